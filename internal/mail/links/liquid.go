@@ -1,0 +1,197 @@
+package links
+
+import "strings"
+
+// Span is a piece of Liquid inside a text: an output ({{ … }}), a tag
+// ({% … %}) or a whole comment block.
+type Span struct {
+	Start, End int // byte offsets, End exclusive
+	Output     bool
+}
+
+// Spans returns the Liquid in s, in order. As in Liquid itself, an output or
+// tag ends at the first closing mark, quotes or not; one that never closes is
+// literal text, and so is what stands in a raw block.
+func Spans(s string) []Span {
+	var spans []Span
+	open := map[byte]bool{'{': true, '%': true} // kinds that may still close
+	for i := 0; ; {
+		at := strings.IndexByte(s[i:], '{')
+		if at < 0 || i+at+1 >= len(s) {
+			return spans
+		}
+		i += at
+		kind := s[i+1]
+		if kind != '{' && kind != '%' || !open[kind] {
+			i++
+			continue
+		}
+		closing := "}}"
+		if kind == '%' {
+			closing = "%}"
+		}
+		n := strings.Index(s[i+2:], closing)
+		if n < 0 {
+			open[kind] = false
+			i++
+			continue
+		}
+		span := Span{i, i + 2 + n + 2, kind == '{'}
+		next := span.End
+		if !span.Output {
+			switch tagName(s[span.Start:span.End]) {
+			case "raw":
+				next, _ = blockEnd(s, span.End, "endraw")
+			case "comment":
+				_, span.End = blockEnd(s, span.End, "endcomment")
+				next = span.End
+			}
+		}
+		spans = append(spans, span)
+		i = next
+	}
+}
+
+// blockEnd returns where the first tag of that name stands at or after from. A
+// block that is never closed reaches to the end of the text.
+func blockEnd(s string, from int, name string) (start, end int) {
+	const space = " \t\r\n\f\v"
+	for i := from; ; {
+		at := strings.Index(s[i:], name)
+		if at < 0 {
+			return len(s), len(s)
+		}
+		before := strings.TrimRight(s[i:i+at], space)
+		before = strings.TrimSuffix(before, "-")
+		i += at + len(name)
+		after := strings.TrimLeft(s[i:], space)
+		after = strings.TrimPrefix(after, "-")
+		if strings.HasSuffix(before, "{%") && strings.HasPrefix(after, "%}") {
+			return i - at - len(name) + len(before) - 2, len(s) - len(after) + 2
+		}
+	}
+}
+
+// tagName returns the first word of a tag, white-space control aside.
+func tagName(tag string) string {
+	return firstWord(strings.TrimSuffix(tag[2:], "%}"))
+}
+
+func firstWord(s string) string {
+	s = strings.TrimLeft(strings.TrimPrefix(s, "-"), " \t\r\n\f\v")
+	n := 0
+	for n < len(s) && isWord(s[n]) {
+		n++
+	}
+	return s[:n]
+}
+
+func isWord(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
+}
+
+// Mask returns s with its Liquid painted over, byte for byte, so that an HTML
+// tokenizer is not led astray by quotes and angle brackets inside Liquid and
+// its offsets hold for s: outputs become digits, tags become spaces.
+func Mask(s string) string {
+	return mask(s, Spans(s))
+}
+
+func mask(s string, spans []Span) string {
+	if len(spans) == 0 {
+		return s
+	}
+	b := []byte(s)
+	for _, p := range spans {
+		paint := byte(' ')
+		if p.Output {
+			paint = '0'
+		}
+		for i := p.Start; i < p.End; i++ {
+			b[i] = paint
+		}
+	}
+	return string(b)
+}
+
+// outside applies f to the pieces of s between its Liquid.
+func outside(s string, f func(string) string) string {
+	spans := Spans(s)
+	if len(spans) == 0 {
+		return f(s)
+	}
+	var b strings.Builder
+	last := 0
+	for _, p := range spans {
+		b.WriteString(f(s[last:p.Start]))
+		b.WriteString(s[p.Start:p.End])
+		last = p.End
+	}
+	b.WriteString(f(s[last:]))
+	return b.String()
+}
+
+// HasUnsubscribe reports whether text, HTML or plain, prints unsubscribe_url
+// or preferences_url by a Liquid output that is not inside an HTML comment.
+func HasUnsubscribe(text string) bool {
+	spans := Spans(text)
+	masked := mask(text, spans)
+	hidden := 0 // where the last comment seen ends
+	seen := 0
+	for _, p := range spans {
+		for seen < p.Start {
+			open := strings.Index(masked[seen:p.Start], "<!--")
+			if open < 0 {
+				break
+			}
+			seen += open
+			if !isConditional(masked[seen:]) {
+				hidden = len(text)
+				if n := strings.Index(masked[seen:], "-->"); n >= 0 {
+					hidden = seen + n
+				}
+				seen = hidden
+				break
+			}
+			seen += len("<!--")
+		}
+		seen = max(seen, p.End)
+		if p.Output && p.Start >= hidden && mentions(text[p.Start:p.End], "unsubscribe_url", "preferences_url") {
+			return true
+		}
+	}
+	return false
+}
+
+// mentions reports whether one of the names stands in s as a word of its own,
+// outside string literals.
+func mentions(s string, names ...string) bool {
+	var quote byte
+	for i := 0; i < len(s); {
+		c := s[i]
+		switch {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+			i++
+		case c == '"' || c == '\'':
+			quote = c
+			i++
+		case isWord(c):
+			n := i
+			for n < len(s) && (isWord(s[n]) || s[n] == '-') {
+				n++
+			}
+			for _, name := range names {
+				if s[i:n] == name && (i == 0 || s[i-1] != '.') {
+					return true
+				}
+			}
+			i = n
+		default:
+			i++
+		}
+	}
+	return false
+}

@@ -1,0 +1,282 @@
+package links
+
+import (
+	"html"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	tokens "golang.org/x/net/html"
+	"golang.org/x/net/idna"
+)
+
+// maxLabel is the length, in bytes, at which a link's label is cut.
+const maxLabel = 200
+
+// maxNesting is how deep conditional comments are followed into one another;
+// HTML knows no nesting, so this only bounds the work on hostile input.
+const maxNesting = 2
+
+// edit replaces src[start:end]: by the href of a link, or (link -1) by nothing.
+type edit struct {
+	start, end int
+	link       int // position in scan.links
+	quote      byte
+}
+
+// scan walks one HTML text and notes what is to change.
+type scan struct {
+	src, masked string
+	spans       []Span
+	base        string // of <base href>
+
+	links    []Link
+	next     int            // the number of the next new link
+	byURL    map[string]int // position in links
+	edits    []edit
+	problems []Problem
+
+	open  int // the link whose label is being read, or -1
+	label []byte
+	alt   string
+}
+
+func newScan(src string, known []Link) *scan {
+	spans := Spans(src)
+	s := &scan{
+		src: src, masked: mask(src, spans), spans: spans,
+		links: slices.Clone(known), byURL: make(map[string]int), open: -1,
+	}
+	for i, l := range known {
+		s.byURL[l.URL] = i
+		s.next = max(s.next, l.Index+1)
+	}
+	return s
+}
+
+// document walks src[from:to].
+func (s *scan) document(from, to, depth int) {
+	z := tokens.NewTokenizer(strings.NewReader(s.masked[from:to]))
+	pos := from
+	for {
+		kind := z.Next()
+		if kind == tokens.ErrorToken {
+			s.closeLabel()
+			return
+		}
+		start, end := pos, pos+len(z.Raw())
+		pos = end
+		switch kind {
+		case tokens.TextToken:
+			if s.open >= 0 && len(s.label) < 4*maxLabel {
+				s.label = append(s.label, outside(s.src[start:end], html.UnescapeString)...)
+			}
+		case tokens.StartTagToken, tokens.SelfClosingTagToken:
+			name, _ := z.TagName()
+			s.element(string(name), start, end)
+		case tokens.EndTagToken:
+			if name, _ := z.TagName(); string(name) == "a" {
+				s.closeLabel()
+			}
+		case tokens.CommentToken:
+			if depth < maxNesting {
+				s.comment(start, end, depth)
+			}
+		}
+	}
+}
+
+// comment walks the inside of a conditional comment, which is HTML to Outlook.
+func (s *scan) comment(start, end, depth int) {
+	if !isConditional(s.masked[start:end]) {
+		return
+	}
+	open := s.open
+	s.open = -1 // its text is no part of the label around it
+	kept, alt := s.label, s.alt
+	s.label = nil
+	s.document(start+strings.Index(s.masked[start:end], "]>")+2, end, depth+1)
+	s.open, s.label, s.alt = open, kept, alt
+}
+
+// isConditional reports whether a comment is <!--[if …]> …, which hides HTML
+// from everything but Outlook.
+func isConditional(comment string) bool {
+	inner, ok := strings.CutPrefix(comment, "<!--")
+	if !ok {
+		return false
+	}
+	inner = strings.TrimLeft(inner, " \t\r\n\f")
+	end := strings.Index(inner, "]>")
+	return end > 0 && len(inner) > 3 && strings.EqualFold(inner[:3], "[if") && !strings.Contains(inner[:end], "-->")
+}
+
+// element handles one start tag.
+func (s *scan) element(name string, start, end int) {
+	switch {
+	case name == "base":
+		if s.base == "" {
+			s.attributes(start, end, func(a attribute) {
+				if a.name == "href" && s.base == "" && len(Spans(s.value(a))) == 0 && CheckTarget(s.value(a)) == nil {
+					s.base = s.value(a)
+				}
+			})
+		}
+		return
+	case name == "img":
+		if s.open >= 0 && s.alt == "" {
+			s.attributes(start, end, func(a attribute) {
+				if a.name == "alt" && s.alt == "" {
+					s.alt = outside(s.src[a.start:a.end], html.UnescapeString)
+				}
+			})
+		}
+		return
+	case name != "a" && name != "area" && !strings.HasPrefix(name, "v:"):
+		return
+	}
+	var hrefs []attribute
+	var off []edit
+	title := ""
+	s.attributes(start, end, func(a attribute) {
+		switch a.name {
+		case "href":
+			hrefs = append(hrefs, a)
+		case "data-no-track":
+			off = append(off, edit{start: a.before, end: a.after, link: -1})
+		case "alt", "title", "aria-label":
+			if title == "" {
+				title = outside(s.src[a.start:a.end], html.UnescapeString)
+			}
+		}
+	})
+	if name == "a" {
+		s.closeLabel()
+	}
+	first := -1
+	for _, a := range hrefs {
+		link := s.href(a, len(off) == 0)
+		if first < 0 {
+			first = link
+		}
+	}
+	s.edits = append(s.edits, off...)
+	if len(off) == 0 && first >= 0 {
+		s.open, s.label, s.alt = first, nil, title
+		if name != "a" {
+			s.closeLabel()
+		}
+	}
+}
+
+// href judges one href, notes the edit, and returns the position of its link or -1.
+func (s *scan) href(a attribute, track bool) int {
+	url := s.value(a)
+	if url == "" {
+		return -1
+	}
+	if s.base != "" {
+		url = resolve(s.base, url)
+	}
+	ok, problem := decide(url)
+	if problem != "" {
+		s.problems = append(s.problems, Problem{cut(url, maxLabel), problem})
+	}
+	if !ok || !track {
+		return -1
+	}
+	url = asciiHost(url)
+	at, known := s.byURL[url]
+	if !known {
+		at = len(s.links)
+		s.links = append(s.links, Link{Index: s.next, URL: url, Dynamic: len(Spans(url)) > 0})
+		s.next++
+		s.byURL[url] = at
+	}
+	s.edits = append(s.edits, edit{a.start, a.end, at, a.quote})
+	return at
+}
+
+// value returns the decoded value of a, without the line breaks and tabs that
+// browsers ignore in a URL.
+func (s *scan) value(a attribute) string {
+	v := outside(s.src[a.start:a.end], func(piece string) string {
+		piece = html.UnescapeString(piece)
+		return strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(piece)
+	})
+	return strings.Trim(v, " \f")
+}
+
+// closeLabel gives the open link the text read since, if it has none yet.
+func (s *scan) closeLabel() {
+	if s.open < 0 {
+		return
+	}
+	l := &s.links[s.open]
+	if l.Label == "" {
+		l.Label = cut(strings.Join(strings.Fields(strings.ToValidUTF8(string(s.label), "")), " "), maxLabel)
+	}
+	if l.Label == "" {
+		l.Label = cut(strings.Join(strings.Fields(strings.ToValidUTF8(s.alt, "")), " "), maxLabel)
+	}
+	s.open, s.label, s.alt = -1, nil, ""
+}
+
+// cut shortens s to at most n bytes, between characters.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// resolve gives a relative url the origin and folder of base. Dot segments
+// stay: whoever follows the URL removes them.
+func resolve(base, url string) string {
+	if _, ok := schemeOf(url); ok || url[0] == '#' || strings.HasPrefix(url, "{") {
+		return url
+	}
+	base, _, _ = strings.Cut(base, "#")
+	path, _, _ := strings.Cut(base, "?")
+	host := strings.Index(path, "//") + 2
+	root := len(path)
+	if i := strings.IndexByte(path[host:], '/'); i >= 0 {
+		root = host + i
+	}
+	switch {
+	case strings.HasPrefix(url, "//"):
+		return path[:host-2] + url
+	case url[0] == '/':
+		return path[:root] + url
+	case url[0] == '?':
+		return path + url
+	case root == len(path):
+		return path + "/" + url
+	}
+	return path[:strings.LastIndexByte(path, '/')+1] + url
+}
+
+// asciiHost returns an absolute url with its host in A-labels.
+func asciiHost(url string) string {
+	i := strings.Index(url, "//")
+	if i < 0 {
+		return url
+	}
+	i += 2
+	end := len(url)
+	if n := strings.IndexAny(url[i:], "/?#:{"); n >= 0 {
+		end = i + n
+	}
+	host := url[i:end]
+	if strings.IndexFunc(host, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
+		return url
+	}
+	ascii, err := idna.Lookup.ToASCII(host)
+	if err != nil {
+		return url
+	}
+	return url[:i] + ascii + url[end:]
+}

@@ -1,0 +1,112 @@
+package links
+
+import (
+	"errors"
+	"net/netip"
+	"net/url"
+	"strings"
+)
+
+// CheckTarget says whether a redirect may lead to target, a URL without
+// Liquid: http or https, a host, no user information, no control bytes. Its
+// error is a clause for the author.
+func CheckTarget(target string) error {
+	for i := range len(target) {
+		if target[i] < 0x20 || target[i] == 0x7f {
+			return errors.New("the URL holds a control character")
+		}
+	}
+	scheme, rest, ok := strings.Cut(target, "://")
+	if !ok || !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") {
+		return errors.New("the URL must start with http:// or https://")
+	}
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		rest = rest[:i]
+	}
+	switch {
+	case strings.ContainsRune(rest, '@'):
+		return errors.New("the URL must not hold a user name or password")
+	case strings.ContainsAny(rest, "\\ <>\"'`{}|^%"):
+		return errors.New("the host of the URL is not valid")
+	}
+	host, port := rest, ""
+	if literal, after, ok := strings.Cut(rest, "]"); ok {
+		if ip, err := netip.ParseAddr(strings.TrimPrefix(literal, "[")); err != nil || !ip.Is6() || literal[0] != '[' {
+			return errors.New("the host of the URL is not valid")
+		}
+		if after != "" && after[0] != ':' {
+			return errors.New("the host of the URL is not valid")
+		}
+		port = strings.TrimPrefix(after, ":")
+	} else {
+		host, port, _ = strings.Cut(rest, ":")
+	}
+	switch {
+	case host == "" || strings.Trim(host, ".") == "":
+		return errors.New("the URL has no host")
+	case strings.Trim(port, "0123456789") != "" || len(port) > 5:
+		return errors.New("the port of the URL is not valid")
+	}
+	return nil
+}
+
+// UTM are the parameters by which web analytics recognise a campaign. Empty
+// ones are not added.
+type UTM struct {
+	Source, Medium, Campaign, Content string
+}
+
+// AddUTM adds to target, before its fragment, each parameter that it does not
+// have yet. The rest is kept byte for byte, Liquid included.
+func AddUTM(target string, utm UTM) string {
+	masked := Mask(target)
+	end := len(target)
+	if i := strings.IndexByte(masked, '#'); i >= 0 {
+		end = i
+	}
+	_, query, hasQuery := strings.Cut(masked[:end], "?")
+	var added strings.Builder
+	for _, p := range []struct{ key, value string }{
+		{"utm_source", utm.Source},
+		{"utm_medium", utm.Medium},
+		{"utm_campaign", utm.Campaign},
+		{"utm_content", utm.Content},
+	} {
+		if p.value == "" || hasKey(query, p.key) {
+			continue
+		}
+		if added.Len() > 0 {
+			added.WriteByte('&')
+		}
+		added.WriteString(p.key)
+		added.WriteByte('=')
+		added.WriteString(strings.ReplaceAll(url.QueryEscape(p.value), "+", "%20"))
+	}
+	if added.Len() == 0 {
+		return target
+	}
+	joiner := "&"
+	switch {
+	case !hasQuery:
+		joiner = "?"
+	case query == "" || query[len(query)-1] == '&':
+		joiner = ""
+	}
+	return target[:end] + joiner + added.String() + target[end:]
+}
+
+// hasKey reports whether a raw query holds the parameter key.
+func hasKey(query, key string) bool {
+	for pair := range strings.SplitSeq(query, "&") {
+		name, _, _ := strings.Cut(pair, "=")
+		if name == key {
+			return true
+		}
+		if strings.IndexByte(name, '%') >= 0 {
+			if plain, err := url.QueryUnescape(name); err == nil && plain == key {
+				return true
+			}
+		}
+	}
+	return false
+}
