@@ -1,0 +1,171 @@
+// Package sqldb is one handle for SQLite and PostgreSQL.
+//
+// One SQL text serves both dialects wherever it can. Parameters are written
+// $1, $2, …; where the dialects differ the handle supplies the fragment, and the
+// fragment's name says what it does. A handle is either the database itself or
+// a transaction on it, so a function that takes one works alone or inside its
+// caller's transaction.
+//
+// SQLite has one writer connection, on which write transactions take turns,
+// and several readers. PostgreSQL has one pool. Both keep what is committed
+// (synchronous commit; WAL with synchronous=FULL).
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Dialect names the database behind a handle.
+type Dialect int
+
+// The two dialects.
+const (
+	SQLite Dialect = iota + 1
+	Postgres
+)
+
+// String returns the dialect's name in lower case.
+func (d Dialect) String() string {
+	if d == Postgres {
+		return "postgres"
+	}
+	return "sqlite"
+}
+
+// ErrNoRows is what a Row's Scan returns when nothing matched.
+var ErrNoRows = sql.ErrNoRows
+
+// DB is a handle: the database, or a transaction on it.
+// The database handle is safe for concurrent use, a transaction is not.
+type DB struct {
+	*shared
+	tx *transaction // nil on the database handle
+}
+
+// shared is what a database handle and its transactions have in common.
+type shared struct {
+	dialect Dialect
+	pool    *sql.DB // PostgreSQL, or SQLite's readers
+	writer  *writer // SQLite only
+	reads   *statements
+	pg      *pgxpool.Pool
+	closers []func() error
+}
+
+type transaction struct {
+	pg    *sql.Tx // nil on SQLite, where the writer is held instead
+	after []func()
+}
+
+// Dialect tells which database is behind the handle.
+func (db *DB) Dialect() Dialect { return db.dialect }
+
+// Stats returns the state of the pool that reads.
+func (db *DB) Stats() sql.DBStats { return db.pool.Stats() }
+
+// Close closes every connection. It is called on the database handle, once.
+func (db *DB) Close() error {
+	var errs []error
+	for _, c := range db.closers {
+		errs = append(errs, c())
+	}
+	return errors.Join(errs...)
+}
+
+// Ping reports whether the database answers.
+func (db *DB) Ping(ctx context.Context) error {
+	var one int
+	return db.QueryRow(ctx, `SELECT 1`).Scan(&one)
+}
+
+// InTx begins a transaction and passes it to fn, or joins the one that db is.
+// It commits when fn returns nil. Inside, use the handle fn is given and no
+// other. On PostgreSQL a transaction that lost against a concurrent one
+// (SQLSTATE class 40) is run again, so fn must change nothing but the database
+// and what it assigns anew.
+func (db *DB) InTx(ctx context.Context, fn func(tx *DB) error) error {
+	if db.tx != nil {
+		return fn(db)
+	}
+	for try := 1; ; try++ {
+		err := db.once(ctx, fn)
+		if err == nil || try == 8 || !lostRace(err) {
+			return err
+		}
+		pause := time.Duration(rand.Int64N(int64(try) * int64(10*time.Millisecond)))
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (db *DB) once(ctx context.Context, fn func(tx *DB) error) (err error) {
+	tx := &DB{shared: db.shared, tx: &transaction{}}
+	commit, rollback, err := db.begin(ctx, tx.tx)
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	done := false
+	defer func() {
+		if !done {
+			rollback()
+		}
+	}()
+	if err := fn(tx); err != nil {
+		return err
+	}
+	done = true
+	if err := commit(); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	for _, f := range tx.tx.after {
+		f()
+	}
+	return nil
+}
+
+func (db *DB) begin(ctx context.Context, t *transaction) (commit func() error, rollback func(), err error) {
+	if db.writer != nil {
+		return db.writer.begin(ctx)
+	}
+	t.pg, err = db.pool.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	return t.pg.Commit, func() { _ = t.pg.Rollback() }, nil
+}
+
+// AfterCommit runs f once the transaction has committed; on the database
+// handle, at once. It is for wake-up signals: what must not be lost is a row.
+func (db *DB) AfterCommit(f func()) {
+	if db.tx == nil {
+		f()
+		return
+	}
+	db.tx.after = append(db.tx.after, f)
+}
+
+// lostRace reports whether err is PostgreSQL's word that the transaction may
+// succeed when run again: serialization_failure or deadlock_detected.
+func lostRace(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (pg.Code == "40001" || pg.Code == "40P01")
+}
+
+// Unique reports whether err says that a unique key is already taken.
+func Unique(err error) bool {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return pg.Code == "23505"
+	}
+	return sqliteUnique(err)
+}

@@ -1,0 +1,196 @@
+// Package dbtest gives a test an empty, migrated database of each dialect.
+//
+// PostgreSQL is used when PACKETBOAT_TEST_POSTGRES_URL names a server on which
+// databases may be created; `make test` starts one. Without it the PostgreSQL
+// half is skipped, and the test says so; with CI=true it fails instead.
+package dbtest
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	_ "github.com/jackc/pgx/v5/stdlib" // the admin connection speaks database/sql
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// Variable names the environment variable with the PostgreSQL server's address.
+const Variable = "PACKETBOAT_TEST_POSTGRES_URL"
+
+// Each runs f as subtests sqlite and postgres, each with a database of its own.
+// PACKETBOAT_TEST_DIALECT limits it to one of them.
+func Each(t *testing.T, f func(t *testing.T, db *sqldb.DB)) {
+	t.Helper()
+	for _, d := range []struct {
+		name string
+		open func(testing.TB) *sqldb.DB
+	}{{"sqlite", SQLite}, {"postgres", Postgres}} {
+		t.Run(d.name, func(t *testing.T) {
+			if only := os.Getenv("PACKETBOAT_TEST_DIALECT"); only != "" && only != d.name {
+				t.Skip("PACKETBOAT_TEST_DIALECT=" + only)
+			}
+			f(t, d.open(t))
+		})
+	}
+}
+
+// Addresses returns, for tests that start the program, the address of a fresh
+// database of each dialect that can be had here.
+func Addresses(t *testing.T, f func(t *testing.T, address string)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) {
+		f(t, "sqlite:"+filepath.Join(t.TempDir(), "packetboat.db"))
+	})
+	t.Run("postgres", func(t *testing.T) { f(t, postgresAddress(t)) })
+}
+
+var template = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "packetboat-dbtest")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "template.db")
+	db, err := sqldb.Open(context.Background(), "sqlite:"+file, sqldb.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := db.Migrate(context.Background()); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	if err := db.Close(); err != nil { // closing folds the log into the file
+		return nil, err
+	}
+	return os.ReadFile(file)
+})
+
+// SQLite returns an empty, migrated SQLite database.
+func SQLite(t testing.TB) *sqldb.DB {
+	t.Helper()
+	b, err := template()
+	if err != nil {
+		t.Fatalf("make the SQLite template: %v", err)
+	}
+	file := filepath.Join(t.TempDir(), "test.db")
+	if err := os.WriteFile(file, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return open(t, "sqlite:"+file)
+}
+
+// Postgres returns an empty, migrated PostgreSQL database.
+func Postgres(t testing.TB) *sqldb.DB {
+	t.Helper()
+	return open(t, postgresAddress(t))
+}
+
+func open(t testing.TB, address string) *sqldb.DB {
+	t.Helper()
+	db, err := sqldb.Open(context.Background(), address, sqldb.Options{MaxConns: 8})
+	if err != nil {
+		t.Fatalf("open the test database: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Errorf("close the test database: %v", err)
+		}
+	})
+	return db
+}
+
+func postgresAddress(t testing.TB) string {
+	t.Helper()
+	server := os.Getenv(Variable)
+	if server == "" {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("%s is not set: CI must test PostgreSQL", Variable)
+		}
+		t.Skipf("%s is not set: only SQLite is tested", Variable)
+	}
+	admin, err := sql.Open("pgx", server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin.SetMaxOpenConns(1)
+	source, err := postgresTemplate(admin, server)
+	if err != nil {
+		t.Fatalf("make the PostgreSQL template: %v", err)
+	}
+	name := "t_" + strings.ReplaceAll(id.New[string](), "-", "")
+	if _, err := admin.Exec(`CREATE DATABASE ` + name + ` TEMPLATE ` + source); err != nil {
+		t.Fatalf("create a test database: %v", err)
+	}
+	t.Cleanup(func() {
+		if _, err := admin.Exec(`DROP DATABASE IF EXISTS ` + name + ` WITH (FORCE)`); err != nil {
+			t.Errorf("drop the test database: %v", err)
+		}
+		_ = admin.Close()
+	})
+	return named(server, name)
+}
+
+var templateMu sync.Mutex
+
+// postgresTemplate returns the name of a migrated database to copy, and makes
+// it when no test process has done so yet for these migrations.
+func postgresTemplate(admin *sql.DB, server string) (string, error) {
+	templateMu.Lock()
+	defer templateMu.Unlock()
+	sum := sha256.New()
+	err := fs.WalkDir(sqldb.Migrations(), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := fs.ReadFile(sqldb.Migrations(), path)
+		fmt.Fprintf(sum, "%s\n%s\n", path, b)
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	name := "tmpl_" + hex.EncodeToString(sum.Sum(nil))[:24]
+	var have bool
+	if err := admin.QueryRow(`SELECT EXISTS (SELECT 1 FROM pg_database WHERE datname = $1)`, name).Scan(&have); err != nil || have {
+		return name, err
+	}
+	mine := fmt.Sprintf("%s_%d", name, os.Getpid())
+	if _, err := admin.Exec(`CREATE DATABASE ` + mine + ` TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C' ENCODING 'UTF8'`); err != nil {
+		return "", err
+	}
+	ctx := context.Background()
+	db, err := sqldb.Open(ctx, named(server, mine), sqldb.Options{MaxConns: 2})
+	if err != nil {
+		return "", err
+	}
+	_, err = db.Migrate(ctx)
+	if err := errors.Join(err, db.Close()); err != nil {
+		return "", err
+	}
+	_, err = admin.Exec(`ALTER DATABASE ` + mine + ` RENAME TO ` + name)
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "42P04" { // another process was first
+		_, err = admin.Exec(`DROP DATABASE ` + mine)
+	}
+	return name, err
+}
+
+func named(server, database string) string {
+	u, err := url.Parse(server)
+	if err != nil {
+		panic(err) // sql.Open has read it already
+	}
+	u.Path = "/" + database
+	return u.String()
+}

@@ -1,0 +1,218 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"reflect"
+	"time"
+)
+
+// Rows is the answer of a query; it must be closed.
+type Rows struct {
+	*sql.Rows
+	release func()
+}
+
+// Close ends the query.
+func (r *Rows) Close() error {
+	err := r.Rows.Close()
+	if r.release != nil {
+		r.release()
+		r.release = nil
+	}
+	return err
+}
+
+// Row is the answer of a query for one row.
+type Row struct {
+	rows *Rows
+	err  error
+}
+
+// Scan copies the row's columns; ErrNoRows when there is none.
+func (r *Row) Scan(dest ...any) error {
+	if r.err != nil {
+		return r.err
+	}
+	defer r.rows.Close()
+	if !r.rows.Next() {
+		if err := r.rows.Err(); err != nil {
+			return err
+		}
+		return ErrNoRows
+	}
+	if err := r.rows.Scan(dest...); err != nil {
+		return err
+	}
+	if r.rows.Next() { // drain, so that a RETURNING statement runs to its end
+		for r.rows.Next() {
+		}
+	}
+	return r.rows.Err()
+}
+
+// Query runs a statement that answers with rows.
+func (db *DB) Query(ctx context.Context, text string, args ...any) (*Rows, error) {
+	args, err := plain(args)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case db.writer == nil && db.tx == nil:
+		rows, err := db.pool.QueryContext(ctx, text, args...)
+		return wrap(rows, nil, err)
+	case db.writer == nil:
+		rows, err := db.tx.pg.QueryContext(ctx, text, args...)
+		return wrap(rows, nil, err)
+	}
+	t := translated(text)
+	if db.tx != nil {
+		rows, err := db.writer.query(ctx, t, args)
+		return wrap(rows, nil, err)
+	}
+	if t.writes {
+		if err := db.writer.acquire(ctx); err != nil {
+			return nil, err
+		}
+		rows, err := db.writer.query(ctx, t, args)
+		return wrap(rows, db.writer.release, err)
+	}
+	stmt, done, err := db.reads.get(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := stmt.QueryContext(ctx, args...)
+	return wrap(rows, done, err)
+}
+
+func wrap(rows *sql.Rows, release func(), err error) (*Rows, error) {
+	if err != nil {
+		if release != nil {
+			release()
+		}
+		return nil, err
+	}
+	return &Rows{rows, release}, nil
+}
+
+// QueryRow runs a statement that answers with at most one row.
+func (db *DB) QueryRow(ctx context.Context, text string, args ...any) *Row {
+	rows, err := db.Query(ctx, text, args...)
+	return &Row{rows, err}
+}
+
+// Exec runs a statement and returns how many rows it changed.
+func (db *DB) Exec(ctx context.Context, text string, args ...any) (int64, error) {
+	args, err := plain(args)
+	if err != nil {
+		return 0, err
+	}
+	var res sql.Result
+	switch {
+	case db.writer == nil && db.tx == nil:
+		res, err = db.pool.ExecContext(ctx, text, args...)
+	case db.writer == nil:
+		res, err = db.tx.pg.ExecContext(ctx, text, args...)
+	case db.tx != nil:
+		res, err = db.writer.exec(ctx, translated(text), args)
+	default:
+		if err := db.writer.acquire(ctx); err != nil {
+			return 0, err
+		}
+		res, err = db.writer.exec(ctx, translated(text), args)
+		db.writer.release()
+	}
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+// Collect reads every row with scan and closes rows.
+// It never returns a nil slice without an error.
+func Collect[T any](rows *Rows, err error, scan func(scan func(dest ...any) error) (T, error)) ([]T, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	list := []T{}
+	for rows.Next() {
+		v, err := scan(rows.Scan)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	return list, rows.Err()
+}
+
+// plain turns named strings and numbers into the types both drivers know.
+func plain(args []any) ([]any, error) {
+	for i, a := range args {
+		switch a := a.(type) {
+		case nil, string, int64, bool, float64, []byte, []string, []int64, []float64, []bool, []*string, []*int64, []*bool, []*float64:
+			continue
+		case int:
+			args[i] = int64(a)
+			continue
+		case time.Time, *time.Time:
+			return nil, fmt.Errorf("sqldb: parameter $%d is a time; pass Micros", i+1)
+		}
+		v := reflect.ValueOf(args[i])
+		for v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				break
+			}
+			v = v.Elem()
+		}
+		switch v.Kind() {
+		case reflect.Pointer:
+			args[i] = nil
+		case reflect.String:
+			args[i] = v.String()
+		case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+			args[i] = v.Int()
+		case reflect.Uint8, reflect.Uint16, reflect.Uint32:
+			args[i] = int64(v.Uint())
+		case reflect.Bool:
+			args[i] = v.Bool()
+		case reflect.Float32, reflect.Float64:
+			args[i] = v.Float()
+		default:
+			return nil, fmt.Errorf("sqldb: parameter $%d has type %T, which no column holds", i+1, a)
+		}
+	}
+	return args, nil
+}
+
+// Micros returns t as the database keeps times: UTC microseconds.
+func Micros(t time.Time) int64 { return t.UnixMicro() }
+
+// NullMicros returns nil for a nil or zero time, else its microseconds.
+func NullMicros(t *time.Time) any {
+	if t == nil || t.IsZero() {
+		return nil
+	}
+	return t.UnixMicro()
+}
+
+// Time returns the time that a column holds.
+func Time(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
+
+// NullTime returns the time that a nullable column holds, or nil.
+func NullTime(micros sql.NullInt64) *time.Time {
+	if !micros.Valid {
+		return nil
+	}
+	return new(Time(micros.Int64))
+}
+
+// Null returns nil for the zero value of T, else v: it stores "nothing" as NULL.
+func Null[T comparable](v T) any {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return v
+}

@@ -1,0 +1,164 @@
+package sqldb
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/ncruces/go-sqlite3/driver"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Migrations returns the migration files of both dialects.
+func Migrations() fs.FS { return migrations }
+
+// Options are what Open needs to know besides the address.
+type Options struct {
+	DataDir  string // where a relative SQLite path begins
+	MaxConns int    // PostgreSQL connections; 0 means 20
+}
+
+// Open opens the database at address: sqlite:PATH or postgres://….
+// It does not migrate.
+func Open(ctx context.Context, address string, o Options) (*DB, error) {
+	if file, ok := strings.CutPrefix(address, "sqlite:"); ok {
+		file = strings.TrimPrefix(file, "//")
+		if file == "" || strings.Contains(file, ":memory:") {
+			return nil, fmt.Errorf("database address %q: name a file, as in sqlite:packetboat.db", address)
+		}
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(o.DataDir, file)
+		}
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			return nil, err
+		}
+		return openSQLite(ctx, file)
+	}
+	if strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://") {
+		return openPostgres(ctx, address, o)
+	}
+	return nil, fmt.Errorf("database address must begin with sqlite: or postgres://")
+}
+
+func openPostgres(ctx context.Context, address string, o Options) (*DB, error) {
+	cfg, err := pgxpool.ParseConfig(address)
+	if err != nil {
+		return nil, fmt.Errorf("database address: %w", err)
+	}
+	cfg.MaxConns = 20
+	if o.MaxConns > 0 {
+		cfg.MaxConns = int32(o.MaxConns)
+	}
+	cfg.MaxConnIdleTime = 5 * time.Minute
+	cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
+	cfg.ConnConfig.RuntimeParams["application_name"] = "packetboat"
+	cfg.ConnConfig.RuntimeParams["timezone"] = "UTC"
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	sqlDB := stdlib.OpenDBFromPool(pool)
+	db := &DB{shared: &shared{
+		dialect: Postgres,
+		pool:    sqlDB,
+		pg:      pool,
+		closers: []func() error{sqlDB.Close, func() error { pool.Close(); return nil }},
+	}}
+	if err := db.Ping(ctx); err != nil {
+		_ = db.Close()
+		return nil, fmt.Errorf("connect to PostgreSQL: %w", err)
+	}
+	return db, nil
+}
+
+// Migrate brings the schema up to date and returns how many migrations ran.
+func (db *DB) Migrate(ctx context.Context) (int, error) {
+	p, done, err := db.provider(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer done()
+	ran, err := p.Up(ctx)
+	if err != nil {
+		return len(ran), fmt.Errorf("migrate: %w", err)
+	}
+	return len(ran), nil
+}
+
+// Pending reports whether the schema is older than this program.
+func (db *DB) Pending(ctx context.Context) (bool, error) {
+	p, done, err := db.provider(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer done()
+	return p.HasPending(ctx)
+}
+
+func (db *DB) provider(ctx context.Context) (*goose.Provider, func(), error) {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return nil, nil, err
+	}
+	opts := []goose.ProviderOption{
+		goose.WithAllowOutofOrder(true),
+		goose.WithDisableGlobalRegistry(true),
+		goose.WithTableName("schema_migration"),
+	}
+	other, dialect := ".postgres.sql", goose.DialectSQLite3
+	if db.dialect == Postgres {
+		other, dialect = ".sqlite.sql", goose.DialectPostgres
+		locker, err := lock.NewPostgresTableLocker(lock.WithTableName("schema_lock"))
+		if err != nil {
+			return nil, nil, err
+		}
+		opts = append(opts, goose.WithLocker(locker))
+	}
+	all, err := fs.Glob(files, "*"+other)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, f := range all {
+		all[i] = path.Base(f)
+	}
+	opts = append(opts, goose.WithExcludeNames(all))
+	pool, done := db.pool, func() {}
+	if db.dialect == SQLite {
+		if err := db.writer.acquire(ctx); err != nil {
+			return nil, nil, err
+		}
+		var file string
+		if err := db.writer.conn.QueryRowContext(ctx, `SELECT file FROM pragma_database_list WHERE name = 'main'`).Scan(&file); err != nil {
+			db.writer.release()
+			return nil, nil, err
+		}
+		if pool, err = driver.Open(dsn(file, true), functions); err != nil {
+			db.writer.release()
+			return nil, nil, err
+		}
+		pool.SetMaxOpenConns(1)
+		done = func() {
+			_ = pool.Close()
+			db.writer.release()
+		}
+	}
+	p, err := goose.NewProvider(dialect, pool, files, opts...)
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	return p, done, nil
+}

@@ -1,0 +1,127 @@
+package sqldb_test
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+)
+
+func scratch(t *testing.T, db *sqldb.DB) {
+	t.Helper()
+	if _, err := db.Exec(t.Context(), `CREATE TABLE scratch (tenant_id TEXT NOT NULL, id TEXT NOT NULL, n BIGINT, ok BOOLEAN, x DOUBLE PRECISION, doc JSONB, PRIMARY KEY (tenant_id, id))`); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTableInsertsAndUpdatesRowsInOneStatement(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		scratch(t, db)
+		tenant := id.New[id.Tenant]()
+		rows := db.Table("id TEXT", "n BIGINT", "ok BOOLEAN", "x DOUBLE PRECISION", "doc JSONB")
+		rows.Add(id.Contact("a"), 1, true, 1.5, `{"tags": ["x", "y"]}`)
+		rows.Add(id.Contact("b"), nil, false, nil, nil)
+		insert := `INSERT INTO scratch (tenant_id, id, n, ok, x, doc) SELECT $1, v.id, v.n, v.ok, v.x, v.doc FROM ` + rows.As("v", 2) + ` WHERE true ON CONFLICT DO NOTHING`
+		for _, want := range []int64{2, 0} {
+			if n, err := db.Exec(t.Context(), insert, rows.Args(tenant)...); err != nil || n != want {
+				t.Fatalf("insert = %d, %v; want %d rows", n, err, want)
+			}
+		}
+		change := db.Table("id TEXT", "n BIGINT")
+		change.Add("b", 7)
+		if n, err := db.Exec(t.Context(), `UPDATE scratch SET n = v.n FROM `+change.As("v", 2)+` WHERE scratch.tenant_id = $1 AND scratch.id = v.id`, change.Args(tenant)...); err != nil || n != 1 {
+			t.Fatalf("update = %d, %v; want 1 row", n, err)
+		}
+		var sum int64
+		if err := db.QueryRow(t.Context(), `SELECT SUM(n) FROM scratch WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, []id.Contact{"a", "b", "zz"})).Scan(&sum); err != nil || sum != 8 {
+			t.Fatalf("sum = %d, %v; want 8", sum, err)
+		}
+		for doc, want := range map[string]int{`{"tags": ["y"]}`: 1, `{"tags": ["z"]}`: 0, `{}`: 1} {
+			var n int
+			if err := db.QueryRow(t.Context(), `SELECT COUNT(*) FROM scratch WHERE tenant_id = $1 AND id = 'a' AND`+db.JSONContains("doc", 2), tenant, doc).Scan(&n); err != nil || n != want {
+				t.Errorf("rows containing %s = %d, %v; want %d", doc, n, err, want)
+			}
+		}
+	})
+}
+
+func TestTransactionsAreAllOrNothing(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		scratch(t, db)
+		add := func(tx *sqldb.DB, name string) error {
+			_, err := tx.Exec(t.Context(), `INSERT INTO scratch (tenant_id, id) VALUES ('t', $1)`, name)
+			return err
+		}
+		boom := errors.New("boom")
+		told := 0
+		err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
+			tx.AfterCommit(func() { told++ })
+			return errors.Join(add(tx, "lost"), tx.InTx(t.Context(), func(tx *sqldb.DB) error { return boom }))
+		})
+		if !errors.Is(err, boom) || told != 0 {
+			t.Fatalf("InTx = %v with %d signals, want boom and none", err, told)
+		}
+		if err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
+			tx.AfterCommit(func() { told++ })
+			return tx.InTx(t.Context(), func(tx *sqldb.DB) error { return add(tx, "kept") })
+		}); err != nil || told != 1 {
+			t.Fatalf("InTx = %v with %d signals, want nil and 1", err, told)
+		}
+		var names string
+		if err := db.QueryRow(t.Context(), `SELECT id FROM scratch WHERE tenant_id = 't'`).Scan(&names); err != nil || names != "kept" {
+			t.Fatalf("left %q, %v; want kept", names, err)
+		}
+		if err := add(db, "kept"); !sqldb.Unique(err) {
+			t.Errorf("a second row of the same key: %v, want a unique violation", err)
+		}
+		if err := db.QueryRow(t.Context(), `SELECT id FROM scratch WHERE tenant_id = 'u'`).Scan(&names); !errors.Is(err, sqldb.ErrNoRows) {
+			t.Errorf("no row: %v, want ErrNoRows", err)
+		}
+	})
+}
+
+func TestConcurrentIncrementsAllCount(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		scratch(t, db)
+		if _, err := db.Exec(t.Context(), `INSERT INTO scratch (tenant_id, id, n) VALUES ('t', 'sum', 0)`); err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				for range 10 {
+					if err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
+						var n int64
+						if err := tx.QueryRow(t.Context(), `SELECT n FROM scratch WHERE tenant_id = 't' AND id = 'sum'`+tx.ForUpdate()).Scan(&n); err != nil {
+							return err
+						}
+						_, err := tx.Exec(t.Context(), `UPDATE scratch SET n = $1 WHERE tenant_id = 't' AND id = 'sum'`, n+1)
+						return err
+					}); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		var n int64
+		if err := db.QueryRow(t.Context(), `SELECT n FROM scratch WHERE tenant_id = 't'`).Scan(&n); err != nil || n != 80 {
+			t.Errorf("sum = %d, %v; want 80", n, err)
+		}
+	})
+}
+
+func TestTimesMustBeMicros(t *testing.T) {
+	t.Parallel()
+	db := dbtest.SQLite(t)
+	if _, err := db.Exec(t.Context(), `SELECT $1`, time.Now()); err == nil {
+		t.Error("a time.Time was taken as a parameter, want an error that names Micros")
+	}
+}

@@ -1,0 +1,266 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/ncruces/go-sqlite3"
+	"github.com/ncruces/go-sqlite3/driver"
+)
+
+// Bounds of one SQLite database. Every connection holds a page cache of its
+// own, so their number bounds memory.
+const (
+	sqliteReaders    = 4
+	sqliteCacheKB    = 4096
+	sqliteBusyMillis = 10_000
+)
+
+// dsn names the file with the settings every connection needs.
+func dsn(path string, immediate bool) string {
+	q := url.Values{}
+	for _, p := range []string{
+		fmt.Sprintf("busy_timeout(%d)", sqliteBusyMillis),
+		"journal_mode(wal)",
+		"synchronous(full)",
+		"foreign_keys(on)",
+		"temp_store(memory)",
+		fmt.Sprintf("cache_size(-%d)", sqliteCacheKB),
+		"wal_autocheckpoint(4000)",
+		"journal_size_limit(67108864)",
+	} {
+		q.Add("_pragma", p)
+	}
+	if immediate {
+		q.Set("_txlock", "immediate")
+	}
+	return "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() + "?" + q.Encode()
+}
+
+func openSQLite(ctx context.Context, path string) (*DB, error) {
+	w, err := driver.Open(dsn(path, true), functions)
+	if err != nil {
+		return nil, err
+	}
+	w.SetMaxOpenConns(1)
+	conn, err := w.Conn(ctx)
+	if err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	r, err := driver.Open(dsn(path, false), functions)
+	if err != nil {
+		return nil, errors.Join(err, conn.Close(), w.Close())
+	}
+	r.SetMaxOpenConns(sqliteReaders)
+	r.SetMaxIdleConns(sqliteReaders)
+	wr := &writer{conn: conn, turn: make(chan struct{}, 1), stmts: map[string]*sql.Stmt{}}
+	reads := &statements{pool: r, stmts: map[string]*sql.Stmt{}}
+	return &DB{shared: &shared{
+		dialect: SQLite,
+		pool:    r,
+		writer:  wr,
+		reads:   reads,
+		closers: []func() error{reads.close, r.Close, wr.close, conn.Close, w.Close},
+	}}, nil
+}
+
+// writer is SQLite's one connection that writes. Who holds the turn may use it.
+type writer struct {
+	turn  chan struct{}
+	conn  *sql.Conn
+	stmts map[string]*sql.Stmt // of conn; guarded by turn
+}
+
+func (w *writer) acquire(ctx context.Context) error {
+	select {
+	case w.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (w *writer) release() { <-w.turn }
+
+// close waits for the turn, which is then never given back.
+func (w *writer) close() error {
+	w.turn <- struct{}{}
+	var errs []error
+	for _, s := range w.stmts {
+		errs = append(errs, s.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func (w *writer) begin(ctx context.Context) (commit func() error, rollback func(), err error) {
+	if err := w.acquire(ctx); err != nil {
+		return nil, nil, err
+	}
+	if _, err := w.exec(ctx, translated(`BEGIN IMMEDIATE`), nil); err != nil {
+		w.release()
+		return nil, nil, err
+	}
+	// Once begun, the end of a transaction is not cancelled half way.
+	end := context.WithoutCancel(ctx)
+	rollback = func() {
+		defer w.release()
+		_, _ = w.exec(end, translated(`ROLLBACK`), nil)
+	}
+	commit = func() error {
+		if _, err := w.exec(end, translated(`COMMIT`), nil); err != nil {
+			rollback()
+			return err
+		}
+		w.release()
+		return nil
+	}
+	return commit, rollback, nil
+}
+
+func (w *writer) stmt(ctx context.Context, t text) (*sql.Stmt, error) {
+	if s, ok := w.stmts[t.sqlite]; ok {
+		return s, nil
+	}
+	if len(w.stmts) >= maxStatements {
+		for k, s := range w.stmts {
+			_ = s.Close()
+			delete(w.stmts, k)
+		}
+	}
+	s, err := w.conn.PrepareContext(ctx, t.sqlite)
+	if err != nil {
+		return nil, err
+	}
+	w.stmts[t.sqlite] = s
+	return s, nil
+}
+
+func (w *writer) exec(ctx context.Context, t text, args []any) (sql.Result, error) {
+	s, err := w.stmt(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return s.ExecContext(ctx, args...)
+}
+
+func (w *writer) query(ctx context.Context, t text, args []any) (*sql.Rows, error) {
+	s, err := w.stmt(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return s.QueryContext(ctx, args...)
+}
+
+// maxStatements bounds each cache of prepared statements.
+const maxStatements = 400
+
+// statements caches what the readers have prepared.
+type statements struct {
+	pool  *sql.DB
+	mu    sync.RWMutex
+	stmts map[string]*sql.Stmt
+}
+
+// get returns a prepared statement and what to call after the query is over.
+func (c *statements) get(ctx context.Context, t text) (*sql.Stmt, func(), error) {
+	c.mu.RLock()
+	s, ok := c.stmts[t.sqlite]
+	c.mu.RUnlock()
+	if ok {
+		return s, nil, nil
+	}
+	s, err := c.pool.PrepareContext(ctx, t.sqlite)
+	if err != nil {
+		return nil, nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if other, ok := c.stmts[t.sqlite]; ok {
+		_ = s.Close()
+		return other, nil, nil
+	}
+	if len(c.stmts) >= maxStatements { // a text that is rarely asked: not kept
+		return s, func() { _ = s.Close() }, nil
+	}
+	c.stmts[t.sqlite] = s
+	return s, nil, nil
+}
+
+func (c *statements) close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var errs []error
+	for _, s := range c.stmts {
+		errs = append(errs, s.Close())
+	}
+	clear(c.stmts)
+	return errors.Join(errs...)
+}
+
+// text is one statement as SQLite reads it.
+type text struct {
+	sqlite string
+	writes bool
+}
+
+var texts sync.Map // PostgreSQL text -> text; a cache, never cleared
+
+// translated turns $1 into ?1 and tells whether the statement writes.
+// Texts are built from constants and fragments, so there are few of them.
+func translated(pg string) text {
+	if t, ok := texts.Load(pg); ok {
+		return t.(text)
+	}
+	t := text{sqlite: numbered(pg), writes: writes(pg)}
+	texts.Store(strings.Clone(pg), t)
+	return t
+}
+
+// numbered rewrites $N as ?N outside quoted text.
+func numbered(pg string) string {
+	out := []byte(pg)
+	var quote byte
+	for i := 0; i < len(out); i++ {
+		c := out[i]
+		switch {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"':
+			quote = c
+		case c == '$' && i+1 < len(out) && out[i+1] >= '0' && out[i+1] <= '9':
+			out[i] = '?'
+		}
+	}
+	return string(out)
+}
+
+func writes(s string) bool {
+	words := strings.Fields(strings.ToUpper(s))
+	if len(words) == 0 {
+		return false
+	}
+	switch words[0] {
+	case "SELECT":
+		return false
+	case "WITH":
+		for _, w := range words {
+			if w == "UPDATE" || w == "INSERT" || w == "DELETE" {
+				return true
+			}
+		}
+		return false
+	}
+	return true
+}
+
+func sqliteUnique(err error) bool {
+	return errors.Is(err, sqlite3.CONSTRAINT_UNIQUE) || errors.Is(err, sqlite3.CONSTRAINT_PRIMARYKEY)
+}
