@@ -1,0 +1,171 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"packetboat/internal/sqldb"
+)
+
+// batch is how many entries are placed or followed in one transaction.
+const batch = 1000
+
+// Follower is somebody who reacts to what happened.
+type Follower struct {
+	Name string // of the cursor; never changes
+	// Follow takes effect of entries, in order, inside tx. Every entry is
+	// passed once and only once, those of types it does not care for too.
+	Follow func(ctx context.Context, tx *sqldb.DB, entries []Entry) error
+}
+
+// Engine places entries and shows them to the followers.
+// Any number of processes may run one: rows in journal_cursor take turns.
+type Engine struct {
+	DB        *sqldb.DB
+	Followers []Follower
+	Log       *slog.Logger
+	Wake      <-chan struct{} // somebody appended; may be nil
+	Every     time.Duration   // how often to look without being woken; 0 means 250 ms
+}
+
+// Run works until ctx ends.
+func (e *Engine) Run(ctx context.Context) error {
+	every := e.Every
+	if every == 0 {
+		every = 250 * time.Millisecond
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		more, err := e.Tick(ctx)
+		if err != nil && ctx.Err() == nil {
+			e.Log.Error("journal is not followed", "err", err)
+		}
+		if more && err == nil {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		case <-e.Wake:
+		}
+	}
+}
+
+// Tick places one batch and lets every follower read one. It reports whether
+// there was a full batch somewhere, so that it is worth calling again at once.
+// A follower that fails is left behind and does not hold up the others.
+func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
+	n, err := Place(ctx, e.DB)
+	if err != nil {
+		return false, err
+	}
+	more = n == batch
+	var errs []error
+	for _, f := range e.Followers {
+		n, err := advance(ctx, e.DB, f)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("follower %s: %w", f.Name, err))
+		}
+		more = more || n == batch
+	}
+	return more, errors.Join(errs...)
+}
+
+// Drain ticks until nothing is left to place or follow.
+func (e *Engine) Drain(ctx context.Context) error {
+	for {
+		more, err := e.Tick(ctx)
+		if err != nil || !more {
+			return err
+		}
+	}
+}
+
+// sequencer is the name of the cursor that holds the last position given.
+const sequencer = "sequencer"
+
+// cursor locks and returns a cursor, made at 0 when it is new.
+func cursor(ctx context.Context, tx *sqldb.DB, name string) (int64, error) {
+	var pos int64
+	err := tx.QueryRow(ctx, `SELECT pos FROM journal_cursor WHERE follower = $1`+tx.ForUpdate(), name).Scan(&pos)
+	if !errors.Is(err, sql.ErrNoRows) {
+		return pos, err
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO journal_cursor (follower, pos) VALUES ($1, 0) ON CONFLICT DO NOTHING`, name)
+	if err != nil {
+		return 0, err
+	}
+	err = tx.QueryRow(ctx, `SELECT pos FROM journal_cursor WHERE follower = $1`+tx.ForUpdate(), name).Scan(&pos)
+	return pos, err
+}
+
+func move(ctx context.Context, tx *sqldb.DB, name string, pos int64) error {
+	_, err := tx.Exec(ctx, `UPDATE journal_cursor SET pos = $2 WHERE follower = $1`, name, pos)
+	return err
+}
+
+// Place gives up to a batch of committed entries their positions.
+func Place(ctx context.Context, db *sqldb.DB) (int, error) {
+	var waiting bool // asked first, so that an idle program does not write
+	err := db.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM journal WHERE pos IS NULL) /* all tenants: one order */`).Scan(&waiting)
+	if err != nil || !waiting {
+		return 0, err
+	}
+	var placed int64
+	err = db.InTx(ctx, func(tx *sqldb.DB) error {
+		head, err := cursor(ctx, tx, sequencer)
+		if err != nil {
+			return err
+		}
+		placed, err = tx.Exec(ctx, `
+			WITH fresh AS (
+				SELECT tenant_id, id, ROW_NUMBER() OVER (ORDER BY id) AS n
+				FROM (SELECT tenant_id, id FROM journal WHERE pos IS NULL ORDER BY id LIMIT $2) AS unplaced)
+			UPDATE journal SET pos = $1 + fresh.n
+			FROM fresh WHERE journal.tenant_id = fresh.tenant_id AND journal.id = fresh.id`, head, batch)
+		if err != nil {
+			return err
+		}
+		return move(ctx, tx, sequencer, head+placed)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("place journal entries: %w", err)
+	}
+	return int(placed), nil
+}
+
+func advance(ctx context.Context, db *sqldb.DB, f Follower) (int, error) {
+	var behind bool
+	err := db.QueryRow(ctx, `
+		SELECT COALESCE((SELECT pos FROM journal_cursor WHERE follower = $1), 0)
+			< COALESCE((SELECT pos FROM journal_cursor WHERE follower = $2), 0)`, f.Name, sequencer).Scan(&behind)
+	if err != nil || !behind {
+		return 0, err
+	}
+	n := 0
+	err = db.InTx(ctx, func(tx *sqldb.DB) error {
+		pos, err := cursor(ctx, tx, f.Name)
+		if err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, `
+			SELECT tenant_id, id, pos, type, contact_id, broadcast_id, message_id, occurred_at, data
+			FROM journal WHERE pos > $1 ORDER BY pos LIMIT $2 /* all tenants: one order */`, pos, batch)
+		entries, err := sqldb.Collect(rows, err, scan)
+		if err != nil || len(entries) == 0 {
+			return err
+		}
+		n = len(entries)
+		if err := f.Follow(ctx, tx, entries); err != nil {
+			return err
+		}
+		return move(ctx, tx, f.Name, entries[n-1].Position)
+	})
+	return n, err
+}
