@@ -1,6 +1,9 @@
 package reply
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+)
 
 // rules are tried in order; the first that matches decides. They come in four
 // parts: what concerns our login, what may be tried again, words and codes that
@@ -83,12 +86,5 @@ var full = words(`over ?quota`, `quota (is )?(exceeded|full)`, `exceed(s|ed)? .{
 
 // words returns a pattern that any of the alternatives meets.
 func words(alternatives ...string) *regexp.Regexp {
-	pattern := ""
-	for i, a := range alternatives {
-		if i > 0 {
-			pattern += "|"
-		}
-		pattern += a
-	}
-	return regexp.MustCompile(pattern)
+	return regexp.MustCompile(strings.Join(alternatives, "|"))
 }

@@ -1,0 +1,142 @@
+package smtpclient
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"packetboat/internal/mail/reply"
+)
+
+// Conn is a conversation with one server. It belongs to one goroutine at a
+// time; only Close may be called from others.
+type Conn struct {
+	raw     net.Conn // TCP
+	nc      net.Conn // raw, or TLS over it
+	br      *bufio.Reader
+	timeout Timeouts
+	ext     extensions
+	remote  string
+	tls     bool
+
+	rep    reply.Reply
+	cmd    []byte // commands being written
+	body   []byte // message being written
+	sent   int
+	reset  bool // a transaction was left open: RSET before the next
+	broken bool // nothing can be sent any more
+	closed atomic.Bool
+}
+
+// Sent returns how many messages were tried on the connection.
+func (c *Conn) Sent() int { return c.sent }
+
+// Remote returns the address and port of the server.
+func (c *Conn) Remote() string { return c.remote }
+
+// Usable reports whether another message can be tried: the conversation is in
+// step and the server's limit of messages (RFC 9422) is not reached.
+func (c *Conn) Usable() bool {
+	return !c.broken && !c.closed.Load() && (c.ext.mailMax == 0 || c.sent < c.ext.mailMax)
+}
+
+// Close ends the connection without a word. Called while Send waits for the
+// last answer, it makes that message's outcome uncertain.
+func (c *Conn) Close() error {
+	if c.closed.Swap(true) {
+		return nil
+	}
+	return c.raw.Close()
+}
+
+// Quit takes leave as RFC 5321 asks and closes the connection.
+func (c *Conn) Quit() error {
+	if !c.broken && !c.closed.Load() {
+		if c.write([]byte("QUIT\r\n"), c.timeout.Quit) == nil {
+			_ = c.read(c.timeout.Quit) // the answer changes nothing
+		}
+	}
+	c.broken = true
+	return c.Close()
+}
+
+// alive reports whether an idle connection is still open and silent. A server
+// that gave up on it has closed it or said 421.
+func (c *Conn) alive() bool {
+	if !c.Usable() || c.br.Buffered() > 0 {
+		return false
+	}
+	if c.nc.SetReadDeadline(time.Now().Add(time.Millisecond)) != nil {
+		return false
+	}
+	_, err := c.br.Peek(1)
+	return errors.Is(err, os.ErrDeadlineExceeded)
+}
+
+// write sends b within a time.
+func (c *Conn) write(b []byte, within time.Duration) error {
+	if err := c.nc.SetWriteDeadline(time.Now().Add(within)); err != nil {
+		return err
+	}
+	_, err := c.nc.Write(b)
+	return err
+}
+
+// read reads one reply into c.rep. What is buffered already needs no deadline.
+func (c *Conn) read(within time.Duration) error {
+	if c.br.Buffered() == 0 {
+		if err := c.nc.SetReadDeadline(time.Now().Add(within)); err != nil {
+			return err
+		}
+	}
+	return c.rep.Read(c.br)
+}
+
+// command sends one line and reads the reply to it.
+func (c *Conn) command(line string, within time.Duration) error {
+	if err := c.write(append(append(c.cmd[:0], line...), "\r\n"...), within); err != nil {
+		return err
+	}
+	return c.read(within)
+}
+
+// outcome returns the outcome that the last reply makes.
+func (c *Conn) outcome(stage reply.Stage) reply.Outcome {
+	o := c.rep.Outcome(stage)
+	o.Remote, o.TLS = c.remote, c.tls
+	return o
+}
+
+// failure returns the outcome of a conversation that ended without a reply.
+func (c *Conn) failure(stage reply.Stage, err error) reply.Outcome {
+	return reply.Outcome{Stage: stage, Text: explain(err), Remote: c.remote, TLS: c.tls}
+}
+
+// errOutOfStep reports a reply that does not fit the question.
+type errOutOfStep struct{ code int }
+
+func (e errOutOfStep) Error() string {
+	return fmt.Sprintf("the server answered %d where that makes no sense", e.code)
+}
+
+// explain puts a network error into words without our own addresses.
+func explain(err error) string {
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return "the server did not answer in time"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "the server closed the connection"
+	case errors.Is(err, net.ErrClosed):
+		return "the connection was closed"
+	}
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
+		return errno.Error()
+	}
+	return reply.Clean(err.Error())
+}

@@ -1,0 +1,242 @@
+package smtpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"packetboat/internal/mail/reply"
+)
+
+// ErrClosed reports a message for a connection that is no longer usable.
+var ErrClosed = errors.New("the connection cannot send any more")
+
+const (
+	block     = 64 << 10  // bytes written under one deadline
+	keepBody  = 256 << 10 // a larger buffer is not kept for the next message
+	lastWords = 5 * time.Second
+)
+
+// Send tries to hand over one message, in CRLF lines, and says what became of
+// it. An error means that the message was not handed over and that the server
+// did not say why: the addresses or the message may not be written to a wire
+// (ErrBadAddress, ErrBareNewline), the connection was not usable (ErrClosed),
+// or ctx ended before the final dot was written.
+func (c *Conn) Send(ctx context.Context, env Envelope, raw []byte) (reply.Outcome, error) {
+	none := reply.Outcome{Stage: reply.Mail, Remote: c.remote, TLS: c.tls}
+	if err := env.check(); err != nil {
+		return none, err
+	}
+	var err error
+	if c.body, err = stuff(c.body[:0], raw); err != nil {
+		return none, err
+	}
+	if cap(c.body) > keepBody {
+		defer func() { c.body = nil }()
+	}
+	if !c.Usable() {
+		return none, ErrClosed
+	}
+	if ctx.Err() != nil {
+		return none, fmt.Errorf("send: %w", context.Cause(ctx))
+	}
+	if o, refused := c.foresee(env); refused {
+		return o, nil
+	}
+	c.sent++
+	// Closing is the one way to abort that no later deadline undoes.
+	stop := context.AfterFunc(ctx, func() { c.raw.Close() })
+	defer stop()
+	o, open := c.open(env)
+	if open {
+		o, open = c.transfer(stop)
+	}
+	if open {
+		return c.conclude(), nil
+	}
+	if o.Code == 0 && ctx.Err() != nil {
+		c.broken = true
+		c.Close()
+		return o, fmt.Errorf("send: %w", context.Cause(ctx))
+	}
+	if c.broken {
+		c.Close()
+	}
+	return o, nil
+}
+
+// foresee answers for the server where it said beforehand what it refuses.
+func (c *Conn) foresee(env Envelope) (reply.Outcome, bool) {
+	o := reply.Outcome{Stage: reply.Mail, Remote: c.remote, TLS: c.tls}
+	switch {
+	case c.ext.size > 0 && len(c.body)-len(terminator) > c.ext.size:
+		o.Code, o.Enhanced = 552, "5.3.4"
+		o.Text = fmt.Sprintf("the message is larger than the %d bytes the server takes", c.ext.size)
+	case !c.ext.utf8 && env.international():
+		o.Stage, o.Code, o.Enhanced = reply.Rcpt, 553, "5.6.7"
+		o.Text = "the server takes no addresses beyond ASCII"
+	default:
+		return o, false
+	}
+	return o, true
+}
+
+// open brings the conversation to the 354 that asks for the message, and
+// reports whether it got there; else the outcome says where it ended.
+func (c *Conn) open(env Envelope) (reply.Outcome, bool) {
+	mail := c.cmd[:0]
+	resets := 0
+	if c.reset {
+		mail = append(mail, "RSET\r\n"...)
+		resets, c.reset = 1, false
+	}
+	mail = append(append(append(mail, "MAIL FROM:<"...), env.From...), '>')
+	if c.ext.size > 0 {
+		mail = strconv.AppendInt(append(mail, " SIZE="...), int64(len(c.body)-len(terminator)), 10)
+	}
+	if env.international() {
+		mail = append(mail, " SMTPUTF8"...)
+	}
+	n := len(mail) + len("\r\n")
+	all := append(append(append(mail, "\r\nRCPT TO:<"...), env.To...), ">\r\n"...)
+	rcpt := len(all)
+	all = append(all, "DATA\r\n"...)
+	c.cmd = all
+	if c.ext.pipelining {
+		return c.openAtOnce(all, resets)
+	}
+	if resets > 0 {
+		if o, ok := c.ask(reply.Mail, all[:len("RSET\r\n")], 2, c.timeout.Mail); !ok {
+			return o, false
+		}
+		all, n, rcpt = all[len("RSET\r\n"):], n-len("RSET\r\n"), rcpt-len("RSET\r\n")
+	}
+	if o, ok := c.ask(reply.Mail, all[:n], 2, c.timeout.Mail); !ok {
+		return o, false
+	}
+	c.reset = true
+	if o, ok := c.ask(reply.Rcpt, all[n:rcpt], 2, c.timeout.Mail); !ok {
+		return o, false
+	}
+	o, ok := c.ask(reply.Data, all[rcpt:], 3, c.timeout.Data)
+	c.reset = !ok
+	return o, ok
+}
+
+// openAtOnce sends MAIL, RCPT and DATA in one write and then reads the
+// answers. The first refusal is the outcome, but all answers must be read, and
+// if the server asks for the message all the same it gets a lone dot, which
+// reaches nobody (RFC 2920 section 3.1).
+func (c *Conn) openAtOnce(commands []byte, resets int) (reply.Outcome, bool) {
+	if err := c.write(commands, c.timeout.Mail); err != nil {
+		return c.parting(reply.Mail, err), false
+	}
+	if resets > 0 {
+		if o, ok := c.answer(reply.Mail, 2, c.timeout.Mail); !ok {
+			c.broken = true // the answers to the rest are not worth reading
+			return o, false
+		}
+	}
+	first, ok := c.answer(reply.Mail, 2, c.timeout.Mail)
+	c.reset = ok
+	if c.broken {
+		return first, false
+	}
+	o, rcptOK := c.answer(reply.Rcpt, 2, c.timeout.Mail)
+	if ok && !rcptOK {
+		first, ok = o, false
+	}
+	if c.broken {
+		return first, false
+	}
+	o, dataOK := c.answer(reply.Data, 3, c.timeout.Data)
+	switch {
+	case ok && !dataOK:
+		return o, false
+	case !ok && dataOK:
+		if _, took := c.ask(reply.Dot, []byte(terminator), 2, c.timeout.Data); took {
+			c.reset = false
+		}
+		return first, false
+	}
+	c.reset = c.reset && !dataOK
+	return first, ok
+}
+
+// ask sends one command and reads the answer to it.
+func (c *Conn) ask(stage reply.Stage, command []byte, class int, within time.Duration) (reply.Outcome, bool) {
+	if err := c.write(command, within); err != nil {
+		return c.parting(stage, err), false
+	}
+	return c.answer(stage, class, within)
+}
+
+// answer reads a reply and reports whether it is of the class that goes on;
+// if so, there is no outcome yet. A reply that fits nothing, and 421, which
+// announces the end, leave the connection broken.
+func (c *Conn) answer(stage reply.Stage, class int, within time.Duration) (reply.Outcome, bool) {
+	if err := c.read(within); err != nil {
+		c.broken = true
+		return c.failure(stage, err), false
+	}
+	if c.rep.Code == 421 {
+		c.broken = true
+	}
+	switch c.rep.Code / 100 {
+	case class:
+		return reply.Outcome{}, true
+	case 4, 5:
+		return c.outcome(stage), false
+	}
+	c.broken = true
+	return c.failure(stage, errOutOfStep{c.rep.Code}), false
+}
+
+// transfer writes the message and reports whether all of it, with the final
+// dot, is on its way. Just before the last part it calls stop, after which the
+// context has no say any more.
+func (c *Conn) transfer(stop func() bool) (reply.Outcome, bool) {
+	rest := c.body
+	for {
+		part := rest[:min(len(rest), block)]
+		rest = rest[len(part):]
+		if len(rest) == 0 && !stop() {
+			c.broken = true
+			return c.failure(reply.Data, context.Canceled), false
+		}
+		// An error means that part was not written whole, so the server
+		// cannot have seen the final dot.
+		if err := c.write(part, c.timeout.Block); err != nil {
+			return c.parting(reply.Data, err), false
+		}
+		if len(rest) == 0 {
+			return reply.Outcome{}, true
+		}
+	}
+}
+
+// parting returns the outcome of a connection that broke while we were
+// writing. A server that hangs up often says why first.
+func (c *Conn) parting(stage reply.Stage, err error) reply.Outcome {
+	c.broken = true
+	if c.read(lastWords) == nil && c.rep.Code >= 400 {
+		return c.outcome(stage)
+	}
+	return c.failure(stage, err)
+}
+
+// conclude waits for the answer to the message. Without one, or with one that
+// is neither yes nor no, the outcome is uncertain.
+func (c *Conn) conclude() reply.Outcome {
+	o, ok := c.answer(reply.Dot, 2, c.timeout.Dot)
+	if ok {
+		o = c.outcome(reply.Dot)
+	}
+	o.Uncertain = o.Code == 0
+	if c.broken {
+		c.Close()
+	}
+	return o
+}
