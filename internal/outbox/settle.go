@@ -1,0 +1,216 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+	"packetboat/internal/sqldb"
+)
+
+// Result is what became of a claimed message.
+type Result struct {
+	Item       Item
+	State      State     // Queued: told to come again, at Due
+	At         time.Time // when it was decided
+	Due        time.Time // of the next attempt, for Queued
+	Attempted  bool      // an attempt was begun under this claim
+	Answered   bool      // a server answered
+	BounceType string    // hard, soft or block, for Bounced
+	SkipReason string    // of contract 10.1, for Skipped
+	Category   string    // of contract 12.3, for a refusal
+	Code       int       // the SMTP reply, 0 when there was none
+	Enhanced   string
+	Error      string // the server's words, or ours; at most 1 KB
+}
+
+// Commit writes, in one transaction, what became of messages and which
+// attempts begin now. It returns the intents that may go ahead: the others were
+// lost to another node, or their stream is no longer open, and must not be sent.
+//
+// A connection hands in its last result together with its next intent and waits
+// for both, so that at any moment at most one message of each connection has an
+// end that is not yet written.
+func (n *Node) Commit(ctx context.Context, results []Result, intents []Item, now time.Time) (begun map[id.Message]bool, err error) {
+	err = n.DB.InTx(ctx, func(tx *sqldb.DB) error {
+		if err := n.settle(ctx, tx, results); err != nil {
+			return err
+		}
+		begun, err = n.intend(ctx, tx, intents, now)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("commit results and intents: %w", err)
+	}
+	return begun, nil
+}
+
+func (n *Node) intend(ctx context.Context, tx *sqldb.DB, items []Item, now time.Time) (map[id.Message]bool, error) {
+	begun := make(map[id.Message]bool, len(items))
+	if len(items) == 0 {
+		return begun, nil
+	}
+	t := tx.Table("tenant_id TEXT", "id TEXT", "epoch BIGINT")
+	for _, it := range items {
+		t.Add(it.Tenant, it.ID, it.Epoch)
+	}
+	rows, err := tx.Query(ctx, `
+		UPDATE outbox SET attempts = attempts + 1, attempt_at = $2
+		FROM `+t.As("v", 3)+`
+		WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id AND outbox.epoch = v.epoch
+			AND outbox.owner = $1 AND outbox.state = 'claimed'
+			AND EXISTS (SELECT 1 FROM outbox_stream AS s
+				WHERE s.tenant_id = outbox.tenant_id AND s.id = outbox.stream_id AND s.phase = 'open')
+		RETURNING outbox.id`, t.Args(n.Owner, now.UnixMicro())...)
+	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (m id.Message, err error) {
+		err = scan(&m)
+		begun[m] = true
+		return m, err
+	})
+	return begun, err
+}
+
+func (n *Node) settle(ctx context.Context, tx *sqldb.DB, results []Result) error {
+	if len(results) == 0 {
+		return nil
+	}
+	t := tx.Table("tenant_id TEXT", "id TEXT", "epoch BIGINT", "state TEXT", "at BIGINT", "due_at BIGINT", "sent_at BIGINT",
+		"answered BOOLEAN", "bounce_type TEXT", "skip_reason TEXT", "category TEXT", "smtp_code BIGINT", "enhanced_code TEXT", "error TEXT")
+	byID := make(map[id.Message]Result, len(results))
+	for _, r := range results {
+		byID[r.Item.ID] = r
+		due := r.Item.DueAt
+		if r.State == Queued {
+			due = r.Due
+		}
+		var sent any
+		if r.handedOver() {
+			sent = r.At.UnixMicro()
+		}
+		t.Add(r.Item.Tenant, r.Item.ID, r.Item.Epoch, r.State, r.At.UnixMicro(), due.UnixMicro(), sent,
+			r.Answered || r.Item.Answered, sqldb.Null(r.BounceType), sqldb.Null(r.SkipReason), sqldb.Null(r.Category),
+			sqldb.Null(r.Code), sqldb.Null(r.Enhanced), sqldb.Null(r.Error))
+	}
+	rows, err := tx.Query(ctx, `
+		UPDATE outbox SET state = v.state, owner = NULL, due_at = v.due_at, sent_at = v.sent_at,
+			ended_at = CASE WHEN v.state = 'queued' THEN NULL ELSE v.at END,
+			deferred = (v.state = 'queued'), answered = v.answered,
+			bounce_type = v.bounce_type, skip_reason = v.skip_reason, category = v.category,
+			smtp_code = v.smtp_code, enhanced_code = v.enhanced_code, error = v.error
+		FROM `+t.As("v", 2)+`
+		WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id AND outbox.epoch = v.epoch
+			AND outbox.owner = $1 AND outbox.state = 'claimed'
+		RETURNING outbox.id`, t.Args(n.Owner)...)
+	settled, err := sqldb.Collect(rows, err, func(scan func(...any) error) (m id.Message, err error) {
+		return m, scan(&m)
+	})
+	if err != nil {
+		return err
+	}
+	type stream struct {
+		tenant id.Tenant
+		id     string
+	}
+	sums := map[stream]Sums{}
+	last := map[stream]time.Time{}
+	var entries []journal.Entry
+	for _, m := range settled {
+		r := byID[m]
+		at := stream{r.Item.Tenant, r.Item.Stream}
+		s := sums[at]
+		s.count(r)
+		sums[at] = s
+		if r.handedOver() && r.At.After(last[at]) {
+			last[at] = r.At
+		}
+		if e, ok := r.entry(); ok {
+			entries = append(entries, e)
+		}
+	}
+	for at, s := range sums {
+		if err := s.add(ctx, tx, at.tenant, at.id); err != nil {
+			return err
+		}
+		if err := sentAt(ctx, tx, at.tenant, at.id, last[at]); err != nil {
+			return err
+		}
+	}
+	return journal.Append(ctx, tx, entries...)
+}
+
+// handedOver reports whether the hand-off ended: the message was accepted, or
+// refused for this address (contract 12.2, total_sent).
+func (r Result) handedOver() bool {
+	return r.State == Delivered || r.State == Sent || r.State == Bounced
+}
+
+// count adds to s what the result changes.
+func (s *Sums) count(r Result) {
+	if r.State == Queued {
+		if !r.Item.Deferred {
+			s.Deferred++
+		}
+		return
+	}
+	s.Waiting--
+	if r.Item.Deferred {
+		s.Deferred--
+	}
+	if r.handedOver() {
+		s.Sent++
+	}
+	switch r.State {
+	case Delivered, Sent:
+		s.Delivered++
+	case Bounced:
+		s.Bounced++
+	case Failed:
+		s.Failed++
+	case Skipped:
+		s.Skipped++
+	}
+}
+
+// Refusal is the data of a journal entry about a message that was not delivered.
+type Refusal struct {
+	Class    string `json:"class,omitempty"` // hard, soft or block
+	Category string `json:"category,omitempty"`
+	Code     int    `json:"code,omitempty"`
+	Enhanced string `json:"enhanced,omitempty"`
+	Text     string `json:"text,omitempty"`
+}
+
+// entry returns what the journal is told; deferred and skipped messages are
+// no event of their own.
+func (r Result) entry() (journal.Entry, bool) {
+	e := journal.Entry{
+		Tenant: r.Item.Tenant, Contact: r.Item.Contact, Broadcast: id.Broadcast(r.Item.Stream), Message: r.Item.ID, At: r.At,
+	}
+	switch r.State {
+	case Delivered:
+		e.Type = journal.EmailDelivered
+	case Sent:
+		e.Type = journal.EmailSent
+	case Bounced:
+		e.Type = journal.EmailBounced
+		e.Data = Refusal{r.BounceType, r.Category, r.Code, r.Enhanced, r.Error}
+	case Failed:
+		e.Type = journal.EmailFailed
+		e.Data = Refusal{Category: r.Category, Code: r.Code, Enhanced: r.Enhanced, Text: r.Error}
+	default:
+		return journal.Entry{}, false
+	}
+	return e, true
+}
+
+func sentAt(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, at time.Time) error {
+	if at.IsZero() {
+		return nil
+	}
+	_, err := tx.Exec(ctx, `
+		UPDATE outbox_stream SET last_send_at = $3
+		WHERE tenant_id = $1 AND id = $2 AND COALESCE(last_send_at, 0) < $3`, tenant, stream, at.UnixMicro())
+	return err
+}

@@ -1,0 +1,170 @@
+package outbox
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// move changes a stream's phase if it is in one of the phases named; it reports
+// whether it was.
+func move(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, to Phase, from ...Phase) (bool, error) {
+	n, err := tx.Exec(ctx, `
+		UPDATE outbox_stream SET phase = $3 WHERE tenant_id = $1 AND id = $2 AND phase`+tx.In(4),
+		tenant, stream, to, sqldb.List(tx, from))
+	if err != nil {
+		return false, fmt.Errorf("move a stream to %s: %w", to, err)
+	}
+	return n == 1, nil
+}
+
+// Start lets the messages of a held or paused stream leave.
+func Start(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string) error {
+	_, err := move(ctx, tx, tenant, stream, Open, Held, Paused)
+	return err
+}
+
+// Pause keeps the messages of a stream back. Attempts under way finish.
+func Pause(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string) error {
+	_, err := move(ctx, tx, tenant, stream, Paused, Held, Open)
+	return err
+}
+
+// Cancel ends a stream: nothing of it is claimed any more, and what waits
+// becomes cancelled, page by page (Sweep). Attempts under way finish.
+func Cancel(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string) error {
+	if ok, err := move(ctx, tx, tenant, stream, Cancelled, Held, Open, Paused); err != nil || !ok {
+		return err
+	}
+	_, err := Sweep(ctx, tx, tenant, stream)
+	return err
+}
+
+// Seal says that nothing more will be put into the stream.
+func Seal(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string) error {
+	_, err := tx.Exec(ctx, `UPDATE outbox_stream SET sealed = TRUE WHERE tenant_id = $1 AND id = $2`, tenant, stream)
+	return err
+}
+
+// Finish marks an idle stream as done, so that nobody looks at it any more.
+func Finish(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE outbox_stream SET phase = 'done' WHERE tenant_id = $1 AND id = $2 AND waiting = 0`, tenant, stream)
+	return err
+}
+
+// sweepPage is how many messages one Sweep cancels.
+const sweepPage = 5000
+
+// Sweep turns up to a page of a cancelled stream's waiting messages into
+// cancelled ones, and reports how many there were.
+func Sweep(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string) (int, error) {
+	n := 0
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		rows, err := tx.Query(ctx, `
+			UPDATE outbox SET state = 'cancelled'
+			WHERE tenant_id = $1 AND (tenant_id, id) IN (
+				SELECT m.tenant_id, m.id FROM outbox AS m
+				JOIN outbox_stream AS s ON s.tenant_id = m.tenant_id AND s.id = m.stream_id AND s.phase = 'cancelled'
+				WHERE m.tenant_id = $1 AND m.stream_id = $2 AND m.state = 'queued'
+				ORDER BY m.due_at, m.id LIMIT $3)
+			RETURNING deferred`, tenant, stream, sweepPage)
+		list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (deferred bool, err error) {
+			return deferred, scan(&deferred)
+		})
+		if err != nil {
+			return err
+		}
+		n = len(list)
+		s := Sums{Cancelled: n, Waiting: -n}
+		for _, was := range list {
+			if was {
+				s.Deferred--
+			}
+		}
+		return s.add(ctx, tx, tenant, stream)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("cancel waiting messages: %w", err)
+	}
+	return n, nil
+}
+
+// Sums are the counts of a stream's messages by state.
+type Sums struct {
+	Total     int
+	Waiting   int // queued, claimed or deferred
+	Deferred  int // of those waiting, the ones told to come again later
+	Sent      int // hand-off ended: accepted, or refused for this address
+	Delivered int
+	Bounced   int
+	Failed    int
+	Skipped   int
+	HeldBack  int
+	Cancelled int
+}
+
+// Queued returns how many wait for their first attempt to end.
+func (s Sums) Queued() int { return s.Waiting - s.Deferred }
+
+// add adds s to what the stream has.
+func (s Sums) add(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string) error {
+	if s == (Sums{}) {
+		return nil
+	}
+	_, err := tx.Exec(ctx, `
+		UPDATE outbox_stream SET waiting = waiting + $3, deferred = deferred + $4, sent = sent + $5,
+			delivered = delivered + $6, bounced = bounced + $7, failed = failed + $8, skipped = skipped + $9,
+			cancelled = cancelled + $10
+		WHERE tenant_id = $1 AND id = $2`,
+		tenant, stream, s.Waiting, s.Deferred, s.Sent, s.Delivered, s.Bounced, s.Failed, s.Skipped, s.Cancelled)
+	if err != nil {
+		return fmt.Errorf("add to a stream's sums: %w", err)
+	}
+	return nil
+}
+
+// Progress is where a stream stands.
+type Progress struct {
+	Sums
+	Phase      Phase
+	Sealed     bool // nothing more will be put
+	OpenedAt   time.Time
+	LastSendAt *time.Time // nil before the first hand-off
+}
+
+// Idle reports that no message waits and none will come.
+func (p Progress) Idle() bool { return p.Sealed && p.Waiting == 0 }
+
+// Load returns where a stream stands; the zero Progress when there is none.
+func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string) (Progress, error) {
+	all, err := LoadAll(ctx, db, tenant, []string{stream})
+	return all[stream], err
+}
+
+// LoadAll returns where each of the streams stands; unknown ones are left out.
+func LoadAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, streams []string) (map[string]Progress, error) {
+	rows, err := db.Query(ctx, `
+		SELECT id, phase, sealed, opened_at, last_send_at, total, waiting, deferred, sent, delivered, bounced, failed, skipped, held_back, cancelled
+		FROM outbox_stream WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, streams))
+	all := map[string]Progress{}
+	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+		var stream string
+		var p Progress
+		var opened int64
+		var last sql.NullInt64
+		err := scan(&stream, &p.Phase, &p.Sealed, &opened, &last, &p.Total, &p.Waiting, &p.Deferred, &p.Sent,
+			&p.Delivered, &p.Bounced, &p.Failed, &p.Skipped, &p.HeldBack, &p.Cancelled)
+		p.OpenedAt, p.LastSendAt = sqldb.Time(opened), sqldb.NullTime(last)
+		all[stream] = p
+		return struct{}{}, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load streams: %w", err)
+	}
+	return all, nil
+}
