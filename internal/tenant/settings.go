@@ -1,0 +1,245 @@
+package tenant
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+	_ "time/tzdata" // account timezones work on machines without a zone database
+	"unicode/utf8"
+
+	"github.com/biter777/countries"
+
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// Settings are what a tenant decides for itself (contract 5.1).
+type Settings struct {
+	Timezone      string // IANA name
+	Locale        string // BCP 47
+	CurrencyCode  string // ISO 4217
+	WebsiteURL    *string
+	LogoURL       *string
+	PostalAddress PostalAddress
+
+	DefaultIdentity  id.Identity // each empty: none
+	DefaultEmailType id.EmailType
+	DefaultMTAConfig id.MTAConfig
+
+	AutoCreateOnEvent  bool
+	Tracking           Tracking
+	SendWindow         SendWindow
+	SunsetDays         int
+	SunsetMinSends     int
+	UnsubscribeScope   UnsubscribeScope
+	DoubleOptInDefault bool
+	TrackedDomains     []string
+}
+
+// PostalAddress is where the sender can be reached by letter; the footer of a
+// mail shows it, and many laws ask for it.
+type PostalAddress struct {
+	Line1      *string `json:"line1"`
+	Line2      *string `json:"line2"`
+	City       *string `json:"city"`
+	State      *string `json:"state"`
+	PostalCode *string `json:"postal_code"`
+	Country    *string `json:"country"`
+}
+
+// Lines returns the address as it is printed, one line each, nothing empty.
+func (a PostalAddress) Lines() []string {
+	lines := []string{}
+	add := func(sep string, parts ...*string) {
+		var have []string
+		for _, p := range parts {
+			if p != nil && *p != "" {
+				have = append(have, *p)
+			}
+		}
+		if len(have) > 0 {
+			lines = append(lines, strings.Join(have, sep))
+		}
+	}
+	add("", a.Line1)
+	add("", a.Line2)
+	add(" ", a.PostalCode, a.City)
+	add("", a.State)
+	add("", a.Country)
+	return lines
+}
+
+// Empty reports whether the address says nothing.
+func (a PostalAddress) Empty() bool { return len(a.Lines()) == 0 }
+
+// String returns the address on one line.
+func (a PostalAddress) String() string { return strings.Join(a.Lines(), ", ") }
+
+// Tracking says what a new broadcast measures unless it says otherwise.
+type Tracking struct {
+	Enabled  bool
+	UTM      bool
+	Honeypot bool
+}
+
+// SendWindow is the part of a day in which spread sends go out, wall time.
+type SendWindow struct{ Start, End string }
+
+// UnsubscribeScope says what a one-click unsubscribe ends.
+type UnsubscribeScope string
+
+// The scopes: the email type (or its category), or everything.
+const (
+	UnsubscribeType   UnsubscribeScope = "type"
+	UnsubscribeGlobal UnsubscribeScope = "global"
+)
+
+// Defaults returns the settings of a new tenant.
+func Defaults(timezone string) Settings {
+	return Settings{
+		Timezone:           timezone,
+		Locale:             "en",
+		CurrencyCode:       "EUR",
+		Tracking:           Tracking{Enabled: true, UTM: true},
+		SendWindow:         SendWindow{Start: "00:00", End: "24:00"},
+		SunsetDays:         180,
+		SunsetMinSends:     5,
+		UnsubscribeScope:   UnsubscribeType,
+		DoubleOptInDefault: true,
+		TrackedDomains:     []string{},
+	}
+}
+
+// Location returns the account timezone.
+func (t Tenant) Location() *time.Location {
+	loc, err := time.LoadLocation(t.Settings.Timezone)
+	if err != nil { // checked when it was saved
+		return time.UTC
+	}
+	return loc
+}
+
+// SaveSettings replaces the tenant's name and settings, once they are checked.
+func SaveSettings(ctx context.Context, db *sqldb.DB, t id.Tenant, name string, s Settings, now time.Time) error {
+	name = strings.TrimSpace(name)
+	s.CurrencyCode = strings.ToUpper(s.CurrencyCode)
+	var p fault.Problems
+	CheckName(&p, "name", name)
+	s.check(&p)
+	if err := p.Err(); err != nil {
+		return err
+	}
+	return save(ctx, db, t, name, s, now)
+}
+
+// UseEmailType makes an email type the default of a tenant that has none.
+func UseEmailType(ctx context.Context, db *sqldb.DB, t id.Tenant, e id.EmailType) error {
+	_, err := db.Exec(ctx, `
+		UPDATE tenant SET default_email_type_id = $2
+		WHERE tenant_id = $1 AND default_email_type_id IS NULL`, t, e)
+	if err != nil {
+		return fmt.Errorf("set default email type: %w", err)
+	}
+	return nil
+}
+
+var (
+	locales    = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?$`)
+	currencies = regexp.MustCompile(`^[A-Z]{3}$`)
+)
+
+func (s Settings) check(p *fault.Problems) {
+	checkTimezone(p, "timezone", s.Timezone)
+	if !locales.MatchString(s.Locale) {
+		p.Add("locale", "must be a language tag such as en or pt-BR")
+	}
+	if !currencies.MatchString(s.CurrencyCode) || countries.CurrencyCodeByName(s.CurrencyCode) == countries.CurrencyUnknown {
+		p.Add("currency_code", "must be an ISO 4217 code such as EUR")
+	}
+	checkURL(p, "website_url", s.WebsiteURL)
+	checkURL(p, "logo_url", s.LogoURL)
+	s.PostalAddress.check(p)
+	if s.UnsubscribeScope != UnsubscribeType && s.UnsubscribeScope != UnsubscribeGlobal {
+		p.Add("unsubscribe_scope", "must be type or global")
+	}
+	s.checkDormant(p)
+}
+
+// checkDormant refuses what nothing acts upon yet: a setting that was accepted
+// would be believed.
+func (s Settings) checkDormant(p *fault.Problems) {
+	d := Defaults(s.Timezone)
+	only := func(path string, same bool, value any) {
+		if !same {
+			p.Add(path, fmt.Sprintf("only %v is supported", value))
+		}
+	}
+	only("auto_create_on_event", s.AutoCreateOnEvent == d.AutoCreateOnEvent, d.AutoCreateOnEvent)
+	only("tracking_defaults.honeypot_links", s.Tracking.Honeypot == d.Tracking.Honeypot, d.Tracking.Honeypot)
+	only("send_window.start", s.SendWindow.Start == d.SendWindow.Start, d.SendWindow.Start)
+	only("send_window.end", s.SendWindow.End == d.SendWindow.End, d.SendWindow.End)
+	only("sunset_days", s.SunsetDays == d.SunsetDays, d.SunsetDays)
+	only("sunset_min_sends", s.SunsetMinSends == d.SunsetMinSends, d.SunsetMinSends)
+	only("double_opt_in_default", s.DoubleOptInDefault == d.DoubleOptInDefault, d.DoubleOptInDefault)
+	only("tracked_domains", len(s.TrackedDomains) == 0, "an empty list")
+}
+
+func (a PostalAddress) check(p *fault.Problems) {
+	for _, f := range []struct {
+		path  string
+		value *string
+	}{
+		{"line1", a.Line1}, {"line2", a.Line2}, {"city", a.City},
+		{"state", a.State}, {"postal_code", a.PostalCode},
+	} {
+		if f.value != nil && !plainText(*f.value, 200) {
+			p.Add("postal_address."+f.path, "must be at most 200 characters on one line")
+		}
+	}
+	if c := a.Country; c != nil {
+		if code := countries.ByName(*c); len(*c) != 2 || code == countries.Unknown || code.Alpha2() != *c {
+			p.Add("postal_address.country", "must be an ISO 3166-1 code of two capital letters, such as NL")
+		}
+	}
+}
+
+// CheckName adds a problem at path unless name can name a tenant.
+func CheckName(p *fault.Problems, path, name string) {
+	switch {
+	case name == "":
+		p.Add(path, "required")
+	case !plainText(name, 200):
+		p.Add(path, "must be at most 200 characters on one line")
+	}
+}
+
+func checkTimezone(p *fault.Problems, path, name string) {
+	if name == "" || name == "Local" {
+		p.Add(path, "must be an IANA timezone such as Europe/Amsterdam")
+		return
+	}
+	if _, err := time.LoadLocation(name); err != nil {
+		p.Add(path, "must be an IANA timezone such as Europe/Amsterdam")
+	}
+}
+
+func checkURL(p *fault.Problems, path string, value *string) {
+	if value == nil {
+		return
+	}
+	u, err := url.Parse(*value)
+	if err != nil || len(*value) > 2000 || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
+		p.Add(path, "must be an http or https URL")
+	}
+}
+
+// plainText reports whether s is at most n characters, valid and on one line.
+func plainText(s string, n int) bool {
+	return utf8.ValidString(s) && utf8.RuneCountInString(s) <= n && !strings.ContainsFunc(s, func(r rune) bool {
+		return r < ' ' || r == 0x7f || r == '\u2028' || r == '\u2029'
+	})
+}
