@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -136,7 +137,7 @@ func (p *Pool) await(ctx context.Context, wait chan *Conn) (*Conn, error) {
 			p.mu.Unlock()
 		}
 	}
-	return nil, context.Cause(ctx)
+	return nil, fmt.Errorf("wait for a connection: %w", context.Cause(ctx))
 }
 
 func (p *Pool) dialNew(ctx context.Context) (*Conn, error) {
@@ -154,7 +155,14 @@ func (p *Pool) dialNew(ctx context.Context) (*Conn, error) {
 func (p *Pool) Put(c *Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || !c.Usable() || c.Sent() >= p.limits.Messages {
+	if p.closed { // nobody waits for leaving any more
+		p.mu.Unlock()
+		c.Quit()
+		p.mu.Lock()
+		p.open--
+		return
+	}
+	if !c.Usable() || c.Sent() >= p.limits.Messages {
 		p.leave(c)
 		return
 	}
@@ -212,7 +220,7 @@ func (p *Pool) reapIdle() {
 // leave closes c and then gives its place to somebody else. The caller holds
 // p.mu.
 func (p *Pool) leave(c *Conn) {
-	if !c.Usable() && c.broken {
+	if c.broken {
 		c.Close()
 		p.release()
 		return
