@@ -1,0 +1,68 @@
+package sqldb
+
+import (
+	"context"
+)
+
+// Group gathers what many goroutines want written and writes it in one
+// transaction: each waits until its own part is durable. While one batch is
+// being written the next gathers, so batches are as large as the writers are
+// many, and a lone writer waits for nobody.
+type Group[T any] struct {
+	flush func(ctx context.Context, batch []T) error
+	max   int
+	in    chan grouped[T]
+}
+
+type grouped[T any] struct {
+	value T
+	done  chan error
+}
+
+// NewGroup returns a group that writes batches of at most max with flush. An
+// error of flush is everyone's whose part was in the batch.
+func NewGroup[T any](max int, flush func(ctx context.Context, batch []T) error) *Group[T] {
+	return &Group[T]{flush: flush, max: max, in: make(chan grouped[T])}
+}
+
+// Do hands v in and waits until it is written. It does not give up half way:
+// once handed in, v is written, or its error known.
+func (g *Group[T]) Do(ctx context.Context, v T) error {
+	e := grouped[T]{v, make(chan error, 1)}
+	select {
+	case g.in <- e:
+		return <-e.done
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Run writes until ctx ends. Batches under way are finished.
+func (g *Group[T]) Run(ctx context.Context) error {
+	end := context.WithoutCancel(ctx)
+	values := make([]T, 0, g.max)
+	waiting := make([]chan error, 0, g.max)
+	for {
+		values, waiting = values[:0], waiting[:0]
+		select {
+		case e := <-g.in:
+			values, waiting = append(values, e.value), append(waiting, e.done)
+		case <-ctx.Done():
+			return nil
+		}
+	gather:
+		for len(values) < g.max {
+			select {
+			case e := <-g.in:
+				values, waiting = append(values, e.value), append(waiting, e.done)
+			default:
+				break gather
+			}
+		}
+		err := g.flush(end, values)
+		for _, done := range waiting {
+			done <- err
+		}
+		clear(values)
+	}
+}

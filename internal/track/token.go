@@ -1,0 +1,141 @@
+// Package track knows what recipients do with their mail: the signed links in
+// every message, the opens and clicks that come back by them, and the sums.
+//
+// A link's token names the tenant and the message, and is signed with a key of
+// its own for each purpose, so that one who may open cannot unsubscribe. What a
+// click leads to comes from the database or from inside the signature, never from
+// the request: there is no open redirect (contract 10.6).
+//
+// A hit is kept raw, as pending, and classified later (engine/classify). What a
+// recipient's hits add up to is a set of flags, and the sums of a send follow the
+// flags: a hit, a verdict and a sum change in one transaction.
+package track
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"hash"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"packetboat/internal/id"
+	"packetboat/internal/secret"
+)
+
+// Kind is the purpose of a token.
+type Kind byte
+
+// The purposes; each has its own key, and its own letter in the path /_q/.
+const (
+	OpenPixel   Kind = 'o'
+	ClickLink   Kind = 'c'
+	Unsubscribe Kind = 'u'
+	Preferences Kind = 'p'
+	View        Kind = 'v'
+)
+
+// Token is what a link says.
+type Token struct {
+	Tenant  id.Tenant
+	Message id.Message
+	Link    int    // of the content, for ClickLink
+	Target  string // for a ClickLink whose address was rendered for this recipient
+}
+
+// ErrBadToken says that a token is forged, damaged, or of another kind.
+var ErrBadToken = errors.New("not a valid token")
+
+const (
+	tokenVersion = 1
+	headBytes    = 1 + 16 + 16 + 2
+	macBytes     = 16
+	maxTarget    = 4096
+)
+
+// Keys signs and verifies tokens. It is safe for concurrent use.
+type Keys struct{ pools map[Kind]*sync.Pool }
+
+// NewKeys derives the keys from the installation's secret.
+func NewKeys(box *secret.Box) *Keys {
+	k := &Keys{pools: map[Kind]*sync.Pool{}}
+	for _, kind := range []Kind{OpenPixel, ClickLink, Unsubscribe, Preferences, View} {
+		key := box.Derive("track token " + string(rune(kind)))
+		k.pools[kind] = &sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}
+	}
+	return k
+}
+
+// Signer signs the tokens of one message.
+type Signer struct {
+	keys *Keys
+	head [headBytes]byte
+	raw  []byte
+}
+
+// Signer returns a signer for one message. It is not safe for concurrent use.
+func (k *Keys) Signer(tenant id.Tenant, message id.Message) (*Signer, error) {
+	s := &Signer{keys: k}
+	return s, s.Reset(tenant, message)
+}
+
+// Reset makes the signer one for another message.
+func (s *Signer) Reset(tenant id.Tenant, message id.Message) error {
+	t, err := uuid.Parse(string(tenant))
+	if err != nil {
+		return err
+	}
+	m, err := uuid.Parse(string(message))
+	if err != nil {
+		return err
+	}
+	s.head[0] = tokenVersion
+	copy(s.head[1:17], t[:])
+	copy(s.head[17:33], m[:])
+	return nil
+}
+
+// Append appends the token of kind for a link (0 where links do not matter) and
+// a target (empty where the database knows it) to dst, in base64url.
+func (s *Signer) Append(dst []byte, kind Kind, link int, target string) []byte {
+	binary.BigEndian.PutUint16(s.head[33:], uint16(link))
+	s.raw = append(s.raw[:0], s.head[:]...)
+	s.raw = append(s.raw, target...)
+	s.raw = s.keys.mac(s.raw, kind, s.raw)
+	return base64.RawURLEncoding.AppendEncode(dst, s.raw)
+}
+
+func (k *Keys) mac(dst []byte, kind Kind, data []byte) []byte {
+	pool := k.pools[kind]
+	h := pool.Get().(hash.Hash)
+	h.Reset()
+	h.Write(data)
+	var sum [sha256.Size]byte
+	h.Sum(sum[:0])
+	pool.Put(h)
+	return append(dst, sum[:macBytes]...)
+}
+
+// Verify reads a token of kind. There is one spelling of each.
+func (k *Keys) Verify(kind Kind, text string) (Token, error) {
+	if len(text) > base64.RawURLEncoding.EncodedLen(headBytes+maxTarget+macBytes) {
+		return Token{}, ErrBadToken
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err != nil || len(raw) < headBytes+macBytes || raw[0] != tokenVersion || k.pools[kind] == nil {
+		return Token{}, ErrBadToken
+	}
+	body, mac := raw[:len(raw)-macBytes], raw[len(raw)-macBytes:]
+	if !hmac.Equal(mac, k.mac(nil, kind, body)) {
+		return Token{}, ErrBadToken
+	}
+	return Token{
+		Tenant:  id.Tenant(uuid.UUID(body[1:17]).String()),
+		Message: id.Message(uuid.UUID(body[17:33]).String()),
+		Link:    int(binary.BigEndian.Uint16(body[33:35])),
+		Target:  string(body[headBytes:]),
+	}, nil
+}
