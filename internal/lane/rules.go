@@ -1,0 +1,214 @@
+package lane
+
+import (
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"packetboat/internal/fault"
+	"packetboat/internal/mail/address"
+	"packetboat/internal/mail/smtpclient"
+)
+
+// Fields are what a caller may set. A nil field was not given; an empty text
+// clears what may be empty.
+type Fields struct {
+	Name                     *string
+	Type                     *Type
+	Active                   *bool
+	Host                     *string
+	Port                     *int
+	TLS                      *smtpclient.TLSMode
+	Auth                     *smtpclient.AuthMode
+	Username                 *string
+	Password                 *string
+	HELO                     *string
+	DKIMSign                 *bool
+	MaxConnections           *int
+	MaxMessagesPerConnection *int
+	RetryMaxAgeHours         *int
+}
+
+// smtpPaths names what f sets that only a relay has.
+func (f Fields) smtpPaths() (paths []string) {
+	for _, field := range []struct {
+		path  string
+		given bool
+	}{
+		{"settings.host", f.Host != nil}, {"settings.port", f.Port != nil},
+		{"settings.tls", f.TLS != nil}, {"settings.auth", f.Auth != nil},
+		{"settings.username", f.Username != nil}, {"settings.password", f.Password != nil},
+		{"settings.helo_host", f.HELO != nil}, {"settings.dkim_sign", f.DKIMSign != nil},
+	} {
+		if field.given {
+			paths = append(paths, field.path)
+		}
+	}
+	return paths
+}
+
+// Rules are what the installation lets a lane do.
+type Rules struct {
+	AllowPrivate bool // relays on loopback and private addresses (contract B27c)
+}
+
+// fresh returns a config with the defaults of contract B27 and B27b.
+func fresh() Config {
+	return Config{
+		Active:      true,
+		Caps:        Caps{DefaultConnections, DefaultPerConnection},
+		RetryMaxAge: DefaultRetry,
+	}
+}
+
+// apply sets what f gives and notes every rule that the outcome breaks.
+func (f Fields) apply(c Config, rules Rules, p *fault.Problems) Config {
+	set(&c.Active, f.Active)
+	if f.Name != nil {
+		c.Name = norm.NFC.String(strings.TrimSpace(*f.Name))
+	}
+	if n := utf8.RuneCountInString(c.Name); n < 1 || n > 200 || strings.ContainsFunc(c.Name, unicode.IsControl) {
+		p.Add("name", "must be 1 to 200 characters without control characters")
+	}
+	f.applyType(&c, p)
+	switch c.Type {
+	case SMTP:
+		c.SMTP = f.applySMTP(c.SMTP, rules, p)
+	case Sink:
+		for _, path := range f.smtpPaths() {
+			p.Add(path, "a sink has no such setting")
+		}
+	}
+	set(&c.Caps.MaxConnections, f.MaxConnections)
+	set(&c.Caps.MaxMessagesPerConnection, f.MaxMessagesPerConnection)
+	between(p, "caps.max_connections", c.Caps.MaxConnections, 1, maxConnections)
+	between(p, "caps.max_messages_per_connection", c.Caps.MaxMessagesPerConnection, 1, maxPerConnection)
+	if f.RetryMaxAgeHours != nil {
+		between(p, "retry.max_age_hours", *f.RetryMaxAgeHours, 1, maxRetryHours)
+		c.RetryMaxAge = time.Duration(*f.RetryMaxAgeHours) * time.Hour
+	}
+	return c
+}
+
+func (f Fields) applyType(c *Config, p *fault.Problems) {
+	switch {
+	case c.Type == "" && f.Type == nil:
+		p.Add("type", "required")
+	case f.Type == nil || *f.Type == c.Type:
+	case c.Type != "":
+		p.Add("type", "cannot be changed; make another MTA config")
+	case *f.Type == SMTP || *f.Type == Sink:
+		c.Type = *f.Type
+		if c.Type == SMTP {
+			c.SMTP = SMTPSettings{Port: 587, TLS: smtpclient.StartTLS, Auth: smtpclient.AuthNone, DKIMSign: true}
+		}
+	case *f.Type == DirectMX || *f.Type == SES:
+		p.Add("type", "is not available yet; use smtp or sink")
+	default:
+		p.Add("type", "must be smtp or sink")
+	}
+}
+
+func (f Fields) applySMTP(s SMTPSettings, rules Rules, p *fault.Problems) SMTPSettings {
+	if f.Host != nil {
+		s.Host = canonicalHost(*f.Host)
+	}
+	set(&s.Port, f.Port)
+	set(&s.TLS, f.TLS)
+	set(&s.Auth, f.Auth)
+	set(&s.DKIMSign, f.DKIMSign)
+	set(&s.Username, f.Username)
+	if f.HELO != nil {
+		s.HELO = strings.TrimSpace(*f.HELO)
+	}
+	if f.Password != nil {
+		s.HasPassword = *f.Password != ""
+		if len(*f.Password) > 1024 || strings.ContainsAny(*f.Password, "\x00\r\n") {
+			p.Add("settings.password", "must be at most 1024 bytes without line breaks")
+		}
+	}
+	if s.Host == "" {
+		p.Add("settings.host", "required")
+	} else if err := smtpclient.CheckHost(s.Host, rules.AllowPrivate); err != nil {
+		p.Add("settings.host", err.Error())
+	}
+	between(p, "settings.port", s.Port, 1, 65535)
+	if s.HELO != "" {
+		helo, err := address.Hostname(s.HELO)
+		if err != nil {
+			p.Add("settings.helo_host", err.Error())
+		}
+		s.HELO = helo
+	}
+	if len(s.Username) > 1024 || strings.ContainsFunc(s.Username, unicode.IsControl) {
+		p.Add("settings.username", "must be at most 1024 bytes without control characters")
+	}
+	checkLogin(s, p)
+	return s
+}
+
+// checkLogin holds TLS and login to what can work and what is safe: a
+// password goes over an encrypted connection, or to this machine (contract
+// Z42).
+func checkLogin(s SMTPSettings, p *fault.Problems) {
+	switch s.TLS {
+	case smtpclient.None, smtpclient.StartTLS, smtpclient.Implicit:
+	default:
+		p.Add("settings.tls", "must be none, starttls or implicit")
+	}
+	switch s.Auth {
+	case smtpclient.AuthNone:
+		return
+	case smtpclient.AuthPlain, smtpclient.AuthLogin, smtpclient.AuthCRAMMD5:
+	default:
+		p.Add("settings.auth", "must be none, plain, login or cram_md5")
+		return
+	}
+	if s.Username == "" {
+		p.Add("settings.username", "required with auth "+string(s.Auth))
+	}
+	if !s.HasPassword {
+		p.Add("settings.password", "required with auth "+string(s.Auth))
+	}
+	if s.TLS == smtpclient.None && !loopback(s.Host) {
+		p.Add("settings.tls", "a login needs starttls or implicit, except at a loopback host")
+	}
+}
+
+// canonicalHost spells a host as it is stored: names in lower case A-labels,
+// addresses without brackets.
+func canonicalHost(s string) string {
+	s = strings.ToLower(strings.TrimSpace(s))
+	bare := strings.TrimSuffix(strings.TrimPrefix(s, "["), "]")
+	if ip, err := netip.ParseAddr(bare); err == nil {
+		return ip.String()
+	}
+	if host, err := address.Hostname(s); err == nil {
+		return host
+	}
+	return s
+}
+
+func loopback(host string) bool {
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return ip.Unmap().IsLoopback()
+	}
+	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+}
+
+func set[T any](to *T, from *T) {
+	if from != nil {
+		*to = *from
+	}
+}
+
+func between(p *fault.Problems, path string, n, low, high int) {
+	if n < low || n > high {
+		p.Add(path, "must be "+strconv.Itoa(low)+" to "+strconv.Itoa(high))
+	}
+}

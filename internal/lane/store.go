@@ -1,0 +1,208 @@
+package lane
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/secret"
+	"packetboat/internal/slug"
+	"packetboat/internal/sqldb"
+)
+
+const columns = `id, key, name, type, active, settings, password IS NOT NULL, caps, retry_max_age_hours, created_at`
+
+// Create adds an MTA config. The key is made from the name.
+func Create(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, f Fields, rules Rules, now time.Time) (Config, error) {
+	var p fault.Problems
+	c := f.apply(fresh(), rules, &p)
+	if err := p.Err(); err != nil {
+		return Config{}, err
+	}
+	c.ID, c.Tenant, c.CreatedAt = id.New[id.MTAConfig](), tenant, sqldb.Time(now.UnixMicro())
+	err := insert(ctx, db, box, &c, f.Password)
+	for try := 0; try < 4 && sqldb.Unique(err); try++ { // a concurrent one took the key
+		err = insert(ctx, db, box, &c, f.Password)
+	}
+	if err != nil {
+		return Config{}, fmt.Errorf("create an MTA config: %w", err)
+	}
+	return c, nil
+}
+
+func insert(ctx context.Context, db *sqldb.DB, box *secret.Box, c *Config, password *string) error {
+	return db.InTx(ctx, func(tx *sqldb.DB) error {
+		all, err := List(ctx, tx, c.Tenant)
+		if err != nil {
+			return err
+		}
+		if len(all) >= MaxConfigs {
+			return ErrTooMany
+		}
+		keys := map[string]bool{}
+		for _, other := range all {
+			keys[other.Key] = true
+		}
+		c.Key, _ = slug.Free(slug.Derive(c.Name, '_'), '_', func(s string) (bool, error) { return keys[s], nil })
+		_, err = tx.Exec(ctx, `
+			INSERT INTO mta_config (tenant_id, id, key, name, type, active, settings, password, caps, retry_max_age_hours, created_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+			c.Tenant, c.ID, c.Key, c.Name, c.Type, c.Active, c.settings(), seal(box, *c, password), encode(c.Caps),
+			int(c.RetryMaxAge/time.Hour), c.CreatedAt.UnixMicro())
+		return err
+	})
+}
+
+// Update changes what f gives.
+func Update(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, config id.MTAConfig, f Fields, rules Rules) (Config, error) {
+	var c Config
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		before, err := one(tx.QueryRow(ctx, `SELECT `+columns+` FROM mta_config WHERE tenant_id = $1 AND id = $2`+tx.ForUpdate(), tenant, config), tenant)
+		if err != nil {
+			return err
+		}
+		var p fault.Problems
+		c = f.apply(before, rules, &p)
+		if err := p.Err(); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `
+			UPDATE mta_config SET name = $3, active = $4, settings = $5, caps = $6, retry_max_age_hours = $7
+			WHERE tenant_id = $1 AND id = $2`,
+			tenant, config, c.Name, c.Active, c.settings(), encode(c.Caps), int(c.RetryMaxAge/time.Hour)); err != nil {
+			return err
+		}
+		if f.Password == nil {
+			return nil
+		}
+		_, err = tx.Exec(ctx, `UPDATE mta_config SET password = $3 WHERE tenant_id = $1 AND id = $2`,
+			tenant, config, seal(box, c, f.Password))
+		return err
+	})
+	if err != nil {
+		return Config{}, fmt.Errorf("update an MTA config: %w", err)
+	}
+	return c, nil
+}
+
+// Delete removes an MTA config. Nothing may refer to it in the same database
+// transaction any more; whether anybody needs it is the caller's question.
+func Delete(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, config id.MTAConfig) error {
+	n, err := tx.Exec(ctx, `DELETE FROM mta_config WHERE tenant_id = $1 AND id = $2`, tenant, config)
+	if err != nil {
+		return fmt.Errorf("delete an MTA config: %w", err)
+	}
+	if n == 0 {
+		return ErrNotFound
+	}
+	return nil
+}
+
+// List returns the tenant's MTA configs by name.
+func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]Config, error) {
+	rows, err := db.Query(ctx, `SELECT `+columns+` FROM mta_config WHERE tenant_id = $1 ORDER BY name, id`, tenant)
+	list, err := sqldb.Collect(rows, err, scanFor(tenant))
+	if err != nil {
+		return nil, fmt.Errorf("list MTA configs: %w", err)
+	}
+	return list, nil
+}
+
+// ByID returns one MTA config, or ErrNotFound.
+func ByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, config id.MTAConfig) (Config, error) {
+	return one(db.QueryRow(ctx, `SELECT `+columns+` FROM mta_config WHERE tenant_id = $1 AND id = $2`, tenant, config), tenant)
+}
+
+// ByKey returns the MTA config with the key, or ErrUnknown.
+func ByKey(ctx context.Context, db *sqldb.DB, tenant id.Tenant, key string) (Config, error) {
+	c, err := one(db.QueryRow(ctx, `SELECT `+columns+` FROM mta_config WHERE tenant_id = $1 AND key = $2`, tenant, key), tenant)
+	if errors.Is(err, ErrNotFound) {
+		return Config{}, ErrUnknown
+	}
+	return c, err
+}
+
+// Password opens the password of an MTA config; it is empty when there is none.
+func Password(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, config id.MTAConfig) (string, error) {
+	var sealed sql.NullString
+	err := db.QueryRow(ctx, `SELECT password FROM mta_config WHERE tenant_id = $1 AND id = $2`, tenant, config).Scan(&sealed)
+	switch {
+	case errors.Is(err, sqldb.ErrNoRows):
+		return "", ErrNotFound
+	case err != nil:
+		return "", fmt.Errorf("read an MTA config's password: %w", err)
+	case !sealed.Valid:
+		return "", nil
+	}
+	plain, err := box.Open(sealed.String, place(tenant, config))
+	if err != nil {
+		return "", fmt.Errorf("open the password of MTA config %s: %w", config, err)
+	}
+	return string(plain), nil
+}
+
+func place(tenant id.Tenant, config id.MTAConfig) string {
+	return fmt.Sprintf("mta_config:%s:%s:password", tenant, config)
+}
+
+func seal(box *secret.Box, c Config, password *string) any {
+	if password == nil || *password == "" {
+		return nil
+	}
+	return box.Seal([]byte(*password), place(c.Tenant, c.ID))
+}
+
+// settings encodes what the type has of settings.
+func (c Config) settings() string {
+	if c.Type == SMTP {
+		return encode(c.SMTP)
+	}
+	return "{}"
+}
+
+func encode(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // plain structs always encode
+	}
+	return string(b)
+}
+
+func one(row *sqldb.Row, tenant id.Tenant) (Config, error) {
+	c, err := scanFor(tenant)(row.Scan)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return Config{}, ErrNotFound
+	}
+	if err != nil {
+		return Config{}, fmt.Errorf("read an MTA config: %w", err)
+	}
+	return c, nil
+}
+
+func scanFor(tenant id.Tenant) func(func(...any) error) (Config, error) {
+	return func(scan func(...any) error) (Config, error) {
+		c := Config{Tenant: tenant}
+		var settings, caps string
+		var hasPassword bool
+		var hours, created int64
+		if err := scan(&c.ID, &c.Key, &c.Name, &c.Type, &c.Active, &settings, &hasPassword, &caps, &hours, &created); err != nil {
+			return Config{}, err
+		}
+		if c.Type == SMTP {
+			if err := json.Unmarshal([]byte(settings), &c.SMTP); err != nil {
+				return Config{}, fmt.Errorf("settings of MTA config %s: %w", c.ID, err)
+			}
+			c.SMTP.HasPassword = hasPassword
+		}
+		if err := json.Unmarshal([]byte(caps), &c.Caps); err != nil {
+			return Config{}, fmt.Errorf("caps of MTA config %s: %w", c.ID, err)
+		}
+		c.RetryMaxAge, c.CreatedAt = time.Duration(hours)*time.Hour, sqldb.Time(created)
+		return c, nil
+	}
+}
