@@ -31,7 +31,7 @@ CREATE TABLE session (
 	seen_at    BIGINT NOT NULL,
 	expires_at BIGINT NOT NULL
 );
-CREATE INDEX session_user ON session (user_id);
+CREATE INDEX session_by_user ON session (user_id);
 CREATE INDEX session_expiry ON session (expires_at);
 
 -- Links that work once: setup, password resets, invitations.

@@ -1,0 +1,129 @@
+package limit_test
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"packetboat/internal/limit"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+)
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+func take(t *testing.T, l *limit.Limiter, r limit.Rule, key string, now time.Time) limit.State {
+	t.Helper()
+	s, err := l.Take(t.Context(), r, key, now)
+	if err != nil {
+		t.Fatalf("Take: %v", err)
+	}
+	return s
+}
+
+func TestAWindowIsExactAndStartsAtItsFirstTake(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		for _, most := range []int{3, 250} {
+			l := limit.New(db)
+			r := limit.Rule{Name: fmt.Sprint("api", most), Max: most, Window: time.Minute}
+			for i := range most {
+				at := noon.Add(time.Duration(i) * 50 * time.Millisecond)
+				got := take(t, l, r, "k", at)
+				want := limit.State{Allowed: true, Limit: most, Remaining: most - i - 1, Reset: noon.Add(time.Minute).Sub(at)}
+				if got != want {
+					t.Fatalf("take %d of %d = %+v, want %+v", i+1, most, got, want)
+				}
+			}
+			for range 3 { // what is refused takes nothing
+				got := take(t, l, r, "k", noon.Add(37*time.Second))
+				if want := (limit.State{Limit: most, Reset: 23 * time.Second}); got != want {
+					t.Fatalf("one take too many = %+v, want %+v", got, want)
+				}
+			}
+			if got := take(t, l, r, "other", noon); !got.Allowed || got.Remaining != most-1 {
+				t.Errorf("another key's first take = %+v, want its own window", got)
+			}
+			if got := take(t, l, r, "k", noon.Add(time.Minute)); !got.Allowed || got.Remaining != most-1 || got.Reset != time.Minute {
+				t.Errorf("take after the window = %+v, want a new window", got)
+			}
+		}
+	})
+}
+
+func TestALookTakesNothingAndAGivenBackPermitIsThere(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		l := limit.New(db)
+		r := limit.Rule{Name: "login", Max: 2, Window: time.Minute}
+		look := func(at time.Time) limit.State {
+			t.Helper()
+			s, err := l.Look(t.Context(), r, "k", at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+		if got, want := look(noon), (limit.State{Allowed: true, Limit: 2, Remaining: 2, Reset: time.Minute}); got != want {
+			t.Errorf("look before = %+v, want %+v", got, want)
+		}
+		take(t, l, r, "k", noon)
+		take(t, l, r, "k", noon)
+		if got := look(noon.Add(2 * time.Second)); got.Allowed || got.Remaining != 0 {
+			t.Errorf("look at a full window = %+v, want nothing left", got)
+		}
+		if err := l.GiveBack(t.Context(), r, "k", noon.Add(3*time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		if got := take(t, l, r, "k", noon.Add(4*time.Second)); !got.Allowed {
+			t.Errorf("take after a permit came back = %+v, want allowed", got)
+		}
+		if err := l.Sweep(t.Context(), noon.Add(time.Hour)); err != nil {
+			t.Errorf("Sweep: %v", err)
+		}
+	})
+}
+
+func TestProcessesOnOneDatabaseShareALimit(t *testing.T) {
+	t.Parallel()
+	db := dbtest.Postgres(t)
+	for _, most := range []int{7, 300} {
+		r := limit.Rule{Name: fmt.Sprint("shared", most), Max: most, Window: time.Minute}
+		var allowed atomic.Int64
+		var wg sync.WaitGroup
+		for range 4 { // four processes, two callers in each
+			l := limit.New(db)
+			for range 2 {
+				wg.Go(func() {
+					for range most/4 + 5 {
+						s, err := l.Take(t.Context(), r, "k", noon)
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						if s.Allowed {
+							allowed.Add(1)
+						}
+					}
+				})
+			}
+		}
+		wg.Wait()
+		// Some permits may lie unused with a process, never more than it takes at once.
+		if got := int(allowed.Load()); got > most || got < most-3*20 || most < 100 && got != most {
+			t.Errorf("%d takes were allowed by four processes, want at most and about %d", got, most)
+		}
+	}
+}
+
+func BenchmarkTakeInMemory(b *testing.B) {
+	l := limit.New(nil)
+	r := limit.Rule{Name: "api", Max: 1 << 40, Window: time.Minute}
+	for b.Loop() {
+		if _, err := l.Take(b.Context(), r, "k", noon); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
