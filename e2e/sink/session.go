@@ -224,7 +224,13 @@ func (c *session) data() error {
 		if err := c.fill(); err != nil {
 			return err
 		}
-		if _, err := c.trouble(Body); err != nil {
+		answered, err := c.trouble(Body)
+		if err != nil {
+			return err
+		}
+		if answered {
+			defer c.forget()
+			_, _, _, err := c.message()
 			return err
 		}
 	}

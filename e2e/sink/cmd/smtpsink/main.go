@@ -5,6 +5,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -146,7 +147,7 @@ func (f *ruleFlag) String() string { return "" }
 func (f *ruleFlag) Set(s string) error {
 	i := strings.LastIndexByte(s, '=')
 	if i < 1 {
-		return fmt.Errorf("want pattern=reply")
+		return errors.New("want pattern=reply")
 	}
 	f.rules = append(f.rules, sink.Rule{Stage: sink.Rcpt, To: s[:i], Reply: s[i+1:]})
 	return nil
