@@ -31,6 +31,7 @@ CREATE TABLE session (
 	seen_at    BIGINT NOT NULL,
 	expires_at BIGINT NOT NULL
 );
+CREATE UNIQUE INDEX session_by_id ON session (id);
 CREATE INDEX session_by_user ON session (user_id);
 CREATE INDEX session_expiry ON session (expires_at);
 

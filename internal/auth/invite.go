@@ -1,0 +1,78 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// Invite makes the person at email a member as soon as they follow the link
+// that carries the returned token. Inviting again makes a new link and ends the
+// old one. Only owners invite owners.
+func Invite(ctx context.Context, db *sqldb.DB, p Principal, email string, role Role, now time.Time) (Member, string, error) {
+	var problems fault.Problems
+	email = checkEmail(&problems, "email", email)
+	if !role.Valid() {
+		problems.Add("role", "must be viewer, editor, admin or owner")
+	}
+	if err := problems.Err(); err != nil {
+		return Member{}, "", err
+	}
+	if role == Owner && !p.Role.AtLeast(Owner) {
+		return Member{}, "", ErrForbidden.Sayf("only an owner may invite owners")
+	}
+	var m Member
+	var token string
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		u, err := UserByEmail(ctx, tx, email)
+		if errors.Is(err, ErrNoUser) {
+			name, _, _ := strings.Cut(email, "@") // until they say
+			u, err = insertUser(ctx, tx, email, name, "", now)
+		}
+		if err != nil {
+			return err
+		}
+		switch was, err := MemberOf(ctx, tx, p.Tenant, u.ID); {
+		case errors.Is(err, ErrNoUser):
+		case err != nil:
+			return err
+		case was.Role == Owner && !p.Role.AtLeast(Owner):
+			return ErrForbidden.Sayf("only an owner may change owners")
+		case was.Status != MemberInvited:
+			return ErrMember
+		}
+		if err := putMember(ctx, tx, p.Tenant, u.ID, role, MemberInvited, now); err != nil {
+			return err
+		}
+		if err := revokeInvitations(ctx, tx, p.Tenant, u.ID); err != nil {
+			return err
+		}
+		if token, err = issue(ctx, tx, oneTime{purpose: forInvite, user: u.ID, tenant: p.Tenant}, inviteAge, now); err != nil {
+			return err
+		}
+		if m, err = MemberOf(ctx, tx, p.Tenant, u.ID); err != nil {
+			return err
+		}
+		return Audit(ctx, tx, p.Did("member.invite", "user", string(u.ID), now))
+	})
+	if err != nil {
+		return Member{}, "", err
+	}
+	return m, token, nil
+}
+
+// revokeInvitations ends the links by which a user may join a tenant.
+func revokeInvitations(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, user id.User) error {
+	_, err := tx.Exec(ctx, `
+		DELETE FROM one_time_token WHERE tenant_id = $1 AND user_id = $2 AND purpose = 'invite'`, tenant, user)
+	if err != nil {
+		return fmt.Errorf("revoke invitations: %w", err)
+	}
+	return nil
+}

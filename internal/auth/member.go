@@ -1,0 +1,240 @@
+package auth
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// ErrForbidden refuses a person whose role is too low.
+var ErrForbidden = fault.New(fault.Forbidden, "FORBIDDEN", "your role does not allow this")
+
+// ErrLastOwner refuses to leave a tenant without an owner.
+var ErrLastOwner = fault.New(fault.Conflict, "IN_USE", "this is the tenant's last owner; make somebody else an owner first")
+
+// ErrMember says that the person works in the tenant already.
+var ErrMember = fault.New(fault.Conflict, "DUPLICATE_EMAIL", "this person is a member already")
+
+// MemberStatus says whether a membership may be used.
+type MemberStatus string
+
+// The states of a membership.
+const (
+	MemberInvited  MemberStatus = "invited" // until the link is followed
+	MemberActive   MemberStatus = "active"
+	MemberDisabled MemberStatus = "disabled"
+)
+
+// Member is a person in one tenant.
+type Member struct {
+	User        id.User
+	Email       string
+	Name        string
+	Role        Role
+	Status      MemberStatus
+	LastLoginAt *time.Time
+	CreatedAt   time.Time
+}
+
+// Membership is one tenant of a person.
+type Membership struct {
+	Tenant id.Tenant
+	Slug   string
+	Name   string
+	Role   Role
+}
+
+// Memberships returns where a user may work, by slug.
+func Memberships(ctx context.Context, db *sqldb.DB, user id.User) ([]Membership, error) {
+	rows, err := db.Query(ctx, `
+		SELECT t.tenant_id, t.slug, t.name, m.role
+		FROM membership m JOIN tenant t ON t.tenant_id = m.tenant_id
+		WHERE m.user_id = $1 AND m.status = 'active' AND t.status <> 'deleted'
+		ORDER BY t.slug`, user)
+	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (Membership, error) {
+		var m Membership
+		return m, scan(&m.Tenant, &m.Slug, &m.Name, &m.Role)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list memberships: %w", err)
+	}
+	return list, nil
+}
+
+const memberQuery = `
+	SELECT u.id, u.email, u.name, m.role, m.status, u.last_login_at, m.created_at
+	FROM membership m JOIN app_user u ON u.id = m.user_id
+	WHERE m.tenant_id = $1 `
+
+func scanMember(scan func(...any) error) (Member, error) {
+	var m Member
+	var login sql.NullInt64
+	var created int64
+	if err := scan(&m.User, &m.Email, &m.Name, &m.Role, &m.Status, &login, &created); err != nil {
+		return Member{}, err
+	}
+	m.LastLoginAt, m.CreatedAt = sqldb.NullTime(login), sqldb.Time(created)
+	return m, nil
+}
+
+// Members returns the people of a tenant, by address.
+func Members(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]Member, error) {
+	rows, err := db.Query(ctx, memberQuery+`ORDER BY u.email`, tenant)
+	list, err := sqldb.Collect(rows, err, scanMember)
+	if err != nil {
+		return nil, fmt.Errorf("list members: %w", err)
+	}
+	return list, nil
+}
+
+// MemberOf returns one person of a tenant, or ErrNoUser.
+func MemberOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, user id.User) (Member, error) {
+	m, err := scanMember(db.QueryRow(ctx, memberQuery+`AND m.user_id = $2`, tenant, user).Scan)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return Member{}, ErrNoUser
+	}
+	if err != nil {
+		return Member{}, fmt.Errorf("load member: %w", err)
+	}
+	return m, nil
+}
+
+// AddMember makes a user a member, active at once. Somebody who was invited or
+// disabled becomes active with the new role.
+func AddMember(ctx context.Context, db *sqldb.DB, tenant id.Tenant, user id.User, role Role, by By, now time.Time) error {
+	return db.InTx(ctx, func(tx *sqldb.DB) error {
+		if err := putMember(ctx, tx, tenant, user, role, MemberActive, now); err != nil {
+			return err
+		}
+		return Audit(ctx, tx, by.Did(tenant, "member.add", "user", string(user), now))
+	})
+}
+
+func putMember(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, user id.User, role Role, status MemberStatus, now time.Time) error {
+	if !role.Valid() {
+		return fault.Input(fault.Field{Path: "role", Message: "must be viewer, editor, admin or owner"})
+	}
+	_, err := tx.Exec(ctx, `
+		INSERT INTO membership (tenant_id, user_id, role, status, created_at)
+		VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (tenant_id, user_id) DO UPDATE SET role = excluded.role, status = excluded.status`,
+		tenant, user, role, status, now.UnixMicro())
+	if err != nil {
+		return fmt.Errorf("save membership: %w", err)
+	}
+	return nil
+}
+
+// MemberChange is what to change of a membership; nil leaves it.
+type MemberChange struct {
+	Role   *Role
+	Status *MemberStatus
+}
+
+// ChangeMember changes a membership. Admins manage the members below owner,
+// owners everybody; a tenant keeps at least one active owner.
+func ChangeMember(ctx context.Context, db *sqldb.DB, p Principal, user id.User, c MemberChange, now time.Time) (Member, error) {
+	var problems fault.Problems
+	if c.Role != nil && !c.Role.Valid() {
+		problems.Add("role", "must be viewer, editor, admin or owner")
+	}
+	if c.Status != nil && *c.Status != MemberActive && *c.Status != MemberDisabled {
+		problems.Add("status", "must be active or disabled")
+	}
+	if err := problems.Err(); err != nil {
+		return Member{}, err
+	}
+	var m Member
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		owners, err := lockOwners(ctx, tx, p.Tenant)
+		if err != nil {
+			return err
+		}
+		if m, err = MemberOf(ctx, tx, p.Tenant, user); err != nil {
+			return err
+		}
+		if m.Role == Owner && !p.Role.AtLeast(Owner) || c.Role != nil && *c.Role == Owner && !p.Role.AtLeast(Owner) {
+			return ErrForbidden.Sayf("only an owner may change owners")
+		}
+		if c.Status != nil && m.Status == MemberInvited && *c.Status == MemberActive {
+			return fault.Input(fault.Field{Path: "status", Message: "the invitation has not been accepted yet"})
+		}
+		if c.Role != nil {
+			m.Role = *c.Role
+		}
+		if c.Status != nil {
+			m.Status = *c.Status
+		}
+		if owners.only(user) && (m.Role != Owner || m.Status != MemberActive) {
+			return ErrLastOwner
+		}
+		if _, err := tx.Exec(ctx, `
+			UPDATE membership SET role = $3, status = $4 WHERE tenant_id = $1 AND user_id = $2`,
+			p.Tenant, user, m.Role, m.Status); err != nil {
+			return fmt.Errorf("change membership: %w", err)
+		}
+		if m.Status == MemberDisabled {
+			if err := revokeInvitations(ctx, tx, p.Tenant, user); err != nil {
+				return err
+			}
+		}
+		return Audit(ctx, tx, p.Did("member.update", "user", string(user), now))
+	})
+	if err != nil {
+		return Member{}, err
+	}
+	return m, nil
+}
+
+// RemoveMember ends a membership; the person keeps their login elsewhere.
+func RemoveMember(ctx context.Context, db *sqldb.DB, p Principal, user id.User, now time.Time) error {
+	return db.InTx(ctx, func(tx *sqldb.DB) error {
+		owners, err := lockOwners(ctx, tx, p.Tenant)
+		if err != nil {
+			return err
+		}
+		m, err := MemberOf(ctx, tx, p.Tenant, user)
+		if err != nil {
+			return err
+		}
+		if m.Role == Owner && !p.Role.AtLeast(Owner) {
+			return ErrForbidden.Sayf("only an owner may remove owners")
+		}
+		if owners.only(user) {
+			return ErrLastOwner
+		}
+		if _, err := tx.Exec(ctx, `DELETE FROM membership WHERE tenant_id = $1 AND user_id = $2`, p.Tenant, user); err != nil {
+			return fmt.Errorf("end membership: %w", err)
+		}
+		if err := revokeInvitations(ctx, tx, p.Tenant, user); err != nil {
+			return err
+		}
+		return Audit(ctx, tx, p.Did("member.remove", "user", string(user), now))
+	})
+}
+
+type owners []id.User
+
+func (o owners) only(user id.User) bool { return len(o) == 1 && o[0] == user }
+
+// lockOwners returns the active owners and keeps their rows, so that two of
+// them cannot step down at once.
+func lockOwners(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) (owners, error) {
+	rows, err := tx.Query(ctx, `
+		SELECT user_id FROM membership
+		WHERE tenant_id = $1 AND role = 'owner' AND status = 'active'
+		ORDER BY user_id`+tx.ForUpdate(), tenant)
+	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (u id.User, err error) {
+		return u, scan(&u)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list owners: %w", err)
+	}
+	return list, nil
+}

@@ -1,0 +1,102 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// How long a session lives: idleAge after it was last used, and never longer
+// than maxAge in all (contract 4.2 A9).
+const (
+	idleAge = 7 * 24 * time.Hour
+	maxAge  = 30 * 24 * time.Hour
+)
+
+// seenEvery bounds how often a session's row is written.
+const seenEvery = time.Minute
+
+// ErrNoSession says that the cookie stands for no session, or for one that ended.
+var ErrNoSession = fault.New(fault.Unauthenticated, "UNAUTHORIZED", "the session has ended; sign in again")
+
+// Session is one browser of a user.
+type Session struct {
+	ID        id.Session
+	User      User
+	ExpiresAt time.Time
+}
+
+// startSession makes a session and returns what goes into its cookie.
+func startSession(ctx context.Context, tx *sqldb.DB, u User, now time.Time) (Session, string, error) {
+	s := Session{ID: id.New[id.Session](), User: u, ExpiresAt: sqldb.Time(now.Add(idleAge).UnixMicro())}
+	token := newToken()
+	_, err := tx.Exec(ctx, `
+		INSERT INTO session (token_hash, id, user_id, created_at, seen_at, expires_at)
+		VALUES ($1, $2, $3, $4, $4, $5)`,
+		hash(token), s.ID, u.ID, now.UnixMicro(), s.ExpiresAt.UnixMicro())
+	if err != nil {
+		return Session{}, "", fmt.Errorf("start session: %w", err)
+	}
+	if _, err := tx.Exec(ctx, `
+		UPDATE app_user SET last_login_at = $2 WHERE id = $1 /* all tenants: a user belongs to the installation */`, u.ID, now.UnixMicro()); err != nil {
+		return Session{}, "", fmt.Errorf("note the login: %w", err)
+	}
+	return s, token, nil
+}
+
+// FindSession returns the session of a cookie and lets it live on, or
+// ErrNoSession.
+func FindSession(ctx context.Context, db *sqldb.DB, token string, now time.Time) (Session, error) {
+	var s Session
+	var created, seen, expires int64
+	u := &s.User
+	err := db.QueryRow(ctx, `
+		SELECT s.id, s.created_at, s.seen_at, s.expires_at, u.id, u.email, u.name
+		FROM session s JOIN app_user u ON u.id = s.user_id
+		WHERE s.token_hash = $1 AND s.expires_at > $2 /* all tenants: a session belongs to a user */`,
+		hash(token), now.UnixMicro()).Scan(&s.ID, &created, &seen, &expires, &u.ID, &u.Email, &u.Name)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return Session{}, ErrNoSession
+	}
+	if err != nil {
+		return Session{}, fmt.Errorf("load session: %w", err)
+	}
+	s.ExpiresAt = sqldb.Time(expires)
+	if now.Sub(sqldb.Time(seen)) < seenEvery {
+		return s, nil
+	}
+	s.ExpiresAt = now.Add(idleAge)
+	if last := sqldb.Time(created).Add(maxAge); s.ExpiresAt.After(last) {
+		s.ExpiresAt = last
+	}
+	if _, err := db.Exec(ctx, `
+		UPDATE session SET seen_at = $2, expires_at = $3 WHERE token_hash = $1 /* all tenants: a session belongs to a user */`,
+		hash(token), now.UnixMicro(), s.ExpiresAt.UnixMicro()); err != nil {
+		return Session{}, fmt.Errorf("extend session: %w", err)
+	}
+	return s, nil
+}
+
+// EndSession signs one browser out.
+func EndSession(ctx context.Context, db *sqldb.DB, s id.Session) error {
+	_, err := db.Exec(ctx, `DELETE FROM session WHERE id = $1 /* all tenants: a session belongs to a user */`, s)
+	if err != nil {
+		return fmt.Errorf("end session: %w", err)
+	}
+	return nil
+}
+
+// endSessions signs a user out everywhere but in the session to keep.
+func endSessions(ctx context.Context, tx *sqldb.DB, user id.User, keep id.Session) error {
+	_, err := tx.Exec(ctx, `
+		DELETE FROM session WHERE user_id = $1 AND id <> $2 /* all tenants: a session belongs to a user */`, user, keep)
+	if err != nil {
+		return fmt.Errorf("end sessions: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// ErrInvalidToken refuses a link that is forged, expired or was used before.
+var ErrInvalidToken = fault.New(fault.Invalid, "INVALID_TOKEN", "the link is not valid any more; ask for a new one")
+
+// How long links work.
+const (
+	resetAge  = time.Hour
+	inviteAge = 7 * 24 * time.Hour
+	setupAge  = 30 * 24 * time.Hour // and only while there is no user
+)
+
+// newToken returns 32 random bytes for a URL or a cookie.
+func newToken() string {
+	b := make([]byte, 32)
+	_, _ = rand.Read(b) // never fails
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// hash is what we keep of a token or a key: with 256 random bits behind it, a
+// fast hash is enough.
+func hash(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
+// purpose keeps a token from being used for something else.
+type purpose string
+
+const (
+	forSetup  purpose = "setup"
+	forReset  purpose = "reset"
+	forInvite purpose = "invite"
+)
+
+// oneTime is what a token stands for.
+type oneTime struct {
+	purpose purpose
+	user    id.User   // none for setup
+	tenant  id.Tenant // invitations only
+}
+
+func issue(ctx context.Context, db *sqldb.DB, o oneTime, age time.Duration, now time.Time) (string, error) {
+	token := newToken()
+	_, err := db.Exec(ctx, `
+		INSERT INTO one_time_token (token_hash, purpose, user_id, tenant_id, created_at, expires_at)
+		VALUES ($1, $2, $3, $4, $5, $6)`,
+		hash(token), o.purpose, sqldb.Null(o.user), sqldb.Null(o.tenant), now.UnixMicro(), now.Add(age).UnixMicro())
+	if err != nil {
+		return "", fmt.Errorf("issue a %s token: %w", o.purpose, err)
+	}
+	return token, nil
+}
+
+// redeem deletes the token, so that it works once, and returns what it stood for.
+func redeem(ctx context.Context, tx *sqldb.DB, p purpose, token string, now time.Time) (oneTime, error) {
+	o := oneTime{purpose: p}
+	var user, tenant sql.NullString
+	err := tx.QueryRow(ctx, `
+		DELETE FROM one_time_token WHERE token_hash = $1 AND purpose = $2 AND expires_at > $3
+		RETURNING user_id, tenant_id /* all tenants: the token tells which */`,
+		hash(token), p, now.UnixMicro()).Scan(&user, &tenant)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return oneTime{}, ErrInvalidToken
+	}
+	if err != nil {
+		return oneTime{}, fmt.Errorf("redeem a %s token: %w", p, err)
+	}
+	o.user, o.tenant = id.User(user.String), id.Tenant(tenant.String)
+	return o, nil
+}
+
+// revokeTokens ends the user's links of one purpose.
+func revokeTokens(ctx context.Context, tx *sqldb.DB, p purpose, user id.User) error {
+	_, err := tx.Exec(ctx, `
+		DELETE FROM one_time_token WHERE user_id = $1 AND purpose = $2 /* all tenants: a user belongs to the installation */`, user, p)
+	if err != nil {
+		return fmt.Errorf("revoke %s tokens: %w", p, err)
+	}
+	return nil
+}
+
+// Sweep deletes what has expired: sessions, links, and audit entries past their age.
+func Sweep(ctx context.Context, db *sqldb.DB, now time.Time) error {
+	for _, s := range []struct {
+		text   string
+		before time.Time
+	}{
+		{`DELETE FROM session WHERE expires_at <= $1 /* all tenants: by age */`, now},
+		{`DELETE FROM one_time_token WHERE expires_at <= $1 /* all tenants: by age */`, now},
+		{`DELETE FROM audit WHERE created_at <= $1 /* all tenants: by age */`, now.Add(-auditAge)},
+	} {
+		if _, err := db.Exec(ctx, s.text, s.before.UnixMicro()); err != nil {
+			return fmt.Errorf("sweep: %w", err)
+		}
+	}
+	return nil
+}
