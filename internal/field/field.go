@@ -1,0 +1,327 @@
+package field
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+)
+
+// Type says what a field's values are. It never changes.
+type Type string
+
+// The types of spec 2.9.
+const (
+	String   Type = "string"
+	Number   Type = "number"
+	Boolean  Type = "boolean"
+	Date     Type = "date"
+	DateTime Type = "datetime"
+	Time     Type = "time"
+	Enum     Type = "enum"
+	Tags     Type = "tags"
+	Email    Type = "email"
+	URL      Type = "url"
+	TimeZone Type = "timezone"
+	Country  Type = "country"
+	Currency Type = "currency"
+	Contact  Type = "contact"
+)
+
+// Types lists them all.
+func Types() []Type {
+	return []Type{String, Number, Boolean, Date, DateTime, Time, Enum, Tags, Email, URL, TimeZone, Country, Currency, Contact}
+}
+
+// Constraint says whether the enum values are all there is or mere suggestions.
+type Constraint string
+
+// The constraints.
+const (
+	Strict Constraint = "strict"
+	Open   Constraint = "open"
+)
+
+// Field is one declared custom field.
+type Field struct {
+	ID           id.Field
+	Name         string
+	Key          string
+	Type         Type
+	EnumValues   []string // nil: none given
+	Constraint   Constraint
+	CurrencyCode string // empty but for Currency
+	Default      any    // nil, or a value that fits
+	CreatedAt    time.Time
+}
+
+// The faults of this package.
+var (
+	ErrNotFound     = fault.New(fault.NotFound, "NOT_FOUND", "there is no such custom field")
+	ErrInvalid      = fault.New(fault.Invalid, "INVALID_FIELD", "the custom field's definition is not valid")
+	ErrDuplicateKey = fault.New(fault.Conflict, "DUPLICATE_FIELD_KEY", "a custom field with this key exists")
+	ErrInUse        = fault.New(fault.Conflict, "FIELD_IN_USE", "the custom field is still in use")
+	ErrLimit        = fault.New(fault.Invalid, "LIMIT_EXCEEDED", "a tenant may declare at most 200 custom fields")
+	ErrUnknown      = fault.New(fault.Invalid, "UNKNOWN_FIELD", "a custom field is not declared")
+	ErrValue        = fault.New(fault.Invalid, "INVALID_FIELD_VALUE", "a value does not fit its custom field")
+)
+
+const (
+	maxFields     = 200
+	maxName       = 200
+	maxEnumValues = 500
+	maxEnumValue  = 255
+)
+
+// Draft is what a new field is declared with.
+type Draft struct {
+	Name         string
+	Key          string // empty: derived from Name
+	Type         Type
+	EnumValues   []string
+	Constraint   Constraint // empty: Strict
+	CurrencyCode string
+	Default      any
+}
+
+var keyPattern = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+
+// Key derives a field key from a name.
+func Key(name string) string {
+	var b strings.Builder
+	gap := false
+	for _, r := range norm.NFKD.String(strings.ToLower(name)) {
+		switch {
+		case 'a' <= r && r <= 'z' || '0' <= r && r <= '9':
+			if gap && b.Len() > 0 {
+				b.WriteByte('_')
+			}
+			gap = false
+			b.WriteRune(r)
+		case unicode.Is(unicode.Mn, r): // the accent that folding split off
+		default:
+			gap = true
+		}
+	}
+	key := b.String()
+	switch {
+	case key == "":
+		return "item"
+	case key[0] <= '9':
+		key = "cf_" + key
+	}
+	if len(key) > 64 {
+		key = strings.TrimRight(key[:64], "_")
+	}
+	return key
+}
+
+// field checks the draft and makes the field it declares.
+func (d Draft) field(now time.Time) (Field, error) {
+	f := Field{
+		ID: id.New[id.Field](), Name: cleanName(d.Name), Key: d.Key, Type: d.Type,
+		Constraint: d.Constraint, EnumValues: d.EnumValues, CreatedAt: now.UTC().Truncate(time.Microsecond),
+	}
+	var p problems
+	if !validName(f.Name) {
+		p.add("name", "required, 1 to 200 characters")
+	}
+	if !slices.Contains(Types(), f.Type) {
+		p.add("field_type", "must be one of %s", join(Types()))
+	}
+	if f.Key == "" {
+		f.Key = Key(f.Name)
+	}
+	if !keyPattern.MatchString(f.Key) {
+		p.add("field_key", "must begin with a letter and hold only a-z, 0-9 and _, at most 64 characters")
+	}
+	if f.Type == Currency || d.CurrencyCode != "" {
+		code, ok := CurrencyCode(d.CurrencyCode)
+		if !ok {
+			p.add("currency_code", "must be a currency code of three letters (ISO 4217)")
+		}
+		if f.Type == Currency {
+			f.CurrencyCode = code
+		}
+	}
+	f.finish(&p, d.Default)
+	return f, p.err()
+}
+
+// Change is an update: nil leaves a part as it is.
+type Change struct {
+	Name       *string
+	EnumValues *[]string
+	Constraint *Constraint
+	Default    *any
+}
+
+// change returns f with c applied.
+func (f Field) change(c Change) (Field, error) {
+	var p problems
+	if c.Name != nil {
+		if f.Name = cleanName(*c.Name); !validName(f.Name) {
+			p.add("name", "must have 1 to 200 characters")
+		}
+	}
+	if c.EnumValues != nil {
+		f.EnumValues = *c.EnumValues
+	}
+	if c.Constraint != nil {
+		f.Constraint = *c.Constraint
+	}
+	standard := f.Default
+	if c.Default != nil {
+		standard = *c.Default
+	}
+	kept := f.Default
+	f.finish(&p, standard)
+	if c.Default == nil { // what no longer fits was accepted once, and stays
+		f.Default = kept
+		p.drop("default_value")
+	}
+	return f, p.err()
+}
+
+// finish checks and completes what creating and updating have in common.
+func (f *Field) finish(p *problems, standard any) {
+	if f.Constraint == "" {
+		f.Constraint = Strict
+	}
+	if f.Constraint != Strict && f.Constraint != Open {
+		p.add("value_constraint", "must be strict or open")
+	}
+	if f.Type != Enum && f.Type != String {
+		f.Constraint = Strict
+	}
+	f.EnumValues = f.enum(p)
+	if f.Type == Enum && f.Constraint == Strict && len(f.EnumValues) == 0 {
+		p.add("enum_values", "a strict enum field needs at least one value")
+	}
+	f.Default = nil
+	if standard != nil && len(p.list) == 0 {
+		v, expected, ok := f.Value(standard)
+		if !ok {
+			p.add("default_value", "must be %s", expected)
+		}
+		f.Default = v
+	}
+}
+
+func (f *Field) enum(p *problems) []string {
+	if f.EnumValues == nil {
+		return nil
+	}
+	if len(f.EnumValues) > maxEnumValues {
+		p.add("enum_values", "at most %d values", maxEnumValues)
+		return nil
+	}
+	list := make([]string, 0, len(f.EnumValues))
+	for i, v := range f.EnumValues {
+		v = strings.TrimSpace(norm.NFC.String(v))
+		if n := utf8.RuneCountInString(v); n == 0 || n > maxEnumValue || strings.ContainsRune(v, 0) {
+			p.add(fmt.Sprintf("enum_values[%d]", i), "must have 1 to %d characters", maxEnumValue)
+			continue
+		}
+		if !slices.Contains(list, v) {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+func cleanName(s string) string { return strings.TrimSpace(norm.NFC.String(s)) }
+
+func validName(s string) bool {
+	n := utf8.RuneCountInString(s)
+	return n >= 1 && n <= maxName && !strings.ContainsRune(s, 0)
+}
+
+func join[T ~string](list []T) string {
+	texts := make([]string, len(list))
+	for i, v := range list {
+		texts[i] = string(v)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// problems gathers what is wrong with a definition; the code is INVALID_FIELD.
+type problems struct{ list []fault.Field }
+
+func (p *problems) add(path, format string, args ...any) {
+	p.list = append(p.list, fault.Field{Path: path, Message: fmt.Sprintf(format, args...)})
+}
+
+func (p *problems) drop(path string) {
+	p.list = slices.DeleteFunc(p.list, func(f fault.Field) bool { return f.Path == path })
+}
+
+func (p *problems) err() error {
+	if len(p.list) == 0 {
+		return nil
+	}
+	return ErrInvalid.With(fault.Fields{Fields: p.list}).Sayf("%s", fault.Input(p.list...).Message)
+}
+
+// Catalog is a tenant's fields by key.
+type Catalog map[string]Field
+
+// Check returns values as contacts keep them; a nil value stays nil and means
+// removal. All unknown keys are reported together, and so are all values that
+// do not fit.
+func (c Catalog) Check(values map[string]any) (map[string]any, error) {
+	out := make(map[string]any, len(values))
+	var unknown, misfit []fault.Field
+	var first *misfitDetails
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		f, ok := c[key]
+		path := "custom_fields." + key
+		if !ok {
+			unknown = append(unknown, fault.Field{Path: path, Message: "not a declared custom field"})
+			continue
+		}
+		if values[key] == nil {
+			out[key] = nil
+			continue
+		}
+		v, expected, ok := f.Value(values[key])
+		if !ok {
+			misfit = append(misfit, fault.Field{Path: path, Message: "must be " + expected})
+			if first == nil {
+				first = &misfitDetails{FieldKey: key, Expected: expected}
+			}
+			continue
+		}
+		out[key] = v
+	}
+	switch {
+	case len(unknown) > 0:
+		return nil, ErrUnknown.With(fault.Fields{Fields: unknown}).Sayf("%s", fault.Input(unknown...).Message)
+	case len(misfit) > 0:
+		first.Fields = misfit
+		return nil, ErrValue.With(first).Sayf("%s", fault.Input(misfit...).Message)
+	}
+	return out, nil
+}
+
+// Misfit is the fault of one value.
+func Misfit(key, expected string) error {
+	list := []fault.Field{{Path: "custom_fields." + key, Message: "must be " + expected}}
+	return ErrValue.With(&misfitDetails{key, expected, list}).Sayf("%s", fault.Input(list...).Message)
+}
+
+// misfitDetails name the first value that does not fit, and all of them.
+type misfitDetails struct {
+	FieldKey string        `json:"field_key"`
+	Expected string        `json:"expected"`
+	Fields   []fault.Field `json:"fields"`
+}

@@ -1,0 +1,230 @@
+package field
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/usage"
+)
+
+const columns = `id, name, field_key, field_type, enum_values, value_constraint, currency_code, default_value, created_at`
+
+// standard wraps a default value: a column holds objects and arrays only.
+type standard struct {
+	Value any `json:"value"`
+}
+
+func scan(row func(...any) error) (Field, error) {
+	var f Field
+	var enum, currency, def sql.NullString
+	var created int64
+	if err := row(&f.ID, &f.Name, &f.Key, &f.Type, &enum, &f.Constraint, &currency, &def, &created); err != nil {
+		return Field{}, err
+	}
+	f.CurrencyCode, f.CreatedAt = currency.String, sqldb.Time(created)
+	if enum.Valid {
+		if err := json.Unmarshal([]byte(enum.String), &f.EnumValues); err != nil {
+			return Field{}, fmt.Errorf("values of custom field %s: %w", f.ID, err)
+		}
+	}
+	if def.Valid {
+		var d standard
+		if err := json.Unmarshal([]byte(def.String), &d); err != nil {
+			return Field{}, fmt.Errorf("default of custom field %s: %w", f.ID, err)
+		}
+		f.Default = d.Value
+	}
+	return f, nil
+}
+
+func encode(f Field) (enum, def any, err error) {
+	if f.EnumValues != nil {
+		b, err := json.Marshal(f.EnumValues)
+		if err != nil {
+			return nil, nil, err
+		}
+		enum = string(b)
+	}
+	if f.Default != nil {
+		b, err := json.Marshal(standard{f.Default})
+		if err != nil {
+			return nil, nil, err
+		}
+		def = string(b)
+	}
+	return enum, def, nil
+}
+
+// List returns the tenant's fields by name.
+func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]Field, error) {
+	rows, err := db.Query(ctx, `
+		SELECT `+columns+` FROM custom_field
+		WHERE tenant_id = $1 AND deleted_at IS NULL ORDER BY name, field_key`, tenant)
+	list, err := sqldb.Collect(rows, err, scan)
+	if err != nil {
+		return nil, fmt.Errorf("list custom fields: %w", err)
+	}
+	return list, nil
+}
+
+// Load returns the tenant's fields by key.
+func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (Catalog, error) {
+	list, err := List(ctx, db, tenant)
+	if err != nil {
+		return nil, err
+	}
+	c := make(Catalog, len(list))
+	for _, f := range list {
+		c[f.Key] = f
+	}
+	return c, nil
+}
+
+// ByID returns one field.
+func ByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, field id.Field) (Field, error) {
+	return one(ctx, db, tenant, field, " ")
+}
+
+func one(ctx context.Context, db *sqldb.DB, tenant id.Tenant, field id.Field, lock string) (Field, error) {
+	f, err := scan(db.QueryRow(ctx, `
+		SELECT `+columns+` FROM custom_field
+		WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL`+lock, tenant, field).Scan)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return Field{}, ErrNotFound
+	}
+	if err != nil {
+		return Field{}, fmt.Errorf("read a custom field: %w", err)
+	}
+	return f, nil
+}
+
+// Create declares a field.
+func Create(ctx context.Context, db *sqldb.DB, tenant id.Tenant, d Draft, now time.Time) (Field, error) {
+	f, err := d.field(now)
+	if err != nil {
+		return Field{}, err
+	}
+	enum, def, err := encode(f)
+	if err != nil {
+		return Field{}, err
+	}
+	err = db.InTx(ctx, func(tx *sqldb.DB) error {
+		var n int
+		if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM custom_field WHERE tenant_id = $1 AND deleted_at IS NULL`, tenant).Scan(&n); err != nil {
+			return err
+		}
+		if n >= maxFields {
+			return ErrLimit
+		}
+		moved, err := tx.Exec(ctx, `
+			INSERT INTO custom_field (tenant_id, id, name, field_key, field_type, enum_values, value_constraint, currency_code, default_value, created_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+			ON CONFLICT (tenant_id, field_key) DO NOTHING`,
+			tenant, f.ID, f.Name, f.Key, f.Type, enum, f.Constraint, sqldb.Null(f.CurrencyCode), def, sqldb.Micros(f.CreatedAt))
+		if err != nil {
+			return err
+		}
+		if moved == 0 {
+			return ErrDuplicateKey.Sayf("a custom field with the key %s exists, or is still being erased", f.Key)
+		}
+		return nil
+	})
+	if err != nil {
+		return Field{}, fmt.Errorf("declare a custom field: %w", err)
+	}
+	return f, nil
+}
+
+// Update changes what may change of a field. Stored values are left alone, also
+// those that a strict field no longer lists.
+func Update(ctx context.Context, db *sqldb.DB, tenant id.Tenant, field id.Field, c Change) (Field, error) {
+	var f Field
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		old, err := one(ctx, tx, tenant, field, tx.ForUpdate())
+		if err != nil {
+			return err
+		}
+		if f, err = old.change(c); err != nil {
+			return err
+		}
+		enum, def, err := encode(f)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `
+			UPDATE custom_field SET name = $3, enum_values = $4, value_constraint = $5, default_value = $6
+			WHERE tenant_id = $1 AND id = $2`, tenant, field, f.Name, enum, f.Constraint, def)
+		return err
+	})
+	if err != nil {
+		return Field{}, fmt.Errorf("update a custom field: %w", err)
+	}
+	return f, nil
+}
+
+// Delete removes a field unless something other than contacts uses it. The
+// values are erased by package contact, which then calls Erased.
+func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, field id.Field, who usage.Finder, now time.Time) (Field, error) {
+	var f Field
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		var err error
+		if f, err = one(ctx, tx, tenant, field, tx.ForUpdate()); err != nil {
+			return err
+		}
+		holders, err := who.Find(ctx, tx, tenant, usage.Subject{Kind: usage.Field, ID: string(f.ID), Key: f.Key})
+		if err != nil {
+			return err
+		}
+		if holders.Any() {
+			return ErrInUse.With(map[string]any{"usage": Counts(0, holders)})
+		}
+		_, err = tx.Exec(ctx, `UPDATE custom_field SET deleted_at = $3 WHERE tenant_id = $1 AND id = $2`, tenant, field, sqldb.Micros(now))
+		return err
+	})
+	if err != nil {
+		return Field{}, fmt.Errorf("delete a custom field: %w", err)
+	}
+	return f, nil
+}
+
+// Counts is how often a field is used, by source (contract B38).
+func Counts(contacts int, h usage.Holders) map[string]int {
+	counts := map[string]int{"contacts": contacts}
+	for _, source := range []string{"segments", "saved_filters", "automations", "sequences", "forms"} {
+		counts[source] = len(h[source])
+	}
+	return counts
+}
+
+// Doomed is a deleted field whose values are not yet erased everywhere.
+type Doomed struct {
+	Tenant id.Tenant
+	ID     id.Field
+	Key    string
+}
+
+// Unerased returns deleted fields that still have to be erased, oldest first.
+func Unerased(ctx context.Context, db *sqldb.DB, limit int) ([]Doomed, error) {
+	rows, err := db.Query(ctx, `
+		SELECT tenant_id, id, field_key FROM custom_field
+		WHERE deleted_at IS NOT NULL ORDER BY deleted_at, tenant_id, id LIMIT $1 /* all tenants: one queue of work */`, limit)
+	return sqldb.Collect(rows, err, func(row func(...any) error) (Doomed, error) {
+		var d Doomed
+		return d, row(&d.Tenant, &d.ID, &d.Key)
+	})
+}
+
+// Erased forgets a deleted field once no contact holds a value of it.
+func Erased(ctx context.Context, db *sqldb.DB, tenant id.Tenant, field id.Field) error {
+	_, err := db.Exec(ctx, `DELETE FROM custom_field WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NOT NULL`, tenant, field)
+	if err != nil {
+		return fmt.Errorf("forget a custom field: %w", err)
+	}
+	return nil
+}
