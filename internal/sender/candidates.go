@@ -1,0 +1,161 @@
+package sender
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"packetboat/internal/id"
+	"packetboat/internal/mail/address"
+	"packetboat/internal/sqldb"
+)
+
+// Identities returns the tenant's sending identities by address.
+func Identities(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]Identity, error) {
+	rows, err := db.Query(ctx, `SELECT `+identityColumns+identityTables+`
+		WHERE i.tenant_id = $1 ORDER BY i.email_address`, tenant)
+	list, err := sqldb.Collect(rows, err, scanIdentity(tenant))
+	if err != nil {
+		return nil, fmt.Errorf("list sending identities: %w", err)
+	}
+	return list, link(ctx, db, tenant, list)
+}
+
+// IdentityByID returns one identity, or ErrIdentityNotFound.
+func IdentityByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, identity id.Identity) (Identity, error) {
+	list, err := IdentitiesByID(ctx, db, tenant, []id.Identity{identity})
+	if err != nil {
+		return Identity{}, err
+	}
+	if len(list) == 0 {
+		return Identity{}, ErrIdentityNotFound
+	}
+	return list[0], nil
+}
+
+// IdentitiesByID returns those of the named identities that exist, by address.
+func IdentitiesByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Identity) ([]Identity, error) {
+	rows, err := db.Query(ctx, `SELECT `+identityColumns+identityTables+`
+		WHERE i.tenant_id = $1 AND i.id`+db.In(2)+`ORDER BY i.email_address`, tenant, sqldb.List(db, ids))
+	list, err := sqldb.Collect(rows, err, scanIdentity(tenant))
+	if err != nil {
+		return nil, fmt.Errorf("read sending identities: %w", err)
+	}
+	return list, link(ctx, db, tenant, list)
+}
+
+// IdentitiesByAddress returns the identities with the given addresses, in
+// their order and each once; ErrUnknownIdentity names the first address that
+// has none.
+func IdentitiesByAddress(ctx context.Context, db *sqldb.DB, tenant id.Tenant, addrs []string) ([]Identity, error) {
+	wanted := make([]string, 0, len(addrs))
+	for _, a := range addrs {
+		a, err := address.Normalize(a)
+		if err != nil {
+			return nil, ErrUnknownIdentity.Sayf("not an address: %s", err).Because(err)
+		}
+		if !slices.Contains(wanted, a) {
+			wanted = append(wanted, a)
+		}
+	}
+	rows, err := db.Query(ctx, `SELECT `+identityColumns+identityTables+`
+		WHERE i.tenant_id = $1 AND i.email_address`+db.In(2), tenant, sqldb.List(db, wanted))
+	list, err := sqldb.Collect(rows, err, scanIdentity(tenant))
+	if err != nil {
+		return nil, fmt.Errorf("read sending identities: %w", err)
+	}
+	for _, a := range wanted {
+		if !slices.ContainsFunc(list, func(i Identity) bool { return i.Address == a }) {
+			return nil, ErrUnknownIdentity.Sayf("no sending identity has the address %s", a)
+		}
+	}
+	slices.SortFunc(list, func(a, b Identity) int {
+		return slices.Index(wanted, a.Address) - slices.Index(wanted, b.Address)
+	})
+	return list, link(ctx, db, tenant, list)
+}
+
+// Candidate is an identity that may send now, with its domain.
+type Candidate struct {
+	Identity Identity
+	Domain   Domain
+}
+
+// Candidates returns who may send now: the explicit identities if there are
+// any, else all of the email type; of them those that are active, whose domain
+// is verified and not paused, and whose tracking is live (contract 10.2).
+// They come by address.
+func Candidates(ctx context.Context, db *sqldb.DB, tenant id.Tenant, explicit []id.Identity, typ id.EmailType) ([]Candidate, error) {
+	chosen, arg := `i.id`+db.In(2), sqldb.List(db, explicit)
+	if len(explicit) == 0 {
+		chosen, arg = `EXISTS (SELECT 1 FROM identity_email_type AS t
+			WHERE t.tenant_id = i.tenant_id AND t.identity_id = i.id AND t.email_type_id = $2)`, typ
+	}
+	rows, err := db.Query(ctx, `SELECT `+identityColumns+identityTables+`
+		WHERE i.tenant_id = $1 AND i.active AND d.status = 'verified' AND NOT d.paused AND d.tracking_status = 'live'
+			AND `+chosen+` ORDER BY i.email_address`, tenant, arg)
+	list, err := sqldb.Collect(rows, err, scanIdentity(tenant))
+	if err != nil {
+		return nil, fmt.Errorf("find who may send: %w", err)
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	if err := link(ctx, db, tenant, list); err != nil {
+		return nil, err
+	}
+	domains, err := Domains(ctx, db, tenant)
+	if err != nil {
+		return nil, err
+	}
+	candidates := make([]Candidate, 0, len(list))
+	for _, i := range list {
+		for _, d := range domains {
+			if d.ID == i.Domain {
+				candidates = append(candidates, Candidate{i, d})
+			}
+		}
+	}
+	return candidates, nil
+}
+
+// link fills in the email types and verified lanes of each identity.
+func link(ctx context.Context, db *sqldb.DB, tenant id.Tenant, list []Identity) error {
+	if len(list) == 0 {
+		return nil
+	}
+	ids := make([]id.Identity, len(list))
+	at := make(map[id.Identity]*Identity, len(list))
+	for n := range list {
+		ids[n], at[list[n].ID] = list[n].ID, &list[n]
+	}
+	type pair struct {
+		identity id.Identity
+		other    string
+	}
+	read := func(query string) ([]pair, error) {
+		rows, err := db.Query(ctx, query, tenant, sqldb.List(db, ids))
+		pairs, err := sqldb.Collect(rows, err, func(scan func(...any) error) (p pair, err error) {
+			err = scan(&p.identity, &p.other)
+			return p, err
+		})
+		slices.SortFunc(pairs, func(a, b pair) int { return strings.Compare(a.other, b.other) })
+		return pairs, err
+	}
+	types, err := read(`SELECT identity_id, email_type_id FROM identity_email_type WHERE tenant_id = $1 AND identity_id` + db.In(2))
+	if err != nil {
+		return fmt.Errorf("read the email types of identities: %w", err)
+	}
+	lanes, err := read(`SELECT identity_id, mta_config_id FROM identity_lane WHERE tenant_id = $1 AND identity_id` + db.In(2))
+	if err != nil {
+		return fmt.Errorf("read the lanes of identities: %w", err)
+	}
+	for _, p := range types {
+		at[p.identity].EmailTypes = append(at[p.identity].EmailTypes, id.EmailType(p.other))
+	}
+	for _, p := range lanes {
+		at[p.identity].VerifiedLanes = append(at[p.identity].VerifiedLanes, id.MTAConfig(p.other))
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package sender
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// MaxCategories is how many categories a tenant may have.
+const MaxCategories = 50
+
+var (
+	// ErrCategoryNotFound reports an email category that does not exist.
+	ErrCategoryNotFound = fault.New(fault.NotFound, "NOT_FOUND", "no such email category")
+	// ErrTooManyCategories reports that the tenant has as many as it may.
+	ErrTooManyCategories = fault.New(fault.Invalid, "LIMIT_EXCEEDED", "a tenant may have 50 email categories")
+)
+
+// Category groups email types that a contact leaves as one.
+type Category struct {
+	ID          id.Category
+	Tenant      id.Tenant
+	Name        string
+	Description string
+	SortOrder   int
+	CreatedAt   time.Time
+}
+
+// CategoryFields are what a caller may set; nil means not given, an empty
+// text clears what may be empty.
+type CategoryFields struct {
+	Name        *string
+	Description *string
+	SortOrder   *int
+}
+
+func (f CategoryFields) apply(c Category) (Category, error) {
+	var p fault.Problems
+	setLine(&p, "name", &c.Name, f.Name, 200)
+	if c.Name == "" {
+		p.Add("name", "required")
+	}
+	setText(&p, "description", &c.Description, f.Description, 2000)
+	setOrder(&p, &c.SortOrder, f.SortOrder)
+	return c, p.Err()
+}
+
+func setOrder(p *fault.Problems, to, from *int) {
+	set(to, from)
+	if *to < -1_000_000 || *to > 1_000_000 {
+		p.Add("sort_order", "must be between -1000000 and 1000000")
+	}
+}
+
+const categoryColumns = `id, name, description, sort_order, created_at`
+
+// CreateCategory adds an email category.
+func CreateCategory(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f CategoryFields, now time.Time) (Category, error) {
+	c, err := f.apply(Category{ID: id.New[id.Category](), Tenant: tenant, CreatedAt: sqldb.Time(now.UnixMicro())})
+	if err != nil {
+		return Category{}, err
+	}
+	n, err := db.Exec(ctx, `
+		INSERT INTO email_category (tenant_id, id, name, description, sort_order, created_at)
+		SELECT v.tenant_id, $2, $3, $4, $5, $6 FROM (SELECT $1 AS tenant_id) AS v
+		WHERE (SELECT COUNT(*) FROM email_category WHERE tenant_id = $1) < $7`,
+		tenant, c.ID, c.Name, sqldb.Null(c.Description), c.SortOrder, now.UnixMicro(), MaxCategories)
+	if err != nil {
+		return Category{}, fmt.Errorf("create an email category: %w", err)
+	}
+	if n == 0 {
+		return Category{}, ErrTooManyCategories
+	}
+	return c, nil
+}
+
+// UpdateCategory changes what f gives.
+func UpdateCategory(ctx context.Context, db *sqldb.DB, tenant id.Tenant, category id.Category, f CategoryFields) (Category, error) {
+	var c Category
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		before, err := scanCategory(tenant)(tx.QueryRow(ctx, `
+			SELECT `+categoryColumns+` FROM email_category WHERE tenant_id = $1 AND id = $2`+tx.ForUpdate(), tenant, category).Scan)
+		if err != nil {
+			return missing(err, ErrCategoryNotFound)
+		}
+		if c, err = f.apply(before); err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `
+			UPDATE email_category SET name = $3, description = $4, sort_order = $5 WHERE tenant_id = $1 AND id = $2`,
+			tenant, category, c.Name, sqldb.Null(c.Description), c.SortOrder)
+		return err
+	})
+	if err != nil {
+		return Category{}, fmt.Errorf("update an email category: %w", err)
+	}
+	return c, nil
+}
+
+// DeleteCategory removes a category; its types become uncategorised. It
+// returns their keys: the caller copies each contact's choice about the
+// category to them, in the same transaction (contract B11).
+func DeleteCategory(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, category id.Category) (typeKeys []string, err error) {
+	rows, err := tx.Query(ctx, `
+		UPDATE email_type SET category_id = NULL WHERE tenant_id = $1 AND category_id = $2 RETURNING type_key`, tenant, category)
+	typeKeys, err = sqldb.Collect(rows, err, func(scan func(...any) error) (key string, err error) {
+		err = scan(&key)
+		return key, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("take email types out of a category: %w", err)
+	}
+	n, err := tx.Exec(ctx, `DELETE FROM email_category WHERE tenant_id = $1 AND id = $2`, tenant, category)
+	if err != nil {
+		return nil, fmt.Errorf("delete an email category: %w", err)
+	}
+	if n == 0 {
+		return nil, ErrCategoryNotFound
+	}
+	return typeKeys, nil
+}
+
+// Categories returns the tenant's categories in their order.
+func Categories(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]Category, error) {
+	rows, err := db.Query(ctx, `
+		SELECT `+categoryColumns+` FROM email_category WHERE tenant_id = $1 ORDER BY sort_order, name, id`, tenant)
+	list, err := sqldb.Collect(rows, err, scanCategory(tenant))
+	if err != nil {
+		return nil, fmt.Errorf("list email categories: %w", err)
+	}
+	return list, nil
+}
+
+// CategoryByID returns one category, or ErrCategoryNotFound.
+func CategoryByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, category id.Category) (Category, error) {
+	c, err := scanCategory(tenant)(db.QueryRow(ctx, `
+		SELECT `+categoryColumns+` FROM email_category WHERE tenant_id = $1 AND id = $2`, tenant, category).Scan)
+	if err != nil {
+		return Category{}, missing(err, ErrCategoryNotFound)
+	}
+	return c, nil
+}
+
+func scanCategory(tenant id.Tenant) func(func(...any) error) (Category, error) {
+	return func(scan func(...any) error) (Category, error) {
+		c := Category{Tenant: tenant}
+		var description sql.NullString
+		var created int64
+		err := scan(&c.ID, &c.Name, &description, &c.SortOrder, &created)
+		c.Description, c.CreatedAt = description.String, sqldb.Time(created)
+		return c, err
+	}
+}
+
+// missing turns "no row" into the fault that says so.
+func missing(err error, fault error) error {
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return fault
+	}
+	return err
+}

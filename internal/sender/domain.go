@@ -1,0 +1,280 @@
+package sender
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"database/sql"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"time"
+
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/mail/address"
+	"packetboat/internal/secret"
+	"packetboat/internal/sqldb"
+)
+
+// Status is how far a domain, or its tracking host, has got.
+type Status string
+
+// The statuses of contract B13; Live is for tracking, Verified for domains.
+const (
+	Pending  Status = "pending"
+	Verified Status = "verified"
+	Live     Status = "live"
+	Failed   Status = "failed"
+)
+
+// ByOperator is who verified a domain that the installation's operator forced.
+const ByOperator = "operator"
+
+const (
+	firstSelector = "es1"
+	keyBits       = 2048
+)
+
+var (
+	// ErrDomainNotFound reports a sending domain that does not exist.
+	ErrDomainNotFound = fault.New(fault.NotFound, "NOT_FOUND", "no such sending domain")
+	// ErrDuplicateDomain reports that the tenant has the domain already.
+	ErrDuplicateDomain = fault.New(fault.Conflict, "DUPLICATE_DOMAIN", "the domain is already there")
+	// ErrDomainInUse reports that identities send from the domain.
+	ErrDomainInUse = fault.New(fault.Conflict, "IN_USE", "sending identities still use the domain")
+)
+
+// Domain is a domain that a tenant sends from.
+type Domain struct {
+	ID             id.Domain
+	Tenant         id.Tenant
+	Name           string
+	Status         Status
+	DKIMSelector   string
+	DKIMRecord     string // the TXT record that the tenant publishes
+	ReturnPathHost string
+	TrackingHost   string // with a port when the operator set one
+	TrackingStatus Status
+	TrackingLive   bool
+	DMARCPolicy    string
+	Paused         bool
+	PauseReason    string
+	VerifiedBy     string
+	VerifiedAt     *time.Time
+	LastCheckedAt  *time.Time
+	CreatedAt      time.Time
+}
+
+// DomainDraft is a domain to be added. Empty subdomains mean the defaults.
+type DomainDraft struct {
+	Domain              string
+	TrackingSubdomain   string // default "go"
+	ReturnPathSubdomain string // default "bounce"
+}
+
+func (d DomainDraft) check() (Domain, error) {
+	var p fault.Problems
+	name, err := address.Hostname(d.Domain)
+	if err != nil {
+		p.Add("domain", err.Error())
+		name = "example.invalid" // so that the other fields are checked too
+	}
+	sub := func(path, given, byDefault string) string {
+		if given == "" {
+			given = byDefault
+		}
+		host, err := address.Hostname(given + "." + name)
+		if err != nil {
+			p.Add(path, err.Error())
+		}
+		return host
+	}
+	dom := Domain{
+		Name:           name,
+		TrackingHost:   sub("tracking_subdomain", d.TrackingSubdomain, "go"),
+		ReturnPathHost: sub("return_path_subdomain", d.ReturnPathSubdomain, "bounce"),
+		Status:         Pending, TrackingStatus: Pending, DKIMSelector: firstSelector,
+	}
+	if dom.TrackingHost == dom.ReturnPathHost {
+		p.Add("tracking_subdomain", "must differ from return_path_subdomain")
+	}
+	return dom, p.Err()
+}
+
+// CreateDomain adds a sending domain and makes its DKIM key.
+func CreateDomain(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, draft DomainDraft, now time.Time) (Domain, error) {
+	d, err := draft.check()
+	if err != nil {
+		return Domain{}, err
+	}
+	if _, err := DomainByName(ctx, db, tenant, d.Name); err == nil {
+		return Domain{}, ErrDuplicateDomain
+	} else if !errors.Is(err, ErrDomainNotFound) {
+		return Domain{}, err
+	}
+	d.ID, d.Tenant, d.CreatedAt = id.New[id.Domain](), tenant, sqldb.Time(now.UnixMicro())
+	sealed, err := newKey(box, &d)
+	if err != nil {
+		return Domain{}, fmt.Errorf("make a DKIM key: %w", err)
+	}
+	n, err := db.Exec(ctx, `
+		INSERT INTO sending_domain (tenant_id, id, domain, status, dkim_selector, dkim_key, dkim_record, return_path_host,
+			tracking_host, tracking_status, paused, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, false, $11)
+		ON CONFLICT (tenant_id, domain) DO NOTHING`,
+		tenant, d.ID, d.Name, d.Status, d.DKIMSelector, sealed, d.DKIMRecord, d.ReturnPathHost,
+		d.TrackingHost, d.TrackingStatus, now.UnixMicro())
+	if err != nil {
+		return Domain{}, fmt.Errorf("create a sending domain: %w", err)
+	}
+	if n == 0 {
+		return Domain{}, ErrDuplicateDomain
+	}
+	return d, nil
+}
+
+// newKey makes the domain's key, notes its public half in d and returns the
+// private half sealed.
+func newKey(box *secret.Box, d *Domain) (sealed string, err error) {
+	key, err := rsa.GenerateKey(rand.Reader, keyBits)
+	if err != nil {
+		return "", err
+	}
+	public, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
+	if err != nil {
+		return "", err
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return "", err
+	}
+	d.DKIMRecord = "v=DKIM1; k=rsa; p=" + base64.StdEncoding.EncodeToString(public)
+	return box.Seal(private, keyPlace(d.Tenant, d.ID)), nil
+}
+
+func keyPlace(tenant id.Tenant, domain id.Domain) string {
+	return fmt.Sprintf("sending_domain:%s:%s:dkim_key", tenant, domain)
+}
+
+// DomainKey opens the domain's private key and returns it with its selector.
+func DomainKey(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, domain id.Domain) (*rsa.PrivateKey, string, error) {
+	var selector, sealed string
+	err := db.QueryRow(ctx, `SELECT dkim_selector, dkim_key FROM sending_domain WHERE tenant_id = $1 AND id = $2`,
+		tenant, domain).Scan(&selector, &sealed)
+	if err != nil {
+		return nil, "", missing(err, ErrDomainNotFound)
+	}
+	private, err := box.Open(sealed, keyPlace(tenant, domain))
+	if err != nil {
+		return nil, "", fmt.Errorf("open the DKIM key of domain %s: %w", domain, err)
+	}
+	key, err := x509.ParsePKCS8PrivateKey(private)
+	if err != nil {
+		return nil, "", fmt.Errorf("read the DKIM key of domain %s: %w", domain, err)
+	}
+	k, ok := key.(*rsa.PrivateKey)
+	if !ok {
+		return nil, "", fmt.Errorf("the DKIM key of domain %s is a %T", domain, key)
+	}
+	return k, selector, nil
+}
+
+// ForceVerify takes the operator's word for a domain: it is verified, and, when
+// a tracking host (host or host:port) is given, tracking is live there. No later
+// check takes that back (contract B14).
+func ForceVerify(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, domain, trackingHost string, now time.Time) (Domain, error) {
+	name, err := address.Hostname(domain)
+	if err != nil {
+		return Domain{}, fault.Input(fault.Field{Path: "domain", Message: err.Error()})
+	}
+	host := ""
+	if trackingHost != "" {
+		if host, err = hostPort(trackingHost); err != nil {
+			return Domain{}, fault.Input(fault.Field{Path: "tracking_host", Message: err.Error()})
+		}
+	}
+	d, err := scanDomain(tenant)(tx.QueryRow(ctx, `
+		UPDATE sending_domain SET status = $3, verified_by = $4, verified_at = $5,
+			tracking_host = CASE WHEN $6 = '' THEN tracking_host ELSE $6 END,
+			tracking_status = CASE WHEN $6 = '' THEN tracking_status ELSE $7 END
+		WHERE tenant_id = $1 AND domain = $2 RETURNING `+domainColumns,
+		tenant, name, Verified, ByOperator, now.UnixMicro(), host, Live).Scan)
+	if err != nil {
+		return Domain{}, missing(err, ErrDomainNotFound)
+	}
+	return d, nil
+}
+
+// DeleteDomain removes a domain that no identity uses.
+func DeleteDomain(ctx context.Context, db *sqldb.DB, tenant id.Tenant, domain id.Domain) error {
+	return db.InTx(ctx, func(tx *sqldb.DB) error {
+		if _, err := scanDomain(tenant)(tx.QueryRow(ctx, `
+			SELECT `+domainColumns+` FROM sending_domain WHERE tenant_id = $1 AND id = $2`+tx.ForUpdate(), tenant, domain).Scan); err != nil {
+			return missing(err, ErrDomainNotFound)
+		}
+		var users int
+		if err := tx.QueryRow(ctx, `
+			SELECT COUNT(*) FROM sending_identity WHERE tenant_id = $1 AND sending_domain_id = $2`, tenant, domain).Scan(&users); err != nil {
+			return fmt.Errorf("count a domain's identities: %w", err)
+		}
+		if users > 0 {
+			return ErrDomainInUse.With(map[string]any{"usage": map[string]int{"sending_identities": users}})
+		}
+		_, err := tx.Exec(ctx, `DELETE FROM sending_domain WHERE tenant_id = $1 AND id = $2`, tenant, domain)
+		if err != nil {
+			return fmt.Errorf("delete a sending domain: %w", err)
+		}
+		return nil
+	})
+}
+
+const domainColumns = `id, domain, status, dkim_selector, dkim_record, return_path_host, tracking_host, tracking_status,
+	dmarc_policy, paused, pause_reason, verified_by, verified_at, last_checked_at, created_at`
+
+// Domains returns the tenant's sending domains by name.
+func Domains(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]Domain, error) {
+	rows, err := db.Query(ctx, `SELECT `+domainColumns+` FROM sending_domain WHERE tenant_id = $1 ORDER BY domain`, tenant)
+	list, err := sqldb.Collect(rows, err, scanDomain(tenant))
+	if err != nil {
+		return nil, fmt.Errorf("list sending domains: %w", err)
+	}
+	return list, nil
+}
+
+// DomainByID returns one domain, or ErrDomainNotFound.
+func DomainByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, domain id.Domain) (Domain, error) {
+	d, err := scanDomain(tenant)(db.QueryRow(ctx, `
+		SELECT `+domainColumns+` FROM sending_domain WHERE tenant_id = $1 AND id = $2`, tenant, domain).Scan)
+	if err != nil {
+		return Domain{}, missing(err, ErrDomainNotFound)
+	}
+	return d, nil
+}
+
+// DomainByName returns the domain with a name in canonical spelling, or
+// ErrDomainNotFound.
+func DomainByName(ctx context.Context, db *sqldb.DB, tenant id.Tenant, name string) (Domain, error) {
+	d, err := scanDomain(tenant)(db.QueryRow(ctx, `
+		SELECT `+domainColumns+` FROM sending_domain WHERE tenant_id = $1 AND domain = $2`, tenant, name).Scan)
+	if err != nil {
+		return Domain{}, missing(err, ErrDomainNotFound)
+	}
+	return d, nil
+}
+
+func scanDomain(tenant id.Tenant) func(func(...any) error) (Domain, error) {
+	return func(scan func(...any) error) (Domain, error) {
+		d := Domain{Tenant: tenant}
+		var policy, reason, by sql.NullString
+		var verified, checked sql.NullInt64
+		var created int64
+		err := scan(&d.ID, &d.Name, &d.Status, &d.DKIMSelector, &d.DKIMRecord, &d.ReturnPathHost, &d.TrackingHost, &d.TrackingStatus,
+			&policy, &d.Paused, &reason, &by, &verified, &checked, &created)
+		d.TrackingLive = d.TrackingStatus == Live
+		d.DMARCPolicy, d.PauseReason, d.VerifiedBy = policy.String, reason.String, by.String
+		d.VerifiedAt, d.LastCheckedAt, d.CreatedAt = sqldb.NullTime(verified), sqldb.NullTime(checked), sqldb.Time(created)
+		return d, err
+	}
+}

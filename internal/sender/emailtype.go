@@ -1,0 +1,247 @@
+package sender
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/slug"
+	"packetboat/internal/sqldb"
+)
+
+// MaxEmailTypes is how many email types a tenant may have.
+const MaxEmailTypes = 200
+
+var (
+	// ErrEmailTypeNotFound reports an email type that does not exist.
+	ErrEmailTypeNotFound = fault.New(fault.NotFound, "NOT_FOUND", "no such email type")
+	// ErrUnknownEmailType reports a key or id that names no email type.
+	ErrUnknownEmailType = fault.New(fault.Invalid, "INVALID_EMAIL_TYPE", "no email type has this key")
+	// ErrEmailTypeInUse reports who still needs the email type.
+	ErrEmailTypeInUse = fault.New(fault.Conflict, "IN_USE", "the email type is still in use")
+	// ErrTooManyEmailTypes reports that the tenant has as many as it may.
+	ErrTooManyEmailTypes = fault.New(fault.Invalid, "LIMIT_EXCEEDED", "a tenant may have 200 email types")
+)
+
+// EmailType is a kind of mail that a contact may leave.
+type EmailType struct {
+	ID                id.EmailType
+	Tenant            id.Tenant
+	Key               string // its public name; contacts' choices hang on it, so it never changes
+	DisplayName       string
+	Description       string
+	UTMCampaignPrefix string // stands before utm_campaign on tracked links
+	Category          id.Category
+	SortOrder         int
+	Active            bool
+	ListIDEnabled     bool   // whether its mails carry List-ID
+	ListKey           string // label of List-ID and Feedback-ID; empty means Key
+	CreatedAt         time.Time
+}
+
+// Label returns what names the type in List-ID and Feedback-ID.
+func (t EmailType) Label() string {
+	if t.ListKey != "" {
+		return t.ListKey
+	}
+	return t.Key
+}
+
+// EmailTypeFields are what a caller may set; nil means not given, an empty
+// text clears what may be empty.
+type EmailTypeFields struct {
+	Key               *string
+	DisplayName       *string
+	Description       *string
+	UTMCampaignPrefix *string
+	Category          *id.Category
+	SortOrder         *int
+	Active            *bool
+	ListIDEnabled     *bool
+	ListKey           *string
+}
+
+func (f EmailTypeFields) apply(ctx context.Context, tx *sqldb.DB, t EmailType) (EmailType, error) {
+	var p fault.Problems
+	setLine(&p, "display_name", &t.DisplayName, f.DisplayName, 200)
+	if t.DisplayName == "" {
+		p.Add("display_name", "required")
+	}
+	switch {
+	case f.Key == nil:
+	case t.Key != "" && *f.Key != t.Key:
+		p.Add("type_key", "cannot be changed")
+	case !slug.Valid(*f.Key):
+		p.Add("type_key", slug.Rule)
+	default:
+		t.Key = *f.Key
+	}
+	setText(&p, "description", &t.Description, f.Description, 2000)
+	setLine(&p, "utm_campaign_prefix", &t.UTMCampaignPrefix, f.UTMCampaignPrefix, 100)
+	setOrder(&p, &t.SortOrder, f.SortOrder)
+	set(&t.Active, f.Active)
+	set(&t.ListIDEnabled, f.ListIDEnabled)
+	set(&t.ListKey, f.ListKey)
+	if t.ListKey != "" && !slug.Valid(t.ListKey) {
+		p.Add("list_key", slug.Rule)
+	}
+	if f.Category != nil && *f.Category != t.Category {
+		t.Category = *f.Category
+		if t.Category != "" {
+			_, err := CategoryByID(ctx, tx, t.Tenant, t.Category)
+			switch {
+			case errors.Is(err, ErrCategoryNotFound):
+				p.Add("category_id", "no such email category")
+			case err != nil:
+				return EmailType{}, err
+			}
+		}
+	}
+	return t, p.Err()
+}
+
+const typeColumns = `id, type_key, display_name, description, utm_campaign_prefix, category_id, sort_order,
+	active, list_id_enabled, list_key, created_at`
+
+// CreateEmailType adds an email type. A key that is taken gets a number.
+func CreateEmailType(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f EmailTypeFields, now time.Time) (EmailType, error) {
+	var t EmailType
+	err := again(func() (err error) {
+		t, err = insertEmailType(ctx, db, tenant, f, now)
+		return err
+	})
+	if err != nil {
+		return EmailType{}, fmt.Errorf("create an email type: %w", err)
+	}
+	return t, nil
+}
+
+// again runs f once more when a concurrent caller took the key that f chose.
+func again(f func() error) error {
+	err := f()
+	for try := 0; try < 4 && sqldb.Unique(err); try++ {
+		err = f()
+	}
+	return err
+}
+
+func insertEmailType(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f EmailTypeFields, now time.Time) (t EmailType, err error) {
+	err = db.InTx(ctx, func(tx *sqldb.DB) error {
+		t, err = f.apply(ctx, tx, EmailType{
+			ID: id.New[id.EmailType](), Tenant: tenant, Active: true, ListIDEnabled: true, CreatedAt: sqldb.Time(now.UnixMicro()),
+		})
+		if err != nil {
+			return err
+		}
+		all, err := EmailTypes(ctx, tx, tenant)
+		if err != nil {
+			return err
+		}
+		if len(all) >= MaxEmailTypes {
+			return ErrTooManyEmailTypes
+		}
+		keys := map[string]bool{}
+		for _, other := range all {
+			keys[other.Key] = true
+		}
+		if t.Key == "" {
+			t.Key = slug.Derive(t.DisplayName, '_')
+		}
+		t.Key, _ = slug.Free(t.Key, '_', func(s string) (bool, error) { return keys[s], nil })
+		_, err = tx.Exec(ctx, `
+			INSERT INTO email_type (tenant_id, id, type_key, display_name, description, utm_campaign_prefix, category_id,
+				sort_order, active, list_id_enabled, list_key, created_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+			tenant, t.ID, t.Key, t.DisplayName, sqldb.Null(t.Description), sqldb.Null(t.UTMCampaignPrefix), sqldb.Null(t.Category),
+			t.SortOrder, t.Active, t.ListIDEnabled, sqldb.Null(t.ListKey), now.UnixMicro())
+		return err
+	})
+	return t, err
+}
+
+// UpdateEmailType changes what f gives.
+func UpdateEmailType(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id.EmailType, f EmailTypeFields) (EmailType, error) {
+	var t EmailType
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		before, err := scanEmailType(tenant)(tx.QueryRow(ctx, `
+			SELECT `+typeColumns+` FROM email_type WHERE tenant_id = $1 AND id = $2`+tx.ForUpdate(), tenant, typ).Scan)
+		if err != nil {
+			return missing(err, ErrEmailTypeNotFound)
+		}
+		if t, err = f.apply(ctx, tx, before); err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `
+			UPDATE email_type SET display_name = $3, description = $4, utm_campaign_prefix = $5, category_id = $6,
+				sort_order = $7, active = $8, list_id_enabled = $9, list_key = $10
+			WHERE tenant_id = $1 AND id = $2`,
+			tenant, typ, t.DisplayName, sqldb.Null(t.Description), sqldb.Null(t.UTMCampaignPrefix), sqldb.Null(t.Category),
+			t.SortOrder, t.Active, t.ListIDEnabled, sqldb.Null(t.ListKey))
+		return err
+	})
+	if err != nil {
+		return EmailType{}, fmt.Errorf("update an email type: %w", err)
+	}
+	return t, nil
+}
+
+// DeleteEmailType removes an email type and takes it from its identities.
+// Whether anybody needs it is the caller's question.
+func DeleteEmailType(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, typ id.EmailType) error {
+	n, err := tx.Exec(ctx, `DELETE FROM email_type WHERE tenant_id = $1 AND id = $2`, tenant, typ)
+	if err != nil {
+		return fmt.Errorf("delete an email type: %w", err)
+	}
+	if n == 0 {
+		return ErrEmailTypeNotFound
+	}
+	return nil
+}
+
+// EmailTypes returns the tenant's email types in their order.
+func EmailTypes(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]EmailType, error) {
+	rows, err := db.Query(ctx, `
+		SELECT `+typeColumns+` FROM email_type WHERE tenant_id = $1 ORDER BY sort_order, display_name, id`, tenant)
+	list, err := sqldb.Collect(rows, err, scanEmailType(tenant))
+	if err != nil {
+		return nil, fmt.Errorf("list email types: %w", err)
+	}
+	return list, nil
+}
+
+// EmailTypeByID returns one email type, or ErrEmailTypeNotFound.
+func EmailTypeByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id.EmailType) (EmailType, error) {
+	t, err := scanEmailType(tenant)(db.QueryRow(ctx, `
+		SELECT `+typeColumns+` FROM email_type WHERE tenant_id = $1 AND id = $2`, tenant, typ).Scan)
+	if err != nil {
+		return EmailType{}, missing(err, ErrEmailTypeNotFound)
+	}
+	return t, nil
+}
+
+// EmailTypeByKey returns the email type with the key, or ErrUnknownEmailType.
+func EmailTypeByKey(ctx context.Context, db *sqldb.DB, tenant id.Tenant, key string) (EmailType, error) {
+	t, err := scanEmailType(tenant)(db.QueryRow(ctx, `
+		SELECT `+typeColumns+` FROM email_type WHERE tenant_id = $1 AND type_key = $2`, tenant, key).Scan)
+	if err != nil {
+		return EmailType{}, missing(err, ErrUnknownEmailType)
+	}
+	return t, nil
+}
+
+func scanEmailType(tenant id.Tenant) func(func(...any) error) (EmailType, error) {
+	return func(scan func(...any) error) (EmailType, error) {
+		t := EmailType{Tenant: tenant}
+		var description, prefix, category, listKey sql.NullString
+		var created int64
+		err := scan(&t.ID, &t.Key, &t.DisplayName, &description, &prefix, &category, &t.SortOrder,
+			&t.Active, &t.ListIDEnabled, &listKey, &created)
+		t.Description, t.UTMCampaignPrefix, t.Category = description.String, prefix.String, id.Category(category.String)
+		t.ListKey, t.CreatedAt = listKey.String, sqldb.Time(created)
+		return t, err
+	}
+}

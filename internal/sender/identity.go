@@ -1,0 +1,343 @@
+package sender
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/lane"
+	"packetboat/internal/mail/address"
+	"packetboat/internal/sqldb"
+)
+
+// MaxIdentities is how many sending identities a tenant may have.
+const MaxIdentities = 500
+
+var (
+	// ErrIdentityNotFound reports a sending identity that does not exist.
+	ErrIdentityNotFound = fault.New(fault.NotFound, "NOT_FOUND", "no such sending identity")
+	// ErrUnknownIdentity reports an address that is no sending identity.
+	ErrUnknownIdentity = fault.New(fault.Invalid, "INVALID_SENDING_IDENTITY", "no sending identity has this address")
+	// ErrIdentityInUse reports who still needs the identity.
+	ErrIdentityInUse = fault.New(fault.Conflict, "IN_USE", "the sending identity is still in use")
+	// ErrDuplicateIdentity reports that the tenant has the address already.
+	ErrDuplicateIdentity = fault.New(fault.Conflict, "DUPLICATE_NAME", "a sending identity with this address exists")
+	// ErrDomainNotVerified refuses to activate an identity before its domain is verified.
+	ErrDomainNotVerified = fault.New(fault.Conflict, "DOMAIN_NOT_VERIFIED", "the sending domain is not verified yet")
+	// ErrTooManyIdentities reports that the tenant has as many as it may.
+	ErrTooManyIdentities = fault.New(fault.Invalid, "LIMIT_EXCEEDED", "a tenant may have 500 sending identities")
+)
+
+// Identity is an address that a tenant sends from.
+type Identity struct {
+	ID            id.Identity
+	Tenant        id.Tenant
+	Address       string
+	DisplayName   string
+	ReplyTo       string // empty: replies go to Address
+	UTMCode       string // utm_source; empty means the tenant's slug
+	Domain        id.Domain
+	TrackingHost  *string // the domain's, while tracking is live
+	ContentHost   *string // host of the pages we serve; nil means TrackingHost
+	DefaultMTA    id.MTAConfig
+	EmailTypes    []id.EmailType
+	VerifiedLanes []id.MTAConfig // those that took a test mail
+	Active        bool
+	CreatedAt     time.Time
+}
+
+// IdentityFields are what a caller may set; nil means not given, an empty
+// text clears what may be empty.
+type IdentityFields struct {
+	Address     *string
+	DisplayName *string
+	ReplyTo     *string
+	UTMCode     *string
+	ContentHost *string
+	DefaultMTA  *id.MTAConfig
+	EmailTypes  *[]id.EmailType
+	Active      *bool
+}
+
+// apply sets what f gives, looks up what it names, and holds the outcome to
+// the rules. Without a word on it, a new identity is active if it may be.
+func (f IdentityFields) apply(ctx context.Context, tx *sqldb.DB, i Identity, fresh bool) (Identity, error) {
+	var p fault.Problems
+	var domain Domain
+	switch {
+	case f.Address != nil:
+		a, err := address.Parse(*f.Address)
+		if err != nil {
+			p.Add("email_address", err.Error())
+			break
+		}
+		i.Address = a.String()
+		domain, err = DomainByName(ctx, tx, i.Tenant, a.Domain)
+		if errors.Is(err, ErrDomainNotFound) {
+			p.Add("email_address", a.Domain+" is not one of the sending domains")
+		} else if err != nil {
+			return Identity{}, err
+		}
+		i.Domain = domain.ID
+	case fresh:
+		p.Add("email_address", "required")
+	default:
+		var err error
+		if domain, err = DomainByID(ctx, tx, i.Tenant, i.Domain); err != nil {
+			return Identity{}, err
+		}
+	}
+	f.applyTexts(&i, &p)
+	if err := f.applyReferences(ctx, tx, &i, &p); err != nil {
+		return Identity{}, err
+	}
+	if err := p.Err(); err != nil {
+		return Identity{}, err
+	}
+	verified := domain.Status == Verified
+	switch {
+	case f.Active != nil:
+		i.Active = *f.Active
+	case fresh:
+		i.Active = verified
+	}
+	if i.Active && !verified {
+		return Identity{}, ErrDomainNotVerified
+	}
+	i.TrackingHost = nil
+	if domain.TrackingLive {
+		i.TrackingHost = new(domain.TrackingHost)
+	}
+	return i, nil
+}
+
+func (f IdentityFields) applyTexts(i *Identity, p *fault.Problems) {
+	setLine(p, "display_name", &i.DisplayName, f.DisplayName, 200)
+	if i.DisplayName == "" {
+		p.Add("display_name", "required")
+	}
+	if f.ReplyTo != nil {
+		i.ReplyTo = ""
+		if strings.TrimSpace(*f.ReplyTo) != "" {
+			a, err := address.Normalize(*f.ReplyTo)
+			if err != nil {
+				p.Add("reply_to", err.Error())
+			}
+			i.ReplyTo = a
+		}
+	}
+	setLine(p, "utm_code", &i.UTMCode, f.UTMCode, 100)
+	if f.ContentHost != nil {
+		i.ContentHost = nil
+		if *f.ContentHost != "" {
+			host, err := hostPort(*f.ContentHost)
+			if err != nil {
+				p.Add("content_rewrite_domain", err.Error())
+			}
+			i.ContentHost = &host
+		}
+	}
+}
+
+func (f IdentityFields) applyReferences(ctx context.Context, tx *sqldb.DB, i *Identity, p *fault.Problems) error {
+	if f.DefaultMTA != nil {
+		i.DefaultMTA = *f.DefaultMTA
+		if i.DefaultMTA != "" {
+			_, err := lane.ByID(ctx, tx, i.Tenant, i.DefaultMTA)
+			if errors.Is(err, lane.ErrNotFound) {
+				p.Add("default_mta_config_id", "no such MTA config")
+			} else if err != nil {
+				return err
+			}
+		}
+	}
+	if f.EmailTypes == nil {
+		return nil
+	}
+	known, err := EmailTypes(ctx, tx, i.Tenant)
+	if err != nil {
+		return err
+	}
+	i.EmailTypes = []id.EmailType{}
+	for n, t := range *f.EmailTypes {
+		if !slices.ContainsFunc(known, func(k EmailType) bool { return k.ID == t }) {
+			p.Add("email_type_ids["+strconv.Itoa(n)+"]", "no such email type")
+		} else if !slices.Contains(i.EmailTypes, t) {
+			i.EmailTypes = append(i.EmailTypes, t)
+		}
+	}
+	slices.Sort(i.EmailTypes)
+	return nil
+}
+
+// CreateIdentity adds a sending identity.
+func CreateIdentity(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f IdentityFields, now time.Time) (Identity, error) {
+	var i Identity
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		var err error
+		i, err = f.apply(ctx, tx, Identity{
+			ID: id.New[id.Identity](), Tenant: tenant, CreatedAt: sqldb.Time(now.UnixMicro()),
+			EmailTypes: []id.EmailType{}, VerifiedLanes: []id.MTAConfig{},
+		}, true)
+		if err != nil {
+			return err
+		}
+		var count int
+		if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM sending_identity WHERE tenant_id = $1`, tenant).Scan(&count); err != nil {
+			return err
+		}
+		if count >= MaxIdentities {
+			return ErrTooManyIdentities
+		}
+		n, err := tx.Exec(ctx, `
+			INSERT INTO sending_identity (tenant_id, id, email_address, display_name, reply_to, sending_domain_id,
+				content_rewrite_domain, utm_code, default_mta_config_id, active, created_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+			ON CONFLICT (tenant_id, email_address) DO NOTHING`,
+			tenant, i.ID, i.Address, i.DisplayName, sqldb.Null(i.ReplyTo), i.Domain,
+			i.ContentHost, sqldb.Null(i.UTMCode), sqldb.Null(i.DefaultMTA), i.Active, now.UnixMicro())
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return ErrDuplicateIdentity
+		}
+		return saveTypes(ctx, tx, i)
+	})
+	if err != nil {
+		return Identity{}, fmt.Errorf("create a sending identity: %w", err)
+	}
+	return i, nil
+}
+
+// UpdateIdentity changes what f gives. A new address starts with no verified lanes.
+func UpdateIdentity(ctx context.Context, db *sqldb.DB, tenant id.Tenant, identity id.Identity, f IdentityFields) (Identity, error) {
+	var i Identity
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		var one int
+		if err := tx.QueryRow(ctx, `SELECT 1 FROM sending_identity WHERE tenant_id = $1 AND id = $2`+tx.ForUpdate(), tenant, identity).Scan(&one); err != nil {
+			return missing(err, ErrIdentityNotFound)
+		}
+		before, err := IdentityByID(ctx, tx, tenant, identity)
+		if err != nil {
+			return err
+		}
+		if i, err = f.apply(ctx, tx, before, false); err != nil {
+			return err
+		}
+		if i.Address != before.Address {
+			var taken int
+			if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM sending_identity WHERE tenant_id = $1 AND email_address = $2`, tenant, i.Address).Scan(&taken); err != nil {
+				return err
+			}
+			if taken > 0 {
+				return ErrDuplicateIdentity
+			}
+			if _, err := tx.Exec(ctx, `DELETE FROM identity_lane WHERE tenant_id = $1 AND identity_id = $2`, tenant, identity); err != nil {
+				return err
+			}
+			i.VerifiedLanes = []id.MTAConfig{}
+		}
+		if _, err := tx.Exec(ctx, `
+			UPDATE sending_identity SET email_address = $3, display_name = $4, reply_to = $5, sending_domain_id = $6,
+				content_rewrite_domain = $7, utm_code = $8, default_mta_config_id = $9, active = $10
+			WHERE tenant_id = $1 AND id = $2`,
+			tenant, identity, i.Address, i.DisplayName, sqldb.Null(i.ReplyTo), i.Domain,
+			i.ContentHost, sqldb.Null(i.UTMCode), sqldb.Null(i.DefaultMTA), i.Active); err != nil {
+			return err
+		}
+		if f.EmailTypes == nil {
+			return nil
+		}
+		return saveTypes(ctx, tx, i)
+	})
+	if sqldb.Unique(err) {
+		return Identity{}, ErrDuplicateIdentity.Because(err)
+	}
+	if err != nil {
+		return Identity{}, fmt.Errorf("update a sending identity: %w", err)
+	}
+	return i, nil
+}
+
+// saveTypes makes the identity's email types those that i names.
+func saveTypes(ctx context.Context, tx *sqldb.DB, i Identity) error {
+	if _, err := tx.Exec(ctx, `DELETE FROM identity_email_type WHERE tenant_id = $1 AND identity_id = $2`, i.Tenant, i.ID); err != nil {
+		return err
+	}
+	if len(i.EmailTypes) == 0 {
+		return nil
+	}
+	t := tx.Table("email_type_id TEXT")
+	for _, typ := range i.EmailTypes {
+		t.Add(typ)
+	}
+	_, err := tx.Exec(ctx, `
+		INSERT INTO identity_email_type (tenant_id, email_type_id, identity_id)
+		SELECT $1, v.email_type_id, $2 FROM `+t.As("v", 3), t.Args(i.Tenant, i.ID)...)
+	return err
+}
+
+// DeleteIdentity removes an identity. Whether anybody needs it is the
+// caller's question.
+func DeleteIdentity(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, identity id.Identity) error {
+	n, err := tx.Exec(ctx, `DELETE FROM sending_identity WHERE tenant_id = $1 AND id = $2`, tenant, identity)
+	if err != nil {
+		return fmt.Errorf("delete a sending identity: %w", err)
+	}
+	if n == 0 {
+		return ErrIdentityNotFound
+	}
+	return nil
+}
+
+// LaneVerified notes that an MTA config took a test mail from the identity.
+func LaneVerified(ctx context.Context, db *sqldb.DB, tenant id.Tenant, identity id.Identity, config id.MTAConfig, now time.Time) error {
+	_, err := db.Exec(ctx, `
+		INSERT INTO identity_lane (tenant_id, identity_id, mta_config_id, verified_at) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (tenant_id, identity_id, mta_config_id) DO UPDATE SET verified_at = excluded.verified_at`,
+		tenant, identity, config, now.UnixMicro())
+	if err != nil {
+		return fmt.Errorf("note a verified lane: %w", err)
+	}
+	return nil
+}
+
+// ForgetLane takes an MTA config that is about to go out of every identity.
+func ForgetLane(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, config id.MTAConfig) error {
+	if _, err := tx.Exec(ctx, `
+		UPDATE sending_identity SET default_mta_config_id = NULL WHERE tenant_id = $1 AND default_mta_config_id = $2`, tenant, config); err != nil {
+		return fmt.Errorf("forget a default lane: %w", err)
+	}
+	if _, err := tx.Exec(ctx, `DELETE FROM identity_lane WHERE tenant_id = $1 AND mta_config_id = $2`, tenant, config); err != nil {
+		return fmt.Errorf("forget a verified lane: %w", err)
+	}
+	return nil
+}
+
+const identityColumns = `i.id, i.email_address, i.display_name, i.reply_to, i.sending_domain_id,
+	CASE WHEN d.tracking_status = 'live' THEN d.tracking_host END,
+	i.content_rewrite_domain, i.utm_code, i.default_mta_config_id, i.active, i.created_at`
+
+const identityTables = ` FROM sending_identity AS i
+	JOIN sending_domain AS d ON d.tenant_id = i.tenant_id AND d.id = i.sending_domain_id `
+
+func scanIdentity(tenant id.Tenant) func(func(...any) error) (Identity, error) {
+	return func(scan func(...any) error) (Identity, error) {
+		i := Identity{Tenant: tenant, EmailTypes: []id.EmailType{}, VerifiedLanes: []id.MTAConfig{}}
+		var replyTo, utm, mta sql.NullString
+		var created int64
+		err := scan(&i.ID, &i.Address, &i.DisplayName, &replyTo, &i.Domain, &i.TrackingHost,
+			&i.ContentHost, &utm, &mta, &i.Active, &created)
+		i.ReplyTo, i.UTMCode, i.DefaultMTA = replyTo.String, utm.String, id.MTAConfig(mta.String)
+		i.CreatedAt = sqldb.Time(created)
+		return i, err
+	}
+}
