@@ -1,0 +1,198 @@
+// Package mailbox keeps what MTA configs of type sink accepted, so that a
+// newcomer or a test can look at mail that went nowhere (contract B32b).
+//
+// A message is stored as it came, byte for byte; what lists show is read from
+// its header once, and its parts are read when somebody looks. The newest
+// 10,000 of each config are kept, and none for longer than seven days.
+package mailbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"golang.org/x/text/unicode/norm"
+
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// What is kept.
+const (
+	KeepNewest = 10_000
+	KeepFor    = 7 * 24 * time.Hour
+)
+
+// ErrNotFound reports a message that is not, or no longer, in the mailbox.
+var ErrNotFound = fault.New(fault.NotFound, "NOT_FOUND", "no such message")
+
+// Message is one caught mail, as lists show it.
+type Message struct {
+	ID         id.SinkMessage
+	Lane       id.MTAConfig
+	MailFrom   string // envelope
+	To         string // envelope
+	Author     string // the From header, decoded
+	Subject    string // decoded
+	Size       int
+	ReceivedAt time.Time
+}
+
+// Deliver keeps a message. It is what a sink does instead of sending, so it is
+// called where the message's acceptance is recorded.
+func Deliver(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, lane id.MTAConfig, from, to string, raw []byte, now time.Time) error {
+	author, subject := headline(raw)
+	_, err := tx.Exec(ctx, `
+		INSERT INTO sink_message (tenant_id, id, mta_config_id, mail_from, rcpt_to, author, subject, folded, size, raw, received_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+		tenant, id.New[id.SinkMessage](), lane, from, to, author, subject, fold(strings.Join([]string{subject, author, to, from}, "\n")),
+		len(raw), raw, now.UnixMicro())
+	if err != nil {
+		return fmt.Errorf("keep a message in the mailbox: %w", err)
+	}
+	return nil
+}
+
+// Query chooses what List returns.
+type Query struct {
+	Lane   id.MTAConfig // empty: all of the tenant's
+	Search string       // part of the subject or of an address, in any case
+	After  *Position    // the last message of the page before
+	Limit  int
+}
+
+// Position is a message's place in a list, newest first.
+type Position struct {
+	At time.Time
+	ID id.SinkMessage
+}
+
+// List returns messages, newest first, and whether more follow.
+func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Query) (list []Message, more bool, err error) {
+	where, args := `tenant_id = $1`, []any{tenant, q.Limit + 1}
+	param := func(v any) string {
+		args = append(args, v)
+		return fmt.Sprintf("$%d", len(args))
+	}
+	if q.Lane != "" {
+		where += ` AND mta_config_id = ` + param(q.Lane)
+	}
+	if q.Search != "" {
+		where += ` AND folded LIKE ` + param("%"+escapeLike(fold(q.Search))+"%") + ` ESCAPE '\'`
+	}
+	if q.After != nil {
+		where += ` AND (received_at, id) < (` + param(q.After.At.UnixMicro()) + `, ` + param(q.After.ID) + `)`
+	}
+	rows, err := db.Query(ctx, `
+		SELECT `+columns+` FROM sink_message WHERE `+where+` ORDER BY received_at DESC, id DESC LIMIT $2`, args...)
+	list, err = sqldb.Collect(rows, err, scan)
+	if err != nil {
+		return nil, false, fmt.Errorf("list the mailbox: %w", err)
+	}
+	if len(list) > q.Limit {
+		return list[:q.Limit], true, nil
+	}
+	return list, false, nil
+}
+
+// Raw returns a message with its bytes as they were handed over. An empty lane
+// means any of the tenant's.
+func Raw(ctx context.Context, db *sqldb.DB, tenant id.Tenant, lane id.MTAConfig, message id.SinkMessage) (Message, []byte, error) {
+	var m Message
+	var raw []byte
+	err := db.QueryRow(ctx, `
+		SELECT `+columns+`, raw FROM sink_message WHERE tenant_id = $1 AND id = $2 AND ($3 = '' OR mta_config_id = $3)`,
+		tenant, message, lane).Scan(dest(&m, &raw)...)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return Message{}, nil, ErrNotFound
+	}
+	if err != nil {
+		return Message{}, nil, fmt.Errorf("read a message of the mailbox: %w", err)
+	}
+	return m, raw, nil
+}
+
+// Get returns a message and its parts. An empty lane means any of the tenant's.
+func Get(ctx context.Context, db *sqldb.DB, tenant id.Tenant, lane id.MTAConfig, message id.SinkMessage) (Message, Parts, error) {
+	m, raw, err := Raw(ctx, db, tenant, lane, message)
+	if err != nil {
+		return Message{}, Parts{}, err
+	}
+	return m, Read(raw), nil
+}
+
+// Clear removes all messages of one MTA config.
+func Clear(ctx context.Context, db *sqldb.DB, tenant id.Tenant, lane id.MTAConfig) error {
+	if _, err := db.Exec(ctx, `DELETE FROM sink_message WHERE tenant_id = $1 AND mta_config_id = $2`, tenant, lane); err != nil {
+		return fmt.Errorf("clear the mailbox: %w", err)
+	}
+	return nil
+}
+
+// pruneBatch bounds one deletion, so that writers wait for none of them long.
+const pruneBatch = 500
+
+// Prune removes what is older than KeepFor or not among the KeepNewest of its
+// config, one batch of it; more says that there may be another.
+func Prune(ctx context.Context, db *sqldb.DB, now time.Time) (more bool, err error) {
+	old, err := db.Exec(ctx, `
+		/* all tenants: old mail goes whoever it belongs to */
+		DELETE FROM sink_message WHERE (tenant_id, id) IN (
+			SELECT tenant_id, id FROM sink_message WHERE received_at < $1 LIMIT $2)`,
+		now.Add(-KeepFor).UnixMicro(), pruneBatch)
+	if err != nil {
+		return false, fmt.Errorf("remove old mail: %w", err)
+	}
+	surplus, err := db.Exec(ctx, `
+		/* all tenants: each config's surplus goes */
+		DELETE FROM sink_message WHERE (tenant_id, id) IN (
+			SELECT m.tenant_id, m.id FROM sink_message AS m
+			JOIN (SELECT tenant_id, mta_config_id FROM sink_message
+				GROUP BY tenant_id, mta_config_id HAVING COUNT(*) > $1) AS full_box
+				ON full_box.tenant_id = m.tenant_id AND full_box.mta_config_id = m.mta_config_id
+			WHERE (m.received_at, m.id) < (
+				SELECT n.received_at, n.id FROM sink_message AS n
+				WHERE n.tenant_id = m.tenant_id AND n.mta_config_id = m.mta_config_id
+				ORDER BY n.received_at DESC, n.id DESC LIMIT 1 OFFSET $2)
+			LIMIT $3)`,
+		KeepNewest, KeepNewest-1, pruneBatch)
+	if err != nil {
+		return false, fmt.Errorf("remove surplus mail: %w", err)
+	}
+	return old == pruneBatch || surplus == pruneBatch, nil
+}
+
+const columns = `id, mta_config_id, mail_from, rcpt_to, author, subject, size, received_at`
+
+// received scans a column of microseconds into a time.
+type received struct{ t *time.Time }
+
+// Scan implements sql.Scanner.
+func (r received) Scan(v any) error {
+	micros, ok := v.(int64)
+	if !ok {
+		return fmt.Errorf("a time is a %T", v)
+	}
+	*r.t = sqldb.Time(micros)
+	return nil
+}
+
+func dest(m *Message, more ...any) []any {
+	return append([]any{&m.ID, &m.Lane, &m.MailFrom, &m.To, &m.Author, &m.Subject, &m.Size, received{&m.ReceivedAt}}, more...)
+}
+
+func scan(scan func(...any) error) (Message, error) {
+	var m Message
+	err := scan(dest(&m)...)
+	return m, err
+}
+
+// fold returns s as searches compare it.
+func fold(s string) string { return strings.ToLower(norm.NFC.String(s)) }
+
+func escapeLike(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s)
+}

@@ -1,0 +1,93 @@
+package mailbox
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"mime"
+	"net/textproto"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jhillyerd/enmime/v2"
+	"golang.org/x/net/html/charset"
+)
+
+// Parts are what a message consists of, decoded. They come from strangers:
+// HTML is as its author wrote it.
+type Parts struct {
+	Headers [][2]string // name and value as written, unfolded, in their order
+	HTML    string
+	Text    string
+}
+
+// maxLine bounds what lists show of one header.
+const maxLine = 998
+
+// Read takes a message apart. What cannot be read is left empty.
+func Read(raw []byte) Parts {
+	p := Parts{Headers: headers(raw)}
+	parser := enmime.NewParser(enmime.DisableTextConversion(true), enmime.SkipMalformedParts(true), enmime.MaxStoredPartErrors(8))
+	env, err := parser.ReadEnvelope(bytes.NewReader(raw))
+	if err != nil {
+		return p
+	}
+	p.HTML, p.Text = valid(env.HTML), valid(env.Text)
+	return p
+}
+
+// headline returns the From and Subject of a message, decoded.
+func headline(raw []byte) (author, subject string) {
+	for _, h := range headers(raw) {
+		switch {
+		case author == "" && strings.EqualFold(h[0], "From"):
+			author = decode(h[1])
+		case subject == "" && strings.EqualFold(h[0], "Subject"):
+			subject = decode(h[1])
+		}
+	}
+	return author, subject
+}
+
+// headers splits the header section without judging it.
+func headers(raw []byte) [][2]string {
+	list := [][2]string{}
+	r := textproto.NewReader(bufio.NewReader(bytes.NewReader(raw)))
+	for {
+		line, err := r.ReadContinuedLine()
+		if line == "" || err != nil && err != io.EOF {
+			return list
+		}
+		name, value, ok := strings.Cut(line, ":")
+		if !ok {
+			return list
+		}
+		list = append(list, [2]string{valid(strings.TrimSpace(name)), valid(strings.TrimSpace(value))})
+		if err != nil {
+			return list
+		}
+	}
+}
+
+// decode reads the encoded words of a header (RFC 2047).
+func decode(s string) string {
+	words := mime.WordDecoder{CharsetReader: func(name string, r io.Reader) (io.Reader, error) {
+		return charset.NewReaderLabel(name, r)
+	}}
+	if plain, err := words.DecodeHeader(s); err == nil {
+		s = plain
+	}
+	s = valid(s)
+	if len(s) > maxLine {
+		s = strings.ToValidUTF8(s[:maxLine], "")
+	}
+	return s
+}
+
+// valid returns s as a database and a page can hold it.
+func valid(s string) string {
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	return strings.ReplaceAll(s, "\x00", "\uFFFD")
+}
