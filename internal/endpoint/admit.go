@@ -1,0 +1,171 @@
+package endpoint
+
+import (
+	"context"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/fault"
+	"packetboat/internal/limit"
+)
+
+// The limits of those who are not known yet (contract 3.4).
+var (
+	deniedRule   = limit.Rule{Name: "denied", Max: 60, Window: time.Minute}    // failed credentials of an address
+	discoverRule = limit.Rule{Name: "discover", Max: 120, Window: time.Minute} // discovery by an address
+)
+
+// admit makes the checks that come before the body: tenant, credential, rate,
+// route class, scope or role.
+func (r *Router) admit(x *exchange, req *http.Request) error {
+	ctx, op := req.Context(), x.route
+	p := auth.Principal{IP: x.ip}
+	if !op.Installation {
+		p.TenantSlug = req.PathValue("tenant")
+		tenant, err := r.Gate.Tenant(ctx, p.TenantSlug)
+		if err != nil {
+			x.showDenied(ctx)
+			return err
+		}
+		p.Tenant = tenant
+	}
+	if op.Public {
+		x.principal = p
+		return nil
+	}
+	known, err := r.Gate.Authenticate(ctx, p.Tenant, p.TenantSlug, req)
+	if err != nil {
+		return x.denied(ctx, err)
+	}
+	known.Tenant, known.TenantSlug, known.IP = p.Tenant, p.TenantSlug, p.IP
+	x.principal = known
+	if known.Kind == auth.KindSession && r.origin.Check(req) != nil {
+		x.showDenied(ctx)
+		return ErrCSRF
+	}
+	if err := x.count(ctx, r.window, bucketOf(known)); err != nil {
+		return err
+	}
+	return x.permitted(op)
+}
+
+func bucketOf(p auth.Principal) string {
+	if p.IsKey() {
+		return "key:" + string(p.KeyID)
+	}
+	return "session:" + string(p.Session)
+}
+
+// denied counts a failed credential against the caller's address. After too
+// many, what it hears is how long to wait.
+func (x *exchange) denied(ctx context.Context, err error) error {
+	f, ok := fault.As(err)
+	if !ok || f.Kind != fault.Unauthenticated {
+		x.showDenied(ctx)
+		return err
+	}
+	x.w.Header().Set("WWW-Authenticate", `ApiKey header="X-API-Key"`)
+	if limited := x.count(ctx, deniedRule, x.ip.String()); limited != nil {
+		return limited
+	}
+	return err
+}
+
+// showDenied shows the state of the caller's address, while nothing better is known.
+func (x *exchange) showDenied(ctx context.Context) {
+	s, err := x.router.Limiter.Look(ctx, deniedRule, x.ip.String(), x.router.Now())
+	if err == nil {
+		x.showRate(s)
+	}
+}
+
+// count takes one from a bucket, or refuses.
+func (x *exchange) count(ctx context.Context, rule limit.Rule, key string) error {
+	s, err := x.router.Limiter.Take(ctx, rule, key, x.router.Now())
+	if err != nil {
+		return err
+	}
+	x.showRate(s)
+	if s.Allowed {
+		return nil
+	}
+	wait := seconds(s.Reset)
+	x.w.Header().Set("Retry-After", strconv.Itoa(wait))
+	return ErrRateLimited.Sayf("Rate limit of %d requests per minute exceeded; retry in %d s", s.Limit, wait)
+}
+
+func (x *exchange) showRate(s limit.State) {
+	h := x.w.Header()
+	h.Set("X-RateLimit-Limit", strconv.Itoa(s.Limit))
+	h.Set("X-RateLimit-Remaining", strconv.Itoa(max(s.Remaining, 0)))
+	h.Set("X-RateLimit-Reset", strconv.Itoa(seconds(s.Reset)))
+}
+
+// seconds rounds up, so that whoever waits that long has waited enough.
+func seconds(d time.Duration) int { return int(math.Ceil(max(d, 0).Seconds())) }
+
+// headersFor completes the headers of a refusal: a 429 says when to come back.
+func (x *exchange) headersFor(f *fault.Error) {
+	if f.Kind != fault.Limited {
+		return
+	}
+	h := x.w.Header()
+	if w, ok := f.Details.(interface{ RetryAfter() time.Duration }); ok {
+		h.Set("Retry-After", strconv.Itoa(seconds(w.RetryAfter())))
+	} else if h.Get("Retry-After") == "" {
+		h.Set("Retry-After", "60")
+	}
+}
+
+// permitted checks route class, then scope or role.
+func (x *exchange) permitted(op *route) error {
+	p := x.principal
+	if !p.IsKey() {
+		if !op.Installation && !p.Role.AtLeast(op.role(op.method)) {
+			return ErrRole.Sayf("this needs the role %s", op.role(op.method))
+		}
+		return nil
+	}
+	if op.Session {
+		return ErrKeyForbidden
+	}
+	need := op.scopes()
+	missing := func(s auth.Scope) bool { return !p.Has(s) }
+	switch op.mode() {
+	case All:
+		if i := slices.IndexFunc(need, missing); i >= 0 {
+			return LacksScope(need[i])
+		}
+	case Any, ByType, ByJob:
+		if len(need) > 0 && !slices.ContainsFunc(need, p.Has) {
+			return LacksScope(need...)
+		}
+	}
+	return nil
+}
+
+// LacksScope returns the fault of a key that holds none of scopes. Operations
+// whose scope depends on the record use it themselves.
+func LacksScope(scopes ...auth.Scope) error {
+	names := auth.Set(scopes).Strings()
+	f := ErrScope.With(map[string][]string{"scopes": names})
+	if len(names) == 1 {
+		return f.Sayf("the API key lacks the scope %s", names[0])
+	}
+	return f
+}
+
+// Need refuses a key without the scope. It is for operations in mode ByType or
+// ByJob, once they know the record. Sessions pass.
+func Need(p auth.Principal, s auth.Scope) error {
+	if p.IsKey() && !p.Has(s) {
+		return LacksScope(s)
+	}
+	return nil
+}
+
+var _ http.Handler = (*Router)(nil)

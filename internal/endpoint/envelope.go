@@ -1,0 +1,122 @@
+package endpoint
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"packetboat/internal/fault"
+)
+
+// envelope is the body of every refusal (contract 2.4).
+type envelope struct {
+	StatusCode int    `json:"statusCode,omitempty"` // of a 429, and of nothing else
+	Reason     reason `json:"error"`
+}
+
+type reason struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Details any    `json:"details,omitempty"`
+}
+
+// statusOf is the one table of kinds and statuses.
+func statusOf(k fault.Kind) int {
+	switch k {
+	case fault.Invalid:
+		return http.StatusBadRequest
+	case fault.Unauthenticated:
+		return http.StatusUnauthorized
+	case fault.Forbidden:
+		return http.StatusForbidden
+	case fault.NotFound:
+		return http.StatusNotFound
+	case fault.MethodNotAllowed:
+		return http.StatusMethodNotAllowed
+	case fault.Conflict:
+		return http.StatusConflict
+	case fault.TooLarge:
+		return http.StatusRequestEntityTooLarge
+	case fault.Unsupported:
+		return http.StatusUnsupportedMediaType
+	case fault.Unprocessable:
+		return http.StatusUnprocessableEntity
+	case fault.Limited:
+		return http.StatusTooManyRequests
+	case fault.Unavailable:
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusInternalServerError
+}
+
+func enveloped(f *fault.Error) (int, envelope) {
+	status := statusOf(f.Kind)
+	e := envelope{Reason: reason{f.Code, f.Message, f.Details}}
+	if status == http.StatusTooManyRequests {
+		e.StatusCode = status
+	}
+	return status, e
+}
+
+// faultOf returns what the caller is told of err. What is no fault is logged,
+// once, with its chain, and becomes INTERNAL_ERROR, or UNAVAILABLE when it says
+// that the database cannot be reached.
+func (r *Router) faultOf(x *exchange, err error) *fault.Error {
+	f, ok := fault.As(err)
+	switch {
+	case ok && f.Kind != fault.Internal && f.Kind != fault.Unavailable:
+		return f
+	case ok && f.Kind == fault.Unavailable:
+		r.Log.Warn("a dependency is down", "err", err, "request", x.id)
+		return f
+	case errors.Is(err, context.Canceled):
+		return ErrUnavailable // nobody is there to read it
+	case outage(err):
+		r.Log.Error("the database does not answer", "err", err, "request", x.id)
+		return ErrUnavailable
+	}
+	r.Log.Error("request failed", "err", err, "request", x.id, "operation", x.operation())
+	return ErrInternal.With(map[string]string{"request_id": x.id})
+}
+
+// outage reports whether err says that the database cannot be reached, rather
+// than that it refused.
+func outage(err error) bool {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		// 08: connection; 53: out of resources; 57P: shutting down or starting.
+		return strings.HasPrefix(pg.Code, "08") || strings.HasPrefix(pg.Code, "53") || strings.HasPrefix(pg.Code, "57P")
+	}
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[net.Error](err); ok {
+		return true
+	}
+	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, context.DeadlineExceeded) || pgconn.SafeToRetry(err)
+}
+
+// explain turns huma's own errors into ours: they speak of parameters that
+// could not be read.
+func (r *Router) explain(ctx huma.Context, _ string, v any) (any, error) {
+	switch v := v.(type) {
+	case *refusal:
+		return v.envelope, nil
+	case *huma.ErrorModel:
+		x := exchangeOf(ctx.Context())
+		if v.Status >= http.StatusInternalServerError {
+			ref := x.refusal(errors.New(v.Error()))
+			x.code = ref.status
+			return ref.envelope, nil
+		}
+		ref := x.refusal(x.route.problem(append(fieldsOf(v.Errors), x.problems...)))
+		x.code = ref.status
+		return ref.envelope, nil
+	}
+	return v, nil
+}

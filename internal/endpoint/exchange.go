@@ -1,0 +1,142 @@
+package endpoint
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/fault"
+)
+
+// exchange is one request and its answer on their way through the router.
+// It stands in for huma's context, so that huma's answers become ours.
+type exchange struct {
+	humaContext // from the moment huma takes over
+	router      *Router
+	route       *route
+	w           *response
+	id          string // request id
+	ip          netip.Addr
+	principal   auth.Principal
+	body        []byte        // as it was cleaned; nil while unread
+	problems    []fault.Field // found while reading the body
+	code        int           // the status that stands, whatever huma sets
+	claim       *claim        // on an idempotency key
+}
+
+// humaContext is huma's context under a name that leaves its method Context free.
+type humaContext = huma.Context
+
+type exchangeKey struct{}
+
+func exchangeOf(ctx context.Context) *exchange {
+	x, _ := ctx.Value(exchangeKey{}).(*exchange)
+	return x
+}
+
+// RequestID returns the id of the request that ctx belongs to, or "".
+func RequestID(ctx context.Context) string {
+	if x := exchangeOf(ctx); x != nil {
+		return x.id
+	}
+	return ""
+}
+
+// Actor returns who sent the request that ctx belongs to; the system, when
+// there is none.
+func Actor(ctx context.Context) auth.Actor {
+	if x := exchangeOf(ctx); x != nil {
+		return x.principal.Actor()
+	}
+	return auth.System
+}
+
+// Unwrap returns huma's own context.
+func (x *exchange) Unwrap() huma.Context { return x.humaContext }
+
+// SetStatus writes the status that the router settled on, if it did.
+func (x *exchange) SetStatus(code int) {
+	if x.code != 0 {
+		code = x.code
+	}
+	x.humaContext.SetStatus(code)
+}
+
+// Header returns a header of the request; the body that huma sees is JSON.
+func (x *exchange) Header(name string) string {
+	if x.body != nil && name == "Content-Type" {
+		return jsonType
+	}
+	return x.humaContext.Header(name)
+}
+
+// BodyReader reads the body as it was cleaned.
+func (x *exchange) BodyReader() io.Reader {
+	if x.body != nil {
+		return bytes.NewReader(x.body)
+	}
+	return x.humaContext.BodyReader()
+}
+
+// SetReadDeadline does nothing: the body is here already, and how long a
+// request may take is the server's matter.
+func (x *exchange) SetReadDeadline(time.Time) error { return nil }
+
+// run calls an operation, unless its body was found wanting.
+func run[Out any](x *exchange, ctx context.Context, call func() (Out, error)) (Out, error) {
+	var out Out
+	if err := x.route.problem(x.problems); err != nil {
+		return out, x.refusal(err)
+	}
+	out, err := remembered(x, ctx, call)
+	if err != nil {
+		return out, x.refusal(err)
+	}
+	if h, ok := any(out).(interface{ Headers() http.Header }); ok {
+		for name, values := range h.Headers() {
+			for _, v := range values {
+				x.w.Header().Add(name, v)
+			}
+		}
+	}
+	return out, nil
+}
+
+// status returns the status of a success.
+func (x *exchange) status(out any) int {
+	if s, ok := out.(interface{ Status() int }); ok {
+		return s.Status()
+	}
+	return x.route.Status
+}
+
+// refusal is an error as huma passes it on: with status and body settled.
+type refusal struct {
+	status int
+	envelope
+}
+
+// Error says what the caller is told.
+func (r *refusal) Error() string { return r.Reason.Code + ": " + r.Reason.Message }
+
+// GetStatus tells huma the status.
+func (r *refusal) GetStatus() int { return r.status }
+
+func (x *exchange) refusal(err error) *refusal {
+	f := x.router.faultOf(x, err)
+	status, body := enveloped(f)
+	x.headersFor(f)
+	return &refusal{status, body}
+}
+
+// refuse writes the answer to a request that goes no further.
+func (x *exchange) refuse(err error) {
+	r := x.refusal(err)
+	x.w.writeJSON(r.status, r.envelope)
+}

@@ -1,0 +1,100 @@
+package endpoint
+
+import (
+	"net/http"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/fault"
+)
+
+// ScopeMode says how the scopes of an operation are asked of a key.
+type ScopeMode string
+
+// The scope modes, as discovery names them.
+const (
+	All    ScopeMode = "all"     // every scope listed; the zero ScopeMode means this
+	Any    ScopeMode = "any"     // at least one
+	ByType ScopeMode = "by_type" // at least one here; the handler asks for the right one once it knows the record
+	ByJob  ScopeMode = "by_job"  // the handler asks for the scope that made the job
+	Free   ScopeMode = "none"    // any valid key
+)
+
+// Op declares one operation. Routing, checks, discovery and documents follow
+// from it.
+type Op struct {
+	Name        string // operation id, such as createBroadcast; unique
+	Summary     string // one sentence
+	Description string // more of them, if need be
+	Tag         string // the resource it belongs to
+
+	Scope  auth.Scope   // what a key needs; or
+	Scopes []auth.Scope // several, read by
+	Mode   ScopeMode
+
+	Session bool      // people only: keys get API_KEY_FORBIDDEN, and it is not listed
+	Role    auth.Role // the least role of a person; zero: viewer to read, editor to write
+
+	Public       bool // nobody needs to be known; not listed
+	Installation bool // the path has no tenant; not listed
+
+	Status  int            // of success; zero: 200, or 204 when the answer is None
+	Faults  []*fault.Error // what it may answer besides the general faults
+	MaxBody int64          // bytes; zero: 1 MB
+	Strict  bool           // unknown body fields are faults
+
+	// FieldFaults maps a body path such as "content" to the fault that any
+	// problem at or below it becomes, a wrong type included (contract Z21).
+	// Of several, that of the first problem wins over INVALID_INPUT.
+	FieldFaults map[string]*fault.Error
+
+	Idempotent bool   // honours Idempotency-Key; see Remember
+	Pagination string // "none" (the zero value too), "cursor" or "offset"
+
+	Deprecated bool   // announced to go away;
+	Successor  string // the operation that replaces it
+}
+
+// Megabyte is the unit of body caps.
+const Megabyte = 1 << 20
+
+func (op *Op) scopes() []auth.Scope {
+	if op.Scope != "" {
+		return append([]auth.Scope{op.Scope}, op.Scopes...)
+	}
+	return op.Scopes
+}
+
+func (op *Op) mode() ScopeMode {
+	if op.Mode == "" {
+		return All
+	}
+	return op.Mode
+}
+
+func (op *Op) role(method string) auth.Role {
+	switch {
+	case op.Role != "":
+		return op.Role
+	case method == http.MethodGet:
+		return auth.Viewer
+	}
+	return auth.Editor
+}
+
+func (op *Op) maxBody() int64 {
+	if op.MaxBody == 0 {
+		return Megabyte
+	}
+	return op.MaxBody
+}
+
+func (op *Op) pagination() string {
+	if op.Pagination == "" {
+		return "none"
+	}
+	return op.Pagination
+}
+
+// listed reports whether keys may call the operation, and so whether discovery
+// and the document show it.
+func (op *Op) listed() bool { return !op.Session && !op.Public && !op.Installation }

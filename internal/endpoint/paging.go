@@ -1,0 +1,87 @@
+package endpoint
+
+import (
+	"strconv"
+	"strings"
+
+	"packetboat/internal/fault"
+)
+
+// List is the envelope of every collection (spec 4.1).
+type List[T any] struct {
+	Data       []T     `json:"data"`
+	NextCursor *string `json:"next_cursor" doc:"Pass it back as cursor; null on the last page and on collections that are not paged."`
+	HasMore    bool    `json:"has_more"`
+	Total      *int    `json:"total,omitempty" doc:"Only where paging is by offset."`
+}
+
+// Whole returns the envelope of a collection that is not paged.
+func Whole[T any](rows []T) List[T] { return List[T]{Data: filled(rows)} }
+
+// Page returns one page of a collection paged by cursor; next is empty on the
+// last page.
+func Page[T any](rows []T, next string) List[T] {
+	l := Whole(rows)
+	if next != "" {
+		l.NextCursor, l.HasMore = &next, true
+	}
+	return l
+}
+
+// Window returns one page of a collection of total rows paged by offset.
+func Window[T any](rows []T, offset, total int) List[T] {
+	l := Whole(rows)
+	l.Total, l.HasMore = &total, offset+len(rows) < total
+	return l
+}
+
+func filled[T any](rows []T) []T {
+	if rows == nil {
+		return []T{}
+	}
+	return rows
+}
+
+// The bounds of a page.
+const (
+	DefaultLimit = 50
+	MaxLimit     = 200
+)
+
+// Limit reads a limit as the query gives it: 50 unless it is an integer, and
+// never outside 1 to 200.
+func Limit(q string) int {
+	n, err := strconv.Atoi(strings.TrimSpace(q))
+	if err != nil {
+		return DefaultLimit
+	}
+	return min(max(n, 1), MaxLimit)
+}
+
+// Offset reads an offset as the query gives it: 0 when absent; anything but a
+// whole number from 0 is INVALID_INPUT.
+func Offset(q string) (int, error) {
+	if q == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(q)
+	if err != nil || n < 0 {
+		return 0, fault.Input(fault.Field{Path: "offset", Message: "must be a whole number from 0"})
+	}
+	return n, nil
+}
+
+// CommaList splits a list in a query at its commas, without spaces and empty
+// items. It never returns nil.
+func CommaList(q string) []string {
+	list := []string{}
+	for item := range strings.SplitSeq(q, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			list = append(list, item)
+		}
+	}
+	return list
+}
+
+// Flag reads a flag in a query: only "true" counts.
+func Flag(q string) bool { return q == "true" }

@@ -1,0 +1,189 @@
+package endpoint
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/limit"
+	"packetboat/internal/sqldb"
+)
+
+// Options are what a Router leans on.
+type Options struct {
+	Gate           Gate
+	Limiter        *limit.Limiter
+	DB             *sqldb.DB // keeps what Idempotency-Key needs
+	BaseURL        *url.URL  // where the world finds us
+	TrustedProxies []netip.Prefix
+	RatePerMinute  int // of a key and of a session; 0 means 1000
+	Now            func() time.Time
+	Log            *slog.Logger
+}
+
+// Router is the table of operations, and serves them.
+// It is filled with Handle before it serves, not after.
+type Router struct {
+	Options
+	mux    *http.ServeMux
+	api    huma.API
+	routes []*route
+	origin *http.CrossOriginProtection
+	window limit.Rule
+}
+
+// route is one operation at its place.
+type route struct {
+	Op
+	method, path string
+	huma         *huma.Operation
+	in           reflect.Type
+	query        []string // parameters it knows
+	body         *shape   // nil without a body
+	bodySchema   *huma.Schema
+	bodyOptional bool
+}
+
+// New returns a router without operations.
+func New(o Options) *Router {
+	if o.RatePerMinute == 0 {
+		o.RatePerMinute = 1000
+	}
+	rt := &Router{
+		Options: o,
+		mux:     http.NewServeMux(),
+		origin:  http.NewCrossOriginProtection(),
+		window:  limit.Rule{Name: "api", Max: o.RatePerMinute, Window: time.Minute},
+	}
+	if o.BaseURL != nil {
+		// A proxy may rewrite Host, so our own origin is named too.
+		_ = rt.origin.AddTrustedOrigin(o.BaseURL.Scheme + "://" + o.BaseURL.Host)
+	}
+	config := huma.Config{
+		OpenAPI: &huma.OpenAPI{
+			OpenAPI:    "3.1.0",
+			Info:       &huma.Info{Title: "Email Sending Service API", Version: Version},
+			Components: &huma.Components{Schemas: huma.NewMapRegistry("#/components/schemas/", schemaName)},
+		},
+		Formats:       map[string]huma.Format{"application/json": jsonFormat},
+		DefaultFormat: "application/json",
+		Transformers:  []huma.Transformer{rt.explain},
+	}
+	config.AllowAdditionalPropertiesByDefault = true
+	rt.api = huma.NewAPI(config, adapter{rt})
+	return rt
+}
+
+// Version is the version of the API (contract 3.8).
+const Version = "1.0.0"
+
+// Handle adds an operation to the table: its route, such as
+// "POST /t/{tenant}/api/suppressions", its declaration, and its function.
+//
+// In is a struct with fields tagged path, query or header, and a field Body for
+// a JSON body. Out is the body of the answer. Out may have methods
+// Status() int, when success has more than one status, and Headers() http.Header.
+//
+// By the time fn runs every check of contract 2.3 up to the fields' own is done.
+func Handle[In, Out any](r *Router, pattern string, op Op, fn func(ctx context.Context, p auth.Principal, in *In) (Out, error)) {
+	method, path, ok := strings.Cut(pattern, " ")
+	if !ok {
+		panic("endpoint: a route is a method, a space and a path: " + pattern)
+	}
+	none := reflect.TypeFor[Out]() == reflect.TypeFor[None]()
+	if op.Status == 0 {
+		op.Status = http.StatusOK
+		if none {
+			op.Status = http.StatusNoContent
+		}
+	}
+	rt := &route{Op: op, method: method, path: path, in: reflect.TypeFor[In]()}
+	if f, ok := rt.in.FieldByName("Body"); ok {
+		rt.body = shapeOf(f.Type)
+	}
+	r.routes = append(r.routes, rt)
+	h := huma.Operation{
+		OperationID:      op.Name,
+		Method:           method,
+		Path:             path,
+		Summary:          op.Summary,
+		Description:      op.Description,
+		DefaultStatus:    op.Status,
+		MaxBodyBytes:     -1, // the body was read and measured before
+		BodyReadTimeout:  -1,
+		SkipValidateBody: true, // likewise
+		Hidden:           true, // the document is written from routes
+		Metadata:         map[string]any{"route": rt},
+	}
+	if op.Tag != "" {
+		h.Tags = []string{op.Tag}
+	}
+	if none {
+		huma.Register(r.api, h, func(ctx context.Context, in *In) (*struct{}, error) {
+			x := exchangeOf(ctx)
+			_, err := run(x, ctx, func() (Out, error) { return fn(ctx, x.principal, in) })
+			return nil, err
+		})
+	} else {
+		huma.Register(r.api, h, func(ctx context.Context, in *In) (*answer[Out], error) {
+			x := exchangeOf(ctx)
+			out, err := run(x, ctx, func() (Out, error) { return fn(ctx, x.principal, in) })
+			if err != nil {
+				return nil, err
+			}
+			return &answer[Out]{x.status(out), out}, nil
+		})
+	}
+}
+
+// answer is what huma writes.
+type answer[Out any] struct {
+	Status int
+	Body   Out
+}
+
+// adapter lets huma register its operations on our mux, behind our checks.
+type adapter struct{ rt *Router }
+
+// Handle puts the checks of an operation in front of huma's part of it.
+func (a adapter) Handle(h *huma.Operation, serve func(huma.Context)) {
+	rt := h.Metadata["route"].(*route)
+	rt.huma = h
+	a.rt.describe(rt, rt.in)
+	a.rt.mux.Handle(rt.method+" "+rt.path, handler(func(w http.ResponseWriter, r *http.Request) {
+		x := exchangeOf(r.Context())
+		x.route = rt
+		if err := a.rt.admit(x, r); err != nil {
+			x.refuse(err)
+			return
+		}
+		if x.replayed(r) {
+			return
+		}
+		if err := x.read(r); err != nil {
+			x.refuse(err)
+			return
+		}
+		x.humaContext = humago.NewContext(h, r, w)
+		serve(x)
+	}))
+}
+
+// handler is how the mux keeps our operations, so that they can be told from
+// the answers it makes up itself.
+type handler func(http.ResponseWriter, *http.Request)
+
+// ServeHTTP serves the operation.
+func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h(w, r) }
+
+// ServeHTTP is part of huma's idea of an adapter.
+func (a adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.rt.ServeHTTP(w, r) }

@@ -1,0 +1,157 @@
+package endpoint
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// ServeHTTP answers every request: with the operation at its route, or with
+// the refusal that there is none.
+func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	res := newResponse(w, req)
+	x := &exchange{router: r, w: res, id: requestID(req), ip: clientIP(req, r.TrustedProxies)}
+	req = req.WithContext(context.WithValue(req.Context(), exchangeKey{}, x))
+	h := res.Header()
+	h.Set("X-Request-Id", x.id)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	begun := r.Now()
+	defer func() {
+		if cause := recover(); cause != nil {
+			r.caught(x, cause)
+		}
+		res.finish()
+		r.Log.Debug("request", "method", req.Method, "operation", x.operation(), "status", res.status, "request", x.id, "took", r.Now().Sub(begun))
+	}()
+	found := r.find(x, req)
+	if found == nil {
+		return
+	}
+	found.ServeHTTP(res, req)
+}
+
+// find returns what serves req, or answers that nothing does: 404, or 405
+// naming the methods that the route has.
+func (r *Router) find(x *exchange, req *http.Request) http.Handler {
+	if !sanePath(req.URL.Path) || path.Clean(req.URL.EscapedPath()) != req.URL.EscapedPath() {
+		x.refuseUnrouted(req, ErrNotFound)
+		return nil
+	}
+	found, _ := r.mux.Handler(req)
+	if _, ours := found.(handler); ours {
+		return r.mux // which also notes the values of the path
+	}
+	said := probe{http.Header{}, 0}
+	found.ServeHTTP(&said, req)
+	if said.status == http.StatusMethodNotAllowed {
+		x.w.Header().Set("Allow", said.header.Get("Allow"))
+		x.refuseUnrouted(req, ErrMethod.Sayf("the route exists, but not with %s", method(req.Method)))
+		return nil
+	}
+	x.refuseUnrouted(req, ErrNotFound)
+	return nil
+}
+
+func (x *exchange) refuseUnrouted(req *http.Request, err error) {
+	if strings.HasPrefix(req.URL.Path, "/t/") {
+		x.showDenied(req.Context())
+	}
+	x.refuse(err)
+}
+
+// sanePath reports whether a path can name anything of ours: text without NUL.
+func sanePath(p string) bool {
+	return utf8.ValidString(p) && !strings.ContainsRune(p, 0)
+}
+
+func method(m string) string {
+	if len(m) > 20 {
+		return "this method"
+	}
+	return m
+}
+
+// probe hears what the mux would have answered.
+type probe struct {
+	header http.Header
+	status int
+}
+
+func (p *probe) Header() http.Header         { return p.header }
+func (p *probe) Write(b []byte) (int, error) { return len(b), nil }
+func (p *probe) WriteHeader(status int)      { p.status = status }
+
+// caught answers for a panic: logged once, INTERNAL_ERROR for the caller, or a
+// broken connection when part of another answer has left already.
+func (r *Router) caught(x *exchange, cause any) {
+	if cause == http.ErrAbortHandler {
+		panic(cause)
+	}
+	err, ok := cause.(error)
+	if !ok {
+		err = fmt.Errorf("%v", cause)
+	}
+	err = fmt.Errorf("panic: %w", err)
+	if x.w.committed() {
+		r.Log.Error("request failed half way", "err", err, "request", x.id, "operation", x.operation())
+		panic(http.ErrAbortHandler)
+	}
+	x.w.reset()
+	x.refuse(err)
+}
+
+func (x *exchange) operation() string {
+	if x.route == nil {
+		return ""
+	}
+	return x.route.Name
+}
+
+const idAlphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ._-"
+
+// requestID returns the id that a proxy or client gave the request, if it is
+// harmless in a log, or a new one.
+func requestID(r *http.Request) string {
+	given := r.Header.Get("X-Request-Id")
+	if len(given) >= 1 && len(given) <= 128 && strings.Trim(given, idAlphabet) == "" {
+		return given
+	}
+	return strings.ToLower(rand.Text())
+}
+
+// clientIP returns the address of the caller: the peer, or, when the peer is a
+// trusted proxy, the last address in X-Forwarded-For that is not.
+func clientIP(r *http.Request, trusted []netip.Prefix) netip.Addr {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	ip := peer.Addr().Unmap().WithZone("")
+	var hops []string
+	for _, h := range r.Header.Values("X-Forwarded-For") {
+		hops = append(hops, strings.Split(h, ",")...)
+	}
+	for _, hop := range slices.Backward(hops) {
+		if !slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(ip) }) {
+			break
+		}
+		hop = strings.TrimSpace(hop)
+		before, err := netip.ParseAddr(hop)
+		if err != nil {
+			withPort, err := netip.ParseAddrPort(hop)
+			if err != nil {
+				break
+			}
+			before = withPort.Addr()
+		}
+		ip = before.Unmap().WithZone("")
+	}
+	return ip
+}

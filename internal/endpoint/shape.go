@@ -1,0 +1,132 @@
+package endpoint
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+)
+
+// shape is what the Go type of a body says of its JSON: which fields are known,
+// and where null may stand. The schema says the rest.
+type shape struct {
+	kind   kind
+	fields map[string]member // of a record
+	elem   *shape            // of a list or a mapping
+}
+
+type kind int
+
+const (
+	open    kind = iota // anything
+	scalar              // string or boolean
+	integer             // a whole number
+	number
+	record // an object with known fields
+	mapping
+	list
+)
+
+// member is one field of a record.
+type member struct {
+	*shape
+	nullable bool
+}
+
+// shapeOf returns the shape of a body of type t.
+func shapeOf(t reflect.Type) *shape { return shapes{}.of(t) }
+
+// shapes holds those under way, so that types may contain themselves.
+type shapes map[reflect.Type]*shape
+
+var optionalType = reflect.TypeFor[optional]()
+
+func (all shapes) of(t reflect.Type) *shape {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Implements(optionalType) {
+		return all.of(reflect.Zero(t).Interface().(optional).inner())
+	}
+	if s, ok := all[t]; ok {
+		return s
+	}
+	s := &shape{}
+	all[t] = s
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
+		return s // it reads itself, so whatever it gets is its own matter
+	}
+	switch t.Kind() {
+	case reflect.String, reflect.Bool:
+		s.kind = scalar
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		s.kind = integer
+	case reflect.Float32, reflect.Float64:
+		s.kind = number
+	case reflect.Slice, reflect.Array:
+		s.kind, s.elem = list, all.of(t.Elem())
+	case reflect.Map:
+		s.kind, s.elem = mapping, all.of(t.Elem())
+	case reflect.Struct:
+		s.kind, s.fields = record, map[string]member{}
+		for f, name := range bodyFields(t) {
+			s.fields[name] = member{all.of(f.Type), nullable(f)}
+		}
+	}
+	return s
+}
+
+// bodyFields yields the fields of a struct by their JSON names, those of
+// embedded structs included.
+func bodyFields(t reflect.Type) func(yield func(reflect.StructField, string) bool) {
+	return func(yield func(reflect.StructField, string) bool) {
+		for _, f := range reflect.VisibleFields(t) {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if !f.IsExported() || name == "-" || (f.Anonymous && name == "") {
+				continue
+			}
+			if name == "" {
+				name = f.Name
+			}
+			if !yield(f, name) {
+				return
+			}
+		}
+	}
+}
+
+// nullable reports whether a field may be null: pointers, optional fields,
+// lists (where it means the empty list) and what reads itself, unless the tag
+// nullable says otherwise. A pointer with omitempty is one that may be absent.
+func nullable(f reflect.StructField) bool {
+	switch f.Tag.Get("nullable") {
+	case "true":
+		return true
+	case "false":
+		return false
+	}
+	switch t := f.Type; {
+	case t.Implements(optionalType), t.Kind() == reflect.Slice, t.Kind() == reflect.Interface:
+		return true
+	case t.Kind() == reflect.Pointer:
+		_, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		return !strings.Contains(options, "omitempty")
+	}
+	return false
+}
+
+// required reports whether a field of a body must be there. What is tagged
+// decides; otherwise pointers and optional fields need not.
+func required(f reflect.StructField) bool {
+	switch f.Tag.Get("required") {
+	case "true":
+		return true
+	case "false":
+		return false
+	}
+	_, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+	if strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero") {
+		return false
+	}
+	return f.Type.Kind() != reflect.Pointer && !f.Type.Implements(optionalType)
+}

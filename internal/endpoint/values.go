@@ -1,0 +1,137 @@
+package endpoint
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// None is the answer without a body: 204.
+type None struct{}
+
+// Opt is a body field that tells absent, null and a value apart. It is never
+// required; null is refused when the field is tagged nullable:"false".
+type Opt[T any] struct {
+	Set   bool // the field was there
+	Null  bool // and was null
+	Value T
+}
+
+// Some returns an Opt that holds v.
+func Some[T any](v T) Opt[T] { return Opt[T]{Set: true, Value: v} }
+
+// Given reports whether the field was there with a value.
+func (o Opt[T]) Given() bool { return o.Set && !o.Null }
+
+// Or returns the value, or otherwise when the field was absent or null.
+func (o Opt[T]) Or(otherwise T) T {
+	if o.Given() {
+		return o.Value
+	}
+	return otherwise
+}
+
+// Pointer returns the value, or nil when the field was absent or null.
+func (o Opt[T]) Pointer() *T {
+	if o.Given() {
+		return &o.Value
+	}
+	return nil
+}
+
+// UnmarshalJSON reads null or a T.
+func (o *Opt[T]) UnmarshalJSON(b []byte) error {
+	*o = Opt[T]{Set: true}
+	if bytes.Equal(b, []byte("null")) {
+		o.Null = true
+		return nil
+	}
+	return json.Unmarshal(b, &o.Value)
+}
+
+// MarshalJSON writes null or the value.
+func (o Opt[T]) MarshalJSON() ([]byte, error) {
+	if !o.Given() {
+		return []byte("null"), nil
+	}
+	return json.Marshal(o.Value)
+}
+
+// Schema is T's schema, and null.
+func (o Opt[T]) Schema(r huma.Registry) *huma.Schema {
+	t := reflect.TypeFor[T]()
+	s := r.Schema(t, true, t.Name())
+	if s.Ref == "" {
+		c := *s
+		c.Nullable = true
+		return &c
+	}
+	return s
+}
+
+func (o Opt[T]) inner() reflect.Type { return reflect.TypeFor[T]() }
+
+// optional is what every Opt[T] is.
+type optional interface{ inner() reflect.Type }
+
+// Stamp is a time as answers show it: UTC, milliseconds, Z.
+type Stamp time.Time
+
+// At returns t as a Stamp.
+func At(t time.Time) Stamp { return Stamp(t) }
+
+// AtOr returns t as a Stamp, or nil for none.
+func AtOr(t *time.Time) *Stamp {
+	if t == nil {
+		return nil
+	}
+	return new(Stamp(*t))
+}
+
+const stampLayout = "2006-01-02T15:04:05.000Z"
+
+// String returns the stamp as answers show it.
+func (s Stamp) String() string { return time.Time(s).UTC().Format(stampLayout) }
+
+// MarshalJSON writes the stamp as a JSON string.
+func (s Stamp) MarshalJSON() ([]byte, error) { return []byte(`"` + s.String() + `"`), nil }
+
+// UnmarshalJSON reads what MarshalJSON writes, and whatever ParseTime reads.
+func (s *Stamp) UnmarshalJSON(b []byte) error {
+	var text string
+	if err := json.Unmarshal(b, &text); err != nil {
+		return err
+	}
+	t, err := ParseTime(text)
+	*s = Stamp(t)
+	return err
+}
+
+// Schema is that of a date-time.
+func (s Stamp) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Format: "date-time"}
+}
+
+var errTime = errors.New("must be a date and time such as 2026-03-01T09:30:00Z")
+
+// ParseTime reads a time as callers may write it (contract 3.5): RFC 3339;
+// without an offset it is UTC; a date alone is its first moment in UTC. The
+// error's text is fit for a field's message.
+func ParseTime(s string) (time.Time, error) {
+	s = strings.TrimSpace(s)
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04", time.DateOnly} {
+		if t, err := time.Parse(layout, s); err == nil {
+			t = t.UTC()
+			if y := t.Year(); y < 1 || y > 9999 {
+				return time.Time{}, errTime
+			}
+			return t, nil
+		}
+	}
+	return time.Time{}, errTime
+}

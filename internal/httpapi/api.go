@@ -1,0 +1,35 @@
+// Package httpapi is the API of a tenant: one file per resource, each with its
+// operations and the structs they speak.
+//
+// Handlers translate between the wire and the domain and hold no rule of their
+// own. A caller with an API key sees the public form of a record, a person the
+// session form (contract 3.1); the two are different structs.
+package httpapi
+
+import (
+	"log/slog"
+	"net/url"
+	"time"
+
+	"packetboat/internal/endpoint"
+	"packetboat/internal/secret"
+	"packetboat/internal/sqldb"
+)
+
+// API is what the operations lean on.
+type API struct {
+	DB      *sqldb.DB
+	Box     *secret.Box
+	Cursors *endpoint.Cursors
+	Now     func() time.Time
+	BaseURL *url.URL
+	Log     *slog.Logger
+
+	// AllowPrivateRelays lets MTA configs name hosts on private networks.
+	AllowPrivateRelays bool
+}
+
+// Register adds every operation to r. One sorted line per resource.
+func (a *API) Register(r *endpoint.Router) {
+	a.Cursors = endpoint.NewCursors(a.Box)
+}
