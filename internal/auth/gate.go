@@ -1,0 +1,105 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/tenant"
+)
+
+// CookieName is the name of the session's cookie.
+const CookieName = "packetboat_session"
+
+// KeyHeader is the header that carries an API key, the only place one is read from.
+const KeyHeader = "X-API-Key"
+
+// Gate knows tenants and credentials of requests. It is safe for concurrent use.
+type Gate struct {
+	db   *sqldb.DB
+	keys *Keyring
+	now  func() time.Time
+
+	mu      sync.Mutex
+	tenants map[string]cachedTenant // by slug
+}
+
+type cachedTenant struct {
+	id     id.Tenant
+	readAt time.Time
+}
+
+// NewGate returns the gate of an installation.
+func NewGate(db *sqldb.DB, now func() time.Time, log *slog.Logger) *Gate {
+	return &Gate{db: db, keys: &Keyring{DB: db, Log: log}, now: now}
+}
+
+// Tenant returns the tenant at slug, or tenant.ErrNotFound.
+func (g *Gate) Tenant(ctx context.Context, slug string) (id.Tenant, error) {
+	now := g.now()
+	g.mu.Lock()
+	c, ok := g.tenants[slug]
+	g.mu.Unlock()
+	if ok && now.Sub(c.readAt).Abs() < fresh {
+		return c.id, nil
+	}
+	t, err := tenant.BySlug(ctx, g.db, slug)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err != nil {
+		delete(g.tenants, slug)
+		return "", err
+	}
+	if g.tenants == nil || len(g.tenants) >= maxCached {
+		g.tenants = map[string]cachedTenant{}
+	}
+	g.tenants[slug] = cachedTenant{t.ID, now}
+	return t.ID, nil
+}
+
+// Authenticate says who sent r: the holder of the key in its X-API-Key header
+// or, without that header, the user of its session cookie. Without a tenant,
+// only sessions are known.
+func (g *Gate) Authenticate(ctx context.Context, t id.Tenant, slug string, r *http.Request) (Principal, error) {
+	now := g.now()
+	if key := r.Header.Get(KeyHeader); key != "" && t != "" {
+		k, err := g.keys.Find(ctx, t, key, now)
+		if err != nil {
+			return Principal{}, err
+		}
+		return Principal{Tenant: t, TenantSlug: slug, Kind: KindKey, KeyID: k.ID, KeyName: k.Name, Scopes: k.Scopes}, nil
+	}
+	cookie, err := r.Cookie(CookieName)
+	if err != nil || cookie.Value == "" {
+		return Principal{}, unauthorized("missing")
+	}
+	s, err := FindSession(ctx, g.db, cookie.Value, now)
+	if errors.Is(err, ErrNoSession) {
+		return Principal{}, unauthorized("expired")
+	}
+	if err != nil {
+		return Principal{}, err
+	}
+	p := Principal{
+		Tenant: t, TenantSlug: slug, Kind: KindSession,
+		User: s.User.ID, Session: s.ID, UserName: s.User.Name, Email: s.User.Email,
+	}
+	if t == "" {
+		return p, nil
+	}
+	err = g.db.QueryRow(ctx, `
+		SELECT role FROM membership WHERE tenant_id = $1 AND user_id = $2 AND status = 'active'`, t, s.User.ID).Scan(&p.Role)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return Principal{}, tenant.ErrNotFound // strangers do not learn that it exists
+	}
+	if err != nil {
+		return Principal{}, fmt.Errorf("load role: %w", err)
+	}
+	return p, nil
+}

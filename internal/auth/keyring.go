@@ -1,0 +1,144 @@
+package auth
+
+import (
+	"context"
+	"crypto/subtle"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// ErrUnauthorized refuses a credential; its details say why.
+var ErrUnauthorized = fault.New(fault.Unauthenticated, "UNAUTHORIZED", "a valid API key or session is needed")
+
+// Reason is the details of ErrUnauthorized.
+type Reason struct {
+	Reason string `json:"reason"` // missing, invalid, expired or revoked
+}
+
+func unauthorized(reason string) error {
+	message := map[string]string{
+		"missing": "send an API key in the header X-API-Key, or sign in",
+		"invalid": "the credential is not valid here",
+		"expired": "the credential has expired",
+		"revoked": "the API key has been revoked",
+	}[reason]
+	return ErrUnauthorized.With(Reason{reason}).Sayf("%s", message)
+}
+
+// fresh is how long a row that was read is believed. It is below a second, so
+// that a key revoked elsewhere is refused within one.
+const fresh = 900 * time.Millisecond
+
+// usedEvery bounds how often a key's last_used_at is written.
+const usedEvery = time.Minute
+
+// maxCached bounds each cache.
+const maxCached = 10_000
+
+// Keyring tells whose an API key is. It is safe for concurrent use.
+type Keyring struct {
+	DB  *sqldb.DB
+	Log *slog.Logger
+
+	mu   sync.Mutex
+	keys map[string]cachedKey // by lookup id
+}
+
+type cachedKey struct {
+	key           Key
+	hash          string
+	previous      string
+	previousUntil time.Time
+	readAt        time.Time
+}
+
+// Find returns the key, when secret is one of the tenant and may be used;
+// otherwise ErrUnauthorized with the reason.
+func (kr *Keyring) Find(ctx context.Context, tenant id.Tenant, secret string, now time.Time) (Key, error) {
+	lookup, ok := lookupID(secret)
+	if !ok {
+		return Key{}, unauthorized("invalid")
+	}
+	c, err := kr.read(ctx, lookup, now)
+	if err != nil {
+		return Key{}, err
+	}
+	// Both are compared, in constant time, whichever matches.
+	given := []byte(hash(secret))
+	current := subtle.ConstantTimeCompare(given, []byte(c.hash)) == 1
+	previous := subtle.ConstantTimeCompare(given, []byte(c.previous)) == 1
+	switch {
+	case !current && !previous, c.key.Tenant != tenant:
+		return Key{}, unauthorized("invalid")
+	case c.key.RevokedAt != nil:
+		return Key{}, unauthorized("revoked")
+	case c.key.Status(now) == KeyExpired, !current && !now.Before(c.previousUntil):
+		return Key{}, unauthorized("expired")
+	}
+	kr.used(ctx, lookup, c, now)
+	return c.key, nil
+}
+
+// read returns what is known of the key with a lookup id; the zero value, which
+// no secret matches, when there is none.
+func (kr *Keyring) read(ctx context.Context, lookup string, now time.Time) (cachedKey, error) {
+	kr.mu.Lock()
+	c, ok := kr.keys[lookup]
+	kr.mu.Unlock()
+	if ok && now.Sub(c.readAt).Abs() < fresh {
+		return c, nil
+	}
+	c = cachedKey{readAt: now}
+	var previous sql.NullString
+	var until sql.NullInt64
+	var err error
+	c.key, _, err = scanKeyAnd(kr.DB.QueryRow(ctx, `
+		SELECT`+keyColumns+`, key_hash, previous_hash, previous_until FROM api_key
+		WHERE lookup_id = $1 /* all tenants: the key tells which */`, lookup).Scan, &c.hash, &previous, &until)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		kr.mu.Lock()
+		delete(kr.keys, lookup)
+		kr.mu.Unlock()
+		return cachedKey{}, nil
+	}
+	if err != nil {
+		return cachedKey{}, fmt.Errorf("look up API key: %w", err)
+	}
+	c.previous = previous.String
+	c.previousUntil = sqldb.Time(until.Int64)
+	kr.keep(lookup, c)
+	return c, nil
+}
+
+func (kr *Keyring) keep(lookup string, c cachedKey) {
+	kr.mu.Lock()
+	defer kr.mu.Unlock()
+	if kr.keys == nil || len(kr.keys) >= maxCached {
+		kr.keys = map[string]cachedKey{}
+	}
+	kr.keys[lookup] = c
+}
+
+// used notes that the key was used, at most once a minute. That is worth no
+// refused request, so a failure is only logged.
+func (kr *Keyring) used(ctx context.Context, lookup string, c cachedKey, now time.Time) {
+	if last := c.key.LastUsedAt; last != nil && now.Sub(*last) < usedEvery {
+		return
+	}
+	c.key.LastUsedAt = &now
+	kr.keep(lookup, c)
+	if _, err := kr.DB.Exec(ctx, `
+		UPDATE api_key SET last_used_at = $3
+		WHERE tenant_id = $1 AND id = $2 AND (last_used_at IS NULL OR last_used_at <= $4)`,
+		c.key.Tenant, c.key.ID, now.UnixMicro(), now.Add(-usedEvery).UnixMicro()); err != nil && ctx.Err() == nil {
+		kr.Log.Warn("could not note that an API key was used", "tenant", c.key.Tenant, "key", c.key.ID, "err", err)
+	}
+}
