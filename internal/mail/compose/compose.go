@@ -1,0 +1,195 @@
+// Package compose writes one message as it goes over the wire: headers (RFC
+// 5322), a plain text and an HTML part (RFC 2046), both as quoted-printable or
+// base64 (RFC 2045), seven bits and CRLF only.
+//
+// Everything a message says may come from strangers: names, subjects and
+// bodies hold merge values. So there is no way to write a raw header; values
+// lose line breaks and controls before they are written, identifiers that do
+// not have the form of their RFC are refused, and the finished bytes are
+// looked over once more.
+//
+// What a message needs once per content, and not once per recipient, is here
+// too: the text that stands in for HTML.
+package compose
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"strconv"
+	"time"
+)
+
+// maxSubject is the length, in bytes, that receivers take (RFC 5322 section 2.1.1).
+const maxSubject = 998
+
+// ErrSubjectTooLong reports a subject of more than 998 bytes.
+var ErrSubjectTooLong = errors.New("the subject is longer than 998 bytes")
+
+// Mailbox is an address with the name shown beside it.
+type Mailbox struct {
+	Name    string // any text, or none
+	Address string // canonical, as package address writes it
+}
+
+// ListID names the list that a message belongs to (RFC 2919).
+type ListID struct {
+	Name string // any text, or none; only ASCII is written
+	ID   string // dotted labels, without angle brackets
+}
+
+// Message is what one recipient gets. Fields that are empty are not written,
+// unless they are marked as required.
+type Message struct {
+	Date      time.Time // required; on a second attempt the same as before
+	From      Mailbox   // address required
+	ReplyTo   string    // an address
+	To        string    // an address, required
+	Subject   string
+	MessageID string // local@host, required; angle brackets may be left out
+
+	UnsubscribeURL     string // http or https; one-click by RFC 8058
+	UnsubscribeAddress string // where a mail unsubscribes
+	ListID             ListID
+	FeedbackID         string // up to four fields with colons between
+	EntityRef          string // our own reference, for X-Entity-Ref-ID
+	Precedence         string // "bulk" for broadcasts
+	AutoSubmitted      string // "auto-generated" for what nobody wrote just now (RFC 3834)
+	NoAutoReplies      bool   // asks Exchange for no out-of-office replies
+
+	// Text and HTML are UTF-8; any line ends will do. A message without HTML
+	// is sent as text alone; one without text gets its subject as text.
+	Text, HTML []byte
+}
+
+// Builder writes messages, one after the other, and uses its buffers again.
+// The zero Builder is ready; it is not for several goroutines at once.
+type Builder struct {
+	h        header
+	scratch  []byte
+	boundary [2 + 24]byte
+}
+
+// Build appends the finished message to dst. The same Message gives the same
+// bytes. On error it returns dst as it was.
+func (b *Builder) Build(dst []byte, m *Message) ([]byte, error) {
+	b.h = header{buf: dst, value: b.h.value, quoted: b.h.quoted}
+	if err := b.headers(m); err != nil {
+		return dst, err
+	}
+	text := bytes.TrimLeft(m.Text, "\r\n")
+	if len(bytes.TrimSpace(text)) == 0 {
+		text = []byte(m.Subject)
+	}
+	raw := b.h.buf
+	if len(bytes.TrimSpace(m.HTML)) == 0 {
+		raw = b.part(raw, "text/plain", text)
+	} else {
+		mark := b.mark(m.MessageID)
+		raw = append(raw, "Content-Type: multipart/alternative;\r\n boundary=\""...)
+		raw = append(raw, mark...)
+		raw = append(raw, "\"\r\n\r\n"...)
+		raw = b.part(appendMark(raw, mark, ""), "text/plain", text)
+		raw = b.part(appendMark(raw, mark, ""), "text/html", m.HTML)
+		raw = appendMark(raw, mark, "--")
+	}
+	if err := WireReady(raw[len(dst):]); err != nil {
+		return dst, fmt.Errorf("finished message: %w", err)
+	}
+	return raw, nil
+}
+
+// headers writes everything above the MIME structure.
+func (b *Builder) headers(m *Message) error {
+	h := &b.h
+	if m.Date.IsZero() {
+		return errors.New("the message has no date")
+	}
+	if len(m.Subject) > maxSubject {
+		return ErrSubjectTooLong
+	}
+	h.date("Date", m.Date)
+	h.mailbox("From", m.From)
+	if m.ReplyTo != "" {
+		h.mailbox("Reply-To", Mailbox{Address: m.ReplyTo})
+	}
+	h.mailbox("To", Mailbox{Address: m.To})
+	h.text("Subject", m.Subject)
+	h.messageID("Message-ID", m.MessageID)
+	if m.UnsubscribeURL != "" || m.UnsubscribeAddress != "" {
+		h.unsubscribe("List-Unsubscribe", m.UnsubscribeURL, m.UnsubscribeAddress)
+	}
+	if m.UnsubscribeURL != "" {
+		h.token("List-Unsubscribe-Post", "List-Unsubscribe=One-Click")
+	}
+	if m.ListID.ID != "" {
+		h.listID("List-ID", m.ListID)
+	}
+	for _, f := range [...]struct{ name, value string }{
+		{"Feedback-ID", m.FeedbackID},
+		{"Precedence", m.Precedence},
+		{"Auto-Submitted", m.AutoSubmitted},
+		{"X-Entity-Ref-ID", m.EntityRef},
+	} {
+		if f.value != "" {
+			h.token(f.name, f.value)
+		}
+	}
+	if m.NoAutoReplies {
+		h.text("X-Auto-Response-Suppress", "OOF, AutoReply")
+	}
+	h.token("MIME-Version", "1.0")
+	return h.err
+}
+
+// part writes the headers of a text part and its encoded body, which ends in CRLF.
+func (b *Builder) part(raw []byte, kind string, body []byte) []byte {
+	raw = append(raw, "Content-Type: "...)
+	raw = append(raw, kind...)
+	raw = append(raw, "; charset=utf-8\r\nContent-Transfer-Encoding: "...)
+	start := len(raw)
+	raw = append(raw, "quoted-printable\r\n\r\n"...)
+	body = bytes.TrimPrefix(body, []byte("\ufeff"))
+	if quoted, ok := appendQuoted(raw, body); ok {
+		return quoted
+	}
+	raw = append(raw[:start], "base64\r\n\r\n"...)
+	b.scratch = appendCanonical(b.scratch[:0], body)
+	return appendBase64(raw, b.scratch)
+}
+
+// mark returns the boundary of a message. It starts with "=_", which neither
+// encoding can produce (RFC 2045 section 6.7), and follows from the message's
+// identifier, so that building again gives the same bytes.
+func (b *Builder) mark(id string) []byte {
+	sum := fnv.New128a()
+	sum.Write([]byte(id))
+	var digest [16]byte
+	sum.Sum(digest[:0])
+	mark := append(b.boundary[:0], "=_"...)
+	for _, half := range [2]uint64{be64(digest[:8]), be64(digest[8:])} {
+		var digits [16]byte
+		d := strconv.AppendUint(digits[:0], half>>2, 36)
+		for range 12 - len(d) {
+			mark = append(mark, '0')
+		}
+		mark = append(mark, d...)
+	}
+	return mark
+}
+
+func be64(b []byte) uint64 {
+	var n uint64
+	for _, c := range b {
+		n = n<<8 | uint64(c)
+	}
+	return n
+}
+
+func appendMark(raw, mark []byte, end string) []byte {
+	raw = append(raw, "--"...)
+	raw = append(raw, mark...)
+	raw = append(raw, end...)
+	return append(raw, "\r\n"...)
+}

@@ -1,0 +1,11 @@
+package compose
+
+import "bytes"
+
+// EncodeBody returns the body of a part and whether it is quoted-printable.
+func EncodeBody(body []byte) (quoted bool, encoded []byte) {
+	var b Builder
+	raw := b.part(nil, "text/plain", body)
+	head, encoded, _ := bytes.Cut(raw, []byte("\r\n\r\n"))
+	return bytes.HasSuffix(head, []byte("quoted-printable")), encoded
+}

@@ -1,0 +1,47 @@
+package compose
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+)
+
+// WireReady says whether raw may be handed to SMTP: lines of at most 998 bytes
+// that end in CRLF, CR and LF nowhere else, no NUL, seven bits. Anything else
+// is refused by some server, or read by it as two messages.
+func WireReady(raw []byte) error {
+	if !bytes.HasSuffix(raw, []byte("\r\n")) {
+		return errors.New("the last line does not end in CRLF")
+	}
+	if !isSevenBit(raw) {
+		return errors.New("a byte has its eighth bit set")
+	}
+	if bytes.IndexByte(raw, 0) >= 0 {
+		return errors.New("a byte is NUL")
+	}
+	for len(raw) > 0 {
+		n := bytes.IndexByte(raw, '\n') // there is one: raw ends in it
+		switch {
+		case n == 0 || raw[n-1] != '\r':
+			return errors.New("a line feed stands alone")
+		case bytes.IndexByte(raw[:n-1], '\r') >= 0:
+			return errors.New("a carriage return stands alone")
+		case n-1 > maxLine:
+			return errors.New("a line is longer than 998 bytes")
+		}
+		raw = raw[n+1:]
+	}
+	return nil
+}
+
+func isSevenBit(raw []byte) bool {
+	var all uint64
+	for len(raw) >= 8 {
+		all |= binary.LittleEndian.Uint64(raw)
+		raw = raw[8:]
+	}
+	for _, c := range raw {
+		all |= uint64(c)
+	}
+	return all&0x8080808080808080 == 0
+}
