@@ -113,7 +113,7 @@ func appendQuoted(dst, src []byte) ([]byte, bool) {
 	if budget < 0 {
 		return dst[:start], false
 	}
-	if col > 0 || len(src) == 0 {
+	if col > 0 || len(dst) == start {
 		dst = append(dst, "\r\n"...)
 	}
 	return dst, true
