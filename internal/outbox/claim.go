@@ -26,23 +26,26 @@ type Item struct {
 	Nonce          string // the random part of the Message-ID
 	QueuedAt       time.Time
 	DueAt          time.Time
-	Epoch          int64 // of this claim
-	Attempts       int   // begun before this claim
-	Deferred       bool  // an earlier attempt was told to come again
-	Answered       bool  // a server has answered an attempt; if none ever does, nobody refused the address
+	Epoch          int64      // of this claim
+	Attempts       int        // begun before this claim
+	Deferred       bool       // an earlier attempt was told to come again
+	Answered       bool       // a server has answered an attempt; if none ever does, nobody refused the address
+	FirstAt        *time.Time // Date of the first attempt, which later ones repeat; nil before it
 }
 
 // columns of an Item, in the order of scanItem.
 const itemColumns = `outbox.tenant_id, outbox.id, outbox.stream_id, outbox.contact_id, outbox.email, outbox.content_id,
 	outbox.content_version, outbox.variant_id, outbox.identity_id, outbox.lane_id, outbox.nonce, outbox.queued_at,
-	outbox.due_at, outbox.epoch, outbox.attempts, outbox.deferred, outbox.answered`
+	outbox.due_at, outbox.epoch, outbox.attempts, outbox.deferred, outbox.answered, outbox.first_at`
 
 func scanItem(scan func(...any) error) (Item, error) {
 	var it Item
 	var variant sql.NullString
 	var queued, due int64
+	var first sql.NullInt64
 	err := scan(&it.Tenant, &it.ID, &it.Stream, &it.Contact, &it.Email, &it.Content, &it.ContentVersion, &variant,
-		&it.Identity, &it.Lane, &it.Nonce, &queued, &due, &it.Epoch, &it.Attempts, &it.Deferred, &it.Answered)
+		&it.Identity, &it.Lane, &it.Nonce, &queued, &due, &it.Epoch, &it.Attempts, &it.Deferred, &it.Answered, &first)
+	it.FirstAt = sqldb.NullTime(first)
 	it.Variant, it.QueuedAt, it.DueAt = variant.String, sqldb.Time(queued), sqldb.Time(due)
 	return it, err
 }

@@ -16,8 +16,8 @@ type Result struct {
 	State      State     // Queued: told to come again, at Due
 	At         time.Time // when it was decided
 	Due        time.Time // of the next attempt, for Queued
-	Attempted  bool      // an attempt was begun under this claim
 	Answered   bool      // a server answered
+	Uncertain  bool      // the attempt broke off after the message was written, before the answer
 	BounceType string    // hard, soft or block, for Bounced
 	SkipReason string    // of contract 10.1, for Skipped
 	Category   string    // of contract 12.3, for a refusal
@@ -52,12 +52,12 @@ func (n *Node) intend(ctx context.Context, tx *sqldb.DB, items []Item, now time.
 	if len(items) == 0 {
 		return begun, nil
 	}
-	t := tx.Table("tenant_id TEXT", "id TEXT", "epoch BIGINT")
+	t := tx.Table("tenant_id TEXT", "id TEXT", "epoch BIGINT", "first_at BIGINT")
 	for _, it := range items {
-		t.Add(it.Tenant, it.ID, it.Epoch)
+		t.Add(it.Tenant, it.ID, it.Epoch, sqldb.NullMicros(it.FirstAt))
 	}
 	rows, err := tx.Query(ctx, `
-		UPDATE outbox SET attempts = attempts + 1, attempt_at = $2
+		UPDATE outbox SET attempts = attempts + 1, attempt_at = $2, first_at = COALESCE(first_at, v.first_at)
 		FROM `+t.As("v", 3)+`
 		WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id AND outbox.epoch = v.epoch
 			AND outbox.owner = $1 AND outbox.state = 'claimed'
@@ -77,7 +77,7 @@ func (n *Node) settle(ctx context.Context, tx *sqldb.DB, results []Result) error
 		return nil
 	}
 	t := tx.Table("tenant_id TEXT", "id TEXT", "epoch BIGINT", "state TEXT", "at BIGINT", "due_at BIGINT", "sent_at BIGINT",
-		"answered BOOLEAN", "bounce_type TEXT", "skip_reason TEXT", "category TEXT", "smtp_code BIGINT", "enhanced_code TEXT", "error TEXT")
+		"answered BOOLEAN", "uncertain BIGINT", "bounce_type TEXT", "skip_reason TEXT", "category TEXT", "smtp_code BIGINT", "enhanced_code TEXT", "error TEXT")
 	byID := make(map[id.Message]Result, len(results))
 	for _, r := range results {
 		byID[r.Item.ID] = r
@@ -85,18 +85,22 @@ func (n *Node) settle(ctx context.Context, tx *sqldb.DB, results []Result) error
 		if r.State == Queued {
 			due = r.Due
 		}
+		uncertain := 0
+		if r.Uncertain {
+			uncertain = 1
+		}
 		var sent any
 		if r.handedOver() {
 			sent = r.At.UnixMicro()
 		}
 		t.Add(r.Item.Tenant, r.Item.ID, r.Item.Epoch, r.State, r.At.UnixMicro(), due.UnixMicro(), sent,
-			r.Answered || r.Item.Answered, sqldb.Null(r.BounceType), sqldb.Null(r.SkipReason), sqldb.Null(r.Category),
+			r.Answered || r.Item.Answered, uncertain, sqldb.Null(r.BounceType), sqldb.Null(r.SkipReason), sqldb.Null(r.Category),
 			sqldb.Null(r.Code), sqldb.Null(r.Enhanced), sqldb.Null(r.Error))
 	}
 	rows, err := tx.Query(ctx, `
 		UPDATE outbox SET state = v.state, owner = NULL, due_at = v.due_at, sent_at = v.sent_at,
 			ended_at = CASE WHEN v.state = 'queued' THEN NULL ELSE v.at END,
-			deferred = (v.state = 'queued'), answered = v.answered,
+			deferred = (v.state = 'queued'), answered = v.answered, uncertain = outbox.uncertain + v.uncertain,
 			bounce_type = v.bounce_type, skip_reason = v.skip_reason, category = v.category,
 			smtp_code = v.smtp_code, enhanced_code = v.enhanced_code, error = v.error
 		FROM `+t.As("v", 2)+`

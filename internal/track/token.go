@@ -62,7 +62,7 @@ type Keys struct{ pools map[Kind]*sync.Pool }
 // NewKeys derives the keys from the installation's secret.
 func NewKeys(box *secret.Box) *Keys {
 	k := &Keys{pools: map[Kind]*sync.Pool{}}
-	for _, kind := range []Kind{OpenPixel, ClickLink, Unsubscribe, Preferences, View} {
+	for _, kind := range []Kind{OpenPixel, ClickLink, Unsubscribe, Preferences, View, returnPath} {
 		key := box.Derive("track token " + string(rune(kind)))
 		k.pools[kind] = &sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}
 	}
@@ -125,7 +125,7 @@ func (k *Keys) Verify(kind Kind, text string) (Token, error) {
 		return Token{}, ErrBadToken
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil || len(raw) < headBytes+macBytes || raw[0] != tokenVersion || k.pools[kind] == nil {
+	if err != nil || len(raw) < headBytes+macBytes || raw[0] != tokenVersion || kind == returnPath {
 		return Token{}, ErrBadToken
 	}
 	body, mac := raw[:len(raw)-macBytes], raw[len(raw)-macBytes:]

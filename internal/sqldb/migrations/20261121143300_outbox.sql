@@ -72,6 +72,7 @@ CREATE TABLE outbox (
 	epoch           BIGINT  NOT NULL DEFAULT 0,
 	attempts        BIGINT  NOT NULL DEFAULT 0,
 	attempt_at      BIGINT,
+	first_at        BIGINT,
 	uncertain       BIGINT  NOT NULL DEFAULT 0,
 	deferred        BOOLEAN NOT NULL DEFAULT FALSE,
 	answered        BOOLEAN NOT NULL DEFAULT FALSE,

@@ -1,0 +1,235 @@
+// Package content keeps what messages say, frozen.
+//
+// Whatever sends (a broadcast, later a sequence) hands over its source once;
+// what is stored never changes after that, so a message can be built, again or
+// later, from its content, its contact and its sender alone. Freezing does all
+// the work that is the same for every recipient: the footer, the preheader, the
+// text part, the numbering of links and the place of the pixel.
+//
+// The stored HTML is Liquid in which a few variables are ours: LinkVariable for
+// each rewritten link, PixelVariable for the open pixel. An author may print the
+// public ones (unsubscribe_url, preferences_url, view_in_browser_url).
+package content
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/mail/compose"
+	"packetboat/internal/mail/links"
+	"packetboat/internal/mail/liquid"
+	"packetboat/internal/sqldb"
+)
+
+// Source is what an author wrote, with the names it may refer to.
+type Source struct {
+	Subject   string
+	Preheader string
+	FromName  string // empty: the sender's own
+	ReplyTo   string // empty: the sender's own
+	HTML      string
+	Text      string // empty: derived from the HTML
+	Tracking  bool   // rewrite links and add the open pixel
+	Context   Context
+}
+
+// Context is what the content knows of its sender.
+type Context struct {
+	Broadcast     id.Broadcast `json:"broadcast_id,omitempty"`
+	BroadcastName string       `json:"broadcast_name,omitempty"`
+	EmailType     id.EmailType `json:"email_type_id"`
+	UTM           bool         `json:"utm"` // add UTM parameters to tracked links
+	UTMCampaign   string       `json:"utm_campaign,omitempty"`
+	UTMContent    string       `json:"utm_content,omitempty"` // the variant
+}
+
+// ErrNoContent says that something a mail cannot do without is missing.
+var ErrNoContent = fault.New(fault.Invalid, "NO_CONTENT", "the content is incomplete")
+
+// ErrLiquid says that a field's Liquid cannot be read; details are a LiquidProblem.
+var ErrLiquid = fault.New(fault.Invalid, "LIQUID_INVALID", "the Liquid of the content is not valid")
+
+// LiquidProblem says where Liquid is wrong.
+type LiquidProblem struct {
+	Field   string `json:"field"`
+	Line    int    `json:"line"`
+	Message string `json:"message"`
+}
+
+// Check says what is wrong with a source, or nil: no subject or body
+// (ErrNoContent), Liquid that does not parse (ErrLiquid), links that must not be
+// sent (fault.ErrInput). Fields are named as in a broadcast's content.
+func Check(s Source) error {
+	var missing []fault.Field
+	if strings.TrimSpace(s.Subject) == "" {
+		missing = append(missing, fault.Field{Path: "content.subject", Message: "required"})
+	}
+	if strings.TrimSpace(s.HTML) == "" {
+		missing = append(missing, fault.Field{Path: "content.body_html", Message: "required: the HTML of the mail"})
+	}
+	if len(missing) > 0 {
+		e := ErrNoContent.With(fault.Fields{Fields: missing})
+		e.Message = "the content lacks " + paths(missing)
+		return e
+	}
+	for _, f := range s.fields() {
+		if _, err := liquid.Parse(f.text, liquid.Options{Mode: f.mode}); err != nil {
+			p, ok := errors.AsType[*liquid.ParseError](err)
+			if !ok {
+				return err
+			}
+			return ErrLiquid.With(LiquidProblem{f.path, p.Line, p.Message}).
+				Sayf("%s, line %d: %s", f.path, p.Line, p.Message)
+		}
+	}
+	if err := links.Check(s.HTML); err != nil {
+		bad, ok := errors.AsType[*links.Error](err)
+		if !ok {
+			return err
+		}
+		var p fault.Problems
+		for _, l := range bad.Problems {
+			p.Add("content.body_html", fmt.Sprintf("the link %q %s", l.URL, l.Reason))
+		}
+		return p.Err()
+	}
+	return nil
+}
+
+func paths(fields []fault.Field) string {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.Path
+	}
+	return strings.Join(names, " and ")
+}
+
+type field struct {
+	path, text string
+	mode       liquid.Mode
+}
+
+func (s Source) fields() []field {
+	return []field{
+		{"content.subject", s.Subject, liquid.Text},
+		{"content.preheader", s.Preheader, liquid.HTML},
+		{"content.from_name", s.FromName, liquid.Text},
+		{"content.body_html", s.HTML, liquid.HTML},
+		{"content.body_text", s.Text, liquid.Text},
+	}
+}
+
+// The variables that stand in stored HTML for what differs per recipient.
+const (
+	linkPrefix    = "packetboat_link_"
+	PixelVariable = "packetboat_pixel"
+)
+
+// LinkVariable returns the number of the link that a variable stands for.
+func LinkVariable(name string) (int, bool) {
+	digits, ok := strings.CutPrefix(name, linkPrefix)
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.Atoi(digits)
+	return n, err == nil && n >= 0
+}
+
+// Above this size mail programs cut a message off, and a pixel at its end with
+// it (mail-notes 1.2): then it goes to the top.
+const clippedBytes = 90 << 10
+
+const pixel = `<img src="{{ ` + PixelVariable + ` }}" width="1" height="1" alt="" style="border:0;height:1px;width:1px">`
+
+// Freeze stores a source that Check has passed and returns the content's id.
+func Freeze(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, s Source, now time.Time) (id.Content, error) {
+	c, err := prepare(s)
+	if err != nil {
+		return "", err
+	}
+	c.ID = id.New[id.Content]()
+	names, err := json.Marshal(s.Context)
+	if err != nil {
+		return "", err
+	}
+	_, err = tx.Exec(ctx, `
+		INSERT INTO content (tenant_id, id, subject, preheader, from_name, reply_to, html, text, tracking, context, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+		tenant, c.ID, s.Subject, s.Preheader, s.FromName, s.ReplyTo, c.HTML, c.Text, s.Tracking, string(names), now.UnixMicro())
+	if err != nil {
+		return "", fmt.Errorf("freeze content: %w", err)
+	}
+	if len(c.Links) == 0 {
+		return c.ID, nil
+	}
+	t := tx.Table("idx BIGINT", "url TEXT", "label TEXT", "dynamic BOOLEAN")
+	for _, l := range c.Links {
+		t.Add(l.Index, l.URL, l.Label, l.Dynamic)
+	}
+	_, err = tx.Exec(ctx, `
+		INSERT INTO content_link (tenant_id, content_id, idx, url, label, dynamic)
+		SELECT $1, $2, v.idx, v.url, v.label, v.dynamic FROM `+t.As("v", 3), t.Args(tenant, c.ID)...)
+	if err != nil {
+		return "", fmt.Errorf("freeze the links of a content: %w", err)
+	}
+	return c.ID, nil
+}
+
+// Content is what a message says, ready for recipients.
+type Content struct {
+	Source            // HTML and Text are the finished ones
+	ID     id.Content // empty for a draft that is only looked at
+	Links  []links.Link
+}
+
+// prepare does what is the same for every recipient.
+func prepare(s Source) (Content, error) {
+	if err := Check(s); err != nil {
+		return Content{}, err
+	}
+	c := Content{Source: s}
+	if !links.HasUnsubscribe(c.HTML) {
+		c.HTML = links.InsertBeforeBodyEnd(c.HTML, footerHTML)
+	}
+	switch {
+	case strings.TrimSpace(s.Text) == "":
+		c.Text = compose.TextFromHTML(c.HTML)
+	case !links.HasUnsubscribe(s.Text):
+		c.Text = strings.TrimRight(s.Text, "\n") + footerText
+	}
+	if !s.Tracking {
+		c.HTML = links.InsertAfterBodyStart(c.HTML, links.Preheader(s.Preheader))
+		return c, nil
+	}
+	var err error
+	c.HTML, c.Links, err = links.Rewrite(c.HTML, links.Options{Href: func(l links.Link) string {
+		return "{{ " + linkPrefix + strconv.Itoa(l.Index) + " }}"
+	}})
+	if err != nil {
+		return Content{}, fmt.Errorf("rewrite links: %w", err)
+	}
+	if len(c.HTML) > clippedBytes {
+		c.HTML = links.InsertAfterBodyStart(c.HTML, links.Preheader(s.Preheader)+pixel)
+		return c, nil
+	}
+	c.HTML = links.InsertAfterBodyStart(c.HTML, links.Preheader(s.Preheader))
+	c.HTML = links.InsertBeforeBodyEnd(c.HTML, pixel)
+	return c, nil
+}
+
+// The footer of a mail whose author left out the way to unsubscribe.
+const (
+	footerHTML = `<div style="margin:24px auto 0;padding:16px;max-width:600px;font:12px/1.5 Arial,Helvetica,sans-serif;color:#6b7280;text-align:center">` +
+		`{% if account.postal_address != blank %}{{ account.name }}, {{ account.postal_address }}<br>{% endif %}` +
+		`<a href="{{ preferences_url }}" style="color:#6b7280">Email preferences</a> &middot; ` +
+		`<a href="{{ unsubscribe_url }}" style="color:#6b7280">Unsubscribe</a></div>`
+	footerText = "\n\n--\n{% if account.postal_address != blank %}{{ account.name }}, {{ account.postal_address }}\n{% endif %}" +
+		"Email preferences: {{ preferences_url }}\nUnsubscribe: {{ unsubscribe_url }}\n"
+)

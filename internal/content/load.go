@@ -1,0 +1,142 @@
+package content
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"packetboat/internal/id"
+	"packetboat/internal/mail/links"
+	"packetboat/internal/mail/liquid"
+	"packetboat/internal/sqldb"
+)
+
+// ErrGone says that no such content exists.
+var ErrGone = errors.New("no such content")
+
+// Load returns a frozen content, or ErrGone.
+func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, content id.Content) (Content, error) {
+	c := Content{ID: content}
+	var names string
+	err := db.QueryRow(ctx, `
+		SELECT subject, preheader, from_name, reply_to, html, text, tracking, context
+		FROM content WHERE tenant_id = $1 AND id = $2`, tenant, content).
+		Scan(&c.Subject, &c.Preheader, &c.FromName, &c.ReplyTo, &c.HTML, &c.Text, &c.Tracking, &names)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return Content{}, ErrGone
+	}
+	if err != nil {
+		return Content{}, fmt.Errorf("load content: %w", err)
+	}
+	if err := json.Unmarshal([]byte(names), &c.Context); err != nil {
+		return Content{}, fmt.Errorf("load content: %w", err)
+	}
+	rows, err := db.Query(ctx, `
+		SELECT idx, url, label, dynamic FROM content_link WHERE tenant_id = $1 AND content_id = $2 ORDER BY idx`, tenant, content)
+	c.Links, err = sqldb.Collect(rows, err, func(scan func(...any) error) (l links.Link, err error) {
+		return l, scan(&l.Index, &l.URL, &l.Label, &l.Dynamic)
+	})
+	if err != nil {
+		return Content{}, fmt.Errorf("load the links of a content: %w", err)
+	}
+	return c, nil
+}
+
+// LinksOf returns the distinct links of several contents, in the order they were
+// numbered.
+func LinksOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contents []id.Content) ([]links.Link, error) {
+	rows, err := db.Query(ctx, `
+		SELECT MIN(idx), url, MIN(label) FROM content_link
+		WHERE tenant_id = $1 AND content_id`+db.In(2)+` GROUP BY url ORDER BY MIN(idx), url`, tenant, sqldb.List(db, contents))
+	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (l links.Link, err error) {
+		return l, scan(&l.Index, &l.URL, &l.Label)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list links: %w", err)
+	}
+	return list, nil
+}
+
+// Compiled is a content whose Liquid has been parsed. It is immutable and safe
+// for concurrent use.
+type Compiled struct {
+	Content
+	SubjectTemplate, FromNameTemplate, HTMLTemplate, TextTemplate *liquid.Template
+	Targets                                                       []*liquid.Template // of dynamic links, nil for the others
+}
+
+// Compile parses a content's Liquid.
+func Compile(c Content) (*Compiled, error) {
+	k := &Compiled{Content: c, Targets: make([]*liquid.Template, len(c.Links))}
+	parse := func(dst **liquid.Template, text string, mode liquid.Mode) error {
+		t, err := liquid.Parse(text, liquid.Options{Mode: mode})
+		*dst = t
+		return err
+	}
+	err := errors.Join(
+		parse(&k.SubjectTemplate, c.Subject, liquid.Text),
+		parse(&k.FromNameTemplate, c.FromName, liquid.Text),
+		parse(&k.HTMLTemplate, c.HTML, liquid.HTML),
+		parse(&k.TextTemplate, c.Text, liquid.Text),
+	)
+	for i, l := range c.Links {
+		if l.Dynamic {
+			err = errors.Join(err, parse(&k.Targets[i], l.URL, liquid.Text))
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("compile content %s: %w", c.ID, err)
+	}
+	return k, nil
+}
+
+// Cache keeps the contents compiled last.
+type Cache struct {
+	DB *sqldb.DB
+
+	mu   sync.Mutex
+	list []cached // oldest first
+}
+
+type cached struct {
+	tenant id.Tenant
+	value  *Compiled
+}
+
+// cacheSize bounds how many contents are kept; one is rarely over 200 KB.
+const cacheSize = 32
+
+// Get returns a compiled content, or ErrGone.
+func (c *Cache) Get(ctx context.Context, tenant id.Tenant, content id.Content) (*Compiled, error) {
+	if k := c.find(tenant, content); k != nil {
+		return k, nil
+	}
+	loaded, err := Load(ctx, c.DB, tenant, content)
+	if err != nil {
+		return nil, err
+	}
+	k, err := Compile(loaded)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.list) >= cacheSize {
+		c.list = append(c.list[:0], c.list[1:]...)
+	}
+	c.list = append(c.list, cached{tenant, k})
+	return k, nil
+}
+
+func (c *Cache) find(tenant id.Tenant, content id.Content) *Compiled {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, e := range c.list {
+		if e.tenant == tenant && e.value.ID == content {
+			return e.value
+		}
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package deliver
+
+import (
+	"context"
+	"strings"
+
+	"packetboat/internal/letter"
+	"packetboat/internal/mail/compose"
+)
+
+// builder makes finished messages, one after the other, in buffers of its own.
+type builder struct {
+	engine   *Engine
+	writer   *letter.Writer
+	compose  compose.Builder
+	body     []byte
+	raw      []byte
+	envelope string // the envelope sender of the message built last
+}
+
+func newBuilder(e *Engine) *builder {
+	return &builder{engine: e, writer: e.Letters.Writer()}
+}
+
+// build returns the finished, signed message; its bytes are good until the next
+// one is built.
+func (b *builder) build(j *job) ([]byte, error) {
+	if j.item.FirstAt == nil { // later attempts repeat the date: it is part of what is signed
+		j.item.FirstAt = new(b.engine.Now().UTC())
+	}
+	s, c := j.sender, j.content
+	parts, err := b.writer.Render(context.Background(), letter.Letter{
+		Tenant: j.item.Tenant, Message: j.item.ID, Contact: &j.contact, Content: c, Sender: s, Now: j.item.QueuedAt,
+	})
+	if err != nil {
+		return nil, err
+	}
+	m := compose.Message{
+		Date:           *j.item.FirstAt,
+		From:           compose.Mailbox{Name: s.Identity.DisplayName, Address: s.Identity.Address},
+		ReplyTo:        s.Identity.ReplyTo,
+		To:             j.item.Email,
+		Subject:        parts.Subject,
+		MessageID:      string(j.item.ID) + "." + j.item.Nonce + "@" + s.Domain.ReturnPathHost,
+		UnsubscribeURL: parts.UnsubscribeURL,
+		FeedbackID:     feedbackID(j, b.engine.FeedbackSender),
+		EntityRef:      string(j.item.ID),
+		Precedence:     "bulk",
+		NoAutoReplies:  true,
+		Text:           parts.Text,
+		HTML:           parts.HTML,
+	}
+	if parts.FromName != "" {
+		m.From.Name = parts.FromName
+	}
+	if c.ReplyTo != "" {
+		m.ReplyTo = c.ReplyTo
+	}
+	if s.Type.ListIDEnabled {
+		m.ListID = compose.ListID{
+			Name: s.Type.DisplayName,
+			ID:   label(s.Type.Label()) + "." + s.Tenant.Slug + "." + s.Domain.Name,
+		}
+	}
+	b.envelope = "b." + string(b.engine.Keys.ReturnPath(j.item.ID, *j.item.FirstAt)) + "@" + s.Domain.ReturnPathHost
+	if b.body, err = b.compose.Build(b.body[:0], &m); err != nil {
+		return nil, err
+	}
+	if !j.lane.signs() {
+		return b.body, nil
+	}
+	if b.raw, err = s.Signer.Sign(b.raw[:0], b.body, b.engine.Now()); err != nil {
+		return nil, err
+	}
+	b.raw = append(b.raw, b.body...)
+	return b.raw, nil
+}
+
+// feedbackID is the identifier by which complaints are summed (mail-notes 1.7).
+func feedbackID(j *job, sender string) string {
+	stream := j.item.Stream
+	return stream[max(0, len(stream)-8):] + ":l-" + label(j.sender.Type.Label()) + ":" + j.sender.Tenant.Slug + ":" + sender
+}
+
+// label writes a key as a domain label may be: an underscore may not stand there.
+func label(key string) string { return strings.ReplaceAll(key, "_", "-") }

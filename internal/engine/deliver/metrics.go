@@ -1,0 +1,33 @@
+package deliver
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"packetboat/internal/outbox"
+)
+
+// Metrics count what an operator decides on.
+type Metrics struct {
+	Attempts  *prometheus.CounterVec // by lane and the state the message is in after it
+	Uncertain prometheus.Counter     // messages sent once more because a node died
+}
+
+// NewMetrics registers the engine's metrics.
+func NewMetrics(r prometheus.Registerer) *Metrics {
+	m := &Metrics{
+		Attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "packetboat_delivery_results_total",
+			Help: "Messages by lane and the state their last attempt left them in; queued means deferred.",
+		}, []string{"lane", "state"}),
+		Uncertain: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "packetboat_uncertain_total",
+			Help: "Messages whose attempt was under way when a node died, and which are sent once more.",
+		}),
+	}
+	r.MustRegister(m.Attempts, m.Uncertain)
+	return m
+}
+
+func (m *Metrics) attempt(r outbox.Result) {
+	m.Attempts.WithLabelValues(string(r.Item.Lane), string(r.State)).Inc()
+}

@@ -1,0 +1,121 @@
+// Package letter makes one mail out of a frozen content, the person it is for
+// and the sender it comes from: it renders the Liquid and signs the links.
+//
+// The same letter is made when a message leaves (engine/deliver) and when its
+// recipient looks at it in a browser (public), so the two cannot differ.
+package letter
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"time"
+
+	"packetboat/internal/contact"
+	"packetboat/internal/content"
+	"packetboat/internal/id"
+	"packetboat/internal/mail/liquid"
+	"packetboat/internal/track"
+)
+
+// Letter is what is to be written, and to whom.
+type Letter struct {
+	Tenant  id.Tenant
+	Message id.Message
+	Contact *contact.Contact
+	Content *content.Compiled
+	Sender  *Sender
+	Now     time.Time
+}
+
+// Parts is a rendered letter. Its bytes are the Writer's, good until the next one.
+type Parts struct {
+	Subject        string
+	FromName       string // empty: the identity's own
+	HTML, Text     []byte
+	UnsubscribeURL string // for List-Unsubscribe
+}
+
+// Renderer makes Writers.
+type Renderer struct {
+	Keys    *track.Keys
+	BaseURL *url.URL // its scheme is that of the links
+}
+
+// Writer renders letters one after the other and uses its buffers again. It is
+// not for several goroutines at once.
+type Writer struct {
+	renderer *Renderer
+	signer   *track.Signer
+	env      env
+	buf      []byte
+}
+
+// Writer returns a new Writer.
+func (r *Renderer) Writer() *Writer { return &Writer{renderer: r} }
+
+// Render renders a letter. An error is a fault of the content or of the
+// contact's data: a budget exceeded (contract H8), never of the Writer.
+func (w *Writer) Render(ctx context.Context, l Letter) (Parts, error) {
+	if err := w.begin(l); err != nil {
+		return Parts{}, err
+	}
+	budget := liquid.NewBudget(liquid.DefaultLimits())
+	var p Parts
+	ends := [4]int{}
+	w.buf = w.buf[:0]
+	for i, part := range []struct {
+		name     string
+		template *liquid.Template
+	}{
+		{"subject", l.Content.SubjectTemplate},
+		{"from_name", l.Content.FromNameTemplate},
+		{"body_html", l.Content.HTMLTemplate},
+		{"body_text", l.Content.TextTemplate},
+	} {
+		var err error
+		if w.buf, err = part.template.Append(ctx, w.buf, &w.env, budget); err != nil {
+			return Parts{}, fmt.Errorf("render_error: %s: %w", part.name, err)
+		}
+		ends[i] = len(w.buf)
+		if i == 0 {
+			w.env.subject = string(w.buf)
+		}
+	}
+	if err := w.env.err; err != nil {
+		return Parts{}, err
+	}
+	p.Subject = w.env.subject
+	p.FromName = string(w.buf[ends[0]:ends[1]])
+	p.HTML, p.Text = w.buf[ends[1]:ends[2]], w.buf[ends[2]:ends[3]]
+	p.UnsubscribeURL = w.env.page(track.Unsubscribe)
+	return p, nil
+}
+
+func (w *Writer) begin(l Letter) error {
+	if w.signer == nil {
+		s, err := w.renderer.Keys.Signer(l.Tenant, l.Message)
+		if err != nil {
+			return err
+		}
+		w.signer = s
+	} else if err := w.signer.Reset(l.Tenant, l.Message); err != nil {
+		return err
+	}
+	w.env = env{Letter: l, scheme: w.renderer.BaseURL.Scheme, signer: w.signer, scratch: w.env.scratch, location: location(l)}
+	return nil
+}
+
+// location is the recipient's time zone, else the account's.
+func location(l Letter) *time.Location {
+	if z := l.Contact.Timezone; z != nil {
+		if loc, err := zones.load(*z); err == nil {
+			return loc
+		}
+	}
+	loc, err := zones.load(l.Sender.Tenant.Settings.Timezone)
+	if err != nil {
+		return time.UTC
+	}
+	return loc
+}

@@ -1,0 +1,150 @@
+package letter
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"packetboat/internal/contact"
+	"packetboat/internal/content"
+	"packetboat/internal/id"
+	"packetboat/internal/mail/dkim"
+	"packetboat/internal/mail/links"
+	"packetboat/internal/secret"
+	"packetboat/internal/sender"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/tenant"
+)
+
+// Sender is everything about a mail that does not depend on its recipient.
+type Sender struct {
+	Tenant   tenant.Tenant
+	Identity sender.Identity
+	Domain   sender.Domain
+	Type     sender.EmailType
+	Signer   *dkim.Signer
+}
+
+// Consent returns what the mail needs the recipient's consent for.
+func (s *Sender) Consent() contact.Consent {
+	return contact.Consent{TypeKey: s.Type.Key, Category: s.Type.Category}
+}
+
+// Leaving returns what a one-click unsubscribe ends (contract 10.6).
+func (s *Sender) Leaving() contact.Leaving {
+	if s.Tenant.Settings.UnsubscribeScope == tenant.UnsubscribeGlobal {
+		return contact.Leaving{Everything: true}
+	}
+	return contact.Leaving{TypeKey: s.Type.Key, Category: s.Type.Category}
+}
+
+// TrackingHost returns the host of opens and clicks, with a port when it has one.
+func (s *Sender) TrackingHost() string { return s.Domain.TrackingHost }
+
+// ContentHost returns the host of the pages we serve to recipients.
+func (s *Sender) ContentHost() string {
+	if s.Identity.ContentHost != nil && *s.Identity.ContentHost != "" {
+		return *s.Identity.ContentHost
+	}
+	return s.Domain.TrackingHost
+}
+
+// WithUTM returns a link as it leads from a mail: with the UTM parameters that
+// it lacks (contract 10.7).
+func (s *Sender) WithUTM(c content.Context, target string) string {
+	if !c.UTM {
+		return target
+	}
+	source := s.Identity.UTMCode
+	if source == "" {
+		source = s.Tenant.Slug
+	}
+	return links.AddUTM(target, links.UTM{Source: source, Medium: "email", Campaign: c.UTMCampaign, Content: c.UTMContent})
+}
+
+// Senders loads senders and keeps them for a moment, so that a change of
+// settings takes effect within seconds and not with every message.
+type Senders struct {
+	DB  *sqldb.DB
+	Box *secret.Box
+	Now func() time.Time
+
+	mu   sync.Mutex
+	kept map[senderKey]keptSender
+}
+
+type senderKey struct {
+	tenant   id.Tenant
+	identity id.Identity
+	typ      id.EmailType
+}
+
+type keptSender struct {
+	sender *Sender
+	until  time.Time
+}
+
+const (
+	keepSender = 3 * time.Second
+	maxKept    = 1000
+)
+
+// Get returns the sender of an identity's mails of a type. What does not exist
+// any more is the fault of the package that would have it.
+func (s *Senders) Get(ctx context.Context, t id.Tenant, identity id.Identity, typ id.EmailType) (*Sender, error) {
+	key := senderKey{t, identity, typ}
+	now := s.Now()
+	s.mu.Lock()
+	k, ok := s.kept[key]
+	s.mu.Unlock()
+	if ok && now.Before(k.until) {
+		return k.sender, nil
+	}
+	var signer *dkim.Signer
+	if ok {
+		signer = k.sender.Signer // opening a key is dear; it is made anew when the selector changes
+	}
+	fresh, err := s.load(ctx, key, signer, k.sender)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.kept == nil || len(s.kept) >= maxKept {
+		s.kept = map[senderKey]keptSender{}
+	}
+	s.kept[key] = keptSender{fresh, now.Add(keepSender)}
+	return fresh, nil
+}
+
+func (s *Senders) load(ctx context.Context, key senderKey, signer *dkim.Signer, old *Sender) (*Sender, error) {
+	var out Sender
+	var err error
+	if out.Tenant, err = tenant.ByID(ctx, s.DB, key.tenant); err != nil {
+		return nil, err
+	}
+	if out.Identity, err = sender.IdentityByID(ctx, s.DB, key.tenant, key.identity); err != nil {
+		return nil, err
+	}
+	if out.Domain, err = sender.DomainByID(ctx, s.DB, key.tenant, out.Identity.Domain); err != nil {
+		return nil, err
+	}
+	if out.Type, err = sender.EmailTypeByID(ctx, s.DB, key.tenant, key.typ); err != nil {
+		return nil, err
+	}
+	if signer != nil && old.Domain.ID == out.Domain.ID && old.Domain.DKIMSelector == out.Domain.DKIMSelector {
+		out.Signer = signer
+		return &out, nil
+	}
+	private, selector, err := sender.DomainKey(ctx, s.DB, s.Box, key.tenant, out.Domain.ID)
+	if err != nil {
+		return nil, fmt.Errorf("open the DKIM key: %w", err)
+	}
+	key, err := dkim.NewRSAKey(private)
+	if err != nil {
+		return nil, err
+	}
+	out.Signer, err = dkim.New(out.Domain.Name, selector, key)
+	return &out, err
+}

@@ -1,0 +1,47 @@
+package track
+
+import (
+	"crypto/hmac"
+	"encoding/base32"
+	"encoding/binary"
+	"time"
+
+	"github.com/google/uuid"
+
+	"packetboat/internal/id"
+)
+
+// returnPath is the kind of the tokens in envelope senders.
+const returnPath Kind = 'r'
+
+// Relays fold the case of local parts, so these tokens are in base32, lower case.
+var lower32 = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+
+const returnPathBytes = 1 + 2 + 16 + macBytes
+
+// ReturnPath returns the token of a message's envelope sender, by which a bounce
+// finds it (mail-notes 5.1): version, day of sending, message, and a MAC.
+func (k *Keys) ReturnPath(message id.Message, sent time.Time) []byte {
+	raw := make([]byte, 0, returnPathBytes)
+	raw = append(raw, tokenVersion)
+	raw = binary.BigEndian.AppendUint16(raw, day(sent))
+	u := uuid.MustParse(string(message))
+	raw = append(raw, u[:]...)
+	return lower32.AppendEncode(nil, k.mac(raw, returnPath, raw))
+}
+
+// VerifyReturnPath reads such a token: the message, and the day it was sent.
+func (k *Keys) VerifyReturnPath(text string) (id.Message, time.Time, error) {
+	raw, err := lower32.DecodeString(text)
+	if err != nil || len(raw) != returnPathBytes || raw[0] != tokenVersion || string(lower32.AppendEncode(nil, raw)) != text {
+		return "", time.Time{}, ErrBadToken
+	}
+	body, mac := raw[:len(raw)-macBytes], raw[len(raw)-macBytes:]
+	if !hmac.Equal(mac, k.mac(nil, returnPath, body)) {
+		return "", time.Time{}, ErrBadToken
+	}
+	sent := time.Unix(int64(binary.BigEndian.Uint16(body[1:3]))*24*60*60, 0).UTC()
+	return id.Message(uuid.UUID(body[3:19]).String()), sent, nil
+}
+
+func day(t time.Time) uint16 { return uint16(t.Unix() / (24 * 60 * 60)) }
