@@ -270,7 +270,8 @@ func FuzzServer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, talk string) {
 		cfg, heard := script(t, strings.Split(talk, "|")...)
 		defer heard()
-		cfg.Timeouts = smtpclient.Timeouts{Banner: time.Second, Command: time.Second, Mail: time.Second, Data: time.Second, Block: time.Second, Dot: time.Second, Quit: time.Millisecond}
+		const short = 20 * time.Millisecond
+		cfg.Timeouts = smtpclient.Timeouts{Banner: short, Command: short, Mail: short, Data: short, Block: short, Dot: short, Quit: short}
 		c, err := smtpclient.Dial(t.Context(), cfg)
 		if err != nil {
 			return
