@@ -13,6 +13,7 @@ import (
 	"packetboat/internal/secret"
 	"packetboat/internal/slug"
 	"packetboat/internal/sqldb"
+	"packetboat/internal/usage"
 )
 
 const columns = `id, key, name, type, active, settings, password IS NOT NULL, caps, retry_max_age_hours, created_at`
@@ -90,17 +91,26 @@ func Update(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant
 	return c, nil
 }
 
-// Delete removes an MTA config. Nothing may refer to it in the same database
-// transaction any more; whether anybody needs it is the caller's question.
-func Delete(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, config id.MTAConfig) error {
-	n, err := tx.Exec(ctx, `DELETE FROM mta_config WHERE tenant_id = $1 AND id = $2`, tenant, config)
-	if err != nil {
-		return fmt.Errorf("delete an MTA config: %w", err)
-	}
-	if n == 0 {
-		return ErrNotFound
-	}
-	return nil
+// Delete removes an MTA config that nobody who asks for it needs. Sending
+// identities must have let go of it in the same transaction.
+func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, config id.MTAConfig, who usage.Finder) error {
+	return db.InTx(ctx, func(tx *sqldb.DB) error {
+		c, err := ByID(ctx, tx, tenant, config)
+		if err != nil {
+			return err
+		}
+		holders, err := who.Find(ctx, tx, tenant, usage.Subject{Kind: usage.MTAConfig, ID: string(c.ID), Key: c.Key})
+		if err != nil {
+			return fmt.Errorf("find who uses an MTA config: %w", err)
+		}
+		if holders.Any() {
+			return ErrInUse.With(map[string]any{"usage": holders.With("broadcasts", "sequences")})
+		}
+		if _, err := tx.Exec(ctx, `DELETE FROM mta_config WHERE tenant_id = $1 AND id = $2`, tenant, config); err != nil {
+			return fmt.Errorf("delete an MTA config: %w", err)
+		}
+		return nil
+	})
 }
 
 // List returns the tenant's MTA configs by name.

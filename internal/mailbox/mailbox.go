@@ -146,23 +146,40 @@ func Prune(ctx context.Context, db *sqldb.DB, now time.Time) (more bool, err err
 	if err != nil {
 		return false, fmt.Errorf("remove old mail: %w", err)
 	}
-	surplus, err := db.Exec(ctx, `
-		/* all tenants: each config's surplus goes */
-		DELETE FROM sink_message WHERE (tenant_id, id) IN (
-			SELECT m.tenant_id, m.id FROM sink_message AS m
-			JOIN (SELECT tenant_id, mta_config_id FROM sink_message
-				GROUP BY tenant_id, mta_config_id HAVING COUNT(*) > $1) AS full_box
-				ON full_box.tenant_id = m.tenant_id AND full_box.mta_config_id = m.mta_config_id
-			WHERE (m.received_at, m.id) < (
-				SELECT n.received_at, n.id FROM sink_message AS n
-				WHERE n.tenant_id = m.tenant_id AND n.mta_config_id = m.mta_config_id
-				ORDER BY n.received_at DESC, n.id DESC LIMIT 1 OFFSET $2)
-			LIMIT $3)`,
-		KeepNewest, KeepNewest-1, pruneBatch)
+	surplus, err := pruneSurplus(ctx, db)
 	if err != nil {
 		return false, fmt.Errorf("remove surplus mail: %w", err)
 	}
-	return old == pruneBatch || surplus == pruneBatch, nil
+	return old == pruneBatch || surplus, nil
+}
+
+// pruneSurplus removes a batch of what each config has beyond KeepNewest.
+func pruneSurplus(ctx context.Context, db *sqldb.DB) (more bool, err error) {
+	type box struct {
+		tenant id.Tenant
+		lane   id.MTAConfig
+	}
+	rows, err := db.Query(ctx, `
+		/* all tenants: each config has a surplus of its own */
+		SELECT tenant_id, mta_config_id FROM sink_message GROUP BY tenant_id, mta_config_id HAVING COUNT(*) > $1`, KeepNewest)
+	full, err := sqldb.Collect(rows, err, func(scan func(...any) error) (b box, err error) {
+		err = scan(&b.tenant, &b.lane)
+		return b, err
+	})
+	for _, b := range full {
+		n, err := db.Exec(ctx, `
+			DELETE FROM sink_message WHERE tenant_id = $1 AND id IN (
+				SELECT id FROM sink_message WHERE tenant_id = $1 AND mta_config_id = $2 AND (received_at, id) < (
+					SELECT received_at, id FROM sink_message WHERE tenant_id = $1 AND mta_config_id = $2
+					ORDER BY received_at DESC, id DESC LIMIT 1 OFFSET $3)
+				LIMIT $4)`,
+			b.tenant, b.lane, KeepNewest-1, pruneBatch)
+		if err != nil {
+			return false, err
+		}
+		more = more || n == pruneBatch
+	}
+	return more, err
 }
 
 const columns = `id, mta_config_id, mail_from, rcpt_to, author, subject, size, received_at`
