@@ -10,6 +10,5 @@
 //	tracking  pending ── operator or DNS ──▶ live          (identities become candidates)
 //
 // Private keys are sealed under the installation's key and opened only to sign.
-// Who else still needs a record before it goes is asked by the caller, who can
-// see upwards.
+// Who else still needs a record is asked of a usage.Finder before it goes.
 package sender

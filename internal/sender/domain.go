@@ -2,11 +2,8 @@ package sender
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/rsa"
-	"crypto/x509"
 	"database/sql"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"time"
@@ -14,6 +11,7 @@ import (
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
 	"packetboat/internal/mail/address"
+	"packetboat/internal/mail/dkim"
 	"packetboat/internal/secret"
 	"packetboat/internal/sqldb"
 )
@@ -32,10 +30,8 @@ const (
 // ByOperator is who verified a domain that the installation's operator forced.
 const ByOperator = "operator"
 
-const (
-	firstSelector = "es1"
-	keyBits       = 2048
-)
+// firstSelector names a domain's first key; the next would be es2.
+const firstSelector = "es1"
 
 var (
 	// ErrDomainNotFound reports a sending domain that does not exist.
@@ -138,19 +134,17 @@ func CreateDomain(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.
 // newKey makes the domain's key, notes its public half in d and returns the
 // private half sealed.
 func newKey(box *secret.Box, d *Domain) (sealed string, err error) {
-	key, err := rsa.GenerateKey(rand.Reader, keyBits)
+	key, err := dkim.GenerateKey()
 	if err != nil {
 		return "", err
 	}
-	public, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
+	if d.DKIMRecord, err = dkim.Record(&key.PublicKey); err != nil {
+		return "", err
+	}
+	private, err := dkim.MarshalKey(key)
 	if err != nil {
 		return "", err
 	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		return "", err
-	}
-	d.DKIMRecord = "v=DKIM1; k=rsa; p=" + base64.StdEncoding.EncodeToString(public)
 	return box.Seal(private, keyPlace(d.Tenant, d.ID)), nil
 }
 
@@ -170,15 +164,11 @@ func DomainKey(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Ten
 	if err != nil {
 		return nil, "", fmt.Errorf("open the DKIM key of domain %s: %w", domain, err)
 	}
-	key, err := x509.ParsePKCS8PrivateKey(private)
+	key, err := dkim.ParseKey(private)
 	if err != nil {
 		return nil, "", fmt.Errorf("read the DKIM key of domain %s: %w", domain, err)
 	}
-	k, ok := key.(*rsa.PrivateKey)
-	if !ok {
-		return nil, "", fmt.Errorf("the DKIM key of domain %s is a %T", domain, key)
-	}
-	return k, selector, nil
+	return key, selector, nil
 }
 
 // ForceVerify takes the operator's word for a domain: it is verified, and, when

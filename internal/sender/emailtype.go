@@ -11,6 +11,8 @@ import (
 	"packetboat/internal/id"
 	"packetboat/internal/slug"
 	"packetboat/internal/sqldb"
+	"packetboat/internal/tenant"
+	"packetboat/internal/usage"
 )
 
 // MaxEmailTypes is how many email types a tenant may have.
@@ -189,17 +191,35 @@ func UpdateEmailType(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id
 	return t, nil
 }
 
-// DeleteEmailType removes an email type and takes it from its identities.
-// Whether anybody needs it is the caller's question.
-func DeleteEmailType(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, typ id.EmailType) error {
-	n, err := tx.Exec(ctx, `DELETE FROM email_type WHERE tenant_id = $1 AND id = $2`, tenant, typ)
+// DeleteEmailType removes an email type that nobody who asks for it needs, and
+// takes it from its identities.
+func DeleteEmailType(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id.EmailType, who usage.Finder) error {
+	return db.InTx(ctx, func(tx *sqldb.DB) error {
+		t, err := EmailTypeByID(ctx, tx, tenant, typ)
+		if err != nil {
+			return err
+		}
+		holders, err := who.Find(ctx, tx, tenant, usage.Subject{Kind: usage.EmailType, ID: string(t.ID), Key: t.Key})
+		if err != nil {
+			return fmt.Errorf("find who uses an email type: %w", err)
+		}
+		if holders.Any() {
+			return ErrEmailTypeInUse.With(map[string]any{"usage": holders.With("broadcasts", "sequences", "forms")})
+		}
+		if _, err := tx.Exec(ctx, `DELETE FROM email_type WHERE tenant_id = $1 AND id = $2`, tenant, typ); err != nil {
+			return fmt.Errorf("delete an email type: %w", err)
+		}
+		return nil
+	})
+}
+
+// Newsletter gives a new tenant its first email type (contract A6).
+func Newsletter(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, now time.Time) error {
+	typ, err := CreateEmailType(ctx, tx, t.ID, EmailTypeFields{Key: new("newsletter"), DisplayName: new("Newsletter")}, now)
 	if err != nil {
-		return fmt.Errorf("delete an email type: %w", err)
+		return err
 	}
-	if n == 0 {
-		return ErrEmailTypeNotFound
-	}
-	return nil
+	return tenant.UseEmailType(ctx, tx, t.ID, typ.ID)
 }
 
 // EmailTypes returns the tenant's email types in their order.

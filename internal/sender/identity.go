@@ -15,6 +15,7 @@ import (
 	"packetboat/internal/lane"
 	"packetboat/internal/mail/address"
 	"packetboat/internal/sqldb"
+	"packetboat/internal/usage"
 )
 
 // MaxIdentities is how many sending identities a tenant may have.
@@ -285,17 +286,25 @@ func saveTypes(ctx context.Context, tx *sqldb.DB, i Identity) error {
 	return err
 }
 
-// DeleteIdentity removes an identity. Whether anybody needs it is the
-// caller's question.
-func DeleteIdentity(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, identity id.Identity) error {
-	n, err := tx.Exec(ctx, `DELETE FROM sending_identity WHERE tenant_id = $1 AND id = $2`, tenant, identity)
-	if err != nil {
-		return fmt.Errorf("delete a sending identity: %w", err)
-	}
-	if n == 0 {
-		return ErrIdentityNotFound
-	}
-	return nil
+// DeleteIdentity removes an identity that nobody who asks for it needs.
+func DeleteIdentity(ctx context.Context, db *sqldb.DB, tenant id.Tenant, identity id.Identity, who usage.Finder) error {
+	return db.InTx(ctx, func(tx *sqldb.DB) error {
+		i, err := IdentityByID(ctx, tx, tenant, identity)
+		if err != nil {
+			return err
+		}
+		holders, err := who.Find(ctx, tx, tenant, usage.Subject{Kind: usage.Identity, ID: string(i.ID), Key: i.Address})
+		if err != nil {
+			return fmt.Errorf("find who uses a sending identity: %w", err)
+		}
+		if holders.Any() {
+			return ErrIdentityInUse.With(map[string]any{"usage": holders.With("broadcasts", "sequences")})
+		}
+		if _, err := tx.Exec(ctx, `DELETE FROM sending_identity WHERE tenant_id = $1 AND id = $2`, tenant, identity); err != nil {
+			return fmt.Errorf("delete a sending identity: %w", err)
+		}
+		return nil
+	})
 }
 
 // LaneVerified notes that an MTA config took a test mail from the identity.
