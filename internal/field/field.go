@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
+	"packetboat/internal/slug"
 )
 
 // Type says what a field's values are. It never changes.
@@ -97,32 +97,11 @@ var keyPattern = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
 // Key derives a field key from a name.
 func Key(name string) string {
-	var b strings.Builder
-	gap := false
-	for _, r := range norm.NFKD.String(strings.ToLower(name)) {
-		switch {
-		case 'a' <= r && r <= 'z' || '0' <= r && r <= '9':
-			if gap && b.Len() > 0 {
-				b.WriteByte('_')
-			}
-			gap = false
-			b.WriteRune(r)
-		case unicode.Is(unicode.Mn, r): // the accent that folding split off
-		default:
-			gap = true
-		}
-	}
-	key := b.String()
-	switch {
-	case key == "":
-		return "item"
-	case key[0] <= '9':
+	key := slug.Derive(name, '_')
+	if key[0] <= '9' {
 		key = "cf_" + key
 	}
-	if len(key) > 64 {
-		key = strings.TrimRight(key[:64], "_")
-	}
-	return key
+	return strings.TrimRight(key[:min(len(key), slug.MaxLen)], "_")
 }
 
 // field checks the draft and makes the field it declares.

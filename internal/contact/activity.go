@@ -1,0 +1,279 @@
+package contact
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// Bounce types a contact shows.
+const (
+	BounceHard = "hard"
+	BounceSoft = "soft"
+)
+
+// Activity is what mails and visits did to a contact, and what follows for its
+// deliverability.
+type Activity struct {
+	LastActivityAt      *time.Time
+	LastActivityPending bool // what is behind LastActivityAt is not yet classified
+	LastEmailSentAt     *time.Time
+	LastEmailOpenedAt   *time.Time
+	LastEmailClickedAt  *time.Time
+	LastPageViewedAt    *time.Time
+	TotalEmailsSent     int64
+	TotalEmailsOpened   int64 // messages with a verified open
+	TotalEmailsClicked  int64 // messages with a verified click
+	BounceType          string
+
+	DeliverabilityStatus    Deliverability
+	DeliverabilityReason    string
+	DeliverabilityUpdatedAt time.Time
+
+	settledAt  *time.Time // LastActivityAt without what is not yet classified
+	softRun    int64      // soft bounces in a row without a delivery
+	softSince  *time.Time // the first of them
+	lastSoftAt *time.Time
+	listed     bool // the address is on the suppression list
+}
+
+// Deliverability says how well mail to a contact fares.
+type Deliverability string
+
+// The values of contract 6.4. Only Blocked stops mail.
+const (
+	Healthy Deliverability = "healthy"
+	Watch   Deliverability = "watch"
+	AtRisk  Deliverability = "at_risk"
+	Blocked Deliverability = "suppressed"
+)
+
+const day = 24 * time.Hour
+
+// judge sets the deliverability that follows from the status and the rest, and
+// reports whether it changed.
+func (a *Activity) judge(s Status, now time.Time) bool {
+	status, reason := a.deliverability(s, now)
+	if status == a.DeliverabilityStatus && reason == a.DeliverabilityReason {
+		return false
+	}
+	a.DeliverabilityStatus, a.DeliverabilityReason, a.DeliverabilityUpdatedAt = status, reason, micros(now)
+	return true
+}
+
+func (a *Activity) deliverability(s Status, now time.Time) (Deliverability, string) {
+	switch {
+	case s == Suppressed:
+		return Blocked, "soft_deleted"
+	case s == Complained:
+		return Blocked, "complaint"
+	case s == Bounced && a.BounceType == BounceSoft:
+		return Blocked, "soft_bounces"
+	case s == Bounced:
+		return Blocked, "hard_bounce"
+	case a.listed:
+		return Blocked, "suppression_list"
+	}
+	quiet := func(days time.Duration) bool {
+		since := now.Add(-days * day)
+		return !after(a.LastEmailOpenedAt, since) && !after(a.LastEmailClickedAt, since)
+	}
+	switch {
+	case a.softRun >= 3:
+		return AtRisk, "soft_bounces"
+	case a.TotalEmailsSent >= 20 && quiet(180):
+		return AtRisk, "inactive"
+	case after(a.lastSoftAt, now.Add(-30*day)):
+		return Watch, "soft_bounces"
+	case a.TotalEmailsSent >= 10 && quiet(90):
+		return Watch, "inactive"
+	}
+	return Healthy, ""
+}
+
+func after(t *time.Time, since time.Time) bool { return t != nil && t.After(since) }
+
+// later moves *t forward to at.
+func later(t **time.Time, at time.Time) {
+	if *t == nil || (*t).Before(at) {
+		*t = new(micros(at))
+	}
+}
+
+var narrow = []string{
+	"last_activity_at BIGINT", "last_activity_pending BOOLEAN", "settled_activity_at BIGINT", "last_email_sent_at BIGINT",
+	"last_email_opened_at BIGINT", "last_email_clicked_at BIGINT", "last_page_viewed_at BIGINT", "total_emails_sent BIGINT",
+	"total_emails_opened BIGINT", "total_emails_clicked BIGINT", "bounce_type TEXT", "soft_bounces BIGINT",
+	"soft_bounces_since BIGINT", "last_soft_bounce_at BIGINT", "listed BOOLEAN", "deliverability_status TEXT",
+	"deliverability_reason TEXT", "deliverability_updated_at BIGINT",
+}
+
+// names lists the narrow columns, each through format.
+func names(format, separator string) string {
+	list := make([]string, len(narrow))
+	for i, c := range narrow {
+		name, _, _ := strings.Cut(c, " ")
+		list[i] = strings.ReplaceAll(format, "?", name)
+	}
+	return strings.Join(list, separator)
+}
+
+var activityColumns = names("a.?", ", ")
+
+// activityRow holds the columns that need converting while a row is read.
+type activityRow struct {
+	last, settled, sent, opened, clicked, viewed, softSince, lastSoft sql.NullInt64
+	bounce, reason                                                    sql.NullString
+	updated                                                           int64
+}
+
+func (r *activityRow) dest(a *Activity) []any {
+	return []any{
+		&r.last, &a.LastActivityPending, &r.settled, &r.sent, &r.opened, &r.clicked, &r.viewed, &a.TotalEmailsSent,
+		&a.TotalEmailsOpened, &a.TotalEmailsClicked, &r.bounce, &a.softRun, &r.softSince, &r.lastSoft, &a.listed,
+		&a.DeliverabilityStatus, &r.reason, &r.updated,
+	}
+}
+
+func (r *activityRow) into(a *Activity) {
+	a.LastActivityAt, a.settledAt = sqldb.NullTime(r.last), sqldb.NullTime(r.settled)
+	a.LastEmailSentAt, a.LastEmailOpenedAt = sqldb.NullTime(r.sent), sqldb.NullTime(r.opened)
+	a.LastEmailClickedAt, a.LastPageViewedAt = sqldb.NullTime(r.clicked), sqldb.NullTime(r.viewed)
+	a.softSince, a.lastSoftAt = sqldb.NullTime(r.softSince), sqldb.NullTime(r.lastSoft)
+	a.BounceType, a.DeliverabilityReason = r.bounce.String, r.reason.String
+	a.DeliverabilityUpdatedAt = sqldb.Time(r.updated)
+}
+
+func (a *Activity) values() []any {
+	return []any{
+		sqldb.NullMicros(a.LastActivityAt), a.LastActivityPending, sqldb.NullMicros(a.settledAt), sqldb.NullMicros(a.LastEmailSentAt),
+		sqldb.NullMicros(a.LastEmailOpenedAt), sqldb.NullMicros(a.LastEmailClickedAt), sqldb.NullMicros(a.LastPageViewedAt), a.TotalEmailsSent,
+		a.TotalEmailsOpened, a.TotalEmailsClicked, sqldb.Null(a.BounceType), a.softRun,
+		sqldb.NullMicros(a.softSince), sqldb.NullMicros(a.lastSoftAt), a.listed, a.DeliverabilityStatus,
+		sqldb.Null(a.DeliverabilityReason), sqldb.Micros(a.DeliverabilityUpdatedAt),
+	}
+}
+
+func (a *Activity) insert(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contact id.Contact) error {
+	args := append([]any{tenant, contact}, a.values()...)
+	_, err := tx.Exec(ctx, `
+		INSERT INTO contact_activity (tenant_id, contact_id, `+names("?", ", ")+`)
+		VALUES (`+params(1, len(args))+`)`, args...)
+	return err
+}
+
+// saved is one activity to write back.
+type saved struct {
+	contact  id.Contact
+	activity *Activity
+}
+
+// saveActivities writes activities back in one statement.
+func saveActivities(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []saved) error {
+	if len(list) == 0 {
+		return nil
+	}
+	t := tx.Table(append([]string{"contact_id TEXT"}, narrow...)...)
+	for _, s := range list {
+		t.Add(append([]any{s.contact}, s.activity.values()...)...)
+	}
+	_, err := tx.Exec(ctx, `
+		UPDATE contact_activity SET `+names("? = v.?", ", ")+`
+		FROM `+t.As("v", 2)+`
+		WHERE contact_activity.tenant_id = $1 AND contact_activity.contact_id = v.contact_id`, t.Args(tenant)...)
+	if err != nil {
+		return fmt.Errorf("save contact activity: %w", err)
+	}
+	return nil
+}
+
+// standing is what judging a contact needs.
+type standing struct {
+	contact id.Contact
+	status  Status
+	Activity
+}
+
+// standings reads and keeps, for the transaction, the activity of contacts.
+func standings(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact) ([]*standing, error) {
+	lock := ""
+	if tx.Dialect() == sqldb.Postgres {
+		lock = " FOR UPDATE OF a"
+	}
+	rows, err := tx.Query(ctx, `
+		SELECT c.id, c.global_status, `+activityColumns+` FROM `+source+`
+		WHERE c.tenant_id = $1 AND c.id`+tx.In(2)+` ORDER BY c.id`+lock, tenant, sqldb.List(tx, ids))
+	return sqldb.Collect(rows, err, func(row func(...any) error) (*standing, error) {
+		s := &standing{}
+		var r activityRow
+		if err := row(append([]any{&s.contact, &s.status}, r.dest(&s.Activity)...)...); err != nil {
+			return nil, err
+		}
+		r.into(&s.Activity)
+		return s, nil
+	})
+}
+
+// MarkListed notes that addresses have come to the suppression list or left it,
+// and judges their contacts anew. It changes no status and no subscription.
+// Package suppression calls it in the transaction that moves the addresses.
+func MarkListed(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, emails []string, listed bool, now time.Time) error {
+	byEmail, err := IDsByEmail(ctx, tx, tenant, emails)
+	if err != nil || len(byEmail) == 0 {
+		return err
+	}
+	ids := make([]id.Contact, 0, len(byEmail))
+	for _, c := range byEmail {
+		ids = append(ids, c)
+	}
+	list, err := standings(ctx, tx, tenant, ids)
+	if err != nil {
+		return fmt.Errorf("mark listed contacts: %w", err)
+	}
+	var changed []saved
+	for _, s := range list {
+		if s.listed == listed {
+			continue
+		}
+		s.listed = listed
+		s.judge(s.status, now)
+		changed = append(changed, saved{s.contact, &s.Activity})
+	}
+	return saveActivities(ctx, tx, tenant, changed)
+}
+
+// value returns a field by its name in the API.
+func (a *Activity) value(name string) (value any, known bool) {
+	at := func(t *time.Time) (any, bool) {
+		if t == nil {
+			return nil, true
+		}
+		return *t, true
+	}
+	switch name {
+	case "last_activity_at":
+		return at(a.LastActivityAt)
+	case "last_email_sent_at":
+		return at(a.LastEmailSentAt)
+	case "last_email_opened_at":
+		return at(a.LastEmailOpenedAt)
+	case "last_email_clicked_at":
+		return at(a.LastEmailClickedAt)
+	case "last_page_viewed_at":
+		return at(a.LastPageViewedAt)
+	case "total_emails_sent":
+		return a.TotalEmailsSent, true
+	case "total_emails_opened":
+		return a.TotalEmailsOpened, true
+	case "total_emails_clicked":
+		return a.TotalEmailsClicked, true
+	case "deliverability_status":
+		return string(a.DeliverabilityStatus), true
+	}
+	return nil, false
+}

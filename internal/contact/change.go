@@ -1,0 +1,370 @@
+package contact
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"packetboat/internal/fault"
+	"packetboat/internal/field"
+	"packetboat/internal/id"
+	"packetboat/internal/mail/address"
+)
+
+// Text names a plain text column that callers write.
+type Text string
+
+// The text columns.
+const (
+	FirstName    Text = "first_name"
+	LastName     Text = "last_name"
+	FullName     Text = "full_name"
+	Title        Text = "title"
+	Company      Text = "company"
+	Phone        Text = "phone"
+	Website      Text = "website"
+	AddressLine1 Text = "address_line1"
+	AddressLine2 Text = "address_line2"
+	City         Text = "city"
+	State        Text = "state"
+	PostalCode   Text = "postal_code"
+	Country      Text = "country"
+	Timezone     Text = "timezone"
+	ExternalID   Text = "external_id"
+	Source       Text = "source"
+)
+
+// longest is how many characters each text column takes.
+var longest = map[Text]int{
+	FirstName: 200, LastName: 200, FullName: 401, Title: 200, Company: 200, Phone: 200, Website: 2048,
+	AddressLine1: 500, AddressLine2: 500, City: 200, State: 200, PostalCode: 200, Country: 2, Timezone: 64,
+	ExternalID: 255, Source: 200,
+}
+
+// text returns where the contact keeps a text.
+func (c *Contact) text(t Text) **string {
+	switch t {
+	case FirstName:
+		return &c.FirstName
+	case LastName:
+		return &c.LastName
+	case FullName:
+		return &c.FullName
+	case Title:
+		return &c.Title
+	case Company:
+		return &c.Company
+	case Phone:
+		return &c.Phone
+	case Website:
+		return &c.Website
+	case AddressLine1:
+		return &c.AddressLine1
+	case AddressLine2:
+		return &c.AddressLine2
+	case City:
+		return &c.City
+	case State:
+		return &c.State
+	case PostalCode:
+		return &c.PostalCode
+	case Country:
+		return &c.Country
+	case Timezone:
+		return &c.Timezone
+	case ExternalID:
+		return &c.ExternalID
+	case Source:
+		return &c.Source
+	}
+	panic("contact: unknown text " + string(t))
+}
+
+// Change is what a request says about a contact. What is absent is left alone.
+type Change struct {
+	Texts                 map[Text]*string // nil clears
+	Stage                 *id.Stage        // empty clears
+	StageIfNew            *id.Stage        // for a contact that is created
+	CustomFields          map[string]any   // nil removes a key
+	Subscriptions         map[string]*bool // by key or id of an email type; nil removes
+	CategorySubscriptions map[string]*bool // by id of a category; nil removes
+	Tags                  *[]string        // joined to what is there
+	DoNotContact          *bool
+}
+
+// Bounds of tags.
+const (
+	maxTags = 200
+	maxTag  = 64
+)
+
+// checked is a change whose values are as they are stored.
+type checked struct {
+	texts      map[Text]*string
+	stage      *id.Stage
+	stageIfNew *id.Stage
+	fields     map[string]any
+	types      map[string]*bool // by key
+	categories map[id.Category]*bool
+	tags       *[]string
+	blocked    *bool
+	references map[string]id.Contact // custom field key → the contact it names
+}
+
+// check judges an address and a change without looking at any contact. General
+// problems are reported together; codes of their own come after them.
+func (ch Change) check(email string, catalog field.Catalog, types Types) (string, checked, error) {
+	var p fault.Problems
+	addr, err := address.Normalize(email)
+	if err != nil {
+		p.Add("email", err.Error())
+	}
+	out := checked{
+		texts: map[Text]*string{}, blocked: ch.DoNotContact,
+		types: map[string]*bool{}, categories: map[id.Category]*bool{}, references: map[string]id.Contact{},
+	}
+	for _, t := range slices.Sorted(maps.Keys(ch.Texts)) {
+		out.texts[t] = checkText(&p, t, ch.Texts[t])
+	}
+	out.stage = checkStage(&p, "stage_id", ch.Stage)
+	out.stageIfNew = checkStage(&p, "stage_id_if_new", ch.StageIfNew)
+	if ch.Tags != nil {
+		out.tags = new(checkTags(&p, *ch.Tags))
+	}
+	for _, name := range slices.Sorted(maps.Keys(ch.CategorySubscriptions)) {
+		c, ok := id.Parse[id.Category](name)
+		if !ok || !slices.Contains(types.Categories, c) {
+			p.Add("category_subscriptions."+name, "there is no such category")
+			continue
+		}
+		out.categories[c] = ch.CategorySubscriptions[name]
+	}
+	if err := p.Err(); err != nil {
+		return "", checked{}, err
+	}
+	if err := out.subscribe(ch.Subscriptions, types); err != nil {
+		return "", checked{}, err
+	}
+	if out.fields, err = catalog.Check(ch.CustomFields); err != nil {
+		return "", checked{}, err
+	}
+	for key, v := range out.fields {
+		if catalog[key].Type == field.Contact && v != nil {
+			out.references[key] = id.Contact(v.(string))
+		}
+	}
+	return addr, out, nil
+}
+
+func checkText(p *fault.Problems, t Text, v *string) *string {
+	if v == nil {
+		return nil
+	}
+	s := strings.TrimSpace(norm.NFC.String(*v))
+	switch {
+	case s == "": // an empty text counts as unset (contract Z12)
+		return nil
+	case strings.ContainsRune(s, 0):
+		p.Add(string(t), "must not hold a NUL character")
+	case t == Country:
+		code, ok := field.CountryCode(s)
+		if !ok {
+			p.Add(string(t), "must be a country code of two letters (ISO 3166-1)")
+		}
+		s = code
+	case t == Timezone:
+		if !field.ValidTimeZone(s) {
+			p.Add(string(t), "must be the IANA name of a time zone")
+		}
+	case utf8.RuneCountInString(s) > longest[t]:
+		p.Add(string(t), fmt.Sprintf("at most %d characters", longest[t]))
+	}
+	return &s
+}
+
+func checkStage(p *fault.Problems, path string, s *id.Stage) *id.Stage {
+	if s == nil || *s == "" {
+		return s
+	}
+	parsed, ok := id.Parse[id.Stage](string(*s))
+	if !ok {
+		p.Add(path, "must be a UUID")
+	}
+	return &parsed
+}
+
+func checkTags(p *fault.Problems, tags []string) []string {
+	out := make([]string, 0, len(tags))
+	for i, t := range tags {
+		t = strings.TrimSpace(norm.NFC.String(t))
+		if n := utf8.RuneCountInString(t); n == 0 || n > maxTag || strings.ContainsRune(t, 0) {
+			p.Add(fmt.Sprintf("tags[%d]", i), fmt.Sprintf("must have 1 to %d characters", maxTag))
+			continue
+		}
+		if !slices.Contains(out, t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// subscribe resolves the email types and writes categorised ones through to
+// their category (contract D4). Where a request contradicts itself within a
+// category, the refusal stands.
+func (c *checked) subscribe(subs map[string]*bool, types Types) error {
+	var unknown []fault.Field
+	for _, name := range slices.Sorted(maps.Keys(subs)) {
+		t, ok := types.find(name)
+		if !ok {
+			unknown = append(unknown, fault.Field{Path: "subscriptions." + name, Message: "there is no such email type"})
+			continue
+		}
+		c.types[t.Key] = subs[name]
+		if t.Category == "" {
+			continue
+		}
+		if before, said := c.categories[t.Category]; said && before != nil && !*before {
+			continue
+		}
+		c.categories[t.Category] = subs[name]
+	}
+	if len(unknown) > 0 {
+		return ErrInvalidEmailType.With(fault.Fields{Fields: unknown}).Sayf("%s", fault.Input(unknown...).Message)
+	}
+	return nil
+}
+
+// apply merges the change into the contact and returns the names of the parts
+// that changed and the subscriptions that did. The stage is not its business.
+func (c *Contact) apply(ch checked) (parts []string, turned []turn, err error) {
+	ch.splitName()
+	for _, t := range slices.Sorted(maps.Keys(ch.texts)) {
+		at := c.text(t)
+		if !same(*at, ch.texts[t]) {
+			*at = ch.texts[t]
+			parts = append(parts, string(t))
+		}
+	}
+	if merge(c.CustomFields, ch.fields) {
+		parts = append(parts, "custom_fields")
+	}
+	if ch.tags != nil {
+		before := len(c.Tags)
+		for _, t := range *ch.tags {
+			if !slices.Contains(c.Tags, t) {
+				c.Tags = append(c.Tags, t)
+			}
+		}
+		if len(c.Tags) > maxTags {
+			return nil, nil, ErrLimit.Sayf("a contact may have at most %d tags", maxTags)
+		}
+		if len(c.Tags) > before {
+			parts = append(parts, "tags")
+		}
+	}
+	if ch.blocked != nil && *ch.blocked != c.DoNotContact {
+		c.DoNotContact = *ch.blocked
+		parts = append(parts, "do_not_contact")
+	}
+	turned = c.turn(ch)
+	if len(turned) > 0 {
+		parts = append(parts, "subscriptions")
+	}
+	return parts, turned, nil
+}
+
+// turn is one subscription that changed; it is the data of a journal entry.
+type turn struct {
+	TypeKey    string      `json:"email_type_key,omitempty"`
+	Category   id.Category `json:"category_id,omitempty"`
+	Subscribed *bool       `json:"subscribed"` // null: nothing is said any more
+}
+
+func (c *Contact) turn(ch checked) []turn {
+	var list []turn
+	for _, key := range slices.Sorted(maps.Keys(ch.types)) {
+		if turnKey(c.Subscriptions, key, ch.types[key]) {
+			list = append(list, turn{TypeKey: key, Subscribed: ch.types[key]})
+		}
+	}
+	for _, category := range slices.Sorted(maps.Keys(ch.categories)) {
+		if turnKey(c.CategorySubscriptions, category, ch.categories[category]) {
+			list = append(list, turn{Category: category, Subscribed: ch.categories[category]})
+		}
+	}
+	return list
+}
+
+func turnKey[K comparable](m map[K]bool, key K, v *bool) bool {
+	before, said := m[key]
+	switch {
+	case v == nil:
+		delete(m, key)
+		return said
+	case said && before == *v:
+		return false
+	}
+	m[key] = *v
+	return true
+}
+
+// splitName fills first and last name from a full name that came without them,
+// at its last space (contract D1).
+func (c checked) splitName() {
+	full := c.texts[FullName]
+	_, first := c.texts[FirstName]
+	_, last := c.texts[LastName]
+	if full == nil || first || last {
+		return
+	}
+	name := strings.Join(strings.Fields(*full), " ")
+	i := strings.LastIndexByte(name, ' ')
+	if i < 0 {
+		c.texts[FirstName] = new(clip(name))
+		return
+	}
+	c.texts[FirstName], c.texts[LastName] = new(clip(name[:i])), new(clip(name[i+1:]))
+}
+
+// clip cuts a part of a full name to what its column takes.
+func clip(s string) string {
+	if r := []rune(s); len(r) > longest[FirstName] {
+		return string(r[:longest[FirstName]])
+	}
+	return s
+}
+
+func same(a, b *string) bool {
+	return a == nil && b == nil || a != nil && b != nil && *a == *b
+}
+
+// merge puts values into m, where nil removes, and reports whether m changed.
+func merge(m, values map[string]any) bool {
+	changed := false
+	for k, v := range values {
+		before, had := m[k]
+		switch {
+		case v == nil:
+			changed = changed || had
+			delete(m, k)
+		case !had || !equal(before, v):
+			m[k] = v
+			changed = true
+		}
+	}
+	return changed
+}
+
+// equal compares two JSON values.
+func equal(a, b any) bool {
+	as, aok := a.([]any)
+	bs, bok := b.([]any)
+	if aok || bok {
+		return aok && bok && slices.EqualFunc(as, bs, equal)
+	}
+	return a == b
+}

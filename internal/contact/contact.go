@@ -1,0 +1,195 @@
+package contact
+
+import (
+	"time"
+
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/mail/address"
+)
+
+// Status is a contact's global status.
+type Status string
+
+// The statuses of spec 2.4.
+const (
+	Active       Status = "active"
+	Pending      Status = "pending"
+	Unsubscribed Status = "unsubscribed"
+	Bounced      Status = "bounced"
+	Complained   Status = "complained"
+	Suppressed   Status = "suppressed"
+)
+
+// Statuses lists them all.
+func Statuses() []Status {
+	return []Status{Active, Pending, Unsubscribed, Bounced, Complained, Suppressed}
+}
+
+// rank orders the statuses by precedence (contract 6.4).
+func (s Status) rank() int {
+	switch s {
+	case Suppressed:
+		return 5
+	case Complained:
+		return 4
+	case Bounced:
+		return 3
+	case Unsubscribed:
+		return 2
+	case Active:
+		return 1
+	}
+	return 0
+}
+
+// Contact is one person.
+type Contact struct {
+	ID           id.Contact
+	Tenant       id.Tenant
+	Email        string
+	EmailDomain  string
+	ExternalID   *string
+	FirstName    *string
+	LastName     *string
+	FullName     *string // as typed in one piece
+	Title        *string
+	Company      *string
+	Phone        *string
+	Website      *string
+	Timezone     *string
+	AddressLine1 *string
+	AddressLine2 *string
+	City         *string
+	State        *string
+	PostalCode   *string
+	Country      *string
+	Source       *string
+	Stage        id.Stage // empty: none
+
+	CustomFields          map[string]any
+	Tags                  []string
+	Subscriptions         map[string]bool      // by email type key; missing is consent
+	CategorySubscriptions map[id.Category]bool // source of truth for categorised types
+
+	Status               Status
+	StatusBeforeSuppress Status // empty unless Suppressed
+	DoNotContact         bool
+	ProspectScore        float64
+	CustomerScore        float64
+	ScoreUpdatedAt       *time.Time
+
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
+	AnonymizedAt   *time.Time
+	SuppressedAt   *time.Time
+	UnsubscribedAt *time.Time
+
+	MemberAddedAt *time.Time // in member lists only
+
+	Activity
+}
+
+// The faults of this package.
+var (
+	ErrNotFound            = fault.New(fault.NotFound, "CONTACT_NOT_FOUND", "there is no such contact")
+	ErrDuplicateEmail      = fault.New(fault.Conflict, "DUPLICATE_EMAIL", "a contact with this address exists")
+	ErrDuplicateExternalID = fault.New(fault.Conflict, "DUPLICATE_EXTERNAL_ID", "another contact has this external_id")
+	ErrInvalidStage        = fault.New(fault.Invalid, "INVALID_STAGE", "there is no such stage")
+	ErrInvalidEmailType    = fault.New(fault.Invalid, "INVALID_EMAIL_TYPE", "there is no such email type")
+	ErrInvalidStatus       = fault.New(fault.Invalid, "INVALID_STATUS", "there is no such status")
+	ErrLimit               = fault.New(fault.Invalid, "LIMIT_EXCEEDED", "a limit is exceeded")
+	ErrMissingIdentifier   = fault.New(fault.Invalid, "MISSING_IDENTIFIER", "name the contact by email or external_id")
+)
+
+// Consent is what a mail needs the contact's consent for. An empty TypeKey asks
+// for nothing beyond the contact's status.
+type Consent struct {
+	TypeKey  string
+	Category id.Category // empty: the type is in no category
+}
+
+// The reasons for which a contact gets no mail, in the order they are tested.
+const (
+	SkipPending              = "pending"
+	SkipNotActive            = "not_active"
+	SkipDoNotContact         = "do_not_contact"
+	SkipSuppressedAddress    = "suppressed_address"
+	SkipUnsubscribedCategory = "unsubscribed_category"
+	SkipUnsubscribedType     = "unsubscribed_type"
+	SkipInvalidEmail         = "invalid_email"
+)
+
+// Refusal returns why the contact must not get a mail that needs consent k, or
+// nothing when it may (contract 10.1). listed tells whether its address is on
+// the suppression list.
+func (c Contact) Refusal(k Consent, listed bool) string {
+	switch {
+	case c.Status == Pending:
+		return SkipPending
+	case c.Status != Active:
+		return SkipNotActive
+	case c.DoNotContact:
+		return SkipDoNotContact
+	case listed:
+		return SkipSuppressedAddress
+	}
+	if k.Category != "" {
+		if allowed, said := c.CategorySubscriptions[k.Category]; said && !allowed {
+			return SkipUnsubscribedCategory
+		}
+	} else if k.TypeKey != "" {
+		if allowed, said := c.Subscriptions[k.TypeKey]; said && !allowed {
+			return SkipUnsubscribedType
+		}
+	}
+	if _, err := address.Parse(c.Email); err != nil {
+		return SkipInvalidEmail
+	}
+	return ""
+}
+
+// EmailType is what this package must know about an email type.
+type EmailType struct {
+	ID       id.EmailType
+	Key      string
+	Category id.Category // empty: none
+}
+
+// Types are a tenant's email types and categories, given by the caller because
+// they are declared above this package.
+type Types struct {
+	EmailTypes []EmailType
+	Categories []id.Category
+}
+
+// find returns the type with a key or an id.
+func (t Types) find(name string) (EmailType, bool) {
+	uuid, isID := id.Parse[id.EmailType](name)
+	for _, e := range t.EmailTypes {
+		if e.Key == name || isID && e.ID == uuid {
+			return e, true
+		}
+	}
+	return EmailType{}, false
+}
+
+// Mirrored returns the contact's subscriptions as they are read: for a type in a
+// category, what the category says (contract D4).
+func (c Contact) Mirrored(t Types) map[string]bool {
+	out := make(map[string]bool, len(c.Subscriptions))
+	for k, v := range c.Subscriptions {
+		out[k] = v
+	}
+	for _, e := range t.EmailTypes {
+		if e.Category == "" {
+			continue
+		}
+		if v, said := c.CategorySubscriptions[e.Category]; said {
+			out[e.Key] = v
+		} else {
+			delete(out, e.Key)
+		}
+	}
+	return out
+}

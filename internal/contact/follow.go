@@ -1,0 +1,194 @@
+package contact
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+	"packetboat/internal/sqldb"
+)
+
+// Follower keeps contacts' activity, bounces and deliverability up with what
+// the journal says happened to their mail (contract 6.4). Entries say more in
+// their data:
+//
+//	email_delivered  {"after_sent": true} where an email_sent came before it;
+//	                 otherwise it counts as the sending too
+//	email_bounced    {"class": "hard" | "soft" | "block"}
+//	email_opened,    {"classification": "human" | "privacy" | "bot", "first": true}
+//	email_clicked    first: the message's first verified one; without a
+//	                 classification the event is noted as not yet classified
+//
+// The address of a hard bounce is put on the suppression list by that package's
+// own follower.
+func Follower() journal.Follower {
+	return journal.Follower{Name: "contact", Follow: follow}
+}
+
+// followed is the data of the entries that are followed.
+type followed struct {
+	Class          string `json:"class"`
+	Classification string `json:"classification"`
+	First          bool   `json:"first"`
+	AfterSent      bool   `json:"after_sent"`
+}
+
+func follow(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
+	byTenant := map[id.Tenant][]journal.Entry{}
+	for _, e := range entries {
+		switch e.Type {
+		case journal.EmailSent, journal.EmailDelivered, journal.EmailBounced, journal.EmailOpened, journal.EmailClicked:
+			if e.Contact != "" {
+				byTenant[e.Tenant] = append(byTenant[e.Tenant], e)
+			}
+		}
+	}
+	for _, tenant := range slices.Sorted(maps.Keys(byTenant)) {
+		if err := followTenant(ctx, tx, tenant, byTenant[tenant]); err != nil {
+			return fmt.Errorf("follow mail of contacts: %w", err)
+		}
+	}
+	return nil
+}
+
+func followTenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []journal.Entry) error {
+	ids := map[id.Contact]bool{}
+	for _, e := range entries {
+		ids[e.Contact] = true
+	}
+	list, err := standings(ctx, tx, tenant, slices.Collect(maps.Keys(ids)))
+	if err != nil {
+		return err
+	}
+	byID := make(map[id.Contact]*standing, len(list))
+	for _, s := range list {
+		byID[s.contact] = s
+	}
+	var bounced []id.Contact
+	var now time.Time
+	for _, e := range entries {
+		s, ok := byID[e.Contact]
+		if !ok {
+			continue
+		}
+		var d followed
+		if err := e.Decode(&d); err != nil {
+			return fmt.Errorf("journal entry %s: %w", e.ID, err)
+		}
+		if s.happened(e.Type, d, e.At) {
+			bounced = append(bounced, e.Contact)
+			if Bounced.rank() > s.status.rank() {
+				s.status = Bounced
+			}
+		}
+		if e.At.After(now) {
+			now = e.At
+		}
+	}
+	changes := make([]saved, 0, len(list))
+	for _, s := range list {
+		s.judge(s.status, now)
+		changes = append(changes, saved{s.contact, &s.Activity})
+	}
+	if err := saveActivities(ctx, tx, tenant, changes); err != nil {
+		return err
+	}
+	if len(bounced) == 0 {
+		return nil
+	}
+	// The row may have risen since it was read: the statement asks again. A
+	// deleted contact remembers for its restoration.
+	_, err = tx.Exec(ctx, `
+		UPDATE contact SET
+			global_status = CASE WHEN global_status = 'suppressed' THEN global_status ELSE 'bounced' END,
+			status_before_suppress = CASE WHEN global_status = 'suppressed' THEN 'bounced' END,
+			updated_at = $2
+		WHERE tenant_id = $1 AND id`+tx.In(3)+` AND CASE WHEN global_status = 'suppressed'
+			THEN status_before_suppress ELSE global_status END IN ('active', 'pending', 'unsubscribed')`,
+		tenant, sqldb.Micros(now), sqldb.List(tx, bounced))
+	return err
+}
+
+// The rule of contract 6.4 for soft bounces.
+const (
+	softLimit = 5
+	softSpan  = 7 * day
+)
+
+// happened takes one event into account and reports whether the contact is to
+// be taken for bounced.
+func (a *Activity) happened(t journal.Type, d followed, at time.Time) bool {
+	switch t {
+	case journal.EmailSent:
+		a.TotalEmailsSent++
+		later(&a.LastEmailSentAt, at)
+	case journal.EmailDelivered:
+		if !d.AfterSent {
+			a.TotalEmailsSent++
+			later(&a.LastEmailSentAt, at)
+		}
+		a.BounceType, a.softRun, a.softSince = "", 0, nil
+	case journal.EmailBounced:
+		return a.bounce(d.Class, at)
+	case journal.EmailOpened, journal.EmailClicked:
+		a.engaged(t, d, at)
+	}
+	return false
+}
+
+func (a *Activity) bounce(class string, at time.Time) bool {
+	if class == BounceHard {
+		a.BounceType = BounceHard
+		return true
+	}
+	a.BounceType = BounceSoft
+	later(&a.lastSoftAt, at)
+	if class != BounceSoft { // a block is no sign that the mailbox fails
+		return false
+	}
+	a.softRun++
+	if a.softSince == nil {
+		a.softSince = new(micros(at))
+	}
+	return a.softRun >= softLimit && at.Sub(*a.softSince) >= softSpan
+}
+
+func (a *Activity) engaged(t journal.Type, d followed, at time.Time) {
+	settle := func() {
+		if a.LastActivityPending && !after(a.LastActivityAt, micros(at)) {
+			a.LastActivityAt, a.LastActivityPending = a.settledAt, false
+		}
+	}
+	switch d.Classification {
+	case "", "pending":
+		if !after(a.LastActivityAt, at) {
+			a.LastActivityAt, a.LastActivityPending = new(micros(at)), true
+		}
+		return
+	case "bot":
+		settle()
+		return
+	}
+	if t == journal.EmailOpened {
+		later(&a.LastEmailOpenedAt, at)
+		if d.First {
+			a.TotalEmailsOpened++
+		}
+	} else {
+		later(&a.LastEmailClickedAt, at)
+		if d.First {
+			a.TotalEmailsClicked++
+		}
+	}
+	if d.Classification == "human" { // a proxy's prefetch is nobody's activity
+		later(&a.settledAt, at)
+	}
+	settle()
+	if !a.LastActivityPending && a.settledAt != nil {
+		later(&a.LastActivityAt, *a.settledAt)
+	}
+}

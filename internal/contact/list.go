@@ -1,0 +1,318 @@
+package contact
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// Selector says which contacts are meant.
+type Selector struct {
+	Statuses []Status // none: all but Suppressed
+	Search   string   // every word must occur in names, company or address
+}
+
+// ParseStatuses reads the names of statuses.
+func ParseStatuses(list []string) ([]Status, error) {
+	out := make([]Status, 0, len(list))
+	for _, s := range list {
+		if Status(s).rank() == 0 && Status(s) != Pending {
+			return nil, ErrInvalidStatus.Sayf("%q is not a status of contacts", s)
+		}
+		out = append(out, Status(s))
+	}
+	return out, nil
+}
+
+// Query asks for one page of contacts.
+type Query struct {
+	Selector
+	Sort  Sort
+	Asc   bool
+	After *Position // nil: the first page
+	Limit int
+	From  *Restriction
+}
+
+// Restriction limits a query to the members of something that a package above
+// keeps: a join on c.tenant_id and c.id, whose parameters begin at $2.
+type Restriction struct {
+	Join    string
+	Args    []any
+	AddedAt string // expression for member_added_at, never null; empty: null
+}
+
+// Position is where a page ended: the sort value, nil for null, and the id.
+type Position struct {
+	Value *string
+	ID    id.Contact
+}
+
+// Page is one page of contacts; Next is nil on the last one.
+type Page struct {
+	Contacts []Contact
+	Next     *Position
+}
+
+// Sort names what a list is sorted by.
+type Sort string
+
+// The sorts that have a name here; ParseSort knows them all.
+const (
+	ByCreated     Sort = "created_at"
+	ByMemberAdded Sort = "member_added_at"
+)
+
+type order struct {
+	column   string
+	nullable bool
+	read     func(string) (any, error)
+	value    func(c *Contact) any // string, *string, int64, float64, bool, time.Time or *time.Time
+}
+
+func readText(s string) (any, error)   { return s, nil }
+func readInt(s string) (any, error)    { return strconv.ParseInt(s, 10, 64) }
+func readNumber(s string) (any, error) { return strconv.ParseFloat(s, 64) }
+func readBool(s string) (any, error)   { return strconv.ParseBool(s) }
+
+var orders = map[Sort]order{
+	"email":                 {"c.email", false, readText, func(c *Contact) any { return c.Email }},
+	"first_name":            {"c.first_name", true, readText, func(c *Contact) any { return c.FirstName }},
+	"last_name":             {"c.last_name", true, readText, func(c *Contact) any { return c.LastName }},
+	"company":               {"c.company", true, readText, func(c *Contact) any { return c.Company }},
+	"title":                 {"c.title", true, readText, func(c *Contact) any { return c.Title }},
+	"phone":                 {"c.phone", true, readText, func(c *Contact) any { return c.Phone }},
+	"city":                  {"c.city", true, readText, func(c *Contact) any { return c.City }},
+	"state":                 {"c.state", true, readText, func(c *Contact) any { return c.State }},
+	"country":               {"c.country", true, readText, func(c *Contact) any { return c.Country }},
+	"postal_code":           {"c.postal_code", true, readText, func(c *Contact) any { return c.PostalCode }},
+	"source":                {"c.source", true, readText, func(c *Contact) any { return c.Source }},
+	"global_status":         {"c.global_status", false, readText, func(c *Contact) any { return string(c.Status) }},
+	"deliverability_status": {"a.deliverability_status", false, readText, func(c *Contact) any { return string(c.DeliverabilityStatus) }},
+	"do_not_contact":        {"c.do_not_contact", false, readBool, func(c *Contact) any { return c.DoNotContact }},
+	"prospect_score":        {"c.prospect_score", false, readNumber, func(c *Contact) any { return c.ProspectScore }},
+	"customer_score":        {"c.customer_score", false, readNumber, func(c *Contact) any { return c.CustomerScore }},
+	"total_emails_sent":     {"a.total_emails_sent", false, readInt, func(c *Contact) any { return c.TotalEmailsSent }},
+	"total_emails_opened":   {"a.total_emails_opened", false, readInt, func(c *Contact) any { return c.TotalEmailsOpened }},
+	"total_emails_clicked":  {"a.total_emails_clicked", false, readInt, func(c *Contact) any { return c.TotalEmailsClicked }},
+	"last_activity_at":      {"a.last_activity_at", true, readInt, func(c *Contact) any { return c.LastActivityAt }},
+	"last_email_sent_at":    {"a.last_email_sent_at", true, readInt, func(c *Contact) any { return c.LastEmailSentAt }},
+	"last_email_opened_at":  {"a.last_email_opened_at", true, readInt, func(c *Contact) any { return c.LastEmailOpenedAt }},
+	"last_email_clicked_at": {"a.last_email_clicked_at", true, readInt, func(c *Contact) any { return c.LastEmailClickedAt }},
+	"last_page_viewed_at":   {"a.last_page_viewed_at", true, readInt, func(c *Contact) any { return c.LastPageViewedAt }},
+	"created_at":            {"c.created_at", false, readInt, func(c *Contact) any { return c.CreatedAt }},
+	"updated_at":            {"c.updated_at", false, readInt, func(c *Contact) any { return c.UpdatedAt }},
+	"stage_id": {"c.stage_id", true, readText, func(c *Contact) any {
+		if c.Stage == "" {
+			return nil
+		}
+		return string(c.Stage)
+	}},
+}
+
+// ParseSort returns the sort with a name; one that is unknown is by creation.
+func ParseSort(name string) Sort {
+	if _, ok := orders[Sort(name)]; ok {
+		return Sort(name)
+	}
+	return ByCreated
+}
+
+// Sorts returns every name that ParseSort knows.
+func Sorts() []string {
+	list := make([]string, 0, len(orders))
+	for s := range orders {
+		list = append(list, string(s))
+	}
+	return list
+}
+
+func (o order) position(c *Contact) *Position {
+	p := &Position{ID: c.ID}
+	switch v := o.value(c).(type) {
+	case string:
+		p.Value = &v
+	case *string:
+		p.Value = v
+	case int64:
+		p.Value = new(strconv.FormatInt(v, 10))
+	case float64:
+		p.Value = new(strconv.FormatFloat(v, 'g', -1, 64))
+	case bool:
+		p.Value = new(strconv.FormatBool(v))
+	case time.Time:
+		p.Value = new(strconv.FormatInt(v.UnixMicro(), 10))
+	case *time.Time:
+		if v != nil {
+			p.Value = new(strconv.FormatInt(v.UnixMicro(), 10))
+		}
+	}
+	return p
+}
+
+// statement gathers the parts of a query and its parameters.
+type statement struct {
+	from, where strings.Builder
+	args        []any
+}
+
+func (s *statement) arg(v any) string {
+	s.args = append(s.args, v)
+	return "$" + strconv.Itoa(len(s.args))
+}
+
+// MaxSearch is the longest search text.
+const MaxSearch = 200
+
+func selection(db *sqldb.DB, tenant id.Tenant, q Selector, r *Restriction) (*statement, error) {
+	if utf8.RuneCountInString(q.Search) > MaxSearch {
+		return nil, fault.Input(fault.Field{Path: "search", Message: "at most 200 characters"})
+	}
+	s := &statement{args: []any{tenant}}
+	s.from.WriteString(source)
+	if r != nil {
+		s.args = append(s.args, r.Args...)
+		s.from.WriteString(r.Join)
+	}
+	s.where.WriteString(` c.tenant_id = $1 `)
+	if len(q.Statuses) == 0 {
+		s.where.WriteString(` AND c.global_status <> 'suppressed' `)
+	} else {
+		s.where.WriteString(` AND c.global_status` + db.In(len(s.args)+1))
+		s.args = append(s.args, sqldb.List(db, q.Statuses))
+	}
+	for _, word := range strings.Fields(fold(q.Search)) {
+		s.where.WriteString(` AND c.search_text LIKE ` + s.arg("%"+likeEscaper.Replace(word)+"%") + ` ESCAPE '\' `)
+	}
+	return s, nil
+}
+
+var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
+// fold makes text comparable whatever its case and accents.
+func fold(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) || r == 0 {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, norm.NFKD.String(s))
+}
+
+// searchText is what the search looks in; a word holds no space, so it matches
+// within one of the parts.
+func (c *Contact) searchText() string {
+	parts := []string{c.Email}
+	for _, p := range []*string{c.FirstName, c.LastName, c.FullName, c.Company} {
+		if p != nil {
+			parts = append(parts, *p)
+		}
+	}
+	return fold(strings.Join(parts, "\n"))
+}
+
+// Count returns how many contacts a selector means.
+func Count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Selector) (int, error) {
+	s, err := selection(db, tenant, q, nil)
+	if err != nil {
+		return 0, err
+	}
+	var n int
+	err = db.QueryRow(ctx, `SELECT COUNT(*) FROM `+s.from.String()+` WHERE `+s.where.String(), s.args...).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("count contacts: %w", err)
+	}
+	return n, nil
+}
+
+// List returns one page of contacts. Null sort values come last in either
+// direction, ties are broken by id, and a contact that stays as it is is on one
+// page only, whatever arrives in between.
+func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Query) (Page, error) {
+	o, ok := orders[q.Sort]
+	added := "NULL"
+	if q.From != nil && q.From.AddedAt != "" {
+		added = q.From.AddedAt
+		if q.Sort == ByMemberAdded {
+			o, ok = order{added, false, readInt, func(c *Contact) any { return c.MemberAddedAt }}, true
+		}
+	}
+	if !ok {
+		o = orders[ByCreated]
+	}
+	s, err := selection(db, tenant, q.Selector, q.From)
+	if err != nil {
+		return Page{}, err
+	}
+	if err := s.seek(o, q); err != nil {
+		return Page{}, err
+	}
+	dir := " DESC "
+	if q.Asc {
+		dir = " ASC "
+	}
+	last := ""
+	if o.nullable {
+		last = "NULLS LAST"
+	}
+	rows, err := db.Query(ctx, `
+		SELECT `+selected+`, `+added+` FROM `+s.from.String()+` WHERE `+s.where.String()+`
+		ORDER BY `+o.column+dir+last+`, c.id`+dir+` LIMIT `+s.arg(q.Limit+1), s.args...)
+	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (Contact, error) {
+		var at sql.NullInt64
+		c, err := scan(row, &at)
+		c.MemberAddedAt = sqldb.NullTime(at)
+		return c, err
+	})
+	if err != nil {
+		return Page{}, fmt.Errorf("list contacts: %w", err)
+	}
+	p := Page{Contacts: list}
+	if len(list) > q.Limit {
+		p.Contacts = list[:q.Limit]
+		p.Next = o.position(&p.Contacts[q.Limit-1])
+	}
+	return p, nil
+}
+
+// ErrPosition reports a position that does not belong to the sort.
+var ErrPosition = fault.New(fault.Invalid, "INVALID_CURSOR", "the cursor does not belong to this list")
+
+// seek adds the condition that begins a page after q.After.
+func (s *statement) seek(o order, q Query) error {
+	if q.After == nil {
+		return nil
+	}
+	than := " < "
+	if q.Asc {
+		than = " > "
+	}
+	if q.After.Value == nil {
+		if !o.nullable {
+			return ErrPosition
+		}
+		s.where.WriteString(` AND ` + o.column + ` IS NULL AND c.id` + than + s.arg(q.After.ID))
+		return nil
+	}
+	value, err := o.read(*q.After.Value)
+	if err != nil {
+		return ErrPosition.Because(err)
+	}
+	s.where.WriteString(` AND ((` + o.column + `, c.id)` + than + `(` + s.arg(value) + `, ` + s.arg(q.After.ID) + `)`)
+	if o.nullable {
+		s.where.WriteString(` OR ` + o.column + ` IS NULL`)
+	}
+	s.where.WriteString(`)`)
+	return nil
+}

@@ -1,0 +1,366 @@
+package contact
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+	"packetboat/internal/slug"
+	"packetboat/internal/sqldb"
+)
+
+// Stage is a step of a tenant's pipeline.
+type Stage struct {
+	ID          id.Stage
+	Name        string
+	Slug        string
+	Category    StageCategory
+	Color       *string
+	Description *string
+	SortOrder   int
+	Default     bool // exactly one is, once there are any
+	CreatedAt   time.Time
+}
+
+// StageCategory decides which score of a contact in the stage moves.
+type StageCategory string
+
+// The categories of spec 2.10.
+const (
+	Prospect     StageCategory = "prospect"
+	Customer     StageCategory = "customer"
+	Churned      StageCategory = "churned"
+	Disqualified StageCategory = "disqualified"
+	Partner      StageCategory = "partner"
+)
+
+// StageCategories lists them all.
+func StageCategories() []StageCategory {
+	return []StageCategory{Prospect, Customer, Churned, Disqualified, Partner}
+}
+
+// The faults of stages.
+var (
+	ErrNoStage    = fault.New(fault.NotFound, "NOT_FOUND", "there is no such stage")
+	ErrStageInUse = fault.New(fault.Conflict, "IN_USE", "the stage is still in use")
+)
+
+const (
+	maxStages      = 50
+	maxStageName   = 200
+	maxDescription = 2000
+)
+
+func standardStage(stages []Stage) id.Stage {
+	for _, s := range stages {
+		if s.Default {
+			return s.ID
+		}
+	}
+	return ""
+}
+
+func categoryOf(stages []Stage, stage id.Stage) StageCategory {
+	for _, s := range stages {
+		if s.ID == stage {
+			return s.Category
+		}
+	}
+	return ""
+}
+
+// moveTo changes the stage; another category resets both scores (contract D35).
+func (c *Contact) moveTo(stage id.Stage, stages []Stage, now time.Time) {
+	if categoryOf(stages, c.Stage) != categoryOf(stages, stage) {
+		c.ProspectScore, c.CustomerScore, c.ScoreUpdatedAt = 0, 0, new(now)
+	}
+	c.Stage = stage
+}
+
+// Stages returns the tenant's stages in display order.
+func Stages(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]Stage, error) {
+	rows, err := db.Query(ctx, `
+		SELECT id, name, slug, category, color, description, sort_order, is_default, created_at
+		FROM contact_stage WHERE tenant_id = $1 ORDER BY sort_order, created_at, id`, tenant)
+	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (Stage, error) {
+		var s Stage
+		var created int64
+		err := row(&s.ID, &s.Name, &s.Slug, &s.Category, &s.Color, &s.Description, &s.SortOrder, &s.Default, &created)
+		s.CreatedAt = sqldb.Time(created)
+		return s, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list stages: %w", err)
+	}
+	return list, nil
+}
+
+// StageByID returns one stage.
+func StageByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stage id.Stage) (Stage, error) {
+	list, err := Stages(ctx, db, tenant)
+	if err != nil {
+		return Stage{}, err
+	}
+	for _, s := range list {
+		if s.ID == stage {
+			return s, nil
+		}
+	}
+	return Stage{}, ErrNoStage
+}
+
+// StageChange is what a request says about a stage; nil leaves a part alone,
+// and an empty Color or Description clears it.
+type StageChange struct {
+	Name        *string
+	Category    *StageCategory
+	Color       *string
+	Description *string
+	SortOrder   *int
+	Default     *bool
+}
+
+var colorPattern = regexp.MustCompile(`^#[0-9a-f]{6}$`)
+
+// apply checks the change and merges it into s.
+func (ch StageChange) apply(s *Stage) error {
+	var p fault.Problems
+	if ch.Name != nil {
+		s.Name = strings.TrimSpace(norm.NFC.String(*ch.Name))
+	}
+	if n := utf8.RuneCountInString(s.Name); n == 0 || n > maxStageName || strings.ContainsRune(s.Name, 0) {
+		p.Add("name", "required, 1 to 200 characters")
+	}
+	if ch.Category != nil {
+		s.Category = *ch.Category
+	}
+	if !slices.Contains(StageCategories(), s.Category) {
+		p.Add("category", "must be one of prospect, customer, churned, disqualified, partner")
+	}
+	if ch.Color != nil {
+		s.Color = nil
+		if *ch.Color != "" {
+			s.Color = new(strings.ToLower(*ch.Color))
+			if !colorPattern.MatchString(*s.Color) {
+				p.Add("color", "must be a colour as #rrggbb")
+			}
+		}
+	}
+	if ch.Description != nil {
+		s.Description = nil
+		if d := strings.TrimSpace(norm.NFC.String(*ch.Description)); d != "" {
+			s.Description = &d
+			if utf8.RuneCountInString(d) > maxDescription || strings.ContainsRune(d, 0) {
+				p.Add("description", fmt.Sprintf("at most %d characters", maxDescription))
+			}
+		}
+	}
+	if ch.SortOrder != nil {
+		s.SortOrder = *ch.SortOrder
+		if s.SortOrder < 0 || s.SortOrder > 1_000_000 {
+			p.Add("sort_order", "must be between 0 and 1000000")
+		}
+	}
+	if ch.Default != nil && !*ch.Default && s.Default {
+		p.Add("is_default", "make another stage the default instead")
+	}
+	return p.Err()
+}
+
+// CreateStage makes a stage. The first one is the default whatever is said.
+func CreateStage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ch StageChange, now time.Time) (Stage, error) {
+	s := Stage{ID: id.New[id.Stage](), CreatedAt: micros(now)}
+	if err := ch.apply(&s); err != nil {
+		return Stage{}, err
+	}
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		list, err := Stages(ctx, tx, tenant)
+		if err != nil {
+			return err
+		}
+		if len(list) >= maxStages {
+			return ErrLimit.Sayf("a tenant may have at most %d stages", maxStages)
+		}
+		if ch.SortOrder == nil && len(list) > 0 {
+			s.SortOrder = list[len(list)-1].SortOrder + 1
+		}
+		s.Default = len(list) == 0 || ch.Default != nil && *ch.Default
+		if s.Default {
+			if err := noDefault(ctx, tx, tenant); err != nil {
+				return err
+			}
+		}
+		s.Slug, err = slug.Free(slug.Derive(s.Name, '-'), '-', func(try string) (bool, error) {
+			return slices.ContainsFunc(list, func(have Stage) bool { return have.Slug == try }), nil
+		})
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `
+			INSERT INTO contact_stage (tenant_id, id, name, slug, category, color, description, sort_order, is_default, created_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+			tenant, s.ID, s.Name, s.Slug, s.Category, s.Color, s.Description, s.SortOrder, s.Default, sqldb.Micros(s.CreatedAt))
+		return err
+	})
+	if err != nil {
+		return Stage{}, fmt.Errorf("create a stage: %w", err)
+	}
+	return s, nil
+}
+
+func noDefault(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) error {
+	_, err := tx.Exec(ctx, `UPDATE contact_stage SET is_default = FALSE WHERE tenant_id = $1 AND is_default`, tenant)
+	return err
+}
+
+// UpdateStage changes a stage. Its slug stays.
+func UpdateStage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stage id.Stage, ch StageChange) (Stage, error) {
+	var s Stage
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		var err error
+		if s, err = StageByID(ctx, tx, tenant, stage); err != nil {
+			return err
+		}
+		if err := ch.apply(&s); err != nil {
+			return err
+		}
+		if ch.Default != nil && *ch.Default && !s.Default {
+			if err := noDefault(ctx, tx, tenant); err != nil {
+				return err
+			}
+			s.Default = true
+		}
+		_, err = tx.Exec(ctx, `
+			UPDATE contact_stage SET name = $3, category = $4, color = $5, description = $6, sort_order = $7, is_default = $8
+			WHERE tenant_id = $1 AND id = $2`,
+			tenant, stage, s.Name, s.Category, s.Color, s.Description, s.SortOrder, s.Default)
+		return err
+	})
+	if err != nil {
+		return Stage{}, fmt.Errorf("update a stage: %w", err)
+	}
+	return s, nil
+}
+
+// OrderStages puts the stages in the given order; all of them must be named.
+func OrderStages(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Stage) ([]Stage, error) {
+	var list []Stage
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		have, err := Stages(ctx, tx, tenant)
+		if err != nil {
+			return err
+		}
+		t := tx.Table("id TEXT", "sort_order BIGINT")
+		for i, s := range ids {
+			if slices.Contains(ids[:i], s) || !slices.ContainsFunc(have, func(h Stage) bool { return h.ID == s }) {
+				return fault.Input(fault.Field{Path: fmt.Sprintf("ids[%d]", i), Message: "must be the id of a stage, named once"})
+			}
+			t.Add(s, i)
+		}
+		if len(ids) != len(have) {
+			return fault.Input(fault.Field{Path: "ids", Message: "must name every stage"})
+		}
+		if len(ids) > 0 {
+			_, err = tx.Exec(ctx, `
+				UPDATE contact_stage SET sort_order = v.sort_order FROM `+t.As("v", 2)+`
+				WHERE contact_stage.tenant_id = $1 AND contact_stage.id = v.id`, t.Args(tenant)...)
+			if err != nil {
+				return err
+			}
+		}
+		list, err = Stages(ctx, tx, tenant)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("order stages: %w", err)
+	}
+	return list, nil
+}
+
+// stageHolders are the details of ErrStageInUse.
+type stageHolders struct {
+	Usage struct {
+		Contacts int `json:"contacts"`
+	} `json:"usage"`
+}
+
+// DeleteStage removes a stage. Its contacts move to the replacement; without
+// one, a stage that has contacts stays. The default stage always stays.
+func DeleteStage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stage, replacement id.Stage, now time.Time) error {
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		stages, err := Stages(ctx, tx, tenant)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(stages, func(s Stage) bool { return s.ID == stage })
+		if i < 0 {
+			return ErrNoStage
+		}
+		if replacement != "" && (replacement == stage || !slices.ContainsFunc(stages, func(s Stage) bool { return s.ID == replacement })) {
+			return ErrInvalidStage.Sayf("replacement_stage_id is not another stage")
+		}
+		var held stageHolders
+		err = tx.QueryRow(ctx, `SELECT COUNT(*) FROM contact WHERE tenant_id = $1 AND stage_id = $2`, tenant, stage).Scan(&held.Usage.Contacts)
+		if err != nil {
+			return err
+		}
+		if stages[i].Default {
+			return ErrStageInUse.With(held).Sayf("the default stage cannot be deleted; make another one the default first")
+		}
+		if held.Usage.Contacts > 0 {
+			if replacement == "" {
+				return ErrStageInUse.With(held)
+			}
+			if err := moveAll(ctx, tx, tenant, stage, replacement, stages, micros(now)); err != nil {
+				return err
+			}
+		}
+		_, err = tx.Exec(ctx, `DELETE FROM contact_stage WHERE tenant_id = $1 AND id = $2`, tenant, stage)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("delete a stage: %w", err)
+	}
+	return nil
+}
+
+// moveAll moves the contacts of one stage to another.
+func moveAll(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, from, to id.Stage, stages []Stage, now time.Time) error {
+	rows, err := tx.Query(ctx, `SELECT id FROM contact WHERE tenant_id = $1 AND stage_id = $2`, tenant, from)
+	ids, err := sqldb.Collect(rows, err, func(row func(...any) error) (id.Contact, error) {
+		var c id.Contact
+		return c, row(&c)
+	})
+	if err != nil {
+		return err
+	}
+	reset := ""
+	if categoryOf(stages, from) != categoryOf(stages, to) {
+		reset = ", prospect_score = 0, customer_score = 0, score_updated_at = $4"
+	}
+	for page := range slices.Chunk(ids, 500) {
+		_, err := tx.Exec(ctx, `
+			UPDATE contact SET stage_id = $3, updated_at = $4`+reset+`
+			WHERE tenant_id = $1 AND stage_id = $2 AND id`+tx.In(5), tenant, from, to, sqldb.Micros(now), sqldb.List(tx, page))
+		if err != nil {
+			return err
+		}
+		entries := make([]journal.Entry, len(page))
+		for i, c := range page {
+			entries[i] = journal.Entry{Tenant: tenant, Type: journal.StageChanged, Contact: c, At: now, Data: map[string]any{"from": from, "to": to}}
+		}
+		if err := journal.Append(ctx, tx, entries...); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,245 @@
+package contact
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/mail/address"
+	"packetboat/internal/sqldb"
+)
+
+// wide are the columns of a contact's own row, in the order of fields and values.
+var wide = []string{
+	"id", "email", "email_domain", "external_id", "first_name", "last_name", "full_name", "title", "company",
+	"phone", "website", "timezone", "address_line1", "address_line2", "city", "state", "postal_code", "country",
+	"source", "stage_id", "custom_fields", "tags", "subscriptions", "category_subscriptions", "global_status",
+	"status_before_suppress", "do_not_contact", "prospect_score", "customer_score", "score_updated_at",
+	"created_at", "updated_at", "anonymized_at", "suppressed_at", "unsubscribed_at",
+}
+
+var selected = "c.tenant_id, c." + strings.Join(wide, ", c.") + ", " + activityColumns
+
+// source joins a contact's two rows; every query of full contacts reads from it.
+const source = ` contact c JOIN contact_activity a ON a.tenant_id = c.tenant_id AND a.contact_id = c.id `
+
+// scan reads the selected columns, then what the query adds.
+func scan(row func(...any) error, more ...any) (Contact, error) {
+	var c Contact
+	var stage, before sql.NullString
+	var fields, tags, subs, cats string
+	var scored, anonymized, suppressed, unsubscribed sql.NullInt64
+	var created, updated int64
+	var a activityRow
+	dest := []any{
+		&c.Tenant, &c.ID, &c.Email, &c.EmailDomain, &c.ExternalID, &c.FirstName, &c.LastName, &c.FullName, &c.Title, &c.Company,
+		&c.Phone, &c.Website, &c.Timezone, &c.AddressLine1, &c.AddressLine2, &c.City, &c.State, &c.PostalCode, &c.Country,
+		&c.Source, &stage, &fields, &tags, &subs, &cats, &c.Status,
+		&before, &c.DoNotContact, &c.ProspectScore, &c.CustomerScore, &scored,
+		&created, &updated, &anonymized, &suppressed, &unsubscribed,
+	}
+	if err := row(append(append(dest, a.dest(&c.Activity)...), more...)...); err != nil {
+		return Contact{}, err
+	}
+	a.into(&c.Activity)
+	c.Stage, c.StatusBeforeSuppress = id.Stage(stage.String), Status(before.String)
+	c.CreatedAt, c.UpdatedAt = sqldb.Time(created), sqldb.Time(updated)
+	c.ScoreUpdatedAt, c.AnonymizedAt = sqldb.NullTime(scored), sqldb.NullTime(anonymized)
+	c.SuppressedAt, c.UnsubscribedAt = sqldb.NullTime(suppressed), sqldb.NullTime(unsubscribed)
+	c.CustomFields, c.Tags = map[string]any{}, []string{}
+	c.Subscriptions, c.CategorySubscriptions = map[string]bool{}, map[id.Category]bool{}
+	for _, j := range []struct {
+		text string
+		into any
+	}{{fields, &c.CustomFields}, {tags, &c.Tags}, {subs, &c.Subscriptions}, {cats, &c.CategorySubscriptions}} {
+		if len(j.text) <= 2 { // {} or []
+			continue
+		}
+		if err := json.Unmarshal([]byte(j.text), j.into); err != nil {
+			return Contact{}, fmt.Errorf("contact %s: %w", c.ID, err)
+		}
+	}
+	return c, nil
+}
+
+// values are the contact's wide columns as they are stored.
+func (c *Contact) values() ([]any, error) {
+	var texts [4]string
+	for i, v := range []any{c.CustomFields, c.Tags, c.Subscriptions, c.CategorySubscriptions} {
+		b, err := json.Marshal(v)
+		if err != nil {
+			return nil, fmt.Errorf("contact %s: %w", c.ID, err)
+		}
+		texts[i] = string(b)
+	}
+	return []any{
+		c.ID, c.Email, c.EmailDomain, c.ExternalID, c.FirstName, c.LastName, c.FullName, c.Title, c.Company,
+		c.Phone, c.Website, c.Timezone, c.AddressLine1, c.AddressLine2, c.City, c.State, c.PostalCode, c.Country,
+		c.Source, sqldb.Null(c.Stage), texts[0], texts[1], texts[2], texts[3], c.Status,
+		sqldb.Null(c.StatusBeforeSuppress), c.DoNotContact, c.ProspectScore, c.CustomerScore, sqldb.NullMicros(c.ScoreUpdatedAt),
+		sqldb.Micros(c.CreatedAt), sqldb.Micros(c.UpdatedAt), sqldb.NullMicros(c.AnonymizedAt), sqldb.NullMicros(c.SuppressedAt), sqldb.NullMicros(c.UnsubscribedAt),
+	}, nil
+}
+
+// insert writes a new contact and reports whether no other had its address or
+// external id.
+func (c *Contact) insert(ctx context.Context, tx *sqldb.DB) (bool, error) {
+	values, err := c.values()
+	if err != nil {
+		return false, err
+	}
+	args := append([]any{c.Tenant, c.searchText()}, values...)
+	n, err := tx.Exec(ctx, `
+		INSERT INTO contact (tenant_id, search_text, `+strings.Join(wide, ", ")+`)
+		VALUES (`+params(1, len(args))+`)
+		ON CONFLICT DO NOTHING`, args...)
+	if err != nil || n == 0 {
+		return false, err
+	}
+	return true, c.Activity.insert(ctx, tx, c.Tenant, c.ID)
+}
+
+var updateWide = func() string {
+	sets := make([]string, 0, len(wide))
+	for i, name := range wide[1:] { // all but the id
+		sets = append(sets, fmt.Sprintf("%s = $%d", name, i+4))
+	}
+	return strings.Join(sets, ", ")
+}()
+
+// update writes the contact's own row.
+func (c *Contact) update(ctx context.Context, tx *sqldb.DB) error {
+	values, err := c.values()
+	if err != nil {
+		return err
+	}
+	args := append([]any{c.Tenant, c.ID, c.searchText()}, values[1:]...)
+	_, err = tx.Exec(ctx, `
+		UPDATE contact SET search_text = $3, `+updateWide+`
+		WHERE tenant_id = $1 AND id = $2`, args...)
+	if sqldb.Unique(err) {
+		return ErrDuplicateExternalID.Because(err)
+	}
+	return err
+}
+
+func params(first, n int) string {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "$%d", first+i)
+	}
+	return b.String()
+}
+
+// Load returns the contacts with the given ids, in no particular order; ids
+// that name no contact are passed over.
+func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact) ([]Contact, error) {
+	if len(ids) == 0 {
+		return []Contact{}, nil
+	}
+	rows, err := db.Query(ctx, `
+		SELECT `+selected+` FROM `+source+`
+		WHERE c.tenant_id = $1 AND c.id`+db.In(2), tenant, sqldb.List(db, ids))
+	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (Contact, error) { return scan(row) })
+	if err != nil {
+		return nil, fmt.Errorf("load contacts: %w", err)
+	}
+	return list, nil
+}
+
+// ByID returns one contact, soft-deleted and anonymised ones too.
+func ByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contact id.Contact) (Contact, error) {
+	return one(ctx, db, tenant, `c.id = $2`, contact)
+}
+
+// ByEmail returns the contact with an address.
+func ByEmail(ctx context.Context, db *sqldb.DB, tenant id.Tenant, email string) (Contact, error) {
+	addr, err := address.Normalize(email)
+	if err != nil {
+		return Contact{}, ErrNotFound.Because(err)
+	}
+	return one(ctx, db, tenant, `c.email = $2`, addr)
+}
+
+// ByExternalID returns the contact with the caller's own record key.
+func ByExternalID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, key string) (Contact, error) {
+	return one(ctx, db, tenant, `c.external_id = $2`, key)
+}
+
+func one(ctx context.Context, db *sqldb.DB, tenant id.Tenant, where string, value any) (Contact, error) {
+	c, err := scan(db.QueryRow(ctx, `SELECT `+selected+` FROM `+source+` WHERE c.tenant_id = $1 AND `+where, tenant, value).Scan)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return Contact{}, ErrNotFound
+	}
+	if err != nil {
+		return Contact{}, fmt.Errorf("read a contact: %w", err)
+	}
+	return c, nil
+}
+
+// locked returns a contact and keeps both of its rows for the transaction.
+func locked(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, where string, value any) (Contact, error) {
+	return one(ctx, tx, tenant, where+tx.ForUpdate(), value)
+}
+
+// IDsByEmail returns the ids of the contacts with the given normalised addresses.
+func IDsByEmail(ctx context.Context, db *sqldb.DB, tenant id.Tenant, emails []string) (map[string]id.Contact, error) {
+	found := make(map[string]id.Contact, len(emails))
+	if len(emails) == 0 {
+		return found, nil
+	}
+	rows, err := db.Query(ctx, `SELECT email, id FROM contact WHERE tenant_id = $1 AND email`+db.In(2), tenant, sqldb.List(db, emails))
+	_, err = sqldb.Collect(rows, err, func(row func(...any) error) (struct{}, error) {
+		var email string
+		var c id.Contact
+		err := row(&email, &c)
+		found[email] = c
+		return struct{}{}, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find contacts by address: %w", err)
+	}
+	return found, nil
+}
+
+// Existing returns which of the ids name a contact.
+func Existing(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact) (map[id.Contact]bool, error) {
+	found := make(map[id.Contact]bool, len(ids))
+	if len(ids) == 0 {
+		return found, nil
+	}
+	rows, err := db.Query(ctx, `SELECT id FROM contact WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, ids))
+	_, err = sqldb.Collect(rows, err, func(row func(...any) error) (struct{}, error) {
+		var c id.Contact
+		err := row(&c)
+		found[c] = true
+		return struct{}{}, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find contacts: %w", err)
+	}
+	return found, nil
+}
+
+// Billable counts the contacts that count toward the tenant's contact limit.
+func Billable(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (int, error) {
+	var n int
+	err := db.QueryRow(ctx, `
+		SELECT COUNT(*) FROM contact
+		WHERE tenant_id = $1 AND global_status NOT IN ('pending', 'suppressed') AND anonymized_at IS NULL`, tenant).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("count billable contacts: %w", err)
+	}
+	return n, nil
+}
+
+// micros cuts a time to what the database keeps.
+func micros(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
