@@ -243,3 +243,25 @@ func Billable(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (int, error) 
 
 // micros cuts a time to what the database keeps.
 func micros(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
+
+// Emails returns the addresses of contacts, but for anonymised ones.
+func Emails(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact) (map[id.Contact]string, error) {
+	found := make(map[id.Contact]string, len(ids))
+	if len(ids) == 0 {
+		return found, nil
+	}
+	rows, err := db.Query(ctx, `
+		SELECT id, email FROM contact
+		WHERE tenant_id = $1 AND anonymized_at IS NULL AND id`+db.In(2), tenant, sqldb.List(db, ids))
+	_, err = sqldb.Collect(rows, err, func(row func(...any) error) (struct{}, error) {
+		var c id.Contact
+		var email string
+		err := row(&c, &email)
+		found[c] = email
+		return struct{}{}, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find addresses of contacts: %w", err)
+	}
+	return found, nil
+}
