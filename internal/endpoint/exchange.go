@@ -68,12 +68,24 @@ func (x *exchange) SetStatus(code int) {
 	x.humaContext.SetStatus(code)
 }
 
-// Header returns a header of the request; the body that huma sees is JSON.
+// Header returns a header of the request, but for what huma would negotiate
+// over: the body that it sees is JSON, and so is the answer.
 func (x *exchange) Header(name string) string {
-	if x.body != nil && name == "Content-Type" {
+	switch {
+	case name == "Content-Type" && x.body != nil:
 		return jsonType
+	case name == "Accept":
+		return ""
 	}
 	return x.humaContext.Header(name)
+}
+
+// SetHeader sets a header of the answer. Our refusals are plain JSON.
+func (x *exchange) SetHeader(name, value string) {
+	if name == "Content-Type" && value == problemType {
+		value = jsonType
+	}
+	x.humaContext.SetHeader(name, value)
 }
 
 // BodyReader reads the body as it was cleaned.

@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	jsonType = "application/json"
-	gzipFrom = 1024 // bytes; a shorter answer is not worth compressing
+	jsonType    = "application/json"
+	problemType = "application/problem+json" // of huma's refusals, before they are ours
+	gzipFrom    = 1024                       // bytes; a shorter answer is not worth compressing
 )
 
 // jsonFormat is how bodies are written and read. What is read was cleaned before.

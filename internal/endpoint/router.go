@@ -74,8 +74,8 @@ func New(o Options) *Router {
 			Info:       &huma.Info{Title: "Email Sending Service API", Version: Version},
 			Components: &huma.Components{Schemas: huma.NewMapRegistry("#/components/schemas/", schemaName)},
 		},
-		Formats:       map[string]huma.Format{"application/json": jsonFormat},
-		DefaultFormat: "application/json",
+		Formats:       map[string]huma.Format{jsonType: jsonFormat, problemType: jsonFormat},
+		DefaultFormat: jsonType,
 		Transformers:  []huma.Transformer{rt.explain},
 	}
 	config.AllowAdditionalPropertiesByDefault = true
