@@ -93,7 +93,7 @@ func (d DomainDraft) check() (Domain, error) {
 		ReturnPathHost: sub("return_path_subdomain", d.ReturnPathSubdomain, "bounce"),
 		Status:         Pending, TrackingStatus: Pending, DKIMSelector: firstSelector,
 	}
-	if dom.TrackingHost == dom.ReturnPathHost {
+	if !p.Any() && dom.TrackingHost == dom.ReturnPathHost {
 		p.Add("tracking_subdomain", "must differ from return_path_subdomain")
 	}
 	return dom, p.Err()
