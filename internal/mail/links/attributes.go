@@ -1,6 +1,7 @@
 package links
 
 import (
+	"html"
 	"slices"
 	"strings"
 )
@@ -90,4 +91,17 @@ func (s *scan) inTag(i int) bool {
 
 func isSpace(c byte) bool {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f'
+}
+
+// Attribute returns the value of an attribute of a start tag, entities decoded
+// and Liquid kept, or nothing. The first one counts, as in HTML.
+func Attribute(tag, name string) string {
+	s := newScan(tag, nil)
+	value, found := "", false
+	s.attributes(0, len(tag), func(a attribute) {
+		if !found && a.name == name {
+			value, found = outside(tag[a.start:a.end], html.UnescapeString), true
+		}
+	})
+	return value
 }

@@ -201,8 +201,12 @@ func (s *scan) href(a attribute, track bool) int {
 // browsers ignore in a URL.
 func (s *scan) value(a attribute) string {
 	v := outside(s.src[a.start:a.end], func(piece string) string {
-		piece = html.UnescapeString(piece)
-		return strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(piece)
+		return strings.Map(func(r rune) rune {
+			if r == '\t' || r == '\r' || r == '\n' {
+				return -1
+			}
+			return r
+		}, html.UnescapeString(piece))
 	})
 	return strings.Trim(v, " \f")
 }

@@ -1,0 +1,293 @@
+package compose
+
+import (
+	"bytes"
+	"html"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"packetboat/internal/mail/links"
+)
+
+const (
+	textWidth   = 76
+	outputWidth = 12 // what a Liquid output is taken to be wide
+	cellGap     = "  "
+)
+
+// lineWriter gathers words into lines. Line ends wait until a word follows, so
+// that neighbouring blocks share them.
+//
+// Liquid tags between blocks (held) are written before the waiting line ends:
+// each block then brings its own line ends along, whether it is rendered once,
+// many times or not at all. Tags within a line are parts of its words.
+type lineWriter struct {
+	out      []byte
+	col      int
+	lineOpen bool // something stands on this line
+
+	current   []byte // the word being read
+	wordWidth int
+	held      []byte // Liquid tags at the start of a line
+	seen      []byte // the visible text since a link was opened
+
+	spaced, gap bool // what goes before the next word on this line
+	breaks      int  // line ends that blocks ask for
+	explicit    int  // line ends that br asks for
+
+	quotes, pre, loops int
+	lists              []list
+	bullet             string // goes before the next word
+}
+
+type list struct {
+	ordered bool
+	items   int
+	width   int // of its last mark
+}
+
+// String ends the text and returns it.
+func (w *lineWriter) String() string {
+	w.endWord()
+	w.attachHeld()
+	text := bytes.TrimRight(w.out, "\n ")
+	if len(text) == 0 {
+		return ""
+	}
+	return string(text) + "\n"
+}
+
+// html reads a piece of HTML text that may hold Liquid.
+func (w *lineWriter) html(s string) { w.mixed(s, html.UnescapeString) }
+
+// text reads text that may hold Liquid.
+func (w *lineWriter) text(s string) { w.mixed(s, func(s string) string { return s }) }
+
+func (w *lineWriter) mixed(s string, decode func(string) string) {
+	last := 0
+	for _, p := range links.Spans(s) {
+		w.plain(decode(s[last:p.Start]))
+		last = p.End
+		piece := s[p.Start:p.End]
+		if p.Output {
+			w.visible(piece, outputWidth)
+		} else {
+			w.tag(piece)
+		}
+	}
+	w.plain(decode(s[last:]))
+}
+
+// plain reads decoded text.
+func (w *lineWriter) plain(s string) {
+	for len(s) > 0 {
+		if n := visibleRun(s); n > 0 {
+			w.visible(s[:n], n)
+			s = s[n:]
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s)
+		s = s[size:]
+		switch {
+		case r == '\n' && w.pre > 0:
+			w.lineBreak()
+		case r == ' ' && w.pre > 0:
+			w.visible(" ", 1)
+		case unicode.IsSpace(r):
+			w.space()
+		case r < ' ' || r == 0x7f, r == '\u00ad', r == '\u034f', r == '\u200b', r == '\ufeff':
+			// Controls, and invisible characters that pad previews.
+		default:
+			var b [utf8.UTFMax]byte
+			w.visible(string(utf8.AppendRune(b[:0], r)), 1)
+		}
+	}
+}
+
+// visibleRun returns how many visible ASCII characters s starts with.
+func visibleRun(s string) int {
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] > '~' {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// tagsOf keeps the Liquid tags of what is otherwise left out.
+func (w *lineWriter) tagsOf(s string) {
+	for _, p := range links.Spans(s) {
+		if !p.Output {
+			w.tag(s[p.Start:p.End])
+		}
+	}
+}
+
+// tag takes a Liquid tag.
+func (w *lineWriter) tag(s string) {
+	if isComment(s) {
+		return
+	}
+	w.loops = max(w.loops+isLoop(s), 0)
+	if len(w.current) == 0 && (!w.lineOpen || w.breaks > 0 || w.explicit > 0) {
+		w.held = append(w.held, s...)
+		return
+	}
+	w.current = append(w.current, s...)
+}
+
+// visible adds to the word being read.
+func (w *lineWriter) visible(s string, width int) {
+	w.current = append(w.current, w.held...)
+	w.held = w.held[:0]
+	w.current = append(w.current, s...)
+	w.wordWidth += width
+	w.seen = append(w.seen, s...)
+}
+
+// word writes a whole word, which may hold Liquid.
+func (w *lineWriter) word(s string) {
+	width := utf8.RuneCountInString(s)
+	for _, p := range links.Spans(s) {
+		width -= utf8.RuneCountInString(s[p.Start:p.End])
+		if p.Output {
+			width += outputWidth
+		}
+	}
+	w.visible(s, width)
+	w.endWord()
+}
+
+// space ends a word.
+func (w *lineWriter) space() {
+	w.endWord()
+	w.spaced = w.lineOpen
+	if len(w.seen) > 0 {
+		w.seen = append(w.seen, ' ')
+	}
+}
+
+// cell ends a word and, within a line, sets the next one off.
+func (w *lineWriter) cell() {
+	w.endWord()
+	w.gap = w.lineOpen
+}
+
+// lineBreak asks for a line end whatever follows; two are a blank line.
+func (w *lineWriter) lineBreak() {
+	w.endWord()
+	w.attachHeld()
+	w.spaced, w.gap = false, false
+	w.explicit = min(w.explicit+1, 2)
+}
+
+// breakLine asks for at least n line ends before the next word.
+func (w *lineWriter) breakLine(n int) {
+	w.endWord()
+	w.attachHeld()
+	w.spaced, w.gap = false, false
+	w.breaks = max(w.breaks, n)
+}
+
+// attachHeld writes the tags that turned out to stand between blocks. A line
+// end that br asked for belongs before them.
+func (w *lineWriter) attachHeld() {
+	if len(w.held) == 0 {
+		return
+	}
+	if w.explicit > 0 && len(w.out) > 0 {
+		w.newLines(w.explicit)
+		w.explicit = 0
+	}
+	w.out = append(w.out, w.held...)
+	w.held = w.held[:0]
+}
+
+func (w *lineWriter) newLines(n int) {
+	w.out = append(w.out, "\n\n"[:n]...)
+	w.col, w.lineOpen = 0, false
+}
+
+// endWord writes the word that was read, on a line that has room for it.
+func (w *lineWriter) endWord() {
+	if len(w.current) == 0 {
+		return
+	}
+	if n := max(w.breaks, w.explicit); n > 0 && len(w.out) > 0 {
+		w.newLines(n)
+	}
+	w.breaks, w.explicit = 0, 0
+	between := ""
+	switch {
+	case !w.lineOpen:
+	case w.gap:
+		between = cellGap
+	case w.spaced:
+		between = " "
+	}
+	if between != "" && w.col+len(between)+w.wordWidth > textWidth {
+		w.newLines(1)
+	}
+	if w.lineOpen {
+		w.out = append(w.out, between...)
+		w.col += len(between)
+	} else {
+		w.startLine()
+	}
+	w.out = append(w.out, w.current...)
+	w.col += w.wordWidth
+	w.current, w.wordWidth = w.current[:0], 0
+	w.spaced, w.gap = false, false
+}
+
+// startLine writes quotation marks, indentation and a list mark.
+func (w *lineWriter) startLine() {
+	prefix := strings.Repeat("> ", min(w.quotes, 8))
+	for i, l := range w.lists[:min(len(w.lists), 8)] {
+		if w.bullet == "" || i < len(w.lists)-1 {
+			prefix += strings.Repeat(" ", l.width)
+		}
+	}
+	prefix += w.bullet
+	w.bullet = ""
+	w.out = append(w.out, prefix...)
+	w.col = len(prefix)
+	w.lineOpen = true
+}
+
+func (w *lineWriter) openList(ordered bool) {
+	n := 2
+	if len(w.lists) > 0 {
+		n = 1
+	}
+	w.breakLine(n)
+	w.lists = append(w.lists, list{ordered: ordered})
+}
+
+func (w *lineWriter) closeList() {
+	w.breakLine(1)
+	if len(w.lists) > 0 {
+		w.lists = w.lists[:len(w.lists)-1]
+	}
+	if len(w.lists) == 0 {
+		w.breakLine(2)
+	}
+	w.bullet = ""
+}
+
+// item starts a list item. Items of a Liquid loop cannot be numbered here.
+func (w *lineWriter) item() {
+	w.breakLine(1)
+	w.bullet = "- "
+	if len(w.lists) == 0 {
+		return
+	}
+	l := &w.lists[len(w.lists)-1]
+	l.items++
+	if l.ordered && w.loops == 0 {
+		w.bullet = strconv.Itoa(l.items) + ". "
+	}
+	l.width = len(w.bullet)
+}
