@@ -329,3 +329,66 @@ func TestNothingHarmfulIsWritten(t *testing.T) {
 		t.Errorf("server saw %+v; want 7 messages and nothing refused", st)
 	}
 }
+
+func TestStaleConnection(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, o sink.Options) {
+		o.PerConn = 2
+		s := sink.Start(t, o)
+		for _, cut := range []func(){func() {}, s.DropConnections} {
+			c := mustDial(t, configFor(s))
+			for range 2 {
+				if o := mustSend(t, c, toAnn, letter); !o.Accepted || c.Stale(o) {
+					t.Fatalf("outcome %+v, Stale %v", o, c.Stale(o))
+				}
+			}
+			cut()
+			if o := mustSend(t, c, toAnn, letter); o.Accepted || !c.Stale(o) {
+				t.Errorf("outcome %+v, Stale %v; want stale", o, c.Stale(o))
+			}
+		}
+		// A new connection that fails is no stale one.
+		if err := s.SetRules([]sink.Rule{{Stage: sink.Mail, Drop: true}}); err != nil {
+			t.Fatal(err)
+		}
+		c := mustDial(t, configFor(s))
+		if o := mustSend(t, c, toAnn, letter); o.Accepted || c.Stale(o) {
+			t.Errorf("outcome %+v, Stale %v; want not stale", o, c.Stale(o))
+		}
+	})
+}
+
+func FuzzStuff(f *testing.F) {
+	for _, s := range []string{"", ".", "a\r\n.b\r\n", "\r\n.\r\n", "a\nb", "\r", "..\r\n..", "a\r\n.\r\nMAIL FROM:<x@y>\r\n"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		wire, err := smtpclient.Stuff(raw)
+		plain := strings.ReplaceAll(string(raw), "\r\n", "")
+		if bare := strings.ContainsAny(plain, "\r\n"); bare != (err != nil) {
+			t.Fatalf("Stuff(%q) = %v, bare newlines %v", raw, err, bare)
+		}
+		if err != nil {
+			return
+		}
+		body, ok := strings.CutSuffix(string(wire), ".\r\n")
+		if !ok || strings.Contains("\r\n"+body, "\r\n.\r\n") || body != "" && !strings.HasSuffix(body, "\r\n") {
+			t.Fatalf("Stuff(%q) = %q", raw, wire)
+		}
+		got := strings.TrimPrefix(strings.ReplaceAll("\r\n"+body, "\r\n.", "\r\n"), "\r\n")
+		if strings.TrimSuffix(got, "\r\n") != strings.TrimSuffix(string(raw), "\r\n") {
+			t.Fatalf("Stuff(%q) = %q, which reads as %q", raw, wire, got)
+		}
+	})
+}
+
+func FuzzEnvelope(f *testing.F) {
+	for _, s := range []string{"ann@example.org", "", "a@b>\r\nDATA\r\n", `"a"@b`, "a@[::1]", "a\u2028@b", "\"\\\"@b", "[@]"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, addr string) {
+		if smtpclient.CheckEnvelope(smtpclient.Envelope{To: addr}) == nil && (strings.ContainsAny(addr, "\r\n\x00 \t<>") || !strings.Contains(addr, "@")) {
+			t.Fatalf("%q may stand in a command", addr)
+		}
+	})
+}

@@ -46,6 +46,14 @@ func (c *Conn) Usable() bool {
 	return !c.broken && !c.closed.Load() && (c.ext.mailMax == 0 || c.sent < c.ext.mailMax)
 }
 
+// Stale reports whether o, the outcome of the last Send, says more about the
+// connection than about the message: it had been used before, and the server
+// ended it before looking at this message. The message can go out on another
+// connection at once.
+func (c *Conn) Stale(o reply.Outcome) bool {
+	return c.broken && c.sent > 1 && o.Stage == reply.Mail && (o.Code == 0 || o.Code == 421)
+}
+
 // Close ends the connection without a word. Called while Send waits for the
 // last answer, it makes that message's outcome uncertain.
 func (c *Conn) Close() error {
@@ -125,11 +133,18 @@ func (e errOutOfStep) Error() string {
 	return fmt.Sprintf("the server answered %d where that makes no sense", e.code)
 }
 
-// explain puts a network error into words without our own addresses.
+// explain puts a network error into words, without addresses of ours.
 func explain(err error) string {
-	switch {
-	case errors.Is(err, os.ErrDeadlineExceeded):
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
+		if dns.IsNotFound {
+			return "the host name has no address"
+		}
+		return "the host name could not be resolved"
+	}
+	if ne, ok := errors.AsType[net.Error](err); ok && ne.Timeout() {
 		return "the server did not answer in time"
+	}
+	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return "the server closed the connection"
 	case errors.Is(err, net.ErrClosed):
@@ -137,6 +152,9 @@ func explain(err error) string {
 	}
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		return errno.Error()
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		err = op.Err
 	}
 	return reply.Clean(err.Error())
 }

@@ -134,7 +134,17 @@ func TestDialFailures(t *testing.T) {
 		t.Parallel()
 		s := sink.Start(t, sink.Options{})
 		s.Close()
-		failToDial(t, configFor(s), reply.Connect)
+		if de := failToDial(t, configFor(s), reply.Connect); de.Outcome.Text != "connection refused" {
+			t.Errorf("Dial: %v", de)
+		}
+	})
+	t.Run("no such host", func(t *testing.T) {
+		t.Parallel()
+		cfg := configFor(sink.Start(t, sink.Options{}))
+		cfg.Host = "nowhere.invalid"
+		if de := failToDial(t, cfg, reply.Connect); !strings.HasPrefix(de.Outcome.Text, "the host name ") {
+			t.Errorf("Dial: %v", de)
+		}
 	})
 }
 

@@ -9,3 +9,8 @@ func (p *Pool) Open() int {
 	defer p.mu.Unlock()
 	return p.open
 }
+
+// Stuff is stuff, and CheckEnvelope is Envelope.check, for tests.
+func Stuff(raw []byte) ([]byte, error) { return stuff(nil, raw) }
+
+func CheckEnvelope(e Envelope) error { return e.check() }

@@ -1,0 +1,88 @@
+package sink
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+)
+
+// errDropped ends a session that a rule cut short.
+var errDropped = errors.New("dropped")
+
+// anyRule reports whether a rule for the stage exists.
+func (c *session) anyRule(stage Stage) bool {
+	return slices.ContainsFunc(*c.srv.rules.Load(), func(l *liveRule) bool { return l.Stage == stage })
+}
+
+// trouble applies the first rule that matches, and reports whether it gave the
+// answer. An error means that the connection is to be dropped.
+func (c *session) trouble(stage Stage) (replied bool, err error) {
+	return c.troubleFor(stage, c.to)
+}
+
+func (c *session) troubleFor(stage Stage, to []string) (bool, error) {
+	l := c.due(stage, to)
+	if l == nil {
+		return false, nil
+	}
+	return c.make(l)
+}
+
+// troubleWith is trouble for a message that is all there.
+func (c *session) troubleWith(m Message, raw []byte, wire int) (bool, error) {
+	l := c.due(Dot, m.Rcpt)
+	if l == nil {
+		return false, nil
+	}
+	if l.Keep {
+		if err := c.enter(m, raw, wire); err != nil {
+			return false, err
+		}
+	}
+	return c.make(l)
+}
+
+// due returns the rule that applies now, if there is one.
+func (c *session) due(stage Stage, to []string) *liveRule {
+	for _, l := range *c.srv.rules.Load() {
+		if len(to) == 0 && l.applies(stage, c.from, "") {
+			return l
+		}
+		for _, t := range to {
+			if l.applies(stage, c.from, t) {
+				return l
+			}
+		}
+	}
+	return nil
+}
+
+// make makes the trouble that a rule asks for.
+func (c *session) make(l *liveRule) (replied bool, err error) {
+	if l.Delay > 0 {
+		c.flush()
+		wait := time.NewTimer(l.Delay)
+		defer wait.Stop()
+		select {
+		case <-wait.C:
+		case <-c.srv.quit:
+			return false, errDropped
+		}
+	}
+	if l.Reply != "" {
+		lines := strings.Split(l.Reply, "\n")
+		for _, line := range lines[:len(lines)-1] {
+			c.out = append(append(append(append(c.out, line[:3]...), '-'), line[min(4, len(line)):]...), "\r\n"...)
+		}
+		c.say(lines[len(lines)-1])
+		c.flush()
+	}
+	if l.Drop {
+		if l.Reply == "" {
+			c.flush() // answers to commands before this one
+		}
+		return true, errDropped
+	}
+	return l.Reply != "", nil
+}
