@@ -1,0 +1,77 @@
+package internal
+
+import (
+	"encoding/json"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// rows are the layers of the program, top first. An import points down, or to
+// the left within its row (ARCHITECTURE.md, "Who may import whom").
+var rows = []struct {
+	name     string
+	packages string
+}{
+	{"app", "app"},
+	{"edges", "endpoint httpapi public"},
+	{"engines", "engine/classify engine/dispatch engine/deliver"},
+	{"out", "report"},
+	{"senders", "broadcast"},
+	{"waist", "outbox track letter"},
+	{"audience", "segment"},
+	{"material", "lane sender content mailbox"},
+	{"people", "field contact suppression"},
+	{"spine", "tenant limit auth journal usage"},
+	{"mail", "mail/address mail/liquid mail/links mail/compose mail/dkim mail/reply mail/smtpclient"},
+	{"ground", "fault id slug secret sqldb sqldb/dbtest"},
+}
+
+// TestImportsPointDown holds the layers true.
+func TestImportsPointDown(t *testing.T) {
+	const prefix = "packetboat/internal/"
+	type place struct{ row, column int }
+	places := map[string]place{}
+	for r, row := range rows {
+		for c, p := range strings.Fields(row.packages) {
+			places[p] = place{r, c}
+		}
+	}
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	seen := 0
+	for dec := json.NewDecoder(strings.NewReader(string(out))); dec.More(); {
+		var pkg struct {
+			ImportPath string
+			Imports    []string
+		}
+		if err := dec.Decode(&pkg); err != nil {
+			t.Fatal(err)
+		}
+		from, ok := strings.CutPrefix(pkg.ImportPath, prefix)
+		if !ok {
+			continue
+		}
+		seen++
+		at, ok := places[from]
+		if !ok {
+			t.Errorf("package %s has no place in the rows: give it one here and in ARCHITECTURE.md", from)
+			continue
+		}
+		for _, imported := range pkg.Imports {
+			to, ours := strings.CutPrefix(imported, prefix)
+			if !ours {
+				continue
+			}
+			there, ok := places[to]
+			if !ok || there.row < at.row || there.row == at.row && there.column > at.column {
+				t.Errorf("%s (%s) imports %s: imports point down, or to the left in a row", from, rows[at.row].name, to)
+			}
+		}
+	}
+	if seen < 10 {
+		t.Fatalf("only %d packages were looked at: the list is not what it should be", seen)
+	}
+}
