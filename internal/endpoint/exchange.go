@@ -3,6 +3,7 @@ package endpoint
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/netip"
@@ -107,6 +108,9 @@ func run[Out any](x *exchange, ctx context.Context, call func() (Out, error)) (O
 		return out, x.refusal(err)
 	}
 	out, err := remembered(x, ctx, call)
+	if known, ok := errors.AsType[*replay](err); ok {
+		return out, known
+	}
 	if err != nil {
 		return out, x.refusal(err)
 	}

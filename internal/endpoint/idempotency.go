@@ -1,14 +1,232 @@
 package endpoint
 
 import (
+	"bytes"
 	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
 	"net/http"
+	"regexp"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
 )
 
-type claim struct{}
+// An operation that honours Idempotency-Key creates once, however often the
+// request comes (contract 3.3). A key belongs to a tenant and is remembered for
+// 24 hours from its first use; only successes are.
+const (
+	keyLife  = 24 * time.Hour
+	keyLease = time.Minute // how long an attempt may take before it is given up for dead
+	keyWait  = 10 * time.Second
+	keyPoll  = 50 * time.Millisecond
+)
 
-func (x *exchange) replayed(r *http.Request) bool { return false }
+// keyPattern is that of the spec; any other key protects nothing, silently.
+var keyPattern = regexp.MustCompile(`^[A-Za-z0-9_-]{8,128}$`)
 
+// claim is one attempt's hold on a key.
+type claim struct {
+	tenant id.Tenant
+	key    string
+	holder string
+	stored []byte // the body that Remember stored
+}
+
+// replayed answers a request whose key has succeeded before, whatever its body
+// says now.
+func (x *exchange) replayed(req *http.Request) (bool, error) {
+	key := req.Header.Get("Idempotency-Key")
+	if !x.route.Idempotent || !keyPattern.MatchString(key) {
+		return false, nil
+	}
+	x.claim = &claim{tenant: x.principal.Tenant, key: key, holder: rand.Text()}
+	had, err := x.claim.look(req.Context(), x.router.DB, x.router.Now())
+	if err != nil || had.status == 0 {
+		return false, err
+	}
+	x.w.Header().Set("Content-Type", jsonType)
+	x.w.Header().Set("Idempotency-Replay", "true")
+	x.w.WriteHeader(had.status)
+	_, _ = x.w.Write([]byte(had.body))
+	return true, nil
+}
+
+// standing is what is known of a key: nothing, an attempt that is under way, or
+// the answer of one that succeeded.
+type standing struct {
+	busy   bool
+	status int
+	body   string
+}
+
+func (c *claim) look(ctx context.Context, db *sqldb.DB, now time.Time) (standing, error) {
+	var lease int64
+	var status sql.NullInt64
+	var body sql.NullString
+	err := db.QueryRow(ctx, `
+		SELECT lease_until, status, body FROM idempotency
+		WHERE tenant_id = $1 AND key = $2 AND expires_at > $3`,
+		c.tenant, c.key, sqldb.Micros(now)).Scan(&lease, &status, &body)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return standing{}, nil
+	}
+	if err != nil {
+		return standing{}, fmt.Errorf("look up idempotency key: %w", err)
+	}
+	return standing{lease > sqldb.Micros(now), int(status.Int64), body.String}, nil
+}
+
+// take takes the key for this attempt, unless another has it or it has
+// succeeded. Keys of the tenant that are past their time go.
+func (c *claim) take(ctx context.Context, db *sqldb.DB, now time.Time) (bool, error) {
+	at := sqldb.Micros(now)
+	if _, err := db.Exec(ctx, `
+		DELETE FROM idempotency WHERE tenant_id = $1 AND expires_at <= $2`, c.tenant, at); err != nil {
+		return false, fmt.Errorf("forget old idempotency keys: %w", err)
+	}
+	n, err := db.Exec(ctx, `
+		INSERT INTO idempotency (tenant_id, key, holder, lease_until, expires_at)
+		VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (tenant_id, key) DO UPDATE SET holder = excluded.holder, lease_until = excluded.lease_until
+		WHERE idempotency.status IS NULL AND idempotency.lease_until <= $6`,
+		c.tenant, c.key, c.holder, sqldb.Micros(now.Add(keyLease)), sqldb.Micros(now.Add(keyLife)), at)
+	if err != nil {
+		return false, fmt.Errorf("take idempotency key: %w", err)
+	}
+	return n == 1, nil
+}
+
+// keep stores the outcome. It fails when the attempt has lost its hold, and so
+// undoes the transaction it stands in.
+func (c *claim) keep(ctx context.Context, tx *sqldb.DB, status int, body string) error {
+	n, err := tx.Exec(ctx, `
+		UPDATE idempotency SET status = $4, body = $5
+		WHERE tenant_id = $1 AND key = $2 AND holder = $3 AND status IS NULL`,
+		c.tenant, c.key, c.holder, status, body)
+	if err != nil {
+		return fmt.Errorf("remember the answer to an idempotency key: %w", err)
+	}
+	if n == 0 {
+		return ErrInProgress.Because(errors.New("the lease ran out and another attempt took the key"))
+	}
+	return nil
+}
+
+// release gives the key back after a failure.
+func (c *claim) release(ctx context.Context, db *sqldb.DB) error {
+	_, err := db.Exec(ctx, `
+		DELETE FROM idempotency WHERE tenant_id = $1 AND key = $2 AND holder = $3 AND status IS NULL`,
+		c.tenant, c.key, c.holder)
+	return err
+}
+
+// Remember stores out, the answer that the operation is about to give, beside
+// what the operation creates: tx is the transaction that creates it. The two
+// then stand or fall together, and a request that is repeated after a crash
+// neither creates twice nor hears a different answer.
+//
+// Operations declared Idempotent call it last in their transaction. Without an
+// Idempotency-Key it does nothing.
+func Remember[Out any](ctx context.Context, tx *sqldb.DB, out Out) error {
+	x := exchangeOf(ctx)
+	if x == nil || x.claim == nil {
+		return nil
+	}
+	var body bytes.Buffer
+	if err := jsonFormat.Marshal(&body, out); err != nil {
+		return err
+	}
+	if err := x.claim.keep(ctx, tx, x.status(out), body.String()); err != nil {
+		return err
+	}
+	x.claim.stored = body.Bytes()
+	return nil
+}
+
+// remembered runs an operation under the key its caller gave, if any. A success
+// comes back as a replay of what was stored, so that the first answer and the
+// later ones are the same bytes.
 func remembered[Out any](x *exchange, ctx context.Context, call func() (Out, error)) (Out, error) {
-	return call()
+	var none Out
+	c, db := x.claim, x.router.DB
+	if c == nil {
+		return call()
+	}
+	if had, err := x.await(ctx); err != nil {
+		return none, err
+	} else if had.status != 0 {
+		x.w.Header().Set("Idempotency-Replay", "true")
+		return none, &replay{had.status, []byte(had.body)}
+	}
+	done := false
+	defer func() {
+		if done {
+			return
+		}
+		// Also when the operation panicked, or the caller has gone.
+		if err := c.release(context.WithoutCancel(ctx), db); err != nil {
+			x.router.Log.Warn("an idempotency key stays taken until its lease ends", "err", err, "tenant", c.tenant)
+		}
+	}()
+	out, err := call()
+	if err != nil {
+		return none, err
+	}
+	if c.stored == nil { // the operation did not do it itself
+		if err := Remember(context.WithoutCancel(ctx), db, out); err != nil {
+			return none, err
+		}
+	}
+	done = true
+	return none, &replay{x.status(out), c.stored}
+}
+
+// await takes the key, or returns how it ended for whoever had it. It waits for
+// one who has it still.
+func (x *exchange) await(ctx context.Context) (standing, error) {
+	timeout := time.NewTimer(x.router.keyWait)
+	defer timeout.Stop()
+	poll := time.NewTicker(keyPoll)
+	defer poll.Stop()
+	for {
+		now := x.router.Now()
+		had, err := x.claim.look(ctx, x.router.DB, now)
+		if err != nil || had.status != 0 {
+			return had, err
+		}
+		if !had.busy {
+			if taken, err := x.claim.take(ctx, x.router.DB, now); taken || err != nil {
+				return standing{}, err
+			}
+		}
+		select {
+		case <-poll.C:
+		case <-timeout.C:
+			return standing{}, ErrInProgress
+		case <-ctx.Done():
+			return standing{}, ctx.Err()
+		}
+	}
+}
+
+// replay is a stored answer on its way through huma.
+type replay struct {
+	status int
+	body   []byte
+}
+
+// Error is never shown.
+func (r *replay) Error() string { return "the answer to this idempotency key is known" }
+
+// GetStatus tells huma the status.
+func (r *replay) GetStatus() int { return r.status }
+
+func (r *replay) stream(w io.Writer) error {
+	_, err := w.Write(r.body)
+	return err
 }

@@ -1,7 +1,6 @@
 package endpoint
 
 import (
-	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"io"
@@ -41,7 +40,6 @@ type response struct {
 	sent   bool // the header has left
 	held   []byte
 	zip    *gzip.Writer
-	copy   *bytes.Buffer // keeps what is written, when someone must remember it
 }
 
 func newResponse(w http.ResponseWriter, r *http.Request) *response {
@@ -70,9 +68,6 @@ func (w *response) WriteHeader(status int) {
 func (w *response) Write(b []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
-	}
-	if w.copy != nil {
-		w.copy.Write(b)
 	}
 	if !w.sent {
 		if len(w.held)+len(b) <= gzipFrom {

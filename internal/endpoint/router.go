@@ -39,6 +39,8 @@ type Router struct {
 	routes []*route
 	origin *http.CrossOriginProtection
 	window limit.Rule
+
+	keyWait time.Duration // how long a repeat waits for the first
 }
 
 // route is one operation at its place.
@@ -63,6 +65,7 @@ func New(o Options) *Router {
 		mux:     http.NewServeMux(),
 		origin:  http.NewCrossOriginProtection(),
 		window:  limit.Rule{Name: "api", Max: o.RatePerMinute, Window: time.Minute},
+		keyWait: keyWait,
 	}
 	if o.BaseURL != nil {
 		// A proxy may rewrite Host, so our own origin is named too.
@@ -166,7 +169,10 @@ func (a adapter) Handle(h *huma.Operation, serve func(huma.Context)) {
 			x.refuse(err)
 			return
 		}
-		if x.replayed(r) {
+		if done, err := x.replayed(r); err != nil {
+			x.refuse(err)
+			return
+		} else if done {
 			return
 		}
 		if err := x.read(r); err != nil {
