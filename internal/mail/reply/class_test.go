@@ -12,7 +12,7 @@ import (
 // at makes the outcome of a reply in words, as a server sends it.
 func at(t *testing.T, stage reply.Stage, line string) reply.Outcome {
 	t.Helper()
-	r, err := read(t, line+"\r\n")
+	r, err := reply.Parse(line)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,6 +78,14 @@ func (r *Reply) Read(br *bufio.Reader) error {
 	}
 }
 
+// Parse returns the reply that text is, such as "550 5.1.1 no such user". The
+// line end may be left out.
+func Parse(text string) (Reply, error) {
+	var r Reply
+	err := r.Read(NewReader(strings.NewReader(text + "\r\n")))
+	return r, err
+}
+
 // codeOf returns the code that line begins with, between 200 and 599.
 func codeOf(line []byte) (int, bool) {
 	if len(line) < 3 || line[0] < '2' || line[0] > '5' {

@@ -124,7 +124,9 @@ func TestDialFailures(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			cfg := configFor(sink.Start(t, sink.Options{Rules: []sink.Rule{tt.rule}}))
-			cfg.Timeouts.Banner = 50 * time.Millisecond
+			if tt.rule.Delay > 0 {
+				cfg.Timeouts.Banner = 20 * time.Millisecond
+			}
 			if de := failToDial(t, cfg, reply.Connect); de.Outcome.Code != tt.code {
 				t.Errorf("Dial: %v, want code %d", de, tt.code)
 			}

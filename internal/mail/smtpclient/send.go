@@ -109,6 +109,7 @@ func (c *Conn) open(env Envelope) (reply.Outcome, bool) {
 	}
 	if resets > 0 {
 		if o, ok := c.ask(reply.Mail, all[:len("RSET\r\n")], 2, c.timeout.Mail); !ok {
+			c.broken = true // the old transaction would swallow the message
 			return o, false
 		}
 		all, n, rcpt = all[len("RSET\r\n"):], n-len("RSET\r\n"), rcpt-len("RSET\r\n")
