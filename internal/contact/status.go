@@ -10,19 +10,19 @@ import (
 	"packetboat/internal/sqldb"
 )
 
-// Scope is what an unsubscribing person turns off: everything, or the category
+// Leaving is what an unsubscribing person turns off: everything, or the category
 // of an email type where it has one, else the type.
-type Scope struct {
+type Leaving struct {
 	Everything bool
-	Consent    Consent
+	TypeKey    string
+	Category   id.Category // empty: the type is in no category
 }
 
-// Unsubscribe takes back consent and reports whether that changed anything. It
-// may be called again with the same scope. A contact that is bounced, complained
-// or deleted keeps that status; that it unsubscribed is noted all the same.
-func Unsubscribe(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contact id.Contact, s Scope, now time.Time) (bool, error) {
+// Unsubscribe takes back consent. It may be called again, to no effect. A
+// contact that is bounced, complained or deleted keeps that status; that it
+// unsubscribed is noted all the same.
+func Unsubscribe(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contact id.Contact, l Leaving, now time.Time) error {
 	now = micros(now)
-	changed := false
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		c, err := locked(ctx, tx, tenant, `c.id = $2`, contact)
 		if err != nil {
@@ -32,24 +32,16 @@ func Unsubscribe(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contact id
 		add := func(data any) {
 			entries = append(entries, journal.Entry{Tenant: tenant, Type: journal.SubscriptionChanged, Contact: c.ID, At: now, Data: data})
 		}
-		if s.Everything {
-			if changed = c.unsubscribe(now); changed {
+		if l.Everything {
+			if c.unsubscribe(now) {
 				add(map[string]any{"scope": "global", "subscribed": false})
 			}
 		} else {
-			ch := checked{types: map[string]*bool{}, categories: map[id.Category]*bool{}}
-			if s.Consent.TypeKey != "" {
-				ch.types[s.Consent.TypeKey] = new(false)
-			}
-			if s.Consent.Category != "" {
-				ch.categories[s.Consent.Category] = new(false)
-			}
-			for _, t := range c.turn(ch) {
-				changed = true
+			for _, t := range c.turn(l.change()) {
 				add(t)
 			}
 		}
-		if !changed {
+		if len(entries) == 0 {
 			return nil
 		}
 		c.UpdatedAt = now
@@ -59,9 +51,21 @@ func Unsubscribe(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contact id
 		return journal.Append(ctx, tx, entries...)
 	})
 	if err != nil {
-		return false, fmt.Errorf("unsubscribe a contact: %w", err)
+		return fmt.Errorf("unsubscribe a contact: %w", err)
 	}
-	return changed, nil
+	return nil
+}
+
+// change returns the subscriptions that l turns off.
+func (l Leaving) change() checked {
+	ch := checked{types: map[string]*bool{}, categories: map[id.Category]*bool{}}
+	if l.TypeKey != "" {
+		ch.types[l.TypeKey] = new(false)
+	}
+	if l.Category != "" {
+		ch.categories[l.Category] = new(false)
+	}
+	return ch
 }
 
 // unsubscribe ends every subscription and reports whether that is news.

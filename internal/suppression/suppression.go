@@ -14,6 +14,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"iter"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -182,22 +184,43 @@ func scan(row func(...any) error) (Entry, error) {
 	return e, nil
 }
 
-// List returns the whole list, newest first.
-func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter) ([]Entry, error) {
-	part := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(strings.TrimSpace(f.Search)))
-	if strings.ContainsRune(part, 0) || strings.ContainsRune(f.Reason, 0) || !utf8.ValidString(part+f.Reason) {
-		return []Entry{}, nil // nothing on the list holds such a character
+// All yields the whole list, newest first. It reads as it yields, so the list
+// may be long and its reader slow.
+func All(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		part := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(strings.TrimSpace(f.Search)))
+		if strings.ContainsRune(part+f.Reason, 0) || !utf8.ValidString(part+f.Reason) {
+			return // nothing on the list holds such a character
+		}
+		// Page by page, so that a slow reader holds no connection.
+		last := Entry{AddedAt: sqldb.Time(math.MaxInt64)}
+		for {
+			rows, err := db.Query(ctx, `
+				SELECT email, reason, created_at FROM suppression
+				WHERE tenant_id = $1 AND (created_at, email) < ($2, $3)
+					AND email LIKE $4 ESCAPE '\' AND (CAST($5 AS TEXT) = '' OR reason = $5)
+				ORDER BY created_at DESC, email DESC LIMIT $6`,
+				tenant, sqldb.Micros(last.AddedAt), last.Email, "%"+part+"%", f.Reason, allPage)
+			list, err := sqldb.Collect(rows, err, scan)
+			if err != nil {
+				yield(Entry{}, fmt.Errorf("list suppressions: %w", err))
+				return
+			}
+			for _, e := range list {
+				if !yield(e, nil) {
+					return
+				}
+			}
+			if len(list) < allPage {
+				return
+			}
+			last = list[len(list)-1]
+		}
 	}
-	rows, err := db.Query(ctx, `
-		SELECT email, reason, created_at FROM suppression
-		WHERE tenant_id = $1 AND email LIKE $2 ESCAPE '\' AND (CAST($3 AS TEXT) = '' OR reason = $3)
-		ORDER BY created_at DESC, email DESC`, tenant, "%"+part+"%", f.Reason)
-	list, err := sqldb.Collect(rows, err, scan)
-	if err != nil {
-		return nil, fmt.Errorf("list suppressions: %w", err)
-	}
-	return list, nil
 }
+
+// allPage is how many addresses All reads at a time.
+const allPage = 2000
 
 // Listed returns which of the normalised addresses are on the list.
 func Listed(ctx context.Context, db *sqldb.DB, tenant id.Tenant, emails []string) (map[string]bool, error) {
