@@ -1,0 +1,296 @@
+package segment
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"packetboat/internal/contact"
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+	"packetboat/internal/mail/address"
+	"packetboat/internal/sqldb"
+)
+
+// MaxMembers is how many contacts one request may add or remove.
+const MaxMembers = 1000
+
+// People names contacts, by id and by address.
+type People struct {
+	IDs    []id.Contact
+	Emails []string
+}
+
+// Added is what adding did. NotFound holds ids and addresses as they were sent.
+type Added struct {
+	Added, Already int
+	NotFound       []string
+}
+
+// Removed is what removing did. NotMembers counts everybody else that was
+// named, those who do not exist too.
+type Removed struct {
+	Removed, NotMembers int
+}
+
+// Add puts contacts on a static list. It never creates any.
+func Add(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment, who People, now time.Time) (Added, error) {
+	if err := who.check(); err != nil {
+		return Added{}, err
+	}
+	var r Added
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		s, err := list(ctx, tx, tenant, segment)
+		if err != nil {
+			return err
+		}
+		contacts, missing, err := who.resolve(ctx, tx, tenant)
+		if err != nil {
+			return err
+		}
+		t := tx.Table("contact_id TEXT")
+		for _, c := range contacts {
+			t.Add(c)
+		}
+		var fresh []id.Contact
+		if t.Len() > 0 {
+			rows, err := tx.Query(ctx, `
+				INSERT INTO segment_member (tenant_id, segment_id, contact_id, added_at)
+				SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), v.contact_id, CAST($3 AS BIGINT) FROM `+t.As("v", 4)+`
+				WHERE true ON CONFLICT DO NOTHING RETURNING contact_id`, t.Args(tenant, segment, sqldb.Micros(now))...)
+			if fresh, err = sqldb.Collect(rows, err, contactID); err != nil {
+				return err
+			}
+		}
+		r = Added{Added: len(fresh), Already: len(contacts) - len(fresh), NotFound: missing}
+		return changed(ctx, tx, tenant, s, fresh, journal.ListAdded, now)
+	})
+	if err != nil {
+		return Added{}, fmt.Errorf("add members: %w", err)
+	}
+	return r, nil
+}
+
+// Remove takes contacts off a static list.
+func Remove(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment, who People, now time.Time) (Removed, error) {
+	if err := who.check(); err != nil {
+		return Removed{}, err
+	}
+	var r Removed
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		s, err := list(ctx, tx, tenant, segment)
+		if err != nil {
+			return err
+		}
+		contacts, missing, err := who.resolve(ctx, tx, tenant)
+		if err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, `
+			DELETE FROM segment_member
+			WHERE tenant_id = $1 AND segment_id = $2 AND contact_id`+tx.In(3)+` RETURNING contact_id`,
+			tenant, segment, sqldb.List(tx, contacts))
+		gone, err := sqldb.Collect(rows, err, contactID)
+		if err != nil {
+			return err
+		}
+		r = Removed{Removed: len(gone), NotMembers: len(contacts) + len(missing) - len(gone)}
+		return changed(ctx, tx, tenant, s, gone, journal.ListRemoved, now)
+	})
+	if err != nil {
+		return Removed{}, fmt.Errorf("remove members: %w", err)
+	}
+	return r, nil
+}
+
+func (p People) check() error {
+	if len(p.IDs)+len(p.Emails) > MaxMembers {
+		return ErrLimit.Sayf("at most %d contacts at once", MaxMembers)
+	}
+	return nil
+}
+
+// resolve returns the contacts that exist, each once and in the order of their
+// ids, and what names none.
+func (p People) resolve(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) ([]id.Contact, []string, error) {
+	missing := []string{}
+	miss := func(name string) {
+		if !slices.Contains(missing, name) {
+			missing = append(missing, name)
+		}
+	}
+	existing, err := contact.Existing(ctx, tx, tenant, p.IDs)
+	if err != nil {
+		return nil, nil, err
+	}
+	var found []id.Contact
+	for _, c := range p.IDs {
+		if !existing[c] {
+			miss(string(c))
+			continue
+		}
+		found = append(found, c)
+	}
+	addrs := make([]string, len(p.Emails))
+	for i, e := range p.Emails {
+		addrs[i], _ = address.Normalize(e) // what is no address is nobody's
+	}
+	byEmail, err := contact.IDsByEmail(ctx, tx, tenant, addrs)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, a := range addrs {
+		if c, ok := byEmail[a]; ok {
+			found = append(found, c)
+			continue
+		}
+		miss(p.Emails[i])
+	}
+	slices.Sort(found)
+	return slices.Compact(found), missing, nil
+}
+
+// list returns a static list and keeps its row, so that its counts add up.
+func list(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, segment id.Segment) (Segment, error) {
+	s, err := find(ctx, tx, tenant, string(segment), tx.ForUpdate())
+	if err != nil {
+		return Segment{}, err
+	}
+	if s.Type != Static {
+		return Segment{}, ErrNotStatic
+	}
+	return s, nil
+}
+
+// changed brings the counts up to date and tells the journal.
+func changed(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, s Segment, contacts []id.Contact, t journal.Type, now time.Time) error {
+	if len(contacts) == 0 {
+		return nil
+	}
+	if err := adjust(ctx, tx, tenant, s, contacts, t == journal.ListAdded, now); err != nil {
+		return err
+	}
+	entries := make([]journal.Entry, len(contacts))
+	for i, c := range contacts {
+		entries[i] = journal.Entry{
+			Tenant: tenant, Type: t, Contact: c, At: now,
+			Data: map[string]any{"segment_id": s.ID, "segment_key": s.Key},
+		}
+	}
+	return journal.Append(ctx, tx, entries...)
+}
+
+// smallList is the size up to which a change recounts the whole list. A larger
+// one is adjusted by those who came and went, so that loading a list of
+// millions does not count it each time; a refresh makes up for members whose
+// status changed meanwhile.
+const smallList = 20_000
+
+func adjust(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, s Segment, contacts []id.Contact, came bool, now time.Time) error {
+	if s.MembersAll == nil || s.Members == nil || *s.MembersAll <= smallList {
+		_, err := recount(ctx, tx, tenant, s, now)
+		return err
+	}
+	var sendable int
+	err := tx.QueryRow(ctx, `
+		SELECT COUNT(*) FROM contact c
+		WHERE c.tenant_id = $1 AND c.id`+tx.In(2)+` AND `+isSendable, tenant, sqldb.List(tx, contacts)).Scan(&sendable)
+	if err != nil {
+		return err
+	}
+	all := len(contacts)
+	if !came {
+		all, sendable = -all, -sendable
+	}
+	return s.count(ctx, tx, tenant, max(0, *s.Members+sendable), max(0, *s.MembersAll+all), now)
+}
+
+// isSendable is contract E7, of a contact c.
+const isSendable = ` c.global_status = 'active' AND NOT c.do_not_contact AND NOT EXISTS (
+	SELECT 1 FROM suppression x WHERE x.tenant_id = c.tenant_id AND x.email = c.email) `
+
+func recount(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, s Segment, now time.Time) (Segment, error) {
+	var all, sendable int
+	err := tx.QueryRow(ctx, `
+		SELECT COUNT(*), COUNT(CASE WHEN `+isSendable+` THEN 1 END)
+		FROM segment_member m JOIN contact c ON c.tenant_id = m.tenant_id AND c.id = m.contact_id
+		WHERE m.tenant_id = $1 AND m.segment_id = $2`, tenant, s.ID).Scan(&all, &sendable)
+	if err != nil {
+		return Segment{}, fmt.Errorf("count members: %w", err)
+	}
+	s.Members, s.MembersAll, s.EvaluatedAt = &sendable, &all, new(now.UTC().Truncate(time.Microsecond))
+	return s, s.count(ctx, tx, tenant, sendable, all, now)
+}
+
+func (s Segment) count(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, sendable, all int, now time.Time) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE segment SET member_count = $3, member_count_total = $4, member_count_evaluated_at = $5
+		WHERE tenant_id = $1 AND id = $2`, tenant, s.ID, sendable, all, sqldb.Micros(now))
+	return err
+}
+
+// Recount counts the members anew.
+func Recount(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment, now time.Time) (Segment, error) {
+	var s Segment
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		var err error
+		if s, err = find(ctx, tx, tenant, string(segment), tx.ForUpdate()); err != nil {
+			return err
+		}
+		s, err = recount(ctx, tx, tenant, s, now)
+		return err
+	})
+	if err != nil {
+		return Segment{}, fmt.Errorf("recount a segment: %w", err)
+	}
+	return s, nil
+}
+
+// Members returns one page of a list's contacts; Query.From is filled in here.
+func Members(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment, q contact.Query) (contact.Page, error) {
+	q.From = &contact.Restriction{
+		Join:    ` JOIN segment_member m ON m.tenant_id = c.tenant_id AND m.contact_id = c.id AND m.segment_id = $2 `,
+		Args:    []any{segment},
+		AddedAt: "m.added_at",
+	}
+	return contact.List(ctx, db, tenant, q)
+}
+
+// Membership is one list that a contact is on.
+type Membership struct {
+	Segment Segment
+	AddedAt time.Time
+}
+
+// Memberships returns the static lists a contact is on, by name.
+func Memberships(ctx context.Context, db *sqldb.DB, tenant id.Tenant, c id.Contact) ([]Membership, error) {
+	rows, err := db.Query(ctx, `
+		SELECT segment_id, added_at FROM segment_member
+		WHERE tenant_id = $1 AND contact_id = $2`, tenant, c)
+	type row struct {
+		segment id.Segment
+		added   int64
+	}
+	found, err := sqldb.Collect(rows, err, func(scan func(...any) error) (row, error) {
+		var r row
+		return r, scan(&r.segment, &r.added)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list memberships: %w", err)
+	}
+	out := []Membership{}
+	if len(found) == 0 {
+		return out, nil
+	}
+	all, err := List(ctx, db, tenant, Filter{Types: []Type{Static}})
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range all {
+		if i := slices.IndexFunc(found, func(r row) bool { return r.segment == s.ID }); i >= 0 {
+			out = append(out, Membership{s, sqldb.Time(found[i].added)})
+		}
+	}
+	return out, nil
+}
