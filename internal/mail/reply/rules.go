@@ -65,7 +65,7 @@ var rules = []rule{
 			`domain (does not|doesn'?t) exist`)},
 
 	// Refusals that say little.
-	{id: "loop", codes: []int{5}, enhanced: []string{"5.4."}, class: Soft, category: Domain},
+	{id: "routing", codes: []int{5}, enhanced: []string{"5.4."}, class: Soft, category: Domain},
 	{id: "size-words", codes: []int{552, 554}, class: Soft, category: Content,
 		words: words(`message (is )?too (big|large)`, `message size`, `size limit`, `maximum (message )?size`)},
 	{id: "policy-words", codes: []int{5}, class: Block, category: Policy,
