@@ -1,0 +1,91 @@
+package links_test
+
+import (
+	"strings"
+	"testing"
+
+	"packetboat/internal/mail/links"
+)
+
+func TestCheckTarget(t *testing.T) {
+	t.Parallel()
+	for _, good := range []string{
+		"https://x.org", "HTTP://X.org/", "https://x.org:8443/a?b#c", "http://localhost/", "https://xn--bcher-kva.example/",
+		"https://bücher.example/ä", "https://[2001:db8::1]:80/", "https://x.org/100%/a b?a={b}|c", "https://x.org/@user", "https://x.org?a@b",
+	} {
+		if err := links.CheckTarget(good); err != nil {
+			t.Errorf("CheckTarget(%q) = %v", good, err)
+		}
+	}
+	for _, bad := range []string{
+		"", "x.org", "//x.org", "/a", "ftp://x.org", "javascript:alert(1)//https://x.org", "https:x.org", "https:/x.org",
+		"https://", "https:///a", "https://?a", "https://:80", "https://.", "https://a@x.org", "https://a:b@x.org/",
+		"https://good.org\\@evil.org", "https://x.org\\.evil.org/", "https://x.org/\r\nSet-Cookie: a", "https://x.org/\x00", "https://x.org/\x7f",
+		" https://x.org", "https://x y.org", "https://x.org:a/", "https://x.org:123456", "https://[::1", "https://[x]/", "https://x[::1]/", "https://[::1]x/", "https://x%2eorg/",
+	} {
+		if err := links.CheckTarget(bad); err == nil {
+			t.Errorf("CheckTarget(%q) gave no error", bad)
+		}
+	}
+}
+
+func TestAddUTM(t *testing.T) {
+	t.Parallel()
+	utm := links.UTM{Source: "acme", Medium: "email", Campaign: "spring sale&co", Content: ""}
+	const all = "utm_source=acme&utm_medium=email&utm_campaign=spring%20sale%26co"
+	for _, tt := range []struct{ in, want string }{
+		{"https://x.org", "https://x.org?" + all},
+		{"https://x.org/a#b?c", "https://x.org/a?" + all + "#b?c"},
+		{"https://x.org/?a=%C3%A4&&b=+#c", "https://x.org/?a=%C3%A4&&b=+&" + all + "#c"},
+		{"https://x.org/?", "https://x.org/?" + all},
+		{"https://x.org/?a&", "https://x.org/?a&" + all},
+		{"https://x.org/?utm_source=b&utm_medium&utm%5Fcampaign=", "https://x.org/?utm_source=b&utm_medium&utm%5Fcampaign="},
+		{"https://x.org/?utm_source=b#utm_medium=c", "https://x.org/?utm_source=b&utm_medium=email&utm_campaign=spring%20sale%26co#utm_medium=c"},
+		{"https://x.org/?my_utm_source=b", "https://x.org/?my_utm_source=b&" + all},
+		{"https://x.org/{{ a | default: '#?' }}#b", "https://x.org/{{ a | default: '#?' }}?" + all + "#b"},
+		{"https://x.org/?a={{ b | append: \"&utm_source=\" }}", "https://x.org/?a={{ b | append: \"&utm_source=\" }}&" + all},
+		{"{{ url }}", "{{ url }}?" + all},
+	} {
+		if got := links.AddUTM(tt.in, utm); got != tt.want {
+			t.Errorf("AddUTM(%q)\n got %q\nwant %q", tt.in, got, tt.want)
+		}
+	}
+	if got := links.AddUTM("https://x.org", links.UTM{}); got != "https://x.org" {
+		t.Errorf("AddUTM of nothing = %q", got)
+	}
+}
+
+func TestInserts(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ in, start, end string }{
+		{"<html><body class='a>b'><p>x</p></BODY ></html>", "<html><body class='a>b'>|<p>x</p></BODY ></html>", "<html><body class='a>b'><p>x</p>|</BODY ></html>"},
+		{"<p>x</p>", "|<p>x</p>", "<p>x</p>|"},
+		{"", "|", "|"},
+		{"<!doctype html><p>x", "<!doctype html>|<p>x", "<!doctype html><p>x|"},
+		{"<!doctype html><html><head></head><p>x", "<!doctype html><html><head></head>|<p>x", "<!doctype html><html><head></head><p>x|"},
+		{"<body>a</body><body>b</body>c", "<body>|a</body><body>b</body>c", "<body>a</body><body>b|</body>c"},
+		{"<body><!-- </body> --><script>'</body>'</script>", "<body>|<!-- </body> --><script>'</body>'</script>", "<body><!-- </body> --><script>'</body>'</script>|"},
+		{"<!-- <body> --><body>a</body>", "<!-- <body> --><body>|a</body>", "<!-- <body> --><body>a|</body>"},
+		{`<body {{ "</body>" }}>a{{ "</body>" }}`, `<body {{ "</body>" }}>|a{{ "</body>" }}`, `<body {{ "</body>" }}>a{{ "</body>" }}|`},
+	} {
+		if got := links.InsertAfterBodyStart(tt.in, "|"); got != tt.start {
+			t.Errorf("InsertAfterBodyStart(%s)\n got %s\nwant %s", tt.in, got, tt.start)
+		}
+		if got := links.InsertBeforeBodyEnd(tt.in, "|"); got != tt.end {
+			t.Errorf("InsertBeforeBodyEnd(%s)\n got %s\nwant %s", tt.in, got, tt.end)
+		}
+	}
+}
+
+func TestPreheader(t *testing.T) {
+	t.Parallel()
+	got := links.Preheader("Only <today>\r\n& {{ name | default: \"you\" }}")
+	want := `<div style="display:none;font-size:1px;line-height:1px;max-height:0;max-width:0;opacity:0;overflow:hidden;mso-hide:all">` +
+		"Only &lt;today&gt;  &amp; {{ name | default: \"you\" }}&#847;&zwnj;&nbsp;"
+	if !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "&#847;&zwnj;&nbsp;</div>") {
+		t.Errorf("Preheader = %s; want %s…", got, want)
+	}
+	if got := links.Preheader(" \n"); got != "" {
+		t.Errorf("blank Preheader = %q", got)
+	}
+}
