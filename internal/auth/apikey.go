@@ -357,3 +357,36 @@ func changeable(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, key id.APIK
 	}
 	return k, nil
 }
+
+// KeyShaped reports whether s reads like a key of ours.
+func KeyShaped(s string) bool {
+	_, ok := lookupID(s)
+	return ok
+}
+
+// KeyKnown reports whether the tenant has this very key, revoked or not. It
+// is ErrKeyTaken when another tenant, or another secret, has its lookup part.
+func KeyKnown(ctx context.Context, db *sqldb.DB, tenant id.Tenant, secret string) (bool, error) {
+	lookup, ok := lookupID(secret)
+	if !ok {
+		return false, unauthorized("invalid")
+	}
+	var owner id.Tenant
+	var current string
+	err := db.QueryRow(ctx, `
+		SELECT tenant_id, key_hash FROM api_key
+		WHERE lookup_id = $1 /* all tenants: the key tells which */`, lookup).Scan(&owner, &current)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look up API key: %w", err)
+	}
+	if owner != tenant || current != hash(secret) {
+		return false, ErrKeyTaken
+	}
+	return true, nil
+}
+
+// ErrKeyTaken refuses a key made elsewhere that looks like another one.
+var ErrKeyTaken = fault.New(fault.Conflict, "DUPLICATE_NAME", "another API key begins with the same letters; make a new one")

@@ -26,8 +26,11 @@ var (
 
 // Wait is the details of ErrTooOften.
 type Wait struct {
-	RetryAfter int `json:"retry_after"` // seconds
+	Seconds int `json:"retry_after"`
 }
+
+// RetryAfter says how long to wait, for the header of that name.
+func (w Wait) RetryAfter() time.Duration { return time.Duration(w.Seconds) * time.Second }
 
 // The limits of contract 3.4 on routes that nobody needs a credential for.
 var (

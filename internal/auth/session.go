@@ -11,12 +11,11 @@ import (
 	"packetboat/internal/sqldb"
 )
 
-// How long a session lives: idleAge after it was last used, and never longer
-// than maxAge in all (contract 4.2 A9).
-const (
-	idleAge = 7 * 24 * time.Hour
-	maxAge  = 30 * 24 * time.Hour
-)
+// MaxSessionAge is how long a session lives at most (contract 4.2 A9).
+const MaxSessionAge = 30 * 24 * time.Hour
+
+// idleAge is how long it lives after it was last used.
+const idleAge = 7 * 24 * time.Hour
 
 // seenEvery bounds how often a session's row is written.
 const seenEvery = time.Minute
@@ -71,7 +70,7 @@ func FindSession(ctx context.Context, db *sqldb.DB, token string, now time.Time)
 		return s, nil
 	}
 	s.ExpiresAt = now.Add(idleAge)
-	if last := sqldb.Time(created).Add(maxAge); s.ExpiresAt.After(last) {
+	if last := sqldb.Time(created).Add(MaxSessionAge); s.ExpiresAt.After(last) {
 		s.ExpiresAt = last
 	}
 	if _, err := db.Exec(ctx, `

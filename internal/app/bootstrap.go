@@ -1,0 +1,97 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"time"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/mail/address"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/tenant"
+)
+
+// Apply makes the tenant, its owner and its API key where they are not there
+// yet (contract A5). What is there stays as it is, passwords included.
+func (b Bootstrap) Apply(ctx context.Context, db *sqldb.DB, passwords *auth.Passwords, now time.Time) error {
+	if b.TenantSlug == "" {
+		return nil
+	}
+	var passwordHash string
+	email, err := address.Normalize(b.AdminEmail)
+	if b.AdminEmail != "" {
+		if err != nil {
+			return fmt.Errorf("bootstrap admin email: %w", err)
+		}
+		if _, err := auth.UserByEmail(ctx, db, email); errors.Is(err, auth.ErrNoUser) {
+			if passwordHash, err = passwords.Hash(ctx, b.AdminPassword); err != nil {
+				return err
+			}
+		} else if err != nil {
+			return err
+		}
+	}
+	err = db.InTx(ctx, func(tx *sqldb.DB) error {
+		t, err := tenant.BySlug(ctx, tx, b.TenantSlug)
+		if errors.Is(err, tenant.ErrNotFound) {
+			t, err = tenant.Create(ctx, tx, b.TenantSlug, b.TenantSlug, "", now, TenantSetup()...)
+		}
+		if err != nil {
+			return err
+		}
+		if b.AdminEmail != "" {
+			if err := b.owner(ctx, tx, t, email, passwordHash, now); err != nil {
+				return err
+			}
+		}
+		if b.APIKey == "" {
+			return nil
+		}
+		have, err := auth.KeyKnown(ctx, tx, t.ID, b.APIKey)
+		if err != nil || have {
+			return err
+		}
+		_, _, err = auth.CreateKey(ctx, tx, t.ID, auth.NewKey{
+			Name: "bootstrap", Scopes: auth.AllScopes().Strings(), Secret: b.APIKey,
+		}, auth.BySystem, now)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("bootstrap tenant %s: %w", b.TenantSlug, err)
+	}
+	return nil
+}
+
+// owner makes the user where there is none, and the membership likewise.
+func (b Bootstrap) owner(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, email, passwordHash string, now time.Time) error {
+	u, err := auth.UserByEmail(ctx, tx, email)
+	if errors.Is(err, auth.ErrNoUser) {
+		u, err = auth.CreateUser(ctx, tx, email, "Admin", passwordHash, now)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := auth.MemberOf(ctx, tx, t.ID, u.ID); !errors.Is(err, auth.ErrNoUser) {
+		return err
+	}
+	return auth.AddMember(ctx, tx, t.ID, u.ID, auth.Owner, auth.BySystem, now)
+}
+
+// InviteFirst logs a link by which the first user signs up, while there is none
+// (contract A3).
+func InviteFirst(ctx context.Context, db *sqldb.DB, base *url.URL, log *slog.Logger, now time.Time) error {
+	any, err := auth.AnyUser(ctx, db)
+	if err != nil || any {
+		return err
+	}
+	token, err := auth.SetupToken(ctx, db, now)
+	if err != nil {
+		return err
+	}
+	log.Info("nobody has a login yet: sign up with this link, once, or POST its token to the signup route",
+		"link", auth.SetupLink(base, token), "signup", base.JoinPath("/api/auth/signup").String())
+	return nil
+}

@@ -1,0 +1,276 @@
+// Package app builds the program out of its parts, runs it and shuts it down.
+package app
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"net/url"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/fault"
+	"packetboat/internal/secret"
+	"packetboat/internal/tenant"
+)
+
+// Options are the configuration as it is written: flags, or environment
+// variables, or the file given with --config, in that order. All are texts, so
+// that Config can report every mistake at once. The tags are kong's.
+type Options struct {
+	DatabaseURL            string `name:"database-url" env:"PACKETBOAT_DATABASE_URL" default:"sqlite:packetboat.db" help:"Where the data is: sqlite:FILE (a relative file is in the data directory) or postgres://…"`
+	DataDir                string `name:"data-dir" env:"PACKETBOAT_DATA_DIR" default:"./data" help:"Directory of the SQLite database and of the secret key."`
+	Listen                 string `name:"listen" env:"PACKETBOAT_LISTEN" default:"127.0.0.1:8080" help:"Address that the API and the links in mails are served on, as host:port."`
+	BaseURL                string `name:"base-url" env:"PACKETBOAT_BASE_URL" help:"Address the world reaches this installation at. Default: http:// and the listen address."`
+	SecretKey              string `name:"secret-key" env:"PACKETBOAT_SECRET_KEY" help:"32 bytes in base64 that encrypt and sign. Default: made once, and kept in the data directory."`
+	AdminListen            string `name:"admin-listen" env:"PACKETBOAT_ADMIN_LISTEN" default:"127.0.0.1:9090" help:"Address of /metrics, never public; off for none."`
+	RateLimitPerMinute     string `name:"rate-limit-per-minute" env:"PACKETBOAT_RATE_LIMIT_PER_MINUTE" default:"1000" help:"Requests a minute per API key, and per session."`
+	TrustedProxies         string `name:"trusted-proxies" env:"PACKETBOAT_TRUSTED_PROXIES" help:"Networks whose X-Forwarded-For is believed, as CIDRs with commas between them. Default: none."`
+	FeedbackSenderID       string `name:"feedback-sender-id" env:"PACKETBOAT_FEEDBACK_SENDER_ID" default:"packetboat" help:"Last part of the Feedback-ID header: 5 to 15 letters, digits, hyphens or underscores, the same for ever."`
+	SignupEnabled          string `name:"signup-enabled" env:"PACKETBOAT_SIGNUP_ENABLED" default:"false" help:"Whether anybody may make a tenant after the first: true or false."`
+	AllowPrivateRelays     string `name:"allow-private-relays" env:"PACKETBOAT_ALLOW_PRIVATE_RELAYS" default:"false" help:"Whether MTA configs may name hosts on private networks: true or false. On a loopback base URL they may anyway."`
+	SystemSMTPURL          string `name:"system-smtp-url" env:"PACKETBOAT_SYSTEM_SMTP_URL" help:"Relay for mail about accounts, as smtp[s]://user:password@host:port?from=address. Default: none; links are shown instead."`
+	LogFormat              string `name:"log-format" env:"PACKETBOAT_LOG_FORMAT" default:"text" help:"text or json."`
+	LogLevel               string `name:"log-level" env:"PACKETBOAT_LOG_LEVEL" default:"info" help:"debug, info, warn or error."`
+	BootstrapTenantSlug    string `name:"bootstrap-tenant-slug" env:"PACKETBOAT_BOOTSTRAP_TENANT_SLUG" help:"Tenant that serve makes when it is not there."`
+	BootstrapAdminEmail    string `name:"bootstrap-admin-email" env:"PACKETBOAT_BOOTSTRAP_ADMIN_EMAIL" help:"Owner of that tenant, made when not there."`
+	BootstrapAdminPassword string `name:"bootstrap-admin-password" env:"PACKETBOAT_BOOTSTRAP_ADMIN_PASSWORD" help:"The owner's password when they are made."`
+	BootstrapAPIKey        string `name:"bootstrap-api-key" env:"PACKETBOAT_BOOTSTRAP_API_KEY" help:"API key of that tenant with all scopes, made when not there."`
+}
+
+// Config is the configuration, checked.
+type Config struct {
+	DatabaseURL        string
+	DataDir            string
+	Listen             string
+	BaseURL            *url.URL
+	SecretKey          []byte // nil: the one in the data directory
+	AdminListen        string // empty: none
+	RateLimitPerMinute int
+	TrustedProxies     []netip.Prefix
+	FeedbackSenderID   string
+	SignupEnabled      bool
+	AllowPrivateRelays bool
+	SystemRelay        *Relay // nil: none
+	LogFormat          string
+	LogLevel           slog.Level
+	Bootstrap          Bootstrap
+
+	derived bool // BaseURL follows Listen
+}
+
+// Bootstrap is what serve makes at its start when it is not there.
+type Bootstrap struct {
+	TenantSlug, AdminEmail, AdminPassword, APIKey string
+}
+
+// Option describes one option, for the documentation.
+type Option struct {
+	Name, Env, Default, Help string
+}
+
+// AllOptions returns every option in order.
+func AllOptions() []Option {
+	var list []Option
+	t := reflect.TypeFor[Options]()
+	for i := range t.NumField() {
+		tag := t.Field(i).Tag
+		list = append(list, Option{tag.Get("name"), tag.Get("env"), tag.Get("default"), tag.Get("help")})
+	}
+	return list
+}
+
+// DefaultOptions returns the options of a configuration that says nothing.
+func DefaultOptions() Options {
+	var o Options
+	v := reflect.ValueOf(&o).Elem()
+	for i := range v.NumField() {
+		v.Field(i).SetString(v.Type().Field(i).Tag.Get("default"))
+	}
+	return o
+}
+
+// Mistakes are all that is wrong with a configuration; each says what to write.
+type Mistakes []string
+
+// Error lists the mistakes, one a line.
+func (m Mistakes) Error() string {
+	return "the configuration has mistakes:\n  " + strings.Join(m, "\n  ")
+}
+
+func (m *Mistakes) add(env, format string, args ...any) {
+	flag := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(env, "PACKETBOAT_"), "_", "-"))
+	*m = append(*m, fmt.Sprintf("%s (--%s) ", env, flag)+fmt.Sprintf(format, args...))
+}
+
+var feedbackIDs = regexp.MustCompile(`^[A-Za-z0-9_-]{5,15}$`)
+
+// Config checks the options, all of them, and returns them as values.
+func (o Options) Config() (Config, error) {
+	var m Mistakes
+	c := Config{
+		DatabaseURL: o.DatabaseURL, DataDir: o.DataDir, Listen: o.Listen, FeedbackSenderID: o.FeedbackSenderID,
+		LogFormat: o.LogFormat,
+		Bootstrap: Bootstrap{o.BootstrapTenantSlug, o.BootstrapAdminEmail, o.BootstrapAdminPassword, o.BootstrapAPIKey},
+	}
+	if c.DataDir == "" {
+		m.add("PACKETBOAT_DATA_DIR", "is empty; name a directory, such as ./data")
+	}
+	if file, ok := strings.CutPrefix(c.DatabaseURL, "sqlite:"); ok && file == "" || !ok && !strings.HasPrefix(c.DatabaseURL, "postgres://") && !strings.HasPrefix(c.DatabaseURL, "postgresql://") {
+		m.add("PACKETBOAT_DATABASE_URL", "must be sqlite:FILE, such as sqlite:packetboat.db, or postgres://user:password@host/database")
+	}
+	if !hostPort(c.Listen) {
+		m.add("PACKETBOAT_LISTEN", "is %q; write host:port, such as 127.0.0.1:8080 or :8080", o.Listen)
+	} else {
+		c.baseURL(o.BaseURL, &m)
+	}
+	if o.SecretKey != "" {
+		key, err := secret.Parse(o.SecretKey)
+		if err != nil {
+			m.add("PACKETBOAT_SECRET_KEY", "is not a key: %s", err)
+		}
+		c.SecretKey = key
+	}
+	switch {
+	case o.AdminListen == "off":
+	case !hostPort(o.AdminListen):
+		m.add("PACKETBOAT_ADMIN_LISTEN", "is %q; write host:port, such as 127.0.0.1:9090, or off", o.AdminListen)
+	default:
+		c.AdminListen = o.AdminListen
+	}
+	n, err := strconv.Atoi(o.RateLimitPerMinute)
+	if err != nil || n < 1 || n > 1_000_000_000 {
+		m.add("PACKETBOAT_RATE_LIMIT_PER_MINUTE", "is %q; write a whole number from 1, such as 1000", o.RateLimitPerMinute)
+	}
+	c.RateLimitPerMinute = n
+	c.TrustedProxies = prefixes(o.TrustedProxies, &m)
+	if !feedbackIDs.MatchString(o.FeedbackSenderID) {
+		m.add("PACKETBOAT_FEEDBACK_SENDER_ID", "is %q; write 5 to 15 letters, digits, hyphens or underscores", o.FeedbackSenderID)
+	}
+	c.SignupEnabled = flag("PACKETBOAT_SIGNUP_ENABLED", o.SignupEnabled, &m)
+	c.AllowPrivateRelays = flag("PACKETBOAT_ALLOW_PRIVATE_RELAYS", o.AllowPrivateRelays, &m)
+	if o.SystemSMTPURL != "" {
+		if c.SystemRelay, err = ParseRelay(o.SystemSMTPURL); err != nil {
+			m.add("PACKETBOAT_SYSTEM_SMTP_URL", "%s; write smtp://user:password@host:587?from=address", err)
+		}
+	}
+	if o.LogFormat != "text" && o.LogFormat != "json" {
+		m.add("PACKETBOAT_LOG_FORMAT", "is %q; write text or json", o.LogFormat)
+	}
+	if err := c.LogLevel.UnmarshalText([]byte(o.LogLevel)); err != nil {
+		m.add("PACKETBOAT_LOG_LEVEL", "is %q; write debug, info, warn or error", o.LogLevel)
+	}
+	c.Bootstrap.check(&m)
+	if len(m) > 0 {
+		return Config{}, m
+	}
+	return c, nil
+}
+
+func (c *Config) baseURL(text string, m *Mistakes) {
+	if c.derived = text == ""; c.derived {
+		host, port, _ := net.SplitHostPort(c.Listen)
+		if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+			host = "localhost"
+		}
+		c.BaseURL = &url.URL{Scheme: "http", Host: net.JoinHostPort(host, port)}
+		return
+	}
+	u, err := url.Parse(strings.TrimSuffix(text, "/"))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Path != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		m.add("PACKETBOAT_BASE_URL", "is %q; write http or https, a host, and nothing after it, such as https://mail.example.com", text)
+		return
+	}
+	c.BaseURL = u
+}
+
+// Served returns the configuration once the listener is open: a base URL that
+// follows the listen address then has the real port, where that was 0.
+func (c Config) Served(at net.Addr) Config {
+	if c.derived {
+		if a, ok := at.(*net.TCPAddr); ok {
+			c.BaseURL = &url.URL{Scheme: "http", Host: net.JoinHostPort(c.BaseURL.Hostname(), strconv.Itoa(a.Port))}
+		}
+	}
+	return c
+}
+
+// PrivateRelays reports whether MTA configs may name private hosts: when the
+// operator says so, and on a trial, where the base URL is on loopback.
+func (c Config) PrivateRelays() bool { return c.AllowPrivateRelays || c.Loopback() }
+
+// Loopback reports whether the base URL is on loopback.
+func (c Config) Loopback() bool {
+	host := c.BaseURL.Hostname()
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+func hostPort(s string) bool {
+	_, port, err := net.SplitHostPort(s)
+	if err != nil {
+		return false
+	}
+	n, err := strconv.Atoi(port)
+	return err == nil && n >= 0 && n <= 65535
+}
+
+func prefixes(list string, m *Mistakes) []netip.Prefix {
+	out := []netip.Prefix{}
+	for item := range strings.SplitSeq(list, ",") {
+		item = strings.TrimSpace(item)
+		if item == "" {
+			continue
+		}
+		p, err := netip.ParsePrefix(item)
+		if ip, ipErr := netip.ParseAddr(item); err != nil && ipErr == nil {
+			p, err = netip.PrefixFrom(ip, ip.BitLen()), nil
+		}
+		if err != nil {
+			m.add("PACKETBOAT_TRUSTED_PROXIES", "holds %q; write networks such as 10.0.0.0/8, with commas between them", item)
+			continue
+		}
+		out = append(out, p.Masked())
+	}
+	return out
+}
+
+func flag(env, text string, m *Mistakes) bool {
+	switch text {
+	case "true":
+		return true
+	case "false":
+		return false
+	}
+	m.add(env, "is %q; write true or false", text)
+	return false
+}
+
+func (b Bootstrap) check(m *Mistakes) {
+	if b == (Bootstrap{}) {
+		return
+	}
+	var p fault.Problems
+	tenant.CheckSlug(&p, "", b.TenantSlug)
+	if p.Any() {
+		m.add("PACKETBOAT_BOOTSTRAP_TENANT_SLUG", "is %q; write 3 to 40 lower-case letters, digits and hyphens", b.TenantSlug)
+	}
+	if (b.AdminEmail == "") != (b.AdminPassword == "") {
+		m.add("PACKETBOAT_BOOTSTRAP_ADMIN_EMAIL", "and PACKETBOAT_BOOTSTRAP_ADMIN_PASSWORD go together; set both or neither")
+	}
+	if b.AdminPassword != "" {
+		var p fault.Problems
+		auth.CheckNewPassword(&p, "", b.AdminPassword, b.AdminEmail)
+		if err := p.Err(); err != nil {
+			f, _ := fault.As(err)
+			m.add("PACKETBOAT_BOOTSTRAP_ADMIN_PASSWORD", "%s", f.Message)
+		}
+	}
+	if b.APIKey != "" && !auth.KeyShaped(b.APIKey) {
+		m.add("PACKETBOAT_BOOTSTRAP_API_KEY", "must read pbk_, 12 lower-case letters or digits, _, 43 letters or digits")
+	}
+}

@@ -1,0 +1,43 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"packetboat/internal/secret"
+	"packetboat/internal/sqldb"
+)
+
+// Store is what the program keeps things in.
+type Store struct {
+	DB  *sqldb.DB
+	Box *secret.Box
+}
+
+// Open opens the database that cfg names and brings its schema up to date. The
+// secret key is made at the first start, unless cfg holds one.
+func Open(ctx context.Context, cfg Config) (*Store, error) {
+	key := cfg.SecretKey
+	if key == nil {
+		var err error
+		if key, err = secret.FromFile(cfg.DataDir); err != nil {
+			return nil, fmt.Errorf("secret key in %s: %w", cfg.DataDir, err)
+		}
+	}
+	box, err := secret.NewBox(key)
+	if err != nil {
+		return nil, err
+	}
+	db, err := sqldb.Open(ctx, cfg.DatabaseURL, sqldb.Options{DataDir: cfg.DataDir})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := db.Migrate(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return &Store{DB: db, Box: box}, nil
+}
+
+// Close closes the database.
+func (s *Store) Close() error { return s.DB.Close() }
