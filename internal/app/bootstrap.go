@@ -83,8 +83,8 @@ func (b Bootstrap) owner(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, ema
 // InviteFirst logs a link by which the first user signs up, while there is none
 // (contract A3).
 func InviteFirst(ctx context.Context, db *sqldb.DB, base *url.URL, log *slog.Logger, now time.Time) error {
-	any, err := auth.AnyUser(ctx, db)
-	if err != nil || any {
+	some, err := auth.AnyUser(ctx, db)
+	if err != nil || some {
 		return err
 	}
 	token, err := auth.SetupToken(ctx, db, now)

@@ -95,13 +95,13 @@ func UserByID(ctx context.Context, db *sqldb.DB, user id.User) (User, error) {
 
 // AnyUser reports whether the installation has been set up: a user exists.
 func AnyUser(ctx context.Context, db *sqldb.DB) (bool, error) {
-	var any bool
+	var some bool
 	err := db.QueryRow(ctx, `
-		SELECT EXISTS (SELECT 1 FROM app_user) /* all tenants: the first start is the installation's */`).Scan(&any)
+		SELECT EXISTS (SELECT 1 FROM app_user) /* all tenants: the first start is the installation's */`).Scan(&some)
 	if err != nil {
 		return false, fmt.Errorf("look for users: %w", err)
 	}
-	return any, nil
+	return some, nil
 }
 
 // CreateUser makes a user. Without a password they cannot sign in until they

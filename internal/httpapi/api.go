@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"time"
 
+	"packetboat/internal/auth"
 	"packetboat/internal/endpoint"
 	"packetboat/internal/secret"
 	"packetboat/internal/sqldb"
@@ -23,6 +24,7 @@ type API struct {
 	Cursors *endpoint.Cursors
 	Now     func() time.Time
 	BaseURL *url.URL
+	Door    *auth.Door // where people sign in
 	Log     *slog.Logger
 
 	// AllowPrivateRelays lets MTA configs name hosts on private networks.
@@ -32,4 +34,9 @@ type API struct {
 // Register adds every operation to r. One sorted line per resource.
 func (a *API) Register(r *endpoint.Router) {
 	a.Cursors = endpoint.NewCursors(a.Box)
+	a.account(r)
+	a.apiKeys(r)
+	a.audit(r)
+	a.session(r)
+	a.users(r)
 }

@@ -1,0 +1,365 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/contact"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/lane"
+	"packetboat/internal/sender"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/tenant"
+)
+
+// account registers the operations on the account settings.
+func (a *API) account(r *endpoint.Router) {
+	endpoint.Handle(r, "GET /t/{tenant}/api/settings/account", endpoint.Op{
+		Name:        "getAccount",
+		Summary:     "Get the account settings.",
+		Description: "Any valid key may, so this also tests a connection.",
+		Tag:         "account",
+		Mode:        endpoint.Free,
+	}, a.getAccount)
+	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/account", endpoint.Op{
+		Name:    "updateAccount",
+		Summary: "Change account settings; what is absent stays.",
+		Tag:     "account",
+		Session: true,
+		Role:    auth.Admin,
+		Faults:  []*fault.Error{sender.ErrUnknownEmailType, sender.ErrUnknownIdentity, lane.ErrUnknown},
+	}, a.updateAccount)
+	endpoint.Handle(r, "DELETE /t/{tenant}/api/settings/account", endpoint.Op{
+		Name:    "deleteTenant",
+		Summary: "Delete the tenant, for good.",
+		Tag:     "account",
+		Session: true,
+		Role:    auth.Owner,
+		Status:  http.StatusAccepted,
+	}, a.deleteTenant)
+}
+
+// accountView is the account as keys see it.
+type accountView struct {
+	TenantID                    id.Tenant               `json:"tenant_id"`
+	Slug                        string                  `json:"slug"`
+	Name                        string                  `json:"name"`
+	Timezone                    string                  `json:"timezone"`
+	Locale                      string                  `json:"locale"`
+	CurrencyCode                string                  `json:"currency_code"`
+	WebsiteURL                  *string                 `json:"website_url"`
+	LogoURL                     *string                 `json:"logo_url"`
+	PostalAddress               tenant.PostalAddress    `json:"postal_address"`
+	DefaultSendingIdentityEmail *string                 `json:"default_sending_identity_email"`
+	DefaultEmailTypeKey         *string                 `json:"default_email_type_key"`
+	DefaultMTAConfigKey         *string                 `json:"default_mta_config_key"`
+	AutoCreateOnEvent           bool                    `json:"auto_create_on_event"`
+	IdentitySigningEnabled      bool                    `json:"identity_signing_enabled"`
+	SiteKey                     string                  `json:"site_key"`
+	TrackingDefaults            accountTracking         `json:"tracking_defaults"`
+	SendWindow                  accountWindow           `json:"send_window"`
+	SunsetDays                  int                     `json:"sunset_days"`
+	SunsetMinSends              int                     `json:"sunset_min_sends"`
+	UnsubscribeScope            tenant.UnsubscribeScope `json:"unsubscribe_scope" enum:"type,global"`
+	DoubleOptInDefault          bool                    `json:"double_opt_in_default"`
+	TrackedDomains              []string                `json:"tracked_domains"`
+	ContactLimit                *int                    `json:"contact_limit"`
+	BillableContacts            int                     `json:"billable_contacts"`
+	CreatedAt                   endpoint.Stamp          `json:"created_at"`
+	UpdatedAt                   endpoint.Stamp          `json:"updated_at"`
+}
+
+type accountTracking struct {
+	TrackingEnabled bool `json:"tracking_enabled"`
+	UTMEnabled      bool `json:"utm_enabled"`
+	HoneypotLinks   bool `json:"honeypot_links"`
+}
+
+type accountWindow struct {
+	Start string `json:"start"`
+	End   string `json:"end"`
+}
+
+// accountSessionView is the account as people see it.
+type accountSessionView struct {
+	accountView
+	DefaultSendingIdentityID *id.Identity  `json:"default_sending_identity_id"`
+	DefaultEmailTypeID       *id.EmailType `json:"default_email_type_id"`
+	DefaultMTAConfigID       *id.MTAConfig `json:"default_mta_config_id"`
+	Status                   tenant.Status `json:"status" enum:"active,paused"`
+	PauseReason              *string       `json:"pause_reason"`
+}
+
+func (a *API) getAccount(ctx context.Context, p auth.Principal, _ *struct{}) (form[accountView, accountSessionView], error) {
+	t, err := tenant.ByID(ctx, a.DB, p.Tenant)
+	if err != nil {
+		return form[accountView, accountSessionView]{}, err
+	}
+	full, err := a.accountOf(ctx, t)
+	if err != nil {
+		return form[accountView, accountSessionView]{}, err
+	}
+	return formFor(p, func() accountView { return full.accountView }, func() accountSessionView { return full }), nil
+}
+
+// accountOf returns the session form, which holds the public one.
+func (a *API) accountOf(ctx context.Context, t tenant.Tenant) (accountSessionView, error) {
+	s := t.Settings
+	v := accountSessionView{
+		accountView: accountView{
+			TenantID: t.ID, Slug: t.Slug, Name: t.Name,
+			Timezone: s.Timezone, Locale: s.Locale, CurrencyCode: s.CurrencyCode,
+			WebsiteURL: s.WebsiteURL, LogoURL: s.LogoURL, PostalAddress: s.PostalAddress,
+			AutoCreateOnEvent: s.AutoCreateOnEvent,
+			SiteKey:           t.SiteKey,
+			TrackingDefaults:  accountTracking{s.Tracking.Enabled, s.Tracking.UTM, s.Tracking.Honeypot},
+			SendWindow:        accountWindow{s.SendWindow.Start, s.SendWindow.End},
+			SunsetDays:        s.SunsetDays, SunsetMinSends: s.SunsetMinSends,
+			UnsubscribeScope: s.UnsubscribeScope, DoubleOptInDefault: s.DoubleOptInDefault,
+			TrackedDomains: s.TrackedDomains, ContactLimit: t.ContactLimit,
+			CreatedAt: endpoint.At(t.CreatedAt), UpdatedAt: endpoint.At(t.UpdatedAt),
+		},
+		Status: t.Status,
+	}
+	if t.PauseReason != "" {
+		v.PauseReason = &t.PauseReason
+	}
+	var err error
+	if v.BillableContacts, err = contact.Billable(ctx, a.DB, t.ID); err != nil {
+		return v, err
+	}
+	// A default whose record is gone counts as none.
+	if s.DefaultIdentity != "" {
+		switch i, err := sender.IdentityByID(ctx, a.DB, t.ID, s.DefaultIdentity); {
+		case err == nil:
+			v.DefaultSendingIdentityID, v.DefaultSendingIdentityEmail = &i.ID, &i.Address
+		case !errors.Is(err, sender.ErrIdentityNotFound):
+			return v, err
+		}
+	}
+	if s.DefaultEmailType != "" {
+		switch e, err := sender.EmailTypeByID(ctx, a.DB, t.ID, s.DefaultEmailType); {
+		case err == nil:
+			v.DefaultEmailTypeID, v.DefaultEmailTypeKey = &e.ID, &e.Key
+		case !errors.Is(err, sender.ErrEmailTypeNotFound):
+			return v, err
+		}
+	}
+	if s.DefaultMTAConfig != "" {
+		switch c, err := lane.ByID(ctx, a.DB, t.ID, s.DefaultMTAConfig); {
+		case err == nil:
+			v.DefaultMTAConfigID, v.DefaultMTAConfigKey = &c.ID, &c.Key
+		case !errors.Is(err, lane.ErrNotFound):
+			return v, err
+		}
+	}
+	return v, nil
+}
+
+type updateAccountRequest struct {
+	Body struct {
+		Name         endpoint.Opt[string] `json:"name" nullable:"false"`
+		Timezone     endpoint.Opt[string] `json:"timezone" nullable:"false"`
+		Locale       endpoint.Opt[string] `json:"locale" nullable:"false"`
+		CurrencyCode endpoint.Opt[string] `json:"currency_code" nullable:"false"`
+		WebsiteURL   endpoint.Opt[string] `json:"website_url"`
+		LogoURL      endpoint.Opt[string] `json:"logo_url"`
+
+		PostalAddress endpoint.Opt[accountAddressChange] `json:"postal_address"`
+
+		DefaultSendingIdentityEmail endpoint.Opt[string]       `json:"default_sending_identity_email"`
+		DefaultSendingIdentityID    endpoint.Opt[id.Identity]  `json:"default_sending_identity_id"`
+		DefaultEmailTypeKey         endpoint.Opt[string]       `json:"default_email_type_key"`
+		DefaultEmailTypeID          endpoint.Opt[id.EmailType] `json:"default_email_type_id"`
+		DefaultMTAConfigKey         endpoint.Opt[string]       `json:"default_mta_config_key"`
+		DefaultMTAConfigID          endpoint.Opt[id.MTAConfig] `json:"default_mta_config_id"`
+
+		AutoCreateOnEvent  endpoint.Opt[bool]                    `json:"auto_create_on_event" nullable:"false"`
+		TrackingDefaults   endpoint.Opt[accountTrackingChange]   `json:"tracking_defaults" nullable:"false"`
+		SendWindow         endpoint.Opt[accountWindowChange]     `json:"send_window" nullable:"false"`
+		SunsetDays         endpoint.Opt[int]                     `json:"sunset_days" nullable:"false"`
+		SunsetMinSends     endpoint.Opt[int]                     `json:"sunset_min_sends" nullable:"false"`
+		UnsubscribeScope   endpoint.Opt[tenant.UnsubscribeScope] `json:"unsubscribe_scope" nullable:"false"`
+		DoubleOptInDefault endpoint.Opt[bool]                    `json:"double_opt_in_default" nullable:"false"`
+		TrackedDomains     endpoint.Opt[[]string]                `json:"tracked_domains"`
+	}
+}
+
+type accountAddressChange struct {
+	Line1      endpoint.Opt[string] `json:"line1"`
+	Line2      endpoint.Opt[string] `json:"line2"`
+	City       endpoint.Opt[string] `json:"city"`
+	State      endpoint.Opt[string] `json:"state"`
+	PostalCode endpoint.Opt[string] `json:"postal_code"`
+	Country    endpoint.Opt[string] `json:"country"`
+}
+
+type accountTrackingChange struct {
+	TrackingEnabled endpoint.Opt[bool] `json:"tracking_enabled" nullable:"false"`
+	UTMEnabled      endpoint.Opt[bool] `json:"utm_enabled" nullable:"false"`
+	HoneypotLinks   endpoint.Opt[bool] `json:"honeypot_links" nullable:"false"`
+}
+
+type accountWindowChange struct {
+	Start endpoint.Opt[string] `json:"start" nullable:"false"`
+	End   endpoint.Opt[string] `json:"end" nullable:"false"`
+}
+
+// put replaces v when the field was there with a value.
+func put[T any](v *T, o endpoint.Opt[T]) { *v = o.Or(*v) }
+
+// putOrClear replaces v when the field was there, and clears it for null or an
+// empty text.
+func putOrClear(v **string, o endpoint.Opt[string]) {
+	if !o.Set {
+		return
+	}
+	if *v = o.Pointer(); *v != nil && **v == "" {
+		*v = nil
+	}
+}
+
+func (a *API) updateAccount(ctx context.Context, p auth.Principal, in *updateAccountRequest) (accountSessionView, error) {
+	now := a.Now()
+	var t tenant.Tenant
+	err := a.DB.InTx(ctx, func(tx *sqldb.DB) (err error) {
+		if t, err = tenant.ByID(ctx, tx, p.Tenant); err != nil {
+			return err
+		}
+		in.apply(&t)
+		if err := in.resolve(ctx, tx, &t); err != nil {
+			return err
+		}
+		if err := tenant.SaveSettings(ctx, tx, t.ID, t.Name, t.Settings, now); err != nil {
+			return err
+		}
+		if t, err = tenant.ByID(ctx, tx, t.ID); err != nil {
+			return err
+		}
+		return auth.Audit(ctx, tx, p.Did("account.update", "tenant", string(t.ID), now))
+	})
+	if err != nil {
+		return accountSessionView{}, err
+	}
+	return a.accountOf(ctx, t)
+}
+
+// apply puts the fields that name no other record into t.
+func (in *updateAccountRequest) apply(t *tenant.Tenant) {
+	b, s := &in.Body, &t.Settings
+	put(&t.Name, b.Name)
+	put(&s.Timezone, b.Timezone)
+	put(&s.Locale, b.Locale)
+	put(&s.CurrencyCode, b.CurrencyCode)
+	putOrClear(&s.WebsiteURL, b.WebsiteURL)
+	putOrClear(&s.LogoURL, b.LogoURL)
+	if b.PostalAddress.Null {
+		s.PostalAddress = tenant.PostalAddress{}
+	}
+	address := b.PostalAddress.Value
+	putOrClear(&s.PostalAddress.Line1, address.Line1)
+	putOrClear(&s.PostalAddress.Line2, address.Line2)
+	putOrClear(&s.PostalAddress.City, address.City)
+	putOrClear(&s.PostalAddress.State, address.State)
+	putOrClear(&s.PostalAddress.PostalCode, address.PostalCode)
+	putOrClear(&s.PostalAddress.Country, address.Country)
+	put(&s.AutoCreateOnEvent, b.AutoCreateOnEvent)
+	put(&s.Tracking.Enabled, b.TrackingDefaults.Value.TrackingEnabled)
+	put(&s.Tracking.UTM, b.TrackingDefaults.Value.UTMEnabled)
+	put(&s.Tracking.Honeypot, b.TrackingDefaults.Value.HoneypotLinks)
+	put(&s.SendWindow.Start, b.SendWindow.Value.Start)
+	put(&s.SendWindow.End, b.SendWindow.Value.End)
+	put(&s.SunsetDays, b.SunsetDays)
+	put(&s.SunsetMinSends, b.SunsetMinSends)
+	put(&s.UnsubscribeScope, b.UnsubscribeScope)
+	put(&s.DoubleOptInDefault, b.DoubleOptInDefault)
+	if b.TrackedDomains.Set {
+		s.TrackedDomains = append([]string{}, b.TrackedDomains.Value...)
+	}
+}
+
+// resolve puts the defaults into t: by id, which wins, or by public key.
+func (in *updateAccountRequest) resolve(ctx context.Context, tx *sqldb.DB, t *tenant.Tenant) error {
+	b, s := &in.Body, &t.Settings
+	switch {
+	case b.DefaultSendingIdentityID.Given():
+		i, err := sender.IdentityByID(ctx, tx, t.ID, b.DefaultSendingIdentityID.Value)
+		if errors.Is(err, sender.ErrIdentityNotFound) {
+			return sender.ErrUnknownIdentity
+		}
+		if err != nil {
+			return err
+		}
+		s.DefaultIdentity = i.ID
+	case b.DefaultSendingIdentityEmail.Given():
+		list, err := sender.IdentitiesByAddress(ctx, tx, t.ID, []string{b.DefaultSendingIdentityEmail.Value})
+		if err != nil {
+			return err
+		}
+		s.DefaultIdentity = list[0].ID
+	case b.DefaultSendingIdentityID.Null || b.DefaultSendingIdentityEmail.Null:
+		s.DefaultIdentity = ""
+	}
+	switch {
+	case b.DefaultEmailTypeID.Given():
+		e, err := sender.EmailTypeByID(ctx, tx, t.ID, b.DefaultEmailTypeID.Value)
+		if errors.Is(err, sender.ErrEmailTypeNotFound) {
+			return sender.ErrUnknownEmailType
+		}
+		if err != nil {
+			return err
+		}
+		s.DefaultEmailType = e.ID
+	case b.DefaultEmailTypeKey.Given():
+		e, err := sender.EmailTypeByKey(ctx, tx, t.ID, b.DefaultEmailTypeKey.Value)
+		if err != nil {
+			return err
+		}
+		s.DefaultEmailType = e.ID
+	case b.DefaultEmailTypeID.Null || b.DefaultEmailTypeKey.Null:
+		s.DefaultEmailType = ""
+	}
+	switch {
+	case b.DefaultMTAConfigID.Given():
+		c, err := lane.ByID(ctx, tx, t.ID, b.DefaultMTAConfigID.Value)
+		if errors.Is(err, lane.ErrNotFound) {
+			return lane.ErrUnknown
+		}
+		if err != nil {
+			return err
+		}
+		s.DefaultMTAConfig = c.ID
+	case b.DefaultMTAConfigKey.Given():
+		c, err := lane.ByKey(ctx, tx, t.ID, b.DefaultMTAConfigKey.Value)
+		if err != nil {
+			return err
+		}
+		s.DefaultMTAConfig = c.ID
+	case b.DefaultMTAConfigID.Null || b.DefaultMTAConfigKey.Null:
+		s.DefaultMTAConfig = ""
+	}
+	return nil
+}
+
+type deleteTenantRequest struct {
+	Body struct {
+		ConfirmSlug string `json:"confirm_slug"`
+	}
+}
+
+func (a *API) deleteTenant(ctx context.Context, p auth.Principal, in *deleteTenantRequest) (struct{}, error) {
+	if in.Body.ConfirmSlug != p.TenantSlug {
+		return struct{}{}, fault.Input(fault.Field{Path: "confirm_slug", Message: "must be the tenant's slug"})
+	}
+	now := a.Now()
+	return struct{}{}, a.DB.InTx(ctx, func(tx *sqldb.DB) error {
+		if err := tenant.Delete(ctx, tx, p.Tenant, now); err != nil {
+			return err
+		}
+		return auth.Audit(ctx, tx, p.Did("tenant.delete", "tenant", string(p.Tenant), now))
+	})
+}

@@ -1,0 +1,200 @@
+package httpapi
+
+import (
+	"context"
+	"time"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+)
+
+// apiKeys registers the operations on API keys.
+func (a *API) apiKeys(r *endpoint.Router) {
+	op := func(name, summary string, faults ...*fault.Error) endpoint.Op {
+		return endpoint.Op{Name: name, Summary: summary, Tag: "api keys", Session: true, Role: auth.Admin, Faults: faults}
+	}
+	created := op("createApiKey", "Make an API key; its secret is shown once.", auth.ErrInvalidScope, auth.ErrTooManyKeys)
+	created.Status = 201
+	endpoint.Handle(r, "GET /t/{tenant}/api/auth/api-keys", op("listApiKeys", "List the API keys, newest first."), a.listAPIKeys)
+	endpoint.Handle(r, "POST /t/{tenant}/api/auth/api-keys", created, a.createAPIKey)
+	endpoint.Handle(r, "GET /t/{tenant}/api/auth/api-keys/scopes", op("listScopes", "List the scopes that a key may have."), a.listScopes)
+	endpoint.Handle(r, "GET /t/{tenant}/api/auth/api-keys/{id}", op("getApiKey", "Get an API key.", auth.ErrNoKey), a.getAPIKey)
+	endpoint.Handle(r, "PATCH /t/{tenant}/api/auth/api-keys/{id}", op("updateApiKey", "Change an API key's name, scopes or expiry.", auth.ErrNoKey, auth.ErrInvalidScope, auth.ErrKeyRevoked), a.updateAPIKey)
+	endpoint.Handle(r, "DELETE /t/{tenant}/api/auth/api-keys/{id}", op("revokeApiKey", "Revoke an API key, at once and for good.", auth.ErrNoKey), a.revokeAPIKey)
+	endpoint.Handle(r, "POST /t/{tenant}/api/auth/api-keys/{id}/rotate", op("rotateApiKey", "Give an API key a new secret; the old one works on for the grace.", auth.ErrNoKey, auth.ErrKeyRevoked), a.rotateAPIKey)
+}
+
+// APIKey is a key as its owners see it.
+type APIKey struct {
+	ID         id.APIKey       `json:"id"`
+	Name       string          `json:"name"`
+	Prefix     string          `json:"prefix"`
+	Scopes     []string        `json:"scopes"`
+	Status     auth.KeyStatus  `json:"status" enum:"active,expired,revoked"`
+	CreatedBy  *apiKeyAuthor   `json:"created_by" doc:"null for keys that the operator made"`
+	CreatedAt  endpoint.Stamp  `json:"created_at"`
+	ExpiresAt  *endpoint.Stamp `json:"expires_at"`
+	LastUsedAt *endpoint.Stamp `json:"last_used_at"`
+	RevokedAt  *endpoint.Stamp `json:"revoked_at"`
+}
+
+type apiKeyAuthor struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// NewAPIKey is a key and, this once, its secret.
+type NewAPIKey struct {
+	APIKey
+	Key string `json:"key"`
+}
+
+// ShowAPIKey returns k as its owners see it; the command line shows the same.
+func ShowAPIKey(k auth.Key, now time.Time) APIKey {
+	row := APIKey{
+		ID: k.ID, Name: k.Name, Prefix: k.Prefix, Scopes: k.Scopes.Strings(), Status: k.Status(now),
+		CreatedAt: endpoint.At(k.CreatedAt), ExpiresAt: endpoint.AtOr(k.ExpiresAt),
+		LastUsedAt: endpoint.AtOr(k.LastUsedAt), RevokedAt: endpoint.AtOr(k.RevokedAt),
+	}
+	if k.CreatedBy.ID != "" {
+		row.CreatedBy = &apiKeyAuthor{k.CreatedBy.ID, k.CreatedBy.Name}
+	}
+	return row
+}
+
+type apiKeyPath struct {
+	ID string `path:"id"`
+}
+
+func (in apiKeyPath) id() (id.APIKey, error) {
+	key, ok := id.Parse[id.APIKey](in.ID)
+	if !ok {
+		return "", auth.ErrNoKey
+	}
+	return key, nil
+}
+
+func (a *API) listAPIKeys(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[APIKey], error) {
+	now := a.Now()
+	list, err := auth.Keys(ctx, a.DB, p.Tenant, now)
+	if err != nil {
+		return endpoint.List[APIKey]{}, err
+	}
+	rows := make([]APIKey, len(list))
+	for i, k := range list {
+		rows[i] = ShowAPIKey(k, now)
+	}
+	return endpoint.Whole(rows), nil
+}
+
+type createAPIKeyRequest struct {
+	Body struct {
+		Name      string                       `json:"name"`
+		Scopes    []string                     `json:"scopes"`
+		ExpiresAt endpoint.Opt[endpoint.Stamp] `json:"expires_at"`
+	}
+}
+
+func (a *API) createAPIKey(ctx context.Context, p auth.Principal, in *createAPIKeyRequest) (NewAPIKey, error) {
+	now := a.Now()
+	k, secret, err := auth.CreateKey(ctx, a.DB, p.Tenant, auth.NewKey{
+		Name: in.Body.Name, Scopes: in.Body.Scopes, ExpiresAt: timeOf(in.Body.ExpiresAt),
+	}, p.By(), now)
+	if err != nil {
+		return NewAPIKey{}, err
+	}
+	return NewAPIKey{ShowAPIKey(k, now), secret}, nil
+}
+
+// timeOf returns the time of an optional stamp, or nil.
+func timeOf(o endpoint.Opt[endpoint.Stamp]) *time.Time {
+	if !o.Given() {
+		return nil
+	}
+	return new(time.Time(o.Value))
+}
+
+func (a *API) getAPIKey(ctx context.Context, p auth.Principal, in *apiKeyPath) (APIKey, error) {
+	key, err := in.id()
+	if err != nil {
+		return APIKey{}, err
+	}
+	k, err := auth.KeyByID(ctx, a.DB, p.Tenant, key)
+	if err != nil {
+		return APIKey{}, err
+	}
+	return ShowAPIKey(k, a.Now()), nil
+}
+
+type updateAPIKeyRequest struct {
+	apiKeyPath
+	Body struct {
+		Name      endpoint.Opt[string]         `json:"name" nullable:"false"`
+		Scopes    endpoint.Opt[[]string]       `json:"scopes" nullable:"false"`
+		ExpiresAt endpoint.Opt[endpoint.Stamp] `json:"expires_at"`
+	}
+}
+
+func (a *API) updateAPIKey(ctx context.Context, p auth.Principal, in *updateAPIKeyRequest) (APIKey, error) {
+	key, err := in.id()
+	if err != nil {
+		return APIKey{}, err
+	}
+	now := a.Now()
+	k, err := auth.ChangeKey(ctx, a.DB, p.Tenant, key, auth.KeyChange{
+		Name: in.Body.Name.Pointer(), Scopes: in.Body.Scopes.Pointer(),
+		ExpiresAt: timeOf(in.Body.ExpiresAt), NeverExpire: in.Body.ExpiresAt.Null,
+	}, p.By(), now)
+	if err != nil {
+		return APIKey{}, err
+	}
+	return ShowAPIKey(k, now), nil
+}
+
+func (a *API) revokeAPIKey(ctx context.Context, p auth.Principal, in *apiKeyPath) (endpoint.None, error) {
+	key, err := in.id()
+	if err != nil {
+		return endpoint.None{}, err
+	}
+	return endpoint.None{}, auth.RevokeKey(ctx, a.DB, p.Tenant, key, p.By(), a.Now())
+}
+
+type rotateAPIKeyRequest struct {
+	apiKeyPath
+	Body *struct {
+		GraceSeconds int `json:"grace_seconds" required:"false" minimum:"0" maximum:"86400" default:"0"`
+	}
+}
+
+func (a *API) rotateAPIKey(ctx context.Context, p auth.Principal, in *rotateAPIKeyRequest) (NewAPIKey, error) {
+	key, err := in.id()
+	if err != nil {
+		return NewAPIKey{}, err
+	}
+	var grace time.Duration
+	if in.Body != nil {
+		grace = time.Duration(in.Body.GraceSeconds) * time.Second
+	}
+	now := a.Now()
+	k, secret, err := auth.RotateKey(ctx, a.DB, p.Tenant, key, grace, p.By(), now)
+	if err != nil {
+		return NewAPIKey{}, err
+	}
+	return NewAPIKey{ShowAPIKey(k, now), secret}, nil
+}
+
+type scopeRow struct {
+	Scope       auth.Scope   `json:"scope"`
+	Description string       `json:"description"`
+	Implies     []auth.Scope `json:"implies"`
+}
+
+func (a *API) listScopes(context.Context, auth.Principal, *struct{}) (endpoint.List[scopeRow], error) {
+	var rows []scopeRow
+	for _, s := range auth.Scopes() {
+		rows = append(rows, scopeRow{s.Scope, s.Description, s.Implies})
+	}
+	return endpoint.Whole(rows), nil
+}

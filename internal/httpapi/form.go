@@ -1,0 +1,38 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"packetboat/internal/auth"
+)
+
+// form is a record as its reader sees it: the public form for API keys, the
+// session form for people. The document describes the public one.
+type form[Public, Session any] struct {
+	public  *Public
+	session *Session
+}
+
+// formFor returns the form that p is shown.
+func formFor[Public, Session any](p auth.Principal, public func() Public, session func() Session) form[Public, Session] {
+	if p.IsKey() {
+		return form[Public, Session]{public: new(public())}
+	}
+	return form[Public, Session]{session: new(session())}
+}
+
+// MarshalJSON writes the form that was chosen.
+func (f form[Public, Session]) MarshalJSON() ([]byte, error) {
+	if f.session != nil {
+		return json.Marshal(f.session)
+	}
+	return json.Marshal(f.public)
+}
+
+// Schema is that of the public form.
+func (f form[Public, Session]) Schema(r huma.Registry) *huma.Schema {
+	return r.Schema(reflect.TypeFor[Public](), true, "")
+}

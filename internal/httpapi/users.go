@@ -1,0 +1,129 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+)
+
+// users registers the operations on the members of a tenant.
+func (a *API) users(r *endpoint.Router) {
+	endpoint.Handle(r, "GET /t/{tenant}/api/users", endpoint.Op{
+		Name:    "listMembers",
+		Summary: "List the people who work in the tenant.",
+		Tag:     "members",
+		Session: true,
+		Role:    auth.Viewer,
+	}, a.listMembers)
+	endpoint.Handle(r, "POST /t/{tenant}/api/users/invite", endpoint.Op{
+		Name:    "inviteMember",
+		Summary: "Invite a person; the answer carries the link they follow.",
+		Tag:     "members",
+		Session: true,
+		Role:    auth.Admin,
+		Status:  http.StatusCreated,
+		Faults:  []*fault.Error{auth.ErrForbidden, auth.ErrMember},
+	}, a.inviteMember)
+	endpoint.Handle(r, "PUT /t/{tenant}/api/users/{id}", endpoint.Op{
+		Name:    "updateMember",
+		Summary: "Change a member's role or status.",
+		Tag:     "members",
+		Session: true,
+		Role:    auth.Admin,
+		Faults:  []*fault.Error{auth.ErrForbidden, auth.ErrNoUser, auth.ErrLastOwner},
+	}, a.updateMember)
+	endpoint.Handle(r, "DELETE /t/{tenant}/api/users/{id}", endpoint.Op{
+		Name:    "removeMember",
+		Summary: "End a membership.",
+		Tag:     "members",
+		Session: true,
+		Role:    auth.Admin,
+		Faults:  []*fault.Error{auth.ErrForbidden, auth.ErrNoUser, auth.ErrLastOwner},
+	}, a.removeMember)
+}
+
+// Member is a person in a tenant.
+type Member struct {
+	ID          id.User           `json:"id"`
+	Email       string            `json:"email"`
+	Name        string            `json:"name"`
+	Role        auth.Role         `json:"role" enum:"viewer,editor,admin,owner"`
+	Status      auth.MemberStatus `json:"status" enum:"invited,active,disabled"`
+	LastLoginAt *endpoint.Stamp   `json:"last_login_at"`
+	CreatedAt   endpoint.Stamp    `json:"created_at"`
+}
+
+type invitedMember struct {
+	Member
+	AcceptURL string `json:"accept_url"`
+}
+
+func rowOfMember(m auth.Member) Member {
+	return Member{
+		ID: m.User, Email: m.Email, Name: m.Name, Role: m.Role, Status: m.Status,
+		LastLoginAt: endpoint.AtOr(m.LastLoginAt), CreatedAt: endpoint.At(m.CreatedAt),
+	}
+}
+
+func (a *API) listMembers(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[Member], error) {
+	list, err := auth.Members(ctx, a.DB, p.Tenant)
+	if err != nil {
+		return endpoint.List[Member]{}, err
+	}
+	rows := make([]Member, len(list))
+	for i, m := range list {
+		rows[i] = rowOfMember(m)
+	}
+	return endpoint.Whole(rows), nil
+}
+
+type inviteMemberRequest struct {
+	Body struct {
+		Email string    `json:"email"`
+		Role  auth.Role `json:"role"`
+	}
+}
+
+func (a *API) inviteMember(ctx context.Context, p auth.Principal, in *inviteMemberRequest) (invitedMember, error) {
+	m, link, err := a.Door.Invite(ctx, p, in.Body.Email, in.Body.Role, a.Now())
+	if err != nil {
+		return invitedMember{}, err
+	}
+	return invitedMember{rowOfMember(m), link}, nil
+}
+
+type updateMemberRequest struct {
+	ID   string `path:"id"`
+	Body struct {
+		Role   endpoint.Opt[auth.Role]         `json:"role" nullable:"false"`
+		Status endpoint.Opt[auth.MemberStatus] `json:"status" nullable:"false"`
+	}
+}
+
+func (a *API) updateMember(ctx context.Context, p auth.Principal, in *updateMemberRequest) (Member, error) {
+	user, ok := id.Parse[id.User](in.ID)
+	if !ok {
+		return Member{}, auth.ErrNoUser
+	}
+	m, err := auth.ChangeMember(ctx, a.DB, p, user, auth.MemberChange{
+		Role: in.Body.Role.Pointer(), Status: in.Body.Status.Pointer(),
+	}, a.Now())
+	if err != nil {
+		return Member{}, err
+	}
+	return rowOfMember(m), nil
+}
+
+func (a *API) removeMember(ctx context.Context, p auth.Principal, in *struct {
+	ID string `path:"id"`
+}) (endpoint.None, error) {
+	user, ok := id.Parse[id.User](in.ID)
+	if !ok {
+		return endpoint.None{}, auth.ErrNoUser
+	}
+	return endpoint.None{}, auth.RemoveMember(ctx, a.DB, p, user, a.Now())
+}
