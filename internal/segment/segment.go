@@ -136,7 +136,7 @@ func find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, keyOrID, lock str
 	if s, ok := id.Parse[id.Segment](keyOrID); ok {
 		where, keyOrID = `id = $2`, string(s)
 	}
-	if strings.ContainsRune(keyOrID, 0) || !utf8.ValidString(keyOrID) {
+	if unstorable(keyOrID) {
 		return Segment{}, ErrNotFound
 	}
 	s, err := scan(db.QueryRow(ctx, `SELECT `+columns+` FROM segment WHERE tenant_id = $1 AND `+where+lock, tenant, keyOrID).Scan)
@@ -149,10 +149,12 @@ func find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, keyOrID, lock str
 	return s, nil
 }
 
+// unstorable reports whether no column can hold s, so that nothing has it.
+func unstorable(s string) bool { return strings.ContainsRune(s, 0) || !utf8.ValidString(s) }
+
 // ByKeys returns the segments with the given public keys, in that order and
 // each once. A key that names none is ErrInvalid, whose message names all such.
 func ByKeys(ctx context.Context, db *sqldb.DB, tenant id.Tenant, keys []string) ([]Segment, error) {
-	keys = slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return strings.ContainsRune(k, 0) || !utf8.ValidString(k) })
 	return many(ctx, db, tenant, `segment_key`, keys, func(s Segment) string { return s.Key })
 }
 
@@ -170,7 +172,8 @@ func many(ctx context.Context, db *sqldb.DB, tenant id.Tenant, column string, na
 	if len(names) == 0 {
 		return []Segment{}, nil
 	}
-	rows, err := db.Query(ctx, `SELECT `+columns+` FROM segment WHERE tenant_id = $1 AND `+column+db.In(2), tenant, sqldb.List(db, names))
+	known := slices.DeleteFunc(slices.Clone(names), unstorable)
+	rows, err := db.Query(ctx, `SELECT `+columns+` FROM segment WHERE tenant_id = $1 AND `+column+db.In(2), tenant, sqldb.List(db, known))
 	found, err := sqldb.Collect(rows, err, scan)
 	if err != nil {
 		return nil, fmt.Errorf("find segments: %w", err)
