@@ -57,7 +57,7 @@ func (n *Node) intend(ctx context.Context, tx *sqldb.DB, items []Item, now time.
 		t.Add(it.Tenant, it.ID, it.Epoch, sqldb.NullMicros(it.FirstAt))
 	}
 	rows, err := tx.Query(ctx, `
-		UPDATE outbox SET attempts = attempts + 1, attempt_at = $2, first_at = COALESCE(first_at, v.first_at)
+		UPDATE outbox SET attempts = attempts + 1, attempt_at = $2, first_at = COALESCE(outbox.first_at, v.first_at)
 		FROM `+t.As("v", 3)+`
 		WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id AND outbox.epoch = v.epoch
 			AND outbox.owner = $1 AND outbox.state = 'claimed'

@@ -1,0 +1,18 @@
+package outbox_test
+
+import (
+	"context"
+
+	"packetboat/internal/journal"
+	"packetboat/internal/sqldb"
+)
+
+// collect returns a follower that counts entries by type.
+func collect(types map[journal.Type]int) func(context.Context, *sqldb.DB, []journal.Entry) error {
+	return func(_ context.Context, _ *sqldb.DB, entries []journal.Entry) error {
+		for _, e := range entries {
+			types[e.Type]++
+		}
+		return nil
+	}
+}

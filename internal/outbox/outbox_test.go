@@ -1,0 +1,287 @@
+package outbox_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+	"packetboat/internal/outbox"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// fixture is a stream of n messages of one tenant, beside one of another tenant.
+type fixture struct {
+	db     *sqldb.DB
+	tenant id.Tenant
+	other  id.Tenant
+	stream string
+}
+
+func setup(t *testing.T, db *sqldb.DB, n int) fixture {
+	t.Helper()
+	f := fixture{db, id.New[id.Tenant](), id.New[id.Tenant](), id.New[string]()}
+	for _, tenant := range []id.Tenant{f.tenant, f.other} {
+		if err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
+			if err := outbox.Begin(t.Context(), tx, outbox.Stream{Tenant: tenant, ID: f.stream, Kind: "broadcast"}, noon); err != nil {
+				return err
+			}
+			if _, err := outbox.Put(t.Context(), tx, tenant, f.stream, messages(n)); err != nil {
+				return err
+			}
+			return outbox.Start(t.Context(), tx, tenant, f.stream)
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() { // whatever happened to one tenant, the other's rows have not moved
+		p := progress(t, db, f.other, f.stream)
+		if want := (outbox.Sums{Total: n, Waiting: n}); p.Sums != want || p.Phase != outbox.Open {
+			t.Errorf("the other tenant's stream is %+v in phase %s, want %+v, open", p.Sums, p.Phase, want)
+		}
+	})
+	return f
+}
+
+func messages(n int) []outbox.Message {
+	list := make([]outbox.Message, n)
+	for i := range list {
+		list[i] = outbox.Message{
+			Contact: id.Contact(fmt.Sprintf("c%05d", i)), Email: fmt.Sprintf("c%d@example.org", i), Content: "content",
+			ContentVersion: 1, Identity: "identity", Lane: "lane", DueAt: noon,
+		}
+	}
+	return list
+}
+
+func progress(t *testing.T, db *sqldb.DB, tenant id.Tenant, stream string) outbox.Progress {
+	t.Helper()
+	// The test's own context is over when its clean-up asks.
+	p, err := outbox.Load(context.WithoutCancel(t.Context()), db, tenant, stream)
+	if err != nil {
+		t.Errorf("Load: %v", err)
+	}
+	return p
+}
+
+func (f fixture) node(t *testing.T, owner string) *outbox.Node {
+	t.Helper()
+	n := &outbox.Node{DB: f.db, Owner: owner}
+	if err := n.Renew(t.Context(), noon.Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func (f fixture) claim(t *testing.T, n *outbox.Node, limit int) []outbox.Item {
+	t.Helper()
+	items, err := n.Claim(t.Context(), f.tenant, f.stream, limit, noon)
+	if err != nil {
+		t.Fatalf("Claim: %v", err)
+	}
+	return items
+}
+
+func TestPutTwiceAddsOnce(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		f := setup(t, db, 3)
+		added, err := outbox.Put(t.Context(), db, f.tenant, f.stream, messages(5))
+		if err != nil || added != 2 {
+			t.Fatalf("Put of 5 over 3 = %d, %v; want 2 added", added, err)
+		}
+		if p := progress(t, db, f.tenant, f.stream); p.Total != 5 || p.Waiting != 5 {
+			t.Errorf("sums = %+v, want 5 in all, 5 waiting", p.Sums)
+		}
+	})
+}
+
+func TestEightClaimersNeverShareAMessage(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		f := setup(t, db, 200)
+		var mu sync.Mutex
+		seen := map[id.Message]int{}
+		var wg sync.WaitGroup
+		for i := range 8 {
+			n := f.node(t, fmt.Sprint("node", i))
+			wg.Go(func() {
+				for {
+					items, err := n.Claim(t.Context(), f.tenant, f.stream, 7, noon)
+					if err != nil {
+						t.Errorf("Claim: %v", err)
+						return
+					}
+					if len(items) == 0 {
+						return
+					}
+					mu.Lock()
+					for _, it := range items {
+						seen[it.ID]++
+					}
+					mu.Unlock()
+				}
+			})
+		}
+		wg.Wait()
+		if len(seen) != 200 {
+			t.Errorf("%d messages were claimed, want 200", len(seen))
+		}
+		for m, n := range seen {
+			if n != 1 {
+				t.Errorf("message %s was claimed %d times", m, n)
+			}
+		}
+	})
+}
+
+func TestResultsMoveRowsSumsAndJournalTogether(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		f := setup(t, db, 5)
+		n := f.node(t, "node")
+		items := f.claim(t, n, 5)
+		begun, err := n.Commit(t.Context(), nil, items, noon)
+		if err != nil || len(begun) != 5 {
+			t.Fatalf("intents: %d begun, %v; want 5", len(begun), err)
+		}
+		at := noon.Add(time.Second)
+		results := []outbox.Result{
+			{Item: items[0], State: outbox.Delivered, At: at},
+			{Item: items[1], State: outbox.Bounced, BounceType: "hard", Category: "mailbox", Code: 550, Enhanced: "5.1.1", Error: "no such user", At: at, Answered: true},
+			{Item: items[2], State: outbox.Queued, Due: noon.Add(time.Hour), At: at, Answered: true},
+			{Item: items[3], State: outbox.Failed, Error: "render_error", At: at},
+			{Item: items[4], State: outbox.Skipped, SkipReason: "pending", At: at},
+		}
+		for range 2 { // the second time nothing is claimed any more, so nothing moves
+			if _, err := n.Commit(t.Context(), results, nil, at); err != nil {
+				t.Fatalf("Commit: %v", err)
+			}
+		}
+		p := progress(t, db, f.tenant, f.stream)
+		want := outbox.Sums{Total: 5, Waiting: 1, Deferred: 1, Sent: 2, Delivered: 1, Bounced: 1, Failed: 1, Skipped: 1}
+		if p.Sums != want {
+			t.Errorf("sums = %+v, want %+v", p.Sums, want)
+		}
+		if p.LastSendAt == nil || !p.LastSendAt.Equal(at) {
+			t.Errorf("last send = %v, want %v", p.LastSendAt, at)
+		}
+		types := map[journal.Type]int{}
+		follow := journal.Engine{DB: db, Followers: []journal.Follower{{Name: "test", Follow: collect(types)}}}
+		if err := follow.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if types[journal.EmailDelivered] != 1 || types[journal.EmailBounced] != 1 || types[journal.EmailFailed] != 1 || len(types) != 3 {
+			t.Errorf("journal = %v, want one delivered, one bounced, one failed", types)
+		}
+		if again := f.claim(t, n, 5); len(again) != 0 {
+			t.Errorf("%d messages are due before their time", len(again))
+		}
+		later, err := n.Claim(t.Context(), f.tenant, f.stream, 5, noon.Add(2*time.Hour))
+		if err != nil || len(later) != 1 || later[0].Attempts != 1 || !later[0].Deferred || !later[0].Answered {
+			t.Fatalf("after an hour: %+v, %v; want the deferred message after its first attempt", later, err)
+		}
+		if _, err := n.Commit(t.Context(), []outbox.Result{{Item: later[0], State: outbox.Delivered, At: at}}, nil, at); err != nil {
+			t.Fatal(err)
+		}
+		want.Waiting, want.Deferred, want.Sent, want.Delivered = 0, 0, 3, 2
+		if p := progress(t, db, f.tenant, f.stream); p.Sums != want {
+			t.Errorf("sums after the second attempt = %+v, want %+v", p.Sums, want)
+		}
+	})
+}
+
+func TestAPausedStreamBeginsNothing(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		f := setup(t, db, 4)
+		n := f.node(t, "node")
+		items := f.claim(t, n, 2)
+		if err := outbox.Pause(t.Context(), db, f.tenant, f.stream); err != nil {
+			t.Fatal(err)
+		}
+		if begun, err := n.Commit(t.Context(), nil, items, noon); err != nil || len(begun) != 0 {
+			t.Errorf("%d attempts began in a paused stream (%v)", len(begun), err)
+		}
+		if more := f.claim(t, n, 2); len(more) != 0 {
+			t.Errorf("%d messages of a paused stream were claimed", len(more))
+		}
+		if err := n.Release(t.Context(), items); err != nil {
+			t.Fatal(err)
+		}
+		if err := outbox.Start(t.Context(), db, f.tenant, f.stream); err != nil {
+			t.Fatal(err)
+		}
+		if all := f.claim(t, n, 10); len(all) != 4 {
+			t.Errorf("%d messages after the pause, want all 4", len(all))
+		}
+	})
+}
+
+func TestCancelledStreamKeepsWhatIsUnderWay(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		f := setup(t, db, 4)
+		n := f.node(t, "node")
+		items := f.claim(t, n, 1)
+		if _, err := n.Commit(t.Context(), nil, items, noon); err != nil {
+			t.Fatal(err)
+		}
+		if err := outbox.Cancel(t.Context(), db, f.tenant, f.stream); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := n.Commit(t.Context(), []outbox.Result{{Item: items[0], State: outbox.Delivered, At: noon}}, nil, noon); err != nil {
+			t.Fatal(err)
+		}
+		want := outbox.Sums{Total: 4, Sent: 1, Delivered: 1, Cancelled: 3}
+		if p := progress(t, db, f.tenant, f.stream); p.Sums != want {
+			t.Errorf("sums = %+v, want %+v", p.Sums, want)
+		}
+	})
+}
+
+func TestADeadNodesMessagesGoOn(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		f := setup(t, db, 3)
+		dead := f.node(t, "dead")
+		items := f.claim(t, dead, 2)
+		if _, err := dead.Commit(t.Context(), nil, items[:1], noon); err != nil {
+			t.Fatal(err)
+		}
+		alive := f.node(t, "alive")
+		if a, b, err := alive.Reap(t.Context(), noon, false); err != nil || a+b != 0 {
+			t.Fatalf("Reap within the lease = %d, %d, %v; want nothing", a, b, err)
+		}
+		requeued, uncertain, err := alive.Reap(t.Context(), noon.Add(30*time.Second), true)
+		if err != nil || requeued != 1 || uncertain != 1 {
+			t.Fatalf("Reap alone = %d, %d, %v; want one requeued, one uncertain", requeued, uncertain, err)
+		}
+		// The dead node wakes up and writes what it knows: too late.
+		if _, err := dead.Commit(t.Context(), []outbox.Result{{Item: items[0], State: outbox.Delivered, At: noon}}, items[1:], noon); err != nil {
+			t.Fatal(err)
+		}
+		all := f.claim(t, alive, 10)
+		if len(all) != 3 {
+			t.Fatalf("%d messages after the reaping, want 3", len(all))
+		}
+		attempts := map[id.Message]int{}
+		for _, it := range all {
+			attempts[it.ID] = it.Attempts
+			for _, was := range items {
+				if it.ID == was.ID && it.Nonce != was.Nonce {
+					t.Errorf("message %s has another Message-ID after the crash", it.ID)
+				}
+			}
+		}
+		if attempts[items[0].ID] != 1 || attempts[items[1].ID] != 0 {
+			t.Errorf("attempts = %d and %d, want 1 for the uncertain message and 0 for the other", attempts[items[0].ID], attempts[items[1].ID])
+		}
+	})
+}
