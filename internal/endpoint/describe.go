@@ -22,44 +22,54 @@ func (r *Router) describe(rt *route, in reflect.Type) {
 	}
 	rt.bodyOptional = f.Type.Kind() == reflect.Pointer
 	rt.bodySchema = rt.huma.RequestBody.Content[jsonType].Schema
-	relax(r.schemas(), rt.bodySchema, f.Type, map[reflect.Type]bool{})
+	relaxer{r.schemas(), rt.Strict, map[reflect.Type]bool{}}.relax(rt.bodySchema, f.Type)
 }
 
 func (r *Router) schemas() huma.Registry { return r.api.OpenAPI().Components.Schemas }
 
-// relax makes optional, in the schema of a body, the fields that need not be
-// there: huma believes that of omitempty alone.
-func relax(all huma.Registry, s *huma.Schema, t reflect.Type, seen map[reflect.Type]bool) {
+// relaxer puts the schema of a body right.
+type relaxer struct {
+	all    huma.Registry
+	strict bool
+	seen   map[reflect.Type]bool
+}
+
+// relax makes optional the fields that need not be there, for huma believes
+// that of omitempty alone; in a strict operation it closes the schema.
+func (r relaxer) relax(s *huma.Schema, t reflect.Type) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	if t.Implements(optionalType) {
-		relax(all, s, reflect.Zero(t).Interface().(optional).inner(), seen)
+		r.relax(s, reflect.Zero(t).Interface().(optional).inner())
 		return
 	}
 	if s != nil && s.Ref != "" {
-		s = all.SchemaFromRef(s.Ref)
+		s = r.all.SchemaFromRef(s.Ref)
 	}
 	if s == nil {
 		return
 	}
 	switch t.Kind() {
 	case reflect.Slice, reflect.Array:
-		relax(all, s.Items, t.Elem(), seen)
+		r.relax(s.Items, t.Elem())
 	case reflect.Map:
 		elem, _ := s.AdditionalProperties.(*huma.Schema)
-		relax(all, elem, t.Elem(), seen)
+		r.relax(elem, t.Elem())
 	case reflect.Struct:
-		if seen[t] || s.Type != huma.TypeObject {
+		if r.seen[t] || s.Type != huma.TypeObject {
 			return
 		}
-		seen[t] = true
+		r.seen[t] = true
 		s.Required = nil
+		if r.strict {
+			s.AdditionalProperties = false
+		}
 		for f, name := range bodyFields(t) {
 			if required(f) {
 				s.Required = append(s.Required, name)
 			}
-			relax(all, s.Properties[name], f.Type, seen)
+			r.relax(s.Properties[name], f.Type)
 		}
 		s.PrecomputeMessages()
 	}

@@ -37,10 +37,11 @@ type Op struct {
 	Public       bool // nobody needs to be known; not listed
 	Installation bool // the path has no tenant; not listed
 
-	Status  int            // of success; zero: 200, or 204 when the answer is None
-	Faults  []*fault.Error // what it may answer besides the general faults
-	MaxBody int64          // bytes; zero: 1 MB
-	Strict  bool           // unknown body fields are faults
+	Status   int            // of success; zero: 200, or 204 when the answer is None
+	Statuses []int          // further statuses of success, when Out has a method Status
+	Faults   []*fault.Error // what it may answer besides the general faults
+	MaxBody  int64          // bytes; zero: 1 MB
+	Strict   bool           // unknown body fields are faults
 
 	// FieldFaults maps a body path such as "content" to the fault that any
 	// problem at or below it becomes, a wrong type included (contract Z21).

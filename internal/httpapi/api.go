@@ -31,7 +31,8 @@ type API struct {
 	AllowPrivateRelays bool
 }
 
-// Register adds every operation to r. One sorted line per resource.
+// Register adds every operation to r. One sorted line per resource, then what
+// is told about them all.
 func (a *API) Register(r *endpoint.Router) {
 	a.Cursors = endpoint.NewCursors(a.Box)
 	a.account(r)
@@ -39,4 +40,6 @@ func (a *API) Register(r *endpoint.Router) {
 	a.audit(r)
 	a.session(r)
 	a.users(r)
+
+	a.discovery(r) // last: it tells of what is there
 }

@@ -1,0 +1,346 @@
+package endpoint
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"packetboat/internal/fault"
+)
+
+// object is a piece of the document.
+type object = map[string]any
+
+// tenantPath is what stands before every path of a tenant; the document and
+// discovery leave it out.
+const tenantPath = "/t/{tenant}"
+
+// listed returns the operations that keys may call, by path and method.
+func (r *Router) listed() []*route {
+	list := slices.DeleteFunc(slices.Clone(r.routes), func(rt *route) bool { return !rt.Op.listed() })
+	slices.SortFunc(list, func(a, b *route) int {
+		return cmp.Or(strings.Compare(a.path, b.path), strings.Compare(a.method, b.method))
+	})
+	return list
+}
+
+// public is the path as callers know it.
+func (rt *route) public() string { return strings.TrimPrefix(rt.path, tenantPath) }
+
+// Document returns the OpenAPI 3.1 document of the operations that keys may
+// call, indented. It is complete once every operation is in the table.
+func (r *Router) Document() ([]byte, error) {
+	d := drafter{
+		router:  r,
+		schemas: object{"Error": errorSchema()},
+		tags:    map[string]bool{},
+	}
+	paths := object{}
+	for _, rt := range r.listed() {
+		item, _ := paths[rt.public()].(object)
+		if item == nil {
+			item = object{}
+			paths[rt.public()] = item
+		}
+		op, err := d.operation(rt)
+		if err != nil {
+			return nil, fmt.Errorf("describe %s: %w", rt.Name, err)
+		}
+		item[strings.ToLower(rt.method)] = op
+	}
+	tags := []object{}
+	for _, t := range slices.Sorted(maps.Keys(d.tags)) {
+		tags = append(tags, object{"name": t})
+	}
+	doc := object{
+		"openapi": "3.1.0",
+		"info": object{
+			"title":       "Email Sending Service API",
+			"version":     Version,
+			"description": "Paths are relative to a workspace, which is part of the server's address. Unknown fields of a request are ignored; clients ignore unknown fields of an answer.",
+		},
+		"servers": []object{{
+			"url":         r.base() + "/t/{tenant_slug}",
+			"description": "One workspace",
+			"variables":   object{"tenant_slug": object{"default": "your-workspace", "description": "The slug of the workspace"}},
+		}},
+		"security": []object{{"ApiKeyAuth": []string{}}},
+		"tags":     tags,
+		"paths":    paths,
+		"components": object{
+			"schemas":         d.schemas,
+			"headers":         sharedHeaders(),
+			"securitySchemes": object{"ApiKeyAuth": object{"type": "apiKey", "in": "header", "name": "X-API-Key"}},
+		},
+	}
+	return json.MarshalIndent(doc, "", "  ")
+}
+
+func (r *Router) base() string {
+	if r.BaseURL == nil {
+		return ""
+	}
+	return strings.TrimSuffix(r.BaseURL.String(), "/")
+}
+
+// drafter writes operations and gathers the schemas they name.
+type drafter struct {
+	router  *Router
+	schemas object
+	tags    map[string]bool
+}
+
+func (d *drafter) operation(rt *route) (object, error) {
+	op := object{
+		"operationId":  rt.Name,
+		"summary":      rt.Summary,
+		"x-scopes":     rt.scopeNames(),
+		"x-scope-mode": rt.mode(),
+	}
+	if rt.Description != "" {
+		op["description"] = rt.Description
+	}
+	if rt.Tag != "" {
+		op["tags"] = []string{rt.Tag}
+		d.tags[rt.Tag] = true
+	}
+	if rt.Deprecated {
+		op["deprecated"] = true
+	}
+	params, err := d.parameters(rt)
+	if err != nil {
+		return nil, err
+	}
+	if len(params) > 0 {
+		op["parameters"] = params
+	}
+	if rt.bodySchema != nil {
+		s, err := d.schema(rt.bodySchema)
+		if err != nil {
+			return nil, err
+		}
+		op["requestBody"] = object{"required": !rt.bodyOptional, "content": object{jsonType: object{"schema": s}}}
+	}
+	op["responses"], err = d.responses(rt)
+	return op, err
+}
+
+func (rt *route) scopeNames() []string {
+	names := []string{}
+	for _, s := range rt.scopes() {
+		names = append(names, string(s))
+	}
+	return names
+}
+
+func (d *drafter) parameters(rt *route) ([]object, error) {
+	var list []object
+	for _, p := range rt.huma.Parameters {
+		s, err := d.schema(p.Schema)
+		if err != nil {
+			return nil, err
+		}
+		o := object{"name": p.Name, "in": p.In, "schema": s}
+		if p.Required || p.In == "path" {
+			o["required"] = true
+		}
+		if text := cmp.Or(p.Description, p.Schema.Description); text != "" {
+			o["description"] = text
+			delete(s, "description")
+		}
+		list = append(list, o)
+	}
+	if rt.Idempotent {
+		list = append(list, object{
+			"name": "Idempotency-Key", "in": "header",
+			"description": "A repeat with the same key within 24 hours answers as the first did and creates nothing. A key that does not match the pattern is ignored.",
+			"schema":      object{"type": "string", "pattern": keyPattern.String()},
+		})
+	}
+	return list, nil
+}
+
+func (d *drafter) responses(rt *route) (object, error) {
+	all := object{}
+	var body object
+	if c := rt.huma.Responses[strconv.Itoa(rt.Status)].Content[jsonType]; c != nil {
+		s, err := d.schema(c.Schema)
+		if err != nil {
+			return nil, err
+		}
+		body = object{jsonType: object{"schema": s}}
+	}
+	for _, status := range append([]int{rt.Status}, rt.Statuses...) {
+		res := object{"description": http.StatusText(status), "headers": headerRefs(rt.Idempotent)}
+		if body != nil {
+			res["content"] = body
+		}
+		all[strconv.Itoa(status)] = res
+	}
+	codes := rt.codes()
+	for _, status := range slices.Sorted(maps.Keys(codes)) {
+		all[strconv.Itoa(status)] = d.refusals(rt, status, codes[status])
+	}
+	return all, nil
+}
+
+// refusals describes the refusals of one status, each code of which is named.
+func (d *drafter) refusals(rt *route, status int, codes []string) object {
+	name := "Error" + strconv.Itoa(status)
+	if !slices.Equal(codes, generalCodes(status)) {
+		name = strings.ToUpper(rt.Name[:1]) + rt.Name[1:] + name
+	}
+	if _, known := d.schemas[name]; !known {
+		d.schemas[name] = object{"allOf": []object{
+			{"$ref": schemaPrefix + "Error"},
+			{"type": "object", "properties": object{"error": object{"type": "object", "properties": object{"code": object{"type": "string", "enum": codes}}}}},
+		}}
+	}
+	headers := headerRefs(false)
+	if status == http.StatusTooManyRequests {
+		headers["Retry-After"] = headerRef("Retry-After")
+	}
+	return object{
+		"description":   strings.Join(codes, ", "),
+		"headers":       headers,
+		"content":       object{jsonType: object{"schema": object{"$ref": schemaPrefix + name}}},
+		"x-error-codes": codes,
+	}
+}
+
+// codes returns every code that the operation may answer with, by status.
+func (rt *route) codes() map[int][]string {
+	faults := []*fault.Error{ErrUnauthorized, ErrTenant, ErrRateLimited, ErrInternal, ErrUnavailable}
+	if len(rt.scopes()) > 0 {
+		faults = append(faults, ErrScope)
+	}
+	if rt.method != http.MethodGet {
+		faults = append(faults, ErrCSRF, ErrRole)
+	}
+	if rt.body != nil {
+		faults = append(faults, fault.ErrInput, ErrJSON, ErrTooLarge, ErrMediaType)
+	} else if len(rt.query) > 0 {
+		faults = append(faults, fault.ErrInput)
+	}
+	if rt.Idempotent {
+		faults = append(faults, ErrInProgress)
+	}
+	faults = append(faults, rt.Faults...)
+	faults = slices.AppendSeq(faults, maps.Values(rt.FieldFaults))
+	codes := map[int][]string{}
+	for _, f := range faults {
+		codes[statusOf(f.Kind)] = append(codes[statusOf(f.Kind)], f.Code)
+	}
+	for status, list := range codes {
+		slices.Sort(list)
+		codes[status] = slices.Compact(list)
+	}
+	return codes
+}
+
+// generalCodes are those of most operations: the schema of such a refusal is
+// shared.
+func generalCodes(status int) []string {
+	switch status {
+	case http.StatusBadRequest:
+		return []string{fault.ErrInput.Code, ErrJSON.Code}
+	case http.StatusForbidden:
+		return []string{ErrScope.Code}
+	case http.StatusNotFound:
+		return []string{ErrNotFound.Code, ErrTenant.Code}
+	}
+	for _, f := range []*fault.Error{ErrUnauthorized, ErrTooLarge, ErrMediaType, ErrRateLimited, ErrInternal, ErrUnavailable} {
+		if statusOf(f.Kind) == status {
+			return []string{f.Code}
+		}
+	}
+	return nil
+}
+
+const schemaPrefix = "#/components/schemas/"
+
+// schema returns s as the document has it, and gathers what it refers to.
+func (d *drafter) schema(s *huma.Schema) (object, error) {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	var o object
+	if err := json.Unmarshal(text, &o); err != nil {
+		return nil, err
+	}
+	return o, d.settle(o)
+}
+
+// settle puts right what huma says differently, at any depth of o, and gathers
+// the schemas that o refers to.
+func (d *drafter) settle(v any) error {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			if err := d.settle(e); err != nil {
+				return err
+			}
+		}
+	case object:
+		if types, ok := v["type"].([]any); ok && slices.Contains(types, any("array")) {
+			v["type"] = "array" // ours are never null
+		}
+		if open, _ := v["additionalProperties"].(bool); open {
+			delete(v, "additionalProperties")
+		}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if err := d.settle(v[name]); err != nil {
+				return err
+			}
+		}
+		if ref, ok := v["$ref"].(string); ok {
+			return d.gather(ref)
+		}
+	}
+	return nil
+}
+
+// gather adds the schema that ref names to the document, once.
+func (d *drafter) gather(ref string) error {
+	name := strings.TrimPrefix(ref, schemaPrefix)
+	if _, known := d.schemas[name]; known {
+		return nil
+	}
+	s := d.router.schemas().SchemaFromRef(ref)
+	if s == nil {
+		return fmt.Errorf("no schema %s", ref)
+	}
+	d.schemas[name] = object{} // schemas may contain themselves
+	o, err := d.schema(s)
+	if err != nil {
+		return err
+	}
+	d.schemas[name] = o
+	markNull(o, d.router.schemas().TypeFromRef(ref))
+	return nil
+}
+
+// markNull lets null stand where a field refers to a schema and may be null.
+func markNull(o object, t reflect.Type) {
+	properties, _ := o["properties"].(object)
+	if t == nil || t.Kind() != reflect.Struct {
+		return
+	}
+	for f, name := range bodyFields(t) {
+		p, _ := properties[name].(object)
+		if p["$ref"] == nil || !nullable(f) {
+			continue
+		}
+		p["anyOf"] = []object{{"$ref": p["$ref"]}, {"type": "null"}}
+		delete(p, "$ref")
+	}
+}

@@ -1,0 +1,80 @@
+package endpoint
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"strings"
+
+	"packetboat/internal/auth"
+)
+
+// Operation is what discovery tells of an operation (contract 3.8).
+type Operation struct {
+	ID          string    `json:"operation_id"`
+	Method      string    `json:"method"`
+	Path        string    `json:"path"`
+	Summary     string    `json:"summary"`
+	Tag         string    `json:"tag"`
+	Scopes      []string  `json:"scopes"`
+	ScopeMode   ScopeMode `json:"scope_mode"`
+	Pagination  string    `json:"pagination"`
+	Idempotency bool      `json:"idempotency_header"`
+	Deprecated  bool      `json:"deprecated"`
+	Successor   string    `json:"successor,omitempty"`
+}
+
+// Operations returns the operations that keys may call, by path and method.
+func (r *Router) Operations() []Operation {
+	list := []Operation{}
+	for _, rt := range r.listed() {
+		list = append(list, Operation{
+			ID: rt.Name, Method: rt.method, Path: rt.public(), Summary: rt.Summary, Tag: rt.Tag,
+			Scopes: rt.scopeNames(), ScopeMode: rt.mode(), Pagination: rt.pagination(),
+			Idempotency: rt.Idempotent, Deprecated: rt.Deprecated, Successor: rt.Successor,
+		})
+	}
+	return list
+}
+
+// Limits returns how many requests a minute a key may make.
+func (r *Router) Limits() int { return r.window.Max }
+
+// Publish serves a text that is the same for everybody, without a credential,
+// limited by the caller's address and cacheable for five minutes.
+func (r *Router) Publish(route, contentType string, text []byte) {
+	sum := sha256.Sum256(text)
+	// Weak, for the text may travel compressed (RFC 9110 section 8.8.1).
+	tag := `W/"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
+	r.mux.Handle(route, handler(func(w http.ResponseWriter, req *http.Request) {
+		x := exchangeOf(req.Context())
+		x.principal = auth.Principal{IP: x.ip}
+		if err := x.count(req.Context(), discoverRule, x.ip.String()); err != nil {
+			x.refuse(err)
+			return
+		}
+		h := w.Header()
+		h.Set("Cache-Control", "public, max-age=300")
+		h.Set("ETag", tag)
+		if matches(req.Header.Values("If-None-Match"), tag) {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		h.Set("Content-Type", contentType)
+		_, _ = w.Write(text)
+	}))
+}
+
+// matches reports whether one of the tags that a caller has is ours, compared
+// weakly (RFC 9110 section 13.1.2).
+func matches(headers []string, tag string) bool {
+	for _, h := range headers {
+		for have := range strings.SplitSeq(h, ",") {
+			have = strings.TrimSpace(have)
+			if have == "*" || strings.TrimPrefix(have, "W/") == strings.TrimPrefix(tag, "W/") {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,57 @@
+package endpoint
+
+import "packetboat/internal/fault"
+
+// ErrTenant is what a Gate answers for a slug that is nobody's.
+var ErrTenant = fault.New(fault.NotFound, "TENANT_NOT_FOUND", "there is no such tenant")
+
+// errorSchema is the envelope of every refusal.
+func errorSchema() object {
+	return object{
+		"type":     "object",
+		"required": []string{"error"},
+		"properties": object{
+			"statusCode": object{"type": "integer", "description": "429 on every answer of that status, and nowhere else."},
+			"error": object{
+				"type":     "object",
+				"required": []string{"code", "message"},
+				"properties": object{
+					"code":    object{"type": "string", "description": "What happened, for programs."},
+					"message": object{"type": "string", "description": "What happened, for people."},
+					"details": object{"type": "object", "description": "More about it; INVALID_INPUT has fields, a list of {path, message}."},
+				},
+			},
+		},
+	}
+}
+
+// sharedHeaders are the headers that many answers have.
+func sharedHeaders() object {
+	text := func(description string) object {
+		return object{"description": description, "schema": object{"type": "string"}}
+	}
+	number := func(description string) object {
+		return object{"description": description, "schema": object{"type": "integer"}}
+	}
+	return object{
+		"Idempotency-Replay":    text("true when the answer was given before and nothing was created."),
+		"Retry-After":           number("Seconds to wait before the next try."),
+		"X-RateLimit-Limit":     number("Requests allowed in a window."),
+		"X-RateLimit-Remaining": number("Requests left in this window."),
+		"X-RateLimit-Reset":     number("Seconds until the window ends."),
+		"X-Request-Id":          text("Names this request in our log."),
+	}
+}
+
+func headerRef(name string) object { return object{"$ref": "#/components/headers/" + name} }
+
+func headerRefs(idempotent bool) object {
+	refs := object{}
+	for _, name := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"} {
+		refs[name] = headerRef(name)
+	}
+	if idempotent {
+		refs["Idempotency-Replay"] = headerRef("Idempotency-Replay")
+	}
+	return refs
+}
