@@ -10,6 +10,7 @@ import (
 
 	verifier "github.com/emersion/go-msgauth/dkim"
 
+	"packetboat/internal/mail/compose"
 	"packetboat/internal/mail/dkim"
 )
 
@@ -259,6 +260,32 @@ func BenchmarkHash(b *testing.B) {
 	for b.Loop() {
 		if out, err = s.Sign(out[:0], raw, time.Unix(1793613600, 0)); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// A message with every header that compose can write, as the product sends it.
+func TestComposedMessagesVerify(t *testing.T) {
+	t.Parallel()
+	var b compose.Builder
+	raw, err := b.Build(nil, &compose.Message{
+		Date: time.Now(), From: compose.Mailbox{Name: "Änn, „Lee“", Address: "ann@news.example.org"}, ReplyTo: "help@example.org",
+		To: "bob@example.com", Subject: strings.Repeat("Überraschung ", 12), MessageID: "1.2@bounce.example.org",
+		UnsubscribeURL: "https://t.example.org/_q/u/abc", UnsubscribeAddress: "u.abc@bounce.example.org",
+		ListID: compose.ListID{Name: "News", ID: "news.acme.example.org"}, FeedbackID: "a:l-b:c:packetboat", EntityRef: "1",
+		Precedence: "bulk", AutoSubmitted: "auto-generated", NoAutoReplies: true,
+		Text: []byte("Hello \n\n"), HTML: []byte("<p>Hällo</p>\n\n"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed := sign(t, string(raw))
+	if err := verify(t, signed); err != nil {
+		t.Errorf("verify: %v", err)
+	}
+	for _, name := range []string{"Precedence", "Auto-Submitted", "Feedback-ID", "List-ID", "X-Entity-Ref-ID", "List-Unsubscribe", "List-Unsubscribe-Post"} {
+		if err := verify(t, strings.Replace(signed, "\r\n"+name+": ", "\r\n"+name+": x", 1)); err == nil {
+			t.Errorf("%s is not signed", name)
 		}
 	}
 }

@@ -14,7 +14,7 @@ var seeds = []string{
 	`<a/href="https://x.org"data-no-track=1/>`, "<a\nhref\n=\n'https://x.org'\n>", `{% raw %}<a href="https://x.org">`,
 	`<base href="https://x.org/a/"><a href="b"><a href=//y>`, "<a href=\"https://x.org\x00\xff\">", `<script><a href="https://x.org">`,
 	`<a =href=https://x.org href href=http://y.org>`, `<a {% if x %}href=https://x.org{% endif %}>`, "<plaintext><a href=https://x.org>",
-	`{{{{}}}}{%{{%}`, `{% comment %}{% endcomment`, `</body></body`, `<a href="javascript:x">`,
+	`<meta charset=a content="charset=b">`, `{{{{{ x }} }}} {{{ y }}}`, `{{{{}}}}{%{{%}`, `{% comment %}{% endcomment`, `</body></body`, `<a href="javascript:x">`,
 }
 
 // Rewriting changes nothing but the values it reports, and rewriting what it
@@ -80,6 +80,9 @@ func FuzzInsert(f *testing.F) {
 			}
 		}
 		links.HasUnsubscribe(src)
+		if once := links.DeclareUTF8(src); links.DeclareUTF8(once) != once {
+			t.Errorf("DeclareUTF8 twice: %q, then %q", once, links.DeclareUTF8(once))
+		}
 		if m := links.Mask(src); len(m) != len(src) {
 			t.Errorf("Mask(%q) has another length: %q", src, m)
 		}

@@ -51,7 +51,7 @@ func walk(src string, f func(kind tokens.TokenType, name string, start, end int)
 		start := pos
 		pos += len(z.Raw())
 		name := ""
-		if kind == tokens.StartTagToken || kind == tokens.EndTagToken {
+		if kind == tokens.StartTagToken || kind == tokens.SelfClosingTagToken || kind == tokens.EndTagToken {
 			n, _ := z.TagName()
 			name = string(n)
 		}
@@ -86,4 +86,47 @@ func Preheader(text string) string {
 		}, piece))
 	})
 	return preheaderOpen + text + strings.Repeat(preheaderUnit, preheaderUnits) + "</div>"
+}
+
+// DeclareUTF8 returns src with the character sets that its meta elements name
+// changed to utf-8, in which all mail is sent.
+func DeclareUTF8(src string) string {
+	s := newScan(src, nil)
+	var b strings.Builder
+	last := 0
+	replace := func(start, end int) {
+		if !strings.EqualFold(src[start:end], "utf-8") {
+			b.WriteString(src[last:start])
+			b.WriteString("utf-8")
+			last = end
+		}
+	}
+	walk(src, func(kind tokens.TokenType, name string, start, end int) bool {
+		if name != "meta" {
+			return name != "body"
+		}
+		s.attributes(start, end, func(a attribute) {
+			value := src[a.start:a.end]
+			switch a.name {
+			case "charset":
+				replace(a.start, a.end)
+			case "content":
+				at := strings.Index(strings.ToLower(value), "charset=")
+				if at < 0 || len(value) != len(strings.ToLower(value)) {
+					return
+				}
+				at += len("charset=")
+				n := strings.IndexAny(value[at:], "; \t\r\n\f")
+				if n < 0 {
+					n = len(value) - at
+				}
+				replace(a.start+at, a.start+at+n)
+			}
+		})
+		return true
+	})
+	if last == 0 {
+		return src
+	}
+	return b.String() + src[last:]
 }

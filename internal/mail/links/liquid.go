@@ -9,9 +9,9 @@ type Span struct {
 	Output     bool
 }
 
-// Spans returns the Liquid in s, in order. As in Liquid itself, an output or
-// tag ends at the first closing mark, quotes or not; one that never closes is
-// literal text, and so is what stands in a raw block.
+// Spans returns the Liquid in s, in order, as package liquid reads it: an
+// output or tag ends at the first closing mark, quotes or not. Literal text are
+// what never closes, what stands in a raw block, and triple braces.
 func Spans(s string) []Span {
 	var spans []Span
 	open := map[byte]bool{'{': true, '%': true} // kinds that may still close
@@ -37,48 +37,102 @@ func Spans(s string) []Span {
 			continue
 		}
 		span := Span{i, i + 2 + n + 2, kind == '{'}
-		next := span.End
-		if !span.Output {
-			switch tagName(s[span.Start:span.End]) {
-			case "raw":
-				next, _ = blockEnd(s, span.End, "endraw")
-			case "comment":
-				_, span.End = blockEnd(s, span.End, "endcomment")
-				next = span.End
+		if strings.HasPrefix(s[i:], "{{{") {
+			if strings.HasPrefix(s[span.End:], "}") {
+				i = span.End + 1
+				continue
 			}
+			for s[span.Start+2] == '{' {
+				span.Start++ // the innermost pair is an output
+			}
+		}
+		next := span.End
+		switch tagName(s[span.Start:span.End]) {
+		case "raw":
+			next = rawEnd(s, span.End)
+		case "comment":
+			span.End = commentEnd(s, span.End)
+			next = span.End
 		}
 		spans = append(spans, span)
 		i = next
 	}
 }
 
-// blockEnd returns where the first tag of that name stands at or after from. A
-// block that is never closed reaches to the end of the text.
-func blockEnd(s string, from int, name string) (start, end int) {
-	const space = " \t\r\n\f\v"
-	for i := from; ; {
-		at := strings.Index(s[i:], name)
+// rawEnd returns where the endraw at or after from starts. A block that is
+// never closed reaches to the end of the text.
+func rawEnd(s string, from int) int {
+	for i := from; ; i += 2 {
+		at := strings.Index(s[i:], "{%")
 		if at < 0 {
-			return len(s), len(s)
+			return len(s)
 		}
-		before := strings.TrimRight(s[i:i+at], space)
-		before = strings.TrimSuffix(before, "-")
-		i += at + len(name)
-		after := strings.TrimLeft(s[i:], space)
-		after = strings.TrimPrefix(after, "-")
-		if strings.HasSuffix(before, "{%") && strings.HasPrefix(after, "%}") {
-			return i - at - len(name) + len(before) - 2, len(s) - len(after) + 2
+		i += at
+		if isTag(s[i:], "endraw") > 0 {
+			return i
 		}
 	}
 }
 
-// tagName returns the first word of a tag, white-space control aside.
-func tagName(tag string) string {
-	return firstWord(strings.TrimSuffix(tag[2:], "%}"))
+// commentEnd returns where the comment that holds from ends. Comments nest, and
+// a raw block in one hides what it holds.
+func commentEnd(s string, from int) int {
+	depth, noRaw := 1, false
+	for i := from; ; {
+		at := strings.Index(s[i:], "{%")
+		if at < 0 {
+			return len(s)
+		}
+		i += at
+		if n := isTag(s[i:], "endcomment"); n > 0 {
+			depth--
+			i += n
+			if depth == 0 {
+				return i
+			}
+			continue
+		}
+		if isTag(s[i:], "comment") > 0 {
+			depth++
+		} else if !noRaw && isTag(s[i:], "raw") > 0 {
+			if end := rawEnd(s, i); end < len(s) {
+				i = end
+			} else {
+				noRaw = true
+			}
+		}
+		i += 2
+	}
+}
+
+// isTag returns the length of the tag of that name, without arguments, that s
+// starts with, else 0.
+func isTag(s, name string) int {
+	rest := strings.TrimLeftFunc(strings.TrimPrefix(s[2:], "-"), isLiquidSpace)
+	rest, ok := strings.CutPrefix(rest, name)
+	if !ok {
+		return 0
+	}
+	rest = strings.TrimPrefix(strings.TrimLeftFunc(rest, isLiquidSpace), "-")
+	if !strings.HasPrefix(rest, "%}") {
+		return 0
+	}
+	return len(s) - len(rest) + 2
+}
+
+func isLiquidSpace(r rune) bool { return r == ' ' || r == '\u00a0' || '\t' <= r && r <= '\r' }
+
+// tagName returns the first word of a tag, white-space control aside, and
+// nothing for an output.
+func tagName(piece string) string {
+	if piece[1] != '%' {
+		return ""
+	}
+	return firstWord(piece[2 : len(piece)-2])
 }
 
 func firstWord(s string) string {
-	s = strings.TrimLeft(strings.TrimPrefix(s, "-"), " \t\r\n\f\v")
+	s = strings.TrimLeftFunc(strings.TrimPrefix(s, "-"), isLiquidSpace)
 	n := 0
 	for n < len(s) && isWord(s[n]) {
 		n++

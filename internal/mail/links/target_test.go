@@ -89,3 +89,20 @@ func TestPreheader(t *testing.T) {
 		t.Errorf("blank Preheader = %q", got)
 	}
 }
+
+func TestDeclareUTF8(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		`<meta charset="iso-8859-1"><p>a`:   `<meta charset="utf-8"><p>a`,
+		`<META CHARSET=windows-1252 /><p>a`: `<META CHARSET=utf-8 /><p>a`,
+		`<meta charset="UTF-8"/>`:           `<meta charset="UTF-8"/>`,
+		`<meta http-equiv="Content-Type" content="text/html; Charset=ISO-8859-1; a">`: `<meta http-equiv="Content-Type" content="text/html; Charset=utf-8; a">`,
+		`<meta name="viewport" content="width=device-width">`:                         `<meta name="viewport" content="width=device-width">`,
+		`<!-- <meta charset=x> --><body><meta charset=x>`:                             `<!-- <meta charset=x> --><body><meta charset=x>`,
+		``: ``,
+	} {
+		if got := links.DeclareUTF8(in); got != want {
+			t.Errorf("DeclareUTF8(%s) = %s; want %s", in, got, want)
+		}
+	}
+}
