@@ -65,7 +65,7 @@ func (r *Router) Document() ([]byte, error) {
 		"info": object{
 			"title":       "Email Sending Service API",
 			"version":     Version,
-			"description": "Paths are relative to a workspace, which is part of the server's address. Unknown fields of a request are ignored; clients ignore unknown fields of an answer.",
+			"description": "Paths are relative to a workspace, which is part of the server's address. Unknown fields of a request are ignored; clients ignore unknown fields of an answer. Every answer carries X-Request-Id and the X-RateLimit headers.",
 		},
 		"servers": []object{{
 			"url":         r.base() + "/t/{tenant_slug}",
@@ -194,26 +194,37 @@ func (d *drafter) responses(rt *route) (object, error) {
 
 // refusals describes the refusals of one status, each code of which is named.
 func (d *drafter) refusals(rt *route, status int, codes []string) object {
-	name := "Error" + strconv.Itoa(status)
-	if !slices.Equal(codes, generalCodes(status)) {
-		name = strings.ToUpper(rt.Name[:1]) + rt.Name[1:] + name
-	}
-	if _, known := d.schemas[name]; !known {
-		d.schemas[name] = object{"allOf": []object{
-			{"$ref": schemaPrefix + "Error"},
-			{"type": "object", "properties": object{"error": object{"type": "object", "properties": object{"code": object{"type": "string", "enum": codes}}}}},
-		}}
-	}
-	headers := headerRefs(false)
-	if status == http.StatusTooManyRequests {
-		headers["Retry-After"] = headerRef("Retry-After")
-	}
-	return object{
+	name := refusalName(rt, status, codes)
+	d.schemas[name] = object{"allOf": []object{
+		{"$ref": schemaPrefix + "Error"},
+		{"type": "object", "properties": object{"error": object{"type": "object", "properties": object{"code": object{"type": "string", "enum": codes}}}}},
+	}}
+	o := object{
 		"description":   strings.Join(codes, ", "),
-		"headers":       headers,
 		"content":       object{jsonType: object{"schema": object{"$ref": schemaPrefix + name}}},
 		"x-error-codes": codes,
 	}
+	if status == http.StatusTooManyRequests {
+		o["headers"] = object{"Retry-After": headerRef("Retry-After")}
+	}
+	return o
+}
+
+// refusalName names a schema by its codes, so that operations share it, or by
+// the operation when there are too many.
+func refusalName(rt *route, status int, codes []string) string {
+	if len(codes) > 3 {
+		return strings.ToUpper(rt.Name[:1]) + rt.Name[1:] + "Error" + strconv.Itoa(status)
+	}
+	var words []string
+	for _, c := range codes {
+		var word strings.Builder
+		for part := range strings.SplitSeq(c, "_") {
+			word.WriteString(part[:1] + strings.ToLower(part[1:]))
+		}
+		words = append(words, word.String())
+	}
+	return strings.Join(words, "Or") + "Error"
 }
 
 // codes returns every code that the operation may answer with, by status.
@@ -244,25 +255,6 @@ func (rt *route) codes() map[int][]string {
 		codes[status] = slices.Compact(list)
 	}
 	return codes
-}
-
-// generalCodes are those of most operations: the schema of such a refusal is
-// shared.
-func generalCodes(status int) []string {
-	switch status {
-	case http.StatusBadRequest:
-		return []string{fault.ErrInput.Code, ErrJSON.Code}
-	case http.StatusForbidden:
-		return []string{ErrScope.Code}
-	case http.StatusNotFound:
-		return []string{ErrNotFound.Code, ErrTenant.Code}
-	}
-	for _, f := range []*fault.Error{ErrUnauthorized, ErrTooLarge, ErrMediaType, ErrRateLimited, ErrInternal, ErrUnavailable} {
-		if statusOf(f.Kind) == status {
-			return []string{f.Code}
-		}
-	}
-	return nil
 }
 
 const schemaPrefix = "#/components/schemas/"
