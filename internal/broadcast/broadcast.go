@@ -1,0 +1,230 @@
+package broadcast
+
+import (
+	"slices"
+	"time"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+)
+
+// The faults of broadcasts.
+var (
+	ErrNotFound     = fault.New(fault.NotFound, "NOT_FOUND", "no such broadcast")
+	ErrNotDraft     = fault.New(fault.Conflict, "NOT_DRAFT", "only a draft can be changed or deleted")
+	ErrTransition   = fault.New(fault.Conflict, "INVALID_TRANSITION", "the broadcast's status does not allow this")
+	ErrCauseActive  = fault.New(fault.Conflict, "PAUSE_CAUSE_ACTIVE", "the reason for the pause still holds")
+	ErrEmailType    = fault.New(fault.Invalid, "INVALID_EMAIL_TYPE", "the email type is missing, unknown or not active")
+	ErrMTAConfig    = fault.New(fault.Invalid, "INVALID_MTA_CONFIG", "no MTA config has this key")
+	ErrSegment      = fault.New(fault.Invalid, "INVALID_SEGMENT", "no list or segment has this key")
+	ErrIdentity     = fault.New(fault.Invalid, "INVALID_SENDING_IDENTITY", "no sending identity has this address")
+	ErrTemplate     = fault.New(fault.Invalid, "INVALID_TEMPLATE", "no template has this slug")
+	ErrVariants     = fault.New(fault.Invalid, "INVALID_VARIANTS", "variants need at least two complete arms")
+	ErrSplitTest    = fault.New(fault.Invalid, "ADVANCED_SPLIT_TEST_UNSUPPORTED", "split tests with a holdout or a winner are not supported")
+	ErrArmDelivery  = fault.New(fault.Invalid, "VARIANT_DELIVERY_OVERRIDE_UNSUPPORTED", "a variant cannot have a sender or an MTA config of its own")
+	ErrLimit        = fault.New(fault.Invalid, "LIMIT_EXCEEDED", "too many")
+	ErrStatus       = fault.New(fault.Invalid, "INVALID_STATUS", "no such status")
+	ErrNoSegment    = fault.New(fault.Invalid, "NO_SEGMENT", "add at least one list or segment")
+	ErrNoMTA        = fault.New(fault.Invalid, "NO_MTA", "no active MTA config can carry this broadcast")
+	ErrNoIdentity   = fault.New(fault.Invalid, "NO_IDENTITY", "no sending identity is able to send this broadcast")
+	ErrMetadata     = fault.New(fault.Invalid, "INVALID_METADATA", "metadata is not a flat object within its limits")
+	ErrMetadataFind = fault.New(fault.Invalid, "INVALID_METADATA_FILTER", "metadata must be a JSON object of fewer than 8192 characters")
+)
+
+// Caps on what one broadcast may name (contract 3.7).
+const (
+	MaxSegments = 20 // included, and as many excluded
+	MaxTags     = 50
+	MaxTagChars = 64
+)
+
+// Status is where a broadcast stands.
+type Status string
+
+// The statuses.
+const (
+	Draft     Status = "draft"
+	Scheduled Status = "scheduled"
+	Sending   Status = "sending"
+	Paused    Status = "paused"
+	Completed Status = "completed"
+	Failed    Status = "failed"
+	Cancelled Status = "cancelled"
+)
+
+// Statuses returns every status, in the order of a broadcast's life.
+func Statuses() []Status {
+	return []Status{Draft, Scheduled, Sending, Paused, Completed, Failed, Cancelled}
+}
+
+// Ended reports that nothing will be sent any more.
+func (s Status) Ended() bool { return s == Completed || s == Failed || s == Cancelled }
+
+// Kind tells ordinary broadcasts from a retired sort.
+type Kind string
+
+// The kinds. Triggered ones are read by id only, and never made any more.
+const (
+	Regular   Kind = "regular"
+	Triggered Kind = "triggered"
+)
+
+// PauseReason says who paused a broadcast.
+type PauseReason string
+
+// The reasons: a person, or the platform.
+const (
+	ByUser            PauseReason = "user"
+	CapacityCollapsed PauseReason = "capacity_collapsed"
+	DomainPaused      PauseReason = "domain_paused"
+	TenantPaused      PauseReason = "tenant_paused"
+)
+
+// Content is what a broadcast says; nil means not given.
+type Content struct {
+	Subject   *string
+	Preheader *string // shown by mailboxes beside the subject
+	FromName  *string // instead of the sending identity's name
+	ReplyTo   *string // instead of the sending identity's
+	HTML      *string
+	Text      *string // derived from HTML when nil
+}
+
+// Equal reports whether both say the same.
+func (c Content) Equal(d Content) bool {
+	return same(c.Subject, d.Subject) && same(c.Preheader, d.Preheader) && same(c.FromName, d.FromName) &&
+		same(c.ReplyTo, d.ReplyTo) && same(c.HTML, d.HTML) && same(c.Text, d.Text)
+}
+
+func same(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
+
+// Plan is the part of a broadcast that its author writes.
+type Plan struct {
+	Name        string // internal; empty takes the subject
+	Content     Content
+	EmailType   id.EmailType // empty: none yet
+	MTAConfig   id.MTAConfig // empty: the identity's or the account's
+	Include     []id.Segment
+	Exclude     []id.Segment
+	Identities  []id.Identity // nil: all of the email type
+	Tags        []string
+	Metadata    Metadata
+	ScheduledAt *time.Time
+	Tracking    bool
+}
+
+// Broadcast is one mailing.
+type Broadcast struct {
+	Plan
+	Tenant         id.Tenant
+	ID             id.Broadcast
+	Revision       int // counts writes
+	Status         Status
+	Kind           Kind
+	ContentVersion int
+	PauseReason    PauseReason // empty unless paused
+	ArchivedAt     *time.Time
+	StartedAt      *time.Time // when the dispatcher took it
+	CompletedAt    *time.Time // when it completed or failed
+	Failure        *Failure
+	CreatedBy      auth.Actor
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
+
+	// Bodies tells which bodies are stored; a lean reading leaves them out of
+	// Content.
+	Bodies Bodies
+}
+
+// Bodies says which bodies a broadcast has.
+type Bodies struct{ HTML, Text bool }
+
+// Failure says why a broadcast failed as a whole.
+type Failure struct {
+	Code    FailureCode `json:"code"`
+	Message string      `json:"message"`
+	At      time.Time   `json:"at"`
+}
+
+// FailureCode names why a broadcast failed.
+type FailureCode string
+
+// The reasons for which a broadcast fails (contract 9.4).
+const (
+	EmailTypeDeleted FailureCode = "EMAIL_TYPE_DELETED"
+	MTAConfigDeleted FailureCode = "MTA_CONFIG_DELETED"
+	NoIdentity       FailureCode = "NO_IDENTITY"
+	RenderFailed     FailureCode = "RENDER_FAILED"
+	AllFailed        FailureCode = "ALL_FAILED"
+)
+
+// Message says for a person what the code means.
+func (c FailureCode) Message() string {
+	switch c {
+	case EmailTypeDeleted:
+		return "the email type was deleted before the send was prepared"
+	case MTAConfigDeleted:
+		return "no active MTA config was left to send through"
+	case NoIdentity:
+		return "no sending identity was left that could send"
+	case RenderFailed:
+		return "the content could not be rendered for anybody"
+	case AllFailed:
+		return "no message could be handed over"
+	}
+	return string(c)
+}
+
+// Action is something a caller can ask of a broadcast.
+type Action string
+
+// The actions, in the order in which they are offered.
+const (
+	Update     Action = "update"
+	Delete     Action = "delete"
+	Schedule   Action = "schedule"
+	Unschedule Action = "unschedule"
+	Pause      Action = "pause"
+	Resume     Action = "resume"
+	Cancel     Action = "cancel"
+	Archive    Action = "archive"
+	Unarchive  Action = "unarchive"
+)
+
+// Actions returns every action.
+func Actions() []Action {
+	return []Action{Update, Delete, Schedule, Unschedule, Pause, Resume, Cancel, Archive, Unarchive}
+}
+
+// leaves returns the statuses in which the action is legal.
+func (a Action) leaves() []Status {
+	switch a {
+	case Update, Delete, Schedule:
+		return []Status{Draft}
+	case Unschedule:
+		return []Status{Scheduled}
+	case Pause:
+		return []Status{Sending}
+	case Resume:
+		return []Status{Paused}
+	case Cancel:
+		return []Status{Scheduled, Sending, Paused}
+	case Archive, Unarchive:
+		return []Status{Completed, Failed, Cancelled}
+	}
+	return nil
+}
+
+// Can reports whether the action is legal now.
+func (b Broadcast) Can(a Action) bool {
+	if a == Archive && b.ArchivedAt != nil || a == Unarchive && b.ArchivedAt == nil {
+		return false
+	}
+	return slices.Contains(a.leaves(), b.Status)
+}
+
+// Available returns the actions that are legal now.
+func (b Broadcast) Available() []Action {
+	return slices.DeleteFunc(Actions(), func(a Action) bool { return !b.Can(a) })
+}

@@ -1,0 +1,91 @@
+package broadcast
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// Shelf says which broadcasts a list shows: those at hand, the archived, or both.
+type Shelf int
+
+// The shelves.
+const (
+	Live Shelf = iota
+	LiveAndArchived
+	Archived
+)
+
+// Filter narrows a list. Its zero value shows every live broadcast.
+type Filter struct {
+	Status   []Status // any of these; none: all
+	Tags     []string // any of these
+	Metadata *Containment
+	Since    *time.Time // created then or later
+	Before   *time.Time // created earlier
+	Shelf    Shelf
+	Bodies   bool // read the bodies too
+}
+
+// ParseStatuses reads the names of statuses.
+func ParseStatuses(names []string) ([]Status, error) {
+	list := make([]Status, 0, len(names))
+	for _, n := range names {
+		if !slices.Contains(Statuses(), Status(n)) {
+			return nil, ErrStatus.Sayf("status must be a comma list of draft, scheduled, sending, paused, completed, failed, cancelled")
+		}
+		list = append(list, Status(n))
+	}
+	return list, nil
+}
+
+// List returns the regular broadcasts that f lets through, newest first.
+func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter) ([]Broadcast, error) {
+	if f.Metadata != nil && f.Metadata.never {
+		return []Broadcast{}, nil
+	}
+	var where strings.Builder
+	args := []any{tenant}
+	and := func(test func(n int) string, arg any) {
+		args = append(args, arg)
+		where.WriteString(" AND " + test(len(args)))
+	}
+	if len(f.Status) > 0 {
+		and(func(n int) string { return "status" + db.In(n) }, sqldb.List(db, f.Status))
+	}
+	if len(f.Tags) > 0 {
+		and(func(n int) string { return db.AnyElement("tags", n) }, sqldb.List(db, f.Tags))
+	}
+	if f.Metadata != nil {
+		and(func(n int) string { return db.JSONContains("metadata", n) }, f.Metadata.json)
+	}
+	if f.Since != nil {
+		and(func(n int) string { return fmt.Sprintf("created_at >= $%d", n) }, f.Since.UnixMicro())
+	}
+	if f.Before != nil {
+		and(func(n int) string { return fmt.Sprintf("created_at < $%d", n) }, f.Before.UnixMicro())
+	}
+	switch f.Shelf {
+	case Live:
+		where.WriteString(" AND archived_at IS NULL")
+	case Archived:
+		where.WriteString(" AND archived_at IS NOT NULL")
+	}
+	cols := withoutBodies
+	if f.Bodies {
+		cols = withBodies
+	}
+	rows, err := db.Query(ctx, `
+		SELECT `+cols+` FROM broadcast WHERE tenant_id = $1 AND kind = 'regular'`+where.String()+`
+		ORDER BY created_at DESC, id DESC`, args...)
+	list, err := sqldb.Collect(rows, err, scan)
+	if err != nil {
+		return nil, fmt.Errorf("list broadcasts: %w", err)
+	}
+	return list, nil
+}

@@ -1,0 +1,186 @@
+package broadcast
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"packetboat/internal/fault"
+)
+
+// Limits on metadata (spec 8).
+const (
+	maxMetadataKeys   = 20
+	maxMetadataBytes  = 8192
+	maxMetadataString = 256
+	maxMetadataItems  = 50
+)
+
+// Metadata is a flat object of the caller's own: strings, numbers (kept as they
+// were written), booleans, and arrays of those. It never reaches recipients.
+type Metadata map[string]any
+
+var metadataKey = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+
+// ParseMetadata reads metadata as a request holds it and checks every rule.
+func ParseMetadata(raw []byte) (Metadata, error) {
+	var m Metadata
+	if !isObject(raw) || decode(raw, &m) != nil {
+		return nil, metadataFault("", "must be an object")
+	}
+	if len(m) > maxMetadataKeys {
+		return nil, metadataFault("", "has more than 20 keys")
+	}
+	var p fault.Problems
+	for key, v := range m {
+		path := "metadata." + key
+		if !metadataKey.MatchString(key) {
+			p.Add(path, "keys are a lower-case letter, then up to 63 of a-z, 0-9 and _")
+			continue
+		}
+		list, isList := v.([]any)
+		if !isList {
+			list = []any{v}
+		}
+		if len(list) > maxMetadataItems {
+			p.Add(path, "has more than 50 items")
+			continue
+		}
+		for _, item := range list {
+			if why := badScalar(item); why != "" {
+				p.Add(path, why)
+				break
+			}
+		}
+	}
+	if p.Any() {
+		return nil, asMetadataFault(p.Err())
+	}
+	if len(m.JSON()) > maxMetadataBytes {
+		return nil, metadataFault("", "is larger than 8 KB")
+	}
+	return m, nil
+}
+
+// badScalar says what is wrong with one value, or nothing.
+func badScalar(v any) string {
+	switch v := v.(type) {
+	case bool:
+		return ""
+	case json.Number:
+		if !storable(v) {
+			return "is a number too large to keep"
+		}
+		return ""
+	case string:
+		if utf8.RuneCountInString(v) > maxMetadataString {
+			return "is a string of more than 256 characters"
+		}
+		if strings.ContainsRune(v, 0) {
+			return "holds a NUL character"
+		}
+		return ""
+	}
+	return "must be a string, number, boolean or an array of those"
+}
+
+// storable reports whether both databases keep and compare the number.
+func storable(n json.Number) bool {
+	_, err := strconv.ParseFloat(string(n), 64)
+	return err == nil && len(n) <= 64
+}
+
+func metadataFault(path, why string) *fault.Error {
+	return asMetadataFault(fault.Input(fault.Field{Path: strings.TrimSuffix("metadata."+path, "."), Message: why}))
+}
+
+// asMetadataFault gives field problems the code that belongs to metadata.
+func asMetadataFault(err error) *fault.Error {
+	f, _ := fault.As(err)
+	return ErrMetadata.Sayf("%s", f.Message).With(f.Details)
+}
+
+// JSON returns the metadata as it is stored: compact, keys in order.
+func (m Metadata) JSON() string {
+	if m == nil {
+		return "{}"
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(map[string]any(m)); err != nil {
+		panic("broadcast: metadata that JSON cannot hold: " + err.Error()) // it came from JSON
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// Containment is a question about metadata: does it hold this object, in the
+// sense of PostgreSQL's @>?
+type Containment struct {
+	json  string
+	never bool // no metadata that we accept can hold it
+}
+
+// maxFilterDepth is deeper than any metadata; what is nested further cannot be
+// held by it, and is not shown to the database.
+const maxFilterDepth = 8
+
+// ParseContainment reads the metadata filter of a list.
+func ParseContainment(text string) (Containment, error) {
+	if utf8.RuneCountInString(text) >= maxMetadataBytes || !utf8.ValidString(text) {
+		return Containment{}, ErrMetadataFind
+	}
+	var m map[string]any
+	if !isObject([]byte(text)) || decode([]byte(text), &m) != nil {
+		return Containment{}, ErrMetadataFind
+	}
+	return Containment{json: Metadata(m).JSON(), never: !askable(m, maxFilterDepth)}, nil
+}
+
+func askable(v any, depth int) bool {
+	if depth == 0 {
+		return false
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for k, e := range v {
+			if strings.ContainsRune(k, 0) || !askable(e, depth-1) {
+				return false
+			}
+		}
+	case []any:
+		for _, e := range v {
+			if !askable(e, depth-1) {
+				return false
+			}
+		}
+	case string:
+		return !strings.ContainsRune(v, 0)
+	case json.Number:
+		return storable(v)
+	}
+	return true
+}
+
+// isObject reports whether the text begins as a JSON object, which null does not.
+func isObject(raw []byte) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte("{"))
+}
+
+// decode reads one JSON value and nothing after it; numbers stay as written.
+func decode(raw []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if err := d.Decode(v); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("more than one JSON value")
+	}
+	return nil
+}

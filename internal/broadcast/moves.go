@@ -1,0 +1,177 @@
+package broadcast
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+	"packetboat/internal/outbox"
+	"packetboat/internal/sqldb"
+)
+
+// step is one move between statuses.
+type step struct {
+	from   []Status
+	to     Status
+	reason PauseReason // of a pause
+	entry  journal.Type
+	data   any // of the entry
+}
+
+// take makes the move and writes its journal entry. It returns ErrTransition
+// when the broadcast is in none of the statuses the move leaves.
+func (s step) take(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
+	n, err := tx.Exec(ctx, `
+		UPDATE broadcast SET revision = revision + 1, status = $3, pause_reason = $4, updated_at = $5,
+			dispatch_started_at = CASE WHEN status = 'scheduled' AND $3 = 'sending' THEN $5 ELSE dispatch_started_at END,
+			completed_at = CASE WHEN $3 IN ('completed', 'failed') THEN $5 ELSE completed_at END
+		WHERE tenant_id = $1 AND id = $2 AND status`+tx.In(6),
+		tenant, bid, s.to, sqldb.Null(s.reason), now.UnixMicro(), sqldb.List(tx, s.from))
+	if err != nil {
+		return fmt.Errorf("move a broadcast to %s: %w", s.to, err)
+	}
+	if n == 0 {
+		return refused(ctx, tx, tenant, bid)
+	}
+	return journal.Append(ctx, tx, journal.Entry{Tenant: tenant, Type: s.entry, Broadcast: bid, At: now, Data: s.data})
+}
+
+// refused says why no row moved: there is none, or its status does not allow it.
+func refused(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, bid id.Broadcast) error {
+	status, err := statusOf(ctx, tx, tenant, bid)
+	if err != nil {
+		return err
+	}
+	return ErrTransition.Sayf("a broadcast that is %s does not allow this", status).With(map[string]Status{"status": status})
+}
+
+// ToDraft takes a scheduled broadcast back, so that it can be edited again.
+func ToDraft(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
+	return db.InTx(ctx, func(tx *sqldb.DB) error {
+		return step{from: Unschedule.leaves(), to: Draft, entry: journal.BroadcastUnscheduled}.take(ctx, tx, tenant, bid, now)
+	})
+}
+
+// Hold pauses a send: messages on their way finish, no other leaves.
+func Hold(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, why PauseReason, now time.Time) error {
+	return db.InTx(ctx, func(tx *sqldb.DB) error {
+		err := step{
+			from: Pause.leaves(), to: Paused, reason: why,
+			entry: journal.BroadcastPaused, data: map[string]PauseReason{"pause_reason": why},
+		}.take(ctx, tx, tenant, bid, now)
+		if err != nil {
+			return err
+		}
+		return outbox.Pause(ctx, tx, tenant, string(bid))
+	})
+}
+
+// Continue lets a paused send go on. A send whose audience was not all in the
+// outbox yet is first prepared to its end, and starts then.
+func Continue(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
+	return db.InTx(ctx, func(tx *sqldb.DB) error {
+		b, err := lock(ctx, tx, tenant, bid)
+		if err != nil {
+			return err
+		}
+		if !b.Can(Resume) {
+			return refused(ctx, tx, tenant, bid)
+		}
+		holds, err := causeHolds(ctx, tx, b)
+		if err != nil {
+			return err
+		}
+		if holds {
+			return ErrCauseActive.With(map[string]PauseReason{"pause_reason": b.PauseReason})
+		}
+		if err := (step{from: Resume.leaves(), to: Sending, entry: journal.BroadcastResumed}).take(ctx, tx, tenant, bid, now); err != nil {
+			return err
+		}
+		run, err := LoadRun(ctx, tx, tenant, bid)
+		if err != nil || run.PreparedAt == nil {
+			return err
+		}
+		return outbox.Start(ctx, tx, tenant, string(bid))
+	})
+}
+
+// Abandon cancels a broadcast. What has left is not called back; what waits
+// never leaves.
+func Abandon(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
+	return db.InTx(ctx, func(tx *sqldb.DB) error {
+		err := step{from: Cancel.leaves(), to: Cancelled, entry: journal.BroadcastCancelled}.take(ctx, tx, tenant, bid, now)
+		if err != nil {
+			return err
+		}
+		return outbox.Cancel(ctx, tx, tenant, string(bid))
+	})
+}
+
+// Complete ends a send whose every message has ended.
+func Complete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
+	return db.InTx(ctx, func(tx *sqldb.DB) error {
+		return step{from: []Status{Sending}, to: Completed, entry: journal.BroadcastCompleted}.take(ctx, tx, tenant, bid, now)
+	})
+}
+
+// Fail ends a send that cannot go on, or reached nobody. What waits never leaves.
+func Fail(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, code FailureCode, now time.Time) error {
+	why, err := json.Marshal(Failure{Code: code, Message: code.Message(), At: now.UTC()})
+	if err != nil {
+		return err
+	}
+	return db.InTx(ctx, func(tx *sqldb.DB) error {
+		err := step{
+			from: []Status{Sending}, to: Failed, entry: journal.BroadcastFailed, data: map[string]FailureCode{"code": code},
+		}.take(ctx, tx, tenant, bid, now)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `UPDATE broadcast SET failure = $3 WHERE tenant_id = $1 AND id = $2 AND status = 'failed'`, tenant, bid, string(why))
+		if err != nil {
+			return fmt.Errorf("note why a broadcast failed: %w", err)
+		}
+		return outbox.Cancel(ctx, tx, tenant, string(bid))
+	})
+}
+
+// Shelve hides an ended broadcast from lists.
+func Shelve(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
+	n, err := db.Exec(ctx, `
+		UPDATE broadcast SET revision = revision + 1, archived_at = $3, updated_at = $3
+		WHERE tenant_id = $1 AND id = $2 AND archived_at IS NULL AND status IN ('completed', 'failed', 'cancelled')`,
+		tenant, bid, now.UnixMicro())
+	return shelved(ctx, db, tenant, bid, n, err)
+}
+
+// Unshelve shows an archived broadcast in lists again.
+func Unshelve(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
+	n, err := db.Exec(ctx, `
+		UPDATE broadcast SET revision = revision + 1, archived_at = NULL, updated_at = $3
+		WHERE tenant_id = $1 AND id = $2 AND archived_at IS NOT NULL`, tenant, bid, now.UnixMicro())
+	return shelved(ctx, db, tenant, bid, n, err)
+}
+
+func shelved(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, n int64, err error) error {
+	if err != nil {
+		return fmt.Errorf("archive a broadcast: %w", err)
+	}
+	if n == 1 {
+		return nil
+	}
+	status, err := statusOf(ctx, db, tenant, bid)
+	switch {
+	case err != nil:
+		return err
+	case status.Ended():
+		return ErrTransition.Sayf("the broadcast is archived already, or was not")
+	}
+	return ErrTransition.Sayf("only a broadcast that has ended can be archived; this one is %s", status)
+}
+
+// Stale reports that a move was refused because somebody else moved first.
+func Stale(err error) bool { return errors.Is(err, ErrTransition) || errors.Is(err, ErrNotFound) }

@@ -1,0 +1,229 @@
+package broadcast
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"packetboat/internal/content"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/lane"
+	"packetboat/internal/mail/links"
+	"packetboat/internal/segment"
+	"packetboat/internal/sender"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/tenant"
+)
+
+// Guard names one of the things that scheduling asks for.
+type Guard string
+
+// The guards, in the order in which they are asked (contract G12).
+const (
+	GuardSegment   Guard = "segment"
+	GuardEmailType Guard = "email_type"
+	GuardMTA       Guard = "mta"
+	GuardContent   Guard = "content"
+	GuardIdentity  Guard = "identity"
+)
+
+// Reason is why a draft cannot be scheduled.
+type Reason struct {
+	Guard   Guard  `json:"guard" enum:"segment,email_type,mta,content,identity"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+
+	fault *fault.Error
+}
+
+// Warning is what an author may want to know before scheduling; it stops nothing.
+type Warning struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// Readiness says whether a broadcast can be scheduled.
+type Readiness struct {
+	Reasons  []Reason
+	Warnings []Warning
+}
+
+// Reasons are the details of the fault that scheduling answers.
+type Reasons struct {
+	Reasons []Reason `json:"reasons"`
+}
+
+// Err returns nil when the broadcast is ready, else the fault of the first
+// guard that failed, with all reasons as details.
+func (r Readiness) Err() error {
+	if len(r.Reasons) == 0 {
+		return nil
+	}
+	return r.Reasons[0].fault.With(Reasons{r.Reasons})
+}
+
+// Route is one way a message can take: a sending identity and the lane that
+// carries its mail.
+type Route struct {
+	Identity id.Identity  `json:"identity"`
+	Lane     id.MTAConfig `json:"lane"`
+}
+
+// Facts are what the guards look at besides the broadcast itself.
+type Facts struct {
+	EmailType     *sender.EmailType // nil: not set, or deleted
+	Lanes         map[id.MTAConfig]lane.Config
+	DefaultLane   id.MTAConfig       // the account's; empty: none
+	Candidates    []sender.Candidate // identities that are able to send (contract 10.2)
+	Content       error              // what content.Check says
+	HasAddress    bool               // the account has a postal address
+	EmptyAudience bool               // the segments exist and hold nobody
+}
+
+// Lane returns the lane that carries the mail of an identity for b: the
+// broadcast's, else the identity's, else the account's. A lane that is switched
+// off carries nothing, and nothing takes its place.
+func (f Facts) Lane(b Broadcast, identity sender.Identity) (lane.Config, bool) {
+	for _, l := range []id.MTAConfig{b.MTAConfig, identity.DefaultMTA, f.DefaultLane} {
+		if c, ok := f.Lanes[l]; ok && l != "" {
+			return c, c.Active
+		}
+	}
+	return lane.Config{}, false
+}
+
+// Routes returns the ways the messages of b can take.
+func (f Facts) Routes(b Broadcast) []Route {
+	routes := []Route{}
+	for _, c := range f.Candidates {
+		if l, ok := f.Lane(b, c.Identity); ok {
+			routes = append(routes, Route{c.Identity.ID, l.ID})
+		}
+	}
+	return routes
+}
+
+// Judge asks every guard of b.
+func Judge(b Broadcast, f Facts) Readiness {
+	r := Readiness{Reasons: []Reason{}, Warnings: []Warning{}}
+	refuse := func(g Guard, err *fault.Error) {
+		r.Reasons = append(r.Reasons, Reason{g, err.Code, err.Message, err})
+	}
+	if len(b.Include) == 0 {
+		refuse(GuardSegment, ErrNoSegment)
+	}
+	if f.EmailType == nil || !f.EmailType.Active {
+		refuse(GuardEmailType, ErrEmailType)
+	}
+	if !f.hasLane(b) {
+		refuse(GuardMTA, ErrNoMTA)
+	}
+	if err, ok := fault.As(f.Content); ok {
+		refuse(GuardContent, err)
+	}
+	if len(f.Candidates) == 0 {
+		refuse(GuardIdentity, ErrNoIdentity)
+	}
+	warn := func(when bool, code, message string) {
+		if when {
+			r.Warnings = append(r.Warnings, Warning{code, message})
+		}
+	}
+	warn(b.ScheduledAt == nil, "NO_SCHEDULED_AT", "scheduled_at is not set: the broadcast will wait and never start")
+	warn(!f.HasAddress, "NO_POSTAL_ADDRESS", "the account has no postal address, which many laws ask for")
+	warn(b.Content.HTML != nil && !links.HasUnsubscribe(*b.Content.HTML), "NO_UNSUBSCRIBE_LINK", "the content has no unsubscribe link; a footer with one will be added")
+	warn(f.unverified(b), "LANE_UNVERIFIED", "an MTA config has not been tried with one of the sending identities")
+	warn(f.EmptyAudience, "EMPTY_AUDIENCE", "the audience holds nobody at present")
+	return r
+}
+
+// hasLane reports whether a lane resolves and is active (contract G13). Without
+// an identity to ask, the broadcast's own and the account's are what is left.
+func (f Facts) hasLane(b Broadcast) bool {
+	if len(f.Candidates) == 0 {
+		_, ok := f.Lane(b, sender.Identity{})
+		return ok
+	}
+	return len(f.Routes(b)) > 0
+}
+
+// unverified reports whether some route has not been seen to work. The built-in
+// mailbox always does.
+func (f Facts) unverified(b Broadcast) bool {
+	for _, c := range f.Candidates {
+		l, ok := f.Lane(b, c.Identity)
+		if ok && l.Type != lane.Sink && !slices.Contains(c.Identity.VerifiedLanes, l.ID) {
+			return true
+		}
+	}
+	return false
+}
+
+// Ready asks every guard of b, as things stand.
+func Ready(ctx context.Context, db *sqldb.DB, b Broadcast) (Readiness, error) {
+	f, err := Gather(ctx, db, b)
+	if err != nil {
+		return Readiness{}, err
+	}
+	f.Content = content.Check(b.Source())
+	if f.Content != nil {
+		if _, ok := fault.As(f.Content); !ok {
+			return Readiness{}, fmt.Errorf("check the content: %w", f.Content)
+		}
+	}
+	if len(b.Include) > 0 {
+		first, err := segment.Audience(ctx, db, b.Tenant, b.Include, b.Exclude, "", 1)
+		if err != nil {
+			return Readiness{}, err
+		}
+		f.EmptyAudience = len(first) == 0
+	}
+	return Judge(b, f), nil
+}
+
+// Gather reads what sending b depends on, but for its content and audience.
+func Gather(ctx context.Context, db *sqldb.DB, b Broadcast) (Facts, error) {
+	f := Facts{Lanes: map[id.MTAConfig]lane.Config{}}
+	t, err := tenant.ByID(ctx, db, b.Tenant)
+	if err != nil {
+		return Facts{}, err
+	}
+	f.DefaultLane, f.HasAddress = t.Settings.DefaultMTAConfig, !t.Settings.PostalAddress.Empty()
+	if b.EmailType != "" {
+		typ, err := sender.EmailTypeByID(ctx, db, b.Tenant, b.EmailType)
+		if err == nil {
+			f.EmailType = &typ
+		} else if !errors.Is(err, sender.ErrEmailTypeNotFound) {
+			return Facts{}, err
+		}
+	}
+	lanes, err := lane.List(ctx, db, b.Tenant)
+	if err != nil {
+		return Facts{}, err
+	}
+	for _, l := range lanes {
+		f.Lanes[l.ID] = l
+	}
+	f.Candidates, err = sender.Candidates(ctx, db, b.Tenant, b.Identities, b.EmailType)
+	return f, err
+}
+
+// Source returns the content as it is checked and frozen, but for the names
+// that only the moment of sending knows.
+func (b Broadcast) Source() content.Source {
+	c := b.Content
+	return content.Source{
+		Subject: deref(c.Subject), Preheader: deref(c.Preheader), FromName: deref(c.FromName), ReplyTo: deref(c.ReplyTo),
+		HTML: deref(c.HTML), Text: deref(c.Text), Tracking: b.Tracking,
+		Context: content.Context{Broadcast: b.ID, BroadcastName: b.Name, EmailType: b.EmailType},
+	}
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

@@ -1,0 +1,250 @@
+package broadcast
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+	"packetboat/internal/outbox"
+	"packetboat/internal/sqldb"
+)
+
+// Run is the work of sending one broadcast: how far its audience is in the
+// outbox, who prepares it, and whether all of it has ended.
+type Run struct {
+	Tenant     id.Tenant
+	Broadcast  id.Broadcast
+	Content    id.Content     // frozen when the send began
+	After      id.Contact     // the last contact that was looked at
+	Routes     []Route        // the ways its messages take
+	Excluded   map[string]int // contacts of the audience that get nothing, by reason
+	PreparedAt *time.Time     // when the whole audience was in the outbox
+	EndedAt    *time.Time     // when nothing was left to do
+	Epoch      int            // of the lease under which it was read
+}
+
+// ErrLeaseLost says that another process prepares the broadcast by now, or that
+// it is not being sent any more. What was done since belongs to nobody: the
+// transaction must end without effect.
+var ErrLeaseLost = errors.New("the preparation of the broadcast is not ours any more")
+
+// Due returns broadcasts whose time to start has come, the longest due first,
+// without their bodies.
+func Due(ctx context.Context, db *sqldb.DB, now time.Time) ([]Broadcast, error) {
+	rows, err := db.Query(ctx, `
+		SELECT `+withoutBodies+` FROM broadcast WHERE status = 'scheduled' AND scheduled_at <= $1
+		ORDER BY scheduled_at, id /* all tenants: the dispatcher serves the installation */`, now.UnixMicro())
+	list, err := sqldb.Collect(rows, err, scan)
+	if err != nil {
+		return nil, fmt.Errorf("find broadcasts that are due: %w", err)
+	}
+	return list, nil
+}
+
+// Begin moves a scheduled broadcast to sending: its content is frozen, its
+// stream begun and held.
+func Begin(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, bid id.Broadcast, frozen id.Content, now time.Time) error {
+	err := step{from: []Status{Scheduled}, to: Sending, entry: journal.BroadcastStarted}.take(ctx, tx, tenant, bid, now)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `
+		INSERT INTO broadcast_run (tenant_id, broadcast_id, content_id, after_contact, routes, excluded, owner, lease_until, epoch)
+		VALUES ($1, $2, $3, '', '[]', '{}', '', 0, 0)`, tenant, bid, frozen)
+	if err != nil {
+		return fmt.Errorf("begin a run: %w", err)
+	}
+	return outbox.Begin(ctx, tx, outbox.Stream{Tenant: tenant, ID: string(bid), Kind: "broadcast"}, now)
+}
+
+const runColumns = `r.tenant_id, r.broadcast_id, r.content_id, r.after_contact, r.routes, r.excluded, r.prepared_at, r.ended_at, r.epoch`
+
+func scanRun(row func(...any) error) (Run, error) {
+	var r Run
+	var routes, excluded string
+	var prepared, ended sql.NullInt64
+	if err := row(&r.Tenant, &r.Broadcast, &r.Content, &r.After, &routes, &excluded, &prepared, &ended, &r.Epoch); err != nil {
+		return Run{}, err
+	}
+	r.PreparedAt, r.EndedAt = sqldb.NullTime(prepared), sqldb.NullTime(ended)
+	return r, errors.Join(json.Unmarshal([]byte(routes), &r.Routes), json.Unmarshal([]byte(excluded), &r.Excluded))
+}
+
+// LoadRun returns the run of a broadcast; the zero Run before it was begun.
+func LoadRun(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast) (Run, error) {
+	rows, err := db.Query(ctx, `SELECT `+runColumns+` FROM broadcast_run r WHERE r.tenant_id = $1 AND r.broadcast_id = $2`, tenant, bid)
+	list, err := sqldb.Collect(rows, err, scanRun)
+	if err != nil {
+		return Run{}, fmt.Errorf("load a run: %w", err)
+	}
+	if len(list) == 0 {
+		return Run{}, nil
+	}
+	return list[0], nil
+}
+
+// OpenRun is a run that has not ended, and where its broadcast stands.
+type OpenRun struct {
+	Run
+	Status Status
+}
+
+// OpenRuns returns the runs that have not ended, of running tenants and others.
+func OpenRuns(ctx context.Context, db *sqldb.DB) ([]OpenRun, error) {
+	rows, err := db.Query(ctx, `
+		SELECT b.status, `+runColumns+` FROM broadcast_run r
+		JOIN broadcast b ON b.tenant_id = r.tenant_id AND b.id = r.broadcast_id
+		WHERE r.ended_at IS NULL ORDER BY r.tenant_id, r.broadcast_id /* all tenants: the dispatcher serves the installation */`)
+	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (OpenRun, error) {
+		var o OpenRun
+		r, err := scanRun(func(dest ...any) error { return row(append([]any{&o.Status}, dest...)...) })
+		o.Run = r
+		return o, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find open runs: %w", err)
+	}
+	return list, nil
+}
+
+// Lease gives owner the preparation of a broadcast until the given time, unless
+// somebody else holds it. It reports whether it did.
+func Lease(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, owner string, now, until time.Time) (Run, bool, error) {
+	rows, err := db.Query(ctx, `
+		UPDATE broadcast_run AS r SET owner = $3, lease_until = $5, epoch = epoch + 1
+		WHERE tenant_id = $1 AND broadcast_id = $2 AND prepared_at IS NULL AND (owner = $3 OR lease_until <= $4)
+		RETURNING `+runColumns, tenant, bid, owner, now.UnixMicro(), until.UnixMicro())
+	list, err := sqldb.Collect(rows, err, scanRun)
+	if err != nil {
+		return Run{}, false, fmt.Errorf("lease a run: %w", err)
+	}
+	if len(list) == 0 {
+		return Run{}, false, nil
+	}
+	return list[0], true, nil
+}
+
+// Take records the ways that messages take from here on, beside those that
+// earlier ones took.
+func (r *Run) Take(ctx context.Context, tx *sqldb.DB, routes []Route) error {
+	all := slices.Clone(r.Routes)
+	for _, route := range routes {
+		if !slices.Contains(all, route) {
+			all = append(all, route)
+		}
+	}
+	doc, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	n, err := tx.Exec(ctx, `
+		UPDATE broadcast_run SET routes = $4 WHERE tenant_id = $1 AND broadcast_id = $2 AND epoch = $3`,
+		r.Tenant, r.Broadcast, r.Epoch, string(doc))
+	if err != nil {
+		return fmt.Errorf("record a run's routes: %w", err)
+	}
+	if n == 0 {
+		return ErrLeaseLost
+	}
+	r.Routes = all
+	return nil
+}
+
+// Release gives the preparation back, so that another process need not wait
+// for the lease to end.
+func (r Run) Release(ctx context.Context, db *sqldb.DB) error {
+	_, err := db.Exec(ctx, `
+		UPDATE broadcast_run SET lease_until = 0, owner = '' WHERE tenant_id = $1 AND broadcast_id = $2 AND epoch = $3`,
+		r.Tenant, r.Broadcast, r.Epoch)
+	return err
+}
+
+// Hold keeps the broadcast in the status sending until tx ends, so that a pause
+// or a cancellation comes either before a page or after it. It returns
+// ErrLeaseLost when the broadcast is not being sent, or not prepared by r.
+func (r Run) Hold(ctx context.Context, tx *sqldb.DB) error {
+	b, err := lock(ctx, tx, r.Tenant, r.Broadcast)
+	if err != nil {
+		return err
+	}
+	now, err := LoadRun(ctx, tx, r.Tenant, r.Broadcast)
+	if err != nil {
+		return err
+	}
+	if b.Status != Sending || now.Epoch != r.Epoch || now.PreparedAt != nil {
+		return ErrLeaseLost
+	}
+	return nil
+}
+
+// Passed notes in r what Advance recorded, once that is committed.
+func (r *Run) Passed(ids []id.Contact, excluded map[string]int) {
+	if len(ids) > 0 {
+		r.After = ids[len(ids)-1]
+	}
+	r.Excluded = sum(r.Excluded, excluded)
+}
+
+func sum(counts ...map[string]int) map[string]int {
+	total := map[string]int{}
+	for _, m := range counts {
+		for reason, n := range m {
+			total[reason] += n
+		}
+	}
+	return total
+}
+
+// Advance records that the audience was worked through up to a contact, and
+// how many were left out since, and extends the lease.
+func (r Run) Advance(ctx context.Context, tx *sqldb.DB, after id.Contact, excluded map[string]int, until time.Time) error {
+	doc, err := json.Marshal(sum(r.Excluded, excluded))
+	if err != nil {
+		return err
+	}
+	n, err := tx.Exec(ctx, `
+		UPDATE broadcast_run SET after_contact = $4, excluded = $5, lease_until = $6
+		WHERE tenant_id = $1 AND broadcast_id = $2 AND epoch = $3 AND prepared_at IS NULL`,
+		r.Tenant, r.Broadcast, r.Epoch, after, string(doc), until.UnixMicro())
+	if err != nil {
+		return fmt.Errorf("advance a run: %w", err)
+	}
+	if n == 0 {
+		return ErrLeaseLost
+	}
+	return nil
+}
+
+// Prepared records that the whole audience is in the outbox, and lets it leave.
+func (r Run) Prepared(ctx context.Context, tx *sqldb.DB, now time.Time) error {
+	n, err := tx.Exec(ctx, `
+		UPDATE broadcast_run SET prepared_at = $4, lease_until = 0, owner = ''
+		WHERE tenant_id = $1 AND broadcast_id = $2 AND epoch = $3 AND prepared_at IS NULL`,
+		r.Tenant, r.Broadcast, r.Epoch, now.UnixMicro())
+	if err != nil {
+		return fmt.Errorf("finish a preparation: %w", err)
+	}
+	if n == 0 {
+		return ErrLeaseLost
+	}
+	if err := outbox.Seal(ctx, tx, r.Tenant, string(r.Broadcast)); err != nil {
+		return err
+	}
+	return outbox.Start(ctx, tx, r.Tenant, string(r.Broadcast))
+}
+
+// End records that nothing is left to do for the run.
+func (r Run) End(ctx context.Context, tx *sqldb.DB, now time.Time) error {
+	_, err := tx.Exec(ctx, `UPDATE broadcast_run SET ended_at = $3 WHERE tenant_id = $1 AND broadcast_id = $2`,
+		r.Tenant, r.Broadcast, now.UnixMicro())
+	if err != nil {
+		return fmt.Errorf("end a run: %w", err)
+	}
+	return nil
+}

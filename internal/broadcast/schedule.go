@@ -1,0 +1,88 @@
+package broadcast
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+	"packetboat/internal/sender"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/tenant"
+)
+
+// Plan a draft for sending: every guard is asked, and the broadcast is moved
+// only if it was not edited while they answered.
+//
+// A time that has passed means at once. Without a time the broadcast is
+// scheduled and never starts (contract C7).
+func Arm(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
+	_, err := attempt(func() (Broadcast, error) {
+		b, err := Load(ctx, db, tenant, bid)
+		if err != nil {
+			return Broadcast{}, err
+		}
+		if !b.Can(Schedule) {
+			return Broadcast{}, refused(ctx, db, tenant, bid)
+		}
+		ready, err := Ready(ctx, db, b)
+		if err != nil {
+			return Broadcast{}, fmt.Errorf("ask the guards: %w", err)
+		}
+		if err := ready.Err(); err != nil {
+			return Broadcast{}, err
+		}
+		return b, db.InTx(ctx, func(tx *sqldb.DB) error {
+			at, err := lock(ctx, tx, tenant, bid)
+			if err != nil {
+				return err
+			}
+			if at.Revision != b.Revision {
+				return errRevised
+			}
+			return step{from: Schedule.leaves(), to: Scheduled, entry: journal.BroadcastScheduled}.take(ctx, tx, tenant, bid, now)
+		})
+	})
+	return err
+}
+
+// causeHolds reports whether the reason for which the platform paused b is
+// still there (contract G18).
+func causeHolds(ctx context.Context, tx *sqldb.DB, b Broadcast) (bool, error) {
+	switch b.PauseReason {
+	case TenantPaused:
+		t, err := tenant.ByID(ctx, tx, b.Tenant)
+		return t.Status != tenant.Active, err
+	case DomainPaused:
+		run, err := LoadRun(ctx, tx, b.Tenant, b.ID)
+		if err != nil {
+			return false, err
+		}
+		return anyDomainPaused(ctx, tx, b.Tenant, run.Routes)
+	}
+	return false, nil
+}
+
+// anyDomainPaused reports whether a domain that the routes send from is paused.
+func anyDomainPaused(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, routes []Route) (bool, error) {
+	domains, err := sender.Domains(ctx, tx, tenant)
+	if err != nil {
+		return false, err
+	}
+	for _, r := range routes {
+		identity, err := sender.IdentityByID(ctx, tx, tenant, r.Identity)
+		if errors.Is(err, sender.ErrIdentityNotFound) {
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		if slices.ContainsFunc(domains, func(d sender.Domain) bool { return d.ID == identity.Domain && d.Paused }) {
+			return true, nil
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,264 @@
+package broadcast
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/tenant"
+)
+
+// Create stores a draft, once the change that describes it is checked. Nothing
+// is sent by it. Whether opens and clicks are tracked is the account's default.
+func Create(ctx context.Context, db *sqldb.DB, account id.Tenant, ch Change, by auth.Actor, now time.Time) (Broadcast, error) {
+	if ch.Content == nil {
+		ch.Content = map[Field]*string{}
+	}
+	for _, f := range []Field{Subject, BodyHTML} {
+		if _, sent := ch.Content[f]; !sent {
+			ch.Content[f] = nil
+		}
+	}
+	if err := ch.Check(); err != nil {
+		return Broadcast{}, err
+	}
+	t, err := tenant.ByID(ctx, db, account)
+	if err != nil {
+		return Broadcast{}, err
+	}
+	b := Broadcast{
+		Plan: ch.apply(Plan{Tracking: t.Settings.Tracking.Enabled}), Tenant: account, ID: id.New[id.Broadcast](),
+		Revision: 1, Status: Draft, Kind: Regular, ContentVersion: 1, CreatedBy: by, CreatedAt: sqldb.Time(now.UnixMicro()),
+	}
+	b.UpdatedAt = b.CreatedAt
+	b.Bodies = Bodies{HTML: b.Content.HTML != nil, Text: b.Content.Text != nil}
+	creator, err := json.Marshal(by)
+	if err != nil {
+		return Broadcast{}, err
+	}
+	_, err = db.Exec(ctx, `
+		INSERT INTO broadcast (tenant_id, id, revision, status, kind, content_version, created_by, created_at, updated_at,
+			name, subject, preheader, from_name, reply_to, body_html, body_text, email_type_id, mta_config_id,
+			include_segments, exclude_segments, identities, tags, metadata, scheduled_at, tracking)
+		VALUES ($1, $2, 1, 'draft', 'regular', 1, $3, $4, $4,
+			$5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
+		append([]any{account, b.ID, string(creator), now.UnixMicro()}, b.written()...)...)
+	if err != nil {
+		return Broadcast{}, fmt.Errorf("create a broadcast: %w", err)
+	}
+	return b, nil
+}
+
+// complete gives what the author left out its value.
+func (p Plan) complete() Plan {
+	if p.Name == "" {
+		p.Name = "Untitled broadcast"
+		if s := p.Content.Subject; s != nil && *s != "" {
+			p.Name = string([]rune(*s)[:min(200, len([]rune(*s)))])
+		}
+	}
+	p.Include, p.Exclude, p.Tags = distinct(p.Include), distinct(p.Exclude), distinct(p.Tags)
+	if p.Identities != nil {
+		p.Identities = distinct(p.Identities)
+	}
+	if p.Metadata == nil {
+		p.Metadata = Metadata{}
+	}
+	if p.ScheduledAt != nil {
+		p.ScheduledAt = new(p.ScheduledAt.UTC().Truncate(time.Microsecond))
+	}
+	return p
+}
+
+// distinct returns the list without repeats, in its order, never nil.
+func distinct[T comparable](list []T) []T {
+	out := make([]T, 0, len(list))
+	for _, v := range list {
+		if !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// written returns the columns an author writes, in the order of the statements.
+func (b Broadcast) written() []any {
+	c := b.Content
+	var identities any
+	if b.Identities != nil {
+		identities = array(b.Identities)
+	}
+	return []any{
+		b.Name, c.Subject, c.Preheader, c.FromName, c.ReplyTo, c.HTML, c.Text,
+		sqldb.Null(b.EmailType), sqldb.Null(b.MTAConfig),
+		array(b.Include), array(b.Exclude), identities, array(b.Tags), b.Metadata.JSON(),
+		sqldb.NullMicros(b.ScheduledAt), b.Tracking,
+	}
+}
+
+func array[T ~string](list []T) string {
+	b, _ := json.Marshal(list) // strings always encode
+	return string(b)
+}
+
+// Edit makes a checked change to a draft. The content version goes up when the
+// content changed.
+func Edit(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, ch Change, now time.Time) (Broadcast, error) {
+	if err := ch.Check(); err != nil {
+		return Broadcast{}, err
+	}
+	return attempt(func() (Broadcast, error) {
+		b, err := Load(ctx, db, tenant, bid)
+		if err != nil {
+			return Broadcast{}, err
+		}
+		if !b.Can(Update) {
+			return Broadcast{}, ErrNotDraft
+		}
+		before := b.Content
+		b.Plan = ch.apply(b.Plan)
+		if !before.Equal(b.Content) {
+			b.ContentVersion++
+		}
+		n, err := db.Exec(ctx, `
+			UPDATE broadcast SET revision = revision + 1, content_version = $4, updated_at = $5,
+				name = $6, subject = $7, preheader = $8, from_name = $9, reply_to = $10, body_html = $11, body_text = $12,
+				email_type_id = $13, mta_config_id = $14, include_segments = $15, exclude_segments = $16, identities = $17,
+				tags = $18, metadata = $19, scheduled_at = $20, tracking = $21
+			WHERE tenant_id = $1 AND id = $2 AND revision = $3 AND status = 'draft'`,
+			append([]any{tenant, bid, b.Revision, b.ContentVersion, now.UnixMicro()}, b.written()...)...)
+		if err != nil {
+			return Broadcast{}, fmt.Errorf("edit a broadcast: %w", err)
+		}
+		if n == 0 {
+			return Broadcast{}, errRevised
+		}
+		return Load(ctx, db, tenant, bid)
+	})
+}
+
+// errRevised says that the row was written between our reading and our writing.
+var errRevised = errors.New("the broadcast was written meanwhile")
+
+// attempt runs f again, a few times, when somebody else wrote the row meanwhile.
+func attempt(f func() (Broadcast, error)) (Broadcast, error) {
+	for try := 1; ; try++ {
+		b, err := f()
+		if !errors.Is(err, errRevised) || try == 10 {
+			return b, err
+		}
+	}
+}
+
+// Remove deletes a draft for good.
+func Remove(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast) error {
+	n, err := db.Exec(ctx, `DELETE FROM broadcast WHERE tenant_id = $1 AND id = $2 AND status = 'draft'`, tenant, bid)
+	if err != nil {
+		return fmt.Errorf("delete a broadcast: %w", err)
+	}
+	if n == 0 {
+		if _, err := statusOf(ctx, db, tenant, bid); err != nil {
+			return err
+		}
+		return ErrNotDraft
+	}
+	return nil
+}
+
+// statusOf returns where a broadcast stands.
+func statusOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast) (Status, error) {
+	var s Status
+	err := db.QueryRow(ctx, `SELECT status FROM broadcast WHERE tenant_id = $1 AND id = $2`, tenant, bid).Scan(&s)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return "", ErrNotFound
+	}
+	if err != nil {
+		return "", fmt.Errorf("look up a broadcast: %w", err)
+	}
+	return s, nil
+}
+
+// columns are what scan reads. The bodies come last, and as NULL in a lean
+// reading, which does not fetch them from where the database keeps long values.
+const (
+	columns = `tenant_id, id, revision, name, status, kind, subject, preheader, from_name, reply_to,
+		body_html IS NOT NULL, body_text IS NOT NULL, content_version, email_type_id, mta_config_id,
+		include_segments, exclude_segments, identities, tags, metadata, scheduled_at, tracking, pause_reason,
+		archived_at, dispatch_started_at, completed_at, failure, created_by, created_at, updated_at`
+	withBodies    = columns + `, body_html, body_text`
+	withoutBodies = columns + `, NULL, NULL`
+)
+
+// Load returns a broadcast with its bodies.
+func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast) (Broadcast, error) {
+	rows, err := db.Query(ctx, `SELECT `+withBodies+` FROM broadcast WHERE tenant_id = $1 AND id = $2`, tenant, bid)
+	return one(rows, err)
+}
+
+// Head returns a broadcast without its bodies.
+func Head(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast) (Broadcast, error) {
+	rows, err := db.Query(ctx, `SELECT `+withoutBodies+` FROM broadcast WHERE tenant_id = $1 AND id = $2`, tenant, bid)
+	return one(rows, err)
+}
+
+// lock returns a broadcast without its bodies and keeps others from moving it
+// until tx ends.
+func lock(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, bid id.Broadcast) (Broadcast, error) {
+	rows, err := tx.Query(ctx, `
+		SELECT `+withoutBodies+` FROM broadcast WHERE tenant_id = $1 AND id = $2`+tx.ForUpdate(), tenant, bid)
+	return one(rows, err)
+}
+
+func one(rows *sqldb.Rows, err error) (Broadcast, error) {
+	list, err := sqldb.Collect(rows, err, scan)
+	if err != nil {
+		return Broadcast{}, fmt.Errorf("load a broadcast: %w", err)
+	}
+	if len(list) == 0 {
+		return Broadcast{}, ErrNotFound
+	}
+	return list[0], nil
+}
+
+func scan(row func(...any) error) (Broadcast, error) {
+	var b Broadcast
+	var emailType, lane, identities, pause, failure sql.NullString
+	var include, exclude, tags, metadata, creator string
+	var scheduled, archived, started, completed sql.NullInt64
+	var created, updated int64
+	err := row(&b.Tenant, &b.ID, &b.Revision, &b.Name, &b.Status, &b.Kind,
+		&b.Content.Subject, &b.Content.Preheader, &b.Content.FromName, &b.Content.ReplyTo,
+		&b.Bodies.HTML, &b.Bodies.Text, &b.ContentVersion, &emailType, &lane,
+		&include, &exclude, &identities, &tags, &metadata, &scheduled, &b.Tracking, &pause,
+		&archived, &started, &completed, &failure, &creator, &created, &updated,
+		&b.Content.HTML, &b.Content.Text)
+	if err != nil {
+		return Broadcast{}, err
+	}
+	b.EmailType, b.MTAConfig, b.PauseReason = id.EmailType(emailType.String), id.MTAConfig(lane.String), PauseReason(pause.String)
+	b.ScheduledAt, b.ArchivedAt = sqldb.NullTime(scheduled), sqldb.NullTime(archived)
+	b.StartedAt, b.CompletedAt = sqldb.NullTime(started), sqldb.NullTime(completed)
+	b.CreatedAt, b.UpdatedAt = sqldb.Time(created), sqldb.Time(updated)
+	errs := []error{
+		json.Unmarshal([]byte(include), &b.Include), json.Unmarshal([]byte(exclude), &b.Exclude),
+		json.Unmarshal([]byte(tags), &b.Tags), decode([]byte(metadata), &b.Metadata),
+		json.Unmarshal([]byte(creator), &b.CreatedBy),
+	}
+	if identities.Valid {
+		errs = append(errs, json.Unmarshal([]byte(identities.String), &b.Identities))
+	}
+	if failure.Valid {
+		errs = append(errs, json.Unmarshal([]byte(failure.String), &b.Failure))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return Broadcast{}, fmt.Errorf("broadcast %s: %w", b.ID, err)
+	}
+	return b, nil
+}

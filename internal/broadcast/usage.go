@@ -1,0 +1,77 @@
+package broadcast
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/usage"
+)
+
+// Finder answers which broadcasts still need a segment, an email type, an MTA
+// config or a sending identity. Segments and identities are held by unfinished
+// broadcasts, drafts included; email types and MTA configs only by those that
+// are scheduled or on their way, since a draft can do without.
+func Finder() usage.Finder { return usage.Func(find) }
+
+func find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subject) (usage.Holders, error) {
+	var uses func(b Broadcast, routes []Route) bool
+	live := []Status{Scheduled, Sending, Paused}
+	switch s.Kind {
+	case usage.Segment:
+		live = append(live, Draft)
+		uses = func(b Broadcast, _ []Route) bool {
+			return slices.Contains(b.Include, id.Segment(s.ID)) || slices.Contains(b.Exclude, id.Segment(s.ID))
+		}
+	case usage.Identity:
+		live = append(live, Draft)
+		uses = func(b Broadcast, routes []Route) bool {
+			return slices.Contains(b.Identities, id.Identity(s.ID)) || b.Status != Scheduled &&
+				slices.ContainsFunc(routes, func(r Route) bool { return r.Identity == id.Identity(s.ID) })
+		}
+	case usage.EmailType:
+		uses = func(b Broadcast, _ []Route) bool { return b.EmailType == id.EmailType(s.ID) }
+	case usage.MTAConfig:
+		uses = func(b Broadcast, routes []Route) bool {
+			return b.MTAConfig == id.MTAConfig(s.ID) ||
+				slices.ContainsFunc(routes, func(r Route) bool { return r.Lane == id.MTAConfig(s.ID) })
+		}
+	default:
+		return nil, nil
+	}
+	rows, err := db.Query(ctx, `
+		SELECT `+withoutBodies+` FROM broadcast WHERE tenant_id = $1 AND status`+db.In(2)+` ORDER BY created_at, id`,
+		tenant, sqldb.List(db, live))
+	list, err := sqldb.Collect(rows, err, scan)
+	if err != nil {
+		return nil, fmt.Errorf("find broadcasts that use a %s: %w", s.Kind, err)
+	}
+	holders := []usage.Holder{}
+	for _, b := range list {
+		var routes []Route
+		if s.Kind == usage.MTAConfig || s.Kind == usage.Identity {
+			if routes, err = routesInUse(ctx, db, b); err != nil {
+				return nil, err
+			}
+		}
+		if uses(b, routes) {
+			holders = append(holders, usage.Holder{ID: string(b.ID), Name: b.Name, Status: string(b.Status)})
+		}
+	}
+	return usage.Holders{"broadcasts": holders}, nil
+}
+
+// routesInUse returns the ways a broadcast's messages take or would take.
+func routesInUse(ctx context.Context, db *sqldb.DB, b Broadcast) ([]Route, error) {
+	switch b.Status {
+	case Sending, Paused:
+		run, err := LoadRun(ctx, db, b.Tenant, b.ID)
+		return run.Routes, err
+	case Scheduled:
+		f, err := Gather(ctx, db, b)
+		return f.Routes(b), err
+	}
+	return nil, nil
+}

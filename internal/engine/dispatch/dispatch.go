@@ -1,0 +1,281 @@
+// Package dispatch starts broadcasts whose time has come, puts their audience
+// into the outbox, and ends them when every message has ended.
+//
+// To start a broadcast is one transaction: its content is frozen, its stream
+// begun, its status moved. Preparing it walks the audience page by page, under a
+// lease, in the order of contact ids: who must not get the mail is counted by
+// reason, everyone else becomes a message. A page's messages, its counts and the
+// place to go on from commit together, so a crash repeats at most the reading of
+// one page; and because a contact has at most one message in a stream, even a
+// page put twice would harm nobody. Messages begin to leave when the last page
+// is in: whoever cancels earlier has mailed no one.
+//
+//	Due ─► begin ─► prepare, page by page ─► sealed ─► (deliver) ─► idle ─► completed
+//
+// Any number of processes may run an Engine on one database.
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"packetboat/internal/broadcast"
+	"packetboat/internal/content"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/outbox"
+	"packetboat/internal/slug"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/tenant"
+)
+
+// How long the engine waits when nothing is left to do (contract G15), and how
+// often it looks whether what is being sent has ended.
+const (
+	idle = 10 * time.Second
+	busy = time.Second
+)
+
+// lease is how long a preparation belongs to a process that says nothing.
+const lease = time.Minute
+
+// Engine moves broadcasts from scheduled to their end.
+type Engine struct {
+	DB    *sqldb.DB
+	Owner string // names this process in leases; unique among processes
+	Now   func() time.Time
+	Log   *slog.Logger
+	Wake  <-chan struct{} // something was scheduled, or ended; may be nil
+	Page  int             // contacts of one transaction; 0 means 1000
+	Pages int             // pages of one broadcast in one Tick; 0 means 20
+}
+
+// Run works until ctx ends.
+func (e *Engine) Run(ctx context.Context) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-timer.C:
+		case <-e.Wake:
+		}
+		w, err := e.tick(ctx)
+		if err != nil && ctx.Err() == nil {
+			e.Log.Error("broadcasts are not dispatched", "err", err)
+		}
+		switch {
+		case err != nil:
+			timer.Reset(idle)
+		case w.more:
+			timer.Reset(0)
+		case w.open > 0:
+			timer.Reset(busy)
+		default:
+			timer.Reset(idle)
+		}
+	}
+}
+
+// Tick starts what is due and takes every open send one step further. It
+// reports whether it is worth calling again at once.
+func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
+	w, err := e.tick(ctx)
+	return w.more, err
+}
+
+// work is what a tick found.
+type work struct {
+	open int  // sends that have not ended
+	more bool // some of them can go on at once
+}
+
+func (e *Engine) tick(ctx context.Context) (work, error) {
+	tenants := tenants{db: e.DB, known: map[id.Tenant]tenant.Tenant{}}
+	var w work
+	var errs []error
+	due, err := broadcast.Due(ctx, e.DB, e.Now())
+	if err != nil {
+		return w, err
+	}
+	for _, b := range due {
+		t, err := tenants.get(ctx, b.Tenant)
+		if err == nil && t.Status == tenant.Active {
+			err = e.begin(ctx, t, b.ID)
+		}
+		errs = append(errs, e.note(err, "begin", b.Tenant, b.ID))
+	}
+	open, err := broadcast.OpenRuns(ctx, e.DB)
+	if err != nil {
+		return w, errors.Join(append(errs, err)...)
+	}
+	w.open = len(open)
+	for _, o := range open {
+		if ctx.Err() != nil {
+			return w, nil
+		}
+		t, err := tenants.get(ctx, o.Tenant)
+		more := false
+		if err == nil {
+			more, err = e.step(ctx, t, o)
+		}
+		w.more = w.more || more
+		errs = append(errs, e.note(err, "continue", o.Tenant, o.Broadcast))
+	}
+	return w, errors.Join(errs...)
+}
+
+// note adds to an error which broadcast it befell; that somebody else moved a
+// broadcast first is no error.
+func (e *Engine) note(err error, doing string, t id.Tenant, b id.Broadcast) error {
+	if err == nil || broadcast.Stale(err) || errors.Is(err, broadcast.ErrLeaseLost) {
+		return nil
+	}
+	return fmt.Errorf("%s broadcast %s of tenant %s: %w", doing, b, t, err)
+}
+
+// step takes one send further: what depends on where its broadcast stands.
+func (e *Engine) step(ctx context.Context, t tenant.Tenant, o broadcast.OpenRun) (more bool, err error) {
+	switch {
+	case o.Status == broadcast.Sending && t.Status != tenant.Active:
+		e.Log.Info("broadcast paused with its tenant", "tenant", o.Tenant, "broadcast", o.Broadcast)
+		return false, broadcast.Hold(ctx, e.DB, o.Tenant, o.Broadcast, broadcast.TenantPaused, e.Now())
+	case o.Status == broadcast.Sending && o.PreparedAt == nil:
+		return e.prepare(ctx, o.Tenant, o.Broadcast)
+	case o.Status == broadcast.Sending:
+		return false, e.finish(ctx, o.Run)
+	case o.Status.Ended():
+		return e.clear(ctx, o.Run)
+	}
+	return false, nil
+}
+
+// tenants remembers tenants for the length of a tick.
+type tenants struct {
+	db    *sqldb.DB
+	known map[id.Tenant]tenant.Tenant
+}
+
+func (ts tenants) get(ctx context.Context, t id.Tenant) (tenant.Tenant, error) {
+	if known, ok := ts.known[t]; ok {
+		return known, nil
+	}
+	found, err := tenant.ByID(ctx, ts.db, t)
+	if err == nil {
+		ts.known[t] = found
+	}
+	return found, err
+}
+
+// begin moves a scheduled broadcast to sending. What cannot be sent at all fails
+// there and then.
+func (e *Engine) begin(ctx context.Context, t tenant.Tenant, bid id.Broadcast) error {
+	b, err := broadcast.Load(ctx, e.DB, t.ID, bid)
+	if err != nil {
+		return err
+	}
+	facts, err := broadcast.Gather(ctx, e.DB, b)
+	if err != nil {
+		return err
+	}
+	now := e.Now()
+	failure := obstacle(b, facts)
+	source := sourceOf(t, b, facts)
+	if err := content.Check(source); failure == "" && err != nil {
+		if _, ok := fault.As(err); !ok {
+			return err
+		}
+		failure = broadcast.RenderFailed
+	}
+	err = e.DB.InTx(ctx, func(tx *sqldb.DB) error {
+		if failure != "" {
+			if err := broadcast.Begin(ctx, tx, t.ID, bid, "", now); err != nil {
+				return err
+			}
+			return broadcast.Fail(ctx, tx, t.ID, bid, failure, now)
+		}
+		frozen, err := content.Freeze(ctx, tx, t.ID, source, now)
+		if err != nil {
+			return err
+		}
+		return broadcast.Begin(ctx, tx, t.ID, bid, frozen, now)
+	})
+	if err == nil && failure != "" {
+		e.Log.Warn("broadcast failed", "tenant", t.ID, "broadcast", bid, "code", failure)
+	} else if err == nil {
+		e.Log.Info("broadcast started", "tenant", t.ID, "broadcast", bid)
+	}
+	return err
+}
+
+// obstacle says why b cannot be prepared, or nothing.
+func obstacle(b broadcast.Broadcast, f broadcast.Facts) broadcast.FailureCode {
+	_, haveLane := f.Lanes[b.MTAConfig]
+	switch {
+	case f.EmailType == nil:
+		return broadcast.EmailTypeDeleted
+	case b.MTAConfig != "" && !haveLane:
+		return broadcast.MTAConfigDeleted
+	case len(f.Candidates) == 0:
+		return broadcast.NoIdentity
+	case len(f.Routes(b)) == 0:
+		return broadcast.MTAConfigDeleted
+	}
+	return ""
+}
+
+// sourceOf returns the content of b with the names that its tenant gives it.
+func sourceOf(t tenant.Tenant, b broadcast.Broadcast, f broadcast.Facts) content.Source {
+	s := b.Source()
+	s.Context.UTM = t.Settings.Tracking.UTM
+	s.Context.UTMCampaign = slug.Derive(b.Name, '-')
+	if f.EmailType != nil {
+		s.Context.UTMCampaign = f.EmailType.UTMCampaignPrefix + s.Context.UTMCampaign
+	}
+	return s
+}
+
+// finish ends a broadcast whose every message has ended. It failed when
+// messages failed and not one was handed over (contract 9.4).
+func (e *Engine) finish(ctx context.Context, run broadcast.Run) error {
+	stream, err := outbox.Load(ctx, e.DB, run.Tenant, string(run.Broadcast))
+	if err != nil || !stream.Idle() {
+		return err
+	}
+	now := e.Now()
+	err = e.DB.InTx(ctx, func(tx *sqldb.DB) error {
+		if stream.Failed > 0 && stream.Sent == 0 {
+			err = broadcast.Fail(ctx, tx, run.Tenant, run.Broadcast, broadcast.AllFailed, now)
+		} else {
+			err = broadcast.Complete(ctx, tx, run.Tenant, run.Broadcast, now)
+		}
+		return errors.Join(err, outbox.Finish(ctx, tx, run.Tenant, string(run.Broadcast)), run.End(ctx, tx, now))
+	})
+	if err == nil {
+		e.Log.Info("broadcast ended", "tenant", run.Tenant, "broadcast", run.Broadcast, "recipients", stream.Total, "sent", stream.Sent, "failed", stream.Failed)
+	}
+	return err
+}
+
+// clear empties the stream of a broadcast that was cancelled or failed, a page
+// at a time, and ends its run when the attempts under way have ended too.
+func (e *Engine) clear(ctx context.Context, run broadcast.Run) (more bool, err error) {
+	n, err := outbox.Sweep(ctx, e.DB, run.Tenant, string(run.Broadcast))
+	if err != nil || n > 0 {
+		return n > 0, err
+	}
+	stream, err := outbox.Load(ctx, e.DB, run.Tenant, string(run.Broadcast))
+	if err != nil || stream.Waiting > 0 {
+		return false, err
+	}
+	return false, e.DB.InTx(ctx, func(tx *sqldb.DB) error {
+		if err := outbox.Finish(ctx, tx, run.Tenant, string(run.Broadcast)); err != nil {
+			return err
+		}
+		return run.End(ctx, tx, e.Now())
+	})
+}

@@ -1,0 +1,141 @@
+package dispatch
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"packetboat/internal/broadcast"
+	"packetboat/internal/contact"
+	"packetboat/internal/id"
+	"packetboat/internal/outbox"
+	"packetboat/internal/segment"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/suppression"
+)
+
+// prepare puts the next pages of a broadcast's audience into the outbox. It
+// reports whether there are more.
+func (e *Engine) prepare(ctx context.Context, tenant id.Tenant, bid id.Broadcast) (more bool, err error) {
+	now := e.Now()
+	run, ok, err := broadcast.Lease(ctx, e.DB, tenant, bid, e.Owner, now, now.Add(lease))
+	if err != nil || !ok {
+		return false, err
+	}
+	defer func() {
+		// The process may be ending; the lease is given back all the same.
+		if e := run.Release(context.WithoutCancel(ctx), e.DB); err == nil {
+			err = e
+		}
+	}()
+	b, err := broadcast.Head(ctx, e.DB, tenant, bid)
+	if err != nil {
+		return false, err
+	}
+	facts, err := broadcast.Gather(ctx, e.DB, b)
+	if err != nil {
+		return false, err
+	}
+	if code := obstacle(b, facts); code != "" {
+		e.Log.Warn("broadcast failed", "tenant", tenant, "broadcast", bid, "code", code)
+		return true, broadcast.Fail(ctx, e.DB, tenant, bid, code, now)
+	}
+	p := page{
+		b: b, run: &run, shares: sharesOf(facts.Routes(b)), due: now,
+		consent: contact.Consent{TypeKey: facts.EmailType.Key, Category: facts.EmailType.Category},
+	}
+	if err := run.Take(ctx, e.DB, facts.Routes(b)); err != nil {
+		return false, err
+	}
+	for range cmp.Or(e.Pages, 20) {
+		last, err := e.put(ctx, p)
+		if err != nil || last {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// page is what every page of one preparation has in common.
+type page struct {
+	b       broadcast.Broadcast
+	run     *broadcast.Run
+	shares  []share
+	consent contact.Consent
+	due     time.Time
+}
+
+// put works through the next page and reports whether it was the last. What
+// the page needs is read before its transaction begins, which is therefore
+// short; a contact who says no in between is asked again before sending.
+func (e *Engine) put(ctx context.Context, p page) (last bool, err error) {
+	size := cmp.Or(e.Page, 1000)
+	ids, err := segment.Audience(ctx, e.DB, p.b.Tenant, p.b.Include, p.b.Exclude, p.run.After, size)
+	if err != nil {
+		return false, err
+	}
+	messages, excluded, err := e.choose(ctx, p, ids)
+	if err != nil {
+		return false, err
+	}
+	last = len(ids) < size
+	now := e.Now()
+	err = e.DB.InTx(ctx, func(tx *sqldb.DB) error {
+		if err := p.run.Hold(ctx, tx); err != nil {
+			return err
+		}
+		if _, err := outbox.Put(ctx, tx, p.b.Tenant, string(p.b.ID), messages); err != nil {
+			return err
+		}
+		if len(ids) > 0 {
+			if err := p.run.Advance(ctx, tx, ids[len(ids)-1], excluded, now.Add(lease)); err != nil {
+				return err
+			}
+		}
+		if !last {
+			return nil
+		}
+		return p.run.Prepared(ctx, tx, now)
+	})
+	if err != nil {
+		return false, err
+	}
+	p.run.Passed(ids, excluded)
+	if last {
+		e.Log.Info("broadcast prepared", "tenant", p.b.Tenant, "broadcast", p.b.ID, "excluded", p.run.Excluded)
+	}
+	return last, nil
+}
+
+// choose decides who of a page gets a message, and counts the others by reason.
+func (e *Engine) choose(ctx context.Context, p page, ids []id.Contact) ([]outbox.Message, map[string]int, error) {
+	if len(ids) == 0 {
+		return nil, nil, nil
+	}
+	contacts, err := contact.Load(ctx, e.DB, p.b.Tenant, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	addresses := make([]string, len(contacts))
+	for i, c := range contacts {
+		addresses[i] = c.Email
+	}
+	listed, err := suppression.Listed(ctx, e.DB, p.b.Tenant, addresses)
+	if err != nil {
+		return nil, nil, err
+	}
+	messages := make([]outbox.Message, 0, len(contacts))
+	excluded := map[string]int{}
+	for _, c := range contacts {
+		if reason := c.Refusal(p.consent, listed[c.Email]); reason != "" {
+			excluded[reason]++
+			continue
+		}
+		route := pick(c.ID, p.shares)
+		messages = append(messages, outbox.Message{
+			Contact: c.ID, Email: c.Email, Content: p.run.Content, ContentVersion: p.b.ContentVersion,
+			Identity: route.Identity, Lane: route.Lane, DueAt: p.due,
+		})
+	}
+	return messages, excluded, nil
+}
