@@ -1,0 +1,78 @@
+package contact
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// SplitConsent replaces what contacts said of a category by the same said of
+// each of the given email types, when the category goes away. What a contact
+// gets stays as it was, so the journal hears nothing.
+func SplitConsent(ctx context.Context, db *sqldb.DB, tenant id.Tenant, category id.Category, typeKeys []string, now time.Time) error {
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		for {
+			n, err := splitPage(ctx, tx, tenant, category, typeKeys, now)
+			if err != nil || n == 0 {
+				return err
+			}
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("split the consent to category %s: %w", category, err)
+	}
+	return nil
+}
+
+const splitPageSize = 500
+
+func splitPage(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, category id.Category, typeKeys []string, now time.Time) (int, error) {
+	type consent struct {
+		contact    id.Contact
+		types      map[string]bool
+		categories map[id.Category]bool
+	}
+	rows, err := tx.Query(ctx, `
+		SELECT id, subscriptions, category_subscriptions FROM contact
+		WHERE tenant_id = $1 AND category_subscriptions ->> CAST($2 AS TEXT) IS NOT NULL
+		ORDER BY id LIMIT $3`+tx.ForUpdate(), tenant, category, splitPageSize)
+	page, err := sqldb.Collect(rows, err, func(row func(...any) error) (consent, error) {
+		var c consent
+		var types, categories string
+		if err := row(&c.contact, &types, &categories); err != nil {
+			return c, err
+		}
+		if err := json.Unmarshal([]byte(types), &c.types); err != nil {
+			return c, err
+		}
+		return c, json.Unmarshal([]byte(categories), &c.categories)
+	})
+	if err != nil || len(page) == 0 {
+		return 0, err
+	}
+	t := tx.Table("id TEXT", "subscriptions JSONB", "category_subscriptions JSONB")
+	for _, c := range page {
+		for _, key := range typeKeys {
+			c.types[key] = c.categories[category]
+		}
+		delete(c.categories, category)
+		types, err := json.Marshal(c.types)
+		if err != nil {
+			return 0, err
+		}
+		categories, err := json.Marshal(c.categories)
+		if err != nil {
+			return 0, err
+		}
+		t.Add(c.contact, string(types), string(categories))
+	}
+	_, err = tx.Exec(ctx, `
+		UPDATE contact SET subscriptions = v.subscriptions, category_subscriptions = v.category_subscriptions, updated_at = $2
+		FROM `+t.As("v", 3)+`
+		WHERE contact.tenant_id = $1 AND contact.id = v.id`, t.Args(tenant, sqldb.Micros(now))...)
+	return len(page), err
+}
