@@ -1,0 +1,156 @@
+package liquid
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ErrLimit means that a template used up its Budget.
+var ErrLimit = errors.New("liquid: the template exceeds its limits")
+
+// Limits are what the parts of one message may use together. A field that is
+// zero stands for the default.
+type Limits struct {
+	Steps  int           // turns of loops; 10 000
+	Output int           // bytes printed; 1 MB
+	Work   int           // bytes made by filters and captures on the way; 8 MB
+	Time   time.Duration // spent in Append; 200 ms
+}
+
+// Budget is what is left of Limits. The parts of one message are rendered with
+// the same Budget, one after the other: it must not be used concurrently.
+type Budget struct {
+	steps, output, work int
+	time                time.Duration
+}
+
+// NewBudget returns a full budget.
+func NewBudget(l Limits) *Budget {
+	b := &Budget{steps: l.Steps, output: l.Output, work: l.Work, time: l.Time}
+	if b.steps == 0 {
+		b.steps = 10_000
+	}
+	if b.output == 0 {
+		b.output = 1 << 20
+	}
+	if b.work == 0 {
+		b.work = 8 << 20
+	}
+	if b.time == 0 {
+		b.time = 200 * time.Millisecond
+	}
+	return b
+}
+
+const (
+	checkEvery  = 1 << 14 // units of work between two looks at the clock
+	nodeCost    = 64      // units of work that a node stands for
+	elementCost = 32      // bytes that a list element stands for
+)
+
+// start notes the time; stop takes what has passed from the budget.
+func (s *state) start() {
+	s.began = time.Now()
+	s.fuel = checkEvery
+	s.check()
+}
+
+func (s *state) stop() {
+	s.budget.time -= time.Since(s.began)
+}
+
+// check ends the rendering when its time is over or its context is done.
+func (s *state) check() bool {
+	if s.err != nil {
+		return false
+	}
+	if err := s.ctx.Err(); err != nil {
+		s.err = fmt.Errorf("render template: %w", err)
+		return false
+	}
+	if time.Since(s.began) >= s.budget.time {
+		return s.limit("time")
+	}
+	return true
+}
+
+// tick counts n units of work and looks at the clock now and then. It reports
+// whether rendering may go on.
+func (s *state) tick(n int) bool {
+	s.fuel -= n
+	if s.fuel > 0 {
+		return s.err == nil
+	}
+	s.fuel = checkEvery
+	return s.check()
+}
+
+// step counts one turn of a loop.
+func (s *state) step() bool {
+	if s.budget.steps <= 0 {
+		return s.limit("loop steps")
+	}
+	s.budget.steps--
+	return s.tick(nodeCost)
+}
+
+// charge takes n bytes for values that are about to be made.
+func (s *state) charge(n int) bool {
+	if s.err != nil {
+		return false
+	}
+	if n < 0 || n > s.budget.work {
+		return s.limit("work")
+	}
+	s.budget.work -= n
+	return s.tick(n)
+}
+
+// chargeElements is charge for n elements of a list.
+func (s *state) chargeElements(n int) bool {
+	if n > s.budget.work/elementCost {
+		return s.limit("work")
+	}
+	return s.charge(n * elementCost)
+}
+
+// claim takes n bytes for what is about to be printed: from the output, or
+// from the work when it is being captured.
+func (s *state) claim(n int) bool {
+	if s.captures > 0 {
+		return s.charge(n)
+	}
+	if s.err != nil {
+		return false
+	}
+	if n > s.budget.output {
+		return s.limit("output")
+	}
+	s.budget.output -= n
+	return true
+}
+
+// available returns how many bytes claim would grant.
+func (s *state) available() int {
+	if s.captures > 0 {
+		return s.budget.work
+	}
+	return s.budget.output
+}
+
+func (s *state) limit(what string) bool {
+	if s.err == nil {
+		s.err = fmt.Errorf("%w (%s, line %d)", ErrLimit, what, s.line)
+	}
+	return false
+}
+
+// fail ends the rendering because the data makes no sense; it returns nil so
+// that filters can return its result.
+func (s *state) fail(format string, args ...any) any {
+	if s.err == nil {
+		s.err = &RenderError{Line: s.line, Message: fmt.Sprintf(format, args...)}
+	}
+	return nil
+}

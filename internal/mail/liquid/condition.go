@@ -1,0 +1,99 @@
+package liquid
+
+import "fmt"
+
+// condition is what if, elsif and unless ask: comparisons joined by and and or.
+type condition []comparison
+
+// comparison is one value, or two with an operator between them, and the word
+// that joins it to the next comparison.
+type comparison struct {
+	left, right expr
+	op          string // "" when left stands alone
+	join        string // "and", "or", or "" for the last one
+}
+
+// holds decides from left to right. Liquid binds and and or alike and to the
+// right: "a and b or c" is "a and (b or c)", so a false before and, or a true
+// before or, settles everything.
+func (c condition) holds(s *state) bool {
+	result := false
+	for i := range c {
+		result = c[i].holds(s)
+		if s.err != nil {
+			return false
+		}
+		if result == (c[i].join == "or") {
+			return result
+		}
+	}
+	return result
+}
+
+func (c *comparison) holds(s *state) bool {
+	left := c.left.eval(s)
+	if c.op == "" {
+		return truthy(left)
+	}
+	right := c.right.eval(s)
+	switch c.op {
+	case "==":
+		return s.equal(left, right)
+	case "!=", "<>":
+		return !s.equal(left, right)
+	case "contains":
+		return s.contains(left, right)
+	}
+	if left == nil || right == nil {
+		return false
+	}
+	order, ok := s.compare(left, right)
+	if !ok {
+		s.fail("%s and %s cannot be compared by %s", kindOf(left), kindOf(right), c.op)
+		return false
+	}
+	switch c.op {
+	case "<":
+		return order < 0
+	case "<=":
+		return order <= 0
+	case ">":
+		return order > 0
+	}
+	return order >= 0
+}
+
+// condition reads the whole markup of a tag as a condition.
+func (p *exprParser) condition() (condition, error) {
+	var c condition
+	for {
+		one, err := p.comparison()
+		if err != nil {
+			return nil, err
+		}
+		if p.tok.word("and") || p.tok.word("or") {
+			one.join = p.tok.text
+			p.advance()
+			c = append(c, one)
+			continue
+		}
+		return append(c, one), p.end()
+	}
+}
+
+func (p *exprParser) comparison() (comparison, error) {
+	left, err := p.expr()
+	if err != nil {
+		return comparison{}, err
+	}
+	c := comparison{left: left}
+	if p.tok.kind != tokenCompare && !p.tok.word("contains") {
+		return c, nil
+	}
+	c.op = p.tok.text
+	p.advance()
+	if c.right, err = p.expr(); err != nil {
+		return c, fmt.Errorf("after %s: %w", c.op, err)
+	}
+	return c, nil
+}

@@ -1,0 +1,328 @@
+package liquid
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// property returns item[key] as the filters on lists take it. A text has the
+// property of holding another text. ok is false when the item can have no
+// properties at all.
+func (s *state) property(item, key any) (v any, ok bool) {
+	switch item := item.(type) {
+	case map[string]any, Drop:
+		return s.index(item, key), true
+	case string, Raw:
+		text := s.text(key)
+		if key != nil && strings.Contains(s.text(item), text) {
+			return text, true
+		}
+		return nil, true
+	}
+	return nil, false
+}
+
+// noProperty explains a filter that needs objects and got something else.
+func (s *state) noProperty(item, key any) any {
+	return s.fail(`%s has no property "%.40s"`, kindOf(item), s.text(key))
+}
+
+// matching walks over the items that have the wanted property. It stops when
+// found returns false; it returns false itself when the input is no list of
+// things with properties, which makes the filter's value nothing.
+func (s *state) matching(in any, args []any, each func(i int, item any, match bool) bool) bool {
+	target := argument(args, 1)
+	for i, item := range s.list(in) {
+		if !s.tick(nodeCost) {
+			return false
+		}
+		item = s.plain(item)
+		v, ok := s.property(item, args[0])
+		if !ok {
+			if kind := kindOf(item); kind == "nothing" || kind == "a boolean" {
+				return false
+			}
+			s.noProperty(item, args[0])
+			return false
+		}
+		match := truthy(v)
+		if target != nil {
+			match = s.equal(v, target)
+		}
+		if !each(i, item, match) {
+			return true
+		}
+	}
+	return true
+}
+
+// selected returns the items that match, or those that do not.
+func (s *state) selected(in any, args []any, wanted bool) any {
+	var kept []any
+	ok := s.matching(in, args, func(_ int, item any, match bool) bool {
+		if match == wanted {
+			kept = append(kept, item)
+		}
+		return s.charge(elementCost)
+	})
+	if !ok {
+		return nil
+	}
+	return kept
+}
+
+func where(s *state, in any, args []any) any  { return s.selected(in, args, true) }
+func reject(s *state, in any, args []any) any { return s.selected(in, args, false) }
+
+func find(s *state, in any, args []any) any {
+	var found any
+	s.matching(in, args, func(_ int, item any, match bool) bool {
+		if match {
+			found = item
+		}
+		return !match
+	})
+	return found
+}
+
+func findIndex(s *state, in any, args []any) any {
+	var found any
+	s.matching(in, args, func(i int, _ any, match bool) bool {
+		if match {
+			found = int64(i)
+		}
+		return !match
+	})
+	return found
+}
+
+func has(s *state, in any, args []any) any {
+	found := false
+	ok := s.matching(in, args, func(_ int, _ any, match bool) bool {
+		found = match
+		return !match
+	})
+	if !ok {
+		return nil
+	}
+	return found
+}
+
+// keyed returns the list with the property of every item beside it; without a
+// key the items stand for themselves.
+func (s *state) keyed(in, key any) []keyedItem {
+	list := s.list(in)
+	if !s.chargeElements(2 * len(list)) {
+		return nil
+	}
+	items := make([]keyedItem, len(list))
+	for i, item := range list {
+		item = s.plain(item)
+		items[i] = keyedItem{item, item}
+		if key == nil {
+			continue
+		}
+		v, ok := s.property(item, key)
+		if !ok && item != nil {
+			s.noProperty(item, key)
+			return nil
+		}
+		items[i].key = v
+	}
+	return items
+}
+
+type keyedItem struct{ key, item any }
+
+func unkeyed(items []keyedItem) []any {
+	list := make([]any, len(items))
+	for i := range items {
+		list[i] = items[i].item
+	}
+	return list
+}
+
+func sortFilter(s *state, in any, args []any) any {
+	items := s.keyed(in, argument(args, 0))
+	slices.SortStableFunc(items, func(a, b keyedItem) int {
+		if !s.tick(nodeCost) {
+			return 0
+		}
+		if a.key == nil || b.key == nil {
+			return nilsLast(a.key, b.key)
+		}
+		order, ok := s.compare(a.key, b.key)
+		if !ok {
+			s.fail("%s and %s cannot be sorted together", kindOf(a.key), kindOf(b.key))
+		}
+		return order
+	})
+	return unkeyed(items)
+}
+
+// sortNatural sorts by what values print, whatever their case.
+func sortNatural(s *state, in any, args []any) any {
+	items := s.keyed(in, argument(args, 0))
+	for i := range items {
+		if items[i].key == nil {
+			continue
+		}
+		text := s.text(items[i].key)
+		if !s.charge(len(text)) {
+			return nil
+		}
+		items[i].key = strings.ToLower(text)
+	}
+	slices.SortStableFunc(items, func(a, b keyedItem) int {
+		if !s.tick(nodeCost) {
+			return 0
+		}
+		if a.key == nil || b.key == nil {
+			return nilsLast(a.key, b.key)
+		}
+		order, _ := s.compare(a.key, b.key)
+		return order
+	})
+	return unkeyed(items)
+}
+
+func nilsLast(a, b any) int {
+	rank := func(v any) int {
+		if v == nil {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Compare(rank(a), rank(b))
+}
+
+func uniq(s *state, in any, args []any) any {
+	items := s.keyed(in, argument(args, 0))
+	seen := make(map[any]bool, len(items))
+	kept := items[:0]
+	for _, item := range items {
+		key := item.key
+		switch k := key.(type) {
+		case nil, bool, int64, float64, string, special, span:
+		case Raw:
+			key = string(k)
+		default:
+			key = Raw(s.text(k)) // apart from all the others
+		}
+		if !s.tick(nodeCost) {
+			return nil
+		}
+		if !seen[key] {
+			seen[key] = true
+			kept = append(kept, item)
+		}
+	}
+	return unkeyed(kept)
+}
+
+func compact(s *state, in any, args []any) any {
+	items := s.keyed(in, argument(args, 0))
+	return unkeyed(slices.DeleteFunc(items, func(i keyedItem) bool { return i.key == nil }))
+}
+
+func concat(s *state, in any, args []any) any {
+	switch args[0].(type) {
+	case []any, span:
+	default:
+		return s.fail("concat takes a list, not %s", kindOf(args[0]))
+	}
+	a, b := s.list(in), s.list(args[0])
+	if !s.chargeElements(len(a) + len(b)) {
+		return nil
+	}
+	return slices.Concat(a, b)
+}
+
+func mapFilter(s *state, in any, args []any) any {
+	list := s.list(in)
+	if !s.chargeElements(len(list)) {
+		return nil
+	}
+	mapped := make([]any, len(list))
+	for i, item := range list {
+		item = s.plain(item)
+		v, ok := s.property(item, args[0])
+		if !ok && item != nil {
+			return s.noProperty(item, args[0])
+		}
+		mapped[i] = v
+	}
+	return mapped
+}
+
+func reverse(s *state, in any, _ []any) any {
+	list := s.list(in)
+	if !s.chargeElements(len(list)) {
+		return nil
+	}
+	list = slices.Clone(list)
+	slices.Reverse(list)
+	return list
+}
+
+// join puts a separator, by default a space, between the items of a list.
+func join(s *state, in any, args []any) any {
+	var separator any = " "
+	if len(args) > 0 {
+		separator = args[0]
+	}
+	list := s.list(in)
+	isRaw := s.html && (slices.ContainsFunc(list, isRawValue) || isRawValue(separator))
+	glue := s.piece(separator, isRaw)
+	var b []byte
+	for i, item := range list {
+		if i > 0 {
+			if !s.charge(len(glue)) {
+				return nil
+			}
+			b = append(b, glue...)
+		}
+		text := s.piece(s.plain(item), isRaw)
+		if !s.charge(len(text)) || !s.tick(nodeCost) {
+			return nil
+		}
+		b = append(b, text...)
+	}
+	return made(string(b), isRaw)
+}
+
+func isRawValue(v any) bool {
+	_, ok := v.(Raw)
+	return ok
+}
+
+// piece returns the text of a part of a text, escaped if the whole is Raw and
+// the part is not.
+func (s *state) piece(v any, inRaw bool) string {
+	text := s.text(v)
+	if inRaw && !isRawValue(v) {
+		return s.escaped(text)
+	}
+	return text
+}
+
+func sum(s *state, in any, args []any) any {
+	var total any = int64(0)
+	key := argument(args, 0)
+	for _, item := range s.list(in) {
+		if !s.tick(nodeCost) {
+			return nil
+		}
+		item = s.plain(item)
+		if key != nil {
+			v, ok := s.property(item, key)
+			if !ok && item != nil {
+				return s.noProperty(item, key)
+			}
+			item = v
+		}
+		total = s.arithmetic('+', total, item)
+	}
+	return total
+}

@@ -1,0 +1,57 @@
+package liquid
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// names gathers the paths that a template reads from its Env. Names that the
+// template has set before, on every way to the place, are its own.
+type names struct {
+	used   map[string]bool
+	scopes []map[string]bool // the innermost last
+}
+
+func newNames() *names {
+	return &names{used: map[string]bool{}, scopes: []map[string]bool{{}}}
+}
+
+// enter begins a block that may be passed over, in which the given names are
+// set; leave ends it.
+func (n *names) enter(set ...string) {
+	scope := map[string]bool{}
+	for _, name := range set {
+		scope[name] = true
+	}
+	n.scopes = append(n.scopes, scope)
+}
+
+func (n *names) leave() { n.scopes = n.scopes[:len(n.scopes)-1] }
+
+// set notes that from here on the name is the template's own.
+func (n *names) set(name string) { n.scopes[len(n.scopes)-1][name] = true }
+
+// use notes that a variable is read.
+func (n *names) use(v *variable) {
+	if v.root != nil {
+		return
+	}
+	for _, scope := range n.scopes {
+		if scope[v.name] {
+			return
+		}
+	}
+	var b strings.Builder
+	b.WriteString(v.name)
+	for _, seg := range v.path {
+		if seg.index != nil {
+			break
+		}
+		b.WriteByte('.')
+		b.WriteString(seg.name)
+	}
+	n.used[b.String()] = true
+}
+
+func (n *names) sorted() []string { return slices.Sorted(maps.Keys(n.used)) }

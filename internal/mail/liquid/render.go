@@ -1,0 +1,249 @@
+package liquid
+
+import (
+	"context"
+	"strconv"
+	"time"
+)
+
+// flow says how rendering goes on after a node.
+type flow uint8
+
+const (
+	goOn flow = iota
+	breakLoop
+	continueLoop
+	stop // something failed; state.err says what
+)
+
+// node is a part of a template that can be rendered.
+type node interface {
+	render(s *state) flow
+}
+
+// state is what one rendering changes.
+type state struct {
+	ctx    context.Context
+	env    Env
+	html   bool
+	budget *Budget
+	began  time.Time
+	fuel   int // work left until the clock is looked at
+	err    error
+	line   int // of the tag or output being rendered
+
+	out      []byte
+	captures int // how many captures are open around the place
+
+	loops    []*loop // the innermost last
+	locals   map[string]any
+	counters map[string]int64
+	cycles   map[string]int
+	offsets  map[string]int // where the loop of a name left off
+	args     []any          // arguments of the filters being applied
+}
+
+func (s *state) renderAll(nodes []node) flow {
+	for _, n := range nodes {
+		if text, ok := n.(textNode); ok {
+			if f := text.render(s); f != goOn {
+				return f
+			}
+			continue
+		}
+		if !s.tick(nodeCost) {
+			return stop
+		}
+		if f := n.render(s); f != goOn {
+			return f
+		}
+		if s.err != nil {
+			return stop
+		}
+	}
+	return goOn
+}
+
+// lookup finds a root name: variables of loops, then those that tags have set,
+// then the Env, then counters.
+func (s *state) lookup(name string) any {
+	if n := len(s.loops); n > 0 {
+		for i := n - 1; i >= 0; i-- {
+			if s.loops[i].variable == name {
+				return s.loops[i].value
+			}
+		}
+		if name == "forloop" {
+			return s.loops[n-1]
+		}
+	}
+	if v, ok := s.locals[name]; ok {
+		return v
+	}
+	if v, ok := s.env.Lookup(name); ok {
+		return s.plain(v)
+	}
+	if name == "now" {
+		return s.env.Now()
+	}
+	if n, ok := s.counters[name]; ok {
+		return n
+	}
+	return nil
+}
+
+func (s *state) set(name string, v any) {
+	if s.locals == nil {
+		s.locals = map[string]any{}
+	}
+	if _, known := s.locals[name]; !known && !s.chargeElements(2) {
+		return
+	}
+	s.locals[name] = v
+}
+
+// textNode is text that is printed as it is.
+type textNode string
+
+func (t textNode) render(s *state) flow {
+	if !s.claim(len(t)) {
+		return stop
+	}
+	s.out = append(s.out, t...)
+	return goOn
+}
+
+// outputNode is {{ value }}.
+type outputNode struct {
+	value expr
+	line  int
+}
+
+func (n *outputNode) render(s *state) flow {
+	s.line = n.line
+	v := n.value.eval(s)
+	if s.err != nil {
+		return stop
+	}
+	s.print(v)
+	return goOn
+}
+
+// print writes a value, escaped as the mode asks.
+func (s *state) print(v any) {
+	switch v := v.(type) {
+	case nil:
+	case string:
+		s.printText(v)
+	case Raw:
+		s.printRaw(string(v))
+	case int64:
+		var digits [20]byte
+		text := strconv.AppendInt(digits[:0], v, 10)
+		if s.claim(len(text)) {
+			s.out = append(s.out, text...)
+		}
+	case []any:
+		for _, item := range v {
+			if s.print(s.plain(item)); !s.tick(nodeCost) {
+				return
+			}
+		}
+	default:
+		s.printText(s.text(v))
+	}
+}
+
+func (s *state) printRaw(text string) {
+	if s.claim(len(text)) {
+		s.out = append(s.out, text...)
+	}
+}
+
+func (s *state) printText(text string) {
+	if !s.html {
+		s.printRaw(text)
+		return
+	}
+	if len(text) > s.available() {
+		s.claim(len(text)) // fails, and says why
+		return
+	}
+	start := len(s.out)
+	s.out = appendEscaped(s.out, text)
+	if !s.claim(len(s.out) - start) {
+		s.out = s.out[:start]
+	}
+}
+
+// appendEscaped appends text with the characters escaped that mean something
+// in HTML text and in quoted attributes.
+func appendEscaped(dst []byte, text string) []byte {
+	from := 0
+	for i := range len(text) {
+		entity := ""
+		switch text[i] {
+		case '&':
+			entity = "&amp;"
+		case '<':
+			entity = "&lt;"
+		case '>':
+			entity = "&gt;"
+		case '"':
+			entity = "&quot;"
+		case '\'':
+			entity = "&#39;"
+		default:
+			continue
+		}
+		dst = append(dst, text[from:i]...)
+		dst = append(dst, entity...)
+		from = i + 1
+	}
+	return append(dst, text[from:]...)
+}
+
+// blank reports whether nodes can print nothing but white space.
+func blank(nodes []node) bool {
+	for _, n := range nodes {
+		switch n := n.(type) {
+		case textNode:
+			for _, r := range string(n) {
+				if !isSpace(r) {
+					return false
+				}
+			}
+		case *assignNode, *captureNode:
+		case *ifNode:
+			if !n.blank {
+				return false
+			}
+		case *caseNode:
+			if !n.blank {
+				return false
+			}
+		case *forNode:
+			if !n.blank {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// trimBlank removes the text of a block that is blank in all its branches:
+// such a block prints nothing at all.
+func trimBlank(nodes []node, isBlank bool) []node {
+	if !isBlank {
+		return nodes
+	}
+	var kept []node
+	for _, n := range nodes {
+		if _, ok := n.(textNode); !ok {
+			kept = append(kept, n)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,145 @@
+package liquid
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Mode says what a template makes, and so how it prints values.
+type Mode int
+
+// The modes.
+const (
+	Text Mode = iota // values are printed as they are; line breaks are the caller's business
+	HTML             // values are escaped for HTML text and quoted attributes
+)
+
+// Options are the choices made when a template is parsed.
+type Options struct {
+	Mode Mode
+}
+
+// Template is a parsed template. It never changes and may be rendered by many
+// goroutines at once.
+type Template struct {
+	mode  Mode
+	nodes []node
+	vars  []string
+}
+
+// ParseError says why and where a source is no template.
+type ParseError struct {
+	Line    int // counted from 1
+	Message string
+}
+
+// Error returns the line and the message.
+func (e *ParseError) Error() string {
+	return fmt.Sprintf("liquid: line %d: %s", e.Line, e.Message)
+}
+
+// RenderError says why and where a template could not be rendered with the
+// data it was given.
+type RenderError struct {
+	Line    int // counted from 1
+	Message string
+}
+
+// Error returns the line and the message.
+func (e *RenderError) Error() string {
+	return fmt.Sprintf("liquid: line %d: %s", e.Line, e.Message)
+}
+
+// Env is what a template may ask about the recipient it is rendered for.
+type Env interface {
+	// Lookup returns the value of a root name, such as contact or first_name.
+	Lookup(name string) (any, bool)
+	// Now returns the time of rendering; its location is the time zone that
+	// dates are printed in.
+	Now() time.Time
+}
+
+// Values is an Env of values that are there already.
+type Values struct {
+	Vars map[string]any
+	At   time.Time
+}
+
+// Lookup returns the variable of that name.
+func (v Values) Lookup(name string) (any, bool) {
+	x, ok := v.Vars[name]
+	return x, ok
+}
+
+// Now returns v.At.
+func (v Values) Now() time.Time { return v.At }
+
+// Drop is a value whose fields are computed when a template asks for them.
+type Drop interface {
+	// Field returns the value of a field, nil when there is none.
+	Field(name string) any
+}
+
+// Object is a Drop that can also be walked, counted and printed.
+type Object interface {
+	Drop
+	// Names returns the fields in the order in which a loop sees them.
+	Names() []string
+}
+
+// Raw is HTML that is printed as it is.
+type Raw string
+
+// Parse reads a template. The error is a *ParseError.
+func Parse(source string, opts Options) (*Template, error) {
+	p := newParser(source)
+	nodes, err := p.template()
+	if err != nil {
+		return nil, err
+	}
+	return &Template{mode: opts.Mode, nodes: nodes, vars: p.variables()}, nil
+}
+
+// Variables returns the paths that the template reads from its Env, sorted and
+// each once, as far as they are known before rendering: contact.tags[i].name
+// counts as contact.tags. Names that the template itself has certainly set
+// before are not among them.
+func (t *Template) Variables() []string { return slices.Clone(t.vars) }
+
+// Constant returns the text of a template without tags and outputs, which is
+// the same for everyone.
+func (t *Template) Constant() (string, bool) {
+	switch len(t.nodes) {
+	case 0:
+		return "", true
+	case 1:
+		text, ok := t.nodes[0].(textNode)
+		return string(text), ok
+	}
+	var b strings.Builder
+	for _, n := range t.nodes {
+		text, ok := n.(textNode)
+		if !ok {
+			return "", false
+		}
+		b.WriteString(string(text))
+	}
+	return b.String(), true
+}
+
+// Append renders the template and returns dst with the result appended. What it
+// uses is taken from b, which the other parts of the same message share. After
+// an error dst is returned as it was.
+func (t *Template) Append(ctx context.Context, dst []byte, env Env, b *Budget) ([]byte, error) {
+	s := &state{ctx: ctx, env: env, html: t.mode == HTML, budget: b, out: dst, line: 1}
+	s.start()
+	s.renderAll(t.nodes)
+	s.stop()
+	if s.err != nil {
+		return dst, s.err
+	}
+	return s.out, nil
+}

@@ -1,0 +1,429 @@
+package liquid
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// special is the value of the words empty and blank.
+type special int
+
+const (
+	emptyValue special = iota
+	blankValue
+)
+
+// zoned is a time that was moved to a time zone of the template's choice.
+type zoned struct{ time.Time }
+
+// plain returns v as one of the types that the rest of the package knows.
+func (s *state) plain(v any) any {
+	switch v := v.(type) {
+	case nil, bool, int64, float64, string, Raw, time.Time, []any, map[string]any, span, special, zoned:
+		return v
+	case int:
+		return int64(v)
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return n
+		}
+		f, err := v.Float64()
+		if err != nil {
+			return string(v)
+		}
+		return f
+	case Drop:
+		return v
+	case []string:
+		if !s.chargeElements(len(v)) {
+			return nil
+		}
+		list := make([]any, len(v))
+		for i, text := range v {
+			list[i] = text
+		}
+		return list
+	case fmt.Stringer:
+		return v.String()
+	}
+	return s.reflected(reflect.ValueOf(v))
+}
+
+// reflected reads named and rarer types by what they are underneath.
+func (s *state) reflected(v reflect.Value) any {
+	switch v.Kind() {
+	case reflect.Bool:
+		return v.Bool()
+	case reflect.String:
+		return v.String()
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return v.Int()
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		if n := v.Uint(); n <= math.MaxInt64 {
+			return int64(n)
+		}
+		return float64(v.Uint())
+	case reflect.Float32, reflect.Float64:
+		return v.Float()
+	case reflect.Pointer:
+		if !v.IsNil() && v.Elem().CanInterface() {
+			return s.plain(v.Elem().Interface())
+		}
+	case reflect.Slice:
+		if !s.chargeElements(v.Len()) {
+			return nil
+		}
+		list := make([]any, v.Len())
+		for i := range list {
+			list[i] = v.Index(i).Interface()
+		}
+		return list
+	}
+	return nil
+}
+
+func truthy(v any) bool { return v != nil && v != false }
+
+// kindOf names the kind of a value in messages.
+func kindOf(v any) string {
+	switch v.(type) {
+	case nil:
+		return "nothing"
+	case bool:
+		return "a boolean"
+	case int64, float64:
+		return "a number"
+	case string, Raw:
+		return "a text"
+	case time.Time, zoned:
+		return "a date"
+	case []any, span:
+		return "a list"
+	}
+	return "an object"
+}
+
+// field returns v.name; dotted ones may also be size, first and last.
+func (s *state) field(v any, name string, dotted bool) any {
+	switch v := v.(type) {
+	case map[string]any:
+		if item, ok := v[name]; ok {
+			return s.plain(item)
+		}
+	case Drop:
+		if item := s.plain(v.Field(name)); item != nil {
+			return item
+		}
+	}
+	if !dotted {
+		return nil
+	}
+	switch name {
+	case "size":
+		return s.size(v)
+	case "first":
+		return s.first(v)
+	case "last":
+		return s.last(v)
+	}
+	return nil
+}
+
+// index returns v[key].
+func (s *state) index(v, key any) any {
+	switch key := key.(type) {
+	case string:
+		return s.field(v, key, false)
+	case Raw:
+		return s.field(v, string(key), false)
+	case int64:
+		list, ok := v.([]any)
+		if !ok {
+			return nil
+		}
+		n := int64(len(list))
+		if key < 0 {
+			key += n
+		}
+		if key >= 0 && key < n {
+			return s.plain(list[key])
+		}
+	}
+	return nil
+}
+
+// size counts characters, elements or fields; what has none has no size.
+func (s *state) size(v any) any {
+	switch v := v.(type) {
+	case string:
+		return int64(utf8.RuneCountInString(v))
+	case Raw:
+		return int64(utf8.RuneCountInString(string(v)))
+	case []any, span, map[string]any, Object:
+		return int64(s.sequence(v).len())
+	}
+	return nil
+}
+
+func (s *state) first(v any) any {
+	switch v := v.(type) {
+	case string:
+		_, n := utf8.DecodeRuneInString(v)
+		return v[:n]
+	case Raw:
+		_, n := utf8.DecodeRuneInString(string(v))
+		return v[:n]
+	case []any, span, map[string]any, Object:
+		if list := s.sequence(v); list.len() > 0 {
+			return list.at(s, 0)
+		}
+	}
+	return nil
+}
+
+func (s *state) last(v any) any {
+	switch v := v.(type) {
+	case string:
+		_, n := utf8.DecodeLastRuneInString(v)
+		return v[len(v)-n:]
+	case Raw:
+		_, n := utf8.DecodeLastRuneInString(string(v))
+		return v[len(v)-n:]
+	case []any, span:
+		if list := s.sequence(v); list.len() > 0 {
+			return list.at(s, list.len()-1)
+		}
+	}
+	return nil
+}
+
+// text returns what a value prints, before escaping.
+func (s *state) text(v any) string {
+	switch v := v.(type) {
+	case nil, special:
+		return ""
+	case string:
+		return v
+	case Raw:
+		return string(v)
+	case bool:
+		return strconv.FormatBool(v)
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case float64:
+		return formatFloat(v)
+	case time.Time:
+		return v.In(s.env.Now().Location()).Format("2006-01-02 15:04:05 -0700")
+	case zoned:
+		return v.Format("2006-01-02 15:04:05 -0700")
+	case span:
+		return strconv.FormatInt(v.low, 10) + ".." + strconv.FormatInt(v.high, 10)
+	}
+	return string(s.appendText(nil, v, false))
+}
+
+// appendText appends the text of lists, run together, and of objects, written
+// like JSON. It charges for every part before it is appended.
+func (s *state) appendText(dst []byte, v any, quoted bool) []byte {
+	separator := ""
+	switch v := v.(type) {
+	case []any:
+		if quoted {
+			dst, separator = append(dst, '['), ","
+		}
+		for i, item := range v {
+			if i > 0 {
+				dst = append(dst, separator...)
+			}
+			if dst = s.appendText(dst, s.plain(item), quoted); !s.charge(2) {
+				return dst
+			}
+		}
+		if quoted {
+			dst = append(dst, ']')
+		}
+		return dst
+	case map[string]any, Object:
+		dst = append(dst, '{')
+		list := s.sequence(v)
+		for i, name := range list.names {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			if !s.charge(len(name) + 4) {
+				return dst
+			}
+			dst = append(strconv.AppendQuote(dst, name), ':')
+			dst = s.appendText(dst, s.field(v, name, false), true)
+		}
+		return append(dst, '}')
+	case Drop:
+		return dst
+	}
+	text := s.text(v)
+	if !s.charge(len(text) + 2) {
+		return dst
+	}
+	if _, isText := v.(string); isText && quoted {
+		return strconv.AppendQuote(dst, text)
+	}
+	if v == nil && quoted {
+		text = "null"
+	}
+	return append(dst, text...)
+}
+
+// equal is the operator ==.
+func (s *state) equal(a, b any) bool {
+	if word, ok := a.(special); ok {
+		return s.equalSpecial(word, b)
+	}
+	if word, ok := b.(special); ok {
+		return s.equalSpecial(word, a)
+	}
+	switch x := a.(type) {
+	case nil, bool:
+		return a == b
+	case int64, float64:
+		order, ok := compareNumbers(a, b)
+		return ok && order == 0
+	case string, Raw:
+		if kindOf(b) != "a text" {
+			return false
+		}
+		left, right := s.text(a), s.text(b)
+		return len(left) == len(right) && s.tick(len(left)) && left == right
+	case time.Time, zoned:
+		left, _ := timeOf(a)
+		right, ok := timeOf(b)
+		return ok && left.Equal(right)
+	case span:
+		return a == b
+	case []any:
+		y, ok := b.([]any)
+		if !ok || len(x) != len(y) {
+			return false
+		}
+		for i := range x {
+			if !s.tick(nodeCost) || !s.equal(s.plain(x[i]), s.plain(y[i])) {
+				return false
+			}
+		}
+		return true
+	case map[string]any, Object:
+		return s.equalObjects(a, b)
+	}
+	return b != nil && reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
+}
+
+func (s *state) equalObjects(a, b any) bool {
+	switch b.(type) {
+	case map[string]any, Object:
+	default:
+		return false
+	}
+	x, y := s.sequence(a), s.sequence(b)
+	if x.len() != y.len() {
+		return false
+	}
+	for _, name := range x.names {
+		left, right := s.field(a, name, false), s.field(b, name, false)
+		if !s.tick(nodeCost) || !s.equal(left, right) {
+			return false
+		}
+	}
+	return true
+}
+
+// equalSpecial reports whether v is empty or blank.
+func (s *state) equalSpecial(word special, v any) bool {
+	switch v := v.(type) {
+	case special:
+		return v == word
+	case nil:
+		return word == blankValue
+	case bool:
+		return word == blankValue && !v
+	case string:
+		return v == "" || word == blankValue && strings.TrimFunc(v, isSpace) == ""
+	case Raw:
+		return s.equalSpecial(word, string(v))
+	case []any, map[string]any, Object:
+		return s.sequence(v).len() == 0
+	}
+	return false
+}
+
+// compare orders two values of one kind; ok is false when there is no order.
+// A date is also compared with a text that the date filter would read.
+func (s *state) compare(a, b any) (order int, ok bool) {
+	ka, kb := kindOf(a), kindOf(b)
+	switch {
+	case ka == "a number" && kb == "a number":
+		return compareNumbers(a, b)
+	case ka == "a text" && kb == "a text":
+		left, right := s.text(a), s.text(b)
+		s.tick(min(len(left), len(right)))
+		return strings.Compare(left, right), true
+	case ka == "a date" || kb == "a date":
+		left, okLeft := s.date(a)
+		right, okRight := s.date(b)
+		return left.Compare(right), okLeft && okRight
+	}
+	return 0, false
+}
+
+// contains is the operator contains.
+func (s *state) contains(v, part any) bool {
+	if !truthy(part) {
+		return false
+	}
+	switch v := v.(type) {
+	case string:
+		text := s.text(part)
+		return s.tick(len(v)) && strings.Contains(v, text)
+	case Raw:
+		return s.contains(string(v), part)
+	case []any:
+		for _, item := range v {
+			if s.equal(s.plain(item), part) {
+				return true
+			}
+			if !s.tick(nodeCost) {
+				return false
+			}
+		}
+	case span:
+		n, ok := part.(int64)
+		return ok && v.low <= n && n <= v.high
+	case map[string]any:
+		_, ok := v[s.text(part)]
+		return ok
+	case Object:
+		text := s.text(part)
+		for _, name := range v.Names() {
+			if name == text {
+				return true
+			}
+		}
+	case Drop:
+		return v.Field(s.text(part)) != nil
+	}
+	return false
+}
+
+func timeOf(v any) (time.Time, bool) {
+	switch v := v.(type) {
+	case time.Time:
+		return v, true
+	case zoned:
+		return v.Time, true
+	}
+	return time.Time{}, false
+}
