@@ -15,6 +15,7 @@ import (
 	"packetboat/internal/endpoint"
 	"packetboat/internal/secret"
 	"packetboat/internal/sqldb"
+	"packetboat/internal/usage"
 )
 
 // API is what the operations lean on.
@@ -27,6 +28,10 @@ type API struct {
 	Door    *auth.Door // where people sign in
 	Log     *slog.Logger
 
+	Usage  usage.Finder // who needs a record, asked before it goes
+	Tester Tester       // sends single mails to try a way out
+	Health LaneHealth   // how MTA configs fare
+
 	// AllowPrivateRelays lets MTA configs name hosts on private networks.
 	AllowPrivateRelays bool
 }
@@ -38,6 +43,11 @@ func (a *API) Register(r *endpoint.Router) {
 	a.account(r)
 	a.apiKeys(r)
 	a.audit(r)
+	a.domains(r)
+	a.emailTypes(r)
+	a.identities(r)
+	a.mailbox(r)
+	a.mtaConfigs(r)
 	a.session(r)
 	a.users(r)
 

@@ -32,6 +32,7 @@ type Fields struct {
 	MaxConnections           *int
 	MaxMessagesPerConnection *int
 	RetryMaxAgeHours         *int
+	Dormant                  []string // paths that ask for what does nothing yet
 }
 
 // smtpPaths names what f sets that only a relay has.
@@ -68,6 +69,9 @@ func fresh() Config {
 
 // apply sets what f gives and notes every rule that the outcome breaks.
 func (f Fields) apply(c Config, rules Rules, p *fault.Problems) Config {
+	for _, path := range f.Dormant {
+		p.Add(path, "is not available yet")
+	}
 	set(&c.Active, f.Active)
 	if f.Name != nil {
 		c.Name = norm.NFC.String(strings.TrimSpace(*f.Name))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rsa"
 	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
@@ -99,53 +98,59 @@ func (d DomainDraft) check() (Domain, error) {
 	return dom, p.Err()
 }
 
-// CreateDomain adds a sending domain and makes its DKIM key.
-func CreateDomain(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, draft DomainDraft, now time.Time) (Domain, error) {
+// NewDomain is a domain that is not stored yet.
+type NewDomain struct {
+	Domain
+	sealed string // the private key
+}
+
+// PrepareDomain checks a draft and makes the domain's DKIM key, which takes
+// too long to do inside a transaction.
+func PrepareDomain(box *secret.Box, tenant id.Tenant, draft DomainDraft, now time.Time) (NewDomain, error) {
 	d, err := draft.check()
 	if err != nil {
-		return Domain{}, err
-	}
-	if _, err := DomainByName(ctx, db, tenant, d.Name); err == nil {
-		return Domain{}, ErrDuplicateDomain
-	} else if !errors.Is(err, ErrDomainNotFound) {
-		return Domain{}, err
+		return NewDomain{}, err
 	}
 	d.ID, d.Tenant, d.CreatedAt = id.New[id.Domain](), tenant, sqldb.Time(now.UnixMicro())
-	sealed, err := newKey(box, &d)
+	key, err := dkim.GenerateKey()
 	if err != nil {
-		return Domain{}, fmt.Errorf("make a DKIM key: %w", err)
+		return NewDomain{}, fmt.Errorf("make a DKIM key: %w", err)
 	}
+	if d.DKIMRecord, err = dkim.Record(&key.PublicKey); err != nil {
+		return NewDomain{}, err
+	}
+	private, err := dkim.MarshalKey(key)
+	if err != nil {
+		return NewDomain{}, err
+	}
+	return NewDomain{d, box.Seal(private, keyPlace(tenant, d.ID))}, nil
+}
+
+// Save stores the domain, unless the tenant has it already.
+func (d NewDomain) Save(ctx context.Context, db *sqldb.DB) error {
 	n, err := db.Exec(ctx, `
 		INSERT INTO sending_domain (tenant_id, id, domain, status, dkim_selector, dkim_key, dkim_record, return_path_host,
 			tracking_host, tracking_status, paused, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, false, $11)
 		ON CONFLICT (tenant_id, domain) DO NOTHING`,
-		tenant, d.ID, d.Name, d.Status, d.DKIMSelector, sealed, d.DKIMRecord, d.ReturnPathHost,
-		d.TrackingHost, d.TrackingStatus, now.UnixMicro())
+		d.Tenant, d.ID, d.Name, d.Status, d.DKIMSelector, d.sealed, d.DKIMRecord, d.ReturnPathHost,
+		d.TrackingHost, d.TrackingStatus, d.CreatedAt.UnixMicro())
 	if err != nil {
-		return Domain{}, fmt.Errorf("create a sending domain: %w", err)
+		return fmt.Errorf("create a sending domain: %w", err)
 	}
 	if n == 0 {
-		return Domain{}, ErrDuplicateDomain
+		return ErrDuplicateDomain
 	}
-	return d, nil
+	return nil
 }
 
-// newKey makes the domain's key, notes its public half in d and returns the
-// private half sealed.
-func newKey(box *secret.Box, d *Domain) (sealed string, err error) {
-	key, err := dkim.GenerateKey()
+// CreateDomain adds a sending domain and makes its DKIM key.
+func CreateDomain(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, draft DomainDraft, now time.Time) (Domain, error) {
+	d, err := PrepareDomain(box, tenant, draft, now)
 	if err != nil {
-		return "", err
+		return Domain{}, err
 	}
-	if d.DKIMRecord, err = dkim.Record(&key.PublicKey); err != nil {
-		return "", err
-	}
-	private, err := dkim.MarshalKey(key)
-	if err != nil {
-		return "", err
-	}
-	return box.Seal(private, keyPlace(d.Tenant, d.ID)), nil
+	return d.Domain, d.Save(ctx, db)
 }
 
 func keyPlace(tenant id.Tenant, domain id.Domain) string {

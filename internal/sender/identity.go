@@ -62,6 +62,7 @@ type IdentityFields struct {
 	ReplyTo     *string
 	UTMCode     *string
 	ContentHost *string
+	ImageHost   *string // no images are served yet, so it must be empty
 	DefaultMTA  *id.MTAConfig
 	EmailTypes  *[]id.EmailType
 	Active      *bool
@@ -144,6 +145,9 @@ func (f IdentityFields) applyTexts(i *Identity, p *fault.Problems) {
 			}
 			i.ContentHost = &host
 		}
+	}
+	if f.ImageHost != nil && *f.ImageHost != "" {
+		p.Add("image_rewrite_domain", "is not available yet")
 	}
 }
 
@@ -319,16 +323,19 @@ func LaneVerified(ctx context.Context, db *sqldb.DB, tenant id.Tenant, identity 
 	return nil
 }
 
-// ForgetLane takes an MTA config that is about to go out of every identity.
-func ForgetLane(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, config id.MTAConfig) error {
-	if _, err := tx.Exec(ctx, `
-		UPDATE sending_identity SET default_mta_config_id = NULL WHERE tenant_id = $1 AND default_mta_config_id = $2`, tenant, config); err != nil {
-		return fmt.Errorf("forget a default lane: %w", err)
-	}
-	if _, err := tx.Exec(ctx, `DELETE FROM identity_lane WHERE tenant_id = $1 AND mta_config_id = $2`, tenant, config); err != nil {
-		return fmt.Errorf("forget a verified lane: %w", err)
-	}
-	return nil
+// RemoveLane deletes an MTA config that nobody who asks for it needs, and
+// takes it out of every identity.
+func RemoveLane(ctx context.Context, db *sqldb.DB, tenant id.Tenant, config id.MTAConfig, who usage.Finder) error {
+	return db.InTx(ctx, func(tx *sqldb.DB) error {
+		if _, err := tx.Exec(ctx, `
+			UPDATE sending_identity SET default_mta_config_id = NULL WHERE tenant_id = $1 AND default_mta_config_id = $2`, tenant, config); err != nil {
+			return fmt.Errorf("forget a default lane: %w", err)
+		}
+		if _, err := tx.Exec(ctx, `DELETE FROM identity_lane WHERE tenant_id = $1 AND mta_config_id = $2`, tenant, config); err != nil {
+			return fmt.Errorf("forget a verified lane: %w", err)
+		}
+		return lane.Delete(ctx, tx, tenant, config, who)
+	})
 }
 
 const identityColumns = `i.id, i.email_address, i.display_name, i.reply_to, i.sending_domain_id,

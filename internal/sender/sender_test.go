@@ -379,9 +379,9 @@ func TestAnIdentityNeedsItsDomain(t *testing.T) {
 			{"taken", sender.IdentityFields{Address: new("NEWS@acme.example"), DisplayName: new("x")}, sender.ErrDuplicateIdentity, nil},
 			{"active on a pending domain", sender.IdentityFields{Address: new("b@pending.example"), DisplayName: new("x"), Active: new(true)}, sender.ErrDomainNotVerified, nil},
 			{"everything", sender.IdentityFields{
-				Address: new("Ann <a@acme.example>"), DisplayName: new("a\nb"), ReplyTo: new("x"), UTMCode: new("a\tb"), ContentHost: new("a/b"),
+				Address: new("Ann <a@acme.example>"), DisplayName: new("a\nb"), ReplyTo: new("x"), UTMCode: new("a\tb"), ContentHost: new("a/b"), ImageHost: new("img.example.com"),
 				DefaultMTA: new(id.New[id.MTAConfig]()), EmailTypes: &[]id.EmailType{typ.ID, foreign.ID},
-			}, fault.ErrInput, []string{"email_address", "display_name", "reply_to", "utm_code", "content_rewrite_domain", "default_mta_config_id", "email_type_ids[1]"}},
+			}, fault.ErrInput, []string{"email_address", "display_name", "reply_to", "utm_code", "content_rewrite_domain", "image_rewrite_domain", "default_mta_config_id", "email_type_ids[1]"}},
 		} {
 			_, err := sender.CreateIdentity(ctx, h.db, h.mine, tt.fields, noon)
 			if !errors.Is(err, tt.err) || !cmp.Equal(h.wrong(err), tt.wrong) {
@@ -436,12 +436,13 @@ func TestChangesOfAnIdentity(t *testing.T) {
 		if err := sender.LaneVerified(ctx, h.db, h.mine, i.ID, mta.ID, noon); err != nil {
 			h.Fatal(err)
 		}
-		if err := h.db.InTx(ctx, func(tx *sqldb.DB) error {
-			if err := sender.ForgetLane(ctx, tx, h.mine, mta.ID); err != nil {
-				return err
-			}
-			return lane.Delete(ctx, tx, h.mine, mta.ID, usage.Finders{})
-		}); err != nil {
+		if err := sender.RemoveLane(ctx, h.db, h.mine, mta.ID, busy("broadcasts")); !errors.Is(err, lane.ErrInUse) {
+			h.Errorf("removal of a lane in use: %v", err)
+		}
+		if i, err := sender.IdentityByID(ctx, h.db, h.mine, was); err != nil || len(i.VerifiedLanes) != 1 {
+			h.Errorf("after a refused removal: %+v, %v; want nothing changed", i, err)
+		}
+		if err := sender.RemoveLane(ctx, h.db, h.mine, mta.ID, usage.Finders{}); err != nil {
 			h.Fatal(err)
 		}
 		if i, err := sender.IdentityByID(ctx, h.db, h.mine, was); err != nil || i.DefaultMTA != "" || len(i.VerifiedLanes) != 0 {

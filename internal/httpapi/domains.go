@@ -1,0 +1,140 @@
+package httpapi
+
+import (
+	"context"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/sender"
+	"packetboat/internal/sqldb"
+)
+
+// domains registers the operations on sending domains.
+func (a *API) domains(r *endpoint.Router) {
+	op := func(name, summary string, faults ...*fault.Error) endpoint.Op {
+		return endpoint.Op{Name: name, Summary: summary, Tag: "sending domains", Session: true, Faults: faults}
+	}
+	create := op("createSendingDomain", "Add a sending domain; its DKIM key is made.", sender.ErrDuplicateDomain)
+	create.Status, create.Role = 201, auth.Admin
+	remove := op("deleteSendingDomain", "Delete a sending domain that no identity uses.", sender.ErrDomainNotFound, sender.ErrDomainInUse)
+	remove.Role = auth.Admin
+	endpoint.Handle(r, "GET /t/{tenant}/api/sending-domains", op("listSendingDomains", "List the sending domains and the DNS records to publish."), a.listDomains)
+	endpoint.Handle(r, "POST /t/{tenant}/api/sending-domains", create, a.createDomain)
+	endpoint.Handle(r, "GET /t/{tenant}/api/sending-domains/{id}", op("getSendingDomain", "Get a sending domain and the DNS records to publish.", sender.ErrDomainNotFound), a.getDomain)
+	endpoint.Handle(r, "DELETE /t/{tenant}/api/sending-domains/{id}", remove, a.deleteDomain)
+}
+
+// SendingDomain is a domain as its owners see it.
+type SendingDomain struct {
+	ID             id.Domain       `json:"id" format:"uuid"`
+	TenantID       id.Tenant       `json:"tenant_id" format:"uuid"`
+	Domain         string          `json:"domain"`
+	Status         sender.Status   `json:"status" enum:"pending,verified,failed"`
+	DKIMSelector   string          `json:"dkim_selector"`
+	ReturnPathHost string          `json:"return_path_host"`
+	TrackingHost   string          `json:"tracking_host"`
+	TrackingStatus sender.Status   `json:"tracking_status" enum:"pending,live,failed"`
+	DMARCPolicy    *string         `json:"dmarc_policy"`
+	Paused         bool            `json:"paused"`
+	PauseReason    *string         `json:"pause_reason"`
+	VerifiedBy     *string         `json:"verified_by"`
+	VerifiedAt     *endpoint.Stamp `json:"verified_at"`
+	LastCheckedAt  *endpoint.Stamp `json:"last_checked_at"`
+	CreatedAt      endpoint.Stamp  `json:"created_at"`
+	DNSRecords     []DNSRecord     `json:"dns_records"`
+}
+
+// DNSRecord is a record for the domain's owner to publish.
+type DNSRecord struct {
+	Purpose  string  `json:"purpose" enum:"dkim,return_path,return_path_spf,dmarc,tracking"`
+	Type     string  `json:"type" enum:"TXT,MX,CNAME"`
+	Host     string  `json:"host"`
+	Value    string  `json:"value"`
+	Priority int     `json:"priority,omitempty" doc:"Of MX records."`
+	Required bool    `json:"required"`
+	Status   string  `json:"status" enum:"missing,invalid,ok"`
+	Found    *string `json:"found"`
+}
+
+// ShowSendingDomain returns d as its owners see it; the command line shows the
+// same. The records point at baseHost, the host of base_url.
+func ShowSendingDomain(d sender.Domain, baseHost string) SendingDomain {
+	row := SendingDomain{
+		ID: d.ID, TenantID: d.Tenant, Domain: d.Name, Status: d.Status, DKIMSelector: d.DKIMSelector,
+		ReturnPathHost: d.ReturnPathHost, TrackingHost: d.TrackingHost, TrackingStatus: d.TrackingStatus,
+		DMARCPolicy: orNull(d.DMARCPolicy), Paused: d.Paused, PauseReason: orNull(d.PauseReason),
+		VerifiedBy: orNull(d.VerifiedBy), VerifiedAt: endpoint.AtOr(d.VerifiedAt), LastCheckedAt: endpoint.AtOr(d.LastCheckedAt),
+		CreatedAt: endpoint.At(d.CreatedAt), DNSRecords: []DNSRecord{},
+	}
+	for _, r := range d.Records(baseHost) {
+		row.DNSRecords = append(row.DNSRecords, DNSRecord{
+			Purpose: r.Purpose, Type: r.Type, Host: r.Host, Value: r.Value, Priority: r.Priority, Required: r.Required, Status: "missing",
+		})
+	}
+	return row
+}
+
+func (a *API) showDomain(d sender.Domain) SendingDomain {
+	return ShowSendingDomain(d, a.BaseURL.Hostname())
+}
+
+func (a *API) listDomains(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[SendingDomain], error) {
+	list, err := sender.Domains(ctx, a.DB, p.Tenant)
+	if err != nil {
+		return endpoint.List[SendingDomain]{}, err
+	}
+	rows := make([]SendingDomain, len(list))
+	for i, d := range list {
+		rows[i] = a.showDomain(d)
+	}
+	return endpoint.Whole(rows), nil
+}
+
+type createDomainRequest struct {
+	Body struct {
+		Domain              endpoint.Opt[string] `json:"domain" nullable:"false"`
+		TrackingSubdomain   endpoint.Opt[string] `json:"tracking_subdomain" nullable:"false"`
+		ReturnPathSubdomain endpoint.Opt[string] `json:"return_path_subdomain" nullable:"false"`
+	}
+}
+
+func (a *API) createDomain(ctx context.Context, p auth.Principal, in *createDomainRequest) (SendingDomain, error) {
+	draft := sender.DomainDraft{
+		Domain: in.Body.Domain.Value, TrackingSubdomain: in.Body.TrackingSubdomain.Value, ReturnPathSubdomain: in.Body.ReturnPathSubdomain.Value,
+	}
+	prepared, err := sender.PrepareDomain(a.Box, p.Tenant, draft, a.Now())
+	if err != nil {
+		return SendingDomain{}, err
+	}
+	err = a.audited(ctx, p, "create", "sending_domain", func(tx *sqldb.DB) (string, error) {
+		return string(prepared.ID), prepared.Save(ctx, tx)
+	})
+	if err != nil {
+		return SendingDomain{}, err
+	}
+	return a.showDomain(prepared.Domain), nil
+}
+
+func (a *API) getDomain(ctx context.Context, p auth.Principal, in *recordPath) (SendingDomain, error) {
+	domain, err := named[id.Domain](*in, sender.ErrDomainNotFound)
+	if err != nil {
+		return SendingDomain{}, err
+	}
+	d, err := sender.DomainByID(ctx, a.DB, p.Tenant, domain)
+	if err != nil {
+		return SendingDomain{}, err
+	}
+	return a.showDomain(d), nil
+}
+
+func (a *API) deleteDomain(ctx context.Context, p auth.Principal, in *recordPath) (endpoint.None, error) {
+	domain, err := named[id.Domain](*in, sender.ErrDomainNotFound)
+	if err != nil {
+		return endpoint.None{}, err
+	}
+	return endpoint.None{}, a.audited(ctx, p, "delete", "sending_domain", func(tx *sqldb.DB) (string, error) {
+		return string(domain), sender.DeleteDomain(ctx, tx, p.Tenant, domain)
+	})
+}

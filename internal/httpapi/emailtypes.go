@@ -1,0 +1,262 @@
+package httpapi
+
+import (
+	"context"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/contact"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/sender"
+	"packetboat/internal/sqldb"
+)
+
+// emailTypes registers the operations on email types and their categories.
+func (a *API) emailTypes(r *endpoint.Router) {
+	write := func(name, summary string, faults ...*fault.Error) endpoint.Op {
+		return endpoint.Op{Name: name, Summary: summary, Tag: "email types", Session: true, Role: auth.Admin, Faults: faults}
+	}
+	made := func(op endpoint.Op) endpoint.Op {
+		op.Status = 201
+		return op
+	}
+	endpoint.Handle(r, "GET /t/{tenant}/api/email-types", endpoint.Op{
+		Name: "listEmailTypes", Summary: "List the kinds of mail that a contact can leave, in their order.",
+		Tag: "email types", Scope: auth.SendingIdentitiesRead,
+	}, a.listEmailTypes)
+	endpoint.Handle(r, "POST /t/{tenant}/api/email-types",
+		made(write("createEmailType", "Add an email type.", sender.ErrTooManyEmailTypes)), a.createEmailType)
+	endpoint.Handle(r, "PUT /t/{tenant}/api/email-types/{id}",
+		write("updateEmailType", "Change an email type.", sender.ErrEmailTypeNotFound), a.updateEmailType)
+	endpoint.Handle(r, "DELETE /t/{tenant}/api/email-types/{id}",
+		write("deleteEmailType", "Delete an email type.", sender.ErrEmailTypeNotFound, sender.ErrEmailTypeInUse), a.deleteEmailType)
+
+	endpoint.Handle(r, "GET /t/{tenant}/api/email-categories", endpoint.Op{
+		Name: "listEmailCategories", Summary: "List the groups of email types that a contact leaves as one, in their order.",
+		Tag: "email types", Scope: auth.SendingIdentitiesRead,
+	}, a.listEmailCategories)
+	endpoint.Handle(r, "POST /t/{tenant}/api/email-categories",
+		made(write("createEmailCategory", "Add an email category.", sender.ErrTooManyCategories)), a.createEmailCategory)
+	endpoint.Handle(r, "PUT /t/{tenant}/api/email-categories/{id}",
+		write("updateEmailCategory", "Change an email category.", sender.ErrCategoryNotFound), a.updateEmailCategory)
+	endpoint.Handle(r, "DELETE /t/{tenant}/api/email-categories/{id}",
+		write("deleteEmailCategory", "Delete an email category; its types become uncategorised and keep what contacts said of it.",
+			sender.ErrCategoryNotFound), a.deleteEmailCategory)
+}
+
+type emailTypeRow struct {
+	ID                id.EmailType   `json:"id" format:"uuid"`
+	TenantID          id.Tenant      `json:"tenant_id" format:"uuid"`
+	TypeKey           string         `json:"type_key" doc:"What email_type_key refers to."`
+	DisplayName       string         `json:"display_name"`
+	Description       *string        `json:"description"`
+	UTMCampaignPrefix *string        `json:"utm_campaign_prefix" doc:"Stands before utm_campaign on tracked links."`
+	CategoryID        *id.Category   `json:"category_id" format:"uuid"`
+	SortOrder         int            `json:"sort_order"`
+	Active            bool           `json:"active"`
+	ListIDEnabled     bool           `json:"list_id_enabled" doc:"Whether its mails carry List-ID."`
+	ListKey           *string        `json:"list_key" doc:"Label of List-ID and Feedback-ID; null means type_key."`
+	CreatedAt         endpoint.Stamp `json:"created_at"`
+}
+
+func rowOfEmailType(t sender.EmailType) emailTypeRow {
+	return emailTypeRow{
+		ID: t.ID, TenantID: t.Tenant, TypeKey: t.Key, DisplayName: t.DisplayName, Description: orNull(t.Description),
+		UTMCampaignPrefix: orNull(t.UTMCampaignPrefix), CategoryID: orNull(t.Category), SortOrder: t.SortOrder,
+		Active: t.Active, ListIDEnabled: t.ListIDEnabled, ListKey: orNull(t.ListKey), CreatedAt: endpoint.At(t.CreatedAt),
+	}
+}
+
+// orNull returns nil for the empty text, which answers show as null.
+func orNull[T ~string](s T) *T {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// cleared returns what a nullable text field says: nil when it was not given,
+// the empty text when it is null.
+func cleared[T ~string](o endpoint.Opt[T]) *T {
+	if !o.Set {
+		return nil
+	}
+	return new(o.Or(""))
+}
+
+type emailTypeBody struct {
+	TypeKey           endpoint.Opt[string] `json:"type_key"`
+	DisplayName       endpoint.Opt[string] `json:"display_name" nullable:"false"`
+	Description       endpoint.Opt[string] `json:"description"`
+	UTMCampaignPrefix endpoint.Opt[string] `json:"utm_campaign_prefix"`
+	CategoryID        endpoint.Opt[string] `json:"category_id"`
+	SortOrder         endpoint.Opt[int]    `json:"sort_order" nullable:"false"`
+	Active            endpoint.Opt[bool]   `json:"active" nullable:"false"`
+	ListIDEnabled     endpoint.Opt[bool]   `json:"list_id_enabled" nullable:"false"`
+	ListKey           endpoint.Opt[string] `json:"list_key"`
+}
+
+func (b emailTypeBody) fields() sender.EmailTypeFields {
+	return sender.EmailTypeFields{
+		Key: b.TypeKey.Pointer(), DisplayName: b.DisplayName.Pointer(), Description: cleared(b.Description),
+		UTMCampaignPrefix: cleared(b.UTMCampaignPrefix), Category: idGiven[id.Category](b.CategoryID), SortOrder: b.SortOrder.Pointer(),
+		Active: b.Active.Pointer(), ListIDEnabled: b.ListIDEnabled.Pointer(), ListKey: cleared(b.ListKey),
+	}
+}
+
+// idGiven returns what a nullable id field says, in the spelling that ids have
+// here. What is no id passes as it is, and names nothing.
+func idGiven[T ~string](o endpoint.Opt[string]) *T {
+	text := cleared(o)
+	if text == nil {
+		return nil
+	}
+	if parsed, ok := id.Parse[T](*text); ok {
+		return &parsed
+	}
+	return new(T(*text))
+}
+
+type recordPath struct {
+	ID string `path:"id"`
+}
+
+// named returns the id in a path, or the fault that there is no such record.
+func named[T ~string](in recordPath, none *fault.Error) (T, error) {
+	v, ok := id.Parse[T](in.ID)
+	if !ok {
+		return "", none
+	}
+	return v, nil
+}
+
+// audited does something that the audit log must tell of, both or neither.
+func (a *API) audited(ctx context.Context, p auth.Principal, action, target string, do func(tx *sqldb.DB) (targetID string, err error)) error {
+	return a.DB.InTx(ctx, func(tx *sqldb.DB) error {
+		targetID, err := do(tx)
+		if err != nil {
+			return err
+		}
+		return auth.Audit(ctx, tx, p.Did(target+"."+action, target, targetID, a.Now()))
+	})
+}
+
+func (a *API) listEmailTypes(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[emailTypeRow], error) {
+	list, err := sender.EmailTypes(ctx, a.DB, p.Tenant)
+	if err != nil {
+		return endpoint.List[emailTypeRow]{}, err
+	}
+	rows := make([]emailTypeRow, len(list))
+	for i, t := range list {
+		rows[i] = rowOfEmailType(t)
+	}
+	return endpoint.Whole(rows), nil
+}
+
+func (a *API) createEmailType(ctx context.Context, p auth.Principal, in *struct{ Body emailTypeBody }) (emailTypeRow, error) {
+	t, err := sender.CreateEmailType(ctx, a.DB, p.Tenant, in.Body.fields(), a.Now())
+	if err != nil {
+		return emailTypeRow{}, err
+	}
+	return rowOfEmailType(t), nil
+}
+
+type updateEmailTypeRequest struct {
+	recordPath
+	Body emailTypeBody
+}
+
+func (a *API) updateEmailType(ctx context.Context, p auth.Principal, in *updateEmailTypeRequest) (emailTypeRow, error) {
+	typ, err := named[id.EmailType](in.recordPath, sender.ErrEmailTypeNotFound)
+	if err != nil {
+		return emailTypeRow{}, err
+	}
+	t, err := sender.UpdateEmailType(ctx, a.DB, p.Tenant, typ, in.Body.fields())
+	if err != nil {
+		return emailTypeRow{}, err
+	}
+	return rowOfEmailType(t), nil
+}
+
+func (a *API) deleteEmailType(ctx context.Context, p auth.Principal, in *recordPath) (endpoint.None, error) {
+	typ, err := named[id.EmailType](*in, sender.ErrEmailTypeNotFound)
+	if err != nil {
+		return endpoint.None{}, err
+	}
+	return endpoint.None{}, sender.DeleteEmailType(ctx, a.DB, p.Tenant, typ, a.Usage)
+}
+
+type emailCategoryRow struct {
+	ID          id.Category    `json:"id" format:"uuid"`
+	TenantID    id.Tenant      `json:"tenant_id" format:"uuid"`
+	Name        string         `json:"name"`
+	Description *string        `json:"description"`
+	SortOrder   int            `json:"sort_order"`
+	CreatedAt   endpoint.Stamp `json:"created_at"`
+}
+
+func rowOfEmailCategory(c sender.Category) emailCategoryRow {
+	return emailCategoryRow{c.ID, c.Tenant, c.Name, orNull(c.Description), c.SortOrder, endpoint.At(c.CreatedAt)}
+}
+
+type emailCategoryBody struct {
+	Name        endpoint.Opt[string] `json:"name" nullable:"false"`
+	Description endpoint.Opt[string] `json:"description"`
+	SortOrder   endpoint.Opt[int]    `json:"sort_order" nullable:"false"`
+}
+
+func (b emailCategoryBody) fields() sender.CategoryFields {
+	return sender.CategoryFields{Name: b.Name.Pointer(), Description: cleared(b.Description), SortOrder: b.SortOrder.Pointer()}
+}
+
+func (a *API) listEmailCategories(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[emailCategoryRow], error) {
+	list, err := sender.Categories(ctx, a.DB, p.Tenant)
+	if err != nil {
+		return endpoint.List[emailCategoryRow]{}, err
+	}
+	rows := make([]emailCategoryRow, len(list))
+	for i, c := range list {
+		rows[i] = rowOfEmailCategory(c)
+	}
+	return endpoint.Whole(rows), nil
+}
+
+func (a *API) createEmailCategory(ctx context.Context, p auth.Principal, in *struct{ Body emailCategoryBody }) (emailCategoryRow, error) {
+	c, err := sender.CreateCategory(ctx, a.DB, p.Tenant, in.Body.fields(), a.Now())
+	if err != nil {
+		return emailCategoryRow{}, err
+	}
+	return rowOfEmailCategory(c), nil
+}
+
+type updateEmailCategoryRequest struct {
+	recordPath
+	Body emailCategoryBody
+}
+
+func (a *API) updateEmailCategory(ctx context.Context, p auth.Principal, in *updateEmailCategoryRequest) (emailCategoryRow, error) {
+	category, err := named[id.Category](in.recordPath, sender.ErrCategoryNotFound)
+	if err != nil {
+		return emailCategoryRow{}, err
+	}
+	c, err := sender.UpdateCategory(ctx, a.DB, p.Tenant, category, in.Body.fields())
+	if err != nil {
+		return emailCategoryRow{}, err
+	}
+	return rowOfEmailCategory(c), nil
+}
+
+func (a *API) deleteEmailCategory(ctx context.Context, p auth.Principal, in *recordPath) (endpoint.None, error) {
+	category, err := named[id.Category](*in, sender.ErrCategoryNotFound)
+	if err != nil {
+		return endpoint.None{}, err
+	}
+	return endpoint.None{}, a.DB.InTx(ctx, func(tx *sqldb.DB) error {
+		typeKeys, err := sender.DeleteCategory(ctx, tx, p.Tenant, category)
+		if err != nil {
+			return err
+		}
+		return contact.SplitConsent(ctx, tx, p.Tenant, category, typeKeys, a.Now())
+	})
+}

@@ -1,0 +1,199 @@
+package httpapi
+
+import (
+	"context"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/lane"
+	"packetboat/internal/sender"
+	"packetboat/internal/sqldb"
+)
+
+// identities registers the operations on sending identities.
+func (a *API) identities(r *endpoint.Router) {
+	write := func(name, summary string, faults ...*fault.Error) endpoint.Op {
+		return endpoint.Op{Name: name, Summary: summary, Tag: "sending identities", Session: true, Role: auth.Admin, Faults: faults}
+	}
+	create := write("createSendingIdentity", "Add an address to send from.",
+		sender.ErrDuplicateIdentity, sender.ErrDomainNotVerified, sender.ErrTooManyIdentities)
+	create.Status = 201
+	endpoint.Handle(r, "GET /t/{tenant}/api/sending-identities", endpoint.Op{
+		Name: "listSendingIdentities", Summary: "List the addresses to send from, by address.",
+		Tag: "sending identities", Scope: auth.SendingIdentitiesRead,
+	}, a.listIdentities)
+	endpoint.Handle(r, "GET /t/{tenant}/api/sending-identities/{id}", endpoint.Op{
+		Name: "getSendingIdentity", Summary: "Get an address to send from.",
+		Tag: "sending identities", Scope: auth.SendingIdentitiesRead, Faults: []*fault.Error{sender.ErrIdentityNotFound},
+	}, a.getIdentity)
+	endpoint.Handle(r, "POST /t/{tenant}/api/sending-identities", create, a.createIdentity)
+	endpoint.Handle(r, "PUT /t/{tenant}/api/sending-identities/{id}",
+		write("updateSendingIdentity", "Change an address to send from.",
+			sender.ErrIdentityNotFound, sender.ErrDuplicateIdentity, sender.ErrDomainNotVerified), a.updateIdentity)
+	endpoint.Handle(r, "DELETE /t/{tenant}/api/sending-identities/{id}",
+		write("deleteSendingIdentity", "Delete an address to send from.",
+			sender.ErrIdentityNotFound, sender.ErrIdentityInUse), a.deleteIdentity)
+	endpoint.Handle(r, "POST /t/{tenant}/api/sending-identities/{id}/verify-lane",
+		write("verifySendingIdentityLane", "Send one mail from the address through an MTA config; if that takes it, the pair is verified.",
+			sender.ErrIdentityNotFound), a.verifyLane)
+}
+
+type identityRow struct {
+	ID                   id.Identity    `json:"id" format:"uuid"`
+	TenantID             id.Tenant      `json:"tenant_id" format:"uuid"`
+	EmailAddress         string         `json:"email_address" doc:"What sending_identity_emails refers to."`
+	DisplayName          string         `json:"display_name"`
+	ReplyTo              *string        `json:"reply_to"`
+	EmailTypeIDs         []id.EmailType `json:"email_type_ids"`
+	SendingDomainID      id.Domain      `json:"sending_domain_id" format:"uuid"`
+	TrackingDomain       *string        `json:"tracking_domain" doc:"null until tracking is live; nothing is sent before."`
+	ContentRewriteDomain *string        `json:"content_rewrite_domain" doc:"Host of the pages we serve; null means tracking_domain."`
+	ImageRewriteDomain   *string        `json:"image_rewrite_domain" doc:"Host of the images we serve; null means tracking_domain."`
+	UTMCode              *string        `json:"utm_code" doc:"utm_source of tracked links; null means the tenant's slug."`
+	DefaultMTAConfigID   *id.MTAConfig  `json:"default_mta_config_id" format:"uuid"`
+	VerifiedMTAConfigIDs []id.MTAConfig `json:"verified_mta_config_ids" doc:"Those that took a test mail."`
+	Active               bool           `json:"active"`
+	CreatedAt            endpoint.Stamp `json:"created_at"`
+}
+
+func rowOfIdentity(i sender.Identity) identityRow {
+	return identityRow{
+		ID: i.ID, TenantID: i.Tenant, EmailAddress: i.Address, DisplayName: i.DisplayName, ReplyTo: orNull(i.ReplyTo),
+		EmailTypeIDs: i.EmailTypes, SendingDomainID: i.Domain, TrackingDomain: i.TrackingHost, ContentRewriteDomain: i.ContentHost,
+		UTMCode: orNull(i.UTMCode), DefaultMTAConfigID: orNull(i.DefaultMTA), VerifiedMTAConfigIDs: i.VerifiedLanes,
+		Active: i.Active, CreatedAt: endpoint.At(i.CreatedAt),
+	}
+}
+
+type identityBody struct {
+	EmailAddress         endpoint.Opt[string]   `json:"email_address" nullable:"false"`
+	DisplayName          endpoint.Opt[string]   `json:"display_name" nullable:"false"`
+	ReplyTo              endpoint.Opt[string]   `json:"reply_to"`
+	EmailTypeIDs         endpoint.Opt[[]string] `json:"email_type_ids"`
+	UTMCode              endpoint.Opt[string]   `json:"utm_code"`
+	DefaultMTAConfigID   endpoint.Opt[string]   `json:"default_mta_config_id"`
+	ContentRewriteDomain endpoint.Opt[string]   `json:"content_rewrite_domain"`
+	ImageRewriteDomain   endpoint.Opt[string]   `json:"image_rewrite_domain"`
+	Active               endpoint.Opt[bool]     `json:"active" nullable:"false"`
+}
+
+func (b identityBody) fields() sender.IdentityFields {
+	f := sender.IdentityFields{
+		Address: b.EmailAddress.Pointer(), DisplayName: b.DisplayName.Pointer(), ReplyTo: cleared(b.ReplyTo), UTMCode: cleared(b.UTMCode),
+		ContentHost: cleared(b.ContentRewriteDomain), ImageHost: cleared(b.ImageRewriteDomain),
+		DefaultMTA: idGiven[id.MTAConfig](b.DefaultMTAConfigID), Active: b.Active.Pointer(),
+	}
+	if b.EmailTypeIDs.Set {
+		list := []id.EmailType{}
+		for _, text := range b.EmailTypeIDs.Value {
+			list = append(list, *idGiven[id.EmailType](endpoint.Some(text)))
+		}
+		f.EmailTypes = &list
+	}
+	return f
+}
+
+func (a *API) listIdentities(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[identityRow], error) {
+	list, err := sender.Identities(ctx, a.DB, p.Tenant)
+	if err != nil {
+		return endpoint.List[identityRow]{}, err
+	}
+	rows := make([]identityRow, len(list))
+	for n, i := range list {
+		rows[n] = rowOfIdentity(i)
+	}
+	return endpoint.Whole(rows), nil
+}
+
+func (a *API) getIdentity(ctx context.Context, p auth.Principal, in *recordPath) (identityRow, error) {
+	identity, err := named[id.Identity](*in, sender.ErrIdentityNotFound)
+	if err != nil {
+		return identityRow{}, err
+	}
+	i, err := sender.IdentityByID(ctx, a.DB, p.Tenant, identity)
+	if err != nil {
+		return identityRow{}, err
+	}
+	return rowOfIdentity(i), nil
+}
+
+func (a *API) createIdentity(ctx context.Context, p auth.Principal, in *struct{ Body identityBody }) (identityRow, error) {
+	i, err := sender.CreateIdentity(ctx, a.DB, p.Tenant, in.Body.fields(), a.Now())
+	if err != nil {
+		return identityRow{}, err
+	}
+	return rowOfIdentity(i), nil
+}
+
+type updateIdentityRequest struct {
+	recordPath
+	Body identityBody
+}
+
+func (a *API) updateIdentity(ctx context.Context, p auth.Principal, in *updateIdentityRequest) (identityRow, error) {
+	identity, err := named[id.Identity](in.recordPath, sender.ErrIdentityNotFound)
+	if err != nil {
+		return identityRow{}, err
+	}
+	i, err := sender.UpdateIdentity(ctx, a.DB, p.Tenant, identity, in.Body.fields())
+	if err != nil {
+		return identityRow{}, err
+	}
+	return rowOfIdentity(i), nil
+}
+
+func (a *API) deleteIdentity(ctx context.Context, p auth.Principal, in *recordPath) (endpoint.None, error) {
+	identity, err := named[id.Identity](*in, sender.ErrIdentityNotFound)
+	if err != nil {
+		return endpoint.None{}, err
+	}
+	return endpoint.None{}, sender.DeleteIdentity(ctx, a.DB, p.Tenant, identity, a.Usage)
+}
+
+type verifyLaneRequest struct {
+	recordPath
+	Body struct {
+		MTAConfigID string `json:"mta_config_id"`
+		To          string `json:"to"`
+	}
+}
+
+type verifiedLane struct {
+	Accepted     bool   `json:"accepted"`
+	SMTPResponse string `json:"smtp_response"`
+}
+
+func (a *API) verifyLane(ctx context.Context, p auth.Principal, in *verifyLaneRequest) (verifiedLane, error) {
+	var problems fault.Problems
+	to := oneAddress(&problems, "to", in.Body.To)
+	config, ok := id.Parse[id.MTAConfig](in.Body.MTAConfigID)
+	if !ok {
+		problems.Add("mta_config_id", "must be the id of an MTA config")
+	}
+	if err := problems.Err(); err != nil {
+		return verifiedLane{}, err
+	}
+	identity, err := named[id.Identity](in.recordPath, sender.ErrIdentityNotFound)
+	if err != nil {
+		return verifiedLane{}, err
+	}
+	i, err := sender.IdentityByID(ctx, a.DB, p.Tenant, identity)
+	if err != nil {
+		return verifiedLane{}, err
+	}
+	if _, err := lane.ByID(ctx, a.DB, p.Tenant, config); err != nil {
+		return verifiedLane{}, noSuchConfig(err)
+	}
+	trial, err := a.Tester.Try(ctx, p.Tenant, config, i.Address, to)
+	if err != nil {
+		return verifiedLane{}, err
+	}
+	if trial.Accepted {
+		err = a.DB.InTx(ctx, func(tx *sqldb.DB) error {
+			return sender.LaneVerified(ctx, tx, p.Tenant, i.ID, config, a.Now())
+		})
+	}
+	return verifiedLane{trial.Accepted, trial.Response}, err
+}

@@ -1,0 +1,156 @@
+package httpapi
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/lane"
+	"packetboat/internal/mailbox"
+	"packetboat/internal/sqldb"
+)
+
+// mailbox registers the operations on what MTA configs of type sink accepted.
+func (a *API) mailbox(r *endpoint.Router) {
+	op := func(name, summary string, faults ...*fault.Error) endpoint.Op {
+		return endpoint.Op{Name: name, Summary: summary, Tag: "mta configs", Session: true, Faults: append(faults, lane.ErrNotFound)}
+	}
+	list := op("listSinkMessages", "List what an MTA config of type sink accepted, newest first.", endpoint.ErrCursor)
+	list.Pagination = "cursor"
+	remove := op("clearSinkMessages", "Forget what an MTA config of type sink accepted.")
+	remove.Role = auth.Admin
+	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}/messages", list, a.listSinkMessages)
+	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}/messages/{message_id}", op("getSinkMessage", "Get a message that a sink accepted, with its parts."), a.getSinkMessage)
+	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}/messages/{message_id}/raw", op("getRawSinkMessage", "Get a message that a sink accepted, as it came (message/rfc822)."), a.getRawSinkMessage)
+	endpoint.Handle(r, "DELETE /t/{tenant}/api/mta-configs/{id}/messages", remove, a.clearSinkMessages)
+}
+
+type sinkMessageRow struct {
+	ID         id.SinkMessage `json:"id" format:"uuid"`
+	MailFrom   string         `json:"mail_from"`
+	To         string         `json:"to"`
+	Subject    string         `json:"subject"`
+	Size       int            `json:"size"`
+	ReceivedAt endpoint.Stamp `json:"received_at"`
+}
+
+func rowOfSinkMessage(m mailbox.Message) sinkMessageRow {
+	return sinkMessageRow{m.ID, m.MailFrom, m.To, m.Subject, m.Size, endpoint.At(m.ReceivedAt)}
+}
+
+type listSinkMessagesRequest struct {
+	recordPath
+	Search string `query:"search"`
+	Limit  string `query:"limit"`
+	Cursor string `query:"cursor"`
+}
+
+// sink returns the MTA config that a path names.
+func (a *API) sink(ctx context.Context, p auth.Principal, in recordPath) (id.MTAConfig, error) {
+	config, err := named[id.MTAConfig](in, lane.ErrNotFound)
+	if err != nil {
+		return "", err
+	}
+	_, err = lane.ByID(ctx, a.DB, p.Tenant, config)
+	return config, err
+}
+
+func (a *API) listSinkMessages(ctx context.Context, p auth.Principal, in *listSinkMessagesRequest) (endpoint.List[sinkMessageRow], error) {
+	q := mailbox.Query{Search: in.Search, Limit: endpoint.Limit(in.Limit)}
+	if in.Cursor != "" {
+		c, err := a.Cursors.Decode(in.Cursor, "received_at", "desc")
+		if err != nil || c.LastValue == nil {
+			return endpoint.List[sinkMessageRow]{}, endpoint.ErrCursor
+		}
+		micros, err := strconv.ParseInt(*c.LastValue, 10, 64)
+		if err != nil {
+			return endpoint.List[sinkMessageRow]{}, endpoint.ErrCursor
+		}
+		q.After = &mailbox.Position{At: sqldb.Time(micros), ID: id.SinkMessage(c.LastID)}
+	}
+	var err error
+	if q.Lane, err = a.sink(ctx, p, in.recordPath); err != nil {
+		return endpoint.List[sinkMessageRow]{}, err
+	}
+	list, more, err := mailbox.List(ctx, a.DB, p.Tenant, q)
+	if err != nil {
+		return endpoint.List[sinkMessageRow]{}, err
+	}
+	rows := make([]sinkMessageRow, len(list))
+	for i, m := range list {
+		rows[i] = rowOfSinkMessage(m)
+	}
+	next := ""
+	if more {
+		last := list[len(list)-1]
+		next = a.Cursors.Encode(endpoint.Cursor{
+			Sort: "received_at", Dir: "desc", LastValue: new(strconv.FormatInt(last.ReceivedAt.UnixMicro(), 10)), LastID: string(last.ID),
+		})
+	}
+	return endpoint.Page(rows, next), nil
+}
+
+type sinkMessagePath struct {
+	recordPath
+	MessageID string `path:"message_id"`
+}
+
+func (in sinkMessagePath) message() (id.SinkMessage, error) {
+	return named[id.SinkMessage](recordPath{in.MessageID}, mailbox.ErrNotFound)
+}
+
+type sinkMessage struct {
+	sinkMessageRow
+	Headers [][2]string `json:"headers" doc:"Name and value of each, in their order."`
+	HTML    *string     `json:"html"`
+	Text    *string     `json:"text"`
+}
+
+func (a *API) getSinkMessage(ctx context.Context, p auth.Principal, in *sinkMessagePath) (sinkMessage, error) {
+	config, err := a.sink(ctx, p, in.recordPath)
+	if err != nil {
+		return sinkMessage{}, err
+	}
+	message, err := in.message()
+	if err != nil {
+		return sinkMessage{}, err
+	}
+	m, parts, err := mailbox.Get(ctx, a.DB, p.Tenant, config, message)
+	if err != nil {
+		return sinkMessage{}, err
+	}
+	return sinkMessage{rowOfSinkMessage(m), parts.Headers, orNull(parts.HTML), orNull(parts.Text)}, nil
+}
+
+func (a *API) getRawSinkMessage(ctx context.Context, p auth.Principal, in *sinkMessagePath) (func(huma.Context), error) {
+	config, err := a.sink(ctx, p, in.recordPath)
+	if err != nil {
+		return nil, err
+	}
+	message, err := in.message()
+	if err != nil {
+		return nil, err
+	}
+	_, raw, err := mailbox.Raw(ctx, a.DB, p.Tenant, config, message)
+	if err != nil {
+		return nil, err
+	}
+	return func(c huma.Context) {
+		c.SetHeader("Content-Type", "message/rfc822")
+		c.SetHeader("Content-Disposition", `attachment; filename="`+string(message)+`.eml"`)
+		_, _ = c.BodyWriter().Write(raw)
+	}, nil
+}
+
+func (a *API) clearSinkMessages(ctx context.Context, p auth.Principal, in *recordPath) (endpoint.None, error) {
+	config, err := a.sink(ctx, p, *in)
+	if err != nil {
+		return endpoint.None{}, err
+	}
+	return endpoint.None{}, mailbox.Clear(ctx, a.DB, p.Tenant, config)
+}
