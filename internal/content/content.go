@@ -160,9 +160,9 @@ func Freeze(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, s Source, now t
 		return "", err
 	}
 	_, err = tx.Exec(ctx, `
-		INSERT INTO content (tenant_id, id, subject, preheader, from_name, reply_to, html, text, tracking, context, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-		tenant, c.ID, s.Subject, s.Preheader, s.FromName, s.ReplyTo, c.HTML, c.Text, s.Tracking, string(names), now.UnixMicro())
+		INSERT INTO content (tenant_id, id, stream_id, subject, preheader, from_name, reply_to, html, text, tracking, context, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+		tenant, c.ID, s.Context.Broadcast, s.Subject, s.Preheader, s.FromName, s.ReplyTo, c.HTML, c.Text, s.Tracking, string(names), now.UnixMicro())
 	if err != nil {
 		return "", fmt.Errorf("freeze content: %w", err)
 	}

@@ -44,12 +44,13 @@ func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, content id.Conten
 	return c, nil
 }
 
-// LinksOf returns the distinct links of several contents, in the order they were
-// numbered.
-func LinksOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contents []id.Content) ([]links.Link, error) {
+// LinksOf returns the distinct links of everything a stream's messages say, in
+// the order they were numbered.
+func LinksOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string) ([]links.Link, error) {
 	rows, err := db.Query(ctx, `
-		SELECT MIN(idx), url, MIN(label) FROM content_link
-		WHERE tenant_id = $1 AND content_id`+db.In(2)+` GROUP BY url ORDER BY MIN(idx), url`, tenant, sqldb.List(db, contents))
+		SELECT MIN(l.idx), l.url, MIN(l.label) FROM content AS c
+		JOIN content_link AS l ON l.tenant_id = c.tenant_id AND l.content_id = c.id
+		WHERE c.tenant_id = $1 AND c.stream_id = $2 GROUP BY l.url ORDER BY MIN(l.idx), l.url`, tenant, stream)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (l links.Link, err error) {
 		return l, scan(&l.Index, &l.URL, &l.Label)
 	})

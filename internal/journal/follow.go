@@ -169,3 +169,15 @@ func advance(ctx context.Context, db *sqldb.DB, f Follower) (int, error) {
 	})
 	return n, err
 }
+
+// Lag returns how many placed entries the slowest follower has not yet seen.
+func Lag(ctx context.Context, db *sqldb.DB) (int64, error) {
+	var lag int64
+	err := db.QueryRow(ctx, `
+		SELECT COALESCE((SELECT pos FROM journal_cursor WHERE follower = $1), 0)
+			- COALESCE((SELECT MIN(pos) FROM journal_cursor WHERE follower <> $1), 0)`, sequencer).Scan(&lag)
+	if err != nil {
+		return 0, fmt.Errorf("measure the journal's lag: %w", err)
+	}
+	return max(lag, 0), nil
+}

@@ -26,8 +26,8 @@ type env struct {
 	err      error // of a link that could not be rendered
 }
 
-// Location is the zone in which dates are shown.
-func (e *env) Location() *time.Location { return e.location }
+// Now is the time of writing, in the zone in which dates are shown.
+func (e *env) Now() time.Time { return e.Letter.Now.In(e.location) }
 
 // Lookup returns the value of a name that stands alone, or begins a path.
 func (e *env) Lookup(name string) (any, bool) {
@@ -39,6 +39,9 @@ func (e *env) Lookup(name string) (any, bool) {
 	case "view_in_browser_url":
 		return e.page(track.View), true
 	case content.PixelVariable:
+		if e.WithoutPixel {
+			return "data:,", true
+		}
 		return e.url(e.Sender.TrackingHost(), track.OpenPixel, 0, "") + ".gif", true
 	case "contact":
 		return person{e.Contact}, true
@@ -49,7 +52,7 @@ func (e *env) Lookup(name string) (any, bool) {
 	case "email":
 		return map[string]any{"subject": e.subject, "preheader": e.Content.Preheader, "type": e.Sender.Type.Key}, true
 	case "now":
-		return e.Now, true
+		return e.Now(), true
 	}
 	if n, ok := content.LinkVariable(name); ok {
 		return e.link(n)
@@ -71,7 +74,7 @@ func (e *env) link(n int) (any, bool) {
 	if template == nil {
 		return e.url(e.Sender.TrackingHost(), track.ClickLink, n, ""), true
 	}
-	b, err := template.Append(context.Background(), nil, e, liquid.NewBudget(liquid.DefaultLimits()))
+	b, err := template.Append(context.Background(), nil, e, liquid.NewBudget(liquid.Limits{}))
 	if err != nil {
 		e.err = err
 		return nil, false

@@ -26,6 +26,9 @@ type Letter struct {
 	Content *content.Compiled
 	Sender  *Sender
 	Now     time.Time
+	// WithoutPixel leaves the open pixel's address empty: the letter is read
+	// where reading it is known already.
+	WithoutPixel bool
 }
 
 // Parts is a rendered letter. Its bytes are the Writer's, good until the next one.
@@ -60,7 +63,7 @@ func (w *Writer) Render(ctx context.Context, l Letter) (Parts, error) {
 	if err := w.begin(l); err != nil {
 		return Parts{}, err
 	}
-	budget := liquid.NewBudget(liquid.DefaultLimits())
+	budget := liquid.NewBudget(liquid.Limits{})
 	var p Parts
 	ends := [4]int{}
 	w.buf = w.buf[:0]

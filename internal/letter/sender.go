@@ -141,10 +141,10 @@ func (s *Senders) load(ctx context.Context, key senderKey, signer *dkim.Signer, 
 	if err != nil {
 		return nil, fmt.Errorf("open the DKIM key: %w", err)
 	}
-	key, err := dkim.NewRSAKey(private)
+	rsaKey, err := dkim.NewRSAKey(private)
 	if err != nil {
 		return nil, err
 	}
-	out.Signer, err = dkim.New(out.Domain.Name, selector, key)
+	out.Signer, err = dkim.New(out.Domain.Name, selector, rsaKey)
 	return &out, err
 }

@@ -221,7 +221,9 @@ func save(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, streams map[id.Me
 // written when a recipient begins to count as having opened or clicked, and
 // again, withdrawn, when a later verdict takes that back.
 type Engaged struct {
-	Withdrawn bool `json:"withdrawn,omitempty"`
+	Classification Class `json:"classification"`
+	First          bool  `json:"first,omitempty"`     // the message counts as opened or clicked from now on
+	Withdrawn      bool  `json:"withdrawn,omitempty"` // it does not any more
 }
 
 // noted returns what the journal is told about a change of flags.
@@ -235,16 +237,16 @@ func noted(tenant id.Tenant, m id.Message, old, now Flags, hits []Hit) []journal
 		if (old^now)&what.flag == 0 || len(hits) == 0 {
 			continue
 		}
-		e := journal.Entry{
-			Tenant: tenant, Type: what.typ, Contact: hits[0].Contact, Broadcast: id.Broadcast(hits[0].Stream), Message: m,
-			Data: Engaged{Withdrawn: now&what.flag == 0},
-		}
+		e := journal.Entry{Tenant: tenant, Type: what.typ, Contact: hits[0].Contact, Broadcast: id.Broadcast(hits[0].Stream), Message: m}
+		said := Engaged{Classification: Bot, First: now&what.flag != 0, Withdrawn: now&what.flag == 0}
 		for _, h := range hits { // by time: the first that counts
 			e.At = h.At
 			if (h.Class == Human || h.Class == Privacy) && (h.Click || !what.click) {
+				said.Classification = h.Class
 				break
 			}
 		}
+		e.Data = said
 		list = append(list, e)
 	}
 	return list

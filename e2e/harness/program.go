@@ -1,0 +1,260 @@
+// Package harness starts the program as an operator would, in a process of its
+// own, and talks to it as its users do: over HTTP. Tests of the whole program
+// and benchmarks share it.
+package harness
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// What the program is bootstrapped with (contract A5).
+const (
+	Tenant   = "acme"
+	Owner    = "owner@example.com"
+	Password = "correct horse battery staple"
+)
+
+// Program is one run, or several one after the other, on the same data.
+type Program struct {
+	Path     string   // of the binary
+	Dir      string   // data directory
+	Database string   // address; empty: SQLite in Dir
+	Env      []string // more environment
+	Args     []string // of serve
+	Log      string   // file that its output is added to; default Dir/log
+
+	Key     string // API key with every scope
+	BaseURL string // http://127.0.0.1:PORT; the port stays the same over restarts
+
+	mu   sync.Mutex
+	cmd  *exec.Cmd
+	done chan struct{}
+	err  error
+}
+
+// Prepare chooses a key and fills in what is missing. Start calls it.
+func (p *Program) prepare() error {
+	if p.Key != "" {
+		return nil
+	}
+	var id [12]byte
+	_, _ = rand.Read(id[:])
+	for i, b := range id {
+		id[i] = "abcdefghijklmnopqrstuvwxyz234567"[b%32]
+	}
+	p.Key = "pbk_" + string(id[:]) + "_" + secret62(43)
+	if p.Log == "" {
+		p.Log = filepath.Join(p.Dir, "log")
+	}
+	return nil
+}
+
+func secret62(n int) string {
+	const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	b := make([]byte, n)
+	_, _ = rand.Read(b)
+	for i := range b {
+		b[i] = digits[int(b[i])%len(digits)]
+	}
+	return string(b)
+}
+
+// freeAddress returns a loopback address that nobody listens on at the moment.
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+var upLine = regexp.MustCompile(`packetboat is up`)
+
+// Start starts the program and waits until it serves.
+func (p *Program) Start(ctx context.Context) error {
+	if err := p.prepare(); err != nil {
+		return err
+	}
+	if p.BaseURL == "" {
+		address, err := freeAddress()
+		if err != nil {
+			return err
+		}
+		p.BaseURL = "http://" + address
+	}
+	listen := strings.TrimPrefix(p.BaseURL, "http://")
+	database := p.Database
+	if database == "" {
+		database = "sqlite:packetboat.db"
+	}
+	cmd := exec.Command(p.Path, append([]string{"serve"}, p.Args...)...)
+	cmd.Env = append(os.Environ(),
+		"PACKETBOAT_DATA_DIR="+p.Dir, "PACKETBOAT_DATABASE_URL="+database, "PACKETBOAT_LISTEN="+listen,
+		"PACKETBOAT_ADMIN_LISTEN=off",
+		"PACKETBOAT_BOOTSTRAP_TENANT_SLUG="+Tenant, "PACKETBOAT_BOOTSTRAP_ADMIN_EMAIL="+Owner,
+		"PACKETBOAT_BOOTSTRAP_ADMIN_PASSWORD="+Password, "PACKETBOAT_BOOTSTRAP_API_KEY="+p.Key,
+		"PACKETBOAT_RATE_LIMIT_PER_MINUTE=1000000")
+	if p.Database != "" { // several processes on one database share one key
+		cmd.Env = append(cmd.Env, "PACKETBOAT_SECRET_KEY="+base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32)))
+	}
+	cmd.Env = append(cmd.Env, p.Env...)
+	log, err := os.OpenFile(p.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	out, err := cmd.StderrPipe()
+	if err != nil {
+		return errors.Join(err, log.Close())
+	}
+	cmd.Stdout = log
+	if err := cmd.Start(); err != nil {
+		return errors.Join(err, log.Close())
+	}
+	up := make(chan struct{}, 1)
+	done := make(chan struct{})
+	p.mu.Lock()
+	p.cmd, p.done = cmd, done
+	p.mu.Unlock()
+	go func() {
+		defer close(done)
+		defer log.Close()
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			fmt.Fprintln(log, lines.Text())
+			if upLine.MatchString(lines.Text()) {
+				up <- struct{}{}
+			}
+		}
+		p.err = cmd.Wait()
+	}()
+	select {
+	case <-up:
+		return p.ready(ctx)
+	case <-done:
+		return fmt.Errorf("the program ended at its start (%v); see %s:\n%s", p.err, p.Log, p.tail())
+	case <-time.After(60 * time.Second):
+		_ = p.Kill()
+		return fmt.Errorf("the program did not come up; see %s:\n%s", p.Log, p.tail())
+	case <-ctx.Done():
+		_ = p.Kill()
+		return ctx.Err()
+	}
+}
+
+func (p *Program) tail() string {
+	b, _ := os.ReadFile(p.Log)
+	return string(b[max(0, len(b)-2000):])
+}
+
+func (p *Program) ready(ctx context.Context) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.BaseURL+"/readyz", nil)
+	if err != nil {
+		return err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("GET /readyz: %s", res.Status)
+	}
+	return nil
+}
+
+// Kill ends the program without a warning (SIGKILL) and waits until it is gone.
+func (p *Program) Kill() error { return p.signal(syscall.SIGKILL) }
+
+// Stop asks the program to end (SIGTERM) and waits until it has.
+func (p *Program) Stop() error {
+	if err := p.signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	if p.err != nil {
+		return fmt.Errorf("the program did not end well: %w; see %s:\n%s", p.err, p.Log, p.tail())
+	}
+	return nil
+}
+
+func (p *Program) signal(s syscall.Signal) error {
+	p.mu.Lock()
+	cmd, done := p.cmd, p.done
+	p.mu.Unlock()
+	if cmd == nil {
+		return nil
+	}
+	if err := cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	select {
+	case <-done:
+		return nil
+	case <-time.After(60 * time.Second):
+		_ = cmd.Process.Kill()
+		return fmt.Errorf("the program did not end within a minute of %s; see %s:\n%s", s, p.Log, p.tail())
+	}
+}
+
+// Run runs another command of the program on the same data, such as domain verify.
+func (p *Program) Run(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, p.Path, args...)
+	database := p.Database
+	if database == "" {
+		database = "sqlite:packetboat.db"
+	}
+	cmd.Env = append(os.Environ(), "PACKETBOAT_DATA_DIR="+p.Dir, "PACKETBOAT_DATABASE_URL="+database)
+	if p.Database != "" {
+		cmd.Env = append(cmd.Env, "PACKETBOAT_SECRET_KEY="+base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32)))
+	}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("packetboat %s: %w: %s", strings.Join(args, " "), err, out)
+	}
+	return string(out), nil
+}
+
+// Usage is what a process has used so far.
+type Usage struct {
+	CPU        time.Duration
+	PeakMemory int64 // bytes resident at the most
+}
+
+// Usage returns what the program has used; Linux only.
+func (p *Program) Usage() (Usage, error) {
+	dir := "/proc/" + strconv.Itoa(p.cmd.Process.Pid)
+	stat, err := os.ReadFile(dir + "/stat")
+	if err != nil {
+		return Usage{}, err
+	}
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	user, _ := strconv.ParseInt(fields[11], 10, 64)
+	system, _ := strconv.ParseInt(fields[12], 10, 64)
+	u := Usage{CPU: time.Duration(user+system) * 10 * time.Millisecond} // USER_HZ is 100
+	status, err := os.ReadFile(dir + "/status")
+	if err != nil {
+		return Usage{}, err
+	}
+	for line := range strings.Lines(string(status)) {
+		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kb, _ := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+			u.PeakMemory = kb << 10
+		}
+	}
+	return u, nil
+}

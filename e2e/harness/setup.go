@@ -1,0 +1,115 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Ready is an account that can send.
+type Ready struct {
+	Owner  *Client
+	Key    *Client
+	Domain string
+	Sender string // the identity's address
+	List   string // segment_key
+}
+
+// Ready makes the account able to send: a domain verified by the operator, an
+// identity for the newsletter, and an empty list.
+func (p *Program) Ready(ctx context.Context) (*Ready, error) {
+	owner, err := p.SignIn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := &Ready{Owner: owner, Key: p.Keyed(), Domain: "example.com", Sender: "news@example.com"}
+	if _, err := owner.Must(ctx, http.MethodPost, "/sending-domains", map[string]any{"domain": r.Domain}); err != nil {
+		return nil, err
+	}
+	host := strings.TrimPrefix(p.BaseURL, "http://")
+	if _, err := p.Run(ctx, "domain", "verify", "--tenant", Tenant, "--domain", r.Domain, "--force", "--tracking-host", host); err != nil {
+		return nil, err
+	}
+	types, err := owner.Must(ctx, http.MethodGet, "/email-types", nil)
+	if err != nil {
+		return nil, err
+	}
+	rows, _ := types["data"].([]any)
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("a new tenant has no email type: %v", types)
+	}
+	newsletter := rows[0].(map[string]any)["id"]
+	if _, err := owner.Must(ctx, http.MethodPost, "/sending-identities", map[string]any{
+		"email_address": r.Sender, "display_name": "Acme News", "email_type_ids": []any{newsletter}, "active": true,
+	}); err != nil {
+		return nil, err
+	}
+	list, err := r.Key.Must(ctx, http.MethodPost, "/segments", map[string]any{"name": "Everyone", "type": "static"})
+	if err != nil {
+		return nil, err
+	}
+	r.List = list["segment_key"].(string)
+	return r, nil
+}
+
+// Lane makes an MTA config for the SMTP server at address and returns its key.
+func (r *Ready) Lane(ctx context.Context, name, address string, connections int, sign bool) (string, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return "", err
+	}
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		return "", err
+	}
+	lane, err := r.Owner.Must(ctx, http.MethodPost, "/mta-configs", map[string]any{
+		"name": name, "type": "smtp",
+		"settings": map[string]any{"host": host, "port": number, "tls": "none", "auth": "none", "dkim_sign": sign},
+		"caps":     map[string]any{"max_connections": connections, "max_messages_per_connection": 100000},
+	})
+	if err != nil {
+		return "", err
+	}
+	return lane["key"].(string), nil
+}
+
+// Broadcast makes a draft for the list and returns its id.
+func (r *Ready) Broadcast(ctx context.Context, lane string, content map[string]any) (string, error) {
+	b, err := r.Key.Must(ctx, http.MethodPost, "/broadcasts", map[string]any{
+		"name": "Spring news", "email_type_key": "newsletter", "mta_config_key": lane,
+		"include_segment_keys": []string{r.List}, "scheduled_at": time.Now().Add(-time.Second).UTC().Format(time.RFC3339),
+		"content": content,
+	})
+	if err != nil {
+		return "", err
+	}
+	return b["id"].(string), nil
+}
+
+// Schedule schedules a broadcast.
+func (r *Ready) Schedule(ctx context.Context, broadcast string) error {
+	_, err := r.Key.Must(ctx, http.MethodPost, "/broadcasts/"+broadcast+"/schedule", nil)
+	return err
+}
+
+// Await waits until the broadcast has a status, and returns it.
+func (r *Ready) Await(ctx context.Context, broadcast, status string) (map[string]any, error) {
+	for {
+		b, err := r.Key.Must(ctx, http.MethodGet, "/broadcasts/"+broadcast, nil)
+		if err != nil {
+			return nil, err
+		}
+		if b["status"] == status {
+			return b, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("the broadcast is %v, not %s: %v", b["status"], status, b["view_model"])
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}

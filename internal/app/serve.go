@@ -1,0 +1,175 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// Role is a part of the program that a process may run.
+type Role string
+
+// The roles of contract A4. Those for which nothing runs yet (inbound) are
+// accepted, so that a deployment need not change when it does.
+const (
+	RoleAPI     Role = "api"     // the tenant API and the pages beside it
+	RoleApp     Role = "app"     // signing in, the mailbox
+	RoleTrack   Role = "track"   // the links in mails
+	RoleInbound Role = "inbound" // mail that comes back
+	RoleWorker  Role = "worker"  // the engines
+)
+
+// Roles returns every role.
+func Roles() []Role { return []Role{RoleAPI, RoleApp, RoleTrack, RoleInbound, RoleWorker} }
+
+// shutdown is how long requests under way may take when the program stops.
+const shutdown = 15 * time.Second
+
+// Server is the program as it runs.
+type Server struct {
+	Config Config
+	Store  *Store
+	Roles  []Role
+	Log    *slog.Logger
+	// Demo, when set, is the tenant whose mailbox is shown without a login.
+	Demo id.Tenant
+	// Started is called once the listeners are open, with the address of the
+	// public one; may be nil.
+	Started func(address string)
+}
+
+// Run serves until ctx ends: then it stops accepting, finishes what is under
+// way, stops the engines and returns. The store stays open.
+func (s *Server) Run(ctx context.Context) error {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	parts, err := s.assemble(ctx, registry)
+	if err != nil {
+		return err
+	}
+	public, err := net.Listen("tcp", s.Config.Listen)
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w", s.Config.Listen, err)
+	}
+	servers := []*http.Server{httpServer(parts.handler)}
+	listeners := []net.Listener{public}
+	if s.Config.AdminListen != "" {
+		admin, err := net.Listen("tcp", s.Config.AdminListen)
+		if err != nil {
+			return errors.Join(fmt.Errorf("listen on %s: %w", s.Config.AdminListen, err), public.Close())
+		}
+		mux := http.NewServeMux()
+		mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+		servers, listeners = append(servers, httpServer(mux)), append(listeners, admin)
+	}
+	return s.run(ctx, servers, listeners, parts)
+}
+
+func httpServer(h http.Handler) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       5 * time.Minute, // large imports
+		WriteTimeout:      10 * time.Minute,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+	}
+}
+
+func (s *Server) run(ctx context.Context, servers []*http.Server, listeners []net.Listener, parts *parts) error {
+	// The engines outlive the requests, which may still hand them work.
+	working, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	failed := make(chan error, len(servers)+len(parts.loops))
+	var loops, serving sync.WaitGroup
+	for _, l := range parts.loops {
+		loops.Go(func() {
+			if err := l.run(working); err != nil {
+				failed <- fmt.Errorf("%s: %w", l.name, err)
+			}
+		})
+	}
+	for i, server := range servers {
+		serving.Go(func() {
+			if err := server.Serve(listeners[i]); !errors.Is(err, http.ErrServerClosed) {
+				failed <- err
+			}
+		})
+	}
+	s.Log.Info("packetboat is up", "listen", listeners[0].Addr().String(), "base_url", s.Config.BaseURL.String(), "database", s.Store.DB.Dialect().String())
+	if s.Started != nil {
+		s.Started(listeners[0].Addr().String())
+	}
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+	}
+	s.Log.Info("packetboat stops")
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdown)
+	defer cancel()
+	for _, server := range servers {
+		if e := server.Shutdown(grace); e != nil {
+			_ = server.Close()
+		}
+	}
+	serving.Wait()
+	stop()
+	loops.Wait()
+	return err
+}
+
+// loop is one engine.
+type loop struct {
+	name string
+	run  func(ctx context.Context) error
+}
+
+// every returns a loop that calls f now and then; a failure is logged, not fatal.
+func (s *Server) every(name string, interval time.Duration, f func(ctx context.Context) error) loop {
+	return loop{name, func(ctx context.Context) error {
+		tick := time.NewTicker(interval)
+		defer tick.Stop()
+		for {
+			if err := f(ctx); err != nil && ctx.Err() == nil {
+				s.Log.Error("a chore failed", "chore", name, "err", err)
+			}
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-tick.C:
+			}
+		}
+	}}
+}
+
+func (s *Server) has(r Role) bool { return slices.Contains(s.Roles, r) }
+
+// signal wakes one loop, and is never waited for.
+type signal chan struct{}
+
+func newSignal() signal { return make(signal, 1) }
+
+func (s signal) notify() {
+	select {
+	case s <- struct{}{}:
+	default:
+	}
+}
+
+// alone reports whether this process has the database to itself: SQLite is one
+// file, served by one process.
+func alone(db *sqldb.DB) bool { return db.Dialect() == sqldb.SQLite }

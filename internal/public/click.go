@@ -1,0 +1,97 @@
+package public
+
+import (
+	"net/http"
+	"strings"
+
+	"packetboat/internal/mail/links"
+	"packetboat/internal/outbox"
+	"packetboat/internal/track"
+)
+
+// pixelGIF is a transparent image of one pixel.
+var pixelGIF = []byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff\x21\xf9\x04\x01\x00\x00\x00\x00\x2c\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02\x44\x01\x00\x3b")
+
+// open answers the open pixel; always with the image, so that no mail program
+// shows a broken one (contract 10.6). Only a good token is counted.
+func (p *Recipient) open(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", "image/gif")
+	h.Set("Cache-Control", "no-store, no-cache, must-revalidate, private, max-age=0")
+	h.Set("Pragma", "no-cache")
+	h.Set("Expires", "0")
+	if !readOnly(w, r) {
+		return
+	}
+	if token, ok := strings.CutSuffix(r.PathValue("token"), ".gif"); ok {
+		if _, m, err := p.find(r, track.OpenPixel, token); err == nil {
+			p.record(r.Context(), p.hit(r, m))
+		}
+	}
+	_, _ = w.Write(pixelGIF)
+}
+
+// click answers a tracked link with a redirect to where its author meant it to
+// lead. The address comes from the database or from inside the signed token.
+func (p *Recipient) click(w http.ResponseWriter, r *http.Request) {
+	if !readOnly(w, r) {
+		return
+	}
+	t, m, err := p.find(r, track.ClickLink, r.PathValue("token"))
+	if err != nil {
+		p.refuse(w, r, err)
+		return
+	}
+	authored, target, err := p.target(r, t, m)
+	if err != nil {
+		p.refuse(w, r, err)
+		return
+	}
+	hit := p.hit(r, m)
+	hit.Click, hit.Link, hit.URL = true, t.Link, authored
+	p.record(r.Context(), hit)
+	h := w.Header()
+	h.Set("Location", target)
+	h.Set("Cache-Control", "no-store, private")
+	h.Set("X-Robots-Tag", "noindex, nofollow")
+	h.Set("Referrer-Policy", "strict-origin-when-cross-origin")
+	w.WriteHeader(http.StatusFound)
+}
+
+// target returns the link as authored and where it leads for this recipient.
+func (p *Recipient) target(r *http.Request, t track.Token, m outbox.Record) (authored, target string, err error) {
+	c, err := p.Contents.Get(r.Context(), m.Tenant, m.Content)
+	if err != nil {
+		return "", "", err
+	}
+	if t.Link >= len(c.Links) {
+		return "", "", track.ErrBadToken
+	}
+	authored = c.Links[t.Link].URL
+	if t.Target != "" { // rendered for this recipient when the mail was made, UTM and all
+		target = t.Target
+	} else {
+		s, err := p.Senders.Get(r.Context(), m.Tenant, m.Identity, c.Context.EmailType)
+		if err != nil {
+			return "", "", err
+		}
+		target = s.WithUTM(c.Context, authored)
+	}
+	if links.CheckTarget(target) != nil {
+		return "", "", track.ErrBadToken
+	}
+	return authored, target, nil
+}
+
+// readOnly lets GET and the methods through that ask about it; others get 405.
+func readOnly(w http.ResponseWriter, r *http.Request) bool {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions:
+		return true
+	}
+	w.Header().Set("Allow", "GET, HEAD, OPTIONS")
+	http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+	return false
+}
+
+func containsFold(s, sub string) bool { return strings.Contains(strings.ToLower(s), sub) }

@@ -1,0 +1,43 @@
+package public
+
+import (
+	"embed"
+	"html/template"
+	"net/http"
+	"time"
+)
+
+//go:embed page.html
+var pageFiles embed.FS
+
+var pageTemplate = template.Must(template.ParseFS(pageFiles, "page.html"))
+
+// form is the one button of a page.
+type form struct{ Action, Button string }
+
+// How long the tokens of pages last (contract 10.6); one to unsubscribe with
+// never ends.
+const (
+	preferencesLast = 2 * 365 * 24 * time.Hour
+	viewLast        = 365 * 24 * time.Hour
+)
+
+// page writes one of our small pages. It needs no script, and no other site may
+// frame it.
+func page(w http.ResponseWriter, r *http.Request, status int, title, text string, f *form) {
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Robots-Tag", "noindex, nofollow")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
+	w.WriteHeader(status)
+	if r.Method == http.MethodHead {
+		return
+	}
+	_ = pageTemplate.Execute(w, struct {
+		Title, Text string
+		Form        *form
+	}{title, text, f})
+}

@@ -1,0 +1,107 @@
+package public
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"packetboat/internal/content"
+	"packetboat/internal/id"
+	"packetboat/internal/letter"
+	"packetboat/internal/outbox"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/track"
+)
+
+// Recipient serves the links of a mail: the open pixel, clicks, unsubscribing
+// and the mail as a page. Each is a signed token; an unknown one is a plain 404.
+type Recipient struct {
+	DB       *sqldb.DB
+	Keys     *track.Keys
+	Hits     *sqldb.Group[track.Hit]
+	Contents *content.Cache
+	Senders  *letter.Senders
+	Letters  *letter.Renderer
+	Log      *slog.Logger
+	Now      func() time.Time
+	ClientIP func(*http.Request) netip.Addr // behind trusted proxies
+	Appended func()                         // the journal has new entries; may be nil
+}
+
+// Routes adds the routes to mux.
+func (p *Recipient) Routes(mux *http.ServeMux) {
+	mux.HandleFunc("/_q/o/{token}", p.open)
+	mux.HandleFunc("/_q/c/{token}", p.click)
+	mux.HandleFunc("GET /_q/u/{token}", p.unsubscribePage)
+	mux.HandleFunc("POST /_q/u/{token}", p.unsubscribe)
+	mux.HandleFunc("GET /_q/p/{token}", p.preferencesPage)
+	mux.HandleFunc("GET /_q/v/{token}", p.view)
+	mux.HandleFunc("GET /_q/ping", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	mux.HandleFunc("GET /robots.txt", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = w.Write([]byte("User-agent: *\nDisallow: /\n"))
+	})
+	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+}
+
+// find returns the message that a token of kind names.
+func (p *Recipient) find(r *http.Request, kind track.Kind, text string) (track.Token, outbox.Record, error) {
+	t, err := p.Keys.Verify(kind, text)
+	if err != nil {
+		return t, outbox.Record{}, err
+	}
+	m, err := outbox.Find(r.Context(), p.DB, t.Tenant, t.Message)
+	return t, m, err
+}
+
+// refuse answers a token that leads nowhere, or a failure of ours.
+func (p *Recipient) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, track.ErrBadToken) || errors.Is(err, outbox.ErrGone) || errors.Is(err, content.ErrGone) {
+		page(w, r, http.StatusNotFound, "Not found", "This link is not valid, or what it led to is gone.", nil)
+		return
+	}
+	p.Log.Error("a recipient's request failed", "err", err, "path", kindOf(r.URL.Path))
+	page(w, r, http.StatusServiceUnavailable, "Please try again", "Something went wrong on our side. Please try again in a minute.", nil)
+}
+
+// kindOf returns the path without its token, for the log.
+func kindOf(path string) string { return path[:min(len(path), len("/_q/x"))] }
+
+func (p *Recipient) hit(r *http.Request, m outbox.Record) track.Hit {
+	h := track.Hit{
+		Tenant: m.Tenant, ID: id.New[id.Hit](), Stream: m.Stream, Message: m.ID, Contact: m.Contact, At: p.Now(),
+		Method: r.Method, Agent: r.UserAgent(), IP: p.ClientIP(r).String(), Prefetch: prefetch(r.Header),
+	}
+	if m.SentAt != nil {
+		h.SinceSent = new(h.At.Sub(*m.SentAt))
+	}
+	return h
+}
+
+// prefetch reports whether the request says of itself that nobody asked for it.
+func prefetch(h http.Header) bool {
+	for _, name := range []string{"Purpose", "Sec-Purpose", "X-Purpose", "X-Moz"} {
+		if containsFold(h.Get(name), "prefetch") {
+			return true
+		}
+	}
+	return false
+}
+
+// record keeps a hit and waits until it is durable. Whoever asked gets his
+// answer in any case: a person's click must not fail because we cannot count it.
+func (p *Recipient) record(ctx context.Context, h track.Hit) {
+	if err := p.Hits.Do(ctx, h); err != nil {
+		p.Log.Error("a hit is lost", "tenant", h.Tenant, "message", h.Message, "err", err)
+	}
+}
+
+// NewHits returns the group that keeps hits.
+func NewHits(db *sqldb.DB) *sqldb.Group[track.Hit] {
+	return sqldb.NewGroup(200, func(ctx context.Context, batch []track.Hit) error {
+		return db.InTx(ctx, func(tx *sqldb.DB) error { return track.Record(ctx, tx, batch) })
+	})
+}

@@ -1,0 +1,127 @@
+package public
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"packetboat/internal/contact"
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+	"packetboat/internal/outbox"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/track"
+)
+
+// unsubscribePage shows a button and changes nothing: scanners follow every
+// link of a mail (RFC 8058, mail-notes 8).
+func (p *Recipient) unsubscribePage(w http.ResponseWriter, r *http.Request) {
+	p.leavePage(w, r, track.Unsubscribe)
+}
+
+// preferencesPage is the unsubscribe page until there are preferences to show.
+func (p *Recipient) preferencesPage(w http.ResponseWriter, r *http.Request) {
+	p.leavePage(w, r, track.Preferences)
+}
+
+func (p *Recipient) leavePage(w http.ResponseWriter, r *http.Request, kind track.Kind) {
+	_, m, err := p.find(r, kind, r.PathValue("token"))
+	if err != nil {
+		p.refuse(w, r, err)
+		return
+	}
+	if kind == track.Preferences && p.Now().Sub(m.QueuedAt) > preferencesLast {
+		p.refuse(w, r, track.ErrBadToken)
+		return
+	}
+	what, err := p.leaving(r.Context(), m)
+	if err != nil {
+		p.refuse(w, r, err)
+		return
+	}
+	s, err := p.Keys.Signer(m.Tenant, m.ID)
+	if err != nil {
+		p.refuse(w, r, err)
+		return
+	}
+	page(w, r, http.StatusOK, "Unsubscribe", "Stop sending "+what+" to "+masked(m.Email)+"?", &form{
+		Action: "/_q/u/" + string(s.Append(nil, track.Unsubscribe, 0, "")),
+		Button: "Unsubscribe",
+	})
+}
+
+// leaving says in words what the recipient leaves.
+func (p *Recipient) leaving(ctx context.Context, m outbox.Record) (string, error) {
+	c, err := p.Contents.Get(ctx, m.Tenant, m.Content)
+	if err != nil {
+		return "", err
+	}
+	s, err := p.Senders.Get(ctx, m.Tenant, m.Identity, c.Context.EmailType)
+	if err != nil {
+		return "", err
+	}
+	if s.Tenant.Settings.UnsubscribeScope == "global" {
+		return "all mail from " + s.Tenant.Name, nil
+	}
+	return "“" + s.Type.DisplayName + "” from " + s.Tenant.Name, nil
+}
+
+// unsubscribe takes effect at once, whatever the body says: some receivers send
+// it empty. The answer to a one-click request is empty (RFC 8058 section 3.1);
+// who pressed our button sees a page. It may be repeated.
+func (p *Recipient) unsubscribe(w http.ResponseWriter, r *http.Request) {
+	_, m, err := p.find(r, track.Unsubscribe, r.PathValue("token"))
+	if err != nil {
+		p.refuse(w, r, err)
+		return
+	}
+	if err := p.leave(r.Context(), m); err != nil {
+		p.refuse(w, r, err)
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
+	if r.PostFormValue("from") != "page" {
+		w.WriteHeader(http.StatusOK)
+		return
+	}
+	page(w, r, http.StatusOK, "Unsubscribed", "You will not get this mail any more.", nil)
+}
+
+func (p *Recipient) leave(ctx context.Context, m outbox.Record) error {
+	c, err := p.Contents.Get(ctx, m.Tenant, m.Content)
+	if err != nil {
+		return err
+	}
+	s, err := p.Senders.Get(ctx, m.Tenant, m.Identity, c.Context.EmailType)
+	if err != nil {
+		return err
+	}
+	now := p.Now()
+	err = p.DB.InTx(ctx, func(tx *sqldb.DB) error {
+		err := contact.Unsubscribe(ctx, tx, m.Tenant, m.Contact, s.Leaving(), now)
+		if err != nil && !errors.Is(err, contact.ErrNotFound) { // a contact that is gone gets nothing anyway
+			return err
+		}
+		fresh, err := track.Mark(ctx, tx, m.Tenant, m.Stream, m.ID, track.Unsubscribed)
+		if err != nil || !fresh {
+			return err
+		}
+		return journal.Append(ctx, tx, journal.Entry{
+			Tenant: m.Tenant, Type: journal.EmailUnsubscribed, Contact: m.Contact, Broadcast: id.Broadcast(m.Stream), Message: m.ID, At: now,
+		})
+	})
+	if err == nil && p.Appended != nil {
+		p.Appended()
+	}
+	return err
+}
+
+// masked shows enough of an address for its owner to recognise it.
+func masked(email string) string {
+	local, domain, ok := strings.Cut(email, "@")
+	if !ok || local == "" {
+		return "this address"
+	}
+	return local[:1] + "•••@" + domain
+}

@@ -1,0 +1,60 @@
+package public
+
+import (
+	"errors"
+	"net/http"
+
+	"packetboat/internal/contact"
+	"packetboat/internal/id"
+	"packetboat/internal/letter"
+	"packetboat/internal/track"
+)
+
+// view shows the mail as a page, written anew from the content its recipient
+// was sent. It is tracked like the mail, but for the open pixel: whoever looks
+// at the page has followed a link.
+func (p *Recipient) view(w http.ResponseWriter, r *http.Request) {
+	_, m, err := p.find(r, track.View, r.PathValue("token"))
+	if err != nil {
+		p.refuse(w, r, err)
+		return
+	}
+	if p.Now().Sub(m.QueuedAt) > viewLast {
+		p.refuse(w, r, track.ErrBadToken)
+		return
+	}
+	c, err := p.Contents.Get(r.Context(), m.Tenant, m.Content)
+	if err != nil {
+		p.refuse(w, r, err)
+		return
+	}
+	s, err := p.Senders.Get(r.Context(), m.Tenant, m.Identity, c.Context.EmailType)
+	if err != nil {
+		p.refuse(w, r, err)
+		return
+	}
+	people, err := contact.Load(r.Context(), p.DB, m.Tenant, []id.Contact{m.Contact})
+	if err == nil && len(people) == 0 {
+		err = track.ErrBadToken
+	}
+	if err != nil {
+		p.refuse(w, r, err)
+		return
+	}
+	parts, err := p.Letters.Writer().Render(r.Context(), letter.Letter{
+		Tenant: m.Tenant, Message: m.ID, Contact: &people[0], Content: c, Sender: s, Now: m.QueuedAt, WithoutPixel: true,
+	})
+	if err != nil {
+		p.refuse(w, r, errors.Join(track.ErrBadToken, err))
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Robots-Tag", "noindex, nofollow")
+	h.Set("X-Content-Type-Options", "nosniff")
+	// The author's HTML may style and show images; it may not run anything.
+	h.Set("Content-Security-Policy", "sandbox allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation; default-src 'none'; img-src http: https: data:; style-src 'unsafe-inline' http: https:; font-src http: https:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	_, _ = w.Write(parts.HTML)
+}

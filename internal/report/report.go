@@ -1,0 +1,121 @@
+// Package report says how a send went, in sums that were counted when things
+// happened (contract 12.2).
+//
+// What left is counted by outbox, what people did with it by track; a report
+// reads both. Reading tables of packages below is allowed here and only here:
+//
+//	hit, for the links of a broadcast (Links)
+package report
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"packetboat/internal/broadcast"
+	"packetboat/internal/content"
+	"packetboat/internal/outbox"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/track"
+)
+
+// Report is the headline metrics of one broadcast.
+type Report struct {
+	Broadcast broadcast.Broadcast
+	Live      bool // sending or paused: hits may still be pending
+	Messages  outbox.Progress
+	People    track.Sums // pending ones are zero unless Live
+}
+
+// Of returns the report of a broadcast.
+func Of(ctx context.Context, db *sqldb.DB, b broadcast.Broadcast) (Report, error) {
+	r := Report{Broadcast: b, Live: b.Status == broadcast.Sending || b.Status == broadcast.Paused}
+	var err error
+	if r.Messages, err = outbox.Load(ctx, db, b.Tenant, string(b.ID)); err != nil {
+		return Report{}, err
+	}
+	if r.People, err = track.LoadSums(ctx, db, b.Tenant, string(b.ID)); err != nil {
+		return Report{}, fmt.Errorf("load the sums of a broadcast: %w", err)
+	}
+	if !r.Live {
+		r.People.PendingOpened, r.People.PendingClicked = 0, 0
+	}
+	return r, nil
+}
+
+// Rate returns n as a share of all recipients, to four decimals; 0 of none.
+func (r Report) Rate(n int) float64 { return rate(n, r.Messages.Total) }
+
+func rate(n, of int) float64 {
+	if of == 0 {
+		return 0
+	}
+	return math.Round(float64(n)/float64(of)*10000) / 10000
+}
+
+// Link is how one link of a broadcast fared; only people count.
+type Link struct {
+	Index        int
+	URL          string // as authored
+	Label        string
+	UniqueClicks int
+	TotalClicks  int
+	ClickRate    float64 // unique clicks over all recipients
+	FirstClickAt *time.Time
+	LastClickAt  *time.Time
+}
+
+// Links returns every link that a broadcast's mails carry, busiest first.
+func Links(ctx context.Context, db *sqldb.DB, b broadcast.Broadcast) ([]Link, error) {
+	progress, err := outbox.Load(ctx, db, b.Tenant, string(b.ID))
+	if err != nil {
+		return nil, err
+	}
+	all, err := content.LinksOf(ctx, db, b.Tenant, string(b.ID))
+	if err != nil {
+		return nil, err
+	}
+	clicked, err := clicks(ctx, db, b)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Link, 0, len(all))
+	for _, l := range all {
+		c := clicked[l.URL]
+		c.Index, c.URL, c.Label = l.Index, l.URL, l.Label
+		c.ClickRate = rate(c.UniqueClicks, progress.Total)
+		list = append(list, c)
+	}
+	sortLinks(list)
+	return list, nil
+}
+
+// sortLinks puts the busiest first; among equals, in the order of the mail.
+func sortLinks(list []Link) {
+	slices.SortStableFunc(list, func(a, b Link) int {
+		return cmp.Or(cmp.Compare(b.UniqueClicks, a.UniqueClicks), cmp.Compare(b.TotalClicks, a.TotalClicks), cmp.Compare(a.Index, b.Index))
+	})
+}
+
+func clicks(ctx context.Context, db *sqldb.DB, b broadcast.Broadcast) (map[string]Link, error) {
+	rows, err := db.Query(ctx, `
+		SELECT url, COUNT(DISTINCT message_id), COUNT(*), MIN(at), MAX(at) FROM hit
+		WHERE tenant_id = $1 AND stream_id = $2 AND kind = 'click' AND class = 'human' GROUP BY url`, b.Tenant, b.ID)
+	all := map[string]Link{}
+	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+		var l Link
+		var first, last sql.NullInt64
+		err := scan(&l.URL, &l.UniqueClicks, &l.TotalClicks, &first, &last)
+		l.FirstClickAt, l.LastClickAt = sqldb.NullTime(first), sqldb.NullTime(last)
+		all[l.URL] = l
+		return struct{}{}, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("count clicks by link: %w", err)
+	}
+	return all, nil
+}
