@@ -16,7 +16,7 @@ import (
 // the refusal that there is none.
 func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	res := newResponse(w, req)
-	x := &exchange{router: r, w: res, id: requestID(req), ip: clientIP(req, r.TrustedProxies)}
+	x := &exchange{router: r, w: res, id: requestID(req), ip: ClientIP(req, r.TrustedProxies)}
 	req = req.WithContext(context.WithValue(req.Context(), exchangeKey{}, x))
 	h := res.Header()
 	h.Set("X-Request-Id", x.id)
@@ -126,9 +126,9 @@ func requestID(r *http.Request) string {
 	return strings.ToLower(rand.Text())
 }
 
-// clientIP returns the address of the caller: the peer, or, when the peer is a
+// ClientIP the address of the caller: the peer, or, when the peer is a
 // trusted proxy, the last address in X-Forwarded-For that is not.
-func clientIP(r *http.Request, trusted []netip.Prefix) netip.Addr {
+func ClientIP(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return netip.Addr{}
