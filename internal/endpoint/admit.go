@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"packetboat/internal/auth"
@@ -23,6 +24,7 @@ var (
 // route class, scope or role.
 func (r *Router) admit(x *exchange, req *http.Request) error {
 	ctx, op := req.Context(), x.route
+	x.announce(req)
 	p := auth.Principal{IP: x.ip}
 	if !op.Installation {
 		p.TenantSlug = req.PathValue("tenant")
@@ -51,6 +53,23 @@ func (r *Router) admit(x *exchange, req *http.Request) error {
 		return err
 	}
 	return x.permitted(op)
+}
+
+// announce tells that an operation is deprecated (RFC 9745), and what comes
+// after it (RFC 8288).
+func (x *exchange) announce(req *http.Request) {
+	op := x.route
+	if op.DeprecatedAt.IsZero() {
+		return
+	}
+	h := x.w.Header()
+	h.Set("Deprecation", "@"+strconv.FormatInt(op.DeprecatedAt.Unix(), 10))
+	for _, next := range x.router.routes {
+		if next.Name == op.Successor {
+			path := strings.Replace(next.path, "{tenant}", req.PathValue("tenant"), 1)
+			h.Set("Link", "<"+x.router.base()+path+`>; rel="successor-version"`)
+		}
+	}
 }
 
 func bucketOf(p auth.Principal) string {

@@ -176,6 +176,7 @@ func newShop(t testing.TB, o options) *shop {
 	})
 	endpoint.Handle(r, "POST /t/{tenant}/api/poke", endpoint.Op{
 		Name: "poke", Summary: "Poke.", Tag: "things", Mode: endpoint.Free,
+		DeprecatedAt: time.Unix(1767225600, 0), Successor: "createThing",
 	}, func(_ context.Context, _ auth.Principal, in *struct {
 		Body *struct {
 			Hard bool `json:"hard,omitempty"`

@@ -112,7 +112,7 @@ func (d *drafter) operation(rt *route) (object, error) {
 		op["tags"] = []string{rt.Tag}
 		d.tags[rt.Tag] = true
 	}
-	if rt.Deprecated {
+	if !rt.DeprecatedAt.IsZero() {
 		op["deprecated"] = true
 	}
 	params, err := d.parameters(rt)

@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"net/http"
+	"time"
 
 	"packetboat/internal/auth"
 	"packetboat/internal/fault"
@@ -51,8 +52,8 @@ type Op struct {
 	Idempotent bool   // honours Idempotency-Key; see Remember
 	Pagination string // "none" (the zero value too), "cursor" or "offset"
 
-	Deprecated bool   // announced to go away;
-	Successor  string // the operation that replaces it
+	DeprecatedAt time.Time // when it was announced to go away; zero: it stays
+	Successor    string    // the operation that replaces it
 }
 
 // Megabyte is the unit of body caps.

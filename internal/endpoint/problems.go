@@ -27,6 +27,13 @@ func fieldsOf[E error](errs []E) []fault.Field {
 
 func fieldOf(d *huma.ErrorDetail) fault.Field {
 	path := d.Location
+	if path == "body" { // the rules were kept, and yet it does not fit our types
+		message := d.Message
+		if strings.HasPrefix(message, "json: ") {
+			message = "a value does not fit its field"
+		}
+		return fault.Field{Message: message}
+	}
 	for _, part := range []string{"body", "query", "header", "path", "cookie"} {
 		if rest, ok := strings.CutPrefix(path, part+"."); ok {
 			path = rest

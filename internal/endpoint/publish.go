@@ -31,7 +31,7 @@ func (r *Router) Operations() []Operation {
 		list = append(list, Operation{
 			ID: rt.Name, Method: rt.method, Path: rt.public(), Summary: rt.Summary, Tag: rt.Tag,
 			Scopes: rt.scopeNames(), ScopeMode: rt.mode(), Pagination: rt.pagination(),
-			Idempotency: rt.Idempotent, Deprecated: rt.Deprecated, Successor: rt.Successor,
+			Idempotency: rt.Idempotent, Deprecated: !rt.DeprecatedAt.IsZero(), Successor: rt.Successor,
 		})
 	}
 	return list

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"packetboat/internal/sqldb/dbtest"
 )
 
 func TestRateLimits(t *testing.T) {
@@ -240,5 +242,28 @@ func TestAnAnswerMayHaveHeadersAndAStatusOfItsOwn(t *testing.T) {
 	}
 	if got := s.do("DELETE /t/acme/api/things/x", "", "X-API-Key: "+writer); got.status != 204 || got.body != "" || got.header.Get("Content-Type") != "" {
 		t.Errorf("delete = %d %q %v", got.status, got.body, got.header)
+	}
+}
+
+func TestADeprecatedOperationNamesItsSuccessor(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, options{})
+	got := s.do("POST /t/acme/api/poke", "", "X-API-Key: key+x")
+	if d, l := got.header.Get("Deprecation"), got.header.Get("Link"); d != "@1767225600" || l != `<https://mail.example.com/t/acme/api/things>; rel="successor-version"` {
+		t.Errorf("Deprecation %q, Link %q", d, l)
+	}
+	if got := s.do("GET /t/acme/api/things", "", "X-API-Key: key+x"); got.header.Get("Deprecation") != "" {
+		t.Error("an operation that stays is announced to go")
+	}
+}
+
+func TestADatabaseThatIsDownIsUnavailable(t *testing.T) {
+	t.Parallel()
+	db := dbtest.Postgres(t)
+	s := newShop(t, options{db: db})
+	_ = db.Close()
+	got := s.do("POST /t/acme/api/things", `{"name": "x"}`, key, "X-API-Key: "+writer)
+	if got.status != 503 || got.code() != "UNAVAILABLE" {
+		t.Errorf("answer = %d %s\n%s", got.status, got.body, s.log)
 	}
 }

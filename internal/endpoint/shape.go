@@ -64,6 +64,10 @@ func (all shapes) of(t reflect.Type) *shape {
 	case reflect.Float32, reflect.Float64:
 		s.kind = number
 	case reflect.Slice, reflect.Array:
+		if t.Elem().Kind() == reflect.Uint8 {
+			s.kind = scalar // bytes, in base64
+			break
+		}
 		s.kind, s.elem = list, all.of(t.Elem())
 	case reflect.Map:
 		s.kind, s.elem = mapping, all.of(t.Elem())
