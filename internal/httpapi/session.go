@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"net/url"
 
 	"packetboat/internal/auth"
 	"packetboat/internal/endpoint"
@@ -82,15 +83,17 @@ type sessionBegun struct {
 // Headers carries the cookie.
 func (s sessionBegun) Headers() http.Header { return http.Header{"Set-Cookie": {s.cookie.String()}} }
 
-// cookie returns the session cookie (contract 4.2 A9). How long the session
+// SessionCookie returns the session cookie (contract 4.2 A9). How long the session
 // lives is the server's matter; the browser forgets the cookie when no session
 // could live any longer.
-func (a *API) cookie(token string) *http.Cookie {
+func SessionCookie(base *url.URL, token string) *http.Cookie {
 	return &http.Cookie{
 		Name: auth.CookieName, Value: token, Path: "/", MaxAge: int(auth.MaxSessionAge.Seconds()),
-		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: a.BaseURL.Scheme == "https",
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: base.Scheme == "https",
 	}
 }
+
+func (a *API) cookie(token string) *http.Cookie { return SessionCookie(a.BaseURL, token) }
 
 func (a *API) begun(e auth.Entrance, err error) (sessionBegun, error) {
 	if err != nil {

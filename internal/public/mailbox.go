@@ -1,0 +1,265 @@
+package public
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/mailbox"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/tenant"
+)
+
+// Mailbox serves the page on which people look at what MTA configs of type sink
+// accepted (contract B32b). It needs no script.
+//
+// A person who signed in sees the mail of the tenants that person is a member
+// of. Mail is strangers' work: its HTML is shown in a frame of no origin, where
+// no script runs, and everything else of it is shown as text.
+type Mailbox struct {
+	DB       *sqldb.DB
+	Door     *auth.Door
+	Cursors  *endpoint.Cursors
+	BaseURL  *url.URL
+	Log      *slog.Logger
+	Now      func() time.Time
+	ClientIP func(*http.Request) netip.Addr // behind trusted proxies
+
+	// Open are the tenants shown without a login, to browsers that asked for
+	// this machine by a loopback name. It is for the demo on a loopback address.
+	Open []tenant.Tenant
+}
+
+// Routes adds the routes to mux.
+func (b *Mailbox) Routes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /mailbox/{$}", b.list)
+	mux.HandleFunc("GET /mailbox/{tenant}/{message}", b.message)
+	mux.HandleFunc("GET /mailbox/{tenant}/{message}/html", b.frame)
+	mux.HandleFunc("GET /mailbox/{tenant}/{message}/raw", b.raw)
+	mux.HandleFunc("POST /mailbox/sign-in", b.signIn)
+	mux.HandleFunc("POST /mailbox/sign-out", b.signOut)
+	mux.HandleFunc("GET /mailbox/style.css", asset("style.css", "text/css; charset=utf-8"))
+	mux.HandleFunc("GET /mailbox/live.js", asset("live.js", "text/javascript; charset=utf-8"))
+	mux.HandleFunc("GET /mailbox/", func(w http.ResponseWriter, r *http.Request) { b.missing(w, r) })
+}
+
+// visitor is who looks at the page, and at what.
+type visitor struct {
+	tenants  []auth.Membership
+	signedIn bool
+}
+
+// at returns the tenant that a path names.
+func (v visitor) at(slug string) (auth.Membership, bool) {
+	i := slices.IndexFunc(v.tenants, func(m auth.Membership) bool { return m.Slug == slug })
+	if i < 0 {
+		return auth.Membership{}, false
+	}
+	return v.tenants[i], true
+}
+
+// visitor says who sent r.
+func (b *Mailbox) visitor(r *http.Request) (visitor, error) {
+	var v visitor
+	if cookie, err := r.Cookie(auth.CookieName); err == nil && cookie.Value != "" {
+		s, err := auth.FindSession(r.Context(), b.DB, cookie.Value, b.Now())
+		switch {
+		case errors.Is(err, auth.ErrNoSession):
+		case err != nil:
+			return v, err
+		default:
+			v.signedIn = true
+			if v.tenants, err = auth.Memberships(r.Context(), b.DB, s.User.ID); err != nil {
+				return v, err
+			}
+		}
+	}
+	if !loopbackName(r.Host) {
+		return v, nil
+	}
+	for _, t := range b.Open {
+		if _, have := v.at(t.Slug); !have {
+			v.tenants = append(v.tenants, auth.Membership{Tenant: t.ID, Slug: t.Slug, Name: t.Name, Role: auth.Viewer})
+		}
+	}
+	return v, nil
+}
+
+// loopbackName reports whether the Host of a request names this machine. A
+// foreign site whose name was made to resolve to a loopback address (DNS
+// rebinding) does not pass, for its pages keep asking for its own name.
+func loopbackName(host string) bool {
+	if ap, err := netip.ParseAddrPort(host); err == nil {
+		return ap.Addr().Unmap().IsLoopback()
+	}
+	if ip, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
+		return ip.Unmap().IsLoopback()
+	}
+	name, _, _ := strings.Cut(strings.ToLower(host), ":")
+	return name == "localhost" || strings.HasSuffix(name, ".localhost")
+}
+
+// enter returns the visitor, or answers that there must be a login first.
+func (b *Mailbox) enter(w http.ResponseWriter, r *http.Request) (visitor, bool) {
+	v, err := b.visitor(r)
+	if err != nil {
+		b.broken(w, r, err)
+		return v, false
+	}
+	if len(v.tenants) == 0 && !v.signedIn {
+		b.show(w, r, http.StatusUnauthorized, "signin.html", signInView{frameOf(r, "Sign in"), "", ""})
+		return v, false
+	}
+	return v, true
+}
+
+const pageOfMails = 50
+
+func (b *Mailbox) list(w http.ResponseWriter, r *http.Request) {
+	v, ok := b.enter(w, r)
+	if !ok {
+		return
+	}
+	query := r.URL.Query()
+	view := listView{pageFrame: frameOf(r, "Mailbox"), SignedIn: v.signedIn, Tenants: v.tenants, Still: query.Get("still") == "1"}
+	view.Search = strings.ToValidUTF8(strings.ReplaceAll(query.Get("search"), "\x00", ""), "")
+	if len(v.tenants) > 0 {
+		view.Tenant = v.tenants[0]
+	}
+	if slug := query.Get("tenant"); slug != "" {
+		if view.Tenant, ok = v.at(slug); !ok {
+			b.missing(w, r)
+			return
+		}
+	}
+	if view.Tenant.Tenant != "" {
+		if err := b.fill(r, &view, query.Get("cursor")); err != nil {
+			if _, refused := fault.As(err); refused {
+				b.missing(w, r)
+				return
+			}
+			b.broken(w, r, err)
+			return
+		}
+	}
+	b.show(w, r, http.StatusOK, "list.html", view)
+}
+
+// fill reads a page of mails.
+func (b *Mailbox) fill(r *http.Request, view *listView, cursor string) error {
+	q := mailbox.Query{Search: view.Search, Limit: pageOfMails}
+	if cursor != "" {
+		c, err := b.Cursors.Decode(cursor, "received_at", "desc")
+		if err != nil || c.LastValue == nil {
+			return endpoint.ErrCursor
+		}
+		at, err := time.Parse(time.RFC3339Nano, *c.LastValue)
+		if err != nil {
+			return endpoint.ErrCursor
+		}
+		q.After, view.Later = &mailbox.Position{At: at, ID: id.SinkMessage(c.LastID)}, true
+	}
+	list, more, err := mailbox.List(r.Context(), b.DB, view.Tenant.Tenant, q)
+	if err != nil {
+		return err
+	}
+	view.Mails = list
+	if more {
+		last := list[len(list)-1]
+		next := b.Cursors.Encode(endpoint.Cursor{
+			Sort: "received_at", Dir: "desc", LastValue: new(last.ReceivedAt.Format(time.RFC3339Nano)), LastID: string(last.ID),
+		})
+		view.Next = view.link("cursor", next)
+	}
+	return nil
+}
+
+// find returns the message that a path names, or answers that there is none.
+func (b *Mailbox) find(w http.ResponseWriter, r *http.Request) (auth.Membership, mailbox.Message, []byte, bool) {
+	v, ok := b.enter(w, r)
+	if !ok {
+		return auth.Membership{}, mailbox.Message{}, nil, false
+	}
+	t, known := v.at(r.PathValue("tenant"))
+	message, valid := id.Parse[id.SinkMessage](r.PathValue("message"))
+	if !known || !valid {
+		b.missing(w, r)
+		return t, mailbox.Message{}, nil, false
+	}
+	m, raw, err := mailbox.Raw(r.Context(), b.DB, t.Tenant, "", message)
+	switch {
+	case errors.Is(err, mailbox.ErrNotFound):
+		b.missing(w, r)
+	case err != nil:
+		b.broken(w, r, err)
+	default:
+		return t, m, raw, true
+	}
+	return t, m, nil, false
+}
+
+func (b *Mailbox) message(w http.ResponseWriter, r *http.Request) {
+	t, m, raw, ok := b.find(w, r)
+	if !ok {
+		return
+	}
+	parts := mailbox.Read(raw)
+	view := messageView{pageFrame: frameOf(r, m.Subject), Tenant: t, Mail: m, HasHTML: parts.HTML != "", HasText: parts.Text != ""}
+	if view.Title == "" {
+		view.Title = noSubject
+	}
+	switch part := r.URL.Query().Get("part"); {
+	case part == "headers":
+		view.Part, view.Headers = part, parts.Headers
+	case part == "source":
+		view.Part, view.Source = part, readable(raw)
+	case view.HasText && (part == "text" || !view.HasHTML):
+		view.Part, view.Text = "text", linked(parts.Text)
+	case view.HasHTML:
+		view.Part = "html"
+	default: // nothing that can be shown
+		view.Part, view.Source = "source", readable(raw)
+	}
+	b.show(w, r, http.StatusOK, "message.html", view)
+}
+
+// frame serves the HTML of a mail. Wherever it is shown it has no origin, runs
+// no script and opens links in new tabs; images load, so that opens count.
+func (b *Mailbox) frame(w http.ResponseWriter, r *http.Request) {
+	_, _, raw, ok := b.find(w, r)
+	if !ok {
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; "+
+		"img-src http: https: data:; style-src 'unsafe-inline' http: https:; font-src http: https: data:; media-src http: https:; "+
+		"base-uri 'none'; form-action 'none'; frame-ancestors 'self'")
+	h.Set("Referrer-Policy", "no-referrer")
+	common(h)
+	_, _ = w.Write([]byte(newTabs(mailbox.Read(raw).HTML)))
+}
+
+// raw serves a mail as it came, as text that no browser takes for anything else.
+func (b *Mailbox) raw(w http.ResponseWriter, r *http.Request) {
+	_, m, raw, ok := b.find(w, r)
+	if !ok {
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
+	h.Set("Content-Disposition", `inline; filename="`+string(m.ID)+`.eml.txt"`)
+	common(h)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(raw))
+}

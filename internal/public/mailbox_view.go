@@ -1,0 +1,216 @@
+package public
+
+import (
+	"bytes"
+	"embed"
+	"html/template"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/mailbox"
+)
+
+//go:embed mailbox
+var mailboxFiles embed.FS
+
+var mailboxTemplates = template.Must(template.New("").Funcs(template.FuncMap{
+	"subject": func(m mailbox.Message) string {
+		if m.Subject == "" {
+			return noSubject
+		}
+		return m.Subject
+	},
+	"stamp":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"moment":  func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05 UTC") },
+	"size":    sizeOf,
+	"current": func(a, b any) bool { return a == b },
+}).ParseFS(mailboxFiles, "mailbox/*.html"))
+
+const noSubject = "(no subject)"
+
+// pageFrame is what every page has. Root leads to the list, for links, so that
+// the pages work wherever a proxy puts them.
+type pageFrame struct{ Title, Root string }
+
+// frameOf returns the frame of the page at r's path.
+func frameOf(r *http.Request, title string) pageFrame {
+	depth := strings.Count(strings.TrimPrefix(r.URL.Path, "/mailbox/"), "/")
+	return pageFrame{title, strings.Repeat("../", depth) + strings.Repeat("./", max(1-depth, 0))}
+}
+
+type signInView struct {
+	pageFrame
+	Email, Problem string
+}
+
+type listView struct {
+	pageFrame
+	SignedIn bool
+	Tenants  []auth.Membership
+	Tenant   auth.Membership // the one whose mail is shown; zero: the visitor has none
+	Search   string
+	Mails    []mailbox.Message
+	Next     string // link to older mail
+	Later    bool   // not the first page
+	Still    bool   // the page does not look for new mail by itself
+}
+
+// link returns a link to the list as it is, with one thing changed.
+func (v listView) link(name, value string) string {
+	q := url.Values{}
+	if len(v.Tenants) > 1 {
+		q.Set("tenant", v.Tenant.Slug)
+	}
+	if v.Search != "" {
+		q.Set("search", v.Search)
+	}
+	if v.Still {
+		q.Set("still", "1")
+	}
+	q.Set(name, value)
+	if value == "" {
+		q.Del(name)
+	}
+	return "./?" + q.Encode()
+}
+
+// Newest links to the first page.
+func (v listView) Newest() string { return v.link("cursor", "") }
+
+// Stop links to the page as it is, standing still.
+func (v listView) Stop() string { return v.link("still", "1") }
+
+// Go links to the page as it is, looking for new mail.
+func (v listView) Go() string { return v.link("still", "") }
+
+// Live reports whether the page looks for new mail by itself.
+func (v listView) Live() bool { return !v.Still && !v.Later }
+
+type messageView struct {
+	pageFrame
+	Tenant           auth.Membership
+	Mail             mailbox.Message
+	Part             string // html, text, headers or source
+	HasHTML, HasText bool
+	Text             []span
+	Headers          [][2]string
+	Source           string
+}
+
+// span is a piece of text, and where it leads if it is a web address.
+type span struct{ Text, Link string }
+
+var webAddress = regexp.MustCompile(`https?://[^\s<>"]+[^\s<>".,;:!?')\]]`)
+
+// linked finds the web addresses in a text.
+func linked(text string) []span {
+	var spans []span
+	end := 0
+	for _, at := range webAddress.FindAllStringIndex(text, -1) {
+		spans = append(spans, span{Text: text[end:at[0]]}, span{text[at[0]:at[1]], text[at[0]:at[1]]})
+		end = at[1]
+	}
+	return append(spans, span{Text: text[end:]})
+}
+
+// readable returns the bytes of a mail as a page can show them.
+func readable(raw []byte) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(string(raw), "\uFFFD"), "\x00", "\uFFFD")
+}
+
+// newTabs makes the links of a mail open in new tabs. The element goes behind
+// the doctype, if there is one, so that the page is laid out as its author
+// meant; the first of its kind counts.
+func newTabs(mail string) string {
+	const element = `<base target="_blank">`
+	z := html.NewTokenizer(strings.NewReader(mail))
+	for at := 0; ; {
+		switch z.Next() {
+		case html.CommentToken, html.TextToken:
+			raw := z.Raw()
+			at += len(raw)
+			if len(bytes.TrimSpace(raw)) == 0 || bytes.HasPrefix(raw, []byte("<!--")) {
+				continue
+			}
+		case html.DoctypeToken:
+			at += len(z.Raw())
+			return mail[:at] + element + mail[at:]
+		}
+		return element + mail
+	}
+}
+
+func sizeOf(n int) string {
+	if n < 1024 {
+		return strconv.Itoa(n) + " B"
+	}
+	return strconv.FormatFloat(float64(n)/1024, 'f', 1, 64) + " KB"
+}
+
+// show writes one of the mailbox's own pages. Nothing on them comes from
+// elsewhere, and no site may frame them.
+func (b *Mailbox) show(w http.ResponseWriter, r *http.Request, status int, name string, view any) {
+	var page bytes.Buffer
+	if err := mailboxTemplates.ExecuteTemplate(&page, name, view); err != nil {
+		b.Log.Error("a page of the mailbox cannot be made", "page", name, "err", err)
+		http.Error(w, "Something went wrong on our side.", http.StatusInternalServerError)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "+
+		"frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	h.Set("Referrer-Policy", "same-origin")
+	common(h)
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(page.Bytes())
+	}
+}
+
+// common sets what every answer of the mailbox carries.
+func common(h http.Header) {
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Robots-Tag", "noindex, nofollow")
+}
+
+type wordsView struct {
+	pageFrame
+	Text string
+}
+
+func (b *Mailbox) refuse(w http.ResponseWriter, r *http.Request, status int, title, text string) {
+	b.show(w, r, status, "words.html", wordsView{frameOf(r, title), text})
+}
+
+func (b *Mailbox) missing(w http.ResponseWriter, r *http.Request) {
+	b.refuse(w, r, http.StatusNotFound, "Not found", "This message is not, or no longer, in the mailbox.")
+}
+
+func (b *Mailbox) broken(w http.ResponseWriter, r *http.Request, err error) {
+	b.Log.Error("the mailbox cannot be shown", "err", err)
+	b.refuse(w, r, http.StatusServiceUnavailable, "Please try again", "Something went wrong on our side. Please try again in a minute.")
+}
+
+// asset serves one of the page's files.
+func asset(name, contentType string) http.HandlerFunc {
+	content, err := mailboxFiles.ReadFile("mailbox/" + name)
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Type", contentType)
+		h.Set("Cache-Control", "no-cache")
+		h.Set("X-Content-Type-Options", "nosniff")
+		_, _ = w.Write(content)
+	}
+}
