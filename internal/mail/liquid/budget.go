@@ -115,6 +115,21 @@ func (s *state) chargeElements(n int) bool {
 	return s.charge(n * elementCost)
 }
 
+// maxNesting bounds how deep lists and objects are looked into; data may be
+// deeper, even endless, when an Object leads back to itself.
+const maxNesting = 1000
+
+// enter goes one level into a list or object; leave goes back.
+func (s *state) enter() bool {
+	if s.depth >= maxNesting {
+		return s.limit("nesting")
+	}
+	s.depth++
+	return s.err == nil
+}
+
+func (s *state) leave() { s.depth-- }
+
 // claim takes n bytes for what is about to be printed: from the output, or
 // from the work when it is being captured.
 func (s *state) claim(n int) bool {

@@ -18,7 +18,7 @@ func dateFilter(s *state, in any, args []any) any {
 	if !ok {
 		return in
 	}
-	if !s.charge(len(format)) {
+	if !s.charge(len(format) + strings.Count(format, "%")*maxWidth) {
 		return nil
 	}
 	return string(strftime(nil, t, format))

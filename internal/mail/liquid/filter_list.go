@@ -14,8 +14,8 @@ func (s *state) property(item, key any) (v any, ok bool) {
 	case map[string]any, Drop:
 		return s.index(item, key), true
 	case string, Raw:
-		text := s.text(key)
-		if key != nil && strings.Contains(s.text(item), text) {
+		text, whole := s.text(key), s.text(item)
+		if key != nil && s.tick(len(whole)) && strings.Contains(whole, text) {
 			return text, true
 		}
 		return nil, true

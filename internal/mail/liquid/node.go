@@ -132,7 +132,7 @@ func (n *cycleNode) render(s *state) flow {
 		s.cycles = map[string]int{}
 	}
 	at := s.cycles[key]
-	if at == 0 && !s.charge(len(key)) {
+	if at == 0 && !s.charge(len(key)) || !s.tick(len(key)) {
 		return stop
 	}
 	if at < len(n.values) {

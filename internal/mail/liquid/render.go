@@ -29,6 +29,7 @@ type state struct {
 	budget *Budget
 	began  time.Time
 	fuel   int // work left until the clock is looked at
+	depth  int // of lists and objects within each other
 	err    error
 	line   int // of the tag or output being rendered
 
@@ -144,6 +145,10 @@ func (s *state) print(v any) {
 			s.out = append(s.out, text...)
 		}
 	case []any:
+		if !s.enter() {
+			return
+		}
+		defer s.leave()
 		for _, item := range v {
 			if s.print(s.plain(item)); !s.tick(nodeCost) {
 				return

@@ -106,9 +106,10 @@ func (s *state) list(v any) []any {
 }
 
 func (s *state) flatten(dst, list []any) []any {
-	if !s.chargeElements(len(list)) {
+	if !s.enter() || !s.chargeElements(len(list)) {
 		return dst
 	}
+	defer s.leave()
 	for _, item := range list {
 		if item = s.plain(item); isList(item) {
 			dst = s.flatten(dst, item.([]any))

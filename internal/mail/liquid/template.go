@@ -131,9 +131,12 @@ func (t *Template) Constant() (string, bool) {
 }
 
 // Append renders the template and returns dst with the result appended. What it
-// uses is taken from b, which the other parts of the same message share. After
-// an error dst is returned as it was.
+// uses is taken from b, which the other parts of the same message share; nil
+// stands for a budget of its own. After an error dst is returned as it was.
 func (t *Template) Append(ctx context.Context, dst []byte, env Env, b *Budget) ([]byte, error) {
+	if b == nil {
+		b = NewBudget(Limits{})
+	}
 	s := &state{ctx: ctx, env: env, html: t.mode == HTML, budget: b, out: dst, line: 1}
 	s.start()
 	s.renderAll(t.nodes)

@@ -162,9 +162,10 @@ func (s *state) index(v, key any) any {
 func (s *state) size(v any) any {
 	switch v := v.(type) {
 	case string:
+		s.tick(len(v))
 		return int64(utf8.RuneCountInString(v))
 	case Raw:
-		return int64(utf8.RuneCountInString(string(v)))
+		return s.size(string(v))
 	case []any, span, map[string]any, Object:
 		return int64(s.sequence(v).len())
 	}
@@ -231,6 +232,10 @@ func (s *state) text(v any) string {
 // appendText appends the text of lists, run together, and of objects, written
 // like JSON. It charges for every part before it is appended.
 func (s *state) appendText(dst []byte, v any, quoted bool) []byte {
+	if !s.enter() {
+		return dst
+	}
+	defer s.leave()
 	separator := ""
 	switch v := v.(type) {
 	case []any:
@@ -307,9 +312,10 @@ func (s *state) equal(a, b any) bool {
 		return a == b
 	case []any:
 		y, ok := b.([]any)
-		if !ok || len(x) != len(y) {
+		if !ok || len(x) != len(y) || !s.enter() {
 			return false
 		}
+		defer s.leave()
 		for i := range x {
 			if !s.tick(nodeCost) || !s.equal(s.plain(x[i]), s.plain(y[i])) {
 				return false
@@ -329,9 +335,10 @@ func (s *state) equalObjects(a, b any) bool {
 		return false
 	}
 	x, y := s.sequence(a), s.sequence(b)
-	if x.len() != y.len() {
+	if x.len() != y.len() || !s.enter() {
 		return false
 	}
+	defer s.leave()
 	for _, name := range x.names {
 		left, right := s.field(a, name, false), s.field(b, name, false)
 		if !s.tick(nodeCost) || !s.equal(left, right) {

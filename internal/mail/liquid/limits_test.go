@@ -1,0 +1,206 @@
+package liquid_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"packetboat/internal/mail/liquid"
+)
+
+// endless is an Object that leads back to itself.
+type endless struct{}
+
+func (e endless) Field(string) any { return e }
+func (endless) Names() []string    { return []string{"again"} }
+
+var hostile = []string{
+	"{% for i in (1..10001) %}{% endfor %}",
+	"{% for i in (1..9223372036854775807) %}x{% endfor %}",
+	"{% for i in (1..200) %}{% for j in (1..200) %}{% endfor %}{% endfor %}",
+	"{{ (1..9000000000000000000) | join }}",
+	"{{ (-9223372036854775808..9223372036854775807) | reverse | first }}",
+	"{{ (1..9000000) | sum }}",
+	"{% assign s = 'xxxxxxxxxx' %}{% for i in (1..99) %}{% assign s = s | append: s %}{% endfor %}",
+	"{% assign s = 'xxxxxxxxxx' %}{% for i in (1..99) %}{% assign s = s | replace: 'x', s %}{% endfor %}",
+	"{% assign s = 'xxxxxxxxxx' %}{% for i in (1..99) %}{% capture s %}{{ s }}{{ s }}{% endcapture %}{% endfor %}",
+	"{% assign s = 'xxxxxxxxxx' %}{% for i in (1..99) %}{% assign s = s | split: '' | join: s %}{% endfor %}",
+	"{% assign a = 'a,b' | split: ',' %}{% for i in (1..99) %}{% assign a = a | concat: a %}{% endfor %}",
+	"{% assign a = 'a,b' | split: ',' %}{% for i in (1..99) %}{% assign a = a | concat: a | sort | uniq | reverse | concat: a %}{% assign b = a | join %}{% assign a = b | split: '' %}{% endfor %}",
+	"{% assign f = '%64Y' %}{% for i in (1..99) %}{% assign f = f | append: f %}{{ now | date: f }}{% endfor %}",
+	"{% for i in (1..9999) %}{{ long }}{% endfor %}",
+	"{% for i in (1..9999) %}{% assign x = long | upcase | downcase | strip_html | escape_once | url_encode %}{% endfor %}",
+	"{% for i in (1..9999) %}{% cycle long: 1, 2 %}{% if long contains long %}{{ long.size }}{% endif %}{% endfor %}",
+	"{{ endless }}",
+	"{% if endless == endless %}{% endif %}",
+	"{{ loop }}",
+	"{{ loop | join }}",
+}
+
+func hostileEnv() liquid.Values {
+	self := []any{nil}
+	self[0] = self
+	return liquid.Values{At: noon, Vars: map[string]any{
+		"long":    strings.Repeat("<a&b>", 20_000),
+		"endless": endless{},
+		"loop":    self,
+	}}
+}
+
+func TestHostileTemplatesMeetTheirLimits(t *testing.T) {
+	t.Parallel()
+	for _, source := range hostile {
+		for _, mode := range []liquid.Mode{liquid.Text, liquid.HTML} {
+			tmpl, err := liquid.Parse(source, liquid.Options{Mode: mode})
+			if err != nil {
+				t.Errorf("Parse(%q): %v", source, err)
+				continue
+			}
+			began := time.Now()
+			out, err := tmpl.Append(t.Context(), nil, hostileEnv(), nil)
+			if !errors.Is(err, liquid.ErrLimit) || len(out) > 0 {
+				t.Errorf("%q: %d bytes, error = %v; want %v", source, len(out), err, liquid.ErrLimit)
+			}
+			// Generous, as the machine may be busy: what matters is an end.
+			if took := time.Since(began); took > 5*time.Second {
+				t.Errorf("%q took %v", source, took)
+			}
+		}
+	}
+}
+
+func TestTimeIsLimited(t *testing.T) {
+	t.Parallel()
+	tmpl, err := liquid.Parse(strings.Repeat("{{ a }}", 10_000), liquid.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := liquid.NewBudget(liquid.Limits{Time: time.Nanosecond})
+	if _, err := tmpl.Append(t.Context(), nil, hostileEnv(), b); !errors.Is(err, liquid.ErrLimit) {
+		t.Errorf("error = %v, want %v", err, liquid.ErrLimit)
+	}
+}
+
+func TestDeepTemplatesDoNotParse(t *testing.T) {
+	t.Parallel()
+	const n = 200_000
+	for _, source := range []string{
+		strings.Repeat("{% if a %}", n) + strings.Repeat("{% endif %}", n),
+		strings.Repeat("{% for a in b %}", n),
+		strings.Repeat("{% capture a %}", n),
+		"{{ " + strings.Repeat("a[", n) + strings.Repeat("]", n) + " }}",
+		"{{ " + strings.Repeat("[", n) + " }}",
+		"{{ " + strings.Repeat("(", n) + " }}",
+		strings.Repeat("{", n),
+		strings.Repeat("{% comment %}", n),
+		"{% comment %}" + strings.Repeat("{% raw %}", n),
+	} {
+		_, err := liquid.Parse(source, liquid.Options{})
+		if _, ok := errors.AsType[*liquid.ParseError](err); !ok {
+			t.Errorf("Parse(%.30q…) error = %v, want a ParseError", source, err)
+		}
+	}
+}
+
+func TestNestingWithinTheBoundWorks(t *testing.T) {
+	t.Parallel()
+	source := strings.Repeat("{% if vip %}", 99) + "x" + strings.Repeat("{% endif %}", 99)
+	check(t, liquid.Text, []example{{source, "x"}})
+}
+
+func TestPartsOfAMessageShareABudget(t *testing.T) {
+	t.Parallel()
+	tmpl, err := liquid.Parse("{% for i in (1..60) %}x{% endfor %}", liquid.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range []liquid.Limits{{Steps: 100}, {Output: 100}} {
+		b := liquid.NewBudget(l)
+		if _, err := tmpl.Append(t.Context(), nil, hostileEnv(), b); err != nil {
+			t.Errorf("%+v: first part: %v", l, err)
+		}
+		if _, err := tmpl.Append(t.Context(), nil, hostileEnv(), b); !errors.Is(err, liquid.ErrLimit) {
+			t.Errorf("%+v: second part: error = %v, want %v", l, err, liquid.ErrLimit)
+		}
+	}
+}
+
+// fragments are put together into templates, right and wrong ones.
+var fragments = []string{
+	"text ", "<b>&\"'", "{{ x }}", "{{ s | upcase }}", "{{ s | append: s }}", "{{ l | join: s }}",
+	"{{ l | sort | first }}", "{{ n | times: n }}", "{{ n | divided_by: z }}", "{{ s | escape }}",
+	"{{ s | split: '' | reverse | join }}", "{{ o }}", "{{ d | date: s }}", "{{ r | raw }}",
+	"{% if n > 1 %}", "{% elsif s contains 'b' %}", "{% else %}", "{% endif %}", "{% unless z %}", "{% endunless %}",
+	"{% for i in l %}", "{% for i in (1..n) reversed %}", "{{ i }}{{ forloop.index }}", "{% break %}", "{% endfor %}",
+	"{% assign s = s | append: 'x' %}", "{% assign s = s | replace: 'x', s %}", "{% capture s %}", "{% endcapture %}",
+	"{% case n %}", "{% when 3, 4 %}", "{% endcase %}", "{% cycle 'a', s %}", "{% increment n %}",
+	"{%- raw -%}", "{% endraw %}", "{% comment %}", "{% endcomment %}", "{{{ x }}}", "{{", "%}",
+}
+
+func TestOutputStaysWithinTheLimit(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		source := strings.Join(rapid.SliceOfN(rapid.SampledFrom(fragments), 0, 20).Draw(t, "source"), "")
+		limit := rapid.IntRange(1, 400).Draw(t, "limit")
+		mode := rapid.SampledFrom([]liquid.Mode{liquid.Text, liquid.HTML}).Draw(t, "mode")
+		tmpl, err := liquid.Parse(source, liquid.Options{Mode: mode})
+		if err != nil {
+			if _, ok := errors.AsType[*liquid.ParseError](err); !ok {
+				t.Fatalf("Parse error = %v, want a ParseError", err)
+			}
+			return
+		}
+		b := liquid.NewBudget(liquid.Limits{Output: limit, Work: 1 << 16, Time: time.Minute})
+		total := 0
+		for range 3 {
+			out, err := tmpl.Append(t.Context(), []byte("before"), propertyEnv, b)
+			if total += len(out) - len("before"); err != nil {
+				break
+			}
+		}
+		if total > limit {
+			t.Fatalf("%q printed %d bytes, more than %d", source, total, limit)
+		}
+	})
+}
+
+var propertyEnv = liquid.Values{At: noon, Vars: map[string]any{
+	"s": "a<b>", "l": []any{"b", "a", liquid.Raw("<i>"), nil}, "n": int64(3), "z": 0,
+	"o": map[string]any{"k": []any{1, "v"}}, "d": "2026-03-14", "r": liquid.Raw("<u>"), "x": true,
+}}
+
+func FuzzTemplate(f *testing.F) {
+	for _, source := range hostile {
+		f.Add(source)
+	}
+	for i := range fragments {
+		f.Add(strings.Join(fragments[:i+1], ""))
+		f.Add(fragments[i])
+	}
+	for _, name := range []string{"sort", "sum", "date: '%s'", "slice: -1, 99", "truncate: -1", "round: 999", "where: 's', 1", "uniq: 'k'", "money: 'EUR'"} {
+		f.Add(fmt.Sprintf("{%% for v in all %%}{{ v | %s }}{%% endfor %%}", name))
+	}
+	f.Fuzz(func(t *testing.T, source string) {
+		for _, mode := range []liquid.Mode{liquid.Text, liquid.HTML} {
+			tmpl, err := liquid.Parse(source, liquid.Options{Mode: mode})
+			if err != nil {
+				if _, ok := errors.AsType[*liquid.ParseError](err); !ok {
+					t.Fatalf("Parse(%q) error = %v, want a ParseError", source, err)
+				}
+				return
+			}
+			const limit = 1 << 12
+			out, err := tmpl.Append(t.Context(), nil, propertyEnv, liquid.NewBudget(liquid.Limits{Output: limit, Steps: 200, Work: 1 << 18}))
+			if len(out) > limit {
+				t.Fatalf("%q printed %d bytes, more than %d", source, len(out), limit)
+			}
+			if text, ok := tmpl.Constant(); ok && err == nil && text != string(out) {
+				t.Fatalf("%q printed %q, but is the constant %q", source, out, text)
+			}
+		}
+	})
+}
