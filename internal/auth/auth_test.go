@@ -1,0 +1,91 @@
+package auth_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/netip"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/fault"
+	"packetboat/internal/limit"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/tenant"
+)
+
+var (
+	noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	home = netip.MustParseAddr("192.0.2.7")
+)
+
+const secretWord = "purple otter skates home"
+
+// passwordHash is made once: hashing is slow on purpose.
+var passwordHash = sync.OnceValue(func() string {
+	h, err := auth.NewPasswords().Hash(context.Background(), secretWord)
+	if err != nil {
+		panic(err)
+	}
+	return h
+})
+
+func makeTenant(t *testing.T, db *sqldb.DB, slug string) tenant.Tenant {
+	t.Helper()
+	made, err := tenant.Create(t.Context(), db, slug, slug, "", noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+// makeMember makes a user who can sign in with secretWord.
+func makeMember(t *testing.T, db *sqldb.DB, in tenant.Tenant, name string, role auth.Role) auth.User {
+	t.Helper()
+	u, err := auth.CreateUser(t.Context(), db, name+"@example.org", name, passwordHash(), noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := auth.AddMember(t.Context(), db, in.ID, u.ID, role, auth.BySystem, noon); err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func principal(in tenant.Tenant, u auth.User, role auth.Role) auth.Principal {
+	return auth.Principal{
+		Tenant: in.ID, TenantSlug: in.Slug, Kind: auth.KindSession,
+		User: u.ID, UserName: u.Name, Email: u.Email, Role: role, IP: home,
+	}
+}
+
+func makeDoor(t *testing.T, db *sqldb.DB) *auth.Door {
+	t.Helper()
+	base, err := url.Parse("https://mail.example.org")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &auth.Door{
+		DB: db, Passwords: auth.NewPasswords(), Limits: limit.New(db), BaseURL: base,
+		Log: slog.New(slog.DiscardHandler),
+	}
+}
+
+func wantFault(t *testing.T, what string, err error, want *fault.Error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("%s: %v, want %s", what, err, want.Code)
+	}
+}
+
+func reasonOf(err error) string {
+	f, ok := fault.As(err)
+	if !ok {
+		return ""
+	}
+	r, _ := f.Details.(auth.Reason)
+	return r.Reason
+}
