@@ -63,7 +63,8 @@ func Begin(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, bid id.Broadcast
 	return outbox.Begin(ctx, tx, outbox.Stream{Tenant: tenant, ID: string(bid), Kind: "broadcast"}, now)
 }
 
-const runColumns = `r.tenant_id, r.broadcast_id, r.content_id, r.after_contact, r.routes, r.excluded, r.prepared_at, r.ended_at, r.epoch`
+const runColumns = `broadcast_run.tenant_id, broadcast_run.broadcast_id, broadcast_run.content_id, broadcast_run.after_contact,
+	broadcast_run.routes, broadcast_run.excluded, broadcast_run.prepared_at, broadcast_run.ended_at, broadcast_run.epoch`
 
 func scanRun(row func(...any) error) (Run, error) {
 	var r Run
@@ -78,7 +79,7 @@ func scanRun(row func(...any) error) (Run, error) {
 
 // LoadRun returns the run of a broadcast; the zero Run before it was begun.
 func LoadRun(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast) (Run, error) {
-	rows, err := db.Query(ctx, `SELECT `+runColumns+` FROM broadcast_run r WHERE r.tenant_id = $1 AND r.broadcast_id = $2`, tenant, bid)
+	rows, err := db.Query(ctx, `SELECT `+runColumns+` FROM broadcast_run WHERE tenant_id = $1 AND broadcast_id = $2`, tenant, bid)
 	list, err := sqldb.Collect(rows, err, scanRun)
 	if err != nil {
 		return Run{}, fmt.Errorf("load a run: %w", err)
@@ -98,9 +99,9 @@ type OpenRun struct {
 // OpenRuns returns the runs that have not ended, of running tenants and others.
 func OpenRuns(ctx context.Context, db *sqldb.DB) ([]OpenRun, error) {
 	rows, err := db.Query(ctx, `
-		SELECT b.status, `+runColumns+` FROM broadcast_run r
-		JOIN broadcast b ON b.tenant_id = r.tenant_id AND b.id = r.broadcast_id
-		WHERE r.ended_at IS NULL ORDER BY r.tenant_id, r.broadcast_id /* all tenants: the dispatcher serves the installation */`)
+		SELECT b.status, `+runColumns+` FROM broadcast_run
+		JOIN broadcast AS b ON b.tenant_id = broadcast_run.tenant_id AND b.id = broadcast_run.broadcast_id
+		WHERE broadcast_run.ended_at IS NULL ORDER BY broadcast_run.tenant_id, broadcast_run.broadcast_id /* all tenants: the dispatcher serves the installation */`)
 	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (OpenRun, error) {
 		var o OpenRun
 		r, err := scanRun(func(dest ...any) error { return row(append([]any{&o.Status}, dest...)...) })
@@ -117,7 +118,7 @@ func OpenRuns(ctx context.Context, db *sqldb.DB) ([]OpenRun, error) {
 // somebody else holds it. It reports whether it did.
 func Lease(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, owner string, now, until time.Time) (Run, bool, error) {
 	rows, err := db.Query(ctx, `
-		UPDATE broadcast_run AS r SET owner = $3, lease_until = $5, epoch = epoch + 1
+		UPDATE broadcast_run SET owner = $3, lease_until = $5, epoch = epoch + 1
 		WHERE tenant_id = $1 AND broadcast_id = $2 AND prepared_at IS NULL AND (owner = $3 OR lease_until <= $4)
 		RETURNING `+runColumns, tenant, bid, owner, now.UnixMicro(), until.UnixMicro())
 	list, err := sqldb.Collect(rows, err, scanRun)

@@ -1,0 +1,250 @@
+package broadcast_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"packetboat/internal/broadcast"
+	"packetboat/internal/broadcast/broadcasttest"
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+	"packetboat/internal/outbox"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+	"packetboat/internal/tenant"
+)
+
+// call is something that callers or the platform do to a broadcast.
+type call struct {
+	name   string
+	action broadcast.Action // empty: the platform's
+	do     func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error
+	from   []broadcast.Status
+	to     broadcast.Status // empty: the status stays
+}
+
+// calls is the table of spec 3.1 and contract 9.4.
+func calls() []call {
+	type st = broadcast.Status
+	ended := []st{broadcast.Completed, broadcast.Failed, broadcast.Cancelled}
+	hold := func(why broadcast.PauseReason) func(context.Context, *sqldb.DB, id.Tenant, id.Broadcast, time.Time) error {
+		return func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
+			return broadcast.Hold(ctx, db, tenant, bid, why, now)
+		}
+	}
+	return []call{
+		{"schedule", broadcast.Schedule, broadcast.Arm, []st{broadcast.Draft}, broadcast.Scheduled},
+		{"unschedule", broadcast.Unschedule, broadcast.ToDraft, []st{broadcast.Scheduled}, broadcast.Draft},
+		{"pause", broadcast.Pause, hold(broadcast.ByUser), []st{broadcast.Sending}, broadcast.Paused},
+		{"capacity collapsed", "", hold(broadcast.CapacityCollapsed), []st{broadcast.Sending}, broadcast.Paused},
+		{"resume", broadcast.Resume, broadcast.Continue, []st{broadcast.Paused}, broadcast.Sending},
+		{"cancel", broadcast.Cancel, broadcast.Abandon, []st{broadcast.Scheduled, broadcast.Sending, broadcast.Paused}, broadcast.Cancelled},
+		{"archive", broadcast.Archive, broadcast.Shelve, ended, ""},
+		{"unarchive", broadcast.Unarchive, broadcast.Unshelve, ended, ""},
+		{"update", broadcast.Update, func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
+			_, err := broadcast.Edit(ctx, db, tenant, bid, broadcast.Change{Name: new("again")}, now)
+			return err
+		}, []st{broadcast.Draft}, ""},
+		{"begin", "", func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
+			return db.InTx(ctx, func(tx *sqldb.DB) error { return broadcast.Begin(ctx, tx, tenant, bid, "content", now) })
+		}, []st{broadcast.Scheduled}, broadcast.Sending},
+		{"complete", "", broadcast.Complete, []st{broadcast.Sending}, broadcast.Completed},
+		{"fail", "", func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
+			return broadcast.Fail(ctx, db, tenant, bid, broadcast.AllFailed, now)
+		}, []st{broadcast.Sending}, broadcast.Failed},
+	}
+}
+
+// No series of calls leaves a broadcast in a state the table does not allow,
+// what is offered is what succeeds, and nobody else's broadcast moves.
+func TestEveryMoveIsOneOfTheTable(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		a, other := account(t, db), stranger(t, db)
+		foreign := other.Schedule()
+		rapid.Check(t, func(rt *rapid.T) {
+			b := a.Create()
+			for range rapid.IntRange(1, 12).Draw(rt, "calls") {
+				before := a.Load(b.ID)
+				c := rapid.SampledFrom(calls()).Draw(rt, "call")
+				if c.name == "begin" && before.StartedAt != nil {
+					continue // the dispatcher begins what is scheduled, and that never comes back
+				}
+				err := c.do(t.Context(), db, a.Tenant, b.ID, now)
+				after := a.Load(b.ID)
+				legal := slices.Contains(c.from, before.Status)
+				if c.action == broadcast.Archive && before.ArchivedAt != nil || c.action == broadcast.Unarchive && before.ArchivedAt == nil {
+					legal = false
+				}
+				if c.action != "" && before.Can(c.action) != legal {
+					rt.Fatalf("%s: Can(%s) = %v, want %v", before.Status, c.action, !legal, legal)
+				}
+				want := broadcast.ErrTransition
+				if c.action == broadcast.Update {
+					want = broadcast.ErrNotDraft
+				}
+				switch {
+				case legal && err != nil:
+					rt.Fatalf("%s from %s = %v", c.name, before.Status, err)
+				case !legal && !errors.Is(err, want):
+					rt.Fatalf("%s from %s = %v, want %v", c.name, before.Status, err, want)
+				case !legal && (after.Status != before.Status || after.Revision != before.Revision):
+					rt.Fatalf("refused %s moved %s to %s", c.name, before.Status, after.Status)
+				case legal && c.to != "" && after.Status != c.to:
+					rt.Fatalf("%s from %s led to %s, want %s", c.name, before.Status, after.Status, c.to)
+				case legal && c.to == "" && after.Status != before.Status:
+					rt.Fatalf("%s moved %s to %s", c.name, before.Status, after.Status)
+				}
+				if (after.PauseReason != "") != (after.Status == broadcast.Paused) || (after.ArchivedAt != nil) && !after.Status.Ended() {
+					rt.Fatalf("%s is paused by %q, archived %v", after.Status, after.PauseReason, after.ArchivedAt)
+				}
+				if (after.Failure != nil) != (after.Status == broadcast.Failed) {
+					rt.Fatalf("%s has failure %+v", after.Status, after.Failure)
+				}
+			}
+		})
+		if got := other.Load(foreign.ID); got.Status != broadcast.Scheduled || got.Revision != foreign.Revision {
+			t.Errorf("a stranger's broadcast is %s at revision %d, want it untouched", got.Status, got.Revision)
+		}
+	})
+}
+
+func TestMovesReachTheStreamAndTheJournal(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		a := account(t, db)
+		b := a.Schedule()
+		at := now
+		must := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		phase := func() outbox.Phase {
+			t.Helper()
+			p, err := outbox.Load(t.Context(), db, a.Tenant, string(b.ID))
+			must(err)
+			return p.Phase
+		}
+		must(db.InTx(t.Context(), func(tx *sqldb.DB) error { return broadcast.Begin(t.Context(), tx, a.Tenant, b.ID, "content", at) }))
+		if got := phase(); got != outbox.Held {
+			t.Errorf("a send that began is %s, want held", got)
+		}
+		must(broadcast.Hold(t.Context(), db, a.Tenant, b.ID, broadcast.ByUser, at))
+		must(broadcast.Continue(t.Context(), db, a.Tenant, b.ID, at))
+		if got := phase(); got == outbox.Open {
+			t.Error("a send resumed during its preparation lets messages leave")
+		}
+		run, ok, err := broadcast.Lease(t.Context(), db, a.Tenant, b.ID, "me", at, at.Add(time.Minute))
+		if err != nil || !ok {
+			t.Fatalf("Lease = %v, %v", ok, err)
+		}
+		must(db.InTx(t.Context(), func(tx *sqldb.DB) error { return run.Prepared(t.Context(), tx, at) }))
+		if got := phase(); got != outbox.Open {
+			t.Errorf("a prepared send is %s, want open", got)
+		}
+		must(broadcast.Hold(t.Context(), db, a.Tenant, b.ID, broadcast.ByUser, at))
+		if got := phase(); got != outbox.Paused {
+			t.Errorf("a paused send is %s, want paused", got)
+		}
+		must(broadcast.Continue(t.Context(), db, a.Tenant, b.ID, at))
+		must(broadcast.Abandon(t.Context(), db, a.Tenant, b.ID, at))
+		if got := phase(); got != outbox.Cancelled {
+			t.Errorf("a cancelled send is %s, want cancelled", got)
+		}
+		var types []journal.Type
+		must((&journal.Engine{DB: db, Followers: []journal.Follower{{Name: "test", Follow: func(_ context.Context, _ *sqldb.DB, entries []journal.Entry) error {
+			for _, e := range entries {
+				if e.Broadcast == b.ID {
+					types = append(types, e.Type)
+				}
+			}
+			return nil
+		}}}}).Drain(t.Context()))
+		want := []journal.Type{
+			journal.BroadcastScheduled, journal.BroadcastStarted, journal.BroadcastPaused, journal.BroadcastResumed,
+			journal.BroadcastPaused, journal.BroadcastResumed, journal.BroadcastCancelled,
+		}
+		if !slices.Equal(types, want) {
+			t.Errorf("the journal tells %v, want %v", types, want)
+		}
+	})
+}
+
+func TestResumeWaitsUntilTheCauseIsGone(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		a := account(t, db)
+		b := a.Schedule()
+		if err := errors.Join(
+			db.InTx(t.Context(), func(tx *sqldb.DB) error { return broadcast.Begin(t.Context(), tx, a.Tenant, b.ID, "content", now) }),
+			tenant.Pause(t.Context(), db, a.Tenant, "unpaid", now),
+			broadcast.Hold(t.Context(), db, a.Tenant, b.ID, broadcast.TenantPaused, now),
+		); err != nil {
+			t.Fatal(err)
+		}
+		if err := broadcast.Continue(t.Context(), db, a.Tenant, b.ID, now); !errors.Is(err, broadcast.ErrCauseActive) {
+			t.Errorf("resume while the tenant is paused = %v, want PAUSE_CAUSE_ACTIVE", err)
+		}
+		if err := tenant.Resume(t.Context(), db, a.Tenant, now); err != nil {
+			t.Fatal(err)
+		}
+		if err := broadcast.Continue(t.Context(), db, a.Tenant, b.ID, now); err != nil {
+			t.Errorf("resume once the tenant is back = %v", err)
+		}
+	})
+}
+
+func TestOnlyDraftsAreDeleted(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		a, other := account(t, db), stranger(t, db)
+		draft, scheduled := a.Create(), a.Schedule()
+		for _, tt := range []struct {
+			name   string
+			tenant id.Tenant
+			bid    id.Broadcast
+			want   error
+		}{
+			{"a stranger's", other.Tenant, draft.ID, broadcast.ErrNotFound},
+			{"a draft", a.Tenant, draft.ID, nil},
+			{"a draft again", a.Tenant, draft.ID, broadcast.ErrNotFound},
+			{"a scheduled one", a.Tenant, scheduled.ID, broadcast.ErrNotDraft},
+		} {
+			if err := broadcast.Remove(t.Context(), db, tt.tenant, tt.bid); !errors.Is(err, tt.want) {
+				t.Errorf("Remove of %s = %v, want %v", tt.name, err, tt.want)
+			}
+		}
+	})
+}
+
+// Of many callers who make the same move at once, one wins.
+func TestOneOfManyCallersMoves(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		a := account(t, db)
+		b := a.Create()
+		results := make(chan error, 8)
+		for range cap(results) {
+			go func() { results <- broadcast.Arm(t.Context(), db, a.Tenant, b.ID, broadcasttest.Now) }()
+		}
+		won := 0
+		for range cap(results) {
+			err := <-results
+			if err == nil {
+				won++
+			} else if !errors.Is(err, broadcast.ErrTransition) {
+				t.Errorf("schedule = %v, want INVALID_TRANSITION", err)
+			}
+		}
+		if won != 1 {
+			t.Errorf("%d of 8 callers scheduled the draft, want 1", won)
+		}
+	})
+}

@@ -1,0 +1,121 @@
+package broadcast_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"packetboat/internal/broadcast"
+	"packetboat/internal/content"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/lane"
+	"packetboat/internal/sender"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+)
+
+// The guards in the order of contract G12: the first that fails is the code,
+// and all of them are told.
+func TestGuards(t *testing.T) {
+	t.Parallel()
+	const mine, his, theirs = id.MTAConfig("broadcast's"), id.MTAConfig("identity's"), id.MTAConfig("account's")
+	typ := sender.EmailType{ID: "t", Active: true}
+	lanes := map[id.MTAConfig]lane.Config{
+		mine:   {ID: mine, Type: lane.SMTP, Active: true},
+		his:    {ID: his, Type: lane.SMTP, Active: true},
+		theirs: {ID: theirs, Type: lane.Sink, Active: true},
+		"off":  {ID: "off", Type: lane.SMTP},
+	}
+	news := sender.Candidate{Identity: sender.Identity{ID: "news", VerifiedLanes: []id.MTAConfig{mine}}}
+	with := func(c sender.Candidate, l id.MTAConfig) sender.Candidate { c.Identity.DefaultMTA = l; return c }
+	for _, tt := range []struct {
+		name     string
+		edit     func(*broadcast.Broadcast, *broadcast.Facts)
+		want     []string
+		warnings []string
+	}{
+		{"ready", func(*broadcast.Broadcast, *broadcast.Facts) {}, nil, nil},
+		{"no segment", func(b *broadcast.Broadcast, _ *broadcast.Facts) { b.Include = nil }, []string{"NO_SEGMENT"}, nil},
+		{"no email type", func(_ *broadcast.Broadcast, f *broadcast.Facts) { f.EmailType = nil }, []string{"INVALID_EMAIL_TYPE"}, nil},
+		{"email type off", func(_ *broadcast.Broadcast, f *broadcast.Facts) { f.EmailType = &sender.EmailType{ID: "t"} }, []string{"INVALID_EMAIL_TYPE"}, nil},
+		{"lane off", func(b *broadcast.Broadcast, f *broadcast.Facts) { b.MTAConfig, f.DefaultLane = "off", theirs }, []string{"NO_MTA"}, nil},
+		{"no lane anywhere", func(b *broadcast.Broadcast, _ *broadcast.Facts) { b.MTAConfig = "" }, []string{"NO_MTA"}, nil},
+		{"deleted lane is none", func(b *broadcast.Broadcast, f *broadcast.Facts) { b.MTAConfig, f.DefaultLane = "gone", theirs }, nil, nil},
+		{"the identity's lane", func(b *broadcast.Broadcast, f *broadcast.Facts) {
+			b.MTAConfig, f.Candidates = "", []sender.Candidate{with(news, his)}
+		}, nil, []string{"LANE_UNVERIFIED"}},
+		{"the account's lane", func(b *broadcast.Broadcast, f *broadcast.Facts) { b.MTAConfig, f.DefaultLane = "", theirs }, nil, nil},
+		{"one sender of two has a lane", func(b *broadcast.Broadcast, f *broadcast.Facts) {
+			b.MTAConfig, f.Candidates = "", []sender.Candidate{with(news, "off"), with(news, mine)}
+		}, nil, nil},
+		{"no content", func(_ *broadcast.Broadcast, f *broadcast.Facts) { f.Content = content.ErrNoContent }, []string{"NO_CONTENT"}, nil},
+		{"no identity", func(_ *broadcast.Broadcast, f *broadcast.Facts) { f.Candidates = nil }, []string{"NO_IDENTITY"}, nil},
+		{"nothing at all", func(b *broadcast.Broadcast, f *broadcast.Facts) {
+			b.Plan, *f = broadcast.Plan{}, broadcast.Facts{Content: content.ErrNoContent, HasAddress: true}
+		}, []string{"NO_SEGMENT", "INVALID_EMAIL_TYPE", "NO_MTA", "NO_CONTENT", "NO_IDENTITY"}, []string{"NO_SCHEDULED_AT"}},
+		{"warnings", func(b *broadcast.Broadcast, f *broadcast.Facts) {
+			b.ScheduledAt, f.HasAddress, f.EmptyAudience = nil, false, true
+			b.Content.HTML = new("<p>no way out</p>")
+		}, nil, []string{"NO_SCHEDULED_AT", "NO_POSTAL_ADDRESS", "NO_UNSUBSCRIBE_LINK", "EMPTY_AUDIENCE"}},
+	} {
+		b := broadcast.Broadcast{Plan: broadcast.Plan{
+			Include: []id.Segment{"s"}, MTAConfig: mine, ScheduledAt: &now,
+			Content: broadcast.Content{HTML: new(`<a href="{{ unsubscribe_url }}">leave</a>`)},
+		}}
+		f := broadcast.Facts{EmailType: &typ, Lanes: lanes, Candidates: []sender.Candidate{news}, HasAddress: true}
+		tt.edit(&b, &f)
+		r := broadcast.Judge(b, f)
+		var got, warned []string
+		for _, x := range r.Reasons {
+			got = append(got, x.Code)
+		}
+		for _, w := range r.Warnings {
+			warned = append(warned, w.Code)
+		}
+		if !slices.Equal(got, tt.want) || !slices.Equal(warned, tt.warnings) {
+			t.Errorf("%s: reasons %v, warnings %v; want %v, %v", tt.name, got, warned, tt.want, tt.warnings)
+		}
+		err, _ := fault.As(r.Err())
+		if len(tt.want) == 0 && r.Err() != nil || len(tt.want) > 0 && (err == nil || err.Code != tt.want[0] || len(err.Details.(broadcast.Reasons).Reasons) != len(tt.want)) {
+			t.Errorf("%s: Err = %v", tt.name, r.Err())
+		}
+	}
+}
+
+func TestScheduleAsksTheGuards(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		a := account(t, db)
+		for _, tt := range []struct {
+			name string
+			edit func(*broadcast.Change)
+			want error
+		}{
+			{"no segment", func(ch *broadcast.Change) { ch.Include = nil }, broadcast.ErrNoSegment},
+			{"no email type", func(ch *broadcast.Change) { ch.EmailType = nil }, broadcast.ErrEmailType},
+			{"no lane", func(ch *broadcast.Change) { ch.MTAConfig = nil }, broadcast.ErrNoMTA},
+			{"a sender that is gone", func(ch *broadcast.Change) { ch.Identities = &[]id.Identity{id.New[id.Identity]()} }, broadcast.ErrNoIdentity},
+			{"no time", func(ch *broadcast.Change) { ch.Start = nil }, nil},
+			{"all is well", func(*broadcast.Change) {}, nil},
+		} {
+			b := a.Create(tt.edit)
+			err := broadcast.Arm(t.Context(), db, a.Tenant, b.ID, now)
+			if !errors.Is(err, tt.want) {
+				t.Errorf("%s: schedule = %v, want %v", tt.name, err, tt.want)
+			}
+			want := broadcast.Draft
+			if tt.want == nil {
+				want = broadcast.Scheduled
+			}
+			if got := a.Load(b.ID).Status; got != want {
+				t.Errorf("%s: the broadcast is %s, want %s", tt.name, got, want)
+			}
+		}
+		b := a.Create()
+		ready, err := broadcast.Ready(t.Context(), db, b)
+		if err != nil || len(ready.Reasons) != 0 || !slices.ContainsFunc(ready.Warnings, func(w broadcast.Warning) bool { return w.Code == "EMPTY_AUDIENCE" }) {
+			t.Errorf("Ready = %+v, %v; want no reasons and a warning of an empty audience", ready, err)
+		}
+	})
+}
