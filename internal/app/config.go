@@ -59,8 +59,6 @@ type Config struct {
 	LogFormat          string
 	LogLevel           slog.Level
 	Bootstrap          Bootstrap
-
-	derived bool // BaseURL follows Listen
 }
 
 // Bootstrap is what serve makes at its start when it is not there.
@@ -172,7 +170,7 @@ func (o Options) Config() (Config, error) {
 }
 
 func (c *Config) baseURL(text string, m *Mistakes) {
-	if c.derived = text == ""; c.derived {
+	if text == "" {
 		host, port, _ := net.SplitHostPort(c.Listen)
 		if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
 			host = "localhost"
@@ -188,23 +186,8 @@ func (c *Config) baseURL(text string, m *Mistakes) {
 	c.BaseURL = u
 }
 
-// Served returns the configuration once the listener is open: a base URL that
-// follows the listen address then has the real port, where that was 0.
-func (c Config) Served(at net.Addr) Config {
-	if c.derived {
-		if a, ok := at.(*net.TCPAddr); ok {
-			c.BaseURL = &url.URL{Scheme: "http", Host: net.JoinHostPort(c.BaseURL.Hostname(), strconv.Itoa(a.Port))}
-		}
-	}
-	return c
-}
-
-// PrivateRelays reports whether MTA configs may name private hosts: when the
-// operator says so, and on a trial, where the base URL is on loopback.
-func (c Config) PrivateRelays() bool { return c.AllowPrivateRelays || c.Loopback() }
-
-// Loopback reports whether the base URL is on loopback.
-func (c Config) Loopback() bool {
+// LoopbackBaseURL reports whether the base URL is on loopback: a trial or a test.
+func (c Config) LoopbackBaseURL() bool {
 	host := c.BaseURL.Hostname()
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.IsLoopback()

@@ -1,0 +1,115 @@
+package app_test
+
+import (
+	"errors"
+	"flag"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"packetboat/internal/app"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+func TestEveryOptionAndItsDefault(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	for _, o := range app.AllOptions() {
+		b.WriteString(o.Env + " --" + o.Name + " = " + `"` + o.Default + `"` + "\n    " + o.Help + "\n")
+	}
+	file := filepath.Join("testdata", "options.txt")
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), b.String()); diff != "" {
+		t.Errorf("the options changed (-update rewrites the file):\n%s", diff)
+	}
+}
+
+func TestTheDefaultsWorkOnOneMachine(t *testing.T) {
+	t.Parallel()
+	c, err := app.DefaultOptions().Config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.BaseURL.String() != "http://127.0.0.1:8080" || !c.LoopbackBaseURL() || c.RateLimitPerMinute != 1000 || c.SecretKey != nil || c.SystemRelay != nil {
+		t.Errorf("the defaults are %+v", c)
+	}
+}
+
+func TestConfigurationIsReadAsValues(t *testing.T) {
+	t.Parallel()
+	o := app.DefaultOptions()
+	o.Listen, o.AdminListen, o.TrustedProxies = ":9000", "off", "10.1.2.3/8, 192.0.2.1,"
+	o.SystemSMTPURL = "smtps://mailer:s%40crt@relay.example.org?from=Accounts@Example.org"
+	o.SignupEnabled, o.LogLevel = "true", "debug"
+	c, err := o.Config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.1/32")}
+	if c.BaseURL.String() != "http://localhost:9000" || c.AdminListen != "" || !slices.Equal(c.TrustedProxies, want) || !c.SignupEnabled {
+		t.Errorf("read %+v", c)
+	}
+	if r := c.SystemRelay; r.From != "accounts@example.org" || r.Client.Port != 465 || r.Client.Password != "s@crt" || r.Client.Host != "relay.example.org" {
+		t.Errorf("the relay is %+v", r)
+	}
+	o.BaseURL = "https://mail.example.org/"
+	if c, err = o.Config(); err != nil || c.BaseURL.String() != "https://mail.example.org" || c.LoopbackBaseURL() {
+		t.Errorf("the base URL is %v, %v", c.BaseURL, err)
+	}
+}
+
+func TestEveryMistakeIsReportedAtOnce(t *testing.T) {
+	t.Parallel()
+	o := app.DefaultOptions()
+	o.DatabaseURL, o.DataDir, o.Listen, o.SecretKey, o.AdminListen = "mysql://x", "", "8080", "short", "9090"
+	o.RateLimitPerMinute, o.TrustedProxies, o.FeedbackSenderID = "0", "10.0.0.0/8,nonsense", "x"
+	o.SignupEnabled, o.AllowPrivateRelays, o.SystemSMTPURL, o.LogFormat, o.LogLevel = "yes", "1", "http://x", "xml", "loud"
+	o.BootstrapTenantSlug, o.BootstrapAdminEmail, o.BootstrapAPIKey = "A", "ann@example.org", "pbk_x"
+	_, err := o.Config()
+	m, ok := errors.AsType[app.Mistakes](err)
+	if !ok {
+		t.Fatalf("Config = %v, want Mistakes", err)
+	}
+	var named []string
+	for _, line := range m {
+		env, _, _ := strings.Cut(line, " ")
+		named = append(named, strings.TrimPrefix(env, "PACKETBOAT_"))
+		if strings.Contains(line, "short") && strings.Contains(line, "SECRET_KEY") {
+			t.Errorf("a secret is repeated: %s", line)
+		}
+	}
+	want := strings.Fields(`DATA_DIR DATABASE_URL LISTEN SECRET_KEY ADMIN_LISTEN RATE_LIMIT_PER_MINUTE TRUSTED_PROXIES FEEDBACK_SENDER_ID
+		SIGNUP_ENABLED ALLOW_PRIVATE_RELAYS SYSTEM_SMTP_URL LOG_FORMAT LOG_LEVEL BOOTSTRAP_TENANT_SLUG BOOTSTRAP_ADMIN_EMAIL BOOTSTRAP_API_KEY`)
+	if !slices.Equal(named, want) {
+		t.Errorf("mistakes in %v, want %v\n%v", named, want, err)
+	}
+	for _, bad := range []string{"ftp://x", "https://", "https://x/path", "https://x?q", "https://u@x", "mail.example.org"} {
+		o := app.DefaultOptions()
+		o.BaseURL = bad
+		if _, err := o.Config(); err == nil {
+			t.Errorf("base URL %q passes", bad)
+		}
+	}
+	for _, bad := range []string{"smtp://", "smtp://relay", "smtp://relay?from=x", "smtps://relay?from=a@x.org&tls=none", "relay:25"} {
+		if _, err := app.ParseRelay(bad); err == nil {
+			t.Errorf("relay %q passes", bad)
+		}
+	}
+}

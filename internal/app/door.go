@@ -1,0 +1,18 @@
+package app
+
+import (
+	"packetboat/internal/auth"
+	"packetboat/internal/limit"
+)
+
+// door is where people sign in.
+func (s *Server) door(limits *limit.Limiter) *auth.Door {
+	d := &auth.Door{
+		DB: s.Store.DB, Passwords: auth.NewPasswords(), Limits: limits, SignupEnabled: s.Config.SignupEnabled,
+		Setups: TenantSetup(), BaseURL: s.Config.BaseURL, Log: s.Log.With("part", "door"),
+	}
+	if s.Config.SystemRelay != nil {
+		d.Mail = s.Config.SystemRelay.Mail
+	}
+	return d
+}

@@ -1,0 +1,15 @@
+package app
+
+import (
+	"io"
+	"log/slog"
+)
+
+// Logger returns the program's log, as configured.
+func (c Config) Logger(w io.Writer) *slog.Logger {
+	o := &slog.HandlerOptions{Level: c.LogLevel}
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, o))
+	}
+	return slog.New(slog.NewTextHandler(w, o))
+}
