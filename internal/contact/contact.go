@@ -98,6 +98,7 @@ var (
 	ErrInvalidStage        = fault.New(fault.Invalid, "INVALID_STAGE", "there is no such stage")
 	ErrInvalidEmailType    = fault.New(fault.Invalid, "INVALID_EMAIL_TYPE", "there is no such email type")
 	ErrInvalidStatus       = fault.New(fault.Invalid, "INVALID_STATUS", "there is no such status")
+	ErrInvalidFilters      = fault.New(fault.Invalid, "INVALID_FILTERS", "the filters are not valid")
 	ErrLimit               = fault.New(fault.Invalid, "LIMIT_EXCEEDED", "a limit is exceeded")
 	ErrMissingIdentifier   = fault.New(fault.Invalid, "MISSING_IDENTIFIER", "name the contact by email or external_id")
 )

@@ -110,10 +110,10 @@ func (d Draft) field(now time.Time) (Field, error) {
 		ID: id.New[id.Field](), Name: cleanName(d.Name), Key: d.Key, Type: d.Type,
 		Constraint: d.Constraint, EnumValues: d.EnumValues, CreatedAt: now.UTC().Truncate(time.Microsecond),
 	}
-	var p problems
 	if !validName(f.Name) {
-		p.add("name", "required, 1 to 200 characters")
+		return Field{}, errName
 	}
+	var p problems
 	if !slices.Contains(Types(), f.Type) {
 		p.add("field_type", "must be one of %s", join(Types()))
 	}
@@ -136,21 +136,34 @@ func (d Draft) field(now time.Time) (Field, error) {
 	return f, p.err()
 }
 
-// Change is an update: nil leaves a part as it is.
+// Change is an update: nil leaves a part as it is. Key, Type and CurrencyCode
+// never change; they are here to be refused.
 type Change struct {
-	Name       *string
-	EnumValues *[]string
-	Constraint *Constraint
-	Default    *any
+	Name         *string
+	EnumValues   *[]string
+	Constraint   *Constraint
+	Default      *any
+	Key          *string
+	Type         *Type
+	CurrencyCode *string
 }
 
 // change returns f with c applied.
 func (f Field) change(c Change) (Field, error) {
-	var p problems
 	if c.Name != nil {
 		if f.Name = cleanName(*c.Name); !validName(f.Name) {
-			p.add("name", "must have 1 to 200 characters")
+			return Field{}, errName
 		}
+	}
+	var p problems
+	if c.Key != nil && *c.Key != f.Key {
+		p.add("field_key", "cannot be changed")
+	}
+	if c.Type != nil && *c.Type != f.Type {
+		p.add("field_type", "cannot be changed")
+	}
+	if c.CurrencyCode != nil && *c.CurrencyCode != f.CurrencyCode {
+		p.add("currency_code", "cannot be changed")
 	}
 	if c.EnumValues != nil {
 		f.EnumValues = *c.EnumValues
@@ -217,6 +230,8 @@ func (f *Field) enum(p *problems) []string {
 	}
 	return list
 }
+
+var errName = fault.Input(fault.Field{Path: "name", Message: "required, 1 to 200 characters"})
 
 func cleanName(s string) string { return strings.TrimSpace(norm.NFC.String(s)) }
 

@@ -43,12 +43,17 @@ func (a *API) Register(r *endpoint.Router) {
 	a.account(r)
 	a.apiKeys(r)
 	a.audit(r)
+	a.contacts(r)
+	a.customFields(r)
 	a.domains(r)
 	a.emailTypes(r)
 	a.identities(r)
 	a.mailbox(r)
 	a.mtaConfigs(r)
+	a.segments(r)
 	a.session(r)
+	a.stages(r)
+	a.suppressions(r)
 	a.users(r)
 
 	a.discovery(r) // last: it tells of what is there

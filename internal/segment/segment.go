@@ -57,6 +57,7 @@ var (
 	ErrNotFound          = fault.New(fault.NotFound, "NOT_FOUND", "there is no such list or segment")
 	ErrInvalid           = fault.New(fault.Invalid, "INVALID_SEGMENT", "there is no such list or segment")
 	ErrMissingDefinition = fault.New(fault.Invalid, "MISSING_DEFINITION", "a dynamic segment needs a definition")
+	ErrInvalidDefinition = fault.New(fault.Invalid, "INVALID_DEFINITION", "the definition is not valid")
 	ErrLocked            = fault.New(fault.Conflict, "SYSTEM_SEGMENT_LOCKED", "a built-in segment cannot be changed or deleted")
 	ErrInUse             = fault.New(fault.Conflict, "SEGMENT_IN_USE", "the list or segment is still in use")
 	ErrNotStatic         = fault.New(fault.Conflict, "NOT_STATIC", "only a static list has members that are added and removed")
@@ -201,6 +202,9 @@ func many(ctx context.Context, db *sqldb.DB, tenant id.Tenant, column string, na
 type Change struct {
 	Name *string
 	Tags *[]string
+	// Definition of a static list is kept as it came, and read by nobody
+	// (contract C6).
+	Definition map[string]any
 }
 
 func (ch Change) apply(s *Segment) error {
@@ -297,6 +301,14 @@ func Update(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segm
 		_, err = tx.Exec(ctx, `
 			UPDATE segment SET name = $3, tags = $4, updated_at = $5
 			WHERE tenant_id = $1 AND id = $2`, tenant, segment, s.Name, string(tags), sqldb.Micros(now))
+		if err != nil || ch.Definition == nil {
+			return err
+		}
+		definition, err := json.Marshal(ch.Definition)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `UPDATE segment SET definition = $3 WHERE tenant_id = $1 AND id = $2`, tenant, segment, string(definition))
 		return err
 	})
 	if err != nil {

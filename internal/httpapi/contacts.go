@@ -1,0 +1,369 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/contact"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+	"packetboat/internal/field"
+	"packetboat/internal/id"
+	"packetboat/internal/segment"
+	"packetboat/internal/sender"
+	"packetboat/internal/suppression"
+	"packetboat/internal/tenant"
+)
+
+// contacts registers the operations on contacts.
+func (a *API) contacts(r *endpoint.Router) {
+	read := func(name, summary string, faults ...*fault.Error) endpoint.Op {
+		return endpoint.Op{Name: name, Summary: summary, Tag: "contacts", Scope: auth.ContactsRead, Faults: faults}
+	}
+	list := read("listContacts", "List contacts, newest first.",
+		contact.ErrInvalidStatus, contact.ErrInvalidFilters, segment.ErrInvalidDefinition, endpoint.ErrCursor)
+	list.Pagination = "cursor"
+	endpoint.Handle(r, "GET /t/{tenant}/api/contacts", list, a.listContacts)
+	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/count",
+		read("countContacts", "Count contacts.", contact.ErrInvalidStatus, contact.ErrInvalidFilters, segment.ErrInvalidDefinition), a.countContacts)
+	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/lookup",
+		read("lookupContact", "Get the contact with an address or an external_id.", contact.ErrNotFound, contact.ErrMissingIdentifier), a.lookupContact)
+	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/{id}",
+		read("getContact", "Get a contact.", contact.ErrNotFound), a.getContact)
+	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/{id}/lists",
+		read("listContactLists", "List the static lists a contact is on.", contact.ErrNotFound), a.listContactLists)
+
+	write := []*fault.Error{
+		contact.ErrInvalidStage, contact.ErrInvalidEmailType, contact.ErrDuplicateExternalID, contact.ErrLimit,
+		field.ErrUnknown, field.ErrValue,
+	}
+	endpoint.Handle(r, "POST /t/{tenant}/api/contacts", endpoint.Op{
+		Name: "createContact", Summary: "Create a contact; an address that a contact has already is refused.",
+		Tag: "contacts", Scope: auth.ContactsWrite, Status: http.StatusCreated,
+		Faults: append([]*fault.Error{contact.ErrDuplicateEmail}, write...),
+	}, a.createContact)
+	endpoint.Handle(r, "PUT /t/{tenant}/api/contacts", endpoint.Op{
+		Name: "upsertContact", Summary: "Create the contact with an address (201) or merge into it (200).",
+		Description: "custom_fields and subscriptions merge key by key, where null removes; tags are added, never removed; what is absent stays.",
+		Tag:         "contacts", Scope: auth.ContactsWrite, Faults: write,
+	}, a.upsertContact)
+}
+
+// Contact is a contact as callers see it.
+type Contact struct {
+	ID           id.Contact `json:"id" format:"uuid"`
+	TenantID     id.Tenant  `json:"tenant_id" format:"uuid"`
+	Email        string     `json:"email" format:"email"`
+	ExternalID   *string    `json:"external_id" doc:"The caller's own record key."`
+	FirstName    *string    `json:"first_name"`
+	LastName     *string    `json:"last_name"`
+	FullName     *string    `json:"full_name" doc:"The name as typed in one piece."`
+	Title        *string    `json:"title"`
+	Company      *string    `json:"company"`
+	Phone        *string    `json:"phone"`
+	Website      *string    `json:"website"`
+	Timezone     *string    `json:"timezone" doc:"IANA name."`
+	AddressLine1 *string    `json:"address_line1"`
+	AddressLine2 *string    `json:"address_line2"`
+	City         *string    `json:"city"`
+	State        *string    `json:"state"`
+	PostalCode   *string    `json:"postal_code"`
+	Country      *string    `json:"country" doc:"ISO 3166-1 alpha-2."`
+	Source       *string    `json:"source"`
+	StageID      *id.Stage  `json:"stage_id" format:"uuid"`
+
+	CustomFields          map[string]any       `json:"custom_fields"`
+	Tags                  []string             `json:"tags"`
+	Subscriptions         map[string]bool      `json:"subscriptions" doc:"By email type key; a missing key means subscribed."`
+	CategorySubscriptions map[id.Category]bool `json:"category_subscriptions" doc:"By email category id; decides for the types of that category."`
+
+	GlobalStatus            contact.Status         `json:"global_status" enum:"active,pending,unsubscribed,bounced,complained,suppressed"`
+	StatusBeforeSuppress    *contact.Status        `json:"status_before_suppress"`
+	DoNotContact            bool                   `json:"do_not_contact"`
+	BounceType              *string                `json:"bounce_type" enum:"hard,soft"`
+	DeliverabilityStatus    contact.Deliverability `json:"deliverability_status" enum:"healthy,watch,at_risk,suppressed"`
+	DeliverabilityReason    *string                `json:"deliverability_reason"`
+	DeliverabilityUpdatedAt endpoint.Stamp         `json:"deliverability_updated_at"`
+
+	CreatedAt      endpoint.Stamp  `json:"created_at"`
+	UpdatedAt      endpoint.Stamp  `json:"updated_at"`
+	AnonymizedAt   *endpoint.Stamp `json:"anonymized_at"`
+	SuppressedAt   *endpoint.Stamp `json:"suppressed_at"`
+	UnsubscribedAt *endpoint.Stamp `json:"unsubscribed_at"`
+	MemberAddedAt  *endpoint.Stamp `json:"member_added_at" doc:"In member lists only."`
+	ScoreUpdatedAt *endpoint.Stamp `json:"score_updated_at"`
+
+	LastActivityAt      *endpoint.Stamp `json:"last_activity_at"`
+	LastActivityPending *bool           `json:"last_activity_pending,omitempty" doc:"Whether what is behind last_activity_at is not yet known to be a person's doing. Absent on writes."`
+	LastEmailSentAt     *endpoint.Stamp `json:"last_email_sent_at"`
+	LastEmailOpenedAt   *endpoint.Stamp `json:"last_email_opened_at"`
+	LastEmailClickedAt  *endpoint.Stamp `json:"last_email_clicked_at"`
+	LastPageViewedAt    *endpoint.Stamp `json:"last_page_viewed_at"`
+	TotalEmailsSent     int64           `json:"total_emails_sent"`
+	TotalEmailsOpened   int64           `json:"total_emails_opened"`
+	TotalEmailsClicked  int64           `json:"total_emails_clicked"`
+	ProspectScore       float64         `json:"prospect_score"`
+	CustomerScore       float64         `json:"customer_score"`
+
+	ContactTouches
+
+	EmailDomain  string  `json:"email_domain"`
+	MXRecord     *string `json:"mx_record"`
+	SMTPProvider *string `json:"smtp_provider"`
+}
+
+// ContactTouches say where a contact came from. Nothing tells us yet: they are null.
+type ContactTouches struct {
+	FirstTouchAt         *endpoint.Stamp `json:"first_touch_at"`
+	FirstTouchCampaign   *string         `json:"first_touch_campaign"`
+	FirstTouchCountry    *string         `json:"first_touch_country"`
+	FirstTouchLandingURL *string         `json:"first_touch_landing_url"`
+	FirstTouchMedium     *string         `json:"first_touch_medium"`
+	FirstTouchReferrer   *string         `json:"first_touch_referrer"`
+	FirstTouchSource     *string         `json:"first_touch_source"`
+	FirstTouchTimezone   *string         `json:"first_touch_timezone"`
+	LastTouchAt          *endpoint.Stamp `json:"last_touch_at"`
+	LastTouchCampaign    *string         `json:"last_touch_campaign"`
+	LastTouchMedium      *string         `json:"last_touch_medium"`
+	LastTouchSource      *string         `json:"last_touch_source"`
+}
+
+// rowOfContact returns c as an answer to a write shows it.
+func rowOfContact(c contact.Contact, types contact.Types) Contact {
+	return Contact{
+		ID: c.ID, TenantID: c.Tenant, Email: c.Email, ExternalID: c.ExternalID, FirstName: c.FirstName, LastName: c.LastName,
+		FullName: c.FullName, Title: c.Title, Company: c.Company, Phone: c.Phone, Website: c.Website, Timezone: c.Timezone,
+		AddressLine1: c.AddressLine1, AddressLine2: c.AddressLine2, City: c.City, State: c.State, PostalCode: c.PostalCode,
+		Country: c.Country, Source: c.Source, StageID: orNull(c.Stage),
+		CustomFields: c.CustomFields, Tags: c.Tags, Subscriptions: c.Mirrored(types), CategorySubscriptions: c.CategorySubscriptions,
+		GlobalStatus: c.Status, StatusBeforeSuppress: orNull(c.StatusBeforeSuppress), DoNotContact: c.DoNotContact,
+		BounceType: orNull(c.BounceType), DeliverabilityStatus: c.DeliverabilityStatus, DeliverabilityReason: orNull(c.DeliverabilityReason),
+		DeliverabilityUpdatedAt: endpoint.At(c.DeliverabilityUpdatedAt),
+		CreatedAt:               endpoint.At(c.CreatedAt), UpdatedAt: endpoint.At(c.UpdatedAt), AnonymizedAt: endpoint.AtOr(c.AnonymizedAt),
+		SuppressedAt: endpoint.AtOr(c.SuppressedAt), UnsubscribedAt: endpoint.AtOr(c.UnsubscribedAt),
+		MemberAddedAt: endpoint.AtOr(c.MemberAddedAt), ScoreUpdatedAt: endpoint.AtOr(c.ScoreUpdatedAt),
+		LastActivityAt: endpoint.AtOr(c.LastActivityAt), LastEmailSentAt: endpoint.AtOr(c.LastEmailSentAt),
+		LastEmailOpenedAt: endpoint.AtOr(c.LastEmailOpenedAt), LastEmailClickedAt: endpoint.AtOr(c.LastEmailClickedAt),
+		LastPageViewedAt: endpoint.AtOr(c.LastPageViewedAt), TotalEmailsSent: c.TotalEmailsSent,
+		TotalEmailsOpened: c.TotalEmailsOpened, TotalEmailsClicked: c.TotalEmailsClicked,
+		ProspectScore: c.ProspectScore, CustomerScore: c.CustomerScore, EmailDomain: c.EmailDomain,
+	}
+}
+
+// readContact returns c as an answer to a read shows it.
+func readContact(c contact.Contact, types contact.Types) Contact {
+	row := rowOfContact(c, types)
+	row.LastActivityPending = new(c.LastActivityPending)
+	return row
+}
+
+// types returns what package contact must know of the tenant's email types.
+func (a *API) contactTypes(ctx context.Context, t id.Tenant) (contact.Types, error) {
+	var types contact.Types
+	list, err := sender.EmailTypes(ctx, a.DB, t)
+	if err != nil {
+		return types, err
+	}
+	for _, e := range list {
+		types.EmailTypes = append(types.EmailTypes, contact.EmailType{ID: e.ID, Key: e.Key, Category: e.Category})
+	}
+	categories, err := sender.Categories(ctx, a.DB, t)
+	if err != nil {
+		return types, err
+	}
+	for _, c := range categories {
+		types.Categories = append(types.Categories, c.ID)
+	}
+	return types, nil
+}
+
+// contactRules returns what a write of contacts must know from elsewhere.
+func (a *API) contactRules(ctx context.Context, t id.Tenant) (contact.Rules, error) {
+	types, err := a.contactTypes(ctx, t)
+	if err != nil {
+		return contact.Rules{}, err
+	}
+	account, err := tenant.ByID(ctx, a.DB, t)
+	if err != nil {
+		return contact.Rules{}, err
+	}
+	return contact.Rules{Types: types, Limit: account.ContactLimit, Listed: suppression.Listed}, nil
+}
+
+// ContactSelector is how a query chooses contacts.
+type ContactSelector struct {
+	Status     string `query:"status" doc:"Comma separated; all but suppressed when absent."`
+	Search     string `query:"search" doc:"Every word must occur in names, company or address."`
+	Filters    string `query:"filters" doc:"JSON array of filters. None are known yet: anything but an empty array is refused."`
+	Definition string `query:"definition" doc:"JSON segment definition. Not known yet: refused."`
+}
+
+func (s ContactSelector) selector() (contact.Selector, error) {
+	if f := strings.TrimSpace(s.Filters); f != "" && f != "[]" {
+		return contact.Selector{}, contact.ErrInvalidFilters.Sayf("filters: contacts cannot be filtered yet; leave it out")
+	}
+	if strings.TrimSpace(s.Definition) != "" {
+		return contact.Selector{}, segment.ErrInvalidDefinition.Sayf("definition: segment definitions are not known yet; leave it out")
+	}
+	statuses, err := contact.ParseStatuses(endpoint.CommaList(s.Status))
+	return contact.Selector{Statuses: statuses, Search: s.Search}, err
+}
+
+// ContactPage is how a query asks for a page of contacts.
+type ContactPage struct {
+	Cursor string `query:"cursor"`
+	Limit  string `query:"limit" doc:"1 to 200; 50 when absent."`
+	Sort   string `query:"sort" doc:"A field of the contact; created_at when absent or unknown."`
+	Dir    string `query:"dir" doc:"asc or desc; desc when absent."`
+}
+
+// query reads the page; sort is what the parameter said.
+func (a *API) contactQuery(p ContactPage, sel contact.Selector, sort contact.Sort) (contact.Query, error) {
+	q := contact.Query{Selector: sel, Sort: sort, Asc: strings.EqualFold(p.Dir, "asc"), Limit: endpoint.Limit(p.Limit)}
+	if p.Cursor == "" {
+		return q, nil
+	}
+	c, err := a.Cursors.Decode(p.Cursor, string(q.Sort), direction(q))
+	if err != nil {
+		return q, err
+	}
+	q.After = &contact.Position{Value: c.LastValue, ID: id.Contact(c.LastID)}
+	return q, nil
+}
+
+func direction(q contact.Query) string {
+	if q.Asc {
+		return "asc"
+	}
+	return "desc"
+}
+
+// contactRows returns the page as its reader gets it.
+func (a *API) contactRows(ctx context.Context, t id.Tenant, q contact.Query, p contact.Page) (endpoint.List[Contact], error) {
+	types, err := a.contactTypes(ctx, t)
+	if err != nil {
+		return endpoint.List[Contact]{}, err
+	}
+	rows := make([]Contact, len(p.Contacts))
+	for i, c := range p.Contacts {
+		rows[i] = readContact(c, types)
+	}
+	next := ""
+	if p.Next != nil {
+		next = a.Cursors.Encode(endpoint.Cursor{
+			Sort: string(q.Sort), Dir: direction(q), LastValue: p.Next.Value, LastID: string(p.Next.ID),
+		})
+	}
+	return endpoint.Page(rows, next), nil
+}
+
+type listContactsRequest struct {
+	ContactSelector
+	ContactPage
+}
+
+func (a *API) listContacts(ctx context.Context, p auth.Principal, in *listContactsRequest) (endpoint.List[Contact], error) {
+	sel, err := in.selector()
+	if err != nil {
+		return endpoint.List[Contact]{}, err
+	}
+	q, err := a.contactQuery(in.ContactPage, sel, contact.ParseSort(in.Sort))
+	if err != nil {
+		return endpoint.List[Contact]{}, err
+	}
+	page, err := contact.List(ctx, a.DB, p.Tenant, q)
+	if err != nil {
+		return endpoint.List[Contact]{}, err
+	}
+	return a.contactRows(ctx, p.Tenant, q, page)
+}
+
+type count struct {
+	Count int `json:"count"`
+}
+
+func (a *API) countContacts(ctx context.Context, p auth.Principal, in *ContactSelector) (count, error) {
+	sel, err := in.selector()
+	if err != nil {
+		return count{}, err
+	}
+	n, err := contact.Count(ctx, a.DB, p.Tenant, sel)
+	return count{n}, err
+}
+
+// ContactPath names a contact.
+type ContactPath struct {
+	ID string `path:"id"`
+}
+
+func (in ContactPath) contact() (id.Contact, error) {
+	c, ok := id.Parse[id.Contact](in.ID)
+	if !ok {
+		return "", contact.ErrNotFound
+	}
+	return c, nil
+}
+
+func (a *API) getContact(ctx context.Context, p auth.Principal, in *ContactPath) (Contact, error) {
+	c, err := in.contact()
+	if err != nil {
+		return Contact{}, err
+	}
+	return a.shownContact(ctx, p.Tenant)(contact.ByID(ctx, a.DB, p.Tenant, c))
+}
+
+// shownContact turns what a lookup returned into what its caller gets.
+func (a *API) shownContact(ctx context.Context, t id.Tenant) func(contact.Contact, error) (Contact, error) {
+	return func(c contact.Contact, err error) (Contact, error) {
+		if err != nil {
+			return Contact{}, err
+		}
+		types, err := a.contactTypes(ctx, t)
+		return readContact(c, types), err
+	}
+}
+
+type lookupContactRequest struct {
+	Email      string `query:"email"`
+	ExternalID string `query:"external_id"`
+}
+
+func (a *API) lookupContact(ctx context.Context, p auth.Principal, in *lookupContactRequest) (Contact, error) {
+	show := a.shownContact(ctx, p.Tenant)
+	switch {
+	case strings.TrimSpace(in.Email) != "":
+		return show(contact.ByEmail(ctx, a.DB, p.Tenant, in.Email))
+	case strings.TrimSpace(in.ExternalID) != "":
+		return show(contact.ByExternalID(ctx, a.DB, p.Tenant, strings.TrimSpace(in.ExternalID)))
+	}
+	return Contact{}, contact.ErrMissingIdentifier
+}
+
+type contactListRow struct {
+	SegmentKey    string         `json:"segment_key"`
+	Name          string         `json:"name"`
+	Type          segment.Type   `json:"type" enum:"static"`
+	MemberAddedAt endpoint.Stamp `json:"member_added_at"`
+}
+
+func (a *API) listContactLists(ctx context.Context, p auth.Principal, in *ContactPath) (endpoint.List[contactListRow], error) {
+	var none endpoint.List[contactListRow]
+	c, err := in.contact()
+	if err != nil {
+		return none, err
+	}
+	if _, err := contact.ByID(ctx, a.DB, p.Tenant, c); err != nil {
+		return none, err
+	}
+	list, err := segment.Memberships(ctx, a.DB, p.Tenant, c)
+	if err != nil {
+		return none, err
+	}
+	rows := make([]contactListRow, len(list))
+	for i, m := range list {
+		rows[i] = contactListRow{m.Segment.Key, m.Segment.Name, m.Segment.Type, endpoint.At(m.AddedAt)}
+	}
+	return endpoint.Whole(rows), nil
+}

@@ -1,0 +1,142 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/contact"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/id"
+)
+
+// ContactInput is what a caller says about a contact. Absent leaves alone, null
+// clears.
+type ContactInput struct {
+	Email        string               `json:"email"`
+	FirstName    endpoint.Opt[string] `json:"first_name"`
+	LastName     endpoint.Opt[string] `json:"last_name"`
+	FullName     endpoint.Opt[string] `json:"full_name" doc:"Fills first_name and last_name when it comes without them."`
+	Title        endpoint.Opt[string] `json:"title"`
+	Company      endpoint.Opt[string] `json:"company"`
+	Phone        endpoint.Opt[string] `json:"phone"`
+	Website      endpoint.Opt[string] `json:"website"`
+	AddressLine1 endpoint.Opt[string] `json:"address_line1"`
+	AddressLine2 endpoint.Opt[string] `json:"address_line2"`
+	City         endpoint.Opt[string] `json:"city"`
+	State        endpoint.Opt[string] `json:"state"`
+	PostalCode   endpoint.Opt[string] `json:"postal_code"`
+	Country      endpoint.Opt[string] `json:"country" doc:"ISO 3166-1 alpha-2."`
+	Timezone     endpoint.Opt[string] `json:"timezone" doc:"IANA name."`
+	ExternalID   endpoint.Opt[string] `json:"external_id"`
+	Source       endpoint.Opt[string] `json:"source"`
+	StageID      endpoint.Opt[string] `json:"stage_id" format:"uuid"`
+
+	CustomFields  map[string]any                `json:"custom_fields,omitempty" doc:"By field key; null removes."`
+	Subscriptions map[string]endpoint.Opt[bool] `json:"subscriptions,omitempty" doc:"By email type key or id; null removes."`
+	Tags          []string                      `json:"tags,omitempty"`
+	DoNotContact  *bool                         `json:"do_not_contact,omitempty"`
+
+	// Written by people only; what a key sends here is ignored (contract D5).
+	CategorySubscriptions map[string]endpoint.Opt[bool] `json:"category_subscriptions,omitempty" doc:"By email category id; null removes. Read-only for API keys."`
+}
+
+// change returns the input as package contact takes it.
+func (in *ContactInput) change(p auth.Principal) contact.Change {
+	ch := contact.Change{
+		Texts:         map[contact.Text]*string{},
+		Stage:         cleared(stageID(in.StageID)),
+		CustomFields:  in.CustomFields,
+		Subscriptions: choices(in.Subscriptions),
+		DoNotContact:  in.DoNotContact,
+	}
+	for text, o := range map[contact.Text]endpoint.Opt[string]{
+		contact.FirstName: in.FirstName, contact.LastName: in.LastName, contact.FullName: in.FullName,
+		contact.Title: in.Title, contact.Company: in.Company, contact.Phone: in.Phone, contact.Website: in.Website,
+		contact.AddressLine1: in.AddressLine1, contact.AddressLine2: in.AddressLine2, contact.City: in.City,
+		contact.State: in.State, contact.PostalCode: in.PostalCode, contact.Country: in.Country,
+		contact.Timezone: in.Timezone, contact.ExternalID: in.ExternalID, contact.Source: in.Source,
+	} {
+		if o.Set {
+			ch.Texts[text] = o.Pointer()
+		}
+	}
+	if in.Tags != nil {
+		ch.Tags = &in.Tags
+	}
+	if !p.IsKey() {
+		ch.CategorySubscriptions = choices(in.CategorySubscriptions)
+	}
+	return ch
+}
+
+func stageID(o endpoint.Opt[string]) endpoint.Opt[id.Stage] {
+	return endpoint.Opt[id.Stage]{Set: o.Set, Null: o.Null, Value: id.Stage(o.Value)}
+}
+
+func choices(m map[string]endpoint.Opt[bool]) map[string]*bool {
+	out := make(map[string]*bool, len(m))
+	for k, v := range m {
+		out[k] = v.Pointer()
+	}
+	return out
+}
+
+// IncludeIdentityToken is accepted, and changes nothing while identity signing
+// is off (contract D16).
+type IncludeIdentityToken struct {
+	IncludeIdentityToken string `query:"include_identity_token" doc:"true adds identity_token, when identity signing is configured."`
+}
+
+type createContactRequest struct {
+	IncludeIdentityToken
+	Body ContactInput
+}
+
+func (a *API) createContact(ctx context.Context, p auth.Principal, in *createContactRequest) (Contact, error) {
+	rules, err := a.contactRules(ctx, p.Tenant)
+	if err != nil {
+		return Contact{}, err
+	}
+	c, err := contact.Create(ctx, a.DB, p.Tenant, in.Body.Email, in.Body.change(p), rules, a.Now())
+	if err != nil {
+		return Contact{}, err
+	}
+	return rowOfContact(c, rules.Types), nil
+}
+
+type upsertContactRequest struct {
+	IncludeIdentityToken
+	Body struct {
+		ContactInput
+		StageIDIfNew endpoint.Opt[string] `json:"stage_id_if_new" format:"uuid" doc:"The stage of a contact that is created; stage_id wins."`
+	}
+}
+
+// upsertedContact is a contact and whether it was made.
+type upsertedContact struct {
+	Contact
+	created bool
+}
+
+// Status is 201 for a contact that was made.
+func (c upsertedContact) Status() int {
+	if c.created {
+		return http.StatusCreated
+	}
+	return http.StatusOK
+}
+
+func (a *API) upsertContact(ctx context.Context, p auth.Principal, in *upsertContactRequest) (upsertedContact, error) {
+	rules, err := a.contactRules(ctx, p.Tenant)
+	if err != nil {
+		return upsertedContact{}, err
+	}
+	ch := in.Body.change(p)
+	ch.StageIfNew = cleared(stageID(in.Body.StageIDIfNew))
+	c, created, err := contact.Upsert(ctx, a.DB, p.Tenant, in.Body.Email, ch, rules, a.Now())
+	if err != nil {
+		return upsertedContact{}, err
+	}
+	return upsertedContact{rowOfContact(c, rules.Types), created}, nil
+}

@@ -1,0 +1,172 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/contact"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+	"packetboat/internal/field"
+	"packetboat/internal/id"
+	"packetboat/internal/usage"
+)
+
+// customFields registers the operations on custom field definitions.
+func (a *API) customFields(r *endpoint.Router) {
+	read := func(name, summary string, faults ...*fault.Error) endpoint.Op {
+		return endpoint.Op{Name: name, Summary: summary, Tag: "custom fields", Scope: auth.CustomFieldsRead, Faults: faults}
+	}
+	write := func(name, summary string, faults ...*fault.Error) endpoint.Op {
+		return endpoint.Op{Name: name, Summary: summary, Tag: "custom fields", Session: true, Role: auth.Admin, Faults: faults}
+	}
+	endpoint.Handle(r, "GET /t/{tenant}/api/settings/custom-fields",
+		read("listCustomFields", "List custom field definitions."), a.listCustomFields)
+	endpoint.Handle(r, "GET /t/{tenant}/api/settings/custom-fields/{id}/usage",
+		read("getCustomFieldUsage", "See where a custom field is used, before deleting it.", field.ErrNotFound), a.customFieldUsage)
+	create := write("createCustomField", "Declare a custom field.", field.ErrInvalid, field.ErrDuplicateKey, field.ErrLimit)
+	create.Status = http.StatusCreated
+	endpoint.Handle(r, "POST /t/{tenant}/api/settings/custom-fields", create, a.createCustomField)
+	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/custom-fields/{id}",
+		write("updateCustomField", "Change a custom field.", field.ErrInvalid, field.ErrNotFound), a.updateCustomField)
+	endpoint.Handle(r, "DELETE /t/{tenant}/api/settings/custom-fields/{id}",
+		write("deleteCustomField", "Delete a custom field and its values.", field.ErrNotFound, field.ErrInUse), a.deleteCustomField)
+}
+
+type customFieldRow struct {
+	ID              id.Field         `json:"id" format:"uuid"`
+	TenantID        id.Tenant        `json:"tenant_id" format:"uuid"`
+	Name            string           `json:"name"`
+	FieldKey        string           `json:"field_key" doc:"The key contacts keep values under."`
+	FieldType       field.Type       `json:"field_type" enum:"string,number,boolean,date,datetime,time,enum,tags,email,url,timezone,country,currency,contact"`
+	EnumValues      []string         `json:"enum_values" nullable:"true"`
+	ValueConstraint field.Constraint `json:"value_constraint" enum:"strict,open"`
+	CurrencyCode    *string          `json:"currency_code"`
+	DefaultValue    any              `json:"default_value" doc:"Used in mails to contacts without a value."`
+	CreatedAt       endpoint.Stamp   `json:"created_at"`
+}
+
+func rowOfCustomField(t id.Tenant, f field.Field) customFieldRow {
+	return customFieldRow{
+		ID: f.ID, TenantID: t, Name: f.Name, FieldKey: f.Key, FieldType: f.Type, EnumValues: f.EnumValues,
+		ValueConstraint: f.Constraint, CurrencyCode: orNull(f.CurrencyCode), DefaultValue: f.Default, CreatedAt: endpoint.At(f.CreatedAt),
+	}
+}
+
+func (a *API) listCustomFields(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[customFieldRow], error) {
+	list, err := field.List(ctx, a.DB, p.Tenant)
+	if err != nil {
+		return endpoint.List[customFieldRow]{}, err
+	}
+	rows := make([]customFieldRow, len(list))
+	for i, f := range list {
+		rows[i] = rowOfCustomField(p.Tenant, f)
+	}
+	return endpoint.Whole(rows), nil
+}
+
+// CustomFieldPath names a custom field.
+type CustomFieldPath struct {
+	ID string `path:"id"`
+}
+
+func (in CustomFieldPath) field() (id.Field, error) {
+	f, ok := id.Parse[id.Field](in.ID)
+	if !ok {
+		return "", field.ErrNotFound
+	}
+	return f, nil
+}
+
+type customFieldUsage struct {
+	Usage map[string]int `json:"usage" doc:"How often, by source. Only contacts do not keep a field from being deleted."`
+}
+
+func (a *API) customFieldUsage(ctx context.Context, p auth.Principal, in *CustomFieldPath) (customFieldUsage, error) {
+	key, err := in.field()
+	if err != nil {
+		return customFieldUsage{}, err
+	}
+	f, err := field.ByID(ctx, a.DB, p.Tenant, key)
+	if err != nil {
+		return customFieldUsage{}, err
+	}
+	n, err := contact.CountField(ctx, a.DB, p.Tenant, f.Key)
+	if err != nil {
+		return customFieldUsage{}, err
+	}
+	holders, err := a.Usage.Find(ctx, a.DB, p.Tenant, usage.Subject{Kind: usage.Field, ID: string(f.ID), Key: f.Key})
+	if err != nil {
+		return customFieldUsage{}, err
+	}
+	return customFieldUsage{field.Counts(n, holders)}, nil
+}
+
+type createCustomFieldRequest struct {
+	Body struct {
+		Name            string                 `json:"name"`
+		FieldType       string                 `json:"field_type"`
+		FieldKey        endpoint.Opt[string]   `json:"field_key" doc:"Derived from name when absent."`
+		EnumValues      endpoint.Opt[[]string] `json:"enum_values"`
+		ValueConstraint endpoint.Opt[string]   `json:"value_constraint" doc:"strict when absent."`
+		CurrencyCode    endpoint.Opt[string]   `json:"currency_code" doc:"ISO 4217; required for currency fields."`
+		DefaultValue    any                    `json:"default_value,omitempty"`
+	}
+}
+
+func (a *API) createCustomField(ctx context.Context, p auth.Principal, in *createCustomFieldRequest) (customFieldRow, error) {
+	b := in.Body
+	f, err := field.Create(ctx, a.DB, p.Tenant, field.Draft{
+		Name: b.Name, Key: b.FieldKey.Or(""), Type: field.Type(b.FieldType), EnumValues: b.EnumValues.Or(nil),
+		Constraint: field.Constraint(b.ValueConstraint.Or("")), CurrencyCode: b.CurrencyCode.Or(""), Default: b.DefaultValue,
+	}, a.Now())
+	if err != nil {
+		return customFieldRow{}, err
+	}
+	return rowOfCustomField(p.Tenant, f), nil
+}
+
+type updateCustomFieldRequest struct {
+	CustomFieldPath
+	Body struct {
+		Name            endpoint.Opt[string]   `json:"name" nullable:"false"`
+		EnumValues      endpoint.Opt[[]string] `json:"enum_values"`
+		ValueConstraint endpoint.Opt[string]   `json:"value_constraint" nullable:"false"`
+		DefaultValue    endpoint.Opt[any]      `json:"default_value"`
+		FieldKey        endpoint.Opt[string]   `json:"field_key" doc:"Cannot be changed."`
+		FieldType       endpoint.Opt[string]   `json:"field_type" doc:"Cannot be changed."`
+		CurrencyCode    endpoint.Opt[string]   `json:"currency_code" doc:"Cannot be changed."`
+	}
+}
+
+func (a *API) updateCustomField(ctx context.Context, p auth.Principal, in *updateCustomFieldRequest) (customFieldRow, error) {
+	key, err := in.field()
+	if err != nil {
+		return customFieldRow{}, err
+	}
+	b := in.Body
+	ch := field.Change{
+		Name: b.Name.Pointer(), Constraint: (*field.Constraint)(b.ValueConstraint.Pointer()),
+		Key: cleared(b.FieldKey), Type: (*field.Type)(cleared(b.FieldType)), CurrencyCode: cleared(b.CurrencyCode),
+	}
+	if b.EnumValues.Set {
+		ch.EnumValues = new(b.EnumValues.Or(nil))
+	}
+	if b.DefaultValue.Set {
+		ch.Default = new(b.DefaultValue.Or(nil))
+	}
+	f, err := field.Update(ctx, a.DB, p.Tenant, key, ch)
+	if err != nil {
+		return customFieldRow{}, err
+	}
+	return rowOfCustomField(p.Tenant, f), nil
+}
+
+func (a *API) deleteCustomField(ctx context.Context, p auth.Principal, in *CustomFieldPath) (endpoint.None, error) {
+	key, err := in.field()
+	if err != nil {
+		return endpoint.None{}, err
+	}
+	return endpoint.None{}, contact.DeleteField(ctx, a.DB, p.Tenant, key, a.Usage, a.Now())
+}

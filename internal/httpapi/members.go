@@ -1,0 +1,135 @@
+package httpapi
+
+import (
+	"context"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/contact"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/segment"
+)
+
+// members registers the operations on the members of lists.
+func (a *API) members(r *endpoint.Router, read, write func(name, summary string, faults ...*fault.Error) endpoint.Op) {
+	list := read("listSegmentMembers", "List the members of a list, newest added first. Needs contacts:read too.",
+		segment.ErrNotFound, endpoint.ErrCursor)
+	list.Scopes = append(list.Scopes, auth.ContactsRead)
+	list.Pagination = "cursor"
+	endpoint.Handle(r, "GET /t/{tenant}/api/segments/{key}/members", list, a.listSegmentMembers)
+	endpoint.Handle(r, "POST /t/{tenant}/api/segments/{key}/members",
+		write("addSegmentMembers", "Add contacts to a static list; none is created.",
+			segment.ErrNotFound, segment.ErrNotStatic, segment.ErrLimit), a.addSegmentMembers)
+	endpoint.Handle(r, "POST /t/{tenant}/api/segments/{key}/members/remove",
+		write("removeSegmentMembers", "Remove contacts from a static list.",
+			segment.ErrNotFound, segment.ErrNotStatic, segment.ErrLimit), a.removeSegmentMembers)
+	endpoint.Handle(r, "DELETE /t/{tenant}/api/segments/{key}/members/{contact_id}",
+		write("removeSegmentMember", "Remove one contact from a static list.",
+			segment.ErrNotFound, segment.ErrNotStatic, contact.ErrNotFound), a.removeSegmentMember)
+}
+
+type listSegmentMembersRequest struct {
+	SegmentPath
+	ContactPage
+	Search string `query:"search" doc:"Every word must occur in names, company or address."`
+}
+
+func (a *API) listSegmentMembers(ctx context.Context, p auth.Principal, in *listSegmentMembersRequest) (endpoint.List[Contact], error) {
+	s, err := a.segmentFor(ctx, p, in.SegmentPath, segmentReads)
+	if err != nil {
+		return endpoint.List[Contact]{}, err
+	}
+	if err := needScope(p, auth.ContactsRead); err != nil {
+		return endpoint.List[Contact]{}, err
+	}
+	sort := contact.ByMemberAdded
+	if in.Sort != "" && in.Sort != string(contact.ByMemberAdded) {
+		sort = contact.ParseSort(in.Sort)
+	}
+	q, err := a.contactQuery(in.ContactPage, contact.Selector{Search: in.Search}, sort)
+	if err != nil {
+		return endpoint.List[Contact]{}, err
+	}
+	page, err := segment.Members(ctx, a.DB, p.Tenant, s.ID, q)
+	if err != nil {
+		return endpoint.List[Contact]{}, err
+	}
+	return a.contactRows(ctx, p.Tenant, q, page)
+}
+
+// membersRequest names contacts, 1 to 1000 together.
+type membersRequest struct {
+	SegmentPath
+	Body struct {
+		ContactIDs []string `json:"contact_ids,omitempty"`
+		Emails     []string `json:"emails,omitempty"`
+	}
+}
+
+func (in *membersRequest) people() (segment.People, error) {
+	n := len(in.Body.ContactIDs) + len(in.Body.Emails)
+	if n > segment.MaxMembers {
+		return segment.People{}, segment.ErrLimit.Sayf("at most %d contacts at once", segment.MaxMembers)
+	}
+	if n == 0 {
+		return segment.People{}, fault.Input(fault.Field{Path: "contact_ids", Message: "name at least one contact here or in emails"})
+	}
+	ids, err := contactIDs(in.Body.ContactIDs)
+	return segment.People{IDs: ids, Emails: in.Body.Emails}, err
+}
+
+type addedMembers struct {
+	Added          int      `json:"added"`
+	AlreadyMembers int      `json:"already_members"`
+	NotFound       []string `json:"not_found" doc:"Ids and addresses that no contact has."`
+}
+
+func (a *API) addSegmentMembers(ctx context.Context, p auth.Principal, in *membersRequest) (addedMembers, error) {
+	who, err := in.people()
+	if err != nil {
+		return addedMembers{}, err
+	}
+	s, err := a.segmentFor(ctx, p, in.SegmentPath, segmentWrites)
+	if err != nil {
+		return addedMembers{}, err
+	}
+	r, err := segment.Add(ctx, a.DB, p.Tenant, s.ID, who, a.Now())
+	return addedMembers{r.Added, r.Already, r.NotFound}, err
+}
+
+type removedMembers struct {
+	Removed    int `json:"removed"`
+	NotMembers int `json:"not_members"`
+}
+
+func (a *API) removeSegmentMembers(ctx context.Context, p auth.Principal, in *membersRequest) (removedMembers, error) {
+	who, err := in.people()
+	if err != nil {
+		return removedMembers{}, err
+	}
+	s, err := a.segmentFor(ctx, p, in.SegmentPath, segmentWrites)
+	if err != nil {
+		return removedMembers{}, err
+	}
+	r, err := segment.Remove(ctx, a.DB, p.Tenant, s.ID, who, a.Now())
+	return removedMembers{r.Removed, r.NotMembers}, err
+}
+
+type removeSegmentMemberRequest struct {
+	SegmentPath
+	ContactID string `path:"contact_id"`
+}
+
+func (a *API) removeSegmentMember(ctx context.Context, p auth.Principal, in *removeSegmentMemberRequest) (endpoint.None, error) {
+	s, err := a.segmentFor(ctx, p, in.SegmentPath, segmentWrites)
+	if err != nil {
+		return endpoint.None{}, err
+	}
+	c, ok := id.Parse[id.Contact](in.ContactID)
+	if !ok {
+		return endpoint.None{}, contact.ErrNotFound
+	}
+	_, err = segment.Remove(ctx, a.DB, p.Tenant, s.ID, segment.People{IDs: []id.Contact{c}}, a.Now())
+	return endpoint.None{}, err
+}

@@ -1,0 +1,225 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/segment"
+)
+
+// segments registers the operations on lists and segments.
+func (a *API) segments(r *endpoint.Router) {
+	read := func(name, summary string, faults ...*fault.Error) endpoint.Op {
+		return endpoint.Op{
+			Name: name, Summary: summary, Tag: "segments", Faults: faults,
+			Scopes: []auth.Scope{auth.ListsRead, auth.SegmentsRead}, Mode: endpoint.ByType,
+		}
+	}
+	write := func(name, summary string, faults ...*fault.Error) endpoint.Op {
+		return endpoint.Op{
+			Name: name, Summary: summary, Tag: "segments", Faults: faults,
+			Scopes: []auth.Scope{auth.ListsWrite, auth.SegmentsWrite}, Mode: endpoint.ByType,
+		}
+	}
+	endpoint.Handle(r, "GET /t/{tenant}/api/segments",
+		read("listSegments", "List the lists and segments that the key's scopes cover."), a.listSegments)
+	create := write("createSegment", "Create a static list. Dynamic segments cannot be created yet.",
+		segment.ErrMissingDefinition, segment.ErrLimit)
+	create.Status = http.StatusCreated
+	endpoint.Handle(r, "POST /t/{tenant}/api/segments", create, a.createSegment)
+	endpoint.Handle(r, "GET /t/{tenant}/api/segments/{key}",
+		read("getSegment", "Get a list or segment.", segment.ErrNotFound), a.getSegment)
+	update := write("updateSegment", "Rename or tag a list or segment.", segment.ErrNotFound, segment.ErrLocked, segment.ErrInvalidDefinition, segment.ErrLimit)
+	update.FieldFaults = map[string]*fault.Error{"definition": segment.ErrInvalidDefinition}
+	endpoint.Handle(r, "PUT /t/{tenant}/api/segments/{key}", update, a.updateSegment)
+	endpoint.Handle(r, "DELETE /t/{tenant}/api/segments/{key}",
+		write("deleteSegment", "Delete a list or segment that nothing uses; contacts stay.",
+			segment.ErrNotFound, segment.ErrLocked, segment.ErrInUse), a.deleteSegment)
+	endpoint.Handle(r, "POST /t/{tenant}/api/segments/{key}/refresh-count",
+		read("refreshSegmentCount", "Count the members anew.", segment.ErrNotFound), a.refreshSegmentCount)
+	a.members(r, read, write)
+}
+
+// segmentRow is a list or segment as API keys see it.
+type segmentRow struct {
+	SegmentKey             string          `json:"segment_key"`
+	TenantID               id.Tenant       `json:"tenant_id" format:"uuid"`
+	Name                   string          `json:"name"`
+	Type                   segment.Type    `json:"type" enum:"dynamic,static"`
+	Definition             *map[string]any `json:"definition" doc:"null for static lists."`
+	MemberCount            *int            `json:"member_count" doc:"Who could be mailed when the members were last counted."`
+	MemberCountTotal       *int            `json:"member_count_total"`
+	MemberCountEvaluatedAt *endpoint.Stamp `json:"member_count_evaluated_at"`
+	Count                  *int            `json:"count,omitempty" doc:"Same as member_count; when a single one is read."`
+	SystemKey              *string         `json:"system_key" doc:"Not null on built-in segments."`
+	Tags                   []string        `json:"tags"`
+}
+
+// segmentSession is a list or segment as people see it.
+type segmentSession struct {
+	ID  id.Segment `json:"id" format:"uuid"`
+	Key string     `json:"key"`
+	segmentRow
+}
+
+type segmentForm = form[segmentRow, segmentSession]
+
+func formOfSegment(p auth.Principal, s segment.Segment, single bool) segmentForm {
+	public := func() segmentRow {
+		row := segmentRow{
+			SegmentKey: s.Key, TenantID: p.Tenant, Name: s.Name, Type: s.Type, MemberCount: s.Members, MemberCountTotal: s.MembersAll,
+			MemberCountEvaluatedAt: endpoint.AtOr(s.EvaluatedAt), SystemKey: orNull(s.SystemKey), Tags: s.Tags,
+		}
+		if single {
+			row.Count = new(0)
+			if s.Members != nil {
+				row.Count = s.Members
+			}
+		}
+		return row
+	}
+	return formFor(p, public, func() segmentSession { return segmentSession{s.ID, s.Key, public()} })
+}
+
+// scopes that go with the type of a segment.
+var (
+	segmentReads  = map[segment.Type]auth.Scope{segment.Static: auth.ListsRead, segment.Dynamic: auth.SegmentsRead}
+	segmentWrites = map[segment.Type]auth.Scope{segment.Static: auth.ListsWrite, segment.Dynamic: auth.SegmentsWrite}
+)
+
+// SegmentPath names a list or segment by its key, or its id.
+type SegmentPath struct {
+	Key string `path:"key" doc:"segment_key, or the id."`
+}
+
+// segmentFor finds the segment and asks for the scope of its type.
+func (a *API) segmentFor(ctx context.Context, p auth.Principal, in SegmentPath, scopes map[segment.Type]auth.Scope) (segment.Segment, error) {
+	s, err := segment.Find(ctx, a.DB, p.Tenant, in.Key)
+	if err != nil {
+		return segment.Segment{}, err
+	}
+	return s, needScope(p, scopes[s.Type])
+}
+
+func needScope(p auth.Principal, s auth.Scope) error {
+	if p.Has(s) {
+		return nil
+	}
+	return endpoint.ErrScope.With(map[string][]auth.Scope{"scopes": {s}})
+}
+
+type listSegmentsRequest struct {
+	Type   string `query:"type" enum:"dynamic,static,"`
+	Tags   string `query:"tags" doc:"Comma separated; any of them."`
+	Search string `query:"search" doc:"A part of the name."`
+}
+
+func (a *API) listSegments(ctx context.Context, p auth.Principal, in *listSegmentsRequest) (endpoint.List[segmentForm], error) {
+	rows := []segmentForm{}
+	var types []segment.Type
+	for _, t := range []segment.Type{segment.Static, segment.Dynamic} {
+		if p.Has(segmentReads[t]) && (in.Type == "" || in.Type == string(t)) {
+			types = append(types, t)
+		}
+	}
+	if len(types) == 0 {
+		return endpoint.Whole(rows), nil
+	}
+	list, err := segment.List(ctx, a.DB, p.Tenant, segment.Filter{Types: types, Tags: endpoint.CommaList(in.Tags), Search: in.Search})
+	if err != nil {
+		return endpoint.List[segmentForm]{}, err
+	}
+	for _, s := range list {
+		rows = append(rows, formOfSegment(p, s, false))
+	}
+	return endpoint.Whole(rows), nil
+}
+
+type createSegmentRequest struct {
+	Body struct {
+		Name       string               `json:"name"`
+		Type       endpoint.Opt[string] `json:"type" nullable:"false" enum:"dynamic,static" doc:"dynamic when absent."`
+		Definition any                  `json:"definition,omitempty" doc:"Of dynamic segments; a static list ignores it."`
+		Tags       []string             `json:"tags,omitempty"`
+	}
+}
+
+func (a *API) createSegment(ctx context.Context, p auth.Principal, in *createSegmentRequest) (segmentForm, error) {
+	t := segment.Type(in.Body.Type.Or(string(segment.Dynamic)))
+	if err := needScope(p, segmentWrites[t]); err != nil {
+		return segmentForm{}, err
+	}
+	if t == segment.Dynamic {
+		if in.Body.Definition == nil {
+			return segmentForm{}, segment.ErrMissingDefinition
+		}
+		return segmentForm{}, fault.Input(fault.Field{Path: "type", Message: "only static lists can be created yet; send static"})
+	}
+	s, err := segment.CreateList(ctx, a.DB, p.Tenant, segment.Change{Name: &in.Body.Name, Tags: &in.Body.Tags}, a.Now())
+	if err != nil {
+		return segmentForm{}, err
+	}
+	return formOfSegment(p, s, false), nil
+}
+
+func (a *API) getSegment(ctx context.Context, p auth.Principal, in *SegmentPath) (segmentForm, error) {
+	s, err := a.segmentFor(ctx, p, *in, segmentReads)
+	if err != nil {
+		return segmentForm{}, err
+	}
+	return formOfSegment(p, s, true), nil
+}
+
+type updateSegmentRequest struct {
+	SegmentPath
+	Body struct {
+		Name       endpoint.Opt[string]         `json:"name" nullable:"false"`
+		Definition endpoint.Opt[map[string]any] `json:"definition" doc:"Has no effect on a static list."`
+		Tags       endpoint.Opt[[]string]       `json:"tags"`
+	}
+}
+
+func (a *API) updateSegment(ctx context.Context, p auth.Principal, in *updateSegmentRequest) (segmentForm, error) {
+	s, err := a.segmentFor(ctx, p, in.SegmentPath, segmentWrites)
+	if err != nil {
+		return segmentForm{}, err
+	}
+	ch := segment.Change{Name: in.Body.Name.Pointer(), Definition: in.Body.Definition.Or(nil)}
+	if in.Body.Tags.Set {
+		ch.Tags = new(in.Body.Tags.Or(nil))
+	}
+	if s, err = segment.Update(ctx, a.DB, p.Tenant, s.ID, ch, a.Now()); err != nil {
+		return segmentForm{}, err
+	}
+	return formOfSegment(p, s, false), nil
+}
+
+func (a *API) deleteSegment(ctx context.Context, p auth.Principal, in *SegmentPath) (endpoint.None, error) {
+	s, err := a.segmentFor(ctx, p, *in, segmentWrites)
+	if err != nil {
+		return endpoint.None{}, err
+	}
+	return endpoint.None{}, segment.Delete(ctx, a.DB, p.Tenant, s.ID, a.Usage)
+}
+
+type segmentCount struct {
+	SegmentKey             string          `json:"segment_key"`
+	MemberCount            *int            `json:"member_count"`
+	MemberCountTotal       *int            `json:"member_count_total"`
+	MemberCountEvaluatedAt *endpoint.Stamp `json:"member_count_evaluated_at"`
+}
+
+func (a *API) refreshSegmentCount(ctx context.Context, p auth.Principal, in *SegmentPath) (segmentCount, error) {
+	s, err := a.segmentFor(ctx, p, *in, segmentReads)
+	if err != nil {
+		return segmentCount{}, err
+	}
+	if s, err = segment.Recount(ctx, a.DB, p.Tenant, s.ID, a.Now()); err != nil {
+		return segmentCount{}, err
+	}
+	return segmentCount{s.Key, s.Members, s.MembersAll, endpoint.AtOr(s.EvaluatedAt)}, nil
+}

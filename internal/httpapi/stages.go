@@ -1,0 +1,152 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/contact"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+)
+
+// stages registers the operations on pipeline stages.
+func (a *API) stages(r *endpoint.Router) {
+	write := func(name, summary string, faults ...*fault.Error) endpoint.Op {
+		return endpoint.Op{Name: name, Summary: summary, Tag: "stages", Session: true, Role: auth.Admin, Faults: faults}
+	}
+	endpoint.Handle(r, "GET /t/{tenant}/api/settings/stages", endpoint.Op{
+		Name: "listStages", Summary: "List the pipeline stages in display order.", Tag: "stages", Scope: auth.ContactsRead,
+	}, a.listStages)
+	create := write("createStage", "Add a stage.", contact.ErrLimit)
+	create.Status = http.StatusCreated
+	endpoint.Handle(r, "POST /t/{tenant}/api/settings/stages", create, a.createStage)
+	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/stages/order",
+		write("orderStages", "Put the stages in an order."), a.orderStages)
+	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/stages/{id}",
+		write("updateStage", "Change a stage.", contact.ErrNoStage), a.updateStage)
+	endpoint.Handle(r, "DELETE /t/{tenant}/api/settings/stages/{id}",
+		write("deleteStage", "Delete a stage; its contacts move to replacement_stage_id.",
+			contact.ErrNoStage, contact.ErrStageInUse, contact.ErrInvalidStage), a.deleteStage)
+}
+
+type stageRow struct {
+	ID          id.Stage              `json:"id" format:"uuid"`
+	TenantID    id.Tenant             `json:"tenant_id" format:"uuid"`
+	Name        string                `json:"name"`
+	Slug        string                `json:"slug"`
+	Category    contact.StageCategory `json:"category" enum:"prospect,customer,churned,disqualified,partner"`
+	Color       *string               `json:"color"`
+	Description *string               `json:"description"`
+	SortOrder   int                   `json:"sort_order"`
+	IsDefault   bool                  `json:"is_default"`
+	CreatedAt   endpoint.Stamp        `json:"created_at"`
+}
+
+func rowOfStage(t id.Tenant, s contact.Stage) stageRow {
+	return stageRow{
+		ID: s.ID, TenantID: t, Name: s.Name, Slug: s.Slug, Category: s.Category, Color: s.Color, Description: s.Description,
+		SortOrder: s.SortOrder, IsDefault: s.Default, CreatedAt: endpoint.At(s.CreatedAt),
+	}
+}
+
+func stageRows(t id.Tenant, list []contact.Stage) endpoint.List[stageRow] {
+	rows := make([]stageRow, len(list))
+	for i, s := range list {
+		rows[i] = rowOfStage(t, s)
+	}
+	return endpoint.Whole(rows)
+}
+
+func (a *API) listStages(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[stageRow], error) {
+	list, err := contact.Stages(ctx, a.DB, p.Tenant)
+	return stageRows(p.Tenant, list), err
+}
+
+// stageBody is what a person says about a stage; name and category are needed
+// to create one.
+type stageBody struct {
+	Name        endpoint.Opt[string] `json:"name" nullable:"false"`
+	Category    endpoint.Opt[string] `json:"category" nullable:"false" enum:"prospect,customer,churned,disqualified,partner"`
+	Color       endpoint.Opt[string] `json:"color" doc:"As #rrggbb."`
+	Description endpoint.Opt[string] `json:"description"`
+	SortOrder   endpoint.Opt[int]    `json:"sort_order" nullable:"false"`
+	IsDefault   endpoint.Opt[bool]   `json:"is_default" nullable:"false"`
+}
+
+func (b stageBody) change() contact.StageChange {
+	return contact.StageChange{
+		Name: b.Name.Pointer(), Category: (*contact.StageCategory)(b.Category.Pointer()), Color: cleared(b.Color),
+		Description: cleared(b.Description), SortOrder: b.SortOrder.Pointer(), Default: b.IsDefault.Pointer(),
+	}
+}
+
+func (a *API) createStage(ctx context.Context, p auth.Principal, in *struct{ Body stageBody }) (stageRow, error) {
+	s, err := contact.CreateStage(ctx, a.DB, p.Tenant, in.Body.change(), a.Now())
+	if err != nil {
+		return stageRow{}, err
+	}
+	return rowOfStage(p.Tenant, s), nil
+}
+
+// StagePath names a stage.
+type StagePath struct {
+	ID string `path:"id"`
+}
+
+func (in StagePath) stage() (id.Stage, error) {
+	s, ok := id.Parse[id.Stage](in.ID)
+	if !ok {
+		return "", contact.ErrNoStage
+	}
+	return s, nil
+}
+
+type updateStageRequest struct {
+	StagePath
+	Body stageBody
+}
+
+func (a *API) updateStage(ctx context.Context, p auth.Principal, in *updateStageRequest) (stageRow, error) {
+	stage, err := in.stage()
+	if err != nil {
+		return stageRow{}, err
+	}
+	s, err := contact.UpdateStage(ctx, a.DB, p.Tenant, stage, in.Body.change())
+	if err != nil {
+		return stageRow{}, err
+	}
+	return rowOfStage(p.Tenant, s), nil
+}
+
+type orderStagesRequest struct {
+	Body struct {
+		IDs []id.Stage `json:"ids" doc:"Every stage, in the order wanted."`
+	}
+}
+
+func (a *API) orderStages(ctx context.Context, p auth.Principal, in *orderStagesRequest) (endpoint.List[stageRow], error) {
+	list, err := contact.OrderStages(ctx, a.DB, p.Tenant, in.Body.IDs)
+	if err != nil {
+		return endpoint.List[stageRow]{}, err
+	}
+	return stageRows(p.Tenant, list), nil
+}
+
+type deleteStageRequest struct {
+	StagePath
+	ReplacementStageID string `query:"replacement_stage_id"`
+}
+
+func (a *API) deleteStage(ctx context.Context, p auth.Principal, in *deleteStageRequest) (endpoint.None, error) {
+	stage, err := in.stage()
+	if err != nil {
+		return endpoint.None{}, err
+	}
+	replacement := id.Stage(in.ReplacementStageID)
+	if parsed, ok := id.Parse[id.Stage](in.ReplacementStageID); ok {
+		replacement = parsed
+	}
+	return endpoint.None{}, contact.DeleteStage(ctx, a.DB, p.Tenant, stage, replacement, a.Now())
+}

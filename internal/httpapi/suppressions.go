@@ -1,0 +1,143 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/suppression"
+)
+
+// suppressions registers the operations on the suppression list.
+func (a *API) suppressions(r *endpoint.Router) {
+	write := func(name, summary string, faults ...*fault.Error) endpoint.Op {
+		return endpoint.Op{Name: name, Summary: summary, Tag: "suppressions", Scope: auth.SuppressionWrite, Faults: faults}
+	}
+	endpoint.Handle(r, "GET /t/{tenant}/api/suppressions", endpoint.Op{
+		Name: "listSuppressions", Summary: "List every suppressed address, newest first.",
+		Tag: "suppressions", Scope: auth.SuppressionRead,
+	}, a.listSuppressions)
+	add := write("addSuppression", "Suppress an address, or replace the reason it is suppressed for.")
+	add.Status = http.StatusCreated
+	endpoint.Handle(r, "POST /t/{tenant}/api/suppressions", add, a.addSuppression)
+	endpoint.Handle(r, "DELETE /t/{tenant}/api/suppressions",
+		write("removeSuppression", "Release an address; nobody is resubscribed by that."), a.removeSuppression)
+	endpoint.Handle(r, "POST /t/{tenant}/api/suppressions/bulk",
+		write("suppressContacts", "Suppress the addresses of contacts and unsubscribe them.", suppression.ErrTooMany), a.suppressContacts)
+	imported := write("importSuppressions", "Suppress many addresses.", suppression.ErrLimit)
+	imported.MaxBody = 5 * endpoint.Megabyte
+	endpoint.Handle(r, "POST /t/{tenant}/api/suppressions/import", imported, a.importSuppressions)
+}
+
+type suppressionRow struct {
+	TenantID  id.Tenant      `json:"tenant_id" format:"uuid"`
+	Email     string         `json:"email" format:"email"`
+	Reason    *string        `json:"reason"`
+	CreatedAt endpoint.Stamp `json:"created_at"`
+}
+
+func rowOfSuppression(t id.Tenant, e suppression.Entry) suppressionRow {
+	return suppressionRow{t, e.Email, orNull(e.Reason), endpoint.At(e.AddedAt)}
+}
+
+type listSuppressionsRequest struct {
+	Search string `query:"search" doc:"A part of the address."`
+	Reason string `query:"reason" doc:"Exactly this reason."`
+}
+
+func (a *API) listSuppressions(ctx context.Context, p auth.Principal, in *listSuppressionsRequest) (endpoint.Stream[suppressionRow], error) {
+	list := suppression.All(ctx, a.DB, p.Tenant, suppression.Filter{Search: in.Search, Reason: in.Reason})
+	return endpoint.Stream[suppressionRow]{Rows: func(yield func(suppressionRow, error) bool) {
+		for e, err := range list {
+			if !yield(rowOfSuppression(p.Tenant, e), err) {
+				return
+			}
+		}
+	}}, nil
+}
+
+type addSuppressionRequest struct {
+	Body struct {
+		Email  string               `json:"email"`
+		Reason endpoint.Opt[string] `json:"reason" doc:"Replaces the stored one, so leaving it out clears it."`
+	}
+}
+
+func (a *API) addSuppression(ctx context.Context, p auth.Principal, in *addSuppressionRequest) (suppressionRow, error) {
+	e, err := suppression.Add(ctx, a.DB, p.Tenant, in.Body.Email, in.Body.Reason.Or(""), a.Now())
+	if err != nil {
+		return suppressionRow{}, err
+	}
+	return rowOfSuppression(p.Tenant, e), nil
+}
+
+type removeSuppressionRequest struct {
+	Email string `query:"email" required:"true"`
+}
+
+func (a *API) removeSuppression(ctx context.Context, p auth.Principal, in *removeSuppressionRequest) (endpoint.None, error) {
+	return endpoint.None{}, suppression.Remove(ctx, a.DB, p.Tenant, in.Email, a.Now())
+}
+
+type suppressContactsRequest struct {
+	Body struct {
+		ContactIDs []string             `json:"contact_ids" doc:"1 to 500."`
+		Reason     endpoint.Opt[string] `json:"reason" doc:"sunset when absent."`
+	}
+}
+
+type suppressedContacts struct {
+	Suppressed int `json:"suppressed" doc:"How many contacts were processed; those that do not exist are not."`
+}
+
+func (a *API) suppressContacts(ctx context.Context, p auth.Principal, in *suppressContactsRequest) (suppressedContacts, error) {
+	if len(in.Body.ContactIDs) > suppression.MaxBulk {
+		return suppressedContacts{}, suppression.ErrTooMany
+	}
+	ids, err := contactIDs(in.Body.ContactIDs)
+	if err != nil {
+		return suppressedContacts{}, err
+	}
+	n, err := suppression.SuppressContacts(ctx, a.DB, p.Tenant, ids, in.Body.Reason.Or(""), a.Now())
+	return suppressedContacts{n}, err
+}
+
+// contactIDs reads the ids in a body's contact_ids, each once.
+func contactIDs(texts []string) ([]id.Contact, error) {
+	var problems fault.Problems
+	ids := make([]id.Contact, 0, len(texts))
+	seen := make(map[id.Contact]bool, len(texts))
+	for i, text := range texts {
+		c, ok := id.Parse[id.Contact](text)
+		if !ok {
+			problems.Add(fmt.Sprintf("contact_ids[%d]", i), "must be a UUID")
+		}
+		if !seen[c] {
+			seen[c] = true
+			ids = append(ids, c)
+		}
+	}
+	return ids, problems.Err()
+}
+
+type importSuppressionsRequest struct {
+	Body struct {
+		Emails []string             `json:"emails" doc:"1 to 10000."`
+		Reason endpoint.Opt[string] `json:"reason" doc:"import when absent."`
+	}
+}
+
+type importedSuppressions struct {
+	Added   int      `json:"added"`
+	Updated int      `json:"updated"`
+	Invalid []string `json:"invalid" doc:"What is no address, as it was sent."`
+}
+
+func (a *API) importSuppressions(ctx context.Context, p auth.Principal, in *importSuppressionsRequest) (importedSuppressions, error) {
+	r, err := suppression.Import(ctx, a.DB, p.Tenant, in.Body.Emails, in.Body.Reason.Or(""), a.Now())
+	return importedSuppressions{r.Added, r.Updated, r.Invalid}, err
+}
