@@ -1,0 +1,315 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/broadcast"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/id"
+	"packetboat/internal/lane"
+	"packetboat/internal/outbox"
+	"packetboat/internal/segment"
+	"packetboat/internal/sender"
+)
+
+// broadcastBase is what every form of a broadcast shows.
+type broadcastBase struct {
+	ID             id.Broadcast           `json:"id" format:"uuid"`
+	Name           string                 `json:"name"`
+	Status         broadcast.Status       `json:"status" enum:"draft,scheduled,sending,paused,completed,failed,cancelled"`
+	Kind           broadcast.Kind         `json:"kind" enum:"regular,triggered"`
+	Mode           string                 `json:"mode" enum:"blast"`
+	ContentVersion int                    `json:"content_version"`
+	EmailTypeKey   *string                `json:"email_type_key" doc:"Null when none is set, or it was deleted."`
+	MTAConfigKey   *string                `json:"mta_config_key" doc:"Null when none is set, or it was deleted."`
+	IncludeKeys    []string               `json:"include_segment_keys"`
+	ExcludeKeys    []string               `json:"exclude_segment_keys"`
+	Senders        []string               `json:"sending_identity_emails" nullable:"true" doc:"Null: any sender of the email type."`
+	Tags           []string               `json:"tags"`
+	Metadata       map[string]any         `json:"metadata"`
+	ScheduledAt    *endpoint.Stamp        `json:"scheduled_at"`
+	Tracking       bool                   `json:"tracking_enabled"`
+	DeliveryMode   string                 `json:"delivery_mode" enum:"now,over_days,by_date"`
+	WindowDays     *int                   `json:"delivery_window_days"`
+	WindowDate     *string                `json:"delivery_window_date" format:"date"`
+	SkippedDates   []string               `json:"skipped_dates"`
+	OverflowMode   string                 `json:"overflow_mode" enum:"extend,holdback"`
+	Throttle       *int                   `json:"throttle_per_hour"`
+	Lanes          []deliveryLane         `json:"delivery_lanes" nullable:"true"`
+	SeedLists      []string               `json:"seed_list_ids" nullable:"true"`
+	SplitTest      json.RawMessage        `json:"split_test_config" doc:"Always null: not supported."`
+	SplitResult    json.RawMessage        `json:"split_test_result" doc:"Always null: not supported."`
+	PauseReason    *broadcast.PauseReason `json:"pause_reason" enum:"user,capacity_collapsed,domain_paused,tenant_paused"`
+	ArchivedAt     *endpoint.Stamp        `json:"archived_at"`
+	StartedAt      *endpoint.Stamp        `json:"dispatch_started_at"`
+	CompletedAt    *endpoint.Stamp        `json:"completed_at"`
+	LastSendAt     *endpoint.Stamp        `json:"last_send_at"`
+	CreatedBy      auth.Actor             `json:"created_by"`
+	CreatedAt      endpoint.Stamp         `json:"created_at"`
+	UpdatedAt      endpoint.Stamp         `json:"updated_at"`
+}
+
+type deliveryLane struct {
+	MTAConfigKey string  `json:"mta_config_key"`
+	Weight       float64 `json:"weight"`
+}
+
+// broadcastIDs is what the session form shows besides.
+type broadcastIDs struct {
+	EmailTypeID *string  `json:"email_type_id"`
+	MTAConfigID *string  `json:"mta_config_id"`
+	IncludeIDs  []string `json:"include_segment_ids"`
+	ExcludeIDs  []string `json:"exclude_segment_ids"`
+	SenderIDs   []string `json:"sending_identity_ids"`
+}
+
+// contentHead is what the lean and the full content have in common.
+type contentHead struct {
+	Subject      *string         `json:"subject"`
+	FromName     *string         `json:"from_name"`
+	ReplyTo      *string         `json:"reply_to"`
+	Preheader    *string         `json:"preheader"`
+	TemplateSlug *string         `json:"template_slug"`
+	Binding      json.RawMessage `json:"template_binding"`
+}
+
+// leanContent tells which bodies there are.
+type leanContent struct {
+	contentHead
+	HasHTML     bool `json:"has_body_html"`
+	HasMJML     bool `json:"has_body_mjml"`
+	HasText     bool `json:"has_body_text"`
+	HasSnapshot bool `json:"has_template_snapshot"`
+}
+
+// fullContent has the bodies.
+type fullContent struct {
+	contentHead
+	HTML     *string         `json:"body_html"`
+	MJML     *string         `json:"body_mjml"`
+	Text     *string         `json:"body_text"`
+	Snapshot json.RawMessage `json:"template_snapshot"`
+}
+
+// templateID is what the session form of a content shows besides.
+type templateID struct {
+	TemplateID *string `json:"template_id"`
+}
+
+type (
+	leanSessionContent struct {
+		leanContent
+		templateID
+	}
+	fullSessionContent struct {
+		fullContent
+		templateID
+	}
+)
+
+// leanBroadcast is a row of a list.
+type leanBroadcast struct {
+	broadcastBase
+	Content      leanContent `json:"content"`
+	VariantCount int         `json:"variant_count"`
+	VariantIDs   []string    `json:"variant_ids"`
+}
+
+type leanSession struct {
+	leanBroadcast
+	broadcastIDs
+	Content leanSessionContent `json:"content"`
+}
+
+// fullBroadcast is a row of a list with full=true, and most of a single one.
+type fullBroadcast struct {
+	broadcastBase
+	Content  fullContent        `json:"content"`
+	Variants []broadcastVariant `json:"variants" nullable:"true"`
+}
+
+type fullSession struct {
+	fullBroadcast
+	broadcastIDs
+	Content fullSessionContent `json:"content"`
+}
+
+type broadcastVariant struct {
+	ID        string            `json:"id"`
+	Name      string            `json:"name"`
+	Weight    float64           `json:"weight"`
+	Overrides map[string]string `json:"content_overrides"`
+}
+
+// broadcastRow is a row of a list in the form and the length asked for.
+type broadcastRow struct {
+	lean *form[leanBroadcast, leanSession]
+	full *form[fullBroadcast, fullSession]
+}
+
+// MarshalJSON writes the row that was chosen.
+func (r broadcastRow) MarshalJSON() ([]byte, error) {
+	if r.full != nil {
+		return r.full.MarshalJSON()
+	}
+	return r.lean.MarshalJSON()
+}
+
+// Schema is either row's.
+func (r broadcastRow) Schema(all huma.Registry) *huma.Schema {
+	return &huma.Schema{AnyOf: []*huma.Schema{
+		all.Schema(reflect.TypeFor[leanBroadcast](), true, ""), all.Schema(reflect.TypeFor[fullBroadcast](), true, ""),
+	}}
+}
+
+// broadcastNames are the public names of what broadcasts refer to. What was
+// deleted has none, and is left out.
+type broadcastNames struct {
+	types    map[id.EmailType]string
+	lanes    map[id.MTAConfig]string
+	segments map[id.Segment]string
+	senders  map[id.Identity]string
+	streams  map[string]outbox.Progress
+}
+
+// namesFor reads the names that a list of broadcasts needs.
+func (a *API) namesFor(ctx context.Context, tenant id.Tenant, list []broadcast.Broadcast) (broadcastNames, error) {
+	n := broadcastNames{
+		types: map[id.EmailType]string{}, lanes: map[id.MTAConfig]string{},
+		segments: map[id.Segment]string{}, senders: map[id.Identity]string{},
+	}
+	var streams []string
+	for _, b := range list {
+		if b.StartedAt != nil {
+			streams = append(streams, string(b.ID))
+		}
+	}
+	types, err := sender.EmailTypes(ctx, a.DB, tenant)
+	if err != nil {
+		return n, err
+	}
+	for _, t := range types {
+		n.types[t.ID] = t.Key
+	}
+	lanes, err := lane.List(ctx, a.DB, tenant)
+	if err != nil {
+		return n, err
+	}
+	for _, l := range lanes {
+		n.lanes[l.ID] = l.Key
+	}
+	found, err := segment.List(ctx, a.DB, tenant, segment.Filter{})
+	if err != nil {
+		return n, err
+	}
+	for _, s := range found {
+		n.segments[s.ID] = s.Key
+	}
+	senders, err := sender.Identities(ctx, a.DB, tenant)
+	if err != nil {
+		return n, err
+	}
+	for _, s := range senders {
+		n.senders[s.ID] = s.Address
+	}
+	n.streams, err = outbox.LoadAll(ctx, a.DB, tenant, streams)
+	return n, err
+}
+
+// namesOf returns the names of those ids that have one.
+func namesOf[K comparable](names map[K]string, ids []K) []string {
+	list := make([]string, 0, len(ids))
+	for _, v := range ids {
+		if name, ok := names[v]; ok {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// known returns those ids that have a name.
+func known[K ~string](names map[K]string, ids []K) []string {
+	list := make([]string, 0, len(ids))
+	for _, v := range ids {
+		if _, ok := names[v]; ok {
+			list = append(list, string(v))
+		}
+	}
+	return list
+}
+
+// nameOf returns the name of one id, or nil.
+func nameOf[K comparable](names map[K]string, v K) *string {
+	if name, ok := names[v]; ok {
+		return &name
+	}
+	return nil
+}
+
+func (n broadcastNames) base(b broadcast.Broadcast) broadcastBase {
+	base := broadcastBase{
+		ID: b.ID, Name: b.Name, Status: b.Status, Kind: b.Kind, Mode: "blast", ContentVersion: b.ContentVersion,
+		EmailTypeKey: nameOf(n.types, b.EmailType), MTAConfigKey: nameOf(n.lanes, b.MTAConfig),
+		IncludeKeys: namesOf(n.segments, b.Include), ExcludeKeys: namesOf(n.segments, b.Exclude),
+		Tags: b.Tags, Metadata: b.Metadata, ScheduledAt: endpoint.AtOr(b.ScheduledAt), Tracking: b.Tracking,
+		DeliveryMode: "now", SkippedDates: []string{}, OverflowMode: "extend",
+		ArchivedAt: endpoint.AtOr(b.ArchivedAt), StartedAt: endpoint.AtOr(b.StartedAt), CompletedAt: endpoint.AtOr(b.CompletedAt),
+		LastSendAt: endpoint.AtOr(n.streams[string(b.ID)].LastSendAt),
+		CreatedBy:  b.CreatedBy, CreatedAt: endpoint.At(b.CreatedAt), UpdatedAt: endpoint.At(b.UpdatedAt),
+	}
+	if b.Identities != nil {
+		base.Senders = namesOf(n.senders, b.Identities)
+	}
+	if b.PauseReason != "" {
+		base.PauseReason = &b.PauseReason
+	}
+	return base
+}
+
+func (n broadcastNames) ids(b broadcast.Broadcast) broadcastIDs {
+	ids := broadcastIDs{IncludeIDs: known(n.segments, b.Include), ExcludeIDs: known(n.segments, b.Exclude)}
+	if _, ok := n.types[b.EmailType]; ok {
+		ids.EmailTypeID = new(string(b.EmailType))
+	}
+	if _, ok := n.lanes[b.MTAConfig]; ok {
+		ids.MTAConfigID = new(string(b.MTAConfig))
+	}
+	if b.Identities != nil {
+		ids.SenderIDs = known(n.senders, b.Identities)
+	}
+	return ids
+}
+
+func headOf(c broadcast.Content) contentHead {
+	return contentHead{Subject: c.Subject, FromName: c.FromName, ReplyTo: c.ReplyTo, Preheader: c.Preheader}
+}
+
+func (n broadcastNames) lean(b broadcast.Broadcast) leanBroadcast {
+	return leanBroadcast{
+		broadcastBase: n.base(b),
+		Content:       leanContent{contentHead: headOf(b.Content), HasHTML: b.Bodies.HTML, HasText: b.Bodies.Text},
+		VariantIDs:    []string{},
+	}
+}
+
+func (n broadcastNames) leanSession(b broadcast.Broadcast) leanSession {
+	lean := n.lean(b)
+	return leanSession{lean, n.ids(b), leanSessionContent{leanContent: lean.Content}}
+}
+
+func (n broadcastNames) full(b broadcast.Broadcast) fullBroadcast {
+	return fullBroadcast{
+		broadcastBase: n.base(b),
+		Content:       fullContent{contentHead: headOf(b.Content), HTML: b.Content.HTML, Text: b.Content.Text},
+	}
+}
+
+func (n broadcastNames) fullSession(b broadcast.Broadcast) fullSession {
+	full := n.full(b)
+	return fullSession{full, n.ids(b), fullSessionContent{fullContent: full.Content}}
+}

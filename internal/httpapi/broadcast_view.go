@@ -1,0 +1,250 @@
+package httpapi
+
+import (
+	"context"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/broadcast"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/id"
+	"packetboat/internal/outbox"
+	"packetboat/internal/track"
+)
+
+// embedded is how many recipients a single broadcast shows (contract C9).
+const embedded = 100
+
+// samples is how many failures a failed broadcast shows (contract G26).
+const samples = 5
+
+// broadcastView is a single broadcast.
+type broadcastView struct {
+	fullBroadcast
+	broadcastProgress
+}
+
+type broadcastSessionView struct {
+	fullSession
+	broadcastProgress
+}
+
+// broadcastAnswer is a single broadcast in the form its reader is shown.
+type broadcastAnswer = form[broadcastView, broadcastSessionView]
+
+// broadcastProgress is what a single broadcast shows beside itself.
+type broadcastProgress struct {
+	TotalRecipients int            `json:"total_recipients"`
+	Sent            int            `json:"sent"`
+	Failed          int            `json:"failed"`
+	ProgressPct     int            `json:"progress_pct" doc:"sent over total_recipients, rounded."`
+	Recipients      []recipientRow `json:"recipients,omitzero" doc:"The first 100, once a send has been prepared."`
+	Truncated       bool           `json:"recipients_truncated"`
+	ViewModel       viewModel      `json:"view_model"`
+}
+
+// viewModel is derived and never stored.
+type viewModel struct {
+	Actions   []broadcast.Action `json:"available_actions" doc:"The calls that are legal now."`
+	Readiness *readiness         `json:"schedule_readiness" doc:"Drafts only."`
+	Progress  *deliveryProgress  `json:"delivery_progress" doc:"Null before preparation."`
+	Failure   *failureInfo       `json:"failure_info"`
+}
+
+type readiness struct {
+	Ready    bool                `json:"ready"`
+	Reasons  []broadcast.Reason  `json:"reasons"`
+	Warnings []broadcast.Warning `json:"warnings"`
+}
+
+type deliveryProgress struct {
+	Phase           broadcast.Phase `json:"phase" enum:"preparing,sending,waiting,paused,done"`
+	TotalRecipients int             `json:"total_recipients"`
+	Queued          int             `json:"queued"`
+	Sent            int             `json:"sent"`
+	Delivered       int             `json:"delivered"`
+	Failed          int             `json:"failed"`
+	Skipped         int             `json:"skipped"`
+	HeldBack        int             `json:"held_back"`
+	Excluded        map[string]int  `json:"excluded" doc:"Contacts of the audience that get nothing, by reason."`
+	Remaining       int             `json:"remaining"`
+	ProgressPct     int             `json:"progress_pct"`
+	RatePerMinute   int             `json:"rate_per_minute"`
+	ETA             *endpoint.Stamp `json:"eta"`
+	NextBatchAt     *endpoint.Stamp `json:"next_batch_at"`
+	Plan            []planDay       `json:"plan" nullable:"true" doc:"Null for delivery_mode now."`
+	SeedCopies      seedCopies      `json:"seed_copies"`
+}
+
+type planDay struct {
+	Date    string `json:"date" format:"date"`
+	Planned int    `json:"planned"`
+	Sent    int    `json:"sent"`
+	Status  string `json:"status" enum:"done,today,planned,skipped"`
+}
+
+type seedCopies struct {
+	Sent         int `json:"sent"`
+	SkippedStale int `json:"skipped_stale"`
+}
+
+type failureInfo struct {
+	Code        broadcast.FailureCode `json:"code"`
+	Message     string                `json:"message"`
+	FailedAt    endpoint.Stamp        `json:"failed_at"`
+	FailedCount int                   `json:"failed_count"`
+	Samples     []failureSample       `json:"samples"`
+}
+
+type failureSample struct {
+	Email string `json:"email"`
+	Error string `json:"error"`
+}
+
+// recipientRow is one message of a broadcast (contract 9.7).
+type recipientRow struct {
+	ContactID      id.Contact      `json:"contact_id" format:"uuid"`
+	Email          string          `json:"email"`
+	VariantID      *string         `json:"variant_id"`
+	Sender         *string         `json:"sending_identity_email"`
+	MTAConfigKey   *string         `json:"mta_config_key"`
+	Status         string          `json:"status" enum:"pending,queued,sent,delivered,deferred,bounced,failed,skipped,held_back,cancelled"`
+	ContentVersion int             `json:"content_version"`
+	PlannedFor     *endpoint.Stamp `json:"planned_for"`
+	SentAt         *endpoint.Stamp `json:"sent_at"`
+	DeliveredAt    *endpoint.Stamp `json:"delivered_at"`
+	FirstOpenedAt  *endpoint.Stamp `json:"first_opened_at"`
+	FirstClickedAt *endpoint.Stamp `json:"first_clicked_at"`
+	BouncedAt      *endpoint.Stamp `json:"bounced_at"`
+	BounceType     *string         `json:"bounce_type"`
+	ComplainedAt   *endpoint.Stamp `json:"complained_at"`
+	UnsubscribedAt *endpoint.Stamp `json:"unsubscribed_at"`
+	SkipReason     *string         `json:"skip_reason"`
+	Error          *string         `json:"error"`
+}
+
+// viewBroadcast returns a broadcast with all that a single one shows.
+func (a *API) viewBroadcast(ctx context.Context, p auth.Principal, b broadcast.Broadcast) (broadcastAnswer, error) {
+	names, err := a.namesFor(ctx, b.Tenant, []broadcast.Broadcast{b})
+	if err != nil {
+		return broadcastAnswer{}, err
+	}
+	extra, err := a.progressOf(ctx, b, names)
+	if err != nil {
+		return broadcastAnswer{}, err
+	}
+	return formFor(p,
+		func() broadcastView { return broadcastView{names.full(b), extra} },
+		func() broadcastSessionView { return broadcastSessionView{names.fullSession(b), extra} }), nil
+}
+
+func (a *API) progressOf(ctx context.Context, b broadcast.Broadcast, names broadcastNames) (broadcastProgress, error) {
+	out := broadcastProgress{ViewModel: viewModel{Actions: b.Available()}}
+	if b.Status == broadcast.Draft {
+		ready, err := broadcast.Ready(ctx, a.DB, b)
+		if err != nil {
+			return out, err
+		}
+		out.ViewModel.Readiness = &readiness{len(ready.Reasons) == 0, ready.Reasons, ready.Warnings}
+	}
+	progress, err := broadcast.LoadProgress(ctx, a.DB, b, a.Now())
+	if err != nil {
+		return out, err
+	}
+	if b.Failure != nil {
+		out.ViewModel.Failure, err = a.failureOf(ctx, b, progress)
+		if err != nil {
+			return out, err
+		}
+	}
+	if progress == nil {
+		return out, nil
+	}
+	out.TotalRecipients, out.Sent, out.Failed, out.ProgressPct = progress.Total, progress.Sent, progress.Failed, progress.Percent
+	out.ViewModel.Progress = showProgress(progress)
+	records, err := outbox.First(ctx, a.DB, b.Tenant, string(b.ID), embedded)
+	if err != nil {
+		return out, err
+	}
+	out.Truncated = progress.Total > len(records)
+	out.Recipients, err = a.recipientRows(ctx, b.Tenant, records, names)
+	return out, err
+}
+
+func showProgress(p *broadcast.Progress) *deliveryProgress {
+	return &deliveryProgress{
+		Phase: p.Phase, TotalRecipients: p.Total, Queued: p.Waiting, Sent: p.Sent, Delivered: p.Delivered, Failed: p.Failed,
+		Skipped: p.Skipped, HeldBack: p.HeldBack, Excluded: p.Excluded, Remaining: p.Waiting, ProgressPct: p.Percent,
+		RatePerMinute: p.PerMinute, ETA: endpoint.AtOr(p.ETA),
+	}
+}
+
+func (a *API) failureOf(ctx context.Context, b broadcast.Broadcast, p *broadcast.Progress) (*failureInfo, error) {
+	info := &failureInfo{Code: b.Failure.Code, Message: b.Failure.Message, FailedAt: endpoint.At(b.Failure.At), Samples: []failureSample{}}
+	if p == nil {
+		return info, nil
+	}
+	info.FailedCount = p.Failed
+	failed, err := outbox.FirstFailures(ctx, a.DB, b.Tenant, string(b.ID), samples)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range failed {
+		info.Samples = append(info.Samples, failureSample{r.Email, r.Error})
+	}
+	return info, nil
+}
+
+// recipientRows shows messages, with when each was first opened and clicked by
+// somebody who is not known to be a machine.
+func (a *API) recipientRows(ctx context.Context, tenant id.Tenant, records []outbox.Record, names broadcastNames) ([]recipientRow, error) {
+	messages := make([]id.Message, len(records))
+	rows := make([]recipientRow, len(records))
+	at := map[id.Message]*recipientRow{}
+	for i, r := range records {
+		messages[i], rows[i] = r.ID, recipientOf(r, names)
+		at[r.ID] = &rows[i]
+	}
+	hits, err := track.HitsOf(ctx, a.DB, tenant, messages)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range hits { // by time
+		row := at[h.Message]
+		switch {
+		case row == nil || h.Class == track.Bot:
+		case h.Click && row.FirstClickedAt == nil:
+			row.FirstClickedAt = new(endpoint.At(h.At))
+		case !h.Click && row.FirstOpenedAt == nil:
+			row.FirstOpenedAt = new(endpoint.At(h.At))
+		}
+	}
+	return rows, nil
+}
+
+func recipientOf(r outbox.Record, names broadcastNames) recipientRow {
+	row := recipientRow{
+		ContactID: r.Contact, Email: r.Email, VariantID: textOr(r.Variant), Sender: nameOf(names.senders, r.Identity),
+		MTAConfigKey: nameOf(names.lanes, r.Lane), Status: string(r.State), ContentVersion: r.ContentVersion,
+		SentAt: endpoint.AtOr(r.SentAt), BounceType: textOr(r.BounceType), SkipReason: textOr(r.SkipReason), Error: textOr(r.Error),
+	}
+	switch r.State {
+	case outbox.Queued, outbox.Claimed:
+		row.Status, row.PlannedFor = "queued", new(endpoint.At(r.DueAt))
+		if r.Deferred {
+			row.Status = "deferred"
+		}
+	case outbox.Delivered:
+		row.DeliveredAt = endpoint.AtOr(r.EndedAt)
+	case outbox.Bounced:
+		row.BouncedAt = endpoint.AtOr(r.EndedAt)
+	}
+	return row
+}
+
+// textOr returns nil for the empty text.
+func textOr(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

@@ -1,0 +1,133 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/broadcast"
+	"packetboat/internal/content"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+)
+
+// broadcasts registers the operations on broadcasts.
+func (a *API) broadcasts(r *endpoint.Router) {
+	op := func(name, summary string, scope auth.Scope, faults ...*fault.Error) endpoint.Op {
+		return endpoint.Op{Name: name, Summary: summary, Tag: "broadcasts", Scope: scope, Faults: faults}
+	}
+	list := op("listBroadcasts", "List broadcasts, newest first.", auth.BroadcastsRead, broadcast.ErrStatus, broadcast.ErrMetadataFind)
+	list.Description = "Rows are lean: bodies are told by has_* flags and variants by their ids, unless full=true. Archived broadcasts are hidden unless asked for."
+	endpoint.Handle(r, "GET /t/{tenant}/api/broadcasts", list, a.listBroadcasts)
+	endpoint.Handle(r, "GET /t/{tenant}/api/broadcasts/{broadcast_id}",
+		op("getBroadcast", "Get a broadcast with its progress, and what can be done with it.", auth.BroadcastsRead, broadcast.ErrNotFound), a.getBroadcast)
+
+	create := op("createBroadcast", "Create a draft. Nothing is sent by it.", auth.BroadcastsWrite, writeFaults...)
+	create.Status, create.MaxBody, create.Idempotent, create.FieldFaults = http.StatusCreated, 5*endpoint.Megabyte, true, broadcastFieldFaults
+	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts", create, a.createBroadcast)
+	update := op("updateBroadcast", "Change a draft: what is not sent stays as it is.", auth.BroadcastsWrite, append(writeFaults, broadcast.ErrNotFound, broadcast.ErrNotDraft)...)
+	update.MaxBody, update.FieldFaults = 5*endpoint.Megabyte, broadcastFieldFaults
+	endpoint.Handle(r, "PUT /t/{tenant}/api/broadcasts/{broadcast_id}", update, a.updateBroadcast)
+	endpoint.Handle(r, "DELETE /t/{tenant}/api/broadcasts/{broadcast_id}",
+		op("deleteBroadcast", "Delete a draft for good.", auth.BroadcastsWrite, broadcast.ErrNotFound, broadcast.ErrNotDraft), a.deleteBroadcast)
+
+	move := func(name, path, summary string, scope auth.Scope, do mover, faults ...*fault.Error) {
+		endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/{broadcast_id}/"+path,
+			op(name, summary, scope, append(faults, broadcast.ErrNotFound, broadcast.ErrTransition)...), a.moveBroadcast(do))
+	}
+	move("scheduleBroadcast", "schedule", "Schedule a draft, if every guard lets it pass.", auth.BroadcastsSchedule, broadcast.Arm,
+		broadcast.ErrNoSegment, broadcast.ErrEmailType, broadcast.ErrNoMTA, content.ErrNoContent, content.ErrLiquid, broadcast.ErrNoIdentity)
+	move("unscheduleBroadcast", "unschedule", "Take a scheduled broadcast back, so that it can be edited.", auth.BroadcastsSchedule, broadcast.ToDraft)
+	move("pauseBroadcast", "pause", "Pause a send.", auth.BroadcastsSchedule, pauseByUser)
+	move("resumeBroadcast", "resume", "Let a paused send go on.", auth.BroadcastsSchedule, broadcast.Continue, broadcast.ErrCauseActive)
+	move("cancelBroadcast", "cancel", "Cancel a broadcast. What has left is not called back.", auth.BroadcastsSchedule, broadcast.Abandon)
+	move("archiveBroadcast", "archive", "Hide an ended broadcast from lists.", auth.BroadcastsWrite, broadcast.Shelve)
+	move("unarchiveBroadcast", "unarchive", "Show an archived broadcast in lists again.", auth.BroadcastsWrite, broadcast.Unshelve)
+}
+
+type listBroadcastsRequest struct {
+	Status   string `query:"status" doc:"Comma list of statuses."`
+	Tags     string `query:"tags" doc:"Comma list; broadcasts that have any of them."`
+	Metadata string `query:"metadata" doc:"A JSON object that the metadata must contain."`
+	Since    string `query:"since" doc:"Created at this time or later."`
+	Before   string `query:"before" doc:"Created before this time."`
+	Full     string `query:"full" doc:"true: complete rows."`
+	Archived string `query:"archived" doc:"true: archived ones too; only: nothing but them."`
+}
+
+// filter reads the query.
+func (in *listBroadcastsRequest) filter() (broadcast.Filter, error) {
+	var p fault.Problems
+	f := broadcast.Filter{
+		Tags: endpoint.CommaList(in.Tags), Bodies: endpoint.Flag(in.Full),
+		Since: queryTime(&p, "since", in.Since), Before: queryTime(&p, "before", in.Before),
+	}
+	switch in.Archived {
+	case "":
+	case "true":
+		f.Shelf = broadcast.LiveAndArchived
+	case "only":
+		f.Shelf = broadcast.Archived
+	default:
+		p.Add("archived", "must be true or only, or left out")
+	}
+	var err error
+	if f.Status, err = broadcast.ParseStatuses(endpoint.CommaList(in.Status)); err != nil {
+		return f, err
+	}
+	if in.Metadata != "" {
+		c, err := broadcast.ParseContainment(in.Metadata)
+		if err != nil {
+			return f, err
+		}
+		f.Metadata = &c
+	}
+	return f, p.Err()
+}
+
+// queryTime reads a time in a query; nil when it is absent.
+func queryTime(p *fault.Problems, name, text string) *time.Time {
+	if text == "" {
+		return nil
+	}
+	t, err := endpoint.ParseTime(text)
+	if err != nil {
+		p.Add(name, err.Error())
+		return nil
+	}
+	return &t
+}
+
+func (a *API) listBroadcasts(ctx context.Context, p auth.Principal, in *listBroadcastsRequest) (endpoint.List[broadcastRow], error) {
+	var none endpoint.List[broadcastRow]
+	f, err := in.filter()
+	if err != nil {
+		return none, err
+	}
+	list, err := broadcast.List(ctx, a.DB, p.Tenant, f)
+	if err != nil {
+		return none, err
+	}
+	names, err := a.namesFor(ctx, p.Tenant, list)
+	if err != nil {
+		return none, err
+	}
+	rows := make([]broadcastRow, len(list))
+	for i, b := range list {
+		if f.Bodies {
+			rows[i].full = new(formFor(p, func() fullBroadcast { return names.full(b) }, func() fullSession { return names.fullSession(b) }))
+		} else {
+			rows[i].lean = new(formFor(p, func() leanBroadcast { return names.lean(b) }, func() leanSession { return names.leanSession(b) }))
+		}
+	}
+	return endpoint.Whole(rows), nil
+}
+
+func (a *API) getBroadcast(ctx context.Context, p auth.Principal, in *broadcastPath) (broadcastAnswer, error) {
+	b, err := a.broadcastAt(ctx, p, in.ID)
+	if err != nil {
+		return broadcastAnswer{}, err
+	}
+	return a.viewBroadcast(ctx, p, b)
+}

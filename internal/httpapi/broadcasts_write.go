@@ -1,0 +1,413 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/broadcast"
+	"packetboat/internal/content"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/lane"
+	"packetboat/internal/segment"
+	"packetboat/internal/sender"
+)
+
+// writeFaults are what create and update may answer.
+var writeFaults = []*fault.Error{
+	broadcast.ErrEmailType, broadcast.ErrMTAConfig, broadcast.ErrSegment, broadcast.ErrIdentity, broadcast.ErrTemplate,
+	broadcast.ErrMetadata, content.ErrNoContent, content.ErrLiquid, broadcast.ErrVariants, broadcast.ErrArmDelivery,
+	broadcast.ErrSplitTest, broadcast.ErrLimit,
+}
+
+// broadcastFieldFaults are the fields with a code of their own (contract Z21).
+var broadcastFieldFaults = map[string]*fault.Error{
+	"email_type_key":           broadcast.ErrEmailType,
+	"mta_config_key":           broadcast.ErrMTAConfig,
+	"include_segment_keys":     broadcast.ErrSegment,
+	"exclude_segment_keys":     broadcast.ErrSegment,
+	"sending_identity_emails":  broadcast.ErrIdentity,
+	"metadata":                 broadcast.ErrMetadata,
+	"variants":                 broadcast.ErrVariants,
+	"split_test_config":        broadcast.ErrSplitTest,
+	"content":                  content.ErrNoContent,
+	"content.body_mjml":        fault.ErrInput,
+	"content.body_text":        fault.ErrInput,
+	"content.from_name":        fault.ErrInput,
+	"content.preheader":        fault.ErrInput,
+	"content.reply_to":         fault.ErrInput,
+	"content.template_binding": fault.ErrInput,
+	"content.template_slug":    broadcast.ErrTemplate,
+}
+
+// broadcastBody is what a caller writes.
+//
+// The fields of spread sends, lanes, caps, seeds and variants are known, so
+// that asking for more than their default is refused rather than dropped. What
+// only the session form knows is read by hand: a key's is ignored.
+type broadcastBody struct {
+	Name         endpoint.Opt[string]           `json:"name" nullable:"false" doc:"Internal; 1 to 200 characters. Default: the subject."`
+	EmailTypeKey endpoint.Opt[string]           `json:"email_type_key" doc:"Required of API keys."`
+	MTAConfigKey endpoint.Opt[string]           `json:"mta_config_key"`
+	IncludeKeys  endpoint.Opt[[]string]         `json:"include_segment_keys"`
+	ExcludeKeys  endpoint.Opt[[]string]         `json:"exclude_segment_keys"`
+	Senders      endpoint.Opt[[]string]         `json:"sending_identity_emails" doc:"Left out, null or empty: any sender of the email type."`
+	Tags         endpoint.Opt[[]string]         `json:"tags" doc:"At most 50, of 1 to 64 characters."`
+	Metadata     endpoint.Opt[json.RawMessage]  `json:"metadata" nullable:"false" doc:"A flat object: at most 20 keys, 8 KB."`
+	Tracking     endpoint.Opt[bool]             `json:"tracking_enabled" nullable:"false" doc:"Default: the account's."`
+	ScheduledAt  endpoint.Opt[string]           `json:"scheduled_at" doc:"RFC 3339. Recorded only; scheduling is a call of its own."`
+	Mode         endpoint.Opt[string]           `json:"mode" nullable:"false" enum:"blast"`
+	Content      endpoint.Opt[broadcastContent] `json:"content" nullable:"false"`
+	Variants     endpoint.Opt[json.RawMessage]  `json:"variants" doc:"Only null, for the time being."`
+	SplitTest    endpoint.Opt[json.RawMessage]  `json:"split_test_config" doc:"Only null."`
+	DeliveryMode endpoint.Opt[string]           `json:"delivery_mode" nullable:"false" enum:"now" doc:"Only now, for the time being."`
+	WindowDays   endpoint.Opt[json.RawMessage]  `json:"delivery_window_days" doc:"Only null, for the time being."`
+	WindowDate   endpoint.Opt[json.RawMessage]  `json:"delivery_window_date" doc:"Only null, for the time being."`
+	SkippedDates endpoint.Opt[[]string]         `json:"skipped_dates" doc:"Only empty, for the time being."`
+	OverflowMode endpoint.Opt[string]           `json:"overflow_mode" nullable:"false" enum:"extend" doc:"Only extend, for the time being."`
+	Throttle     endpoint.Opt[json.RawMessage]  `json:"throttle_per_hour" doc:"Only null, for the time being."`
+	Lanes        endpoint.Opt[json.RawMessage]  `json:"delivery_lanes" doc:"Only null, for the time being."`
+	SeedLists    endpoint.Opt[json.RawMessage]  `json:"seed_list_ids" doc:"Only null, for the time being."`
+	EmailTypeID  json.RawMessage                `json:"email_type_id,omitempty" doc:"Session form."`
+	MTAConfigID  json.RawMessage                `json:"mta_config_id,omitempty" doc:"Session form."`
+	IncludeIDs   json.RawMessage                `json:"include_segment_ids,omitempty" doc:"Session form."`
+	ExcludeIDs   json.RawMessage                `json:"exclude_segment_ids,omitempty" doc:"Session form."`
+	SenderIDs    json.RawMessage                `json:"sending_identity_ids,omitempty" doc:"Session form."`
+}
+
+type broadcastContent struct {
+	Subject    endpoint.Opt[string]          `json:"subject" doc:"Required, one line; Liquid allowed."`
+	HTML       endpoint.Opt[string]          `json:"body_html" doc:"Required; Liquid allowed."`
+	Text       endpoint.Opt[string]          `json:"body_text" doc:"Default: derived from body_html."`
+	MJML       endpoint.Opt[string]          `json:"body_mjml" doc:"Only null, for the time being."`
+	FromName   endpoint.Opt[string]          `json:"from_name" doc:"Instead of the sender's display name."`
+	ReplyTo    endpoint.Opt[string]          `json:"reply_to" doc:"Instead of the sender's."`
+	Preheader  endpoint.Opt[string]          `json:"preheader" doc:"Shown by mailboxes beside the subject."`
+	Slug       endpoint.Opt[string]          `json:"template_slug" doc:"Only null, for the time being."`
+	Binding    endpoint.Opt[json.RawMessage] `json:"template_binding" doc:"Only null, for the time being."`
+	TemplateID json.RawMessage               `json:"template_id,omitempty" doc:"Session form."`
+}
+
+// parts returns the parts of the content that were sent.
+func (c broadcastContent) parts() map[broadcast.Field]*string {
+	parts := map[broadcast.Field]*string{}
+	for f, v := range map[broadcast.Field]endpoint.Opt[string]{
+		broadcast.Subject: c.Subject, broadcast.Preheader: c.Preheader, broadcast.FromName: c.FromName,
+		broadcast.ReplyTo: c.ReplyTo, broadcast.BodyHTML: c.HTML, broadcast.BodyText: c.Text,
+	} {
+		if v.Set {
+			parts[f] = v.Pointer()
+		}
+	}
+	return parts
+}
+
+const notYet = "is not available yet: leave it out or send its default"
+
+// refuse says what the body asks for that cannot be done (yet), each by its name.
+func (in *broadcastBody) refuse(p auth.Principal) error {
+	c := in.Content.Value
+	if in.SplitTest.Given() {
+		return broadcast.ErrSplitTest
+	}
+	if in.Variants.Given() {
+		if err := broadcast.CheckVariants(in.Variants.Value); err != nil {
+			return err
+		}
+	}
+	if c.Slug.Given() || !p.IsKey() && given(c.TemplateID) {
+		return broadcast.ErrTemplate
+	}
+	var bad fault.Problems
+	for _, f := range []struct {
+		path string
+		more bool
+	}{
+		{"content.body_mjml", c.MJML.Given()},
+		{"content.template_binding", c.Binding.Given()},
+		{"variants", in.Variants.Given()},
+		{"delivery_window_days", in.WindowDays.Given()},
+		{"delivery_window_date", in.WindowDate.Given()},
+		{"skipped_dates", len(in.SkippedDates.Value) > 0},
+		{"throttle_per_hour", in.Throttle.Given()},
+		{"delivery_lanes", in.Lanes.Given()},
+		{"seed_list_ids", in.SeedLists.Given()},
+	} {
+		if f.more {
+			bad.Add(f.path, notYet)
+		}
+	}
+	return bad.Err()
+}
+
+func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+
+// change turns the body into a change: public names become ids.
+func (a *API) change(ctx context.Context, p auth.Principal, in *broadcastBody) (broadcast.Change, error) {
+	var ch broadcast.Change
+	if err := in.refuse(p); err != nil {
+		return ch, err
+	}
+	ch = broadcast.Change{Name: in.Name.Pointer(), Tracking: in.Tracking.Pointer()}
+	if in.Content.Set {
+		ch.Content = in.Content.Value.parts()
+	}
+	if in.Tags.Set {
+		ch.Tags = &in.Tags.Value
+	}
+	if in.ScheduledAt.Set {
+		ch.Start = &broadcast.Start{}
+		if in.ScheduledAt.Given() {
+			t, err := endpoint.ParseTime(in.ScheduledAt.Value)
+			if err != nil {
+				return ch, fault.Input(fault.Field{Path: "scheduled_at", Message: err.Error()})
+			}
+			ch.Start.At = &t
+		}
+	}
+	var err error
+	if in.Metadata.Set {
+		if ch.Metadata, err = broadcast.ParseMetadata(in.Metadata.Value); err != nil {
+			return ch, err
+		}
+	}
+	return ch, a.resolve(ctx, p, in, &ch)
+}
+
+// resolve looks up what the body refers to. A person may name things by id
+// too, and the id wins.
+func (a *API) resolve(ctx context.Context, p auth.Principal, in *broadcastBody, ch *broadcast.Change) error {
+	ids, err := in.sessionIDs(p)
+	if err != nil {
+		return err
+	}
+	if err := a.resolveType(ctx, p, in, ids, ch); err != nil {
+		return err
+	}
+	switch {
+	case ids.lane != nil && *ids.lane != "":
+		if _, err := lane.ByID(ctx, a.DB, p.Tenant, *ids.lane); err != nil {
+			return becomes(err, lane.ErrNotFound, broadcast.ErrMTAConfig)
+		}
+		ch.MTAConfig = ids.lane
+	case ids.lane != nil:
+		ch.MTAConfig = ids.lane
+	case in.MTAConfigKey.Given():
+		l, err := lane.ByKey(ctx, a.DB, p.Tenant, in.MTAConfigKey.Value)
+		if err != nil {
+			return err
+		}
+		ch.MTAConfig = &l.ID
+	case in.MTAConfigKey.Set:
+		ch.MTAConfig = new(id.MTAConfig(""))
+	}
+	if ch.Include, err = a.resolveSegments(ctx, p.Tenant, in.IncludeKeys, ids.include); err != nil {
+		return err
+	}
+	if ch.Exclude, err = a.resolveSegments(ctx, p.Tenant, in.ExcludeKeys, ids.exclude); err != nil {
+		return err
+	}
+	return a.resolveSenders(ctx, p.Tenant, in.Senders, ids.senders, ch)
+}
+
+// resolveType looks up the email type, which must be active.
+func (a *API) resolveType(ctx context.Context, p auth.Principal, in *broadcastBody, ids sessionIDs, ch *broadcast.Change) error {
+	var typ sender.EmailType
+	var err error
+	switch {
+	case ids.emailType != nil && *ids.emailType != "":
+		typ, err = sender.EmailTypeByID(ctx, a.DB, p.Tenant, *ids.emailType)
+		err = becomes(err, sender.ErrEmailTypeNotFound, broadcast.ErrEmailType)
+	case in.EmailTypeKey.Given():
+		typ, err = sender.EmailTypeByKey(ctx, a.DB, p.Tenant, in.EmailTypeKey.Value)
+	case ids.emailType != nil || in.EmailTypeKey.Set:
+		if p.IsKey() {
+			return broadcast.ErrEmailType.Sayf("email_type_key is required")
+		}
+		ch.EmailType = new(id.EmailType(""))
+		return nil
+	default:
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !typ.Active {
+		return broadcast.ErrEmailType.Sayf("the email type %s is not active", typ.Key)
+	}
+	ch.EmailType = &typ.ID
+	return nil
+}
+
+func (a *API) resolveSegments(ctx context.Context, tenant id.Tenant, keys endpoint.Opt[[]string], ids *[]id.Segment) (*[]id.Segment, error) {
+	var list []segment.Segment
+	var err error
+	switch {
+	case ids != nil:
+		list, err = segment.ByIDs(ctx, a.DB, tenant, *ids)
+	case keys.Set:
+		list, err = segment.ByKeys(ctx, a.DB, tenant, keys.Value)
+	default:
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	found := make([]id.Segment, len(list))
+	for i, s := range list {
+		found[i] = s.ID
+	}
+	return &found, nil
+}
+
+func (a *API) resolveSenders(ctx context.Context, tenant id.Tenant, addresses endpoint.Opt[[]string], ids *[]id.Identity, ch *broadcast.Change) error {
+	var list []sender.Identity
+	var err error
+	switch {
+	case ids != nil:
+		list, err = sender.IdentitiesByID(ctx, a.DB, tenant, *ids)
+		if err == nil && len(list) < len(*ids) {
+			err = broadcast.ErrIdentity
+		}
+	case addresses.Set:
+		list, err = sender.IdentitiesByAddress(ctx, a.DB, tenant, addresses.Value)
+	default:
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	found := make([]id.Identity, len(list))
+	for i, s := range list {
+		found[i] = s.ID
+	}
+	ch.Identities = &found
+	return nil
+}
+
+// sessionIDs are the references that a person may make by id; nil: not made.
+type sessionIDs struct {
+	emailType        *id.EmailType
+	lane             *id.MTAConfig
+	include, exclude *[]id.Segment
+	senders          *[]id.Identity
+}
+
+// sessionIDs reads them; a key has none.
+func (in *broadcastBody) sessionIDs(p auth.Principal) (sessionIDs, error) {
+	var ids sessionIDs
+	if p.IsKey() {
+		return ids, nil
+	}
+	var bad fault.Problems
+	ids.emailType = oneID[id.EmailType](&bad, "email_type_id", in.EmailTypeID)
+	ids.lane = oneID[id.MTAConfig](&bad, "mta_config_id", in.MTAConfigID)
+	ids.include = manyIDs[id.Segment](&bad, "include_segment_ids", in.IncludeIDs)
+	ids.exclude = manyIDs[id.Segment](&bad, "exclude_segment_ids", in.ExcludeIDs)
+	ids.senders = manyIDs[id.Identity](&bad, "sending_identity_ids", in.SenderIDs)
+	return ids, bad.Err()
+}
+
+// oneID reads an id; the empty id for null, nil when there is none.
+func oneID[T ~string](bad *fault.Problems, path string, raw json.RawMessage) *T {
+	if len(raw) == 0 {
+		return nil
+	}
+	if !given(raw) {
+		return new(T(""))
+	}
+	var text string
+	v, ok := T(""), false
+	if json.Unmarshal(raw, &text) == nil {
+		v, ok = id.Parse[T](text)
+	}
+	if !ok {
+		bad.Add(path, "must be a uuid")
+	}
+	return &v
+}
+
+// manyIDs reads a list of ids, each once; null is the empty list.
+func manyIDs[T ~string](bad *fault.Problems, path string, raw json.RawMessage) *[]T {
+	if len(raw) == 0 {
+		return nil
+	}
+	var texts []string
+	if json.Unmarshal(raw, &texts) != nil {
+		bad.Add(path, "must be a list of uuids")
+		return nil
+	}
+	seen := map[T]bool{}
+	list := []T{}
+	for _, t := range texts {
+		v, ok := id.Parse[T](t)
+		if !ok {
+			bad.Add(path, "must be a list of uuids")
+			return nil
+		}
+		if !seen[v] {
+			seen[v] = true
+			list = append(list, v)
+		}
+	}
+	return &list
+}
+
+// becomes turns one fault into another.
+func becomes(err error, from, to *fault.Error) error {
+	if f, ok := fault.As(err); ok && f.Is(from) {
+		return to
+	}
+	return err
+}
+
+type createBroadcastRequest struct {
+	Key  string `header:"Idempotency-Key" doc:"8 to 128 letters, digits, - or _; a repeat within 24 hours returns the first answer."`
+	Body broadcastBody
+}
+
+func (a *API) createBroadcast(ctx context.Context, p auth.Principal, in *createBroadcastRequest) (broadcastAnswer, error) {
+	ch, err := a.change(ctx, p, &in.Body)
+	if err != nil {
+		return broadcastAnswer{}, err
+	}
+	if ch.EmailType == nil && p.IsKey() {
+		return broadcastAnswer{}, broadcast.ErrEmailType.Sayf("email_type_key is required")
+	}
+	b, err := broadcast.Create(ctx, a.DB, p.Tenant, ch, p.Actor(), a.Now())
+	if err != nil {
+		return broadcastAnswer{}, err
+	}
+	return a.viewBroadcast(ctx, p, b)
+}
+
+type updateBroadcastRequest struct {
+	broadcastPath
+	Body broadcastBody
+}
+
+func (a *API) updateBroadcast(ctx context.Context, p auth.Principal, in *updateBroadcastRequest) (broadcastAnswer, error) {
+	ch, err := a.change(ctx, p, &in.Body)
+	if err != nil {
+		return broadcastAnswer{}, err
+	}
+	bid, ok := id.Parse[id.Broadcast](in.ID)
+	if !ok {
+		return broadcastAnswer{}, broadcast.ErrNotFound
+	}
+	b, err := broadcast.Edit(ctx, a.DB, p.Tenant, bid, ch, a.Now())
+	if err != nil {
+		return broadcastAnswer{}, err
+	}
+	return a.viewBroadcast(ctx, p, b)
+}
+
+func (a *API) deleteBroadcast(ctx context.Context, p auth.Principal, in *broadcastPath) (endpoint.None, error) {
+	bid, ok := id.Parse[id.Broadcast](in.ID)
+	if !ok {
+		return endpoint.None{}, broadcast.ErrNotFound
+	}
+	return endpoint.None{}, broadcast.Remove(ctx, a.DB, p.Tenant, bid)
+}
