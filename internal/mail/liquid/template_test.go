@@ -3,6 +3,7 @@ package liquid_test
 import (
 	"context"
 	"errors"
+	"net/url"
 	"slices"
 	"sync"
 	"testing"
@@ -39,6 +40,8 @@ var vars = map[string]any{
 		"first_name":    "Ann",
 		"custom_fields": map[string]any{"plan": "pro", "seats": int64(3)},
 	},
+	"pointers": []any{new("a"), new(2), &noon, (*time.Time)(nil), (*string)(nil), (*url.URL)(nil), &url.URL{Path: "/x"}},
+	"labels":   map[string]string{"a": "b"},
 	"items": []any{
 		map[string]any{"name": "Tea", "price": 3.5},
 		map[string]any{"name": "Cup", "price": int64(12)},
@@ -87,6 +90,8 @@ func TestMergeFields(t *testing.T) {
 		{"{{ unsafe }}", `<b title="x">Ann & 'Bob'</b>`},
 		{"{{ contact.custom_fields }}", `{"plan":"pro","seats":3}`},
 		{"{{ now | date: '%H' }}", "12"},
+		{"{{ pointers | join: '|' }}", "a|2|2026-03-14 12:00:00 +0100||||/x"},
+		{"{{ labels.a }}{{ labels }}", `b{"a":"b"}`},
 		{"{{}}{{ }}", ""},
 		{"", ""},
 	})
