@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"packetboat/internal/sqldb/dbtest"
 )
 
 func TestRateLimits(t *testing.T) {
@@ -254,16 +252,5 @@ func TestADeprecatedOperationNamesItsSuccessor(t *testing.T) {
 	}
 	if got := s.do("GET /t/acme/api/things", "", "X-API-Key: key+x"); got.header.Get("Deprecation") != "" {
 		t.Error("an operation that stays is announced to go")
-	}
-}
-
-func TestADatabaseThatIsDownIsUnavailable(t *testing.T) {
-	t.Parallel()
-	db := dbtest.Postgres(t)
-	s := newShop(t, options{db: db})
-	_ = db.Close()
-	got := s.do("POST /t/acme/api/things", `{"name": "x"}`, key, "X-API-Key: "+writer)
-	if got.status != 503 || got.code() != "UNAVAILABLE" {
-		t.Errorf("answer = %d %s\n%s", got.status, got.body, s.log)
 	}
 }

@@ -1,0 +1,96 @@
+package endpoint_test
+
+import (
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+)
+
+func TestADatabaseThatIsDownIsUnavailable(t *testing.T) {
+	t.Parallel()
+	dbtest.Addresses(t, func(t *testing.T, address string) {
+		if !strings.HasPrefix(address, "postgres") {
+			t.Skip("SQLite lives in our own process")
+		}
+		u, err := url.Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cable := plug(t, u.Host)
+		u.Host = cable.Addr().String()
+		db, err := sqldb.Open(t.Context(), u.String(), sqldb.Options{MaxConns: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = db.Close() })
+		if _, err := db.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s := newShop(t, options{db: db})
+		post := func() reply { return s.do("POST /t/acme/api/things", `{"name": "x"}`, key, "X-API-Key: "+writer) }
+		if got := post(); got.status != 201 {
+			t.Fatalf("while it is up: %d %s", got.status, got.body)
+		}
+		cable.pull()
+		for range 2 { // on a connection that breaks, then on one that cannot be made
+			if got := post(); got.status != 503 || got.code() != "UNAVAILABLE" {
+				t.Errorf("while it is down: %d %s\n%s", got.status, got.body, s.log)
+			}
+		}
+	})
+}
+
+// cable carries connections to a server until it is pulled.
+type cable struct {
+	net.Listener
+	mu    sync.Mutex
+	conns []net.Conn
+}
+
+func plug(t *testing.T, server string) *cable {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &cable{Listener: l}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			near, err := l.Accept()
+			if err != nil {
+				return
+			}
+			far, err := net.Dial("tcp", server)
+			if err != nil {
+				_ = near.Close()
+				continue
+			}
+			c.mu.Lock()
+			c.conns = append(c.conns, near, far)
+			c.mu.Unlock()
+			wg.Go(func() { _, _ = io.Copy(near, far); _ = near.Close() })
+			wg.Go(func() { _, _ = io.Copy(far, near); _ = far.Close() })
+		}
+	})
+	t.Cleanup(func() {
+		c.pull()
+		wg.Wait()
+	})
+	return c
+}
+
+func (c *cable) pull() {
+	_ = c.Close()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, conn := range c.conns {
+		_ = conn.Close()
+	}
+}
