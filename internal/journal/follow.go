@@ -40,18 +40,23 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 	tick := time.NewTicker(every)
 	defer tick.Stop()
+	failed := map[string]bool{} // these wait for the clock
 	for {
-		more, err := e.Tick(ctx)
-		if err != nil && ctx.Err() == nil {
+		more, err := e.round(ctx, failed)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
 			e.Log.Error("journal is not followed", "err", err)
 		}
-		if more && err == nil {
+		if more {
 			continue
 		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
+			clear(failed)
 		case <-e.Wake:
 		}
 	}
@@ -61,6 +66,11 @@ func (e *Engine) Run(ctx context.Context) error {
 // there was a full batch somewhere, so that it is worth calling again at once.
 // A follower that fails is left behind and does not hold up the others.
 func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
+	return e.round(ctx, map[string]bool{})
+}
+
+// round is Tick without those that failed before, and it adds to them.
+func (e *Engine) round(ctx context.Context, failed map[string]bool) (more bool, err error) {
 	n, err := Place(ctx, e.DB)
 	if err != nil {
 		return false, err
@@ -68,8 +78,12 @@ func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
 	more = n == batch
 	var errs []error
 	for _, f := range e.Followers {
+		if failed[f.Name] {
+			continue
+		}
 		n, err := advance(ctx, e.DB, f)
 		if err != nil {
+			failed[f.Name] = true
 			errs = append(errs, fmt.Errorf("follower %s: %w", f.Name, err))
 		}
 		more = more || n == batch
@@ -77,7 +91,7 @@ func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
 	return more, errors.Join(errs...)
 }
 
-// Drain ticks until nothing is left to place or follow.
+// Drain ticks until nothing is left to place or follow, or somebody fails.
 func (e *Engine) Drain(ctx context.Context) error {
 	for {
 		more, err := e.Tick(ctx)
@@ -97,12 +111,16 @@ func cursor(ctx context.Context, tx *sqldb.DB, name string) (int64, error) {
 	if !errors.Is(err, sql.ErrNoRows) {
 		return pos, err
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO journal_cursor (follower, pos) VALUES ($1, 0) ON CONFLICT DO NOTHING`, name)
-	if err != nil {
+	if err := begin(ctx, tx, name); err != nil {
 		return 0, err
 	}
 	err = tx.QueryRow(ctx, `SELECT pos FROM journal_cursor WHERE follower = $1`+tx.ForUpdate(), name).Scan(&pos)
 	return pos, err
+}
+
+func begin(ctx context.Context, db *sqldb.DB, name string) error {
+	_, err := db.Exec(ctx, `INSERT INTO journal_cursor (follower, pos) VALUES ($1, 0) ON CONFLICT DO NOTHING`, name)
+	return err
 }
 
 func move(ctx context.Context, tx *sqldb.DB, name string, pos int64) error {
@@ -150,6 +168,7 @@ func advance(ctx context.Context, db *sqldb.DB, f Follower) (int, error) {
 	}
 	n := 0
 	err = db.InTx(ctx, func(tx *sqldb.DB) error {
+		n = 0
 		pos, err := cursor(ctx, tx, f.Name)
 		if err != nil {
 			return err
@@ -161,13 +180,16 @@ func advance(ctx context.Context, db *sqldb.DB, f Follower) (int, error) {
 		if err != nil || len(entries) == 0 {
 			return err
 		}
-		n = len(entries)
 		if err := f.Follow(ctx, tx, entries); err != nil {
 			return err
 		}
+		n = len(entries)
 		return move(ctx, tx, f.Name, entries[n-1].Position)
 	})
-	return n, err
+	if err != nil { // keep the cursor, at least, by which Lag knows of the follower
+		return 0, errors.Join(err, begin(ctx, db, f.Name))
+	}
+	return n, nil
 }
 
 // Lag returns how many placed entries the slowest follower has not yet seen.

@@ -87,28 +87,60 @@ func Parse(text string) ([]byte, error) {
 }
 
 // FromFile reads the key kept in dir, and makes one at the first start.
-// Only the owner may read the file.
+// Only the owner may read the file. It appears whole or not at all, so neither
+// a crash nor a second process that starts at the same moment spoils it.
 func FromFile(dir string) ([]byte, error) {
 	path := filepath.Join(dir, "secret.key")
-	text, err := os.ReadFile(path)
-	if err == nil {
-		return Parse(string(text))
-	}
+	key, err := read(path)
 	if !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+		return key, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	key := make([]byte, KeyBytes)
-	_, _ = rand.Read(key) // never fails
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) { // another process was first
-		return FromFile(dir)
+	fresh := make([]byte, KeyBytes)
+	_, _ = rand.Read(fresh) // never fails
+	temporary, err := write(dir, base64.StdEncoding.EncodeToString(fresh)+"\n")
+	if err != nil {
+		return nil, fmt.Errorf("keep the secret key: %w", err)
 	}
+	defer os.Remove(temporary)
+	if err := os.Link(temporary, path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("keep the secret key: %w", err)
+	}
+	if err := flush(dir); err != nil {
+		return nil, fmt.Errorf("keep the secret key: %w", err)
+	}
+	return read(path) // another process may have been first
+}
+
+func read(path string) ([]byte, error) {
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	_, err = f.WriteString(base64.StdEncoding.EncodeToString(key) + "\n")
-	return key, errors.Join(err, f.Sync(), f.Close())
+	key, err := Parse(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return key, nil
+}
+
+// write puts text into a new file of dir that only its owner may read.
+func write(dir, text string) (path string, err error) {
+	f, err := os.CreateTemp(dir, "secret.key.*")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(text)
+	return f.Name(), errors.Join(err, f.Sync(), f.Close())
+}
+
+// flush makes a new name in dir outlive a power failure.
+func flush(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }
