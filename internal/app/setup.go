@@ -1,6 +1,7 @@
 package app
 
 import (
+	"packetboat/internal/contact"
 	"packetboat/internal/sender"
 	"packetboat/internal/tenant"
 )
@@ -8,6 +9,7 @@ import (
 // TenantSetup lists what a new tenant is given, in order.
 func TenantSetup() []tenant.Setup {
 	return []tenant.Setup{
+		contact.FirstStages,
 		sender.Newsletter,
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"packetboat/internal/journal"
 	"packetboat/internal/slug"
 	"packetboat/internal/sqldb"
+	"packetboat/internal/tenant"
 )
 
 // Stage is a step of a tenant's pipeline.
@@ -215,6 +216,20 @@ func CreateStage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ch StageCh
 		return Stage{}, fmt.Errorf("create a stage: %w", err)
 	}
 	return s, nil
+}
+
+// FirstStages gives a new account a pipeline to begin with, whose first stage
+// is the default one.
+func FirstStages(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, now time.Time) error {
+	for _, first := range []StageChange{
+		{Name: new("Lead"), Category: new(Prospect)},
+		{Name: new("Customer"), Category: new(Customer)},
+	} {
+		if _, err := CreateStage(ctx, tx, t.ID, first, now); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func noDefault(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) error {
