@@ -1,0 +1,175 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/secret"
+	"packetboat/internal/sqldb"
+)
+
+// demoFile is where the demo keeps what the database has only hashes of.
+const demoFile = "demo.json"
+
+// demoAccess is how one gets into the demo.
+type demoAccess struct {
+	Email    string `json:"email"`
+	Password string `json:"password"`
+	APIKey   string `json:"api_key"`
+}
+
+// Demo serves, after making once a tenant that is ready to send, and says on
+// out how to use it. What it made stays as it is in later runs; only the host
+// of the links in mails follows the address that is served.
+func Demo(ctx context.Context, cfg Config, log *slog.Logger, out io.Writer) (err error) {
+	if err := cfg.claimAddresses(log); err != nil {
+		return err
+	}
+	store, err := Open(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	now := time.Now()
+	if err := cfg.Bootstrap.Apply(ctx, store.DB, auth.NewPasswords(), now); err != nil {
+		return err
+	}
+	d := demo{db: store.DB, box: store.Box, dir: cfg.DataDir, trackingHost: cfg.BaseURL.Host, now: now}
+	t, access, err := d.prepare(ctx)
+	if err != nil {
+		return fmt.Errorf("prepare the demo: %w", err)
+	}
+	server := &Server{Config: cfg, Store: store, Roles: Roles(), Log: log}
+	if loopback(cfg.Listen) && cfg.LoopbackBaseURL() {
+		server.Demo = t.ID
+	}
+	server.Started = func(string) { _, _ = io.WriteString(out, demoText(cfg.BaseURL, access, time.Now())) }
+	return server.Run(ctx)
+}
+
+// claimAddresses finds out, before anything is written, whether the addresses
+// to listen on are free. Port 0 becomes one that is. The demo can do without
+// its metrics.
+func (c *Config) claimAddresses(log *slog.Logger) error {
+	l, err := net.Listen("tcp", c.Listen)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("another program listens on %s already, perhaps a second packetboat; stop it, or choose another address: PACKETBOAT_LISTEN=127.0.0.1:8081 make run", c.Listen)
+	}
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w", c.Listen, err)
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	if host, asked, _ := net.SplitHostPort(c.Listen); asked == "0" {
+		c.Listen = net.JoinHostPort(host, port)
+		if c.BaseURL.Port() == "0" {
+			base := *c.BaseURL
+			base.Host = net.JoinHostPort(base.Hostname(), port)
+			c.BaseURL = &base
+		}
+	}
+	if c.AdminListen != "" {
+		a, aerr := net.Listen("tcp", c.AdminListen)
+		if aerr != nil {
+			log.Warn("the address of the metrics is taken; the demo goes on without them", "admin_listen", c.AdminListen)
+			c.AdminListen = ""
+		} else {
+			err = a.Close()
+		}
+	}
+	return errors.Join(err, l.Close())
+}
+
+// loopback reports whether only this machine can reach a listener at hostPort.
+func loopback(hostPort string) bool {
+	host, _, _ := net.SplitHostPort(hostPort)
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// loadDemoAccess reads the file of an earlier run; all is empty before the first.
+func loadDemoAccess(dir string) (demoAccess, error) {
+	var a demoAccess
+	b, err := os.ReadFile(filepath.Join(dir, demoFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return a, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(b, &a)
+	}
+	return a, err
+}
+
+// save writes the file, which only its owner may read.
+func (a demoAccess) save(dir string) error {
+	b, err := json.MarshalIndent(a, "", "  ")
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, demoFile+".*") // of mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(b, '\n'))
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), filepath.Join(dir, demoFile))
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// demoText says how to use the demo.
+func demoText(base *url.URL, a demoAccess, now time.Time) string {
+	api := base.JoinPath("t", demoSlug, "api").String()
+	return strings.NewReplacer(
+		"%BASE%", base.String(), "%API%", api, "%KEY%", a.APIKey, "%EMAIL%", a.Email, "%PASSWORD%", a.Password,
+		"%NOW%", now.UTC().Format(time.RFC3339), "%TYPE%", demoEmailType, "%LIST%", demoList,
+	).Replace(demoWords)
+}
+
+const demoWords = `
+Packetboat is up: %BASE%
+
+  mails     %BASE%/mailbox/   what the demo sends arrives here
+  API       %API%
+  its docs  %BASE%/docs
+  API key   %KEY%
+  login     %EMAIL%  %PASSWORD%
+
+Send a broadcast. Paste these one after the other into another terminal:
+
+B=$(curl -s %API%/broadcasts -H 'X-API-Key: %KEY%' -H 'Content-Type: application/json' -d '{"name": "First light", "email_type_key": "%TYPE%", "include_segment_keys": ["%LIST%"], "scheduled_at": "%NOW%", "content": {"subject": "Good morning {{ contact.first_name }}", "body_html": "<h1>Good morning {{ contact.first_name }}</h1><p>This is <a href=\"https://www.example.com/\">a link</a> that counts its clicks.</p>"}}' | grep -o '"id":"[^"]*"' | head -n 1 | cut -d '"' -f 4); echo "broadcast $B"
+
+curl -s -X POST %API%/broadcasts/$B/schedule -H 'X-API-Key: %KEY%' | grep -o '"status":"[a-z]*"' | head -n 1
+
+sleep 3; curl -s %API%/broadcasts/$B/report -H 'X-API-Key: %KEY%' -w '\n'
+
+Then open a mail at %BASE%/mailbox/, follow its link, and read the report again.
+Ctrl-C stops; the data stay.
+
+`
+
+// demo makes the demo tenant.
+type demo struct {
+	db           *sqldb.DB
+	box          *secret.Box
+	dir          string
+	trackingHost string
+	now          time.Time
+}

@@ -1,0 +1,239 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/broadcast"
+	"packetboat/internal/contact"
+	"packetboat/internal/field"
+	"packetboat/internal/id"
+	"packetboat/internal/lane"
+	"packetboat/internal/segment"
+	"packetboat/internal/sender"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/suppression"
+	"packetboat/internal/tenant"
+)
+
+// The names by which the demo is found.
+const (
+	demoSlug      = "demo"
+	demoEmail     = "owner@example.com"
+	demoDomain    = "example.com"
+	demoEmailType = "newsletter"
+	demoList      = "newsletter_readers"
+)
+
+// prepare makes the tenant and what it needs where it is not there yet, and
+// returns it with the ways in.
+func (d demo) prepare(ctx context.Context) (tenant.Tenant, demoAccess, error) {
+	access, err := loadDemoAccess(d.dir)
+	if err != nil {
+		return tenant.Tenant{}, access, fmt.Errorf("read %s: %w", demoFile, err)
+	}
+	known := access.Password != ""
+	if !known {
+		access = demoAccess{Email: demoEmail, Password: demoPassword()}
+	}
+	hash, err := auth.NewPasswords().Hash(ctx, access.Password)
+	if err != nil {
+		return tenant.Tenant{}, access, err
+	}
+	var t tenant.Tenant
+	err = d.db.InTx(ctx, func(tx *sqldb.DB) (err error) {
+		if t, err = tenant.BySlug(ctx, tx, demoSlug); errors.Is(err, tenant.ErrNotFound) {
+			t, err = d.create(ctx, tx)
+		} else if err == nil {
+			err = mine(ctx, tx, t)
+		}
+		if err != nil {
+			return err
+		}
+		if err := d.owner(ctx, tx, t.ID, access.Email, hash, !known); err != nil {
+			return fmt.Errorf("owner: %w", err)
+		}
+		if access.APIKey, err = d.key(ctx, tx, t.ID, access.APIKey); err != nil {
+			return fmt.Errorf("API key: %w", err)
+		}
+		return d.track(ctx, tx, t.ID)
+	})
+	if err != nil {
+		return t, access, err
+	}
+	return t, access, access.save(d.dir)
+}
+
+// mine refuses a tenant called demo that somebody else made.
+func mine(ctx context.Context, tx *sqldb.DB, t tenant.Tenant) error {
+	u, err := auth.UserByEmail(ctx, tx, demoEmail)
+	if err == nil {
+		_, err = auth.MemberOf(ctx, tx, t.ID, u.ID)
+	}
+	if errors.Is(err, auth.ErrNoUser) {
+		return fmt.Errorf("this database has a tenant %q that the demo did not make; use packetboat serve, or another --data-dir", demoSlug)
+	}
+	return err
+}
+
+// owner makes the user and the membership where they are not there yet. A
+// password that nobody knows any more is replaced.
+func (d demo) owner(ctx context.Context, tx *sqldb.DB, t id.Tenant, email, hash string, forgotten bool) error {
+	u, err := auth.UserByEmail(ctx, tx, email)
+	switch {
+	case errors.Is(err, auth.ErrNoUser):
+		if u, err = auth.CreateUser(ctx, tx, email, "Demo Owner", hash, d.now); err != nil {
+			return err
+		}
+	case err != nil:
+		return err
+	case forgotten:
+		if err := auth.SetPassword(ctx, tx, u.ID, hash); err != nil {
+			return err
+		}
+	}
+	if _, err := auth.MemberOf(ctx, tx, t, u.ID); !errors.Is(err, auth.ErrNoUser) {
+		return err
+	}
+	return auth.AddMember(ctx, tx, t, u.ID, auth.Owner, auth.BySystem, d.now)
+}
+
+// key returns the API key, made where the tenant does not have it.
+func (d demo) key(ctx context.Context, tx *sqldb.DB, t id.Tenant, secret string) (string, error) {
+	if secret != "" {
+		have, err := auth.KeyKnown(ctx, tx, t, secret)
+		if err != nil || have {
+			return secret, err
+		}
+	}
+	_, secret, err := auth.CreateKey(ctx, tx, t, auth.NewKey{
+		Name: "demo", Scopes: auth.AllScopes().Strings(), Secret: secret,
+	}, auth.BySystem, d.now)
+	return secret, err
+}
+
+// track leads the links of mails to where the demo is served now.
+func (d demo) track(ctx context.Context, tx *sqldb.DB, t id.Tenant) error {
+	dom, err := sender.DomainByName(ctx, tx, t, demoDomain)
+	if errors.Is(err, sender.ErrDomainNotFound) { // deleted since, and not ours to bring back
+		return nil
+	}
+	if err != nil || dom.TrackingLive && dom.TrackingHost == d.trackingHost {
+		return err
+	}
+	return d.verify(ctx, tx, t)
+}
+
+// verify does what packetboat domain verify --force does.
+func (d demo) verify(ctx context.Context, tx *sqldb.DB, t id.Tenant) error {
+	dom, err := sender.ForceVerify(ctx, tx, t, demoDomain, d.trackingHost, d.now)
+	if err != nil {
+		return fmt.Errorf("verify %s: %w", demoDomain, err)
+	}
+	return auth.Audit(ctx, tx, auth.BySystem.Did(t, "domain.verify", "sending_domain", string(dom.ID), d.now))
+}
+
+// create makes the tenant with all that it sends, from whom and to whom. It is
+// one transaction, so that an interrupted first run leaves nothing half made;
+// nobody else waits for the database yet.
+func (d demo) create(ctx context.Context, tx *sqldb.DB) (tenant.Tenant, error) {
+	t, err := tenant.Create(ctx, tx, demoSlug, "Harbour Books", "Europe/Amsterdam", d.now, TenantSetup()...)
+	if err != nil {
+		return t, err
+	}
+	if _, err := sender.CreateDomain(ctx, tx, d.box, t.ID, sender.DomainDraft{Domain: demoDomain}, d.now); err != nil {
+		return t, err
+	}
+	if err := d.verify(ctx, tx, t.ID); err != nil {
+		return t, err
+	}
+	typ, err := sender.EmailTypeByKey(ctx, tx, t.ID, demoEmailType)
+	if err != nil {
+		return t, err
+	}
+	sink, err := lane.Create(ctx, tx, d.box, t.ID, lane.Fields{Name: new("Mailbox"), Type: new(lane.Sink)}, lane.Rules{}, d.now)
+	if err != nil {
+		return t, err
+	}
+	from, err := sender.CreateIdentity(ctx, tx, t.ID, sender.IdentityFields{
+		Address: new("news@" + demoDomain), DisplayName: new("Harbour Books"), EmailTypes: &[]id.EmailType{typ.ID}, Active: new(true),
+	}, d.now)
+	if err != nil {
+		return t, err
+	}
+	s := t.Settings
+	s.DefaultMTAConfig, s.DefaultIdentity = sink.ID, from.ID
+	s.WebsiteURL = new("https://www.example.com")
+	s.PostalAddress = tenant.PostalAddress{Line1: new("Quay 7"), PostalCode: new("3011 AA"), City: new("Rotterdam"), Country: new("NL")}
+	if err := tenant.SaveSettings(ctx, tx, t.ID, t.Name, s, d.now); err != nil {
+		return t, err
+	}
+	list, err := d.people(ctx, tx, t)
+	if err != nil {
+		return t, err
+	}
+	return t, d.draft(ctx, tx, t.ID, typ.ID, list)
+}
+
+// people makes the contacts, with their custom fields, and puts them on a list.
+func (d demo) people(ctx context.Context, tx *sqldb.DB, t tenant.Tenant) (id.Segment, error) {
+	for _, f := range []field.Draft{
+		{Name: "Books bought", Key: "books_bought", Type: field.Number},
+		{Name: "Favourite genre", Key: "favourite_genre", Type: field.Enum, EnumValues: demoGenres},
+		{Name: "Member since", Key: "member_since", Type: field.Date},
+	} {
+		if _, err := field.Create(ctx, tx, t.ID, f, d.now); err != nil {
+			return "", err
+		}
+	}
+	types, err := sender.EmailTypes(ctx, tx, t.ID)
+	if err != nil {
+		return "", err
+	}
+	rules := contact.Rules{Listed: suppression.Listed}
+	for _, typ := range types {
+		rules.Types.EmailTypes = append(rules.Types.EmailTypes, contact.EmailType{ID: typ.ID, Key: typ.Key, Category: typ.Category})
+	}
+	var all segment.People
+	for _, p := range demoContacts(d.now) {
+		c, err := contact.Create(ctx, tx, t.ID, p.email, p.change, rules, d.now)
+		if err != nil {
+			return "", err
+		}
+		all.IDs = append(all.IDs, c.ID)
+	}
+	list, err := segment.CreateList(ctx, tx, t.ID, segment.Change{Name: new("Newsletter readers")}, d.now)
+	if err != nil {
+		return "", err
+	}
+	_, err = segment.Add(ctx, tx, t.ID, list.ID, all, d.now)
+	return list.ID, err
+}
+
+// draft makes a broadcast that starts as soon as somebody schedules it.
+func (d demo) draft(ctx context.Context, tx *sqldb.DB, t id.Tenant, typ id.EmailType, list id.Segment) error {
+	_, err := broadcast.Create(ctx, tx, t, broadcast.Change{
+		Name: new("Autumn list"),
+		Content: map[broadcast.Field]*string{
+			broadcast.Subject: new(demoSubject), broadcast.Preheader: new(demoPreheader), broadcast.BodyHTML: new(demoHTML),
+		},
+		EmailType: &typ, Include: &[]id.Segment{list}, Tags: &[]string{"autumn"}, Start: &broadcast.Start{At: &d.now},
+	}, auth.System, d.now)
+	return err
+}
+
+// demoPassword returns a password of 80 random bits.
+func demoPassword() string {
+	var b strings.Builder
+	for i, c := range strings.ToLower(rand.Text())[:16] {
+		if i > 0 && i%4 == 0 {
+			b.WriteByte('-')
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
