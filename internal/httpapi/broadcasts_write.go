@@ -384,7 +384,7 @@ func (a *API) createBroadcast(ctx context.Context, p auth.Principal, in *createB
 }
 
 type updateBroadcastRequest struct {
-	broadcastPath
+	ID   string `path:"broadcast_id" doc:"The broadcast's id."`
 	Body broadcastBody
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"packetboat/internal/auth"
+	"packetboat/internal/broadcast"
 	"packetboat/internal/endpoint"
 	"packetboat/internal/fault"
 	"packetboat/internal/httpapi"
@@ -23,6 +24,7 @@ import (
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
 	"packetboat/internal/tenant"
+	"packetboat/internal/usage"
 )
 
 // gate knows tenants by slug. A credential is a word: "key" holds every scope,
@@ -89,7 +91,7 @@ func eachPeople(t *testing.T, f func(t *testing.T, s *people)) {
 		s.router = endpoint.New(endpoint.Options{
 			Gate: g, Limiter: limit.New(nil), DB: db, BaseURL: base, RatePerMinute: 100_000, Now: clock, Log: log,
 		})
-		(&httpapi.API{DB: db, Box: box, Now: clock, BaseURL: base, Log: log}).Register(s.router)
+		(&httpapi.API{DB: db, Box: box, Now: clock, BaseURL: base, Log: log, Usage: usage.Finders{broadcast.Finder()}}).Register(s.router)
 		f(t, s)
 	})
 }
