@@ -158,9 +158,10 @@ func (d *drafter) parameters(rt *route) ([]object, error) {
 		}
 		list = append(list, o)
 	}
-	if rt.Idempotent {
+	declared := func(o object) bool { return o["name"] == idempotencyKey }
+	if rt.Idempotent && !slices.ContainsFunc(list, declared) {
 		list = append(list, object{
-			"name": "Idempotency-Key", "in": "header",
+			"name": idempotencyKey, "in": "header",
 			"description": "A repeat with the same key within 24 hours answers as the first did and creates nothing. A key that does not match the pattern is ignored.",
 			"schema":      object{"type": "string", "pattern": keyPattern.String()},
 		})

@@ -20,6 +20,8 @@ import (
 // request comes (contract 3.3). A key belongs to a tenant and is remembered for
 // 24 hours from its first use; only successes are.
 const (
+	idempotencyKey = "Idempotency-Key" // the header
+
 	keyLife  = 24 * time.Hour
 	keyLease = time.Minute // how long an attempt may take before it is given up for dead
 	keyWait  = 10 * time.Second
@@ -40,7 +42,7 @@ type claim struct {
 // replayed answers a request whose key has succeeded before, whatever its body
 // says now.
 func (x *exchange) replayed(req *http.Request) (bool, error) {
-	key := req.Header.Get("Idempotency-Key")
+	key := req.Header.Get(idempotencyKey)
 	if !x.route.Idempotent || !keyPattern.MatchString(key) {
 		return false, nil
 	}

@@ -66,7 +66,7 @@ func (o Opt[T]) MarshalJSON() ([]byte, error) {
 func (o Opt[T]) Schema(r huma.Registry) *huma.Schema {
 	t := reflect.TypeFor[T]()
 	s := r.Schema(t, true, t.Name())
-	if s.Ref == "" {
+	if s.Ref == "" && s.Type != "" { // what has no type may be null anyway
 		c := *s
 		c.Nullable = true
 		return &c
