@@ -17,7 +17,7 @@ var rows = []struct {
 	{"edges", "endpoint httpapi public"},
 	{"engines", "engine/classify engine/dispatch engine/deliver"},
 	{"out", "report"},
-	{"senders", "broadcast"},
+	{"senders", "broadcast broadcast/broadcasttest"},
 	{"waist", "outbox track letter"},
 	{"audience", "segment"},
 	{"material", "lane sender content mailbox"},
