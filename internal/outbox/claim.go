@@ -104,9 +104,9 @@ func (n *Node) Release(ctx context.Context, items []Item) error {
 	}
 	_, err := n.DB.Exec(ctx, `
 		UPDATE outbox SET state = 'queued', owner = NULL
-		FROM `+t.As("v", 2)+`
+		FROM `+t.As("v", 1)+`
 		WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id AND outbox.epoch = v.epoch
-			AND outbox.owner = $1 AND outbox.state = 'claimed' AND outbox.attempt_at IS NULL`, t.Args(n.Owner)...)
+			AND outbox.state = 'claimed' AND outbox.attempt_at IS NULL`, t.Args()...)
 	if err != nil {
 		return fmt.Errorf("release messages: %w", err)
 	}

@@ -13,8 +13,8 @@
 //
 //	queued ── stream cancelled ──► cancelled
 //
-// Whoever claims is a node with a lease (Node). Every later write names the owner
-// and the epoch of the claim, so a node that lost its lease changes nothing. What
+// Whoever claims is a node with a lease (Node). Every later write names
+// the epoch of the claim, which the next claim ends, so a node that lost its lease changes nothing. What
 // a dead node held is taken back by Reap: a message whose attempt had not begun is
 // simply queued again; one whose attempt had begun is uncertain, and is tried once
 // more with the same Message-ID (mail-notes 9.2). So nothing is lost once Put has

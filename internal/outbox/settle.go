@@ -57,13 +57,13 @@ func (n *Node) intend(ctx context.Context, tx *sqldb.DB, items []Item, now time.
 		t.Add(it.Tenant, it.ID, it.Epoch, sqldb.NullMicros(it.FirstAt))
 	}
 	rows, err := tx.Query(ctx, `
-		UPDATE outbox SET attempts = attempts + 1, attempt_at = $2, first_at = COALESCE(outbox.first_at, v.first_at)
-		FROM `+t.As("v", 3)+`
+		UPDATE outbox SET attempts = attempts + 1, attempt_at = $1, first_at = COALESCE(outbox.first_at, v.first_at)
+		FROM `+t.As("v", 2)+`
 		WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id AND outbox.epoch = v.epoch
-			AND outbox.owner = $1 AND outbox.state = 'claimed'
+			AND outbox.state = 'claimed'
 			AND EXISTS (SELECT 1 FROM outbox_stream AS s
 				WHERE s.tenant_id = outbox.tenant_id AND s.id = outbox.stream_id AND s.phase = 'open')
-		RETURNING outbox.id`, t.Args(n.Owner, now.UnixMicro())...)
+		RETURNING outbox.id`, t.Args(now.UnixMicro())...)
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (m id.Message, err error) {
 		err = scan(&m)
 		begun[m] = true
@@ -103,10 +103,10 @@ func (n *Node) settle(ctx context.Context, tx *sqldb.DB, results []Result) error
 			deferred = (v.state = 'queued'), answered = v.answered, uncertain = outbox.uncertain + v.uncertain,
 			bounce_type = v.bounce_type, skip_reason = v.skip_reason, category = v.category,
 			smtp_code = v.smtp_code, enhanced_code = v.enhanced_code, error = v.error
-		FROM `+t.As("v", 2)+`
+		FROM `+t.As("v", 1)+`
 		WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id AND outbox.epoch = v.epoch
-			AND outbox.owner = $1 AND outbox.state = 'claimed'
-		RETURNING outbox.id`, t.Args(n.Owner)...)
+			AND outbox.state = 'claimed'
+		RETURNING outbox.id`, t.Args()...)
 	settled, err := sqldb.Collect(rows, err, func(scan func(...any) error) (m id.Message, err error) {
 		return m, scan(&m)
 	})

@@ -2,6 +2,7 @@ package sqldb
 
 import (
 	"context"
+	"database/sql"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -86,7 +87,7 @@ func openPostgres(ctx context.Context, address string, o Options) (*DB, error) {
 
 // Migrate brings the schema up to date and returns how many migrations ran.
 func (db *DB) Migrate(ctx context.Context) (int, error) {
-	p, done, err := db.provider(ctx)
+	p, pool, done, err := db.provider(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -95,12 +96,17 @@ func (db *DB) Migrate(ctx context.Context) (int, error) {
 	if err != nil {
 		return len(ran), fmt.Errorf("migrate: %w", err)
 	}
+	if db.dialect == SQLite && len(ran) > 0 {
+		if err := assume(ctx, pool); err != nil {
+			return len(ran), fmt.Errorf("migrate: tell the planner: %w", err)
+		}
+	}
 	return len(ran), nil
 }
 
 // Pending reports whether the schema is older than this program.
 func (db *DB) Pending(ctx context.Context) (bool, error) {
-	p, done, err := db.provider(ctx)
+	p, _, done, err := db.provider(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -108,10 +114,11 @@ func (db *DB) Pending(ctx context.Context) (bool, error) {
 	return p.HasPending(ctx)
 }
 
-func (db *DB) provider(ctx context.Context) (*goose.Provider, func(), error) {
+// provider returns goose with the connections it works on.
+func (db *DB) provider(ctx context.Context) (*goose.Provider, *sql.DB, func(), error) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	opts := []goose.ProviderOption{
 		goose.WithAllowOutofOrder(true),
@@ -123,13 +130,13 @@ func (db *DB) provider(ctx context.Context) (*goose.Provider, func(), error) {
 		other, dialect = ".sqlite.sql", goose.DialectPostgres
 		locker, err := lock.NewPostgresTableLocker(lock.WithTableName("schema_lock"))
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		opts = append(opts, goose.WithLocker(locker))
 	}
 	all, err := fs.Glob(files, "*"+other)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	for i, f := range all {
 		all[i] = path.Base(f)
@@ -138,16 +145,16 @@ func (db *DB) provider(ctx context.Context) (*goose.Provider, func(), error) {
 	pool, done := db.pool, func() {}
 	if db.dialect == SQLite {
 		if err := db.writer.acquire(ctx); err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		var file string
 		if err := db.writer.conn.QueryRowContext(ctx, `SELECT file FROM pragma_database_list WHERE name = 'main'`).Scan(&file); err != nil {
 			db.writer.release()
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		if pool, err = driver.Open(dsn(file, true), functions); err != nil {
 			db.writer.release()
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		pool.SetMaxOpenConns(1)
 		done = func() {
@@ -158,7 +165,7 @@ func (db *DB) provider(ctx context.Context) (*goose.Provider, func(), error) {
 	p, err := goose.NewProvider(dialect, pool, files, opts...)
 	if err != nil {
 		done()
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	return p, done, nil
+	return p, pool, done, nil
 }

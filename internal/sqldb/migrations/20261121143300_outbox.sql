@@ -4,6 +4,7 @@
 CREATE TABLE content (
 	tenant_id  TEXT    NOT NULL,
 	id         TEXT    NOT NULL,
+	stream_id  TEXT    NOT NULL,
 	subject    TEXT    NOT NULL,
 	preheader  TEXT    NOT NULL,
 	from_name  TEXT    NOT NULL,
@@ -15,6 +16,8 @@ CREATE TABLE content (
 	created_at BIGINT  NOT NULL,
 	PRIMARY KEY (tenant_id, id)
 );
+
+CREATE INDEX content_stream ON content (tenant_id, stream_id);
 
 -- The links of a content, numbered as the tokens in its mails number them.
 CREATE TABLE content_link (
