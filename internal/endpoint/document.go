@@ -13,6 +13,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"packetboat/internal/auth"
 	"packetboat/internal/fault"
 )
 
@@ -235,7 +236,10 @@ func (rt *route) codes() map[int][]string {
 		faults = append(faults, ErrScope)
 	}
 	if rt.method != http.MethodGet {
-		faults = append(faults, ErrCSRF, ErrRole)
+		faults = append(faults, ErrCSRF)
+	}
+	if rt.role(rt.method) != auth.Viewer {
+		faults = append(faults, ErrRole)
 	}
 	if rt.body != nil {
 		faults = append(faults, fault.ErrInput, ErrJSON, ErrTooLarge, ErrMediaType)

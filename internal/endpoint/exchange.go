@@ -102,12 +102,12 @@ func (x *exchange) BodyReader() io.Reader {
 func (x *exchange) SetReadDeadline(time.Time) error { return nil }
 
 // run calls an operation, unless its body was found wanting.
-func run[Out any](x *exchange, ctx context.Context, call func() (Out, error)) (Out, error) {
+func run[Out any](ctx context.Context, x *exchange, call func() (Out, error)) (Out, error) {
 	var out Out
 	if err := x.route.problem(x.problems); err != nil {
 		return out, x.refusal(err)
 	}
-	out, err := remembered(x, ctx, call)
+	out, err := remembered(ctx, x, call)
 	if known, ok := errors.AsType[*replay](err); ok {
 		return out, known
 	}

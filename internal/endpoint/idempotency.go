@@ -153,7 +153,7 @@ func Remember[Out any](ctx context.Context, tx *sqldb.DB, out Out) error {
 // remembered runs an operation under the key its caller gave, if any. A success
 // comes back as a replay of what was stored, so that the first answer and the
 // later ones are the same bytes.
-func remembered[Out any](x *exchange, ctx context.Context, call func() (Out, error)) (Out, error) {
+func remembered[Out any](ctx context.Context, x *exchange, call func() (Out, error)) (Out, error) {
 	var none Out
 	c, db := x.claim, x.router.DB
 	if c == nil {

@@ -37,9 +37,6 @@ func (r *Router) Operations() []Operation {
 	return list
 }
 
-// Limits returns how many requests a minute a key may make.
-func (r *Router) Limits() int { return r.window.Max }
-
 // Publish serves a text that is the same for everybody, without a credential,
 // limited by the caller's address and cacheable for five minutes.
 func (r *Router) Publish(route, contentType string, text []byte) {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -40,10 +41,11 @@ type response struct {
 	sent   bool // the header has left
 	held   []byte
 	zip    *gzip.Writer
+	zips   *sync.Pool // of them, for each is large
 }
 
-func newResponse(w http.ResponseWriter, r *http.Request) *response {
-	return &response{w: w, head: r.Method == http.MethodHead, gzip: acceptsGzip(r.Header.Get("Accept-Encoding"))}
+func newResponse(w http.ResponseWriter, r *http.Request, zips *sync.Pool) *response {
+	return &response{w: w, zips: zips, head: r.Method == http.MethodHead, gzip: acceptsGzip(r.Header.Get("Accept-Encoding"))}
 }
 
 func acceptsGzip(header string) bool {
@@ -102,7 +104,8 @@ func (w *response) send(long bool) error {
 			h.Set("Content-Encoding", "gzip")
 			h.Del("Content-Length")
 			if !w.head {
-				w.zip = gzip.NewWriter(w.w)
+				w.zip = w.zips.Get().(*gzip.Writer)
+				w.zip.Reset(w.w)
 			}
 		}
 	} else if bodied(w.status) {
@@ -141,6 +144,8 @@ func (w *response) finish() {
 	}
 	if w.zip != nil {
 		_ = w.zip.Close()
+		w.zips.Put(w.zip)
+		w.zip = nil
 	}
 }
 

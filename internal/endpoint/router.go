@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"compress/gzip"
 	"context"
 	"log/slog"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 	"net/url"
 	"reflect"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -41,6 +43,7 @@ type Router struct {
 	window limit.Rule
 
 	keyWait time.Duration // how long a repeat waits for the first
+	zips    sync.Pool     // of *gzip.Writer
 }
 
 // route is one operation at its place.
@@ -66,6 +69,7 @@ func New(o Options) *Router {
 		origin:  http.NewCrossOriginProtection(),
 		window:  limit.Rule{Name: "api", Max: o.RatePerMinute, Window: time.Minute},
 		keyWait: keyWait,
+		zips:    sync.Pool{New: func() any { return gzip.NewWriter(nil) }},
 	}
 	if o.BaseURL != nil {
 		// A proxy may rewrite Host, so our own origin is named too.
@@ -133,13 +137,13 @@ func Handle[In, Out any](r *Router, pattern string, op Op, fn func(ctx context.C
 	if none {
 		huma.Register(r.api, h, func(ctx context.Context, in *In) (*struct{}, error) {
 			x := exchangeOf(ctx)
-			_, err := run(x, ctx, func() (Out, error) { return fn(ctx, x.principal, in) })
+			_, err := run(ctx, x, func() (Out, error) { return fn(ctx, x.principal, in) })
 			return nil, err
 		})
 	} else {
 		huma.Register(r.api, h, func(ctx context.Context, in *In) (*answer[Out], error) {
 			x := exchangeOf(ctx)
-			out, err := run(x, ctx, func() (Out, error) { return fn(ctx, x.principal, in) })
+			out, err := run(ctx, x, func() (Out, error) { return fn(ctx, x.principal, in) })
 			if err != nil {
 				return nil, err
 			}

@@ -15,7 +15,7 @@ import (
 // ServeHTTP answers every request: with the operation at its route, or with
 // the refusal that there is none.
 func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	res := newResponse(w, req)
+	res := newResponse(w, req, &r.zips)
 	x := &exchange{router: r, w: res, id: requestID(req), ip: ClientIP(req, r.TrustedProxies)}
 	req = req.WithContext(context.WithValue(req.Context(), exchangeKey{}, x))
 	h := res.Header()

@@ -65,7 +65,7 @@ func (a *API) index(r *endpoint.Router) discovery {
 		API:          discoveryAPI{"Email Sending Service API", endpoint.Version, base, base + "/api/openapi.json"},
 		Auth:         discoveryAuth{"api_key", "X-API-Key"},
 		PathTemplate: "/t/{tenant_slug}/api",
-		RateLimit:    discoveryLimit{r.Limits(), 60, "api_key"},
+		RateLimit:    discoveryLimit{r.RatePerMinute, 60, "api_key"},
 		Scopes:       scopes,
 		Operations:   r.Operations(),
 	}
