@@ -64,11 +64,13 @@ func ShowAPIKey(k auth.Key, now time.Time) APIKey {
 	return row
 }
 
-type apiKeyPath struct {
+// APIKeyPath is the path of one key. It is exported because huma fills embedded
+// structs only if they are.
+type APIKeyPath struct {
 	ID string `path:"id"`
 }
 
-func (in apiKeyPath) id() (id.APIKey, error) {
+func (in APIKeyPath) id() (id.APIKey, error) {
 	key, ok := id.Parse[id.APIKey](in.ID)
 	if !ok {
 		return "", auth.ErrNoKey
@@ -116,7 +118,7 @@ func timeOf(o endpoint.Opt[endpoint.Stamp]) *time.Time {
 	return new(time.Time(o.Value))
 }
 
-func (a *API) getAPIKey(ctx context.Context, p auth.Principal, in *apiKeyPath) (APIKey, error) {
+func (a *API) getAPIKey(ctx context.Context, p auth.Principal, in *APIKeyPath) (APIKey, error) {
 	key, err := in.id()
 	if err != nil {
 		return APIKey{}, err
@@ -129,7 +131,7 @@ func (a *API) getAPIKey(ctx context.Context, p auth.Principal, in *apiKeyPath) (
 }
 
 type updateAPIKeyRequest struct {
-	apiKeyPath
+	APIKeyPath
 	Body struct {
 		Name      endpoint.Opt[string]         `json:"name" nullable:"false"`
 		Scopes    endpoint.Opt[[]string]       `json:"scopes" nullable:"false"`
@@ -153,7 +155,7 @@ func (a *API) updateAPIKey(ctx context.Context, p auth.Principal, in *updateAPIK
 	return ShowAPIKey(k, now), nil
 }
 
-func (a *API) revokeAPIKey(ctx context.Context, p auth.Principal, in *apiKeyPath) (endpoint.None, error) {
+func (a *API) revokeAPIKey(ctx context.Context, p auth.Principal, in *APIKeyPath) (endpoint.None, error) {
 	key, err := in.id()
 	if err != nil {
 		return endpoint.None{}, err
@@ -162,7 +164,7 @@ func (a *API) revokeAPIKey(ctx context.Context, p auth.Principal, in *apiKeyPath
 }
 
 type rotateAPIKeyRequest struct {
-	apiKeyPath
+	APIKeyPath
 	Body *struct {
 		GraceSeconds int `json:"grace_seconds" required:"false" minimum:"0" maximum:"86400" default:"0"`
 	}

@@ -117,7 +117,7 @@ func (a *API) createDomain(ctx context.Context, p auth.Principal, in *createDoma
 	return a.showDomain(prepared.Domain), nil
 }
 
-func (a *API) getDomain(ctx context.Context, p auth.Principal, in *recordPath) (SendingDomain, error) {
+func (a *API) getDomain(ctx context.Context, p auth.Principal, in *RecordPath) (SendingDomain, error) {
 	domain, err := named[id.Domain](*in, sender.ErrDomainNotFound)
 	if err != nil {
 		return SendingDomain{}, err
@@ -129,7 +129,7 @@ func (a *API) getDomain(ctx context.Context, p auth.Principal, in *recordPath) (
 	return a.showDomain(d), nil
 }
 
-func (a *API) deleteDomain(ctx context.Context, p auth.Principal, in *recordPath) (endpoint.None, error) {
+func (a *API) deleteDomain(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
 	domain, err := named[id.Domain](*in, sender.ErrDomainNotFound)
 	if err != nil {
 		return endpoint.None{}, err

@@ -118,12 +118,14 @@ func idGiven[T ~string](o endpoint.Opt[string]) *T {
 	return new(T(*text))
 }
 
-type recordPath struct {
+// RecordPath is the path of one record. It is exported because huma fills
+// embedded structs only if they are.
+type RecordPath struct {
 	ID string `path:"id"`
 }
 
 // named returns the id in a path, or the fault that there is no such record.
-func named[T ~string](in recordPath, none *fault.Error) (T, error) {
+func named[T ~string](in RecordPath, none *fault.Error) (T, error) {
 	v, ok := id.Parse[T](in.ID)
 	if !ok {
 		return "", none
@@ -163,12 +165,12 @@ func (a *API) createEmailType(ctx context.Context, p auth.Principal, in *struct{
 }
 
 type updateEmailTypeRequest struct {
-	recordPath
+	RecordPath
 	Body emailTypeBody
 }
 
 func (a *API) updateEmailType(ctx context.Context, p auth.Principal, in *updateEmailTypeRequest) (emailTypeRow, error) {
-	typ, err := named[id.EmailType](in.recordPath, sender.ErrEmailTypeNotFound)
+	typ, err := named[id.EmailType](in.RecordPath, sender.ErrEmailTypeNotFound)
 	if err != nil {
 		return emailTypeRow{}, err
 	}
@@ -179,7 +181,7 @@ func (a *API) updateEmailType(ctx context.Context, p auth.Principal, in *updateE
 	return rowOfEmailType(t), nil
 }
 
-func (a *API) deleteEmailType(ctx context.Context, p auth.Principal, in *recordPath) (endpoint.None, error) {
+func (a *API) deleteEmailType(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
 	typ, err := named[id.EmailType](*in, sender.ErrEmailTypeNotFound)
 	if err != nil {
 		return endpoint.None{}, err
@@ -231,12 +233,12 @@ func (a *API) createEmailCategory(ctx context.Context, p auth.Principal, in *str
 }
 
 type updateEmailCategoryRequest struct {
-	recordPath
+	RecordPath
 	Body emailCategoryBody
 }
 
 func (a *API) updateEmailCategory(ctx context.Context, p auth.Principal, in *updateEmailCategoryRequest) (emailCategoryRow, error) {
-	category, err := named[id.Category](in.recordPath, sender.ErrCategoryNotFound)
+	category, err := named[id.Category](in.RecordPath, sender.ErrCategoryNotFound)
 	if err != nil {
 		return emailCategoryRow{}, err
 	}
@@ -247,7 +249,7 @@ func (a *API) updateEmailCategory(ctx context.Context, p auth.Principal, in *upd
 	return rowOfEmailCategory(c), nil
 }
 
-func (a *API) deleteEmailCategory(ctx context.Context, p auth.Principal, in *recordPath) (endpoint.None, error) {
+func (a *API) deleteEmailCategory(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
 	category, err := named[id.Category](*in, sender.ErrCategoryNotFound)
 	if err != nil {
 		return endpoint.None{}, err

@@ -107,7 +107,7 @@ func (a *API) listIdentities(ctx context.Context, p auth.Principal, _ *struct{})
 	return endpoint.Whole(rows), nil
 }
 
-func (a *API) getIdentity(ctx context.Context, p auth.Principal, in *recordPath) (identityRow, error) {
+func (a *API) getIdentity(ctx context.Context, p auth.Principal, in *RecordPath) (identityRow, error) {
 	identity, err := named[id.Identity](*in, sender.ErrIdentityNotFound)
 	if err != nil {
 		return identityRow{}, err
@@ -128,12 +128,12 @@ func (a *API) createIdentity(ctx context.Context, p auth.Principal, in *struct{ 
 }
 
 type updateIdentityRequest struct {
-	recordPath
+	RecordPath
 	Body identityBody
 }
 
 func (a *API) updateIdentity(ctx context.Context, p auth.Principal, in *updateIdentityRequest) (identityRow, error) {
-	identity, err := named[id.Identity](in.recordPath, sender.ErrIdentityNotFound)
+	identity, err := named[id.Identity](in.RecordPath, sender.ErrIdentityNotFound)
 	if err != nil {
 		return identityRow{}, err
 	}
@@ -144,7 +144,7 @@ func (a *API) updateIdentity(ctx context.Context, p auth.Principal, in *updateId
 	return rowOfIdentity(i), nil
 }
 
-func (a *API) deleteIdentity(ctx context.Context, p auth.Principal, in *recordPath) (endpoint.None, error) {
+func (a *API) deleteIdentity(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
 	identity, err := named[id.Identity](*in, sender.ErrIdentityNotFound)
 	if err != nil {
 		return endpoint.None{}, err
@@ -153,7 +153,7 @@ func (a *API) deleteIdentity(ctx context.Context, p auth.Principal, in *recordPa
 }
 
 type verifyLaneRequest struct {
-	recordPath
+	RecordPath
 	Body struct {
 		MTAConfigID string `json:"mta_config_id"`
 		To          string `json:"to"`
@@ -175,7 +175,7 @@ func (a *API) verifyLane(ctx context.Context, p auth.Principal, in *verifyLaneRe
 	if err := problems.Err(); err != nil {
 		return verifiedLane{}, err
 	}
-	identity, err := named[id.Identity](in.recordPath, sender.ErrIdentityNotFound)
+	identity, err := named[id.Identity](in.RecordPath, sender.ErrIdentityNotFound)
 	if err != nil {
 		return verifiedLane{}, err
 	}

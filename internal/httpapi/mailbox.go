@@ -44,14 +44,14 @@ func rowOfSinkMessage(m mailbox.Message) sinkMessageRow {
 }
 
 type listSinkMessagesRequest struct {
-	recordPath
+	RecordPath
 	Search string `query:"search"`
 	Limit  string `query:"limit"`
 	Cursor string `query:"cursor"`
 }
 
 // sink returns the MTA config that a path names.
-func (a *API) sink(ctx context.Context, p auth.Principal, in recordPath) (id.MTAConfig, error) {
+func (a *API) sink(ctx context.Context, p auth.Principal, in RecordPath) (id.MTAConfig, error) {
 	config, err := named[id.MTAConfig](in, lane.ErrNotFound)
 	if err != nil {
 		return "", err
@@ -74,7 +74,7 @@ func (a *API) listSinkMessages(ctx context.Context, p auth.Principal, in *listSi
 		q.After = &mailbox.Position{At: sqldb.Time(micros), ID: id.SinkMessage(c.LastID)}
 	}
 	var err error
-	if q.Lane, err = a.sink(ctx, p, in.recordPath); err != nil {
+	if q.Lane, err = a.sink(ctx, p, in.RecordPath); err != nil {
 		return endpoint.List[sinkMessageRow]{}, err
 	}
 	list, more, err := mailbox.List(ctx, a.DB, p.Tenant, q)
@@ -96,12 +96,12 @@ func (a *API) listSinkMessages(ctx context.Context, p auth.Principal, in *listSi
 }
 
 type sinkMessagePath struct {
-	recordPath
+	RecordPath
 	MessageID string `path:"message_id"`
 }
 
 func (in sinkMessagePath) message() (id.SinkMessage, error) {
-	return named[id.SinkMessage](recordPath{in.MessageID}, mailbox.ErrNotFound)
+	return named[id.SinkMessage](RecordPath{in.MessageID}, mailbox.ErrNotFound)
 }
 
 type sinkMessage struct {
@@ -112,7 +112,7 @@ type sinkMessage struct {
 }
 
 func (a *API) getSinkMessage(ctx context.Context, p auth.Principal, in *sinkMessagePath) (sinkMessage, error) {
-	config, err := a.sink(ctx, p, in.recordPath)
+	config, err := a.sink(ctx, p, in.RecordPath)
 	if err != nil {
 		return sinkMessage{}, err
 	}
@@ -128,7 +128,7 @@ func (a *API) getSinkMessage(ctx context.Context, p auth.Principal, in *sinkMess
 }
 
 func (a *API) getRawSinkMessage(ctx context.Context, p auth.Principal, in *sinkMessagePath) (func(huma.Context), error) {
-	config, err := a.sink(ctx, p, in.recordPath)
+	config, err := a.sink(ctx, p, in.RecordPath)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func (a *API) getRawSinkMessage(ctx context.Context, p auth.Principal, in *sinkM
 	}, nil
 }
 
-func (a *API) clearSinkMessages(ctx context.Context, p auth.Principal, in *recordPath) (endpoint.None, error) {
+func (a *API) clearSinkMessages(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
 	config, err := a.sink(ctx, p, *in)
 	if err != nil {
 		return endpoint.None{}, err
