@@ -56,7 +56,7 @@ func Memberships(ctx context.Context, db *sqldb.DB, user id.User) ([]Membership,
 		SELECT t.tenant_id, t.slug, t.name, m.role
 		FROM membership m JOIN tenant t ON t.tenant_id = m.tenant_id
 		WHERE m.user_id = $1 AND m.status = 'active' AND t.status <> 'deleted'
-		ORDER BY t.slug`, user)
+		ORDER BY t.slug /* all tenants: a person works in several */`, user)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (Membership, error) {
 		var m Membership
 		return m, scan(&m.Tenant, &m.Slug, &m.Name, &m.Role)

@@ -146,7 +146,7 @@ func Place(ctx context.Context, db *sqldb.DB) (int, error) {
 				SELECT tenant_id, id, ROW_NUMBER() OVER (ORDER BY id) AS n
 				FROM (SELECT tenant_id, id FROM journal WHERE pos IS NULL ORDER BY id LIMIT $2) AS unplaced)
 			UPDATE journal SET pos = $1 + fresh.n
-			FROM fresh WHERE journal.tenant_id = fresh.tenant_id AND journal.id = fresh.id`, head, batch)
+			FROM fresh WHERE journal.tenant_id = fresh.tenant_id AND journal.id = fresh.id /* all tenants: one order */`, head, batch)
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,208 @@
+package internal
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// given stands before the name of a list of parameters in a statement.
+const given = "given_"
+
+var (
+	createTable = regexp.MustCompile(`(?is)CREATE TABLE (?:IF NOT EXISTS )?(\w+) \((.*?)\n\)`)
+	ownsTenant  = regexp.MustCompile(`(?m)^\s*tenant_id\s`)
+	lineComment = regexp.MustCompile(`--[^\n]*`)
+	spansAll    = regexp.MustCompile(`/\*\s*all tenants: \S.*?\*/`)
+	verb        = regexp.MustCompile(`(?i)\b(SELECT|INSERT|UPDATE|DELETE|WITH)\b`)
+
+	// tableRef finds the tables of a statement; we write no joins with commas.
+	tableRef = regexp.MustCompile(`(?i)\b(?:FROM|JOIN|INTO|UPDATE|USING)\s+(\w+|` + unknown + `)`)
+	// commas finds a join with commas all the same.
+	commas = regexp.MustCompile(`(?i)\bFROM\s+\w+(\s+(AS\s+)?\w+)?\s*,\s*\w`)
+
+	// bound finds where a statement says which tenant: by a parameter, or as
+	// a column that it inserts.
+	bound = regexp.MustCompile(`(?i)\btenant_id\s*(?:=|IN)\s*\(?\s*(?:CAST\s*\(\s*)?\$\d|\(\s*tenant_id\s*,[^)]*\)\s*(?:=|IN|>)|INTO\s+\w+\s*\([^)]*\btenant_id\b`)
+
+	// joined finds where a statement carries the tenant from table to table.
+	joined = regexp.MustCompile(`(?i)\btenant_id\s*=\s*(\w+)\.tenant_id`)
+)
+
+// tenantTables returns the tables whose rows belong to tenants, by the
+// migrations that make them.
+func tenantTables(t *testing.T) map[string]bool {
+	t.Helper()
+	files, err := filepath.Glob("sqldb/migrations/*.sql")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no migrations: %v", err)
+	}
+	tables := map[string]bool{}
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range createTable.FindAllStringSubmatch(string(text), -1) {
+			if ownsTenant.MatchString(m[2]) {
+				tables[m[1]] = true
+			}
+		}
+	}
+	return tables
+}
+
+// objection returns what is wrong with a statement, or nothing: each table of
+// tenants that it names must be held to one tenant.
+func objection(text string, tables map[string]bool) string {
+	const unreadable = "cannot be read where it is sent"
+	if !verb.MatchString(text) {
+		return unreadable
+	}
+	if spansAll.MatchString(text) {
+		return ""
+	}
+	text = lineComment.ReplaceAllString(text, "")
+	if commas.MatchString(text) {
+		return "joins with a comma, where this test does not look for tables"
+	}
+	var named []string
+	for _, m := range tableRef.FindAllStringSubmatch(text, -1) {
+		name := strings.ToLower(m[1])
+		if name == unknown {
+			return unreadable
+		}
+		if tables[name] {
+			named = append(named, name)
+		}
+	}
+	if len(named) == 0 {
+		return ""
+	}
+	holds := len(bound.FindAllString(text, -1))
+	carried := 0
+	for _, m := range joined.FindAllStringSubmatch(text, -1) {
+		if strings.Contains(text, given+m[1]) {
+			holds++
+		} else {
+			carried++
+		}
+	}
+	switch {
+	case holds == 0:
+		return "names " + strings.Join(named, ", ") + " and binds no tenant_id"
+	case holds+carried < len(named):
+		return "names " + strings.Join(named, ", ") + " and does not hold each of them to the tenant"
+	}
+	return ""
+}
+
+// TestEveryStatementIsBoundToATenant reads the SQL of the program. A statement
+// that is about all tenants by nature says so in a comment of its own:
+// /* all tenants: why */.
+func TestEveryStatementIsBoundToATenant(t *testing.T) {
+	tables := tenantTables(t)
+	if len(tables) < 10 {
+		t.Fatalf("only %d tables of tenants were found: the migrations are not read as they should be", len(tables))
+	}
+	all, err := statements(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 100 {
+		t.Fatalf("only %d statements were found: the program is not read as it should be", len(all))
+	}
+	seen := map[statement]bool{}
+	for _, s := range all {
+		if seen[s] {
+			continue
+		}
+		seen[s] = true
+		if o := objection(s.text, tables); o != "" {
+			t.Errorf("internal/%s: the statement %s; if that is its nature, let it say /* all tenants: why */:\n%s", s.place, o, strings.TrimSpace(s.text))
+		}
+	}
+	t.Logf("%d statements, %d tables of tenants", len(seen), len(tables))
+}
+
+func TestObjectionsToStatements(t *testing.T) {
+	tables := map[string]bool{"contact": true, "segment_member": true}
+	for _, tt := range []struct {
+		name, text string
+		ok         bool
+	}{
+		{"one table, bound", `SELECT email FROM contact WHERE tenant_id = $1 AND id = $2`, true},
+		{"one table, forgotten", `SELECT email FROM contact WHERE id = $1`, false},
+		{"tenant only read", `SELECT tenant_id, email FROM contact WHERE id = $1`, false},
+		{"update, forgotten", `UPDATE contact SET email = $2 WHERE id = $1`, false},
+		{"delete of everything", `DELETE FROM contact`, false},
+		{"insert", `INSERT INTO contact (tenant_id, id) VALUES ($1, $2)`, true},
+		{"insert, forgotten", `INSERT INTO contact (id) VALUES ($1)`, false},
+		{"joined", `SELECT 1 FROM contact c JOIN segment_member m ON m.tenant_id = c.tenant_id AND m.contact_id = c.id WHERE c.tenant_id = $1`, true},
+		{"joined by id alone", `SELECT 1 FROM contact c JOIN segment_member m ON m.contact_id = c.id WHERE c.tenant_id = $1`, false},
+		{"joined but bound nowhere", `SELECT 1 FROM contact c JOIN segment_member m ON m.tenant_id = c.tenant_id`, false},
+		{"subquery, forgotten", `DELETE FROM contact WHERE tenant_id = $1 AND id IN (SELECT contact_id FROM segment_member)`, false},
+		{"list of parameters", `UPDATE contact SET email = v.email FROM ` + given + `v WHERE contact.tenant_id = v.tenant_id AND contact.id = v.id`, true},
+		{"reason given", `DELETE FROM contact WHERE created_at < $1 /* all tenants: by age */`, true},
+		{"reason empty", `DELETE FROM contact WHERE created_at < $1 /* all tenants: */`, false},
+		{"not a tenant's table", `SELECT pos FROM journal_cursor WHERE name = $1`, true},
+		{"commented out", "SELECT email FROM contact -- WHERE tenant_id = $1\n", false},
+		{"join with a comma", `SELECT 1 FROM contact c, segment_member m WHERE c.tenant_id = $1`, false},
+		{"unknown table", `SELECT 1 FROM ` + unknown + ` WHERE tenant_id = $1`, false},
+		{"unknown", unknown, false},
+	} {
+		if got := objection(tt.text, tables); (got == "") != tt.ok {
+			t.Errorf("%s: objection = %q; want an objection: %t", tt.name, got, !tt.ok)
+		}
+	}
+}
+
+func TestStatementsAreFoundHoweverTheyAreWritten(t *testing.T) {
+	s := newSource()
+	if err := s.add("a.go", "package a\n"+`
+		const columns = "id, email"
+		func direct() { db.Query(ctx, "SELECT "+columns+" FROM contact WHERE id"+db.In(1)) }
+		func local() {
+			q := "DELETE FROM contact"
+			if late { q += " WHERE id = $1" }
+			db.Exec(ctx, q)
+		}
+		func helper(where string) { tx.QueryRow(ctx, "SELECT 1 FROM contact WHERE "+where) }
+		func callers() { helper("id = $1"); helper("email = $1") }
+		func listed() { db.Exec(ctx, "UPDATE contact SET email = v.email FROM "+t.As("v", 1)) }
+		func closure() {
+			read := func(query string) { db.Query(ctx, query) }
+			read("SELECT 2 FROM contact")
+		}
+		func field() {
+			for _, s := range []struct{ text string }{{"DELETE FROM session"}} { db.Exec(ctx, s.text) }
+		}
+		func builder() {
+			w.from.WriteString("contact c")
+			db.Query(ctx, "SELECT 3 FROM "+w.from.String())
+		}`); err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	for _, st := range s.statements() {
+		found[strings.TrimSpace(st.text)] = true
+	}
+	for _, want := range []string{
+		"SELECT id, email FROM contact WHERE id" + unknown,
+		"DELETE FROM contact WHERE id = $1",
+		"SELECT 1 FROM contact WHERE id = $1",
+		"SELECT 1 FROM contact WHERE email = $1",
+		"UPDATE contact SET email = v.email FROM  " + given + "v",
+		"SELECT 2 FROM contact",
+		"DELETE FROM session",
+		"SELECT 3 FROM contact c",
+	} {
+		if !found[want] {
+			t.Errorf("the statement %q was not found in %q", want, slices.Sorted(maps.Keys(found)))
+		}
+	}
+}
