@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"packetboat/internal/fault"
@@ -26,37 +27,41 @@ func Create(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant
 		return Config{}, err
 	}
 	c.ID, c.Tenant, c.CreatedAt = id.New[id.MTAConfig](), tenant, sqldb.Time(now.UnixMicro())
-	err := insert(ctx, db, box, &c, f.Password)
-	for try := 0; try < 4 && sqldb.Unique(err); try++ { // a concurrent one took the key
-		err = insert(ctx, db, box, &c, f.Password)
-	}
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		for {
+			if err := c.pickKey(ctx, tx); err != nil {
+				return err
+			}
+			n, err := tx.Exec(ctx, `
+				INSERT INTO mta_config (tenant_id, id, key, name, type, active, settings, password, caps, retry_max_age_hours, created_at)
+				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+				ON CONFLICT (tenant_id, key) DO NOTHING`,
+				tenant, c.ID, c.Key, c.Name, c.Type, c.Active, c.settings(), seal(box, c, f.Password), encode(c.Caps),
+				int(c.RetryMaxAge/time.Hour), now.UnixMicro())
+			if err != nil || n == 1 {
+				return err
+			} // else somebody else has just taken the key
+		}
+	})
 	if err != nil {
 		return Config{}, fmt.Errorf("create an MTA config: %w", err)
 	}
 	return c, nil
 }
 
-func insert(ctx context.Context, db *sqldb.DB, box *secret.Box, c *Config, password *string) error {
-	return db.InTx(ctx, func(tx *sqldb.DB) error {
-		all, err := List(ctx, tx, c.Tenant)
-		if err != nil {
-			return err
-		}
-		if len(all) >= MaxConfigs {
-			return ErrTooMany
-		}
-		keys := map[string]bool{}
-		for _, other := range all {
-			keys[other.Key] = true
-		}
-		c.Key, _ = slug.Free(slug.Derive(c.Name, '_'), '_', func(s string) (bool, error) { return keys[s], nil })
-		_, err = tx.Exec(ctx, `
-			INSERT INTO mta_config (tenant_id, id, key, name, type, active, settings, password, caps, retry_max_age_hours, created_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-			c.Tenant, c.ID, c.Key, c.Name, c.Type, c.Active, c.settings(), seal(box, *c, password), encode(c.Caps),
-			int(c.RetryMaxAge/time.Hour), c.CreatedAt.UnixMicro())
+// pickKey gives a new config a key that no other of the tenant has.
+func (c *Config) pickKey(ctx context.Context, tx *sqldb.DB) error {
+	all, err := List(ctx, tx, c.Tenant)
+	if err != nil {
 		return err
+	}
+	if len(all) >= MaxConfigs {
+		return ErrTooMany
+	}
+	c.Key, err = slug.Free(slug.Derive(c.Name, '_'), '_', func(s string) (bool, error) {
+		return slices.ContainsFunc(all, func(other Config) bool { return other.Key == s }), nil
 	})
+	return err
 }
 
 // Update changes what f gives.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"packetboat/internal/fault"
@@ -112,8 +113,22 @@ const typeColumns = `id, type_key, display_name, description, utm_campaign_prefi
 // CreateEmailType adds an email type. A key that is taken gets a number.
 func CreateEmailType(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f EmailTypeFields, now time.Time) (EmailType, error) {
 	var t EmailType
-	err := again(func() (err error) {
-		t, err = insertEmailType(ctx, db, tenant, f, now)
+	err := db.InTx(ctx, func(tx *sqldb.DB) (err error) {
+		t, err = f.apply(ctx, tx, EmailType{
+			ID: id.New[id.EmailType](), Tenant: tenant, Active: true, ListIDEnabled: true, CreatedAt: sqldb.Time(now.UnixMicro()),
+		})
+		for inserted := int64(0); err == nil && inserted == 0; { // until nobody else has just taken the key
+			if err = t.pickKey(ctx, tx); err != nil {
+				return err
+			}
+			inserted, err = tx.Exec(ctx, `
+				INSERT INTO email_type (tenant_id, id, type_key, display_name, description, utm_campaign_prefix, category_id,
+					sort_order, active, list_id_enabled, list_key, created_at)
+				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+				ON CONFLICT (tenant_id, type_key) DO NOTHING`,
+				tenant, t.ID, t.Key, t.DisplayName, sqldb.Null(t.Description), sqldb.Null(t.UTMCampaignPrefix), sqldb.Null(t.Category),
+				t.SortOrder, t.Active, t.ListIDEnabled, sqldb.Null(t.ListKey), now.UnixMicro())
+		}
 		return err
 	})
 	if err != nil {
@@ -122,47 +137,23 @@ func CreateEmailType(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Emai
 	return t, nil
 }
 
-// again runs f once more when a concurrent caller took the key that f chose.
-func again(f func() error) error {
-	err := f()
-	for try := 0; try < 4 && sqldb.Unique(err); try++ {
-		err = f()
-	}
-	return err
-}
-
-func insertEmailType(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f EmailTypeFields, now time.Time) (t EmailType, err error) {
-	err = db.InTx(ctx, func(tx *sqldb.DB) error {
-		t, err = f.apply(ctx, tx, EmailType{
-			ID: id.New[id.EmailType](), Tenant: tenant, Active: true, ListIDEnabled: true, CreatedAt: sqldb.Time(now.UnixMicro()),
-		})
-		if err != nil {
-			return err
-		}
-		all, err := EmailTypes(ctx, tx, tenant)
-		if err != nil {
-			return err
-		}
-		if len(all) >= MaxEmailTypes {
-			return ErrTooManyEmailTypes
-		}
-		keys := map[string]bool{}
-		for _, other := range all {
-			keys[other.Key] = true
-		}
-		if t.Key == "" {
-			t.Key = slug.Derive(t.DisplayName, '_')
-		}
-		t.Key, _ = slug.Free(t.Key, '_', func(s string) (bool, error) { return keys[s], nil })
-		_, err = tx.Exec(ctx, `
-			INSERT INTO email_type (tenant_id, id, type_key, display_name, description, utm_campaign_prefix, category_id,
-				sort_order, active, list_id_enabled, list_key, created_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-			tenant, t.ID, t.Key, t.DisplayName, sqldb.Null(t.Description), sqldb.Null(t.UTMCampaignPrefix), sqldb.Null(t.Category),
-			t.SortOrder, t.Active, t.ListIDEnabled, sqldb.Null(t.ListKey), now.UnixMicro())
+// pickKey gives a new email type a key that no other of the tenant has.
+func (t *EmailType) pickKey(ctx context.Context, tx *sqldb.DB) error {
+	all, err := EmailTypes(ctx, tx, t.Tenant)
+	if err != nil {
 		return err
+	}
+	if len(all) >= MaxEmailTypes {
+		return ErrTooManyEmailTypes
+	}
+	wanted := t.Key
+	if wanted == "" {
+		wanted = slug.Derive(t.DisplayName, '_')
+	}
+	t.Key, err = slug.Free(wanted, '_', func(s string) (bool, error) {
+		return slices.ContainsFunc(all, func(other EmailType) bool { return other.Key == s }), nil
 	})
-	return t, err
+	return err
 }
 
 // UpdateEmailType changes what f gives.

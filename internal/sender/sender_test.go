@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -531,6 +532,36 @@ func TestANewTenantHasANewsletter(t *testing.T) {
 		typ, err := sender.EmailTypeByKey(h.Context(), h.db, acme.ID, "newsletter")
 		if err != nil || acme.Settings.DefaultEmailType != typ.ID {
 			h.Errorf("the default email type is %q, %v; want %q", acme.Settings.DefaultEmailType, err, typ.ID)
+		}
+	})
+}
+
+func TestKeysStayUniqueUnderConcurrentCallers(t *testing.T) {
+	t.Parallel()
+	each(t, func(h house) {
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				if _, err := sender.CreateEmailType(h.Context(), h.db, h.mine, sender.EmailTypeFields{DisplayName: new("Same name")}, noon); err != nil {
+					h.Error(err)
+				}
+				f := lane.Fields{Name: new("Same name"), Type: new(lane.Sink)}
+				if err := h.db.InTx(h.Context(), func(tx *sqldb.DB) error {
+					_, err := lane.Create(h.Context(), tx, h.box, h.mine, f, lane.Rules{}, noon)
+					return err
+				}); err != nil {
+					h.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		types, err := sender.EmailTypes(h.Context(), h.db, h.mine)
+		if err != nil || len(types) != 8 {
+			h.Errorf("%d email types, %v; want 8", len(types), err)
+		}
+		lanes, err := lane.List(h.Context(), h.db, h.mine)
+		if err != nil || len(lanes) != 8 {
+			h.Errorf("%d lanes, %v; want 8", len(lanes), err)
 		}
 	})
 }
