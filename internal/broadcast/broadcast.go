@@ -181,36 +181,36 @@ type Action string
 
 // The actions, in the order in which they are offered.
 const (
-	Update     Action = "update"
-	Delete     Action = "delete"
-	Schedule   Action = "schedule"
-	Unschedule Action = "unschedule"
-	Pause      Action = "pause"
-	Resume     Action = "resume"
-	Cancel     Action = "cancel"
-	Archive    Action = "archive"
-	Unarchive  Action = "unarchive"
+	ActionUpdate     Action = "update"
+	ActionDelete     Action = "delete"
+	ActionSchedule   Action = "schedule"
+	ActionUnschedule Action = "unschedule"
+	ActionPause      Action = "pause"
+	ActionResume     Action = "resume"
+	ActionCancel     Action = "cancel"
+	ActionArchive    Action = "archive"
+	ActionUnarchive  Action = "unarchive"
 )
 
 // Actions returns every action.
 func Actions() []Action {
-	return []Action{Update, Delete, Schedule, Unschedule, Pause, Resume, Cancel, Archive, Unarchive}
+	return []Action{ActionUpdate, ActionDelete, ActionSchedule, ActionUnschedule, ActionPause, ActionResume, ActionCancel, ActionArchive, ActionUnarchive}
 }
 
 // leaves returns the statuses in which the action is legal.
 func (a Action) leaves() []Status {
 	switch a {
-	case Update, Delete, Schedule:
+	case ActionUpdate, ActionDelete, ActionSchedule:
 		return []Status{Draft}
-	case Unschedule:
+	case ActionUnschedule:
 		return []Status{Scheduled}
-	case Pause:
+	case ActionPause:
 		return []Status{Sending}
-	case Resume:
+	case ActionResume:
 		return []Status{Paused}
-	case Cancel:
+	case ActionCancel:
 		return []Status{Scheduled, Sending, Paused}
-	case Archive, Unarchive:
+	case ActionArchive, ActionUnarchive:
 		return []Status{Completed, Failed, Cancelled}
 	}
 	return nil
@@ -218,7 +218,7 @@ func (a Action) leaves() []Status {
 
 // Can reports whether the action is legal now.
 func (b Broadcast) Can(a Action) bool {
-	if a == Archive && b.ArchivedAt != nil || a == Unarchive && b.ArchivedAt == nil {
+	if a == ActionArchive && b.ArchivedAt != nil || a == ActionUnarchive && b.ArchivedAt == nil {
 		return false
 	}
 	return slices.Contains(a.leaves(), b.Status)

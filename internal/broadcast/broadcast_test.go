@@ -116,7 +116,7 @@ func TestEditMergesAndCountsVersions(t *testing.T) {
 		b := a.Create(func(ch *broadcast.Change) { ch.Tags = &[]string{"old"} })
 		edit := func(ch broadcast.Change) broadcast.Broadcast {
 			t.Helper()
-			got, err := broadcast.Edit(t.Context(), db, a.Tenant, b.ID, ch, now.Add(time.Minute))
+			got, err := broadcast.Update(t.Context(), db, a.Tenant, b.ID, ch, now.Add(time.Minute))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -137,7 +137,7 @@ func TestEditMergesAndCountsVersions(t *testing.T) {
 		if got = edit(broadcast.Change{Content: map[broadcast.Field]*string{broadcast.Subject: new("Spring news")}}); got.ContentVersion != 3 {
 			t.Errorf("the same content again made version %d, want 3", got.ContentVersion)
 		}
-		if _, err := broadcast.Edit(t.Context(), db, a.Tenant, b.ID, broadcast.Change{Content: map[broadcast.Field]*string{broadcast.Subject: nil}}, now); !errors.Is(err, content.ErrNoContent) {
+		if _, err := broadcast.Update(t.Context(), db, a.Tenant, b.ID, broadcast.Change{Content: map[broadcast.Field]*string{broadcast.Subject: nil}}, now); !errors.Is(err, content.ErrNoContent) {
 			t.Errorf("clearing the subject = %v, want NO_CONTENT", err)
 		}
 	})
@@ -159,8 +159,8 @@ func TestListFilters(t *testing.T) {
 		third := a.Schedule(tag("z"))
 		gone := a.Schedule()
 		for _, move := range []func() error{
-			func() error { return broadcast.Abandon(t.Context(), db, a.Tenant, gone.ID, now) },
-			func() error { return broadcast.Shelve(t.Context(), db, a.Tenant, gone.ID, now) },
+			func() error { return broadcast.Cancel(t.Context(), db, a.Tenant, gone.ID, now) },
+			func() error { return broadcast.Archive(t.Context(), db, a.Tenant, gone.ID, now) },
 		} {
 			if err := move(); err != nil {
 				t.Fatal(err)

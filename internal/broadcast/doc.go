@@ -5,15 +5,13 @@
 // deleted. Scheduling it asks every guard (Readiness); from then on only moves
 // change it:
 //
-//	         schedule            dispatcher              every message ended
-//	draft ─────────────► scheduled ─────────► sending ─────────────────────► completed
-//	  ▲                   │    │               │  ▲  │  cannot be prepared,
-//	  └──── unschedule ───┘    │         pause │  │  │  or nobody was reached
-//	                           │               ▼  │  └───────────────────────► failed
-//	                           │             paused  resume
-//	                           │               │ │
-//	                           └── cancel ──┬──┘ └─ cancel ─► cancelled
-//	                                        └───────────────► cancelled
+//	draft ── Schedule ──► scheduled ── Begin ──► sending ── Complete ──► completed
+//	  ▲                     │   │                │  ▲  │
+//	  └──── Unschedule ─────┘   │          Pause │  │  └──── Fail ──────► failed
+//	                            │                ▼  │ Resume
+//	                            │               paused
+//	                            │
+//	                            └── Cancel, from sending and paused too ─► cancelled
 //
 // What has ended (completed, failed, cancelled) can be archived, which hides it
 // from lists and changes nothing else.

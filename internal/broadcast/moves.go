@@ -49,18 +49,18 @@ func refused(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, bid id.Broadca
 	return ErrTransition.Sayf("a broadcast that is %s does not allow this", status).With(map[string]Status{"status": status})
 }
 
-// ToDraft takes a scheduled broadcast back, so that it can be edited again.
-func ToDraft(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
+// Unschedule takes a scheduled broadcast back, so that it can be edited again.
+func Unschedule(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
-		return step{from: Unschedule.leaves(), to: Draft, entry: journal.BroadcastUnscheduled}.take(ctx, tx, tenant, bid, now)
+		return step{from: ActionUnschedule.leaves(), to: Draft, entry: journal.BroadcastUnscheduled}.take(ctx, tx, tenant, bid, now)
 	})
 }
 
-// Hold pauses a send: messages on their way finish, no other leaves.
-func Hold(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, why PauseReason, now time.Time) error {
+// Pause holds a send: messages on their way finish, no other leaves.
+func Pause(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, why PauseReason, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
 		err := step{
-			from: Pause.leaves(), to: Paused, reason: why,
+			from: ActionPause.leaves(), to: Paused, reason: why,
 			entry: journal.BroadcastPaused, data: map[string]PauseReason{"pause_reason": why},
 		}.take(ctx, tx, tenant, bid, now)
 		if err != nil {
@@ -70,15 +70,15 @@ func Hold(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast,
 	})
 }
 
-// Continue lets a paused send go on. A send whose audience was not all in the
+// Resume lets a paused send go on. A send whose audience was not all in the
 // outbox yet is first prepared to its end, and starts then.
-func Continue(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
+func Resume(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
 		b, err := lock(ctx, tx, tenant, bid)
 		if err != nil {
 			return err
 		}
-		if !b.Can(Resume) {
+		if !b.Can(ActionResume) {
 			return refused(ctx, tx, tenant, bid)
 		}
 		holds, err := causeHolds(ctx, tx, b)
@@ -88,7 +88,7 @@ func Continue(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadc
 		if holds {
 			return ErrCauseActive.With(map[string]PauseReason{"pause_reason": b.PauseReason})
 		}
-		if err := (step{from: Resume.leaves(), to: Sending, entry: journal.BroadcastResumed}).take(ctx, tx, tenant, bid, now); err != nil {
+		if err := (step{from: ActionResume.leaves(), to: Sending, entry: journal.BroadcastResumed}).take(ctx, tx, tenant, bid, now); err != nil {
 			return err
 		}
 		run, err := LoadRun(ctx, tx, tenant, bid)
@@ -99,11 +99,11 @@ func Continue(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadc
 	})
 }
 
-// Abandon cancels a broadcast. What has left is not called back; what waits
+// Cancel cancels a broadcast. What has left is not called back; what waits
 // never leaves.
-func Abandon(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
+func Cancel(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
-		err := step{from: Cancel.leaves(), to: Cancelled, entry: journal.BroadcastCancelled}.take(ctx, tx, tenant, bid, now)
+		err := step{from: ActionCancel.leaves(), to: Cancelled, entry: journal.BroadcastCancelled}.take(ctx, tx, tenant, bid, now)
 		if err != nil {
 			return err
 		}
@@ -139,8 +139,8 @@ func Fail(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast,
 	})
 }
 
-// Shelve hides an ended broadcast from lists.
-func Shelve(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
+// Archive hides an ended broadcast from lists.
+func Archive(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
 	n, err := db.Exec(ctx, `
 		UPDATE broadcast SET revision = revision + 1, archived_at = $3, updated_at = $3
 		WHERE tenant_id = $1 AND id = $2 AND archived_at IS NULL AND status IN ('completed', 'failed', 'cancelled')`,
@@ -148,8 +148,8 @@ func Shelve(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcas
 	return shelved(ctx, db, tenant, bid, n, err)
 }
 
-// Unshelve shows an archived broadcast in lists again.
-func Unshelve(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
+// Unarchive shows an archived broadcast in lists again.
+func Unarchive(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
 	n, err := db.Exec(ctx, `
 		UPDATE broadcast SET revision = revision + 1, archived_at = NULL, updated_at = $3
 		WHERE tenant_id = $1 AND id = $2 AND archived_at IS NOT NULL`, tenant, bid, now.UnixMicro())

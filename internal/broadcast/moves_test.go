@@ -34,20 +34,20 @@ func calls() []call {
 	ended := []st{broadcast.Completed, broadcast.Failed, broadcast.Cancelled}
 	hold := func(why broadcast.PauseReason) func(context.Context, *sqldb.DB, id.Tenant, id.Broadcast, time.Time) error {
 		return func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
-			return broadcast.Hold(ctx, db, tenant, bid, why, now)
+			return broadcast.Pause(ctx, db, tenant, bid, why, now)
 		}
 	}
 	return []call{
-		{"schedule", broadcast.Schedule, broadcast.Arm, []st{broadcast.Draft}, broadcast.Scheduled},
-		{"unschedule", broadcast.Unschedule, broadcast.ToDraft, []st{broadcast.Scheduled}, broadcast.Draft},
-		{"pause", broadcast.Pause, hold(broadcast.ByUser), []st{broadcast.Sending}, broadcast.Paused},
+		{"schedule", broadcast.ActionSchedule, broadcast.Schedule, []st{broadcast.Draft}, broadcast.Scheduled},
+		{"unschedule", broadcast.ActionUnschedule, broadcast.Unschedule, []st{broadcast.Scheduled}, broadcast.Draft},
+		{"pause", broadcast.ActionPause, hold(broadcast.ByUser), []st{broadcast.Sending}, broadcast.Paused},
 		{"capacity collapsed", "", hold(broadcast.CapacityCollapsed), []st{broadcast.Sending}, broadcast.Paused},
-		{"resume", broadcast.Resume, broadcast.Continue, []st{broadcast.Paused}, broadcast.Sending},
-		{"cancel", broadcast.Cancel, broadcast.Abandon, []st{broadcast.Scheduled, broadcast.Sending, broadcast.Paused}, broadcast.Cancelled},
-		{"archive", broadcast.Archive, broadcast.Shelve, ended, ""},
-		{"unarchive", broadcast.Unarchive, broadcast.Unshelve, ended, ""},
-		{"update", broadcast.Update, func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
-			_, err := broadcast.Edit(ctx, db, tenant, bid, broadcast.Change{Name: new("again")}, now)
+		{"resume", broadcast.ActionResume, broadcast.Resume, []st{broadcast.Paused}, broadcast.Sending},
+		{"cancel", broadcast.ActionCancel, broadcast.Cancel, []st{broadcast.Scheduled, broadcast.Sending, broadcast.Paused}, broadcast.Cancelled},
+		{"archive", broadcast.ActionArchive, broadcast.Archive, ended, ""},
+		{"unarchive", broadcast.ActionUnarchive, broadcast.Unarchive, ended, ""},
+		{"update", broadcast.ActionUpdate, func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
+			_, err := broadcast.Update(ctx, db, tenant, bid, broadcast.Change{Name: new("again")}, now)
 			return err
 		}, []st{broadcast.Draft}, ""},
 		{"begin", "", func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
@@ -78,14 +78,14 @@ func TestEveryMoveIsOneOfTheTable(t *testing.T) {
 				err := c.do(t.Context(), db, a.Tenant, b.ID, now)
 				after := a.Load(b.ID)
 				legal := slices.Contains(c.from, before.Status)
-				if c.action == broadcast.Archive && before.ArchivedAt != nil || c.action == broadcast.Unarchive && before.ArchivedAt == nil {
+				if c.action == broadcast.ActionArchive && before.ArchivedAt != nil || c.action == broadcast.ActionUnarchive && before.ArchivedAt == nil {
 					legal = false
 				}
 				if c.action != "" && before.Can(c.action) != legal {
 					rt.Fatalf("%s: Can(%s) = %v, want %v", before.Status, c.action, !legal, legal)
 				}
 				want := broadcast.ErrTransition
-				if c.action == broadcast.Update {
+				if c.action == broadcast.ActionUpdate {
 					want = broadcast.ErrNotDraft
 				}
 				switch {
@@ -136,8 +136,8 @@ func TestMovesReachTheStreamAndTheJournal(t *testing.T) {
 		if got := phase(); got != outbox.Held {
 			t.Errorf("a send that began is %s, want held", got)
 		}
-		must(broadcast.Hold(t.Context(), db, a.Tenant, b.ID, broadcast.ByUser, at))
-		must(broadcast.Continue(t.Context(), db, a.Tenant, b.ID, at))
+		must(broadcast.Pause(t.Context(), db, a.Tenant, b.ID, broadcast.ByUser, at))
+		must(broadcast.Resume(t.Context(), db, a.Tenant, b.ID, at))
 		if got := phase(); got == outbox.Open {
 			t.Error("a send resumed during its preparation lets messages leave")
 		}
@@ -149,12 +149,12 @@ func TestMovesReachTheStreamAndTheJournal(t *testing.T) {
 		if got := phase(); got != outbox.Open {
 			t.Errorf("a prepared send is %s, want open", got)
 		}
-		must(broadcast.Hold(t.Context(), db, a.Tenant, b.ID, broadcast.ByUser, at))
+		must(broadcast.Pause(t.Context(), db, a.Tenant, b.ID, broadcast.ByUser, at))
 		if got := phase(); got != outbox.Paused {
 			t.Errorf("a paused send is %s, want paused", got)
 		}
-		must(broadcast.Continue(t.Context(), db, a.Tenant, b.ID, at))
-		must(broadcast.Abandon(t.Context(), db, a.Tenant, b.ID, at))
+		must(broadcast.Resume(t.Context(), db, a.Tenant, b.ID, at))
+		must(broadcast.Cancel(t.Context(), db, a.Tenant, b.ID, at))
 		if got := phase(); got != outbox.Cancelled {
 			t.Errorf("a cancelled send is %s, want cancelled", got)
 		}
@@ -185,17 +185,17 @@ func TestResumeWaitsUntilTheCauseIsGone(t *testing.T) {
 		if err := errors.Join(
 			db.InTx(t.Context(), func(tx *sqldb.DB) error { return broadcast.Begin(t.Context(), tx, a.Tenant, b.ID, "content", now) }),
 			tenant.Pause(t.Context(), db, a.Tenant, "unpaid", now),
-			broadcast.Hold(t.Context(), db, a.Tenant, b.ID, broadcast.TenantPaused, now),
+			broadcast.Pause(t.Context(), db, a.Tenant, b.ID, broadcast.TenantPaused, now),
 		); err != nil {
 			t.Fatal(err)
 		}
-		if err := broadcast.Continue(t.Context(), db, a.Tenant, b.ID, now); !errors.Is(err, broadcast.ErrCauseActive) {
+		if err := broadcast.Resume(t.Context(), db, a.Tenant, b.ID, now); !errors.Is(err, broadcast.ErrCauseActive) {
 			t.Errorf("resume while the tenant is paused = %v, want PAUSE_CAUSE_ACTIVE", err)
 		}
 		if err := tenant.Resume(t.Context(), db, a.Tenant, now); err != nil {
 			t.Fatal(err)
 		}
-		if err := broadcast.Continue(t.Context(), db, a.Tenant, b.ID, now); err != nil {
+		if err := broadcast.Resume(t.Context(), db, a.Tenant, b.ID, now); err != nil {
 			t.Errorf("resume once the tenant is back = %v", err)
 		}
 	})
@@ -217,7 +217,7 @@ func TestOnlyDraftsAreDeleted(t *testing.T) {
 			{"a draft again", a.Tenant, draft.ID, broadcast.ErrNotFound},
 			{"a scheduled one", a.Tenant, scheduled.ID, broadcast.ErrNotDraft},
 		} {
-			if err := broadcast.Remove(t.Context(), db, tt.tenant, tt.bid); !errors.Is(err, tt.want) {
+			if err := broadcast.Delete(t.Context(), db, tt.tenant, tt.bid); !errors.Is(err, tt.want) {
 				t.Errorf("Remove of %s = %v, want %v", tt.name, err, tt.want)
 			}
 		}
@@ -232,7 +232,7 @@ func TestOneOfManyCallersMoves(t *testing.T) {
 		b := a.Create()
 		results := make(chan error, 8)
 		for range cap(results) {
-			go func() { results <- broadcast.Arm(t.Context(), db, a.Tenant, b.ID, broadcasttest.Now) }()
+			go func() { results <- broadcast.Schedule(t.Context(), db, a.Tenant, b.ID, broadcasttest.Now) }()
 		}
 		won := 0
 		for range cap(results) {

@@ -100,7 +100,7 @@ func TestScheduleAsksTheGuards(t *testing.T) {
 			{"all is well", func(*broadcast.Change) {}, nil},
 		} {
 			b := a.Create(tt.edit)
-			err := broadcast.Arm(t.Context(), db, a.Tenant, b.ID, now)
+			err := broadcast.Schedule(t.Context(), db, a.Tenant, b.ID, now)
 			if !errors.Is(err, tt.want) {
 				t.Errorf("%s: schedule = %v, want %v", tt.name, err, tt.want)
 			}

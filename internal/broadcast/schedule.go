@@ -14,18 +14,18 @@ import (
 	"packetboat/internal/tenant"
 )
 
-// Plan a draft for sending: every guard is asked, and the broadcast is moved
-// only if it was not edited while they answered.
+// Schedule lets a draft be sent at its time: every guard is asked, and the
+// broadcast is moved only if it was not edited while they answered.
 //
 // A time that has passed means at once. Without a time the broadcast is
 // scheduled and never starts (contract C7).
-func Arm(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
+func Schedule(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
 	_, err := attempt(func() (Broadcast, error) {
 		b, err := Load(ctx, db, tenant, bid)
 		if err != nil {
 			return Broadcast{}, err
 		}
-		if !b.Can(Schedule) {
+		if !b.Can(ActionSchedule) {
 			return Broadcast{}, refused(ctx, db, tenant, bid)
 		}
 		ready, err := Ready(ctx, db, b)
@@ -43,7 +43,7 @@ func Arm(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, 
 			if at.Revision != b.Revision {
 				return errRevised
 			}
-			return step{from: Schedule.leaves(), to: Scheduled, entry: journal.BroadcastScheduled}.take(ctx, tx, tenant, bid, now)
+			return step{from: ActionSchedule.leaves(), to: Scheduled, entry: journal.BroadcastScheduled}.take(ctx, tx, tenant, bid, now)
 		})
 	})
 	return err

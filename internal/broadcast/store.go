@@ -15,9 +15,19 @@ import (
 	"packetboat/internal/tenant"
 )
 
-// Create stores a draft, once the change that describes it is checked. Nothing
-// is sent by it. Whether opens and clicks are tracked is the account's default.
+// Create makes a draft and stores it. Nothing is sent by it.
 func Create(ctx context.Context, db *sqldb.DB, account id.Tenant, ch Change, by auth.Actor, now time.Time) (Broadcast, error) {
+	b, err := New(ctx, db, account, ch, by, now)
+	if err != nil {
+		return Broadcast{}, err
+	}
+	return b, b.Insert(ctx, db)
+}
+
+// New makes a draft of the change that describes it, once that is checked, and
+// does not store it. Whether opens and clicks are tracked is the account's
+// default.
+func New(ctx context.Context, db *sqldb.DB, account id.Tenant, ch Change, by auth.Actor, now time.Time) (Broadcast, error) {
 	if ch.Content == nil {
 		ch.Content = map[Field]*string{}
 	}
@@ -39,9 +49,14 @@ func Create(ctx context.Context, db *sqldb.DB, account id.Tenant, ch Change, by 
 	}
 	b.UpdatedAt = b.CreatedAt
 	b.Bodies = Bodies{HTML: b.Content.HTML != nil, Text: b.Content.Text != nil}
-	creator, err := json.Marshal(by)
+	return b, nil
+}
+
+// Insert stores a draft that New made.
+func (b Broadcast) Insert(ctx context.Context, db *sqldb.DB) error {
+	creator, err := json.Marshal(b.CreatedBy)
 	if err != nil {
-		return Broadcast{}, err
+		return err
 	}
 	_, err = db.Exec(ctx, `
 		INSERT INTO broadcast (tenant_id, id, revision, status, kind, content_version, created_by, created_at, updated_at,
@@ -49,11 +64,11 @@ func Create(ctx context.Context, db *sqldb.DB, account id.Tenant, ch Change, by 
 			include_segments, exclude_segments, identities, tags, metadata, scheduled_at, tracking)
 		VALUES ($1, $2, 1, 'draft', 'regular', 1, $3, $4, $4,
 			$5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
-		append([]any{account, b.ID, string(creator), now.UnixMicro()}, b.written()...)...)
+		append([]any{b.Tenant, b.ID, string(creator), b.CreatedAt.UnixMicro()}, b.written()...)...)
 	if err != nil {
-		return Broadcast{}, fmt.Errorf("create a broadcast: %w", err)
+		return fmt.Errorf("create a broadcast: %w", err)
 	}
-	return b, nil
+	return nil
 }
 
 // complete gives what the author left out its value.
@@ -108,9 +123,9 @@ func array[T ~string](list []T) string {
 	return string(b)
 }
 
-// Edit makes a checked change to a draft. The content version goes up when the
+// Update makes a checked change to a draft. The content version goes up when the
 // content changed.
-func Edit(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, ch Change, now time.Time) (Broadcast, error) {
+func Update(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, ch Change, now time.Time) (Broadcast, error) {
 	if err := ch.Check(); err != nil {
 		return Broadcast{}, err
 	}
@@ -119,7 +134,7 @@ func Edit(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast,
 		if err != nil {
 			return Broadcast{}, err
 		}
-		if !b.Can(Update) {
+		if !b.Can(ActionUpdate) {
 			return Broadcast{}, ErrNotDraft
 		}
 		before := b.Content
@@ -157,8 +172,8 @@ func attempt(f func() (Broadcast, error)) (Broadcast, error) {
 	}
 }
 
-// Remove deletes a draft for good.
-func Remove(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast) error {
+// Delete deletes a draft for good.
+func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast) error {
 	n, err := db.Exec(ctx, `DELETE FROM broadcast WHERE tenant_id = $1 AND id = $2 AND status = 'draft'`, tenant, bid)
 	if err != nil {
 		return fmt.Errorf("delete a broadcast: %w", err)

@@ -14,7 +14,7 @@ import (
 type mover func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error
 
 func pauseByUser(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
-	return broadcast.Hold(ctx, db, tenant, bid, broadcast.ByUser, now)
+	return broadcast.Pause(ctx, db, tenant, bid, broadcast.ByUser, now)
 }
 
 // moveBroadcast returns the operation that makes a move and shows the outcome.

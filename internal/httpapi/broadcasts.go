@@ -36,14 +36,14 @@ func (a *API) broadcasts(r *endpoint.Router) {
 		endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/{broadcast_id}/"+path,
 			op(name, summary, scope, append(faults, broadcast.ErrNotFound, broadcast.ErrTransition)...), a.moveBroadcast(do))
 	}
-	move("scheduleBroadcast", "schedule", "Schedule a draft, if every guard lets it pass.", auth.BroadcastsSchedule, broadcast.Arm,
+	move("scheduleBroadcast", "schedule", "Schedule a draft, if every guard lets it pass.", auth.BroadcastsSchedule, broadcast.Schedule,
 		broadcast.ErrNoSegment, broadcast.ErrEmailType, broadcast.ErrNoMTA, content.ErrNoContent, content.ErrLiquid, broadcast.ErrNoIdentity)
-	move("unscheduleBroadcast", "unschedule", "Take a scheduled broadcast back, so that it can be edited.", auth.BroadcastsSchedule, broadcast.ToDraft)
+	move("unscheduleBroadcast", "unschedule", "Take a scheduled broadcast back, so that it can be edited.", auth.BroadcastsSchedule, broadcast.Unschedule)
 	move("pauseBroadcast", "pause", "Pause a send.", auth.BroadcastsSchedule, pauseByUser)
-	move("resumeBroadcast", "resume", "Let a paused send go on.", auth.BroadcastsSchedule, broadcast.Continue, broadcast.ErrCauseActive)
-	move("cancelBroadcast", "cancel", "Cancel a broadcast. What has left is not called back.", auth.BroadcastsSchedule, broadcast.Abandon)
-	move("archiveBroadcast", "archive", "Hide an ended broadcast from lists.", auth.BroadcastsWrite, broadcast.Shelve)
-	move("unarchiveBroadcast", "unarchive", "Show an archived broadcast in lists again.", auth.BroadcastsWrite, broadcast.Unshelve)
+	move("resumeBroadcast", "resume", "Let a paused send go on.", auth.BroadcastsSchedule, broadcast.Resume, broadcast.ErrCauseActive)
+	move("cancelBroadcast", "cancel", "Cancel a broadcast. What has left is not called back.", auth.BroadcastsSchedule, broadcast.Cancel)
+	move("archiveBroadcast", "archive", "Hide an ended broadcast from lists.", auth.BroadcastsWrite, broadcast.Archive)
+	move("unarchiveBroadcast", "unarchive", "Show an archived broadcast in lists again.", auth.BroadcastsWrite, broadcast.Unarchive)
 }
 
 type listBroadcastsRequest struct {

@@ -13,6 +13,7 @@ import (
 	"packetboat/internal/lane"
 	"packetboat/internal/segment"
 	"packetboat/internal/sender"
+	"packetboat/internal/sqldb"
 )
 
 // writeFaults are what create and update may answer.
@@ -376,11 +377,20 @@ func (a *API) createBroadcast(ctx context.Context, p auth.Principal, in *createB
 	if ch.EmailType == nil && p.IsKey() {
 		return broadcastAnswer{}, broadcast.ErrEmailType.Sayf("email_type_key is required")
 	}
-	b, err := broadcast.Create(ctx, a.DB, p.Tenant, ch, p.Actor(), a.Now())
+	b, err := broadcast.New(ctx, a.DB, p.Tenant, ch, p.Actor(), a.Now())
 	if err != nil {
 		return broadcastAnswer{}, err
 	}
-	return a.viewBroadcast(ctx, p, b)
+	out, err := a.viewBroadcast(ctx, p, b)
+	if err != nil {
+		return broadcastAnswer{}, err
+	}
+	return out, a.DB.InTx(ctx, func(tx *sqldb.DB) error {
+		if err := b.Insert(ctx, tx); err != nil {
+			return err
+		}
+		return endpoint.Remember(ctx, tx, out)
+	})
 }
 
 type updateBroadcastRequest struct {
@@ -397,7 +407,7 @@ func (a *API) updateBroadcast(ctx context.Context, p auth.Principal, in *updateB
 	if !ok {
 		return broadcastAnswer{}, broadcast.ErrNotFound
 	}
-	b, err := broadcast.Edit(ctx, a.DB, p.Tenant, bid, ch, a.Now())
+	b, err := broadcast.Update(ctx, a.DB, p.Tenant, bid, ch, a.Now())
 	if err != nil {
 		return broadcastAnswer{}, err
 	}
@@ -409,5 +419,5 @@ func (a *API) deleteBroadcast(ctx context.Context, p auth.Principal, in *broadca
 	if !ok {
 		return endpoint.None{}, broadcast.ErrNotFound
 	}
-	return endpoint.None{}, broadcast.Remove(ctx, a.DB, p.Tenant, bid)
+	return endpoint.None{}, broadcast.Delete(ctx, a.DB, p.Tenant, bid)
 }

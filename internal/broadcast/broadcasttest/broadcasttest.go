@@ -141,7 +141,7 @@ func (a *Account) Create(edits ...func(*broadcast.Change)) broadcast.Broadcast {
 func (a *Account) Schedule(edits ...func(*broadcast.Change)) broadcast.Broadcast {
 	a.t.Helper()
 	b := a.Create(edits...)
-	a.must(broadcast.Arm(a.t.Context(), a.DB, a.Tenant, b.ID, Now))
+	a.must(broadcast.Schedule(a.t.Context(), a.DB, a.Tenant, b.ID, Now))
 	return a.Load(b.ID)
 }
 

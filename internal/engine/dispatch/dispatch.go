@@ -20,6 +20,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"packetboat/internal/broadcast"
@@ -143,7 +144,7 @@ func (e *Engine) step(ctx context.Context, t tenant.Tenant, o broadcast.OpenRun)
 	switch {
 	case o.Status == broadcast.Sending && t.Status != tenant.Active:
 		e.Log.Info("broadcast paused with its tenant", "tenant", o.Tenant, "broadcast", o.Broadcast)
-		return false, broadcast.Hold(ctx, e.DB, o.Tenant, o.Broadcast, broadcast.TenantPaused, e.Now())
+		return false, broadcast.Pause(ctx, e.DB, o.Tenant, o.Broadcast, broadcast.TenantPaused, e.Now())
 	case o.Status == broadcast.Sending && o.PreparedAt == nil:
 		return e.prepare(ctx, o.Tenant, o.Broadcast)
 	case o.Status == broadcast.Sending:
@@ -246,19 +247,47 @@ func (e *Engine) finish(ctx context.Context, run broadcast.Run) error {
 	if err != nil || !stream.Idle() {
 		return err
 	}
+	failure := broadcast.FailureCode("")
+	if stream.Failed > 0 && stream.Sent == 0 {
+		if failure, err = e.whyAllFailed(ctx, run); err != nil {
+			return err
+		}
+	}
 	now := e.Now()
 	err = e.DB.InTx(ctx, func(tx *sqldb.DB) error {
-		if stream.Failed > 0 && stream.Sent == 0 {
-			err = broadcast.Fail(ctx, tx, run.Tenant, run.Broadcast, broadcast.AllFailed, now)
+		var err error
+		if failure != "" {
+			err = broadcast.Fail(ctx, tx, run.Tenant, run.Broadcast, failure, now)
 		} else {
 			err = broadcast.Complete(ctx, tx, run.Tenant, run.Broadcast, now)
 		}
-		return errors.Join(err, outbox.Finish(ctx, tx, run.Tenant, string(run.Broadcast)), run.End(ctx, tx, now))
+		if err != nil {
+			return err
+		}
+		if err := outbox.Finish(ctx, tx, run.Tenant, string(run.Broadcast)); err != nil {
+			return err
+		}
+		return run.End(ctx, tx, now)
 	})
 	if err == nil {
 		e.Log.Info("broadcast ended", "tenant", run.Tenant, "broadcast", run.Broadcast, "recipients", stream.Total, "sent", stream.Sent, "failed", stream.Failed)
 	}
 	return err
+}
+
+// whyAllFailed names the failure of a send that handed nothing over: the content
+// is to blame when the first failures all say that it could not be rendered.
+func (e *Engine) whyAllFailed(ctx context.Context, run broadcast.Run) (broadcast.FailureCode, error) {
+	failures, err := outbox.FirstFailures(ctx, e.DB, run.Tenant, string(run.Broadcast), 100)
+	if err != nil {
+		return "", err
+	}
+	for _, f := range failures {
+		if !strings.HasPrefix(f.Error, "render_error") {
+			return broadcast.AllFailed, nil
+		}
+	}
+	return broadcast.RenderFailed, nil
 }
 
 // clear empties the stream of a broadcast that was cancelled or failed, a page

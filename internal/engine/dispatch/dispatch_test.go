@@ -71,7 +71,7 @@ func recipients(t *testing.T, a *broadcasttest.Account, b id.Broadcast) map[id.C
 }
 
 // send pretends that everything that waits was handed over, or failed.
-func send(t *testing.T, a *broadcasttest.Account, b id.Broadcast, state outbox.State) {
+func send(t *testing.T, a *broadcasttest.Account, b id.Broadcast, state outbox.State, why string) {
 	t.Helper()
 	n := outbox.Node{DB: a.DB, Owner: "test"}
 	if err := n.Renew(t.Context(), now.Add(48*time.Hour)); err != nil {
@@ -83,7 +83,7 @@ func send(t *testing.T, a *broadcasttest.Account, b id.Broadcast, state outbox.S
 	}
 	results := make([]outbox.Result, len(items))
 	for i, it := range items {
-		results[i] = outbox.Result{Item: it, State: state}
+		results[i] = outbox.Result{Item: it, State: state, Error: why}
 	}
 	if _, err := n.Commit(t.Context(), results, nil, now.Add(24*time.Hour)); err != nil {
 		t.Fatal(err)
@@ -144,7 +144,7 @@ func TestADueBroadcastReachesItsAudienceOnce(t *testing.T) {
 		if got := other.Load(foreign.ID).Status; got != broadcast.Scheduled {
 			t.Errorf("a paused tenant's broadcast is %s, want scheduled", got)
 		}
-		send(t, a, b.ID, outbox.Delivered)
+		send(t, a, b.ID, outbox.Delivered, "")
 		settle(t, e)
 		done := a.Load(b.ID)
 		if done.Status != broadcast.Completed || done.CompletedAt == nil || stream(t, a, b.ID).Phase != outbox.Done {
@@ -229,7 +229,7 @@ func TestACrashRepeatsNobody(t *testing.T) {
 			if err != nil || len(got) != 10 || stream(t, a, b.ID).Total != 10 || run.Excluded[contact.SkipSuppressedAddress] != 3 || run.PreparedAt == nil {
 				t.Errorf("after %d pages: %d recipients, %d counted, run %+v, %v; want 10 and 3 excluded", k, len(got), stream(t, a, b.ID).Total, run, err)
 			}
-			if err := broadcast.Abandon(t.Context(), db, a.Tenant, b.ID, at); err != nil {
+			if err := broadcast.Cancel(t.Context(), db, a.Tenant, b.ID, at); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -258,14 +258,14 @@ func TestPauseAndCancelDuringPreparation(t *testing.T) {
 						rt.Fatalf("a %s broadcast went from %d to %d messages", before, total, got)
 					}
 				case "pause":
-					_ = broadcast.Hold(t.Context(), db, a.Tenant, b.ID, broadcast.ByUser, at)
+					_ = broadcast.Pause(t.Context(), db, a.Tenant, b.ID, broadcast.ByUser, at)
 				case "resume":
-					_ = broadcast.Continue(t.Context(), db, a.Tenant, b.ID, at)
+					_ = broadcast.Resume(t.Context(), db, a.Tenant, b.ID, at)
 				case "cancel":
-					_ = broadcast.Abandon(t.Context(), db, a.Tenant, b.ID, at)
+					_ = broadcast.Cancel(t.Context(), db, a.Tenant, b.ID, at)
 				}
 			}
-			_ = broadcast.Continue(t.Context(), db, a.Tenant, b.ID, at)
+			_ = broadcast.Resume(t.Context(), db, a.Tenant, b.ID, at)
 			settle(t, engines[0])
 			p := stream(t, a, b.ID)
 			switch status := a.Load(b.ID).Status; status {
@@ -273,7 +273,7 @@ func TestPauseAndCancelDuringPreparation(t *testing.T) {
 				if p.Total != 10 || p.Phase != outbox.Open {
 					rt.Fatalf("a send that goes on has %d of 10 messages and is %s", p.Total, p.Phase)
 				}
-				if err := broadcast.Abandon(t.Context(), db, a.Tenant, b.ID, at); err != nil {
+				if err := broadcast.Cancel(t.Context(), db, a.Tenant, b.ID, at); err != nil {
 					rt.Fatal(err)
 				}
 			case broadcast.Cancelled:
@@ -346,13 +346,16 @@ func TestHowABroadcastEnds(t *testing.T) {
 			name   string
 			people int
 			state  outbox.State
+			error  string
 			want   broadcast.Status
+			code   broadcast.FailureCode
 		}{
-			{"nobody", 0, outbox.Delivered, broadcast.Completed},
-			{"delivered", 2, outbox.Delivered, broadcast.Completed},
-			{"bounced", 2, outbox.Bounced, broadcast.Completed},
-			{"skipped", 2, outbox.Skipped, broadcast.Completed},
-			{"failed", 2, outbox.Failed, broadcast.Failed},
+			{"nobody", 0, outbox.Delivered, "", broadcast.Completed, ""},
+			{"delivered", 2, outbox.Delivered, "", broadcast.Completed, ""},
+			{"bounced", 2, outbox.Bounced, "550 no such user", broadcast.Completed, ""},
+			{"skipped", 2, outbox.Skipped, "", broadcast.Completed, ""},
+			{"failed", 2, outbox.Failed, "expired", broadcast.Failed, broadcast.AllFailed},
+			{"unrendered", 2, outbox.Failed, "render_error: html: too many steps", broadcast.Failed, broadcast.RenderFailed},
 		} {
 			a := broadcasttest.New(t, db, tt.name)
 			if tt.people > 0 {
@@ -362,10 +365,11 @@ func TestHowABroadcastEnds(t *testing.T) {
 			at := now
 			e := engine(db, "one", &at)
 			settle(t, e)
-			send(t, a, b.ID, tt.state)
+			send(t, a, b.ID, tt.state, tt.error)
 			settle(t, e)
-			if got := a.Load(b.ID); got.Status != tt.want || got.CompletedAt == nil {
-				t.Errorf("%s: the broadcast is %s, want %s", tt.name, got.Status, tt.want)
+			got := a.Load(b.ID)
+			if got.Status != tt.want || got.CompletedAt == nil || tt.code != "" && got.Failure.Code != tt.code {
+				t.Errorf("%s: the broadcast is %s (%+v), want %s (%s)", tt.name, got.Status, got.Failure, tt.want, tt.code)
 			}
 		}
 	})
