@@ -1,3 +1,198 @@
+// Command packetboat is the whole program: the server and the tools of its
+// operator.
 package main
 
-func main() {}
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"packetboat/internal/app"
+	"packetboat/internal/fault"
+	"packetboat/internal/tenant"
+)
+
+// Exit statuses.
+const (
+	exitFailure = 1
+	exitUsage   = 2 // of the command line or the configuration
+)
+
+// commandLine is what can be typed.
+type commandLine struct {
+	ConfigFile kong.ConfigFlag `name:"config" env:"PACKETBOAT_CONFIG" placeholder:"FILE" help:"Configuration in TOML: the names of the options below, with underscores."`
+	JSON       bool            `name:"json" help:"Print JSON: what the API would show."`
+
+	app.Options `embed:"" group:"Configuration"`
+
+	Serve   serveCommand   `cmd:"" help:"Serve the API, the links in mails, and send."`
+	Demo    demoCommand    `cmd:"" help:"Serve with a tenant that holds sample data, ready to send."`
+	Migrate migrateCommand `cmd:"" help:"Bring the database schema up to date, and do nothing else."`
+	Tenant  tenantCommands `cmd:"" help:"Make and manage tenants."`
+	User    userCommands   `cmd:"" help:"Make users, reset their passwords."`
+	APIKey  apiKeyCommands `cmd:"" name:"apikey" help:"Make and manage API keys."`
+	Domain  domainCommands `cmd:"" help:"Manage sending domains."`
+	Version versionCommand `cmd:"" help:"Print the version."`
+}
+
+// console is what a command works with.
+type console struct {
+	ctx      context.Context
+	cfg      app.Config
+	json     bool
+	in       io.Reader
+	out, err io.Writer
+	now      func() time.Time
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// helped ends the parsing of a command line that asked for help.
+type helped int
+
+// run does what args say and returns the exit status.
+func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) (status int) {
+	defer func() {
+		switch cause := recover().(type) {
+		case nil:
+		case helped:
+			status = int(cause)
+		default:
+			panic(cause)
+		}
+	}()
+	var line commandLine
+	parser, err := kong.New(&line,
+		kong.Name("packetboat"),
+		kong.Description("Packetboat sends email for many tenants, and says what became of it."),
+		kong.Writers(out, errOut),
+		kong.Exit(func(code int) { panic(helped(code)) }),
+		kong.Configuration(readTOML),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+	)
+	if err != nil {
+		panic(err) // the declarations above are wrong
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		fmt.Fprintf(errOut, "packetboat: %v\nTry: packetboat --help\n", err)
+		return exitUsage
+	}
+	cfg, err := line.Config()
+	if err != nil {
+		fmt.Fprintf(errOut, "packetboat: %v\n", err)
+		return exitUsage
+	}
+	c := &console{ctx: ctx, cfg: cfg, json: line.JSON, in: in, out: out, err: errOut, now: time.Now}
+	if err := parsed.Run(c); err != nil {
+		fmt.Fprintf(errOut, "packetboat: %s\n", explain(err))
+		if _, ok := errors.AsType[usageError](err); ok {
+			return exitUsage
+		}
+		return exitFailure
+	}
+	return 0
+}
+
+// usageError is a command line that was understood but cannot be meant.
+type usageError string
+
+// Error says what to type instead.
+func (e usageError) Error() string { return string(e) }
+
+// explain says an error to a person: of a fault, the sentence.
+func explain(err error) string {
+	if f, ok := fault.As(err); ok {
+		return f.Message
+	}
+	return err.Error()
+}
+
+// open opens the store of a command that works on the database itself.
+func (c *console) open() (*app.Store, error) { return app.Open(c.ctx, c.cfg) }
+
+// with opens the store, runs f and closes the store.
+func (c *console) with(f func(s *app.Store) error) error {
+	s, err := c.open()
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(s), s.Close())
+}
+
+// withTenant is with, for a tenant given by its slug.
+func (c *console) withTenant(slug string, f func(s *app.Store, t tenant.Tenant) error) error {
+	return c.with(func(s *app.Store) error {
+		t, err := tenant.BySlug(c.ctx, s.DB, slug)
+		if errors.Is(err, tenant.ErrNotFound) {
+			return fmt.Errorf("there is no tenant %q; packetboat tenant list shows those there are", slug)
+		}
+		if err != nil {
+			return err
+		}
+		return f(s, t)
+	})
+}
+
+// show prints v as JSON, or the text for a person.
+func (c *console) show(v any, text string, args ...any) error {
+	if c.json {
+		e := json.NewEncoder(c.out)
+		e.SetIndent("", "  ")
+		e.SetEscapeHTML(false)
+		return e.Encode(v)
+	}
+	_, err := fmt.Fprintf(c.out, text, args...)
+	return err
+}
+
+type versionCommand struct{}
+
+// Run prints the version.
+func (versionCommand) Run(c *console) error {
+	v := version()
+	return c.show(map[string]string{"version": v}, "packetboat %s\n", v)
+}
+
+// version is that of the module, or the commit it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return strings.TrimPrefix(v, "v")
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			return "0.0.0-" + s.Value[:12]
+		}
+	}
+	return "0.0.0-dev"
+}
+
+type migrateCommand struct{}
+
+// Run opens the database, which migrates it.
+func (migrateCommand) Run(c *console) error {
+	return c.with(func(*app.Store) error {
+		return c.show(map[string]string{"status": "ok"}, "the schema is up to date\n")
+	})
+}

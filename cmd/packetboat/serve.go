@@ -1,0 +1,49 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"packetboat/internal/app"
+	"packetboat/internal/auth"
+)
+
+type serveCommand struct {
+	Roles []string `placeholder:"ROLE" help:"What this process does: api, app, track, inbound, worker, with commas between. Default: everything."`
+}
+
+// Run serves until it is told to stop.
+func (cmd serveCommand) Run(c *console) (err error) {
+	roles := app.Roles()
+	if len(cmd.Roles) > 0 {
+		roles = nil
+		for _, r := range cmd.Roles {
+			if !slices.Contains(app.Roles(), app.Role(r)) {
+				return usageError(fmt.Sprintf("--roles: there is no role %q; write api, app, track, inbound or worker, with commas between", r))
+			}
+			roles = append(roles, app.Role(r))
+		}
+	}
+	log := c.cfg.Logger(c.err)
+	store, err := c.open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	if err := c.cfg.Bootstrap.Apply(c.ctx, store.DB, auth.NewPasswords(), c.now()); err != nil {
+		return err
+	}
+	if err := app.InviteFirst(c.ctx, store.DB, c.cfg.BaseURL, log, c.now()); err != nil {
+		return err
+	}
+	server := &app.Server{Config: c.cfg, Store: store, Roles: roles, Log: log}
+	return server.Run(c.ctx)
+}
+
+type demoCommand struct{}
+
+// Run serves with sample data until it is told to stop.
+func (demoCommand) Run(c *console) error {
+	return app.Demo(c.ctx, c.cfg, c.cfg.Logger(c.err), c.out)
+}

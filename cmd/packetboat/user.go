@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"strings"
+
+	"packetboat/internal/app"
+	"packetboat/internal/auth"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/mail/address"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/tenant"
+)
+
+type userCommands struct {
+	Create        userCreate        `cmd:"" help:"Make a user, or make one a member of a tenant."`
+	ResetPassword userResetPassword `cmd:"" name:"reset-password" help:"Let a user choose a new password."`
+}
+
+// userView is a user as the operator sees one.
+type userView struct {
+	ID        id.User        `json:"id"`
+	Email     string         `json:"email"`
+	Name      string         `json:"name"`
+	Tenant    string         `json:"tenant_slug,omitempty"`
+	Role      auth.Role      `json:"role,omitempty"`
+	CreatedAt endpoint.Stamp `json:"created_at"`
+	Token     string         `json:"token,omitempty"` // chooses a password, once
+	Link      string         `json:"link,omitempty"`
+}
+
+type userCreate struct {
+	Email         string `required:"" help:"Address the user signs in with."`
+	Name          string `required:"" help:"The user's name."`
+	Tenant        string `help:"Slug of a tenant to work in."`
+	Role          string `help:"viewer, editor, admin or owner. Default: owner of a tenant that has none yet, else viewer."`
+	PasswordStdin bool   `help:"Read the password from the standard input; otherwise a one-time link is printed."`
+}
+
+// Run makes the user where there is none, and the membership.
+func (cmd userCreate) Run(c *console) error {
+	if cmd.Role != "" && cmd.Tenant == "" {
+		return usageError("--role says what the user is in a tenant; name it with --tenant")
+	}
+	if cmd.Role != "" && !auth.Role(cmd.Role).Valid() {
+		return usageError("--role takes viewer, editor, admin or owner")
+	}
+	return c.with(func(s *app.Store) error {
+		passwordHash, err := c.password(cmd.PasswordStdin, cmd.Email, cmd.Name)
+		if err != nil {
+			return err
+		}
+		var v userView
+		err = s.DB.InTx(c.ctx, func(tx *sqldb.DB) (err error) {
+			v, err = cmd.create(c, tx, passwordHash)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if v.Link == "" {
+			return c.show(v, "user %s is there\n", v.Email)
+		}
+		fmt.Fprintf(c.err, "user %s is there; within an hour they choose a password here, once:\n", v.Email)
+		return c.show(v, "%s\n", v.Link)
+	})
+}
+
+func (cmd userCreate) create(c *console, tx *sqldb.DB, passwordHash string) (userView, error) {
+	now := c.now()
+	u, err := auth.CreateUser(c.ctx, tx, cmd.Email, cmd.Name, passwordHash, now)
+	known := errors.Is(err, auth.ErrDuplicateEmail) && cmd.Tenant != "" && passwordHash == ""
+	if known { // one person, one login, many tenants
+		email, _ := address.Normalize(cmd.Email)
+		u, err = auth.UserByEmail(c.ctx, tx, email)
+	}
+	if err != nil {
+		return userView{}, err
+	}
+	v := userView{ID: u.ID, Email: u.Email, Name: u.Name, CreatedAt: endpoint.At(u.CreatedAt)}
+	if cmd.Tenant != "" {
+		t, err := tenant.BySlug(c.ctx, tx, cmd.Tenant)
+		if err != nil {
+			return userView{}, err
+		}
+		if v.Role, err = cmd.role(c, tx, t); err != nil {
+			return userView{}, err
+		}
+		v.Tenant = t.Slug
+		if err := auth.AddMember(c.ctx, tx, t.ID, u.ID, v.Role, auth.BySystem, now); err != nil {
+			return userView{}, err
+		}
+	}
+	if passwordHash == "" && !known {
+		if v.Token, err = auth.ResetToken(c.ctx, tx, u.ID, now); err != nil {
+			return userView{}, err
+		}
+		v.Link = auth.ResetLink(c.cfg.BaseURL, v.Token)
+	}
+	return v, nil
+}
+
+func (cmd userCreate) role(c *console, tx *sqldb.DB, t tenant.Tenant) (auth.Role, error) {
+	if cmd.Role != "" {
+		return auth.Role(cmd.Role), nil
+	}
+	members, err := auth.Members(c.ctx, tx, t.ID)
+	if err != nil {
+		return "", err
+	}
+	for _, m := range members {
+		if m.Role == auth.Owner {
+			return auth.Viewer, nil
+		}
+	}
+	return auth.Owner, nil
+}
+
+// password reads a password from the standard input, if it is to come from
+// there, and returns its hash.
+func (c *console) password(fromStdin bool, about ...string) (string, error) {
+	if !fromStdin {
+		return "", nil
+	}
+	line, err := bufio.NewReader(c.in).ReadString('\n')
+	if line == "" && err != nil {
+		return "", usageError("--password-stdin: the standard input holds no password")
+	}
+	line = strings.TrimRight(line, "\r\n")
+	var p fault.Problems
+	auth.CheckNewPassword(&p, "password", line, about...)
+	if err := p.Err(); err != nil {
+		return "", err
+	}
+	return auth.NewPasswords().Hash(c.ctx, line)
+}
+
+type userResetPassword struct {
+	Email         string `required:"" help:"Address the user signs in with."`
+	PasswordStdin bool   `help:"Read the new password from the standard input; otherwise a one-time link is printed."`
+}
+
+// Run sets the password, or prints a link by which the user chooses one.
+func (cmd userResetPassword) Run(c *console) error {
+	return c.with(func(s *app.Store) error {
+		email, err := address.Normalize(cmd.Email)
+		if err != nil {
+			return usageError("--email: " + err.Error())
+		}
+		u, err := auth.UserByEmail(c.ctx, s.DB, email)
+		if errors.Is(err, auth.ErrNoUser) {
+			return fmt.Errorf("there is no user %s", email)
+		}
+		if err != nil {
+			return err
+		}
+		v := userView{ID: u.ID, Email: u.Email, Name: u.Name, CreatedAt: endpoint.At(u.CreatedAt)}
+		passwordHash, err := c.password(cmd.PasswordStdin, u.Email, u.Name)
+		if err != nil {
+			return err
+		}
+		if passwordHash != "" {
+			if err := auth.SetPassword(c.ctx, s.DB, u.ID, passwordHash); err != nil {
+				return err
+			}
+			return c.show(v, "user %s has a new password\n", u.Email)
+		}
+		if v.Token, err = auth.ResetToken(c.ctx, s.DB, u.ID, c.now()); err != nil {
+			return err
+		}
+		v.Link = auth.ResetLink(c.cfg.BaseURL, v.Token)
+		fmt.Fprintf(c.err, "within an hour %s chooses a password here, once:\n", u.Email)
+		return c.show(v, "%s\n", v.Link)
+	})
+}
