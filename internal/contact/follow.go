@@ -21,7 +21,9 @@ import (
 //	email_bounced    {"class": "hard" | "soft" | "block"}
 //	email_opened,    {"classification": "human" | "privacy" | "bot", "first": true}
 //	email_clicked    first: the message's first verified one; without a
-//	                 classification the event is noted as not yet classified
+//	                 classification the event is noted as not yet classified.
+//	                 {"withdrawn": true}: the verdicts on all of the message's
+//	                 changed, so it does not count any more
 //
 // The address of a hard bounce is put on the suppression list by that package's
 // own follower.
@@ -34,6 +36,7 @@ type followed struct {
 	Class          string `json:"class"`
 	Classification string `json:"classification"`
 	First          bool   `json:"first"`
+	Withdrawn      bool   `json:"withdrawn"`
 	AfterSent      bool   `json:"after_sent"`
 }
 
@@ -162,6 +165,14 @@ func (a *Activity) engaged(t journal.Type, d followed, at time.Time) {
 		if a.LastActivityPending && !after(a.LastActivityAt, micros(at)) {
 			a.LastActivityAt, a.LastActivityPending = a.settledAt, false
 		}
+	}
+	if d.Withdrawn {
+		total := &a.TotalEmailsOpened
+		if t == journal.EmailClicked {
+			total = &a.TotalEmailsClicked
+		}
+		*total = max(*total-1, 0)
+		return
 	}
 	switch d.Classification {
 	case "", "pending":

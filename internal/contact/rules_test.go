@@ -120,6 +120,25 @@ func TestMailMovesTheCounters(t *testing.T) {
 	})
 }
 
+func TestAWithdrawnOpenOrClickDoesNotCount(t *testing.T) {
+	each(t, func(t *testing.T, db *sqldb.DB) {
+		c := mustCreate(t, db, "ann@example.org", contact.Change{})
+		hit := func(typ journal.Type, data map[string]any) journal.Entry {
+			return journal.Entry{Type: typ, At: days(1), Data: data}
+		}
+		counts, gone := map[string]any{"classification": "human", "first": true}, map[string]any{"classification": "bot", "withdrawn": true}
+		got := follow(t, db, c.ID, hit(journal.EmailOpened, counts), hit(journal.EmailClicked, counts), hit(journal.EmailOpened, counts),
+			hit(journal.EmailOpened, gone), hit(journal.EmailClicked, gone))
+		if got.TotalEmailsOpened != 1 || got.TotalEmailsClicked != 0 {
+			t.Errorf("counted %d opened, %d clicked; want 1 and 0", got.TotalEmailsOpened, got.TotalEmailsClicked)
+		}
+		got = follow(t, db, c.ID, hit(journal.EmailClicked, gone), hit(journal.EmailClicked, counts))
+		if got.TotalEmailsClicked != 1 {
+			t.Errorf("counted %d clicked after all, want 1", got.TotalEmailsClicked)
+		}
+	})
+}
+
 func TestBouncesFollowTheRules(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		n := 0

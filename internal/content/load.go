@@ -45,7 +45,7 @@ func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, content id.Conten
 }
 
 // LinksOf returns the distinct links of everything a stream's messages say, in
-// the order they were numbered.
+// the order in which they stand there, numbered anew.
 func LinksOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string) ([]links.Link, error) {
 	rows, err := db.Query(ctx, `
 		SELECT MIN(l.idx), l.url, MIN(l.label) FROM content AS c
@@ -57,7 +57,28 @@ func LinksOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string)
 	if err != nil {
 		return nil, fmt.Errorf("list links: %w", err)
 	}
+	for i := range list { // two contents may have given two links one number
+		list[i].Index = i
+	}
 	return list, nil
+}
+
+// LinkCounts returns how many distinct links each of the contents has.
+func LinkCounts(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contents []id.Content) (map[id.Content]int, error) {
+	rows, err := db.Query(ctx, `
+		SELECT content_id, COUNT(*) FROM content_link WHERE tenant_id = $1 AND content_id`+db.In(2)+` GROUP BY content_id`,
+		tenant, sqldb.List(db, contents))
+	counts := map[id.Content]int{}
+	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (c id.Content, err error) {
+		var n int
+		err = scan(&c, &n)
+		counts[c] = n
+		return c, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("count links: %w", err)
+	}
+	return counts, nil
 }
 
 // Compiled is a content whose Liquid has been parsed. It is immutable and safe

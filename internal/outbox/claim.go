@@ -236,6 +236,21 @@ func Find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, message id.Messag
 	return r, nil
 }
 
+// FindAll returns those of the messages that exist.
+func FindAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, messages []id.Message) (map[id.Message]Record, error) {
+	rows, err := db.Query(ctx, `SELECT `+recordColumns+` FROM outbox WHERE tenant_id = $1 AND id`+db.In(2),
+		tenant, sqldb.List(db, messages))
+	list, err := sqldb.Collect(rows, err, scanRecord)
+	if err != nil {
+		return nil, fmt.Errorf("find messages: %w", err)
+	}
+	found := make(map[id.Message]Record, len(list))
+	for _, r := range list {
+		found[r.ID] = r
+	}
+	return found, nil
+}
+
 // First returns the first n messages of a stream, by contact.
 func First(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, n int) ([]Record, error) {
 	rows, err := db.Query(ctx, `

@@ -3,6 +3,8 @@ package track
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -107,7 +109,8 @@ func ImageProxy(agent string) bool {
 // recount derives the flags of messages from their hits and lets the sums of
 // their streams follow. The rows are locked before the hits are read, so that of
 // two transactions that add hits to one message the later sees both.
-func recount(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, messages []id.Message) error {
+// News are the hits that have just begun to count.
+func recount(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, messages []id.Message, news map[id.Hit]bool) error {
 	hits, err := HitsOf(ctx, tx, tenant, messages)
 	if err != nil {
 		return err
@@ -130,12 +133,18 @@ func recount(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, messages []id.
 		of[h.Message] = append(of[h.Message], h)
 	}
 	changed := map[id.Message]Flags{}
+	var entries []journal.Entry
 	for _, m := range messages {
-		if f := Derive(of[m]) | old[m]&kept; f != old[m] {
+		f := Derive(of[m]) | old[m]&kept
+		if f != old[m] {
 			changed[m] = f
 		}
+		entries = append(entries, noted(old[m], f, of[m], news)...)
 	}
-	return save(ctx, tx, tenant, streams, old, changed, of)
+	if err := save(ctx, tx, tenant, streams, old, changed); err != nil {
+		return err
+	}
+	return journal.Append(ctx, tx, entries...)
 }
 
 // Mark sets a flag that hits do not decide, once. It reports whether it was new.
@@ -145,7 +154,7 @@ func Mark(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, me
 	if err != nil || old[message]&flag != 0 {
 		return false, err
 	}
-	return true, save(ctx, tx, tenant, streams, old, map[id.Message]Flags{message: old[message] | flag&kept}, nil)
+	return true, save(ctx, tx, tenant, streams, old, map[id.Message]Flags{message: old[message] | flag&kept})
 }
 
 func lock(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, messages []id.Message, streams map[id.Message]string) (map[id.Message]Flags, error) {
@@ -160,6 +169,11 @@ func lock(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, messages []id.Mes
 	if err != nil {
 		return nil, err
 	}
+	return flagsOf(ctx, tx, tenant, messages)
+}
+
+// flagsOf returns the flags of messages, and keeps others from changing them.
+func flagsOf(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, messages []id.Message) (map[id.Message]Flags, error) {
 	rows, err := tx.Query(ctx, `
 		SELECT message_id, flags FROM engagement WHERE tenant_id = $1 AND message_id`+tx.In(2)+`
 		ORDER BY message_id`+tx.ForUpdate(), tenant, sqldb.List(tx, messages))
@@ -173,13 +187,13 @@ func lock(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, messages []id.Mes
 	return old, err
 }
 
-func save(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, streams map[id.Message]string, old, changed map[id.Message]Flags, hits map[id.Message][]Hit) error {
+// save writes flags and adds what they change to the sums of their streams.
+func save(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, streams map[id.Message]string, old, changed map[id.Message]Flags) error {
 	if len(changed) == 0 {
 		return nil
 	}
 	t := tx.Table("message_id TEXT", "flags BIGINT")
 	deltas := map[string][]int64{}
-	var entries []journal.Entry
 	for m, f := range changed {
 		t.Add(m, int64(f))
 		d := deltas[streams[m]]
@@ -190,7 +204,6 @@ func save(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, streams map[id.Me
 		for i := range sumColumns {
 			d[i] += int64(f>>i&1) - int64(old[m]>>i&1)
 		}
-		entries = append(entries, noted(tenant, m, old[m], f, hits[m])...)
 	}
 	_, err := tx.Exec(ctx, `
 		UPDATE engagement SET flags = v.flags FROM `+t.As("v", 2)+`
@@ -198,11 +211,11 @@ func save(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, streams map[id.Me
 	if err != nil {
 		return err
 	}
-	for stream, d := range deltas {
+	for _, stream := range slices.Sorted(maps.Keys(deltas)) { // in one order, or two transactions wait for each other
 		args := []any{tenant, stream}
 		var values, sets []string
 		for i, c := range sumColumns {
-			args = append(args, d[i])
+			args = append(args, deltas[stream][i])
 			values = append(values, fmt.Sprintf("$%d", i+3))
 			sets = append(sets, fmt.Sprintf("%s = engagement_sum.%s + excluded.%s", c, c, c))
 		}
@@ -214,42 +227,59 @@ func save(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, streams map[id.Me
 			return err
 		}
 	}
-	return journal.Append(ctx, tx, entries...)
+	return nil
 }
 
-// Engaged is the data of a journal entry about an open or a click. The entry is
-// written when a recipient begins to count as having opened or clicked, and
-// again, withdrawn, when a later verdict takes that back.
+// Engaged is the data of a journal entry about an open or a click that is not a
+// machine's. One is written for each such hit once it is known for that, and one
+// that is withdrawn when a later verdict leaves the message without any.
 type Engaged struct {
-	Classification Class `json:"classification"`
-	First          bool  `json:"first,omitempty"`     // the message counts as opened or clicked from now on
-	Withdrawn      bool  `json:"withdrawn,omitempty"` // it does not any more
+	Classification Class  `json:"classification"`
+	First          bool   `json:"first,omitempty"`     // the message counts as opened or clicked from now on
+	Withdrawn      bool   `json:"withdrawn,omitempty"` // it does not any more
+	LinkURL        string `json:"link_url,omitempty"`  // of a click, as authored
 }
 
-// noted returns what the journal is told about a change of flags.
-func noted(tenant id.Tenant, m id.Message, old, now Flags, hits []Hit) []journal.Entry {
+// noted returns what the journal is told about a change of flags, and about the
+// hits, by time, that are news.
+func noted(old, now Flags, hits []Hit, news map[id.Hit]bool) []journal.Entry {
 	var list []journal.Entry
+	tell := func(t journal.Type, h Hit, said Engaged) {
+		list = append(list, journal.Entry{
+			Tenant: h.Tenant, Type: t, Contact: h.Contact, Broadcast: id.Broadcast(h.Stream), Message: h.Message, At: h.At, Data: said,
+		})
+	}
 	for _, what := range []struct {
-		flag  Flags
 		typ   journal.Type
-		click bool
-	}{{VerifiedOpened, journal.EmailOpened, false}, {HumanClicked, journal.EmailClicked, true}} {
-		if (old^now)&what.flag == 0 || len(hits) == 0 {
-			continue
+		flag  Flags
+		shows func(Hit) bool // a person's click shows that he has seen the mail
+	}{
+		{journal.EmailOpened, VerifiedOpened, func(h Hit) bool { return h.Class.counts() }},
+		{journal.EmailClicked, HumanClicked, func(h Hit) bool { return h.Click && h.Class == Human }},
+	} {
+		told := -1
+		switch i := slices.IndexFunc(hits, what.shows); {
+		case now&what.flag != 0 && old&what.flag == 0:
+			tell(what.typ, hits[i], engaged(hits[i], what.typ, true))
+			told = i
+		case now&what.flag == 0 && old&what.flag != 0 && len(hits) > 0:
+			tell(what.typ, hits[len(hits)-1], Engaged{Classification: Bot, Withdrawn: true})
 		}
-		e := journal.Entry{Tenant: tenant, Type: what.typ, Contact: hits[0].Contact, Broadcast: id.Broadcast(hits[0].Stream), Message: m}
-		said := Engaged{Classification: Bot, First: now&what.flag != 0, Withdrawn: now&what.flag == 0}
-		for _, h := range hits { // by time: the first that counts
-			e.At = h.At
-			if (h.Class == Human || h.Class == Privacy) && (h.Click || !what.click) {
-				said.Classification = h.Class
-				break
+		for i, h := range hits {
+			if i != told && news[h.ID] && what.shows(h) && h.Click == (what.flag == HumanClicked) {
+				tell(what.typ, h, engaged(h, what.typ, false))
 			}
 		}
-		e.Data = said
-		list = append(list, e)
 	}
 	return list
+}
+
+func engaged(h Hit, t journal.Type, first bool) Engaged {
+	e := Engaged{Classification: h.Class, First: first}
+	if t == journal.EmailClicked {
+		e.LinkURL = h.URL
+	}
+	return e
 }
 
 // Sums are the unique recipients of a stream by what they did.

@@ -2,10 +2,16 @@ package track
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"packetboat/internal/id"
 	"packetboat/internal/sqldb"
@@ -14,7 +20,7 @@ import (
 // Hit is one open or click.
 type Hit struct {
 	Tenant    id.Tenant
-	ID        id.Hit // made by Record when empty
+	ID        id.Hit // made by Record
 	Stream    string
 	Message   id.Message
 	Contact   id.Contact
@@ -30,6 +36,8 @@ type Hit struct {
 
 	Class Class
 	Rule  string // that decided Class
+
+	was Class // when it was read
 }
 
 // Class is what a hit was found to be (contract 12.1).
@@ -43,16 +51,28 @@ const (
 	Human   Class = "human"
 )
 
-const maxAgent = 512
+// counts reports whether a class is not a machine's.
+func (c Class) counts() bool { return c == Human || c == Privacy }
+
+const (
+	maxAgent = 512
+	// maxHits bounds the hits kept of one message: more than a recipient makes,
+	// and few enough to weigh all of them again with each new one. Whatever
+	// fetches a link more often than that teaches us nothing more.
+	maxHits = 1000
+)
 
 // Record keeps hits, pending, and counts them. It is called inside a transaction.
+// A hit that differs from another by less than a second is that one, repeated.
 func Record(ctx context.Context, tx *sqldb.DB, hits []Hit) error {
+	hits, err := wanted(ctx, tx, hits)
+	if err != nil || len(hits) == 0 {
+		return err
+	}
 	t := tx.Table("tenant_id TEXT", "id TEXT", "stream_id TEXT", "message_id TEXT", "contact_id TEXT", "kind TEXT",
 		"link BIGINT", "url TEXT", "at BIGINT", "since_sent BIGINT", "method TEXT", "agent TEXT", "ip TEXT", "prefetch BOOLEAN")
 	for _, h := range hits {
-		if h.ID == "" {
-			h.ID = id.New[id.Hit]()
-		}
+		h.Method, h.Agent = clean(h.Method), clean(h.Agent)
 		kind, link, url := "open", any(nil), any(nil)
 		if h.Click {
 			kind, link, url = "click", h.Link, h.URL
@@ -61,34 +81,87 @@ func Record(ctx context.Context, tx *sqldb.DB, hits []Hit) error {
 		if h.SinceSent != nil {
 			since = h.SinceSent.Microseconds()
 		}
-		t.Add(h.Tenant, h.ID, h.Stream, h.Message, h.Contact, kind, link, url, h.At.UnixMicro(), since,
-			h.Method, h.Agent[:min(len(h.Agent), maxAgent)], h.IP, h.Prefetch)
+		t.Add(h.Tenant, h.identity(), h.Stream, h.Message, h.Contact, kind, link, url, h.At.UnixMicro(), since,
+			h.Method, h.Agent, h.IP, h.Prefetch)
 	}
-	_, err := tx.Exec(ctx, `
+	_, err = tx.Exec(ctx, `
 		INSERT INTO hit (tenant_id, id, stream_id, message_id, contact_id, kind, link, url, at, since_sent, method, agent, ip, prefetch, class)
 		SELECT v.tenant_id, v.id, v.stream_id, v.message_id, v.contact_id, v.kind, v.link, v.url, v.at, v.since_sent, v.method, v.agent, v.ip, v.prefetch, 'pending'
-		FROM `+t.As("v", 1), t.Args()...)
+		FROM `+t.As("v", 1)+` WHERE true
+		ON CONFLICT (tenant_id, id) DO NOTHING`, t.Args()...)
 	if err != nil {
 		return fmt.Errorf("record hits: %w", err)
 	}
 	return recountAll(ctx, tx, hits)
 }
 
-// recountAll derives anew the flags of every message that hits belong to.
-func recountAll(ctx context.Context, tx *sqldb.DB, hits []Hit) error {
+// clean makes what a stranger sent fit for a text column.
+func clean(s string) string {
+	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+	if len(s) > maxAgent {
+		s = strings.ToValidUTF8(s[:maxAgent], "") // not half a character
+	}
+	return s
+}
+
+// identity returns an id by which a repeated request is known (mail-notes 6.2).
+// It begins with the second, so that ids sort by time like all others.
+func (h Hit) identity() id.Hit {
+	second := h.At.Unix()
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %t %d %d %t %q %q %q", h.Message, h.Click, h.Link, second, h.Prefetch, h.Method, h.Agent, h.IP))
+	u := uuid.UUID(sum[:16])
+	binary.BigEndian.PutUint32(u[:4], uint32(second*1000>>16))
+	binary.BigEndian.PutUint16(u[4:6], uint16(second*1000))
+	u[6], u[8] = u[6]&0x0f|0x80, u[8]&0x3f|0x80 // RFC 9562 section 5.8
+	return id.Hit(u.String())
+}
+
+// wanted returns the hits of messages that do not have too many yet.
+func wanted(ctx context.Context, tx *sqldb.DB, hits []Hit) ([]Hit, error) {
+	have := map[id.Message]int{}
+	for tenant, messages := range byTenant(hits) {
+		rows, err := tx.Query(ctx, `
+			SELECT message_id, COUNT(*) FROM hit WHERE tenant_id = $1 AND message_id`+tx.In(2)+` GROUP BY message_id`,
+			tenant, sqldb.List(tx, messages))
+		_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (m id.Message, err error) {
+			var n int
+			err = scan(&m, &n)
+			have[m] = n
+			return m, err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("count hits: %w", err)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(hits), func(h Hit) bool {
+		have[h.Message]++
+		return have[h.Message] > maxHits
+	}), nil
+}
+
+func byTenant(hits []Hit) map[id.Tenant][]id.Message {
 	messages := map[id.Tenant][]id.Message{}
 	for _, h := range hits {
 		messages[h.Tenant] = append(messages[h.Tenant], h.Message)
 	}
-	tenants := make([]id.Tenant, 0, len(messages))
-	for t := range messages {
-		tenants = append(tenants, t)
-	}
-	slices.Sort(tenants)
-	for _, t := range tenants {
-		list := messages[t]
+	for t, list := range messages {
 		slices.Sort(list)
-		if err := recount(ctx, tx, t, slices.Compact(list)); err != nil {
+		messages[t] = slices.Compact(list)
+	}
+	return messages
+}
+
+// recountAll derives anew the flags of every message that hits belong to.
+func recountAll(ctx context.Context, tx *sqldb.DB, hits []Hit) error {
+	news := map[id.Hit]bool{}
+	for _, h := range hits {
+		if h.Class.counts() && !h.was.counts() {
+			news[h.ID] = true
+		}
+	}
+	messages := byTenant(hits)
+	for _, t := range slices.Sorted(maps.Keys(messages)) {
+		if err := recount(ctx, tx, t, messages[t], news); err != nil {
 			return fmt.Errorf("recount engagement: %w", err)
 		}
 	}
@@ -106,6 +179,7 @@ func scanHit(scan func(...any) error) (Hit, error) {
 	err := scan(&h.Tenant, &h.ID, &h.Stream, &h.Message, &h.Contact, &kind, &link, &url, &at, &since,
 		&h.Method, &h.Agent, &h.IP, &h.Prefetch, &h.Class, &rule)
 	h.Click, h.Link, h.URL, h.At, h.Rule = kind == "click", int(link.Int64), url.String, sqldb.Time(at), rule.String
+	h.was = h.Class
 	if since.Valid {
 		h.SinceSent = new(time.Duration(since.Int64) * time.Microsecond)
 	}
@@ -120,6 +194,15 @@ func HitsOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, messages []id.M
 	return sqldb.Collect(rows, err, scanHit)
 }
 
+// Evidence is HitsOf inside a transaction that will judge: of two that judge the
+// same messages, the later sees what the earlier found.
+func Evidence(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, messages []id.Message) ([]Hit, error) {
+	if _, err := flagsOf(ctx, tx, tenant, messages); err != nil {
+		return nil, fmt.Errorf("lock engagement: %w", err)
+	}
+	return HitsOf(ctx, tx, tenant, messages)
+}
+
 // PendingBefore returns up to limit pending hits that came in before a time,
 // oldest first, of all tenants.
 func PendingBefore(ctx context.Context, db *sqldb.DB, before time.Time, limit int) ([]Hit, error) {
@@ -129,18 +212,31 @@ func PendingBefore(ctx context.Context, db *sqldb.DB, before time.Time, limit in
 	return sqldb.Collect(rows, err, scanHit)
 }
 
-// Recipients returns how many different messages of a stream one address has
-// hit between two times.
-func Recipients(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream, ip string, from, to time.Time) (int, error) {
-	var n int
-	err := db.QueryRow(ctx, `
-		SELECT COUNT(DISTINCT message_id) FROM hit
-		WHERE tenant_id = $1 AND stream_id = $2 AND ip = $3 AND at BETWEEN $4 AND $5`,
-		tenant, stream, ip, from.UnixMicro(), to.UnixMicro()).Scan(&n)
-	return n, err
+// Neighbour is a hit as its neighbours see it.
+type Neighbour struct {
+	Message id.Message
+	At      time.Time
+	Agent   string
+	Class   Class
 }
 
-// Judge writes verdicts (Class and Rule of each hit) and recounts what they change.
+// Neighbours returns the hits of a stream from one address between two times,
+// both included, by time.
+func Neighbours(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream, ip string, from, to time.Time) ([]Neighbour, error) {
+	rows, err := db.Query(ctx, `
+		SELECT message_id, at, agent, class FROM hit
+		WHERE tenant_id = $1 AND stream_id = $2 AND ip = $3 AND at BETWEEN $4 AND $5 ORDER BY at, id`,
+		tenant, stream, ip, from.UnixMicro(), to.UnixMicro())
+	return sqldb.Collect(rows, err, func(scan func(...any) error) (n Neighbour, err error) {
+		var at int64
+		err = scan(&n.Message, &at, &n.Agent, &n.Class)
+		n.At = sqldb.Time(at)
+		return n, err
+	})
+}
+
+// Judge writes verdicts (Class and Rule of each hit, as Evidence returned it) and
+// recounts what they change.
 func Judge(ctx context.Context, tx *sqldb.DB, hits []Hit, now time.Time) error {
 	if len(hits) == 0 {
 		return nil

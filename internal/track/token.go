@@ -18,6 +18,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash"
+	"strings"
 	"sync"
 
 	"github.com/google/uuid"
@@ -53,8 +54,10 @@ const (
 	tokenVersion = 1
 	headBytes    = 1 + 16 + 16 + 2
 	macBytes     = 16
-	maxTarget    = 4096
 )
+
+// MaxTarget is how many bytes a target may have.
+const MaxTarget = 4096
 
 // Keys signs and verifies tokens. It is safe for concurrent use.
 type Keys struct{ pools map[Kind]*sync.Pool }
@@ -98,8 +101,9 @@ func (s *Signer) Reset(tenant id.Tenant, message id.Message) error {
 	return nil
 }
 
-// Append appends the token of kind for a link (0 where links do not matter) and
-// a target (empty where the database knows it) to dst, in base64url.
+// Append appends the token of kind for a link (0 where links do not matter; at
+// most 65535) and a target (empty where the database knows it) to dst, in
+// base64url.
 func (s *Signer) Append(dst []byte, kind Kind, link int, target string) []byte {
 	binary.BigEndian.PutUint16(s.head[33:], uint16(link))
 	s.raw = append(s.raw[:0], s.head[:]...)
@@ -119,13 +123,17 @@ func (k *Keys) mac(dst []byte, kind Kind, data []byte) []byte {
 	return append(dst, sum[:macBytes]...)
 }
 
-// Verify reads a token of kind. There is one spelling of each.
+// Verify reads a token of kind. There is one spelling of each: base64 decoders
+// pass over line breaks, so those are refused first.
 func (k *Keys) Verify(kind Kind, text string) (Token, error) {
-	if len(text) > base64.RawURLEncoding.EncodedLen(headBytes+maxTarget+macBytes) {
+	if kind == returnPath || k.pools[kind] == nil || strings.ContainsAny(text, "\r\n") {
+		return Token{}, ErrBadToken
+	}
+	if len(text) > base64.RawURLEncoding.EncodedLen(headBytes+MaxTarget+macBytes) {
 		return Token{}, ErrBadToken
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil || len(raw) < headBytes+macBytes || raw[0] != tokenVersion || kind == returnPath {
+	if err != nil || len(raw) < headBytes+macBytes || raw[0] != tokenVersion {
 		return Token{}, ErrBadToken
 	}
 	body, mac := raw[:len(raw)-macBytes], raw[len(raw)-macBytes:]

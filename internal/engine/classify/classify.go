@@ -12,14 +12,14 @@ package classify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
-	"packetboat/internal/content"
 	"packetboat/internal/id"
-	"packetboat/internal/outbox"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/track"
 )
@@ -42,6 +42,8 @@ type Engine struct {
 	// Every and Settle replace Interval and the time a hit is left alone, for
 	// tests of the whole program that cannot wait that long.
 	Every, Settle time.Duration
+
+	agents Agents
 }
 
 // Run works until ctx ends.
@@ -96,23 +98,37 @@ func LastRun(ctx context.Context, db *sqldb.DB) (*time.Time, error) {
 // Tick judges one batch of pending hits, with all other hits of their messages.
 // It reports whether there may be more.
 func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
-	settle := e.Settle
-	if settle == 0 {
-		settle = minimumSettle
-	}
 	now := e.Now()
 	pending, err := track.PendingBefore(ctx, e.DB, now, batch)
 	if err != nil {
 		return false, fmt.Errorf("find pending hits: %w", err)
 	}
+	due, failed := e.due(ctx, pending, now)
+	for _, tenant := range slices.Sorted(maps.Keys(due)) {
+		if err := e.judge(ctx, tenant, due[tenant], now); err != nil {
+			return false, errors.Join(failed, err)
+		}
+	}
+	return len(due) > 0 && len(pending) == batch && failed == nil, failed
+}
+
+// due returns those hits whose neighbours have had time to come in, or whose
+// send is over.
+func (e *Engine) due(ctx context.Context, pending []track.Hit, now time.Time) (map[id.Tenant][]track.Hit, error) {
+	settle := e.Settle
+	if settle == 0 {
+		settle = minimumSettle
+	}
+	var failed error
 	live := map[string]bool{}
-	byTenant := map[id.Tenant][]id.Message{}
+	due := map[id.Tenant][]track.Hit{}
 	for _, h := range pending {
 		if now.Sub(h.At) < settle {
 			is, known := live[h.Stream]
 			if !known {
+				var err error
 				if is, err = e.Live(ctx, h.Tenant, h.Stream); err != nil {
-					return false, err
+					failed, is = errors.Join(failed, fmt.Errorf("ask whether a send is live: %w", err)), true
 				}
 				live[h.Stream] = is
 			}
@@ -120,84 +136,40 @@ func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
 				continue
 			}
 		}
-		byTenant[h.Tenant] = append(byTenant[h.Tenant], h.Message)
+		due[h.Tenant] = append(due[h.Tenant], h)
 	}
-	judged := 0
-	for tenant, messages := range byTenant {
-		slices.Sort(messages)
-		n, err := e.judge(ctx, tenant, slices.Compact(messages), now)
-		if err != nil {
-			return false, err
-		}
-		judged += n
-	}
-	return judged > 0 && len(pending) == batch, nil
+	return due, failed
 }
 
-func (e *Engine) judge(ctx context.Context, tenant id.Tenant, messages []id.Message, now time.Time) (int, error) {
-	judged := 0
+// judge gives the due hits of one tenant their verdicts, and those around them
+// that they re-open.
+func (e *Engine) judge(ctx context.Context, tenant id.Tenant, due []track.Hit, now time.Time) error {
+	for _, h := range due { // remembered from here on, not found out inside the transaction
+		e.agents.Machine(h.Agent)
+	}
 	err := e.DB.InTx(ctx, func(tx *sqldb.DB) error {
-		judged = 0
-		hits, err := track.HitsOf(ctx, tx, tenant, messages)
+		b := bench{tx: tx, tenant: tenant, agents: &e.agents, due: map[id.Hit]bool{}, fans: map[fan][]track.Neighbour{}}
+		messages := map[id.Message]bool{}
+		for _, h := range due {
+			b.due[h.ID] = true
+			messages[h.Message] = true
+		}
+		verdicts, err := b.verdicts(ctx, slices.Sorted(maps.Keys(messages)))
 		if err != nil {
 			return err
 		}
-		of := map[id.Message][]track.Hit{}
-		for _, h := range hits {
-			of[h.Message] = append(of[h.Message], h)
+		others, err := b.others(ctx, due, messages)
+		if err != nil {
+			return err
 		}
-		var verdicts []track.Hit
-		for _, m := range messages {
-			changed, err := e.verdicts(ctx, tx, tenant, m, of[m])
-			if err != nil {
-				return err
-			}
-			verdicts = append(verdicts, changed...)
+		more, err := b.verdicts(ctx, others)
+		if err != nil {
+			return err
 		}
-		judged = len(verdicts)
-		return track.Judge(ctx, tx, verdicts, now)
+		return track.Judge(ctx, tx, append(verdicts, more...), now)
 	})
 	if err != nil {
-		return 0, fmt.Errorf("judge hits: %w", err)
+		return fmt.Errorf("judge hits: %w", err)
 	}
-	return judged, nil
-}
-
-// verdicts returns the hits of one message whose class is new.
-func (e *Engine) verdicts(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, m id.Message, hits []track.Hit) ([]track.Hit, error) {
-	links, err := linkCount(ctx, tx, tenant, m)
-	if err != nil {
-		return nil, err
-	}
-	old := slices.Clone(hits)
-	c := Case{Hits: hits, Links: links, FanOut: func(ip string, at time.Time) (int, error) {
-		return track.Recipients(ctx, tx, tenant, hits[0].Stream, ip, at.Add(-fanOutWindow), at.Add(fanOutWindow))
-	}}
-	if err := c.Judge(); err != nil {
-		return nil, err
-	}
-	var newest time.Time
-	for _, h := range old {
-		if h.Class == track.Pending && h.At.After(newest) {
-			newest = h.At
-		}
-	}
-	var changed []track.Hit
-	for i, h := range c.Hits {
-		settled := old[i].Class != track.Pending
-		if settled && (newest.Sub(h.At) > reopenWindow || old[i].Class == h.Class) {
-			continue
-		}
-		changed = append(changed, h)
-	}
-	return changed, nil
-}
-
-func linkCount(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, m id.Message) (int, error) {
-	r, err := outbox.Find(ctx, tx, tenant, m)
-	if err != nil {
-		return 0, err
-	}
-	all, err := content.LinksOf(ctx, tx, tenant, []id.Content{r.Content})
-	return len(all), err
+	return nil
 }

@@ -2,11 +2,11 @@ package classify
 
 import (
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"packetboat/internal/id"
 	"packetboat/internal/track"
 )
 
@@ -19,53 +19,53 @@ const (
 	sweepOpens    = 60 * time.Second // R6: opens from the same network
 	fanOutWindow  = 60 * time.Second // R7
 	fanOut        = 10               // R7: different recipients of one address
-	reopenWindow  = 10 * time.Minute // a new hit re-opens the verdicts of those before it
+	reopenWindow  = 10 * time.Minute // a new hit re-opens the verdicts of those around it
 	minimumSettle = 20 * time.Second // a hit is left alone for this long, for its neighbours to come
 )
 
-// Case is the evidence on one message: all of its hits by time, how many links
-// it has, and for each address how many recipients it hit around that time.
+// Case is the evidence on one message: all of its hits, how many links it has,
+// and whether the address of one of them hit too many recipients around that time.
 type Case struct {
 	Hits   []track.Hit
 	Links  int
-	FanOut func(ip string, at time.Time) (int, error)
+	FanOut func(*track.Hit) (bool, error)
+	Agents *Agents // may be nil
+
+	swept []bool // of each hit: a click in a sweep
 }
 
 // Judge gives every hit of the case a class and the rule that decided, first
 // match first: R1 to R7 make a bot, then the privacy rules, else a human. The
 // verdicts depend on the hits and not on the order in which they came in.
 func (c *Case) Judge() error {
+	c.swept = sweeps(c.Hits, c.Links)
 	for i := range c.Hits {
-		h := &c.Hits[i]
-		class, rule, err := c.judge(h)
+		class, rule, err := c.judge(i)
 		if err != nil {
 			return err
 		}
-		h.Class, h.Rule = class, rule
+		c.Hits[i].Class, c.Hits[i].Rule = class, rule
 	}
 	return nil
 }
 
-func (c *Case) judge(h *track.Hit) (track.Class, string, error) {
+func (c *Case) judge(i int) (track.Class, string, error) {
+	h := &c.Hits[i]
 	switch {
 	case h.Method != "GET" || h.Prefetch:
 		return track.Bot, "R1", nil
-	case Machine(h.Agent):
+	case c.Agents.Machine(h.Agent):
 		return track.Bot, "R2", nil
 	case dataCentre(h.IP) && (h.Click || !track.ImageProxy(h.Agent)):
 		return track.Bot, "R3", nil
 	case tooSoon(h):
 		return track.Bot, "R5", nil
-	case c.sweep(h):
+	case c.swept[i] || !h.Click && c.besideSweep(h):
 		return track.Bot, "R6", nil
 	}
 	if !track.ImageProxy(h.Agent) {
-		n, err := c.FanOut(h.IP, h.At)
-		if err != nil {
-			return "", "", err
-		}
-		if n >= fanOut {
-			return track.Bot, "R7", nil
+		if is, err := c.FanOut(h); err != nil || is {
+			return track.Bot, "R7", err
 		}
 	}
 	if !h.Click {
@@ -87,34 +87,73 @@ func tooSoon(h *track.Hit) bool {
 	return *h.SinceSent <= openTooSoon
 }
 
-// sweep is rule R6: somebody fetches link after link.
-func (c *Case) sweep(h *track.Hit) bool {
-	if h.Click {
-		return c.swept(h.At)
+// sweeps is rule R6: somebody fetches link after link. It tells for each hit
+// whether it is a click in some window of ten seconds that has clicks on enough
+// distinct links.
+func sweeps(hits []track.Hit, links int) []bool {
+	enough := sweepLinks
+	if links >= 2 {
+		enough = min(enough, links)
 	}
-	for _, other := range c.Hits { // an open belongs to a sweep of its network
-		if other.Click && sameNetwork(h.IP, other.IP) && apart(h.At, other.At) <= sweepOpens && c.swept(other.At) {
+	var clicks []int
+	for i, h := range hits {
+		if h.Click {
+			clicks = append(clicks, i)
+		}
+	}
+	slices.SortStableFunc(clicks, func(a, b int) int { return hits[a].At.Compare(hits[b].At) })
+	swept := make([]bool, len(hits))
+	urls := map[string]int{} // in the window from first to last
+	last, marked := 0, 0
+	for first := range clicks {
+		for ; last < len(clicks) && hits[clicks[last]].At.Sub(hits[clicks[first]].At) <= sweepWindow; last++ {
+			urls[hits[clicks[last]].URL]++
+		}
+		if len(urls) >= enough {
+			for marked = max(marked, first); marked < last; marked++ {
+				swept[clicks[marked]] = true
+			}
+		}
+		url := hits[clicks[first]].URL
+		if urls[url]--; urls[url] == 0 {
+			delete(urls, url)
+		}
+	}
+	return swept
+}
+
+// besideSweep reports whether a sweep from the open's network was close in time.
+func (c *Case) besideSweep(open *track.Hit) bool {
+	for i := range c.Hits {
+		if c.swept[i] && apart(open.At, c.Hits[i].At) <= sweepOpens && sameNetwork(open.IP, c.Hits[i].IP) {
 			return true
 		}
 	}
 	return false
 }
 
-// swept reports whether some window of ten seconds that holds at has clicks on
-// enough distinct links.
-func (c *Case) swept(at time.Time) bool {
-	for _, first := range c.Hits {
-		if !first.Click || first.At.After(at) || at.Sub(first.At) > sweepWindow {
-			continue
+// fannedOut is rule R7: some window of sixty seconds that holds at has hits on
+// enough different messages. Neighbours are by time; those of image proxies, who
+// fetch for everybody, do not count.
+func fannedOut(neighbours []track.Neighbour, at time.Time) bool {
+	near := make([]track.Neighbour, 0, len(neighbours))
+	for _, n := range neighbours {
+		if apart(n.At, at) <= fanOutWindow && !track.ImageProxy(n.Agent) {
+			near = append(near, n)
 		}
-		urls := map[string]bool{}
-		for _, h := range c.Hits {
-			if h.Click && !h.At.Before(first.At) && h.At.Sub(first.At) <= sweepWindow {
-				urls[h.URL] = true
-			}
+	}
+	messages := map[id.Message]int{}
+	last := 0
+	for first := 0; first < len(near) && !near[first].At.After(at); first++ {
+		for ; last < len(near) && near[last].At.Sub(near[first].At) <= fanOutWindow; last++ {
+			messages[near[last].Message]++
 		}
-		if len(urls) >= sweepLinks || (c.Links >= 2 && len(urls) >= c.Links) {
+		if len(messages) >= fanOut {
 			return true
+		}
+		m := near[first].Message
+		if messages[m]--; messages[m] == 0 {
+			delete(messages, m)
 		}
 	}
 	return false
@@ -132,33 +171,12 @@ func privacy(h *track.Hit, all []track.Hit) string {
 		return "P1"
 	case strings.HasSuffix(h.Agent, gmailPrefetch) && within(h.IP, googleNetworks):
 		return "P2"
-	case within(h.IP, relayNetworks) && !slices.ContainsFunc(all, func(o track.Hit) bool { return o.Click }):
+	case within(h.IP, relayNetworks) && !slices.ContainsFunc(all, func(o track.Hit) bool {
+		return o.Click && apart(o.At, h.At) <= reopenWindow // later ones find the verdict settled
+	}):
 		return "P3"
 	}
 	return ""
-}
-
-// machines matches agents of programs: libraries, crawlers, link checkers and
-// the scanners of mail security vendors (mail-notes 7.1).
-var machines = regexp.MustCompile(`(?i)(\b|_)(bot|crawl\w*|spider|slurp|scan(ner)?|monitor(ing)?|fetch(er)?|headless\w*|phantom\w*|curl|wget|` +
-	`python[-/ ]?\w*|libwww\S*|go-http-client|java/\S+|okhttp|axios|node-fetch|apache-httpclient|` +
-	`barracuda\w*|mimecast|proofpoint|symantec\w*|trendmicro|tmes|ironport|cisco|forcepoint|zscaler|fireeye|sophos\w*|f-secure|` +
-	`checkpoint|avanan|vade|cloudmark|safelinks|bingpreview|skypeuripreview|facebookexternalhit|whatsapp)(\b|_|/)|` +
-	`(bot|preview)\b`)
-
-// people are agents that the words above find by accident.
-var people = regexp.MustCompile(`(?i)\bcubot\b|webex`)
-
-// Machine reports whether an agent is empty or a program's (rule R2). The list is
-// ours; the crawler patterns of a maintained library stand beside it.
-func Machine(agent string) bool {
-	if strings.TrimSpace(agent) == "" {
-		return true
-	}
-	if track.ImageProxy(agent) || people.MatchString(agent) {
-		return false
-	}
-	return machines.MatchString(agent)
 }
 
 // sameNetwork reports whether two addresses share a /24 (IPv4) or /64 (IPv6).

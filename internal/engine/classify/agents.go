@@ -1,0 +1,65 @@
+package classify
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/x-way/crawlerdetect"
+
+	"packetboat/internal/track"
+)
+
+// machines matches agents of programs: libraries, crawlers, link checkers and
+// the scanners of mail security vendors (mail-notes 7.1).
+var machines = regexp.MustCompile(`(?i)(\b|_)(bot|crawl\w*|spider|slurp|scan(ner)?|monitor(ing)?|fetch(er)?|headless\w*|phantom\w*|curl|wget|` +
+	`python[-/ ]?\w*|libwww\S*|go-http-client|java/\S+|okhttp|axios|node-fetch|apache-httpclient|` +
+	`barracuda\w*|mimecast|proofpoint|symantec\w*|trendmicro|tmes|ironport|cisco|forcepoint|zscaler|fireeye|sophos\w*|f-secure|` +
+	`checkpoint|avanan|vade|cloudmark|safelinks|bingpreview|skypeuripreview|facebookexternalhit|whatsapp)(\b|_|/)|` +
+	`(bot|preview)\b`)
+
+// people are agents that the words above find by accident.
+var people = regexp.MustCompile(`(?i)\bcubot\b|webex`)
+
+// Agents remembers which agents are programs': asking the patterns takes longer
+// than everything else about a hit together. The zero value is ready; a nil one
+// remembers nothing. It is safe for concurrent use.
+type Agents struct {
+	mu   sync.Mutex
+	kept map[string]bool
+}
+
+// maxAgents bounds what is remembered: strangers choose the strings.
+const maxAgents = 4096
+
+// Machine reports whether an agent is empty or a program's (rule R2): on our
+// list, or among the crawlers of a maintained library.
+func (a *Agents) Machine(agent string) bool {
+	if a == nil {
+		return machine(agent)
+	}
+	a.mu.Lock()
+	is, ok := a.kept[agent]
+	a.mu.Unlock()
+	if ok {
+		return is
+	}
+	is = machine(agent)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.kept == nil || len(a.kept) >= maxAgents {
+		a.kept = map[string]bool{}
+	}
+	a.kept[agent] = is
+	return is
+}
+
+func machine(agent string) bool {
+	switch {
+	case strings.TrimSpace(agent) == "":
+		return true
+	case track.ImageProxy(agent) || people.MatchString(agent):
+		return false
+	}
+	return machines.MatchString(agent) || crawlerdetect.IsCrawler(agent)
+}
