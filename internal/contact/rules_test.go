@@ -117,6 +117,10 @@ func TestMailMovesTheCounters(t *testing.T) {
 		if got.LastActivityPending || !got.LastActivityAt.Equal(days(5)) {
 			t.Errorf("it was a machine: activity %v, pending %v; want that of before", got.LastActivityAt, got.LastActivityPending)
 		}
+		got = follow(t, db, c.ID, journal.Entry{Type: journal.EmailClicked, At: days(7), Data: map[string]any{"classification": "bot", "withdrawn": true}})
+		if got.TotalEmailsClicked != 0 || got.TotalEmailsOpened != 1 {
+			t.Errorf("after a withdrawn click: %d opened, %d clicked; want 1 and 0", got.TotalEmailsOpened, got.TotalEmailsClicked)
+		}
 	})
 }
 
