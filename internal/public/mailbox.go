@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -84,7 +85,7 @@ func (b *Mailbox) visitor(r *http.Request) (visitor, error) {
 			}
 		}
 	}
-	if !loopbackName(r.Host) {
+	if !fromHere(r) {
 		return v, nil
 	}
 	for _, t := range b.Open {
@@ -93,6 +94,23 @@ func (b *Mailbox) visitor(r *http.Request) (visitor, error) {
 		}
 	}
 	return v, nil
+}
+
+// fromHere reports whether a browser on this machine asked for this machine. The
+// connection must have come in on a loopback address, whatever else is listened
+// on, and not through a proxy, behind which anybody may be.
+func fromHere(r *http.Request) bool {
+	for _, name := range []string{"X-Forwarded-For", "Forwarded", "Via"} {
+		if r.Header.Get(name) != "" {
+			return false
+		}
+	}
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if !ok {
+		return false
+	}
+	ap, err := netip.ParseAddrPort(local.String())
+	return err == nil && ap.Addr().Unmap().IsLoopback() && loopbackName(r.Host)
 }
 
 // loopbackName reports whether the Host of a request names this machine. A

@@ -1,8 +1,10 @@
 package public_test
 
 import (
+	"context"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -206,6 +208,18 @@ func TestTheDemoIsOpenOnThisMachineOnly(t *testing.T) {
 		if res, _ := s.get(mine+"/raw", as(host)); res.StatusCode != want {
 			t.Errorf("a message at Host %s = %d, want %d", host, res.StatusCode, want)
 		}
+	}
+	for _, name := range []string{"X-Forwarded-For", "Forwarded", "Via"} {
+		if res, _ := s.get("/mailbox/", func(r *http.Request) { r.Header.Set(name, "x") }); res.StatusCode != http.StatusUnauthorized {
+			t.Errorf("through a proxy that says %s = %d, want 401", name, res.StatusCode)
+		}
+	}
+	outside := httptest.NewRequest("GET", "http://localhost/mailbox/", nil)
+	outside = outside.WithContext(context.WithValue(t.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 7), Port: 8080}))
+	w := httptest.NewRecorder()
+	s.server.Config.Handler.ServeHTTP(w, outside)
+	if w.Code != http.StatusUnauthorized {
+		t.Errorf("on an address that others reach = %d, want 401", w.Code)
 	}
 	if res, _ := s.get(theirs); res.StatusCode != http.StatusNotFound {
 		t.Errorf("the other tenant's mail = %d, want 404", res.StatusCode)
