@@ -36,6 +36,7 @@ func (d demo) prepare(ctx context.Context) (tenant.Tenant, demoAccess, error) {
 	if err != nil {
 		return tenant.Tenant{}, access, fmt.Errorf("read %s: %w", demoFile, err)
 	}
+	before := access
 	known := access.Password != ""
 	if !known {
 		access = demoAccess{Email: demoEmail, Password: demoPassword()}
@@ -62,7 +63,7 @@ func (d demo) prepare(ctx context.Context) (tenant.Tenant, demoAccess, error) {
 		}
 		return d.track(ctx, tx, t.ID)
 	})
-	if err != nil {
+	if err != nil || access == before {
 		return t, access, err
 	}
 	return t, access, access.save(d.dir)
