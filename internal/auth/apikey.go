@@ -131,7 +131,7 @@ func checkKeyName(p *fault.Problems, name string) string {
 
 func checkExpiry(p *fault.Problems, at *time.Time, now time.Time) {
 	if at != nil && !at.After(now) {
-		p.Add("expires_at", "must be in the future")
+		p.Add("expires_at", "must be a date and time in the future, such as 2030-01-31T12:00:00Z")
 	}
 }
 

@@ -93,16 +93,16 @@ func (a *API) listAPIKeys(ctx context.Context, p auth.Principal, _ *struct{}) (e
 
 type createAPIKeyRequest struct {
 	Body struct {
-		Name      string                       `json:"name"`
-		Scopes    []string                     `json:"scopes"`
-		ExpiresAt endpoint.Opt[endpoint.Stamp] `json:"expires_at"`
+		Name      string               `json:"name"`
+		Scopes    []string             `json:"scopes"`
+		ExpiresAt endpoint.Opt[string] `json:"expires_at" doc:"date-time"`
 	}
 }
 
 func (a *API) createAPIKey(ctx context.Context, p auth.Principal, in *createAPIKeyRequest) (NewAPIKey, error) {
 	now := a.Now()
 	k, secret, err := auth.CreateKey(ctx, a.DB, p.Tenant, auth.NewKey{
-		Name: in.Body.Name, Scopes: in.Body.Scopes, ExpiresAt: timeOf(in.Body.ExpiresAt),
+		Name: in.Body.Name, Scopes: in.Body.Scopes, ExpiresAt: expiryOf(in.Body.ExpiresAt),
 	}, p.By(), now)
 	if err != nil {
 		return NewAPIKey{}, err
@@ -110,12 +110,17 @@ func (a *API) createAPIKey(ctx context.Context, p auth.Principal, in *createAPIK
 	return NewAPIKey{ShowAPIKey(k, now), secret}, nil
 }
 
-// timeOf returns the time of an optional stamp, or nil.
-func timeOf(o endpoint.Opt[endpoint.Stamp]) *time.Time {
+// expiryOf returns the time that a key ends, or nil for never. What is no time
+// is the zero time, which auth refuses along with everything else that is wrong.
+func expiryOf(o endpoint.Opt[string]) *time.Time {
 	if !o.Given() {
 		return nil
 	}
-	return new(time.Time(o.Value))
+	t, err := endpoint.ParseTime(o.Value)
+	if err != nil {
+		return new(time.Time)
+	}
+	return &t
 }
 
 func (a *API) getAPIKey(ctx context.Context, p auth.Principal, in *APIKeyPath) (APIKey, error) {
@@ -133,9 +138,9 @@ func (a *API) getAPIKey(ctx context.Context, p auth.Principal, in *APIKeyPath) (
 type updateAPIKeyRequest struct {
 	APIKeyPath
 	Body struct {
-		Name      endpoint.Opt[string]         `json:"name" nullable:"false"`
-		Scopes    endpoint.Opt[[]string]       `json:"scopes" nullable:"false"`
-		ExpiresAt endpoint.Opt[endpoint.Stamp] `json:"expires_at"`
+		Name      endpoint.Opt[string]   `json:"name" nullable:"false"`
+		Scopes    endpoint.Opt[[]string] `json:"scopes" nullable:"false"`
+		ExpiresAt endpoint.Opt[string]   `json:"expires_at" doc:"date-time"`
 	}
 }
 
@@ -147,7 +152,7 @@ func (a *API) updateAPIKey(ctx context.Context, p auth.Principal, in *updateAPIK
 	now := a.Now()
 	k, err := auth.ChangeKey(ctx, a.DB, p.Tenant, key, auth.KeyChange{
 		Name: in.Body.Name.Pointer(), Scopes: in.Body.Scopes.Pointer(),
-		ExpiresAt: timeOf(in.Body.ExpiresAt), NeverExpire: in.Body.ExpiresAt.Null,
+		ExpiresAt: expiryOf(in.Body.ExpiresAt), NeverExpire: in.Body.ExpiresAt.Null,
 	}, p.By(), now)
 	if err != nil {
 		return APIKey{}, err
