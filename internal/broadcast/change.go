@@ -59,6 +59,9 @@ func (ch *Change) Check() error {
 		}
 	}
 	ch.checkContent(&p)
+	if ch.Tags != nil && len(distinct(*ch.Tags)) > MaxTags {
+		return ErrLimit.Sayf("a broadcast may have at most %d tags", MaxTags)
+	}
 	if ch.Tags != nil {
 		tags := make([]string, len(*ch.Tags))
 		for i, t := range *ch.Tags {
@@ -71,9 +74,6 @@ func (ch *Change) Check() error {
 	}
 	if err := p.Err(); err != nil {
 		return err
-	}
-	if ch.Tags != nil && len(distinct(*ch.Tags)) > MaxTags {
-		return ErrLimit.Sayf("a broadcast may have at most %d tags", MaxTags)
 	}
 	for _, list := range []*[]id.Segment{ch.Include, ch.Exclude} {
 		if list != nil && len(distinct(*list)) > MaxSegments {

@@ -51,13 +51,22 @@ func calls() []call {
 			return err
 		}, []st{broadcast.Draft}, ""},
 		{"begin", "", func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
-			return db.InTx(ctx, func(tx *sqldb.DB) error { return broadcast.Begin(ctx, tx, tenant, bid, "content", now) })
+			return begin(ctx, db, tenant, bid, now)
 		}, []st{broadcast.Scheduled}, broadcast.Sending},
 		{"complete", "", broadcast.Complete, []st{broadcast.Sending}, broadcast.Completed},
 		{"fail", "", func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
 			return broadcast.Fail(ctx, db, tenant, bid, broadcast.AllFailed, now)
 		}, []st{broadcast.Sending}, broadcast.Failed},
 	}
+}
+
+// begin is what the dispatcher does.
+func begin(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
+	b, err := broadcast.Load(ctx, db, tenant, bid)
+	if err != nil {
+		return err
+	}
+	return db.InTx(ctx, func(tx *sqldb.DB) error { return broadcast.Begin(ctx, tx, b, "content", now) })
 }
 
 // No series of calls leaves a broadcast in a state the table does not allow,
@@ -132,7 +141,7 @@ func TestMovesReachTheStreamAndTheJournal(t *testing.T) {
 			must(err)
 			return p.Phase
 		}
-		must(db.InTx(t.Context(), func(tx *sqldb.DB) error { return broadcast.Begin(t.Context(), tx, a.Tenant, b.ID, "content", at) }))
+		must(begin(t.Context(), db, a.Tenant, b.ID, at))
 		if got := phase(); got != outbox.Held {
 			t.Errorf("a send that began is %s, want held", got)
 		}
@@ -183,7 +192,7 @@ func TestResumeWaitsUntilTheCauseIsGone(t *testing.T) {
 		a := account(t, db)
 		b := a.Schedule()
 		if err := errors.Join(
-			db.InTx(t.Context(), func(tx *sqldb.DB) error { return broadcast.Begin(t.Context(), tx, a.Tenant, b.ID, "content", now) }),
+			begin(t.Context(), db, a.Tenant, b.ID, now),
 			tenant.Pause(t.Context(), db, a.Tenant, "unpaid", now),
 			broadcast.Pause(t.Context(), db, a.Tenant, b.ID, broadcast.TenantPaused, now),
 		); err != nil {
@@ -220,6 +229,26 @@ func TestOnlyDraftsAreDeleted(t *testing.T) {
 			if err := broadcast.Delete(t.Context(), db, tt.tenant, tt.bid); !errors.Is(err, tt.want) {
 				t.Errorf("Remove of %s = %v, want %v", tt.name, err, tt.want)
 			}
+		}
+	})
+}
+
+// What was taken back and edited after the dispatcher read it does not start
+// with the old words.
+func TestBeginLooksAgain(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		a := account(t, db)
+		read := a.Schedule()
+		if err := errors.Join(
+			broadcast.Unschedule(t.Context(), db, a.Tenant, read.ID, now),
+			broadcast.Schedule(t.Context(), db, a.Tenant, read.ID, now),
+		); err != nil {
+			t.Fatal(err)
+		}
+		err := db.InTx(t.Context(), func(tx *sqldb.DB) error { return broadcast.Begin(t.Context(), tx, read, "content", now) })
+		if !broadcast.Stale(err) || a.Load(read.ID).Status != broadcast.Scheduled {
+			t.Errorf("Begin = %v, and the broadcast is %s", err, a.Load(read.ID).Status)
 		}
 	})
 }

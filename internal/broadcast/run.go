@@ -47,20 +47,28 @@ func Due(ctx context.Context, db *sqldb.DB, now time.Time) ([]Broadcast, error) 
 	return list, nil
 }
 
-// Begin moves a scheduled broadcast to sending: its content is frozen, its
-// stream begun and held.
-func Begin(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, bid id.Broadcast, frozen id.Content, now time.Time) error {
-	err := step{from: []Status{Scheduled}, to: Sending, entry: journal.BroadcastStarted}.take(ctx, tx, tenant, bid, now)
+// Begin moves a scheduled broadcast to sending: its content was frozen, its
+// stream is begun and held. b is the broadcast as it was read when its content
+// was frozen; one that was written since is left for another time.
+func Begin(ctx context.Context, tx *sqldb.DB, b Broadcast, frozen id.Content, now time.Time) error {
+	at, err := lock(ctx, tx, b.Tenant, b.ID)
+	if err != nil {
+		return err
+	}
+	if at.Revision != b.Revision {
+		return ErrTransition.Sayf("the broadcast was written meanwhile")
+	}
+	err = step{from: []Status{Scheduled}, to: Sending, entry: journal.BroadcastStarted}.take(ctx, tx, b.Tenant, b.ID, now)
 	if err != nil {
 		return err
 	}
 	_, err = tx.Exec(ctx, `
 		INSERT INTO broadcast_run (tenant_id, broadcast_id, content_id, after_contact, routes, excluded, owner, lease_until, epoch)
-		VALUES ($1, $2, $3, '', '[]', '{}', '', 0, 0)`, tenant, bid, frozen)
+		VALUES ($1, $2, $3, '', '[]', '{}', '', 0, 0)`, b.Tenant, b.ID, frozen)
 	if err != nil {
 		return fmt.Errorf("begin a run: %w", err)
 	}
-	return outbox.Begin(ctx, tx, outbox.Stream{Tenant: tenant, ID: string(bid), Kind: "broadcast"}, now)
+	return outbox.Begin(ctx, tx, outbox.Stream{Tenant: b.Tenant, ID: string(b.ID), Kind: "broadcast"}, now)
 }
 
 const runColumns = `broadcast_run.tenant_id, broadcast_run.broadcast_id, broadcast_run.content_id, broadcast_run.after_contact,

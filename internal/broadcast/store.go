@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"packetboat/internal/auth"
@@ -94,9 +93,11 @@ func (p Plan) complete() Plan {
 
 // distinct returns the list without repeats, in its order, never nil.
 func distinct[T comparable](list []T) []T {
+	seen := make(map[T]bool, len(list))
 	out := make([]T, 0, len(list))
 	for _, v := range list {
-		if !slices.Contains(out, v) {
+		if !seen[v] {
+			seen[v] = true
 			out = append(out, v)
 		}
 	}

@@ -496,3 +496,30 @@ func TestDeletedReferencesReadAsNothing(t *testing.T) {
 		}
 	})
 }
+
+// Lists far over their cap are refused before anything is looked up.
+func TestEndlessListsAreRefusedAtOnce(t *testing.T) {
+	eachSending(t, func(t *testing.T, s *sending) {
+		long := func(item func(int) string) string {
+			items := make([]string, 50_000)
+			for i := range items {
+				items[i] = `"` + item(i) + `"`
+			}
+			return "[" + strings.Join(items, ",") + "]"
+		}
+		for field, code := range map[string]string{
+			"include_segment_keys": "LIMIT_EXCEEDED", "exclude_segment_keys": "LIMIT_EXCEEDED", "tags": "LIMIT_EXCEEDED",
+			"sending_identity_emails": "INVALID_SENDING_IDENTITY", "metadata": "INVALID_METADATA", "variants": "INVALID_VARIANTS",
+		} {
+			list := long(func(i int) string { return fmt.Sprint("a", i, "@example.com") })
+			if r := s.as("key", "POST /broadcasts", body(t, `{"`+field+`": `+list+`}`)); r.status != 400 || r.code != code {
+				t.Errorf("50,000 %s answered %d %.200s, want %s", field, r.status, r.text, code)
+			}
+		}
+		same := long(func(int) string { return "readers" })
+		s.must(201, "key", "POST /broadcasts", body(t, `{"include_segment_keys": `+same+`}`))
+		if r := s.as("editor", "POST /broadcasts", body(t, `{"include_segment_ids": `+long(func(int) string { return id.New[string]() })+`}`)); r.code != "LIMIT_EXCEEDED" {
+			t.Errorf("50,000 ids answered %d %.200s", r.status, r.text)
+		}
+	})
+}

@@ -246,10 +246,12 @@ func (a *API) resolveSegments(ctx context.Context, tenant id.Tenant, keys endpoi
 	var list []segment.Segment
 	var err error
 	switch {
+	case ids != nil && len(*ids) > broadcast.MaxSegments || len(distinct(keys.Value)) > broadcast.MaxSegments:
+		err = broadcast.ErrLimit.Sayf("a broadcast may include at most %d segments and exclude as many", broadcast.MaxSegments)
 	case ids != nil:
 		list, err = segment.ByIDs(ctx, a.DB, tenant, *ids)
 	case keys.Set:
-		list, err = segment.ByKeys(ctx, a.DB, tenant, keys.Value)
+		list, err = segment.ByKeys(ctx, a.DB, tenant, distinct(keys.Value))
 	default:
 		return nil, nil
 	}
@@ -272,8 +274,10 @@ func (a *API) resolveSenders(ctx context.Context, tenant id.Tenant, addresses en
 		if err == nil && len(list) < len(*ids) {
 			err = broadcast.ErrIdentity
 		}
+	case len(distinct(addresses.Value)) > sender.MaxIdentities:
+		err = broadcast.ErrIdentity.Sayf("more addresses than there can be sending identities")
 	case addresses.Set:
-		list, err = sender.IdentitiesByAddress(ctx, a.DB, tenant, addresses.Value)
+		list, err = sender.IdentitiesByAddress(ctx, a.DB, tenant, distinct(addresses.Value))
 	default:
 		return nil
 	}
@@ -354,6 +358,19 @@ func manyIDs[T ~string](bad *fault.Problems, path string, raw json.RawMessage) *
 		}
 	}
 	return &list
+}
+
+// distinct returns the texts of a list in their order, each once.
+func distinct(list []string) []string {
+	seen := make(map[string]bool, len(list))
+	out := make([]string, 0, len(list))
+	for _, v := range list {
+		if !seen[v] {
+			seen[v] = true
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
 // becomes turns one fault into another.

@@ -194,7 +194,7 @@ func (e *Engine) begin(ctx context.Context, t tenant.Tenant, bid id.Broadcast) e
 	}
 	err = e.DB.InTx(ctx, func(tx *sqldb.DB) error {
 		if failure != "" {
-			if err := broadcast.Begin(ctx, tx, t.ID, bid, "", now); err != nil {
+			if err := broadcast.Begin(ctx, tx, b, "", now); err != nil {
 				return err
 			}
 			return broadcast.Fail(ctx, tx, t.ID, bid, failure, now)
@@ -203,7 +203,7 @@ func (e *Engine) begin(ctx context.Context, t tenant.Tenant, bid id.Broadcast) e
 		if err != nil {
 			return err
 		}
-		return broadcast.Begin(ctx, tx, t.ID, bid, frozen, now)
+		return broadcast.Begin(ctx, tx, b, frozen, now)
 	})
 	if err == nil && failure != "" {
 		e.Log.Warn("broadcast failed", "tenant", t.ID, "broadcast", bid, "code", failure)
