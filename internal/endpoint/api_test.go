@@ -175,7 +175,7 @@ func newShop(t testing.TB, o options) *shop {
 		return endpoint.None{}, nil
 	})
 	endpoint.Handle(r, "POST /t/{tenant}/api/poke", endpoint.Op{
-		Name: "poke", Summary: "Poke.", Tag: "things", Mode: endpoint.Free,
+		Name: "poke", Summary: "Poke.", Tag: "things", Mode: endpoint.Free, Statuses: []int{http.StatusCreated},
 		DeprecatedAt: time.Unix(1767225600, 0), Successor: "createThing",
 	}, func(_ context.Context, _ auth.Principal, in *struct {
 		Body *struct {

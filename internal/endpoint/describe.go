@@ -6,8 +6,22 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// schemaName names the schema of a type in the document.
-func schemaName(t reflect.Type, hint string) string { return huma.DefaultSchemaNamer(t, hint) }
+// Named is a type that names its schema in the document itself. Generic types
+// do, for their own names hold those of all their arguments.
+type Named interface{ SchemaName() string }
+
+// SchemaName returns the name of T's schema in the document.
+func SchemaName[T any]() string { return schemaName(reflect.TypeFor[T](), "") }
+
+func schemaName(t reflect.Type, hint string) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if n, ok := reflect.Zero(t).Interface().(Named); ok {
+		return n.SchemaName()
+	}
+	return huma.DefaultSchemaNamer(t, hint)
+}
 
 // describe completes a route with what huma found out about its types.
 func (r *Router) describe(rt *route, in reflect.Type) {

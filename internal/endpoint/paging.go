@@ -15,6 +15,9 @@ type List[T any] struct {
 	Total      *int    `json:"total,omitempty" doc:"Only where paging is by offset."`
 }
 
+// SchemaName is that of the rows, after "List".
+func (List[T]) SchemaName() string { return "List" + SchemaName[T]() }
+
 // Whole returns the envelope of a collection that is not paged.
 func Whole[T any](rows []T) List[T] { return List[T]{Data: filled(rows)} }
 

@@ -113,6 +113,9 @@ func Handle[In, Out any](r *Router, pattern string, op Op, fn func(ctx context.C
 			op.Status = http.StatusNoContent
 		}
 	}
+	if _, ok := any(*new(Out)).(interface{ Status() int }); ok && op.listed() && len(op.Statuses) == 0 {
+		panic("endpoint: " + op.Name + " answers with several statuses and must name them")
+	}
 	rt := &route{Op: op, method: method, path: path, in: reflect.TypeFor[In]()}
 	if f, ok := rt.in.FieldByName("Body"); ok {
 		rt.body = shapeOf(f.Type)

@@ -47,7 +47,7 @@ func (a *API) contacts(r *endpoint.Router) {
 	endpoint.Handle(r, "PUT /t/{tenant}/api/contacts", endpoint.Op{
 		Name: "upsertContact", Summary: "Create the contact with an address (201) or merge into it (200).",
 		Description: "custom_fields and subscriptions merge key by key, where null removes; tags are added, never removed; what is absent stays.",
-		Tag:         "contacts", Scope: auth.ContactsWrite, Faults: write,
+		Tag:         "contacts", Scope: auth.ContactsWrite, Statuses: []int{http.StatusCreated}, Faults: write,
 	}, a.upsertContact)
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"packetboat/internal/auth"
+	"packetboat/internal/endpoint"
 )
 
 // form is a record as its reader sees it: the public form for API keys, the
@@ -36,3 +37,6 @@ func (f form[Public, Session]) MarshalJSON() ([]byte, error) {
 func (f form[Public, Session]) Schema(r huma.Registry) *huma.Schema {
 	return r.Schema(reflect.TypeFor[Public](), true, "")
 }
+
+// SchemaName is that of the public form.
+func (form[Public, Session]) SchemaName() string { return endpoint.SchemaName[Public]() }

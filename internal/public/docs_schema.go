@@ -81,7 +81,7 @@ func (d *openAPI) walk(s docsSchema, path string, above []string) []docsField {
 		if p.Description != "" {
 			f.Text = p.Description
 		}
-		if len(p.AnyOf) > 0 {
+		if p.orNull() {
 			f.Type += " or null"
 		}
 		f.Required = slices.Contains(s.Required, key)
@@ -91,7 +91,12 @@ func (d *openAPI) walk(s docsSchema, path string, above []string) []docsField {
 	return list
 }
 
-// resolve follows a reference, also one that may be null, and names it.
+// orNull reports whether null is one of the choices.
+func (s docsSchema) orNull() bool {
+	return slices.ContainsFunc(s.AnyOf, func(o docsSchema) bool { return slices.Contains(o.Type, "null") })
+}
+
+// resolve follows a reference, of several the last, and names it.
 func (d *openAPI) resolve(s docsSchema) (docsSchema, string) {
 	for _, option := range s.AnyOf {
 		if option.Ref != "" {
@@ -175,7 +180,7 @@ func (d *openAPI) sample(s docsSchema, requiredOnly bool) string {
 }
 
 func (d *openAPI) value(s docsSchema, requiredOnly bool, above []string) any {
-	nullable := len(s.AnyOf) > 0
+	nullable := s.orNull()
 	s, name := d.resolve(s)
 	if name != "" {
 		if slices.Contains(above, name) || len(above) >= docsDepth {
