@@ -55,6 +55,13 @@ const (
 
 const day = 24 * time.Hour
 
+// How many mails, none of them opened or clicked for long, make a contact
+// inactive, and then very much so.
+const (
+	manySends    = 10
+	tooManySends = 20
+)
+
 // judge sets the deliverability that follows from the status and the rest, and
 // reports whether it changed.
 func (a *Activity) judge(s Status, now time.Time) bool {
@@ -86,11 +93,11 @@ func (a *Activity) deliverability(s Status, now time.Time) (Deliverability, stri
 	switch {
 	case a.softRun >= 3:
 		return AtRisk, "soft_bounces"
-	case a.TotalEmailsSent >= 20 && quiet(180):
+	case a.TotalEmailsSent >= tooManySends && quiet(180):
 		return AtRisk, "inactive"
 	case after(a.lastSoftAt, now.Add(-30*day)):
 		return Watch, "soft_bounces"
-	case a.TotalEmailsSent >= 10 && quiet(90):
+	case a.TotalEmailsSent >= manySends && quiet(90):
 		return Watch, "inactive"
 	}
 	return Healthy, ""

@@ -59,6 +59,10 @@ func follow(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
 }
 
 func followTenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []journal.Entry) error {
+	entries, err := countSent(ctx, tx, tenant, entries)
+	if err != nil || len(entries) == 0 {
+		return err
+	}
 	ids := map[id.Contact]bool{}
 	for _, e := range entries {
 		ids[e.Contact] = true
@@ -114,6 +118,67 @@ func followTenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries [
 			THEN status_before_suppress ELSE global_status END IN ('active', 'pending', 'unsubscribed')`,
 		tenant, sqldb.Micros(now), sqldb.List(tx, bounced))
 	return err
+}
+
+// countSent takes into account, in one statement, the mails of contacts to whom
+// nothing else happened and whose deliverability that cannot change, which is
+// nearly everybody while a broadcast is sent. It returns the other entries.
+func countSent(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []journal.Entry) ([]journal.Entry, error) {
+	type sum struct {
+		sent  int64
+		at    time.Time
+		plain bool
+	}
+	sums := map[id.Contact]*sum{}
+	for _, e := range entries {
+		s, ok := sums[e.Contact]
+		if !ok {
+			s = &sum{plain: true}
+			sums[e.Contact] = s
+		}
+		if e.Type != journal.EmailDelivered {
+			s.plain = false
+			continue
+		}
+		var d followed
+		if err := e.Decode(&d); err != nil {
+			return nil, fmt.Errorf("journal entry %s: %w", e.ID, err)
+		}
+		s.plain = s.plain && !d.AfterSent
+		s.sent++
+		if e.At.After(s.at) {
+			s.at = e.At
+		}
+	}
+	t := tx.Table("contact_id TEXT", "sent BIGINT", "at BIGINT")
+	for _, c := range slices.Sorted(maps.Keys(sums)) {
+		if s := sums[c]; s.plain {
+			t.Add(c, s.sent, s.at.UnixMicro())
+		}
+	}
+	if t.Len() == 0 {
+		return entries, nil
+	}
+	rows, err := tx.Query(ctx, `
+		UPDATE contact_activity SET total_emails_sent = total_emails_sent + v.sent,
+			last_email_sent_at = `+tx.Greatest("COALESCE(last_email_sent_at, 0)", "v.at")+`
+		FROM `+t.As("v", 4)+`
+		WHERE contact_activity.tenant_id = $1 AND contact_activity.contact_id = v.contact_id
+			AND soft_bounces = 0 AND bounce_type IS NULL
+			AND (total_emails_sent >= $2 OR total_emails_sent + v.sent < $2)
+			AND (total_emails_sent >= $3 OR total_emails_sent + v.sent < $3)
+		RETURNING contact_activity.contact_id`, t.Args(tenant, manySends, tooManySends)...)
+	done, err := sqldb.Collect(rows, err, func(row func(...any) error) (id.Contact, error) {
+		var c id.Contact
+		return c, row(&c)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range done {
+		delete(sums, c)
+	}
+	return slices.DeleteFunc(entries, func(e journal.Entry) bool { return sums[e.Contact] == nil }), nil
 }
 
 // The rule of contract 6.4 for soft bounces.
