@@ -21,6 +21,9 @@ var machines = regexp.MustCompile(`(?i)(\b|_)(bot|crawl\w*|spider|slurp|scan(ner
 // people are agents that the words above find by accident.
 var people = regexp.MustCompile(`(?i)\bcubot\b|webex`)
 
+// clients are mail programs that the library takes for crawlers.
+var clients = regexp.MustCompile(`(?i)microsoft outlook|ms-?office|\boutlook-(ios|android)\b|\bmail/\S+ cfnetwork\b|\bairmail\b`)
+
 // Agents remembers which agents are programs': asking the patterns takes longer
 // than everything else about a hit together. The zero value is ready; a nil one
 // remembers nothing. It is safe for concurrent use.
@@ -61,5 +64,5 @@ func machine(agent string) bool {
 	case track.ImageProxy(agent) || people.MatchString(agent):
 		return false
 	}
-	return machines.MatchString(agent) || crawlerdetect.IsCrawler(agent)
+	return machines.MatchString(agent) || !clients.MatchString(agent) && crawlerdetect.IsCrawler(agent)
 }

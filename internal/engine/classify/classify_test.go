@@ -1,0 +1,323 @@
+package classify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"packetboat/internal/id"
+	"packetboat/internal/outbox"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+	"packetboat/internal/track"
+)
+
+func TestAgents(t *testing.T) {
+	t.Parallel()
+	var agents Agents
+	for _, tt := range []struct {
+		agent string
+		want  bool
+	}{
+		{chrome, false}, {firefox, false}, {edge, false}, {apple, false}, {outlook, false}, {google, false}, {prefetch, false}, {yahoo, false},
+		{"Microsoft Office/16.0 (Windows NT 10.0; Microsoft Outlook 16.0.17328; Pro)", false},
+		{"Outlook-iOS/723.4027091.prod.iphone (4.28.0)", false},
+		{"Mail/3774.600.62 CFNetwork/1494.0.7 Darwin/23.4.0", false},
+		{"Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Thunderbird/128.4.0", false},
+		{"Mozilla/5.0 (Linux; Android 14; CUBOT NOTE 21) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Mobile Safari/537.36", false},
+		{"Mozilla/5.0 (Windows NT 10.0; Win64; x64) Cisco WebEx/43.1 Chrome/108.0 Safari/537.36", false},
+		{"Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 [FBAN/FBIOS;FBAV/440.0]", false},
+		{"", true}, {" \t", true}, {slack, true}, {"curl/8.5.0", true}, {"Wget/1.21", true}, {"python-requests/2.32.0", true}, {"Python/3.11 aiohttp/3.8", true},
+		{"Go-http-client/1.1", true}, {"Java/17.0.1", true}, {"okhttp/4.12.0", true}, {"axios/1.7", true}, {"node-fetch/1.0", true},
+		{"Apache-HttpClient/4.5.13 (Java/17)", true}, {"libwww-perl/6.67", true}, {"Mozilla/5.0 HeadlessChrome/120.0 Safari/537.36", true},
+		{"PhantomJS/2.1", true}, {"Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", true}, {"Twitterbot/1.0", true},
+		{"LinkedInBot/1.0 (compatible; Mozilla/5.0)", true}, {"TelegramBot (like TwitterBot)", true}, {"Mozilla/5.0 (compatible; Discordbot/2.0)", true},
+		{"facebookexternalhit/1.1", true}, {"WhatsApp/2.23", true}, {"SkypeUriPreview Preview/0.5", true}, {"Mozilla/5.0 BingPreview/1.0b", true},
+		{"BarracudaCentral", true}, {"Mimecast URL Scanner", true}, {"Proofpoint URL Defense", true}, {"Symantec-Email-Security", true},
+		{"Ahrefs SiteAudit", true}, {"Mediapartners-Google", true},
+	} {
+		for range 2 { // the second time from memory
+			if got := agents.Machine(tt.agent); got != tt.want {
+				t.Errorf("Machine(%q) = %v", tt.agent, got)
+			}
+		}
+	}
+	for i := range 3 * maxAgents / 2 {
+		agents.kept[fmt.Sprint(i)] = false
+	}
+	agents.Machine("something new")
+	if len(agents.kept) > maxAgents {
+		t.Errorf("%d agents are remembered", len(agents.kept))
+	}
+}
+
+// fannedOut is held to its definition: some sixty seconds that hold at, and ten
+// messages in them.
+func TestFanOutCountsAnySixtySeconds(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		var near []track.Neighbour
+		for _, s := range rapid.SliceOfN(rapid.IntRange(0, 180), 1, 40).Draw(r, "seconds") {
+			n := track.Neighbour{Message: id.Message(fmt.Sprint(rapid.IntRange(1, 14).Draw(r, "message"))), At: noon.Add(time.Duration(s) * sec)}
+			if rapid.IntRange(0, 9).Draw(r, "proxy") == 0 {
+				n.Agent = google
+			}
+			near = append(near, n)
+		}
+		slices.SortStableFunc(near, func(a, b track.Neighbour) int { return a.At.Compare(b.At) })
+		at := rapid.SampledFrom(near).Draw(r, "hit").At
+		want := false
+		for from := at.Add(-60 * sec); !from.After(at); from = from.Add(sec) {
+			messages := map[id.Message]bool{}
+			for _, n := range near {
+				if n.Agent == "" && !n.At.Before(from) && n.At.Sub(from) <= 60*sec {
+					messages[n.Message] = true
+				}
+			}
+			want = want || len(messages) >= 10
+		}
+		if got := fannedOut(near, at); got != want {
+			r.Errorf("fannedOut = %v, want %v", got, want)
+		}
+	})
+}
+
+// sweeps is held to its definition, too.
+func TestSweepCountsAnyTenSeconds(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		links := rapid.IntRange(0, 5).Draw(r, "links")
+		var hits []track.Hit
+		for _, s := range rapid.SliceOfN(rapid.IntRange(0, 60), 1, 20).Draw(r, "seconds") {
+			hits = append(hits, act{at: time.Duration(s) * sec, link: rapid.IntRange(0, max(links, 1)).Draw(r, "link")}.hit())
+		}
+		enough := 3
+		if links == 2 {
+			enough = 2
+		}
+		got := sweeps(hits, links)
+		for i, h := range hits {
+			want := false
+			for from := h.At.Add(-10 * sec); h.Click && !from.After(h.At); from = from.Add(sec) {
+				urls := map[string]bool{}
+				for _, o := range hits {
+					if o.Click && !o.At.Before(from) && o.At.Sub(from) <= 10*sec {
+						urls[o.URL] = true
+					}
+				}
+				want = want || len(urls) >= enough
+			}
+			if got[i] != want {
+				r.Errorf("hit %d: swept = %v, want %v", i, got[i], want)
+			}
+		}
+	})
+}
+
+func all(t *testing.T, w *world, messages []outbox.Message) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, m := range messages {
+		for k, v := range w.verdicts(t, m) {
+			out[string(m.ID)+" "+k] = v
+		}
+	}
+	return out
+}
+
+func TestOneAddressThatOpensForTenIsAMachine(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		w := newWorld(db)
+		messages := w.send(t, 5, 14)
+		others := w.send(t, 5, 1)
+		hits := func(i int, at time.Duration, agent string) {
+			w.record(t, messages[i], act{at: at, agent: agent, ip: office})
+		}
+		want := map[string]string{}
+		expect := func(step string) {
+			t.Helper()
+			if got := all(t, w, messages); !maps.Equal(got, want) {
+				t.Errorf("%s: %v, want %v", step, got, want)
+			}
+		}
+		name := func(i int, at time.Duration) string {
+			return string(messages[i].ID) + " " + key(at, false, 0, office)
+		}
+		at := func(i int) time.Duration { return time.Hour + time.Duration(i)*6*sec }
+		for i := range 9 { // nine within 48 s: an office
+			hits(i, at(i), chrome)
+			want[name(i, at(i))] = "human"
+		}
+		w.record(t, others[0], act{at: at(9), agent: chrome, ip: office}) // of another send
+		hits(9, at(9), google)                                            // an image proxy counts for nobody
+		want[name(9, at(9))] = "human"
+		hits(10, time.Hour-sec*20, chrome) // within 60 s of some, but not of all
+		want[name(10, time.Hour-sec*20)] = "human"
+		w.run(t, noon.Add(time.Hour+80*sec))
+		expect("nine people")
+
+		hits(11, time.Hour+60*sec, "HEAD "+chrome) // the tenth comes late, and is a bot by itself
+		want[name(11, time.Hour+60*sec)] = "bot R1"
+		for i := range 9 {
+			want[name(i, at(i))] = "bot R7"
+		}
+		w.run(t, noon.Add(time.Hour+140*sec))
+		expect("ten recipients")
+		s, err := track.LoadSums(t.Context(), w.db, first(w.streamOf(t, messages[0].ID)), second(w.streamOf(t, messages[0].ID)))
+		if err != nil || s.HumanOpened != 2 || s.BotOpened != 10 || s.ApparentOpened != 12 {
+			t.Errorf("sums are %+v, %v; want 2 of people, 10 of machines", s, err)
+		}
+	})
+}
+
+func first(t id.Tenant, _ string) id.Tenant    { return t }
+func second(_ id.Tenant, stream string) string { return stream }
+
+func TestThirtyPeopleBehindOneAddress(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		w := newWorld(db)
+		messages := w.send(t, 5, 30)
+		for i, m := range messages {
+			w.record(t, m, act{at: time.Hour + time.Duration(i)*20*sec, agent: chrome, ip: office})
+		}
+		w.run(t, noon.Add(2*time.Hour))
+		for k, v := range all(t, w, messages) {
+			if v != "human" {
+				t.Errorf("%s: %s", k, v)
+			}
+		}
+	})
+}
+
+// Whatever comes in, and whenever the classifier runs in between: the verdicts
+// are those of a single run over everything, and a second run changes nothing.
+func TestVerdictsDoNotDependOnWhenTheClassifierRuns(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		for round := range 2 {
+			seed := rand.Uint64()
+			rnd := rand.New(rand.NewPCG(seed, uint64(round)))
+			w := newWorld(db)
+			inSteps, atOnce := w.send(t, 4, 15), w.send(t, 4, 15)
+			type one struct {
+				m int
+				act
+			}
+			var acts []one
+			for range 80 {
+				a := one{rnd.IntN(15), act{at: time.Hour + time.Duration(rnd.IntN(600))*sec, link: max(0, rnd.IntN(7)-2)}}
+				a.ip = []string{home, office, office, office, appleIP}[rnd.IntN(5)]
+				a.agent = []string{chrome, firefox, google, outlook, "HEAD " + chrome}[rnd.IntN(5)]
+				acts = append(acts, a)
+			}
+			slices.SortStableFunc(acts, func(a, b one) int { return int(a.at - b.at) })
+			for i, a := range acts {
+				w.record(t, inSteps[a.m], a.act)
+				if i%9 == 0 {
+					w.run(t, noon.Add(a.at))
+				}
+			}
+			rnd.Shuffle(len(acts), func(i, j int) { acts[i], acts[j] = acts[j], acts[i] })
+			for _, a := range acts {
+				w.record(t, atOnce[a.m], a.act)
+			}
+			w.run(t, noon.Add(2*time.Hour))
+			for i := range 15 {
+				a, b := w.verdicts(t, inSteps[i]), w.verdicts(t, atOnce[i])
+				if !maps.Equal(a, b) {
+					t.Errorf("seed %d: message %d\nin steps %v\nat once  %v", seed, i, a, b)
+				}
+			}
+			before := all(t, w, inSteps)
+			w.run(t, noon.Add(3*time.Hour))
+			if after := all(t, w, inSteps); !maps.Equal(before, after) {
+				t.Errorf("seed %d: a second run changed verdicts", seed)
+			}
+			sa, err1 := track.LoadSums(t.Context(), db, first(w.streamOf(t, inSteps[0].ID)), second(w.streamOf(t, inSteps[0].ID)))
+			sb, err2 := track.LoadSums(t.Context(), db, first(w.streamOf(t, atOnce[0].ID)), second(w.streamOf(t, atOnce[0].ID)))
+			if err := errors.Join(err1, err2); err != nil || sa != sb {
+				t.Errorf("seed %d: sums %+v and %+v, %v", seed, sa, sb, err)
+			}
+		}
+	})
+}
+
+func TestWhatIsJudgedWhen(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		w := newWorld(db)
+		m := w.send(t, 5, 1)[0]
+		if last, err := LastRun(t.Context(), db); err != nil || last != nil {
+			t.Errorf("LastRun = %v, %v before the first", last, err)
+		}
+		old, young := act{time.Hour, 0, chrome, home, "human"}, act{time.Hour + 30*sec, 1, chrome, home, "human"}
+		w.record(t, m, old, young)
+		pending := young
+		pending.want = "pending"
+		w.run(t, noon.Add(time.Hour+40*sec))
+		w.expect(t, m, []act{old, pending})
+		if last, err := LastRun(t.Context(), db); err != nil || last == nil || !last.Equal(w.now) {
+			t.Errorf("LastRun = %v, %v; want %v", last, err, w.now)
+		}
+		w.live = false // the final pass waits for nobody
+		w.run(t, noon.Add(time.Hour+41*sec))
+		w.expect(t, m, []act{old, young})
+
+		w.engine.Live = func(context.Context, id.Tenant, string) (bool, error) { return false, errors.New("gone") }
+		late, later := act{2 * time.Hour, 2, chrome, home, "human"}, act{2*time.Hour + 25*sec, 3, chrome, home, "pending"}
+		w.record(t, m, late, later)
+		w.now = noon.Add(2*time.Hour + 30*sec)
+		if _, err := w.engine.Tick(t.Context()); err == nil {
+			t.Error("Tick hides that a send cannot be asked about")
+		}
+		w.expect(t, m, []act{late, later})
+	})
+}
+
+// A hit may be recorded before the message's acceptance is: then the time since
+// is known when it is judged.
+func TestAHitThatOvertakesTheAcceptance(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		w := newWorld(db)
+		m := w.send(t, 5, 1)[0]
+		tenant, stream := w.streamOf(t, m.ID)
+		h := act{at: -50 * ms, link: 1, agent: chrome, ip: home}.hit()
+		h.Tenant, h.Stream, h.Message, h.Contact, h.SinceSent = tenant, stream, m.ID, m.Contact, nil
+		if err := db.InTx(t.Context(), func(tx *sqldb.DB) error { return track.Record(t.Context(), tx, []track.Hit{h}) }); err != nil {
+			t.Fatal(err)
+		}
+		w.run(t, noon.Add(time.Minute))
+		w.expect(t, m, []act{{-50 * ms, 1, chrome, home, "bot R5"}})
+	})
+}
+
+func TestManyPendingHitsAreAllJudged(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		w := newWorld(db)
+		messages := w.send(t, 5, 40)
+		for i, m := range messages {
+			var acts []act
+			for j := range 30 {
+				acts = append(acts, act{at: time.Hour + time.Duration(i*30+j)*time.Minute, agent: chrome, ip: fmt.Sprintf("192.0.2.%d", i)})
+			}
+			w.record(t, m, acts...)
+		}
+		w.run(t, noon.Add(1000*time.Hour))
+		for k, v := range all(t, w, messages) {
+			if v != "human" {
+				t.Errorf("%s: %s", k, v)
+			}
+		}
+	})
+}
