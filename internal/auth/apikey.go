@@ -27,6 +27,9 @@ var ErrTooManyKeys = fault.New(fault.Invalid, "LIMIT_EXCEEDED", "a tenant has at
 // ErrKeyRevoked refuses to change a key that was revoked.
 var ErrKeyRevoked = fault.New(fault.Conflict, "INVALID_TRANSITION", "the API key has been revoked")
 
+// ErrKeyTaken refuses a key made elsewhere that looks like another one.
+var ErrKeyTaken = fault.New(fault.Conflict, "DUPLICATE_NAME", "another API key begins with the same letters; make a new one")
+
 // What bounds keys.
 const (
 	maxKeys    = 100
@@ -91,6 +94,12 @@ func lookupID(key string) (string, bool) {
 		return "", false
 	}
 	return m[1], true
+}
+
+// KeyShaped reports whether s reads like a key of ours.
+func KeyShaped(s string) bool {
+	_, ok := lookupID(s)
+	return ok
 }
 
 func random(letters string, n int) string {
@@ -358,12 +367,6 @@ func changeable(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, key id.APIK
 	return k, nil
 }
 
-// KeyShaped reports whether s reads like a key of ours.
-func KeyShaped(s string) bool {
-	_, ok := lookupID(s)
-	return ok
-}
-
 // KeyKnown reports whether the tenant has this very key, revoked or not. It
 // is ErrKeyTaken when another tenant, or another secret, has its lookup part.
 func KeyKnown(ctx context.Context, db *sqldb.DB, tenant id.Tenant, secret string) (bool, error) {
@@ -387,6 +390,3 @@ func KeyKnown(ctx context.Context, db *sqldb.DB, tenant id.Tenant, secret string
 	}
 	return true, nil
 }
-
-// ErrKeyTaken refuses a key made elsewhere that looks like another one.
-var ErrKeyTaken = fault.New(fault.Conflict, "DUPLICATE_NAME", "another API key begins with the same letters; make a new one")
