@@ -6,6 +6,7 @@ package harness
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -28,7 +29,7 @@ import (
 const (
 	Tenant   = "acme"
 	Owner    = "owner@example.com"
-	Password = "correct horse battery staple"
+	Password = "lantern-pickle-harbour-91"
 )
 
 // Program is one run, or several one after the other, on the same data.
@@ -38,6 +39,7 @@ type Program struct {
 	Database string   // address; empty: SQLite in Dir
 	Env      []string // more environment
 	Args     []string // of serve
+	Admin    string   // address of the admin listener; empty: none
 	Log      string   // file that its output is added to; default Dir/log
 
 	Key     string // API key with every scope
@@ -107,7 +109,7 @@ func (p *Program) Start(ctx context.Context) error {
 	cmd := exec.Command(p.Path, append([]string{"serve"}, p.Args...)...)
 	cmd.Env = append(os.Environ(),
 		"PACKETBOAT_DATA_DIR="+p.Dir, "PACKETBOAT_DATABASE_URL="+database, "PACKETBOAT_LISTEN="+listen,
-		"PACKETBOAT_ADMIN_LISTEN=off",
+		"PACKETBOAT_ADMIN_LISTEN="+cmp.Or(p.Admin, "off"),
 		"PACKETBOAT_BOOTSTRAP_TENANT_SLUG="+Tenant, "PACKETBOAT_BOOTSTRAP_ADMIN_EMAIL="+Owner,
 		"PACKETBOAT_BOOTSTRAP_ADMIN_PASSWORD="+Password, "PACKETBOAT_BOOTSTRAP_API_KEY="+p.Key,
 		"PACKETBOAT_RATE_LIMIT_PER_MINUTE=1000000")

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	gosmtp "github.com/emersion/go-smtp"
+	_ "github.com/jackc/pgx/v5/stdlib" // makes the databases measured on
+
+	"packetboat/bench/bare"
+	"packetboat/e2e/harness"
+	"packetboat/internal/id"
+	"packetboat/internal/mail/dkim"
+	"packetboat/internal/sqldb"
+)
+
+// limits are messages a second of clients that do nothing but send.
+type limits struct{ plain, pipelined float64 }
+
+// bareLimits sends the sample to the sink as fast as bare clients can.
+func bareLimits(ctx context.Context, o options, address string, sample []byte, n int, sign bool) (limits, error) {
+	n = min(n, 100_000)
+	var signer func([]byte) ([]byte, error)
+	if sign {
+		key, err := rsa.GenerateKey(rand.Reader, 2048)
+		if err != nil {
+			return limits{}, err
+		}
+		k, err := dkim.NewRSAKey(key)
+		if err != nil {
+			return limits{}, err
+		}
+		s, err := dkim.New("example.com", "es1", k)
+		if err != nil {
+			return limits{}, err
+		}
+		signer = func(raw []byte) ([]byte, error) {
+			header, err := s.Sign(nil, raw, time.Now())
+			return append(header, raw...), err
+		}
+	}
+	r, err := bare.Run(ctx, bare.Options{
+		Addr: address, Conns: o.connections, Messages: n, Sign: signer,
+		Next: func(i int) (string, string, []byte) { return "b@example.com", "person@example.com", sample },
+	})
+	if err != nil {
+		return limits{}, err
+	}
+	plain, err := plainClient(address, o.connections, n, sample, signer)
+	return limits{plain, r.Rate()}, err
+}
+
+// plainClient is a pooled client of the usual library.
+func plainClient(address string, connections, n int, sample []byte, sign func([]byte) ([]byte, error)) (float64, error) {
+	var next atomic.Int64
+	errs := make([]error, connections)
+	began := time.Now()
+	var wg sync.WaitGroup
+	for c := range connections {
+		wg.Go(func() {
+			client, err := gosmtp.Dial(address)
+			if err != nil {
+				errs[c] = err
+				return
+			}
+			defer client.Close()
+			for next.Add(1) <= int64(n) {
+				raw := sample
+				if sign != nil {
+					if raw, errs[c] = sign(sample); errs[c] != nil {
+						return
+					}
+				}
+				if errs[c] = client.SendMail("b@example.com", []string{"person@example.com"}, strings.NewReader(string(raw))); errs[c] != nil {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return float64(n) / time.Since(began).Seconds(), errors.Join(errs...)
+}
+
+// sinkProcess is a running sink.
+type sinkProcess struct {
+	address string
+	cmd     *exec.Cmd
+}
+
+func startSink(ctx context.Context, path string, args ...string) (*sinkProcess, error) {
+	cmd := exec.CommandContext(ctx, path, append([]string{"-listen", "127.0.0.1:0"}, args...)...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	address, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
+	if err != nil || !ok {
+		return nil, fmt.Errorf("the sink said %q: %v", line, err)
+	}
+	return &sinkProcess{address, cmd}, nil
+}
+
+func (s *sinkProcess) stop() {
+	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	_ = s.cmd.Wait()
+}
+
+// oneMessage sends the broadcast to one recipient and returns the bytes.
+func oneMessage(ctx context.Context, o options, ready *harness.Ready) ([]byte, error) {
+	dir, err := os.MkdirTemp("", "packetboat-sample")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	sink, err := startSink(ctx, o.sink, "-quiet", "-store", dir, "-fsync=false")
+	if err != nil {
+		return nil, err
+	}
+	defer sink.stop()
+	lane, err := ready.Lane(ctx, "Sample", sink.address, 1, false)
+	if err != nil {
+		return nil, err
+	}
+	list, err := ready.Key.Must(ctx, "POST", "/segments", map[string]any{"name": "One", "type": "static"})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := ready.Key.Must(ctx, "POST", "/contacts", map[string]any{"email": "one@example.net", "first_name": "Ada", "city": "Bergen"}); err != nil {
+		return nil, err
+	}
+	if _, err := ready.Key.Must(ctx, "POST", fmt.Sprintf("/segments/%s/members", list["segment_key"]), map[string]any{"emails": []string{"one@example.net"}}); err != nil {
+		return nil, err
+	}
+	one := *ready
+	one.List = list["segment_key"].(string)
+	id, err := one.Broadcast(ctx, lane, map[string]any{"subject": "News for {{ first_name }}", "body_html": body()})
+	if err != nil {
+		return nil, err
+	}
+	if err := one.Schedule(ctx, id); err != nil {
+		return nil, err
+	}
+	waiting, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	if _, err := one.Await(waiting, id, "completed"); err != nil {
+		return nil, err
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(files) != 1 {
+		return nil, fmt.Errorf("the sink stored %d messages, %v", len(files), err)
+	}
+	return os.ReadFile(files[0])
+}
+
+// databaseFor returns the address of a fresh database and how to drop it; an
+// empty address is SQLite in the program's own directory.
+func databaseFor(ctx context.Context, o options, dialect string) (string, func() error, error) {
+	if dialect == "sqlite" {
+		return "", func() error { return nil }, nil
+	}
+	admin, err := sql.Open("pgx", o.postgres)
+	if err != nil {
+		return "", nil, err
+	}
+	name := "bench_" + strings.ReplaceAll(id.New[string](), "-", "")
+	if _, err := admin.ExecContext(ctx, `CREATE DATABASE `+name); err != nil {
+		return "", nil, errors.Join(err, admin.Close())
+	}
+	u, err := url.Parse(o.postgres)
+	if err != nil {
+		return "", nil, err
+	}
+	u.Path = "/" + name
+	return u.String(), func() error {
+		_, err := admin.Exec(`DROP DATABASE IF EXISTS ` + name + ` WITH (FORCE)`)
+		return errors.Join(err, admin.Close())
+	}, nil
+}
+
+// seed fills the list in a database that the program has open as well.
+func seed(ctx context.Context, p *harness.Program, list string, n int) error {
+	address := p.Database
+	if address == "" {
+		address = "sqlite:packetboat.db"
+	}
+	db, err := sqldb.Open(ctx, address, sqldb.Options{DataDir: p.Dir})
+	if err != nil {
+		return err
+	}
+	return errors.Join(harness.Seed(ctx, db, list, n, "example.com"), db.Close())
+}
+
+// body is 10 KB of HTML with three tracked links and merge fields.
+func body() string {
+	const row = `<tr><td style="padding:12px 24px;font:16px/1.6 Arial,Helvetica,sans-serif;color:#1f2937">` +
+		`Dear {{ first_name | default: "reader" }}, spring has come to {{ city }} and with it a great many things that we would like to tell you about at some length, so that the size of this mail is that of a usual newsletter.</td></tr>` + "\n"
+	var b strings.Builder
+	b.WriteString("<!doctype html>\n<html><head><meta charset=\"utf-8\"><title>News</title></head>\n<body style=\"margin:0;background:#f3f4f6\">\n<table width=\"600\" align=\"center\">\n")
+	for b.Len() < 9_300 {
+		b.WriteString(row)
+	}
+	for i, page := range []string{"offers", "stories", "about"} {
+		fmt.Fprintf(&b, "<tr><td><a href=\"https://www.example.com/%s?edition=%d\">Read more</a></td></tr>\n", page, i)
+	}
+	b.WriteString("</table>\n<p><a href=\"{{ unsubscribe_url }}\">Unsubscribe</a></p>\n</body></html>\n")
+	return b.String()
+}

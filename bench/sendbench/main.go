@@ -1,0 +1,176 @@
+// Command sendbench measures a whole send: a broadcast to N recipients, each
+// mail personal, from the moment it is scheduled until the broadcast is
+// completed, into an SMTP sink on loopback. Beside each figure stands the limit of
+// the machine in the same run: bare clients that send the same bytes to the same
+// sink from memory, without a database, contacts or reports.
+//
+// Two clients set the limit. "bare" is a plain pooled client (emersion/go-smtp,
+// one round trip for each command), which is what most senders are built on;
+// "pipelined" is our own client at full speed. Signed runs compare with a client
+// that signs the same bytes with a key of the same size.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+
+	"packetboat/e2e/harness"
+)
+
+func main() {
+	var o options
+	flag.StringVar(&o.program, "program", "bin/packetboat", "the program")
+	flag.StringVar(&o.sink, "sink", "bin/smtpsink", "the SMTP sink")
+	flag.StringVar(&o.postgres, "postgres", "", "address of a PostgreSQL server; without it only SQLite is measured")
+	flag.IntVar(&o.n, "n", 100_000, "recipients of an unsigned send")
+	flag.IntVar(&o.signed, "signed", 0, "recipients of a signed send; 0 means a fifth of n")
+	flag.IntVar(&o.connections, "connections", 64, "SMTP connections of the lane")
+	flag.StringVar(&o.only, "only", "", "run only what contains this, such as sqlite or unsigned")
+	flag.StringVar(&o.admin, "admin", "", "address of the program's admin listener, to take profiles from")
+	flag.BoolVar(&o.keep, "keep", false, "keep the data and logs of each run")
+	flag.Parse()
+	if o.signed == 0 {
+		o.signed = max(o.n/5, 1)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "sendbench:", err)
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	program, sink, postgres, only, admin string
+	n, signed, connections               int
+	keep                                 bool
+}
+
+func run(ctx context.Context, o options) error {
+	fmt.Printf("%-10s %-9s %9s %9s %10s %9s %10s %11s %11s\n",
+		"database", "", "messages", "msgs/s", "bare", "ratio", "pipelined", "CPU s/1000", "peak MB")
+	var errs []error
+	for _, database := range []string{"sqlite", "postgres"} {
+		if database == "postgres" && o.postgres == "" {
+			continue
+		}
+		for _, sign := range []bool{false, true} {
+			name := map[bool]string{false: "unsigned", true: "signed"}[sign]
+			if !strings.Contains(database+" "+name, o.only) {
+				continue
+			}
+			if err := measure(ctx, o, database, sign); err != nil {
+				errs = append(errs, fmt.Errorf("%s, %s: %w", database, name, err))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func measure(ctx context.Context, o options, database string, sign bool) (err error) {
+	dir, err := os.MkdirTemp("", "packetboat-bench")
+	if err != nil {
+		return err
+	}
+	if !o.keep {
+		defer os.RemoveAll(dir)
+	}
+	address, drop, err := databaseFor(ctx, o, database)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, drop()) }()
+	n := o.n
+	if sign {
+		n = o.signed
+	}
+	p := &harness.Program{Path: o.program, Dir: dir, Database: address, Admin: o.admin}
+	if err := p.Start(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.Stop()) }()
+	ready, err := p.Ready(ctx)
+	if err != nil {
+		return err
+	}
+	if err := seed(ctx, p, ready.List, n); err != nil {
+		return err
+	}
+	sample, err := oneMessage(ctx, o, ready)
+	if err != nil {
+		return fmt.Errorf("take a sample: %w", err)
+	}
+	counting, err := startSink(ctx, o.sink, "-discard", "-quiet")
+	if err != nil {
+		return err
+	}
+	defer counting.stop()
+	limits, err := bareLimits(ctx, o, counting.address, sample, n, sign)
+	if err != nil {
+		return err
+	}
+	lane, err := ready.Lane(ctx, "Bench", counting.address, o.connections, sign)
+	if err != nil {
+		return err
+	}
+	figures, err := send(ctx, p, ready, lane, n)
+	if err != nil {
+		return err
+	}
+	again, err := bareLimits(ctx, o, counting.address, sample, n, sign)
+	if err != nil {
+		return err
+	}
+	bare, pipelined := (limits.plain+again.plain)/2, (limits.pipelined+again.pipelined)/2
+	limit := bare
+	if sign {
+		limit = pipelined
+	}
+	fmt.Printf("%-10s %-9s %9d %9.0f %10.0f %9.2f %10.0f %11.3f %11.0f\n", database,
+		map[bool]string{false: "unsigned", true: "signed"}[sign], n, figures.rate, bare, figures.rate/limit, pipelined,
+		figures.cpu.Seconds()*1000/float64(n), float64(figures.peak)/(1<<20))
+	return nil
+}
+
+type figures struct {
+	rate float64 // messages a second, from schedule to completed
+	cpu  time.Duration
+	peak int64
+}
+
+// send schedules the broadcast and waits for its end.
+func send(ctx context.Context, p *harness.Program, ready *harness.Ready, lane string, n int) (figures, error) {
+	id, err := ready.Broadcast(ctx, lane, map[string]any{"subject": "News for {{ first_name }}", "body_html": body()})
+	if err != nil {
+		return figures{}, err
+	}
+	before, err := p.Usage()
+	if err != nil {
+		return figures{}, err
+	}
+	began := time.Now()
+	if err := ready.Schedule(ctx, id); err != nil {
+		return figures{}, err
+	}
+	waiting, cancel := context.WithTimeout(ctx, 15*time.Minute)
+	defer cancel()
+	b, err := ready.Await(waiting, id, "completed")
+	if err != nil {
+		return figures{}, err
+	}
+	elapsed := time.Since(began)
+	after, err := p.Usage()
+	if err != nil {
+		return figures{}, err
+	}
+	if b["sent"] != float64(n) {
+		return figures{}, fmt.Errorf("%v of %d were sent", b["sent"], n)
+	}
+	return figures{float64(n) / elapsed.Seconds(), after.CPU - before.CPU, after.PeakMemory}, nil
+}
