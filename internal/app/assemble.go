@@ -27,7 +27,9 @@ import (
 	"packetboat/internal/public"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/suppression"
+	"packetboat/internal/tenant"
 	"packetboat/internal/track"
+	"packetboat/internal/usage"
 )
 
 // parts is the program assembled: what answers requests and what runs beside.
@@ -52,8 +54,7 @@ func (s *Server) assemble(ctx context.Context, registry prometheus.Registerer) (
 	letters := &letter.Renderer{Keys: keys, BaseURL: s.Config.BaseURL}
 	hits := public.NewHits(db)
 	wakeDispatch, wakeDeliver, wakeJournal := newSignal(), newSignal(), newSignal()
-	loopback := s.Config.LoopbackBaseURL()
-	private := s.Config.AllowPrivateRelays || loopback
+	private := s.Config.AllowPrivateRelays || s.Config.LoopbackBaseURL()
 
 	out := &parts{}
 	limiter := limit.New(db)
@@ -64,21 +65,42 @@ func (s *Server) assemble(ctx context.Context, registry prometheus.Registerer) (
 	})
 	api := &httpapi.API{
 		DB: db, Box: box, Now: now, BaseURL: s.Config.BaseURL, Log: s.Log.With("part", "api"), AllowPrivateRelays: private,
-		Door: s.door(limiter),
+		Door: s.door(limiter), Usage: usage.Finders{broadcast.Finder()},
+		Tester: &deliver.Tester{DB: db, Box: box, Now: now, AllowPrivate: private},
 	}
 	api.Register(router)
+	out.loops = append(out.loops, s.chores(limiter, api.Door)...)
+	clientIP := func(r *http.Request) netip.Addr { return endpoint.ClientIP(r, s.Config.TrustedProxies) }
 
 	mux := http.NewServeMux()
 	s.health(mux)
 	if s.has(RoleAPI) || s.has(RoleApp) {
 		wake := waking(router, wakeDispatch, wakeDeliver, wakeJournal)
 		mux.Handle("/", wake)
-		mux.Handle("GET /docs", public.Docs(router))
-		mux.Handle("GET /docs/", public.Docs(router))
+		document, err := router.Document()
+		if err != nil {
+			return nil, err
+		}
+		docs, err := public.Docs(document)
+		if err != nil {
+			return nil, err
+		}
+		mux.Handle("GET /docs", docs)
+		mux.Handle("GET /docs/", docs)
 	}
-	clientIP := func(r *http.Request) netip.Addr { return endpoint.ClientIP(r, s.Config.TrustedProxies) }
 	if s.has(RoleApp) {
-		s.mailbox(mux, gate)
+		page := &public.Mailbox{
+			DB: db, Door: api.Door, Cursors: api.Cursors, BaseURL: s.Config.BaseURL, Log: s.Log.With("part", "mailbox"),
+			Now: now, ClientIP: clientIP,
+		}
+		if s.Demo != "" && s.Config.LoopbackBaseURL() {
+			t, err := tenant.ByID(ctx, db, s.Demo)
+			if err != nil {
+				return nil, err
+			}
+			page.Open = []tenant.Tenant{t}
+		}
+		page.Routes(mux)
 	}
 	if s.has(RoleTrack) {
 		recipient := &public.Recipient{
@@ -99,8 +121,6 @@ func (s *Server) assemble(ctx context.Context, registry prometheus.Registerer) (
 func (s *Server) engines(registry prometheus.Registerer, keys *track.Keys, contents *content.Cache, senders *letter.Senders,
 	letters *letter.Renderer, private bool, wakeDispatch, wakeDeliver, wakeJournal signal) []loop {
 	db, now := s.Store.DB, time.Now
-	log := func(engine string) any { return engine }
-	_ = log
 	followed := &journal.Engine{DB: db, Followers: followers(), Log: s.Log.With("engine", "journal"), Wake: wakeJournal}
 	dispatcher := &dispatch.Engine{DB: db, Owner: id.New[string](), Now: now, Log: s.Log.With("engine", "dispatch"), Wake: wakeDispatch}
 	deliverer := &deliver.Engine{
@@ -114,6 +134,7 @@ func (s *Server) engines(registry prometheus.Registerer, keys *track.Keys, conte
 		{"dispatch", dispatcher.Run},
 		{"deliver", deliverer.Run},
 		{"classify", classifier.Run},
+		{"contacts", (&contact.Upkeep{DB: db, Log: s.Log.With("engine", "contacts"), Now: now}).Run},
 		s.every("prune mailboxes", 10*time.Minute, func(ctx context.Context) error {
 			for {
 				if more, err := mailbox.Prune(ctx, db, now()); err != nil || !more {

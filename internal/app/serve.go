@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/pprof"
 	"slices"
 	"sync"
 	"time"
@@ -73,9 +74,17 @@ func (s *Server) Run(ctx context.Context) error {
 		}
 		mux := http.NewServeMux()
 		mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+		profiles(mux)
 		servers, listeners = append(servers, httpServer(mux)), append(listeners, admin)
 	}
 	return s.run(ctx, servers, listeners, parts)
+}
+
+// profiles lets the operator look into a running program (go tool pprof).
+func profiles(mux *http.ServeMux) {
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 }
 
 func httpServer(h http.Handler) *http.Server {

@@ -67,6 +67,11 @@ func openPostgres(ctx context.Context, address string, o Options) (*DB, error) {
 	cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
 	cfg.ConnConfig.RuntimeParams["application_name"] = "packetboat"
 	cfg.ConnConfig.RuntimeParams["timezone"] = "UTC"
+	// A plan made while a table was empty is kept after it has filled: it must
+	// have used the index from the start. Compiling short statements costs more
+	// than running them.
+	cfg.ConnConfig.RuntimeParams["enable_seqscan"] = "off"
+	cfg.ConnConfig.RuntimeParams["jit"] = "off"
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, err

@@ -46,16 +46,17 @@ type Engine struct {
 	agents Agents
 }
 
-// Run works until ctx ends.
+// Run works until ctx ends. Between the full passes it looks at the hits of
+// sends that are over: they need not wait for anybody.
 func (e *Engine) Run(ctx context.Context) error {
 	every := e.Every
 	if every == 0 {
 		every = Interval
 	}
-	tick := time.NewTicker(every)
+	tick := time.NewTicker(every / quickPasses)
 	defer tick.Stop()
-	for {
-		if err := e.pass(ctx); err != nil && ctx.Err() == nil {
+	for n := 0; ; n++ {
+		if err := e.pass(ctx, n%quickPasses != 0); err != nil && ctx.Err() == nil {
 			e.Log.Error("hits are not classified", "err", err)
 		}
 		select {
@@ -66,16 +67,23 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 }
 
-// pass ticks until nothing is pending that is old enough, and notes the time.
-func (e *Engine) pass(ctx context.Context) error {
+// quickPasses is how many times within the interval hits are looked at.
+const quickPasses = 6
+
+// pass ticks until nothing is pending that is old enough. A full one notes when
+// it ended; a quick one passes over the sends that are live.
+func (e *Engine) pass(ctx context.Context, quick bool) error {
 	for {
-		more, err := e.Tick(ctx)
+		more, err := e.tick(ctx, quick)
 		if err != nil {
 			return err
 		}
 		if !more {
 			break
 		}
+	}
+	if quick {
+		return nil
 	}
 	_, err := e.DB.Exec(ctx, `
 		INSERT INTO classifier_run (name, run_at) VALUES ('hits', $1)
@@ -97,13 +105,15 @@ func LastRun(ctx context.Context, db *sqldb.DB) (*time.Time, error) {
 
 // Tick judges one batch of pending hits, with all other hits of their messages.
 // It reports whether there may be more.
-func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
+func (e *Engine) Tick(ctx context.Context) (more bool, err error) { return e.tick(ctx, false) }
+
+func (e *Engine) tick(ctx context.Context, quick bool) (more bool, err error) {
 	now := e.Now()
 	pending, err := track.PendingBefore(ctx, e.DB, now, batch)
 	if err != nil {
 		return false, fmt.Errorf("find pending hits: %w", err)
 	}
-	due, failed := e.due(ctx, pending, now)
+	due, failed := e.due(ctx, pending, quick, now)
 	for _, tenant := range slices.Sorted(maps.Keys(due)) {
 		if err := e.judge(ctx, tenant, due[tenant], now); err != nil {
 			return false, errors.Join(failed, err)
@@ -113,8 +123,8 @@ func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
 }
 
 // due returns those hits whose neighbours have had time to come in, or whose
-// send is over.
-func (e *Engine) due(ctx context.Context, pending []track.Hit, now time.Time) (map[id.Tenant][]track.Hit, error) {
+// send is over; in a quick pass only the latter.
+func (e *Engine) due(ctx context.Context, pending []track.Hit, quick bool, now time.Time) (map[id.Tenant][]track.Hit, error) {
 	settle := e.Settle
 	if settle == 0 {
 		settle = minimumSettle
@@ -123,7 +133,7 @@ func (e *Engine) due(ctx context.Context, pending []track.Hit, now time.Time) (m
 	live := map[string]bool{}
 	due := map[id.Tenant][]track.Hit{}
 	for _, h := range pending {
-		if now.Sub(h.At) < settle {
+		if quick || now.Sub(h.At) < settle {
 			is, known := live[h.Stream]
 			if !known {
 				var err error

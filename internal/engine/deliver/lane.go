@@ -10,7 +10,6 @@ import (
 	"packetboat/internal/lane"
 	"packetboat/internal/mail/reply"
 	"packetboat/internal/mail/smtpclient"
-	"packetboat/internal/mailbox"
 	"packetboat/internal/outbox"
 )
 
@@ -213,11 +212,7 @@ func (r *laneRun) send(conn *smtpclient.Conn, j job, b *builder, raw []byte) (re
 	if conn != nil {
 		return conn.Send(ctx, smtpclient.Envelope{From: b.envelope, To: j.item.Email}, raw)
 	}
-	err := mailbox.Deliver(ctx, r.engine.DB, j.item.Tenant, r.settings.config.ID, b.envelope, j.item.Email, raw, r.engine.Now())
-	if err != nil {
-		return reply.Outcome{}, err
-	}
-	return reply.Outcome{Stage: reply.Dot, Code: 250, Enhanced: "2.0.0", Text: "kept in the mailbox", Accepted: true}, nil
+	return intoMailbox(ctx, r.engine.DB, r.settings.config, b.envelope, j.item.Email, raw, r.engine.Now())
 }
 
 // connect returns a connection, and gives the lane a rest when there is none.

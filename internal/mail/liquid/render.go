@@ -27,7 +27,8 @@ type state struct {
 	env    Env
 	html   bool
 	budget *Budget
-	began  time.Time
+	looked time.Time // the last look at the clock
+	spent  time.Duration
 	fuel   int // work left until the clock is looked at
 	depth  int // of lists and objects within each other
 	err    error
