@@ -138,6 +138,19 @@ func Sorts() []string {
 	return list
 }
 
+// by orders rows of c by their sort_value, nulls last, then by id.
+func (o order) by(asc bool) string {
+	switch {
+	case asc && o.nullable:
+		return ` ORDER BY sort_value ASC NULLS LAST, c.id ASC`
+	case asc:
+		return ` ORDER BY sort_value ASC, c.id ASC`
+	case o.nullable:
+		return ` ORDER BY sort_value DESC NULLS LAST, c.id DESC`
+	}
+	return ` ORDER BY sort_value DESC, c.id DESC`
+}
+
 func (o order) position(c *Contact) *Position {
 	p := &Position{ID: c.ID}
 	switch v := o.value(c).(type) {
@@ -165,10 +178,11 @@ func (o order) position(c *Contact) *Position {
 // in the contacts' own rows.
 const joined = ` JOIN contact_activity a ON a.tenant_id = c.tenant_id AND a.contact_id = c.id `
 
-// statement gathers the parts of a query and its parameters.
+// statement gathers what is variable in a query of contacts c: joins,
+// conditions (each begins with AND), and parameters, the first being the tenant.
 type statement struct {
-	from, where strings.Builder
-	args        []any
+	joins, conditions strings.Builder
+	args              []any
 }
 
 func (s *statement) arg(v any) string {
@@ -184,20 +198,18 @@ func selection(db *sqldb.DB, tenant id.Tenant, q Selector, r *Restriction) (*sta
 		return nil, fault.Input(fault.Field{Path: "search", Message: "at most 200 characters"})
 	}
 	s := &statement{args: []any{tenant}}
-	s.from.WriteString(` contact c `)
 	if r != nil {
 		s.args = append(s.args, r.Args...)
-		s.from.WriteString(r.Join)
+		s.joins.WriteString(r.Join)
 	}
-	s.where.WriteString(` c.tenant_id = $1 `)
 	if len(q.Statuses) == 0 {
-		s.where.WriteString(` AND c.global_status <> 'suppressed' `)
+		s.conditions.WriteString(` AND c.global_status <> 'suppressed' `)
 	} else {
-		s.where.WriteString(` AND c.global_status` + db.In(len(s.args)+1))
+		s.conditions.WriteString(` AND c.global_status` + db.In(len(s.args)+1))
 		s.args = append(s.args, sqldb.List(db, q.Statuses))
 	}
 	for _, word := range strings.Fields(fold(q.Search)) {
-		s.where.WriteString(` AND c.search_text LIKE ` + s.arg("%"+likeEscaper.Replace(word)+"%") + ` ESCAPE '\' `)
+		s.conditions.WriteString(` AND c.search_text LIKE ` + s.arg("%"+likeEscaper.Replace(word)+"%") + ` ESCAPE '\' `)
 	}
 	return s, nil
 }
@@ -233,7 +245,7 @@ func Count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Selector) (int
 		return 0, err
 	}
 	var n int
-	err = db.QueryRow(ctx, `SELECT COUNT(*) FROM `+s.from.String()+` WHERE `+s.where.String(), s.args...).Scan(&n)
+	err = db.QueryRow(ctx, `SELECT COUNT(*) FROM contact c WHERE c.tenant_id = $1`+s.conditions.String(), s.args...).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("count contacts: %w", err)
 	}
@@ -262,29 +274,19 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Query) (Page, e
 	if err := s.seek(o, q); err != nil {
 		return Page{}, err
 	}
-	dir := " DESC "
-	if q.Asc {
-		dir = " ASC "
-	}
-	last := ""
-	if o.nullable {
-		last = "NULLS LAST"
-	}
 	// The page is cut from the contacts' own rows where that can be done, so
 	// that no planner joins the whole table first.
-	outer := o.column
-	switch {
-	case strings.HasPrefix(o.column, "a."):
-		s.from.WriteString(joined)
-		outer = "c.sort_value"
-	case o.column == added:
-		outer = "c.added"
+	if strings.HasPrefix(o.column, "a.") {
+		s.joins.WriteString(joined)
 	}
-	rows, err := db.Query(ctx, `
-		SELECT `+selected+`, c.added FROM (
-			SELECT c.*, `+added+` AS added, `+o.column+` AS sort_value FROM `+s.from.String()+` WHERE `+s.where.String()+`
-			ORDER BY `+o.column+dir+last+`, c.id`+dir+` LIMIT `+s.arg(q.Limit+1)+`) AS c `+joined+`
-		ORDER BY `+outer+dir+last+`, c.id`+dir, s.args...)
+	by := o.by(q.Asc)
+	text := fmt.Sprintf(`
+		SELECT %s, c.added FROM (
+			SELECT c.*, %s AS added, %s AS sort_value FROM contact c %s
+			WHERE c.tenant_id = $1 %s %s LIMIT %s) AS c
+		JOIN contact_activity a ON a.tenant_id = c.tenant_id AND a.contact_id = c.id %s`,
+		selected, added, o.column, s.joins.String(), s.conditions.String(), by, s.arg(q.Limit+1), by)
+	rows, err := db.Query(ctx, text, s.args...)
 	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (Contact, error) {
 		var at sql.NullInt64
 		c, err := scan(row, &at)
@@ -318,17 +320,17 @@ func (s *statement) seek(o order, q Query) error {
 		if !o.nullable {
 			return ErrPosition
 		}
-		s.where.WriteString(` AND ` + o.column + ` IS NULL AND c.id` + than + s.arg(q.After.ID))
+		s.conditions.WriteString(` AND ` + o.column + ` IS NULL AND c.id` + than + s.arg(q.After.ID))
 		return nil
 	}
 	value, err := o.read(*q.After.Value)
 	if err != nil {
 		return ErrPosition.Because(err)
 	}
-	s.where.WriteString(` AND ((` + o.column + `, c.id)` + than + `(` + s.arg(value) + `, ` + s.arg(q.After.ID) + `)`)
+	s.conditions.WriteString(` AND ((` + o.column + `, c.id)` + than + `(` + s.arg(value) + `, ` + s.arg(q.After.ID) + `)`)
 	if o.nullable {
-		s.where.WriteString(` OR ` + o.column + ` IS NULL`)
+		s.conditions.WriteString(` OR ` + o.column + ` IS NULL`)
 	}
-	s.where.WriteString(`)`)
+	s.conditions.WriteString(`)`)
 	return nil
 }

@@ -277,6 +277,21 @@ func TestTimeMakesContactsInactive(t *testing.T) {
 	})
 }
 
+func TestTheTenthMailWithoutAnOpenIsNoticed(t *testing.T) {
+	each(t, func(t *testing.T, db *sqldb.DB) {
+		c := mustCreate(t, db, "ann@example.org", contact.Change{})
+		for i, want := range []contact.Deliverability{
+			contact.Healthy, contact.Healthy, contact.Healthy, contact.Watch, contact.Watch, contact.Watch, contact.AtRisk,
+		} {
+			mail := journal.Entry{Type: journal.EmailDelivered, At: days(i)}
+			got := follow(t, db, c.ID, mail, mail, mail)
+			if got.DeliverabilityStatus != want || got.TotalEmailsSent != int64(3*i+3) || !got.LastEmailSentAt.Equal(days(i)) {
+				t.Errorf("after %d mails: %s, %d, %v; want %s", 3*i+3, got.DeliverabilityStatus, got.TotalEmailsSent, got.LastEmailSentAt, want)
+			}
+		}
+	})
+}
+
 func TestSearchFindsEveryWord(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		mustCreate(t, db, "jose@example.org", contact.Change{Texts: texts("first_name", "José", "last_name", "Núñez", "company", "100% Öl_AG")})

@@ -220,3 +220,41 @@ func TestStageRoutes(t *testing.T) {
 		}
 	})
 }
+
+func TestHostileTextIsRefusedOrFindsNothing(t *testing.T) {
+	eachPeople(t, func(t *testing.T, s *people) {
+		s.must(201, "key", "POST /segments", `{"name": "VIP", "type": "static"}`)
+		for _, bad := range []string{"%00", "%ff", "%ed%a0%80", "'%3b--", "%25", "%5c", "%F0%9F%98%80", strings.Repeat("%C3%A9", 300), "1e999", "-1", "null", "..%2f"} {
+			for _, what := range []string{
+				"GET /contacts?search=", "GET /contacts?status=", "GET /contacts?sort=", "GET /contacts?cursor=", "GET /contacts?limit=",
+				"GET /contacts?filters=", "GET /contacts/lookup?email=", "GET /contacts/lookup?external_id=", "GET /contacts/",
+				"GET /segments?tags=", "GET /segments?search=", "GET /segments/", "DELETE /segments/vip/members/", "GET /segments/vip/members?sort=",
+				"GET /suppressions?search=", "GET /suppressions?reason=", "DELETE /suppressions?email=", "GET /settings/custom-fields/",
+			} {
+				path := what + bad
+				if strings.HasSuffix(what, "custom-fields/") {
+					path += "/usage"
+				}
+				if r := s.as("key", path, ""); r.status >= 500 { // as reports it, too
+					t.Errorf("%s = %d", path, r.status)
+				}
+			}
+		}
+		for _, body := range []string{
+			`{"email": "a@example.org", "custom_fields": {"` + strings.Repeat("x", 5000) + `": 1}}`,
+			`{"email": "a@example.org", "subscriptions": {"\ud800": true}}`,
+			`{"email": "a@example.org", "tags": ["\ud800\udc00", "\u0000"]}`,
+			`{"email": "` + strings.Repeat("a", 100_000) + `@example.org"}`,
+			`{"email": {"$gt": ""}}`,
+			`{"email": "a@example.org", "external_id": 1e400}`,
+			strings.Repeat("[", 10_000),
+			`{"email": "a@example.org", "full_name": "` + strings.Repeat("é ", 300) + `"}`,
+		} {
+			for _, what := range []string{"POST /contacts", "PUT /contacts", "POST /suppressions", "POST /segments", "POST /segments/vip/members", "POST /suppressions/bulk"} {
+				if r := s.as("key", what, body); r.status >= 500 || r.code == "" && r.status >= 400 {
+					t.Errorf("%s %.60s = %d %s", what, body, r.status, r.text)
+				}
+			}
+		}
+	})
+}
