@@ -16,6 +16,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -195,6 +197,7 @@ func prepare(s Source) (Content, error) {
 		return Content{}, err
 	}
 	c := Content{Source: s}
+	c.HTML = links.DeclareUTF8(c.HTML)
 	if !links.HasUnsubscribe(c.HTML) {
 		c.HTML = links.InsertBeforeBodyEnd(c.HTML, footerHTML)
 	}
@@ -204,24 +207,59 @@ func prepare(s Source) (Content, error) {
 	case !links.HasUnsubscribe(s.Text):
 		c.Text = strings.TrimRight(s.Text, "\n") + footerText
 	}
-	if !s.Tracking {
-		c.HTML = links.InsertAfterBodyStart(c.HTML, links.Preheader(s.Preheader))
-		return c, nil
+	opts := links.Options{} // without Href only data-no-track goes
+	if s.Tracking {
+		set := assigned(s.HTML)
+		opts.Href = func(l links.Link) string {
+			if l.Dynamic && reads(l.URL, set) {
+				return l.URL
+			}
+			return "{{ " + linkPrefix + strconv.Itoa(l.Index) + " }}"
+		}
 	}
-	var err error
-	c.HTML, c.Links, err = links.Rewrite(c.HTML, links.Options{Href: func(l links.Link) string {
-		return "{{ " + linkPrefix + strconv.Itoa(l.Index) + " }}"
-	}})
+	html, found, err := links.Rewrite(c.HTML, opts)
 	if err != nil {
 		return Content{}, fmt.Errorf("rewrite links: %w", err)
 	}
-	if len(c.HTML) > clippedBytes {
-		c.HTML = links.InsertAfterBodyStart(c.HTML, links.Preheader(s.Preheader)+pixel)
-		return c, nil
+	c.HTML = html
+	top, end := links.Preheader(s.Preheader), ""
+	if s.Tracking {
+		c.Links, end = found, pixel
 	}
-	c.HTML = links.InsertAfterBodyStart(c.HTML, links.Preheader(s.Preheader))
-	c.HTML = links.InsertBeforeBodyEnd(c.HTML, pixel)
+	if len(c.HTML) > clippedBytes {
+		top, end = top+end, ""
+	}
+	c.HTML = links.InsertAfterBodyStart(c.HTML, top)
+	if end != "" {
+		c.HTML = links.InsertBeforeBodyEnd(c.HTML, end)
+	}
 	return c, nil
+}
+
+// setting finds what a template's own tags give a value.
+var setting = regexp.MustCompile(`^\{%-?\s*(?:assign|capture|for|increment|decrement)\s+["']?([\w-]+)`)
+
+// assigned returns the names that html itself sets. A link that reads one cannot
+// be rendered apart from its place, so it is not tracked.
+func assigned(html string) map[string]bool {
+	set := map[string]bool{"forloop": true}
+	for _, span := range links.Spans(html) {
+		if m := setting.FindStringSubmatch(html[span.Start:span.End]); m != nil {
+			set[m[1]] = true
+		}
+	}
+	return set
+}
+
+// reads reports whether the Liquid in url reads one of the names. What does not
+// parse alone does not make sense alone either.
+func reads(url string, names map[string]bool) bool {
+	t, err := liquid.Parse(url, liquid.Options{Mode: liquid.Text})
+	return err != nil || slices.ContainsFunc(t.Variables(), func(path string) bool {
+		root, _, _ := strings.Cut(path, ".")
+		root, _, _ = strings.Cut(root, "[")
+		return names[root]
+	})
 }
 
 // The footer of a mail whose author left out the way to unsubscribe.

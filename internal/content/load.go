@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"packetboat/internal/id"
@@ -85,8 +86,8 @@ func LinkCounts(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contents []
 // for concurrent use.
 type Compiled struct {
 	Content
-	SubjectTemplate, FromNameTemplate, HTMLTemplate, TextTemplate *liquid.Template
-	Targets                                                       []*liquid.Template // of dynamic links, nil for the others
+	SubjectTemplate, PreheaderTemplate, FromNameTemplate, HTMLTemplate, TextTemplate *liquid.Template
+	Targets                                                                          []*liquid.Template // of dynamic links, nil for the others
 }
 
 // Compile parses a content's Liquid.
@@ -99,12 +100,14 @@ func Compile(c Content) (*Compiled, error) {
 	}
 	err := errors.Join(
 		parse(&k.SubjectTemplate, c.Subject, liquid.Text),
+		parse(&k.PreheaderTemplate, c.Preheader, liquid.Text),
 		parse(&k.FromNameTemplate, c.FromName, liquid.Text),
 		parse(&k.HTMLTemplate, c.HTML, liquid.HTML),
 		parse(&k.TextTemplate, c.Text, liquid.Text),
 	)
+	set := assigned(c.HTML)
 	for i, l := range c.Links {
-		if l.Dynamic {
+		if l.Dynamic && !reads(l.URL, set) { // else it is not tracked
 			err = errors.Join(err, parse(&k.Targets[i], l.URL, liquid.Text))
 		}
 	}
@@ -119,7 +122,7 @@ type Cache struct {
 	DB *sqldb.DB
 
 	mu   sync.Mutex
-	list []cached // oldest first
+	list []cached // used longest ago first
 }
 
 type cached struct {
@@ -145,6 +148,9 @@ func (c *Cache) Get(ctx context.Context, tenant id.Tenant, content id.Content) (
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if slices.ContainsFunc(c.list, func(e cached) bool { return e.tenant == tenant && e.value.ID == content }) {
+		return k, nil // somebody else compiled it at the same time
+	}
 	if len(c.list) >= cacheSize {
 		c.list = append(c.list[:0], c.list[1:]...)
 	}
@@ -155,10 +161,11 @@ func (c *Cache) Get(ctx context.Context, tenant id.Tenant, content id.Content) (
 func (c *Cache) find(tenant id.Tenant, content id.Content) *Compiled {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, e := range c.list {
-		if e.tenant == tenant && e.value.ID == content {
-			return e.value
-		}
+	i := slices.IndexFunc(c.list, func(e cached) bool { return e.tenant == tenant && e.value.ID == content })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	e := c.list[i]
+	c.list = append(slices.Delete(c.list, i, i+1), e)
+	return e.value
 }

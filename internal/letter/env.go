@@ -2,11 +2,11 @@ package letter
 
 import (
 	"context"
+	"math"
 	"strings"
 	"sync"
 	"time"
 
-	"packetboat/internal/contact"
 	"packetboat/internal/content"
 	"packetboat/internal/mail/links"
 	"packetboat/internal/mail/liquid"
@@ -23,7 +23,13 @@ type env struct {
 	signer   *track.Signer
 	scratch  []byte
 	location *time.Location
-	err      error // of a link that could not be rendered
+	ctx      context.Context
+	budget   *liquid.Budget
+	custom   map[string]any // custom fields with their defaults, once asked for
+	targets  map[int]string // of dynamic links, once asked for
+	err      error          // of a link that could not be rendered
+
+	inPreheader bool
 }
 
 // Now is the time of writing, in the zone in which dates are shown.
@@ -44,13 +50,13 @@ func (e *env) Lookup(name string) (any, bool) {
 		}
 		return e.url(e.Sender.TrackingHost(), track.OpenPixel, 0, "") + ".gif", true
 	case "contact":
-		return person{e.Contact}, true
+		return person{e}, true
 	case "account":
 		return account{e.Sender}, true
 	case "broadcast":
 		return map[string]any{"id": string(e.Content.Context.Broadcast), "name": e.Content.Context.BroadcastName}, true
 	case "email":
-		return map[string]any{"subject": e.subject, "preheader": e.Content.Preheader, "type": e.Sender.Type.Key}, true
+		return email{e}, true
 	case "now":
 		return e.Now(), true
 	}
@@ -60,8 +66,37 @@ func (e *env) Lookup(name string) (any, bool) {
 	if v, ok := e.Contact.Value(name); ok {
 		return v, true
 	}
-	v, ok := e.Contact.CustomFields[name]
+	v, ok := e.customFields()[name]
 	return v, ok
+}
+
+// customFields returns the contact's custom fields, and the defaults of those it
+// has no value of.
+func (e *env) customFields() map[string]any {
+	if e.custom != nil {
+		return e.custom
+	}
+	e.custom = make(map[string]any, len(e.Contact.CustomFields))
+	for key, f := range e.Sender.Fields {
+		if f.Default != nil {
+			e.custom[key] = plain(f.Default)
+		}
+	}
+	for key, v := range e.Contact.CustomFields {
+		if v != nil {
+			e.custom[key] = plain(v)
+		}
+	}
+	return e.custom
+}
+
+// plain turns a whole number, which JSON makes a float64, into one that prints
+// without a decimal point.
+func plain(v any) any {
+	if f, ok := v.(float64); ok && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+		return int64(f)
+	}
+	return v
 }
 
 // link returns the tracked address of link n. One whose target holds Liquid is
@@ -74,16 +109,25 @@ func (e *env) link(n int) (any, bool) {
 	if template == nil {
 		return e.url(e.Sender.TrackingHost(), track.ClickLink, n, ""), true
 	}
-	b, err := template.Append(context.Background(), nil, e, liquid.NewBudget(liquid.Limits{}))
-	if err != nil {
-		e.err = err
-		return nil, false
+	target, ok := e.targets[n]
+	if !ok {
+		if e.targets == nil {
+			e.targets = map[int]string{}
+		}
+		e.targets[n] = "" // should it ask for itself
+		b, err := template.Append(e.ctx, nil, e, e.budget)
+		if err != nil {
+			e.err = err
+			return nil, false
+		}
+		target = strings.TrimSpace(string(b))
+		e.targets[n] = target
 	}
-	target := strings.TrimSpace(string(b))
-	if links.CheckTarget(target) != nil { // an author's link that this contact's data spoil leads nowhere
+	tagged := e.Sender.WithUTM(e.Content.Context, target)
+	if links.CheckTarget(tagged) != nil || len(tagged) > track.MaxTarget { // what this contact's data make of it is not vouched for by us
 		return target, true
 	}
-	return e.url(e.Sender.TrackingHost(), track.ClickLink, n, e.Sender.WithUTM(e.Content.Context, target)), true
+	return e.url(e.Sender.TrackingHost(), track.ClickLink, n, tagged), true
 }
 
 // page returns the address of a page we serve to the recipient.
@@ -101,15 +145,40 @@ func (e *env) url(host string, kind track.Kind, link int, target string) string 
 }
 
 // person is {{ contact }}.
-type person struct{ *contact.Contact }
+type person struct{ *env }
 
 // Field returns one field.
 func (p person) Field(name string) any {
 	if name == "custom_fields" {
-		return p.CustomFields
+		return p.customFields()
 	}
-	v, _ := p.Value(name)
+	v, _ := p.Contact.Value(name)
 	return v
+}
+
+// email is {{ email }}.
+type email struct{ *env }
+
+// Field returns one field.
+func (m email) Field(name string) any {
+	switch name {
+	case "subject":
+		return m.subject
+	case "preheader":
+		if m.inPreheader { // it asks for itself
+			return nil
+		}
+		m.inPreheader = true
+		defer func() { m.inPreheader = false }()
+		b, err := m.Content.PreheaderTemplate.Append(m.ctx, nil, m.env, m.budget)
+		if err != nil {
+			m.err = err
+		}
+		return string(b)
+	case "type":
+		return m.Sender.Type.Key
+	}
+	return nil
 }
 
 // account is {{ account }}.
@@ -139,11 +208,9 @@ func text(s *string) any {
 }
 
 // zones keeps the time zones that were asked for.
-var zones zoneCache
+type zones struct{ kept sync.Map }
 
-type zoneCache struct{ kept sync.Map }
-
-func (z *zoneCache) load(name string) (*time.Location, error) {
+func (z *zones) load(name string) (*time.Location, error) {
 	if l, ok := z.kept.Load(name); ok {
 		return l.(*time.Location), nil
 	}

@@ -43,6 +43,8 @@ type Parts struct {
 type Renderer struct {
 	Keys    *track.Keys
 	BaseURL *url.URL // its scheme is that of the links
+
+	zones zones
 }
 
 // Writer renders letters one after the other and uses its buffers again. It is
@@ -64,6 +66,7 @@ func (w *Writer) Render(ctx context.Context, l Letter) (Parts, error) {
 		return Parts{}, err
 	}
 	budget := liquid.NewBudget(liquid.Limits{})
+	w.env.ctx, w.env.budget = ctx, budget
 	var p Parts
 	ends := [4]int{}
 	w.buf = w.buf[:0]
@@ -86,7 +89,7 @@ func (w *Writer) Render(ctx context.Context, l Letter) (Parts, error) {
 		}
 	}
 	if err := w.env.err; err != nil {
-		return Parts{}, err
+		return Parts{}, fmt.Errorf("render_error: %w", err)
 	}
 	p.Subject = w.env.subject
 	p.FromName = string(w.buf[ends[0]:ends[1]])
@@ -105,18 +108,18 @@ func (w *Writer) begin(l Letter) error {
 	} else if err := w.signer.Reset(l.Tenant, l.Message); err != nil {
 		return err
 	}
-	w.env = env{Letter: l, scheme: w.renderer.BaseURL.Scheme, signer: w.signer, scratch: w.env.scratch, location: location(l)}
+	w.env = env{Letter: l, scheme: w.renderer.BaseURL.Scheme, signer: w.signer, scratch: w.env.scratch, location: w.renderer.location(l)}
 	return nil
 }
 
 // location is the recipient's time zone, else the account's.
-func location(l Letter) *time.Location {
+func (r *Renderer) location(l Letter) *time.Location {
 	if z := l.Contact.Timezone; z != nil {
-		if loc, err := zones.load(*z); err == nil {
+		if loc, err := r.zones.load(*z); err == nil {
 			return loc
 		}
 	}
-	loc, err := zones.load(l.Sender.Tenant.Settings.Timezone)
+	loc, err := r.zones.load(l.Sender.Tenant.Settings.Timezone)
 	if err != nil {
 		return time.UTC
 	}

@@ -2,12 +2,15 @@ package letter
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
 
 	"packetboat/internal/contact"
 	"packetboat/internal/content"
+	"packetboat/internal/fault"
+	"packetboat/internal/field"
 	"packetboat/internal/id"
 	"packetboat/internal/mail/dkim"
 	"packetboat/internal/mail/links"
@@ -23,6 +26,7 @@ type Sender struct {
 	Identity sender.Identity
 	Domain   sender.Domain
 	Type     sender.EmailType
+	Fields   field.Catalog // whose defaults stand in for what a contact lacks
 	Signer   *dkim.Signer
 }
 
@@ -31,9 +35,10 @@ func (s *Sender) Consent() contact.Consent {
 	return contact.Consent{TypeKey: s.Type.Key, Category: s.Type.Category}
 }
 
-// Leaving returns what a one-click unsubscribe ends (contract 10.6).
+// Leaving returns what a one-click unsubscribe ends (contract 10.6). When the
+// email type is gone there is nothing narrower to leave than everything.
 func (s *Sender) Leaving() contact.Leaving {
-	if s.Tenant.Settings.UnsubscribeScope == tenant.UnsubscribeGlobal {
+	if s.Tenant.Settings.UnsubscribeScope == tenant.UnsubscribeGlobal || s.Type.Key == "" {
 		return contact.Leaving{Everything: true}
 	}
 	return contact.Leaving{TypeKey: s.Type.Key, Category: s.Type.Category}
@@ -118,6 +123,32 @@ func (s *Senders) Get(ctx context.Context, t id.Tenant, identity id.Identity, ty
 	return fresh, nil
 }
 
+// Past is Get for mail that was sent long ago: its identity and type may be
+// gone, and are then empty. It cannot sign. Without the tenant there is nothing:
+// tenant.ErrNotFound.
+func (s *Senders) Past(ctx context.Context, t id.Tenant, identity id.Identity, typ id.EmailType) (*Sender, error) {
+	out, err := s.Get(ctx, t, identity, typ)
+	if err == nil || !missing(err) || errors.Is(err, tenant.ErrNotFound) {
+		return out, err
+	}
+	out = &Sender{}
+	if out.Tenant, err = tenant.ByID(ctx, s.DB, t); err != nil {
+		return nil, err
+	}
+	if out.Identity, err = sender.IdentityByID(ctx, s.DB, t, identity); err != nil && !missing(err) {
+		return nil, err
+	}
+	if out.Type, err = sender.EmailTypeByID(ctx, s.DB, t, typ); err != nil && !missing(err) {
+		return nil, err
+	}
+	return out, nil
+}
+
+func missing(err error) bool {
+	f, ok := errors.AsType[*fault.Error](err)
+	return ok && f.Kind == fault.NotFound
+}
+
 func (s *Senders) load(ctx context.Context, key senderKey, signer *dkim.Signer, old *Sender) (*Sender, error) {
 	var out Sender
 	var err error
@@ -131,6 +162,9 @@ func (s *Senders) load(ctx context.Context, key senderKey, signer *dkim.Signer, 
 		return nil, err
 	}
 	if out.Type, err = sender.EmailTypeByID(ctx, s.DB, key.tenant, key.typ); err != nil {
+		return nil, err
+	}
+	if out.Fields, err = field.Load(ctx, s.DB, key.tenant); err != nil {
 		return nil, err
 	}
 	if signer != nil && old.Domain.ID == out.Domain.ID && old.Domain.DKIMSelector == out.Domain.DKIMSelector {
