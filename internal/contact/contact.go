@@ -1,6 +1,7 @@
 package contact
 
 import (
+	"maps"
 	"time"
 
 	"packetboat/internal/fault"
@@ -179,9 +180,7 @@ func (t Types) find(name string) (EmailType, bool) {
 // category, what the category says (contract D4).
 func (c Contact) Mirrored(t Types) map[string]bool {
 	out := make(map[string]bool, len(c.Subscriptions))
-	for k, v := range c.Subscriptions {
-		out[k] = v
-	}
+	maps.Copy(out, c.Subscriptions)
 	for _, e := range t.EmailTypes {
 		if e.Category == "" {
 			continue

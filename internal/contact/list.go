@@ -208,7 +208,7 @@ func selection(db *sqldb.DB, tenant id.Tenant, q Selector, r *Restriction) (*sta
 		s.conditions.WriteString(` AND c.global_status` + db.In(len(s.args)+1))
 		s.args = append(s.args, sqldb.List(db, q.Statuses))
 	}
-	for _, word := range strings.Fields(fold(q.Search)) {
+	for word := range strings.FieldsSeq(fold(q.Search)) {
 		s.conditions.WriteString(` AND c.search_text LIKE ` + s.arg("%"+likeEscaper.Replace(word)+"%") + ` ESCAPE '\' `)
 	}
 	return s, nil
