@@ -326,7 +326,8 @@ func (d *drafter) gather(ref string) error {
 	return nil
 }
 
-// markNull lets null stand where a field refers to a schema and may be null.
+// markNull lets null stand where a field may be null and its schema alone does
+// not say so: a pointer to what has a schema of its own, or a list tagged so.
 func markNull(o object, t reflect.Type) {
 	properties, _ := o["properties"].(object)
 	if t == nil || t.Kind() != reflect.Struct {
@@ -334,7 +335,16 @@ func markNull(o object, t reflect.Type) {
 	}
 	for f, name := range bodyFields(t) {
 		p, _ := properties[name].(object)
-		if p["$ref"] == nil || !nullable(f) {
+		if !nullable(f) {
+			continue
+		}
+		if typ, ok := p["type"].(string); ok && (f.Type.Kind() == reflect.Pointer || f.Tag.Get("nullable") == "true") {
+			p["type"] = []any{typ, "null"}
+		}
+		if enum, ok := p["enum"].([]any); ok && f.Type.Kind() == reflect.Pointer && !slices.Contains(enum, nil) {
+			p["enum"] = append(enum, nil)
+		}
+		if p["$ref"] == nil {
 			continue
 		}
 		p["anyOf"] = []object{{"$ref": p["$ref"]}, {"type": "null"}}

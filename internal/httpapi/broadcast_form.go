@@ -17,8 +17,8 @@ import (
 	"packetboat/internal/sender"
 )
 
-// broadcastBase is what every form of a broadcast shows.
-type broadcastBase struct {
+// BroadcastBase is what every form of a broadcast shows.
+type BroadcastBase struct {
 	ID             id.Broadcast           `json:"id" format:"uuid"`
 	Name           string                 `json:"name"`
 	Status         broadcast.Status       `json:"status" enum:"draft,scheduled,sending,paused,completed,failed,cancelled"`
@@ -68,8 +68,8 @@ type broadcastIDs struct {
 	SenderIDs   []string `json:"sending_identity_ids"`
 }
 
-// contentHead is what the lean and the full content have in common.
-type contentHead struct {
+// BroadcastContentHead is what the lean and the full content have in common.
+type BroadcastContentHead struct {
 	Subject      *string         `json:"subject"`
 	FromName     *string         `json:"from_name"`
 	ReplyTo      *string         `json:"reply_to"`
@@ -80,7 +80,7 @@ type contentHead struct {
 
 // leanContent tells which bodies there are.
 type leanContent struct {
-	contentHead
+	BroadcastContentHead
 	HasHTML     bool `json:"has_body_html"`
 	HasMJML     bool `json:"has_body_mjml"`
 	HasText     bool `json:"has_body_text"`
@@ -89,7 +89,7 @@ type leanContent struct {
 
 // fullContent has the bodies.
 type fullContent struct {
-	contentHead
+	BroadcastContentHead
 	HTML     *string         `json:"body_html"`
 	MJML     *string         `json:"body_mjml"`
 	Text     *string         `json:"body_text"`
@@ -114,7 +114,7 @@ type (
 
 // leanBroadcast is a row of a list.
 type leanBroadcast struct {
-	broadcastBase
+	BroadcastBase
 	Content      leanContent `json:"content"`
 	VariantCount int         `json:"variant_count"`
 	VariantIDs   []string    `json:"variant_ids"`
@@ -126,15 +126,15 @@ type leanSession struct {
 	Content leanSessionContent `json:"content"`
 }
 
-// fullBroadcast is a row of a list with full=true, and most of a single one.
-type fullBroadcast struct {
-	broadcastBase
+// FullBroadcast is a row of a list with full=true, and most of a single one.
+type FullBroadcast struct {
+	BroadcastBase
 	Content  fullContent        `json:"content"`
 	Variants []broadcastVariant `json:"variants" nullable:"true"`
 }
 
 type fullSession struct {
-	fullBroadcast
+	FullBroadcast
 	broadcastIDs
 	Content fullSessionContent `json:"content"`
 }
@@ -149,7 +149,7 @@ type broadcastVariant struct {
 // broadcastRow is a row of a list in the form and the length asked for.
 type broadcastRow struct {
 	lean *form[leanBroadcast, leanSession]
-	full *form[fullBroadcast, fullSession]
+	full *form[FullBroadcast, fullSession]
 }
 
 // MarshalJSON writes the row that was chosen.
@@ -163,7 +163,7 @@ func (r broadcastRow) MarshalJSON() ([]byte, error) {
 // Schema is either row's.
 func (r broadcastRow) Schema(all huma.Registry) *huma.Schema {
 	return &huma.Schema{AnyOf: []*huma.Schema{
-		all.Schema(reflect.TypeFor[leanBroadcast](), true, ""), all.Schema(reflect.TypeFor[fullBroadcast](), true, ""),
+		all.Schema(reflect.TypeFor[leanBroadcast](), true, ""), all.Schema(reflect.TypeFor[FullBroadcast](), true, ""),
 	}}
 }
 
@@ -251,8 +251,8 @@ func nameOf[K comparable](names map[K]string, v K) *string {
 	return nil
 }
 
-func (n broadcastNames) base(b broadcast.Broadcast) broadcastBase {
-	base := broadcastBase{
+func (n broadcastNames) base(b broadcast.Broadcast) BroadcastBase {
+	base := BroadcastBase{
 		ID: b.ID, Name: b.Name, Status: b.Status, Kind: b.Kind, Mode: "blast", ContentVersion: b.ContentVersion,
 		EmailTypeKey: nameOf(n.types, b.EmailType), MTAConfigKey: nameOf(n.lanes, b.MTAConfig),
 		IncludeKeys: namesOf(n.segments, b.Include), ExcludeKeys: namesOf(n.segments, b.Exclude),
@@ -285,14 +285,14 @@ func (n broadcastNames) ids(b broadcast.Broadcast) broadcastIDs {
 	return ids
 }
 
-func headOf(c broadcast.Content) contentHead {
-	return contentHead{Subject: c.Subject, FromName: c.FromName, ReplyTo: c.ReplyTo, Preheader: c.Preheader}
+func headOf(c broadcast.Content) BroadcastContentHead {
+	return BroadcastContentHead{Subject: c.Subject, FromName: c.FromName, ReplyTo: c.ReplyTo, Preheader: c.Preheader}
 }
 
 func (n broadcastNames) lean(b broadcast.Broadcast) leanBroadcast {
 	return leanBroadcast{
-		broadcastBase: n.base(b),
-		Content:       leanContent{contentHead: headOf(b.Content), HasHTML: b.Bodies.HTML, HasText: b.Bodies.Text},
+		BroadcastBase: n.base(b),
+		Content:       leanContent{BroadcastContentHead: headOf(b.Content), HasHTML: b.Bodies.HTML, HasText: b.Bodies.Text},
 		VariantIDs:    []string{},
 	}
 }
@@ -302,10 +302,10 @@ func (n broadcastNames) leanSession(b broadcast.Broadcast) leanSession {
 	return leanSession{lean, n.ids(b), leanSessionContent{leanContent: lean.Content}}
 }
 
-func (n broadcastNames) full(b broadcast.Broadcast) fullBroadcast {
-	return fullBroadcast{
-		broadcastBase: n.base(b),
-		Content:       fullContent{contentHead: headOf(b.Content), HTML: b.Content.HTML, Text: b.Content.Text},
+func (n broadcastNames) full(b broadcast.Broadcast) FullBroadcast {
+	return FullBroadcast{
+		BroadcastBase: n.base(b),
+		Content:       fullContent{BroadcastContentHead: headOf(b.Content), HTML: b.Content.HTML, Text: b.Content.Text},
 	}
 }
 

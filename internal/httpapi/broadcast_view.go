@@ -19,20 +19,20 @@ const samples = 5
 
 // broadcastView is a single broadcast.
 type broadcastView struct {
-	fullBroadcast
-	broadcastProgress
+	FullBroadcast
+	BroadcastProgress
 }
 
 type broadcastSessionView struct {
 	fullSession
-	broadcastProgress
+	BroadcastProgress
 }
 
 // broadcastAnswer is a single broadcast in the form its reader is shown.
 type broadcastAnswer = form[broadcastView, broadcastSessionView]
 
-// broadcastProgress is what a single broadcast shows beside itself.
-type broadcastProgress struct {
+// BroadcastProgress is what a single broadcast shows beside itself.
+type BroadcastProgress struct {
 	TotalRecipients int            `json:"total_recipients"`
 	Sent            int            `json:"sent"`
 	Failed          int            `json:"failed"`
@@ -137,8 +137,8 @@ func (a *API) viewBroadcast(ctx context.Context, p auth.Principal, b broadcast.B
 		func() broadcastSessionView { return broadcastSessionView{names.fullSession(b), extra} }), nil
 }
 
-func (a *API) progressOf(ctx context.Context, b broadcast.Broadcast, names broadcastNames) (broadcastProgress, error) {
-	out := broadcastProgress{ViewModel: viewModel{Actions: b.Available()}}
+func (a *API) progressOf(ctx context.Context, b broadcast.Broadcast, names broadcastNames) (BroadcastProgress, error) {
+	out := BroadcastProgress{ViewModel: viewModel{Actions: b.Available()}}
 	if b.Status == broadcast.Draft {
 		ready, err := broadcast.Ready(ctx, a.DB, b)
 		if err != nil {

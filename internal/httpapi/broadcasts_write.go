@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"packetboat/internal/auth"
 	"packetboat/internal/broadcast"
 	"packetboat/internal/content"
@@ -56,7 +58,7 @@ type broadcastBody struct {
 	ExcludeKeys  endpoint.Opt[[]string]         `json:"exclude_segment_keys"`
 	Senders      endpoint.Opt[[]string]         `json:"sending_identity_emails" doc:"Left out, null or empty: any sender of the email type."`
 	Tags         endpoint.Opt[[]string]         `json:"tags" doc:"At most 50, of 1 to 64 characters."`
-	Metadata     endpoint.Opt[json.RawMessage]  `json:"metadata" nullable:"false" doc:"A flat object: at most 20 keys, 8 KB."`
+	Metadata     endpoint.Opt[metadataBody]     `json:"metadata" nullable:"false" doc:"A flat object: at most 20 keys, 8 KB."`
 	Tracking     endpoint.Opt[bool]             `json:"tracking_enabled" nullable:"false" doc:"Default: the account's."`
 	ScheduledAt  endpoint.Opt[string]           `json:"scheduled_at" doc:"RFC 3339. Recorded only; scheduling is a call of its own."`
 	Mode         endpoint.Opt[string]           `json:"mode" nullable:"false" enum:"blast"`
@@ -76,6 +78,15 @@ type broadcastBody struct {
 	IncludeIDs   json.RawMessage                `json:"include_segment_ids,omitempty" doc:"Session form."`
 	ExcludeIDs   json.RawMessage                `json:"exclude_segment_ids,omitempty" doc:"Session form."`
 	SenderIDs    json.RawMessage                `json:"sending_identity_ids,omitempty" doc:"Session form."`
+}
+
+// metadataBody is metadata as it was sent: package broadcast reads it, so that
+// numbers stay as they were written.
+type metadataBody struct{ json.RawMessage }
+
+// Schema is that of a flat object.
+func (metadataBody) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, MaxProperties: new(20)}
 }
 
 type broadcastContent struct {
@@ -170,7 +181,7 @@ func (a *API) change(ctx context.Context, p auth.Principal, in *broadcastBody) (
 	}
 	var err error
 	if in.Metadata.Set {
-		if ch.Metadata, err = broadcast.ParseMetadata(in.Metadata.Value); err != nil {
+		if ch.Metadata, err = broadcast.ParseMetadata(in.Metadata.Value.RawMessage); err != nil {
 			return ch, err
 		}
 	}
@@ -193,15 +204,13 @@ func (a *API) resolve(ctx context.Context, p auth.Principal, in *broadcastBody, 
 			return becomes(err, lane.ErrNotFound, broadcast.ErrMTAConfig)
 		}
 		ch.MTAConfig = ids.lane
-	case ids.lane != nil:
-		ch.MTAConfig = ids.lane
 	case in.MTAConfigKey.Given():
 		l, err := lane.ByKey(ctx, a.DB, p.Tenant, in.MTAConfigKey.Value)
 		if err != nil {
 			return err
 		}
 		ch.MTAConfig = &l.ID
-	case in.MTAConfigKey.Set:
+	case ids.lane != nil || in.MTAConfigKey.Set:
 		ch.MTAConfig = new(id.MTAConfig(""))
 	}
 	if ch.Include, err = a.resolveSegments(ctx, p.Tenant, in.IncludeKeys, ids.include); err != nil {

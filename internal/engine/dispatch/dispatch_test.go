@@ -14,11 +14,13 @@ import (
 	"packetboat/internal/broadcast"
 	"packetboat/internal/broadcast/broadcasttest"
 	"packetboat/internal/contact"
+	"packetboat/internal/content"
 	"packetboat/internal/engine/dispatch"
 	"packetboat/internal/id"
 	"packetboat/internal/outbox"
 	"packetboat/internal/segment"
 	"packetboat/internal/sender"
+	"packetboat/internal/slug"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
 	"packetboat/internal/suppression"
@@ -390,6 +392,34 @@ func TestAPausedTenantPausesItsSends(t *testing.T) {
 		settle(t, e)
 		if got := a.Load(b.ID); got.Status != broadcast.Paused || got.PauseReason != broadcast.TenantPaused || stream(t, a, b.ID).Phase != outbox.Paused {
 			t.Errorf("the broadcast is %s (%s), its stream %s", got.Status, got.PauseReason, stream(t, a, b.ID).Phase)
+		}
+	})
+}
+
+func TestContentIsFrozenWhenTheSendBegins(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		a := broadcasttest.New(t, db, "acme")
+		if _, err := sender.UpdateEmailType(t.Context(), db, a.Tenant, a.Type.ID, sender.EmailTypeFields{UTMCampaignPrefix: new("nl-")}); err != nil {
+			t.Fatal(err)
+		}
+		b := a.Schedule(func(ch *broadcast.Change) {
+			ch.Name = new("Spring Größe!")
+			ch.Tracking = new(false)
+		})
+		at := now
+		settle(t, engine(db, "one", &at))
+		run, err := broadcast.LoadRun(t.Context(), db, a.Tenant, b.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		frozen, err := content.Load(t.Context(), db, a.Tenant, run.Content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := content.Context{Broadcast: b.ID, BroadcastName: "Spring Größe!", EmailType: a.Type.ID, UTM: true, UTMCampaign: "nl-" + slug.Derive("Spring Größe!", '-')}
+		if frozen.Context != want || frozen.Subject != "Spring news" || frozen.Tracking {
+			t.Errorf("frozen %+v, subject %q, tracking %v; want %+v", frozen.Context, frozen.Subject, frozen.Tracking, want)
 		}
 	})
 }
