@@ -156,8 +156,11 @@ func (p person) Field(name string) any {
 	return v
 }
 
-// email is {{ email }}.
+// email is {{ email }}: alone the contact's address, else something of the mail.
 type email struct{ *env }
+
+// String returns the contact's address.
+func (m email) String() string { return m.Contact.Email }
 
 // Field returns one field.
 func (m email) Field(name string) any {

@@ -54,6 +54,11 @@ func (v *variable) eval(s *state) any {
 		}
 		value = s.field(value, seg.name, seg.dotted)
 	}
+	if d, ok := value.(Drop); ok {
+		if text, ok := d.(fmt.Stringer); ok {
+			return text.String()
+		}
+	}
 	return value
 }
 

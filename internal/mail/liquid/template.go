@@ -77,7 +77,8 @@ func (v Values) Lookup(name string) (any, bool) {
 // Now returns v.At.
 func (v Values) Now() time.Time { return v.At }
 
-// Drop is a value whose fields are computed when a template asks for them.
+// Drop is a value whose fields are computed when a template asks for them. One
+// with a method String is that text wherever no field of it is asked for.
 type Drop interface {
 	// Field returns the value of a field, nil when there is none.
 	Field(name string) any
