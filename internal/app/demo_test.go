@@ -1,15 +1,14 @@
 package app
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"net/mail"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,7 +20,10 @@ import (
 	"packetboat/internal/broadcast"
 	"packetboat/internal/contact"
 	"packetboat/internal/id"
+	"packetboat/internal/secret"
 	"packetboat/internal/sender"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
 	"packetboat/internal/tenant"
 )
 
@@ -73,12 +75,22 @@ func theDraft(t *testing.T, s *Store, made tenant.Tenant) broadcast.Broadcast {
 
 func TestDemoIsReadyToSend(t *testing.T) {
 	t.Parallel()
-	prepareDemo(t, t.TempDir(), "127.0.0.1:8080", func(s *Store, made tenant.Tenant) {
-		n, err := contact.Count(t.Context(), s.DB, made.ID, contact.Selector{})
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		box, err := secret.NewBox(make([]byte, secret.KeyBytes))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := demo{db: db, box: box, dir: t.TempDir(), trackingHost: "127.0.0.1:8080", now: demoNoon}
+		made, _, err := d.prepare(t.Context())
+		if err != nil {
+			t.Fatalf("prepare: %v", err)
+		}
+		s := &Store{DB: db, Box: box}
+		n, err := contact.Count(t.Context(), db, made.ID, contact.Selector{})
 		if err != nil || n != 200 {
 			t.Errorf("contacts = %d, %v; want 200", n, err)
 		}
-		ready, err := broadcast.Ready(t.Context(), s.DB, theDraft(t, s, made))
+		ready, err := broadcast.Ready(t.Context(), db, theDraft(t, s, made))
 		if err != nil || len(ready.Reasons) > 0 || len(ready.Warnings) > 0 {
 			t.Errorf("the draft's readiness = %+v, %v; want nothing to object to", ready, err)
 		}
@@ -205,19 +217,17 @@ func TestDemoSaysThatItsAddressIsTaken(t *testing.T) {
 	}
 }
 
-// firstWrite ends a run when the first thing is said.
-type firstWrite struct {
-	said bytes.Buffer
-	stop context.CancelFunc
+// said is what a program says, for somebody who waits for it.
+type said chan string
+
+func (c said) Write(p []byte) (int, error) {
+	c <- string(p)
+	return len(p), nil
 }
 
-func (w *firstWrite) Write(p []byte) (int, error) {
-	defer w.stop()
-	return w.said.Write(p)
-}
-
-func TestDemoServesAndStops(t *testing.T) {
-	t.Parallel()
+// runDemo runs the demo on a free port, hands what it said to check, and stops it.
+func runDemo(t *testing.T, check func(text string)) {
+	t.Helper()
 	o := DefaultOptions()
 	o.DataDir, o.Listen, o.AdminListen = t.TempDir(), "127.0.0.1:0", "off"
 	cfg, err := o.Config()
@@ -226,14 +236,58 @@ func TestDemoServesAndStops(t *testing.T) {
 	}
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
-	out := &firstWrite{stop: stop}
-	if err := Demo(ctx, cfg, slog.New(slog.DiscardHandler), out); err != nil {
+	out, ended := make(said, 1), make(chan error, 1)
+	go func() { ended <- Demo(ctx, cfg, slog.New(slog.DiscardHandler), out) }()
+	select {
+	case text := <-out:
+		check(text)
+		stop()
+		err = <-ended
+	case err = <-ended:
+		t.Error("the demo ended before it said anything")
+	}
+	if err != nil {
 		t.Fatalf("Demo: %v", err)
 	}
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) || !strings.Contains(out.said.String(), "Packetboat is up: http://127.0.0.1:") {
-		t.Errorf("Demo said %q; want its address", out.said.String())
+}
+
+func TestDemoServesOnAnyPort(t *testing.T) {
+	t.Parallel()
+	runDemo(t, func(text string) {
+		if !strings.Contains(text, "Packetboat is up: http://127.0.0.1:") || strings.Contains(text, "127.0.0.1:0/") {
+			t.Errorf("Demo said %q; want its address", text)
+		}
+	})
+}
+
+func TestDemoCommandsWorkAsPrinted(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []string{"sh", "curl"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("no %s to paste into", tool)
+		}
 	}
-	if strings.Contains(out.said.String(), "127.0.0.1:0/") {
-		t.Errorf("Demo shows port 0:\n%s", out.said.String())
+	if testing.Short() {
+		t.Skip("waits for a send")
 	}
+	runDemo(t, func(text string) {
+		var script strings.Builder
+		for line := range strings.Lines(text) {
+			switch {
+			case strings.HasPrefix(line, "B="), strings.HasPrefix(line, "curl "):
+				script.WriteString(line)
+			case strings.HasPrefix(line, "sleep "): // and again, where the machine is slow
+				script.WriteString("for i in 1 2 3 4 5 6 7 8; do R=$(" + strings.TrimSpace(line) + `); echo "$R"; case "$R" in *completed*) break;; esac; done` + "\n")
+			}
+		}
+		got, err := exec.CommandContext(t.Context(), "sh", "-c", script.String()).CombinedOutput()
+		if err != nil {
+			t.Fatalf("the commands: %v\n%s", err, got)
+		}
+		for _, want := range []string{"broadcast 0", `"status":"scheduled"`, `"status":"completed"`, `"total_delivered":193`} {
+			if !strings.Contains(string(got), want) {
+				t.Errorf("the commands said %s; want %s in it", got, want)
+			}
+		}
+	})
 }
