@@ -76,43 +76,25 @@ func (n *Node) settle(ctx context.Context, tx *sqldb.DB, results []Result) error
 	if len(results) == 0 {
 		return nil
 	}
-	t := tx.Table("tenant_id TEXT", "id TEXT", "epoch BIGINT", "state TEXT", "at BIGINT", "due_at BIGINT", "sent_at BIGINT",
-		"answered BOOLEAN", "uncertain BIGINT", "bounce_type TEXT", "skip_reason TEXT", "category TEXT", "smtp_code BIGINT", "enhanced_code TEXT", "error TEXT")
 	byID := make(map[id.Message]Result, len(results))
+	var plain, others []Result // most are delivered, about which there is little to say
 	for _, r := range results {
 		byID[r.Item.ID] = r
-		due := r.Item.DueAt
-		if r.State == Queued {
-			due = r.Due
+		if r.State == Delivered && !r.Uncertain {
+			plain = append(plain, r)
+		} else {
+			others = append(others, r)
 		}
-		uncertain := 0
-		if r.Uncertain {
-			uncertain = 1
-		}
-		var sent any
-		if r.handedOver() {
-			sent = r.At.UnixMicro()
-		}
-		t.Add(r.Item.Tenant, r.Item.ID, r.Item.Epoch, r.State, r.At.UnixMicro(), due.UnixMicro(), sent,
-			r.Answered || r.Item.Answered, uncertain, sqldb.Null(r.BounceType), sqldb.Null(r.SkipReason), sqldb.Null(r.Category),
-			sqldb.Null(r.Code), sqldb.Null(r.Enhanced), sqldb.Null(r.Error))
 	}
-	rows, err := tx.Query(ctx, `
-		UPDATE outbox SET state = v.state, owner = NULL, due_at = v.due_at, sent_at = v.sent_at,
-			ended_at = CASE WHEN v.state = 'queued' THEN NULL ELSE v.at END,
-			deferred = (v.state = 'queued'), answered = v.answered, uncertain = outbox.uncertain + v.uncertain,
-			bounce_type = v.bounce_type, skip_reason = v.skip_reason, category = v.category,
-			smtp_code = v.smtp_code, enhanced_code = v.enhanced_code, error = v.error
-		FROM `+t.As("v", 1)+`
-		WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id AND outbox.epoch = v.epoch
-			AND outbox.state = 'claimed'
-		RETURNING outbox.id`, t.Args()...)
-	settled, err := sqldb.Collect(rows, err, func(scan func(...any) error) (m id.Message, err error) {
-		return m, scan(&m)
-	})
+	settled, err := settleDelivered(ctx, tx, plain)
 	if err != nil {
 		return err
 	}
+	more, err := settleOthers(ctx, tx, others)
+	if err != nil {
+		return err
+	}
+	settled = append(settled, more...)
 	type stream struct {
 		tenant id.Tenant
 		id     string
@@ -143,6 +125,64 @@ func (n *Node) settle(ctx context.Context, tx *sqldb.DB, results []Result) error
 	}
 	return journal.Append(ctx, tx, entries...)
 }
+
+// settleDelivered writes that messages were delivered and returns those that
+// were still this node's to settle.
+func settleDelivered(ctx context.Context, tx *sqldb.DB, results []Result) ([]id.Message, error) {
+	if len(results) == 0 {
+		return nil, nil
+	}
+	t := tx.Table("tenant_id TEXT", "id TEXT", "epoch BIGINT", "at BIGINT")
+	for _, r := range results {
+		t.Add(r.Item.Tenant, r.Item.ID, r.Item.Epoch, r.At.UnixMicro())
+	}
+	rows, err := tx.Query(ctx, `
+		UPDATE outbox SET state = 'delivered', owner = NULL, sent_at = v.at, ended_at = v.at, deferred = FALSE, answered = TRUE,
+			bounce_type = NULL, skip_reason = NULL, category = NULL, smtp_code = NULL, enhanced_code = NULL, error = NULL
+		FROM `+t.As("v", 1)+`
+		WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id AND outbox.epoch = v.epoch AND outbox.state = 'claimed'
+		RETURNING outbox.id`, t.Args()...)
+	return sqldb.Collect(rows, err, messageID)
+}
+
+// settleOthers is settleDelivered for every other end, and for messages that
+// are put off.
+func settleOthers(ctx context.Context, tx *sqldb.DB, results []Result) ([]id.Message, error) {
+	if len(results) == 0 {
+		return nil, nil
+	}
+	t := tx.Table("tenant_id TEXT", "id TEXT", "epoch BIGINT", "state TEXT", "at BIGINT", "due_at BIGINT", "sent_at BIGINT",
+		"answered BOOLEAN", "uncertain BIGINT", "bounce_type TEXT", "skip_reason TEXT", "category TEXT", "smtp_code BIGINT", "enhanced_code TEXT", "error TEXT")
+	for _, r := range results {
+		due := r.Item.DueAt
+		if r.State == Queued {
+			due = r.Due
+		}
+		uncertain := 0
+		if r.Uncertain {
+			uncertain = 1
+		}
+		var sent any
+		if r.handedOver() {
+			sent = r.At.UnixMicro()
+		}
+		t.Add(r.Item.Tenant, r.Item.ID, r.Item.Epoch, r.State, r.At.UnixMicro(), due.UnixMicro(), sent,
+			r.Answered || r.Item.Answered, uncertain, sqldb.Null(r.BounceType), sqldb.Null(r.SkipReason), sqldb.Null(r.Category),
+			sqldb.Null(r.Code), sqldb.Null(r.Enhanced), sqldb.Null(r.Error))
+	}
+	rows, err := tx.Query(ctx, `
+		UPDATE outbox SET state = v.state, owner = NULL, due_at = v.due_at, sent_at = v.sent_at,
+			ended_at = CASE WHEN v.state = 'queued' THEN NULL ELSE v.at END,
+			deferred = (v.state = 'queued'), answered = v.answered, uncertain = outbox.uncertain + v.uncertain,
+			bounce_type = v.bounce_type, skip_reason = v.skip_reason, category = v.category,
+			smtp_code = v.smtp_code, enhanced_code = v.enhanced_code, error = v.error
+		FROM `+t.As("v", 1)+`
+		WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id AND outbox.epoch = v.epoch AND outbox.state = 'claimed'
+		RETURNING outbox.id`, t.Args()...)
+	return sqldb.Collect(rows, err, messageID)
+}
+
+func messageID(scan func(...any) error) (m id.Message, err error) { return m, scan(&m) }
 
 // handedOver reports whether the hand-off ended: the message was accepted, or
 // refused for this address (contract 12.2, total_sent).

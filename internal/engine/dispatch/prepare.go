@@ -112,7 +112,7 @@ func (e *Engine) choose(ctx context.Context, p page, ids []id.Contact) ([]outbox
 	if len(ids) == 0 {
 		return nil, nil, nil
 	}
-	contacts, err := contact.Load(ctx, e.DB, p.b.Tenant, ids)
+	contacts, err := contact.Addressees(ctx, e.DB, p.b.Tenant, ids)
 	if err != nil {
 		return nil, nil, err
 	}

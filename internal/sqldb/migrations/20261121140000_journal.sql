@@ -17,7 +17,6 @@ CREATE TABLE journal (
 );
 CREATE UNIQUE INDEX journal_pos ON journal (pos) WHERE pos IS NOT NULL;
 CREATE INDEX journal_unplaced ON journal (id) WHERE pos IS NULL;
-CREATE INDEX journal_contact ON journal (tenant_id, contact_id, occurred_at) WHERE contact_id IS NOT NULL;
 
 -- How far each follower has read.
 CREATE TABLE journal_cursor (
