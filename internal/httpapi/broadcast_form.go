@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"encoding/json"
 	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -42,8 +41,8 @@ type BroadcastBase struct {
 	Throttle       *int                   `json:"throttle_per_hour"`
 	Lanes          []deliveryLane         `json:"delivery_lanes" nullable:"true"`
 	SeedLists      []string               `json:"seed_list_ids" nullable:"true"`
-	SplitTest      json.RawMessage        `json:"split_test_config" doc:"Always null: not supported."`
-	SplitResult    json.RawMessage        `json:"split_test_result" doc:"Always null: not supported."`
+	SplitTest      alwaysNull             `json:"split_test_config" doc:"Always null: not supported."`
+	SplitResult    alwaysNull             `json:"split_test_result" doc:"Always null: not supported."`
 	PauseReason    *broadcast.PauseReason `json:"pause_reason" enum:"user,capacity_collapsed,domain_paused,tenant_paused"`
 	ArchivedAt     *endpoint.Stamp        `json:"archived_at"`
 	StartedAt      *endpoint.Stamp        `json:"dispatch_started_at"`
@@ -53,6 +52,15 @@ type BroadcastBase struct {
 	CreatedAt      endpoint.Stamp         `json:"created_at"`
 	UpdatedAt      endpoint.Stamp         `json:"updated_at"`
 }
+
+// alwaysNull is a field that has no value (yet).
+type alwaysNull struct{}
+
+// MarshalJSON writes null.
+func (alwaysNull) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
+
+// Schema is that of null.
+func (alwaysNull) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: "null"} }
 
 type deliveryLane struct {
 	MTAConfigKey string  `json:"mta_config_key"`
@@ -70,12 +78,12 @@ type broadcastIDs struct {
 
 // BroadcastContentHead is what the lean and the full content have in common.
 type BroadcastContentHead struct {
-	Subject      *string         `json:"subject"`
-	FromName     *string         `json:"from_name"`
-	ReplyTo      *string         `json:"reply_to"`
-	Preheader    *string         `json:"preheader"`
-	TemplateSlug *string         `json:"template_slug"`
-	Binding      json.RawMessage `json:"template_binding"`
+	Subject      *string    `json:"subject"`
+	FromName     *string    `json:"from_name"`
+	ReplyTo      *string    `json:"reply_to"`
+	Preheader    *string    `json:"preheader"`
+	TemplateSlug *string    `json:"template_slug"`
+	Binding      alwaysNull `json:"template_binding"`
 }
 
 // leanContent tells which bodies there are.
@@ -90,10 +98,10 @@ type leanContent struct {
 // fullContent has the bodies.
 type fullContent struct {
 	BroadcastContentHead
-	HTML     *string         `json:"body_html"`
-	MJML     *string         `json:"body_mjml"`
-	Text     *string         `json:"body_text"`
-	Snapshot json.RawMessage `json:"template_snapshot"`
+	HTML     *string    `json:"body_html"`
+	MJML     *string    `json:"body_mjml"`
+	Text     *string    `json:"body_text"`
+	Snapshot alwaysNull `json:"template_snapshot"`
 }
 
 // templateID is what the session form of a content shows besides.

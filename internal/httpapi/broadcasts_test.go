@@ -3,7 +3,6 @@ package httpapi_test
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http/httptest"
 	"net/url"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
 
 	"packetboat/internal/contact"
 	"packetboat/internal/engine/dispatch"
@@ -419,7 +420,7 @@ func TestABroadcastIsDrivenFromDraftToArchive(t *testing.T) {
 			}
 		}
 		expect("scheduled", "unschedule cancel")
-		engine := dispatch.Engine{DB: s.db, Owner: "test", Now: func() time.Time { return s.now }, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+		engine := dispatch.Engine{DB: s.db, Owner: "test", Now: func() time.Time { return s.now }, Log: slog.New(slog.DiscardHandler)}
 		if _, err := engine.Tick(ctx); err != nil {
 			t.Fatal(err)
 		}
@@ -521,5 +522,33 @@ func TestEndlessListsAreRefusedAtOnce(t *testing.T) {
 		if r := s.as("editor", "POST /broadcasts", body(t, `{"include_segment_ids": `+long(func(int) string { return id.New[string]() })+`}`)); r.code != "LIMIT_EXCEEDED" {
 			t.Errorf("50,000 ids answered %d %.200s", r.status, r.text)
 		}
+	})
+}
+
+// What is answered is what openapi.json says will be.
+func TestBroadcastsAreAsTheDocumentSays(t *testing.T) {
+	eachSending(t, func(t *testing.T, s *sending) {
+		w := httptest.NewRecorder()
+		s.router.ServeHTTP(w, httptest.NewRequest("GET", "/api/openapi.json", nil))
+		doc, err := openapi3.NewLoader().LoadFromData(w.Body.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		check := func(schema string, v any) {
+			t.Helper()
+			if err := doc.Components.Schemas[schema].Value.VisitJSON(v); err != nil {
+				t.Errorf("%s: %v", schema, err)
+			}
+		}
+		at := "/broadcasts/" + s.must(201, "key", "POST /broadcasts", body(t, `{"scheduled_at": "2026-01-01", "metadata": {"a": 1}}`)).str("id")
+		check("BroadcastView", any(s.must(200, "key", "GET "+at, "").body))
+		check("ListBroadcastRow", any(s.must(200, "key", "GET /broadcasts", "").body))
+		check("ListBroadcastRow", any(s.must(200, "key", "GET /broadcasts?full=true", "").body))
+		s.must(200, "key", "POST "+at+"/schedule", "")
+		engine := dispatch.Engine{DB: s.db, Owner: "test", Now: func() time.Time { return s.now }, Log: slog.New(slog.DiscardHandler)}
+		if _, err := engine.Tick(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		check("BroadcastView", any(s.must(200, "key", "GET "+at, "").body))
 	})
 }
