@@ -218,12 +218,15 @@ func CreateStage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ch StageCh
 	return s, nil
 }
 
-// FirstStages gives a new account a pipeline to begin with, whose first stage
-// is the default one.
+// FirstStages gives a new account a pipeline to begin with (contract A6), whose
+// first stage is the default one.
 func FirstStages(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, now time.Time) error {
 	for _, first := range []StageChange{
 		{Name: new("Lead"), Category: new(Prospect)},
 		{Name: new("Customer"), Category: new(Customer)},
+		{Name: new("Churned"), Category: new(Churned)},
+		{Name: new("Disqualified"), Category: new(Disqualified)},
+		{Name: new("Partner"), Category: new(Partner)},
 	} {
 		if _, err := CreateStage(ctx, tx, t.ID, first, now); err != nil {
 			return err
