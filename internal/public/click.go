@@ -60,27 +60,22 @@ func (p *Recipient) click(w http.ResponseWriter, r *http.Request) {
 
 // target returns the link as authored and where it leads for this recipient.
 func (p *Recipient) target(r *http.Request, t track.Token, m outbox.Record) (authored, target string, err error) {
-	c, err := p.Contents.Get(r.Context(), m.Tenant, m.Content)
+	c, s, err := p.said(r.Context(), m)
 	if err != nil {
 		return "", "", err
 	}
 	if t.Link >= len(c.Links) {
 		return "", "", track.ErrBadToken
 	}
-	authored = c.Links[t.Link].URL
-	if t.Target != "" { // rendered for this recipient when the mail was made, UTM and all
-		target = t.Target
-	} else {
-		s, err := p.Senders.Get(r.Context(), m.Tenant, m.Identity, c.Context.EmailType)
-		if err != nil {
-			return "", "", err
-		}
-		target = s.WithUTM(c.Context, authored)
+	link := c.Links[t.Link]
+	target = t.Target // rendered for this recipient when the mail was made, UTM and all
+	if !link.Dynamic {
+		target = s.WithUTM(c.Context, link.URL)
 	}
 	if links.CheckTarget(target) != nil {
 		return "", "", track.ErrBadToken
 	}
-	return authored, target, nil
+	return link.URL, target, nil
 }
 
 // readOnly lets GET and the methods through that ask about it; others get 405.

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"packetboat/internal/content"
-	"packetboat/internal/id"
 	"packetboat/internal/letter"
 	"packetboat/internal/outbox"
 	"packetboat/internal/sqldb"
+	"packetboat/internal/tenant"
 	"packetboat/internal/track"
 )
 
@@ -57,8 +57,25 @@ func (p *Recipient) find(r *http.Request, kind track.Kind, text string) (track.T
 	return t, m, err
 }
 
+// said returns what a message says, and who sent it, be that long ago.
+func (p *Recipient) said(ctx context.Context, m outbox.Record) (*content.Compiled, *letter.Sender, error) {
+	c, err := p.Contents.Get(ctx, m.Tenant, m.Content)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := p.Senders.Past(ctx, m.Tenant, m.Identity, c.Context.EmailType)
+	if err == nil && s.Tenant.Status == tenant.Deleted {
+		err = tenant.ErrNotFound
+	}
+	return c, s, err
+}
+
 // refuse answers a token that leads nowhere, or a failure of ours.
 func (p *Recipient) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, tenant.ErrNotFound) {
+		page(w, r, http.StatusGone, "Gone", "The sender of this mail is no longer here.", nil)
+		return
+	}
 	if errors.Is(err, track.ErrBadToken) || errors.Is(err, outbox.ErrGone) || errors.Is(err, content.ErrGone) {
 		page(w, r, http.StatusNotFound, "Not found", "This link is not valid, or what it led to is gone.", nil)
 		return
@@ -72,8 +89,8 @@ func kindOf(path string) string { return path[:min(len(path), len("/_q/x"))] }
 
 func (p *Recipient) hit(r *http.Request, m outbox.Record) track.Hit {
 	h := track.Hit{
-		Tenant: m.Tenant, ID: id.New[id.Hit](), Stream: m.Stream, Message: m.ID, Contact: m.Contact, At: p.Now(),
-		Method: r.Method, Agent: r.UserAgent(), IP: p.ClientIP(r).String(), Prefetch: prefetch(r.Header),
+		Tenant: m.Tenant, Stream: m.Stream, Message: m.ID, Contact: m.Contact, At: p.Now(),
+		Method: r.Method, Agent: r.UserAgent(), IP: p.ClientIP(r).Unmap().WithZone("").String(), Prefetch: prefetch(r.Header),
 	}
 	if m.SentAt != nil {
 		h.SinceSent = new(h.At.Sub(*m.SentAt))
@@ -91,9 +108,15 @@ func prefetch(h http.Header) bool {
 	return false
 }
 
+// recordWithin bounds how long an answer waits for its hit.
+const recordWithin = 5 * time.Second
+
 // record keeps a hit and waits until it is durable. Whoever asked gets his
 // answer in any case: a person's click must not fail because we cannot count it.
+// Nor is it lost because he did not wait.
 func (p *Recipient) record(ctx context.Context, h track.Hit) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordWithin)
+	defer cancel()
 	if err := p.Hits.Do(ctx, h); err != nil {
 		p.Log.Error("a hit is lost", "tenant", h.Tenant, "message", h.Message, "err", err)
 	}

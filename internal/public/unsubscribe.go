@@ -5,11 +5,13 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"unicode/utf8"
 
 	"packetboat/internal/contact"
 	"packetboat/internal/id"
 	"packetboat/internal/journal"
 	"packetboat/internal/outbox"
+	"packetboat/internal/sender"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/track"
 )
@@ -53,18 +55,24 @@ func (p *Recipient) leavePage(w http.ResponseWriter, r *http.Request, kind track
 
 // leaving says in words what the recipient leaves.
 func (p *Recipient) leaving(ctx context.Context, m outbox.Record) (string, error) {
-	c, err := p.Contents.Get(ctx, m.Tenant, m.Content)
+	_, s, err := p.said(ctx, m)
 	if err != nil {
 		return "", err
 	}
-	s, err := p.Senders.Get(ctx, m.Tenant, m.Identity, c.Context.EmailType)
-	if err != nil {
-		return "", err
-	}
-	if s.Tenant.Settings.UnsubscribeScope == "global" {
+	l, name := s.Leaving(), s.Type.DisplayName
+	if l.Everything {
 		return "all mail from " + s.Tenant.Name, nil
 	}
-	return "“" + s.Type.DisplayName + "” from " + s.Tenant.Name, nil
+	if l.Category != "" { // it takes the other types of the category along
+		c, err := sender.CategoryByID(ctx, p.DB, m.Tenant, l.Category)
+		if err != nil && !errors.Is(err, sender.ErrCategoryNotFound) {
+			return "", err
+		}
+		if err == nil {
+			name = c.Name
+		}
+	}
+	return "“" + name + "” from " + s.Tenant.Name, nil
 }
 
 // unsubscribe takes effect at once, whatever the body says: some receivers send
@@ -89,11 +97,7 @@ func (p *Recipient) unsubscribe(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Recipient) leave(ctx context.Context, m outbox.Record) error {
-	c, err := p.Contents.Get(ctx, m.Tenant, m.Content)
-	if err != nil {
-		return err
-	}
-	s, err := p.Senders.Get(ctx, m.Tenant, m.Identity, c.Context.EmailType)
+	_, s, err := p.said(ctx, m)
 	if err != nil {
 		return err
 	}
@@ -123,5 +127,6 @@ func masked(email string) string {
 	if !ok || local == "" {
 		return "this address"
 	}
-	return local[:1] + "•••@" + domain
+	_, size := utf8.DecodeRuneInString(local)
+	return local[:size] + "•••@" + domain
 }
