@@ -10,7 +10,7 @@ help: ## show the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build bin/packetboat: one static binary
-	@$(GO) build -trimpath -o bin/packetboat ./cmd/packetboat
+	@$(GO) build -trimpath -ldflags "-s -w" -o bin/packetboat ./cmd/packetboat
 
 run: build ## start a demo on an embedded database in ./data, ready to send
 	@exec bin/packetboat demo

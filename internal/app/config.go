@@ -75,8 +75,8 @@ type Option struct {
 func AllOptions() []Option {
 	var list []Option
 	t := reflect.TypeFor[Options]()
-	for i := range t.NumField() {
-		tag := t.Field(i).Tag
+	for field := range t.Fields() {
+		tag := field.Tag
 		list = append(list, Option{tag.Get("name"), tag.Get("env"), tag.Get("default"), tag.Get("help")})
 	}
 	return list

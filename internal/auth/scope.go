@@ -117,10 +117,8 @@ func AllScopes() Set {
 
 // Has reports whether the set grants s, directly or by implication.
 func (s Set) Has(want Scope) bool {
-	for _, have := range s {
-		if have == want {
-			return true
-		}
+	if slices.Contains(s, want) {
+		return true
 	}
 	switch want { // kept beside Scopes by a test: this is asked on every request
 	case BlocksRead:

@@ -3,6 +3,7 @@ package sqldb
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ncruces/go-sqlite3"
@@ -119,12 +120,7 @@ func contains(have, want any, top bool) bool {
 		return true
 	}
 	if h, ok := have.([]any); ok && top { // an array may contain a primitive
-		for _, v := range h {
-			if v == want {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(h, want)
 	}
 	return have == want
 }

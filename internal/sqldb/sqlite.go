@@ -226,7 +226,7 @@ func translated(pg string) text {
 func numbered(pg string) string {
 	out := []byte(pg)
 	var quote byte
-	for i := 0; i < len(out); i++ {
+	for i := range out {
 		c := out[i]
 		switch {
 		case quote != 0:

@@ -279,7 +279,7 @@ func withoutForeignAddress(name, addr string) string {
 	}
 	_, domain, _ := strings.Cut(addr, "@")
 	kept := strings.Fields(name)[:0]
-	for _, w := range strings.Fields(name) {
+	for w := range strings.FieldsSeq(name) {
 		_, host, ok := strings.Cut(w, "@")
 		if !ok || host == "" || strings.EqualFold(strings.TrimRight(host, ">)].,;\"'"), domain) {
 			kept = append(kept, w)

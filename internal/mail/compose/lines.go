@@ -244,16 +244,17 @@ func (w *lineWriter) endWord() {
 
 // startLine writes quotation marks, indentation and a list mark.
 func (w *lineWriter) startLine() {
-	prefix := strings.Repeat("> ", min(w.quotes, 8))
+	var prefix strings.Builder
+	prefix.WriteString(strings.Repeat("> ", min(w.quotes, 8)))
 	for i, l := range w.lists[:min(len(w.lists), 8)] {
 		if w.bullet == "" || i < len(w.lists)-1 {
-			prefix += strings.Repeat(" ", l.width)
+			prefix.WriteString(strings.Repeat(" ", l.width))
 		}
 	}
-	prefix += w.bullet
+	prefix.WriteString(w.bullet)
 	w.bullet = ""
-	w.out = append(w.out, prefix...)
-	w.col = len(prefix)
+	w.out = append(w.out, prefix.String()...)
+	w.col = len(prefix.String())
 	w.lineOpen = true
 }
 
