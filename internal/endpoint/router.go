@@ -117,6 +117,9 @@ func Handle[In, Out any](r *Router, pattern string, op Op, fn func(ctx context.C
 		panic("endpoint: " + op.Name + " answers with several statuses and must name them")
 	}
 	rt := &route{Op: op, method: method, path: path, in: reflect.TypeFor[In]()}
+	if name := overlooked(rt.in); name != "" {
+		panic("endpoint: " + op.Name + " embeds " + name + ", whose parameters would not be read: export it")
+	}
 	if f, ok := rt.in.FieldByName("Body"); ok {
 		rt.body = shapeOf(f.Type)
 	}
@@ -153,6 +156,29 @@ func Handle[In, Out any](r *Router, pattern string, op Op, fn func(ctx context.C
 			return &answer[Out]{x.status(out), out}, nil
 		})
 	}
+}
+
+// overlooked returns the name of an embedded struct of In that is not exported,
+// at any depth, or "": huma passes over it and its parameters.
+func overlooked(in reflect.Type) string {
+	if in.Kind() == reflect.Pointer {
+		in = in.Elem()
+	}
+	if in.Kind() != reflect.Struct {
+		return ""
+	}
+	for f := range in.Fields() {
+		if !f.Anonymous {
+			continue
+		}
+		if !f.IsExported() {
+			return f.Name
+		}
+		if name := overlooked(f.Type); name != "" {
+			return name
+		}
+	}
+	return ""
 }
 
 // answer is what huma writes.

@@ -1,0 +1,50 @@
+package endpoint
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Blueprint returns a document like Document, but of every operation and with
+// whole paths: what only people may call is marked x-session, what anybody may
+// x-public, and x-role is the least role of a person. It is for tests of the
+// whole table; nothing serves it.
+func (r *Router) Blueprint() ([]byte, error) {
+	d := drafter{router: r, schemas: object{"Error": errorSchema()}, tags: map[string]bool{}}
+	paths := object{}
+	for _, rt := range r.routes {
+		op, err := d.operation(rt)
+		if err != nil {
+			return nil, fmt.Errorf("describe %s: %w", rt.Name, err)
+		}
+		op["x-session"], op["x-public"] = rt.Session || rt.Installation && !rt.Public, rt.Public
+		if !rt.Public && !rt.Installation {
+			op["x-role"] = rt.role(rt.method)
+		}
+		op["x-max-body"] = rt.maxBody()
+		item, _ := paths[rt.path].(object)
+		if item == nil {
+			item = object{}
+			paths[rt.path] = item
+		}
+		item[strings.ToLower(rt.method)] = op
+	}
+	for path, item := range paths {
+		if params := placeholders(path); len(params) > 0 {
+			item.(object)["parameters"] = params
+		}
+	}
+	return json.MarshalIndent(object{
+		"openapi": "3.1.0", "info": object{"title": "Every operation", "version": Version}, "paths": paths,
+		"components": object{"schemas": d.schemas, "headers": sharedHeaders()},
+	}, "", "  ")
+}
+
+// placeholders declares the tenant of a path, which operations do not.
+func placeholders(path string) []object {
+	if !strings.HasPrefix(path, tenantPath) {
+		return nil
+	}
+	return []object{{"name": "tenant", "in": "path", "required": true, "schema": object{"type": "string"}}}
+}
