@@ -1,0 +1,88 @@
+package letter_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"packetboat/internal/broadcast/broadcasttest"
+	"packetboat/internal/field"
+	"packetboat/internal/id"
+	"packetboat/internal/letter"
+	"packetboat/internal/sender"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+	"packetboat/internal/tenant"
+)
+
+func TestSendersAreRememberedForAMoment(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		ctx := t.Context()
+		a, other := broadcasttest.New(t, db, "acme"), broadcasttest.New(t, db, "other")
+		at := noon
+		senders := &letter.Senders{DB: db, Box: broadcasttest.Box(t), Now: func() time.Time { return at }}
+		get := func() *letter.Sender {
+			t.Helper()
+			s, err := senders.Get(ctx, a.Tenant, a.Identity.ID, a.Type.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+		first := get()
+		if first.Tenant.ID != a.Tenant || first.Identity.ID != a.Identity.ID || first.Domain.ID != a.Domain.ID || first.Type.ID != a.Type.ID || first.Signer == nil {
+			t.Errorf("Get = %+v", first)
+		}
+		if first.TrackingHost() != "127.0.0.1:8080" || first.ContentHost() != "127.0.0.1:8080" {
+			t.Errorf("hosts are %s and %s", first.TrackingHost(), first.ContentHost())
+		}
+		if _, err := field.Create(ctx, db, a.Tenant, field.Draft{Name: "Plan", Type: field.String, Default: "free"}, noon); err != nil {
+			t.Fatal(err)
+		}
+		at = at.Add(2 * time.Second)
+		if get() != first {
+			t.Error("a sender was loaded again within seconds")
+		}
+		at = at.Add(2 * time.Second)
+		second := get()
+		if second == first || second.Fields["plan"].Default != "free" {
+			t.Errorf("a change was not seen: %v", second.Fields)
+		}
+		if second.Signer != first.Signer {
+			t.Error("the key was opened again")
+		}
+		if _, err := senders.Get(ctx, other.Tenant, a.Identity.ID, a.Type.ID); !errors.Is(err, sender.ErrIdentityNotFound) {
+			t.Errorf("another tenant's identity: %v", err)
+		}
+	})
+}
+
+func TestASenderOfThePast(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		ctx := t.Context()
+		a := broadcasttest.New(t, db, "acme")
+		senders := &letter.Senders{DB: db, Box: broadcasttest.Box(t), Now: func() time.Time { return noon }}
+		past := func(identity id.Identity, typ id.EmailType) *letter.Sender {
+			t.Helper()
+			s, err := senders.Past(ctx, a.Tenant, identity, typ)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+		if s := past(a.Identity.ID, a.Type.ID); s.Signer == nil {
+			t.Error("one that is still there is not whole")
+		}
+		if s := past(id.New[id.Identity](), a.Type.ID); s.Identity.ID != "" || s.Type.ID != a.Type.ID || s.Leaving().TypeKey != a.Type.Key {
+			t.Errorf("without the identity: %+v", s)
+		}
+		if s := past(a.Identity.ID, id.New[id.EmailType]()); s.Identity.ID != a.Identity.ID || !s.Leaving().Everything {
+			t.Errorf("without the type: %+v", s)
+		}
+		if _, err := senders.Past(ctx, id.New[id.Tenant](), a.Identity.ID, a.Type.ID); !errors.Is(err, tenant.ErrNotFound) {
+			t.Errorf("without the tenant: %v", err)
+		}
+	})
+}
