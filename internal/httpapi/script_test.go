@@ -1,0 +1,251 @@
+package httpapi_test
+
+import (
+	"io"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+)
+
+// step is a request that is in order. In path, query and body {name} stands for
+// what an earlier step remembered.
+type step struct {
+	op       string
+	path     map[string]string
+	query    string
+	body     string
+	status   int
+	remember string // as what, of the answer's id (or key, for as=key)
+	field    string // the field remembered, when it is not id
+	who      string // instead of the owner, or a key where keys may
+}
+
+// opening makes one record of each kind.
+var opening = []step{
+	{op: "createEmailCategory", body: `{"name": "News", "description": "What is new", "sort_order": 3}`, status: 201, remember: "category"},
+	{op: "createEmailType", body: `{"display_name": "Weekly", "category_id": "{category}", "description": null, "list_id_enabled": true, "list_key": "weekly", "utm_campaign_prefix": "w"}`, status: 201, remember: "type"},
+	{op: "createSendingDomain", body: `{"domain": "{slug}.example.com", "tracking_subdomain": "go", "return_path_subdomain": "rp"}`, status: 201, remember: "domain"},
+	{op: "createMtaConfig", body: `{"name": "Sink", "type": "sink"}`, status: 201, remember: "lane"},
+	{op: "createMtaConfig", body: `{"name": "Relay", "type": "smtp", "settings": {"host": "smtp.example.com"}}`, status: 201, remember: "relay"},
+	{op: "createSendingIdentity", body: `{"email_address": "news@{slug}.example.com", "display_name": "News", "reply_to": "re@example.org", "email_type_ids": ["{type}"], "default_mta_config_id": "{lane}", "utm_code": "n", "active": true}`, status: 201, remember: "identity"},
+	{op: "createStage", body: `{"name": "Warm", "category": "prospect", "color": "#112233", "description": "d", "sort_order": 9}`, status: 201, remember: "stage"},
+	{op: "createCustomField", body: `{"name": "Plan", "field_type": "string", "field_key": "plan", "default_value": "free"}`, status: 201, remember: "field"},
+	{op: "createSegment", body: `{"name": "Readers {slug}", "type": "static", "tags": ["a"]}`, status: 201, remember: "segment", field: "segment_key"},
+	{op: "createContact", query: "include_identity_token=true", body: `{"email": "ann@example.org", "external_id": "e-1", "first_name": "Ann", "last_name": "Bee", "tags": ["x"], "stage_id": "{stage}",
+		"custom_fields": {"plan": "pro"}, "subscriptions": {"weekly": true}, "timezone": "Europe/Berlin", "country": "DE", "website": "https://example.org/", "do_not_contact": false}`, status: 201, remember: "contact"},
+	{op: "addSegmentMembers", path: map[string]string{"key": "{segment}"}, body: `{"contact_ids": ["{contact}"]}`, status: 200},
+	{op: "addSuppression", body: `{"email": "gone@example.org", "reason": "manual"}`, status: 201},
+	{op: "createApiKey", body: `{"name": "CRM", "scopes": ["contacts:read"], "expires_at": "2027-01-01T00:00:00Z"}`, status: 201, remember: "apikey"},
+	{op: "inviteMember", body: `{"email": "bob@{slug}.example", "role": "editor"}`, status: 201, remember: "member"},
+	{op: "createBroadcast", body: `{"name": "Spring", "email_type_key": "weekly", "mta_config_key": "sink", "include_segment_keys": ["{segment}"], "exclude_segment_keys": [], "sending_identity_emails": ["news@{slug}.example.com"],
+		"tags": ["s"], "metadata": {"wave": "1"}, "tracking_enabled": true, "scheduled_at": "2026-03-02T12:00:00Z",
+		"content": {"subject": "Hi {{ first_name }}", "preheader": "p", "body_html": "<p>Hi <a href=\"https://example.org/\">you</a></p>", "body_text": "Hi", "from_name": "N", "reply_to": "re@example.org"}}`, status: 201, remember: "broadcast"},
+	{op: "scheduleBroadcast", path: map[string]string{"broadcast_id": "{broadcast}"}, status: 200},
+	{op: "createBroadcast", body: `{"email_type_key": "weekly", "mta_config_key": "sink", "include_segment_keys": ["{segment}"], "sending_identity_emails": ["news@{slug}.example.com"],
+		"scheduled_at": "2026-03-02T12:00:00Z", "content": {"subject": "Hi", "body_html": "<p>Hi</p>"}}`, status: 201, remember: "second"},
+	{op: "scheduleBroadcast", path: map[string]string{"broadcast_id": "{second}"}, status: 200},
+}
+
+var (
+	ofBroadcast = map[string]string{"broadcast_id": "{broadcast}"}
+	ofSecond    = map[string]string{"broadcast_id": "{second}"}
+	ofSegment   = map[string]string{"key": "{segment}"}
+	ofContact   = map[string]string{"id": "{contact}"}
+	ofLane      = map[string]string{"id": "{lane}"}
+	ofMessage   = map[string]string{"id": "{lane}", "message_id": "{message}"}
+)
+
+// rest calls every other operation, in an order in which each can succeed.
+var rest = []step{
+	{op: "getSession", status: 200},
+	{op: "listAuditLog", query: "limit=2", status: 200},
+	{op: "listApiKeys", status: 200},
+	{op: "listScopes", status: 200},
+	{op: "getApiKey", path: map[string]string{"id": "{apikey}"}, status: 200},
+	{op: "updateApiKey", path: map[string]string{"id": "{apikey}"}, body: `{"name": "CRM 2", "scopes": ["contacts:write"], "expires_at": null}`, status: 200},
+	{op: "rotateApiKey", path: map[string]string{"id": "{apikey}"}, body: `{"grace_seconds": 60}`, status: 200},
+	{op: "listBroadcasts", query: "status=scheduled&tags=s&full=true&since=2026-01-01", status: 200},
+	{op: "getBroadcast", path: ofBroadcast, status: 200},
+	{op: "getBroadcastReport", path: ofBroadcast, status: 200},
+	{op: "listBroadcastLinks", path: ofBroadcast, status: 200},
+	{op: "pauseBroadcast", path: ofBroadcast, status: 409},
+	{op: "resumeBroadcast", path: ofBroadcast, status: 409},
+	{op: "unscheduleBroadcast", path: ofBroadcast, status: 200},
+	{op: "updateBroadcast", path: ofBroadcast, body: `{"name": "Summer", "tags": ["t"], "metadata": {"wave": "2"}, "email_type_key": "weekly", "include_segment_keys": ["{segment}"], "sending_identity_emails": ["news@{slug}.example.com"],
+		"scheduled_at": null, "content": {"subject": "Ho", "body_html": "<p>Ho</p>", "body_text": null}}`, status: 200},
+	{op: "listContacts", query: "status=active&search=ann&sort=email&dir=asc&limit=5", status: 200},
+	{op: "countContacts", query: "search=ann", status: 200},
+	{op: "lookupContact", query: "email=ann@example.org", status: 200},
+	{op: "getContact", path: ofContact, status: 200},
+	{op: "listContactLists", path: ofContact, status: 200},
+	{op: "upsertContact", body: `{"email": "ann@example.org", "external_id": "e-1", "full_name": "Ann C", "tags": ["y"], "custom_fields": {"plan": null}, "category_subscriptions": {}, "stage_id_if_new": "{stage}", "city": "B"}`, status: 200},
+	{op: "listEmailCategories", status: 200},
+	{op: "updateEmailCategory", path: map[string]string{"id": "{category}"}, body: `{"name": "Newer", "description": null, "sort_order": 1}`, status: 200},
+	{op: "listEmailTypes", status: 200},
+	{op: "updateEmailType", path: map[string]string{"id": "{type}"}, body: `{"display_name": "Weekly 2", "category_id": "{category}", "sort_order": 2, "active": true}`, status: 200},
+	{op: "listMtaConfigs", status: 200},
+	{op: "getMtaConfig", path: ofLane, status: 200},
+	{op: "testMtaConfig", path: ofLane, body: `{"to": "ann@example.org"}`, status: 200},
+	{op: "listSinkMessages", path: ofLane, query: "search=hi&limit=5", status: 200},
+	{op: "getSinkMessage", path: ofMessage, status: 200},
+	{op: "getRawSinkMessage", path: ofMessage, status: 200},
+	{op: "updateMtaConfig", path: map[string]string{"id": "{relay}"}, body: `{"name": "Relay", "active": true, "settings": {"host": "smtp.example.net", "port": 587, "tls": "starttls", "auth": "plain", "username": "u", "password": "p"}, "caps": {"max_connections": 3}, "retry": {"max_age_hours": 24}}`, status: 200},
+	{op: "listSegments", query: "type=static&tags=a&search=readers", status: 200},
+	{op: "getSegment", path: ofSegment, status: 200},
+	{op: "updateSegment", path: ofSegment, body: `{"name": "Readers again", "tags": ["b"]}`, status: 200},
+	{op: "listSegmentMembers", path: ofSegment, query: "limit=5&search=ann&dir=asc", status: 200},
+	{op: "refreshSegmentCount", path: ofSegment, status: 200},
+	{op: "removeSegmentMembers", path: ofSegment, body: `{"emails": ["nobody@example.org"], "contact_ids": ["{contact}"]}`, status: 200},
+	{op: "removeSegmentMember", path: map[string]string{"key": "{segment}", "contact_id": "{contact}"}, status: 204},
+	{op: "listSendingDomains", status: 200},
+	{op: "getSendingDomain", path: map[string]string{"id": "{domain}"}, status: 200},
+	{op: "listSendingIdentities", status: 200},
+	{op: "getSendingIdentity", path: map[string]string{"id": "{identity}"}, status: 200},
+	{op: "verifySendingIdentityLane", path: map[string]string{"id": "{identity}"}, body: `{"mta_config_id": "{lane}", "to": "ann@example.org"}`, status: 200},
+	{op: "updateSendingIdentity", path: map[string]string{"id": "{identity}"}, body: `{"email_address": "news@{slug}.example.com", "display_name": "N", "reply_to": null, "email_type_ids": ["{type}"], "default_mta_config_id": "{lane}", "active": true}`, status: 200},
+	{op: "getAccount", status: 200},
+	{op: "updateAccount", body: `{"name": "Acme", "timezone": "Europe/Berlin", "locale": "de-DE", "currency_code": "EUR", "website_url": "https://example.org/", "logo_url": null, "default_email_type_id": "{type}", "default_mta_config_id": "{lane}", "default_sending_identity_id": "{identity}",
+		"postal_address": {"line1": "Way 1", "line2": null, "city": "B", "state": null, "postal_code": "1", "country": "DE"}, "unsubscribe_scope": "type", "sunset_days": 180, "sunset_min_sends": 5, "tracked_domains": [], "tracking_defaults": {"tracking_enabled": true}}`, status: 200},
+	{op: "listCustomFields", status: 200},
+	{op: "getCustomFieldUsage", path: map[string]string{"id": "{field}"}, status: 200},
+	{op: "updateCustomField", path: map[string]string{"id": "{field}"}, body: `{"name": "Plan 2", "default_value": null}`, status: 200},
+	{op: "listStages", status: 200},
+	{op: "updateStage", path: map[string]string{"id": "{stage}"}, body: `{"name": "Hot", "category": "customer", "color": null, "description": null, "sort_order": 2}`, status: 200},
+	{op: "orderStages", body: `{"ids": ["{stage}"]}`, status: 200},
+	{op: "listSuppressions", query: "search=gone&reason=manual", status: 200},
+	{op: "suppressContacts", body: `{"contact_ids": ["{contact}"], "reason": "manual"}`, status: 200},
+	{op: "importSuppressions", body: `{"emails": ["a@example.org", "nonsense"], "reason": "manual"}`, status: 200},
+	{op: "removeSuppression", query: "email=gone@example.org", status: 204},
+	{op: "listMembers", status: 200},
+	{op: "updateMember", path: map[string]string{"id": "{user_viewer}"}, body: `{"role": "editor", "status": "active"}`, status: 200},
+
+	{op: "cancelBroadcast", path: ofSecond, status: 200},
+	{op: "archiveBroadcast", path: ofSecond, status: 200},
+	{op: "unarchiveBroadcast", path: ofSecond, status: 200},
+	{op: "deleteBroadcast", path: ofBroadcast, status: 204},
+	{op: "deleteSegment", path: ofSegment, status: 204},
+	{op: "deleteSendingIdentity", path: map[string]string{"id": "{identity}"}, status: 204},
+	{op: "deleteSendingDomain", path: map[string]string{"id": "{domain}"}, status: 204},
+	{op: "clearSinkMessages", path: ofLane, status: 204},
+	{op: "deleteMtaConfig", path: ofLane, status: 204},
+	{op: "deleteEmailType", path: map[string]string{"id": "{type}"}, status: 204},
+	{op: "deleteEmailCategory", path: map[string]string{"id": "{category}"}, status: 204},
+	{op: "deleteStage", path: map[string]string{"id": "{stage}"}, query: "replacement_stage_id={stage}", status: 400},
+	{op: "deleteCustomField", path: map[string]string{"id": "{field}"}, status: 204},
+	{op: "revokeApiKey", path: map[string]string{"id": "{apikey}"}, status: 204},
+	{op: "removeMember", path: map[string]string{"id": "{user_editor}"}, status: 204},
+
+	{op: "logIn", body: `{"email": "owner@{slug}.example", "password": "` + officeWord + `"}`, status: 200},
+	{op: "signUp", body: `{"tenant_name": "New", "tenant_slug": "new", "name": "Ann", "email": "new@example.org", "password": "` + officeWord + `", "setup_token": null}`, status: 403},
+	{op: "forgotPassword", body: `{"email": "owner@{slug}.example"}`, status: 202},
+	{op: "resetPassword", body: `{"token": "x", "password": "` + officeWord + `"}`, status: 400},
+	{op: "acceptInvitation", body: `{"token": "x", "name": "Bob", "password": "` + officeWord + `"}`, status: 400},
+	{op: "changePassword", body: `{"current_password": "` + officeWord + `", "new_password": "` + officeWord + ` again"}`, status: 204},
+	{op: "deleteTenant", body: `{"confirm_slug": "{slug}"}`, status: 202},
+	{op: "logOut", status: 204},
+}
+
+// shot returns a step as a request of a tenant's.
+func (s *siege) shot(slug string, st step) shot {
+	var pairs []string
+	for name, value := range s.made[slug] {
+		pairs = append(pairs, "{"+name+"}", value)
+	}
+	fill := strings.NewReplacer(pairs...)
+	x := shot{what: "in order", op: s.ops[st.op], slug: slug, body: fill.Replace(st.body), path: map[string]string{}}
+	for name, value := range st.path {
+		x.path[name] = fill.Replace(value)
+	}
+	if st.query != "" {
+		x.query, _ = url.ParseQuery(fill.Replace(st.query))
+	}
+	switch {
+	case x.op.open():
+	case x.op.session():
+		x.who = s.made[slug]["owner"]
+	default:
+		x.who = s.key[slug]
+	}
+	return x
+}
+
+// play makes a step's request and fails unless it is answered as it should.
+func (s *siege) play(t testing.TB, slug string, st step) {
+	t.Helper()
+	if _, ok := s.ops[st.op]; !ok {
+		t.Fatalf("there is no operation %s", st.op)
+	}
+	x := s.shot(slug, st)
+	a := s.send(t, x)
+	s.fits(t, x, a)
+	if a.Code != st.status {
+		t.Errorf("%s = %d %s, want %d\n%s", st.op, a.Code, a.Body, st.status, x.body)
+	}
+	if st.remember != "" {
+		field := st.field
+		if field == "" {
+			field = "id"
+		}
+		s.made[slug][st.remember], _ = a.body[field].(string)
+	}
+}
+
+// Every operation is called in order, by a key where keys may and by a person
+// besides, and each answer is what the document promises.
+func TestAnswersFitTheDocumentInOrder(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		s := newSiege(t, db)
+		before := s.sums(t, "other")
+		called := map[string]bool{}
+		for _, st := range slices.Concat(opening, rest) {
+			called[st.op] = true
+		}
+		for name := range s.ops {
+			if !called[name] {
+				t.Errorf("the script leaves out %s", name)
+			}
+		}
+		for _, st := range rest {
+			s.play(t, "acme", st)
+			if op := s.ops[st.op]; op.method == "GET" && !op.session() && !op.open() {
+				x := s.shot("acme", st)
+				x.what, x.who = "as a person", s.made["acme"]["owner"]
+				s.fits(t, x, s.send(t, x))
+			}
+		}
+		s.unchanged(t, "other", before)
+	})
+}
+
+// unchanged fails when a tenant's rows are not what they were.
+func (s *siege) unchanged(t testing.TB, slug string, before map[string]string) {
+	t.Helper()
+	for table, sum := range s.sums(t, slug) {
+		if sum != before[table] {
+			t.Errorf("%s of %s: %s, was %s", table, slug, sum, before[table])
+		}
+	}
+}
+
+func copyFile(t testing.TB, from, to string) {
+	t.Helper()
+	in, err := os.Open(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out, err := os.Create(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	if _, err := io.Copy(out, in); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,413 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/broadcast"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/httpapi"
+	"packetboat/internal/id"
+	"packetboat/internal/limit"
+	"packetboat/internal/mailbox"
+	"packetboat/internal/secret"
+	"packetboat/internal/sender"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/tenant"
+	"packetboat/internal/usage"
+)
+
+// operation is one of the table, as its blueprint tells of it.
+type operation struct {
+	*openapi3.Operation
+	method, path string
+}
+
+func (o operation) flag(name string) bool { v, _ := o.Extensions[name].(bool); return v }
+func (o operation) role() auth.Role       { s, _ := o.Extensions["x-role"].(string); return auth.Role(s) }
+func (o operation) open() bool            { return o.flag("x-public") }
+func (o operation) session() bool         { return o.flag("x-session") }
+func (o operation) ofTenant() bool        { return strings.HasPrefix(o.path, "/t/") }
+
+func (o operation) maxBody() int {
+	n, _ := o.Extensions["x-max-body"].(float64)
+	return int(n)
+}
+
+// scoped reports whether a key needs a scope.
+func (o operation) scoped() bool {
+	scopes, _ := o.Extensions["x-scopes"].([]any)
+	return len(scopes) > 0
+}
+
+// body returns the schema of what the operation is sent, or nil.
+func (o operation) body() *openapi3.Schema {
+	if o.RequestBody == nil {
+		return nil
+	}
+	return o.RequestBody.Value.Content["application/json"].Schema.Value
+}
+
+// codes returns the codes that the document promises at a status.
+func (o operation) codes(status int) (codes []string) {
+	res := o.Responses.Status(status)
+	if res == nil {
+		return nil
+	}
+	list, _ := res.Value.Extensions["x-error-codes"].([]any)
+	for _, c := range list {
+		codes = append(codes, c.(string))
+	}
+	return codes
+}
+
+// siege is the API with real credentials over a database in which acme and
+// other hold one record of each kind.
+type siege struct {
+	db     *sqldb.DB
+	router *endpoint.Router
+	ops    map[string]operation
+	made   map[string]map[string]string // by tenant: what the script remembers
+	key    map[string]string            // by tenant: a key with every scope
+	narrow string                       // a key of acme whose scope nothing here needs
+	roles  map[auth.Role]string         // cookies of acme's members
+	now    time.Time
+	log    slog.Handler
+	hosts  *atomic.Int64 // gives every request an address of its own
+}
+
+// with returns the same over another copy of the database.
+func (s siege) with(t testing.TB, db *sqldb.DB) *siege {
+	t.Helper()
+	s.db = db
+	s.made = map[string]map[string]string{"acme": maps.Clone(s.made["acme"]), "other": maps.Clone(s.made["other"])}
+	base := &url.URL{Scheme: "https", Host: "mail.example.org"}
+	box, err := secret.NewBox(make([]byte, secret.KeyBytes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock := func() time.Time { return s.now }
+	log := slog.New(s.log)
+	limits := limit.New(db)
+	door := &auth.Door{
+		DB: db, Passwords: auth.NewPasswords(), Limits: limits, BaseURL: base, Log: log,
+		Setups: []tenant.Setup{sender.Newsletter},
+	}
+	s.router = endpoint.New(endpoint.Options{
+		Gate: auth.NewGate(db, clock, log), Limiter: limits, DB: db, BaseURL: base, RatePerMinute: 10_000_000, Now: clock, Log: log,
+	})
+	api := &httpapi.API{
+		DB: db, Box: box, Now: clock, BaseURL: base, Door: door, Log: log,
+		Usage: usage.Finders{broadcast.Finder()}, Tester: &outside{}, AllowPrivateRelays: true,
+	}
+	api.Register(s.router)
+	return &s
+}
+
+// newSiege fills db: two tenants, acme's members of each role, and what the
+// script's opening makes for both.
+func newSiege(t testing.TB, db *sqldb.DB) *siege {
+	t.Helper()
+	ok := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := siege{
+		now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), key: map[string]string{}, roles: map[auth.Role]string{},
+		made: map[string]map[string]string{"acme": {}, "other": {}}, log: slog.NewTextHandler(io.Discard, nil), hosts: &atomic.Int64{},
+	}.with(t, db)
+	s.ops = blueprint(t, s.router)
+	ctx := t.Context()
+	hash, err := auth.NewPasswords().Hash(ctx, officeWord)
+	ok(err)
+	for _, slug := range []string{"acme", "other"} {
+		in, err := tenant.Create(ctx, db, slug, "The "+slug, "UTC", s.now, sender.Newsletter)
+		ok(err)
+		_, s.key[slug], err = auth.CreateKey(ctx, db, in.ID, auth.NewKey{Name: "all", Scopes: auth.AllScopes().Strings()}, auth.BySystem, s.now)
+		ok(err)
+		if slug == "acme" {
+			_, s.narrow, err = auth.CreateKey(ctx, db, in.ID, auth.NewKey{Name: "narrow", Scopes: []string{"sequences:enroll"}}, auth.BySystem, s.now)
+			ok(err)
+		}
+		cookies := map[auth.Role]string{}
+		for _, role := range []auth.Role{auth.Owner, auth.Admin, auth.Editor, auth.Viewer} {
+			if slug == "other" && role != auth.Owner {
+				continue
+			}
+			u, err := auth.CreateUser(ctx, db, string(role)+"@"+slug+".example", string(role), hash, s.now)
+			ok(err)
+			ok(auth.AddMember(ctx, db, in.ID, u.ID, role, auth.BySystem, s.now))
+			a := s.send(t, shot{op: s.ops["logIn"], body: fmt.Sprintf(`{"email": %q, "password": %q}`, u.Email, officeWord)})
+			for _, c := range a.Result().Cookies() {
+				cookies[role] = c.Value
+			}
+			s.made[slug]["user_"+string(role)] = string(u.ID)
+		}
+		if slug == "acme" {
+			s.roles = cookies
+		}
+		s.made[slug]["slug"], s.made[slug]["owner"], s.made[slug]["key"] = slug, cookies[auth.Owner], s.key[slug]
+		for _, st := range opening {
+			s.play(t, slug, st)
+			if st.op == "createSendingDomain" {
+				_, err := sender.ForceVerify(ctx, db, in.ID, slug+".example.com", "127.0.0.1:8080", s.now)
+				ok(err)
+			}
+		}
+		ok(mailbox.Deliver(ctx, db, in.ID, id.MTAConfig(s.made[slug]["lane"]), "a@"+slug+".example.com", "b@example.org", []byte("Subject: Hi\r\n\r\nHi.\r\n"), s.now))
+		a := s.send(t, shot{op: s.ops["listSinkMessages"], slug: slug, who: cookies[auth.Owner], path: map[string]string{"id": s.made[slug]["lane"]}})
+		s.made[slug]["message"] = a.first("id")
+	}
+	return s
+}
+
+// first returns a field of the first record of a list.
+func (a answered) first(field string) string {
+	data, _ := a.body["data"].([]any)
+	if len(data) == 0 {
+		return ""
+	}
+	v, _ := data[0].(map[string]any)[field].(string)
+	return v
+}
+
+// blueprint returns every operation of r by name.
+func blueprint(t testing.TB, r *endpoint.Router) map[string]operation {
+	t.Helper()
+	text, err := r.Blueprint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ops := map[string]operation{}
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			ops[op.OperationID] = operation{op, method, path}
+		}
+	}
+	return ops
+}
+
+// shot is one request.
+type shot struct {
+	what    string // for messages
+	op      operation
+	slug    string // acme when empty
+	who     string // a key, a cookie, or nobody
+	path    map[string]string
+	query   url.Values
+	body    string
+	headers map[string]string
+}
+
+func (s *siege) send(t testing.TB, x shot) answered {
+	t.Helper()
+	target := x.op.path
+	if x.slug == "" {
+		x.slug = "acme"
+	}
+	target = strings.Replace(target, "{tenant}", x.slug, 1)
+	for name, value := range x.path {
+		target = strings.Replace(target, "{"+name+"}", url.PathEscape(value), 1)
+	}
+	if len(x.query) > 0 {
+		target += "?" + x.query.Encode()
+	}
+	r, err := http.NewRequestWithContext(context.Background(), x.op.method, "https://mail.example.org"+target, strings.NewReader(x.body))
+	if err != nil {
+		t.Fatalf("%s: %v", x.what, err)
+	}
+	r.RequestURI = target
+	n := s.hosts.Add(1)
+	r.RemoteAddr = fmt.Sprintf("10.%d.%d.%d:1", n>>16&255, n>>8&255, n&255)
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	for name, value := range x.headers {
+		r.Header.Set(name, value)
+	}
+	if strings.HasPrefix(x.who, "pbk_") {
+		r.Header.Set("X-API-Key", x.who)
+	} else if x.who != "" {
+		r.AddCookie(&http.Cookie{Name: auth.CookieName, Value: x.who})
+	}
+	a := answered{ResponseRecorder: httptest.NewRecorder()}
+	s.router.ServeHTTP(a, r)
+	if a.Body.Len() > 0 && strings.HasPrefix(a.Header().Get("Content-Type"), "application/json") {
+		v, err := a.value()
+		a.body, _ = v.(map[string]any)
+		if err != nil {
+			t.Errorf("%s %s: %v in %.200s", x.op.OperationID, x.what, err, a.Body)
+		}
+	}
+	return a
+}
+
+// value returns the body, whatever it is.
+func (a answered) value() (v any, err error) {
+	err = json.Unmarshal(a.Body.Bytes(), &v)
+	return v, err
+}
+
+// fits fails unless an answer is one that the document promises.
+func (s *siege) fits(t testing.TB, x shot, a answered) {
+	t.Helper()
+	fail := func(format string, args ...any) {
+		t.Helper()
+		t.Errorf("%s, %s: %d %s: %s\nsent %.300s\ngot %.500s", x.op.OperationID, x.what, a.Code, a.code(), fmt.Sprintf(format, args...), x.body, a.Body)
+	}
+	if a.Code >= 500 {
+		fail("our side failed")
+		return
+	}
+	if a.Header().Get("X-Request-Id") == "" {
+		fail("no X-Request-Id")
+	}
+	if x.op.ofTenant() && a.Header().Get("X-Ratelimit-Limit") == "" {
+		fail("no rate limit headers")
+	}
+	if a.Code < 400 {
+		res := x.op.Responses.Status(a.Code)
+		if res == nil {
+			fail("the document knows no such status")
+			return
+		}
+		c := res.Value.Content["application/json"]
+		if c == nil {
+			return
+		}
+		v, _ := a.value()
+		if err := c.Schema.Value.VisitJSON(v, openapi3.MultiErrors(), openapi3.EnableJSONSchema2020()); err != nil {
+			fail("does not fit the document: %v", err)
+		}
+		return
+	}
+	e, _ := a.body["error"].(map[string]any)
+	if message, _ := e["message"].(string); a.code() == "" || message == "" || len(message) > 2000 {
+		fail("no envelope, or a message without end")
+	}
+	if _, told := a.body["statusCode"]; told != (a.Code == http.StatusTooManyRequests) {
+		fail("statusCode is for 429")
+	}
+	known := x.op.codes(a.Code)
+	if x.op.session() {
+		known = append(known, "API_KEY_FORBIDDEN")
+	}
+	if len(x.path) > 0 {
+		known = append(known, "NOT_FOUND") // of a path that can name nothing
+	}
+	if !slices.Contains(known, a.code()) {
+		fail("the document knows at this status only %v", known)
+	}
+}
+
+// tables returns the tables whose rows belong to tenants.
+func (s *siege) tables(t testing.TB) []string {
+	t.Helper()
+	query := `SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c ON c.name = 'tenant_id' WHERE m.type = 'table' ORDER BY m.name`
+	if s.db.Dialect() == sqldb.Postgres {
+		query = `SELECT table_name FROM information_schema.columns WHERE column_name = 'tenant_id' AND table_schema = 'public' ORDER BY table_name`
+	}
+	rows, err := s.db.Query(t.Context(), query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var names []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, name)
+	}
+	if len(names) < 15 || rows.Err() != nil {
+		t.Fatalf("tables of tenants = %v, %v", names, rows.Err())
+	}
+	return names
+}
+
+// sums returns number and checksum of a tenant's rows in each table.
+func (s *siege) sums(t testing.TB, slug string) map[string]string {
+	t.Helper()
+	in, err := tenant.BySlug(t.Context(), s.db, slug)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, table := range s.tables(t) {
+		rows, err := s.db.Query(t.Context(), `SELECT * FROM `+table+` WHERE tenant_id = $1`, in.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		columns, err := rows.Columns()
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum, n := uint64(0), 0
+		for rows.Next() {
+			values := make([]any, len(columns))
+			for i := range values {
+				values[i] = new(any)
+			}
+			if err := rows.Scan(values...); err != nil {
+				t.Fatal(err)
+			}
+			h := fnv.New64a()
+			for _, v := range values {
+				fmt.Fprintf(h, "%v|", *v.(*any))
+			}
+			sum, n = sum+h.Sum64(), n+1 // whatever their order
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
+		_ = rows.Close()
+		all[table] = fmt.Sprintf("%d rows, %x", n, sum)
+	}
+	return all
+}
+
+// copied returns how to open copies of a SQLite database.
+func copied(t testing.TB, db *sqldb.DB) func(t testing.TB) (*sqldb.DB, string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "filled.db")
+	if _, err := db.Exec(t.Context(), `VACUUM INTO '`+file+`'`); err != nil {
+		t.Fatal(err)
+	}
+	var once sync.Mutex
+	return func(t testing.TB) (*sqldb.DB, string) {
+		t.Helper()
+		once.Lock()
+		defer once.Unlock()
+		mine := filepath.Join(t.TempDir(), "copy.db")
+		copyFile(t, file, mine)
+		db, err := sqldb.Open(context.Background(), "sqlite:"+mine, sqldb.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = db.Close() })
+		return db, mine
+	}
+}
