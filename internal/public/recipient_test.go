@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
@@ -112,9 +113,7 @@ func (p *post) path(kind track.Kind, link int, target string) string {
 func (p *post) do(method, path string, body io.Reader, headers ...string) *httptest.ResponseRecorder {
 	p.t.Helper()
 	r := httptest.NewRequestWithContext(p.t.Context(), method, path, body)
-	for k, v := range p.headers {
-		r.Header[k] = v
-	}
+	maps.Copy(r.Header, p.headers)
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}

@@ -236,7 +236,7 @@ func (w *world) record(t *testing.T, m outbox.Message, acts ...act) {
 func (w *world) run(t *testing.T, at time.Time) {
 	t.Helper()
 	w.now = at
-	if err := w.engine.pass(t.Context()); err != nil {
+	if err := w.engine.pass(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
 }
