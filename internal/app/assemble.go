@@ -61,7 +61,7 @@ func (s *Server) assemble(ctx context.Context, registry prometheus.Registerer) (
 	gate := auth.NewGate(db, now, s.Log)
 	router := endpoint.New(endpoint.Options{
 		Gate: gate, Limiter: limiter, DB: db, BaseURL: s.Config.BaseURL, TrustedProxies: s.Config.TrustedProxies,
-		RatePerMinute: s.Config.RateLimitPerMinute, Now: now, Log: s.Log.With("part", "api"),
+		RatePerMinute: s.Config.RateLimitPerMinute, Now: now, Log: s.Log.With("part", "api"), Took: requestTimes(registry),
 	})
 	api := &httpapi.API{
 		DB: db, Box: box, Now: now, BaseURL: s.Config.BaseURL, Log: s.Log.With("part", "api"), AllowPrivateRelays: private,
@@ -122,7 +122,7 @@ func (s *Server) engines(registry prometheus.Registerer, keys *track.Keys, conte
 	letters *letter.Renderer, private bool, wakeDispatch, wakeDeliver, wakeJournal signal) []loop {
 	db, now := s.Store.DB, time.Now
 	followed := &journal.Engine{DB: db, Followers: followers(), Log: s.Log.With("engine", "journal"), Wake: wakeJournal}
-	dispatcher := &dispatch.Engine{DB: db, Owner: id.New[string](), Now: now, Log: s.Log.With("engine", "dispatch"), Wake: wakeDispatch}
+	dispatcher := &dispatch.Engine{DB: db, Owner: id.New[string](), Now: now, Log: s.Log.With("engine", "dispatch"), Wake: wakeDispatch, Ready: wakeDeliver.notify}
 	deliverer := &deliver.Engine{
 		DB: db, Box: s.Store.Box, Keys: keys, Contents: contents, Senders: senders, Letters: letters,
 		Log: s.Log.With("engine", "deliver"), Now: now, Metrics: deliver.NewMetrics(registry), Wake: wakeDeliver,

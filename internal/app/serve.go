@@ -12,8 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"packetboat/internal/id"
@@ -55,8 +53,7 @@ type Server struct {
 // Run serves until ctx ends: then it stops accepting, finishes what is under
 // way, stops the engines and returns. The store stays open.
 func (s *Server) Run(ctx context.Context) error {
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry := newRegistry(s.Store.DB)
 	parts, err := s.assemble(ctx, registry)
 	if err != nil {
 		return err
@@ -73,7 +70,7 @@ func (s *Server) Run(ctx context.Context) error {
 			return errors.Join(fmt.Errorf("listen on %s: %w", s.Config.AdminListen, err), public.Close())
 		}
 		mux := http.NewServeMux()
-		mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+		mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))
 		profiles(mux)
 		servers, listeners = append(servers, httpServer(mux)), append(listeners, admin)
 	}

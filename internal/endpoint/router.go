@@ -30,6 +30,8 @@ type Options struct {
 	RatePerMinute  int // of a key and of a session; 0 means 1000
 	Now            func() time.Time
 	Log            *slog.Logger
+	// Took hears how long each request took; may be nil.
+	Took func(operation string, status int, took time.Duration)
 }
 
 // Router is the table of operations, and serves them.

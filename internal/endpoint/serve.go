@@ -28,7 +28,11 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			r.caught(x, cause)
 		}
 		res.finish()
-		r.Log.Debug("request", "method", req.Method, "operation", x.operation(), "status", res.status, "request", x.id, "took", r.Now().Sub(begun))
+		took := r.Now().Sub(begun)
+		r.Log.Debug("request", "method", req.Method, "operation", x.operation(), "status", res.status, "request", x.id, "took", took)
+		if r.Took != nil {
+			r.Took(x.operation(), res.status, took)
+		}
 	}()
 	found := r.find(x, req)
 	if found == nil {

@@ -285,3 +285,24 @@ func TestADeadNodesMessagesGoOn(t *testing.T) {
 		}
 	})
 }
+
+func TestBacklogIsWhatOpenStreamsStillHave(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		if b, err := outbox.LoadBacklog(t.Context(), db, noon); err != nil || b != (outbox.Backlog{}) {
+			t.Errorf("LoadBacklog of nothing = %+v, %v; want nothing", b, err)
+		}
+		f := setup(t, db, 3)
+		b, err := outbox.LoadBacklog(t.Context(), db, noon.Add(time.Minute))
+		if want := (outbox.Backlog{Waiting: 6, Overdue: time.Minute}); err != nil || b != want {
+			t.Errorf("LoadBacklog = %+v, %v; want %+v, of both tenants", b, err, want)
+		}
+		if err := outbox.Pause(t.Context(), db, f.tenant, f.stream); err != nil {
+			t.Fatal(err)
+		}
+		b, err = outbox.LoadBacklog(t.Context(), db, noon.Add(-time.Minute))
+		if want := (outbox.Backlog{Waiting: 3}); err != nil || b != want {
+			t.Errorf("LoadBacklog with one stream paused, before anything is due = %+v, %v; want %+v", b, err, want)
+		}
+	})
+}

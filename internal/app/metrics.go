@@ -1,0 +1,82 @@
+package app
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"packetboat/internal/journal"
+	"packetboat/internal/outbox"
+	"packetboat/internal/sqldb"
+)
+
+// scrape is how long the database may take to be measured.
+const scrape = 3 * time.Second
+
+// newRegistry returns the metrics of the process and of the database; the
+// parts of the program add their own.
+func newRegistry(db *sqldb.DB) *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	r.MustRegister(
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		&backlog{db, prometheus.NewDesc("packetboat_messages_waiting", "Messages of open sends that have still to leave.", nil, nil),
+			prometheus.NewDesc("packetboat_messages_deferred", "Of those, messages that were tried and are to be tried again.", nil, nil),
+			prometheus.NewDesc("packetboat_queue_age_seconds", "How long the message that is due longest has been due.", nil, nil),
+			prometheus.NewDesc("packetboat_journal_lag", "Journal entries that the slowest follower has still to read.", nil, nil)},
+	)
+	return r
+}
+
+// backlog measures the database when somebody asks. Every node of an
+// installation tells the same.
+type backlog struct {
+	db                          *sqldb.DB
+	waiting, deferred, age, lag *prometheus.Desc
+}
+
+// Describe names the metrics.
+func (b *backlog) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{b.waiting, b.deferred, b.age, b.lag} {
+		to <- d
+	}
+}
+
+// Collect measures.
+func (b *backlog) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), scrape)
+	defer cancel()
+	gauge := func(d *prometheus.Desc, v float64, err error) {
+		if err != nil {
+			to <- prometheus.NewInvalidMetric(d, err)
+			return
+		}
+		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v)
+	}
+	q, err := outbox.LoadBacklog(ctx, b.db, time.Now())
+	gauge(b.waiting, float64(q.Waiting), err)
+	gauge(b.deferred, float64(q.Deferred), err)
+	gauge(b.age, q.Overdue.Seconds(), err)
+	lag, err := journal.Lag(ctx, b.db)
+	gauge(b.lag, float64(lag), err)
+}
+
+// requestTimes returns what notes how long the requests of an operation take.
+func requestTimes(r prometheus.Registerer) func(operation string, status int, took time.Duration) {
+	times := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "packetboat_request_duration_seconds",
+		Help:    "Time that requests take, by operation and class of status; without an operation: none was found.",
+		Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
+	}, []string{"operation", "status"})
+	r.MustRegister(times)
+	return func(operation string, status int, took time.Duration) {
+		if status == 0 {
+			status = http.StatusOK
+		}
+		times.WithLabelValues(operation, strconv.Itoa(status/100)+"xx").Observe(took.Seconds())
+	}
+}

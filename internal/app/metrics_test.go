@@ -1,0 +1,34 @@
+package app
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+)
+
+func TestMetricsTellTheBacklogAndTheRequests(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r := newRegistry(db)
+		requestTimes(r)("getAccount", http.StatusOK, time.Second)
+		families, err := r.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]int{}
+		for _, f := range families {
+			got[f.GetName()] = len(f.GetMetric())
+		}
+		for _, name := range []string{
+			"packetboat_messages_waiting", "packetboat_messages_deferred", "packetboat_queue_age_seconds",
+			"packetboat_journal_lag", "packetboat_request_duration_seconds",
+		} {
+			if got[name] != 1 {
+				t.Errorf("%s has %d values, want 1", name, got[name])
+			}
+		}
+	})
+}
