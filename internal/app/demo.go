@@ -160,7 +160,7 @@ curl -s -X POST %API%/broadcasts/$B/schedule -H 'X-API-Key: %KEY%' | grep -o '"s
 
 sleep 3; curl -s %API%/broadcasts/$B/report -H 'X-API-Key: %KEY%' -w '\n'
 
-Then open a mail at %BASE%/mailbox/, follow its link, and read the report again a minute later.
+Then open a mail at %BASE%/mailbox/, follow its link, and read the report again ten seconds later.
 Ctrl-C stops; the data stay.
 
 `
