@@ -101,6 +101,7 @@ func (s *Server) assemble(ctx context.Context, registry prometheus.Registerer) (
 			page.Open = []tenant.Tenant{t}
 		}
 		page.Routes(mux)
+		mux.Handle("GET /{$}", public.Home())
 	}
 	if s.has(RoleTrack) {
 		recipient := &public.Recipient{

@@ -37,7 +37,7 @@ import (
 // often it looks whether what is being sent has ended.
 const (
 	idle = 10 * time.Second
-	busy = time.Second
+	busy = 250 * time.Millisecond
 )
 
 // lease is how long a preparation belongs to a process that says nothing.
@@ -50,6 +50,7 @@ type Engine struct {
 	Now   func() time.Time
 	Log   *slog.Logger
 	Wake  <-chan struct{} // something was scheduled, or ended; may be nil
+	Ready func()          // called when messages may begin to leave; may be nil
 	Page  int             // contacts of one transaction; 0 means 1000
 	Pages int             // pages of one broadcast in one Tick; 0 means 20
 }

@@ -95,6 +95,9 @@ func (e *Engine) put(ctx context.Context, p page) (last bool, err error) {
 		if !last {
 			return nil
 		}
+		if e.Ready != nil {
+			tx.AfterCommit(e.Ready)
+		}
 		return p.run.Prepared(ctx, tx, now)
 	})
 	if err != nil {
