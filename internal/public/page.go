@@ -12,8 +12,17 @@ var pageFiles embed.FS
 
 var pageTemplate = template.Must(template.ParseFS(pageFiles, "page.html"))
 
+// pageView is a page as its template sees it.
+type pageView struct {
+	Title, Text string
+	Form        *form
+	Links       []link
+}
+
 // form is the one button of a page.
 type form struct{ Action, Button string }
+
+type link struct{ To, Text string }
 
 // How long the tokens of pages last (contract 10.6); one to unsubscribe with
 // never ends.
@@ -22,9 +31,13 @@ const (
 	viewLast        = 365 * 24 * time.Hour
 )
 
-// page writes one of our small pages. It needs no script, and no other site may
-// frame it.
+// page writes one of our small pages.
 func page(w http.ResponseWriter, r *http.Request, status int, title, text string, f *form) {
+	show(w, r, status, pageView{Title: title, Text: text, Form: f})
+}
+
+// show writes a page. It needs no script, and no other site may frame it.
+func show(w http.ResponseWriter, r *http.Request, status int, v pageView) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
@@ -36,8 +49,5 @@ func page(w http.ResponseWriter, r *http.Request, status int, title, text string
 	if r.Method == http.MethodHead {
 		return
 	}
-	_ = pageTemplate.Execute(w, struct {
-		Title, Text string
-		Form        *form
-	}{title, text, f})
+	_ = pageTemplate.Execute(w, v)
 }

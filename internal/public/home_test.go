@@ -1,0 +1,22 @@
+package public
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+func TestHomeLeadsToTheMailboxAndTheReference(t *testing.T) {
+	t.Parallel()
+	w := httptest.NewRecorder()
+	Home().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+	for _, want := range []string{`href="mailbox/"`, `href="docs"`} {
+		if !strings.Contains(w.Body.String(), want) {
+			t.Errorf("the page lacks %s:\n%s", want, w.Body)
+		}
+	}
+	if w.Code != http.StatusOK {
+		t.Errorf("status = %d, want 200", w.Code)
+	}
+}
