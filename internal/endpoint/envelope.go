@@ -59,11 +59,28 @@ func statusOf(k fault.Kind) int {
 
 func enveloped(f *fault.Error) (int, envelope) {
 	status := statusOf(f.Kind)
-	e := envelope{Reason: reason{f.Code, f.Message, f.Details}}
+	e := envelope{Reason: reason{f.Code, clipped(f.Message), f.Details}}
+	if details, ok := f.Details.(fault.Fields); ok {
+		fields := make([]fault.Field, len(details.Fields))
+		for i, one := range details.Fields {
+			fields[i] = fault.Field{Path: clipped(one.Path), Message: clipped(one.Message)}
+		}
+		e.Reason.Details = fault.Fields{Fields: fields}
+	}
 	if status == http.StatusTooManyRequests {
 		e.StatusCode = status
 	}
 	return status, e
+}
+
+// clipped returns s, or its beginning: what is told may quote what was sent,
+// and that has no end.
+func clipped(s string) string {
+	const most = 500
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
 // faultOf returns what the caller is told of err. What is no fault is logged,
