@@ -54,6 +54,11 @@ type Server struct {
 // way, stops the engines and returns. The store stays open.
 func (s *Server) Run(ctx context.Context) error {
 	registry := newRegistry(s.Store.DB)
+	unlock, err := soleServer(s.Store.DB.File())
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	parts, err := s.assemble(ctx, registry)
 	if err != nil {
 		return err

@@ -58,6 +58,7 @@ type shared struct {
 	reads   *statements
 	pg      *pgxpool.Pool
 	closers []func() error
+	file    string // SQLite only
 }
 
 type transaction struct {
@@ -67,6 +68,9 @@ type transaction struct {
 
 // Dialect tells which database is behind the handle.
 func (db *DB) Dialect() Dialect { return db.dialect }
+
+// File returns the path of an SQLite database; empty on PostgreSQL.
+func (db *DB) File() string { return db.file }
 
 // Stats returns the state of the pool that reads.
 func (db *DB) Stats() sql.DBStats { return db.pool.Stats() }

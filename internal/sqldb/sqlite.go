@@ -63,6 +63,7 @@ func openSQLite(ctx context.Context, path string) (*DB, error) {
 	reads := &statements{pool: r, stmts: map[string]*sql.Stmt{}}
 	return &DB{shared: &shared{
 		dialect: SQLite,
+		file:    path,
 		pool:    r,
 		writer:  wr,
 		reads:   reads,
