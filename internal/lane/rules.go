@@ -101,7 +101,7 @@ func (f Fields) apply(c Config, rules Rules, p *fault.Problems) Config {
 
 func (f Fields) applyType(c *Config, p *fault.Problems) {
 	switch {
-	case c.Type == "" && f.Type == nil:
+	case c.Type == "" && (f.Type == nil || *f.Type == ""):
 		p.Add("type", "required")
 	case f.Type == nil || *f.Type == c.Type:
 	case c.Type != "":

@@ -1,0 +1,497 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/ncruces/go-sqlite3/driver"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/sqldb/dbtest"
+)
+
+// noise is text that does not compress, so that no index of a database takes it.
+var noise = func() string {
+	var b strings.Builder
+	for n := uint32(1); b.Len() < 9000; n = n*1664525 + 1013904223 {
+		fmt.Fprintf(&b, "%06x", n>>8)
+	}
+	return b.String()
+}()
+
+// hostile texts are not text that anybody means.
+var hostile = []string{
+	"a\x00b", "", " ", "\u202egnp.exe\u202c", "👩‍👩‍👧‍👦🏴‍☠️", "'; DROP TABLE contact; --", `" OR 1=1 /*`, "%' ESCAPE '!", `\`, "\r\nBcc: x@example.com",
+	"<script>alert(1)</script>", "{{ x | y", "{% for %}", "{% if", "%00", "../../etc/passwd", "\x7f\x1b[31m", "\ufeff\uffff", "İı", "e\u0301",
+	"a@b", "x@" + strings.Repeat("a", 300) + ".example", "http://[::1", "javascript:alert(1)", "0000-00-00", "9999-12-31T23:59:60Z", "999999999999999999999",
+	"00000000-0000-0000-0000-000000000000", "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF", "null", noise,
+}
+
+// wrong values by JSON type: each is none of that type.
+var wrong = map[string][]string{
+	"string":  {`5`, `true`, `[]`, `{}`, `[["x"]]`},
+	"integer": {`"5"`, `1.5`, `true`, `[]`, `{}`, `1e400`, `99999999999999999999`},
+	"number":  {`"5"`, `true`, `[]`, `{}`, `1e400`},
+	"boolean": {`"true"`, `0`, `[]`, `{}`},
+	"array":   {`"x"`, `5`, `true`, `{}`},
+	"object":  {`"x"`, `5`, `true`, `[]`},
+}
+
+// numbers are in range of few fields.
+var numbers = []string{`-1`, `0`, `2147483648`, `-9223372036854775808`, `9223372036854775807`}
+
+// field is one that a body may hold, however deep.
+type field struct {
+	path   []string
+	schema *openapi3.Schema
+}
+
+func (f field) String() string { return strings.Join(f.path, ".") }
+
+// fieldsOf returns every field of a body.
+func fieldsOf(s *openapi3.Schema, at ...string) (fields []field) {
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		p := s.Properties[name].Value
+		for _, one := range p.AnyOf {
+			if one.Value.Type != nil && !one.Value.Type.Is("null") {
+				p = one.Value
+			}
+		}
+		path := append(slices.Clone(at), name)
+		fields = append(fields, field{path, p})
+		fields = append(fields, fieldsOf(p, path...)...)
+	}
+	return fields
+}
+
+// with returns body with the field set to value, as JSON.
+func (f field) with(t testing.TB, body, value string) string {
+	t.Helper()
+	var root map[string]any
+	if body == "" {
+		body = "{}"
+	}
+	if err := json.Unmarshal([]byte(body), &root); err != nil {
+		t.Fatalf("%s: %v", body, err)
+	}
+	at := root
+	for _, step := range f.path[:len(f.path)-1] {
+		next, ok := at[step].(map[string]any)
+		if !ok {
+			next = map[string]any{}
+			at[step] = next
+		}
+		at = next
+	}
+	at[f.path[len(f.path)-1]] = json.RawMessage(value)
+	text, err := json.Marshal(root)
+	if err != nil {
+		// what is no JSON value of Go's, such as 1e400
+		t.Fatalf("%s in %s: %v", value, f, err)
+	}
+	return string(text)
+}
+
+func quoted(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // a string always encodes
+	}
+	return string(b)
+}
+
+// fresh are the bodies of operations that make something, and do so again and
+// again: {n} is another number each time.
+var fresh = map[string]string{
+	"createContact":         `{"email": "c{n}@example.org", "external_id": "x{n}", "first_name": "Ann", "tags": ["x"], "stage_id": "{stage}", "custom_fields": {"plan": "pro"}, "subscriptions": {"weekly": true}}`,
+	"upsertContact":         `{"email": "u{n}@example.org", "external_id": "u{n}", "full_name": "Ann C", "tags": ["y"], "custom_fields": {"plan": "x"}, "stage_id_if_new": "{stage}"}`,
+	"createSendingIdentity": `{"email_address": "n{n}@acme.example.com", "display_name": "News", "email_type_ids": ["{type}"], "default_mta_config_id": "{lane}"}`,
+	"createCustomField":     `{"name": "Plan {n}", "field_type": "string", "field_key": "plan{n}"}`,
+	"createSegment":         `{"name": "Readers {n}", "type": "static", "tags": ["a"]}`,
+	"createStage":           `{"name": "Warm {n}", "category": "prospect", "color": "#112233"}`,
+	"createEmailCategory":   `{"name": "News {n}"}`,
+	"createEmailType":       `{"display_name": "Weekly {n}", "category_id": "{category}"}`,
+	"createMtaConfig":       `{"name": "Relay {n}", "type": "smtp", "settings": {"host": "smtp.example.com"}}`,
+	"addSuppression":        `{"email": "gone{n}@example.org", "reason": "manual"}`,
+	"inviteMember":          `{"email": "m{n}@acme.example", "role": "editor"}`,
+	"createApiKey":          `{"name": "CRM {n}", "scopes": ["contacts:read"]}`,
+}
+
+// attack is a battery on one operation.
+type attack struct {
+	*siege
+	t       testing.TB
+	base    shot // a request that is in order
+	commits func() int
+	sample  bool // a few values of each kind only
+	shots   int
+	done    int
+	renew   func() // brings the database back to where it was
+}
+
+// fire sends a variation of the base, checks the answer against the document,
+// and, after a refusal, that nothing was written. Wanted are statuses; none
+// means that whatever the document knows will do.
+func (a *attack) fire(what string, vary func(x *shot), wanted ...int) answered {
+	a.t.Helper()
+	x := a.base
+	x.what, x.path, x.query = what, maps.Clone(x.path), maps.Clone(x.query)
+	vary(&x)
+	a.shots++
+	x.body = strings.ReplaceAll(x.body, "{n}", strconv.Itoa(a.shots))
+	before := a.commits()
+	got := a.send(a.t, x)
+	a.fits(a.t, x, got)
+	if len(wanted) > 0 && !slices.Contains(wanted, got.Code) {
+		a.t.Errorf("%s, %s: %d, want %v\nsent %.300s\ngot %.300s", x.op.OperationID, what, got.Code, wanted, x.body, got.Body)
+	}
+	if got.Code >= 400 && x.op.ofTenant() && a.commits() != before {
+		a.t.Errorf("%s, %s: %d, and yet something was written\nsent %.300s\ngot %.300s", x.op.OperationID, what, got.Code, x.body, got.Body)
+	}
+	if got.Code < 300 && a.renew != nil && x.op.method != http.MethodGet {
+		if a.done++; a.done%30 == 0 { // before there are too many, which would be all one hears
+			a.renew()
+		}
+	}
+	return got
+}
+
+func (a *attack) few(values []string) []string {
+	if !a.sample {
+		return values
+	}
+	return slices.DeleteFunc(slices.Clone(values), func(v string) bool {
+		return v != noise && v != "a\x00b" && v != "" && v != `\` && v != "İı" && v != "{% if" && v != hostile[7] && v != `9223372036854775807` && v != `[["x"]]`
+	})
+}
+
+func (a *attack) run() {
+	a.credentials()
+	a.paths()
+	a.queries()
+	if a.base.op.body() != nil {
+		a.bodies()
+		a.fields()
+	}
+	a.atOnce()
+}
+
+func (a *attack) credentials() {
+	op := a.base.op
+	if op.open() {
+		return
+	}
+	for what, who := range map[string]string{"nobody": "", "a wrong key": "pbk_aaaaaaaaaaaa_" + strings.Repeat("a", 43), "no key at all": "pbk_'; --", "no session": "x"} {
+		if got := a.fire(what, func(x *shot) { x.who = who }, 401); got.code() != "UNAUTHORIZED" {
+			a.t.Errorf("%s, %s: %s", op.OperationID, what, got.Body)
+		}
+	}
+	if !op.ofTenant() {
+		return
+	}
+	a.fire("another tenant's key", func(x *shot) { x.who = a.key["other"] }, 401)
+	a.fire("another tenant's owner", func(x *shot) { x.who = a.made["other"]["owner"] }, 404)
+	a.fire("a tenant that is not there", func(x *shot) { x.slug = "nobody" }, 404)
+	a.fire("a tenant that cannot be", func(x *shot) { x.slug = "%00" }, 404)
+	switch {
+	case op.session():
+		if got := a.fire("a key where people go", func(x *shot) { x.who = a.key["acme"] }, 403); got.code() != "API_KEY_FORBIDDEN" {
+			a.t.Errorf("%s, a key where people go: %s", op.OperationID, got.Body)
+		}
+	case op.scoped():
+		if got := a.fire("a key without the scope", func(x *shot) { x.who = a.narrow }, 403); got.code() != "INSUFFICIENT_SCOPE" {
+			a.t.Errorf("%s, a key without the scope: %s", op.OperationID, got.Body)
+		}
+	}
+	if op.method != http.MethodGet {
+		got := a.fire("a page of others", func(x *shot) {
+			x.who, x.headers = a.made["acme"]["owner"], map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"}
+		}, 403)
+		if got.code() != "CSRF_FAILED" {
+			a.t.Errorf("%s, a page of others: %s", op.OperationID, got.Body)
+		}
+	}
+}
+
+func (a *attack) paths() {
+	for name, own := range a.base.path {
+		none := []int{404}
+		if a.base.op.OperationID == "removeSegmentMember" && name == "contact_id" {
+			none = append(none, 204) // who is no member is none afterwards
+		}
+		for _, text := range a.few(hostile) {
+			if text == "" || text == " " {
+				continue
+			}
+			a.fire(fmt.Sprintf("%s = %.40q", name, text), func(x *shot) { x.path[name] = text }, none...)
+		}
+		for key, mine := range a.made["acme"] {
+			if theirs := a.made["other"][key]; mine == own && theirs != "" && theirs != mine {
+				a.fire(name+" of another tenant", func(x *shot) { x.path[name] = theirs }, none...)
+			}
+		}
+	}
+}
+
+func (a *attack) queries() {
+	for _, p := range a.base.op.Parameters {
+		if p.Value.In != "query" {
+			continue
+		}
+		name := p.Value.Name
+		for _, text := range append(a.few(hostile), "-1", "1e9", "\xff\xfe", "a,b,,c") {
+			wanted := []int(nil)
+			if strings.ContainsRune(text, 0) || text == "\xff\xfe" {
+				wanted = []int{400}
+			}
+			a.fire(fmt.Sprintf("?%s=%.40q", name, text), func(x *shot) {
+				if x.query == nil {
+					x.query = url.Values{}
+				}
+				x.query.Set(name, text)
+			}, wanted...)
+		}
+		a.fire("?"+name+" twice", func(x *shot) { x.query = url.Values{name: {"a", "b"}} })
+	}
+}
+
+func (a *attack) bodies() {
+	for what, body := range map[string]string{
+		"broken": `{"a":`, "a list": `[]`, "a string": `"x"`, "a number": `5`, "true": `true`, "two values": `{} {}`, "Latin-1": "{\"name\": \"\xe9\"}",
+		"deep": strings.Repeat("[", 20_000), "deep and whole": `{"name": ` + strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000) + `}`, "XML": `<a/>`, "a NUL": "{\x00}",
+	} {
+		wanted := []int{400}
+		if what == "deep and whole" {
+			wanted = nil // nobody knows the field, perhaps
+		}
+		a.fire("the body is "+what, func(x *shot) { x.body = body }, wanted...)
+	}
+	if a.base.op.maxBody() <= 5<<20 {
+		huge := `{"name": "` + strings.Repeat("x", a.base.op.maxBody()) + `"}`
+		a.fire("the body is too large", func(x *shot) { x.body = huge }, 413)
+	}
+	for _, typ := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ";;", "application/xml"} {
+		a.fire("a body of "+typ, func(x *shot) { x.headers = map[string]string{"Content-Type": typ} }, 415)
+	}
+	a.fire("a body that is packed", func(x *shot) { x.headers = map[string]string{"Content-Encoding": "gzip"} }, 415)
+}
+
+func (a *attack) fields() {
+	var typed []string
+	all := a.base.body
+	for _, f := range fieldsOf(a.base.op.body()) {
+		set := func(value string) func(*shot) {
+			return func(x *shot) { x.body = f.with(a.t, x.body, value) }
+		}
+		what := func(value string) string { return fmt.Sprintf("%s = %.60s", f, value) }
+		var types []string
+		if f.schema.Type != nil {
+			types = slices.DeleteFunc(f.schema.Type.Slice(), func(t string) bool { return t == "null" })
+		}
+		for _, typ := range types {
+			for _, value := range a.few(wrong[typ]) {
+				if value == `{}` && f.schema.Properties != nil {
+					continue
+				}
+				a.fire(what(value), set(value), 400)
+			}
+		}
+		if len(types) == 1 && len(f.path) == 1 {
+			typed = append(typed, f.String())
+			all = f.with(a.t, all, wrong[types[0]][2])
+		}
+		a.fire(what("null"), set("null"))
+		if len(types) == 0 || slices.Contains(types, "string") {
+			for _, text := range a.few(hostile) {
+				wanted := []int(nil)
+				if strings.ContainsRune(text, 0) {
+					wanted = []int{400}
+				}
+				a.fire(what(quoted(text)), set(quoted(text)), wanted...)
+			}
+			for key, theirs := range a.made["other"] {
+				if strings.Contains(a.base.body, `"`+f.path[len(f.path)-1]+`": "`+a.made["acme"][key]+`"`) && theirs != a.made["acme"][key] && strings.Contains(f.String(), "id") {
+					a.fire(what("a foreign id"), set(quoted(theirs)), 400, 404)
+				}
+			}
+		}
+		if len(types) == 0 || slices.Contains(types, "integer") || slices.Contains(types, "number") {
+			for _, n := range a.few(numbers) {
+				a.fire(what(n), set(n))
+			}
+		}
+		if slices.Contains(types, "array") {
+			a.arrays(f, set)
+		}
+		if len(types) == 0 || slices.Contains(types, "object") && f.schema.Properties == nil {
+			for _, value := range []string{`{"a\u0000b": 1}`, `{"": {"": [null, {}]}}`, `{"a": 1e999}`, `{"` + noise + `": "` + noise + `"}`, `{"a": "\u0000"}`, `[1, "x", null]`, `{"a": ` + strings.Repeat("[", 500) + strings.Repeat("]", 500) + `}`} {
+				a.fire(what(value), set(value))
+			}
+		}
+	}
+	a.together(all, typed)
+}
+
+// arrays are too long, or hold what they should not.
+func (a *attack) arrays(f field, set func(string) func(*shot)) {
+	many := func(value string, n int) string { return "[" + strings.Repeat(value+",", n-1) + value + "]" }
+	for what, value := range map[string]string{"null in a list": `[null]`, "lists in a list": `[[[]]]`, "many strings": many(`"x"`, 10_000), "many ids": many(`"01900000-0000-7000-8000-000000000071"`, 10_000), "mixed": `["a", 1, {}]`, "a NUL": `["a\u0000"]`, "noise": `["` + noise + `"]`, "empty text": `[""]`} {
+		wanted := []int(nil)
+		if what == "lists in a list" || what == "mixed" || what == "null in a list" || what == "a NUL" {
+			wanted = []int{400}
+		}
+		if f.schema.Items.Value.Type == nil && what != "a NUL" {
+			wanted = nil
+		}
+		a.fire(f.String()+": "+what, set(value), wanted...)
+	}
+	for key, theirs := range a.made["other"] {
+		if strings.Contains(a.base.body, `["`+a.made["acme"][key]+`"]`) && theirs != a.made["acme"][key] && strings.HasSuffix(f.String(), "ids") {
+			a.fire(f.String()+": a foreign id", set(`["`+theirs+`"]`))
+		}
+	}
+}
+
+// together has every field wrong in one request: all are told.
+func (a *attack) together(body string, typed []string) {
+	if len(typed) == 0 {
+		return
+	}
+	got := a.fire("every field is wrong", func(x *shot) { x.body = body }, 400)
+	e, _ := got.body["error"].(map[string]any)
+	details, _ := e["details"].(map[string]any)
+	told := map[string]bool{}
+	for _, f := range asList(details["fields"]) {
+		path, _ := f.(map[string]any)["path"].(string)
+		told[path] = true
+	}
+	for _, f := range typed {
+		if !told[f] {
+			a.t.Errorf("%s: every field is wrong, but of %s nothing is told\nsent %s\ngot %s", a.base.op.OperationID, f, body, got.Body)
+		}
+	}
+}
+
+func asList(v any) []any { list, _ := v.([]any); return list }
+
+// atOnce sends the request in order many times at once.
+func (a *attack) atOnce() {
+	if a.base.op.method == http.MethodGet {
+		return
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			x := a.base
+			x.what, x.body = "at once", strings.ReplaceAll(x.body, "{n}", "0")
+			a.fits(a.t, x, a.send(a.t, x))
+		})
+	}
+	wg.Wait()
+}
+
+// readers answer whatever was written before.
+func (a *attack) readers() {
+	if a.base.op.method == http.MethodGet {
+		return
+	}
+	for _, st := range rest {
+		op := a.ops[st.op]
+		if op.method != http.MethodGet || !op.ofTenant() {
+			continue
+		}
+		x := a.shot("acme", st)
+		x.what, x.query = "after the battery on "+a.base.op.OperationID, nil
+		a.fits(a.t, x, a.send(a.t, x))
+	}
+}
+
+// No operation breaks, whatever it is sent; what it refuses is refused as the
+// document says and leaves nothing behind; and no tenant touches another.
+func TestNoOperationBreaksOnHostileInput(t *testing.T) {
+	t.Parallel()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		filled := newSiege(t, dbtest.SQLite(t))
+		open := copied(t, filled.db)
+		for _, st := range slices.Concat(opening, rest) {
+			if st.op == "createBroadcast" && st.remember == "second" || st.op == "createMtaConfig" && st.remember == "lane" || st.op == "scheduleBroadcast" && st.path["broadcast_id"] == "{second}" {
+				continue
+			}
+			t.Run(st.op, func(t *testing.T) {
+				t.Parallel()
+				before := filled.sums(t, "other")
+				a := &attack{t: t, base: filled.shot("acme", again(st))}
+				a.renew = func() {
+					if a.siege != nil {
+						a.unchanged(t, "other", before)
+					}
+					db, file := open(t)
+					a.siege = filled.with(t, db)
+					a.commits = dataVersion(t, file)
+					a.warm()
+				}
+				a.renew()
+				a.run()
+				a.readers()
+				a.unchanged(t, "other", before)
+			})
+		}
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		s := newSiege(t, dbtest.Postgres(t))
+		before := s.sums(t, "other")
+		for _, st := range slices.Concat(opening, rest) {
+			if op := s.ops[st.op]; st.op == "deleteTenant" || st.op == "logOut" || op.open() {
+				continue
+			}
+			a := &attack{siege: s, t: t, base: s.shot("acme", again(st)), commits: func() int { return 0 }, sample: true}
+			a.run()
+			a.readers()
+		}
+		s.unchanged(t, "other", before)
+	})
+}
+
+// again returns a step that can be made more than once.
+func again(st step) step {
+	if body, ok := fresh[st.op]; ok {
+		st.body = body
+	}
+	return st
+}
+
+// warm lets the credentials be noted as used, which is written once a minute.
+func (a *attack) warm() {
+	for _, who := range []string{a.key["acme"], a.narrow, a.roles[auth.Owner]} {
+		a.send(a.t, shot{what: "warm", op: a.ops["getAccount"], who: who})
+	}
+}
+
+// dataVersion returns a count that goes on whenever another connection has
+// changed the database.
+func dataVersion(t testing.TB, file string) func() int {
+	t.Helper()
+	db, err := driver.Open("file:" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	db.SetMaxOpenConns(1)
+	return func() (n int) {
+		if err := db.QueryRow(`PRAGMA data_version`).Scan(&n); err != nil {
+			t.Errorf("data_version: %v", err)
+		}
+		return n
+	}
+}
