@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"crypto/rand"
 	"crypto/rsa"
 	"database/sql"
 	"errors"
@@ -31,15 +30,12 @@ import (
 // limits are messages a second of clients that do nothing but send.
 type limits struct{ plain, pipelined float64 }
 
-// bareLimits sends the sample to the sink as fast as bare clients can.
-func bareLimits(ctx context.Context, o options, address string, sample []byte, n int, sign bool) (limits, error) {
+// bareLimits sends the sample to the sink as fast as bare clients can; with a
+// key, they sign it each time.
+func bareLimits(ctx context.Context, o options, address string, sample []byte, n int, key *rsa.PrivateKey) (limits, error) {
 	n = min(n, 100_000)
 	var signer func([]byte) ([]byte, error)
-	if sign {
-		key, err := rsa.GenerateKey(rand.Reader, 2048)
-		if err != nil {
-			return limits{}, err
-		}
+	if key != nil {
 		k, err := dkim.NewRSAKey(key)
 		if err != nil {
 			return limits{}, err
@@ -196,17 +192,22 @@ func databaseFor(ctx context.Context, o options, dialect string) (string, func()
 	}, nil
 }
 
-// seed fills the list in a database that the program has open as well.
-func seed(ctx context.Context, p *harness.Program, list string, n int) error {
+// seed fills the list in a database that the program has open as well, and
+// returns the key that the program signs with.
+func seed(ctx context.Context, p *harness.Program, ready *harness.Ready, n int) (*rsa.PrivateKey, error) {
 	address := p.Database
 	if address == "" {
 		address = "sqlite:packetboat.db"
 	}
 	db, err := sqldb.Open(ctx, address, sqldb.Options{DataDir: p.Dir})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return errors.Join(harness.Seed(ctx, db, list, n, "example.com"), db.Close())
+	key, err := p.SigningKey(ctx, db, ready.Domain)
+	if err == nil {
+		err = harness.Seed(ctx, db, ready.List, n, "example.com")
+	}
+	return key, errors.Join(err, db.Close())
 }
 
 // body is 10 KB of HTML with three tracked links and merge fields.

@@ -114,7 +114,7 @@ func (p *Program) Start(ctx context.Context) error {
 		"PACKETBOAT_BOOTSTRAP_ADMIN_PASSWORD="+Password, "PACKETBOAT_BOOTSTRAP_API_KEY="+p.Key,
 		"PACKETBOAT_RATE_LIMIT_PER_MINUTE=1000000")
 	if p.Database != "" { // several processes on one database share one key
-		cmd.Env = append(cmd.Env, "PACKETBOAT_SECRET_KEY="+base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32)))
+		cmd.Env = append(cmd.Env, "PACKETBOAT_SECRET_KEY="+base64.StdEncoding.EncodeToString(sharedKey))
 	}
 	cmd.Env = append(cmd.Env, p.Env...)
 	log, err := os.OpenFile(p.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -222,7 +222,7 @@ func (p *Program) Run(ctx context.Context, args ...string) (string, error) {
 	}
 	cmd.Env = append(os.Environ(), "PACKETBOAT_DATA_DIR="+p.Dir, "PACKETBOAT_DATABASE_URL="+database)
 	if p.Database != "" {
-		cmd.Env = append(cmd.Env, "PACKETBOAT_SECRET_KEY="+base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32)))
+		cmd.Env = append(cmd.Env, "PACKETBOAT_SECRET_KEY="+base64.StdEncoding.EncodeToString(sharedKey))
 	}
 	out, err := cmd.CombinedOutput()
 	if err != nil {

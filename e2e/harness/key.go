@@ -1,0 +1,41 @@
+package harness
+
+import (
+	"bytes"
+	"context"
+	"crypto/rsa"
+
+	"packetboat/internal/id"
+	"packetboat/internal/secret"
+	"packetboat/internal/sender"
+	"packetboat/internal/sqldb"
+)
+
+// sharedKey is the secret key of programs on a server of their own, where
+// several processes must have the same.
+var sharedKey = bytes.Repeat([]byte{7}, secret.KeyBytes)
+
+// SigningKey returns the DKIM key that the program signs a domain's mail with.
+func (p *Program) SigningKey(ctx context.Context, db *sqldb.DB, domain string) (*rsa.PrivateKey, error) {
+	key := sharedKey
+	if p.Database == "" {
+		var err error
+		if key, err = secret.FromFile(p.Dir); err != nil {
+			return nil, err
+		}
+	}
+	box, err := secret.NewBox(key)
+	if err != nil {
+		return nil, err
+	}
+	var tenant id.Tenant
+	if err := db.QueryRow(ctx, `SELECT tenant_id FROM tenant WHERE slug = $1`, Tenant).Scan(&tenant); err != nil {
+		return nil, err
+	}
+	d, err := sender.DomainByName(ctx, db, tenant, domain)
+	if err != nil {
+		return nil, err
+	}
+	private, _, err := sender.DomainKey(ctx, db, box, tenant, d.ID)
+	return private, err
+}
