@@ -184,38 +184,58 @@ func CreateStage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ch StageCh
 		return Stage{}, err
 	}
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
-		list, err := Stages(ctx, tx, tenant)
-		if err != nil {
-			return err
-		}
-		if len(list) >= maxStages {
-			return ErrLimit.Sayf("a tenant may have at most %d stages", maxStages)
-		}
-		if ch.SortOrder == nil && len(list) > 0 {
-			s.SortOrder = list[len(list)-1].SortOrder + 1
-		}
-		s.Default = len(list) == 0 || ch.Default != nil && *ch.Default
-		if s.Default {
-			if err := noDefault(ctx, tx, tenant); err != nil {
+		for { // until nobody else has just taken the slug
+			if inserted, err := s.insert(ctx, tx, tenant, ch); inserted || err != nil {
 				return err
 			}
 		}
-		s.Slug, err = slug.Free(slug.Derive(s.Name, '-'), '-', func(try string) (bool, error) {
-			return slices.ContainsFunc(list, func(have Stage) bool { return have.Slug == try }), nil
-		})
-		if err != nil {
-			return err
-		}
-		_, err = tx.Exec(ctx, `
-			INSERT INTO contact_stage (tenant_id, id, name, slug, category, color, description, sort_order, is_default, created_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-			tenant, s.ID, s.Name, s.Slug, s.Category, s.Color, s.Description, s.SortOrder, s.Default, sqldb.Micros(s.CreatedAt))
-		return err
 	})
 	if err != nil {
 		return Stage{}, fmt.Errorf("create a stage: %w", err)
 	}
 	return s, nil
+}
+
+// insert adds a new stage behind the others, unless its slug was taken meanwhile.
+func (s *Stage) insert(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ch StageChange) (bool, error) {
+	list, err := stagesKept(ctx, tx, tenant)
+	if err != nil {
+		return false, err
+	}
+	if len(list) >= maxStages {
+		return false, ErrLimit.Sayf("a tenant may have at most %d stages", maxStages)
+	}
+	if ch.SortOrder == nil && len(list) > 0 {
+		s.SortOrder = list[len(list)-1].SortOrder + 1
+	}
+	s.Default = len(list) == 0 || ch.Default != nil && *ch.Default
+	if s.Default {
+		if err := noDefault(ctx, tx, tenant); err != nil {
+			return false, err
+		}
+	}
+	s.Slug, err = slug.Free(slug.Derive(s.Name, '-'), '-', func(try string) (bool, error) {
+		return slices.ContainsFunc(list, func(have Stage) bool { return have.Slug == try }), nil
+	})
+	if err != nil {
+		return false, err
+	}
+	n, err := tx.Exec(ctx, `
+		INSERT INTO contact_stage (tenant_id, id, name, slug, category, color, description, sort_order, is_default, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+		ON CONFLICT (tenant_id, slug) DO NOTHING`,
+		tenant, s.ID, s.Name, s.Slug, s.Category, s.Color, s.Description, s.SortOrder, s.Default, sqldb.Micros(s.CreatedAt))
+	return n == 1, err
+}
+
+// stagesKept returns the tenant's stages and lets nobody else change them until
+// the transaction ends: one of them is the default, and there is a limit.
+func stagesKept(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) ([]Stage, error) {
+	rows, err := tx.Query(ctx, `SELECT id FROM contact_stage WHERE tenant_id = $1 ORDER BY id`+tx.ForUpdate(), tenant)
+	if _, err := sqldb.Collect(rows, err, func(row func(...any) error) (s id.Stage, err error) { return s, row(&s) }); err != nil {
+		return nil, fmt.Errorf("keep the stages: %w", err)
+	}
+	return Stages(ctx, tx, tenant)
 }
 
 // FirstStages gives a new account a pipeline to begin with (contract A6), whose
@@ -244,10 +264,15 @@ func noDefault(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) error {
 func UpdateStage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stage id.Stage, ch StageChange) (Stage, error) {
 	var s Stage
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
-		var err error
-		if s, err = StageByID(ctx, tx, tenant, stage); err != nil {
+		list, err := stagesKept(ctx, tx, tenant)
+		if err != nil {
 			return err
 		}
+		i := slices.IndexFunc(list, func(have Stage) bool { return have.ID == stage })
+		if i < 0 {
+			return ErrNoStage
+		}
+		s = list[i]
 		if err := ch.apply(&s); err != nil {
 			return err
 		}
@@ -273,7 +298,7 @@ func UpdateStage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stage id.S
 func OrderStages(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Stage) ([]Stage, error) {
 	var list []Stage
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
-		have, err := Stages(ctx, tx, tenant)
+		have, err := stagesKept(ctx, tx, tenant)
 		if err != nil {
 			return err
 		}
@@ -315,7 +340,7 @@ type stageHolders struct {
 // one, a stage that has contacts stays. The default stage always stays.
 func DeleteStage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stage, replacement id.Stage, now time.Time) error {
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
-		stages, err := Stages(ctx, tx, tenant)
+		stages, err := stagesKept(ctx, tx, tenant)
 		if err != nil {
 			return err
 		}
