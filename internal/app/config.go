@@ -14,6 +14,7 @@ import (
 
 	"packetboat/internal/auth"
 	"packetboat/internal/fault"
+	"packetboat/internal/mail/address"
 	"packetboat/internal/secret"
 	"packetboat/internal/tenant"
 )
@@ -123,9 +124,8 @@ func (o Options) Config() (Config, error) {
 	}
 	if !hostPort(c.Listen) {
 		m.add("PACKETBOAT_LISTEN", "is %q; write host:port, such as 127.0.0.1:8080 or :8080", o.Listen)
-	} else {
-		c.baseURL(o.BaseURL, &m)
 	}
+	c.baseURL(o.BaseURL, &m)
 	if o.SecretKey != "" {
 		key, err := secret.Parse(o.SecretKey)
 		if err != nil {
@@ -244,6 +244,11 @@ func (b Bootstrap) check(m *Mistakes) {
 	}
 	if (b.AdminEmail == "") != (b.AdminPassword == "") {
 		m.add("PACKETBOAT_BOOTSTRAP_ADMIN_EMAIL", "and PACKETBOAT_BOOTSTRAP_ADMIN_PASSWORD go together; set both or neither")
+	}
+	if b.AdminEmail != "" {
+		if _, err := address.Normalize(b.AdminEmail); err != nil {
+			m.add("PACKETBOAT_BOOTSTRAP_ADMIN_EMAIL", "is not an address: %s", err)
+		}
 	}
 	if b.AdminPassword != "" {
 		var p fault.Problems

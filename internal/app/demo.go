@@ -44,6 +44,11 @@ func Demo(ctx context.Context, cfg Config, log *slog.Logger, out io.Writer) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
+	unlock, err := soleServer(store.DB.File()) // the one that serves it sends with its own address
+	if err != nil {
+		return err
+	}
+	unlock()
 	now := time.Now()
 	if err := cfg.Bootstrap.Apply(ctx, store.DB, auth.NewPasswords(), now); err != nil {
 		return err
