@@ -75,8 +75,6 @@ func (s *Server) assemble(ctx context.Context, registry prometheus.Registerer) (
 	mux := http.NewServeMux()
 	s.health(mux)
 	if s.has(RoleAPI) || s.has(RoleApp) {
-		wake := waking(router, wakeDispatch, wakeDeliver, wakeJournal)
-		mux.Handle("/", wake)
 		document, err := router.Document()
 		if err != nil {
 			return nil, err
@@ -112,6 +110,9 @@ func (s *Server) assemble(ctx context.Context, registry prometheus.Registerer) (
 		out.loops = append(out.loops, loop{"hits", hits.Run})
 	}
 	out.handler = mux
+	if s.has(RoleAPI) || s.has(RoleApp) {
+		out.handler = front(mux, waking(router, wakeDispatch, wakeDeliver, wakeJournal))
+	}
 	if s.has(RoleWorker) {
 		out.loops = append(out.loops, s.engines(registry, keys, contents, senders, letters, private, wakeDispatch, wakeDeliver, wakeJournal)...)
 	}

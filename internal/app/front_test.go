@@ -1,0 +1,104 @@
+package app
+
+import (
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// served is the whole program as requests see it, without its loops.
+func served(t *testing.T) http.Handler {
+	t.Helper()
+	o := DefaultOptions()
+	o.DataDir = t.TempDir()
+	cfg, err := o.Config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	server := &Server{Config: cfg, Store: store, Roles: []Role{RoleAPI, RoleApp, RoleTrack}, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	made, err := server.assemble(t.Context(), prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.handler
+}
+
+// Whatever has no route is answered by the API, in its envelope, wherever the
+// path leads and however it is written.
+func TestWhatHasNoRouteIsAnsweredInTheEnvelope(t *testing.T) {
+	t.Parallel()
+	h := served(t)
+	for _, tt := range []struct {
+		method, path string
+		status       int
+		code         string
+	}{
+		{"GET", "//t/x", 404, "NOT_FOUND"},
+		{"POST", "//t/x/api/contacts", 404, "NOT_FOUND"},
+		{"GET", "/t//api/contacts", 404, "NOT_FOUND"},
+		{"GET", "/t/x/../y/api/contacts", 404, "NOT_FOUND"},
+		{"GET", "/t/x/./api", 404, "NOT_FOUND"},
+		{"GET", "//docs", 404, "NOT_FOUND"},
+		{"GET", "//", 404, "NOT_FOUND"},
+		{"GET", "/docs/../healthz", 404, "NOT_FOUND"},
+		{"GET", "//_q/o/x.gif", 404, "NOT_FOUND"},
+		{"GET", "/nowhere", 404, "NOT_FOUND"},
+		{"GET", "/t/nobody/api/contacts", 404, "TENANT_NOT_FOUND"},
+		{"POST", "/docs", 404, "NOT_FOUND"},
+		{"DELETE", "/healthz", 404, "NOT_FOUND"},
+		{"PUT", "/api/discover", 405, "METHOD_NOT_ALLOWED"},
+	} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(tt.method, "http://127.0.0.1:8080"+tt.path, nil))
+		var body struct {
+			Error struct{ Code string }
+		}
+		if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil || w.Code != tt.status || body.Error.Code != tt.code || w.Header().Get("X-Request-Id") == "" {
+			t.Errorf("%s %s = %d %s %s, want %d %s in the envelope", tt.method, tt.path, w.Code, w.Header().Get("Location"), w.Body, tt.status, tt.code)
+		}
+	}
+}
+
+func TestPagesAreServedBesideTheAPI(t *testing.T) {
+	t.Parallel()
+	h := served(t)
+	for target, want := range map[string]struct {
+		status int
+		typ    string
+	}{
+		"/docs":              {200, "text/html"},
+		"/docs/":             {200, "text/html"},
+		"/docs/style.css":    {200, "text/css"},
+		"/healthz":           {200, "application/json"},
+		"/readyz":            {200, "application/json"},
+		"/api/discover":      {200, "application/json"},
+		"/api/openapi.json":  {200, "application/json"},
+		"/mailbox/style.css": {200, "text/css"},
+		"/_q/ping":           {204, ""},
+		"/_q/o/x.gif":        {200, "image/gif"},
+		"/_q/u/x":            {404, "text/html"},
+		"/robots.txt":        {200, "text/plain"},
+	} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest("GET", "http://127.0.0.1:8080"+target, nil))
+		if got := w.Header().Get("Content-Type"); w.Code != want.status || !strings.HasPrefix(got, want.typ) {
+			t.Errorf("GET %s = %d %s, want %d %s", target, w.Code, got, want.status, want.typ)
+		}
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest("GET", "http://127.0.0.1:8080/mailbox", nil))
+	if w.Code/100 != 3 || w.Header().Get("Location") != "/mailbox/" {
+		t.Errorf("GET /mailbox = %d %s, want the way to /mailbox/", w.Code, w.Header().Get("Location"))
+	}
+}
