@@ -1,0 +1,112 @@
+package httpapi_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/sqldb/dbtest"
+)
+
+// leastRole returns who may do what, as the product promises it: viewers read,
+// but for keys and the audit log; editors work with people and broadcasts;
+// admins set up; owners alone end a tenant.
+func leastRole(op operation) auth.Role {
+	path := strings.TrimPrefix(op.path, "/t/{tenant}/api/")
+	resource, _, _ := strings.Cut(path, "/")
+	switch {
+	case op.OperationID == "deleteTenant":
+		return auth.Owner
+	case strings.HasPrefix(path, "auth/api-keys"), resource == "audit-log":
+		return auth.Admin
+	case op.method == "GET":
+		return auth.Viewer
+	case slices.Contains([]string{"contacts", "segments", "broadcasts", "suppressions"}, resource):
+		return auth.Editor
+	case slices.Contains([]string{"email-types", "email-categories", "sending-domains", "sending-identities", "mta-configs", "settings", "users"}, resource):
+		return auth.Admin
+	}
+	return ""
+}
+
+// Every person may do what their role says, and no more: whoever may not is
+// told so before anything else is looked at.
+func TestEachRoleMayDoWhatItShould(t *testing.T) {
+	t.Parallel()
+	s := newSiege(t, dbtest.SQLite(t))
+	open := copied(t, s.db)
+	roles := []auth.Role{auth.Viewer, auth.Editor, auth.Admin, auth.Owner}
+	for _, st := range slices.Concat(opening, rest) {
+		op := s.ops[st.op]
+		if !op.ofTenant() {
+			continue
+		}
+		least := leastRole(op)
+		if least == "" || op.role() != least {
+			t.Errorf("%s: the least role is %q, want %q", st.op, op.role(), least)
+			continue
+		}
+		at := slices.Index(roles, least)
+		before := s.sums(t, "acme")
+		for _, role := range roles[:at] {
+			x := s.shot("acme", st)
+			x.what, x.who = "as "+string(role), s.roles[role]
+			if a := s.send(t, x); a.Code != 403 || a.code() != "FORBIDDEN" {
+				t.Errorf("%s as %s = %d %s, want 403", st.op, role, a.Code, a.Body)
+			}
+		}
+		s.unchanged(t, "acme", before)
+		if op.method == "GET" { // the others change things, so the least of those who may has a world of its own
+			x := s.shot("acme", st)
+			x.what, x.who = "as "+string(least), s.roles[least]
+			if a := s.send(t, x); a.Code != st.status {
+				t.Errorf("%s as %s = %d %s, want %d", st.op, least, a.Code, a.Body, st.status)
+			}
+		}
+	}
+	t.Run("the least who may", func(t *testing.T) {
+		db, _ := open(t)
+		s := s.with(t, db)
+		for _, st := range rest {
+			op := s.ops[st.op]
+			if !op.ofTenant() || op.method == "GET" || st.op == "removeMember" || st.op == "updateMember" {
+				continue
+			}
+			x := s.shot("acme", st)
+			x.what, x.who = "as the least who may", s.roles[leastRole(op)]
+			if a := s.send(t, x); a.Code == 403 || a.Code == 401 {
+				t.Errorf("%s as %s = %d %s", st.op, leastRole(op), a.Code, a.Body)
+			}
+		}
+	})
+}
+
+// Members are changed by admins, but owners by owners only.
+func TestAdminsHaveNoPowerOverOwners(t *testing.T) {
+	t.Parallel()
+	s := newSiege(t, dbtest.SQLite(t))
+	owner := map[string]string{"id": "{user_owner}"}
+	for _, st := range []step{
+		{op: "updateMember", path: owner, body: `{"role": "viewer"}`},
+		{op: "updateMember", path: owner, body: `{"status": "disabled"}`},
+		{op: "updateMember", path: map[string]string{"id": "{user_admin}"}, body: `{"role": "owner"}`},
+		{op: "updateMember", path: map[string]string{"id": "{user_editor}"}, body: `{"role": "owner"}`},
+		{op: "removeMember", path: owner},
+		{op: "inviteMember", body: `{"email": "new@acme.example", "role": "owner"}`},
+	} {
+		before := s.sums(t, "acme")
+		x := s.shot("acme", st)
+		x.what, x.who = "as admin", s.roles[auth.Admin]
+		a := s.send(t, x)
+		s.fits(t, x, a)
+		if a.Code != 403 {
+			t.Errorf("%s %s as admin = %d %s, want 403", st.op, st.body, a.Code, a.Body)
+		}
+		s.unchanged(t, "acme", before)
+	}
+	last := s.shot("acme", step{op: "removeMember", path: owner})
+	if a := s.send(t, last); a.Code != 409 || a.code() != "IN_USE" {
+		t.Errorf("the last owner leaves: %d %s, want 409 IN_USE", a.Code, a.Body)
+	}
+}
