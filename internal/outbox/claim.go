@@ -93,17 +93,18 @@ func (n *Node) Claim(ctx context.Context, tenant id.Tenant, stream string, limit
 	return items, nil
 }
 
-// Release puts claimed messages back whose attempt has not begun.
+// Release puts claimed messages back whose attempt has not begun. They are due
+// when their DueAt says, which may be later than it was.
 func (n *Node) Release(ctx context.Context, items []Item) error {
 	if len(items) == 0 {
 		return nil
 	}
-	t := n.DB.Table("tenant_id TEXT", "id TEXT", "epoch BIGINT")
+	t := n.DB.Table("tenant_id TEXT", "id TEXT", "epoch BIGINT", "due_at BIGINT")
 	for _, it := range items {
-		t.Add(it.Tenant, it.ID, it.Epoch)
+		t.Add(it.Tenant, it.ID, it.Epoch, it.DueAt.UnixMicro())
 	}
 	_, err := n.DB.Exec(ctx, `
-		UPDATE outbox SET state = 'queued', owner = NULL
+		UPDATE outbox SET state = 'queued', owner = NULL, due_at = v.due_at
 		FROM `+t.As("v", 1)+`
 		WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id AND outbox.epoch = v.epoch
 			AND outbox.state = 'claimed' AND outbox.attempt_at IS NULL`, t.Args()...)

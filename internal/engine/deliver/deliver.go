@@ -3,12 +3,17 @@
 //	feeder (one per open stream)       workers (as many per lane as connections)
 //	  claim a batch                      build: render, rewrite, compose, sign
 //	  look at each contact again    ──►  commit: last result + this intent
-//	  skip, or hand on to its lane       send
+//	  skip, hold, or hand to its lane    send
 //
 // What a worker has learned of one message and that it begins the next go into
 // one group commit, for which it waits: so no connection ever has more than one
 // message whose end is not written down (mail-notes 9.2). Whether a contact may
-// still be mailed is asked when its message is claimed, moments before it leaves.
+// still be mailed is asked when its message is claimed, moments before it leaves,
+// and again when those moments turn out to be many.
+//
+// What cannot leave now but may later is held: its tenant or domain is paused,
+// its sender or lane switched off, or the lane rests because it could not be
+// reached. Held messages are put back, and nobody looks at them for a while.
 //
 // The node renews a lease while it works. When it cannot, it stops beginning
 // attempts well before others take its messages for abandoned.
@@ -16,7 +21,6 @@ package deliver
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -39,7 +43,13 @@ const (
 	renewEvery  = 5 * time.Second
 	leaseMargin = 15 * time.Second
 	lookEvery   = 500 * time.Millisecond
+)
+
+// How a shutdown is bounded: attempts under way have stopWithin to end before
+// their connections are cut, and then writeWithin to be written down.
+const (
 	stopWithin  = 20 * time.Second
+	writeWithin = 5 * time.Second
 )
 
 // Engine is the loop that delivers.
@@ -56,17 +66,19 @@ type Engine struct {
 	Wake     <-chan struct{} // messages were put, or a stream was let go
 	Stored   func()          // called after results were written; may be nil
 
-	FeedbackSender string // the last part of Feedback-ID
-	AllowPrivate   bool   // relays on loopback and private addresses (contract B27c)
-	Alone          bool   // no other process uses the database: an earlier run's messages are taken back at once
+	FeedbackSender string        // the last part of Feedback-ID
+	AllowPrivate   bool          // relays on loopback and private addresses (contract B27c)
+	Alone          bool          // no other process uses the database: an earlier run's messages are taken back at once
+	Grace          time.Duration // how long attempts under way may take at the end; 0 means 20 s
 
 	node       *outbox.Node
-	leaseUntil atomic.Int64 // microseconds
+	leaseUntil atomic.Pointer[time.Time]
 	commits    *sqldb.Group[*step]
-	stopped    chan struct{} // closed when nobody waits any longer
+	cut        context.Context // ends when connections are cut
+	giveUp     context.Context // ends when nothing more is written
 	settings   settings
 	lanes      lanes
-	feeding    sync.Map // stream key -> struct{}
+	feeders    feeders
 }
 
 // Run delivers until ctx ends, then finishes the attempts under way, writes what
@@ -74,77 +86,57 @@ type Engine struct {
 func (e *Engine) Run(ctx context.Context) error {
 	e.node = &outbox.Node{DB: e.DB, Owner: id.New[string]()}
 	e.commits = sqldb.NewGroup(maxCommit, e.commit)
-	e.stopped = make(chan struct{})
 	e.settings.engine, e.lanes.engine = e, e
+	e.feeders.init()
+	// The writers outlive ctx: what is under way must still be written.
+	background, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	var cut, giveUp context.CancelFunc
+	e.cut, cut = context.WithCancel(background)
+	e.giveUp, giveUp = context.WithCancel(background)
+	defer cut()
+	defer giveUp()
 	if err := e.renew(ctx); err != nil {
 		return err
 	}
 	if err := e.reap(ctx, e.Alone); err != nil {
 		return err
 	}
-	// The writers outlive ctx: what is under way must still be written.
-	background, end := context.WithCancel(context.WithoutCancel(ctx))
-	defer end()
-	var writers, feeders sync.WaitGroup
+	var writers sync.WaitGroup
 	writers.Go(func() { _ = e.commits.Run(background) })
 	writers.Go(func() { e.keepLease(background) })
 
-	e.loop(ctx, &feeders)
-	feeders.Wait()
-	timer := time.AfterFunc(stopWithin, func() { close(e.stopped) })
+	e.loop(ctx)
+	grace := stopWithin
+	if e.Grace > 0 {
+		grace = e.Grace
+	}
+	defer time.AfterFunc(grace, cut).Stop()
+	defer time.AfterFunc(grace+writeWithin, giveUp).Stop()
+	e.feeders.wg.Wait()
 	e.lanes.stop()
-	timer.Stop()
-	err := e.node.Leave(background)
+	err := e.node.Leave(e.giveUp)
 	end()
 	writers.Wait()
 	return err
 }
 
-func (e *Engine) loop(ctx context.Context, feeders *sync.WaitGroup) {
+func (e *Engine) loop(ctx context.Context) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
-		if err := e.look(ctx, feeders); err != nil && ctx.Err() == nil {
+		if err := e.look(ctx); err != nil && ctx.Err() == nil {
 			e.Log.Error("waiting messages are not looked at", "err", err)
 		}
+		e.lanes.tidy()
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		case <-e.Wake:
+		case <-e.feeders.again:
 		}
 	}
-}
-
-// look gives every stream that has due messages a feeder, and cancels what waits
-// of cancelled ones.
-func (e *Engine) look(ctx context.Context, feeders *sync.WaitGroup) error {
-	ready, err := outbox.ReadyStreams(ctx, e.DB)
-	if err != nil {
-		return err
-	}
-	for _, r := range ready {
-		if r.Cancelled {
-			if _, err := outbox.Sweep(ctx, e.DB, r.Tenant, r.Stream); err != nil {
-				return err
-			}
-			continue
-		}
-		if r.NextDue.IsZero() || r.NextDue.After(e.Now()) {
-			continue
-		}
-		key := string(r.Tenant) + "/" + r.Stream
-		if _, busy := e.feeding.LoadOrStore(key, struct{}{}); busy {
-			continue
-		}
-		feeders.Go(func() {
-			defer e.feeding.Delete(key)
-			if err := e.feed(ctx, r.Tenant, r.Stream); err != nil && ctx.Err() == nil {
-				e.Log.Error("a stream is not fed", "tenant", r.Tenant, "broadcast", r.Stream, "err", err)
-			}
-		})
-	}
-	return nil
 }
 
 func (e *Engine) keepLease(ctx context.Context) {
@@ -167,17 +159,21 @@ func (e *Engine) keepLease(ctx context.Context) {
 }
 
 func (e *Engine) renew(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, renewEvery)
+	defer cancel()
 	until := e.Now().Add(leaseFor)
 	if err := e.node.Renew(ctx, until); err != nil {
 		return err
 	}
-	e.leaseUntil.Store(until.UnixMicro())
+	e.leaseUntil.Store(&until)
 	return nil
 }
 
-// leased reports whether the lease lasts long enough to begin an attempt.
+// leased reports whether the lease lasts long enough to begin an attempt. It
+// must, by the clock on the wall and by the one that nobody sets.
 func (e *Engine) leased() bool {
-	return e.Now().Add(leaseMargin).UnixMicro() < e.leaseUntil.Load()
+	until, last := e.leaseUntil.Load(), e.Now().Add(leaseMargin)
+	return until != nil && last.Before(*until) && last.Round(0).Before(until.Round(0))
 }
 
 func (e *Engine) reap(ctx context.Context, alone bool) error {
@@ -192,27 +188,53 @@ func (e *Engine) reap(ctx context.Context, alone bool) error {
 	return nil
 }
 
-// release puts items back whose attempt has not begun.
-func (e *Engine) release(items []outbox.Item) {
-	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
-	defer cancel()
-	if err := e.node.Release(ctx, items); err != nil {
-		e.Log.Warn("claimed messages are left to their lease", "messages", len(items), "err", err)
+// release puts items back whose attempt has not begun, however long it takes:
+// while this node lives, nobody else would.
+func (e *Engine) release(items ...outbox.Item) {
+	if len(items) == 0 {
+		return
+	}
+	e.insist("messages are not put back yet", func() error { return e.node.Release(e.giveUp, items) })
+}
+
+// insist calls write until it succeeds or nothing is written any more.
+func (e *Engine) insist(failing string, write func() error) error {
+	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
+		err := write()
+		if err == nil || e.giveUp.Err() != nil {
+			return err
+		}
+		e.Log.Warn(failing, "err", err)
+		select {
+		case <-time.After(wait):
+		case <-e.giveUp.Done():
+			return err
+		}
 	}
 }
 
 // write commits one step and reports whether its intent may go ahead.
 func (e *Engine) write(s *step) (bool, error) {
-	if s.result == nil && s.intent == nil {
+	if len(s.results) == 0 && s.intent == nil {
 		return false, nil
 	}
 	if err := e.commits.Do(context.Background(), s); err != nil {
+		for _, r := range s.results {
+			e.Log.Error("a result is lost; its message is sent once more", "message", r.Item.ID)
+		}
 		return false, fmt.Errorf("write a step: %w", err)
 	}
-	if e.Stored != nil && s.result != nil {
+	if e.Stored != nil && len(s.results) > 0 {
 		e.Stored()
 	}
 	return s.begun, nil
 }
 
-var errNotNow = errors.New("the lane rests after a failure")
+// held says that a message cannot leave now, and when to look again.
+type held struct {
+	until time.Time
+	why   string
+	down  time.Time // since when its lane cannot be reached; zero for other reasons
+}
+
+func (h *held) Error() string { return h.why }

@@ -3,6 +3,7 @@ package deliver
 import (
 	"context"
 	"errors"
+	"time"
 
 	"packetboat/internal/contact"
 	"packetboat/internal/content"
@@ -15,6 +16,9 @@ import (
 // claimBatch is how many messages a feeder claims at once.
 const claimBatch = 256
 
+// checkedFor is how long it counts that a contact was found willing.
+const checkedFor = 5 * time.Second
+
 // job is a message on its way to a worker.
 type job struct {
 	item    outbox.Item
@@ -22,58 +26,122 @@ type job struct {
 	content *content.Compiled
 	sender  *letter.Sender
 	lane    *laneSettings
+	checked time.Time // when all of this was looked up
 }
 
 // feed claims the due messages of a stream batch by batch and hands them to
-// their lanes, until none is due.
-func (e *Engine) feed(ctx context.Context, tenant id.Tenant, stream string) error {
-	for e.leased() {
-		items, err := e.node.Claim(ctx, tenant, stream, claimBatch, e.Now())
+// their lanes, until none is due, or none may leave.
+func (e *Engine) feed(ctx context.Context, tenant id.Tenant, stream string) (*held, error) {
+	for e.leased() && ctx.Err() == nil {
+		// A claim that is broken off may have been made.
+		items, err := e.node.Claim(context.WithoutCancel(ctx), tenant, stream, claimBatch, e.Now())
 		if err != nil || len(items) == 0 {
-			return err
+			return nil, err
 		}
-		if err := e.hand(ctx, tenant, items); err != nil {
-			return err
+		if h, err := e.hand(ctx, tenant, items); h != nil || err != nil {
+			return h, err
 		}
 	}
-	return nil
+	return nil, nil
 }
 
-// hand passes claimed messages on. Whatever it cannot pass on it puts back.
-func (e *Engine) hand(ctx context.Context, tenant id.Tenant, items []outbox.Item) error {
+// hand passes claimed messages on. Whatever it cannot pass on it puts back: to be
+// due when it can go, or, if nothing of the batch can, as it was, and then it says
+// when to look at the stream again.
+func (e *Engine) hand(ctx context.Context, tenant id.Tenant, items []outbox.Item) (*held, error) {
+	jobs, ends, waiting, err := e.check(ctx, tenant, items)
+	if err != nil {
+		e.release(items...)
+		return nil, err
+	}
+	passed := 0
+	for i, j := range jobs {
+		err := e.lanes.offer(ctx, j)
+		if h, ok := errors.AsType[*held](err); ok {
+			if r, over := expired(j.item, h.down, j.lane.config.RetryMaxAge, e.Now()); over {
+				ends = append(ends, r)
+			} else {
+				waiting = append(waiting, pause{j.item, h})
+			}
+			continue
+		}
+		if err != nil {
+			left := make([]outbox.Item, 0, len(jobs)-i)
+			for _, j := range jobs[i:] {
+				left = append(left, j.item)
+			}
+			e.release(left...)
+			break
+		}
+		passed++
+	}
+	if _, err := e.write(&step{results: ends}); err != nil {
+		return nil, err
+	}
+	return e.putBack(waiting, passed+len(ends) == 0 && ctx.Err() == nil), nil
+}
+
+// pause is a message that cannot leave now.
+type pause struct {
+	item outbox.Item
+	*held
+}
+
+// putBack puts messages back until they can go. When they are all there is, it
+// leaves their time alone and returns when the first of them can go.
+func (e *Engine) putBack(waiting []pause, all bool) *held {
+	if len(waiting) == 0 {
+		return nil
+	}
+	first := waiting[0].held
+	items := make([]outbox.Item, len(waiting))
+	for i, p := range waiting {
+		items[i] = p.item
+		if !all {
+			items[i].DueAt = p.until
+		}
+		if p.until.Before(first.until) {
+			first = p.held
+		}
+	}
+	e.release(items...)
+	if !all {
+		return nil
+	}
+	return first
+}
+
+// check looks at claimed messages: which can go, which have ended, and which
+// must wait.
+func (e *Engine) check(ctx context.Context, tenant id.Tenant, items []outbox.Item) (jobs []job, ends []outbox.Result, waiting []pause, err error) {
+	now := e.Now()
 	people, listed, err := e.people(ctx, tenant, items)
 	if err != nil {
-		e.release(items)
-		return err
+		return nil, nil, nil, err
 	}
-	for i, it := range items {
+	jobs = make([]job, 0, len(items))
+	for _, it := range items {
 		j, err := e.prepare(ctx, it)
+		if h, ok := errors.AsType[*held](err); ok {
+			waiting = append(waiting, pause{it, h})
+			continue
+		}
+		if errors.Is(err, errNoSender) {
+			ends = append(ends, failed(it, err.Error(), now))
+			continue
+		}
 		if err != nil {
-			if ctx.Err() != nil || !errors.Is(err, errNoSender) {
-				e.release(items[i:])
-				return err
-			}
-			r := failed(it, err.Error(), e.Now())
-			if _, err := e.write(&step{result: &r}); err != nil {
-				return err
-			}
+			return nil, nil, nil, err
+		}
+		c, known := people[it.Contact]
+		if reason := refusal(c, known, it, j.sender.Consent(), listed); reason != "" {
+			ends = append(ends, outbox.Result{Item: it, At: now, State: outbox.Skipped, SkipReason: reason})
 			continue
 		}
-		var known bool
-		j.contact, known = people[it.Contact]
-		if reason := refusal(j.contact, known, it, j.sender.Consent(), listed); reason != "" {
-			r := outbox.Result{Item: it, At: e.Now(), State: outbox.Skipped, SkipReason: reason}
-			if _, err := e.write(&step{result: &r}); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := e.lanes.offer(ctx, j); err != nil {
-			e.release(items[i:])
-			return err
-		}
+		j.contact, j.checked = c, now
+		jobs = append(jobs, j)
 	}
-	return nil
+	return jobs, ends, waiting, nil
 }
 
 // refusal is the check of contract 10.1, made again right before the send.

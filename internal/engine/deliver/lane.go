@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"packetboat/internal/id"
 	"packetboat/internal/lane"
-	"packetboat/internal/mail/reply"
 	"packetboat/internal/mail/smtpclient"
 	"packetboat/internal/outbox"
 )
@@ -19,11 +19,20 @@ const (
 	restLast  = time.Minute
 )
 
+// laneIdle is how long a lane without work keeps its workers.
+const laneIdle = 2 * time.Minute
+
+type laneKey struct {
+	tenant id.Tenant
+	config id.MTAConfig
+}
+
 // lanes are the lanes in use, each with its workers.
 type lanes struct {
 	engine *Engine
 	mu     sync.Mutex
-	open   map[id.MTAConfig]*laneRun
+	open   map[laneKey]*laneRun
+	ending sync.WaitGroup // lanes that finish what they have begun
 }
 
 // laneRun is one lane at work with one set of settings.
@@ -32,48 +41,75 @@ type laneRun struct {
 	settings *laneSettings
 	pool     *smtpclient.Pool // nil for a sink
 	jobs     chan job
+	used     atomic.Int64    // when it was last given a job, in microseconds
 	quit     context.Context // ends when the lane is to put down its work
 	stop     context.CancelFunc
-	wg       sync.WaitGroup
+	workers  sync.WaitGroup
+
+	gate   sync.RWMutex // held while a job is put into jobs
+	closed bool         // nobody takes jobs any more; under gate
 
 	mu        sync.Mutex
-	restUntil time.Time
+	inUse     int       // connections that workers hold
+	down      time.Time // since when it cannot be reached; zero while it can
 	rest      time.Duration
+	restUntil time.Time
+	probing   bool // one worker tries whether the lane is back
 }
 
 // offer hands a job to its lane and waits until a worker has room for it.
 func (l *lanes) offer(ctx context.Context, j job) error {
 	for {
 		run := l.run(j.lane)
-		if run.resting(l.engine.Now()) {
-			return errNotNow
+		if h := run.resting(); h != nil {
+			return h
 		}
-		select {
-		case run.jobs <- j:
+		switch taken, err := run.take(ctx, j); {
+		case err != nil:
+			return err
+		case taken:
 			return nil
-		case <-run.quit.Done(): // its settings have changed: ask for the new one
-		case <-ctx.Done():
-			return ctx.Err()
 		}
 	}
 }
 
-// run returns the lane at work with these settings. One that works with others
-// is told to finish.
+// take waits until there is room for a job. It reports false when the lane is
+// closing: another takes its place.
+func (r *laneRun) take(ctx context.Context, j job) (bool, error) {
+	r.gate.RLock()
+	defer r.gate.RUnlock()
+	if r.closed {
+		return false, nil
+	}
+	r.used.Store(r.engine.Now().UnixMicro())
+	select {
+	case r.jobs <- j:
+		return true, nil
+	case <-r.quit.Done():
+		return false, nil
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+}
+
+// run returns the lane at work with these settings, or with later ones. One that
+// works with earlier ones is told to finish.
 func (l *lanes) run(s *laneSettings) *laneRun {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.open == nil {
-		l.open = map[id.MTAConfig]*laneRun{}
+		l.open = map[laneKey]*laneRun{}
 	}
-	old := l.open[s.config.ID]
-	if old != nil && old.settings.same(s) {
+	key := laneKey{s.config.Tenant, s.config.ID}
+	old := l.open[key]
+	if old != nil && (old.settings.same(s) || s.until.Before(old.settings.until)) {
 		return old
 	}
 	if old != nil {
-		old.stop()
+		l.end(key, old)
 	}
 	run := &laneRun{engine: l.engine, settings: s}
+	run.used.Store(l.engine.Now().UnixMicro())
 	run.quit, run.stop = context.WithCancel(context.Background())
 	n := s.config.Caps.MaxConnections
 	run.jobs = make(chan job, 2*n)
@@ -81,170 +117,138 @@ func (l *lanes) run(s *laneSettings) *laneRun {
 		run.pool = smtpclient.NewPool(s.smtp, smtpclient.Limits{Connections: n, Messages: s.config.Caps.MaxMessagesPerConnection})
 	}
 	for range n {
-		run.wg.Go(run.work)
+		run.workers.Go(run.work)
 	}
-	if old != nil { // whoever waits for the workers waits for the old ones too
-		run.wg.Go(old.finish)
-	}
-	l.open[s.config.ID] = run
+	l.open[key] = run
 	return run
+}
+
+// end lets a lane finish what it has begun. The caller holds l.mu.
+func (l *lanes) end(key laneKey, run *laneRun) {
+	delete(l.open, key)
+	run.stop()
+	l.ending.Go(run.finish)
+}
+
+// tidy ends the lanes that have had no work for a while.
+func (l *lanes) tidy() {
+	before := l.engine.Now().Add(-laneIdle).UnixMicro()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for key, run := range l.open {
+		if run.used.Load() < before && len(run.jobs) == 0 {
+			l.end(key, run)
+		}
+	}
 }
 
 // stop ends every lane: attempts under way finish, waiting jobs are put back.
 func (l *lanes) stop() {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, run := range l.open {
-		run.stop()
+	for key, run := range l.open {
+		l.end(key, run)
 	}
-	for _, run := range l.open {
-		run.finish()
-	}
+	l.mu.Unlock()
+	l.ending.Wait()
 }
 
 // finish waits for the workers and puts back what they left.
 func (r *laneRun) finish() {
-	r.wg.Wait()
+	r.workers.Wait()
 	if r.pool != nil {
 		r.pool.Close()
 	}
+	r.gate.Lock()
+	r.closed = true
+	r.gate.Unlock()
 	var left []outbox.Item
-	for {
-		select {
-		case j := <-r.jobs:
-			left = append(left, j.item)
-			continue
-		default:
-		}
-		break
+	for len(r.jobs) > 0 {
+		left = append(left, (<-r.jobs).item)
 	}
-	r.engine.release(left)
+	r.engine.release(left...)
 }
 
-// next returns the next job; without wait, only one that is there already.
-func (r *laneRun) next(wait bool) (job, bool) {
-	select {
-	case <-r.quit.Done():
-		return job{}, false
-	default:
-	}
-	if !wait {
-		select {
-		case j := <-r.jobs:
-			return j, true
-		default:
-			return job{}, false
-		}
-	}
-	select {
-	case j := <-r.jobs:
-		return j, true
-	case <-r.quit.Done():
-		return job{}, false
-	}
-}
-
-// work is one worker: it keeps at most one result that is not yet written, and
-// writes it together with its next intent, or alone when nothing waits.
-func (r *laneRun) work() {
-	e := r.engine
-	b := newBuilder(e)
-	var last *outbox.Result
-	for {
-		j, ok := r.next(last == nil)
-		if !ok {
-			if last == nil {
-				return
-			}
-			if _, err := e.write(&step{result: last}); err != nil {
-				e.Log.Error("a result is lost; its message is sent once more", "message", last.Item.ID, "err", err)
-			}
-			last = nil
-			continue
-		}
-		last = r.deliver(b, j, last)
-	}
-}
-
-// deliver makes one attempt and returns what became of it, not yet written.
-func (r *laneRun) deliver(b *builder, j job, last *outbox.Result) *outbox.Result {
-	e := r.engine
-	raw, err := b.build(&j)
-	if err != nil {
-		return r.settle(last, failed(j.item, err.Error(), e.Now()))
-	}
-	var conn *smtpclient.Conn
-	if r.pool != nil {
-		if conn, err = r.connect(); err != nil {
-			return r.settle(last, r.unreachable(j.item, err))
-		}
-		defer r.pool.Put(conn)
-	}
-	begun, err := e.write(&step{result: last, intent: &j.item})
-	if err != nil {
-		e.Log.Error("an attempt does not begin", "message", j.item.ID, "err", err)
-		e.release([]outbox.Item{j.item})
-		return nil
-	}
-	if !begun { // paused, cancelled, or another node's by now
-		e.release([]outbox.Item{j.item})
-		return nil
-	}
-	outcome, err := r.send(conn, j, b, raw)
-	if err != nil {
-		return new(unsent(j.item, err, e.Now()))
-	}
-	return new(verdict(j.item, outcome, r.settings.config.RetryMaxAge, e.Now()))
-}
-
-// settle writes last, when there is one, and keeps r as the new last.
-func (r *laneRun) settle(last *outbox.Result, now outbox.Result) *outbox.Result {
-	if last != nil {
-		if _, err := r.engine.write(&step{result: last}); err != nil {
-			r.engine.Log.Error("a result is lost; its message is sent once more", "message", last.Item.ID, "err", err)
-		}
-	}
-	return &now
-}
-
-func (r *laneRun) send(conn *smtpclient.Conn, j job, b *builder, raw []byte) (reply.Outcome, error) {
-	ctx := context.Background() // an attempt that has begun is finished
-	if conn != nil {
-		return conn.Send(ctx, smtpclient.Envelope{From: b.envelope, To: j.item.Email}, raw)
-	}
-	return intoMailbox(ctx, r.engine.DB, r.settings.config, b.envelope, j.item.Email, raw, r.engine.Now())
-}
-
-// connect returns a connection, and gives the lane a rest when there is none.
+// connect returns a connection. When the lane cannot be reached it is given a
+// rest, after which one worker tries again, for all. When only this connection
+// is refused and others are at work, the server wants no more of them.
 func (r *laneRun) connect() (*smtpclient.Conn, error) {
+	if h := r.admit(); h != nil {
+		return nil, h
+	}
 	conn, err := r.pool.Get(r.quit)
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.probing = false
 	if err == nil {
-		r.rest = 0
+		r.inUse++
+		r.rest, r.down, r.restUntil = 0, time.Time{}, time.Time{}
 		return conn, nil
 	}
-	if _, ok := errors.AsType[*smtpclient.DialError](err); ok {
-		now := r.engine.Now()
-		if now.After(r.restUntil) {
-			r.rest = min(max(2*r.rest, restFirst), restLast)
-			r.restUntil = now.Add(r.rest)
-			r.engine.Log.Warn("a lane cannot be reached", "tenant", r.settings.config.Tenant, "lane", r.settings.config.ID, "rest", r.rest, "err", err)
-		}
+	if _, ok := errors.AsType[*smtpclient.DialError](err); !ok {
+		return nil, err
+	}
+	now := r.engine.Now()
+	if r.inUse > 0 {
+		return nil, &held{until: now.Add(restFirst), why: err.Error()}
+	}
+	if r.down.IsZero() {
+		r.down = now
+	}
+	if !now.Before(r.restUntil) {
+		r.rest = min(max(2*r.rest, restFirst), restLast)
+		r.restUntil = now.Add(r.rest)
+		c := r.settings.config
+		r.engine.Log.Warn("a lane cannot be reached", "tenant", c.Tenant, "lane", c.ID, "rest", r.rest, "err", err)
 	}
 	return nil, err
 }
 
-// unreachable says what becomes of a message for which there was no connection.
-func (r *laneRun) unreachable(it outbox.Item, err error) outbox.Result {
-	if d, ok := errors.AsType[*smtpclient.DialError](err); ok {
-		return verdict(it, d.Outcome, r.settings.config.RetryMaxAge, r.engine.Now())
-	}
-	return unsent(it, err, r.engine.Now())
+// disconnect gives a connection back.
+func (r *laneRun) disconnect(conn *smtpclient.Conn) {
+	r.mu.Lock()
+	r.inUse--
+	r.mu.Unlock()
+	r.pool.Put(conn)
 }
 
-func (r *laneRun) resting(now time.Time) bool {
+// admit reports whether a worker may connect now; the one that may after a rest
+// does so for all.
+func (r *laneRun) admit() *held {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return now.Before(r.restUntil)
+	if r.rest == 0 {
+		return nil
+	}
+	if h := r.restingNow(); h != nil {
+		return h
+	}
+	r.probing = true
+	return nil
+}
+
+// resting returns how long the lane rests, or nil when it does not.
+func (r *laneRun) resting() *held {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.restingNow()
+}
+
+func (r *laneRun) restingNow() *held {
+	now := r.engine.Now()
+	until := r.restUntil
+	if r.probing {
+		until = now.Add(lookEvery)
+	}
+	if !now.Before(until) {
+		return nil
+	}
+	return &held{until: until, why: "its lane cannot be reached", down: r.down}
+}
+
+// reachable returns when the lane may be tried again, and since when it could
+// not be reached.
+func (r *laneRun) reachable() (again, down time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.restUntil, r.down
 }

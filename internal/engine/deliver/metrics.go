@@ -9,7 +9,7 @@ import (
 // Metrics count what an operator decides on.
 type Metrics struct {
 	Attempts  *prometheus.CounterVec // by lane and the state the message is in after it
-	Uncertain prometheus.Counter     // messages sent once more because a node died
+	Uncertain prometheus.Counter     // attempts of which nobody knows the end
 }
 
 // NewMetrics registers the engine's metrics.
@@ -21,7 +21,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		}, []string{"lane", "state"}),
 		Uncertain: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "packetboat_uncertain_total",
-			Help: "Messages whose attempt was under way when a node died, and which are sent once more.",
+			Help: "Messages whose attempt broke off before the answer, and which are sent once more.",
 		}),
 	}
 	r.MustRegister(m.Attempts, m.Uncertain)
@@ -29,5 +29,8 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 }
 
 func (m *Metrics) attempt(r outbox.Result) {
+	if r.Uncertain {
+		m.Uncertain.Inc()
+	}
 	m.Attempts.WithLabelValues(string(r.Item.Lane), string(r.State)).Inc()
 }

@@ -11,8 +11,11 @@ import (
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
 	"packetboat/internal/lane"
+	"packetboat/internal/letter"
 	"packetboat/internal/mail/smtpclient"
 	"packetboat/internal/outbox"
+	"packetboat/internal/sender"
+	"packetboat/internal/tenant"
 )
 
 // errNoSender says that the sender, the content or the lane of a message is gone
@@ -42,24 +45,24 @@ func (s *laneSettings) signs() bool { return s.config.Type != lane.SMTP || s.con
 type settings struct {
 	engine *Engine
 	mu     sync.Mutex
-	kept   map[id.MTAConfig]*laneSettings
+	kept   map[laneKey]*laneSettings
 }
 
-func (s *settings) get(ctx context.Context, tenant id.Tenant, config id.MTAConfig) (*laneSettings, error) {
-	now := s.engine.Now()
+func (s *settings) get(ctx context.Context, t id.Tenant, config id.MTAConfig) (*laneSettings, error) {
+	now, key := s.engine.Now(), laneKey{t, config}
 	s.mu.Lock()
-	k := s.kept[config]
+	k := s.kept[key]
 	s.mu.Unlock()
-	if k != nil && k.config.Tenant == tenant && now.Before(k.until) {
+	if k != nil && now.Before(k.until) {
 		return k, nil
 	}
-	c, err := lane.ByID(ctx, s.engine.DB, tenant, config)
+	c, err := lane.ByID(ctx, s.engine.DB, t, config)
 	if err != nil {
 		return nil, gone(err)
 	}
 	fresh := &laneSettings{config: c, until: now.Add(keepSettings)}
 	if c.Type == lane.SMTP {
-		password, err := lane.Password(ctx, s.engine.DB, s.engine.Box, tenant, config)
+		password, err := lane.Password(ctx, s.engine.DB, s.engine.Box, t, config)
 		if err != nil {
 			return nil, err
 		}
@@ -67,17 +70,21 @@ func (s *settings) get(ctx context.Context, tenant id.Tenant, config id.MTAConfi
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.kept == nil {
-		s.kept = map[id.MTAConfig]*laneSettings{}
+	if s.kept == nil || len(s.kept) >= maxSettings {
+		s.kept = map[laneKey]*laneSettings{}
 	}
-	s.kept[config] = fresh
+	s.kept[key] = fresh
 	return fresh, nil
 }
 
-// keepSettings is how long a lane's settings are used without looking again.
-const keepSettings = 3 * time.Second
+const (
+	keepSettings = 3 * time.Second // how long a lane's settings are used without looking again
+	maxSettings  = 1000            // lanes whose settings are kept
+	holdFor      = 5 * time.Second // until what holds a message is looked at again
+)
 
-// prepare gathers what the message needs besides its contact.
+// prepare gathers what the message needs besides its contact. It returns a *held
+// when what the message needs is switched off or paused and may come back.
 func (e *Engine) prepare(ctx context.Context, it outbox.Item) (job, error) {
 	c, err := e.Contents.Get(ctx, it.Tenant, it.Content)
 	if errors.Is(err, content.ErrGone) {
@@ -94,7 +101,29 @@ func (e *Engine) prepare(ctx context.Context, it outbox.Item) (job, error) {
 	if err != nil {
 		return job{}, err
 	}
+	if why := obstacle(s, l); why != "" {
+		return job{}, &held{until: e.Now().Add(holdFor), why: why}
+	}
 	return job{item: it, content: c, sender: s, lane: l}, nil
+}
+
+// obstacle says what keeps a sender's mail back at the moment (contract 10.2).
+func obstacle(s *letter.Sender, l *laneSettings) string {
+	switch {
+	case s.Tenant.Status != tenant.Active:
+		return "the tenant is not active"
+	case !s.Identity.Active:
+		return "the sending identity is not active"
+	case s.Domain.Status != sender.Verified:
+		return "the sending domain is not verified"
+	case s.Domain.Paused:
+		return "the sending domain is paused"
+	case s.Domain.TrackingStatus != sender.Live:
+		return "the tracking domain is not live"
+	case !l.config.Active:
+		return "the MTA config is not active"
+	}
+	return ""
 }
 
 // gone turns "not found" into errNoSender: only a record that was deleted is

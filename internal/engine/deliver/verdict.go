@@ -11,9 +11,10 @@ import (
 )
 
 // verdict says what becomes of a message after an attempt: the outcome, classed
-// (package reply), and how long the lane keeps trying. An attempt that broke off
-// between the message and its answer is made once more, with the same Message-ID.
-func verdict(it outbox.Item, o reply.Outcome, maxAge time.Duration, now time.Time) outbox.Result {
+// (package reply), and how long the lane keeps trying, counted from since. An
+// attempt that broke off between the message and its answer is made once more,
+// with the same Message-ID.
+func verdict(it outbox.Item, o reply.Outcome, maxAge time.Duration, since, now time.Time) outbox.Result {
 	v := reply.Classify(o)
 	r := outbox.Result{
 		Item: it, At: now, Category: string(v.Category), Code: o.Code, Enhanced: o.Enhanced, Error: o.Text,
@@ -26,35 +27,57 @@ func verdict(it outbox.Item, o reply.Outcome, maxAge time.Duration, now time.Tim
 	case reply.Hard, reply.Soft, reply.Block:
 		r.State, r.BounceType = outbox.Bounced, string(v.Class)
 	default:
-		again(&r, v, maxAge, now)
+		r.Due = reply.NextTry(it.Attempts+1, now, rand.Float64())
+		r.State = outbox.Queued
+		if r.Due.Sub(since) > maxAge {
+			giveUp(&r, v.Expired())
+		}
 	}
 	return r
 }
 
-// again puts a message off to its next attempt, or ends it when there is no time
-// for one: as a bounce if a server ever answered, else as a failure of ours, since
-// then nobody refused the address (contract 9.4).
-func again(r *outbox.Result, v reply.Verdict, maxAge time.Duration, now time.Time) {
-	r.Due = reply.NextTry(r.Item.Attempts+1, now, rand.Float64())
-	if r.Due.Sub(r.Item.QueuedAt) <= maxAge {
-		r.State = outbox.Queued
-		return
-	}
+// giveUp ends a message for which there is no time left: as a bounce if a server
+// ever answered, else as a failure of ours, since then nobody refused the address
+// (contract 9.4).
+func giveUp(r *outbox.Result, class reply.Class) {
+	r.Due = time.Time{}
 	switch {
-	case v.Expired() != reply.Lane:
-		r.State, r.BounceType = outbox.Bounced, string(v.Expired())
+	case class != reply.Lane && (r.Answered || r.Item.Answered):
+		r.State, r.BounceType = outbox.Bounced, string(class)
 	case r.Item.Answered:
 		r.State, r.BounceType = outbox.Bounced, string(reply.Soft)
 	default:
-		r.State = outbox.Failed
-		r.Error = "expired: " + r.Error
+		r.State, r.Error = outbox.Failed, "expired: "+r.Error
 	}
 }
 
+// waitingSince is from when the time of a message counts that finds its lane out
+// of reach: its first attempt or, before one, from when it could have been made.
+func waitingSince(it outbox.Item, down time.Time) time.Time {
+	if it.FirstAt != nil {
+		return *it.FirstAt
+	}
+	if down.After(it.QueuedAt) {
+		return down
+	}
+	return it.QueuedAt
+}
+
+// expired ends a message whose lane has been out of reach for too long. A zero
+// down says that the lane is not to blame; then nothing expires.
+func expired(it outbox.Item, down time.Time, maxAge time.Duration, now time.Time) (outbox.Result, bool) {
+	if down.IsZero() || now.Sub(waitingSince(it, down)) <= maxAge {
+		return outbox.Result{}, false
+	}
+	r := outbox.Result{Item: it, At: now, Category: string(reply.Network), Error: "the lane cannot be reached"}
+	giveUp(&r, reply.Lane)
+	return r, true
+}
+
 // unsent says what becomes of a message that was not handed over for a reason
-// that is not the server's.
+// that is not the server's; without err there was no time to.
 func unsent(it outbox.Item, err error, now time.Time) outbox.Result {
-	r := outbox.Result{Item: it, At: now, State: outbox.Queued, Due: now}
+	r := outbox.Result{Item: it, At: now, State: outbox.Queued, Due: now.Add(restFirst)}
 	switch {
 	case errors.Is(err, smtpclient.ErrBadAddress):
 		r.State, r.SkipReason = outbox.Skipped, "invalid_email"

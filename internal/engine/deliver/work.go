@@ -1,0 +1,206 @@
+package deliver
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"packetboat/internal/mail/reply"
+	"packetboat/internal/mail/smtpclient"
+	"packetboat/internal/outbox"
+)
+
+// maxStale bounds how many connections are tried for one attempt when each
+// turns out to have ended before the message was looked at.
+const maxStale = 10
+
+// next returns the next job; without wait, only one that is there already.
+func (r *laneRun) next(wait bool) (job, bool) {
+	select {
+	case <-r.quit.Done():
+		return job{}, false
+	default:
+	}
+	if !wait {
+		select {
+		case j := <-r.jobs:
+			return j, true
+		default:
+			return job{}, false
+		}
+	}
+	select {
+	case j := <-r.jobs:
+		return j, true
+	case <-r.quit.Done():
+		return job{}, false
+	}
+}
+
+// work is one worker: it keeps at most one result that is not yet written, and
+// writes it together with its next intent, or alone when nothing waits.
+func (r *laneRun) work() {
+	w := worker{laneRun: r, builder: newBuilder(r.engine)}
+	for {
+		j, ok := r.next(w.last == nil)
+		switch {
+		case ok:
+			w.deliver(j)
+		case w.last == nil:
+			return
+		default:
+			w.flush()
+		}
+	}
+}
+
+// worker delivers one message after the other.
+type worker struct {
+	*laneRun
+	builder *builder
+	last    []outbox.Result // of the message before, not yet written: none or one
+	nap     time.Duration   // after a connection too many was refused
+}
+
+// flush writes the last result.
+func (w *worker) flush() {
+	_, _ = w.engine.write(&step{results: w.last}) // what is lost was logged
+	w.last = nil
+}
+
+// ended keeps what became of a message, after the one before is written.
+func (w *worker) ended(r outbox.Result) {
+	if w.last != nil {
+		w.flush()
+	}
+	w.last = []outbox.Result{r}
+}
+
+// deliver makes one attempt.
+func (w *worker) deliver(j job) {
+	e := w.engine
+	if e.Now().Sub(j.checked) > checkedFor && !w.recheck(&j) {
+		return
+	}
+	queued := j.item
+	raw, err := w.builder.build(&j)
+	if err != nil {
+		w.ended(failed(j.item, err.Error(), e.Now()))
+		return
+	}
+	var conn *smtpclient.Conn
+	if w.pool != nil {
+		if conn, err = w.connect(); err != nil {
+			w.unreachable(queued, err)
+			return
+		}
+		w.nap = 0
+		defer func() {
+			if conn != nil {
+				w.disconnect(conn)
+			}
+		}()
+	}
+	begun, err := e.write(&step{results: w.last, intent: &j.item})
+	w.last = nil
+	if err != nil {
+		e.Log.Error("an attempt does not begin", "message", j.item.ID, "err", err)
+	}
+	if !begun { // paused, cancelled, or another node's by now
+		e.release(j.item)
+		return
+	}
+	if !e.leased() { // it took too long to be written
+		w.last = []outbox.Result{unsent(j.item, nil, e.Now())}
+		return
+	}
+	var outcome reply.Outcome
+	outcome, conn, err = w.send(conn, j, raw)
+	if d, ok := errors.AsType[*smtpclient.DialError](err); ok {
+		outcome, err = d.Outcome, nil
+	}
+	if err != nil {
+		w.last = []outbox.Result{unsent(j.item, err, e.Now())}
+		return
+	}
+	since := *j.item.FirstAt
+	w.last = []outbox.Result{verdict(j.item, outcome, w.settings.config.RetryMaxAge, since, e.Now())}
+}
+
+// recheck looks again at a message that has waited for its turn, and reports
+// whether it can go.
+func (w *worker) recheck(j *job) bool {
+	e := w.engine
+	jobs, ends, waiting, err := e.check(w.quit, j.item.Tenant, []outbox.Item{j.item})
+	switch {
+	case err != nil:
+		e.release(j.item)
+	case len(ends) > 0:
+		w.ended(ends[0])
+	case len(waiting) > 0:
+		e.putBack(waiting, false)
+	case !jobs[0].lane.same(w.settings):
+		e.release(j.item) // for the lane as it is now
+	default:
+		*j = jobs[0]
+		return true
+	}
+	return false
+}
+
+// unreachable deals with a message for which there is no connection. It was not
+// tried, so no attempt is counted.
+func (w *worker) unreachable(it outbox.Item, err error) {
+	e := w.engine
+	if h, ok := errors.AsType[*held](err); ok {
+		if r, over := expired(it, h.down, w.settings.config.RetryMaxAge, e.Now()); over {
+			w.ended(r)
+			return
+		}
+		e.putBack([]pause{{it, h}}, false)
+		if h.down.IsZero() { // the server takes fewer connections than the lane allows
+			w.flush()
+			w.nap = min(max(2*w.nap, restFirst), restLast)
+			select {
+			case <-time.After(w.nap):
+			case <-w.quit.Done():
+			}
+		}
+		return
+	}
+	d, ok := errors.AsType[*smtpclient.DialError](err)
+	if !ok { // the lane is closing
+		e.release(it)
+		return
+	}
+	again, down := w.reachable()
+	r := verdict(it, d.Outcome, w.settings.config.RetryMaxAge, waitingSince(it, down), e.Now())
+	if r.State == outbox.Queued && again.Before(r.Due) {
+		r.Due = again
+	}
+	w.ended(r)
+}
+
+// send hands the message over. A connection that had ended before anybody looked
+// at the message is replaced by another, which is returned.
+func (w *worker) send(conn *smtpclient.Conn, j job, raw []byte) (reply.Outcome, *smtpclient.Conn, error) {
+	e := w.engine
+	if conn == nil {
+		o, err := intoMailbox(e.cut, e.DB, w.settings.config, w.builder.envelope, j.item.Email, raw, e.Now())
+		return o, nil, err
+	}
+	env := smtpclient.Envelope{From: w.builder.envelope, To: j.item.Email}
+	for try := 1; ; try++ {
+		// After the final dot Send waits whatever happens; only Close ends that.
+		stop := context.AfterFunc(e.cut, func() { conn.Close() })
+		o, err := conn.Send(e.cut, env, raw)
+		stop()
+		if try > maxStale || !errors.Is(err, smtpclient.ErrClosed) && (err != nil || !conn.Stale(o)) {
+			return o, conn, err
+		}
+		w.disconnect(conn)
+		if conn, err = w.connect(); err != nil {
+			return o, nil, err
+		}
+	}
+}
