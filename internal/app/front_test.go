@@ -102,3 +102,38 @@ func TestPagesAreServedBesideTheAPI(t *testing.T) {
 		t.Errorf("GET /mailbox = %d %s, want the way to /mailbox/", w.Code, w.Header().Get("Location"))
 	}
 }
+
+// Whoever asks for a page asks for what they like; nothing of it breaks us.
+func TestNoPageBreaksOnHostileInput(t *testing.T) {
+	t.Parallel()
+	h := served(t)
+	hostile := []string{
+		"x", "%00", "%ff%fe", "..", "%2e%2e%2fetc%2fpasswd", "'%20OR%201=1--", "%3Cscript%3E", "%E2%80%AE", "%F0%9F%8F%B4", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+		strings.Repeat("A", 60_000), strings.Repeat("_-", 500), "x.gif", ".gif", "%0d%0aX-Evil:%20y", "x%2fy",
+	}
+	bodies := map[string]string{
+		"":                                  "",
+		"application/x-www-form-urlencoded": "List-Unsubscribe=One-Click&email=%00%ff&password=%zz&next=//evil.example&tenant=" + strings.Repeat("x", 2<<20),
+		"application/json":                  "{",
+		"multipart/form-data; boundary=x":   "--x\r\nContent-Disposition: form-data; name=\"email\"\r\n\r\n\x00",
+		"text/plain; =":                     "\xff",
+	}
+	for _, at := range []string{"/_q/o/", "/_q/c/", "/_q/u/", "/_q/p/", "/_q/v/", "/_q/", "/mailbox/", "/mailbox/x/", "/docs/", "/", "/mailbox/sign-in?next=", "/mailbox/?tenant=", "/mailbox/?cursor="} {
+		for _, text := range hostile {
+			for _, method := range []string{"GET", "HEAD", "POST", "PUT"} {
+				for typ, body := range bodies {
+					if method != "POST" && typ != "" {
+						continue
+					}
+					r := httptest.NewRequest(method, "http://127.0.0.1:8080"+at+text, strings.NewReader(body))
+					r.Header.Set("Content-Type", typ)
+					w := httptest.NewRecorder()
+					h.ServeHTTP(w, r)
+					if w.Code >= 500 || w.Header().Get("X-Evil") != "" || w.Code/100 == 3 && !strings.HasPrefix(w.Header().Get("Location"), "/mailbox/") {
+						t.Errorf("%s %s%.60s with %s = %d %v %.200s", method, at, text, typ, w.Code, w.Header(), w.Body)
+					}
+				}
+			}
+		}
+	}
+}

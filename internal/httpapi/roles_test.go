@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"packetboat/internal/auth"
-	"packetboat/internal/sqldb/dbtest"
 )
 
 // leastRole returns who may do what, as the product promises it: viewers read,
@@ -34,7 +33,7 @@ func leastRole(op operation) auth.Role {
 // told so before anything else is looked at.
 func TestEachRoleMayDoWhatItShould(t *testing.T) {
 	t.Parallel()
-	s := newSiege(t, dbtest.SQLite(t))
+	s := newSiege(t, onSQLite(t))
 	open := copied(t, s.db)
 	roles := []auth.Role{auth.Viewer, auth.Editor, auth.Admin, auth.Owner}
 	for _, st := range slices.Concat(opening, rest) {
@@ -85,7 +84,7 @@ func TestEachRoleMayDoWhatItShould(t *testing.T) {
 // Members are changed by admins, but owners by owners only.
 func TestAdminsHaveNoPowerOverOwners(t *testing.T) {
 	t.Parallel()
-	s := newSiege(t, dbtest.SQLite(t))
+	s := newSiege(t, onSQLite(t))
 	owner := map[string]string{"id": "{user_owner}"}
 	for _, st := range []step{
 		{op: "updateMember", path: owner, body: `{"role": "viewer"}`},

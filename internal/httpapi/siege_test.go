@@ -91,12 +91,13 @@ type siege struct {
 	roles  map[auth.Role]string         // cookies of acme's members
 	now    time.Time
 	hosts  *atomic.Int64 // gives every request an address of its own
+	fitted *atomic.Int64 // answers held against the document, which is slow
 }
 
 // with returns the same over another copy of the database.
 func (s siege) with(t testing.TB, db *sqldb.DB) *siege {
 	t.Helper()
-	s.db = db
+	s.db, s.fitted = db, &atomic.Int64{}
 	s.made = map[string]map[string]string{"acme": maps.Clone(s.made["acme"]), "other": maps.Clone(s.made["other"])}
 	base := &url.URL{Scheme: "https", Host: "mail.example.org"}
 	box, err := secret.NewBox(make([]byte, secret.KeyBytes))
@@ -293,10 +294,13 @@ func (s *siege) fits(t testing.TB, x shot, a answered) {
 			return
 		}
 		c := res.Value.Content["application/json"]
-		if c == nil {
+		if n := s.fitted.Add(1); c == nil || n > 60 && n%8 != 0 {
 			return
 		}
-		v, _ := a.value()
+		v, err := a.value()
+		if err != nil {
+			return // send has said so
+		}
 		if err := c.Schema.Value.VisitJSON(v, openapi3.MultiErrors(), openapi3.EnableJSONSchema2020()); misfit(err) {
 			fail("does not fit the document: %v", err)
 		}
