@@ -27,6 +27,7 @@ type exchange struct {
 	principal   auth.Principal
 	body        []byte        // as it was cleaned; nil while unread
 	problems    []fault.Field // found while reading the body
+	sound       bool          // whether the rest of a body with problems can be read
 	code        int           // the status that stands, whatever huma sets
 	claim       *claim        // on an idempotency key
 }
@@ -102,12 +103,15 @@ func (x *exchange) BodyReader() io.Reader {
 func (x *exchange) SetReadDeadline(time.Time) error { return nil }
 
 // run calls an operation, unless its body was found wanting.
-func run[Out any](ctx context.Context, x *exchange, call func() (Out, error)) (Out, error) {
+func run[Out any](ctx context.Context, x *exchange, call func(context.Context) (Out, error)) (Out, error) {
 	var out Out
-	if err := x.route.problem(x.problems); err != nil {
-		return out, x.refusal(err)
+	if len(x.problems) > 0 {
+		if x.sound {
+			rehearse(ctx, x, call)
+		}
+		return out, x.refusal(x.route.problem(x.problems))
 	}
-	out, err := remembered(ctx, x, call)
+	out, err := remembered(ctx, x, func() (Out, error) { return call(ctx) })
 	if known, ok := errors.AsType[*replay](err); ok {
 		return out, known
 	}

@@ -145,13 +145,13 @@ func Handle[In, Out any](r *Router, pattern string, op Op, fn func(ctx context.C
 	if none {
 		huma.Register(r.api, h, func(ctx context.Context, in *In) (*struct{}, error) {
 			x := exchangeOf(ctx)
-			_, err := run(ctx, x, func() (Out, error) { return fn(ctx, x.principal, in) })
+			_, err := run(ctx, x, func(ctx context.Context) (Out, error) { return fn(ctx, x.principal, in) })
 			return nil, err
 		})
 	} else {
 		huma.Register(r.api, h, func(ctx context.Context, in *In) (*answer[Out], error) {
 			x := exchangeOf(ctx)
-			out, err := run(ctx, x, func() (Out, error) { return fn(ctx, x.principal, in) })
+			out, err := run(ctx, x, func(ctx context.Context) (Out, error) { return fn(ctx, x.principal, in) })
 			if err != nil {
 				return nil, err
 			}

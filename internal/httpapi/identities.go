@@ -36,8 +36,8 @@ func (a *API) identities(r *endpoint.Router) {
 		write("deleteSendingIdentity", "Delete an address to send from.",
 			sender.ErrIdentityNotFound, sender.ErrIdentityInUse), a.deleteIdentity)
 	endpoint.Handle(r, "POST /t/{tenant}/api/sending-identities/{id}/verify-lane",
-		write("verifySendingIdentityLane", "Send one mail from the address through an MTA config; if that takes it, the pair is verified.",
-			sender.ErrIdentityNotFound), a.verifyLane)
+		acting(write("verifySendingIdentityLane", "Send one mail from the address through an MTA config; if that takes it, the pair is verified.",
+			sender.ErrIdentityNotFound)), a.verifyLane)
 }
 
 type identityRow struct {

@@ -44,7 +44,7 @@ func (a *API) mtaConfigs(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}", op("getMtaConfig", "Get an MTA config.", lane.ErrNotFound), a.getMTAConfig)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/mta-configs/{id}", admin(op("updateMtaConfig", "Change an MTA config.", lane.ErrNotFound)), a.updateMTAConfig)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/mta-configs/{id}", admin(op("deleteMtaConfig", "Delete an MTA config.", lane.ErrNotFound, lane.ErrInUse)), a.deleteMTAConfig)
-	endpoint.Handle(r, "POST /t/{tenant}/api/mta-configs/{id}/test", admin(op("testMtaConfig", "Send one mail through an MTA config.", lane.ErrNotFound)), a.testMTAConfig)
+	endpoint.Handle(r, "POST /t/{tenant}/api/mta-configs/{id}/test", acting(admin(op("testMtaConfig", "Send one mail through an MTA config.", lane.ErrNotFound))), a.testMTAConfig)
 }
 
 type mtaConfigRow struct {

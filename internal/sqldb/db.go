@@ -99,6 +99,9 @@ func (db *DB) InTx(ctx context.Context, fn func(tx *DB) error) error {
 	if db.tx != nil {
 		return fn(db)
 	}
+	if rehearsed(ctx) {
+		return db.rehearse(ctx, fn)
+	}
 	for try := 1; ; try++ {
 		err := db.once(ctx, fn)
 		if err == nil || try == 8 || !lostRace(err) {

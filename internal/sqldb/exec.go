@@ -54,6 +54,9 @@ func (r *Row) Scan(dest ...any) error {
 
 // Query runs a statement that answers with rows.
 func (db *DB) Query(ctx context.Context, text string, args ...any) (*Rows, error) {
+	if err := db.mayRun(ctx, text); err != nil {
+		return nil, err
+	}
 	args, err := plain(args)
 	if err != nil {
 		return nil, err
@@ -104,6 +107,9 @@ func (db *DB) QueryRow(ctx context.Context, text string, args ...any) *Row {
 
 // Exec runs a statement and returns how many rows it changed.
 func (db *DB) Exec(ctx context.Context, text string, args ...any) (int64, error) {
+	if err := db.mayRun(ctx, text); err != nil {
+		return 0, err
+	}
 	args, err := plain(args)
 	if err != nil {
 		return 0, err

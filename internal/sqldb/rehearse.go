@@ -1,0 +1,38 @@
+package sqldb
+
+import (
+	"context"
+	"errors"
+)
+
+// ErrRehearsed says that a rehearsal got as far as writing: nothing of it stays.
+var ErrRehearsed = errors.New("rehearsed, not done")
+
+type rehearsal struct{}
+
+// Rehearse returns a context under which nothing is written: a transaction runs
+// and is rolled back, and a write outside of one does not run. Both answer with
+// ErrRehearsed.
+func Rehearse(ctx context.Context) context.Context {
+	return context.WithValue(ctx, rehearsal{}, true)
+}
+
+func rehearsed(ctx context.Context) bool { return ctx.Value(rehearsal{}) != nil }
+
+// rehearse runs fn in a transaction that never commits.
+func (db *DB) rehearse(ctx context.Context, fn func(tx *DB) error) error {
+	return db.once(ctx, func(tx *DB) error {
+		if err := fn(tx); err != nil {
+			return err
+		}
+		return ErrRehearsed
+	})
+}
+
+// mayRun refuses a write of a rehearsal that no transaction would take back.
+func (db *DB) mayRun(ctx context.Context, text string) error {
+	if db.tx == nil && rehearsed(ctx) && translated(text).writes {
+		return ErrRehearsed
+	}
+	return nil
+}
