@@ -51,6 +51,7 @@ type laneRun struct {
 
 	mu        sync.Mutex
 	inUse     int       // connections that workers hold
+	reached   time.Time // when one was last had
 	down      time.Time // since when it cannot be reached; zero while it can
 	rest      time.Duration
 	restUntil time.Time
@@ -132,11 +133,15 @@ func (l *lanes) end(key laneKey, run *laneRun) {
 
 // tidy ends the lanes that have had no work for a while.
 func (l *lanes) tidy() {
-	before := l.engine.Now().Add(-laneIdle).UnixMicro()
+	now := l.engine.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for key, run := range l.open {
-		if run.used.Load() < before && len(run.jobs) == 0 {
+		idle := laneIdle
+		if _, down := run.reachable(); !down.IsZero() { // since when is to be remembered
+			idle += run.settings.config.RetryMaxAge
+		}
+		if run.used.Load() < now.Add(-idle).UnixMicro() && len(run.jobs) == 0 {
 			l.end(key, run)
 		}
 	}
@@ -181,6 +186,7 @@ func (r *laneRun) connect() (*smtpclient.Conn, error) {
 	r.probing = false
 	if err == nil {
 		r.inUse++
+		r.reached = r.engine.Now()
 		r.rest, r.down, r.restUntil = 0, time.Time{}, time.Time{}
 		return conn, nil
 	}
@@ -188,7 +194,7 @@ func (r *laneRun) connect() (*smtpclient.Conn, error) {
 		return nil, err
 	}
 	now := r.engine.Now()
-	if r.inUse > 0 {
+	if r.inUse > 0 || now.Sub(r.reached) < restFirst {
 		return nil, &held{until: now.Add(restFirst), why: err.Error()}
 	}
 	if r.down.IsZero() {
