@@ -36,6 +36,9 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if _, err := db.Migrate(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	if err := sameKey(ctx, db, box); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	return &Store{DB: db, Box: box}, nil
 }
 
