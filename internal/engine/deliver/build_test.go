@@ -1,0 +1,134 @@
+package deliver
+
+import (
+	"bytes"
+	"flag"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"packetboat/internal/contact"
+	"packetboat/internal/content"
+	"packetboat/internal/lane"
+	"packetboat/internal/letter"
+	"packetboat/internal/mail/smtpclient"
+	"packetboat/internal/outbox"
+	"packetboat/internal/secret"
+	"packetboat/internal/sender"
+	"packetboat/internal/tenant"
+	"packetboat/internal/track"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// sampleEngine makes messages, and cannot do anything else.
+func sampleEngine(t *testing.T, now time.Time) *Engine {
+	t.Helper()
+	box, err := secret.NewBox(bytes.Repeat([]byte{7}, secret.KeyBytes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := track.NewKeys(box)
+	return &Engine{
+		Keys: keys, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now }, FeedbackSender: "packetboat",
+		Letters: &letter.Renderer{Keys: keys, BaseURL: &url.URL{Scheme: "https", Host: "packetboat.example"}},
+	}
+}
+
+func sampleJob(t *testing.T) job {
+	t.Helper()
+	compiled, err := content.Compile(content.Content{ID: "content", Source: content.Source{
+		Subject: "Grüße, {{ first_name }}", Text: "Hello {{ first_name }}\n\n{{ unsubscribe_url }}\n",
+		HTML: `<p>Hello {{ first_name }}</p><p><a href="{{ unsubscribe_url }}">unsubscribe</a></p>`,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	return job{
+		item: outbox.Item{
+			Tenant: "0196a2b0-0000-7000-8000-000000000001", ID: "0196a2b0-0000-7000-8000-000000000002",
+			Stream: "0196a2b0-0000-7000-8000-0000deadbeef", Email: "ann@example.net", Nonce: "0123456789abcdef", QueuedAt: at, DueAt: at,
+		},
+		contact: contact.Contact{ID: "0196a2b0-0000-7000-8000-000000000003", Email: "ann@example.net", FirstName: new("Ann")},
+		content: compiled,
+		sender: &letter.Sender{
+			Tenant:   tenant.Tenant{ID: "0196a2b0-0000-7000-8000-000000000001", Slug: "acme", Name: "Acme", Settings: tenant.Settings{Timezone: "UTC"}},
+			Identity: sender.Identity{Address: "news@acme.example", DisplayName: "Acme, Inc.", ReplyTo: "help@acme.example"},
+			Domain:   sender.Domain{Name: "acme.example", TrackingHost: "go.acme.example", ReturnPathHost: "bounce.acme.example"},
+			Type:     sender.EmailType{Key: "monthly_news", DisplayName: "Monthly news", ListIDEnabled: true},
+		},
+		lane: &laneSettings{config: lane.Config{Type: lane.SMTP, SMTP: lane.SMTPSettings{TLS: smtpclient.None}}},
+	}
+}
+
+func TestMessagesAreMadeAsTheContractSays(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 2, 9, 30, 15, 0, time.UTC)
+	for _, test := range []struct {
+		name string
+		edit func(*job)
+	}{
+		{"plain", func(*job) {}},
+		{"overridden", func(j *job) {
+			c := j.content.Content
+			c.FromName, c.ReplyTo = "{{ first_name }}’s Acme", "reply@acme.example"
+			var err error
+			if j.content, err = content.Compile(c); err != nil {
+				t.Fatal(err)
+			}
+			j.sender.Type.ListIDEnabled = false
+		}},
+		{"again", func(j *job) { j.item.FirstAt = new(now.Add(-90 * time.Minute)) }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			j := sampleJob(t)
+			test.edit(&j)
+			b := newBuilder(sampleEngine(t, now))
+			raw, err := b.build(&j)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := append([]byte("(envelope "+b.envelope+")\r\n"), raw...)
+			file := filepath.Join("testdata", test.name+".eml")
+			if *update {
+				if err := os.WriteFile(file, got, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(got, want) {
+				t.Errorf("the message is not that of %s (-update rewrites it):\n%s", file, got)
+			}
+			again, err := b.build(&j)
+			if err != nil || !bytes.Equal(again, want[len(want)-len(raw):]) {
+				t.Errorf("made again it differs: %v\n%s", err, again)
+			}
+		})
+	}
+}
+
+func TestAMessageThatCannotBeRenderedFails(t *testing.T) {
+	t.Parallel()
+	j := sampleJob(t)
+	c := j.content.Content
+	c.HTML = `{% for i in (1..100000) %}{% for k in (1..100000) %}x{% endfor %}{% endfor %}`
+	var err error
+	if j.content, err = content.Compile(c); err != nil {
+		t.Fatal(err)
+	}
+	_, err = newBuilder(sampleEngine(t, j.item.QueuedAt)).build(&j)
+	if err == nil {
+		t.Fatal("a message without end was made")
+	}
+	if r := failed(j.item, err.Error(), j.item.QueuedAt); r.State != outbox.Failed || !bytes.HasPrefix([]byte(r.Error), []byte("render_error")) {
+		t.Errorf("result = %s %q, want failed, render_error", r.State, r.Error)
+	}
+}
