@@ -118,8 +118,9 @@ func (c broadcastContent) parts() map[broadcast.Field]*string {
 
 const notYet = "is not available yet: leave it out or send its default"
 
-// refuse says what the body asks for that cannot be done (yet), each by its name.
-func (in *broadcastBody) refuse(p auth.Principal) error {
+// refuse says what the body asks for that cannot be done (yet), each by its
+// name: it returns what has a code of its own and adds the others to bad.
+func (in *broadcastBody) refuse(p auth.Principal, bad *fault.Problems) error {
 	c := in.Content.Value
 	if in.SplitTest.Given() {
 		return broadcast.ErrSplitTest
@@ -132,7 +133,6 @@ func (in *broadcastBody) refuse(p auth.Principal) error {
 	if c.Slug.Given() || !p.IsKey() && given(c.TemplateID) {
 		return broadcast.ErrTemplate
 	}
-	var bad fault.Problems
 	for _, f := range []struct {
 		path string
 		more bool
@@ -151,7 +151,7 @@ func (in *broadcastBody) refuse(p auth.Principal) error {
 			bad.Add(f.path, notYet)
 		}
 	}
-	return bad.Err()
+	return nil
 }
 
 func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
@@ -159,7 +159,8 @@ func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "nu
 // change turns the body into a change: public names become ids.
 func (a *API) change(ctx context.Context, p auth.Principal, in *broadcastBody) (broadcast.Change, error) {
 	var ch broadcast.Change
-	if err := in.refuse(p); err != nil {
+	var bad fault.Problems
+	if err := in.refuse(p, &bad); err != nil {
 		return ch, err
 	}
 	ch = broadcast.Change{Name: in.Name.Pointer(), Tracking: in.Tracking.Pointer()}
@@ -174,10 +175,19 @@ func (a *API) change(ctx context.Context, p auth.Principal, in *broadcastBody) (
 		if in.ScheduledAt.Given() {
 			t, err := endpoint.ParseTime(in.ScheduledAt.Value)
 			if err != nil {
-				return ch, fault.Input(fault.Field{Path: "scheduled_at", Message: err.Error()})
+				bad.Add("scheduled_at", err.Error())
 			}
 			ch.Start.At = &t
 		}
+	}
+	if bad.Any() { // then all that is wrong is told, not only what was found first
+		if also, ok := fault.As(ch.Check()); ok {
+			fields, _ := also.Details.(fault.Fields)
+			for _, f := range fields.Fields {
+				bad.Add(f.Path, f.Message)
+			}
+		}
+		return ch, bad.Err()
 	}
 	var err error
 	if in.Metadata.Set {

@@ -320,6 +320,7 @@ func (a *attack) bodies() {
 func (a *attack) fields() {
 	var typed []string
 	all := a.base.body
+	bad := map[string]string{} // what each field alone is refused for, though its type is right
 	for _, f := range fieldsOf(a.base.op.body()) {
 		set := func(value string) func(*shot) {
 			return func(x *shot) { x.body = f.with(a.t, x.body, value) }
@@ -348,7 +349,10 @@ func (a *attack) fields() {
 				if strings.ContainsRune(text, 0) {
 					wanted = []int{400}
 				}
-				a.fire(what(quoted(text)), set(quoted(text)), wanted...)
+				got := a.fire(what(quoted(text)), set(quoted(text)), wanted...)
+				if len(f.path) == 1 && text != "a\x00b" && got.code() == "INVALID_INPUT" && slices.Equal(told(got), []string{f.String()}) {
+					bad[f.String()] = quoted(text)
+				}
 			}
 			for key, theirs := range a.made["other"] {
 				if strings.Contains(a.base.body, `"`+f.path[len(f.path)-1]+`": "`+a.made["acme"][key]+`"`) && theirs != a.made["acme"][key] && strings.Contains(f.String(), "id") {
@@ -358,7 +362,10 @@ func (a *attack) fields() {
 		}
 		if len(types) == 0 || slices.Contains(types, "integer") || slices.Contains(types, "number") {
 			for _, n := range a.few(numbers) {
-				a.fire(what(n), set(n))
+				got := a.fire(what(n), set(n))
+				if len(f.path) == 1 && got.code() == "INVALID_INPUT" && slices.Equal(told(got), []string{f.String()}) {
+					bad[f.String()] = n
+				}
 			}
 		}
 		if slices.Contains(types, "array") {
@@ -370,7 +377,12 @@ func (a *attack) fields() {
 			}
 		}
 	}
-	a.together(all, typed)
+	a.together("every field is wrong", all, typed)
+	body := a.base.body
+	for name, value := range bad {
+		body = field{path: []string{name}}.with(a.t, body, value)
+	}
+	a.together("every field breaks its rule", body, slices.Sorted(maps.Keys(bad)))
 }
 
 // arrays are too long, or hold what they should not.
@@ -393,24 +405,29 @@ func (a *attack) arrays(f field, set func(string) func(*shot)) {
 	}
 }
 
-// together has every field wrong in one request: all are told.
-func (a *attack) together(body string, typed []string) {
-	if len(typed) == 0 {
+// together has several fields wrong in one request: all are told.
+func (a *attack) together(what, body string, fields []string) {
+	if len(fields) == 0 {
 		return
 	}
-	got := a.fire("every field is wrong", func(x *shot) { x.body = body }, 400)
-	e, _ := got.body["error"].(map[string]any)
-	details, _ := e["details"].(map[string]any)
-	told := map[string]bool{}
-	for _, f := range asList(details["fields"]) {
-		path, _ := f.(map[string]any)["path"].(string)
-		told[path] = true
-	}
-	for _, f := range typed {
-		if !told[f] {
-			a.t.Errorf("%s: every field is wrong, but of %s nothing is told\nsent %s\ngot %s", a.base.op.OperationID, f, body, got.Body)
+	got := a.fire(what, func(x *shot) { x.body = body }, 400)
+	have := told(got)
+	for _, f := range fields {
+		if !slices.Contains(have, f) {
+			a.t.Errorf("%s: %s, but of %s nothing is told\nsent %.1000s\ngot %.1000s", a.base.op.OperationID, what, f, body, got.Body)
 		}
 	}
+}
+
+// told returns the fields that a refusal names.
+func told(a answered) (paths []string) {
+	e, _ := a.body["error"].(map[string]any)
+	details, _ := e["details"].(map[string]any)
+	for _, f := range asList(details["fields"]) {
+		path, _ := f.(map[string]any)["path"].(string)
+		paths = append(paths, path)
+	}
+	return paths
 }
 
 func asList(v any) []any { list, _ := v.([]any); return list }

@@ -153,13 +153,17 @@ func (a *API) createSegment(ctx context.Context, p auth.Principal, in *createSeg
 	if err := needScope(p, segmentWrites[t]); err != nil {
 		return segmentForm{}, err
 	}
+	ch := segment.Change{Name: &in.Body.Name, Tags: &in.Body.Tags}
+	if err := ch.Check(); err != nil {
+		return segmentForm{}, err
+	}
 	if t == segment.Dynamic {
 		if in.Body.Definition == nil {
 			return segmentForm{}, segment.ErrMissingDefinition
 		}
 		return segmentForm{}, fault.Input(fault.Field{Path: "type", Message: "only static lists can be created yet; send static"})
 	}
-	s, err := segment.CreateList(ctx, a.DB, p.Tenant, segment.Change{Name: &in.Body.Name, Tags: &in.Body.Tags}, a.Now())
+	s, err := segment.CreateList(ctx, a.DB, p.Tenant, ch, a.Now())
 	if err != nil {
 		return segmentForm{}, err
 	}

@@ -294,7 +294,7 @@ func (s *siege) fits(t testing.TB, x shot, a answered) {
 			return
 		}
 		c := res.Value.Content["application/json"]
-		if n := s.fitted.Add(1); c == nil || n > 60 && n%8 != 0 {
+		if n := s.fitted.Add(1); c == nil || n > 20 && n%16 != 0 {
 			return
 		}
 		v, err := a.value()

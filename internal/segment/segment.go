@@ -207,6 +207,9 @@ type Change struct {
 	Definition map[string]any
 }
 
+// Check says what is wrong with the change to a new segment.
+func (ch Change) Check() error { return ch.apply(&Segment{}) }
+
 func (ch Change) apply(s *Segment) error {
 	var p fault.Problems
 	if ch.Name != nil {
