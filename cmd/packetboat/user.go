@@ -65,9 +65,15 @@ func (cmd userCreate) Run(c *console) error {
 		if v.Link == "" {
 			return c.show(v, "user %s is there\n", v.Email)
 		}
-		fmt.Fprintf(c.err, "user %s is there; within an hour they choose a password here, once:\n", v.Email)
+		fmt.Fprintf(c.err, "user %s is there; %s\n", v.Email, c.howToChoose())
 		return c.show(v, "%s\n", v.Link)
 	})
+}
+
+// howToChoose says what the link that follows is for.
+func (c *console) howToChoose() string {
+	return fmt.Sprintf("within an hour a password may be chosen with this link, or by POST of its token and the password to %s, once:",
+		c.cfg.BaseURL.JoinPath("/api/auth/password/reset"))
 }
 
 func (cmd userCreate) create(c *console, tx *sqldb.DB, passwordHash string) (userView, error) {
@@ -173,7 +179,7 @@ func (cmd userResetPassword) Run(c *console) error {
 			return err
 		}
 		v.Link = auth.ResetLink(c.cfg.BaseURL, v.Token)
-		fmt.Fprintf(c.err, "within an hour %s chooses a password here, once:\n", u.Email)
+		fmt.Fprintf(c.err, "user %s keeps the password of today until then; %s\n", u.Email, c.howToChoose())
 		return c.show(v, "%s\n", v.Link)
 	})
 }
