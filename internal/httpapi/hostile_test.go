@@ -483,7 +483,7 @@ func TestNoOperationBreaksOnHostileInput(t *testing.T) {
 			t.Run(st.op, func(t *testing.T) {
 				t.Parallel()
 				before := filled.sums(t, "other")
-				a := &attack{t: t, base: filled.shot("acme", again(st)), sample: testing.Short()}
+				a := &attack{t: t, base: filled.shot("acme", again(st)), sample: testing.Short() || strings.HasPrefix(st.op, "update") && st.op != "updateAccount"}
 				a.renew = func() {
 					if a.siege != nil {
 						a.unchanged(t, "other", before)
