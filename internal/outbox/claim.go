@@ -114,6 +114,20 @@ func (n *Node) Release(ctx context.Context, items []Item) error {
 	return nil
 }
 
+// Unbegun returns the messages of a stream that the node has claimed and whose
+// attempt has not begun.
+func (n *Node) Unbegun(ctx context.Context, tenant id.Tenant, stream string) ([]Item, error) {
+	rows, err := n.DB.Query(ctx, `
+		SELECT `+itemColumns+` FROM outbox
+		WHERE tenant_id = $1 AND stream_id = $2 AND owner = $3 AND state = 'claimed' AND attempt_at IS NULL`,
+		tenant, stream, n.Owner)
+	items, err := sqldb.Collect(rows, err, scanItem)
+	if err != nil {
+		return nil, fmt.Errorf("list claimed messages: %w", err)
+	}
+	return items, nil
+}
+
 // Ready is a stream to look at: it is open and has messages waiting, or it is
 // cancelled and has some left to cancel.
 type Ready struct {

@@ -79,6 +79,7 @@ type Engine struct {
 	settings   settings
 	lanes      lanes
 	feeders    feeders
+	inHand     inHand
 }
 
 // Run delivers until ctx ends, then finishes the attempts under way, writes what
@@ -194,7 +195,12 @@ func (e *Engine) release(items ...outbox.Item) {
 	if len(items) == 0 {
 		return
 	}
-	e.insist("messages are not put back yet", func() error { return e.node.Release(e.giveUp, items) })
+	if e.insist("messages are not put back yet", func() error { return e.node.Release(e.giveUp, items) }) != nil {
+		return // the node is at its end, and others take them
+	}
+	for _, it := range items {
+		e.inHand.remove(it.ID)
+	}
 }
 
 // insist calls write until it succeeds or nothing is written any more.

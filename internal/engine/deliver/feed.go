@@ -33,8 +33,7 @@ type job struct {
 // their lanes, until none is due, or none may leave.
 func (e *Engine) feed(ctx context.Context, tenant id.Tenant, stream string) (*held, error) {
 	for e.leased() && ctx.Err() == nil {
-		// A claim that is broken off may have been made.
-		items, err := e.node.Claim(context.WithoutCancel(ctx), tenant, stream, claimBatch, e.Now())
+		items, err := e.claim(ctx, tenant, stream)
 		if err != nil || len(items) == 0 {
 			return nil, err
 		}

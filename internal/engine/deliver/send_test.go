@@ -218,15 +218,15 @@ func TestNewSettingsTakeEffectInMidSend(t *testing.T) {
 		slow := sink.Start(t, sink.Options{Rules: []sink.Rule{{Stage: sink.Dot, Delay: 50 * time.Millisecond}}})
 		other := sink.Start(t, sink.Options{})
 		h.relay(slow.Port(), func(f *lane.Fields) { f.MaxConnections = new(1) })
-		h.send(300) // more than one claim
+		h.send(60)
 		h.run(h.engine())
 		h.awaitSink(slow, 2)
 		_, err := lane.Update(t.Context(), db, broadcasttest.Box(t), h.Tenant, h.Lane.ID, lane.Fields{Port: new(other.Port())}, lane.Rules{AllowPrivate: true})
 		h.must(err)
 		h.pass(10 * time.Second) // what is known of lanes and people is old now
 		h.over()
-		h.sums(outbox.Sums{Total: 300, Sent: 300, Delivered: 300})
-		if a, b := len(slow.Messages()), len(other.Messages()); a > 20 || a+b != 300 {
+		h.sums(outbox.Sums{Total: 60, Sent: 60, Delivered: 60})
+		if a, b := len(slow.Messages()), len(other.Messages()); a > 20 || a+b != 60 {
 			t.Errorf("%d messages by the old port, %d by the new", a, b)
 		}
 	})
@@ -324,12 +324,12 @@ func TestTwoEnginesShareAStream(t *testing.T) {
 	h := newHouse(t, dbtest.Postgres(t))
 	s := sink.Start(t, sink.Options{})
 	h.relay(s.Port())
-	h.send(600)
+	h.send(300) // more than one claim
 	h.run(h.engine())
 	h.run(h.engine())
 	h.over()
-	h.sums(outbox.Sums{Total: 600, Sent: 600, Delivered: 600})
-	if n := len(arrived(s)); n != 600 || len(s.Messages()) != 600 {
+	h.sums(outbox.Sums{Total: 300, Sent: 300, Delivered: 300})
+	if n := len(arrived(s)); n != 300 || len(s.Messages()) != 300 {
 		t.Errorf("%d messages to %d people", len(s.Messages()), n)
 	}
 }
@@ -401,6 +401,28 @@ func TestASilentRelayIsNoOneElsesConcern(t *testing.T) {
 		h.sums(outbox.Sums{Total: 50, Sent: 50, Delivered: 50})
 		if len(silent.Messages()) != 0 {
 			t.Error("the silent relay took mail")
+		}
+	})
+}
+
+// What a server ends after some messages says nothing about the next message.
+func TestAConnectionThatEndedIsReplacedAtOnce(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := newHouse(t, db)
+		s := sink.Start(t, sink.Options{PerConn: 3})
+		h.relay(s.Port(), func(f *lane.Fields) { f.MaxConnections = new(1) })
+		h.send(10)
+		h.run(h.engine())
+		h.over()
+		h.sums(outbox.Sums{Total: 10, Sent: 10, Delivered: 10})
+		for _, r := range h.messages() {
+			if r.Attempts != 1 {
+				t.Errorf("%s took %d attempts", r.Email, r.Attempts)
+			}
+		}
+		if n := s.Stats().Connections; n != 4 {
+			t.Errorf("%d connections, want 4", n)
 		}
 	})
 }
