@@ -100,6 +100,8 @@ func (t *Tester) send(ctx context.Context, c lane.Config, from, to string, raw [
 		return reply.Outcome{}, err
 	}
 	defer conn.Close()
+	// After the final dot Send waits whatever happens; only Close ends that.
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	outcome, err := conn.Send(ctx, smtpclient.Envelope{From: from, To: to}, raw)
 	if err == nil && conn.Usable() {
 		_ = conn.Quit()
