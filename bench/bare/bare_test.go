@@ -46,7 +46,8 @@ func TestRunStopsAtTheFirstRefusal(t *testing.T) {
 		Addr: s.Addr(), Conns: 2, Messages: 1000,
 		Next: func(int) (string, string, []byte) { return "", "ann@example.org", []byte("x\r\n") },
 	})
-	if err == nil || !strings.Contains(err.Error(), "no such user") || s.Stats().Messages != 5 {
+	// The other connection may just have been told, and its message be left.
+	if n := s.Stats().Messages; err == nil || !strings.Contains(err.Error(), "no such user") || n < 4 || n > 5 {
 		t.Errorf("Run: %v, %+v", err, s.Stats())
 	}
 }

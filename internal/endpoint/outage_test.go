@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -22,8 +23,11 @@ func TestADatabaseThatIsDownIsUnavailable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cable := plug(t, u.Host)
+		cable := plug(t, serverOf(u))
 		u.Host = cable.Addr().String()
+		query := u.Query()
+		query.Del("host")
+		u.RawQuery = query.Encode()
 		db, err := sqldb.Open(t.Context(), u.String(), sqldb.Options{MaxConns: 2})
 		if err != nil {
 			t.Fatal(err)
@@ -53,6 +57,15 @@ type cable struct {
 	conns []net.Conn
 }
 
+// serverOf returns where the server of an address listens: host and port, or
+// the path of its socket.
+func serverOf(u *url.URL) string {
+	if dir := u.Query().Get("host"); dir != "" {
+		return filepath.Join(dir, ".s.PGSQL.5432")
+	}
+	return u.Host
+}
+
 func plug(t *testing.T, server string) *cable {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -67,7 +80,11 @@ func plug(t *testing.T, server string) *cable {
 			if err != nil {
 				return
 			}
-			far, err := net.Dial("tcp", server)
+			network := "tcp"
+			if filepath.IsAbs(server) {
+				network = "unix"
+			}
+			far, err := net.Dial(network, server)
 			if err != nil {
 				_ = near.Close()
 				continue

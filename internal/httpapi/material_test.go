@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -31,6 +32,8 @@ import (
 type outside struct {
 	held  usage.Kind // what broadcasts hold
 	trial lane.Trial
+
+	mu    sync.Mutex
 	tried []string // from and to of each trial
 }
 
@@ -42,6 +45,8 @@ func (o *outside) Find(_ context.Context, _ *sqldb.DB, _ id.Tenant, s usage.Subj
 }
 
 func (o *outside) Try(_ context.Context, _ id.Tenant, _ id.MTAConfig, from, to string) (lane.Trial, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	o.tried = append(o.tried, from+" "+to)
 	return o.trial, nil
 }
