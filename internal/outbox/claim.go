@@ -74,18 +74,49 @@ func (n *Node) Leave(ctx context.Context) error {
 	return err
 }
 
+// Position is a place in the order in which a stream's messages are claimed.
+type Position struct {
+	DueAt time.Time
+	ID    id.Message
+}
+
+// Last returns the position of the last of some claimed messages.
+func Last(items []Item) Position {
+	var p Position
+	for _, it := range items {
+		if it.DueAt.After(p.DueAt) || it.DueAt.Equal(p.DueAt) && it.ID > p.ID {
+			p = Position{it.DueAt, it.ID}
+		}
+	}
+	return p
+}
+
 // Claim takes up to limit due messages of a stream, oldest first. It takes none
 // of a stream that is not open.
 func (n *Node) Claim(ctx context.Context, tenant id.Tenant, stream string, limit int, now time.Time) ([]Item, error) {
+	return n.ClaimAfter(ctx, tenant, stream, Position{}, limit, now)
+}
+
+// ClaimAfter is Claim of messages behind a position. Whoever claims batch after
+// batch says where the last one ended: what was claimed before leaves dead
+// entries in the index, and from the beginning they would all be passed over
+// again. When nothing is left behind the position, messages may have been put
+// back before it.
+func (n *Node) ClaimAfter(ctx context.Context, tenant id.Tenant, stream string, after Position, limit int, now time.Time) ([]Item, error) {
+	from := int64(0)
+	if !after.DueAt.IsZero() {
+		from = after.DueAt.UnixMicro()
+	}
 	rows, err := n.DB.Query(ctx, `
 		WITH due AS MATERIALIZED (
 			SELECT tenant_id, id FROM outbox
 			WHERE tenant_id = $1 AND stream_id = $2 AND state = 'queued' AND due_at <= $3
+				AND (due_at, id) > ($6, $7)
 				AND EXISTS (SELECT 1 FROM outbox_stream AS s WHERE s.tenant_id = $1 AND s.id = $2 AND s.phase = 'open')
 			ORDER BY due_at, id LIMIT $4 `+n.DB.SkipLocked()+`)
 		UPDATE outbox SET state = 'claimed', owner = $5, epoch = epoch + 1, attempt_at = NULL
 		FROM due WHERE outbox.tenant_id = due.tenant_id AND outbox.id = due.id
-		RETURNING `+itemColumns, tenant, stream, now.UnixMicro(), limit, n.Owner)
+		RETURNING `+itemColumns, tenant, stream, now.UnixMicro(), limit, n.Owner, from, after.ID)
 	items, err := sqldb.Collect(rows, err, scanItem)
 	if err != nil {
 		return nil, fmt.Errorf("claim messages: %w", err)

@@ -41,8 +41,8 @@ func (h *inHand) remove(m id.Message) {
 
 // claim claims due messages of a stream. Nobody else claims any of it for this
 // node meanwhile.
-func (e *Engine) claim(ctx context.Context, tenant id.Tenant, stream string) ([]outbox.Item, error) {
-	items, err := e.node.Claim(context.WithoutCancel(ctx), tenant, stream, claimBatch, e.Now())
+func (e *Engine) claim(ctx context.Context, tenant id.Tenant, stream string, after outbox.Position) ([]outbox.Item, error) {
+	items, err := e.node.ClaimAfter(context.WithoutCancel(ctx), tenant, stream, after, claimBatch, e.Now())
 	if err == nil {
 		e.inHand.add(items)
 		return items, nil

@@ -49,7 +49,7 @@ func TestAClaimThatSeemedToFailIsFound(t *testing.T) {
 		if err := e.forgotten(tenant, stream); err != nil {
 			t.Fatal(err)
 		}
-		again, err := e.claim(t.Context(), tenant, stream)
+		again, err := e.claim(t.Context(), tenant, stream, outbox.Position{})
 		if err != nil || len(again) != 3 {
 			t.Errorf("%d messages are claimed anew, %v; want the 3 that were forgotten", len(again), err)
 		}

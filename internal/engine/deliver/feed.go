@@ -32,11 +32,19 @@ type job struct {
 // feed claims the due messages of a stream batch by batch and hands them to
 // their lanes, until none is due, or none may leave.
 func (e *Engine) feed(ctx context.Context, tenant id.Tenant, stream string) (*held, error) {
+	var after outbox.Position
 	for e.leased() && ctx.Err() == nil {
-		items, err := e.claim(ctx, tenant, stream)
-		if err != nil || len(items) == 0 {
+		items, err := e.claim(ctx, tenant, stream, after)
+		switch {
+		case err != nil:
 			return nil, err
+		case len(items) == 0 && after == (outbox.Position{}):
+			return nil, nil
+		case len(items) == 0: // once more from the beginning, for what was put back
+			after = outbox.Position{}
+			continue
 		}
+		after = outbox.Last(items)
 		if h, err := e.hand(ctx, tenant, items); h != nil || err != nil {
 			return h, err
 		}
