@@ -22,7 +22,6 @@ type step struct {
 	status   int
 	remember string // as what, of the answer's id (or key, for as=key)
 	field    string // the field remembered, when it is not id
-	who      string // instead of the owner, or a key where keys may
 }
 
 // opening makes one record of each kind.
