@@ -16,14 +16,14 @@ var rows = []struct {
 	{"app", "app"},
 	{"edges", "endpoint httpapi public"},
 	{"engines", "engine/classify engine/dispatch engine/deliver"},
-	{"out", "report"},
+	{"results", "report job bulk transfer"},
 	{"senders", "broadcast broadcast/broadcasttest"},
+	{"audience", "rule segment savedfilter"},
 	{"waist", "outbox track letter"},
-	{"audience", "segment"},
 	{"material", "lane sender content mailbox"},
-	{"people", "field contact suppression"},
+	{"people", "field contact suppression score"},
 	{"spine", "tenant limit auth journal usage"},
-	{"mail", "mail/address mail/liquid mail/links mail/compose mail/dkim mail/reply mail/smtpclient"},
+	{"mail", "mail/address mail/mx mail/liquid mail/links mail/compose mail/dkim mail/reply mail/smtpclient"},
 	{"ground", "fault id slug secret sqldb sqldb/dbtest"},
 }
 

@@ -68,7 +68,7 @@ func Begin(ctx context.Context, tx *sqldb.DB, b Broadcast, frozen id.Content, no
 	if err != nil {
 		return fmt.Errorf("begin a run: %w", err)
 	}
-	return outbox.Begin(ctx, tx, outbox.Stream{Tenant: b.Tenant, ID: string(b.ID), Kind: "broadcast"}, now)
+	return outbox.Begin(ctx, tx, outbox.Stream{Tenant: b.Tenant, ID: string(b.ID), Kind: "broadcast", EmailType: b.EmailType}, now)
 }
 
 const runColumns = `broadcast_run.tenant_id, broadcast_run.broadcast_id, broadcast_run.content_id, broadcast_run.after_contact,

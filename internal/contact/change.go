@@ -86,13 +86,16 @@ func (c *Contact) text(t Text) **string {
 
 // Change is what a request says about a contact. What is absent is left alone.
 type Change struct {
+	Email                 *string          // of an update by id: the new address
 	Texts                 map[Text]*string // nil clears
 	Stage                 *id.Stage        // empty clears
 	StageIfNew            *id.Stage        // for a contact that is created
 	CustomFields          map[string]any   // nil removes a key
 	Subscriptions         map[string]*bool // by key or id of an email type; nil removes
 	CategorySubscriptions map[string]*bool // by id of a category; nil removes
-	Tags                  *[]string        // joined to what is there
+	Tags                  *[]string        // joined to what is there, or
+	ReplaceTags           bool             // instead of it
+	RemoveTags            []string
 	DoNotContact          *bool
 }
 

@@ -21,6 +21,14 @@ import (
 type Selector struct {
 	Statuses []Status // none: all but Suppressed
 	Search   string   // every word must occur in names, company or address
+	Where    []Condition
+}
+
+// Condition is a test of contacts that a package above makes: SQL over a
+// contact's own row, c, and its activity, a, when it says so. $1 is the tenant.
+type Condition struct {
+	Text     func(arg func(value any) string) string // arg takes a parameter and returns its name
+	Activity bool
 }
 
 // ParseStatuses reads the names of statuses.
@@ -174,8 +182,8 @@ func (o order) position(c *Contact) *Position {
 	return p
 }
 
-// joined is what a query needs that sorts by activity: the page cannot be found
-// in the contacts' own rows.
+// joined is what a query needs that sorts or selects by activity: the page cannot
+// be found in the contacts' own rows.
 const joined = ` JOIN contact_activity a ON a.tenant_id = c.tenant_id AND a.contact_id = c.id `
 
 // statement gathers what is variable in a query of contacts c: joins,
@@ -183,6 +191,15 @@ const joined = ` JOIN contact_activity a ON a.tenant_id = c.tenant_id AND a.cont
 type statement struct {
 	joins, conditions strings.Builder
 	args              []any
+	activity          bool // a is joined
+}
+
+// join joins the activity, once.
+func (s *statement) join() {
+	if !s.activity {
+		s.activity = true
+		s.joins.WriteString(joined)
+	}
 }
 
 func (s *statement) arg(v any) string {
@@ -210,6 +227,12 @@ func selection(db *sqldb.DB, tenant id.Tenant, q Selector, r *Restriction) (*sta
 	}
 	for word := range strings.FieldsSeq(fold(q.Search)) {
 		s.conditions.WriteString(` AND c.search_text LIKE ` + s.arg("%"+likeEscaper.Replace(word)+"%") + ` ESCAPE '\' `)
+	}
+	for _, w := range q.Where {
+		if w.Activity {
+			s.join()
+		}
+		s.conditions.WriteString(` AND (` + w.Text(s.arg) + `) `)
 	}
 	return s, nil
 }
@@ -245,7 +268,7 @@ func Count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Selector) (int
 		return 0, err
 	}
 	var n int
-	err = db.QueryRow(ctx, `SELECT COUNT(*) FROM contact c WHERE c.tenant_id = $1`+s.conditions.String(), s.args...).Scan(&n)
+	err = db.QueryRow(ctx, `SELECT COUNT(*) FROM contact c `+s.joins.String()+` WHERE c.tenant_id = $1`+s.conditions.String(), s.args...).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("count contacts: %w", err)
 	}
@@ -277,7 +300,7 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Query) (Page, e
 	// The page is cut from the contacts' own rows where that can be done, so
 	// that no planner joins the whole table first.
 	if strings.HasPrefix(o.column, "a.") {
-		s.joins.WriteString(joined)
+		s.join()
 	}
 	by := o.by(q.Asc)
 	text := fmt.Sprintf(`

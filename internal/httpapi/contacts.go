@@ -13,8 +13,6 @@ import (
 	"packetboat/internal/id"
 	"packetboat/internal/segment"
 	"packetboat/internal/sender"
-	"packetboat/internal/suppression"
-	"packetboat/internal/tenant"
 )
 
 // contacts registers the operations on contacts.
@@ -159,39 +157,6 @@ func readContact(c contact.Contact, types contact.Types) Contact {
 	return row
 }
 
-// types returns what package contact must know of the tenant's email types.
-func (a *API) contactTypes(ctx context.Context, t id.Tenant) (contact.Types, error) {
-	var types contact.Types
-	list, err := sender.EmailTypes(ctx, a.DB, t)
-	if err != nil {
-		return types, err
-	}
-	for _, e := range list {
-		types.EmailTypes = append(types.EmailTypes, contact.EmailType{ID: e.ID, Key: e.Key, Category: e.Category})
-	}
-	categories, err := sender.Categories(ctx, a.DB, t)
-	if err != nil {
-		return types, err
-	}
-	for _, c := range categories {
-		types.Categories = append(types.Categories, c.ID)
-	}
-	return types, nil
-}
-
-// contactRules returns what a write of contacts must know from elsewhere.
-func (a *API) contactRules(ctx context.Context, t id.Tenant) (contact.Rules, error) {
-	types, err := a.contactTypes(ctx, t)
-	if err != nil {
-		return contact.Rules{}, err
-	}
-	account, err := tenant.ByID(ctx, a.DB, t)
-	if err != nil {
-		return contact.Rules{}, err
-	}
-	return contact.Rules{Types: types, Limit: account.ContactLimit, Listed: suppression.Listed}, nil
-}
-
 // ContactSelector is how a query chooses contacts.
 type ContactSelector struct {
 	Status     string `query:"status" doc:"Comma separated; all but suppressed when absent."`
@@ -242,7 +207,7 @@ func direction(q contact.Query) string {
 
 // contactRows returns the page as its reader gets it.
 func (a *API) contactRows(ctx context.Context, t id.Tenant, q contact.Query, p contact.Page) (endpoint.List[Contact], error) {
-	types, err := a.contactTypes(ctx, t)
+	types, err := sender.ContactTypes(ctx, a.DB, t)
 	if err != nil {
 		return endpoint.List[Contact]{}, err
 	}
@@ -320,7 +285,7 @@ func (a *API) shownContact(ctx context.Context, t id.Tenant) func(contact.Contac
 		if err != nil {
 			return Contact{}, err
 		}
-		types, err := a.contactTypes(ctx, t)
+		types, err := sender.ContactTypes(ctx, a.DB, t)
 		return readContact(c, types), err
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"packetboat/internal/contact"
 	"packetboat/internal/endpoint"
 	"packetboat/internal/id"
+	"packetboat/internal/sender"
 )
 
 // ContactInput is what a caller says about a contact. Absent leaves alone, null
@@ -94,7 +95,7 @@ type createContactRequest struct {
 }
 
 func (a *API) createContact(ctx context.Context, p auth.Principal, in *createContactRequest) (Contact, error) {
-	rules, err := a.contactRules(ctx, p.Tenant)
+	rules, err := sender.ContactRules(ctx, a.DB, p.Tenant)
 	if err != nil {
 		return Contact{}, err
 	}
@@ -128,7 +129,7 @@ func (c upsertedContact) Status() int {
 }
 
 func (a *API) upsertContact(ctx context.Context, p auth.Principal, in *upsertContactRequest) (upsertedContact, error) {
-	rules, err := a.contactRules(ctx, p.Tenant)
+	rules, err := sender.ContactRules(ctx, a.DB, p.Tenant)
 	if err != nil {
 		return upsertedContact{}, err
 	}

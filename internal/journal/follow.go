@@ -174,7 +174,7 @@ func advance(ctx context.Context, db *sqldb.DB, f Follower) (int, error) {
 			return err
 		}
 		rows, err := tx.Query(ctx, `
-			SELECT tenant_id, id, pos, type, contact_id, broadcast_id, message_id, occurred_at, data
+			SELECT tenant_id, id, pos, type, name, contact_id, broadcast_id, message_id, occurred_at, data
 			FROM journal WHERE pos > $1 ORDER BY pos LIMIT $2 /* all tenants: one order */`, pos, batch)
 		entries, err := sqldb.Collect(rows, err, scan)
 		if err != nil || len(entries) == 0 {

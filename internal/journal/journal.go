@@ -37,16 +37,30 @@ const (
 	EmailFailed       Type = "email_failed"
 	EmailOpened       Type = "email_opened"
 	EmailClicked      Type = "email_clicked"
+	EmailComplained   Type = "email_complained"
 	EmailUnsubscribed Type = "email_unsubscribed"
 
 	ContactCreated      Type = "contact_created"
 	ContactUpdated      Type = "contact_updated"
+	ContactDeleted      Type = "contact_deleted"
+	ContactRestored     Type = "contact_restored"
+	ContactAnonymized   Type = "contact_anonymized"
+	TagAdded            Type = "tag_added"
+	TagRemoved          Type = "tag_removed"
+	ScoreChanged        Type = "score_changed"
 	SubscriptionChanged Type = "subscription_changed"
 	StageChanged        Type = "stage_changed"
 	ListAdded           Type = "list_added"
 	ListRemoved         Type = "list_removed"
 	SuppressionAdded    Type = "suppression_added"
 	SuppressionRemoved  Type = "suppression_removed"
+
+	CustomEvent       Type = "event"             // named by its event_name
+	PageViewed        Type = "page_viewed"       // named by its URL
+	FormSubmitted     Type = "form_submitted"    // named by the form's slug
+	SequenceEnrolled  Type = "sequence_enrolled" // these are named by the sequence's id
+	SequenceCompleted Type = "sequence_completed"
+	SequenceExited    Type = "sequence_exited"
 
 	BroadcastScheduled   Type = "broadcast_scheduled"
 	BroadcastUnscheduled Type = "broadcast_unscheduled"
@@ -64,6 +78,7 @@ type Entry struct {
 	ID        id.Entry // made by Append when empty
 	Position  int64    // 0 until placed
 	Type      Type
+	Name      string // what it is about, for the types that are asked for by it
 	Contact   id.Contact
 	Broadcast id.Broadcast
 	Message   id.Message
@@ -85,7 +100,7 @@ func Append(ctx context.Context, tx *sqldb.DB, entries ...Entry) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	t := tx.Table("tenant_id TEXT", "id TEXT", "type TEXT", "contact_id TEXT", "broadcast_id TEXT", "message_id TEXT", "occurred_at BIGINT", "data JSONB")
+	t := tx.Table("tenant_id TEXT", "id TEXT", "type TEXT", "name TEXT", "contact_id TEXT", "broadcast_id TEXT", "message_id TEXT", "occurred_at BIGINT", "data JSONB")
 	for _, e := range entries {
 		data := "{}"
 		switch d := e.Data.(type) {
@@ -102,11 +117,11 @@ func Append(ctx context.Context, tx *sqldb.DB, entries ...Entry) error {
 		if e.ID == "" {
 			e.ID = id.New[id.Entry]()
 		}
-		t.Add(e.Tenant, e.ID, e.Type, sqldb.Null(e.Contact), sqldb.Null(e.Broadcast), sqldb.Null(e.Message), e.At.UnixMicro(), data)
+		t.Add(e.Tenant, e.ID, e.Type, sqldb.Null(e.Name), sqldb.Null(e.Contact), sqldb.Null(e.Broadcast), sqldb.Null(e.Message), e.At.UnixMicro(), data)
 	}
 	_, err := tx.Exec(ctx, `
-		INSERT INTO journal (tenant_id, id, type, contact_id, broadcast_id, message_id, occurred_at, data)
-		SELECT v.tenant_id, v.id, v.type, v.contact_id, v.broadcast_id, v.message_id, v.occurred_at, v.data
+		INSERT INTO journal (tenant_id, id, type, name, contact_id, broadcast_id, message_id, occurred_at, data)
+		SELECT v.tenant_id, v.id, v.type, v.name, v.contact_id, v.broadcast_id, v.message_id, v.occurred_at, v.data
 		FROM `+t.As("v", 1), t.Args()...)
 	if err != nil {
 		return fmt.Errorf("append to the journal: %w", err)
@@ -117,12 +132,13 @@ func Append(ctx context.Context, tx *sqldb.DB, entries ...Entry) error {
 // scan reads one placed entry.
 func scan(row func(...any) error) (Entry, error) {
 	var e Entry
-	var contact, broadcast, message sql.NullString
+	var name, contact, broadcast, message sql.NullString
 	var at int64
 	var data string
-	if err := row(&e.Tenant, &e.ID, &e.Position, &e.Type, &contact, &broadcast, &message, &at, &data); err != nil {
+	if err := row(&e.Tenant, &e.ID, &e.Position, &e.Type, &name, &contact, &broadcast, &message, &at, &data); err != nil {
 		return Entry{}, err
 	}
+	e.Name = name.String
 	e.Contact, e.Broadcast, e.Message = id.Contact(contact.String), id.Broadcast(broadcast.String), id.Message(message.String)
 	e.At, e.Data = sqldb.Time(at), json.RawMessage(data)
 	return e, nil
