@@ -1,0 +1,29 @@
+package journal
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Event is the data of a CustomEvent entry, whose Name is the event's.
+type Event struct {
+	Type       string         `json:"type,omitempty"` // the activity it is of (contract 13.2); empty: none was named
+	Properties map[string]any `json:"properties,omitempty"`
+}
+
+// Event returns the data of a CustomEvent entry.
+func (e Entry) Event() (Event, error) {
+	var ev Event
+	switch d := e.Data.(type) {
+	case Event:
+		return d, nil
+	case json.RawMessage:
+		if len(d) == 0 {
+			return ev, nil
+		}
+		if err := json.Unmarshal(d, &ev); err != nil {
+			return Event{}, fmt.Errorf("journal entry %s: %w", e.ID, err)
+		}
+	}
+	return ev, nil
+}
