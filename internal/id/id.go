@@ -36,6 +36,7 @@ type (
 	LibraryEntry string
 	Sequence     string
 	SeedList     string
+	SavedFilter  string
 )
 
 // New returns a fresh identifier of kind T.
