@@ -1,13 +1,12 @@
 package rule
 
 import (
-	"context"
+	"slices"
 	"time"
 
 	"packetboat/internal/contact"
 	"packetboat/internal/field"
 	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
 )
 
 // Schema is what a tenant has declared, which a rule may speak of.
@@ -16,15 +15,12 @@ type Schema struct {
 	Types    contact.Types
 	Stages   []contact.Stage
 	Segments Segments
-	Zone     *time.Location // the account's
+	Zone     *time.Location // the account's; nil is UTC
 }
 
-// Segments answers what a rule must know of lists and segments. Package segment
-// does; within one evaluation it reads them once.
-type Segments interface {
-	// ByKey returns a list's or a segment's id and, of a dynamic one, its rule.
-	ByKey(ctx context.Context, db *sqldb.DB, tenant id.Tenant, key string) (SegmentRule, bool, error)
-}
+// Segments finds a list or a segment by its key or its id. Package segment
+// binds one to a tenant and what it has read; nil knows none.
+type Segments func(keyOrID string) (SegmentRule, bool)
 
 // SegmentRule is a list or a segment as rules see it.
 type SegmentRule struct {
@@ -32,4 +28,51 @@ type SegmentRule struct {
 	Key    string
 	Static bool
 	Tree   Tree // of a dynamic one
+}
+
+// Env is what a rule is evaluated in.
+type Env struct {
+	Now time.Time
+	Schema
+
+	inlined *inlined // what a segment leaf has gone through
+}
+
+func (s Schema) zone() *time.Location {
+	if s.Zone == nil {
+		return time.UTC
+	}
+	return s.Zone
+}
+
+// segment finds a list or a segment.
+func (s Schema) segment(keyOrID string) (SegmentRule, bool) {
+	if s.Segments == nil {
+		return SegmentRule{}, false
+	}
+	return s.Segments(keyOrID)
+}
+
+// emailType finds an email type by its key or its id.
+func (s Schema) emailType(keyOrID string) (contact.EmailType, bool) {
+	uuid, isID := id.Parse[id.EmailType](keyOrID)
+	for _, t := range s.Types.EmailTypes {
+		if t.Key == keyOrID || isID && t.ID == uuid {
+			return t, true
+		}
+	}
+	return contact.EmailType{}, false
+}
+
+func (s Schema) category(c id.Category) bool { return slices.Contains(s.Types.Categories, c) }
+
+// stage finds a stage by its slug or its id.
+func (s Schema) stage(slugOrID string) (contact.Stage, bool) {
+	uuid, isID := id.Parse[id.Stage](slugOrID)
+	for _, st := range s.Stages {
+		if st.Slug == slugOrID || isID && st.ID == uuid {
+			return st, true
+		}
+	}
+	return contact.Stage{}, false
 }

@@ -1,0 +1,48 @@
+package rule
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"packetboat/internal/sqldb"
+)
+
+// leaf is a condition that is no group. Both methods mean the same: sql is a
+// predicate, never null, over the row c of contact, where $1 is the tenant.
+type leaf interface {
+	Condition
+	sql(b *builder) string
+	match(env Env, s *Subject) bool
+}
+
+// builder renders a tree for one database.
+type builder struct {
+	db       *sqldb.DB
+	env      Env
+	arg      func(value any) string // takes a parameter and returns its name, "$7"
+	activity bool                   // set by what reads contact_activity a
+	leaves   int                    // rendered so far, those of segments included
+	err      error
+}
+
+// at takes a time as a parameter.
+func (b *builder) at(t time.Time) string { return b.arg(sqldb.Micros(t)) }
+
+// in tests, behind a text expression, whether it is one of list.
+func in[T ~string](b *builder, list []T) string {
+	if len(list) == 1 {
+		return " = " + b.arg(string(list[0])) + " "
+	}
+	n, _ := strconv.Atoi(strings.TrimPrefix(b.arg(sqldb.List(b.db, list)), "$"))
+	return b.db.In(n)
+}
+
+// not negates a predicate that is never null.
+func not(predicate string) string { return "NOT (" + predicate + ")" }
+
+// never and always are predicates.
+const (
+	never  = "1 = 0"
+	always = "1 = 1"
+)

@@ -1,0 +1,4 @@
+package rule
+
+// History is what a contact did and what was done to it.
+type History struct{}

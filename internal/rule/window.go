@@ -1,0 +1,132 @@
+package rule
+
+import (
+	"strings"
+	"time"
+)
+
+// bounds returns the stretch [from, to) that a window means; a zero time is no
+// bound. A nil window is all time.
+func (w *Window) bounds(env Env) (from, to time.Time) {
+	if w == nil {
+		return
+	}
+	if w.InTheLast != nil {
+		return w.InTheLast.before(env.Now, env.zone()), env.Now.Add(time.Microsecond)
+	}
+	if w.From != nil {
+		from, _ = w.From.span(env.zone())
+	}
+	if w.To != nil {
+		_, to = w.To.span(env.zone())
+	}
+	return from, to
+}
+
+// holds reports whether a time lies in the window.
+func (w *Window) holds(env Env, at time.Time) bool {
+	from, to := w.bounds(env)
+	return !at.Before(from) && (to.IsZero() || at.Before(to))
+}
+
+// sql limits an expression that holds microseconds to the window: a predicate
+// that begins with AND, or nothing.
+func (w *Window) sql(b *builder, expr string) string {
+	from, to := w.bounds(b.env)
+	var s strings.Builder
+	if !from.IsZero() {
+		s.WriteString(" AND " + expr + " >= " + b.at(from))
+	}
+	if !to.IsZero() {
+		s.WriteString(" AND " + expr + " < " + b.at(to))
+	}
+	return s.String()
+}
+
+// span returns the stretch [from, to) that a date means in a time zone: the
+// whole of a day, or the microsecond of a moment.
+func (d Date) span(zone *time.Location) (from, to time.Time) {
+	if !d.Day {
+		return d.Moment, d.Moment.Add(time.Microsecond)
+	}
+	y, m, day := d.Moment.Date()
+	return midnight(y, m, day, zone), midnight(y, m, day+1, zone)
+}
+
+// before returns where the last while begins: hours are exact, longer units
+// count from 00:00 of that many before today (contract Z12).
+func (s Span) before(now time.Time, zone *time.Location) time.Time {
+	if s.Unit == Hour {
+		return now.Add(-time.Duration(s.Amount) * time.Hour)
+	}
+	return startOf(s.from(today(now, zone), -1), zone)
+}
+
+// after returns where the next while ends, exclusively: hours are exact, longer
+// units run to the end of that many after today.
+func (s Span) after(now time.Time, zone *time.Location) time.Time {
+	if s.Unit == Hour {
+		return now.Add(time.Duration(s.Amount)*time.Hour + time.Microsecond)
+	}
+	return startOf(s.from(today(now, zone), +1).AddDate(0, 0, 1), zone)
+}
+
+// from returns the day that lies the span away from another, in the direction
+// of sign. Both are days at 00:00 UTC. A month or a year that has no such day
+// ends at its last.
+func (s Span) from(day time.Time, sign int) time.Time {
+	n := s.Amount * sign
+	switch s.Unit {
+	case Week:
+		return day.AddDate(0, 0, 7*n)
+	case Month:
+		return addMonths(day, n)
+	case Year:
+		return addMonths(day, 12*n)
+	}
+	return day.AddDate(0, 0, n)
+}
+
+func addMonths(day time.Time, n int) time.Time {
+	y, m, d := day.Date()
+	first := time.Date(y, m+time.Month(n), 1, 0, 0, 0, 0, time.UTC)
+	last := first.AddDate(0, 1, -1).Day()
+	return first.AddDate(0, 0, min(d, last)-1)
+}
+
+// today returns the day it is in a time zone, at 00:00 UTC.
+func today(now time.Time, zone *time.Location) time.Time {
+	y, m, d := now.In(zone).Date()
+	return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+}
+
+// startOf returns the first moment of a day in a time zone.
+func startOf(day time.Time, zone *time.Location) time.Time {
+	y, m, d := day.Date()
+	return midnight(y, m, d, zone)
+}
+
+// midnight returns the first moment of a day. Where clocks are put forward at
+// midnight, that is not 00:00.
+func midnight(y int, m time.Month, d int, zone *time.Location) time.Time {
+	t := time.Date(y, m, d, 0, 0, 0, 0, zone)
+	want := time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Day()
+	if t.Day() == want && t.Hour() == 0 && t.Minute() == 0 {
+		// It may have struck twice: the first counts.
+		if e := t.Add(-time.Hour); e.Day() == want && e.Hour() == 0 {
+			t = e
+		}
+		return t.UTC()
+	}
+	// 00:00 does not exist: Go gives a moment on either side of the gap. The
+	// transition is the first moment whose date is the day's.
+	lo, hi := t.Add(-3*time.Hour), t.Add(3*time.Hour)
+	for hi.Sub(lo) > time.Second {
+		if mid := lo.Add(hi.Sub(lo) / 2).Truncate(time.Second); mid.Day() == want {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return hi.Truncate(time.Second).UTC()
+}
