@@ -105,6 +105,11 @@ func (a *Activity) deliverability(s Status, now time.Time) (Deliverability, stri
 
 func after(t *time.Time, since time.Time) bool { return t != nil && t.After(since) }
 
+// forgetBounces takes the contact for one whose mail never bounced.
+func (a *Activity) forgetBounces() {
+	a.BounceType, a.softRun, a.softSince, a.lastSoftAt = "", 0, nil, nil
+}
+
 // later moves *t forward to at.
 func later(t **time.Time, at time.Time) {
 	if *t == nil || (*t).Before(at) {

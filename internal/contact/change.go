@@ -92,6 +92,7 @@ type Change struct {
 	StageIfNew            *id.Stage        // for a contact that is created
 	CustomFields          map[string]any   // nil removes a key
 	Subscriptions         map[string]*bool // by key or id of an email type; nil removes
+	KeepRefusals          bool             // a subscription that was refused stays so
 	CategorySubscriptions map[string]*bool // by id of a category; nil removes
 	Tags                  *[]string        // joined to what is there, or
 	ReplaceTags           bool             // instead of it
@@ -107,28 +108,35 @@ const (
 
 // checked is a change whose values are as they are stored.
 type checked struct {
-	texts      map[Text]*string
-	stage      *id.Stage
-	stageIfNew *id.Stage
-	fields     map[string]any
-	types      map[string]*bool // by key
-	categories map[id.Category]*bool
-	tags       *[]string
-	blocked    *bool
-	references map[string]id.Contact // custom field key → the contact it names
+	email        string // empty: stays
+	texts        map[Text]*string
+	stage        *id.Stage
+	stageIfNew   *id.Stage
+	fields       map[string]any
+	types        map[string]*bool // by key
+	categories   map[id.Category]*bool
+	keepRefusals bool
+	tags         *[]string
+	replaceTags  bool
+	removeTags   []string
+	blocked      *bool
+	references   map[string]id.Contact // custom field key → the contact it names
 }
 
-// check judges an address and a change without looking at any contact. General
-// problems are reported together; codes of their own come after them.
-func (ch Change) check(email string, catalog field.Catalog, types Types) (string, checked, error) {
+// check judges a draft without looking at any contact. General problems are
+// reported together; codes of their own come after them.
+func (d Draft) check(catalog field.Catalog, types Types) (checked, error) {
 	var p fault.Problems
-	addr, err := address.Normalize(email)
-	if err != nil {
-		p.Add("email", err.Error())
-	}
+	ch := d.Change
 	out := checked{
-		texts: map[Text]*string{}, blocked: ch.DoNotContact,
-		types: map[string]*bool{}, categories: map[id.Category]*bool{}, references: map[string]id.Contact{},
+		texts: make(map[Text]*string, len(ch.Texts)), blocked: ch.DoNotContact, keepRefusals: ch.KeepRefusals, replaceTags: ch.ReplaceTags,
+	}
+	if email := d.address(); email != nil {
+		addr, err := address.Normalize(*email)
+		if err != nil {
+			p.Add("email", err.Error())
+		}
+		out.email = addr
 	}
 	for _, t := range slices.Sorted(maps.Keys(ch.Texts)) {
 		out.texts[t] = checkText(&p, t, ch.Texts[t])
@@ -137,30 +145,50 @@ func (ch Change) check(email string, catalog field.Catalog, types Types) (string
 	out.stageIfNew = checkStage(&p, "stage_id_if_new", ch.StageIfNew)
 	if ch.Tags != nil {
 		out.tags = new(checkTags(&p, *ch.Tags))
+		if ch.ReplaceTags && len(*out.tags) > maxTags {
+			return checked{}, ErrLimit.Sayf("a contact may have at most %d tags", maxTags)
+		}
 	}
+	out.removeTags = checkTags(&p, ch.RemoveTags)
 	for _, name := range slices.Sorted(maps.Keys(ch.CategorySubscriptions)) {
 		c, ok := id.Parse[id.Category](name)
 		if !ok || !slices.Contains(types.Categories, c) {
 			p.Add("category_subscriptions."+name, "there is no such category")
 			continue
 		}
-		out.categories[c] = ch.CategorySubscriptions[name]
+		out.refuse(c, ch.CategorySubscriptions[name])
 	}
 	if err := p.Err(); err != nil {
-		return "", checked{}, err
+		return checked{}, err
 	}
 	if err := out.subscribe(ch.Subscriptions, types); err != nil {
-		return "", checked{}, err
+		return checked{}, err
 	}
+	if len(ch.CustomFields) == 0 {
+		return out, nil
+	}
+	var err error
 	if out.fields, err = catalog.Check(ch.CustomFields); err != nil {
-		return "", checked{}, err
+		return checked{}, err
 	}
 	for key, v := range out.fields {
 		if catalog[key].Type == field.Contact && v != nil {
+			if out.references == nil {
+				out.references = map[string]id.Contact{}
+			}
 			out.references[key] = id.Contact(v.(string))
 		}
 	}
-	return addr, out, nil
+	return out, nil
+}
+
+// address returns the address that the draft speaks of: whose contact it is or,
+// of an update by id, what it becomes.
+func (d Draft) address() *string {
+	if d.ID != "" {
+		return d.Change.Email
+	}
+	return &d.Email
 }
 
 func checkText(p *fault.Problems, t Text, v *string) *string {
@@ -226,6 +254,9 @@ func (c *checked) subscribe(subs map[string]*bool, types Types) error {
 			unknown = append(unknown, fault.Field{Path: "subscriptions." + name, Message: "there is no such email type"})
 			continue
 		}
+		if c.types == nil {
+			c.types = make(map[string]*bool, len(subs))
+		}
 		c.types[t.Key] = subs[name]
 		if t.Category == "" {
 			continue
@@ -233,7 +264,7 @@ func (c *checked) subscribe(subs map[string]*bool, types Types) error {
 		if before, said := c.categories[t.Category]; said && before != nil && !*before {
 			continue
 		}
-		c.categories[t.Category] = subs[name]
+		c.refuse(t.Category, subs[name])
 	}
 	if len(unknown) > 0 {
 		return ErrInvalidEmailType.With(fault.Fields{Fields: unknown}).Sayf("%s", fault.Input(unknown...).Message)
@@ -241,43 +272,84 @@ func (c *checked) subscribe(subs map[string]*bool, types Types) error {
 	return nil
 }
 
-// apply merges the change into the contact and returns the names of the parts
-// that changed and the subscriptions that did. The stage is not its business.
-func (c *Contact) apply(ch checked) (parts []string, turned []turn, err error) {
+// refuse notes what is said of a category.
+func (c *checked) refuse(category id.Category, v *bool) {
+	if c.categories == nil {
+		c.categories = map[id.Category]*bool{}
+	}
+	c.categories[category] = v
+}
+
+// applied is what a change did to a contact.
+type applied struct {
+	parts            []string // names of what changed
+	turned           []turn
+	tagged, untagged []string
+}
+
+// apply merges the change into the contact. The stage and the address are not
+// its business.
+func (c *Contact) apply(ch checked) (applied, error) {
+	var a applied
+	tags := c.retagged(ch)
+	if len(tags) > maxTags {
+		return a, ErrLimit.Sayf("a contact may have at most %d tags", maxTags)
+	}
 	ch.splitName()
 	for _, t := range slices.Sorted(maps.Keys(ch.texts)) {
 		at := c.text(t)
 		if !same(*at, ch.texts[t]) {
 			*at = ch.texts[t]
-			parts = append(parts, string(t))
+			a.parts = append(a.parts, string(t))
 		}
 	}
 	if merge(c.CustomFields, ch.fields) {
-		parts = append(parts, "custom_fields")
+		a.parts = append(a.parts, "custom_fields")
 	}
-	if ch.tags != nil {
-		before := len(c.Tags)
-		for _, t := range *ch.tags {
-			if !slices.Contains(c.Tags, t) {
-				c.Tags = append(c.Tags, t)
-			}
-		}
-		if len(c.Tags) > maxTags {
-			return nil, nil, ErrLimit.Sayf("a contact may have at most %d tags", maxTags)
-		}
-		if len(c.Tags) > before {
-			parts = append(parts, "tags")
-		}
+	a.tagged, a.untagged = missing(tags, c.Tags), missing(c.Tags, tags)
+	if len(a.tagged)+len(a.untagged) > 0 {
+		c.Tags = tags
+		a.parts = append(a.parts, "tags")
 	}
 	if ch.blocked != nil && *ch.blocked != c.DoNotContact {
 		c.DoNotContact = *ch.blocked
-		parts = append(parts, "do_not_contact")
+		a.parts = append(a.parts, "do_not_contact")
 	}
-	turned = c.turn(ch)
-	if len(turned) > 0 {
-		parts = append(parts, "subscriptions")
+	a.turned = c.turn(ch)
+	if len(a.turned) > 0 {
+		a.parts = append(a.parts, "subscriptions")
 	}
-	return parts, turned, nil
+	return a, nil
+}
+
+// retagged returns the tags that the contact will have.
+func (c *Contact) retagged(ch checked) []string {
+	tags := slices.Clone(c.Tags)
+	if ch.tags != nil && ch.replaceTags {
+		tags = tags[:0]
+	}
+	if ch.tags != nil {
+		for _, t := range *ch.tags {
+			if !slices.Contains(tags, t) {
+				tags = append(tags, t)
+			}
+		}
+	}
+	if len(ch.removeTags) > 0 {
+		tags = slices.DeleteFunc(tags, func(t string) bool { return slices.Contains(ch.removeTags, t) })
+	}
+	return tags
+}
+
+// missing returns what of list is not among others.
+func missing(list, others []string) []string {
+	var out []string
+	for _, v := range list {
+		if !slices.Contains(others, v) {
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
 // turn is one subscription that changed; it is the data of a journal entry.
@@ -290,21 +362,25 @@ type turn struct {
 func (c *Contact) turn(ch checked) []turn {
 	var list []turn
 	for _, key := range slices.Sorted(maps.Keys(ch.types)) {
-		if turnKey(c.Subscriptions, key, ch.types[key]) {
+		if turnKey(c.Subscriptions, key, ch.types[key], ch.keepRefusals) {
 			list = append(list, turn{TypeKey: key, Subscribed: ch.types[key]})
 		}
 	}
 	for _, category := range slices.Sorted(maps.Keys(ch.categories)) {
-		if turnKey(c.CategorySubscriptions, category, ch.categories[category]) {
+		if turnKey(c.CategorySubscriptions, category, ch.categories[category], ch.keepRefusals) {
 			list = append(list, turn{Category: category, Subscribed: ch.categories[category]})
 		}
 	}
 	return list
 }
 
-func turnKey[K comparable](m map[K]bool, key K, v *bool) bool {
+// turnKey says v of key, where nil is nothing, and reports whether that is news.
+// With keep, what was refused stays refused.
+func turnKey[K comparable](m map[K]bool, key K, v *bool, keep bool) bool {
 	before, said := m[key]
 	switch {
+	case keep && said && !before:
+		return false
 	case v == nil:
 		delete(m, key)
 		return said

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"packetboat/internal/fault"
 	"packetboat/internal/id"
 	"packetboat/internal/journal"
 	"packetboat/internal/sqldb"
@@ -22,48 +23,122 @@ type Leaving struct {
 // contact that is bounced, complained or deleted keeps that status; that it
 // unsubscribed is noted all the same.
 func Unsubscribe(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contact id.Contact, l Leaving, now time.Time) error {
-	now = micros(now)
-	err := db.InTx(ctx, func(tx *sqldb.DB) error {
-		c, err := locked(ctx, tx, tenant, `c.id = $2`, contact)
-		if err != nil {
-			return err
-		}
-		var entries []journal.Entry
-		add := func(data any) {
-			entries = append(entries, journal.Entry{Tenant: tenant, Type: journal.SubscriptionChanged, Contact: c.ID, At: now, Data: data})
-		}
-		if l.Everything {
-			if c.unsubscribe(now) {
-				add(map[string]any{"scope": "global", "subscribed": false})
-			}
-		} else {
-			for _, t := range c.turn(l.change()) {
-				add(t)
-			}
-		}
-		if len(entries) == 0 {
-			return nil
-		}
-		c.UpdatedAt = now
-		if err := c.update(ctx, tx); err != nil {
-			return err
-		}
-		return journal.Append(ctx, tx, entries...)
-	})
+	moved, err := UnsubscribeMany(ctx, db, tenant, []id.Contact{contact}, l, now)
 	if err != nil {
-		return fmt.Errorf("unsubscribe a contact: %w", err)
+		return err
+	}
+	if moved[0].Err != nil {
+		return fmt.Errorf("unsubscribe a contact: %w", moved[0].Err)
 	}
 	return nil
 }
 
-// change returns the subscriptions that l turns off.
-func (l Leaving) change() checked {
+// UnsubscribeMany is Unsubscribe of many contacts.
+func UnsubscribeMany(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, l Leaving, now time.Time) ([]Moved, error) {
+	moved, _, err := move(ctx, db, tenant, ids, now, l.leave(micros(now)))
+	if err != nil {
+		return nil, fmt.Errorf("unsubscribe contacts: %w", err)
+	}
+	return moved, nil
+}
+
+// leave is the step of a contact that turns off what l says.
+func (l Leaving) leave(now time.Time) step {
+	return func(c *Contact) ([]happening, *fault.Error) {
+		if !l.Everything {
+			return turned(c.turn(l.to(false))), nil
+		}
+		if !c.unsubscribe(now) {
+			return nil, nil
+		}
+		return []happening{{journal.SubscriptionChanged, globally{"global", false}}}, nil
+	}
+}
+
+// globally is the data of a journal entry about all of a contact's mail.
+type globally struct {
+	Scope      string `json:"scope"` // "global"
+	Subscribed bool   `json:"subscribed"`
+}
+
+func turned(list []turn) []happening {
+	out := make([]happening, len(list))
+	for i, t := range list {
+		out[i] = happening{journal.SubscriptionChanged, t}
+	}
+	return out
+}
+
+// Subscribe gives consent, to what l says; with Everything that is no more than
+// the end of an unsubscription. A status of unsubscribed is lifted only byPerson:
+// when the contact itself, or a person on its behalf, says so. Otherwise consent
+// to everything is refused (ErrUnsubscribed), and consent to a type is noted
+// without lifting anything. A pending contact becomes active; bounces and
+// complaints stay.
+func Subscribe(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, l Leaving, byPerson bool, now time.Time) ([]Moved, error) {
+	moved, _, err := move(ctx, db, tenant, ids, now, func(c *Contact) ([]happening, *fault.Error) {
+		if c.AnonymizedAt != nil {
+			return nil, ErrTransition.Sayf("the contact is anonymised, which is for good")
+		}
+		if l.Everything && !byPerson && c.UnsubscribedAt != nil {
+			return nil, ErrUnsubscribed
+		}
+		var out []happening
+		if !l.Everything {
+			out = turned(c.turn(l.to(true)))
+		}
+		if byPerson && c.resubscribe() {
+			out = append(out, happening{journal.SubscriptionChanged, globally{"global", true}})
+		}
+		if c.Status == Pending {
+			c.Status = Active
+			out = append(out, happening{journal.ContactUpdated, updatedFields("global_status")})
+		}
+		return out, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("subscribe contacts: %w", err)
+	}
+	return moved, nil
+}
+
+// updatedFields is the data of a journal entry that says which fields changed.
+func updatedFields(fields ...string) map[string]any { return map[string]any{"fields": fields} }
+
+// ResetStatus makes contacts active that bounced, complained or unsubscribed,
+// and forgets their bounces. Deleted contacts are refused (ErrTransition). What
+// the suppression list holds of them is package suppression's to forget.
+func ResetStatus(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, now time.Time) ([]Moved, error) {
+	moved, _, err := move(ctx, db, tenant, ids, now, func(c *Contact) ([]happening, *fault.Error) {
+		switch c.Status {
+		case Suppressed:
+			return nil, ErrTransition.Sayf("the contact is deleted")
+		case Active, Pending:
+			return nil, nil
+		}
+		from := c.Status
+		c.Status, c.UnsubscribedAt = Active, nil
+		c.forgetBounces()
+		out := []happening{{journal.ContactUpdated, updatedFields("global_status")}}
+		if from == Unsubscribed {
+			out = append(out, happening{journal.SubscriptionChanged, globally{"global", true}})
+		}
+		return out, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reset the status of contacts: %w", err)
+	}
+	return moved, nil
+}
+
+// to returns the subscriptions that l means, turned on or off.
+func (l Leaving) to(on bool) checked {
 	ch := checked{types: map[string]*bool{}, categories: map[id.Category]*bool{}}
 	if l.TypeKey != "" {
-		ch.types[l.TypeKey] = new(false)
+		ch.types[l.TypeKey] = &on
 	}
 	if l.Category != "" {
-		ch.categories[l.Category] = new(false)
+		ch.categories[l.Category] = &on
 	}
 	return ch
 }
@@ -92,43 +167,25 @@ func (c *Contact) lift(s Status) bool {
 	return true
 }
 
-// UnsubscribeAll ends every subscription of many contacts, at most 500 at a
-// time, and returns those that exist. Package suppression calls it.
+// resubscribe takes back an unsubscription, which may hide behind a worse
+// status, and reports whether there was one.
+func (c *Contact) resubscribe() bool {
+	at := &c.Status
+	if c.Status == Suppressed {
+		at = &c.StatusBeforeSuppress
+	}
+	changed := c.UnsubscribedAt != nil
+	if *at == Unsubscribed {
+		*at, changed = Active, true
+	}
+	c.UnsubscribedAt = nil
+	return changed
+}
+
+// UnsubscribeAll ends every subscription of many contacts and returns those
+// that exist. Package suppression calls it.
 func UnsubscribeAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, now time.Time) ([]Contact, error) {
-	now = micros(now)
-	var list []Contact
-	err := db.InTx(ctx, func(tx *sqldb.DB) error {
-		var err error
-		if list, err = lockedByID(ctx, tx, tenant, ids); err != nil {
-			return err
-		}
-		t := tx.Table("id TEXT", "global_status TEXT", "status_before_suppress TEXT", "unsubscribed_at BIGINT")
-		var entries []journal.Entry
-		for i := range list {
-			c := &list[i]
-			if !c.unsubscribe(now) {
-				continue
-			}
-			c.UpdatedAt = now
-			t.Add(c.ID, c.Status, sqldb.Null(c.StatusBeforeSuppress), sqldb.NullMicros(c.UnsubscribedAt))
-			entries = append(entries, journal.Entry{
-				Tenant: tenant, Type: journal.SubscriptionChanged, Contact: c.ID, At: now,
-				Data: map[string]any{"scope": "global", "subscribed": false},
-			})
-		}
-		if t.Len() == 0 {
-			return nil
-		}
-		_, err = tx.Exec(ctx, `
-			UPDATE contact SET global_status = v.global_status, status_before_suppress = v.status_before_suppress,
-				unsubscribed_at = v.unsubscribed_at, updated_at = $2
-			FROM `+t.As("v", 3)+`
-			WHERE contact.tenant_id = $1 AND contact.id = v.id`, t.Args(tenant, sqldb.Micros(now))...)
-		if err != nil {
-			return err
-		}
-		return journal.Append(ctx, tx, entries...)
-	})
+	_, list, err := move(ctx, db, tenant, ids, now, Leaving{Everything: true}.leave(micros(now)))
 	if err != nil {
 		return nil, fmt.Errorf("unsubscribe contacts: %w", err)
 	}

@@ -1,6 +1,7 @@
 package contact
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -21,6 +22,33 @@ var wide = []string{
 	"source", "stage_id", "custom_fields", "tags", "subscriptions", "category_subscriptions", "global_status",
 	"status_before_suppress", "do_not_contact", "prospect_score", "customer_score", "score_updated_at",
 	"created_at", "updated_at", "anonymized_at", "suppressed_at", "unsubscribed_at",
+}
+
+// storedColumns are the columns of a contact's own row as they are written: the
+// key, the others of wide, and what is derived from them.
+var storedColumns = func() []string {
+	types := map[string]string{
+		"custom_fields": "JSONB", "tags": "JSONB", "subscriptions": "JSONB", "category_subscriptions": "JSONB",
+		"do_not_contact": "BOOLEAN", "prospect_score": "DOUBLE PRECISION", "customer_score": "DOUBLE PRECISION",
+		"score_updated_at": "BIGINT", "created_at": "BIGINT", "updated_at": "BIGINT", "anonymized_at": "BIGINT",
+		"suppressed_at": "BIGINT", "unsubscribed_at": "BIGINT",
+	}
+	list := []string{"tenant_id TEXT"}
+	for _, name := range wide {
+		list = append(list, name+" "+cmp.Or(types[name], "TEXT"))
+	}
+	return append(list, "search_text TEXT")
+}()
+
+// add appends the contact's own row to a table of storedColumns.
+func (c *Contact) add(t *sqldb.Table) error {
+	values, err := c.values()
+	if err != nil {
+		return err
+	}
+	row := append(make([]any, 0, len(values)+2), c.Tenant)
+	t.Add(append(append(row, values...), c.searchText())...)
+	return nil
 }
 
 var selected = "c.tenant_id, c." + strings.Join(wide, ", c.") + ", " + activityColumns
@@ -84,24 +112,6 @@ func (c *Contact) values() ([]any, error) {
 		sqldb.Null(c.StatusBeforeSuppress), c.DoNotContact, c.ProspectScore, c.CustomerScore, sqldb.NullMicros(c.ScoreUpdatedAt),
 		sqldb.Micros(c.CreatedAt), sqldb.Micros(c.UpdatedAt), sqldb.NullMicros(c.AnonymizedAt), sqldb.NullMicros(c.SuppressedAt), sqldb.NullMicros(c.UnsubscribedAt),
 	}, nil
-}
-
-// insert writes a new contact and reports whether no other had its address or
-// external id.
-func (c *Contact) insert(ctx context.Context, tx *sqldb.DB) (bool, error) {
-	values, err := c.values()
-	if err != nil {
-		return false, err
-	}
-	args := append([]any{c.Tenant, c.searchText()}, values...)
-	n, err := tx.Exec(ctx, `
-		INSERT INTO contact (tenant_id, search_text, `+strings.Join(wide, ", ")+`)
-		VALUES (`+params(1, len(args))+`)
-		ON CONFLICT DO NOTHING`, args...)
-	if err != nil || n == 0 {
-		return false, err
-	}
-	return true, c.Activity.insert(ctx, tx, c.Tenant, c.ID)
 }
 
 var updateWide = func() string {

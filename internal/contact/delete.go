@@ -1,0 +1,31 @@
+package contact
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+	"packetboat/internal/sqldb"
+)
+
+// Delete deletes contacts softly: they keep everything, remember the status they
+// had, and get no mail. Those that are deleted already stay as they are. What
+// waits for them elsewhere is ended by those who keep it, who read of it in the
+// journal.
+func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, now time.Time) ([]Moved, error) {
+	at := micros(now)
+	moved, _, err := move(ctx, db, tenant, ids, now, func(c *Contact) ([]happening, *fault.Error) {
+		if c.Status == Suppressed {
+			return nil, nil
+		}
+		c.StatusBeforeSuppress, c.Status, c.SuppressedAt = c.Status, Suppressed, &at
+		return []happening{{journal.ContactDeleted, nil}}, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("delete contacts: %w", err)
+	}
+	return moved, nil
+}

@@ -1,0 +1,327 @@
+package contact
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+	"packetboat/internal/mail/address"
+	"packetboat/internal/sqldb"
+)
+
+// people are the contacts that a round of a batch speaks of, as they become.
+type people struct {
+	b       *batch
+	byID    map[id.Contact]*person
+	byEmail map[string]*person
+	byKey   map[string]id.Contact // external id → whose it is
+	listed  map[string]bool
+	order   []*person // in which they came to be spoken of
+}
+
+// person is one contact on its way from how it was to how it will be.
+type person struct {
+	c       Contact
+	fresh   bool // is being made
+	changed bool
+	owned   bool // the maps and lists of c are not shared with an Outcome
+	judged  bool // its activity must be written
+	entries []journal.Entry
+}
+
+// people reads, and keeps for the transaction, every contact that the drafts
+// speak of: those they name, and those who have what they want to be called.
+func (b *batch) people(ctx context.Context, tx *sqldb.DB, which []int) (*people, error) {
+	p := &people{b: b, byID: map[id.Contact]*person{}, byEmail: map[string]*person{}, byKey: map[string]id.Contact{}}
+	var ids []id.Contact
+	var emails, keys []string
+	for _, i := range which {
+		d, ch := b.drafts[i], b.checked[i]
+		if d.ID != "" {
+			ids = append(ids, d.ID)
+		}
+		if ch.email != "" {
+			emails = append(emails, ch.email)
+		}
+		if k := ch.texts[ExternalID]; k != nil {
+			keys = append(keys, *k)
+		}
+	}
+	if err := p.read(ctx, tx, `c.id`, sqldb.List(tx, ids), len(ids)); err != nil {
+		return nil, err
+	}
+	if err := p.read(ctx, tx, `c.email`, sqldb.List(tx, emails), len(emails)); err != nil {
+		return nil, err
+	}
+	if len(keys) > 0 {
+		rows, err := tx.Query(ctx, `SELECT external_id, id FROM contact WHERE tenant_id = $1 AND external_id`+tx.In(2), b.tenant, sqldb.List(tx, keys))
+		_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+			var key string
+			var c id.Contact
+			err := scan(&key, &c)
+			p.byKey[key] = c
+			return struct{}{}, err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if b.rules.Listed == nil || len(emails) == 0 {
+		return p, nil
+	}
+	var err error
+	p.listed, err = b.rules.Listed(ctx, tx, b.tenant, emails)
+	return p, err
+}
+
+func (p *people) read(ctx context.Context, tx *sqldb.DB, column string, list any, n int) error {
+	if n == 0 {
+		return nil
+	}
+	rows, err := tx.Query(ctx, `
+		SELECT `+selected+` FROM `+source+`
+		WHERE c.tenant_id = $1 AND `+column+tx.In(2)+` ORDER BY c.id`+tx.ForUpdate(), p.b.tenant, list)
+	found, err := sqldb.Collect(rows, err, func(row func(...any) error) (Contact, error) { return scan(row) })
+	if err != nil {
+		return err
+	}
+	for _, c := range found {
+		if p.byID[c.ID] == nil {
+			p.add(&person{c: c})
+		}
+	}
+	return nil
+}
+
+func (p *people) add(one *person) {
+	p.byID[one.c.ID], p.byEmail[one.c.Email] = one, one
+	if k := one.c.ExternalID; k != nil {
+		p.byKey[*k] = one.c.ID
+	}
+	p.order = append(p.order, one)
+}
+
+// find returns whom a draft speaks of, or nil.
+func (p *people) find(c id.Contact, email string) *person {
+	if c != "" {
+		return p.byID[c]
+	}
+	return p.byEmail[email]
+}
+
+// keyTaken reports whether another contact than c has the external id that ch gives.
+func (p *people) keyTaken(c id.Contact, ch checked) bool {
+	k := ch.texts[ExternalID]
+	if k == nil {
+		return false
+	}
+	holder, taken := p.byKey[*k]
+	return taken && holder != c
+}
+
+// create makes a new contact out of a draft.
+func (p *people) create(ch checked) Outcome {
+	b := p.b
+	c := Contact{
+		ID: id.New[id.Contact](), Tenant: b.tenant, Email: ch.email, EmailDomain: address.Domain(ch.email),
+		CustomFields: map[string]any{}, Tags: []string{},
+		Subscriptions: map[string]bool{}, CategorySubscriptions: map[id.Category]bool{},
+		Status: Active, CreatedAt: b.now, UpdatedAt: b.now,
+	}
+	if p.keyTaken(c.ID, ch) {
+		return Outcome{Err: ErrDuplicateExternalID}
+	}
+	done, err := c.apply(ch)
+	if err != nil {
+		return Outcome{Err: err}
+	}
+	for _, s := range []*id.Stage{ch.stage, ch.stageIfNew} {
+		if s != nil && *s != "" && c.Stage == "" {
+			c.Stage = *s
+		}
+	}
+	if c.Stage == "" {
+		c.Stage = standardStage(b.stages)
+	}
+	c.listed = p.listed[c.Email]
+	c.judge(c.Status, b.now)
+	one := &person{c: c, fresh: true, owned: true}
+	data := map[string]any{}
+	if c.Source != nil {
+		data["source"] = *c.Source
+	}
+	if len(c.Tags) > 0 {
+		data["tags"] = slices.Clone(c.Tags)
+	}
+	one.tell(b, journal.ContactCreated, "", data)
+	for _, t := range done.turned {
+		one.tell(b, journal.SubscriptionChanged, "", t)
+	}
+	p.add(one)
+	return Outcome{Contact: one.c, Created: true, Changed: true}
+}
+
+// merge applies a draft to a contact that is there.
+func (p *people) merge(one *person, ch checked) Outcome {
+	b := p.b
+	moves := ch.email != "" && ch.email != one.c.Email
+	if moves {
+		if other := p.byEmail[ch.email]; other != nil {
+			return Outcome{Err: ErrDuplicateEmail.With(existing{other.c.ID, other.c.Status})}
+		}
+	}
+	if p.keyTaken(one.c.ID, ch) {
+		return Outcome{Err: ErrDuplicateExternalID}
+	}
+	one.own()
+	key := one.c.ExternalID
+	done, err := one.c.apply(ch)
+	if err != nil {
+		return Outcome{Err: err}
+	}
+	parts := done.parts
+	if moves {
+		delete(p.byEmail, one.c.Email)
+		one.c.Email, one.c.EmailDomain = ch.email, address.Domain(ch.email)
+		one.c.listed = p.listed[ch.email]
+		one.judged = true
+		p.byEmail[ch.email] = one
+		parts = append(parts, "email")
+	}
+	if !same(key, one.c.ExternalID) {
+		if key != nil {
+			delete(p.byKey, *key)
+		}
+		if one.c.ExternalID != nil {
+			p.byKey[*one.c.ExternalID] = one.c.ID
+		}
+	}
+	if one.c.Status == Pending {
+		one.c.Status = Active
+		parts = append(parts, "global_status")
+		if one.c.Stage == "" && (ch.stage == nil || *ch.stage == "") {
+			ch.stage = new(standardStage(b.stages))
+		}
+	}
+	if ch.stage != nil && *ch.stage != one.c.Stage {
+		one.tell(b, journal.StageChanged, "", map[string]any{"from": sqldb.Null(one.c.Stage), "to": sqldb.Null(*ch.stage)})
+		one.c.moveTo(*ch.stage, b.stages, b.now)
+		parts = append(parts, "stage_id")
+	}
+	if len(parts) == 0 {
+		return Outcome{Contact: one.c}
+	}
+	one.c.UpdatedAt, one.changed = b.now, true
+	if one.c.judge(one.c.Status, b.now) {
+		one.judged = true
+	}
+	for _, t := range done.turned {
+		one.tell(b, journal.SubscriptionChanged, "", t)
+	}
+	for _, t := range done.tagged {
+		one.tell(b, journal.TagAdded, t, nil)
+	}
+	for _, t := range done.untagged {
+		one.tell(b, journal.TagRemoved, t, nil)
+	}
+	one.tell(b, journal.ContactUpdated, "", map[string]any{"fields": parts})
+	return Outcome{Contact: one.c, Changed: true}
+}
+
+func (o *person) tell(b *batch, t journal.Type, name string, data any) {
+	o.entries = append(o.entries, journal.Entry{Tenant: b.tenant, Type: t, Name: name, Contact: o.c.ID, At: b.now, Data: data})
+}
+
+// own makes the contact's maps and lists its own before they change.
+func (o *person) own() {
+	if !o.owned {
+		o.c, o.owned = o.shown(), true
+	}
+}
+
+// shown returns the contact with maps and lists that later drafts do not change.
+func (o *person) shown() Contact {
+	c := o.c
+	c.CustomFields, c.Tags = maps.Clone(c.CustomFields), slices.Clone(c.Tags)
+	c.Subscriptions, c.CategorySubscriptions = maps.Clone(c.Subscriptions), maps.Clone(c.CategorySubscriptions)
+	return c
+}
+
+// write stores what has become of everybody, and returns those whose address or
+// external id was taken at the last moment.
+func (p *people) write(ctx context.Context, tx *sqldb.DB) (taken map[id.Contact]bool, err error) {
+	var fresh, changed []*person
+	var judged []saved
+	for _, one := range p.order {
+		switch {
+		case one.fresh:
+			fresh = append(fresh, one)
+		case one.changed:
+			changed = append(changed, one)
+			if one.judged {
+				judged = append(judged, saved{one.c.ID, &one.c.Activity})
+			}
+		}
+	}
+	// Everybody inserts in the same order, so that two batches do not wait for
+	// each other in a circle.
+	slices.SortFunc(fresh, func(a, b *person) int { return strings.Compare(a.c.Email, b.c.Email) })
+	taken, err = p.insert(ctx, tx, fresh)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.update(ctx, tx, changed); err != nil {
+		return nil, err
+	}
+	if err := saveActivities(ctx, tx, p.b.tenant, judged); err != nil {
+		return nil, err
+	}
+	var entries []journal.Entry
+	for _, one := range p.order {
+		if !taken[one.c.ID] {
+			entries = append(entries, one.entries...)
+		}
+	}
+	return taken, journal.Append(ctx, tx, entries...)
+}
+
+func (p *people) insert(ctx context.Context, tx *sqldb.DB, fresh []*person) (map[id.Contact]bool, error) {
+	if len(fresh) == 0 {
+		return nil, nil
+	}
+	t := tx.Table(storedColumns...)
+	for _, one := range fresh {
+		if err := one.c.add(t); err != nil {
+			return nil, err
+		}
+	}
+	done, err := t.Insert(ctx, tx, "contact")
+	if err != nil {
+		return nil, err
+	}
+	taken := map[id.Contact]bool{}
+	activities := tx.Table(append([]string{"tenant_id TEXT", "contact_id TEXT"}, narrow...)...)
+	for i, one := range fresh {
+		if !done[i] {
+			taken[one.c.ID] = true
+			continue
+		}
+		activities.Add(append([]any{p.b.tenant, one.c.ID}, one.c.Activity.values()...)...)
+	}
+	_, err = activities.Insert(ctx, tx, "contact_activity")
+	return taken, err
+}
+
+func (p *people) update(ctx context.Context, tx *sqldb.DB, changed []*person) error {
+	t := tx.Table(storedColumns...)
+	for _, one := range changed {
+		if err := one.c.add(t); err != nil {
+			return err
+		}
+	}
+	_, err := t.Update(ctx, tx, "contact", 2)
+	return err
+}
