@@ -71,12 +71,6 @@ const (
 	maxTag      = 64
 )
 
-// reserved are the keys of the built-in segments (contract 7.6).
-var reserved = []string{
-	"all_sendable", "engaged_30_days", "engaged_90_days", "new_contacts_30_days",
-	"never_engaged", "soft_bouncing", "sunset_candidates",
-}
-
 const columns = `id, segment_key, name, type, tags, system_key, member_count, member_count_total, member_count_evaluated_at, created_at, updated_at`
 
 func scan(row func(...any) error) (Segment, error) {
@@ -264,7 +258,7 @@ func CreateList(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ch Change, 
 		}
 		// A key that another writer takes in the same moment is tried past.
 		s.Key, err = slug.Free(slug.Derive(s.Name, '_'), '_', func(try string) (bool, error) {
-			if slices.Contains(reserved, try) {
+			if isReserved(try) {
 				return true, nil
 			}
 			made, err := tx.Exec(ctx, `

@@ -1,0 +1,133 @@
+package segment
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/rule"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/tenant"
+)
+
+// builtIn is a segment that every tenant has (contract 7.6). Its key is its
+// system_key; its rule is not stored, because it may depend on settings.
+type builtIn struct {
+	key, name string
+	tree      func(tenant.Settings) rule.Tree
+}
+
+var builtIns = []builtIn{
+	{"all_sendable", "All sendable contacts", func(tenant.Settings) rule.Tree {
+		return all(
+			rule.Field{Name: "global_status", Operator: rule.Equals, Value: rule.Value{Texts: []string{"active"}}},
+			rule.Field{Name: "do_not_contact", Operator: rule.IsFalse},
+			rule.Suppression{Operator: rule.NotListed},
+		)
+	}},
+	{"engaged_30_days", "Engaged in the last 30 days", func(tenant.Settings) rule.Tree { return engaged(30) }},
+	{"engaged_90_days", "Engaged in the last 90 days", func(tenant.Settings) rule.Tree { return engaged(90) }},
+	{"new_contacts_30_days", "New in the last 30 days", func(tenant.Settings) rule.Tree {
+		return all(rule.Field{Name: "created_at", Operator: rule.InTheLast, Value: rule.Value{Span: days(30)}})
+	}},
+	{"never_engaged", "Never engaged", func(tenant.Settings) rule.Tree {
+		// The counters of a contact count messages, and of opens and clicks the
+		// verified ones (contract D11).
+		return all(
+			rule.Field{Name: "total_emails_sent", Operator: rule.GreaterOrEqual, Value: rule.Value{Numbers: []float64{5}}},
+			rule.Field{Name: "total_emails_opened", Operator: rule.Equals, Value: rule.Value{Numbers: []float64{0}}},
+			rule.Field{Name: "total_emails_clicked", Operator: rule.Equals, Value: rule.Value{Numbers: []float64{0}}},
+		)
+	}},
+	{"soft_bouncing", "Soft bouncing", func(tenant.Settings) rule.Tree {
+		return all(rule.Field{Name: "bounce_type", Operator: rule.Equals, Value: rule.Value{Texts: []string{"soft"}}})
+	}},
+	{"sunset_candidates", "Sunset candidates", func(s tenant.Settings) rule.Tree {
+		lately := &rule.Window{InTheLast: new(days(s.SunsetDays))}
+		return all(
+			rule.Field{Name: "created_at", Operator: rule.MoreThanAgo, Value: rule.Value{Span: days(s.SunsetDays)}},
+			rule.Email{Event: rule.Sent, Count: &rule.Count{Operator: rule.AtLeast, N: s.SunsetMinSends}, Window: lately, Level: rule.Verified, Operator: rule.Did},
+			rule.Email{Event: rule.Opened, Window: lately, Level: rule.Verified, Operator: rule.DidNot},
+			rule.Email{Event: rule.Clicked, Window: lately, Level: rule.Verified, Operator: rule.DidNot},
+			rule.PageView{Match: rule.Equals, Window: lately, Operator: rule.DidNot},
+			rule.Form{Window: lately, Operator: rule.DidNot},
+			rule.Event{Window: lately, Operator: rule.DidNot},
+		)
+	}},
+}
+
+func all(conditions ...rule.Condition) rule.Tree {
+	return rule.Tree{Root: rule.Group{Logic: rule.And, Conditions: conditions}}
+}
+
+func days(n int) rule.Span { return rule.Span{Amount: n, Unit: rule.Day} }
+
+func engaged(n int) rule.Tree {
+	lately := &rule.Window{InTheLast: new(days(n))}
+	return rule.Tree{Root: rule.Group{Logic: rule.Or, Conditions: []rule.Condition{
+		rule.Email{Event: rule.Opened, Window: lately, Level: rule.Verified, Operator: rule.Did},
+		rule.Email{Event: rule.Clicked, Window: lately, Level: rule.Verified, Operator: rule.Did},
+	}}}
+}
+
+func builtInBy(key string) (builtIn, bool) {
+	i := slices.IndexFunc(builtIns, func(b builtIn) bool { return b.key == key })
+	if i < 0 {
+		return builtIn{}, false
+	}
+	return builtIns[i], true
+}
+
+// BuiltIn gives a new tenant its built-in segments (contract A6).
+func BuiltIn(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, now time.Time) error {
+	return install(ctx, tx, []id.Tenant{t.ID}, now)
+}
+
+// InstallAll gives every tenant the built-in segments that it lacks. It is for
+// the start of a program that may know more of them than its predecessor.
+func InstallAll(ctx context.Context, db *sqldb.DB, now time.Time) error {
+	rows, err := db.Query(ctx, `
+		SELECT t.id FROM tenant t /* all tenants: each has the built-in segments */
+		WHERE (SELECT COUNT(*) FROM segment s WHERE s.tenant_id = t.id AND s.system_key IS NOT NULL) < $1
+		ORDER BY t.id`, len(builtIns))
+	tenants, err := sqldb.Collect(rows, err, func(row func(...any) error) (id.Tenant, error) {
+		var t id.Tenant
+		return t, row(&t)
+	})
+	if err != nil {
+		return fmt.Errorf("find tenants without built-in segments: %w", err)
+	}
+	for page := range slices.Chunk(tenants, 100) {
+		if err := install(ctx, db, page, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// install leaves alone what is there; no list can have taken a reserved key.
+func install(ctx context.Context, db *sqldb.DB, tenants []id.Tenant, now time.Time) error {
+	v := db.Table("tenant_id TEXT", "id TEXT", "key TEXT", "name TEXT")
+	for _, t := range tenants {
+		for _, b := range builtIns {
+			v.Add(t, id.New[id.Segment](), b.key, b.name)
+		}
+	}
+	_, err := db.Exec(ctx, `
+		INSERT INTO segment (tenant_id, id, segment_key, name, type, tags, system_key, created_at, updated_at) /* all tenants: they are in the table */
+		SELECT v.tenant_id, v.id, v.key, v.name, CAST($1 AS TEXT), '[]', v.key, CAST($2 AS BIGINT), CAST($2 AS BIGINT)
+		FROM `+v.As("v", 3)+`
+		WHERE true ON CONFLICT DO NOTHING`, v.Args(Dynamic, sqldb.Micros(now))...)
+	if err != nil {
+		return fmt.Errorf("install the built-in segments: %w", err)
+	}
+	return nil
+}
+
+// isReserved reports whether a key belongs to a built-in segment.
+func isReserved(key string) bool {
+	_, ok := builtInBy(key)
+	return ok
+}
