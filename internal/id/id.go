@@ -37,6 +37,8 @@ type (
 	Sequence     string
 	SeedList     string
 	SavedFilter  string
+	Job          string // long work: an import, an export
+	JobFile      string
 )
 
 // New returns a fresh identifier of kind T.

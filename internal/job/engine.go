@@ -1,0 +1,225 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"packetboat/internal/fault"
+	"packetboat/internal/sqldb"
+)
+
+const (
+	lease    = time.Minute      // how long a job belongs to a process that says nothing
+	idle     = 5 * time.Second  // between looks for work, when nobody wakes us
+	slice    = 20 * time.Second // after which a job makes room for those that wait
+	tidy     = time.Minute      // between looks for files that may go
+	maxTries = 25               // leases without a step between them, after which a job fails
+	maxPause = 5 * time.Minute  // between two tries
+)
+
+// Engine runs jobs, AtOnce of them at a time. Any number of processes may run one
+// on the same database.
+type Engine struct {
+	DB      *sqldb.DB
+	Owner   string // names this process in leases; unique among processes
+	Now     func() time.Time
+	Log     *slog.Logger
+	Wake    <-chan struct{} // a job was queued; may be nil
+	Runners map[Kind]Runner // other kinds are left to other processes
+	AtOnce  int             // 0 means 2
+	Alone   bool            // the database is ours: whoever held leases is dead
+}
+
+// Run works until ctx ends and every job is put down.
+func (e *Engine) Run(ctx context.Context) error {
+	if e.Alone {
+		if err := takeBack(ctx, e.DB, e.Owner); err != nil && ctx.Err() == nil {
+			e.Log.Error("jobs of the last process wait for the end of their leases", "err", err)
+		}
+	}
+	atOnce := e.AtOnce
+	if atOnce == 0 {
+		atOnce = 2
+	}
+	next := make(chan struct{}, atOnce) // whoever found work lets another look for more
+	var all sync.WaitGroup
+	for range atOnce {
+		all.Go(func() { e.work(ctx, next) })
+	}
+	all.Go(func() { e.tidy(ctx) })
+	all.Wait()
+	return nil
+}
+
+// work runs one job after the other.
+func (e *Engine) work(ctx context.Context, next chan struct{}) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		case <-e.Wake:
+		case <-next:
+		}
+		j, found, err := e.claim(ctx)
+		switch {
+		case err != nil:
+			if ctx.Err() == nil {
+				e.Log.Error("no job can be taken", "err", err)
+			}
+			timer.Reset(idle)
+			continue
+		case !found:
+			timer.Reset(idle)
+			continue
+		}
+		select {
+		case next <- struct{}{}:
+		default:
+		}
+		e.run(ctx, j)
+		timer.Reset(0)
+	}
+}
+
+// Tick runs the next job until it ends or is put down, and reports whether there
+// was one.
+func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
+	j, found, err := e.claim(ctx)
+	if err != nil || !found {
+		return false, err
+	}
+	e.run(ctx, j)
+	return true, nil
+}
+
+func (e *Engine) claim(ctx context.Context) (Job, bool, error) {
+	now := e.Now()
+	return claim(ctx, e.DB, e.kinds(), e.Owner, now, now.Add(lease))
+}
+
+func (e *Engine) kinds() []Kind { return slices.Sorted(maps.Keys(e.Runners)) }
+
+// run does a leased job as far as it goes, and notes what became of it.
+func (e *Engine) run(ctx context.Context, j Job) {
+	log := e.Log.With("tenant", j.Tenant, "job", j.ID, "kind", j.Kind)
+	w := &Work{Job: j, DB: e.DB, Log: log, Now: e.Now, lease: lease}
+	begun := e.Now()
+	w.room = func(ctx context.Context) bool {
+		if e.Now().Sub(begun) < slice {
+			return false
+		}
+		begun = e.Now() // asked once in a while, not after each step
+		others, err := waiting(ctx, e.DB, e.kinds(), e.Now())
+		return err == nil && others
+	}
+	err := errors.New("it was begun too often without reaching anything")
+	if j.tries <= maxTries {
+		err = e.held(ctx, w)
+	}
+	// What became of it is written down even while the program stops.
+	last, done := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer done()
+	if err := e.settle(last, ctx.Err() != nil, w, err); err != nil {
+		log.Error("a job waits for the end of its lease", "err", err)
+	}
+}
+
+// held calls the runner and keeps the lease meanwhile.
+func (e *Engine) held(ctx context.Context, w *Work) (err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var keeping sync.WaitGroup
+	keeping.Go(func() { e.keep(ctx, w.Job, cancel) })
+	defer keeping.Wait()
+	defer cancel(nil)
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+		}
+	}()
+	if err = e.Runners[w.Job.Kind](ctx, w); err != nil && errors.Is(context.Cause(ctx), errLost) {
+		return errLost
+	}
+	return err
+}
+
+// keep extends the lease until ctx ends, and ends ctx when the job is not ours
+// any more.
+func (e *Engine) keep(ctx context.Context, j Job, lost context.CancelCauseFunc) {
+	tick := time.NewTicker(lease / 6)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		ours, err := j.renew(ctx, e.DB, e.Now().Add(lease))
+		switch {
+		case err != nil && ctx.Err() == nil:
+			e.Log.Warn("a job's lease is not extended", "job", j.ID, "err", err)
+		case err == nil && !ours:
+			lost(errLost)
+			return
+		}
+	}
+}
+
+// settle notes what became of a job when its runner has returned err.
+func (e *Engine) settle(ctx context.Context, stopping bool, w *Work, err error) error {
+	j, now := &w.Job, e.Now()
+	f, refused := fault.As(err)
+	refused = refused && f.Kind != fault.Unavailable && f.Kind != fault.Internal
+	switch {
+	case err == nil:
+		w.Log.Info("job completed", "processed", j.Processed)
+		return j.end(ctx, e.DB, nil, now)
+	case errors.Is(err, ErrCancelled), errors.Is(err, errLost):
+		w.Log.Info("job put down", "reason", err)
+		return nil
+	case errors.Is(err, errYield):
+		return j.release(ctx, e.DB, 0, now)
+	case refused:
+		w.Log.Info("job failed", "code", f.Code)
+		return j.end(ctx, e.DB, &Failure{Code: f.Code, Message: f.Message}, now)
+	case stopping:
+		return j.release(ctx, e.DB, max(j.tries-1, 0), now)
+	case j.tries >= maxTries:
+		w.Log.Error("job given up", "err", err, "tries", j.tries)
+		return j.end(ctx, e.DB, &Failure{Code: "INTERNAL_ERROR", Message: "something went wrong on our side, again and again; tell us the job's id"}, now)
+	}
+	pause := min(time.Second<<min(j.tries, 10), maxPause)
+	pause = pause/2 + rand.N(pause/2)
+	w.Log.Warn("job interrupted", "err", err, "again_in", pause)
+	return j.release(ctx, e.DB, j.tries, now.Add(pause))
+}
+
+// tidy removes files that nobody needs any more, now and then.
+func (e *Engine) tidy(ctx context.Context) {
+	tick := time.NewTicker(tidy)
+	defer tick.Stop()
+	for {
+		more, err := true, error(nil)
+		for more && err == nil && ctx.Err() == nil {
+			more, err = Prune(ctx, e.DB, e.Now())
+		}
+		if err != nil && ctx.Err() == nil {
+			e.Log.Error("files of jobs are not removed", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}

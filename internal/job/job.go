@@ -1,0 +1,189 @@
+package job
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// Kind says what a job does.
+type Kind string
+
+// The kinds.
+const (
+	Import Kind = "import"
+	Export Kind = "export"
+	Bulk   Kind = "bulk"
+)
+
+// Status is where a job stands.
+type Status string
+
+// The statuses.
+const (
+	Queued    Status = "queued"
+	Running   Status = "running"
+	Completed Status = "completed"
+	Failed    Status = "failed"
+	Cancelled Status = "cancelled"
+)
+
+// Ended reports whether a job in this status is over.
+func (s Status) Ended() bool { return s != Queued && s != Running }
+
+// Job is one piece of long work.
+type Job struct {
+	ID         id.Job
+	Tenant     id.Tenant
+	Kind       Kind
+	Status     Status
+	Scope      auth.Scope      // what a key needs to see the job
+	Params     json.RawMessage // what was asked for, an object
+	State      json.RawMessage // where to go on, an object; nil before the first step
+	Result     json.RawMessage // an object, or nil
+	Error      *Failure        // of a failed job
+	Processed  int64
+	Total      *int64 // nil: not known
+	CreatedBy  auth.Actor
+	CreatedAt  time.Time
+	FinishedAt *time.Time
+
+	epoch, tries int64
+}
+
+// Failure says why a job failed.
+type Failure struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// The faults of this package.
+var (
+	ErrNotFound   = fault.New(fault.NotFound, "NOT_FOUND", "there is no such job")
+	ErrNoFile     = fault.New(fault.NotFound, "NOT_FOUND", "the job has no such file; files are there once the job has ended, and for seven days")
+	ErrTransition = fault.New(fault.Conflict, "INVALID_TRANSITION", "the job has ended already")
+	ErrLimit      = fault.New(fault.Invalid, "LIMIT_EXCEEDED", "at most 100 jobs may wait or run at a time; wait until some have ended")
+)
+
+// maxOpen is how many unfinished jobs a tenant may have.
+const maxOpen = 100
+
+// Draft is what a job is made of.
+type Draft struct {
+	Tenant id.Tenant
+	Kind   Kind
+	Scope  auth.Scope // what a key needs to see and cancel the job
+	Params any        // encodes to a JSON object
+	Total  *int64     // how much there is to do, if that is known
+	By     auth.Actor
+}
+
+// Create queues a job.
+func Create(ctx context.Context, db *sqldb.DB, d Draft, now time.Time) (Job, error) {
+	params, err := json.Marshal(d.Params)
+	if err != nil {
+		return Job{}, fmt.Errorf("queue a job: %w", err)
+	}
+	by, err := json.Marshal(d.By)
+	if err != nil {
+		return Job{}, fmt.Errorf("queue a job: %w", err)
+	}
+	var j Job
+	err = db.InTx(ctx, func(tx *sqldb.DB) error {
+		var open int
+		err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM job WHERE tenant_id = $1 AND status IN ('queued', 'running')`, d.Tenant).Scan(&open)
+		if err != nil {
+			return err
+		}
+		if open >= maxOpen {
+			return ErrLimit
+		}
+		j, err = scan(tx.QueryRow(ctx, `
+			INSERT INTO job (tenant_id, id, kind, status, scope, params, processed, total, created_by, created_at,
+				served_at, owner, lease_until, epoch, tries)
+			VALUES ($1, $2, $3, 'queued', $4, $5, 0, $6, $7, $8, 0, '', 0, 0, 0)
+			RETURNING `+columns,
+			d.Tenant, id.New[id.Job](), d.Kind, d.Scope, string(params), d.Total, string(by), sqldb.Micros(now)).Scan)
+		return err
+	})
+	if err != nil {
+		return Job{}, fmt.Errorf("queue a job: %w", err)
+	}
+	return j, nil
+}
+
+const columns = `tenant_id, id, kind, status, scope, params, state, result, error, processed, total,
+	created_by, created_at, finished_at, epoch, tries`
+
+func scan(row func(...any) error) (Job, error) {
+	var j Job
+	var params, by string
+	var state, result, failure sql.NullString
+	var total, finished sql.NullInt64
+	var created int64
+	err := row(&j.Tenant, &j.ID, &j.Kind, &j.Status, &j.Scope, &params, &state, &result, &failure, &j.Processed, &total,
+		&by, &created, &finished, &j.epoch, &j.tries)
+	if err != nil {
+		return Job{}, err
+	}
+	j.Params, j.State, j.Result = raw(params), raw(state.String), raw(result.String)
+	j.CreatedAt, j.FinishedAt = sqldb.Time(created), sqldb.NullTime(finished)
+	if total.Valid {
+		j.Total = &total.Int64
+	}
+	if failure.Valid {
+		if err := json.Unmarshal([]byte(failure.String), &j.Error); err != nil {
+			return Job{}, fmt.Errorf("job %s: %w", j.ID, err)
+		}
+	}
+	if err := json.Unmarshal([]byte(by), &j.CreatedBy); err != nil {
+		return Job{}, fmt.Errorf("job %s: %w", j.ID, err)
+	}
+	return j, nil
+}
+
+func raw(s string) json.RawMessage {
+	if s == "" {
+		return nil
+	}
+	return json.RawMessage(s)
+}
+
+// ByID returns a job of the tenant.
+func ByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, job id.Job) (Job, error) {
+	j, err := scan(db.QueryRow(ctx, `SELECT `+columns+` FROM job WHERE tenant_id = $1 AND id = $2`, tenant, job).Scan)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return Job{}, ErrNotFound
+	}
+	if err != nil {
+		return Job{}, fmt.Errorf("read a job: %w", err)
+	}
+	return j, nil
+}
+
+// Cancel ends a job that has not ended. What its steps did stands; the step under
+// way, if there is one, either was done before or leaves nothing behind.
+func Cancel(ctx context.Context, db *sqldb.DB, tenant id.Tenant, job id.Job, now time.Time) (Job, error) {
+	j, err := scan(db.QueryRow(ctx, `
+		UPDATE job SET status = 'cancelled', finished_at = $3, owner = '', lease_until = 0, epoch = epoch + 1
+		WHERE tenant_id = $1 AND id = $2 AND status IN ('queued', 'running')
+		RETURNING `+columns, tenant, job, sqldb.Micros(now)).Scan)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		if _, err := ByID(ctx, db, tenant, job); err != nil {
+			return Job{}, err
+		}
+		return Job{}, ErrTransition
+	}
+	if err != nil {
+		return Job{}, fmt.Errorf("cancel a job: %w", err)
+	}
+	return j, nil
+}
