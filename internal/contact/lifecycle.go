@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"packetboat/internal/fault"
@@ -90,20 +89,25 @@ func move(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact,
 		if err := saveActivities(ctx, tx, tenant, activities); err != nil {
 			return err
 		}
-		out = make([]Moved, len(ids))
-		for i, c := range ids {
-			m, found := became[c]
-			if !found {
-				m = Moved{c, false, ErrNotFound}
-			}
-			if slices.Contains(ids[:i], c) {
-				m.Changed = false
-			}
-			out[i] = m
-		}
+		out = answers(ids, became)
 		return journal.Append(ctx, tx, entries...)
 	})
 	return out, list, err
+}
+
+// answers returns what became of contacts in the order they were asked for.
+func answers(ids []id.Contact, became map[id.Contact]Moved) []Moved {
+	out := make([]Moved, len(ids))
+	for i, c := range ids {
+		m, found := became[c]
+		if !found {
+			m = Moved{c, false, ErrNotFound}
+		}
+		out[i] = m
+		m.Changed = false // when it is named again
+		became[c] = m
+	}
+	return out
 }
 
 // saveStandings writes what moves change of contacts' own rows.

@@ -80,7 +80,7 @@ func Subscribe(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 		if c.AnonymizedAt != nil {
 			return nil, ErrTransition.Sayf("the contact is anonymised, which is for good")
 		}
-		if l.Everything && !byPerson && c.UnsubscribedAt != nil {
+		if l.Everything && !byPerson && (c.Status == Unsubscribed || c.UnsubscribedAt != nil) {
 			return nil, ErrUnsubscribed
 		}
 		var out []happening

@@ -42,6 +42,7 @@ type Entry struct {
 const (
 	HardBounce = "hard_bounce"
 	Complaint  = "complaint"
+	Anonymized = "anonymized"
 	Sunset     = "sunset"
 	Imported   = "import"
 )

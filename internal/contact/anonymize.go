@@ -1,0 +1,125 @@
+package contact
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+	"packetboat/internal/sqldb"
+)
+
+// anonymous is the domain of the addresses that anonymised contacts get. No mail
+// can reach it (RFC 2606).
+const anonymous = "anonymized.invalid"
+
+// Anonymize makes contacts nobody's, for good (contract 6.10): what says who they
+// were goes from their rows and from the holdings, counts stay, and their status
+// is suppressed. Contacts that are anonymised already stay as they are.
+//
+// Callers want suppression.Anonymize, which knows what becomes of the addresses.
+func Anonymize(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, holdings []Holding, now time.Time) ([]Moved, error) {
+	if len(ids) > MaxMoved {
+		return nil, ErrLimit.Sayf("at most %d contacts at once", MaxMoved)
+	}
+	now = micros(now)
+	var moved []Moved
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		list, err := lockedByID(ctx, tx, tenant, ids)
+		if err != nil {
+			return err
+		}
+		became := make(map[id.Contact]Moved, len(list))
+		var people []Person
+		var activities []saved
+		var entries []journal.Entry
+		for i := range list {
+			c := &list[i]
+			became[c.ID] = Moved{c.ID, c.AnonymizedAt == nil, nil}
+			if c.AnonymizedAt != nil {
+				continue
+			}
+			people = append(people, Person{c.ID, []string{c.Email}})
+			entries = append(entries, journal.Entry{Tenant: tenant, Type: journal.ContactAnonymized, Contact: c.ID, At: now})
+			c.listed = false
+			c.judge(Suppressed, now)
+			activities = append(activities, saved{c.ID, &c.Activity})
+		}
+		if moved = answers(ids, became); len(people) == 0 {
+			return nil
+		}
+		if err := addAddresses(ctx, tx, tenant, people, holdings); err != nil {
+			return err
+		}
+		for _, h := range holdings {
+			if h.Erase == nil {
+				continue
+			}
+			if err := h.Erase(ctx, tx, tenant, people); err != nil {
+				return fmt.Errorf("erase the %s: %w", h.Name, err)
+			}
+		}
+		if err := blank(ctx, tx, tenant, people, now); err != nil {
+			return err
+		}
+		if err := saveActivities(ctx, tx, tenant, activities); err != nil {
+			return err
+		}
+		return journal.Append(ctx, tx, entries...)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("anonymise contacts: %w", err)
+	}
+	return moved, nil
+}
+
+// addAddresses asks the holdings for the addresses that people had.
+func addAddresses(ctx context.Context, db *sqldb.DB, tenant id.Tenant, people []Person, holdings []Holding) error {
+	ids := make([]id.Contact, len(people))
+	for i, p := range people {
+		ids[i] = p.ID
+	}
+	for _, h := range holdings {
+		if h.Addresses == nil {
+			continue
+		}
+		found, err := h.Addresses(ctx, db, tenant, ids)
+		if err != nil {
+			return fmt.Errorf("find addresses in the %s: %w", h.Name, err)
+		}
+		for i := range people {
+			p := &people[i]
+			for _, a := range found[p.ID] {
+				if !slices.Contains(p.Addresses, a) {
+					p.Addresses = append(p.Addresses, a)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// blank takes what says who they were from contacts' own rows.
+func blank(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []Person, now time.Time) error {
+	ids := make([]id.Contact, len(people))
+	for i, p := range people {
+		ids[i] = p.ID
+	}
+	_, err := tx.Exec(ctx, `
+		UPDATE contact SET email = id || '@`+anonymous+`', email_domain = '`+anonymous+`', search_text = id || '@`+anonymous+`',
+			external_id = NULL, first_name = NULL, last_name = NULL, full_name = NULL, title = NULL, company = NULL,
+			phone = NULL, website = NULL, timezone = NULL, address_line1 = NULL, address_line2 = NULL, city = NULL,
+			state = NULL, postal_code = NULL, country = NULL, source = NULL, custom_fields = '{}', tags = '[]',
+			global_status = 'suppressed', status_before_suppress = NULL,
+			suppressed_at = COALESCE(suppressed_at, $2), anonymized_at = $2, updated_at = $2
+		WHERE tenant_id = $1 AND id`+tx.In(3), tenant, sqldb.Micros(now), sqldb.List(tx, ids))
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `
+		UPDATE contact_activity SET touch = NULL
+		WHERE tenant_id = $1 AND contact_id`+tx.In(2), tenant, sqldb.List(tx, ids))
+	return err
+}

@@ -1,0 +1,117 @@
+package suppression
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"packetboat/internal/contact"
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+	"packetboat/internal/sqldb"
+)
+
+// ResetStatus makes contacts active again that bounced, complained or
+// unsubscribed (contact.ResetStatus), and takes their addresses off the list
+// where we put them on it for that: what others put there stays.
+func ResetStatus(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, now time.Time) ([]contact.Moved, error) {
+	var moved []contact.Moved
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		var err error
+		if moved, err = contact.ResetStatus(ctx, tx, tenant, ids, now); err != nil {
+			return err
+		}
+		var fine []id.Contact
+		for _, m := range moved {
+			if m.Err == nil {
+				fine = append(fine, m.Contact)
+			}
+		}
+		emails, err := contact.Emails(ctx, tx, tenant, fine)
+		if err != nil {
+			return err
+		}
+		gone, err := forget(ctx, tx, tenant, emails, now)
+		if err != nil {
+			return err
+		}
+		for i := range moved {
+			if gone[emails[moved[i].Contact]] && moved[i].Err == nil {
+				moved[i].Changed = true
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reset the status of contacts: %w", err)
+	}
+	return moved, nil
+}
+
+// forget removes the addresses that are listed for a bounce or a complaint.
+func forget(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, emails map[id.Contact]string, now time.Time) (map[string]bool, error) {
+	if len(emails) == 0 {
+		return nil, nil
+	}
+	list := make([]string, 0, len(emails))
+	for _, e := range emails {
+		list = append(list, e)
+	}
+	slices.Sort(list) // one order of locks for everybody
+	rows, err := tx.Query(ctx, `
+		DELETE FROM suppression
+		WHERE tenant_id = $1 AND email`+tx.In(2)+` AND reason IN ('`+HardBounce+`', '`+Complaint+`') RETURNING email`,
+		tenant, sqldb.List(tx, list))
+	removed, err := sqldb.Collect(rows, err, func(row func(...any) error) (string, error) {
+		var email string
+		return email, row(&email)
+	})
+	if err != nil {
+		return nil, err
+	}
+	gone := make(map[string]bool, len(removed))
+	for _, e := range removed {
+		gone[e] = true
+	}
+	return gone, moved(ctx, tx, tenant, removed, journal.SuppressionRemoved, "", now)
+}
+
+// Anonymize makes contacts nobody's (contact.Anonymize). With suppress their bare
+// addresses are on the list from then on, so that they are never mailed again;
+// without, nothing of them is left there either. holdings are everybody else's.
+func Anonymize(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, suppress bool, holdings []contact.Holding, now time.Time) ([]contact.Moved, error) {
+	own := contact.Holding{Name: "suppressions", Erase: func(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []contact.Person) error {
+		var last, all []string
+		for _, p := range people {
+			last = append(last, p.Addresses[0])
+			all = append(all, p.Addresses...)
+		}
+		slices.Sort(last)
+		if !suppress {
+			last = nil
+		}
+		return keepOnly(ctx, tx, tenant, last, all, now)
+	}}
+	return contact.Anonymize(ctx, db, tenant, ids, append(slices.Clone(holdings), own), now)
+}
+
+// keepOnly leaves the bare addresses in keep on the list, and no trace of the
+// others in all. The journal must not be told of them.
+func keepOnly(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, keep, all []string, now time.Time) error {
+	gone := slices.DeleteFunc(slices.Clone(all), func(e string) bool { return slices.Contains(keep, e) })
+	_, err := tx.Exec(ctx, `DELETE FROM suppression WHERE tenant_id = $1 AND email`+tx.In(2), tenant, sqldb.List(tx, gone))
+	if err != nil || len(keep) == 0 {
+		return err
+	}
+	t := tx.Table("email TEXT")
+	for _, e := range keep {
+		t.Add(e)
+	}
+	_, err = tx.Exec(ctx, `
+		INSERT INTO suppression (tenant_id, email, reason, created_at)
+		SELECT CAST($1 AS TEXT), v.email, CAST($2 AS TEXT), CAST($3 AS BIGINT) FROM `+t.As("v", 4)+`
+		WHERE true ON CONFLICT (tenant_id, email) DO UPDATE SET reason = excluded.reason`,
+		t.Args(tenant, Anonymized, sqldb.Micros(now))...)
+	return err
+}
