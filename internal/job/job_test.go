@@ -1,0 +1,522 @@
+package job_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/job"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// bench is an engine with a clock of its own.
+type bench struct {
+	*testing.T
+	db  *sqldb.DB
+	now time.Time
+	e   *job.Engine
+}
+
+func newBench(t *testing.T, db *sqldb.DB, runner job.Runner) *bench {
+	b := &bench{T: t, db: db, now: noon}
+	b.e = b.engine("here", runner)
+	return b
+}
+
+func (b *bench) engine(owner string, runner job.Runner) *job.Engine {
+	return &job.Engine{
+		DB: b.db, Owner: owner, Now: func() time.Time { return b.now }, Log: slog.New(slog.DiscardHandler),
+		Runners: map[job.Kind]job.Runner{job.Import: runner, job.Export: runner, job.Bulk: runner},
+	}
+}
+
+func (b *bench) create(t id.Tenant, k job.Kind) job.Job {
+	b.Helper()
+	j, err := job.Create(b.Context(), b.db, job.Draft{
+		Tenant: t, Kind: k, Scope: auth.ContactsWrite, Params: map[string]int{"n": 3}, By: auth.System,
+	}, b.now)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return j
+}
+
+func (b *bench) tick() bool {
+	b.Helper()
+	more, err := b.e.Tick(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	return more
+}
+
+func (b *bench) load(j job.Job) job.Job {
+	b.Helper()
+	j, err := job.ByID(b.Context(), b.db, j.Tenant, j.ID)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return j
+}
+
+// place is a state: how far a job got.
+type place struct{ At int64 }
+
+// count is a runner of as many steps as the parameter n says, each of which
+// leaves a file behind as its effect; before is called at each.
+func count(before func(w *job.Work, at int64) error) job.Runner {
+	return func(ctx context.Context, w *job.Work) error {
+		var want struct{ N int64 }
+		var p place
+		if err := errors.Join(w.Params(&want), w.State(&p)); err != nil {
+			return err
+		}
+		for p.At < want.N {
+			next := place{p.At + 1}
+			err := w.Step(ctx, func(tx *sqldb.DB) (job.Progress, error) {
+				_, err := job.NewFile(ctx, tx, w.Job.Tenant, w.Job.ID, fmt.Sprint("step", next.At), "text/plain", w.Now())
+				if err != nil {
+					return job.Progress{}, err
+				}
+				return job.Progress{Processed: next.At, Total: &want.N, State: next, Result: map[string]int64{"steps": next.At}}, before(w, next.At)
+			})
+			if err != nil {
+				return err
+			}
+			p = next
+		}
+		return nil
+	}
+}
+
+func nothing(*job.Work, int64) error { return nil }
+
+// steps returns the effects that a job left.
+func (b *bench) steps(j job.Job) []string {
+	b.Helper()
+	rows, err := b.db.Query(b.Context(), `SELECT name FROM job_file WHERE tenant_id = $1 AND job_id = $2 ORDER BY name`, j.Tenant, j.ID)
+	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (string, error) {
+		var s string
+		return s, row(&s)
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return list
+}
+
+func TestJobsRunToTheirEnd(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		b := newBench(t, db, count(nothing))
+		j := b.create(id.New[id.Tenant](), job.Export)
+		if j.Status != job.Queued || j.Total != nil || j.FinishedAt != nil {
+			t.Errorf("a new job = %+v", j)
+		}
+		b.now = noon.Add(time.Minute)
+		if !b.tick() || b.tick() {
+			t.Error("one job was queued, and exactly one tick should find it")
+		}
+		j = b.load(j)
+		if j.Status != job.Completed || j.Processed != 3 || *j.Total != 3 || !j.FinishedAt.Equal(b.now) || !j.CreatedAt.Equal(noon) {
+			t.Errorf("the job = %+v, want it completed with 3 of 3", j)
+		}
+		var result map[string]int
+		if err := json.Unmarshal(j.Result, &result); err != nil || result["steps"] != 3 {
+			t.Errorf("the result = %s", j.Result)
+		}
+		if _, err := job.ByID(t.Context(), db, id.New[id.Tenant](), j.ID); !errors.Is(err, job.ErrNotFound) {
+			t.Errorf("another tenant reads the job: %v", err)
+		}
+	})
+}
+
+func TestAnInterruptedJobGoesOnBehindItsLastStep(t *testing.T) {
+	t.Parallel()
+	for name, interrupt := range map[string]func(){
+		"error": nil,
+		"panic": func() { panic("oops") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+				broken := true
+				b := newBench(t, db, count(func(_ *job.Work, at int64) error {
+					if at == 2 && broken {
+						if interrupt != nil {
+							interrupt()
+						}
+						return errors.New("the disk is full")
+					}
+					return nil
+				}))
+				j := b.create(id.New[id.Tenant](), job.Import)
+				b.tick()
+				if got := b.load(j); got.Status != job.Running || got.Processed != 1 || !slices.Equal(b.steps(j), []string{"step1"}) {
+					t.Fatalf("after an interruption in its second step the job = %+v with steps %q", got, b.steps(j))
+				}
+				if b.tick() {
+					t.Error("the job was tried again at once")
+				}
+				broken = false
+				b.now = b.now.Add(10 * time.Minute)
+				b.tick()
+				if got := b.load(j); got.Status != job.Completed || !slices.Equal(b.steps(j), []string{"step1", "step2", "step3"}) {
+					t.Errorf("the job = %+v with steps %q, want it completed in three", got, b.steps(j))
+				}
+			})
+		})
+	}
+}
+
+func TestAFaultFailsTheJobAndAnOutageDoesNot(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		var err error
+		b := newBench(t, db, func(context.Context, *job.Work) error { return err })
+		err = fmt.Errorf("read the file: %w", fault.New(fault.Invalid, "INVALID_FILE", "the file is not text"))
+		j := b.create(id.New[id.Tenant](), job.Import)
+		b.tick()
+		j = b.load(j)
+		if j.Status != job.Failed || j.Error == nil || *j.Error != (job.Failure{Code: "INVALID_FILE", Message: "the file is not text"}) || j.FinishedAt == nil {
+			t.Errorf("the job = %+v, error %+v", j, j.Error)
+		}
+		err = fault.New(fault.Unavailable, "UNAVAILABLE", "the database is away")
+		j = b.create(id.New[id.Tenant](), job.Import)
+		for range 20 {
+			b.tick()
+			if s := b.load(j).Status; s != job.Running {
+				t.Fatalf("an outage made the job %s", s)
+			}
+			b.now = b.now.Add(6 * time.Minute)
+		}
+		err = nil
+		b.tick()
+		if s := b.load(j).Status; s != job.Completed {
+			t.Errorf("after the outage the job is %s", s)
+		}
+	})
+}
+
+func TestAJobThatNeverGetsAnywhereFails(t *testing.T) {
+	t.Parallel()
+	db := dbtest.SQLite(t)
+	b := newBench(t, db, func(context.Context, *job.Work) error { return errors.New("a bug") })
+	j := b.create(id.New[id.Tenant](), job.Import)
+	for range 100 {
+		b.tick()
+		b.now = b.now.Add(6 * time.Minute)
+	}
+	if j = b.load(j); j.Status != job.Failed || j.Error.Code != "INTERNAL_ERROR" || strings.Contains(j.Error.Message, "bug") {
+		t.Errorf("the job = %+v, error %+v", j, j.Error)
+	}
+}
+
+func TestAStepUnderALostLeaseChangesNothing(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		var b *bench
+		slept := false
+		b = newBench(t, db, count(func(*job.Work, int64) error { return nil }))
+		b.e = b.engine("slow", func(ctx context.Context, w *job.Work) error {
+			if err := w.Step(ctx, func(*sqldb.DB) (job.Progress, error) {
+				return job.Progress{Processed: 1, State: place{1}}, nil
+			}); err != nil {
+				return err
+			}
+			b.now = b.now.Add(2 * time.Minute) // longer than the lease
+			other := b.engine("other", count(nothing))
+			if more, err := other.Tick(ctx); !more || err != nil {
+				t.Errorf("the other process found no job: %v", err)
+			}
+			slept = true
+			err := w.Step(ctx, func(tx *sqldb.DB) (job.Progress, error) {
+				_, err := job.NewFile(ctx, tx, w.Job.Tenant, w.Job.ID, "late", "text/plain", w.Now())
+				return job.Progress{Processed: 99}, err
+			})
+			if err == nil {
+				t.Error("a step under a lost lease succeeded")
+			}
+			return err
+		})
+		j := b.create(id.New[id.Tenant](), job.Import)
+		b.tick()
+		got := b.load(j)
+		if !slept || got.Status != job.Completed || got.Processed != 3 || !slices.Equal(b.steps(j), []string{"step2", "step3"}) {
+			t.Errorf("the job = %+v with steps %q", got, b.steps(j))
+		}
+	})
+}
+
+func TestACancelledJobStopsBetweenSteps(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		var err error
+		b := newBench(t, db, nil)
+		steps := count(nothing)
+		b.e = b.engine("here", func(ctx context.Context, w *job.Work) error {
+			if e := w.Step(ctx, func(*sqldb.DB) (job.Progress, error) { return job.Progress{Processed: 1, State: place{1}}, nil }); e != nil {
+				return e
+			}
+			if _, e := job.Cancel(ctx, db, w.Job.Tenant, w.Job.ID, b.now); e != nil {
+				t.Error(e)
+			}
+			err = steps(ctx, w)
+			return err
+		})
+		j := b.create(id.New[id.Tenant](), job.Import)
+		if _, err := job.Cancel(t.Context(), db, id.New[id.Tenant](), j.ID, b.now); !errors.Is(err, job.ErrNotFound) {
+			t.Errorf("another tenant cancels the job: %v", err)
+		}
+		b.tick()
+		if !errors.Is(err, job.ErrCancelled) {
+			t.Errorf("the step after the cancellation returned %v", err)
+		}
+		if got := b.load(j); got.Status != job.Cancelled || got.Processed != 1 || got.FinishedAt == nil || len(b.steps(j)) != 0 {
+			t.Errorf("the job = %+v with steps %q", got, b.steps(j))
+		}
+		if _, err := job.Cancel(t.Context(), db, j.Tenant, j.ID, b.now); !errors.Is(err, job.ErrTransition) {
+			t.Errorf("cancelling twice = %v", err)
+		}
+		waits := b.create(j.Tenant, job.Import)
+		if got, err := job.Cancel(t.Context(), db, j.Tenant, waits.ID, b.now); err != nil || got.Status != job.Cancelled {
+			t.Errorf("cancelling a job that waits = %+v, %v", got, err)
+		}
+		if b.tick() {
+			t.Error("a cancelled job was run")
+		}
+	})
+}
+
+// A tenant with many jobs does not keep others waiting, and its jobs of one kind
+// take turns.
+func TestJobsTakeTurns(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		var order []id.Job
+		b := newBench(t, db, func(_ context.Context, w *job.Work) error {
+			order = append(order, w.Job.ID)
+			return nil
+		})
+		busy, other, third := id.New[id.Tenant](), id.New[id.Tenant](), id.New[id.Tenant]()
+		var first []id.Job
+		for range 4 {
+			first = append(first, b.create(busy, job.Import).ID)
+			b.now = b.now.Add(time.Second)
+		}
+		a, c := b.create(other, job.Import).ID, b.create(third, job.Export).ID
+		for b.tick() {
+			b.now = b.now.Add(time.Second)
+		}
+		if want := []id.Job{first[0], a, c, first[1], first[2], first[3]}; !slices.Equal(order, want) {
+			t.Errorf("the jobs ran in the order %v, want %v", order, want)
+		}
+
+		var during []bool
+		nested := b.engine("there", func(_ context.Context, w *job.Work) error { return nil })
+		b.e = b.engine("here", func(ctx context.Context, w *job.Work) error {
+			more, err := nested.Tick(ctx)
+			during = append(during, more)
+			return err
+		})
+		b.create(busy, job.Import)
+		b.create(busy, job.Import)
+		b.tick()
+		b.create(busy, job.Export)
+		b.tick()
+		if want := []bool{false, true}; !slices.Equal(during, want) {
+			t.Errorf("while an import runs: another import, then an export found = %v, want %v", during, want)
+		}
+	})
+}
+
+func TestALongJobMakesRoom(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		var order []string
+		b := newBench(t, db, nil)
+		b.e = b.engine("here", count(func(w *job.Work, at int64) error {
+			order = append(order, fmt.Sprint(w.Job.Kind, at))
+			b.now = b.now.Add(15 * time.Second)
+			return nil
+		}))
+		b.create(id.New[id.Tenant](), job.Import)
+		b.create(id.New[id.Tenant](), job.Export)
+		for b.tick() {
+		}
+		if got := strings.Join(order, " "); got != "import1 import2 export1 export2 import3 export3" {
+			t.Errorf("two jobs of three steps ran as %s", got)
+		}
+	})
+}
+
+func TestATenantMayHaveSoManyOpenJobs(t *testing.T) {
+	t.Parallel()
+	db := dbtest.SQLite(t)
+	b := newBench(t, db, count(nothing))
+	tenant := id.New[id.Tenant]()
+	for range 100 {
+		b.create(tenant, job.Bulk)
+	}
+	_, err := job.Create(t.Context(), db, job.Draft{Tenant: tenant, Kind: job.Bulk, Params: struct{}{}}, noon)
+	if !errors.Is(err, job.ErrLimit) {
+		t.Errorf("job 101: %v, want LIMIT_EXCEEDED", err)
+	}
+	b.create(id.New[id.Tenant](), job.Bulk)
+}
+
+func TestAnEngineRunsUntilItIsStopped(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		begun, stop := make(chan struct{}), make(chan struct{})
+		b := newBench(t, db, func(ctx context.Context, w *job.Work) error {
+			close(begun)
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		j := b.create(id.New[id.Tenant](), job.Import)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			defer close(stop)
+			_ = b.e.Run(ctx)
+		}()
+		<-begun
+		cancel()
+		<-stop
+		b.e = b.engine("next", count(nothing))
+		if !b.tick() { // at once, not when a lease has run out
+			t.Error("the job was not given back")
+		}
+		if s := b.load(j).Status; s != job.Completed {
+			t.Errorf("the job is %s", s)
+		}
+	})
+}
+
+func TestFilesReadAsTheyWereWritten(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		ctx, tenant := t.Context(), id.New[id.Tenant]()
+		f, err := job.NewFile(ctx, db, tenant, "", job.Input, "text/csv", noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want strings.Builder
+		w := f.Writer(ctx, db)
+		for i := range 9 { // pieces shorter and longer than a chunk
+			piece := strings.Repeat(string(rune('a'+i)), (i*i*i*1500)%(job.ChunkSize+70_000))
+			want.WriteString(piece)
+			if _, err := io.WriteString(w, piece); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Append(ctx, db, []byte("end")); err != nil {
+			t.Fatal(err)
+		}
+		want.WriteString("end")
+		j, err := job.Create(ctx, db, job.Draft{Tenant: tenant, Kind: job.Import, Params: struct{}{}}, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Take(ctx, db, j.ID); err != nil {
+			t.Fatal(err)
+		}
+		found, err := job.FileOf(ctx, db, tenant, j.ID, job.Input)
+		if err != nil || found.Size != int64(want.Len()) {
+			t.Fatalf("FileOf = %+v, %v; want %d bytes", found, err, want.Len())
+		}
+		for _, from := range []int{0, 1, job.ChunkSize - 1, job.ChunkSize, job.ChunkSize + 1, want.Len() - 2, want.Len()} {
+			got, err := io.ReadAll(found.Reader(ctx, db, int64(from)))
+			if err != nil || string(got) != want.String()[from:] {
+				t.Errorf("from %d: %d bytes, %v; want the %d that were written", from, len(got), err, want.Len()-from)
+			}
+		}
+		if _, err := job.FileOf(ctx, db, id.New[id.Tenant](), j.ID, job.Input); !errors.Is(err, job.ErrNoFile) {
+			t.Errorf("another tenant finds the file: %v", err)
+		}
+		if got, err := io.ReadAll(job.File{ID: f.ID, Tenant: id.New[id.Tenant](), Size: 5}.Reader(ctx, db, 0)); err == nil {
+			t.Errorf("another tenant reads the file: %q", got)
+		}
+	})
+}
+
+func TestOldFilesGo(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		b := newBench(t, db, count(nothing))
+		ctx, tenant := t.Context(), id.New[id.Tenant]()
+		stray, err := job.NewFile(ctx, db, tenant, "", job.Input, "text/csv", noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := b.create(tenant, job.Import)
+		for _, name := range []string{job.Input, "errors"} {
+			f, err := job.NewFile(ctx, db, tenant, j.ID, name, "text/csv", noon)
+			if err == nil {
+				err = f.Append(ctx, db, make([]byte, 9<<20))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		files := func() string {
+			t.Helper()
+			if more, err := job.Prune(ctx, db, b.now); more || err != nil {
+				t.Fatalf("Prune = %t, %v", more, err)
+			}
+			var n, chunks int
+			err := db.QueryRow(ctx, `
+				SELECT COUNT(DISTINCT file_id), COUNT(*) FROM job_file_chunk WHERE tenant_id = $1`, tenant).Scan(&n, &chunks)
+			if err != nil {
+				t.Fatal(err)
+			}
+			strays := 0
+			if err := db.QueryRow(ctx, `SELECT COUNT(*) FROM job_file WHERE tenant_id = $1 AND id = $2`, tenant, stray.ID).Scan(&strays); err != nil {
+				t.Fatal(err)
+			}
+			return fmt.Sprintf("%d files %d chunks %d strays %q", n, chunks, strays, b.steps(j))
+		}
+		for _, s := range []struct {
+			after time.Duration
+			run   bool
+			want  string
+		}{
+			{time.Hour, false, `2 files 72 chunks 1 strays ["errors" "input"]`},
+			{12 * time.Hour, true, `1 files 36 chunks 0 strays ["errors" "step1" "step2" "step3"]`},
+			{7 * 24 * time.Hour, false, `1 files 36 chunks 0 strays ["errors" "step1" "step2" "step3"]`},
+			{8 * 24 * time.Hour, false, `0 files 0 chunks 0 strays []`},
+		} {
+			b.now = noon.Add(s.after)
+			if s.run {
+				b.tick()
+			}
+			if got := files(); got != s.want {
+				t.Errorf("after %s: %s, want %s", s.after, got, s.want)
+			}
+		}
+		if s := b.load(j).Status; s != job.Completed {
+			t.Errorf("the job is %s", s)
+		}
+		b.now = b.now.Add(100 * 24 * time.Hour)
+		files()
+		if _, err := job.ByID(ctx, db, tenant, j.ID); !errors.Is(err, job.ErrNotFound) {
+			t.Errorf("the job after 100 days: %v", err)
+		}
+	})
+}
