@@ -14,7 +14,12 @@ import (
 // ContactInput is what a caller says about a contact. Absent leaves alone, null
 // clears.
 type ContactInput struct {
-	Email        string               `json:"email"`
+	Email string `json:"email"`
+	ContactProfile
+}
+
+// ContactProfile is what it says beside the address.
+type ContactProfile struct {
 	FirstName    endpoint.Opt[string] `json:"first_name"`
 	LastName     endpoint.Opt[string] `json:"last_name"`
 	FullName     endpoint.Opt[string] `json:"full_name" doc:"Fills first_name and last_name when it comes without them."`
@@ -43,7 +48,7 @@ type ContactInput struct {
 }
 
 // change returns the input as package contact takes it.
-func (in *ContactInput) change(p auth.Principal) contact.Change {
+func (in *ContactProfile) change(p auth.Principal) contact.Change {
 	ch := contact.Change{
 		Texts:         map[contact.Text]*string{},
 		Stage:         cleared(stageID(in.StageID)),
@@ -95,15 +100,19 @@ type createContactRequest struct {
 }
 
 func (a *API) createContact(ctx context.Context, p auth.Principal, in *createContactRequest) (Contact, error) {
-	rules, err := sender.ContactRules(ctx, a.DB, p.Tenant)
+	saved, err := a.saver().Save(ctx, p.Tenant, contact.Draft{Email: in.Body.Email, Mode: contact.Creating, Change: in.Body.change(p)})
 	if err != nil {
 		return Contact{}, err
 	}
-	c, err := contact.Create(ctx, a.DB, p.Tenant, in.Body.Email, in.Body.change(p), rules, a.Now())
-	if err != nil {
-		return Contact{}, err
+	return rowOfContact(saved.Contact, saved.Types), nil
+}
+
+// saver returns what saves contacts; by itself each, where no program gathers them.
+func (a *API) saver() *contact.Saver {
+	if a.Saver != nil {
+		return a.Saver
 	}
-	return rowOfContact(c, rules.Types), nil
+	return &contact.Saver{DB: a.DB, Rules: sender.ContactRules, Now: a.Now}
 }
 
 type upsertContactRequest struct {
@@ -129,15 +138,11 @@ func (c upsertedContact) Status() int {
 }
 
 func (a *API) upsertContact(ctx context.Context, p auth.Principal, in *upsertContactRequest) (upsertedContact, error) {
-	rules, err := sender.ContactRules(ctx, a.DB, p.Tenant)
-	if err != nil {
-		return upsertedContact{}, err
-	}
 	ch := in.Body.change(p)
 	ch.StageIfNew = cleared(stageID(in.Body.StageIDIfNew))
-	c, created, err := contact.Upsert(ctx, a.DB, p.Tenant, in.Body.Email, ch, rules, a.Now())
+	saved, err := a.saver().Save(ctx, p.Tenant, contact.Draft{Email: in.Body.Email, Change: ch})
 	if err != nil {
 		return upsertedContact{}, err
 	}
-	return upsertedContact{rowOfContact(c, rules.Types), created}, nil
+	return upsertedContact{rowOfContact(saved.Contact, saved.Types), saved.Created}, nil
 }
