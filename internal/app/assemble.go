@@ -10,6 +10,7 @@ import (
 
 	"packetboat/internal/auth"
 	"packetboat/internal/broadcast"
+	"packetboat/internal/contact"
 	"packetboat/internal/content"
 	"packetboat/internal/endpoint"
 	"packetboat/internal/engine/deliver"
@@ -17,6 +18,8 @@ import (
 	"packetboat/internal/letter"
 	"packetboat/internal/limit"
 	"packetboat/internal/public"
+	"packetboat/internal/sender"
+	"packetboat/internal/sqldb"
 	"packetboat/internal/tenant"
 	"packetboat/internal/track"
 	"packetboat/internal/usage"
@@ -63,6 +66,9 @@ func (s *Server) assemble(ctx context.Context, registry prometheus.Registerer) (
 	mux := http.NewServeMux()
 	s.health(mux)
 	out := &parts{handler: mux, loops: s.chores(t.limiter, api.Door)}
+	for range s.writers() {
+		out.loops = append(out.loops, loop{"save contacts", api.Saver.Run})
+	}
 	if s.has(RoleAPI) || s.has(RoleApp) {
 		if err := reference(mux, router); err != nil {
 			return nil, err
@@ -83,6 +89,15 @@ func (s *Server) assemble(ctx context.Context, registry prometheus.Registerer) (
 	return out, nil
 }
 
+// writers is how many transactions the database takes side by side without
+// making them wait for each other, in round numbers.
+func (s *Server) writers() int {
+	if s.Store.DB.Dialect() == sqldb.Postgres {
+		return 2
+	}
+	return 1
+}
+
 // api is the table of operations, and what serves it.
 func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *endpoint.Router) {
 	db, log := s.Store.DB, s.Log.With("part", "api")
@@ -93,7 +108,7 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 	})
 	api := &httpapi.API{
 		DB: db, Box: s.Store.Box, Now: t.now, BaseURL: s.Config.BaseURL, Log: log, AllowPrivateRelays: t.private,
-		Door: s.door(t.limiter), Usage: usage.Finders{broadcast.Finder()},
+		Door: s.door(t.limiter), Saver: contact.NewSaver(db, sender.ContactRules, t.now), Usage: usage.Finders{broadcast.Finder()},
 		Tester: &deliver.Tester{DB: db, Box: s.Store.Box, Now: t.now, AllowPrivate: t.private},
 	}
 	api.Register(router)

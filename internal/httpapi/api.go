@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"packetboat/internal/auth"
+	"packetboat/internal/contact"
 	"packetboat/internal/endpoint"
 	"packetboat/internal/secret"
 	"packetboat/internal/sqldb"
@@ -28,9 +29,10 @@ type API struct {
 	Door    *auth.Door // where people sign in
 	Log     *slog.Logger
 
-	Usage  usage.Finder // who needs a record, asked before it goes
-	Tester Tester       // sends single mails to try a way out
-	Health LaneHealth   // how MTA configs fare
+	Saver  *contact.Saver // gathers what callers write about contacts; nil: each by itself
+	Usage  usage.Finder   // who needs a record, asked before it goes
+	Tester Tester         // sends single mails to try a way out
+	Health LaneHealth     // how MTA configs fare
 
 	// AllowPrivateRelays lets MTA configs name hosts on private networks.
 	AllowPrivateRelays bool

@@ -119,10 +119,7 @@ func Append(ctx context.Context, tx *sqldb.DB, entries ...Entry) error {
 		}
 		t.Add(e.Tenant, e.ID, e.Type, sqldb.Null(e.Name), sqldb.Null(e.Contact), sqldb.Null(e.Broadcast), sqldb.Null(e.Message), e.At.UnixMicro(), data)
 	}
-	_, err := tx.Exec(ctx, `
-		INSERT INTO journal (tenant_id, id, type, name, contact_id, broadcast_id, message_id, occurred_at, data)
-		SELECT v.tenant_id, v.id, v.type, v.name, v.contact_id, v.broadcast_id, v.message_id, v.occurred_at, v.data
-		FROM `+t.As("v", 1), t.Args()...)
+	_, err := t.Insert(ctx, tx, "journal")
 	if err != nil {
 		return fmt.Errorf("append to the journal: %w", err)
 	}

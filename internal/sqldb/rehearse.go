@@ -19,6 +19,10 @@ func Rehearse(ctx context.Context) context.Context {
 
 func rehearsed(ctx context.Context) bool { return ctx.Value(rehearsal{}) != nil }
 
+// Rehearsed reports whether ctx is a rehearsal's. Who passes work on to another
+// context asks, and does the work under ctx itself.
+func Rehearsed(ctx context.Context) bool { return rehearsed(ctx) }
+
 // rehearse runs fn in a transaction that never commits.
 func (db *DB) rehearse(ctx context.Context, fn func(tx *DB) error) error {
 	return db.once(ctx, func(tx *DB) error {

@@ -1,0 +1,129 @@
+package contact
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// Saver saves single drafts of many callers at once: what arrives while one
+// transaction is being committed is saved by the next, all together. Each caller
+// gets its own answer, and only once its contact is durable.
+//
+// One that NewSaver did not make saves each draft alone.
+type Saver struct {
+	DB    *sqldb.DB
+	Rules func(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (Rules, error)
+	Now   func() time.Time
+
+	group *sqldb.Group[*errand]
+}
+
+// Saved is the answer to a draft, with the types that the contact is shown by.
+type Saved struct {
+	Outcome
+	Types Types
+}
+
+// errand is one draft on its way.
+type errand struct {
+	tenant id.Tenant
+	draft  Draft
+	saved  Saved
+	err    error
+}
+
+// savedAtOnce bounds a transaction of many callers.
+const savedAtOnce = 200
+
+// NewSaver returns a Saver that gathers; it needs Run.
+func NewSaver(db *sqldb.DB, rules func(context.Context, *sqldb.DB, id.Tenant) (Rules, error), now func() time.Time) *Saver {
+	s := &Saver{DB: db, Rules: rules, Now: now}
+	s.group = sqldb.NewGroup(savedAtOnce, s.flush)
+	return s
+}
+
+// Run saves what is handed in until ctx ends. Two may run side by side where
+// the database has more than one writer.
+func (s *Saver) Run(ctx context.Context) error { return s.group.Run(ctx) }
+
+// Save saves one draft and waits until that is durable. The error is the
+// draft's own fault, or that nothing could be saved.
+func (s *Saver) Save(ctx context.Context, tenant id.Tenant, d Draft) (Saved, error) {
+	e := &errand{tenant: tenant, draft: d}
+	var err error
+	if s.group == nil || sqldb.Rehearsed(ctx) {
+		err = s.flush(ctx, []*errand{e})
+	} else {
+		err = s.group.Do(ctx, e)
+	}
+	if err == nil {
+		err = e.err
+	}
+	if err == nil {
+		err = e.saved.Err
+	}
+	return e.saved, err
+}
+
+// flush saves a batch in one transaction. When that fails, everybody is tried
+// alone, so that nobody fails for another.
+func (s *Saver) flush(ctx context.Context, batch []*errand) error {
+	err := s.together(ctx, batch)
+	if err == nil {
+		return nil
+	}
+	if len(batch) == 1 {
+		batch[0].err = err
+		return nil
+	}
+	for _, e := range batch {
+		e.err = s.together(ctx, []*errand{e})
+	}
+	return nil
+}
+
+func (s *Saver) together(ctx context.Context, batch []*errand) error {
+	var order []id.Tenant
+	byTenant := map[id.Tenant][]*errand{}
+	for _, e := range batch {
+		if byTenant[e.tenant] == nil {
+			order = append(order, e.tenant)
+		}
+		byTenant[e.tenant] = append(byTenant[e.tenant], e)
+	}
+	err := s.DB.InTx(ctx, func(tx *sqldb.DB) error {
+		for _, t := range order {
+			if err := s.tenant(ctx, tx, t, byTenant[t]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("save contacts of several callers: %w", err)
+	}
+	return nil
+}
+
+func (s *Saver) tenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, batch []*errand) error {
+	rules, err := s.Rules(ctx, tx, tenant)
+	if err != nil {
+		return err
+	}
+	drafts := make([]Draft, len(batch))
+	for i, e := range batch {
+		drafts[i] = e.draft
+	}
+	list, err := SaveAll(ctx, tx, tenant, drafts, rules, s.Now())
+	if err != nil {
+		return err
+	}
+	for i, e := range batch {
+		e.saved = Saved{list[i], rules.Types}
+	}
+	return nil
+}
