@@ -15,9 +15,9 @@ import (
 // The operators that negate another hold exactly where that one does not, for
 // events without the property too.
 type Property struct {
-	Path     string // dots reach into objects, [] into arrays: "items[].sku"
-	Operator string // of contract 6.3, for texts, numbers, booleans and dates
-	Value    any    // as JSON decodes it
+	Path     string `json:"property"` // dots reach into objects, [] into arrays: "items[].sku"
+	Operator string `json:"operator"` // of contract 6.3, for texts, numbers, booleans and dates
+	Value    any    `json:"value,omitempty"`
 }
 
 // Bounds of a property test.

@@ -1,0 +1,118 @@
+package contact
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// Scored is what scoring knows of a contact. Contacts that are pending,
+// soft-deleted or anonymised are not scored: nobody vouches for the first, and
+// the others are gone.
+type Scored struct {
+	Contact  id.Contact
+	Category StageCategory // of the contact's stage; empty: it has none
+	Prospect float64
+	Customer float64
+	Since    time.Time // when something last happened with the contact or its scores
+
+	moved int64 // when the scores did
+}
+
+// scorable are the contacts that have scores that may move.
+const scorable = `c.global_status NOT IN ('pending', 'suppressed') AND c.anonymized_at IS NULL`
+
+const scoredColumns = `
+	c.id, s.category, c.prospect_score, c.customer_score, COALESCE(c.score_updated_at, c.created_at), a.last_activity_at
+	FROM contact c
+	JOIN contact_activity a ON a.tenant_id = c.tenant_id AND a.contact_id = c.id
+	LEFT JOIN contact_stage s ON s.tenant_id = c.tenant_id AND s.id = c.stage_id`
+
+func scanScored(row func(...any) error) (Scored, error) {
+	var s Scored
+	var category sql.NullString
+	var active sql.NullInt64
+	err := row(&s.Contact, &category, &s.Prospect, &s.Customer, &s.moved, &active)
+	s.Category, s.Since = StageCategory(category.String), sqldb.Time(max(s.moved, active.Int64))
+	return s, err
+}
+
+// keptScores keeps the contacts' own rows until the transaction ends.
+func keptScores(tx *sqldb.DB) string {
+	if tx.Dialect() == sqldb.Postgres {
+		return " FOR UPDATE OF c"
+	}
+	return ""
+}
+
+// Scores returns those of the contacts that are scored, by id, and keeps them
+// for the transaction.
+func Scores(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact) ([]Scored, error) {
+	rows, err := tx.Query(ctx, `
+		SELECT `+scoredColumns+`
+		WHERE c.tenant_id = $1 AND c.id`+tx.In(2)+` AND `+scorable+`
+		ORDER BY c.id`+keptScores(tx), tenant, sqldb.List(tx, ids))
+	list, err := sqldb.Collect(rows, err, scanScored)
+	if err != nil {
+		return nil, fmt.Errorf("read scores: %w", err)
+	}
+	return list, nil
+}
+
+// IdleScores returns up to limit contacts that have a score above zero and with
+// which nothing has happened since a time, longest untouched first, and keeps
+// them for the transaction. After is the last of the page before; zero: none.
+func IdleScores(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, since time.Time, after Scored, limit int) ([]Scored, error) {
+	rows, err := tx.Query(ctx, `
+		SELECT `+scoredColumns+`
+		WHERE c.tenant_id = $1 AND (c.prospect_score > 0 OR c.customer_score > 0)
+			AND COALESCE(c.score_updated_at, c.created_at) <= $2
+			AND (COALESCE(c.score_updated_at, c.created_at), c.id) > ($4, $5)
+			AND (a.last_activity_at IS NULL OR a.last_activity_at <= $2) AND `+scorable+`
+		ORDER BY COALESCE(c.score_updated_at, c.created_at), c.id LIMIT $3`+keptScores(tx),
+		tenant, sqldb.Micros(since), limit, after.moved, after.Contact)
+	list, err := sqldb.Collect(rows, err, scanScored)
+	if err != nil {
+		return nil, fmt.Errorf("find idle scores: %w", err)
+	}
+	return list, nil
+}
+
+// NextScored returns the first tenant behind another that has a contact with a
+// score above zero; empty when there is none.
+func NextScored(ctx context.Context, db *sqldb.DB, after id.Tenant) (id.Tenant, error) {
+	var t id.Tenant
+	err := db.QueryRow(ctx, `
+		SELECT c.tenant_id FROM contact c
+		WHERE c.tenant_id > $1 AND (c.prospect_score > 0 OR c.customer_score > 0)
+		ORDER BY c.tenant_id LIMIT 1 /* all tenants: one round through all who score */`, after).Scan(&t)
+	if err != nil && !errors.Is(err, sqldb.ErrNoRows) {
+		return "", fmt.Errorf("find who has scores: %w", err)
+	}
+	return t, nil
+}
+
+// SaveScores writes both scores of contacts. A score is not part of what anybody
+// says about a contact: updated_at stays, only score_updated_at moves.
+func SaveScores(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []Scored, now time.Time) error {
+	if len(list) == 0 {
+		return nil
+	}
+	t := tx.Table("id TEXT", "prospect DOUBLE PRECISION", "customer DOUBLE PRECISION")
+	for _, s := range list {
+		t.Add(s.Contact, s.Prospect, s.Customer)
+	}
+	_, err := tx.Exec(ctx, `
+		UPDATE contact SET prospect_score = v.prospect, customer_score = v.customer, score_updated_at = $2
+		FROM `+t.As("v", 3)+`
+		WHERE contact.tenant_id = $1 AND contact.id = v.id`, t.Args(tenant, sqldb.Micros(now))...)
+	if err != nil {
+		return fmt.Errorf("save scores: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,190 @@
+package score
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"packetboat/internal/contact"
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/tenant"
+)
+
+// Which of a contact's scores it is about.
+const (
+	Prospect = "prospect"
+	Customer = "customer"
+)
+
+// Moved is the data of a score_changed entry: one per contact and batch, with
+// the rules that had a part in it; none when the score has faded.
+type Moved struct {
+	Score string   `json:"score"`
+	From  float64  `json:"from"`
+	To    float64  `json:"to"`
+	Rules []string `json:"rules,omitempty"`
+	Decay bool     `json:"decay,omitempty"`
+}
+
+// Follower gives points for what the journal says contacts did.
+func Follower(now func() time.Time) journal.Follower {
+	return journal.Follower{Name: "score", Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
+		triggers := Triggers()
+		byTenant := map[id.Tenant][]journal.Entry{}
+		for _, e := range entries {
+			if e.Contact != "" && slices.Contains(triggers, e.Type) {
+				byTenant[e.Tenant] = append(byTenant[e.Tenant], e)
+			}
+		}
+		for _, t := range slices.Sorted(maps.Keys(byTenant)) {
+			if err := follow(ctx, tx, t, byTenant[t], now()); err != nil {
+				return fmt.Errorf("score contacts: %w", err)
+			}
+		}
+		return nil
+	}}
+}
+
+// hit is an act that a rule gives points for.
+type hit struct {
+	act
+	rule *Rule
+}
+
+func follow(ctx context.Context, tx *sqldb.DB, t id.Tenant, entries []journal.Entry, now time.Time) error {
+	s, err := Load(ctx, tx, t)
+	if err != nil || !s.Enabled || !s.cares(entries) {
+		return err
+	}
+	account, err := tenant.ByID(ctx, tx, t)
+	if errors.Is(err, tenant.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	zone := account.Location()
+	hits, err := s.hits(entries, zone)
+	if err != nil || len(hits) == 0 {
+		return err
+	}
+	ids := map[id.Contact]bool{}
+	for _, h := range hits {
+		ids[h.Contact] = true
+	}
+	list, err := contact.Scores(ctx, tx, t, slices.Sorted(maps.Keys(ids)))
+	if err != nil {
+		return err
+	}
+	days, err := loadTally(ctx, tx, t, hits, zone)
+	if err != nil {
+		return err
+	}
+	moved := s.play(list, hits, days)
+	if err := days.save(ctx, tx, t); err != nil {
+		return err
+	}
+	return moved.save(ctx, tx, t, now)
+}
+
+// cares reports whether any entry is of a type that a rule is about.
+func (s Settings) cares(entries []journal.Entry) bool {
+	return slices.ContainsFunc(entries, func(e journal.Entry) bool {
+		return slices.ContainsFunc(s.Rules, func(r Rule) bool { return r.Trigger == e.Type })
+	})
+}
+
+func (s Settings) hits(entries []journal.Entry, zone *time.Location) ([]hit, error) {
+	var list []hit
+	for _, e := range entries {
+		if !s.cares([]journal.Entry{e}) {
+			continue
+		}
+		a, counts, err := read(e)
+		if err != nil {
+			return nil, err
+		}
+		if !counts {
+			continue
+		}
+		for i := range s.Rules {
+			if s.Rules[i].matches(a, zone) {
+				list = append(list, hit{a, &s.Rules[i]})
+			}
+		}
+	}
+	return list, nil
+}
+
+// movement is what has become of the contacts that were scored.
+type movement struct {
+	scored []contact.Scored
+	told   map[id.Contact]Moved
+}
+
+// play gives the points of hits, in their order, to the contacts.
+func (s Settings) play(list []contact.Scored, hits []hit, days *tally) movement {
+	byID := make(map[id.Contact]*contact.Scored, len(list))
+	for i := range list {
+		byID[list[i].Contact] = &list[i]
+	}
+	m := movement{told: map[id.Contact]Moved{}}
+	for _, h := range hits {
+		c, ok := byID[h.Contact]
+		if !ok {
+			continue
+		}
+		which, at := scoreOf(c)
+		if at == nil || !days.take(h) {
+			continue
+		}
+		told, known := m.told[h.Contact]
+		if !known {
+			told = Moved{Score: which, From: *at}
+		}
+		*at = s.clamp(*at + float64(h.rule.Points))
+		told.To = *at
+		if !slices.Contains(told.Rules, h.rule.ID) {
+			told.Rules = append(told.Rules, h.rule.ID)
+		}
+		m.told[h.Contact] = told
+	}
+	for _, c := range list {
+		if _, ok := m.told[c.Contact]; ok {
+			m.scored = append(m.scored, c)
+		}
+	}
+	return m
+}
+
+// scoreOf returns which of a contact's scores moves; nil: neither (contract D32).
+func scoreOf(c *contact.Scored) (string, *float64) {
+	switch c.Category {
+	case contact.Prospect:
+		return Prospect, &c.Prospect
+	case contact.Customer:
+		return Customer, &c.Customer
+	}
+	return "", nil
+}
+
+func (s Settings) clamp(v float64) float64 { return min(max(v, float64(s.Min)), float64(s.Max)) }
+
+// save writes the scores, and tells of those that are another than before.
+func (m movement) save(ctx context.Context, tx *sqldb.DB, t id.Tenant, now time.Time) error {
+	if err := contact.SaveScores(ctx, tx, t, m.scored, now); err != nil {
+		return err
+	}
+	var entries []journal.Entry
+	for _, c := range m.scored {
+		if told := m.told[c.Contact]; told.From != told.To {
+			entries = append(entries, journal.Entry{Tenant: t, Type: journal.ScoreChanged, Contact: c.Contact, At: now, Data: told})
+		}
+	}
+	return journal.Append(ctx, tx, entries...)
+}

@@ -1,0 +1,85 @@
+package score
+
+import (
+	"fmt"
+	"maps"
+	"time"
+
+	"packetboat/internal/journal"
+)
+
+// act is a journal entry as rules see it.
+type act struct {
+	journal.Entry
+	event      string         // what kind of custom event it is
+	properties map[string]any // what filters look at
+}
+
+// verdict is what an entry may say of whose doing it was.
+type verdict struct {
+	Classification string `json:"classification"`
+	Withdrawn      bool   `json:"withdrawn"`
+	AfterSent      bool   `json:"after_sent"`
+}
+
+// read returns what an entry tells, or false when it is nobody's act: a
+// machine's, one not yet judged (its verdict comes as another entry), or one that
+// is taken back.
+func read(e journal.Entry) (act, bool, error) {
+	var v verdict
+	if err := e.Decode(&v); err != nil {
+		return act{}, false, fmt.Errorf("journal entry %s: %w", e.ID, err)
+	}
+	switch {
+	case v.Withdrawn, v.Classification == "bot", v.Classification == "pending":
+		return act{}, false, nil
+	case v.Classification == "" && (e.Type == journal.EmailOpened || e.Type == journal.EmailClicked):
+		return act{}, false, nil
+	}
+	a := act{Entry: e}
+	if e.Type == journal.CustomEvent {
+		ev, err := e.Event()
+		a.event, a.properties = ev.Type, ev.Properties
+		return a, true, err
+	}
+	a.properties = map[string]any{}
+	if err := e.Decode(&a.properties); err != nil {
+		return act{}, false, fmt.Errorf("journal entry %s: %w", e.ID, err)
+	}
+	a.properties = maps.Clone(a.properties)
+	say := func(name, value string) {
+		if value != "" {
+			a.properties[name] = value
+		}
+	}
+	switch e.Type {
+	case journal.PageViewed:
+		say("url", e.Name)
+	case journal.FormSubmitted:
+		say("form_slug", e.Name)
+	case journal.SequenceEnrolled, journal.SequenceCompleted, journal.SequenceExited:
+		say("sequence_id", e.Name)
+	}
+	say("broadcast_id", string(e.Broadcast))
+	return a, true, nil
+}
+
+// matches reports whether the rule speaks of the act. Filters that compare with
+// the present take the time of the act for it.
+func (r Rule) matches(a act, zone *time.Location) bool {
+	if r.Trigger != a.Type {
+		return false
+	}
+	m := r.Match
+	if m.EventName != "" || m.Type != "" {
+		if (m.EventName == "" || m.EventName != a.Name) && (m.Type == "" || m.Type != a.event) {
+			return false
+		}
+	}
+	for _, f := range m.Filters {
+		if !f.Holds(a.properties, a.At, zone) {
+			return false
+		}
+	}
+	return true
+}

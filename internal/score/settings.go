@@ -1,0 +1,225 @@
+// Package score moves the scores of contacts by what they do (contract 6.8).
+//
+// A tenant's rules say what an action is worth. The Follower reads the journal
+// and gives points to one of a contact's two scores: the category of its stage
+// decides which, and a contact in no stage, or in one that is neither a
+// prospect's nor a customer's, has none to move. Only what is known not to be a
+// machine's counts, and each entry counts once; a verdict that is withdrawn later
+// takes nothing back. Points given are not given anew when rules change.
+//
+// Scores fade: Decay takes a share of them for every stretch of days in which
+// nothing happened. Pending, soft-deleted and anonymised contacts gain and lose
+// nothing. A move to a stage of another category sets both scores to zero; that
+// is package contact's doing, which owns the table.
+package score
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+	"packetboat/internal/sqldb"
+)
+
+// Settings say what moves a tenant's scores.
+type Settings struct {
+	Enabled bool   `json:"enabled"` // else nothing gives points, and nothing fades
+	Rules   []Rule `json:"rules"`
+	Fading  Fading `json:"decay"`
+	Min     int    `json:"min"`
+	Max     int    `json:"max"`
+}
+
+// Rule says what one sort of action is worth.
+type Rule struct {
+	ID       string       `json:"id"` // made when empty
+	Trigger  journal.Type `json:"trigger"`
+	Match    Match        `json:"match"`
+	Points   int          `json:"points"`
+	DailyCap int          `json:"daily_cap,omitempty"` // how often a day it counts for a contact; 0: always
+}
+
+// Match narrows a rule. Its zero value lets everything pass.
+type Match struct {
+	EventName string             `json:"event_name,omitempty"` // custom events only; with
+	Type      string             `json:"type,omitempty"`       // too, either will do
+	Filters   []journal.Property `json:"filters,omitempty"`    // all of them
+}
+
+// Fading takes Percent off for every AfterDays without activity.
+type Fading struct {
+	AfterDays int `json:"after_days"`
+	Percent   int `json:"percent"`
+}
+
+// The bounds of settings. Zero, where every score begins, is within Min and Max.
+const (
+	maxRules   = 100
+	maxFilters = 20
+	maxPoints  = 1000
+	maxCap     = 1000
+	maxDays    = 3650
+	maxScore   = 1_000_000
+	maxName    = 128
+)
+
+// ErrLimit refuses more rules than a tenant may have.
+var ErrLimit = fault.New(fault.Invalid, "LIMIT_EXCEEDED", fmt.Sprintf("at most %d scoring rules", maxRules))
+
+// Triggers lists what a rule may react to: what contacts do, and what is done
+// with them, by the names of the journal.
+func Triggers() []journal.Type {
+	return []journal.Type{
+		journal.EmailDelivered, journal.EmailOpened, journal.EmailClicked, journal.EmailBounced, journal.EmailComplained, journal.EmailUnsubscribed,
+		journal.PageViewed, journal.FormSubmitted, journal.CustomEvent,
+		journal.ContactCreated, journal.TagAdded, journal.TagRemoved, journal.ListAdded, journal.ListRemoved, journal.SubscriptionChanged, journal.StageChanged,
+		journal.SequenceEnrolled, journal.SequenceCompleted, journal.SequenceExited,
+	}
+}
+
+// Defaults are the settings of a tenant that has not chosen (contract D33).
+func Defaults() Settings {
+	event := func(name string, points int) Rule {
+		return Rule{ID: name, Trigger: journal.CustomEvent, Match: Match{EventName: name, Type: name}, Points: points}
+	}
+	return Settings{
+		Enabled: true,
+		Rules: []Rule{
+			{ID: "email_opened", Trigger: journal.EmailOpened, Points: 1, DailyCap: 3},
+			{ID: "email_clicked", Trigger: journal.EmailClicked, Points: 5},
+			{ID: "page_viewed", Trigger: journal.PageViewed, Points: 1, DailyCap: 10},
+			{ID: "form_submitted", Trigger: journal.FormSubmitted, Points: 10},
+			event("meeting_booked", 20),
+			event("order_placed", 20),
+			event("trial_started", 15),
+			{ID: "email_unsubscribed", Trigger: journal.EmailUnsubscribed, Points: -20},
+			{ID: "email_complained", Trigger: journal.EmailComplained, Points: -50},
+		},
+		Fading: Fading{AfterDays: 30, Percent: 20},
+		Min:    0, Max: 1000,
+	}
+}
+
+var ruleIDs = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+
+// checked returns the settings as they are kept, or everything that is wrong.
+func (s Settings) checked() (Settings, error) {
+	if len(s.Rules) > maxRules {
+		return Settings{}, ErrLimit
+	}
+	var p fault.Problems
+	between := func(path string, v, low, high int) {
+		if v < low || v > high {
+			p.Add(path, fmt.Sprintf("must be between %d and %d", low, high))
+		}
+	}
+	s.Rules = slices.Clone(s.Rules)
+	seen := map[string]bool{}
+	for i := range s.Rules {
+		r, path := &s.Rules[i], fmt.Sprintf("rules[%d].", i)
+		if r.ID == "" {
+			r.ID = id.New[string]()
+		}
+		switch {
+		case !ruleIDs.MatchString(r.ID):
+			p.Add(path+"id", "must be 1 to 64 letters, digits, hyphens or underscores")
+		case seen[r.ID]:
+			p.Add(path+"id", "another rule has this id")
+		}
+		seen[r.ID] = true
+		if !slices.Contains(Triggers(), r.Trigger) {
+			p.Add(path+"trigger", "must be one of "+triggerNames())
+		}
+		r.Match = r.Match.checked(&p, path+"match.", r.Trigger)
+		between(path+"points", r.Points, -maxPoints, maxPoints)
+		between(path+"daily_cap", r.DailyCap, 0, maxCap)
+	}
+	between("decay.after_days", s.Fading.AfterDays, 1, maxDays)
+	between("decay.percent", s.Fading.Percent, 0, 100)
+	between("min", s.Min, -maxScore, 0)
+	between("max", s.Max, 1, maxScore)
+	return s, p.Err()
+}
+
+func triggerNames() string {
+	names := make([]string, 0, len(Triggers()))
+	for _, t := range Triggers() {
+		names = append(names, string(t))
+	}
+	return strings.Join(names, ", ")
+}
+
+func (m Match) checked(p *fault.Problems, path string, trigger journal.Type) Match {
+	name := func(at string, v *string) {
+		*v = strings.TrimSpace(*v)
+		switch {
+		case *v == "":
+		case trigger != journal.CustomEvent:
+			p.Add(path+at, "is for rules on custom events (trigger event)")
+		case utf8.RuneCountInString(*v) > maxName || strings.ContainsRune(*v, 0):
+			p.Add(path+at, fmt.Sprintf("at most %d characters", maxName))
+		}
+	}
+	name("event_name", &m.EventName)
+	name("type", &m.Type)
+	if len(m.Filters) > maxFilters {
+		p.Add(path+"filters", fmt.Sprintf("at most %d", maxFilters))
+		return m
+	}
+	m.Filters = slices.Clone(m.Filters)
+	for i, f := range m.Filters {
+		checked, at, err := f.Checked()
+		if err != nil {
+			p.Add(fmt.Sprintf("%sfilters[%d].%s", path, i, at), err.Error())
+		}
+		m.Filters[i] = checked
+	}
+	return m
+}
+
+// Load returns a tenant's settings.
+func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (Settings, error) {
+	var text string
+	err := db.QueryRow(ctx, `SELECT settings FROM score_settings WHERE tenant_id = $1`, tenant).Scan(&text)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return Defaults(), nil
+	}
+	var s Settings
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &s)
+	}
+	if err != nil {
+		return Settings{}, fmt.Errorf("read scoring settings: %w", err)
+	}
+	return s, nil
+}
+
+// Save replaces a tenant's settings, once they are checked, and returns them as
+// they are kept. A score beyond new bounds stays until it next moves.
+func Save(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Settings, now time.Time) (Settings, error) {
+	s, err := s.checked()
+	if err != nil {
+		return Settings{}, err
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		return Settings{}, fmt.Errorf("scoring settings: %w", err)
+	}
+	_, err = db.Exec(ctx, `
+		INSERT INTO score_settings (tenant_id, settings, updated_at) VALUES ($1, $2, $3)
+		ON CONFLICT (tenant_id) DO UPDATE SET settings = excluded.settings, updated_at = excluded.updated_at`,
+		tenant, string(text), sqldb.Micros(now))
+	if err != nil {
+		return Settings{}, fmt.Errorf("save scoring settings: %w", err)
+	}
+	return s, nil
+}
