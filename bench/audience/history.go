@@ -1,0 +1,271 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"packetboat/internal/journal"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/track"
+)
+
+// slices of time, each with one broadcast to a tenth of the contacts, more or
+// less, and what people did besides.
+const (
+	periods = 30
+	span    = 400 * 24 * time.Hour // that all periods are
+)
+
+// What of a thousand entries happened. The rest are contact_created.
+const (
+	partDelivered = 600
+	partOpened    = 100
+	partClicked   = 40
+	partEvents    = 120
+	partViews     = 70
+	partBounced   = 10
+	partForms     = 8
+	partLeft      = 4
+)
+
+var (
+	eventNames = []choice{
+		{"product_viewed", 400}, {"cart_updated", 220}, {"login", 200}, {"order_placed", 120}, {"trial_started", 40}, {"meeting_booked", 15}, {"refund_asked", 5},
+	}
+	agents = []string{
+		"Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:109.0) Gecko/20100101 Firefox/115.0 Thunderbird/115.2.0",
+		"Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)", "Mozilla/5.0",
+	}
+)
+
+// entry is a journal entry to be written.
+type entry struct {
+	at            int64
+	kind          journal.Type
+	name          string
+	contact       int32
+	message, data string
+}
+
+// history writes the journal and what stands beside it.
+type history struct {
+	*loader
+	r       *rand.Rand
+	streams []string
+
+	journal, outbox, hits, engaged *sheet
+	pos                            int64
+	entries                        []entry // of the period
+}
+
+func (l *loader) fillHistory(ctx context.Context) error {
+	h := &history{
+		loader: l, r: rand.New(rand.NewPCG(3, 3)),
+		journal: newSheet(l.db, l.tenant, "journal", nil, "id TEXT", "pos BIGINT", "type TEXT", "name TEXT", "contact_id TEXT", "broadcast_id TEXT",
+			"message_id TEXT", "occurred_at BIGINT", "data JSONB"),
+		outbox: newSheet(l.db, l.tenant, "outbox", []string{"content_version 1", "attempts 1", "answered TRUE", "smtp_code 250"},
+			"id TEXT", "stream_id TEXT", "contact_id TEXT", "email TEXT", "content_id TEXT", "identity_id TEXT", "lane_id TEXT", "nonce TEXT",
+			"state TEXT", "queued_at BIGINT", "due_at BIGINT", "first_at BIGINT", "attempt_at BIGINT", "sent_at BIGINT", "ended_at BIGINT", "bounce_type TEXT"),
+		hits: newSheet(l.db, l.tenant, "hit", []string{"method 'GET'", "ip '192.0.2.1'", "prefetch FALSE"},
+			"id TEXT", "stream_id TEXT", "message_id TEXT", "contact_id TEXT", "kind TEXT", "link BIGINT", "url TEXT", "at BIGINT", "since_sent BIGINT",
+			"agent TEXT", "class TEXT", "rule TEXT", "classified_at BIGINT"),
+		engaged: newSheet(l.db, l.tenant, "engagement", nil, "message_id TEXT", "stream_id TEXT", "flags BIGINT"),
+	}
+	if err := l.db.QueryRow(ctx, `SELECT COALESCE(MAX(pos), 0) FROM journal`).Scan(&h.pos); err != nil {
+		return err
+	}
+	for p := range periods {
+		if err := h.period(ctx, p); err != nil {
+			return err
+		}
+	}
+	for _, s := range []*sheet{h.journal, h.outbox, h.hits, h.engaged} {
+		if err := s.flush(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (h *history) period(ctx context.Context, p int) error {
+	length := span / periods
+	from := h.people.now.Add(-span + time.Duration(p)*length)
+	known := min(int(float64(h.extent.contacts)*(1-float64(h.people.now.Sub(from))/float64(past))), h.extent.contacts)
+	known = max(known, 1)
+	n := h.extent.entries / periods
+	h.entries = h.entries[:0]
+	stream := uuidAt(h.r, from)
+	h.streams = append(h.streams, stream)
+	sent, bounced, err := h.broadcast(ctx, stream, from, length, known, n)
+	if err != nil {
+		return err
+	}
+	if err := h.record(ctx, p, stream, from, sent, bounced); err != nil {
+		return err
+	}
+	h.doings(from, length, known, n)
+	slices.SortFunc(h.entries, func(a, b entry) int { return cmp.Compare(a.at, b.at) })
+	for i := range h.entries {
+		e := &h.entries[i]
+		h.pos++
+		broadcast := ""
+		if e.message != "" {
+			broadcast = stream
+		}
+		err := h.journal.add(ctx, uuidAt(h.r, time.UnixMicro(e.at)), h.pos, string(e.kind), sqldb.Null(e.name), h.contacts[e.contact],
+			sqldb.Null(broadcast), sqldb.Null(e.message), e.at, e.data)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// broadcast writes the mails of a period and what their readers did. Some
+// contacts get much more mail than others.
+func (h *history) broadcast(ctx context.Context, stream string, from time.Time, length time.Duration, known, n int) (sent, bounced int, err error) {
+	delivered := n * partDelivered / 1000
+	opens, clicks, bounces := partOpened*1000/partDelivered, partClicked*1000/partOpened, partBounced*1000/partDelivered
+	content, identity, lane := uuidAt(h.r, from), uuidAt(h.r, from), uuidAt(h.r, from)
+	mean := float64(delivered) / float64(known)
+	for c := range known {
+		share := mean * []float64{0.25, 0.25, 0.5, 1, 3}[c%5]
+		if h.r.Float64() >= share {
+			continue
+		}
+		queued := from.Add(time.Duration(c) * time.Microsecond)
+		at := queued.Add(time.Duration(h.r.Int64N(int64(time.Hour))))
+		message := uuidAt(h.r, queued)
+		state, bounce := "delivered", ""
+		t := &h.totals[c]
+		kind, data := journal.EmailDelivered, "{}"
+		if h.r.IntN(1000) < bounces {
+			kind, state, bounce, data = journal.EmailBounced, "bounced", "soft", `{"class":"soft"}`
+			t.bounceAt = at.UnixMicro()
+			bounced++
+		} else {
+			t.sent++
+			t.sentAt = at.UnixMicro()
+			sent++
+		}
+		h.entries = append(h.entries, entry{at.UnixMicro(), kind, "", int32(c), message, data})
+		err := h.outbox.add(ctx, message, stream, h.contacts[c], h.people.person(c).email, content, identity, lane, message[:8],
+			state, queued.UnixMicro(), queued.UnixMicro(), queued.UnixMicro(), at.UnixMicro(), at.UnixMicro(), at.UnixMicro(), sqldb.Null(bounce))
+		if err != nil {
+			return 0, 0, err
+		}
+		if bounce == "" {
+			if err := h.reader(ctx, stream, message, c, at, length, opens, clicks); err != nil {
+				return 0, 0, err
+			}
+		}
+	}
+	return sent, bounced, nil
+}
+
+// reader writes what became of one mail.
+func (h *history) reader(ctx context.Context, stream, message string, c int, sent time.Time, length time.Duration, opens, clicks int) error {
+	var flags track.Flags
+	hit := func(kind, class, rule, url string, at time.Time) error {
+		var link any
+		if url != "" {
+			link = 1
+		}
+		return h.hits.add(ctx, uuidAt(h.r, at), stream, message, h.contacts[c], kind, link, sqldb.Null(url), at.UnixMicro(), at.Sub(sent).Microseconds(),
+			agents[h.r.IntN(len(agents))], class, rule, at.Add(time.Minute).UnixMicro())
+	}
+	if h.r.IntN(1000) < opens/4 {
+		flags |= track.ApparentOpened | track.BotOpened
+		if err := hit("open", "bot", "scanner", "", sent.Add(time.Second)); err != nil {
+			return err
+		}
+	}
+	if h.r.IntN(1000) < opens {
+		at := sent.Add(time.Duration(float64(length) / 2 * h.r.Float64() * h.r.Float64()))
+		class := []string{"human", "human", "privacy"}[h.r.IntN(3)]
+		flags = flags&^track.BotOpened | track.ApparentOpened | track.VerifiedOpened
+		if class == "human" {
+			flags |= track.HumanOpened | track.Confirmed
+		}
+		t := &h.totals[c]
+		t.opened++
+		t.openedAt, t.activityAt = max(t.openedAt, at.UnixMicro()), max(t.activityAt, at.UnixMicro())
+		h.entries = append(h.entries, entry{at.UnixMicro(), journal.EmailOpened, "", int32(c), message, `{"classification":"` + class + `","first":true}`})
+		if err := hit("open", class, "agent", "", at); err != nil {
+			return err
+		}
+		if h.r.IntN(1000) < clicks {
+			at = at.Add(time.Duration(h.r.Int64N(int64(10 * time.Minute))))
+			url := fmt.Sprintf("https://www.example.com/offers/%d", h.r.IntN(20))
+			flags |= track.HumanClicked
+			t.clicked++
+			t.clickedAt, t.activityAt = max(t.clickedAt, at.UnixMicro()), max(t.activityAt, at.UnixMicro())
+			h.entries = append(h.entries, entry{at.UnixMicro(), journal.EmailClicked, "", int32(c), message, `{"classification":"human","first":true,"link_url":"` + url + `"}`})
+			if err := hit("click", "human", "agent", url, at); err != nil {
+				return err
+			}
+		}
+	}
+	if flags == 0 {
+		return nil
+	}
+	return h.engaged.add(ctx, message, stream, int64(flags))
+}
+
+// record writes the broadcast of a period and the sums of its send.
+func (h *history) record(ctx context.Context, p int, stream string, from time.Time, sent, bounced int) error {
+	at := from.UnixMicro()
+	b := newSheet(h.db, h.tenant, "broadcast", []string{"revision 3", "status 'completed'", "kind 'regular'", "content_version 1", "include_segments '[]'",
+		"exclude_segments '[]'", "tags '[]'", "metadata '{}'", "tracking TRUE", "created_by '{}'", "subject 'News'", "body_html '<p>News</p>'"},
+		"id TEXT", "name TEXT", "email_type_id TEXT", "scheduled_at BIGINT", "dispatch_started_at BIGINT", "completed_at BIGINT", "created_at BIGINT", "updated_at BIGINT")
+	if err := b.add(ctx, stream, fmt.Sprintf("News %d", p+1), h.emailType, at, at, at, at, at); err != nil {
+		return err
+	}
+	s := newSheet(h.db, h.tenant, "outbox_stream", []string{"kind 'broadcast'", "phase 'done'", "sealed TRUE"},
+		"id TEXT", "opened_at BIGINT", "last_send_at BIGINT", "total BIGINT", "delivered BIGINT", "bounced BIGINT", "email_type_id TEXT")
+	if err := s.add(ctx, stream, at, at, int64(sent+bounced), int64(sent), int64(bounced), h.emailType); err != nil {
+		return err
+	}
+	if err := b.flush(ctx); err != nil {
+		return err
+	}
+	return s.flush(ctx)
+}
+
+// doings adds what people did besides reading mail. A few do most of it.
+func (h *history) doings(from time.Time, length time.Duration, known, n int) {
+	add := func(part int, kind journal.Type, what func(c int, at int64) (name, data string)) {
+		for range n * part / 1000 {
+			c := int(float64(known) * h.r.Float64())
+			if h.r.IntN(2) == 0 { // one contact in ten does half of everything
+				c = c / 10 * 10
+			}
+			at := from.Add(time.Duration(h.r.Int64N(int64(length)))).UnixMicro()
+			name, data := what(c, at)
+			h.entries = append(h.entries, entry{at, kind, name, int32(c), "", data})
+		}
+	}
+	active := func(c int, at int64) { h.totals[c].activityAt = max(h.totals[c].activityAt, at) }
+	add(partEvents, journal.CustomEvent, func(c int, at int64) (string, string) {
+		active(c, at)
+		return pick(h.r, eventNames), fmt.Sprintf(`{"properties":{"amount":%d.5,"currency":"EUR","items":[{"sku":"A-%d","quantity":%d}]}}`,
+			h.r.IntN(300), h.r.IntN(500), 1+h.r.IntN(3))
+	})
+	add(partViews, journal.PageViewed, func(c int, at int64) (string, string) {
+		active(c, at)
+		h.totals[c].viewedAt = max(h.totals[c].viewedAt, at)
+		page := h.r.IntN(30) * h.r.IntN(30)
+		return fmt.Sprintf("https://www.example.com/page/%d", page), fmt.Sprintf(`{"url":"https://www.example.com/page/%d"}`, page)
+	})
+	add(partForms, journal.FormSubmitted, func(c int, at int64) (string, string) {
+		active(c, at)
+		return "footer", "{}"
+	})
+	add(partLeft, journal.EmailUnsubscribed, func(int, int64) (string, string) { return "", `{"scope":"type"}` })
+	add(1000-partDelivered-partOpened-partClicked-partEvents-partViews-partForms-partLeft-partBounced, journal.ContactCreated,
+		func(int, int64) (string, string) { return "", "{}" })
+}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"packetboat/e2e/harness"
+)
+
+// requests measures how many requests a second each operation on contacts
+// answers in a database of ordinary size.
+func requests(ctx context.Context, o options, dialect string) (err error) {
+	o.keep = "" // it is written to
+	s, err := open(ctx, o, dialect, extent{20_000, 100_000})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	bare, stop, err := startBare(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	loads, err := s.loads(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("\n%-9s %-20s %8s %8s %6s %8s %7s %7s %7s %8s %8s\n",
+		dialect, "requests", "req/s", "bare", "ratio", "target", "p50 ms", "p95 ms", "p99 ms", "CPU µs", "peak MB")
+	for _, l := range loads {
+		if !strings.Contains(l.name, o.operation) {
+			continue
+		}
+		if err := s.measure(ctx, o, l, bare); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measure presses one load on the program and on the bare server, and prints both.
+func (s *site) measure(ctx context.Context, o options, l load, bare string) error {
+	p := pace{conns: o.conns, warm: max(o.span/5, 200*time.Millisecond), span: o.span}
+	before, err := s.Usage()
+	if err != nil {
+		return err
+	}
+	got, err := press(ctx, s.account.address, p, l, "")
+	if err != nil {
+		return err
+	}
+	after, err := s.Usage()
+	if err != nil {
+		return err
+	}
+	p.span = min(p.span, 2*time.Second)
+	limit, err := press(ctx, bare, p, l, fmt.Sprintf("%s: %d\r\n", sizeHeader, got.size))
+	if err != nil {
+		return err
+	}
+	target := "-"
+	if l.target > 0 {
+		target = strconv.FormatFloat(l.target, 'f', 0, 64)
+	}
+	share := o.span.Seconds() / (o.span + max(o.span/5, 200*time.Millisecond)).Seconds() // of the time that was counted
+	fmt.Printf("%-9s %-20s %8.0f %8.0f %6.2f %8s %7.2f %7.2f %7.2f %8.1f %8.0f\n", s.dialect, l.name, got.rate, limit.rate, got.rate/limit.rate, target,
+		ms(got.at(.5)), ms(got.at(.95)), ms(got.at(.99)),
+		(after.CPU-before.CPU).Seconds()*1e6*share/float64(len(got.took)), float64(after.PeakMemory)/(1<<20))
+	return nil
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// made numbers the addresses that this run has made, over all sites.
+var made atomic.Int64
+
+// loads are the operations that are measured.
+func (s *site) loads(ctx context.Context) ([]load, error) {
+	ids, err := s.ids(ctx)
+	if err != nil {
+		return nil, err
+	}
+	get := func(name string, target float64, path func(r *rand.Rand) string) load {
+		return load{name, target, func(r *rand.Rand, b []byte) []byte { return s.account.request(b, "GET", path(r), nil) }}
+	}
+	write := func(name, method string, target float64, email func(r *rand.Rand) string) load {
+		return load{name, target, func(r *rand.Rand, b []byte) []byte {
+			p := s.people.person(s.someone(r))
+			p.email = email(r)
+			return s.account.request(b, method, "/contacts", p.body())
+		}}
+	}
+	fresh := func(*rand.Rand) string { return fmt.Sprintf("new%d.%d@example.org", os.Getpid(), made.Add(1)) }
+	known := func(r *rand.Rand) string { return s.people.person(s.someone(r)).email }
+	deep, err := s.walk(ctx, s.extent.contacts*9/10)
+	if err != nil {
+		return nil, err
+	}
+	return []load{
+		write("create", "POST", 6000, fresh),
+		write("upsert, all new", "PUT", 6000, fresh),
+		write("upsert, half new", "PUT", 6000, func(r *rand.Rand) string {
+			if r.IntN(2) == 0 {
+				return known(r)
+			}
+			return fresh(r)
+		}),
+		write("upsert, none new", "PUT", 6000, known),
+		get("read one", 12_000, func(r *rand.Rand) string { return "/contacts/" + ids[r.IntN(len(ids))] }),
+		get("look up by address", 0, func(r *rand.Rand) string { return "/contacts/lookup?email=" + url.QueryEscape(known(r)) }),
+		get("list 50", 3000, func(*rand.Rand) string { return "/contacts?limit=50" }),
+		get("list 50, deep", 3000, func(*rand.Rand) string { return "/contacts?limit=50&cursor=" + deep }),
+		get("list 50 by last name", 0, func(*rand.Rand) string { return "/contacts?limit=50&sort=last_name&dir=asc" }),
+		get("search", 0, func(r *rand.Rand) string {
+			p := s.people.person(s.someone(r))
+			return "/contacts?limit=50&search=" + url.QueryEscape(p.first+" "+p.last)
+		}),
+		get("count", 0, func(*rand.Rand) string { return "/contacts/count" }),
+	}, nil
+}
+
+// body is what a caller says about the person.
+func (p person) body() []byte {
+	said := map[string]any{
+		"email": p.email, "first_name": p.first, "last_name": p.last, "city": p.city, "tags": append([]string{}, p.tags...),
+		"custom_fields": json.RawMessage(p.fields()),
+	}
+	for name, v := range map[string]string{"company": p.company, "country": p.country} {
+		if v != "" {
+			said[name] = v
+		}
+	}
+	b, err := json.Marshal(said)
+	if err != nil {
+		panic(err) // texts always encode
+	}
+	return b
+}
+
+// ids returns the ids of a thousand contacts from all over the table.
+func (s *site) ids(ctx context.Context) ([]string, error) {
+	c := s.Keyed()
+	var ids []string
+	for i := range 1000 {
+		p := s.people.person(i * s.extent.contacts / 1000)
+		a, err := c.Do(ctx, "GET", "/contacts/lookup?email="+url.QueryEscape(p.email), nil)
+		if err != nil {
+			return nil, err
+		}
+		one, _ := a.Map()["id"].(string)
+		if a.Status != 200 || one == "" {
+			return nil, fmt.Errorf("look up %s: %d %s", p.email, a.Status, a.Body)
+		}
+		ids = append(ids, one)
+	}
+	return ids, nil
+}
+
+// walk goes through the list until it has passed so many contacts, and returns
+// the cursor there.
+func (s *site) walk(ctx context.Context, depth int) (cursor string, err error) {
+	c, err := dial(s.account.address)
+	if err != nil {
+		return "", err
+	}
+	defer c.net.Close()
+	c.keep = true
+	var page struct {
+		Next *string `json:"next_cursor"`
+	}
+	for passed := 0; passed < depth && ctx.Err() == nil; passed += 200 {
+		status, err := c.do(s.account.request(nil, "GET", "/contacts?limit=200&cursor="+cursor, nil))
+		if err != nil {
+			return "", err
+		}
+		// The cursor stands at the end of the page: no need to read it all.
+		tail := c.body[strings.LastIndex(string(c.body), `"next_cursor"`):]
+		page.Next = nil
+		if err := json.Unmarshal([]byte("{"+string(tail)), &page); err != nil || status != 200 || page.Next == nil {
+			return "", fmt.Errorf("walk %d contacts deep: %d %.200s", depth, status, c.body)
+		}
+		cursor = *page.Next
+	}
+	return cursor, ctx.Err()
+}
+
+var _ = harness.Tenant

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // makes the databases measured on
+
+	"packetboat/e2e/harness"
+	"packetboat/internal/sqldb"
+)
+
+// site is a running program and what its database holds.
+type site struct {
+	*harness.Program
+	dialect string
+	extent  extent
+	people  people
+	account account
+	drop    func() error
+}
+
+// key is the API key of every site: a database that is kept knows it already.
+const key = "pbk_audience2026_" + "ABenchHasNoSecretsABenchHasNoSecretsABench1"
+
+// loaded is the file that says what a kept database holds. Its content changes
+// when what is loaded does.
+const loaded, loadedAs = "loaded", "1"
+
+// open starts the program on a database that is filled to an extent. With
+// o.keep the database stays, and is taken as it is by the next run.
+func open(ctx context.Context, o options, dialect string, x extent) (s *site, err error) {
+	s = &site{dialect: dialect, extent: x, Program: &harness.Program{Path: o.program, Admin: o.admin, Key: key}, drop: func() error { return nil }}
+	name := "audiencebench_" + strings.ReplaceAll(x.String(), "-", "_")
+	if o.keep != "" {
+		s.Dir = filepath.Join(o.keep, dialect+"-"+x.String())
+		err = os.MkdirAll(s.Dir, 0o700)
+	} else {
+		name += fmt.Sprintf("_%d", os.Getpid())
+		s.Dir, err = os.MkdirTemp("", "packetboat-audience")
+		s.drop = func() error { return os.RemoveAll(s.Dir) }
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.Log = filepath.Join(s.Dir, "log")
+	// Time in a kept database stands still, so that its people stay the same.
+	s.people = people{n: x.contacts, now: time.Now().UTC().Truncate(24 * time.Hour)}
+	mark := filepath.Join(s.Dir, loaded)
+	fresh := true
+	if text, err := os.ReadFile(mark); err == nil {
+		version, day, _ := strings.Cut(string(text), " ")
+		if t, err := time.Parse(time.RFC3339, day); err == nil && version == loadedAs {
+			s.people.now, fresh = t, false
+		}
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	if dialect == "postgres" {
+		if fresh, err = s.postgres(ctx, o, name, fresh); err != nil {
+			return s, err
+		}
+	}
+	if fresh {
+		if dialect == "sqlite" {
+			for _, f := range []string{"", "-wal", "-shm"} {
+				_ = os.Remove(filepath.Join(s.Dir, "packetboat.db"+f))
+			}
+		}
+		if err := s.fill(ctx); err != nil {
+			return s, err
+		}
+		if err := os.WriteFile(mark, []byte(loadedAs+" "+s.people.now.Format(time.RFC3339)), 0o600); err != nil {
+			return s, err
+		}
+	}
+	if err := s.Start(ctx); err != nil {
+		return s, err
+	}
+	s.account = account{address: strings.TrimPrefix(s.BaseURL, "http://"), prefix: "/t/" + harness.Tenant + "/api", key: key}
+	return s, nil
+}
+
+// close stops the program and removes what is not kept.
+func (s *site) close() error { return errors.Join(s.Stop(), s.drop()) }
+
+// postgres finds or makes the site's database, and reports whether it is to be filled.
+func (s *site) postgres(ctx context.Context, o options, name string, fresh bool) (bool, error) {
+	u, err := url.Parse(o.postgres)
+	if err != nil {
+		return false, err
+	}
+	admin, err := sql.Open("pgx", o.postgres)
+	if err != nil {
+		return false, err
+	}
+	defer admin.Close()
+	var there bool
+	if err := admin.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM pg_database WHERE datname = $1)`, name).Scan(&there); err != nil {
+		return false, err
+	}
+	if there && fresh {
+		if _, err := admin.ExecContext(ctx, `DROP DATABASE `+name+` WITH (FORCE)`); err != nil {
+			return false, err
+		}
+		there = false
+	}
+	if !there {
+		if _, err := admin.ExecContext(ctx, `CREATE DATABASE `+name); err != nil {
+			return false, err
+		}
+	}
+	u.Path = "/" + name
+	s.Database = u.String()
+	if o.keep == "" {
+		files := s.drop
+		s.drop = func() error {
+			admin, err := sql.Open("pgx", o.postgres)
+			if err != nil {
+				return err
+			}
+			defer admin.Close()
+			_, err = admin.Exec(`DROP DATABASE IF EXISTS ` + name + ` WITH (FORCE)`)
+			return errors.Join(err, files())
+		}
+	}
+	return !there, nil
+}
+
+// database opens the site's database beside the program.
+func (s *site) database(ctx context.Context) (*sqldb.DB, error) {
+	address := s.Database
+	if address == "" {
+		address = "sqlite:packetboat.db"
+	}
+	return sqldb.Open(ctx, address, sqldb.Options{DataDir: s.Dir, MaxConns: 1})
+}
+
+// fill makes the account in a running program, and the rest of its data while
+// it is stopped.
+func (s *site) fill(ctx context.Context) (err error) {
+	began := time.Now()
+	if err := s.Start(ctx); err != nil {
+		return err
+	}
+	lists, err := s.declare(ctx)
+	if err != nil {
+		return errors.Join(err, s.Stop())
+	}
+	db, err := s.database(ctx)
+	if err != nil {
+		return errors.Join(err, s.Stop())
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	err = awaitFollowers(ctx, db)
+	if err := errors.Join(err, s.Stop()); err != nil {
+		return err
+	}
+	l := &loader{db: db, extent: s.extent, people: s.people, lists: lists}
+	if err := db.QueryRow(ctx, `SELECT t.tenant_id, e.id FROM tenant t JOIN email_type e ON e.tenant_id = t.tenant_id
+		WHERE t.slug = $1 ORDER BY e.sort_order LIMIT 1`, harness.Tenant).Scan(&l.tenant, &l.emailType); err != nil {
+		return err
+	}
+	settings := []string{`PRAGMA synchronous = OFF`, `PRAGMA cache_size = -400000`, `PRAGMA temp_store = FILE`}
+	if db.Dialect() == sqldb.Postgres {
+		settings = []string{`SET synchronous_commit = off`, `SET maintenance_work_mem = '512MB'`}
+	}
+	for _, text := range settings {
+		if _, err := db.Exec(ctx, text); err != nil {
+			return err
+		}
+	}
+	if err := l.load(ctx); err != nil {
+		return err
+	}
+	say("%s: loaded %d contacts and %d journal entries in %s", s.dialect, s.extent.contacts, s.extent.entries, time.Since(began).Round(time.Second))
+	return nil
+}
+
+// declare makes the custom fields and the lists.
+func (s *site) declare(ctx context.Context) ([]list, error) {
+	owner, err := s.SignIn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range []map[string]any{
+		{"name": "Plan", "field_key": "plan", "field_type": "string"}, {"name": "Age", "field_key": "age", "field_type": "number"},
+	} {
+		if _, err := owner.Must(ctx, "POST", "/settings/custom-fields", f); err != nil {
+			return nil, err
+		}
+	}
+	var lists []list
+	for _, l := range []list{{"", "newsletter", 600}, {"", "customers", 100}, {"", "vip", 5}} {
+		made, err := owner.Must(ctx, "POST", "/segments", map[string]any{"name": l.key, "type": "static"})
+		if err != nil {
+			return nil, err
+		}
+		l.id, _ = made["id"].(string)
+		lists = append(lists, l)
+	}
+	// Something to follow, so that every follower has a place in the journal.
+	_, err = owner.Must(ctx, "POST", "/contacts", map[string]any{"email": "first@example.com"})
+	return lists, err
+}
+
+// awaitFollowers waits until everybody who follows the journal has read it.
+func awaitFollowers(ctx context.Context, db *sqldb.DB) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	for still := 0; still < 5; {
+		var behind, followers int
+		err := db.QueryRow(ctx, `SELECT COUNT(*), COUNT(CASE WHEN pos < (SELECT COALESCE(MAX(pos), 1) FROM journal) THEN 1 END) FROM journal_cursor`).Scan(&followers, &behind)
+		if err != nil {
+			return fmt.Errorf("wait for the journal's followers: %w", err)
+		}
+		still++
+		if followers == 0 || behind > 0 {
+			still = 0
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the journal's followers: %w", ctx.Err())
+		}
+	}
+	return nil
+}
+
+// say tells how far we are; figures go to standard output.
+func say(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
+
+// someone returns the number of any contact.
+func (s *site) someone(r *rand.Rand) int { return r.IntN(s.extent.contacts) }
