@@ -39,7 +39,8 @@ type Activity struct {
 	softRun    int64      // soft bounces in a row without a delivery
 	softSince  *time.Time // the first of them
 	lastSoftAt *time.Time
-	listed     bool // the address is on the suppression list
+	listed     bool   // the address is on the suppression list
+	touch      string // as it is stored; see Touches
 }
 
 // Deliverability says how well mail to a contact fares.
@@ -135,12 +136,13 @@ func names(format, separator string) string {
 	return strings.Join(list, separator)
 }
 
-var activityColumns = names("a.?", ", ")
+// activityColumns are what is read; where a contact came from is not written here.
+var activityColumns = names("a.?", ", ") + ", a.touch"
 
 // activityRow holds the columns that need converting while a row is read.
 type activityRow struct {
 	last, settled, sent, opened, clicked, viewed, softSince, lastSoft sql.NullInt64
-	bounce, reason                                                    sql.NullString
+	bounce, reason, touch                                             sql.NullString
 	updated                                                           int64
 }
 
@@ -148,7 +150,7 @@ func (r *activityRow) dest(a *Activity) []any {
 	return []any{
 		&r.last, &a.LastActivityPending, &r.settled, &r.sent, &r.opened, &r.clicked, &r.viewed, &a.TotalEmailsSent,
 		&a.TotalEmailsOpened, &a.TotalEmailsClicked, &r.bounce, &a.softRun, &r.softSince, &r.lastSoft, &a.listed,
-		&a.DeliverabilityStatus, &r.reason, &r.updated,
+		&a.DeliverabilityStatus, &r.reason, &r.updated, &r.touch,
 	}
 }
 
@@ -157,7 +159,7 @@ func (r *activityRow) into(a *Activity) {
 	a.LastEmailSentAt, a.LastEmailOpenedAt = sqldb.NullTime(r.sent), sqldb.NullTime(r.opened)
 	a.LastEmailClickedAt, a.LastPageViewedAt = sqldb.NullTime(r.clicked), sqldb.NullTime(r.viewed)
 	a.softSince, a.lastSoftAt = sqldb.NullTime(r.softSince), sqldb.NullTime(r.lastSoft)
-	a.BounceType, a.DeliverabilityReason = r.bounce.String, r.reason.String
+	a.BounceType, a.DeliverabilityReason, a.touch = r.bounce.String, r.reason.String, r.touch.String
 	a.DeliverabilityUpdatedAt = sqldb.Time(r.updated)
 }
 

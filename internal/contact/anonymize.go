@@ -3,6 +3,7 @@ package contact
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -43,7 +44,6 @@ func Anonymize(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 			}
 			people = append(people, Person{c.ID, []string{c.Email}})
 			entries = append(entries, journal.Entry{Tenant: tenant, Type: journal.ContactAnonymized, Contact: c.ID, At: now})
-			c.listed = false
 			c.judge(Suppressed, now)
 			activities = append(activities, saved{c.ID, &c.Activity})
 		}
@@ -53,15 +53,7 @@ func Anonymize(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 		if err := addAddresses(ctx, tx, tenant, people, holdings); err != nil {
 			return err
 		}
-		for _, h := range holdings {
-			if h.Erase == nil {
-				continue
-			}
-			if err := h.Erase(ctx, tx, tenant, people); err != nil {
-				return fmt.Errorf("erase the %s: %w", h.Name, err)
-			}
-		}
-		if err := blank(ctx, tx, tenant, people, now); err != nil {
+		if err := erasePeople(ctx, tx, tenant, people, holdings, now); err != nil {
 			return err
 		}
 		if err := saveActivities(ctx, tx, tenant, activities); err != nil {
@@ -75,7 +67,31 @@ func Anonymize(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 	return moved, nil
 }
 
-// addAddresses asks the holdings for the addresses that people had.
+// erasePeople erases them everywhere: what is above this package, what is below
+// it, and their own rows last.
+func erasePeople(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []Person, holdings []Holding, now time.Time) error {
+	for _, h := range holdings {
+		if h.Erase == nil {
+			continue
+		}
+		if err := h.Erase(ctx, tx, tenant, people); err != nil {
+			return fmt.Errorf("erase the %s: %w", h.Name, err)
+		}
+	}
+	var ids []id.Contact
+	var addresses []string
+	for _, p := range people {
+		ids = append(ids, p.ID)
+		addresses = append(addresses, p.Addresses...)
+	}
+	if err := journal.Forget(ctx, tx, tenant, ids, addresses); err != nil {
+		return err
+	}
+	return blank(ctx, tx, tenant, ids, now)
+}
+
+// addAddresses asks the holdings for the addresses that people had before, and
+// passes over those that are somebody else's by now.
 func addAddresses(ctx context.Context, db *sqldb.DB, tenant id.Tenant, people []Person, holdings []Holding) error {
 	ids := make([]id.Contact, len(people))
 	for i, p := range people {
@@ -89,10 +105,14 @@ func addAddresses(ctx context.Context, db *sqldb.DB, tenant id.Tenant, people []
 		if err != nil {
 			return fmt.Errorf("find addresses in the %s: %w", h.Name, err)
 		}
+		holders, err := IDsByEmail(ctx, db, tenant, slices.Concat(slices.Collect(maps.Values(found))...))
+		if err != nil {
+			return err
+		}
 		for i := range people {
 			p := &people[i]
 			for _, a := range found[p.ID] {
-				if !slices.Contains(p.Addresses, a) {
+				if holders[a] == "" && !slices.Contains(p.Addresses, a) {
 					p.Addresses = append(p.Addresses, a)
 				}
 			}
@@ -102,11 +122,7 @@ func addAddresses(ctx context.Context, db *sqldb.DB, tenant id.Tenant, people []
 }
 
 // blank takes what says who they were from contacts' own rows.
-func blank(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []Person, now time.Time) error {
-	ids := make([]id.Contact, len(people))
-	for i, p := range people {
-		ids[i] = p.ID
-	}
+func blank(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact, now time.Time) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE contact SET email = id || '@`+anonymous+`', email_domain = '`+anonymous+`', search_text = id || '@`+anonymous+`',
 			external_id = NULL, first_name = NULL, last_name = NULL, full_name = NULL, title = NULL, company = NULL,

@@ -25,7 +25,7 @@ func Restore(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Conta
 		moved, _, err = move(ctx, tx, tenant, ids, now, func(c *Contact) ([]happening, *fault.Error) {
 			switch {
 			case c.AnonymizedAt != nil:
-				return nil, ErrTransition.Sayf("the contact is anonymised, which is for good")
+				return nil, ErrAnonymized
 			case c.Status != Suppressed:
 				return nil, ErrTransition.Sayf("the contact is not deleted")
 			}

@@ -78,7 +78,7 @@ func turned(list []turn) []happening {
 func Subscribe(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, l Leaving, byPerson bool, now time.Time) ([]Moved, error) {
 	moved, _, err := move(ctx, db, tenant, ids, now, func(c *Contact) ([]happening, *fault.Error) {
 		if c.AnonymizedAt != nil {
-			return nil, ErrTransition.Sayf("the contact is anonymised, which is for good")
+			return nil, ErrAnonymized
 		}
 		if l.Everything && !byPerson && (c.Status == Unsubscribed || c.UnsubscribedAt != nil) {
 			return nil, ErrUnsubscribed

@@ -3,6 +3,7 @@ package suppression
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -87,31 +88,57 @@ func Anonymize(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 			last = append(last, p.Addresses[0])
 			all = append(all, p.Addresses...)
 		}
-		slices.Sort(last)
 		if !suppress {
-			last = nil
+			_, err := tx.Exec(ctx, `DELETE FROM suppression WHERE tenant_id = $1 AND email`+tx.In(2), tenant, sqldb.List(tx, all))
+			return err
 		}
-		return keepOnly(ctx, tx, tenant, last, all, now)
+		slices.Sort(last)
+		return keepBare(ctx, tx, tenant, last, all, now)
 	}}
 	return contact.Anonymize(ctx, db, tenant, ids, append(slices.Clone(holdings), own), now)
 }
 
-// keepOnly leaves the bare addresses in keep on the list, and no trace of the
-// others in all. The journal must not be told of them.
-func keepOnly(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, keep, all []string, now time.Time) error {
-	gone := slices.DeleteFunc(slices.Clone(all), func(e string) bool { return slices.Contains(keep, e) })
-	_, err := tx.Exec(ctx, `DELETE FROM suppression WHERE tenant_id = $1 AND email`+tx.In(2), tenant, sqldb.List(tx, gone))
-	if err != nil || len(keep) == 0 {
+// keepBare puts addresses on the list, and leaves no words about any of all there.
+// The journal is not told: it must not know them.
+func keepBare(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, emails, all []string, now time.Time) error {
+	_, err := tx.Exec(ctx, `UPDATE suppression SET reason = $2 WHERE tenant_id = $1 AND email`+tx.In(3),
+		tenant, Anonymized, sqldb.List(tx, all))
+	if err != nil {
 		return err
 	}
 	t := tx.Table("email TEXT")
-	for _, e := range keep {
+	for _, e := range emails {
 		t.Add(e)
 	}
 	_, err = tx.Exec(ctx, `
 		INSERT INTO suppression (tenant_id, email, reason, created_at)
 		SELECT CAST($1 AS TEXT), v.email, CAST($2 AS TEXT), CAST($3 AS BIGINT) FROM `+t.As("v", 4)+`
-		WHERE true ON CONFLICT (tenant_id, email) DO UPDATE SET reason = excluded.reason`,
+		WHERE true ON CONFLICT (tenant_id, email) DO NOTHING`,
 		t.Args(tenant, Anonymized, sqldb.Micros(now))...)
 	return err
+}
+
+// Holding is what the list keeps about people. What becomes of it when one is
+// anonymised is decided by whoever asks for that (Anonymize).
+func Holding() contact.Holding {
+	return contact.Holding{
+		Name: "suppressions",
+		Export: func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, who contact.Person) iter.Seq2[any, error] {
+			return func(yield func(any, error) bool) {
+				rows, err := db.Query(ctx, `
+					SELECT email, reason, created_at FROM suppression
+					WHERE tenant_id = $1 AND email`+db.In(2)+` ORDER BY email`, tenant, sqldb.List(db, who.Addresses))
+				list, err := sqldb.Collect(rows, err, scan)
+				if err != nil {
+					yield(nil, fmt.Errorf("export suppressions: %w", err))
+					return
+				}
+				for _, e := range list {
+					if !yield(map[string]any{"email": e.Email, "reason": sqldb.Null(e.Reason), "created_at": e.AddedAt}, nil) {
+						return
+					}
+				}
+			}
+		},
+	}
 }

@@ -1,0 +1,173 @@
+package contact
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/mail/address"
+	"packetboat/internal/secret"
+	"packetboat/internal/sqldb"
+)
+
+const (
+	tokenLasts    = 30 * day
+	previousLasts = day // after another secret took its place
+)
+
+// IdentitySecret is what a tenant's own server signs its visitors' identity with.
+type IdentitySecret struct {
+	Secret    string
+	CreatedAt time.Time
+}
+
+func identityPlace(tenant id.Tenant) string { return "identity_secret:" + string(tenant) }
+
+// NewIdentitySecret makes a secret, which turns identity signing on. The one
+// before it still verifies for a day.
+func NewIdentitySecret(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, now time.Time) (IdentitySecret, error) {
+	s := IdentitySecret{"ids_" + strings.ToLower(rand.Text()+rand.Text()), micros(now)}
+	_, err := db.Exec(ctx, `
+		INSERT INTO identity_secret (tenant_id, secret, created_at) VALUES ($1, $2, $3)
+		ON CONFLICT (tenant_id) DO UPDATE SET previous = identity_secret.secret, previous_until = $4,
+			secret = excluded.secret, created_at = excluded.created_at`,
+		tenant, box.Seal([]byte(s.Secret), identityPlace(tenant)), sqldb.Micros(s.CreatedAt), sqldb.Micros(s.CreatedAt.Add(previousLasts)))
+	if err != nil {
+		return IdentitySecret{}, fmt.Errorf("keep an identity secret: %w", err)
+	}
+	return s, nil
+}
+
+// DropIdentitySecret turns identity signing off: nothing verifies any more.
+func DropIdentitySecret(ctx context.Context, db *sqldb.DB, tenant id.Tenant) error {
+	if _, err := db.Exec(ctx, `DELETE FROM identity_secret WHERE tenant_id = $1`, tenant); err != nil {
+		return fmt.Errorf("drop the identity secret: %w", err)
+	}
+	return nil
+}
+
+// IdentitySigned reports whether a tenant has identity signing turned on.
+func IdentitySigned(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (bool, error) {
+	var on bool
+	err := db.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM identity_secret WHERE tenant_id = $1)`, tenant).Scan(&on)
+	if err != nil {
+		return false, fmt.Errorf("look for an identity secret: %w", err)
+	}
+	return on, nil
+}
+
+// Signer signs and verifies the identity of one tenant's contacts. The zero
+// Signer does neither.
+type Signer struct {
+	tenant  id.Tenant
+	secrets []string // the one to sign with, then those that verify too
+}
+
+// IdentitySigner returns a tenant's signer, the zero one when signing is off.
+func IdentitySigner(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, now time.Time) (Signer, error) {
+	var current string
+	var previous sql.NullString
+	var until sql.NullInt64
+	err := db.QueryRow(ctx, `
+		SELECT secret, previous, previous_until FROM identity_secret WHERE tenant_id = $1`, tenant).Scan(&current, &previous, &until)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return Signer{}, nil
+	}
+	if err != nil {
+		return Signer{}, fmt.Errorf("read the identity secret: %w", err)
+	}
+	sealed := []string{current}
+	if previous.Valid && now.Before(sqldb.Time(until.Int64)) {
+		sealed = append(sealed, previous.String)
+	}
+	s := Signer{tenant: tenant}
+	for _, text := range sealed {
+		plain, err := box.Open(text, identityPlace(tenant))
+		if err != nil {
+			return Signer{}, fmt.Errorf("open the identity secret: %w", err)
+		}
+		s.secrets = append(s.secrets, string(plain))
+	}
+	return s, nil
+}
+
+// On reports whether the tenant has identity signing turned on.
+func (s Signer) On() bool { return len(s.secrets) > 0 }
+
+// Token returns a contact's identity token, valid for 30 days (contract 6.7);
+// empty when signing is off.
+func (s Signer) Token(contact id.Contact, now time.Time) string {
+	if !s.On() {
+		return ""
+	}
+	exp := strconv.FormatInt(now.Add(tokenLasts).Unix(), 10)
+	mac := base64.RawURLEncoding.EncodeToString(s.tokenMAC(s.secrets[0], string(contact), exp))
+	return "v1." + string(contact) + "." + exp + "." + mac
+}
+
+func (s Signer) tokenMAC(key, contact, exp string) []byte {
+	h := hmac.New(sha256.New, []byte(key))
+	h.Write([]byte("v1." + string(s.tenant) + "." + contact + "." + exp))
+	return h.Sum(nil)
+}
+
+// VerifyToken returns whose identity a token proves, if it proves one now.
+// Whether the contact exists is another question.
+func (s Signer) VerifyToken(token string, now time.Time) (id.Contact, bool) {
+	parts := strings.Split(token, ".")
+	if len(parts) != 4 || parts[0] != "v1" {
+		return "", false
+	}
+	contact, ok := id.Parse[id.Contact](parts[1])
+	mac, err := base64.RawURLEncoding.Strict().DecodeString(parts[3])
+	if !ok || err != nil || !s.anyKey(mac, func(key string) []byte { return s.tokenMAC(key, parts[1], parts[2]) }) {
+		return "", false
+	}
+	exp, err := strconv.ParseInt(parts[2], 10, 64) // what we signed, so it is a number
+	if err != nil || now.Unix() >= exp {
+		return "", false
+	}
+	return contact, true
+}
+
+// VerifyEmailHash reports whether a hash in hex proves that somebody who knows
+// the secret vouches for the address, compared in lower case.
+func (s Signer) VerifyEmailHash(email, hash string) bool {
+	mac, err := hex.DecodeString(hash)
+	if err != nil {
+		return false
+	}
+	email = strings.ToLower(strings.TrimSpace(email))
+	if addr, err := address.Normalize(email); err == nil && s.anyKey(mac, emailMAC(addr)) {
+		return true
+	}
+	return s.anyKey(mac, emailMAC(email))
+}
+
+func emailMAC(email string) func(key string) []byte {
+	return func(key string) []byte {
+		h := hmac.New(sha256.New, []byte(key))
+		h.Write([]byte(email))
+		return h.Sum(nil)
+	}
+}
+
+// anyKey reports whether any of the secrets makes the MAC. How long that takes
+// tells nothing about any of them.
+func (s Signer) anyKey(mac []byte, of func(key string) []byte) bool {
+	found := false
+	for _, key := range s.secrets {
+		found = hmac.Equal(mac, of(key)) || found
+	}
+	return found
+}

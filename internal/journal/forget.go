@@ -1,0 +1,180 @@
+package journal
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/google/uuid"
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// forgetPage is how many entries are read at a time about one contact.
+const forgetPage = 500
+
+// timeline is the condition of the index journal_contact: what happened to a
+// contact but for its mails going out, of which there are as many as messages,
+// and for its creation.
+const timeline = ` contact_id IS NOT NULL AND type NOT IN ('email_sent', 'email_delivered', 'contact_created') `
+
+// Timeline yields what happened to a contact, oldest first, but for its creation
+// and the sending of mails. It reads page by page as it yields.
+func Timeline(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contact id.Contact) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		var last Entry
+		for {
+			page, err := timelinePage(ctx, db, tenant, contact, last)
+			if err != nil {
+				yield(Entry{}, fmt.Errorf("read a contact's journal: %w", err))
+				return
+			}
+			for _, e := range page {
+				if !yield(e, nil) {
+					return
+				}
+			}
+			if len(page) < forgetPage {
+				return
+			}
+			last = page[len(page)-1]
+		}
+	}
+}
+
+func timelinePage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contact id.Contact, last Entry) ([]Entry, error) {
+	from := int64(-1 << 62)
+	if !last.At.IsZero() {
+		from = last.At.UnixMicro()
+	}
+	rows, err := db.Query(ctx, `
+		SELECT tenant_id, id, COALESCE(pos, 0), type, name, contact_id, broadcast_id, message_id, occurred_at, data
+		FROM journal WHERE tenant_id = $1 AND contact_id = $2 AND `+timeline+`
+			AND occurred_at >= $3 AND (occurred_at, id) > ($3, $4)
+		ORDER BY occurred_at, id LIMIT $5`, tenant, contact, from, last.ID, forgetPage)
+	return sqldb.Collect(rows, err, scan)
+}
+
+// impersonal are the keys of entries' data that say nothing about who somebody
+// is. What those who follow or count go by is among them.
+var impersonal = map[Type][]string{
+	EmailBounced:        {"class", "category", "code", "enhanced"},
+	EmailFailed:         {"category", "code", "enhanced"},
+	EmailOpened:         {"classification", "first", "withdrawn"},
+	EmailClicked:        {"classification", "first", "withdrawn", "link_url"},
+	ContactUpdated:      {"fields"},
+	ContactRestored:     {"global_status"},
+	SubscriptionChanged: {"email_type_key", "category_id", "scope", "subscribed"},
+	StageChanged:        {"from", "to"},
+	ListAdded:           {"segment_id", "segment_key"},
+	ListRemoved:         {"segment_id", "segment_key"},
+}
+
+// named are the types whose name is that of a thing, not of anything a person did.
+var named = map[Type]bool{CustomEvent: true, FormSubmitted: true, SequenceEnrolled: true, SequenceCompleted: true, SequenceExited: true}
+
+// strip returns e without what is personal in it, and whether there was anything.
+func strip(e Entry) (Entry, bool, error) {
+	var have map[string]json.RawMessage
+	if err := e.Decode(&have); err != nil {
+		return e, false, fmt.Errorf("journal entry %s: %w", e.ID, err)
+	}
+	kept := make(map[string]json.RawMessage, len(have))
+	for _, k := range impersonal[e.Type] {
+		if v, ok := have[k]; ok {
+			kept[k] = v
+		}
+	}
+	changed := len(kept) < len(have)
+	e.Data = kept
+	if e.Name != "" && !named[e.Type] {
+		e.Name, changed = "", true
+	}
+	return e, changed, nil
+}
+
+// Forget erases what the journal says about contacts, and about addresses, but
+// for what happened and when: no count changes by it.
+func Forget(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.Contact, addresses []string) error {
+	for _, c := range contacts {
+		if err := forget(ctx, tx, tenant, c); err != nil {
+			return fmt.Errorf("forget a contact's journal: %w", err)
+		}
+	}
+	_, err := tx.Exec(ctx, `
+		UPDATE journal SET data = '{}'
+		WHERE tenant_id = $1 AND type IN ('suppression_added', 'suppression_removed') AND data ->> 'email' `+tx.In(2),
+		tenant, sqldb.List(tx, addresses))
+	if err != nil {
+		return fmt.Errorf("forget addresses: %w", err)
+	}
+	return nil
+}
+
+func forget(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contact id.Contact) error {
+	var last Entry
+	for {
+		page, err := timelinePage(ctx, tx, tenant, contact, last)
+		if err != nil {
+			return err
+		}
+		t := tx.Table("id TEXT", "name TEXT", "data JSONB")
+		for _, e := range page {
+			e, changed, err := strip(e)
+			if err != nil {
+				return err
+			}
+			if !changed {
+				continue
+			}
+			data, err := json.Marshal(e.Data)
+			if err != nil {
+				return err
+			}
+			t.Add(e.ID, sqldb.Null(e.Name), string(data))
+		}
+		if t.Len() > 0 {
+			_, err := tx.Exec(ctx, `
+				UPDATE journal SET name = v.name, data = v.data FROM `+t.As("v", 2)+`
+				WHERE journal.tenant_id = $1 AND journal.id = v.id`, t.Args(tenant)...)
+			if err != nil {
+				return err
+			}
+		}
+		if len(page) < forgetPage {
+			return forgetCreation(ctx, tx, tenant, contact)
+		}
+		last = page[len(page)-1]
+	}
+}
+
+// creationSpan is how long after a contact's id was made its creation was
+// committed, at the very most.
+const creationSpan = time.Minute
+
+// forgetCreation finds the entry about a contact's creation by its id, which was
+// made just after the contact's: no index has all the contacts that were created.
+func forgetCreation(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contact id.Contact) error {
+	u, err := uuid.Parse(string(contact))
+	if err != nil || u.Version() != 7 {
+		return nil
+	}
+	sec, nsec := u.Time().UnixTime()
+	made := time.Unix(sec, nsec)
+	_, err = tx.Exec(ctx, `
+		UPDATE journal SET data = '{}'
+		WHERE tenant_id = $1 AND id IN (
+			SELECT id FROM journal
+			WHERE tenant_id = $1 AND id >= $3 AND id < $4 AND contact_id = $2 AND type = 'contact_created'
+			ORDER BY id LIMIT 1)`, tenant, contact, firstAt(made), firstAt(made.Add(creationSpan)))
+	return err
+}
+
+// firstAt returns what no id that is made at t or later sorts before.
+func firstAt(t time.Time) string {
+	ms := t.UnixMilli()
+	return fmt.Sprintf("%08x-%04x", ms>>16, ms&0xffff)
+}
