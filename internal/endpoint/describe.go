@@ -30,6 +30,12 @@ func (r *Router) describe(rt *route, in reflect.Type) {
 			rt.query = append(rt.query, p.Name)
 		}
 	}
+	if f, options, ok := uploadOf(in); ok {
+		rt.upload, rt.optionsShape = f.Index, shapeOf(options)
+		rt.bodySchema = r.schemas().Schema(options, true, "")
+		relaxer{r.schemas(), rt.Strict, map[reflect.Type]bool{}}.relax(rt.bodySchema, options)
+		return
+	}
 	f, ok := in.FieldByName("Body")
 	if !ok {
 		return

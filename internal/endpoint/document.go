@@ -128,7 +128,11 @@ func (d *drafter) operation(rt *route) (object, error) {
 		if err != nil {
 			return nil, err
 		}
-		op["requestBody"] = object{"required": !rt.bodyOptional, "content": object{jsonType: object{"schema": s}}}
+		content := object{jsonType: object{"schema": s}}
+		if rt.upload != nil {
+			content = formSchema(s)
+		}
+		op["requestBody"] = object{"required": !rt.bodyOptional, "content": content}
 	}
 	op["responses"], err = d.responses(rt)
 	return op, err
@@ -179,6 +183,12 @@ func (d *drafter) responses(rt *route) (object, error) {
 			return nil, err
 		}
 		body = object{jsonType: object{"schema": s}}
+	}
+	for _, t := range rt.Produces {
+		if body == nil {
+			body = object{}
+		}
+		body[t] = object{"schema": object{"type": "string"}}
 	}
 	for _, status := range append([]int{rt.Status}, rt.Statuses...) {
 		res := object{"description": http.StatusText(status), "headers": headerRefs(rt.Idempotent)}
@@ -241,7 +251,9 @@ func (rt *route) codes() map[int][]string {
 	if rt.role(rt.method) != auth.Viewer {
 		faults = append(faults, ErrRole)
 	}
-	if rt.body != nil {
+	if rt.upload != nil {
+		faults = append(faults, fault.ErrInput, ErrTooLarge, ErrMediaType)
+	} else if rt.body != nil {
 		faults = append(faults, fault.ErrInput, ErrJSON, ErrTooLarge, ErrMediaType)
 	} else if len(rt.query) > 0 {
 		faults = append(faults, fault.ErrInput)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"mime/multipart"
 	"net/http"
 	"net/netip"
 	"time"
@@ -25,11 +26,12 @@ type exchange struct {
 	id          string // request id
 	ip          netip.Addr
 	principal   auth.Principal
-	body        []byte        // as it was cleaned; nil while unread
-	problems    []fault.Field // found while reading the body
-	sound       bool          // whether the rest of a body with problems can be read
-	code        int           // the status that stands, whatever huma sets
-	claim       *claim        // on an idempotency key
+	body        []byte            // as it was cleaned; nil while unread
+	parts       *multipart.Reader // of a form, which the operation reads
+	problems    []fault.Field     // found while reading the body
+	sound       bool              // whether the rest of a body with problems can be read
+	code        int               // the status that stands, whatever huma sets
+	claim       *claim            // on an idempotency key
 }
 
 // humaContext is huma's context under a name that leaves its method Context free.

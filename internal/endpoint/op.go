@@ -42,6 +42,7 @@ type Op struct {
 	Statuses []int          // further statuses of success, when Out has a method Status
 	Faults   []*fault.Error // what it may answer besides the general faults
 	MaxBody  int64          // bytes; zero: 1 MB
+	Produces []string       // media types of an answer that is no JSON
 	Strict   bool           // unknown body fields are faults
 
 	// FieldFaults maps a body path such as "content" to the fault that any

@@ -24,6 +24,9 @@ import (
 func (x *exchange) read(r *http.Request) error {
 	x.cleanQuery(r)
 	rt := x.route
+	if rt.upload != nil {
+		return x.form(r)
+	}
 	if rt.body == nil {
 		return nil
 	}
@@ -71,9 +74,8 @@ func (x *exchange) read(r *http.Request) error {
 
 // readAll reads a body of at most limit bytes.
 func readAll(r *http.Request, limit int64) ([]byte, error) {
-	tooLarge := ErrTooLarge.Sayf("the body may have at most %d bytes", limit)
 	if r.ContentLength > limit {
-		return nil, tooLarge
+		return nil, tooLarge(limit)
 	}
 	var buf bytes.Buffer
 	if r.ContentLength > 0 {
@@ -81,7 +83,7 @@ func readAll(r *http.Request, limit int64) ([]byte, error) {
 	}
 	n, err := io.Copy(&buf, io.LimitReader(r.Body, limit+1))
 	if n > limit {
-		return nil, tooLarge
+		return nil, tooLarge(limit)
 	}
 	if err != nil {
 		return nil, ErrJSON.Sayf("the body broke off").Because(err)

@@ -58,6 +58,8 @@ type route struct {
 	body         *shape   // nil without a body
 	bodySchema   *huma.Schema
 	bodyOptional bool
+	upload       []int  // the field of in that is an Upload; nil without one
+	optionsShape *shape // of an Upload
 }
 
 // New returns a router without operations.
@@ -99,7 +101,7 @@ const Version = "1.0.0"
 // "POST /t/{tenant}/api/suppressions", its declaration, and its function.
 //
 // In is a struct with fields tagged path, query or header, and a field Body for
-// a JSON body. Out is the body of the answer. Out may have methods
+// a JSON body, or a field Upload for a form with a file. Out is the body of the answer. Out may have methods
 // Status() int, when success has more than one status, and Headers() http.Header.
 //
 // By the time fn runs every check of contract 2.3 up to the fields' own is done.
@@ -145,12 +147,14 @@ func Handle[In, Out any](r *Router, pattern string, op Op, fn func(ctx context.C
 	if none {
 		huma.Register(r.api, h, func(ctx context.Context, in *In) (*struct{}, error) {
 			x := exchangeOf(ctx)
+			rt.lend(x, in)
 			_, err := run(ctx, x, func(ctx context.Context) (Out, error) { return fn(ctx, x.principal, in) })
 			return nil, err
 		})
 	} else {
 		huma.Register(r.api, h, func(ctx context.Context, in *In) (*answer[Out], error) {
 			x := exchangeOf(ctx)
+			rt.lend(x, in)
 			out, err := run(ctx, x, func(ctx context.Context) (Out, error) { return fn(ctx, x.principal, in) })
 			if err != nil {
 				return nil, err

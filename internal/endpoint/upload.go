@@ -1,0 +1,222 @@
+package endpoint
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"packetboat/internal/fault"
+)
+
+// Upload is the body of an operation that takes a file: multipart/form-data with
+// the file as "file" and, before or after it, an object in JSON as "options",
+// which is an Options. It is the field Upload of the operation's In, and is read
+// while the operation runs, so that no file is ever whole in memory.
+type Upload[Options any] struct{ x *exchange }
+
+// uploader is what every *Upload[Options] is.
+type uploader interface {
+	options() reflect.Type
+	of(x *exchange)
+}
+
+func (u *Upload[Options]) options() reflect.Type { return reflect.TypeFor[Options]() }
+func (u *Upload[Options]) of(x *exchange)        { u.x = x }
+
+// Receive reads the body: keep is called once with the file, and reads it to its
+// end or returns an error, which is then Receive's. Every problem with the form
+// is a fault; what keep kept of the file is then for nothing. A form without
+// options has the zero Options.
+func (u *Upload[Options]) Receive(keep func(file io.Reader) error) (Options, error) {
+	var options Options
+	raw, err := u.x.receive(keep)
+	if err != nil || raw == nil {
+		return options, err
+	}
+	if err := json.Unmarshal(raw, &options); err != nil {
+		return options, fault.Input(fault.Field{Path: optionsPart, Message: "a value does not fit its field"}).Because(err)
+	}
+	return options, nil
+}
+
+// The parts of a form.
+const (
+	filePart    = "file"
+	optionsPart = "options"
+	formType    = "multipart/form-data"
+)
+
+// uploadOf returns the field of an operation's In that is an Upload, if it has one.
+func uploadOf(in reflect.Type) (reflect.StructField, reflect.Type, bool) {
+	f, ok := in.FieldByName("Upload")
+	if !ok {
+		return f, nil, false
+	}
+	u, ok := reflect.New(f.Type).Interface().(uploader)
+	if !ok {
+		return f, nil, false
+	}
+	return f, u.options(), true
+}
+
+// lend gives an operation its body to read.
+func (rt *route) lend(x *exchange, in any) {
+	if rt.upload != nil {
+		reflect.ValueOf(in).Elem().FieldByIndex(rt.upload).Addr().Interface().(uploader).of(x)
+	}
+}
+
+// form makes sure that a request brings a form, and bounds it.
+func (x *exchange) form(r *http.Request) error {
+	limit := x.route.maxBody()
+	if r.ContentLength > limit {
+		return tooLarge(limit)
+	}
+	if enc := r.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
+		return ErrMediaType.Sayf("send the body without Content-Encoding")
+	}
+	t, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || t != formType {
+		return ErrMediaType.Sayf("send a form, as %s", formType)
+	}
+	boundary := params["boundary"]
+	if boundary == "" || len(boundary) > 70 { // RFC 2046 section 5.1.1
+		return ErrMediaType.Sayf("the Content-Type %s needs a boundary of 1 to 70 characters", formType)
+	}
+	x.parts = multipart.NewReader(http.MaxBytesReader(x.w, r.Body, limit), boundary)
+	return nil
+}
+
+func tooLarge(limit int64) error {
+	return ErrTooLarge.Sayf("the body may have at most %d bytes", limit)
+}
+
+// receive goes through the parts of the form, hands the file on and returns the
+// options as they were cleaned; nil when there are none.
+func (x *exchange) receive(keep func(io.Reader) error) ([]byte, error) {
+	var options []byte
+	var kept bool
+	for {
+		part, err := x.parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, broken(err)
+		}
+		switch part.FormName() {
+		case filePart:
+			if kept {
+				return nil, fault.Input(fault.Field{Path: filePart, Message: "send one file"})
+			}
+			kept = true
+			source := &source{r: part}
+			if err := keep(source); err != nil {
+				if source.err != nil {
+					return nil, broken(source.err)
+				}
+				return nil, err
+			}
+		case optionsPart:
+			if options != nil {
+				return nil, fault.Input(fault.Field{Path: optionsPart, Message: "send them once"})
+			}
+			if options, err = x.readOptions(part); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if !kept {
+		return nil, fault.Input(fault.Field{Path: filePart, Message: "required"})
+	}
+	return options, nil
+}
+
+// source remembers what went wrong with reading, to be told from what went wrong
+// with keeping.
+type source struct {
+	r   io.Reader
+	err error
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.err = err
+	}
+	return n, err
+}
+
+// broken is the fault of a body that cannot be read to its end.
+func broken(err error) error {
+	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return tooLarge(large.Limit)
+	}
+	return fault.Input(fault.Field{Message: "the body is not a whole " + formType + " form"}).Because(err)
+}
+
+// readOptions reads and checks the options as bodies in JSON are.
+func (x *exchange) readOptions(r io.Reader) ([]byte, error) {
+	raw, err := io.ReadAll(io.LimitReader(r, Megabyte+1))
+	switch {
+	case err != nil:
+		return nil, broken(err)
+	case len(raw) > Megabyte:
+		return nil, ErrTooLarge.Sayf("the options may have at most %d bytes", Megabyte)
+	}
+	wrong := func(message string) error {
+		return fault.Input(fault.Field{Path: optionsPart, Message: message})
+	}
+	tree, err := parse(raw)
+	if f, ok := fault.As(err); ok {
+		return nil, wrong("must be a JSON object: " + f.Message)
+	}
+	if _, ok := tree.(map[string]any); !ok {
+		return nil, wrong("must be a JSON object")
+	}
+	c := cleaner{strict: x.route.Strict}
+	tree = c.clean(x.route.optionsShape, tree)
+	res := huma.ValidateResult{}
+	huma.Validate(x.router.schemas(), x.route.bodySchema, huma.NewPathBuffer(make([]byte, 0, 64), 0), huma.ModeWriteToServer, tree, &res)
+	problems := append(c.problems, fieldsOf(res.Errors)...)
+	if len(problems) > 0 {
+		for i := range problems {
+			problems[i].Path = optionPath(problems[i].Path)
+		}
+		return nil, x.route.problem(problems)
+	}
+	clean, err := json.Marshal(tree)
+	if err != nil {
+		return nil, fmt.Errorf("write the options anew: %w", err)
+	}
+	return clean, nil
+}
+
+// optionPath is the path of an option within the form.
+func optionPath(path string) string {
+	if path == "" {
+		return optionsPart
+	}
+	return optionsPart + "." + path
+}
+
+// formSchema describes a form whose options have the given schema.
+func formSchema(options object) object {
+	return object{formType: object{
+		"schema": object{
+			"type": "object", "required": []string{filePart},
+			"properties": object{
+				filePart:    object{"type": "string", "contentMediaType": "application/octet-stream"},
+				optionsPart: options,
+			},
+		},
+		"encoding": object{optionsPart: object{"contentType": jsonType}},
+	}}
+}
