@@ -1,7 +1,9 @@
 package contact
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -58,6 +60,11 @@ func SaveAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, drafts []Draft
 	err := db.InTx(ctx, save)
 	if sqldb.Unique(err) { // somebody took a key between our look and our write
 		err = db.InTx(ctx, save)
+	}
+	if errors.Is(err, sqldb.ErrRehearsed) {
+		for _, o := range out {
+			err = cmp.Or(o.Err, err)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("save contacts: %w", err)

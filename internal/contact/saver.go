@@ -1,6 +1,7 @@
 package contact
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -60,13 +61,7 @@ func (s *Saver) Save(ctx context.Context, tenant id.Tenant, d Draft) (Saved, err
 	} else {
 		err = s.group.Do(ctx, e)
 	}
-	if err == nil {
-		err = e.err
-	}
-	if err == nil {
-		err = e.saved.Err
-	}
-	return e.saved, err
+	return e.saved, cmp.Or(e.saved.Err, err, e.err) // a rehearsal fails, too, but a fault says more
 }
 
 // flush saves a batch in one transaction. When that fails, everybody is tried

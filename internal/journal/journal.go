@@ -7,7 +7,7 @@
 // so each entry takes effect exactly once.
 //
 //	Append (caller's transaction) → committed, unplaced
-//	Sequencer → placed
+//	Sequencer → placed (on SQLite, Append has done that)
 //	Followers → read in order, batch by batch
 //
 // A message whose acceptance counts as its delivery (a relay's 250) writes the
@@ -15,10 +15,13 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"packetboat/internal/id"
@@ -96,34 +99,67 @@ func (e Entry) Decode(v any) error {
 }
 
 // Append writes entries. It is called inside the transaction that makes them true.
+//
+// On SQLite, where writers take turns until they have committed, the entries are
+// placed at once; otherwise the sequencer does that.
 func Append(ctx context.Context, tx *sqldb.DB, entries ...Entry) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	t := tx.Table("tenant_id TEXT", "id TEXT", "type TEXT", "name TEXT", "contact_id TEXT", "broadcast_id TEXT", "message_id TEXT", "occurred_at BIGINT", "data JSONB")
-	for _, e := range entries {
-		data := "{}"
-		switch d := e.Data.(type) {
-		case nil:
-		case json.RawMessage:
-			data = string(d)
-		default:
-			b, err := json.Marshal(d)
-			if err != nil {
-				return fmt.Errorf("journal %s: %w", e.Type, err)
-			}
-			data = string(b)
-		}
-		if e.ID == "" {
-			e.ID = id.New[id.Entry]()
-		}
-		t.Add(e.Tenant, e.ID, e.Type, sqldb.Null(e.Name), sqldb.Null(e.Contact), sqldb.Null(e.Broadcast), sqldb.Null(e.Message), e.At.UnixMicro(), data)
+	write := appended
+	if tx.Dialect() == sqldb.SQLite {
+		write = placed
 	}
-	_, err := t.Insert(ctx, tx, "journal")
-	if err != nil {
+	if err := write(ctx, tx, entries); err != nil {
 		return fmt.Errorf("append to the journal: %w", err)
 	}
 	return nil
+}
+
+// placed writes entries behind the last one.
+func placed(ctx context.Context, db *sqldb.DB, entries []Entry) error {
+	return db.InTx(ctx, func(tx *sqldb.DB) error {
+		head, err := cursor(ctx, tx, sequencer)
+		if err != nil {
+			return err
+		}
+		list := slices.Clone(entries)
+		for i := range list {
+			list[i].Position = head + int64(i) + 1
+		}
+		if err := appended(ctx, tx, list); err != nil {
+			return err
+		}
+		return move(ctx, tx, sequencer, head+int64(len(list)))
+	})
+}
+
+// appended writes entries as they are.
+func appended(ctx context.Context, tx *sqldb.DB, entries []Entry) error {
+	t := tx.Table("tenant_id TEXT", "id TEXT", "pos BIGINT", "type TEXT", "name TEXT", "contact_id TEXT", "broadcast_id TEXT", "message_id TEXT", "occurred_at BIGINT", "data JSONB")
+	for _, e := range entries {
+		data, err := encoded(e.Data)
+		if err != nil {
+			return fmt.Errorf("%s: %w", e.Type, err)
+		}
+		t.Add(e.Tenant, cmp.Or(e.ID, id.New[id.Entry]()), sqldb.Null(e.Position), e.Type, sqldb.Null(e.Name), sqldb.Null(e.Contact), sqldb.Null(e.Broadcast), sqldb.Null(e.Message), e.At.UnixMicro(), data)
+	}
+	done, err := t.Insert(ctx, tx, "journal")
+	if err == nil && slices.Contains(done, false) {
+		return errors.New("an id or a position is taken")
+	}
+	return err
+}
+
+func encoded(data any) (string, error) {
+	switch d := data.(type) {
+	case nil:
+		return "{}", nil
+	case json.RawMessage:
+		return string(d), nil
+	}
+	b, err := json.Marshal(data)
+	return string(b), err
 }
 
 // scan reads one placed entry.

@@ -180,7 +180,7 @@ func postgresTemplate(admin *sql.DB, server string) (string, error) {
 		return "", err
 	}
 	_, err = admin.Exec(`ALTER DATABASE ` + mine + ` RENAME TO ` + name)
-	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "42P04" { // another process was first
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && (pg.Code == "42P04" || pg.Code == "23505") { // another process was first
 		_, err = admin.Exec(`DROP DATABASE ` + mine)
 	}
 	return name, err
