@@ -12,9 +12,9 @@ import (
 	"packetboat/internal/sqldb"
 )
 
-// anonymous is the domain of the addresses that anonymised contacts get. No mail
-// can reach it (RFC 2606).
-const anonymous = "anonymized.invalid"
+// AnonymousDomain is that of the addresses that anonymised contacts get: their
+// id stands before it. No mail can reach it (RFC 2606).
+const AnonymousDomain = "anonymized.invalid"
 
 // Anonymize makes contacts nobody's, for good (contract 6.10): what says who they
 // were goes from their rows and from the holdings, counts stay, and their status
@@ -124,7 +124,7 @@ func addAddresses(ctx context.Context, db *sqldb.DB, tenant id.Tenant, people []
 // blank takes what says who they were from contacts' own rows.
 func blank(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact, now time.Time) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE contact SET email = id || '@`+anonymous+`', email_domain = '`+anonymous+`', search_text = id || '@`+anonymous+`',
+		UPDATE contact SET email = id || '@`+AnonymousDomain+`', email_domain = '`+AnonymousDomain+`', search_text = id || '@`+AnonymousDomain+`',
 			external_id = NULL, first_name = NULL, last_name = NULL, full_name = NULL, title = NULL, company = NULL,
 			phone = NULL, website = NULL, timezone = NULL, address_line1 = NULL, address_line2 = NULL, city = NULL,
 			state = NULL, postal_code = NULL, country = NULL, source = NULL, custom_fields = '{}', tags = '[]',

@@ -1,0 +1,94 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"packetboat/internal/contact"
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+	"packetboat/internal/sqldb"
+)
+
+// Follower ends what waits for contacts that were deleted or anonymised: their
+// messages are skipped as not_active. Those that a node has claimed are left to
+// it, which asks about the contact before it sends anything.
+func Follower() journal.Follower {
+	return journal.Follower{Name: "outbox", Follow: follow}
+}
+
+func follow(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
+	gone := map[id.Tenant][]id.Contact{}
+	var now time.Time
+	for _, e := range entries {
+		if e.Type == journal.ContactDeleted || e.Type == journal.ContactAnonymized {
+			gone[e.Tenant] = append(gone[e.Tenant], e.Contact)
+			now = e.At
+		}
+	}
+	for _, tenant := range slices.Sorted(maps.Keys(gone)) {
+		contacts, err := contact.Addressees(ctx, tx, tenant, gone[tenant])
+		if err != nil {
+			return err
+		}
+		var ids []id.Contact
+		for _, c := range contacts {
+			if c.Status == contact.Suppressed { // nobody has restored it meanwhile
+				ids = append(ids, c.ID)
+			}
+		}
+		if err := remove(ctx, tx, tenant, ids, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remove ends the messages that wait for contacts, and takes them from the sums
+// of what waits.
+func remove(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.Contact, now time.Time) error {
+	if len(contacts) == 0 {
+		return nil
+	}
+	type waiting struct {
+		message  id.Message
+		stream   string
+		deferred bool
+	}
+	rows, err := tx.Query(ctx, `
+		SELECT id, stream_id, deferred FROM outbox
+		WHERE tenant_id = $1 AND contact_id`+tx.In(2)+` AND state = 'queued' ORDER BY id`+tx.ForUpdate(),
+		tenant, sqldb.List(tx, contacts))
+	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (w waiting, err error) {
+		return w, scan(&w.message, &w.stream, &w.deferred)
+	})
+	if err != nil {
+		return fmt.Errorf("find messages of deleted contacts: %w", err)
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	messages := make([]id.Message, len(list))
+	sums := map[string]Sums{}
+	for i, w := range list {
+		messages[i] = w.message
+		s := sums[w.stream]
+		s.count(Result{Item: Item{Deferred: w.deferred}, State: Skipped})
+		sums[w.stream] = s
+	}
+	_, err = tx.Exec(ctx, `
+		UPDATE outbox SET state = 'skipped', skip_reason = $2, deferred = FALSE, ended_at = $3
+		WHERE tenant_id = $1 AND id`+tx.In(4), tenant, contact.SkipNotActive, now.UnixMicro(), sqldb.List(tx, messages))
+	if err != nil {
+		return fmt.Errorf("skip messages of deleted contacts: %w", err)
+	}
+	for _, stream := range slices.Sorted(maps.Keys(sums)) {
+		if err := sums[stream].add(ctx, tx, tenant, stream); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package outbox
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"packetboat/internal/contact"
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// Holding is what the outbox keeps about people: the messages that were for them.
+func Holding() contact.Holding {
+	return contact.Holding{Name: "messages", Addresses: addresses, Export: export, Erase: erase}
+}
+
+// addresses returns those that messages of contacts were for.
+func addresses(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact) (map[id.Contact][]string, error) {
+	rows, err := db.Query(ctx, `
+		SELECT DISTINCT contact_id, email FROM outbox
+		WHERE tenant_id = $1 AND contact_id`+db.In(2), tenant, sqldb.List(db, ids))
+	found := map[id.Contact][]string{}
+	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+		var c id.Contact
+		var email string
+		err := scan(&c, &email)
+		found[c] = append(found[c], email)
+		return struct{}{}, err
+	})
+	for _, list := range found {
+		slices.Sort(list)
+	}
+	return found, err
+}
+
+// exported is a message as a personal export shows it.
+type exported struct {
+	ID         id.Message `json:"id"`
+	Source     string     `json:"source_id"` // the broadcast
+	Email      string     `json:"email"`
+	State      State      `json:"state"`
+	QueuedAt   time.Time  `json:"queued_at"`
+	SentAt     *time.Time `json:"sent_at"`
+	EndedAt    *time.Time `json:"ended_at"`
+	BounceType *string    `json:"bounce_type"`
+	SkipReason *string    `json:"skip_reason"`
+	Error      *string    `json:"error"`
+}
+
+// exportPage is how many messages an export reads at a time.
+const exportPage = 500
+
+func export(ctx context.Context, db *sqldb.DB, tenant id.Tenant, who contact.Person) iter.Seq2[any, error] {
+	return func(yield func(any, error) bool) {
+		var last id.Message
+		for {
+			rows, err := db.Query(ctx, `
+				SELECT id, stream_id, email, state, queued_at, sent_at, ended_at, bounce_type, skip_reason, error FROM outbox
+				WHERE tenant_id = $1 AND contact_id = $2 AND id > $3 ORDER BY id LIMIT $4`, tenant, who.ID, last, exportPage)
+			page, err := sqldb.Collect(rows, err, func(scan func(...any) error) (exported, error) {
+				var m exported
+				var queued int64
+				var sent, ended sql.NullInt64
+				err := scan(&m.ID, &m.Source, &m.Email, &m.State, &queued, &sent, &ended, &m.BounceType, &m.SkipReason, &m.Error)
+				m.QueuedAt, m.SentAt, m.EndedAt = sqldb.Time(queued), sqldb.NullTime(sent), sqldb.NullTime(ended)
+				return m, err
+			})
+			if err != nil {
+				yield(nil, fmt.Errorf("export messages: %w", err))
+				return
+			}
+			for _, m := range page {
+				if !yield(m, nil) {
+					return
+				}
+			}
+			if len(page) < exportPage {
+				return
+			}
+			last = page[len(page)-1].ID
+		}
+	}
+}
+
+// erase leaves of messages what became of them. Those that wait are ended by
+// the Follower, and are not sent until then: their contact is no more active.
+func erase(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []contact.Person) error {
+	ids := make([]id.Contact, len(people))
+	for i, p := range people {
+		ids[i] = p.ID
+	}
+	_, err := tx.Exec(ctx, `
+		UPDATE outbox SET email = contact_id || '@`+contact.AnonymousDomain+`', error = NULL
+		WHERE tenant_id = $1 AND contact_id`+tx.In(2), tenant, sqldb.List(tx, ids))
+	return err
+}

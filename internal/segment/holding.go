@@ -1,0 +1,39 @@
+package segment
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"packetboat/internal/contact"
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// Holding is the lists that people are on. Being on one says nothing about who
+// somebody is, so nothing of it is erased, and the counts stay.
+func Holding() contact.Holding {
+	return contact.Holding{Name: "lists", Export: export}
+}
+
+// exported is a membership as a personal export shows it.
+type exported struct {
+	Key           string    `json:"segment_key"`
+	Name          string    `json:"name"`
+	MemberAddedAt time.Time `json:"member_added_at"`
+}
+
+func export(ctx context.Context, db *sqldb.DB, tenant id.Tenant, who contact.Person) iter.Seq2[any, error] {
+	return func(yield func(any, error) bool) {
+		list, err := Memberships(ctx, db, tenant, who.ID)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for _, m := range list {
+			if !yield(exported{m.Segment.Key, m.Segment.Name, m.AddedAt}, nil) {
+				return
+			}
+		}
+	}
+}

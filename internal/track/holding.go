@@ -1,0 +1,81 @@
+package track
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	"packetboat/internal/contact"
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// Holding is what is kept of people's opens and clicks.
+func Holding() contact.Holding {
+	return contact.Holding{Name: "opens_and_clicks", Export: export, Erase: erase}
+}
+
+// exported is a hit as a personal export shows it.
+type exported struct {
+	Kind           string     `json:"kind"` // open or click
+	Message        id.Message `json:"message_id"`
+	At             time.Time  `json:"at"`
+	URL            *string    `json:"url"`
+	IP             string     `json:"ip"`
+	Agent          string     `json:"user_agent"`
+	Classification Class      `json:"classification"`
+
+	id id.Hit
+}
+
+// exportPage is how many hits an export reads at a time.
+const exportPage = 500
+
+func export(ctx context.Context, db *sqldb.DB, tenant id.Tenant, who contact.Person) iter.Seq2[any, error] {
+	return func(yield func(any, error) bool) {
+		last := exported{At: time.UnixMicro(-1 << 62)}
+		for {
+			rows, err := db.Query(ctx, `
+				SELECT id, kind, message_id, at, url, ip, agent, class FROM hit
+				WHERE tenant_id = $1 AND contact_id = $2 AND at >= $3 AND (at, id) > ($3, $4)
+				ORDER BY at, id LIMIT $5`, tenant, who.ID, last.At.UnixMicro(), last.id, exportPage)
+			page, err := sqldb.Collect(rows, err, func(scan func(...any) error) (exported, error) {
+				var h exported
+				var at int64
+				err := scan(&h.id, &h.Kind, &h.Message, &at, &h.URL, &h.IP, &h.Agent, &h.Classification)
+				h.At = sqldb.Time(at)
+				return h, err
+			})
+			if err != nil {
+				yield(nil, fmt.Errorf("export opens and clicks: %w", err))
+				return
+			}
+			for _, h := range page {
+				if !yield(h, nil) {
+					return
+				}
+			}
+			if len(page) < exportPage {
+				return
+			}
+			last = page[len(page)-1]
+		}
+	}
+}
+
+// erase takes addresses and agents from hits. What they were found to be stays,
+// and so does what of an agent that depends on (ImageProxy).
+func erase(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []contact.Person) error {
+	ids := make([]id.Contact, len(people))
+	for i, p := range people {
+		ids[i] = p.ID
+	}
+	_, err := tx.Exec(ctx, `
+		UPDATE hit SET ip = '', agent = CASE
+			WHEN agent LIKE '%GoogleImageProxy%' THEN 'GoogleImageProxy'
+			WHEN agent LIKE '%YahooMailProxy%' THEN 'YahooMailProxy'
+			ELSE '' END
+		WHERE tenant_id = $1 AND contact_id`+tx.In(2), tenant, sqldb.List(tx, ids))
+	return err
+}
