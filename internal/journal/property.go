@@ -248,7 +248,7 @@ func passes(v any, operator string, want any, c clock) bool {
 func equal(v, want any) bool {
 	if s, ok := v.(string); ok {
 		w, ok := want.(string)
-		return ok && strings.ToLower(s) == strings.ToLower(w)
+		return ok && strings.EqualFold(s, w)
 	}
 	switch v.(type) {
 	case float64, bool:

@@ -203,23 +203,36 @@ func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (Settings, error)
 	return s, nil
 }
 
-// Save replaces a tenant's settings, once they are checked, and returns them as
-// they are kept. A score beyond new bounds stays until it next moves.
-func Save(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Settings, now time.Time) (Settings, error) {
-	s, err := s.checked()
+// Change lets change alter a tenant's settings and keeps what comes of it, once it
+// is checked. A score beyond new bounds stays until it next moves.
+func Change(ctx context.Context, db *sqldb.DB, tenant id.Tenant, change func(*Settings), now time.Time) (Settings, error) {
+	var s Settings
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		_, err := tx.Exec(ctx, `
+			INSERT INTO score_settings (tenant_id, settings, updated_at) VALUES ($1, $2, $3)
+			ON CONFLICT (tenant_id) DO UPDATE SET updated_at = excluded.updated_at`, // from here on it is ours alone
+			tenant, Defaults().text(), sqldb.Micros(now))
+		if err != nil {
+			return fmt.Errorf("change scoring settings: %w", err)
+		}
+		if s, err = Load(ctx, tx, tenant); err != nil {
+			return err
+		}
+		change(&s)
+		if s, err = s.checked(); err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `UPDATE score_settings SET settings = $2 WHERE tenant_id = $1`, tenant, s.text())
+		return err
+	})
+	return s, err
+}
+
+// text is how the settings are stored.
+func (s Settings) text() string {
+	b, err := json.Marshal(s)
 	if err != nil {
-		return Settings{}, err
+		panic("score: settings that JSON cannot hold: " + err.Error())
 	}
-	text, err := json.Marshal(s)
-	if err != nil {
-		return Settings{}, fmt.Errorf("scoring settings: %w", err)
-	}
-	_, err = db.Exec(ctx, `
-		INSERT INTO score_settings (tenant_id, settings, updated_at) VALUES ($1, $2, $3)
-		ON CONFLICT (tenant_id) DO UPDATE SET settings = excluded.settings, updated_at = excluded.updated_at`,
-		tenant, string(text), sqldb.Micros(now))
-	if err != nil {
-		return Settings{}, fmt.Errorf("save scoring settings: %w", err)
-	}
-	return s, nil
+	return string(b)
 }
