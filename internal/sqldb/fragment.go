@@ -75,6 +75,9 @@ func (db *DB) Greatest(a, b string) string {
 
 // functions are what SQLite lacks and our statements use.
 func functions(c *sqlite3.Conn) error {
+	if err := found(c); err != nil {
+		return err
+	}
 	return c.CreateFunction("json_contains", 2, sqlite3.DETERMINISTIC, func(ctx sqlite3.Context, arg ...sqlite3.Value) {
 		var have, want any
 		if json.Unmarshal(arg[0].RawText(), &have) != nil || json.Unmarshal(arg[1].RawText(), &want) != nil {
