@@ -90,6 +90,7 @@ type Change struct {
 	Texts                 map[Text]*string // nil clears
 	Stage                 *id.Stage        // empty clears
 	StageIfNew            *id.Stage        // for a contact that is created
+	SourceIfNew           string           // likewise, when Texts give none
 	CustomFields          map[string]any   // nil removes a key
 	Subscriptions         map[string]*bool // by key or id of an email type; nil removes
 	KeepRefusals          bool             // a subscription that was refused stays so
@@ -112,6 +113,7 @@ type checked struct {
 	texts        map[Text]*string
 	stage        *id.Stage
 	stageIfNew   *id.Stage
+	sourceIfNew  string
 	fields       map[string]any
 	types        map[string]*bool // by key
 	categories   map[id.Category]*bool
@@ -130,6 +132,7 @@ func (d Draft) check(catalog field.Catalog, types Types) (checked, error) {
 	ch := d.Change
 	out := checked{
 		texts: make(map[Text]*string, len(ch.Texts)), blocked: ch.DoNotContact, keepRefusals: ch.KeepRefusals, replaceTags: ch.ReplaceTags,
+		sourceIfNew: ch.SourceIfNew,
 	}
 	if email := d.address(); email != nil {
 		addr, err := address.Normalize(*email)

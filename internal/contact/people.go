@@ -138,6 +138,9 @@ func (p *people) create(ch checked) Outcome {
 	if err != nil {
 		return Outcome{Err: err}
 	}
+	if c.Source == nil && ch.sourceIfNew != "" {
+		c.Source = &ch.sourceIfNew
+	}
 	for _, s := range []*id.Stage{ch.stage, ch.stageIfNew} {
 		if s != nil && *s != "" && c.Stage == "" {
 			c.Stage = *s
