@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/driver"
@@ -210,16 +211,24 @@ type text struct {
 	writes bool
 }
 
-var texts sync.Map // PostgreSQL text -> text; a cache, never cleared
+// texts is a cache, PostgreSQL text -> text. It is never cleared: most texts are
+// constants. Filters and definitions make others without end, so it is bounded.
+var (
+	texts     sync.Map
+	textCount atomic.Int64
+)
+
+const maxTexts = 4000
 
 // translated turns $1 into ?1 and tells whether the statement writes.
-// Texts are built from constants and fragments, so there are few of them.
 func translated(pg string) text {
 	if t, ok := texts.Load(pg); ok {
 		return t.(text)
 	}
 	t := text{sqlite: numbered(pg), writes: writes(pg)}
-	texts.Store(strings.Clone(pg), t)
+	if textCount.Add(1) <= maxTexts {
+		texts.Store(strings.Clone(pg), t)
+	}
 	return t
 }
 
