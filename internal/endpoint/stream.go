@@ -25,8 +25,17 @@ type streamed interface{ stream(w io.Writer) error }
 func (s Stream[T]) stream(w io.Writer) error {
 	b := bufio.NewWriterSize(w, 16<<10)
 	_, _ = b.WriteString(`{"data":[`)
+	if err := elements(b, s.Rows); err != nil {
+		return err
+	}
+	_, _ = b.WriteString("],\"next_cursor\":null,\"has_more\":false}\n")
+	return b.Flush()
+}
+
+// elements writes rows as they come, with commas between them.
+func elements[T any](b *bufio.Writer, rows iter.Seq2[T, error]) error {
 	first := true
-	for row, err := range s.Rows {
+	for row, err := range rows {
 		if err != nil {
 			return err
 		}
@@ -42,8 +51,55 @@ func (s Stream[T]) stream(w io.Writer) error {
 			return err
 		}
 	}
-	_, _ = b.WriteString("],\"next_cursor\":null,\"has_more\":false}\n")
+	return nil
+}
+
+// Parts is an object that may be long: the lists in it are written as they come.
+// It breaks off like a Stream.
+type Parts struct {
+	List []Part
+}
+
+// Part is a member of Parts: a value or, where Rows is set, a list.
+type Part struct {
+	Name  string
+	Value any
+	Rows  iter.Seq2[any, error]
+}
+
+func (p Parts) stream(w io.Writer) error {
+	b := bufio.NewWriterSize(w, 16<<10)
+	between := byte('{')
+	for _, part := range p.List {
+		name, err := json.Marshal(part.Name)
+		if err != nil {
+			return err
+		}
+		_ = b.WriteByte(between)
+		between = ','
+		_, _ = b.Write(name)
+		_ = b.WriteByte(':')
+		if part.Rows == nil {
+			text, err := json.Marshal(part.Value)
+			if err != nil {
+				return err
+			}
+			_, _ = b.Write(text)
+			continue
+		}
+		_ = b.WriteByte('[')
+		if err := elements(b, part.Rows); err != nil {
+			return err
+		}
+		_ = b.WriteByte(']')
+	}
+	_, _ = b.WriteString("}\n")
 	return b.Flush()
+}
+
+// Schema is that of any object.
+func (p Parts) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }
 
 // Schema is that of List.

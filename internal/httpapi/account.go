@@ -129,6 +129,9 @@ func (a *API) accountOf(ctx context.Context, t tenant.Tenant) (accountSessionVie
 		v.PauseReason = &t.PauseReason
 	}
 	var err error
+	if v.IdentitySigningEnabled, err = contact.IdentitySigned(ctx, a.DB, t.ID); err != nil {
+		return v, err
+	}
 	if v.BillableContacts, err = contact.Billable(ctx, a.DB, t.ID); err != nil {
 		return v, err
 	}

@@ -34,6 +34,10 @@ type API struct {
 	Tester Tester         // sends single mails to try a way out
 	Health LaneHealth     // how MTA configs fare
 
+	// Holdings are the places that keep something about people: asked for when
+	// somebody must be told what that is, or be forgotten.
+	Holdings []contact.Holding
+
 	// AllowPrivateRelays lets MTA configs name hosts on private networks.
 	AllowPrivateRelays bool
 }
@@ -46,11 +50,13 @@ func (a *API) Register(r *endpoint.Router) {
 	a.apiKeys(r)
 	a.audit(r)
 	a.broadcasts(r)
+	a.contactLife(r)
 	a.contacts(r)
 	a.customFields(r)
 	a.domains(r)
 	a.emailTypes(r)
 	a.identities(r)
+	a.identitySecret(r)
 	a.mailbox(r)
 	a.mtaConfigs(r)
 	a.reports(r)

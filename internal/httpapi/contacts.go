@@ -112,7 +112,7 @@ type Contact struct {
 	SMTPProvider *string `json:"smtp_provider"`
 }
 
-// ContactTouches say where a contact came from. Nothing tells us yet: they are null.
+// ContactTouches say where a contact came from.
 type ContactTouches struct {
 	FirstTouchAt         *endpoint.Stamp `json:"first_touch_at"`
 	FirstTouchCampaign   *string         `json:"first_touch_campaign"`
@@ -146,7 +146,7 @@ func rowOfContact(c contact.Contact, types contact.Types) Contact {
 		LastEmailOpenedAt: endpoint.AtOr(c.LastEmailOpenedAt), LastEmailClickedAt: endpoint.AtOr(c.LastEmailClickedAt),
 		LastPageViewedAt: endpoint.AtOr(c.LastPageViewedAt), TotalEmailsSent: c.TotalEmailsSent,
 		TotalEmailsOpened: c.TotalEmailsOpened, TotalEmailsClicked: c.TotalEmailsClicked,
-		ProspectScore: c.ProspectScore, CustomerScore: c.CustomerScore, EmailDomain: c.EmailDomain,
+		ProspectScore: c.ProspectScore, CustomerScore: c.CustomerScore, ContactTouches: touchesOf(&c), EmailDomain: c.EmailDomain,
 	}
 }
 

@@ -88,23 +88,17 @@ func choices(m map[string]endpoint.Opt[bool]) map[string]*bool {
 	return out
 }
 
-// IncludeIdentityToken is accepted, and changes nothing while identity signing
-// is off (contract D16).
-type IncludeIdentityToken struct {
-	IncludeIdentityToken string `query:"include_identity_token" doc:"true adds identity_token, when identity signing is configured."`
-}
-
 type createContactRequest struct {
 	IncludeIdentityToken
 	Body ContactInput
 }
 
-func (a *API) createContact(ctx context.Context, p auth.Principal, in *createContactRequest) (Contact, error) {
+func (a *API) createContact(ctx context.Context, p auth.Principal, in *createContactRequest) (ContactWithIdentityToken, error) {
 	saved, err := a.saver().Save(ctx, p.Tenant, contact.Draft{Email: in.Body.Email, Mode: contact.Creating, Change: in.Body.change(p)})
 	if err != nil {
-		return Contact{}, err
+		return ContactWithIdentityToken{}, err
 	}
-	return rowOfContact(saved.Contact, saved.Types), nil
+	return a.writtenContact(ctx, p.Tenant, in.IncludeIdentityToken, saved)
 }
 
 // saver returns what saves contacts; by itself each, where no program gathers them.
@@ -125,7 +119,7 @@ type upsertContactRequest struct {
 
 // upsertedContact is a contact and whether it was made.
 type upsertedContact struct {
-	Contact
+	ContactWithIdentityToken
 	created bool
 }
 
@@ -144,5 +138,6 @@ func (a *API) upsertContact(ctx context.Context, p auth.Principal, in *upsertCon
 	if err != nil {
 		return upsertedContact{}, err
 	}
-	return upsertedContact{rowOfContact(saved.Contact, saved.Types), saved.Created}, nil
+	row, err := a.writtenContact(ctx, p.Tenant, in.IncludeIdentityToken, saved)
+	return upsertedContact{row, saved.Created}, err
 }

@@ -1,0 +1,41 @@
+package httpapi
+
+import (
+	"context"
+	"strings"
+
+	"packetboat/internal/contact"
+	"packetboat/internal/id"
+)
+
+// ContactWithIdentityToken is a contact as an answer to a write shows it.
+type ContactWithIdentityToken struct {
+	Contact
+	IdentityToken *string `json:"identity_token,omitempty" doc:"Proves to this account's website tracker who its visitor is, for 30 days. Only when it was asked for and identity signing is configured."`
+}
+
+// IncludeIdentityToken asks for the token; it changes nothing while identity
+// signing is off (contract D16).
+type IncludeIdentityToken struct {
+	IncludeIdentityToken string `query:"include_identity_token" doc:"true adds identity_token, when identity signing is configured."`
+}
+
+func (in IncludeIdentityToken) wanted() bool {
+	return strings.EqualFold(strings.TrimSpace(in.IncludeIdentityToken), "true")
+}
+
+// writtenContact returns a contact that was saved, with its token where that is
+// wanted.
+func (a *API) writtenContact(ctx context.Context, t id.Tenant, in IncludeIdentityToken, s contact.Saved) (ContactWithIdentityToken, error) {
+	row := ContactWithIdentityToken{Contact: rowOfContact(s.Contact, s.Types)}
+	if !in.wanted() {
+		return row, nil
+	}
+	now := a.Now()
+	signer, err := contact.IdentitySigner(ctx, a.DB, a.Box, t, now)
+	if err != nil {
+		return ContactWithIdentityToken{}, err
+	}
+	row.IdentityToken = orNull(signer.Token(s.Contact.ID, now))
+	return row, nil
+}

@@ -1,0 +1,182 @@
+package httpapi
+
+import (
+	"context"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/contact"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+	"packetboat/internal/field"
+	"packetboat/internal/id"
+	"packetboat/internal/sender"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/suppression"
+	"packetboat/internal/tenant"
+)
+
+// contactLife registers the operations on the life of a contact after its
+// creation.
+func (a *API) contactLife(r *endpoint.Router) {
+	const path = "/t/{tenant}/api/contacts/{id}"
+	update := func(name, summary string) endpoint.Op {
+		return endpoint.Op{
+			Name: name, Summary: summary,
+			Description: "What is absent stays, null clears; custom_fields and subscriptions merge key by key, where null removes; tags are replaced. A pending contact becomes active. An anonymised one is refused.",
+			Tag:         "contacts", Scope: auth.ContactsWrite,
+			Faults: []*fault.Error{
+				contact.ErrNotFound, contact.ErrDuplicateEmail, contact.ErrDuplicateExternalID, contact.ErrAnonymized, contact.ErrInvalidStage,
+				contact.ErrInvalidEmailType, contact.ErrLimit, field.ErrUnknown, field.ErrValue,
+			},
+		}
+	}
+	endpoint.Handle(r, "PUT "+path, update("updateContact", "Change a contact."), a.updateContact)
+	endpoint.Handle(r, "PATCH "+path, update("patchContact", "Change a contact, as updateContact does."), a.updateContact)
+	endpoint.Handle(r, "DELETE "+path, endpoint.Op{
+		Name: "deleteContact", Summary: "Delete a contact softly: it keeps everything and gets no mail.",
+		Tag: "contacts", Scope: auth.ContactsWrite, Faults: []*fault.Error{contact.ErrNotFound},
+	}, a.deleteContact)
+	endpoint.Handle(r, "POST "+path+"/restore", endpoint.Op{
+		Name: "restoreContact", Summary: "Give a deleted contact back the status it had.",
+		Tag: "contacts", Scope: auth.ContactsWrite, Faults: []*fault.Error{contact.ErrNotFound, contact.ErrTransition, contact.ErrLimit},
+	}, a.restoreContact)
+	endpoint.Handle(r, "POST "+path+"/anonymize", endpoint.Op{
+		Name: "anonymizeContact", Summary: "Erase who a contact is, for good; counts stay.",
+		Tag: "contacts", Session: true, Role: auth.Admin, Faults: []*fault.Error{contact.ErrNotFound},
+	}, a.anonymizeContact)
+	endpoint.Handle(r, "GET "+path+"/export", endpoint.Op{
+		Name: "exportContact", Summary: "Get everything that is held on a contact.",
+		Tag: "contacts", Session: true, Faults: []*fault.Error{contact.ErrNotFound},
+	}, a.exportContact)
+}
+
+type updateContactRequest struct {
+	ContactPath
+	IncludeIdentityToken
+	Body struct {
+		Email endpoint.Opt[string] `json:"email" nullable:"false"`
+		ContactProfile
+	}
+}
+
+func (a *API) updateContact(ctx context.Context, p auth.Principal, in *updateContactRequest) (ContactWithIdentityToken, error) {
+	c, err := in.contact()
+	if err != nil {
+		return ContactWithIdentityToken{}, err
+	}
+	ch := in.Body.change(p)
+	ch.Email, ch.ReplaceTags = in.Body.Email.Pointer(), true
+	saved, err := a.saver().Save(ctx, p.Tenant, contact.Draft{ID: c, Mode: contact.Updating, Change: ch})
+	if err != nil {
+		return ContactWithIdentityToken{}, err
+	}
+	return a.writtenContact(ctx, p.Tenant, in.IncludeIdentityToken, saved)
+}
+
+// moved returns why a move of one contact was refused, if it was.
+func moved(list []contact.Moved, err error) error {
+	if err != nil {
+		return err
+	}
+	for _, m := range list {
+		if m.Err != nil {
+			return m.Err
+		}
+	}
+	return nil
+}
+
+func (a *API) deleteContact(ctx context.Context, p auth.Principal, in *ContactPath) (endpoint.None, error) {
+	c, err := in.contact()
+	if err != nil {
+		return endpoint.None{}, err
+	}
+	return endpoint.None{}, moved(contact.Delete(ctx, a.DB, p.Tenant, []id.Contact{c}, a.Now()))
+}
+
+func (a *API) restoreContact(ctx context.Context, p auth.Principal, in *ContactPath) (Contact, error) {
+	c, err := in.contact()
+	if err != nil {
+		return Contact{}, err
+	}
+	t, err := tenant.ByID(ctx, a.DB, p.Tenant)
+	if err != nil {
+		return Contact{}, err
+	}
+	if err := moved(contact.Restore(ctx, a.DB, p.Tenant, []id.Contact{c}, t.ContactLimit, a.Now())); err != nil {
+		return Contact{}, err
+	}
+	return a.asWritten(ctx, p.Tenant, c)
+}
+
+// asWritten returns a contact as an answer to a write shows it.
+func (a *API) asWritten(ctx context.Context, t id.Tenant, c id.Contact) (Contact, error) {
+	now, err := contact.ByID(ctx, a.DB, t, c)
+	if err != nil {
+		return Contact{}, err
+	}
+	types, err := sender.ContactTypes(ctx, a.DB, t)
+	return rowOfContact(now, types), err
+}
+
+type anonymizeContactRequest struct {
+	ContactPath
+	Body *struct {
+		Suppress *bool `json:"suppress,omitempty" doc:"Whether the bare address stays on the suppression list, so that it is never mailed again; true when absent."`
+	}
+}
+
+func (a *API) anonymizeContact(ctx context.Context, p auth.Principal, in *anonymizeContactRequest) (Contact, error) {
+	c, err := in.contact()
+	if err != nil {
+		return Contact{}, err
+	}
+	suppress := in.Body == nil || in.Body.Suppress == nil || *in.Body.Suppress
+	now := a.Now()
+	err = a.DB.InTx(ctx, func(tx *sqldb.DB) error {
+		list, err := suppression.Anonymize(ctx, tx, p.Tenant, []id.Contact{c}, suppress, a.Holdings, now)
+		if err := moved(list, err); err != nil || !list[0].Changed {
+			return err
+		}
+		return auth.Audit(ctx, tx, p.Did("contact.anonymize", "contact", string(c), now))
+	})
+	if err != nil {
+		return Contact{}, err
+	}
+	return a.asWritten(ctx, p.Tenant, c)
+}
+
+func (a *API) exportContact(ctx context.Context, p auth.Principal, in *ContactPath) (endpoint.Parts, error) {
+	c, err := in.contact()
+	if err != nil {
+		return endpoint.Parts{}, err
+	}
+	found, err := contact.ByID(ctx, a.DB, p.Tenant, c)
+	if err != nil {
+		return endpoint.Parts{}, err
+	}
+	row, err := a.shownContact(ctx, p.Tenant)(found, nil)
+	if err != nil {
+		return endpoint.Parts{}, err
+	}
+	held, err := contact.Personal(ctx, a.DB, found, a.Holdings)
+	if err != nil {
+		return endpoint.Parts{}, err
+	}
+	parts := endpoint.Parts{List: []endpoint.Part{{Name: "exported_at", Value: endpoint.At(a.Now())}, {Name: "contact", Value: row}}}
+	for _, h := range held {
+		parts.List = append(parts.List, endpoint.Part{Name: h.Name, Rows: h.Records})
+	}
+	return parts, nil
+}
+
+// touchesOf returns where a contact came from; what cannot be read is not shown.
+func touchesOf(c *contact.Contact) ContactTouches {
+	t, _ := c.Touches()
+	return ContactTouches{
+		FirstTouchAt: endpoint.AtOr(t.FirstAt), FirstTouchCampaign: t.FirstCampaign, FirstTouchCountry: t.FirstCountry,
+		FirstTouchLandingURL: t.FirstLandingURL, FirstTouchMedium: t.FirstMedium, FirstTouchReferrer: t.FirstReferrer,
+		FirstTouchSource: t.FirstSource, FirstTouchTimezone: t.FirstTimezone,
+		LastTouchAt: endpoint.AtOr(t.LastAt), LastTouchCampaign: t.LastCampaign, LastTouchMedium: t.LastMedium, LastTouchSource: t.LastSource,
+	}
+}
