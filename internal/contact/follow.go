@@ -19,14 +19,15 @@ import (
 //	email_delivered  {"after_sent": true} where an email_sent came before it;
 //	                 otherwise it counts as the sending too
 //	email_bounced    {"class": "hard" | "soft" | "block"}
+//	email_complained nothing: who says so is believed
 //	email_opened,    {"classification": "human" | "privacy" | "bot", "first": true}
 //	email_clicked    first: the message's first verified one; without a
 //	                 classification the event is noted as not yet classified.
 //	                 {"withdrawn": true}: the verdicts on all of the message's
 //	                 changed, so it does not count any more
 //
-// The address of a hard bounce is put on the suppression list by that package's
-// own follower.
+// The address of a hard bounce or a complaint is put on the suppression list by
+// that package's own follower.
 func Follower() journal.Follower {
 	return journal.Follower{Name: "contact", Follow: follow}
 }
@@ -44,7 +45,7 @@ func follow(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
 	byTenant := map[id.Tenant][]journal.Entry{}
 	for _, e := range entries {
 		switch e.Type {
-		case journal.EmailSent, journal.EmailDelivered, journal.EmailBounced, journal.EmailOpened, journal.EmailClicked:
+		case journal.EmailSent, journal.EmailDelivered, journal.EmailBounced, journal.EmailComplained, journal.EmailOpened, journal.EmailClicked:
 			if e.Contact != "" {
 				byTenant[e.Tenant] = append(byTenant[e.Tenant], e)
 			}
@@ -75,7 +76,7 @@ func followTenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries [
 	for _, s := range list {
 		byID[s.contact] = s
 	}
-	var bounced []id.Contact
+	raised := map[Status][]id.Contact{}
 	var now time.Time
 	for _, e := range entries {
 		s, ok := byID[e.Contact]
@@ -86,10 +87,10 @@ func followTenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries [
 		if err := e.Decode(&d); err != nil {
 			return fmt.Errorf("journal entry %s: %w", e.ID, err)
 		}
-		if s.happened(e.Type, d, e.At) {
-			bounced = append(bounced, e.Contact)
-			if Bounced.rank() > s.status.rank() {
-				s.status = Bounced
+		if to := s.happened(e.Type, d, e.At); to != "" {
+			raised[to] = append(raised[to], e.Contact)
+			if to.rank() > s.status.rank() {
+				s.status = to
 			}
 		}
 		if e.At.After(now) {
@@ -104,19 +105,35 @@ func followTenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries [
 	if err := saveActivities(ctx, tx, tenant, changes); err != nil {
 		return err
 	}
-	if len(bounced) == 0 {
+	for _, to := range []Status{Bounced, Complained} {
+		if err := raise(ctx, tx, tenant, raised[to], to, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// raise gives contacts a status where precedence allows. Their rows may have
+// changed since they were read: the statement asks again. A deleted contact
+// remembers for its restoration.
+func raise(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.Contact, to Status, now time.Time) error {
+	if len(contacts) == 0 {
 		return nil
 	}
-	// The row may have risen since it was read: the statement asks again. A
-	// deleted contact remembers for its restoration.
-	_, err = tx.Exec(ctx, `
+	var over []Status
+	for _, s := range Statuses() {
+		if s.rank() < to.rank() {
+			over = append(over, s)
+		}
+	}
+	_, err := tx.Exec(ctx, `
 		UPDATE contact SET
-			global_status = CASE WHEN global_status = 'suppressed' THEN global_status ELSE 'bounced' END,
-			status_before_suppress = CASE WHEN global_status = 'suppressed' THEN 'bounced' END,
+			global_status = CASE WHEN global_status = 'suppressed' THEN global_status ELSE $3 END,
+			status_before_suppress = CASE WHEN global_status = 'suppressed' THEN $3 END,
 			updated_at = $2
-		WHERE tenant_id = $1 AND id`+tx.In(3)+` AND CASE WHEN global_status = 'suppressed'
-			THEN status_before_suppress ELSE global_status END IN ('active', 'pending', 'unsubscribed')`,
-		tenant, sqldb.Micros(now), sqldb.List(tx, bounced))
+		WHERE tenant_id = $1 AND anonymized_at IS NULL AND CASE WHEN global_status = 'suppressed'
+			THEN status_before_suppress ELSE global_status END`+tx.In(4)+` AND id`+tx.In(5),
+		tenant, sqldb.Micros(now), to, sqldb.List(tx, over), sqldb.List(tx, contacts))
 	return err
 }
 
@@ -187,9 +204,9 @@ const (
 	softSpan  = 7 * day
 )
 
-// happened takes one event into account and reports whether the contact is to
-// be taken for bounced.
-func (a *Activity) happened(t journal.Type, d followed, at time.Time) bool {
+// happened takes one event into account and returns the status that the contact
+// is to have because of it; empty: none.
+func (a *Activity) happened(t journal.Type, d followed, at time.Time) Status {
 	switch t {
 	case journal.EmailSent:
 		a.TotalEmailsSent++
@@ -201,13 +218,18 @@ func (a *Activity) happened(t journal.Type, d followed, at time.Time) bool {
 		}
 		a.BounceType, a.softRun, a.softSince = "", 0, nil
 	case journal.EmailBounced:
-		return a.bounce(d.Class, at)
+		if a.bounce(d.Class, at) {
+			return Bounced
+		}
+	case journal.EmailComplained:
+		return Complained
 	case journal.EmailOpened, journal.EmailClicked:
 		a.engaged(t, d, at)
 	}
-	return false
+	return ""
 }
 
+// bounce reports whether the contact is to be taken for bounced.
 func (a *Activity) bounce(class string, at time.Time) bool {
 	if class == BounceHard {
 		a.BounceType = BounceHard

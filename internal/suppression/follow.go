@@ -12,44 +12,73 @@ import (
 	"packetboat/internal/sqldb"
 )
 
-// Follower puts the address of every hard bounce on the list (contract 6.4).
+// Follower puts the address of every hard bounce and every complaint on the list
+// (contract 6.4).
 func Follower() journal.Follower {
 	return journal.Follower{Name: "suppression", Follow: follow}
 }
 
 func follow(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
-	bounced := map[id.Tenant][]journal.Entry{}
+	failed := map[id.Tenant]map[string][]journal.Entry{} // by reason
 	for _, e := range entries {
-		if e.Type != journal.EmailBounced || e.Contact == "" {
+		reason, err := reasonFor(e)
+		if err != nil {
+			return err
+		}
+		if reason == "" || e.Contact == "" {
 			continue
 		}
+		if failed[e.Tenant] == nil {
+			failed[e.Tenant] = map[string][]journal.Entry{}
+		}
+		failed[e.Tenant][reason] = append(failed[e.Tenant][reason], e)
+	}
+	for _, tenant := range slices.Sorted(maps.Keys(failed)) {
+		for _, reason := range []string{Complaint, HardBounce} { // whoever did both has complained
+			if err := list(ctx, tx, tenant, failed[tenant][reason], reason); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// reasonFor returns why the address of an entry's contact comes on the list;
+// empty: it does not.
+func reasonFor(e journal.Entry) (string, error) {
+	switch e.Type {
+	case journal.EmailComplained:
+		return Complaint, nil
+	case journal.EmailBounced:
 		var d struct {
 			Class string `json:"class"`
 		}
 		if err := e.Decode(&d); err != nil {
-			return fmt.Errorf("journal entry %s: %w", e.ID, err)
+			return "", fmt.Errorf("journal entry %s: %w", e.ID, err)
 		}
 		if d.Class == contact.BounceHard {
-			bounced[e.Tenant] = append(bounced[e.Tenant], e)
+			return HardBounce, nil
 		}
 	}
-	for _, tenant := range slices.Sorted(maps.Keys(bounced)) {
-		list := bounced[tenant]
-		ids := make([]id.Contact, len(list))
-		for i, e := range list {
-			ids[i] = e.Contact
-		}
-		emails, err := contact.Emails(ctx, tx, tenant, ids)
-		if err != nil {
-			return err
-		}
-		if len(emails) == 0 {
-			continue
-		}
-		addrs := slices.Compact(slices.Sorted(maps.Values(emails)))
-		if _, err := put(ctx, tx, tenant, addrs, HardBounce, false, list[len(list)-1].At); err != nil {
-			return fmt.Errorf("suppress bounced addresses: %w", err)
-		}
+	return "", nil
+}
+
+// list puts the addresses of the entries' contacts on the list.
+func list(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []journal.Entry, reason string) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	ids := make([]id.Contact, len(entries))
+	for i, e := range entries {
+		ids[i] = e.Contact
+	}
+	emails, err := contact.Emails(ctx, tx, tenant, ids)
+	if err != nil || len(emails) == 0 {
+		return err
+	}
+	addrs := slices.Compact(slices.Sorted(maps.Values(emails)))
+	if _, err := put(ctx, tx, tenant, addrs, reason, false, entries[len(entries)-1].At); err != nil {
+		return fmt.Errorf("suppress addresses that failed: %w", err)
 	}
 	return nil
 }
