@@ -1,0 +1,155 @@
+package contact
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+	"packetboat/internal/mail/mx"
+	"packetboat/internal/sqldb"
+)
+
+// MailDomain is what the DNS says of the domain of an address. Both are empty
+// until it has been asked, and for a domain that does not exist.
+type MailDomain struct {
+	Record   string // the server that is tried first; "." when the domain takes no mail
+	Provider mx.Provider
+}
+
+// DomainFollower notes the domains of new addresses, so that Resolution asks the
+// DNS about them. Writing a contact does not wait for that.
+func DomainFollower(now func() time.Time) journal.Follower {
+	return journal.Follower{Name: "mail_domain", Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
+		byTenant := map[id.Tenant][]id.Contact{}
+		for _, e := range entries {
+			if e.Contact != "" && bringsAddress(e) {
+				byTenant[e.Tenant] = append(byTenant[e.Tenant], e.Contact)
+			}
+		}
+		domains := map[string]bool{}
+		for t, ids := range byTenant {
+			rows, err := tx.Query(ctx, `SELECT DISTINCT email_domain FROM contact WHERE tenant_id = $1 AND id`+tx.In(2), t, sqldb.List(tx, ids))
+			list, err := sqldb.Collect(rows, err, func(row func(...any) error) (d string, err error) { return d, row(&d) })
+			if err != nil {
+				return fmt.Errorf("read the domains of contacts: %w", err)
+			}
+			for _, d := range list {
+				domains[d] = true
+			}
+		}
+		return noteDomains(ctx, tx, slices.Sorted(maps.Keys(domains)), now())
+	}}
+}
+
+// bringsAddress reports whether a contact may have a domain since the entry that
+// it had not before.
+func bringsAddress(e journal.Entry) bool {
+	switch e.Type {
+	case journal.ContactCreated:
+		return true
+	case journal.ContactUpdated:
+		var d struct{ Fields []string }
+		return e.Decode(&d) != nil || slices.Contains(d.Fields, "email")
+	}
+	return false
+}
+
+// noteDomains adds domains that are not known yet, to be asked about at once.
+// Those that are a provider's own are known by name meanwhile.
+func noteDomains(ctx context.Context, tx *sqldb.DB, domains []string, now time.Time) error {
+	if len(domains) == 0 {
+		return nil
+	}
+	t := tx.Table("domain TEXT", "smtp_provider TEXT")
+	for _, d := range domains {
+		p, _ := mx.Consumer(d)
+		t.Add(d, sqldb.Null(p))
+	}
+	_, err := tx.Exec(ctx, `
+		INSERT INTO mail_domain (domain, smtp_provider, next_at, tries)
+		SELECT v.domain, v.smtp_provider, $1, 0 FROM `+t.As("v", 2)+` WHERE true
+		ON CONFLICT (domain) DO NOTHING`, t.Args(sqldb.Micros(now))...)
+	if err != nil {
+		return fmt.Errorf("note mail domains: %w", err)
+	}
+	return nil
+}
+
+// Providers answers what is known of domains, and remembers it for a moment, so
+// that a page of contacts costs one query at most.
+type Providers struct {
+	DB  *sqldb.DB
+	Now func() time.Time
+
+	mu    sync.Mutex
+	known map[string]remembered
+}
+
+type remembered struct {
+	MailDomain
+	until time.Time
+}
+
+const (
+	rememberFor     = 10 * time.Second
+	rememberDomains = 10_000
+)
+
+// Of returns what is known of each of the domains.
+func (p *Providers) Of(ctx context.Context, domains ...string) (map[string]MailDomain, error) {
+	now := p.Now()
+	out := make(map[string]MailDomain, len(domains))
+	var missing []string
+	p.mu.Lock()
+	for _, d := range domains {
+		if _, have := out[d]; have {
+			continue
+		}
+		k, ok := p.known[d]
+		out[d] = k.MailDomain
+		if !ok || !now.Before(k.until) {
+			missing = append(missing, d)
+		}
+	}
+	p.mu.Unlock()
+	if len(missing) == 0 {
+		return out, nil
+	}
+	found, err := loadDomains(ctx, p.DB, missing)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.known == nil || len(p.known)+len(missing) > rememberDomains {
+		p.known = make(map[string]remembered, len(missing))
+	}
+	for _, d := range missing {
+		out[d] = found[d]
+		if len(p.known) < rememberDomains {
+			p.known[d] = remembered{found[d], now.Add(rememberFor)}
+		}
+	}
+	return out, nil
+}
+
+func loadDomains(ctx context.Context, db *sqldb.DB, domains []string) (map[string]MailDomain, error) {
+	found := make(map[string]MailDomain, len(domains))
+	rows, err := db.Query(ctx, `SELECT domain, mx_record, smtp_provider FROM mail_domain WHERE domain`+db.In(1), sqldb.List(db, domains))
+	_, err = sqldb.Collect(rows, err, func(row func(...any) error) (d string, err error) {
+		var record, provider sql.NullString
+		err = row(&d, &record, &provider)
+		found[d] = MailDomain{record.String, mx.Provider(provider.String)}
+		return d, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read mail domains: %w", err)
+	}
+	return found, nil
+}
