@@ -29,13 +29,21 @@ type builder struct {
 // at takes a time as a parameter.
 func (b *builder) at(t time.Time) string { return b.arg(sqldb.Micros(t)) }
 
+// place takes a parameter and returns its number.
+func (b *builder) place(value any) int {
+	n, err := strconv.Atoi(strings.TrimPrefix(b.arg(value), "$"))
+	if err != nil {
+		panic("rule: a parameter that has no number: " + err.Error())
+	}
+	return n
+}
+
 // in tests, behind a text expression, whether it is one of list.
 func in[T ~string](b *builder, list []T) string {
 	if len(list) == 1 {
 		return " = " + b.arg(string(list[0])) + " "
 	}
-	n, _ := strconv.Atoi(strings.TrimPrefix(b.arg(sqldb.List(b.db, list)), "$"))
-	return b.db.In(n)
+	return b.db.In(b.place(sqldb.List(b.db, list)))
 }
 
 // not negates a predicate that is never null.

@@ -1,4 +1,120 @@
 package rule
 
-// inlined is the way that evaluation took through segments.
-type inlined struct{}
+import (
+	"slices"
+
+	"packetboat/internal/contact"
+	"packetboat/internal/sqldb"
+)
+
+// Bounds of what is rendered: segments refer to segments, and what is small on
+// paper may be large when each is written out.
+const (
+	maxInlined    = 5 // segments within segments (contract E9)
+	maxRendered   = 1000
+	maxParameters = 20_000
+)
+
+// errTooLarge reports a rule that is too large with the segments it refers to.
+var errTooLarge = ErrInvalidDefinition.With(details{Path: rootDefinition}).
+	Sayf("with the segments that it refers to, the definition has too many conditions")
+
+// Condition renders the tree as a test of contacts. The error is
+// ErrInvalidDefinition when the tree is too large to be asked for, with the
+// segments that it refers to.
+func (t Tree) Condition(db *sqldb.DB, env Env) (contact.Condition, error) {
+	n := 0
+	trial := builder{db: db, env: env, arg: func(any) string { n++; return "$1" }}
+	trial.group(t.Root)
+	if trial.err != nil || n > maxParameters {
+		return contact.Condition{}, errTooLarge
+	}
+	return contact.Condition{
+		Text: func(arg func(value any) string) string {
+			b := builder{db: db, env: env, arg: arg}
+			return b.group(t.Root)
+		},
+		Activity: trial.activity,
+	}, nil
+}
+
+func (b *builder) group(g Group) string {
+	tests := make([]string, 0, len(g.Conditions))
+	for _, c := range g.Conditions {
+		if b.err != nil {
+			return never
+		}
+		tests = append(tests, b.condition(c))
+	}
+	logic := g.Logic
+	if len(tests) == 0 {
+		logic = And // no condition is none that fails
+	}
+	if p := joined(tests, logic); !g.Negate {
+		return p
+	} else {
+		return not(p)
+	}
+}
+
+func (b *builder) condition(c Condition) string {
+	if g, ok := c.(Group); ok {
+		return b.group(g)
+	}
+	if b.leaves++; b.leaves > maxRendered {
+		b.err = errTooLarge
+		return never
+	}
+	return c.(leaf).sql(b)
+}
+
+// sql writes out the rules of the segments.
+func (l InSegment) sql(b *builder) string {
+	outer := b.env
+	defer func() { b.env = outer }()
+	var tests []string
+	for _, key := range l.Keys {
+		s, env, ok := outer.into(key)
+		if !ok {
+			continue
+		}
+		b.env = env
+		tests = append(tests, b.group(s.Tree.Root))
+	}
+	p := joined(tests, Or)
+	if l.Operator == NotIn {
+		return not(p)
+	}
+	return p
+}
+
+func (l Broken) sql(*builder) string {
+	if l.Negative {
+		return always
+	}
+	return never
+}
+
+// inlined is the way that an evaluation took through segments.
+type inlined struct {
+	keys []string
+	seen map[string]bool // what a subject was found to be in
+}
+
+// into returns a segment that a leaf names, and what its rule is evaluated in.
+// There is none when it is gone, is a list, or would lead too deep.
+func (e Env) into(key string) (SegmentRule, Env, bool) {
+	s, ok := e.segment(key)
+	if !ok || s.Static {
+		return SegmentRule{}, e, false
+	}
+	var way inlined
+	if e.inlined != nil {
+		way = *e.inlined
+	}
+	if len(way.keys) >= maxInlined || slices.Contains(way.keys, s.Key) {
+		return SegmentRule{}, e, false
+	}
+	e.inlined = &inlined{append(slices.Clip(way.keys), s.Key), way.seen}
+	return s, e, true
+}

@@ -209,7 +209,11 @@ type Event struct {
 type Property struct {
 	Path     string // dots reach into objects, [] into arrays: "items[].sku"
 	Operator Operator
-	Value    any // as JSON decodes it, canonical
+
+	// Value is a string, a float64, a bool, a []any of these (In, NotIn), a
+	// Date, a Span, for Between a []float64 or a []Date of two; nil where the
+	// operator needs none.
+	Value any
 }
 
 // PageView asks for visits of pages.
@@ -247,6 +251,15 @@ type Suppression struct {
 	Operator Operator // Listed, NotListed
 }
 
+// Broken is a leaf that can no longer be read, because what it was about is not
+// there any more. It holds for nobody, or for everybody when it denies.
+type Broken struct {
+	Raw      []byte // canonical, as it was stored
+	Negative bool
+	Code     string // what is missing: a code of the API
+}
+
+func (Broken) condition()        {}
 func (Field) condition()         {}
 func (List) condition()          {}
 func (InSegment) condition()     {}

@@ -44,13 +44,15 @@ func (w *Window) sql(b *builder, expr string) string {
 }
 
 // span returns the stretch [from, to) that a date means in a time zone: the
-// whole of a day, or the microsecond of a moment.
+// whole of a day, or what is shown as the moment, which is a millisecond.
 func (d Date) span(zone *time.Location) (from, to time.Time) {
-	if !d.Day {
-		return d.Moment, d.Moment.Add(time.Microsecond)
+	switch {
+	case d.Day:
+		return startOf(d.Moment, zone), startOf(d.Moment.AddDate(0, 0, 1), zone)
+	case d.Moment.Nanosecond()%int(time.Millisecond) == 0:
+		return d.Moment, d.Moment.Add(time.Millisecond)
 	}
-	y, m, day := d.Moment.Date()
-	return midnight(y, m, day, zone), midnight(y, m, day+1, zone)
+	return d.Moment, d.Moment.Add(time.Microsecond)
 }
 
 // before returns where the last while begins: hours are exact, longer units
@@ -100,33 +102,21 @@ func today(now time.Time, zone *time.Location) time.Time {
 	return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 }
 
-// startOf returns the first moment of a day in a time zone.
+// startOf returns the first moment of a day in a time zone. Clocks that are put
+// forward or back at midnight make that another than 00:00, or one of two.
 func startOf(day time.Time, zone *time.Location) time.Time {
 	y, m, d := day.Date()
-	return midnight(y, m, d, zone)
-}
-
-// midnight returns the first moment of a day. Where clocks are put forward at
-// midnight, that is not 00:00.
-func midnight(y int, m time.Month, d int, zone *time.Location) time.Time {
 	t := time.Date(y, m, d, 0, 0, 0, 0, zone)
-	want := time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Day()
-	if t.Day() == want && t.Hour() == 0 && t.Minute() == 0 {
-		// It may have struck twice: the first counts.
-		if e := t.Add(-time.Hour); e.Day() == want && e.Hour() == 0 {
-			t = e
-		}
+	if today(t, zone).Equal(day) && today(t.Add(-time.Second), zone).Before(day) {
 		return t.UTC()
 	}
-	// 00:00 does not exist: Go gives a moment on either side of the gap. The
-	// transition is the first moment whose date is the day's.
-	lo, hi := t.Add(-3*time.Hour), t.Add(3*time.Hour)
+	lo, hi := t.Add(-30*time.Hour).Truncate(time.Second), t.Add(30*time.Hour).Truncate(time.Second)
 	for hi.Sub(lo) > time.Second {
-		if mid := lo.Add(hi.Sub(lo) / 2).Truncate(time.Second); mid.Day() == want {
-			hi = mid
-		} else {
+		if mid := lo.Add(hi.Sub(lo) / 2).Truncate(time.Second); today(mid, zone).Before(day) {
 			lo = mid
+		} else {
+			hi = mid
 		}
 	}
-	return hi.Truncate(time.Second).UTC()
+	return hi.UTC()
 }

@@ -1,0 +1,243 @@
+package rule
+
+import (
+	"strings"
+	"time"
+
+	"packetboat/internal/contact"
+	"packetboat/internal/field"
+	"packetboat/internal/id"
+)
+
+// target is a field of contacts: what kind it is, and where its value is found.
+type target struct {
+	kind  kind
+	place place
+	name  string // of the column, or the key within the place
+
+	nullable bool // of a column
+	whole    bool // a column of whole numbers
+	lower    bool // text that is kept in lower case and ASCII
+
+	// vocabulary returns the canonical spelling of one of the words of a choice;
+	// ok is false for what is none, and expected says what would be. Nil: any text.
+	vocabulary func(word string) (canonical string, ok bool)
+	expected   string
+
+	// value returns a string, a *string, an int64, a float64, a bool, a
+	// time.Time, a *time.Time, or a []string.
+	value func(s *Subject) any
+}
+
+// place is where a value is stored.
+type place int
+
+const (
+	ofContact  place = iota // a column of contact c
+	ofActivity              // a column of contact_activity a
+	ofCustom                // a key of c.custom_fields
+	ofTouch                 // a key of a.touch
+	ofDomain                // a column of mail_domain, by c.email_domain
+	elsewhere               // asked for in a way of its own
+)
+
+// The prefixes of fields that tenants declare.
+const (
+	customPrefix   = "custom_fields."
+	typePrefix     = "subscriptions."
+	categoryPrefix = "category_subscriptions."
+)
+
+// The codes of what a field may lack.
+const (
+	codeField     = "UNKNOWN_FIELD"
+	codeType      = "INVALID_EMAIL_TYPE"
+	codeCategory  = "INVALID_CATEGORY"
+	codeStage     = "INVALID_STAGE"
+	codeSegment   = "INVALID_SEGMENT"
+	unknownColumn = "there is no such field"
+)
+
+// field returns the field with a name, or a message and a code for its lack.
+func (s Schema) field(name string) (t target, problem, code string) {
+	if t, ok := columns[name]; ok {
+		return t, "", ""
+	}
+	if key, ok := strings.CutPrefix(name, customPrefix); ok {
+		f, ok := s.Fields[key]
+		if !ok {
+			return target{}, "there is no custom field " + clip(key), codeField
+		}
+		return custom(f), "", ""
+	}
+	if key, ok := strings.CutPrefix(name, typePrefix); ok {
+		if _, ok := s.emailType(key); !ok {
+			return target{kind: consentKind, place: elsewhere}, "there is no email type " + clip(key), codeType
+		}
+		return target{kind: consentKind, place: elsewhere}, "", ""
+	}
+	if key, ok := strings.CutPrefix(name, categoryPrefix); ok {
+		c, isID := id.Parse[id.Category](key)
+		if !isID || !s.category(c) {
+			return target{kind: consentKind, place: elsewhere}, "there is no category " + clip(key), codeCategory
+		}
+		return target{kind: consentKind, place: elsewhere}, "", ""
+	}
+	return target{}, unknownColumn, codeField
+}
+
+// kinds are those of custom fields.
+var kinds = map[field.Type]kind{
+	field.String: textKind, field.Email: textKind, field.URL: textKind,
+	field.Number: numberKind, field.Currency: numberKind, field.Boolean: booleanKind,
+	field.Date: dateKind, field.DateTime: momentKind, field.Time: clockKind, field.Tags: tagsKind,
+	field.Enum: choiceKind, field.TimeZone: choiceKind, field.Country: choiceKind, field.Contact: referenceKind,
+}
+
+func custom(f field.Field) target {
+	t := target{kind: kinds[f.Type], place: ofCustom, name: f.Key, nullable: true}
+	switch f.Type {
+	case field.Email:
+		t.lower = true
+	case field.Country:
+		t.vocabulary, t.expected = field.CountryCode, aCountry
+	case field.TimeZone:
+		t.vocabulary, t.expected = timeZone, aTimeZone
+	}
+	t.value = func(s *Subject) any { return s.Contact.CustomFields[f.Key] }
+	if f.Type == field.DateTime {
+		t.value = func(s *Subject) any {
+			text, _ := s.Contact.CustomFields[f.Key].(string)
+			at, err := time.Parse(time.RFC3339, text)
+			if err != nil {
+				return nil
+			}
+			return at
+		}
+	}
+	return t
+}
+
+const (
+	aCountry  = "a country code of two letters (ISO 3166-1)"
+	aTimeZone = "the IANA name of a time zone"
+)
+
+func timeZone(s string) (string, bool) { return s, field.ValidTimeZone(s) }
+
+// words makes the vocabulary of a choice that is closed.
+func words[T ~string](list ...T) (func(string) (string, bool), string) {
+	return func(s string) (string, bool) {
+		s = strings.ToLower(s)
+		for _, w := range list {
+			if string(w) == s {
+				return s, true
+			}
+		}
+		return s, false
+	}, "one of " + join(list)
+}
+
+// columns are the fields that every contact has.
+var columns = func() map[string]target {
+	all := map[string]target{}
+	add := func(name string, t target, value func(s *Subject) any) {
+		t.name, t.value = name, value
+		all[name] = t
+	}
+	person := func(name string, t target, value func(c *contact.Contact) any) {
+		add(name, t, func(s *Subject) any { return value(&s.Contact) })
+	}
+	text := target{kind: textKind, nullable: true}
+	plain := target{kind: textKind, lower: true}
+	moment, known := target{kind: momentKind, nullable: true}, target{kind: momentKind}
+	choice := func(vocabulary func(string) (string, bool), expected string) target {
+		return target{kind: choiceKind, nullable: true, vocabulary: vocabulary, expected: expected}
+	}
+	active := func(t target) target { t.place = ofActivity; return t }
+
+	person("id", target{kind: referenceKind}, func(c *contact.Contact) any { return string(c.ID) })
+	person("tenant_id", target{kind: referenceKind}, func(c *contact.Contact) any { return string(c.Tenant) })
+	person("email", plain, func(c *contact.Contact) any { return c.Email })
+	person("email_domain", plain, func(c *contact.Contact) any { return c.EmailDomain })
+	person("external_id", text, func(c *contact.Contact) any { return c.ExternalID })
+	person("first_name", text, func(c *contact.Contact) any { return c.FirstName })
+	person("last_name", text, func(c *contact.Contact) any { return c.LastName })
+	person("full_name", text, func(c *contact.Contact) any { return c.FullName })
+	person("title", text, func(c *contact.Contact) any { return c.Title })
+	person("company", text, func(c *contact.Contact) any { return c.Company })
+	person("phone", text, func(c *contact.Contact) any { return c.Phone })
+	person("website", text, func(c *contact.Contact) any { return c.Website })
+	person("address_line1", text, func(c *contact.Contact) any { return c.AddressLine1 })
+	person("address_line2", text, func(c *contact.Contact) any { return c.AddressLine2 })
+	person("city", text, func(c *contact.Contact) any { return c.City })
+	person("state", text, func(c *contact.Contact) any { return c.State })
+	person("postal_code", text, func(c *contact.Contact) any { return c.PostalCode })
+	person("country", choice(field.CountryCode, aCountry), func(c *contact.Contact) any { return c.Country })
+	person("timezone", choice(timeZone, aTimeZone), func(c *contact.Contact) any { return c.Timezone })
+	person("source", text, func(c *contact.Contact) any { return c.Source })
+	person("tags", target{kind: tagsKind}, func(c *contact.Contact) any { return c.Tags })
+
+	statuses, expected := words(contact.Statuses()...)
+	person("global_status", target{kind: choiceKind, vocabulary: statuses, expected: expected}, func(c *contact.Contact) any { return string(c.Status) })
+	person("status_before_suppress", choice(statuses, expected), func(c *contact.Contact) any { return string(c.StatusBeforeSuppress) })
+	person("do_not_contact", target{kind: booleanKind}, func(c *contact.Contact) any { return c.DoNotContact })
+	person("prospect_score", target{kind: numberKind}, func(c *contact.Contact) any { return c.ProspectScore })
+	person("customer_score", target{kind: numberKind}, func(c *contact.Contact) any { return c.CustomerScore })
+	person("score_updated_at", moment, func(c *contact.Contact) any { return c.ScoreUpdatedAt })
+	person("created_at", known, func(c *contact.Contact) any { return c.CreatedAt })
+	person("updated_at", known, func(c *contact.Contact) any { return c.UpdatedAt })
+	person("anonymized_at", moment, func(c *contact.Contact) any { return c.AnonymizedAt })
+	person("suppressed_at", moment, func(c *contact.Contact) any { return c.SuppressedAt })
+	person("unsubscribed_at", moment, func(c *contact.Contact) any { return c.UnsubscribedAt })
+
+	person("last_activity_at", active(moment), func(c *contact.Contact) any { return c.LastActivityAt })
+	person("last_activity_pending", active(target{kind: booleanKind}), func(c *contact.Contact) any { return c.LastActivityPending })
+	person("last_email_sent_at", active(moment), func(c *contact.Contact) any { return c.LastEmailSentAt })
+	person("last_email_opened_at", active(moment), func(c *contact.Contact) any { return c.LastEmailOpenedAt })
+	person("last_email_clicked_at", active(moment), func(c *contact.Contact) any { return c.LastEmailClickedAt })
+	person("last_page_viewed_at", active(moment), func(c *contact.Contact) any { return c.LastPageViewedAt })
+	counter := active(target{kind: numberKind, whole: true})
+	person("total_emails_sent", counter, func(c *contact.Contact) any { return c.TotalEmailsSent })
+	person("total_emails_opened", counter, func(c *contact.Contact) any { return c.TotalEmailsOpened })
+	person("total_emails_clicked", counter, func(c *contact.Contact) any { return c.TotalEmailsClicked })
+	person("bounce_type", active(choice(words(contact.BounceHard, contact.BounceSoft))), func(c *contact.Contact) any { return c.BounceType })
+	health := active(choice(words(contact.Healthy, contact.Watch, contact.AtRisk, contact.Blocked)))
+	health.nullable = false
+	person("deliverability_status", health, func(c *contact.Contact) any { return string(c.DeliverabilityStatus) })
+	person("deliverability_reason", active(text), func(c *contact.Contact) any { return c.DeliverabilityReason })
+	person("deliverability_updated_at", active(known), func(c *contact.Contact) any { return c.DeliverabilityUpdatedAt })
+
+	touch := func(name string, t target, value func(t contact.Touches) any) {
+		t.place = ofTouch
+		add(name, t, func(s *Subject) any {
+			touches, err := s.Contact.Touches()
+			if err != nil { // not what we wrote: nothing is known
+				return nil
+			}
+			return value(touches)
+		})
+	}
+	touch("first_touch_at", moment, func(t contact.Touches) any { return t.FirstAt })
+	touch("first_touch_campaign", text, func(t contact.Touches) any { return t.FirstCampaign })
+	touch("first_touch_country", choice(field.CountryCode, aCountry), func(t contact.Touches) any { return t.FirstCountry })
+	touch("first_touch_landing_url", text, func(t contact.Touches) any { return t.FirstLandingURL })
+	touch("first_touch_medium", text, func(t contact.Touches) any { return t.FirstMedium })
+	touch("first_touch_referrer", text, func(t contact.Touches) any { return t.FirstReferrer })
+	touch("first_touch_source", text, func(t contact.Touches) any { return t.FirstSource })
+	touch("first_touch_timezone", choice(timeZone, aTimeZone), func(t contact.Touches) any { return t.FirstTimezone })
+	touch("last_touch_at", moment, func(t contact.Touches) any { return t.LastAt })
+	touch("last_touch_campaign", text, func(t contact.Touches) any { return t.LastCampaign })
+	touch("last_touch_medium", text, func(t contact.Touches) any { return t.LastMedium })
+	touch("last_touch_source", text, func(t contact.Touches) any { return t.LastSource })
+
+	add("mx_record", target{kind: textKind, place: ofDomain, nullable: true}, func(s *Subject) any { return s.MXRecord })
+	provider := choice(words("gmail", "google_workspace", "outlook", "microsoft365", "yahoo", "aol", "icloud", "proton", "zoho", "other"))
+	provider.place = ofDomain
+	add("smtp_provider", provider, func(s *Subject) any { return s.SMTPProvider })
+
+	add("stage", target{kind: choiceKind, place: elsewhere}, nil)
+	add("stage_id", target{kind: choiceKind, place: elsewhere}, nil)
+	add("list", target{kind: listKind, place: elsewhere}, nil)
+	return all
+}()

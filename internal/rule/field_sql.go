@@ -1,0 +1,348 @@
+package rule
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+func (f Field) sql(b *builder) string {
+	t, problem, _ := b.env.field(f.Name)
+	op, negative := f.Operator.positive()
+	p := never
+	switch {
+	case t.place == elsewhere:
+		return f.delegate(b, t)
+	case problem == "":
+		p = b.field(t, op, f.Value)
+	}
+	if negative {
+		return not(p)
+	}
+	return p
+}
+
+// delegate asks what another leaf asks too, or what is known by its id.
+func (f Field) delegate(b *builder, t target) string {
+	if t.kind != choiceKind {
+		return f.other(t).sql(b)
+	}
+	op, negative := f.Operator.positive()
+	p := never
+	if op == IsSet {
+		p = "c.stage_id IS NOT NULL"
+	} else if stages := f.stages(b.env); len(stages) > 0 {
+		p = "(c.stage_id IS NOT NULL AND c.stage_id" + in(b, stages) + ")"
+	}
+	if negative {
+		return not(p)
+	}
+	return p
+}
+
+// other returns the leaf that means the same.
+func (f Field) other(t target) leaf {
+	if t.kind == listKind {
+		return List{Keys: f.Value.Texts, Operator: f.Operator}
+	}
+	if key, ok := strings.CutPrefix(f.Name, typePrefix); ok {
+		return Subscription{TypeKey: key, Operator: f.Operator}
+	}
+	return Subscription{Category: id.Category(strings.TrimPrefix(f.Name, categoryPrefix)), Operator: f.Operator}
+}
+
+// stages returns the stages that the field's value names and that there are.
+func (f Field) stages(env Env) []id.Stage {
+	var list []id.Stage
+	for _, s := range f.Value.Texts {
+		if st, ok := env.stage(s); ok {
+			list = append(list, st.ID)
+		}
+	}
+	return list
+}
+
+// field renders a positive operator: a predicate that is never null.
+func (b *builder) field(t target, op Operator, v Value) string {
+	if t.place == ofActivity || t.place == ofTouch {
+		b.activity = true
+	}
+	if t.place != ofDomain {
+		return b.test(t, op, v)
+	}
+	return "c.email_domain IN (SELECT d.domain FROM mail_domain AS d WHERE " + b.test(t, op, v) + ")"
+}
+
+func (b *builder) test(t target, op Operator, v Value) string {
+	switch t.kind {
+	case textKind:
+		return b.text(t, op, v)
+	case numberKind:
+		return b.number(t, op, v)
+	case booleanKind:
+		return b.boolean(t, op, v)
+	case dateKind:
+		return b.day(t, op, v)
+	case momentKind:
+		return b.moment(t, op, v)
+	case clockKind:
+		return b.clock(t, op, v)
+	case tagsKind:
+		return b.tags(t, op, v)
+	}
+	x := b.string(t)
+	if op == IsSet {
+		return isSet(x)
+	}
+	return t.known(x, x+in(b, v.Texts))
+}
+
+// string is the text of a field, or of a reference.
+func (b *builder) string(t target) string {
+	switch t.place {
+	case ofCustom:
+		return b.db.JSONText("c.custom_fields", t.name)
+	case ofTouch:
+		return b.db.JSONText("a.touch", t.name)
+	}
+	return t.column()
+}
+
+func (t target) column() string {
+	switch t.place {
+	case ofActivity:
+		return "a." + t.name
+	case ofDomain:
+		return "d." + t.name
+	}
+	return "c." + t.name
+}
+
+// known makes a predicate over an expression x false where x is null. A
+// condition on a column stays one that an index of the column can serve.
+func (t target) known(x, predicate string) string {
+	switch {
+	case t.place == ofCustom || t.place == ofTouch:
+		return "COALESCE(" + predicate + ", FALSE)"
+	case t.nullable:
+		return "(" + x + " IS NOT NULL AND " + predicate + ")"
+	}
+	return "(" + predicate + ")"
+}
+
+func isSet(x string) string { return "COALESCE(" + x + ", '') <> ''" }
+
+func (b *builder) text(t target, op Operator, v Value) string {
+	x := b.string(t)
+	if op == IsSet {
+		return isSet(x)
+	}
+	folded := make([]string, len(v.Texts))
+	for i, s := range v.Texts {
+		folded[i] = fold(s)
+	}
+	if !t.lower {
+		x = b.db.Lower(x)
+		if from, to := variants(folded); from != "" {
+			x = "translate(" + x + ", " + b.arg(from) + ", " + b.arg(to) + ")"
+		}
+	}
+	if op == Equals || op == In {
+		return t.known(x, x+in(b, folded))
+	}
+	return t.known(x, x+" LIKE "+b.arg(pattern(op, folded[0]))+` ESCAPE '\'`)
+}
+
+func (b *builder) number(t target, op Operator, v Value) string {
+	x := t.column()
+	switch {
+	case t.place == ofCustom:
+		x = b.db.JSONNumber("c.custom_fields", t.name)
+	case t.whole: // a whole number compares with any
+		x = "CAST(" + x + " AS DOUBLE PRECISION)"
+	}
+	compare := ""
+	switch op {
+	case IsSet:
+		return x + " IS NOT NULL"
+	case In:
+		return t.known(x, x+b.db.In(b.place(sqldb.Numbers(b.db, v.Numbers))))
+	case Between:
+		return t.known(x, x+" BETWEEN "+b.arg(v.Numbers[0])+" AND "+b.arg(v.Numbers[1]))
+	case GreaterThan:
+		compare = " > "
+	case GreaterOrEqual:
+		compare = " >= "
+	case LessThan:
+		compare = " < "
+	case LessOrEqual:
+		compare = " <= "
+	default:
+		compare = " = "
+	}
+	return t.known(x, x+compare+b.arg(v.Numbers[0]))
+}
+
+func (b *builder) boolean(t target, op Operator, v Value) string {
+	x := t.column()
+	if t.place == ofCustom {
+		x = b.db.JSONBool("c.custom_fields", t.name)
+	}
+	switch {
+	case op == IsSet:
+		return x + " IS NOT NULL"
+	case op == IsTrue, op == Equals && v.Bool:
+		return t.known(x, x)
+	}
+	return t.known(x, "NOT "+x)
+}
+
+// day tests a field that holds days, as YYYY-MM-DD.
+func (b *builder) day(t target, op Operator, v Value) string {
+	x := b.db.Bytewise(b.string(t))
+	switch op {
+	case IsSet:
+		return isSet(b.string(t))
+	case AnniversaryInNext:
+		s := anniversary(v.Span, b.env)
+		p := x + " < " + b.arg(dayText(s.before))
+		if !s.whole {
+			join := " AND "
+			if s.from > s.to {
+				join = " OR "
+			}
+			md := "substr(" + x + ", 6, 5)"
+			p += " AND (" + md + " >= " + b.arg(s.from) + join + md + " <= " + b.arg(s.to) + ")"
+		}
+		return t.known(x, p+" AND "+x+" <> ''")
+	}
+	return t.known(x, b.within(x, days(op, v, b.env), func(at time.Time) any { return dayText(at) })+" AND "+x+" <> ''")
+}
+
+// moment tests a field that holds moments: microseconds in a column, a text of
+// UTC with milliseconds in a custom field.
+func (b *builder) moment(t target, op Operator, v Value) string {
+	x, encode := t.column(), func(at time.Time) any { return sqldb.Micros(at) }
+	switch t.place {
+	case ofCustom:
+		x, encode = b.db.Bytewise(b.string(t)), func(at time.Time) any { return momentText(at) }
+	case ofTouch: // a number in JSON
+		x, encode = b.db.JSONNumber("a.touch", t.name), func(at time.Time) any { return float64(sqldb.Micros(at)) }
+	}
+	if op == IsSet {
+		return x + " IS NOT NULL"
+	}
+	list := intervals(op, v, b.env)
+	if len(list) == 1 {
+		return t.known(x, b.within(x, list[0], encode))
+	}
+	tests := make([]string, len(list))
+	for i := range list {
+		tests[i] = b.within("y.v", list[i], encode)
+	}
+	return "EXISTS (SELECT 1 FROM (SELECT " + x + " AS v LIMIT 1) AS y WHERE " + joined(tests, Or) + ")"
+}
+
+// within tests whether an expression lies in an interval.
+func (b *builder) within(x string, i interval, encode func(time.Time) any) string {
+	var tests []string
+	if !i.from.IsZero() {
+		tests = append(tests, x+" >= "+b.arg(encode(i.from)))
+	}
+	if !i.to.IsZero() {
+		tests = append(tests, x+" < "+b.arg(encode(i.to)))
+	}
+	return strings.Join(tests, " AND ")
+}
+
+// dayText returns a day as it is stored. What lies beyond the years that can be
+// stored comes before, or behind, all that is.
+func dayText(day time.Time) string {
+	switch y := day.Year(); {
+	case y < 0:
+		return ""
+	case y > 9999:
+		return ":"
+	}
+	return day.Format(time.DateOnly)
+}
+
+// momentText returns the first stored spelling that is not before at.
+func momentText(at time.Time) string {
+	at = at.UTC().Add(time.Millisecond - 1).Truncate(time.Millisecond)
+	switch y := at.Year(); {
+	case y < 1:
+		return ""
+	case y > 9999:
+		return ":"
+	}
+	return at.Format("2006-01-02T15:04:05.000Z")
+}
+
+func (b *builder) clock(t target, op Operator, v Value) string {
+	x := b.string(t)
+	if op == IsSet {
+		return isSet(x)
+	}
+	guard := x + " <> '' AND "
+	x = b.db.Bytewise("substr(" + x + " || ':00', 1, 8)")
+	first := b.arg(seconds(v.Texts[0]))
+	var p string
+	switch op {
+	case Before:
+		p = x + " < " + first
+	case After:
+		p = x + " > " + first
+	case Between:
+		join := " AND "
+		if seconds(v.Texts[0]) > seconds(v.Texts[1]) { // past midnight
+			join = " OR "
+		}
+		p = "(" + x + " >= " + first + join + x + " <= " + b.arg(seconds(v.Texts[1])) + ")"
+	default:
+		p = x + " = " + first
+	}
+	return t.known(x, guard+p)
+}
+
+// seconds returns a time of day as HH:MM:SS.
+func seconds(s string) string { return (s + ":00")[:len(time.TimeOnly)] }
+
+func (b *builder) tags(t target, op Operator, v Value) string {
+	x := t.column()
+	if t.place == ofCustom {
+		x = "c.custom_fields -> '" + t.name + "'"
+	}
+	if op == IsSet {
+		return t.known(x, x+" <> '[]'")
+	}
+	if op == HasAny {
+		return "COALESCE(" + b.db.AnyElement(x, b.place(sqldb.List(b.db, v.Texts))) + ", FALSE)"
+	}
+	all, err := json.Marshal(v.Texts)
+	if err != nil { // strings always encode
+		panic("rule: " + err.Error())
+	}
+	return "COALESCE(" + b.db.JSONContains("("+x+")", b.place(string(all))) + ", FALSE)"
+}
+
+// joined combines predicates. Many are paired in the form of a tree, because
+// databases bound how deep an expression may be.
+func joined(tests []string, logic Logic) string {
+	word := " " + strings.ToUpper(string(logic)) + " "
+	switch n := len(tests); {
+	case n == 0 && logic == Or:
+		return never
+	case n == 0:
+		return always
+	case n == 1:
+		return tests[0]
+	case n > 8:
+		return "(" + joined(slices.Clone(tests[:n/2]), logic) + word + joined(tests[n/2:], logic) + ")"
+	}
+	return "(" + strings.Join(tests, word) + ")"
+}

@@ -1,0 +1,87 @@
+package rule
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Texts are compared whatever their case. No two of SQLite, PostgreSQL and Go
+// agree on what that means: SQLite folds ASCII, PostgreSQL what the locale of
+// the database says. All three can fold ASCII, and all three can replace some
+// characters by others. So a text is folded to ASCII's lower case, and beyond
+// that in the letters of the needle only, each to one member of its orbit
+// (Unicode simple case folding): that decides the same as folding every letter,
+// and costs nothing where the needle is ASCII. Letters outside ASCII never equal
+// letters within it (the Kelvin sign is no k).
+
+// fold returns s with every letter replaced by the one that stands for all its
+// cases.
+func fold(s string) string { return strings.Map(foldRune, s) }
+
+func foldRune(r rune) rune {
+	if r < utf8.RuneSelf {
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}
+	least := r
+	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+		if f >= utf8.RuneSelf {
+			least = min(least, f)
+		}
+	}
+	return least
+}
+
+// variants returns the letters that fold to a letter outside ASCII of folded
+// texts, and what each is replaced by.
+func variants(folded []string) (from, to string) {
+	var letters []rune
+	for _, s := range folded {
+		for _, r := range s {
+			if r >= utf8.RuneSelf && !slices.Contains(letters, r) {
+				letters = append(letters, r)
+			}
+		}
+	}
+	var f, t strings.Builder
+	for _, r := range letters {
+		for v := unicode.SimpleFold(r); v != r; v = unicode.SimpleFold(v) {
+			if v >= utf8.RuneSelf {
+				f.WriteRune(v)
+				t.WriteRune(r)
+			}
+		}
+	}
+	return f.String(), t.String()
+}
+
+var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
+// pattern returns the LIKE pattern of a text operator, with ESCAPE '\'.
+func pattern(op Operator, needle string) string {
+	needle = likeEscaper.Replace(needle)
+	switch op {
+	case StartsWith:
+		return needle + "%"
+	case EndsWith:
+		return "%" + needle
+	}
+	return "%" + needle + "%"
+}
+
+// compare applies a text operator to two folded texts.
+func compare(op Operator, s, needle string) bool {
+	switch op {
+	case Contains:
+		return strings.Contains(s, needle)
+	case StartsWith:
+		return strings.HasPrefix(s, needle)
+	case EndsWith:
+		return strings.HasSuffix(s, needle)
+	}
+	return s == needle
+}

@@ -1,0 +1,115 @@
+package rule
+
+import "slices"
+
+// kind says which operators a field of contacts has, and what its values are
+// (the rows of the table of contract 6.3).
+type kind int
+
+const (
+	textKind kind = iota + 1
+	numberKind
+	booleanKind
+	choiceKind // one of a vocabulary: enum, country, time zone, status, stage
+	dateKind
+	momentKind
+	clockKind
+	tagsKind
+	referenceKind // to a record, by its id
+	listKind
+	consentKind
+)
+
+var dateOperators = []Operator{
+	On, NotOn, Before, After, OnOrBefore, OnOrAfter, Between, InTheLast, NotInTheLast, InTheNext, MoreThanAgo, AnniversaryInNext, IsSet, IsNotSet,
+}
+
+// operators are those that fields of a kind have.
+var operators = map[kind][]Operator{
+	textKind:      {Equals, NotEquals, Contains, NotContains, StartsWith, EndsWith, In, NotIn, IsSet, IsNotSet},
+	numberKind:    {Equals, NotEquals, GreaterThan, GreaterOrEqual, LessThan, LessOrEqual, Between, In, NotIn, IsSet, IsNotSet},
+	booleanKind:   {Equals, IsTrue, IsFalse, IsSet, IsNotSet},
+	choiceKind:    {Equals, NotEquals, In, NotIn, IsSet, IsNotSet},
+	dateKind:      dateOperators,
+	momentKind:    dateOperators,
+	clockKind:     {Equals, Before, After, Between, IsSet, IsNotSet},
+	tagsKind:      {HasAny, HasAll, HasNone, IsSet, IsNotSet},
+	referenceKind: {Equals, NotEquals, IsSet, IsNotSet},
+	listKind:      {In, NotIn},
+	consentKind:   {Subscribed, Unsubscribed},
+}
+
+// aliases are other spellings of operators that callers may write (contract D21).
+var aliases = map[string]Operator{
+	"eq": Equals, "is": Equals, "=": Equals,
+	"neq": NotEquals, "is_not": NotEquals, "!=": NotEquals,
+	"gt": GreaterThan, "gte": GreaterOrEqual, "lt": LessThan, "lte": LessOrEqual,
+	"exists": IsSet, "not_exists": IsNotSet, "is_empty": IsNotSet,
+}
+
+// canonical returns the operator that a caller wrote.
+func canonical(s string) Operator {
+	if op, ok := aliases[s]; ok {
+		return op
+	}
+	return Operator(s)
+}
+
+// operator returns the canonical operator for a field of a kind, if it has it.
+func (k kind) operator(s string) (Operator, bool) {
+	op := canonical(s)
+	if k == tagsKind && op == Contains {
+		op = HasAny
+	}
+	return op, slices.Contains(operators[k], op)
+}
+
+// positives maps each operator that says "not" to the one it denies. That
+// negative operators match what is unset follows from it (contract D20).
+var positives = map[Operator]Operator{
+	NotEquals:    Equals,
+	NotContains:  Contains,
+	NotIn:        In,
+	HasNone:      HasAny,
+	NotOn:        On,
+	NotInTheLast: InTheLast,
+	IsNotSet:     IsSet,
+	Unsubscribed: Subscribed,
+	DidNot:       Did,
+	NotListed:    Listed,
+	Never:        Ever,
+}
+
+// positive returns op without its negation, and whether it had one.
+func (op Operator) positive() (Operator, bool) {
+	if p, ok := positives[op]; ok {
+		return p, true
+	}
+	return op, false
+}
+
+// shape says what an operator is written with.
+type shape int
+
+const (
+	nothing  shape = iota
+	oneValue       // of the field's kind
+	twoValues      // the first not after the second
+	manyValues
+	aSpan // {"amount", "unit"}
+)
+
+// shape returns what op is written with.
+func (op Operator) shape() shape {
+	switch op {
+	case IsSet, IsNotSet, IsTrue, IsFalse, Subscribed, Unsubscribed:
+		return nothing
+	case Between:
+		return twoValues
+	case In, NotIn, HasAny, HasAll, HasNone:
+		return manyValues
+	case InTheLast, NotInTheLast, InTheNext, MoreThanAgo, AnniversaryInNext:
+		return aSpan
+	}
+	return oneValue
+}

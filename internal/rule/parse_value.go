@@ -1,0 +1,296 @@
+package rule
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// whole reads a whole number within bounds, which must be there.
+func (p *parser) whole(n *node, path string, least, most int) int {
+	if n == nil {
+		p.add(path, "required")
+		return 0
+	}
+	num, ok := n.value.(json.Number)
+	if !ok {
+		p.add(path, "must be a number")
+		return 0
+	}
+	f, err := strconv.ParseFloat(num.String(), 64)
+	if err != nil || f != math.Trunc(f) || f < float64(least) || f > float64(most) {
+		p.add(path, "must be a whole number from %d to %d", least, most)
+		return 0
+	}
+	return int(f)
+}
+
+// number reads a number.
+func (p *parser) number(n *node, path string) float64 {
+	num, ok := n.value.(json.Number)
+	if !ok {
+		p.add(path, "must be a number")
+		return 0
+	}
+	f, err := strconv.ParseFloat(num.String(), 64)
+	if err != nil {
+		p.add(path, "is too large a number")
+		return 0
+	}
+	if f == 0 { // there is one zero only
+		return 0
+	}
+	return f
+}
+
+// window reads {"in_the_last": span} or {"from", "to"}; nil when it is absent.
+func (l leafReader) window(member string) *Window {
+	n := l.n.member(member)
+	if n == nil {
+		return nil
+	}
+	path := l.path + "." + member
+	if n.object == nil {
+		l.add(path, `must be an object: {"in_the_last": {amount, unit}} or {"from", "to"}`)
+		return nil
+	}
+	last, from, to := n.member("in_the_last"), n.member("from"), n.member("to")
+	if last != nil {
+		if from != nil || to != nil {
+			l.add(path, "has either in_the_last, or from and to")
+		}
+		return &Window{InTheLast: new(l.span(last, path+".in_the_last"))}
+	}
+	if from == nil && to == nil {
+		return nil
+	}
+	w := &Window{}
+	if from != nil {
+		w.From = new(l.date(from, path+".from"))
+	}
+	if to != nil {
+		w.To = new(l.date(to, path+".to"))
+	}
+	if from != nil && to != nil && w.From.after(*w.To) {
+		l.add(path, "from must not be after to")
+	}
+	return w
+}
+
+// span reads {"amount", "unit"}.
+func (p *parser) span(n *node, path string) Span {
+	if n.object == nil {
+		p.add(path, `must be an object such as {"amount": 30, "unit": "day"}`)
+		return Span{}
+	}
+	s := Span{Amount: p.whole(n.member("amount"), path+".amount", 1, maxSpan)}
+	unit, _ := n.text("unit")
+	switch s.Unit = Unit(strings.TrimSuffix(strings.ToLower(unit), "s")); s.Unit {
+	case Hour, Day, Week, Month, Year:
+	default:
+		p.add(path+".unit", "must be hour, day, week, month or year")
+	}
+	return s
+}
+
+// dateLayouts are how callers may write a moment (contract 3.5); without an
+// offset it is UTC.
+var dateLayouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04"}
+
+// date reads a moment or a day.
+func (p *parser) date(n *node, path string) Date {
+	s, ok := n.value.(string)
+	if d, parsed := parseDate(strings.TrimSpace(s)); ok && parsed {
+		return d
+	}
+	p.add(path, "must be a date such as 2026-03-01, or a date and time such as 2026-03-01T09:30:00Z")
+	return Date{}
+}
+
+func parseDate(s string) (Date, bool) {
+	if t, err := time.Parse(time.DateOnly, s); err == nil && t.Year() >= 1 {
+		return Date{t, true}, true
+	}
+	for _, layout := range dateLayouts {
+		if t, err := time.Parse(layout, s); err == nil {
+			t = t.UTC().Truncate(time.Microsecond)
+			return Date{t, false}, t.Year() >= 1 && t.Year() <= 9999
+		}
+	}
+	return Date{}, false
+}
+
+// day reads a day. Of a date and time it is the day as written: a field that
+// holds days ignores the time.
+func (p *parser) day(n *node, path string) Date {
+	s, _ := n.value.(string)
+	s = strings.TrimSpace(s)
+	if _, ok := parseDate(s); ok && len(s) > len(time.DateOnly) {
+		s = s[:len(time.DateOnly)]
+	}
+	d, ok := parseDate(s)
+	if !ok || !d.Day {
+		p.add(path, "must be a date such as 2026-03-01")
+	}
+	return d
+}
+
+// after reports whether d lies wholly after e, as far as that can be told
+// without a time zone.
+func (d Date) after(e Date) bool {
+	slack := time.Duration(0)
+	if d.Day != e.Day { // a day begins up to 14 hours before UTC's and ends 12 after
+		slack = 36 * time.Hour
+	}
+	return d.Moment.After(e.Moment.Add(slack))
+}
+
+// String returns the date as it is encoded.
+func (d Date) String() string {
+	switch {
+	case d.Day:
+		return d.Moment.Format(time.DateOnly)
+	case d.Moment.Nanosecond()%int(time.Millisecond) == 0:
+		return d.Moment.UTC().Format("2006-01-02T15:04:05.000Z")
+	}
+	return d.Moment.UTC().Format("2006-01-02T15:04:05.000000Z")
+}
+
+// custom reads a leaf about custom events.
+func (l leafReader) custom() Event {
+	e := Event{Name: strings.TrimSpace(l.text("event_name", false, 128)), Window: l.window("window"), Operator: l.operator(Did, DidNot)}
+	e.Count = l.count(e.Operator)
+	n := l.n.member("filters")
+	path := l.path + ".filters"
+	switch {
+	case n == nil:
+		return e
+	case !n.isArray:
+		l.add(path, "must be an array of {property, operator, value}")
+		return e
+	case len(n.array) > maxFilters:
+		l.add(path, "at most %d", maxFilters)
+		return e
+	}
+	for i, f := range n.array {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		if f.object == nil {
+			l.add(at, "must be an object {property, operator, value}")
+			continue
+		}
+		e.Filters = append(e.Filters, leafReader{l.parser, f, at}.property())
+	}
+	return e
+}
+
+// propertyOperators are those of texts, numbers, booleans and dates: which of
+// them apply is for the value to say that is found (contract E4).
+var propertyOperators = func() []Operator {
+	var list []Operator
+	for _, k := range []kind{textKind, numberKind, booleanKind, dateKind} {
+		list = append(list, operators[k]...)
+	}
+	return unique(list)
+}()
+
+func (l leafReader) property() Property {
+	f := Property{Path: l.text("property", true, maxPath), Operator: l.operator(propertyOperators...)}
+	if f.Operator == "" || f.Operator.shape() == nothing {
+		return f
+	}
+	n, path := l.n.member("value"), l.path+".value"
+	if n == nil {
+		l.add(path, "required")
+		return f
+	}
+	switch f.Operator {
+	case Contains, NotContains, StartsWith, EndsWith:
+		f.Value = l.needle(n, path)
+	case GreaterThan, GreaterOrEqual, LessThan, LessOrEqual:
+		f.Value = l.number(n, path)
+	case On, NotOn, Before, After, OnOrBefore, OnOrAfter:
+		f.Value = l.date(n, path)
+	case InTheLast, NotInTheLast, InTheNext, MoreThanAgo, AnniversaryInNext:
+		f.Value = l.span(n, path)
+	case Between:
+		f.Value = l.range2(n, path)
+	case In, NotIn:
+		f.Value = l.scalars(n, path)
+	default:
+		f.Value = l.scalar(n, path)
+	}
+	return f
+}
+
+// range2 reads two numbers, or two dates.
+func (p *parser) range2(n *node, path string) any {
+	if !n.isArray || len(n.array) != 2 {
+		p.add(path, "must be an array of two values")
+		return nil
+	}
+	if _, ok := n.array[0].value.(json.Number); ok {
+		return p.numbers(n, path)
+	}
+	return p.dates(n, path, p.date)
+}
+
+// numbers reads two numbers in order.
+func (p *parser) numbers(n *node, path string) []float64 {
+	a, b := p.number(n.array[0], path+"[0]"), p.number(n.array[1], path+"[1]")
+	if a > b {
+		p.add(path, "the first must not be larger than the second")
+	}
+	return []float64{a, b}
+}
+
+// dates reads two dates in order.
+func (p *parser) dates(n *node, path string, read func(*node, string) Date) []Date {
+	a, b := read(n.array[0], path+"[0]"), read(n.array[1], path+"[1]")
+	if a.after(b) {
+		p.add(path, "the first must not be after the second")
+	}
+	return []Date{a, b}
+}
+
+// scalar reads a string, a number or a boolean.
+func (p *parser) scalar(n *node, path string) any {
+	switch v := n.value.(type) {
+	case json.Number:
+		return p.number(n, path)
+	case bool:
+		return v
+	case string:
+		return p.needle(n, path)
+	}
+	p.add(path, "must be a string, a number, true or false")
+	return nil
+}
+
+func (p *parser) scalars(n *node, path string) []any {
+	if !p.many(n, path) {
+		return nil
+	}
+	list := make([]any, len(n.array))
+	for i, e := range n.array {
+		list[i] = p.scalar(e, fmt.Sprintf("%s[%d]", path, i))
+	}
+	return unique(list)
+}
+
+// many reports whether n is an array of a number of values that is taken.
+func (p *parser) many(n *node, path string) bool {
+	switch {
+	case !n.isArray:
+		p.add(path, "must be an array")
+	case len(n.array) == 0:
+		p.add(path, "must not be empty")
+	case len(n.array) > maxInList:
+		p.add(path, "at most %d values", maxInList)
+	default:
+		return true
+	}
+	return false
+}
