@@ -2,7 +2,6 @@ package contact
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"strings"
 	"time"
@@ -139,28 +138,15 @@ func names(format, separator string) string {
 // activityColumns are what is read; where a contact came from is not written here.
 var activityColumns = names("a.?", ", ") + ", a.touch"
 
-// activityRow holds the columns that need converting while a row is read.
-type activityRow struct {
-	last, settled, sent, opened, clicked, viewed, softSince, lastSoft sql.NullInt64
-	bounce, reason, touch                                             sql.NullString
-	updated                                                           int64
-}
-
-func (r *activityRow) dest(a *Activity) []any {
+// dest returns where the narrow columns are read to.
+func (a *Activity) dest() []any {
 	return []any{
-		&r.last, &a.LastActivityPending, &r.settled, &r.sent, &r.opened, &r.clicked, &r.viewed, &a.TotalEmailsSent,
-		&a.TotalEmailsOpened, &a.TotalEmailsClicked, &r.bounce, &a.softRun, &r.softSince, &r.lastSoft, &a.listed,
-		&a.DeliverabilityStatus, &r.reason, &r.updated, &r.touch,
+		sqldb.ToNullTime(&a.LastActivityAt), &a.LastActivityPending, sqldb.ToNullTime(&a.settledAt), sqldb.ToNullTime(&a.LastEmailSentAt),
+		sqldb.ToNullTime(&a.LastEmailOpenedAt), sqldb.ToNullTime(&a.LastEmailClickedAt), sqldb.ToNullTime(&a.LastPageViewedAt), sqldb.ToInt(&a.TotalEmailsSent),
+		sqldb.ToInt(&a.TotalEmailsOpened), sqldb.ToInt(&a.TotalEmailsClicked), sqldb.ToText(&a.BounceType), sqldb.ToInt(&a.softRun),
+		sqldb.ToNullTime(&a.softSince), sqldb.ToNullTime(&a.lastSoftAt), &a.listed,
+		sqldb.ToText(&a.DeliverabilityStatus), sqldb.ToText(&a.DeliverabilityReason), sqldb.ToTime(&a.DeliverabilityUpdatedAt), sqldb.ToText(&a.touch),
 	}
-}
-
-func (r *activityRow) into(a *Activity) {
-	a.LastActivityAt, a.settledAt = sqldb.NullTime(r.last), sqldb.NullTime(r.settled)
-	a.LastEmailSentAt, a.LastEmailOpenedAt = sqldb.NullTime(r.sent), sqldb.NullTime(r.opened)
-	a.LastEmailClickedAt, a.LastPageViewedAt = sqldb.NullTime(r.clicked), sqldb.NullTime(r.viewed)
-	a.softSince, a.lastSoftAt = sqldb.NullTime(r.softSince), sqldb.NullTime(r.lastSoft)
-	a.BounceType, a.DeliverabilityReason, a.touch = r.bounce.String, r.reason.String, r.touch.String
-	a.DeliverabilityUpdatedAt = sqldb.Time(r.updated)
 }
 
 func (a *Activity) values() []any {
@@ -171,14 +157,6 @@ func (a *Activity) values() []any {
 		sqldb.NullMicros(a.softSince), sqldb.NullMicros(a.lastSoftAt), a.listed, a.DeliverabilityStatus,
 		sqldb.Null(a.DeliverabilityReason), sqldb.Micros(a.DeliverabilityUpdatedAt),
 	}
-}
-
-func (a *Activity) insert(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contact id.Contact) error {
-	args := append([]any{tenant, contact}, a.values()...)
-	_, err := tx.Exec(ctx, `
-		INSERT INTO contact_activity (tenant_id, contact_id, `+names("?", ", ")+`)
-		VALUES (`+params(1, len(args))+`)`, args...)
-	return err
 }
 
 // saved is one activity to write back.
@@ -224,12 +202,7 @@ func standings(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Con
 		WHERE c.tenant_id = $1 AND c.id`+tx.In(2)+` ORDER BY c.id`+lock, tenant, sqldb.List(tx, ids))
 	return sqldb.Collect(rows, err, func(row func(...any) error) (*standing, error) {
 		s := &standing{}
-		var r activityRow
-		if err := row(append([]any{&s.contact, &s.status}, r.dest(&s.Activity)...)...); err != nil {
-			return nil, err
-		}
-		r.into(&s.Activity)
-		return s, nil
+		return s, row(append([]any{&s.contact, &s.status}, s.dest()...)...)
 	})
 }
 

@@ -2,7 +2,6 @@ package contact
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"strconv"
 	"strings"
@@ -146,17 +145,16 @@ func Sorts() []string {
 	return list
 }
 
-// by orders rows of c by their sort_value, nulls last, then by id.
+// by orders rows by the sort's column, nulls last, then by id.
 func (o order) by(asc bool) string {
-	switch {
-	case asc && o.nullable:
-		return ` ORDER BY sort_value ASC NULLS LAST, c.id ASC`
-	case asc:
-		return ` ORDER BY sort_value ASC, c.id ASC`
-	case o.nullable:
-		return ` ORDER BY sort_value DESC NULLS LAST, c.id DESC`
+	way, nulls := " DESC", ""
+	if asc {
+		way = " ASC"
 	}
-	return ` ORDER BY sort_value DESC, c.id DESC`
+	if o.nullable {
+		nulls = " NULLS LAST"
+	}
+	return ` ORDER BY ` + o.column + way + nulls + `, c.id` + way
 }
 
 func (o order) position(c *Contact) *Position {
@@ -182,8 +180,7 @@ func (o order) position(c *Contact) *Position {
 	return p
 }
 
-// joined is what a query needs that sorts or selects by activity: the page cannot
-// be found in the contacts' own rows.
+// joined brings a contact's activity to its own row.
 const joined = ` JOIN contact_activity a ON a.tenant_id = c.tenant_id AND a.contact_id = c.id `
 
 // statement gathers what is variable in a query of contacts c: joins,
@@ -297,23 +294,15 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Query) (Page, e
 	if err := s.seek(o, q); err != nil {
 		return Page{}, err
 	}
-	// The page is cut from the contacts' own rows where that can be done, so
-	// that no planner joins the whole table first.
-	if strings.HasPrefix(o.column, "a.") {
-		s.join()
-	}
-	by := o.by(q.Asc)
-	text := fmt.Sprintf(`
-		SELECT %s, c.added FROM (
-			SELECT c.*, %s AS added, %s AS sort_value FROM contact c %s
-			WHERE c.tenant_id = $1 %s %s LIMIT %s) AS c
-		JOIN contact_activity a ON a.tenant_id = c.tenant_id AND a.contact_id = c.id %s`,
-		selected, added, o.column, s.joins.String(), s.conditions.String(), by, s.arg(q.Limit+1), by)
+	s.join()
+	text := `
+		SELECT ` + selected + `, ` + added + ` FROM contact c ` + s.joins.String() + `
+		WHERE c.tenant_id = $1 ` + s.conditions.String() + o.by(q.Asc) + ` LIMIT ` + s.arg(q.Limit+1)
 	rows, err := db.Query(ctx, text, s.args...)
 	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (Contact, error) {
-		var at sql.NullInt64
-		c, err := scan(row, &at)
-		c.MemberAddedAt = sqldb.NullTime(at)
+		var at *time.Time
+		c, err := scan(row, sqldb.ToNullTime(&at))
+		c.MemberAddedAt = at
 		return c, err
 	})
 	if err != nil {

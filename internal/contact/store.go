@@ -3,7 +3,6 @@ package contact
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -59,26 +58,19 @@ const source = ` contact c JOIN contact_activity a ON a.tenant_id = c.tenant_id 
 // scan reads the selected columns, then what the query adds.
 func scan(row func(...any) error, more ...any) (Contact, error) {
 	var c Contact
-	var stage, before sql.NullString
 	var fields, tags, subs, cats string
-	var scored, anonymized, suppressed, unsubscribed sql.NullInt64
-	var created, updated int64
-	var a activityRow
 	dest := []any{
-		&c.Tenant, &c.ID, &c.Email, &c.EmailDomain, &c.ExternalID, &c.FirstName, &c.LastName, &c.FullName, &c.Title, &c.Company,
-		&c.Phone, &c.Website, &c.Timezone, &c.AddressLine1, &c.AddressLine2, &c.City, &c.State, &c.PostalCode, &c.Country,
-		&c.Source, &stage, &fields, &tags, &subs, &cats, &c.Status,
-		&before, &c.DoNotContact, &c.ProspectScore, &c.CustomerScore, &scored,
-		&created, &updated, &anonymized, &suppressed, &unsubscribed,
+		sqldb.ToText(&c.Tenant), sqldb.ToText(&c.ID), &c.Email, &c.EmailDomain, sqldb.ToNullText(&c.ExternalID),
+		sqldb.ToNullText(&c.FirstName), sqldb.ToNullText(&c.LastName), sqldb.ToNullText(&c.FullName), sqldb.ToNullText(&c.Title), sqldb.ToNullText(&c.Company),
+		sqldb.ToNullText(&c.Phone), sqldb.ToNullText(&c.Website), sqldb.ToNullText(&c.Timezone), sqldb.ToNullText(&c.AddressLine1), sqldb.ToNullText(&c.AddressLine2),
+		sqldb.ToNullText(&c.City), sqldb.ToNullText(&c.State), sqldb.ToNullText(&c.PostalCode), sqldb.ToNullText(&c.Country), sqldb.ToNullText(&c.Source),
+		sqldb.ToText(&c.Stage), &fields, &tags, &subs, &cats, sqldb.ToText(&c.Status),
+		sqldb.ToText(&c.StatusBeforeSuppress), &c.DoNotContact, &c.ProspectScore, &c.CustomerScore, sqldb.ToNullTime(&c.ScoreUpdatedAt),
+		sqldb.ToTime(&c.CreatedAt), sqldb.ToTime(&c.UpdatedAt), sqldb.ToNullTime(&c.AnonymizedAt), sqldb.ToNullTime(&c.SuppressedAt), sqldb.ToNullTime(&c.UnsubscribedAt),
 	}
-	if err := row(append(append(dest, a.dest(&c.Activity)...), more...)...); err != nil {
+	if err := row(append(append(dest, c.Activity.dest()...), more...)...); err != nil {
 		return Contact{}, err
 	}
-	a.into(&c.Activity)
-	c.Stage, c.StatusBeforeSuppress = id.Stage(stage.String), Status(before.String)
-	c.CreatedAt, c.UpdatedAt = sqldb.Time(created), sqldb.Time(updated)
-	c.ScoreUpdatedAt, c.AnonymizedAt = sqldb.NullTime(scored), sqldb.NullTime(anonymized)
-	c.SuppressedAt, c.UnsubscribedAt = sqldb.NullTime(suppressed), sqldb.NullTime(unsubscribed)
 	c.CustomFields, c.Tags = map[string]any{}, []string{}
 	c.Subscriptions, c.CategorySubscriptions = map[string]bool{}, map[id.Category]bool{}
 	for _, j := range []struct {
@@ -97,8 +89,12 @@ func scan(row func(...any) error, more ...any) (Contact, error) {
 
 // values are the contact's wide columns as they are stored.
 func (c *Contact) values() ([]any, error) {
-	var texts [4]string
+	texts := [4]string{"{}", "[]", "{}", "{}"}
+	lengths := [4]int{len(c.CustomFields), len(c.Tags), len(c.Subscriptions), len(c.CategorySubscriptions)}
 	for i, v := range []any{c.CustomFields, c.Tags, c.Subscriptions, c.CategorySubscriptions} {
+		if lengths[i] == 0 {
+			continue
+		}
 		b, err := json.Marshal(v)
 		if err != nil {
 			return nil, fmt.Errorf("contact %s: %w", c.ID, err)

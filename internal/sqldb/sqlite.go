@@ -45,7 +45,7 @@ func dsn(path string, immediate bool) string {
 }
 
 func openSQLite(ctx context.Context, path string) (*DB, error) {
-	w, err := driver.Open(dsn(path, true), functions)
+	w, err := driver.Open(dsn(path, true), prepared)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func openSQLite(ctx context.Context, path string) (*DB, error) {
 	if err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
-	r, err := driver.Open(dsn(path, false), functions)
+	r, err := driver.Open(dsn(path, false), prepared)
 	if err != nil {
 		return nil, errors.Join(err, conn.Close(), w.Close())
 	}
@@ -70,6 +70,16 @@ func openSQLite(ctx context.Context, path string) (*DB, error) {
 		reads:   reads,
 		closers: []func() error{reads.close, r.Close, wr.close, conn.Close, w.Close},
 	}}, nil
+}
+
+// prepared readies a connection: it plans a statement once, whatever is bound to
+// it later. Without that, a value that is compared with the condition of a
+// partial index makes SQLite prepare the statement anew each time it is run.
+func prepared(c *sqlite3.Conn) error {
+	if _, err := c.Config(sqlite3.DBCONFIG_ENABLE_QPSG, true); err != nil {
+		return err
+	}
+	return functions(c)
 }
 
 // writer is SQLite's one connection that writes. Who holds the turn may use it.
