@@ -1,4 +1,58 @@
 package rule
 
+import (
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+	"packetboat/internal/outbox"
+	"packetboat/internal/track"
+)
+
 // History is what a contact did and what was done to it.
-type History struct{}
+type History struct {
+	Lists      map[id.Segment]time.Time // the static lists it is on, and since when
+	Messages   []Message                // every mail that was decided on
+	Streams    map[string]id.EmailType  // what the mails of a stream are; empty: nothing is known
+	Hits       []Hit                    // every open and click
+	Told       []Told                   // complaints and unsubscribes that a mail brought about
+	Events     []Happened               // custom events, page views, forms, sequences
+	Suppressed bool                     // its address is on the suppression list
+}
+
+// Message is one mail to the contact.
+type Message struct {
+	ID      id.Message
+	Stream  string
+	Variant string
+	State   outbox.State
+	SentAt  *time.Time // nil: no hand-off has ended
+	EndedAt *time.Time
+}
+
+// Hit is an open or a click.
+type Hit struct {
+	Message      id.Message
+	Stream       string
+	Click        bool // else an open
+	URL          string
+	At           time.Time
+	Class        track.Class
+	Corroborated bool // its message is known to have been opened for certain
+}
+
+// Told is a complaint or an unsubscribe.
+type Told struct {
+	Complaint bool // else an unsubscribe
+	Message   id.Message
+	Stream    string
+	At        time.Time
+}
+
+// Happened is an entry of the journal that rules ask for by name.
+type Happened struct {
+	Type       journal.Type
+	Name       string
+	At         time.Time
+	Properties map[string]any // of a custom event
+}

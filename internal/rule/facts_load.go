@@ -1,0 +1,189 @@
+package rule
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"packetboat/internal/contact"
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/track"
+)
+
+// Load returns what Match asks of contacts, in the order of ids; ids that name
+// no contact are passed over. It takes a fixed number of statements, however
+// many contacts there are: give it pages.
+func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact) ([]Subject, error) {
+	l := loader{db: db, tenant: tenant, byID: make(map[id.Contact]*Subject, len(ids))}
+	contacts, err := contact.Load(ctx, db, tenant, ids)
+	if err != nil || len(contacts) == 0 {
+		return nil, err
+	}
+	l.streams = map[string]id.EmailType{}
+	for _, c := range contacts {
+		l.byID[c.ID] = &Subject{Contact: c, History: History{Lists: map[id.Segment]time.Time{}, Streams: l.streams}}
+	}
+	l.ids = sqldb.List(db, ids)
+	for _, read := range []func(context.Context) error{l.lists, l.messages, l.hits, l.told, l.events, l.addresses, l.types} {
+		if err := read(ctx); err != nil {
+			return nil, fmt.Errorf("load the history of contacts: %w", err)
+		}
+	}
+	out := make([]Subject, 0, len(contacts))
+	for _, c := range ids {
+		if s := l.byID[c]; s != nil {
+			out = append(out, *s)
+			delete(l.byID, c) // an id given twice is answered once
+		}
+	}
+	return out, nil
+}
+
+// loader reads the histories of some contacts, table by table.
+type loader struct {
+	db      *sqldb.DB
+	tenant  id.Tenant
+	ids     any // the contacts, as sqldb.List has it
+	byID    map[id.Contact]*Subject
+	streams map[string]id.EmailType
+}
+
+// each reads rows of which the first column is the contact, and passes the
+// contact's subject on after the others were scanned into dest.
+func (l *loader) each(rows *sqldb.Rows, err error, put func(s *Subject) error, dest ...any) error {
+	var whose id.Contact
+	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+		if err := scan(append([]any{&whose}, dest...)...); err != nil {
+			return struct{}{}, err
+		}
+		return struct{}{}, put(l.byID[whose])
+	})
+	return err
+}
+
+func (l *loader) lists(ctx context.Context) error {
+	var list id.Segment
+	var at int64
+	rows, err := l.db.Query(ctx, `
+		SELECT contact_id, segment_id, added_at FROM segment_member
+		WHERE tenant_id = $1 AND contact_id`+l.db.In(2), l.tenant, l.ids)
+	return l.each(rows, err, func(s *Subject) error {
+		s.Lists[list] = sqldb.Time(at)
+		return nil
+	}, &list, &at)
+}
+
+func (l *loader) messages(ctx context.Context) error {
+	var m Message
+	var variant sql.NullString
+	var sent, ended sql.NullInt64
+	rows, err := l.db.Query(ctx, `
+		SELECT contact_id, id, stream_id, variant_id, state, sent_at, ended_at FROM outbox
+		WHERE tenant_id = $1 AND contact_id`+l.db.In(2), l.tenant, l.ids)
+	return l.each(rows, err, func(s *Subject) error {
+		m.Variant, m.SentAt, m.EndedAt = variant.String, sqldb.NullTime(sent), sqldb.NullTime(ended)
+		s.Messages = append(s.Messages, m)
+		l.streams[m.Stream] = ""
+		return nil
+	}, &m.ID, &m.Stream, &variant, &m.State, &sent, &ended)
+}
+
+func (l *loader) hits(ctx context.Context) error {
+	var h Hit
+	var kind string
+	var url sql.NullString
+	var at, flags int64
+	rows, err := l.db.Query(ctx, `
+		SELECT h.contact_id, h.message_id, h.stream_id, h.kind, h.url, h.at, h.class, COALESCE(e.flags, 0)
+		FROM hit AS h LEFT JOIN engagement AS e ON e.tenant_id = h.tenant_id AND e.message_id = h.message_id
+		WHERE h.tenant_id = $1 AND h.contact_id`+l.db.In(2), l.tenant, l.ids)
+	return l.each(rows, err, func(s *Subject) error {
+		h.Click, h.URL, h.At = kind == "click", url.String, sqldb.Time(at)
+		h.Corroborated = track.Flags(flags)&track.Confirmed != 0
+		s.Hits = append(s.Hits, h)
+		l.streams[h.Stream] = ""
+		return nil
+	}, &h.Message, &h.Stream, &kind, &url, &at, &h.Class, &flags)
+}
+
+// The entries of a contact are found by the index journal_contact, whose
+// predicate the statement repeats word for word.
+const ofContacts = ` AND contact_id IS NOT NULL AND type NOT IN ('email_sent', 'email_delivered', 'contact_created') `
+
+func (l *loader) told(ctx context.Context) error {
+	var t Told
+	var what journal.Type
+	var stream sql.NullString
+	var at int64
+	rows, err := l.db.Query(ctx, `
+		SELECT contact_id, type, message_id, broadcast_id, occurred_at FROM journal
+		WHERE tenant_id = $1 AND contact_id`+l.db.In(2)+ofContacts+`
+			AND type IN ('email_complained', 'email_unsubscribed') AND message_id IS NOT NULL`, l.tenant, l.ids)
+	return l.each(rows, err, func(s *Subject) error {
+		t.Complaint, t.Stream, t.At = what == journal.EmailComplained, stream.String, sqldb.Time(at)
+		s.Told = append(s.Told, t)
+		l.streams[t.Stream] = ""
+		return nil
+	}, &what, &t.Message, &stream, &at)
+}
+
+func (l *loader) events(ctx context.Context) error {
+	var h Happened
+	var at int64
+	var data string
+	rows, err := l.db.Query(ctx, `
+		SELECT contact_id, type, name, occurred_at, data FROM journal
+		WHERE tenant_id = $1 AND contact_id`+l.db.In(2)+ofContacts+`
+			AND type IN ('event', 'page_viewed', 'form_submitted', 'sequence_enrolled', 'sequence_completed', 'sequence_exited')
+			AND name IS NOT NULL
+		ORDER BY occurred_at`, l.tenant, l.ids)
+	return l.each(rows, err, func(s *Subject) error {
+		h.At, h.Properties = sqldb.Time(at), nil
+		if h.Type == journal.CustomEvent {
+			var e journal.Event
+			if err := json.Unmarshal([]byte(data), &e); err != nil {
+				return fmt.Errorf("an event of contact %s: %w", s.Contact.ID, err)
+			}
+			h.Properties = e.Properties
+		}
+		s.Events = append(s.Events, h)
+		return nil
+	}, &h.Type, &h.Name, &at, &data)
+}
+
+// addresses reads what is known of the contacts' addresses.
+func (l *loader) addresses(ctx context.Context) error {
+	var suppressed bool
+	var record, provider sql.NullString
+	rows, err := l.db.Query(ctx, `
+		SELECT c.id, x.email IS NOT NULL, d.mx_record, d.smtp_provider FROM contact AS c
+		LEFT JOIN suppression AS x ON x.tenant_id = c.tenant_id AND x.email = c.email
+		LEFT JOIN mail_domain AS d ON d.domain = c.email_domain
+		WHERE c.tenant_id = $1 AND c.id`+l.db.In(2), l.tenant, l.ids)
+	return l.each(rows, err, func(s *Subject) error {
+		s.Suppressed, s.MXRecord, s.SMTPProvider = suppressed, record.String, provider.String
+		return nil
+	}, &suppressed, &record, &provider)
+}
+
+// types reads what the streams are that the others came upon.
+func (l *loader) types(ctx context.Context) error {
+	names := make([]string, 0, len(l.streams))
+	for s := range l.streams {
+		names = append(names, s)
+	}
+	rows, err := l.db.Query(ctx, `
+		SELECT id, email_type_id FROM outbox_stream WHERE tenant_id = $1 AND id`+l.db.In(2), l.tenant, sqldb.List(l.db, names))
+	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+		var stream string
+		var t sql.NullString
+		err := scan(&stream, &t)
+		l.streams[stream] = id.EmailType(t.String)
+		return struct{}{}, err
+	})
+	return err
+}

@@ -1,0 +1,307 @@
+package rule
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+	"packetboat/internal/outbox"
+	"packetboat/internal/track"
+)
+
+// mails asks what became of messages; the leaves about mails differ only in
+// which messages they mean.
+type mails struct {
+	event   EmailEvent
+	level   Level
+	window  *Window
+	types   []id.EmailType // of the streams; nil: any
+	stream  string         // empty: any
+	variant string         // empty: any
+	link    string         // empty: any
+}
+
+func (l Email) sql(b *builder) string {
+	m, known := l.mails(b.env)
+	return turned(b.email(m, l.Count, known), l.Operator)
+}
+
+func (l Email) match(env Env, s *Subject) bool {
+	m, known := l.mails(env)
+	n := 0
+	if known {
+		n = m.count(env, s)
+	}
+	return l.Count.holds(n) == (l.Operator != DidNot)
+}
+
+// mails returns what the leaf asks; known is false when none of the email types
+// that it names exists (contract E8).
+func (l Email) mails(env Env) (m mails, known bool) {
+	m = mails{event: l.Event, level: l.Level, window: l.Window}
+	for _, key := range l.Types {
+		if t, ok := env.emailType(key); ok {
+			m.types = append(m.types, t.ID)
+		}
+	}
+	return m, len(l.Types) == 0 || len(m.types) > 0
+}
+
+func (l Broadcast) mails() mails {
+	return mails{event: l.Event, level: l.Level, stream: string(l.ID), variant: l.Variant, link: l.LinkURL}
+}
+
+func (l Broadcast) sql(b *builder) string {
+	return turned(b.email(l.mails(), nil, true), l.Operator)
+}
+
+func (l Broadcast) match(env Env, s *Subject) bool {
+	return l.mails().count(env, s) > 0 == (l.Operator != DidNot)
+}
+
+func (l SequenceEmail) mails() mails {
+	return mails{event: l.Event, level: l.Level, stream: string(l.Sequence), variant: l.Node}
+}
+
+func (l SequenceEmail) sql(b *builder) string {
+	return turned(b.email(l.mails(), nil, true), l.Operator)
+}
+
+func (l SequenceEmail) match(env Env, s *Subject) bool {
+	return l.mails().count(env, s) > 0 == (l.Operator != DidNot)
+}
+
+// turned turns a predicate round for the operator that asks for the opposite.
+func turned(predicate string, o Operator) string {
+	if o == DidNot {
+		return not(predicate)
+	}
+	return predicate
+}
+
+// email asks for contacts to whose mails it happened, so many times.
+func (b *builder) email(m mails, count *Count, known bool) string {
+	if !known {
+		if count.holds(0) {
+			return always
+		}
+		return never
+	}
+	switch m.event {
+	case Opened, Clicked, Engaged:
+		return b.did(b.hits(m), count)
+	case Complained, LeftBy:
+		return b.did(b.told(m), count)
+	}
+	return b.did(b.messages(m), count)
+}
+
+// messages are the rows of the outbox that are in the state asked for.
+func (b *builder) messages(m mails) trace {
+	t := trace{from: "outbox AS x", where: "x.tenant_id = $1"}
+	switch m.event {
+	case Bounced:
+		t.where += " AND x.state = 'bounced'" + m.window.sql(b, "x.ended_at")
+	case Recipient:
+		t.once = true
+	default:
+		t.where += " AND x.sent_at IS NOT NULL"
+		if m.event == Delivered {
+			t.where += " AND x.state IN ('sent', 'delivered')"
+		}
+		t.where += m.window.sql(b, "x.sent_at")
+		t.once = true
+	}
+	if m.stream != "" {
+		t.where += " AND x.stream_id = " + b.arg(m.stream)
+		t.once = false
+	}
+	if m.variant != "" {
+		t.where += " AND x.variant_id = " + b.arg(m.variant)
+	}
+	var since time.Time
+	if m.event != Bounced {
+		since, _ = m.window.bounds(b.env)
+	}
+	if streams := b.streams(m.types, since); streams != "" {
+		t.where += " AND x.stream_id IN " + streams
+		t.once = false
+	}
+	return t
+}
+
+// streams are those of some email types, and those that have sent something
+// since a time: outbox has no order by time of its own.
+func (b *builder) streams(types []id.EmailType, since time.Time) string {
+	if types == nil && since.IsZero() {
+		return ""
+	}
+	s := "(SELECT s.id FROM outbox_stream AS s WHERE s.tenant_id = $1"
+	if !since.IsZero() {
+		s += " AND s.last_send_at >= " + b.at(since)
+	}
+	if types != nil {
+		s += " AND s.email_type_id" + in(b, types)
+	}
+	return s + ")"
+}
+
+// hits are the opens and clicks of the level asked for (contract 12.2).
+func (b *builder) hits(m mails) trace {
+	const human = "x.class = 'human'"
+	t := trace{from: "hit AS x", where: "x.tenant_id = $1 AND ", distinct: "x.message_id"}
+	switch {
+	case m.event == Opened && m.level == Apparent:
+		t.where += "x.kind = 'open'"
+	case m.event == Opened && m.level == Confirmed:
+		t.where += "x.kind = 'open' AND " + human + " AND " + corroborated
+	case m.event == Clicked && m.level == Apparent:
+		t.where += "x.kind = 'click'"
+	case m.event == Clicked:
+		t.where += "x.kind = 'click' AND " + human
+	case m.level == Apparent:
+		t.where += "x.kind IN ('open', 'click')"
+	case m.level == Confirmed:
+		t.where += "x.kind IN ('open', 'click') AND " + human + " AND (x.kind = 'click' OR " + corroborated + ")"
+	default: // verified opens; who clicks has seen the mail, so engaged too
+		t.where += "x.kind IN ('open', 'click') AND (" + human + " OR x.kind = 'open' AND x.class = 'privacy')"
+	}
+	t.where += m.window.sql(b, "x.at")
+	if m.link != "" {
+		t.where += " AND x.url = " + b.arg(m.link)
+	}
+	if m.stream != "" {
+		t.where += " AND x.stream_id = " + b.arg(m.stream)
+	}
+	if streams := b.streams(m.types, time.Time{}); streams != "" {
+		t.where += " AND x.stream_id IN " + streams
+	}
+	t.where += b.variant(m)
+	return t
+}
+
+// corroborated is true of a hit whose message is known to have been opened for
+// certain.
+var corroborated = fmt.Sprintf("EXISTS (SELECT 1 FROM engagement AS e WHERE e.tenant_id = $1 AND e.message_id = x.message_id AND (e.flags & %d) <> 0)", track.Confirmed)
+
+// variant limits rows that name a message to those of a variant.
+func (b *builder) variant(m mails) string {
+	if m.variant == "" {
+		return ""
+	}
+	return " AND x.message_id IN (SELECT m.id FROM outbox AS m WHERE m.tenant_id = $1 AND m.stream_id = " + b.arg(m.stream) +
+		" AND m.variant_id = " + b.arg(m.variant) + ")"
+}
+
+// told are the complaints, or the unsubscribes, that a message brought about.
+func (b *builder) told(m mails) trace {
+	t := journal.EmailUnsubscribed
+	if m.event == Complained {
+		t = journal.EmailComplained
+	}
+	where := "x.tenant_id = $1 AND x.type = '" + string(t) + "' AND " + rare + " AND x.message_id IS NOT NULL" +
+		m.window.sql(b, "x.occurred_at")
+	if m.stream != "" {
+		where += " AND x.broadcast_id = " + b.arg(m.stream)
+	}
+	if streams := b.streams(m.types, time.Time{}); streams != "" {
+		where += " AND x.broadcast_id IN " + streams
+	}
+	return trace{from: "journal AS x", where: where + b.variant(m), distinct: "x.message_id"}
+}
+
+// rare is the predicate of the index journal_rare, word for word: SQLite
+// recognises no other.
+const rare = "x.type IN ('email_bounced', 'email_complained', 'email_unsubscribed')"
+
+// count returns to how many of a contact's messages it happened.
+func (m mails) count(env Env, s *Subject) int {
+	of := map[id.Message]bool{}
+	switch m.event {
+	case Opened, Clicked, Engaged:
+		for _, h := range s.Hits {
+			if m.shows(h) && m.means(s, h.Stream, h.Message) && m.window.holds(env, h.At) && (m.link == "" || h.Click && h.URL == m.link) {
+				of[h.Message] = true
+			}
+		}
+	case Complained, LeftBy:
+		for _, e := range s.Told {
+			if e.Complaint == (m.event == Complained) && m.means(s, e.Stream, e.Message) && m.window.holds(env, e.At) {
+				of[e.Message] = true
+			}
+		}
+	default:
+		for _, x := range s.Messages {
+			if m.reached(env, x) && m.means(s, x.Stream, x.ID) {
+				of[x.ID] = true
+			}
+		}
+	}
+	return len(of)
+}
+
+// reached reports whether a message is in the state asked for.
+func (m mails) reached(env Env, x Message) bool {
+	switch m.event {
+	case Recipient:
+		return true
+	case Bounced:
+		return x.State == outbox.Bounced && m.window.holdsAt(env, x.EndedAt)
+	case Delivered:
+		if x.State != outbox.Sent && x.State != outbox.Delivered {
+			return false
+		}
+	}
+	return x.SentAt != nil && m.window.holdsAt(env, x.SentAt)
+}
+
+// means reports whether a message is one of those that are asked about.
+func (m mails) means(s *Subject, stream string, message id.Message) bool {
+	if m.stream != "" && m.stream != stream || m.types != nil && !slices.Contains(m.types, s.Streams[stream]) {
+		return false
+	}
+	return m.variant == "" || slices.ContainsFunc(s.Messages, func(x Message) bool {
+		return x.ID == message && x.Stream == stream && x.Variant == m.variant
+	})
+}
+
+// shows reports whether a hit is what is asked for, at its level.
+func (m mails) shows(h Hit) bool {
+	human := h.Class == track.Human
+	opened := map[Level]bool{
+		Apparent:  !h.Click,
+		Confirmed: !h.Click && human && h.Corroborated,
+	}
+	switch {
+	case m.event == Clicked || m.event == Engaged && h.Click:
+		return h.Click && (human || m.level == Apparent)
+	case m.level == Apparent, m.level == Confirmed:
+		return opened[m.level]
+	}
+	return human || !h.Click && h.Class == track.Privacy
+}
+
+// holds reports whether n is as often as asked for; nil asks for once.
+func (c *Count) holds(n int) bool {
+	switch {
+	case c == nil:
+		return n >= 1
+	case c.Operator == AtLeast:
+		return n >= c.N
+	case c.Operator == AtMost:
+		return n <= c.N
+	}
+	return n == c.N
+}
+
+// holdsAt is holds of a time that may be missing; then it lies in no window but
+// all time.
+func (w *Window) holdsAt(env Env, at *time.Time) bool {
+	if at == nil {
+		from, to := w.bounds(env)
+		return from.IsZero() && to.IsZero()
+	}
+	return w.holds(env, *at)
+}

@@ -1,0 +1,96 @@
+package rule
+
+import (
+	"packetboat/internal/id"
+)
+
+// lists returns the ids of the static lists that the leaf names; those that are
+// gone have no members (contract E8).
+func (l List) lists(env Env) []id.Segment {
+	var list []id.Segment
+	for _, key := range l.Keys {
+		if s, ok := env.segment(key); ok && s.Static {
+			list = append(list, s.ID)
+		}
+	}
+	return list
+}
+
+func (l List) sql(b *builder) string {
+	on := never
+	if lists := l.lists(b.env); len(lists) > 0 {
+		on = b.has(trace{
+			from:  "segment_member AS x",
+			where: "x.tenant_id = $1 AND x.segment_id" + in(b, lists) + l.Added.sql(b, "x.added_at"),
+		})
+	}
+	if l.Operator == NotIn {
+		return not(on)
+	}
+	return on
+}
+
+func (l List) match(env Env, s *Subject) bool {
+	on := false
+	for _, list := range l.lists(env) {
+		if at, ok := s.Lists[list]; ok && l.Added.holds(env, at) {
+			on = true
+		}
+	}
+	return on == (l.Operator != NotIn)
+}
+
+// consent returns where the contact's word on the type or the category stands
+// (contract 10.1); known is false when there is no such thing.
+func (l Subscription) consent(env Env) (column, key string, known bool) {
+	category := l.Category
+	if l.TypeKey != "" {
+		t, ok := env.emailType(l.TypeKey)
+		if !ok {
+			return "", "", false
+		}
+		if t.Category == "" {
+			return "subscriptions", t.Key, true
+		}
+		category = t.Category
+	} else if !env.category(category) {
+		return "", "", false
+	}
+	return "category_subscriptions", string(category), true
+}
+
+func (l Subscription) sql(b *builder) string {
+	column, key, known := l.consent(b.env)
+	if !known {
+		return never
+	}
+	refused := "COALESCE(CAST(c." + column + " -> CAST(" + b.arg(key) + " AS TEXT) AS TEXT), '') = 'false'"
+	if l.Operator == Unsubscribed {
+		return refused
+	}
+	return not(refused)
+}
+
+func (l Subscription) match(env Env, s *Subject) bool {
+	column, key, known := l.consent(env)
+	if !known {
+		return false
+	}
+	said, ok := s.Contact.Subscriptions[key]
+	if column == "category_subscriptions" {
+		said, ok = s.Contact.CategorySubscriptions[id.Category(key)]
+	}
+	return (ok && !said) == (l.Operator == Unsubscribed)
+}
+
+func (l Suppression) sql(b *builder) string {
+	listed := b.has(trace{from: "suppression AS x", where: "x.tenant_id = $1", contact: "x.email", owner: "c.email"})
+	if l.Operator == NotListed {
+		return not(listed)
+	}
+	return listed
+}
+
+func (l Suppression) match(_ Env, s *Subject) bool {
+	return s.Suppressed == (l.Operator != NotListed)
+}

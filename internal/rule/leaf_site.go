@@ -1,0 +1,142 @@
+package rule
+
+import (
+	"slices"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+)
+
+// named are journal entries of some types; of one name, unless it is empty. The
+// words are those of the index journal_named.
+func named(b *builder, name string, types ...journal.Type) trace {
+	where := "x.tenant_id = $1 AND x.name IS NOT NULL AND x.type"
+	if len(types) == 1 {
+		where += " = '" + string(types[0]) + "'"
+	} else {
+		where += " IN ('"
+		for i, t := range types {
+			if i > 0 {
+				where += "', '"
+			}
+			where += string(t)
+		}
+		where += "')"
+	}
+	if name != "" {
+		where += " AND x.name = " + b.arg(name)
+	}
+	return trace{from: "journal AS x", where: where}
+}
+
+func (l Event) sql(b *builder) string {
+	t := named(b, l.Name, journal.CustomEvent)
+	t.where += l.Window.sql(b, "x.occurred_at")
+	for _, p := range l.Filters {
+		t.where += " AND " + p.sql(b)
+	}
+	return turned(b.did(t, l.Count), l.Operator)
+}
+
+func (l Event) match(env Env, s *Subject) bool {
+	n := 0
+	for _, e := range s.Events {
+		if e.Type != journal.CustomEvent || l.Name != "" && e.Name != l.Name || !l.Window.holds(env, e.At) {
+			continue
+		}
+		if !slices.ContainsFunc(l.Filters, func(p Property) bool { return !p.holds(env, e.Properties) }) {
+			n++
+		}
+	}
+	return l.Count.holds(n) == (l.Operator != DidNot)
+}
+
+func (l PageView) sql(b *builder) string {
+	t := named(b, "", journal.PageViewed)
+	t.where += l.Window.sql(b, "x.occurred_at")
+	if l.URL != "" {
+		t.where += " AND " + b.textual("x.name", l.Match, fold(l.URL))
+	}
+	return turned(b.did(t, l.Count), l.Operator)
+}
+
+func (l PageView) match(env Env, s *Subject) bool {
+	n := 0
+	for _, e := range s.Events {
+		if e.Type == journal.PageViewed && l.Window.holds(env, e.At) && (l.URL == "" || compare(l.Match, fold(e.Name), fold(l.URL))) {
+			n++
+		}
+	}
+	return l.Count.holds(n) == (l.Operator != DidNot)
+}
+
+func (l Form) sql(b *builder) string {
+	t := named(b, l.Slug, journal.FormSubmitted)
+	t.where += l.Window.sql(b, "x.occurred_at")
+	return turned(b.has(t), l.Operator)
+}
+
+func (l Form) match(env Env, s *Subject) bool {
+	sent := slices.ContainsFunc(s.Events, func(e Happened) bool {
+		return e.Type == journal.FormSubmitted && (l.Slug == "" || e.Name == l.Slug) && l.Window.holds(env, e.At)
+	})
+	return sent == (l.Operator != DidNot)
+}
+
+func (l InSequence) sql(b *builder) string {
+	switch l.Operator {
+	case Completed:
+		return b.sequence(l, journal.SequenceCompleted)
+	case Exited:
+		return b.sequence(l, journal.SequenceExited)
+	case Never:
+		return not(b.sequence(l, journal.SequenceEnrolled))
+	case Active: // the last enrollment is the one that has not ended
+		t := named(b, string(l.Sequence), journal.SequenceEnrolled, journal.SequenceCompleted, journal.SequenceExited)
+		const last = "MAX(CASE WHEN x.type = 'sequence_enrolled' THEN x.occurred_at END)"
+		t.having = "SUM(CASE WHEN x.type = 'sequence_enrolled' THEN 1 ELSE -1 END) > 0" + l.Window.sql(b, last)
+		return b.has(t)
+	}
+	return b.sequence(l, journal.SequenceEnrolled)
+}
+
+func (b *builder) sequence(l InSequence, what journal.Type) string {
+	t := named(b, string(l.Sequence), what)
+	t.where += l.Window.sql(b, "x.occurred_at")
+	return b.has(t)
+}
+
+func (l InSequence) match(env Env, s *Subject) bool {
+	happened := map[journal.Type]bool{} // within the window
+	open := 0
+	var last time.Time
+	for _, e := range s.Events {
+		if id.Sequence(e.Name) != l.Sequence {
+			continue
+		}
+		switch e.Type {
+		case journal.SequenceEnrolled:
+			open++
+			if e.At.After(last) {
+				last = e.At
+			}
+		case journal.SequenceCompleted, journal.SequenceExited:
+			open--
+		}
+		if l.Window.holds(env, e.At) {
+			happened[e.Type] = true
+		}
+	}
+	switch l.Operator {
+	case Completed:
+		return happened[journal.SequenceCompleted]
+	case Exited:
+		return happened[journal.SequenceExited]
+	case Never:
+		return !happened[journal.SequenceEnrolled]
+	case Active:
+		return open > 0 && l.Window.holds(env, last)
+	}
+	return happened[journal.SequenceEnrolled]
+}
