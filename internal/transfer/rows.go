@@ -1,0 +1,420 @@
+package transfer
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxRow is how many bytes a row may have, its quotes included.
+const MaxRow = 1 << 20
+
+// rawShown is how much of a row that cannot be read stands in the errors file.
+const rawShown = 1000
+
+// extraCells is the flaw of a row that holds something where there is no column.
+const extraCells = "the row has more cells than the header"
+
+// Format says how the rows of a file are written.
+type Format struct {
+	Comma byte `json:"comma"`        // between cells
+	CR    bool `json:"cr,omitempty"` // rows end with a carriage return alone
+}
+
+// Row is one row of a file, or what could be read of it.
+type Row struct {
+	Number int64    // in the file, as a spreadsheet counts: the header is 1, blank rows count
+	Cells  []string // valid until the next row is read; as many as there are columns, at most
+	Flaw   string   // why it cannot be read; then Cells holds its beginning as it stands
+	End    int64    // the place in the file where the next row begins
+}
+
+// Rows reads rows one after the other.
+//
+// It reads what RFC 4180 describes and what is met besides: any line end, and
+// quotes in the midst of cells that do not begin with one. A row that breaks the
+// rules of quoting ends with its line, so that a quote nobody closed costs one
+// row and not the rest of the file.
+type Rows struct {
+	format Format
+	width  int // cells wanted of a row; a row with more is flawed
+	open   func(at int64) io.Reader
+	max    int // MaxRow
+
+	src    io.Reader
+	mem    []byte // that buf is part of
+	buf    []byte // what was read and not yet used
+	at     int64  // the place in the file of buf[0]
+	eof    bool
+	number int64
+	cells  []string
+}
+
+// NewRows reads on at a place in a file, behind the row of the given number.
+// open returns the file from a place in it on.
+func NewRows(open func(at int64) io.Reader, f Format, width int, at, number int64) *Rows {
+	return &Rows{format: f, width: width, max: MaxRow, open: open, src: open(at), at: at, number: number}
+}
+
+// Next returns the next row that is not blank; io.EOF after the last one.
+func (r *Rows) Next() (Row, error) {
+	for {
+		if err := r.want(1); err != nil {
+			return Row{}, err
+		}
+		if len(r.buf) == 0 {
+			return Row{}, io.EOF
+		}
+		r.number++
+		row, err := r.row()
+		if err != nil {
+			return Row{}, err
+		}
+		row.Number, row.End = r.number, r.at
+		if row.Flaw != "" || !blank(row.Cells) {
+			return row, nil
+		}
+	}
+}
+
+// row reads one row, its end included.
+func (r *Rows) row() (Row, error) {
+	line, found, err := r.line()
+	if err != nil {
+		return Row{}, err
+	}
+	if bytes.IndexByte(line, '"') >= 0 {
+		return r.quoted(len(line), found)
+	}
+	if !found {
+		return r.overlong(len(line), false)
+	}
+	row := r.plain(line)
+	r.drop(len(line))
+	return row, nil
+}
+
+// line returns the first line of the buffer, its end included, or as much of it
+// as a row may have; then found is false.
+func (r *Rows) line() (line []byte, found bool, err error) {
+	for seen := 0; ; {
+		if i := bytes.IndexByte(r.bounded(seen), r.eol()); i >= 0 {
+			return r.buf[:seen+i+1], true, nil
+		}
+		if seen = len(r.buf); seen >= r.max {
+			return r.buf[:r.max], false, nil
+		}
+		if err := r.want(seen + 1); err != nil {
+			return nil, false, err
+		}
+		if len(r.buf) == seen { // the file ends without a line end
+			return r.buf, true, nil
+		}
+	}
+}
+
+// bounded returns what the buffer holds from p on of what a row may hold. What a row
+// is must not depend on how much of the file happened to be read.
+func (r *Rows) bounded(p int) []byte { return r.buf[min(p, r.max):min(len(r.buf), r.max)] }
+
+func (r *Rows) eol() byte {
+	if r.format.CR {
+		return '\r'
+	}
+	return '\n'
+}
+
+// chomp returns a line without its end.
+func (r *Rows) chomp(line []byte) []byte {
+	line = bytes.TrimSuffix(line, []byte{r.eol()})
+	return bytes.TrimSuffix(line, []byte{'\r'})
+}
+
+// plain splits a line without quotes.
+func (r *Rows) plain(line []byte) Row {
+	line = r.chomp(line)
+	if flaw := flawOf(line); flaw != "" {
+		return r.flawed(line, flaw)
+	}
+	b := r.begin()
+	text := string(line)
+	for {
+		i := strings.IndexByte(text, r.format.Comma)
+		if i < 0 {
+			b.add(text)
+			return b.row(r, line)
+		}
+		b.add(text[:i])
+		text = text[i+1:]
+	}
+}
+
+// quoted reads a row in which there are quotes; first is the length of its first
+// line, if whole.
+func (r *Rows) quoted(first int, whole bool) (Row, error) {
+	b := r.begin()
+	for p := 0; ; {
+		if err := r.want(p + 1); err != nil {
+			return Row{}, err
+		}
+		if p < len(r.buf) && r.buf[p] == '"' {
+			from := p + 1
+			escaped := false
+			for p++; ; {
+				i := bytes.IndexByte(r.bounded(p), '"')
+				if i < 0 {
+					if len(r.buf) >= r.max {
+						return r.overlong(max(p, r.max), true)
+					}
+					p = len(r.buf)
+					if err := r.want(p + 1); err != nil {
+						return Row{}, err
+					}
+					if len(r.buf) == p {
+						return r.broken(first, whole, "a quote is never closed")
+					}
+					continue
+				}
+				p += i + 1
+				if err := r.want(p + 1); err != nil {
+					return Row{}, err
+				}
+				if p == len(r.buf) || r.buf[p] != '"' {
+					break
+				}
+				p++
+				escaped = true
+			}
+			cell := r.buf[from : p-1]
+			if escaped {
+				cell = bytes.ReplaceAll(cell, []byte(`""`), []byte(`"`))
+			}
+			b.add(string(cell))
+			for p < len(r.buf) && r.buf[p] == ' ' && p < r.max {
+				p++
+				if err := r.want(p + 1); err != nil {
+					return Row{}, err
+				}
+			}
+		} else {
+			i := bytes.IndexAny(r.bounded(p), string([]byte{r.format.Comma, r.eol()}))
+			if i < 0 {
+				if len(r.buf) >= r.max {
+					return r.overlong(r.max, false)
+				}
+				n := len(r.buf)
+				if err := r.want(n + 1); err != nil {
+					return Row{}, err
+				}
+				if len(r.buf) > n {
+					continue // there is more of the cell
+				}
+				i = n - p
+			}
+			cell := r.buf[p : p+i]
+			p += i
+			if p == len(r.buf) || r.buf[p] == r.eol() {
+				cell = bytes.TrimSuffix(cell, []byte{'\r'})
+			}
+			b.add(string(cell))
+		}
+		if p >= r.max {
+			return r.overlong(p, false)
+		}
+		if p < len(r.buf) && r.buf[p] == '\r' && !r.format.CR {
+			if err := r.want(p + 2); err != nil {
+				return Row{}, err
+			}
+			if p+1 == len(r.buf) || r.buf[p+1] == '\n' {
+				p++
+			}
+		}
+		switch {
+		case p == len(r.buf):
+			return r.close(b, p), nil
+		case r.buf[p] == r.eol():
+			return r.close(b, p+1), nil
+		case r.buf[p] == r.format.Comma:
+			p++
+		default:
+			return r.broken(first, whole, "something follows the quote that closes a cell")
+		}
+	}
+}
+
+// close ends a row with quotes after n bytes.
+func (r *Rows) close(b builder, n int) Row {
+	text := r.chomp(r.buf[:n])
+	row := b.row(r, text)
+	if flaw := flawOf(text); flaw != "" {
+		row = r.flawed(text, flaw)
+	}
+	r.drop(n)
+	return row
+}
+
+// broken ends a row whose quotes make no sense behind its first line.
+func (r *Rows) broken(first int, whole bool, flaw string) (Row, error) {
+	if !whole {
+		return r.overlong(first, false)
+	}
+	row := r.flawed(r.chomp(r.buf[:first]), flaw)
+	r.drop(first)
+	return row, nil
+}
+
+// overlong passes over a row that is too long. It was read up to p and is in the
+// midst of a quoted cell there, or not. A quote that is never closed properly
+// leaves the lines behind the first one to be rows of their own.
+func (r *Rows) overlong(p int, open bool) (Row, error) {
+	const flaw = "the row is longer than a megabyte"
+	row := r.flawed(r.bounded(0), flaw)
+	second := int64(-1) // where the second line begins
+	if open {
+		if i := bytes.IndexByte(r.buf[:p], r.eol()); i >= 0 {
+			second = r.at + int64(i) + 1
+		}
+		r.drop(p)
+		closed, err := r.passQuote(&second)
+		if err != nil {
+			return Row{}, err
+		}
+		if !closed && second >= 0 {
+			r.src, r.at, r.buf, r.eof = r.open(second), second, r.mem[:0], false
+			return row, nil
+		}
+		p = 0
+	}
+	for {
+		if i := bytes.IndexByte(r.buf[p:], r.eol()); i >= 0 {
+			r.drop(p + i + 1)
+			return row, nil
+		}
+		r.drop(len(r.buf))
+		p = 0
+		if err := r.want(1); err != nil || len(r.buf) == 0 {
+			return row, err
+		}
+	}
+}
+
+// passQuote drops what there is up to the end of a quoted cell, and reports
+// whether that is followed by what may follow one. It notes where the second
+// line begins, if that is not known yet.
+func (r *Rows) passQuote(second *int64) (closed bool, err error) {
+	for {
+		if err := r.want(1); err != nil {
+			return false, err
+		}
+		if len(r.buf) == 0 {
+			return false, nil
+		}
+		for p := 0; p < len(r.buf); {
+			i := bytes.IndexByte(r.buf[p:], '"')
+			if *second < 0 {
+				end := len(r.buf)
+				if i >= 0 {
+					end = p + i
+				}
+				if e := bytes.IndexByte(r.buf[p:end], r.eol()); e >= 0 {
+					*second = r.at + int64(p+e) + 1
+				}
+			}
+			if i < 0 {
+				break
+			}
+			p += i + 1
+			if err := r.want(p + 1); err != nil {
+				return false, err
+			}
+			if p == len(r.buf) {
+				return true, nil
+			}
+			if r.buf[p] != '"' {
+				c := r.buf[p]
+				r.buf, r.at = r.buf[p:], r.at+int64(p)
+				return c == r.format.Comma || c == '\r' || c == '\n' || c == ' ', nil
+			}
+			p++
+		}
+		r.drop(len(r.buf))
+	}
+}
+
+// want makes sure that the buffer holds n bytes, or all that are left.
+func (r *Rows) want(n int) error {
+	for len(r.buf) < n && !r.eof {
+		if cap(r.buf)-len(r.buf) < 4<<10 {
+			if len(r.buf) > cap(r.mem)/2 || r.mem == nil {
+				r.mem = make([]byte, max(128<<10, 4*len(r.buf)))
+			}
+			r.buf = r.mem[:copy(r.mem, r.buf)]
+		}
+		m, err := r.src.Read(r.buf[len(r.buf):cap(r.buf)])
+		r.buf = r.buf[:len(r.buf)+m]
+		if err == io.EOF {
+			r.eof = true
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drop gives up the first n bytes of the buffer.
+func (r *Rows) drop(n int) {
+	r.buf, r.at = r.buf[n:], r.at+int64(n)
+}
+
+// flawed is a row that cannot be read.
+func (r *Rows) flawed(text []byte, flaw string) Row {
+	text = text[:min(len(text), rawShown)]
+	return Row{Flaw: flaw, Cells: []string{strings.ReplaceAll(strings.ToValidUTF8(string(text), "\uFFFD"), "\x00", "\uFFFD")}}
+}
+
+// flawOf says why a row cannot be taken as text.
+func flawOf(text []byte) string {
+	switch {
+	case !utf8.Valid(text):
+		return "the row is not UTF-8"
+	case bytes.IndexByte(text, 0) >= 0:
+		return "the row holds a NUL character"
+	}
+	return ""
+}
+
+// builder gathers the cells of a row.
+type builder struct {
+	cells []string
+	width int
+	extra bool // there are cells beyond the width that are not blank
+}
+
+func (r *Rows) begin() builder { return builder{cells: r.cells[:0], width: r.width} }
+
+func (b *builder) add(cell string) {
+	if len(b.cells) < b.width {
+		b.cells = append(b.cells, cell)
+		return
+	}
+	b.extra = b.extra || strings.TrimSpace(cell) != ""
+}
+
+func (b *builder) row(r *Rows, text []byte) Row {
+	r.cells = b.cells
+	if b.extra {
+		return r.flawed(text, extraCells)
+	}
+	return Row{Cells: b.cells}
+}
+
+// blank reports whether every cell is empty.
+func blank(cells []string) bool {
+	for _, c := range cells {
+		if strings.TrimSpace(c) != "" {
+			return false
+		}
+	}
+	return true
+}
