@@ -1,0 +1,294 @@
+package contact_test
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"packetboat/internal/contact"
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/suppression"
+)
+
+// trigger is something that may change contacts' status (contract 6.4).
+type trigger struct {
+	name  string
+	lifts bool // it may lower the rank of a status: it is meant to
+	fire  func(l life, ids []id.Contact, now time.Time) error
+}
+
+// life is a database with everybody who reacts.
+type life struct {
+	*testing.T
+	db *sqldb.DB
+}
+
+// happen appends an entry about each of the contacts and lets everybody see it.
+func (l life) happen(ids []id.Contact, entries ...journal.Entry) error {
+	var list []journal.Entry
+	for _, c := range ids {
+		for i, e := range entries {
+			e.Tenant, e.Contact, e.ID = acme, c, id.Entry(fmt.Sprintf("%s-%03d", id.New[id.Entry](), i))
+			list = append(list, e)
+		}
+	}
+	if err := journal.Append(l.Context(), l.db, list...); err != nil {
+		return err
+	}
+	e := journal.Engine{
+		DB: l.db, Log: slog.New(slog.DiscardHandler),
+		Followers: []journal.Follower{contact.Follower(), suppression.Follower()},
+	}
+	return e.Drain(l.Context())
+}
+
+func (l life) each(ids []id.Contact, f func(c contact.Contact) error) error {
+	list, err := contact.Load(l.Context(), l.db, acme, ids)
+	for _, c := range list {
+		err = errors.Join(err, f(c))
+	}
+	return err
+}
+
+func movedOnly(_ []contact.Moved, err error) error { return err }
+
+var (
+	everything = contact.Leaving{Everything: true}
+	offers     = contact.Leaving{TypeKey: "offers"}
+)
+
+// saved saves one draft about each of the contacts.
+func (l life) saved(ids []id.Contact, draft func(c contact.Contact) contact.Draft, now time.Time) error {
+	return l.each(ids, func(c contact.Contact) error {
+		_, err := contact.SaveAll(l.Context(), l.db, acme, []contact.Draft{draft(c)}, rules, now)
+		return err
+	})
+}
+
+var triggers = []trigger{
+	{"hard bounce", false, func(l life, ids []id.Contact, now time.Time) error { return l.happen(ids, bounce("hard", now)) }},
+	{"soft bounce", false, func(l life, ids []id.Contact, now time.Time) error { return l.happen(ids, bounce("soft", now)) }},
+	{"block", false, func(l life, ids []id.Contact, now time.Time) error { return l.happen(ids, bounce("block", now)) }},
+	{"five soft bounces in a week", false, func(l life, ids []id.Contact, now time.Time) error {
+		var list []journal.Entry
+		for _, d := range []int{7, 5, 3, 1, 0} {
+			list = append(list, bounce("soft", now.AddDate(0, 0, -d)))
+		}
+		return l.happen(ids, list...)
+	}},
+	{"delivery", false, func(l life, ids []id.Contact, now time.Time) error {
+		return l.happen(ids, journal.Entry{Type: journal.EmailDelivered, At: now})
+	}},
+	{"open", false, func(l life, ids []id.Contact, now time.Time) error {
+		return l.happen(ids, journal.Entry{Type: journal.EmailOpened, At: now, Data: map[string]any{"classification": "human", "first": true}})
+	}},
+	{"event", false, func(l life, ids []id.Contact, now time.Time) error {
+		return l.happen(ids, journal.Entry{Type: journal.CustomEvent, Name: "order", At: now})
+	}},
+	{"complaint", false, func(l life, ids []id.Contact, now time.Time) error {
+		return l.happen(ids, journal.Entry{Type: journal.EmailComplained, At: now})
+	}},
+	{"unsubscribe from all", false, func(l life, ids []id.Contact, now time.Time) error {
+		return movedOnly(contact.UnsubscribeMany(l.Context(), l.db, acme, ids, everything, now))
+	}},
+	{"unsubscribe from a type", false, func(l life, ids []id.Contact, now time.Time) error {
+		return l.each(ids, func(c contact.Contact) error {
+			return contact.Unsubscribe(l.Context(), l.db, acme, c.ID, offers, now)
+		})
+	}},
+	{"suppression by ids", false, func(l life, ids []id.Contact, now time.Time) error {
+		_, err := suppression.SuppressContacts(l.Context(), l.db, acme, ids, "", now)
+		return err
+	}},
+	{"resubscription by the person", true, func(l life, ids []id.Contact, now time.Time) error {
+		return movedOnly(contact.Subscribe(l.Context(), l.db, acme, ids, offers, true, now))
+	}},
+	{"subscription by a program", false, func(l life, ids []id.Contact, now time.Time) error {
+		return movedOnly(contact.Subscribe(l.Context(), l.db, acme, ids, everything, false, now))
+	}},
+	{"subscription to a type by a program", false, func(l life, ids []id.Contact, now time.Time) error {
+		return movedOnly(contact.Subscribe(l.Context(), l.db, acme, ids, offers, false, now))
+	}},
+	{"reset of the status", true, func(l life, ids []id.Contact, now time.Time) error {
+		return movedOnly(suppression.ResetStatus(l.Context(), l.db, acme, ids, now))
+	}},
+	{"upsert", false, func(l life, ids []id.Contact, now time.Time) error {
+		return l.saved(ids, func(c contact.Contact) contact.Draft {
+			return contact.Draft{Email: c.Email, Change: contact.Change{Texts: texts("city", now.String())}}
+		}, now)
+	}},
+	{"update by id", false, func(l life, ids []id.Contact, now time.Time) error {
+		return l.saved(ids, func(c contact.Contact) contact.Draft {
+			return contact.Draft{ID: c.ID, Mode: contact.Updating, Change: contact.Change{DoNotContact: new(!c.DoNotContact)}}
+		}, now)
+	}},
+	{"deletion", false, func(l life, ids []id.Contact, now time.Time) error {
+		return movedOnly(contact.Delete(l.Context(), l.db, acme, ids, now))
+	}},
+	{"restoration", true, func(l life, ids []id.Contact, now time.Time) error {
+		return movedOnly(contact.Restore(l.Context(), l.db, acme, ids, nil, now))
+	}},
+	{"anonymisation", false, func(l life, ids []id.Contact, now time.Time) error {
+		return movedOnly(suppression.Anonymize(l.Context(), l.db, acme, ids, true, nil, now))
+	}},
+}
+
+// What becomes of a contact, by the status it has, in the order of Statuses:
+// active, pending, unsubscribed, bounced, complained, suppressed. A "." stays.
+var becomes = map[string][6]contact.Status{
+	"hard bounce":                         {"bounced", "bounced", "bounced", ".", ".", "."},
+	"soft bounce":                         {".", ".", ".", ".", ".", "."},
+	"block":                               {".", ".", ".", ".", ".", "."},
+	"five soft bounces in a week":         {"bounced", "bounced", "bounced", ".", ".", "."},
+	"delivery":                            {".", ".", ".", ".", ".", "."},
+	"open":                                {".", ".", ".", ".", ".", "."},
+	"event":                               {".", ".", ".", ".", ".", "."},
+	"complaint":                           {"complained", "complained", "complained", "complained", ".", "."},
+	"unsubscribe from all":                {"unsubscribed", "unsubscribed", ".", ".", ".", "."},
+	"unsubscribe from a type":             {".", ".", ".", ".", ".", "."},
+	"suppression by ids":                  {"unsubscribed", "unsubscribed", ".", ".", ".", "."},
+	"resubscription by the person":        {".", "active", "active", ".", ".", "."},
+	"subscription by a program":           {".", "active", ".", ".", ".", "."},
+	"subscription to a type by a program": {".", "active", ".", ".", ".", "."},
+	"reset of the status":                 {".", ".", "active", "active", "active", "."},
+	"upsert":                              {".", "active", ".", ".", ".", "."},
+	"update by id":                        {".", "active", ".", ".", ".", "."},
+	"deletion":                            {"suppressed", "suppressed", "suppressed", "suppressed", "suppressed", "."},
+	"restoration":                         {".", ".", ".", ".", ".", "active"},
+	"anonymisation":                       {"suppressed", "suppressed", "suppressed", "suppressed", "suppressed", "."},
+}
+
+// inStatus makes a contact that has come to a status the way contacts do.
+func (l life) inStatus(email string, s contact.Status) id.Contact {
+	l.Helper()
+	c := mustCreate(l.T, l.db, email, contact.Change{})
+	ids := []id.Contact{c.ID}
+	var err error
+	switch s {
+	case contact.Pending: // nothing makes one yet
+		mustStatus(l.T, l.db, c.ID, s)
+	case contact.Unsubscribed:
+		err = contact.Unsubscribe(l.Context(), l.db, acme, c.ID, everything, noon)
+	case contact.Bounced:
+		err = l.happen(ids, bounce("hard", noon))
+	case contact.Complained:
+		err = l.happen(ids, journal.Entry{Type: journal.EmailComplained, At: noon})
+	case contact.Suppressed:
+		_, err = contact.Delete(l.Context(), l.db, acme, ids, noon)
+	}
+	if err != nil {
+		l.Fatal(err)
+	}
+	return c.ID
+}
+
+func TestEveryTriggerLeadsWhereTheTableSays(t *testing.T) {
+	each(t, func(t *testing.T, db *sqldb.DB) {
+		l := life{t, db}
+		for n, tr := range triggers {
+			want, ok := becomes[tr.name]
+			if !ok {
+				t.Errorf("%s: the table does not know it", tr.name)
+			}
+			var ids []id.Contact
+			for _, s := range contact.Statuses() {
+				ids = append(ids, l.inStatus(fmt.Sprintf("%s%d@example.org", s, n), s))
+			}
+			if err := tr.fire(l, ids, noon.Add(time.Hour)); err != nil {
+				t.Errorf("%s: %v", tr.name, err)
+			}
+			for i, s := range contact.Statuses() {
+				got, err := contact.ByID(t.Context(), db, acme, ids[i])
+				if err != nil {
+					t.Fatal(err)
+				}
+				to := want[i]
+				if to == "." {
+					to = s
+				}
+				if got.Status != to {
+					t.Errorf("%s of a contact that is %s: it is %s, want %s", tr.name, s, got.Status, to)
+				}
+				l.consistent(got)
+			}
+		}
+	})
+}
+
+// consistent checks what always holds of a contact.
+func (l life) consistent(c contact.Contact) {
+	l.Helper()
+	listed, err := suppression.Listed(l.Context(), l.db, acme, []string{c.Email})
+	if err != nil {
+		l.Fatal(err)
+	}
+	blocked := listed[c.Email] || slices.Contains([]contact.Status{contact.Bounced, contact.Complained, contact.Suppressed}, c.Status)
+	if (c.DeliverabilityStatus == contact.Blocked) != blocked {
+		l.Errorf("a contact that is %s, listed %t, has deliverability %s %s", c.Status, listed[c.Email], c.DeliverabilityStatus, c.DeliverabilityReason)
+	}
+	if (c.SuppressedAt != nil) != (c.Status == contact.Suppressed) {
+		l.Errorf("a contact that is %s was suppressed at %v", c.Status, c.SuppressedAt)
+	}
+	if c.StatusBeforeSuppress != "" && c.Status != contact.Suppressed {
+		l.Errorf("a contact that is %s remembers %s", c.Status, c.StatusBeforeSuppress)
+	}
+	if c.Status == contact.Unsubscribed && c.UnsubscribedAt == nil {
+		l.Error("an unsubscribed contact does not know since when")
+	}
+}
+
+// rank is the precedence of contract 6.4; for a deleted contact, of what it
+// would be restored to.
+func rank(c contact.Contact) int {
+	s := c.Status
+	if s == contact.Suppressed {
+		if s = c.StatusBeforeSuppress; s == "" { // anonymised: never
+			return 5
+		}
+	}
+	return slices.Index([]contact.Status{contact.Pending, contact.Active, contact.Unsubscribed, contact.Bounced, contact.Complained}, s)
+}
+
+func TestNoTriggerLowersAStatusButThoseThatSaySo(t *testing.T) {
+	each(t, func(t *testing.T, db *sqldb.DB) {
+		l := life{t, db}
+		n := 0
+		rapid.Check(t, func(rt *rapid.T) {
+			n++
+			c := l.inStatus(fmt.Sprintf("p%d@example.org", n), rapid.SampledFrom(contact.Statuses()).Draw(rt, "status"))
+			now := noon
+			for range rapid.IntRange(1, 6).Draw(rt, "steps") {
+				before, err := contact.ByID(t.Context(), db, acme, c)
+				if err != nil {
+					rt.Fatal(err)
+				}
+				tr := rapid.SampledFrom(triggers).Draw(rt, "trigger")
+				now = now.Add(time.Hour)
+				if err := tr.fire(l, []id.Contact{c}, now); err != nil {
+					rt.Fatalf("%s: %v", tr.name, err)
+				}
+				after, err := contact.ByID(t.Context(), db, acme, c)
+				if err != nil {
+					rt.Fatal(err)
+				}
+				if !tr.lifts && (rank(after) < rank(before) || before.Status == contact.Suppressed && after.Status != contact.Suppressed) {
+					rt.Fatalf("%s made a contact %s (%s) that was %s (%s)", tr.name, after.Status, after.StatusBeforeSuppress, before.Status, before.StatusBeforeSuppress)
+				}
+				if before.AnonymizedAt != nil && (after.Status != before.Status || after.AnonymizedAt == nil) {
+					rt.Fatalf("%s changed an anonymised contact", tr.name)
+				}
+				l.consistent(after)
+				if t.Failed() {
+					rt.Fatalf("after %s", tr.name)
+				}
+			}
+		})
+	})
+}
