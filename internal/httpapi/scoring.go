@@ -1,0 +1,149 @@
+package httpapi
+
+import (
+	"context"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+	"packetboat/internal/journal"
+	"packetboat/internal/score"
+	"packetboat/internal/sqldb"
+)
+
+// scoring registers the operations on the scoring settings.
+func (a *API) scoring(r *endpoint.Router) {
+	endpoint.Handle(r, "GET /t/{tenant}/api/settings/scoring", endpoint.Op{
+		Name: "getScoring", Summary: "Get what moves the scores of contacts.", Tag: "scoring", Session: true,
+	}, a.getScoring)
+	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/scoring", endpoint.Op{
+		Name: "updateScoring", Summary: "Change what moves the scores of contacts; what is absent stays.",
+		Description: "rules replace the ones there are. Points that were given stay, and so do scores beyond new bounds until they next move.",
+		Tag:         "scoring", Session: true, Role: auth.Admin, Faults: []*fault.Error{score.ErrLimit},
+	}, a.updateScoring)
+}
+
+// scoringView is the settings as people see and write them.
+type scoringView struct {
+	Enabled bool         `json:"enabled" doc:"Whether scores move at all."`
+	Rules   []scoreRule  `json:"rules"`
+	Decay   scoringDecay `json:"decay"`
+	Min     int          `json:"min" doc:"At most 0."`
+	Max     int          `json:"max" doc:"At least 1."`
+}
+
+type scoreRule struct {
+	ID       string     `json:"id"`
+	Trigger  string     `json:"trigger" doc:"What happened: email_opened, page_viewed, … or event for custom events."`
+	Match    scoreMatch `json:"match"`
+	Points   int        `json:"points" doc:"May be negative."`
+	DailyCap *int       `json:"daily_cap,omitempty" doc:"How often a day, in the account's time zone, the rule counts for a contact."`
+}
+
+type scoreMatch struct {
+	EventName string          `json:"event_name,omitempty" doc:"Of custom events. With type too, either will do."`
+	Type      string          `json:"type,omitempty"`
+	Filters   []eventProperty `json:"filters,omitempty" doc:"All of them must hold."`
+}
+
+// eventProperty is a test of one property of an event.
+type eventProperty struct {
+	Property string `json:"property" doc:"Dots reach into objects, [] into arrays: items[].sku."`
+	Operator string `json:"operator"`
+	Value    any    `json:"value,omitempty"`
+}
+
+type scoringDecay struct {
+	AfterDays int `json:"after_days" doc:"Days without activity."`
+	Percent   int `json:"percent" doc:"What goes every so many days, rounded down to what is left. 0: nothing."`
+}
+
+func viewOfScoring(s score.Settings) scoringView {
+	v := scoringView{
+		Enabled: s.Enabled, Rules: make([]scoreRule, len(s.Rules)), Min: s.Min, Max: s.Max,
+		Decay: scoringDecay{s.Fading.AfterDays, s.Fading.Percent},
+	}
+	for i, r := range s.Rules {
+		v.Rules[i] = scoreRule{ID: r.ID, Trigger: string(r.Trigger), Points: r.Points}
+		if r.DailyCap > 0 {
+			v.Rules[i].DailyCap = &r.DailyCap
+		}
+		m := &v.Rules[i].Match
+		m.EventName, m.Type = r.Match.EventName, r.Match.Type
+		for _, f := range r.Match.Filters {
+			m.Filters = append(m.Filters, eventProperty{f.Path, f.Operator, f.Value})
+		}
+	}
+	return v
+}
+
+func (a *API) getScoring(ctx context.Context, p auth.Principal, _ *struct{}) (scoringView, error) {
+	s, err := score.Load(ctx, a.DB, p.Tenant)
+	return viewOfScoring(s), err
+}
+
+type updateScoringRequest struct {
+	Body struct {
+		Enabled endpoint.Opt[bool]               `json:"enabled" nullable:"false"`
+		Rules   endpoint.Opt[[]scoreRuleBody]    `json:"rules" nullable:"false"`
+		Decay   endpoint.Opt[scoringDecayChange] `json:"decay" nullable:"false"`
+		Min     endpoint.Opt[int]                `json:"min" nullable:"false"`
+		Max     endpoint.Opt[int]                `json:"max" nullable:"false"`
+	}
+}
+
+type scoreRuleBody struct {
+	ID       string                       `json:"id,omitempty" doc:"Made when absent."`
+	Trigger  string                       `json:"trigger"`
+	Match    endpoint.Opt[scoreMatchBody] `json:"match"`
+	Points   int                          `json:"points"`
+	DailyCap endpoint.Opt[int]            `json:"daily_cap" doc:"At least 1; null: as often as it happens."`
+}
+
+type scoreMatchBody struct {
+	EventName endpoint.Opt[string]          `json:"event_name"`
+	Type      endpoint.Opt[string]          `json:"type"`
+	Filters   endpoint.Opt[[]eventProperty] `json:"filters"`
+}
+
+type scoringDecayChange struct {
+	AfterDays endpoint.Opt[int] `json:"after_days" nullable:"false"`
+	Percent   endpoint.Opt[int] `json:"percent" nullable:"false"`
+}
+
+func (b scoreRuleBody) rule() score.Rule {
+	m := b.Match.Or(scoreMatchBody{})
+	r := score.Rule{
+		ID: b.ID, Trigger: journal.Type(b.Trigger), Points: b.Points, DailyCap: b.DailyCap.Or(0),
+		Match: score.Match{EventName: m.EventName.Or(""), Type: m.Type.Or("")},
+	}
+	if b.DailyCap.Given() && b.DailyCap.Value == 0 {
+		r.DailyCap = -1 // which is refused: no cap is null
+	}
+	for _, f := range m.Filters.Or(nil) {
+		r.Match.Filters = append(r.Match.Filters, journal.Property{Path: f.Property, Operator: f.Operator, Value: f.Value})
+	}
+	return r
+}
+
+func (a *API) updateScoring(ctx context.Context, p auth.Principal, in *updateScoringRequest) (scoringView, error) {
+	b := in.Body
+	var s score.Settings
+	err := a.audited(ctx, p, "update", "scoring", func(tx *sqldb.DB) (_ string, err error) {
+		s, err = score.Change(ctx, tx, p.Tenant, func(s *score.Settings) {
+			put(&s.Enabled, b.Enabled)
+			put(&s.Fading.AfterDays, b.Decay.Value.AfterDays)
+			put(&s.Fading.Percent, b.Decay.Value.Percent)
+			put(&s.Min, b.Min)
+			put(&s.Max, b.Max)
+			if b.Rules.Given() {
+				s.Rules = make([]score.Rule, len(b.Rules.Value))
+				for i, r := range b.Rules.Value {
+					s.Rules[i] = r.rule()
+				}
+			}
+		}, a.Now())
+		return string(p.Tenant), err
+	})
+	return viewOfScoring(s), err
+}
