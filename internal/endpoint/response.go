@@ -24,6 +24,9 @@ var jsonFormat = huma.Format{
 		if s, ok := v.(streamed); ok {
 			return s.stream(w)
 		}
+		if done, err := writeList(w, v); done {
+			return err
+		}
 		e := json.NewEncoder(w)
 		e.SetEscapeHTML(false)
 		return e.Encode(v)

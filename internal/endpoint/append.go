@@ -1,0 +1,142 @@
+package endpoint
+
+import (
+	"encoding/json"
+	"io"
+	"strconv"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+// Appender is a row that writes its own JSON, the same as encoding/json would,
+// without reflection: for the lists whose pages are asked for all the time.
+type Appender interface {
+	AppendJSON(b []byte) ([]byte, error)
+}
+
+var pages = sync.Pool{New: func() any { return new([]byte) }}
+
+// largestKept bounds the buffers that wait for their next page.
+const largestKept = 1 << 20
+
+// writeList writes a list whose rows are Appenders, and reports whether they are.
+func writeList(w io.Writer, v any) (bool, error) {
+	list, ok := v.(interface {
+		appendRows(b []byte) ([]byte, bool, error)
+	})
+	if !ok {
+		return false, nil
+	}
+	buf := pages.Get().(*[]byte)
+	b, ok, err := list.appendRows((*buf)[:0])
+	if ok && err == nil {
+		_, err = w.Write(append(b, '\n'))
+	}
+	if cap(b) <= largestKept {
+		*buf = b
+		pages.Put(buf)
+	}
+	return ok, err
+}
+
+func (l List[T]) appendRows(b []byte) ([]byte, bool, error) {
+	if len(l.Data) == 0 {
+		return b, false, nil
+	}
+	b = append(b, `{"data":[`...)
+	for i := range l.Data {
+		row, ok := any(&l.Data[i]).(Appender)
+		if !ok {
+			return b, false, nil
+		}
+		if i > 0 {
+			b = append(b, ',')
+		}
+		var err error
+		if b, err = row.AppendJSON(b); err != nil {
+			return b, true, err
+		}
+	}
+	b = append(b, `],"next_cursor":`...)
+	b = AppendText(b, l.NextCursor)
+	b = append(b, `,"has_more":`...)
+	b = strconv.AppendBool(b, l.HasMore)
+	if l.Total != nil {
+		b = strconv.AppendInt(append(b, `,"total":`...), int64(*l.Total), 10)
+	}
+	return append(b, '}'), true, nil
+}
+
+// AppendText writes a text, or null.
+func AppendText[T ~string](b []byte, s *T) []byte {
+	if s == nil {
+		return append(b, "null"...)
+	}
+	return AppendString(b, string(*s))
+}
+
+// AppendString writes a JSON string.
+func AppendString(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			return appendUnusual(b, s)
+		}
+	}
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"')
+}
+
+// appendUnusual writes a string that needs escapes, or may.
+func appendUnusual(b []byte, s string) []byte {
+	b = append(b, '"')
+	from := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		size := 1
+		escape := c < 0x20 || c == '"' || c == '\\'
+		if c >= utf8.RuneSelf {
+			var r rune
+			r, size = utf8.DecodeRuneInString(s[i:])
+			escape = r == utf8.RuneError || r == '\u2028' || r == '\u2029'
+		}
+		if escape {
+			b = append(b, s[from:i]...)
+			quoted, _ := json.Marshal(s[i : i+size]) // a string always encodes
+			b = append(b, quoted[1:len(quoted)-1]...)
+			from = i + size
+		}
+		i += size
+	}
+	b = append(b, s[from:]...)
+	return append(b, '"')
+}
+
+// AppendValue writes any other value.
+func AppendValue(b []byte, v any) ([]byte, error) {
+	w := appended{b}
+	e := json.NewEncoder(&w)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return b, err
+	}
+	return w.b[:len(w.b)-1], nil // without the line's end
+}
+
+type appended struct{ b []byte }
+
+func (w *appended) Write(p []byte) (int, error) {
+	w.b = append(w.b, p...)
+	return len(p), nil
+}
+
+// AppendStamp writes a time as answers show it, or null.
+func AppendStamp(b []byte, s *Stamp) []byte {
+	if s == nil {
+		return append(b, "null"...)
+	}
+	b = append(b, '"')
+	b = time.Time(*s).UTC().AppendFormat(b, stampLayout)
+	return append(b, '"')
+}
