@@ -3,9 +3,11 @@ package contact
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
+	"packetboat/internal/fault"
 	"packetboat/internal/field"
 	"packetboat/internal/id"
 	"packetboat/internal/sqldb"
@@ -24,6 +26,44 @@ func CountField(ctx context.Context, db *sqldb.DB, tenant id.Tenant, key string)
 	return n, nil
 }
 
+// CreateField declares a custom field. The default of one that names contacts
+// must name one of the tenant's.
+func CreateField(ctx context.Context, db *sqldb.DB, tenant id.Tenant, d field.Draft, now time.Time) (field.Field, error) {
+	var f field.Field
+	err := db.InTx(ctx, func(tx *sqldb.DB) (err error) {
+		if f, err = field.Create(ctx, tx, tenant, d, now); err != nil {
+			return err
+		}
+		return checkDefault(ctx, tx, tenant, f)
+	})
+	return f, err
+}
+
+// UpdateField changes a custom field; see CreateField.
+func UpdateField(ctx context.Context, db *sqldb.DB, tenant id.Tenant, which id.Field, ch field.Change) (field.Field, error) {
+	var f field.Field
+	err := db.InTx(ctx, func(tx *sqldb.DB) (err error) {
+		if f, err = field.Update(ctx, tx, tenant, which, ch); err != nil || ch.Default == nil {
+			return err
+		}
+		return checkDefault(ctx, tx, tenant, f)
+	})
+	return f, err
+}
+
+func checkDefault(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, f field.Field) error {
+	named, isText := f.Default.(string)
+	if f.Type != field.Contact || !isText {
+		return nil
+	}
+	found, err := Existing(ctx, tx, tenant, []id.Contact{id.Contact(named)})
+	if err != nil || found[id.Contact(named)] {
+		return err
+	}
+	wrong := fault.Field{Path: "default_value", Message: "must be the id of an existing contact"}
+	return field.ErrInvalid.With(fault.Fields{Fields: []fault.Field{wrong}}).Sayf("%s", fault.Input(wrong).Message)
+}
+
 // erasePage is how many contacts lose a deleted field's value per transaction.
 const erasePage = 500
 
@@ -32,11 +72,11 @@ const erasePage = 500
 func DeleteField(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f id.Field, who usage.Finder, now time.Time) error {
 	gone, err := field.Delete(ctx, db, tenant, f, who, now)
 	if err != nil {
-		return err
+		return countHolders(ctx, db, tenant, err)
 	}
-	d := field.Doomed{Tenant: tenant, ID: gone.ID, Key: gone.Key}
+	e := erasure{Doomed: field.Doomed{Tenant: tenant, ID: gone.ID, Key: gone.Key}}
 	for range 4 {
-		more, err := erase(ctx, db, d)
+		more, err := e.page(ctx, db)
 		if err != nil || !more {
 			return err
 		}
@@ -44,19 +84,43 @@ func DeleteField(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f id.Field
 	return nil
 }
 
-// erase takes the values of a deleted field from one page of contacts, and
-// forgets the field when there was no full page. That is no change of the
-// contact, so it is neither dated nor journaled.
-func erase(ctx context.Context, db *sqldb.DB, d field.Doomed) (more bool, err error) {
+// countHolders adds, where a field is in use, how many contacts have a value.
+func countHolders(ctx context.Context, db *sqldb.DB, tenant id.Tenant, err error) error {
+	f, ok := fault.As(err)
+	if !ok || !errors.Is(f, field.ErrInUse) {
+		return err
+	}
+	u, ok := f.Details.(field.Usage)
+	if !ok {
+		return err
+	}
+	n, countErr := CountField(ctx, db, tenant, u.Key)
+	if countErr != nil {
+		return countErr
+	}
+	return f.With(u.With(n))
+}
+
+// erasure takes the values of a deleted field from all contacts, page by page in
+// the order of their ids.
+type erasure struct {
+	field.Doomed
+	after id.Contact // the last one that has lost its value
+}
+
+// page erases one page, and forgets the field when it was not a full one. That
+// is no change of the contacts, so it is neither dated nor journaled.
+func (e *erasure) page(ctx context.Context, db *sqldb.DB) (more bool, err error) {
 	type holder struct {
 		contact id.Contact
 		fields  map[string]any
 	}
+	last := e.after
 	err = db.InTx(ctx, func(tx *sqldb.DB) error {
 		rows, err := tx.Query(ctx, `
 			SELECT id, custom_fields FROM contact
-			WHERE tenant_id = $1 AND custom_fields ->> CAST($2 AS TEXT) IS NOT NULL
-			ORDER BY id LIMIT $3`+tx.ForUpdate(), d.Tenant, d.Key, erasePage)
+			WHERE tenant_id = $1 AND id > $4 AND custom_fields ->> CAST($2 AS TEXT) IS NOT NULL
+			ORDER BY id LIMIT $3`+tx.ForUpdate(), e.Tenant, e.Key, erasePage, e.after)
 		page, err := sqldb.Collect(rows, err, func(row func(...any) error) (holder, error) {
 			var h holder
 			var text string
@@ -71,17 +135,18 @@ func erase(ctx context.Context, db *sqldb.DB, d field.Doomed) (more bool, err er
 		more = len(page) == erasePage
 		t := tx.Table("id TEXT", "custom_fields JSONB")
 		for _, h := range page {
-			delete(h.fields, d.Key)
+			delete(h.fields, e.Key)
 			b, err := json.Marshal(h.fields)
 			if err != nil {
 				return err
 			}
 			t.Add(h.contact, string(b))
+			last = h.contact
 		}
 		if t.Len() > 0 {
 			_, err := tx.Exec(ctx, `
 				UPDATE contact SET custom_fields = v.custom_fields FROM `+t.As("v", 2)+`
-				WHERE contact.tenant_id = $1 AND contact.id = v.id`, t.Args(d.Tenant)...)
+				WHERE contact.tenant_id = $1 AND contact.id = v.id`, t.Args(e.Tenant)...)
 			if err != nil {
 				return err
 			}
@@ -89,10 +154,11 @@ func erase(ctx context.Context, db *sqldb.DB, d field.Doomed) (more bool, err er
 		if more {
 			return nil
 		}
-		return field.Erased(ctx, tx, d.Tenant, d.ID)
+		return field.Erased(ctx, tx, e.Tenant, e.ID)
 	})
 	if err != nil {
-		return false, fmt.Errorf("erase the custom field %s: %w", d.ID, err)
+		return false, fmt.Errorf("erase the custom field %s: %w", e.ID, err)
 	}
+	e.after = last
 	return more, nil
 }

@@ -260,7 +260,9 @@ func noDefault(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) error {
 	return err
 }
 
-// UpdateStage changes a stage. Its slug stays.
+// UpdateStage changes a stage. Its slug stays. Another category decides which
+// score of the contacts in it moves from now on; it is no move of theirs, so the
+// scores stay as they are.
 func UpdateStage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stage id.Stage, ch StageChange) (Stage, error) {
 	var s Stage
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
@@ -302,15 +304,23 @@ func OrderStages(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.S
 		if err != nil {
 			return err
 		}
+		var p fault.Problems
+		var named []id.Stage
 		t := tx.Table("id TEXT", "sort_order BIGINT")
 		for i, s := range ids {
-			if slices.Contains(ids[:i], s) || !slices.ContainsFunc(have, func(h Stage) bool { return h.ID == s }) {
-				return fault.Input(fault.Field{Path: fmt.Sprintf("ids[%d]", i), Message: "must be the id of a stage, named once"})
+			s, _ = id.Parse[id.Stage](string(s))
+			if slices.Contains(named, s) || !slices.ContainsFunc(have, func(h Stage) bool { return h.ID == s }) {
+				p.Add(fmt.Sprintf("ids[%d]", i), "must be the id of a stage, named once")
+				continue
 			}
+			named = append(named, s)
 			t.Add(s, i)
 		}
-		if len(ids) != len(have) {
-			return fault.Input(fault.Field{Path: "ids", Message: "must name every stage"})
+		if t.Len() != len(have) {
+			p.Add("ids", "must name every stage")
+		}
+		if err := p.Err(); err != nil {
+			return err
 		}
 		if len(ids) > 0 {
 			_, err = tx.Exec(ctx, `
@@ -397,9 +407,11 @@ func moveAll(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, from, to id.St
 		if err != nil {
 			return err
 		}
-		entries := make([]journal.Entry, len(page))
-		for i, c := range page {
-			entries[i] = journal.Entry{Tenant: tenant, Type: journal.StageChanged, Contact: c, At: now, Data: map[string]any{"from": from, "to": to}}
+		entries := make([]journal.Entry, 0, 2*len(page))
+		for _, c := range page {
+			entries = append(entries,
+				journal.Entry{Tenant: tenant, Type: journal.StageChanged, Contact: c, At: now, Data: map[string]any{"from": from, "to": to}},
+				journal.Entry{Tenant: tenant, Type: journal.ContactUpdated, Contact: c, At: now, Data: map[string]any{"fields": []string{"stage_id"}}})
 		}
 		if err := journal.Append(ctx, tx, entries...); err != nil {
 			return err

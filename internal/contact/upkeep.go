@@ -20,8 +20,9 @@ type Upkeep struct {
 	Now   func() time.Time
 	Every time.Duration // 0 means a minute
 
-	at     position  // how far the round through all contacts has come
-	rested time.Time // when the last round ended
+	at      position  // how far the round through all contacts has come
+	rested  time.Time // when the last round ended
+	erasing erasure   // of the deleted field whose turn it is
 }
 
 // position is a contact in the order of the round.
@@ -65,7 +66,10 @@ func (u *Upkeep) Tick(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	if len(doomed) > 0 {
-		_, err := erase(ctx, u.DB, doomed[0])
+		if u.erasing.Doomed != doomed[0] {
+			u.erasing = erasure{Doomed: doomed[0]}
+		}
+		_, err := u.erasing.page(ctx, u.DB)
 		return true, err
 	}
 	now := u.Now()

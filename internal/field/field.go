@@ -110,10 +110,8 @@ func (d Draft) field(now time.Time) (Field, error) {
 		ID: id.New[id.Field](), Name: cleanName(d.Name), Key: d.Key, Type: d.Type,
 		Constraint: d.Constraint, EnumValues: d.EnumValues, CreatedAt: now.UTC().Truncate(time.Microsecond),
 	}
-	if !validName(f.Name) {
-		return Field{}, errName
-	}
 	var p problems
+	p.name(f.Name)
 	if !slices.Contains(Types(), f.Type) {
 		p.add("field_type", "must be one of %s", join(Types()))
 	}
@@ -150,19 +148,18 @@ type Change struct {
 
 // change returns f with c applied.
 func (f Field) change(c Change) (Field, error) {
-	if c.Name != nil {
-		if f.Name = cleanName(*c.Name); !validName(f.Name) {
-			return Field{}, errName
-		}
-	}
 	var p problems
+	if c.Name != nil {
+		f.Name = cleanName(*c.Name)
+		p.name(f.Name)
+	}
 	if c.Key != nil && *c.Key != f.Key {
 		p.add("field_key", "cannot be changed")
 	}
 	if c.Type != nil && *c.Type != f.Type {
 		p.add("field_type", "cannot be changed")
 	}
-	if c.CurrencyCode != nil && *c.CurrencyCode != f.CurrencyCode {
+	if c.CurrencyCode != nil && !strings.EqualFold(*c.CurrencyCode, f.CurrencyCode) {
 		p.add("currency_code", "cannot be changed")
 	}
 	if c.EnumValues != nil {
@@ -171,16 +168,13 @@ func (f Field) change(c Change) (Field, error) {
 	if c.Constraint != nil {
 		f.Constraint = *c.Constraint
 	}
-	standard := f.Default
-	if c.Default != nil {
-		standard = *c.Default
-	}
 	kept := f.Default
-	f.finish(&p, standard)
 	if c.Default == nil { // what no longer fits was accepted once, and stays
+		f.finish(&p, nil)
 		f.Default = kept
-		p.drop("default_value")
+		return f, p.err()
 	}
+	f.finish(&p, *c.Default)
 	return f, p.err()
 }
 
@@ -200,7 +194,7 @@ func (f *Field) finish(p *problems, standard any) {
 		p.add("enum_values", "a strict enum field needs at least one value")
 	}
 	f.Default = nil
-	if standard != nil && len(p.list) == 0 {
+	if standard != nil && !p.at("field_type", "value_constraint", "enum_values") { // else there is no telling what would fit
 		v, expected, ok := f.Value(standard)
 		if !ok {
 			p.add("default_value", "must be %s", expected)
@@ -231,8 +225,6 @@ func (f *Field) enum(p *problems) []string {
 	return list
 }
 
-var errName = fault.Input(fault.Field{Path: "name", Message: "required, 1 to 200 characters"})
-
 func cleanName(s string) string { return strings.TrimSpace(norm.NFC.String(s)) }
 
 func validName(s string) bool {
@@ -248,22 +240,37 @@ func join[T ~string](list []T) string {
 	return strings.Join(texts, ", ")
 }
 
-// problems gathers what is wrong with a definition; the code is INVALID_FIELD.
+// problems gathers what is wrong with a definition. The code is INVALID_FIELD,
+// but for a name that is the only thing wrong.
 type problems struct{ list []fault.Field }
 
 func (p *problems) add(path, format string, args ...any) {
 	p.list = append(p.list, fault.Field{Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
-func (p *problems) drop(path string) {
-	p.list = slices.DeleteFunc(p.list, func(f fault.Field) bool { return f.Path == path })
+func (p *problems) name(s string) {
+	if !validName(s) {
+		p.add("name", "required, 1 to %d characters", maxName)
+	}
+}
+
+// at reports whether something is wrong at or below one of the paths.
+func (p *problems) at(paths ...string) bool {
+	return slices.ContainsFunc(p.list, func(f fault.Field) bool {
+		path, _, _ := strings.Cut(f.Path, "[")
+		return slices.Contains(paths, path)
+	})
 }
 
 func (p *problems) err() error {
-	if len(p.list) == 0 {
+	switch input := fault.Input(p.list...); {
+	case len(p.list) == 0:
 		return nil
+	case len(p.list) == 1 && p.at("name"):
+		return input
+	default:
+		return ErrInvalid.With(fault.Fields{Fields: p.list}).Sayf("%s", input.Message)
 	}
-	return ErrInvalid.With(fault.Fields{Fields: p.list}).Sayf("%s", fault.Input(p.list...).Message)
 }
 
 // Catalog is a tenant's fields by key.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"packetboat/internal/id"
@@ -115,11 +116,11 @@ func Create(ctx context.Context, db *sqldb.DB, tenant id.Tenant, d Draft, now ti
 		return Field{}, err
 	}
 	err = db.InTx(ctx, func(tx *sqldb.DB) error {
-		var n int
-		if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM custom_field WHERE tenant_id = $1 AND deleted_at IS NULL`, tenant).Scan(&n); err != nil {
+		have, err := kept(ctx, tx, tenant)
+		if err != nil {
 			return err
 		}
-		if n >= maxFields {
+		if have >= maxFields {
 			return ErrLimit
 		}
 		moved, err := tx.Exec(ctx, `
@@ -139,6 +140,18 @@ func Create(ctx context.Context, db *sqldb.DB, tenant id.Tenant, d Draft, now ti
 		return Field{}, fmt.Errorf("declare a custom field: %w", err)
 	}
 	return f, nil
+}
+
+// kept counts the tenant's fields and lets nobody else change them until the
+// transaction ends: two that declare one at once do not share the last place.
+func kept(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) (int, error) {
+	rows, err := tx.Query(ctx, `SELECT id FROM custom_field WHERE tenant_id = $1 AND deleted_at IS NULL ORDER BY id`+tx.ForUpdate(), tenant)
+	if _, err := sqldb.Collect(rows, err, func(row func(...any) error) (f id.Field, err error) { return f, row(&f) }); err != nil {
+		return 0, err
+	}
+	var n int // in a statement of its own, which sees what was committed while we waited
+	err = tx.QueryRow(ctx, `SELECT COUNT(*) FROM custom_field WHERE tenant_id = $1 AND deleted_at IS NULL`, tenant).Scan(&n)
+	return n, err
 }
 
 // Update changes what may change of a field. Stored values are left alone, also
@@ -182,7 +195,7 @@ func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, field id.Field,
 			return err
 		}
 		if holders.Any() {
-			return ErrInUse.With(map[string]any{"usage": Counts(0, holders)})
+			return ErrInUse.With(Usage{Key: f.Key, Usage: Counts(0, holders)})
 		}
 		_, err = tx.Exec(ctx, `UPDATE custom_field SET deleted_at = $3 WHERE tenant_id = $1 AND id = $2`, tenant, field, sqldb.Micros(now))
 		return err
@@ -191,6 +204,19 @@ func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, field id.Field,
 		return Field{}, fmt.Errorf("delete a custom field: %w", err)
 	}
 	return f, nil
+}
+
+// Usage are the details of ErrInUse.
+type Usage struct {
+	Key   string         `json:"-"`
+	Usage map[string]int `json:"usage"`
+}
+
+// With returns the usage with the number of contacts that hold a value.
+func (u Usage) With(contacts int) Usage {
+	u.Usage = maps.Clone(u.Usage)
+	u.Usage["contacts"] = contacts
+	return u
 }
 
 // Counts is how often a field is used, by source (contract B38).

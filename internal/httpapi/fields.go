@@ -117,7 +117,7 @@ type createCustomFieldRequest struct {
 
 func (a *API) createCustomField(ctx context.Context, p auth.Principal, in *createCustomFieldRequest) (customFieldRow, error) {
 	b := in.Body
-	f, err := field.Create(ctx, a.DB, p.Tenant, field.Draft{
+	f, err := contact.CreateField(ctx, a.DB, p.Tenant, field.Draft{
 		Name: b.Name, Key: b.FieldKey.Or(""), Type: field.Type(b.FieldType), EnumValues: b.EnumValues.Or(nil),
 		Constraint: field.Constraint(b.ValueConstraint.Or("")), CurrencyCode: b.CurrencyCode.Or(""), Default: b.DefaultValue,
 	}, a.Now())
@@ -156,7 +156,7 @@ func (a *API) updateCustomField(ctx context.Context, p auth.Principal, in *updat
 	if b.DefaultValue.Set {
 		ch.Default = new(b.DefaultValue.Or(nil))
 	}
-	f, err := field.Update(ctx, a.DB, p.Tenant, key, ch)
+	f, err := contact.UpdateField(ctx, a.DB, p.Tenant, key, ch)
 	if err != nil {
 		return customFieldRow{}, err
 	}

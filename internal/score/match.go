@@ -57,6 +57,8 @@ func read(e journal.Entry) (act, bool, error) {
 		say("url", e.Name)
 	case journal.FormSubmitted:
 		say("form_slug", e.Name)
+	case journal.TagAdded, journal.TagRemoved:
+		say("tag", e.Name)
 	case journal.SequenceEnrolled, journal.SequenceCompleted, journal.SequenceExited:
 		say("sequence_id", e.Name)
 	}

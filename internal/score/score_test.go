@@ -342,7 +342,7 @@ func TestRulesMatchWhatTheySay(t *testing.T) {
 			{journal.CustomEvent, "cart", said{"type": "order_placed", "properties": said{"value": 100, "items": []any{said{"sku": "b"}}}}, 7},
 			{journal.PageViewed, "https://example.org/Pricing?x", nil, 10},
 			{journal.PageViewed, "https://example.org/", said{"title": "/pricing"}, 10},
-			{journal.TagAdded, "", said{"tag": "VIP"}, 12},
+			{journal.TagAdded, "VIP", nil, 12},
 			{journal.SequenceCompleted, "s", nil, 13},
 		} {
 			w.appendOne(tt.typ, "prospect", tt.name, tt.data)
