@@ -166,6 +166,12 @@ func (s Settings) check(p *fault.Problems) {
 	if s.UnsubscribeScope != UnsubscribeType && s.UnsubscribeScope != UnsubscribeGlobal {
 		p.Add("unsubscribe_scope", "must be type or global")
 	}
+	if s.SunsetDays < 1 || s.SunsetDays > 3650 {
+		p.Add("sunset_days", "must be 1 to 3650")
+	}
+	if s.SunsetMinSends < 1 || s.SunsetMinSends > 1000 {
+		p.Add("sunset_min_sends", "must be 1 to 1000")
+	}
 	s.checkDormant(p)
 }
 
@@ -182,8 +188,6 @@ func (s Settings) checkDormant(p *fault.Problems) {
 	only("tracking_defaults.honeypot_links", s.Tracking.Honeypot == d.Tracking.Honeypot, d.Tracking.Honeypot)
 	only("send_window.start", s.SendWindow.Start == d.SendWindow.Start, d.SendWindow.Start)
 	only("send_window.end", s.SendWindow.End == d.SendWindow.End, d.SendWindow.End)
-	only("sunset_days", s.SunsetDays == d.SunsetDays, d.SunsetDays)
-	only("sunset_min_sends", s.SunsetMinSends == d.SunsetMinSends, d.SunsetMinSends)
 	only("double_opt_in_default", s.DoubleOptInDefault == d.DoubleOptInDefault, d.DoubleOptInDefault)
 	only("tracked_domains", len(s.TrackedDomains) == 0, "an empty list")
 }

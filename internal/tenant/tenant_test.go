@@ -132,7 +132,7 @@ func TestSettingsAreCheckedAllAtOnce(t *testing.T) {
 		bad.Locale, bad.CurrencyCode, bad.UnsubscribeScope = "english", "XXXX", "some"
 		bad.WebsiteURL, bad.PostalAddress.Country = new("ftp://x"), new("ZZ")
 		bad.PostalAddress.Line1 = new("one\ntwo")
-		bad.AutoCreateOnEvent, bad.Tracking.Honeypot, bad.SunsetDays, bad.SunsetMinSends = true, true, 90, 1
+		bad.AutoCreateOnEvent, bad.Tracking.Honeypot, bad.SunsetDays, bad.SunsetMinSends = true, true, 0, 1001
 		bad.DoubleOptInDefault, bad.SendWindow, bad.TrackedDomains = false, tenant.SendWindow{Start: "08:00", End: "20:00"}, []string{"x.org"}
 		err := tenant.SaveSettings(t.Context(), db, acme.ID, " ", bad, noon)
 		f, ok := fault.As(err)
@@ -143,8 +143,8 @@ func TestSettingsAreCheckedAllAtOnce(t *testing.T) {
 		for _, p := range f.Details.(fault.Fields).Fields {
 			paths = append(paths, p.Path)
 		}
-		want := strings.Fields(`name timezone locale currency_code website_url postal_address.line1 postal_address.country unsubscribe_scope
-			auto_create_on_event tracking_defaults.honeypot_links send_window.start send_window.end sunset_days sunset_min_sends
+		want := strings.Fields(`name timezone locale currency_code website_url postal_address.line1 postal_address.country unsubscribe_scope sunset_days sunset_min_sends
+			auto_create_on_event tracking_defaults.honeypot_links send_window.start send_window.end
 			double_opt_in_default tracked_domains`)
 		if !slices.Equal(paths, want) {
 			t.Errorf("problems at %v, want %v", paths, want)
