@@ -1,0 +1,343 @@
+package rule_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"packetboat/internal/contact"
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+	"packetboat/internal/outbox"
+	"packetboat/internal/rule"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+	"packetboat/internal/track"
+)
+
+// past is a tenant's history, to be written into a database.
+type past struct {
+	tenant  id.Tenant
+	people  []person
+	mails   []sentMail
+	hits    []rule.Hit
+	whose   []id.Contact // of hits
+	sure    map[id.Message]bool
+	entries []journal.Entry
+	lists   map[id.Segment]map[id.Contact]time.Time
+	streams map[string]id.EmailType
+	shunned []string // addresses
+}
+
+type person struct {
+	id         id.Contact
+	email      string
+	types      string // JSON
+	categories string
+}
+
+type sentMail struct {
+	rule.Message
+	contact id.Contact
+}
+
+func newPast() *past {
+	return &past{
+		tenant: id.New[id.Tenant](), sure: map[id.Message]bool{},
+		lists: map[id.Segment]map[id.Contact]time.Time{}, streams: map[string]id.EmailType{},
+	}
+}
+
+// meet adds a person.
+func (p *past) meet(name string) id.Contact {
+	c := person{id.New[id.Contact](), name + "@example.org", "{}", "{}"}
+	p.people = append(p.people, c)
+	return c.id
+}
+
+// mail adds a message that was delivered.
+func (p *past) mail(c id.Contact, stream string, at time.Time) *sentMail {
+	p.mails = append(p.mails, sentMail{rule.Message{ID: id.New[id.Message](), Stream: stream, State: outbox.Delivered, SentAt: &at, EndedAt: &at}, c})
+	if _, ok := p.streams[stream]; !ok {
+		p.streams[stream] = ""
+	}
+	return &p.mails[len(p.mails)-1]
+}
+
+func (p *past) hit(m *sentMail, click bool, class track.Class, at time.Time) *rule.Hit {
+	h := rule.Hit{Message: m.ID, Stream: m.Stream, Click: click, Class: class, At: at}
+	if click {
+		h.URL = "https://example.org/a"
+	}
+	p.hits, p.whose = append(p.hits, h), append(p.whose, m.contact)
+	return &p.hits[len(p.hits)-1]
+}
+
+func (p *past) open(m *sentMail, class track.Class, at time.Time) *rule.Hit {
+	return p.hit(m, false, class, at)
+}
+
+func (p *past) click(m *sentMail, class track.Class, at time.Time) *rule.Hit {
+	return p.hit(m, true, class, at)
+}
+
+func (p *past) tell(m *sentMail, what journal.Type, at time.Time) {
+	p.entries = append(p.entries, journal.Entry{
+		Tenant: p.tenant, Type: what, Contact: m.contact, Broadcast: id.Broadcast(m.Stream), Message: m.ID, At: at,
+	})
+}
+
+func (p *past) did(c id.Contact, what journal.Type, name string, at time.Time, properties map[string]any) {
+	e := journal.Entry{Tenant: p.tenant, Type: what, Name: name, Contact: c, At: at}
+	if what == journal.CustomEvent {
+		e.Data = journal.Event{Properties: properties}
+	}
+	p.entries = append(p.entries, e)
+}
+
+func (p *past) join(c id.Contact, list id.Segment, at time.Time) {
+	if p.lists[list] == nil {
+		p.lists[list] = map[id.Contact]time.Time{}
+	}
+	p.lists[list][c] = at
+}
+
+// write puts the history where the program would have.
+func (p *past) write(t testing.TB, db *sqldb.DB) {
+	t.Helper()
+	err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
+		for _, f := range []func(testing.TB, *sqldb.DB) error{p.writePeople, p.writeMails, p.writeHits, p.writeLists} {
+			if err := f(t, tx); err != nil {
+				return err
+			}
+		}
+		return journal.Append(t.Context(), tx, p.entries...)
+	})
+	if err != nil {
+		t.Fatalf("write a history: %v", err)
+	}
+}
+
+func (p *past) writePeople(t testing.TB, tx *sqldb.DB) error {
+	v := tx.Table("id TEXT", "email TEXT", "types JSONB", "categories JSONB")
+	for _, c := range p.people {
+		v.Add(c.id, c.email, c.types, c.categories)
+	}
+	_, err := tx.Exec(t.Context(), `
+		INSERT INTO contact (tenant_id, id, email, email_domain, custom_fields, tags, subscriptions, category_subscriptions,
+			global_status, do_not_contact, prospect_score, customer_score, created_at, updated_at, search_text)
+		SELECT $1, v.id, v.email, 'example.org', '{}', '[]', v.types, v.categories, 'active', FALSE, 0, 0, 0, 0, ''
+		FROM `+v.As("v", 2), v.Args(p.tenant)...)
+	if err != nil {
+		return err
+	}
+	v = tx.Table("id TEXT")
+	for _, c := range p.people {
+		v.Add(c.id)
+	}
+	_, err = tx.Exec(t.Context(), `
+		INSERT INTO contact_activity (tenant_id, contact_id, last_activity_pending, total_emails_sent, total_emails_opened,
+			total_emails_clicked, soft_bounces, listed, deliverability_status, deliverability_updated_at)
+		SELECT $1, v.id, FALSE, 0, 0, 0, 0, FALSE, 'healthy', 0 FROM `+v.As("v", 2), v.Args(p.tenant)...)
+	if err != nil {
+		return err
+	}
+	v = tx.Table("email TEXT")
+	for _, a := range p.shunned {
+		v.Add(a)
+	}
+	_, err = tx.Exec(t.Context(), `INSERT INTO suppression (tenant_id, email, created_at) SELECT $1, v.email, 0 FROM `+v.As("v", 2), v.Args(p.tenant)...)
+	return err
+}
+
+func (p *past) writeMails(t testing.TB, tx *sqldb.DB) error {
+	last := map[string]int64{}
+	v := tx.Table("id TEXT", "stream_id TEXT", "contact_id TEXT", "variant_id TEXT", "state TEXT", "sent_at BIGINT", "ended_at BIGINT")
+	for _, m := range p.mails {
+		v.Add(m.ID, m.Stream, m.contact, sqldb.Null(m.Variant), m.State, sqldb.NullMicros(m.SentAt), sqldb.NullMicros(m.EndedAt))
+		if m.SentAt != nil {
+			last[m.Stream] = max(last[m.Stream], m.SentAt.UnixMicro())
+		}
+	}
+	_, err := tx.Exec(t.Context(), `
+		INSERT INTO outbox (tenant_id, id, stream_id, contact_id, email, content_id, content_version, variant_id,
+			identity_id, lane_id, nonce, state, queued_at, due_at, sent_at, ended_at)
+		SELECT $1, v.id, v.stream_id, v.contact_id, '', '', 1, v.variant_id, '', '', '', v.state, 0, 0, v.sent_at, v.ended_at
+		FROM `+v.As("v", 2), v.Args(p.tenant)...)
+	if err != nil {
+		return err
+	}
+	v = tx.Table("id TEXT", "type_id TEXT", "last BIGINT")
+	for s, typ := range p.streams {
+		v.Add(s, sqldb.Null(typ), sqldb.Null(last[s]))
+	}
+	_, err = tx.Exec(t.Context(), `
+		INSERT INTO outbox_stream (tenant_id, id, kind, phase, opened_at, last_send_at, email_type_id)
+		SELECT $1, v.id, 'broadcast', 'open', 0, v.last, v.type_id FROM `+v.As("v", 2), v.Args(p.tenant)...)
+	return err
+}
+
+func (p *past) writeHits(t testing.TB, tx *sqldb.DB) error {
+	v := tx.Table("id TEXT", "stream_id TEXT", "message_id TEXT", "contact_id TEXT", "kind TEXT", "url TEXT", "at BIGINT", "class TEXT")
+	for i, h := range p.hits {
+		kind := "open"
+		if h.Click {
+			kind = "click"
+		}
+		v.Add(id.New[id.Hit](), h.Stream, h.Message, p.whose[i], kind, sqldb.Null(h.URL), h.At.UnixMicro(), h.Class)
+	}
+	_, err := tx.Exec(t.Context(), `
+		INSERT INTO hit (tenant_id, id, stream_id, message_id, contact_id, kind, url, at, method, agent, ip, prefetch, class)
+		SELECT $1, v.id, v.stream_id, v.message_id, v.contact_id, v.kind, v.url, v.at, '', '', '', FALSE, v.class
+		FROM `+v.As("v", 2), v.Args(p.tenant)...)
+	if err != nil {
+		return err
+	}
+	v = tx.Table("message_id TEXT", "flags BIGINT")
+	for m, sure := range p.sure {
+		flags := track.ApparentOpened | track.HumanOpened
+		if sure {
+			flags |= track.Confirmed
+		}
+		v.Add(m, flags)
+	}
+	_, err = tx.Exec(t.Context(), `
+		INSERT INTO engagement (tenant_id, message_id, stream_id, flags) SELECT $1, v.message_id, '', v.flags FROM `+v.As("v", 2),
+		v.Args(p.tenant)...)
+	return err
+}
+
+func (p *past) writeLists(t testing.TB, tx *sqldb.DB) error {
+	for list, members := range p.lists {
+		_, err := tx.Exec(t.Context(), `
+			INSERT INTO segment (tenant_id, id, segment_key, name, type, tags, created_at, updated_at)
+			VALUES ($1, $2, $2, '', 'static', '[]', 0, 0)`, p.tenant, list)
+		if err != nil {
+			return err
+		}
+		v := tx.Table("contact_id TEXT", "added_at BIGINT")
+		for c, at := range members {
+			v.Add(c, at.UnixMicro())
+		}
+		_, err = tx.Exec(t.Context(), `
+			INSERT INTO segment_member (tenant_id, segment_id, contact_id, added_at)
+			SELECT $1, $2, v.contact_id, v.added_at FROM `+v.As("v", 3), v.Args(p.tenant, list)...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inSQL returns for which contacts a tree holds when the database is asked.
+func (p *past) inSQL(t testing.TB, db *sqldb.DB, tree rule.Tree, env rule.Env) map[id.Contact]bool {
+	t.Helper()
+	cond, err := tree.Condition(db, env)
+	if err != nil {
+		t.Fatalf("render %+v: %v", tree, err)
+	}
+	args := []any{p.tenant}
+	text := cond.Text(func(v any) string {
+		args = append(args, v)
+		return fmt.Sprintf("$%d", len(args))
+	})
+	join := ""
+	if cond.Activity {
+		join = ` JOIN contact_activity a ON a.tenant_id = c.tenant_id AND a.contact_id = c.id `
+	}
+	rows, err := db.Query(t.Context(), `SELECT c.id FROM contact c`+join+` WHERE c.tenant_id = $1 AND (`+text+`)`, args...)
+	held := map[id.Contact]bool{}
+	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (c id.Contact, err error) {
+		err = scan(&c)
+		held[c] = true
+		return c, err
+	})
+	if err != nil {
+		t.Fatalf("ask for %+v: %v\n%s", tree, err, text)
+	}
+	return held
+}
+
+// inMemory returns for which contacts a tree holds when their facts are matched.
+func (p *past) inMemory(t testing.TB, subjects []rule.Subject, tree rule.Tree, env rule.Env) map[id.Contact]bool {
+	t.Helper()
+	held := map[id.Contact]bool{}
+	for _, s := range subjects {
+		if tree.Match(env, s) {
+			held[s.Contact.ID] = true
+		}
+	}
+	return held
+}
+
+func (p *past) load(t testing.TB, db *sqldb.DB) []rule.Subject {
+	t.Helper()
+	ids := make([]id.Contact, len(p.people))
+	for i, c := range p.people {
+		ids[i] = c.id
+	}
+	subjects, err := rule.Load(t.Context(), db, p.tenant, ids)
+	if err != nil || len(subjects) != len(ids) {
+		t.Fatalf("Load = %d subjects, %v; want %d", len(subjects), err, len(ids))
+	}
+	return subjects
+}
+
+func only(c rule.Condition) rule.Tree {
+	return rule.Tree{Root: rule.Group{Logic: rule.And, Conditions: []rule.Condition{c}}}
+}
+
+func TestLoadReadsContactsInOrderAndOnce(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		p, other := newPast(), newPast()
+		ann, bob := p.meet("ann"), p.meet("bob")
+		cid := other.meet("cid")
+		at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+		m := p.mail(ann, "spring", at)
+		p.sure[m.ID] = true
+		p.open(m, track.Human, at)
+		p.did(ann, journal.CustomEvent, "order_placed", at, map[string]any{"value": 5.0})
+		p.shunned = []string{"bob@example.org"}
+		p.write(t, db)
+		other.write(t, db)
+		if _, err := db.Exec(t.Context(), `INSERT INTO mail_domain (domain, mx_record, smtp_provider, next_at, tries) VALUES ('example.org', 'mx.example.org', 'other', 0, 0)`); err != nil {
+			t.Fatal(err)
+		}
+		got, err := rule.Load(t.Context(), db, p.tenant, []id.Contact{bob, cid, ann, bob, id.New[id.Contact]()})
+		if err != nil || len(got) != 2 || got[0].Contact.ID != bob || got[1].Contact.ID != ann {
+			t.Fatalf("Load = %+v, %v; want bob and ann", got, err)
+		}
+		if !got[0].Suppressed || got[1].Suppressed || got[0].SMTPProvider != "other" || got[0].MXRecord != "mx.example.org" {
+			t.Errorf("the addresses of %+v are not what they are", got)
+		}
+		if a := got[1]; len(a.Messages) != 1 || len(a.Hits) != 1 || !a.Hits[0].Corroborated || len(a.Events) != 1 || a.Events[0].Properties["value"] != 5.0 {
+			t.Errorf("Load(ann) = %+v", a.History)
+		}
+		if none, err := rule.Load(t.Context(), db, p.tenant, nil); err != nil || len(none) != 0 {
+			t.Errorf("Load of nobody = %v, %v", none, err)
+		}
+	})
+}
+
+// declared is what the tenant of the tests has declared.
+func declared(now time.Time, zone *time.Location, lists ...id.Segment) rule.Env {
+	return rule.Env{Now: now, Schema: rule.Schema{
+		Zone: zone,
+		Types: contact.Types{
+			EmailTypes: []contact.EmailType{{ID: "type-news", Key: "news"}, {ID: "type-deals", Key: "deals", Category: "offers"}},
+			Categories: []id.Category{"offers"},
+		},
+		Segments: func(key string) (rule.SegmentRule, bool) {
+			for i, l := range lists {
+				if key == fmt.Sprintf("list-%d", i) {
+					return rule.SegmentRule{ID: l, Key: key, Static: true}, true
+				}
+			}
+			if key == "dynamic" {
+				return rule.SegmentRule{ID: "dynamic", Key: key}, true
+			}
+			return rule.SegmentRule{}, false
+		},
+	}}
+}
