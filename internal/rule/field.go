@@ -6,7 +6,7 @@ import (
 
 	"packetboat/internal/contact"
 	"packetboat/internal/field"
-	"packetboat/internal/id"
+	"packetboat/internal/mail/mx"
 )
 
 // target is a field of contacts: what kind it is, and where its value is found.
@@ -77,8 +77,7 @@ func (s Schema) field(name string) (t target, problem, code string) {
 		return target{kind: consentKind, place: elsewhere}, "", ""
 	}
 	if key, ok := strings.CutPrefix(name, categoryPrefix); ok {
-		c, isID := id.Parse[id.Category](key)
-		if !isID || !s.category(c) {
+		if !s.categoryNamed(key) {
 			return target{kind: consentKind, place: elsewhere}, "there is no category " + clip(key), codeCategory
 		}
 		return target{kind: consentKind, place: elsewhere}, "", ""
@@ -232,7 +231,7 @@ var columns = func() map[string]target {
 	touch("last_touch_source", text, func(t contact.Touches) any { return t.LastSource })
 
 	add("mx_record", target{kind: textKind, place: ofDomain, nullable: true}, func(s *Subject) any { return s.MXRecord })
-	provider := choice(words("gmail", "google_workspace", "outlook", "microsoft365", "yahoo", "aol", "icloud", "proton", "zoho", "other"))
+	provider := choice(words(mx.Providers()...))
 	provider.place = ofDomain
 	add("smtp_provider", provider, func(s *Subject) any { return s.SMTPProvider })
 

@@ -92,9 +92,9 @@ func (op Operator) positive() (Operator, bool) {
 type shape int
 
 const (
-	nothing  shape = iota
-	oneValue       // of the field's kind
-	twoValues      // the first not after the second
+	nothing   shape = iota
+	oneValue        // of the field's kind
+	twoValues       // the first not after the second
 	manyValues
 	aSpan // {"amount", "unit"}
 )

@@ -33,15 +33,15 @@ var types = []string{
 
 // Bounds of the parts of leaves.
 const (
-	maxKeys     = 100
-	maxText     = 4096
-	maxURL      = 2048
-	maxName     = 200
-	maxCount    = 1_000_000_000
-	maxFilters  = 20
-	maxPath     = 200
-	maxInList   = 1000
-	maxSpan     = 100_000
+	maxKeys    = 100
+	maxText    = 4096
+	maxURL     = 2048
+	maxName    = 200
+	maxCount   = 1_000_000_000
+	maxFilters = 20
+	maxPath    = 200
+	maxInList  = 1000
+	maxSpan    = 100_000
 )
 
 // typed reads a leaf of any type.

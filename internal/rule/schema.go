@@ -66,6 +66,11 @@ func (s Schema) emailType(keyOrID string) (contact.EmailType, bool) {
 
 func (s Schema) category(c id.Category) bool { return slices.Contains(s.Types.Categories, c) }
 
+func (s Schema) categoryNamed(name string) bool {
+	c, ok := id.Parse[id.Category](name)
+	return ok && s.category(c)
+}
+
 // stage finds a stage by its slug or its id.
 func (s Schema) stage(slugOrID string) (contact.Stage, bool) {
 	uuid, isID := id.Parse[id.Stage](slugOrID)
