@@ -45,6 +45,9 @@ func UnsubscribeMany(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []
 // leave is the step of a contact that turns off what l says.
 func (l Leaving) leave(now time.Time) step {
 	return func(c *Contact) ([]happening, *fault.Error) {
+		if c.AnonymizedAt != nil { // it gets nothing, and nothing more is to be known of it
+			return nil, nil
+		}
 		if !l.Everything {
 			return turned(c.turn(l.to(false))), nil
 		}
