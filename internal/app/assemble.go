@@ -17,9 +17,13 @@ import (
 	"packetboat/internal/httpapi"
 	"packetboat/internal/letter"
 	"packetboat/internal/limit"
+	"packetboat/internal/mailbox"
+	"packetboat/internal/outbox"
 	"packetboat/internal/public"
+	"packetboat/internal/segment"
 	"packetboat/internal/sender"
 	"packetboat/internal/sqldb"
+	"packetboat/internal/suppression"
 	"packetboat/internal/tenant"
 	"packetboat/internal/track"
 	"packetboat/internal/usage"
@@ -109,10 +113,16 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 	api := &httpapi.API{
 		DB: db, Box: s.Store.Box, Now: t.now, BaseURL: s.Config.BaseURL, Log: log, AllowPrivateRelays: t.private,
 		Door: s.door(t.limiter), Saver: contact.NewSaver(db, sender.ContactRules, t.now), Usage: usage.Finders{broadcast.Finder()},
-		Tester: &deliver.Tester{DB: db, Box: s.Store.Box, Now: t.now, AllowPrivate: t.private},
+		Tester: &deliver.Tester{DB: db, Box: s.Store.Box, Now: t.now, AllowPrivate: t.private}, Holdings: holdings(),
 	}
 	api.Register(router)
 	return api, router
+}
+
+// holdings are the places that keep something about people, in the order in
+// which one is told of them.
+func holdings() []contact.Holding {
+	return []contact.Holding{segment.Holding(), outbox.Holding(), track.Holding(), mailbox.Holding(), suppression.Holding()}
 }
 
 // reference adds the page that documents the API.

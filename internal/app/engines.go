@@ -17,6 +17,7 @@ import (
 	"packetboat/internal/id"
 	"packetboat/internal/journal"
 	"packetboat/internal/mailbox"
+	"packetboat/internal/outbox"
 	"packetboat/internal/suppression"
 )
 
@@ -25,6 +26,7 @@ func followers() []journal.Follower {
 	return []journal.Follower{
 		contact.Follower(),
 		suppression.Follower(),
+		outbox.Follower(),
 	}
 }
 
