@@ -1,0 +1,198 @@
+// Package savedfilter keeps the views that people make of their contacts: a
+// selection, the order it is shown in, and the columns.
+//
+// A filter belongs to whoever made it. One that is shared is seen by every
+// member; another's is changed by admins only, who see them all, so that
+// nothing is held for good by a filter of someone who left.
+//
+// Filters and definitions are kept in their canonical form. What they refer to
+// may go away by force; then the filter is shown as it is, and the list it
+// opens says what is wrong.
+package savedfilter
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/contact"
+	"packetboat/internal/fault"
+	"packetboat/internal/field"
+	"packetboat/internal/id"
+	"packetboat/internal/segment"
+	"packetboat/internal/sender"
+	"packetboat/internal/sqldb"
+)
+
+// Filter is one saved filter.
+type Filter struct {
+	ID         id.SavedFilter
+	Name       string
+	Filters    json.RawMessage // an array, canonical
+	Definition json.RawMessage // nil: none
+	Search     string
+	Statuses   []contact.Status // none: all but suppressed
+	Sort       contact.Sort
+	Asc        bool
+	Columns    []string
+	Shared     bool
+	CreatedBy  id.User
+	CreatedAt  time.Time
+	UpdatedAt  time.Time
+}
+
+// Change is what a request says about a filter; nil leaves a part alone. An
+// empty Definition removes it.
+type Change struct {
+	Name       *string
+	Filters    *json.RawMessage
+	Definition *json.RawMessage
+	Search     *string
+	Statuses   *[]string
+	Sort       *string
+	Dir        *string
+	Columns    *[]string
+	Shared     *bool
+}
+
+// The faults of this package.
+var (
+	ErrNotFound = fault.New(fault.NotFound, "NOT_FOUND", "there is no such saved filter")
+	ErrLimit    = fault.New(fault.Invalid, "LIMIT_EXCEEDED", "a limit is exceeded")
+)
+
+const (
+	maxFilters = 500 // of a tenant
+	maxName    = 200
+	maxColumns = 250
+)
+
+// sees reports whether p is shown the filter.
+func (f Filter) sees(p auth.Principal) bool {
+	return f.Shared || f.CreatedBy == p.User || p.Role.AtLeast(auth.Admin)
+}
+
+// mayChange reports whether p may change or delete the filter.
+func (f Filter) mayChange(p auth.Principal) bool {
+	return f.CreatedBy == p.User || p.Role.AtLeast(auth.Admin)
+}
+
+// change merges a change into the filter and judges all of it that was said.
+func (f *Filter) change(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ch Change) error {
+	var p fault.Problems
+	f.texts(&p, ch)
+	if ch.Shared != nil {
+		f.Shared = *ch.Shared
+	}
+	if err := f.show(ctx, tx, tenant, &p, ch); err != nil {
+		return err
+	}
+	if err := p.Err(); err != nil {
+		return err
+	}
+	return f.choose(ctx, tx, tenant, ch)
+}
+
+func (f *Filter) texts(p *fault.Problems, ch Change) {
+	if ch.Name != nil {
+		f.Name = strings.TrimSpace(norm.NFC.String(*ch.Name))
+	}
+	if n := utf8.RuneCountInString(f.Name); n == 0 || n > maxName || strings.ContainsRune(f.Name, 0) {
+		p.Add("name", fmt.Sprintf("required, 1 to %d characters", maxName))
+	}
+	if ch.Search != nil {
+		f.Search = strings.TrimSpace(norm.NFC.String(*ch.Search))
+	}
+	if n := utf8.RuneCountInString(f.Search); n > contact.MaxSearch || strings.ContainsRune(f.Search, 0) {
+		p.Add("search", fmt.Sprintf("at most %d characters", contact.MaxSearch))
+	}
+	if ch.Sort != nil {
+		f.Sort = contact.ParseSort(*ch.Sort)
+	}
+	if ch.Dir != nil {
+		f.Asc = strings.EqualFold(*ch.Dir, "asc")
+	}
+}
+
+// show takes the columns, each once.
+func (f *Filter) show(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, p *fault.Problems, ch Change) error {
+	if ch.Columns == nil {
+		return nil
+	}
+	if len(*ch.Columns) > maxColumns {
+		return ErrLimit.Sayf("at most %d columns", maxColumns)
+	}
+	catalog, err := field.Load(ctx, tx, tenant)
+	if err != nil {
+		return err
+	}
+	types, err := sender.ContactTypes(ctx, tx, tenant)
+	if err != nil {
+		return err
+	}
+	names := contact.ColumnNames()
+	for key := range catalog {
+		names = append(names, customField+key)
+	}
+	for _, t := range types.EmailTypes {
+		names = append(names, "subscriptions."+t.Key)
+	}
+	f.Columns = []string{}
+	for i, c := range *ch.Columns {
+		switch {
+		case !slices.Contains(names, c):
+			p.Add(fmt.Sprintf("columns[%d]", i), "there is no such field of contacts")
+		case !slices.Contains(f.Columns, c):
+			f.Columns = append(f.Columns, c)
+		}
+	}
+	return nil
+}
+
+// customField begins the name of a custom field.
+const customField = "custom_fields."
+
+// choose takes the selection, in its canonical form.
+func (f *Filter) choose(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ch Change) error {
+	var in segment.SelectorInput
+	if ch.Statuses != nil {
+		in.Status = *ch.Statuses
+	}
+	if ch.Filters != nil {
+		in.Filters = *ch.Filters
+	}
+	if ch.Definition != nil {
+		in.Definition = *ch.Definition
+	}
+	c, err := segment.Choose(ctx, tx, tenant, in)
+	if err != nil {
+		return err
+	}
+	if ch.Statuses != nil {
+		f.Statuses = c.Statuses
+	}
+	if ch.Filters != nil {
+		f.Filters = json.RawMessage(`[]`)
+		if c.Filters != nil {
+			if f.Filters, err = c.Filters.Filters(); err != nil {
+				return err
+			}
+		}
+	}
+	if ch.Definition != nil {
+		f.Definition = nil
+		if c.Definition != nil {
+			if f.Definition, err = c.Definition.MarshalJSON(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

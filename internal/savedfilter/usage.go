@@ -1,0 +1,38 @@
+package savedfilter
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"packetboat/internal/id"
+	"packetboat/internal/segment"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/usage"
+)
+
+// Finder answers which saved filters need a custom field, to choose by or to
+// show, and which need a list or a segment.
+func Finder() usage.Finder { return usage.Func(holders) }
+
+func holders(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subject) (usage.Holders, error) {
+	if s.Kind != usage.Field && s.Kind != usage.Segment {
+		return nil, nil
+	}
+	list, err := all(ctx, db, tenant)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	schema, err := segment.Schema(ctx, db, tenant)
+	if err != nil {
+		return nil, fmt.Errorf("find saved filters that use a %s: %w", s.Kind, err)
+	}
+	found := []usage.Holder{}
+	for _, f := range list {
+		shown := s.Kind == usage.Field && slices.Contains(f.Columns, customField+s.Key)
+		if shown || segment.Uses(f.Filters, schema, s) || segment.Uses(f.Definition, schema, s) {
+			found = append(found, usage.Holder{ID: string(f.ID), Name: f.Name})
+		}
+	}
+	return usage.Holders{"saved_filters": found}, nil
+}

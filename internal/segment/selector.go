@@ -1,0 +1,139 @@
+package segment
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"packetboat/internal/contact"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/rule"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/usage"
+)
+
+// SelectorInput is a choice of contacts as it came. It encodes to JSON and back,
+// so a job may keep it.
+type SelectorInput struct {
+	Status     []string        `json:"status,omitempty"` // none: all but suppressed
+	Search     string          `json:"search,omitempty"`
+	Filters    json.RawMessage `json:"filters,omitempty"`    // an array; nothing or null: none
+	Definition json.RawMessage `json:"definition,omitempty"` // an object; nothing or null: none
+}
+
+// Choice is a choice of contacts that was found valid. What it holds is
+// canonical; the trees are nil when nothing was said.
+type Choice struct {
+	Statuses   []contact.Status
+	Search     string
+	Filters    *rule.Tree
+	Definition *rule.Tree
+
+	schema rule.Schema
+}
+
+// Choose checks a choice of contacts against what the tenant has declared:
+// contact.ErrInvalidStatus, contact.ErrInvalidFilters, ErrInvalidDefinition, or
+// INVALID_INPUT for the search.
+func Choose(ctx context.Context, db *sqldb.DB, tenant id.Tenant, in SelectorInput) (Choice, error) {
+	c := Choice{Search: in.Search}
+	if utf8.RuneCountInString(in.Search) > contact.MaxSearch {
+		return Choice{}, fault.Input(fault.Field{Path: "search", Message: "at most 200 characters"})
+	}
+	var err error
+	if c.Statuses, err = contact.ParseStatuses(in.Status); err != nil {
+		return Choice{}, err
+	}
+	filtered, defined := said(in.Filters), said(in.Definition)
+	if !filtered && !defined {
+		return c, nil
+	}
+	if c.schema, err = Schema(ctx, db, tenant); err != nil {
+		return Choice{}, err
+	}
+	if filtered {
+		tree, err := rule.ParseFilters(in.Filters, c.schema)
+		if err != nil {
+			return Choice{}, err
+		}
+		c.Filters = &tree
+	}
+	if defined {
+		tree, err := rule.ParseDefinition(in.Definition, c.schema)
+		if err != nil {
+			return Choice{}, err
+		}
+		c.Definition = &tree
+	}
+	return c, nil
+}
+
+// said reports whether a part of a choice is there.
+func said(raw json.RawMessage) bool {
+	text := strings.TrimSpace(string(raw))
+	return text != "" && text != "null"
+}
+
+// Selector returns the choice as package contact takes it, at a moment.
+func (c Choice) Selector(db *sqldb.DB, now time.Time) (contact.Selector, error) {
+	sel := contact.Selector{Statuses: c.Statuses, Search: c.Search}
+	env := rule.Env{Now: now, Schema: c.schema}
+	for _, tree := range []*rule.Tree{c.Filters, c.Definition} {
+		if tree == nil || len(tree.Root.Conditions) == 0 {
+			continue
+		}
+		w, err := tree.Condition(db, env)
+		if err != nil {
+			return contact.Selector{}, err
+		}
+		sel.Where = append(sel.Where, w)
+	}
+	return sel, nil
+}
+
+// Select is Choose, and the Selector that follows from it.
+func Select(ctx context.Context, db *sqldb.DB, tenant id.Tenant, in SelectorInput, now time.Time) (contact.Selector, error) {
+	c, err := Choose(ctx, db, tenant, in)
+	if err != nil {
+		return contact.Selector{}, err
+	}
+	return c.Selector(db, now)
+}
+
+// Below returns a fault of a choice with the paths in it below another, for a
+// body in which the choice is a field.
+func Below(path string, err error) error {
+	f, ok := fault.As(err)
+	if !ok || f.Details == nil {
+		return err
+	}
+	var d struct {
+		Path   string        `json:"path,omitempty"`
+		Fields []fault.Field `json:"fields"`
+	}
+	raw, err := json.Marshal(f.Details)
+	if err != nil || json.Unmarshal(raw, &d) != nil || len(d.Fields) == 0 {
+		return f
+	}
+	if d.Path != "" {
+		d.Path = path + "." + d.Path
+	}
+	for i := range d.Fields {
+		d.Fields[i].Path = path + "." + d.Fields[i].Path
+	}
+	return f.With(d).Sayf("%s", fault.Input(d.Fields...).Message)
+}
+
+// Uses reports whether a rule, as it was stored, refers to a list, a segment or
+// a custom field. One that cannot be read refers to nothing.
+func Uses(stored json.RawMessage, schema rule.Schema, s usage.Subject) bool {
+	if !said(stored) {
+		return false
+	}
+	tree, err := rule.Decode(stored, schema)
+	return err == nil && slices.ContainsFunc(tree.References(), func(r rule.Reference) bool { return r.Kind == s.Kind && r.Name == s.Key })
+}
