@@ -1,0 +1,126 @@
+package bulk
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/contact"
+	"packetboat/internal/id"
+	"packetboat/internal/job"
+	"packetboat/internal/segment"
+	"packetboat/internal/sqldb"
+)
+
+// errand is what a job is asked for.
+type errand struct {
+	Request  Request               `json:"request"`
+	Selector segment.SelectorInput `json:"selector"`
+}
+
+// place is where a job stands.
+type place struct {
+	After id.Contact `json:"after"`
+	Done  bool       `json:"done"`
+}
+
+// tally is the result of a job.
+type tally struct {
+	Result
+	Truncated bool `json:"errors_truncated"` // there were more errors and results than are kept
+}
+
+const (
+	jobPage = 500
+	kept    = 100 // errors, and results, of a job
+)
+
+// Start queues a job that does what the request says to whoever the selector
+// chooses.
+func (d Doer) Start(ctx context.Context, db *sqldb.DB, p auth.Principal, r Request, in segment.SelectorInput, now time.Time) (job.Job, error) {
+	return job.Create(ctx, db, job.Draft{
+		Tenant: p.Tenant, Kind: job.Bulk, Scope: auth.ContactsWrite, Params: errand{r, in}, By: p.Actor(),
+	}, now)
+}
+
+// Run does such a job from where it stands: a job.Runner.
+func (d Doer) Run(ctx context.Context, w *job.Work) error {
+	var e errand
+	if err := w.Params(&e); err != nil {
+		return err
+	}
+	for {
+		var at place
+		if err := w.State(&at); err != nil || at.Done {
+			return err
+		}
+		sum := tally{Result: Result{Action: e.Request.Action, Errors: []Refusal{}}}
+		if w.Job.Result != nil {
+			if err := json.Unmarshal(w.Job.Result, &sum); err != nil {
+				return fmt.Errorf("the result of job %s: %w", w.Job.ID, err)
+			}
+		}
+		err := w.Step(ctx, func(tx *sqldb.DB) (job.Progress, error) {
+			return d.page(ctx, tx, w.Job, e, at, sum, w.Now())
+		})
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// page deals with the next contacts after at.
+func (d Doer) page(ctx context.Context, tx *sqldb.DB, j job.Job, e errand, at place, sum tally, now time.Time) (job.Progress, error) {
+	sel, err := segment.Select(ctx, tx, j.Tenant, e.Selector, j.CreatedAt)
+	if err != nil {
+		return job.Progress{}, err
+	}
+	sel.Where = append(sel.Where, thereBy(j.CreatedAt))
+	p := job.Progress{Total: j.Total}
+	if j.Total == nil {
+		n, err := contact.Count(ctx, tx, j.Tenant, sel)
+		if err != nil {
+			return p, err
+		}
+		p.Total = new(int64(n))
+	}
+	ids, err := contact.Matching(ctx, tx, j.Tenant, sel, at.After, jobPage)
+	if err != nil {
+		return p, err
+	}
+	if len(ids) > 0 {
+		r, err := d.Apply(ctx, tx, j.Tenant, e.Request, ids, now)
+		if err != nil {
+			return p, err
+		}
+		sum = sum.with(r)
+		at.After = ids[len(ids)-1]
+	}
+	at.Done = len(ids) < jobPage
+	p.Processed = int64(sum.Affected + sum.Skipped)
+	if at.Done { // whoever ceased to match by another's doing was not met
+		p.Total = new(p.Processed)
+	}
+	p.State, p.Result = at, sum
+	return p, nil
+}
+
+// with adds what one page did. Everybody of a page was matched, whoever went
+// away meanwhile.
+func (t tally) with(r Result) tally {
+	t.Matched += r.Matched
+	t.Affected += r.Affected
+	t.Skipped += r.Skipped
+	t.Truncated = t.Truncated || len(t.Errors)+len(r.Errors) > kept || len(t.Results)+len(r.Results) > kept
+	t.Errors = append(slices.Clip(t.Errors), r.Errors[:min(len(r.Errors), kept-len(t.Errors))]...)
+	t.Results = append(slices.Clip(t.Results), r.Results[:min(len(r.Results), kept-len(t.Results))]...)
+	return t
+}
+
+// thereBy holds for contacts that were created by a moment.
+func thereBy(t time.Time) contact.Condition {
+	return contact.Condition{Text: func(arg func(any) string) string { return `c.created_at <= ` + arg(sqldb.Micros(t)) }}
+}

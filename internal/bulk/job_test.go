@@ -1,0 +1,209 @@
+package bulk_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"packetboat/internal/bulk"
+	"packetboat/internal/id"
+	"packetboat/internal/job"
+	"packetboat/internal/segment"
+	"packetboat/internal/sqldb"
+)
+
+// queue asks for an action on whoever a selector chooses.
+func (d *desk) queue(action bulk.Action, params, selector string) job.Job {
+	d.Helper()
+	var in segment.SelectorInput
+	d.ok(json.Unmarshal([]byte(selector), &in))
+	p := d.key()
+	r, target, err := d.doer.Read(d.Context(), d.db, p, bulk.Input{Action: string(action), Selector: &in, Params: d.params(params)}, d.now)
+	d.ok(err)
+	j, err := d.doer.Start(d.Context(), d.db, p, r, *target.Selector, d.now)
+	d.ok(err)
+	return j
+}
+
+// engine runs bulk jobs; stop is called with how often it looked at the clock.
+func (d *desk) engine(owner string, stop func(looks int)) *job.Engine {
+	looks := 0
+	return &job.Engine{
+		DB: d.db, Owner: owner, Log: slog.New(slog.DiscardHandler),
+		Now:     func() time.Time { looks++; stop(looks); return d.now },
+		Runners: map[job.Kind]job.Runner{job.Bulk: d.doer.Run},
+	}
+}
+
+func (d *desk) tick(ctx context.Context, e *job.Engine) {
+	d.Helper()
+	if _, err := e.Tick(ctx); err != nil && ctx.Err() == nil {
+		d.Fatal(err)
+	}
+}
+
+func (d *desk) job(j job.Job) job.Job {
+	d.Helper()
+	j, err := job.ByID(d.Context(), d.db, d.tenant, j.ID)
+	d.ok(err)
+	return j
+}
+
+func (d *desk) entries(typ string) map[id.Contact]int {
+	d.Helper()
+	rows, err := d.db.Query(d.Context(), `SELECT contact_id FROM journal WHERE tenant_id = $1 AND type = $2`, d.tenant, typ)
+	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (id.Contact, error) {
+		var c id.Contact
+		return c, row(&c)
+	})
+	d.ok(err)
+	n := map[id.Contact]int{}
+	for _, c := range list {
+		n[c]++
+	}
+	return n
+}
+
+type result struct {
+	Action                     string
+	Matched, Affected, Skipped int
+	Errors                     []bulk.Refusal
+	Truncated                  bool `json:"errors_truncated"`
+}
+
+func resultOf(t *testing.T, j job.Job) result {
+	t.Helper()
+	var r result
+	if err := json.Unmarshal(j.Result, &r); err != nil {
+		t.Fatalf("result %s: %v", j.Result, err)
+	}
+	return r
+}
+
+// A job that is stopped again and again, wherever that is, and taken up by
+// another process each time, meets everybody once: although what it does makes
+// those whom it met cease to match.
+func TestAJobThatIsStoppedMeetsEverybodyOnce(t *testing.T) {
+	each(t, func(d *desk) {
+		const crowd = 1200
+		ids := d.people(crowd)
+		from, to := d.stage("Cold"), d.stage("Warm")
+		d.do(d.key(), bulk.SetStage, fmt.Sprintf(`{"stage_id": %q}`, from.ID), ids[:bulk.MaxIDs]...)
+		d.do(d.key(), bulk.SetStage, fmt.Sprintf(`{"stage_id": %q}`, from.ID), ids[bulk.MaxIDs:]...)
+		before := d.entries("stage_changed")
+		j := d.queue(bulk.SetStage, fmt.Sprintf(`{"stage_id": %q}`, to.ID),
+			fmt.Sprintf(`{"filters": [{"field": "stage", "operator": "equals", "value": %q}]}`, from.Slug))
+		d.now = d.now.Add(time.Hour)
+		d.do(d.key(), bulk.SetStage, fmt.Sprintf(`{"stage_id": %q}`, from.ID), d.people(1)...) // came too late
+		runs := 0
+		for looks := 3; !d.job(j).Status.Ended(); looks++ {
+			if runs++; runs > 30 {
+				d.Fatalf("the job does not end: %+v", d.job(j))
+			}
+			ctx, cancel := context.WithCancel(d.Context())
+			d.tick(ctx, d.engine(fmt.Sprint("process ", runs), func(n int) {
+				if n >= looks {
+					cancel()
+				}
+			}))
+			cancel()
+			d.now = d.now.Add(time.Hour) // beyond every lease and pause
+		}
+		if runs < 2 {
+			d.Error("the job was never stopped")
+		}
+		got := d.job(j)
+		want := result{Action: "set_stage", Matched: crowd, Affected: crowd, Errors: []bulk.Refusal{}}
+		if diff := cmp.Diff(want, resultOf(d.T, got)); diff != "" || got.Status != job.Completed || got.Processed != crowd || got.Total == nil || *got.Total != crowd {
+			d.Errorf("job = %+v\n%s", got, diff)
+		}
+		after := d.entries("stage_changed")
+		for _, c := range ids {
+			if n := after[c] - before[c]; n != 1 {
+				d.Errorf("contact %s was moved %d times", c, n)
+			}
+		}
+	})
+}
+
+// What a selector chooses is what the list shows; errors of a job are counted
+// all and kept in part; what is deleted meanwhile fails the job.
+func TestJobsReportWhatTheyDid(t *testing.T) {
+	each(t, func(d *desk) {
+		ids := d.people(150)
+		d.do(d.key(), bulk.Unsubscribe, ``, ids[:120]...)
+		never := func(int) {}
+		j := d.queue(bulk.Subscribe, ``, `{}`)
+		d.tick(d.Context(), d.engine("a", never))
+		got := resultOf(d.T, d.job(j))
+		if got.Matched != 150 || got.Affected != 0 || got.Skipped != 150 || len(got.Errors) != 100 || !got.Truncated {
+			d.Errorf("subscribe: matched %d, affected %d, skipped %d, %d errors, truncated %v",
+				got.Matched, got.Affected, got.Skipped, len(got.Errors), got.Truncated)
+		}
+		if i := slices.IndexFunc(got.Errors, func(r bulk.Refusal) bool { return r.Code != "UNSUBSCRIBED" }); i >= 0 {
+			d.Errorf("subscribe: %+v", got.Errors[i])
+		}
+
+		j = d.queue(bulk.AddTags, `{"tags": ["left"]}`, `{"status": ["unsubscribed"], "definition": {"logic": "and", "conditions": [{"field": "tags", "operator": "has_none", "value": ["left"]}]}}`)
+		d.tick(d.Context(), d.engine("a", never))
+		if got := resultOf(d.T, d.job(j)); got.Affected != 120 || got.Matched != 120 {
+			d.Errorf("add_tags: %+v", got)
+		}
+
+		list := d.list("Readers")
+		j = d.queue(bulk.AddToList, fmt.Sprintf(`{"segment_key": %q}`, list.Key), `{"search": "c1"}`)
+		if _, err := d.db.Exec(d.Context(), `DELETE FROM segment WHERE tenant_id = $1 AND id = $2`, d.tenant, list.ID); err != nil {
+			d.Fatal(err)
+		}
+		d.tick(d.Context(), d.engine("a", never))
+		if got := d.job(j); got.Status != job.Failed || got.Error == nil || got.Error.Code != "NOT_FOUND" {
+			d.Errorf("a job whose list is gone: %s, %+v", got.Status, got.Error)
+		}
+	})
+}
+
+// enrolling answers for sequences, which other packages keep.
+type enrolling struct{ in map[id.Contact]bool }
+
+func (e *enrolling) Known(context.Context, *sqldb.DB, id.Tenant, id.Sequence) (bool, error) {
+	return true, nil
+}
+
+func (e *enrolling) Enroll(_ context.Context, _ *sqldb.DB, _ id.Tenant, _ id.Sequence, contacts []id.Contact, _ time.Time) ([]bulk.Enrolled, error) {
+	var out []bulk.Enrolled
+	for _, c := range contacts {
+		was := bulk.Enrolled{Contact: c, Status: "enrolled", Enrollment: "e", New: true}
+		if e.in[c] {
+			was.Status, was.New = "duplicate", false
+		}
+		e.in[c] = true
+		out = append(out, was)
+	}
+	return out, nil
+}
+
+func (e *enrolling) Exit(_ context.Context, _ *sqldb.DB, _ id.Tenant, _ id.Sequence, contacts []id.Contact, _ time.Time) ([]id.Contact, error) {
+	return slices.DeleteFunc(slices.Clone(contacts), func(c id.Contact) bool { return !e.in[c] }), nil
+}
+
+// Whoever keeps sequences is asked about them, and its answers are passed on.
+func TestSequencesAreAsked(t *testing.T) {
+	each(t, func(d *desk) {
+		d.doer.Sequences = &enrolling{map[id.Contact]bool{}}
+		ids := d.people(2)
+		d.do(d.key(), bulk.Enroll, `{"sequence_id": "01900000-0000-7000-8000-00000000000a"}`, ids[0])
+		got := d.do(d.key(), bulk.Enroll, `{"sequence_id": "01900000-0000-7000-8000-00000000000a"}`, ids...)
+		if got.Affected != 1 || got.Skipped != 1 || len(got.Results) != 2 || got.Results[0].Status != "duplicate" || got.Results[1].Status != "enrolled" {
+			d.Errorf("enroll = %+v", got)
+		}
+		if got := d.do(d.key(), bulk.ExitSequence, `{"sequence_id": "01900000-0000-7000-8000-00000000000a"}`, append(ids, d.people(1)...)...); got.Affected != 2 || got.Skipped != 1 {
+			d.Errorf("exit_sequence = %+v", got)
+		}
+	})
+}

@@ -1,0 +1,132 @@
+package bulk
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/suppression"
+)
+
+// Params are what an action needs to know; which of them, the action says.
+// They are kept with a job, so they name records by id where keys may change.
+type Params struct {
+	Tags     []string    `json:"tags,omitempty"`
+	Stage    id.Stage    `json:"stage,omitempty"` // empty: none
+	Field    string      `json:"field,omitempty"`
+	Value    any         `json:"value,omitempty"` // nil clears
+	Block    bool        `json:"block,omitempty"`
+	TypeKey  string      `json:"type_key,omitempty"` // empty: everything
+	Segment  id.Segment  `json:"segment,omitempty"`
+	Sequence id.Sequence `json:"sequence,omitempty"`
+	Reason   string      `json:"reason,omitempty"`
+	Keep     bool        `json:"keep,omitempty"` // the anonymised address is to stay on the suppression list
+}
+
+// Bounds of params; those of contacts are theirs.
+const (
+	maxTags = 200
+	maxTag  = 64
+)
+
+// reader reads params as JSON has them and gathers what is wrong.
+type reader struct {
+	params map[string]any
+	*fault.Problems
+}
+
+func (r reader) problem(name, message string) { r.Add("params."+name, message) }
+
+// text returns a text that must be there and not be empty.
+func (r reader) text(name string) string {
+	v, ok := r.params[name].(string)
+	v = strings.TrimSpace(v)
+	if !ok || v == "" {
+		r.problem(name, required(r.params, name, "must be a string"))
+	}
+	return v
+}
+
+// optional returns a text that may be missing or null.
+func (r reader) optional(name string, most int) string {
+	switch v := r.params[name].(type) {
+	case nil:
+	case string:
+		v = strings.TrimSpace(norm.NFC.String(v))
+		if utf8.RuneCountInString(v) > most || strings.ContainsRune(v, 0) {
+			r.problem(name, fmt.Sprintf("at most %d characters", most))
+		}
+		return v
+	default:
+		r.problem(name, "must be a string")
+	}
+	return ""
+}
+
+func (r reader) flag(name string) bool {
+	v, ok := r.params[name].(bool)
+	if !ok {
+		r.problem(name, required(r.params, name, "must be true or false"))
+	}
+	return v
+}
+
+// required returns "required" for what is not there, else message.
+func required(params map[string]any, name, message string) string {
+	if params[name] == nil {
+		return "required"
+	}
+	return message
+}
+
+func (r reader) tags() []string {
+	list, ok := r.params["tags"].([]any)
+	if !ok || len(list) == 0 {
+		r.problem("tags", required(r.params, "tags", "must be a list of 1 to 200 tags"))
+		return nil
+	}
+	tags := make([]string, 0, min(len(list), maxTags))
+	for i, v := range list {
+		tag, ok := v.(string)
+		tag = strings.TrimSpace(norm.NFC.String(tag))
+		if n := utf8.RuneCountInString(tag); !ok || n == 0 || n > maxTag || strings.ContainsRune(tag, 0) {
+			r.problem(fmt.Sprintf("tags[%d]", i), fmt.Sprintf("must be a string of 1 to %d characters", maxTag))
+			continue
+		}
+		tags = append(tags, tag)
+	}
+	return tags
+}
+
+// read reads the params of an action, as far as that needs no look at what the
+// tenant has. Names of records are left to resolve.
+func (r reader) read(a Action) Params {
+	var p Params
+	switch a {
+	case AddTags, RemoveTags:
+		p.Tags = r.tags()
+	case SetField:
+		p.Field, p.Value = r.text("field"), r.params["value"]
+	case SetDoNotContact:
+		p.Block = r.flag("value")
+	case Suppress:
+		p.Reason = r.optional("reason", suppression.MaxReason)
+	case Enroll, ExitSequence:
+		text := r.text("sequence_id")
+		sequence, ok := id.Parse[id.Sequence](text)
+		if text != "" && !ok {
+			r.problem("sequence_id", "must be a UUID")
+		}
+		p.Sequence = sequence
+	case Anonymize:
+		p.Keep = true
+		if r.params["suppress"] != nil {
+			p.Keep = r.flag("suppress")
+		}
+	}
+	return p
+}

@@ -1,0 +1,312 @@
+package bulk
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/contact"
+	"packetboat/internal/fault"
+	"packetboat/internal/field"
+	"packetboat/internal/id"
+	"packetboat/internal/segment"
+	"packetboat/internal/sender"
+	"packetboat/internal/sqldb"
+)
+
+// MaxIDs is how many contacts one request may name.
+const MaxIDs = 1000
+
+// The faults of this package.
+var (
+	ErrLimit      = fault.New(fault.Invalid, "LIMIT_EXCEEDED", fmt.Sprintf("at most %d contacts can be named at once; choose more with a selector", MaxIDs))
+	ErrNoSequence = fault.New(fault.NotFound, "NOT_FOUND", "there is no such sequence")
+)
+
+// Input is a request as it came.
+type Input struct {
+	Action     string
+	ContactIDs []string
+	Named      bool // ContactIDs was there
+	Selector   *segment.SelectorInput
+	Params     map[string]any
+}
+
+// Request is an action that can be carried out.
+type Request struct {
+	Action Action `json:"action"`
+	Params Params `json:"params"`
+	ByKey  bool   `json:"by_key"` // asked for by a program, not a person
+}
+
+// Target is whom a request means: IDs, each once, or whoever the selector
+// chooses.
+type Target struct {
+	IDs      []id.Contact
+	Selector *segment.SelectorInput
+}
+
+// Doer carries out actions. What it does not know of does not exist: its zero
+// value knows no sequences.
+type Doer struct {
+	Sequences Sequences         // nil: there are none
+	Holdings  []contact.Holding // where else something is kept about people
+}
+
+// Read judges a request and everything it refers to. All that is wrong is told
+// at once; a code that belongs to one param wins over INVALID_INPUT (contract Z21).
+func (d Doer) Read(ctx context.Context, db *sqldb.DB, p auth.Principal, in Input, now time.Time) (Request, Target, error) {
+	if err := Admit(p, in.Action); err != nil {
+		return Request{}, Target{}, err
+	}
+	if len(in.ContactIDs) > MaxIDs {
+		return Request{}, Target{}, ErrLimit
+	}
+	c := &check{reader: reader{params: in.Params, Problems: &fault.Problems{}}, db: db, tenant: p.Tenant, doer: d}
+	r := Request{Action: parseAction(c.Problems, in.Action), ByKey: p.IsKey()}
+	t := target(c.Problems, in)
+	r.Params = c.read(r.Action)
+	if err := c.resolve(ctx, p, r.Action, &r.Params); err != nil {
+		return Request{}, Target{}, err
+	}
+	if err := c.verdict(); err != nil {
+		return Request{}, Target{}, err
+	}
+	if t.Selector == nil {
+		return r, t, nil
+	}
+	if _, err := segment.Select(ctx, db, p.Tenant, *t.Selector, now); err != nil {
+		return Request{}, Target{}, segment.Below("selector", err)
+	}
+	return r, t, nil
+}
+
+// target reads whom the request means.
+func target(p *fault.Problems, in Input) Target {
+	var t Target
+	switch {
+	case in.Named && in.Selector != nil:
+		p.Add("selector", "send contact_ids or selector, not both")
+	case in.Selector != nil:
+		t.Selector = in.Selector
+	case !in.Named:
+		p.Add("contact_ids", "name the contacts here, or choose them with selector")
+	case len(in.ContactIDs) == 0:
+		p.Add("contact_ids", fmt.Sprintf("must hold 1 to %d ids", MaxIDs))
+	}
+	seen := make(map[id.Contact]bool, len(in.ContactIDs))
+	for i, text := range in.ContactIDs {
+		c, ok := id.Parse[id.Contact](text)
+		switch {
+		case !ok:
+			p.Add(fmt.Sprintf("contact_ids[%d]", i), "must be a UUID")
+		case !seen[c]:
+			seen[c] = true
+			t.IDs = append(t.IDs, c)
+		}
+	}
+	return t
+}
+
+// check is a request that is being judged.
+type check struct {
+	reader
+	db     *sqldb.DB
+	tenant id.Tenant
+	doer   Doer
+
+	specific *fault.Error // the first fault with a code of its own
+	missing  error        // an addressed record that is not there: said last
+}
+
+// refuse notes a problem with a param whose faults have a code of their own.
+func (c *check) refuse(f *fault.Error, name, message string) {
+	c.problem(name, message)
+	if c.specific == nil {
+		c.specific = f.Sayf("params.%s: %s", name, message)
+	}
+}
+
+// verdict returns what all problems add up to.
+func (c *check) verdict() error {
+	err := c.Err()
+	if f, ok := fault.As(err); ok && c.specific != nil {
+		return c.specific.With(f.Details)
+	}
+	if err != nil {
+		return err
+	}
+	return c.missing
+}
+
+// resolve finds what the params name.
+func (c *check) resolve(ctx context.Context, p auth.Principal, a Action, params *Params) error {
+	switch a {
+	case AddTags, RemoveTags:
+		if len(params.Tags) > maxTags {
+			c.refuse(ErrLimit, "tags", fmt.Sprintf("at most %d tags", maxTags))
+		}
+	case SetStage:
+		return c.stage(ctx, params)
+	case SetField:
+		return c.field(ctx, params)
+	case Subscribe, Unsubscribe:
+		return c.emailType(ctx, p, params)
+	case AddToList, RemoveFromList:
+		return c.list(ctx, params)
+	case Enroll, ExitSequence:
+		return c.sequence(ctx, params.Sequence)
+	}
+	return nil
+}
+
+func (c *check) stage(ctx context.Context, params *Params) error {
+	v, there := c.params["stage_id"]
+	text, ok := v.(string)
+	stage, isID := id.Parse[id.Stage](text)
+	switch {
+	case !there:
+		c.refuse(contact.ErrInvalidStage, "stage_id", "required; null takes contacts out of their stage")
+	case v == nil:
+	case !ok || !isID:
+		c.refuse(contact.ErrInvalidStage, "stage_id", "must be the UUID of a stage")
+	default:
+		stages, err := contact.Stages(ctx, c.db, c.tenant)
+		if err != nil {
+			return err
+		}
+		for _, s := range stages {
+			if s.ID == stage {
+				params.Stage = stage
+				return nil
+			}
+		}
+		c.refuse(contact.ErrInvalidStage, "stage_id", "there is no such stage")
+	}
+	return nil
+}
+
+// field judges set_field by what the change would be refused with.
+func (c *check) field(ctx context.Context, params *Params) error {
+	if params.Field == "" {
+		return nil
+	}
+	ch, problem := params.set()
+	if problem.Path != "" {
+		c.Add(problem.Path, problem.Message)
+		return nil
+	}
+	rules, err := sender.ContactRules(ctx, c.db, c.tenant)
+	if err != nil {
+		return err
+	}
+	err = ch.Check(ctx, c.db, c.tenant, rules)
+	f, ok := fault.As(err)
+	if !ok {
+		return err
+	}
+	at, message := "value", f.Message
+	if f.Is(field.ErrUnknown) {
+		at = "field"
+	}
+	if d, ok := f.Details.(fault.Fields); ok && len(d.Fields) > 0 {
+		message = d.Fields[0].Message
+	}
+	if f.Is(fault.ErrInput) {
+		c.problem(at, message)
+		return nil
+	}
+	c.refuse(f, at, message)
+	return nil
+}
+
+// set returns the change that set_field makes, or what is wrong with the params.
+func (p Params) set() (contact.Change, fault.Field) {
+	if key, ok := strings.CutPrefix(p.Field, "custom_fields."); ok {
+		return contact.Change{CustomFields: map[string]any{key: p.Value}}, fault.Field{}
+	}
+	name, ok := contact.ParseText(p.Field)
+	if !ok {
+		names := make([]string, 0, len(contact.Texts()))
+		for _, t := range contact.Texts() {
+			names = append(names, string(t))
+		}
+		return contact.Change{}, fault.Field{Path: "params.field", Message: "must be custom_fields.<field_key> or one of " + strings.Join(names, ", ")}
+	}
+	switch v := p.Value.(type) {
+	case nil:
+		return contact.Change{Texts: map[contact.Text]*string{name: nil}}, fault.Field{}
+	case string:
+		return contact.Change{Texts: map[contact.Text]*string{name: &v}}, fault.Field{}
+	}
+	return contact.Change{}, fault.Field{Path: "params.value", Message: "must be a string, or null to clear"}
+}
+
+func (c *check) emailType(ctx context.Context, p auth.Principal, params *Params) error {
+	name := "email_type_key"
+	if !p.IsKey() && c.params["email_type_id"] != nil { // people write either; the id wins (contract 3.1)
+		name = "email_type_id"
+	}
+	v := c.params[name]
+	if v == nil {
+		return nil
+	}
+	text, ok := v.(string)
+	if !ok || text == "" {
+		c.refuse(contact.ErrInvalidEmailType, name, "must be the key of an email type; leave it out to mean all mail")
+		return nil
+	}
+	types, err := sender.ContactTypes(ctx, c.db, c.tenant)
+	if err != nil {
+		return err
+	}
+	uuid, isID := id.Parse[id.EmailType](text)
+	for _, t := range types.EmailTypes {
+		if t.Key == text || isID && t.ID == uuid {
+			params.TypeKey = t.Key
+			return nil
+		}
+	}
+	c.refuse(contact.ErrInvalidEmailType, name, "there is no such email type")
+	return nil
+}
+
+func (c *check) list(ctx context.Context, params *Params) error {
+	text, ok := c.params["segment_key"].(string)
+	if !ok || text == "" {
+		c.refuse(segment.ErrInvalid, "segment_key", required(c.params, "segment_key", "must be the key of a static list"))
+		return nil
+	}
+	s, err := segment.Find(ctx, c.db, c.tenant, text)
+	if f, ok := fault.As(err); ok && f.Is(segment.ErrNotFound) {
+		c.refuse(segment.ErrInvalid, "segment_key", "there is no such list")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if s.Type != segment.Static {
+		c.missing = segment.ErrNotStatic
+	}
+	params.Segment = s.ID
+	return nil
+}
+
+func (c *check) sequence(ctx context.Context, sequence id.Sequence) error {
+	if sequence == "" {
+		return nil
+	}
+	known := false
+	if c.doer.Sequences != nil {
+		var err error
+		if known, err = c.doer.Sequences.Known(ctx, c.db, c.tenant, sequence); err != nil {
+			return err
+		}
+	}
+	if !known {
+		c.missing = ErrNoSequence
+	}
+	return nil
+}
