@@ -57,7 +57,7 @@ func readHeader(open func(at int64) io.Reader) (header, error) {
 	h.at, h.number = row.End, row.Number
 	h.names = make([]string, len(row.Cells))
 	for i, name := range row.Cells {
-		h.names[i] = strings.TrimSpace(norm.NFC.String(name))
+		h.names[i] = undefused(strings.TrimSpace(norm.NFC.String(name)))
 	}
 	return h, nil
 }

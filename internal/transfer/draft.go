@@ -1,0 +1,190 @@
+package transfer
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"packetboat/internal/contact"
+	"packetboat/internal/fault"
+	"packetboat/internal/field"
+	"packetboat/internal/id"
+)
+
+// drafter makes drafts of rows.
+type drafter struct {
+	importing
+	fields field.Catalog
+	stages []contact.Stage
+}
+
+// misfit is why a row was not imported.
+type misfit struct {
+	column, code, message string
+}
+
+// modes are the import's modes as package contact has them.
+var modes = map[Mode]contact.Mode{Upsert: contact.Upserting, Create: contact.Creating, Update: contact.Updating}
+
+// draft returns what a row says about a contact; or why it says nothing.
+func (d *drafter) draft(cells []string) (contact.Draft, *misfit) {
+	out := contact.Draft{Mode: modes[d.Mode]}
+	ch := &out.Change
+	ch.KeepRefusals = true
+	ch.SourceIfNew = "import"
+	ch.Texts = make(map[contact.Text]*string, len(d.Columns))
+	ch.Subscriptions = said(d.Subscriptions)
+	tags := d.Tags
+	for i, c := range d.Columns {
+		if c.Target == "" {
+			continue
+		}
+		cell := ""
+		if i < len(cells) {
+			cell = strings.TrimSpace(undefused(cells[i]))
+		}
+		if cell == "" && !d.UpdateBlank && c.Target != emailTarget {
+			continue
+		}
+		if why := d.put(&out, &tags, c.Target, cell); why != "" {
+			return out, &misfit{c.Name, fault.ErrInput.Code, why}
+		}
+	}
+	if len(tags) > 0 {
+		ch.Tags = &tags
+	}
+	return out, nil
+}
+
+// put adds one cell to a draft, and says what is wrong with it. A blank one gets
+// here only when it clears.
+func (d *drafter) put(out *contact.Draft, tags *[]string, target, cell string) string {
+	ch := &out.Change
+	if key, ok := strings.CutPrefix(target, customPrefix); ok {
+		if ch.CustomFields == nil {
+			ch.CustomFields = map[string]any{}
+		}
+		ch.CustomFields[key] = custom(d.fields[key].Type, cell)
+		return ""
+	}
+	if key, ok := strings.CutPrefix(target, consentPrefix); ok {
+		if cell == "" {
+			return "" // to say nothing is not to consent
+		}
+		yes, ok := boolean(cell)
+		if !ok {
+			return notBoolean
+		}
+		ch.Subscriptions[key] = &yes
+		return ""
+	}
+	switch target {
+	case emailTarget:
+		if cell == "" {
+			return "required"
+		}
+		out.Email = cell
+	case tagsTarget:
+		*tags = append(slices.Clip(*tags), list(cell)...)
+	case stageTarget:
+		return d.stage(ch, cell)
+	case blockTarget:
+		if cell == "" {
+			return ""
+		}
+		yes, ok := boolean(cell)
+		if !ok {
+			return notBoolean
+		}
+		ch.DoNotContact = &yes
+	default:
+		if cell == "" {
+			ch.Texts[contact.Text(target)] = nil
+			return ""
+		}
+		ch.Texts[contact.Text(target)] = &cell
+	}
+	return ""
+}
+
+// stage reads the id of a stage, or its slug.
+func (d *drafter) stage(ch *contact.Change, cell string) string {
+	if cell == "" {
+		return ""
+	}
+	for _, s := range d.stages {
+		if string(s.ID) == strings.ToLower(cell) || s.Slug == strings.ToLower(cell) {
+			ch.Stage = new(id.Stage(s.ID))
+			return ""
+		}
+	}
+	return "there is no such stage"
+}
+
+// custom returns a cell as JSON would have the value of a custom field. What does
+// not fit stays text, which the field then refuses.
+func custom(t field.Type, cell string) any {
+	if cell == "" {
+		return nil
+	}
+	switch t {
+	case field.Number, field.Currency:
+		if n, err := strconv.ParseFloat(cell, 64); err == nil && !math.IsInf(n, 0) && !math.IsNaN(n) && !strings.ContainsAny(cell, "xXpP_") {
+			return n
+		}
+	case field.Boolean:
+		if yes, ok := boolean(cell); ok {
+			return yes
+		}
+	case field.Tags:
+		var values []any
+		for _, v := range list(cell) {
+			values = append(values, v)
+		}
+		return values
+	}
+	return cell
+}
+
+const notBoolean = "must be true, false, yes, no, 1 or 0"
+
+func boolean(cell string) (value, ok bool) {
+	switch strings.ToLower(cell) {
+	case "true", "yes", "1":
+		return true, true
+	case "false", "no", "0":
+		return false, true
+	}
+	return false, false
+}
+
+// list splits a cell at its commas.
+func list(cell string) []string {
+	var out []string
+	for v := range strings.SplitSeq(cell, ",") {
+		if v = strings.TrimSpace(v); v != "" {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// misfitOf tells a refusal by the column that it is about.
+func (d *drafter) misfitOf(err *fault.Error) *misfit {
+	m := &misfit{code: err.Code, message: err.Message}
+	var details struct {
+		Fields []fault.Field `json:"fields"`
+	}
+	if text, e := json.Marshal(err.Details); e == nil && json.Unmarshal(text, &details) == nil && len(details.Fields) > 0 {
+		for _, c := range d.Columns {
+			path, _, _ := strings.Cut(details.Fields[0].Path, "[")
+			if c.Target == path {
+				m.column = c.Name
+				break
+			}
+		}
+	}
+	return m
+}

@@ -1,0 +1,73 @@
+package transfer
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"packetboat/internal/job"
+	"packetboat/internal/sqldb"
+)
+
+// ErrorsFile is the name of the file in which an import tells of the rows that it
+// did not take. Each stands as it was, behind the columns errorColumns; so the
+// file can be put right and imported again as it is.
+const ErrorsFile = "errors"
+
+// errorColumns say what is wrong with a row: its number as a spreadsheet counts,
+// the column if it is about one, and why.
+var errorColumns = []string{"error_row", "error_column", "error_code", "error_message"}
+
+// maxMessage is how much of a message is told.
+const maxMessage = 500
+
+// errorRows gathers the rows that a step did not take.
+type errorRows struct{ rows []taken }
+
+func (e *errorRows) add(t taken) { e.rows = append(e.rows, t) }
+
+// write appends the rows to the errors file, which begins with the first of them.
+func (e *errorRows) write(ctx context.Context, tx *sqldb.DB, im *imports) error {
+	if len(e.rows) == 0 {
+		return nil
+	}
+	file, err := job.FileOf(ctx, tx, im.Job.Tenant, im.Job.ID, ErrorsFile)
+	fresh := errors.Is(err, job.ErrNoFile)
+	if fresh {
+		file, err = job.NewFile(ctx, tx, im.Job.Tenant, im.Job.ID, ErrorsFile, "text/csv; charset=utf-8", im.Now())
+	}
+	if err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	w := csv.NewWriter(&text)
+	if fresh {
+		names := slices.Clone(errorColumns)
+		for _, c := range im.Columns {
+			names = append(names, defused(c.Name))
+		}
+		if err := w.Write(names); err != nil {
+			return fmt.Errorf("tell of rows: %w", err)
+		}
+	}
+	for _, t := range e.rows {
+		message := t.misfit.message
+		if len(message) > maxMessage {
+			message = strings.ToValidUTF8(message[:maxMessage], "") + "…"
+		}
+		cells := append([]string{strconv.FormatInt(t.number, 10), defused(t.misfit.column), t.misfit.code, defused(message)}, t.cells...)
+		for i := len(errorColumns); i < len(cells); i++ {
+			cells[i] = defused(undefused(cells[i]))
+		}
+		if err := w.Write(cells); err != nil {
+			return fmt.Errorf("tell of rows: %w", err)
+		}
+	}
+	w.Flush()
+	return file.Append(ctx, tx, text.Bytes())
+}

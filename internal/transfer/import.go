@@ -1,0 +1,315 @@
+package transfer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/text/unicode/norm"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/contact"
+	"packetboat/internal/fault"
+	"packetboat/internal/field"
+	"packetboat/internal/id"
+	"packetboat/internal/job"
+	"packetboat/internal/segment"
+	"packetboat/internal/sender"
+	"packetboat/internal/sqldb"
+)
+
+// Mode says what an import may do.
+type Mode string
+
+// The modes.
+const (
+	Upsert Mode = "upsert" // create contacts and update those that are there
+	Create Mode = "create" // pass over contacts that are there
+	Update Mode = "update" // pass over addresses that nobody has
+)
+
+// Options are what a caller says of an import.
+type Options struct {
+	Mapping       map[string]string // column → target; an empty target leaves the column out
+	Mode          Mode              // empty: Upsert
+	Tags          []string          // for every contact
+	SegmentKey    string            // a static list that every contact joins; may be empty
+	Subscriptions map[string]bool   // by email type, for every contact
+	UpdateBlank   bool              // a blank cell clears the field, rather than saying nothing
+}
+
+// importing is what an import's job remembers of what was asked for.
+type importing struct {
+	Format        Format          `json:"format"`
+	Columns       []column        `json:"columns"`
+	At            int64           `json:"at"`  // where the first row begins
+	Row           int64           `json:"row"` // the number of the header's
+	Mode          Mode            `json:"mode"`
+	Tags          []string        `json:"tags,omitempty"`
+	Segment       id.Segment      `json:"segment_id,omitempty"`
+	Subscriptions map[string]bool `json:"subscriptions,omitempty"`
+	UpdateBlank   bool            `json:"update_blank,omitempty"`
+}
+
+// column is one column of a file and what its cells are about.
+type column struct {
+	Name   string `json:"name"`
+	Target string `json:"target,omitempty"` // empty: nothing
+}
+
+// Upload keeps a file that is to be imported, as it comes in. Whoever does not go
+// on to StartImport deletes it.
+func Upload(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file io.Reader, now time.Time) (job.File, error) {
+	f, err := job.NewFile(ctx, db, tenant, "", job.Input, "text/csv", now)
+	if err != nil {
+		return job.File{}, err
+	}
+	w := f.Writer(ctx, db)
+	if _, err := io.Copy(w, file); err != nil {
+		return f, fmt.Errorf("keep an upload: %w", err)
+	}
+	return f, w.Close()
+}
+
+// StartImport checks the options of an import against the file's header and what
+// the tenant has declared, tells of every problem at once, and queues the job.
+func StartImport(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file job.File, o Options, by auth.Actor, now time.Time) (job.Job, error) {
+	in, err := prepare(ctx, db, tenant, file, o)
+	if err != nil {
+		return job.Job{}, err
+	}
+	var j job.Job
+	err = db.InTx(ctx, func(tx *sqldb.DB) error {
+		var err error
+		j, err = job.Create(ctx, tx, job.Draft{Tenant: tenant, Kind: job.Import, Scope: auth.ContactsWrite, Params: in, By: by}, now)
+		if err != nil {
+			return err
+		}
+		return file.Take(ctx, tx, j.ID)
+	})
+	return j, err
+}
+
+func prepare(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file job.File, o Options) (importing, error) {
+	var p problems
+	head, err := readHeader(func(at int64) io.Reader { return file.Reader(ctx, db, at) })
+	if p.take("", err) != nil {
+		return importing{}, err
+	}
+	in := importing{
+		Format: head.format, At: head.at, Row: head.number,
+		Mode: o.Mode, Tags: o.Tags, Subscriptions: o.Subscriptions, UpdateBlank: o.UpdateBlank,
+	}
+	if in.Mode == "" {
+		in.Mode = Upsert
+	}
+	if !slices.Contains([]Mode{Upsert, Create, Update}, in.Mode) {
+		p.Add("options.mode", "must be create, update or upsert")
+	}
+	rules, err := sender.ContactRules(ctx, db, tenant)
+	if err != nil {
+		return importing{}, err
+	}
+	if head.names != nil {
+		catalog, err := field.Load(ctx, db, tenant)
+		if err != nil {
+			return importing{}, err
+		}
+		in.Columns = targets{catalog, rules.Types}.of(head.names, o.Mapping, &p)
+	}
+	all := contact.Change{Tags: &o.Tags, Subscriptions: said(o.Subscriptions)}
+	if err := p.take("options.", all.Check(ctx, db, tenant, rules)); err != nil {
+		return importing{}, err
+	}
+	if o.SegmentKey != "" {
+		s, err := segment.Find(ctx, db, tenant, o.SegmentKey)
+		switch {
+		case errors.Is(err, segment.ErrNotFound) || err == nil && s.Key != o.SegmentKey:
+			p.Add("options.segment_key", "there is no such list")
+		case err != nil:
+			return importing{}, err
+		case s.Type != segment.Static:
+			p.specific(segment.ErrNotStatic)
+		}
+		in.Segment = s.ID
+	}
+	return in, p.err()
+}
+
+func said(m map[string]bool) map[string]*bool {
+	out := make(map[string]*bool, len(m))
+	for k, v := range m {
+		out[k] = &v
+	}
+	return out
+}
+
+// problems gathers what is wrong with a request. A fault with a code of its own
+// stands when it is all there is.
+type problems struct {
+	fault.Problems
+	own *fault.Error
+}
+
+// take adds the problems of a fault, below a path; what is no fault it returns.
+func (p *problems) take(prefix string, err error) error {
+	f, ok := fault.As(err)
+	if !ok {
+		return err
+	}
+	details, _ := f.Details.(fault.Fields)
+	fields := make([]fault.Field, len(details.Fields))
+	for i, d := range details.Fields {
+		fields[i] = fault.Field{Path: prefix + d.Path, Message: d.Message}
+	}
+	if f.Code != fault.ErrInput.Code {
+		p.specific(f.With(fault.Fields{Fields: fields}))
+		return nil
+	}
+	for _, d := range fields {
+		p.Add(d.Path, d.Message)
+	}
+	return nil
+}
+
+func (p *problems) specific(f *fault.Error) {
+	if p.own == nil {
+		p.own = f
+	}
+}
+
+func (p *problems) err() error {
+	if !p.Any() && p.own != nil {
+		return p.own
+	}
+	if p.own != nil {
+		details, _ := p.own.Details.(fault.Fields)
+		for _, d := range details.Fields {
+			p.Add(d.Path, d.Message)
+		}
+	}
+	return p.Err()
+}
+
+// targets are what columns can be about.
+type targets struct {
+	fields field.Catalog
+	types  contact.Types
+}
+
+// The targets that are no text columns, nor custom fields or subscriptions.
+const (
+	emailTarget   = "email"
+	tagsTarget    = "tags"
+	stageTarget   = "stage_id"
+	blockTarget   = "do_not_contact"
+	customPrefix  = "custom_fields."
+	consentPrefix = "subscriptions."
+)
+
+// of says what each column is about: what the mapping says, or else what its name
+// says. Columns that say nothing are left out.
+func (t targets) of(names []string, mapping map[string]string, p *problems) []column {
+	columns := make([]column, len(names))
+	given := map[string]bool{}
+	for i, name := range names {
+		columns[i].Name = name
+		target, mapped := mapping[name]
+		switch {
+		case mapped:
+			given[name] = true
+			columns[i].Target = target
+			if why := t.refusal(target); why != "" {
+				p.Add("options.mapping."+name, why)
+				columns[i].Target = ""
+			}
+		default:
+			columns[i].Target = t.named(name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(mapping)) {
+		if !given[name] {
+			p.Add("options.mapping."+name, "the file has no such column")
+		}
+	}
+	first := map[string]string{}
+	for _, c := range columns {
+		if before, twice := first[c.Target]; twice && c.Target != "" && c.Target != tagsTarget {
+			p.Add("options.mapping."+c.Name, fmt.Sprintf("%s is what the column %q is about already", c.Target, before))
+			continue
+		}
+		first[c.Target] = c.Name
+	}
+	if _, ok := first[emailTarget]; !ok {
+		p.Add("options.mapping", "no column is email")
+	}
+	return columns
+}
+
+// refusal says why a column cannot be about a target, or "".
+func (t targets) refusal(target string) string {
+	key, custom := strings.CutPrefix(target, customPrefix)
+	typ, consent := strings.CutPrefix(target, consentPrefix)
+	switch {
+	case custom:
+		if _, ok := t.fields[key]; !ok {
+			return "not a declared custom field"
+		}
+	case consent:
+		if !slices.ContainsFunc(t.types.EmailTypes, func(e contact.EmailType) bool { return e.Key == typ }) {
+			return "there is no such email type"
+		}
+	case target != "" && !t.plain(target):
+		return "is not a field that can be imported; custom fields are custom_fields.<key>, consent is subscriptions.<type_key>"
+	}
+	return ""
+}
+
+// plain reports whether a target is a field of every contact.
+func (t targets) plain(target string) bool {
+	_, text := contact.ParseText(target)
+	return text || slices.Contains([]string{emailTarget, tagsTarget, stageTarget, blockTarget}, target)
+}
+
+// named returns what a column is about by its name: a field of contacts, in any
+// case and with spaces for underscores, or a custom field, or nothing.
+func (t targets) named(name string) string {
+	if name == "" || t.refusal(name) == "" {
+		return name
+	}
+	key := strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(norm.NFKC.String(name)))
+	if t.plain(key) {
+		return key
+	}
+	if _, ok := t.fields[key]; ok && !slices.Contains(contact.ColumnNames(), key) {
+		return customPrefix + key
+	}
+	return ""
+}
+
+// ImportResult is what an import has done so far.
+type ImportResult struct {
+	Rows    int64 `json:"rows"`    // that are not blank
+	Created int64 `json:"created"` // contacts
+	Updated int64 `json:"updated"` // rows about a contact that was there, whether it changed or not
+	Skipped int64 `json:"skipped"` // rows that the mode leaves out
+	Invalid int64 `json:"invalid"` // rows that stand in the errors file
+}
+
+// ImportResultOf reads the result of an import's job; false before there is one.
+func ImportResultOf(j job.Job) (ImportResult, bool, error) {
+	var r ImportResult
+	if j.Result == nil {
+		return r, false, nil
+	}
+	if err := json.Unmarshal(j.Result, &r); err != nil {
+		return r, false, fmt.Errorf("the result of job %s: %w", j.ID, err)
+	}
+	return r, true, nil
+}

@@ -1,0 +1,243 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"packetboat/internal/contact"
+	"packetboat/internal/fault"
+	"packetboat/internal/field"
+	"packetboat/internal/id"
+	"packetboat/internal/job"
+	"packetboat/internal/segment"
+	"packetboat/internal/sender"
+	"packetboat/internal/sqldb"
+)
+
+// A batch is what one step saves: so many rows, or so many bytes of them.
+const (
+	batchRows  = 1000
+	batchBytes = 4 << 20
+)
+
+// batch is some rows and what is to be made of them.
+type batch struct {
+	rows    []taken
+	drafts  []contact.Draft
+	at, row int64 // behind the last row
+	last    bool  // the file ends here
+	err     error // the file could not be read on
+}
+
+// taken is a row: the draft made of it, or why there is none.
+type taken struct {
+	number int64
+	cells  []string
+	draft  int // in batch.drafts
+	misfit *misfit
+}
+
+// reached is the state of an import: what is done.
+type reached struct {
+	At    int64        `json:"at"`  // in the file
+	Row   int64        `json:"row"` // the number of the last one done
+	Total int64        `json:"total"`
+	Done  bool         `json:"done"` // nothing is left
+	Sum   ImportResult `json:"sum"`
+}
+
+// Import is the job.Runner of imports. While one batch is saved, the next is read.
+func Import(ctx context.Context, w *job.Work) error {
+	im := &imports{Work: w}
+	at := reached{}
+	if err := errors.Join(w.Params(&im.importing), w.State(&at)); err != nil {
+		return err
+	}
+	if at.Done {
+		return nil
+	}
+	file, err := job.FileOf(ctx, w.DB, w.Job.Tenant, w.Job.ID, job.Input)
+	if err != nil {
+		return err
+	}
+	im.open = func(at int64) io.Reader { return file.Reader(ctx, w.DB, at) }
+	if w.Job.State == nil {
+		if at, err = im.begin(ctx); err != nil {
+			return err
+		}
+	}
+	if im.fields, err = field.Load(ctx, w.DB, w.Job.Tenant); err != nil {
+		return err
+	}
+	if im.stages, err = contact.Stages(ctx, w.DB, w.Job.Tenant); err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	batches := make(chan batch)
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		defer close(batches)
+		im.read(ctx, at, batches)
+	})
+	defer reading.Wait()
+	defer stop()
+	for b := range batches {
+		if b.err != nil {
+			return b.err
+		}
+		if at, err = im.save(ctx, at, b); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// imports is an import under way.
+type imports struct {
+	*job.Work
+	drafter
+	open func(at int64) io.Reader
+}
+
+// begin counts the rows, which is cheap beside saving them.
+func (im *imports) begin(ctx context.Context) (reached, error) {
+	at := reached{At: im.At, Row: im.Row}
+	rows := NewRows(im.open, im.Format, len(im.Columns), im.At, im.Row)
+	for {
+		_, err := rows.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return at, err
+		}
+		at.Total++
+	}
+	return at, im.Step(ctx, func(*sqldb.DB) (job.Progress, error) { return at.progress(), nil })
+}
+
+func (at reached) progress() job.Progress {
+	return job.Progress{Processed: at.Sum.Rows, Total: &at.Total, State: at, Result: at.Sum}
+}
+
+// read makes batches of what is left of the file.
+func (im *imports) read(ctx context.Context, at reached, out chan<- batch) {
+	rows := NewRows(im.open, im.Format, len(im.Columns), at.At, at.Row)
+	for last := false; !last; {
+		b := im.batch(rows, at.At, at.Row)
+		last, at.At, at.Row = b.last || b.err != nil, b.at, b.row
+		select {
+		case out <- b:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (im *imports) batch(rows *Rows, at, number int64) batch {
+	b := batch{at: at, row: number, rows: make([]taken, 0, batchRows), drafts: make([]contact.Draft, 0, batchRows)}
+	for len(b.rows) < batchRows && b.at-at < batchBytes {
+		row, err := rows.Next()
+		if errors.Is(err, io.EOF) {
+			b.last = true
+			return b
+		}
+		if err != nil {
+			b.err = fmt.Errorf("read an import: %w", err)
+			return b
+		}
+		b.at, b.row = row.End, row.Number
+		t := taken{number: row.Number, cells: append([]string(nil), row.Cells...)}
+		if row.Flaw != "" {
+			t.misfit = &misfit{"", fault.ErrInput.Code, row.Flaw}
+		} else {
+			var d contact.Draft
+			if d, t.misfit = im.draft(t.cells); t.misfit == nil {
+				t.draft = len(b.drafts)
+				b.drafts = append(b.drafts, d)
+			}
+		}
+		b.rows = append(b.rows, t)
+	}
+	return b
+}
+
+// save is the step of one batch. When somebody takes an address or a key at the
+// very same moment, it is taken again.
+func (im *imports) save(ctx context.Context, at reached, b batch) (reached, error) {
+	for try := 1; ; try++ {
+		var next reached
+		err := im.Step(ctx, func(tx *sqldb.DB) (job.Progress, error) {
+			var err error
+			next, err = im.apply(ctx, tx, at, b)
+			return next.progress(), err
+		})
+		if err == nil || try == 5 || !sqldb.Unique(err) {
+			return next, err
+		}
+	}
+}
+
+// apply saves a batch's drafts and notes what became of its rows.
+func (im *imports) apply(ctx context.Context, tx *sqldb.DB, at reached, b batch) (reached, error) {
+	tenant, now := im.Job.Tenant, im.Now()
+	rules, err := sender.ContactRules(ctx, tx, tenant)
+	if err != nil {
+		return at, err
+	}
+	outcomes, err := contact.SaveAll(ctx, tx, tenant, b.drafts, rules, now)
+	if err != nil {
+		return at, err
+	}
+	at.At, at.Row, at.Done = b.at, b.row, b.last
+	var members []id.Contact
+	var errs errorRows
+	for _, t := range b.rows {
+		at.Sum.Rows++
+		if t.misfit == nil {
+			o := outcomes[t.draft]
+			refused, _ := fault.As(o.Err)
+			switch {
+			case o.Err == nil:
+				members = append(members, o.Contact.ID)
+				if o.Created {
+					at.Sum.Created++
+				} else {
+					at.Sum.Updated++
+				}
+				continue
+			case im.skips(o.Err):
+				at.Sum.Skipped++
+				continue
+			case refused == nil:
+				return at, o.Err
+			}
+			t.misfit = im.misfitOf(refused)
+		}
+		at.Sum.Invalid++
+		errs.add(t)
+	}
+	if b.last {
+		at.Total = at.Sum.Rows
+	}
+	if im.Segment != "" && len(members) > 0 {
+		if _, err := segment.Add(ctx, tx, tenant, im.Segment, segment.People{IDs: members}, now); err != nil {
+			return at, err
+		}
+	}
+	return at, errs.write(ctx, tx, im)
+}
+
+// skips reports whether a refusal is what the mode asks for.
+func (im *imports) skips(err error) bool {
+	switch im.Mode {
+	case Create:
+		return errors.Is(err, contact.ErrDuplicateEmail)
+	case Update:
+		return errors.Is(err, contact.ErrNotFound)
+	}
+	return false
+}
