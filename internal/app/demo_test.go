@@ -90,7 +90,7 @@ func TestDemoIsReadyToSend(t *testing.T) {
 		if err != nil || n != 200 {
 			t.Errorf("contacts = %d, %v; want 200", n, err)
 		}
-		ready, err := broadcast.Ready(t.Context(), db, theDraft(t, s, made))
+		ready, err := broadcast.Ready(t.Context(), db, theDraft(t, s, made), time.Now())
 		if err != nil || len(ready.Reasons) > 0 || len(ready.Warnings) > 0 {
 			t.Errorf("the draft's readiness = %+v, %v; want nothing to object to", ready, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"packetboat/internal/content"
 	"packetboat/internal/fault"
@@ -162,7 +163,7 @@ func (f Facts) unverified(b Broadcast) bool {
 }
 
 // Ready asks every guard of b, as things stand.
-func Ready(ctx context.Context, db *sqldb.DB, b Broadcast) (Readiness, error) {
+func Ready(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) (Readiness, error) {
 	f, err := Gather(ctx, db, b)
 	if err != nil {
 		return Readiness{}, err
@@ -174,11 +175,12 @@ func Ready(ctx context.Context, db *sqldb.DB, b Broadcast) (Readiness, error) {
 		}
 	}
 	if len(b.Include) > 0 {
-		first, err := segment.Audience(ctx, db, b.Tenant, b.Include, b.Exclude, "", 1)
+		audience := segment.Audience{Tenant: b.Tenant, Include: b.Include, Exclude: b.Exclude}
+		somebody, err := audience.Any(ctx, db, now)
 		if err != nil {
 			return Readiness{}, err
 		}
-		f.EmptyAudience = len(first) == 0
+		f.EmptyAudience = !somebody
 	}
 	return Judge(b, f), nil
 }

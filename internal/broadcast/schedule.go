@@ -28,7 +28,7 @@ func Schedule(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadc
 		if !b.Can(ActionSchedule) {
 			return Broadcast{}, refused(ctx, db, tenant, bid)
 		}
-		ready, err := Ready(ctx, db, b)
+		ready, err := Ready(ctx, db, b, now)
 		if err != nil {
 			return Broadcast{}, fmt.Errorf("ask the guards: %w", err)
 		}

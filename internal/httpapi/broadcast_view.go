@@ -140,7 +140,7 @@ func (a *API) viewBroadcast(ctx context.Context, p auth.Principal, b broadcast.B
 func (a *API) progressOf(ctx context.Context, b broadcast.Broadcast, names broadcastNames) (BroadcastProgress, error) {
 	out := BroadcastProgress{ViewModel: viewModel{Actions: b.Available()}}
 	if b.Status == broadcast.Draft {
-		ready, err := broadcast.Ready(ctx, a.DB, b)
+		ready, err := broadcast.Ready(ctx, a.DB, b, a.Now())
 		if err != nil {
 			return out, err
 		}

@@ -13,7 +13,7 @@ import (
 
 // members registers the operations on the members of lists.
 func (a *API) members(r *endpoint.Router, read, write func(name, summary string, faults ...*fault.Error) endpoint.Op) {
-	list := read("listSegmentMembers", "List the members of a list, newest added first. Needs contacts:read too.",
+	list := read("listSegmentMembers", "List the members of a list, newest added first, or whom a segment finds at the moment. Needs contacts:read too.",
 		segment.ErrNotFound, endpoint.ErrCursor)
 	list.Scopes = append(list.Scopes, auth.ContactsRead)
 	list.Pagination = "cursor"
@@ -43,15 +43,15 @@ func (a *API) listSegmentMembers(ctx context.Context, p auth.Principal, in *list
 	if err := needScope(p, auth.ContactsRead); err != nil {
 		return endpoint.List[Contact]{}, err
 	}
-	sort := contact.ByMemberAdded
-	if in.Sort != "" && in.Sort != string(contact.ByMemberAdded) {
-		sort = contact.ParseSort(in.Sort)
+	sort := contact.ParseSort(in.Sort)
+	if s.Type == segment.Static && (in.Sort == "" || in.Sort == string(contact.ByMemberAdded)) {
+		sort = contact.ByMemberAdded
 	}
 	q, err := a.contactQuery(in.ContactPage, contact.Selector{Search: in.Search}, sort)
 	if err != nil {
 		return endpoint.List[Contact]{}, err
 	}
-	page, err := segment.Members(ctx, a.DB, p.Tenant, s.ID, q)
+	page, err := segment.Members(ctx, a.DB, p.Tenant, s, q, a.Now())
 	if err != nil {
 		return endpoint.List[Contact]{}, err
 	}

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 
 	"packetboat/internal/auth"
@@ -27,13 +28,16 @@ func (a *API) segments(r *endpoint.Router) {
 	}
 	endpoint.Handle(r, "GET /t/{tenant}/api/segments",
 		read("listSegments", "List the lists and segments that the key's scopes cover."), a.listSegments)
-	create := write("createSegment", "Create a static list. Dynamic segments cannot be created yet.",
-		segment.ErrMissingDefinition, segment.ErrLimit)
+	create := write("createSegment", "Create a dynamic segment, or a static list.",
+		segment.ErrMissingDefinition, segment.ErrInvalidDefinition, segment.ErrCycle, segment.ErrLimit)
 	create.Status = http.StatusCreated
+	create.FieldFaults = map[string]*fault.Error{"definition": segment.ErrInvalidDefinition}
 	endpoint.Handle(r, "POST /t/{tenant}/api/segments", create, a.createSegment)
+	a.segmentTools(r)
 	endpoint.Handle(r, "GET /t/{tenant}/api/segments/{key}",
 		read("getSegment", "Get a list or segment.", segment.ErrNotFound), a.getSegment)
-	update := write("updateSegment", "Rename or tag a list or segment.", segment.ErrNotFound, segment.ErrLocked, segment.ErrInvalidDefinition, segment.ErrLimit)
+	update := write("updateSegment", "Rename or tag a list or segment, or replace a segment's definition, which counts it anew.",
+		segment.ErrNotFound, segment.ErrLocked, segment.ErrMissingDefinition, segment.ErrInvalidDefinition, segment.ErrCycle, segment.ErrLimit)
 	update.FieldFaults = map[string]*fault.Error{"definition": segment.ErrInvalidDefinition}
 	endpoint.Handle(r, "PUT /t/{tenant}/api/segments/{key}", update, a.updateSegment)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/segments/{key}",
@@ -46,17 +50,24 @@ func (a *API) segments(r *endpoint.Router) {
 
 // segmentRow is a list or segment as API keys see it.
 type segmentRow struct {
-	SegmentKey             string          `json:"segment_key"`
-	TenantID               id.Tenant       `json:"tenant_id" format:"uuid"`
-	Name                   string          `json:"name"`
-	Type                   segment.Type    `json:"type" enum:"dynamic,static"`
-	Definition             *map[string]any `json:"definition" doc:"null for static lists."`
-	MemberCount            *int            `json:"member_count" doc:"Who could be mailed when the members were last counted."`
-	MemberCountTotal       *int            `json:"member_count_total"`
-	MemberCountEvaluatedAt *endpoint.Stamp `json:"member_count_evaluated_at"`
-	Count                  *int            `json:"count,omitempty" doc:"Same as member_count; when a single one is read."`
-	SystemKey              *string         `json:"system_key" doc:"Not null on built-in segments."`
-	Tags                   []string        `json:"tags"`
+	SegmentKey             string            `json:"segment_key"`
+	TenantID               id.Tenant         `json:"tenant_id" format:"uuid"`
+	Name                   string            `json:"name"`
+	Type                   segment.Type      `json:"type" enum:"dynamic,static"`
+	Definition             ruleObject        `json:"definition" nullable:"true" doc:"null for static lists."`
+	MemberCount            *int              `json:"member_count" doc:"Who could be mailed when the members were last counted."`
+	MemberCountTotal       *int              `json:"member_count_total"`
+	MemberCountEvaluatedAt *endpoint.Stamp   `json:"member_count_evaluated_at"`
+	Count                  *int              `json:"count,omitempty" doc:"Same as member_count; when a single one is read."`
+	SystemKey              *string           `json:"system_key" doc:"Not null on built-in segments."`
+	Tags                   []string          `json:"tags"`
+	Warnings               *[]segmentWarning `json:"warnings,omitempty" doc:"What the definition refers to and is not there any more; when a single one is read."`
+}
+
+// segmentWarning is a part of a definition that finds nobody, or everybody.
+type segmentWarning struct {
+	Path string `json:"path"`
+	Code string `json:"code"`
 }
 
 // segmentSession is a list or segment as people see it.
@@ -68,21 +79,20 @@ type segmentSession struct {
 
 type segmentForm = form[segmentRow, segmentSession]
 
-func formOfSegment(p auth.Principal, s segment.Segment, single bool) segmentForm {
-	public := func() segmentRow {
-		row := segmentRow{
-			SegmentKey: s.Key, TenantID: p.Tenant, Name: s.Name, Type: s.Type, MemberCount: s.Members, MemberCountTotal: s.MembersAll,
-			MemberCountEvaluatedAt: endpoint.AtOr(s.EvaluatedAt), SystemKey: orNull(s.SystemKey), Tags: s.Tags,
-		}
-		if single {
-			row.Count = new(0)
-			if s.Members != nil {
-				row.Count = s.Members
-			}
-		}
-		return row
+func formOfSegment(p auth.Principal, s segment.Segment) segmentForm {
+	return formOfRow(p, s, rowOfSegment(p, s))
+}
+
+func rowOfSegment(p auth.Principal, s segment.Segment) segmentRow {
+	return segmentRow{
+		SegmentKey: s.Key, TenantID: p.Tenant, Name: s.Name, Type: s.Type, Definition: ruleObject(s.Definition),
+		MemberCount: s.Members, MemberCountTotal: s.MembersAll, MemberCountEvaluatedAt: endpoint.AtOr(s.EvaluatedAt),
+		SystemKey: orNull(s.SystemKey), Tags: s.Tags,
 	}
-	return formFor(p, public, func() segmentSession { return segmentSession{s.ID, s.Key, public()} })
+}
+
+func formOfRow(p auth.Principal, s segment.Segment, row segmentRow) segmentForm {
+	return formFor(p, func() segmentRow { return row }, func() segmentSession { return segmentSession{s.ID, s.Key, row} })
 }
 
 // scopes that go with the type of a segment.
@@ -134,7 +144,7 @@ func (a *API) listSegments(ctx context.Context, p auth.Principal, in *listSegmen
 		return endpoint.List[segmentForm]{}, err
 	}
 	for _, s := range list {
-		rows = append(rows, formOfSegment(p, s, false))
+		rows = append(rows, formOfSegment(p, s))
 	}
 	return endpoint.Whole(rows), nil
 }
@@ -143,7 +153,7 @@ type createSegmentRequest struct {
 	Body struct {
 		Name       string               `json:"name"`
 		Type       endpoint.Opt[string] `json:"type" nullable:"false" enum:"dynamic,static" doc:"dynamic when absent."`
-		Definition any                  `json:"definition,omitempty" doc:"Of dynamic segments; a static list ignores it."`
+		Definition json.RawMessage      `json:"definition,omitempty" nullable:"true" doc:"Of dynamic segments: {logic, conditions}; a static list ignores it."`
 		Tags       []string             `json:"tags,omitempty"`
 	}
 }
@@ -153,21 +163,15 @@ func (a *API) createSegment(ctx context.Context, p auth.Principal, in *createSeg
 	if err := needScope(p, segmentWrites[t]); err != nil {
 		return segmentForm{}, err
 	}
-	ch := segment.Change{Name: &in.Body.Name, Tags: &in.Body.Tags}
-	if err := ch.Check(); err != nil {
-		return segmentForm{}, err
-	}
+	make, ch := segment.CreateList, segment.Change{Name: &in.Body.Name, Tags: &in.Body.Tags}
 	if t == segment.Dynamic {
-		if in.Body.Definition == nil {
-			return segmentForm{}, segment.ErrMissingDefinition
-		}
-		return segmentForm{}, fault.Input(fault.Field{Path: "type", Message: "only static lists can be created yet; send static"})
+		make, ch.Definition = segment.Create, in.Body.Definition
 	}
-	s, err := segment.CreateList(ctx, a.DB, p.Tenant, ch, a.Now())
+	s, err := make(ctx, a.DB, p.Tenant, ch, a.Now())
 	if err != nil {
 		return segmentForm{}, err
 	}
-	return formOfSegment(p, s, false), nil
+	return formOfSegment(p, s), nil
 }
 
 func (a *API) getSegment(ctx context.Context, p auth.Principal, in *SegmentPath) (segmentForm, error) {
@@ -175,15 +179,29 @@ func (a *API) getSegment(ctx context.Context, p auth.Principal, in *SegmentPath)
 	if err != nil {
 		return segmentForm{}, err
 	}
-	return formOfSegment(p, s, true), nil
+	if s.EvaluatedAt == nil { // the first to look at it has it counted
+		if s, err = a.counts.Recount(ctx, p.Tenant, s.ID); err != nil {
+			return segmentForm{}, err
+		}
+	}
+	row := rowOfSegment(p, s)
+	row.Count, row.Warnings = new(0), &[]segmentWarning{}
+	if s.Members != nil {
+		row.Count = s.Members
+	}
+	warnings, err := segment.Warnings(ctx, a.DB, p.Tenant, s)
+	for _, w := range warnings {
+		*row.Warnings = append(*row.Warnings, segmentWarning{w.Path, w.Code})
+	}
+	return formOfRow(p, s, row), err
 }
 
 type updateSegmentRequest struct {
 	SegmentPath
 	Body struct {
-		Name       endpoint.Opt[string]         `json:"name" nullable:"false"`
-		Definition endpoint.Opt[map[string]any] `json:"definition" doc:"Has no effect on a static list."`
-		Tags       endpoint.Opt[[]string]       `json:"tags"`
+		Name       endpoint.Opt[string]     `json:"name" nullable:"false"`
+		Definition endpoint.Opt[ruleObject] `json:"definition" doc:"Has no effect on a static list."`
+		Tags       endpoint.Opt[[]string]   `json:"tags"`
 	}
 }
 
@@ -192,14 +210,17 @@ func (a *API) updateSegment(ctx context.Context, p auth.Principal, in *updateSeg
 	if err != nil {
 		return segmentForm{}, err
 	}
-	ch := segment.Change{Name: in.Body.Name.Pointer(), Definition: in.Body.Definition.Or(nil)}
+	ch := segment.Change{Name: in.Body.Name.Pointer(), Definition: json.RawMessage(in.Body.Definition.Or(nil))}
+	if in.Body.Definition.Null && s.Type == segment.Dynamic {
+		return segmentForm{}, segment.ErrMissingDefinition
+	}
 	if in.Body.Tags.Set {
 		ch.Tags = new(in.Body.Tags.Or(nil))
 	}
 	if s, err = segment.Update(ctx, a.DB, p.Tenant, s.ID, ch, a.Now()); err != nil {
 		return segmentForm{}, err
 	}
-	return formOfSegment(p, s, false), nil
+	return formOfSegment(p, s), nil
 }
 
 func (a *API) deleteSegment(ctx context.Context, p auth.Principal, in *SegmentPath) (endpoint.None, error) {
@@ -222,7 +243,7 @@ func (a *API) refreshSegmentCount(ctx context.Context, p auth.Principal, in *Seg
 	if err != nil {
 		return segmentCount{}, err
 	}
-	if s, err = segment.Recount(ctx, a.DB, p.Tenant, s.ID, a.Now()); err != nil {
+	if s, err = a.counts.Recount(ctx, p.Tenant, s.ID); err != nil {
 		return segmentCount{}, err
 	}
 	return segmentCount{s.Key, s.Members, s.MembersAll, endpoint.AtOr(s.EvaluatedAt)}, nil

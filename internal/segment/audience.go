@@ -1,22 +1,148 @@
 package segment
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
+	"packetboat/internal/contact"
 	"packetboat/internal/id"
+	"packetboat/internal/rule"
 	"packetboat/internal/sqldb"
 )
 
-// Audience returns the next contacts after one, in the order of their ids, that
-// are in any of the included segments and in none of the excluded ones; each
-// once. Fewer than limit means that there are no more. Whether they may be
+// Audience reads who is in any of the included segments and in none of the
+// excluded ones, in the order of contact ids, each once. Whether they may be
 // mailed is not asked here.
-func Audience(ctx context.Context, db *sqldb.DB, tenant id.Tenant, include, exclude []id.Segment, after id.Contact, limit int) ([]id.Contact, error) {
+//
+// Lists are walked by their keys. As soon as a rule takes part, everybody is
+// found by one statement, evaluated at that moment, which reads ahead: what it
+// found is handed out for a while before it is evaluated again. So a million
+// contacts cost some twenty evaluations and the memory of one.
+//
+// It has no place in a sequence of its own: whoever reads says after whom, and
+// may go on after a crash with another Audience. It is for one goroutine.
+type Audience struct {
+	Tenant           id.Tenant
+	Include, Exclude []id.Segment
+	Ahead            int // contacts found by one evaluation; 0 means 50,000
+
+	kinds kinds        // nil: not yet known
+	ids   []id.Contact // found: everybody after from, up to the last one
+	from  id.Contact
+	whole bool // and there are no more
+	at    time.Time
+}
+
+// keep is how long contacts that were found ahead are handed out.
+const keep = time.Minute
+
+// After returns the next contacts after one. Fewer than limit means that there
+// are no more.
+func (a *Audience) After(ctx context.Context, db *sqldb.DB, after id.Contact, limit int, now time.Time) ([]id.Contact, error) {
+	dynamic, err := a.dynamic(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	if !dynamic {
+		return a.walk(ctx, db, after, limit)
+	}
+	if page, ok := a.ready(after, limit, now); ok {
+		return page, nil
+	}
+	ahead := max(cmp.Or(a.Ahead, 50_000), limit)
+	if a.ids, err = a.find(ctx, db, after, ahead, now); err != nil {
+		return nil, err
+	}
+	a.from, a.whole, a.at = after, len(a.ids) < ahead, now
+	page, _ := a.ready(after, limit, now)
+	return page, nil
+}
+
+// Any reports whether anybody is in the audience.
+func (a *Audience) Any(ctx context.Context, db *sqldb.DB, now time.Time) (bool, error) {
+	dynamic, err := a.dynamic(ctx, db)
+	if err != nil {
+		return false, err
+	}
+	read := a.walk
+	if dynamic {
+		read = func(ctx context.Context, db *sqldb.DB, after id.Contact, limit int) ([]id.Contact, error) {
+			return a.find(ctx, db, after, limit, now)
+		}
+	}
+	first, err := read(ctx, db, "", 1)
+	return len(first) > 0, err
+}
+
+// ready returns the page if it was found ahead.
+func (a *Audience) ready(after id.Contact, limit int, now time.Time) ([]id.Contact, bool) {
+	if a.at.IsZero() || after < a.from || now.Sub(a.at) > keep {
+		return nil, false
+	}
+	i, found := slices.BinarySearch(a.ids, after)
+	if found {
+		i++
+	}
+	if len(a.ids)-i < limit && !a.whole {
+		return nil, false
+	}
+	return a.ids[i:min(i+limit, len(a.ids))], true
+}
+
+// dynamic reports whether a rule takes part. What became of a segment that was
+// deleted by force is nothing: it holds nobody.
+func (a *Audience) dynamic(ctx context.Context, db *sqldb.DB) (bool, error) {
+	if a.kinds == nil {
+		var err error
+		if a.kinds, err = kindsOf(ctx, db, a.Tenant, slices.Concat(a.Include, a.Exclude)); err != nil {
+			return false, fmt.Errorf("read an audience: %w", err)
+		}
+	}
+	for _, s := range a.kinds {
+		if s.Type == Dynamic {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// find evaluates the whole audience in one statement.
+func (a *Audience) find(ctx context.Context, db *sqldb.DB, after id.Contact, limit int, now time.Time) ([]id.Contact, error) {
+	env, err := Env(ctx, db, a.Tenant, now)
+	if err != nil {
+		return nil, err
+	}
+	in := a.kinds.leaves(a.Include, rule.In)
+	if len(in) == 0 {
+		return []id.Contact{}, nil
+	}
+	for i, leaf := range in {
+		if found, ok := leaf.(rule.InSegment); ok {
+			in[i] = all(
+				rule.Field{Name: "global_status", Operator: rule.NotEquals, Value: rule.Value{Texts: []string{string(contact.Pending)}}},
+				rule.Field{Name: "anonymized_at", Operator: rule.IsNotSet},
+				found,
+			).Root
+		}
+	}
+	tree := all(rule.Group{Logic: rule.Or, Conditions: in})
+	tree.Root.Conditions = append(tree.Root.Conditions, a.kinds.leaves(a.Exclude, rule.NotIn)...)
+	c, err := tree.Condition(db, env)
+	if err != nil {
+		return nil, fmt.Errorf("render an audience: %w", err)
+	}
+	q := contact.Selector{Statuses: contact.Statuses(), Where: []contact.Condition{c}}
+	return contact.Matching(ctx, db, a.Tenant, q, after, limit)
+}
+
+// walk reads an audience of lists: the database never sorts a whole one.
+func (a *Audience) walk(ctx context.Context, db *sqldb.DB, after id.Contact, limit int) ([]id.Contact, error) {
 	out := make([]id.Contact, 0, limit)
 	for len(out) < limit {
-		page, err := union(ctx, db, tenant, include, after, limit)
+		page, err := union(ctx, db, a.Tenant, a.Include, after, limit)
 		if err != nil {
 			return nil, err
 		}
@@ -24,7 +150,7 @@ func Audience(ctx context.Context, db *sqldb.DB, tenant id.Tenant, include, excl
 			return out, nil
 		}
 		after = page[len(page)-1]
-		kept, err := without(ctx, db, tenant, page, exclude)
+		kept, err := without(ctx, db, a.Tenant, page, a.Exclude)
 		if err != nil {
 			return nil, err
 		}

@@ -89,9 +89,10 @@ func BuiltIn(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, now time.Time) 
 // the start of a program that may know more of them than its predecessor.
 func InstallAll(ctx context.Context, db *sqldb.DB, now time.Time) error {
 	rows, err := db.Query(ctx, `
-		SELECT t.id FROM tenant t /* all tenants: each has the built-in segments */
-		WHERE (SELECT COUNT(*) FROM segment s WHERE s.tenant_id = t.id AND s.system_key IS NOT NULL) < $1
-		ORDER BY t.id`, len(builtIns))
+		SELECT t.tenant_id FROM tenant t /* all tenants: each has the built-in segments */
+		WHERE t.status <> 'deleted' AND (
+			SELECT COUNT(*) FROM segment s WHERE s.tenant_id = t.tenant_id AND s.system_key IS NOT NULL) < $1
+		ORDER BY t.tenant_id`, len(builtIns))
 	tenants, err := sqldb.Collect(rows, err, func(row func(...any) error) (id.Tenant, error) {
 		var t id.Tenant
 		return t, row(&t)

@@ -203,55 +203,29 @@ func adjust(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, s Segment, cont
 	if !came {
 		all, sendable = -all, -sendable
 	}
-	return s.count(ctx, tx, tenant, max(0, *s.Members+sendable), max(0, *s.MembersAll+all), now)
+	return s.store(ctx, tx, tenant, Counts{max(0, *s.Members+sendable), max(0, *s.MembersAll+all)}, now)
 }
 
-// isSendable is contract E7, of a contact c.
-const isSendable = ` c.global_status = 'active' AND NOT c.do_not_contact AND NOT EXISTS (
-	SELECT 1 FROM suppression x WHERE x.tenant_id = c.tenant_id AND x.email = c.email) `
-
-func recount(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, s Segment, now time.Time) (Segment, error) {
-	var all, sendable int
-	err := tx.QueryRow(ctx, `
-		SELECT COUNT(*), COUNT(CASE WHEN `+isSendable+` THEN 1 END)
-		FROM segment_member m JOIN contact c ON c.tenant_id = m.tenant_id AND c.id = m.contact_id
-		WHERE m.tenant_id = $1 AND m.segment_id = $2`, tenant, s.ID).Scan(&all, &sendable)
-	if err != nil {
-		return Segment{}, fmt.Errorf("count members: %w", err)
-	}
-	s.Members, s.MembersAll, s.EvaluatedAt = &sendable, &all, new(now.UTC().Truncate(time.Microsecond))
-	return s, s.count(ctx, tx, tenant, sendable, all, now)
-}
-
-func (s Segment) count(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, sendable, all int, now time.Time) error {
-	_, err := tx.Exec(ctx, `
-		UPDATE segment SET member_count = $3, member_count_total = $4, member_count_evaluated_at = $5
-		WHERE tenant_id = $1 AND id = $2`, tenant, s.ID, sendable, all, sqldb.Micros(now))
-	return err
-}
-
-// Recount counts the members anew.
-func Recount(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment, now time.Time) (Segment, error) {
-	var s Segment
-	err := db.InTx(ctx, func(tx *sqldb.DB) error {
-		var err error
-		if s, err = find(ctx, tx, tenant, string(segment), tx.ForUpdate()); err != nil {
-			return err
+// Members returns one page of a segment's contacts. A list's know when they were
+// added; whom a rule finds does not, and cannot be sorted by it.
+func Members(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Segment, q contact.Query, now time.Time) (contact.Page, error) {
+	if s.Type == Dynamic {
+		env, err := Env(ctx, db, tenant, now)
+		if err != nil {
+			return contact.Page{}, err
 		}
-		s, err = recount(ctx, tx, tenant, s, now)
-		return err
-	})
-	if err != nil {
-		return Segment{}, fmt.Errorf("recount a segment: %w", err)
+		tree, err := s.tree(env.Schema)
+		if err != nil {
+			return contact.Page{}, err
+		}
+		if q.Where, err = matching(db, env, tree, q.Where); err != nil {
+			return contact.Page{}, err
+		}
+		return contact.List(ctx, db, tenant, q)
 	}
-	return s, nil
-}
-
-// Members returns one page of a list's contacts; Query.From is filled in here.
-func Members(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment, q contact.Query) (contact.Page, error) {
 	q.From = &contact.Restriction{
 		Join:    ` JOIN segment_member m ON m.tenant_id = c.tenant_id AND m.contact_id = c.id AND m.segment_id = $2 `,
-		Args:    []any{segment},
+		Args:    []any{s.ID},
 		AddedAt: "m.added_at",
 	}
 	return contact.List(ctx, db, tenant, q)

@@ -3,8 +3,8 @@ package segment
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
+	"sync"
 	"time"
 
 	"packetboat/internal/contact"
@@ -34,11 +34,11 @@ func Schema(ctx context.Context, db *sqldb.DB, t id.Tenant) (rule.Schema, error)
 	if s.Stages, err = contact.Stages(ctx, db, t); err != nil {
 		return rule.Schema{}, err
 	}
-	all, err := rules(ctx, db, account)
+	all, err := definitions(ctx, db, t)
 	if err != nil {
 		return rule.Schema{}, err
 	}
-	s.Segments = finder(all)
+	s.Segments = resolver(all, s, account.Settings)
 	return s, nil
 }
 
@@ -48,63 +48,81 @@ func Env(ctx context.Context, db *sqldb.DB, t id.Tenant, now time.Time) (rule.En
 	return rule.Env{Now: now, Schema: s}, err
 }
 
-// rules returns every list and segment of a tenant as rules see it.
-func rules(ctx context.Context, db *sqldb.DB, account tenant.Tenant) ([]rule.SegmentRule, error) {
+// definition is a list or segment as it is stored, as far as rules care.
+type definition struct {
+	id     id.Segment
+	key    string
+	static bool
+	system string
+	text   string
+}
+
+func definitions(ctx context.Context, db *sqldb.DB, t id.Tenant) ([]definition, error) {
 	rows, err := db.Query(ctx, `
 		SELECT id, segment_key, type, system_key, CASE WHEN type = 'dynamic' THEN definition END
-		FROM segment WHERE tenant_id = $1`, account.ID)
-	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (rule.SegmentRule, error) {
-		var r rule.SegmentRule
+		FROM segment WHERE tenant_id = $1`, t)
+	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (definition, error) {
+		var d definition
 		var typ Type
-		var system, definition sql.NullString
-		if err := row(&r.ID, &r.Key, &typ, &system, &definition); err != nil {
-			return r, err
-		}
-		if r.Static = typ == Static; r.Static {
-			return r, nil
-		}
-		var err error
-		r.Tree, err = treeOf(account.Settings, r.ID, system.String, definition)
-		return r, err
+		var system, text sql.NullString
+		err := row(&d.id, &d.key, &typ, &system, &text)
+		d.static, d.system, d.text = typ == Static, system.String, text.String
+		return d, err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read the rules of segments: %w", err)
+		return nil, fmt.Errorf("read the definitions of segments: %w", err)
 	}
 	return list, nil
 }
 
-// treeOf returns the rule of a dynamic segment: of a built-in one as the
-// settings have it, else as it is stored.
-func treeOf(s tenant.Settings, segment id.Segment, system string, definition sql.NullString) (rule.Tree, error) {
-	if system != "" {
-		b, ok := builtInBy(system)
-		if !ok {
-			return rule.Tree{}, fmt.Errorf("segment %s: no built-in segment is called %q", segment, system)
+// resolver finds lists and segments for rules. A definition is read when it is
+// first asked for, and then knows of other segments only that they exist.
+func resolver(list []definition, s rule.Schema, settings tenant.Settings) rule.Segments {
+	byID := make(map[id.Segment]*definition, len(list))
+	byKey := make(map[string]*definition, len(list))
+	trees := make(map[id.Segment]func() rule.Tree, len(list))
+	find := func(keyOrID string) (*definition, bool) {
+		if uuid, ok := id.Parse[id.Segment](keyOrID); ok {
+			d, found := byID[uuid]
+			return d, found
 		}
-		return b.tree(s), nil
+		d, found := byKey[keyOrID]
+		return d, found
 	}
-	if !definition.Valid {
-		return rule.Tree{}, fmt.Errorf("segment %s is dynamic and has no definition", segment)
+	s.Segments = func(keyOrID string) (rule.SegmentRule, bool) {
+		d, ok := find(keyOrID)
+		if !ok {
+			return rule.SegmentRule{}, false
+		}
+		return rule.SegmentRule{ID: d.id, Key: d.key, Static: d.static}, true
 	}
-	var tree rule.Tree
-	if err := json.Unmarshal([]byte(definition.String), &tree); err != nil {
-		return rule.Tree{}, fmt.Errorf("definition of segment %s: %w", segment, err)
-	}
-	return tree, nil
-}
-
-func finder(all []rule.SegmentRule) rule.Segments {
-	byKey := make(map[string]rule.SegmentRule, len(all))
-	byID := make(map[id.Segment]rule.SegmentRule, len(all))
-	for _, r := range all {
-		byKey[r.Key], byID[r.ID] = r, r
+	for i := range list {
+		d := &list[i]
+		byID[d.id], byKey[d.key] = d, d
+		trees[d.id] = sync.OnceValue(func() rule.Tree { return d.tree(s, settings) })
 	}
 	return func(keyOrID string) (rule.SegmentRule, bool) {
-		if s, ok := id.Parse[id.Segment](keyOrID); ok {
-			r, found := byID[s]
-			return r, found
+		d, ok := find(keyOrID)
+		if !ok {
+			return rule.SegmentRule{}, false
 		}
-		r, found := byKey[keyOrID]
-		return r, found
+		r := rule.SegmentRule{ID: d.id, Key: d.key, Static: d.static}
+		if !d.static {
+			r.Tree = trees[d.id]()
+		}
+		return r, true
 	}
+}
+
+// tree returns the rule: of a built-in segment as the settings have it, else as
+// it is stored. What cannot be read finds nobody.
+func (d definition) tree(s rule.Schema, settings tenant.Settings) rule.Tree {
+	if b, ok := builtInBy(d.system); ok {
+		return b.tree(settings)
+	}
+	t, err := rule.Decode([]byte(d.text), s)
+	if err != nil {
+		return all(rule.Broken{Raw: []byte(`{}`), Code: rule.ErrInvalidDefinition.Code})
+	}
+	return t
 }

@@ -2,6 +2,7 @@ package segment_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -111,7 +112,7 @@ func TestKeysAreDerivedAndStay(t *testing.T) {
 		if s := list(t, db, acme, "Engaged 30 days"); s.Key == "engaged_30_days" {
 			t.Error("a list took the key of a built-in segment")
 		}
-		up, err := segment.Update(t.Context(), db, acme, first.ID, segment.Change{Name: new("Guests"), Tags: new([]string{"a", "a", "b"}), Definition: map[string]any{"x": 1}}, noon)
+		up, err := segment.Update(t.Context(), db, acme, first.ID, segment.Change{Name: new("Guests"), Tags: new([]string{"a", "a", "b"}), Definition: json.RawMessage(`{"x": 1}`)}, noon)
 		if err != nil || up.Key != "cafe_gaste" || up.Name != "Guests" || !slices.Equal(up.Tags, []string{"a", "b"}) {
 			t.Errorf("Update = %+v, %v", up, err)
 		}
@@ -213,8 +214,9 @@ func TestAudienceIsUnionLessExclusions(t *testing.T) {
 		for limit := 1; limit < 14; limit++ {
 			var got []id.Contact
 			after := id.Contact("")
+			audience := segment.Audience{Tenant: acme, Include: []id.Segment{a.ID, b.ID}, Exclude: []id.Segment{out.ID}}
 			for {
-				page, err := segment.Audience(t.Context(), db, acme, []id.Segment{a.ID, b.ID}, []id.Segment{out.ID}, after, limit)
+				page, err := audience.After(t.Context(), db, after, limit, noon)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -228,11 +230,15 @@ func TestAudienceIsUnionLessExclusions(t *testing.T) {
 				t.Errorf("pages of %d: %d contacts, want %d", limit, len(got), len(want))
 			}
 		}
-		if page, err := segment.Audience(t.Context(), db, other, []id.Segment{a.ID}, nil, "", 5); err != nil || len(page) != 0 {
-			t.Errorf("another tenant's audience = %v, %v", page, err)
-		}
-		if page, err := segment.Audience(t.Context(), db, acme, nil, nil, "", 5); err != nil || len(page) != 0 {
-			t.Errorf("the audience of nothing = %v, %v", page, err)
+		for _, nobody := range []segment.Audience{
+			{Tenant: other, Include: []id.Segment{a.ID}}, {Tenant: acme}, {Tenant: acme, Exclude: []id.Segment{a.ID}},
+		} {
+			if page, err := nobody.After(t.Context(), db, "", 5, noon); err != nil || len(page) != 0 {
+				t.Errorf("the audience %+v = %v, %v", nobody, page, err)
+			}
+			if any, err := nobody.Any(t.Context(), db, noon); err != nil || any {
+				t.Errorf("anybody in %+v = %v, %v", nobody, any, err)
+			}
 		}
 	})
 }
@@ -278,7 +284,7 @@ func TestMembersComeNewestFirst(t *testing.T) {
 		var got []id.Contact
 		q := contact.Query{Sort: contact.ByMemberAdded, Limit: 2}
 		for {
-			page, err := segment.Members(t.Context(), db, acme, vip.ID, q)
+			page, err := segment.Members(t.Context(), db, acme, vip, q, noon)
 			if err != nil {
 				t.Fatal(err)
 			}

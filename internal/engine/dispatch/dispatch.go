@@ -28,6 +28,7 @@ import (
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
 	"packetboat/internal/outbox"
+	"packetboat/internal/segment"
 	"packetboat/internal/slug"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/tenant"
@@ -53,6 +54,8 @@ type Engine struct {
 	Ready func()          // called when messages may begin to leave; may be nil
 	Page  int             // contacts of one transaction; 0 means 1000
 	Pages int             // pages of one broadcast in one Tick; 0 means 20
+
+	found map[id.Broadcast]*segment.Audience // of those being prepared; Tick's alone
 }
 
 // Run works until ctx ends.

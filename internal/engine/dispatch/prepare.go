@@ -41,7 +41,7 @@ func (e *Engine) prepare(ctx context.Context, tenant id.Tenant, bid id.Broadcast
 		return true, broadcast.Fail(ctx, e.DB, tenant, bid, code, now)
 	}
 	p := page{
-		b: b, run: &run, shares: sharesOf(facts.Routes(b)), due: now,
+		b: b, run: &run, audience: e.audience(b), shares: sharesOf(facts.Routes(b)), due: now,
 		consent: contact.Consent{TypeKey: facts.EmailType.Key, Category: facts.EmailType.Category},
 	}
 	if err := run.Take(ctx, e.DB, facts.Routes(b)); err != nil {
@@ -58,11 +58,29 @@ func (e *Engine) prepare(ctx context.Context, tenant id.Tenant, bid id.Broadcast
 
 // page is what every page of one preparation has in common.
 type page struct {
-	b       broadcast.Broadcast
-	run     *broadcast.Run
-	shares  []share
-	consent contact.Consent
-	due     time.Time
+	b        broadcast.Broadcast
+	run      *broadcast.Run
+	audience *segment.Audience
+	shares   []share
+	consent  contact.Consent
+	due      time.Time
+}
+
+// audiences is how many audiences an engine keeps from tick to tick; each may
+// hold what it found ahead.
+const audiences = 8
+
+// audience returns who a broadcast is for. What was found ahead in one tick is
+// there in the next.
+func (e *Engine) audience(b broadcast.Broadcast) *segment.Audience {
+	if a, ok := e.found[b.ID]; ok && a.Tenant == b.Tenant {
+		return a
+	}
+	if e.found == nil || len(e.found) >= audiences {
+		e.found = map[id.Broadcast]*segment.Audience{}
+	}
+	e.found[b.ID] = &segment.Audience{Tenant: b.Tenant, Include: b.Include, Exclude: b.Exclude}
+	return e.found[b.ID]
 }
 
 // put works through the next page and reports whether it was the last. What
@@ -70,7 +88,7 @@ type page struct {
 // short; a contact who says no in between is asked again before sending.
 func (e *Engine) put(ctx context.Context, p page) (last bool, err error) {
 	size := cmp.Or(e.Page, 1000)
-	ids, err := segment.Audience(ctx, e.DB, p.b.Tenant, p.b.Include, p.b.Exclude, p.run.After, size)
+	ids, err := p.audience.After(ctx, e.DB, p.run.After, size, e.Now())
 	if err != nil {
 		return false, err
 	}
@@ -105,6 +123,7 @@ func (e *Engine) put(ctx context.Context, p page) (last bool, err error) {
 	}
 	p.run.Passed(ids, excluded)
 	if last {
+		delete(e.found, p.b.ID)
 		e.Log.Info("broadcast prepared", "tenant", p.b.Tenant, "broadcast", p.b.ID, "excluded", p.run.Excluded)
 	}
 	return last, nil

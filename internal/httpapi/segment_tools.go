@@ -1,0 +1,98 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/broadcast"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/segment"
+	"packetboat/internal/sender"
+)
+
+// segmentTools registers what helps to make dynamic segments.
+func (a *API) segmentTools(r *endpoint.Router) {
+	endpoint.Handle(r, "POST /t/{tenant}/api/segments/from-broadcast", endpoint.Op{
+		Name: "createSegmentFromBroadcast", Summary: "Create a dynamic segment of those who did, or did not do, something with a broadcast.",
+		Tag: "segments", Scope: auth.SegmentsWrite, Status: http.StatusCreated,
+		Faults:      []*fault.Error{broadcast.ErrNotFound, segment.ErrCriterion, segment.ErrInvalidDefinition, segment.ErrCycle, segment.ErrLimit},
+		FieldFaults: map[string]*fault.Error{"criterion": segment.ErrCriterion},
+	}, a.createSegmentFromBroadcast)
+	endpoint.Handle(r, "POST /t/{tenant}/api/segments/preview", endpoint.Op{
+		Name: "previewSegment", Summary: "Count whom a definition finds at the moment, and show some of them.",
+		Tag: "segments", Scope: auth.SegmentsRead,
+		Faults:      []*fault.Error{segment.ErrMissingDefinition, segment.ErrInvalidDefinition},
+		FieldFaults: map[string]*fault.Error{"definition": segment.ErrInvalidDefinition},
+	}, a.previewSegment)
+}
+
+type segmentFromBroadcastRequest struct {
+	Body struct {
+		BroadcastID string  `json:"broadcast_id"`
+		Criterion   string  `json:"criterion" required:"false" doc:"One of engagers, openers, non_openers, clickers, non_clickers, bouncers, complainers, unsubscribers, not_received."`
+		Name        *string `json:"name,omitempty" nullable:"true" doc:"The broadcast's name and the criterion when absent."`
+	}
+}
+
+func (a *API) createSegmentFromBroadcast(ctx context.Context, p auth.Principal, in *segmentFromBroadcastRequest) (segmentForm, error) {
+	ch := segment.Change{Name: in.Body.Name}
+	if ch.Name != nil {
+		if err := ch.Check(); err != nil {
+			return segmentForm{}, err
+		}
+	}
+	c, err := segment.ParseCriterion(in.Body.Criterion)
+	if err != nil {
+		return segmentForm{}, err
+	}
+	bid, ok := id.Parse[id.Broadcast](in.Body.BroadcastID)
+	if !ok {
+		return segmentForm{}, broadcast.ErrNotFound
+	}
+	b, err := broadcast.Head(ctx, a.DB, p.Tenant, bid)
+	if err != nil {
+		return segmentForm{}, err
+	}
+	m := segment.Mailing{Broadcast: b.ID, Name: b.Name, Include: b.Include, Exclude: b.Exclude}
+	s, err := segment.FromBroadcast(ctx, a.DB, p.Tenant, m, c, ch, a.Now())
+	if err != nil {
+		return segmentForm{}, err
+	}
+	return formOfSegment(p, s), nil
+}
+
+type previewSegmentRequest struct {
+	Body struct {
+		Definition json.RawMessage `json:"definition,omitempty" nullable:"true" doc:"{logic, conditions}, as of a dynamic segment; required."`
+	}
+}
+
+type segmentPreview struct {
+	MemberCount      int       `json:"member_count" doc:"Who of them could be mailed."`
+	MemberCountTotal int       `json:"member_count_total"`
+	Sample           []Contact `json:"sample" doc:"At most ten."`
+}
+
+func (a *API) previewSegment(ctx context.Context, p auth.Principal, in *previewSegmentRequest) (segmentPreview, error) {
+	tree, err := segment.Parse(ctx, a.DB, p.Tenant, in.Body.Definition)
+	if err != nil {
+		return segmentPreview{}, err
+	}
+	found, err := segment.Try(ctx, a.DB, p.Tenant, tree, a.Now())
+	if err != nil {
+		return segmentPreview{}, err
+	}
+	types, err := sender.ContactTypes(ctx, a.DB, p.Tenant)
+	if err != nil {
+		return segmentPreview{}, err
+	}
+	out := segmentPreview{MemberCount: found.Sendable, MemberCountTotal: found.All, Sample: make([]Contact, len(found.Sample))}
+	for i, c := range found.Sample {
+		out.Sample[i] = readContact(c, types)
+	}
+	return out, nil
+}

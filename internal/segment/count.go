@@ -1,0 +1,177 @@
+package segment
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"packetboat/internal/contact"
+	"packetboat/internal/id"
+	"packetboat/internal/rule"
+	"packetboat/internal/sqldb"
+)
+
+// Counts are how many contacts a segment holds, and how many of them could be
+// mailed (contract E6 and E7).
+type Counts struct {
+	Sendable, All int
+}
+
+// isSendable is contract E7, of a contact c.
+const isSendable = ` c.global_status = 'active' AND NOT c.do_not_contact AND NOT EXISTS (
+	SELECT 1 FROM suppression x WHERE x.tenant_id = c.tenant_id AND x.email = c.email) `
+
+// population is whom a rule can find at all (contract E6).
+const population = ` c.global_status <> 'pending' AND c.anonymized_at IS NULL `
+
+// matching adds to conditions those of a rule on its population.
+func matching(db *sqldb.DB, env rule.Env, tree rule.Tree, conditions []contact.Condition) ([]contact.Condition, error) {
+	c, err := tree.Condition(db, env)
+	if err != nil {
+		return nil, fmt.Errorf("render a rule: %w", err)
+	}
+	in := contact.Condition{Text: func(func(any) string) string { return population }}
+	return append(conditions[:len(conditions):len(conditions)], in, c), nil
+}
+
+// Preview is whom a definition finds.
+type Preview struct {
+	Counts
+	Sample []contact.Contact // the newest few that are not deleted
+}
+
+// maxSample is how many contacts a preview shows.
+const maxSample = 10
+
+// Try evaluates a rule that belongs to no segment yet.
+func Try(ctx context.Context, db *sqldb.DB, tenant id.Tenant, tree rule.Tree, now time.Time) (Preview, error) {
+	env, err := Env(ctx, db, tenant, now)
+	if err != nil {
+		return Preview{}, err
+	}
+	var p Preview
+	if p.Counts, err = count(ctx, db, tenant, tree, env); err != nil {
+		return Preview{}, err
+	}
+	q := contact.Query{Sort: contact.ByCreated, Limit: maxSample}
+	if q.Where, err = matching(db, env, tree, nil); err != nil {
+		return Preview{}, err
+	}
+	page, err := contact.List(ctx, db, tenant, q)
+	p.Sample = page.Contacts
+	return p, err
+}
+
+// count evaluates a rule: both counts are one statement's.
+func count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, tree rule.Tree, env rule.Env) (Counts, error) {
+	c, err := tree.Condition(db, env)
+	if err != nil {
+		return Counts{}, fmt.Errorf("render a rule: %w", err)
+	}
+	args := []any{tenant}
+	where := c.Text(func(v any) string {
+		args = append(args, v)
+		return "$" + strconv.Itoa(len(args))
+	})
+	join := ""
+	if c.Activity {
+		join = ` JOIN contact_activity a ON a.tenant_id = c.tenant_id AND a.contact_id = c.id `
+	}
+	var n Counts
+	err = db.QueryRow(ctx, `
+		SELECT COUNT(*), COUNT(CASE WHEN c.global_status = 'active' AND NOT c.do_not_contact AND x.email IS NULL THEN 1 END)
+		FROM contact c `+join+`
+		LEFT JOIN suppression x ON x.tenant_id = c.tenant_id AND x.email = c.email
+		WHERE c.tenant_id = $1 AND `+population+` AND (`+where+`)`, args...).Scan(&n.All, &n.Sendable)
+	if err != nil {
+		return Counts{}, fmt.Errorf("count a segment: %w", err)
+	}
+	return n, nil
+}
+
+// Recount counts the members anew.
+func Recount(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment, now time.Time) (Segment, error) {
+	s, err := Find(ctx, db, tenant, string(segment))
+	if err != nil {
+		return Segment{}, err
+	}
+	if s.Type == Static {
+		s, err = recountList(ctx, db, tenant, segment, now)
+	} else {
+		s, err = recountRule(ctx, db, tenant, s, now)
+	}
+	if err != nil {
+		return Segment{}, fmt.Errorf("recount a segment: %w", err)
+	}
+	return s, nil
+}
+
+// tree returns the rule of a dynamic segment.
+func (s Segment) tree(schema rule.Schema) (rule.Tree, error) {
+	if r, ok := schema.Segments(string(s.ID)); ok {
+		return r.Tree, nil
+	}
+	return rule.Tree{}, ErrNotFound // it was deleted meanwhile
+}
+
+// recountRule keeps nobody waiting while the rule is evaluated. Counts of a
+// definition that was replaced meanwhile, or older than what is there, are not
+// stored.
+func recountRule(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Segment, now time.Time) (Segment, error) {
+	env, err := Env(ctx, db, tenant, now)
+	if err != nil {
+		return Segment{}, err
+	}
+	tree, err := s.tree(env.Schema)
+	if err != nil {
+		return Segment{}, err
+	}
+	n, err := count(ctx, db, tenant, tree, env)
+	if err != nil {
+		return Segment{}, err
+	}
+	s.counted(n, now)
+	_, err = db.Exec(ctx, `
+		UPDATE segment SET member_count = $3, member_count_total = $4, member_count_evaluated_at = $5, counting_until = 0
+		WHERE tenant_id = $1 AND id = $2 AND rule_revision = $6
+			AND (member_count_evaluated_at IS NULL OR member_count_evaluated_at <= $5)`,
+		tenant, s.ID, n.Sendable, n.All, sqldb.Micros(now), s.Revision)
+	return s, err
+}
+
+// recountList keeps the list's row meanwhile, so that nobody is counted twice.
+func recountList(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment, now time.Time) (s Segment, err error) {
+	err = db.InTx(ctx, func(tx *sqldb.DB) error {
+		if s, err = find(ctx, tx, tenant, string(segment), tx.ForUpdate()); err != nil {
+			return err
+		}
+		s, err = recount(ctx, tx, tenant, s, now)
+		return err
+	})
+	return s, err
+}
+
+func recount(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, s Segment, now time.Time) (Segment, error) {
+	var n Counts
+	err := tx.QueryRow(ctx, `
+		SELECT COUNT(*), COUNT(CASE WHEN `+isSendable+` THEN 1 END)
+		FROM segment_member m JOIN contact c ON c.tenant_id = m.tenant_id AND c.id = m.contact_id
+		WHERE m.tenant_id = $1 AND m.segment_id = $2`, tenant, s.ID).Scan(&n.All, &n.Sendable)
+	if err != nil {
+		return Segment{}, fmt.Errorf("count members: %w", err)
+	}
+	s.counted(n, now)
+	return s, s.store(ctx, tx, tenant, n, now)
+}
+
+func (s *Segment) counted(n Counts, now time.Time) {
+	s.Members, s.MembersAll, s.EvaluatedAt = &n.Sendable, &n.All, new(now.UTC().Truncate(time.Microsecond))
+}
+
+func (s Segment) store(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, n Counts, now time.Time) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE segment SET member_count = $3, member_count_total = $4, member_count_evaluated_at = $5, counting_until = 0
+		WHERE tenant_id = $1 AND id = $2`, tenant, s.ID, n.Sendable, n.All, sqldb.Micros(now))
+	return err
+}

@@ -1,0 +1,116 @@
+package segment
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/usage"
+)
+
+// maxDepth is how many segments may stand on each other (contract E9).
+const maxDepth = 5
+
+// graph says which segments each segment is built on, by key. Lists are built
+// on nothing.
+type graph map[string][]string
+
+// check says whether a segment of a graph stands on itself, or too deep.
+func (g graph) check(key string) error {
+	if c := g.cycle(key); c != nil {
+		return ErrCycle.Sayf("the segment would be built on itself: %s", strings.Join(append(slices.Clone(c), key), " → ")).
+			With(map[string][]string{"cycle": c})
+	}
+	under, over := g.chain(key), g.reversed().chain(key)
+	if n := len(under) + len(over) - 1; n > maxDepth {
+		slices.Reverse(over)
+		chain := slices.Concat(over, under[1:])
+		return ErrCycle.Sayf("%d segments would stand on each other, at most %d may: %s", n, maxDepth, strings.Join(chain, " → ")).
+			With(map[string][]string{"cycle": {}, "chain": chain})
+	}
+	return nil
+}
+
+// cycle returns the shortest way from a segment back to it, or nil.
+func (g graph) cycle(key string) []string {
+	from := map[string]string{}
+	for queue := []string{key}; len(queue) > 0; queue = queue[1:] {
+		for _, next := range g[queue[0]] {
+			if next == key {
+				way := []string{queue[0]}
+				for at := queue[0]; at != key; {
+					at = from[at]
+					way = append(way, at)
+				}
+				slices.Reverse(way)
+				return way
+			}
+			if _, seen := from[next]; !seen {
+				from[next] = queue[0]
+				queue = append(queue, next)
+			}
+		}
+	}
+	return nil
+}
+
+// chain returns the longest chain that begins at a segment.
+func (g graph) chain(key string) []string {
+	longest := map[string][]string{}
+	var from func(string) []string
+	from = func(k string) []string {
+		if c, done := longest[k]; done {
+			return c
+		}
+		longest[k] = nil // a circle elsewhere ends here
+		var best []string
+		for _, next := range g[k] {
+			if c := from(next); len(c) > len(best) {
+				best = c
+			}
+		}
+		longest[k] = append([]string{k}, best...)
+		return longest[k]
+	}
+	return from(key)
+}
+
+func (g graph) reversed() graph {
+	r := graph{}
+	for from, list := range g {
+		for _, to := range list {
+			r[to] = append(r[to], from)
+		}
+	}
+	return r
+}
+
+// turn waits until nobody else changes what a tenant's segments refer to, and
+// keeps others waiting until the transaction ends.
+func turn(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO segment_turn (tenant_id) VALUES ($1)
+		ON CONFLICT (tenant_id) DO UPDATE SET tenant_id = excluded.tenant_id`, tenant)
+	return err
+}
+
+// loadGraph reads what a tenant's segments are built on.
+func loadGraph(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) (graph, error) {
+	rows, err := tx.Query(ctx, `
+		SELECT s.segment_key, o.segment_key
+		FROM segment_reference r
+		JOIN segment s ON s.tenant_id = r.tenant_id AND s.id = r.segment_id
+		JOIN segment o ON o.tenant_id = r.tenant_id AND o.segment_key = r.name AND o.type = $2
+		WHERE r.tenant_id = $1 AND r.kind = $3 ORDER BY 1, 2`, tenant, Dynamic, usage.Segment)
+	edges, err := sqldb.Collect(rows, err, func(row func(...any) error) ([2]string, error) {
+		var e [2]string
+		return e, row(&e[0], &e[1])
+	})
+	g := graph{}
+	for _, e := range edges {
+		g[e[0]] = append(g[e[0]], e[1])
+	}
+	return g, err
+}

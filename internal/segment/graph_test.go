@@ -1,0 +1,107 @@
+package segment
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"packetboat/internal/fault"
+)
+
+func TestSegmentsStandOnEachOtherInOneDirectionAndNotTooDeep(t *testing.T) {
+	t.Parallel()
+	line := graph{"a": {"b"}, "b": {"c"}, "c": {"d"}, "d": {"e"}}
+	for _, tt := range []struct {
+		name  string
+		g     graph
+		key   string
+		cycle []string
+		deep  bool
+	}{
+		{"alone", graph{}, "a", nil, false},
+		{"on itself", graph{"a": {"a"}}, "a", []string{"a"}, false},
+		{"two on each other", graph{"a": {"b"}, "b": {"a"}}, "b", []string{"b", "a"}, false},
+		{"the shortest way round", graph{"a": {"b", "c"}, "b": {"d"}, "c": {"a"}, "d": {"a"}}, "a", []string{"a", "c"}, false},
+		{"a circle elsewhere", graph{"a": {"b"}, "b": {"c"}, "c": {"b"}}, "a", nil, false},
+		{"twice the same", graph{"a": {"b", "c"}, "b": {"d"}, "c": {"d"}}, "a", nil, false},
+		{"five deep", line, "a", nil, false},
+		{"five deep, seen from below", line, "e", nil, false},
+		{"six deep, seen from within", graph{"a": {"b"}, "b": {"c"}, "c": {"d"}, "d": {"e"}, "e": {"f"}}, "c", nil, true},
+		{"six deep, elsewhere", graph{"a": {"b"}, "b": {"c"}, "c": {"d"}, "d": {"e"}, "e": {"f"}, "x": {"f"}}, "x", nil, false},
+	} {
+		err := tt.g.check(tt.key)
+		if (tt.cycle != nil || tt.deep) != errors.Is(err, ErrCycle) {
+			t.Errorf("%s: check = %v", tt.name, err)
+			continue
+		}
+		if f, _ := fault.As(err); tt.cycle != nil && !slices.Equal(f.Details.(map[string][]string)["cycle"], tt.cycle) {
+			t.Errorf("%s: details %v, want the cycle %v", tt.name, f.Details, tt.cycle)
+		}
+	}
+}
+
+// What check finds agrees with looking at every way there is.
+func TestCheckAgreesWithEveryWayThereIs(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		g := graph{}
+		n := rapid.IntRange(1, 7).Draw(t, "segments")
+		for i := range n {
+			for _, j := range rapid.SliceOfNDistinct(rapid.IntRange(0, n-1), 0, 3, rapid.ID[int]).Draw(t, fmt.Sprint("under ", i)) {
+				if j > i || rapid.IntRange(0, 9).Draw(t, "back") == 0 {
+					g[fmt.Sprint(i)] = append(g[fmt.Sprint(i)], fmt.Sprint(j))
+				}
+			}
+		}
+		round, longest := false, 0
+		var walk func(way []string)
+		walk = func(way []string) {
+			if at := slices.Index(way, "0"); at >= 0 {
+				longest = max(longest, len(way))
+			}
+			for _, next := range g[way[len(way)-1]] {
+				switch {
+				case next == "0" && way[0] == "0":
+					round = true
+				case !slices.Contains(way, next):
+					walk(append(slices.Clone(way), next))
+				}
+			}
+		}
+		for i := range n {
+			walk([]string{fmt.Sprint(i)})
+		}
+		acyclic := true
+		for i := range n {
+			acyclic = acyclic && g.cycle(fmt.Sprint(i)) == nil
+		}
+		if c := g.cycle("0"); (c != nil) != round {
+			t.Fatalf("%v: cycle %v, want one: %v", g, c, round)
+		}
+		if err := g.check("0"); acyclic && (err != nil) != (longest > maxDepth) {
+			t.Fatalf("%v: check = %v, the longest way holds %d", g, err, longest)
+		}
+	})
+}
+
+func TestNightsAreTheAccounts(t *testing.T) {
+	t.Parallel()
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for now, want := range map[string]string{
+		"2026-01-10T00:59:00Z": "2026-01-09T01:00:00Z",
+		"2026-01-10T01:00:00Z": "2026-01-10T01:00:00Z",
+		"2026-01-10T23:30:00Z": "2026-01-10T01:00:00Z",
+	} {
+		at, _ := time.Parse(time.RFC3339, now)
+		if got := night(at, berlin).UTC().Format(time.RFC3339); got != want {
+			t.Errorf("the last night at %s was at %s, want %s", now, got, want)
+		}
+	}
+}

@@ -1,0 +1,706 @@
+package segment_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"packetboat/internal/contact"
+	"packetboat/internal/fault"
+	"packetboat/internal/field"
+	"packetboat/internal/id"
+	"packetboat/internal/rule"
+	"packetboat/internal/segment"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+	"packetboat/internal/suppression"
+	"packetboat/internal/tenant"
+	"packetboat/internal/usage"
+)
+
+// office is an account with built-in segments, beside another.
+type office struct {
+	t     *testing.T
+	db    *sqldb.DB
+	acme  id.Tenant
+	other id.Tenant
+}
+
+func eachOffice(t *testing.T, f func(t *testing.T, o office)) {
+	t.Helper()
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		o := office{t: t, db: db}
+		for slug, to := range map[string]*id.Tenant{"acme": &o.acme, "other": &o.other} {
+			made, err := tenant.Create(t.Context(), db, slug, slug, "Europe/Berlin", noon, segment.BuiltIn)
+			o.must(err)
+			*to = made.ID
+		}
+		f(t, o)
+	})
+}
+
+func (o office) must(err error) {
+	o.t.Helper()
+	if err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+// rule makes a dynamic segment.
+func (o office) rule(name, definition string) segment.Segment {
+	o.t.Helper()
+	s, err := segment.Create(o.t.Context(), o.db, o.acme, segment.Change{Name: &name, Definition: json.RawMessage(definition)}, noon)
+	if err != nil {
+		o.t.Fatalf("Create(%s): %v", definition, err)
+	}
+	return s
+}
+
+func on(keys ...string) string {
+	list, _ := json.Marshal(keys)
+	return `{"logic": "and", "conditions": [{"type": "segment", "segment_keys": ` + string(list) + `, "operator": "in"}]}`
+}
+
+// person makes a contact of the account.
+func (o office) person(email string, ch contact.Change) id.Contact {
+	o.t.Helper()
+	c, err := contact.Create(o.t.Context(), o.db, o.acme, email, ch, contact.Rules{}, noon)
+	o.must(err)
+	return c.ID
+}
+
+// country makes n contacts of a country.
+func (o office) country(code string, n int) []id.Contact {
+	o.t.Helper()
+	ids := make([]id.Contact, n)
+	for i := range ids {
+		ids[i] = o.person(fmt.Sprintf("%s%d@example.org", strings.ToLower(code), i), contact.Change{Texts: map[contact.Text]*string{contact.Country: &code}})
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func (o office) recount(s segment.Segment) [2]int {
+	o.t.Helper()
+	s, err := segment.Recount(o.t.Context(), o.db, o.acme, s.ID, noon)
+	o.must(err)
+	return [2]int{*s.Members, *s.MembersAll}
+}
+
+const german = `{"logic": "all", "conditions": [{"field": "country", "operator": "is", "value": "de"}]}`
+
+func TestARuleFindsItsMembersWheneverItIsAsked(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o office) {
+		de := o.country("DE", 4)
+		o.country("FR", 2)
+		s := o.rule("Germans", german)
+		if s.Members != nil || s.MembersAll != nil || s.EvaluatedAt != nil || s.Type != segment.Dynamic {
+			t.Errorf("created %+v, want nothing counted", s)
+		}
+		if got := o.recount(s); got != [2]int{4, 4} {
+			t.Errorf("counts %v, want 4 of 4", got)
+		}
+		// One of them cannot be mailed in each of the ways there are.
+		_, err := suppression.Add(t.Context(), o.db, o.acme, "de0@example.org", "", noon)
+		o.must(err)
+		o.must(contact.Unsubscribe(t.Context(), o.db, o.acme, de[1], contact.Leaving{Everything: true}, noon))
+		_, err = contact.Delete(t.Context(), o.db, o.acme, []id.Contact{de[2]}, noon)
+		o.must(err)
+		if got := o.recount(s); got != [2]int{1, 4} {
+			t.Errorf("counts %v, want 1 of 4: one is listed, one unsubscribed, one deleted", got)
+		}
+		page, err := segment.Members(t.Context(), o.db, o.acme, s, contact.Query{Limit: 2}, noon)
+		o.must(err)
+		rest, err := segment.Members(t.Context(), o.db, o.acme, s, contact.Query{Limit: 2, After: page.Next}, noon)
+		o.must(err)
+		var members []id.Contact
+		for _, c := range append(page.Contacts, rest.Contacts...) {
+			members = append(members, c.ID)
+			if c.MemberAddedAt != nil {
+				t.Error("a member that a rule found has a member_added_at")
+			}
+		}
+		slices.Sort(members)
+		if !slices.Equal(members, []id.Contact{de[0], de[1], de[3]}) {
+			t.Errorf("members %v, want all Germans but the deleted one", members)
+		}
+		tree, err := segment.Parse(t.Context(), o.db, o.acme, json.RawMessage(german))
+		o.must(err)
+		preview, err := segment.Try(t.Context(), o.db, o.acme, tree, noon)
+		o.must(err)
+		if preview.Counts != (segment.Counts{Sendable: 1, All: 4}) || len(preview.Sample) != 3 {
+			t.Errorf("Try = %+v", preview.Counts)
+		}
+		if _, err := segment.Add(t.Context(), o.db, o.acme, s.ID, segment.People{IDs: de}, noon); !errors.Is(err, segment.ErrNotStatic) {
+			t.Errorf("adding members to a rule = %v", err)
+		}
+		if _, err := segment.Recount(t.Context(), o.db, o.other, s.ID, noon); !errors.Is(err, segment.ErrNotFound) {
+			t.Errorf("another tenant's Recount = %v", err)
+		}
+	})
+}
+
+func TestADefinitionIsReplacedAndCounted(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o office) {
+		o.country("DE", 3)
+		o.country("FR", 1)
+		s := o.rule("People", german)
+		o.recount(s)
+		up, err := segment.Update(t.Context(), o.db, o.acme, s.ID, segment.Change{
+			Name: new("French"), Definition: json.RawMessage(strings.ReplaceAll(german, "de", "FR")),
+		}, noon.Add(time.Hour))
+		o.must(err)
+		if *up.Members != 1 || *up.MembersAll != 1 || !up.EvaluatedAt.Equal(noon.Add(time.Hour)) || up.Name != "French" || up.Key != s.Key {
+			t.Errorf("Update = %+v", up)
+		}
+		var shown map[string]any
+		o.must(json.Unmarshal(up.Definition, &shown))
+		if shown["logic"] != "and" || !strings.Contains(string(up.Definition), `"equals"`) {
+			t.Errorf("the definition is shown as %s, want it canonical", up.Definition)
+		}
+		renamed, err := segment.Update(t.Context(), o.db, o.acme, s.ID, segment.Change{Name: new("Others")}, noon)
+		if err != nil || *renamed.Members != 1 || len(renamed.Definition) == 0 {
+			t.Errorf("renaming = %+v, %v", renamed, err)
+		}
+		_, err = segment.Update(t.Context(), o.db, o.acme, s.ID, segment.Change{Definition: json.RawMessage(`{"logic": "and", "conditions": []}`)}, noon)
+		if !errors.Is(err, segment.ErrInvalidDefinition) {
+			t.Errorf("an empty definition = %v", err)
+		}
+		if again, err := segment.Find(t.Context(), o.db, o.acme, s.Key); err != nil || *again.Members != 1 {
+			t.Errorf("after a refused update: %+v, %v", again, err)
+		}
+	})
+}
+
+func TestDefinitionsAreRefused(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o office) {
+		theirs := list(t, o.db, o.other, "Theirs")
+		f, err := field.Create(t.Context(), o.db, o.other, field.Draft{Name: "Plan", Type: field.String}, noon)
+		o.must(err)
+		deep := german
+		for range 5 {
+			deep = `{"logic": "and", "conditions": [` + deep + `]}`
+		}
+		many := func(n int) string {
+			leaf := `{"field": "country", "operator": "equals", "value": "DE"}`
+			return `{"logic": "or", "conditions": [` + leaf + strings.Repeat(`,`+leaf, n-1) + `]}`
+		}
+		for name, tt := range map[string]struct {
+			definition string
+			want       *fault.Error
+		}{
+			"none":                 {``, segment.ErrMissingDefinition},
+			"null":                 {` null `, segment.ErrMissingDefinition},
+			"a number":             {`5`, segment.ErrInvalidDefinition},
+			"a list":               {`[]`, segment.ErrInvalidDefinition},
+			"no JSON":              {`{"logic"`, segment.ErrInvalidDefinition},
+			"six levels":           {deep, segment.ErrInvalidDefinition},
+			"101 leaves":           {many(101), segment.ErrInvalidDefinition},
+			"100,000 leaves":       {many(100_000), segment.ErrInvalidDefinition},
+			"100,000 levels":       {strings.Repeat(`{"logic":"and","conditions":[`, 100_000), segment.ErrInvalidDefinition},
+			"another's list":       {`{"logic": "and", "conditions": [{"type": "list", "segment_keys": ["theirs"], "operator": "in"}]}`, segment.ErrInvalidDefinition},
+			"another's list by id": {`{"logic": "and", "conditions": [{"type": "list", "segment_keys": ["` + string(theirs.ID) + `"], "operator": "in"}]}`, segment.ErrInvalidDefinition},
+			"another's field":      {`{"logic": "and", "conditions": [{"field": "custom_fields.` + f.Key + `", "operator": "is_set"}]}`, segment.ErrInvalidDefinition},
+			"SQL":                  {`{"logic": "and", "conditions": [{"field": "country') OR 1=1 --", "operator": "is_set"}]}`, segment.ErrInvalidDefinition},
+		} {
+			_, err := segment.Create(t.Context(), o.db, o.acme, segment.Change{Name: new("x"), Definition: json.RawMessage(tt.definition)}, noon)
+			if !errors.Is(err, tt.want) {
+				t.Errorf("%s: Create = %.300v, want %s", name, err, tt.want.Code)
+			}
+			if f, _ := fault.As(err); f != nil && len(fmt.Sprint(f.Message, f.Details)) > 50_000 {
+				t.Errorf("%s: the refusal has %d bytes", name, len(fmt.Sprint(f.Message, f.Details)))
+			}
+		}
+		all, err := segment.List(t.Context(), o.db, o.acme, segment.Filter{})
+		if err != nil || len(all) != 7 {
+			t.Errorf("after refusals there are %d segments, %v; want the seven built in", len(all), err)
+		}
+	})
+}
+
+func TestSegmentsStandOnEachOtherButNotOnThemselves(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o office) {
+		de := o.country("DE", 3)
+		o.country("FR", 2)
+		a := o.rule("A", german)
+		b := o.rule("B", on("a"))
+		c := o.rule("C", on("b", "soft_bouncing"))
+		if got := o.recount(c); got != [2]int{3, 3} {
+			t.Errorf("counts through two segments %v, want 3", got)
+		}
+		redefine := func(s segment.Segment, definition string) error {
+			_, err := segment.Update(t.Context(), o.db, o.acme, s.ID, segment.Change{Definition: json.RawMessage(definition)}, noon)
+			return err
+		}
+		err := redefine(a, on("c"))
+		if f, _ := fault.As(err); !errors.Is(err, segment.ErrCycle) || !slices.Equal(f.Details.(map[string][]string)["cycle"], []string{"a", "c", "b"}) {
+			t.Errorf("a circle = %v", err)
+		}
+		if err := redefine(b, on("b")); !errors.Is(err, segment.ErrCycle) {
+			t.Errorf("a segment on itself = %v", err)
+		}
+		d := o.rule("D", on("c"))
+		e := o.rule("E", on("d"))
+		if _, err := segment.Create(t.Context(), o.db, o.acme, segment.Change{Name: new("F"), Definition: json.RawMessage(on("e"))}, noon); !errors.Is(err, segment.ErrCycle) {
+			t.Errorf("a sixth on top = %v", err)
+		}
+		f := o.rule("F", german)
+		if err := redefine(a, on("f")); !errors.Is(err, segment.ErrCycle) {
+			t.Errorf("a sixth at the bottom = %v", err)
+		}
+		if got := o.recount(e); got != [2]int{3, 3} {
+			t.Errorf("counts five deep %v", got)
+		}
+		if err := segment.Delete(t.Context(), o.db, o.acme, d.ID, usage.Finders{segment.Finder()}); !errors.Is(err, segment.ErrInUse) {
+			t.Errorf("deleting what E stands on = %v", err)
+		} else if g, _ := fault.As(err); !strings.Contains(fmt.Sprint(g.Details), "e") {
+			t.Errorf("details %v", g.Details)
+		}
+		o.must(segment.Delete(t.Context(), o.db, o.acme, e.ID, usage.Finders{segment.Finder()}))
+		o.must(segment.Delete(t.Context(), o.db, o.acme, d.ID, usage.Finders{segment.Finder()}))
+		o.must(segment.Delete(t.Context(), o.db, o.acme, f.ID, usage.Finders{segment.Finder()}))
+
+		// A list by either of the leaves that name one is held, too.
+		vip := list(t, o.db, o.acme, "VIP")
+		add(t, o.db, o.acme, vip, de[0])
+		for _, leaf := range []string{
+			`{"type": "list", "segment_keys": ["vip"], "operator": "not_in"}`, `{"field": "list", "operator": "in", "value": "vip"}`,
+			`{"field": "list", "operator": "in", "value": ["` + string(vip.ID) + `"]}`,
+		} {
+			s, err := segment.Create(t.Context(), o.db, o.acme, segment.Change{Name: new("On VIP"), Definition: json.RawMessage(`{"logic": "and", "conditions": [` + leaf + `]}`)}, noon)
+			if err != nil {
+				t.Errorf("%s: %v", leaf, err)
+				continue
+			}
+			if err := segment.Delete(t.Context(), o.db, o.acme, vip.ID, usage.Finders{segment.Finder()}); !errors.Is(err, segment.ErrInUse) {
+				t.Errorf("%s: Delete of the list = %v", leaf, err)
+			}
+			o.must(segment.Delete(t.Context(), o.db, o.acme, s.ID, usage.Finders{segment.Finder()}))
+		}
+		o.must(segment.Delete(t.Context(), o.db, o.acme, vip.ID, usage.Finders{segment.Finder()}))
+	})
+}
+
+// However many change definitions at once, no circle comes about, and nobody
+// deletes what another just built on.
+func TestNoCircleComesAboutAtOnce(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o office) {
+		var all []segment.Segment
+		for i := range 4 {
+			all = append(all, o.rule(fmt.Sprint("s", i), german))
+		}
+		var wg sync.WaitGroup
+		for round := range 3 {
+			for i, s := range all {
+				wg.Go(func() {
+					next := all[(i+1+round)%len(all)]
+					_, err := segment.Update(context.Background(), o.db, o.acme, s.ID, segment.Change{Definition: json.RawMessage(on(next.Key))}, noon)
+					if err != nil && !errors.Is(err, segment.ErrCycle) && !errors.Is(err, segment.ErrInvalidDefinition) {
+						t.Error(err)
+					}
+				})
+			}
+			wg.Go(func() {
+				extra, err := segment.Create(context.Background(), o.db, o.acme, segment.Change{Name: new("x"), Definition: json.RawMessage(on(all[0].Key))}, noon)
+				if err == nil {
+					err = segment.Delete(context.Background(), o.db, o.acme, extra.ID, usage.Finders{segment.Finder()})
+				}
+				if err != nil && !errors.Is(err, segment.ErrCycle) {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		edges := map[string]string{}
+		for _, s := range all {
+			now, err := segment.Find(t.Context(), o.db, o.acme, string(s.ID))
+			o.must(err)
+			for _, other := range all {
+				if strings.Contains(string(now.Definition), `"`+other.Key+`"`) {
+					edges[s.Key] = other.Key
+				}
+			}
+		}
+		for from := range edges {
+			seen := map[string]bool{}
+			for at, ok := from, true; ok; at, ok = edges[at] {
+				if seen[at] {
+					t.Fatalf("a circle came about: %v", edges)
+				}
+				seen[at] = true
+			}
+		}
+	})
+}
+
+func TestAFieldIsHeldBySegments(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o office) {
+		f, err := field.Create(t.Context(), o.db, o.acme, field.Draft{Name: "Plan", Type: field.String}, noon)
+		o.must(err)
+		s := o.rule("Pros", `{"logic": "and", "conditions": [{"logic": "or", "conditions": [{"field": "custom_fields.plan", "operator": "equals", "value": "pro"}]}]}`)
+		h, err := segment.Finder().Find(t.Context(), o.db, o.acme, usage.Subject{Kind: usage.Field, ID: string(f.ID), Key: f.Key})
+		if err != nil || len(h["segments"]) != 1 || h["segments"][0].SegmentKey != s.Key || h["segments"][0].Name != "Pros" {
+			t.Errorf("Find = %v, %v", h, err)
+		}
+		for _, foreign := range []usage.Subject{{Kind: usage.Field, Key: "pla"}, {Kind: usage.EmailType, Key: f.Key}} {
+			if h, err := segment.Finder().Find(t.Context(), o.db, o.acme, foreign); err != nil || h.Any() {
+				t.Errorf("Find(%+v) = %v, %v", foreign, h, err)
+			}
+		}
+		if h, err := segment.Finder().Find(t.Context(), o.db, o.other, usage.Subject{Kind: usage.Field, Key: f.Key}); err != nil || h.Any() {
+			t.Errorf("another tenant's Find = %v, %v", h, err)
+		}
+		// Deleted by force: the leaf finds nobody, and a warning says so.
+		o.person("ann@example.org", contact.Change{})
+		_, err = field.Delete(t.Context(), o.db, o.acme, f.ID, usage.Finders{}, noon)
+		o.must(err)
+		if got := o.recount(s); got != [2]int{0, 0} {
+			t.Errorf("counts of a broken rule %v, want nobody", got)
+		}
+		w, err := segment.Warnings(t.Context(), o.db, o.acme, s)
+		if err != nil || len(w) != 1 || w[0].Path != "definition.conditions[0].conditions[0].field" && w[0].Path != "definition.conditions[0].conditions[0]" || w[0].Code != "UNKNOWN_FIELD" {
+			t.Errorf("Warnings = %+v, %v", w, err)
+		}
+	})
+}
+
+func TestBuiltInSegments(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o office) {
+		o.must(segment.InstallAll(t.Context(), o.db, noon))
+		all, err := segment.List(t.Context(), o.db, o.acme, segment.Filter{})
+		o.must(err)
+		keys := make([]string, len(all))
+		for i, s := range all {
+			keys[i] = s.Key
+			if s.SystemKey != s.Key || s.Type != segment.Dynamic || len(s.Definition) == 0 {
+				t.Errorf("built in: %+v", s)
+			}
+			if got := o.recount(s); got != [2]int{0, 0} {
+				t.Errorf("%s of nobody: %v", s.Key, got)
+			}
+			if _, err := segment.Update(t.Context(), o.db, o.acme, s.ID, segment.Change{Name: new("x")}, noon); !errors.Is(err, segment.ErrLocked) {
+				t.Errorf("Update of %s = %v", s.Key, err)
+			}
+			if err := segment.Delete(t.Context(), o.db, o.acme, s.ID, usage.Finders{}); !errors.Is(err, segment.ErrLocked) {
+				t.Errorf("Delete of %s = %v", s.Key, err)
+			}
+		}
+		slices.Sort(keys)
+		if want := []string{"all_sendable", "engaged_30_days", "engaged_90_days", "never_engaged", "new_contacts_30_days", "soft_bouncing", "sunset_candidates"}; !slices.Equal(keys, want) {
+			t.Errorf("built in: %v", keys)
+		}
+		ann := o.person("ann@example.org", contact.Change{})
+		o.person("bob@example.org", contact.Change{DoNotContact: new(true)})
+		want := map[string][2]int{"all_sendable": {1, 1}, "new_contacts_30_days": {1, 2}}
+		for _, s := range all {
+			if got := o.recount(s); got != want[s.Key] {
+				t.Errorf("%s: %v, want %v", s.Key, got, want[s.Key])
+			}
+		}
+		// A tenant that was there before the built-in segments gets them at the start.
+		old, err := tenant.Create(t.Context(), o.db, "old", "Old", "UTC", noon)
+		o.must(err)
+		for range 2 {
+			o.must(segment.InstallAll(t.Context(), o.db, noon))
+		}
+		if all, err := segment.List(t.Context(), o.db, old.ID, segment.Filter{}); err != nil || len(all) != 7 {
+			t.Errorf("the old tenant has %d, %v", len(all), err)
+		}
+		_ = ann
+	})
+}
+
+func TestSunsetFollowsTheSettings(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o office) {
+		account, err := tenant.ByID(t.Context(), o.db, o.acme)
+		o.must(err)
+		account.Settings.SunsetDays, account.Settings.SunsetMinSends = 33, 7
+		o.must(tenant.SaveSettings(t.Context(), o.db, o.acme, account.Name, account.Settings, noon))
+		s, err := segment.Find(t.Context(), o.db, o.acme, "sunset_candidates")
+		o.must(err)
+		if text := string(s.Definition); !strings.Contains(text, "33") || !strings.Contains(text, "7") || strings.Contains(text, "180") {
+			t.Errorf("the definition is %s", text)
+		}
+	})
+}
+
+// Stored counts are what matching everybody one by one gives.
+func TestCountsAreWhatMatchingGives(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o office) {
+		ids := slices.Concat(o.country("DE", 5), o.country("FR", 4), o.country("AT", 3))
+		vip := list(t, o.db, o.acme, "VIP")
+		add(t, o.db, o.acme, vip, ids[0], ids[5], ids[6], ids[11])
+		_, err := suppression.Add(t.Context(), o.db, o.acme, "fr1@example.org", "", noon)
+		o.must(err)
+		o.must(contact.Unsubscribe(t.Context(), o.db, o.acme, ids[0], contact.Leaving{Everything: true}, noon))
+		o.rule("Germans", german)
+		env, err := segment.Env(t.Context(), o.db, o.acme, noon)
+		o.must(err)
+		subjects, err := rule.Load(t.Context(), o.db, o.acme, ids)
+		o.must(err)
+		for i, leaf := range []string{
+			`{"field": "country", "operator": "in", "value": ["DE", "FR"]}`,
+			`{"field": "country", "operator": "not_in", "value": ["DE"]}`,
+			`{"type": "list", "segment_keys": ["vip"], "operator": "in"}`,
+			`{"type": "list", "segment_keys": ["vip"], "operator": "not_in"}`,
+			`{"type": "segment", "segment_keys": ["germans", "all_sendable"], "operator": "in"}`,
+			`{"type": "segment", "segment_keys": ["germans"], "operator": "not_in"}`,
+			`{"logic": "or", "negate": true, "conditions": [{"type": "suppression", "operator": "listed"}, {"field": "country", "operator": "equals", "value": "AT"}]}`,
+			`{"field": "global_status", "operator": "equals", "value": "unsubscribed"}`,
+		} {
+			s := o.rule(fmt.Sprint("Rule ", i), `{"logic": "and", "conditions": [`+leaf+`]}`)
+			tree, err := segment.Parse(t.Context(), o.db, o.acme, s.Definition)
+			o.must(err)
+			want := [2]int{}
+			for j := range subjects {
+				if tree.Match(env, subjects[j]) {
+					want[1]++
+					if c := subjects[j].Contact; c.Refusal(contact.Consent{}, subjects[j].Suppressed) == "" {
+						want[0]++
+					}
+				}
+			}
+			if got := o.recount(s); got != want {
+				t.Errorf("%s: counted %v, matched %v", leaf, got, want)
+			}
+		}
+	})
+}
+
+func TestAudiencesOfRules(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o office) {
+		de, fr, at := o.country("DE", 9), o.country("FR", 4), o.country("AT", 3)
+		vip, out := list(t, o.db, o.acme, "VIP"), list(t, o.db, o.acme, "Out")
+		add(t, o.db, o.acme, vip, fr[0], de[0])
+		add(t, o.db, o.acme, out, de[2], at[0])
+		germans, austrians := o.rule("Germans", german), o.rule("Austrians", strings.ReplaceAll(german, "de", "AT"))
+		sorted := func(lists ...[]id.Contact) []id.Contact { return slices.Sorted(slices.Values(slices.Concat(lists...))) }
+		for name, tt := range map[string]struct {
+			include, exclude []id.Segment
+			want             []id.Contact
+		}{
+			"a rule":                 {[]id.Segment{germans.ID}, nil, sorted(de)},
+			"a rule and a list":      {[]id.Segment{vip.ID, germans.ID}, nil, sorted(de, fr[:1])},
+			"two rules less a list":  {[]id.Segment{germans.ID, austrians.ID}, []id.Segment{out.ID}, sorted(de[:2], de[3:], at[1:])},
+			"a list less a rule":     {[]id.Segment{vip.ID}, []id.Segment{germans.ID}, sorted(fr[:1])},
+			"a rule less itself":     {[]id.Segment{germans.ID}, []id.Segment{germans.ID, out.ID}, nil},
+			"what is not there":      {[]id.Segment{id.New[id.Segment](), austrians.ID}, []id.Segment{id.New[id.Segment]()}, sorted(at)},
+			"nothing less a rule":    {nil, []id.Segment{germans.ID}, nil},
+			"only what is not there": {[]id.Segment{id.New[id.Segment]()}, []id.Segment{germans.ID}, nil},
+		} {
+			for _, limit := range []int{1, 3, 4, 9, 100} {
+				for _, ahead := range []int{1, 5, 12, 0} {
+					a := segment.Audience{Tenant: o.acme, Include: tt.include, Exclude: tt.exclude, Ahead: ahead}
+					got, pages, after := []id.Contact{}, 0, id.Contact("")
+					for {
+						page, err := a.After(t.Context(), o.db, after, limit, noon)
+						o.must(err)
+						got = append(got, page...)
+						if len(page) < limit {
+							break
+						}
+						after = page[len(page)-1]
+						if pages++; pages%2 == 0 { // a crash: somebody else goes on
+							a = segment.Audience{Tenant: o.acme, Include: tt.include, Exclude: tt.exclude, Ahead: ahead}
+						}
+					}
+					if !slices.Equal(got, tt.want) {
+						t.Errorf("%s in pages of %d, %d ahead: %d contacts, want %d", name, limit, ahead, len(got), len(tt.want))
+					}
+				}
+			}
+			a := segment.Audience{Tenant: o.acme, Include: tt.include, Exclude: tt.exclude}
+			if any, err := a.Any(t.Context(), o.db, noon); err != nil || any != (len(tt.want) > 0) {
+				t.Errorf("%s: Any = %v, %v", name, any, err)
+			}
+		}
+		// What was found ahead is handed out for a while, not for ever.
+		a := segment.Audience{Tenant: o.acme, Include: []id.Segment{austrians.ID}}
+		first, err := a.After(t.Context(), o.db, "", 1, noon)
+		o.must(err)
+		_, err = contact.Delete(t.Context(), o.db, o.acme, []id.Contact{at[1]}, noon)
+		o.must(err)
+		code := "DE"
+		_, _, err = contact.Upsert(t.Context(), o.db, o.acme, "at2@example.org", contact.Change{Texts: map[contact.Text]*string{contact.Country: &code}}, contact.Rules{}, noon)
+		o.must(err)
+		soon, err := a.After(t.Context(), o.db, first[0], 5, noon.Add(time.Second))
+		o.must(err)
+		later, err := a.After(t.Context(), o.db, first[0], 5, noon.Add(time.Hour))
+		o.must(err)
+		if len(soon) != 2 || len(later) != 1 {
+			t.Errorf("%d soon after, %d later; want the 2 found ahead, then 1", len(soon), len(later))
+		}
+	})
+}
+
+func TestSegmentsOfABroadcast(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o office) {
+		vip, out := list(t, o.db, o.acme, "VIP"), list(t, o.db, o.acme, "Out")
+		people := o.country("DE", 3)
+		o.country("FR", 2)
+		add(t, o.db, o.acme, vip, people[0])
+		add(t, o.db, o.acme, out, people[1])
+		germans := o.rule("Germans", german)
+		m := segment.Mailing{
+			Broadcast: id.New[id.Broadcast](), Name: strings.Repeat("ä", 198),
+			Include: []id.Segment{vip.ID, germans.ID, id.New[id.Segment]()}, Exclude: []id.Segment{out.ID},
+		}
+		for _, c := range segment.Criteria() {
+			s, err := segment.FromBroadcast(t.Context(), o.db, o.acme, m, c, segment.Change{}, noon)
+			if err != nil {
+				t.Errorf("%s: %v", c, err)
+				continue
+			}
+			if !strings.HasSuffix(s.Name, " - "+string(c)) || !strings.Contains(string(s.Definition), string(m.Broadcast)) {
+				t.Errorf("%s: called %q, defined as %s", c, s.Name, s.Definition)
+			}
+			if _, err := segment.Parse(t.Context(), o.db, o.acme, s.Definition); err != nil {
+				t.Errorf("%s: the definition is refused: %v", c, err)
+			}
+			want := [2]int{}
+			if c == segment.NotReceived {
+				want = [2]int{2, 2}
+			}
+			if got := o.recount(s); got != want {
+				t.Errorf("%s: %v, want %v", c, got, want)
+			}
+		}
+		m.Include = m.Include[2:]
+		if _, err := segment.FromBroadcast(t.Context(), o.db, o.acme, m, segment.NotReceived, segment.Change{}, noon); !errors.Is(err, segment.ErrCriterion) {
+			t.Errorf("not_received of no audience = %v", err)
+		}
+		if _, err := segment.ParseCriterion("everybody"); !errors.Is(err, segment.ErrCriterion) {
+			t.Errorf("ParseCriterion = %v", err)
+		}
+	})
+}
+
+func TestTheRefresherCountsWhatIsDue(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o office) {
+		now := noon
+		var used []segment.Used
+		r := &segment.Refresher{
+			DB: o.db, Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler),
+			InUse: func(context.Context) ([]segment.Used, error) { return used, nil },
+		}
+		settle := func() {
+			t.Helper()
+			for range 10 {
+				if more, err := r.Tick(t.Context()); err != nil || !more {
+					o.must(err)
+					return
+				}
+			}
+			t.Fatal("the refresher does not come to rest")
+		}
+		counted := func() map[string]time.Time {
+			t.Helper()
+			all, err := segment.List(t.Context(), o.db, o.acme, segment.Filter{})
+			o.must(err)
+			m := map[string]time.Time{}
+			for _, s := range all {
+				if s.EvaluatedAt != nil {
+					m[s.Key] = *s.EvaluatedAt
+				}
+			}
+			return m
+		}
+		germans := o.rule("Germans", german)
+		vip := list(t, o.db, o.acme, "VIP")
+		settle()
+		if got := counted(); len(got) != 9 || !got["germans"].Equal(noon) {
+			t.Errorf("soon after: %v, want all nine counted", got)
+		}
+		o.country("DE", 2)
+		used = []segment.Used{{Tenant: o.acme, Segment: germans.ID}, {Tenant: o.other, Segment: vip.ID}}
+		now = noon.Add(14 * time.Minute)
+		settle()
+		if got := counted(); !got["germans"].Equal(noon) {
+			t.Errorf("after 14 minutes: %v", got)
+		}
+		now = noon.Add(16 * time.Minute)
+		settle()
+		if got := counted(); !got["germans"].Equal(now) || !got["vip"].Equal(noon) {
+			t.Errorf("after 16 minutes: %v, want the used one counted and no other", got)
+		}
+		now = noon.Add(13 * time.Hour) // 2 at night in Berlin
+		settle()
+		for key, at := range counted() {
+			if !at.Equal(now) {
+				t.Errorf("%s was counted %v, want it at night", key, at)
+			}
+		}
+	})
+}
+
+// Two refreshers never count the same segment.
+func TestRefreshersShareTheWork(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o office) {
+		for i := range 30 {
+			o.rule(fmt.Sprint("s", i), german)
+		}
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		claimed := map[string]int{}
+		for range 3 {
+			r := &segment.Refresher{DB: o.db, Now: func() time.Time { return noon }, Log: slog.New(slog.DiscardHandler)}
+			wg.Go(func() {
+				for {
+					due, err := r.Claim(context.Background())
+					if err != nil {
+						t.Error(err)
+					}
+					if len(due) == 0 {
+						return
+					}
+					mu.Lock()
+					for _, u := range due {
+						claimed[string(u.Segment)]++
+					}
+					mu.Unlock()
+				}
+			})
+		}
+		wg.Wait()
+		if most := slices.Max(slices.Collect(maps.Values(claimed))); len(claimed) != 44 || most != 1 {
+			t.Errorf("%d segments were claimed, up to %d times; want 44 once", len(claimed), most)
+		}
+	})
+}
+
+func TestCallersShareACount(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o office) {
+		s := o.rule("Germans", german)
+		c := &segment.Counter{DB: o.db, Now: func() time.Time { return noon }}
+		var wg sync.WaitGroup
+		for i := range 20 {
+			wg.Go(func() {
+				o.person(fmt.Sprintf("x%d@example.org", i), contact.Change{Texts: map[contact.Text]*string{contact.Country: new("DE")}})
+				if got, err := c.Recount(context.Background(), o.acme, s.ID); err != nil || *got.MembersAll < 1 {
+					t.Errorf("Recount = %+v, %v", got, err)
+				}
+			})
+		}
+		wg.Wait()
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := c.Recount(ended, o.acme, s.ID); !errors.Is(err, context.Canceled) {
+			t.Errorf("Recount for who went away = %v", err)
+		}
+		if got, err := c.Recount(t.Context(), o.acme, s.ID); err != nil || *got.MembersAll != 20 {
+			t.Errorf("Recount = %+v, %v", got, err)
+		}
+		if _, err := c.Recount(t.Context(), o.other, s.ID); !errors.Is(err, segment.ErrNotFound) {
+			t.Errorf("another tenant's Recount = %v", err)
+		}
+	})
+}

@@ -1,0 +1,87 @@
+package segment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"packetboat/internal/id"
+	"packetboat/internal/rule"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/usage"
+)
+
+// noted are the kinds of what rules refer to that somebody may ask about.
+var noted = []usage.Kind{usage.Segment, usage.Field}
+
+// refer notes what the rule of a segment that was just written refers to, and
+// refuses one that would stand on itself. It needs the turn.
+func (s Segment) refer(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, tree rule.Tree) error {
+	if _, err := tx.Exec(ctx, `DELETE FROM segment_reference WHERE tenant_id = $1 AND segment_id = $2`, tenant, s.ID); err != nil {
+		return err
+	}
+	t := tx.Table("kind TEXT", "name TEXT")
+	for _, r := range tree.References() {
+		if slices.Contains(noted, r.Kind) {
+			t.Add(r.Kind, r.Name)
+		}
+	}
+	if t.Len() > 0 {
+		_, err := tx.Exec(ctx, `
+			INSERT INTO segment_reference (tenant_id, segment_id, kind, name)
+			SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), v.kind, v.name FROM `+t.As("v", 3)+`
+			WHERE true ON CONFLICT DO NOTHING`, t.Args(tenant, s.ID)...)
+		if err != nil {
+			return fmt.Errorf("note what a segment refers to: %w", err)
+		}
+	}
+	if err := s.missing(ctx, tx, tenant); err != nil {
+		return err
+	}
+	g, err := loadGraph(ctx, tx, tenant)
+	if err != nil {
+		return fmt.Errorf("read what segments are built on: %w", err)
+	}
+	return g.check(s.Key)
+}
+
+// missing refuses a rule that refers to what was deleted since it was parsed.
+func (s Segment) missing(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) error {
+	var name string
+	err := tx.QueryRow(ctx, `
+		SELECT r.name FROM segment_reference r
+		WHERE r.tenant_id = $1 AND r.segment_id = $2 AND r.kind = $3 AND NOT EXISTS (
+			SELECT 1 FROM segment o WHERE o.tenant_id = r.tenant_id AND o.segment_key = r.name)
+		ORDER BY r.name LIMIT 1`, tenant, s.ID, usage.Segment).Scan(&name)
+	switch {
+	case errors.Is(err, sqldb.ErrNoRows):
+		return nil
+	case err != nil:
+		return fmt.Errorf("look for what a segment refers to: %w", err)
+	}
+	return ErrInvalidDefinition.Sayf("there is no list or segment %s", name)
+}
+
+// Finder answers which segments are built on a list or segment, and which ask
+// for a custom field.
+func Finder() usage.Finder { return usage.Func(holders) }
+
+func holders(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subject) (usage.Holders, error) {
+	if !slices.Contains(noted, s.Kind) {
+		return nil, nil
+	}
+	rows, err := db.Query(ctx, `
+		SELECT s.segment_key, s.name FROM segment_reference r
+		JOIN segment s ON s.tenant_id = r.tenant_id AND s.id = r.segment_id
+		WHERE r.tenant_id = $1 AND r.kind = $2 AND r.name = $3
+		ORDER BY s.name, s.id`, tenant, s.Kind, s.Key)
+	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (usage.Holder, error) {
+		var h usage.Holder
+		return h, row(&h.SegmentKey, &h.Name)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find segments that use a %s: %w", s.Kind, err)
+	}
+	return usage.Holders{"segments": list}, nil
+}
