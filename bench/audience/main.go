@@ -77,5 +77,6 @@ func run(ctx context.Context, o options) error {
 			}
 		}
 	}
+	errs = append(errs, scale(ctx, o))
 	return errors.Join(errs...)
 }

@@ -172,7 +172,7 @@ func (s *site) fill(ctx context.Context) (err error) {
 		WHERE t.slug = $1 ORDER BY e.sort_order LIMIT 1`, harness.Tenant).Scan(&l.tenant, &l.emailType); err != nil {
 		return err
 	}
-	settings := []string{`PRAGMA synchronous = OFF`, `PRAGMA cache_size = -400000`, `PRAGMA temp_store = FILE`}
+	settings := []string{`PRAGMA synchronous = OFF`, `PRAGMA cache_size = -64000`, `PRAGMA temp_store = FILE`}
 	if db.Dialect() == sqldb.Postgres {
 		settings = []string{`SET synchronous_commit = off`, `SET maintenance_work_mem = '512MB'`}
 	}

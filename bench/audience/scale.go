@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// answer is how long a question took in one database.
+type answer struct {
+	took    []time.Duration // by length
+	refused string          // what came instead of an answer
+}
+
+func (a answer) at(p float64) time.Duration { return result{took: a.took}.at(p) }
+
+// How often a question is asked.
+const (
+	askMost   = 40
+	askLeast  = 3
+	askAtMost = 4 * time.Second // in all, unless askLeast takes longer
+)
+
+// scale asks the questions of a large database and of one a tenth of its size.
+func scale(ctx context.Context, o options) error {
+	sizes := []extent{{o.contacts / 10, o.entries / 10}, {o.contacts, o.entries}}
+	var asked []question
+	for _, q := range questions() {
+		if strings.Contains(q.name, o.operation) {
+			asked = append(asked, q)
+		}
+	}
+	answers := map[string][][]answer{}
+	for _, dialect := range []string{"sqlite", "postgres"} {
+		if !o.wants(dialect, "scale") {
+			continue
+		}
+		for _, x := range sizes {
+			list, err := ask(ctx, o, dialect, x, asked)
+			if err != nil {
+				return fmt.Errorf("scale, %s: %w", dialect, err)
+			}
+			answers[dialect] = append(answers[dialect], list)
+		}
+	}
+	if len(answers) > 0 {
+		printScale(sizes[1], asked, answers)
+	}
+	return nil
+}
+
+func ask(ctx context.Context, o options, dialect string, x extent, asked []question) (list []answer, err error) {
+	s, err := open(ctx, o, dialect, x)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	c, err := dial(s.account.address)
+	if err != nil {
+		return nil, err
+	}
+	defer c.net.Close()
+	c.keep = true
+	cursors := map[string]string{}
+	for _, q := range asked {
+		a, err := s.ask(ctx, c, q, cursors)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", q.name, err)
+		}
+		say("%s %7d  %-26s %s", dialect, x.contacts, q.name, a)
+		list = append(list, a)
+	}
+	return list, nil
+}
+
+// String is the answer's line in the log.
+func (a answer) String() string {
+	if a.refused != "" {
+		return a.refused
+	}
+	return fmt.Sprintf("%9.2f ms, p95 %9.2f ms (%d times)", ms(a.at(.5)), ms(a.at(.95)), len(a.took))
+}
+
+func (s *site) ask(ctx context.Context, c *conn, q question, cursors map[string]string) (answer, error) {
+	if q.segment != nil {
+		made, err := s.Keyed().Must(ctx, "POST", "/segments", object{"name": q.name, "type": "dynamic", "definition": q.segment})
+		if err != nil {
+			return answer{refused: fmt.Sprintf("%.60s", err)}, nil
+		}
+		key, _ := made["segment_key"].(string)
+		defer func() { _, _ = s.Keyed().Do(ctx, "DELETE", "/segments/"+key, nil) }()
+		q.path += key
+		if q.method == "POST" {
+			q.path += "/refresh-count"
+		} else {
+			q.path += "/members?limit=50"
+		}
+	}
+	if q.depth > 0 {
+		at := fmt.Sprint(q.path, q.depth)
+		if cursors[at] == "" {
+			cursor, err := s.walk(ctx, strings.TrimPrefix(q.path, "/contacts?limit=50"), int(float64(s.extent.contacts)*q.depth))
+			if err != nil {
+				return answer{refused: fmt.Sprintf("%.60s", err)}, nil
+			}
+			cursors[at] = cursor
+		}
+		q.path += "&cursor=" + cursors[at]
+	}
+	var body []byte
+	if q.body != nil {
+		var err error
+		if body, err = json.Marshal(q.body); err != nil {
+			return answer{}, err
+		}
+	}
+	request := s.account.request(nil, q.method, q.path, body)
+	var a answer
+	for began := time.Now(); len(a.took) < askMost && (len(a.took) < askLeast || time.Since(began) < askAtMost) && ctx.Err() == nil; {
+		start := time.Now()
+		status, err := c.do(request)
+		if err != nil {
+			return a, err
+		}
+		if status >= 300 {
+			return answer{refused: fmt.Sprintf("%d %.60s", status, c.body)}, nil
+		}
+		a.took = append(a.took, time.Since(start))
+	}
+	if len(a.took) > askLeast { // the first answer read what the next ones found in memory
+		a.took = a.took[1:]
+	}
+	slices.Sort(a.took)
+	return a, ctx.Err()
+}
+
+func printScale(x extent, asked []question, answers map[string][][]answer) {
+	fmt.Printf("\n%d contacts, %d journal entries; ms; growth is p50 over that of a tenth of them\n", x.contacts, x.entries)
+	fmt.Printf("%-27s %7s", "", "target")
+	for _, d := range []string{"sqlite", "postgres"} {
+		if answers[d] != nil {
+			fmt.Printf(" | %9s %9s %7s", d, "p95", "growth")
+		}
+	}
+	if len(answers) == 2 {
+		fmt.Printf(" | %6s", "ratio")
+	}
+	fmt.Println()
+	for i, q := range asked {
+		target := "-"
+		if q.target > 0 {
+			target = fmt.Sprint(q.target.Milliseconds())
+			if q.relaxed {
+				target += "/" + fmt.Sprint(4*q.target.Milliseconds())
+			}
+		}
+		fmt.Printf("%-27s %7s", q.name, target)
+		for _, d := range []string{"sqlite", "postgres"} {
+			if answers[d] == nil {
+				continue
+			}
+			small, large := answers[d][0][i], answers[d][1][i]
+			if large.refused != "" || small.refused != "" {
+				fmt.Printf(" | %27.27s", large.refused+small.refused)
+				continue
+			}
+			fmt.Printf(" | %9.2f %9.2f %7.1f", ms(large.at(.5)), ms(large.at(.95)), ms(large.at(.5))/ms(small.at(.5)))
+		}
+		if len(answers) == 2 {
+			a, b := answers["sqlite"][1][i], answers["postgres"][1][i]
+			if a.refused == "" && b.refused == "" {
+				fmt.Printf(" | %6.2f", ms(a.at(.5))/ms(b.at(.5)))
+			}
+		}
+		fmt.Println()
+	}
+}
