@@ -158,8 +158,8 @@ func (s *source) texts(e ast.Expr, in *ast.FuncDecl, depth int) []string {
 		return s.texts(e.X, in, depth+1)
 	case *ast.BinaryExpr:
 		var all []string
-		for _, left := range s.texts(e.X, in, depth+1) {
-			for _, right := range s.texts(e.Y, in, depth+1) {
+		for _, left := range s.texts(e.X, in, depth) { // a long sum is not a deep one
+			for _, right := range s.texts(e.Y, in, depth) {
 				all = append(all, left+right)
 			}
 		}

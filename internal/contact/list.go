@@ -84,6 +84,7 @@ const (
 type order struct {
 	column   string
 	nullable bool
+	indexed  bool // an index has the order
 	read     func(string) (any, error)
 	value    func(c *Contact) any // string, *string, int64, float64, bool, time.Time or *time.Time
 }
@@ -94,33 +95,33 @@ func readNumber(s string) (any, error) { return strconv.ParseFloat(s, 64) }
 func readBool(s string) (any, error)   { return strconv.ParseBool(s) }
 
 var orders = map[Sort]order{
-	"email":                 {"c.email", false, readText, func(c *Contact) any { return c.Email }},
-	"first_name":            {"c.first_name", true, readText, func(c *Contact) any { return c.FirstName }},
-	"last_name":             {"c.last_name", true, readText, func(c *Contact) any { return c.LastName }},
-	"company":               {"c.company", true, readText, func(c *Contact) any { return c.Company }},
-	"title":                 {"c.title", true, readText, func(c *Contact) any { return c.Title }},
-	"phone":                 {"c.phone", true, readText, func(c *Contact) any { return c.Phone }},
-	"city":                  {"c.city", true, readText, func(c *Contact) any { return c.City }},
-	"state":                 {"c.state", true, readText, func(c *Contact) any { return c.State }},
-	"country":               {"c.country", true, readText, func(c *Contact) any { return c.Country }},
-	"postal_code":           {"c.postal_code", true, readText, func(c *Contact) any { return c.PostalCode }},
-	"source":                {"c.source", true, readText, func(c *Contact) any { return c.Source }},
-	"global_status":         {"c.global_status", false, readText, func(c *Contact) any { return string(c.Status) }},
-	"deliverability_status": {"a.deliverability_status", false, readText, func(c *Contact) any { return string(c.DeliverabilityStatus) }},
-	"do_not_contact":        {"c.do_not_contact", false, readBool, func(c *Contact) any { return c.DoNotContact }},
-	"prospect_score":        {"c.prospect_score", false, readNumber, func(c *Contact) any { return c.ProspectScore }},
-	"customer_score":        {"c.customer_score", false, readNumber, func(c *Contact) any { return c.CustomerScore }},
-	"total_emails_sent":     {"a.total_emails_sent", false, readInt, func(c *Contact) any { return c.TotalEmailsSent }},
-	"total_emails_opened":   {"a.total_emails_opened", false, readInt, func(c *Contact) any { return c.TotalEmailsOpened }},
-	"total_emails_clicked":  {"a.total_emails_clicked", false, readInt, func(c *Contact) any { return c.TotalEmailsClicked }},
-	"last_activity_at":      {"a.last_activity_at", true, readInt, func(c *Contact) any { return c.LastActivityAt }},
-	"last_email_sent_at":    {"a.last_email_sent_at", true, readInt, func(c *Contact) any { return c.LastEmailSentAt }},
-	"last_email_opened_at":  {"a.last_email_opened_at", true, readInt, func(c *Contact) any { return c.LastEmailOpenedAt }},
-	"last_email_clicked_at": {"a.last_email_clicked_at", true, readInt, func(c *Contact) any { return c.LastEmailClickedAt }},
-	"last_page_viewed_at":   {"a.last_page_viewed_at", true, readInt, func(c *Contact) any { return c.LastPageViewedAt }},
-	"created_at":            {"c.created_at", false, readInt, func(c *Contact) any { return c.CreatedAt }},
-	"updated_at":            {"c.updated_at", false, readInt, func(c *Contact) any { return c.UpdatedAt }},
-	"stage_id": {"c.stage_id", true, readText, func(c *Contact) any {
+	"email":                 {"c.email", false, true, readText, func(c *Contact) any { return c.Email }},
+	"first_name":            {"c.first_name", true, false, readText, func(c *Contact) any { return c.FirstName }},
+	"last_name":             {"c.last_name", true, false, readText, func(c *Contact) any { return c.LastName }},
+	"company":               {"c.company", true, false, readText, func(c *Contact) any { return c.Company }},
+	"title":                 {"c.title", true, false, readText, func(c *Contact) any { return c.Title }},
+	"phone":                 {"c.phone", true, false, readText, func(c *Contact) any { return c.Phone }},
+	"city":                  {"c.city", true, false, readText, func(c *Contact) any { return c.City }},
+	"state":                 {"c.state", true, false, readText, func(c *Contact) any { return c.State }},
+	"country":               {"c.country", true, false, readText, func(c *Contact) any { return c.Country }},
+	"postal_code":           {"c.postal_code", true, false, readText, func(c *Contact) any { return c.PostalCode }},
+	"source":                {"c.source", true, false, readText, func(c *Contact) any { return c.Source }},
+	"global_status":         {"c.global_status", false, false, readText, func(c *Contact) any { return string(c.Status) }},
+	"deliverability_status": {"a.deliverability_status", false, false, readText, func(c *Contact) any { return string(c.DeliverabilityStatus) }},
+	"do_not_contact":        {"c.do_not_contact", false, false, readBool, func(c *Contact) any { return c.DoNotContact }},
+	"prospect_score":        {"c.prospect_score", false, false, readNumber, func(c *Contact) any { return c.ProspectScore }},
+	"customer_score":        {"c.customer_score", false, false, readNumber, func(c *Contact) any { return c.CustomerScore }},
+	"total_emails_sent":     {"a.total_emails_sent", false, false, readInt, func(c *Contact) any { return c.TotalEmailsSent }},
+	"total_emails_opened":   {"a.total_emails_opened", false, false, readInt, func(c *Contact) any { return c.TotalEmailsOpened }},
+	"total_emails_clicked":  {"a.total_emails_clicked", false, false, readInt, func(c *Contact) any { return c.TotalEmailsClicked }},
+	"last_activity_at":      {"a.last_activity_at", true, false, readInt, func(c *Contact) any { return c.LastActivityAt }},
+	"last_email_sent_at":    {"a.last_email_sent_at", true, false, readInt, func(c *Contact) any { return c.LastEmailSentAt }},
+	"last_email_opened_at":  {"a.last_email_opened_at", true, false, readInt, func(c *Contact) any { return c.LastEmailOpenedAt }},
+	"last_email_clicked_at": {"a.last_email_clicked_at", true, false, readInt, func(c *Contact) any { return c.LastEmailClickedAt }},
+	"last_page_viewed_at":   {"a.last_page_viewed_at", true, false, readInt, func(c *Contact) any { return c.LastPageViewedAt }},
+	"created_at":            {"c.created_at", false, true, readInt, func(c *Contact) any { return c.CreatedAt }},
+	"updated_at":            {"c.updated_at", false, true, readInt, func(c *Contact) any { return c.UpdatedAt }},
+	"stage_id": {"c.stage_id", true, false, readText, func(c *Contact) any {
 		if c.Stage == "" {
 			return nil
 		}
@@ -281,7 +282,7 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Query) (Page, e
 	if q.From != nil && q.From.AddedAt != "" {
 		added = q.From.AddedAt
 		if q.Sort == ByMemberAdded {
-			o, ok = order{added, false, readInt, func(c *Contact) any { return c.MemberAddedAt }}, true
+			o, ok = order{added, false, true, readInt, func(c *Contact) any { return c.MemberAddedAt }}, true
 		}
 	}
 	if !ok {
@@ -294,10 +295,7 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Query) (Page, e
 	if err := s.seek(o, q); err != nil {
 		return Page{}, err
 	}
-	s.join()
-	text := `
-		SELECT ` + selected + `, ` + added + ` FROM contact c ` + s.joins.String() + `
-		WHERE c.tenant_id = $1 ` + s.conditions.String() + o.by(q.Asc) + ` LIMIT ` + s.arg(q.Limit+1)
+	text := s.page(o, q, added)
 	rows, err := db.Query(ctx, text, s.args...)
 	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (Contact, error) {
 		var at *time.Time
@@ -314,6 +312,24 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Query) (Page, e
 		p.Next = o.position(&p.Contacts[q.Limit-1])
 	}
 	return p, nil
+}
+
+// page is the statement of one page. Where no index has the order of the sort,
+// the page is found first, by its ids alone: only these are worth reading whole.
+func (s *statement) page(o order, q Query, added string) string {
+	by, limit := o.by(q.Asc), s.arg(q.Limit+1)
+	if o.indexed {
+		s.join()
+		return `SELECT ` + selected + `, ` + added + ` FROM contact c ` + s.joins.String() + `
+			WHERE c.tenant_id = $1 ` + s.conditions.String() + by + ` LIMIT ` + limit
+	}
+	if strings.HasPrefix(o.column, "a.") {
+		s.join()
+	}
+	return `SELECT ` + selected + `, k.added FROM (
+			SELECT c.id, ` + added + ` AS added FROM contact c ` + s.joins.String() + `
+			WHERE c.tenant_id = $1 ` + s.conditions.String() + by + ` LIMIT ` + limit + `) AS k
+		JOIN contact c ON c.tenant_id = $1 AND c.id = k.id ` + joined + by
 }
 
 // ErrPosition reports a position that does not belong to the sort.
