@@ -124,7 +124,7 @@ func (p *parser) filters(raw []byte) Tree {
 		switch {
 		case e.object == nil:
 			p.add(path, "must be an object {field, operator, value}")
-		case e.object["logic"] != nil || e.object["conditions"] != nil:
+		case e.isGroup():
 			p.add(path, "must be a single condition; groups belong into a definition")
 		case e.member("type") != nil && e.member("type").value != typeField:
 			p.add(path+".type", "only conditions on fields are filters; others belong into a definition")
@@ -140,7 +140,7 @@ func (p *parser) definition(raw []byte) Tree {
 	if n == nil {
 		return Tree{}
 	}
-	if n.object == nil || n.object["conditions"] == nil && n.object["logic"] == nil {
+	if !n.isGroup() {
 		p.add(rootDefinition, "must be a group: {logic, conditions}")
 		return Tree{}
 	}
@@ -202,7 +202,7 @@ func (p *parser) group(n *node, path string, level int) Group {
 			return g
 		case e.object == nil:
 			p.add(at, "must be an object: a group or a leaf")
-		case e.object["logic"] != nil || e.object["conditions"] != nil:
+		case e.isGroup():
 			g.Conditions = append(g.Conditions, p.group(e, at, level+1))
 		default:
 			g.Conditions = append(g.Conditions, p.leaf(e, at))
@@ -238,6 +238,8 @@ func (p *parser) code(n *node) string {
 	}
 	return ErrInvalidDefinition.Code
 }
+
+func (n *node) isGroup() bool { return n.member("logic") != nil || n.member("conditions") != nil }
 
 // text returns a member that is a string.
 func (n *node) text(name string) (string, bool) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"packetboat/internal/contact"
+	"packetboat/internal/fault"
 	"packetboat/internal/sqldb"
 )
 
@@ -16,8 +17,11 @@ const (
 )
 
 // errTooLarge reports a rule that is too large with the segments it refers to.
-var errTooLarge = ErrInvalidDefinition.With(details{Path: rootDefinition}).
-	Sayf("with the segments that it refers to, the definition has too many conditions")
+var errTooLarge = func() error {
+	const message = "has too many conditions, with those of the segments that it refers to"
+	return ErrInvalidDefinition.With(details{rootDefinition, []fault.Field{{Path: rootDefinition, Message: message}}}).
+		Sayf("%s: %s", rootDefinition, message)
+}()
 
 // Condition renders the tree as a test of contacts. The error is
 // ErrInvalidDefinition when the tree is too large to be asked for, with the
@@ -50,11 +54,11 @@ func (b *builder) group(g Group) string {
 	if len(tests) == 0 {
 		logic = And // no condition is none that fails
 	}
-	if p := joined(tests, logic); !g.Negate {
-		return p
-	} else {
+	p := joined(tests, logic)
+	if g.Negate {
 		return not(p)
 	}
+	return p
 }
 
 func (b *builder) condition(c Condition) string {
