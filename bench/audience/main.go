@@ -67,7 +67,7 @@ func run(ctx context.Context, o options) error {
 	for _, part := range []struct {
 		name string
 		run  func(context.Context, options, string) error
-	}{{"requests", requests}} {
+	}{{"requests", requests}, {"import", importing}} {
 		for _, database := range []string{"sqlite", "postgres"} {
 			if !o.wants(database, part.name) {
 				continue
