@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"packetboat/internal/auth"
+	"packetboat/internal/bulk"
 	"packetboat/internal/contact"
 	"packetboat/internal/endpoint"
 	"packetboat/internal/secret"
+	"packetboat/internal/segment"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/usage"
 )
@@ -38,20 +40,28 @@ type API struct {
 	// somebody must be told what that is, or be forgotten.
 	Holdings []contact.Holding
 
+	// Sequences answers for those who keep sequences; nil: there are none.
+	Sequences bulk.Sequences
+
 	// AllowPrivateRelays lets MTA configs name hosts on private networks.
 	AllowPrivateRelays bool
+
+	counts *segment.Counter
 }
 
 // Register adds every operation to r. One sorted line per resource, then what
 // is told about them all.
 func (a *API) Register(r *endpoint.Router) {
 	a.Cursors = endpoint.NewCursors(a.Box)
+	a.counts = &segment.Counter{DB: a.DB, Now: a.Now}
 	a.account(r)
 	a.apiKeys(r)
 	a.audit(r)
 	a.broadcasts(r)
 	a.contactLife(r)
 	a.contacts(r)
+	a.contactsBulk(r)
+	a.contactsSearch(r)
 	a.customFields(r)
 	a.domains(r)
 	a.emailTypes(r)
@@ -60,6 +70,8 @@ func (a *API) Register(r *endpoint.Router) {
 	a.mailbox(r)
 	a.mtaConfigs(r)
 	a.reports(r)
+	a.savedFilters(r)
+	a.scoring(r)
 	a.segments(r)
 	a.session(r)
 	a.stages(r)

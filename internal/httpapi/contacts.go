@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"strings"
 
@@ -20,12 +21,12 @@ func (a *API) contacts(r *endpoint.Router) {
 	read := func(name, summary string, faults ...*fault.Error) endpoint.Op {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "contacts", Scope: auth.ContactsRead, Faults: faults}
 	}
-	list := read("listContacts", "List contacts, newest first.",
-		contact.ErrInvalidStatus, contact.ErrInvalidFilters, segment.ErrInvalidDefinition, endpoint.ErrCursor)
-	list.Pagination = "cursor"
+	list := read("listContacts", "List contacts, newest first.", endpoint.ErrCursor)
+	list.Pagination, list.FieldFaults = "cursor", selectorFaults("")
 	endpoint.Handle(r, "GET /t/{tenant}/api/contacts", list, a.listContacts)
-	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/count",
-		read("countContacts", "Count contacts.", contact.ErrInvalidStatus, contact.ErrInvalidFilters, segment.ErrInvalidDefinition), a.countContacts)
+	count := read("countContacts", "Count contacts.")
+	count.FieldFaults = selectorFaults("")
+	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/count", count, a.countContacts)
 	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/lookup",
 		read("lookupContact", "Get the contact with an address or an external_id.", contact.ErrNotFound, contact.ErrMissingIdentifier), a.lookupContact)
 	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/{id}",
@@ -161,19 +162,15 @@ func readContact(c contact.Contact, types contact.Types) Contact {
 type ContactSelector struct {
 	Status     string `query:"status" doc:"Comma separated; all but suppressed when absent."`
 	Search     string `query:"search" doc:"Every word must occur in names, company or address."`
-	Filters    string `query:"filters" doc:"JSON array of filters. None are known yet: anything but an empty array is refused."`
-	Definition string `query:"definition" doc:"JSON segment definition. Not known yet: refused."`
+	Filters    string `query:"filters" doc:"JSON array of {field, operator, value}, all of which must hold."`
+	Definition string `query:"definition" doc:"JSON definition, as of a dynamic segment, that must hold too."`
 }
 
-func (s ContactSelector) selector() (contact.Selector, error) {
-	if f := strings.TrimSpace(s.Filters); f != "" && f != "[]" {
-		return contact.Selector{}, contact.ErrInvalidFilters.Sayf("filters: contacts cannot be filtered yet; leave it out")
+func (s ContactSelector) input() segment.SelectorInput {
+	return segment.SelectorInput{
+		Status: endpoint.CommaList(s.Status), Search: s.Search,
+		Filters: json.RawMessage(s.Filters), Definition: json.RawMessage(s.Definition),
 	}
-	if strings.TrimSpace(s.Definition) != "" {
-		return contact.Selector{}, segment.ErrInvalidDefinition.Sayf("definition: segment definitions are not known yet; leave it out")
-	}
-	statuses, err := contact.ParseStatuses(endpoint.CommaList(s.Status))
-	return contact.Selector{Statuses: statuses, Search: s.Search}, err
 }
 
 // ContactPage is how a query asks for a page of contacts.
@@ -230,19 +227,25 @@ type listContactsRequest struct {
 }
 
 func (a *API) listContacts(ctx context.Context, p auth.Principal, in *listContactsRequest) (endpoint.List[Contact], error) {
-	sel, err := in.selector()
+	return a.contactPage(ctx, p, in.input(), in.ContactPage, endpoint.Limit(in.Limit))
+}
+
+// contactPage answers with a page of the contacts that a caller chose.
+func (a *API) contactPage(ctx context.Context, p auth.Principal, choice segment.SelectorInput, page ContactPage, limit int) (endpoint.List[Contact], error) {
+	sel, err := segment.Select(ctx, a.DB, p.Tenant, choice, a.Now())
 	if err != nil {
 		return endpoint.List[Contact]{}, err
 	}
-	q, err := a.contactQuery(in.ContactPage, sel, contact.ParseSort(in.Sort))
+	q, err := a.contactQuery(page, sel, contact.ParseSort(page.Sort))
 	if err != nil {
 		return endpoint.List[Contact]{}, err
 	}
-	page, err := contact.List(ctx, a.DB, p.Tenant, q)
+	q.Limit = limit
+	list, err := contact.List(ctx, a.DB, p.Tenant, q)
 	if err != nil {
 		return endpoint.List[Contact]{}, err
 	}
-	return a.contactRows(ctx, p.Tenant, q, page)
+	return a.contactRows(ctx, p.Tenant, q, list)
 }
 
 type count struct {
@@ -250,7 +253,7 @@ type count struct {
 }
 
 func (a *API) countContacts(ctx context.Context, p auth.Principal, in *ContactSelector) (count, error) {
-	sel, err := in.selector()
+	sel, err := segment.Select(ctx, a.DB, p.Tenant, in.input(), a.Now())
 	if err != nil {
 		return count{}, err
 	}

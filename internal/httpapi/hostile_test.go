@@ -118,14 +118,18 @@ var fresh = map[string]string{
 	"upsertContact":         `{"email": "u{n}@example.org", "external_id": "u{n}", "full_name": "Ann C", "tags": ["y"], "custom_fields": {"plan": "x"}, "stage_id_if_new": "{stage}"}`,
 	"createSendingIdentity": `{"email_address": "n{n}@acme.example.com", "display_name": "News", "email_type_ids": ["{type}"], "default_mta_config_id": "{lane}"}`,
 	"createCustomField":     `{"name": "Plan {n}", "field_type": "string", "field_key": "plan{n}"}`,
-	"createSegment":         `{"name": "Readers {n}", "type": "static", "tags": ["a"]}`,
-	"createStage":           `{"name": "Warm {n}", "category": "prospect", "color": "#112233"}`,
-	"createEmailCategory":   `{"name": "News {n}"}`,
-	"createEmailType":       `{"display_name": "Weekly {n}", "category_id": "{category}"}`,
-	"createMtaConfig":       `{"name": "Relay {n}", "type": "smtp", "settings": {"host": "smtp.example.com"}}`,
-	"addSuppression":        `{"email": "gone{n}@example.org", "reason": "manual"}`,
-	"inviteMember":          `{"email": "m{n}@acme.example", "role": "editor"}`,
-	"createApiKey":          `{"name": "CRM {n}", "scopes": ["contacts:read"]}`,
+	"createSegment":         `{"name": "Readers {n}", "definition": {"logic": "and", "conditions": [{"field": "country", "operator": "equals", "value": "DE"}]}, "tags": ["a"]}`,
+
+	"createSegmentFromBroadcast": `{"broadcast_id": "{broadcast}", "criterion": "engagers", "name": "Engaged {n}"}`,
+
+	"createStage":         `{"name": "Warm {n}", "category": "prospect", "color": "#112233"}`,
+	"createEmailCategory": `{"name": "News {n}"}`,
+	"createEmailType":     `{"display_name": "Weekly {n}", "category_id": "{category}"}`,
+	"createMtaConfig":     `{"name": "Relay {n}", "type": "smtp", "settings": {"host": "smtp.example.com"}}`,
+	"addSuppression":      `{"email": "gone{n}@example.org", "reason": "manual"}`,
+	"createSavedFilter":   `{"name": "Filter {n}", "filters": [{"field": "country", "operator": "equals", "value": "DE"}], "definition": {"logic": "and", "conditions": [{"field": "tags", "operator": "has_any", "value": ["x"]}]}, "columns": ["email"]}`,
+	"inviteMember":        `{"email": "m{n}@acme.example", "role": "editor"}`,
+	"createApiKey":        `{"name": "CRM {n}", "scopes": ["contacts:read"]}`,
 }
 
 // attack is a battery on one operation.

@@ -35,10 +35,13 @@ var opening = []step{
 	{op: "createStage", body: `{"name": "Warm", "category": "prospect", "color": "#112233", "description": "d", "sort_order": 9}`, status: 201, remember: "stage"},
 	{op: "createCustomField", body: `{"name": "Plan", "field_type": "string", "field_key": "plan", "default_value": "free"}`, status: 201, remember: "field"},
 	{op: "createSegment", body: `{"name": "Readers {slug}", "type": "static", "tags": ["a"]}`, status: 201, remember: "segment", field: "segment_key"},
+	{op: "createSegment", body: `{"name": "Germans {slug}", "definition": {"logic": "AND", "conditions": [{"field": "country", "operator": "is", "value": "DE"}, {"type": "list", "operator": "in", "segment_keys": ["{segment}"]}]}, "tags": ["a"]}`, status: 201, remember: "rule", field: "segment_key"},
 	{op: "createContact", query: "include_identity_token=true", body: `{"email": "ann@example.org", "external_id": "e-1", "first_name": "Ann", "last_name": "Bee", "tags": ["x"], "stage_id": "{stage}",
 		"custom_fields": {"plan": "pro"}, "subscriptions": {"weekly": true}, "timezone": "Europe/Berlin", "country": "DE", "website": "https://example.org/", "do_not_contact": false}`, status: 201, remember: "contact"},
 	{op: "addSegmentMembers", path: map[string]string{"key": "{segment}"}, body: `{"contact_ids": ["{contact}"]}`, status: 200},
 	{op: "addSuppression", body: `{"email": "gone@example.org", "reason": "manual"}`, status: 201},
+	{op: "createSavedFilter", body: `{"name": "Germans", "filters": [{"field": "country", "operator": "equals", "value": "DE"}], "definition": {"logic": "and", "conditions": [{"field": "tags", "operator": "has_any", "value": ["x"]}]},
+		"search": "ann", "status": "active,pending", "sort": "email", "dir": "asc", "columns": ["email", "tags"], "shared": true}`, status: 201, remember: "filter"},
 	{op: "createApiKey", body: `{"name": "CRM", "scopes": ["contacts:read"], "expires_at": "2027-01-01T00:00:00Z"}`, status: 201, remember: "apikey"},
 	{op: "inviteMember", body: `{"email": "bob@{slug}.example", "role": "editor"}`, status: 201, remember: "member"},
 	{op: "createBroadcast", body: `{"name": "Spring", "email_type_key": "weekly", "mta_config_key": "sink", "include_segment_keys": ["{segment}"], "exclude_segment_keys": [], "sending_identity_emails": ["news@{slug}.example.com"],
@@ -54,7 +57,9 @@ var (
 	ofBroadcast = map[string]string{"broadcast_id": "{broadcast}"}
 	ofSecond    = map[string]string{"broadcast_id": "{second}"}
 	ofSegment   = map[string]string{"key": "{segment}"}
+	ofRule      = map[string]string{"key": "{rule}"}
 	ofContact   = map[string]string{"id": "{contact}"}
+	ofFilter    = map[string]string{"id": "{filter}"}
 	ofLane      = map[string]string{"id": "{lane}"}
 	ofMessage   = map[string]string{"id": "{lane}", "message_id": "{message}"}
 )
@@ -79,6 +84,13 @@ var rest = []step{
 		"scheduled_at": null, "content": {"subject": "Ho", "body_html": "<p>Ho</p>", "body_text": null}}`, status: 200},
 	{op: "listContacts", query: "status=active&search=ann&sort=email&dir=asc&limit=5", status: 200},
 	{op: "countContacts", query: "search=ann", status: 200},
+	{op: "searchContacts", body: `{"status": ["active"], "search": "ann", "sort": "email", "dir": "asc", "limit": 5, "cursor": null, "filters": [{"field": "country", "operator": "equals", "value": "DE"}],
+		"definition": {"logic": "and", "conditions": [{"field": "tags", "operator": "has_any", "value": ["x"]}]}}`, status: 200},
+	{op: "bulkContacts", body: `{"action": "add_tags", "contact_ids": ["{contact}"], "params": {"tags": ["bulk"]}}`, status: 200},
+	{op: "bulkContacts", body: `{"action": "set_field", "selector": {"status": "active", "search": "ann", "filters": [], "definition": null}, "params": {"field": "city", "value": "Bonn"}}`, status: 202},
+	{op: "listSavedFilters", status: 200},
+	{op: "getSavedFilter", path: ofFilter, status: 200},
+	{op: "updateSavedFilter", path: ofFilter, body: `{"name": "Austrians", "filters": [{"field": "country", "operator": "equals", "value": "AT"}], "definition": null, "status": [], "columns": []}`, status: 200},
 	{op: "lookupContact", query: "email=ann@example.org", status: 200},
 	{op: "getContact", path: ofContact, status: 200},
 	{op: "listContactLists", path: ofContact, status: 200},
@@ -99,6 +111,12 @@ var rest = []step{
 	{op: "updateSegment", path: ofSegment, body: `{"name": "Readers again", "tags": ["b"]}`, status: 200},
 	{op: "listSegmentMembers", path: ofSegment, query: "limit=5&search=ann&dir=asc", status: 200},
 	{op: "refreshSegmentCount", path: ofSegment, status: 200},
+	{op: "getSegment", path: ofRule, status: 200},
+	{op: "updateSegment", path: ofRule, body: `{"definition": {"logic": "or", "conditions": [{"field": "country", "operator": "equals", "value": "AT"}, {"logic": "and", "negate": true, "conditions": [{"field": "tags", "operator": "has_any", "value": ["x"]}]}]}}`, status: 200},
+	{op: "listSegmentMembers", path: ofRule, query: "limit=5&search=ann&sort=email&dir=asc", status: 200},
+	{op: "refreshSegmentCount", path: ofRule, status: 200},
+	{op: "previewSegment", body: `{"definition": {"logic": "and", "conditions": [{"type": "email", "event": "opened", "operator": "did_not", "window": {"in_the_last": {"amount": 30, "unit": "days"}}}]}}`, status: 200},
+	{op: "createSegmentFromBroadcast", body: `{"broadcast_id": "{broadcast}", "criterion": "non_openers", "name": "Sleepers"}`, status: 201},
 	{op: "removeSegmentMembers", path: ofSegment, body: `{"emails": ["nobody@example.org"], "contact_ids": ["{contact}"]}`, status: 200},
 	{op: "removeSegmentMember", path: map[string]string{"key": "{segment}", "contact_id": "{contact}"}, status: 204},
 	{op: "listSendingDomains", status: 200},
@@ -109,10 +127,13 @@ var rest = []step{
 	{op: "updateSendingIdentity", path: map[string]string{"id": "{identity}"}, body: `{"email_address": "news@{slug}.example.com", "display_name": "N", "reply_to": null, "email_type_ids": ["{type}"], "default_mta_config_id": "{lane}", "active": true}`, status: 200},
 	{op: "getAccount", status: 200},
 	{op: "updateAccount", body: `{"name": "Acme", "timezone": "Europe/Berlin", "locale": "de-DE", "currency_code": "EUR", "website_url": "https://example.org/", "logo_url": null, "default_email_type_id": "{type}", "default_mta_config_id": "{lane}", "default_sending_identity_id": "{identity}",
-		"postal_address": {"line1": "Way 1", "line2": null, "city": "B", "state": null, "postal_code": "1", "country": "DE"}, "unsubscribe_scope": "type", "sunset_days": 180, "sunset_min_sends": 5, "tracked_domains": [], "tracking_defaults": {"tracking_enabled": true}}`, status: 200},
+		"postal_address": {"line1": "Way 1", "line2": null, "city": "B", "state": null, "postal_code": "1", "country": "DE"}, "unsubscribe_scope": "type", "sunset_days": 90, "sunset_min_sends": 3, "tracked_domains": [], "tracking_defaults": {"tracking_enabled": true}}`, status: 200},
 	{op: "listCustomFields", status: 200},
 	{op: "getCustomFieldUsage", path: map[string]string{"id": "{field}"}, status: 200},
 	{op: "updateCustomField", path: map[string]string{"id": "{field}"}, body: `{"name": "Plan 2", "default_value": null}`, status: 200},
+	{op: "getScoring", status: 200},
+	{op: "updateScoring", body: `{"enabled": true, "rules": [{"id": "big", "trigger": "event", "match": {"event_name": "order_placed", "type": null, "filters": [{"property": "items[].sku", "operator": "in", "value": ["a", "b"]}]}, "points": 30, "daily_cap": 2}],
+		"decay": {"after_days": 60, "percent": 10}, "min": -10, "max": 500}`, status: 200},
 	{op: "listStages", status: 200},
 	{op: "updateStage", path: map[string]string{"id": "{stage}"}, body: `{"name": "Hot", "category": "customer", "color": null, "description": null, "sort_order": 2}`, status: 200},
 	{op: "orderStages", body: `{"ids": ["{stage}"]}`, status: 200},
@@ -127,6 +148,7 @@ var rest = []step{
 	{op: "archiveBroadcast", path: ofSecond, status: 200},
 	{op: "unarchiveBroadcast", path: ofSecond, status: 200},
 	{op: "deleteBroadcast", path: ofBroadcast, status: 204},
+	{op: "deleteSavedFilter", path: ofFilter, status: 204},
 	{op: "deleteSegment", path: ofSegment, status: 204},
 	{op: "deleteSendingIdentity", path: map[string]string{"id": "{identity}"}, status: 204},
 	{op: "deleteSendingDomain", path: map[string]string{"id": "{domain}"}, status: 204},

@@ -1,0 +1,109 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/bulk"
+	"packetboat/internal/contact"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+	"packetboat/internal/field"
+	"packetboat/internal/id"
+	"packetboat/internal/segment"
+)
+
+// contactsBulk registers the actions on many contacts.
+func (a *API) contactsBulk(r *endpoint.Router) {
+	op := endpoint.Op{
+		Name: "bulkContacts", Summary: "Do one thing to many contacts: at once to those named (200), or in a job to those selected (202).",
+		Description: `contact_ids names 1 to 1000 contacts; selector chooses any number, in a job that goes through them in the order of their ids and meets each once, whatever the action does to the selection. Exactly one of the two is sent.
+
+params by action: add_tags, remove_tags {tags}; set_stage {stage_id}, where null takes contacts out of their stage; set_field {field, value}, where field is a text field of the contact or custom_fields.<field_key> and null clears; set_do_not_contact {value}; subscribe, unsubscribe {email_type_key?}, without which they mean all mail; add_to_list, remove_from_list {segment_key}; suppress {reason?}; enroll, exit_sequence {sequence_id}; delete; restore; reset_status and anonymize {suppress = true}, which are not available to API keys.
+
+affected counts the contacts that changed, skipped all others: those that were as wanted already, and those that errors names with a code. subscribe without a type does not lift an unsubscription for an API key: such contacts are skipped with UNSUBSCRIBED.`,
+		Tag: "contacts", Scope: auth.ContactsWrite, Statuses: []int{http.StatusAccepted},
+		Faults: []*fault.Error{
+			bulk.ErrNotAvailable, bulk.ErrLimit, bulk.ErrNoSequence, segment.ErrInvalid, segment.ErrNotStatic,
+			contact.ErrInvalidStage, contact.ErrInvalidEmailType, field.ErrUnknown, field.ErrValue,
+		},
+		FieldFaults: selectorFaults("selector."),
+	}
+	endpoint.Handle(r, "POST /t/{tenant}/api/contacts/bulk", op, a.bulkContacts)
+}
+
+type bulkContactsRequest struct {
+	Body struct {
+		Action     string                 `json:"action" enum:"add_tags,remove_tags,set_stage,set_field,set_do_not_contact,subscribe,unsubscribe,add_to_list,remove_from_list,suppress,enroll,exit_sequence,delete,restore,reset_status,anonymize"`
+		ContactIDs endpoint.Opt[[]string] `json:"contact_ids" doc:"1 to 1000."`
+		Selector   *ContactSelectorBody   `json:"selector,omitempty"`
+		Params     map[string]any         `json:"params,omitempty"`
+	}
+}
+
+// bulkAnswer is what was done, or the job that will do it.
+type bulkAnswer struct {
+	Action   bulk.Action    `json:"action,omitempty"`
+	Matched  *int           `json:"matched,omitempty" doc:"Contacts that exist."`
+	Affected *int           `json:"affected,omitempty" doc:"Contacts that changed."`
+	Skipped  *int           `json:"skipped,omitempty" doc:"Contacts that did not."`
+	Errors   *[]bulkError   `json:"errors,omitempty"`
+	Results  []bulkEnrolled `json:"results,omitempty" doc:"Of enroll, by contact."`
+	JobID    id.Job         `json:"job_id,omitempty" format:"uuid" doc:"Alone, when a job does it."`
+}
+
+type bulkError struct {
+	ContactID id.Contact `json:"contact_id" format:"uuid"`
+	Code      string     `json:"code"`
+}
+
+type bulkEnrolled struct {
+	ContactID    id.Contact `json:"contact_id" format:"uuid"`
+	Status       string     `json:"status"`
+	EnrollmentID *string    `json:"enrollment_id"`
+}
+
+// Status is 202 for what a job does.
+func (b bulkAnswer) Status() int {
+	if b.JobID != "" {
+		return http.StatusAccepted
+	}
+	return http.StatusOK
+}
+
+func answerOfBulk(r bulk.Result) bulkAnswer {
+	errors := make([]bulkError, len(r.Errors))
+	for i, e := range r.Errors {
+		errors[i] = bulkError{e.Contact, e.Code}
+	}
+	answer := bulkAnswer{Action: r.Action, Matched: &r.Matched, Affected: &r.Affected, Skipped: &r.Skipped, Errors: &errors}
+	for _, e := range r.Results {
+		answer.Results = append(answer.Results, bulkEnrolled{e.Contact, e.Status, orNull(e.Enrollment)})
+	}
+	return answer
+}
+
+func (a *API) bulkContacts(ctx context.Context, p auth.Principal, in *bulkContactsRequest) (bulkAnswer, error) {
+	b, doer := in.Body, bulk.Doer{Sequences: a.Sequences, Holdings: a.Holdings}
+	asked := bulk.Input{Action: b.Action, ContactIDs: b.ContactIDs.Or(nil), Named: b.ContactIDs.Given(), Params: b.Params}
+	if b.Selector != nil {
+		asked.Selector = new(b.Selector.input())
+	}
+	request, target, err := doer.Read(ctx, a.DB, p, asked, a.Now())
+	if err != nil {
+		return bulkAnswer{}, err
+	}
+	if target.Selector == nil {
+		r, err := doer.Apply(ctx, a.DB, p.Tenant, request, target.IDs, a.Now())
+		if err != nil {
+			return bulkAnswer{}, err
+		}
+		return answerOfBulk(r), nil
+	}
+	j, err := doer.Start(ctx, a.DB, p, request, *target.Selector, a.Now())
+	if err != nil {
+		return bulkAnswer{}, err
+	}
+	return bulkAnswer{JobID: j.ID}, nil
+}

@@ -1,0 +1,121 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/contact"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+	"packetboat/internal/segment"
+)
+
+// contactsSearch registers the search that takes its selector in the body.
+func (a *API) contactsSearch(r *endpoint.Router) {
+	endpoint.Handle(r, "POST /t/{tenant}/api/contacts/search", endpoint.Op{
+		Name: "searchContacts", Summary: "List contacts; filters too long for a URL go into the body.",
+		Description: "The same rules, answer and cursors as of GET /contacts. status is a comma separated list or an array.",
+		Tag:         "contacts", Scope: auth.ContactsRead, Role: auth.Viewer, Pagination: "cursor",
+		Faults: []*fault.Error{endpoint.ErrCursor}, FieldFaults: selectorFaults(""),
+	}, a.searchContacts)
+}
+
+// selectorFaults are the faults of a selector's fields, which stand below path.
+func selectorFaults(path string) map[string]*fault.Error {
+	return map[string]*fault.Error{
+		path + "status":     contact.ErrInvalidStatus,
+		path + "filters":    contact.ErrInvalidFilters,
+		path + "definition": segment.ErrInvalidDefinition,
+	}
+}
+
+// ContactSelectorBody is how a body chooses contacts.
+type ContactSelectorBody struct {
+	Status     endpoint.Opt[statusList] `json:"status" doc:"A comma separated list or an array; all but suppressed when absent or empty."`
+	Search     endpoint.Opt[string]     `json:"search" doc:"Every word must occur in names, company or address."`
+	Filters    filterArray              `json:"filters,omitempty" nullable:"true" doc:"All of them must hold."`
+	Definition ruleObject               `json:"definition,omitempty" nullable:"true" doc:"Must hold too; as of a dynamic segment."`
+}
+
+func (b ContactSelectorBody) input() segment.SelectorInput {
+	return segment.SelectorInput{
+		Status: b.Status.Or(nil), Search: b.Search.Or(""),
+		Filters: json.RawMessage(b.Filters), Definition: json.RawMessage(b.Definition),
+	}
+}
+
+// statusList is statuses in either of two spellings.
+type statusList []string
+
+// UnmarshalJSON reads a comma separated list or an array.
+func (s *statusList) UnmarshalJSON(b []byte) error {
+	var text string
+	if err := json.Unmarshal(b, &text); err == nil {
+		*s = endpoint.CommaList(text)
+		return nil
+	}
+	return json.Unmarshal(b, (*[]string)(s))
+}
+
+// Schema is that of a string or an array of them.
+func (statusList) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{
+		{Type: huma.TypeString, Nullable: true}, {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}},
+	}}
+}
+
+// filterArray is an array of filters, as it came.
+type filterArray json.RawMessage
+
+// UnmarshalJSON keeps the text.
+func (f *filterArray) UnmarshalJSON(b []byte) error { *f = slices.Clone(b); return nil }
+
+// MarshalJSON writes the text.
+func (f filterArray) MarshalJSON() ([]byte, error) { return json.RawMessage(f).MarshalJSON() }
+
+// Schema is that of an array of conditions.
+func (filterArray) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeArray, Nullable: true, Items: &huma.Schema{
+		Type: huma.TypeObject, AdditionalProperties: true, Properties: map[string]*huma.Schema{
+			"field": {Type: huma.TypeString}, "operator": {Type: huma.TypeString}, "value": {},
+		},
+	}}
+}
+
+// ruleObject is a definition, as it came.
+type ruleObject json.RawMessage
+
+// UnmarshalJSON keeps the text.
+func (o *ruleObject) UnmarshalJSON(b []byte) error { *o = slices.Clone(b); return nil }
+
+// MarshalJSON writes the text.
+func (o ruleObject) MarshalJSON() ([]byte, error) { return json.RawMessage(o).MarshalJSON() }
+
+// Schema is that of a group of conditions.
+func (ruleObject) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, Nullable: true, AdditionalProperties: true, Properties: map[string]*huma.Schema{
+		"logic": {Type: huma.TypeString}, "conditions": {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}},
+		"negate": {Type: huma.TypeBoolean},
+	}}
+}
+
+type searchContactsRequest struct {
+	Body struct {
+		ContactSelectorBody
+		Sort   endpoint.Opt[string] `json:"sort" doc:"A field of the contact; created_at when absent or unknown."`
+		Dir    endpoint.Opt[string] `json:"dir" doc:"asc or desc; desc when absent."`
+		Limit  endpoint.Opt[int]    `json:"limit" doc:"1 to 200, else the nearest of them; 50 when absent."`
+		Cursor endpoint.Opt[string] `json:"cursor"`
+	}
+}
+
+func (a *API) searchContacts(ctx context.Context, p auth.Principal, in *searchContactsRequest) (endpoint.List[Contact], error) {
+	b := in.Body
+	page := ContactPage{Cursor: b.Cursor.Or(""), Sort: b.Sort.Or(""), Dir: b.Dir.Or("")}
+	limit := min(max(b.Limit.Or(endpoint.DefaultLimit), 1), endpoint.MaxLimit)
+	return a.contactPage(ctx, p, b.input(), page, limit)
+}

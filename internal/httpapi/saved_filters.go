@@ -1,0 +1,174 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/contact"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/savedfilter"
+)
+
+// savedFilters registers the operations on saved filters.
+func (a *API) savedFilters(r *endpoint.Router) {
+	op := func(name, summary string, faults ...*fault.Error) endpoint.Op {
+		return endpoint.Op{Name: name, Summary: summary, Tag: "saved filters", Session: true, Faults: faults}
+	}
+	write := func(name, summary string, faults ...*fault.Error) endpoint.Op {
+		w := op(name, summary, append(faults, savedfilter.ErrLimit)...)
+		w.FieldFaults = selectorFaults("")
+		return w
+	}
+	endpoint.Handle(r, "GET /t/{tenant}/api/saved-filters",
+		op("listSavedFilters", "List one's own and the shared saved filters, by name; admins see all."), a.listSavedFilters)
+	create := write("createSavedFilter", "Save a filter.")
+	create.Status = http.StatusCreated
+	endpoint.Handle(r, "POST /t/{tenant}/api/saved-filters", create, a.createSavedFilter)
+	endpoint.Handle(r, "GET /t/{tenant}/api/saved-filters/{id}",
+		op("getSavedFilter", "Get a saved filter.", savedfilter.ErrNotFound), a.getSavedFilter)
+	endpoint.Handle(r, "PUT /t/{tenant}/api/saved-filters/{id}",
+		write("updateSavedFilter", "Change a saved filter; what is absent stays. Another's is changed by admins only.", savedfilter.ErrNotFound), a.updateSavedFilter)
+	endpoint.Handle(r, "DELETE /t/{tenant}/api/saved-filters/{id}",
+		op("deleteSavedFilter", "Delete a saved filter. Another's is deleted by admins only.", savedfilter.ErrNotFound), a.deleteSavedFilter)
+}
+
+type savedFilterRow struct {
+	ID         id.SavedFilter `json:"id" format:"uuid"`
+	Name       string         `json:"name"`
+	Filters    filterArray    `json:"filters"`
+	Definition ruleObject     `json:"definition"`
+	Search     *string        `json:"search"`
+	Status     *string        `json:"status" doc:"Comma separated, as the list takes it."`
+	Sort       contact.Sort   `json:"sort"`
+	Dir        string         `json:"dir" enum:"asc,desc"`
+	Columns    []string       `json:"columns"`
+	Shared     bool           `json:"shared"`
+	CreatedBy  id.User        `json:"created_by" format:"uuid"`
+	CreatedAt  endpoint.Stamp `json:"created_at"`
+	UpdatedAt  endpoint.Stamp `json:"updated_at"`
+}
+
+func rowOfSavedFilter(f savedfilter.Filter) savedFilterRow {
+	statuses := make([]string, len(f.Statuses))
+	for i, s := range f.Statuses {
+		statuses[i] = string(s)
+	}
+	row := savedFilterRow{
+		ID: f.ID, Name: f.Name, Filters: filterArray(f.Filters), Definition: ruleObject(f.Definition),
+		Search: orNull(f.Search), Status: orNull(strings.Join(statuses, ",")), Sort: f.Sort, Dir: "desc",
+		Columns: f.Columns, Shared: f.Shared, CreatedBy: f.CreatedBy,
+		CreatedAt: endpoint.At(f.CreatedAt), UpdatedAt: endpoint.At(f.UpdatedAt),
+	}
+	if f.Asc {
+		row.Dir = "asc"
+	}
+	return row
+}
+
+// savedFilterBody is what a person says about a saved filter; a new one needs a
+// name.
+type savedFilterBody struct {
+	Name       endpoint.Opt[string]      `json:"name" nullable:"false"`
+	Filters    endpoint.Opt[filterArray] `json:"filters"`
+	Definition endpoint.Opt[ruleObject]  `json:"definition"`
+	Search     endpoint.Opt[string]      `json:"search"`
+	Status     endpoint.Opt[statusList]  `json:"status" doc:"A comma separated list or an array."`
+	Sort       endpoint.Opt[string]      `json:"sort" doc:"created_at when unknown, as in a list of contacts."`
+	Dir        endpoint.Opt[string]      `json:"dir" doc:"asc or desc."`
+	Columns    endpoint.Opt[[]string]    `json:"columns" doc:"Names of contact fields, custom_fields.<field_key> and subscriptions.<type_key> included."`
+	Shared     endpoint.Opt[bool]        `json:"shared" nullable:"false" doc:"true when absent."`
+}
+
+func (b savedFilterBody) change() savedfilter.Change {
+	ch := savedfilter.Change{
+		Name: b.Name.Pointer(), Search: cleared(b.Search), Sort: cleared(b.Sort), Dir: cleared(b.Dir), Shared: b.Shared.Pointer(),
+	}
+	if b.Filters.Set {
+		ch.Filters = new(json.RawMessage(b.Filters.Or(nil)))
+	}
+	if b.Definition.Set {
+		ch.Definition = new(json.RawMessage(b.Definition.Or(nil)))
+	}
+	if b.Status.Set {
+		ch.Statuses = new([]string(b.Status.Or(nil)))
+	}
+	if b.Columns.Set {
+		ch.Columns = new(b.Columns.Or(nil))
+	}
+	return ch
+}
+
+func (a *API) listSavedFilters(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[savedFilterRow], error) {
+	list, err := savedfilter.List(ctx, a.DB, p)
+	if err != nil {
+		return endpoint.List[savedFilterRow]{}, err
+	}
+	rows := make([]savedFilterRow, len(list))
+	for i, f := range list {
+		rows[i] = rowOfSavedFilter(f)
+	}
+	return endpoint.Whole(rows), nil
+}
+
+func (a *API) createSavedFilter(ctx context.Context, p auth.Principal, in *struct{ Body savedFilterBody }) (savedFilterRow, error) {
+	f, err := savedfilter.Create(ctx, a.DB, p, in.Body.change(), a.Now())
+	if err != nil {
+		return savedFilterRow{}, err
+	}
+	return rowOfSavedFilter(f), nil
+}
+
+// SavedFilterPath names a saved filter.
+type SavedFilterPath struct {
+	ID string `path:"id"`
+}
+
+func (in SavedFilterPath) filter() (id.SavedFilter, error) {
+	f, ok := id.Parse[id.SavedFilter](in.ID)
+	if !ok {
+		return "", savedfilter.ErrNotFound
+	}
+	return f, nil
+}
+
+func (a *API) getSavedFilter(ctx context.Context, p auth.Principal, in *SavedFilterPath) (savedFilterRow, error) {
+	filter, err := in.filter()
+	if err != nil {
+		return savedFilterRow{}, err
+	}
+	f, err := savedfilter.ByID(ctx, a.DB, p, filter)
+	if err != nil {
+		return savedFilterRow{}, err
+	}
+	return rowOfSavedFilter(f), nil
+}
+
+type updateSavedFilterRequest struct {
+	SavedFilterPath
+	Body savedFilterBody
+}
+
+func (a *API) updateSavedFilter(ctx context.Context, p auth.Principal, in *updateSavedFilterRequest) (savedFilterRow, error) {
+	filter, err := in.filter()
+	if err != nil {
+		return savedFilterRow{}, err
+	}
+	f, err := savedfilter.Update(ctx, a.DB, p, filter, in.Body.change(), a.Now())
+	if err != nil {
+		return savedFilterRow{}, err
+	}
+	return rowOfSavedFilter(f), nil
+}
+
+func (a *API) deleteSavedFilter(ctx context.Context, p auth.Principal, in *SavedFilterPath) (endpoint.None, error) {
+	filter, err := in.filter()
+	if err != nil {
+		return endpoint.None{}, err
+	}
+	return endpoint.None{}, savedfilter.Delete(ctx, a.DB, p, filter)
+}
