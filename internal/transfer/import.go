@@ -131,7 +131,7 @@ func prepare(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file job.File,
 		s, err := segment.Find(ctx, db, tenant, o.SegmentKey)
 		switch {
 		case errors.Is(err, segment.ErrNotFound) || err == nil && s.Key != o.SegmentKey:
-			p.Add("options.segment_key", "there is no such list")
+			p.refuse(segment.ErrInvalid, "options.segment_key", "there is no such list")
 		case err != nil:
 			return importing{}, err
 		case s.Type != segment.Static:
@@ -176,6 +176,11 @@ func (p *problems) take(prefix string, err error) error {
 		p.Add(d.Path, d.Message)
 	}
 	return nil
+}
+
+// refuse notes a problem whose fault has a code of its own.
+func (p *problems) refuse(f *fault.Error, path, message string) {
+	p.specific(f.Sayf("%s: %s", path, message).With(fault.Fields{Fields: []fault.Field{{Path: path, Message: message}}}))
 }
 
 func (p *problems) specific(f *fault.Error) {

@@ -367,7 +367,7 @@ func TestOptionsAreCheckedAtOnce(t *testing.T) {
 			{"a file that is none", "\xff\xfee\x00", transfer.Options{Mode: "x"}, map[string]string{"code": "INVALID_INPUT", "file": "is UTF-16; save it as UTF-8", "options.mode": "must be create, update or upsert"}},
 			{"an unknown email type", "email\n", transfer.Options{Subscriptions: map[string]bool{"nope": true}},
 				map[string]string{"code": "INVALID_EMAIL_TYPE", "options.subscriptions.nope": "there is no such email type"}},
-			{"a list by its id", "email\n", transfer.Options{SegmentKey: string(s.ID)}, map[string]string{"code": "INVALID_INPUT", "options.segment_key": "there is no such list"}},
+			{"a list by its id", "email\n", transfer.Options{SegmentKey: string(s.ID)}, map[string]string{"code": "INVALID_SEGMENT", "options.segment_key": "there is no such list"}},
 		} {
 			_, err := d.start(tt.text, tt.o)
 			if diff := cmp.Diff(tt.want, fields(err)); diff != "" {

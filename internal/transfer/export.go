@@ -1,0 +1,361 @@
+package transfer
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/contact"
+	"packetboat/internal/field"
+	"packetboat/internal/id"
+	"packetboat/internal/job"
+	"packetboat/internal/segment"
+	"packetboat/internal/sender"
+	"packetboat/internal/sqldb"
+)
+
+// ExportFile is the name of the file that an export makes.
+const ExportFile = "export"
+
+// FileFormat says how an export is written.
+type FileFormat string
+
+// The formats.
+const (
+	CSV    FileFormat = "csv"    // a header, then a row per contact
+	NDJSON FileFormat = "ndjson" // an object per line
+)
+
+// mediaTypes are those of exports.
+var mediaTypes = map[FileFormat]string{CSV: "text/csv; charset=utf-8", NDJSON: "application/x-ndjson"}
+
+// ExportRequest says what to export.
+type ExportRequest struct {
+	Format   FileFormat            `json:"format"` // empty: CSV
+	Selector segment.SelectorInput `json:"selector"`
+	Fields   []string              `json:"fields,omitempty"` // none: of CSV DefaultFields, of NDJSON everything
+}
+
+// defaultFields are the columns of a CSV file whose caller names none, before one
+// for each custom field and each email type. An import knows them by their names.
+var defaultFields = []string{
+	"id", "email", "external_id", "first_name", "last_name", "full_name", "title", "company", "phone", "website", "timezone",
+	"address_line1", "address_line2", "city", "state", "postal_code", "country", "source", "stage_id", "tags",
+	"global_status", "do_not_contact", "created_at", "updated_at",
+}
+
+// maxFields is how many fields a caller may name.
+const maxFields = 500
+
+// StartExport checks a request and queues the job.
+func StartExport(ctx context.Context, db *sqldb.DB, tenant id.Tenant, r ExportRequest, by auth.Actor, now time.Time) (job.Job, error) {
+	var p problems
+	if r.Format == "" {
+		r.Format = CSV
+	}
+	if mediaTypes[r.Format] == "" {
+		p.Add("format", "must be csv or ndjson")
+	}
+	if _, err := segment.Choose(ctx, db, tenant, r.Selector); err != nil {
+		if err := p.take("", segment.Below("selector", err)); err != nil {
+			return job.Job{}, err
+		}
+	}
+	catalog, err := field.Load(ctx, db, tenant)
+	if err != nil {
+		return job.Job{}, err
+	}
+	types, err := sender.ContactTypes(ctx, db, tenant)
+	if err != nil {
+		return job.Job{}, err
+	}
+	checkFields(&p, r.Fields, catalog, types)
+	if len(r.Fields) == 0 && r.Format == CSV {
+		r.Fields = everyField(catalog, types)
+	}
+	if err := p.err(); err != nil {
+		return job.Job{}, err
+	}
+	return job.Create(ctx, db, job.Draft{Tenant: tenant, Kind: job.Export, Scope: auth.ContactsRead, Params: r, By: by}, now)
+}
+
+// checkFields notes fields that there are not.
+func checkFields(p *problems, fields []string, catalog field.Catalog, types contact.Types) {
+	if len(fields) > maxFields {
+		p.Add("fields", fmt.Sprintf("at most %d", maxFields))
+		return
+	}
+	for i, name := range fields {
+		path := fmt.Sprintf("fields[%d]", i)
+		group, key, nested := strings.Cut(name, ".")
+		known := slices.Contains(contact.ColumnNames(), name)
+		if nested {
+			_, custom := catalog[key]
+			known = group == "custom_fields" && custom ||
+				group == "subscriptions" && slices.ContainsFunc(types.EmailTypes, func(t contact.EmailType) bool { return t.Key == key }) ||
+				group == "category_subscriptions" && slices.Contains(types.Categories, id.Category(key))
+		}
+		switch {
+		case !known:
+			p.Add(path, "is not a field of contacts; custom fields are custom_fields.<key>, consent is subscriptions.<type_key>")
+		case slices.Contains(fields[:i], name):
+			p.Add(path, "is there twice")
+		}
+	}
+}
+
+// everyField returns the columns of a CSV file whose caller names none.
+func everyField(catalog field.Catalog, types contact.Types) []string {
+	fields := slices.Clone(defaultFields)
+	var keys []string
+	for key := range catalog {
+		keys = append(keys, customPrefix+key)
+	}
+	slices.Sort(keys)
+	for _, t := range types.EmailTypes {
+		keys = append(keys, consentPrefix+t.Key)
+	}
+	return append(fields, keys...)
+}
+
+// Encoder writes a contact as the API shows it: one JSON object.
+type Encoder func(c *contact.Contact) ([]byte, error)
+
+// Exporter runs exports.
+type Exporter struct {
+	// Encoder returns how a tenant's contacts are written.
+	Encoder func(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (Encoder, error)
+}
+
+// ExportResult is what an export has done so far.
+type ExportResult struct {
+	Rows int64 `json:"rows"`
+}
+
+// exportPage is how many contacts a step writes.
+const exportPage = 1000
+
+// written is the state of an export.
+type written struct {
+	After id.Contact `json:"after"` // the last contact in the file
+	Rows  int64      `json:"rows"`
+	Total int64      `json:"total"`
+	Done  bool       `json:"done"`
+}
+
+// Run is the job.Runner of exports. It goes through the contacts in the order of
+// their ids, so that none is in the file twice or left out because others came or
+// went meanwhile. Rows and the place to go on from commit together.
+func (e Exporter) Run(ctx context.Context, w *job.Work) error {
+	var r ExportRequest
+	var at written
+	if err := errors.Join(w.Params(&r), w.State(&at)); err != nil {
+		return err
+	}
+	if at.Done {
+		return nil
+	}
+	sel, err := segment.Select(ctx, w.DB, w.Job.Tenant, r.Selector, w.Job.CreatedAt)
+	if err != nil {
+		return err
+	}
+	encode, err := e.Encoder(ctx, w.DB, w.Job.Tenant)
+	if err != nil {
+		return err
+	}
+	x := &export{w, r, sel, encode}
+	if w.Job.State == nil {
+		if err := x.begin(ctx, &at); err != nil {
+			return err
+		}
+	}
+	for !at.Done {
+		if err := x.page(ctx, &at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// export is an export under way.
+type export struct {
+	*job.Work
+	ExportRequest
+	sel    contact.Selector
+	encode Encoder
+}
+
+// begin makes the file and writes the header.
+func (x *export) begin(ctx context.Context, at *written) error {
+	n, err := contact.Count(ctx, x.DB, x.Job.Tenant, x.sel)
+	if err != nil {
+		return err
+	}
+	at.Total = int64(n)
+	var text bytes.Buffer
+	if x.Format == CSV {
+		if err := writeRow(&text, x.Fields); err != nil {
+			return err
+		}
+	}
+	return x.Step(ctx, func(tx *sqldb.DB) (job.Progress, error) {
+		f, err := job.NewFile(ctx, tx, x.Job.Tenant, x.Job.ID, ExportFile, mediaTypes[x.Format], x.Now())
+		if err != nil {
+			return job.Progress{}, err
+		}
+		return at.progress(), f.Append(ctx, tx, text.Bytes())
+	})
+}
+
+func (at written) progress() job.Progress {
+	return job.Progress{Processed: at.Rows, Total: &at.Total, State: at, Result: ExportResult{at.Rows}}
+}
+
+// page writes the next contacts. They are read before the step begins, so that
+// nobody waits for that.
+func (x *export) page(ctx context.Context, at *written) error {
+	tenant := x.Job.Tenant
+	ids, err := contact.Matching(ctx, x.DB, tenant, x.sel, at.After, exportPage)
+	if err != nil {
+		return err
+	}
+	list, err := contact.Load(ctx, x.DB, tenant, ids)
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(list, func(a, b contact.Contact) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	var text bytes.Buffer
+	for i := range list {
+		if err := x.write(&text, &list[i]); err != nil {
+			return fmt.Errorf("export contact %s: %w", list[i].ID, err)
+		}
+	}
+	next := *at
+	next.Rows += int64(len(list))
+	next.Total = max(next.Total, next.Rows)
+	if next.Done = len(ids) < exportPage; next.Done {
+		next.Total = next.Rows
+	}
+	if len(ids) > 0 {
+		next.After = ids[len(ids)-1]
+	}
+	err = x.Step(ctx, func(tx *sqldb.DB) (job.Progress, error) {
+		f, err := job.FileOf(ctx, tx, tenant, x.Job.ID, ExportFile)
+		if err != nil {
+			return job.Progress{}, err
+		}
+		return next.progress(), f.Append(ctx, tx, text.Bytes())
+	})
+	if err == nil {
+		*at = next
+	}
+	return err
+}
+
+// write adds one contact to the file.
+func (x *export) write(text *bytes.Buffer, c *contact.Contact) error {
+	doc, err := x.encode(c)
+	if err != nil {
+		return err
+	}
+	if x.Format == NDJSON && len(x.Fields) == 0 {
+		text.Write(doc)
+		return text.WriteByte('\n')
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(doc, &all); err != nil {
+		return err
+	}
+	values, err := pick(all, x.Fields)
+	if err != nil {
+		return err
+	}
+	if x.Format == NDJSON {
+		return writeObject(text, x.Fields, values)
+	}
+	cells := make([]string, len(values))
+	for i, v := range values {
+		if cells[i], err = cellOf(v); err != nil {
+			return err
+		}
+	}
+	return writeRow(text, cells)
+}
+
+func writeRow(text *bytes.Buffer, cells []string) error {
+	w := csv.NewWriter(text)
+	if err := w.Write(cells); err != nil {
+		return fmt.Errorf("write a row: %w", err)
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// pick returns the values of the fields, null for those that are not there.
+func pick(all map[string]json.RawMessage, fields []string) ([]json.RawMessage, error) {
+	values := make([]json.RawMessage, len(fields))
+	groups := map[string]map[string]json.RawMessage{}
+	for i, name := range fields {
+		value := all[name]
+		if group, key, nested := strings.Cut(name, "."); nested {
+			if _, read := groups[group]; !read {
+				var g map[string]json.RawMessage
+				if err := json.Unmarshal(all[group], &g); err != nil {
+					return nil, err
+				}
+				groups[group] = g
+			}
+			value = groups[group][key]
+		}
+		if value == nil {
+			value = json.RawMessage("null")
+		}
+		values[i] = value
+	}
+	return values, nil
+}
+
+// writeObject writes an object of the fields, under the names that were asked for.
+func writeObject(text *bytes.Buffer, fields []string, values []json.RawMessage) error {
+	text.WriteByte('{')
+	for i, name := range fields {
+		if i > 0 {
+			text.WriteByte(',')
+		}
+		quoted, err := json.Marshal(name)
+		if err != nil {
+			return err
+		}
+		text.Write(quoted)
+		text.WriteByte(':')
+		text.Write(values[i])
+	}
+	text.WriteString("}\n")
+	return nil
+}
+
+// cellOf returns a value as a cell: texts defused, lists of texts with commas
+// between, numbers and booleans as they are, anything else as JSON.
+func cellOf(v json.RawMessage) (string, error) {
+	switch {
+	case string(v) == "null":
+		return "", nil
+	case v[0] == '"':
+		var s string
+		err := json.Unmarshal(v, &s)
+		return defused(s), err
+	case v[0] == '[':
+		var list []string
+		if json.Unmarshal(v, &list) == nil {
+			return defused(strings.Join(list, ",")), nil
+		}
+	}
+	return string(v), nil
+}

@@ -1,0 +1,7 @@
+package transfer
+
+// Defused and Undefused are for tests.
+var (
+	Defused   = defused
+	Undefused = undefused
+)
