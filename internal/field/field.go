@@ -204,7 +204,7 @@ func (f *Field) finish(p *problems, standard any) {
 }
 
 func (f *Field) enum(p *problems) []string {
-	if f.EnumValues == nil {
+	if len(f.EnumValues) == 0 {
 		return nil
 	}
 	if len(f.EnumValues) > maxEnumValues {
