@@ -56,6 +56,8 @@ type sample struct {
 	zone *time.Location
 }
 
+func newSampleAt(now time.Time) sample { return sample{rand.New(rand.NewPCG(7, 11)), now, time.UTC} }
+
 func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
 
 var names = []string{
@@ -423,7 +425,7 @@ var zones = []string{"UTC", "Europe/Berlin", "America/New_York", "Pacific/Apia",
 func TestSQLMeansWhatMatchDoes(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s := sample{rand.New(rand.NewPCG(7, 11)), time.Date(2026, 3, 29, 10, 30, 0, 0, time.UTC), time.UTC}
+		s := newSampleAt(time.Date(2026, 3, 29, 10, 30, 0, 0, time.UTC))
 		for _, st := range []id.Stage{lead, buyer} {
 			for _, tenant := range []id.Tenant{acme, other} {
 				insert(t, db, "contact_stage", map[string]any{"tenant_id": tenant, "id": st, "name": st, "slug": st, "category": "prospect", "sort_order": 1, "is_default": false, "created_at": 1})
