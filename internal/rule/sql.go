@@ -13,7 +13,7 @@ import (
 const (
 	maxInlined    = 5 // segments within segments (contract E9)
 	maxRendered   = 1000
-	maxParameters = 20_000
+	maxParameters = 30_000
 )
 
 // errTooLarge reports a rule that is too large with the segments it refers to.

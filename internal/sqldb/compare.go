@@ -35,15 +35,9 @@ func quote(key string) string { return "'" + strings.ReplaceAll(key, "'", "''") 
 // member returns the path of an object's member as SQLite writes it.
 func member(key string) string { return quote(`$."` + key + `"`) }
 
-// JSONText returns the text of a member of the JSON object in column; null when
-// it is no string. The key holds letters, digits and _ only.
-func (db *DB) JSONText(column, key string) string {
-	if db.dialect == Postgres {
-		k := column + " -> " + quote(key)
-		return "(CASE jsonb_typeof(" + k + ") WHEN 'string' THEN " + column + " ->> " + quote(key) + " END)"
-	}
-	return "(CASE json_type(" + column + ", " + member(key) + ") WHEN 'text' THEN " + column + " ->> " + member(key) + " END)"
-}
+// JSONText returns the text of a member of the JSON object in column, which is a
+// string, if there is one. The key holds letters, digits and _ only.
+func (db *DB) JSONText(column, key string) string { return "(" + column + " ->> " + quote(key) + ")" }
 
 // JSONNumber returns the number of a member of the JSON object in column, as
 // DOUBLE PRECISION; null when it is none. Keys are as in JSONText.
