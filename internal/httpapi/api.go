@@ -31,10 +31,11 @@ type API struct {
 	Door    *auth.Door // where people sign in
 	Log     *slog.Logger
 
-	Saver  *contact.Saver // gathers what callers write about contacts; nil: each by itself
-	Usage  usage.Finder   // who needs a record, asked before it goes
-	Tester Tester         // sends single mails to try a way out
-	Health LaneHealth     // how MTA configs fare
+	Saver     *contact.Saver     // gathers what callers write about contacts; nil: each by itself
+	Providers *contact.Providers // who runs the mail of domains; nil: asked each time
+	Usage     usage.Finder       // who needs a record, asked before it goes
+	Tester    Tester             // sends single mails to try a way out
+	Health    LaneHealth         // how MTA configs fare
 
 	// Holdings are the places that keep something about people: asked for when
 	// somebody must be told what that is, or be forgotten.

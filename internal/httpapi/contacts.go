@@ -13,7 +13,6 @@ import (
 	"packetboat/internal/field"
 	"packetboat/internal/id"
 	"packetboat/internal/segment"
-	"packetboat/internal/sender"
 )
 
 // contacts registers the operations on contacts.
@@ -129,35 +128,6 @@ type ContactTouches struct {
 	LastTouchSource      *string         `json:"last_touch_source"`
 }
 
-// rowOfContact returns c as an answer to a write shows it.
-func rowOfContact(c contact.Contact, types contact.Types) Contact {
-	return Contact{
-		ID: c.ID, TenantID: c.Tenant, Email: c.Email, ExternalID: c.ExternalID, FirstName: c.FirstName, LastName: c.LastName,
-		FullName: c.FullName, Title: c.Title, Company: c.Company, Phone: c.Phone, Website: c.Website, Timezone: c.Timezone,
-		AddressLine1: c.AddressLine1, AddressLine2: c.AddressLine2, City: c.City, State: c.State, PostalCode: c.PostalCode,
-		Country: c.Country, Source: c.Source, StageID: orNull(c.Stage),
-		CustomFields: c.CustomFields, Tags: c.Tags, Subscriptions: c.Mirrored(types), CategorySubscriptions: c.CategorySubscriptions,
-		GlobalStatus: c.Status, StatusBeforeSuppress: orNull(c.StatusBeforeSuppress), DoNotContact: c.DoNotContact,
-		BounceType: orNull(c.BounceType), DeliverabilityStatus: c.DeliverabilityStatus, DeliverabilityReason: orNull(c.DeliverabilityReason),
-		DeliverabilityUpdatedAt: endpoint.At(c.DeliverabilityUpdatedAt),
-		CreatedAt:               endpoint.At(c.CreatedAt), UpdatedAt: endpoint.At(c.UpdatedAt), AnonymizedAt: endpoint.AtOr(c.AnonymizedAt),
-		SuppressedAt: endpoint.AtOr(c.SuppressedAt), UnsubscribedAt: endpoint.AtOr(c.UnsubscribedAt),
-		MemberAddedAt: endpoint.AtOr(c.MemberAddedAt), ScoreUpdatedAt: endpoint.AtOr(c.ScoreUpdatedAt),
-		LastActivityAt: endpoint.AtOr(c.LastActivityAt), LastEmailSentAt: endpoint.AtOr(c.LastEmailSentAt),
-		LastEmailOpenedAt: endpoint.AtOr(c.LastEmailOpenedAt), LastEmailClickedAt: endpoint.AtOr(c.LastEmailClickedAt),
-		LastPageViewedAt: endpoint.AtOr(c.LastPageViewedAt), TotalEmailsSent: c.TotalEmailsSent,
-		TotalEmailsOpened: c.TotalEmailsOpened, TotalEmailsClicked: c.TotalEmailsClicked,
-		ProspectScore: c.ProspectScore, CustomerScore: c.CustomerScore, ContactTouches: touchesOf(&c), EmailDomain: c.EmailDomain,
-	}
-}
-
-// readContact returns c as an answer to a read shows it.
-func readContact(c contact.Contact, types contact.Types) Contact {
-	row := rowOfContact(c, types)
-	row.LastActivityPending = new(c.LastActivityPending)
-	return row
-}
-
 // ContactSelector is how a query chooses contacts.
 type ContactSelector struct {
 	Status     string `query:"status" doc:"Comma separated; all but suppressed when absent."`
@@ -204,13 +174,9 @@ func direction(q contact.Query) string {
 
 // contactRows returns the page as its reader gets it.
 func (a *API) contactRows(ctx context.Context, t id.Tenant, q contact.Query, p contact.Page) (endpoint.List[Contact], error) {
-	types, err := sender.ContactTypes(ctx, a.DB, t)
+	rows, err := a.readContacts(ctx, t, p.Contacts...)
 	if err != nil {
 		return endpoint.List[Contact]{}, err
-	}
-	rows := make([]Contact, len(p.Contacts))
-	for i, c := range p.Contacts {
-		rows[i] = readContact(c, types)
 	}
 	next := ""
 	if p.Next != nil {
@@ -288,8 +254,11 @@ func (a *API) shownContact(ctx context.Context, t id.Tenant) func(contact.Contac
 		if err != nil {
 			return Contact{}, err
 		}
-		types, err := sender.ContactTypes(ctx, a.DB, t)
-		return readContact(c, types), err
+		rows, err := a.readContacts(ctx, t, c)
+		if err != nil {
+			return Contact{}, err
+		}
+		return rows[0], nil
 	}
 }
 

@@ -27,7 +27,11 @@ func (in IncludeIdentityToken) wanted() bool {
 // writtenContact returns a contact that was saved, with its token where that is
 // wanted.
 func (a *API) writtenContact(ctx context.Context, t id.Tenant, in IncludeIdentityToken, s contact.Saved) (ContactWithIdentityToken, error) {
-	row := ContactWithIdentityToken{Contact: rowOfContact(s.Contact, s.Types)}
+	rows, err := a.writtenContacts(ctx, t, s.Contact)
+	if err != nil {
+		return ContactWithIdentityToken{}, err
+	}
+	row := ContactWithIdentityToken{Contact: rows[0]}
 	if !in.wanted() {
 		return row, nil
 	}

@@ -9,7 +9,6 @@ import (
 	"packetboat/internal/fault"
 	"packetboat/internal/field"
 	"packetboat/internal/id"
-	"packetboat/internal/sender"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/suppression"
 	"packetboat/internal/tenant"
@@ -115,8 +114,11 @@ func (a *API) asWritten(ctx context.Context, t id.Tenant, c id.Contact) (Contact
 	if err != nil {
 		return Contact{}, err
 	}
-	types, err := sender.ContactTypes(ctx, a.DB, t)
-	return rowOfContact(now, types), err
+	rows, err := a.writtenContacts(ctx, t, now)
+	if err != nil {
+		return Contact{}, err
+	}
+	return rows[0], nil
 }
 
 type anonymizeContactRequest struct {

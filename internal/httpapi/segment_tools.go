@@ -11,7 +11,6 @@ import (
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
 	"packetboat/internal/segment"
-	"packetboat/internal/sender"
 )
 
 // segmentTools registers what helps to make dynamic segments.
@@ -67,7 +66,7 @@ func (a *API) createSegmentFromBroadcast(ctx context.Context, p auth.Principal, 
 
 type previewSegmentRequest struct {
 	Body struct {
-		Definition json.RawMessage `json:"definition,omitempty" nullable:"true" doc:"{logic, conditions}, as of a dynamic segment; required."`
+		Definition endpoint.Opt[ruleObject] `json:"definition" doc:"As of a dynamic segment; required."`
 	}
 }
 
@@ -78,7 +77,7 @@ type segmentPreview struct {
 }
 
 func (a *API) previewSegment(ctx context.Context, p auth.Principal, in *previewSegmentRequest) (segmentPreview, error) {
-	tree, err := segment.Parse(ctx, a.DB, p.Tenant, in.Body.Definition)
+	tree, err := segment.Parse(ctx, a.DB, p.Tenant, json.RawMessage(in.Body.Definition.Or(nil)))
 	if err != nil {
 		return segmentPreview{}, err
 	}
@@ -86,13 +85,9 @@ func (a *API) previewSegment(ctx context.Context, p auth.Principal, in *previewS
 	if err != nil {
 		return segmentPreview{}, err
 	}
-	types, err := sender.ContactTypes(ctx, a.DB, p.Tenant)
+	sample, err := a.readContacts(ctx, p.Tenant, found.Sample...)
 	if err != nil {
 		return segmentPreview{}, err
 	}
-	out := segmentPreview{MemberCount: found.Sendable, MemberCountTotal: found.All, Sample: make([]Contact, len(found.Sample))}
-	for i, c := range found.Sample {
-		out.Sample[i] = readContact(c, types)
-	}
-	return out, nil
+	return segmentPreview{MemberCount: found.Sendable, MemberCountTotal: found.All, Sample: sample}, nil
 }

@@ -125,13 +125,10 @@ func everyField(catalog field.Catalog, types contact.Types) []string {
 	return append(fields, keys...)
 }
 
-// Encoder writes a contact as the API shows it: one JSON object.
-type Encoder func(c *contact.Contact) ([]byte, error)
-
 // Exporter runs exports.
 type Exporter struct {
-	// Encoder returns how a tenant's contacts are written.
-	Encoder func(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (Encoder, error)
+	// Encode writes a tenant's contacts as the API shows them: a JSON object each.
+	Encode func(ctx context.Context, tenant id.Tenant, list []contact.Contact) ([][]byte, error)
 }
 
 // ExportResult is what an export has done so far.
@@ -166,11 +163,7 @@ func (e Exporter) Run(ctx context.Context, w *job.Work) error {
 	if err != nil {
 		return err
 	}
-	encode, err := e.Encoder(ctx, w.DB, w.Job.Tenant)
-	if err != nil {
-		return err
-	}
-	x := &export{w, r, sel, encode}
+	x := &export{w, r, sel, e}
 	if w.Job.State == nil {
 		if err := x.begin(ctx, &at); err != nil {
 			return err
@@ -188,8 +181,8 @@ func (e Exporter) Run(ctx context.Context, w *job.Work) error {
 type export struct {
 	*job.Work
 	ExportRequest
-	sel    contact.Selector
-	encode Encoder
+	sel contact.Selector
+	Exporter
 }
 
 // begin makes the file and writes the header.
@@ -231,9 +224,13 @@ func (x *export) page(ctx context.Context, at *written) error {
 		return err
 	}
 	slices.SortFunc(list, func(a, b contact.Contact) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	docs, err := x.Encode(ctx, tenant, list)
+	if err != nil {
+		return fmt.Errorf("export contacts: %w", err)
+	}
 	var text bytes.Buffer
-	for i := range list {
-		if err := x.write(&text, &list[i]); err != nil {
+	for i, doc := range docs {
+		if err := x.write(&text, doc); err != nil {
 			return fmt.Errorf("export contact %s: %w", list[i].ID, err)
 		}
 	}
@@ -260,11 +257,7 @@ func (x *export) page(ctx context.Context, at *written) error {
 }
 
 // write adds one contact to the file.
-func (x *export) write(text *bytes.Buffer, c *contact.Contact) error {
-	doc, err := x.encode(c)
-	if err != nil {
-		return err
-	}
+func (x *export) write(text *bytes.Buffer, doc []byte) error {
 	if x.Format == NDJSON && len(x.Fields) == 0 {
 		text.Write(doc)
 		return text.WriteByte('\n')

@@ -20,22 +20,26 @@ import (
 	"packetboat/internal/id"
 	"packetboat/internal/job"
 	"packetboat/internal/segment"
-	"packetboat/internal/sqldb"
 	"packetboat/internal/transfer"
 )
 
 // exporter writes of a contact what the tests look at.
 func exporter() transfer.Exporter {
-	return transfer.Exporter{Encoder: func(context.Context, *sqldb.DB, id.Tenant) (transfer.Encoder, error) {
-		return func(c *contact.Contact) ([]byte, error) {
+	return transfer.Exporter{Encode: func(_ context.Context, _ id.Tenant, list []contact.Contact) ([][]byte, error) {
+		docs := make([][]byte, len(list))
+		for i, c := range list {
 			doc := map[string]any{"custom_fields": c.CustomFields, "subscriptions": c.Subscriptions, "category_subscriptions": c.CategorySubscriptions}
 			for _, name := range contact.ColumnNames() {
 				if v, ok := c.Value(name); ok {
 					doc[name] = v
 				}
 			}
-			return json.Marshal(doc)
-		}, nil
+			var err error
+			if docs[i], err = json.Marshal(doc); err != nil {
+				return nil, err
+			}
+		}
+		return docs, nil
 	}}
 }
 

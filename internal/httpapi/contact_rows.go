@@ -1,0 +1,77 @@
+package httpapi
+
+import (
+	"context"
+
+	"packetboat/internal/contact"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/id"
+	"packetboat/internal/sender"
+)
+
+// readContacts returns contacts as an answer to a read shows them.
+func (a *API) readContacts(ctx context.Context, t id.Tenant, list ...contact.Contact) ([]Contact, error) {
+	rows, err := a.writtenContacts(ctx, t, list...)
+	for i := range rows {
+		rows[i].LastActivityPending = &list[i].LastActivityPending
+	}
+	return rows, err
+}
+
+// writtenContacts returns contacts as an answer to a write shows them.
+func (a *API) writtenContacts(ctx context.Context, t id.Tenant, list ...contact.Contact) ([]Contact, error) {
+	var types contact.Types
+	domains := make([]string, len(list))
+	asked := false
+	for i, c := range list {
+		domains[i] = c.EmailDomain
+		if !asked && len(c.Subscriptions)+len(c.CategorySubscriptions) > 0 { // else no type changes what is shown
+			var err error
+			if types, err = sender.ContactTypes(ctx, a.DB, t); err != nil {
+				return nil, err
+			}
+			asked = true
+		}
+	}
+	known, err := a.providers().Of(ctx, domains...)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]Contact, len(list))
+	for i, c := range list {
+		rows[i] = rowOfContact(c, types, known[c.EmailDomain])
+	}
+	return rows, nil
+}
+
+// providers returns what knows who runs the mail of domains.
+func (a *API) providers() *contact.Providers {
+	if a.Providers != nil {
+		return a.Providers
+	}
+	return &contact.Providers{DB: a.DB, Now: a.Now}
+}
+
+// rowOfContact returns c as it is shown, but for what is read with it: whether
+// its activity is certain.
+func rowOfContact(c contact.Contact, types contact.Types, domain contact.MailDomain) Contact {
+	return Contact{
+		ID: c.ID, TenantID: c.Tenant, Email: c.Email, ExternalID: c.ExternalID, FirstName: c.FirstName, LastName: c.LastName,
+		FullName: c.FullName, Title: c.Title, Company: c.Company, Phone: c.Phone, Website: c.Website, Timezone: c.Timezone,
+		AddressLine1: c.AddressLine1, AddressLine2: c.AddressLine2, City: c.City, State: c.State, PostalCode: c.PostalCode,
+		Country: c.Country, Source: c.Source, StageID: orNull(c.Stage),
+		CustomFields: c.CustomFields, Tags: c.Tags, Subscriptions: c.Mirrored(types), CategorySubscriptions: c.CategorySubscriptions,
+		GlobalStatus: c.Status, StatusBeforeSuppress: orNull(c.StatusBeforeSuppress), DoNotContact: c.DoNotContact,
+		BounceType: orNull(c.BounceType), DeliverabilityStatus: c.DeliverabilityStatus, DeliverabilityReason: orNull(c.DeliverabilityReason),
+		DeliverabilityUpdatedAt: endpoint.At(c.DeliverabilityUpdatedAt),
+		CreatedAt:               endpoint.At(c.CreatedAt), UpdatedAt: endpoint.At(c.UpdatedAt), AnonymizedAt: endpoint.AtOr(c.AnonymizedAt),
+		SuppressedAt: endpoint.AtOr(c.SuppressedAt), UnsubscribedAt: endpoint.AtOr(c.UnsubscribedAt),
+		MemberAddedAt: endpoint.AtOr(c.MemberAddedAt), ScoreUpdatedAt: endpoint.AtOr(c.ScoreUpdatedAt),
+		LastActivityAt: endpoint.AtOr(c.LastActivityAt), LastEmailSentAt: endpoint.AtOr(c.LastEmailSentAt),
+		LastEmailOpenedAt: endpoint.AtOr(c.LastEmailOpenedAt), LastEmailClickedAt: endpoint.AtOr(c.LastEmailClickedAt),
+		LastPageViewedAt: endpoint.AtOr(c.LastPageViewedAt), TotalEmailsSent: c.TotalEmailsSent,
+		TotalEmailsOpened: c.TotalEmailsOpened, TotalEmailsClicked: c.TotalEmailsClicked,
+		ProspectScore: c.ProspectScore, CustomerScore: c.CustomerScore, ContactTouches: touchesOf(&c), EmailDomain: c.EmailDomain,
+		MXRecord: orNull(domain.Record), SMTPProvider: orNull(string(domain.Provider)),
+	}
+}
