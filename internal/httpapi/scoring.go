@@ -2,11 +2,13 @@ package httpapi
 
 import (
 	"context"
+	"encoding/json"
 
 	"packetboat/internal/auth"
 	"packetboat/internal/endpoint"
 	"packetboat/internal/fault"
 	"packetboat/internal/journal"
+	"packetboat/internal/rule"
 	"packetboat/internal/score"
 	"packetboat/internal/sqldb"
 )
@@ -70,8 +72,8 @@ func viewOfScoring(s score.Settings) scoringView {
 		}
 		m := &v.Rules[i].Match
 		m.EventName, m.Type = r.Match.EventName, r.Match.Type
-		for _, f := range r.Match.Filters {
-			m.Filters = append(m.Filters, eventProperty{f.Path, f.Operator, f.Value})
+		if len(r.Match.Filters) > 0 {
+			_ = json.Unmarshal(r.Match.Filters, &m.Filters) // they were checked when they were stored
 		}
 	}
 	return v
@@ -120,8 +122,8 @@ func (b scoreRuleBody) rule() score.Rule {
 	if b.DailyCap.Given() && b.DailyCap.Value == 0 {
 		r.DailyCap = -1 // which is refused: no cap is null
 	}
-	for _, f := range m.Filters.Or(nil) {
-		r.Match.Filters = append(r.Match.Filters, journal.Property{Path: f.Property, Operator: f.Operator, Value: f.Value})
+	if filters := m.Filters.Or(nil); len(filters) > 0 {
+		r.Match.Filters, _ = json.Marshal(filters) // what was decoded from JSON encodes
 	}
 	return r
 }
@@ -130,7 +132,7 @@ func (a *API) updateScoring(ctx context.Context, p auth.Principal, in *updateSco
 	b := in.Body
 	var s score.Settings
 	err := a.audited(ctx, p, "update", "scoring", func(tx *sqldb.DB) (_ string, err error) {
-		s, err = score.Change(ctx, tx, p.Tenant, func(s *score.Settings) {
+		s, err = score.Change(ctx, tx, p.Tenant, rule.ScoringFilters, func(s *score.Settings) {
 			put(&s.Enabled, b.Enabled)
 			put(&s.Fading.AfterDays, b.Decay.Value.AfterDays)
 			put(&s.Fading.Percent, b.Decay.Value.Percent)

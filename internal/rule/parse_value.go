@@ -163,27 +163,32 @@ func (d Date) String() string {
 func (l leafReader) custom() Event {
 	e := Event{Name: strings.TrimSpace(l.text("event_name", false, 128)), Window: l.window("window"), Operator: l.operator(Did, DidNot)}
 	e.Count = l.count(e.Operator)
-	n := l.n.member("filters")
-	path := l.path + ".filters"
-	switch {
-	case n == nil:
-		return e
-	case !n.isArray:
-		l.add(path, "must be an array of {property, operator, value}")
-		return e
-	case len(n.array) > maxFilters:
-		l.add(path, "at most %d", maxFilters)
-		return e
+	if n := l.n.member("filters"); n != nil {
+		e.Filters = l.properties(n, l.path+".filters")
 	}
+	return e
+}
+
+// properties reads the tests of an event's properties.
+func (p *parser) properties(n *node, path string) []Property {
+	switch {
+	case !n.isArray:
+		p.add(path, "must be an array of {property, operator, value}")
+		return nil
+	case len(n.array) > maxFilters:
+		p.add(path, "at most %d", maxFilters)
+		return nil
+	}
+	var list []Property
 	for i, f := range n.array {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		if f.object == nil {
-			l.add(at, "must be an object {property, operator, value}")
+			p.add(at, "must be an object {property, operator, value}")
 			continue
 		}
-		e.Filters = append(e.Filters, leafReader{l.parser, f, at}.property())
+		list = append(list, leafReader{p, f, at}.property())
 	}
-	return e
+	return list
 }
 
 // propertyOperators are those of texts, numbers, booleans and dates: which of

@@ -32,7 +32,7 @@ type Moved struct {
 }
 
 // Follower gives points for what the journal says contacts did.
-func Follower(now func() time.Time) journal.Follower {
+func Follower(parse Parser, now func() time.Time) journal.Follower {
 	return journal.Follower{Name: "score", Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
 		triggers := Triggers()
 		byTenant := map[id.Tenant][]journal.Entry{}
@@ -42,7 +42,7 @@ func Follower(now func() time.Time) journal.Follower {
 			}
 		}
 		for _, t := range slices.Sorted(maps.Keys(byTenant)) {
-			if err := follow(ctx, tx, t, byTenant[t], now()); err != nil {
+			if err := follow(ctx, tx, t, byTenant[t], parse, now()); err != nil {
 				return fmt.Errorf("score contacts: %w", err)
 			}
 		}
@@ -56,7 +56,7 @@ type hit struct {
 	rule *Rule
 }
 
-func follow(ctx context.Context, tx *sqldb.DB, t id.Tenant, entries []journal.Entry, now time.Time) error {
+func follow(ctx context.Context, tx *sqldb.DB, t id.Tenant, entries []journal.Entry, parse Parser, now time.Time) error {
 	s, err := Load(ctx, tx, t)
 	if err != nil || !s.Enabled || !s.cares(entries) {
 		return err
@@ -69,7 +69,7 @@ func follow(ctx context.Context, tx *sqldb.DB, t id.Tenant, entries []journal.En
 		return err
 	}
 	zone := account.Location()
-	hits, err := s.hits(entries, zone)
+	hits, err := s.hits(entries, parse, zone)
 	if err != nil || len(hits) == 0 {
 		return err
 	}
@@ -99,7 +99,8 @@ func (s Settings) cares(entries []journal.Entry) bool {
 	})
 }
 
-func (s Settings) hits(entries []journal.Entry, zone *time.Location) ([]hit, error) {
+func (s Settings) hits(entries []journal.Entry, parse Parser, zone *time.Location) ([]hit, error) {
+	rules := s.read(parse)
 	var list []hit
 	for _, e := range entries {
 		if !s.cares([]journal.Entry{e}) {
@@ -112,9 +113,9 @@ func (s Settings) hits(entries []journal.Entry, zone *time.Location) ([]hit, err
 		if !counts {
 			continue
 		}
-		for i := range s.Rules {
-			if s.Rules[i].matches(a, zone) {
-				list = append(list, hit{a, &s.Rules[i]})
+		for _, r := range rules {
+			if r.matches(a, zone) {
+				list = append(list, hit{a, r.Rule})
 			}
 		}
 	}

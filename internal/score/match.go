@@ -5,6 +5,7 @@ import (
 	"maps"
 	"time"
 
+	"packetboat/internal/fault"
 	"packetboat/internal/journal"
 )
 
@@ -66,9 +67,32 @@ func read(e journal.Entry) (act, bool, error) {
 	return a, true, nil
 }
 
+// ready is a rule whose filters are read.
+type ready struct {
+	*Rule
+	filters Filters // nil: none
+}
+
+// read reads the filters of the rules. A rule whose filters are not understood
+// any more gives nothing.
+func (s Settings) read(parse Parser) []ready {
+	list := make([]ready, 0, len(s.Rules))
+	for i := range s.Rules {
+		r := ready{Rule: &s.Rules[i]}
+		if len(r.Match.Filters) > 0 {
+			var wrong []fault.Field
+			if r.filters, wrong = parse(r.Match.Filters, ""); len(wrong) > 0 {
+				continue
+			}
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
 // matches reports whether the rule speaks of the act. Filters that compare with
 // the present take the time of the act for it.
-func (r Rule) matches(a act, zone *time.Location) bool {
+func (r ready) matches(a act, zone *time.Location) bool {
 	if r.Trigger != a.Type {
 		return false
 	}
@@ -78,10 +102,5 @@ func (r Rule) matches(a act, zone *time.Location) bool {
 			return false
 		}
 	}
-	for _, f := range m.Filters {
-		if !f.Holds(a.properties, a.At, zone) {
-			return false
-		}
-	}
-	return true
+	return r.filters == nil || r.filters.Hold(a.properties, a.At, zone)
 }

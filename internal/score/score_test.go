@@ -2,6 +2,7 @@ package score_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
 	"packetboat/internal/journal"
+	"packetboat/internal/rule"
 	"packetboat/internal/score"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
@@ -46,7 +48,7 @@ func each(t *testing.T, f func(w *world)) {
 func begin(t *testing.T, db *sqldb.DB, slug string) *world {
 	t.Helper()
 	w := &world{t: t, db: db, now: noon, people: map[string]id.Contact{}, stages: map[contact.StageCategory]id.Stage{}}
-	w.engine = &journal.Engine{DB: db, Followers: []journal.Follower{score.Follower(func() time.Time { return w.now })}}
+	w.engine = &journal.Engine{DB: db, Followers: []journal.Follower{score.Follower(rule.ScoringFilters, func() time.Time { return w.now })}}
 	ten, err := tenant.Create(t.Context(), db, slug, slug, "Europe/Berlin", noon)
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +112,7 @@ func (w *world) want(who string, prospect, customer float64) {
 
 func (w *world) change(change func(s *score.Settings)) {
 	w.t.Helper()
-	if _, err := score.Change(w.t.Context(), w.db, w.tenant, change, w.now); err != nil {
+	if _, err := score.Change(w.t.Context(), w.db, w.tenant, rule.ScoringFilters, change, w.now); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -324,10 +326,10 @@ func TestRulesMatchWhatTheySay(t *testing.T) {
 	each(t, func(w *world) {
 		w.change(func(s *score.Settings) {
 			s.Rules = []score.Rule{
-				{Trigger: journal.CustomEvent, Match: score.Match{EventName: "order_placed", Filters: []journal.Property{
-					{Path: "value", Operator: "gte", Value: 100.0}, {Path: "items[].sku", Operator: "in", Value: []any{"A", "B"}}}}, Points: 7},
-				{Trigger: journal.PageViewed, Match: score.Match{Filters: []journal.Property{{Path: "url", Operator: "contains", Value: "/pricing"}}}, Points: 3},
-				{Trigger: journal.TagAdded, Match: score.Match{Filters: []journal.Property{{Path: "tag", Operator: "equals", Value: "vip"}}}, Points: 2},
+				{Trigger: journal.CustomEvent, Match: score.Match{EventName: "order_placed", Filters: json.RawMessage(`[
+					{"property": "value", "operator": "gte", "value": 100}, {"property": "items[].sku", "operator": "in", "value": ["A", "B"]}]`)}, Points: 7},
+				{Trigger: journal.PageViewed, Match: score.Match{Filters: json.RawMessage(`[{"property": "url", "operator": "contains", "value": "/pricing"}]`)}, Points: 3},
+				{Trigger: journal.TagAdded, Match: score.Match{Filters: json.RawMessage(`[{"property": "tag", "operator": "equals", "value": "vip"}]`)}, Points: 2},
 				{Trigger: journal.SequenceCompleted, Points: 1},
 			}
 		})
@@ -355,11 +357,11 @@ func TestRulesMatchWhatTheySay(t *testing.T) {
 func TestWrongSettingsAreToldAtOnce(t *testing.T) {
 	t.Parallel()
 	db := dbtest.SQLite(t)
-	_, err := score.Change(t.Context(), db, "t", func(s *score.Settings) {
+	_, err := score.Change(t.Context(), db, "t", rule.ScoringFilters, func(s *score.Settings) {
 		s.Rules = []score.Rule{
 			{ID: "a b", Trigger: "email_read", Points: 1001, DailyCap: -1},
-			{ID: "x", Trigger: journal.EmailOpened, Match: score.Match{EventName: "e", Filters: []journal.Property{{Path: "", Operator: "equals", Value: "v"}}}},
-			{ID: "x", Trigger: journal.CustomEvent, Match: score.Match{Filters: []journal.Property{{Path: "p", Operator: "equals"}}}},
+			{ID: "x", Trigger: journal.EmailOpened, Match: score.Match{EventName: "e", Filters: json.RawMessage(`[{"property": "", "operator": "equals", "value": "v"}]`)}},
+			{ID: "x", Trigger: journal.CustomEvent, Match: score.Match{Filters: json.RawMessage(`[{"property": "p", "operator": "equals"}]`)}},
 		}
 		s.Fading = score.Fading{AfterDays: 0, Percent: 101}
 		s.Min, s.Max = 1, 0
@@ -377,7 +379,7 @@ func TestWrongSettingsAreToldAtOnce(t *testing.T) {
 	if got := fmt.Sprint(paths); got != want {
 		t.Errorf("problems at %s,\nwant %s", got, want)
 	}
-	_, err = score.Change(t.Context(), db, "t", func(s *score.Settings) { s.Rules = make([]score.Rule, 101) }, noon)
+	_, err = score.Change(t.Context(), db, "t", rule.ScoringFilters, func(s *score.Settings) { s.Rules = make([]score.Rule, 101) }, noon)
 	if !errors.Is(err, score.ErrLimit) {
 		t.Errorf("101 rules: %v", err)
 	}

@@ -50,10 +50,22 @@ type Rule struct {
 
 // Match narrows a rule. Its zero value lets everything pass.
 type Match struct {
-	EventName string             `json:"event_name,omitempty"` // custom events only; with
-	Type      string             `json:"type,omitempty"`       // too, either will do
-	Filters   []journal.Property `json:"filters,omitempty"`    // all of them
+	EventName string          `json:"event_name,omitempty"` // custom events only; with
+	Type      string          `json:"type,omitempty"`       // too, either will do
+	Filters   json.RawMessage `json:"filters,omitempty"`    // a JSON array of {property, operator, value}; all must hold
 }
+
+// Filters are tests of what an act says, as a Parser reads them. They encode to
+// their canonical form.
+type Filters interface {
+	json.Marshaler
+	Hold(properties map[string]any, now time.Time, zone *time.Location) bool
+}
+
+// Parser reads Match.Filters, and tells what is wrong with them below path. It
+// is that of package rule, so that filters mean the same everywhere; that package
+// stands above this one.
+type Parser func(raw []byte, path string) (Filters, []fault.Field)
 
 // Fading takes Percent off for every AfterDays without activity.
 type Fading struct {
@@ -63,13 +75,12 @@ type Fading struct {
 
 // The bounds of settings. Zero, where every score begins, is within Min and Max.
 const (
-	maxRules   = 100
-	maxFilters = 20
-	maxPoints  = 1000
-	maxCap     = 1000
-	maxDays    = 3650
-	maxScore   = 1_000_000
-	maxName    = 128
+	maxRules  = 100
+	maxPoints = 1000
+	maxCap    = 1000
+	maxDays   = 3650
+	maxScore  = 1_000_000
+	maxName   = 128
 )
 
 // ErrLimit refuses more rules than a tenant may have.
@@ -112,7 +123,7 @@ func Defaults() Settings {
 var ruleIDs = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
 // checked returns the settings as they are kept, or everything that is wrong.
-func (s Settings) checked() (Settings, error) {
+func (s Settings) checked(parse Parser) (Settings, error) {
 	if len(s.Rules) > maxRules {
 		return Settings{}, ErrLimit
 	}
@@ -139,7 +150,7 @@ func (s Settings) checked() (Settings, error) {
 		if !slices.Contains(Triggers(), r.Trigger) {
 			p.Add(path+"trigger", "must be one of "+triggerNames())
 		}
-		r.Match = r.Match.checked(&p, path+"match.", r.Trigger)
+		r.Match = r.Match.checked(&p, path+"match.", r.Trigger, parse)
 		between(path+"points", r.Points, -maxPoints, maxPoints)
 		between(path+"daily_cap", r.DailyCap, 0, maxCap)
 	}
@@ -158,7 +169,7 @@ func triggerNames() string {
 	return strings.Join(names, ", ")
 }
 
-func (m Match) checked(p *fault.Problems, path string, trigger journal.Type) Match {
+func (m Match) checked(p *fault.Problems, path string, trigger journal.Type, parse Parser) Match {
 	name := func(at string, v *string) {
 		*v = strings.TrimSpace(*v)
 		switch {
@@ -171,17 +182,21 @@ func (m Match) checked(p *fault.Problems, path string, trigger journal.Type) Mat
 	}
 	name("event_name", &m.EventName)
 	name("type", &m.Type)
-	if len(m.Filters) > maxFilters {
-		p.Add(path+"filters", fmt.Sprintf("at most %d", maxFilters))
+	if len(m.Filters) == 0 {
 		return m
 	}
-	m.Filters = slices.Clone(m.Filters)
-	for i, f := range m.Filters {
-		checked, at, err := f.Checked()
+	filters, wrong := parse(m.Filters, path+"filters")
+	for _, f := range wrong {
+		p.Add(f.Path, f.Message)
+	}
+	if m.Filters = nil; len(wrong) == 0 {
+		text, err := filters.MarshalJSON()
 		if err != nil {
-			p.Add(fmt.Sprintf("%sfilters[%d].%s", path, i, at), err.Error())
+			p.Add(path+"filters", "cannot be kept")
 		}
-		m.Filters[i] = checked
+		if m.Filters = text; string(text) == "[]" {
+			m.Filters = nil
+		}
 	}
 	return m
 }
@@ -205,7 +220,7 @@ func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (Settings, error)
 
 // Change lets change alter a tenant's settings and keeps what comes of it, once it
 // is checked. A score beyond new bounds stays until it next moves.
-func Change(ctx context.Context, db *sqldb.DB, tenant id.Tenant, change func(*Settings), now time.Time) (Settings, error) {
+func Change(ctx context.Context, db *sqldb.DB, tenant id.Tenant, parse Parser, change func(*Settings), now time.Time) (Settings, error) {
 	var s Settings
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		_, err := tx.Exec(ctx, `
@@ -219,7 +234,7 @@ func Change(ctx context.Context, db *sqldb.DB, tenant id.Tenant, change func(*Se
 			return err
 		}
 		change(&s)
-		if s, err = s.checked(); err != nil {
+		if s, err = s.checked(parse); err != nil {
 			return err
 		}
 		_, err = tx.Exec(ctx, `UPDATE score_settings SET settings = $2 WHERE tenant_id = $1`, tenant, s.text())
