@@ -9,7 +9,8 @@ import (
 )
 
 // leaf is a condition that is no group. Both methods mean the same: sql is a
-// predicate, never null, over the row c of contact, where $1 is the tenant.
+// predicate over the row c of contact, where $1 is the tenant; within a negation
+// it is never null.
 type leaf interface {
 	Condition
 	sql(b *builder) string
@@ -21,6 +22,7 @@ type builder struct {
 	db       *sqldb.DB
 	env      Env
 	arg      func(value any) string // takes a parameter and returns its name, "$7"
+	denied   bool                   // within a negation, where null is not as good as false
 	activity bool                   // set by what reads contact_activity a
 	leaves   int                    // rendered so far, those of segments included
 	err      error
@@ -44,6 +46,17 @@ func in[T ~string](b *builder, list []T) string {
 		return " = " + b.arg(string(list[0])) + " "
 	}
 	return b.db.In(b.place(sqldb.List(b.db, list)))
+}
+
+// unless renders a predicate, or the negation of one.
+func (b *builder) unless(negative bool, render func() string) string {
+	if !negative {
+		return render()
+	}
+	denied := b.denied
+	b.denied = true
+	defer func() { b.denied = denied }()
+	return not(render())
 }
 
 // not negates a predicate that is never null.

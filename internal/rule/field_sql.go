@@ -12,18 +12,16 @@ import (
 
 func (f Field) sql(b *builder) string {
 	t, problem, _ := b.env.field(f.Name)
-	op, negative := f.Operator.positive()
-	p := never
-	switch {
-	case t.place == elsewhere:
+	if t.place == elsewhere {
 		return f.delegate(b, t)
-	case problem == "":
-		p = b.field(t, op, f.Value)
 	}
-	if negative {
-		return not(p)
-	}
-	return p
+	op, negative := f.Operator.positive()
+	return b.unless(negative, func() string {
+		if problem != "" {
+			return never
+		}
+		return b.field(t, op, f.Value)
+	})
 }
 
 // delegate asks what another leaf asks too, or what is known by its id.
@@ -32,16 +30,16 @@ func (f Field) delegate(b *builder, t target) string {
 		return f.other(t).sql(b)
 	}
 	op, negative := f.Operator.positive()
-	p := never
-	if op == IsSet {
-		p = "c.stage_id IS NOT NULL"
-	} else if stages := f.stages(b.env); len(stages) > 0 {
-		p = "(c.stage_id IS NOT NULL AND c.stage_id" + in(b, stages) + ")"
-	}
-	if negative {
-		return not(p)
-	}
-	return p
+	return b.unless(negative, func() string {
+		if op == IsSet {
+			return "c.stage_id IS NOT NULL"
+		}
+		stages := f.stages(b.env)
+		if len(stages) == 0 {
+			return never
+		}
+		return b.known(target{nullable: true}, "c.stage_id", "c.stage_id"+in(b, stages))
+	})
 }
 
 // other returns the leaf that means the same.
@@ -74,6 +72,9 @@ func (b *builder) field(t target, op Operator, v Value) string {
 	if t.place != ofDomain {
 		return b.test(t, op, v)
 	}
+	denied := b.denied
+	b.denied = false // in a subquery of its own
+	defer func() { b.denied = denied }()
 	return "c.email_domain IN (SELECT d.domain FROM mail_domain AS d WHERE " + b.test(t, op, v) + ")"
 }
 
@@ -96,9 +97,9 @@ func (b *builder) test(t target, op Operator, v Value) string {
 	}
 	x := b.string(t)
 	if op == IsSet {
-		return isSet(x)
+		return b.known(t, x, x+" <> ''")
 	}
-	return t.known(x, x+in(b, v.Texts))
+	return b.known(t, x, x+in(b, v.Texts))
 }
 
 // string is the text of a field, or of a reference.
@@ -122,10 +123,11 @@ func (t target) column() string {
 	return "c." + t.name
 }
 
-// known makes a predicate over an expression x false where x is null. A
-// condition on a column stays one that an index of the column can serve.
-func (t target) known(x, predicate string) string {
+// known makes a predicate over a field's value x false where x is null. Where
+// null does as well it stays as it is, for an index to serve it.
+func (b *builder) known(t target, x, predicate string) string {
 	switch {
+	case !b.denied:
 	case t.place == ofCustom || t.place == ofTouch:
 		return "COALESCE(" + predicate + ", FALSE)"
 	case t.nullable:
@@ -134,13 +136,12 @@ func (t target) known(x, predicate string) string {
 	return "(" + predicate + ")"
 }
 
-func isSet(x string) string { return "COALESCE(" + x + ", '') <> ''" }
-
 func (b *builder) text(t target, op Operator, v Value) string {
 	x := b.string(t)
 	if op == IsSet {
-		return isSet(x)
+		return b.known(t, x, x+" <> ''")
 	}
+	raw := x
 	folded := make([]string, len(v.Texts))
 	for i, s := range v.Texts {
 		folded[i] = fold(s)
@@ -152,9 +153,9 @@ func (b *builder) text(t target, op Operator, v Value) string {
 		}
 	}
 	if op == Equals || op == In {
-		return t.known(x, x+in(b, folded))
+		return b.known(t, raw, x+in(b, folded))
 	}
-	return t.known(x, x+" LIKE "+b.arg(pattern(op, folded[0]))+` ESCAPE '\'`)
+	return b.known(t, raw, x+" LIKE "+b.arg(pattern(op, folded[0]))+` ESCAPE '\'`)
 }
 
 func (b *builder) number(t target, op Operator, v Value) string {
@@ -170,9 +171,9 @@ func (b *builder) number(t target, op Operator, v Value) string {
 	case IsSet:
 		return x + " IS NOT NULL"
 	case In:
-		return t.known(x, x+b.db.In(b.place(sqldb.Numbers(b.db, v.Numbers))))
+		return b.known(t, x, x+b.db.In(b.place(sqldb.Numbers(b.db, v.Numbers))))
 	case Between:
-		return t.known(x, x+" BETWEEN "+b.arg(v.Numbers[0])+" AND "+b.arg(v.Numbers[1]))
+		return b.known(t, x, x+" BETWEEN "+b.arg(v.Numbers[0])+" AND "+b.arg(v.Numbers[1]))
 	case GreaterThan:
 		compare = " > "
 	case GreaterOrEqual:
@@ -184,7 +185,7 @@ func (b *builder) number(t target, op Operator, v Value) string {
 	default:
 		compare = " = "
 	}
-	return t.known(x, x+compare+b.arg(v.Numbers[0]))
+	return b.known(t, x, x+compare+b.arg(v.Numbers[0]))
 }
 
 func (b *builder) boolean(t target, op Operator, v Value) string {
@@ -196,9 +197,9 @@ func (b *builder) boolean(t target, op Operator, v Value) string {
 	case op == IsSet:
 		return x + " IS NOT NULL"
 	case op == IsTrue, op == Equals && v.Bool:
-		return t.known(x, x)
+		return b.known(t, x, x)
 	}
-	return t.known(x, "NOT "+x)
+	return b.known(t, x, "NOT "+x)
 }
 
 // day tests a field that holds days, as YYYY-MM-DD.
@@ -206,7 +207,7 @@ func (b *builder) day(t target, op Operator, v Value) string {
 	x := b.db.Bytewise(b.string(t))
 	switch op {
 	case IsSet:
-		return isSet(b.string(t))
+		return b.known(t, x, x+" <> ''")
 	case AnniversaryInNext:
 		s := anniversary(v.Span, b.env)
 		p := x + " < " + b.arg(dayText(s.before))
@@ -218,9 +219,9 @@ func (b *builder) day(t target, op Operator, v Value) string {
 			md := "substr(" + x + ", 6, 5)"
 			p += " AND (" + md + " >= " + b.arg(s.from) + join + md + " <= " + b.arg(s.to) + ")"
 		}
-		return t.known(x, p+" AND "+x+" <> ''")
+		return b.known(t, x, p+" AND "+x+" <> ''")
 	}
-	return t.known(x, b.within(x, days(op, v, b.env), func(at time.Time) any { return dayText(at) })+" AND "+x+" <> ''")
+	return b.known(t, x, b.within(x, days(op, v, b.env), func(at time.Time) any { return dayText(at) })+" AND "+x+" <> ''")
 }
 
 // moment tests a field that holds moments: microseconds in a column, a text of
@@ -238,7 +239,7 @@ func (b *builder) moment(t target, op Operator, v Value) string {
 	}
 	list := intervals(op, v, b.env)
 	if len(list) == 1 {
-		return t.known(x, b.within(x, list[0], encode))
+		return b.known(t, x, b.within(x, list[0], encode))
 	}
 	tests := make([]string, len(list))
 	for i := range list {
@@ -286,7 +287,7 @@ func momentText(at time.Time) string {
 func (b *builder) clock(t target, op Operator, v Value) string {
 	x := b.string(t)
 	if op == IsSet {
-		return isSet(x)
+		return b.known(t, x, x+" <> ''")
 	}
 	guard := x + " <> '' AND "
 	x = b.db.Bytewise("substr(" + x + " || ':00', 1, 8)")
@@ -306,7 +307,7 @@ func (b *builder) clock(t target, op Operator, v Value) string {
 	default:
 		p = x + " = " + first
 	}
-	return t.known(x, guard+p)
+	return b.known(t, x, guard+p)
 }
 
 // seconds returns a time of day as HH:MM:SS.
@@ -318,16 +319,16 @@ func (b *builder) tags(t target, op Operator, v Value) string {
 		x = "c.custom_fields -> '" + t.name + "'"
 	}
 	if op == IsSet {
-		return t.known(x, x+" <> '[]'")
+		return b.known(t, x, x+" <> '[]'")
 	}
 	if op == HasAny {
-		return "COALESCE(" + b.db.AnyElement(x, b.place(sqldb.List(b.db, v.Texts))) + ", FALSE)"
+		return b.known(t, x, b.db.AnyElement(x, b.place(sqldb.List(b.db, v.Texts))))
 	}
 	all, err := json.Marshal(v.Texts)
 	if err != nil { // strings always encode
 		panic("rule: " + err.Error())
 	}
-	return "COALESCE(" + b.db.JSONContains("("+x+")", b.place(string(all))) + ", FALSE)"
+	return b.known(t, x, b.db.JSONContains("("+x+")", b.place(string(all))))
 }
 
 // joined combines predicates. Many are paired in the form of a tree, because

@@ -305,9 +305,7 @@ func TestSegmentsWithinSegments(t *testing.T) {
 	}
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s := newSampleAt(noon)
-		for _, st := range []id.Stage{lead, buyer} {
-			insert(t, db, "contact_stage", map[string]any{"tenant_id": acme, "id": st, "name": st, "slug": st, "category": "prospect", "sort_order": 1, "is_default": false, "created_at": 1})
-		}
+		stages(t, db)
 		var ids []id.Contact
 		for n := range 4 {
 			ids = append(ids, s.insert(t, db, acme, n))

@@ -226,6 +226,16 @@ func insert(t *testing.T, db *sqldb.DB, table string, values map[string]any) {
 	}
 }
 
+// stages stores the stages of the schema, for both tenants.
+func stages(t *testing.T, db *sqldb.DB) {
+	t.Helper()
+	for _, st := range []id.Stage{lead, buyer} {
+		for _, tenant := range []id.Tenant{acme, other} {
+			insert(t, db, "contact_stage", map[string]any{"tenant_id": tenant, "id": st, "name": st, "slug": st, "category": "prospect", "sort_order": 1, "is_default": false, "created_at": 1})
+		}
+	}
+}
+
 // leaf draws a leaf about a field of contacts, as JSON.
 func (s sample) leaf(sch rule.Schema) map[string]any {
 	l := map[string]any{}
@@ -426,11 +436,7 @@ func TestSQLMeansWhatMatchDoes(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s := newSampleAt(time.Date(2026, 3, 29, 10, 30, 0, 0, time.UTC))
-		for _, st := range []id.Stage{lead, buyer} {
-			for _, tenant := range []id.Tenant{acme, other} {
-				insert(t, db, "contact_stage", map[string]any{"tenant_id": tenant, "id": st, "name": st, "slug": st, "category": "prospect", "sort_order": 1, "is_default": false, "created_at": 1})
-			}
-		}
+		stages(t, db)
 		insert(t, db, "mail_domain", map[string]any{"domain": "example.org", "mx_record": "MX.Example.org", "smtp_provider": "other", "checked_at": 1, "next_at": 1, "tries": 0})
 		insert(t, db, "mail_domain", map[string]any{"domain": "gmail.com", "mx_record": nil, "smtp_provider": "gmail", "checked_at": 1, "next_at": 1, "tries": 0})
 		var ids []id.Contact

@@ -43,6 +43,10 @@ func (t Tree) Condition(db *sqldb.DB, env Env) (contact.Condition, error) {
 }
 
 func (b *builder) group(g Group) string {
+	return b.unless(g.Negate, func() string { return b.conditions(g) })
+}
+
+func (b *builder) conditions(g Group) string {
 	tests := make([]string, 0, len(g.Conditions))
 	for _, c := range g.Conditions {
 		if b.err != nil {
@@ -54,11 +58,7 @@ func (b *builder) group(g Group) string {
 	if len(tests) == 0 {
 		logic = And // no condition is none that fails
 	}
-	p := joined(tests, logic)
-	if g.Negate {
-		return not(p)
-	}
-	return p
+	return joined(tests, logic)
 }
 
 func (b *builder) condition(c Condition) string {
@@ -76,20 +76,16 @@ func (b *builder) condition(c Condition) string {
 func (l InSegment) sql(b *builder) string {
 	outer := b.env
 	defer func() { b.env = outer }()
-	var tests []string
-	for _, key := range l.Keys {
-		s, env, ok := outer.into(key)
-		if !ok {
-			continue
+	return b.unless(l.Operator == NotIn, func() string {
+		var tests []string
+		for _, key := range l.Keys {
+			if s, env, ok := outer.into(key); ok {
+				b.env = env
+				tests = append(tests, b.group(s.Tree.Root))
+			}
 		}
-		b.env = env
-		tests = append(tests, b.group(s.Tree.Root))
-	}
-	p := joined(tests, Or)
-	if l.Operator == NotIn {
-		return not(p)
-	}
-	return p
+		return joined(tests, Or)
+	})
 }
 
 func (l Broken) sql(*builder) string {
