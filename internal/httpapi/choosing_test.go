@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"packetboat/internal/bulk"
+	"packetboat/internal/contact"
+	"packetboat/internal/httpapi"
 	"packetboat/internal/id"
 	"packetboat/internal/job"
 	"packetboat/internal/savedfilter"
@@ -229,4 +232,18 @@ func TestSavedFilters(t *testing.T) {
 		s.must(204, "editor", "DELETE "+path, "")
 		s.must(404, "editor", "GET "+path, "")
 	})
+}
+
+// What a saved filter may show is what a contact is shown with.
+func TestColumnsAreTheFieldsOfAContact(t *testing.T) {
+	var shown []string
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[httpapi.Contact]()) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+			shown = append(shown, name)
+		}
+	}
+	slices.Sort(shown)
+	if names := slices.Sorted(slices.Values(contact.ColumnNames())); !slices.Equal(names, shown) {
+		t.Errorf("ColumnNames = %q\na contact shows  %q", names, shown)
+	}
 }
