@@ -30,6 +30,7 @@ func main() {
 	flag.StringVar(&o.only, "only", "", "run only what contains this, such as sqlite, requests, import or scale")
 	flag.StringVar(&o.operation, "operation", "", "measure only operations whose name contains this")
 	flag.StringVar(&o.admin, "admin", "", "address of the program's admin listener, to take profiles from")
+	flag.StringVar(&o.profiles, "profiles", "", "directory for a processor profile of each operation, taken from -admin")
 	flag.StringVar(&o.keep, "keep", "", "directory that keeps large databases for the next run")
 	flag.BoolVar(&o.plans, "plans", false, "print the plans of the statements, and measure nothing")
 	bare := flag.Bool("bare", false, "be the server that does nothing")
@@ -47,10 +48,10 @@ func main() {
 }
 
 type options struct {
-	program, postgres, only, operation, admin, keep string
-	conns, contacts, entries, rows                  int
-	span                                            time.Duration
-	plans                                           bool
+	program, postgres, only, operation, admin, profiles, keep string
+	conns, contacts, entries, rows                            int
+	span                                                      time.Duration
+	plans                                                     bool
 }
 
 func (o options) wants(database, part string) bool {

@@ -20,6 +20,7 @@ type load struct {
 // result is what came of a load.
 type result struct {
 	rate float64 // answers a second
+	span time.Duration
 	took []time.Duration
 	size int // bytes of an answer's body
 }
@@ -65,7 +66,8 @@ func press(ctx context.Context, address string, p pace, l load, extra string) (r
 	}
 	r := result{took: slices.Concat(took...), size: slices.Max(size)}
 	slices.Sort(r.took)
-	r.rate = float64(len(r.took)) / p.span.Seconds()
+	r.span = time.Since(begin) // until the last one was answered
+	r.rate = float64(len(r.took)) / r.span.Seconds()
 	return r, nil
 }
 
@@ -97,8 +99,8 @@ func pressOne(ctx context.Context, address string, l load, extra string, seed ui
 			return nil, 0, fmt.Errorf("%d %.300s to %.300s", status, c.body, b)
 		}
 		size = max(size, c.got)
-		if done := time.Now(); start.After(begin) && done.Before(end) {
-			took = append(took, done.Sub(start))
+		if start.After(begin) {
+			took = append(took, time.Since(start))
 		}
 	}
 }

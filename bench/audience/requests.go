@@ -53,12 +53,13 @@ func (s *site) measure(ctx context.Context, o options, l load, bare string) erro
 	if err != nil {
 		return err
 	}
+	profiled := o.profile(s.dialect+" "+l.name, p)
 	got, err := press(ctx, s.account.address, p, l, "")
 	if err != nil {
 		return err
 	}
 	after, err := s.Usage()
-	if err != nil {
+	if err := errors.Join(err, profiled()); err != nil {
 		return err
 	}
 	p.span = min(p.span, 2*time.Second)
@@ -70,7 +71,7 @@ func (s *site) measure(ctx context.Context, o options, l load, bare string) erro
 	if l.target > 0 {
 		target = strconv.FormatFloat(l.target, 'f', 0, 64)
 	}
-	share := o.span.Seconds() / (o.span + max(o.span/5, 200*time.Millisecond)).Seconds() // of the time that was counted
+	share := got.span.Seconds() / (got.span + p.warm).Seconds() // of the processor time, for what was counted
 	fmt.Printf("%-9s %-20s %8.0f %8.0f %6.2f %8s %7.2f %7.2f %7.2f %8.1f %8.0f\n", s.dialect, l.name, got.rate, limit.rate, got.rate/limit.rate, target,
 		ms(got.at(.5)), ms(got.at(.95)), ms(got.at(.99)),
 		(after.CPU-before.CPU).Seconds()*1e6*share/float64(len(got.took)), float64(after.PeakMemory)/(1<<20))
