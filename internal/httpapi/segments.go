@@ -153,7 +153,7 @@ type createSegmentRequest struct {
 	Body struct {
 		Name       string               `json:"name"`
 		Type       endpoint.Opt[string] `json:"type" nullable:"false" enum:"dynamic,static" doc:"dynamic when absent."`
-		Definition json.RawMessage      `json:"definition,omitempty" nullable:"true" doc:"Of dynamic segments: {logic, conditions}; a static list ignores it."`
+		Definition json.RawMessage      `json:"definition,omitempty" doc:"Of dynamic segments: {logic, conditions}; a static list ignores it."`
 		Tags       []string             `json:"tags,omitempty"`
 	}
 }

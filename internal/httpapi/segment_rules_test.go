@@ -1,0 +1,311 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"packetboat/internal/contact"
+	"packetboat/internal/id"
+	"packetboat/internal/segment"
+	"packetboat/internal/usage"
+)
+
+const germans = `{"logic": "ALL", "conditions": [{"field": "country", "operator": "is", "value": "de"}]}`
+
+// builtIn gives a tenant of these tests its built-in segments.
+func (s *people) builtIn(t *testing.T) {
+	t.Helper()
+	if err := segment.InstallAll(t.Context(), s.db, s.now); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// draft makes a broadcast and returns its id.
+func (s *people) draft(name, audience string) string {
+	s.t.Helper()
+	if audience != "" {
+		audience = ", " + audience
+	}
+	return s.must(201, "key", "POST /broadcasts", `{"name": "`+name+`", "email_type_key": "news", "content": {"subject": "Hi", "body_html": "<p>Hi</p>"}`+audience+`}`).str("id")
+}
+
+func TestDynamicSegments(t *testing.T) {
+	eachPeople(t, func(t *testing.T, s *people) {
+		for i, country := range []string{"DE", "DE", "FR"} {
+			s.must(201, "key", "POST /contacts", fmt.Sprintf(`{"email": "c%d@example.org", "country": "%s", "do_not_contact": %v}`, i, country, i == 1))
+		}
+		made := s.must(201, "key", "POST /segments", `{"name": "Germans", "definition": `+germans+`, "tags": ["x"]}`)
+		if made.str("segment_key") != "germans" || made.str("type") != "dynamic" || made.body["member_count"] != nil || made.body["id"] != nil || made.body["warnings"] != nil {
+			t.Errorf("created %s", made.text)
+		}
+		if got := made.body["definition"].(map[string]any); got["logic"] != "and" || !strings.Contains(fmt.Sprint(got), "equals") || !strings.Contains(fmt.Sprint(got), "DE") {
+			t.Errorf("the definition is %v, want it canonical", got)
+		}
+		read := s.must(200, "key", "GET /segments/germans", "")
+		if read.body["member_count"] != 1.0 || read.body["count"] != 1.0 || read.body["member_count_total"] != 2.0 || read.body["member_count_evaluated_at"] == nil || fmt.Sprint(read.body["warnings"]) != "[]" {
+			t.Errorf("the first read: %s", read.text)
+		}
+		person := s.must(200, "viewer", "GET /segments/germans", "")
+		if person.str("key") != "germans" || person.str("segment_key") != "germans" || !id.Valid(person.str("id")) {
+			t.Errorf("a person sees %s", person.text)
+		}
+		s.must(200, "key", "GET /segments/"+person.str("id"), "")
+		if members := s.must(200, "key", "GET /segments/germans/members?sort=email&dir=asc", ""); !slices.Equal(members.data("email"), []string{"c0@example.org", "c1@example.org"}) || members.data("member_added_at")[0] != "" {
+			t.Errorf("members %s", members.text)
+		}
+		first := s.must(200, "key", "GET /segments/germans/members?limit=1", "")
+		second := s.must(200, "key", "GET /segments/germans/members?limit=1&cursor="+first.str("next_cursor"), "")
+		if got := append(first.data("email"), second.data("email")...); !slices.Equal(got, []string{"c1@example.org", "c0@example.org"}) || second.body["has_more"] != false {
+			t.Errorf("pages of members: %v", got)
+		}
+		up := s.must(200, "editor", "PUT /segments/"+person.str("id"), `{"name": "French", "definition": {"logic": "or", "conditions": [{"field": "country", "operator": "equals", "value": "FR"}]}}`)
+		if up.body["member_count"] != 1.0 || up.body["member_count_total"] != 1.0 || up.str("name") != "French" || up.str("key") != "germans" {
+			t.Errorf("updated %s", up.text)
+		}
+		s.must(201, "key", "POST /contacts", `{"email": "c3@example.org", "country": "FR"}`)
+		if stale := s.must(200, "key", "GET /segments", ""); !strings.Contains(stale.text, `"member_count_total":1,`) {
+			t.Errorf("the list counts anew: %s", stale.text)
+		}
+		if n := s.must(200, "key", "POST /segments/germans/refresh-count", ""); n.body["member_count"] != 2.0 || n.body["member_count_total"] != 2.0 || n.str("segment_key") != "germans" {
+			t.Errorf("refreshed %s", n.text)
+		}
+		preview := s.must(200, "key segments:read", "POST /segments/preview", `{"definition": `+germans+`}`)
+		if preview.body["member_count"] != 1.0 || preview.body["member_count_total"] != 2.0 || len(preview.body["sample"].([]any)) != 2 {
+			t.Errorf("preview %s", preview.text)
+		}
+		for _, tt := range []struct{ what, body, code string }{
+			{"POST /segments/germans/members", `{"emails": ["c0@example.org"]}`, "NOT_STATIC"},
+			{"POST /segments/germans/members/remove", `{"emails": ["c0@example.org"]}`, "NOT_STATIC"},
+			{"DELETE /segments/germans/members/" + id.New[string](), ``, "NOT_STATIC"},
+			{"PUT /segments/germans", `{"definition": null}`, "MISSING_DEFINITION"},
+			{"PUT /segments/germans", `{"definition": 5}`, "INVALID_DEFINITION"},
+			{"PUT /segments/germans", `{"definition": {"logic": "and"}}`, "INVALID_DEFINITION"},
+			{"PUT /segments/germans", `{"definition": {"logic": "and", "conditions": [{"type": "segment", "operator": "in", "segment_keys": ["germans"]}]}}`, "SEGMENT_CYCLE"},
+			{"POST /segments/preview", `{}`, "MISSING_DEFINITION"},
+			{"POST /segments/preview", `{"definition": []}`, "INVALID_DEFINITION"},
+			{"POST /segments/preview", `{"definition": {"logic": "and", "conditions": [{"field": "shoe", "operator": "is_set"}]}}`, "INVALID_DEFINITION"},
+			{"POST /segments", `{"name": "x", "definition": {"logic": "and", "conditions": [` + strings.Repeat(`{"type":"x"},`, 70_000) + `{}]}}`, "INVALID_DEFINITION"},
+			{"POST /segments", `{"name": "x", "definition": ` + strings.Repeat(`[`, 9_000) + strings.Repeat(`]`, 9_000) + `}`, "INVALID_DEFINITION"},
+			{"POST /segments", `{"name": "x", "definition": {"logic": "and", "conditions": [` + strings.Repeat(`{"type":"x"},`, 100_000) + `{}]}}`, "PAYLOAD_TOO_LARGE"},
+			{"POST /segments", `{"name": "x", "definition": {"logic": "and", "conditions": [{"field": "city", "operator": "equals", "value": "a\u0000"}]}}`, "INVALID_DEFINITION"},
+			{"GET /t/other/api/segments/germans", ``, "NOT_FOUND"},
+			{"GET /t/other/api/segments/" + person.str("id") + "/members", ``, "NOT_FOUND"},
+			{"POST /t/other/api/segments/" + person.str("id") + "/refresh-count", ``, "NOT_FOUND"},
+			{"POST /t/other/api/segments", `{"name": "x", "definition": {"logic": "and", "conditions": [{"type": "segment", "operator": "in", "segment_keys": ["germans"]}]}}`, "INVALID_DEFINITION"},
+			{"POST /t/other/api/segments", `{"name": "x", "definition": {"logic": "and", "conditions": [{"type": "segment", "operator": "in", "segment_keys": ["` + person.str("id") + `"]}]}}`, "INVALID_DEFINITION"},
+		} {
+			if r := s.as("key", tt.what, tt.body); r.code != tt.code || len(r.text) > 100_000 {
+				t.Errorf("%s %.100s = %d %.500s, want %s", tt.what, tt.body, r.status, r.text, tt.code)
+			}
+		}
+		bad := s.as("key", "POST /segments", `{"name": "x", "definition": {"logic": "and", "conditions": [{"logic": "or", "conditions": [{"field": "country", "operator": "contains", "value": "D"}]}]}}`)
+		if details, _ := bad.body["error"].(map[string]any)["details"].(map[string]any); bad.code != "INVALID_DEFINITION" || !strings.HasPrefix(fmt.Sprint(details["path"]), "definition.conditions[0].conditions[0]") {
+			t.Errorf("a bad leaf: %s", bad.text)
+		}
+	})
+}
+
+// Which scopes an operation asks for depends on the type of what it is about,
+// whatever else the key may do.
+func TestScopesOfSegmentsByType(t *testing.T) {
+	eachPeople(t, func(t *testing.T, s *people) {
+		s.must(201, "key", "POST /segments", `{"name": "List", "type": "static"}`)
+		s.must(201, "key", "POST /segments", `{"name": "Rule", "definition": `+germans+`}`)
+		b := s.draft("Spring", `"include_segment_keys": ["list"]`)
+		type operation struct{ what, body string }
+		asks := map[operation][]string{
+			{"GET /segments/list", ``}:                                                                 {"lists:read"},
+			{"GET /segments/rule", ``}:                                                                 {"segments:read"},
+			{"POST /segments/list/refresh-count", ``}:                                                  {"lists:read"},
+			{"POST /segments/rule/refresh-count", ``}:                                                  {"segments:read"},
+			{"GET /segments/list/members", ``}:                                                         {"lists:read", "contacts:read"},
+			{"GET /segments/rule/members", ``}:                                                         {"segments:read", "contacts:read"},
+			{"POST /segments", `{"name": "x", "type": "static"}`}:                                      {"lists:write"},
+			{"POST /segments", `{"name": "x", "definition": ` + germans + `}`}:                         {"segments:write"},
+			{"PUT /segments/list", `{"tags": ["a"]}`}:                                                  {"lists:write"},
+			{"PUT /segments/rule", `{"tags": ["a"]}`}:                                                  {"segments:write"},
+			{"POST /segments/list/members", `{"emails": ["a@example.org"]}`}:                           {"lists:write"},
+			{"POST /segments/rule/members", `{"emails": ["a@example.org"]}`}:                           {"segments:write"},
+			{"DELETE /segments/rule/members/" + b, ``}:                                                 {"segments:write"},
+			{"POST /segments/preview", `{"definition": ` + germans + `}`}:                              {"segments:read"},
+			{"POST /segments/from-broadcast", `{"broadcast_id": "` + b + `", "criterion": "openers"}`}: {"segments:write"},
+		}
+		scopes := []string{"lists:read", "lists:write", "segments:read", "segments:write", "contacts:read"}
+		for set := range 1 << len(scopes) {
+			var has []string
+			for i, scope := range scopes {
+				if set&(1<<i) != 0 {
+					has = append(has, scope)
+				}
+			}
+			if len(has) == 0 {
+				has = []string{"forms:read"}
+			}
+			who := "key " + strings.Join(has, " ")
+			for op, needs := range asks {
+				may := !slices.ContainsFunc(needs, func(n string) bool { return !slices.Contains(has, n) })
+				if r := s.as(who, op.what, op.body); (r.code != "INSUFFICIENT_SCOPE") != may {
+					t.Errorf("%s: %s %s = %d %s, want it allowed: %v", who, op.what, op.body, r.status, r.text, may)
+				}
+			}
+			r := s.as(who, "GET /segments", "")
+			var sees []string
+			if r.status == 200 {
+				sees = slices.Compact(slices.Sorted(slices.Values(r.data("type"))))
+			}
+			var want []string
+			if slices.Contains(has, "segments:read") {
+				want = append(want, "dynamic")
+			}
+			if slices.Contains(has, "lists:read") {
+				want = append(want, "static")
+			}
+			if !slices.Equal(sees, want) || (r.status == 200) != (len(want) > 0) {
+				t.Errorf("%s: the list = %d, with %v; want %v", who, r.status, sees, want)
+			}
+		}
+		for _, op := range []string{"PUT /segments/list", "DELETE /segments/rule", "POST /segments/preview", "POST /segments/from-broadcast"} {
+			if r := s.as("viewer", op, `{}`); r.code != "FORBIDDEN" {
+				t.Errorf("a viewer: %s = %d %s", op, r.status, r.text)
+			}
+		}
+	})
+}
+
+func TestBuiltInSegmentsAreListedFirstAndLocked(t *testing.T) {
+	eachPeople(t, func(t *testing.T, s *people) {
+		s.builtIn(t)
+		s.must(201, "key", "POST /segments", `{"name": "AAA", "type": "static"}`)
+		list := s.must(200, "key", "GET /segments", "")
+		if keys := list.data("system_key"); len(keys) != 8 || keys[7] != "" || slices.Contains(keys[:7], "") {
+			t.Errorf("listed %v, want the seven built in and then the other", list.data("segment_key"))
+		}
+		for _, what := range []string{"PUT /segments/sunset_candidates", "DELETE /segments/all_sendable"} {
+			if r := s.as("key", what, `{"name": "x"}`); r.status != 409 || r.code != "SYSTEM_SEGMENT_LOCKED" {
+				t.Errorf("%s = %d %s", what, r.status, r.text)
+			}
+		}
+		s.must(201, "key", "POST /contacts", `{"email": "ann@example.org"}`)
+		one := s.must(200, "key", "GET /segments/all_sendable", "")
+		if one.body["member_count"] != 1.0 || one.str("system_key") != "all_sendable" || one.body["definition"] == nil {
+			t.Errorf("all_sendable: %s", one.text)
+		}
+		for _, key := range list.data("system_key")[:7] {
+			s.must(200, "key", "GET /segments/"+key+"/members", "")
+			s.must(200, "key", "POST /segments/"+key+"/refresh-count", "")
+		}
+		s.must(201, "key", "POST /segments", `{"name": "Fresh", "definition": {"logic": "and", "conditions": [{"type": "segment", "operator": "in", "segment_keys": ["new_contacts_30_days"]}]}}`)
+		if r := s.must(200, "key", "GET /segments/fresh", ""); r.body["member_count"] != 1.0 {
+			t.Errorf("built on a built-in one: %s", r.text)
+		}
+		if r := s.must(201, "key", "POST /segments", `{"name": "All sendable", "type": "static"}`); r.str("segment_key") != "all_sendable_2" {
+			t.Errorf("a list of that name: %s", r.text)
+		}
+	})
+}
+
+func TestWhatASegmentIsUsedBy(t *testing.T) {
+	eachPeople(t, func(t *testing.T, s *people) {
+		s.must(201, "key", "POST /segments", `{"name": "VIP", "type": "static"}`)
+		s.must(201, "key", "POST /segments", `{"name": "Best", "definition": {"logic": "and", "conditions": [{"type": "list", "operator": "in", "segment_keys": ["vip"]}]}}`)
+		b := s.draft("Spring", `"include_segment_keys": ["best"], "exclude_segment_keys": ["vip"]`)
+		r := s.as("key", "DELETE /segments/vip", "")
+		details, _ := r.body["error"].(map[string]any)["details"].(map[string]any)
+		got, _ := details["usage"].(map[string]any)
+		if r.status != 409 || r.code != "SEGMENT_IN_USE" || fmt.Sprint(got["segments"]) != "[map[name:Best segment_key:best]]" ||
+			fmt.Sprint(got["broadcasts"]) != "[map[id:"+b+" name:Spring status:draft]]" || fmt.Sprint(got["sequences"], got["automations"], got["forms"]) != "[] [] []" {
+			t.Errorf("in use: %d %s", r.status, r.text)
+		}
+		s.must(204, "key", "DELETE /broadcasts/"+b, "")
+		s.must(204, "key", "DELETE /segments/best", "")
+		s.must(204, "key", "DELETE /segments/vip", "")
+	})
+}
+
+// What a definition speaks of may go away by force; then the leaf finds nobody,
+// and whoever reads the segment is told.
+func TestBrokenReferencesAreTold(t *testing.T) {
+	eachPeople(t, func(t *testing.T, s *people) {
+		f := s.must(201, "admin", "POST /settings/custom-fields", `{"name": "Plan", "field_type": "string"}`).str("id")
+		s.must(201, "key", "POST /contacts", `{"email": "ann@example.org", "custom_fields": {"plan": "pro"}}`)
+		s.must(201, "key", "POST /segments", `{"name": "Pros", "definition": {"logic": "and", "conditions": [{"field": "custom_fields.plan", "operator": "equals", "value": "pro"}]}}`)
+		s.must(201, "key", "POST /segments", `{"name": "Others", "definition": {"logic": "and", "conditions": [{"field": "custom_fields.plan", "operator": "not_equals", "value": "pro"}]}}`)
+		if r := s.must(200, "key", "GET /segments/pros", ""); r.body["count"] != 1.0 {
+			t.Errorf("before: %s", r.text)
+		}
+		if r := s.as("admin", "DELETE /settings/custom-fields/"+f, ""); r.code != "FIELD_IN_USE" || !strings.Contains(r.text, `"segments":2`) {
+			t.Errorf("the field is used: %d %s", r.status, r.text)
+		}
+		if err := contact.DeleteField(t.Context(), s.db, s.acme, id.Field(f), usage.Finders{}, s.now); err != nil {
+			t.Fatal(err)
+		}
+		for key, want := range map[string]float64{"pros": 0, "others": 1} {
+			s.must(200, "key", "POST /segments/"+key+"/refresh-count", "")
+			r := s.must(200, "key", "GET /segments/"+key, "")
+			w, _ := r.body["warnings"].([]any)
+			if r.body["count"] != want || len(w) != 1 || !strings.Contains(fmt.Sprint(w[0]), "UNKNOWN_FIELD") {
+				t.Errorf("after, %s: %s; want %v and a warning", key, r.text, want)
+			}
+		}
+		if r := s.must(200, "key", "GET /segments", ""); r.data("warnings")[0] != "" {
+			t.Errorf("the list tells warnings: %s", r.text)
+		}
+	})
+}
+
+func TestSegmentsFromABroadcast(t *testing.T) {
+	eachPeople(t, func(t *testing.T, s *people) {
+		s.must(201, "key", "POST /segments", `{"name": "VIP", "type": "static"}`)
+		s.must(201, "key", "POST /contacts", `{"email": "ann@example.org"}`)
+		s.must(200, "key", "POST /segments/vip/members", `{"emails": ["ann@example.org"]}`)
+		b := s.draft("Spring", `"include_segment_keys": ["vip"]`)
+		bare := s.draft("Bare", ``)
+		for _, c := range []string{"engagers", "openers", "non_openers", "clickers", "non_clickers", "bouncers", "complainers", "unsubscribers", "not_received"} {
+			r := s.must(201, "key", "POST /segments/from-broadcast", `{"broadcast_id": "`+b+`", "criterion": "`+c+`"}`)
+			if r.str("name") != "Spring - "+c || r.str("type") != "dynamic" || r.body["id"] != nil {
+				t.Errorf("%s: %s", c, r.text)
+			}
+			got := s.must(200, "key", "GET /segments/"+r.str("segment_key"), "")
+			if want := map[bool]float64{true: 1, false: 0}[c == "not_received"]; got.body["count"] != want {
+				t.Errorf("%s: %s, want %v", c, got.text, want)
+			}
+		}
+		if r := s.must(201, "editor", "POST /segments/from-broadcast", `{"broadcast_id": "`+b+`", "criterion": "openers", "name": "Mine"}`); r.str("name") != "Mine" || !id.Valid(r.str("id")) {
+			t.Errorf("named: %s", r.text)
+		}
+		for _, tt := range []struct{ body, code string }{
+			{`{"broadcast_id": "` + b + `"}`, "INVALID_CRITERION"},
+			{`{"broadcast_id": "` + b + `", "criterion": 5}`, "INVALID_CRITERION"},
+			{`{"broadcast_id": "` + b + `", "criterion": "fans"}`, "INVALID_CRITERION"},
+			{`{"broadcast_id": "` + bare + `", "criterion": "not_received"}`, "INVALID_CRITERION"},
+			{`{"broadcast_id": "` + b + `", "criterion": "openers", "name": ""}`, "INVALID_INPUT"},
+			{`{"criterion": "openers"}`, "INVALID_INPUT"},
+			{`{"broadcast_id": "x", "criterion": "openers"}`, "NOT_FOUND"},
+			{`{"broadcast_id": "` + id.New[string]() + `", "criterion": "openers"}`, "NOT_FOUND"},
+		} {
+			if r := s.as("key", "POST /segments/from-broadcast", tt.body); r.code != tt.code {
+				t.Errorf("%s = %d %s, want %s", tt.body, r.status, r.text, tt.code)
+			}
+		}
+		if r := s.as("key", "POST /t/other/api/segments/from-broadcast", `{"broadcast_id": "`+b+`", "criterion": "openers"}`); r.code != "NOT_FOUND" {
+			t.Errorf("another tenant's: %d %s", r.status, r.text)
+		}
+	})
+}
+
+// A broadcast to segments says whether anybody is in them.
+func TestABroadcastToARuleKnowsWhetherItIsEmpty(t *testing.T) {
+	eachPeople(t, func(t *testing.T, s *people) {
+		s.must(201, "key", "POST /segments", `{"name": "Germans", "definition": `+germans+`}`)
+		b := s.draft("Spring", `"include_segment_keys": ["germans"]`)
+		if r := s.must(200, "key", "GET /broadcasts/"+b, ""); !strings.Contains(r.text, "EMPTY_AUDIENCE") {
+			t.Errorf("nobody is in it, but %s", r.text)
+		}
+		s.must(201, "key", "POST /contacts", `{"email": "ann@example.org", "country": "DE"}`)
+		if r := s.must(200, "key", "GET /broadcasts/"+b, ""); strings.Contains(r.text, "EMPTY_AUDIENCE") {
+			t.Errorf("somebody is in it, but %s", r.text)
+		}
+	})
+}
