@@ -20,6 +20,7 @@ import (
 	"packetboat/internal/mailbox"
 	"packetboat/internal/outbox"
 	"packetboat/internal/public"
+	"packetboat/internal/savedfilter"
 	"packetboat/internal/segment"
 	"packetboat/internal/sender"
 	"packetboat/internal/sqldb"
@@ -88,7 +89,7 @@ func (s *Server) assemble(ctx context.Context, registry prometheus.Registerer) (
 		out.loops = append(out.loops, s.recipients(mux, t))
 	}
 	if s.has(RoleWorker) {
-		out.loops = append(out.loops, s.engines(registry, t)...)
+		out.loops = append(out.loops, s.engines(registry, api, t)...)
 	}
 	return out, nil
 }
@@ -112,8 +113,9 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 	})
 	api := &httpapi.API{
 		DB: db, Box: s.Store.Box, Now: t.now, BaseURL: s.Config.BaseURL, Log: log, AllowPrivateRelays: t.private,
-		Door: s.door(t.limiter), Saver: contact.NewSaver(db, sender.ContactRules, t.now), Usage: usage.Finders{broadcast.Finder()},
-		Tester: &deliver.Tester{DB: db, Box: s.Store.Box, Now: t.now, AllowPrivate: t.private}, Holdings: holdings(),
+		Door: s.door(t.limiter), Saver: contact.NewSaver(db, sender.ContactRules, t.now), Usage: usage.Finders{broadcast.Finder(), segment.Finder(), savedfilter.Finder()},
+		Providers: &contact.Providers{DB: db, Now: t.now},
+		Tester:    &deliver.Tester{DB: db, Box: s.Store.Box, Now: t.now, AllowPrivate: t.private}, Holdings: holdings(),
 	}
 	api.Register(router)
 	return api, router

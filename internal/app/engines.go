@@ -10,30 +10,40 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"packetboat/internal/broadcast"
+	"packetboat/internal/bulk"
 	"packetboat/internal/contact"
 	"packetboat/internal/engine/classify"
 	"packetboat/internal/engine/deliver"
 	"packetboat/internal/engine/dispatch"
+	"packetboat/internal/httpapi"
 	"packetboat/internal/id"
+	"packetboat/internal/job"
 	"packetboat/internal/journal"
+	"packetboat/internal/mail/mx"
 	"packetboat/internal/mailbox"
 	"packetboat/internal/outbox"
+	"packetboat/internal/rule"
+	"packetboat/internal/score"
+	"packetboat/internal/segment"
 	"packetboat/internal/suppression"
+	"packetboat/internal/transfer"
 )
 
 // followers react to the journal, in this order.
-func followers() []journal.Follower {
+func followers(now func() time.Time) []journal.Follower {
 	return []journal.Follower{
 		contact.Follower(),
 		suppression.Follower(),
 		outbox.Follower(),
+		score.Follower(rule.ScoringFilters, now),
+		contact.DomainFollower(now),
 	}
 }
 
 // wakes are the signals by which the engines hear of work at once.
-type wakes struct{ dispatch, deliver, journal signal }
+type wakes struct{ dispatch, deliver, journal, job signal }
 
-func newWakes() wakes { return wakes{newSignal(), newSignal(), newSignal()} }
+func newWakes() wakes { return wakes{newSignal(), newSignal(), newSignal(), newSignal()} }
 
 // after wakes every engine after a request that may have given it work.
 func (w wakes) after(next http.Handler) http.Handler {
@@ -43,14 +53,15 @@ func (w wakes) after(next http.Handler) http.Handler {
 			w.dispatch.notify()
 			w.deliver.notify()
 			w.journal.notify()
+			w.job.notify()
 		}
 	})
 }
 
 // engines are the loops of a worker.
-func (s *Server) engines(registry prometheus.Registerer, t tools) []loop {
+func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t tools) []loop {
 	db := s.Store.DB
-	followed := &journal.Engine{DB: db, Followers: followers(), Log: s.Log.With("engine", "journal"), Wake: t.wakes.journal}
+	followed := &journal.Engine{DB: db, Followers: followers(t.now), Log: s.Log.With("engine", "journal"), Wake: t.wakes.journal}
 	dispatcher := &dispatch.Engine{
 		DB: db, Owner: id.New[string](), Now: t.now, Log: s.Log.With("engine", "dispatch"),
 		Wake: t.wakes.dispatch, Ready: t.wakes.deliver.notify,
@@ -62,12 +73,32 @@ func (s *Server) engines(registry prometheus.Registerer, t tools) []loop {
 	}
 	classifier := &classify.Engine{DB: db, Log: s.Log.With("engine", "classify"), Now: t.now, Live: s.live}
 	upkeep := &contact.Upkeep{DB: db, Log: s.Log.With("engine", "contacts"), Now: t.now}
+	resolution := &contact.Resolution{
+		DB: db, Resolver: mx.NewResolver(s.Config.DNSResolver), Log: s.Log.With("engine", "domains"), Now: t.now,
+	}
+	fading := &score.Decay{DB: db, Log: s.Log.With("engine", "scores"), Now: t.now}
+	counting := &segment.Refresher{
+		DB: db, Log: s.Log.With("engine", "segments"), Now: t.now,
+		InUse: func(ctx context.Context) ([]segment.Used, error) { return broadcast.Segments(ctx, db) },
+	}
+	jobs := &job.Engine{
+		DB: db, Owner: id.New[string](), Now: t.now, Log: s.Log.With("engine", "jobs"), Wake: t.wakes.job, Alone: alone(db),
+		Runners: map[job.Kind]job.Runner{
+			job.Import: transfer.Import,
+			job.Export: transfer.Exporter{Encode: api.EncodeContacts}.Run,
+			job.Bulk:   bulk.Doer{Sequences: api.Sequences, Holdings: api.Holdings}.Run,
+		},
+	}
 	return []loop{
 		{"journal", followed.Run},
 		{"dispatch", dispatcher.Run},
 		{"deliver", deliverer.Run},
 		{"classify", classifier.Run},
 		{"contacts", upkeep.Run},
+		{"domains", resolution.Run},
+		{"scores", fading.Run},
+		{"segments", counting.Run},
+		{"jobs", jobs.Run},
 		s.every("prune mailboxes", 10*time.Minute, func(ctx context.Context) error {
 			for {
 				if more, err := mailbox.Prune(ctx, db, t.now()); err != nil || !more {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"packetboat/internal/secret"
+	"packetboat/internal/segment"
 	"packetboat/internal/sqldb"
 )
 
@@ -37,6 +39,9 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	if err := sameKey(ctx, db, box); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	if err := segment.InstallAll(ctx, db, time.Now()); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return &Store{DB: db, Box: box}, nil

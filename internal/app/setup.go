@@ -2,6 +2,7 @@ package app
 
 import (
 	"packetboat/internal/contact"
+	"packetboat/internal/segment"
 	"packetboat/internal/sender"
 	"packetboat/internal/tenant"
 )
@@ -11,5 +12,6 @@ func TenantSetup() []tenant.Setup {
 	return []tenant.Setup{
 		contact.FirstStages,
 		sender.Newsletter,
+		segment.BuiltIn,
 	}
 }

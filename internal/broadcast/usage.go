@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"packetboat/internal/id"
+	"packetboat/internal/segment"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/usage"
 )
@@ -74,4 +75,28 @@ func routesInUse(ctx context.Context, db *sqldb.DB, b Broadcast) ([]Route, error
 		return f.Routes(b), err
 	}
 	return nil, nil
+}
+
+// Segments returns the lists and segments that unfinished broadcasts of all
+// tenants go to or leave out.
+func Segments(ctx context.Context, db *sqldb.DB) ([]segment.Used, error) {
+	rows, err := db.Query(ctx, `
+		SELECT `+withoutBodies+` FROM broadcast
+		WHERE status IN ('draft', 'scheduled', 'sending', 'paused') /* all tenants: their segments are counted in the background */`)
+	list, err := sqldb.Collect(rows, err, scan)
+	if err != nil {
+		return nil, fmt.Errorf("find the segments of broadcasts: %w", err)
+	}
+	seen := map[segment.Used]bool{}
+	var used []segment.Used
+	for _, b := range list {
+		for _, s := range slices.Concat(b.Include, b.Exclude) {
+			u := segment.Used{Tenant: b.Tenant, Segment: s}
+			if !seen[u] {
+				seen[u] = true
+				used = append(used, u)
+			}
+		}
+	}
+	return used, nil
 }
