@@ -224,28 +224,36 @@ func (b *builder) day(t target, op Operator, v Value) string {
 	return b.known(t, x, b.within(x, days(op, v, b.env), func(at time.Time) any { return dayText(at) })+" AND "+x+" <> ''")
 }
 
-// moment tests a field that holds moments: microseconds in a column, a text of
-// UTC with milliseconds in a custom field.
+// moment tests a field that holds moments: microseconds in a column, a number in
+// a touch, a text of UTC with milliseconds in a custom field.
 func (b *builder) moment(t target, op Operator, v Value) string {
-	x, encode := t.column(), func(at time.Time) any { return sqldb.Micros(at) }
 	switch t.place {
 	case ofCustom:
-		x, encode = b.db.Bytewise(b.string(t)), func(at time.Time) any { return momentText(at) }
-	case ofTouch: // a number in JSON
-		x, encode = b.db.JSONNumber("a.touch", t.name), func(at time.Time) any { return float64(sqldb.Micros(at)) }
+		return ranges(b, t, b.db.Bytewise(b.string(t)), "TEXT", op, v, momentText)
+	case ofTouch:
+		return ranges(b, t, b.db.JSONNumber("a.touch", t.name), "DOUBLE PRECISION", op, v, func(at time.Time) float64 { return float64(sqldb.Micros(at)) })
 	}
+	return ranges(b, t, t.column(), "BIGINT", op, v, sqldb.Micros)
+}
+
+// ranges tests an expression of a type that encode writes times as.
+func ranges[T int64 | float64 | string](b *builder, t target, x, typ string, op Operator, v Value, encode func(time.Time) T) string {
 	if op == IsSet {
 		return x + " IS NOT NULL"
 	}
-	list := intervals(op, v, b.env)
+	return b.known(t, x, inAny(b, x, typ, intervals(op, v, b.env), encode))
+}
+
+// inAny tests whether an expression lies in one interval of several.
+func inAny[T int64 | float64 | string](b *builder, x, typ string, list []interval, encode func(time.Time) T) string {
 	if len(list) == 1 {
-		return b.known(t, x, b.within(x, list[0], encode))
+		return b.within(x, list[0], func(at time.Time) any { return encode(at) })
 	}
-	tests := make([]string, len(list))
-	for i := range list {
-		tests[i] = b.within("y.v", list[i], encode)
+	bounds := make([]T, 0, 2*len(list)) // of anniversaries, which have both
+	for _, i := range list {
+		bounds = append(bounds, encode(i.from), encode(i.to))
 	}
-	return "EXISTS (SELECT 1 FROM (SELECT " + x + " AS v LIMIT 1) AS y WHERE " + joined(tests, Or) + ")"
+	return b.db.InRanges(x, b.place(sqldb.Bounds(b.db, bounds)), typ)
 }
 
 // within tests whether an expression lies in an interval.

@@ -159,10 +159,7 @@ func (q inquiry) timesSQL(b *builder) string {
 	if q.season != nil {
 		or = append(or, q.season.within(b, day)+" AND v.day IS NOT NULL")
 	}
-	for _, i := range q.moments {
-		or = append(or, b.within("v.moment", i, func(t time.Time) any { return sqldb.Micros(t) })+" AND v.moment IS NOT NULL")
-	}
-	return joined(or, Or)
+	return joined(append(or, inAny(b, "v.moment", "BIGINT", q.moments, sqldb.Micros)+" AND v.moment IS NOT NULL"), Or)
 }
 
 // within tests an expression that holds a day as text.

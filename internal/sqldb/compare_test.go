@@ -56,3 +56,33 @@ func TestValuesOfJSONAndTexts(t *testing.T) {
 		}
 	})
 }
+
+func TestRanges(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		for _, tt := range []struct {
+			value string // SQL
+			typ   string
+			in    any
+			want  any
+		}{
+			{"CAST(9 AS BIGINT)", "BIGINT", sqldb.Bounds(db, []int64{10, 20, 20, 30, 40, 50}), "no"},
+			{"CAST(10 AS BIGINT)", "BIGINT", sqldb.Bounds(db, []int64{10, 20, 20, 30, 40, 50}), "yes"},
+			{"CAST(20 AS BIGINT)", "BIGINT", sqldb.Bounds(db, []int64{10, 20, 20, 30, 40, 50}), "yes"},
+			{"CAST(30 AS BIGINT)", "BIGINT", sqldb.Bounds(db, []int64{10, 20, 20, 30, 40, 50}), "no"},
+			{"CAST(50 AS BIGINT)", "BIGINT", sqldb.Bounds(db, []int64{10, 20, 20, 30, 40, 50}), "no"},
+			{"CAST(NULL AS BIGINT)", "BIGINT", sqldb.Bounds(db, []int64{10, 20}), nil},
+			{"CAST(1795262400000000 AS BIGINT)", "BIGINT", sqldb.Bounds(db, []int64{1795262400000000, 1795262400000001}), "yes"},
+			{"CAST(1.5 AS DOUBLE PRECISION)", "DOUBLE PRECISION", sqldb.Bounds(db, []float64{1.5, 2}), "yes"},
+			{db.Bytewise("CAST('b' AS TEXT)"), "TEXT", sqldb.Bounds(db, []string{"a", "b", "c", "d"}), "no"},
+			{db.Bytewise("CAST('a-z' AS TEXT)"), "TEXT", sqldb.Bounds(db, []string{"a", "b", "c", "d"}), "yes"},
+			{"CAST(1 AS BIGINT)", "BIGINT", sqldb.Bounds(db, []int64{}), "no"},
+		} {
+			var got any
+			err := db.QueryRow(t.Context(), `SELECT CASE WHEN `+db.InRanges(tt.value, 1, tt.typ)+` THEN 'yes' WHEN NOT (`+db.InRanges(tt.value, 1, tt.typ)+`) THEN 'no' END`, tt.in).Scan(&got)
+			if err != nil || got != tt.want {
+				t.Errorf("%s in %v: %v, %v; want %v", tt.value, tt.in, got, err, tt.want)
+			}
+		}
+	})
+}

@@ -81,6 +81,9 @@ func functions(c *sqlite3.Conn) error {
 	if err := translate(c); err != nil {
 		return err
 	}
+	if err := inRanges(c); err != nil {
+		return err
+	}
 	return c.CreateFunction("json_contains", 2, sqlite3.DETERMINISTIC, func(ctx sqlite3.Context, arg ...sqlite3.Value) {
 		var have, want any
 		if json.Unmarshal(arg[0].RawText(), &have) != nil || json.Unmarshal(arg[1].RawText(), &want) != nil {
