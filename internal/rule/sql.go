@@ -36,7 +36,7 @@ func (t Tree) Condition(db *sqldb.DB, env Env) (contact.Condition, error) {
 	return contact.Condition{
 		Text: func(arg func(value any) string) string {
 			b := builder{db: db, env: env, arg: arg}
-			return b.group(t.Root)
+			return b.group(t.Root) + sqldb.PlannedAnew
 		},
 		Activity: trial.activity,
 	}, nil

@@ -63,10 +63,10 @@ func (db *DB) Query(ctx context.Context, text string, args ...any) (*Rows, error
 	}
 	switch {
 	case db.writer == nil && db.tx == nil:
-		rows, err := db.pool.QueryContext(ctx, text, args...)
+		rows, err := db.pool.QueryContext(ctx, text, mode(text, args)...)
 		return wrap(rows, nil, err)
 	case db.writer == nil:
-		rows, err := db.tx.pg.QueryContext(ctx, text, args...)
+		rows, err := db.tx.pg.QueryContext(ctx, text, mode(text, args)...)
 		return wrap(rows, nil, err)
 	}
 	t := translated(text)
