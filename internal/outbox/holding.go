@@ -94,7 +94,7 @@ func erase(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []contact
 		ids[i] = p.ID
 	}
 	_, err := tx.Exec(ctx, `
-		UPDATE outbox SET email = contact_id || '@`+contact.AnonymousDomain+`', error = NULL
-		WHERE tenant_id = $1 AND contact_id`+tx.In(2), tenant, sqldb.List(tx, ids))
+		UPDATE outbox SET email = contact_id || '@' || CAST($3 AS TEXT), error = NULL
+		WHERE tenant_id = $1 AND contact_id`+tx.In(2), tenant, sqldb.List(tx, ids), contact.AnonymousDomain)
 	return err
 }

@@ -12,11 +12,12 @@ import (
 )
 
 // Finder answers which saved filters need a custom field, to choose by or to
-// show, and which need a list or a segment.
+// show. A list or segment may be deleted all the same: it is in use only by what
+// would send or count otherwise (spec 4.8), and the filter says what it misses.
 func Finder() usage.Finder { return usage.Func(holders) }
 
 func holders(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subject) (usage.Holders, error) {
-	if s.Kind != usage.Field && s.Kind != usage.Segment {
+	if s.Kind != usage.Field {
 		return nil, nil
 	}
 	list, err := all(ctx, db, tenant)
@@ -25,12 +26,11 @@ func holders(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subjec
 	}
 	schema, err := segment.Schema(ctx, db, tenant)
 	if err != nil {
-		return nil, fmt.Errorf("find saved filters that use a %s: %w", s.Kind, err)
+		return nil, fmt.Errorf("find saved filters that use a custom field: %w", err)
 	}
 	found := []usage.Holder{}
 	for _, f := range list {
-		shown := s.Kind == usage.Field && slices.Contains(f.Columns, customField+s.Key)
-		if shown || segment.Uses(f.Filters, schema, s) || segment.Uses(f.Definition, schema, s) {
+		if slices.Contains(f.Columns, customField+s.Key) || segment.Uses(f.Filters, schema, s) || segment.Uses(f.Definition, schema, s) {
 			found = append(found, usage.Holder{ID: string(f.ID), Name: f.Name})
 		}
 	}
