@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"packetboat/internal/contact"
@@ -109,33 +110,76 @@ func (a *Audience) dynamic(ctx context.Context, db *sqldb.DB) (bool, error) {
 	return false, nil
 }
 
-// find evaluates the whole audience in one statement.
+// find evaluates the whole audience in one statement. Each rule is rendered by
+// itself: how large it may be does not hang on its neighbours.
 func (a *Audience) find(ctx context.Context, db *sqldb.DB, after id.Contact, limit int, now time.Time) ([]id.Contact, error) {
 	env, err := Env(ctx, db, a.Tenant, now)
 	if err != nil {
 		return nil, err
 	}
-	in := a.kinds.leaves(a.Include, rule.In)
-	if len(in) == 0 {
-		return []id.Contact{}, nil
+	in, err := a.conditions(db, env, a.Include)
+	if err != nil || len(in) == 0 {
+		return []id.Contact{}, err
 	}
-	for i, leaf := range in {
-		if found, ok := leaf.(rule.InSegment); ok {
-			in[i] = all(
-				rule.Field{Name: "global_status", Operator: rule.NotEquals, Value: rule.Value{Texts: []string{string(contact.Pending)}}},
-				rule.Field{Name: "anonymized_at", Operator: rule.IsNotSet},
-				found,
-			).Root
-		}
-	}
-	tree := all(rule.Group{Logic: rule.Or, Conditions: in})
-	tree.Root.Conditions = append(tree.Root.Conditions, a.kinds.leaves(a.Exclude, rule.NotIn)...)
-	c, err := tree.Condition(db, env)
+	out, err := a.conditions(db, env, a.Exclude)
 	if err != nil {
-		return nil, fmt.Errorf("render an audience: %w", err)
+		return nil, err
 	}
-	q := contact.Selector{Statuses: contact.Statuses(), Where: []contact.Condition{c}}
+	q := contact.Selector{Statuses: contact.Statuses(), Where: []contact.Condition{anyOf(in, "")}}
+	if len(out) > 0 {
+		q.Where = append(q.Where, anyOf(out, "NOT "))
+	}
 	return contact.Matching(ctx, db, a.Tenant, q, after, limit)
+}
+
+// conditions returns what each rule among the segments asks of contacts, and
+// what the lists do together. What does not exist any more asks nothing.
+func (a *Audience) conditions(db *sqldb.DB, env rule.Env, segments []id.Segment) ([]contact.Condition, error) {
+	var conditions []contact.Condition
+	var lists []string
+	for _, s := range segments {
+		k, ok := a.kinds[s]
+		if ok && k.Type == Static {
+			lists = append(lists, k.Key)
+			continue
+		}
+		r, ok := env.Segments(string(s))
+		if !ok {
+			continue
+		}
+		found, err := matching(db, env, r.Tree, nil)
+		if err != nil {
+			return nil, err
+		}
+		conditions = append(conditions, allOf(found))
+	}
+	if len(lists) > 0 {
+		c, err := all(rule.List{Keys: lists, Operator: rule.In}).Condition(db, env)
+		if err != nil {
+			return nil, fmt.Errorf("render lists: %w", err)
+		}
+		conditions = append(conditions, c)
+	}
+	return conditions, nil
+}
+
+func allOf(list []contact.Condition) contact.Condition { return joined(list, "", " AND ") }
+
+// anyOf returns the condition that one of a list holds or, with NOT before it,
+// that none does.
+func anyOf(list []contact.Condition, not string) contact.Condition { return joined(list, not, " OR ") }
+
+func joined(list []contact.Condition, not, logic string) contact.Condition {
+	return contact.Condition{
+		Activity: slices.ContainsFunc(list, func(c contact.Condition) bool { return c.Activity }),
+		Text: func(arg func(any) string) string {
+			texts := make([]string, len(list))
+			for i, c := range list {
+				texts[i] = "(" + c.Text(arg) + ")"
+			}
+			return not + "(" + strings.Join(texts, logic) + ")"
+		},
+	}
 }
 
 // walk reads an audience of lists: the database never sorts a whole one.

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -398,7 +396,7 @@ func TestBuiltInSegments(t *testing.T) {
 		if want := []string{"all_sendable", "engaged_30_days", "engaged_90_days", "never_engaged", "new_contacts_30_days", "soft_bouncing", "sunset_candidates"}; !slices.Equal(keys, want) {
 			t.Errorf("built in: %v", keys)
 		}
-		ann := o.person("ann@example.org", contact.Change{})
+		o.person("ann@example.org", contact.Change{})
 		o.person("bob@example.org", contact.Change{DoNotContact: new(true)})
 		want := map[string][2]int{"all_sendable": {1, 1}, "new_contacts_30_days": {1, 2}}
 		for _, s := range all {
@@ -415,7 +413,6 @@ func TestBuiltInSegments(t *testing.T) {
 		if all, err := segment.List(t.Context(), o.db, old.ID, segment.Filter{}); err != nil || len(all) != 7 {
 			t.Errorf("the old tenant has %d, %v", len(all), err)
 		}
-		_ = ann
 	})
 }
 
@@ -472,235 +469,6 @@ func TestCountsAreWhatMatchingGives(t *testing.T) {
 			if got := o.recount(s); got != want {
 				t.Errorf("%s: counted %v, matched %v", leaf, got, want)
 			}
-		}
-	})
-}
-
-func TestAudiencesOfRules(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o office) {
-		de, fr, at := o.country("DE", 9), o.country("FR", 4), o.country("AT", 3)
-		vip, out := list(t, o.db, o.acme, "VIP"), list(t, o.db, o.acme, "Out")
-		add(t, o.db, o.acme, vip, fr[0], de[0])
-		add(t, o.db, o.acme, out, de[2], at[0])
-		germans, austrians := o.rule("Germans", german), o.rule("Austrians", strings.ReplaceAll(german, "de", "AT"))
-		sorted := func(lists ...[]id.Contact) []id.Contact { return slices.Sorted(slices.Values(slices.Concat(lists...))) }
-		for name, tt := range map[string]struct {
-			include, exclude []id.Segment
-			want             []id.Contact
-		}{
-			"a rule":                 {[]id.Segment{germans.ID}, nil, sorted(de)},
-			"a rule and a list":      {[]id.Segment{vip.ID, germans.ID}, nil, sorted(de, fr[:1])},
-			"two rules less a list":  {[]id.Segment{germans.ID, austrians.ID}, []id.Segment{out.ID}, sorted(de[:2], de[3:], at[1:])},
-			"a list less a rule":     {[]id.Segment{vip.ID}, []id.Segment{germans.ID}, sorted(fr[:1])},
-			"a rule less itself":     {[]id.Segment{germans.ID}, []id.Segment{germans.ID, out.ID}, nil},
-			"what is not there":      {[]id.Segment{id.New[id.Segment](), austrians.ID}, []id.Segment{id.New[id.Segment]()}, sorted(at)},
-			"nothing less a rule":    {nil, []id.Segment{germans.ID}, nil},
-			"only what is not there": {[]id.Segment{id.New[id.Segment]()}, []id.Segment{germans.ID}, nil},
-		} {
-			for _, limit := range []int{1, 3, 4, 9, 100} {
-				for _, ahead := range []int{1, 5, 12, 0} {
-					a := segment.Audience{Tenant: o.acme, Include: tt.include, Exclude: tt.exclude, Ahead: ahead}
-					got, pages, after := []id.Contact{}, 0, id.Contact("")
-					for {
-						page, err := a.After(t.Context(), o.db, after, limit, noon)
-						o.must(err)
-						got = append(got, page...)
-						if len(page) < limit {
-							break
-						}
-						after = page[len(page)-1]
-						if pages++; pages%2 == 0 { // a crash: somebody else goes on
-							a = segment.Audience{Tenant: o.acme, Include: tt.include, Exclude: tt.exclude, Ahead: ahead}
-						}
-					}
-					if !slices.Equal(got, tt.want) {
-						t.Errorf("%s in pages of %d, %d ahead: %d contacts, want %d", name, limit, ahead, len(got), len(tt.want))
-					}
-				}
-			}
-			a := segment.Audience{Tenant: o.acme, Include: tt.include, Exclude: tt.exclude}
-			if any, err := a.Any(t.Context(), o.db, noon); err != nil || any != (len(tt.want) > 0) {
-				t.Errorf("%s: Any = %v, %v", name, any, err)
-			}
-		}
-		// What was found ahead is handed out for a while, not for ever.
-		a := segment.Audience{Tenant: o.acme, Include: []id.Segment{austrians.ID}}
-		first, err := a.After(t.Context(), o.db, "", 1, noon)
-		o.must(err)
-		_, err = contact.Delete(t.Context(), o.db, o.acme, []id.Contact{at[1]}, noon)
-		o.must(err)
-		code := "DE"
-		_, _, err = contact.Upsert(t.Context(), o.db, o.acme, "at2@example.org", contact.Change{Texts: map[contact.Text]*string{contact.Country: &code}}, contact.Rules{}, noon)
-		o.must(err)
-		soon, err := a.After(t.Context(), o.db, first[0], 5, noon.Add(time.Second))
-		o.must(err)
-		later, err := a.After(t.Context(), o.db, first[0], 5, noon.Add(time.Hour))
-		o.must(err)
-		if len(soon) != 2 || len(later) != 1 {
-			t.Errorf("%d soon after, %d later; want the 2 found ahead, then 1", len(soon), len(later))
-		}
-	})
-}
-
-func TestSegmentsOfABroadcast(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o office) {
-		vip, out := list(t, o.db, o.acme, "VIP"), list(t, o.db, o.acme, "Out")
-		people := o.country("DE", 3)
-		o.country("FR", 2)
-		add(t, o.db, o.acme, vip, people[0])
-		add(t, o.db, o.acme, out, people[1])
-		germans := o.rule("Germans", german)
-		m := segment.Mailing{
-			Broadcast: id.New[id.Broadcast](), Name: strings.Repeat("ä", 198),
-			Include: []id.Segment{vip.ID, germans.ID, id.New[id.Segment]()}, Exclude: []id.Segment{out.ID},
-		}
-		for _, c := range segment.Criteria() {
-			s, err := segment.FromBroadcast(t.Context(), o.db, o.acme, m, c, segment.Change{}, noon)
-			if err != nil {
-				t.Errorf("%s: %v", c, err)
-				continue
-			}
-			if !strings.HasSuffix(s.Name, " - "+string(c)) || !strings.Contains(string(s.Definition), string(m.Broadcast)) {
-				t.Errorf("%s: called %q, defined as %s", c, s.Name, s.Definition)
-			}
-			if _, err := segment.Parse(t.Context(), o.db, o.acme, s.Definition); err != nil {
-				t.Errorf("%s: the definition is refused: %v", c, err)
-			}
-			want := [2]int{}
-			if c == segment.NotReceived {
-				want = [2]int{2, 2}
-			}
-			if got := o.recount(s); got != want {
-				t.Errorf("%s: %v, want %v", c, got, want)
-			}
-		}
-		m.Include = m.Include[2:]
-		if _, err := segment.FromBroadcast(t.Context(), o.db, o.acme, m, segment.NotReceived, segment.Change{}, noon); !errors.Is(err, segment.ErrCriterion) {
-			t.Errorf("not_received of no audience = %v", err)
-		}
-		if _, err := segment.ParseCriterion("everybody"); !errors.Is(err, segment.ErrCriterion) {
-			t.Errorf("ParseCriterion = %v", err)
-		}
-	})
-}
-
-func TestTheRefresherCountsWhatIsDue(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o office) {
-		now := noon
-		var used []segment.Used
-		r := &segment.Refresher{
-			DB: o.db, Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler),
-			InUse: func(context.Context) ([]segment.Used, error) { return used, nil },
-		}
-		settle := func() {
-			t.Helper()
-			for range 10 {
-				if more, err := r.Tick(t.Context()); err != nil || !more {
-					o.must(err)
-					return
-				}
-			}
-			t.Fatal("the refresher does not come to rest")
-		}
-		counted := func() map[string]time.Time {
-			t.Helper()
-			all, err := segment.List(t.Context(), o.db, o.acme, segment.Filter{})
-			o.must(err)
-			m := map[string]time.Time{}
-			for _, s := range all {
-				if s.EvaluatedAt != nil {
-					m[s.Key] = *s.EvaluatedAt
-				}
-			}
-			return m
-		}
-		germans := o.rule("Germans", german)
-		vip := list(t, o.db, o.acme, "VIP")
-		settle()
-		if got := counted(); len(got) != 9 || !got["germans"].Equal(noon) {
-			t.Errorf("soon after: %v, want all nine counted", got)
-		}
-		o.country("DE", 2)
-		used = []segment.Used{{Tenant: o.acme, Segment: germans.ID}, {Tenant: o.other, Segment: vip.ID}}
-		now = noon.Add(14 * time.Minute)
-		settle()
-		if got := counted(); !got["germans"].Equal(noon) {
-			t.Errorf("after 14 minutes: %v", got)
-		}
-		now = noon.Add(16 * time.Minute)
-		settle()
-		if got := counted(); !got["germans"].Equal(now) || !got["vip"].Equal(noon) {
-			t.Errorf("after 16 minutes: %v, want the used one counted and no other", got)
-		}
-		now = noon.Add(13 * time.Hour) // 2 at night in Berlin
-		settle()
-		for key, at := range counted() {
-			if !at.Equal(now) {
-				t.Errorf("%s was counted %v, want it at night", key, at)
-			}
-		}
-	})
-}
-
-// Two refreshers never count the same segment.
-func TestRefreshersShareTheWork(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o office) {
-		for i := range 30 {
-			o.rule(fmt.Sprint("s", i), german)
-		}
-		var wg sync.WaitGroup
-		var mu sync.Mutex
-		claimed := map[string]int{}
-		for range 3 {
-			r := &segment.Refresher{DB: o.db, Now: func() time.Time { return noon }, Log: slog.New(slog.DiscardHandler)}
-			wg.Go(func() {
-				for {
-					due, err := r.Claim(context.Background())
-					if err != nil {
-						t.Error(err)
-					}
-					if len(due) == 0 {
-						return
-					}
-					mu.Lock()
-					for _, u := range due {
-						claimed[string(u.Segment)]++
-					}
-					mu.Unlock()
-				}
-			})
-		}
-		wg.Wait()
-		if most := slices.Max(slices.Collect(maps.Values(claimed))); len(claimed) != 44 || most != 1 {
-			t.Errorf("%d segments were claimed, up to %d times; want 44 once", len(claimed), most)
-		}
-	})
-}
-
-func TestCallersShareACount(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o office) {
-		s := o.rule("Germans", german)
-		c := &segment.Counter{DB: o.db, Now: func() time.Time { return noon }}
-		var wg sync.WaitGroup
-		for i := range 20 {
-			wg.Go(func() {
-				o.person(fmt.Sprintf("x%d@example.org", i), contact.Change{Texts: map[contact.Text]*string{contact.Country: new("DE")}})
-				if got, err := c.Recount(context.Background(), o.acme, s.ID); err != nil || *got.MembersAll < 1 {
-					t.Errorf("Recount = %+v, %v", got, err)
-				}
-			})
-		}
-		wg.Wait()
-		ended, cancel := context.WithCancel(t.Context())
-		cancel()
-		if _, err := c.Recount(ended, o.acme, s.ID); !errors.Is(err, context.Canceled) {
-			t.Errorf("Recount for who went away = %v", err)
-		}
-		if got, err := c.Recount(t.Context(), o.acme, s.ID); err != nil || *got.MembersAll != 20 {
-			t.Errorf("Recount = %+v, %v", got, err)
-		}
-		if _, err := c.Recount(t.Context(), o.other, s.ID); !errors.Is(err, segment.ErrNotFound) {
-			t.Errorf("another tenant's Recount = %v", err)
 		}
 	})
 }

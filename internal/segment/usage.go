@@ -43,7 +43,37 @@ func (s Segment) refer(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, tree
 	if err != nil {
 		return fmt.Errorf("read what segments are built on: %w", err)
 	}
-	return g.check(s.Key)
+	if err := g.check(s.Key); err != nil {
+		return err
+	}
+	return fits(ctx, tx, tenant, s.Key, g.reversed())
+}
+
+// fits refuses a rule with which a segment that is built on its own becomes too
+// large to be asked for.
+func fits(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, key string, over graph) error {
+	if len(over[key]) == 0 {
+		return nil
+	}
+	schema, err := Schema(ctx, tx, tenant)
+	if err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for queue := over[key]; len(queue) > 0; queue = queue[1:] {
+		above := queue[0]
+		if seen[above] {
+			continue
+		}
+		seen[above] = true
+		queue = append(queue, over[above]...)
+		r, _ := schema.Segments(above)
+		if _, err := r.Tree.Condition(tx, rule.Env{Schema: schema}); err != nil {
+			return ErrInvalidDefinition.Sayf("with it, the segment %s, which is built on it, has too many conditions", above).
+				With(map[string]string{"path": "definition"})
+		}
+	}
+	return nil
 }
 
 // missing refuses a rule that refers to what was deleted since it was parsed.
