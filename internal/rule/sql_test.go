@@ -189,9 +189,7 @@ func TestEveryFieldCanBeAskedWhetherItIsSet(t *testing.T) {
 	for _, typ := range field.Types() {
 		names = append(names, "custom_fields."+string(typ))
 	}
-	for _, s := range contact.Sorts() {
-		names = append(names, s)
-	}
+	names = append(names, contact.Sorts()...)
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		env := rule.Env{Now: noon, Schema: whole()}
 		for _, name := range names {

@@ -1,8 +1,8 @@
 package sqldb
 
 import (
-	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ncruces/go-sqlite3"
@@ -64,11 +64,13 @@ func Numbers(db *DB, list []float64) any {
 	if db.dialect == Postgres {
 		return slices.Clone(list)
 	}
-	b, err := json.Marshal(list)
-	if err != nil {
-		panic("sqldb: a number that JSON cannot hold: " + err.Error())
+	// With an exponent, or SQLite takes large ones for integers, which they
+	// are not exactly.
+	texts := make([]string, len(list))
+	for i, f := range list {
+		texts[i] = strconv.FormatFloat(f, 'e', -1, 64)
 	}
-	return string(b)
+	return "[" + strings.Join(texts, ",") + "]"
 }
 
 // translate is PostgreSQL's function: the characters of a text that are in from

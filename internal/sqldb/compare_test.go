@@ -51,8 +51,10 @@ func TestValuesOfJSONAndTexts(t *testing.T) {
 			}
 		}
 		var n int
-		if err := db.QueryRow(t.Context(), `SELECT CASE WHEN CAST($1 AS DOUBLE PRECISION)`+db.In(2)+` THEN 1 ELSE 0 END`, 0.1, sqldb.Numbers(db, []float64{7, 0.1})).Scan(&n); err != nil || n != 1 {
-			t.Errorf("0.1 is in (7, 0.1) = %d, %v", n, err)
+		for _, f := range []float64{0, 7, 0.1, -2.5, 1234567890123456768, 1e21, 5e-324, 0.3333333333333333} {
+			if err := db.QueryRow(t.Context(), `SELECT CASE WHEN CAST($1 AS DOUBLE PRECISION)`+db.In(2)+` THEN 1 ELSE 0 END`, f, sqldb.Numbers(db, []float64{42, f})).Scan(&n); err != nil || n != 1 {
+				t.Errorf("%g is in (42, %g) = %d, %v", f, f, n, err)
+			}
 		}
 	})
 }
