@@ -342,7 +342,10 @@ func (b *builder) tags(t target, op Operator, v Value) string {
 // joined combines predicates. Many are paired in the form of a tree, because
 // databases bound how deep an expression may be.
 func joined(tests []string, logic Logic) string {
-	word := " " + strings.ToUpper(string(logic)) + " "
+	word := " AND "
+	if logic == Or {
+		word = " OR "
+	}
 	switch n := len(tests); {
 	case n == 0 && logic == Or:
 		return never

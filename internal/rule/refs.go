@@ -27,7 +27,7 @@ type Reference struct {
 // segments.
 func (t Tree) References() []Reference {
 	var r references
-	t.walk(func(c Condition, path string) { r.leaf(c, path) })
+	t.walk(r.leaf)
 	return r.list
 }
 
@@ -46,15 +46,18 @@ func (t Tree) Warnings(s Schema) []Warning {
 		if b, ok := c.(Broken); ok {
 			list = append(list, Warning{path, b.Code})
 		}
-	})
-	for _, r := range t.References() {
-		if code := s.lacks(r); code != "" {
-			list = append(list, Warning{r.Path, code})
+		var r references
+		r.leaf(c, path)
+		for _, ref := range r.list {
+			if code := s.lacks(ref); code != "" {
+				list = append(list, Warning{ref.Path, code})
+			}
 		}
-	}
+	})
 	return list
 }
 
+// lacks returns a code when the schema does not have what is referred to.
 func (s Schema) lacks(r Reference) string {
 	var has bool
 	var code string
