@@ -97,7 +97,7 @@ func Recount(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Seg
 		return Segment{}, err
 	}
 	if s.Type == Static {
-		s, err = recountList(ctx, db, tenant, segment, now)
+		s, err = recountList(ctx, db, tenant, s, now)
 	} else {
 		s, err = recountRule(ctx, db, tenant, s, now)
 	}
@@ -140,38 +140,62 @@ func recountRule(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Segment,
 	return s, err
 }
 
-// recountList keeps the list's row meanwhile, so that nobody is counted twice.
-func recountList(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment, now time.Time) (s Segment, err error) {
+// recountList counts before it writes, so that a long list keeps nobody waiting.
+// If its members changed meanwhile it counts again and keeps the list's row, so
+// that nobody is counted twice.
+func recountList(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Segment, now time.Time) (Segment, error) {
+	n, err := countList(ctx, db, tenant, s.ID)
+	if err != nil {
+		return Segment{}, err
+	}
+	stored, err := db.Exec(ctx, `
+		UPDATE segment SET member_count = $3, member_count_total = $4, member_count_evaluated_at = $5, counting_until = 0
+		WHERE tenant_id = $1 AND id = $2 AND rule_revision = $6`,
+		tenant, s.ID, n.Sendable, n.All, sqldb.Micros(now), s.Revision)
+	if err != nil || stored > 0 {
+		s.counted(n, now)
+		return s, err
+	}
 	err = db.InTx(ctx, func(tx *sqldb.DB) error {
-		if s, err = find(ctx, tx, tenant, string(segment), tx.ForUpdate()); err != nil {
+		if s, err = find(ctx, tx, tenant, string(s.ID), tx.ForUpdate()); err != nil {
 			return err
 		}
-		s, err = recount(ctx, tx, tenant, s, now)
-		return err
+		return s.recount(ctx, tx, tenant, now)
 	})
 	return s, err
 }
 
-func recount(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, s Segment, now time.Time) (Segment, error) {
-	var n Counts
-	err := tx.QueryRow(ctx, `
-		SELECT COUNT(*), COUNT(CASE WHEN `+isSendable+` THEN 1 END)
-		FROM segment_member m JOIN contact c ON c.tenant_id = m.tenant_id AND c.id = m.contact_id
-		WHERE m.tenant_id = $1 AND m.segment_id = $2`, tenant, s.ID).Scan(&n.All, &n.Sendable)
+// recount counts a list whose row is kept, and stores it.
+func (s *Segment) recount(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, now time.Time) error {
+	n, err := countList(ctx, tx, tenant, s.ID)
 	if err != nil {
-		return Segment{}, fmt.Errorf("count members: %w", err)
+		return err
 	}
 	s.counted(n, now)
-	return s, s.store(ctx, tx, tenant, n, now)
+	return s.store(ctx, tx, tenant, n, now)
+}
+
+func countList(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment) (Counts, error) {
+	var n Counts
+	err := db.QueryRow(ctx, `
+		SELECT COUNT(*), COUNT(CASE WHEN `+isSendable+` THEN 1 END)
+		FROM segment_member m JOIN contact c ON c.tenant_id = m.tenant_id AND c.id = m.contact_id
+		WHERE m.tenant_id = $1 AND m.segment_id = $2`, tenant, segment).Scan(&n.All, &n.Sendable)
+	if err != nil {
+		return Counts{}, fmt.Errorf("count members: %w", err)
+	}
+	return n, nil
 }
 
 func (s *Segment) counted(n Counts, now time.Time) {
 	s.Members, s.MembersAll, s.EvaluatedAt = &n.Sendable, &n.All, new(now.UTC().Truncate(time.Microsecond))
 }
 
+// store keeps the counts of a list whose members changed, and whose row is kept.
 func (s Segment) store(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, n Counts, now time.Time) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE segment SET member_count = $3, member_count_total = $4, member_count_evaluated_at = $5, counting_until = 0
+		UPDATE segment SET member_count = $3, member_count_total = $4, member_count_evaluated_at = $5,
+			counting_until = 0, rule_revision = rule_revision + 1
 		WHERE tenant_id = $1 AND id = $2`, tenant, s.ID, n.Sendable, n.All, sqldb.Micros(now))
 	return err
 }

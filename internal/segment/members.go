@@ -189,8 +189,7 @@ const smallList = 20_000
 
 func adjust(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, s Segment, contacts []id.Contact, came bool, now time.Time) error {
 	if s.MembersAll == nil || s.Members == nil || *s.MembersAll <= smallList {
-		_, err := recount(ctx, tx, tenant, s, now)
-		return err
+		return s.recount(ctx, tx, tenant, now)
 	}
 	var sendable int
 	err := tx.QueryRow(ctx, `

@@ -42,7 +42,7 @@ type Segment struct {
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 
-	Revision int64 // counts the definitions it has had
+	Revision int64 // counts the changes of its definition, or of its members
 }
 
 // The faults of this package.

@@ -196,6 +196,15 @@ func TestConcurrentWritersCountEachMember(t *testing.T) {
 				}
 			})
 		}
+		for range 2 { // and somebody counts them all the while
+			wg.Go(func() {
+				for range 8 {
+					if _, err := segment.Recount(context.Background(), db, acme, vip.ID, noon); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
 		wg.Wait()
 		if got := counts(t, db, vip); got != [2]int{24, 24} {
 			t.Errorf("counts %v, want 24", got)
