@@ -35,6 +35,7 @@ type Options struct {
 	SignupEnabled          string `name:"signup-enabled" env:"PACKETBOAT_SIGNUP_ENABLED" default:"false" help:"Whether anybody may make a tenant after the first: true or false."`
 	AllowPrivateRelays     string `name:"allow-private-relays" env:"PACKETBOAT_ALLOW_PRIVATE_RELAYS" default:"false" help:"Whether MTA configs may name hosts on private networks: true or false. On a loopback base URL they may anyway."`
 	SystemSMTPURL          string `name:"system-smtp-url" env:"PACKETBOAT_SYSTEM_SMTP_URL" help:"Relay for mail about accounts, as smtp[s]://user:password@host:port?from=address. Default: none; links are shown instead."`
+	DNSResolver            string `name:"dns-resolver" env:"PACKETBOAT_DNS_RESOLVER" help:"Name server that is asked where contacts' mail goes, as address or address:port. Default: those the machine is set up with."`
 	LogFormat              string `name:"log-format" env:"PACKETBOAT_LOG_FORMAT" default:"text" help:"text or json."`
 	LogLevel               string `name:"log-level" env:"PACKETBOAT_LOG_LEVEL" default:"info" help:"debug, info, warn or error."`
 	BootstrapTenantSlug    string `name:"bootstrap-tenant-slug" env:"PACKETBOAT_BOOTSTRAP_TENANT_SLUG" help:"Tenant that serve makes when it is not there."`
@@ -57,6 +58,7 @@ type Config struct {
 	SignupEnabled      bool
 	AllowPrivateRelays bool
 	SystemRelay        *Relay // nil: none
+	DNSResolver        string // host:port; empty: the machine's
 	LogFormat          string
 	LogLevel           slog.Level
 	Bootstrap          Bootstrap
@@ -156,6 +158,9 @@ func (o Options) Config() (Config, error) {
 			m.add("PACKETBOAT_SYSTEM_SMTP_URL", "%s; write smtp://user:password@host:587?from=address", err)
 		}
 	}
+	if o.DNSResolver != "" {
+		c.DNSResolver = resolver(o.DNSResolver, &m)
+	}
 	if o.LogFormat != "text" && o.LogFormat != "json" {
 		m.add("PACKETBOAT_LOG_FORMAT", "is %q; write text or json", o.LogFormat)
 	}
@@ -200,6 +205,20 @@ func hostPort(s string) bool {
 	}
 	n, err := strconv.Atoi(port)
 	return err == nil && n >= 0 && n <= 65535
+}
+
+// resolver returns the address of a name server, at the usual port unless it
+// names another.
+func resolver(text string, m *Mistakes) string {
+	if ip, err := netip.ParseAddr(text); err == nil {
+		return netip.AddrPortFrom(ip, 53).String()
+	}
+	at, err := netip.ParseAddrPort(text)
+	if err != nil || at.Port() == 0 {
+		m.add("PACKETBOAT_DNS_RESOLVER", "is %q; write the IP address of a name server, such as 192.0.2.53 or 192.0.2.53:5353", text)
+		return ""
+	}
+	return at.String()
 }
 
 func prefixes(list string, m *Mistakes) []netip.Prefix {

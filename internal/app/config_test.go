@@ -57,20 +57,20 @@ func TestConfigurationIsReadAsValues(t *testing.T) {
 	o := app.DefaultOptions()
 	o.Listen, o.AdminListen, o.TrustedProxies = ":9000", "off", "10.1.2.3/8, 192.0.2.1,"
 	o.SystemSMTPURL = "smtps://mailer:s%40crt@relay.example.org?from=Accounts@Example.org"
-	o.SignupEnabled, o.LogLevel = "true", "debug"
+	o.SignupEnabled, o.LogLevel, o.DNSResolver = "true", "debug", "192.0.2.53"
 	c, err := o.Config()
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.1/32")}
-	if c.BaseURL.String() != "http://localhost:9000" || c.AdminListen != "" || !slices.Equal(c.TrustedProxies, want) || !c.SignupEnabled {
+	if c.BaseURL.String() != "http://localhost:9000" || c.AdminListen != "" || !slices.Equal(c.TrustedProxies, want) || !c.SignupEnabled || c.DNSResolver != "192.0.2.53:53" {
 		t.Errorf("read %+v", c)
 	}
 	if r := c.SystemRelay; r.From != "accounts@example.org" || r.Client.Port != 465 || r.Client.Password != "s@crt" || r.Client.Host != "relay.example.org" {
 		t.Errorf("the relay is %+v", r)
 	}
-	o.BaseURL = "https://mail.example.org/"
-	if c, err = o.Config(); err != nil || c.BaseURL.String() != "https://mail.example.org" || c.LoopbackBaseURL() {
+	o.BaseURL, o.DNSResolver = "https://mail.example.org/", "[2001:db8::53]:5353"
+	if c, err = o.Config(); err != nil || c.BaseURL.String() != "https://mail.example.org" || c.LoopbackBaseURL() || c.DNSResolver != o.DNSResolver {
 		t.Errorf("the base URL is %v, %v", c.BaseURL, err)
 	}
 }
@@ -81,6 +81,7 @@ func TestEveryMistakeIsReportedAtOnce(t *testing.T) {
 	o.DatabaseURL, o.DataDir, o.Listen, o.SecretKey, o.AdminListen = "mysql://x", "", "8080", "short", "9090"
 	o.RateLimitPerMinute, o.TrustedProxies, o.FeedbackSenderID = "0", "10.0.0.0/8,nonsense", "x"
 	o.SignupEnabled, o.AllowPrivateRelays, o.SystemSMTPURL, o.LogFormat, o.LogLevel = "yes", "1", "http://x", "xml", "loud"
+	o.DNSResolver = "ns.example.org"
 	o.BootstrapTenantSlug, o.BootstrapAdminEmail, o.BootstrapAPIKey = "A", "ann@example.org", "pbk_x"
 	_, err := o.Config()
 	m, ok := errors.AsType[app.Mistakes](err)
@@ -96,7 +97,7 @@ func TestEveryMistakeIsReportedAtOnce(t *testing.T) {
 		}
 	}
 	want := strings.Fields(`DATA_DIR DATABASE_URL LISTEN SECRET_KEY ADMIN_LISTEN RATE_LIMIT_PER_MINUTE TRUSTED_PROXIES FEEDBACK_SENDER_ID
-		SIGNUP_ENABLED ALLOW_PRIVATE_RELAYS SYSTEM_SMTP_URL LOG_FORMAT LOG_LEVEL BOOTSTRAP_TENANT_SLUG BOOTSTRAP_ADMIN_EMAIL BOOTSTRAP_API_KEY`)
+		SIGNUP_ENABLED ALLOW_PRIVATE_RELAYS SYSTEM_SMTP_URL DNS_RESOLVER LOG_FORMAT LOG_LEVEL BOOTSTRAP_TENANT_SLUG BOOTSTRAP_ADMIN_EMAIL BOOTSTRAP_API_KEY`)
 	if !slices.Equal(named, want) {
 		t.Errorf("mistakes in %v, want %v\n%v", named, want, err)
 	}
