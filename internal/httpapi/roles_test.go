@@ -15,8 +15,10 @@ func leastRole(op operation) auth.Role {
 	path := strings.TrimPrefix(op.path, "/t/{tenant}/api/")
 	resource, _, _ := strings.Cut(path, "/")
 	switch {
-	case op.OperationID == "deleteTenant":
+	case op.OperationID == "deleteTenant", strings.HasSuffix(op.OperationID, "IdentitySecret"):
 		return auth.Owner
+	case op.OperationID == "anonymizeContact":
+		return auth.Admin
 	case strings.HasPrefix(path, "auth/api-keys"), resource == "audit-log":
 		return auth.Admin
 	case op.method == "GET", op.OperationID == "searchContacts":
