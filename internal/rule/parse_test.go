@@ -448,6 +448,8 @@ func FuzzParse(f *testing.F) {
 		`[{"field":"custom_fields.datetime","operator":"between","value":["2026-01-01","2026-01-01T00:00:00.000001Z"]}]`,
 		`{"logic":"any","negate":true,"conditions":[{"logic":"all","conditions":[{"type":"list","operator":"in","segment_keys":["vip"]}]}]}`,
 		`{"logic":"and","conditions":[{"type":"event","operator":"did","filters":[{"property":"a.b[]","operator":"in","value":["x",1e3,false]}]}]}`,
+		`[{"field":"custom_fields.gone","operator":"in","value":[1e22,{"a":[null,-0.0]}]},{"field":"stage","operator":"in","value":["x","x"]},{"field":"list","operator":"in","value":[]}]`,
+		`{"logic":"or","conditions":[]}`, `{"logic":"or","conditions":[{"type":"later","x":"<&>"},{"type":"segment","operator":"not_in","segment_keys":["a"]},{"field":"city","operator":"between","value":1}]}`,
 		`[{"field":"created_at","operator":"on","value":"0001-01-01T00:00:00+14:00"}]`, `[[[[`, `{"a":1e400}`, `"\ud800"`,
 	} {
 		f.Add([]byte(s))
@@ -478,5 +480,14 @@ func FuzzParse(f *testing.F) {
 		}
 		tree, err = rule.ParseFilters(raw, whole())
 		check(tree, err, contact.ErrInvalidFilters)
+		bare := rule.Schema{Segments: func(string) (rule.SegmentRule, bool) { return rule.SegmentRule{}, false }}
+		if stored, err := rule.Decode(raw, bare); err == nil { // nothing it names is there
+			text := encoded(stored)
+			if again, err := rule.Decode([]byte(text), bare); err != nil || encoded(again) != text {
+				t.Errorf("%q is decoded as %s, and that as %s, %v", raw, text, encoded(again), err)
+			}
+			stored.Warnings(bare)
+			stored.Match(rule.Env{Now: noon, Schema: bare}, rule.Subject{})
+		}
 	})
 }
