@@ -97,8 +97,9 @@ type remembered struct {
 }
 
 const (
-	rememberFor     = 10 * time.Second
-	rememberDomains = 10_000
+	rememberKnown   = 10 * time.Minute // what the DNS said stays for days
+	rememberUnknown = 5 * time.Second  // it may be asked at this moment
+	rememberDomains = 20_000
 )
 
 // Of returns what is known of each of the domains.
@@ -133,7 +134,11 @@ func (p *Providers) Of(ctx context.Context, domains ...string) (map[string]MailD
 	for _, d := range missing {
 		out[d] = found[d]
 		if len(p.known) < rememberDomains {
-			p.known[d] = remembered{found[d], now.Add(rememberFor)}
+			hold := rememberKnown
+			if found[d] == (MailDomain{}) {
+				hold = rememberUnknown
+			}
+			p.known[d] = remembered{found[d], now.Add(hold)}
 		}
 	}
 	return out, nil
