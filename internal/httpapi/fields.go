@@ -26,12 +26,19 @@ func (a *API) customFields(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/settings/custom-fields/{id}/usage",
 		read("getCustomFieldUsage", "See where a custom field is used, before deleting it.", field.ErrNotFound), a.customFieldUsage)
 	create := write("createCustomField", "Declare a custom field.", field.ErrInvalid, field.ErrDuplicateKey, field.ErrLimit)
-	create.Status = http.StatusCreated
+	create.Status, create.FieldFaults = http.StatusCreated, definitionFaults
 	endpoint.Handle(r, "POST /t/{tenant}/api/settings/custom-fields", create, a.createCustomField)
-	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/custom-fields/{id}",
-		write("updateCustomField", "Change a custom field.", field.ErrInvalid, field.ErrNotFound), a.updateCustomField)
+	update := write("updateCustomField", "Change a custom field.", field.ErrInvalid, field.ErrNotFound)
+	update.FieldFaults = definitionFaults
+	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/custom-fields/{id}", update, a.updateCustomField)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/settings/custom-fields/{id}",
 		write("deleteCustomField", "Delete a custom field and its values.", field.ErrNotFound, field.ErrInUse), a.deleteCustomField)
+}
+
+// definitionFaults are the faults of what makes up a definition.
+var definitionFaults = map[string]*fault.Error{
+	"field_key": field.ErrInvalid, "enum_values": field.ErrInvalid, "value_constraint": field.ErrInvalid,
+	"currency_code": field.ErrInvalid, "default_value": field.ErrInvalid,
 }
 
 type customFieldRow struct {

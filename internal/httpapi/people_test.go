@@ -19,7 +19,9 @@ import (
 	"packetboat/internal/httpapi"
 	"packetboat/internal/id"
 	"packetboat/internal/limit"
+	"packetboat/internal/savedfilter"
 	"packetboat/internal/secret"
+	"packetboat/internal/segment"
 	"packetboat/internal/sender"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
@@ -91,7 +93,7 @@ func eachPeople(t *testing.T, f func(t *testing.T, s *people)) {
 		s.router = endpoint.New(endpoint.Options{
 			Gate: g, Limiter: limit.New(nil), DB: db, BaseURL: base, RatePerMinute: 100_000, Now: clock, Log: log,
 		})
-		(&httpapi.API{DB: db, Box: box, Now: clock, BaseURL: base, Log: log, Holdings: held(), Usage: usage.Finders{broadcast.Finder()}}).Register(s.router)
+		(&httpapi.API{DB: db, Box: box, Now: clock, BaseURL: base, Log: log, Holdings: held(), Usage: usage.Finders{broadcast.Finder(), savedfilter.Finder(), segment.Finder()}}).Register(s.router)
 		f(t, s)
 	})
 }
