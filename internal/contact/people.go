@@ -25,10 +25,10 @@ type people struct {
 // person is one contact on its way from how it was to how it will be.
 type person struct {
 	c       Contact
-	fresh   bool // is being made
-	changed bool
-	owned   bool // the maps and lists of c are not shared with an Outcome
-	judged  bool // its activity must be written
+	fresh   bool            // is being made
+	parts   map[string]bool // names of what changed
+	owned   bool            // the maps and lists of c are not shared with an Outcome
+	judged  bool            // its activity must be written
 	entries []journal.Entry
 }
 
@@ -217,7 +217,8 @@ func (p *people) merge(one *person, ch checked) Outcome {
 	if len(parts) == 0 {
 		return Outcome{Contact: one.c}
 	}
-	one.c.UpdatedAt, one.changed = b.now, true
+	one.c.UpdatedAt = b.now
+	one.change(parts)
 	if one.c.judge(one.c.Status, b.now) {
 		one.judged = true
 	}
@@ -262,7 +263,7 @@ func (p *people) write(ctx context.Context, tx *sqldb.DB) (taken map[id.Contact]
 		switch {
 		case one.fresh:
 			fresh = append(fresh, one)
-		case one.changed:
+		case len(one.parts) > 0:
 			changed = append(changed, one)
 			if one.judged {
 				judged = append(judged, saved{one.c.ID, &one.c.Activity})
@@ -318,13 +319,46 @@ func (p *people) insert(ctx context.Context, tx *sqldb.DB, fresh []*person) (map
 	return taken, err
 }
 
+// update writes what changed of anybody, and no other column: an index is
+// touched only when it has to be.
 func (p *people) update(ctx context.Context, tx *sqldb.DB, changed []*person) error {
 	t := tx.Table(storedColumns...)
+	columns := map[string]bool{"tenant_id": true, "id": true, "updated_at": true}
 	for _, one := range changed {
 		if err := one.c.add(t); err != nil {
 			return err
 		}
+		for part := range one.parts {
+			for _, column := range columnsOf(part) {
+				columns[column] = true
+			}
+		}
 	}
-	_, err := t.Update(ctx, tx, "contact", 2)
+	_, err := t.Only(func(column string) bool { return columns[column] }).Update(ctx, tx, "contact", 2)
 	return err
+}
+
+// change notes which parts of the contact are new.
+func (o *person) change(parts []string) {
+	if o.parts == nil {
+		o.parts = make(map[string]bool, len(parts))
+	}
+	for _, part := range parts {
+		o.parts[part] = true
+	}
+}
+
+// columnsOf returns the columns that a part of a contact is kept in.
+func columnsOf(part string) []string {
+	switch part {
+	case "email":
+		return []string{"email", "email_domain", "search_text"}
+	case string(FirstName), string(LastName), string(FullName), string(Company):
+		return []string{part, "search_text"}
+	case "subscriptions":
+		return []string{"subscriptions", "category_subscriptions"}
+	case "stage_id":
+		return []string{"stage_id", "prospect_score", "customer_score", "score_updated_at"}
+	}
+	return []string{part}
 }

@@ -101,6 +101,11 @@ func (t *Table) used() []int {
 	})
 }
 
+// Only returns the table with those columns that keep says.
+func (t *Table) Only(keep func(column string) bool) *Table {
+	return t.only(slices.DeleteFunc(t.all(), func(c int) bool { return !keep(t.names[c]) }))
+}
+
 // only returns the table with some of its columns.
 func (t *Table) only(columns []int) *Table {
 	part := &Table{dialect: t.dialect}
