@@ -193,13 +193,19 @@ type standing struct {
 
 // standings reads and keeps, for the transaction, the activity of contacts.
 func standings(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact) ([]*standing, error) {
-	lock := ""
 	if tx.Dialect() == sqldb.Postgres {
-		lock = " FOR UPDATE OF a"
+		// Whoever changes a status keeps the activity too. They are waited for
+		// first: what is read while waiting may be older than what they wrote.
+		_, err := tx.Exec(ctx, `
+			SELECT 1 FROM contact_activity
+			WHERE tenant_id = $1 AND contact_id`+tx.In(2)+` ORDER BY contact_id FOR UPDATE`, tenant, sqldb.List(tx, ids))
+		if err != nil {
+			return nil, err
+		}
 	}
 	rows, err := tx.Query(ctx, `
 		SELECT c.id, c.global_status, `+activityColumns+` FROM `+source+`
-		WHERE c.tenant_id = $1 AND c.id`+tx.In(2)+` ORDER BY c.id`+lock, tenant, sqldb.List(tx, ids))
+		WHERE c.tenant_id = $1 AND c.id`+tx.In(2)+` ORDER BY c.id`, tenant, sqldb.List(tx, ids))
 	return sqldb.Collect(rows, err, func(row func(...any) error) (*standing, error) {
 		s := &standing{}
 		return s, row(append([]any{&s.contact, &s.status}, s.dest()...)...)

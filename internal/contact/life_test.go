@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -300,4 +301,43 @@ func (l life) read(ids []id.Contact) map[id.Contact]contact.Contact {
 		l.Fatal(err)
 	}
 	return out
+}
+
+// Deletions and bounces that meet leave nobody with a deliverability that its
+// status belies.
+func TestDeletionsAndBouncesMayMeet(t *testing.T) {
+	each(t, func(t *testing.T, db *sqldb.DB) {
+		l := life{t, db}
+		var ids []id.Contact
+		for i := range 5 {
+			ids = append(ids, l.inStatus(fmt.Sprintf("m%d@example.org", i), contact.Active))
+		}
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			for i := range 20 {
+				if _, err := contact.Delete(t.Context(), db, acme, ids, noon); err != nil {
+					t.Error(err)
+				}
+				if i == 19 {
+					return
+				}
+				if _, err := contact.Restore(t.Context(), db, acme, ids, nil, noon); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		wg.Go(func() {
+			for range 20 {
+				if err := l.happen(ids, bounce("block", noon)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		wg.Wait()
+		for _, c := range l.read(ids) {
+			if l.consistent(c); c.Status != contact.Suppressed {
+				t.Errorf("in the end a contact is %s", c.Status)
+			}
+		}
+	})
 }
