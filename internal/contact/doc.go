@@ -8,8 +8,11 @@
 //	active ──▶ unsubscribed ──▶ bounced ──▶ complained ──▶ suppressed (soft delete)
 //
 // A status further right is never replaced by one further left, except by the
-// moves that say so (restore, resubscribe). Status suppressed is a deleted
-// contact; the suppression list is another thing, see package suppression.
+// moves that say so (Restore, ResetStatus, Subscribe by the person). Status
+// suppressed is a deleted contact; the suppression list is another thing, see
+// package suppression. A contact that is anonymised is deleted for good, and
+// nothing says any more who it was: not here, and not in the holdings of the
+// packages above (Holding).
 //
 // What every mail touches (counters, bounces, deliverability) lives in
 // contact_activity and is written by the Follower from the journal, so that a

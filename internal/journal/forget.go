@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"time"
@@ -164,12 +165,18 @@ func forgetCreation(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contact
 	}
 	sec, nsec := u.Time().UnixTime()
 	made := time.Unix(sec, nsec)
-	_, err = tx.Exec(ctx, `
-		UPDATE journal SET data = '{}'
-		WHERE tenant_id = $1 AND id IN (
-			SELECT id FROM journal
-			WHERE tenant_id = $1 AND id >= $3 AND id < $4 AND contact_id = $2 AND type = 'contact_created'
-			ORDER BY id LIMIT 1)`, tenant, contact, firstAt(made), firstAt(made.Add(creationSpan)))
+	var entry id.Entry
+	err = tx.QueryRow(ctx, `
+		SELECT id FROM journal
+		WHERE tenant_id = $1 AND id >= $3 AND id < $4 AND contact_id = $2 AND type = 'contact_created'
+		ORDER BY id LIMIT 1`, tenant, contact, firstAt(made), firstAt(made.Add(creationSpan))).Scan(&entry)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `UPDATE journal SET data = '{}' WHERE tenant_id = $1 AND id = $2`, tenant, entry)
 	return err
 }
 
