@@ -139,7 +139,7 @@ func (w *writer) stmt(ctx context.Context, t text) (*sql.Stmt, error) {
 	if s, ok := w.stmts[t.sqlite]; ok {
 		return s, nil
 	}
-	if len(w.stmts) >= maxStatements {
+	if len(w.stmts) >= maxStatements { // a new beginning, which few texts ever bring about
 		for k, s := range w.stmts {
 			_ = s.Close()
 			delete(w.stmts, k)
@@ -191,6 +191,9 @@ func (c *statements) get(ctx context.Context, t text) (*sql.Stmt, func(), error)
 	if err != nil {
 		return nil, nil, err
 	}
+	if t.once {
+		return s, func() { _ = s.Close() }, nil
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if other, ok := c.stmts[t.sqlite]; ok {
@@ -219,6 +222,7 @@ func (c *statements) close() error {
 type text struct {
 	sqlite string
 	writes bool
+	once   bool // one of endlessly many: not worth keeping
 }
 
 // texts is a cache, PostgreSQL text -> text. It is never cleared: most texts are
