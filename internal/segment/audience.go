@@ -117,24 +117,43 @@ func (a *Audience) find(ctx context.Context, db *sqldb.DB, after id.Contact, lim
 	if err != nil {
 		return nil, err
 	}
-	in, err := a.conditions(db, env, a.Include)
+	in, err := a.conditions(db, env, a.Include, rule.In)
 	if err != nil || len(in) == 0 {
 		return []id.Contact{}, err
 	}
-	out, err := a.conditions(db, env, a.Exclude)
+	out, err := a.conditions(db, env, a.Exclude, rule.NotIn)
 	if err != nil {
 		return nil, err
 	}
-	q := contact.Selector{Statuses: contact.Statuses(), Where: []contact.Condition{anyOf(in, "")}}
-	if len(out) > 0 {
-		q.Where = append(q.Where, anyOf(out, "NOT "))
-	}
+	q := contact.Selector{Statuses: contact.Statuses(), Where: append([]contact.Condition{joined(in, " OR ")}, out...)}
 	return contact.Matching(ctx, db, a.Tenant, q, after, limit)
 }
 
-// conditions returns what each rule among the segments asks of contacts, and
-// what the lists do together. What does not exist any more asks nothing.
-func (a *Audience) conditions(db *sqldb.DB, env rule.Env, segments []id.Segment) ([]contact.Condition, error) {
+// matches is the condition that a rule finds a contact.
+func matches(db *sqldb.DB, env rule.Env, tree rule.Tree) (contact.Condition, error) {
+	found, err := matching(db, env, tree, nil)
+	return joined(found, " AND "), err
+}
+
+// fails is the condition that a rule does not find a contact. The rule itself
+// is turned round: what is rendered of it may be null instead of false.
+func fails(db *sqldb.DB, env rule.Env, tree rule.Tree) (contact.Condition, error) {
+	c, err := rule.Tree{Root: rule.Group{Negate: true, Conditions: []rule.Condition{tree.Root}}}.Condition(db, env)
+	if err != nil {
+		return contact.Condition{}, fmt.Errorf("render a rule: %w", err)
+	}
+	outside := contact.Condition{Text: func(func(any) string) string { return "NOT (" + population + ")" }}
+	return joined([]contact.Condition{outside, c}, " OR "), nil
+}
+
+// conditions returns what each rule among the segments asks of contacts that are
+// to be in it, or not in it, and what the lists do together. What does not exist
+// any more asks nothing.
+func (a *Audience) conditions(db *sqldb.DB, env rule.Env, segments []id.Segment, operator rule.Operator) ([]contact.Condition, error) {
+	ask := matches
+	if operator == rule.NotIn {
+		ask = fails
+	}
 	var conditions []contact.Condition
 	var lists []string
 	for _, s := range segments {
@@ -147,14 +166,14 @@ func (a *Audience) conditions(db *sqldb.DB, env rule.Env, segments []id.Segment)
 		if !ok {
 			continue
 		}
-		found, err := matching(db, env, r.Tree, nil)
+		c, err := ask(db, env, r.Tree)
 		if err != nil {
 			return nil, err
 		}
-		conditions = append(conditions, allOf(found))
+		conditions = append(conditions, c)
 	}
 	if len(lists) > 0 {
-		c, err := all(rule.List{Keys: lists, Operator: rule.In}).Condition(db, env)
+		c, err := all(rule.List{Keys: lists, Operator: operator}).Condition(db, env)
 		if err != nil {
 			return nil, fmt.Errorf("render lists: %w", err)
 		}
@@ -163,13 +182,7 @@ func (a *Audience) conditions(db *sqldb.DB, env rule.Env, segments []id.Segment)
 	return conditions, nil
 }
 
-func allOf(list []contact.Condition) contact.Condition { return joined(list, "", " AND ") }
-
-// anyOf returns the condition that one of a list holds or, with NOT before it,
-// that none does.
-func anyOf(list []contact.Condition, not string) contact.Condition { return joined(list, not, " OR ") }
-
-func joined(list []contact.Condition, not, logic string) contact.Condition {
+func joined(list []contact.Condition, logic string) contact.Condition {
 	return contact.Condition{
 		Activity: slices.ContainsFunc(list, func(c contact.Condition) bool { return c.Activity }),
 		Text: func(arg func(any) string) string {
@@ -177,7 +190,7 @@ func joined(list []contact.Condition, not, logic string) contact.Condition {
 			for i, c := range list {
 				texts[i] = "(" + c.Text(arg) + ")"
 			}
-			return not + "(" + strings.Join(texts, logic) + ")"
+			return "(" + strings.Join(texts, logic) + ")"
 		},
 	}
 }
