@@ -1,0 +1,71 @@
+package contact_test
+
+import (
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"packetboat/internal/contact"
+	"packetboat/internal/field"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/usage"
+)
+
+// Whoever deletes a field does not wait until a great many contacts have lost
+// their value of it; nobody sees it any more, though, once that is done.
+func TestAFieldOfManyContactsIsErasedInTheBackground(t *testing.T) {
+	each(t, func(t *testing.T, db *sqldb.DB) {
+		const people = 2600
+		plan, err := field.Create(t.Context(), db, acme, field.Draft{Name: "Plan", Type: field.String}, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := field.Create(t.Context(), db, acme, field.Draft{Name: "Other", Type: field.Number}, noon); err != nil {
+			t.Fatal(err)
+		}
+		drafts := make([]contact.Draft, people)
+		for i := range drafts {
+			drafts[i] = contact.Draft{Email: fmt.Sprintf("c%d@example.org", i), Change: contact.Change{CustomFields: map[string]any{"plan": "pro", "other": float64(i)}}}
+		}
+		outcomes, err := contact.SaveAll(t.Context(), db, acme, drafts, rules, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		count := func(key string) int {
+			t.Helper()
+			n, err := contact.CountField(t.Context(), db, acme, key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		if err := contact.DeleteField(t.Context(), db, acme, plan.ID, usage.Finders{}, noon); err != nil {
+			t.Fatal(err)
+		}
+		if n := count("plan"); n != people-2000 {
+			t.Errorf("%d contacts keep a value for the background", n)
+		}
+		if doomed, err := field.Unerased(t.Context(), db, 2); err != nil || len(doomed) != 1 {
+			t.Errorf("%v are to be erased, %v", doomed, err)
+		}
+		clock := func() time.Time { return noon }
+		for _, ticks := range []int{1, 5} { // the first process does not live long
+			u := &contact.Upkeep{DB: db, Log: slog.New(slog.DiscardHandler), Now: clock}
+			for range ticks {
+				if _, err := u.Tick(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if n, kept := count("plan"), count("other"); n != 0 || kept != people {
+			t.Errorf("%d values are left, and %d of another field", n, kept)
+		}
+		if c, err := contact.ByID(t.Context(), db, acme, outcomes[people-1].Contact.ID); err != nil || !c.UpdatedAt.Equal(noon) || len(c.CustomFields) != 1 {
+			t.Errorf("the last contact is %+v, %v", c, err)
+		}
+		if _, err := field.Create(t.Context(), db, acme, field.Draft{Name: "Plan", Type: field.Number}, noon); err != nil {
+			t.Errorf("the key is not free: %v", err)
+		}
+	})
+}
