@@ -16,7 +16,7 @@ var rows = []struct {
 	{"app", "app"},
 	{"edges", "endpoint httpapi public"},
 	{"engines", "engine/classify engine/dispatch engine/deliver"},
-	{"results", "report job bulk transfer"},
+	{"results", "report activity job bulk transfer"},
 	{"senders", "broadcast broadcast/broadcasttest"},
 	{"audience", "rule segment savedfilter"},
 	{"waist", "outbox track letter"},

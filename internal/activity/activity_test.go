@@ -1,0 +1,117 @@
+package activity_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"packetboat/internal/activity"
+	"packetboat/internal/broadcast/broadcasttest"
+	"packetboat/internal/contact"
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+	"packetboat/internal/track"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// TestActivityIsOneStoryOfSeveralSources tells what is kept in four places in
+// one order, page by page, and only what is the contact's own.
+func TestActivityIsOneStoryOfSeveralSources(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		ctx, acme := t.Context(), id.New[id.Tenant]()
+		ok := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		create := func(email string) contact.Contact {
+			c, err := contact.Create(ctx, db, acme, email, contact.Change{Texts: map[contact.Text]*string{contact.Source: new("import")}}, contact.Rules{}, noon)
+			ok(err)
+			return c
+		}
+		ann, bob := create("ann@example.org"), create("bob@example.org")
+		stream := id.New[string]()
+		exec := func(text string, args ...any) {
+			_, err := db.Exec(ctx, text, args...)
+			ok(err)
+		}
+		exec(`INSERT INTO outbox_stream (tenant_id, id, kind, phase, opened_at) VALUES ($1, $2, 'sequence', 'open', 0)`, acme, stream)
+		for i, c := range []contact.Contact{ann, bob} {
+			m := id.New[id.Message]()
+			exec(`INSERT INTO outbox (tenant_id, id, stream_id, contact_id, email, content_id, content_version, identity_id, lane_id, nonce, state, queued_at, due_at, sent_at)
+				VALUES ($1, $2, $3, $4, 'x', '', 1, '', '', '', 'delivered', 0, 0, $5)`, acme, m, stream, c.ID, sqldb.Micros(noon.Add(time.Hour)))
+			exec(`INSERT INTO hit (tenant_id, id, stream_id, message_id, contact_id, kind, url, at, method, agent, ip, prefetch, class)
+				VALUES ($1, $2, $3, $4, $5, 'click', 'https://example.com/', $6, 'GET', '', '', FALSE, 'human')`,
+				acme, id.New[id.Hit](), stream, m, c.ID, sqldb.Micros(noon.Add(time.Duration(2+i)*time.Hour)))
+		}
+		ok(journal.Append(ctx, db,
+			journal.Entry{Tenant: acme, Type: journal.CustomEvent, Name: "order_placed", Contact: ann.ID, At: noon.Add(3 * time.Hour), Data: map[string]any{"properties": map[string]any{"value": 5}}},
+			journal.Entry{Tenant: acme, Type: journal.EmailOpened, Contact: ann.ID, At: noon.Add(3 * time.Hour)}, // a hit tells of it
+			journal.Entry{Tenant: acme, Type: journal.StageChanged, Contact: ann.ID, At: noon.Add(3 * time.Hour)}))
+
+		var told []string
+		for q := (activity.Query{Limit: 2}); ; {
+			items, next, err := activity.List(ctx, db, ann, q)
+			ok(err)
+			for _, i := range items {
+				told = append(told, fmt.Sprintf("%s %s%s %s", i.Type, i.Title, i.Classification, i.Properties))
+			}
+			if next == nil {
+				break
+			}
+			if q.After = next; len(items) != 2 {
+				t.Errorf("a page of %d that is not the last", len(items))
+			}
+		}
+		slices.SortStableFunc(told[:2], strings.Compare) // these two happened at once
+		want := []string{
+			`event order_placed {"value": 5}`,
+			`stage_changed Stage changed {}`,
+			`email_clicked Email clickedhuman {"link_url":"https://example.com/"}`,
+			`email_delivered Email delivered {}`,
+			`contact_created Contact created {"source":"import"}`,
+		}
+		if db.Dialect() == sqldb.SQLite {
+			want[0] = `event order_placed {"value":5}`
+		}
+		if !slices.Equal(told, want) {
+			t.Errorf("told\n%s\nnot\n%s", strings.Join(told, "\n"), strings.Join(want, "\n"))
+		}
+
+		some, _, err := activity.List(ctx, db, ann, activity.Query{Types: []journal.Type{journal.EmailClicked, journal.StageChanged}, Limit: 10})
+		ok(err)
+		if len(some) != 2 || some[1].Classification != track.Human {
+			t.Errorf("asked for two types, told %+v", some)
+		}
+		stranger := ann
+		stranger.Tenant = id.New[id.Tenant]()
+		if none, _, err := activity.List(ctx, db, stranger, activity.Query{Limit: 10}); err != nil || len(none) != 1 {
+			t.Errorf("another tenant is told %+v, %v", none, err)
+		}
+	})
+}
+
+// TestActivityNamesBroadcasts shows which broadcast a mail was of.
+func TestActivityNamesBroadcasts(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		a := broadcasttest.New(t, db, "acme")
+		c := a.AddContacts(a.AddList("Readers").ID, "p", 1)[0]
+		b := a.Create()
+		entry := journal.Entry{Tenant: a.Tenant, Type: journal.EmailUnsubscribed, Contact: c.ID, Broadcast: b.ID, At: c.CreatedAt.Add(time.Hour)}
+		if err := journal.Append(t.Context(), db, entry); err != nil {
+			t.Fatal(err)
+		}
+		items, _, err := activity.List(t.Context(), db, c, activity.Query{Limit: 1})
+		if err != nil || len(items) != 1 || items[0].Broadcast != b.ID || items[0].Title != "Email unsubscribed: "+b.Name {
+			t.Errorf("told %+v, %v", items, err)
+		}
+	})
+}
