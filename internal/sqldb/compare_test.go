@@ -1,6 +1,8 @@
 package sqldb_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"packetboat/internal/sqldb"
@@ -87,4 +89,19 @@ func TestRanges(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A statement that the engine would not survive is refused.
+func TestOverlongStatements(t *testing.T) {
+	t.Parallel()
+	db := dbtest.SQLite(t)
+	for _, text := range []string{
+		`SELECT 1 WHERE ` + strings.Repeat(`EXISTS (SELECT 1) OR `, 20_000) + `1 = 1`,
+		`SELECT '` + strings.Repeat("x", 3<<20) + `'`,
+	} {
+		var n any
+		if err := db.QueryRow(t.Context(), text).Scan(&n); !errors.Is(err, sqldb.ErrOverlong) {
+			t.Errorf("a statement of %d bytes: %v", len(text), err)
+		}
+	}
 }

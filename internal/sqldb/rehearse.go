@@ -33,8 +33,12 @@ func (db *DB) rehearse(ctx context.Context, fn func(tx *DB) error) error {
 	})
 }
 
-// mayRun refuses a write of a rehearsal that no transaction would take back.
+// mayRun refuses a write of a rehearsal that no transaction would take back, and
+// a statement that SQLite cannot hold.
 func (db *DB) mayRun(ctx context.Context, text string) error {
+	if db.dialect == SQLite && overlong(text) {
+		return ErrOverlong
+	}
 	if db.tx == nil && rehearsed(ctx) && translated(text).writes {
 		return ErrRehearsed
 	}
