@@ -20,6 +20,8 @@ func TestAudiencesOfRules(t *testing.T) {
 		vip, out := list(t, o.db, o.acme, "VIP"), list(t, o.db, o.acme, "Out")
 		add(t, o.db, o.acme, vip, fr[0], de[0])
 		add(t, o.db, o.acme, out, de[2], at[0])
+		nowhere := o.person("nowhere@example.org", contact.Change{}) // has no country, so is in no country's segment
+		add(t, o.db, o.acme, vip, nowhere)
 		germans, austrians := o.rule("Germans", german), o.rule("Austrians", strings.ReplaceAll(german, "de", "AT"))
 		sorted := func(lists ...[]id.Contact) []id.Contact { return slices.Sorted(slices.Values(slices.Concat(lists...))) }
 		for name, tt := range map[string]struct {
@@ -27,9 +29,9 @@ func TestAudiencesOfRules(t *testing.T) {
 			want             []id.Contact
 		}{
 			"a rule":                 {[]id.Segment{germans.ID}, nil, sorted(de)},
-			"a rule and a list":      {[]id.Segment{vip.ID, germans.ID}, nil, sorted(de, fr[:1])},
+			"a rule and a list":      {[]id.Segment{vip.ID, germans.ID}, nil, sorted(de, fr[:1], []id.Contact{nowhere})},
 			"two rules less a list":  {[]id.Segment{germans.ID, austrians.ID}, []id.Segment{out.ID}, sorted(de[:2], de[3:], at[1:])},
-			"a list less a rule":     {[]id.Segment{vip.ID}, []id.Segment{germans.ID}, sorted(fr[:1])},
+			"a list less a rule":     {[]id.Segment{vip.ID}, []id.Segment{germans.ID}, sorted(fr[:1], []id.Contact{nowhere})},
 			"a rule less itself":     {[]id.Segment{germans.ID}, []id.Segment{germans.ID, out.ID}, nil},
 			"what is not there":      {[]id.Segment{id.New[id.Segment](), austrians.ID}, []id.Segment{id.New[id.Segment]()}, sorted(at)},
 			"nothing less a rule":    {nil, []id.Segment{germans.ID}, nil},
