@@ -139,3 +139,21 @@ func blank(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact
 		WHERE tenant_id = $1 AND contact_id`+tx.In(2), tenant, sqldb.List(tx, ids))
 	return err
 }
+
+// Anonymized returns which of the contacts are anonymised.
+func Anonymized(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact) (map[id.Contact]bool, error) {
+	rows, err := db.Query(ctx, `
+		SELECT id FROM contact
+		WHERE tenant_id = $1 AND anonymized_at IS NOT NULL AND id`+db.In(2), tenant, sqldb.List(db, ids))
+	found := map[id.Contact]bool{}
+	_, err = sqldb.Collect(rows, err, func(row func(...any) error) (struct{}, error) {
+		var c id.Contact
+		err := row(&c)
+		found[c] = true
+		return struct{}{}, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for anonymised contacts: %w", err)
+	}
+	return found, nil
+}

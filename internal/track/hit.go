@@ -69,6 +69,9 @@ func Record(ctx context.Context, tx *sqldb.DB, hits []Hit) error {
 	if err != nil || len(hits) == 0 {
 		return err
 	}
+	if err := forgetSources(ctx, tx, hits); err != nil {
+		return err
+	}
 	t := tx.Table("tenant_id TEXT", "id TEXT", "stream_id TEXT", "message_id TEXT", "contact_id TEXT", "kind TEXT",
 		"link BIGINT", "url TEXT", "at BIGINT", "since_sent BIGINT", "method TEXT", "agent TEXT", "ip TEXT", "prefetch BOOLEAN")
 	for _, h := range hits {

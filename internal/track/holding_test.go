@@ -1,0 +1,67 @@
+package track_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"packetboat/internal/contact"
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+	"packetboat/internal/track"
+)
+
+func TestHitsOfSomebodyForgottenTellNothing(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+		tenant, stream := id.New[id.Tenant](), id.New[string]()
+		ann, err := contact.Create(t.Context(), db, tenant, "ann@example.org", contact.Change{}, contact.Rules{}, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hers, bobs := newMail(tenant, stream), newMail(tenant, stream)
+		hers.contact = ann.ID
+		n := 0
+		visit := func(agent string) {
+			for _, m := range []mail{hers, bobs} {
+				n++
+				record(t, db, m.hit(track.Hit{At: at.Add(time.Duration(n) * time.Minute), Agent: agent, IP: "198.51.100.7"}))
+			}
+		}
+		told := func(c id.Contact) (text string, hits int) {
+			for one, err := range track.Holding().Export(t.Context(), db, tenant, contact.Person{ID: c}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				b, err := json.Marshal(one)
+				if err != nil {
+					t.Fatal(err)
+				}
+				text, hits = text+string(b)+"\n", hits+1
+			}
+			return text, hits
+		}
+		visit("Quokka/1")
+		visit("Mozilla (via ggpht.com GoogleImageProxy)")
+		if text, hits := told(ann.ID); hits != 2 || strings.Count(text, "198.51.100.7") != 2 || !strings.Contains(text, "Quokka/1") {
+			t.Errorf("she is told of %d hits:\n%s", hits, text)
+		}
+		if _, err := contact.Anonymize(t.Context(), db, tenant, []id.Contact{ann.ID}, []contact.Holding{track.Holding()}, at); err != nil {
+			t.Fatal(err)
+		}
+		visit("Quokka/2") // she follows a link of an old mail
+		text, hits := told(ann.ID)
+		if hits != 3 || strings.Contains(text, "198.51.100.7") || strings.Contains(text, "Quokka") || strings.Contains(text, "ggpht") {
+			t.Errorf("%d hits are left:\n%s", hits, text)
+		}
+		if !strings.Contains(text, "GoogleImageProxy") { // on which the verdict on her opens depends
+			t.Errorf("it is forgotten that a proxy asked for her:\n%s", text)
+		}
+		if text, hits := told(bobs.contact); hits != 3 || strings.Count(text, "198.51.100.7") != 3 {
+			t.Errorf("somebody else's %d hits:\n%s", hits, text)
+		}
+	})
+}
