@@ -40,6 +40,9 @@ var opening = []step{
 		"custom_fields": {"plan": "pro"}, "subscriptions": {"weekly": true}, "timezone": "Europe/Berlin", "country": "DE", "website": "https://example.org/", "do_not_contact": false}`, status: 201, remember: "contact"},
 	{op: "addSegmentMembers", path: map[string]string{"key": "{segment}"}, body: `{"contact_ids": ["{contact}"]}`, status: 200},
 	{op: "addSuppression", body: `{"email": "gone@example.org", "reason": "manual"}`, status: 201},
+	{op: "importContacts", body: "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\n\r\nemail,Plan,Town\nbob@example.org,pro,Rome\n\r\n" +
+		"--x\r\nContent-Disposition: form-data; name=\"options\"\r\n\r\n" + `{"mapping": {"Town": "city"}, "mode": "upsert", "tags": ["import"], "segment_key": "{segment}", "subscriptions": {"weekly": true}, "update_blank": false}` + "\r\n--x--\r\n", status: 202, remember: "import", field: "job_id"},
+	{op: "exportContacts", body: `{"format": "csv", "selector": {"status": "active", "search": "ann", "filters": [], "definition": null}, "fields": ["email", "custom_fields.plan"]}`, status: 202, remember: "export", field: "job_id"},
 	{op: "createSavedFilter", body: `{"name": "Germans", "filters": [{"field": "country", "operator": "equals", "value": "DE"}], "definition": {"logic": "and", "conditions": [{"field": "tags", "operator": "has_any", "value": ["x"]}]},
 		"search": "ann", "status": "active,pending", "sort": "email", "dir": "asc", "columns": ["email", "tags"], "shared": true}`, status: 201, remember: "filter"},
 	{op: "createApiKey", body: `{"name": "CRM", "scopes": ["contacts:read"], "expires_at": "2027-01-01T00:00:00Z"}`, status: 201, remember: "apikey"},
@@ -94,6 +97,7 @@ var rest = []step{
 	{op: "lookupContact", query: "email=ann@example.org", status: 200},
 	{op: "getContact", path: ofContact, status: 200},
 	{op: "listContactLists", path: ofContact, status: 200},
+	{op: "listContactActivity", path: ofContact, query: "types=contact_created,contact_updated&limit=5", status: 200},
 	{op: "upsertContact", body: `{"email": "ann@example.org", "external_id": "e-1", "full_name": "Ann C", "tags": ["y"], "custom_fields": {"plan": null}, "category_subscriptions": {}, "stage_id_if_new": "{stage}", "city": "B"}`, status: 200},
 	{op: "updateContact", path: ofContact, query: "include_identity_token=true", body: `{"email": "ann@example.org", "full_name": "Ann D", "tags": ["z"], "custom_fields": {"plan": "pro"}, "subscriptions": {"weekly": null}, "stage_id": "{stage}", "city": null, "do_not_contact": false}`, status: 200},
 	{op: "patchContact", path: ofContact, body: `{"state": "BE", "tags": []}`, status: 200},
@@ -131,6 +135,9 @@ var rest = []step{
 	{op: "getAccount", status: 200},
 	{op: "updateAccount", body: `{"name": "Acme", "timezone": "Europe/Berlin", "locale": "de-DE", "currency_code": "EUR", "website_url": "https://example.org/", "logo_url": null, "default_email_type_id": "{type}", "default_mta_config_id": "{lane}", "default_sending_identity_id": "{identity}",
 		"postal_address": {"line1": "Way 1", "line2": null, "city": "B", "state": null, "postal_code": "1", "country": "DE"}, "unsubscribe_scope": "type", "sunset_days": 90, "sunset_min_sends": 3, "tracked_domains": [], "tracking_defaults": {"tracking_enabled": true}}`, status: 200},
+	{op: "getJob", path: map[string]string{"id": "{export}"}, status: 200},
+	{op: "downloadJobFile", path: map[string]string{"id": "{export}"}, query: "file=export", status: 200},
+	{op: "cancelJob", path: map[string]string{"id": "{import}"}, status: 200},
 	{op: "createIdentitySecret", status: 200},
 	{op: "deleteIdentitySecret", status: 204},
 	{op: "listCustomFields", status: 200},
@@ -189,6 +196,9 @@ func (s *siege) shot(slug string, st step) shot {
 	x := shot{what: "in order", op: s.ops[st.op], slug: slug, body: fill.Replace(st.body), path: map[string]string{}}
 	for name, value := range st.path {
 		x.path[name] = fill.Replace(value)
+	}
+	if strings.HasPrefix(st.body, "--x\r\n") {
+		x.headers = map[string]string{"Content-Type": "multipart/form-data; boundary=x"}
 	}
 	if st.query != "" {
 		x.query, _ = url.ParseQuery(fill.Replace(st.query))

@@ -26,12 +26,14 @@ import (
 	"packetboat/internal/endpoint"
 	"packetboat/internal/httpapi"
 	"packetboat/internal/id"
+	"packetboat/internal/job"
 	"packetboat/internal/limit"
 	"packetboat/internal/mailbox"
 	"packetboat/internal/secret"
 	"packetboat/internal/sender"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/tenant"
+	"packetboat/internal/transfer"
 	"packetboat/internal/usage"
 )
 
@@ -63,7 +65,10 @@ func (o operation) body() *openapi3.Schema {
 	if o.RequestBody == nil {
 		return nil
 	}
-	return o.RequestBody.Value.Content["application/json"].Schema.Value
+	if c := o.RequestBody.Value.Content["application/json"]; c != nil {
+		return c.Schema.Value
+	}
+	return nil // a form
 }
 
 // codes returns the codes that the document promises at a status.
@@ -84,6 +89,7 @@ func (o operation) codes(status int) (codes []string) {
 type siege struct {
 	db     *sqldb.DB
 	router *endpoint.Router
+	api    *httpapi.API
 	ops    map[string]operation
 	made   map[string]map[string]string // by tenant: what the script remembers
 	key    map[string]string            // by tenant: a key with every scope
@@ -119,6 +125,7 @@ func (s siege) with(t testing.TB, db *sqldb.DB) *siege {
 		Usage: usage.Finders{broadcast.Finder()}, Tester: &outside{}, AllowPrivateRelays: true,
 	}
 	api.Register(s.router)
+	s.api = api
 	return &s
 }
 
@@ -174,6 +181,12 @@ func newSiege(t testing.TB, db *sqldb.DB) *siege {
 				ok(err)
 			}
 		}
+		exports := job.Engine{
+			DB: db, Owner: "siege", Now: func() time.Time { return s.now }, Log: slog.New(slog.DiscardHandler),
+			Runners: map[job.Kind]job.Runner{job.Export: transfer.Exporter{Encode: s.api.EncodeContacts}.Run},
+		}
+		_, err = exports.Tick(ctx)
+		ok(err)
 		ok(mailbox.Deliver(ctx, db, in.ID, id.MTAConfig(s.made[slug]["lane"]), "a@"+slug+".example.com", "b@example.org", []byte("Subject: Hi\r\n\r\nHi.\r\n"), s.now))
 		a := s.send(t, shot{op: s.ops["listSinkMessages"], slug: slug, who: cookies[auth.Owner], path: map[string]string{"id": s.made[slug]["lane"]}})
 		s.made[slug]["message"] = a.first("id")

@@ -98,6 +98,15 @@ type docsBody struct {
 	} `json:"content"`
 }
 
+// form returns the schema of a body that is a form with a file.
+func (b *docsBody) form() (docsSchema, bool) {
+	if b == nil {
+		return docsSchema{}, false
+	}
+	c, ok := b.Content["multipart/form-data"]
+	return c.Schema, ok
+}
+
 // The reference page, as its template sees it.
 type (
 	docsPage struct {
@@ -185,6 +194,10 @@ func (d *openAPI) entry(call docsCall, method, path string) docsOperation {
 		sample = d.sample(s, true)
 	}
 	op.Curl = curl(method, path, sample)
+	if form, ok := call.RequestBody.form(); ok {
+		op.Body = d.fields(form)
+		op.Curl = curl(method, path, "") + " \\\n  -F file=@contacts.csv \\\n  -F 'options={}'"
+	}
 	for _, status := range slices.Sorted(maps.Keys(call.Responses)) {
 		res := call.Responses[status]
 		if len(res.Codes) > 0 {

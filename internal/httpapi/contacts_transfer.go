@@ -1,0 +1,113 @@
+package httpapi
+
+import (
+	"context"
+	"io"
+	"net/http"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/contact"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/job"
+	"packetboat/internal/segment"
+	"packetboat/internal/transfer"
+)
+
+// contactsTransfer registers import and export.
+func (a *API) contactsTransfer(r *endpoint.Router) {
+	endpoint.Handle(r, "POST /t/{tenant}/api/contacts/import", endpoint.Op{
+		Name: "importContacts", Summary: "Import contacts from a CSV file, in a job.",
+		Description: `The file is UTF-8 with a header row; its delimiter (comma, semicolon, tab or |) is found out from that. A row may have a megabyte, the body 100.
+
+Columns are about what mapping says: a field of contacts, custom_fields.<key>, subscriptions.<type_key>, tags (comma separated, of any number of columns), stage_id (an id or a slug), do_not_contact; "" leaves a column out. A column that is not mapped is about the field it is named like, in any case and with spaces for underscores, or about nothing. Booleans are true, false, yes, no, 1 or 0.
+
+Each row is saved as by PUT /contacts, but a file never turns a refused subscription into consent, and never brings back who unsubscribed, bounced, complained or was deleted. A row that is wrong does not stop the rest: it stands in the errors file (errors_url of the result), which can be put right and imported as it is.`,
+		Tag: "contacts", Scope: auth.ContactsWrite, Status: http.StatusAccepted, MaxBody: 100 * endpoint.Megabyte,
+		Faults: []*fault.Error{segment.ErrInvalid, segment.ErrNotStatic, contact.ErrInvalidEmailType, job.ErrLimit},
+	}, a.importContacts)
+	endpoint.Handle(r, "POST /t/{tenant}/api/contacts/export", endpoint.Op{
+		Name: "exportContacts", Summary: "Export contacts to a file, in a job.",
+		Description: `The file has the contacts in the order in which they were created. Fields are named as in a contact, with custom_fields.<key> and subscriptions.<type_key>. Without fields a CSV file has those of a person, every custom field and every subscription, and NDJSON has whole contacts as GET /contacts shows them. The file is at GET /jobs/{id}/download.`,
+		Tag:         "contacts", Scope: auth.ContactsRead, Status: http.StatusAccepted,
+		Faults:      []*fault.Error{job.ErrLimit},
+		FieldFaults: selectorFaults("selector."),
+	}, a.exportContacts)
+}
+
+// accepted is the answer to a request that a job carries out.
+type accepted struct {
+	JobID id.Job `json:"job_id" format:"uuid"`
+}
+
+type importContactsRequest struct {
+	Upload endpoint.Upload[importOptions]
+}
+
+type importOptions struct {
+	Mapping       map[string]string    `json:"mapping,omitempty" doc:"By column."`
+	Mode          transfer.Mode        `json:"mode,omitempty" enum:"create,update,upsert" doc:"create passes over addresses that a contact has, update over those that none has; upsert when absent."`
+	Tags          []string             `json:"tags,omitempty" doc:"For every contact."`
+	SegmentKey    endpoint.Opt[string] `json:"segment_key" doc:"A static list that every contact joins."`
+	Subscriptions map[string]bool      `json:"subscriptions,omitempty" doc:"By email type key, for every contact that has not refused."`
+	UpdateBlank   bool                 `json:"update_blank,omitempty" doc:"Whether a blank cell clears the field."`
+}
+
+func (a *API) importContacts(ctx context.Context, p auth.Principal, in *importContactsRequest) (out accepted, err error) {
+	var file job.File
+	defer func() {
+		if err != nil && file.ID != "" {
+			if err := file.Delete(context.WithoutCancel(ctx), a.DB); err != nil {
+				a.Log.Warn("an upload stays until it is swept", "err", err)
+			}
+		}
+	}()
+	o, err := in.Upload.Receive(func(r io.Reader) (err error) {
+		file, err = transfer.Upload(ctx, a.DB, p.Tenant, r, a.Now())
+		return err
+	})
+	if err != nil {
+		return out, err
+	}
+	j, err := transfer.StartImport(ctx, a.DB, p.Tenant, file, transfer.Options{
+		Mapping: o.Mapping, Mode: o.Mode, Tags: o.Tags, SegmentKey: o.SegmentKey.Or(""),
+		Subscriptions: o.Subscriptions, UpdateBlank: o.UpdateBlank,
+	}, p.Actor(), a.Now())
+	return accepted{j.ID}, err
+}
+
+type exportContactsRequest struct {
+	Body *struct {
+		Format   transfer.FileFormat  `json:"format,omitempty" enum:"csv,ndjson" doc:"csv when absent."`
+		Selector *ContactSelectorBody `json:"selector,omitempty" doc:"All contacts but suppressed ones, when absent."`
+		Fields   []string             `json:"fields,omitempty"`
+	}
+}
+
+func (a *API) exportContacts(ctx context.Context, p auth.Principal, in *exportContactsRequest) (accepted, error) {
+	var r transfer.ExportRequest
+	if b := in.Body; b != nil {
+		r.Format, r.Fields = b.Format, b.Fields
+		if b.Selector != nil {
+			r.Selector = b.Selector.input()
+		}
+	}
+	j, err := transfer.StartExport(ctx, a.DB, p.Tenant, r, p.Actor(), a.Now())
+	return accepted{j.ID}, err
+}
+
+// EncodeContacts writes a tenant's contacts for exports: as a read shows them.
+func (a *API) EncodeContacts(ctx context.Context, t id.Tenant, list []contact.Contact) ([][]byte, error) {
+	rows, err := a.readContacts(ctx, t, list...)
+	if err != nil {
+		return nil, err
+	}
+	docs := make([][]byte, len(rows))
+	for i := range rows {
+		if docs[i], err = rows[i].AppendJSON(nil); err != nil {
+			return nil, err
+		}
+	}
+	return docs, nil
+}

@@ -1,0 +1,192 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/job"
+	"packetboat/internal/transfer"
+)
+
+// jobs registers the operations on long work.
+func (a *API) jobs(r *endpoint.Router) {
+	op := func(name, summary string, faults ...*fault.Error) endpoint.Op {
+		return endpoint.Op{
+			Name: name, Summary: summary, Tag: "jobs", Mode: endpoint.ByJob,
+			Scopes: []auth.Scope{auth.ContactsRead, auth.ContactsWrite}, Faults: append(faults, job.ErrNotFound),
+		}
+	}
+	get := op("getJob", "Get a job: how far it is, and what came of it.")
+	get.Description = "progress.total is absent while nobody knows it. result is there from the first step on, also of a job that failed or was cancelled: what it did stands."
+	endpoint.Handle(r, "GET /t/{tenant}/api/jobs/{id}", get, a.getJob)
+	endpoint.Handle(r, "POST /t/{tenant}/api/jobs/{id}/cancel",
+		op("cancelJob", "Cancel a job that has not ended; what it did so far stands.", job.ErrTransition), a.cancelJob)
+	download := op("downloadJobFile", "Get a file that a job made.")
+	download.Description = "The file of an export once it is completed, or with file=errors the rows that an import did not take once it has ended, for 7 days. " +
+		"Texts that a spreadsheet would compute (that begin with = + - @, a tab or a carriage return) have an apostrophe in front; an import takes it away again."
+	download.Produces = []string{"text/csv", "application/x-ndjson"}
+	endpoint.Handle(r, "GET /t/{tenant}/api/jobs/{id}/download", download, a.downloadJobFile)
+}
+
+// Job is long work as callers see it.
+type Job struct {
+	ID         id.Job          `json:"id" format:"uuid"`
+	Type       job.Kind        `json:"type" enum:"import,export,bulk"`
+	Status     job.Status      `json:"status" enum:"queued,running,completed,failed,cancelled"`
+	Progress   jobProgress     `json:"progress"`
+	Result     any             `json:"result,omitempty" doc:"An import: rows, created, updated, skipped, invalid, errors_url (null without invalid rows). An export: rows, download_url (null until it is completed). A bulk action: what POST /contacts/bulk answers with."`
+	Error      *jobError       `json:"error,omitempty"`
+	CreatedAt  endpoint.Stamp  `json:"created_at"`
+	FinishedAt *endpoint.Stamp `json:"finished_at,omitempty"`
+}
+
+type jobProgress struct {
+	Processed int64  `json:"processed"`
+	Total     *int64 `json:"total,omitempty"`
+}
+
+type jobError struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+type importResult struct {
+	transfer.ImportResult
+	ErrorsURL *string `json:"errors_url"`
+}
+
+type exportResult struct {
+	transfer.ExportResult
+	DownloadURL *string `json:"download_url"`
+}
+
+// row returns j as p sees it.
+func (a *API) rowOfJob(p auth.Principal, j job.Job) (Job, error) {
+	row := Job{
+		ID: j.ID, Type: j.Kind, Status: j.Status, Progress: jobProgress{j.Processed, j.Total},
+		CreatedAt: endpoint.At(j.CreatedAt), FinishedAt: endpoint.AtOr(j.FinishedAt),
+	}
+	if j.Error != nil {
+		row.Error = &jobError{j.Error.Code, j.Error.Message}
+	}
+	if j.Result == nil {
+		return row, nil
+	}
+	// Whoever follows one of these needs the credential of the request itself.
+	download := strings.TrimSuffix(a.BaseURL.String(), "/") + "/t/" + p.TenantSlug + "/api/jobs/" + string(j.ID) + "/download"
+	switch j.Kind {
+	case job.Import:
+		var r importResult
+		if err := json.Unmarshal(j.Result, &r.ImportResult); err != nil {
+			return row, err
+		}
+		if r.Invalid > 0 {
+			r.ErrorsURL = new(download + "?file=" + transfer.ErrorsFile)
+		}
+		row.Result = r
+	case job.Export:
+		var r exportResult
+		if err := json.Unmarshal(j.Result, &r.ExportResult); err != nil {
+			return row, err
+		}
+		if j.Status == job.Completed {
+			r.DownloadURL = &download
+		}
+		row.Result = r
+	default:
+		row.Result = j.Result
+	}
+	return row, nil
+}
+
+// job returns the job that a path names, if p may see it.
+func (a *API) job(ctx context.Context, p auth.Principal, in RecordPath) (job.Job, error) {
+	named, err := named[id.Job](in, job.ErrNotFound)
+	if err != nil {
+		return job.Job{}, err
+	}
+	j, err := job.ByID(ctx, a.DB, p.Tenant, named)
+	if err != nil {
+		return job.Job{}, err
+	}
+	return j, endpoint.Need(p, j.Scope)
+}
+
+func (a *API) getJob(ctx context.Context, p auth.Principal, in *RecordPath) (Job, error) {
+	j, err := a.job(ctx, p, *in)
+	if err != nil {
+		return Job{}, err
+	}
+	return a.rowOfJob(p, j)
+}
+
+func (a *API) cancelJob(ctx context.Context, p auth.Principal, in *RecordPath) (Job, error) {
+	j, err := a.job(ctx, p, *in)
+	if err != nil {
+		return Job{}, err
+	}
+	if j, err = job.Cancel(ctx, a.DB, p.Tenant, j.ID, a.Now()); err != nil {
+		return Job{}, err
+	}
+	return a.rowOfJob(p, j)
+}
+
+type downloadJobFileRequest struct {
+	RecordPath
+	File string `query:"file" enum:"export,errors" doc:"export, or errors; without it the one file that the job makes."`
+}
+
+func (a *API) downloadJobFile(ctx context.Context, p auth.Principal, in *downloadJobFileRequest) (func(huma.Context), error) {
+	j, err := a.job(ctx, p, in.RecordPath)
+	if err != nil {
+		return nil, err
+	}
+	name := in.File
+	if name == "" {
+		name = map[job.Kind]string{job.Import: transfer.ErrorsFile, job.Export: transfer.ExportFile}[j.Kind]
+	}
+	// Half an export is not for anybody to take for a whole one.
+	if !j.Status.Ended() || name == transfer.ExportFile && j.Status != job.Completed || a.Now().Sub(*j.FinishedAt) > job.KeepFor {
+		return nil, job.ErrNoFile
+	}
+	f, err := job.FileOf(ctx, a.DB, p.Tenant, j.ID, name)
+	if err != nil {
+		return nil, err
+	}
+	return func(c huma.Context) {
+		c.SetHeader("Content-Type", f.MediaType)
+		c.SetHeader("Content-Disposition", `attachment; filename="`+fileName(j, f)+`"`)
+		c.SetHeader("Content-Length", strconv.FormatInt(f.Size, 10))
+		if c.Method() == http.MethodHead {
+			return
+		}
+		if _, err := io.Copy(c.BodyWriter(), f.Reader(c.Context(), a.DB, 0)); err != nil {
+			if c.Context().Err() == nil {
+				a.Log.Error("a download broke off", "job", j.ID, "err", err)
+			}
+			panic(http.ErrAbortHandler) // so that nobody takes half a file for a whole one
+		}
+	}, nil
+}
+
+// fileName is what a download is kept as.
+func fileName(j job.Job, f job.File) string {
+	name := "contacts-" + j.CreatedAt.UTC().Format("2006-01-02")
+	if f.Name == transfer.ErrorsFile {
+		name = "import-errors-" + j.CreatedAt.UTC().Format("2006-01-02")
+	}
+	if strings.HasPrefix(f.MediaType, "application/x-ndjson") {
+		return name + ".ndjson"
+	}
+	return name + ".csv"
+}
