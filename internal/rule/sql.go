@@ -2,6 +2,7 @@ package rule
 
 import (
 	"slices"
+	"strings"
 
 	"packetboat/internal/contact"
 	"packetboat/internal/fault"
@@ -14,6 +15,8 @@ const (
 	maxInlined    = 5 // segments within segments (contract E9)
 	maxRendered   = 1000
 	maxParameters = 30_000
+	maxQueries    = 4000    // SQLite's memory for one statement, 256 MB, holds about 5,000 subqueries
+	maxSQL        = 1 << 20 // bytes
 )
 
 // errTooLarge reports a rule that is too large with the segments it refers to.
@@ -23,14 +26,15 @@ var errTooLarge = func() error {
 		Sayf("%s: %s", rootDefinition, message)
 }()
 
-// Condition renders the tree as a test of contacts. The error is
+// Condition renders the tree as a test of contacts. Where it does not hold, it may
+// be null: to deny it, render a group that is negated. The error is
 // ErrInvalidDefinition when the tree is too large to be asked for, with the
 // segments that it refers to.
 func (t Tree) Condition(db *sqldb.DB, env Env) (contact.Condition, error) {
 	n := 0
 	trial := builder{db: db, env: env, arg: func(any) string { n++; return "$1" }}
-	trial.group(t.Root)
-	if trial.err != nil || n > maxParameters {
+	text := trial.group(t.Root)
+	if trial.err != nil || n > maxParameters || len(text) > maxSQL || strings.Count(text, "SELECT") > maxQueries {
 		return contact.Condition{}, errTooLarge
 	}
 	return contact.Condition{
@@ -59,6 +63,11 @@ func (b *builder) conditions(g Group) string {
 		logic = And // no condition is none that fails
 	}
 	return joined(tests, logic)
+}
+
+// Every condition is a Group or a leaf.
+var _ = []leaf{
+	Field{}, List{}, InSegment{}, Email{}, Broadcast{}, SequenceEmail{}, Event{}, PageView{}, Form{}, Subscription{}, InSequence{}, Suppression{}, Broken{},
 }
 
 func (b *builder) condition(c Condition) string {
