@@ -45,17 +45,28 @@ type wakes struct{ dispatch, deliver, journal, job signal }
 
 func newWakes() wakes { return wakes{newSignal(), newSignal(), newSignal(), newSignal()} }
 
-// after wakes every engine after a request that may have given it work.
+// after wakes the engines after a request that may have given them work.
 func (w wakes) after(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(rw, r)
 		if r.Method != http.MethodGet && r.Method != http.MethodHead && strings.HasPrefix(r.URL.Path, "/t/") {
-			w.dispatch.notify()
-			w.deliver.notify()
-			w.journal.notify()
-			w.job.notify()
+			w.wake(r.URL.Path)
 		}
 	})
+}
+
+// wake wakes those whom a write to a path may concern. Contacts are written all
+// the time and send nothing; what is done to many of them is a job.
+func (w wakes) wake(path string) {
+	w.journal.notify()
+	_, resource, _ := strings.Cut(path, "/api/")
+	if resource != "contacts" {
+		w.job.notify()
+	}
+	if !strings.HasPrefix(resource, "contacts") {
+		w.dispatch.notify()
+		w.deliver.notify()
+	}
 }
 
 // engines are the loops of a worker.

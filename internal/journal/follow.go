@@ -14,6 +14,10 @@ import (
 // batch is how many entries are placed or followed in one transaction.
 const batch = 1000
 
+// breath is the least time between two rounds that found all there was: under a
+// stream of small writes, each round then has more to do.
+const breath = 40 * time.Millisecond
+
 // Follower is somebody who reacts to what happened.
 type Follower struct {
 	Name string // of the cursor; never changes
@@ -51,6 +55,11 @@ func (e *Engine) Run(ctx context.Context) error {
 		}
 		if more {
 			continue
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(breath):
 		}
 		select {
 		case <-ctx.Done():
