@@ -1,7 +1,7 @@
 package rule
 
 import (
-	"strconv"
+	"time"
 
 	"packetboat/internal/sqldb"
 )
@@ -16,9 +16,9 @@ type trace struct {
 	distinct string // what is counted; empty: rows
 	having   string // asked of a contact's rows together, besides a count
 
-	// once says that a contact has few of the rows, and that all contacts'
+	// broad says that a contact has few of the rows, and that all contacts'
 	// rows are many: to look up each contact is less work.
-	once bool
+	broad bool
 }
 
 func (t trace) column() string {
@@ -42,23 +42,6 @@ func (t trace) number() string {
 	return "COUNT(DISTINCT " + t.distinct + ")"
 }
 
-// did asks for contacts that have such rows; how many, when count says so.
-func (b *builder) did(t trace, count *Count) string {
-	switch {
-	case count == nil, count.Operator == AtLeast && count.N == 1:
-		return b.has(t)
-	case count.Operator == AtLeast && count.N <= 0:
-		return always
-	case count.Operator == AtLeast:
-		return b.has(t.with(t.number() + " >= " + strconv.Itoa(count.N)))
-	case count.N <= 0: // at most or exactly none
-		return not(b.has(t))
-	case count.Operator == AtMost:
-		return not(b.has(t.with(t.number() + " > " + strconv.Itoa(count.N))))
-	}
-	return b.has(t.with(t.number() + " = " + strconv.Itoa(count.N)))
-}
-
 func (t trace) with(having string) trace {
 	if t.having != "" {
 		having = t.having + " AND " + having
@@ -67,22 +50,78 @@ func (t trace) with(having string) trace {
 	return t
 }
 
-// has asks for contacts that have such rows. PostgreSQL may choose how to go
-// about it: EXISTS becomes a join of whatever kind is cheapest, while a set that
-// is negated or one of several alternatives would be gone through row by row
-// once it is too large to hash. SQLite always does what is written: it looks up
-// each contact for EXISTS, and reads the rows once for IN.
+// asked is what a leaf about history comes to: whether a contact has a trace, or
+// has none.
+type asked struct {
+	trace trace
+	deny  bool
+	known bool // without asking: everybody has, or nobody, where it is denied
+}
+
+// unless is a, or its opposite.
+func (a asked) unless(deny bool) asked {
+	a.deny = a.deny != deny
+	return a
+}
+
+// did asks for contacts that have such rows; how many, when count says so.
+func (b *builder) did(t trace, count *Count) asked {
+	switch {
+	case count == nil, count.Operator == AtLeast && count.N == 1:
+		return asked{trace: t}
+	case count.Operator == AtLeast && count.N <= 0:
+		return asked{known: true}
+	case count.N <= 0: // at most or exactly none
+		return asked{trace: t, deny: true}
+	}
+	compare := map[CountOperator]string{AtLeast: " >= ", AtMost: " > ", Exactly: " = "}[count.Operator]
+	return asked{trace: t.with(t.number() + compare + b.arg(count.N)), deny: count.Operator == AtMost}
+}
+
+// answer renders what a leaf asks.
+func (b *builder) answer(a asked) string {
+	holds := always
+	if !a.known {
+		holds = b.has(a.trace)
+	}
+	if a.deny {
+		return not(holds)
+	}
+	return holds
+}
+
+// has asks for contacts that have such rows.
+//
+// PostgreSQL may choose how to go about it: EXISTS becomes a join of whatever
+// kind is cheapest, while a set that is negated, or one of several alternatives,
+// would be gone through row by row once it is too large to hash. SQLite does what
+// is written: it looks up each contact for EXISTS, and reads all rows once for
+// IN, even where only a page of contacts is wanted.
 func (b *builder) has(t trace) string {
 	rows := " FROM " + t.from + " WHERE " + t.where
-	if t.having == "" && (t.once || b.db.Dialect() == sqldb.Postgres) {
-		return "EXISTS (SELECT 1" + rows + " AND " + t.column() + " = " + t.key() + ")"
-	}
-	set := "SELECT " + t.column() + " AS whose" + rows + " AND " + t.column() + " IS NOT NULL"
+	group := ""
 	if t.having != "" {
-		set += " GROUP BY " + t.column() + " HAVING " + t.having
+		group = " GROUP BY " + t.column() + " HAVING " + t.having
 	}
+	if t.broad || t.having == "" && b.db.Dialect() == sqldb.Postgres {
+		return "EXISTS (SELECT 1" + rows + " AND " + t.column() + " = " + t.key() + group + ")"
+	}
+	set := "SELECT " + t.column() + " AS whose" + rows + " AND " + t.column() + " IS NOT NULL" + group
 	if b.db.Dialect() == sqldb.Postgres {
 		return "EXISTS (SELECT 1 FROM (" + set + ") AS h WHERE h.whose = " + t.key() + ")"
 	}
 	return t.key() + " IN (" + set + ")"
+}
+
+// broadly is how far a window reaches back from which on it is less work to look
+// up the contacts one by one than to read what all of them did.
+const broadly = 60 * 24 * time.Hour
+
+// broad reports whether the window holds much of what ever happened.
+func (w *Window) broad(env Env) bool {
+	from, to := w.bounds(env)
+	if to.IsZero() || to.After(env.Now) {
+		to = env.Now
+	}
+	return to.Sub(from) > broadly
 }

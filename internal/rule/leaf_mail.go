@@ -25,7 +25,10 @@ type mails struct {
 
 func (l Email) sql(b *builder) string {
 	m, known := l.mails(b.env)
-	return turned(b.email(m, l.Count, known), l.Operator)
+	if !known {
+		return b.answer(asked{known: true, deny: !l.Count.holds(0)}.unless(l.Operator == DidNot))
+	}
+	return b.answer(b.did(b.mails(m), l.Count).unless(l.Operator == DidNot))
 }
 
 func (l Email) match(env Env, s *Subject) bool {
@@ -54,7 +57,7 @@ func (l Broadcast) mails() mails {
 }
 
 func (l Broadcast) sql(b *builder) string {
-	return turned(b.email(l.mails(), nil, true), l.Operator)
+	return b.answer(b.did(b.mails(l.mails()), nil).unless(l.Operator == DidNot))
 }
 
 func (l Broadcast) match(env Env, s *Subject) bool {
@@ -66,68 +69,51 @@ func (l SequenceEmail) mails() mails {
 }
 
 func (l SequenceEmail) sql(b *builder) string {
-	return turned(b.email(l.mails(), nil, true), l.Operator)
+	return b.answer(b.did(b.mails(l.mails()), nil).unless(l.Operator == DidNot))
 }
 
 func (l SequenceEmail) match(env Env, s *Subject) bool {
 	return l.mails().count(env, s) > 0 == (l.Operator != DidNot)
 }
 
-// turned turns a predicate round for the operator that asks for the opposite.
-func turned(predicate string, o Operator) string {
-	if o == DidNot {
-		return not(predicate)
-	}
-	return predicate
-}
-
-// email asks for contacts to whose mails it happened, so many times.
-func (b *builder) email(m mails, count *Count, known bool) string {
-	if !known {
-		if count.holds(0) {
-			return always
-		}
-		return never
-	}
+// mails are the rows that say to which messages it happened.
+func (b *builder) mails(m mails) trace {
 	switch m.event {
 	case Opened, Clicked, Engaged:
-		return b.did(b.hits(m), count)
+		return b.hits(m)
 	case Complained, LeftBy:
-		return b.did(b.told(m), count)
+		return b.told(m)
 	}
-	return b.did(b.messages(m), count)
+	return b.messages(m)
 }
 
 // messages are the rows of the outbox that are in the state asked for.
 func (b *builder) messages(m mails) trace {
-	t := trace{from: "outbox AS x", where: "x.tenant_id = $1"}
+	all := m.stream == "" && m.types == nil
+	t := trace{from: "outbox AS x", where: "x.tenant_id = $1", broad: all && m.event != Bounced && m.window.broad(b.env)}
 	switch m.event {
 	case Bounced:
 		t.where += " AND x.state = 'bounced'" + m.window.sql(b, "x.ended_at")
 	case Recipient:
-		t.once = true
 	default:
 		t.where += " AND x.sent_at IS NOT NULL"
 		if m.event == Delivered {
 			t.where += " AND x.state IN ('sent', 'delivered')"
 		}
 		t.where += m.window.sql(b, "x.sent_at")
-		t.once = true
 	}
 	if m.stream != "" {
 		t.where += " AND x.stream_id = " + b.arg(m.stream)
-		t.once = false
 	}
 	if m.variant != "" {
 		t.where += " AND x.variant_id = " + b.arg(m.variant)
 	}
 	var since time.Time
-	if m.event != Bounced {
+	if m.event != Bounced && !t.broad {
 		since, _ = m.window.bounds(b.env)
 	}
 	if streams := b.streams(m.types, since); streams != "" {
 		t.where += " AND x.stream_id IN " + streams
-		t.once = false
 	}
 	return t
 }
@@ -151,7 +137,10 @@ func (b *builder) streams(types []id.EmailType, since time.Time) string {
 // hits are the opens and clicks of the level asked for (contract 12.2).
 func (b *builder) hits(m mails) trace {
 	const human = "x.class = 'human'"
-	t := trace{from: "hit AS x", where: "x.tenant_id = $1 AND ", distinct: "x.message_id"}
+	t := trace{
+		from: "hit AS x", where: "x.tenant_id = $1 AND ", distinct: "x.message_id",
+		broad: m.stream == "" && m.types == nil && m.window.broad(b.env),
+	}
 	switch {
 	case m.event == Opened && m.level == Apparent:
 		t.where += "x.kind = 'open'"

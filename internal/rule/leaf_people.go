@@ -17,17 +17,17 @@ func (l List) lists(env Env) []id.Segment {
 }
 
 func (l List) sql(b *builder) string {
-	on := never
-	if lists := l.lists(b.env); len(lists) > 0 {
-		on = b.has(trace{
+	lists := l.lists(b.env)
+	if len(lists) == 0 {
+		return b.answer(asked{known: true, deny: l.Operator != NotIn})
+	}
+	return b.answer(asked{
+		trace: trace{
 			from:  "segment_member AS x",
 			where: "x.tenant_id = $1 AND x.segment_id" + in(b, lists) + l.Added.sql(b, "x.added_at"),
-		})
-	}
-	if l.Operator == NotIn {
-		return not(on)
-	}
-	return on
+		},
+		deny: l.Operator == NotIn,
+	})
 }
 
 func (l List) match(env Env, s *Subject) bool {
@@ -84,11 +84,10 @@ func (l Subscription) match(env Env, s *Subject) bool {
 }
 
 func (l Suppression) sql(b *builder) string {
-	listed := b.has(trace{from: "suppression AS x", where: "x.tenant_id = $1", contact: "x.email", owner: "c.email"})
-	if l.Operator == NotListed {
-		return not(listed)
-	}
-	return listed
+	return b.answer(asked{
+		trace: trace{from: "suppression AS x", where: "x.tenant_id = $1", contact: "x.email", owner: "c.email"},
+		deny:  l.Operator == NotListed,
+	})
 }
 
 func (l Suppression) match(_ Env, s *Subject) bool {

@@ -30,13 +30,26 @@ func named(b *builder, name string, types ...journal.Type) trace {
 	return trace{from: "journal AS x", where: where}
 }
 
+// within limits entries to a window. All of a kind may be broad.
+func (t *trace) within(b *builder, w *Window, all bool) {
+	t.where += w.sql(b, "x.occurred_at")
+	if all && w.broad(b.env) {
+		t.broad = true
+		t.where += " AND " + timeline
+	}
+}
+
+// timeline is the predicate of the index journal_contact, word for word but for
+// what has to be said anyway.
+const timeline = "x.contact_id IS NOT NULL AND x.type NOT IN ('email_sent', 'email_delivered', 'contact_created')"
+
 func (l Event) sql(b *builder) string {
 	t := named(b, l.Name, journal.CustomEvent)
-	t.where += l.Window.sql(b, "x.occurred_at")
+	t.within(b, l.Window, l.Name == "")
 	for _, p := range l.Filters {
 		t.where += " AND " + p.sql(b)
 	}
-	return turned(b.did(t, l.Count), l.Operator)
+	return b.answer(b.did(t, l.Count).unless(l.Operator == DidNot))
 }
 
 func (l Event) match(env Env, s *Subject) bool {
@@ -54,11 +67,11 @@ func (l Event) match(env Env, s *Subject) bool {
 
 func (l PageView) sql(b *builder) string {
 	t := named(b, "", journal.PageViewed)
-	t.where += l.Window.sql(b, "x.occurred_at")
+	t.within(b, l.Window, l.URL == "")
 	if l.URL != "" {
 		t.where += " AND " + b.textual("x.name", l.Match, fold(l.URL))
 	}
-	return turned(b.did(t, l.Count), l.Operator)
+	return b.answer(b.did(t, l.Count).unless(l.Operator == DidNot))
 }
 
 func (l PageView) match(env Env, s *Subject) bool {
@@ -74,7 +87,7 @@ func (l PageView) match(env Env, s *Subject) bool {
 func (l Form) sql(b *builder) string {
 	t := named(b, l.Slug, journal.FormSubmitted)
 	t.where += l.Window.sql(b, "x.occurred_at")
-	return turned(b.has(t), l.Operator)
+	return b.answer(asked{trace: t, deny: l.Operator == DidNot})
 }
 
 func (l Form) match(env Env, s *Subject) bool {
@@ -87,24 +100,22 @@ func (l Form) match(env Env, s *Subject) bool {
 func (l InSequence) sql(b *builder) string {
 	switch l.Operator {
 	case Completed:
-		return b.sequence(l, journal.SequenceCompleted)
+		return b.answer(asked{trace: b.sequence(l, journal.SequenceCompleted)})
 	case Exited:
-		return b.sequence(l, journal.SequenceExited)
-	case Never:
-		return not(b.sequence(l, journal.SequenceEnrolled))
+		return b.answer(asked{trace: b.sequence(l, journal.SequenceExited)})
 	case Active: // the last enrollment is the one that has not ended
 		t := named(b, string(l.Sequence), journal.SequenceEnrolled, journal.SequenceCompleted, journal.SequenceExited)
 		const last = "MAX(CASE WHEN x.type = 'sequence_enrolled' THEN x.occurred_at END)"
 		t.having = "SUM(CASE WHEN x.type = 'sequence_enrolled' THEN 1 ELSE -1 END) > 0" + l.Window.sql(b, last)
-		return b.has(t)
+		return b.answer(asked{trace: t})
 	}
-	return b.sequence(l, journal.SequenceEnrolled)
+	return b.answer(asked{trace: b.sequence(l, journal.SequenceEnrolled), deny: l.Operator == Never})
 }
 
-func (b *builder) sequence(l InSequence, what journal.Type) string {
+func (b *builder) sequence(l InSequence, what journal.Type) trace {
 	t := named(b, string(l.Sequence), what)
 	t.where += l.Window.sql(b, "x.occurred_at")
-	return b.has(t)
+	return t
 }
 
 func (l InSequence) match(env Env, s *Subject) bool {
