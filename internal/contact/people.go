@@ -211,7 +211,9 @@ func (p *people) merge(one *person, ch checked) Outcome {
 	}
 	if ch.stage != nil && *ch.stage != one.c.Stage {
 		one.tell(b, journal.StageChanged, "", map[string]any{"from": sqldb.Null(one.c.Stage), "to": sqldb.Null(*ch.stage)})
-		one.c.moveTo(*ch.stage, b.stages, b.now)
+		for _, r := range one.c.moveTo(*ch.stage, b.stages, b.now) {
+			one.tell(b, journal.ScoreChanged, "", r)
+		}
 		parts = append(parts, "stage_id")
 	}
 	if len(parts) == 0 {

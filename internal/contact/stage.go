@@ -80,11 +80,37 @@ func categoryOf(stages []Stage, stage id.Stage) StageCategory {
 }
 
 // moveTo changes the stage; another category resets both scores (contract D35).
-func (c *Contact) moveTo(stage id.Stage, stages []Stage, now time.Time) {
-	if categoryOf(stages, c.Stage) != categoryOf(stages, stage) {
-		c.ProspectScore, c.CustomerScore, c.ScoreUpdatedAt = 0, 0, new(now)
-	}
+// It returns which of them that changes.
+func (c *Contact) moveTo(stage id.Stage, stages []Stage, now time.Time) []scoreReset {
+	from := c.Stage
 	c.Stage = stage
+	if categoryOf(stages, from) == categoryOf(stages, stage) {
+		return nil
+	}
+	changed := resets(c.ProspectScore, c.CustomerScore)
+	c.ProspectScore, c.CustomerScore, c.ScoreUpdatedAt = 0, 0, new(now)
+	return changed
+}
+
+// scoreReset is the data of a score_changed entry about a reset; package score
+// writes the others.
+type scoreReset struct {
+	Score string  `json:"score"`
+	From  float64 `json:"from"`
+	To    float64 `json:"to"`
+	Reset bool    `json:"reset"`
+}
+
+// resets returns what is to be told of scores that become zero.
+func resets(prospect, customer float64) []scoreReset {
+	var list []scoreReset
+	if prospect != 0 {
+		list = append(list, scoreReset{Score: "prospect", From: prospect, Reset: true})
+	}
+	if customer != 0 {
+		list = append(list, scoreReset{Score: "customer", From: customer, Reset: true})
+	}
+	return list
 }
 
 // Stages returns the tenant's stages in display order.
@@ -388,10 +414,13 @@ func DeleteStage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stage, rep
 
 // moveAll moves the contacts of one stage to another.
 func moveAll(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, from, to id.Stage, stages []Stage, now time.Time) error {
-	rows, err := tx.Query(ctx, `SELECT id FROM contact WHERE tenant_id = $1 AND stage_id = $2`, tenant, from)
-	ids, err := sqldb.Collect(rows, err, func(row func(...any) error) (id.Contact, error) {
-		var c id.Contact
-		return c, row(&c)
+	type member struct {
+		contact            id.Contact
+		prospect, customer float64
+	}
+	rows, err := tx.Query(ctx, `SELECT id, prospect_score, customer_score FROM contact WHERE tenant_id = $1 AND stage_id = $2`, tenant, from)
+	members, err := sqldb.Collect(rows, err, func(row func(...any) error) (m member, err error) {
+		return m, row(&m.contact, &m.prospect, &m.customer)
 	})
 	if err != nil {
 		return err
@@ -400,18 +429,27 @@ func moveAll(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, from, to id.St
 	if categoryOf(stages, from) != categoryOf(stages, to) {
 		reset = ", prospect_score = 0, customer_score = 0, score_updated_at = $4"
 	}
-	for page := range slices.Chunk(ids, 500) {
+	for page := range slices.Chunk(members, 500) {
+		ids := make([]id.Contact, 0, len(page))
+		var entries []journal.Entry
+		for _, m := range page {
+			ids = append(ids, m.contact)
+			tell := func(t journal.Type, data any) {
+				entries = append(entries, journal.Entry{Tenant: tenant, Type: t, Contact: m.contact, At: now, Data: data})
+			}
+			tell(journal.StageChanged, map[string]any{"from": from, "to": to})
+			if reset != "" {
+				for _, r := range resets(m.prospect, m.customer) {
+					tell(journal.ScoreChanged, r)
+				}
+			}
+			tell(journal.ContactUpdated, map[string]any{"fields": []string{"stage_id"}})
+		}
 		_, err := tx.Exec(ctx, `
 			UPDATE contact SET stage_id = $3, updated_at = $4`+reset+`
-			WHERE tenant_id = $1 AND stage_id = $2 AND id`+tx.In(5), tenant, from, to, sqldb.Micros(now), sqldb.List(tx, page))
+			WHERE tenant_id = $1 AND stage_id = $2 AND id`+tx.In(5), tenant, from, to, sqldb.Micros(now), sqldb.List(tx, ids))
 		if err != nil {
 			return err
-		}
-		entries := make([]journal.Entry, 0, 2*len(page))
-		for _, c := range page {
-			entries = append(entries,
-				journal.Entry{Tenant: tenant, Type: journal.StageChanged, Contact: c, At: now, Data: map[string]any{"from": from, "to": to}},
-				journal.Entry{Tenant: tenant, Type: journal.ContactUpdated, Contact: c, At: now, Data: map[string]any{"fields": []string{"stage_id"}}})
 		}
 		if err := journal.Append(ctx, tx, entries...); err != nil {
 			return err

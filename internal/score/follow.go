@@ -22,13 +22,15 @@ const (
 )
 
 // Moved is the data of a score_changed entry: one per contact and batch, with
-// the rules that had a part in it; none when the score has faded.
+// the rules that had a part in it; none when the score has faded, or was reset by
+// a move to another stage.
 type Moved struct {
 	Score string   `json:"score"`
 	From  float64  `json:"from"`
 	To    float64  `json:"to"`
 	Rules []string `json:"rules,omitempty"`
 	Decay bool     `json:"decay,omitempty"`
+	Reset bool     `json:"reset,omitempty"` // written by package contact
 }
 
 // Follower gives points for what the journal says contacts did.

@@ -204,6 +204,11 @@ func TestChangesOfScoresAreTold(t *testing.T) {
 		w.appendOne(journal.EmailClicked, "prospect", "", human)
 		w.appendOne(journal.EmailComplained, "customer", "", nil) // is 0 already
 		w.drain()
+		for _, to := range []contact.StageCategory{contact.Customer, contact.Prospect} { // the second time there is nothing left
+			if _, _, err := contact.Upsert(w.t.Context(), w.db, w.tenant, "prospectx@example.org", contact.Change{Stage: new(w.stages[to])}, contact.Rules{}, noon); err != nil {
+				w.t.Fatal(err)
+			}
+		}
 		var told []score.Moved
 		e := &journal.Engine{DB: w.db, Followers: []journal.Follower{{Name: "test", Follow: func(_ context.Context, _ *sqldb.DB, list []journal.Entry) error {
 			told = nil
@@ -221,7 +226,7 @@ func TestChangesOfScoresAreTold(t *testing.T) {
 		if err := e.Drain(w.t.Context()); err != nil {
 			w.t.Fatal(err)
 		}
-		if got, want := fmt.Sprint(told), "[{prospect 0 30 [email_clicked order_placed] false}]"; got != want {
+		if got, want := fmt.Sprint(told), "[{prospect 0 30 [email_clicked order_placed] false false} {prospect 30 0 [] false true}]"; got != want {
 			w.t.Errorf("told %s, want %s", got, want)
 		}
 	})
