@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -238,4 +239,37 @@ func TestCheckNamesEveryProblem(t *testing.T) {
 	if diff := cmp.Diff(map[string]any{"n": nil, "d": "2026-01-01"}, got); err != nil || diff != "" {
 		t.Errorf("Check = %v\n%s", err, diff)
 	}
+}
+
+func TestTheLastPlaceForAFieldIsTakenOnce(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		for i := range 199 {
+			if _, err := field.Create(t.Context(), db, acme, field.Draft{Name: fmt.Sprint("f", i), Type: field.String}, noon); err != nil {
+				t.Fatal(err)
+			}
+		}
+		errs := make([]error, 4)
+		var all sync.WaitGroup
+		for i := range errs {
+			all.Go(func() {
+				_, errs[i] = field.Create(t.Context(), db, acme, field.Draft{Name: fmt.Sprint("last", i), Type: field.String}, noon)
+			})
+		}
+		all.Wait()
+		made := 0
+		for _, err := range errs {
+			if err == nil {
+				made++
+			} else if !errors.Is(err, field.ErrLimit) {
+				t.Errorf("Create = %v, want LIMIT_EXCEEDED", err)
+			}
+		}
+		if list, err := field.List(t.Context(), db, acme); made != 1 || len(list) != 200 || err != nil {
+			t.Errorf("%d were made, there are %d, %v", made, len(list), err)
+		}
+		if _, err := field.Create(t.Context(), db, other, field.Draft{Name: "f", Type: field.String}, noon); err != nil {
+			t.Errorf("the other tenant's first: %v", err)
+		}
+	})
 }

@@ -1,0 +1,139 @@
+package contact
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+	"packetboat/internal/sqldb"
+)
+
+// moveTo changes the stage; another category resets both scores (contract D35).
+// It returns which of them that changes.
+func (c *Contact) moveTo(stage id.Stage, stages []Stage, now time.Time) []scoreReset {
+	from := c.Stage
+	c.Stage = stage
+	if categoryOf(stages, from) == categoryOf(stages, stage) {
+		return nil
+	}
+	changed := resets(c.ProspectScore, c.CustomerScore)
+	c.ProspectScore, c.CustomerScore, c.ScoreUpdatedAt = 0, 0, new(now)
+	return changed
+}
+
+// scoreReset is the data of a score_changed entry about a reset; package score
+// writes the others.
+type scoreReset struct {
+	Score string  `json:"score"`
+	From  float64 `json:"from"`
+	To    float64 `json:"to"`
+	Reset bool    `json:"reset"`
+}
+
+// resets returns what is to be told of scores that become zero.
+func resets(prospect, customer float64) []scoreReset {
+	var list []scoreReset
+	if prospect != 0 {
+		list = append(list, scoreReset{Score: "prospect", From: prospect, Reset: true})
+	}
+	if customer != 0 {
+		list = append(list, scoreReset{Score: "customer", From: customer, Reset: true})
+	}
+	return list
+}
+
+// stageHolders are the details of ErrStageInUse.
+type stageHolders struct {
+	Usage struct {
+		Contacts int `json:"contacts"`
+	} `json:"usage"`
+}
+
+// DeleteStage removes a stage. Its contacts move to the replacement; without
+// one, a stage that has contacts stays. The default stage always stays.
+func DeleteStage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stage, replacement id.Stage, now time.Time) error {
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		stages, err := stagesKept(ctx, tx, tenant)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(stages, func(s Stage) bool { return s.ID == stage })
+		if i < 0 {
+			return ErrNoStage
+		}
+		if replacement != "" && (replacement == stage || !slices.ContainsFunc(stages, func(s Stage) bool { return s.ID == replacement })) {
+			return ErrInvalidStage.Sayf("replacement_stage_id is not another stage")
+		}
+		var held stageHolders
+		err = tx.QueryRow(ctx, `SELECT COUNT(*) FROM contact WHERE tenant_id = $1 AND stage_id = $2`, tenant, stage).Scan(&held.Usage.Contacts)
+		if err != nil {
+			return err
+		}
+		if stages[i].Default {
+			return ErrStageInUse.With(held).Sayf("the default stage cannot be deleted; make another one the default first")
+		}
+		if held.Usage.Contacts > 0 {
+			if replacement == "" {
+				return ErrStageInUse.With(held)
+			}
+			if err := moveAll(ctx, tx, tenant, stage, replacement, stages, micros(now)); err != nil {
+				return err
+			}
+		}
+		_, err = tx.Exec(ctx, `DELETE FROM contact_stage WHERE tenant_id = $1 AND id = $2`, tenant, stage)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("delete a stage: %w", err)
+	}
+	return nil
+}
+
+// moveAll moves the contacts of one stage to another.
+func moveAll(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, from, to id.Stage, stages []Stage, now time.Time) error {
+	type member struct {
+		contact            id.Contact
+		prospect, customer float64
+	}
+	rows, err := tx.Query(ctx, `SELECT id, prospect_score, customer_score FROM contact WHERE tenant_id = $1 AND stage_id = $2`, tenant, from)
+	members, err := sqldb.Collect(rows, err, func(row func(...any) error) (m member, err error) {
+		return m, row(&m.contact, &m.prospect, &m.customer)
+	})
+	if err != nil {
+		return err
+	}
+	reset := ""
+	if categoryOf(stages, from) != categoryOf(stages, to) {
+		reset = ", prospect_score = 0, customer_score = 0, score_updated_at = $4"
+	}
+	for page := range slices.Chunk(members, 500) {
+		ids := make([]id.Contact, 0, len(page))
+		var entries []journal.Entry
+		for _, m := range page {
+			ids = append(ids, m.contact)
+			tell := func(t journal.Type, data any) {
+				entries = append(entries, journal.Entry{Tenant: tenant, Type: t, Contact: m.contact, At: now, Data: data})
+			}
+			tell(journal.StageChanged, map[string]any{"from": from, "to": to})
+			if reset != "" {
+				for _, r := range resets(m.prospect, m.customer) {
+					tell(journal.ScoreChanged, r)
+				}
+			}
+			tell(journal.ContactUpdated, map[string]any{"fields": []string{"stage_id"}})
+		}
+		_, err := tx.Exec(ctx, `
+			UPDATE contact SET stage_id = $3, updated_at = $4`+reset+`
+			WHERE tenant_id = $1 AND stage_id = $2 AND id`+tx.In(5), tenant, from, to, sqldb.Micros(now), sqldb.List(tx, ids))
+		if err != nil {
+			return err
+		}
+		if err := journal.Append(ctx, tx, entries...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
