@@ -110,41 +110,6 @@ func (c *Contact) values() ([]any, error) {
 	}, nil
 }
 
-var updateWide = func() string {
-	sets := make([]string, 0, len(wide))
-	for i, name := range wide[1:] { // all but the id
-		sets = append(sets, fmt.Sprintf("%s = $%d", name, i+4))
-	}
-	return strings.Join(sets, ", ")
-}()
-
-// update writes the contact's own row.
-func (c *Contact) update(ctx context.Context, tx *sqldb.DB) error {
-	values, err := c.values()
-	if err != nil {
-		return err
-	}
-	args := append([]any{c.Tenant, c.ID, c.searchText()}, values[1:]...)
-	_, err = tx.Exec(ctx, `
-		UPDATE contact SET search_text = $3, `+updateWide+`
-		WHERE tenant_id = $1 AND id = $2`, args...)
-	if sqldb.Unique(err) {
-		return ErrDuplicateExternalID.Because(err)
-	}
-	return err
-}
-
-func params(first, n int) string {
-	var b strings.Builder
-	for i := range n {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		fmt.Fprintf(&b, "$%d", first+i)
-	}
-	return b.String()
-}
-
 // Load returns the contacts with the given ids, in no particular order; ids
 // that name no contact are passed over.
 func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact) ([]Contact, error) {
@@ -189,11 +154,6 @@ func one(ctx context.Context, db *sqldb.DB, tenant id.Tenant, where string, valu
 		return Contact{}, fmt.Errorf("read a contact: %w", err)
 	}
 	return c, nil
-}
-
-// locked returns a contact and keeps both of its rows for the transaction.
-func locked(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, where string, value any) (Contact, error) {
-	return one(ctx, tx, tenant, where+tx.ForUpdate(), value)
 }
 
 // IDsByEmail returns the ids of the contacts with the given normalised addresses.
