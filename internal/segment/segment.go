@@ -127,13 +127,14 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter) ([]Segm
 		SELECT `+columns+` FROM segment WHERE tenant_id = $1
 		ORDER BY CASE WHEN system_key IS NULL THEN 1 ELSE 0 END, name, id`, tenant)
 	list, err := sqldb.Collect(rows, err, scan)
+	list = slices.DeleteFunc(list, func(s Segment) bool { return !f.match(s) })
 	if err == nil {
 		err = complete(ctx, db, tenant, list)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list segments: %w", err)
 	}
-	return slices.DeleteFunc(list, func(s Segment) bool { return !f.match(s) }), nil
+	return list, nil
 }
 
 // match is asked in Go: there are a thousand at most, and case is a matter of Go's.
