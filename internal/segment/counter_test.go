@@ -1,0 +1,31 @@
+package segment
+
+import "testing"
+
+// However many ask, one count is under way and one is to come; nobody joins a
+// count that has begun.
+func TestWhoAsksJoinsTheNextCount(t *testing.T) {
+	t.Parallel()
+	var c Counter
+	k := counted{"t", "s"}
+	first, mine := c.join(k)
+	if !mine {
+		t.Fatal("the first has nobody to wait for")
+	}
+	if same, mine := c.join(k); mine || same != first {
+		t.Error("the second does not share a count that has not begun")
+	}
+	if other, mine := c.join(counted{"t", "another"}); !mine || other == first {
+		t.Error("another segment's count is shared")
+	}
+	first.begun = true
+	next, mine := c.join(k)
+	if !mine || next == first || next.before != first {
+		t.Error("who comes while it is being counted does not wait for the next count")
+	}
+	for range 5 {
+		if same, mine := c.join(k); mine || same != next {
+			t.Error("there is more than one count to come")
+		}
+	}
+}
