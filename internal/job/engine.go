@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	lease    = time.Minute      // how long a job belongs to a process that says nothing
+	lease    = 15 * time.Second // how long a job belongs to a process that says nothing
 	idle     = 5 * time.Second  // between looks for work, when nobody wakes us
 	slice    = 20 * time.Second // after which a job makes room for those that wait
 	tidy     = time.Minute      // between looks for files that may go
