@@ -27,7 +27,7 @@ e2e: ## run only the tests that drive the whole program
 fuzz: ## fuzz every parser of strangers' bytes for FUZZTIME (default 30s) each
 	@scripts/fuzz
 
-bench: ## measure a send of N recipients (default 100000) against the limit of this machine
+bench: ## measure a send of N recipients (default 100000), then the audience of CONTACTS (default 1000000)
 	@scripts/bench
 
 clean: ## remove what was built

@@ -149,10 +149,17 @@ func (l *loader) fillActivity(ctx context.Context) error {
 	return s.flush(ctx)
 }
 
+// domainsKnown answers for the DNS, which is not asked about domains that do not exist.
+const domainsKnown = `INSERT INTO mail_domain (domain, mx_record, smtp_provider, checked_at, next_at, tries)
+	SELECT DISTINCT email_domain, 'mx.' || email_domain, 'other', 0, 9000000000000000, 0 FROM contact WHERE true ON CONFLICT DO NOTHING`
+
 // settle leaves the database as one that has been running for long: whoever
 // follows the journal has read it, and PostgreSQL knows its tables.
 func (l *loader) settle(ctx context.Context) error {
-	statements := []string{`UPDATE journal_cursor SET pos = (SELECT MAX(pos) FROM journal)`}
+	statements := []string{
+		`UPDATE journal_cursor SET pos = (SELECT MAX(pos) FROM journal)`,
+		domainsKnown,
+	}
 	if l.db.Dialect() == sqldb.Postgres {
 		statements = append(statements, `VACUUM (ANALYZE)`, `CHECKPOINT`)
 	} else {

@@ -13,6 +13,7 @@ import (
 // answer is how long a question took in one database.
 type answer struct {
 	took    []time.Duration // by length
+	cpu     time.Duration   // that the program used for one, without PostgreSQL's share
 	refused string          // what came instead of an answer
 }
 
@@ -82,7 +83,7 @@ func (a answer) String() string {
 	if a.refused != "" {
 		return a.refused
 	}
-	return fmt.Sprintf("%9.2f ms, p95 %9.2f ms (%d times)", ms(a.at(.5)), ms(a.at(.95)), len(a.took))
+	return fmt.Sprintf("%9.2f ms, p95 %9.2f ms, CPU %8.2f ms (%d times)", ms(a.at(.5)), ms(a.at(.95)), ms(a.cpu), len(a.took))
 }
 
 func (s *site) ask(ctx context.Context, c *conn, q question, cursors map[string]string) (answer, error) {
@@ -119,6 +120,10 @@ func (s *site) ask(ctx context.Context, c *conn, q question, cursors map[string]
 		}
 	}
 	request := s.account.request(nil, q.method, q.path, body)
+	before, err := s.Usage()
+	if err != nil {
+		return answer{}, err
+	}
 	var a answer
 	for began := time.Now(); len(a.took) < askMost && (len(a.took) < askLeast || time.Since(began) < askAtMost) && ctx.Err() == nil; {
 		start := time.Now()
@@ -131,6 +136,11 @@ func (s *site) ask(ctx context.Context, c *conn, q question, cursors map[string]
 		}
 		a.took = append(a.took, time.Since(start))
 	}
+	after, err := s.Usage()
+	if err != nil {
+		return a, err
+	}
+	a.cpu = (after.CPU - before.CPU) / time.Duration(max(len(a.took), 1))
 	if len(a.took) > askLeast { // the first answer read what the next ones found in memory
 		a.took = a.took[1:]
 	}

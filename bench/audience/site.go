@@ -54,6 +54,8 @@ func open(ctx context.Context, o options, dialect string, x extent) (s *site, er
 	s.Log = filepath.Join(s.Dir, "log")
 	// Time in a kept database stands still, so that its people stay the same.
 	s.people = people{n: x.contacts, now: time.Now().UTC().Truncate(24 * time.Hour)}
+	// Nobody is asked where mail goes: there would be no answers.
+	s.Env = []string{"PACKETBOAT_DNS_RESOLVER=127.0.0.1:9"}
 	mark := filepath.Join(s.Dir, loaded)
 	fresh := true
 	if text, err := os.ReadFile(mark); err == nil {
@@ -82,6 +84,11 @@ func open(ctx context.Context, o options, dialect string, x extent) (s *site, er
 			return s, err
 		}
 		if err := os.WriteFile(mark, []byte(loadedAs+" "+s.people.now.Format(time.RFC3339)), 0o600); err != nil {
+			return s, err
+		}
+	}
+	if !fresh {
+		if err := s.migrate(ctx); err != nil {
 			return s, err
 		}
 	}
@@ -145,6 +152,20 @@ func (s *site) database(ctx context.Context) (*sqldb.DB, error) {
 		address = "sqlite:packetboat.db"
 	}
 	return sqldb.Open(ctx, address, sqldb.Options{DataDir: s.Dir, MaxConns: 1})
+}
+
+// migrate brings a kept database up to date, which may take longer than the
+// start of a program is waited for.
+func (s *site) migrate(ctx context.Context) error {
+	db, err := s.database(ctx)
+	if err != nil {
+		return err
+	}
+	ran, err := db.Migrate(ctx)
+	if err == nil && ran > 0 {
+		_, err = db.Exec(ctx, domainsKnown)
+	}
+	return errors.Join(err, db.Close())
 }
 
 // fill makes the account in a running program, and the rest of its data while
