@@ -2,7 +2,6 @@ package score
 
 import (
 	"fmt"
-	"maps"
 	"time"
 
 	"packetboat/internal/fault"
@@ -20,7 +19,6 @@ type act struct {
 type verdict struct {
 	Classification string `json:"classification"`
 	Withdrawn      bool   `json:"withdrawn"`
-	AfterSent      bool   `json:"after_sent"`
 }
 
 // read returns what an entry tells, or false when it is nobody's act: a
@@ -43,11 +41,12 @@ func read(e journal.Entry) (act, bool, error) {
 		a.event, a.properties = ev.Type, ev.Properties
 		return a, true, err
 	}
-	a.properties = map[string]any{}
 	if err := e.Decode(&a.properties); err != nil {
 		return act{}, false, fmt.Errorf("journal entry %s: %w", e.ID, err)
 	}
-	a.properties = maps.Clone(a.properties)
+	if a.properties == nil {
+		a.properties = map[string]any{}
+	}
 	say := func(name, value string) {
 		if value != "" {
 			a.properties[name] = value
