@@ -61,6 +61,7 @@ func (db *DB) Query(ctx context.Context, text string, args ...any) (*Rows, error
 	if err != nil {
 		return nil, err
 	}
+	db.tell(ctx, text, args)
 	switch {
 	case db.writer == nil && db.tx == nil:
 		rows, err := db.pool.QueryContext(ctx, text, mode(text, args)...)
