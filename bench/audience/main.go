@@ -64,11 +64,16 @@ func (o options) wants(database, part string) bool {
 }
 
 func run(ctx context.Context, o options) error {
-	var errs []error
-	for _, part := range []struct {
+	type part struct {
 		name string
 		run  func(context.Context, options, string) error
-	}{{"requests", requests}, {"import", importing}} {
+	}
+	parts := []part{{"requests", requests}, {"import", importing}}
+	if o.plans {
+		parts = []part{{"plans", showPlans}}
+	}
+	var errs []error
+	for _, part := range parts {
 		for _, database := range []string{"sqlite", "postgres"} {
 			if !o.wants(database, part.name) {
 				continue
@@ -78,6 +83,8 @@ func run(ctx context.Context, o options) error {
 			}
 		}
 	}
-	errs = append(errs, scale(ctx, o))
+	if !o.plans {
+		errs = append(errs, scale(ctx, o))
+	}
 	return errors.Join(errs...)
 }

@@ -165,6 +165,10 @@ func (s *site) ids(ctx context.Context) ([]string, error) {
 	return ids, nil
 }
 
+// walkAtMost is how long a way into a list may take. Where every page is read
+// anew from the start, the way ends earlier.
+const walkAtMost = 15 * time.Second
+
 // walk goes through the list until it has passed so many contacts, and returns
 // the cursor there.
 func (s *site) walk(ctx context.Context, query string, depth int) (cursor string, err error) {
@@ -177,7 +181,7 @@ func (s *site) walk(ctx context.Context, query string, depth int) (cursor string
 	var page struct {
 		Next *string `json:"next_cursor"`
 	}
-	for passed := 0; passed < depth && ctx.Err() == nil; passed += 200 {
+	for passed, began := 0, time.Now(); passed < depth && time.Since(began) < walkAtMost && ctx.Err() == nil; passed += 200 {
 		status, err := c.do(s.account.request(nil, "GET", "/contacts?limit=200"+query+"&cursor="+cursor, nil))
 		if err != nil {
 			return "", err

@@ -146,18 +146,18 @@ func (s *site) postgres(ctx context.Context, o options, name string, fresh bool)
 }
 
 // database opens the site's database beside the program.
-func (s *site) database(ctx context.Context) (*sqldb.DB, error) {
+func (s *site) database(ctx context.Context, connections int) (*sqldb.DB, error) {
 	address := s.Database
 	if address == "" {
 		address = "sqlite:packetboat.db"
 	}
-	return sqldb.Open(ctx, address, sqldb.Options{DataDir: s.Dir, MaxConns: 1})
+	return sqldb.Open(ctx, address, sqldb.Options{DataDir: s.Dir, MaxConns: connections})
 }
 
 // migrate brings a kept database up to date, which may take longer than the
 // start of a program is waited for.
 func (s *site) migrate(ctx context.Context) error {
-	db, err := s.database(ctx)
+	db, err := s.database(ctx, 4)
 	if err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ func (s *site) fill(ctx context.Context) (err error) {
 	if err != nil {
 		return errors.Join(err, s.Stop())
 	}
-	db, err := s.database(ctx)
+	db, err := s.database(ctx, 1)
 	if err != nil {
 		return errors.Join(err, s.Stop())
 	}
