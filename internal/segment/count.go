@@ -79,11 +79,13 @@ func count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, tree rule.Tree, 
 		join = ` JOIN contact_activity a ON a.tenant_id = c.tenant_id AND a.contact_id = c.id `
 	}
 	var n Counts
-	err = db.QueryRow(ctx, `
-		SELECT COUNT(*), COUNT(CASE WHEN c.global_status = 'active' AND NOT c.do_not_contact AND x.email IS NULL THEN 1 END)
-		FROM contact c `+join+`
-		LEFT JOIN suppression x ON x.tenant_id = c.tenant_id AND x.email = c.email
-		WHERE c.tenant_id = $1 AND `+population+` AND (`+where+`)`, args...).Scan(&n.All, &n.Sendable)
+	err = db.Sweep(ctx, func(tx *sqldb.DB) error {
+		return tx.QueryRow(ctx, `
+			SELECT COUNT(*), COUNT(CASE WHEN c.global_status = 'active' AND NOT c.do_not_contact AND x.email IS NULL THEN 1 END)
+			FROM contact c `+join+`
+			LEFT JOIN suppression x ON x.tenant_id = c.tenant_id AND x.email = c.email
+			WHERE c.tenant_id = $1 AND `+population+` AND (`+where+`)`, args...).Scan(&n.All, &n.Sendable)
+	})
 	if err != nil {
 		return Counts{}, fmt.Errorf("count a segment: %w", err)
 	}
