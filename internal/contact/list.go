@@ -6,10 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
-
-	"golang.org/x/text/unicode/norm"
 
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
@@ -205,9 +202,6 @@ func (s *statement) arg(v any) string {
 	return "$" + strconv.Itoa(len(s.args))
 }
 
-// MaxSearch is the longest search text.
-const MaxSearch = 200
-
 func selection(db *sqldb.DB, tenant id.Tenant, q Selector, r *Restriction) (*statement, error) {
 	if utf8.RuneCountInString(q.Search) > MaxSearch {
 		return nil, fault.Input(fault.Field{Path: "search", Message: "at most 200 characters"})
@@ -223,8 +217,8 @@ func selection(db *sqldb.DB, tenant id.Tenant, q Selector, r *Restriction) (*sta
 		s.conditions.WriteString(` AND c.global_status` + db.In(len(s.args)+1))
 		s.args = append(s.args, sqldb.List(db, q.Statuses))
 	}
-	for word := range strings.FieldsSeq(fold(q.Search)) {
-		s.conditions.WriteString(` AND c.search_text LIKE ` + s.arg("%"+likeEscaper.Replace(word)+"%") + ` ESCAPE '\' `)
+	for _, word := range terms(q.Search) {
+		s.conditions.WriteString(` AND c.search_text LIKE ` + s.arg(pattern(word)) + ` ESCAPE '\' `)
 	}
 	for _, w := range q.Where {
 		if w.Activity {
@@ -235,38 +229,19 @@ func selection(db *sqldb.DB, tenant id.Tenant, q Selector, r *Restriction) (*sta
 	return s, nil
 }
 
-var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
-
-// fold makes text comparable whatever its case and accents.
-func fold(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Mn, r) || r == 0 {
-			return -1
-		}
-		return unicode.ToLower(r)
-	}, norm.NFKD.String(s))
-}
-
-// searchText is what the search looks in; a word holds no space, so it matches
-// within one of the parts.
-func (c *Contact) searchText() string {
-	parts := []string{c.Email}
-	for _, p := range []*string{c.FirstName, c.LastName, c.FullName, c.Company} {
-		if p != nil {
-			parts = append(parts, *p)
-		}
-	}
-	return fold(strings.Join(parts, "\n"))
-}
-
 // Count returns how many contacts a selector means.
 func Count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Selector) (int, error) {
 	s, err := selection(db, tenant, q, nil)
 	if err != nil {
 		return 0, err
 	}
+	if err := s.narrow(ctx, db, tenant, q.Search, candidatesOfCount); err != nil {
+		return 0, err
+	}
 	var n int
-	err = db.QueryRow(ctx, `SELECT COUNT(*) FROM contact c `+s.joins.String()+` WHERE c.tenant_id = $1`+s.conditions.String(), s.args...).Scan(&n)
+	err = db.Sweep(ctx, func(tx *sqldb.DB) error {
+		return tx.QueryRow(ctx, `SELECT COUNT(*) FROM contact c `+s.joins.String()+` WHERE c.tenant_id = $1`+s.conditions.String(), s.args...).Scan(&n)
+	})
 	if err != nil {
 		return 0, fmt.Errorf("count contacts: %w", err)
 	}
@@ -290,6 +265,9 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Query) (Page, e
 	}
 	s, err := selection(db, tenant, q.Selector, q.From)
 	if err != nil {
+		return Page{}, err
+	}
+	if err := s.narrow(ctx, db, tenant, q.Search, candidatesOfPage); err != nil {
 		return Page{}, err
 	}
 	if err := s.seek(o, q); err != nil {

@@ -1,0 +1,245 @@
+package contact
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// SearchIndex brings contacts into the index of the search. Whether it runs, and
+// how far it has come, changes how long a search takes and never what it finds:
+// whoever is not in the index yet is looked at. Any number of processes may run
+// one.
+type SearchIndex struct {
+	DB    *sqldb.DB
+	Log   *slog.Logger
+	Now   func() time.Time
+	Every time.Duration // 0 means two seconds
+	Least int           // how many contacts must wait to be worth a segment; 0 means as many as it holds
+
+	at id.Tenant // the last one that was looked at
+}
+
+// Run works until ctx ends.
+func (x *SearchIndex) Run(ctx context.Context) error {
+	every := x.Every
+	if every == 0 {
+		every = 2 * time.Second
+	}
+	for {
+		began := x.Now()
+		more, err := true, error(nil)
+		for more && err == nil && ctx.Err() == nil {
+			more, err = x.Tick(ctx)
+		}
+		if err != nil && ctx.Err() == nil {
+			x.Log.Error("contacts are not indexed", "err", err)
+		}
+		rest := time.NewTimer(max(every, 20*x.Now().Sub(began))) // looking is no more than a twentieth of the time
+		select {
+		case <-ctx.Done():
+			rest.Stop()
+			return nil
+		case <-rest.C:
+		}
+	}
+}
+
+// Tick looks at the next tenant, and does for it one step of what there is to
+// do. It reports false at the end of a round through all of them.
+func (x *SearchIndex) Tick(ctx context.Context) (more bool, err error) {
+	var next id.Tenant
+	err = x.DB.QueryRow(ctx, `
+		SELECT COALESCE(MIN(t.tenant_id), '') FROM (
+			SELECT MIN(f.tenant_id) AS tenant_id FROM contact_search_fresh f WHERE f.tenant_id > $1
+			UNION ALL
+			SELECT MIN(o.tenant_id) FROM contact_search_forgotten o WHERE o.tenant_id > $1
+			UNION ALL
+			SELECT MIN(r.tenant_id) FROM contact_search_renewal r WHERE r.tenant_id > $1) AS t /* all tenants: in turn */`, x.at).Scan(&next)
+	if err != nil {
+		return false, fmt.Errorf("find contacts to index: %w", err)
+	}
+	if next == "" {
+		x.at = ""
+		return false, nil
+	}
+	done, err := x.step(ctx, next)
+	if err != nil {
+		x.at = next // the others go on
+		return false, fmt.Errorf("index the contacts of tenant %s: %w", next, err)
+	}
+	if !done {
+		x.at = next
+	}
+	return true, nil
+}
+
+// step reports whether there was anything to do.
+func (x *SearchIndex) step(ctx context.Context, tenant id.Tenant) (bool, error) {
+	least := x.Least
+	if least == 0 {
+		least = segmentSize
+	}
+	if did, err := forget(ctx, x.DB, tenant); did || err != nil {
+		return did, err
+	}
+	var waiting int
+	err := x.DB.QueryRow(ctx, `
+		SELECT COUNT(*) FROM (SELECT 1 FROM contact_search_fresh WHERE tenant_id = $1 LIMIT $2) AS w`, tenant, least).Scan(&waiting)
+	if err != nil {
+		return false, err
+	}
+	if waiting < least {
+		return renew(ctx, x.DB, tenant)
+	}
+	segment, err := index(ctx, x.DB, tenant)
+	if err != nil || segment == 0 {
+		return false, err
+	}
+	x.Log.Debug("contacts indexed", "tenant", tenant, "segment", segment)
+	if segment%looked == 0 {
+		return true, inspect(ctx, x.DB, tenant)
+	}
+	return true, nil
+}
+
+// waiter is somebody who is not in the index as they are now.
+type waiter struct {
+	contact id.Contact
+	text    string
+}
+
+// index makes a segment of the contacts that wait, the oldest first, and returns
+// its number; 0: somebody else is making it.
+func index(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (segment int64, err error) {
+	rows, err := db.Query(ctx, `
+		SELECT contact_id, search_text FROM contact_search_fresh
+		WHERE tenant_id = $1 ORDER BY contact_id LIMIT $2`, tenant, segmentSize)
+	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (waiter, error) {
+		var w waiter
+		return w, row(sqldb.ToText(&w.contact), &w.text)
+	})
+	if err != nil || len(list) == 0 {
+		return 0, err
+	}
+	postings := encode(list) // the work is done before the transaction
+	err = db.InTx(ctx, func(tx *sqldb.DB) error {
+		taken, err := take(ctx, tx, tenant, list)
+		if err != nil {
+			return err
+		}
+		postings := postings
+		if len(taken) < len(list) { // the index must not say what nobody would correct
+			postings = encode(taken)
+		}
+		err = tx.QueryRow(ctx, `
+			SELECT COALESCE(MAX(n.last), 0) + 1 FROM (
+				SELECT MAX(b.segment) AS last FROM contact_search_block b WHERE b.tenant_id = $1
+				UNION ALL
+				SELECT r.through_segment FROM contact_search_renewal r WHERE r.tenant_id = $1) AS n`, tenant).Scan(&segment)
+		if err != nil {
+			return err
+		}
+		if err := writeBlocks(ctx, tx, tenant, segment, taken); err != nil {
+			return err
+		}
+		return writePostings(ctx, tx, tenant, segment, postings)
+	})
+	if errors.Is(err, errTaken) || sqldb.Unique(err) { // they, or the number
+		return 0, nil
+	}
+	return segment, err
+}
+
+var errTaken = errors.New("others index these contacts")
+
+// take takes away, and returns, those who wait and are still as they were when
+// they were read. The others go on waiting.
+func take(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []waiter) ([]waiter, error) {
+	t := tx.Table("contact_id TEXT", "search_text TEXT")
+	for _, w := range list {
+		t.Add(w.contact, w.text)
+	}
+	rows, err := tx.Query(ctx, `
+		DELETE FROM contact_search_fresh WHERE tenant_id = $1 AND contact_id IN (
+			SELECT f.contact_id FROM `+t.As("v", 2)+`
+			JOIN contact_search_fresh f ON f.tenant_id = $1 AND f.contact_id = v.contact_id AND f.search_text = v.search_text `+tx.SkipLocked()+`)
+		RETURNING contact_id`, t.Args(tenant)...)
+	gone := map[id.Contact]bool{}
+	_, err = sqldb.Collect(rows, err, func(row func(...any) error) (c id.Contact, err error) {
+		err = row(sqldb.ToText(&c))
+		gone[c] = true
+		return c, err
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(gone) <= len(list)/2:
+		return nil, errTaken
+	case len(gone) == len(list):
+		return list, nil
+	}
+	var taken []waiter
+	for _, w := range list {
+		if gone[w.contact] {
+			taken = append(taken, w)
+		}
+	}
+	return taken, nil
+}
+
+func writeBlocks(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, segment int64, list []waiter) error {
+	t := tx.Table("block BIGINT", "contacts TEXT")
+	block := 0
+	for part := range slices.Chunk(list, blockSize) {
+		ids := make([]string, len(part))
+		for i, w := range part {
+			ids[i] = string(w.contact)
+		}
+		t.Add(block, strings.Join(ids, " "))
+		block++
+	}
+	_, err := tx.Exec(ctx, `
+		INSERT INTO contact_search_block (tenant_id, segment, block, contacts)
+		SELECT $1, CAST($2 AS BIGINT), v.block, v.contacts FROM `+t.As("v", 3), t.Args(tenant, segment)...)
+	return err
+}
+
+// postingsAtOnce is how many rows of postings one statement writes.
+const postingsAtOnce = 64
+
+func writePostings(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, segment int64, postings map[int][]byte) error {
+	rows := slices.Sorted(maps.Keys(postings))
+	for len(rows) > 0 {
+		n := postingsAtOnce
+		if len(rows) < n {
+			n = 1 // two texts of statements are enough
+		}
+		args := []any{tenant, segment}
+		var values strings.Builder
+		for _, b := range rows[:n] {
+			if values.Len() > 0 {
+				values.WriteString(", ")
+			}
+			k := strconv.Itoa(len(args) + 1)
+			l := strconv.Itoa(len(args) + 2)
+			values.WriteString("($1, $2, $" + k + ", $" + l + ")")
+			args = append(args, b, postings[b])
+		}
+		_, err := tx.Exec(ctx, `INSERT INTO contact_search_postings (tenant_id, segment, bucket, postings) VALUES `+values.String(), args...)
+		if err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
