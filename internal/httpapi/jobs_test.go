@@ -1,0 +1,282 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"packetboat/internal/httpapi"
+	"packetboat/internal/id"
+	"packetboat/internal/job"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/transfer"
+)
+
+// raw sends a request and returns the answer as it is.
+func (s *people) raw(who, method, path, contentType, body string, headers ...string) *httptest.ResponseRecorder {
+	s.t.Helper()
+	var sent io.Reader = strings.NewReader(body)
+	if len(body) > 1<<20 {
+		sent = struct{ io.Reader }{sent} // of a length that nobody is told
+	}
+	req := httptest.NewRequest(method, path, sent)
+	if contentType != "" {
+		req.Header.Set("Content-Type", contentType)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	if strings.HasPrefix(who, "key") {
+		req.Header.Set("X-API-Key", who)
+	} else {
+		req.AddCookie(&http.Cookie{Name: "role", Value: who})
+	}
+	w := httptest.NewRecorder()
+	s.router.ServeHTTP(w, req)
+	return w
+}
+
+const formType = "multipart/form-data; boundary=x"
+
+// form is a form with a file and options.
+func formOf(file, options string) string {
+	text := "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\nContent-Type: text/csv\r\n\r\n" + file + "\r\n"
+	if options != "" {
+		text += "--x\r\nContent-Disposition: form-data; name=\"options\"\r\n\r\n" + options + "\r\n"
+	}
+	return text + "--x--\r\n"
+}
+
+// load posts a file to be imported and returns what was said.
+func (s *people) load(who, file, options string) (status int, body map[string]any) {
+	s.t.Helper()
+	w := s.raw(who, "POST", "/t/acme/api/contacts/import", formType, formOf(file, options))
+	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil {
+		s.t.Fatalf("%d %s: %v", w.Code, w.Body, err)
+	}
+	return w.Code, body
+}
+
+// work runs every job that waits.
+func (s *people) work() {
+	s.t.Helper()
+	clock := func() time.Time { return s.now }
+	e := job.Engine{
+		DB: s.db, Owner: "here", Now: clock, Log: slog.New(slog.DiscardHandler),
+		Runners: map[job.Kind]job.Runner{
+			job.Import: transfer.Import,
+			job.Export: transfer.Exporter{Encode: (&httpapi.API{DB: s.db, Now: clock}).EncodeContacts}.Run,
+		},
+	}
+	for {
+		more, err := e.Tick(s.t.Context())
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if !more {
+			return
+		}
+	}
+}
+
+// stored counts the rows of files.
+func (s *people) stored() (n int) {
+	s.t.Helper()
+	if err := s.db.QueryRow(s.t.Context(), `SELECT COUNT(*) FROM job_file /* all tenants: a test */`).Scan(&n); err != nil {
+		s.t.Fatal(err)
+	}
+	return n
+}
+
+func TestAnImportFromUploadToErrorsFile(t *testing.T) {
+	eachPeople(t, func(t *testing.T, s *people) {
+		status, body := s.load("key contacts:write", "email,first_name\nann@example.org,Ann\nnonsense,X\n", `{"tags": ["new"]}`)
+		job, _ := body["job_id"].(string)
+		if status != 202 || len(body) != 1 || !id.Valid(job) {
+			t.Fatalf("POST /contacts/import = %d %v", status, body)
+		}
+		path := "GET /jobs/" + job
+		waits := s.must(200, "key contacts:write", path, "")
+		if fmt.Sprint(waits.body) != fmt.Sprintf("map[created_at:%s id:%s progress:map[processed:0] status:queued type:import]", waits.str("created_at"), job) {
+			t.Errorf("a job that waits: %s", waits.text)
+		}
+		if w := s.raw("key", "GET", "/t/acme/api/jobs/"+job+"/download", "", ""); w.Code != 404 {
+			t.Errorf("the errors file of a job that waits = %d", w.Code)
+		}
+		s.work()
+		done := s.must(200, "viewer", path, "")
+		result, _ := done.body["result"].(map[string]any)
+		url, _ := result["errors_url"].(string)
+		if done.str("status") != "completed" || done.str("finished_at") == "" || fmt.Sprint(result["rows"], result["created"], result["updated"], result["skipped"], result["invalid"]) != "2 1 0 0 1" ||
+			fmt.Sprint(done.body["progress"]) != "map[processed:2 total:2]" || !strings.HasPrefix(url, "http://127.0.0.1:8080/t/acme/api/jobs/"+job+"/download") {
+			t.Fatalf("the job = %s", done.text)
+		}
+		w := s.raw("key contacts:write", "GET", strings.TrimPrefix(url, "http://127.0.0.1:8080"), "", "")
+		if w.Code != 200 || w.Header().Get("Content-Type") != "text/csv; charset=utf-8" || w.Header().Get("Content-Disposition") != `attachment; filename="import-errors-2026-03-01.csv"` ||
+			w.Body.String() != "error_row,error_column,error_code,error_message,email,first_name\n3,email,INVALID_INPUT,email: the address has no @,nonsense,X\n" {
+			t.Errorf("the errors file = %d %v\n%s", w.Code, w.Header(), w.Body)
+		}
+		if w := s.raw("viewer", "HEAD", "/t/acme/api/jobs/"+job+"/download", "", ""); w.Code != 200 || w.Body.Len() != 0 {
+			t.Errorf("HEAD of the errors file = %d, %d bytes", w.Code, w.Body.Len())
+		}
+		if got := s.must(409, "key", "POST /jobs/"+job+"/cancel", ""); got.code != "INVALID_TRANSITION" {
+			t.Errorf("cancelling what has ended: %s", got.text)
+		}
+		s.now = s.now.Add(8 * 24 * time.Hour)
+		if w := s.raw("key", "GET", "/t/acme/api/jobs/"+job+"/download", "", ""); w.Code != 404 {
+			t.Errorf("the errors file after 8 days = %d", w.Code)
+		}
+	})
+}
+
+func TestAnExportFromRequestToFile(t *testing.T) {
+	eachPeople(t, func(t *testing.T, s *people) {
+		s.must(201, "key", "POST /contacts", `{"email": "ann@example.org", "first_name": "=1+1", "tags": ["a"]}`)
+		s.must(201, "key", "POST /contacts", `{"email": "bob@example.org", "subscriptions": {"news": false}}`)
+		export := func(who, body string) string {
+			job := s.must(202, who, "POST /contacts/export", body).str("job_id")
+			s.work()
+			return job
+		}
+		job := export("key contacts:read", `{"fields": ["email", "first_name", "subscriptions.news"]}`)
+		done := s.must(200, "key contacts:read", "GET /jobs/"+job, "")
+		result, _ := done.body["result"].(map[string]any)
+		url, _ := result["download_url"].(string)
+		w := s.raw("key contacts:read", "GET", strings.TrimPrefix(url, "http://127.0.0.1:8080"), "", "")
+		if w.Code != 200 || w.Header().Get("Content-Disposition") != `attachment; filename="contacts-2026-03-01.csv"` || w.Header().Get("Content-Type") != "text/csv; charset=utf-8" ||
+			w.Body.String() != "email,first_name,subscriptions.news\nann@example.org,'=1+1,\nbob@example.org,,false\n" {
+			t.Errorf("the file = %d %v\n%s", w.Code, w.Header(), w.Body)
+		}
+		if w := s.raw("key", "GET", "/t/acme/api/jobs/"+job+"/download?file=errors", "", ""); w.Code != 404 {
+			t.Errorf("the errors file of an export = %d", w.Code)
+		}
+
+		// NDJSON without fields is what a list shows.
+		job = export("editor", `{"format": "ndjson"}`)
+		w = s.raw("editor", "GET", "/t/acme/api/jobs/"+job+"/download", "", "", "Accept-Encoding", "identity")
+		if w.Code != 200 || w.Header().Get("Content-Type") != "application/x-ndjson" {
+			t.Fatalf("as NDJSON = %d %v", w.Code, w.Header())
+		}
+		rows, _ := s.must(200, "key", "GET /contacts?sort=created_at&dir=asc", "").body["data"].([]any)
+		for i, line := range strings.Split(strings.TrimSuffix(w.Body.String(), "\n"), "\n") {
+			var got any
+			if err := json.Unmarshal([]byte(line), &got); err != nil || fmt.Sprint(got) != fmt.Sprint(rows[i]) {
+				t.Errorf("line %d = %s, %v\nwant %v", i, line, err, rows[i])
+			}
+		}
+		s.must(202, "key", "POST /contacts/export", "")
+		s.must(403, "viewer", "POST /contacts/export", `{}`)
+		for body, code := range map[string]string{
+			`{"format": "xml"}`: "INVALID_INPUT", `{"fields": ["nope"]}`: "INVALID_INPUT", `{"selector": {"status": "nope"}}`: "INVALID_STATUS",
+			`{"selector": {"filters": [{"field": "nope"}]}}`: "INVALID_FILTERS", `{"selector": {"definition": {"logic": 5}}}`: "INVALID_DEFINITION",
+		} {
+			if got := s.must(400, "key", "POST /contacts/export", body); got.code != code {
+				t.Errorf("%s: %s, want %s", body, got.text, code)
+			}
+		}
+	})
+}
+
+// A job is seen with the scope that made it, and by its own tenant.
+func TestJobsBelongToTheirScopeAndTenant(t *testing.T) {
+	eachPeople(t, func(t *testing.T, s *people) {
+		_, body := s.load("key", "email\nann@example.org\n", "")
+		load, _ := body["job_id"].(string)
+		export := s.must(202, "key", "POST /contacts/export", `{}`).str("job_id")
+		for _, tt := range []struct {
+			job, with, without string
+		}{{load, "key contacts:write", "key contacts:read"}, {export, "key contacts:read", "key contacts:write"}} {
+			for _, what := range []string{"GET /jobs/" + tt.job, "GET /jobs/" + tt.job + "/download", "POST /jobs/" + tt.job + "/cancel"} {
+				if got := s.must(403, tt.without, what, ""); got.code != "INSUFFICIENT_SCOPE" {
+					t.Errorf("%s with another scope: %s", what, got.text)
+				}
+				s.must(404, "key", strings.Replace(what, " /", " /t/other/api/", 1), "")
+			}
+			s.must(200, tt.with, "GET /jobs/"+tt.job, "")
+		}
+		s.must(403, "key lists:read", "GET /jobs/"+export, "")
+		s.must(403, "viewer", "POST /jobs/"+export+"/cancel", "")
+		if got := s.must(200, "editor", "POST /jobs/"+export+"/cancel", ""); got.str("status") != "cancelled" || got.str("finished_at") == "" {
+			t.Errorf("a cancelled job = %s", got.text)
+		}
+		if got := s.must(404, "key", "GET /jobs/"+export+"/download", ""); got.code != "NOT_FOUND" {
+			t.Errorf("the file of a cancelled export: %s", got.text)
+		}
+		s.must(404, "key", "GET /jobs/nope", "")
+		s.must(404, "key", "GET /jobs/"+id.New[string](), "")
+		s.must(400, "key", "GET /jobs/"+export+"/download?file=input", "")
+	})
+}
+
+// What cannot be imported is refused in the request, and leaves nothing behind.
+func TestImportsThatAreRefused(t *testing.T) {
+	eachPeople(t, func(t *testing.T, s *people) {
+		for _, tt := range []struct {
+			name, who, contentType, body string
+			headers                      []string
+			status                       int
+			code                         string
+		}{
+			{"no file", "key", formType, "--x--\r\n", nil, 400, "INVALID_INPUT"},
+			{"an empty file", "key", formType, formOf("", ""), nil, 400, "INVALID_INPUT"},
+			{"UTF-16", "key", formType, formOf("\xff\xfee\x00", ""), nil, 400, "INVALID_INPUT"},
+			{"wrong options", "key", formType, formOf("email\n", `{"mode": "replace", "mapping": 5}`), nil, 400, "INVALID_INPUT"},
+			{"an unknown column", "key", formType, formOf("email\n", `{"mapping": {"x": "city"}}`), nil, 400, "INVALID_INPUT"},
+			{"an unknown list", "key", formType, formOf("email\n", `{"segment_key": "nope"}`), nil, 400, "INVALID_SEGMENT"},
+			{"an unknown email type", "key", formType, formOf("email\n", `{"subscriptions": {"nope": true}}`), nil, 400, "INVALID_EMAIL_TYPE"},
+			{"it breaks off", "key", formType, formOf("email\n", "")[:90], nil, 400, "INVALID_INPUT"},
+			{"JSON", "key", "application/json", `{}`, nil, 415, "UNSUPPORTED_MEDIA_TYPE"},
+			{"CSV alone", "key", "text/csv", "email\n", nil, 415, "UNSUPPORTED_MEDIA_TYPE"},
+			{"another scope", "key contacts:read", formType, formOf("email\n", ""), nil, 403, "INSUFFICIENT_SCOPE"},
+			{"a viewer", "viewer", formType, formOf("email\n", ""), nil, 403, "FORBIDDEN"},
+			{"a foreign page", "editor", formType, formOf("email\n", ""), []string{"Sec-Fetch-Site", "cross-site"}, 403, "CSRF_FAILED"},
+		} {
+			w := s.raw(tt.who, "POST", "/t/acme/api/contacts/import", tt.contentType, tt.body, tt.headers...)
+			if w.Code != tt.status || !strings.Contains(w.Body.String(), `"`+tt.code+`"`) {
+				t.Errorf("%s: %d %s, want %d %s", tt.name, w.Code, w.Body, tt.status, tt.code)
+			}
+		}
+		if n := s.stored(); n != 0 {
+			t.Errorf("%d files were left behind", n)
+		}
+		if w := s.raw("editor", "POST", "/t/acme/api/contacts/import", formType, formOf("email\n", ""), "Sec-Fetch-Site", "same-origin"); w.Code != 202 {
+			t.Errorf("a person = %d %s", w.Code, w.Body)
+		}
+	})
+}
+
+// A hundred megabytes are taken, a byte more is not, and what was kept of it goes.
+func TestTheLargestImport(t *testing.T) {
+	if testing.Short() {
+		t.Skip("moves 200 MB")
+	}
+	eachPeople(t, func(t *testing.T, s *people) {
+		if s.db.Dialect() != sqldb.SQLite {
+			t.Skip("once is enough")
+		}
+		cell := strings.Repeat("x", 1<<20)
+		var file strings.Builder
+		file.WriteString("email,title\n")
+		for file.Len() < 99<<20 {
+			file.WriteString("ann@example.org,\"" + cell[:1<<19] + "\"\n")
+		}
+		if status, body := s.load("key", file.String(), ""); status != 202 {
+			t.Errorf("99 MB = %d %v", status, body)
+		}
+		before := s.stored()
+		file.WriteString(cell)
+		file.WriteString(cell)
+		if status, body := s.load("key", file.String(), ""); status != 413 {
+			t.Errorf("more than 100 MB = %d %v", status, body)
+		}
+		if n := s.stored(); n != before {
+			t.Errorf("%d files, before %d", n, before)
+		}
+	})
+}
