@@ -58,7 +58,7 @@ func SaveAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, drafts []Draft
 		return b.run(ctx, tx)
 	}
 	err := db.InTx(ctx, save)
-	if sqldb.Unique(err) { // somebody took a key between our look and our write
+	if sqldb.Unique(err) || sqldb.Dangling(err) { // somebody took a key, or deleted a stage, between our look and our write
 		err = db.InTx(ctx, save)
 	}
 	if errors.Is(err, sqldb.ErrRehearsed) {

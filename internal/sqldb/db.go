@@ -176,3 +176,10 @@ func Unique(err error) bool {
 	}
 	return sqliteUnique(err)
 }
+
+// Dangling reports whether err says that a row refers to one that has just gone.
+// SQLite's writers take turns, so there it is no accident.
+func Dangling(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && pg.Code == "23503"
+}
