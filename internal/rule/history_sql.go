@@ -113,15 +113,18 @@ func (b *builder) has(t trace) string {
 	return t.key() + " IN (" + set + ")"
 }
 
-// broadly is how far a window reaches back from which on it is less work to look
-// up the contacts one by one than to read what all of them did.
+// broadly is how far a window reaches back from which on SQLite has less work
+// with looking up the contacts one by one than with reading what all of them did.
 const broadly = 60 * 24 * time.Hour
 
 // broad reports whether the window holds much of what ever happened.
-func (w *Window) broad(env Env) bool {
-	from, to := w.bounds(env)
-	if to.IsZero() || to.After(env.Now) {
-		to = env.Now
+func (b *builder) broad(w *Window) bool {
+	from, to := w.bounds(b.env)
+	if b.db.Dialect() == sqldb.Postgres {
+		return from.IsZero()
+	}
+	if to.IsZero() || to.After(b.env.Now) {
+		to = b.env.Now
 	}
 	return to.Sub(from) > broadly
 }

@@ -90,7 +90,7 @@ func (b *builder) mails(m mails) trace {
 // messages are the rows of the outbox that are in the state asked for.
 func (b *builder) messages(m mails) trace {
 	all := m.stream == "" && m.types == nil
-	t := trace{from: "outbox AS x", where: "x.tenant_id = $1", broad: all && m.event != Bounced && m.window.broad(b.env)}
+	t := trace{from: "outbox AS x", where: "x.tenant_id = $1", broad: all && m.event != Bounced && b.broad(m.window)}
 	switch m.event {
 	case Bounced:
 		t.where += " AND x.state = 'bounced'" + m.window.sql(b, "x.ended_at")
@@ -139,7 +139,7 @@ func (b *builder) hits(m mails) trace {
 	const human = "x.class = 'human'"
 	t := trace{
 		from: "hit AS x", where: "x.tenant_id = $1 AND ", distinct: "x.message_id",
-		broad: m.stream == "" && m.types == nil && m.window.broad(b.env),
+		broad: m.stream == "" && m.types == nil && b.broad(m.window),
 	}
 	switch {
 	case m.event == Opened && m.level == Apparent:

@@ -30,22 +30,9 @@ func named(b *builder, name string, types ...journal.Type) trace {
 	return trace{from: "journal AS x", where: where}
 }
 
-// within limits entries to a window. All of a kind may be broad.
-func (t *trace) within(b *builder, w *Window, all bool) {
-	t.where += w.sql(b, "x.occurred_at")
-	if all && w.broad(b.env) {
-		t.broad = true
-		t.where += " AND " + timeline
-	}
-}
-
-// timeline is the predicate of the index journal_contact, word for word but for
-// what has to be said anyway.
-const timeline = "x.contact_id IS NOT NULL AND x.type NOT IN ('email_sent', 'email_delivered', 'contact_created')"
-
 func (l Event) sql(b *builder) string {
 	t := named(b, l.Name, journal.CustomEvent)
-	t.within(b, l.Window, l.Name == "")
+	t.where += l.Window.sql(b, "x.occurred_at")
 	for _, p := range l.Filters {
 		t.where += " AND " + p.sql(b)
 	}
@@ -67,7 +54,7 @@ func (l Event) match(env Env, s *Subject) bool {
 
 func (l PageView) sql(b *builder) string {
 	t := named(b, "", journal.PageViewed)
-	t.within(b, l.Window, l.URL == "")
+	t.where += l.Window.sql(b, "x.occurred_at")
 	if l.URL != "" {
 		t.where += " AND " + b.textual("x.name", l.Match, fold(l.URL))
 	}
