@@ -117,7 +117,9 @@ func (b *builder) has(t trace) string {
 // with looking up the contacts one by one than with reading what all of them did.
 const broadly = 60 * 24 * time.Hour
 
-// broad reports whether the window holds much of what ever happened.
+// broad reports whether the window holds much of what ever happened. PostgreSQL
+// judges that itself, but for counts, of which it would make one for everybody:
+// those it is spared where nothing limits them.
 func (b *builder) broad(w *Window) bool {
 	from, to := w.bounds(b.env)
 	if b.db.Dialect() == sqldb.Postgres {
