@@ -47,7 +47,7 @@ func claim(ctx context.Context, db *sqldb.DB, kinds []Kind, owner string, now, u
 	for _, r := range next {
 		j, err := scan(db.QueryRow(ctx, `
 			UPDATE job SET status = 'running', owner = $4, lease_until = $5, epoch = epoch + 1, tries = tries + 1, served_at = $6
-			WHERE tenant_id = $1 AND id = $2 AND epoch = $3 AND status IN ('queued', 'running')
+			WHERE tenant_id = $1 AND id = $2 AND epoch = $3 AND lease_until <= $6 AND status IN ('queued', 'running')
 			RETURNING `+columns,
 			r.tenant, r.job, r.epoch, owner, until.UnixMicro(), now.UnixMicro()).Scan)
 		switch {
