@@ -99,8 +99,8 @@ func pressOne(ctx context.Context, address string, l load, extra string, seed ui
 			return nil, 0, fmt.Errorf("%d %.300s to %.300s", status, c.body, b)
 		}
 		size = max(size, c.got)
-		if start.After(begin) {
-			took = append(took, time.Since(start))
+		if done := time.Now(); done.After(begin) {
+			took = append(took, done.Sub(start))
 		}
 	}
 }

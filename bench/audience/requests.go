@@ -74,7 +74,7 @@ func (s *site) measure(ctx context.Context, o options, l load, bare string) erro
 	share := got.span.Seconds() / (got.span + p.warm).Seconds() // of the processor time, for what was counted
 	fmt.Printf("%-9s %-20s %8.0f %8.0f %6.2f %8s %7.2f %7.2f %7.2f %8.1f %8.0f\n", s.dialect, l.name, got.rate, limit.rate, got.rate/limit.rate, target,
 		ms(got.at(.5)), ms(got.at(.95)), ms(got.at(.99)),
-		(after.CPU-before.CPU).Seconds()*1e6*share/float64(len(got.took)), float64(after.PeakMemory)/(1<<20))
+		(after.CPU-before.CPU).Seconds()*1e6*share/float64(max(len(got.took), 1)), float64(after.PeakMemory)/(1<<20))
 	return nil
 }
 

@@ -24,6 +24,7 @@ const (
 	askMost   = 40
 	askLeast  = 3
 	askAtMost = 4 * time.Second // in all, unless askLeast takes longer
+	patience  = 20 * time.Second
 )
 
 // scale asks the questions of a large database and of one a tenth of its size.
@@ -125,7 +126,10 @@ func (s *site) ask(ctx context.Context, c *conn, q question, cursors map[string]
 		return answer{}, err
 	}
 	var a answer
-	for began := time.Now(); len(a.took) < askMost && (len(a.took) < askLeast || time.Since(began) < askAtMost) && ctx.Err() == nil; {
+	for began := time.Now(); len(a.took) < askMost && ctx.Err() == nil; {
+		if spent := time.Since(began); spent > askAtMost && len(a.took) >= askLeast || spent > patience {
+			break
+		}
 		start := time.Now()
 		status, err := c.do(request)
 		if err != nil {
