@@ -14,7 +14,6 @@ import (
 // the machine with it, so it does little.
 type conn struct {
 	net  *net.TCPConn
-	out  []byte // the request under way
 	in   []byte // what was read and not yet taken
 	body []byte // of the last answer
 	keep bool   // whether bodies are kept

@@ -27,7 +27,7 @@ func main() {
 	flag.IntVar(&o.contacts, "contacts", 1_000_000, "contacts of the large database")
 	flag.IntVar(&o.entries, "entries", 5_000_000, "journal entries of the large database")
 	flag.IntVar(&o.rows, "rows", 200_000, "rows of the import")
-	flag.StringVar(&o.only, "only", "", "run only what contains this, such as sqlite, requests, import or scale")
+	flag.StringVar(&o.only, "only", "", "run only what contains each of these words, such as sqlite, requests, import or scale")
 	flag.StringVar(&o.operation, "operation", "", "measure only operations whose name contains this")
 	flag.StringVar(&o.admin, "admin", "", "address of the program's admin listener, to take profiles from")
 	flag.StringVar(&o.profiles, "profiles", "", "directory for a processor profile of each operation, taken from -admin")
