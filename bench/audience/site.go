@@ -96,7 +96,35 @@ func open(ctx context.Context, o options, dialect string, x extent) (s *site, er
 		return s, err
 	}
 	s.account = account{address: strings.TrimPrefix(s.BaseURL, "http://"), prefix: "/t/" + harness.Tenant + "/api", key: key}
-	return s, nil
+	return s, s.awaitIndex(ctx)
+}
+
+// awaitIndex waits until the program has everybody in the index of the search,
+// or gets no further.
+func (s *site) awaitIndex(ctx context.Context) error {
+	db, err := s.database(ctx, 1)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	began, moved, last := time.Now(), time.Now(), -1
+	for ctx.Err() == nil {
+		var waiting int
+		if err := db.QueryRow(ctx, `SELECT COUNT(*) FROM contact_search_fresh`).Scan(&waiting); err != nil {
+			return fmt.Errorf("wait for the index of the search: %w", err)
+		}
+		if waiting != last {
+			last, moved = waiting, time.Now()
+		}
+		if waiting == 0 || time.Since(moved) > 15*time.Second {
+			if took := moved.Sub(began); took > time.Second || waiting > 0 {
+				say("%s: %d contacts are not in the index of the search after %s", s.dialect, waiting, took.Round(time.Second))
+			}
+			return nil
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return ctx.Err()
 }
 
 // close stops the program and removes what is not kept.
