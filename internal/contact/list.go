@@ -235,7 +235,7 @@ func Count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Selector) (int
 	if err != nil {
 		return 0, err
 	}
-	if err := s.narrow(ctx, db, tenant, q.Search, candidatesOfCount); err != nil {
+	if _, err := s.narrow(ctx, db, tenant, q.Search, false); err != nil {
 		return 0, err
 	}
 	var n int
@@ -267,9 +267,11 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Query) (Page, e
 	if err != nil {
 		return Page{}, err
 	}
-	if err := s.narrow(ctx, db, tenant, q.Search, candidatesOfPage); err != nil {
+	narrowed, err := s.narrow(ctx, db, tenant, q.Search, o.indexed)
+	if err != nil {
 		return Page{}, err
 	}
+	o.indexed = o.indexed && !narrowed // these few are read by their ids
 	if err := s.seek(o, q); err != nil {
 		return Page{}, err
 	}

@@ -1,6 +1,7 @@
 package contact
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,8 @@ type SearchIndex struct {
 	Every time.Duration // 0 means two seconds
 	Least int           // how many contacts must wait to be worth a segment; 0 means as many as it holds
 
-	at id.Tenant // the last one that was looked at
+	at   id.Tenant // the last one that was looked at
+	made int       // segments since the last tidying
 }
 
 // Run works until ctx ends.
@@ -70,7 +72,7 @@ func (x *SearchIndex) Tick(ctx context.Context) (more bool, err error) {
 	}
 	if next == "" {
 		x.at = ""
-		return false, nil
+		return false, x.tidy(ctx, 1)
 	}
 	done, err := x.step(ctx, next)
 	if err != nil {
@@ -106,10 +108,28 @@ func (x *SearchIndex) step(ctx context.Context, tenant id.Tenant) (bool, error) 
 		return false, err
 	}
 	x.Log.Debug("contacts indexed", "tenant", tenant, "segment", segment)
+	x.made++
 	if segment%looked == 0 {
-		return true, inspect(ctx, x.DB, tenant)
+		if err := inspect(ctx, x.DB, tenant); err != nil {
+			return false, err
+		}
 	}
-	return true, nil
+	return true, x.tidy(ctx, 8)
+}
+
+// tidy frees, after so many segments, the room of those who waited. PostgreSQL
+// would do that by itself some time, but until then each search passes over
+// them, and after an import they are as many as all contacts.
+func (x *SearchIndex) tidy(ctx context.Context, segments int) error {
+	if x.made < segments {
+		return nil
+	}
+	x.made = 0
+	if x.DB.Dialect() != sqldb.Postgres {
+		return nil
+	}
+	_, err := x.DB.Exec(ctx, `VACUUM (SKIP_LOCKED) contact_search_fresh /* all tenants: each SELECT passes over what is gone */`)
+	return err
 }
 
 // waiter is somebody who is not in the index as they are now.
@@ -118,16 +138,18 @@ type waiter struct {
 	text    string
 }
 
+func scanWaiter(row func(...any) error) (w waiter, err error) {
+	err = row(sqldb.ToText(&w.contact), &w.text)
+	return w, err
+}
+
 // index makes a segment of the contacts that wait, the oldest first, and returns
 // its number; 0: somebody else is making it.
 func index(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (segment int64, err error) {
 	rows, err := db.Query(ctx, `
 		SELECT contact_id, search_text FROM contact_search_fresh
 		WHERE tenant_id = $1 ORDER BY contact_id LIMIT $2`, tenant, segmentSize)
-	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (waiter, error) {
-		var w waiter
-		return w, row(sqldb.ToText(&w.contact), &w.text)
-	})
+	list, err := sqldb.Collect(rows, err, scanWaiter)
 	if err != nil || len(list) == 0 {
 		return 0, err
 	}
@@ -138,7 +160,7 @@ func index(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (segment int64, 
 			return err
 		}
 		postings := postings
-		if len(taken) < len(list) { // the index must not say what nobody would correct
+		if !slices.Equal(taken, list) {
 			postings = encode(taken)
 		}
 		err = tx.QueryRow(ctx, `
@@ -162,39 +184,21 @@ func index(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (segment int64, 
 
 var errTaken = errors.New("others index these contacts")
 
-// take takes away, and returns, those who wait and are still as they were when
-// they were read. The others go on waiting.
+// take takes away, and returns, those who wait from the first to the last of a
+// list, as they are now: they may have changed, and there may be others.
 func take(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []waiter) ([]waiter, error) {
-	t := tx.Table("contact_id TEXT", "search_text TEXT")
-	for _, w := range list {
-		t.Add(w.contact, w.text)
-	}
 	rows, err := tx.Query(ctx, `
 		DELETE FROM contact_search_fresh WHERE tenant_id = $1 AND contact_id IN (
-			SELECT f.contact_id FROM `+t.As("v", 2)+`
-			JOIN contact_search_fresh f ON f.tenant_id = $1 AND f.contact_id = v.contact_id AND f.search_text = v.search_text `+tx.SkipLocked()+`)
-		RETURNING contact_id`, t.Args(tenant)...)
-	gone := map[id.Contact]bool{}
-	_, err = sqldb.Collect(rows, err, func(row func(...any) error) (c id.Contact, err error) {
-		err = row(sqldb.ToText(&c))
-		gone[c] = true
-		return c, err
-	})
-	switch {
-	case err != nil:
-		return nil, err
-	case len(gone) <= len(list)/2:
+			SELECT contact_id FROM contact_search_fresh
+			WHERE tenant_id = $1 AND contact_id >= $2 AND contact_id <= $3
+			ORDER BY contact_id LIMIT $4 `+tx.SkipLocked()+`)
+		RETURNING contact_id, search_text`, tenant, list[0].contact, list[len(list)-1].contact, segmentSize)
+	taken, err := sqldb.Collect(rows, err, scanWaiter)
+	if err == nil && len(taken) <= len(list)/2 {
 		return nil, errTaken
-	case len(gone) == len(list):
-		return list, nil
 	}
-	var taken []waiter
-	for _, w := range list {
-		if gone[w.contact] {
-			taken = append(taken, w)
-		}
-	}
-	return taken, nil
+	slices.SortFunc(taken, func(a, b waiter) int { return cmp.Compare(a.contact, b.contact) })
+	return taken, err
 }
 
 func writeBlocks(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, segment int64, list []waiter) error {

@@ -113,26 +113,30 @@ func (m *members) block(b int) uint16 {
 // numbers or, where these are not shorter, a bit for each number, by which
 // length the two are told apart.
 func encode(list []waiter) map[int][]byte {
-	holders := map[gram][]uint16{}
+	holders := map[gram]*[]uint16{}
 	for n, w := range list {
 		eachGram(w.text, func(g gram) {
-			list := holders[g]
-			if len(list) == 0 || list[len(list)-1] != uint16(n) {
-				holders[g] = append(list, uint16(n))
+			h := holders[g]
+			if h == nil {
+				h = new([]uint16)
+				holders[g] = h
+			}
+			if len(*h) == 0 || (*h)[len(*h)-1] != uint16(n) {
+				*h = append(*h, uint16(n))
 			}
 		})
 	}
 	out := map[int][]byte{}
-	for g, list := range holders {
+	for g, numbers := range holders {
 		var body []byte
 		last := 0
-		for _, n := range list {
+		for _, n := range *numbers {
 			body = binary.AppendUvarint(body, uint64(int(n)-last))
 			last = int(n)
 		}
 		if len(body) >= segmentSize/8 {
 			var m members
-			for _, n := range list {
+			for _, n := range *numbers {
 				m.add(int(n))
 			}
 			body = body[:0]

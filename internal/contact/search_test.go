@@ -129,14 +129,21 @@ func TestIndexedSearchFindsWhatAScanFinds(t *testing.T) {
 			for range 2 {
 				search := rapid.SampledFrom(terms).Draw(rt, "search")
 				want := scanned(rt, db, tenant, search)
-				q := contact.Query{Selector: contact.Selector{Statuses: contact.Statuses(), Search: search}, Limit: 100_000}
-				page, err := contact.List(ctx, db, tenant, q)
-				if err != nil {
-					rt.Fatal(err)
+				q := contact.Query{
+					Selector: contact.Selector{Statuses: contact.Statuses(), Search: search},
+					Sort:     rapid.SampledFrom([]contact.Sort{contact.ByCreated, "email", "first_name", "last_email_sent_at"}).Draw(rt, "sort"),
+					Limit:    40,
 				}
 				got := []id.Contact{}
-				for _, c := range page.Contacts {
-					got = append(got, c.ID)
+				for more := true; more; {
+					page, err := contact.List(ctx, db, tenant, q)
+					if err != nil {
+						rt.Fatal(err)
+					}
+					for _, c := range page.Contacts {
+						got = append(got, c.ID)
+					}
+					q.After, more = page.Next, page.Next != nil
 				}
 				slices.Sort(got)
 				if !slices.Equal(got, want) {
@@ -256,6 +263,34 @@ func TestRenewedIndexForgetsWhatWas(t *testing.T) {
 			if n, err := contact.Count(ctx, db, acme, contact.Selector{Search: search}); err != nil || n != want {
 				t.Errorf("Count(%q) = %d, %v; want %d", search, n, err, want)
 			}
+		}
+	})
+}
+
+func TestSegmentsOfARenewalStay(t *testing.T) {
+	each(t, func(t *testing.T, db *sqldb.DB) {
+		ctx, index, patient := t.Context(), indexer(db), indexer(db)
+		patient.Least = 1000
+		tick := func(x *contact.SearchIndex) bool {
+			more, err := x.Tick(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return more
+		}
+		for i := range 7 {
+			mustCreate(t, db, fmt.Sprintf("c%d@example.org", i), contact.Change{})
+		}
+		tick(index)
+		if _, err := db.Exec(ctx, `INSERT INTO contact_search_renewal (tenant_id, through_segment, after_id) VALUES ($1, 1, '')`, acme); err != nil {
+			t.Fatal(err)
+		}
+		tick(patient) // everybody waits again
+		tick(patient) // and no segment is left
+		for tick(index) {
+		}
+		if n, err := contact.Count(ctx, db, acme, contact.Selector{Search: "example"}); err != nil || n != 7 {
+			t.Errorf("Count = %d, %v; want 7", n, err)
 		}
 	})
 }
