@@ -29,11 +29,16 @@ import (
 // The address of a hard bounce or a complaint is put on the suppression list by
 // that package's own follower.
 func Follower() journal.Follower {
-	return journal.Follower{Name: "contact", Follow: follow}
+	return journal.Follower{Name: "contact", Types: followed[:], Follow: follow}
 }
 
-// followed is the data of the entries that are followed.
-type followed struct {
+// followed are the entries that tell of mail.
+var followed = [...]journal.Type{
+	journal.EmailSent, journal.EmailDelivered, journal.EmailBounced, journal.EmailComplained, journal.EmailOpened, journal.EmailClicked,
+}
+
+// told is the data of the entries that are followed.
+type told struct {
 	Class          string `json:"class"`
 	Classification string `json:"classification"`
 	First          bool   `json:"first"`
@@ -44,11 +49,8 @@ type followed struct {
 func follow(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
 	byTenant := map[id.Tenant][]journal.Entry{}
 	for _, e := range entries {
-		switch e.Type {
-		case journal.EmailSent, journal.EmailDelivered, journal.EmailBounced, journal.EmailComplained, journal.EmailOpened, journal.EmailClicked:
-			if e.Contact != "" {
-				byTenant[e.Tenant] = append(byTenant[e.Tenant], e)
-			}
+		if e.Contact != "" && slices.Contains(followed[:], e.Type) {
+			byTenant[e.Tenant] = append(byTenant[e.Tenant], e)
 		}
 	}
 	for _, tenant := range slices.Sorted(maps.Keys(byTenant)) {
@@ -83,7 +85,7 @@ func followTenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries [
 		if !ok {
 			continue
 		}
-		var d followed
+		var d told
 		if err := e.Decode(&d); err != nil {
 			return fmt.Errorf("journal entry %s: %w", e.ID, err)
 		}
@@ -157,7 +159,7 @@ func countSent(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []jo
 			s.plain = false
 			continue
 		}
-		var d followed
+		var d told
 		if err := e.Decode(&d); err != nil {
 			return nil, fmt.Errorf("journal entry %s: %w", e.ID, err)
 		}
@@ -206,7 +208,7 @@ const (
 
 // happened takes one event into account and returns the status that the contact
 // is to have because of it; empty: none.
-func (a *Activity) happened(t journal.Type, d followed, at time.Time) Status {
+func (a *Activity) happened(t journal.Type, d told, at time.Time) Status {
 	switch t {
 	case journal.EmailSent:
 		a.TotalEmailsSent++
@@ -247,7 +249,7 @@ func (a *Activity) bounce(class string, at time.Time) bool {
 	return a.softRun >= softLimit && at.Sub(*a.softSince) >= softSpan
 }
 
-func (a *Activity) engaged(t journal.Type, d followed, at time.Time) {
+func (a *Activity) engaged(t journal.Type, d told, at time.Time) {
 	settle := func() {
 		if a.LastActivityPending && !after(a.LastActivityAt, micros(at)) {
 			a.LastActivityAt, a.LastActivityPending = a.settledAt, false

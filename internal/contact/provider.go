@@ -25,7 +25,7 @@ type MailDomain struct {
 // DomainFollower notes the domains of new addresses, so that Resolution asks the
 // DNS about them. Writing a contact does not wait for that.
 func DomainFollower(now func() time.Time) journal.Follower {
-	return journal.Follower{Name: "mail_domain", Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
+	return journal.Follower{Name: "mail_domain", Types: []journal.Type{journal.ContactCreated, journal.ContactUpdated}, Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
 		byTenant := map[id.Tenant][]id.Contact{}
 		for _, e := range entries {
 			if e.Contact != "" && bringsAddress(e) {

@@ -26,16 +26,16 @@ func (a *API) contactActivity(r *endpoint.Router) {
 }
 
 type activityRow struct {
-	ID             string          `json:"id" format:"uuid"`
-	Type           journal.Type    `json:"type"`
-	EventName      *string         `json:"event_name,omitempty" doc:"Of a custom event."`
-	OccurredAt     endpoint.Stamp  `json:"occurred_at"`
-	Source         string          `json:"source" enum:"email,website,form,api,account"`
-	Title          string          `json:"title"`
-	Properties     map[string]any  `json:"properties"`
-	BroadcastID    *id.Broadcast   `json:"broadcast_id,omitempty" format:"uuid"`
-	SequenceID     *id.Sequence    `json:"sequence_id,omitempty" format:"uuid"`
-	Classification *track.Class    `json:"classification,omitempty" doc:"Of an open or a click."`
+	ID             string         `json:"id" format:"uuid"`
+	Type           journal.Type   `json:"type"`
+	EventName      *string        `json:"event_name,omitempty" doc:"Of a custom event."`
+	OccurredAt     endpoint.Stamp `json:"occurred_at"`
+	Source         string         `json:"source" enum:"email,website,form,api,account"`
+	Title          string         `json:"title"`
+	Properties     map[string]any `json:"properties"`
+	BroadcastID    *id.Broadcast  `json:"broadcast_id,omitempty" format:"uuid"`
+	SequenceID     *id.Sequence   `json:"sequence_id,omitempty" format:"uuid"`
+	Classification *track.Class   `json:"classification,omitempty" doc:"Of an open or a click."`
 }
 
 type listContactActivityRequest struct {

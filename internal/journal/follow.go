@@ -20,9 +20,10 @@ const breath = 40 * time.Millisecond
 
 // Follower is somebody who reacts to what happened.
 type Follower struct {
-	Name string // of the cursor; never changes
-	// Follow takes effect of entries, in order, inside tx. Every entry is
-	// passed once and only once, those of types it does not care for too.
+	Name  string // of the cursor; never changes
+	Types []Type // what it cares for; none: everything
+	// Follow takes effect of entries, in order, inside tx. Every entry that it
+	// cares for is passed once and only once; others may be passed, too.
 	Follow func(ctx context.Context, tx *sqldb.DB, entries []Entry) error
 }
 
@@ -86,18 +87,34 @@ func (e *Engine) round(ctx context.Context, failed map[string]bool) (more bool, 
 	}
 	more = n == batch
 	var errs []error
+	passed := map[int64][]string{} // positions, and who may go there at once
 	for _, f := range e.Followers {
 		if failed[f.Name] {
 			continue
 		}
-		n, err := advance(ctx, e.DB, f)
+		n, to, err := advance(ctx, e.DB, f)
 		if err != nil {
 			failed[f.Name] = true
 			errs = append(errs, fmt.Errorf("follower %s: %w", f.Name, err))
 		}
+		if to > 0 {
+			passed[to] = append(passed[to], f.Name)
+		}
 		more = more || n == batch
 	}
+	for to, names := range passed {
+		errs = append(errs, pass(ctx, e.DB, names, to))
+	}
 	return more, errors.Join(errs...)
+}
+
+// pass moves followers past entries that none of them cares for.
+func pass(ctx context.Context, db *sqldb.DB, names []string, to int64) error {
+	_, err := db.Exec(ctx, `UPDATE journal_cursor SET pos = $1 WHERE pos < $1 AND follower`+db.In(2), to, sqldb.List(db, names))
+	if err != nil {
+		return fmt.Errorf("pass entries that nobody cares for: %w", err)
+	}
+	return nil
 }
 
 // Drain ticks until nothing is left to place or follow, or somebody fails.
@@ -167,15 +184,25 @@ func Place(ctx context.Context, db *sqldb.DB) (int, error) {
 	return int(placed), nil
 }
 
-func advance(ctx context.Context, db *sqldb.DB, f Follower) (int, error) {
-	var behind bool
-	err := db.QueryRow(ctx, `
-		SELECT COALESCE((SELECT pos FROM journal_cursor WHERE follower = $1), 0)
-			< COALESCE((SELECT pos FROM journal_cursor WHERE follower = $2), 0)`, f.Name, sequencer).Scan(&behind)
-	if err != nil || !behind {
-		return 0, err
+// advance shows a follower its next entries and returns how many there were.
+// When it cares for none of them, nothing is written: to is where it may go.
+func advance(ctx context.Context, db *sqldb.DB, f Follower) (n int, to int64, err error) {
+	var at, head int64
+	err = db.QueryRow(ctx, `
+		SELECT COALESCE((SELECT pos FROM journal_cursor WHERE follower = $1), -1),
+			COALESCE((SELECT pos FROM journal_cursor WHERE follower = $2), 0)`, f.Name, sequencer).Scan(&at, &head)
+	if err != nil || at >= head {
+		return 0, 0, err
 	}
-	n := 0
+	if len(f.Types) > 0 && at >= 0 {
+		cares, err := wanted(ctx, db, f, at, head)
+		if err != nil {
+			return 0, 0, err
+		}
+		if !cares {
+			return 0, head, nil
+		}
+	}
 	err = db.InTx(ctx, func(tx *sqldb.DB) error {
 		n = 0
 		pos, err := cursor(ctx, tx, f.Name)
@@ -196,9 +223,19 @@ func advance(ctx context.Context, db *sqldb.DB, f Follower) (int, error) {
 		return move(ctx, tx, f.Name, entries[n-1].Position)
 	})
 	if err != nil { // keep the cursor, at least, by which Lag knows of the follower
-		return 0, errors.Join(err, begin(ctx, db, f.Name))
+		return 0, 0, errors.Join(err, begin(ctx, db, f.Name))
 	}
-	return n, nil
+	return n, 0, nil
+}
+
+// wanted reports whether a follower cares for any entry behind one position and
+// up to another.
+func wanted(ctx context.Context, db *sqldb.DB, f Follower, at, head int64) (bool, error) {
+	var yes bool
+	err := db.QueryRow(ctx, `
+		SELECT EXISTS (SELECT 1 FROM journal WHERE pos > $1 AND pos <= $2 AND type`+db.In(3)+`) /* all tenants: one order */`,
+		at, head, sqldb.List(db, f.Types)).Scan(&yes)
+	return yes, err
 }
 
 // Lag returns how many placed entries the slowest follower has not yet seen.

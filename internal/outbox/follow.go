@@ -17,7 +17,7 @@ import (
 // messages are skipped as not_active. Those that a node has claimed are left to
 // it, which asks about the contact before it sends anything.
 func Follower() journal.Follower {
-	return journal.Follower{Name: "outbox", Follow: follow}
+	return journal.Follower{Name: "outbox", Types: []journal.Type{journal.ContactDeleted, journal.ContactAnonymized}, Follow: follow}
 }
 
 func follow(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {

@@ -35,7 +35,7 @@ type Moved struct {
 
 // Follower gives points for what the journal says contacts did.
 func Follower(parse Parser, now func() time.Time) journal.Follower {
-	return journal.Follower{Name: "score", Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
+	return journal.Follower{Name: "score", Types: Triggers(), Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
 		triggers := Triggers()
 		byTenant := map[id.Tenant][]journal.Entry{}
 		for _, e := range entries {

@@ -15,7 +15,7 @@ import (
 // Follower puts the address of every hard bounce and every complaint on the list
 // (contract 6.4).
 func Follower() journal.Follower {
-	return journal.Follower{Name: "suppression", Follow: follow}
+	return journal.Follower{Name: "suppression", Types: []journal.Type{journal.EmailBounced, journal.EmailComplained}, Follow: follow}
 }
 
 func follow(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
