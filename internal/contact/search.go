@@ -73,17 +73,6 @@ func (s *statement) narrow(ctx context.Context, db *sqldb.DB, tenant id.Tenant, 
 	return ok, nil
 }
 
-// worthwhile reports whether it is better to look at n contacts, each on its
-// own, than at some or all contacts in the order that they are in, which takes a
-// tenth of the time for each: at all of them, or at as many as hold a page of
-// those n, if they are spread evenly. Since they may not be, n has an advantage.
-func worthwhile(n, contacts int, ordered bool) bool {
-	if ordered {
-		return n*n <= 16*contacts
-	}
-	return n*10 <= contacts
-}
-
 // candidates returns everybody in whose text the words may occur, unless they
 // are too many or the index is changing.
 func candidates(ctx context.Context, db *sqldb.DB, tenant id.Tenant, words []string, ordered bool) ([]id.Contact, bool, error) {
@@ -91,102 +80,151 @@ func candidates(ctx context.Context, db *sqldb.DB, tenant id.Tenant, words []str
 	if ordered {
 		most = freshOfPage
 	}
-	needed := gramsOfTerms(words)
-	found, fresh, err := look(ctx, db, tenant, words, needed, most)
-	if err != nil || len(fresh) > most {
+	f, err := look(ctx, db, tenant, words, most)
+	if err != nil || len(f.fresh) > most || !f.worthwhile(ordered) {
 		return nil, false, err
 	}
-	n, segments := 0, len(found)
-	for segment, f := range found {
-		holders := f.members.count()
-		// Of a segment that holds a gram nowhere there may be no row to say so.
-		if f.grams < len(needed) || holders == 0 {
-			delete(found, segment)
-			continue
-		}
-		n += holders
-	}
-	if !worthwhile(n, segments*segmentSize, ordered) {
-		return nil, false, nil
-	}
-	list, ok, err := named(ctx, db, tenant, found)
+	list, ok, err := f.named(ctx, db, tenant)
 	if err != nil || !ok {
 		return nil, false, err
 	}
-	list = append(list, fresh...)
+	list = append(list, f.fresh...)
 	slices.Sort(list)
 	return slices.Compact(list), true, nil
 }
 
-// finding says who of a segment holds as many grams as were found in it.
-type finding struct {
-	members members
-	grams   int
+// found is what the index says about a search.
+type found struct {
+	fresh       []id.Contact       // who is not in the index yet and holds the words
+	segments    map[int64]*finding // who is in it and holds their grams
+	first, last int64              // of all segments; 0: there is none
 }
 
-// look asks the index who holds the needed grams, by segment, and who of those
-// that are not in it yet holds the words themselves, of whom it returns at most
-// one more than the bound. It is one statement, so that whoever is on the
-// way into the index, or out of it, is seen in the one place or in the other.
-func look(ctx context.Context, db *sqldb.DB, tenant id.Tenant, words []string, needed []gram, most int) (map[int64]*finding, []id.Contact, error) {
+// finding is the part of one segment.
+type finding struct {
+	members members // who holds all the grams that were met
+	met     int     // how many these are
+	holders int     // how many hold all that are needed
+}
+
+// worthwhile reports whether it is better to look at those who were found, each
+// on their own, than at contacts in the order that they are in, which takes a
+// fraction of the time for each: at all of them, or at as many as it takes to
+// fill a page.
+func (f *found) worthwhile(ordered bool) bool {
+	n := 0
+	for _, s := range f.segments {
+		n += s.holders
+	}
+	if ordered {
+		return 3*n <= max(f.walk(f.first, 1), f.walk(f.last, -1))
+	}
+	return 10*n <= int(f.last-f.first+1)*segmentSize
+}
+
+// walk estimates how many contacts one meets, from a segment on in steps, until
+// a page is full. Segments are about as old as the contacts in them.
+func (f *found) walk(from, step int64) int {
+	met, missing := 0, 50
+	for n := from; n >= f.first && n <= f.last; n += step {
+		if s := f.segments[n]; s != nil {
+			if s.holders >= missing {
+				return met + segmentSize*missing/s.holders
+			}
+			missing -= s.holders
+		}
+		met += segmentSize
+	}
+	return met
+}
+
+// look asks the index who holds the grams of the words, and who of those that
+// are not in it yet holds the words themselves, of whom it returns at most one
+// more than the bound. It is one statement, so that whoever is on the way into
+// the index, or out of it, is seen in the one place or in the other.
+func look(ctx context.Context, db *sqldb.DB, tenant id.Tenant, words []string, most int) (*found, error) {
 	args := []any{tenant, most + 1}
 	var likes strings.Builder
 	for _, w := range words {
 		args = append(args, pattern(w))
 		fmt.Fprintf(&likes, ` AND f.search_text LIKE $%d ESCAPE '\' `, len(args))
 	}
+	needed := gramsOfTerms(words)
 	t := db.Table("gram BIGINT", "bucket BIGINT")
 	for i, g := range needed {
 		t.Add(i, g.bucket())
 	}
 	rows, err := db.Query(ctx, `
 		SELECT contact_id, segment, gram, postings FROM (
-			SELECT f.contact_id, -1 AS segment, -1 AS gram, CAST(NULL AS BYTEA) AS postings FROM contact_search_fresh f
+			SELECT f.contact_id, 0 AS segment, -1 AS gram, CAST(NULL AS BYTEA) AS postings FROM contact_search_fresh f
 			WHERE f.tenant_id = $1`+likes.String()+` LIMIT $2) AS waiting
+		UNION ALL
+		SELECT '', COALESCE((SELECT MIN(b.segment) FROM contact_search_block b WHERE b.tenant_id = $1), 0), -2, NULL
+		UNION ALL
+		SELECT '', COALESCE((SELECT MAX(b.segment) FROM contact_search_block b WHERE b.tenant_id = $1), 0), -3, NULL
 		UNION ALL
 		SELECT '', p.segment, v.gram, p.postings
 		FROM `+t.As("v", len(args)+1)+`
 		JOIN contact_search_postings p ON p.tenant_id = $1 AND p.bucket = v.bucket`, t.Args(args...)...)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer rows.Close()
-	found, fresh := map[int64]*finding{}, []id.Contact{}
+	f := &found{segments: map[int64]*finding{}}
 	for rows.Next() {
 		var c id.Contact
 		var segment, gram int64
 		var postings []byte
 		if err := rows.Scan(sqldb.ToText(&c), &segment, &gram, &postings); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		if segment < 0 {
-			fresh = append(fresh, c)
-			continue
+		switch gram {
+		case -1:
+			f.fresh = append(f.fresh, c)
+		case -2:
+			f.first = segment
+		case -3:
+			f.last = segment
+		default:
+			if err := f.meet(segment, postings, needed[gram]); err != nil {
+				return nil, fmt.Errorf("segment %d: %w", segment, err)
+			}
 		}
-		with, err := decode(postings, needed[gram])
-		if err != nil {
-			return nil, nil, fmt.Errorf("segment %d: %w", segment, err)
-		}
-		f := found[segment]
-		if f == nil {
-			found[segment] = &finding{with, 1}
-			continue
-		}
-		f.members.keep(&with)
-		f.grams++
 	}
-	return found, fresh, rows.Err()
+	for n, s := range f.segments {
+		// Of a segment that holds a gram nowhere there may be no row to say so.
+		if s.holders = s.members.count(); s.met < len(needed) || s.holders == 0 {
+			delete(f.segments, n)
+		}
+	}
+	return f, rows.Err()
 }
 
-// named returns the ids of those that were found. It reports false when some of
-// them have left the index in the meantime.
-func named(ctx context.Context, db *sqldb.DB, tenant id.Tenant, found map[int64]*finding) ([]id.Contact, bool, error) {
+// meet takes into account who of a segment holds one of the grams.
+func (f *found) meet(segment int64, postings []byte, g gram) error {
+	with, err := decode(postings, g)
+	if err != nil {
+		return err
+	}
+	s := f.segments[segment]
+	if s == nil {
+		f.segments[segment] = &finding{members: with, met: 1}
+		return nil
+	}
+	s.members.keep(&with)
+	s.met++
+	return nil
+}
+
+// named returns the ids of those in the index. It reports false when some of
+// them have left it in the meantime.
+func (f *found) named(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]id.Contact, bool, error) {
 	list := []id.Contact{}
 	t := db.Table("segment BIGINT", "block BIGINT")
-	for segment, f := range found {
+	for n, s := range f.segments {
 		for b := range segmentSize / blockSize {
-			if f.members.block(b) != 0 {
-				t.Add(segment, b)
+			if s.members.block(b) != 0 {
+				t.Add(n, b)
 			}
 		}
 	}
@@ -202,7 +240,7 @@ func named(ctx context.Context, db *sqldb.DB, tenant id.Tenant, found map[int64]
 		if err := row(&segment, &block, &contacts); err != nil {
 			return struct{}{}, err
 		}
-		mask := found[segment].members.block(int(block))
+		mask := f.segments[segment].members.block(int(block))
 		for i, c := range strings.Split(contacts, " ") {
 			if mask&(1<<i) != 0 {
 				list = append(list, id.Contact(c))

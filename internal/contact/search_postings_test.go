@@ -78,3 +78,30 @@ func FuzzDecodePostings(f *testing.F) {
 		}
 	})
 }
+
+func TestWhenTheIndexIsWorthwhile(t *testing.T) {
+	t.Parallel()
+	const segments = 122 // a million contacts
+	for _, tt := range []struct {
+		name      string
+		holders   func(segment int64) int
+		page, all bool // a page in the order of an index; everybody
+	}{
+		{"nobody", func(int64) int { return 0 }, true, true},
+		{"one in each segment", func(int64) int { return 1 }, true, true},
+		{"one in fifty, anywhere", func(int64) int { return segmentSize / 50 }, false, true},
+		{"half of all", func(int64) int { return segmentSize / 2 }, false, false},
+		{"a large company, long ago", func(n int64) int { return map[bool]int{true: segmentSize / 2}[n <= 5] }, true, true},
+		{"a large company, lately", func(n int64) int { return map[bool]int{true: segmentSize / 2}[n > segments-5] }, true, true},
+	} {
+		f := &found{segments: map[int64]*finding{}, first: 1, last: segments}
+		for n := f.first; n <= f.last; n++ {
+			if h := tt.holders(n); h > 0 {
+				f.segments[n] = &finding{holders: h}
+			}
+		}
+		if page, all := f.worthwhile(true), f.worthwhile(false); page != tt.page || all != tt.all {
+			t.Errorf("%s: worthwhile for a page %t, for all %t; want %t, %t", tt.name, page, all, tt.page, tt.all)
+		}
+	}
+}
