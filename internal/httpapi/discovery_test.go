@@ -101,7 +101,7 @@ func TestDiscoveryAgreesWithTheDocument(t *testing.T) {
 		if !strings.HasPrefix(o.Path, "/api/") || o.Tag == "" || !name.MatchString(o.ID) || !strings.HasSuffix(o.Summary, ".") || seen[o.ID] {
 			t.Errorf("%+v: want a path below /api, a tag, a name of its own and a sentence", o)
 		}
-		if (len(o.Scopes) == 0) != (o.ScopeMode == endpoint.Free || o.ScopeMode == endpoint.ByJob) {
+		if (len(o.Scopes) == 0) != (o.ScopeMode == endpoint.Free) {
 			t.Errorf("%s: scopes %v in mode %s", o.ID, o.Scopes, o.ScopeMode)
 		}
 		seen[o.ID] = true
