@@ -117,7 +117,7 @@ func (f *found) worthwhile(ordered bool) bool {
 		n += s.holders
 	}
 	if ordered {
-		return 3*n <= max(f.walk(f.first, 1), f.walk(f.last, -1))
+		return 12*n <= max(f.walk(f.first, 1), f.walk(f.last, -1))
 	}
 	return 10*n <= int(f.last-f.first+1)*segmentSize
 }
