@@ -29,6 +29,7 @@ type SearchIndex struct {
 
 	at   id.Tenant // the last one that was looked at
 	made int       // segments since the last tidying
+	busy bool      // there was something to do in this round
 }
 
 // Run works until ctx ends.
@@ -38,6 +39,7 @@ func (x *SearchIndex) Run(ctx context.Context) error {
 		every = 2 * time.Second
 	}
 	for {
+		x.busy = false
 		began := x.Now()
 		more, err := true, error(nil)
 		for more && err == nil && ctx.Err() == nil {
@@ -46,7 +48,11 @@ func (x *SearchIndex) Run(ctx context.Context) error {
 		if err != nil && ctx.Err() == nil {
 			x.Log.Error("contacts are not indexed", "err", err)
 		}
-		rest := time.NewTimer(max(every, 20*x.Now().Sub(began))) // looking is no more than a twentieth of the time
+		pause := every
+		if !x.busy { // looking in vain takes a twentieth of the time at most
+			pause = min(max(every, 20*x.Now().Sub(began)), time.Minute)
+		}
+		rest := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
 			rest.Stop()
@@ -79,7 +85,9 @@ func (x *SearchIndex) Tick(ctx context.Context) (more bool, err error) {
 		x.at = next // the others go on
 		return false, fmt.Errorf("index the contacts of tenant %s: %w", next, err)
 	}
-	if !done {
+	if done {
+		x.busy = true
+	} else {
 		x.at = next
 	}
 	return true, nil

@@ -1,6 +1,7 @@
 package contact_test
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -205,6 +206,28 @@ func TestIndexersAndWritersSideBySide(t *testing.T) {
 			if n, err := contact.Count(ctx, db, acme, contact.Selector{Search: search}); err != nil || n != want {
 				t.Errorf("Count(%q) = %d, %v; want %d", search, n, err, want)
 			}
+		}
+	})
+}
+
+func TestIndexerRunsUntilItIsTold(t *testing.T) {
+	each(t, func(t *testing.T, db *sqldb.DB) {
+		for i := range 7 {
+			mustCreate(t, db, fmt.Sprintf("c%d@example.org", i), contact.Change{})
+		}
+		index := indexer(db)
+		index.Every = time.Millisecond
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- index.Run(ctx) }()
+		for waiting := 7; waiting > 0; {
+			if err := db.QueryRow(ctx, `SELECT COUNT(*) FROM contact_search_fresh WHERE tenant_id = $1`, acme).Scan(&waiting); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("Run = %v", err)
 		}
 	})
 }
