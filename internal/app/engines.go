@@ -87,6 +87,7 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 	resolution := &contact.Resolution{
 		DB: db, Resolver: mx.NewResolver(s.Config.DNSResolver), Log: s.Log.With("engine", "domains"), Now: t.now,
 	}
+	searched := &contact.SearchIndex{DB: db, Log: s.Log.With("engine", "search"), Now: t.now}
 	fading := &score.Decay{DB: db, Log: s.Log.With("engine", "scores"), Now: t.now}
 	counting := &segment.Refresher{
 		DB: db, Log: s.Log.With("engine", "segments"), Now: t.now,
@@ -108,6 +109,7 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 		{"contacts", upkeep.Run},
 		{"domains", resolution.Run},
 		{"scores", fading.Run},
+		{"search", searched.Run},
 		{"segments", counting.Run},
 		{"jobs", jobs.Run},
 		s.every("prune mailboxes", 10*time.Minute, func(ctx context.Context) error {
