@@ -191,6 +191,10 @@ func dropIndexes(ctx context.Context, db *sqldb.DB) (rebuild func(context.Contex
 	if err != nil {
 		return nil, err
 	}
+	planned, err := told(ctx, db)
+	if err != nil {
+		return nil, err
+	}
 	for _, x := range list {
 		if _, err := db.Exec(ctx, `DROP INDEX `+x.name); err != nil {
 			return nil, err
@@ -200,6 +204,32 @@ func dropIndexes(ctx context.Context, db *sqldb.DB) (rebuild func(context.Contex
 		for _, x := range list {
 			if _, err := db.Exec(ctx, x.text); err != nil {
 				return fmt.Errorf("%s: %w", x.text, err)
+			}
+		}
+		return planned(ctx)
+	}, nil
+}
+
+// told remembers what the program's migrations told SQLite's planner about the
+// indexes, which it forgets with an index, and returns how it is told again.
+func told(ctx context.Context, db *sqldb.DB) (again func(context.Context) error, err error) {
+	type shape struct{ table, index, stat string }
+	var list []shape
+	if db.Dialect() == sqldb.SQLite {
+		rows, err := db.Query(ctx, `SELECT tbl, idx, stat FROM sqlite_stat1 WHERE idx IS NOT NULL`)
+		list, err = sqldb.Collect(rows, err, func(row func(...any) error) (s shape, err error) {
+			return s, row(&s.table, &s.index, &s.stat)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return func(ctx context.Context) error {
+		for _, s := range list {
+			if _, err := db.Exec(ctx, `
+				INSERT INTO sqlite_stat1 (tbl, idx, stat) SELECT $1, $2, $3
+				WHERE NOT EXISTS (SELECT 1 FROM sqlite_stat1 WHERE tbl = $1 AND idx = $2)`, s.table, s.index, s.stat); err != nil {
+				return fmt.Errorf("tell the planner of %s: %w", s.index, err)
 			}
 		}
 		return nil

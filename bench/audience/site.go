@@ -99,6 +99,9 @@ func open(ctx context.Context, o options, dialect string, x extent) (s *site, er
 	return s, s.awaitIndex(ctx)
 }
 
+// indexedFrom is how many contacts must wait to be worth indexing.
+const indexedFrom = 8192
+
 // awaitIndex waits until the program has everybody in the index of the search,
 // or gets no further.
 func (s *site) awaitIndex(ctx context.Context) error {
@@ -116,8 +119,8 @@ func (s *site) awaitIndex(ctx context.Context) error {
 		if waiting != last {
 			last, moved = waiting, time.Now()
 		}
-		if waiting == 0 || time.Since(moved) > 15*time.Second {
-			if took := moved.Sub(began); took > time.Second || waiting > 0 {
+		if waiting < indexedFrom || time.Since(moved) > 15*time.Second {
+			if took := moved.Sub(began); took > time.Second || waiting >= indexedFrom {
 				say("%s: %d contacts are not in the index of the search after %s", s.dialect, waiting, took.Round(time.Second))
 			}
 			return nil
