@@ -277,7 +277,7 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Query) (Page, e
 	}
 	text := s.page(o, q, added)
 	rows, err := db.Query(ctx, text, s.args...)
-	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (Contact, error) {
+	list, err := sqldb.CollectInto(make([]Contact, 0, q.Limit+1), rows, err, func(row func(...any) error) (Contact, error) {
 		var at *time.Time
 		c, err := scan(row, sqldb.ToNullTime(&at))
 		c.MemberAddedAt = at

@@ -139,11 +139,16 @@ func (db *DB) Exec(ctx context.Context, text string, args ...any) (int64, error)
 // Collect reads every row with scan and closes rows.
 // It never returns a nil slice without an error.
 func Collect[T any](rows *Rows, err error, scan func(scan func(dest ...any) error) (T, error)) ([]T, error) {
+	return CollectInto([]T{}, rows, err, scan)
+}
+
+// CollectInto is Collect for large rows of which it is known how many there may
+// be: they go into list, which has room for them.
+func CollectInto[T any](list []T, rows *Rows, err error, scan func(scan func(dest ...any) error) (T, error)) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	list := []T{}
 	for rows.Next() {
 		v, err := scan(rows.Scan)
 		if err != nil {
