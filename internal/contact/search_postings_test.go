@@ -47,7 +47,7 @@ func TestAnyTextHoldsTheGramsOfItsWords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := fold(rapid.String().Draw(t, "text"))
 		var words []string
-		for _, w := range strings.Fields(text) {
+		for w := range strings.FieldsSeq(text) {
 			r := []rune(w)
 			from := rapid.IntRange(0, len(r)-1).Draw(t, "from")
 			words = append(words, string(r[from:rapid.IntRange(from+1, len(r)).Draw(t, "to")]))

@@ -2,6 +2,7 @@ package rule_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -297,11 +298,12 @@ func TestSegmentsWithinSegments(t *testing.T) {
 	define("wide0", `{"field":"city","operator":"is_set"}`)
 	for n := 1; n <= 5; n++ {
 		leaf := in("in", fmt.Sprintf("wide%d", n-1))
-		leaves := leaf
+		var leaves strings.Builder
+		leaves.WriteString(leaf)
 		for range 99 {
-			leaves += "," + leaf
+			leaves.WriteString("," + leaf)
 		}
-		define(fmt.Sprintf("wide%d", n), leaves)
+		define(fmt.Sprintf("wide%d", n), leaves.String())
 	}
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s := newSampleAt(noon)

@@ -130,11 +130,12 @@ func (q inquiry) sql(b *builder) string {
 		or = append(or, "v.kind = 'number' AND v.number = "+b.double(n))
 	}
 	if len(q.ranges) > 0 {
-		within := "v.kind = 'number'"
+		var within strings.Builder
+		within.WriteString("v.kind = 'number'")
 		for _, r := range q.ranges {
-			within += " AND v.number " + r.operator + " " + b.double(r.n)
+			within.WriteString(" AND v.number " + r.operator + " " + b.double(r.n))
 		}
-		or = append(or, within)
+		or = append(or, within.String())
 	}
 	for _, is := range q.bools {
 		said := "'false'"

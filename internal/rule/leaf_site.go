@@ -2,6 +2,7 @@ package rule
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"packetboat/internal/id"
@@ -11,23 +12,24 @@ import (
 // named are journal entries of some types; of one name, unless it is empty. The
 // words are those of the index journal_named.
 func named(b *builder, name string, types ...journal.Type) trace {
-	where := "x.tenant_id = $1 AND x.name IS NOT NULL AND x.type"
+	var where strings.Builder
+	where.WriteString("x.tenant_id = $1 AND x.name IS NOT NULL AND x.type")
 	if len(types) == 1 {
-		where += " = '" + string(types[0]) + "'"
+		where.WriteString(" = '" + string(types[0]) + "'")
 	} else {
-		where += " IN ('"
+		where.WriteString(" IN ('")
 		for i, t := range types {
 			if i > 0 {
-				where += "', '"
+				where.WriteString("', '")
 			}
-			where += string(t)
+			where.WriteString(string(t))
 		}
-		where += "')"
+		where.WriteString("')")
 	}
 	if name != "" {
-		where += " AND x.name = " + b.arg(name)
+		where.WriteString(" AND x.name = " + b.arg(name))
 	}
-	return trace{from: "journal AS x", where: where}
+	return trace{from: "journal AS x", where: where.String()}
 }
 
 func (l Event) sql(b *builder) string {
