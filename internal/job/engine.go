@@ -139,7 +139,8 @@ func (e *Engine) run(ctx context.Context, j Job) {
 func (e *Engine) held(ctx context.Context, w *Work) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var keeping sync.WaitGroup
-	keeping.Go(func() { e.keep(ctx, w.Job, cancel) })
+	j := w.Job // as it was taken: each step changes w.Job
+	keeping.Go(func() { e.keep(ctx, j, cancel) })
 	defer keeping.Wait()
 	defer cancel(nil)
 	defer func() {

@@ -217,6 +217,9 @@ func TestVerdictsDoNotDependOnWhenTheClassifierRuns(t *testing.T) {
 				a := one{rnd.IntN(15), act{at: time.Hour + time.Duration(rnd.IntN(600))*sec, link: max(0, rnd.IntN(7)-2)}}
 				a.ip = []string{home, office, office, office, appleIP}[rnd.IntN(5)]
 				a.agent = []string{chrome, firefox, google, outlook, "HEAD " + chrome}[rnd.IntN(5)]
+				if slices.ContainsFunc(acts, func(b one) bool { return a.m == b.m && a.at == b.at }) {
+					continue // verdicts are told apart by message and second
+				}
 				acts = append(acts, a)
 			}
 			slices.SortStableFunc(acts, func(a, b one) int { return int(a.at - b.at) })
