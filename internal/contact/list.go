@@ -306,10 +306,15 @@ func (s *statement) page(o order, q Query, added string) string {
 	if strings.HasPrefix(o.column, "a.") {
 		s.join()
 	}
+	again := by
+	if o.column == added {
+		o.column = "k.added" // what it comes from is not joined outside
+		again = o.by(q.Asc)
+	}
 	return `SELECT ` + selected + `, k.added FROM (
 			SELECT c.id, ` + added + ` AS added FROM contact c ` + s.joins.String() + `
 			WHERE c.tenant_id = $1 ` + s.conditions.String() + by + ` LIMIT ` + limit + `) AS k
-		JOIN contact c ON c.tenant_id = $1 AND c.id = k.id ` + joined + by
+		JOIN contact c ON c.tenant_id = $1 AND c.id = k.id ` + joined + again
 }
 
 // ErrPosition reports a position that does not belong to the sort.
