@@ -163,9 +163,9 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			each(t, func(t *testing.T, o sink.Options) {
-				tt.rule.To = "^$|^bad@"
-				tt.rule.Times = 1
-				o.Rules = []sink.Rule{tt.rule}
+				rule := tt.rule
+				rule.To, rule.Times = "^$|^bad@", 1
+				o.Rules = []sink.Rule{rule}
 				s := sink.Start(t, o)
 				c := mustDial(t, configFor(s))
 				got := mustSend(t, c, smtpclient.Envelope{From: "x@sender.example", To: "bad@example.org"}, letter)
