@@ -23,17 +23,11 @@ type Saver struct {
 	group *sqldb.Group[*errand]
 }
 
-// Saved is the answer to a draft, with the types that the contact is shown by.
-type Saved struct {
-	Outcome
-	Types Types
-}
-
 // errand is one draft on its way.
 type errand struct {
 	tenant id.Tenant
 	draft  Draft
-	saved  Saved
+	saved  Outcome
 	err    error
 }
 
@@ -53,7 +47,7 @@ func (s *Saver) Run(ctx context.Context) error { return s.group.Run(ctx) }
 
 // Save saves one draft and waits until that is durable. The error is the
 // draft's own fault, or that nothing could be saved.
-func (s *Saver) Save(ctx context.Context, tenant id.Tenant, d Draft) (Saved, error) {
+func (s *Saver) Save(ctx context.Context, tenant id.Tenant, d Draft) (Outcome, error) {
 	e := &errand{tenant: tenant, draft: d}
 	var err error
 	if s.group == nil || sqldb.Rehearsed(ctx) {
@@ -118,7 +112,7 @@ func (s *Saver) tenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, batc
 		return err
 	}
 	for i, e := range batch {
-		e.saved = Saved{list[i], rules.Types}
+		e.saved = list[i]
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func (in IncludeIdentityToken) wanted() bool {
 
 // writtenContact returns a contact that was saved, with its token where that is
 // wanted.
-func (a *API) writtenContact(ctx context.Context, t id.Tenant, in IncludeIdentityToken, s contact.Saved) (ContactWithIdentityToken, error) {
+func (a *API) writtenContact(ctx context.Context, t id.Tenant, in IncludeIdentityToken, s contact.Outcome) (ContactWithIdentityToken, error) {
 	rows, err := a.writtenContacts(ctx, t, s.Contact)
 	if err != nil {
 		return ContactWithIdentityToken{}, err
