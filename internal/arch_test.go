@@ -20,10 +20,10 @@ var rows = []struct {
 	{"senders", "broadcast broadcast/broadcasttest"},
 	{"audience", "rule segment savedfilter"},
 	{"waist", "outbox track letter"},
-	{"material", "lane sender content mailbox"},
+	{"material", "lane sender binding content template template/starter manuscript library mailbox"},
 	{"people", "field contact suppression score"},
 	{"spine", "tenant limit auth journal usage"},
-	{"mail", "mail/address mail/mx mail/liquid mail/links mail/compose mail/dkim mail/reply mail/smtpclient"},
+	{"mail", "mail/address mail/mx mail/liquid mail/links mail/textpart mail/inline mail/mjml mail/compose mail/dkim mail/reply mail/smtpclient"},
 	{"ground", "fault id slug secret sqldb sqldb/dbtest"},
 }
 

@@ -11,34 +11,36 @@ import (
 
 // The kinds of record that have an identifier.
 type (
-	Tenant       string
-	User         string
-	Session      string
-	APIKey       string
-	Contact      string
-	Stage        string
-	Field        string
-	Segment      string
-	EmailType    string
-	Category     string
-	Domain       string
-	Identity     string
-	MTAConfig    string
-	Broadcast    string
-	Content      string
-	Message      string // one mail to one recipient: a row of the outbox
-	SinkMessage  string // a mail caught by an MTA config of type sink
-	Hit          string // one open or click
-	Entry        string // one journal entry
-	AuditEntry   string
-	Form         string
-	Template     string
-	LibraryEntry string
-	Sequence     string
-	SeedList     string
-	SavedFilter  string
-	Job          string // long work: an import, an export
-	JobFile      string
+	Tenant         string
+	User           string
+	Session        string
+	APIKey         string
+	Contact        string
+	Stage          string
+	Field          string
+	Segment        string
+	EmailType      string
+	Category       string
+	Domain         string
+	Identity       string
+	MTAConfig      string
+	Broadcast      string
+	Content        string
+	Message        string // one mail to one recipient: a row of the outbox
+	SinkMessage    string // a mail caught by an MTA config of type sink
+	Hit            string // one open or click
+	Entry          string // one journal entry
+	AuditEntry     string
+	Form           string
+	Template       string
+	Block          string
+	LibraryVersion string
+	LibraryEntry   string
+	Sequence       string
+	SeedList       string
+	SavedFilter    string
+	Job            string // long work: an import, an export
+	JobFile        string
 )
 
 // New returns a fresh identifier of kind T.

@@ -23,6 +23,9 @@ const (
 	Identity  Kind = "sending_identity"
 	MTAConfig Kind = "mta_config"
 	Domain    Kind = "sending_domain"
+	Template  Kind = "template"
+	Block     Kind = "block"
+	Library   Kind = "library_entry"
 )
 
 // Subject is the thing that is asked about.
@@ -39,6 +42,7 @@ type Holder struct {
 	Name       string `json:"name"`
 	Status     string `json:"status,omitempty"`
 	Where      string `json:"where,omitempty"`
+	Version    int    `json:"version,omitempty"` // of a library entry; 0: whichever is current
 }
 
 // Holders lists who refers to a subject, by source: broadcasts, sequences, …

@@ -1,0 +1,162 @@
+package binding
+
+import (
+	"encoding/json"
+
+	"packetboat/internal/id"
+)
+
+// Format says which body is sent.
+type Format string
+
+// The formats.
+const (
+	HTML Format = "html"
+	MJML Format = "mjml"
+)
+
+// Type is what a parameter, or a field of a row, may hold.
+type Type string
+
+// The types (contract 8.1).
+const (
+	Text     Type = "text"
+	Textarea Type = "textarea"
+	RichText Type = "rich_text"
+	RawHTML  Type = "html"
+	URL      Type = "url"
+	Image    Type = "image"
+	Email    Type = "email"
+	Color    Type = "color"
+	Number   Type = "number"
+	Boolean  Type = "boolean"
+	Date     Type = "date"
+	DateTime Type = "datetime"
+	Select   Type = "select"
+	List     Type = "list"
+)
+
+// Schema is what a template declares. A block declares no slots and expects nothing.
+type Schema struct {
+	Parameters []Parameter   `json:"parameters_schema"`
+	Sections   []Section     `json:"sections_schema"`
+	Slots      []Slot        `json:"slots_schema"`
+	Groups     []Group       `json:"groups_schema"`
+	Expects    []Expectation `json:"expects_schema"`
+}
+
+// Parameter is one typed value, at the top or in a row.
+type Parameter struct {
+	Name       string          `json:"name"`
+	Type       Type            `json:"type"`
+	Required   bool            `json:"required"`
+	Label      *string         `json:"label"`
+	HelpText   *string         `json:"help_text"`
+	Validation Validation      `json:"validation"`
+	Sample     json.RawMessage `json:"sample"`  // of the type, or null
+	Default    json.RawMessage `json:"default"` // of the type, or null
+}
+
+// Validation bounds a value beyond its type; which keys count depends on that.
+type Validation struct {
+	MinLength *int            `json:"min_length,omitempty"` // in characters
+	MaxLength *int            `json:"max_length,omitempty"`
+	Pattern   *string         `json:"pattern,omitempty"` // RE2, of the whole value
+	Schemes   []string        `json:"schemes,omitempty"`
+	Min       json.RawMessage `json:"min,omitempty"` // a number, a day or a time, as the type is
+	Max       json.RawMessage `json:"max,omitempty"`
+	Integer   *bool           `json:"integer,omitempty"`
+	Options   []Option        `json:"options,omitempty"`
+	MinItems  *int            `json:"min_items,omitempty"`
+	MaxItems  *int            `json:"max_items,omitempty"`
+}
+
+// Option is one choice of a select; written as a bare text when it has no label
+// of its own.
+type Option struct {
+	Value string
+	Label string
+}
+
+// Section is a part of a body that repeats once per row.
+type Section struct {
+	Name     string      `json:"name"`
+	Label    *string     `json:"label"`
+	HelpText *string     `json:"help_text"`
+	Required bool        `json:"required"`
+	Min      int         `json:"min"`
+	Max      int         `json:"max"`
+	Item     []Parameter `json:"item_schema"`
+}
+
+// Strategy says how a slot is filled.
+type Strategy string
+
+// The strategies.
+const (
+	Fixed  Strategy = "fixed"  // with a block by name
+	Random Strategy = "random" // with one of those that fit, chosen when saved
+	Empty  Strategy = "empty"  // with nothing
+)
+
+// Slot is a place for a block.
+type Slot struct {
+	Name      string     `json:"name"`
+	Label     *string    `json:"label"`
+	HelpText  *string    `json:"help_text"`
+	TagFilter []string   `json:"tag_filter"` // a block must carry all
+	Required  bool       `json:"required"`
+	Allowed   []Strategy `json:"allowed_strategies"`
+	Default   Strategy   `json:"default_strategy"`
+}
+
+// Group gathers declared things for an editor.
+type Group struct {
+	Name       string   `json:"name"`
+	Label      *string  `json:"label"`
+	HelpText   *string  `json:"help_text"`
+	Parameters []string `json:"parameters"`
+	Sections   []string `json:"sections"`
+	Slots      []string `json:"slots"`
+	Collapsed  bool     `json:"collapsed"`
+}
+
+// Expectation is something about the contact that the Liquid of a template
+// relies on.
+type Expectation struct {
+	Path     string          `json:"path"` // such as contact.custom_fields.orders
+	Type     string          `json:"type"` // string, number, boolean, date, datetime, array or object
+	Required bool            `json:"required"`
+	Label    *string         `json:"label"`
+	Fallback json.RawMessage `json:"fallback"`
+	Item     []Parameter     `json:"item_schema"` // of an array
+	Sample   json.RawMessage `json:"sample"`
+}
+
+// Bodies are the texts in which placeholders stand. Empty: there is none.
+type Bodies struct {
+	Subject string
+	HTML    string
+	MJML    string
+	Text    string
+}
+
+// Block is what a slot can be filled with.
+type Block struct {
+	ID     id.Block
+	Slug   string
+	Name   string
+	Tags   []string
+	Schema Schema
+	Bodies Bodies
+}
+
+// Pool knows the blocks of an account that are active and have the body that
+// the template's format asks for.
+type Pool interface {
+	// Find returns the block of an id or a slug.
+	Find(ref string) (*Block, bool)
+	// Eligible returns the blocks that carry every tag of the slot's filter, by
+	// name, then id.
+	Eligible(s Slot) []*Block
+}

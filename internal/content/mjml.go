@@ -1,0 +1,56 @@
+package content
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"packetboat/internal/fault"
+	"packetboat/internal/mail/mjml"
+)
+
+// The faults of MJML (contract F13).
+var (
+	ErrMJML         = fault.New(fault.Invalid, "MJML_INVALID", "this is no MJML document")                                                                                    // details: LiquidProblem's shape
+	ErrMJMLElement  = fault.New(fault.Invalid, "MJML_UNKNOWN_ELEMENT", "MJML has no such element")                                                                            // details: UnknownElements
+	ErrMJMLEmpty    = fault.New(fault.Invalid, "MJML_COMPILE_FAILED", "the MJML compiles to nothing")                                                                         //
+	ErrMJMLCompiler = fault.New(fault.Unavailable, "UNAVAILABLE", "this program was built without the MJML compiler: run `make build` where the npm registry can be reached") //
+)
+
+// UnknownElements are the details of ErrMJMLElement.
+type UnknownElements struct {
+	Field    string         `json:"field"`
+	Elements []mjml.Element `json:"elements"`
+}
+
+// CompileMJML returns the HTML of an MJML document; field names it in faults.
+func CompileMJML(ctx context.Context, c *mjml.Compiler, field, source string) (mjml.Result, error) {
+	r, err := c.Compile(ctx, source)
+	if err != nil {
+		return mjml.Result{}, MJMLFault(field, err)
+	}
+	if strings.TrimSpace(r.HTML) == "" {
+		return mjml.Result{}, ErrMJMLEmpty.Sayf("%s compiles to nothing", field)
+	}
+	return r, nil
+}
+
+// MJMLFault turns an error of package mjml into the fault that callers are told.
+func MJMLFault(field string, err error) error {
+	if e, ok := errors.AsType[*mjml.Error](err); ok {
+		return ErrMJML.With(LiquidProblem{field, e.Line, e.Message}).Sayf("%s, line %d: %s", field, e.Line, e.Message)
+	}
+	if e, ok := errors.AsType[*mjml.UnknownError](err); ok {
+		first := e.Elements[0]
+		return ErrMJMLElement.With(UnknownElements{field, e.Elements}).
+			Sayf("%s, line %d: MJML has no element <%s>; remove it or use one of MJML's own", field, first.Line, first.Tag)
+	}
+	switch {
+	case errors.Is(err, mjml.ErrTooMuch):
+		return ErrMJML.With(LiquidProblem{field, 0, "takes too much time or memory"}).
+			Sayf("%s takes too much time or memory to compile; make it smaller", field)
+	case errors.Is(err, mjml.ErrUnavailable):
+		return ErrMJMLCompiler
+	}
+	return err
+}

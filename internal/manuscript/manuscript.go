@@ -1,0 +1,45 @@
+package manuscript
+
+import (
+	"encoding/json"
+
+	"packetboat/internal/id"
+)
+
+// Field names a part of the content, as requests do.
+type Field string
+
+// The parts that are texts.
+const (
+	Subject   Field = "subject"
+	Preheader Field = "preheader"
+	FromName  Field = "from_name"
+	ReplyTo   Field = "reply_to"
+	BodyHTML  Field = "body_html"
+	BodyMJML  Field = "body_mjml"
+	BodyText  Field = "body_text"
+)
+
+// Manuscript is what an author wrote; nil means not given. Its JSON is the form
+// in which the library keeps it.
+type Manuscript struct {
+	Subject   *string `json:"subject"`
+	Preheader *string `json:"preheader"` // shown by mailboxes beside the subject
+	FromName  *string `json:"from_name"` // instead of the sending identity's name
+	ReplyTo   *string `json:"reply_to"`  // instead of the sending identity's
+	HTML      *string `json:"body_html"` // with MJML: what that compiles to
+	MJML      *string `json:"body_mjml"`
+	Text      *string `json:"body_text"` // derived from HTML when nil
+	Origin    *Origin `json:"origin,omitempty"`
+}
+
+// Origin is the template that the bodies were made of.
+type Origin struct {
+	Template id.Template     `json:"template_id"` // may be gone since
+	Slug     string          `json:"template_slug"`
+	Subject  *string         `json:"subject"` // what the author wrote instead of the template's
+	Binding  json.RawMessage `json:"template_binding"`
+	Snapshot json.RawMessage `json:"template_snapshot"`
+	Params   json.RawMessage `json:"template_params"` // what param.* means
+	Blocks   []id.Block      `json:"block_ids"`
+}

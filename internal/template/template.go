@@ -1,0 +1,93 @@
+package template
+
+import (
+	"time"
+
+	"packetboat/internal/binding"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+)
+
+// The faults of templates and blocks.
+var (
+	ErrNotFound  = fault.New(fault.NotFound, "NOT_FOUND", "no such template")
+	ErrNoBlock   = fault.New(fault.NotFound, "NOT_FOUND", "no such block")
+	ErrSlug      = fault.New(fault.Conflict, "DUPLICATE_SLUG", "the slug is taken")
+	ErrInUse     = fault.New(fault.Conflict, "IN_USE", "drafts or recent broadcasts still use it; send force=true to delete it all the same") // details: usage.Sends
+	ErrLimit     = fault.New(fault.Invalid, "LIMIT_EXCEEDED", "too many")
+	ErrNoContent = fault.New(fault.Invalid, "NO_CONTENT", "a block needs content_html or content_mjml")
+)
+
+// Template is bodies with placeholders, and the schema of what fills them.
+type Template struct {
+	Tenant    id.Tenant
+	ID        id.Template
+	Slug      string
+	Name      string
+	Subject   *string
+	Format    binding.Format
+	HTML      string // of an MJML template: what that compiles to, unless the author gave one
+	MJML      *string
+	Text      *string
+	InlineCSS bool // move style rules into the elements; only for HTML
+	Schema    binding.Schema
+	Tags      []string
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// Block is a piece of content for the slots of templates.
+type Block struct {
+	Tenant    id.Tenant
+	ID        id.Block
+	Slug      string
+	Name      string
+	Active    bool
+	HTML      *string
+	MJML      *string
+	Text      *string
+	Schema    binding.Schema
+	Tags      []string
+	SlotKeys  []string
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// Snapshot is the schema of a template as it was when content was made of it
+// (contract F25).
+type Snapshot struct {
+	TemplateID  id.Template    `json:"template_id"`
+	Slug        string         `json:"slug"`
+	Name        string         `json:"name"`
+	Format      binding.Format `json:"format"`
+	ContentHash string         `json:"content_hash"` // SHA-256 in hex of all that rendering depends on
+	binding.Schema
+	CapturedAt time.Time `json:"captured_at"`
+}
+
+// RenderOptions say how a template is rendered.
+type RenderOptions struct {
+	Seed    string // picks the blocks of random slots: the id of what the content is for
+	Lenient bool   // fill what is missing with things that show where it is missing
+}
+
+// Rendered is what a template and a binding make.
+type Rendered struct {
+	Subject  *string
+	HTML     string
+	MJML     *string
+	Text     *string
+	Params   map[string]any // what param.* means to the Liquid left in the bodies
+	Slots    map[string]Slot
+	Blocks   []id.Block // those that were used
+	Snapshot Snapshot
+	Issues   []binding.Issue // of a lenient rendering
+}
+
+// Slot says what became of a slot (contract F24).
+type Slot struct {
+	Strategy  binding.Strategy `json:"strategy"`
+	BlockID   *id.Block        `json:"block_id"`
+	BlockSlug *string          `json:"block_slug"`
+	BlockName *string          `json:"block_name"`
+}
