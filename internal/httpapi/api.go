@@ -15,6 +15,7 @@ import (
 	"packetboat/internal/bulk"
 	"packetboat/internal/contact"
 	"packetboat/internal/endpoint"
+	"packetboat/internal/mail/mjml"
 	"packetboat/internal/secret"
 	"packetboat/internal/segment"
 	"packetboat/internal/sqldb"
@@ -34,6 +35,8 @@ type API struct {
 	Saver     *contact.Saver     // gathers what callers write about contacts; nil: each by itself
 	Providers *contact.Providers // who runs the mail of domains; nil: asked each time
 	Usage     usage.Finder       // who needs a record, asked before it goes
+	Sends     usage.Counter      // which mailings use a template or a block; nil: none
+	MJML      *mjml.Compiler     // makes HTML of MJML
 	Tester    Tester             // sends single mails to try a way out
 	Health    LaneHealth         // how MTA configs fare
 
