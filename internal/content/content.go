@@ -38,6 +38,7 @@ type Source struct {
 	ReplyTo   string // empty: the sender's own
 	HTML      string
 	Text      string // empty: derived from the HTML
+	Previewed bool   // the HTML shows the preheader already
 	Tracking  bool   // rewrite links and add the open pixel
 	Context   Context
 }
@@ -50,6 +51,9 @@ type Context struct {
 	UTM           bool         `json:"utm"` // add UTM parameters to tracked links
 	UTMCampaign   string       `json:"utm_campaign,omitempty"`
 	UTMContent    string       `json:"utm_content,omitempty"` // the variant
+
+	// Params are the constants that the Liquid knows as param: a JSON object.
+	Params json.RawMessage `json:"params,omitempty"`
 }
 
 // ErrNoContent says that something a mail cannot do without is missing.
@@ -82,13 +86,8 @@ func Check(s Source) error {
 		return e
 	}
 	for _, f := range s.fields() {
-		if _, err := liquid.Parse(f.text, liquid.Options{Mode: f.mode}); err != nil {
-			p, ok := errors.AsType[*liquid.ParseError](err)
-			if !ok {
-				return err
-			}
-			return ErrLiquid.With(LiquidProblem{f.path, p.Line, p.Message}).
-				Sayf("%s, line %d: %s", f.path, p.Line, p.Message)
+		if err := CheckLiquid(f.path, f.text); err != nil {
+			return err
 		}
 	}
 	if err := links.Check(s.HTML); err != nil {
@@ -105,6 +104,15 @@ func Check(s Source) error {
 	return nil
 }
 
+// CheckLiquid says where the Liquid of a field cannot be read (ErrLiquid), or nil.
+func CheckLiquid(field, source string) error {
+	_, err := liquid.Parse(source, liquid.Options{})
+	if p, ok := errors.AsType[*liquid.ParseError](err); ok {
+		return ErrLiquid.With(LiquidProblem{field, p.Line, p.Message}).Sayf("%s, line %d: %s", field, p.Line, p.Message)
+	}
+	return err
+}
+
 func paths(fields []fault.Field) string {
 	names := make([]string, len(fields))
 	for i, f := range fields {
@@ -113,18 +121,15 @@ func paths(fields []fault.Field) string {
 	return strings.Join(names, " and ")
 }
 
-type field struct {
-	path, text string
-	mode       liquid.Mode
-}
+type field struct{ path, text string }
 
 func (s Source) fields() []field {
 	return []field{
-		{"content.subject", s.Subject, liquid.Text},
-		{"content.preheader", s.Preheader, liquid.HTML},
-		{"content.from_name", s.FromName, liquid.Text},
-		{"content.body_html", s.HTML, liquid.HTML},
-		{"content.body_text", s.Text, liquid.Text},
+		{"content.subject", s.Subject},
+		{"content.preheader", s.Preheader},
+		{"content.from_name", s.FromName},
+		{"content.body_html", s.HTML},
+		{"content.body_text", s.Text},
 	}
 }
 
@@ -222,7 +227,10 @@ func prepare(s Source) (Content, error) {
 		return Content{}, fmt.Errorf("rewrite links: %w", err)
 	}
 	c.HTML = html
-	top, end := links.Preheader(s.Preheader), ""
+	top, end := "", ""
+	if !s.Previewed {
+		top = links.Preheader(s.Preheader)
+	}
 	if s.Tracking {
 		c.Links, end = found, pixel
 	}

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"packetboat/internal/content"
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
@@ -174,7 +176,7 @@ func TestAFrozenContentIsItsTenantsAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		got.HTML, got.Text = want.HTML, want.Text
-		if got.Source != want {
+		if !cmp.Equal(got.Source, want) {
 			t.Errorf("Load = %+v, want %+v", got.Source, want)
 		}
 		if _, err := content.Load(ctx, db, other, a); !errors.Is(err, content.ErrGone) {

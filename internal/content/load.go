@@ -1,6 +1,7 @@
 package content
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -88,6 +89,7 @@ type Compiled struct {
 	Content
 	SubjectTemplate, PreheaderTemplate, FromNameTemplate, HTMLTemplate, TextTemplate *liquid.Template
 	Targets                                                                          []*liquid.Template // of dynamic links, nil for the others
+	Params                                                                           map[string]any     // what param means
 }
 
 // Compile parses a content's Liquid.
@@ -110,6 +112,11 @@ func Compile(c Content) (*Compiled, error) {
 		if l.Dynamic && !reads(l.URL, set) { // else it is not tracked
 			err = errors.Join(err, parse(&k.Targets[i], l.URL, liquid.Text))
 		}
+	}
+	if params := c.Context.Params; len(params) > 0 {
+		d := json.NewDecoder(bytes.NewReader(params))
+		d.UseNumber() // a whole number prints without a decimal point
+		err = errors.Join(err, d.Decode(&k.Params))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("compile content %s: %w", c.ID, err)

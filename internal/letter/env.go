@@ -57,6 +57,8 @@ func (e *env) Lookup(name string) (any, bool) {
 		return map[string]any{"id": string(e.Content.Context.Broadcast), "name": e.Content.Context.BroadcastName}, true
 	case "email":
 		return email{e}, true
+	case "param":
+		return e.Content.Params, true
 	case "now":
 		return e.Now(), true
 	}

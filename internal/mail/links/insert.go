@@ -77,6 +77,11 @@ func Preheader(text string) string {
 	if strings.TrimSpace(text) == "" {
 		return ""
 	}
+	return preheaderOpen + PreheaderText(text) + "</div>"
+}
+
+// PreheaderText returns what stands in that block, for one that is there already.
+func PreheaderText(text string) string {
 	text = outside(text, func(piece string) string {
 		return html.EscapeString(strings.Map(func(r rune) rune {
 			if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
@@ -85,7 +90,7 @@ func Preheader(text string) string {
 			return r
 		}, piece))
 	})
-	return preheaderOpen + text + strings.Repeat(preheaderUnit, preheaderUnits) + "</div>"
+	return text + strings.Repeat(preheaderUnit, preheaderUnits)
 }
 
 // DeclareUTF8 returns src with the character sets that its meta elements name
