@@ -24,9 +24,9 @@ import (
 
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
-	"packetboat/internal/mail/compose"
 	"packetboat/internal/mail/links"
 	"packetboat/internal/mail/liquid"
+	"packetboat/internal/mail/textpart"
 	"packetboat/internal/sqldb"
 )
 
@@ -208,7 +208,7 @@ func prepare(s Source) (Content, error) {
 	}
 	switch {
 	case strings.TrimSpace(s.Text) == "":
-		c.Text = compose.TextFromHTML(c.HTML)
+		c.Text = textpart.FromHTML(c.HTML)
 	case !links.HasUnsubscribe(s.Text):
 		c.Text = strings.TrimRight(s.Text, "\n") + footerText
 	}

@@ -1,15 +1,15 @@
-package compose_test
+package textpart_test
 
 import (
 	"strings"
 	"testing"
 	"unicode/utf8"
 
-	"packetboat/internal/mail/compose"
 	"packetboat/internal/mail/links"
+	"packetboat/internal/mail/textpart"
 )
 
-func TestTextFromHTML(t *testing.T) {
+func TestFromHTML(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, in, want string }{
 		{"nothing", "", ""},
@@ -58,15 +58,15 @@ func TestTextFromHTML(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if got := compose.TextFromHTML(tt.in); got != tt.want {
-				t.Errorf("TextFromHTML(%s)\n got %q\nwant %q", tt.in, got, tt.want)
+			if got := textpart.FromHTML(tt.in); got != tt.want {
+				t.Errorf("FromHTML(%s)\n got %q\nwant %q", tt.in, got, tt.want)
 			}
 		})
 	}
 }
 
 // Text comes out of any HTML, in time, and without what could not be mailed.
-func FuzzTextFromHTML(f *testing.F) {
+func FuzzFromHTML(f *testing.F) {
 	for _, s := range []string{
 		"<p>a</p>", "<ul><li><ol><li>{% for", "<table><tr><td><a href='{{ x }}'>", "</tr></li></ul></blockquote></pre></table>",
 		"<pre>\n\n a", "<!--[if mso]>{% if a %}", "<div hidden><div hidden>", "<style>", "{{ \"<a href='\" }}", "&#0;&#13;&nbsp;\x00\xff",
@@ -74,20 +74,20 @@ func FuzzTextFromHTML(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got := compose.TextFromHTML(s)
+		got := textpart.FromHTML(s)
 		if utf8.ValidString(s) && !utf8.ValidString(got) {
-			t.Errorf("TextFromHTML(%q) = %q", s, got)
+			t.Errorf("FromHTML(%q) = %q", s, got)
 		}
 		if got != "" && !strings.HasSuffix(got, "\n") {
-			t.Errorf("TextFromHTML(%q) = %q does not end its line", s, got)
+			t.Errorf("FromHTML(%q) = %q does not end its line", s, got)
 		}
 	})
 }
 
-func BenchmarkTextFromHTML(b *testing.B) {
+func BenchmarkFromHTML(b *testing.B) {
 	src := strings.Repeat(`<tr><td style="padding:10px 25px;"><div style="font-size:13px">Hello {{ first_name }} &amp; <a href="https://www.example.org/a">friends</a></div></td></tr>`+"\n", 7000)
 	b.SetBytes(int64(len(src)))
 	for b.Loop() {
-		compose.TextFromHTML(src)
+		textpart.FromHTML(src)
 	}
 }

@@ -1,4 +1,10 @@
-package compose
+// Package textpart makes the plain text part of a mail out of its HTML, for
+// authors who wrote none.
+//
+// It reads the HTML as a stream of tokens and never builds a tree, so that
+// neither depth nor size costs more than time in proportion. Liquid is carried
+// over byte for byte: the text is rendered for each recipient like the HTML.
+package textpart
 
 import (
 	"slices"
@@ -9,7 +15,7 @@ import (
 	"packetboat/internal/mail/links"
 )
 
-// TextFromHTML returns a plain text that says what src says: links as "text
+// FromHTML returns a plain text that says what src says: links as "text
 // (url)", list marks, alternative texts of images, a table's rows as lines,
 // blank lines between blocks, lines of at most 76 characters where words allow
 // it. Styles, scripts and hidden elements are left out.
@@ -17,7 +23,7 @@ import (
 // Liquid survives as it stands: outputs where they can be seen, tags
 // everywhere between elements, also in comments and hidden elements, so that
 // what one opens another still closes.
-func TextFromHTML(src string) string {
+func FromHTML(src string) string {
 	t := &textMaker{src: src, nodes: readNodes(src)}
 	for i := 0; i < len(t.nodes); i++ {
 		i = t.node(i)
