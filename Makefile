@@ -4,30 +4,33 @@ SHELL := bash
 GO ?= go
 export CGO_ENABLED ?= 0
 
-.PHONY: help build run test check e2e fuzz bench clean
+.PHONY: help mjml build run test check e2e fuzz bench clean
 
 help: ## show the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: ## build bin/packetboat: one static binary
+mjml: # bring the MJML compiler, which is embedded, unless it is there
+	@scripts/mjml
+
+build: mjml ## build bin/packetboat: one static binary
 	@$(GO) build -trimpath -ldflags "-s -w" -o bin/packetboat ./cmd/packetboat
 
 run: build ## start a demo on an embedded database in ./data, ready to send
 	@exec bin/packetboat demo
 
-test: ## run every test on SQLite and on PostgreSQL, with the race detector where it is worth it
+test: mjml ## run every test on SQLite and on PostgreSQL, with the race detector where it is worth it
 	@scripts/test
 
-check: ## look for mistakes without running anything
+check: mjml ## look for mistakes without running anything
 	@scripts/check
 
-e2e: ## run only the tests that drive the whole program
+e2e: mjml ## run only the tests that drive the whole program
 	@scripts/test e2e
 
-fuzz: ## fuzz every parser of strangers' bytes for FUZZTIME (default 30s) each
+fuzz: mjml ## fuzz every parser of strangers' bytes for FUZZTIME (default 30s) each
 	@scripts/fuzz
 
-bench: ## measure a send of N recipients (default 100000), then the audience of CONTACTS (default 1000000)
+bench: mjml ## measure a send of N recipients (default 100000), then the audience of CONTACTS (default 1000000)
 	@scripts/bench
 
 clean: ## remove what was built
