@@ -1,0 +1,150 @@
+package library
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/manuscript"
+	"packetboat/internal/slug"
+)
+
+// The faults of this package.
+var (
+	ErrNotFound    = fault.New(fault.NotFound, "NOT_FOUND", "there is no such entry of the library")
+	ErrNoVersion   = fault.New(fault.NotFound, "NOT_FOUND", "the entry has no such version")
+	ErrSlug        = fault.New(fault.Conflict, "DUPLICATE_SLUG", "another entry has this slug")
+	ErrStatus      = fault.New(fault.Invalid, "INVALID_STATUS", "status must be draft, published or archived")
+	ErrLimit       = fault.New(fault.Invalid, "LIMIT_EXCEEDED", "a limit is exceeded")
+	ErrInUse       = fault.New(fault.Conflict, "IN_USE", "the entry is still in use") // details: InUse
+	ErrUnavailable = fault.New(fault.Unavailable, "UNAVAILABLE", "it cannot be told just now who uses the entry; try again")
+)
+
+// What a request is told that takes its content from an entry, by the fields in
+// which it names one.
+var (
+	ErrNoEntry        = fault.Input(fault.Field{Path: "content.message_id", Message: "names no entry of the library"})
+	ErrNoEntryVersion = fault.Input(fault.Field{Path: "content.message_version", Message: "names no version of the entry"})
+)
+
+// Status says where an entry stands.
+type Status string
+
+// The statuses.
+const (
+	Draft     Status = "draft"
+	Published Status = "published"
+	Archived  Status = "archived" // hidden from lists, history kept
+)
+
+// Statuses are all of them.
+func Statuses() []Status { return []Status{Draft, Published, Archived} }
+
+// ParseStatus reads the name of a status.
+func ParseStatus(name string) (Status, error) {
+	if !slices.Contains(Statuses(), Status(name)) {
+		return "", ErrStatus
+	}
+	return Status(name), nil
+}
+
+// Entry is one reusable email.
+type Entry struct {
+	Tenant    id.Tenant
+	ID        id.LibraryEntry
+	Slug      string
+	Name      string
+	Status    Status
+	Tags      []string
+	Version   int                    // the current one; 0: none yet
+	Content   *manuscript.Manuscript // of the current version; nil in lists, and when there is none
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// Change is what a request says about an entry; nil leaves a part alone.
+type Change struct {
+	Name    *string
+	Slug    *string
+	Status  *Status
+	Tags    *[]string
+	Content *manuscript.Change // appends a version
+}
+
+const (
+	maxName = 200
+	maxTags = 50
+	maxTag  = 64
+)
+
+// check says what is wrong with the change, whatever entry it is made to, and
+// brings its texts into the form in which they are kept. Create wants a name.
+func (ch *Change) check(create bool) error {
+	var p fault.Problems
+	if ch.Name != nil {
+		ch.Name = new(strings.TrimSpace(*ch.Name))
+	}
+	switch {
+	case ch.Name == nil && create:
+		p.Add("name", "required")
+	case ch.Name != nil && !within(*ch.Name, maxName):
+		p.Add("name", "must have 1 to 200 characters")
+	}
+	if ch.Slug != nil && !slug.Valid(*ch.Slug) {
+		p.Add("slug", slug.Rule)
+	}
+	if ch.Tags != nil {
+		tags := []string{}
+		for i, t := range *ch.Tags {
+			t = strings.TrimSpace(t)
+			if !within(t, maxTag) {
+				p.Add(fmt.Sprintf("tags[%d]", i), "must have 1 to 64 characters")
+			}
+			if !slices.Contains(tags, t) && len(tags) <= maxTags {
+				tags = append(tags, t)
+			}
+		}
+		ch.Tags = &tags
+	}
+	if ch.Content != nil {
+		ch.Content.Check(&p)
+	}
+	if ch.Status != nil {
+		if _, err := ParseStatus(string(*ch.Status)); err != nil {
+			return err
+		}
+	}
+	if err := p.Err(); err != nil {
+		return err
+	}
+	if ch.Tags != nil && len(*ch.Tags) > maxTags {
+		return ErrLimit.Sayf("an entry may have at most %d tags", maxTags)
+	}
+	if ch.Content != nil {
+		return ch.Content.Readable()
+	}
+	return nil
+}
+
+func within(text string, most int) bool {
+	n := utf8.RuneCountInString(text)
+	return n > 0 && n <= most && !strings.ContainsRune(text, 0)
+}
+
+// apply makes the change to the entry, but for its content.
+func (ch *Change) apply(e *Entry) {
+	set(&e.Name, ch.Name)
+	set(&e.Slug, ch.Slug)
+	set(&e.Status, ch.Status)
+	set(&e.Tags, ch.Tags)
+}
+
+func set[T any](to *T, from *T) {
+	if from != nil {
+		*to = *from
+	}
+}

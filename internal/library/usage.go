@@ -1,0 +1,72 @@
+package library
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"packetboat/internal/sqldb"
+	"packetboat/internal/usage"
+)
+
+// InUse are the details of ErrInUse.
+type InUse struct {
+	Usage []Use `json:"usage"`
+}
+
+// Use is one mailing that has committed to a version of an entry.
+type Use struct {
+	Version *int   `json:"version"` // nil: whichever is current
+	Kind    string `json:"kind"`    // broadcast, sequence
+	Name    string `json:"name"`
+	Status  string `json:"status"`
+}
+
+type uses []Use
+
+// usesOf asks who uses an entry. Nobody to ask is nil; an answer that does not
+// come is ErrUnavailable.
+func usesOf(ctx context.Context, db *sqldb.DB, e Entry, who usage.Finder) (uses, error) {
+	if who == nil {
+		return nil, nil
+	}
+	holders, err := who.Find(ctx, db, e.Tenant, usage.Subject{Kind: usage.Library, ID: string(e.ID), Key: e.Slug})
+	if err != nil {
+		return nil, ErrUnavailable.Because(err)
+	}
+	found := uses{}
+	for _, source := range slices.Sorted(maps.Keys(holders)) {
+		for _, h := range holders[source] {
+			u := Use{Kind: strings.TrimSuffix(source, "s"), Name: h.Name, Status: h.Status}
+			if h.Version > 0 {
+				u.Version = new(h.Version)
+			}
+			found = append(found, u)
+		}
+	}
+	return found, nil
+}
+
+// of returns those that use a version: by its number, or because they take
+// whichever is current and it is that.
+func (u uses) of(number, current int) []Use {
+	if u == nil {
+		return nil
+	}
+	list := []Use{}
+	for _, one := range u {
+		if cmp.Or(deref(one.Version), current) == number {
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+func deref(n *int) int {
+	if n == nil {
+		return 0
+	}
+	return *n
+}
