@@ -1,18 +1,18 @@
 package mjml
 
 import (
-	"context"
 	"errors"
 	"fmt"
 )
 
-// Result is a compiled document.
+// Result is a compiled document. HTML is empty when the body has nothing that
+// could be seen: no element at all, or only sections and columns.
 type Result struct {
 	HTML     string
 	Warnings []Warning
 }
 
-// Warning is something the compiler passed over; it stops nothing.
+// Warning is something that the compiler passes over; it stops nothing.
 type Warning struct {
 	Line    int // in the source, counted from 1; 0: not known
 	Tag     string
@@ -26,9 +26,15 @@ type Error struct {
 }
 
 // Error returns the line and the message.
-func (e *Error) Error() string { return fmt.Sprintf("mjml: line %d: %s", e.Line, e.Message) }
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return "mjml: " + e.Message
+	}
+	return fmt.Sprintf("mjml: line %d: %s", e.Line, e.Message)
+}
 
-// UnknownError names the elements that the compiler does not have.
+// UnknownError names the elements that the compiler does not have, in the order
+// of the source; of a great many only the first.
 type UnknownError struct{ Elements []Element }
 
 // Element is a tag and where it stands.
@@ -47,21 +53,3 @@ var ErrUnavailable = errors.New("mjml: this program was built without the MJML c
 
 // ErrTooMuch says that a document takes more time or memory than a document may.
 var ErrTooMuch = errors.New("mjml: the document takes too much time or memory to compile")
-
-// Compiler compiles documents, one at a time. It is safe for concurrent use.
-type Compiler struct{}
-
-// New returns a compiler that has not been opened yet.
-func New() *Compiler { return &Compiler{} }
-
-// Available reports whether the program was built with the compiler.
-func (c *Compiler) Available() bool { return false }
-
-// Compile returns the HTML of an MJML document. The error is an *Error, an
-// *UnknownError, ErrTooMuch, ErrUnavailable or the context's.
-func (c *Compiler) Compile(ctx context.Context, source string) (Result, error) {
-	return Result{}, ErrUnavailable
-}
-
-// Close frees the interpreter.
-func (c *Compiler) Close() {}

@@ -1,0 +1,173 @@
+package mjml
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"modernc.org/quickjs"
+)
+
+const (
+	maxOutput = 8 << 20     // bytes of HTML
+	idleTime  = time.Minute // how long an interpreter waits for the next document
+)
+
+// Compiler compiles documents, one at a time. It is safe for concurrent use.
+type Compiler struct {
+	turn chan struct{} // holds one value while somebody has the interpreter
+
+	// What follows belongs to whoever has the turn.
+	machine *machine
+	idle    *time.Timer
+	used    time.Time
+
+	cache cache
+}
+
+// New returns a compiler that has not been opened yet.
+func New() *Compiler { return &Compiler{turn: make(chan struct{}, 1)} }
+
+// Available reports whether the program was built with the compiler.
+func (c *Compiler) Available() bool { return scriptName() != "" }
+
+// Compile returns the HTML of an MJML document. The error is an *Error, an
+// *UnknownError, ErrTooMuch, ErrUnavailable or the context's.
+func (c *Compiler) Compile(ctx context.Context, source string) (Result, error) {
+	key := sha256.Sum256([]byte(source))
+	if r, ok := c.cache.get(key); ok {
+		return r, nil
+	}
+	words := protect(source)
+	select {
+	case c.turn <- struct{}{}:
+	case <-ctx.Done():
+		return Result{}, context.Cause(ctx)
+	}
+	defer c.pass()
+	if r, ok := c.cache.get(key); ok { // whoever had the turn asked for the same
+		return r, nil
+	}
+	o, err := c.run(ctx, words.text)
+	if err != nil {
+		return Result{}, err
+	}
+	r := Result{HTML: words.restore(o.HTML)}
+	var unknown []Element
+	for _, f := range o.Findings {
+		line := words.line(f.Line)
+		if strings.HasSuffix(f.Message, "doesn't exist or is not registered") {
+			unknown = append(unknown, Element{f.Tag, line})
+			continue
+		}
+		r.Warnings = append(r.Warnings, Warning{line, f.Tag, words.restore(f.Message)})
+	}
+	if unknown != nil {
+		return Result{}, &UnknownError{unknown}
+	}
+	c.cache.put(key, r)
+	return r, nil
+}
+
+// run compiles on the interpreter, which it opens when there is none. The caller
+// has the turn.
+func (c *Compiler) run(ctx context.Context, source string) (o output, err error) {
+	if c.machine == nil {
+		if c.machine, err = openMachine(); err != nil {
+			return output{}, err
+		}
+	}
+	sound := false
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("mjml: the interpreter failed: %v", p)
+		}
+		if !sound {
+			c.machine.close()
+			c.machine = nil
+		}
+	}()
+	if err := ctx.Err(); err != nil {
+		sound = true
+		return output{}, context.Cause(ctx)
+	}
+	stop := context.AfterFunc(ctx, c.machine.interrupt)
+	o, err = c.machine.compile(source)
+	stop()
+	thrown, isThrown := errors.AsType[*quickjs.Error](err)
+	switch {
+	case err == nil && len(o.HTML) > maxOutput:
+		sound = true
+		return output{}, ErrTooMuch
+	case err == nil:
+		sound = true
+		return o, nil
+	case ctx.Err() != nil:
+		return output{}, context.Cause(ctx)
+	case isThrown && thrown.Name == "InternalError": // time, memory, depth of calls
+		return output{}, ErrTooMuch
+	case isThrown:
+		sound = true
+		return output{}, &Error{Message: "the compiler cannot make anything of it: " + thrown.Message}
+	}
+	return output{}, err
+}
+
+// pass gives the turn to whoever waits, and sees to it that the interpreter is
+// closed when nobody comes for a minute.
+func (c *Compiler) pass() {
+	c.used = time.Now()
+	if c.machine != nil {
+		if c.idle == nil {
+			c.idle = time.AfterFunc(idleTime, c.expire)
+		} else {
+			c.idle.Reset(idleTime)
+		}
+	}
+	<-c.turn
+}
+
+// expire closes an interpreter that nobody has used for a minute.
+func (c *Compiler) expire() {
+	select {
+	case c.turn <- struct{}{}:
+	default:
+		return // somebody uses it, and passes it on with a new minute
+	}
+	if time.Since(c.used) >= idleTime {
+		c.free()
+	}
+	<-c.turn
+}
+
+// Close frees the interpreter, once the document that is on it is done. A
+// Compiler that was closed may be used again.
+func (c *Compiler) Close() {
+	c.turn <- struct{}{}
+	c.free()
+	<-c.turn
+}
+
+// free closes the interpreter and forgets what it compiled. The caller has the
+// turn.
+func (c *Compiler) free() {
+	if c.idle != nil {
+		c.idle.Stop()
+		c.idle = nil
+	}
+	if c.machine != nil {
+		c.machine.close()
+		c.machine = nil
+	}
+	c.cache.clear()
+}
+
+// clone returns a copy that shares nothing that can be changed.
+func (r Result) clone() Result {
+	r.Warnings = slices.Clone(r.Warnings)
+	return r
+}

@@ -1,0 +1,108 @@
+package mjml
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"packetboat/internal/mail/links"
+)
+
+// spans returns the Liquid of a source: outputs, tags, whole comments, and what
+// looks like Liquid inside raw blocks.
+func spans(source string) []links.Span {
+	all := links.Spans(source)
+	var inner []links.Span
+	for i, s := range all {
+		if !strings.HasPrefix(strings.TrimLeft(source[s.Start+2:s.End], "- \t\r\n\u00a0"), "raw") {
+			continue
+		}
+		end := len(source)
+		if i+1 < len(all) {
+			end = all[i+1].Start
+		}
+		for _, in := range links.Spans(source[s.End:end]) {
+			inner = append(inner, links.Span{Start: s.End + in.Start, End: s.End + in.End, Output: in.Output})
+		}
+	}
+	if inner == nil {
+		return all
+	}
+	all = append(all, inner...)
+	slices.SortFunc(all, func(a, b links.Span) int { return cmp.Compare(a.Start, b.Start) })
+	return all
+}
+
+// protected is a source with a word in place of each piece of Liquid: letters
+// and digits, which the compiler carries along like any word.
+type protected struct {
+	text   string
+	prefix string   // of the words; nothing else in the source has it
+	liquid []string // what the words stand for
+	moved  []moved
+}
+
+// moved says that the lines of text after line are by more lines later in the
+// source.
+type moved struct{ line, more int }
+
+func protect(source string) protected {
+	p := protected{prefix: "liquidq"}
+	for strings.Contains(source, p.prefix) {
+		p.prefix += "q"
+	}
+	var b strings.Builder
+	last, line, more := 0, 1, 0
+	for _, s := range spans(source) {
+		before, liquid := source[last:s.Start], source[s.Start:s.End]
+		b.WriteString(before)
+		b.WriteString(p.prefix + strconv.Itoa(len(p.liquid)) + "x")
+		p.liquid = append(p.liquid, liquid)
+		line += strings.Count(before, "\n")
+		if n := strings.Count(liquid, "\n"); n > 0 {
+			more += n
+			p.moved = append(p.moved, moved{line, more})
+		}
+		last = s.End
+	}
+	b.WriteString(source[last:])
+	p.text = b.String()
+	return p
+}
+
+// restore puts the Liquid back.
+func (p protected) restore(text string) string {
+	if len(p.liquid) == 0 {
+		return text
+	}
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, p.prefix)
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		number, after, _ := strings.Cut(rest, "x")
+		i, err := strconv.Atoi(number)
+		if err != nil || i < 0 || i >= len(p.liquid) { // part of a word was cut off
+			b.WriteString(p.prefix)
+			text = rest
+			continue
+		}
+		b.WriteString(p.liquid[i])
+		text = after
+	}
+}
+
+// line returns the line of the source that a line of the text is.
+func (p protected) line(line int) int {
+	more := 0
+	for _, m := range p.moved {
+		if line <= m.line {
+			break
+		}
+		more = m.more
+	}
+	return line + more
+}
