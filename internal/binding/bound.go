@@ -4,7 +4,8 @@ import "packetboat/internal/fault"
 
 // The faults of schemas and bindings.
 var (
-	ErrSchema    = fault.New(fault.Invalid, "INVALID_SCHEMA", "the schema is malformed")                                  // details: fault.Fields
+	ErrSchema    = fault.New(fault.Invalid, "INVALID_SCHEMA", "the schema is malformed") // details: fault.Fields
+	ErrLimit     = fault.New(fault.Invalid, "LIMIT_EXCEEDED", "the schema declares too much")
 	ErrReference = fault.New(fault.Invalid, "UNRESOLVED_REFERENCE", "a placeholder names something that is not declared") // details: References
 	ErrBinding   = fault.New(fault.Invalid, "INVALID_BINDING", "the binding does not fit the template")                   // details: Issues
 )
@@ -18,7 +19,7 @@ type References struct {
 type Reference struct {
 	Token string `json:"token"`
 	Field string `json:"field"` // content_html, content_mjml, content_text, subject, groups_schema[0].slots
-	Line  int    `json:"line"`  // counted from 1
+	Line  int    `json:"line"`  // counted from 1; 0: it stands in no body
 }
 
 // Issues are what is wrong with a binding.

@@ -78,6 +78,29 @@ type Option struct {
 	Label string
 }
 
+// labelled is an option that has a label, as JSON has it.
+type labelled struct {
+	Value string `json:"value"`
+	Label string `json:"label"`
+}
+
+// MarshalJSON writes a bare text, or an object of value and label.
+func (o Option) MarshalJSON() ([]byte, error) {
+	if o.Label == "" {
+		return json.Marshal(o.Value)
+	}
+	return json.Marshal(labelled(o))
+}
+
+// UnmarshalJSON reads either form.
+func (o *Option) UnmarshalJSON(raw []byte) error {
+	if len(raw) > 0 && raw[0] == '"' {
+		*o = Option{}
+		return json.Unmarshal(raw, &o.Value)
+	}
+	return json.Unmarshal(raw, (*labelled)(o))
+}
+
 // Section is a part of a body that repeats once per row.
 type Section struct {
 	Name     string      `json:"name"`
@@ -129,8 +152,16 @@ type Expectation struct {
 	Required bool            `json:"required"`
 	Label    *string         `json:"label"`
 	Fallback json.RawMessage `json:"fallback"`
-	Item     []Parameter     `json:"item_schema"` // of an array
+	Item     []Property      `json:"item_schema"` // what the elements of an array have
 	Sample   json.RawMessage `json:"sample"`
+}
+
+// Property is something that the elements of an expected array have.
+type Property struct {
+	Name     string  `json:"name"`
+	Type     string  `json:"type"` // as of an Expectation
+	Required bool    `json:"required"`
+	Label    *string `json:"label"`
 }
 
 // Bodies are the texts in which placeholders stand. Empty: there is none.

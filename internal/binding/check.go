@@ -1,0 +1,242 @@
+package binding
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+)
+
+// maxIssues is how many problems of a binding are told at once.
+const maxIssues = 500
+
+// Check holds a binding to a schema. It returns what each declared thing holds,
+// to be used only when there are no issues, and everything that is wrong, at most
+// maxIssues: in the order of the schema, what it does not declare after it.
+//
+// A value that is null is absent. Members of the binding and of a slot that mean
+// nothing are ignored. The seed decides which blocks random slots get: the same
+// as long as seed and pool are.
+func Check(s Schema, raw json.RawMessage, pool Pool, seed string) (Bound, []Issue) {
+	b, issues := Lenient(s, raw, pool, seed)
+	if len(issues) > 0 {
+		return Bound{}, issues
+	}
+	return b, nil
+}
+
+// checker is one check on its way. It fills in for what is missing or wrong, so
+// that what it returns can always be shown.
+type checker struct {
+	pool     Pool
+	seed     string
+	issues   []Issue
+	patterns map[string]*regexp.Regexp
+	matching int      // what patterns have cost so far
+	fitting  []*Block // of the random slot at hand
+}
+
+// scope is what one schema is filled in with: a template's, or a block's.
+type scope struct {
+	slot     string // of the block; empty: the template itself
+	schema   *Schema
+	values   map[string]any // by parameter
+	rows     map[string]any // by section
+	also     []*Block       // whose names are known too: the block is one of these, by chance
+	declares string         // "the template", "the block ann"
+}
+
+// binding checks a whole binding. Of a part that is not what it should be, no
+// more is said than that.
+func (c *checker) binding(s *Schema, raw json.RawMessage) Bound {
+	m, whole := c.object(raw)
+	values, isValues := c.part(m, "parameters", "names to values")
+	rows, isRows := c.part(m, "sections", "names to arrays of rows")
+	slots, isSlots := c.part(m, "slots", "names to what fills them")
+	t := scope{schema: s, values: values, rows: rows, declares: "the template"}
+	return Bound{
+		Values: c.aloud(whole && isValues).parameters(t),
+		Rows:   c.aloud(whole && isRows).sections(t),
+		Slots:  c.aloud(whole && isSlots).slots(s, slots),
+	}
+}
+
+// aloud returns a checker that tells its issues, or one that keeps them.
+func (c *checker) aloud(yes bool) *checker {
+	if yes {
+		return c
+	}
+	return &checker{pool: c.pool, seed: c.seed}
+}
+
+// object reads the whole binding.
+func (c *checker) object(raw json.RawMessage) (map[string]any, bool) {
+	const fix = "Send the binding as an object of parameters, sections and slots"
+	if len(raw) == 0 {
+		c.shape("", "the binding is missing", fix)
+		return nil, false
+	}
+	v, err := decode(raw)
+	if err != nil {
+		c.shape("", "the binding must be JSON: "+clip(err.Error()), fix)
+		return nil, false
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		c.shape("", "the binding must be an object, not "+kind(v), fix)
+	}
+	return m, ok
+}
+
+// part returns one of the three objects of a binding; absent is empty.
+func (c *checker) part(m map[string]any, name, of string) (map[string]any, bool) {
+	v := m[name]
+	part, ok := v.(map[string]any)
+	if !ok && v != nil {
+		c.shape(name, "must be an object, not "+kind(v), "Send '"+name+"' as an object of "+of)
+		return nil, false
+	}
+	return part, true
+}
+
+// parameters gives each parameter of a scope its value.
+func (c *checker) parameters(s scope) map[string]Value {
+	list := s.schema.Parameters
+	out := make(map[string]Value, len(list))
+	known := 0
+	for i := range list {
+		p := &list[i]
+		v, there := s.values[p.Name]
+		if there {
+			known++
+		}
+		out[p.Name] = c.parameter(spot{slot: s.slot, name: p.Name}, p, v)
+	}
+	if known < len(s.values) {
+		c.unknown(UnknownParam, spot{slot: s.slot}, s.values, namesOf(list), s)
+	}
+	return out
+}
+
+// parameter gives one parameter, or field of a row, its value: what is bound,
+// else its default, else nothing.
+func (c *checker) parameter(at spot, p *Parameter, v any) Value {
+	if v == nil {
+		if held, ok := stored(p.Type, p.Default); ok {
+			return Value{Type: p.Type, V: held}
+		}
+		if !p.Required {
+			return Value{Type: p.Type}
+		}
+		c.issue(at, RequiredMissing, "is required and has no default", "Set %s to "+p.Type.wants())
+		return standIn(p)
+	}
+	held, ok := c.value(at, p, v)
+	if !ok {
+		return standIn(p)
+	}
+	return Value{Type: p.Type, V: held}
+}
+
+// sections gives each section of a scope its rows.
+func (c *checker) sections(s scope) map[string][]map[string]Value {
+	list := s.schema.Sections
+	out := make(map[string][]map[string]Value, len(list))
+	known := 0
+	for i := range list {
+		v, there := s.rows[list[i].Name]
+		if there {
+			known++
+		}
+		out[list[i].Name] = c.section(s, &list[i], v)
+	}
+	if known < len(s.rows) {
+		c.unknown(UnknownSection, spot{slot: s.slot}, s.rows, namesOf(list), s)
+	}
+	return out
+}
+
+// section gives a section its rows. One that is not bound has none, whatever its
+// bounds; those are asked of what is bound.
+func (c *checker) section(s scope, sec *Section, v any) []map[string]Value {
+	at := spot{slot: s.slot, section: sec.Name}
+	list, ok := v.([]any)
+	switch {
+	case v == nil && sec.Required:
+		c.issue(at, RequiredMissing, "is required", "Set %s to an array of at least "+counted(sec.least(), "row"))
+		return []map[string]Value{sampleRow(sec)}
+	case v == nil:
+		return nil
+	case !ok:
+		c.invalid(at, "must be an array of rows, not "+kind(v), "Set %s to an array of objects")
+		return []map[string]Value{sampleRow(sec)}
+	case len(list) < sec.least():
+		c.issue(at, MinRows, fmt.Sprintf("has %s; at least %d must be there", counted(len(list), "row"), sec.least()), "Add "+counted(sec.least()-len(list), "row")+" to %s")
+		if len(list) == 0 {
+			return []map[string]Value{sampleRow(sec)}
+		}
+	case len(list) > sec.Max:
+		c.issue(at, MaxRows, fmt.Sprintf("has %s; at most %d are allowed", counted(len(list), "row"), sec.Max), "Remove "+counted(len(list)-sec.Max, "row")+" from %s")
+		list = list[:max(sec.Max, 0)]
+	}
+	rows := make([]map[string]Value, 0, len(list))
+	for i, v := range list {
+		at.row = i + 1
+		row, ok := v.(map[string]any)
+		if !ok {
+			c.invalid(at, "must be an object, not "+kind(v), "Set %s to an object of fields")
+			rows = append(rows, sampleRow(sec))
+			continue
+		}
+		rows = append(rows, c.row(at, sec, row, s))
+	}
+	return rows
+}
+
+func (c *checker) row(at spot, sec *Section, row map[string]any, s scope) map[string]Value {
+	out := make(map[string]Value, len(sec.Item))
+	known := 0
+	for i := range sec.Item {
+		f := &sec.Item[i]
+		v, there := row[f.Name]
+		if there {
+			known++
+		}
+		at.name = f.Name
+		out[f.Name] = c.parameter(at, f, v)
+	}
+	if known < len(row) {
+		at.name = ""
+		s.also = nil // fields are those of this section
+		c.unknown(UnknownParam, at, row, namesOf(sec.Item), s)
+	}
+	return out
+}
+
+// counted writes a number of things.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return strconv.Itoa(n) + " " + thing + "s"
+}
+
+// namesOf returns what is declared, in the order of the schema.
+func namesOf[T interface{ name() string }](declared []T) []string {
+	out := make([]string, 0, len(declared))
+	for _, d := range declared {
+		out = append(out, d.name())
+	}
+	return out
+}
+
+// declaredBy returns whether one of the blocks declares a name of that sort.
+func declaredBy(blocks []*Block, code IssueCode, name string) bool {
+	return slices.ContainsFunc(blocks, func(b *Block) bool {
+		if code == UnknownSection {
+			return slices.ContainsFunc(b.Schema.Sections, func(s Section) bool { return s.Name == name })
+		}
+		return slices.ContainsFunc(b.Schema.Parameters, func(p Parameter) bool { return p.Name == name })
+	})
+}

@@ -1,0 +1,186 @@
+package binding
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// spot is where in a binding something stands. It becomes a text only when
+// something is wrong there. Numbers count from 1; 0 is none.
+type spot struct {
+	base    string // for what stands in no binding
+	slot    string // slots.<slot>
+	part    string // of the slot: its strategy, its block_id
+	section string // sections.<section>
+	row     int    // [row-1]
+	name    string // parameters.<name>, or .<name> of a row
+	element int    // [element-1] of a list
+}
+
+// path writes the spot as contract F17 has it.
+func (p spot) path() string {
+	b := append(make([]byte, 0, 64), p.base...)
+	step := func(name string) {
+		if len(b) > 0 {
+			b = append(b, '.')
+		}
+		b = append(b, clip(name)...)
+	}
+	if p.slot != "" {
+		step("slots")
+		step(p.slot)
+	}
+	if p.part != "" {
+		step(p.part)
+	}
+	if p.section != "" {
+		step("sections")
+		step(p.section)
+		if p.row > 0 {
+			b = append(strconv.AppendInt(append(b, '['), int64(p.row-1), 10), ']')
+		}
+	}
+	if p.name != "" {
+		if p.section == "" {
+			step("parameters")
+		}
+		step(p.name)
+	}
+	if p.element > 0 {
+		b = append(strconv.AppendInt(append(b, '['), int64(p.element-1), 10), ']')
+	}
+	return string(b)
+}
+
+// issue notes a problem. The first %s of the fix is where it is.
+func (c *checker) issue(at spot, code IssueCode, message, fix string) {
+	if len(c.issues) >= maxIssues {
+		return
+	}
+	path := at.path()
+	c.issues = append(c.issues, Issue{
+		Path:    path,
+		Code:    code,
+		Message: message,
+		Fix:     strings.Replace(fix, "%s", "'"+path+"'", 1),
+	})
+}
+
+// invalid notes a value that does not fit. What it returns is no value.
+func (c *checker) invalid(at spot, message, fix string) (any, bool) {
+	c.issue(at, InvalidType, message, fix)
+	return nil, false
+}
+
+func (c *checker) shape(path, message, fix string) {
+	c.issue(spot{base: path}, Shape, message, fix)
+}
+
+// unknown notes the names of m that are not declared, in order.
+func (c *checker) unknown(code IssueCode, at spot, m map[string]any, declared []string, s scope) {
+	var strange []string
+	for n := range m {
+		if !slices.Contains(declared, n) && !declaredBy(s.also, code, n) {
+			strange = append(strange, n)
+		}
+	}
+	slices.Sort(strange)
+	for _, n := range strange[:min(len(strange), maxIssues)] {
+		at := at
+		switch {
+		case code == UnknownSlot:
+			at.slot = n
+		case code == UnknownSection:
+			at.section = n
+		default:
+			at.name = n
+		}
+		c.issue(at, code, s.declares+" does not declare it", instead(at.path(), n, declared))
+	}
+}
+
+// instead says what to do about a name that is not declared.
+func instead(path, name string, declared []string) string {
+	switch near := nearest(name, declared); {
+	case near != "":
+		return "Rename '" + path + "' to '" + near + "'"
+	case len(declared) == 0:
+		return "Remove '" + path + "'"
+	}
+	return "Remove '" + path + "' or use one of: " + some(declared)
+}
+
+// some lists names, but not more than a person reads.
+func some(names []string) string {
+	const most = 12
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return strings.Join(names[:most], ", ") + " and " + strconv.Itoa(len(names)-most) + " more"
+}
+
+// nearest returns the name that was probably meant, "" when none is near.
+func nearest(name string, declared []string) string {
+	if len(name) > 64 {
+		return ""
+	}
+	plain := strings.ReplaceAll(strings.ToLower(name), "-", "_")
+	for _, d := range declared {
+		if d == plain || strings.ReplaceAll(d, "_", "") == strings.ReplaceAll(plain, "_", "") {
+			return d
+		}
+	}
+	best, least := "", min(3, 1+len(plain)/3) // edits that are too many
+	for _, d := range declared {
+		if n := edits(plain, d, least); n < least {
+			best, least = d, n
+		}
+	}
+	return best
+}
+
+// edits returns how many bytes must be added, removed or replaced to make b of a,
+// or most when it is at least that many.
+func edits(a, b string, most int) int {
+	if len(a)-len(b) >= most || len(b)-len(a) >= most {
+		return most
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal, smallest := row[0], i+1
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+			smallest = min(smallest, cost)
+		}
+		if smallest >= most {
+			return most
+		}
+	}
+	return min(row[len(b)], most)
+}
+
+// clip shortens what is shown of a stranger's text.
+func clip(s string) string {
+	const most = 80
+	if len(s) <= most || utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	n := 0
+	for i := range s {
+		if n == most {
+			return s[:i] + "…"
+		}
+		n++
+	}
+	return s
+}

@@ -1,0 +1,208 @@
+package binding
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// slots fills each slot of a template.
+func (c *checker) slots(s *Schema, bound map[string]any) map[string]Filling {
+	out := make(map[string]Filling, len(s.Slots))
+	known := 0
+	for i := range s.Slots {
+		sl := &s.Slots[i]
+		v, there := bound[sl.Name]
+		if there {
+			known++
+		}
+		out[sl.Name] = c.slot(sl, v)
+	}
+	if known < len(bound) {
+		c.unknown(UnknownSlot, spot{}, bound, namesOf(s.Slots), scope{declares: "the template"})
+	}
+	return out
+}
+
+// slot fills one slot. One that is not bound is filled by its default strategy;
+// fixed fills it with nothing then, for nothing says with which block. A required
+// slot that stays without a block is missing, also when it is asked to be empty.
+func (c *checker) slot(sl *Slot, v any) Filling {
+	at := spot{slot: sl.Name}
+	m, ok := v.(map[string]any)
+	if !ok && v != nil {
+		c.invalid(at, "must be an object, not "+kind(v), `Set %s to an object such as {"strategy": "fixed", "block_id": "<slug of a block>"}`)
+		return noticed(sl)
+	}
+	strategy := sl.Default
+	if v != nil {
+		if strategy, ok = c.strategy(at, sl, m); !ok {
+			return noticed(sl)
+		}
+	}
+	switch {
+	case strategy == Random:
+		return c.random(at, sl, m)
+	case strategy == Fixed && v != nil:
+		return c.fixed(at, sl, m)
+	case sl.Required:
+		c.issue(at, RequiredMissing, "is required and is left empty", "Fill %s with a block: "+c.choices(sl))
+		return noticed(sl)
+	}
+	return Filling{Strategy: Empty}
+}
+
+// strategy reads how a slot is to be filled. Who names a block and no strategy
+// means that block.
+func (c *checker) strategy(at spot, sl *Slot, m map[string]any) (Strategy, bool) {
+	at.part = "strategy"
+	var s Strategy
+	switch v := m["strategy"].(type) {
+	case string:
+		s = Strategy(v)
+	case nil:
+		if s = sl.Default; m["block_id"] != nil {
+			s = Fixed
+		}
+	default:
+		c.invalid(at, "must be a string, not "+kind(v), "Set %s to one of: "+join(sl.Allowed))
+		return "", false
+	}
+	if slices.Contains(sl.Allowed, s) {
+		return s, true
+	}
+	c.issue(at, InvalidStrategy, fmt.Sprintf("%q is not a strategy that the slot allows", clip(string(s))), "Set %s to one of: "+join(sl.Allowed))
+	return "", false
+}
+
+// fixed fills a slot with the block that is named.
+func (c *checker) fixed(at spot, sl *Slot, m map[string]any) Filling {
+	at.part = "block_id"
+	ref, ok := m["block_id"].(string)
+	switch {
+	case m["block_id"] == nil || ok && ref == "":
+		c.issue(at, RequiredMissing, "is required when the strategy is fixed", "Set %s to the slug of a block: "+c.choices(sl))
+		return noticed(sl)
+	case !ok:
+		c.invalid(at, "must be a string, not "+kind(m["block_id"]), "Set %s to the id or the slug of a block")
+		return noticed(sl)
+	}
+	b, found := c.find(ref)
+	if !found {
+		c.issue(at, BlockNotEligible, fmt.Sprintf("there is no active block %q with a body of the template's format", clip(ref)), "Set %s to the slug of a block that fits: "+c.choices(sl))
+		return noticed(sl)
+	}
+	if lacking := lacks(b, sl); len(lacking) > 0 {
+		c.issue(at, BlockNotEligible, fmt.Sprintf("block %q lacks what the slot filters by: %s", b.Slug, some(lacking)), "Set %s to the slug of a block that fits: "+c.choices(sl))
+		return noticed(sl)
+	}
+	return Filling{Strategy: Fixed, Block: b, Bound: c.block(sl, b, m, nil)}
+}
+
+// random fills a slot with one of the blocks that fit and that what is bound
+// suffices for. Names count as known when any of the blocks that fit has them.
+func (c *checker) random(at spot, sl *Slot, m map[string]any) Filling {
+	var all []*Block
+	if c.pool != nil {
+		all = c.pool.Eligible(*sl)
+	}
+	values, _ := m["parameters"].(map[string]any)
+	rows, _ := m["sections"].(map[string]any)
+	c.fitting = c.fitting[:0]
+	for _, b := range all {
+		if suffices(&b.Schema, values, rows) {
+			c.fitting = append(c.fitting, b)
+		}
+	}
+	if len(c.fitting) == 0 {
+		if !sl.Required {
+			return Filling{Strategy: Random}
+		}
+		c.issue(at, RequiredMissing, "is required, and no block fits it", "Fill %s with a block: "+c.choices(sl))
+		return noticed(sl)
+	}
+	b := c.fitting[pick(c.seed, sl.Name, len(c.fitting))]
+	return Filling{Strategy: Random, Block: b, Bound: c.block(sl, b, m, all)}
+}
+
+// pick chooses one of n, always the same for a seed and a slot (contract F28).
+func pick(seed, slot string, n int) int {
+	sum := sha256.Sum256([]byte(seed + ":" + slot))
+	return int(binary.BigEndian.Uint64(sum[:8]) % uint64(n))
+}
+
+// suffices reports whether all that a block requires is bound or has a default.
+func suffices(s *Schema, values, rows map[string]any) bool {
+	for i := range s.Parameters {
+		p := &s.Parameters[i]
+		if p.Required && values[p.Name] == nil && !given(p.Default) {
+			return false
+		}
+	}
+	for i := range s.Sections {
+		if s.Sections[i].Required && rows[s.Sections[i].Name] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// block checks what a slot binds of the block that fills it.
+func (c *checker) block(sl *Slot, b *Block, m map[string]any, also []*Block) Bound {
+	s := scope{slot: sl.Name, schema: &b.Schema, also: also, declares: "block " + b.Slug}
+	var isValues, isRows bool
+	s.values, isValues = c.slotPart(sl, m, "parameters", "names to values")
+	s.rows, isRows = c.slotPart(sl, m, "sections", "names to arrays of rows")
+	return Bound{
+		Values: c.aloud(isValues).parameters(s),
+		Rows:   c.aloud(isRows).sections(s),
+	}
+}
+
+func (c *checker) slotPart(sl *Slot, m map[string]any, name, of string) (map[string]any, bool) {
+	v := m[name]
+	part, ok := v.(map[string]any)
+	if !ok && v != nil {
+		c.invalid(spot{slot: sl.Name, part: name}, "must be an object, not "+kind(v), "Set %s to an object of "+of)
+		return nil, false
+	}
+	return part, true
+}
+
+// find asks the pool for a block.
+func (c *checker) find(ref string) (*Block, bool) {
+	if c.pool == nil {
+		return nil, false
+	}
+	return c.pool.Find(ref)
+}
+
+// lacks returns the tags of a slot's filter that a block does not carry.
+func lacks(b *Block, sl *Slot) []string {
+	var out []string
+	for _, tag := range sl.TagFilter {
+		if !slices.Contains(b.Tags, tag) {
+			out = append(out, tag)
+		}
+	}
+	return out
+}
+
+// choices names the blocks that a slot takes, for a fix.
+func (c *checker) choices(sl *Slot) string {
+	var names []string
+	if c.pool != nil {
+		for _, b := range c.pool.Eligible(*sl) {
+			names = append(names, b.Slug)
+		}
+	}
+	switch {
+	case len(names) > 0:
+		return some(names)
+	case len(sl.TagFilter) > 0:
+		return "there is none yet that carries " + strings.Join(sl.TagFilter, ", ")
+	}
+	return "there is none yet"
+}

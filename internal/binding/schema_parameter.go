@@ -1,0 +1,284 @@
+package binding
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The types in the order of the contract, each with the rules that count for it.
+var typeRules = []struct {
+	t    Type
+	keys []string
+}{
+	{Text, []string{"min_length", "max_length", "pattern"}},
+	{Textarea, []string{"min_length", "max_length"}},
+	{RichText, []string{"max_length"}},
+	{RawHTML, []string{"max_length"}},
+	{URL, []string{"schemes", "max_length"}},
+	{Image, []string{"max_length"}},
+	{Email, nil},
+	{Color, nil},
+	{Number, []string{"min", "max", "integer"}},
+	{Boolean, nil},
+	{Date, []string{"min", "max"}},
+	{DateTime, []string{"min", "max"}},
+	{Select, []string{"options"}},
+	{List, []string{"min_items", "max_items"}},
+}
+
+// Bounds of patterns: RE2 runs in time proportional to the pattern's program
+// times the text, so the program is what must be small.
+const (
+	maxPattern     = 500
+	maxPatternSize = 1000
+)
+
+func (p Parameter) name() string { return p.Name }
+
+func (r *schemaReader) parameters(path string, v any) []Parameter {
+	return entries(r, path, v, maxParameters, r.parameter)
+}
+
+func (r *schemaReader) parameter(path string, m map[string]any) Parameter {
+	p := Parameter{
+		Name:     r.named(path, m),
+		Required: r.flag(path, m, "required"),
+		Label:    r.words(path+".label", m["label"], maxLabel),
+		HelpText: r.words(path+".help_text", m["help_text"], maxHelp),
+	}
+	before := len(r.problems)
+	keys, ok := r.typeOf(path, m, &p)
+	if !ok {
+		return p
+	}
+	p.Validation = r.validation(path+".validation", m["validation"], p.Type, keys)
+	if len(r.problems) > before {
+		return p // a value cannot be held to rules that are not right
+	}
+	p.Sample = r.value(path+".sample", &p, m["sample"])
+	p.Default = r.value(path+".default", &p, m["default"])
+	return p
+}
+
+// typeOf reads the type and returns the rules that count for it.
+func (r *schemaReader) typeOf(path string, m map[string]any, p *Parameter) ([]string, bool) {
+	v, there := m["type"]
+	if !there {
+		r.bad(path+".type", "is required")
+		return nil, false
+	}
+	s, _ := v.(string)
+	names := make([]string, 0, len(typeRules))
+	for _, t := range typeRules {
+		if string(t.t) == s {
+			p.Type = t.t
+			return t.keys, true
+		}
+		names = append(names, string(t.t))
+	}
+	r.bad(path+".type", "must be one of %s", strings.Join(names, ", "))
+	return nil, false
+}
+
+// validation reads the rules of a type. What no type knows is ignored; what only
+// others know is refused.
+func (r *schemaReader) validation(path string, v any, t Type, keys []string) Validation {
+	var out Validation
+	m, ok := v.(map[string]any)
+	if !ok && v != nil {
+		r.bad(path, "must be an object, not %s", kind(v))
+	}
+	for _, other := range typeRules {
+		for _, k := range other.keys {
+			if m[k] != nil && !slices.Contains(keys, k) {
+				r.misplaced(path+"."+k, k, t)
+				delete(m, k) // said once
+			}
+		}
+	}
+	out.MinLength = r.whole(path+".min_length", m["min_length"], 0, maxText)
+	out.MaxLength = r.whole(path+".max_length", m["max_length"], 1, maxText)
+	r.ordered(path+".min_length", out.MinLength, out.MaxLength)
+	out.MinItems = r.whole(path+".min_items", m["min_items"], 0, maxItems)
+	out.MaxItems = r.whole(path+".max_items", m["max_items"], 1, maxItems)
+	r.ordered(path+".min_items", out.MinItems, out.MaxItems)
+	out.Pattern = r.pattern(path+".pattern", m["pattern"])
+	if m["schemes"] != nil {
+		out.Schemes = r.texts(path+".schemes", m["schemes"], maxSchemes, isScheme, "must be a URL scheme in lower case that a link in a mail may have, such as https")
+		if len(out.Schemes) == 0 {
+			r.bad(path+".schemes", "must name a scheme")
+		}
+	}
+	if v := m["integer"]; v != nil {
+		b := r.flag(path, m, "integer")
+		out.Integer = &b
+	}
+	r.bounds(path, m, t, &out)
+	if t == Select {
+		out.Options = r.options(path+".options", m["options"])
+	}
+	return out
+}
+
+func (r *schemaReader) misplaced(path, key string, t Type) {
+	var having []string
+	for _, other := range typeRules {
+		if slices.Contains(other.keys, key) {
+			having = append(having, string(other.t))
+		}
+	}
+	r.bad(path, "is not a rule of type %s, but of %s", t, strings.Join(having, ", "))
+}
+
+func (r *schemaReader) ordered(path string, least, most *int) {
+	if least != nil && most != nil && *least > *most {
+		r.bad(path, "must not be more than the maximum, %d", *most)
+	}
+}
+
+// pattern reads a regular expression that is quick to match.
+func (r *schemaReader) pattern(path string, v any) *string {
+	s := r.words(path, v, maxPattern)
+	if s == nil {
+		return nil
+	}
+	if _, err := syntax.Parse(*s, syntax.Perl); err != nil {
+		r.bad(path, "must be a regular expression as RE2 has them: %v", err)
+		return nil
+	}
+	re, err := syntax.Parse(anchored(*s), syntax.Perl)
+	if err != nil {
+		r.bad(path, "is too complicated: %v", err)
+		return nil
+	}
+	prog, err := syntax.Compile(re.Simplify())
+	if err != nil || len(prog.Inst) > maxPatternSize {
+		r.bad(path, "is too complicated; repeat less, or smaller parts")
+		return nil
+	}
+	return s
+}
+
+// anchored returns the pattern as a value is held to it: all of it must match.
+func anchored(pattern string) string { return `\A(?:` + pattern + `)\z` }
+
+// bounds reads min and max of numbers, days and times.
+func (r *schemaReader) bounds(path string, m map[string]any, t Type, out *Validation) {
+	if t != Number && t != Date && t != DateTime {
+		return
+	}
+	bare := &Parameter{Type: t}
+	before := len(r.problems)
+	out.Min = r.value(path+".min", bare, m["min"])
+	out.Max = r.value(path+".max", bare, m["max"])
+	if len(r.problems) > before || out.Min == nil || out.Max == nil {
+		return
+	}
+	if compareBounds(t, out.Min, out.Max) > 0 {
+		r.bad(path+".min", "must not be more than max")
+	}
+}
+
+// compareBounds orders two values of a type that has an order.
+func compareBounds(t Type, a, b json.RawMessage) int {
+	switch t {
+	case Number:
+		return compareNumbers(string(a), string(b))
+	case DateTime:
+		x, _ := asTime(unquote(a))
+		y, _ := asTime(unquote(b))
+		return x.Compare(y)
+	}
+	return cmp.Compare(unquote(a), unquote(b)) // YYYY-MM-DD
+}
+
+// unquote returns the text of a JSON string, "" of anything else.
+func unquote(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+func asTime(s string) (time.Time, bool) {
+	var t time.Time
+	err := t.UnmarshalText([]byte(s)) // RFC 3339, held to the letter
+	return t, err == nil
+}
+
+func (r *schemaReader) options(path string, v any) []Option {
+	list := r.list(path, v)
+	if len(list) == 0 {
+		r.bad(path, "must name what can be chosen")
+	}
+	if r.over(path, len(list), maxOptions) {
+		return nil
+	}
+	out := make([]Option, 0, len(list))
+	seen := make(map[string]bool, len(list))
+	for i, e := range list {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		o, ok := r.option(at, e)
+		if !ok {
+			continue
+		}
+		if seen[o.Value] {
+			r.bad(at, "%q is there twice", o.Value)
+		}
+		seen[o.Value] = true
+		out = append(out, o)
+	}
+	return out
+}
+
+// option reads a bare text, or an object of value and label.
+func (r *schemaReader) option(path string, v any) (Option, bool) {
+	at, label := path, ""
+	if m, ok := v.(map[string]any); ok {
+		at, v = path+".value", m["value"]
+		if l := r.words(path+".label", m["label"], maxLabel); l != nil {
+			label = *l
+		}
+	}
+	s, ok := v.(string)
+	if !ok {
+		r.bad(at, "must be a string, or an object of value and label")
+		return Option{}, false
+	}
+	if r.words(at, v, maxOption) == nil {
+		return Option{}, false
+	}
+	if wrong := checkLiquid(Select, s); wrong != "" {
+		r.bad(at, "%s", wrong)
+		return Option{}, false
+	}
+	return Option{Value: s, Label: label}, true
+}
+
+// value reads a value that the schema itself gives, by the rules by which
+// bindings are checked. It returns nil when there is none.
+func (r *schemaReader) value(path string, p *Parameter, v any) json.RawMessage {
+	if v == nil {
+		return nil
+	}
+	c := checker{}
+	held, ok := c.value(spot{base: path}, p, v)
+	for _, i := range c.issues {
+		r.bad(i.Path, "%s", i.Message)
+	}
+	if !ok {
+		return nil
+	}
+	raw, err := encode(held)
+	if err != nil {
+		r.bad(path, "cannot be kept: %v", err)
+		return nil
+	}
+	return raw
+}

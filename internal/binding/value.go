@@ -1,0 +1,340 @@
+package binding
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"packetboat/internal/mail/address"
+)
+
+// Bounds of single values, whatever their schema allows. No mail is larger than
+// the first (contract H8).
+const (
+	maxText   = 1 << 20 // characters
+	maxURL    = 4096    // characters
+	maxItems  = 1000    // of a list
+	maxDigits = 40      // characters of a number in plain decimals
+)
+
+// maxMatching bounds what patterns may cost in one check, in characters read
+// times the size of the pattern.
+const maxMatching = 100_000_000
+
+// decode reads one JSON value, of which numbers stay as they are written.
+func decode(raw []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something follows the value")
+	}
+	return v, nil
+}
+
+// encode writes v with markup as it is.
+func encode(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// kind names the JSON type of v.
+func kind(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case string:
+		return "a string"
+	case bool:
+		return "a boolean"
+	case []any, []string:
+		return "an array"
+	case map[string]any:
+		return "an object"
+	}
+	return "a number"
+}
+
+// expects names the JSON value that a type wants.
+func (t Type) expects() string {
+	switch t {
+	case Number:
+		return "a number"
+	case Boolean:
+		return "true or false"
+	case List:
+		return "an array of strings"
+	}
+	return "a string"
+}
+
+// wants says what an author should bind.
+func (t Type) wants() string {
+	switch t {
+	case Text:
+		return "a text of one line"
+	case RichText, RawHTML:
+		return "a string of HTML"
+	case URL:
+		return "a URL such as https://example.com/page"
+	case Image:
+		return "the URL of an image such as https://example.com/image.png"
+	case Email:
+		return "an email address such as ann@example.org"
+	case Color:
+		return "a color such as #1a2b3c"
+	case Date:
+		return "a day such as 2030-01-31"
+	case DateTime:
+		return "a time such as 2030-01-31T09:00:00Z"
+	case Select:
+		return "one of its options"
+	}
+	return t.expects()
+}
+
+// value holds v to a parameter and returns it as Bound keeps it. What is wrong
+// becomes an issue at that place.
+func (c *checker) value(at spot, p *Parameter, v any) (any, bool) {
+	switch v := v.(type) {
+	case string:
+		if p.Type != Number && p.Type != Boolean && p.Type != List {
+			return c.text(at, p, v)
+		}
+	case json.Number:
+		if p.Type == Number {
+			return c.number(at, p, v)
+		}
+	case bool:
+		if p.Type == Boolean {
+			return v, true
+		}
+	case []any:
+		if p.Type == List {
+			return c.list(at, p, v)
+		}
+	}
+	return c.invalid(at, "must be "+p.Type.expects()+", not "+kind(v), "Set %s to "+p.Type.wants())
+}
+
+// text holds a string to a type whose values are strings.
+func (c *checker) text(at spot, p *Parameter, s string) (any, bool) {
+	if i := strings.IndexFunc(s, isControl); i >= 0 {
+		return c.invalid(at, "must not hold the control character "+strconv.QuoteRune(rune(s[i])), "Remove the control characters from %s")
+	}
+	switch p.Type {
+	case Email:
+		if _, err := address.Parse(s); err != nil {
+			return c.invalid(at, "must be an email address: "+clip(err.Error()), "Set %s to "+p.Type.wants())
+		}
+		return strings.TrimSpace(s), true
+	case Color:
+		if !isColor(s) {
+			return c.invalid(at, "must be a color as #rgb or #rrggbb", "Set %s to "+p.Type.wants())
+		}
+		return s, true
+	case Date:
+		if _, err := time.Parse(time.DateOnly, s); err != nil {
+			return c.invalid(at, "must be a day that exists, as YYYY-MM-DD", "Set %s to "+p.Type.wants())
+		}
+		return s, c.within(at, p, s)
+	case DateTime:
+		if _, ok := asTime(s); !ok {
+			return c.invalid(at, "must be a time as RFC 3339 has it, with an offset or Z", "Set %s to "+p.Type.wants())
+		}
+		return s, c.within(at, p, s)
+	case Select:
+		for i := range p.Validation.Options {
+			if p.Validation.Options[i].Value == s {
+				return s, true
+			}
+		}
+		return c.invalid(at, "must be one of the options", "Set %s to one of: "+options(p))
+	case Text:
+		if strings.ContainsFunc(s, isBreak) {
+			return c.invalid(at, "must not hold line breaks", "Remove the line breaks from %s")
+		}
+	case URL, Image:
+		if wrong := urlFlaw(s, schemesOf(p)); wrong != "" {
+			return c.invalid(at, wrong, "Set %s to "+p.Type.wants())
+		}
+	}
+	if !c.length(at, p, s) {
+		return nil, false
+	}
+	if wrong := checkLiquid(p.Type, s); wrong != "" {
+		return c.invalid(at, wrong, "Correct the Liquid or the markup in %s")
+	}
+	if p.Validation.Pattern != nil && !c.matches(*p.Validation.Pattern, s) {
+		return c.invalid(at, "must match the pattern "+*p.Validation.Pattern, "Set %s to a text that matches the pattern "+*p.Validation.Pattern)
+	}
+	return s, true
+}
+
+// length holds a text to its bounds, in characters as it is written.
+func (c *checker) length(at spot, p *Parameter, s string) bool {
+	least, most := 0, maxText
+	switch p.Type {
+	case URL, Image:
+		most = maxURL
+	}
+	if p.Validation.MinLength != nil {
+		least = *p.Validation.MinLength
+	}
+	if p.Validation.MaxLength != nil {
+		most = min(most, *p.Validation.MaxLength)
+	}
+	if len(s) <= most && least == 0 {
+		return true
+	}
+	n := utf8.RuneCountInString(s)
+	switch {
+	case n > most:
+		c.invalid(at, "has "+strconv.Itoa(n)+" characters; at most "+strconv.Itoa(most)+" are allowed", "Shorten %s to at most "+strconv.Itoa(most)+" characters")
+	case n < least:
+		c.invalid(at, "has "+strconv.Itoa(n)+" characters; at least "+strconv.Itoa(least)+" are needed", "Lengthen %s to at least "+strconv.Itoa(least)+" characters")
+	default:
+		return true
+	}
+	return false
+}
+
+// matches reports whether all of s matches, within what matching may cost.
+func (c *checker) matches(pattern, s string) bool {
+	re, ok := c.patterns[pattern]
+	if !ok {
+		re, _ = regexp.Compile(anchored(pattern)) // nil: held to nothing, for With has compiled it before
+		if c.patterns == nil {
+			c.patterns = map[string]*regexp.Regexp{}
+		}
+		c.patterns[pattern] = re
+	}
+	if re == nil {
+		return true
+	}
+	c.matching += (len(pattern) + 1) * (len(s) + 1)
+	return c.matching <= maxMatching && re.MatchString(s)
+}
+
+// number holds a number to its bounds. It stays as it is written, but for an
+// exponent, which is written out.
+func (c *checker) number(at spot, p *Parameter, n json.Number) (any, bool) {
+	s, ok := plainNumber(string(n))
+	if !ok {
+		return c.invalid(at, "must be a number of at most "+strconv.Itoa(maxDigits)+" digits", "Set %s to a shorter number")
+	}
+	if p.Validation.Integer != nil && *p.Validation.Integer && !isWhole(s) {
+		return c.invalid(at, "must be a whole number", "Set %s to a whole number")
+	}
+	return json.Number(s), c.within(at, p, s)
+}
+
+// within holds a number, a day or a time to the least and the most allowed.
+func (c *checker) within(at spot, p *Parameter, s string) bool {
+	least, most := p.Validation.Min, p.Validation.Max
+	if !given(least) && !given(most) {
+		return true
+	}
+	raw := json.RawMessage(s)
+	if p.Type != Number {
+		raw = json.RawMessage(`"` + s + `"`) // of digits, colons and the like
+	}
+	switch {
+	case given(least) && compareBounds(p.Type, raw, least) < 0:
+		c.invalid(at, "must be at least "+bare(least), "Set %s to "+bare(least)+" or more")
+	case given(most) && compareBounds(p.Type, raw, most) > 0:
+		c.invalid(at, "must be at most "+bare(most), "Set %s to "+bare(most)+" or less")
+	default:
+		return true
+	}
+	return false
+}
+
+// bare returns the text of a bound.
+func bare(raw json.RawMessage) string { return strings.Trim(string(raw), `"`) }
+
+// given reports whether a schema names a value.
+func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+
+// list holds an array to its type; each element that does not fit is an issue
+// of its own.
+func (c *checker) list(at spot, p *Parameter, v []any) (any, bool) {
+	least, most := 0, maxItems
+	if p.Validation.MinItems != nil {
+		least = *p.Validation.MinItems
+	}
+	if p.Validation.MaxItems != nil {
+		most = *p.Validation.MaxItems
+	}
+	switch n := strconv.Itoa(len(v)); {
+	case len(v) > most:
+		return c.invalid(at, "has "+n+" elements; at most "+strconv.Itoa(most)+" are allowed", "Shorten %s to at most "+strconv.Itoa(most)+" elements")
+	case len(v) < least:
+		return c.invalid(at, "has "+n+" elements; at least "+strconv.Itoa(least)+" are needed", "Give %s at least "+strconv.Itoa(least)+" elements")
+	}
+	element := &Parameter{Type: Textarea}
+	out := make([]string, 0, len(v))
+	for i, e := range v {
+		at.element = i + 1
+		s, isText := e.(string)
+		if !isText {
+			c.invalid(at, "must be a string, not "+kind(e), "Set %s to a string")
+			continue
+		}
+		if _, ok := c.text(at, element, s); ok {
+			out = append(out, s)
+		}
+	}
+	return out, len(out) == len(v)
+}
+
+// options lists what can be chosen.
+func options(p *Parameter) string {
+	names := make([]string, 0, len(p.Validation.Options))
+	for _, o := range p.Validation.Options {
+		names = append(names, clip(o.Value))
+	}
+	return some(names)
+}
+
+func isColor(s string) bool {
+	if len(s) != 4 && len(s) != 7 || s[0] != '#' {
+		return false
+	}
+	for i := 1; i < len(s); i++ {
+		if c := s[i] | 0x20; (s[i] < '0' || s[i] > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// isControl reports whether r is a control character that no text needs and XML
+// does not allow: all of ASCII's but tab and the line breaks.
+func isControl(r rune) bool {
+	return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0x7f
+}
+
+// isBreak reports whether r ends a line.
+func isBreak(r rune) bool {
+	return r == '\n' || r == '\r' || r == 0x85 || r == 0x2028 || r == 0x2029
+}
+
+// hasControls reports whether s holds a control character or a line break.
+func hasControls(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return isControl(r) || isBreak(r) })
+}
