@@ -1,0 +1,250 @@
+package binding
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"packetboat/internal/mail/links"
+)
+
+// joiner puts texts together without ever making a Liquid delimiter, or
+// destroying one, where two of them meet: there it writes an empty output,
+// which prints nothing, in HTML as in text.
+type joiner struct {
+	strings.Builder
+	last byte
+}
+
+// nothing is Liquid that prints nothing.
+const nothing = "{{}}"
+
+func (j *joiner) write(text string) {
+	if text == "" {
+		return
+	}
+	if meets(j.last, text[0]) {
+		j.WriteString(nothing)
+	}
+	j.WriteString(text)
+	j.last = text[len(text)-1]
+}
+
+// meets reports whether two bytes beside each other are a delimiter, or half of
+// what makes one text (three braces).
+func meets(a, b byte) bool {
+	switch a {
+	case '{':
+		return b == '{' || b == '%'
+	case '}', '%':
+		return b == '}'
+	}
+	return false
+}
+
+// literally returns text so that Liquid prints it as it is.
+func literally(text string) string {
+	if !hasLiquid(text) {
+		return text
+	}
+	var j joiner
+	from := 0
+	for i := 1; i < len(text); i++ {
+		if text[i-1] == '{' && (text[i] == '{' || text[i] == '%') {
+			j.write(text[from:i])
+			from = i
+		}
+	}
+	j.write(text[from:])
+	return j.String()
+}
+
+// where is the place that a value is written for.
+type where struct {
+	form  form
+	place place
+}
+
+// escaped returns a value as it is written there. Its Liquid survives, and in
+// that param means the parameters of the block in the slot.
+func escaped(v Value, at where, slot string) string {
+	switch x := v.V.(type) {
+	case nil:
+		return ""
+	case json.Number:
+		return decimal(x)
+	case bool:
+		return strconv.FormatBool(x)
+	case []string:
+		var j joiner
+		for i, item := range x {
+			if i > 0 {
+				j.write(", ")
+			}
+			j.write(escapedText(Text, item, at, slot))
+		}
+		return j.String()
+	case string:
+		return escapedText(v.Type, x, at, slot)
+	}
+	return ""
+}
+
+// decimal returns a number without an exponent.
+func decimal(n json.Number) string {
+	if strings.ContainsAny(string(n), "eE") {
+		if f, err := n.Float64(); err == nil {
+			return strconv.FormatFloat(f, 'f', -1, 64)
+		}
+	}
+	return string(n)
+}
+
+func escapedText(t Type, text string, at where, slot string) string {
+	if checkLiquid(t, text) != "" {
+		text = literally(text) // nobody should have let it in: then it is no Liquid
+	}
+	text = scoped(text, slot)
+	switch {
+	case t == RawHTML && at.form.marked():
+		return text
+	case t == RichText && at.form.marked() && at.place == inMarkup:
+		return sanitised(text)
+	case t == RichText || t == RawHTML:
+		text = strippedText(text)
+	}
+	switch {
+	case at.form.marked():
+		return apart(text, func(s string) string { return escapeHTML(s, t, at) }, func(code string) string { return requoted(code, at.place) })
+	case at.form == subjectForm || t != Textarea && t != RichText && t != RawHTML:
+		return oneLine(text)
+	}
+	return outside(text, clean)
+}
+
+// outside applies f to what stands outside of the Liquid in text. Comments,
+// which print nothing, are left out.
+func outside(text string, f func(string) string) string {
+	return apart(text, f, func(code string) string { return code })
+}
+
+// apart applies one function to what stands outside of the Liquid in text, and
+// another to each piece of Liquid.
+func apart(text string, f, code func(string) string) string {
+	spans := liquidSpans(text)
+	if len(spans) == 0 {
+		return f(text)
+	}
+	var j joiner
+	last := 0
+	for _, span := range spans {
+		j.write(f(text[last:span.Start]))
+		if !isComment(text, span) {
+			j.write(code(text[span.Start:span.End]))
+		}
+		last = span.End
+	}
+	j.write(f(text[last:]))
+	return j.String()
+}
+
+func liquidSpans(text string) []links.Span {
+	if !hasLiquid(text) {
+		return nil
+	}
+	return links.Spans(text)
+}
+
+func isComment(text string, span links.Span) bool {
+	return !span.Output && firstWord(inside(text[span.Start:span.End])) == "comment"
+}
+
+// oneLine returns text on one line, as a header needs it.
+func oneLine(text string) string {
+	return outside(text, func(s string) string {
+		s = strings.ReplaceAll(s, "\r\n", " ")
+		return strings.Map(func(r rune) rune {
+			switch r {
+			case '\r', '\n', '\v', '\f', '\u0085', '\u2028', '\u2029':
+				return ' '
+			}
+			return printable(r)
+		}, s)
+	})
+}
+
+// clean returns text without what neither XML nor a mail may hold.
+func clean(text string) string {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c >= utf8.RuneSelf {
+			return strings.Map(printable, text)
+		}
+	}
+	return text
+}
+
+// printable replaces characters that XML forbids. They are replaced and not
+// removed, so that what stood around them does not meet.
+func printable(r rune) rune {
+	if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0x7f || r == 0xfffe || r == 0xffff {
+		return utf8.RuneError
+	}
+	return r
+}
+
+// escapeHTML returns text so that nothing in it means anything to HTML or XML at
+// that place.
+func escapeHTML(text string, t Type, at where) string {
+	text = clean(text)
+	lines := t == Textarea && at.place == inMarkup
+	if !strings.ContainsAny(text, "&<>\"'`=-\r\n\t /\f") {
+		return text
+	}
+	var b strings.Builder
+	b.Grow(len(text) + len(text)/8)
+	from := 0
+	for i := range len(text) {
+		entity := ""
+		switch c := text[i]; c {
+		case '&':
+			entity = "&amp;"
+		case '<':
+			entity = "&lt;"
+		case '>':
+			entity = "&gt;"
+		case '"':
+			entity = "&#34;"
+		case '\'':
+			entity = "&#39;"
+		case '-':
+			if at.place == inComment {
+				entity = "&#45;"
+			}
+		case '\r', '\n':
+			switch {
+			case !lines && at.place == inMarkup:
+			case c == '\r' && i+1 < len(text) && text[i+1] == '\n':
+				b.WriteString(text[from:i])
+				from = i + 1
+			case lines && at.form == mjmlForm:
+				entity = "<br />"
+			case lines:
+				entity = "<br>"
+			case at.place == inDouble || at.place == inSingle || at.place == inTag:
+				entity = "&#10;"
+			}
+		case ' ', '\t', '\f', '=', '`', '/':
+			if at.place == inTag {
+				entity = "&#" + strconv.Itoa(int(c)) + ";"
+			}
+		}
+		if entity != "" {
+			b.WriteString(text[from:i])
+			b.WriteString(entity)
+			from = i + 1
+		}
+	}
+	b.WriteString(text[from:])
+	return b.String()
+}

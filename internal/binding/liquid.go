@@ -1,0 +1,280 @@
+package binding
+
+import (
+	"errors"
+	"strings"
+
+	"packetboat/internal/mail/links"
+	"packetboat/internal/mail/liquid"
+)
+
+// hasLiquid reports whether a text may hold Liquid at all.
+func hasLiquid(text string) bool {
+	return strings.Contains(text, "{{") || strings.Contains(text, "{%")
+}
+
+// maxBlocks is how deep a value's own blocks may be nested. The template's come
+// on top of them, and together they must stay within what Liquid allows.
+const maxBlocks = 20
+
+// checkLiquid says what is wrong with the Liquid in a value of that type;
+// nothing when it may stand in a body.
+//
+// Numbers, booleans, colours, dates, addresses and choices hold none. In the
+// others it must be whole by itself: a value neither opens nor closes a block of
+// the template around it, and does not leave a loop of it. Where the type is
+// escaped or sanitised, nothing may bring markup past that: no raw filter, no
+// captured text.
+func checkLiquid(t Type, text string) string {
+	if !hasLiquid(text) {
+		return ""
+	}
+	switch t {
+	case Number, Boolean, Color, Date, DateTime, Email, Select:
+		return "must not hold Liquid ({{ … }} or {% … %})"
+	}
+	if _, err := liquid.Parse(text, liquid.Options{}); err != nil {
+		if e, ok := errors.AsType[*liquid.ParseError](err); ok {
+			return "holds Liquid that cannot be read: " + e.Message
+		}
+		return "holds Liquid that cannot be read"
+	}
+	return checkTags(t, text)
+}
+
+// checkTags looks through the Liquid of a value, which parses.
+func checkTags(t Type, text string) string {
+	depth, loops := 0, 0
+	for _, span := range links.Spans(text) {
+		piece := text[span.Start:span.End]
+		code := inside(piece)
+		if t != RawHTML && usesFilter(code, "raw") {
+			return `must not use the filter "raw": what it prints would not be escaped`
+		}
+		if span.Output {
+			continue
+		}
+		switch name := firstWord(code); name {
+		case "if", "unless", "case", "for", "capture":
+			if name == "capture" && t != RawHTML {
+				return `must not use the tag "capture": what it prints would not be escaped`
+			}
+			if name == "for" {
+				loops++
+			}
+			if depth++; depth > maxBlocks {
+				return "holds Liquid that is nested too deep"
+			}
+		case "endfor":
+			loops--
+			depth--
+		case "endif", "endunless", "endcase", "endcapture":
+			depth--
+		case "break", "continue":
+			if loops == 0 {
+				return `must not use the tag "` + name + `" outside a loop of its own`
+			}
+		}
+	}
+	return ""
+}
+
+// inside returns what stands between the delimiters of an output or a tag.
+func inside(piece string) string {
+	code := strings.TrimPrefix(piece[2:len(piece)-2], "-")
+	return strings.TrimFunc(strings.TrimSuffix(code, "-"), isLiquidSpace)
+}
+
+// isLiquidSpace knows the no-break space too, as package liquid does.
+func isLiquidSpace(r rune) bool { return r == ' ' || r == '\u00a0' || '\t' <= r && r <= '\r' }
+
+func firstWord(code string) string { return code[:wordLen(code)] }
+
+func wordLen(s string) int {
+	n := 0
+	for n < len(s) && isWord(s[n]) {
+		n++
+	}
+	return n
+}
+
+func isWord(c byte) bool { return isLetter(c) || c == '_' || '0' <= c && c <= '9' }
+
+// word is a name in the code of an output or a tag, outside its texts.
+type word struct {
+	start, end int
+	after      byte // the last thing before it that is no space: a mark, or 0
+}
+
+// words calls f for each name in code. It reads as package liquid does: a text
+// ends at its closing quote, a name may hold hyphens and end in a question mark.
+func words(code string, f func(word)) {
+	after := byte(0)
+	for i := 0; i < len(code); {
+		c := code[i]
+		switch {
+		case c == '"' || c == '\'':
+			n := strings.IndexByte(code[i+1:], c)
+			if n < 0 {
+				return
+			}
+			i += n + 2
+			after = c
+		case '0' <= c && c <= '9':
+			for i < len(code) && '0' <= code[i] && code[i] <= '9' {
+				i++
+			}
+			if i+1 < len(code) && code[i] == '.' && '0' <= code[i+1] && code[i+1] <= '9' {
+				i++
+			}
+			after = '0'
+		case isWord(c):
+			w := word{start: i, after: after}
+			for i < len(code) && (isWord(code[i]) || code[i] == '-') {
+				i++
+			}
+			if i < len(code) && code[i] == '?' {
+				i++
+			}
+			w.end = i
+			f(w)
+			after = 'a'
+		case c == '.' && i+1 < len(code) && code[i+1] == '.':
+			i += 2
+			after = 0 // a range: what follows is a value
+		case strings.HasPrefix(code[i:], "\u00a0"):
+			i += len("\u00a0")
+		default:
+			if !isLiquidSpace(rune(c)) {
+				after = c
+			}
+			i++
+		}
+	}
+}
+
+func usesFilter(code, name string) bool {
+	found := false
+	words(code, func(w word) {
+		found = found || w.after == '|' && code[w.start:w.end] == name
+	})
+	return found
+}
+
+// params calls f for every mention of param in the Liquid of text: with its
+// position in text and the name that is asked of it, or "" when that is not
+// known before rendering.
+func params(text string, spans []links.Span, f func(at int, name string)) {
+	for _, span := range spans {
+		piece := text[span.Start:span.End]
+		if !strings.Contains(piece, "param") {
+			continue
+		}
+		code := inside(piece)
+		tag := ""
+		if !span.Output {
+			if tag = firstWord(code); tag == "comment" {
+				continue
+			}
+		}
+		start := span.Start + strings.Index(piece, code)
+		seen := 0
+		words(code, func(w word) {
+			seen++
+			if code[w.start:w.end] != "param" || w.after == '.' || w.after == '|' || sets(tag) && seen == 2 {
+				return
+			}
+			f(start+w.start, asked(code[w.end:]))
+		})
+	}
+}
+
+// sets reports whether the word after the tag's name is one that the tag sets.
+func sets(tag string) bool {
+	switch tag {
+	case "assign", "capture", "increment", "decrement", "for":
+		return true
+	}
+	return false
+}
+
+// asked returns the first name of a path, written .name or ["name"].
+func asked(path string) string {
+	path = strings.TrimLeftFunc(path, isLiquidSpace)
+	if rest, ok := strings.CutPrefix(path, "."); ok {
+		return firstWord(strings.TrimLeftFunc(rest, isLiquidSpace))
+	}
+	rest, ok := strings.CutPrefix(path, "[")
+	if !ok {
+		return ""
+	}
+	rest = strings.TrimLeftFunc(rest, isLiquidSpace)
+	if rest == "" || rest[0] != '"' && rest[0] != '\'' {
+		return ""
+	}
+	name, _, _ := strings.Cut(rest[1:], rest[:1])
+	return name
+}
+
+// scoped returns text with param in its Liquid standing for the parameters of
+// the block in that slot; those of the template itself need no change.
+func scoped(text, slot string) string {
+	if slot == "" || !strings.Contains(text, "param") {
+		return text
+	}
+	var b strings.Builder
+	last := 0
+	params(text, links.Spans(text), func(at int, _ string) {
+		at += len("param")
+		b.WriteString(text[last:at])
+		b.WriteString("._")
+		b.WriteString(slot)
+		last = at
+	})
+	if last == 0 {
+		return text
+	}
+	b.WriteString(text[last:])
+	return b.String()
+}
+
+// requoted returns an output or a tag of a value so that it can stand in HTML
+// at that place before it is rendered: in an attribute its texts have the other
+// quotes than the attribute, and no comparison looks like the start of a tag.
+func requoted(piece string, at place) string {
+	if !strings.ContainsAny(piece, `"'<`) {
+		return piece
+	}
+	quote, inner, instead := byte(0), "", ""
+	switch at {
+	case inDouble:
+		quote, inner, instead = '\'', "'", "\u2019"
+	case inSingle:
+		quote, inner, instead = '"', `"`, "\u201d"
+	}
+	var b strings.Builder
+	for i := 0; i < len(piece); i++ {
+		c := piece[i]
+		switch {
+		case c == '"' || c == '\'':
+			n := strings.IndexByte(piece[i+1:], c)
+			if n < 0 {
+				b.WriteString(piece[i:])
+				return b.String()
+			}
+			text := piece[i+1 : i+1+n]
+			if quote != 0 && c != quote {
+				c, text = quote, strings.ReplaceAll(text, inner, instead)
+			}
+			b.WriteByte(c)
+			b.WriteString(text)
+			b.WriteByte(c)
+			i += n + 1
+		case c == '<' && i+1 < len(piece) && !strings.ContainsRune("=> ", rune(piece[i+1])):
+			b.WriteString("< ")
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}

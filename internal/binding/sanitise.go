@@ -1,0 +1,173 @@
+package binding
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"html"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/microcosm-cc/bluemonday"
+
+	"packetboat/internal/mail/links"
+	"packetboat/internal/mail/textpart"
+)
+
+// policy says which elements and attributes rich text may have. Styles and
+// addresses are looked at once more by balance.
+var policy = sync.OnceValue(func() *bluemonday.Policy {
+	p := bluemonday.NewPolicy()
+	p.AllowElements("p", "br", "strong", "b", "em", "i", "u", "s", "a", "ul", "ol", "li",
+		"h1", "h2", "h3", "h4", "blockquote", "span", "img", "table", "thead", "tbody", "tr", "td", "th",
+		"hr", "div", "code", "pre", "sub", "sup", "small")
+	p.AllowURLSchemes("http", "https", "mailto", "tel")
+	p.RequireParseableURLs(true)
+	p.AllowRelativeURLs(true) // so that Liquid may stand for an address
+	size := regexp.MustCompile(`^[0-9]{1,4}%?$`)
+	p.AllowAttrs("style", "title").Globally()
+	p.AllowAttrs("dir").Matching(regexp.MustCompile(`^(?i:ltr|rtl|auto)$`)).Globally()
+	p.AllowAttrs("lang").Matching(regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]{0,19}$`)).Globally()
+	p.AllowAttrs("href").OnElements("a")
+	p.AllowAttrs("target").Matching(regexp.MustCompile(`^_blank$`)).OnElements("a")
+	p.AllowAttrs("src", "alt").OnElements("img")
+	p.AllowAttrs("width", "height", "border").Matching(size).OnElements("img", "table", "td", "th")
+	p.AllowAttrs("cellpadding", "cellspacing", "colspan", "rowspan").Matching(size).OnElements("table", "td", "th")
+	p.AllowAttrs("align").Matching(regexp.MustCompile(`^(?i:left|right|center|justify)$`)).
+		OnElements("p", "div", "h1", "h2", "h3", "h4", "img", "table", "tr", "td", "th", "hr")
+	p.AllowAttrs("valign").Matching(regexp.MustCompile(`^(?i:top|middle|bottom|baseline)$`)).OnElements("tr", "td", "th")
+	p.AllowAttrs("bgcolor").Matching(regexp.MustCompile(`^#?[0-9A-Za-z]{1,20}$`)).OnElements("table", "tr", "td", "th")
+	p.AllowAttrs("start").Matching(regexp.MustCompile(`^[0-9]{1,6}$`)).OnElements("ol")
+	return p
+})
+
+// sanitised returns rich text with nothing but the elements, attributes and
+// styles that are allowed, every element closed, and its Liquid. It is well-formed
+// XML, so that it can stand in MJML.
+func sanitised(markup string) string {
+	if !strings.ContainsAny(markup, "<&{") {
+		return escapeHTML(markup, Text, where{form: htmlForm})
+	}
+	m := newMask(clean(markup))
+	text := m.restored(m.balance(policy().Sanitize(m.text)), true)
+	if checkLiquid(RichText, text) != "" { // half of a block went with something forbidden
+		m.dropTags()
+		text = m.restored(m.balance(policy().Sanitize(m.text)), true)
+	}
+	return text
+}
+
+// strippedText returns the text of HTML, with its Liquid.
+func strippedText(markup string) string {
+	if !strings.ContainsAny(markup, "<&") {
+		return outside(markup, clean)
+	}
+	m := newMask(clean(markup))
+	text := m.restored(literally(strings.TrimSpace(textpart.FromHTML(m.text))), false)
+	if checkLiquid(RawHTML, text) != "" {
+		m.dropTags()
+		text = m.restored(literally(strings.TrimSpace(textpart.FromHTML(m.text))), false)
+	}
+	return text
+}
+
+// mask is a text in which words stand for its Liquid, so that what reads HTML
+// neither sees that nor changes it. The words are made of the text's own hash:
+// nobody can write a text that holds them.
+type mask struct {
+	text   string
+	source string
+	word   string // what each of the words begins with
+	spans  []links.Span
+}
+
+func newMask(source string) *mask {
+	m := &mask{text: source, source: source, spans: liquidSpans(source)}
+	if len(m.spans) > 0 {
+		sum := sha256.Sum256([]byte(source))
+		m.word = "lq" + hex.EncodeToString(sum[:12]) + "n"
+		m.cover(func(links.Span) bool { return true })
+	}
+	return m
+}
+
+// dropTags leaves out the tags, so that only outputs are left.
+func (m *mask) dropTags() { m.cover(func(s links.Span) bool { return s.Output }) }
+
+// cover puts words in place of the spans that are kept. Comments are not, and
+// raw tags need not be: what they enclose is literal in any case.
+func (m *mask) cover(keep func(links.Span) bool) {
+	var b strings.Builder
+	last := 0
+	for i, span := range m.spans {
+		b.WriteString(m.source[last:span.Start])
+		last = span.End
+		if !span.Output {
+			switch firstWord(inside(m.source[span.Start:span.End])) {
+			case "comment", "raw", "endraw":
+				continue
+			}
+		}
+		if keep(span) {
+			b.WriteString(m.word + strconv.Itoa(i) + "z")
+		}
+	}
+	b.WriteString(m.source[last:])
+	m.text = b.String()
+}
+
+// next finds the first word in text: where it stands, and the Liquid it is for.
+func (m *mask) next(text string) (start, end int, piece string, ok bool) {
+	if m.word == "" {
+		return 0, 0, "", false
+	}
+	for from := 0; ; {
+		at := strings.Index(text[from:], m.word)
+		if at < 0 {
+			return 0, 0, "", false
+		}
+		start = from + at
+		end = start + len(m.word)
+		digits := end
+		for end < len(text) && '0' <= text[end] && text[end] <= '9' {
+			end++
+		}
+		n, err := strconv.Atoi(text[digits:end])
+		if err == nil && n < len(m.spans) && end < len(text) && text[end] == 'z' {
+			return start, end + 1, m.source[m.spans[n].Start:m.spans[n].End], true
+		}
+		from = end
+	}
+}
+
+// restored puts the Liquid back; in HTML the attributes around it are in double
+// quotes.
+func (m *mask) restored(text string, markup bool) string {
+	var j joiner
+	quoted := false
+	for {
+		start, end, piece, ok := m.next(text)
+		if !ok {
+			j.write(text)
+			return j.String()
+		}
+		j.write(text[:start])
+		if markup {
+			quoted = quoted != (strings.Count(text[:start], `"`)%2 == 1) // elsewhere they are entities
+			at := inMarkup
+			if quoted {
+				at = inDouble
+			}
+			piece = requoted(piece, at)
+		}
+		j.write(piece)
+		text = text[end:]
+	}
+}
+
+// attribute returns a value as it stands in double quotes; a brace in it is no
+// Liquid's.
+func attributeText(value string) string {
+	return strings.ReplaceAll(html.EscapeString(value), "{", "&#123;")
+}

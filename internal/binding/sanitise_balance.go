@@ -1,0 +1,300 @@
+package binding
+
+import (
+	"slices"
+	"strings"
+
+	tokens "golang.org/x/net/html"
+)
+
+// balancer writes tokens of HTML so that every element is closed where it was
+// opened: in the same element, and in the same branch of Liquid. What cannot be
+// is left out. Rich text thus never closes, nor leaves open, anything of the
+// template around it.
+type balancer struct {
+	mask *mask
+	out  strings.Builder
+	open []string // elements, and blocks of Liquid
+}
+
+const (
+	liquidBlock = "{%"
+	maxElements = 100 // within each other; deeper ones are left out
+)
+
+// balance returns HTML that was sanitised with its elements closed, without
+// unsafe styles and addresses.
+func (m *mask) balance(markup string) string {
+	b := &balancer{mask: m}
+	z := tokens.NewTokenizer(strings.NewReader(markup))
+	for {
+		switch z.Next() {
+		case tokens.ErrorToken:
+			b.closeTo(0)
+			return b.out.String()
+		case tokens.TextToken:
+			b.text(string(z.Raw()))
+		case tokens.StartTagToken, tokens.SelfClosingTagToken:
+			b.start(z.Token())
+		case tokens.EndTagToken:
+			name, _ := z.TagName()
+			b.end(string(name))
+		}
+	}
+}
+
+// text writes text, in which Liquid may begin, part and end its blocks.
+func (b *balancer) text(text string) {
+	for {
+		start, end, piece, ok := b.mask.next(text)
+		if !ok {
+			break
+		}
+		b.literal(text[:start])
+		tag := ""
+		if strings.HasPrefix(piece, liquidBlock) {
+			tag = firstWord(inside(piece))
+		}
+		around := -1
+		switch tag {
+		case "else", "elsif", "when", "endif", "endunless", "endcase", "endfor":
+			around = lastIndex(b.open, liquidBlock)
+			b.closeTo(around + 1)
+		}
+		b.out.WriteString(text[start:end])
+		switch tag {
+		case "if", "unless", "case", "for":
+			b.open = append(b.open, liquidBlock)
+		case "endif", "endunless", "endcase", "endfor":
+			if around >= 0 {
+				b.open = b.open[:around]
+			}
+		}
+		text = text[end:]
+	}
+	b.literal(text)
+}
+
+func (b *balancer) literal(text string) {
+	b.out.WriteString(attributeText(tokens.UnescapeString(text)))
+}
+
+// closeTo closes all but the first n elements.
+func (b *balancer) closeTo(n int) {
+	for len(b.open) > n {
+		if name := b.open[len(b.open)-1]; name != liquidBlock {
+			b.out.WriteString("</" + name + ">")
+		}
+		b.open = b.open[:len(b.open)-1]
+	}
+}
+
+func (b *balancer) start(t tokens.Token) {
+	name := t.Data
+	if !b.prepare(name) || len(b.open) >= maxElements {
+		return
+	}
+	b.out.WriteString("<" + name)
+	for _, a := range t.Attr {
+		value, ok := a.Val, true
+		switch a.Key {
+		case "style":
+			value = safeStyle(value, b.mask.word)
+			ok = value != ""
+		case "href", "src":
+			ok = b.safeAddress(value)
+		}
+		if ok {
+			b.out.WriteString(" " + a.Key + `="` + attributeText(value) + `"`)
+		}
+	}
+	switch name {
+	case "br", "hr", "img":
+		b.out.WriteString("/>")
+		return
+	}
+	b.out.WriteString(">")
+	b.open = append(b.open, name)
+}
+
+// prepare closes what an element of that name ends by its beginning, as a
+// browser would, and reports whether it may stand there.
+func (b *balancer) prepare(name string) bool {
+	switch name {
+	case "li":
+		return b.climb([]string{"ul", "ol"}, "td", "th", "table")
+	case "td", "th":
+		return b.climb([]string{"tr"}, "table")
+	case "tr":
+		return b.climb([]string{"table", "thead", "tbody"})
+	case "thead", "tbody":
+		return b.climb([]string{"table"})
+	}
+	switch innermost(b.open) {
+	case "ul", "ol", "table", "thead", "tbody", "tr":
+		return false // a browser would move it elsewhere
+	}
+	switch name {
+	case "p", "div", "ul", "ol", "h1", "h2", "h3", "h4", "blockquote", "pre", "table", "hr":
+		b.leave("p")
+	case "a":
+		b.leave("a")
+	}
+	if isHeading(name) && len(b.open) > 0 && isHeading(b.open[len(b.open)-1]) {
+		b.closeTo(len(b.open) - 1)
+	}
+	return true
+}
+
+func isHeading(name string) bool { return len(name) == 2 && name[0] == 'h' && name != "hr" }
+
+// climb closes elements until one of names is the innermost.
+func (b *balancer) climb(names []string, barriers ...string) bool {
+	for i := len(b.open) - 1; i >= 0; i-- {
+		switch open := b.open[i]; {
+		case slices.Contains(names, open):
+			b.closeTo(i + 1)
+			return true
+		case open == liquidBlock:
+			// A branch may hold a row of its own, when it stands where rows stand.
+			return i == len(b.open)-1 && i > 0 && slices.Contains(names, innermost(b.open[:i]))
+		case slices.Contains(barriers, open):
+			return false
+		}
+	}
+	return false
+}
+
+// innermost returns the last element of open, blocks of Liquid aside.
+func innermost(open []string) string {
+	for i := len(open) - 1; i >= 0; i-- {
+		if open[i] != liquidBlock {
+			return open[i]
+		}
+	}
+	return ""
+}
+
+// leave closes the element of that name if the place is in one.
+func (b *balancer) leave(name string) {
+	if i := b.within(name); i >= 0 {
+		b.closeTo(i)
+	}
+}
+
+func (b *balancer) end(name string) {
+	if i := b.within(name); i >= 0 {
+		b.closeTo(i)
+	}
+}
+
+// within returns the position of the innermost element of that name that an end
+// tag would reach from here, or -1.
+func (b *balancer) within(name string) int {
+	for i := len(b.open) - 1; i >= 0; i-- {
+		switch open := b.open[i]; {
+		case open == name:
+			return i
+		case open == liquidBlock:
+			return -1
+		case open == "td" || open == "th" || open == "table":
+			if !isTablePart(name) {
+				return -1
+			}
+		}
+	}
+	return -1
+}
+
+func isTablePart(name string) bool {
+	switch name {
+	case "table", "thead", "tbody", "tr", "td", "th":
+		return true
+	}
+	return false
+}
+
+func lastIndex(list []string, want string) int {
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i] == want {
+			return i
+		}
+	}
+	return -1
+}
+
+// safeAddress reports whether a link may lead there: it has one of the schemes
+// that were allowed before, is a place in the same mail, or is Liquid's.
+func (b *balancer) safeAddress(address string) bool {
+	if start, end, _, ok := b.mask.next(address); ok && start == 0 {
+		scheme, _, colon := strings.Cut(address[end:], ":")
+		return !colon || strings.ContainsAny(scheme, "/?#")
+	}
+	if strings.HasPrefix(address, "#") {
+		return true
+	}
+	scheme, _, ok := strings.Cut(address, ":")
+	switch strings.ToLower(scheme) {
+	case "http", "https", "mailto", "tel":
+		return ok
+	}
+	return false
+}
+
+// The properties that rich text may set: how text looks, and the sizes and
+// edges of boxes, but not where they are.
+var styles = map[string]bool{
+	"background": true, "background-color": true, "border": true, "border-bottom": true,
+	"border-collapse": true, "border-color": true, "border-left": true, "border-radius": true,
+	"border-right": true, "border-spacing": true, "border-style": true, "border-top": true,
+	"border-width": true, "color": true, "direction": true, "display": true, "float": true,
+	"font": true, "font-family": true, "font-size": true, "font-style": true, "font-variant": true,
+	"font-weight": true, "height": true, "letter-spacing": true, "line-height": true,
+	"list-style-type": true, "margin": true, "margin-bottom": true, "margin-left": true,
+	"margin-right": true, "margin-top": true, "max-height": true, "max-width": true,
+	"min-height": true, "min-width": true, "overflow-wrap": true, "padding": true,
+	"padding-bottom": true, "padding-left": true, "padding-right": true, "padding-top": true,
+	"text-align": true, "text-decoration": true, "text-indent": true, "text-transform": true,
+	"vertical-align": true, "white-space": true, "width": true, "word-break": true, "word-spacing": true,
+}
+
+// safeStyle returns the declarations of a style that are allowed. One that holds
+// Liquid is not: nobody knows what it will be.
+func safeStyle(style, word string) string {
+	var kept []string
+	for declaration := range strings.SplitSeq(style, ";") {
+		name, value, _ := strings.Cut(declaration, ":")
+		name, value = strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(value)
+		if styles[name] && safeStyleValue(value) && (word == "" || !strings.Contains(value, word)) {
+			kept = append(kept, name+": "+value)
+		}
+	}
+	return strings.Join(kept, "; ")
+}
+
+const maxStyleValue = 200
+
+// safeStyleValue knows numbers, words, colours, names of fonts and the functions
+// that make colours.
+func safeStyleValue(value string) bool {
+	if value == "" || len(value) > maxStyleValue || strings.Count(value, "'")%2 == 1 || strings.Count(value, `"`)%2 == 1 {
+		return false
+	}
+	for i := range len(value) {
+		if c := value[i]; !isWord(c) && !strings.ContainsRune(` #%.,-+!'"()/`, rune(c)) {
+			return false
+		}
+	}
+	for rest := strings.ToLower(value); ; {
+		before, after, ok := strings.Cut(rest, "(")
+		if !ok {
+			return strings.Count(value, "(") == strings.Count(value, ")")
+		}
+		switch before[len(strings.TrimRight(before, "abcdefghijklmnopqrstuvwxyz-")):] {
+		case "rgb", "rgba", "hsl", "hsla", "calc":
+		default:
+			return false
+		}
+		rest = after
+	}
+}
