@@ -1,5 +1,230 @@
 package mjml
 
-// Check says whether a source is well-formed MJML of known elements, without
-// compiling it.
-func Check(source string) ([]Warning, error) { return nil, nil }
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// What a source may have.
+const (
+	maxSource     = 1 << 20 // bytes
+	maxDepth      = 64      // elements in one another
+	maxAttributes = 100     // of one element
+	maxUnknown    = 1000    // unknown elements that are named
+	maxWarnings   = 200
+)
+
+// Check says whether a source is well-formed MJML of known elements; it does not
+// compile. Placeholders that are resolved before compilation ({{slot:hero}},
+// {{#section rows}}, ...) may stand wherever text may. The error is an *Error or
+// an *UnknownError.
+func Check(source string) ([]Warning, error) {
+	i, err := inspect(source, false)
+	if err != nil {
+		return nil, err
+	}
+	return i.warnings, nil
+}
+
+// inspector checks a source.
+type inspector struct {
+	*scanner
+	fragment bool // children of some element, not a document
+	open     []opened
+	rooted   bool // a root was seen
+	bodies   int
+	shows    bool      // the body holds something that can be seen
+	top      []Element // of a fragment, what stands outermost
+	warnings []Warning
+	unknown  []Element
+}
+
+// opened is an element whose end tag has not come yet.
+type opened struct {
+	name string
+	pos  int
+}
+
+func inspect(source string, fragment bool) (*inspector, error) {
+	if err := legible(source); err != nil {
+		return nil, err
+	}
+	i := &inspector{scanner: newScanner(source), fragment: fragment}
+	if err := i.document(); err != nil {
+		return nil, err
+	}
+	switch {
+	case i.unknown != nil:
+		return nil, &UnknownError{i.unknown}
+	case fragment:
+		return i, nil
+	case !i.rooted:
+		return nil, &Error{1, "there is no <mjml> element"}
+	case i.bodies == 0:
+		return nil, &Error{1, "<mjml> has no <mj-body>"}
+	}
+	return i, nil
+}
+
+// legible refuses what is too long or no text.
+func legible(source string) error {
+	if len(source) > maxSource {
+		return &Error{0, fmt.Sprintf("MJML may have %d bytes, this has %d", maxSource, len(source))}
+	}
+	line := 1
+	for i, r := range source {
+		switch {
+		case r == '\n':
+			line++
+		case r < ' ' && r != '\t' && r != '\r':
+			return &Error{line, fmt.Sprintf("the control character U+%04X is not allowed", r)}
+		case r == utf8.RuneError:
+			if _, size := utf8.DecodeRuneInString(source[i:]); size == 1 {
+				return &Error{line, "this is not UTF-8"}
+			}
+		}
+	}
+	return nil
+}
+
+func (i *inspector) warn(line int, tag, message string) {
+	if len(i.warnings) < maxWarnings {
+		i.warnings = append(i.warnings, Warning{line, tag, message})
+	}
+}
+
+// document walks everything outside HTML.
+func (i *inspector) document() error {
+	for {
+		start := i.pos
+		n := strings.IndexByte(i.rest(), '<')
+		if n < 0 {
+			n = len(i.rest())
+		}
+		i.pos += n
+		if err := i.between(start, i.pos); err != nil {
+			return err
+		}
+		if i.pos == len(i.text) {
+			break
+		}
+		if err := i.construct(i.pos, i.rest()[1:]); err != nil {
+			return err
+		}
+	}
+	if len(i.open) > 0 {
+		last := i.open[len(i.open)-1]
+		return i.fail(last.pos, "<%s> is not closed", last.name)
+	}
+	return nil
+}
+
+// construct reads what starts with the < at the position at; rest follows it.
+func (i *inspector) construct(at int, rest string) error {
+	switch {
+	case strings.HasPrefix(rest, "!--"):
+		i.pos += len("<!")
+		if !i.skip("-->") {
+			return i.fail(at, "a comment is not closed by -->")
+		}
+	case strings.HasPrefix(rest, "![CDATA["):
+		if !i.skip("]]>") {
+			return i.fail(at, "a CDATA section is not closed by ]]>")
+		}
+		return i.between(at+len("<![CDATA["), i.pos-len("]]>"))
+	case strings.HasPrefix(rest, "!"):
+		return i.fail(at, "MJML has no <!DOCTYPE> and no other declarations: remove it")
+	case strings.HasPrefix(rest, "?"):
+		if !i.skip(">") {
+			return i.fail(at, "a processing instruction is not closed by ?>")
+		}
+		if !strings.HasPrefix(rest, "?xml") || i.rooted {
+			i.warn(i.at(at), "", "processing instructions are dropped")
+		}
+	case strings.HasPrefix(rest, "/"):
+		i.pos += len("</")
+		return i.endTag(at)
+	default:
+		i.pos++
+		return i.startTag(at)
+	}
+	return nil
+}
+
+// around returns the name of the element around the position, "" outside all.
+func (i *inspector) around() string {
+	if len(i.open) == 0 {
+		return ""
+	}
+	return i.open[len(i.open)-1].name
+}
+
+// between looks at the text from start to end, which the compiler drops.
+func (i *inspector) between(start, end int) error {
+	if isEmpty(i.text[start:end]) {
+		return nil
+	}
+	parent := i.around()
+	if slices.Contains(textOf, parent) || parent != "" && known[parent] == unknown {
+		return nil
+	}
+	text, warned := i.source[start:end], false
+	plain := func(from, to int) error {
+		if isEmpty(text[from:to]) {
+			return nil
+		}
+		from += len(text[from:to]) - len(strings.TrimLeftFunc(text[from:to], isSpace))
+		if parent == "" && !i.fragment {
+			return i.fail(start+from, "there is text outside <mjml>")
+		}
+		if !warned {
+			i.warn(i.at(start+from), parent, "text between elements is dropped: put it into mj-text or mj-raw")
+			warned = true
+		}
+		return nil
+	}
+	last := 0
+	for _, l := range spans(text) {
+		if err := plain(last, l.Start); err != nil {
+			return err
+		}
+		last = l.End
+		if !warned && !isPlaceholder(text[l.Start:l.End]) {
+			i.warn(i.at(start+l.Start), parent, fmt.Sprintf("%s stands between elements, where Liquid is dropped: put it into mj-raw, or into mj-text", shorten(text[l.Start:l.End])))
+			warned = true
+		}
+	}
+	return plain(last, len(text))
+}
+
+// isPlaceholder reports whether a piece of Liquid is replaced before compilation
+// or says nothing.
+func isPlaceholder(liquid string) bool {
+	inner := strings.TrimLeft(liquid[2:], "- \t\r\n\u00a0")
+	if strings.HasPrefix(liquid, "{%") {
+		return strings.HasPrefix(inner, "comment") || strings.HasPrefix(inner, "#")
+	}
+	for _, mark := range []string{"#", "/", "slot:", "item:", "param:"} {
+		if strings.HasPrefix(inner, mark) {
+			return true
+		}
+	}
+	return false
+}
+
+func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }
+
+func isEmpty(text string) bool { return strings.TrimLeftFunc(text, isSpace) == "" }
+
+// shorten returns what a message shows of a long text.
+func shorten(text string) string {
+	const most = 60
+	runes := []rune(strings.Join(strings.Fields(text), " "))
+	if len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return string(runes)
+}

@@ -1,6 +1,7 @@
 package mjml
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -42,6 +43,10 @@ func (c *Compiler) Compile(ctx context.Context, source string) (Result, error) {
 	if r, ok := c.cache.get(key); ok {
 		return r, nil
 	}
+	i, err := inspect(source, false)
+	if err != nil {
+		return Result{}, err
+	}
 	words := protect(source)
 	select {
 	case c.turn <- struct{}{}:
@@ -56,19 +61,23 @@ func (c *Compiler) Compile(ctx context.Context, source string) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	r := Result{HTML: words.restore(o.HTML)}
-	var unknown []Element
+	r := Result{Warnings: i.warnings}
+	if i.shows {
+		r.HTML = words.restore(o.HTML)
+	}
+	var lacking []Element
 	for _, f := range o.Findings {
 		line := words.line(f.Line)
-		if strings.HasSuffix(f.Message, "doesn't exist or is not registered") {
-			unknown = append(unknown, Element{f.Tag, line})
-			continue
+		if strings.HasSuffix(f.Message, "doesn't exist or is not registered") { // and we thought it had it
+			lacking = append(lacking, Element{f.Tag, line})
+		} else if len(r.Warnings) < maxWarnings {
+			r.Warnings = append(r.Warnings, Warning{line, f.Tag, words.restore(f.Message)})
 		}
-		r.Warnings = append(r.Warnings, Warning{line, f.Tag, words.restore(f.Message)})
 	}
-	if unknown != nil {
-		return Result{}, &UnknownError{unknown}
+	if lacking != nil {
+		return Result{}, &UnknownError{lacking}
 	}
+	slices.SortStableFunc(r.Warnings, func(a, b Warning) int { return cmp.Compare(a.Line, b.Line) })
 	c.cache.put(key, r)
 	return r, nil
 }

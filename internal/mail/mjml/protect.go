@@ -34,8 +34,9 @@ func spans(source string) []links.Span {
 	return all
 }
 
-// protected is a source with a word in place of each piece of Liquid: letters
-// and digits, which the compiler carries along like any word.
+// protected is a source with a word in place of each piece of Liquid. It is all
+// letters, so that the compiler takes it for no number wherever it wants one,
+// which is what it does with Liquid.
 type protected struct {
 	text   string
 	prefix string   // of the words; nothing else in the source has it
@@ -57,7 +58,7 @@ func protect(source string) protected {
 	for _, s := range spans(source) {
 		before, liquid := source[last:s.Start], source[s.Start:s.End]
 		b.WriteString(before)
-		b.WriteString(p.prefix + strconv.Itoa(len(p.liquid)) + "x")
+		b.WriteString(p.prefix + strings.Map(letter, strconv.Itoa(len(p.liquid))) + "x")
 		p.liquid = append(p.liquid, liquid)
 		line += strings.Count(before, "\n")
 		if n := strings.Count(liquid, "\n"); n > 0 {
@@ -71,6 +72,10 @@ func protect(source string) protected {
 	return p
 }
 
+// letter and digit write numbers in the letters a to j.
+func letter(r rune) rune { return r - '0' + 'a' }
+func digit(r rune) rune  { return r - 'a' + '0' }
+
 // restore puts the Liquid back.
 func (p protected) restore(text string) string {
 	if len(p.liquid) == 0 {
@@ -83,15 +88,18 @@ func (p protected) restore(text string) string {
 		if !found {
 			return b.String()
 		}
-		number, after, _ := strings.Cut(rest, "x")
-		i, err := strconv.Atoi(number)
-		if err != nil || i < 0 || i >= len(p.liquid) { // part of a word was cut off
+		end := 0
+		for end < len(rest) && 'a' <= rest[end] && rest[end] <= 'j' {
+			end++
+		}
+		i, err := strconv.Atoi(strings.Map(digit, rest[:end]))
+		if err != nil || i >= len(p.liquid) || !strings.HasPrefix(rest[end:], "x") { // part of a word was cut off
 			b.WriteString(p.prefix)
 			text = rest
 			continue
 		}
 		b.WriteString(p.liquid[i])
-		text = after
+		text = rest[end+1:]
 	}
 }
 

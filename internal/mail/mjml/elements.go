@@ -1,0 +1,102 @@
+package mjml
+
+import (
+	"slices"
+	"strings"
+)
+
+// content says what may stand inside an element.
+type content int
+
+const (
+	unknown  content = iota
+	elements         // other elements
+	markup           // HTML, which the compiler copies
+)
+
+// known are the elements of MJML 4.
+var known = map[string]content{
+	"mjml":    elements,
+	"mj-head": elements,
+	"mj-body": elements,
+
+	"mj-all":             elements,
+	"mj-attributes":      elements,
+	"mj-breakpoint":      markup,
+	"mj-class":           elements,
+	"mj-font":            elements,
+	"mj-html-attribute":  elements,
+	"mj-html-attributes": elements,
+	"mj-preview":         markup,
+	"mj-selector":        elements,
+	"mj-style":           markup,
+	"mj-title":           markup,
+
+	"mj-accordion":         elements,
+	"mj-accordion-element": elements,
+	"mj-accordion-text":    markup,
+	"mj-accordion-title":   markup,
+	"mj-button":            markup,
+	"mj-carousel":          elements,
+	"mj-carousel-image":    markup,
+	"mj-column":            elements,
+	"mj-divider":           elements,
+	"mj-group":             elements,
+	"mj-hero":              elements,
+	"mj-image":             elements,
+	"mj-navbar":            elements,
+	"mj-navbar-link":       markup,
+	"mj-raw":               markup,
+	"mj-section":           elements,
+	"mj-social":            elements,
+	"mj-social-element":    markup,
+	"mj-spacer":            elements,
+	"mj-table":             markup,
+	"mj-text":              markup,
+	"mj-wrapper":           elements,
+}
+
+// inBody and inColumn are what mj-body and mj-column may hold.
+var (
+	inBody   = []string{"mj-hero", "mj-raw", "mj-section", "mj-wrapper"}
+	inColumn = []string{
+		"mj-accordion", "mj-button", "mj-carousel", "mj-divider", "mj-image", "mj-navbar",
+		"mj-raw", "mj-social", "mj-spacer", "mj-table", "mj-text",
+	}
+)
+
+// frames are the elements that show nothing but what they hold.
+var frames = []string{"mj-body", "mj-column", "mj-group", "mj-section", "mj-wrapper"}
+
+// textOf are the elements of elements that have a text of their own.
+var textOf = []string{"mj-html-attribute"}
+
+// void are the elements of HTML that have no end tag.
+var void = strings.Fields("area base basefont br col command embed frame hr img input isindex keygen link meta param source track wbr")
+
+// closes says which elements of HTML end when another starts, the way the
+// compiler's parser has it.
+var closes = closing()
+
+func closing() map[string][]string {
+	form := strings.Fields("input option optgroup select button datalist textarea")
+	all := map[string][]string{
+		"tr": {"tr", "th", "td"}, "th": {"th"}, "td": {"thead", "th", "td"},
+		"body": {"head", "link", "script"}, "li": {"li"},
+		"option": {"option"}, "optgroup": {"optgroup", "option"},
+		"dd": {"dd", "dt"}, "dt": {"dd", "dt"}, "rt": {"rt", "rp"}, "rp": {"rt", "rp"},
+		"tbody": {"thead", "tbody"}, "tfoot": {"thead", "tbody"},
+	}
+	for _, name := range strings.Fields("select input output button datalist textarea") {
+		all[name] = form
+	}
+	for _, name := range strings.Fields("p h1 h2 h3 h4 h5 h6 address article aside blockquote details div dl fieldset figcaption figure footer form header hr main nav ol pre section table ul") {
+		all[name] = []string{"p"}
+	}
+	return all
+}
+
+// opaque are the elements of HTML whose content is no markup.
+var opaque = []string{"script", "style", "title", "textarea"}
+
+func isVoid(name string) bool { return slices.Contains(void, name) }

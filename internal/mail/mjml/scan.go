@@ -1,0 +1,107 @@
+package mjml
+
+import (
+	"fmt"
+	"strings"
+)
+
+// paint stands for every byte of Liquid while a source is scanned, so that
+// nothing in it is taken for markup. It is not allowed in a source itself.
+const paint = '\x01'
+
+// scanner walks a source.
+type scanner struct {
+	source string
+	text   string // source with its Liquid painted over
+	pos    int
+
+	counted int // lines were counted up to here
+	line    int // of counted
+}
+
+func newScanner(source string) *scanner {
+	s := &scanner{source: source, text: source, line: 1}
+	if all := spans(source); len(all) > 0 {
+		b := []byte(source)
+		for _, l := range all {
+			for i := l.Start; i < l.End; i++ {
+				b[i] = paint
+			}
+		}
+		s.text = string(b)
+	}
+	return s
+}
+
+// at returns the line of a position. Positions that only grow are cheap.
+func (s *scanner) at(pos int) int {
+	if pos < s.counted {
+		return s.line - strings.Count(s.source[pos:s.counted], "\n")
+	}
+	s.line += strings.Count(s.source[s.counted:pos], "\n")
+	s.counted = pos
+	return s.line
+}
+
+func (s *scanner) fail(pos int, format string, args ...any) error {
+	return &Error{s.at(pos), fmt.Sprintf(format, args...)}
+}
+
+// rest returns what is still to be read.
+func (s *scanner) rest() string { return s.text[s.pos:] }
+
+// peek returns the next byte, 0 at the end.
+func (s *scanner) peek() byte {
+	if s.pos < len(s.text) {
+		return s.text[s.pos]
+	}
+	return 0
+}
+
+// skip moves past the next occurrence of mark and reports whether there is one;
+// if not, it moves to the end.
+func (s *scanner) skip(mark string) bool {
+	i := strings.Index(s.rest(), mark)
+	if i < 0 {
+		s.pos = len(s.text)
+		return false
+	}
+	s.pos += i + len(mark)
+	return true
+}
+
+// blanks moves past white space and reports whether there was any.
+func (s *scanner) blanks() bool {
+	start := s.pos
+	for s.pos < len(s.text) && isBlank(s.text[s.pos]) {
+		s.pos++
+	}
+	return s.pos > start
+}
+
+// until returns what stands before the next white space or byte of marks, and
+// moves there.
+func (s *scanner) until(marks string) string {
+	start := s.pos
+	for s.pos < len(s.text) && !isBlank(s.text[s.pos]) && strings.IndexByte(marks, s.text[s.pos]) < 0 {
+		s.pos++
+	}
+	return s.text[start:s.pos]
+}
+
+func isBlank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' && c != '\v' }
+
+func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
+
+// isName reports whether a name is one that elements and attributes may have.
+func isName(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		ok := isLetter(c) || c == '_' || c == ':' || c >= 0x80 ||
+			i > 0 && ('0' <= c && c <= '9' || c == '-' || c == '.')
+		if !ok {
+			return false
+		}
+	}
+	return name != ""
+}

@@ -1,0 +1,191 @@
+package mjml
+
+import (
+	"slices"
+	"strings"
+)
+
+// startTag reads the start tag of an element at the position at, and the content
+// of one that holds HTML.
+func (i *inspector) startTag(at int) error {
+	if c := i.peek(); !isLetter(c) && c != '_' && c != ':' {
+		return i.fail(at, "a < begins no element here: write &lt; for the character")
+	}
+	name := i.until("/>")
+	if !isName(name) {
+		return i.fail(at, "%q is no name of an element", shorten(i.source[i.pos-len(name):i.pos]))
+	}
+	attributes, closed, err := i.attributes(name, at)
+	if err != nil {
+		return err
+	}
+	if err := i.place(name, at); err != nil {
+		return err
+	}
+	kind := known[name]
+	if kind == unknown {
+		if len(i.unknown) < maxUnknown {
+			i.unknown = append(i.unknown, Element{name, i.at(at)})
+		}
+		if isVoid(name) {
+			return nil
+		}
+	}
+	shown := !slices.Contains(frames, name) && name != "mj-raw" || slices.Contains(attributes, "background-url")
+	switch {
+	case closed:
+	case kind == markup:
+		content, err := i.content(name, at)
+		if err != nil {
+			return err
+		}
+		shown = shown || !isEmpty(content)
+	case len(i.open) == maxDepth:
+		return i.fail(at, "elements stand more than %d deep in one another", maxDepth)
+	default:
+		i.open = append(i.open, opened{name, at})
+	}
+	inside := len(i.open) > 1 && i.open[1].name == "mj-body"
+	i.shows = i.shows || shown && inside
+	return nil
+}
+
+// place checks where an element stands, and notes it.
+func (i *inspector) place(name string, at int) error {
+	switch {
+	case i.fragment:
+		if slices.Contains([]string{"mjml", "mj-head", "mj-body"}, name) {
+			return i.fail(at, "<%s> is no part of a fragment, which stands inside mj-body", name)
+		}
+		if len(i.open) == 0 {
+			i.top = append(i.top, Element{name, i.at(at)})
+		}
+	case len(i.open) == 0 && i.rooted:
+		return i.fail(at, "<%s> stands outside <mjml>", name)
+	case len(i.open) == 0 && name != "mjml":
+		return i.fail(at, "the root is <%s>, and has to be <mjml>", name)
+	case len(i.open) == 0:
+		i.rooted = true
+	case name == "mjml":
+		return i.fail(at, "<mjml> stands inside <%s>", i.around())
+	case len(i.open) == 1 && name == "mj-body":
+		if i.bodies++; i.bodies == 2 {
+			i.warn(i.at(at), name, "only the first mj-body is compiled")
+		}
+	}
+	return nil
+}
+
+// attributes reads the attributes of a start tag and moves behind its >; closed
+// says that a / stands before that.
+func (i *inspector) attributes(tag string, at int) (names []string, closed bool, err error) {
+	for {
+		space := i.blanks()
+		switch c := i.peek(); {
+		case c == 0:
+			return nil, false, i.fail(at, "<%s> is not closed by >", tag)
+		case c == '>':
+			i.pos++
+			return names, false, nil
+		case strings.HasPrefix(i.rest(), "/>"):
+			i.pos += len("/>")
+			return names, true, nil
+		case c == '/':
+			return nil, false, i.fail(i.pos, "a / stands inside <%s>", tag)
+		case c == '<':
+			return nil, false, i.fail(at, "<%s> is not closed by >", tag)
+		case c == paint:
+			return nil, false, i.fail(i.pos, "%s stands between the attributes of <%s>: Liquid has to be inside quotes", shorten(i.liquidAt(i.pos)), tag)
+		case !space:
+			return nil, false, i.fail(i.pos, "a space is missing between the attributes of <%s>", tag)
+		}
+		name, err := i.attribute(tag)
+		if err != nil {
+			return nil, false, err
+		}
+		if slices.Contains(names, name) {
+			return nil, false, i.fail(i.pos, "<%s> has two attributes %s", tag, name)
+		}
+		if len(names) == maxAttributes {
+			return nil, false, i.fail(i.pos, "<%s> has more than %d attributes", tag, maxAttributes)
+		}
+		names = append(names, name)
+	}
+}
+
+// attribute reads one attribute and returns its name.
+func (i *inspector) attribute(tag string) (string, error) {
+	at := i.pos
+	name := i.until("=/>")
+	if !isName(name) {
+		return "", i.fail(at, "%q is no name of an attribute of <%s>", shorten(i.source[at:i.pos]), tag)
+	}
+	i.blanks()
+	if i.peek() != '=' {
+		return "", i.fail(at, "the attribute %s of <%s> has no value", shorten(name), tag)
+	}
+	i.pos++
+	i.blanks()
+	quote := i.peek()
+	if quote != '"' && quote != '\'' {
+		return "", i.fail(at, "the value of the attribute %s of <%s> is not quoted", shorten(name), tag)
+	}
+	i.pos++
+	start := i.pos
+	if !i.skip(string(quote)) {
+		return "", i.fail(at, "the value of the attribute %s of <%s> has no closing quote", shorten(name), tag)
+	}
+	if n := strings.IndexByte(i.text[start:i.pos], '<'); n >= 0 {
+		return "", i.fail(start+n, "a < stands in the attribute %s of <%s>: write &lt;, or close the quotes", shorten(name), tag)
+	}
+	return name, nil
+}
+
+// liquidAt returns the Liquid from a position on.
+func (i *inspector) liquidAt(pos int) string {
+	end := pos
+	for end < len(i.text) && i.text[end] == paint {
+		end++
+	}
+	return i.source[pos:end]
+}
+
+// endTag reads the end tag at the position at.
+func (i *inspector) endTag(at int) error {
+	name := i.until("/>")
+	i.blanks()
+	if !isName(name) || i.peek() != '>' {
+		return i.fail(at, "%q is no end tag", shorten(i.source[at:i.pos]))
+	}
+	i.pos++
+	if isVoid(name) {
+		return nil
+	}
+	if len(i.open) == 0 {
+		return i.fail(at, "</%s> ends nothing", name)
+	}
+	top := i.open[len(i.open)-1]
+	if top.name != name {
+		if slices.ContainsFunc(i.open, func(o opened) bool { return o.name == name }) {
+			return i.fail(top.pos, "<%s> is not closed: </%s> of line %d ends what is around it", top.name, name, i.at(at))
+		}
+		return i.fail(at, "</%s> ends nothing: <%s> of line %d is open here", name, top.name, i.at(top.pos))
+	}
+	i.open = i.open[:len(i.open)-1]
+	return nil
+}
+
+// content moves behind the end tag of an element that holds HTML, whose start
+// tag stands at the position at, and returns the HTML.
+func (i *inspector) content(name string, at int) (string, error) {
+	c := contentScanner{scanner: i.scanner, name: name, count: map[string]int{}}
+	for _, o := range i.open {
+		c.outside = append(c.outside, o.name)
+	}
+	c.inside = func(inner string, pos int) {
+		if known[inner] != unknown {
+			i.warn(i.at(pos), inner, "it stands in "+name+", whose content is HTML: it is not compiled")
+		}
+	}
+	return c.end(at)
+}
