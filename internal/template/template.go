@@ -1,6 +1,7 @@
 package template
 
 import (
+	"encoding/json"
 	"time"
 
 	"packetboat/internal/binding"
@@ -31,9 +32,18 @@ type Template struct {
 	Text      *string
 	InlineCSS bool // move style rules into the elements; only for HTML
 	Schema    binding.Schema
+	Counts    Counts
 	Tags      []string
 	CreatedAt time.Time
 	UpdatedAt time.Time
+}
+
+// Counts are the lengths of a schema's lists: what a lean row tells of it.
+type Counts struct {
+	Parameters int `json:"parameters"`
+	Sections   int `json:"sections"`
+	Slots      int `json:"slots"`
+	Groups     int `json:"groups"`
 }
 
 // Block is a piece of content for the slots of templates.
@@ -63,6 +73,15 @@ type Snapshot struct {
 	ContentHash string         `json:"content_hash"` // SHA-256 in hex of all that rendering depends on
 	binding.Schema
 	CapturedAt time.Time `json:"captured_at"`
+}
+
+// MarshalJSON writes the time as the API does: UTC, in milliseconds.
+func (s Snapshot) MarshalJSON() ([]byte, error) {
+	type plain Snapshot
+	return json.Marshal(struct {
+		plain
+		CapturedAt string `json:"captured_at"`
+	}{plain(s), s.CapturedAt.UTC().Format("2006-01-02T15:04:05.000Z")})
 }
 
 // RenderOptions say how a template is rendered.

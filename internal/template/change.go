@@ -1,0 +1,225 @@
+package template
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"packetboat/internal/binding"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/slug"
+)
+
+// Change is what a request says about a template; nil leaves a part alone, and
+// an empty text clears one that a template can do without.
+type Change struct {
+	Name      *string
+	Slug      *string // of a new template: derived from the name when not given
+	Subject   *string
+	Format    *binding.Format
+	HTML      *string // empty in an MJML template: what the MJML compiles to
+	MJML      *string
+	Text      *string
+	InlineCSS *bool
+	Tags      *[]string
+	Schema    binding.RawSchema
+}
+
+const (
+	maxTemplates = 500
+	maxBlocks    = 1000
+	maxName      = 200
+	maxTags      = 50
+	maxTagChars  = 64
+	maxSubject   = 998 // RFC 5322 section 2.1.1
+)
+
+// content reports whether the change is about what a template says, so that it
+// has to be checked anew.
+func (ch Change) content() bool {
+	return ch.Subject != nil || ch.Format != nil || ch.HTML != nil || ch.MJML != nil || ch.Text != nil || declares(ch.Schema)
+}
+
+func declares(raw binding.RawSchema) bool {
+	return raw.Parameters != nil || raw.Sections != nil || raw.Slots != nil || raw.Groups != nil || raw.Expects != nil
+}
+
+// apply makes the change but for the schema, and says which fields are wrong,
+// all at once.
+func (t *Template) apply(ch Change) error {
+	var p fault.Problems
+	t.Name = named(&p, t.Name, ch.Name)
+	t.Slug = slugged(&p, t.Slug, ch.Slug)
+	if ch.Subject != nil {
+		t.Subject = noText(ch.Subject)
+		checkSubject(&p, *ch.Subject)
+	}
+	if ch.Format != nil {
+		t.Format = *ch.Format
+		if t.Format != binding.HTML && t.Format != binding.MJML {
+			p.Add("format", "must be html or mjml")
+		}
+	}
+	if ch.MJML != nil {
+		t.MJML = noText(ch.MJML)
+		if t.Format == binding.MJML && ch.HTML == nil {
+			t.HTML = "" // what the old one compiled to
+		}
+	}
+	if ch.HTML != nil {
+		t.HTML = *ch.HTML
+	}
+	if ch.Text != nil {
+		t.Text = noText(ch.Text)
+	}
+	if ch.InlineCSS != nil {
+		t.InlineCSS = *ch.InlineCSS
+	}
+	switch {
+	case t.Format == binding.MJML && t.MJML == nil:
+		p.Add("content_mjml", "required when format is mjml")
+	case t.Format == binding.HTML && strings.TrimSpace(t.HTML) == "":
+		p.Add("content_html", "required when format is html: the HTML of the mail")
+	}
+	tags := listed(&p, "tags", t.Tags, ch.Tags)
+	if err := p.Err(); err != nil {
+		return err
+	}
+	t.Tags = tags
+	return few("tags", tags)
+}
+
+// named returns the name after a change.
+func named(p *fault.Problems, old string, name *string) string {
+	if name != nil {
+		old = strings.TrimSpace(norm.NFC.String(*name))
+	}
+	if n := utf8.RuneCountInString(old); n == 0 || n > maxName || unstorable(old) {
+		p.Add("name", "required, 1 to 200 characters")
+	}
+	return old
+}
+
+// slugged returns the slug after a change. One that reads like an id would
+// never be found.
+func slugged(p *fault.Problems, old string, s *string) string {
+	if s == nil {
+		return old
+	}
+	switch {
+	case !slug.Valid(*s):
+		p.Add("slug", slug.Rule)
+	case id.Valid(*s):
+		p.Add("slug", "must not look like an id")
+	}
+	return *s
+}
+
+func checkSubject(p *fault.Problems, s string) {
+	if strings.ContainsAny(s, "\r\n") {
+		p.Add("subject", "must be one line")
+	}
+	if !strings.Contains(s, "{{") && !strings.Contains(s, "{%") && utf8.RuneCountInString(s) > maxSubject {
+		p.Add("subject", "must have at most 998 characters")
+	}
+}
+
+// listed returns a list of labels after a change: trimmed, each once, never nil.
+func listed(p *fault.Problems, path string, old []string, list *[]string) []string {
+	if list == nil {
+		return old
+	}
+	labels := []string{}
+	seen := map[string]bool{}
+	for i, l := range *list {
+		l = strings.TrimSpace(norm.NFC.String(l))
+		if n := utf8.RuneCountInString(l); n == 0 || n > maxTagChars || unstorable(l) {
+			p.Add(fmt.Sprintf("%s[%d]", path, i), "must have 1 to 64 characters")
+			if i >= maxTags {
+				break // it is too long besides
+			}
+			continue
+		}
+		if !seen[l] {
+			seen[l] = true
+			labels = append(labels, l)
+		}
+	}
+	return labels
+}
+
+func few(path string, labels []string) error {
+	if len(labels) > maxTags {
+		return ErrLimit.Sayf("%s may be at most %d", path, maxTags)
+	}
+	return nil
+}
+
+// unstorable reports whether no column can hold s, so that nothing has it.
+func unstorable(s string) bool { return strings.ContainsRune(s, 0) || !utf8.ValidString(s) }
+
+// noText returns nil for an empty text.
+func noText(s *string) *string {
+	if s == nil || strings.TrimSpace(*s) == "" {
+		return nil
+	}
+	return s
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// BlockChange is what a request says about a block; nil leaves a part alone, and
+// an empty text clears one.
+type BlockChange struct {
+	Name     *string
+	Slug     *string // of a new block: derived from the name when not given
+	Active   *bool
+	HTML     *string
+	MJML     *string // a fragment
+	Text     *string
+	Tags     *[]string
+	SlotKeys *[]string
+	Schema   binding.RawSchema
+}
+
+// content reports whether the change is about what a block says.
+func (ch BlockChange) content() bool {
+	return ch.HTML != nil || ch.MJML != nil || ch.Text != nil || declares(ch.Schema)
+}
+
+// apply makes the change but for the schema, and says which fields are wrong,
+// all at once.
+func (b *Block) apply(ch BlockChange) error {
+	var p fault.Problems
+	b.Name = named(&p, b.Name, ch.Name)
+	b.Slug = slugged(&p, b.Slug, ch.Slug)
+	if ch.Active != nil {
+		b.Active = *ch.Active
+	}
+	for _, body := range []struct{ to, from **string }{{&b.HTML, &ch.HTML}, {&b.MJML, &ch.MJML}, {&b.Text, &ch.Text}} {
+		if *body.from != nil {
+			*body.to = noText(*body.from)
+		}
+	}
+	tags, keys := listed(&p, "tags", b.Tags, ch.Tags), listed(&p, "slot_keys", b.SlotKeys, ch.SlotKeys)
+	if err := p.Err(); err != nil {
+		return err
+	}
+	b.Tags, b.SlotKeys = slices.Clone(tags), slices.Clone(keys)
+	if b.HTML == nil && b.MJML == nil {
+		return ErrNoContent
+	}
+	if err := few("tags", tags); err != nil {
+		return err
+	}
+	return few("slot_keys", keys)
+}

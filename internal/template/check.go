@@ -1,0 +1,213 @@
+package template
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+
+	"packetboat/internal/binding"
+	"packetboat/internal/content"
+	"packetboat/internal/fault"
+	"packetboat/internal/mail/mjml"
+)
+
+// check holds what a template says to the rules, in the order in which they
+// build on each other: the schema, the placeholders, the MJML, the Liquid. It
+// fills in the HTML of an MJML template that was given none.
+func (t *Template) check(ctx context.Context, c *mjml.Compiler, ch Change) ([]binding.Warning, error) {
+	var err error
+	if t.Schema, err = t.Schema.With(ch.Schema); err != nil {
+		return nil, err
+	}
+	b := binding.Bodies{Subject: deref(t.Subject), MJML: deref(t.MJML), Text: deref(t.Text)}
+	if t.Format == binding.HTML || ch.HTML != nil {
+		b.HTML = t.HTML // the author's, not what the MJML compiled to
+	}
+	filled, warnings, err := fill(b, t.Schema)
+	if err != nil {
+		return nil, err
+	}
+	if b.MJML != "" {
+		r, err := compile(ctx, c, b.MJML, filled.MJML)
+		if err != nil {
+			return nil, err
+		}
+		if t.Format == binding.MJML && strings.TrimSpace(t.HTML) == "" {
+			t.HTML = r.HTML
+		}
+		warnings = append(warnings, findings(r.Warnings, lineIn(b.MJML, filled.MJML))...)
+	}
+	return warnings, readable(b, filled)
+}
+
+// check holds what a block says to the rules, as a template's does.
+func (b *Block) check(ctx context.Context, c *mjml.Compiler, ch BlockChange) ([]binding.Warning, error) {
+	ch.Schema.Slots, ch.Schema.Expects = nil, nil // a block has none, whatever was said
+	var err error
+	if b.Schema, err = b.Schema.With(ch.Schema); err != nil {
+		return nil, err
+	}
+	bodies := binding.Bodies{HTML: deref(b.HTML), MJML: deref(b.MJML), Text: deref(b.Text)}
+	filled, warnings, err := fill(bodies, b.Schema)
+	if err != nil {
+		return nil, err
+	}
+	if bodies.MJML != "" {
+		found, err := fragment(ctx, c, bodies.MJML, filled.MJML)
+		if err != nil {
+			return nil, err
+		}
+		warnings = append(warnings, findings(found, lineIn(bodies.MJML, filled.MJML))...)
+	}
+	return warnings, readable(bodies, filled)
+}
+
+// fill returns the bodies with the samples of a schema in their placeholders.
+func fill(b binding.Bodies, s binding.Schema) (binding.Bodies, []binding.Warning, error) {
+	doc, warnings, err := binding.ParseDocument(b, s)
+	if err != nil {
+		return binding.Bodies{}, nil, err
+	}
+	return doc.Expand(binding.Sample(s)), warnings, nil
+}
+
+// field names in faults and warnings.
+const (
+	fieldSubject = "subject"
+	fieldHTML    = "content_html"
+	fieldMJML    = "content_mjml"
+	fieldText    = "content_text"
+)
+
+// compile compiles what a template's MJML becomes once it is filled. What is
+// wrong with the source as it was written is told first: its lines are the
+// author's.
+func compile(ctx context.Context, c *mjml.Compiler, source, filled string) (mjml.Result, error) {
+	if _, err := mjml.Check(source); err != nil {
+		return mjml.Result{}, content.MJMLFault(fieldMJML, err)
+	}
+	r, err := c.Compile(ctx, filled)
+	if err != nil {
+		return mjml.Result{}, inSource(err, lineIn(source, filled))
+	}
+	return r, nil
+}
+
+// fragment does so for the MJML of a block.
+func fragment(ctx context.Context, c *mjml.Compiler, source, filled string) ([]mjml.Warning, error) {
+	if _, err := mjml.CheckFragment(ctx, c, source); err != nil {
+		return nil, content.MJMLFault(fieldMJML, err)
+	}
+	found, err := mjml.CheckFragment(ctx, c, filled)
+	if err != nil {
+		return nil, inSource(err, lineIn(source, filled))
+	}
+	return found, nil
+}
+
+// inSource turns an error of a filled body into a fault, with lines of its source.
+func inSource(err error, line func(int) int) error {
+	if e, ok := errors.AsType[*mjml.Error](err); ok {
+		e = &mjml.Error{Line: line(e.Line), Message: "once it is filled with samples: " + e.Message}
+		if e.Line > 0 {
+			return content.MJMLFault(fieldMJML, e)
+		}
+		return content.ErrMJML.With(content.LiquidProblem{Field: fieldMJML, Message: e.Message}).Sayf("%s, %s", fieldMJML, e.Message)
+	}
+	if e, ok := errors.AsType[*mjml.UnknownError](err); ok {
+		moved := slices.Clone(e.Elements)
+		for i := range moved {
+			moved[i].Line = line(moved[i].Line)
+		}
+		err = &mjml.UnknownError{Elements: moved}
+	}
+	return content.MJMLFault(fieldMJML, err)
+}
+
+// sectionLine is a line with nothing on it but one end of a section, which goes
+// when the section is filled.
+var sectionLine = regexp.MustCompile(`(?m)^[ \t]*\{\{\s*[#/]\s*section\b[^{}\n]*\}\}[ \t\r]*$`)
+
+// lineIn returns how lines of a body that is filled with samples, of which there
+// is one row for each section, are found in its source. What it returns answers 0
+// for a line that is not known.
+func lineIn(source, filled string) func(line int) int {
+	gone := []int{} // counted from 1
+	line, from := 1, 0
+	for _, at := range sectionLine.FindAllStringIndex(source, -1) {
+		line += strings.Count(source[from:at[0]], "\n")
+		from = at[0]
+		gone = append(gone, line)
+	}
+	if strings.Count(source, "\n") != strings.Count(filled, "\n")+len(gone) {
+		return func(int) int { return 0 } // a sample has lines of its own
+	}
+	return func(line int) int {
+		for _, g := range gone {
+			if line == 0 || line < g {
+				break
+			}
+			line++
+		}
+		return line
+	}
+}
+
+func findings(list []mjml.Warning, line func(int) int) []binding.Warning {
+	out := make([]binding.Warning, len(list))
+	for i, w := range list {
+		out[i] = binding.Warning{Code: "mjml", Path: fieldMJML, Line: line(w.Line), Message: w.Message}
+	}
+	return out
+}
+
+// placeholder is what is replaced before there is any Liquid. A name in braces
+// reads the same to both.
+var placeholder = regexp.MustCompile(`\{\{\s*(?:(?:param|item|slot)\s*:|#\s*section\b|/\s*section\b)[^{}]*\}\}`)
+
+// paint returns a body with something plain for each placeholder, of the same
+// length and with the same lines.
+func paint(body string) string {
+	return placeholder.ReplaceAllStringFunc(body, func(s string) string {
+		b := []byte(s)
+		for i, c := range b {
+			switch {
+			case i == 0:
+				b[i] = '0' // in a tag it stands for a value
+			case c != '\n':
+				b[i] = ' '
+			}
+		}
+		return string(b)
+	})
+}
+
+// readable says where the Liquid of bodies cannot be read: as they were written,
+// whose lines are the author's, and then as they are once filled, where sections
+// may have cut through a tag.
+func readable(written, filled binding.Bodies) error {
+	of := func(b binding.Bodies) [4]struct{ field, text string } {
+		return [4]struct{ field, text string }{{fieldSubject, b.Subject}, {fieldHTML, b.HTML}, {fieldMJML, b.MJML}, {fieldText, b.Text}}
+	}
+	for _, f := range of(written) {
+		if err := content.CheckLiquid(f.field, paint(f.text)); err != nil {
+			return err
+		}
+	}
+	for i, f := range of(filled) {
+		err := content.CheckLiquid(f.field, f.text)
+		if err == nil {
+			continue
+		}
+		e, ok := fault.As(err)
+		if !ok {
+			return err
+		}
+		p, _ := e.Details.(content.LiquidProblem)
+		p.Line = lineIn(of(written)[i].text, f.text)(p.Line)
+		return content.ErrLiquid.With(p).Sayf("%s, once it is filled with samples: %s", f.field, p.Message)
+	}
+	return nil
+}

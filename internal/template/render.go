@@ -1,0 +1,224 @@
+package template
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"packetboat/internal/binding"
+	"packetboat/internal/content"
+	"packetboat/internal/id"
+	"packetboat/internal/mail/inline"
+	"packetboat/internal/mail/mjml"
+	"packetboat/internal/mail/textpart"
+	"packetboat/internal/sqldb"
+)
+
+// Validate says what is wrong with a binding of the template.
+func (t Template) Validate(ctx context.Context, db *sqldb.DB, raw json.RawMessage) ([]binding.Issue, error) {
+	pool, err := t.shelf(ctx, db, raw)
+	if err != nil {
+		return nil, err
+	}
+	_, issues := binding.Check(t.Schema, raw, pool, string(t.ID))
+	return issues, nil
+}
+
+// Render makes bodies of the template and a binding. One that does not fit is
+// refused (binding.ErrBinding), unless the rendering is lenient.
+func (t Template) Render(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.Tenant, raw json.RawMessage, o RenderOptions, now time.Time) (Rendered, error) {
+	t.Tenant = tenant
+	seed := o.Seed
+	if seed == "" {
+		seed = string(t.ID)
+	}
+	for try := 1; ; try++ {
+		bound, issues, err := t.bind(ctx, db, raw, o.Lenient, seed)
+		if errors.Is(err, errMeanwhile) && try < 10 {
+			continue
+		}
+		if err != nil {
+			return Rendered{}, err
+		}
+		r, err := t.make(ctx, c, bound)
+		if err != nil {
+			return Rendered{}, err
+		}
+		r.Issues, r.Snapshot = issues, t.Snapshot(now)
+		return r, nil
+	}
+}
+
+// bind holds a binding to the schema and reads the bodies of the blocks that
+// were chosen. The error is errMeanwhile when one of them changed in between.
+func (t Template) bind(ctx context.Context, db *sqldb.DB, raw json.RawMessage, lenient bool, seed string) (binding.Bound, []binding.Issue, error) {
+	pool, err := t.shelf(ctx, db, raw)
+	if err != nil {
+		return binding.Bound{}, nil, err
+	}
+	var bound binding.Bound
+	var issues []binding.Issue
+	if lenient {
+		bound, issues = binding.Lenient(t.Schema, raw, pool, seed)
+	} else if bound, issues = binding.Check(t.Schema, raw, pool, seed); len(issues) > 0 {
+		return binding.Bound{}, nil, binding.ErrBinding.With(binding.Issues{Issues: issues}).Sayf("the binding does not fit the template %s: %s", t.Slug, first(issues))
+	}
+	return bound, issues, t.open(ctx, db, pool, bound)
+}
+
+// first tells of the first of the issues, and how many more there are.
+func first(issues []binding.Issue) string {
+	text := issues[0].Message
+	if p := issues[0].Path; p != "" && !strings.Contains(text, p) {
+		text = p + ": " + text
+	}
+	if n := len(issues) - 1; n > 0 {
+		text += fmt.Sprintf(" (and %d more)", n)
+	}
+	return text
+}
+
+// open reads the bodies of the blocks that fill the slots.
+func (t Template) open(ctx context.Context, db *sqldb.DB, sh *shelf, bound binding.Bound) error {
+	chosen := map[id.Block][]*binding.Block{}
+	var ids []id.Block
+	for _, f := range bound.Slots {
+		if f.Block == nil {
+			continue
+		}
+		if chosen[f.Block.ID] == nil {
+			ids = append(ids, f.Block.ID)
+		}
+		chosen[f.Block.ID] = append(chosen[f.Block.ID], f.Block)
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	rows, err := db.Query(ctx, `SELECT `+blockBody+` FROM block WHERE tenant_id = $1 AND id`+db.In(2), t.Tenant, sqldb.List(db, ids))
+	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (Block, error) { return scanBlockWhole(row) })
+	if err != nil {
+		return fmt.Errorf("read the blocks of a template: %w", err)
+	}
+	if len(list) < len(ids) {
+		return errMeanwhile
+	}
+	for _, b := range list {
+		if !b.UpdatedAt.Equal(sh.read[b.ID]) {
+			return errMeanwhile
+		}
+		for _, to := range chosen[b.ID] {
+			to.Bodies = b.bodies(t)
+		}
+	}
+	return nil
+}
+
+// bodies returns what a block puts into a template's bodies. In a plain text it
+// is the text of its HTML, when it has none of its own.
+func (b Block) bodies(t Template) binding.Bodies {
+	all := binding.Bodies{HTML: deref(b.HTML), MJML: deref(b.MJML), Text: deref(b.Text)}
+	if t.Format == binding.HTML {
+		all.MJML = ""
+	}
+	if all.Text == "" && t.Text != nil {
+		all.Text = strings.TrimSpace(textpart.FromHTML(all.HTML))
+	}
+	return all
+}
+
+// bodies returns what placeholders are replaced in when the template is rendered.
+func (t Template) bodies() binding.Bodies {
+	b := binding.Bodies{Subject: deref(t.Subject), Text: deref(t.Text)}
+	if t.Format == binding.MJML {
+		b.MJML = deref(t.MJML)
+	} else {
+		b.HTML = t.HTML
+	}
+	return b
+}
+
+// make returns the bodies that come of a bound template.
+func (t Template) make(ctx context.Context, c *mjml.Compiler, bound binding.Bound) (Rendered, error) {
+	doc, _, err := binding.ParseDocument(t.bodies(), t.Schema)
+	if err != nil {
+		return Rendered{}, err
+	}
+	b := doc.Expand(bound)
+	r := Rendered{HTML: b.HTML, Params: doc.Params(bound), Slots: map[string]Slot{}}
+	if t.Subject != nil {
+		r.Subject = &b.Subject
+	}
+	if t.Format == binding.MJML {
+		r.MJML = &b.MJML
+		compiled, err := content.CompileMJML(ctx, c, fieldMJML, b.MJML)
+		if err != nil {
+			return Rendered{}, err
+		}
+		r.HTML = compiled.HTML
+	} else if t.InlineCSS {
+		if r.HTML, err = inline.CSS(r.HTML); err != nil {
+			return Rendered{}, fmt.Errorf("inline the styles of a template: %w", err)
+		}
+	}
+	text := b.Text
+	if t.Text == nil {
+		text = textpart.FromHTML(r.HTML)
+	}
+	r.Text = &text
+	for _, f := range []struct{ field, text string }{{fieldSubject, b.Subject}, {"body_html", r.HTML}, {"body_text", text}} {
+		if err := content.CheckLiquid(f.field, f.text); err != nil {
+			return Rendered{}, err
+		}
+	}
+	for _, s := range t.Schema.Slots {
+		f := bound.Slots[s.Name]
+		r.Slots[s.Name] = slotOf(f)
+		if f.Block != nil && !slices.Contains(r.Blocks, f.Block.ID) {
+			r.Blocks = append(r.Blocks, f.Block.ID)
+		}
+	}
+	return r, nil
+}
+
+func slotOf(f binding.Filling) Slot {
+	s := Slot{Strategy: f.Strategy}
+	if f.Strategy == "" {
+		s.Strategy = binding.Empty
+	}
+	if b := f.Block; b != nil {
+		s.BlockID, s.BlockSlug, s.BlockName = &b.ID, &b.Slug, &b.Name
+	}
+	return s
+}
+
+// ContentHash returns the SHA-256, in hex, of all of the template that rendering
+// depends on.
+func (t Template) ContentHash() string {
+	b := t.bodies()
+	s := t.Schema
+	h := sha256.New()
+	// What encodes here has been decoded, so it encodes.
+	_ = json.NewEncoder(h).Encode([]any{
+		t.Format, t.Subject, b.HTML, b.MJML, t.Text, t.InlineCSS && t.Format == binding.HTML,
+		some(s.Parameters), some(s.Sections), some(s.Slots),
+	})
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Snapshot returns the template's schema as it is.
+func (t Template) Snapshot(now time.Time) Snapshot {
+	s := t.Schema
+	return Snapshot{
+		TemplateID: t.ID, Slug: t.Slug, Name: t.Name, Format: t.Format, ContentHash: t.ContentHash(),
+		Schema: binding.Schema{
+			Parameters: some(s.Parameters), Sections: some(s.Sections), Slots: some(s.Slots), Groups: some(s.Groups), Expects: some(s.Expects),
+		},
+		CapturedAt: now.UTC().Truncate(time.Millisecond),
+	}
+}
