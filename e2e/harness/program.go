@@ -234,6 +234,7 @@ func (p *Program) Run(ctx context.Context, args ...string) (string, error) {
 // Usage is what a process has used so far.
 type Usage struct {
 	CPU        time.Duration
+	Memory     int64 // bytes resident now
 	PeakMemory int64 // bytes resident at the most
 }
 
@@ -253,9 +254,11 @@ func (p *Program) Usage() (Usage, error) {
 		return Usage{}, err
 	}
 	for line := range strings.Lines(string(status)) {
-		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			kb, _ := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-			u.PeakMemory = kb << 10
+		for name, to := range map[string]*int64{"VmRSS:": &u.Memory, "VmHWM:": &u.PeakMemory} {
+			if rest, ok := strings.CutPrefix(line, name); ok {
+				kb, _ := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+				*to = kb << 10
+			}
 		}
 	}
 	return u, nil

@@ -17,6 +17,7 @@ import (
 	"packetboat/internal/httpapi"
 	"packetboat/internal/letter"
 	"packetboat/internal/limit"
+	"packetboat/internal/mail/mjml"
 	"packetboat/internal/mailbox"
 	"packetboat/internal/outbox"
 	"packetboat/internal/public"
@@ -115,6 +116,7 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 		DB: db, Box: s.Store.Box, Now: t.now, BaseURL: s.Config.BaseURL, Log: log, AllowPrivateRelays: t.private,
 		Door: s.door(t.limiter), Saver: contact.NewSaver(db, sender.ContactRules, t.now), Usage: usage.Finders{broadcast.Finder(), segment.Finder(), savedfilter.Finder()},
 		Providers: &contact.Providers{DB: db, Now: t.now},
+		MJML:      mjml.New(), Sends: broadcast.Sends{},
 		Tester:    &deliver.Tester{DB: db, Box: s.Store.Box, Now: t.now, AllowPrivate: t.private}, Holdings: holdings(),
 	}
 	api.Register(router)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"packetboat/internal/auth"
+	"packetboat/internal/mail/mjml"
 	"packetboat/internal/secret"
 	"packetboat/internal/sqldb"
 )
@@ -53,7 +54,8 @@ func Demo(ctx context.Context, cfg Config, log *slog.Logger, out io.Writer) (err
 	if err := cfg.Bootstrap.Apply(ctx, store.DB, auth.NewPasswords(), now); err != nil {
 		return err
 	}
-	d := demo{db: store.DB, box: store.Box, dir: cfg.DataDir, trackingHost: cfg.BaseURL.Host, now: now}
+	d := demo{db: store.DB, box: store.Box, dir: cfg.DataDir, trackingHost: cfg.BaseURL.Host, mjml: mjml.New(), now: now}
+	defer d.mjml.Close()
 	t, access, err := d.prepare(ctx)
 	if err != nil {
 		return fmt.Errorf("prepare the demo: %w", err)
@@ -176,5 +178,6 @@ type demo struct {
 	box          *secret.Box
 	dir          string
 	trackingHost string
+	mjml         *mjml.Compiler
 	now          time.Time
 }

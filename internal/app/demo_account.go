@@ -13,6 +13,7 @@ import (
 	"packetboat/internal/field"
 	"packetboat/internal/id"
 	"packetboat/internal/lane"
+	"packetboat/internal/manuscript"
 	"packetboat/internal/segment"
 	"packetboat/internal/sender"
 	"packetboat/internal/sqldb"
@@ -217,13 +218,13 @@ func (d demo) people(ctx context.Context, tx *sqldb.DB, t tenant.Tenant) (id.Seg
 
 // draft makes a broadcast that starts as soon as somebody schedules it.
 func (d demo) draft(ctx context.Context, tx *sqldb.DB, t id.Tenant, typ id.EmailType, list id.Segment) error {
-	_, err := broadcast.Create(ctx, tx, t, broadcast.Change{
+	_, err := broadcast.Create(ctx, manuscript.Author{DB: tx, MJML: d.mjml, Now: d.now}, t, broadcast.Change{
 		Name: new("Autumn list"),
-		Content: map[broadcast.Field]*string{
-			broadcast.Subject: new(demoSubject), broadcast.Preheader: new(demoPreheader), broadcast.BodyHTML: new(demoHTML),
-		},
+		Content: &manuscript.Change{Parts: map[manuscript.Field]*string{
+			manuscript.Subject: new(demoSubject), manuscript.Preheader: new(demoPreheader), manuscript.BodyHTML: new(demoHTML),
+		}},
 		EmailType: &typ, Include: &[]id.Segment{list}, Tags: &[]string{"autumn"}, Start: &broadcast.Start{At: &d.now},
-	}, auth.System, d.now)
+	}, auth.System)
 	return err
 }
 

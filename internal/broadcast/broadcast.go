@@ -7,6 +7,7 @@ import (
 	"packetboat/internal/auth"
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
+	"packetboat/internal/manuscript"
 )
 
 // The faults of broadcasts.
@@ -19,7 +20,6 @@ var (
 	ErrMTAConfig    = fault.New(fault.Invalid, "INVALID_MTA_CONFIG", "no MTA config has this key")
 	ErrSegment      = fault.New(fault.Invalid, "INVALID_SEGMENT", "no list or segment has this key")
 	ErrIdentity     = fault.New(fault.Invalid, "INVALID_SENDING_IDENTITY", "no sending identity has this address")
-	ErrTemplate     = fault.New(fault.Invalid, "INVALID_TEMPLATE", "no template has this slug")
 	ErrVariants     = fault.New(fault.Invalid, "INVALID_VARIANTS", "variants need at least two complete arms")
 	ErrSplitTest    = fault.New(fault.Invalid, "ADVANCED_SPLIT_TEST_UNSUPPORTED", "split tests with a holdout or a winner are not supported")
 	ErrArmDelivery  = fault.New(fault.Invalid, "VARIANT_DELIVERY_OVERRIDE_UNSUPPORTED", "a variant cannot have a sender or an MTA config of its own")
@@ -81,28 +81,11 @@ const (
 	TenantPaused      PauseReason = "tenant_paused"
 )
 
-// Content is what a broadcast says; nil means not given.
-type Content struct {
-	Subject   *string
-	Preheader *string // shown by mailboxes beside the subject
-	FromName  *string // instead of the sending identity's name
-	ReplyTo   *string // instead of the sending identity's
-	HTML      *string
-	Text      *string // derived from HTML when nil
-}
-
-// Equal reports whether both say the same.
-func (c Content) Equal(d Content) bool {
-	return same(c.Subject, d.Subject) && same(c.Preheader, d.Preheader) && same(c.FromName, d.FromName) &&
-		same(c.ReplyTo, d.ReplyTo) && same(c.HTML, d.HTML) && same(c.Text, d.Text)
-}
-
-func same(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
-
 // Plan is the part of a broadcast that its author writes.
 type Plan struct {
 	Name        string // internal; empty takes the subject
-	Content     Content
+	Content     manuscript.Manuscript
+	Message     *Message     // the library's version that the content is; nil: none, or edited since
 	EmailType   id.EmailType // empty: none yet
 	MTAConfig   id.MTAConfig // empty: the identity's or the account's
 	Include     []id.Segment
@@ -137,8 +120,14 @@ type Broadcast struct {
 	Bodies Bodies
 }
 
-// Bodies says which bodies a broadcast has.
-type Bodies struct{ HTML, Text bool }
+// Bodies says what a lean reading leaves out.
+type Bodies struct{ HTML, MJML, Text, Snapshot bool }
+
+// Message names a version of an entry of the library.
+type Message struct {
+	Entry   id.LibraryEntry
+	Version int
+}
 
 // Failure says why a broadcast failed as a whole.
 type Failure struct {

@@ -13,6 +13,7 @@ import (
 	"packetboat/internal/content"
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
+	"packetboat/internal/manuscript"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
 	"packetboat/internal/usage"
@@ -36,8 +37,8 @@ func TestCreateKeepsWhatWasSaid(t *testing.T) {
 		a := account(t, db)
 		b := a.Create(func(ch *broadcast.Change) {
 			ch.Tags = &[]string{" spring ", "news", "spring"}
-			ch.Content[broadcast.ReplyTo] = new(" Ann@Example.ORG ")
-			ch.Content[broadcast.Preheader] = new("")
+			ch.Content.Parts[manuscript.ReplyTo] = new(" Ann@Example.ORG ")
+			ch.Content.Parts[manuscript.Preheader] = new("")
 			ch.Start.At = new(now.Add(time.Hour + 1))
 		})
 		got := a.Load(b.ID)
@@ -74,13 +75,13 @@ func TestCreateRefuses(t *testing.T) {
 			path string // named in the message
 		}{
 			{"no content", func(ch *broadcast.Change) { ch.Content = nil }, content.ErrNoContent, "content.subject"},
-			{"no subject", func(ch *broadcast.Change) { delete(ch.Content, broadcast.Subject) }, content.ErrNoContent, "content.subject"},
-			{"null body", func(ch *broadcast.Change) { ch.Content[broadcast.BodyHTML] = nil }, content.ErrNoContent, "content.body_html"},
-			{"empty body", func(ch *broadcast.Change) { ch.Content[broadcast.BodyHTML] = new(" ") }, content.ErrNoContent, "content.body_html"},
-			{"line break in the subject", func(ch *broadcast.Change) { ch.Content[broadcast.Subject] = new("a\r\nBcc: x@example.com") }, fault.ErrInput, "content.subject"},
-			{"line break in the name of the sender", func(ch *broadcast.Change) { ch.Content[broadcast.FromName] = new("a\nb") }, fault.ErrInput, "content.from_name"},
-			{"subject too long", func(ch *broadcast.Change) { ch.Content[broadcast.Subject] = new(strings.Repeat("x", 999)) }, fault.ErrInput, "content.subject"},
-			{"reply-to of two", func(ch *broadcast.Change) { ch.Content[broadcast.ReplyTo] = new("a@example.com, b@example.com") }, fault.ErrInput, "content.reply_to"},
+			{"no subject", func(ch *broadcast.Change) { delete(ch.Content.Parts, manuscript.Subject) }, content.ErrNoContent, "content.subject"},
+			{"null body", func(ch *broadcast.Change) { ch.Content.Parts[manuscript.BodyHTML] = nil }, content.ErrNoContent, "content.body_html"},
+			{"empty body", func(ch *broadcast.Change) { ch.Content.Parts[manuscript.BodyHTML] = new(" ") }, content.ErrNoContent, "content.body_html"},
+			{"line break in the subject", func(ch *broadcast.Change) { ch.Content.Parts[manuscript.Subject] = new("a\r\nBcc: x@example.com") }, fault.ErrInput, "content.subject"},
+			{"line break in the name of the sender", func(ch *broadcast.Change) { ch.Content.Parts[manuscript.FromName] = new("a\nb") }, fault.ErrInput, "content.from_name"},
+			{"subject too long", func(ch *broadcast.Change) { ch.Content.Parts[manuscript.Subject] = new(strings.Repeat("x", 999)) }, fault.ErrInput, "content.subject"},
+			{"reply-to of two", func(ch *broadcast.Change) { ch.Content.Parts[manuscript.ReplyTo] = new("a@example.com, b@example.com") }, fault.ErrInput, "content.reply_to"},
 			{"empty name", func(ch *broadcast.Change) { ch.Name = new("  ") }, fault.ErrInput, "name"},
 			{"name too long", func(ch *broadcast.Change) { ch.Name = new(strings.Repeat("x", 201)) }, fault.ErrInput, "name"},
 			{"empty tag", func(ch *broadcast.Change) { ch.Tags = &[]string{"a", ""} }, fault.ErrInput, "tags[1]"},
@@ -94,11 +95,11 @@ func TestCreateRefuses(t *testing.T) {
 			}, broadcast.ErrLimit, ""},
 			{"21 included", func(ch *broadcast.Change) { ch.Include = many(21) }, broadcast.ErrLimit, ""},
 			{"21 excluded", func(ch *broadcast.Change) { ch.Exclude = many(21) }, broadcast.ErrLimit, ""},
-			{"bad Liquid", func(ch *broadcast.Change) { ch.Content[broadcast.BodyHTML] = new("a\n{% bogus %}") }, content.ErrLiquid, "content.body_html"},
+			{"bad Liquid", func(ch *broadcast.Change) { ch.Content.Parts[manuscript.BodyHTML] = new("a\n{% bogus %}") }, content.ErrLiquid, "content.body_html"},
 		} {
 			ch := a.Change()
 			tt.edit(&ch)
-			_, err := broadcast.Create(t.Context(), db, a.Tenant, ch, broadcasttest.By, now)
+			_, err := broadcast.Create(t.Context(), a.Author(now), a.Tenant, ch, broadcasttest.By)
 			if !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.path) {
 				t.Errorf("%s: Create = %v, want %v naming %q", tt.name, err, tt.want, tt.path)
 			}
@@ -116,7 +117,7 @@ func TestEditMergesAndCountsVersions(t *testing.T) {
 		b := a.Create(func(ch *broadcast.Change) { ch.Tags = &[]string{"old"} })
 		edit := func(ch broadcast.Change) broadcast.Broadcast {
 			t.Helper()
-			got, err := broadcast.Update(t.Context(), db, a.Tenant, b.ID, ch, now.Add(time.Minute))
+			got, err := broadcast.Update(t.Context(), a.Author(now.Add(time.Minute)), a.Tenant, b.ID, ch)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -126,18 +127,18 @@ func TestEditMergesAndCountsVersions(t *testing.T) {
 		if got.Name != "Renamed" || len(got.Tags) != 0 || got.ContentVersion != 1 || *got.Content.Subject != "Spring news" {
 			t.Errorf("after a rename: %+v", got)
 		}
-		got = edit(broadcast.Change{Content: map[broadcast.Field]*string{broadcast.FromName: new("Ann")}})
+		got = edit(broadcast.Change{Content: &manuscript.Change{Parts: map[manuscript.Field]*string{manuscript.FromName: new("Ann")}}})
 		if got.ContentVersion != 2 || *got.Content.FromName != "Ann" || got.Content.HTML == nil {
 			t.Errorf("after a new from_name: version %d, %+v", got.ContentVersion, got.Content)
 		}
-		got = edit(broadcast.Change{Content: map[broadcast.Field]*string{broadcast.FromName: nil, broadcast.Subject: new("Spring news")}, Start: &broadcast.Start{}})
+		got = edit(broadcast.Change{Content: &manuscript.Change{Parts: map[manuscript.Field]*string{manuscript.FromName: nil, manuscript.Subject: new("Spring news")}}, Start: &broadcast.Start{}})
 		if got.ContentVersion != 3 || got.Content.FromName != nil || got.ScheduledAt != nil {
 			t.Errorf("after clearing: version %d, %+v, scheduled %v", got.ContentVersion, got.Content, got.ScheduledAt)
 		}
-		if got = edit(broadcast.Change{Content: map[broadcast.Field]*string{broadcast.Subject: new("Spring news")}}); got.ContentVersion != 3 {
+		if got = edit(broadcast.Change{Content: &manuscript.Change{Parts: map[manuscript.Field]*string{manuscript.Subject: new("Spring news")}}}); got.ContentVersion != 3 {
 			t.Errorf("the same content again made version %d, want 3", got.ContentVersion)
 		}
-		if _, err := broadcast.Update(t.Context(), db, a.Tenant, b.ID, broadcast.Change{Content: map[broadcast.Field]*string{broadcast.Subject: nil}}, now); !errors.Is(err, content.ErrNoContent) {
+		if _, err := broadcast.Update(t.Context(), a.Author(now), a.Tenant, b.ID, broadcast.Change{Content: &manuscript.Change{Parts: map[manuscript.Field]*string{manuscript.Subject: nil}}}); !errors.Is(err, content.ErrNoContent) {
 			t.Errorf("clearing the subject = %v, want NO_CONTENT", err)
 		}
 	})
@@ -152,7 +153,7 @@ func TestListFilters(t *testing.T) {
 		first := a.Create(tag("x"))
 		ch := a.Change()
 		ch.Tags = &[]string{"y", "z"}
-		second, err := broadcast.Create(t.Context(), db, a.Tenant, ch, broadcasttest.By, now.Add(time.Second))
+		second, err := broadcast.Create(t.Context(), a.Author(now.Add(time.Second)), a.Tenant, ch, broadcasttest.By)
 		if err != nil {
 			t.Fatal(err)
 		}

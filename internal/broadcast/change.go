@@ -1,36 +1,25 @@
 package broadcast
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"packetboat/internal/content"
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
-	"packetboat/internal/mail/address"
-)
-
-// Field names a part of the content, as requests do.
-type Field string
-
-// The parts of the content.
-const (
-	Subject   Field = "subject"
-	Preheader Field = "preheader"
-	FromName  Field = "from_name"
-	ReplyTo   Field = "reply_to"
-	BodyHTML  Field = "body_html"
-	BodyText  Field = "body_text"
+	"packetboat/internal/library"
+	"packetboat/internal/manuscript"
 )
 
 // Change is what a request says about a broadcast; nil leaves a part alone.
 type Change struct {
 	Name       *string
-	Content    map[Field]*string // the parts that were sent; nil clears one
-	EmailType  *id.EmailType     // empty: none
-	MTAConfig  *id.MTAConfig     // empty: none
+	Content    *manuscript.Change
+	Message    *Message      // take this version of the library's, 0 being the current one; then Content is changed in that
+	EmailType  *id.EmailType // empty: none
+	MTAConfig  *id.MTAConfig // empty: none
 	Include    *[]id.Segment
 	Exclude    *[]id.Segment
 	Identities *[]id.Identity // empty: any of the email type
@@ -43,10 +32,7 @@ type Change struct {
 // Start is when a send should begin; nil: not said.
 type Start struct{ At *time.Time }
 
-const (
-	maxName    = 200
-	maxSubject = 998 // RFC 5322 section 2.1.1, and contract G8
-)
+const maxName = 200
 
 // Check says what is wrong with the change, whatever broadcast it is made to.
 // It also brings texts into the form in which they are kept.
@@ -58,7 +44,9 @@ func (ch *Change) Check() error {
 			p.Add("name", "must have 1 to 200 characters")
 		}
 	}
-	ch.checkContent(&p)
+	if ch.Content != nil {
+		ch.Content.Check(&p)
+	}
 	if ch.Tags != nil && len(distinct(*ch.Tags)) > MaxTags {
 		return ErrLimit.Sayf("a broadcast may have at most %d tags", MaxTags)
 	}
@@ -80,57 +68,13 @@ func (ch *Change) Check() error {
 			return ErrLimit.Sayf("a broadcast may include at most %d segments and exclude as many", MaxSegments)
 		}
 	}
-	return ch.readable()
+	if ch.Content != nil {
+		return ch.Content.Readable()
+	}
+	return nil
 }
 
-// checkContent holds the parts that were sent to the rules of single fields.
-func (ch *Change) checkContent(p *fault.Problems) {
-	for _, f := range []Field{Subject, Preheader, FromName, ReplyTo} {
-		v := ch.Content[f]
-		if v == nil {
-			continue
-		}
-		path := "content." + string(f)
-		if strings.ContainsAny(*v, "\r\n") {
-			p.Add(path, "must be one line")
-		}
-		if !strings.Contains(*v, "{{") && !strings.Contains(*v, "{%") && utf8.RuneCountInString(*v) > maxSubject {
-			p.Add(path, "must have at most 998 characters")
-		}
-	}
-	if v := ch.Content[ReplyTo]; v != nil && strings.TrimSpace(*v) != "" {
-		a, err := address.Normalize(*v)
-		if err != nil {
-			p.Add("content.reply_to", err.Error())
-			return
-		}
-		ch.Content[ReplyTo] = &a
-	}
-}
-
-// readable asks package content whether what was sent can be read: a part that
-// was not sent is taken to be well.
-func (ch *Change) readable() error {
-	if len(ch.Content) == 0 {
-		return nil
-	}
-	given := func(f Field, otherwise string) string {
-		v, sent := ch.Content[f]
-		switch {
-		case !sent:
-			return otherwise
-		case v == nil:
-			return ""
-		}
-		return *v
-	}
-	return content.Check(content.Source{
-		Subject: given(Subject, "-"), HTML: given(BodyHTML, "-"), Text: given(BodyText, ""),
-		Preheader: given(Preheader, ""), FromName: given(FromName, ""), ReplyTo: given(ReplyTo, ""),
-	})
-}
-
-// apply returns p with the change made. An empty text is as good as none.
+// apply returns p with the change made, but for the content.
 func (ch Change) apply(p Plan) Plan {
 	set(&p.Name, ch.Name)
 	set(&p.EmailType, ch.EmailType)
@@ -151,26 +95,33 @@ func (ch Change) apply(p Plan) Plan {
 	if ch.Start != nil {
 		p.ScheduledAt = ch.Start.At
 	}
-	for f, v := range ch.Content {
-		if v != nil && *v == "" {
-			v = nil
-		}
-		switch f {
-		case Subject:
-			p.Content.Subject = v
-		case Preheader:
-			p.Content.Preheader = v
-		case FromName:
-			p.Content.FromName = v
-		case ReplyTo:
-			p.Content.ReplyTo = v
-		case BodyHTML:
-			p.Content.HTML = v
-		case BodyText:
-			p.Content.Text = v
-		}
-	}
 	return p.complete()
+}
+
+// rewrite returns the content with the change made: what the library has first,
+// then the parts that were sent.
+func (ch Change) rewrite(ctx context.Context, w manuscript.Author, b Broadcast) (Plan, error) {
+	p, edit := b.Plan, manuscript.Change{}
+	if ch.Content != nil {
+		edit = *ch.Content
+	}
+	if ch.Message != nil {
+		m, version, err := library.Content(ctx, w.DB, b.Tenant, ch.Message.Entry, ch.Message.Version)
+		if err != nil {
+			return p, err
+		}
+		p.Content, p.Message = m, &Message{ch.Message.Entry, version}
+		edit.Frozen = true
+	}
+	written, err := w.Apply(ctx, b.Tenant, string(b.ID), p.Content, edit)
+	if err != nil {
+		return p, err
+	}
+	if !p.Content.Equal(written) {
+		p.Message = nil // it says something of its own now
+	}
+	p.Content = written
+	return p, nil
 }
 
 func set[T any](to *T, from *T) {

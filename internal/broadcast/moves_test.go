@@ -13,6 +13,7 @@ import (
 	"packetboat/internal/broadcast/broadcasttest"
 	"packetboat/internal/id"
 	"packetboat/internal/journal"
+	"packetboat/internal/manuscript"
 	"packetboat/internal/outbox"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
@@ -47,7 +48,7 @@ func calls() []call {
 		{"archive", broadcast.ActionArchive, broadcast.Archive, ended, ""},
 		{"unarchive", broadcast.ActionUnarchive, broadcast.Unarchive, ended, ""},
 		{"update", broadcast.ActionUpdate, func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
-			_, err := broadcast.Update(ctx, db, tenant, bid, broadcast.Change{Name: new("again")}, now)
+			_, err := broadcast.Update(ctx, manuscript.Author{DB: db, Now: now}, tenant, bid, broadcast.Change{Name: new("again")})
 			return err
 		}, []st{broadcast.Draft}, ""},
 		{"begin", "", func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {

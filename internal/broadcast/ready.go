@@ -2,6 +2,7 @@ package broadcast
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,9 +13,9 @@ import (
 	"packetboat/internal/id"
 	"packetboat/internal/lane"
 	"packetboat/internal/mail/links"
-	"packetboat/internal/segment"
 	"packetboat/internal/sender"
 	"packetboat/internal/sqldb"
+	"packetboat/internal/template"
 	"packetboat/internal/tenant"
 )
 
@@ -81,6 +82,8 @@ type Facts struct {
 	Content       error              // what content.Check says
 	HasAddress    bool               // the account has a postal address
 	EmptyAudience bool               // the segments exist and hold nobody
+	Template      string             // how the template differs from what the content was made of; empty: it does not
+	Lacking       []Lacking          // data that the template expects of everybody
 }
 
 // Lane returns the lane that carries the mail of an identity for b: the
@@ -136,6 +139,10 @@ func Judge(b Broadcast, f Facts) Readiness {
 	warn(!f.HasAddress, "NO_POSTAL_ADDRESS", "the account has no postal address, which many laws ask for")
 	warn(b.Content.HTML != nil && !links.HasUnsubscribe(*b.Content.HTML), "NO_UNSUBSCRIBE_LINK", "the content has no unsubscribe link; a footer with one will be added")
 	warn(f.unverified(b), "LANE_UNVERIFIED", "an MTA config has not been tried with one of the sending identities")
+	warn(f.Template != "", "TEMPLATE_CHANGED", "the template "+f.Template)
+	for _, l := range f.Lacking {
+		warn(true, "EXPECTED_DATA_MISSING", l.String())
+	}
 	warn(f.EmptyAudience, "EMPTY_AUDIENCE", "the audience holds nobody at present")
 	return r
 }
@@ -175,12 +182,12 @@ func Ready(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) (Readi
 		}
 	}
 	if len(b.Include) > 0 {
-		audience := segment.Audience{Tenant: b.Tenant, Include: b.Include, Exclude: b.Exclude}
-		somebody, err := audience.Any(ctx, db, now)
-		if err != nil {
+		if err := f.look(ctx, db, b, now); err != nil {
 			return Readiness{}, err
 		}
-		f.EmptyAudience = !somebody
+	}
+	if f.Template, err = templateNow(ctx, db, b); err != nil {
+		return Readiness{}, err
 	}
 	return Judge(b, f), nil
 }
@@ -212,20 +219,33 @@ func Gather(ctx context.Context, db *sqldb.DB, b Broadcast) (Facts, error) {
 	return f, err
 }
 
+// templateNow says how the template of b differs by now from what the content
+// was made of.
+func templateNow(ctx context.Context, db *sqldb.DB, b Broadcast) (string, error) {
+	if b.Content.Origin == nil {
+		return "", nil
+	}
+	var then template.Snapshot
+	if err := json.Unmarshal(b.Content.Origin.Snapshot, &then); err != nil {
+		return "", fmt.Errorf("broadcast %s: its template: %w", b.ID, err)
+	}
+	t, err := template.ByRef(ctx, db, b.Tenant, string(b.Content.Origin.Template))
+	switch {
+	case errors.Is(err, template.ErrNotFound):
+		return "was deleted after the content was made of it; this can be sent, and saved again only with another template or bodies of its own", nil
+	case err != nil:
+		return "", err
+	case t.ContentHash() != then.ContentHash:
+		return "was edited after the content was made of it; save the broadcast again to take that over", nil
+	}
+	return "", nil
+}
+
 // Source returns the content as it is checked and frozen, but for the names
 // that only the moment of sending knows.
 func (b Broadcast) Source() content.Source {
-	c := b.Content
-	return content.Source{
-		Subject: deref(c.Subject), Preheader: deref(c.Preheader), FromName: deref(c.FromName), ReplyTo: deref(c.ReplyTo),
-		HTML: deref(c.HTML), Text: deref(c.Text), Tracking: b.Tracking,
-		Context: content.Context{Broadcast: b.ID, BroadcastName: b.Name, EmailType: b.EmailType},
-	}
-}
-
-func deref(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
+	s := b.Content.Source()
+	s.Tracking = b.Tracking
+	s.Context.Broadcast, s.Context.BroadcastName, s.Context.EmailType = b.ID, b.Name, b.EmailType
+	return s
 }

@@ -10,6 +10,7 @@ import (
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
 	"packetboat/internal/lane"
+	"packetboat/internal/manuscript"
 	"packetboat/internal/sender"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
@@ -61,7 +62,7 @@ func TestGuards(t *testing.T) {
 	} {
 		b := broadcast.Broadcast{Plan: broadcast.Plan{
 			Include: []id.Segment{"s"}, MTAConfig: mine, ScheduledAt: &now,
-			Content: broadcast.Content{HTML: new(`<a href="{{ unsubscribe_url }}">leave</a>`)},
+			Content: manuscript.Manuscript{HTML: new(`<a href="{{ unsubscribe_url }}">leave</a>`)},
 		}}
 		f := broadcast.Facts{EmailType: &typ, Lanes: lanes, Candidates: []sender.Candidate{news}, HasAddress: true}
 		tt.edit(&b, &f)

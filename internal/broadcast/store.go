@@ -10,45 +10,48 @@ import (
 
 	"packetboat/internal/auth"
 	"packetboat/internal/id"
+	"packetboat/internal/manuscript"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/tenant"
 )
 
 // Create makes a draft and stores it. Nothing is sent by it.
-func Create(ctx context.Context, db *sqldb.DB, account id.Tenant, ch Change, by auth.Actor, now time.Time) (Broadcast, error) {
-	b, err := New(ctx, db, account, ch, by, now)
+func Create(ctx context.Context, w manuscript.Author, account id.Tenant, ch Change, by auth.Actor) (Broadcast, error) {
+	b, err := New(ctx, w, account, ch, by)
 	if err != nil {
 		return Broadcast{}, err
 	}
-	return b, b.Insert(ctx, db)
+	return b, b.Insert(ctx, w.DB)
 }
 
 // New makes a draft of the change that describes it, once that is checked, and
 // does not store it. Whether opens and clicks are tracked is the account's
 // default.
-func New(ctx context.Context, db *sqldb.DB, account id.Tenant, ch Change, by auth.Actor, now time.Time) (Broadcast, error) {
-	if ch.Content == nil {
-		ch.Content = map[Field]*string{}
-	}
-	for _, f := range []Field{Subject, BodyHTML} {
-		if _, sent := ch.Content[f]; !sent {
-			ch.Content[f] = nil
-		}
-	}
+func New(ctx context.Context, w manuscript.Author, account id.Tenant, ch Change, by auth.Actor) (Broadcast, error) {
 	if err := ch.Check(); err != nil {
 		return Broadcast{}, err
 	}
-	t, err := tenant.ByID(ctx, db, account)
+	t, err := tenant.ByID(ctx, w.DB, account)
 	if err != nil {
 		return Broadcast{}, err
 	}
 	b := Broadcast{
-		Plan: ch.apply(Plan{Tracking: t.Settings.Tracking.Enabled}), Tenant: account, ID: id.New[id.Broadcast](),
-		Revision: 1, Status: Draft, Kind: Regular, ContentVersion: 1, CreatedBy: by, CreatedAt: sqldb.Time(now.UnixMicro()),
+		Plan: Plan{Tracking: t.Settings.Tracking.Enabled}, Tenant: account, ID: id.New[id.Broadcast](),
+		Revision: 1, Status: Draft, Kind: Regular, ContentVersion: 1, CreatedBy: by, CreatedAt: sqldb.Time(w.Now.UnixMicro()),
 	}
+	if b.Plan, err = ch.rewrite(ctx, w, b); err != nil {
+		return Broadcast{}, err
+	}
+	b.Plan = ch.apply(b.Plan)
 	b.UpdatedAt = b.CreatedAt
-	b.Bodies = Bodies{HTML: b.Content.HTML != nil, Text: b.Content.Text != nil}
+	b.Bodies = b.bodies()
 	return b, nil
+}
+
+// bodies says what of a wholly read broadcast a lean reading leaves out.
+func (b Broadcast) bodies() Bodies {
+	c := b.Content
+	return Bodies{HTML: c.HTML != nil, MJML: c.MJML != nil, Text: c.Text != nil, Snapshot: c.Origin != nil}
 }
 
 // Insert stores a draft that New made.
@@ -59,10 +62,12 @@ func (b Broadcast) Insert(ctx context.Context, db *sqldb.DB) error {
 	}
 	_, err = db.Exec(ctx, `
 		INSERT INTO broadcast (tenant_id, id, revision, status, kind, content_version, created_by, created_at, updated_at,
-			name, subject, preheader, from_name, reply_to, body_html, body_text, email_type_id, mta_config_id,
+			name, subject, preheader, from_name, reply_to, body_html, body_mjml, body_text,
+			template_id, template_slug, authored_subject, template_binding, template_snapshot, template_params, block_ids,
+			message_id, message_version, email_type_id, mta_config_id,
 			include_segments, exclude_segments, identities, tags, metadata, scheduled_at, tracking)
 		VALUES ($1, $2, 1, 'draft', 'regular', 1, $3, $4, $4,
-			$5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
+			$5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30)`,
 		append([]any{b.Tenant, b.ID, string(creator), b.CreatedAt.UnixMicro()}, b.written()...)...)
 	if err != nil {
 		return fmt.Errorf("create a broadcast: %w", err)
@@ -111,12 +116,21 @@ func (b Broadcast) written() []any {
 	if b.Identities != nil {
 		identities = array(b.Identities)
 	}
-	return []any{
-		b.Name, c.Subject, c.Preheader, c.FromName, c.ReplyTo, c.HTML, c.Text,
+	columns := []any{b.Name, c.Subject, c.Preheader, c.FromName, c.ReplyTo, c.HTML, c.MJML, c.Text}
+	if o := c.Origin; o != nil {
+		columns = append(columns, o.Template, o.Slug, o.Subject, string(o.Binding), string(o.Snapshot), string(o.Params), array(o.Blocks))
+	} else {
+		columns = append(columns, nil, nil, nil, nil, nil, nil, nil)
+	}
+	if m := b.Message; m != nil {
+		columns = append(columns, m.Entry, m.Version)
+	} else {
+		columns = append(columns, nil, nil)
+	}
+	return append(columns,
 		sqldb.Null(b.EmailType), sqldb.Null(b.MTAConfig),
 		array(b.Include), array(b.Exclude), identities, array(b.Tags), b.Metadata.JSON(),
-		sqldb.NullMicros(b.ScheduledAt), b.Tracking,
-	}
+		sqldb.NullMicros(b.ScheduledAt), b.Tracking)
 }
 
 func array[T ~string](list []T) string {
@@ -124,14 +138,14 @@ func array[T ~string](list []T) string {
 	return string(b)
 }
 
-// Update makes a checked change to a draft. The content version goes up when the
-// content changed.
-func Update(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, ch Change, now time.Time) (Broadcast, error) {
+// Update makes a checked change to a draft. What a template made is made again,
+// and the content version goes up when the content changed.
+func Update(ctx context.Context, w manuscript.Author, tenant id.Tenant, bid id.Broadcast, ch Change) (Broadcast, error) {
 	if err := ch.Check(); err != nil {
 		return Broadcast{}, err
 	}
 	return attempt(func() (Broadcast, error) {
-		b, err := Load(ctx, db, tenant, bid)
+		b, err := Load(ctx, w.DB, tenant, bid)
 		if err != nil {
 			return Broadcast{}, err
 		}
@@ -139,24 +153,31 @@ func Update(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcas
 			return Broadcast{}, ErrNotDraft
 		}
 		before := b.Content
+		if ch.Content != nil || ch.Message != nil || before.Origin != nil {
+			if b.Plan, err = ch.rewrite(ctx, w, b); err != nil {
+				return Broadcast{}, err
+			}
+		}
 		b.Plan = ch.apply(b.Plan)
 		if !before.Equal(b.Content) {
 			b.ContentVersion++
 		}
-		n, err := db.Exec(ctx, `
+		n, err := w.DB.Exec(ctx, `
 			UPDATE broadcast SET revision = revision + 1, content_version = $4, updated_at = $5,
-				name = $6, subject = $7, preheader = $8, from_name = $9, reply_to = $10, body_html = $11, body_text = $12,
-				email_type_id = $13, mta_config_id = $14, include_segments = $15, exclude_segments = $16, identities = $17,
-				tags = $18, metadata = $19, scheduled_at = $20, tracking = $21
+				name = $6, subject = $7, preheader = $8, from_name = $9, reply_to = $10, body_html = $11, body_mjml = $12, body_text = $13,
+				template_id = $14, template_slug = $15, authored_subject = $16, template_binding = $17, template_snapshot = $18,
+				template_params = $19, block_ids = $20, message_id = $21, message_version = $22,
+				email_type_id = $23, mta_config_id = $24, include_segments = $25, exclude_segments = $26, identities = $27,
+				tags = $28, metadata = $29, scheduled_at = $30, tracking = $31
 			WHERE tenant_id = $1 AND id = $2 AND revision = $3 AND status = 'draft'`,
-			append([]any{tenant, bid, b.Revision, b.ContentVersion, now.UnixMicro()}, b.written()...)...)
+			append([]any{tenant, bid, b.Revision, b.ContentVersion, w.Now.UnixMicro()}, b.written()...)...)
 		if err != nil {
 			return Broadcast{}, fmt.Errorf("edit a broadcast: %w", err)
 		}
 		if n == 0 {
 			return Broadcast{}, errRevised
 		}
-		return Load(ctx, db, tenant, bid)
+		return Load(ctx, w.DB, tenant, bid)
 	})
 }
 
@@ -201,15 +222,17 @@ func statusOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadc
 	return s, nil
 }
 
-// columns are what scan reads. The bodies come last, and as NULL in a lean
-// reading, which does not fetch them from where the database keeps long values.
+// columns are what scan reads. What is long comes last, and as NULL in a lean
+// reading, which does not fetch it from where the database keeps long values.
 const (
 	columns = `tenant_id, id, revision, name, status, kind, subject, preheader, from_name, reply_to,
-		body_html IS NOT NULL, body_text IS NOT NULL, content_version, email_type_id, mta_config_id,
+		body_html IS NOT NULL, body_mjml IS NOT NULL, body_text IS NOT NULL, template_snapshot IS NOT NULL,
+		template_id, template_slug, authored_subject, template_binding, message_id, message_version,
+		content_version, email_type_id, mta_config_id,
 		include_segments, exclude_segments, identities, tags, metadata, scheduled_at, tracking, pause_reason,
 		archived_at, dispatch_started_at, completed_at, failure, created_by, created_at, updated_at`
-	withBodies    = columns + `, body_html, body_text`
-	withoutBodies = columns + `, NULL, NULL`
+	withBodies    = columns + `, body_html, body_mjml, body_text, template_snapshot, template_params, block_ids`
+	withoutBodies = columns + `, NULL, NULL, NULL, NULL, NULL, NULL`
 )
 
 // Load returns a broadcast with its bodies.
@@ -249,12 +272,17 @@ func scan(row func(...any) error) (Broadcast, error) {
 	var include, exclude, tags, metadata, creator string
 	var scheduled, archived, started, completed sql.NullInt64
 	var created, updated int64
+	var origin originRow
+	var message sql.NullString
+	var version sql.NullInt64
 	err := row(&b.Tenant, &b.ID, &b.Revision, &b.Name, &b.Status, &b.Kind,
 		&b.Content.Subject, &b.Content.Preheader, &b.Content.FromName, &b.Content.ReplyTo,
-		&b.Bodies.HTML, &b.Bodies.Text, &b.ContentVersion, &emailType, &lane,
+		&b.Bodies.HTML, &b.Bodies.MJML, &b.Bodies.Text, &b.Bodies.Snapshot,
+		&origin.template, &origin.slug, &origin.subject, &origin.binding, &message, &version,
+		&b.ContentVersion, &emailType, &lane,
 		&include, &exclude, &identities, &tags, &metadata, &scheduled, &b.Tracking, &pause,
 		&archived, &started, &completed, &failure, &creator, &created, &updated,
-		&b.Content.HTML, &b.Content.Text)
+		&b.Content.HTML, &b.Content.MJML, &b.Content.Text, &origin.snapshot, &origin.params, &origin.blocks)
 	if err != nil {
 		return Broadcast{}, err
 	}
@@ -267,6 +295,13 @@ func scan(row func(...any) error) (Broadcast, error) {
 		json.Unmarshal([]byte(tags), &b.Tags), decode([]byte(metadata), &b.Metadata),
 		json.Unmarshal([]byte(creator), &b.CreatedBy),
 	}
+	if message.Valid {
+		b.Message = &Message{id.LibraryEntry(message.String), int(version.Int64)}
+	}
+	if origin.template.Valid {
+		b.Content.Origin, err = origin.read()
+		errs = append(errs, err)
+	}
 	if identities.Valid {
 		errs = append(errs, json.Unmarshal([]byte(identities.String), &b.Identities))
 	}
@@ -277,4 +312,21 @@ func scan(row func(...any) error) (Broadcast, error) {
 		return Broadcast{}, fmt.Errorf("broadcast %s: %w", b.ID, err)
 	}
 	return b, nil
+}
+
+// originRow is what a broadcast's row keeps of its template.
+type originRow struct {
+	template, slug, binding, snapshot, params, blocks sql.NullString
+	subject                                           *string
+}
+
+func (r originRow) read() (*manuscript.Origin, error) {
+	o := manuscript.Origin{
+		Template: id.Template(r.template.String), Slug: r.slug.String, Subject: r.subject,
+		Binding: []byte(r.binding.String), Snapshot: []byte(r.snapshot.String), Params: []byte(r.params.String),
+	}
+	if !r.blocks.Valid {
+		return &o, nil
+	}
+	return &o, json.Unmarshal([]byte(r.blocks.String), &o.Blocks)
 }

@@ -21,6 +21,8 @@ func find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subject) 
 	var uses func(b Broadcast, routes []Route) bool
 	live := []Status{Scheduled, Sending, Paused}
 	switch s.Kind {
+	case usage.Library:
+		return findMessage(ctx, db, tenant, s.ID)
 	case usage.Segment:
 		live = append(live, Draft)
 		uses = func(b Broadcast, _ []Route) bool {
@@ -99,4 +101,19 @@ func Segments(ctx context.Context, db *sqldb.DB) ([]segment.Used, error) {
 		}
 	}
 	return used, nil
+}
+
+// findMessage returns every broadcast whose content is a version of an entry of
+// the library: their history refers to it as long as they are kept.
+func findMessage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry string) (usage.Holders, error) {
+	rows, err := db.Query(ctx, `
+		SELECT id, name, status, message_version FROM broadcast
+		WHERE tenant_id = $1 AND message_id = $2 ORDER BY created_at, id`, tenant, entry)
+	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (h usage.Holder, err error) {
+		return h, scan(&h.ID, &h.Name, &h.Status, &h.Version)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find broadcasts that use a message: %w", err)
+	}
+	return usage.Holders{"broadcasts": list}, nil
 }

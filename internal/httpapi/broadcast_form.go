@@ -76,75 +76,56 @@ type broadcastIDs struct {
 	SenderIDs   []string `json:"sending_identity_ids"`
 }
 
-// BroadcastContentHead is what the lean and the full content have in common.
-type BroadcastContentHead struct {
-	Subject      *string    `json:"subject"`
-	FromName     *string    `json:"from_name"`
-	ReplyTo      *string    `json:"reply_to"`
-	Preheader    *string    `json:"preheader"`
-	TemplateSlug *string    `json:"template_slug"`
-	Binding      alwaysNull `json:"template_binding"`
-}
-
-// leanContent tells which bodies there are.
-type leanContent struct {
-	BroadcastContentHead
-	HasHTML     bool `json:"has_body_html"`
-	HasMJML     bool `json:"has_body_mjml"`
-	HasText     bool `json:"has_body_text"`
-	HasSnapshot bool `json:"has_template_snapshot"`
-}
-
-// fullContent has the bodies.
-type fullContent struct {
-	BroadcastContentHead
-	HTML     *string    `json:"body_html"`
-	MJML     *string    `json:"body_mjml"`
-	Text     *string    `json:"body_text"`
-	Snapshot alwaysNull `json:"template_snapshot"`
-}
-
-// templateID is what the session form of a content shows besides.
-type templateID struct {
-	TemplateID *string `json:"template_id"`
+// BroadcastMessage is the version of the library's that the content is.
+type BroadcastMessage struct {
+	MessageID      *id.LibraryEntry `json:"message_id" doc:"The entry of the library that the content was taken from, and is the same as."`
+	MessageVersion *int             `json:"message_version"`
 }
 
 type (
-	leanSessionContent struct {
+	broadcastLean struct {
 		leanContent
-		templateID
+		BroadcastMessage
 	}
-	fullSessionContent struct {
+	broadcastLeanSession struct {
+		leanSessionContent
+		BroadcastMessage
+	}
+	broadcastFull struct {
 		fullContent
-		templateID
+		BroadcastMessage
+	}
+	broadcastFullSession struct {
+		fullSessionContent
+		BroadcastMessage
 	}
 )
 
 // leanBroadcast is a row of a list.
 type leanBroadcast struct {
 	BroadcastBase
-	Content      leanContent `json:"content"`
-	VariantCount int         `json:"variant_count"`
-	VariantIDs   []string    `json:"variant_ids"`
+	Content      broadcastLean `json:"content"`
+	VariantCount int           `json:"variant_count"`
+	VariantIDs   []string      `json:"variant_ids"`
 }
 
 type leanSession struct {
 	leanBroadcast
 	broadcastIDs
-	Content leanSessionContent `json:"content"`
+	Content broadcastLeanSession `json:"content"`
 }
 
 // FullBroadcast is a row of a list with full=true, and most of a single one.
 type FullBroadcast struct {
 	BroadcastBase
-	Content  fullContent        `json:"content"`
+	Content  broadcastFull      `json:"content"`
 	Variants []broadcastVariant `json:"variants" nullable:"true"`
 }
 
 type fullSession struct {
 	FullBroadcast
 	broadcastIDs
-	Content fullSessionContent `json:"content"`
+	Content broadcastFullSession `json:"content"`
 }
 
 type broadcastVariant struct {
@@ -293,31 +274,30 @@ func (n broadcastNames) ids(b broadcast.Broadcast) broadcastIDs {
 	return ids
 }
 
-func headOf(c broadcast.Content) BroadcastContentHead {
-	return BroadcastContentHead{Subject: c.Subject, FromName: c.FromName, ReplyTo: c.ReplyTo, Preheader: c.Preheader}
+func messageOf(b broadcast.Broadcast) BroadcastMessage {
+	if b.Message == nil {
+		return BroadcastMessage{}
+	}
+	return BroadcastMessage{&b.Message.Entry, &b.Message.Version}
 }
 
 func (n broadcastNames) lean(b broadcast.Broadcast) leanBroadcast {
-	return leanBroadcast{
-		BroadcastBase: n.base(b),
-		Content:       leanContent{BroadcastContentHead: headOf(b.Content), HasHTML: b.Bodies.HTML, HasText: b.Bodies.Text},
-		VariantIDs:    []string{},
+	has := leanContent{
+		ContentHead: headOf(b.Content), HasHTML: b.Bodies.HTML, HasMJML: b.Bodies.MJML, HasText: b.Bodies.Text, HasSnapshot: b.Bodies.Snapshot,
 	}
+	return leanBroadcast{BroadcastBase: n.base(b), Content: broadcastLean{has, messageOf(b)}, VariantIDs: []string{}}
 }
 
 func (n broadcastNames) leanSession(b broadcast.Broadcast) leanSession {
 	lean := n.lean(b)
-	return leanSession{lean, n.ids(b), leanSessionContent{leanContent: lean.Content}}
+	return leanSession{lean, n.ids(b), broadcastLeanSession{leanSessionContent{lean.Content.leanContent, templateOf(b.Content)}, messageOf(b)}}
 }
 
 func (n broadcastNames) full(b broadcast.Broadcast) FullBroadcast {
-	return FullBroadcast{
-		BroadcastBase: n.base(b),
-		Content:       fullContent{BroadcastContentHead: headOf(b.Content), HTML: b.Content.HTML, Text: b.Content.Text},
-	}
+	return FullBroadcast{BroadcastBase: n.base(b), Content: broadcastFull{showContent(b.Content), messageOf(b)}}
 }
 
 func (n broadcastNames) fullSession(b broadcast.Broadcast) fullSession {
 	full := n.full(b)
-	return fullSession{full, n.ids(b), fullSessionContent{fullContent: full.Content}}
+	return fullSession{full, n.ids(b), broadcastFullSession{fullSessionContent{full.Content.fullContent, templateOf(b.Content)}, messageOf(b)}}
 }

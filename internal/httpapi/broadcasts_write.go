@@ -3,12 +3,12 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
+	"maps"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"packetboat/internal/auth"
 	"packetboat/internal/broadcast"
-	"packetboat/internal/content"
 	"packetboat/internal/endpoint"
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
@@ -19,30 +19,27 @@ import (
 )
 
 // writeFaults are what create and update may answer.
-var writeFaults = []*fault.Error{
-	broadcast.ErrEmailType, broadcast.ErrMTAConfig, broadcast.ErrSegment, broadcast.ErrIdentity, broadcast.ErrTemplate,
-	broadcast.ErrMetadata, content.ErrNoContent, content.ErrLiquid, broadcast.ErrVariants, broadcast.ErrArmDelivery,
-	broadcast.ErrSplitTest, broadcast.ErrLimit,
-}
+var writeFaults = append([]*fault.Error{
+	broadcast.ErrEmailType, broadcast.ErrMTAConfig, broadcast.ErrSegment, broadcast.ErrIdentity,
+	broadcast.ErrMetadata, broadcast.ErrVariants, broadcast.ErrArmDelivery, broadcast.ErrSplitTest, broadcast.ErrLimit,
+}, contentFaults...)
 
 // broadcastFieldFaults are the fields with a code of their own (contract Z21).
-var broadcastFieldFaults = map[string]*fault.Error{
-	"email_type_key":           broadcast.ErrEmailType,
-	"mta_config_key":           broadcast.ErrMTAConfig,
-	"include_segment_keys":     broadcast.ErrSegment,
-	"exclude_segment_keys":     broadcast.ErrSegment,
-	"sending_identity_emails":  broadcast.ErrIdentity,
-	"metadata":                 broadcast.ErrMetadata,
-	"variants":                 broadcast.ErrVariants,
-	"split_test_config":        broadcast.ErrSplitTest,
-	"content":                  content.ErrNoContent,
-	"content.body_mjml":        fault.ErrInput,
-	"content.body_text":        fault.ErrInput,
-	"content.from_name":        fault.ErrInput,
-	"content.preheader":        fault.ErrInput,
-	"content.reply_to":         fault.ErrInput,
-	"content.template_binding": fault.ErrInput,
-	"content.template_slug":    broadcast.ErrTemplate,
+var broadcastFieldFaults = withContent(map[string]*fault.Error{
+	"email_type_key":          broadcast.ErrEmailType,
+	"mta_config_key":          broadcast.ErrMTAConfig,
+	"include_segment_keys":    broadcast.ErrSegment,
+	"exclude_segment_keys":    broadcast.ErrSegment,
+	"sending_identity_emails": broadcast.ErrIdentity,
+	"metadata":                broadcast.ErrMetadata,
+	"variants":                broadcast.ErrVariants,
+	"split_test_config":       broadcast.ErrSplitTest,
+})
+
+// withContent returns the faults of the fields of content besides those given.
+func withContent(faults map[string]*fault.Error) map[string]*fault.Error {
+	maps.Copy(faults, contentFieldFaults)
+	return faults
 }
 
 // broadcastBody is what a caller writes.
@@ -89,39 +86,37 @@ func (metadataBody) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, MaxProperties: new(20)}
 }
 
+// BroadcastContent is the content of a broadcast, which may be a version of an
+// entry of the library.
 type broadcastContent struct {
-	Subject    endpoint.Opt[string]          `json:"subject" doc:"Required, one line; Liquid allowed."`
-	HTML       endpoint.Opt[string]          `json:"body_html" doc:"Required; Liquid allowed."`
-	Text       endpoint.Opt[string]          `json:"body_text" doc:"Default: derived from body_html."`
-	MJML       endpoint.Opt[string]          `json:"body_mjml" doc:"Only null, for the time being."`
-	FromName   endpoint.Opt[string]          `json:"from_name" doc:"Instead of the sender's display name."`
-	ReplyTo    endpoint.Opt[string]          `json:"reply_to" doc:"Instead of the sender's."`
-	Preheader  endpoint.Opt[string]          `json:"preheader" doc:"Shown by mailboxes beside the subject."`
-	Slug       endpoint.Opt[string]          `json:"template_slug" doc:"Only null, for the time being."`
-	Binding    endpoint.Opt[json.RawMessage] `json:"template_binding" doc:"Only null, for the time being."`
-	TemplateID json.RawMessage               `json:"template_id,omitempty" doc:"Session form."`
+	ContentBody
+	MessageID      endpoint.Opt[string] `json:"message_id" doc:"Takes the content of this entry of the library; what is sent besides changes it."`
+	MessageVersion endpoint.Opt[int]    `json:"message_version" doc:"Of that entry. Default: the current one."`
 }
 
-// parts returns the parts of the content that were sent.
-func (c broadcastContent) parts() map[broadcast.Field]*string {
-	parts := map[broadcast.Field]*string{}
-	for f, v := range map[broadcast.Field]endpoint.Opt[string]{
-		broadcast.Subject: c.Subject, broadcast.Preheader: c.Preheader, broadcast.FromName: c.FromName,
-		broadcast.ReplyTo: c.ReplyTo, broadcast.BodyHTML: c.HTML, broadcast.BodyText: c.Text,
-	} {
-		if v.Set {
-			parts[f] = v.Pointer()
+// message returns the version of the library's that the body takes, if any.
+func (c broadcastContent) message(bad *fault.Problems) *broadcast.Message {
+	if !c.MessageID.Given() {
+		if c.MessageVersion.Given() {
+			bad.Add("content.message_version", "needs content.message_id beside it")
 		}
+		return nil
 	}
-	return parts
+	entry, ok := id.Parse[id.LibraryEntry](c.MessageID.Value)
+	if !ok {
+		bad.Add("content.message_id", "must be the uuid of an entry of the library")
+	}
+	if c.MessageVersion.Given() && c.MessageVersion.Value < 1 {
+		bad.Add("content.message_version", "must be a positive integer")
+	}
+	return &broadcast.Message{Entry: entry, Version: c.MessageVersion.Value}
 }
 
 const notYet = "is not available yet: leave it out or send its default"
 
 // refuse says what the body asks for that cannot be done (yet), each by its
 // name: it returns what has a code of its own and adds the others to bad.
-func (in *broadcastBody) refuse(p auth.Principal, bad *fault.Problems) error {
-	c := in.Content.Value
+func (in *broadcastBody) refuse(bad *fault.Problems) error {
 	if in.SplitTest.Given() {
 		return broadcast.ErrSplitTest
 	}
@@ -130,15 +125,10 @@ func (in *broadcastBody) refuse(p auth.Principal, bad *fault.Problems) error {
 			return err
 		}
 	}
-	if c.Slug.Given() || !p.IsKey() && given(c.TemplateID) {
-		return broadcast.ErrTemplate
-	}
 	for _, f := range []struct {
 		path string
 		more bool
 	}{
-		{"content.body_mjml", c.MJML.Given()},
-		{"content.template_binding", c.Binding.Given()},
 		{"variants", in.Variants.Given()},
 		{"delivery_window_days", in.WindowDays.Given()},
 		{"delivery_window_date", in.WindowDate.Given()},
@@ -160,12 +150,12 @@ func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "nu
 func (a *API) change(ctx context.Context, p auth.Principal, in *broadcastBody) (broadcast.Change, error) {
 	var ch broadcast.Change
 	var bad fault.Problems
-	if err := in.refuse(p, &bad); err != nil {
+	if err := in.refuse(&bad); err != nil {
 		return ch, err
 	}
 	ch = broadcast.Change{Name: in.Name.Pointer(), Tracking: in.Tracking.Pointer()}
 	if in.Content.Set {
-		ch.Content = in.Content.Value.parts()
+		ch.Content, ch.Message = in.Content.Value.change(p, &bad), in.Content.Value.message(&bad)
 	}
 	if in.Tags.Set {
 		ch.Tags = &in.Tags.Value
@@ -413,7 +403,7 @@ func (a *API) createBroadcast(ctx context.Context, p auth.Principal, in *createB
 	if ch.EmailType == nil && p.IsKey() {
 		return broadcastAnswer{}, broadcast.ErrEmailType.Sayf("email_type_key is required")
 	}
-	b, err := broadcast.New(ctx, a.DB, p.Tenant, ch, p.Actor(), a.Now())
+	b, err := broadcast.New(ctx, a.author(), p.Tenant, ch, p.Actor())
 	if err != nil {
 		return broadcastAnswer{}, err
 	}
@@ -443,7 +433,7 @@ func (a *API) updateBroadcast(ctx context.Context, p auth.Principal, in *updateB
 	if !ok {
 		return broadcastAnswer{}, broadcast.ErrNotFound
 	}
-	b, err := broadcast.Update(ctx, a.DB, p.Tenant, bid, ch, a.Now())
+	b, err := broadcast.Update(ctx, a.author(), p.Tenant, bid, ch)
 	if err != nil {
 		return broadcastAnswer{}, err
 	}

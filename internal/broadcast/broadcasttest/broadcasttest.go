@@ -13,6 +13,8 @@ import (
 	"packetboat/internal/contact"
 	"packetboat/internal/id"
 	"packetboat/internal/lane"
+	"packetboat/internal/mail/mjml"
+	"packetboat/internal/manuscript"
 	"packetboat/internal/secret"
 	"packetboat/internal/segment"
 	"packetboat/internal/sender"
@@ -31,6 +33,7 @@ var By = auth.Actor{Type: "api_key", ID: "key", Name: "test"}
 type Account struct {
 	t        testing.TB
 	DB       *sqldb.DB
+	MJML     *mjml.Compiler
 	Tenant   id.Tenant
 	Type     sender.EmailType
 	Domain   sender.Domain
@@ -53,7 +56,8 @@ func Box(t testing.TB) *secret.Box {
 func New(t testing.TB, db *sqldb.DB, slug string) *Account {
 	t.Helper()
 	ctx, box := t.Context(), Box(t)
-	a := &Account{t: t, DB: db}
+	a := &Account{t: t, DB: db, MJML: mjml.New()}
+	t.Cleanup(a.MJML.Close)
 	made, err := tenant.Create(ctx, db, slug, "Account "+slug, "UTC", Now)
 	a.must(err)
 	a.Tenant = made.ID
@@ -69,6 +73,11 @@ func New(t testing.TB, db *sqldb.DB, slug string) *Account {
 	a.must(err)
 	a.List = a.AddList("Readers")
 	return a
+}
+
+// Author writes at a time of the test's choice.
+func (a *Account) Author(now time.Time) manuscript.Author {
+	return manuscript.Author{DB: a.DB, MJML: a.MJML, Now: now}
 }
 
 func (a *Account) must(err error) {
@@ -116,10 +125,10 @@ func (a *Account) AddContacts(list id.Segment, prefix string, n int) []contact.C
 // Change returns what makes a complete broadcast to the account's list.
 func (a *Account) Change() broadcast.Change {
 	return broadcast.Change{
-		Content: map[broadcast.Field]*string{
-			broadcast.Subject:  new("Spring news"),
-			broadcast.BodyHTML: new(`<p>Hello {{ first_name }}, <a href="https://example.org/a">read on</a></p>`),
-		},
+		Content: &manuscript.Change{Parts: map[manuscript.Field]*string{
+			manuscript.Subject:  new("Spring news"),
+			manuscript.BodyHTML: new(`<p>Hello {{ first_name }}, <a href="https://example.org/a">read on</a></p>`),
+		}},
 		EmailType: &a.Type.ID, MTAConfig: &a.Lane.ID, Include: &[]id.Segment{a.List.ID},
 		Start: &broadcast.Start{At: new(Now)},
 	}
@@ -132,7 +141,7 @@ func (a *Account) Create(edits ...func(*broadcast.Change)) broadcast.Broadcast {
 	for _, edit := range edits {
 		edit(&ch)
 	}
-	b, err := broadcast.Create(a.t.Context(), a.DB, a.Tenant, ch, By, Now)
+	b, err := broadcast.Create(a.t.Context(), a.Author(Now), a.Tenant, ch, By)
 	a.must(err)
 	return b
 }

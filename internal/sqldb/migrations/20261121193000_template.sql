@@ -80,6 +80,7 @@ ALTER TABLE broadcast ADD COLUMN template_id       TEXT;
 ALTER TABLE broadcast ADD COLUMN template_slug     TEXT;
 ALTER TABLE broadcast ADD COLUMN template_binding  TEXT;
 ALTER TABLE broadcast ADD COLUMN template_snapshot TEXT;
+ALTER TABLE broadcast ADD COLUMN authored_subject  TEXT;
 ALTER TABLE broadcast ADD COLUMN template_params   TEXT;
 ALTER TABLE broadcast ADD COLUMN block_ids         JSONB;
 ALTER TABLE broadcast ADD COLUMN message_id        TEXT;

@@ -1,0 +1,121 @@
+package broadcast
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"packetboat/internal/binding"
+	"packetboat/internal/contact"
+	"packetboat/internal/segment"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/template"
+)
+
+// Lacking is how many of an audience have no value of what a template expects.
+type Lacking struct {
+	Path    string // such as contact.custom_fields.orders
+	Without int
+	Of      int // contacts that were looked at
+}
+
+// String says it for a person.
+func (l Lacking) String() string {
+	share := float64(l.Without) / float64(l.Of) * 100
+	if l.Of < looked {
+		return fmt.Sprintf("%d of the %d contacts of the audience (%.0f %%) have no %s, which the template expects", l.Without, l.Of, share, l.Path)
+	}
+	return fmt.Sprintf("about %.0f %% of the audience have no %s, which the template expects (%d of %d contacts looked at)", share, l.Path, l.Without, l.Of)
+}
+
+// looked is how many of an audience are looked at: who they are says nothing
+// about what they lack, so the first will do.
+const looked = 1000
+
+// look finds whether the audience of b holds anybody, and what they lack of the
+// data that the template of b expects.
+func (f *Facts) look(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) error {
+	audience := segment.Audience{Tenant: b.Tenant, Include: b.Include, Exclude: b.Exclude, Ahead: looked}
+	required, err := expected(b)
+	if err != nil {
+		return err
+	}
+	if len(required) == 0 {
+		somebody, err := audience.Any(ctx, db, now)
+		f.EmptyAudience = !somebody
+		return err
+	}
+	ids, err := audience.After(ctx, db, "", looked, now)
+	if err != nil {
+		return err
+	}
+	people, err := contact.Load(ctx, db, b.Tenant, ids)
+	if err != nil {
+		return err
+	}
+	f.EmptyAudience = len(people) == 0
+	for _, e := range required {
+		l := Lacking{Path: e.Path, Of: len(people)}
+		for i := range people {
+			if !has(&people[i], e.Path) {
+				l.Without++
+			}
+		}
+		if l.Without > 0 {
+			f.Lacking = append(f.Lacking, l)
+		}
+	}
+	return nil
+}
+
+// expected returns what the template of b needs of every contact.
+func expected(b Broadcast) ([]binding.Expectation, error) {
+	if b.Content.Origin == nil || len(b.Content.Origin.Snapshot) == 0 {
+		return nil, nil
+	}
+	var s template.Snapshot
+	if err := json.Unmarshal(b.Content.Origin.Snapshot, &s); err != nil {
+		return nil, fmt.Errorf("broadcast %s: its template: %w", b.ID, err)
+	}
+	var required []binding.Expectation
+	for _, e := range s.Expects {
+		if e.Required && strings.HasPrefix(e.Path, "contact.") {
+			required = append(required, e)
+		}
+	}
+	return required, nil
+}
+
+// has reports whether a contact has a value at a path such as
+// contact.custom_fields.orders.
+func has(c *contact.Contact, path string) bool {
+	name, rest, _ := strings.Cut(strings.TrimPrefix(path, "contact."), ".")
+	var v any
+	if name == "custom_fields" {
+		name, rest, _ = strings.Cut(rest, ".")
+		v = c.CustomFields[name]
+	} else {
+		v, _ = c.Value(name)
+	}
+	for rest != "" {
+		object, ok := v.(map[string]any)
+		if !ok {
+			return false
+		}
+		name, rest, _ = strings.Cut(rest, ".")
+		v = object[name]
+	}
+	switch v := v.(type) {
+	case nil:
+		return false
+	case string:
+		return v != ""
+	case []any:
+		return len(v) > 0
+	case []string:
+		return len(v) > 0
+	}
+	return true
+}

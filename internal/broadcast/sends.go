@@ -1,0 +1,68 @@
+package broadcast
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/usage"
+)
+
+// recent is how long a broadcast counts among the recent ones (contract F12).
+const recent = 30 * 24 * time.Hour
+
+// Sends answers which broadcasts use templates and blocks.
+type Sends struct{}
+
+// Count returns the counts of one template or block, or of all of them.
+func (Sends) Count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, kind usage.Kind, thing string, now time.Time) (map[string]usage.Sends, error) {
+	if kind != usage.Template && kind != usage.Block {
+		return nil, nil
+	}
+	rows, err := db.Query(ctx, `
+		SELECT status, template_id, block_ids FROM broadcast
+		WHERE tenant_id = $1 AND template_id IS NOT NULL
+			AND (status = 'draft' OR created_at >= $2 OR dispatch_started_at >= $2)`, tenant, now.Add(-recent).UnixMicro())
+	type use struct {
+		status Status
+		things []string
+	}
+	uses, err := sqldb.Collect(rows, err, func(scan func(...any) error) (u use, err error) {
+		var template string
+		var blocks sql.NullString
+		if err := scan(&u.status, &template, &blocks); err != nil {
+			return u, err
+		}
+		if kind == usage.Template {
+			u.things = []string{template}
+			return u, nil
+		}
+		if blocks.Valid {
+			err = json.Unmarshal([]byte(blocks.String), &u.things)
+		}
+		return u, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("count the broadcasts that use a %s: %w", kind, err)
+	}
+	counts := map[string]usage.Sends{}
+	for _, u := range uses {
+		for _, t := range distinct(u.things) {
+			if thing != "" && t != thing {
+				continue
+			}
+			c := counts[t]
+			if u.status == Draft {
+				c.ActiveDrafts++
+			} else {
+				c.RecentBroadcasts++
+			}
+			counts[t] = c
+		}
+	}
+	return counts, nil
+}

@@ -1,0 +1,161 @@
+package httpapi
+
+import (
+	"encoding/json"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/binding"
+	"packetboat/internal/content"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/manuscript"
+)
+
+// contentFaults are what writing content may answer.
+var contentFaults = []*fault.Error{
+	manuscript.ErrTemplate, binding.ErrBinding, content.ErrNoContent, content.ErrLiquid, content.ErrMJML, content.ErrMJMLElement,
+	content.ErrMJMLEmpty, content.ErrMJMLCompiler,
+}
+
+// contentFieldFaults are the fields of content with a code of their own
+// (contract Z21).
+var contentFieldFaults = map[string]*fault.Error{
+	"content":                  content.ErrNoContent,
+	"content.body_mjml":        fault.ErrInput,
+	"content.body_text":        fault.ErrInput,
+	"content.from_name":        fault.ErrInput,
+	"content.preheader":        fault.ErrInput,
+	"content.reply_to":         fault.ErrInput,
+	"content.message_id":       fault.ErrInput,
+	"content.message_version":  fault.ErrInput,
+	"content.template_binding": binding.ErrBinding,
+	"content.template_slug":    manuscript.ErrTemplate,
+}
+
+// ContentBody is content as a caller writes it, of a broadcast or of an entry of
+// the library.
+type ContentBody struct {
+	Subject    endpoint.Opt[string]  `json:"subject" doc:"One line; Liquid allowed. Required, unless the template has one."`
+	HTML       endpoint.Opt[string]  `json:"body_html" doc:"This or body_mjml, unless a template is named; Liquid allowed."`
+	MJML       endpoint.Opt[string]  `json:"body_mjml" doc:"Compiled to body_html when saved; Liquid allowed. Wins over body_html."`
+	Text       endpoint.Opt[string]  `json:"body_text" doc:"Default: derived from the HTML."`
+	FromName   endpoint.Opt[string]  `json:"from_name" doc:"Instead of the sender's display name."`
+	ReplyTo    endpoint.Opt[string]  `json:"reply_to" doc:"Instead of the sender's."`
+	Preheader  endpoint.Opt[string]  `json:"preheader" doc:"Shown by mailboxes beside the subject."`
+	Slug       endpoint.Opt[string]  `json:"template_slug" doc:"Makes the bodies of this template whenever this is saved; null ends that."`
+	Binding    endpoint.Opt[anyJSON] `json:"template_binding" doc:"What fills the template: {parameters, sections, slots}."`
+	TemplateID json.RawMessage       `json:"template_id,omitempty" doc:"Session form."`
+}
+
+// change returns the change that the body asks for. A key names its template by
+// slug; a person may do so by id too, and the id wins.
+func (c ContentBody) change(p auth.Principal, bad *fault.Problems) *manuscript.Change {
+	ch := &manuscript.Change{Parts: map[manuscript.Field]*string{}}
+	for f, v := range map[manuscript.Field]endpoint.Opt[string]{
+		manuscript.Subject: c.Subject, manuscript.Preheader: c.Preheader, manuscript.FromName: c.FromName,
+		manuscript.ReplyTo: c.ReplyTo, manuscript.BodyHTML: c.HTML, manuscript.BodyMJML: c.MJML, manuscript.BodyText: c.Text,
+	} {
+		if v.Set {
+			ch.Parts[f] = v.Pointer()
+		}
+	}
+	if c.Slug.Set {
+		ch.Template = &manuscript.TemplateRef{Slug: c.Slug.Value}
+	}
+	if !p.IsKey() {
+		if v := oneID[id.Template](bad, "content.template_id", c.TemplateID); v != nil && (*v != "" || !c.Slug.Set) {
+			ch.Template = &manuscript.TemplateRef{ID: *v}
+		}
+	}
+	if c.Binding.Set {
+		ch.Binding = json.RawMessage("null")
+		if c.Binding.Given() {
+			ch.Binding = c.Binding.Value.RawMessage
+		}
+	}
+	return ch
+}
+
+// author is who writes content in answer to a request.
+func (a *API) author() manuscript.Author {
+	return manuscript.Author{DB: a.DB, MJML: a.MJML, Now: a.Now()}
+}
+
+// ContentHead is what the lean and the full content have in common.
+type ContentHead struct {
+	Subject      *string  `json:"subject"`
+	FromName     *string  `json:"from_name"`
+	ReplyTo      *string  `json:"reply_to"`
+	Preheader    *string  `json:"preheader"`
+	TemplateSlug *string  `json:"template_slug"`
+	Binding      *anyJSON `json:"template_binding" doc:"Null outside template mode."`
+}
+
+// leanContent tells which bodies there are.
+type leanContent struct {
+	ContentHead
+	HasHTML     bool `json:"has_body_html"`
+	HasMJML     bool `json:"has_body_mjml"`
+	HasText     bool `json:"has_body_text"`
+	HasSnapshot bool `json:"has_template_snapshot"`
+}
+
+// fullContent has the bodies.
+type fullContent struct {
+	ContentHead
+	HTML     *string  `json:"body_html"`
+	MJML     *string  `json:"body_mjml"`
+	Text     *string  `json:"body_text"`
+	Snapshot *anyJSON `json:"template_snapshot" doc:"The template's schema when the bodies were made; null outside template mode."`
+}
+
+// templateID is what the session form of a content shows besides.
+type templateID struct {
+	TemplateID *id.Template `json:"template_id"`
+}
+
+type (
+	leanSessionContent struct {
+		leanContent
+		templateID
+	}
+	fullSessionContent struct {
+		fullContent
+		templateID
+	}
+)
+
+func headOf(m manuscript.Manuscript) ContentHead {
+	h := ContentHead{Subject: m.Subject, FromName: m.FromName, ReplyTo: m.ReplyTo, Preheader: m.Preheader}
+	if m.Origin != nil {
+		h.TemplateSlug, h.Binding = &m.Origin.Slug, &anyJSON{m.Origin.Binding}
+	}
+	return h
+}
+
+func showContent(m manuscript.Manuscript) fullContent {
+	c := fullContent{ContentHead: headOf(m), HTML: m.HTML, MJML: m.MJML, Text: m.Text}
+	if m.Origin != nil && len(m.Origin.Snapshot) > 0 {
+		c.Snapshot = &anyJSON{m.Origin.Snapshot}
+	}
+	return c
+}
+
+func templateOf(m manuscript.Manuscript) templateID {
+	if m.Origin == nil {
+		return templateID{}
+	}
+	return templateID{&m.Origin.Template}
+}
+
+// anyJSON is JSON that package endpoint leaves to the domain to read, and that
+// is shown as it is kept.
+type anyJSON struct{ json.RawMessage }
+
+// Schema is that of any object.
+func (anyJSON) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+}

@@ -1,0 +1,207 @@
+package manuscript
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"packetboat/internal/content"
+	"packetboat/internal/id"
+	"packetboat/internal/mail/links"
+	"packetboat/internal/mail/mjml"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/template"
+)
+
+// Author is what writing needs.
+type Author struct {
+	DB   *sqldb.DB
+	MJML *mjml.Compiler
+	Now  time.Time
+}
+
+// Apply returns the manuscript with the change made: complete, and readable.
+// Bodies that a template made are made again, unless the change is frozen or
+// brings bodies of its own, which ends that. The seed is the id of what the
+// content is for.
+func (a Author) Apply(ctx context.Context, tenant id.Tenant, seed string, m Manuscript, ch Change) (Manuscript, error) {
+	own := m.Subject // what the author said of the subject
+	if m.Origin != nil {
+		own = m.Origin.Subject
+	}
+	m = m.with(ch)
+	if v, sent := ch.Parts[Subject]; sent {
+		own = noText(v)
+	}
+	switch {
+	case ch.templated() || m.Origin != nil && !ch.leaves() && !ch.Frozen:
+		if err := a.render(ctx, tenant, seed, &m, own, ch); err != nil {
+			return Manuscript{}, err
+		}
+	default:
+		if ch.leaves() {
+			m.Origin = nil
+		} else if m.Origin != nil {
+			m.Origin = new(*m.Origin)
+			m.Origin.Subject = own
+		}
+		if m.MJML != nil && (ch.Parts[BodyMJML] != nil || recompiles(ch)) {
+			html, err := a.compile(ctx, *m.MJML, m.Preheader)
+			if err != nil {
+				return Manuscript{}, err
+			}
+			m.HTML = &html
+		}
+	}
+	if err := content.Check(m.Source()); err != nil {
+		return Manuscript{}, err
+	}
+	return m, nil
+}
+
+// leaves reports that the change ends the template's say over the bodies.
+func (ch Change) leaves() bool {
+	return !ch.templated() && (ch.bodies() || ch.Template != nil || ch.Binding != nil)
+}
+
+// recompiles reports that something changed which stands inside compiled MJML.
+func recompiles(ch Change) bool {
+	_, preheader := ch.Parts[Preheader]
+	return preheader
+}
+
+// with returns m with the texts replaced that were sent. An empty text is as
+// good as none; a body of one sort takes the place of one of the other.
+func (m Manuscript) with(ch Change) Manuscript {
+	for f, to := range map[Field]**string{
+		Subject: &m.Subject, Preheader: &m.Preheader, FromName: &m.FromName, ReplyTo: &m.ReplyTo,
+		BodyHTML: &m.HTML, BodyMJML: &m.MJML, BodyText: &m.Text,
+	} {
+		if v, sent := ch.Parts[f]; sent {
+			*to = noText(v)
+		}
+	}
+	switch {
+	case written(ch.Parts[BodyMJML]):
+		m.HTML = nil // until it is compiled
+	case written(ch.Parts[BodyHTML]):
+		m.MJML = nil
+	}
+	return m
+}
+
+func noText(v *string) *string {
+	if v == nil || *v == "" {
+		return nil
+	}
+	return v
+}
+
+// render makes the bodies of m from its template.
+func (a Author) render(ctx context.Context, tenant id.Tenant, seed string, m *Manuscript, subject *string, ch Change) error {
+	t, err := a.template(ctx, tenant, m.Origin, ch.Template)
+	if err != nil {
+		return err
+	}
+	bound := ch.Binding
+	if bound == nil && m.Origin != nil {
+		bound = m.Origin.Binding
+	}
+	r, err := t.Render(ctx, a.DB, a.MJML, tenant, bound, template.RenderOptions{Seed: seed}, a.Now)
+	if err != nil {
+		return err
+	}
+	m.HTML, m.MJML, m.Text = &r.HTML, r.MJML, r.Text
+	m.Subject = subject
+	if subject == nil {
+		m.Subject = r.Subject
+	}
+	if m.MJML != nil && m.Preheader != nil {
+		html, err := a.compile(ctx, *m.MJML, m.Preheader)
+		if err != nil {
+			return err
+		}
+		m.HTML = &html
+	}
+	origin := Origin{Template: t.ID, Slug: t.Slug, Subject: subject, Blocks: slices.Clone(r.Blocks)}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, bound); err != nil {
+		return fmt.Errorf("keep a binding: %w", err)
+	}
+	origin.Binding = compact.Bytes()
+	snapshot, err1 := json.Marshal(r.Snapshot)
+	params, err2 := json.Marshal(r.Params)
+	if err := errors.Join(err1, err2); err != nil {
+		return fmt.Errorf("keep what a template made: %w", err)
+	}
+	origin.Snapshot, origin.Params = snapshot, params
+	m.Origin = &origin
+	return nil
+}
+
+// template returns the template that is named now, else the one that was before.
+func (a Author) template(ctx context.Context, tenant id.Tenant, before *Origin, ref *TemplateRef) (template.Template, error) {
+	name := ""
+	switch {
+	case ref != nil && ref.ID != "":
+		name = string(ref.ID)
+	case ref != nil:
+		name = ref.Slug
+	case before != nil:
+		name = string(before.Template)
+	default:
+		return template.Template{}, ErrTemplate.Sayf("content.template_slug is missing: a template_binding needs the template it fills in")
+	}
+	t, err := template.ByRef(ctx, a.DB, tenant, name)
+	if errors.Is(err, template.ErrNotFound) {
+		if ref == nil {
+			return t, ErrTemplate.Sayf("the template %q was deleted; name another in content.template_slug, or send bodies", before.Slug)
+		}
+		return t, ErrTemplate.Sayf("there is no template %q", name)
+	}
+	return t, err
+}
+
+// compile returns the HTML of an MJML body, with the preheader as its preview.
+func (a Author) compile(ctx context.Context, source string, preheader *string) (string, error) {
+	if preheader != nil {
+		source = mjml.WithPreview(source, links.PreheaderText(*preheader))
+	}
+	r, err := content.CompileMJML(ctx, a.MJML, "content.body_mjml", source)
+	return r.HTML, err
+}
+
+// Source returns the manuscript as it is checked and frozen, but for what only
+// its holder and the moment of sending know.
+func (m Manuscript) Source() content.Source {
+	s := content.Source{
+		Subject: deref(m.Subject), Preheader: deref(m.Preheader), FromName: deref(m.FromName), ReplyTo: deref(m.ReplyTo),
+		HTML: deref(m.HTML), Text: deref(m.Text), Previewed: m.MJML != nil && m.Preheader != nil,
+	}
+	if m.Origin != nil && given(m.Origin.Params) {
+		s.Context.Params = m.Origin.Params
+	}
+	return s
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// Equal reports whether both say the same.
+func (m Manuscript) Equal(n Manuscript) bool {
+	same := func(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
+	if !same(m.Subject, n.Subject) || !same(m.Preheader, n.Preheader) || !same(m.FromName, n.FromName) || !same(m.ReplyTo, n.ReplyTo) ||
+		!same(m.HTML, n.HTML) || !same(m.MJML, n.MJML) || !same(m.Text, n.Text) || (m.Origin == nil) != (n.Origin == nil) {
+		return false
+	}
+	return m.Origin == nil || m.Origin.Template == n.Origin.Template && bytes.Equal(m.Origin.Binding, n.Origin.Binding) &&
+		bytes.Equal(m.Origin.Params, n.Origin.Params)
+}
