@@ -30,11 +30,12 @@ type Starter struct {
 	Sample  json.RawMessage // a binding that fills it
 }
 
-// Block is a block to begin with: the tags of the slots it is for, MJML, no HTML.
+// Block is a block to begin with, in MJML. Its tags are those that slots ask for.
 type Block struct {
 	Slug   string
 	Name   string
 	Tags   []string
+	Slots  []string // the slots it is made for
 	MJML   string
 	Text   string
 	Schema json.RawMessage // an object: parameters_schema and sections_schema
@@ -64,10 +65,10 @@ func All() []Starter {
 // Blocks returns the blocks.
 func Blocks() []Block {
 	all := []Block{
-		{Slug: "hero-colour", Name: "Opening on colour", Tags: []string{"hero", "starter"}},
-		{Slug: "hero-picture", Name: "Opening with a picture", Tags: []string{"hero", "starter"}},
-		{Slug: "promo-note", Name: "Promotion: a note", Tags: []string{"promo", "starter"}},
-		{Slug: "promo-quote", Name: "Promotion: a quotation", Tags: []string{"promo", "starter"}},
+		{Slug: "hero-colour", Name: "Opening on colour", Tags: []string{"hero", "starter"}, Slots: []string{"hero"}},
+		{Slug: "hero-picture", Name: "Opening with a picture", Tags: []string{"hero", "starter"}, Slots: []string{"hero"}},
+		{Slug: "promo-note", Name: "Promotion: a note", Tags: []string{"promo", "starter"}, Slots: []string{"promo"}},
+		{Slug: "promo-quote", Name: "Promotion: a quotation", Tags: []string{"promo", "starter"}, Slots: []string{"promo"}},
 	}
 	for i := range all {
 		b := &all[i]

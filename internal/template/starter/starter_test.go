@@ -1,0 +1,359 @@
+package starter_test
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"packetboat/internal/binding"
+	"packetboat/internal/fault"
+	"packetboat/internal/mail/links"
+	"packetboat/internal/mail/liquid"
+	"packetboat/internal/mail/mjml"
+	"packetboat/internal/template/starter"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// schema reads a schema as the API does.
+func schema(t *testing.T, raw json.RawMessage) binding.Schema {
+	t.Helper()
+	var fields struct {
+		Parameters json.RawMessage `json:"parameters_schema"`
+		Sections   json.RawMessage `json:"sections_schema"`
+		Slots      json.RawMessage `json:"slots_schema"`
+		Groups     json.RawMessage `json:"groups_schema"`
+		Expects    json.RawMessage `json:"expects_schema"`
+	}
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		t.Fatal(err)
+	}
+	s, err := binding.Schema{}.With(binding.RawSchema(fields))
+	if err != nil {
+		t.Fatalf("the schema: %s", explain(err))
+	}
+	return s
+}
+
+// explain returns an error with the details that callers are told.
+func explain(err error) string {
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok {
+		return err.Error()
+	}
+	details, _ := json.MarshalIndent(f.Details, "", "  ")
+	return f.Error() + "\n" + string(details)
+}
+
+// pool is the starter blocks, as an account has them.
+type pool []*binding.Block
+
+func blocks(t *testing.T) pool {
+	t.Helper()
+	var all pool
+	for _, b := range starter.Blocks() {
+		all = append(all, &binding.Block{
+			Slug: b.Slug, Name: b.Name, Tags: b.Tags, Schema: schema(t, b.Schema),
+			Bodies: binding.Bodies{MJML: b.MJML, Text: b.Text},
+		})
+	}
+	return all
+}
+
+func (p pool) Find(ref string) (*binding.Block, bool) {
+	i := slices.IndexFunc(p, func(b *binding.Block) bool { return b.Slug == ref })
+	if i < 0 {
+		return nil, false
+	}
+	return p[i], true
+}
+
+func (p pool) Eligible(s binding.Slot) []*binding.Block {
+	var fit []*binding.Block
+	for _, b := range p {
+		if !slices.ContainsFunc(s.TagFilter, func(tag string) bool { return !slices.Contains(b.Tags, tag) }) {
+			fit = append(fit, b)
+		}
+	}
+	return fit
+}
+
+// letter is a starter, bound and expanded.
+type letter struct {
+	bodies binding.Bodies
+	params map[string]any
+}
+
+func expand(t *testing.T, s starter.Starter, bound binding.Bound) letter {
+	t.Helper()
+	doc, warnings, err := binding.ParseDocument(binding.Bodies{Subject: s.Subject, MJML: s.MJML, Text: s.Text}, schema(t, s.Schema))
+	if err != nil {
+		t.Fatalf("the bodies: %s", explain(err))
+	}
+	for _, w := range warnings {
+		t.Errorf("%s: %s", w.Path, w.Message)
+	}
+	return letter{doc.Expand(bound), doc.Params(bound)}
+}
+
+// full is the starter with its sample, bare with nothing at all, and least with
+// no more than what is required.
+func full(t *testing.T, s starter.Starter) letter {
+	t.Helper()
+	bound, issues := binding.Check(schema(t, s.Schema), s.Sample, blocks(t), s.Slug)
+	for _, i := range issues {
+		t.Errorf("the sample: %s: %s", i.Path, i.Message)
+	}
+	return expand(t, s, bound)
+}
+
+func bare(t *testing.T, s starter.Starter) letter {
+	t.Helper()
+	bound, _ := binding.Lenient(schema(t, s.Schema), json.RawMessage(`{}`), blocks(t), s.Slug)
+	return expand(t, s, bound)
+}
+
+func least(t *testing.T, s starter.Starter) letter {
+	t.Helper()
+	declared := schema(t, s.Schema)
+	required := func(list []binding.Parameter) map[string]json.RawMessage {
+		values := map[string]json.RawMessage{}
+		for _, p := range list {
+			if p.Required {
+				values[p.Name] = p.Sample
+			}
+		}
+		return values
+	}
+	sections := map[string]any{}
+	for _, section := range declared.Sections {
+		if section.Required {
+			sections[section.Name] = []any{required(section.Item)}
+		}
+	}
+	raw, err := json.Marshal(map[string]any{"parameters": required(declared.Parameters), "sections": sections})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bound, issues := binding.Check(declared, raw, blocks(t), s.Slug)
+	for _, i := range issues {
+		t.Errorf("with what is required: %s: %s", i.Path, i.Message)
+	}
+	return expand(t, s, bound)
+}
+
+// reader returns what the Liquid of a letter is told about one of two contacts:
+// one that much is known of, and one that nothing is.
+func (l letter) reader(known bool) liquid.Values {
+	vars := map[string]any{
+		"account": map[string]any{"name": "Harbour Books"}, "contact": map[string]any{"custom_fields": map[string]any{}},
+		"email": map[string]any{"subject": "The subject"}, "param": l.params,
+		"unsubscribe_url": "https://mail.example.com/u", "preferences_url": "https://mail.example.com/p",
+		"view_in_browser_url": "https://mail.example.com/v",
+	}
+	if known {
+		vars["account"] = map[string]any{
+			"name": "Harbour Books", "postal_address": "Quay 7, 3011 AA Rotterdam, NL",
+			"website_url": "https://www.example.com", "logo_url": "https://www.example.com/logo.png",
+		}
+		vars["first_name"], vars["last_name"] = "Zoë", "van Dijk & Co"
+		vars["contact"] = map[string]any{"custom_fields": map[string]any{"interests": []any{"history", "travel", "poetry"}}}
+	}
+	return liquid.Values{Vars: vars, At: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)}
+}
+
+// render renders one part of a letter, as it leaves.
+func (l letter) render(t *testing.T, source string, mode liquid.Mode, known bool) string {
+	t.Helper()
+	tpl, err := liquid.Parse(source, liquid.Options{Mode: mode})
+	if err != nil {
+		t.Fatalf("Liquid: %v", err)
+	}
+	out, err := tpl.Append(t.Context(), nil, l.reader(known), nil)
+	if err != nil {
+		t.Fatalf("Liquid: %v", err)
+	}
+	return string(out)
+}
+
+// each runs a test for every starter, in the ways in which it can be filled.
+func each(t *testing.T, f func(t *testing.T, s starter.Starter, l letter)) {
+	for _, s := range starter.All() {
+		t.Run(s.Slug, func(t *testing.T) {
+			t.Parallel()
+			for name, fill := range map[string]func(*testing.T, starter.Starter) letter{"sample": full, "least": least, "empty": bare} {
+				t.Run(name, func(t *testing.T) { f(t, s, fill(t, s)) })
+			}
+		})
+	}
+}
+
+// What is compiled is small, without a warning, and shows what a page must show
+// to everyone, in light and in dark, whatever is known of the contact.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	c := mjml.New()
+	t.Cleanup(c.Close)
+	if !c.Available() {
+		t.Skip("built without the MJML compiler: run `make build` where the npm registry can be reached")
+	}
+	const most = 60 << 10
+	each(t, func(t *testing.T, _ starter.Starter, l letter) {
+		r, err := c.Compile(t.Context(), l.bodies.MJML)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range r.Warnings {
+			t.Errorf("line %d: <%s>: %s", w.Line, w.Tag, w.Message)
+		}
+		if len(r.HTML) > most {
+			t.Errorf("the page has %d bytes; mail programs cut long ones off, so at most %d", len(r.HTML), most)
+		}
+		if err := links.Check(r.HTML); err != nil {
+			t.Error(err)
+		}
+		if !links.HasUnsubscribe(r.HTML) {
+			t.Error("no way to unsubscribe is found")
+		}
+		for _, known := range []bool{true, false} {
+			inspect(t, l.render(t, r.HTML, liquid.HTML, known))
+		}
+	})
+}
+
+func TestSubjects(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, _ starter.Starter, l letter) {
+		for _, known := range []bool{true, false} {
+			got := l.render(t, l.bodies.Subject, liquid.Text, known)
+			if got == "" || strings.ContainsAny(got, "{}\n") || len(got) > 120 {
+				t.Errorf("the subject is %q", got)
+			}
+		}
+	})
+}
+
+func TestTexts(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, _ starter.Starter, l letter) {
+		if !links.HasUnsubscribe(l.bodies.Text) {
+			t.Error("the text has no way to unsubscribe")
+		}
+		for _, known := range []bool{true, false} {
+			got := l.render(t, l.bodies.Text, liquid.Text, known)
+			if strings.Contains(got, "\n\n\n") || strings.Contains(got, "{") || strings.Contains(got, "<") || strings.Contains(got, ": \n") {
+				t.Errorf("the text is not tidy:\n%s", got)
+			}
+		}
+	})
+}
+
+func TestGoldenTexts(t *testing.T) {
+	t.Parallel()
+	for _, s := range starter.All() {
+		l := full(t, s)
+		got := l.render(t, l.bodies.Text, liquid.Text, true)
+		path := filepath.Join("testdata", s.Slug+".txt")
+		if *update {
+			if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("%s: the text is\n%s\nwant\n%s", s.Slug, got, want)
+		}
+	}
+}
+
+func TestBlocksFitTheSlots(t *testing.T) {
+	t.Parallel()
+	c := mjml.New()
+	t.Cleanup(c.Close)
+	all := blocks(t)
+	used := map[string]bool{}
+	for _, s := range starter.All() {
+		for _, slot := range schema(t, s.Schema).Slots {
+			fit := all.Eligible(slot)
+			if len(fit) < 2 {
+				t.Errorf("%s: %d blocks fit the slot %s; want a choice", s.Slug, len(fit), slot.Name)
+			}
+			for _, b := range fit {
+				used[b.Slug] = true
+			}
+		}
+	}
+	for _, b := range all {
+		if !used[b.Slug] {
+			t.Errorf("no slot takes the block %s", b.Slug)
+		}
+		bodies := b.Bodies
+		doc, warnings, err := binding.ParseDocument(bodies, b.Schema)
+		if err != nil {
+			t.Fatalf("%s: %s", b.Slug, explain(err))
+		}
+		for _, w := range warnings {
+			t.Errorf("%s: %s: %s", b.Slug, w.Path, w.Message)
+		}
+		if !c.Available() {
+			continue
+		}
+		found, err := mjml.CheckFragment(t.Context(), c, doc.Expand(binding.Sample(b.Schema)).MJML)
+		if err != nil || len(found) > 0 {
+			t.Errorf("%s: %v, %v; want a fragment without warnings", b.Slug, found, err)
+		}
+	}
+}
+
+// What an author sees of a schema is in words.
+func TestSchemasExplainThemselves(t *testing.T) {
+	t.Parallel()
+	params := func(where string, list []binding.Parameter) {
+		for _, p := range list {
+			if p.Label == nil {
+				t.Errorf("%s: %s has no label", where, p.Name)
+			}
+			if p.Required && p.Sample == nil {
+				t.Errorf("%s: %s is required and has no sample", where, p.Name)
+			}
+		}
+	}
+	for _, s := range starter.All() {
+		declared := schema(t, s.Schema)
+		params(s.Slug, declared.Parameters)
+		grouped := map[string]int{}
+		for _, g := range declared.Groups {
+			for _, name := range slices.Concat(g.Parameters, g.Sections, g.Slots) {
+				grouped[name]++
+			}
+		}
+		for _, p := range declared.Parameters {
+			if grouped[p.Name] != 1 {
+				t.Errorf("%s: %s stands in %d groups; want 1", s.Slug, p.Name, grouped[p.Name])
+			}
+		}
+		for _, section := range declared.Sections {
+			params(s.Slug+"."+section.Name, section.Item)
+			if section.Label == nil || grouped[section.Name] != 1 {
+				t.Errorf("%s: the section %s lacks a label or a group", s.Slug, section.Name)
+			}
+		}
+		for _, slot := range declared.Slots {
+			if slot.Label == nil || grouped[slot.Name] != 1 {
+				t.Errorf("%s: the slot %s lacks a label or a group", s.Slug, slot.Name)
+			}
+		}
+	}
+	for _, b := range blocks(t) {
+		params(b.Slug, b.Schema.Parameters)
+	}
+}
