@@ -49,6 +49,7 @@ func (b *Block) check(ctx context.Context, c *mjml.Compiler, ch BlockChange) ([]
 	if b.Schema, err = b.Schema.With(ch.Schema); err != nil {
 		return nil, err
 	}
+	b.Schema.Slots, b.Schema.Expects = nil, nil
 	bodies := binding.Bodies{HTML: deref(b.HTML), MJML: deref(b.MJML), Text: deref(b.Text)}
 	filled, warnings, err := fill(bodies, b.Schema)
 	if err != nil {
