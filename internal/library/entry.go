@@ -81,18 +81,15 @@ const (
 	maxTag  = 64
 )
 
-// check says what is wrong with the change, whatever entry it is made to, and
-// brings its texts into the form in which they are kept. Create wants a name.
-func (ch *Change) check(create bool) error {
+// Check says what is wrong with the change, whatever entry it is made to, and
+// brings its texts into the form in which they are kept.
+func (ch *Change) Check() error {
 	var p fault.Problems
 	if ch.Name != nil {
 		ch.Name = new(strings.TrimSpace(*ch.Name))
-	}
-	switch {
-	case ch.Name == nil && create:
-		p.Add("name", "required")
-	case ch.Name != nil && !within(*ch.Name, maxName):
-		p.Add("name", "must have 1 to 200 characters")
+		if !within(*ch.Name, maxName) {
+			p.Add("name", "required, 1 to 200 characters")
+		}
 	}
 	if ch.Slug != nil && !slug.Valid(*ch.Slug) {
 		p.Add("slug", slug.Rule)

@@ -18,7 +18,10 @@ import (
 // derived from the name when none is wanted; one that is taken gets a number.
 // With content, that is its version 1.
 func Create(ctx context.Context, a manuscript.Author, tenant id.Tenant, ch Change) (Entry, error) {
-	if err := ch.check(true); err != nil {
+	if ch.Name == nil {
+		ch.Name = new("") // which it must not be
+	}
+	if err := ch.Check(); err != nil {
 		return Entry{}, err
 	}
 	e := Entry{Tenant: tenant, ID: id.New[id.LibraryEntry](), Status: Draft, Tags: []string{}, CreatedAt: sqldb.Time(sqldb.Micros(a.Now))}
@@ -65,7 +68,7 @@ func (e *Entry) write(ctx context.Context, a manuscript.Author, ch manuscript.Ch
 // Update makes a change to an entry, all of it or nothing. Its content is merged
 // into the current version's and appended as the next.
 func Update(ctx context.Context, a manuscript.Author, tenant id.Tenant, entry id.LibraryEntry, ch Change) (Entry, error) {
-	if err := ch.check(false); err != nil {
+	if err := ch.Check(); err != nil {
 		return Entry{}, err
 	}
 	for { // each turn that is lost, somebody else has won

@@ -1,0 +1,334 @@
+package library_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"packetboat/internal/content"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/library"
+	"packetboat/internal/manuscript"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+	"packetboat/internal/usage"
+)
+
+// Every check of a property here is a handful of transactions on a real
+// database; twenty of them, not the hundred rapid would make.
+func TestMain(m *testing.M) {
+	if err := flag.Set("rapid.checks", "20"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// shelf is the library of a tenant.
+type shelf struct {
+	*testing.T
+	db     *sqldb.DB
+	tenant id.Tenant
+	now    time.Time
+}
+
+// each runs f on both databases, beside a tenant whose only entry stays as it
+// is and cannot be reached from the first.
+func each(t *testing.T, f func(s *shelf)) {
+	t.Helper()
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		s := &shelf{T: t, db: db, tenant: id.New[id.Tenant](), now: noon}
+		other := &shelf{T: t, db: db, tenant: id.New[id.Tenant](), now: noon}
+		theirs := other.create(library.Change{Name: new("Theirs"), Content: says("Theirs")})
+		before := other.load(theirs.ID)
+		f(s)
+		for what, err := range map[string]error{
+			"load":      second(library.Load(t.Context(), db, s.tenant, theirs.ID)),
+			"update":    second(library.Update(t.Context(), s.author(), s.tenant, theirs.ID, library.Change{Name: new("Mine"), Content: says("x")})),
+			"archive":   second(library.Archive(t.Context(), s.author(), s.tenant, theirs.ID)),
+			"duplicate": second(library.Duplicate(t.Context(), db, s.tenant, theirs.ID, noon)),
+			"delete":    library.Delete(t.Context(), db, s.tenant, theirs.ID, nobody),
+			"version":   second(library.VersionOf(t.Context(), db, s.tenant, theirs.ID, 1, nobody)),
+			"rebase":    second(library.PreviewRebase(t.Context(), db, s.tenant, theirs.ID, nil, noon)),
+		} {
+			if !errors.Is(err, library.ErrNotFound) {
+				t.Errorf("%s of another tenant's entry: %v", what, err)
+			}
+		}
+		if _, _, err := library.Content(t.Context(), db, s.tenant, theirs.ID, 0); !errors.Is(err, library.ErrNoEntry) {
+			t.Errorf("the content of another tenant's entry: %v", err)
+		}
+		for _, err := range library.Versions(t.Context(), db, s.tenant, theirs.ID, nobody) {
+			if !errors.Is(err, library.ErrNotFound) {
+				t.Errorf("the versions of another tenant's entry: %v", err)
+			}
+		}
+		for _, e := range s.list(library.Filter{Statuses: library.Statuses(), Limit: 1000}) {
+			if e.Tenant != s.tenant {
+				t.Errorf("another tenant's entry %s is listed", e.Name)
+			}
+		}
+		if diff := cmp.Diff(before, other.load(theirs.ID)); diff != "" {
+			t.Errorf("another tenant's entry changed:\n%s", diff)
+		}
+	})
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// nobody uses anything.
+var nobody = usage.Finders{}
+
+func (s *shelf) ok(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *shelf) author() manuscript.Author { return manuscript.Author{DB: s.db, Now: s.now} }
+
+// later moves the clock.
+func (s *shelf) later() { s.now = s.now.Add(time.Minute) }
+
+func (s *shelf) create(ch library.Change) library.Entry {
+	s.Helper()
+	e, err := library.Create(s.Context(), s.author(), s.tenant, ch)
+	s.ok(err)
+	return e
+}
+
+func (s *shelf) update(entry id.LibraryEntry, ch library.Change) library.Entry {
+	s.Helper()
+	e, err := library.Update(s.Context(), s.author(), s.tenant, entry, ch)
+	s.ok(err)
+	return e
+}
+
+func (s *shelf) load(entry id.LibraryEntry) library.Entry {
+	s.Helper()
+	e, err := library.Load(s.Context(), s.db, s.tenant, entry)
+	s.ok(err)
+	return e
+}
+
+func (s *shelf) list(f library.Filter) []library.Entry {
+	s.Helper()
+	list, _, err := library.List(s.Context(), s.db, s.tenant, f)
+	s.ok(err)
+	return list
+}
+
+func (s *shelf) versions(entry id.LibraryEntry) []library.Version {
+	s.Helper()
+	var list []library.Version
+	for v, err := range library.Versions(s.Context(), s.db, s.tenant, entry, nil) {
+		s.ok(err)
+		list = append(list, v)
+	}
+	return list
+}
+
+// says is a whole content.
+func says(subject string) *manuscript.Change {
+	return part(manuscript.Subject, subject, manuscript.BodyHTML, "<p>"+subject+"</p>")
+}
+
+// part is a change of some texts, named and given in turn.
+func part(pairs ...any) *manuscript.Change {
+	parts := map[manuscript.Field]*string{}
+	for i := 0; i < len(pairs); i += 2 {
+		parts[pairs[i].(manuscript.Field)] = new(pairs[i+1].(string))
+	}
+	return &manuscript.Change{Parts: parts}
+}
+
+// subjects of versions, in their order.
+func subjects(list []library.Version) string {
+	var all []string
+	for _, v := range list {
+		all = append(all, fmt.Sprintf("%d %s", v.Number, *v.Content.Subject))
+	}
+	return strings.Join(all, ", ")
+}
+
+func TestAnEntryBeginsWithoutContentOrWithVersionOne(t *testing.T) {
+	each(t, func(s *shelf) {
+		bare := s.create(library.Change{Name: new("  Spring news ")})
+		want := library.Entry{
+			Tenant: s.tenant, ID: bare.ID, Slug: "spring-news", Name: "Spring news", Status: library.Draft, Tags: []string{}, CreatedAt: noon, UpdatedAt: noon,
+		}
+		if diff := cmp.Diff(want, bare); diff != "" {
+			s.Errorf("created:\n%s", diff)
+		}
+		if diff := cmp.Diff(want, s.load(bare.ID)); diff != "" {
+			s.Errorf("loaded:\n%s", diff)
+		}
+		if list := s.versions(bare.ID); len(list) != 0 {
+			s.Errorf("an entry without content has versions: %v", list)
+		}
+
+		full := s.create(library.Change{
+			Name: new("Spring news"), Slug: new("spring-news"), Status: new(library.Published), Tags: new([]string{"b", " a ", "b"}), Content: says("Hi {{ first_name }}"),
+		})
+		want = library.Entry{
+			Tenant: s.tenant, ID: full.ID, Slug: "spring-news-2", Name: "Spring news", Status: library.Published, Tags: []string{"b", "a"}, Version: 1,
+			Content:   &manuscript.Manuscript{Subject: new("Hi {{ first_name }}"), HTML: new("<p>Hi {{ first_name }}</p>")},
+			CreatedAt: noon, UpdatedAt: noon,
+		}
+		if diff := cmp.Diff(want, full); diff != "" {
+			s.Errorf("created:\n%s", diff)
+		}
+		if diff := cmp.Diff(want, s.load(full.ID)); diff != "" {
+			s.Errorf("loaded:\n%s", diff)
+		}
+		if got := subjects(s.versions(full.ID)); got != "1 Hi {{ first_name }}" {
+			s.Errorf("versions: %s", got)
+		}
+	})
+}
+
+// Many entries of one name get numbers, none of them twice.
+func TestSlugsAreNumbered(t *testing.T) {
+	each(t, func(s *shelf) {
+		long := strings.Repeat("n", 64)
+		for _, tt := range []struct{ name, slug, want string }{
+			{"News", "", "news"}, {"News", "", "news-2"}, {"x", "news", "news-3"}, {"News 2", "", "news-2-2"}, {"日本", "", "item"}, {"!", "", "item-2"},
+			{"x", long, long}, {"y", long, long[:62] + "-2"}, {strings.Repeat("n", 90), "", long[:62] + "-3"},
+		} {
+			ch := library.Change{Name: new(tt.name)}
+			if tt.slug != "" {
+				ch.Slug = &tt.slug
+			}
+			if e := s.create(ch); e.Slug != tt.want {
+				s.Errorf("the slug of %.20q (%.20q) is %s, want %s", tt.name, tt.slug, e.Slug, tt.want)
+			}
+		}
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				if _, err := library.Create(s.Context(), s.author(), s.tenant, library.Change{Name: new("At once")}); err != nil {
+					s.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		seen := map[string]bool{}
+		for _, e := range s.list(library.Filter{Search: "at once", Limit: 100}) {
+			seen[e.Slug] = true
+		}
+		if len(seen) != 8 {
+			s.Errorf("eight entries have the slugs %v", seen)
+		}
+	})
+}
+
+func TestWhatIsRefused(t *testing.T) {
+	each(t, func(s *shelf) {
+		tags := make([]string, 51)
+		for i := range tags {
+			tags[i] = fmt.Sprint(i)
+		}
+		e := s.create(library.Change{Name: new("Old"), Content: says("Old")})
+		bare := s.create(library.Change{Name: new("Bare")})
+		before := s.load(e.ID)
+		for name, tt := range map[string]struct {
+			ch    library.Change
+			code  string
+			paths []string
+		}{
+			"name":        {library.Change{Name: new(" ")}, "INVALID_INPUT", []string{"name"}},
+			"long name":   {library.Change{Name: new(strings.Repeat("é", 201))}, "INVALID_INPUT", []string{"name"}},
+			"NUL":         {library.Change{Name: new("a\x00")}, "INVALID_INPUT", []string{"name"}},
+			"all at once": {library.Change{Name: new(""), Slug: new("A b"), Tags: new([]string{"x", " "}), Content: part(manuscript.Subject, "a\nb")}, "INVALID_INPUT", []string{"name", "slug", "tags[1]", "content.subject"}},
+			"slug":        {library.Change{Name: new("x"), Slug: new("")}, "INVALID_INPUT", []string{"slug"}},
+			"status":      {library.Change{Name: new(""), Status: new(library.Status("gone"))}, "INVALID_STATUS", nil},
+			"tags":        {library.Change{Name: new("x"), Tags: &tags}, "LIMIT_EXCEEDED", nil},
+			"no content":  {library.Change{Name: new("x"), Content: &manuscript.Change{Parts: map[manuscript.Field]*string{manuscript.Subject: nil}}}, "NO_CONTENT", []string{"content.subject"}},
+			"liquid":      {library.Change{Name: new("x"), Content: part(manuscript.Subject, "Hi", manuscript.BodyHTML, "{% if %}")}, "LIQUID_INVALID", nil},
+		} {
+			for what, err := range map[string]error{
+				"create": second(library.Create(s.Context(), s.author(), s.tenant, tt.ch)),
+				"update": second(library.Update(s.Context(), s.author(), s.tenant, e.ID, tt.ch)),
+			} {
+				f, _ := fault.As(err)
+				if f == nil || f.Code != tt.code {
+					s.Errorf("%s, %s: %v, want %s", what, name, err, tt.code)
+					continue
+				}
+				var paths []string
+				if details, ok := f.Details.(fault.Fields); ok {
+					for _, p := range details.Fields {
+						paths = append(paths, p.Path)
+					}
+				}
+				if diff := cmp.Diff(tt.paths, paths); diff != "" {
+					s.Errorf("%s, %s: problems at\n%s", what, name, diff)
+				}
+			}
+		}
+		for _, ch := range []library.Change{{}, {Slug: new("x")}} {
+			if _, err := library.Create(s.Context(), s.author(), s.tenant, ch); !errors.Is(err, fault.ErrInput) {
+				s.Errorf("an entry without a name: %v", err)
+			}
+		}
+		for what, ch := range map[string]*manuscript.Change{"nothing": {}, "no body": part(manuscript.Subject, "Hi"), "no subject": part(manuscript.BodyHTML, "<p>Hi</p>")} {
+			for act, err := range map[string]error{
+				"create": second(library.Create(s.Context(), s.author(), s.tenant, library.Change{Name: new("x"), Content: ch})),
+				"update": second(library.Update(s.Context(), s.author(), s.tenant, bare.ID, library.Change{Content: ch})),
+			} {
+				if !errors.Is(err, content.ErrNoContent) {
+					s.Errorf("%s with %s: %v", act, what, err)
+				}
+			}
+		}
+		if list := s.list(library.Filter{Limit: 100}); len(list) != 2 {
+			s.Errorf("there are %d entries now", len(list))
+		}
+		if diff := cmp.Diff(before, s.load(e.ID)); diff != "" {
+			s.Errorf("the entry changed:\n%s", diff)
+		}
+	})
+}
+
+// Metadata and content change together or not at all.
+func TestAChangeIsAllOrNothing(t *testing.T) {
+	each(t, func(s *shelf) {
+		s.create(library.Change{Name: new("Taken")})
+		e := s.create(library.Change{Name: new("Mine"), Content: says("one")})
+		s.later()
+		before := s.load(e.ID)
+		_, err := library.Update(s.Context(), s.author(), s.tenant, e.ID, library.Change{Name: new("New"), Slug: new("taken"), Content: says("two")})
+		if !errors.Is(err, library.ErrSlug) {
+			s.Errorf("a slug that is taken: %v", err)
+		}
+		if diff := cmp.Diff(before, s.load(e.ID)); diff != "" {
+			s.Errorf("the entry changed:\n%s", diff)
+		}
+		if got := subjects(s.versions(e.ID)); got != "1 one" {
+			s.Errorf("versions: %s", got)
+		}
+		got := s.update(e.ID, library.Change{Name: new("New"), Slug: new("mine"), Status: new(library.Archived), Tags: new([]string{"t"}), Content: part(manuscript.Subject, "two")})
+		want := library.Entry{
+			Tenant: s.tenant, ID: e.ID, Slug: "mine", Name: "New", Status: library.Archived, Tags: []string{"t"}, Version: 2,
+			Content:   &manuscript.Manuscript{Subject: new("two"), HTML: new("<p>one</p>")},
+			CreatedAt: noon, UpdatedAt: s.now,
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			s.Errorf("changed:\n%s", diff)
+		}
+		if diff := cmp.Diff(want, s.load(e.ID)); diff != "" {
+			s.Errorf("loaded:\n%s", diff)
+		}
+	})
+}

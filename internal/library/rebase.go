@@ -1,0 +1,71 @@
+package library
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"packetboat/internal/binding"
+	"packetboat/internal/content"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/template"
+)
+
+// The faults of a rebase.
+var (
+	ErrNotTemplate  = fault.New(fault.Invalid, "NOT_TEMPLATE_MODE", "this version was not made of a template")
+	ErrTemplateGone = fault.New(fault.NotFound, "NOT_FOUND", "the template that the version was made of was deleted")
+)
+
+// Rebase is what a version's binding becomes when it follows its template.
+type Rebase struct {
+	Binding  json.RawMessage   // what is kept, and the defaults of what is new
+	Snapshot template.Snapshot // of the template as it is now
+	Diff     binding.Diff
+}
+
+// PreviewRebase merges what a version of an entry says with what its template
+// asks for now; nil takes the current version. Nothing is written.
+func PreviewRebase(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.LibraryEntry, version *int, now time.Time) (Rebase, error) {
+	e, err := find(ctx, db, tenant, entry, " ")
+	if err != nil {
+		return Rebase{}, err
+	}
+	if e.Version == 0 {
+		return Rebase{}, content.ErrNoContent.Sayf("the entry has no saved version")
+	}
+	if version == nil {
+		version = &e.Version
+	}
+	v, err := versionOf(ctx, db, tenant, entry, *version)
+	if err != nil {
+		return Rebase{}, err
+	}
+	origin := v.Content.Origin
+	if origin == nil {
+		return Rebase{}, ErrNotTemplate
+	}
+	var base template.Snapshot
+	if err := json.Unmarshal(origin.Snapshot, &base); err != nil {
+		return Rebase{}, fmt.Errorf("the template of version %d of library entry %s: %w", v.Number, entry, err)
+	}
+	theirs, err := template.ByRef(ctx, db, tenant, string(origin.Template))
+	if errors.Is(err, template.ErrNotFound) {
+		return Rebase{}, ErrTemplateGone
+	}
+	if err != nil {
+		return Rebase{}, err
+	}
+	pool, err := theirs.Pool(ctx, db, origin.Binding)
+	if err != nil {
+		return Rebase{}, err
+	}
+	merged, diff := binding.Rebase(base.Schema, origin.Binding, theirs.Schema, pool)
+	r := Rebase{Binding: merged, Snapshot: theirs.Snapshot(now), Diff: diff}
+	r.Diff.TemplateChanged = base.ContentHash != r.Snapshot.ContentHash
+	return r, nil
+}
