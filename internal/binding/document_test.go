@@ -69,6 +69,8 @@ func TestPlaceholders(t *testing.T) {
 		{"lines of their own", "a\n  {{#section rows}}  \n- {{item:text}}\n{{/section}}\nb", "a\n- A\n- B\n- C\nb"},
 		{"lines with something else", "a {{#section rows}}\n{{item:text}}{{/section}}\nb", "a \nA\nB\nC\nb"},
 		{"absent", "[{{param:number}}]", "[]"},
+		{"filters", `{{param:text | upcase}} {{#section rows}}{{item:text | append: "x"}}{{/section}}`, `{{ param.text | upcase }} {{ "A" | append: "x" }}{{ "B" | append: "x" }}{{ "C" | append: "x" }}`},
+		{"values in tags", `{{#section rows}}{% if {{item:_first}} or {{ item:number }} == {{param:number}} %}1{% endif %}{{/section}}`, "{% if true or nil == param.number %}1{% endif %}{% if false or nil == param.number %}1{% endif %}{% if false or nil == param.number %}1{% endif %}"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := mustParse(t, Bodies{Text: tt.body, HTML: ""}, everything()).Expand(bound).Text

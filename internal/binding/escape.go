@@ -64,11 +64,15 @@ func literally(text string) string {
 type where struct {
 	form  form
 	place place
+	code  bool // it is a value in Liquid
 }
 
 // escaped returns a value as it is written there. Its Liquid survives, and in
 // that param means the parameters of the block in the slot.
 func escaped(v Value, at where, slot string) string {
+	if at.code {
+		return literal(v, at.place)
+	}
 	switch x := v.V.(type) {
 	case nil:
 		return ""
@@ -105,7 +109,7 @@ func escapedText(t Type, text string, at where, slot string) string {
 	if checkLiquid(t, text) != "" {
 		text = literally(text) // nobody should have let it in: then it is no Liquid
 	}
-	text = scoped(text, slot)
+	text = scoped(settled(text), slot)
 	switch {
 	case t == RawHTML && at.form.marked():
 		return text

@@ -93,7 +93,7 @@ func (x *expander) parts(out *joiner, parts []part, f form, s *frame, r *row) {
 			return
 		}
 		p := &parts[i]
-		at := where{f, p.place}
+		at := where{f, p.place, p.code}
 		switch p.kind {
 		case literalPart:
 			x.write(out, p.text)
@@ -118,8 +118,8 @@ func (x *expander) parts(out *joiner, parts []part, f form, s *frame, r *row) {
 
 // value returns a value as it is written at that place.
 func value(values map[string]Value, done map[doneKey]string, name string, at where, slot string) string {
-	v, ok := values[name]
-	if !ok || v.V == nil {
+	v := values[name]
+	if v.V == nil && !at.code {
 		return ""
 	}
 	key := doneKey{name, at}
@@ -147,7 +147,7 @@ func (r *row) field(name string, at where, slot string) string {
 // written instead.
 func (x *expander) slot(out *joiner, p *part, f form, s *frame) {
 	filling := s.bound.Slots[p.name]
-	at := where{f, p.place}
+	at := where{f, p.place, p.code}
 	key := doneKey{p.name, at}
 	switch {
 	case filling.Block == nil && filling.Notice == "":

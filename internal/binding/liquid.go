@@ -24,7 +24,7 @@ const maxBlocks = 20
 // others it must be whole by itself: a value neither opens nor closes a block of
 // the template around it, and does not leave a loop of it. Where the type is
 // escaped or sanitised, nothing may bring markup past that: no raw filter, no
-// captured text.
+// captured text. What looks like a placeholder is text.
 func checkLiquid(t Type, text string) string {
 	if !hasLiquid(text) {
 		return ""
@@ -33,6 +33,7 @@ func checkLiquid(t Type, text string) string {
 	case Number, Boolean, Color, Date, DateTime, Email, Select:
 		return "must not hold Liquid ({{ … }} or {% … %})"
 	}
+	text = settled(text)
 	if _, err := liquid.Parse(text, liquid.Options{}); err != nil {
 		if e, ok := errors.AsType[*liquid.ParseError](err); ok {
 			return "holds Liquid that cannot be read: " + e.Message
@@ -40,6 +41,28 @@ func checkLiquid(t Type, text string) string {
 		return "holds Liquid that cannot be read"
 	}
 	return checkTags(t, text)
+}
+
+// settled returns a value in which what looks like a placeholder is text to
+// Liquid: values are not read for placeholders, and Liquid could not read them.
+func settled(text string) string {
+	if !hasLiquid(text) || !strings.ContainsAny(text, ":#/") {
+		return text
+	}
+	var b strings.Builder
+	last := 0
+	for _, span := range links.Spans(text) {
+		piece := text[span.Start:span.End]
+		if !span.Output || strings.Contains(piece, "{%") {
+			continue
+		}
+		if kind, _ := placeholder(strings.TrimFunc(piece[2:len(piece)-2], isLiquidSpace)); kind != "" {
+			b.WriteString(text[last:span.Start] + "{% raw %}" + piece + "{% endraw %}")
+			last = span.End
+		}
+	}
+	b.WriteString(text[last:])
+	return b.String()
 }
 
 // checkTags looks through the Liquid of a value, which parses.
@@ -184,7 +207,9 @@ func params(text string, spans []links.Span, f func(at int, name string)) {
 			if code[w.start:w.end] != "param" || w.after == '.' || w.after == '|' || sets(tag) && seen == 2 {
 				return
 			}
-			f(start+w.start, asked(code[w.end:]))
+			if rest := strings.TrimLeftFunc(code[w.end:], isLiquidSpace); !strings.HasPrefix(rest, ":") { // or it is a placeholder
+				f(start+w.start, asked(rest))
+			}
 		})
 	}
 }
@@ -200,7 +225,6 @@ func sets(tag string) bool {
 
 // asked returns the first name of a path, written .name or ["name"].
 func asked(path string) string {
-	path = strings.TrimLeftFunc(path, isLiquidSpace)
 	if rest, ok := strings.CutPrefix(path, "."); ok {
 		return firstWord(strings.TrimLeftFunc(rest, isLiquidSpace))
 	}
@@ -216,6 +240,15 @@ func asked(path string) string {
 	return name
 }
 
+// constantName is what Liquid calls the parameters of the block in a slot, or with
+// no slot those of the template.
+func constantName(slot string) string {
+	if slot == "" {
+		return "param"
+	}
+	return "param._" + slot
+}
+
 // scoped returns text with param in its Liquid standing for the parameters of
 // the block in that slot; those of the template itself need no change.
 func scoped(text, slot string) string {
@@ -226,55 +259,13 @@ func scoped(text, slot string) string {
 	last := 0
 	params(text, links.Spans(text), func(at int, _ string) {
 		at += len("param")
-		b.WriteString(text[last:at])
-		b.WriteString("._")
-		b.WriteString(slot)
+		b.WriteString(text[last : at-len("param")])
+		b.WriteString(constantName(slot))
 		last = at
 	})
 	if last == 0 {
 		return text
 	}
 	b.WriteString(text[last:])
-	return b.String()
-}
-
-// requoted returns an output or a tag of a value so that it can stand in HTML
-// at that place before it is rendered: in an attribute its texts have the other
-// quotes than the attribute, and no comparison looks like the start of a tag.
-func requoted(piece string, at place) string {
-	if !strings.ContainsAny(piece, `"'<`) {
-		return piece
-	}
-	quote, inner, instead := byte(0), "", ""
-	switch at {
-	case inDouble:
-		quote, inner, instead = '\'', "'", "\u2019"
-	case inSingle:
-		quote, inner, instead = '"', `"`, "\u201d"
-	}
-	var b strings.Builder
-	for i := 0; i < len(piece); i++ {
-		c := piece[i]
-		switch {
-		case c == '"' || c == '\'':
-			n := strings.IndexByte(piece[i+1:], c)
-			if n < 0 {
-				b.WriteString(piece[i:])
-				return b.String()
-			}
-			text := piece[i+1 : i+1+n]
-			if quote != 0 && c != quote {
-				c, text = quote, strings.ReplaceAll(text, inner, instead)
-			}
-			b.WriteByte(c)
-			b.WriteString(text)
-			b.WriteByte(c)
-			i += n + 1
-		case c == '<' && i+1 < len(piece) && !strings.ContainsRune("=> ", rune(piece[i+1])):
-			b.WriteString("< ")
-		default:
-			b.WriteByte(c)
-		}
-	}
 	return b.String()
 }

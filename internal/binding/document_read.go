@@ -1,0 +1,374 @@
+package binding
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"packetboat/internal/mail/links"
+	"packetboat/internal/mail/liquid"
+)
+
+// reader cuts one body into parts.
+type reader struct {
+	src    string
+	form   form
+	names  *names
+	slot   string // the slot that the body is a block for; param means its parameters
+	track  tracker
+	wrong  []Reference
+	reason string // of the first of them
+
+	from    int // where the literal begins that is not yet a part
+	line    int // lines before counted
+	counted int
+
+	parts   []part
+	section *openSection
+	nested  int // sections in the section, each of them wrong
+}
+
+// openSection is the section being read.
+type openSection struct {
+	name   string
+	fields map[string]bool // nil: the section is not declared
+	token  string
+	line   int
+	before []part
+}
+
+func (r *reader) read() []part {
+	r.src = scoped(r.src, r.slot)
+	spans := links.Spans(r.src)
+	params(r.src, spans, func(_ int, name string) {
+		if name == "" {
+			r.names.all = true
+		}
+		use(r.names.params, name)
+	})
+	tracked := 0
+	for _, span := range spans {
+		r.track.read(r.src[tracked:span.Start])
+		tracked = span.End
+		if !span.Output {
+			r.tag(span) // to HTML it is nothing, or stands between attributes
+			continue
+		}
+		r.output(span)
+		r.track.value()
+	}
+	r.literal(len(r.src))
+	if s := r.section; s != nil {
+		r.report(s.token, s.line, "has no {{/section}}")
+		r.endSection()
+	}
+	r.checkSections()
+	return r.parts
+}
+
+// output reads what may be a placeholder.
+func (r *reader) output(span links.Span) {
+	code := strings.TrimFunc(r.src[span.Start+2:span.End-2], isLiquidSpace)
+	kind, name := placeholder(code)
+	if kind == "param" || kind == "item" {
+		if bare, filters, ok := strings.Cut(name, "|"); ok {
+			r.value(span, kind, strings.TrimFunc(bare, isLiquidSpace), "{{ ", " |"+filters+" }}")
+			return
+		}
+	}
+	switch kind {
+	case "":
+		if _, ok := r.names.params[code]; ok && r.section == nil {
+			r.param(span, code)
+		}
+	case "param":
+		r.param(span, name)
+	case "item":
+		r.item(span, name)
+	case "slot":
+		r.slotAt(span, name)
+	case "#section":
+		r.begin(span, name)
+	case "/section":
+		r.end(span, name)
+	}
+}
+
+// tag reads the placeholders in a tag, outside of its texts.
+func (r *reader) tag(span links.Span) {
+	piece := r.src[span.Start:span.End]
+	if !strings.Contains(piece, "{{") || isComment(r.src, span) {
+		return
+	}
+	for i := 2; i < len(piece); i++ {
+		switch c := piece[i]; {
+		case c == '"' || c == '\'':
+			n := strings.IndexByte(piece[i+1:], c)
+			if n < 0 {
+				return
+			}
+			i += n + 1
+		case strings.HasPrefix(piece[i:], "{{"):
+			n := strings.Index(piece[i:], "}}")
+			if n < 0 {
+				return
+			}
+			start := span.Start + i
+			i += n + 1
+			kind, name := placeholder(strings.TrimFunc(piece[start-span.Start+2:i-1], isLiquidSpace))
+			if kind == "param" || kind == "item" {
+				r.value(links.Span{Start: start, End: span.Start + i + 1}, kind, name, "", "")
+			}
+		}
+	}
+}
+
+// value puts a parameter or a field, as a value of Liquid, in the place of the
+// placeholder at span.
+func (r *reader) value(span links.Span, kind, name, before, after string) {
+	if kind == "param" && !use(r.names.params, name) {
+		r.refuse(span, "names no declared parameter")
+		return
+	}
+	if kind == "item" && !r.isField(span, name) {
+		return
+	}
+	r.literal(span.Start)
+	r.from = span.End
+	if kind == "param" {
+		r.parts = append(r.parts, part{text: before + constantName(r.slot) + "." + name + after})
+		return
+	}
+	r.parts = append(r.parts, part{text: before},
+		part{kind: fieldPart, name: name, place: r.track.place(), code: true}, part{text: after})
+}
+
+// placeholder returns the kind of a placeholder and the name in it.
+func placeholder(code string) (kind, name string) {
+	trim := func(s string) string { return strings.TrimFunc(s, isLiquidSpace) }
+	for _, mark := range []string{"#", "/"} {
+		if rest, ok := strings.CutPrefix(code, mark); ok {
+			rest, ok = strings.CutPrefix(trim(rest), "section")
+			if name := trim(rest); ok && (name == "" || len(name) < len(rest)) {
+				return mark + "section", name
+			}
+			return "", ""
+		}
+	}
+	kind, name, ok := strings.Cut(code, ":")
+	switch kind = trim(kind); {
+	case ok && (kind == "param" || kind == "item" || kind == "slot"):
+		return kind, trim(name)
+	}
+	return "", ""
+}
+
+// literal makes a part of what stands before to.
+func (r *reader) literal(to int) {
+	if r.from < to {
+		r.parts = append(r.parts, part{text: r.src[r.from:to]})
+	}
+}
+
+// put puts a part in the place of the placeholder at span.
+func (r *reader) put(span links.Span, p part) {
+	r.literal(span.Start)
+	r.from = span.End
+	p.place = r.track.place()
+	r.parts = append(r.parts, p)
+}
+
+// refuse notes that the placeholder at span is wrong.
+func (r *reader) refuse(span links.Span, reason string) {
+	r.report(r.src[span.Start:span.End], r.lineOf(span.Start), reason)
+	r.literal(span.Start)
+	r.from = span.End
+}
+
+func (r *reader) report(token string, line int, reason string) {
+	const long = 120
+	if len(token) > long {
+		token = strings.ToValidUTF8(token[:long], "") + "…"
+	}
+	r.wrong = append(r.wrong, Reference{Token: token, Field: r.form.field(), Line: line})
+	r.reason = cmp.Or(r.reason, reason)
+}
+
+// lineOf returns the line of a position, which must not lie before an earlier one.
+func (r *reader) lineOf(at int) int {
+	r.line += strings.Count(r.src[r.counted:at], "\n")
+	r.counted = at
+	return r.line + 1
+}
+
+func (r *reader) param(span links.Span, name string) {
+	if !use(r.names.params, name) {
+		r.refuse(span, "names no declared parameter")
+		return
+	}
+	r.put(span, part{kind: paramPart, name: name})
+}
+
+func (r *reader) item(span links.Span, name string) {
+	if r.isField(span, name) {
+		r.put(span, part{kind: fieldPart, name: name})
+	}
+}
+
+// isField reports whether the row has that field; if not, it refuses the
+// placeholder at span.
+func (r *reader) isField(span links.Span, name string) bool {
+	switch {
+	case r.form == subjectForm:
+		r.refuse(span, "cannot stand in a subject")
+	case r.section == nil:
+		r.refuse(span, "stands outside of a section")
+	case name == rowIndex, name == rowFirst, name == rowLast:
+		return true
+	case r.section.fields != nil && !use(r.section.fields, name):
+		r.refuse(span, fmt.Sprintf("names no field of the section %q", r.section.name))
+	default:
+		return true
+	}
+	return false
+}
+
+func (r *reader) slotAt(span links.Span, name string) {
+	switch {
+	case r.form == subjectForm:
+		r.refuse(span, "cannot stand in a subject")
+	case r.section != nil:
+		r.refuse(span, "cannot stand in a section")
+	case !use(r.names.slots, name):
+		r.refuse(span, "names no declared slot")
+	default:
+		r.put(span, part{kind: slotPart, name: name, parent: r.track.parent()})
+	}
+}
+
+func (r *reader) begin(span links.Span, name string) {
+	fields, declared := r.names.sections[name]
+	switch {
+	case r.form == subjectForm:
+		r.refuse(span, "cannot stand in a subject")
+		r.nested++
+		return
+	case r.section != nil:
+		r.refuse(span, "cannot stand in another section")
+		r.nested++
+		return
+	case !declared:
+		r.refuse(span, "names no declared section")
+	}
+	r.names.used[name] = true
+	start, end := r.alone(span)
+	r.literal(start)
+	r.from = max(r.from, end)
+	r.section = &openSection{name: name, fields: fields, token: r.src[span.Start:span.End], line: r.lineOf(span.Start), before: r.parts}
+	r.parts = nil
+}
+
+func (r *reader) end(span links.Span, name string) {
+	switch {
+	case r.nested > 0:
+		r.nested--
+		r.literal(span.Start)
+		r.from = span.End
+	case r.form == subjectForm:
+		r.refuse(span, "cannot stand in a subject")
+	case r.section == nil:
+		r.refuse(span, "ends a section that was not begun")
+	case name != "" && name != r.section.name:
+		r.refuse(span, fmt.Sprintf("does not end the section %q", r.section.name))
+		r.endSection()
+	default:
+		start, end := r.alone(span)
+		r.literal(start)
+		r.from = end
+		r.endSection()
+	}
+}
+
+func (r *reader) endSection() {
+	s := r.section
+	r.parts = append(s.before, part{kind: sectionPart, name: s.name, body: r.parts})
+	r.section = nil
+}
+
+// alone returns what the beginning or end of a section takes with it: its whole
+// line, when nothing else stands on that.
+func (r *reader) alone(span links.Span) (start, end int) {
+	start, end = span.Start, span.End
+	for start > r.from && (r.src[start-1] == ' ' || r.src[start-1] == '\t') {
+		start--
+	}
+	for end < len(r.src) && (r.src[end] == ' ' || r.src[end] == '\t' || r.src[end] == '\r') {
+		end++
+	}
+	if start > 0 && r.src[start-1] != '\n' || end < len(r.src) && r.src[end] != '\n' {
+		return span.Start, span.End
+	}
+	return start, min(end+1, len(r.src))
+}
+
+// checkSections refuses sections with half of a Liquid block in them: repeated,
+// or left out, they would take the template apart.
+func (r *reader) checkSections() {
+	if len(r.wrong) > 0 || !strings.Contains(r.src, "{%") {
+		return
+	}
+	whole := false
+	for i := range r.parts {
+		p := &r.parts[i]
+		if p.kind != sectionPart || liquidParses(p.body) {
+			continue
+		}
+		if !whole && !liquidParses(r.parts) {
+			return // wrong all the same: whoever checks the Liquid says where
+		}
+		whole = true
+		r.report("{{#section "+p.name+"}}", r.sectionLine(i), "holds one end of a Liquid block, and not the other")
+	}
+}
+
+// sectionLine returns the line on which the section r.parts[i] begins.
+func (r *reader) sectionLine(i int) int {
+	nth := 0
+	for _, p := range r.parts[:i] {
+		if p.kind == sectionPart {
+			nth++
+		}
+	}
+	for _, span := range links.Spans(r.src) {
+		if !span.Output {
+			continue
+		}
+		if kind, _ := placeholder(strings.TrimFunc(r.src[span.Start+2:span.End-2], isLiquidSpace)); kind == "#section" {
+			if nth--; nth < 0 {
+				return 1 + strings.Count(r.src[:span.Start], "\n")
+			}
+		}
+	}
+	return 1
+}
+
+// liquidParses reports whether the literals of parts are Liquid by themselves.
+func liquidParses(parts []part) bool {
+	var b joiner
+	for _, p := range parts {
+		b.write(p.standIn())
+		for _, q := range p.body {
+			b.write(q.standIn())
+		}
+	}
+	_, err := liquid.Parse(b.String(), liquid.Options{})
+	return err == nil
+}
+
+// standIn returns the text of a literal, and for a value in Liquid another.
+func (p part) standIn() string {
+	if p.code {
+		return "nil"
+	}
+	return p.text
+}
