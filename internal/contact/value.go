@@ -1,16 +1,16 @@
 package contact
 
 // Value returns a field by its name in the API, as a template may print it:
-// texts, numbers, booleans, times and lists. A field without a value is known
-// and nil.
+// texts (those that are the contact's own by reference), numbers, booleans, times
+// and lists. A field without a value is known and nil.
 func (c *Contact) Value(name string) (value any, known bool) {
 	switch name {
 	case "id":
 		return string(c.ID), true
 	case "email":
-		return c.Email, true
+		return &c.Email, true
 	case "email_domain":
-		return c.EmailDomain, true
+		return &c.EmailDomain, true
 	case "external_id":
 		return textOf(c.ExternalID), true
 	case "first_name":
@@ -69,5 +69,5 @@ func textOf(s *string) any {
 	if s == nil {
 		return nil
 	}
-	return *s
+	return s
 }

@@ -3,6 +3,7 @@ package letter
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,7 +26,9 @@ type env struct {
 	location *time.Location
 	ctx      context.Context
 	budget   *liquid.Budget
-	custom   map[string]any // custom fields with their defaults, once asked for
+	pages    [3]string      // the addresses of the pages, once asked for
+	address  *string        // the account's postal address, once asked for
+	signed   []signed       // an address for each link, and the pixel's
 	targets  map[int]string // of dynamic links, once asked for
 	err      error          // of a link that could not be rendered
 
@@ -39,22 +42,22 @@ func (e *env) Now() time.Time { return e.Letter.Now.In(e.location) }
 func (e *env) Lookup(name string) (any, bool) {
 	switch name {
 	case "unsubscribe_url":
-		return e.page(track.Unsubscribe), true
+		return e.page(unsubscribePage), true
 	case "preferences_url":
-		return e.page(track.Preferences), true
+		return e.page(preferencesPage), true
 	case "view_in_browser_url":
-		return e.page(track.View), true
+		return e.page(viewPage), true
 	case content.PixelVariable:
 		if e.WithoutPixel {
 			return "data:,", true
 		}
-		return e.url(e.Sender.TrackingHost(), track.OpenPixel, 0, "") + ".gif", true
+		return e.sign(len(e.Content.Links), track.OpenPixel), true
 	case "contact":
 		return person{e}, true
 	case "account":
-		return account{e.Sender}, true
+		return account{e}, true
 	case "broadcast":
-		return map[string]any{"id": string(e.Content.Context.Broadcast), "name": e.Content.Context.BroadcastName}, true
+		return campaign{e}, true
 	case "email":
 		return email{e}, true
 	case "param":
@@ -68,28 +71,45 @@ func (e *env) Lookup(name string) (any, bool) {
 	if v, ok := e.Contact.Value(name); ok {
 		return v, true
 	}
-	v, ok := e.customFields()[name]
-	return v, ok
+	return e.custom(name)
 }
 
-// customFields returns the contact's custom fields, and the defaults of those it
-// has no value of.
-func (e *env) customFields() map[string]any {
-	if e.custom != nil {
-		return e.custom
+// custom returns one of the contact's custom fields, or the default of one that
+// it has no value of.
+func (e *env) custom(key string) (any, bool) {
+	if v := e.Contact.CustomFields[key]; v != nil {
+		return plain(v), true
 	}
-	e.custom = make(map[string]any, len(e.Contact.CustomFields))
-	for key, f := range e.Sender.Fields {
-		if f.Default != nil {
-			e.custom[key] = plain(f.Default)
-		}
+	if f, ok := e.Sender.Fields[key]; ok && f.Default != nil {
+		return plain(f.Default), true
 	}
-	for key, v := range e.Contact.CustomFields {
+	return nil, false
+}
+
+// customFields is {{ contact.custom_fields }}.
+type customFields struct{ *env }
+
+// Field returns one custom field.
+func (c customFields) Field(key string) any {
+	v, _ := c.custom(key)
+	return v
+}
+
+// Names returns the keys of the fields that have a value or a default.
+func (c customFields) Names() []string {
+	keys := make([]string, 0, len(c.Contact.CustomFields))
+	for key, v := range c.Contact.CustomFields {
 		if v != nil {
-			e.custom[key] = plain(v)
+			keys = append(keys, key)
 		}
 	}
-	return e.custom
+	for key, f := range c.Sender.Fields {
+		if f.Default != nil && c.Contact.CustomFields[key] == nil {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 // plain turns a whole number, which JSON makes a float64, into one that prints
@@ -109,7 +129,7 @@ func (e *env) link(n int) (any, bool) {
 	}
 	template := e.Content.Targets[n]
 	if template == nil {
-		return e.url(e.Sender.TrackingHost(), track.ClickLink, n, ""), true
+		return e.sign(n, track.ClickLink), true
 	}
 	target, ok := e.targets[n]
 	if !ok {
@@ -129,21 +149,59 @@ func (e *env) link(n int) (any, bool) {
 	if links.CheckTarget(tagged) != nil || len(tagged) > track.MaxTarget { // what this contact's data make of it is not vouched for by us
 		return target, true
 	}
-	return e.url(e.Sender.TrackingHost(), track.ClickLink, n, tagged), true
+	e.scratch = e.appendURL(e.scratch[:0], e.Sender.TrackingHost(), track.ClickLink, n, tagged)
+	return string(e.scratch), true
 }
 
-// page returns the address of a page we serve to the recipient.
-func (e *env) page(kind track.Kind) string { return e.url(e.Sender.ContentHost(), kind, 0, "") }
+// The pages we serve to the recipient.
+const (
+	unsubscribePage = iota
+	preferencesPage
+	viewPage
+)
 
-func (e *env) url(host string, kind track.Kind, link int, target string) string {
-	b := append(e.scratch[:0], e.scheme...)
-	b = append(b, "://"...)
-	b = append(b, host...)
-	b = append(b, "/_q/"...)
-	b = append(b, byte(kind), '/')
-	b = e.signer.Append(b, kind, link, target)
-	e.scratch = b
-	return string(b)
+// page returns the address of a page. It is signed once for all parts.
+func (e *env) page(n int) *string {
+	if e.pages[n] == "" {
+		kind := [...]track.Kind{track.Unsubscribe, track.Preferences, track.View}[n]
+		e.scratch = e.appendURL(e.scratch[:0], e.Sender.ContentHost(), kind, 0, "")
+		e.pages[n] = string(e.scratch)
+	}
+	return &e.pages[n]
+}
+
+func (e *env) appendURL(dst []byte, host string, kind track.Kind, link int, target string) []byte {
+	dst = append(dst, e.scheme...)
+	dst = append(dst, "://"...)
+	dst = append(dst, host...)
+	dst = append(dst, "/_q/"...)
+	dst = append(dst, byte(kind), '/')
+	return e.signer.Append(dst, kind, link, target)
+}
+
+// signed is an address that is signed where it is printed, without a copy.
+type signed struct {
+	env  *env
+	kind track.Kind
+	link int
+}
+
+// sign returns the address of a link or, behind those, of the pixel.
+func (e *env) sign(n int, kind track.Kind) *signed {
+	if need := len(e.Content.Links) + 1; len(e.signed) < need {
+		e.signed = slices.Grow(e.signed[:0], need)[:need]
+	}
+	s := &e.signed[n]
+	*s = signed{e, kind, n}
+	return s
+}
+
+// AppendTo appends the address.
+func (s *signed) AppendTo(dst []byte) []byte {
+	if s.kind == track.OpenPixel {
+		return append(s.env.appendURL(dst, s.env.Sender.TrackingHost(), s.kind, 0, ""), ".gif"...)
+	}
+	return s.env.appendURL(dst, s.env.Sender.TrackingHost(), s.kind, s.link, "")
 }
 
 // person is {{ contact }}.
@@ -152,11 +210,28 @@ type person struct{ *env }
 // Field returns one field.
 func (p person) Field(name string) any {
 	if name == "custom_fields" {
-		return p.customFields()
+		return customFields(p)
 	}
 	v, _ := p.Contact.Value(name)
 	return v
 }
+
+// campaign is {{ broadcast }}.
+type campaign struct{ *env }
+
+// Field returns one field.
+func (c campaign) Field(name string) any {
+	switch name {
+	case "id":
+		return string(c.Content.Context.Broadcast)
+	case "name":
+		return &c.Content.Context.BroadcastName
+	}
+	return nil
+}
+
+// Names returns the fields that a broadcast has.
+func (campaign) Names() []string { return []string{"id", "name"} }
 
 // email is {{ email }}: alone the contact's address, else something of the mail.
 type email struct{ *env }
@@ -164,11 +239,14 @@ type email struct{ *env }
 // String returns the contact's address.
 func (m email) String() string { return m.Contact.Email }
 
+// AppendTo appends the contact's address.
+func (m email) AppendTo(dst []byte) []byte { return append(dst, m.Contact.Email...) }
+
 // Field returns one field.
 func (m email) Field(name string) any {
 	switch name {
 	case "subject":
-		return m.subject
+		return &m.subject
 	case "preheader":
 		if m.inPreheader { // it asks for itself
 			return nil
@@ -181,35 +259,31 @@ func (m email) Field(name string) any {
 		}
 		return string(b)
 	case "type":
-		return m.Sender.Type.Key
+		return &m.Sender.Type.Key
 	}
 	return nil
 }
 
 // account is {{ account }}.
-type account struct{ *Sender }
+type account struct{ *env }
 
 // Field returns one field.
 func (a account) Field(name string) any {
-	s := a.Tenant.Settings
+	s := &a.Sender.Tenant.Settings
 	switch name {
 	case "name":
-		return a.Tenant.Name
+		return &a.Sender.Tenant.Name
 	case "website_url":
-		return text(s.WebsiteURL)
+		return s.WebsiteURL
 	case "logo_url":
-		return text(s.LogoURL)
+		return s.LogoURL
 	case "postal_address":
-		return s.PostalAddress.String()
+		if a.address == nil {
+			a.address = new(s.PostalAddress.String())
+		}
+		return a.address
 	}
 	return nil
-}
-
-func text(s *string) any {
-	if s == nil {
-		return nil
-	}
-	return *s
 }
 
 // zones keeps the time zones that were asked for.

@@ -53,6 +53,7 @@ type Writer struct {
 	renderer *Renderer
 	signer   *track.Signer
 	env      env
+	budget   liquid.Budget
 	buf      []byte
 }
 
@@ -65,7 +66,8 @@ func (w *Writer) Render(ctx context.Context, l Letter) (Parts, error) {
 	if err := w.begin(l); err != nil {
 		return Parts{}, err
 	}
-	budget := liquid.NewBudget(liquid.Limits{})
+	budget := &w.budget
+	budget.Reset(liquid.Limits{})
 	w.env.ctx, w.env.budget = ctx, budget
 	var p Parts
 	ends := [4]int{}
@@ -94,7 +96,7 @@ func (w *Writer) Render(ctx context.Context, l Letter) (Parts, error) {
 	p.Subject = w.env.subject
 	p.FromName = string(w.buf[ends[0]:ends[1]])
 	p.HTML, p.Text = w.buf[ends[1]:ends[2]], w.buf[ends[2]:ends[3]]
-	p.UnsubscribeURL = w.env.page(track.Unsubscribe)
+	p.UnsubscribeURL = *w.env.page(unsubscribePage)
 	return p, nil
 }
 
@@ -108,7 +110,7 @@ func (w *Writer) begin(l Letter) error {
 	} else if err := w.signer.Reset(l.Tenant, l.Message); err != nil {
 		return err
 	}
-	w.env = env{Letter: l, scheme: w.renderer.BaseURL.Scheme, signer: w.signer, scratch: w.env.scratch, location: w.renderer.location(l)}
+	w.env = env{Letter: l, scheme: w.renderer.BaseURL.Scheme, signer: w.signer, scratch: w.env.scratch, signed: w.env.signed[:0], location: w.renderer.location(l)}
 	return nil
 }
 

@@ -32,7 +32,7 @@ func keys(t testing.TB) *track.Keys {
 	return track.NewKeys(box)
 }
 
-func compile(t *testing.T, c content.Content) *content.Compiled {
+func compile(t testing.TB, c content.Content) *content.Compiled {
 	t.Helper()
 	k, err := content.Compile(c)
 	if err != nil {
@@ -41,7 +41,7 @@ func compile(t *testing.T, c content.Content) *content.Compiled {
 	return k
 }
 
-func sample(t *testing.T) letter.Letter {
+func sample(t testing.TB) letter.Letter {
 	t.Helper()
 	return letter.Letter{
 		Tenant: id.New[id.Tenant](), Message: id.New[id.Message](), Now: noon,
@@ -72,7 +72,7 @@ func TestWhatLiquidPrints(t *testing.T) {
 		{"a field", "{{ first_name }}", "Ann &lt;3"},
 		{"by its path", "{{ contact.first_name }} {{ contact.email }}", "Ann &lt;3 ann@example.org"},
 		{"raw", "{{ first_name | raw }}", "Ann <3"},
-		{"unset", "[{{ last_name }}{{ contact.company }}{{ nothing }}{{ contact.nothing.at.all }}]", "[]"},
+		{"unset", "[{{ last_name }}{{ contact.title }}{{ nothing }}{{ contact.nothing.at.all }}]", "[]"},
 		{"a fallback", `{{ last_name | default: "there" }}`, "there"},
 		{"tags", "{{ tags | join: '+' }} {{ contact.tags | size }}", "a+b 2"},
 		{"a custom field", "{{ plan }} {{ contact.custom_fields.plan }}", "gold gold"},
@@ -85,12 +85,19 @@ func TestWhatLiquidPrints(t *testing.T) {
 		{"a contact's field before a custom one", "{{ email }} {{ email | upcase }}{% if email == 'ann@example.org' %} it is{% endif %} {{ email.type }}", "ann@example.org ANN@EXAMPLE.ORG it is news"},
 		{"the account", "{{ account.name }} {{ account.website_url }}", "Acme &amp; Co "},
 		{"the broadcast", "{{ broadcast.name }} {{ broadcast.id }}", "Spring b1"},
+		{"a text by reference as an argument", `{{ "a" | append: company | append: account.name }} {{ first_name | upcase }} {{ email | size }} {{ account.name.size }}`, "aAcmeAcme &amp; Co ANN &lt;3 15 9"},
+		{"a text by reference in conditions", `{% if company == "Acme" and company contains "cm" %}1{% endif %}{% if last_name %}2{% endif %}{% if company and broadcast.name == "Spring" %}3{% endif %}{% case company %}{% when "Acme" %}4{% endcase %}`, "134"},
+		{"a text by reference that is kept", `{% assign c = company %}{% for x in company %}{{ x }}{% endfor %}{{ c | append: c }}{{ company | default: "x" | size }}`, "AcmeAcmeAcme4"},
+		{"an address as an argument", `{{ unsubscribe_url | slice: 0, 5 }} {{ unsubscribe_url | append: "#x" | split: "#" | last }} {% if packetboat_pixel contains "/_q/o/" %}y{% endif %}`, "https x y"},
+		{"all custom fields", `{% for f in contact.custom_fields %}{{ f[0] }}={{ f[1] }};{% endfor %}{{ contact.custom_fields.size }}{{ contact.custom_fields | map: "plan" }}`, "city_of_birth=Rome;email=wrong;level=3;nulled=set;plan=gold;rank=first;ratio=1.5;seats=7;8gold"},
+		{"all of the broadcast", `{{ broadcast | raw }}`, `{"id":"b1","name":"Spring"}`},
 		{"now, in the contact's zone", `{{ now | date: "%H:%M" }}`, "08:00"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l := sample(t)
 			l.Contact.Timezone = new("America/New_York")
 			l.Contact.CustomFields = map[string]any{"plan": "gold", "seats": float64(7), "ratio": 1.5, "rank": "first", "email": "wrong", "nulled": nil}
+			l.Contact.Company = new("Acme")
 			l.Sender.Fields = field.Catalog{
 				"city_of_birth": {Default: "Rome"}, "rank": {Default: "last"}, "level": {Default: float64(3)}, "nulled": {Default: "set"}, "none": {},
 			}

@@ -117,10 +117,10 @@ func (k *Keys) mac(dst []byte, kind Kind, data []byte) []byte {
 	h := pool.Get().(hash.Hash)
 	h.Reset()
 	h.Write(data)
-	var sum [sha256.Size]byte
-	h.Sum(sum[:0])
+	n := len(dst) + macBytes
+	dst = h.Sum(dst)
 	pool.Put(h)
-	return append(dst, sum[:macBytes]...)
+	return dst[:n]
 }
 
 // Verify reads a token of kind. There is one spelling of each: base64 decoders

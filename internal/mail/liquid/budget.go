@@ -23,11 +23,19 @@ type Limits struct {
 type Budget struct {
 	steps, output, work int
 	time                time.Duration
+	idle                *state // to be used again
 }
 
 // NewBudget returns a full budget.
 func NewBudget(l Limits) *Budget {
-	b := &Budget{steps: l.Steps, output: l.Output, work: l.Work, time: l.Time}
+	b := &Budget{}
+	b.Reset(l)
+	return b
+}
+
+// Reset fills the budget again, for another message.
+func (b *Budget) Reset(l Limits) {
+	b.steps, b.output, b.work, b.time = l.Steps, l.Output, l.Work, l.Time
 	if b.steps == 0 {
 		b.steps = 10_000
 	}
@@ -40,7 +48,24 @@ func NewBudget(l Limits) *Budget {
 	if b.time == 0 {
 		b.time = 200 * time.Millisecond
 	}
-	return b
+}
+
+// state returns a state for one rendering. Renderings may be inside one another.
+func (b *Budget) state() *state {
+	s := b.idle
+	if s == nil {
+		return &state{}
+	}
+	b.idle = nil
+	return s
+}
+
+// keep takes back what a rendering is done with. Of what it has seen nothing is
+// left but memory to be used again.
+func (b *Budget) keep(s *state) {
+	clear(s.loops[:cap(s.loops)])
+	*s = state{args: s.args[:0], loops: s.loops[:0], scratch: s.scratch[:0]}
+	b.idle = s
 }
 
 const (

@@ -31,10 +31,10 @@ func (c condition) holds(s *state) bool {
 }
 
 func (c *comparison) holds(s *state) bool {
-	left := c.left.eval(s)
 	if c.op == "" {
-		return truthy(left)
+		return truthy(peek(s, c.left))
 	}
+	left := c.left.eval(s)
 	right := c.right.eval(s)
 	switch c.op {
 	case "==":

@@ -26,8 +26,8 @@
 // # Values
 //
 // Values are nil, bool, int64, float64, string, Raw, time.Time, []any,
-// map[string]any, Drop and Object; other integers, json.Number, []string and
-// fmt.Stringer are read as the nearest of these and anything else as nil. A
+// map[string]any, Drop and Object; other integers, json.Number, []string, *string,
+// Appender and fmt.Stringer are read as the nearest of these and anything else as nil. A
 // float64 prints with a decimal point, so whole numbers are better passed as
 // int64. A calendar date is passed as the string 2006-01-02: the date filter
 // reads it without moving it between time zones.

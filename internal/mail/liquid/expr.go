@@ -37,7 +37,11 @@ type segment struct {
 	index  expr // nil for a fixed name
 }
 
-func (v *variable) eval(s *state) any {
+func (v *variable) eval(s *state) any { return s.settle(v.peek(s)) }
+
+// peek is eval, but a text that the Env holds by reference stays a *string or an
+// Appender: what prints it or looks whether it is there needs no copy.
+func (v *variable) peek(s *state) any {
 	name := v.name
 	if v.root != nil {
 		name = s.text(v.root.eval(s))
@@ -52,14 +56,41 @@ func (v *variable) eval(s *state) any {
 			value = s.index(value, seg.index.eval(s))
 			continue
 		}
-		value = s.field(value, seg.name, seg.dotted)
+		value = s.lookInto(value, seg.name, seg.dotted)
 	}
-	if d, ok := value.(Drop); ok {
+	switch d := value.(type) {
+	case string, nil, *string, Appender:
+	case Drop:
 		if text, ok := d.(fmt.Stringer); ok {
 			return text.String()
 		}
 	}
 	return value
+}
+
+// peek evaluates an expression whose value is only printed or looked at.
+func peek(s *state, e expr) any {
+	switch e := e.(type) {
+	case *variable:
+		return e.peek(s)
+	case *filtered:
+		return e.peek(s)
+	}
+	return e.eval(s)
+}
+
+// settle returns what peek returns as a value of its own.
+func (s *state) settle(v any) any {
+	switch v := v.(type) {
+	case *string:
+		return *v
+	case Appender:
+		if text, ok := v.(fmt.Stringer); ok {
+			return text.String()
+		}
+		return string(v.AppendTo(nil))
+	}
+	return v
 }
 
 // filtered is an expression with filters after it.
@@ -73,10 +104,16 @@ type filterCall struct {
 	args []expr
 }
 
-func (f *filtered) eval(s *state) any {
-	v := f.input.eval(s)
+func (f *filtered) eval(s *state) any { return s.settle(f.peek(s)) }
+
+func (f *filtered) peek(s *state) any {
+	v := peek(s, f.input)
 	for i := range f.filters {
-		v = s.apply(&f.filters[i], v)
+		call := &f.filters[i]
+		if !call.looks {
+			v = s.settle(v)
+		}
+		v = s.apply(call, v)
 		if s.err != nil {
 			return nil
 		}

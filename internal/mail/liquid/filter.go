@@ -9,6 +9,7 @@ type filter struct {
 	min, max int    // how many arguments it takes
 	option   string // a named argument, passed after the others
 	apply    func(s *state, in any, args []any) any
+	looks    bool // it takes what peek returns, and returns it as it is or not at all
 
 	// prepare checks arguments written in the template and may replace them.
 	prepare func(args []expr) error
@@ -88,7 +89,7 @@ var filters = map[string]*filter{
 	"where":        {min: 1, max: 2, apply: where},
 
 	// Anything and dates.
-	"default":   {max: 1, option: "allow_false", apply: defaultFilter},
+	"default":   {max: 1, option: "allow_false", apply: defaultFilter, looks: true},
 	"date":      {min: 1, max: 1, apply: dateFilter},
 	"time_zone": {min: 1, max: 1, apply: timeZone, prepare: prepareTimeZone},
 }
@@ -166,6 +167,15 @@ func defaultFilter(s *state, in any, args []any) any {
 	allowFalse := truthy(argument(args, 1))
 	if in == false && allowFalse {
 		return in
+	}
+	switch text := in.(type) {
+	case *string:
+		if *text != "" {
+			return in
+		}
+		in = nil
+	case Appender:
+		in = s.settle(in)
 	}
 	if !truthy(in) || s.equalSpecial(emptyValue, in) {
 		if len(args) == 0 {

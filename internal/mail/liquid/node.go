@@ -163,7 +163,7 @@ func (n *counterNode) render(s *state) flow {
 	} else {
 		s.counters[n.name] = value + 1
 	}
-	s.printRaw(strconv.FormatInt(value, 10))
+	printRaw(s, strconv.FormatInt(value, 10))
 	return goOn
 }
 

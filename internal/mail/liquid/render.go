@@ -43,6 +43,7 @@ type state struct {
 	cycles   map[string]int
 	offsets  map[string]int // where the loop of a name left off
 	args     []any          // arguments of the filters being applied
+	scratch  []byte         // what an Appender appends
 }
 
 func (s *state) renderAll(nodes []node) flow {
@@ -83,7 +84,7 @@ func (s *state) lookup(name string) any {
 		return v
 	}
 	if v, ok := s.env.Lookup(name); ok {
-		return s.plain(v)
+		return s.lean(v)
 	}
 	if name == "now" {
 		return s.env.Now()
@@ -123,7 +124,7 @@ type outputNode struct {
 
 func (n *outputNode) render(s *state) flow {
 	s.line = n.line
-	v := n.value.eval(s)
+	v := peek(s, n.value)
 	if s.err != nil {
 		return stop
 	}
@@ -136,9 +137,14 @@ func (s *state) print(v any) {
 	switch v := v.(type) {
 	case nil:
 	case string:
-		s.printText(v)
+		printText(s, v)
+	case *string:
+		printText(s, *v)
 	case Raw:
-		s.printRaw(string(v))
+		printRaw(s, string(v))
+	case Appender:
+		s.scratch = v.AppendTo(s.scratch[:0])
+		printText(s, s.scratch)
 	case int64:
 		var digits [20]byte
 		text := strconv.AppendInt(digits[:0], v, 10)
@@ -156,19 +162,19 @@ func (s *state) print(v any) {
 			}
 		}
 	default:
-		s.printText(s.text(v))
+		printText(s, s.text(v))
 	}
 }
 
-func (s *state) printRaw(text string) {
+func printRaw[T string | []byte](s *state, text T) {
 	if s.claim(len(text)) {
 		s.out = append(s.out, text...)
 	}
 }
 
-func (s *state) printText(text string) {
+func printText[T string | []byte](s *state, text T) {
 	if !s.html {
-		s.printRaw(text)
+		printRaw(s, text)
 		return
 	}
 	if len(text) > s.available() {
@@ -184,7 +190,7 @@ func (s *state) printText(text string) {
 
 // appendEscaped appends text with the characters escaped that mean something
 // in HTML text and in quoted attributes.
-func appendEscaped(dst []byte, text string) []byte {
+func appendEscaped[T string | []byte](dst []byte, text T) []byte {
 	from := 0
 	for i := range len(text) {
 		entity := ""

@@ -84,6 +84,12 @@ type Drop interface {
 	Field(name string) any
 }
 
+// Appender is a text that is made when it is printed, without a copy.
+type Appender interface {
+	// AppendTo appends the text to dst.
+	AppendTo(dst []byte) []byte
+}
+
 // Object is a Drop that can also be walked, counted and printed.
 type Object interface {
 	Drop
@@ -138,12 +144,18 @@ func (t *Template) Append(ctx context.Context, dst []byte, env Env, b *Budget) (
 	if b == nil {
 		b = NewBudget(Limits{})
 	}
-	s := &state{ctx: ctx, env: env, html: t.mode == HTML, budget: b, out: dst, line: 1}
+	if len(t.nodes) == 0 {
+		return dst, nil
+	}
+	s := b.state()
+	s.ctx, s.env, s.html, s.budget, s.out, s.line = ctx, env, t.mode == HTML, b, dst, 1
 	s.start()
 	s.renderAll(t.nodes)
 	s.stop()
-	if s.err != nil {
-		return dst, s.err
+	out, err := s.out, s.err
+	b.keep(s)
+	if err != nil {
+		return dst, err
 	}
-	return s.out, nil
+	return out, nil
 }

@@ -39,6 +39,13 @@ func (s *state) plain(v any) any {
 		return f
 	case Drop:
 		return v
+	case *string:
+		if v == nil {
+			return nil
+		}
+		return *v
+	case Appender:
+		return s.settle(v)
 	case []string:
 		if !s.chargeElements(len(v)) {
 			return nil
@@ -60,6 +67,20 @@ func (s *state) plain(v any) any {
 		return v.String()
 	}
 	return s.reflected(reflect.ValueOf(v))
+}
+
+// lean is plain, but leaves texts that are held by reference as they are.
+func (s *state) lean(v any) any {
+	switch v := v.(type) {
+	case *string:
+		if v == nil {
+			return nil
+		}
+		return v
+	case Appender:
+		return v
+	}
+	return s.plain(v)
 }
 
 // reflected reads named and rarer types by what they are underneath.
@@ -127,19 +148,25 @@ func kindOf(v any) string {
 
 // field returns v.name; dotted ones may also be size, first and last.
 func (s *state) field(v any, name string, dotted bool) any {
+	return s.settle(s.lookInto(v, name, dotted))
+}
+
+// lookInto is field, with texts by reference.
+func (s *state) lookInto(v any, name string, dotted bool) any {
 	switch v := v.(type) {
 	case map[string]any:
 		if item, ok := v[name]; ok {
-			return s.plain(item)
+			return s.lean(item)
 		}
 	case Drop:
-		if item := s.plain(v.Field(name)); item != nil {
+		if item := s.lean(v.Field(name)); item != nil {
 			return item
 		}
 	}
 	if !dotted {
 		return nil
 	}
+	v = s.settle(v)
 	switch name {
 	case "size":
 		return s.size(v)
