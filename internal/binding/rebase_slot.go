@@ -1,0 +1,115 @@
+package binding
+
+import (
+	"maps"
+	"slices"
+)
+
+// slots rebases what fills each slot.
+func (r *rebase) slots(base, theirs []Slot, bound map[string]any) map[string]any {
+	out := map[string]any{}
+	before := map[string]*Slot{}
+	for i := range base {
+		before[base[i].Name] = &base[i]
+	}
+	for i := range theirs {
+		sl := &theirs[i]
+		old := before[sl.Name]
+		if old == nil {
+			value := usual(sl)
+			if value != nil {
+				out[sl.Name] = value
+			}
+			r.added = append(r.added, Added{Path: "slots." + sl.Name, Required: sl.Required, Value: written(value)})
+			continue
+		}
+		delete(before, sl.Name)
+		if filled := r.slot(old, sl, asObject(bound[sl.Name])); filled != nil {
+			out[sl.Name] = filled
+		}
+	}
+	for i := range base {
+		if name := base[i].Name; before[name] != nil {
+			r.removed = append(r.removed, Removed{Path: "slots." + name, Value: written(bound[name])})
+		}
+	}
+	return out
+}
+
+// usual is how a slot is filled when nobody says how: by its default strategy.
+// Fixed is not among what can be said without a block.
+func usual(sl *Slot) map[string]any {
+	if sl.Default == Fixed {
+		return nil
+	}
+	return map[string]any{"strategy": string(sl.Default)}
+}
+
+// slot rebases one slot; nil when nothing is bound to it.
+func (r *rebase) slot(old, sl *Slot, bound map[string]any) map[string]any {
+	path := "slots." + sl.Name
+	from, to := differences(slotFacets(old), slotFacets(sl))
+	if bound == nil {
+		if len(from) > 0 {
+			r.changed = append(r.changed, Changed{Path: path, From: from, To: to})
+		}
+		return nil
+	}
+	quiet := checker{pool: r.pool}
+	strategy, ok := quiet.strategy(spot{slot: sl.Name}, sl, bound)
+	var blocks []*Block
+	if ok && strategy == Fixed {
+		ref, _ := bound["block_id"].(string)
+		b, found := quiet.find(ref)
+		if ok = found && len(lacks(b, sl)) == 0; ok {
+			blocks = []*Block{b}
+		}
+	}
+	if !ok {
+		fallen := usual(sl)
+		from["strategy"], to["strategy"] = bound["strategy"], string(sl.Default)
+		if bound["block_id"] != nil {
+			from["block_id"], to["block_id"] = bound["block_id"], nil
+		}
+		r.changed = append(r.changed, Changed{Path: path, From: from, To: to, Value: written(bound)})
+		return fallen
+	}
+	if len(from) > 0 {
+		r.changed = append(r.changed, Changed{Path: path, From: from, To: to, ValueKept: true})
+	}
+	if strategy == Random && r.pool != nil {
+		blocks = r.pool.Eligible(*sl)
+	}
+	out := maps.Clone(bound)
+	if strategy != Empty {
+		r.ofBlocks(path+".parameters.", out, "parameters", UnknownParam, blocks)
+		r.ofBlocks(path+".sections.", out, "sections", UnknownSection, blocks)
+	}
+	return out
+}
+
+// ofBlocks drops what a slot binds and none of its blocks declares. What a block
+// declared when it was bound is not known, so types are left to the check.
+func (r *rebase) ofBlocks(path string, filled map[string]any, part string, code IssueCode, blocks []*Block) {
+	bound := asObject(filled[part])
+	if len(bound) == 0 {
+		return
+	}
+	kept := map[string]any{}
+	for _, name := range slices.Sorted(maps.Keys(bound)) {
+		if declaredBy(blocks, code, name) {
+			kept[name] = bound[name]
+			continue
+		}
+		r.removed = append(r.removed, Removed{Path: path + clip(name), Value: written(bound[name])})
+	}
+	filled[part] = kept
+}
+
+func slotFacets(sl *Slot) map[string]any {
+	return map[string]any{
+		"required":           sl.Required,
+		"tag_filter":         written(orEmpty(sl.TagFilter)),
+		"allowed_strategies": written(orEmpty(sl.Allowed)),
+	}
+}
