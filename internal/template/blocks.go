@@ -21,8 +21,6 @@ const (
 	blockBody = blockLean + `, groups, content_html, content_mjml, content_text`
 )
 
-func scanBlockHead(row scanner) (Block, error) { return scanBlock(row, nil) }
-
 func scanBlockLean(row scanner) (Block, error) {
 	return scanBlock(row, func(b *Block) []any {
 		return []any{stored(&b.Schema.Parameters), stored(&b.Schema.Sections)}

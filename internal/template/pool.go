@@ -3,9 +3,10 @@ package template
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"packetboat/internal/binding"
@@ -80,17 +81,24 @@ func (t Template) shelf(ctx context.Context, db *sqldb.DB, raw json.RawMessage) 
 		return sh, nil
 	}
 	list, err := t.likely(ctx, db, open)
-	if err == nil {
-		err = schemas(ctx, db, t.Tenant, list)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("find the blocks for random slots: %w", err)
 	}
-	for _, b := range list {
-		sh.likely = append(sh.likely, b.bound())
-		sh.read[b.ID] = b.UpdatedAt
+	for _, c := range list {
+		b, err := sh.put(c)
+		if err != nil {
+			return nil, err
+		}
+		sh.likely = append(sh.likely, b)
 	}
 	return sh, nil
+}
+
+// put reads the schema of a block that is wanted.
+func (s *shelf) put(c candidate) (*binding.Block, error) {
+	b, err := c.lean()
+	s.read[b.ID] = b.UpdatedAt
+	return &binding.Block{ID: b.ID, Slug: b.Slug, Name: b.Name, Tags: b.Tags, Schema: b.Schema}, err
 }
 
 // settles reports whether nobody will ask for the blocks that fit a slot.
@@ -128,49 +136,92 @@ func (t Template) fetch(ctx context.Context, db *sqldb.DB, sh *shelf, refs []str
 		}
 		slugs = append(slugs, ref)
 	}
-	rows, err := db.Query(ctx, `SELECT `+blockLean+` FROM block WHERE tenant_id = $1 AND`+active(t.Format)+
+	rows, err := db.Query(ctx, `SELECT `+candidateColumns+` FROM block WHERE tenant_id = $1 AND`+active(t.Format)+
 		`AND (id`+db.In(2)+` OR slug`+db.In(3)+`)`, t.Tenant, sqldb.List(db, ids), sqldb.List(db, slugs))
-	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (Block, error) { return scanBlockLean(row) })
-	for _, b := range list {
-		bound := b.bound()
-		sh.refs[string(b.ID)], sh.refs[b.Slug] = bound, bound
-		sh.read[b.ID] = b.UpdatedAt
+	list, err := sqldb.Collect(rows, err, scanCandidate)
+	if err != nil {
+		return err
 	}
-	return err
+	for _, c := range list {
+		b, err := sh.put(c)
+		if err != nil {
+			return err
+		}
+		sh.refs[string(b.ID)], sh.refs[b.Slug] = b, b
+	}
+	return nil
 }
 
-// likely returns the blocks that fit any of the slots, by name, without their
-// schemas.
-func (t Template) likely(ctx context.Context, db *sqldb.DB, slots []binding.Slot) ([]Block, error) {
-	rows, err := db.Query(ctx, `SELECT `+blockHead+` FROM block WHERE tenant_id = $1 AND`+active(t.Format)+
+// likely returns the blocks that fit any of the slots, by name.
+func (t Template) likely(ctx context.Context, db *sqldb.DB, slots []binding.Slot) ([]candidate, error) {
+	rows, err := db.Query(ctx, `SELECT `+candidateColumns+` FROM block WHERE tenant_id = $1 AND`+active(t.Format)+
 		`ORDER BY `+db.Bytewise("name")+`, id`, t.Tenant)
-	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (Block, error) { return scanBlockHead(row) })
-	return slices.DeleteFunc(list, func(b Block) bool {
-		return !slices.ContainsFunc(slots, func(s binding.Slot) bool { return carries(b.Tags, s.TagFilter) })
+	list, err := sqldb.Collect(rows, err, scanCandidate)
+	return slices.DeleteFunc(list, func(c candidate) bool {
+		return !slices.ContainsFunc(slots, func(s binding.Slot) bool { return carries(c.Tags, s.TagFilter) })
 	}), err
 }
 
-// schemas reads those of the blocks.
-func schemas(ctx context.Context, db *sqldb.DB, tenant id.Tenant, list []Block) error {
-	if len(list) == 0 {
-		return nil
-	}
-	at := make(map[id.Block]int, len(list))
-	for i, b := range list {
-		at[b.ID] = i
-	}
-	rows, err := db.Query(ctx, `SELECT `+blockLean+` FROM block WHERE tenant_id = $1 AND id`+db.In(2),
-		tenant, sqldb.List(db, slices.Collect(maps.Keys(at))))
-	found, err := sqldb.Collect(rows, err, func(row func(...any) error) (Block, error) { return scanBlockLean(row) })
-	for _, b := range found {
-		list[at[b.ID]] = b
-	}
-	return err
+// candidate is a block of which more is read when it is wanted: there may be a
+// thousand of them for every question.
+type candidate struct {
+	Block
+	slotKeys, parameters, sections string
 }
 
-// bound returns the block as bindings know it, without bodies.
-func (b Block) bound() *binding.Block {
-	return &binding.Block{ID: b.ID, Slug: b.Slug, Name: b.Name, Tags: b.Tags, Schema: b.Schema}
+const candidateColumns = `tenant_id, id, slug, name, active, tags, slot_keys, parameters, sections, created_at, updated_at`
+
+func scanCandidate(row func(...any) error) (candidate, error) {
+	var c candidate
+	var tags string
+	var created, updated int64
+	err := row(&c.Tenant, &c.ID, &c.Slug, &c.Name, &c.Active, &tags, &c.slotKeys, &c.parameters, &c.sections, &created, &updated)
+	if err != nil {
+		return candidate{}, err
+	}
+	c.CreatedAt, c.UpdatedAt = sqldb.Time(created), sqldb.Time(updated)
+	c.Tags, err = labels(tags)
+	return c, err
+}
+
+// labels reads an array of strings. Without escapes, they are what stands between
+// the quotes.
+func labels(text string) ([]string, error) {
+	list := []string{}
+	if strings.ContainsRune(text, '\\') {
+		err := json.Unmarshal([]byte(text), &list)
+		return list, err
+	}
+	for {
+		_, rest, more := strings.Cut(text, `"`)
+		if !more {
+			return list, nil
+		}
+		label, rest, _ := strings.Cut(rest, `"`)
+		list, text = append(list, label), rest
+	}
+}
+
+// lean returns the block without its bodies.
+func (c candidate) lean() (Block, error) {
+	b := c.Block
+	var err error
+	if b.SlotKeys, err = labels(c.slotKeys); err == nil {
+		err = errors.Join(entries(c.parameters, &b.Schema.Parameters), entries(c.sections, &b.Schema.Sections))
+	}
+	if err != nil {
+		return b, fmt.Errorf("read block %s: %w", b.ID, err)
+	}
+	return b, nil
+}
+
+// entries reads a part of a schema.
+func entries[T any](text string, to *[]T) error {
+	if text == `[]` {
+		*to = []T{}
+		return nil
+	}
+	return json.Unmarshal([]byte(text), to)
 }
 
 // Options are the ways in which a template can be filled.
@@ -200,32 +251,24 @@ func (t Template) Options(ctx context.Context, db *sqldb.DB) (Options, error) {
 	if err != nil {
 		return Options{}, fmt.Errorf("find the blocks for slots: %w", err)
 	}
-	var shown []Block
-	at := map[id.Block]int{}
-	places := make([][]int, len(o.Slots)) // in shown
+	shown := map[id.Block]Block{} // each is read but once
 	for i, s := range t.Schema.Slots {
 		o.Slots[i] = SlotOptions{Slot: s, Blocks: []Block{}}
-		for _, b := range list {
-			if !carries(b.Tags, s.TagFilter) {
+		for _, c := range list {
+			if !carries(c.Tags, s.TagFilter) {
 				continue
 			}
 			if o.Slots[i].Total++; o.Slots[i].Total > MaxEligible {
 				continue
 			}
-			n, seen := at[b.ID]
+			b, seen := shown[c.ID]
 			if !seen {
-				n = len(shown)
-				at[b.ID], shown = n, append(shown, b)
+				if b, err = c.lean(); err != nil {
+					return Options{}, err
+				}
+				shown[c.ID] = b
 			}
-			places[i] = append(places[i], n)
-		}
-	}
-	if err := schemas(ctx, db, t.Tenant, shown); err != nil {
-		return Options{}, fmt.Errorf("read the blocks for slots: %w", err)
-	}
-	for i := range o.Slots {
-		for _, n := range places[i] {
-			o.Slots[i].Blocks = append(o.Slots[i].Blocks, shown[n])
+			o.Slots[i].Blocks = append(o.Slots[i].Blocks, b)
 		}
 	}
 	return o, nil
