@@ -13,28 +13,22 @@ import (
 
 	"packetboat/internal/binding"
 	"packetboat/internal/fault"
+	"packetboat/internal/id"
 	"packetboat/internal/mail/links"
 	"packetboat/internal/mail/liquid"
 	"packetboat/internal/mail/mjml"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+	"packetboat/internal/template"
 	"packetboat/internal/template/starter"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// schema reads a schema as the API does.
-func schema(t *testing.T, raw json.RawMessage) binding.Schema {
+// schema reads what a starter or a block declares.
+func schema(t *testing.T, raw binding.RawSchema) binding.Schema {
 	t.Helper()
-	var fields struct {
-		Parameters json.RawMessage `json:"parameters_schema"`
-		Sections   json.RawMessage `json:"sections_schema"`
-		Slots      json.RawMessage `json:"slots_schema"`
-		Groups     json.RawMessage `json:"groups_schema"`
-		Expects    json.RawMessage `json:"expects_schema"`
-	}
-	if err := json.Unmarshal(raw, &fields); err != nil {
-		t.Fatal(err)
-	}
-	s, err := binding.Schema{}.With(binding.RawSchema(fields))
+	s, err := binding.Schema{}.With(raw)
 	if err != nil {
 		t.Fatalf("the schema: %s", explain(err))
 	}
@@ -59,7 +53,7 @@ func blocks(t *testing.T) pool {
 	var all pool
 	for _, b := range starter.Blocks() {
 		all = append(all, &binding.Block{
-			Slug: b.Slug, Name: b.Name, Tags: b.Tags, Schema: schema(t, b.Schema),
+			Slug: b.Slug, Name: b.Name, Tags: b.Tags, Schema: schema(t, b.Change().Schema),
 			Bodies: binding.Bodies{MJML: b.MJML, Text: b.Text},
 		})
 	}
@@ -92,7 +86,7 @@ type letter struct {
 
 func expand(t *testing.T, s starter.Starter, bound binding.Bound) letter {
 	t.Helper()
-	doc, warnings, err := binding.ParseDocument(binding.Bodies{Subject: s.Subject, MJML: s.MJML, Text: s.Text}, schema(t, s.Schema))
+	doc, warnings, err := binding.ParseDocument(binding.Bodies{Subject: s.Subject, MJML: s.MJML, Text: s.Text}, schema(t, s.Change().Schema))
 	if err != nil {
 		t.Fatalf("the bodies: %s", explain(err))
 	}
@@ -106,7 +100,7 @@ func expand(t *testing.T, s starter.Starter, bound binding.Bound) letter {
 // no more than what is required.
 func full(t *testing.T, s starter.Starter) letter {
 	t.Helper()
-	bound, issues := binding.Check(schema(t, s.Schema), s.Sample, blocks(t), s.Slug)
+	bound, issues := binding.Check(schema(t, s.Change().Schema), s.Sample, blocks(t), s.Slug)
 	for _, i := range issues {
 		t.Errorf("the sample: %s: %s", i.Path, i.Message)
 	}
@@ -115,13 +109,13 @@ func full(t *testing.T, s starter.Starter) letter {
 
 func bare(t *testing.T, s starter.Starter) letter {
 	t.Helper()
-	bound, _ := binding.Lenient(schema(t, s.Schema), json.RawMessage(`{}`), blocks(t), s.Slug)
+	bound, _ := binding.Lenient(schema(t, s.Change().Schema), json.RawMessage(`{}`), blocks(t), s.Slug)
 	return expand(t, s, bound)
 }
 
 func least(t *testing.T, s starter.Starter) letter {
 	t.Helper()
-	declared := schema(t, s.Schema)
+	declared := schema(t, s.Change().Schema)
 	required := func(list []binding.Parameter) map[string]json.RawMessage {
 		values := map[string]json.RawMessage{}
 		for _, p := range list {
@@ -275,6 +269,42 @@ func TestGoldenTexts(t *testing.T) {
 	}
 }
 
+// An account can have them all, and render what fills them.
+func TestStartersAreTemplates(t *testing.T) {
+	t.Parallel()
+	c := mjml.New()
+	t.Cleanup(c.Close)
+	if !c.Available() {
+		t.Skip("built without the MJML compiler: run `make build` where the npm registry can be reached")
+	}
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		tenant, now := id.New[id.Tenant](), time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+		for _, b := range starter.Blocks() {
+			if _, warnings, err := template.CreateBlock(t.Context(), db, c, tenant, b.Change(), now); err != nil || len(warnings) > 0 {
+				t.Fatalf("%s: %v, %v", b.Slug, warnings, err)
+			}
+		}
+		for _, s := range starter.All() {
+			made, warnings, err := template.Create(t.Context(), db, c, tenant, s.Change(), now)
+			if err != nil {
+				t.Fatalf("%s: %s", s.Slug, explain(err))
+			}
+			for _, w := range warnings {
+				t.Errorf("%s: %s, line %d: %s", s.Slug, w.Path, w.Line, w.Message)
+			}
+			r, err := made.Render(t.Context(), db, c, tenant, s.Sample, template.RenderOptions{}, now)
+			if err != nil {
+				t.Fatalf("%s: %s", s.Slug, explain(err))
+			}
+			for name, slot := range r.Slots {
+				if slot.BlockSlug == nil && s.Slug == "newsletter" {
+					t.Errorf("%s: the sample leaves the slot %s empty", s.Slug, name)
+				}
+			}
+		}
+	})
+}
+
 func TestBlocksFitTheSlots(t *testing.T) {
 	t.Parallel()
 	c := mjml.New()
@@ -282,7 +312,7 @@ func TestBlocksFitTheSlots(t *testing.T) {
 	all := blocks(t)
 	used := map[string]bool{}
 	for _, s := range starter.All() {
-		for _, slot := range schema(t, s.Schema).Slots {
+		for _, slot := range schema(t, s.Change().Schema).Slots {
 			fit := all.Eligible(slot)
 			if len(fit) < 2 {
 				t.Errorf("%s: %d blocks fit the slot %s; want a choice", s.Slug, len(fit), slot.Name)
@@ -328,7 +358,7 @@ func TestSchemasExplainThemselves(t *testing.T) {
 		}
 	}
 	for _, s := range starter.All() {
-		declared := schema(t, s.Schema)
+		declared := schema(t, s.Change().Schema)
 		params(s.Slug, declared.Parameters)
 		grouped := map[string]int{}
 		for _, g := range declared.Groups {

@@ -1,0 +1,39 @@
+package starter
+
+import (
+	"encoding/json"
+
+	"packetboat/internal/binding"
+	"packetboat/internal/template"
+)
+
+// Change is what makes the starter a template of an account.
+func (s Starter) Change() template.Change {
+	return template.Change{
+		Name: &s.Name, Slug: &s.Slug, Subject: &s.Subject, Format: new(binding.MJML), HTML: new(""), MJML: &s.MJML, Text: &s.Text,
+		Tags: &s.Tags, Schema: parts(s.Schema),
+	}
+}
+
+// Change is what makes it a block of an account.
+func (b Block) Change() template.BlockChange {
+	return template.BlockChange{
+		Name: &b.Name, Slug: &b.Slug, Active: new(true), MJML: &b.MJML, Text: &b.Text,
+		Tags: &b.Tags, SlotKeys: &b.Slots, Schema: parts(b.Schema),
+	}
+}
+
+// parts returns the parts of a schema.
+func parts(schema json.RawMessage) binding.RawSchema {
+	var s struct {
+		Parameters json.RawMessage `json:"parameters_schema"`
+		Sections   json.RawMessage `json:"sections_schema"`
+		Slots      json.RawMessage `json:"slots_schema"`
+		Groups     json.RawMessage `json:"groups_schema"`
+		Expects    json.RawMessage `json:"expects_schema"`
+	}
+	if err := json.Unmarshal(schema, &s); err != nil {
+		panic(err) // the program was built with it
+	}
+	return binding.RawSchema(s)
+}
