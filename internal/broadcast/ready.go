@@ -40,8 +40,8 @@ type Reason struct {
 	fault *fault.Error
 }
 
-// Warning is what an author may want to know before scheduling; it stops nothing.
-type Warning struct {
+// ScheduleWarning is what an author may want to know before scheduling; it stops nothing.
+type ScheduleWarning struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
@@ -49,7 +49,7 @@ type Warning struct {
 // Readiness says whether a broadcast can be scheduled.
 type Readiness struct {
 	Reasons  []Reason
-	Warnings []Warning
+	Warnings []ScheduleWarning
 }
 
 // Reasons are the details of the fault that scheduling answers.
@@ -111,7 +111,7 @@ func (f Facts) Routes(b Broadcast) []Route {
 
 // Judge asks every guard of b.
 func Judge(b Broadcast, f Facts) Readiness {
-	r := Readiness{Reasons: []Reason{}, Warnings: []Warning{}}
+	r := Readiness{Reasons: []Reason{}, Warnings: []ScheduleWarning{}}
 	refuse := func(g Guard, err *fault.Error) {
 		r.Reasons = append(r.Reasons, Reason{g, err.Code, err.Message, err})
 	}
@@ -132,7 +132,7 @@ func Judge(b Broadcast, f Facts) Readiness {
 	}
 	warn := func(when bool, code, message string) {
 		if when {
-			r.Warnings = append(r.Warnings, Warning{code, message})
+			r.Warnings = append(r.Warnings, ScheduleWarning{code, message})
 		}
 	}
 	warn(b.ScheduledAt == nil, "NO_SCHEDULED_AT", "scheduled_at is not set: the broadcast will wait and never start")

@@ -115,7 +115,7 @@ func TestScheduleAsksTheGuards(t *testing.T) {
 		}
 		b := a.Create()
 		ready, err := broadcast.Ready(t.Context(), db, b, now)
-		if err != nil || len(ready.Reasons) != 0 || !slices.ContainsFunc(ready.Warnings, func(w broadcast.Warning) bool { return w.Code == "EMPTY_AUDIENCE" }) {
+		if err != nil || len(ready.Reasons) != 0 || !slices.ContainsFunc(ready.Warnings, func(w broadcast.ScheduleWarning) bool { return w.Code == "EMPTY_AUDIENCE" }) {
 			t.Errorf("Ready = %+v, %v; want no reasons and a warning of an empty audience", ready, err)
 		}
 	})

@@ -51,9 +51,9 @@ type viewModel struct {
 }
 
 type readiness struct {
-	Ready    bool                `json:"ready"`
-	Reasons  []broadcast.Reason  `json:"reasons"`
-	Warnings []broadcast.Warning `json:"warnings"`
+	Ready    bool                        `json:"ready"`
+	Reasons  []broadcast.Reason          `json:"reasons"`
+	Warnings []broadcast.ScheduleWarning `json:"warnings"`
 }
 
 type deliveryProgress struct {
