@@ -15,12 +15,13 @@ import (
 
 const (
 	maxOutput = 8 << 20     // bytes of HTML
-	idleTime  = time.Minute // how long an interpreter waits for the next document
+	idleTime  = time.Minute // how long an interpreter waits for a document it has not seen
 )
 
 // Compiler compiles documents, one at a time. It is safe for concurrent use.
 type Compiler struct {
-	turn chan struct{} // holds one value while somebody has the interpreter
+	limit time.Duration // of one document
+	turn  chan struct{} // holds one value while somebody has the interpreter
 
 	// What follows belongs to whoever has the turn.
 	machine *machine
@@ -31,7 +32,7 @@ type Compiler struct {
 }
 
 // New returns a compiler that has not been opened yet.
-func New() *Compiler { return &Compiler{turn: make(chan struct{}, 1)} }
+func New() *Compiler { return &Compiler{limit: maxTime, turn: make(chan struct{}, 1)} }
 
 // Available reports whether the program was built with the compiler.
 func (c *Compiler) Available() bool { return scriptName() != "" }
@@ -86,7 +87,7 @@ func (c *Compiler) Compile(ctx context.Context, source string) (Result, error) {
 // has the turn.
 func (c *Compiler) run(ctx context.Context, source string) (o output, err error) {
 	if c.machine == nil {
-		if c.machine, err = openMachine(); err != nil {
+		if c.machine, err = openMachine(c.limit); err != nil {
 			return output{}, err
 		}
 	}

@@ -65,6 +65,13 @@ var (
 	}
 )
 
+// inHead are the elements that may only stand in mj-head: the compiler fails on
+// them elsewhere, or drops them.
+var inHead = []string{
+	"mj-all", "mj-attributes", "mj-breakpoint", "mj-class", "mj-font", "mj-head", "mj-html-attribute",
+	"mj-html-attributes", "mj-preview", "mj-selector", "mj-style", "mj-title",
+}
+
 // frames are the elements that show nothing but what they hold.
 var frames = []string{"mj-body", "mj-column", "mj-group", "mj-section", "mj-wrapper"}
 

@@ -16,9 +16,9 @@ import (
 
 // The limits of one document, and of reading the compiler's own script.
 const (
-	maxTime   = 2 * time.Second
+	maxTime   = 2 * time.Second * patience
 	maxMemory = 64 << 20
-	loadTime  = time.Minute
+	loadTime  = time.Minute * patience
 )
 
 // dist holds the compiler, when scripts/mjml was there.
@@ -56,6 +56,7 @@ func readScript() (string, error) {
 		return "", fmt.Errorf("mjml: %s: %w", name, err)
 	}
 	var script strings.Builder
+	script.Grow(3 << 19) // it has 1.3 MB
 	if _, err := io.Copy(&script, z); err != nil {
 		return "", fmt.Errorf("mjml: %s: %w", name, err)
 	}
@@ -66,8 +67,9 @@ func readScript() (string, error) {
 // at a time; only interrupt may be called from others.
 type machine struct{ vm *quickjs.VM }
 
-// openMachine returns a new interpreter.
-func openMachine() (*machine, error) {
+// openMachine returns a new interpreter, which stops documents that take longer
+// than limit.
+func openMachine(limit time.Duration) (*machine, error) {
 	script, err := readScript()
 	if err != nil {
 		return nil, err
@@ -78,7 +80,7 @@ func openMachine() (*machine, error) {
 	}
 	m := &machine{vm}
 	vm.SetMemoryLimit(maxMemory)
-	if err := errors.Join(vm.SetEvalTimeout(loadTime), m.eval(prelude), m.eval(script), vm.SetEvalTimeout(maxTime)); err != nil {
+	if err := errors.Join(vm.SetEvalTimeout(loadTime), m.eval(prelude), m.eval(script), m.eval("packetboat.seal()"), vm.SetEvalTimeout(limit)); err != nil {
 		m.close()
 		return nil, fmt.Errorf("mjml: read the compiler: %w", err)
 	}

@@ -3,8 +3,9 @@
 // are made with the same numbers (scripts/mjml-reference).
 var packetboat = (function (global) {
   var state = 0
-  global.window = global.self = global
+  var mjml
   var silent = function () {}
+  global.window = global.self = global
   global.console = { log: silent, info: silent, warn: silent, error: silent }
   Math.random = function () {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0
@@ -14,9 +15,23 @@ var packetboat = (function (global) {
     begin: function () {
       state = 1
     },
+    // seal is called when the compiler is read: from then on no document can
+    // change what the next one is compiled with.
+    seal: function () {
+      mjml = global.mjml
+      Object.getOwnPropertyNames(global).forEach(function (name) {
+        var value = global[name]
+        if (typeof value !== 'function') return
+        if (value.prototype) Object.freeze(value.prototype)
+        Object.freeze(value)
+      })
+      Object.freeze(Math)
+      Object.freeze(JSON)
+      Object.freeze(global)
+    },
     compile: function (source) {
       packetboat.begin()
-      var result = global.mjml(source, { validationLevel: 'soft' })
+      var result = mjml(source, { validationLevel: 'soft' })
       return JSON.stringify({
         html: result.html,
         findings: result.errors.map(function (e) {

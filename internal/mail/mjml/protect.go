@@ -2,6 +2,7 @@ package mjml
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,10 +50,7 @@ type protected struct {
 type moved struct{ line, more int }
 
 func protect(source string) protected {
-	p := protected{prefix: "liquidq"}
-	for strings.Contains(source, p.prefix) {
-		p.prefix += "q"
-	}
+	p := protected{prefix: prefix(source)}
 	var b strings.Builder
 	last, line, more := 0, 1, 0
 	for _, s := range spans(source) {
@@ -70,6 +68,22 @@ func protect(source string) protected {
 	b.WriteString(source[last:])
 	p.text = b.String()
 	return p
+}
+
+// prefix returns a word that does not occur in the source. It is made of the
+// source's hash, so that nobody can write it into the source.
+func prefix(source string) string {
+	hash := sha256.Sum256([]byte(source))
+	for {
+		word := []byte("liquid")
+		for _, b := range hash[:8] {
+			word = append(word, 'k'+b%16)
+		}
+		if !strings.Contains(source, string(word)) {
+			return string(word)
+		}
+		hash = sha256.Sum256(hash[:])
+	}
 }
 
 // letter and digit write numbers in the letters a to j.

@@ -30,7 +30,12 @@ func documents(t testing.TB) map[string]string {
 // the npm package mjml made of the same documents: HTML and findings.
 func TestTheReferenceSaysTheSame(t *testing.T) {
 	c := open(t)
-	for name, source := range documents(t) {
+	all := documents(t)
+	for name, source := range all {
+		if testing.Short() && name != "newsletter" && len(all) > 6 {
+			delete(all, name) // a few do, and others the next time
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			r, err := c.Compile(t.Context(), source)
 			if err != nil {

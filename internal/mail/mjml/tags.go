@@ -45,16 +45,18 @@ func (i *inspector) startTag(at int) error {
 	default:
 		i.open = append(i.open, opened{name, at})
 	}
-	inside := len(i.open) > 1 && i.open[1].name == "mj-body"
-	i.shows = i.shows || shown && inside
+	i.shows = i.shows || shown && i.inBody()
 	return nil
 }
+
+// inBody reports whether mj-body is around the position.
+func (i *inspector) inBody() bool { return len(i.open) > 1 && i.open[1].name == "mj-body" }
 
 // place checks where an element stands, and notes it.
 func (i *inspector) place(name string, at int) error {
 	switch {
 	case i.fragment:
-		if slices.Contains([]string{"mjml", "mj-head", "mj-body"}, name) {
+		if name == "mjml" || name == "mj-body" || slices.Contains(inHead, name) {
 			return i.fail(at, "<%s> is no part of a fragment, which stands inside mj-body", name)
 		}
 		if len(i.open) == 0 {
@@ -68,6 +70,8 @@ func (i *inspector) place(name string, at int) error {
 		i.rooted = true
 	case name == "mjml":
 		return i.fail(at, "<mjml> stands inside <%s>", i.around())
+	case slices.Contains(inHead, name) && i.inBody():
+		return i.fail(at, "<%s> stands in mj-body, and belongs in mj-head", name)
 	case len(i.open) == 1 && name == "mj-body":
 		if i.bodies++; i.bodies == 2 {
 			i.warn(i.at(at), name, "only the first mj-body is compiled")
