@@ -3,7 +3,6 @@ package binding
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 )
@@ -32,7 +31,7 @@ type checker struct {
 	pool     Pool
 	seed     string
 	issues   []Issue
-	patterns map[string]*regexp.Regexp
+	patterns map[string]matcher
 	matching int      // what patterns have cost so far
 	fitting  []*Block // of the random slot at hand
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp/syntax"
 	"slices"
 	"strings"
 	"time"
@@ -30,13 +29,6 @@ var typeRules = []struct {
 	{Select, []string{"options"}},
 	{List, []string{"min_items", "max_items"}},
 }
-
-// Bounds of patterns: RE2 runs in time proportional to the pattern's program
-// times the text, so the program is what must be small.
-const (
-	maxPattern     = 500
-	maxPatternSize = 1000
-)
 
 func (p Parameter) name() string { return p.Name }
 
@@ -140,32 +132,6 @@ func (r *schemaReader) ordered(path string, least, most *int) {
 		r.bad(path, "must not be more than the maximum, %d", *most)
 	}
 }
-
-// pattern reads a regular expression that is quick to match.
-func (r *schemaReader) pattern(path string, v any) *string {
-	s := r.words(path, v, maxPattern)
-	if s == nil {
-		return nil
-	}
-	if _, err := syntax.Parse(*s, syntax.Perl); err != nil {
-		r.bad(path, "must be a regular expression as RE2 has them: %v", err)
-		return nil
-	}
-	re, err := syntax.Parse(anchored(*s), syntax.Perl)
-	if err != nil {
-		r.bad(path, "is too complicated: %v", err)
-		return nil
-	}
-	prog, err := syntax.Compile(re.Simplify())
-	if err != nil || len(prog.Inst) > maxPatternSize {
-		r.bad(path, "is too complicated; repeat less, or smaller parts")
-		return nil
-	}
-	return s
-}
-
-// anchored returns the pattern as a value is held to it: all of it must match.
-func anchored(pattern string) string { return `\A(?:` + pattern + `)\z` }
 
 // bounds reads min and max of numbers, days and times.
 func (r *schemaReader) bounds(path string, m map[string]any, t Type, out *Validation) {

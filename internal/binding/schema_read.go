@@ -99,6 +99,7 @@ func orEmpty[T any](list []T) []T {
 type schemaReader struct {
 	problems []fault.Field
 	limit    string // the first cap on a count that was passed
+	patterns int    // characters of all patterns so far
 }
 
 func (r *schemaReader) bad(path, format string, args ...any) {

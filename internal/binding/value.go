@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -25,7 +24,7 @@ const (
 
 // maxMatching bounds what patterns may cost in one check, in characters read
 // times the size of the pattern.
-const maxMatching = 100_000_000
+const maxMatching = 50_000_000
 
 // decode reads one JSON value, of which numbers stay as they are written.
 func decode(raw []byte) (any, error) {
@@ -215,19 +214,19 @@ func (c *checker) length(at spot, p *Parameter, s string) bool {
 
 // matches reports whether all of s matches, within what matching may cost.
 func (c *checker) matches(pattern, s string) bool {
-	re, ok := c.patterns[pattern]
+	m, ok := c.patterns[pattern]
 	if !ok {
-		re, _ = regexp.Compile(anchored(pattern)) // nil: held to nothing, for With has compiled it before
+		m = newMatcher(pattern)
 		if c.patterns == nil {
-			c.patterns = map[string]*regexp.Regexp{}
+			c.patterns = map[string]matcher{}
 		}
-		c.patterns[pattern] = re
+		c.patterns[pattern] = m
 	}
-	if re == nil {
-		return true
+	if m.re == nil {
+		return false
 	}
-	c.matching += (len(pattern) + 1) * (len(s) + 1)
-	return c.matching <= maxMatching && re.MatchString(s)
+	c.matching += m.size * (len(s) + 1)
+	return c.matching <= maxMatching && m.re.MatchString(s)
 }
 
 // number holds a number to its bounds. It stays as it is written, but for an
