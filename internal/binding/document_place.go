@@ -23,7 +23,8 @@ const (
 	inDouble               // in the double quotes of an attribute
 	inSingle               // in single ones
 	inTag                  // in a tag, but in no quotes
-	inText                 // where tags are not read: title, style, CDATA
+	inText                 // where tags are not read: a title, CDATA
+	inStyle                // in a style sheet
 	inComment              // which may be HTML all the same, to Outlook
 )
 
@@ -82,7 +83,12 @@ func (t *tracker) place() place {
 		return inDouble
 	case atSingle:
 		return inSingle
-	case atRaw, atCDATA:
+	case atRaw:
+		if t.raw == "style" || t.raw == "mj-style" {
+			return inStyle
+		}
+		return inText
+	case atCDATA:
 		return inText
 	case atComment, atBogus, atBang:
 		return inComment

@@ -199,7 +199,7 @@ func TestSlots(t *testing.T) {
 		want   Bodies
 	}{
 		{"html", Bodies{HTML: "<td>{{slot:hero}}</td>"}, filled(block), Bodies{HTML: `<td><p>&lt;T&gt; &amp; <a href="https://x.example/">more</a></p></td>`}},
-		{"attribute", Bodies{HTML: `<td title="{{slot:hero}}">`}, filled(block), Bodies{HTML: `<td title="&lt;T&gt; &amp; more (https://x.example/)">`}},
+		{"attribute", Bodies{HTML: `<td title="{{slot:hero}}">`}, filled(block), Bodies{HTML: `<td title="&lt;T&gt; &amp; more">`}},
 		{"column", Bodies{MJML: "<mj-column>{{slot:hero}}</mj-column>"}, filled(block), Bodies{MJML: "<mj-column><mj-text>&lt;T&gt;</mj-text></mj-column>"}},
 		{"body", Bodies{MJML: "<mj-body>{{slot:hero}}</mj-body>"}, filled(block), Bodies{MJML: "<mj-body><mj-section><mj-column><mj-text>&lt;T&gt;</mj-text></mj-column></mj-section></mj-body>"}},
 		{"section", Bodies{MJML: "<mj-body><mj-section><mj-column /> {{slot:hero}}</mj-section></mj-body>"}, filled(block), Bodies{MJML: "<mj-body><mj-section><mj-column /> <mj-column><mj-text>&lt;T&gt;</mj-text></mj-column></mj-section></mj-body>"}},

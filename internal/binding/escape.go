@@ -27,8 +27,15 @@ func (j *joiner) write(text string) {
 	if meets(j.last, text[0]) {
 		j.WriteString(nothing)
 	}
-	j.WriteString(text)
-	j.last = text[len(text)-1]
+	j.add(text)
+}
+
+// add writes what stood there before, too.
+func (j *joiner) add(text string) {
+	if text != "" {
+		j.WriteString(text)
+		j.last = text[len(text)-1]
+	}
 }
 
 // meets reports whether two bytes beside each other are a delimiter, or half of
@@ -84,7 +91,7 @@ func escaped(v Value, at where, slot string) string {
 		var j joiner
 		for i, item := range x {
 			if i > 0 {
-				j.write(", ")
+				j.write(escapedText(Text, ", ", at, slot))
 			}
 			j.write(escapedText(Text, item, at, slot))
 		}
@@ -116,7 +123,7 @@ func escapedText(t Type, text string, at where, slot string) string {
 	case t == RichText && at.form.marked() && at.place == inMarkup:
 		return sanitised(text)
 	case t == RichText || t == RawHTML:
-		text = strippedText(text)
+		text = stripped(text, at.form == plainForm)
 	}
 	switch {
 	case at.form.marked():
@@ -141,15 +148,18 @@ func apart(text string, f, code func(string) string) string {
 		return f(text)
 	}
 	var j joiner
-	last := 0
+	last, write := 0, j.add
 	for _, span := range spans {
-		j.write(f(text[last:span.Start]))
-		if !isComment(text, span) {
-			j.write(code(text[span.Start:span.End]))
-		}
+		write(f(text[last:span.Start]))
 		last = span.End
+		if isComment(text, span) {
+			write = j.write // what follows has a new neighbour
+			continue
+		}
+		write(code(text[span.Start:span.End]))
+		write = j.add
 	}
-	j.write(f(text[last:]))
+	write(f(text[last:]))
 	return j.String()
 }
 
@@ -201,6 +211,9 @@ func printable(r rune) rune {
 // that place.
 func escapeHTML(text string, t Type, at where) string {
 	text = clean(text)
+	if at.place == inStyle { // where entities mean nothing
+		return strings.ReplaceAll(text, "<", `\3c `)
+	}
 	lines := t == Textarea && at.place == inMarkup
 	if !strings.ContainsAny(text, "&<>\"'`=-\r\n\t /\f") {
 		return text

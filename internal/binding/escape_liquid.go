@@ -62,7 +62,7 @@ func literal(v Value, at place) string {
 		text = strings.Join(x, ", ")
 	case string:
 		if text = x; v.Type == RichText || v.Type == RawHTML {
-			text = strippedText(x)
+			text = stripped(x, false)
 		}
 	}
 	text = strings.NewReplacer("%}", "% }", "}}", "} }").Replace(text)

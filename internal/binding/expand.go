@@ -202,11 +202,10 @@ func (x *expander) blockText(filling Filling, slot string, f form, at where) str
 	if x.left < 0 {
 		return ""
 	}
-	text := strings.TrimSpace(textpart.FromHTML(out.String()))
 	if f == plainForm {
-		return text
+		return strings.TrimSpace(textpart.FromHTML(out.String()))
 	}
-	return escapedText(Textarea, text, at, "")
+	return escapedText(Text, stripped(out.String(), false), at, "")
 }
 
 // notice is what a preview shows where a slot is empty: a dashed box.

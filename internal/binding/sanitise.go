@@ -12,7 +12,6 @@ import (
 	"github.com/microcosm-cc/bluemonday"
 
 	"packetboat/internal/mail/links"
-	"packetboat/internal/mail/textpart"
 )
 
 // policy says which elements and attributes rich text may have. Styles and
@@ -42,10 +41,14 @@ var policy = sync.OnceValue(func() *bluemonday.Policy {
 	return p
 })
 
+// newlines are one character in HTML and XML.
+var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
 // sanitised returns rich text with nothing but the elements, attributes and
 // styles that are allowed, every element closed, and its Liquid. It is well-formed
 // XML, so that it can stand in MJML.
 func sanitised(markup string) string {
+	markup = newlines.Replace(markup)
 	if !strings.ContainsAny(markup, "<&{") {
 		return escapeHTML(markup, Text, where{form: htmlForm})
 	}
@@ -54,20 +57,6 @@ func sanitised(markup string) string {
 	if checkLiquid(RichText, text) != "" { // half of a block went with something forbidden
 		m.dropTags()
 		text = m.restored(m.balance(policy().Sanitize(m.text)), true)
-	}
-	return text
-}
-
-// strippedText returns the text of HTML, with its Liquid.
-func strippedText(markup string) string {
-	if !strings.ContainsAny(markup, "<&") {
-		return outside(markup, clean)
-	}
-	m := newMask(clean(markup))
-	text := m.restored(literally(strings.TrimSpace(textpart.FromHTML(m.text))), false)
-	if checkLiquid(RawHTML, text) != "" {
-		m.dropTags()
-		text = m.restored(literally(strings.TrimSpace(textpart.FromHTML(m.text))), false)
 	}
 	return text
 }
@@ -145,14 +134,18 @@ func (m *mask) next(text string) (start, end int, piece string, ok bool) {
 // quotes.
 func (m *mask) restored(text string, markup bool) string {
 	var j joiner
+	write := j.write
+	if markup {
+		write = j.add // no brace beside Liquid is a brace there
+	}
 	quoted := false
 	for {
 		start, end, piece, ok := m.next(text)
 		if !ok {
-			j.write(text)
+			write(text)
 			return j.String()
 		}
-		j.write(text[:start])
+		write(text[:start])
 		if markup {
 			quoted = quoted != (strings.Count(text[:start], `"`)%2 == 1) // elsewhere they are entities
 			at := inMarkup
@@ -161,7 +154,7 @@ func (m *mask) restored(text string, markup bool) string {
 			}
 			piece = requoted(piece, at)
 		}
-		j.write(piece)
+		write(piece)
 		text = text[end:]
 	}
 }

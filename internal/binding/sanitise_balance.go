@@ -18,8 +18,9 @@ type balancer struct {
 }
 
 const (
-	liquidBlock = "{%"
-	maxElements = 100 // within each other; deeper ones are left out
+	liquidBlock = "{%" // among the open elements, a block of Liquid
+	silent      = "~"  // before the name of one that was left out, whose end is, too
+	maxElements = 100  // within each other; deeper ones are left out
 )
 
 // balance returns HTML that was sanitised with its elements closed, without
@@ -82,7 +83,7 @@ func (b *balancer) literal(text string) {
 // closeTo closes all but the first n elements.
 func (b *balancer) closeTo(n int) {
 	for len(b.open) > n {
-		if name := b.open[len(b.open)-1]; name != liquidBlock {
+		if name := b.open[len(b.open)-1]; name != liquidBlock && !strings.HasPrefix(name, silent) {
 			b.out.WriteString("</" + name + ">")
 		}
 		b.open = b.open[:len(b.open)-1]
@@ -94,8 +95,30 @@ func (b *balancer) start(t tokens.Token) {
 	if !b.prepare(name) || len(b.open) >= maxElements {
 		return
 	}
-	b.out.WriteString("<" + name)
-	for _, a := range t.Attr {
+	attributes := b.attributes(t.Attr)
+	switch name {
+	case "img":
+		if attributes == "" {
+			return
+		}
+		fallthrough
+	case "br", "hr":
+		b.out.WriteString("<" + name + attributes + "/>")
+		return
+	case "a", "span":
+		if attributes == "" {
+			b.open = append(b.open, silent+name)
+			return
+		}
+	}
+	b.out.WriteString("<" + name + attributes + ">")
+	b.open = append(b.open, name)
+}
+
+// attributes returns those that are safe, as they stand in a tag.
+func (b *balancer) attributes(list []tokens.Attribute) string {
+	var out strings.Builder
+	for _, a := range list {
 		value, ok := a.Val, true
 		switch a.Key {
 		case "style":
@@ -105,16 +128,10 @@ func (b *balancer) start(t tokens.Token) {
 			ok = b.safeAddress(value)
 		}
 		if ok {
-			b.out.WriteString(" " + a.Key + `="` + attributeText(value) + `"`)
+			out.WriteString(" " + a.Key + `="` + attributeText(value) + `"`)
 		}
 	}
-	switch name {
-	case "br", "hr", "img":
-		b.out.WriteString("/>")
-		return
-	}
-	b.out.WriteString(">")
-	b.open = append(b.open, name)
+	return out.String()
 }
 
 // prepare closes what an element of that name ends by its beginning, as a
@@ -168,7 +185,7 @@ func (b *balancer) climb(names []string, barriers ...string) bool {
 // innermost returns the last element of open, blocks of Liquid aside.
 func innermost(open []string) string {
 	for i := len(open) - 1; i >= 0; i-- {
-		if open[i] != liquidBlock {
+		if open[i] != liquidBlock && !strings.HasPrefix(open[i], silent) {
 			return open[i]
 		}
 	}
@@ -192,7 +209,7 @@ func (b *balancer) end(name string) {
 // tag would reach from here, or -1.
 func (b *balancer) within(name string) int {
 	for i := len(b.open) - 1; i >= 0; i-- {
-		switch open := b.open[i]; {
+		switch open := strings.TrimPrefix(b.open[i], silent); {
 		case open == name:
 			return i
 		case open == liquidBlock:
