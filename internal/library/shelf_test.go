@@ -85,12 +85,13 @@ func TestAnEntryIsDeletedWhenNobodyNeedsIt(t *testing.T) {
 			asked = append(asked, about)
 			return usage.Holders{
 				"sequences":  {{ID: "s", Name: "Welcome", Status: "active"}},
-				"broadcasts": {{ID: "b", Name: "March", Status: "draft", Version: 1}, {ID: "c", Name: "May", Status: "scheduled", Version: 2}},
+				"broadcasts": {{ID: "b", Name: "March", Status: "draft", Version: 1}, {ID: "c", Name: "May", Status: "scheduled", Version: 2}, {ID: "d", Name: "Sent", Status: "completed", Version: 1}},
 				"forms":      {},
 			}, nil
 		})
 		march := library.Use{Version: new(1), Kind: "broadcast", Name: "March", Status: "draft"}
 		may := library.Use{Version: new(2), Kind: "broadcast", Name: "May", Status: "scheduled"}
+		sent := library.Use{Version: new(1), Kind: "broadcast", Name: "Sent", Status: "completed"}
 		welcome := library.Use{Kind: "sequence", Name: "Welcome", Status: "active"}
 
 		err := library.Delete(s.Context(), s.db, s.tenant, e.ID, who)
@@ -104,7 +105,7 @@ func TestAnEntryIsDeletedWhenNobodyNeedsIt(t *testing.T) {
 		if diff := cmp.Diff([]usage.Subject{{Kind: usage.Library, ID: string(e.ID), Key: "news"}}, asked); diff != "" {
 			s.Errorf("asked about:\n%s", diff)
 		}
-		want := map[int][]library.Use{1: {march}, 2: {may, welcome}} // who pins none has the current one
+		want := map[int][]library.Use{1: {march, sent}, 2: {may, welcome}} // who pins none has the current one
 		for v, err := range library.Versions(s.Context(), s.db, s.tenant, e.ID, who) {
 			s.ok(err)
 			if diff := cmp.Diff(want[v.Number], v.Usage); diff != "" {
@@ -135,7 +136,10 @@ func TestAnEntryIsDeletedWhenNobodyNeedsIt(t *testing.T) {
 			}
 		}
 		s.load(e.ID)
-		s.ok(library.Delete(s.Context(), s.db, s.tenant, e.ID, nobody))
+		past := usage.Func(func(context.Context, *sqldb.DB, id.Tenant, usage.Subject) (usage.Holders, error) {
+			return usage.Holders{"broadcasts": {{Status: "completed"}, {Status: "failed"}, {Status: "cancelled"}}, "sequences": {{Status: "archived"}}}, nil
+		})
+		s.ok(library.Delete(s.Context(), s.db, s.tenant, e.ID, past))
 		if err := library.Delete(s.Context(), s.db, s.tenant, e.ID, nobody); !errors.Is(err, library.ErrNotFound) {
 			s.Errorf("deleted twice: %v", err)
 		}

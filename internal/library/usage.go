@@ -49,6 +49,15 @@ func usesOf(ctx context.Context, db *sqldb.DB, e Entry, who usage.Finder) (uses,
 	return found, nil
 }
 
+// finished are the statuses of holders that will never ask for an entry again. A
+// version's history names them all the same.
+var finished = []string{"completed", "failed", "cancelled", "archived"}
+
+// live returns those that stand in the way of a deletion.
+func (u uses) live() uses {
+	return slices.DeleteFunc(slices.Clone(u), func(one Use) bool { return slices.Contains(finished, one.Status) })
+}
+
 // of returns those that use a version: by its number, or because they take
 // whichever is current and it is that.
 func (u uses) of(number, current int) []Use {

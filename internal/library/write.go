@@ -122,7 +122,8 @@ func Archive(ctx context.Context, a manuscript.Author, tenant id.Tenant, entry i
 	return Update(ctx, a, tenant, entry, Change{Status: new(Archived)})
 }
 
-// Delete removes an entry and its versions, if nobody needs it.
+// Delete removes an entry and its versions, if nobody needs it who is not
+// finished.
 func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.LibraryEntry, who usage.Finder) error {
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		e, err := find(ctx, tx, tenant, entry, tx.ForUpdate())
@@ -136,8 +137,8 @@ func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.Librar
 		if err != nil {
 			return err
 		}
-		if len(found) > 0 {
-			return ErrInUse.With(InUse{found})
+		if live := found.live(); len(live) > 0 {
+			return ErrInUse.With(InUse{live})
 		}
 		_, err = tx.Exec(ctx, `DELETE FROM library_entry WHERE tenant_id = $1 AND id = $2`, tenant, entry)
 		return err
