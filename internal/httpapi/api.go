@@ -61,6 +61,7 @@ func (a *API) Register(r *endpoint.Router) {
 	a.account(r)
 	a.apiKeys(r)
 	a.audit(r)
+	a.blocks(r)
 	a.broadcasts(r)
 	a.contactActivity(r)
 	a.contactLife(r)
@@ -83,6 +84,7 @@ func (a *API) Register(r *endpoint.Router) {
 	a.session(r)
 	a.stages(r)
 	a.suppressions(r)
+	a.templates(r)
 	a.users(r)
 
 	a.discovery(r) // last: it tells of what is there

@@ -129,6 +129,8 @@ var fresh = map[string]string{
 	"addSuppression":      `{"email": "gone{n}@example.org", "reason": "manual"}`,
 	"createSavedFilter":   `{"name": "Filter {n}", "filters": [{"field": "country", "operator": "equals", "value": "DE"}], "definition": {"logic": "and", "conditions": [{"field": "tags", "operator": "has_any", "value": ["x"]}]}, "columns": ["email"]}`,
 	"inviteMember":        `{"email": "m{n}@acme.example", "role": "editor"}`,
+	"createTemplate":      `{"name": "Letter {n}", "content_html": "<p>{{param:who}}</p>", "tags": ["a"], "parameters_schema": [{"name": "who", "type": "text"}]}`,
+	"createBlock":         `{"name": "Hero {n}", "content_html": "<h1>{{param:title}}</h1>", "tags": ["hero"], "parameters_schema": [{"name": "title", "type": "text"}]}`,
 	"createApiKey":        `{"name": "CRM {n}", "scopes": ["contacts:read"]}`,
 }
 
@@ -234,6 +236,9 @@ func (a *attack) paths() {
 		none := []int{404}
 		if a.base.op.OperationID == "removeSegmentMember" && name == "contact_id" {
 			none = append(none, 204) // who is no member is none afterwards
+		}
+		if name == "version" {
+			none = append(none, 400) // what is no number
 		}
 		for _, text := range a.few(hostile) {
 			if text == "" || text == " " {

@@ -19,6 +19,7 @@ import (
 	"packetboat/internal/id"
 	"packetboat/internal/lane"
 	"packetboat/internal/limit"
+	"packetboat/internal/mail/mjml"
 	"packetboat/internal/mailbox"
 	"packetboat/internal/secret"
 	"packetboat/internal/sender"
@@ -32,6 +33,7 @@ import (
 type outside struct {
 	held  usage.Kind // what broadcasts hold
 	trial lane.Trial
+	sends map[string]usage.Sends // by the id of what they use
 
 	mu    sync.Mutex
 	tried []string // from and to of each trial
@@ -43,6 +45,13 @@ func (o *outside) Find(_ context.Context, _ *sqldb.DB, _ id.Tenant, s usage.Subj
 	}
 	return nil, nil
 }
+
+func (o *outside) Count(_ context.Context, _ *sqldb.DB, _ id.Tenant, _ usage.Kind, _ string, _ time.Time) (map[string]usage.Sends, error) {
+	return o.sends, nil
+}
+
+// compiler is one for all tests, because opening it takes a moment.
+var compiler = sync.OnceValue(mjml.New)
 
 func (o *outside) Try(_ context.Context, _ id.Tenant, _ id.MTAConfig, from, to string) (lane.Trial, error) {
 	o.mu.Lock()
@@ -85,7 +94,7 @@ func eachMaterial(t *testing.T, f func(t *testing.T, s *people, o *outside)) {
 			Gate: g, Limiter: limit.New(nil), DB: db, BaseURL: base, RatePerMinute: 100_000, Now: clock, Log: log,
 		})
 		o := &outside{}
-		(&httpapi.API{DB: db, Box: box, Now: clock, BaseURL: base, Log: log, Usage: o, Tester: o, Health: o}).Register(s.router)
+		(&httpapi.API{DB: db, Box: box, Now: clock, BaseURL: base, Log: log, Usage: o, Sends: o, MJML: compiler(), Tester: o, Health: o}).Register(s.router)
 		f(t, s, o)
 	})
 }

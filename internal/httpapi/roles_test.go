@@ -21,9 +21,9 @@ func leastRole(op operation) auth.Role {
 		return auth.Admin
 	case strings.HasPrefix(path, "auth/api-keys"), resource == "audit-log":
 		return auth.Admin
-	case op.method == "GET", op.OperationID == "searchContacts":
+	case op.method == "GET", slices.Contains([]string{"searchContacts", "validateBinding", "renderTemplate", "rebaseMessagePreview"}, op.OperationID):
 		return auth.Viewer
-	case slices.Contains([]string{"contacts", "segments", "broadcasts", "suppressions", "saved-filters", "jobs"}, resource):
+	case slices.Contains([]string{"contacts", "segments", "broadcasts", "suppressions", "saved-filters", "jobs", "templates", "blocks", "messages"}, resource):
 		return auth.Editor
 	case slices.Contains([]string{"email-types", "email-categories", "sending-domains", "sending-identities", "mta-configs", "settings", "users"}, resource):
 		return auth.Admin

@@ -45,6 +45,13 @@ var opening = []step{
 	{op: "exportContacts", body: `{"format": "csv", "selector": {"status": "active", "search": "ann", "filters": [], "definition": null}, "fields": ["email", "custom_fields.plan"]}`, status: 202, remember: "export", field: "job_id"},
 	{op: "createSavedFilter", body: `{"name": "Germans", "filters": [{"field": "country", "operator": "equals", "value": "DE"}], "definition": {"logic": "and", "conditions": [{"field": "tags", "operator": "has_any", "value": ["x"]}]},
 		"search": "ann", "status": "active,pending", "sort": "email", "dir": "asc", "columns": ["email", "tags"], "shared": true}`, status: 201, remember: "filter"},
+	{op: "createBlock", body: `{"name": "Hero {slug}", "slug": "hero", "content_html": "<h1>{{param:title}}</h1>", "content_text": "{{param:title}}", "active": true, "tags": ["hero"], "slot_keys": ["hero"],
+		"parameters_schema": [{"name": "title", "type": "text", "default": "Hi"}], "sections_schema": [], "groups_schema": []}`, status: 201, remember: "block"},
+	{op: "createTemplate", body: `{"name": "Letter {slug}", "slug": "letter", "subject": "For {{param:who}}", "format": "html", "content_html": "<p>{{param:who}}</p>{{#section rows}}<b>{{item:name}}</b>{{/section}}{{slot:hero}}",
+		"content_mjml": null, "content_text": "{{param:who}}", "inline_css": false, "tags": ["a"], "parameters_schema": [{"name": "who", "type": "text", "required": true, "sample": "Ann"}],
+		"sections_schema": [{"name": "rows", "item_schema": [{"name": "name", "type": "text"}]}], "slots_schema": [{"name": "hero", "tag_filter": ["hero"]}],
+		"groups_schema": [{"name": "main", "parameters": ["who"]}], "expects_schema": [{"path": "contact.first_name", "type": "string"}]}`, status: 201, remember: "template"},
+	{op: "createMessage", body: `{"name": "Welcome {slug}", "slug": "welcome", "status": "published", "tags": ["a"], "content": {"template_slug": "letter", "template_binding": {"parameters": {"who": "Ann"}}}}`, status: 201, remember: "entry"},
 	{op: "createApiKey", body: `{"name": "CRM", "scopes": ["contacts:read"], "expires_at": "2027-01-01T00:00:00Z"}`, status: 201, remember: "apikey"},
 	{op: "inviteMember", body: `{"email": "bob@{slug}.example", "role": "editor"}`, status: 201, remember: "member"},
 	{op: "createBroadcast", body: `{"name": "Spring", "email_type_key": "weekly", "mta_config_key": "sink", "include_segment_keys": ["{segment}"], "exclude_segment_keys": [], "sending_identity_emails": ["news@{slug}.example.com"],
@@ -64,6 +71,9 @@ var (
 	ofContact   = map[string]string{"id": "{contact}"}
 	ofFilter    = map[string]string{"id": "{filter}"}
 	ofLane      = map[string]string{"id": "{lane}"}
+	ofTemplate  = map[string]string{"id": "{template}"}
+	ofBlock     = map[string]string{"id": "{block}"}
+	ofEntry     = map[string]string{"id": "{entry}"}
 	ofMessage   = map[string]string{"id": "{lane}", "message_id": "{message}"}
 )
 
@@ -153,6 +163,24 @@ var rest = []step{
 	{op: "suppressContacts", body: `{"contact_ids": ["{contact}"], "reason": "manual"}`, status: 200},
 	{op: "importSuppressions", body: `{"emails": ["a@example.org", "nonsense"], "reason": "manual"}`, status: 200},
 	{op: "removeSuppression", query: "email=gone@example.org", status: 204},
+	{op: "listTemplates", query: "full=true&include_usage=true&tags=a", status: 200},
+	{op: "getTemplate", path: ofTemplate, query: "include_usage=true", status: 200},
+	{op: "getTemplateSchema", path: ofTemplate, status: 200},
+	{op: "getBindingOptions", path: ofTemplate, status: 200},
+	{op: "validateBinding", path: ofTemplate, body: `{"template_binding": {"parameters": {"who": "Ann"}, "sections": {"rows": [{"name": "x"}]}, "slots": {"hero": {"strategy": "fixed", "block_id": "{block}"}}}}`, status: 200},
+	{op: "renderTemplate", path: ofTemplate, body: `{"template_binding": {"parameters": {"who": "Ann"}, "slots": {"hero": {"strategy": "random"}}}, "include_options": true, "lenient": false}`, status: 200},
+	{op: "updateTemplate", path: ofTemplate, body: `{"name": "Note", "subject": null, "content_html": "<p>{{param:who}}</p>", "tags": [], "inline_css": true, "sections_schema": [], "slots_schema": null, "groups_schema": []}`, status: 200},
+	{op: "listBlocks", query: "full=true&include_usage=true&tags=hero&slot_keys=hero,x", status: 200},
+	{op: "getBlock", path: ofBlock, query: "include_usage=true", status: 200},
+	{op: "updateBlock", path: ofBlock, body: `{"name": "Opening", "active": false, "content_text": null, "slot_keys": []}`, status: 200},
+	{op: "listMessages", query: "status=published,draft&search=welcome&limit=5&offset=0", status: 200},
+	{op: "getMessage", path: ofEntry, status: 200},
+	{op: "rebaseMessagePreview", path: ofEntry, body: `{"version": 1}`, status: 200},
+	{op: "updateMessage", path: ofEntry, body: `{"name": "Hello", "slug": "hello", "status": "draft", "tags": [], "content": {"subject": "Hi", "body_html": "<p>Hi</p>", "body_text": null, "preheader": "p", "from_name": "N", "reply_to": "re@example.org"}}`, status: 200},
+	{op: "listMessageVersions", path: ofEntry, status: 200},
+	{op: "getMessageVersion", path: map[string]string{"id": "{entry}", "version": "1"}, status: 200},
+	{op: "archiveMessage", path: ofEntry, status: 200},
+	{op: "duplicateMessage", path: ofEntry, status: 201},
 	{op: "listMembers", status: 200},
 	{op: "updateMember", path: map[string]string{"id": "{user_viewer}"}, body: `{"role": "editor", "status": "active"}`, status: 200},
 
@@ -163,6 +191,9 @@ var rest = []step{
 	{op: "archiveBroadcast", path: ofSecond, status: 200},
 	{op: "unarchiveBroadcast", path: ofSecond, status: 200},
 	{op: "deleteBroadcast", path: ofBroadcast, status: 204},
+	{op: "deleteMessage", path: ofEntry, status: 204},
+	{op: "deleteTemplate", path: ofTemplate, query: "force=true", status: 204},
+	{op: "deleteBlock", path: ofBlock, status: 204},
 	{op: "deleteSavedFilter", path: ofFilter, status: 204},
 	{op: "deleteSegment", path: ofSegment, status: 204},
 	{op: "deleteSendingIdentity", path: map[string]string{"id": "{identity}"}, status: 204},

@@ -122,7 +122,7 @@ func (s siege) with(t testing.TB, db *sqldb.DB) *siege {
 	})
 	api := &httpapi.API{
 		DB: db, Box: box, Now: clock, BaseURL: base, Door: door, Log: log,
-		Usage: usage.Finders{broadcast.Finder()}, Tester: &outside{}, AllowPrivateRelays: true,
+		Usage: usage.Finders{broadcast.Finder()}, MJML: compiler(), Tester: &outside{}, AllowPrivateRelays: true,
 	}
 	api.Register(s.router)
 	s.api = api

@@ -1,0 +1,214 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/binding"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/template"
+	"packetboat/internal/usage"
+)
+
+// blockFieldFaults are the fields with a code of their own (contract Z21).
+var blockFieldFaults = map[string]*fault.Error{
+	"parameters_schema": binding.ErrSchema,
+	"sections_schema":   binding.ErrSchema,
+	"groups_schema":     binding.ErrSchema,
+}
+
+// blocks registers the operations on blocks.
+func (a *API) blocks(r *endpoint.Router) {
+	read := func(name, summary string, faults ...*fault.Error) endpoint.Op {
+		return endpoint.Op{Name: name, Summary: summary, Tag: "blocks", Scope: auth.BlocksRead, Faults: faults}
+	}
+	write := func(name, summary string, faults ...*fault.Error) endpoint.Op {
+		return endpoint.Op{Name: name, Summary: summary, Tag: "blocks", Session: true, Faults: faults}
+	}
+	list := read("listBlocks", "List blocks by name, those that are not active included.")
+	list.Description = "Rows are lean, without bodies and groups, unless full=true."
+	endpoint.Handle(r, "GET /t/{tenant}/api/blocks", list, a.listBlocks)
+
+	faults := append([]*fault.Error{template.ErrNoContent}, templateFaults...)
+	create := write("createBlock", "Create a block.", faults...)
+	create.Status, create.MaxBody, create.FieldFaults = http.StatusCreated, 5*endpoint.Megabyte, blockFieldFaults
+	endpoint.Handle(r, "POST /t/{tenant}/api/blocks", create, a.createBlock)
+
+	endpoint.Handle(r, "GET /t/{tenant}/api/blocks/{id}", read("getBlock", "Get a block.", template.ErrNoBlock), a.getBlock)
+
+	update := write("updateBlock", "Change a block; what is not sent stays.", append(faults, template.ErrNoBlock, template.ErrSlug)...)
+	update.MaxBody, update.FieldFaults = 5*endpoint.Megabyte, blockFieldFaults
+	endpoint.Handle(r, "PUT /t/{tenant}/api/blocks/{id}", update, a.updateBlock)
+
+	endpoint.Handle(r, "DELETE /t/{tenant}/api/blocks/{id}",
+		write("deleteBlock", "Delete a block that no draft and no recent broadcast uses, or any with force=true.", template.ErrNoBlock, template.ErrInUse), a.deleteBlock)
+}
+
+// BlockPath names a block.
+type BlockPath struct {
+	ID string `path:"id" doc:"The id or the slug."`
+}
+
+// BlockHead is what every row of a block shows.
+type BlockHead struct {
+	ID         id.Block       `json:"id" format:"uuid"`
+	Slug       string         `json:"slug"`
+	Name       string         `json:"name"`
+	Active     bool           `json:"active"`
+	Tags       []string       `json:"tags"`
+	SlotKeys   []string       `json:"slot_keys"`
+	Parameters schemaList     `json:"parameters_schema"`
+	Sections   schemaList     `json:"sections_schema"`
+	Usage      *usage.Sends   `json:"usage,omitempty" doc:"With include_usage=true."`
+	CreatedAt  endpoint.Stamp `json:"created_at"`
+	UpdatedAt  endpoint.Stamp `json:"updated_at"`
+}
+
+// BlockRow is a whole block.
+type BlockRow struct {
+	BlockHead
+	TenantID id.Tenant  `json:"tenant_id" format:"uuid"`
+	Groups   schemaList `json:"groups_schema"`
+	HTML     *string    `json:"content_html"`
+	MJML     *string    `json:"content_mjml"`
+	Text     *string    `json:"content_text"`
+}
+
+// savedBlock is what a write answers.
+type savedBlock struct {
+	BlockRow
+	Warnings []binding.Warning `json:"warnings" doc:"What an author may want to know; it stops nothing."`
+}
+
+func leanBlock(b template.Block, used *usage.Sends) BlockHead {
+	return BlockHead{
+		ID: b.ID, Slug: b.Slug, Name: b.Name, Active: b.Active, Tags: b.Tags, SlotKeys: b.SlotKeys,
+		Parameters: asList(b.Schema.Parameters), Sections: asList(b.Schema.Sections),
+		Usage: used, CreatedAt: endpoint.At(b.CreatedAt), UpdatedAt: endpoint.At(b.UpdatedAt),
+	}
+}
+
+func rowOfBlock(b template.Block, used *usage.Sends) BlockRow {
+	return BlockRow{leanBlock(b, used), b.Tenant, asList(b.Schema.Groups), b.HTML, b.MJML, b.Text}
+}
+
+type listBlocksRequest struct {
+	Full     string `query:"full" doc:"true: complete rows."`
+	Usage    string `query:"include_usage" doc:"true: adds usage to each row."`
+	Tags     string `query:"tags" doc:"Comma list; a block must carry every tag."`
+	SlotKeys string `query:"slot_keys" doc:"Comma list; a block must have any of them."`
+}
+
+type blockListRow = either[BlockHead, BlockRow]
+
+func (a *API) listBlocks(ctx context.Context, p auth.Principal, in *listBlocksRequest) (endpoint.List[blockListRow], error) {
+	var none endpoint.List[blockListRow]
+	full := endpoint.Flag(in.Full)
+	f := template.Filter{Tags: endpoint.CommaList(in.Tags), SlotKeys: endpoint.CommaList(in.SlotKeys)}
+	list, err := template.ListBlocks(ctx, a.DB, p.Tenant, f, full)
+	if err != nil {
+		return none, err
+	}
+	used, err := a.sends(ctx, p, usage.Block, "", in.Usage)
+	if err != nil {
+		return none, err
+	}
+	rows := make([]blockListRow, len(list))
+	for i, b := range list {
+		if full {
+			rows[i].full = new(rowOfBlock(b, used.of(string(b.ID))))
+		} else {
+			rows[i].lean = new(leanBlock(b, used.of(string(b.ID))))
+		}
+	}
+	return endpoint.Whole(rows), nil
+}
+
+// BlockBody is what a person says about a block, but for its name.
+type BlockBody struct {
+	Slug   endpoint.Opt[string] `json:"slug" nullable:"false" doc:"Lower case letters, digits, - and _. Default: derived from the name. One that is taken gets a number in a new block, and is refused in an update."`
+	Active endpoint.Opt[bool]   `json:"active" nullable:"false" doc:"Default: true. Others fill no slot."`
+	HTML   endpoint.Opt[string] `json:"content_html" doc:"For templates whose format is html. A block has this or content_mjml, or both."`
+	MJML   endpoint.Opt[string] `json:"content_mjml" doc:"A fragment that can stand in mj-body or in mj-column, for templates whose format is mjml."`
+	Text   endpoint.Opt[string] `json:"content_text"`
+	SchemaBody
+	Tags     endpoint.Opt[[]string] `json:"tags" doc:"At most 50, of 1 to 64 characters."`
+	SlotKeys endpoint.Opt[[]string] `json:"slot_keys" doc:"The slots of templates that the block is meant for; at most 50."`
+}
+
+func (b BlockBody) change() template.BlockChange {
+	ch := template.BlockChange{
+		Slug: b.Slug.Pointer(), Active: b.Active.Pointer(), HTML: cleared(b.HTML), MJML: cleared(b.MJML), Text: cleared(b.Text), Schema: b.raw(),
+	}
+	if b.Tags.Set {
+		ch.Tags = new(b.Tags.Or(nil))
+	}
+	if b.SlotKeys.Set {
+		ch.SlotKeys = new(b.SlotKeys.Or(nil))
+	}
+	return ch
+}
+
+type createBlockRequest struct {
+	Body struct {
+		Name string `json:"name" doc:"1 to 200 characters."`
+		BlockBody
+	}
+}
+
+func (a *API) createBlock(ctx context.Context, p auth.Principal, in *createBlockRequest) (savedBlock, error) {
+	ch := in.Body.change()
+	ch.Name = &in.Body.Name
+	b, warnings, err := template.CreateBlock(ctx, a.DB, a.MJML, p.Tenant, ch, a.Now())
+	if err != nil {
+		return savedBlock{}, err
+	}
+	return savedBlock{rowOfBlock(b, nil), filled(warnings)}, nil
+}
+
+type getBlockRequest struct {
+	BlockPath
+	Usage string `query:"include_usage" doc:"true: adds usage."`
+}
+
+func (a *API) getBlock(ctx context.Context, p auth.Principal, in *getBlockRequest) (BlockRow, error) {
+	b, err := template.BlockByRef(ctx, a.DB, p.Tenant, in.ID)
+	if err != nil {
+		return BlockRow{}, err
+	}
+	used, err := a.sends(ctx, p, usage.Block, string(b.ID), in.Usage)
+	if err != nil {
+		return BlockRow{}, err
+	}
+	return rowOfBlock(b, used.of(string(b.ID))), nil
+}
+
+type updateBlockRequest struct {
+	BlockPath
+	Body struct {
+		Name endpoint.Opt[string] `json:"name" nullable:"false" doc:"1 to 200 characters."`
+		BlockBody
+	}
+}
+
+func (a *API) updateBlock(ctx context.Context, p auth.Principal, in *updateBlockRequest) (savedBlock, error) {
+	ch := in.Body.change()
+	ch.Name = in.Body.Name.Pointer()
+	b, warnings, err := template.UpdateBlock(ctx, a.DB, a.MJML, p.Tenant, in.ID, ch, a.Now())
+	if err != nil {
+		return savedBlock{}, err
+	}
+	return savedBlock{rowOfBlock(b, nil), filled(warnings)}, nil
+}
+
+type deleteBlockRequest struct {
+	BlockPath
+	Force string `query:"force" doc:"true: delete it although it is used."`
+}
+
+func (a *API) deleteBlock(ctx context.Context, p auth.Principal, in *deleteBlockRequest) (endpoint.None, error) {
+	return endpoint.None{}, template.DeleteBlock(ctx, a.DB, p.Tenant, in.ID, endpoint.Flag(in.Force), a.Sends, a.Now())
+}

@@ -1,0 +1,208 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/binding"
+	"packetboat/internal/content"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/template"
+)
+
+// templateBindings registers the operations on what fills templates.
+func (a *API) templateBindings(r *endpoint.Router, op func(name, summary string, scope auth.Scope, faults ...*fault.Error) endpoint.Op) {
+	endpoint.Handle(r, "GET /t/{tenant}/api/templates/{id}/schema",
+		op("getTemplateSchema", "Get what a template declares.", auth.TemplatesRead, template.ErrNotFound), a.getTemplateSchema)
+	endpoint.Handle(r, "GET /t/{tenant}/api/templates/{id}/binding-options",
+		op("getBindingOptions", "Get what a template can be filled with.", auth.TemplatesRead, template.ErrNotFound), a.getBindingOptions)
+
+	validate := op("validateBinding", "Say everything that is wrong with a binding; it is 200 either way.", auth.TemplatesRead, template.ErrNotFound)
+	validate.Role, validate.MaxBody = auth.Viewer, 5*endpoint.Megabyte
+	endpoint.Handle(r, "POST /t/{tenant}/api/templates/{id}/validate-binding", validate, a.validateBinding)
+
+	render := op("renderTemplate", "Render a template with a binding. Nothing is kept and nothing is sent.", auth.TemplatesRead,
+		template.ErrNotFound, binding.ErrBinding, content.ErrMJML, content.ErrMJMLElement, content.ErrMJMLEmpty, content.ErrMJMLCompiler, content.ErrLiquid)
+	render.Description = "A binding that does not fit is refused, unless lenient or include_options is true: then what is missing shows where it is missing."
+	render.Role, render.MaxBody = auth.Viewer, 5*endpoint.Megabyte
+	endpoint.Handle(r, "POST /t/{tenant}/api/templates/{id}/render", render, a.renderTemplate)
+}
+
+type templateSchema struct {
+	TemplateID id.Template `json:"template_id" format:"uuid"`
+	Slug       string      `json:"slug"`
+	Name       string      `json:"name"`
+	Parameters schemaList  `json:"parameters_schema"`
+	Slots      schemaList  `json:"slots_schema"`
+	Sections   schemaList  `json:"sections_schema"`
+	Groups     schemaList  `json:"groups_schema"`
+	Expects    schemaList  `json:"expects_schema"`
+}
+
+func (a *API) getTemplateSchema(ctx context.Context, p auth.Principal, in *TemplatePath) (templateSchema, error) {
+	t, err := template.ByRef(ctx, a.DB, p.Tenant, in.ID)
+	if err != nil {
+		return templateSchema{}, err
+	}
+	s := t.Schema
+	return templateSchema{
+		TemplateID: t.ID, Slug: t.Slug, Name: t.Name, Parameters: asList(s.Parameters), Slots: asList(s.Slots),
+		Sections: asList(s.Sections), Groups: asList(s.Groups), Expects: asList(s.Expects),
+	}, nil
+}
+
+type bindingOptions struct {
+	TemplateID id.Template  `json:"template_id" format:"uuid"`
+	Slug       string       `json:"slug"`
+	Name       string       `json:"name"`
+	Parameters schemaList   `json:"parameters_schema"`
+	Sections   schemaList   `json:"sections_schema"`
+	Slots      []slotOption `json:"slots_schema"`
+	Groups     schemaList   `json:"groups_schema"`
+}
+
+type slotOption struct {
+	Name      string             `json:"name"`
+	Label     *string            `json:"label"`
+	HelpText  *string            `json:"help_text"`
+	TagFilter []string           `json:"tag_filter"`
+	Required  bool               `json:"required"`
+	Allowed   []binding.Strategy `json:"allowed_strategies"`
+	Default   binding.Strategy   `json:"default_strategy" enum:"fixed,random,empty"`
+	Blocks    []eligibleBlock    `json:"eligible_blocks" doc:"The first 25 by name of those that carry every tag of tag_filter, are active and have the body that the template's format asks for."`
+	Truncated bool               `json:"eligible_blocks_truncated" doc:"true: there are more; GET /api/blocks with tags has them all."`
+	Total     int                `json:"eligible_blocks_total"`
+}
+
+type eligibleBlock struct {
+	Slug       string     `json:"slug"`
+	Name       string     `json:"name"`
+	Tags       []string   `json:"tags"`
+	SlotKeys   []string   `json:"slot_keys"`
+	Parameters schemaList `json:"parameters_schema"`
+	Sections   schemaList `json:"sections_schema"`
+}
+
+func rowOfOptions(o template.Options) bindingOptions {
+	t := o.Template
+	row := bindingOptions{
+		TemplateID: t.ID, Slug: t.Slug, Name: t.Name, Parameters: asList(t.Schema.Parameters),
+		Sections: asList(t.Schema.Sections), Groups: asList(t.Schema.Groups), Slots: make([]slotOption, len(o.Slots)),
+	}
+	for i, s := range o.Slots {
+		row.Slots[i] = slotOption{
+			Name: s.Name, Label: s.Label, HelpText: s.HelpText, TagFilter: filled(s.TagFilter), Required: s.Required,
+			Allowed: filled(s.Allowed), Default: s.Default, Total: s.Total, Truncated: s.Total > len(s.Blocks),
+			Blocks: make([]eligibleBlock, len(s.Blocks)),
+		}
+		for j, b := range s.Blocks {
+			row.Slots[i].Blocks[j] = eligibleBlock{b.Slug, b.Name, b.Tags, b.SlotKeys, asList(b.Schema.Parameters), asList(b.Schema.Sections)}
+		}
+	}
+	return row
+}
+
+func (a *API) getBindingOptions(ctx context.Context, p auth.Principal, in *TemplatePath) (bindingOptions, error) {
+	t, err := template.ByRef(ctx, a.DB, p.Tenant, in.ID)
+	if err != nil {
+		return bindingOptions{}, err
+	}
+	o, err := t.Options(ctx, a.DB)
+	if err != nil {
+		return bindingOptions{}, err
+	}
+	return rowOfOptions(o), nil
+}
+
+type validateBindingRequest struct {
+	TemplatePath
+	Body struct {
+		Binding json.RawMessage `json:"template_binding,omitempty" doc:"{parameters: {name: value}, sections: {name: [row]}, slots: {name: {strategy, block_id, parameters, sections}}}"`
+	}
+}
+
+type bindingVerdict struct {
+	Valid  bool            `json:"valid"`
+	Issues []binding.Issue `json:"issues"`
+}
+
+func (a *API) validateBinding(ctx context.Context, p auth.Principal, in *validateBindingRequest) (bindingVerdict, error) {
+	t, err := template.ByRef(ctx, a.DB, p.Tenant, in.ID)
+	if err != nil {
+		return bindingVerdict{}, err
+	}
+	issues, err := t.Validate(ctx, a.DB, in.Body.Binding)
+	if err != nil {
+		return bindingVerdict{}, err
+	}
+	return bindingVerdict{len(issues) == 0, filled(issues)}, nil
+}
+
+type renderTemplateRequest struct {
+	TemplatePath
+	Body struct {
+		Binding json.RawMessage    `json:"template_binding,omitempty" doc:"{parameters: {name: value}, sections: {name: [row]}, slots: {name: {strategy, block_id, parameters, sections}}}"`
+		Options endpoint.Opt[bool] `json:"include_options" nullable:"false" doc:"true: adds missing and binding_options; implies lenient."`
+		Lenient endpoint.Opt[bool] `json:"lenient" nullable:"false" doc:"true: what is missing is filled with something that shows."`
+	}
+}
+
+type renderedTemplate struct {
+	Subject  *string                  `json:"subject"`
+	HTML     string                   `json:"body_html"`
+	MJML     *string                  `json:"body_mjml" doc:"Null when format is html."`
+	Text     *string                  `json:"body_text"`
+	Slots    map[string]template.Slot `json:"slots" doc:"What became of each slot: {strategy, block_id, block_slug, block_name}."`
+	Snapshot templateSnapshot         `json:"template_snapshot"`
+	Missing  *[]binding.Issue         `json:"missing,omitempty" doc:"With include_options: what validate-binding says."`
+	Options  *bindingOptions          `json:"binding_options,omitempty" doc:"With include_options."`
+}
+
+// templateSnapshot is a template's schema as it was.
+type templateSnapshot struct {
+	TemplateID  id.Template    `json:"template_id" format:"uuid"`
+	Slug        string         `json:"slug"`
+	Name        string         `json:"name"`
+	Format      binding.Format `json:"format" enum:"html,mjml"`
+	ContentHash string         `json:"content_hash" doc:"SHA-256 of what rendering depends on."`
+	Parameters  schemaList     `json:"parameters_schema"`
+	Sections    schemaList     `json:"sections_schema"`
+	Slots       schemaList     `json:"slots_schema"`
+	Groups      schemaList     `json:"groups_schema"`
+	Expects     schemaList     `json:"expects_schema"`
+	CapturedAt  endpoint.Stamp `json:"captured_at"`
+}
+
+func rowOfSnapshot(s template.Snapshot) templateSnapshot {
+	return templateSnapshot{
+		TemplateID: s.TemplateID, Slug: s.Slug, Name: s.Name, Format: s.Format, ContentHash: s.ContentHash,
+		Parameters: asList(s.Parameters), Sections: asList(s.Sections), Slots: asList(s.Slots),
+		Groups: asList(s.Groups), Expects: asList(s.Expects), CapturedAt: endpoint.At(s.CapturedAt),
+	}
+}
+
+func (a *API) renderTemplate(ctx context.Context, p auth.Principal, in *renderTemplateRequest) (renderedTemplate, error) {
+	t, err := template.ByRef(ctx, a.DB, p.Tenant, in.ID)
+	if err != nil {
+		return renderedTemplate{}, err
+	}
+	withOptions := in.Body.Options.Or(false)
+	r, err := t.Render(ctx, a.DB, a.MJML, p.Tenant, in.Body.Binding, template.RenderOptions{
+		Seed: string(t.ID), Lenient: withOptions || in.Body.Lenient.Or(false),
+	}, a.Now())
+	if err != nil {
+		return renderedTemplate{}, err
+	}
+	out := renderedTemplate{Subject: r.Subject, HTML: r.HTML, MJML: r.MJML, Text: r.Text, Slots: r.Slots, Snapshot: rowOfSnapshot(r.Snapshot)}
+	if withOptions {
+		o, err := t.Options(ctx, a.DB)
+		if err != nil {
+			return renderedTemplate{}, err
+		}
+		out.Missing, out.Options = new(filled(r.Issues)), new(rowOfOptions(o))
+	}
+	return out, nil
+}

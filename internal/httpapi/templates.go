@@ -1,0 +1,180 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/binding"
+	"packetboat/internal/content"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+	"packetboat/internal/template"
+	"packetboat/internal/usage"
+)
+
+// templateFaults are what writing a template or a block may answer.
+var templateFaults = []*fault.Error{
+	template.ErrLimit, binding.ErrSchema, binding.ErrReference,
+	content.ErrMJML, content.ErrMJMLElement, content.ErrMJMLCompiler, content.ErrLiquid,
+}
+
+// schemaFieldFaults are the fields with a code of their own (contract Z21).
+var schemaFieldFaults = map[string]*fault.Error{
+	"parameters_schema": binding.ErrSchema,
+	"sections_schema":   binding.ErrSchema,
+	"slots_schema":      binding.ErrSchema,
+	"groups_schema":     binding.ErrSchema,
+	"expects_schema":    binding.ErrSchema,
+}
+
+// templates registers the operations on templates.
+func (a *API) templates(r *endpoint.Router) {
+	op := func(name, summary string, scope auth.Scope, faults ...*fault.Error) endpoint.Op {
+		return endpoint.Op{Name: name, Summary: summary, Tag: "templates", Scope: scope, Faults: faults}
+	}
+	list := op("listTemplates", "List templates by name.", auth.TemplatesRead)
+	list.Description = "Rows are lean, without bodies and schemas, unless full=true."
+	endpoint.Handle(r, "GET /t/{tenant}/api/templates", list, a.listTemplates)
+
+	create := op("createTemplate", "Create a template. Its schemas are held to its bodies.", auth.TemplatesWrite, templateFaults...)
+	create.Status, create.MaxBody, create.FieldFaults = http.StatusCreated, 5*endpoint.Megabyte, schemaFieldFaults
+	endpoint.Handle(r, "POST /t/{tenant}/api/templates", create, a.createTemplate)
+
+	endpoint.Handle(r, "GET /t/{tenant}/api/templates/{id}",
+		op("getTemplate", "Get a template.", auth.TemplatesRead, template.ErrNotFound), a.getTemplate)
+
+	update := op("updateTemplate", "Change a template; what is not sent stays. What was sent already is not affected.",
+		auth.TemplatesWrite, append([]*fault.Error{template.ErrNotFound, template.ErrSlug}, templateFaults...)...)
+	update.MaxBody, update.FieldFaults = 5*endpoint.Megabyte, schemaFieldFaults
+	endpoint.Handle(r, "PUT /t/{tenant}/api/templates/{id}", update, a.updateTemplate)
+
+	endpoint.Handle(r, "DELETE /t/{tenant}/api/templates/{id}",
+		op("deleteTemplate", "Delete a template that no draft and no recent broadcast uses, or any with force=true.",
+			auth.TemplatesWrite, template.ErrNotFound, template.ErrInUse), a.deleteTemplate)
+	a.templateBindings(r, op)
+}
+
+// TemplatePath names a template.
+type TemplatePath struct {
+	ID string `path:"id" doc:"The id or the slug."`
+}
+
+type listTemplatesRequest struct {
+	Full  string `query:"full" doc:"true: complete rows."`
+	Usage string `query:"include_usage" doc:"true: adds usage to each row."`
+	Tags  string `query:"tags" doc:"Comma list; a template must carry every tag."`
+}
+
+type templateListRow = either[templateLean, TemplateRow]
+
+func (a *API) listTemplates(ctx context.Context, p auth.Principal, in *listTemplatesRequest) (endpoint.List[templateListRow], error) {
+	var none endpoint.List[templateListRow]
+	full := endpoint.Flag(in.Full)
+	list, err := template.List(ctx, a.DB, p.Tenant, template.Filter{Tags: endpoint.CommaList(in.Tags)}, full)
+	if err != nil {
+		return none, err
+	}
+	used, err := a.sends(ctx, p, usage.Template, "", in.Usage)
+	if err != nil {
+		return none, err
+	}
+	rows := make([]templateListRow, len(list))
+	for i, t := range list {
+		if full {
+			rows[i].full = new(rowOfTemplate(t, used.of(string(t.ID))))
+		} else {
+			rows[i].lean = new(leanTemplate(t, used.of(string(t.ID))))
+		}
+	}
+	return endpoint.Whole(rows), nil
+}
+
+// sends are the counts of mailings that use things; nil when nobody asked.
+type sends map[string]usage.Sends
+
+func (s sends) of(thing string) *usage.Sends {
+	if s == nil {
+		return nil
+	}
+	return new(s[thing])
+}
+
+// sends returns the counts of one thing, or of all of a kind, when the query asks
+// for them.
+func (a *API) sends(ctx context.Context, p auth.Principal, kind usage.Kind, thing, flag string) (sends, error) {
+	if !endpoint.Flag(flag) {
+		return nil, nil
+	}
+	if a.Sends == nil {
+		return sends{}, nil
+	}
+	counts, err := a.Sends.Count(ctx, a.DB, p.Tenant, kind, thing, a.Now())
+	if counts == nil {
+		counts = map[string]usage.Sends{}
+	}
+	return counts, err
+}
+
+type createTemplateRequest struct {
+	Body struct {
+		Name string `json:"name" doc:"1 to 200 characters."`
+		HTML string `json:"content_html" doc:"May be empty when format is mjml: then it is what the MJML compiles to."`
+		TemplateBody
+	}
+}
+
+func (a *API) createTemplate(ctx context.Context, p auth.Principal, in *createTemplateRequest) (savedTemplate, error) {
+	ch := in.Body.change()
+	ch.Name, ch.HTML = &in.Body.Name, &in.Body.HTML
+	t, warnings, err := template.Create(ctx, a.DB, a.MJML, p.Tenant, ch, a.Now())
+	if err != nil {
+		return savedTemplate{}, err
+	}
+	return savedTemplate{rowOfTemplate(t, nil), filled(warnings)}, nil
+}
+
+type getTemplateRequest struct {
+	TemplatePath
+	Usage string `query:"include_usage" doc:"true: adds usage."`
+}
+
+func (a *API) getTemplate(ctx context.Context, p auth.Principal, in *getTemplateRequest) (TemplateRow, error) {
+	t, err := template.ByRef(ctx, a.DB, p.Tenant, in.ID)
+	if err != nil {
+		return TemplateRow{}, err
+	}
+	used, err := a.sends(ctx, p, usage.Template, string(t.ID), in.Usage)
+	if err != nil {
+		return TemplateRow{}, err
+	}
+	return rowOfTemplate(t, used.of(string(t.ID))), nil
+}
+
+type updateTemplateRequest struct {
+	TemplatePath
+	Body struct {
+		Name endpoint.Opt[string] `json:"name" nullable:"false" doc:"1 to 200 characters."`
+		HTML endpoint.Opt[string] `json:"content_html" nullable:"false" doc:"Empty when format is mjml: then it is what the MJML compiles to, as when only the MJML is sent."`
+		TemplateBody
+	}
+}
+
+func (a *API) updateTemplate(ctx context.Context, p auth.Principal, in *updateTemplateRequest) (savedTemplate, error) {
+	ch := in.Body.change()
+	ch.Name, ch.HTML = in.Body.Name.Pointer(), in.Body.HTML.Pointer()
+	t, warnings, err := template.Update(ctx, a.DB, a.MJML, p.Tenant, in.ID, ch, a.Now())
+	if err != nil {
+		return savedTemplate{}, err
+	}
+	return savedTemplate{rowOfTemplate(t, nil), filled(warnings)}, nil
+}
+
+type deleteTemplateRequest struct {
+	TemplatePath
+	Force string `query:"force" doc:"true: delete it although it is used."`
+}
+
+func (a *API) deleteTemplate(ctx context.Context, p auth.Principal, in *deleteTemplateRequest) (endpoint.None, error) {
+	return endpoint.None{}, template.Delete(ctx, a.DB, p.Tenant, in.ID, endpoint.Flag(in.Force), a.Sends, a.Now())
+}
