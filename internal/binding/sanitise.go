@@ -3,7 +3,6 @@ package binding
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"html"
 	"regexp"
 	"strconv"
 	"strings"
@@ -53,10 +52,10 @@ func sanitised(markup string) string {
 		return escapeHTML(markup, Text, where{form: htmlForm})
 	}
 	m := newMask(clean(markup))
-	text := m.restored(m.balance(policy().Sanitize(m.text)), true)
+	text := m.restored(literally(m.balance(policy().Sanitize(m.text))), true)
 	if checkLiquid(RichText, text) != "" { // half of a block went with something forbidden
 		m.dropTags()
-		text = m.restored(m.balance(policy().Sanitize(m.text)), true)
+		text = m.restored(literally(m.balance(policy().Sanitize(m.text))), true)
 	}
 	return text
 }
@@ -84,19 +83,18 @@ func newMask(source string) *mask {
 // dropTags leaves out the tags, so that only outputs are left.
 func (m *mask) dropTags() { m.cover(func(s links.Span) bool { return s.Output }) }
 
-// cover puts words in place of the spans that are kept. Comments are not, and
-// raw tags need not be: what they enclose is literal in any case.
+// cover puts words in place of the spans that are kept. Comments and outputs of
+// nothing are not, and raw tags need not be: what they enclose is literal in any
+// case.
 func (m *mask) cover(keep func(links.Span) bool) {
 	var b strings.Builder
 	last := 0
 	for i, span := range m.spans {
 		b.WriteString(m.source[last:span.Start])
 		last = span.End
-		if !span.Output {
-			switch firstWord(inside(m.source[span.Start:span.End])) {
-			case "comment", "raw", "endraw":
-				continue
-			}
+		code := inside(m.source[span.Start:span.End])
+		if name := firstWord(code); code == "" || !span.Output && (name == "comment" || name == "raw" || name == "endraw") {
+			continue
 		}
 		if keep(span) {
 			b.WriteString(m.word + strconv.Itoa(i) + "z")
@@ -134,18 +132,14 @@ func (m *mask) next(text string) (start, end int, piece string, ok bool) {
 // quotes.
 func (m *mask) restored(text string, markup bool) string {
 	var j joiner
-	write := j.write
-	if markup {
-		write = j.add // no brace beside Liquid is a brace there
-	}
 	quoted := false
 	for {
 		start, end, piece, ok := m.next(text)
 		if !ok {
-			write(text)
+			j.write(text)
 			return j.String()
 		}
-		write(text[:start])
+		j.write(text[:start])
 		if markup {
 			quoted = quoted != (strings.Count(text[:start], `"`)%2 == 1) // elsewhere they are entities
 			at := inMarkup
@@ -154,13 +148,7 @@ func (m *mask) restored(text string, markup bool) string {
 			}
 			piece = requoted(piece, at)
 		}
-		write(piece)
+		j.write(piece)
 		text = text[end:]
 	}
-}
-
-// attribute returns a value as it stands in double quotes; a brace in it is no
-// Liquid's.
-func attributeText(value string) string {
-	return strings.ReplaceAll(html.EscapeString(value), "{", "&#123;")
 }

@@ -77,7 +77,7 @@ func (b *balancer) text(text string) {
 }
 
 func (b *balancer) literal(text string) {
-	b.out.WriteString(attributeText(tokens.UnescapeString(text)))
+	b.out.WriteString(tokens.EscapeString(tokens.UnescapeString(text)))
 }
 
 // closeTo closes all but the first n elements.
@@ -128,7 +128,7 @@ func (b *balancer) attributes(list []tokens.Attribute) string {
 			ok = b.safeAddress(value)
 		}
 		if ok {
-			out.WriteString(" " + a.Key + `="` + attributeText(value) + `"`)
+			out.WriteString(" " + a.Key + `="` + tokens.EscapeString(value) + `"`)
 		}
 	}
 	return out.String()
