@@ -35,6 +35,7 @@ type inspector struct {
 	fragment bool // children of some element, not a document
 	open     []opened
 	rooted   bool // a root was seen
+	head     head
 	bodies   int
 	shows    bool      // the body holds something that can be seen
 	top      []Element // of a fragment, what stands outermost

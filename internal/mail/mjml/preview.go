@@ -1,33 +1,59 @@
 package mjml
 
 import (
-	"regexp"
+	"slices"
 	"strings"
 )
 
-var (
-	comment = regexp.MustCompile(`(?s)<!--.*?(?:-->|$)`)
-	preview = regexp.MustCompile(`(?s)<mj-preview(?:\s[^>]*)?(?:/>|>.*?</mj-preview\s*>)`)
-	head    = regexp.MustCompile(`<mj-head(?:\s[^>]*)?>`)
-	root    = regexp.MustCompile(`<mjml(?:\s[^>]*)?>`)
-)
+// head is what a document's head looks like: offsets of the source.
+type head struct {
+	root     int    // behind the start tag of the root
+	open     int    // behind the start tag of the first mj-head
+	empty    [2]int // the first mj-head, when it is a tag of its own: <mj-head />
+	previews [][2]int
+}
 
-// WithPreview returns a document whose mj-preview is the HTML given, in place of
-// the one it has, if any.
+// note notes an element whose start tag is at the position at and which ends at
+// the scanner's position.
+func (h *head) note(i *inspector, name string, at int, closed bool) {
+	switch {
+	case name == "mjml":
+		h.root = i.pos
+	case name == "mj-head" && len(i.open) == 1 && h.open == 0:
+		h.open = i.pos
+		if closed {
+			h.empty = [2]int{at, i.pos}
+		}
+	case name == "mj-preview" && len(i.open) == 2 && i.around() == "mj-head":
+		h.previews = append(h.previews, [2]int{at, i.pos})
+	}
+}
+
+// WithPreview returns a document whose mj-preview holds the HTML given, in place
+// of the one it has, if any. What is no MJML document comes back as it is:
+// Compile says what is wrong with it.
 func WithPreview(source, html string) string {
-	seen := comment.ReplaceAllStringFunc(source, func(c string) string { return strings.Repeat(" ", len(c)) })
+	i, err := inspect(source, false)
+	if err != nil {
+		return source
+	}
 	element := "<mj-preview>" + html + "</mj-preview>"
-	put := func(from, to int, text string) string { return source[:from] + text + source[to:] }
-	if at := preview.FindStringIndex(seen); at != nil {
-		return put(at[0], at[1], element)
+	h := i.head
+	switch {
+	case h.open == 0:
+		return source[:h.root] + "<mj-head>" + element + "</mj-head>" + source[h.root:]
+	case h.empty[1] > 0:
+		return source[:h.empty[0]] + "<mj-head>" + element + "</mj-head>" + source[h.empty[1]:]
+	case len(h.previews) == 0:
+		return source[:h.open] + element + source[h.open:]
 	}
-	if at := head.FindStringIndex(seen); at != nil && !strings.HasSuffix(seen[at[0]:at[1]], "/>") {
-		return put(at[1], at[1], element)
-	} else if at != nil {
-		return put(at[0], at[1], "<mj-head>"+element+"</mj-head>")
-	}
-	if at := root.FindStringIndex(seen); at != nil {
-		return put(at[1], at[1], "<mj-head>"+element+"</mj-head>")
+	slices.Reverse(h.previews) // the compiler shows the last one, so none may stay
+	for n, p := range h.previews {
+		put := strings.Repeat("\n", strings.Count(source[p[0]:p[1]], "\n")) // lines keep their numbers
+		if n == len(h.previews)-1 {
+			put = element + put
+		}
+		source = source[:p[0]] + put + source[p[1]:]
 	}
 	return source
 }

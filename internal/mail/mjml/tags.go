@@ -34,15 +34,18 @@ func (i *inspector) startTag(at int) error {
 	shown := !slices.Contains(frames, name) && name != "mj-raw" || slices.Contains(attributes, "background-url")
 	switch {
 	case closed:
+		i.head.note(i, name, at, true)
 	case kind == markup:
 		content, err := i.content(name, at)
 		if err != nil {
 			return err
 		}
+		i.head.note(i, name, at, false)
 		shown = shown || !isEmpty(content)
 	case len(i.open) == maxDepth:
 		return i.fail(at, "elements stand more than %d deep in one another", maxDepth)
 	default:
+		i.head.note(i, name, at, false)
 		i.open = append(i.open, opened{name, at})
 	}
 	i.shows = i.shows || shown && i.inBody()
