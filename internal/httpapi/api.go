@@ -76,6 +76,7 @@ func (a *API) Register(r *endpoint.Router) {
 	a.identitySecret(r)
 	a.jobs(r)
 	a.mailbox(r)
+	a.messages(r)
 	a.mtaConfigs(r)
 	a.reports(r)
 	a.savedFilters(r)

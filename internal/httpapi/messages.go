@@ -1,0 +1,235 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/library"
+	"packetboat/internal/manuscript"
+)
+
+// messages registers the operations on the library and its entries, which the
+// API calls messages.
+func (a *API) messages(r *endpoint.Router) {
+	op := func(name, summary string, scope auth.Scope, faults ...*fault.Error) endpoint.Op {
+		return endpoint.Op{Name: name, Summary: summary, Tag: "messages", Scope: scope, Faults: faults}
+	}
+	write := func(name, summary string, faults ...*fault.Error) endpoint.Op {
+		w := op(name, summary, auth.MessagesWrite, slices.Concat(contentFaults, []*fault.Error{library.ErrStatus, library.ErrLimit}, faults)...)
+		w.MaxBody, w.FieldFaults = 5*endpoint.Megabyte, messageFieldFaults
+		return w
+	}
+	list := op("listMessages", "List the entries of the library, those changed last first; archived ones only when asked for.", auth.MessagesRead, library.ErrStatus)
+	list.Pagination = "offset"
+	endpoint.Handle(r, "GET /t/{tenant}/api/messages", list, a.listMessages)
+	create := write("createMessage", "Add an entry to the library. With content, that becomes its version 1.")
+	create.Status = http.StatusCreated
+	endpoint.Handle(r, "POST /t/{tenant}/api/messages", create, a.createMessage)
+	endpoint.Handle(r, "GET /t/{tenant}/api/messages/{id}",
+		op("getMessage", "Get an entry with its current content.", auth.MessagesRead, library.ErrNotFound), a.getMessage)
+	update := write("updateMessage", "Change an entry, all of it or nothing; what is absent stays. Content appends a version.", library.ErrNotFound, library.ErrSlug)
+	update.Description = "Content is merged at its first level into that of the current version, and appended as the next one even when it says the same. Versions never change."
+	endpoint.Handle(r, "PATCH /t/{tenant}/api/messages/{id}", update, a.updateMessage)
+	endpoint.Handle(r, "DELETE /t/{tenant}/api/messages/{id}",
+		op("deleteMessage", "Delete an entry and its versions, if nothing that is not finished refers to it.", auth.MessagesWrite,
+			library.ErrNotFound, library.ErrInUse, library.ErrUnavailable), a.deleteMessage)
+	endpoint.Handle(r, "POST /t/{tenant}/api/messages/{id}/archive",
+		op("archiveMessage", "Hide an entry from lists; its history is kept.", auth.MessagesWrite, library.ErrNotFound), a.archiveMessage)
+	duplicate := op("duplicateMessage", "Copy an entry with all its versions into a new draft.", auth.MessagesWrite, library.ErrNotFound)
+	duplicate.Status = http.StatusCreated
+	endpoint.Handle(r, "POST /t/{tenant}/api/messages/{id}/duplicate", duplicate, a.duplicateMessage)
+	a.messageVersions(r, op)
+}
+
+// MessageRow is an entry of the library without its content.
+type MessageRow struct {
+	ID             id.LibraryEntry `json:"id" format:"uuid"`
+	TenantID       id.Tenant       `json:"tenant_id" format:"uuid"`
+	Name           string          `json:"name"`
+	Slug           string          `json:"slug"`
+	Tags           []string        `json:"tags"`
+	Status         library.Status  `json:"status" enum:"draft,published,archived"`
+	CurrentVersion int             `json:"current_version" doc:"0 before there is any content."`
+	CreatedAt      endpoint.Stamp  `json:"created_at"`
+	UpdatedAt      endpoint.Stamp  `json:"updated_at"`
+}
+
+func rowOfMessage(e library.Entry) MessageRow {
+	return MessageRow{
+		ID: e.ID, TenantID: e.Tenant, Name: e.Name, Slug: e.Slug, Tags: e.Tags, Status: e.Status, CurrentVersion: e.Version,
+		CreatedAt: endpoint.At(e.CreatedAt), UpdatedAt: endpoint.At(e.UpdatedAt),
+	}
+}
+
+// message is an entry with what its current version says.
+type message struct {
+	MessageRow
+	Content *fullContent `json:"current_content" doc:"Null when current_version is 0."`
+}
+
+type messageSession struct {
+	MessageRow
+	Content *fullSessionContent `json:"current_content"`
+}
+
+type messageForm = form[message, messageSession]
+
+func formOfMessage(p auth.Principal, e library.Entry) messageForm {
+	return formFor(p, func() message {
+		m := message{MessageRow: rowOfMessage(e)}
+		if e.Content != nil {
+			m.Content = new(showContent(*e.Content))
+		}
+		return m
+	}, func() messageSession {
+		m := messageSession{MessageRow: rowOfMessage(e)}
+		if e.Content != nil {
+			m.Content = new(sessionContent(*e.Content))
+		}
+		return m
+	})
+}
+
+// sessionContent is content as people see it.
+func sessionContent(m manuscript.Manuscript) fullSessionContent {
+	return fullSessionContent{showContent(m), templateOf(m)}
+}
+
+type listMessagesRequest struct {
+	Status string `query:"status" doc:"Comma list of draft, published, archived. Absent: all but the archived."`
+	Search string `query:"search" doc:"A part of the name, in whatever case."`
+	Limit  string `query:"limit" doc:"1 to 200, else the nearest of them; 50 when absent."`
+	Offset string `query:"offset" doc:"How many to pass over; 0 when absent."`
+}
+
+func (a *API) listMessages(ctx context.Context, p auth.Principal, in *listMessagesRequest) (endpoint.List[MessageRow], error) {
+	var none endpoint.List[MessageRow]
+	statuses, err := library.ParseStatuses(endpoint.CommaList(in.Status))
+	if err != nil {
+		return none, err
+	}
+	offset, err := endpoint.Offset(in.Offset)
+	if err != nil {
+		return none, err
+	}
+	list, total, err := library.List(ctx, a.DB, p.Tenant, library.Filter{
+		Statuses: statuses, Search: in.Search, Offset: offset, Limit: endpoint.Limit(in.Limit),
+	})
+	if err != nil {
+		return none, err
+	}
+	rows := make([]MessageRow, len(list))
+	for i, e := range list {
+		rows[i] = rowOfMessage(e)
+	}
+	return endpoint.Window(rows, offset, total), nil
+}
+
+// messageFieldFaults are the fields with a code of their own (contract Z21).
+var messageFieldFaults = withContent(map[string]*fault.Error{"status": library.ErrStatus})
+
+// messageBody is what a caller writes of an entry; a new one needs a name.
+type messageBody struct {
+	Name    endpoint.Opt[string]      `json:"name" nullable:"false" doc:"1 to 200 characters."`
+	Slug    endpoint.Opt[string]      `json:"slug" nullable:"false" doc:"Of a new entry: derived from the name when absent, and numbered when it is taken."`
+	Status  endpoint.Opt[string]      `json:"status" nullable:"false" doc:"draft, published or archived; draft when absent from a new entry."`
+	Tags    endpoint.Opt[[]string]    `json:"tags" doc:"At most 50, of 1 to 64 characters."`
+	Content endpoint.Opt[ContentBody] `json:"content" doc:"Not null: an entry keeps what it says."`
+}
+
+func (in *messageBody) change(p auth.Principal) (library.Change, error) {
+	ch := library.Change{Name: in.Name.Pointer(), Slug: in.Slug.Pointer()}
+	if in.Status.Given() {
+		ch.Status = new(library.Status(in.Status.Value))
+	}
+	if in.Tags.Set {
+		ch.Tags = &in.Tags.Value
+	}
+	var bad fault.Problems
+	if in.Content.Null {
+		bad.Add("content", "must not be null") // of all its faults, the one without a code of its own (contract Z37)
+	}
+	if in.Content.Given() {
+		ch.Content = in.Content.Value.change(p, &bad)
+	}
+	if bad.Any() { // then all that is wrong is told, not only what was found first
+		if also, ok := fault.As(ch.Check()); ok {
+			fields, _ := also.Details.(fault.Fields)
+			for _, f := range fields.Fields {
+				bad.Add(f.Path, f.Message)
+			}
+		}
+	}
+	return ch, bad.Err()
+}
+
+func (a *API) createMessage(ctx context.Context, p auth.Principal, in *struct{ Body messageBody }) (messageForm, error) {
+	ch, err := in.Body.change(p)
+	if err != nil {
+		return messageForm{}, err
+	}
+	e, err := library.Create(ctx, a.author(), p.Tenant, ch)
+	if err != nil {
+		return messageForm{}, err
+	}
+	return formOfMessage(p, e), nil
+}
+
+func (a *API) getMessage(ctx context.Context, p auth.Principal, in *RecordPath) (messageForm, error) {
+	return a.atMessage(p, in, func(entry id.LibraryEntry) (library.Entry, error) {
+		return library.Load(ctx, a.DB, p.Tenant, entry)
+	})
+}
+
+// atMessage answers with what do makes of the entry.
+func (a *API) atMessage(p auth.Principal, in *RecordPath, do func(id.LibraryEntry) (library.Entry, error)) (messageForm, error) {
+	entry, err := named[id.LibraryEntry](*in, library.ErrNotFound)
+	if err != nil {
+		return messageForm{}, err
+	}
+	e, err := do(entry)
+	if err != nil {
+		return messageForm{}, err
+	}
+	return formOfMessage(p, e), nil
+}
+
+type updateMessageRequest struct {
+	RecordPath
+	Body messageBody
+}
+
+func (a *API) updateMessage(ctx context.Context, p auth.Principal, in *updateMessageRequest) (messageForm, error) {
+	ch, err := in.Body.change(p)
+	if err != nil {
+		return messageForm{}, err
+	}
+	return a.atMessage(p, &in.RecordPath, func(entry id.LibraryEntry) (library.Entry, error) {
+		return library.Update(ctx, a.author(), p.Tenant, entry, ch)
+	})
+}
+
+func (a *API) deleteMessage(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
+	entry, err := named[id.LibraryEntry](*in, library.ErrNotFound)
+	if err != nil {
+		return endpoint.None{}, err
+	}
+	return endpoint.None{}, library.Delete(ctx, a.DB, p.Tenant, entry, a.Usage)
+}
+
+func (a *API) archiveMessage(ctx context.Context, p auth.Principal, in *RecordPath) (messageForm, error) {
+	return a.atMessage(p, in, func(entry id.LibraryEntry) (library.Entry, error) {
+		return library.Archive(ctx, a.author(), p.Tenant, entry)
+	})
+}
+
+func (a *API) duplicateMessage(ctx context.Context, p auth.Principal, in *RecordPath) (messageForm, error) {
+	return a.atMessage(p, in, func(entry id.LibraryEntry) (library.Entry, error) {
+		return library.Duplicate(ctx, a.DB, p.Tenant, entry, a.Now())
+	})
+}

@@ -1,0 +1,272 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const letter = `{"subject": "Hi {{ first_name }}", "body_html": "<p>Hi {{ first_name }}</p>", "preheader": "p"}`
+
+// problemsOf returns the paths of what is wrong with a request.
+func problemsOf(r seen) (paths []string) {
+	e, _ := r.body["error"].(map[string]any)
+	details, _ := e["details"].(map[string]any)
+	fields, _ := details["fields"].([]any)
+	for _, f := range fields {
+		paths = append(paths, f.(map[string]any)["path"].(string))
+	}
+	return paths
+}
+
+// field returns what stands at a path of an answer, as JSON.
+func (r seen) json(path string) string {
+	var v any = r.body
+	for name := range strings.SplitSeq(path, ".") {
+		o, ok := v.(map[string]any)
+		if !ok {
+			return ""
+		}
+		if v, ok = o[name]; !ok {
+			return ""
+		}
+	}
+	text, _ := json.Marshal(v)
+	return string(text)
+}
+
+func (r seen) holds(t *testing.T, want map[string]string) {
+	t.Helper()
+	for path, text := range want {
+		if got := r.json(path); got != text {
+			t.Errorf("%s = %s, want %s", path, got, text)
+		}
+	}
+}
+
+func TestAnEntryOfTheLibraryIsWrittenAndRead(t *testing.T) {
+	eachPeople(t, func(t *testing.T, s *people) {
+		bare := s.must(201, "key", "POST /messages", `{"name": " Spring news "}`)
+		bare.holds(t, map[string]string{
+			"name": `"Spring news"`, "slug": `"spring-news"`, "tags": `[]`, "status": `"draft"`, "current_version": `0`, "current_content": `null`, "tenant_id": `"` + string(s.acme) + `"`,
+		})
+		made := s.must(201, "key", "POST /messages", `{"name": "Spring news", "slug": "spring-news", "status": "published", "tags": ["a"], "content": `+letter+`}`)
+		at := "/messages/" + made.str("id")
+		want := map[string]string{
+			"slug": `"spring-news-2"`, "status": `"published"`, "tags": `["a"]`, "current_version": `1`, "current_content.subject": `"Hi {{ first_name }}"`,
+			"current_content.body_mjml": `null`, "current_content.body_text": `null`, "current_content.template_slug": `null`, "current_content.template_binding": `null`,
+			"current_content.template_snapshot": `null`, "current_content.from_name": `null`, "current_content.reply_to": `null`, "current_content.preheader": `"p"`,
+			"current_content.template_id": ``,
+		}
+		made.holds(t, want)
+		s.must(200, "key", "GET "+at, "").holds(t, want)
+		want["current_content.template_id"] = `null`
+		s.must(200, "viewer", "GET "+at, "").holds(t, want)
+
+		s.must(200, "key", "PATCH "+at, `{"name": "Summer", "tags": null, "content": {"subject": "Ho"}}`).holds(t, map[string]string{
+			"name": `"Summer"`, "slug": `"spring-news-2"`, "tags": `[]`, "current_version": `2`, "current_content.subject": `"Ho"`, "current_content.preheader": `"p"`,
+		})
+		s.must(200, "editor", "PATCH "+at, `{"slug": "summer", "content": {"preheader": null}}`).holds(t, map[string]string{
+			"slug": `"summer"`, "current_version": `3`, "current_content.subject": `"Ho"`, "current_content.preheader": `null`,
+		})
+		s.must(200, "key", "PATCH "+at, `{"content": {}}`).holds(t, map[string]string{"current_version": `4`, "current_content.subject": `"Ho"`})
+		s.must(200, "key", "PATCH "+at, `{}`).holds(t, map[string]string{"current_version": `4`})
+
+		list := s.must(200, "key", "GET "+at+"/versions", "")
+		list.holds(t, map[string]string{"next_cursor": `null`, "has_more": `false`, "total": ``})
+		var subjects []string
+		for _, v := range list.body["data"].([]any) {
+			v := v.(map[string]any)
+			subjects = append(subjects, fmt.Sprintf("%v %v", v["version"], v["content"].(map[string]any)["subject"]))
+			if v["message_id"] != made.str("id") || len(v["usage"].([]any)) != 0 {
+				t.Errorf("a version: %v", v)
+			}
+		}
+		if got := strings.Join(subjects, ", "); got != "4 Ho, 3 Ho, 2 Ho, 1 Hi {{ first_name }}" {
+			t.Errorf("versions: %s", got)
+		}
+		s.must(200, "key", "GET "+at+"/versions/1", "").holds(t, map[string]string{
+			"version": `1`, "message_id": made.json("id"), "content.subject": `"Hi {{ first_name }}"`, "content.template_id": ``, "usage": `[]`,
+		})
+		s.must(200, "viewer", "GET "+at+"/versions/1", "").holds(t, map[string]string{"content.template_id": `null`})
+
+		s.must(200, "key", "POST "+at+"/archive", "").holds(t, map[string]string{"status": `"archived"`, "current_version": `4`})
+		s.must(200, "key", "POST "+at+"/archive", "").holds(t, map[string]string{"status": `"archived"`})
+		twin := s.must(201, "key", "POST "+at+"/duplicate", "")
+		twin.holds(t, map[string]string{"name": `"Summer (copy)"`, "slug": `"summer-copy"`, "status": `"draft"`, "current_version": `4`, "current_content.subject": `"Ho"`})
+		if twin.str("id") == made.str("id") {
+			t.Error("the copy is the original")
+		}
+		s.must(201, "key", "POST "+at+"/duplicate", "").holds(t, map[string]string{"name": `"Summer (copy 2)"`})
+		s.must(200, "key", "PATCH "+at, `{"status": "draft", "content": {"subject": "Again"}}`).holds(t, map[string]string{"status": `"draft"`, "current_version": `5`})
+		s.must(204, "key", "DELETE "+at, "")
+		s.refused("key", "GET "+at, "", 404, "NOT_FOUND")
+		if list := s.must(200, "key", "GET /messages/"+twin.str("id")+"/versions", ""); len(list.body["data"].([]any)) != 4 {
+			t.Errorf("the copy's versions: %s", list.text)
+		}
+	})
+}
+
+func TestTheLibraryIsListedInPages(t *testing.T) {
+	eachPeople(t, func(t *testing.T, s *people) {
+		for i, status := range []string{"draft", "published", "archived", "draft"} {
+			s.must(201, "key", "POST /messages", fmt.Sprintf(`{"name": "Entry %d", "status": %q, "content": %s}`, i, status, letter))
+		}
+		for query, want := range map[string]string{
+			"": "Entry 3, Entry 1, Entry 0 of 3", "?limit=2": "Entry 3, Entry 1 of 3 and more", "?limit=2&offset=2": "Entry 0 of 3", "?offset=99": " of 3",
+			"?limit=0": "Entry 3 of 3 and more", "?limit=x": "Entry 3, Entry 1, Entry 0 of 3", "?limit=100000": "Entry 3, Entry 1, Entry 0 of 3",
+			"?status=archived": "Entry 2 of 1", "?status=archived,%20draft,": "Entry 3, Entry 2, Entry 0 of 3", "?search=ENTRY%201": "Entry 1 of 1", "?search=%25": " of 0",
+			"?search=entry&limit=1&offset=1": "Entry 1 of 3 and more",
+		} {
+			list := s.must(200, "key", "GET /messages"+query, "")
+			got := strings.Join(list.data("name"), ", ") + " of " + list.json("total")
+			if list.body["has_more"] == true {
+				got += " and more"
+			}
+			if got != want || list.json("next_cursor") != "null" {
+				t.Errorf("%s: %s, want %s", query, got, want)
+			}
+			for _, row := range list.body["data"].([]any) {
+				if _, there := row.(map[string]any)["current_content"]; there {
+					t.Errorf("%s: a row has content", query)
+				}
+			}
+		}
+		s.refused("key", "GET /messages?status=gone", "", 400, "INVALID_STATUS")
+		for _, offset := range []string{"-1", "x", "1.5"} {
+			if r := s.refused("key", "GET /messages?offset="+offset, "", 400, "INVALID_INPUT"); !slices.Equal(problemsOf(r), []string{"offset"}) {
+				t.Errorf("offset=%s: %s", offset, r.text)
+			}
+		}
+	})
+}
+
+func TestWhatTheLibraryRefuses(t *testing.T) {
+	eachPeople(t, func(t *testing.T, s *people) {
+		s.must(201, "key", "POST /messages", `{"name": "Taken"}`)
+		at := "/messages/" + s.must(201, "key", "POST /messages", `{"name": "Mine", "content": `+letter+`}`).str("id")
+		for _, tt := range []struct {
+			body, code, paths string
+		}{
+			{`{"name": ""}`, "INVALID_INPUT", "name"}, {`{"name": null}`, "INVALID_INPUT", "name"}, {`{"name": 5}`, "INVALID_INPUT", "name"},
+			{`{"name": "x", "slug": "A b"}`, "INVALID_INPUT", "slug"}, {`{"name": "x", "slug": null}`, "INVALID_INPUT", "slug"},
+			{`{"name": "x", "content": null}`, "INVALID_INPUT", "content"},
+			{`{"name": "", "content": null, "tags": [""]}`, "INVALID_INPUT", "content name tags[0]"},
+			{`{"name": "", "content": {"subject": "a\nb", "body_html": "x", "reply_to": "y"}}`, "INVALID_INPUT", "content.reply_to content.subject name"},
+			{`{"name": "x", "status": "gone"}`, "INVALID_STATUS", ""}, {`{"name": "x", "status": null}`, "INVALID_STATUS", "status"}, {`{"name": "x", "status": 5}`, "INVALID_STATUS", "status"},
+			{`{"name": "x", "content": 5}`, "NO_CONTENT", "content"}, {`{"name": "x", "content": {"subject": null}}`, "NO_CONTENT", "content.subject"},
+			{`{"name": "x", "content": {"template_slug": "nope", "template_binding": {}}}`, "INVALID_TEMPLATE", ""}, {`{"name": "x", "content": {"template_slug": 5}}`, "INVALID_TEMPLATE", "content.template_slug"},
+			{`{"name": "x", "content": {"subject": "x", "body_html": "{% if %}"}}`, "LIQUID_INVALID", ""},
+			{`{"name": "x", "content": {"subject": "x", "body_mjml": "<p>"}}`, "MJML_INVALID", ""},
+			{`{"name": "x", "tags": ["` + strings.Join(strings.Split(strings.Repeat("t", 51), ""), `", "`) + `"]}`, "", ""},
+		} {
+			for _, what := range []string{"POST /messages", "PATCH " + at} {
+				r := s.as("key", what, tt.body)
+				paths := problemsOf(r)
+				slices.Sort(paths)
+				if tt.code == "" && r.status < 300 { // 51 tags that are one
+					continue
+				}
+				if r.status != 400 || r.code != tt.code || strings.Join(paths, " ") != tt.paths {
+					t.Errorf("%s %s: %d %s, want %s at %q", what, tt.body, r.status, r.text, tt.code, tt.paths)
+				}
+			}
+		}
+		many := make([]string, 51)
+		for i := range many {
+			many[i] = fmt.Sprintf(`"t%d"`, i)
+		}
+		s.refused("key", "PATCH "+at, `{"tags": [`+strings.Join(many, ",")+`]}`, 400, "LIMIT_EXCEEDED")
+		s.refused("key", "POST /messages", `{}`, 400, "INVALID_INPUT")
+		s.refused("key", "POST /messages", `{"name": "x", "content": {}}`, 400, "NO_CONTENT")
+		s.refused("key", "PATCH "+at, `{"slug": "taken", "content": {"subject": "lost"}}`, 409, "DUPLICATE_SLUG")
+		for version, want := range map[string]int{"0": 400, "-1": 400, "x": 400, "1.0": 400, "%2B1": 400, "1": 200, "7": 404, "99999999999999999999": 404} {
+			if r := s.as("key", "GET "+at+"/versions/"+version, ""); r.status != want {
+				t.Errorf("version %s: %d %s, want %d", version, r.status, r.text, want)
+			}
+		}
+		s.refused("key", "GET /messages/"+nobodysID+"/versions/x", "", 400, "INVALID_INPUT")
+		for _, id := range []string{nobodysID, "mine", "x"} {
+			for _, what := range []string{"GET ", "PATCH ", "DELETE ", "POST archive", "POST duplicate", "POST rebase-preview", "GET versions", "GET versions/1"} {
+				method, rest, _ := strings.Cut(what, " ")
+				body := ""
+				if method == "PATCH" {
+					body = `{}`
+				}
+				s.refused("key", strings.TrimSuffix(method+" /messages/"+id+"/"+rest, "/"), body, 404, "NOT_FOUND")
+			}
+		}
+		if list := s.must(200, "key", "GET "+at+"/versions", ""); strings.Contains(list.text, "lost") {
+			t.Errorf("what was refused is kept: %s", list.text)
+		}
+		for _, what := range []string{"GET /messages", "GET " + at, "GET " + at + "/versions", "GET " + at + "/versions/1"} {
+			s.must(200, "key messages:read", what, "")
+			s.refused("key messages:write", what, "", 403, "INSUFFICIENT_SCOPE")
+		}
+		s.refused("key messages:read", "POST "+at+"/rebase-preview", "", 400, "NOT_TEMPLATE_MODE")
+		s.refused("viewer", "POST "+at+"/rebase-preview", "", 400, "NOT_TEMPLATE_MODE")
+		for _, what := range []string{"POST /messages", "PATCH " + at, "DELETE " + at, "POST " + at + "/archive", "POST " + at + "/duplicate"} {
+			s.refused("key messages:read", what, `{"name": "x"}`, 403, "INSUFFICIENT_SCOPE")
+			s.refused("viewer", what, `{"name": "x"}`, 403, "FORBIDDEN")
+		}
+	})
+}
+
+// An entry is made of a template, follows it in a preview, and is held by the
+// broadcast that was made of it.
+func TestAnEntryBetweenATemplateAndABroadcast(t *testing.T) {
+	eachSending(t, func(t *testing.T, s *sending) {
+		tpl := s.must(201, "key", "POST /templates", `{"name": "Letter", "subject": "{{param:headline}}", "content_html": "<h1>{{param:headline}}</h1><p>{{param:teaser}}</p>",
+			"parameters_schema": [{"name": "headline", "type": "text", "required": true}, {"name": "teaser", "type": "text"}]}`)
+		made := s.must(201, "key", "POST /messages", `{"name": "News", "content": {"template_slug": "letter", "template_binding": {"parameters": {"headline": "Hello", "teaser": "Read on"}}}}`)
+		at := "/messages/" + made.str("id")
+		made.holds(t, map[string]string{
+			"current_content.subject": `"Hello"`, "current_content.template_slug": `"letter"`, "current_content.template_id": ``,
+			"current_content.template_binding.parameters": `{"headline":"Hello","teaser":"Read on"}`, "current_content.template_snapshot.template_id": tpl.json("id"),
+		})
+		s.must(200, "viewer", "GET "+at, "").holds(t, map[string]string{"current_content.template_id": tpl.json("id")})
+		s.must(200, "editor", "PATCH "+at, `{"content": {"template_id": `+tpl.json("id")+`, "template_binding": {"parameters": {"headline": "Hi"}}}}`).holds(t, map[string]string{
+			"current_content.subject": `"Hi"`, "current_version": `2`,
+		})
+		s.refused("key", "PATCH "+at, `{"content": {"template_binding": {"parameters": {"headline": 5}}}}`, 400, "INVALID_BINDING")
+
+		s.must(200, "key", "PUT /templates/letter", `{"content_html": "<h1>{{param:headline}}</h1><p>{{param:call}}</p>",
+			"parameters_schema": [{"name": "headline", "type": "text", "required": true}, {"name": "call", "type": "text", "required": true}]}`)
+		for _, body := range []string{``, `{}`, `null`, `{"version": null}`, `{"version": 2}`, `{"version": 1}`} {
+			r := s.must(200, "key messages:read", "POST "+at+"/rebase-preview", body)
+			headline := `{"headline":"Hi"}`
+			if strings.Contains(body, "1") {
+				headline = `{"headline":"Hello"}`
+			}
+			r.holds(t, map[string]string{
+				"merged_binding.parameters": headline, "merged_snapshot.template_id": tpl.json("id"), "diff.template_changed": `true`,
+				"diff.added": `[{"path":"parameters.call","required":true,"value":null}]`, "diff.changed": `[]`,
+			})
+			if issues := r.json("diff.issues"); !strings.Contains(issues, `"required_missing"`) || !strings.Contains(issues, `"parameters.call"`) {
+				t.Errorf("issues: %s", issues)
+			}
+			if removed := r.json("diff.removed"); strings.Contains(body, "1") && removed != `[{"path":"parameters.teaser","value":"Read on"}]` {
+				t.Errorf("removed: %s", removed)
+			}
+		}
+		for body, want := range map[string]int{`{"version": 3}`: 404, `{"version": 0}`: 400, `{"version": -1}`: 400, `{"version": "1"}`: 400, `{"version": 1.5}`: 400} {
+			if r := s.as("key", "POST "+at+"/rebase-preview", body); r.status != want {
+				t.Errorf("%s: %d %s, want %d", body, r.status, r.text, want)
+			}
+		}
+		bare := s.must(201, "key", "POST /messages", `{"name": "Bare"}`).str("id")
+		s.refused("key", "POST /messages/"+bare+"/rebase-preview", "", 400, "NO_CONTENT")
+		s.must(204, "key", "DELETE /templates/letter?force=true", "")
+		s.refused("key", "POST "+at+"/rebase-preview", "", 404, "NOT_FOUND")
+
+		s.must(201, "key", "POST /broadcasts", body(t, fmt.Sprintf(`{"name": "March", "content": {"message_id": %q, "message_version": 1}}`, made.str("id"))))
+		use := `[{"kind":"broadcast","name":"March","status":"draft","version":1}]`
+		if r := s.refused("key", "DELETE "+at, "", 409, "IN_USE"); r.json("error.details.usage") != use {
+			t.Errorf("details: %s", r.text)
+		}
+		s.must(200, "key", "GET "+at+"/versions/1", "").holds(t, map[string]string{"usage": use})
+		s.must(200, "key", "GET "+at+"/versions/2", "").holds(t, map[string]string{"usage": `[]`})
+	})
+}

@@ -1,0 +1,132 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/binding"
+	"packetboat/internal/content"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/library"
+)
+
+// messageVersions registers the operations on the versions of an entry.
+func (a *API) messageVersions(r *endpoint.Router, op func(name, summary string, scope auth.Scope, faults ...*fault.Error) endpoint.Op) {
+	endpoint.Handle(r, "GET /t/{tenant}/api/messages/{id}/versions",
+		op("listMessageVersions", "List the versions of an entry, newest first.", auth.MessagesRead, library.ErrNotFound, library.ErrUnavailable), a.listMessageVersions)
+	endpoint.Handle(r, "GET /t/{tenant}/api/messages/{id}/versions/{version}",
+		op("getMessageVersion", "Get one version of an entry.", auth.MessagesRead, library.ErrNotFound, library.ErrUnavailable), a.getMessageVersion)
+	rebase := op("rebaseMessagePreview", "Show what the binding of a version becomes with its template as that is now. Nothing is written.", auth.MessagesRead,
+		library.ErrNotFound, content.ErrNoContent, library.ErrNotTemplate)
+	rebase.Role = auth.Viewer
+	endpoint.Handle(r, "POST /t/{tenant}/api/messages/{id}/rebase-preview", rebase, a.rebaseMessagePreview)
+}
+
+// MessageVersionHead is a version without its content.
+type MessageVersionHead struct {
+	ID        id.LibraryVersion `json:"id" format:"uuid"`
+	MessageID id.LibraryEntry   `json:"message_id" format:"uuid"`
+	Version   int               `json:"version"`
+	Usage     *[]messageUse     `json:"usage,omitempty" doc:"What has committed to the version."`
+	CreatedAt endpoint.Stamp    `json:"created_at"`
+}
+
+type messageUse struct {
+	Version *int   `json:"version" doc:"Null: whichever version is current."`
+	Kind    string `json:"kind" enum:"broadcast,sequence"`
+	Name    string `json:"name"`
+	Status  string `json:"status"`
+}
+
+type messageVersion struct {
+	MessageVersionHead
+	Content fullContent `json:"content"`
+}
+
+type messageVersionSession struct {
+	MessageVersionHead
+	Content fullSessionContent `json:"content"`
+}
+
+type messageVersionForm = form[messageVersion, messageVersionSession]
+
+func formOfVersion(p auth.Principal, v library.Version) messageVersionForm {
+	head := MessageVersionHead{ID: v.ID, MessageID: v.Entry, Version: v.Number, CreatedAt: endpoint.At(v.CreatedAt)}
+	if v.Usage != nil {
+		head.Usage = new(make([]messageUse, len(v.Usage)))
+		for i, u := range v.Usage {
+			(*head.Usage)[i] = messageUse(u)
+		}
+	}
+	return formFor(p,
+		func() messageVersion { return messageVersion{head, showContent(v.Content)} },
+		func() messageVersionSession { return messageVersionSession{head, sessionContent(v.Content)} })
+}
+
+func (a *API) listMessageVersions(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.Stream[messageVersionForm], error) {
+	entry, err := named[id.LibraryEntry](*in, library.ErrNotFound)
+	if err != nil {
+		return endpoint.Stream[messageVersionForm]{}, err
+	}
+	return endpoint.Stream[messageVersionForm]{Rows: func(yield func(messageVersionForm, error) bool) {
+		for v, err := range library.Versions(ctx, a.DB, p.Tenant, entry, a.Usage) {
+			if !yield(formOfVersion(p, v), err) {
+				return
+			}
+		}
+	}}, nil
+}
+
+type messageVersionPath struct {
+	RecordPath
+	Version string `path:"version" doc:"A whole number from 1."`
+}
+
+func (a *API) getMessageVersion(ctx context.Context, p auth.Principal, in *messageVersionPath) (messageVersionForm, error) {
+	number, err := strconv.ParseUint(in.Version, 10, 31)
+	if err != nil && !errors.Is(err, strconv.ErrRange) || err == nil && number == 0 {
+		return messageVersionForm{}, fault.Input(fault.Field{Path: "version", Message: "must be a whole number from 1"})
+	}
+	entry, err := named[id.LibraryEntry](in.RecordPath, library.ErrNotFound)
+	if err != nil {
+		return messageVersionForm{}, err
+	}
+	v, err := library.VersionOf(ctx, a.DB, p.Tenant, entry, int(number), a.Usage)
+	if err != nil {
+		return messageVersionForm{}, err
+	}
+	return formOfVersion(p, v), nil
+}
+
+type rebaseMessageRequest struct {
+	RecordPath
+	Body *struct {
+		Version endpoint.Opt[int] `json:"version" minimum:"1" doc:"Default: the current one."`
+	}
+}
+
+type rebasedMessage struct {
+	Binding  anyJSON          `json:"merged_binding"`
+	Snapshot templateSnapshot `json:"merged_snapshot"`
+	Diff     binding.Diff     `json:"diff"`
+}
+
+func (a *API) rebaseMessagePreview(ctx context.Context, p auth.Principal, in *rebaseMessageRequest) (rebasedMessage, error) {
+	entry, err := named[id.LibraryEntry](in.RecordPath, library.ErrNotFound)
+	if err != nil {
+		return rebasedMessage{}, err
+	}
+	var version *int
+	if in.Body != nil {
+		version = in.Body.Version.Pointer()
+	}
+	r, err := library.PreviewRebase(ctx, a.DB, p.Tenant, entry, version, a.Now())
+	if err != nil {
+		return rebasedMessage{}, err
+	}
+	return rebasedMessage{anyJSON{r.Binding}, rowOfSnapshot(r.Snapshot), r.Diff}, nil
+}
