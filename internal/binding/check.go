@@ -3,7 +3,6 @@ package binding
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 )
 
@@ -230,12 +229,20 @@ func namesOf[T interface{ name() string }](declared []T) []string {
 	return out
 }
 
-// declaredBy returns whether one of the blocks declares a name of that sort.
-func declaredBy(blocks []*Block, code IssueCode, name string) bool {
-	return slices.ContainsFunc(blocks, func(b *Block) bool {
+// knownTo returns the names of parameters, or of sections, that any of the blocks
+// declares.
+func knownTo(blocks []*Block, code IssueCode) map[string]bool {
+	known := map[string]bool{}
+	for _, b := range blocks {
 		if code == UnknownSection {
-			return slices.ContainsFunc(b.Schema.Sections, func(s Section) bool { return s.Name == name })
+			for i := range b.Schema.Sections {
+				known[b.Schema.Sections[i].Name] = true
+			}
+			continue
 		}
-		return slices.ContainsFunc(b.Schema.Parameters, func(p Parameter) bool { return p.Name == name })
-	})
+		for i := range b.Schema.Parameters {
+			known[b.Schema.Parameters[i].Name] = true
+		}
+	}
+	return known
 }

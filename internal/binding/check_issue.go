@@ -68,10 +68,10 @@ func (c *checker) issue(at spot, code IssueCode, message, fix string) {
 	})
 }
 
-// invalid notes a value that does not fit. What it returns is no value.
-func (c *checker) invalid(at spot, message, fix string) (any, bool) {
+// invalid notes a value that does not fit, and returns that: false.
+func (c *checker) invalid(at spot, message, fix string) bool {
 	c.issue(at, InvalidType, message, fix)
-	return nil, false
+	return false
 }
 
 func (c *checker) shape(path, message, fix string) {
@@ -80,9 +80,13 @@ func (c *checker) shape(path, message, fix string) {
 
 // unknown notes the names of m that are not declared, in order.
 func (c *checker) unknown(code IssueCode, at spot, m map[string]any, declared []string, s scope) {
+	known := knownTo(s.also, code)
+	for _, n := range declared {
+		known[n] = true
+	}
 	var strange []string
 	for n := range m {
-		if !slices.Contains(declared, n) && !declaredBy(s.also, code, n) {
+		if !known[n] {
 			strange = append(strange, n)
 		}
 	}

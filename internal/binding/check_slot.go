@@ -101,8 +101,13 @@ func (c *checker) fixed(at spot, sl *Slot, m map[string]any) Filling {
 	return Filling{Strategy: Fixed, Block: b, Bound: c.block(sl, b, m, nil)}
 }
 
+// maxTries is how many blocks a random slot is tried with.
+const maxTries = 25
+
 // random fills a slot with one of the blocks that fit and that what is bound
-// suffices for. Names count as known when any of the blocks that fit has them.
+// suffices for. One that what is bound does not suit is passed over, so that a
+// binding is as good for any seed; when none is suited, the first says why. Names
+// count as known when any of the blocks that fit has them.
 func (c *checker) random(at spot, sl *Slot, m map[string]any) Filling {
 	var all []*Block
 	if c.pool != nil {
@@ -123,9 +128,29 @@ func (c *checker) random(at spot, sl *Slot, m map[string]any) Filling {
 		c.issue(at, RequiredMissing, "is required, and no block fits it", "Fill %s with a block: "+c.choices(sl))
 		return noticed(sl)
 	}
-	b := c.fitting[pick(c.seed, sl.Name, len(c.fitting))]
-	return Filling{Strategy: Random, Block: b, Bound: c.block(sl, b, m, all)}
+	var first Filling
+	var why []Issue
+	before := len(c.issues)
+	for try := range min(maxTries, len(c.fitting)) {
+		i := pick(c.seed, sl.Name, len(c.fitting))
+		b := c.fitting[i]
+		f := Filling{Strategy: Random, Block: b, Bound: c.block(sl, b, m, all)}
+		if !slices.ContainsFunc(c.issues[before:], unsuited) {
+			return f
+		}
+		if try == 0 {
+			first, why = f, slices.Clone(c.issues[before:])
+		}
+		c.issues = c.issues[:before]
+		c.fitting = slices.Delete(c.fitting, i, i+1)
+	}
+	c.issues = append(c.issues, why...)
+	return first
 }
+
+// unsuited reports whether an issue is about the block that was chosen, and not
+// about names that no block has.
+func unsuited(i Issue) bool { return i.Code != UnknownParam && i.Code != UnknownSection }
 
 // pick chooses one of n, always the same for a seed and a slot (contract F28).
 func pick(seed, slot string, n int) int {

@@ -97,3 +97,24 @@ func TestRandomBlocksTakeWhatIsBound(t *testing.T) {
 		t.Errorf("with nothing: %s", issues)
 	}
 }
+
+func TestRandomBlocksThatWhatIsBoundDoesNotSuitArePassedOver(t *testing.T) {
+	t.Parallel()
+	s := schemaOf(t, `{"slots_schema": [{"name": "s", "required": true}]}`)
+	pool := shelf{
+		blockOf(t, "short", "", `{"parameters_schema": [{"name": "title", "type": "text", "validation": {"max_length": 3}}]}`),
+		blockOf(t, "number", "", `{"parameters_schema": [{"name": "title", "type": "number"}]}`),
+		blockOf(t, "long", "", `{"parameters_schema": [{"name": "title", "type": "text"}]}`),
+	}
+	for i := range 50 {
+		seed := fmt.Sprint(i)
+		b, issues := binding.Check(s, json.RawMessage(`{"slots": {"s": {"strategy": "random", "parameters": {"title": "a long one"}}}}`), pool, seed)
+		if len(issues) > 0 || b.Slots["s"].Block.Slug != "long" {
+			t.Fatalf("seed %s: %+v, %+v", seed, b.Slots["s"], issues)
+		}
+		_, issues = binding.Check(s, json.RawMessage(`{"slots": {"s": {"strategy": "random", "parameters": {"title": true, "size": 1}}}}`), pool, seed)
+		if got := told(issues); got != lines("slots.s.parameters.title invalid_type", "slots.s.parameters.size unknown_param") {
+			t.Fatalf("seed %s: %s", seed, got)
+		}
+	}
+}

@@ -9,6 +9,9 @@ import "encoding/json"
 func Lenient(s Schema, raw json.RawMessage, pool Pool, seed string) (Bound, []Issue) {
 	c := checker{pool: pool, seed: seed}
 	b := c.binding(&s, raw)
+	if len(c.issues) == 0 {
+		return b, nil
+	}
 	return b, c.issues
 }
 

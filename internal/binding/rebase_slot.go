@@ -95,9 +95,9 @@ func (r *rebase) ofBlocks(path string, filled map[string]any, part string, code 
 	if len(bound) == 0 {
 		return
 	}
-	kept := map[string]any{}
+	kept, known := map[string]any{}, knownTo(blocks, code)
 	for _, name := range slices.Sorted(maps.Keys(bound)) {
-		if declaredBy(blocks, code, name) {
+		if known[name] {
 			kept[name] = bound[name]
 			continue
 		}

@@ -225,6 +225,10 @@ func (r *schemaReader) option(path string, v any) (Option, bool) {
 	if r.words(at, v, maxOption) == nil {
 		return Option{}, false
 	}
+	if hasControls(s) {
+		r.bad(at, "must not hold line breaks")
+		return Option{}, false
+	}
 	if wrong := checkLiquid(Select, s); wrong != "" {
 		r.bad(at, "%s", wrong)
 		return Option{}, false

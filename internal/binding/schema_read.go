@@ -213,7 +213,7 @@ func (r *schemaReader) words(path string, v any, most int) *string {
 		r.bad(path, "must be a string, not %s", kind(v))
 		return nil
 	}
-	if utf8.RuneCountInString(s) > most || hasControls(s) {
+	if utf8.RuneCountInString(s) > most || strings.ContainsFunc(s, isControl) {
 		r.bad(path, "must be at most %d characters, none of them a control character", most)
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -106,13 +107,19 @@ func (t Type) wants() string {
 	return t.expects()
 }
 
-// value holds v to a parameter and returns it as Bound keeps it. What is wrong
-// becomes an issue at that place.
-func (c *checker) value(at spot, p *Parameter, v any) (any, bool) {
-	switch v := v.(type) {
+// value holds what is bound to a parameter and returns it as Bound keeps it. What
+// is wrong becomes an issue at that place.
+func (c *checker) value(at spot, p *Parameter, bound any) (any, bool) {
+	switch v := bound.(type) {
 	case string:
-		if p.Type != Number && p.Type != Boolean && p.Type != List {
-			return c.text(at, p, v)
+		switch {
+		case p.Type == Number || p.Type == Boolean || p.Type == List:
+		case !c.text(at, p, v):
+			return nil, false
+		case p.Type == Email:
+			return strings.TrimSpace(v), true
+		default:
+			return bound, true // not v: that would be put into an any anew
 		}
 	case json.Number:
 		if p.Type == Number {
@@ -120,18 +127,19 @@ func (c *checker) value(at spot, p *Parameter, v any) (any, bool) {
 		}
 	case bool:
 		if p.Type == Boolean {
-			return v, true
+			return bound, true
 		}
 	case []any:
 		if p.Type == List {
 			return c.list(at, p, v)
 		}
 	}
-	return c.invalid(at, "must be "+p.Type.expects()+", not "+kind(v), "Set %s to "+p.Type.wants())
+	c.invalid(at, "must be "+p.Type.expects()+", not "+kind(bound), "Set %s to "+p.Type.wants())
+	return nil, false
 }
 
 // text holds a string to a type whose values are strings.
-func (c *checker) text(at spot, p *Parameter, s string) (any, bool) {
+func (c *checker) text(at spot, p *Parameter, s string) bool {
 	if i := strings.IndexFunc(s, isControl); i >= 0 {
 		return c.invalid(at, "must not hold the control character "+strconv.QuoteRune(rune(s[i])), "Remove the control characters from %s")
 	}
@@ -140,29 +148,22 @@ func (c *checker) text(at spot, p *Parameter, s string) (any, bool) {
 		if _, err := address.Parse(s); err != nil {
 			return c.invalid(at, "must be an email address: "+clip(err.Error()), "Set %s to "+p.Type.wants())
 		}
-		return strings.TrimSpace(s), true
+		return true
 	case Color:
-		if !isColor(s) {
-			return c.invalid(at, "must be a color as #rgb or #rrggbb", "Set %s to "+p.Type.wants())
-		}
-		return s, true
+		return isColor(s) || c.invalid(at, "must be a color as #rgb or #rrggbb", "Set %s to "+p.Type.wants())
 	case Date:
 		if _, err := time.Parse(time.DateOnly, s); err != nil {
 			return c.invalid(at, "must be a day that exists, as YYYY-MM-DD", "Set %s to "+p.Type.wants())
 		}
-		return s, c.within(at, p, s)
+		return c.within(at, p, s)
 	case DateTime:
 		if _, ok := asTime(s); !ok {
 			return c.invalid(at, "must be a time as RFC 3339 has it, with an offset or Z", "Set %s to "+p.Type.wants())
 		}
-		return s, c.within(at, p, s)
+		return c.within(at, p, s)
 	case Select:
-		for i := range p.Validation.Options {
-			if p.Validation.Options[i].Value == s {
-				return s, true
-			}
-		}
-		return c.invalid(at, "must be one of the options", "Set %s to one of: "+options(p))
+		return slices.ContainsFunc(p.Validation.Options, func(o Option) bool { return o.Value == s }) ||
+			c.invalid(at, "must be one of the options", "Set %s to one of: "+options(p))
 	case Text:
 		if strings.ContainsFunc(s, isBreak) {
 			return c.invalid(at, "must not hold line breaks", "Remove the line breaks from %s")
@@ -173,22 +174,21 @@ func (c *checker) text(at spot, p *Parameter, s string) (any, bool) {
 		}
 	}
 	if !c.length(at, p, s) {
-		return nil, false
+		return false
 	}
 	if wrong := checkLiquid(p.Type, s); wrong != "" {
 		return c.invalid(at, wrong, "Correct the Liquid or the markup in %s")
 	}
-	if p.Validation.Pattern != nil && !c.matches(*p.Validation.Pattern, s) {
-		return c.invalid(at, "must match the pattern "+*p.Validation.Pattern, "Set %s to a text that matches the pattern "+*p.Validation.Pattern)
+	if pattern := p.Validation.Pattern; pattern != nil && !c.matches(*pattern, s) {
+		return c.invalid(at, "must match the pattern "+*pattern, "Set %s to a text that matches the pattern "+*pattern)
 	}
-	return s, true
+	return true
 }
 
 // length holds a text to its bounds, in characters as it is written.
 func (c *checker) length(at spot, p *Parameter, s string) bool {
 	least, most := 0, maxText
-	switch p.Type {
-	case URL, Image:
+	if p.Type == URL || p.Type == Image {
 		most = maxURL
 	}
 	if p.Validation.MinLength != nil {
@@ -203,13 +203,11 @@ func (c *checker) length(at spot, p *Parameter, s string) bool {
 	n := utf8.RuneCountInString(s)
 	switch {
 	case n > most:
-		c.invalid(at, "has "+strconv.Itoa(n)+" characters; at most "+strconv.Itoa(most)+" are allowed", "Shorten %s to at most "+strconv.Itoa(most)+" characters")
+		return c.invalid(at, "has "+counted(n, "character")+"; at most "+strconv.Itoa(most)+" are allowed", "Shorten %s to at most "+counted(most, "character"))
 	case n < least:
-		c.invalid(at, "has "+strconv.Itoa(n)+" characters; at least "+strconv.Itoa(least)+" are needed", "Lengthen %s to at least "+strconv.Itoa(least)+" characters")
-	default:
-		return true
+		return c.invalid(at, "has "+counted(n, "character")+"; at least "+strconv.Itoa(least)+" must be there", "Lengthen %s to at least "+counted(least, "character"))
 	}
-	return false
+	return true
 }
 
 // matches reports whether all of s matches, within what matching may cost.
@@ -234,10 +232,10 @@ func (c *checker) matches(pattern, s string) bool {
 func (c *checker) number(at spot, p *Parameter, n json.Number) (any, bool) {
 	s, ok := plainNumber(string(n))
 	if !ok {
-		return c.invalid(at, "must be a number of at most "+strconv.Itoa(maxDigits)+" digits", "Set %s to a shorter number")
+		return nil, c.invalid(at, "must be a number of at most "+strconv.Itoa(maxDigits)+" digits", "Set %s to a shorter number")
 	}
 	if p.Validation.Integer != nil && *p.Validation.Integer && !isWhole(s) {
-		return c.invalid(at, "must be a whole number", "Set %s to a whole number")
+		return nil, c.invalid(at, "must be a whole number", "Set %s to a whole number")
 	}
 	return json.Number(s), c.within(at, p, s)
 }
@@ -254,13 +252,11 @@ func (c *checker) within(at spot, p *Parameter, s string) bool {
 	}
 	switch {
 	case given(least) && compareBounds(p.Type, raw, least) < 0:
-		c.invalid(at, "must be at least "+bare(least), "Set %s to "+bare(least)+" or more")
+		return c.invalid(at, "must be at least "+bare(least), "Set %s to "+bare(least)+" or more")
 	case given(most) && compareBounds(p.Type, raw, most) > 0:
-		c.invalid(at, "must be at most "+bare(most), "Set %s to "+bare(most)+" or less")
-	default:
-		return true
+		return c.invalid(at, "must be at most "+bare(most), "Set %s to "+bare(most)+" or less")
 	}
-	return false
+	return true
 }
 
 // bare returns the text of a bound.
@@ -279,11 +275,11 @@ func (c *checker) list(at spot, p *Parameter, v []any) (any, bool) {
 	if p.Validation.MaxItems != nil {
 		most = *p.Validation.MaxItems
 	}
-	switch n := strconv.Itoa(len(v)); {
+	switch n := counted(len(v), "element"); {
 	case len(v) > most:
-		return c.invalid(at, "has "+n+" elements; at most "+strconv.Itoa(most)+" are allowed", "Shorten %s to at most "+strconv.Itoa(most)+" elements")
+		return nil, c.invalid(at, "has "+n+"; at most "+strconv.Itoa(most)+" are allowed", "Shorten %s to at most "+counted(most, "element"))
 	case len(v) < least:
-		return c.invalid(at, "has "+n+" elements; at least "+strconv.Itoa(least)+" are needed", "Give %s at least "+strconv.Itoa(least)+" elements")
+		return nil, c.invalid(at, "has "+n+"; at least "+strconv.Itoa(least)+" must be there", "Give %s at least "+counted(least, "element"))
 	}
 	element := &Parameter{Type: Textarea}
 	out := make([]string, 0, len(v))
@@ -294,7 +290,7 @@ func (c *checker) list(at spot, p *Parameter, v []any) (any, bool) {
 			c.invalid(at, "must be a string, not "+kind(e), "Set %s to a string")
 			continue
 		}
-		if _, ok := c.text(at, element, s); ok {
+		if c.text(at, element, s) {
 			out = append(out, s)
 		}
 	}
