@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,6 +25,18 @@ import (
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
+
+// compiler is shared: it remembers what it has compiled.
+var compiler = sync.OnceValue(mjml.New)
+
+// compiles returns the compiler, or skips the test of a program that has none.
+func compiles(t *testing.T) *mjml.Compiler {
+	t.Helper()
+	if !compiler().Available() {
+		t.Skip("built without the MJML compiler: run `make build` where the npm registry can be reached")
+	}
+	return compiler()
+}
 
 // schema reads what a starter or a block declares.
 func schema(t *testing.T, raw binding.RawSchema) binding.Schema {
@@ -192,11 +205,7 @@ func each(t *testing.T, f func(t *testing.T, s starter.Starter, l letter)) {
 // to everyone, in light and in dark, whatever is known of the contact.
 func TestPages(t *testing.T) {
 	t.Parallel()
-	c := mjml.New()
-	t.Cleanup(c.Close)
-	if !c.Available() {
-		t.Skip("built without the MJML compiler: run `make build` where the npm registry can be reached")
-	}
+	c := compiles(t)
 	const most = 60 << 10
 	each(t, func(t *testing.T, _ starter.Starter, l letter) {
 		r, err := c.Compile(t.Context(), l.bodies.MJML)
@@ -272,11 +281,7 @@ func TestGoldenTexts(t *testing.T) {
 // An account can have them all, and render what fills them.
 func TestStartersAreTemplates(t *testing.T) {
 	t.Parallel()
-	c := mjml.New()
-	t.Cleanup(c.Close)
-	if !c.Available() {
-		t.Skip("built without the MJML compiler: run `make build` where the npm registry can be reached")
-	}
+	c := compiles(t)
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		tenant, now := id.New[id.Tenant](), time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 		for _, b := range starter.Blocks() {
@@ -307,8 +312,7 @@ func TestStartersAreTemplates(t *testing.T) {
 
 func TestBlocksFitTheSlots(t *testing.T) {
 	t.Parallel()
-	c := mjml.New()
-	t.Cleanup(c.Close)
+	c := compiler()
 	all := blocks(t)
 	used := map[string]bool{}
 	for _, s := range starter.All() {
