@@ -97,7 +97,14 @@ func (r *reader) output(span links.Span) {
 // tag reads the placeholders in a tag, outside of its texts.
 func (r *reader) tag(span links.Span) {
 	piece := r.src[span.Start:span.End]
-	if !strings.Contains(piece, "{{") || isComment(r.src, span) {
+	if isComment(r.src, span) {
+		if strings.Contains(piece, "raw") { // which might end with a raw block of a value's
+			r.literal(span.Start)
+			r.from = span.End
+		}
+		return
+	}
+	if !strings.Contains(piece, "{{") {
 		return
 	}
 	for i := 2; i < len(piece); i++ {
@@ -163,11 +170,17 @@ func placeholder(code string) (kind, name string) {
 	return "", ""
 }
 
-// literal makes a part of what stands before to.
+// literal makes a part of what stands before to. Braces just before those of a
+// placeholder are text, and stay that whatever takes its place.
 func (r *reader) literal(to int) {
-	if r.from < to {
-		r.parts = append(r.parts, part{text: r.src[r.from:to]})
+	if r.from >= to {
+		return
 	}
+	text := r.src[r.from:to]
+	if bare := strings.TrimRight(text, "{"); len(bare) < len(text)-1 && to < len(r.src) {
+		text = bare + literally(text[len(bare):])
+	}
+	r.parts = append(r.parts, part{text: text})
 }
 
 // put puts a part in the place of the placeholder at span.

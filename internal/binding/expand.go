@@ -202,10 +202,14 @@ func (x *expander) blockText(filling Filling, slot string, f form, at where) str
 	if x.left < 0 {
 		return ""
 	}
-	if f == plainForm {
-		return strings.TrimSpace(textpart.FromHTML(out.String()))
+	if f != plainForm {
+		return escapedText(Text, stripped(out.String(), false), at, "")
 	}
-	return escapedText(Text, stripped(out.String(), false), at, "")
+	text := strings.TrimSpace(textpart.FromHTML(out.String()))
+	if checkLiquid(RawHTML, text) != "" { // a tag of Liquid went with broken HTML
+		return stripped(out.String(), true)
+	}
+	return text
 }
 
 // notice is what a preview shows where a slot is empty: a dashed box.

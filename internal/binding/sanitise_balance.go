@@ -77,8 +77,11 @@ func (b *balancer) text(text string) {
 }
 
 func (b *balancer) literal(text string) {
-	b.out.WriteString(tokens.EscapeString(tokens.UnescapeString(text)))
+	b.out.WriteString(encoded(tokens.UnescapeString(text)))
 }
+
+// encoded returns what was decoded as it is written in HTML and XML.
+func encoded(text string) string { return tokens.EscapeString(clean(newlines.Replace(text))) }
 
 // closeTo closes all but the first n elements.
 func (b *balancer) closeTo(n int) {
@@ -128,7 +131,7 @@ func (b *balancer) attributes(list []tokens.Attribute) string {
 			ok = b.safeAddress(value)
 		}
 		if ok {
-			out.WriteString(" " + a.Key + `="` + tokens.EscapeString(value) + `"`)
+			out.WriteString(" " + a.Key + `="` + encoded(value) + `"`)
 		}
 	}
 	return out.String()

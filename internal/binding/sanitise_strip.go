@@ -55,7 +55,7 @@ func (m *mask) strip(lines bool) string {
 			return s.out.String()
 		case tokens.TextToken:
 			if hidden == "" {
-				s.text(tokens.UnescapeString(string(z.Raw())))
+				s.text(clean(newlines.Replace(tokens.UnescapeString(string(z.Raw())))))
 			}
 		case tokens.StartTagToken, tokens.SelfClosingTagToken:
 			t := z.Token()
@@ -167,7 +167,7 @@ func (s *stripper) block(name string) {
 func attribute(t tokens.Token, name string) string {
 	for _, a := range t.Attr {
 		if a.Key == name {
-			return a.Val
+			return clean(newlines.Replace(a.Val))
 		}
 	}
 	return ""
