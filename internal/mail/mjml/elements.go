@@ -94,10 +94,10 @@ func closing() map[string][]string {
 		"dd": {"dd", "dt"}, "dt": {"dd", "dt"}, "rt": {"rt", "rp"}, "rp": {"rt", "rp"},
 		"tbody": {"thead", "tbody"}, "tfoot": {"thead", "tbody"},
 	}
-	for _, name := range strings.Fields("select input output button datalist textarea") {
+	for name := range strings.FieldsSeq("select input output button datalist textarea") {
 		all[name] = form
 	}
-	for _, name := range strings.Fields("p h1 h2 h3 h4 h5 h6 address article aside blockquote details div dl fieldset figcaption figure footer form header hr main nav ol pre section table ul") {
+	for name := range strings.FieldsSeq("p h1 h2 h3 h4 h5 h6 address article aside blockquote details div dl fieldset figcaption figure footer form header hr main nav ol pre section table ul") {
 		all[name] = []string{"p"}
 	}
 	return all
