@@ -13,8 +13,9 @@ import (
 
 const (
 	textWidth   = 76
-	outputWidth = 12 // what a Liquid output is taken to be wide
-	cellGap     = "  "
+	outputWidth = 12 // what a Liquid output is taken to be wide, but for addresses
+	cellGap     = " | "
+	quoteMark   = "> "
 )
 
 // lineWriter gathers words into lines. Line ends wait until a word follows, so
@@ -30,16 +31,29 @@ type lineWriter struct {
 
 	current   []byte // the word being read
 	wordWidth int
+	solid     bool   // the word holds more than invisible characters
 	held      []byte // Liquid tags at the start of a line
 	seen      []byte // the visible text since a link was opened
 
 	spaced, gap bool // what goes before the next word on this line
+	breakable   bool // nothing does, but a line may end there
+	before      edge // what the word ends in
 	breaks      int  // line ends that blocks ask for
 	explicit    int  // line ends that br asks for
 
-	quotes, pre, loops int
-	lists              []list
-	bullet             string // goes before the next word
+	quotes, pre, loops, indent int
+
+	words   int // that were written
+	quoted  int // quotation marks before the last line
+	pad     int // spaces of preformatted text that wait for a word
+	prefix  int // columns of quotation marks, indentation and list mark
+	heading struct {
+		open  bool
+		width int // of its widest line
+	}
+
+	lists  []list
+	bullet string // goes before the next word
 }
 
 type list struct {
@@ -52,7 +66,7 @@ type list struct {
 func (w *lineWriter) String() string {
 	w.endWord()
 	w.attachHeld()
-	text := bytes.TrimRight(w.out, "\n ")
+	text := bytes.TrimRight(w.out, "\n \t")
 	if len(text) == 0 {
 		return ""
 	}
@@ -72,7 +86,7 @@ func (w *lineWriter) mixed(s string, decode func(string) string) {
 		last = p.End
 		piece := s[p.Start:p.End]
 		if p.Output {
-			w.visible(piece, outputWidth)
+			w.visible(piece, widthOfOutput(piece))
 		} else {
 			w.tag(piece)
 		}
@@ -84,7 +98,11 @@ func (w *lineWriter) mixed(s string, decode func(string) string) {
 func (w *lineWriter) plain(s string) {
 	for len(s) > 0 {
 		if n := visibleRun(s); n > 0 {
+			if w.before.breaks(edgeOf(rune(s[0]))) {
+				w.mayBreak()
+			}
 			w.visible(s[:n], n)
+			w.before = edgeOf(rune(s[n-1]))
 			s = s[n:]
 			continue
 		}
@@ -94,15 +112,39 @@ func (w *lineWriter) plain(s string) {
 		case r == '\n' && w.pre > 0:
 			w.lineBreak()
 		case r == ' ' && w.pre > 0:
-			w.visible(" ", 1)
+			w.pad++
+		case r == '\t' && w.pre > 0:
+			w.pad += 8 - (w.wordWidth+w.pad)%8
 		case unicode.IsSpace(r):
 			w.space()
-		case r < ' ' || r == 0x7f, r == '\u00ad', r == '\u034f', r == '\u200b', r == '\ufeff':
-			// Controls, and invisible characters that pad previews.
+		case r == '\u200b':
+			w.mayBreak()
+		case unicode.IsControl(r), isPadding(r):
 		default:
-			var b [utf8.UTFMax]byte
-			w.visible(string(utf8.AppendRune(b[:0], r)), 1)
+			w.rune(r)
 		}
+	}
+}
+
+// rune reads a character beyond ASCII.
+func (w *lineWriter) rune(r rune) {
+	e := edgeOf(r)
+	if w.before.joiner && e.ideal {
+		e.width, e.joins = 0, true // one picture with what is before it
+	}
+	if w.before.breaks(e) {
+		w.mayBreak()
+	}
+	var b [utf8.UTFMax]byte
+	w.visible(string(utf8.AppendRune(b[:0], r)), e.width)
+	w.before = w.before.then(e)
+}
+
+// mayBreak ends a word, and lets a line end there, without a space.
+func (w *lineWriter) mayBreak() {
+	if len(w.current) > 0 && w.pre == 0 {
+		w.endWord()
+		w.breakable = true
 	}
 }
 
@@ -136,12 +178,18 @@ func (w *lineWriter) tag(s string) {
 		return
 	}
 	w.current = append(w.current, s...)
+	w.solid = true
 }
 
 // visible adds to the word being read.
 func (w *lineWriter) visible(s string, width int) {
+	w.solid = w.solid || width > 0 || len(w.held) > 0
 	w.current = append(w.current, w.held...)
 	w.held = w.held[:0]
+	for ; w.pad > 0; w.pad-- {
+		w.current = append(w.current, ' ')
+		w.wordWidth++
+	}
 	w.current = append(w.current, s...)
 	w.wordWidth += width
 	w.seen = append(w.seen, s...)
@@ -149,21 +197,22 @@ func (w *lineWriter) visible(s string, width int) {
 
 // word writes a whole word, which may hold Liquid.
 func (w *lineWriter) word(s string) {
-	width := utf8.RuneCountInString(s)
+	width, last := 0, 0
 	for _, p := range links.Spans(s) {
-		width -= utf8.RuneCountInString(s[p.Start:p.End])
+		width += widthOf(s[last:p.Start])
+		last = p.End
 		if p.Output {
-			width += outputWidth
+			width += widthOfOutput(s[p.Start:p.End])
 		}
 	}
-	w.visible(s, width)
+	w.visible(s, width+widthOf(s[last:]))
 	w.endWord()
 }
 
 // space ends a word.
 func (w *lineWriter) space() {
 	w.endWord()
-	w.spaced = w.lineOpen
+	w.spaced, w.before = w.lineOpen, edge{}
 	if len(w.seen) > 0 {
 		w.seen = append(w.seen, ' ')
 	}
@@ -172,14 +221,14 @@ func (w *lineWriter) space() {
 // cell ends a word and, within a line, sets the next one off.
 func (w *lineWriter) cell() {
 	w.endWord()
-	w.gap = w.lineOpen
+	w.gap, w.before = w.lineOpen, edge{}
 }
 
 // lineBreak asks for a line end whatever follows; two are a blank line.
 func (w *lineWriter) lineBreak() {
 	w.endWord()
 	w.attachHeld()
-	w.spaced, w.gap = false, false
+	w.apart()
 	w.explicit = min(w.explicit+1, 2)
 }
 
@@ -187,8 +236,13 @@ func (w *lineWriter) lineBreak() {
 func (w *lineWriter) breakLine(n int) {
 	w.endWord()
 	w.attachHeld()
-	w.spaced, w.gap = false, false
+	w.apart()
 	w.breaks = max(w.breaks, n)
+}
+
+// apart forgets what would have gone between two words of a line.
+func (w *lineWriter) apart() {
+	w.spaced, w.gap, w.breakable, w.before, w.pad = false, false, false, edge{}, 0
 }
 
 // attachHeld writes the tags that turned out to stand between blocks. A line
@@ -206,13 +260,23 @@ func (w *lineWriter) attachHeld() {
 }
 
 func (w *lineWriter) newLines(n int) {
-	w.out = append(w.out, "\n\n"[:n]...)
+	w.out = append(bytes.TrimRight(w.out, " "), '\n')
+	if n > 1 {
+		if marks := min(w.quotes, w.quoted); marks > 0 {
+			w.out = append(w.out, strings.Repeat(quoteMark, marks)[:marks*len(quoteMark)-1]...)
+		}
+		w.out = append(w.out, '\n')
+	}
 	w.col, w.lineOpen = 0, false
 }
 
 // endWord writes the word that was read, on a line that has room for it.
 func (w *lineWriter) endWord() {
 	if len(w.current) == 0 {
+		return
+	}
+	if !w.solid {
+		w.current = w.current[:0] // what pads previews
 		return
 	}
 	if n := max(w.breaks, w.explicit); n > 0 && len(w.out) > 0 {
@@ -227,7 +291,7 @@ func (w *lineWriter) endWord() {
 	case w.spaced:
 		between = " "
 	}
-	if between != "" && w.col+len(between)+w.wordWidth > textWidth {
+	if (between != "" || w.breakable) && w.lineOpen && w.col+len(between)+w.wordWidth > textWidth {
 		w.newLines(1)
 	}
 	if w.lineOpen {
@@ -238,33 +302,47 @@ func (w *lineWriter) endWord() {
 	}
 	w.out = append(w.out, w.current...)
 	w.col += w.wordWidth
-	w.current, w.wordWidth = w.current[:0], 0
-	w.spaced, w.gap = false, false
+	w.words++
+	if w.heading.open {
+		w.heading.width = max(w.heading.width, w.col-w.prefix)
+	}
+	w.current, w.wordWidth, w.solid = w.current[:0], 0, false
+	w.spaced, w.gap, w.breakable = false, false, false
 }
 
 // startLine writes quotation marks, indentation and a list mark.
 func (w *lineWriter) startLine() {
+	prefix := w.nextPrefix()
+	w.quoted = min(w.quotes, 8)
+	w.bullet = ""
+	w.out = append(w.out, prefix...)
+	w.col = len(prefix)
+	w.prefix = w.col
+	w.lineOpen = true
+}
+
+// nextPrefix returns what goes before the first word of a line.
+func (w *lineWriter) nextPrefix() string {
 	var prefix strings.Builder
-	prefix.WriteString(strings.Repeat("> ", min(w.quotes, 8)))
+	prefix.WriteString(strings.Repeat(quoteMark, min(w.quotes, 8)))
 	for i, l := range w.lists[:min(len(w.lists), 8)] {
 		if w.bullet == "" || i < len(w.lists)-1 {
 			prefix.WriteString(strings.Repeat(" ", l.width))
 		}
 	}
+	prefix.WriteString(strings.Repeat("  ", min(w.indent, 8)))
 	prefix.WriteString(w.bullet)
-	w.bullet = ""
-	w.out = append(w.out, prefix.String()...)
-	w.col = len(prefix.String())
-	w.lineOpen = true
+	return prefix.String()
 }
 
-func (w *lineWriter) openList(ordered bool) {
+// openList starts a list whose items are numbered from start, if they are.
+func (w *lineWriter) openList(ordered bool, start int) {
 	n := 2
 	if len(w.lists) > 0 {
 		n = 1
 	}
 	w.breakLine(n)
-	w.lists = append(w.lists, list{ordered: ordered})
+	w.lists = append(w.lists, list{ordered: ordered, items: start - 1})
 }
 
 func (w *lineWriter) closeList() {
@@ -278,17 +356,40 @@ func (w *lineWriter) closeList() {
 	w.bullet = ""
 }
 
-// item starts a list item. Items of a Liquid loop cannot be numbered here.
-func (w *lineWriter) item() {
+// item starts a list item, with a number of its own unless that is 0. Items of a Liquid loop cannot be numbered here.
+func (w *lineWriter) item(number int) {
 	w.breakLine(1)
 	w.bullet = "- "
 	if len(w.lists) == 0 {
 		return
 	}
 	l := &w.lists[len(w.lists)-1]
-	l.items++
+	if l.items++; number > 0 {
+		l.items = number
+	}
 	if l.ordered && w.loops == 0 {
 		w.bullet = strconv.Itoa(l.items) + ". "
 	}
 	l.width = len(w.bullet)
+}
+
+// startHeading begins to measure a heading.
+func (w *lineWriter) startHeading() {
+	w.heading.open, w.heading.width = true, 0
+}
+
+// endHeading underlines what was written since startHeading.
+func (w *lineWriter) endHeading(mark string) {
+	w.endWord()
+	width := min(w.heading.width, textWidth-len(w.nextPrefix()))
+	w.heading.open, w.heading.width = false, 0
+	if width <= 0 || w.bullet != "" {
+		return
+	}
+	w.attachHeld()
+	w.apart()
+	w.breaks, w.explicit = 1, 0
+	said := len(w.seen)
+	w.word(strings.Repeat(mark, width))
+	w.seen = w.seen[:said]
 }

@@ -8,6 +8,7 @@ package textpart
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	tokens "golang.org/x/net/html"
@@ -16,9 +17,11 @@ import (
 )
 
 // FromHTML returns a plain text that says what src says: links as "text
-// (url)", list marks, alternative texts of images, a table's rows as lines,
-// blank lines between blocks, lines of at most 76 characters where words allow
-// it. Styles, scripts and hidden elements are left out.
+// (url)", list marks, alternative texts of images, a table's rows as lines with
+// bars between the cells, headings underlined, blank lines between blocks, lines
+// of at most 76 columns where words allow it. Styles, scripts and hidden elements
+// are left out. Of a mail that is all pictures without words, the title or where
+// the pictures are is left: the text of one that shows something is not empty.
 //
 // Liquid survives as it stands: outputs where they can be seen, tags
 // everywhere between elements, also in comments and hidden elements, so that
@@ -26,10 +29,15 @@ import (
 func FromHTML(src string) string {
 	t := &textMaker{src: src, nodes: readNodes(src)}
 	for i := 0; i < len(t.nodes); i++ {
+		t.at = i
 		i = t.node(i)
 	}
+	t.at = len(t.nodes)
 	t.endLink()
-	return t.w.String()
+	if text := t.w.String(); text != "" {
+		return text
+	}
+	return t.pictures()
 }
 
 // node is one token of the HTML.
@@ -38,19 +46,27 @@ type node struct {
 	name       string
 	start, end int
 	hidden     bool
-	match      int // of a start tag: the position of its end tag, or 0
+	layout     bool // a table that says that it is only there for the looks
+	match      int  // of a start tag: the position of its end tag, or 0
 }
 
 // textMaker turns nodes into lines.
 type textMaker struct {
-	src   string
-	nodes []node
-	w     lineWriter
-	link  struct {
-		open bool
-		href string
-	}
-	rows []bool // for each open table: whether its row holds blocks
+	src    string
+	nodes  []node
+	at     int // the node being written
+	w      lineWriter
+	link   link
+	tables []table // that are open
+}
+
+// table is an open table.
+type table struct {
+	layout bool // its cells are blocks that follow one another
+	data   bool // it has headings
+	blocks bool // the row being read holds blocks
+	cells  int  // of that row, so far
+	words  int  // that were written before the cell being read
 }
 
 // readNodes splits src into tokens and finds the end tag of each start tag.
@@ -73,6 +89,7 @@ func readNodes(src string) []node {
 				var key, value []byte
 				key, value, more = z.TagAttr()
 				n.hidden = n.hidden || hides(string(key), string(value))
+				n.layout = n.layout || string(key) == "role" && (string(value) == "presentation" || string(value) == "none")
 			}
 			if kind == tokens.StartTagToken && !isVoid(n.name) {
 				open[n.name] = append(open[n.name], len(nodes))
@@ -91,15 +108,34 @@ func readNodes(src string) []node {
 
 // hides reports whether an attribute keeps its element from being seen.
 func hides(key, value string) bool {
-	if key != "style" {
-		return key == "hidden"
+	switch key {
+	case "hidden":
+		return true
+	case "aria-hidden":
+		return strings.EqualFold(value, "true")
+	case "style":
+		return hiddenStyle(value)
 	}
-	style := strings.ToLower(value)
-	if strings.ContainsAny(style, " \t\r\n\f") {
-		style = strings.Join(strings.Fields(style), "")
+	return false
+}
+
+// hiddenStyle reports whether a style keeps an element from being seen. What is
+// hidden from Outlook alone (mso-hide) is seen.
+func hiddenStyle(style string) bool {
+	flat, clipped := false, false
+	for declaration := range strings.SplitSeq(strings.ToLower(style), ";") {
+		property, value, _ := strings.Cut(declaration, ":")
+		value, _, _ = strings.Cut(value, "!")
+		switch strings.TrimSpace(property) + ":" + strings.TrimSpace(value) {
+		case "display:none", "visibility:hidden", "visibility:collapse", "opacity:0":
+			return true
+		case "max-height:0", "max-height:0px", "height:0", "height:0px", "max-width:0", "max-width:0px":
+			flat = true
+		case "overflow:hidden":
+			clipped = true
+		}
 	}
-	return strings.Contains(style, "display:none") || strings.Contains(style, "mso-hide:all") ||
-		strings.Contains(style, "visibility:hidden")
+	return flat && clipped
 }
 
 func isVoid(name string) bool {
@@ -173,8 +209,8 @@ func (t *textMaker) node(i int) int {
 
 func (t *textMaker) start(n node, piece string) {
 	if m := margin(n.name); m > 0 {
-		if len(t.rows) > 0 && n.name != "tr" && n.name != "tbody" {
-			t.rows[len(t.rows)-1] = true
+		if len(t.tables) > 0 && n.name != "tr" && n.name != "tbody" && n.name != "thead" && n.name != "tfoot" {
+			t.tables[len(t.tables)-1].blocks = true
 		}
 		t.w.breakLine(m)
 	}
@@ -186,27 +222,55 @@ func (t *textMaker) start(n node, piece string) {
 		t.w.breakLine(2)
 	case "img":
 		t.w.text(links.Attribute(piece, "alt"))
+	case "wbr":
+		t.w.mayBreak()
+	case "q":
+		t.w.text("\"")
 	case "a":
-		t.endLink()
-		t.link.open, t.link.href = true, strings.TrimSpace(links.Attribute(piece, "href"))
-		t.w.seen = t.w.seen[:0]
+		t.startLink(piece)
 	case "ul", "ol":
-		t.w.openList(n.name == "ol")
+		t.w.openList(n.name == "ol", number(links.Attribute(piece, "start"), 1))
 	case "li":
-		t.w.item()
+		t.w.item(number(links.Attribute(piece, "value"), 0))
+	case "h1", "h2":
+		t.w.startHeading()
 	case "table":
-		t.rows = append(t.rows, false)
+		t.tables = append(t.tables, table{layout: n.layout})
 	case "tr":
-		if len(t.rows) > 0 {
-			t.rows[len(t.rows)-1] = false
+		if len(t.tables) > 0 {
+			row := &t.tables[len(t.tables)-1]
+			row.blocks, row.cells = false, 0
 		}
 	case "td", "th":
-		t.w.cell()
+		t.cell(n.name == "th")
+	case "dd":
+		t.w.indent++
 	case "blockquote":
 		t.w.quotes++
 	case "pre":
 		t.w.pre++
 	}
+}
+
+// cell starts a cell. In a table with headings one that is empty keeps its place.
+func (t *textMaker) cell(heading bool) {
+	if len(t.tables) == 0 {
+		t.w.cell()
+		return
+	}
+	row := &t.tables[len(t.tables)-1]
+	row.data = row.data || heading
+	if row.layout {
+		t.w.breakLine(1)
+	} else {
+		t.w.cell()
+	}
+	if row.data && !row.layout && row.cells > 1 && row.words == t.w.words && t.w.lineOpen {
+		t.w.word("-")
+		t.w.cell()
+	}
+	row.cells++
+	row.words = t.w.words
 }
 
 func (t *textMaker) end(n node) {
@@ -218,12 +282,18 @@ func (t *textMaker) end(n node) {
 		t.w.closeList()
 	case "li":
 		t.w.breakLine(1)
+	case "q":
+		t.w.text("\"")
+	case "h1":
+		t.w.endHeading("=")
+	case "h2":
+		t.w.endHeading("-")
 	case "tr":
-		if len(t.rows) > 0 && t.rows[len(t.rows)-1] {
+		if k := len(t.tables); k > 0 && t.tables[k-1].blocks {
 			m = 2 // a row of a layout, not of data
 		}
 	case "table":
-		t.rows = t.rows[:max(len(t.rows)-1, 0)]
+		t.tables = t.tables[:max(len(t.tables)-1, 0)]
 	case "pre":
 		t.w.endWord()
 		t.w.pre = max(t.w.pre-1, 0)
@@ -231,75 +301,57 @@ func (t *textMaker) end(n node) {
 	if m > 0 {
 		t.w.breakLine(m)
 	}
-	if n.name == "blockquote" {
+	switch n.name {
+	case "blockquote":
 		t.w.quotes = max(t.w.quotes-1, 0)
+	case "dd":
+		t.w.indent = max(t.w.indent-1, 0)
 	}
 }
 
-// endLink writes where the open link leads, unless its text says so.
-func (t *textMaker) endLink() {
-	if !t.link.open {
-		return
+// number reads a whole number of an attribute.
+func number(text string, otherwise int) int {
+	n, err := strconv.Atoi(strings.TrimSpace(text))
+	if err != nil || n < 0 || n > 9999 {
+		return otherwise
 	}
-	t.link.open = false
-	target, ok := printable(t.link.href)
-	said := strings.TrimSpace(string(t.w.seen))
-	switch {
-	case !ok || said == target || bare(said) == bare(target):
-	case said == "":
-		t.w.space()
-		t.w.word(target)
-	default:
-		t.w.space()
-		t.w.word("(" + target + ")")
-	}
+	return n
 }
 
-// printable returns what a reader of text can do with href, if anything.
-func printable(href string) (string, bool) {
-	href = strings.Join(strings.FieldsFunc(href, func(r rune) bool { return r < ' ' }), "")
-	scheme, rest, _ := strings.Cut(href, ":")
-	switch strings.ToLower(scheme) {
-	case "http", "https":
-		return href, rest != ""
-	case "mailto", "tel", "sms":
-		rest, _, _ = strings.Cut(rest, "?")
-		return rest, rest != ""
+// maxPictures is how many pictures a text without words names.
+const maxPictures = 20
+
+// pictures returns what is left to say of HTML without words: its title or, when
+// it has none, where its pictures are.
+func (t *textMaker) pictures() string {
+	var found []string
+	for i, n := range t.nodes {
+		if n.kind != tokens.StartTagToken && n.kind != tokens.SelfClosingTagToken || n.name != "img" || n.hidden || len(found) == maxPictures {
+			continue
+		}
+		src := strings.TrimSpace(links.Attribute(t.src[n.start:n.end], "src"))
+		if target, ok := printable(src); ok && !slices.Contains(found, target) {
+			found = append(found, target)
+		}
+		t.nodes[i].hidden = true
 	}
-	return href, strings.HasPrefix(href, "{")
-}
-
-// bare returns a URL as people write it.
-func bare(url string) string {
-	url = strings.ToLower(url)
-	url = strings.TrimPrefix(strings.TrimPrefix(url, "https://"), "http://")
-	return strings.TrimSuffix(strings.TrimPrefix(url, "www."), "/")
-}
-
-// isComment reports whether a Liquid tag is a comment block.
-func isComment(tag string) bool { return liquidName(tag) == "comment" }
-
-// liquidName returns the first word of a Liquid tag.
-func liquidName(tag string) string {
-	fields := strings.Fields(strings.Trim(tag, "{}%-"))
-	if len(fields) == 0 {
+	if len(found) == 0 {
 		return ""
 	}
-	name := fields[0]
-	if i := strings.IndexAny(name, "-%"); i >= 0 {
-		name = name[:i]
+	t.w = lineWriter{}
+	for i, n := range t.nodes {
+		if n.kind == tokens.StartTagToken && n.name == "title" && i+1 < len(t.nodes) && t.nodes[i+1].kind == tokens.TextToken {
+			t.w.html(t.src[t.nodes[i+1].start:t.nodes[i+1].end])
+			break
+		}
 	}
-	return name
-}
-
-// isLoop reports whether a Liquid tag opens (+1) or closes (-1) a loop.
-func isLoop(tag string) int {
-	name := liquidName(tag)
-	switch {
-	case slices.Contains([]string{"for", "tablerow"}, name):
-		return 1
-	case slices.Contains([]string{"endfor", "endtablerow"}, name):
-		return -1
+	if text := t.w.String(); text != "" {
+		return text
 	}
-	return 0
+	t.w = lineWriter{}
+	for _, src := range found {
+		t.w.word(src)
+		t.w.breakLine(1)
+	}
+	return t.w.String()
 }

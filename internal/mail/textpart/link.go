@@ -1,0 +1,85 @@
+package textpart
+
+import (
+	"strings"
+
+	tokens "golang.org/x/net/html"
+
+	"packetboat/internal/mail/links"
+)
+
+// link is the link that is being read.
+type link struct {
+	open bool
+	href string
+}
+
+// startLink opens a link.
+func (t *textMaker) startLink(tag string) {
+	t.endLink()
+	t.link = link{true, strings.TrimSpace(links.Attribute(tag, "href"))}
+	t.w.seen = t.w.seen[:0]
+}
+
+// endLink writes where the open link leads, unless its text says so. One without
+// a text, such as a symbol, is left out when the next one leads there too.
+func (t *textMaker) endLink() {
+	if !t.link.open {
+		return
+	}
+	t.link.open = false
+	target, ok := printable(t.link.href)
+	said := strings.TrimSpace(string(t.w.seen))
+	switch {
+	case !ok || said == target || bare(said) == bare(target):
+	case said == "" && t.followed():
+	case said == "":
+		t.w.space()
+		t.w.word(target)
+		t.w.space()
+	default:
+		t.w.space()
+		t.w.word("(" + target + ")")
+	}
+}
+
+// lookAhead is how many tokens a link is looked for ahead.
+const lookAhead = 60
+
+// followed reports whether the next thing to read is a link to the same place.
+func (t *textMaker) followed() bool {
+	for _, n := range t.nodes[min(t.at+1, len(t.nodes)):min(t.at+lookAhead, len(t.nodes))] {
+		switch n.kind {
+		case tokens.TextToken:
+			if strings.TrimSpace(t.src[n.start:n.end]) != "" {
+				return false
+			}
+		case tokens.StartTagToken, tokens.SelfClosingTagToken:
+			if n.name == "a" {
+				return strings.TrimSpace(links.Attribute(t.src[n.start:n.end], "href")) == t.link.href
+			}
+		}
+	}
+	return false
+}
+
+// printable returns what a reader of text can do with href, if anything.
+func printable(href string) (string, bool) {
+	href = strings.Join(strings.FieldsFunc(href, func(r rune) bool { return r < ' ' }), "")
+	scheme, rest, _ := strings.Cut(href, ":")
+	switch strings.ToLower(scheme) {
+	case "http", "https":
+		return href, rest != ""
+	case "mailto", "tel", "sms":
+		rest, _, _ = strings.Cut(rest, "?")
+		return rest, rest != ""
+	}
+	return href, strings.HasPrefix(href, "{")
+}
+
+// bare returns a URL as people write it.
+func bare(url string) string {
+	url = strings.ToLower(url)
+	url = strings.TrimPrefix(strings.TrimPrefix(url, "https://"), "http://")
+	return strings.TrimSuffix(strings.TrimPrefix(url, "www."), "/")
+}
