@@ -76,7 +76,7 @@ type Value struct {
 // Filling is what a slot holds.
 type Filling struct {
 	Strategy Strategy
-	Block    *Block // nil: empty
+	Block    *Block // nil: empty, whatever the strategy
 	Bound    Bound  // of the block
 	Notice   string // instead of a block, when a preview lacks one: "[slot: hero]"
 }

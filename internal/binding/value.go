@@ -164,6 +164,11 @@ func (c *checker) text(at spot, p *Parameter, s string) bool {
 	case Select:
 		return slices.ContainsFunc(p.Validation.Options, func(o Option) bool { return o.Value == s }) ||
 			c.invalid(at, "must be one of the options", "Set %s to one of: "+options(p))
+	}
+	if !c.length(at, p, s) {
+		return false
+	}
+	switch p.Type {
 	case Text:
 		if strings.ContainsFunc(s, isBreak) {
 			return c.invalid(at, "must not hold line breaks", "Remove the line breaks from %s")
@@ -172,9 +177,6 @@ func (c *checker) text(at spot, p *Parameter, s string) bool {
 		if wrong := urlFlaw(s, schemesOf(p)); wrong != "" {
 			return c.invalid(at, wrong, "Set %s to "+p.Type.wants())
 		}
-	}
-	if !c.length(at, p, s) {
-		return false
 	}
 	if wrong := checkLiquid(p.Type, s); wrong != "" {
 		return c.invalid(at, wrong, "Correct the Liquid or the markup in %s")
