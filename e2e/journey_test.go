@@ -198,7 +198,7 @@ func pixel(t *testing.T, m *enmime.Envelope) string {
 
 func link(t *testing.T, m *enmime.Envelope, label string) string {
 	t.Helper()
-	found := regexp.MustCompile(`<a href="([^"]+)">` + label + `</a>`).FindStringSubmatch(m.HTML)
+	found := regexp.MustCompile(`<a\s+href="([^"]+)"[^>]*>\s*` + label + `\s*</a>`).FindStringSubmatch(m.HTML)
 	if found == nil {
 		t.Fatalf("no link %q in %s", label, m.HTML)
 	}
