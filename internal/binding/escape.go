@@ -74,15 +74,34 @@ type where struct {
 	code  bool // it is a value in Liquid
 }
 
-// escaped returns a value as it is written there. Its Liquid survives, and in
-// that param means the parameters of the block in the slot.
-func escaped(v Value, at where, slot string) string {
-	if at.code {
-		return literal(v, at.place)
+// prepared returns a value so that its Liquid is nothing but Liquid that may stand
+// in a body, in which param means the parameters of the block in the slot.
+func prepared(v Value, slot string) Value {
+	ready := func(t Type, text string) string {
+		if checkLiquid(t, text) != "" {
+			return literally(text) // nobody should have let it in: then it is no Liquid
+		}
+		return scoped(settled(text), slot)
 	}
 	switch x := v.V.(type) {
-	case nil:
-		return ""
+	case string:
+		v.V = ready(v.Type, x)
+	case []string:
+		list := make([]string, len(x))
+		for i, item := range x {
+			list[i] = ready(List, item)
+		}
+		v.V = list
+	}
+	return v
+}
+
+// plainly returns a text of ours as it is written at that place.
+func plainly(text string, at where) string { return escaped(prepared(Value{Text, text}, ""), at) }
+
+// escaped returns a prepared value as it is written at that place.
+func escaped(v Value, at where) string {
+	switch x := v.V.(type) {
 	case json.Number:
 		return decimal(x)
 	case bool:
@@ -91,13 +110,13 @@ func escaped(v Value, at where, slot string) string {
 		var j joiner
 		for i, item := range x {
 			if i > 0 {
-				j.write(escapedText(Text, ", ", at, slot))
+				j.write(escapedText(List, ", ", at))
 			}
-			j.write(escapedText(Text, item, at, slot))
+			j.write(escapedText(List, item, at))
 		}
 		return j.String()
 	case string:
-		return escapedText(v.Type, x, at, slot)
+		return escapedText(v.Type, x, at)
 	}
 	return ""
 }
@@ -112,11 +131,7 @@ func decimal(n json.Number) string {
 	return string(n)
 }
 
-func escapedText(t Type, text string, at where, slot string) string {
-	if checkLiquid(t, text) != "" {
-		text = literally(text) // nobody should have let it in: then it is no Liquid
-	}
-	text = scoped(settled(text), slot)
+func escapedText(t Type, text string, at where) string {
 	switch {
 	case t == RawHTML && at.form.marked():
 		return text
