@@ -125,6 +125,8 @@ func TestMalformedEntriesAreToldWithTheirPlace(t *testing.T) {
 		{parameter(`"type": "select", "validation": {"options": []}`), "parameters_schema[0].validation.options"},
 		{parameter(`"type": "select", "validation": {"options": ["a", "a", 5, {"label": "x"}, {"value": "b", "label": 5}]}`),
 			"parameters_schema[0].validation.options[1] parameters_schema[0].validation.options[2] parameters_schema[0].validation.options[3].value parameters_schema[0].validation.options[4].label"},
+		{parameter(`"type": "select", "validation": {"options": ["{{ a }}", "b\nc", {"value": "` + strings.Repeat("a", 501) + `"}, "d"]}`),
+			"parameters_schema[0].validation.options[0] parameters_schema[0].validation.options[1] parameters_schema[0].validation.options[2].value"},
 		{parameter(`"type": "list", "validation": {"min_items": 3, "max_items": 2}`), "parameters_schema[0].validation.min_items"},
 		{parameter(`"type": "text", "validation": {"max_length": 2}, "sample": "abc", "default": 5`), "parameters_schema[0].sample parameters_schema[0].default"},
 		{parameter(`"type": "select", "validation": {"options": ["a"]}, "default": "b"`), "parameters_schema[0].default"},
@@ -218,5 +220,28 @@ func TestGroupsNameWhatIsDeclared(t *testing.T) {
 	}}
 	if diff := cmp.Diff(want, f.Details); diff != "" {
 		t.Errorf("details (-want +got):\n%s", diff)
+	}
+}
+
+func TestExpectationsHaveSamplesOfTheirType(t *testing.T) {
+	t.Parallel()
+	for of, tt := range map[string]struct{ good, bad string }{
+		"string":   {`"a"`, `5`},
+		"number":   {`1.5`, `"1.5"`},
+		"boolean":  {`false`, `0`},
+		"date":     {`"2026-01-31"`, `"2026-02-30"`},
+		"datetime": {`"2026-01-31T10:00:00Z"`, `"2026-01-31"`},
+		"array":    {`[{"sku": "A1"}]`, `{}`},
+		"object":   {`{"a": [1]}`, `[]`},
+	} {
+		for _, key := range []string{"sample", "fallback"} {
+			text := `{"expects_schema": [{"path": "contact.x", "type": "` + of + `", "` + key + `": `
+			if _, err := (binding.Schema{}).With(rawSchema(t, text+tt.good+`}]}`)); err != nil {
+				t.Errorf("%s %s of %s: %v", key, tt.good, of, err)
+			}
+			if _, err := (binding.Schema{}).With(rawSchema(t, text+tt.bad+`}]}`)); !errors.Is(err, binding.ErrSchema) {
+				t.Errorf("%s %s of %s: %v, want INVALID_SCHEMA", key, tt.bad, of, err)
+			}
+		}
 	}
 }
