@@ -71,7 +71,8 @@ func fill(b binding.Bodies, s binding.Schema) (binding.Bodies, []binding.Warning
 	if err != nil {
 		return binding.Bodies{}, nil, err
 	}
-	return doc.Expand(binding.Sample(s)), warnings, nil
+	filled, err := doc.Fill(binding.Sample(s))
+	return filled, warnings, err
 }
 
 // field names in faults and warnings.

@@ -149,7 +149,10 @@ func (t Template) make(ctx context.Context, c *mjml.Compiler, bound binding.Boun
 	if err != nil {
 		return Rendered{}, err
 	}
-	b := doc.Expand(bound)
+	b, err := doc.Fill(bound)
+	if err != nil {
+		return Rendered{}, err
+	}
 	r := Rendered{HTML: b.HTML, Params: doc.Params(bound), Slots: map[string]Slot{}}
 	if t.Subject != nil {
 		r.Subject = &b.Subject
