@@ -105,9 +105,9 @@ func (c *Compiler) run(ctx context.Context, source string) (o output, err error)
 		sound = true
 		return output{}, context.Cause(ctx)
 	}
-	stop := context.AfterFunc(ctx, c.machine.interrupt)
+	defer context.AfterFunc(ctx, c.machine.interrupt)()
+	defer watch(c.limit, c.machine.interrupt)()
 	o, err = c.machine.compile(source)
-	stop()
 	thrown, isThrown := errors.AsType[*quickjs.Error](err)
 	switch {
 	case err == nil && len(o.HTML) > maxOutput:

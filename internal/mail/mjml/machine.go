@@ -16,7 +16,7 @@ import (
 
 // The limits of one document, and of reading the compiler's own script.
 const (
-	maxTime   = 2 * time.Second * patience
+	maxTime   = 2 * time.Second * patience // of processor time, see watch
 	maxMemory = 64 << 20
 	loadTime  = time.Minute * patience
 )
@@ -68,7 +68,7 @@ func readScript() (string, error) {
 type machine struct{ vm *quickjs.VM }
 
 // openMachine returns a new interpreter, which stops documents that take longer
-// than limit.
+// than maxWait times the limit whatever keeps them.
 func openMachine(limit time.Duration) (*machine, error) {
 	script, err := readScript()
 	if err != nil {
@@ -80,7 +80,7 @@ func openMachine(limit time.Duration) (*machine, error) {
 	}
 	m := &machine{vm}
 	vm.SetMemoryLimit(maxMemory)
-	if err := errors.Join(vm.SetEvalTimeout(loadTime), m.eval(prelude), m.eval(script), m.eval("packetboat.seal()"), vm.SetEvalTimeout(limit)); err != nil {
+	if err := errors.Join(vm.SetEvalTimeout(loadTime), m.eval(prelude), m.eval(script), m.eval("packetboat.seal()"), vm.SetEvalTimeout(maxWait*limit)); err != nil {
 		m.close()
 		return nil, fmt.Errorf("mjml: read the compiler: %w", err)
 	}
