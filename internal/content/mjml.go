@@ -3,6 +3,7 @@ package content
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"packetboat/internal/fault"
@@ -38,7 +39,11 @@ func CompileMJML(ctx context.Context, c *mjml.Compiler, field, source string) (m
 // MJMLFault turns an error of package mjml into the fault that callers are told.
 func MJMLFault(field string, err error) error {
 	if e, ok := errors.AsType[*mjml.Error](err); ok {
-		return ErrMJML.With(LiquidProblem{field, e.Line, e.Message}).Sayf("%s, line %d: %s", field, e.Line, e.Message)
+		where := field
+		if e.Line > 0 {
+			where = fmt.Sprintf("%s, line %d", field, e.Line)
+		}
+		return ErrMJML.With(LiquidProblem{field, e.Line, e.Message}).Sayf("%s: %s", where, e.Message)
 	}
 	if e, ok := errors.AsType[*mjml.UnknownError](err); ok {
 		first := e.Elements[0]
