@@ -19,7 +19,7 @@ func (a *API) messageVersions(r *endpoint.Router, op func(name, summary string, 
 	endpoint.Handle(r, "GET /t/{tenant}/api/messages/{id}/versions",
 		op("listMessageVersions", "List the versions of an entry, newest first.", auth.MessagesRead, library.ErrNotFound, library.ErrUnavailable), a.listMessageVersions)
 	endpoint.Handle(r, "GET /t/{tenant}/api/messages/{id}/versions/{version}",
-		op("getMessageVersion", "Get one version of an entry.", auth.MessagesRead, library.ErrNotFound, library.ErrUnavailable), a.getMessageVersion)
+		op("getMessageVersion", "Get one version of an entry.", auth.MessagesRead, fault.ErrInput, library.ErrNotFound, library.ErrUnavailable), a.getMessageVersion)
 	rebase := op("rebaseMessagePreview", "Show what the binding of a version becomes with its template as that is now. Nothing is written.", auth.MessagesRead,
 		library.ErrNotFound, content.ErrNoContent, library.ErrNotTemplate)
 	rebase.Role = auth.Viewer
