@@ -32,20 +32,22 @@ const (
 type state uint8
 
 const (
-	atText     state = iota
-	atOpen           // after <
-	atOpenEnd        // after </
-	atName           // in the name of a tag
-	atGap            // in a tag, before a name or a value
-	atEquals         // after the = of an attribute
-	atDouble         // in a value in double quotes
-	atSingle         // in a value in single quotes
-	atUnquoted       // in a value without quotes
-	atBang           // after <!
-	atComment        // in a comment
-	atCDATA          // in a CDATA section
-	atBogus          // in a doctype, or in what a browser takes for a comment
-	atRaw            // in an element whose content is text
+	atText      state = iota
+	atOpen            // after <
+	atOpenEnd         // after </
+	atName            // in the name of a tag
+	atGap             // in a tag, before the name of an attribute
+	atAttribute       // in that name
+	atAfter           // behind that name
+	atEquals          // after the = of an attribute
+	atDouble          // in a value in double quotes
+	atSingle          // in a value in single quotes
+	atUnquoted        // in a value without quotes
+	atBang            // after <!
+	atComment         // in a comment
+	atCDATA           // in a CDATA section
+	atBogus           // in a doctype, or in what a browser takes for a comment
+	atRaw             // in an element whose content is text
 )
 
 // tracker follows the tags of a body through its text, a piece at a time. It
@@ -57,8 +59,9 @@ type tracker struct {
 	end   bool   // the tag is an end tag
 	last  byte   // the byte before
 	prior byte   // and the one before that
+	third byte   // and the one before that
 	raw   string // the element whose end is looked for in atRaw
-	match int    // how much of its end tag was found
+	match int    // how much of its end tag was found; in a comment how long that is
 	open  []string
 }
 
@@ -110,14 +113,17 @@ func (t *tracker) value() {
 	switch t.state {
 	case atOpen, atOpenEnd:
 		t.state = atName
+	case atGap, atAfter:
+		t.state = atAttribute
 	case atEquals:
 		t.state = atUnquoted
 	case atBang:
 		t.state = atBogus
-	case atRaw:
+	}
+	t.third, t.prior, t.last = 0, 0, 0
+	if t.match += 3; t.state == atRaw {
 		t.match = 0
 	}
-	t.prior, t.last = 0, 0
 }
 
 // read passes over literal text.
@@ -134,7 +140,7 @@ func (t *tracker) read(text string) {
 			}
 		}
 		t.step(text[i])
-		t.prior, t.last = t.last, text[i]
+		t.third, t.prior, t.last = t.prior, t.last, text[i]
 	}
 }
 
@@ -188,9 +194,10 @@ func (t *tracker) step(c byte) {
 	case atBang:
 		t.bang(c)
 	case atComment:
-		if c == '>' && t.last == '-' && t.prior == '-' || c == '>' && t.last == '!' && t.prior == '-' {
+		if c == '>' && t.commentEnds() {
 			t.state = atText
 		}
+		t.match++
 	case atCDATA:
 		if c == '>' && t.last == ']' && t.prior == ']' {
 			t.state = atText
@@ -211,8 +218,7 @@ func (t *tracker) bang(c byte) {
 	t.name = append(t.name, c)
 	switch got := string(t.name); {
 	case got == "--":
-		t.state = atComment
-		t.last = 0 // these hyphens do not begin the end as well
+		t.state, t.match = atComment, 0
 	case got == "[CDATA[" && t.form == mjmlForm:
 		t.state = atCDATA
 	case got == "-", t.form == mjmlForm && strings.HasPrefix("[CDATA[", got):
@@ -221,6 +227,15 @@ func (t *tracker) bang(c byte) {
 	default:
 		t.state = atBogus
 	}
+}
+
+// commentEnds reports whether a > after what was read ends the comment: after two
+// hyphens, perhaps with a mark behind them, or at its very beginning.
+func (t *tracker) commentEnds() bool {
+	if t.match < 2 {
+		return t.match == 0 || t.last == '-'
+	}
+	return t.prior == '-' && (t.last == '-' || t.last == '!' && t.match > 2 && t.third == '-')
 }
 
 func (t *tracker) tagStep(c byte) {
@@ -238,11 +253,24 @@ func (t *tracker) tagStep(c byte) {
 			t.name = append(t.name, c)
 		}
 	case atGap:
-		switch c {
-		case '>':
+		switch {
+		case c == '>':
 			t.tag()
-		case '=':
+		case c != '/' && !isBlank(c):
+			t.state = atAttribute // a name may begin with =
+		}
+	case atAttribute, atAfter:
+		switch {
+		case c == '>':
+			t.tag()
+		case c == '=':
 			t.state = atEquals
+		case c == '/':
+			t.state = atGap
+		case isBlank(c):
+			t.state = atAfter
+		default:
+			t.state = atAttribute
 		}
 	case atEquals:
 		switch {

@@ -104,6 +104,11 @@ func TestReferences(t *testing.T) {
 			{"{{#section others}}", "content_html", 2},
 		}},
 		{"a slot in a section", Bodies{HTML: "{{#section rows}}{{slot:hero}}{{/section}}"}, []Reference{{"{{slot:hero}}", "content_html", 1}}},
+		{"a name that differs", Bodies{HTML: "{{#section rows}}{{/section others}}"}, []Reference{{"{{/section others}}", "content_html", 1}}},
+		{"in Liquid", Bodies{HTML: "{% if {{param:a}} == {{item:b}} %}{% endif %}{{param:c | upcase}}{{item:d|size}}"}, []Reference{
+			{"{{param:a}}", "content_html", 1}, {"{{item:b}}", "content_html", 1}, {"{{param:c | upcase}}", "content_html", 1}, {"{{item:d|size}}", "content_html", 1},
+		}},
+		{"a long one", Bodies{HTML: "{{param:" + strings.Repeat("é", 100) + "}}"}, []Reference{{"{{param:" + strings.Repeat("é", 56) + "…", "content_html", 1}}},
 		{"not closed", Bodies{MJML: "\n\n{{#section rows}}x"}, []Reference{{"{{#section rows}}", "content_mjml", 3}}},
 		{"not opened", Bodies{MJML: "x{{/section}}"}, []Reference{{"{{/section}}", "content_mjml", 1}}},
 		{"half a block", Bodies{HTML: "{{#section others}}{{/section}}\n{% if a %}{{#section rows}}{% endif %}{% if b %}{{/section}}{% endif %}"}, []Reference{
@@ -214,6 +219,21 @@ func TestSlots(t *testing.T) {
 				t.Errorf("Expand (-want +got):\n%s", diff)
 			}
 		})
+	}
+	for _, tt := range []struct{ parent, block, want string }{
+		{"mj-body", "<!-- a --> {{ b }}< <mj-column>c", "<mj-section><!-- a --> {{ b }}< <mj-column>c</mj-section>"},
+		{"mj-body", "<mj-section>c", "<mj-section>c"},
+		{"mj-wrapper", "<mj-image />", "<mj-section><mj-column><mj-image /></mj-column></mj-section>"},
+		{"mj-section", "<mj-column>c", "<mj-column>c"},
+		{"mj-hero", "<mj-button>c", "<mj-button>c"},
+		{"mj-body", "text", "text"},
+		{"mj-body", "<!-- a", "<!-- a"},
+	} {
+		d := mustParse(t, Bodies{MJML: "<mjml><mj-head></mj-head><" + tt.parent + ">{{slot:hero}}"}, everything())
+		_, got, _ := strings.Cut(d.Expand(filled(&Block{Bodies: Bodies{MJML: tt.block}})).MJML, "<"+tt.parent+">")
+		if got != tt.want {
+			t.Errorf("%q in %s becomes %q, want %q", tt.block, tt.parent, got, tt.want)
+		}
 	}
 	for _, tt := range []struct{ body, want string }{
 		{"<mj-body>{{slot:hero}}</mj-body>", "<mj-body><mj-section><mj-column><mj-text"},
