@@ -156,6 +156,7 @@ Packetboat is up: %BASE%
   mails     %BASE%/mailbox/   what the demo sends arrives here
   API       %API%
   its docs  %BASE%/docs
+  templates %API%/templates   eight to begin with
   API key   %KEY%
   login     %EMAIL%  %PASSWORD%
 

@@ -178,6 +178,9 @@ func (d demo) create(ctx context.Context, tx *sqldb.DB) (tenant.Tenant, error) {
 	if err != nil {
 		return t, err
 	}
+	if err := d.templates(ctx, tx, t.ID); err != nil {
+		return t, err
+	}
 	return t, d.draft(ctx, tx, t.ID, typ.ID, list)
 }
 

@@ -20,6 +20,7 @@ import (
 	"packetboat/internal/broadcast"
 	"packetboat/internal/contact"
 	"packetboat/internal/id"
+	"packetboat/internal/mail/mjml"
 	"packetboat/internal/secret"
 	"packetboat/internal/sender"
 	"packetboat/internal/sqldb"
@@ -50,7 +51,8 @@ func prepareDemo(t *testing.T, dir, host string, check func(s *Store, made tenan
 	t.Helper()
 	s := openDemo(t, dir)
 	defer s.Close()
-	d := demo{db: s.DB, box: s.Box, dir: dir, trackingHost: host, now: demoNoon}
+	d := demo{db: s.DB, box: s.Box, dir: dir, trackingHost: host, mjml: mjml.New(), now: demoNoon}
+	defer d.mjml.Close()
 	made, access, err := d.prepare(t.Context())
 	if err != nil {
 		t.Fatalf("prepare: %v", err)
@@ -80,7 +82,8 @@ func TestDemoIsReadyToSend(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := demo{db: db, box: box, dir: t.TempDir(), trackingHost: "127.0.0.1:8080", now: demoNoon}
+		d := demo{db: db, box: box, dir: t.TempDir(), trackingHost: "127.0.0.1:8080", mjml: mjml.New(), now: demoNoon}
+		defer d.mjml.Close()
 		made, _, err := d.prepare(t.Context())
 		if err != nil {
 			t.Fatalf("prepare: %v", err)
@@ -149,7 +152,8 @@ func TestDemoLeavesAnothersTenantAlone(t *testing.T) {
 	if _, err := tenant.Create(t.Context(), s.DB, demoSlug, "Somebody's", "", demoNoon, TenantSetup()...); err != nil {
 		t.Fatal(err)
 	}
-	d := demo{db: s.DB, box: s.Box, dir: dir, trackingHost: "127.0.0.1:8080", now: demoNoon}
+	d := demo{db: s.DB, box: s.Box, dir: dir, trackingHost: "127.0.0.1:8080", mjml: mjml.New(), now: demoNoon}
+	defer d.mjml.Close()
 	if _, _, err := d.prepare(t.Context()); err == nil || !strings.Contains(err.Error(), "did not make") {
 		t.Errorf("prepare = %v; want a refusal", err)
 	}

@@ -1,0 +1,30 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/template"
+	"packetboat/internal/template/starter"
+)
+
+// templates gives the tenant the templates and blocks to begin with. A program
+// that was built without the MJML compiler has none to give.
+func (d demo) templates(ctx context.Context, tx *sqldb.DB, t id.Tenant) error {
+	if !d.mjml.Available() {
+		return nil
+	}
+	for _, b := range starter.Blocks() {
+		if _, _, err := template.CreateBlock(ctx, tx, d.mjml, t, b.Change(), d.now); err != nil {
+			return fmt.Errorf("block %s: %w", b.Slug, err)
+		}
+	}
+	for _, s := range starter.All() {
+		if _, _, err := template.Create(ctx, tx, d.mjml, t, s.Change(), d.now); err != nil {
+			return fmt.Errorf("template %s: %w", s.Slug, err)
+		}
+	}
+	return nil
+}
