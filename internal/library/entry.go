@@ -100,6 +100,9 @@ func (ch *Change) Check() error {
 			t = strings.TrimSpace(t)
 			if !within(t, maxTag) {
 				p.Add(fmt.Sprintf("tags[%d]", i), "must have 1 to 64 characters")
+				if i >= maxTags {
+					break // there are too many besides
+				}
 			}
 			if !slices.Contains(tags, t) && len(tags) <= maxTags {
 				tags = append(tags, t)
