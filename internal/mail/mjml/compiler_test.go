@@ -60,7 +60,7 @@ func TestLiquidComesThroughUnchanged(t *testing.T) {
 			<mj-text css-class="a">A `+strings.Trim(inText, "<>")+`</mj-text>
 			<mj-button href="`+inAttribute+`">B `+liquid+`</mj-button>
 			<mj-image src="`+inAttribute+`" alt="`+liquid+`" />
-			<mj-table><tr><td class="`+liquid+`">`+liquid+`</td></tr></mj-table>
+			<mj-table><tr><td class="`+liquid+`">`+liquid+`</td></tr><tr `+liquid+`><td></td></tr></mj-table>
 			<mj-raw><!--[if mso]>`+liquid+`<![endif]--></mj-raw>
 			</mj-column></mj-section></mj-body></mjml>`)
 		if err != nil {
@@ -70,7 +70,7 @@ func TestLiquidComesThroughUnchanged(t *testing.T) {
 		for _, want := range []string{
 			"<title>T " + liquid + "</title>", ">P " + liquid + "</div>", "R " + liquid, ">A " + strings.Trim(inText, "<>") + "</div>",
 			`href="` + inAttribute + `"`, "B " + liquid, `src="` + inAttribute + `"`, `alt="` + liquid + `"`,
-			`<td class="` + liquid + `">` + liquid + `</td>`, "<!--[if mso]>" + liquid + "<![endif]-->",
+			`<td class="` + liquid + `">` + liquid + `</td>`, "<tr " + liquid + ">", "<!--[if mso]>" + liquid + "<![endif]-->",
 			`class="` + liquid + `"`, `class="` + liquid + `-outlook"`, `data-x="X ` + liquid + `"`, "url('" + inAttribute + "')",
 		} {
 			if !strings.Contains(r.HTML, want) {

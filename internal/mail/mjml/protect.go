@@ -42,6 +42,7 @@ type protected struct {
 	text   string
 	prefix string   // of the words; nothing else in the source has it
 	liquid []string // what the words stand for
+	valued []bool   // whether ="" follows in the source
 	moved  []moved
 }
 
@@ -58,6 +59,7 @@ func protect(source string) protected {
 		b.WriteString(before)
 		b.WriteString(p.prefix + strings.Map(letter, strconv.Itoa(len(p.liquid))) + "x")
 		p.liquid = append(p.liquid, liquid)
+		p.valued = append(p.valued, strings.HasPrefix(source[s.End:], `=""`))
 		line += strings.Count(before, "\n")
 		if n := strings.Count(liquid, "\n"); n > 0 {
 			more += n
@@ -114,6 +116,9 @@ func (p protected) restore(text string) string {
 		}
 		b.WriteString(p.liquid[i])
 		text = rest[end+1:]
+		if !p.valued[i] { // Liquid in the place of an attribute was given a value
+			text = strings.TrimPrefix(text, `=""`)
+		}
 	}
 }
 
