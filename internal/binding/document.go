@@ -19,6 +19,7 @@ type part struct {
 	place  place
 	code   bool   // it stands in Liquid, as a value of that language
 	parent string // the MJML element around a slot
+	line   int    // on which a section begins
 	body   []part // of a section
 }
 

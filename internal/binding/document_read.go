@@ -304,7 +304,7 @@ func (r *reader) end(span links.Span, name string) {
 
 func (r *reader) endSection() {
 	s := r.section
-	r.parts = append(s.before, part{kind: sectionPart, name: s.name, body: r.parts})
+	r.parts = append(s.before, part{kind: sectionPart, name: s.name, line: s.line, body: r.parts})
 	r.section = nil
 }
 
@@ -340,29 +340,8 @@ func (r *reader) checkSections() {
 			return // wrong all the same: whoever checks the Liquid says where
 		}
 		whole = true
-		r.report("{{#section "+p.name+"}}", r.sectionLine(i), "holds one end of a Liquid block, and not the other")
+		r.report("{{#section "+p.name+"}}", p.line, "holds one end of a Liquid block, and not the other")
 	}
-}
-
-// sectionLine returns the line on which the section r.parts[i] begins.
-func (r *reader) sectionLine(i int) int {
-	nth := 0
-	for _, p := range r.parts[:i] {
-		if p.kind == sectionPart {
-			nth++
-		}
-	}
-	for _, span := range links.Spans(r.src) {
-		if !span.Output {
-			continue
-		}
-		if kind, _ := placeholder(strings.TrimFunc(r.src[span.Start+2:span.End-2], isLiquidSpace)); kind == "#section" {
-			if nth--; nth < 0 {
-				return 1 + strings.Count(r.src[:span.Start], "\n")
-			}
-		}
-	}
-	return 1
 }
 
 // liquidParses reports whether the literals of parts are Liquid by themselves.
