@@ -14,8 +14,9 @@ import (
 )
 
 // check holds what a template says to the rules, in the order in which they
-// build on each other: the schema, the placeholders, the MJML, the Liquid. It
-// fills in the HTML of an MJML template that was given none.
+// build on each other: the schema, the placeholders, the MJML, the Liquid, and
+// what becomes of all that when it is filled with samples. It fills in the HTML
+// of an MJML template that was given none.
 func (t *Template) check(ctx context.Context, c *mjml.Compiler, ch Change) ([]binding.Warning, error) {
 	var err error
 	if t.Schema, err = t.Schema.With(ch.Schema); err != nil {
@@ -30,16 +31,25 @@ func (t *Template) check(ctx context.Context, c *mjml.Compiler, ch Change) ([]bi
 		return nil, err
 	}
 	if b.MJML != "" {
-		r, err := compile(ctx, c, b.MJML, filled.MJML)
+		if _, err := mjml.Check(b.MJML); err != nil {
+			return nil, content.MJMLFault(fieldMJML, err)
+		}
+	}
+	if err := readable(b); err != nil {
+		return nil, err
+	}
+	if b.MJML != "" { // last, because it takes longest
+		line := lineIn(b.MJML, filled.MJML)
+		r, err := c.Compile(ctx, filled.MJML)
 		if err != nil {
-			return nil, err
+			return nil, inSource(err, line)
 		}
 		if t.Format == binding.MJML && strings.TrimSpace(t.HTML) == "" {
 			t.HTML = r.HTML
 		}
-		warnings = append(warnings, findings(r.Warnings, lineIn(b.MJML, filled.MJML))...)
+		warnings = append(warnings, findings(r.Warnings, line)...)
 	}
-	return warnings, readable(b, filled)
+	return warnings, whole(b, filled)
 }
 
 // check holds what a block says to the rules, as a template's does.
@@ -50,7 +60,7 @@ func (b *Block) check(ctx context.Context, c *mjml.Compiler, ch BlockChange) ([]
 		return nil, err
 	}
 	b.Schema.Slots, b.Schema.Expects = nil, nil
-	bodies := binding.Bodies{HTML: deref(b.HTML), MJML: deref(b.MJML), Text: deref(b.Text)}
+	bodies := b.bodies()
 	filled, warnings, err := fill(bodies, b.Schema)
 	if err != nil {
 		return nil, err
@@ -62,7 +72,10 @@ func (b *Block) check(ctx context.Context, c *mjml.Compiler, ch BlockChange) ([]
 		}
 		warnings = append(warnings, findings(found, lineIn(bodies.MJML, filled.MJML))...)
 	}
-	return warnings, readable(bodies, filled)
+	if err := readable(bodies); err != nil {
+		return nil, err
+	}
+	return warnings, whole(bodies, filled)
 }
 
 // fill returns the bodies with the samples of a schema in their placeholders.
@@ -72,6 +85,9 @@ func fill(b binding.Bodies, s binding.Schema) (binding.Bodies, []binding.Warning
 		return binding.Bodies{}, nil, err
 	}
 	filled, err := doc.Fill(binding.Sample(s))
+	if errors.Is(err, binding.ErrBinding) {
+		err = binding.ErrSchema.Sayf("the bodies would be larger than %d MB, filled with samples", binding.MaxExpanded>>20)
+	}
 	return filled, warnings, err
 }
 
@@ -83,21 +99,8 @@ const (
 	fieldText    = "content_text"
 )
 
-// compile compiles what a template's MJML becomes once it is filled. What is
-// wrong with the source as it was written is told first: its lines are the
-// author's.
-func compile(ctx context.Context, c *mjml.Compiler, source, filled string) (mjml.Result, error) {
-	if _, err := mjml.Check(source); err != nil {
-		return mjml.Result{}, content.MJMLFault(fieldMJML, err)
-	}
-	r, err := c.Compile(ctx, filled)
-	if err != nil {
-		return mjml.Result{}, inSource(err, lineIn(source, filled))
-	}
-	return r, nil
-}
-
-// fragment does so for the MJML of a block.
+// fragment tries the MJML of a block. What is wrong with the source as it was
+// written is told first: its lines are the author's.
 func fragment(ctx context.Context, c *mjml.Compiler, source, filled string) ([]mjml.Warning, error) {
 	if _, err := mjml.CheckFragment(ctx, c, source); err != nil {
 		return nil, content.MJMLFault(fieldMJML, err)
@@ -112,11 +115,7 @@ func fragment(ctx context.Context, c *mjml.Compiler, source, filled string) ([]m
 // inSource turns an error of a filled body into a fault, with lines of its source.
 func inSource(err error, line func(int) int) error {
 	if e, ok := errors.AsType[*mjml.Error](err); ok {
-		e = &mjml.Error{Line: line(e.Line), Message: "once it is filled with samples: " + e.Message}
-		if e.Line > 0 {
-			return content.MJMLFault(fieldMJML, e)
-		}
-		return content.ErrMJML.With(content.LiquidProblem{Field: fieldMJML, Message: e.Message}).Sayf("%s, %s", fieldMJML, e.Message)
+		err = &mjml.Error{Line: line(e.Line), Message: "once it is filled with samples: " + e.Message}
 	}
 	if e, ok := errors.AsType[*mjml.UnknownError](err); ok {
 		moved := slices.Clone(e.Elements)
@@ -186,19 +185,25 @@ func paint(body string) string {
 	})
 }
 
-// readable says where the Liquid of bodies cannot be read: as they were written,
-// whose lines are the author's, and then as they are once filled, where sections
-// may have cut through a tag.
-func readable(written, filled binding.Bodies) error {
-	of := func(b binding.Bodies) [4]struct{ field, text string } {
-		return [4]struct{ field, text string }{{fieldSubject, b.Subject}, {fieldHTML, b.HTML}, {fieldMJML, b.MJML}, {fieldText, b.Text}}
-	}
-	for _, f := range of(written) {
+// fields are the bodies with their names.
+func fields(b binding.Bodies) [4]struct{ field, text string } {
+	return [4]struct{ field, text string }{{fieldSubject, b.Subject}, {fieldHTML, b.HTML}, {fieldMJML, b.MJML}, {fieldText, b.Text}}
+}
+
+// readable says where the Liquid of bodies cannot be read, as it was written.
+func readable(written binding.Bodies) error {
+	for _, f := range fields(written) {
 		if err := content.CheckLiquid(f.field, paint(f.text)); err != nil {
 			return err
 		}
 	}
-	for i, f := range of(filled) {
+	return nil
+}
+
+// whole says where Liquid that could be read cannot be any more, once the bodies
+// are filled.
+func whole(written, filled binding.Bodies) error {
+	for i, f := range fields(filled) {
 		err := content.CheckLiquid(f.field, f.text)
 		if err == nil {
 			continue
@@ -208,7 +213,7 @@ func readable(written, filled binding.Bodies) error {
 			return err
 		}
 		p, _ := e.Details.(content.LiquidProblem)
-		p.Line = lineIn(of(written)[i].text, f.text)(p.Line)
+		p.Line = lineIn(fields(written)[i].text, f.text)(p.Line)
 		return content.ErrLiquid.With(p).Sayf("%s, once it is filled with samples: %s", f.field, p.Message)
 	}
 	return nil

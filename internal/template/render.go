@@ -113,23 +113,15 @@ func (t Template) open(ctx context.Context, db *sqldb.DB, sh *shelf, bound bindi
 			return errMeanwhile
 		}
 		for _, to := range chosen[b.ID] {
-			to.Bodies = b.bodies(t)
+			to.Bodies = b.bodies()
 		}
 	}
 	return nil
 }
 
-// bodies returns what a block puts into a template's bodies. In a plain text it
-// is the text of its HTML, when it has none of its own.
-func (b Block) bodies(t Template) binding.Bodies {
-	all := binding.Bodies{HTML: deref(b.HTML), MJML: deref(b.MJML), Text: deref(b.Text)}
-	if t.Format == binding.HTML {
-		all.MJML = ""
-	}
-	if all.Text == "" && t.Text != nil {
-		all.Text = strings.TrimSpace(textpart.FromHTML(all.HTML))
-	}
-	return all
+// bodies returns what a block puts into a template's bodies.
+func (b Block) bodies() binding.Bodies {
+	return binding.Bodies{HTML: deref(b.HTML), MJML: deref(b.MJML), Text: deref(b.Text)}
 }
 
 // bodies returns what placeholders are replaced in when the template is rendered.

@@ -274,6 +274,42 @@ func TestASnapshotTellsWhetherATemplateChanged(t *testing.T) {
 	})
 }
 
+// What nobody means is answered all the same, and soon.
+func TestHostileBodiesAreAnswered(t *testing.T) {
+	each(t, func(a *account) {
+		const n = 20_000
+		p := params(`[{"name": "x", "type": "text"}]`)
+		s := sections(`[{"name": "s", "item_schema": [{"name": "x", "type": "text"}]}]`)
+		long := params(`[{"name": "x", "type": "textarea", "sample": "` + strings.Repeat("x", 10_000) + `"}]`)
+		for name, body := range map[string]string{
+			"open braces":       strings.Repeat("{{", n),
+			"open placeholders": strings.Repeat("{{param:", n),
+			"placeholders":      strings.Repeat("{{param:x}}", n),
+			"sections":          strings.Repeat("{{#section s}}", n),
+			"sections and ends": strings.Repeat("{{#section s}}\n{{/section}}\n", n),
+			"spaces":            strings.Repeat(strings.Repeat(" ", 50)+"\n", n/2),
+			"section lines":     strings.Repeat(" ", n) + "{{#section s" + strings.Repeat(" ", n),
+			"tags":              strings.Repeat("{%", n),
+			"ifs":               strings.Repeat("{% if x %}", n),
+			"elements":          strings.Repeat("<div>", n),
+			"attributes":        "<p " + strings.Repeat(`a="`, n),
+			"raw":               strings.Repeat("{% raw %}", n),
+			"comments":          strings.Repeat("{% comment %}", n),
+			"entities":          `<!DOCTYPE x [<!ENTITY a "` + strings.Repeat("&b;", n) + `">]>` + strings.Repeat("&a;", n),
+			"bytes":             strings.Repeat("\xff\xfe<", n),
+		} {
+			for format, as := range map[string]func(ch *template.Change){"html": html(body), "mjml": asMJML("<mjml><mj-body>" + body + "</mj-body></mjml>")} {
+				for _, with := range []func(ch *template.Change){p, long} {
+					_, _, err := template.Create(a.Context(), a.db, compiler(), a.tenant, page("Hostile", as, s, with), noon)
+					if _, ok := fault.As(err); err != nil && !ok && name != "bytes" {
+						a.Errorf("%s in %s: %v", name, format, err)
+					}
+				}
+			}
+		}
+	})
+}
+
 // large is a template of as much as a template may declare.
 func large(b testing.TB) (ch template.Change, raw string) {
 	b.Helper()

@@ -1,0 +1,8 @@
+package template
+
+// For tests.
+var (
+	Paint  = paint
+	LineIn = lineIn
+	Labels = labels
+)

@@ -1,0 +1,128 @@
+package template_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"packetboat/internal/binding"
+	"packetboat/internal/template"
+)
+
+// fragments of bodies, some of them broken.
+var fragments = []string{
+	"{{param:a}}", "{{ item : f }}", "{{slot:s}}", "{{#section s}}", "{{ / section }}", "{{\nparam:a\n}}", "{{a}}", "{{ x | upcase }}", "{% if a %}", "{% endif %}",
+	"\n", " ", "\t", "text", "<p>", "{", "}", "{{{", "}}}", "{{#sections}}", "ä", "\r\n", "{% raw %}", "{{param:", "\xff",
+}
+
+// What stands for placeholders while Liquid is read leaves everything else where
+// it was.
+func TestPaintLeavesTheRest(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		body := strings.Join(rapid.SliceOfN(rapid.SampledFrom(fragments), 0, 30).Draw(t, "body"), "")
+		painted := template.Paint(body)
+		if len(painted) != len(body) {
+			t.Fatalf("%q became %q", body, painted)
+		}
+		for i := range body {
+			if painted[i] != body[i] && painted[i] != ' ' && painted[i] != '0' || (body[i] == '\n') != (painted[i] == '\n') {
+				t.Fatalf("%q became %q", body, painted)
+			}
+		}
+		for _, kind := range []string{"{{param:a}}", "{{slot:s}}", "{{#section s}}"} {
+			if strings.Contains(painted, kind) {
+				t.Fatalf("%q became %q", body, painted)
+			}
+		}
+	})
+}
+
+// A mark on any line of a body is found on that line again once the body is
+// filled, or its line is not known.
+func TestLinesOfFilledBodiesAreFound(t *testing.T) {
+	t.Parallel()
+	schema, err := binding.Schema{}.With(binding.RawSchema{
+		Parameters: json.RawMessage(`[{"name": "a", "type": "text"}, {"name": "l", "type": "textarea", "sample": "x\ny"}]`),
+		Sections:   json.RawMessage(`[{"name": "s", "item_schema": [{"name": "f", "type": "text"}]}]`),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := 0
+	rapid.Check(t, func(t *rapid.T) {
+		lines := []string{}
+		open := false
+		for range rapid.IntRange(0, 20).Draw(t, "lines") {
+			line := rapid.SampledFrom([]string{"text", "", "{{param:a}}", "{{param:l}}", "section", "  section ", "a section b", "{{ x }}"}).Draw(t, "line")
+			if strings.Contains(line, "section") {
+				mark := "{{#section s}}"
+				if open {
+					mark = "{{/section}}"
+				}
+				open = !open
+				line = strings.ReplaceAll(line, "section", mark)
+			}
+			lines = append(lines, line)
+		}
+		if open {
+			lines = append(lines, "{{/section}}")
+		}
+		at := rapid.IntRange(0, len(lines)).Draw(t, "at")
+		lines = slices.Insert(lines, at, "MARK")
+		source := strings.Join(lines, "\n")
+		doc, _, err := binding.ParseDocument(binding.Bodies{Text: source}, schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		filled := doc.Expand(binding.Sample(schema)).Text
+		line := 1 + strings.Count(filled[:strings.Index(filled, "MARK")], "\n")
+		if got := template.LineIn(source, filled)(line); got != 0 && got != at+1 {
+			t.Fatalf("the mark is on line %d, found on %d, in\n%s\nfilled\n%s", at+1, got, source, filled)
+		} else if got != 0 {
+			known++
+		}
+	})
+	if known == 0 {
+		t.Error("no line was ever known")
+	}
+}
+
+func TestLabelsAreReadAsJSON(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		want := rapid.SliceOf(rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"a", `"`, `\`, ",", "]", " x "}))).Draw(t, "labels")
+		texts := make([]string, len(want))
+		for i, label := range want {
+			b, err := json.Marshal(label)
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts[i] = string(b)
+		}
+		for _, between := range []string{",", ", "} {
+			text := "[" + strings.Join(texts, between) + "]"
+			got, err := template.Labels(text)
+			if err != nil || !slices.Equal(got, want) {
+				t.Fatalf("%s read as %q, %v", text, got, err)
+			}
+		}
+	})
+}
+
+func FuzzPlaces(f *testing.F) {
+	for _, s := range fragments {
+		f.Add(s, "x\n"+s)
+	}
+	f.Fuzz(func(t *testing.T, source, filled string) {
+		if painted := template.Paint(source); len(painted) != len(source) || strings.Count(painted, "\n") != strings.Count(source, "\n") {
+			t.Errorf("%q became %q", source, painted)
+		}
+		if line := template.LineIn(source, filled)(1); line < 0 || line > 1+strings.Count(source, "\n") {
+			t.Errorf("line %d of %q", line, source)
+		}
+	})
+}
