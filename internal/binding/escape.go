@@ -246,7 +246,7 @@ func escapeHTML(text string, t Type, at where) string {
 		case '>':
 			entity = "&gt;"
 		case '"':
-			entity = "&#34;"
+			entity = "&quot;"
 		case '\'':
 			entity = "&#39;"
 		case '-':

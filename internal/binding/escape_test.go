@@ -14,9 +14,9 @@ func TestEscaping(t *testing.T) {
 		v                               Value
 		html, attribute, subject, plain string
 	}{
-		{"text", Value{Text, `a<b & "c" 'd'`}, `a&lt;b &amp; &#34;c&#34; &#39;d&#39;`, `a&lt;b &amp; &#34;c&#34; &#39;d&#39;`, `a<b & "c" 'd'`, `a<b & "c" 'd'`},
+		{"text", Value{Text, `a<b & "c" 'd'`}, `a&lt;b &amp; &quot;c&quot; &#39;d&#39;`, `a&lt;b &amp; &quot;c&quot; &#39;d&#39;`, `a<b & "c" 'd'`, `a<b & "c" 'd'`},
 		{"text with Liquid", Value{Text, `<` + liquid + `&{% if a < b %}"{% endif %}`},
-			`&lt;` + liquid + `&amp;{% if a < b %}&#34;{% endif %}`, `&lt;{{ first_name | default: 'you' }}&amp;{% if a < b %}&#34;{% endif %}`,
+			`&lt;` + liquid + `&amp;{% if a < b %}&quot;{% endif %}`, `&lt;{{ first_name | default: 'you' }}&amp;{% if a < b %}&quot;{% endif %}`,
 			`<` + liquid + `&{% if a < b %}"{% endif %}`, `<` + liquid + `&{% if a < b %}"{% endif %}`},
 		{"text with line ends", Value{Text, "a\r\nb\u2028c"}, "a\r\nb\u2028c", "a&#10;b\u2028c", "a b c", "a b c"},
 		{"textarea", Value{Textarea, "a\nb\r\nc<"}, "a<br>b<br>c&lt;", "a&#10;b&#10;c&lt;", "a b c<", "a\nb\r\nc<"},
@@ -25,7 +25,7 @@ func TestEscaping(t *testing.T) {
 			`a b & c`, `a b & c (https://x.example/{{id}})`},
 		{"html", Value{RawHTML, `<center onclick="x()">a {{ b | raw }}</center><br>c`}, `<center onclick="x()">a {{ b | raw }}</center><br>c`,
 			`<center onclick="x()">a {{ b | raw }}</center><br>c`, "a {{ b | raw }} c", "a {{ b | raw }}\n\nc"},
-		{"url", Value{URL, `https://x.example/?a="1"&b={{ id }}`}, `https://x.example/?a=&#34;1&#34;&amp;b={{ id }}`, `https://x.example/?a=&#34;1&#34;&amp;b={{ id }}`,
+		{"url", Value{URL, `https://x.example/?a="1"&b={{ id }}`}, `https://x.example/?a=&quot;1&quot;&amp;b={{ id }}`, `https://x.example/?a=&quot;1&quot;&amp;b={{ id }}`,
 			`https://x.example/?a="1"&b={{ id }}`, `https://x.example/?a="1"&b={{ id }}`},
 		{"image", Value{Image, "https://x.example/a.png?b&c"}, "https://x.example/a.png?b&amp;c", "https://x.example/a.png?b&amp;c", "https://x.example/a.png?b&c", "https://x.example/a.png?b&c"},
 		{"email", Value{Email, "o'neil@x.example"}, "o&#39;neil@x.example", "o&#39;neil@x.example", "o'neil@x.example", "o'neil@x.example"},
@@ -42,7 +42,7 @@ func TestEscaping(t *testing.T) {
 		{"a placeholder", Value{Text, "{{param:x}}"}, "{% raw %}{{param:x}}{% endraw %}", "{% raw %}{{param:x}}{% endraw %}", "{% raw %}{{param:x}}{% endraw %}", "{% raw %}{{param:x}}{% endraw %}"},
 		{"a Liquid comment", Value{Text, "a{% comment %}<b>{% endcomment %}c"}, "ac", "ac", "ac", "ac"},
 		{"half of Liquid", Value{Text, "{% if a %}<"}, "{{{}}% if a %}&lt;", "{{{}}% if a %}&lt;", "{{{}}% if a %}<", "{{{}}% if a %}<"},
-		{"the filter raw", Value{Text, `{{ "<b>" | raw }}`}, `{{{}}{ &#34;&lt;b&gt;&#34; | raw }}`, `{{{}}{ &#34;&lt;b&gt;&#34; | raw }}`, `{{{}}{ "<b>" | raw }}`, `{{{}}{ "<b>" | raw }}`},
+		{"the filter raw", Value{Text, `{{ "<b>" | raw }}`}, `{{{}}{ &quot;&lt;b&gt;&quot; | raw }}`, `{{{}}{ &quot;&lt;b&gt;&quot; | raw }}`, `{{{}}{ "<b>" | raw }}`, `{{{}}{ "<b>" | raw }}`},
 		{"control characters", Value{Textarea, "a\x00b\x1bc"}, "a\ufffdb\ufffdc", "a\ufffdb\ufffdc", "a\ufffdb\ufffdc", "a\ufffdb\ufffdc"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -72,21 +72,21 @@ func TestEscaping(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	const x = "a b='\"<\n-->]]>"
 	for _, tt := range []struct{ body, want string }{
-		{"{{x}}", "a b=&#39;&#34;&lt;<br>--&gt;]]&gt;"},
-		{"a < b {{x}}", "a < b a b=&#39;&#34;&lt;<br>--&gt;]]&gt;"},
-		{"<p title='{{x}}'>", "<p title='a b=&#39;&#34;&lt;&#10;--&gt;]]&gt;'>"},
-		{`<p title="{% if a > b %}{{x}}">`, `<p title="{% if a > b %}a b=&#39;&#34;&lt;&#10;--&gt;]]&gt;">`},
-		{"<p title={{x}}>", "<p title=a&#32;b&#61;&#39;&#34;&lt;&#10;--&gt;]]&gt;>"},
-		{"<p {{x}}>", "<p a&#32;b&#61;&#39;&#34;&lt;&#10;--&gt;]]&gt;>"},
-		{"<{{x}}>", "<a&#32;b&#61;&#39;&#34;&lt;&#10;--&gt;]]&gt;>"},
-		{"<!-- > {{x}} --><p>", "<!-- > a b=&#39;&#34;&lt;\n&#45;&#45;&gt;]]&gt; --><p>"},
-		{"<!----><!--[if mso]><i>{{x}}<![endif]-->", "<!----><!--[if mso]><i>a b=&#39;&#34;&lt;\n&#45;&#45;&gt;]]&gt;<![endif]-->"},
-		{"<TITLE a>{{x}}</title>", "<TITLE a>a b=&#39;&#34;&lt;\n--&gt;]]&gt;</title>"},
+		{"{{x}}", "a b=&#39;&quot;&lt;<br>--&gt;]]&gt;"},
+		{"a < b {{x}}", "a < b a b=&#39;&quot;&lt;<br>--&gt;]]&gt;"},
+		{"<p title='{{x}}'>", "<p title='a b=&#39;&quot;&lt;&#10;--&gt;]]&gt;'>"},
+		{`<p title="{% if a > b %}{{x}}">`, `<p title="{% if a > b %}a b=&#39;&quot;&lt;&#10;--&gt;]]&gt;">`},
+		{"<p title={{x}}>", "<p title=a&#32;b&#61;&#39;&quot;&lt;&#10;--&gt;]]&gt;>"},
+		{"<p {{x}}>", "<p a&#32;b&#61;&#39;&quot;&lt;&#10;--&gt;]]&gt;>"},
+		{"<{{x}}>", "<a&#32;b&#61;&#39;&quot;&lt;&#10;--&gt;]]&gt;>"},
+		{"<!-- > {{x}} --><p>", "<!-- > a b=&#39;&quot;&lt;\n&#45;&#45;&gt;]]&gt; --><p>"},
+		{"<!----><!--[if mso]><i>{{x}}<![endif]-->", "<!----><!--[if mso]><i>a b=&#39;&quot;&lt;\n&#45;&#45;&gt;]]&gt;<![endif]-->"},
+		{"<TITLE a>{{x}}</title>", "<TITLE a>a b=&#39;&quot;&lt;\n--&gt;]]&gt;</title>"},
 		{"<style></b>{{x}}", "<style></b>a b='\"\\3c \n-->]]>"},
-		{"<style></style>{{x}}", "<style></style>a b=&#39;&#34;&lt;<br>--&gt;]]&gt;"},
-		{"<p a='b' c=\"d\" e=f g></p ><br/>{{x}}", "<p a='b' c=\"d\" e=f g></p ><br/>a b=&#39;&#34;&lt;<br>--&gt;]]&gt;"},
-		{"<!doctype html><?xml?></ x>{{x}}", "<!doctype html><?xml?></ x>a b=&#39;&#34;&lt;<br>--&gt;]]&gt;"},
-		{"<p title={{ y }}{{x}}>", "<p title={{ y }}a&#32;b&#61;&#39;&#34;&lt;&#10;--&gt;]]&gt;>"},
+		{"<style></style>{{x}}", "<style></style>a b=&#39;&quot;&lt;<br>--&gt;]]&gt;"},
+		{"<p a='b' c=\"d\" e=f g></p ><br/>{{x}}", "<p a='b' c=\"d\" e=f g></p ><br/>a b=&#39;&quot;&lt;<br>--&gt;]]&gt;"},
+		{"<!doctype html><?xml?></ x>{{x}}", "<!doctype html><?xml?></ x>a b=&#39;&quot;&lt;<br>--&gt;]]&gt;"},
+		{"<p title={{ y }}{{x}}>", "<p title={{ y }}a&#32;b&#61;&#39;&quot;&lt;&#10;--&gt;]]&gt;>"},
 	} {
 		d := mustParse(t, Bodies{HTML: tt.body + "{% comment %}{% if a %}{% endcomment %}"}, Schema{Parameters: []Parameter{{Name: "x"}}})
 		got := d.Expand(Bound{Values: map[string]Value{"x": {Textarea, x}}}).HTML
@@ -95,9 +95,9 @@ func TestPlaces(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct{ body, want string }{
-		{"<mj-text><![CDATA[ > {{x}}]]>{{x}}</mj-text>", "<mj-text><![CDATA[ > a b=&#39;&#34;&lt;\n--&gt;]]&gt;]]>a b=&#39;&#34;&lt;<br />--&gt;]]&gt;</mj-text>"},
-		{"<mj-style /><mj-text>{{x}}</mj-text>", "<mj-style /><mj-text>a b=&#39;&#34;&lt;<br />--&gt;]]&gt;</mj-text>"},
-		{"<mj-preview>{{x}}</mj-preview>", "<mj-preview>a b=&#39;&#34;&lt;\n--&gt;]]&gt;</mj-preview>"},
+		{"<mj-text><![CDATA[ > {{x}}]]>{{x}}</mj-text>", "<mj-text><![CDATA[ > a b=&#39;&quot;&lt;\n--&gt;]]&gt;]]>a b=&#39;&quot;&lt;<br />--&gt;]]&gt;</mj-text>"},
+		{"<mj-style /><mj-text>{{x}}</mj-text>", "<mj-style /><mj-text>a b=&#39;&quot;&lt;<br />--&gt;]]&gt;</mj-text>"},
+		{"<mj-preview>{{x}}</mj-preview>", "<mj-preview>a b=&#39;&quot;&lt;\n--&gt;]]&gt;</mj-preview>"},
 	} {
 		d := mustParse(t, Bodies{MJML: tt.body}, Schema{Parameters: []Parameter{{Name: "x"}}})
 		if got := d.Expand(Bound{Values: map[string]Value{"x": {Textarea, x}}}).MJML; got != tt.want {
@@ -131,6 +131,7 @@ func TestLiquidInValues(t *testing.T) {
 		{RichText, "{% capture a %}b{% endcapture %}", false},
 		{RawHTML, "{% capture a %}b{% endcapture %}{{ a | raw }}", true},
 		{RawHTML, "{% endfor %}", false},
+		{RawHTML, "{% assign param = 1 %}", false}, {RawHTML, "{% capture 'param' %}{% endcapture %}", false}, {Text, "{% assign params = param.x %}", true},
 		{Text, "{{ a | nonsense }}", false},
 		{Text, strings.Repeat("{% if a %}", 21) + strings.Repeat("{% endif %}", 21), false},
 		{Number, "{{ a }}", false}, {Email, "{{ a }}@x", false}, {Select, "{{ a }}", false}, {Date, "{{ a }}", false}, {Color, "{{ a }}", false},

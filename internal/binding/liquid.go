@@ -77,7 +77,11 @@ func checkTags(t Type, text string) string {
 		if span.Output {
 			continue
 		}
-		switch name := firstWord(code); name {
+		name := firstWord(code)
+		if sets(name) && firstWord(strings.TrimLeftFunc(strings.TrimLeft(code[len(name):], "\"' \t\r\n"), isLiquidSpace)) == "param" {
+			return "must not set param, which is the template's"
+		}
+		switch name {
 		case "if", "unless", "case", "for", "capture":
 			if name == "capture" && t != RawHTML {
 				return `must not use the tag "capture": what it prints would not be escaped`

@@ -49,7 +49,7 @@ var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 func sanitised(markup string) string {
 	markup = newlines.Replace(markup)
 	if !strings.ContainsAny(markup, "<&{") {
-		return escapeHTML(markup, Text, where{form: htmlForm})
+		return encoded(markup)
 	}
 	m := newMask(clean(markup))
 	text := m.restored(literally(m.balance(policy().Sanitize(m.text))), true)

@@ -80,8 +80,11 @@ func (b *balancer) literal(text string) {
 	b.out.WriteString(encoded(tokens.UnescapeString(text)))
 }
 
-// encoded returns what was decoded as it is written in HTML and XML.
-func encoded(text string) string { return tokens.EscapeString(clean(newlines.Replace(text))) }
+// encoded returns what was decoded as it is written in HTML and XML, as text and
+// in double quotes.
+func encoded(text string) string { return entities.Replace(clean(newlines.Replace(text))) }
+
+var entities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
 
 // closeTo closes all but the first n elements.
 func (b *balancer) closeTo(n int) {

@@ -37,7 +37,7 @@ func TestRichText(t *testing.T) {
 		{"Liquid that comes about", "{<script></script>{a}}&#123;{b}} {<b></b>% if %}", "{{{}}{a}}{{{}}{b}} {<b></b>% if %}"},
 		{"raw", "{% raw %}{{ a }}<b>{% endraw %}", "{{{}}{ a }}<b></b>"},
 		{"styles", `<p style="position:fixed;color:expression(x);background:url(x);width:10PX;font-family:'A B', serif;color:rgb(1,2,3)">a`,
-			`<p style="width: 10PX; font-family: &#39;A B&#39;, serif; color: rgb(1,2,3)">a</p>`},
+			`<p style="width: 10PX; font-family: 'A B', serif; color: rgb(1,2,3)">a</p>`},
 		{"styles with Liquid", `<p style="color:{{ a }};margin:0">b`, `<p style="margin: 0">b</p>`},
 		{"entities", "&nbsp;&eacute;&lt;b&gt;&amp;amp;", "\u00a0é&lt;b&gt;&amp;amp;"},
 		{"comments", "a<!-- b --><![CDATA[c]]><?d?>e", "ae"},
