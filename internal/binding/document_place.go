@@ -23,6 +23,7 @@ const (
 	inDouble               // in the double quotes of an attribute
 	inSingle               // in single ones
 	inTag                  // in a tag, but in no quotes
+	inBare                 // there, and the whole value of an attribute
 	inText                 // where tags are not read: a title, CDATA
 	inStyle                // in a style sheet
 	inComment              // which may be HTML all the same, to Outlook
@@ -77,9 +78,13 @@ const (
 	maxOpen = 100 // deeper elements of MJML are not told apart
 )
 
-// place says where the tracker is.
-func (t *tracker) place() place {
+// place says where the tracker is; next is what follows the placeholder there.
+func (t *tracker) place(next string) place {
 	switch t.state {
+	case atEquals:
+		if next == "" || next[0] == '>' || isBlank(next[0]) {
+			return inBare
+		}
 	case atText:
 		return inMarkup
 	case atDouble:

@@ -31,7 +31,7 @@ func outline(html string) string {
 func TestPlacesAreKnown(t *testing.T) {
 	piece := rapid.SampledFrom([]string{
 		"{{x}}", "{{x}}", "<p>", "<p ", "</p>", "</p", "<", ">", "/", "/>", "=", `"`, "'", " ", "a", "b=c", `title="`, "title='", "title=",
-		"<!--", "-->", "--!>", "-", "--", "<!", "<!doctype html>", "<?", "</", "</ ", "<style>", "</style>", "</style ", "<STYLE a>", "<title>", "</title>",
+		"={{x}}>", "= {{x}} ", "<!--", "-->", "--!>", "-", "--", "<!", "<!doctype html>", "<?", "</", "</ ", "<style>", "</style>", "</style ", "<STYLE a>", "<title>", "</title>",
 		"<textarea>", "</textarea>", "<script>", "</script>", "<br/>", "<style/>", "\n", "!", "[", "<![CDATA[", "]]>", "<a<b>", "<svg>", "<1", "&",
 	})
 	rapid.Check(t, func(rt *rapid.T) {

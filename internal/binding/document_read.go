@@ -147,7 +147,7 @@ func (r *reader) value(span links.Span, kind, name, before, after string) {
 		return
 	}
 	r.parts = append(r.parts, part{text: before},
-		part{kind: fieldPart, name: name, place: r.track.place(), code: true}, part{text: after})
+		part{kind: fieldPart, name: name, place: r.track.place(r.src[span.End:]), code: true}, part{text: after})
 }
 
 // placeholder returns the kind of a placeholder and the name in it.
@@ -187,7 +187,7 @@ func (r *reader) literal(to int) {
 func (r *reader) put(span links.Span, p part) {
 	r.literal(span.Start)
 	r.from = span.End
-	p.place = r.track.place()
+	p.place = r.track.place(r.src[span.End:])
 	r.parts = append(r.parts, p)
 }
 

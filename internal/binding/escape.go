@@ -74,6 +74,9 @@ type where struct {
 	code  bool // it is a value in Liquid
 }
 
+// inTag reports whether white space would mean something there.
+func (w where) inTag() bool { return w.place == inTag || w.place == inBare }
+
 // prepared returns a value so that its Liquid is nothing but Liquid that may stand
 // in a body, in which param means the parameters of the block in the slot.
 func prepared(v Value, slot string) Value {
@@ -263,11 +266,11 @@ func escapeHTML(text string, t Type, at where) string {
 				entity = "<br />"
 			case lines:
 				entity = "<br>"
-			case at.place == inDouble || at.place == inSingle || at.place == inTag:
+			case at.place == inDouble, at.place == inSingle, at.inTag():
 				entity = "&#10;"
 			}
 		case ' ', '\t', '\f', '=', '`', '/':
-			if at.place == inTag {
+			if at.inTag() {
 				entity = "&#" + strconv.Itoa(int(c)) + ";"
 			}
 		}

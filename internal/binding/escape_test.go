@@ -77,6 +77,8 @@ func TestPlaces(t *testing.T) {
 		{"<p title='{{x}}'>", "<p title='a b=&#39;&quot;&lt;&#10;--&gt;]]&gt;'>"},
 		{`<p title="{% if a > b %}{{x}}">`, `<p title="{% if a > b %}a b=&#39;&quot;&lt;&#10;--&gt;]]&gt;">`},
 		{"<p title={{x}}>", "<p title=a&#32;b&#61;&#39;&quot;&lt;&#10;--&gt;]]&gt;>"},
+		{"<p title={{x}}b a=b>", "<p title=a&#32;b&#61;&#39;&quot;&lt;&#10;--&gt;]]&gt;b a=b>"},
+		{"<p title={{none}} a=b>", `<p title="" a=b>`},
 		{"<p {{x}}>", "<p a&#32;b&#61;&#39;&quot;&lt;&#10;--&gt;]]&gt;>"},
 		{"<{{x}}>", "<a&#32;b&#61;&#39;&quot;&lt;&#10;--&gt;]]&gt;>"},
 		{"<!-- > {{x}} --><p>", "<!-- > a b=&#39;&quot;&lt;\n&#45;&#45;&gt;]]&gt; --><p>"},
@@ -88,7 +90,7 @@ func TestPlaces(t *testing.T) {
 		{"<!doctype html><?xml?></ x>{{x}}", "<!doctype html><?xml?></ x>a b=&#39;&quot;&lt;<br>--&gt;]]&gt;"},
 		{"<p title={{ y }}{{x}}>", "<p title={{ y }}a&#32;b&#61;&#39;&quot;&lt;&#10;--&gt;]]&gt;>"},
 	} {
-		d := mustParse(t, Bodies{HTML: tt.body + "{% comment %}{% if a %}{% endcomment %}"}, Schema{Parameters: []Parameter{{Name: "x"}}})
+		d := mustParse(t, Bodies{HTML: tt.body + "{% comment %}{% if a %}{% endcomment %}"}, Schema{Parameters: []Parameter{{Name: "x"}, {Name: "none"}}})
 		got := d.Expand(Bound{Values: map[string]Value{"x": {Textarea, x}}}).HTML
 		if got = strings.TrimSuffix(got, "{% comment %}{% if a %}{% endcomment %}"); got != tt.want {
 			t.Errorf("Expand(%q) = %q, want %q", tt.body, got, tt.want)

@@ -177,9 +177,9 @@ func (x *expander) parts(out *joiner, parts []part, f form, s *frame, r *row) {
 		case literalPart:
 			x.write(out, p.text)
 		case paramPart:
-			x.write(out, s.params.text(p.name, at))
+			x.write(out, at.filled(s.params.text(p.name, at)))
 		case fieldPart:
-			x.write(out, r.text(p.name, at))
+			x.write(out, at.filled(r.text(p.name, at)))
 		case sectionPart:
 			for _, r := range s.section(p.name) {
 				x.parts(out, p.body, f, s, r)
@@ -191,4 +191,13 @@ func (x *expander) parts(out *joiner, parts []part, f form, s *frame, r *row) {
 			x.slot(out, p, f, s)
 		}
 	}
+}
+
+// filled returns what is written in the place of a value: nothing would take the
+// next attribute for the value of one without quotes.
+func (w where) filled(text string) string {
+	if text == "" && w.place == inBare && !w.code {
+		return `""`
+	}
+	return text
 }
