@@ -54,27 +54,27 @@ type BlockPath struct {
 
 // BlockHead is what every row of a block shows.
 type BlockHead struct {
-	ID         id.Block       `json:"id" format:"uuid"`
-	Slug       string         `json:"slug"`
-	Name       string         `json:"name"`
-	Active     bool           `json:"active"`
-	Tags       []string       `json:"tags"`
-	SlotKeys   []string       `json:"slot_keys"`
-	Parameters schemaList     `json:"parameters_schema"`
-	Sections   schemaList     `json:"sections_schema"`
-	Usage      *usage.Sends   `json:"usage,omitempty" doc:"With include_usage=true."`
-	CreatedAt  endpoint.Stamp `json:"created_at"`
-	UpdatedAt  endpoint.Stamp `json:"updated_at"`
+	ID         id.Block                   `json:"id" format:"uuid"`
+	Slug       string                     `json:"slug"`
+	Name       string                     `json:"name"`
+	Active     bool                       `json:"active"`
+	Tags       []string                   `json:"tags"`
+	SlotKeys   []string                   `json:"slot_keys"`
+	Parameters schemaPart[parameterEntry] `json:"parameters_schema"`
+	Sections   schemaPart[sectionEntry]   `json:"sections_schema"`
+	Usage      *usage.Sends               `json:"usage,omitempty" doc:"With include_usage=true."`
+	CreatedAt  endpoint.Stamp             `json:"created_at"`
+	UpdatedAt  endpoint.Stamp             `json:"updated_at"`
 }
 
 // BlockRow is a whole block.
 type BlockRow struct {
 	BlockHead
-	TenantID id.Tenant  `json:"tenant_id" format:"uuid"`
-	Groups   schemaList `json:"groups_schema"`
-	HTML     *string    `json:"content_html"`
-	MJML     *string    `json:"content_mjml"`
-	Text     *string    `json:"content_text"`
+	TenantID id.Tenant              `json:"tenant_id" format:"uuid"`
+	Groups   schemaPart[groupEntry] `json:"groups_schema"`
+	HTML     *string                `json:"content_html"`
+	MJML     *string                `json:"content_mjml"`
+	Text     *string                `json:"content_text"`
 }
 
 // savedBlock is what a write answers.
@@ -86,13 +86,13 @@ type savedBlock struct {
 func leanBlock(b template.Block, used *usage.Sends) BlockHead {
 	return BlockHead{
 		ID: b.ID, Slug: b.Slug, Name: b.Name, Active: b.Active, Tags: b.Tags, SlotKeys: b.SlotKeys,
-		Parameters: asList(b.Schema.Parameters), Sections: asList(b.Schema.Sections),
+		Parameters: part[parameterEntry](b.Schema.Parameters), Sections: part[sectionEntry](b.Schema.Sections),
 		Usage: used, CreatedAt: endpoint.At(b.CreatedAt), UpdatedAt: endpoint.At(b.UpdatedAt),
 	}
 }
 
 func rowOfBlock(b template.Block, used *usage.Sends) BlockRow {
-	return BlockRow{leanBlock(b, used), b.Tenant, asList(b.Schema.Groups), b.HTML, b.MJML, b.Text}
+	return BlockRow{leanBlock(b, used), b.Tenant, part[groupEntry](b.Schema.Groups), b.HTML, b.MJML, b.Text}
 }
 
 type listBlocksRequest struct {

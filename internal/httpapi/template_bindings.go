@@ -32,14 +32,14 @@ func (a *API) templateBindings(r *endpoint.Router, op func(name, summary string,
 }
 
 type templateSchema struct {
-	TemplateID id.Template `json:"template_id" format:"uuid"`
-	Slug       string      `json:"slug"`
-	Name       string      `json:"name"`
-	Parameters schemaList  `json:"parameters_schema"`
-	Slots      schemaList  `json:"slots_schema"`
-	Sections   schemaList  `json:"sections_schema"`
-	Groups     schemaList  `json:"groups_schema"`
-	Expects    schemaList  `json:"expects_schema"`
+	TemplateID id.Template                `json:"template_id" format:"uuid"`
+	Slug       string                     `json:"slug"`
+	Name       string                     `json:"name"`
+	Parameters schemaPart[parameterEntry] `json:"parameters_schema"`
+	Slots      schemaPart[SlotEntry]      `json:"slots_schema"`
+	Sections   schemaPart[sectionEntry]   `json:"sections_schema"`
+	Groups     schemaPart[groupEntry]     `json:"groups_schema"`
+	Expects    schemaPart[expectEntry]    `json:"expects_schema"`
 }
 
 func (a *API) getTemplateSchema(ctx context.Context, p auth.Principal, in *TemplatePath) (templateSchema, error) {
@@ -49,57 +49,56 @@ func (a *API) getTemplateSchema(ctx context.Context, p auth.Principal, in *Templ
 	}
 	s := t.Schema
 	return templateSchema{
-		TemplateID: t.ID, Slug: t.Slug, Name: t.Name, Parameters: asList(s.Parameters), Slots: asList(s.Slots),
-		Sections: asList(s.Sections), Groups: asList(s.Groups), Expects: asList(s.Expects),
+		TemplateID: t.ID, Slug: t.Slug, Name: t.Name, Parameters: part[parameterEntry](s.Parameters), Slots: part[SlotEntry](s.Slots),
+		Sections: part[sectionEntry](s.Sections), Groups: part[groupEntry](s.Groups), Expects: part[expectEntry](s.Expects),
 	}, nil
 }
 
 type bindingOptions struct {
-	TemplateID id.Template  `json:"template_id" format:"uuid"`
-	Slug       string       `json:"slug"`
-	Name       string       `json:"name"`
-	Parameters schemaList   `json:"parameters_schema"`
-	Sections   schemaList   `json:"sections_schema"`
-	Slots      []slotOption `json:"slots_schema"`
-	Groups     schemaList   `json:"groups_schema"`
+	TemplateID id.Template                `json:"template_id" format:"uuid"`
+	Slug       string                     `json:"slug"`
+	Name       string                     `json:"name"`
+	Parameters schemaPart[parameterEntry] `json:"parameters_schema"`
+	Sections   schemaPart[sectionEntry]   `json:"sections_schema"`
+	Slots      []slotOption               `json:"slots_schema"`
+	Groups     schemaPart[groupEntry]     `json:"groups_schema"`
 }
 
 type slotOption struct {
-	Name      string             `json:"name"`
-	Label     *string            `json:"label"`
-	HelpText  *string            `json:"help_text"`
-	TagFilter []string           `json:"tag_filter"`
-	Required  bool               `json:"required"`
-	Allowed   []binding.Strategy `json:"allowed_strategies"`
-	Default   binding.Strategy   `json:"default_strategy" enum:"fixed,random,empty"`
-	Blocks    []eligibleBlock    `json:"eligible_blocks" doc:"The first 25 by name of those that carry every tag of tag_filter, are active and have the body that the template's format asks for."`
-	Truncated bool               `json:"eligible_blocks_truncated" doc:"true: there are more; GET /api/blocks with tags has them all."`
-	Total     int                `json:"eligible_blocks_total"`
+	SlotEntry
+	Blocks    []eligibleBlock `json:"eligible_blocks" doc:"The first 25 by name of those that carry every tag of tag_filter, are active and have the body that the template's format asks for."`
+	Truncated bool            `json:"eligible_blocks_truncated" doc:"true: there are more; GET /api/blocks with tags has them all."`
+	Total     int             `json:"eligible_blocks_total"`
 }
 
 type eligibleBlock struct {
-	Slug       string     `json:"slug"`
-	Name       string     `json:"name"`
-	Tags       []string   `json:"tags"`
-	SlotKeys   []string   `json:"slot_keys"`
-	Parameters schemaList `json:"parameters_schema"`
-	Sections   schemaList `json:"sections_schema"`
+	Slug       string                     `json:"slug"`
+	Name       string                     `json:"name"`
+	Tags       []string                   `json:"tags"`
+	SlotKeys   []string                   `json:"slot_keys"`
+	Parameters schemaPart[parameterEntry] `json:"parameters_schema"`
+	Sections   schemaPart[sectionEntry]   `json:"sections_schema"`
 }
 
 func rowOfOptions(o template.Options) bindingOptions {
 	t := o.Template
 	row := bindingOptions{
-		TemplateID: t.ID, Slug: t.Slug, Name: t.Name, Parameters: asList(t.Schema.Parameters),
-		Sections: asList(t.Schema.Sections), Groups: asList(t.Schema.Groups), Slots: make([]slotOption, len(o.Slots)),
+		TemplateID: t.ID, Slug: t.Slug, Name: t.Name, Parameters: part[parameterEntry](t.Schema.Parameters),
+		Sections: part[sectionEntry](t.Schema.Sections), Groups: part[groupEntry](t.Schema.Groups), Slots: make([]slotOption, len(o.Slots)),
 	}
 	for i, s := range o.Slots {
 		row.Slots[i] = slotOption{
-			Name: s.Name, Label: s.Label, HelpText: s.HelpText, TagFilter: filled(s.TagFilter), Required: s.Required,
-			Allowed: filled(s.Allowed), Default: s.Default, Total: s.Total, Truncated: s.Total > len(s.Blocks),
-			Blocks: make([]eligibleBlock, len(s.Blocks)),
+			SlotEntry: SlotEntry{
+				Name: s.Name, Label: s.Label, HelpText: s.HelpText, TagFilter: filled(s.TagFilter), Required: s.Required,
+				Allowed: make([]string, len(s.Allowed)), Default: string(s.Default),
+			},
+			Total: s.Total, Truncated: s.Total > len(s.Blocks), Blocks: make([]eligibleBlock, len(s.Blocks)),
+		}
+		for j, strategy := range s.Allowed {
+			row.Slots[i].Allowed[j] = string(strategy)
 		}
 		for j, b := range s.Blocks {
-			row.Slots[i].Blocks[j] = eligibleBlock{b.Slug, b.Name, b.Tags, b.SlotKeys, asList(b.Schema.Parameters), asList(b.Schema.Sections)}
+			row.Slots[i].Blocks[j] = eligibleBlock{b.Slug, b.Name, b.Tags, b.SlotKeys, part[parameterEntry](b.Schema.Parameters), part[sectionEntry](b.Schema.Sections)}
 		}
 	}
 	return row
@@ -163,24 +162,24 @@ type renderedTemplate struct {
 
 // templateSnapshot is a template's schema as it was.
 type templateSnapshot struct {
-	TemplateID  id.Template    `json:"template_id" format:"uuid"`
-	Slug        string         `json:"slug"`
-	Name        string         `json:"name"`
-	Format      binding.Format `json:"format" enum:"html,mjml"`
-	ContentHash string         `json:"content_hash" doc:"SHA-256 of what rendering depends on."`
-	Parameters  schemaList     `json:"parameters_schema"`
-	Sections    schemaList     `json:"sections_schema"`
-	Slots       schemaList     `json:"slots_schema"`
-	Groups      schemaList     `json:"groups_schema"`
-	Expects     schemaList     `json:"expects_schema"`
-	CapturedAt  endpoint.Stamp `json:"captured_at"`
+	TemplateID  id.Template                `json:"template_id" format:"uuid"`
+	Slug        string                     `json:"slug"`
+	Name        string                     `json:"name"`
+	Format      binding.Format             `json:"format" enum:"html,mjml"`
+	ContentHash string                     `json:"content_hash" doc:"SHA-256 of what rendering depends on."`
+	Parameters  schemaPart[parameterEntry] `json:"parameters_schema"`
+	Sections    schemaPart[sectionEntry]   `json:"sections_schema"`
+	Slots       schemaPart[SlotEntry]      `json:"slots_schema"`
+	Groups      schemaPart[groupEntry]     `json:"groups_schema"`
+	Expects     schemaPart[expectEntry]    `json:"expects_schema"`
+	CapturedAt  endpoint.Stamp             `json:"captured_at"`
 }
 
 func rowOfSnapshot(s template.Snapshot) templateSnapshot {
 	return templateSnapshot{
 		TemplateID: s.TemplateID, Slug: s.Slug, Name: s.Name, Format: s.Format, ContentHash: s.ContentHash,
-		Parameters: asList(s.Parameters), Sections: asList(s.Sections), Slots: asList(s.Slots),
-		Groups: asList(s.Groups), Expects: asList(s.Expects), CapturedAt: endpoint.At(s.CapturedAt),
+		Parameters: part[parameterEntry](s.Parameters), Sections: part[sectionEntry](s.Sections), Slots: part[SlotEntry](s.Slots),
+		Groups: part[groupEntry](s.Groups), Expects: part[expectEntry](s.Expects), CapturedAt: endpoint.At(s.CapturedAt),
 	}
 }
 

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"encoding/json"
 	"reflect"
-	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -14,57 +13,15 @@ import (
 	"packetboat/internal/usage"
 )
 
-// schemaList is a part of a schema, an array of entries, as JSON. Package binding
-// reads it.
-type schemaList json.RawMessage
-
-// UnmarshalJSON keeps the text.
-func (l *schemaList) UnmarshalJSON(b []byte) error { *l = slices.Clone(b); return nil }
-
-// MarshalJSON writes the text.
-func (l schemaList) MarshalJSON() ([]byte, error) { return json.RawMessage(l).MarshalJSON() }
-
-// Schema is that of an array of objects.
-func (schemaList) Schema(huma.Registry) *huma.Schema { return entriesOf(map[string]*huma.Schema{}) }
-
-func entriesOf(properties map[string]*huma.Schema) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeArray, Nullable: true, Items: &huma.Schema{
-		Type: huma.TypeObject, AdditionalProperties: true, Properties: properties,
-	}}
-}
-
-// asList returns the entries of a part of a schema as JSON.
-func asList[T any](entries []T) schemaList {
-	if len(entries) == 0 {
-		return schemaList(`[]`)
-	}
-	b, err := json.Marshal(entries)
-	if err != nil { // they were read from JSON
-		panic(err)
-	}
-	return b
-}
-
 // SchemaBody is what a caller says about a schema.
 type SchemaBody struct {
-	Parameters endpoint.Opt[schemaList] `json:"parameters_schema" doc:"Typed values: {name, type, required, label, help_text, validation, sample, default}, the type one of text, textarea, rich_text, html, url, image, email, color, number, boolean, date, datetime, select, list."`
-	Sections   endpoint.Opt[schemaList] `json:"sections_schema" doc:"Repeating parts: {name, label, required, min, max, item_schema}."`
-	Groups     endpoint.Opt[schemaList] `json:"groups_schema" doc:"How an editor gathers what is declared: {name, label, help_text, parameters, sections, slots, collapsed}."`
+	Parameters endpoint.Opt[schemaInput] `json:"parameters_schema" doc:"Typed values: {name, type, required, label, help_text, validation, sample, default}, the type one of text, textarea, rich_text, html, url, image, email, color, number, boolean, date, datetime, select, list."`
+	Sections   endpoint.Opt[schemaInput] `json:"sections_schema" doc:"Repeating parts: {name, label, required, min, max, item_schema}."`
+	Groups     endpoint.Opt[schemaInput] `json:"groups_schema" doc:"How an editor gathers what is declared: {name, label, help_text, parameters, sections, slots, collapsed}."`
 }
 
 func (b SchemaBody) raw() binding.RawSchema {
-	return binding.RawSchema{Parameters: rawList(b.Parameters), Sections: rawList(b.Sections), Groups: rawList(b.Groups)}
-}
-
-// rawList returns a list as it was sent; nil when it was not, null for none.
-func rawList(o endpoint.Opt[schemaList]) json.RawMessage {
-	switch {
-	case !o.Set:
-		return nil
-	case o.Null:
-		return json.RawMessage(`[]`)
-	}
-	return json.RawMessage(o.Value)
+	return binding.RawSchema{Parameters: sent(b.Parameters), Sections: sent(b.Sections), Groups: sent(b.Groups)}
 }
 
 // TemplateBody is what a caller says about a template, but for what a new one
@@ -77,9 +34,9 @@ type TemplateBody struct {
 	Text    endpoint.Opt[string] `json:"content_text" doc:"Default: derived from the HTML when it is rendered."`
 	Inline  endpoint.Opt[bool]   `json:"inline_css" nullable:"false" doc:"Move the rules of style elements into the elements they are about, when format is html. Default: false."`
 	SchemaBody
-	Slots   endpoint.Opt[schemaList] `json:"slots_schema" doc:"Places for blocks: {name, label, help_text, tag_filter, required, allowed_strategies, default_strategy}."`
-	Expects endpoint.Opt[schemaList] `json:"expects_schema" doc:"What the Liquid expects of a contact: {path, type, required, label, fallback, item_schema, sample}."`
-	Tags    endpoint.Opt[[]string]   `json:"tags" doc:"At most 50, of 1 to 64 characters."`
+	Slots   endpoint.Opt[schemaInput] `json:"slots_schema" doc:"Places for blocks: {name, label, help_text, tag_filter, required, allowed_strategies, default_strategy}."`
+	Expects endpoint.Opt[schemaInput] `json:"expects_schema" doc:"What the Liquid expects of a contact: {path, type, required, label, fallback, item_schema, sample}."`
+	Tags    endpoint.Opt[[]string]    `json:"tags" doc:"At most 50, of 1 to 64 characters."`
 }
 
 func (b TemplateBody) change() template.Change {
@@ -93,7 +50,7 @@ func (b TemplateBody) change() template.Change {
 	if b.Tags.Set {
 		ch.Tags = new(b.Tags.Or(nil))
 	}
-	ch.Schema.Slots, ch.Schema.Expects = rawList(b.Slots), rawList(b.Expects)
+	ch.Schema.Slots, ch.Schema.Expects = sent(b.Slots), sent(b.Expects)
 	return ch
 }
 
@@ -115,25 +72,25 @@ type templateLean struct {
 
 // TemplateRow is a whole template.
 type TemplateRow struct {
-	ID         id.Template    `json:"id" format:"uuid"`
-	TenantID   id.Tenant      `json:"tenant_id" format:"uuid"`
-	Slug       string         `json:"slug"`
-	Name       string         `json:"name"`
-	Subject    *string        `json:"subject"`
-	Format     binding.Format `json:"format" enum:"html,mjml"`
-	HTML       string         `json:"content_html" doc:"Of an MJML template that was given none: what that compiles to, filled with samples."`
-	MJML       *string        `json:"content_mjml"`
-	Text       *string        `json:"content_text"`
-	Inline     bool           `json:"inline_css"`
-	Parameters schemaList     `json:"parameters_schema"`
-	Sections   schemaList     `json:"sections_schema"`
-	Slots      schemaList     `json:"slots_schema"`
-	Groups     schemaList     `json:"groups_schema"`
-	Expects    schemaList     `json:"expects_schema"`
-	Tags       []string       `json:"tags"`
-	Usage      *usage.Sends   `json:"usage,omitempty" doc:"With include_usage=true."`
-	CreatedAt  endpoint.Stamp `json:"created_at"`
-	UpdatedAt  endpoint.Stamp `json:"updated_at"`
+	ID         id.Template                `json:"id" format:"uuid"`
+	TenantID   id.Tenant                  `json:"tenant_id" format:"uuid"`
+	Slug       string                     `json:"slug"`
+	Name       string                     `json:"name"`
+	Subject    *string                    `json:"subject"`
+	Format     binding.Format             `json:"format" enum:"html,mjml"`
+	HTML       string                     `json:"content_html" doc:"Of an MJML template that was given none: what that compiles to, filled with samples."`
+	MJML       *string                    `json:"content_mjml"`
+	Text       *string                    `json:"content_text"`
+	Inline     bool                       `json:"inline_css"`
+	Parameters schemaPart[parameterEntry] `json:"parameters_schema"`
+	Sections   schemaPart[sectionEntry]   `json:"sections_schema"`
+	Slots      schemaPart[SlotEntry]      `json:"slots_schema"`
+	Groups     schemaPart[groupEntry]     `json:"groups_schema"`
+	Expects    schemaPart[expectEntry]    `json:"expects_schema"`
+	Tags       []string                   `json:"tags"`
+	Usage      *usage.Sends               `json:"usage,omitempty" doc:"With include_usage=true."`
+	CreatedAt  endpoint.Stamp             `json:"created_at"`
+	UpdatedAt  endpoint.Stamp             `json:"updated_at"`
 }
 
 func leanTemplate(t template.Template, used *usage.Sends) templateLean {
@@ -148,8 +105,8 @@ func rowOfTemplate(t template.Template, used *usage.Sends) TemplateRow {
 	return TemplateRow{
 		ID: t.ID, TenantID: t.Tenant, Slug: t.Slug, Name: t.Name, Subject: t.Subject, Format: t.Format,
 		HTML: t.HTML, MJML: t.MJML, Text: t.Text, Inline: t.InlineCSS,
-		Parameters: asList(t.Schema.Parameters), Sections: asList(t.Schema.Sections), Slots: asList(t.Schema.Slots),
-		Groups: asList(t.Schema.Groups), Expects: asList(t.Schema.Expects), Tags: t.Tags,
+		Parameters: part[parameterEntry](t.Schema.Parameters), Sections: part[sectionEntry](t.Schema.Sections), Slots: part[SlotEntry](t.Schema.Slots),
+		Groups: part[groupEntry](t.Schema.Groups), Expects: part[expectEntry](t.Schema.Expects), Tags: t.Tags,
 		Usage: used, CreatedAt: endpoint.At(t.CreatedAt), UpdatedAt: endpoint.At(t.UpdatedAt),
 	}
 }

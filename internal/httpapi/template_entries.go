@@ -1,0 +1,122 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"packetboat/internal/endpoint"
+)
+
+// schemaInput is a part of a schema as a caller sends it: an array of entries,
+// which package binding reads.
+type schemaInput json.RawMessage
+
+// UnmarshalJSON keeps the text.
+func (l *schemaInput) UnmarshalJSON(b []byte) error { *l = slices.Clone(b); return nil }
+
+// Schema is that of an array of objects.
+func (schemaInput) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeArray, Nullable: true, Items: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}}
+}
+
+// sent returns a part of a schema as it was sent: nil when it was not, and an
+// empty one for null.
+func sent(o endpoint.Opt[schemaInput]) json.RawMessage {
+	switch {
+	case !o.Set:
+		return nil
+	case o.Null:
+		return json.RawMessage(`[]`)
+	}
+	return json.RawMessage(o.Value)
+}
+
+// schemaPart is a part of a schema as it is shown: an array of what E describes.
+type schemaPart[E any] json.RawMessage
+
+// MarshalJSON writes the text.
+func (l schemaPart[E]) MarshalJSON() ([]byte, error) { return json.RawMessage(l).MarshalJSON() }
+
+// Schema is that of an array of entries.
+func (schemaPart[E]) Schema(all huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeArray, Items: all.Schema(reflect.TypeFor[E](), true, "")}
+}
+
+// part returns the entries of a schema as they are shown.
+func part[E, T any](entries []T) schemaPart[E] {
+	if len(entries) == 0 {
+		return schemaPart[E](`[]`)
+	}
+	b, err := json.Marshal(entries)
+	if err != nil { // they were read from JSON
+		panic(err)
+	}
+	return b
+}
+
+// parameterEntry is a typed value, at the top or in a row.
+type parameterEntry struct {
+	Name       string         `json:"name"`
+	Type       string         `json:"type" enum:"text,textarea,rich_text,html,url,image,email,color,number,boolean,date,datetime,select,list"`
+	Required   bool           `json:"required"`
+	Label      *string        `json:"label"`
+	HelpText   *string        `json:"help_text"`
+	Validation map[string]any `json:"validation" doc:"As the type has it: min_length, max_length, pattern, schemes, min, max, integer, options, min_items, max_items."`
+	Sample     any            `json:"sample"`
+	Default    any            `json:"default"`
+}
+
+// sectionEntry is a part that is repeated once per row.
+type sectionEntry struct {
+	Name     string           `json:"name"`
+	Label    *string          `json:"label"`
+	HelpText *string          `json:"help_text"`
+	Required bool             `json:"required"`
+	Min      int              `json:"min"`
+	Max      int              `json:"max"`
+	Item     []parameterEntry `json:"item_schema"`
+}
+
+// SlotEntry is a place for a block.
+type SlotEntry struct {
+	Name      string   `json:"name"`
+	Label     *string  `json:"label"`
+	HelpText  *string  `json:"help_text"`
+	TagFilter []string `json:"tag_filter"`
+	Required  bool     `json:"required"`
+	Allowed   []string `json:"allowed_strategies" doc:"Some of fixed, random and empty."`
+	Default   string   `json:"default_strategy" enum:"fixed,random,empty"`
+}
+
+// groupEntry gathers declared things for an editor.
+type groupEntry struct {
+	Name       string   `json:"name"`
+	Label      *string  `json:"label"`
+	HelpText   *string  `json:"help_text"`
+	Parameters []string `json:"parameters"`
+	Sections   []string `json:"sections"`
+	Slots      []string `json:"slots"`
+	Collapsed  bool     `json:"collapsed"`
+}
+
+// expectEntry is something about the contact that the Liquid relies on.
+type expectEntry struct {
+	Path     string          `json:"path"`
+	Type     string          `json:"type" enum:"string,number,boolean,date,datetime,array,object"`
+	Required bool            `json:"required"`
+	Label    *string         `json:"label"`
+	Fallback any             `json:"fallback"`
+	Item     []propertyEntry `json:"item_schema"`
+	Sample   any             `json:"sample"`
+}
+
+// propertyEntry is something that the elements of an expected array have.
+type propertyEntry struct {
+	Name     string  `json:"name"`
+	Type     string  `json:"type" enum:"string,number,boolean,date,datetime,array,object"`
+	Required bool    `json:"required"`
+	Label    *string `json:"label"`
+}
