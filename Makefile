@@ -30,7 +30,7 @@ e2e: mjml ## run only the tests that drive the whole program
 fuzz: mjml ## fuzz every parser of strangers' bytes for FUZZTIME (default 30s) each
 	@scripts/fuzz
 
-bench: mjml ## measure a send of N recipients (default 100000), then the audience of CONTACTS (default 1000000)
+bench: mjml ## measure a send of N recipients (default 100000), the audience of CONTACTS (default 1000000), and content
 	@scripts/bench
 
 clean: ## remove what was built

@@ -1,11 +1,10 @@
-// Command contentbench measures what is made of content: how fast a letter is
-// rendered for a recipient, what compiling MJML costs when content is saved, how
-// long it takes to check what fills a template, and what the compiler costs a
-// program that does not use it.
+// Command contentbench measures what authors and their programs wait for, through
+// the API of the real binary: how long it takes to check what fills a template and
+// to render it, beside a request that reads one record; and what the compiler of
+// MJML holds, before, while and after it is used.
 //
-// Rendering is measured inside this program on one core, beside Go's own
-// text/template making the same text; the rest through the API of the real
-// binary, beside a request that reads one record.
+// What recipients cost is measured by benchmarks of Go beside the code, which
+// scripts/bench runs first.
 package main
 
 import (
@@ -22,7 +21,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.program, "program", "bin/packetboat", "the program")
 	flag.StringVar(&o.postgres, "postgres", "", "address of a PostgreSQL server; without it only SQLite is measured")
-	flag.StringVar(&o.only, "only", "", "run only what contains each of these words: render, sqlite, postgres, memory")
+	flag.StringVar(&o.only, "only", "", "run only what contains each of these words: sqlite, postgres, memory")
 	flag.IntVar(&o.n, "n", 300, "requests of each sort")
 	flag.BoolVar(&o.idle, "idle", true, "wait until the compiler has been closed for being idle")
 	flag.Parse()
@@ -51,9 +50,6 @@ func (o options) wants(part string) bool {
 
 func run(ctx context.Context, o options) error {
 	var errs []error
-	if o.wants("render") {
-		errs = append(errs, rendering())
-	}
 	for _, database := range []string{"sqlite", "postgres"} {
 		if o.wants(database) && (database == "sqlite" || o.postgres != "") {
 			errs = append(errs, binding(ctx, o, database))
