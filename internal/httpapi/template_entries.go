@@ -65,8 +65,31 @@ type parameterEntry struct {
 	Label      *string        `json:"label"`
 	HelpText   *string        `json:"help_text"`
 	Validation map[string]any `json:"validation" doc:"As the type has it: min_length, max_length, pattern, schemes, min, max, integer, options, min_items, max_items."`
-	Sample     any            `json:"sample"`
-	Default    any            `json:"default"`
+	Sample     heldValue      `json:"sample"`
+	Default    heldValue      `json:"default"`
+}
+
+// heldValue is what a parameter may hold.
+type heldValue struct{}
+
+// Schema is that of a text, a number, a truth, a list of texts or null.
+func (heldValue) Schema(huma.Registry) *huma.Schema {
+	return valueOf(&huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}})
+}
+
+// dataValue is what may be known of a contact.
+type dataValue struct{}
+
+// Schema is that of anything.
+func (dataValue) Schema(huma.Registry) *huma.Schema {
+	return valueOf(&huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{}}, &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true})
+}
+
+// valueOf returns the schema of a simple value, of null, or of what else there is.
+func valueOf(also ...*huma.Schema) *huma.Schema {
+	return &huma.Schema{AnyOf: append([]*huma.Schema{
+		{Type: huma.TypeString}, {Type: huma.TypeNumber}, {Type: huma.TypeBoolean}, {Type: "null"},
+	}, also...)}
 }
 
 // sectionEntry is a part that is repeated once per row.
@@ -108,9 +131,9 @@ type expectEntry struct {
 	Type     string          `json:"type" enum:"string,number,boolean,date,datetime,array,object"`
 	Required bool            `json:"required"`
 	Label    *string         `json:"label"`
-	Fallback any             `json:"fallback"`
+	Fallback dataValue       `json:"fallback"`
 	Item     []propertyEntry `json:"item_schema"`
-	Sample   any             `json:"sample"`
+	Sample   dataValue       `json:"sample"`
 }
 
 // propertyEntry is something that the elements of an expected array have.
