@@ -55,36 +55,86 @@ func (t Template) Pool(ctx context.Context, db *sqldb.DB, raw json.RawMessage) (
 
 // filling is what a binding says of a slot, as far as choosing blocks needs it.
 type filling struct {
-	Strategy binding.Strategy `json:"strategy"`
-	Block    string           `json:"block_id"`
+	strategy binding.Strategy
+	block    string
+}
+
+// names reports whether a block is named to fill the slot.
+func (f filling) names() bool {
+	return f.strategy == binding.Fixed || f.strategy == "" && f.block != ""
+}
+
+// fillings reads what a binding says of slots. What is wrong with it is told by
+// whoever checks it.
+func fillings(raw json.RawMessage) map[string]filling {
+	var whole, slots map[string]json.RawMessage
+	_ = json.Unmarshal(raw, &whole)
+	_ = json.Unmarshal(whole["slots"], &slots)
+	all := make(map[string]filling, len(slots))
+	for name, text := range slots {
+		var slot map[string]json.RawMessage
+		var f filling
+		_ = json.Unmarshal(text, &slot)
+		_ = json.Unmarshal(slot["strategy"], &f.strategy)
+		if _ = json.Unmarshal(slot["block_id"], &f.block); unstorable(f.block) {
+			f.block = ""
+		}
+		all[name] = f
+	}
+	return all
 }
 
 func (t Template) shelf(ctx context.Context, db *sqldb.DB, raw json.RawMessage) (*shelf, error) {
-	var said struct {
-		Slots map[string]json.RawMessage `json:"slots"`
-	}
-	_ = json.Unmarshal(raw, &said) // what is wrong with it is told by whoever checks it
-	wanted, refs := map[string]filling{}, []string{}
+	said := fillings(raw)
+	var refs []string
+	open := []binding.Slot{} // may hold any block that fits
 	for _, s := range t.Schema.Slots {
-		f := filling{}
-		if text, ok := said.Slots[s.Name]; ok && json.Unmarshal(text, &f) == nil && f.Block != "" && !unstorable(f.Block) {
-			refs = append(refs, f.Block)
+		switch f := said[s.Name]; {
+		case !f.names():
+			if s.Required && f.strategy != binding.Random || f.strategy == binding.Random || f.strategy == "" && s.Default == binding.Random {
+				open = append(open, s)
+			}
+		case f.block != "":
+			refs = append(refs, f.block)
 		}
-		wanted[s.Name] = f
 	}
+	return t.gather(ctx, db, said, refs, open)
+}
+
+// gather reads the blocks that are named, and all that fit the open slots. Those
+// that fit are also wanted where a block that is named does not: whoever named it
+// is told of them.
+func (t Template) gather(ctx context.Context, db *sqldb.DB, said map[string]filling, refs []string, open []binding.Slot) (*shelf, error) {
 	sh := &shelf{refs: map[string]*binding.Block{}, read: map[id.Block]time.Time{}}
-	if err := t.fetch(ctx, db, sh, refs); err != nil {
+	var all, list []candidate
+	var err error
+	if len(open) > 0 {
+		all, err = t.candidates(ctx, db)
+		list = all
+	} else {
+		list, err = t.named(ctx, db, refs)
+	}
+	if err == nil {
+		err = sh.name(list, refs)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("find the blocks of a binding: %w", err)
 	}
-	open := slices.DeleteFunc(slices.Clone(t.Schema.Slots), func(s binding.Slot) bool { return sh.settles(s, wanted[s.Name]) })
-	if len(open) == 0 {
-		return sh, nil
+	for _, s := range t.Schema.Slots {
+		f := said[s.Name]
+		if b, ok := sh.Find(f.block); f.names() && (!ok || !carries(b.Tags, s.TagFilter)) {
+			open = append(open, s)
+		}
 	}
-	list, err := t.likely(ctx, db, open)
-	if err != nil {
-		return nil, fmt.Errorf("find the blocks for random slots: %w", err)
+	if len(open) > 0 && all == nil {
+		if all, err = t.candidates(ctx, db); err != nil {
+			return nil, fmt.Errorf("find the blocks that fit: %w", err)
+		}
 	}
-	for _, c := range list {
+	for _, c := range all {
+		if len(open) == 0 || !c.fits(open) {
+			continue
+		}
 		b, err := sh.put(c)
 		if err != nil {
 			return nil, err
@@ -101,18 +151,26 @@ func (s *shelf) put(c candidate) (*binding.Block, error) {
 	return &binding.Block{ID: b.ID, Slug: b.Slug, Name: b.Name, Tags: b.Tags, Schema: b.Schema}, err
 }
 
-// settles reports whether nobody will ask for the blocks that fit a slot.
-func (s *shelf) settles(slot binding.Slot, f filling) bool {
-	switch {
-	case f.Strategy == binding.Empty:
-		return !slot.Required
-	case f.Strategy == binding.Fixed, f.Strategy == "" && f.Block != "":
-		b, ok := s.Find(f.Block)
-		return ok && carries(b.Tags, slot.TagFilter)
-	case f.Strategy == "":
-		return !slot.Required && slot.Default != binding.Random
+// name puts those of the blocks on the shelf that refs name.
+func (s *shelf) name(list []candidate, refs []string) error {
+	wanted := make(map[string]bool, len(refs))
+	for _, ref := range refs {
+		if uuid, ok := id.Parse[string](ref); ok {
+			ref = uuid
+		}
+		wanted[ref] = true
 	}
-	return false
+	for _, c := range list {
+		if !wanted[string(c.ID)] && !wanted[c.Slug] {
+			continue
+		}
+		b, err := s.put(c)
+		if err != nil {
+			return err
+		}
+		s.refs[string(b.ID)], s.refs[b.Slug] = b, b
+	}
+	return nil
 }
 
 // active are the blocks that may stand in a template of a format.
@@ -123,10 +181,10 @@ func active(f binding.Format) string {
 	return ` active AND content_html IS NOT NULL `
 }
 
-// fetch puts the blocks that refs name on the shelf.
-func (t Template) fetch(ctx context.Context, db *sqldb.DB, sh *shelf, refs []string) error {
+// named returns the blocks that refs name.
+func (t Template) named(ctx context.Context, db *sqldb.DB, refs []string) ([]candidate, error) {
 	if len(refs) == 0 {
-		return nil
+		return nil, nil
 	}
 	var ids, slugs []string
 	for _, ref := range refs {
@@ -138,28 +196,14 @@ func (t Template) fetch(ctx context.Context, db *sqldb.DB, sh *shelf, refs []str
 	}
 	rows, err := db.Query(ctx, `SELECT `+candidateColumns+` FROM block WHERE tenant_id = $1 AND`+active(t.Format)+
 		`AND (id`+db.In(2)+` OR slug`+db.In(3)+`)`, t.Tenant, sqldb.List(db, ids), sqldb.List(db, slugs))
-	list, err := sqldb.Collect(rows, err, scanCandidate)
-	if err != nil {
-		return err
-	}
-	for _, c := range list {
-		b, err := sh.put(c)
-		if err != nil {
-			return err
-		}
-		sh.refs[string(b.ID)], sh.refs[b.Slug] = b, b
-	}
-	return nil
+	return sqldb.Collect(rows, err, scanCandidate)
 }
 
-// likely returns the blocks that fit any of the slots, by name.
-func (t Template) likely(ctx context.Context, db *sqldb.DB, slots []binding.Slot) ([]candidate, error) {
+// candidates returns the blocks that may stand in the template, by name.
+func (t Template) candidates(ctx context.Context, db *sqldb.DB) ([]candidate, error) {
 	rows, err := db.Query(ctx, `SELECT `+candidateColumns+` FROM block WHERE tenant_id = $1 AND`+active(t.Format)+
 		`ORDER BY `+db.Bytewise("name")+`, id`, t.Tenant)
-	list, err := sqldb.Collect(rows, err, scanCandidate)
-	return slices.DeleteFunc(list, func(c candidate) bool {
-		return !slices.ContainsFunc(slots, func(s binding.Slot) bool { return carries(c.Tags, s.TagFilter) })
-	}), err
+	return sqldb.Collect(rows, err, scanCandidate)
 }
 
 // candidate is a block of which more is read when it is wanted: there may be a
@@ -182,6 +226,11 @@ func scanCandidate(row func(...any) error) (candidate, error) {
 	c.CreatedAt, c.UpdatedAt = sqldb.Time(created), sqldb.Time(updated)
 	c.Tags, err = labels(tags)
 	return c, err
+}
+
+// fits reports whether the block fits any of the slots.
+func (c candidate) fits(slots []binding.Slot) bool {
+	return slices.ContainsFunc(slots, func(s binding.Slot) bool { return carries(c.Tags, s.TagFilter) })
 }
 
 // labels reads an array of strings. Without escapes, they are what stands between
@@ -222,54 +271,4 @@ func entries[T any](text string, to *[]T) error {
 		return nil
 	}
 	return json.Unmarshal([]byte(text), to)
-}
-
-// Options are the ways in which a template can be filled.
-type Options struct {
-	Template Template
-	Slots    []SlotOptions
-}
-
-// SlotOptions are the blocks for a slot: the first of them by name, and how
-// many there are.
-type SlotOptions struct {
-	binding.Slot
-	Blocks []Block // without bodies
-	Total  int
-}
-
-// MaxEligible is how many blocks a slot's options name.
-const MaxEligible = 25
-
-// Options returns the template with the blocks that fit its slots.
-func (t Template) Options(ctx context.Context, db *sqldb.DB) (Options, error) {
-	o := Options{Template: t, Slots: make([]SlotOptions, len(t.Schema.Slots))}
-	if len(o.Slots) == 0 {
-		return o, nil
-	}
-	list, err := t.likely(ctx, db, t.Schema.Slots)
-	if err != nil {
-		return Options{}, fmt.Errorf("find the blocks for slots: %w", err)
-	}
-	shown := map[id.Block]Block{} // each is read but once
-	for i, s := range t.Schema.Slots {
-		o.Slots[i] = SlotOptions{Slot: s, Blocks: []Block{}}
-		for _, c := range list {
-			if !carries(c.Tags, s.TagFilter) {
-				continue
-			}
-			if o.Slots[i].Total++; o.Slots[i].Total > MaxEligible {
-				continue
-			}
-			b, seen := shown[c.ID]
-			if !seen {
-				if b, err = c.lean(); err != nil {
-					return Options{}, err
-				}
-				shown[c.ID] = b
-			}
-			o.Slots[i].Blocks = append(o.Slots[i].Blocks, b)
-		}
-	}
-	return o, nil
 }
