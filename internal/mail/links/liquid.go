@@ -15,6 +15,7 @@ type Span struct {
 func Spans(s string) []Span {
 	var spans []Span
 	open := map[byte]bool{'{': true, '%': true} // kinds that may still close
+	noRaw := false                              // no endraw stands any further on
 	for i := 0; ; {
 		at := strings.IndexByte(s[i:], '{')
 		if at < 0 || i+at+1 >= len(s) {
@@ -51,7 +52,7 @@ func Spans(s string) []Span {
 		case "raw":
 			next = rawEnd(s, span.End)
 		case "comment":
-			span.End = commentEnd(s, span.End)
+			span.End = commentEnd(s, span.End, &noRaw)
 			next = span.End
 		}
 		spans = append(spans, span)
@@ -75,9 +76,9 @@ func rawEnd(s string, from int) int {
 }
 
 // commentEnd returns where the comment that holds from ends. Comments nest, and
-// a raw block in one hides what it holds.
-func commentEnd(s string, from int) int {
-	depth, noRaw := 1, false
+// a raw block in one hides what it holds, unless it is known that none is closed.
+func commentEnd(s string, from int, noRaw *bool) int {
+	depth := 1
 	for i := from; ; {
 		at := strings.Index(s[i:], "{%")
 		if at < 0 {
@@ -94,11 +95,11 @@ func commentEnd(s string, from int) int {
 		}
 		if isTag(s[i:], "comment") > 0 {
 			depth++
-		} else if !noRaw && isTag(s[i:], "raw") > 0 {
+		} else if !*noRaw && isTag(s[i:], "raw") > 0 {
 			if end := rawEnd(s, i); end < len(s) {
 				i = end
 			} else {
-				noRaw = true
+				*noRaw = true
 			}
 		}
 		i += 2

@@ -66,6 +66,8 @@ func TestInserts(t *testing.T) {
 		{"<body>a</body><body>b</body>c", "<body>|a</body><body>b</body>c", "<body>a</body><body>b|</body>c"},
 		{"<body><!-- </body> --><script>'</body>'</script>", "<body>|<!-- </body> --><script>'</body>'</script>", "<body><!-- </body> --><script>'</body>'</script>|"},
 		{"<!-- <body> --><body>a</body>", "<!-- <body> --><body>|a</body>", "<!-- <body> --><body>a|</body>"},
+		{"<html><head><title>T</title></head>\n<table>", "<html><head><title>T</title></head>|\n<table>", "<html><head><title>T</title></head>\n<table>|"},
+		{"<!--[if mso]><body><![endif]-->{% if a %}<p>x{% endif %}", "|<!--[if mso]><body><![endif]-->{% if a %}<p>x{% endif %}", "<!--[if mso]><body><![endif]-->{% if a %}<p>x{% endif %}|"},
 		{`<body {{ "</body>" }}>a{{ "</body>" }}`, `<body {{ "</body>" }}>|a{{ "</body>" }}`, `<body {{ "</body>" }}>a{{ "</body>" }}|`},
 	} {
 		if got := links.InsertAfterBodyStart(tt.in, "|"); got != tt.start {
@@ -84,6 +86,12 @@ func TestPreheader(t *testing.T) {
 		"Only &lt;today&gt;  &amp; {{ name | default: \"you\" }}&#847;&zwnj;&nbsp;"
 	if !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "&#847;&zwnj;&nbsp;</div>") {
 		t.Errorf("Preheader = %s; want %s…", got, want)
+	}
+	if n := strings.Count(got, "&#847;&zwnj;&nbsp;"); n < 90 || n > 150 {
+		t.Errorf("%d units of padding", n)
+	}
+	if got := links.Preheader(`{% if a < b %}"x"{% endif %}</div>`); !strings.Contains(got, `>{% if a < b %}&#34;x&#34;{% endif %}&lt;/div&gt;&#847;`) {
+		t.Errorf("Preheader with tags = %s", got)
 	}
 	if got := links.Preheader(" \n"); got != "" {
 		t.Errorf("blank Preheader = %q", got)

@@ -81,7 +81,7 @@ func (s *state) equalSpecial(word special, v any) bool {
 	case bool:
 		return word == blankValue && !v
 	case string:
-		return v == "" || word == blankValue && strings.TrimFunc(v, isSpace) == ""
+		return v == "" || word == blankValue && s.tick(len(v)) && strings.TrimFunc(v, isSpace) == ""
 	case Raw:
 		return s.equalSpecial(word, string(v))
 	case []any, map[string]any, Object:
@@ -133,11 +133,12 @@ func (s *state) contains(v, part any) bool {
 		n, ok := part.(int64)
 		return ok && v.low <= n && n <= v.high
 	case map[string]any:
-		_, ok := v[s.text(part)]
-		return ok
+		text := s.text(part)
+		_, ok := v[text]
+		return s.tick(len(text)) && ok
 	case Object:
 		text := s.text(part)
-		if slices.Contains(v.Names(), text) {
+		if s.tick(len(text)) && slices.Contains(v.Names(), text) {
 			return true
 		}
 	case Drop:

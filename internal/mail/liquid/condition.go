@@ -20,7 +20,7 @@ func (c condition) holds(s *state) bool {
 	result := false
 	for i := range c {
 		result = c[i].holds(s)
-		if s.err != nil {
+		if !s.tick(nodeCost) {
 			return false
 		}
 		if result == (c[i].join == "or") {

@@ -1,6 +1,7 @@
 package liquid
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -29,6 +30,9 @@ func timeZone(s *state, in any, args []any) any {
 	zone, ok := args[0].(*time.Location)
 	if !ok {
 		var err error
+		if !s.charge(zoneCost) {
+			return nil
+		}
 		if zone, err = loadZone(s.text(args[0])); err != nil {
 			return s.fail("%s", err)
 		}
@@ -40,20 +44,35 @@ func timeZone(s *state, in any, args []any) any {
 	return zoned{t.In(zone)}
 }
 
+// zoneCost is what looking up a time zone stands for, which may mean a look into
+// the file system.
+const zoneCost = 4 << 10
+
 // prepareTimeZone looks up a time zone that is written in the template.
-func prepareTimeZone(args []expr) error {
+func prepareTimeZone(args []expr, zones map[string]*time.Location) error {
 	l, ok := args[0].(literal)
 	if !ok {
 		return nil
 	}
 	name, _ := l.v.(string)
-	zone, err := loadZone(name)
+	zone, known := zones[name]
+	if !known {
+		var err error
+		if zone, err = loadZone(name); err != nil {
+			return err
+		}
+		zones[name] = zone
+	}
 	args[0] = literal{zone}
-	return err
+	return nil
 }
 
 func loadZone(name string) (*time.Location, error) {
-	zone, err := time.LoadLocation(name)
+	var zone *time.Location
+	err := errors.ErrUnsupported
+	if len(name) <= 64 {
+		zone, err = time.LoadLocation(name)
+	}
 	if err != nil || name == "" || name == "Local" {
 		return nil, fmt.Errorf(`unknown time zone "%.40s"`, name)
 	}
@@ -124,7 +143,7 @@ var layouts = []string{
 // parseDate reads a text as a date: a number of seconds, one of the words now
 // and today, or one of the layouts.
 func parseDate(text string, now time.Time) (time.Time, bool) {
-	text = strings.TrimFunc(text, isSpace)
+	text = strings.TrimFunc(head(text), isSpace)
 	if text == "" || len(text) > 64 {
 		return time.Time{}, false
 	}

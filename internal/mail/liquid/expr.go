@@ -44,11 +44,13 @@ func (v *variable) eval(s *state) any { return s.settle(v.peek(s)) }
 func (v *variable) peek(s *state) any {
 	name := v.name
 	if v.root != nil {
-		name = s.text(v.root.eval(s))
+		if name = s.text(v.root.eval(s)); !s.tick(len(name)) {
+			return nil
+		}
 	}
 	value := s.lookup(name)
 	for i := range v.path {
-		if value == nil {
+		if value == nil || !s.tick(nodeCost) {
 			return nil
 		}
 		seg := &v.path[i]
@@ -338,7 +340,7 @@ func (p *exprParser) filter() (filterCall, error) {
 		call.args = append(call.args, option)
 	}
 	if f.prepare != nil {
-		if err := f.prepare(call.args); err != nil {
+		if err := f.prepare(call.args, p.names.zones); err != nil {
 			return call, err
 		}
 	}

@@ -2,6 +2,7 @@ package liquid
 
 import (
 	"strings"
+	"time"
 )
 
 // filter is what stands behind a filter's name.
@@ -11,8 +12,9 @@ type filter struct {
 	apply    func(s *state, in any, args []any) any
 	looks    bool // it takes what peek returns, and returns it as it is or not at all
 
-	// prepare checks arguments written in the template and may replace them.
-	prepare func(args []expr) error
+	// prepare checks arguments written in the template and may replace them; it
+	// remembers zones from one to the next.
+	prepare func(args []expr, zones map[string]*time.Location) error
 }
 
 // filters are all filters by name.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"strings"
+	"time"
 )
 
 func abs(s *state, in any, _ []any) any {
@@ -87,7 +88,7 @@ func money(s *state, in any, args []any) any {
 }
 
 // prepareMoney checks a currency that is written in the template.
-func prepareMoney(args []expr) error {
+func prepareMoney(args []expr, _ map[string]*time.Location) error {
 	l, ok := args[0].(literal)
 	if !ok {
 		return nil
@@ -97,12 +98,7 @@ func prepareMoney(args []expr) error {
 }
 
 func checkCurrency(code string) error {
-	for _, c := range code {
-		if c < 'A' || c > 'Z' {
-			code = ""
-		}
-	}
-	if len(code) != 3 {
+	if len(code) != 3 || strings.ContainsFunc(code, func(c rune) bool { return c < 'A' || c > 'Z' }) {
 		return fmt.Errorf(`money takes a currency such as "EUR"`)
 	}
 	return nil

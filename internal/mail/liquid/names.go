@@ -4,17 +4,20 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 )
 
 // names gathers the paths that a template reads from its Env. Names that the
-// template has set before, on every way to the place, are its own.
+// template has set before, on every way to the place, are its own. It also keeps
+// the time zones that the template names.
 type names struct {
 	used   map[string]bool
 	scopes []map[string]bool // the innermost last
+	zones  map[string]*time.Location
 }
 
 func newNames() *names {
-	return &names{used: map[string]bool{}, scopes: []map[string]bool{{}}}
+	return &names{used: map[string]bool{}, scopes: []map[string]bool{{}}, zones: map[string]*time.Location{}}
 }
 
 // enter begins a block that may be passed over, in which the given names are

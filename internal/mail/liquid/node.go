@@ -58,10 +58,11 @@ func (n *caseNode) render(s *state) flow {
 			}
 		}
 		for _, v := range c.values {
-			if !s.equal(subject, v.eval(s)) {
-				if !s.tick(nodeCost) {
-					return stop
-				}
+			matches := s.equal(subject, v.eval(s))
+			if !s.tick(nodeCost) {
+				return stop
+			}
+			if !matches {
 				continue
 			}
 			matched = true

@@ -19,7 +19,7 @@ func toNumber(v any) any {
 			return v
 		}
 	case string:
-		text := strings.TrimFunc(v, isSpace)
+		text := strings.TrimFunc(head(v), isSpace)
 		if isDecimal(text) {
 			if f, err := strconv.ParseFloat(text, 64); err == nil {
 				return f
@@ -31,6 +31,9 @@ func toNumber(v any) any {
 	}
 	return int64(0)
 }
+
+// head returns the start of a text, long enough for any number or date.
+func head(text string) string { return text[:min(len(text), 1<<10)] }
 
 // toInt is toNumber without the fraction.
 func toInt(v any) int64 {
@@ -64,7 +67,7 @@ func (s *state) integer(v any, what string) (int, bool) {
 			return int(n), true
 		}
 	case string:
-		if i, err := strconv.Atoi(strings.TrimFunc(n, isSpace)); err == nil {
+		if i, err := strconv.Atoi(strings.TrimFunc(head(n), isSpace)); err == nil {
 			return i, true
 		}
 	}

@@ -32,6 +32,7 @@ type scanner struct {
 	line    int  // of counted
 	counted int  // the position up to which lines were counted
 	trim    bool // the last piece ended in a hyphen
+	noRaw   bool // no endraw stands any further on
 }
 
 // at returns the line of a position, which must not lie before an earlier one.
@@ -154,7 +155,6 @@ func (s *scanner) verbatim(line int) (string, error) {
 // skipComment moves past the end of the comment that began on the given line.
 // Comments nest, and a raw block in one hides what it holds.
 func (s *scanner) skipComment(line int) error {
-	noRaw := false
 	for depth := 1; depth > 0; {
 		i := strings.Index(s.src[s.pos:], "{%")
 		if i < 0 {
@@ -173,14 +173,14 @@ func (s *scanner) skipComment(line int) error {
 			continue
 		}
 		n, _ := tagNamed(rest, "raw")
-		if n == 0 || noRaw {
+		if n == 0 || s.noRaw {
 			s.pos += 2
 			continue
 		}
 		s.pos += n
 		before := s.pos
 		if _, err := s.verbatim(line); err != nil {
-			s.pos, noRaw = before, true // there is no endraw further on either
+			s.pos, s.noRaw = before, true
 		}
 	}
 	return nil

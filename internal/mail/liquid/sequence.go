@@ -51,7 +51,9 @@ func (s *state) sequence(v any) sequence {
 			return sequence{names: slices.Sorted(maps.Keys(v)), object: v}
 		}
 	case Object:
-		return sequence{names: v.Names(), object: v}
+		if names := v.Names(); s.chargeElements(len(names)) {
+			return sequence{names: names, object: v}
+		}
 	}
 	return sequence{}
 }

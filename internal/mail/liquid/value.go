@@ -182,9 +182,12 @@ func (s *state) lookInto(v any, name string, dotted bool) any {
 func (s *state) index(v, key any) any {
 	switch key := key.(type) {
 	case string:
+		if !s.tick(len(key)) {
+			return nil
+		}
 		return s.field(v, key, false)
 	case Raw:
-		return s.field(v, string(key), false)
+		return s.index(v, string(key))
 	case int64:
 		list, ok := v.([]any)
 		if !ok {
