@@ -43,7 +43,7 @@ func elements[T any](b *bufio.Writer, rows iter.Seq2[T, error]) error {
 			_ = b.WriteByte(',')
 		}
 		first = false
-		text, err := json.Marshal(row)
+		text, err := AppendValue(nil, row)
 		if err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (p Parts) stream(w io.Writer) error {
 		_, _ = b.Write(name)
 		_ = b.WriteByte(':')
 		if part.Rows == nil {
-			text, err := json.Marshal(part.Value)
+			text, err := AppendValue(nil, part.Value)
 			if err != nil {
 				return err
 			}

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"encoding/json"
 	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -28,9 +27,9 @@ func formFor[Public, Session any](p auth.Principal, public func() Public, sessio
 // MarshalJSON writes the form that was chosen.
 func (f form[Public, Session]) MarshalJSON() ([]byte, error) {
 	if f.session != nil {
-		return json.Marshal(f.session)
+		return endpoint.AppendValue(nil, f.session)
 	}
-	return json.Marshal(f.public)
+	return endpoint.AppendValue(nil, f.public)
 }
 
 // Schema is that of the public form.

@@ -14,6 +14,7 @@ import (
 	"packetboat/internal/contact"
 	"packetboat/internal/content"
 	"packetboat/internal/id"
+	"packetboat/internal/mail/compose"
 	"packetboat/internal/mail/liquid"
 	"packetboat/internal/track"
 )
@@ -88,6 +89,9 @@ func (w *Writer) Render(ctx context.Context, l Letter) (Parts, error) {
 		ends[i] = len(w.buf)
 		if i == 0 {
 			w.env.subject = string(w.buf)
+			if len(w.buf) > compose.MaxSubject { // contract Z39
+				return Parts{}, fmt.Errorf("render_error: %s: %w", part.name, compose.ErrSubjectTooLong)
+			}
 		}
 	}
 	if err := w.env.err; err != nil {

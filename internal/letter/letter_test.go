@@ -257,6 +257,7 @@ func TestABudgetIsOneLettersOnly(t *testing.T) {
 		{HTML: "{% for i in (1..9000) %}{% endfor %}", Text: "{% for i in (1..9000) %}{% endfor %}"},
 		{HTML: "{{ packetboat_link_0 }}{% for i in (1..9000) %}{% endfor %}"},
 		{Preheader: "{% for i in (1..20000) %}{% endfor %}", HTML: "{{ email.preheader }}"},
+		{Subject: "{% for i in (1..999) %}x{% endfor %}", HTML: "fine"},
 	} {
 		l.Content = compile(t, content.Content{Source: source, Links: []links.Link{{URL: "https://example.org/{% for i in (1..9000) %}{% endfor %}", Dynamic: true}}})
 		if _, err := w.Render(t.Context(), l); err == nil || !strings.HasPrefix(err.Error(), "render_error") {

@@ -21,8 +21,8 @@ import (
 	"time"
 )
 
-// maxSubject is the length, in bytes, that receivers take (RFC 5322 section 2.1.1).
-const maxSubject = 998
+// MaxSubject is the length, in bytes, that receivers take (RFC 5322 section 2.1.1).
+const MaxSubject = 998
 
 // ErrSubjectTooLong reports a subject of more than 998 bytes.
 var ErrSubjectTooLong = errors.New("the subject is longer than 998 bytes")
@@ -106,7 +106,7 @@ func (b *Builder) headers(m *Message) error {
 	if m.Date.IsZero() {
 		return errors.New("the message has no date")
 	}
-	if len(m.Subject) > maxSubject {
+	if len(m.Subject) > MaxSubject {
 		return ErrSubjectTooLong
 	}
 	h.date("Date", m.Date)
