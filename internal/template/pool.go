@@ -91,7 +91,7 @@ func (t Template) shelf(ctx context.Context, db *sqldb.DB, raw json.RawMessage) 
 	for _, s := range t.Schema.Slots {
 		switch f := said[s.Name]; {
 		case !f.names():
-			if s.Required && f.strategy != binding.Random || f.strategy == binding.Random || f.strategy == "" && s.Default == binding.Random {
+			if s.Required || f.strategy == binding.Random || f.strategy == "" && s.Default == binding.Random {
 				open = append(open, s)
 			}
 		case f.block != "":
