@@ -60,7 +60,7 @@ CREATE TABLE library_entry (
 	PRIMARY KEY (tenant_id, id)
 );
 CREATE UNIQUE INDEX library_entry_slug ON library_entry (tenant_id, slug);
-CREATE INDEX library_entry_newest ON library_entry (tenant_id, created_at DESC, id DESC);
+CREATE INDEX library_entry_newest ON library_entry (tenant_id, updated_at DESC, id);
 
 CREATE TABLE library_version (
 	tenant_id  TEXT   NOT NULL,
