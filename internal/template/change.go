@@ -41,7 +41,7 @@ const (
 // content reports whether the change is about what a template says, so that it
 // has to be checked anew.
 func (ch Change) content() bool {
-	return ch.Subject != nil || ch.Format != nil || ch.HTML != nil || ch.MJML != nil || ch.Text != nil || declares(ch.Schema)
+	return ch.Subject != nil || ch.Format != nil || ch.HTML != nil || ch.MJML != nil || ch.Text != nil || ch.InlineCSS != nil || declares(ch.Schema)
 }
 
 func declares(raw binding.RawSchema) bool {

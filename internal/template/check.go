@@ -49,6 +49,9 @@ func (t *Template) check(ctx context.Context, c *mjml.Compiler, ch Change) ([]bi
 		}
 		warnings = append(warnings, findings(r.Warnings, line)...)
 	}
+	if _, err := t.styled(filled.HTML); err != nil {
+		return nil, err
+	}
 	return warnings, whole(b, filled)
 }
 

@@ -73,6 +73,7 @@ func TestSavingIsRefusedInOrder(t *testing.T) {
 			{"Liquid of the MJML", page("x", asMJML("<mjml><mj-body><mj-section><mj-column><mj-text>\n{{ x | nope }}</mj-text></mj-column></mj-section></mj-body></mjml>")), content.ErrLiquid, `{"field":"content_mjml","line":2,`},
 			{"Liquid of the text", page("x", func(ch *template.Change) { ch.Text = new("{% endif %}") }), content.ErrLiquid, `{"field":"content_text","line":1,`},
 			{"Liquid of the subject", page("x", func(ch *template.Change) { ch.Subject = new("{{ x | y }}") }), content.ErrLiquid, `{"field":"subject","line":1,`},
+			{"styles without end", page("x", html("<style>"+strings.Repeat("a{b:c}", 6000)+"</style><a>x</a>"), func(ch *template.Change) { ch.InlineCSS = new(true) }), fault.ErrInput, `"path":"inline_css"`},
 			{"a group of nothing", page("x", declaring(binding.RawSchema{Groups: json.RawMessage(`[{"name": "g", "parameters": ["nobody"]}]`)})), binding.ErrReference, `nobody`},
 		} {
 			a.Run(tt.name, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 
 	"packetboat/internal/binding"
 	"packetboat/internal/content"
+	"packetboat/internal/fault"
 	"packetboat/internal/id"
 	"packetboat/internal/mail/inline"
 	"packetboat/internal/mail/mjml"
@@ -156,10 +157,8 @@ func (t Template) make(ctx context.Context, c *mjml.Compiler, bound binding.Boun
 			return Rendered{}, err
 		}
 		r.HTML = compiled.HTML
-	} else if t.InlineCSS {
-		if r.HTML, err = inline.CSS(r.HTML); err != nil {
-			return Rendered{}, fmt.Errorf("inline the styles of a template: %w", err)
-		}
+	} else if r.HTML, err = t.styled(r.HTML); err != nil {
+		return Rendered{}, err
 	}
 	text := b.Text
 	if t.Text == nil {
@@ -179,6 +178,19 @@ func (t Template) make(ctx context.Context, c *mjml.Compiler, bound binding.Boun
 		}
 	}
 	return r, nil
+}
+
+// styled returns the HTML with its style rules moved into the elements, if that
+// is asked for.
+func (t Template) styled(html string) (string, error) {
+	if !t.InlineCSS || t.Format != binding.HTML {
+		return html, nil
+	}
+	out, err := inline.CSS(html)
+	if errors.Is(err, inline.ErrLimit) {
+		return "", fault.Input(fault.Field{Path: "inline_css", Message: err.Error()})
+	}
+	return out, err
 }
 
 func slotOf(f binding.Filling) Slot {
