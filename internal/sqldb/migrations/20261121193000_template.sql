@@ -1,7 +1,8 @@
 -- +goose Up
 
 -- Templates and blocks. Schemas are JSON that nothing searches: kept as text, so
--- that their keys stay in the order in which they are shown.
+-- that their keys stay in the order in which they are shown. Bodies come last:
+-- what is read without them need not pass over them.
 CREATE TABLE template (
 	tenant_id    TEXT    NOT NULL,
 	id           TEXT    NOT NULL,
@@ -9,9 +10,6 @@ CREATE TABLE template (
 	name         TEXT    NOT NULL,
 	subject      TEXT,
 	format       TEXT    NOT NULL CHECK (format IN ('html', 'mjml')),
-	content_html TEXT    NOT NULL,
-	content_mjml TEXT,
-	content_text TEXT,
 	inline_css   BOOLEAN NOT NULL,
 	parameters   TEXT    NOT NULL,
 	sections     TEXT    NOT NULL,
@@ -22,6 +20,9 @@ CREATE TABLE template (
 	tags         JSONB   NOT NULL,
 	created_at   BIGINT  NOT NULL,
 	updated_at   BIGINT  NOT NULL,
+	content_html TEXT    NOT NULL,
+	content_mjml TEXT,
+	content_text TEXT,
 	PRIMARY KEY (tenant_id, id)
 );
 CREATE UNIQUE INDEX template_slug ON template (tenant_id, slug);
@@ -32,9 +33,6 @@ CREATE TABLE block (
 	slug         TEXT    NOT NULL,
 	name         TEXT    NOT NULL,
 	active       BOOLEAN NOT NULL,
-	content_html TEXT,
-	content_mjml TEXT,
-	content_text TEXT,
 	parameters   TEXT    NOT NULL,
 	sections     TEXT    NOT NULL,
 	groups       TEXT    NOT NULL,
@@ -42,6 +40,9 @@ CREATE TABLE block (
 	slot_keys    JSONB   NOT NULL,
 	created_at   BIGINT  NOT NULL,
 	updated_at   BIGINT  NOT NULL,
+	content_html TEXT,
+	content_mjml TEXT,
+	content_text TEXT,
 	PRIMARY KEY (tenant_id, id)
 );
 CREATE UNIQUE INDEX block_slug ON block (tenant_id, slug);
