@@ -2,9 +2,10 @@
 // mail programs that read only those.
 //
 // The document itself is never parsed and printed again: elements are found in
-// it, and what changes is written into their start tags and into the style
-// elements. Everything else stays as it was, byte for byte: Liquid wherever it
-// stands, conditional comments, the doctype, entities, white space.
+// it, go-premailer says which rules each of them gets, and what changes is written
+// into their start tags and into the style elements. Everything else stays as it
+// was, byte for byte: Liquid wherever it stands, conditional comments, the
+// doctype, entities, white space.
 //
 // What moves are rules whose selectors can be answered from the document: types,
 // classes, ids, attributes, descendants, children, neighbours. They are written
@@ -42,10 +43,10 @@ import (
 var ErrLimit = errors.New("the CSS cannot be inlined")
 
 const (
-	maxBytes     = 5 << 20  // of the document, and again of what is added
-	maxDepth     = 500      // of elements within each other
-	maxSelectors = 5_000    // of all style elements
-	maxWork      = 10 << 20 // comparisons of a part of a selector with an element
+	maxBytes     = 5 << 20 // of the document, and again of what is added
+	maxDepth     = 500     // of elements within each other
+	maxSelectors = 5_000   // of all style elements
+	maxWork      = 2 << 20 // see afford
 )
 
 // CSS returns src with the rules of its style elements written into the style

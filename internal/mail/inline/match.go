@@ -2,24 +2,48 @@ package inline
 
 import (
 	"fmt"
-	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/PuerkitoBio/goquery"
+	"github.com/vanng822/go-premailer/premailer"
+	"golang.org/x/net/html"
 )
 
 // match finds the elements of each selector.
+//
+// It is done by go-premailer, on a likeness of the document: the elements without
+// texts, with stand-ins for the names that selectors use. A stylesheet goes in
+// whose rules set nothing but their own numbers, and the style attributes that
+// come out tell who matched. The library is given no more because of what it does
+// with the rest: it prints the whole document anew, which Liquid between the rows
+// of a table does not survive; weighs classes before attributes and misses types
+// behind a >; cuts selectors at every comma; drops rules that match nothing;
+// makes everything important that it leaves in the style element, resets and
+// @font-face, too; loses !important and, of fallbacks, all but the last.
 func (p *page) match(selectors []*selector) error {
-	work := maxWork
-	for _, s := range selectors {
-		last := &s.parts[len(s.parts)-1]
-		for _, at := range p.withKey(last) {
-			ok := p.matches(s.parts, at, &work)
-			if work < 0 {
-				return fmt.Errorf("%w: its selectors would be compared with its elements more than ten million times; use fewer and simpler ones, or turn inline_css off", ErrLimit)
-			}
-			if e := &p.elements[at]; ok && !isUnseen(e.name) {
-				s.matched = true
+	if err := p.afford(selectors); err != nil {
+		return err
+	}
+	l := &likeness{page: p, names: map[string]string{}, tests: map[test]string{}}
+	var css strings.Builder
+	for i, s := range selectors {
+		css.WriteString(l.selector(s) + "{r" + strconv.Itoa(i) + ":1}\n")
+	}
+	root, nodes := l.tree(css.String())
+	if err := transform(root); err != nil {
+		return err
+	}
+	for at := 1; at < len(nodes); at++ {
+		e := &p.elements[at]
+		if isUnseen(e.name) {
+			continue
+		}
+		for n := range numbers(nodes[at]) {
+			if n < len(selectors) {
+				selectors[n].matched = true
 				if !e.doubtful {
-					e.matched = append(e.matched, s)
+					e.matched = append(e.matched, selectors[n])
 				}
 			}
 		}
@@ -27,28 +51,125 @@ func (p *page) match(selectors []*selector) error {
 	return nil
 }
 
-// withKey returns the elements that may match a part.
-func (p *page) withKey(q *part) []int32 {
-	if q.id != "" {
-		return p.byName["#"+q.id]
+// transform lets go-premailer write the rules into a tree.
+func transform(root *html.Node) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%w: the inliner gave up on it (%v); simplify the style elements, or turn inline_css off", ErrLimit, r)
+		}
+	}()
+	options := premailer.NewOptions(premailer.WithCssToAttributes(false))
+	_, err = premailer.NewPremailer(goquery.NewDocumentFromNode(root), options).Transform()
+	if err != nil {
+		return fmt.Errorf("%w: %w; simplify the style elements, or turn inline_css off", ErrLimit, err)
 	}
-	var best []int32
-	for i, c := range q.classes {
-		if list := p.byName["."+c]; i == 0 || len(list) < len(best) {
-			best = list
+	return nil
+}
+
+// numbers gives the numbers of the rules that were written into a node.
+func numbers(n *html.Node) func(yield func(int) bool) {
+	return func(yield func(int) bool) {
+		for _, a := range n.Attr {
+			if a.Key != "style" {
+				continue
+			}
+			for declaration := range strings.SplitSeq(a.Val, ";") {
+				name, _, _ := strings.Cut(declaration, ":")
+				number, err := strconv.Atoi(strings.TrimPrefix(name, "r"))
+				if err == nil && number >= 0 && !yield(number) {
+					return
+				}
+			}
 		}
 	}
-	if len(q.classes) > 0 {
-		return best
+}
+
+// likeness is a document as go-premailer sees it.
+type likeness struct {
+	page  *page
+	names map[string]string // what stands for a .class or #id
+	tests map[test]string   // the class of the elements that pass
+}
+
+// selector writes a selector in stand-ins.
+func (l *likeness) selector(s *selector) string {
+	var b strings.Builder
+	for _, q := range s.parts {
+		switch q.joint {
+		case 0:
+		case ' ':
+			b.WriteByte(' ')
+		default:
+			b.WriteString(" " + string(q.joint) + " ")
+		}
+		b.WriteString(q.name)
+		if q.id != "" {
+			b.WriteString("." + l.name("#"+q.id))
+		}
+		for _, c := range q.classes {
+			b.WriteString("." + l.name("."+c))
+		}
+		for _, t := range q.tests {
+			if l.tests[t] == "" {
+				l.tests[t] = "t" + strconv.Itoa(len(l.tests))
+			}
+			b.WriteString("." + l.tests[t])
+		}
 	}
-	if q.name != "" {
-		return p.byName[q.name]
+	return b.String()
+}
+
+func (l *likeness) name(of string) string {
+	if l.names[of] == "" {
+		l.names[of] = "n" + strconv.Itoa(len(l.names))
 	}
-	all := make([]int32, len(p.elements)-1)
-	for i := range all {
-		all[i] = int32(i + 1)
+	return l.names[of]
+}
+
+// tree returns the document's elements as nodes, by their numbers, and a style
+// element with the rules.
+func (l *likeness) tree(css string) (root *html.Node, nodes []*html.Node) {
+	p := l.page
+	root = &html.Node{Type: html.DocumentNode}
+	nodes = make([]*html.Node, len(p.elements))
+	nodes[0] = root
+	for at := 1; at < len(p.elements); at++ {
+		e := &p.elements[at]
+		n := &html.Node{Type: html.ElementNode, Data: e.name}
+		if isUnseen(e.name) {
+			n.Data = "unseen" // go-premailer takes style elements away
+		}
+		if classes := l.classes(e); len(classes) > 0 {
+			n.Attr = []html.Attribute{{Key: "class", Val: strings.Join(classes, " ")}}
+		}
+		nodes[at] = n
+		nodes[e.parent].AppendChild(n)
 	}
-	return all
+	style := &html.Node{Type: html.ElementNode, Data: "style"}
+	style.AppendChild(&html.Node{Type: html.TextNode, Data: css})
+	around := &html.Node{Type: html.ElementNode, Data: "unseen"}
+	around.AppendChild(style)
+	root.AppendChild(around)
+	return root, nodes
+}
+
+// classes returns what stands for an element's id, classes and tests passed.
+func (l *likeness) classes(e *element) []string {
+	var classes []string
+	if n := l.names["#"+e.id]; n != "" && e.id != "" {
+		classes = append(classes, n)
+	}
+	for _, c := range e.classes {
+		if n := l.names["."+c]; n != "" {
+			classes = append(classes, n)
+		}
+	}
+	for t, n := range l.tests {
+		if l.page.passes(e, t) {
+			classes = append(classes, n)
+		}
+	}
+	return classes
 }
 
 // isUnseen reports whether an element is not part of what is shown.
@@ -58,104 +179,4 @@ func isUnseen(name string) bool {
 		return true
 	}
 	return false
-}
-
-// matches reports whether the element at is what the parts select. Work is what
-// may still be compared; the result means nothing when it is below zero.
-func (p *page) matches(parts []part, at int32, work *int) bool {
-	n := len(parts) - 1
-	e := &p.elements[at]
-	if *work -= 1 + len(parts[n].tests)*(1+len(e.attributes)); *work < 0 || !p.is(e, &parts[n]) {
-		return false
-	}
-	if n == 0 {
-		return true
-	}
-	switch parts[n].joint {
-	case '>':
-		return e.parent > 0 && p.matches(parts[:n], e.parent, work)
-	case '+':
-		return e.previous > 0 && p.matches(parts[:n], e.previous, work)
-	case '~':
-		for i := e.previous; i > 0 && *work >= 0; i = p.elements[i].previous {
-			if p.matches(parts[:n], i, work) {
-				return true
-			}
-		}
-		return false
-	}
-	for i := e.parent; i > 0 && *work >= 0; i = p.elements[i].parent {
-		if p.matches(parts[:n], i, work) {
-			return true
-		}
-	}
-	return false
-}
-
-// is reports whether an element is what one part says.
-func (p *page) is(e *element, q *part) bool {
-	if q.name != "" && q.name != e.name || q.id != "" && q.id != e.id {
-		return false
-	}
-	for _, c := range q.classes {
-		if _, ok := slices.BinarySearch(e.classes, c); !ok {
-			return false
-		}
-	}
-	for i := range q.tests {
-		if !p.passes(e, &q.tests[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-// passes reports whether an element passes a test.
-func (p *page) passes(e *element, t *test) bool {
-	siblings := p.elements[e.parent].children
-	switch t.position {
-	case "first-child":
-		return e.nth == 1
-	case "last-child":
-		return e.nth == siblings
-	case "only-child":
-		return siblings == 1
-	case "odd":
-		return e.nth%2 == 1
-	case "even":
-		return e.nth%2 == 0
-	}
-	for _, a := range e.attributes {
-		if a.name != t.attribute || a.maybe {
-			continue
-		}
-		if t.operator == 0 {
-			return true
-		}
-		if len(p.spansIn(a.start, a.end)) > 0 {
-			return false // nobody knows yet
-		}
-		return compare(unescape(p.src[a.start:a.end]), t)
-	}
-	return false
-}
-
-func compare(value string, t *test) bool {
-	want := t.value
-	if t.fold {
-		value, want = strings.ToLower(value), strings.ToLower(want)
-	}
-	switch t.operator {
-	case '=':
-		return value == want
-	case '~':
-		return want != "" && slices.Contains(strings.Fields(value), want)
-	case '|':
-		return value == want || strings.HasPrefix(value, want+"-")
-	case '^':
-		return want != "" && strings.HasPrefix(value, want)
-	case '$':
-		return want != "" && strings.HasSuffix(value, want)
-	}
-	return want != "" && strings.Contains(value, want)
 }

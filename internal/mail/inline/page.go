@@ -22,6 +22,11 @@ type page struct {
 	sheets   []sheet
 	changes  []change
 
+	depth    int            // how deep elements are within each other
+	breadth  int            // how many are beside each other
+	deepest  map[string]int // how many of a name are within each other
+	openKeys map[string]int
+
 	open      []int32         // the elements around the place being read
 	elsewhere map[string]bool // tags, .classes and #ids of what cannot be inlined
 	anyClass  bool            // something has a class that nobody knows yet
@@ -29,16 +34,15 @@ type page struct {
 
 // element is a start tag and its place in the tree.
 type element struct {
-	name             string
-	start, end       int   // of the tag
-	parent, previous int32 // 0: none
-	last             int32 // its last child so far; 0: none
-	nth, children    int32 // its number among its siblings, from 1; how many it has
-	attributes       []attribute
-	classes          []string // sorted
-	id               string
-	doubtful         bool // Liquid decides about its attributes
-	matched          []*selector
+	name          string
+	start, end    int   // of the tag
+	parent        int32 // 0: none
+	nth, children int32 // its number among its siblings, from 1; how many it has
+	attributes    []attribute
+	classes       []string // sorted
+	id            string
+	doubtful      bool // Liquid decides about its attributes
+	matched       []*selector
 }
 
 // attribute is where an attribute stands in the document.
@@ -61,6 +65,7 @@ type sheet struct {
 func (p *page) read() error {
 	p.byName, p.elsewhere = map[string][]int32{}, map[string]bool{}
 	p.elements, p.open = []element{{}}, []int32{0}
+	p.deepest, p.openKeys = map[string]int{}, map[string]int{}
 	z := tokens.NewTokenizer(strings.NewReader(p.masked))
 	style := false // the last token opened a style element
 	for pos := 0; ; {
@@ -123,10 +128,12 @@ func (p *page) startTag(name string, start, end int) error {
 	e := element{name: name, start: start, end: end, parent: p.open[len(p.open)-1]}
 	parent := &p.elements[e.parent]
 	parent.children++
-	e.nth, e.previous, parent.last = parent.children, parent.last, at
+	e.nth = parent.children
+	p.breadth = max(p.breadth, int(e.nth))
 	p.readAttributes(&e)
 	p.elements = append(p.elements, e)
 	for _, key := range e.keys() {
+		p.deepest[key] = max(p.deepest[key], p.openKeys[key]+1)
 		p.byName[key] = append(p.byName[key], at)
 		if e.doubtful {
 			p.elsewhere[key] = true
@@ -139,7 +146,21 @@ func (p *page) startTag(name string, start, end int) error {
 		return fmt.Errorf("%w: elements are nested deeper than %d; close what is open, or turn inline_css off", ErrLimit, maxDepth)
 	}
 	p.open = append(p.open, at)
+	p.depth = max(p.depth, len(p.open))
+	for _, key := range e.keys() {
+		p.openKeys[key]++
+	}
 	return nil
+}
+
+// closeTo closes the open elements but the first n.
+func (p *page) closeTo(n int) {
+	for _, at := range p.open[n:] {
+		for _, key := range p.elements[at].keys() {
+			p.openKeys[key]--
+		}
+	}
+	p.open = p.open[:n]
 }
 
 // keys returns the names by which selectors find an element.
@@ -160,7 +181,7 @@ func (p *page) closeImplied(name string) {
 	for i := len(p.open) - 1; i > 0 && len(ends) > 0; i-- {
 		open := p.elements[p.open[i]].name
 		if slices.Contains(ends, open) {
-			p.open = p.open[:i]
+			p.closeTo(i)
 		} else if slices.Contains(within, open) {
 			return
 		}
@@ -200,7 +221,7 @@ func (p *page) endTag(name string) {
 	for i := len(p.open) - 1; i > 0; i-- {
 		switch open := p.elements[p.open[i]].name; {
 		case open == name:
-			p.open = p.open[:i]
+			p.closeTo(i)
 			return
 		case open == "table",
 			(open == "td" || open == "th") && name != "tr" && name != "table" && name != "tbody" && name != "thead" && name != "tfoot":
@@ -368,7 +389,7 @@ func isSpace(c byte) bool {
 
 func isVoid(name string) bool {
 	switch name {
-	case "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr":
+	case "area", "base", "br", "col", "embed", "hr", "img", "input", "keygen", "link", "meta", "param", "source", "track", "wbr":
 		return true
 	}
 	return false

@@ -20,19 +20,16 @@ func (p *page) writeAttributes() error {
 		slices.SortFunc(e.matched, func(a, b *selector) int {
 			return cmp.Or(slices.Compare(a.weight[:], b.weight[:]), cmp.Compare(a.order, b.order))
 		})
-		for _, s := range e.matched {
-			room -= s.rule.end - s.rule.start
-		}
-		if room < 0 {
+		if room -= p.writeAttribute(e); room < 0 {
 			return fmt.Errorf("%w: it would make the document 5 MB larger; use fewer rules or shorter ones, or turn inline_css off", ErrLimit)
 		}
-		p.writeAttribute(e)
 	}
 	return nil
 }
 
-// writeAttribute notes the change of one start tag.
-func (p *page) writeAttribute(e *element) {
+// writeAttribute notes the change of one start tag and returns how many bytes it
+// adds at most.
+func (p *page) writeAttribute(e *element) int {
 	var old *attribute
 	for i := range e.attributes {
 		if e.attributes[i].name == "style" {
@@ -66,6 +63,7 @@ func (p *page) writeAttribute(e *element) {
 	style := strings.Join(parts, ";")
 	switch {
 	case len(normal)+len(important) == 0:
+		return 0
 	case old == nil:
 		at := e.start + 1 + len(e.name)
 		p.changes = append(p.changes, change{at, at, ` style="` + style + `"`})
@@ -76,6 +74,7 @@ func (p *page) writeAttribute(e *element) {
 	default:
 		p.changes = append(p.changes, change{old.start, old.end, `="` + style + `"`})
 	}
+	return len(style) - len(authored) + len(` style=""`)
 }
 
 // cascade returns the declarations of selectors that are in the order of their
