@@ -42,6 +42,12 @@ func (p *page) writeAttribute(e *element) int {
 	if old != nil {
 		authored = strings.TrimRight(p.src[old.start:old.end], "; \t\r\n\f")
 		own = p.declarations(old.start, old.end)
+		if old.quote == 0 && strings.IndexByte(authored, '"') >= 0 {
+			var b strings.Builder
+			outside(authored, links.Spans(authored), func(piece string) { b.WriteString(strings.ReplaceAll(piece, `"`, "&quot;")) },
+				func(liquid string) { b.WriteString(liquid) })
+			authored = b.String()
+		}
 	}
 	normal, important := cascade(e.matched)
 	normal = without(normal, named(own, func(d declaration) bool { return !d.hasTags }))
