@@ -1,6 +1,11 @@
 package inline
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"packetboat/internal/mail/links"
+)
 
 // rule is one rule of a style element.
 type rule struct {
@@ -8,32 +13,39 @@ type rule struct {
 	prelude      int // where its selectors end
 	selectors    []*selector
 	declarations []declaration
-	conditional  bool // it holds in some media only
+	conditional  bool // it holds in some media, or for some recipients, only
+	hasTags      bool // Liquid tags stand in it
+	opaque       bool // it is not understood, and left alone
+	named        [2]map[string]bool
 }
 
 // declaration is a property and its value.
 type declaration struct {
-	property  string
-	text      string // with its Liquid, without !important
-	end       int
-	important bool
+	property   string
+	text       string // with its Liquid, without !important
+	start, end int
+	important  bool
+	hasTags    bool
+	loose      bool // half of a Liquid mark stands in it, which must not meet the other half
 }
 
-// reader reads CSS in which Liquid is painted over.
+// reader reads a style element's text, in which Liquid is painted over.
 type reader struct {
 	p        *page
 	m        string
 	pos, end int
 }
 
-// readRules reads the rules of a style element, those within @media included.
-func (p *page) readRules(s *sheet) {
+// rules returns the rules of a style element, those within @media included.
+func (p *page) rules(s sheet) []*rule {
 	r := &reader{p: p, m: p.masked, pos: s.start, end: s.end}
+	var rules []*rule
 	groups := 0
+	tags := newBranches(p.spansIn(s.start, s.end), p.src)
 	for {
 		r.skipBlanks()
 		if r.pos >= r.end {
-			return
+			return rules
 		}
 		if r.m[r.pos] == '}' {
 			groups = max(groups-1, 0)
@@ -42,23 +54,33 @@ func (p *page) readRules(s *sheet) {
 		}
 		start := r.pos
 		stop := r.until("{;}")
-		switch {
-		case stop == ';':
-			r.pos++ // @import and its like, or rubbish
-		case stop == '}' || stop == 0:
-		case r.m[start] != '@':
-			rule := &rule{start: start, prelude: r.pos, conditional: groups > 0 || s.narrow}
-			// Only the recipient's data can tell what a selector with Liquid means.
-			if r.body(rule) && len(p.spansIn(rule.start, rule.prelude)) == 0 {
-				rule.readSelectors(r.m)
-				s.rules = append(s.rules, rule)
+		if stop != '{' {
+			if stop == ';' {
+				r.pos++ // @import and its like, or rubbish
 			}
-		case isGroup(r.m[start:r.pos]):
-			groups++
-			r.pos++
-		default:
-			r.skipBlock()
+			continue
 		}
+		if r.m[start] == '@' {
+			if isGroup(r.m[start:r.pos]) {
+				groups++
+				r.pos++
+			} else {
+				r.skipBlock()
+			}
+			continue
+		}
+		rule := &rule{start: start, prelude: r.pos}
+		rule.conditional = groups > 0 || s.narrow || tags.inside(start)
+		r.body(rule)
+		rule.hasTags = tags.any(rule.start, rule.end)
+		for _, d := range rule.declarations {
+			rule.opaque = rule.opaque || d.loose
+		}
+		if len(p.spansIn(rule.start, rule.prelude)) > 0 || rule.opaque {
+			continue // only the recipient's data can tell what it selects
+		}
+		rule.selectors = readSelectors(r.m, rule.start, rule.prelude)
+		rules = append(rules, rule)
 	}
 }
 
@@ -150,7 +172,7 @@ func (r *reader) text(quote byte) {
 			r.pos++
 		}
 	}
-	r.pos = r.end
+	r.pos = min(r.pos, r.end)
 }
 
 // skipBlock moves past a block, whatever it holds.
@@ -172,8 +194,8 @@ func (r *reader) skipBlock() {
 }
 
 // body reads the declarations of a rule, which stand between braces. One that
-// holds blocks of its own, or is not closed, is not understood.
-func (r *reader) body(out *rule) bool {
+// holds blocks of its own, or is not closed, is opaque.
+func (r *reader) body(out *rule) {
 	open := r.pos
 	r.pos++
 	for {
@@ -181,9 +203,11 @@ func (r *reader) body(out *rule) bool {
 		start := r.pos
 		stop := r.until(";{}")
 		if stop == '{' || stop == 0 {
+			out.opaque = true
 			r.pos = open
 			r.skipBlock()
-			return false
+			out.end = r.pos
+			return
 		}
 		if d, ok := r.p.declaration(start, r.pos); ok {
 			out.declarations = append(out.declarations, d)
@@ -191,47 +215,46 @@ func (r *reader) body(out *rule) bool {
 		r.pos++
 		if stop == '}' {
 			out.end = r.pos
-			return true
+			return
 		}
 	}
-}
-
-// declarations reads what a style attribute holds.
-func (p *page) declarations(start, end int) []declaration {
-	var list []declaration
-	r := &reader{p: p, m: p.masked, pos: start, end: end}
-	for r.pos < r.end {
-		from := r.pos
-		stop := r.until(";{}")
-		if d, ok := p.declaration(from, r.pos); ok {
-			list = append(list, d)
-		}
-		if stop != 0 {
-			r.pos++
-		}
-	}
-	return list
 }
 
 // declaration reads src[start:end].
 func (p *page) declaration(start, end int) (declaration, bool) {
-	end = start + len(trimRight(p.masked[start:end]))
-	d := declaration{end: end}
-	name, value, found := strings.Cut(p.masked[start:end], ":")
-	if !found {
+	for end > start && isSpace(p.masked[end-1]) && !p.inTag(end-1) {
+		end--
+	}
+	d := declaration{start: start, end: end}
+	colon := strings.IndexByte(p.masked[start:end], ':')
+	if colon < 0 {
 		return d, false
 	}
-	d.property = strings.ToLower(strings.TrimSpace(name))
-	if i := strings.LastIndexByte(value, '!'); i >= 0 && strings.EqualFold(strings.TrimSpace(value[i+1:]), "important") {
-		d.important = true
-		value = trimRight(value[:i])
+	d.property = strings.ToLower(strings.TrimSpace(p.masked[start : start+colon]))
+	from := start + colon + 1
+	for from < end && isSpace(p.masked[from]) && !p.inTag(from) {
+		from++
 	}
-	from := start + len(name) + 1
-	d.text = strings.TrimSpace(p.src[from : from+len(value)])
-	return d, isProperty(d.property) && d.text != ""
+	to := end
+	if bang := strings.LastIndexByte(p.masked[from:end], '!'); bang >= 0 &&
+		strings.EqualFold(strings.TrimSpace(p.masked[from+bang+1:end]), "important") {
+		d.important = true
+		to = from + bang
+		for to > from && isSpace(p.masked[to-1]) && !p.inTag(to-1) {
+			to--
+		}
+	}
+	for _, s := range p.spansIn(start, end) {
+		d.hasTags = d.hasTags || !s.Output
+	}
+	d.text = p.src[from:to]
+	if strings.ContainsAny(d.text, "{}%") {
+		outside(d.text, links.Spans(d.text), func(piece string) {
+			d.loose = d.loose || strings.ContainsAny(piece, "{}") && slices.ContainsFunc([]string{"{{", "{%", "}}", "%}"}, func(mark string) bool { return strings.Contains(piece, mark) })
+		}, func(string) {})
+	}
+	return d, isProperty(d.property) && to > from
 }
-
-func trimRight(s string) string { return strings.TrimRight(s, " \t\r\n\f") }
 
 func isProperty(name string) bool {
 	for i := range len(name) {
