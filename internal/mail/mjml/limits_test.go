@@ -103,20 +103,27 @@ func TestAnIdleInterpreterIsClosed(t *testing.T) {
 		compile()
 		time.Sleep(idleTime - time.Second)
 		synctest.Wait()
-		if c.machine == nil || c.cache.bytes == 0 {
+		if machine, cached := held(c); !machine || cached == 0 {
 			t.Error("the interpreter is closed before its minute is over")
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if c.machine != nil || c.cache.bytes != 0 {
+		if machine, cached := held(c); machine || cached != 0 {
 			t.Error("the interpreter is open after an idle minute")
 		}
 		compile()
 		c.Close()
-		if c.machine != nil {
+		if machine, _ := held(c); machine {
 			t.Error("the interpreter is open after Close")
 		}
 	})
+}
+
+// held says whether a compiler has an interpreter, and how many bytes it keeps.
+func held(c *Compiler) (machine bool, cached int) {
+	c.turn <- struct{}{}
+	defer func() { <-c.turn }()
+	return c.machine != nil, c.cache.bytes
 }
 
 func TestTheCacheIsBounded(t *testing.T) {
