@@ -292,6 +292,10 @@ func (w *lineWriter) endWord() {
 		between = " "
 	}
 	if (between != "" || w.breakable) && w.lineOpen && w.col+len(between)+w.wordWidth > textWidth {
+		if isSeparator(w.current) {
+			w.current, w.wordWidth, w.solid, w.breaks = w.current[:0], 0, false, 1
+			return // the line end separates
+		}
 		w.newLines(1)
 	}
 	if w.lineOpen {
@@ -308,6 +312,11 @@ func (w *lineWriter) endWord() {
 	}
 	w.current, w.wordWidth, w.solid = w.current[:0], 0, false
 	w.spaced, w.gap, w.breakable = false, false, false
+}
+
+// isSeparator reports whether a word only keeps its neighbours apart.
+func isSeparator(word []byte) bool {
+	return len(word) <= 3 && (string(word) == "·" || string(word) == "•" || string(word) == "|")
 }
 
 // startLine writes quotation marks, indentation and a list mark.

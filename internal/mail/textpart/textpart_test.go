@@ -53,6 +53,7 @@ func TestFromHTML(t *testing.T) {
 		{"accents take no room", strings.Repeat("e\u0301", 76) + " b", strings.Repeat("e\u0301", 76) + "\nb\n"},
 		{"no line starts with a stop", strings.Repeat("春", 38) + "。", strings.Repeat("春", 37) + "\n春。\n"},
 		{"addresses stand alone", "<p>Leave at {{ unsubscribe_url }} now", "Leave at\n{{ unsubscribe_url }}\nnow\n"},
+		{"a separator at the end of a line", `<a href="{{ a_url }}">A</a> &middot; <a href="{{ b_url }}">B</a> | <a href="https://x.org">C</a> | D`, "A\n({{ a_url }})\nB\n({{ b_url }})\nC (https://x.org) | D\n"},
 		{"pre", "<pre>a  b\n  c</pre>", "a  b\n  c\n"},
 		{"wrap", strings.Repeat("12345 ", 14), strings.Repeat("12345 ", 11) + "12345\n12345 12345\n"},
 		{"long word", "a " + strings.Repeat("x", 90) + " b", "a\n" + strings.Repeat("x", 90) + "\nb\n"},
