@@ -1,37 +1,38 @@
 // Package inline moves the rules of style elements into style attributes, for
 // mail programs that read only those.
 //
-// The library premailer decides which elements a selector means, which rule wins,
-// and which rules cannot be moved. It prints a document anew, though, and knows
-// no Liquid. So it is given a copy: the tags alone, numbered, with tokens in place
-// of properties and values. What it puts into the copy's style attributes is
-// written into the start tags of the document; everything else stays as it was,
-// byte for byte: Liquid wherever it stands, conditional comments, the doctype,
-// entities, white space. An element that the HTML parser drops is left alone.
+// The library premailer decides which elements a selector means and which rule
+// wins. It prints a document anew, though, knows no Liquid, and what it leaves in
+// the style element it drops or breaks. So it is given a copy: the tags alone,
+// numbered, and one rule for each selector, with names in place of values. What it
+// puts into the copy's style attributes is written into the start tags of the
+// document. Everything else stays as it was, byte for byte: Liquid wherever it
+// stands, conditional comments, the doctype, entities, white space. An element
+// that the HTML parser drops is left alone.
 //
-// An attribute that is there already keeps its text. It stands behind what is
+// A style attribute that is there already keeps its text. It stands behind what is
 // inlined, but before what is important. What stays in the style element:
 //
-//   - rules that premailer leaves over (:hover, :link, [class*=…]) and rules inside
-//     @media and its like. They are made important, or the attributes would
-//     overrule them;
+//   - at-rules. Rules inside @media and its like are made important, or the
+//     attributes would overrule them; so are rules between Liquid tags, and those
+//     that answer a hand (:hover, :focus, :active, :checked);
 //   - rules that match nothing, for mail programs have elements and classes of
-//     their own (.ExternalClass, [data-ogsc]);
-//   - other at-rules, which premailer would break, and rules with *, which it would
-//     make important: a reset must not beat what is inlined;
+//     their own (.ExternalClass, [data-ogsc]), and what premailer cannot move
+//     (::before, :visited, [class*=…]);
+//   - rules with *: a reset must not beat what is inlined;
 //   - rules that elements in conditional comments may need, or elements whose
 //     class or attributes depend on Liquid. The latter are not touched.
 //
-// Style elements with Liquid tags, with data-embed or data-premailer, and those in
-// conditional comments are not touched. Liquid outputs may stand in values.
+// Style elements with data-embed or data-premailer, those in conditional comments,
+// and rules with Liquid tags in them are not touched. Liquid outputs may stand in
+// values.
 //
 // Selectors see a document in which every branch of the Liquid stands and every
 // loop turns once. Where Liquid tags are, rules that count or look at neighbours
 // therefore stay where they are.
 //
-// Premailer is not exact about specificity: a class counts more than any number
-// of attributes, a pseudo-class nothing. It says nothing about shorthands either:
-// they stand in the order of the rules that win.
+// Premailer is not exact about specificity: one class weighs more than any number
+// of attributes, and pseudo-classes weigh nothing.
 package inline
 
 import (
@@ -51,7 +52,7 @@ const (
 
 // CSS returns src with the rules of its style elements written into the style
 // attributes of the elements that they match. A document without rules is
-// returned as it is. The error wraps ErrLimit, unless something is broken.
+// returned as it is. The error wraps ErrLimit.
 func CSS(src string) (string, error) {
 	if len(src) > maxBytes {
 		return "", fmt.Errorf("%w: the HTML is larger than 5 MB; shorten it, or turn inline_css off", ErrLimit)

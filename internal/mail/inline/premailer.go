@@ -1,7 +1,6 @@
 package inline
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -16,8 +15,8 @@ type node = html.Node
 
 // tree is the copy of the document that premailer works on.
 type tree struct {
-	root, head *node
-	elements   []element // the first stands for the document
+	root       *node
+	elements   []element // the first stands for the document, the second for html
 	attributes int       // how many there are
 	classes    int       // the size of the class attributes, in bytes
 	values     int       // the size of all attributes, in bytes
@@ -36,7 +35,7 @@ type element struct {
 // are not closed. They get other names as long as it works.
 var formatting = []string{"a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u"}
 
-const aliased = "x-"
+const aliased = "unformatted-"
 
 func alias(name string) string {
 	if slices.Contains(formatting, name) {
@@ -53,9 +52,6 @@ func (p *page) parse() (*tree, error) {
 	}
 	t := &tree{root: root, elements: []element{{node: root, tag: -1}}, loose: p.loose.Len()}
 	t.walk(0)
-	if t.head == nil {
-		return nil, errors.New("a document without head")
-	}
 	return t, nil
 }
 
@@ -76,15 +72,12 @@ func (t *tree) walk(parent int) {
 		if name, found := strings.CutPrefix(c.Data, aliased); found && alias(name) == c.Data {
 			c.Data = name
 		}
-		switch {
-		case c.Data == "style":
+		if c.Data == "style" {
 			c.Attr = []html.Attribute{{Key: "data-premailer", Val: "ignore"}}
-		case c.Data == "head" && t.head == nil:
-			t.head = c
 		}
 		t.attributes += len(c.Attr)
 		for _, a := range c.Attr {
-			t.values += len(a.Val)
+			t.values += 1 + len(a.Val)
 			if a.Key == "class" {
 				t.classes += len(a.Val)
 			}
@@ -105,7 +98,8 @@ func (t *tree) price(s *selector, limit int) int {
 	var tries []int    // of the parts so far, by element
 	for _, q := range s.parts {
 		sum += len(t.elements) + t.loose/8
-		sum += strings.Count(q.text, ".")*t.classes + strings.Count(q.text, "[")*t.values + strings.Count(q.text, "#")*t.attributes
+		sum += strings.Count(q.text, ".")*t.classes + strings.Count(q.text, "[")*t.values
+		sum += strings.Count(q.text, "#") * t.attributes
 		if q.counts() {
 			sum += t.crowd
 		}
@@ -152,16 +146,16 @@ func (t *tree) tries(q *part, before []int, limit int) []int {
 func (t *tree) transform(selectors []*selector) (styles map[int][]value, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("premailer panicked: %v", r)
+			err = fmt.Errorf("%w: premailer gave up on it (%v); simplify the style elements, or turn inline_css off", ErrLimit, r)
 		}
 	}()
 	text, values := stylesheet(selectors)
 	style := &html.Node{Type: html.ElementNode, Data: "style"}
 	style.AppendChild(&html.Node{Type: html.TextNode, Data: text})
-	t.head.AppendChild(style)
+	t.elements[1].node.AppendChild(style)
 	o := premailer.NewOptions(premailer.WithCssToAttributes(false), premailer.WithKeepBangImportant(true))
 	if _, err := premailer.NewPremailer(goquery.NewDocumentFromNode(t.root), o).Transform(); err != nil {
-		return nil, fmt.Errorf("run premailer: %w", err)
+		return nil, fmt.Errorf("%w: %w; simplify the style elements, or turn inline_css off", ErrLimit, err)
 	}
 	styles = map[int][]value{}
 	for _, e := range t.elements {
@@ -205,7 +199,7 @@ func stylesheet(selectors []*selector) (string, []value) {
 			body = b.String()
 			bodies[s.rule] = body
 		}
-		fmt.Fprintf(&b, "%s{s%d:x%s}\n", s.text(), i, body)
+		fmt.Fprintf(&b, "%s{s%d:x%s}\n", s.text, i, body)
 	}
 	return b.String(), values
 }

@@ -12,7 +12,8 @@ type selector struct {
 	rule       *rule
 	start, end int // its text
 	parts      []part
-	counts     bool // it counts siblings or looks at them
+	text       string // for premailer, which counts only types behind white space
+	counts     bool   // it counts siblings or looks at them
 
 	matched bool // premailer found elements for it
 	stays   bool // somebody may need it who has no attribute
@@ -39,7 +40,7 @@ var partText = func() *regexp.Regexp {
 	const value = `(?:` + name + `|"[^"\\\n,{};<]*"|'[^'\\\n,{};<]*')`
 	const compound = `(?:` + name + `)?(?:[.#]` + name +
 		`|\[\s*` + name + `\s*(?:[~|^$*]?=\s*` + value + `(?:\s+[iI])?\s*)?\]` +
-		`|:(?:not|nth-[-a-z]+)\([-\w\s.#+=\[\]:]*\)|::?[-A-Za-z]+)*`
+		`|:not\([-\w.#=\[\]:]*\)|:nth-[-a-z]+\([-+\w\s]*\)|::?[-A-Za-z]+)*`
 	return regexp.MustCompile(`^(?:\s*([>+~])\s*|\s*)(` + compound + `)`)
 }()
 
@@ -65,6 +66,7 @@ func (r *rule) readSelectors(m string) {
 // read takes a selector apart, or leaves it without parts.
 func (s *selector) read(text string) {
 	var parts []part
+	var words []string
 	for len(text) > 0 {
 		found := partText.FindStringSubmatch(text)
 		if found == nil || found[2] == "" || len(parts) == maxParts || strings.Contains(found[2], ":empty") {
@@ -73,19 +75,21 @@ func (s *selector) read(text string) {
 		// Premailer leaves :link over, though it can be answered.
 		q := part{joint: ' ', text: strings.Replace(found[2], ":link", "[href]", 1), match: matchNone}
 		if found[1] != "" {
-			q.joint = found[1][0]
 			if len(parts) == 0 {
 				return
 			}
+			q.joint = found[1][0]
+			words = append(words, found[1])
 		}
 		if sel, err := cascadia.Parse(q.text); err == nil {
 			q.match = sel
 		}
 		s.counts = s.counts || q.joint == '+' || q.joint == '~' || q.counts()
 		parts = append(parts, q)
+		words = append(words, q.text)
 		text = text[len(found[0]):]
 	}
-	s.parts = parts
+	s.parts, s.text = parts, strings.Join(words, " ")
 }
 
 // counts reports whether a part asks for the number of an element.
@@ -95,23 +99,6 @@ func (q *part) counts() bool {
 
 // last returns the part that the element itself must match.
 func (s *selector) last() *part { return &s.parts[len(s.parts)-1] }
-
-// text returns the selector as premailer understands it best: it counts only
-// types behind white space.
-func (s *selector) text() string {
-	var b strings.Builder
-	for i, q := range s.parts {
-		if i > 0 {
-			b.WriteByte(' ')
-			if q.joint != ' ' {
-				b.WriteByte(q.joint)
-				b.WriteByte(' ')
-			}
-		}
-		b.WriteString(q.text)
-	}
-	return b.String()
-}
 
 // movable reports whether premailer is asked about a selector.
 func (p *page) movable(s *selector) bool {

@@ -68,9 +68,9 @@ func (p *page) readRules(s *sheet) error {
 		case r.m[start] != '@':
 			rule := &rule{start: start, prelude: r.pos, conditional: groups > 0 || s.narrow || between(start)}
 			// Only the recipient's data can tell what a selector with Liquid means,
-			// and halves of its marks may not move: they could find their match.
+			// and halves may not move: they could find what makes them whole.
 			if r.body(rule) && len(p.spansIn(rule.start, rule.prelude)) == 0 && !p.hasTags(rule.prelude, rule.end) &&
-				!halves.MatchString(r.m[rule.prelude+1:rule.end-1]) {
+				!halves.MatchString(r.m[rule.start:rule.end-1]) {
 				if p.selectors += 1 + strings.Count(r.m[rule.start:rule.prelude], ","); p.selectors > maxSelectors {
 					return fmt.Errorf("%w: there are more than %d selectors; remove unused rules, or turn inline_css off", ErrLimit, maxSelectors)
 				}
@@ -90,36 +90,19 @@ func (p *page) readRules(s *sheet) error {
 // group is an at-rule that holds rules that style elements.
 var group = regexp.MustCompile(`(?i)^@(media|supports|layer|container|scope|(-moz-)?document)\b`)
 
-var halves = regexp.MustCompile(`\{[{%]|[%}]\}`)
+// halves are marks of Liquid that are not closed, or not opened, and what could
+// become the end of the style element.
+var halves = regexp.MustCompile(`\{[{%]|[%}]\}|</`)
 
-// skipBlanks moves past white space, comments, and the marks that once hid
-// styles from old browsers.
-func (r *reader) skipBlanks() {
-	for r.pos < r.end {
-		rest := r.m[r.pos:r.end]
-		switch {
-		case isSpace(rest[0]) || rest[0] == ';':
-			r.pos++
-		case strings.HasPrefix(rest, "/*"):
-			r.comment()
-		case strings.HasPrefix(rest, "<!--"):
-			r.pos += len("<!--")
-		case strings.HasPrefix(rest, "-->"):
-			r.pos += len("-->")
-		default:
-			return
-		}
-	}
-}
+var (
+	// blanks are white space, comments, and the marks that once hid styles from
+	// old browsers.
+	blanks = regexp.MustCompile(`^(?:[\s;]|<!--|-->|/\*(?s:.*?)(?:\*/|$))+`)
+	// opaque are comments and strings. A line end ends one that was not closed.
+	opaque = regexp.MustCompile(`^(?s:/\*.*?(?:\*/|$)|"(?:[^"\\\n]|\\.)*(?:["\n]|\\?$)|'(?:[^'\\\n]|\\.)*(?:['\n]|\\?$))`)
+)
 
-func (r *reader) comment() {
-	n := strings.Index(r.m[r.pos+2:r.end], "*/")
-	if n < 0 {
-		r.pos = r.end
-		return
-	}
-	r.pos += 2 + n + 2
-}
+func (r *reader) skipBlanks() { r.pos += len(blanks.FindString(r.m[r.pos:r.end])) }
 
 // until moves to the first of the stops that is not inside a string, a comment
 // or brackets, and returns it; 0 at the end.
@@ -130,14 +113,13 @@ func (r *reader) until(stops string) byte {
 		switch {
 		case depth == 0 && strings.IndexByte(stops, c) >= 0:
 			return c
-		case c == '"' || c == '\'':
-			r.text(c)
-			continue
+		case c == '"' || c == '\'' || c == '/':
+			if n := len(opaque.FindString(r.m[r.pos:r.end])); n > 0 {
+				r.pos += n
+				continue
+			}
 		case c == '\\':
 			r.pos++
-		case c == '/' && strings.HasPrefix(r.m[r.pos:r.end], "/*"):
-			r.comment()
-			continue
 		case c == '(' || c == '[':
 			depth++
 		case c == ')' || c == ']':
@@ -149,22 +131,6 @@ func (r *reader) until(stops string) byte {
 	}
 	r.pos = r.end
 	return 0
-}
-
-// text moves past a string. A line end ends one that was not closed.
-func (r *reader) text(quote byte) {
-	for r.pos++; r.pos < r.end; r.pos++ {
-		switch r.m[r.pos] {
-		case quote:
-			r.pos++
-			return
-		case '\n':
-			return
-		case '\\':
-			r.pos++
-		}
-	}
-	r.pos = r.end
 }
 
 // skipBlock moves past a block, whatever it holds.
