@@ -74,7 +74,7 @@ func badScalar(v any) string {
 		return ""
 	case json.Number:
 		if !storable(v) {
-			return "is a number too large to keep"
+			return "is a number too large or too small to keep"
 		}
 		return ""
 	case string:
@@ -89,10 +89,12 @@ func badScalar(v any) string {
 	return "must be a string, number, boolean or an array of those"
 }
 
-// storable reports whether both databases keep and compare the number.
+// storable reports whether both databases keep and compare the number: neither
+// is it huge, nor so close to zero that it looks like it.
 func storable(n json.Number) bool {
-	_, err := strconv.ParseFloat(string(n), 64)
-	return err == nil && len(n) <= 64
+	f, err := strconv.ParseFloat(string(n), 64)
+	digits, _, _ := strings.Cut(strings.ToLower(string(n)), "e")
+	return err == nil && len(n) <= 64 && (f != 0 || !strings.ContainsAny(digits, "123456789"))
 }
 
 func metadataFault(path, why string) *fault.Error {
