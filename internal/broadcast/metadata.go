@@ -89,12 +89,22 @@ func badScalar(v any) string {
 	return "must be a string, number, boolean or an array of those"
 }
 
+// maxExponent is beyond every number that is told from zero and infinity.
+const maxExponent = 400
+
 // storable reports whether both databases keep and compare the number: neither
-// is it huge, nor so close to zero that it looks like it.
+// is it huge, nor so close to zero that it looks like it, nor a zero that is
+// written with more places than can be kept.
 func storable(n json.Number) bool {
 	f, err := strconv.ParseFloat(string(n), 64)
-	digits, _, _ := strings.Cut(strings.ToLower(string(n)), "e")
-	return err == nil && len(n) <= 64 && (f != 0 || !strings.ContainsAny(digits, "123456789"))
+	if err != nil || len(n) > 64 {
+		return false
+	}
+	digits, exponent, scientific := strings.Cut(strings.ToLower(string(n)), "e")
+	if e, err := strconv.Atoi(exponent); scientific && (err != nil || max(e, -e) > maxExponent) {
+		return false
+	}
+	return f != 0 || !strings.ContainsAny(digits, "123456789")
 }
 
 func metadataFault(path, why string) *fault.Error {
