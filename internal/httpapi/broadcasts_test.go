@@ -170,6 +170,7 @@ func TestWhatABroadcastRefuses(t *testing.T) {
 			{`{"metadata": null}`, "INVALID_METADATA", ""},
 			{`{"metadata": {"a": "\u0000"}}`, "INVALID_METADATA", ""},
 			{`{"metadata": {"a": 1e-20000}}`, "INVALID_METADATA", ""},
+			{`{"metadata": {"a": 0e-20000}}`, "INVALID_METADATA", ""},
 			{`{"tags": "a"}`, "INVALID_INPUT", "tags"},
 			{`{"tags": ["a", 1]}`, "INVALID_INPUT", "tags[1]"},
 			{`{"name": ""}`, "INVALID_INPUT", "name"},
@@ -320,7 +321,7 @@ func TestListIsLeanAndFiltered(t *testing.T) {
 			"": "three two one", "?status=draft": "three one", "?status=draft,scheduled,": "three two one", "?status=sending": "",
 			"?tags=x": "three one", "?tags=x,+y": "three two one", "?metadata=" + url.QueryEscape(`{"l": [2]}`): "one",
 			"?metadata=" + url.QueryEscape(`{"l": [2, 1.0, 2], "team": "a"}`): "one", "?metadata=" + url.QueryEscape(`{"l": 2}`): "", "?metadata={}": "three two one",
-			"?metadata=" + url.QueryEscape(`{"l": [1e-20000]}`): "", "?full=1&tags=y&status=draft": "three",
+			"?metadata=" + url.QueryEscape(`{"l": [1e-20000]}`): "", "?metadata=" + url.QueryEscape(`{"l": 0e-20000}`): "", "?full=1&tags=y&status=draft": "three",
 			"?since=" + created: "three two", "?before=" + created: "one", "?archived=true": "three two one", "?archived=only": "", "?unknown=1": "three two one",
 		} {
 			if got := strings.Join(s.must(200, "key", "GET /broadcasts"+query, "").data("name"), " "); got != want {
