@@ -189,10 +189,10 @@ func TestWhatABroadcastRefuses(t *testing.T) {
 			{content(`"subject": "a\nb", "body_html": "x"`), "INVALID_INPUT", "content.subject"},
 			{content(html + `, "from_name": 5`), "INVALID_INPUT", "content.from_name"},
 			{content(html + `, "reply_to": "nope"`), "INVALID_INPUT", "content.reply_to"},
-			{content(html + `, "body_mjml": "<mjml></mjml>"`), "INVALID_INPUT", "content.body_mjml"},
+			{content(html + `, "body_mjml": "<mjml></mjml>"`), "MJML_INVALID", ""},
 			{content(html + `, "template_slug": "x"`), "INVALID_TEMPLATE", ""},
 			{content(`"template_slug": "x", "template_binding": {}`), "INVALID_TEMPLATE", ""},
-			{content(html + `, "template_binding": {}`), "INVALID_INPUT", "content.template_binding"},
+			{content(html + `, "template_binding": {}`), "INVALID_TEMPLATE", ""},
 			{content(`"subject": "s", "body_html": "a\n{{ x | nope }}"`), "LIQUID_INVALID", "content.body_html"},
 			{`{"variants": []}`, "INVALID_VARIANTS", ""},
 			{`{"variants": 5}`, "INVALID_VARIANTS", ""},
@@ -252,7 +252,7 @@ func TestUpdateLeavesAloneWhatIsNotSent(t *testing.T) {
 		}
 		for with, code := range map[string]string{
 			`{"content": {"subject": null}}`: "NO_CONTENT", `{"content": null}`: "NO_CONTENT", `{"email_type_key": null}`: "INVALID_EMAIL_TYPE",
-			`{"include_segment_keys": ["nope"]}`: "INVALID_SEGMENT", `{"content": {"body_mjml": "x"}}`: "INVALID_INPUT",
+			`{"include_segment_keys": ["nope"]}`: "INVALID_SEGMENT", `{"content": {"body_mjml": "x"}}`: "MJML_INVALID",
 		} {
 			if r := s.as("key", "PUT "+at, with); r.status != 400 || r.code != code {
 				t.Errorf("PUT %s answered %d %s, want %s", with, r.status, r.text, code)

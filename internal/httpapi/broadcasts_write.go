@@ -149,7 +149,11 @@ func (a *API) change(ctx context.Context, p auth.Principal, in *broadcastBody) (
 	}
 	ch = broadcast.Change{Name: in.Name.Pointer(), Tracking: in.Tracking.Pointer()}
 	if in.Content.Set {
-		ch.Content, ch.Message = in.Content.Value.change(p, &bad), in.Content.Value.message(&bad)
+		var err error
+		if ch.Content, err = in.Content.Value.change(p); err != nil {
+			return ch, err
+		}
+		ch.Message = in.Content.Value.message(&bad)
 	}
 	if in.Variants.Set {
 		arms := []broadcast.Variant(nil)

@@ -52,7 +52,7 @@ type ContentBody struct {
 
 // change returns the change that the body asks for. A key names its template by
 // slug; a person may do so by id too, and the id wins.
-func (c ContentBody) change(p auth.Principal, bad *fault.Problems) *manuscript.Change {
+func (c ContentBody) change(p auth.Principal) (*manuscript.Change, error) {
 	ch := &manuscript.Change{Parts: map[manuscript.Field]*string{}}
 	for f, v := range map[manuscript.Field]endpoint.Opt[string]{
 		manuscript.Subject: c.Subject, manuscript.Preheader: c.Preheader, manuscript.FromName: c.FromName,
@@ -66,7 +66,12 @@ func (c ContentBody) change(p auth.Principal, bad *fault.Problems) *manuscript.C
 		ch.Template = &manuscript.TemplateRef{Slug: c.Slug.Value}
 	}
 	if !p.IsKey() {
-		if v := oneID[id.Template](bad, "content.template_id", c.TemplateID); v != nil && (*v != "" || !c.Slug.Set) {
+		var bad fault.Problems
+		v := oneID[id.Template](&bad, "content.template_id", c.TemplateID)
+		if bad.Any() {
+			return nil, manuscript.ErrTemplate.Sayf("content.template_id must be a uuid")
+		}
+		if v != nil && (*v != "" || !c.Slug.Set) {
 			ch.Template = &manuscript.TemplateRef{ID: *v}
 		}
 	}
@@ -76,7 +81,7 @@ func (c ContentBody) change(p auth.Principal, bad *fault.Problems) *manuscript.C
 			ch.Binding = c.Binding.Value.RawMessage
 		}
 	}
-	return ch
+	return ch, nil
 }
 
 // author is who writes content in answer to a request.

@@ -141,6 +141,7 @@ type attack struct {
 	base    shot // a request that is in order
 	commits func() int
 	sample  bool // a few values of each kind only
+	data    bool // only what a database gets to see
 	shots   int
 	done    int
 	renew   func() // brings the database back to where it was
@@ -186,9 +187,13 @@ func (a *attack) run() {
 	a.credentials()
 	a.paths()
 	a.queries()
-	a.headers()
+	if !a.data {
+		a.headers()
+	}
 	if a.base.op.body() != nil {
-		a.bodies()
+		if !a.data {
+			a.bodies()
+		}
 		a.fields()
 	}
 	a.atOnce()
@@ -516,11 +521,11 @@ func TestNoOperationBreaksOnHostileInput(t *testing.T) {
 		}
 		s := newSiege(t, dbtest.Postgres(t))
 		before := s.sums(t, "other")
-		for _, st := range slices.Concat(opening, rest) {
-			if op := s.ops[st.op]; st.op == "deleteTenant" || st.op == "logOut" || op.open() {
+		for i, st := range slices.Concat(opening, rest) {
+			if op := s.ops[st.op]; st.op == "deleteTenant" || st.op == "logOut" || op.open() || testing.Short() && i%4 != 0 {
 				continue
 			}
-			a := &attack{siege: s, t: t, base: s.shot("acme", again(st)), commits: func() int { return 0 }, sample: true}
+			a := &attack{siege: s, t: t, base: s.shot("acme", again(st)), commits: func() int { return 0 }, sample: true, data: true}
 			a.run()
 			a.readers()
 		}

@@ -155,7 +155,10 @@ func (in *messageBody) change(p auth.Principal) (library.Change, error) {
 		bad.Add("content", "must not be null") // of all its faults, the one without a code of its own (contract Z37)
 	}
 	if in.Content.Given() {
-		ch.Content = in.Content.Value.change(p, &bad)
+		var err error
+		if ch.Content, err = in.Content.Value.change(p); err != nil {
+			return ch, err
+		}
 	}
 	if bad.Any() { // then all that is wrong is told, not only what was found first
 		if also, ok := fault.As(ch.Check()); ok {

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"encoding/json"
 	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -126,9 +125,9 @@ type either[Lean, Full any] struct {
 // MarshalJSON writes the row that was chosen.
 func (r either[Lean, Full]) MarshalJSON() ([]byte, error) {
 	if r.full != nil {
-		return json.Marshal(r.full)
+		return endpoint.AppendValue(nil, r.full)
 	}
-	return json.Marshal(r.lean)
+	return endpoint.AppendValue(nil, r.lean)
 }
 
 // Schema is either row's.

@@ -88,6 +88,9 @@ func BenchmarkRender48KB(b *testing.B) { benchmarkRender(b, 48<<10) }
 // TestALetterIsNearlyFreeOfAllocations holds what the numbers of the benchmarks
 // rest on.
 func TestALetterIsNearlyFreeOfAllocations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector, for which the short set is, allocates too")
+	}
 	for _, size := range []int{10 << 10, 48 << 10} {
 		for _, linked := range []int{0, 20} {
 			l := newsletter(t, size, linked)

@@ -45,7 +45,7 @@ func TestCSS(t *testing.T) {
 
 		{"media queries", "<style>p{top:0}@media (max-width:600px){p{top:1px;left:0!important} b{c:d;}}</style><p>",
 			"<style>@media (max-width:600px){p{top:1px !important;left:0!important} b{c:d !important;}}</style><p style=\"top:0\">"},
-		{"a style element for one medium", `<style media="print">p{top:0}</style><p>`, `<style media="print">p{top:0 !important}</style><p>`},
+		{"a style element for one medium", `<style media="print">p{top:0}</style><style>p{left:0}</style><p>`, `<style media="print">p{top:0 !important}</style><p style="left:0">`},
 		{"other at-rules", `<style>@import url(x.css);@font-face{font-family:X;src:url(x)}@keyframes a{from{top:0}to{top:1px}}p{top:0}</style><p>`,
 			`<style>@import url(x.css);@font-face{font-family:X;src:url(x)}@keyframes a{from{top:0}to{top:1px}}</style><p style="top:0">`},
 		{"pseudo-classes", `<style>a{top:0}a:hover{top:1px}a:visited{top:2px}a::before{content:"x"}</style><a>`,
@@ -58,7 +58,12 @@ func TestCSS(t *testing.T) {
 		{"never closed", `<style>p{top:0} b{left:0</style><p><b>`, `<style> b{left:0</style><p style="top:0"><b>`},
 		{"hidden from old browsers", "<style><!--\np{top:0}\n--></style><p>", "<p style=\"top:0\">"},
 		{"to be left alone", `<style data-embed>p{top:0}</style><style type="text/x">p{top:1px}</style><p>`, `<style data-embed>p{top:0}</style><style type="text/x">p{top:1px}</style><p>`},
-		{"what is not shown", `<style>title{top:0}</style><title>a</title>`, `<style>title{top:0}</style><title>a</title>`},
+		{"commas that part nothing", `<style>a[title="a,b"],b,:is(i,u){top:0}</style><a title="a,b"><b><i>`, `<style>a[title="a,b"], :is(i,u) {top:0}</style><a title="a,b"><b style="top:0"><i>`},
+		{"types behind a >", `<style>td>p{top:1px}div p{top:2px}p{top:3px}</style><div><table><tr><td><p>`, `<div><table><tr><td><p style="top:2px">`},
+		{"elements without a tag", `<style>body{margin:0}tbody{top:0}td{left:0}</style><table><tr><td>`, `<style>body{margin:0}tbody{top:0}</style><table><tr><td style="left:0">`},
+		{"elements that the parser moves", `<style>p{top:0}b{left:0}</style><table><p>a<tr><td><b><p>b</b></table><b><p>c</b>d`, `<table><p style="top:0">a<tr><td><b style="left:0"><p style="top:0">b</b></table><b style="left:0"><p style="top:0">c</b>d`},
+		{"attributes of premailer", `<style>p{top:0}</style><p pr-el-id=0 n=7><p n=0>`, `<p style="top:0" pr-el-id=0 n=7><p style="top:0" n=0>`},
+		{"shorthands in the order of the cascade", `<style>.a{margin:2px}p{margin:0;margin-top:1px}</style><p class=a>`, `<p style="margin-top:1px;margin:2px" class=a>`},
 
 		{"Liquid in text", `<style>p{top:0}</style><p>{{ a | default: "<p>" }}{% if a > b %}x{% endif %}`, `<p style="top:0">{{ a | default: "<p>" }}{% if a > b %}x{% endif %}`},
 		{"Liquid between rows", `<style>td{top:0}</style><table>{% for r in rows %}<tr><td>{{ r }}</td></tr>{% else %}none{% endfor %}</table>`,
@@ -68,7 +73,7 @@ func TestCSS(t *testing.T) {
 			`<p style="top:0;color: {{ c | default: "a;b" }}"><p style="top:0;color:red;{% if a %}color:blue{% endif %}">`},
 		{"Liquid in a value", `<style>p{color:{{ account.color | default: "red" }};top:0}</style><p>`, `<p style="color:{{ account.color | default: "red" }};top:0">`},
 		{"Liquid around rules", `<style>p{top:0}{% if a > b %}p{top:1px}{% endif %}</style><p>`, `<style>{% if a > b %}p{top:1px !important}{% endif %}</style><p style="top:0">`},
-		{"Liquid within a rule", `<style>p{top:0;{% if a %}left:0{% endif %}}</style><p>`, `<style>p{top:0 !important;{% if a %}left:0{% endif %}}</style><p>`},
+		{"Liquid within a rule", `<style>p{top:0;{% if a %}left:0{% endif %}}b{top:0}</style><p><b>`, `<style>p{top:0;{% if a %}left:0{% endif %}}</style><p><b style="top:0">`},
 		{"Liquid in a selector", `<style>.{{ x }}{top:0}b{top:0}</style><b>`, `<style>.{{ x }}{top:0}</style><b style="top:0">`},
 		{"Liquid decides the class", `<style>.a{top:0}b{top:1px}</style><b class="{{ x }}"></b><b class=a></b><i class="a {% if x %}b{% endif %}">`,
 			`<style>.a{top:0}b{top:1px}</style><b class="{{ x }}"></b><b style="top:0" class=a></b><i class="a {% if x %}b{% endif %}">`},
@@ -149,6 +154,11 @@ func TestLimits(t *testing.T) {
 		{"a declaration for many elements", "<style>p{content:'" + strings.Repeat("x", 1<<20) + "'}</style>" + strings.Repeat("<p>", 100), true},
 		{"many classes", "<style>.a{top:0}</style><p class='" + strings.Repeat("a b c ", 500_000) + "'>", false},
 		{"many attributes with Liquid", "<style>p{top:0}</style><p " + strings.Repeat("a='{{ b }}' ", 300_000) + ">", false},
+		{"classes that are looked through", "<style>" + strings.Repeat(".b{top:0}", 60) + "</style><p class='" + strings.Repeat("a c ", 1_200_000) + "'>", true},
+		{"siblings that are counted", "<style>p:nth-child(2){top:0}</style>" + strings.Repeat("<p>", 20_000), true},
+		{"backtracking in :not()", "<style>b:not(" + strings.Repeat("div ", 12) + "b){top:0}</style>" + strings.Repeat("<div>", 400) + "<b>", false},
+		{"formatting that is never closed", "<style>p{top:0}</style>" + strings.Repeat("<b>", 400) + strings.Repeat("<p>x", 60_000), false},
+		{"bodies", "<style>p{top:0}</style><body " + strings.Repeat("a ", 1_000_000) + ">" + strings.Repeat("<body a=b>", 240_000), false},
 		{"braces", "<style>" + strings.Repeat("{", 1_000_000) + "</style>", false},
 		{"rules in rules", "<style>" + strings.Repeat("p{", 1_000_000) + "</style>", false},
 		{"brackets", "<style>" + strings.Repeat("p[", 1_000_000) + "</style>", false},
@@ -175,7 +185,7 @@ func FuzzCSS(f *testing.F) {
 		"<style>p{top:0}</style><p>a", "<style>p,b:hover{a:b!important}</style><p style=x:y><b style='{{ c }}'>",
 		"<style>@media x{p{a:b}}{% if a %}b{c:d}{% endif %}</style><b>", "<style>.a>b+c~d[e=f]{g:\"h\"}</style><a class='{{ a }}'>",
 		"<!--[if mso]><p><![endif]--><style>p{a:b;", "<table>{% for a in b %}<tr><td>{{ a | append: '<p>' }}", "<style><!-- p{a:url(x;y)} --></style><p/style=a>",
-		"<style>p{a:b}</style><p style>", "<style>p{a:{{ b }}}</style><p {{ c }} d={% e %}>\xff\x00",
+		"<style>p{a:b}</style><p style>", "<style>p{a:{{ b }}}</style><p {{ c }} d={% e %}>\xff\x00", "<style>p{a:b}</style><p\x00><p pr-el-id=1 n=2>",
 	} {
 		f.Add(s)
 	}

@@ -1,6 +1,8 @@
 package inline
 
 import (
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -13,39 +15,44 @@ type rule struct {
 	prelude      int // where its selectors end
 	selectors    []*selector
 	declarations []declaration
+	values       []value
 	conditional  bool // it holds in some media, or for some recipients, only
-	hasTags      bool // Liquid tags stand in it
-	opaque       bool // it is not understood, and left alone
-	named        [2]map[string]bool
 }
 
 // declaration is a property and its value.
 type declaration struct {
-	property   string
-	text       string // with its Liquid, without !important
-	start, end int
-	important  bool
-	hasTags    bool
-	loose      bool // half of a Liquid mark stands in it, which must not meet the other half
+	property  string
+	text      string // with its Liquid, without !important
+	end       int
+	important bool
 }
 
-// reader reads a style element's text, in which Liquid is painted over.
+// value is what a rule says of a property: one declaration or several, for
+// authors write down fallbacks.
+type value struct {
+	property  string
+	texts     []string
+	important bool
+	size      int // of it all, in bytes
+}
+
+// reader reads CSS in which Liquid is painted over.
 type reader struct {
 	p        *page
 	m        string
 	pos, end int
 }
 
-// rules returns the rules of a style element, those within @media included.
-func (p *page) rules(s sheet) []*rule {
+// readRules reads the rules of a style element, those within @media included.
+func (p *page) readRules(s *sheet) error {
 	r := &reader{p: p, m: p.masked, pos: s.start, end: s.end}
-	var rules []*rule
+	tags := slices.DeleteFunc(slices.Clone(p.spansIn(s.start, s.end)), func(s links.Span) bool { return s.Output })
+	between := func(at int) bool { return len(tags) > 0 && tags[0].Start < at && at < tags[len(tags)-1].Start }
 	groups := 0
-	tags := newBranches(p.spansIn(s.start, s.end), p.src)
 	for {
 		r.skipBlanks()
 		if r.pos >= r.end {
-			return rules
+			return nil
 		}
 		if r.m[r.pos] == '}' {
 			groups = max(groups-1, 0)
@@ -54,80 +61,48 @@ func (p *page) rules(s sheet) []*rule {
 		}
 		start := r.pos
 		stop := r.until("{;}")
-		if stop != '{' {
-			if stop == ';' {
-				r.pos++ // @import and its like, or rubbish
-			}
-			continue
-		}
-		if r.m[start] == '@' {
-			if isGroup(r.m[start:r.pos]) {
-				groups++
-				r.pos++
-			} else {
-				r.skipBlock()
-			}
-			continue
-		}
-		rule := &rule{start: start, prelude: r.pos}
-		rule.conditional = groups > 0 || s.narrow || tags.inside(start)
-		r.body(rule)
-		rule.hasTags = tags.any(rule.start, rule.end)
-		for _, d := range rule.declarations {
-			rule.opaque = rule.opaque || d.loose
-		}
-		if len(p.spansIn(rule.start, rule.prelude)) > 0 || rule.opaque {
-			continue // only the recipient's data can tell what it selects
-		}
-		rule.selectors = readSelectors(r.m, rule.start, rule.prelude)
-		rules = append(rules, rule)
-	}
-}
-
-// isGroup reports whether an at-rule holds rules that style elements.
-func isGroup(prelude string) bool {
-	name := prelude[1:]
-	for i := range len(name) {
-		if !isNameByte(name[i]) {
-			name = name[:i]
-			break
-		}
-	}
-	switch strings.ToLower(name) {
-	case "media", "supports", "layer", "container", "scope", "document", "-moz-document":
-		return true
-	}
-	return false
-}
-
-// skipBlanks moves past white space, comments, and the marks that once hid
-// styles from old browsers.
-func (r *reader) skipBlanks() {
-	for r.pos < r.end {
-		rest := r.m[r.pos:r.end]
 		switch {
-		case isSpace(rest[0]) || rest[0] == ';':
+		case stop == ';':
+			r.pos++ // @import and its like, or rubbish
+		case stop == '}' || stop == 0:
+		case r.m[start] != '@':
+			rule := &rule{start: start, prelude: r.pos, conditional: groups > 0 || s.narrow || between(start)}
+			// Only the recipient's data can tell what a selector with Liquid means,
+			// and halves may not move: they could find what makes them whole.
+			if r.body(rule) && len(p.spansIn(rule.start, rule.prelude)) == 0 && !p.hasTags(rule.prelude, rule.end) &&
+				!halves.MatchString(r.m[rule.start:rule.end-1]) {
+				if p.selectors += 1 + strings.Count(r.m[rule.start:rule.prelude], ","); p.selectors > maxSelectors {
+					return fmt.Errorf("%w: there are more than %d selectors; remove unused rules, or turn inline_css off", ErrLimit, maxSelectors)
+				}
+				rule.readSelectors(r.m)
+				rule.readValues()
+				s.rules = append(s.rules, rule)
+			}
+		case group.MatchString(r.m[start:r.pos]):
+			groups++
 			r.pos++
-		case strings.HasPrefix(rest, "/*"):
-			r.comment()
-		case strings.HasPrefix(rest, "<!--"):
-			r.pos += len("<!--")
-		case strings.HasPrefix(rest, "-->"):
-			r.pos += len("-->")
 		default:
-			return
+			r.skipBlock()
 		}
 	}
 }
 
-func (r *reader) comment() {
-	n := strings.Index(r.m[r.pos+2:r.end], "*/")
-	if n < 0 {
-		r.pos = r.end
-		return
-	}
-	r.pos += 2 + n + 2
-}
+// group is an at-rule that holds rules that style elements.
+var group = regexp.MustCompile(`(?i)^@(media|supports|layer|container|scope|(-moz-)?document)\b`)
+
+// halves are marks of Liquid that are not closed, or not opened, and what could
+// become the end of the style element.
+var halves = regexp.MustCompile(`\{[{%]|[%}]\}|</`)
+
+var (
+	// blanks are white space, comments, and the marks that once hid styles from
+	// old browsers.
+	blanks = regexp.MustCompile(`^(?:[\s;]|<!--|-->|/\*(?s:.*?)(?:\*/|$))+`)
+	// opaque are comments and strings. A line end ends one that was not closed.
+	opaque = regexp.MustCompile(`^(?s:/\*.*?(?:\*/|$)|"(?:[^"\\\n]|\\.)*(?:["\n]|\\?$)|'(?:[^'\\\n]|\\.)*(?:['\n]|\\?$))`)
+)
+
+func (r *reader) skipBlanks() { r.pos += len(blanks.FindString(r.m[r.pos:r.end])) }
 
 // until moves to the first of the stops that is not inside a string, a comment
 // or brackets, and returns it; 0 at the end.
@@ -138,14 +113,13 @@ func (r *reader) until(stops string) byte {
 		switch {
 		case depth == 0 && strings.IndexByte(stops, c) >= 0:
 			return c
-		case c == '"' || c == '\'':
-			r.text(c)
-			continue
+		case c == '"' || c == '\'' || c == '/':
+			if n := len(opaque.FindString(r.m[r.pos:r.end])); n > 0 {
+				r.pos += n
+				continue
+			}
 		case c == '\\':
 			r.pos++
-		case c == '/' && strings.HasPrefix(r.m[r.pos:r.end], "/*"):
-			r.comment()
-			continue
 		case c == '(' || c == '[':
 			depth++
 		case c == ')' || c == ']':
@@ -157,22 +131,6 @@ func (r *reader) until(stops string) byte {
 	}
 	r.pos = r.end
 	return 0
-}
-
-// text moves past a string. A line end ends one that was not closed.
-func (r *reader) text(quote byte) {
-	for r.pos++; r.pos < r.end; r.pos++ {
-		switch r.m[r.pos] {
-		case quote:
-			r.pos++
-			return
-		case '\n':
-			return
-		case '\\':
-			r.pos++
-		}
-	}
-	r.pos = min(r.pos, r.end)
 }
 
 // skipBlock moves past a block, whatever it holds.
@@ -194,8 +152,8 @@ func (r *reader) skipBlock() {
 }
 
 // body reads the declarations of a rule, which stand between braces. One that
-// holds blocks of its own, or is not closed, is opaque.
-func (r *reader) body(out *rule) {
+// holds blocks of its own, or is not closed, is not understood.
+func (r *reader) body(out *rule) bool {
 	open := r.pos
 	r.pos++
 	for {
@@ -203,11 +161,9 @@ func (r *reader) body(out *rule) {
 		start := r.pos
 		stop := r.until(";{}")
 		if stop == '{' || stop == 0 {
-			out.opaque = true
 			r.pos = open
 			r.skipBlock()
-			out.end = r.pos
-			return
+			return false
 		}
 		if d, ok := r.p.declaration(start, r.pos); ok {
 			out.declarations = append(out.declarations, d)
@@ -215,56 +171,71 @@ func (r *reader) body(out *rule) {
 		r.pos++
 		if stop == '}' {
 			out.end = r.pos
-			return
+			return true
 		}
 	}
 }
+
+// readValues gathers the declarations of each property where its last one stands.
+func (r *rule) readValues() {
+	type key struct {
+		property  string
+		important bool
+	}
+	at := map[key]int{}
+	for _, d := range slices.Backward(r.declarations) {
+		k := key{d.property, d.important}
+		i, found := at[k]
+		if !found {
+			i = len(r.values)
+			at[k] = i
+			r.values = append(r.values, value{property: d.property, important: d.important})
+		}
+		r.values[i].texts = append(r.values[i].texts, d.text)
+		r.values[i].size += len(d.property) + len(d.text) + 2
+	}
+	slices.Reverse(r.values)
+	for _, v := range r.values {
+		slices.Reverse(v.texts)
+	}
+}
+
+// declarations reads what a style attribute holds.
+func (p *page) declarations(start, end int) []declaration {
+	var list []declaration
+	r := &reader{p: p, m: p.masked, pos: start, end: end}
+	for r.pos < r.end {
+		from := r.pos
+		stop := r.until(";{}")
+		if d, ok := p.declaration(from, r.pos); ok {
+			list = append(list, d)
+		}
+		if stop != 0 {
+			r.pos++
+		}
+	}
+	return list
+}
+
+// property is a name that premailer's reader of CSS understands.
+var property = regexp.MustCompile(`^[-a-z_][-a-z0-9_]*$`)
 
 // declaration reads src[start:end].
 func (p *page) declaration(start, end int) (declaration, bool) {
-	for end > start && isSpace(p.masked[end-1]) && !p.inTag(end-1) {
-		end--
-	}
-	d := declaration{start: start, end: end}
-	colon := strings.IndexByte(p.masked[start:end], ':')
-	if colon < 0 {
+	end = start + len(trimRight(p.masked[start:end]))
+	d := declaration{end: end}
+	name, value, found := strings.Cut(p.masked[start:end], ":")
+	if !found {
 		return d, false
 	}
-	d.property = strings.ToLower(strings.TrimSpace(p.masked[start : start+colon]))
-	from := start + colon + 1
-	for from < end && isSpace(p.masked[from]) && !p.inTag(from) {
-		from++
-	}
-	to := end
-	if bang := strings.LastIndexByte(p.masked[from:end], '!'); bang >= 0 &&
-		strings.EqualFold(strings.TrimSpace(p.masked[from+bang+1:end]), "important") {
+	d.property = strings.ToLower(strings.TrimSpace(name))
+	if i := strings.LastIndexByte(value, '!'); i >= 0 && strings.EqualFold(strings.TrimSpace(value[i+1:]), "important") {
 		d.important = true
-		to = from + bang
-		for to > from && isSpace(p.masked[to-1]) && !p.inTag(to-1) {
-			to--
-		}
+		value = trimRight(value[:i])
 	}
-	for _, s := range p.spansIn(start, end) {
-		d.hasTags = d.hasTags || !s.Output
-	}
-	d.text = p.src[from:to]
-	if strings.ContainsAny(d.text, "{}%") {
-		outside(d.text, links.Spans(d.text), func(piece string) {
-			d.loose = d.loose || strings.ContainsAny(piece, "{}") && slices.ContainsFunc([]string{"{{", "{%", "}}", "%}"}, func(mark string) bool { return strings.Contains(piece, mark) })
-		}, func(string) {})
-	}
-	return d, isProperty(d.property) && to > from
+	from := start + len(name) + 1
+	d.text = strings.TrimSpace(p.src[from : from+len(value)])
+	return d, property.MatchString(d.property) && d.text != ""
 }
 
-func isProperty(name string) bool {
-	for i := range len(name) {
-		if !isNameByte(name[i]) {
-			return false
-		}
-	}
-	return name != "" && (name[0] < '0' || name[0] > '9')
-}
-
-func isNameByte(c byte) bool {
-	return c == '-' || c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
-}
+func trimRight(s string) string { return strings.TrimRight(s, " \t\r\n\f") }
