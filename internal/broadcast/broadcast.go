@@ -85,6 +85,7 @@ const (
 type Plan struct {
 	Name        string // internal; empty takes the subject
 	Content     manuscript.Manuscript
+	Variants    []Variant    // nil: everybody gets the same
 	Message     *Message     // the library's version that the content is; nil: none, or edited since
 	EmailType   id.EmailType // empty: none yet
 	MTAConfig   id.MTAConfig // empty: the identity's or the account's
@@ -116,7 +117,7 @@ type Broadcast struct {
 	UpdatedAt      time.Time
 
 	// Bodies tells which bodies are stored; a lean reading leaves them out of
-	// Content.
+	// Content, and what its variants say.
 	Bodies Bodies
 }
 
@@ -179,11 +180,12 @@ const (
 	ActionCancel     Action = "cancel"
 	ActionArchive    Action = "archive"
 	ActionUnarchive  Action = "unarchive"
+	ActionClone      Action = "clone"
 )
 
 // Actions returns every action.
 func Actions() []Action {
-	return []Action{ActionUpdate, ActionDelete, ActionSchedule, ActionUnschedule, ActionPause, ActionResume, ActionCancel, ActionArchive, ActionUnarchive}
+	return []Action{ActionUpdate, ActionDelete, ActionSchedule, ActionUnschedule, ActionPause, ActionResume, ActionCancel, ActionArchive, ActionUnarchive, ActionClone}
 }
 
 // leaves returns the statuses in which the action is legal.
@@ -201,6 +203,8 @@ func (a Action) leaves() []Status {
 		return []Status{Scheduled, Sending, Paused}
 	case ActionArchive, ActionUnarchive:
 		return []Status{Completed, Failed, Cancelled}
+	case ActionClone:
+		return Statuses()
 	}
 	return nil
 }

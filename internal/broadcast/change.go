@@ -18,6 +18,7 @@ type Change struct {
 	Name       *string
 	Content    *manuscript.Change
 	Message    *Message      // take this version of the library's, 0 being the current one; then Content is changed in that
+	Variants   *[]Variant    // empty: none
 	EmailType  *id.EmailType // empty: none
 	MTAConfig  *id.MTAConfig // empty: none
 	Include    *[]id.Segment

@@ -74,7 +74,7 @@ func badScalar(v any) string {
 		return ""
 	case json.Number:
 		if !storable(v) {
-			return "is a number too large to keep"
+			return "is a number too large or too small to keep"
 		}
 		return ""
 	case string:
@@ -89,10 +89,22 @@ func badScalar(v any) string {
 	return "must be a string, number, boolean or an array of those"
 }
 
-// storable reports whether both databases keep and compare the number.
+// maxExponent is beyond every number that is told from zero and infinity.
+const maxExponent = 400
+
+// storable reports whether both databases keep and compare the number: neither
+// is it huge, nor so close to zero that it looks like it, nor a zero that is
+// written with more places than can be kept.
 func storable(n json.Number) bool {
-	_, err := strconv.ParseFloat(string(n), 64)
-	return err == nil && len(n) <= 64
+	f, err := strconv.ParseFloat(string(n), 64)
+	if err != nil || len(n) > 64 {
+		return false
+	}
+	digits, exponent, scientific := strings.Cut(strings.ToLower(string(n)), "e")
+	if e, err := strconv.Atoi(exponent); scientific && (err != nil || max(e, -e) > maxExponent) {
+		return false
+	}
+	return f != 0 || !strings.ContainsAny(digits, "123456789")
 }
 
 func metadataFault(path, why string) *fault.Error {

@@ -46,6 +46,11 @@ func TestMetadataRules(t *testing.T) {
 		{"object in an array", `{"a": [{}]}`, false},
 		{"NUL", `{"a": "x\u0000"}`, false},
 		{"number no machine holds", `{"a": 1e999}`, false},
+		{"number too close to zero", `{"a": 1e-20000}`, false},
+		{"zero with too many places", `{"a": 0.00e-20000}`, false},
+		{"exponent no machine holds", `{"a": 0e99999999999999999999}`, false},
+		{"the smallest there is", `{"a": 5E-324}`, true},
+		{"zero in many words", `{"a": -0.00e+12}`, true},
 		{"8 KB and no more", `{"a": [` + strings.TrimSuffix(strings.Repeat(`"`+strings.Repeat("x", 250)+`",`, 33), ",") + `]}`, false},
 		{"null", `null`, false},
 		{"array", `[]`, false},
@@ -116,7 +121,7 @@ func FuzzVariants(f *testing.F) {
 	for _, s := range []string{`[]`, `null`, `[{},{}]`, `[{"id":"a","name":"A","weight":1,"content_overrides":{"subject":"x"}},{"id":"b","name":"B","weight":2,"content_overrides":{"subject":null}}]`, `[{"mta_config_key":1}]`} {
 		f.Add(s)
 	}
-	f.Fuzz(func(t *testing.T, in string) { _ = broadcast.CheckVariants([]byte(in)) })
+	f.Fuzz(func(t *testing.T, in string) { _, _ = broadcast.ReadVariants([]byte(in)) })
 }
 
 func TestVariantRules(t *testing.T) {
@@ -143,8 +148,8 @@ func TestVariantRules(t *testing.T) {
 		{"a sender of its own", `[` + arm("a", `, "sending_identity_id": "x"`) + `]`, broadcast.ErrArmDelivery},
 		{"a lane of its own", `[` + arm("a", `, "content_overrides": {"mta_config_key": "x"}`) + `,` + arm("b", "") + `]`, broadcast.ErrArmDelivery},
 	} {
-		if err := broadcast.CheckVariants([]byte(tt.in)); !errors.Is(err, tt.want) {
-			t.Errorf("%s: CheckVariants = %v, want %v", tt.name, err, tt.want)
+		if _, err := broadcast.ReadVariants([]byte(tt.in)); !errors.Is(err, tt.want) {
+			t.Errorf("%s: ReadVariants = %v, want %v", tt.name, err, tt.want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"packetboat/internal/id"
@@ -146,6 +147,32 @@ func Archive(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadca
 		WHERE tenant_id = $1 AND id = $2 AND archived_at IS NULL AND status IN ('completed', 'failed', 'cancelled')`,
 		tenant, bid, now.UnixMicro())
 	return shelved(ctx, db, tenant, bid, n, err)
+}
+
+// MaxArchived is how many broadcasts ArchiveAll takes at once.
+const MaxArchived = 100
+
+// ArchiveAll hides those of the broadcasts that have ended and are not hidden
+// yet, all at once, and returns them in the order in which they were named.
+func ArchiveAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Broadcast, now time.Time) ([]id.Broadcast, error) {
+	moved := map[id.Broadcast]bool{}
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		clear(moved)
+		rows, err := tx.Query(ctx, `
+			UPDATE broadcast SET revision = revision + 1, archived_at = $3, updated_at = $3
+			WHERE tenant_id = $1 AND archived_at IS NULL AND status IN ('completed', 'failed', 'cancelled') AND id`+tx.In(2)+`
+			RETURNING id`, tenant, sqldb.List(tx, ids), now.UnixMicro())
+		_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (bid id.Broadcast, err error) {
+			err = scan(&bid)
+			moved[bid] = true
+			return bid, err
+		})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("archive broadcasts: %w", err)
+	}
+	return slices.DeleteFunc(distinct(ids), func(bid id.Broadcast) bool { return !moved[bid] }), nil
 }
 
 // Unarchive shows an archived broadcast in lists again.

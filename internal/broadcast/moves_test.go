@@ -67,7 +67,9 @@ func begin(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast
 	if err != nil {
 		return err
 	}
-	return db.InTx(ctx, func(tx *sqldb.DB) error { return broadcast.Begin(ctx, tx, b, "content", now) })
+	return db.InTx(ctx, func(tx *sqldb.DB) error {
+		return broadcast.Begin(ctx, tx, b, map[string]id.Content{"": "content"}, now)
+	})
 }
 
 // No series of calls leaves a broadcast in a state the table does not allow,
@@ -247,7 +249,9 @@ func TestBeginLooksAgain(t *testing.T) {
 		); err != nil {
 			t.Fatal(err)
 		}
-		err := db.InTx(t.Context(), func(tx *sqldb.DB) error { return broadcast.Begin(t.Context(), tx, read, "content", now) })
+		err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
+			return broadcast.Begin(t.Context(), tx, read, map[string]id.Content{"": "content"}, now)
+		})
 		if !broadcast.Stale(err) || a.Load(read.ID).Status != broadcast.Scheduled {
 			t.Errorf("Begin = %v, and the broadcast is %s", err, a.Load(read.ID).Status)
 		}

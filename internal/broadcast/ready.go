@@ -137,7 +137,8 @@ func Judge(b Broadcast, f Facts) Readiness {
 	}
 	warn(b.ScheduledAt == nil, "NO_SCHEDULED_AT", "scheduled_at is not set: the broadcast will wait and never start")
 	warn(!f.HasAddress, "NO_POSTAL_ADDRESS", "the account has no postal address, which many laws ask for")
-	warn(b.Content.HTML != nil && !links.HasUnsubscribe(*b.Content.HTML), "NO_UNSUBSCRIBE_LINK", "the content has no unsubscribe link; a footer with one will be added")
+	warn(slices.ContainsFunc(b.Arms(), func(a Arm) bool { return a.Content.HTML != nil && !links.HasUnsubscribe(*a.Content.HTML) }),
+		"NO_UNSUBSCRIBE_LINK", "the content has no unsubscribe link; a footer with one will be added")
 	warn(f.unverified(b), "LANE_UNVERIFIED", "an MTA config has not been tried with one of the sending identities")
 	warn(f.Template != "", "TEMPLATE_CHANGED", "the template "+f.Template)
 	for _, l := range f.Lacking {
@@ -175,11 +176,14 @@ func Ready(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) (Readi
 	if err != nil {
 		return Readiness{}, err
 	}
-	f.Content = content.Check(b.Source())
-	if f.Content != nil {
+	for _, arm := range b.Arms() {
+		if f.Content = content.Check(b.Source(arm)); f.Content == nil {
+			continue
+		}
 		if _, ok := fault.As(f.Content); !ok {
 			return Readiness{}, fmt.Errorf("check the content: %w", f.Content)
 		}
+		break
 	}
 	if len(b.Include) > 0 {
 		if err := f.look(ctx, db, b, now); err != nil {
@@ -241,10 +245,11 @@ func templateNow(ctx context.Context, db *sqldb.DB, b Broadcast) (string, error)
 	return "", nil
 }
 
-// Source returns the content as it is checked and frozen, but for the names
-// that only the moment of sending knows.
-func (b Broadcast) Source() content.Source {
-	s := b.Content.Source()
+// Source returns the content of an arm as it is checked and frozen, but for the
+// names that only the moment of sending knows.
+func (b Broadcast) Source(arm Arm) content.Source {
+	s := arm.Content.Source()
+	s.Context.UTMContent = arm.ID
 	s.Tracking = b.Tracking
 	s.Context.Broadcast, s.Context.BroadcastName, s.Context.EmailType = b.ID, b.Name, b.EmailType
 	return s

@@ -20,13 +20,13 @@ import (
 type Run struct {
 	Tenant     id.Tenant
 	Broadcast  id.Broadcast
-	Content    id.Content     // frozen when the send began
-	After      id.Contact     // the last contact that was looked at
-	Routes     []Route        // the ways its messages take
-	Excluded   map[string]int // contacts of the audience that get nothing, by reason
-	PreparedAt *time.Time     // when the whole audience was in the outbox
-	EndedAt    *time.Time     // when nothing was left to do
-	Epoch      int            // of the lease under which it was read
+	Contents   map[string]id.Content // frozen when the send began, by arm
+	After      id.Contact            // the last contact that was looked at
+	Routes     []Route               // the ways its messages take
+	Excluded   map[string]int        // contacts of the audience that get nothing, by reason
+	PreparedAt *time.Time            // when the whole audience was in the outbox
+	EndedAt    *time.Time            // when nothing was left to do
+	Epoch      int                   // of the lease under which it was read
 }
 
 // ErrLeaseLost says that another process prepares the broadcast by now, or that
@@ -50,7 +50,7 @@ func Due(ctx context.Context, db *sqldb.DB, now time.Time) ([]Broadcast, error) 
 // Begin moves a scheduled broadcast to sending: its content was frozen, its
 // stream is begun and held. b is the broadcast as it was read when its content
 // was frozen; one that was written since is left for another time.
-func Begin(ctx context.Context, tx *sqldb.DB, b Broadcast, frozen id.Content, now time.Time) error {
+func Begin(ctx context.Context, tx *sqldb.DB, b Broadcast, frozen map[string]id.Content, now time.Time) error {
 	at, err := lock(ctx, tx, b.Tenant, b.ID)
 	if err != nil {
 		return err
@@ -62,26 +62,38 @@ func Begin(ctx context.Context, tx *sqldb.DB, b Broadcast, frozen id.Content, no
 	if err != nil {
 		return err
 	}
+	contents, err := json.Marshal(frozen)
+	if err != nil {
+		return err
+	}
 	_, err = tx.Exec(ctx, `
-		INSERT INTO broadcast_run (tenant_id, broadcast_id, content_id, after_contact, routes, excluded, owner, lease_until, epoch)
-		VALUES ($1, $2, $3, '', '[]', '{}', '', 0, 0)`, b.Tenant, b.ID, frozen)
+		INSERT INTO broadcast_run (tenant_id, broadcast_id, content_id, contents, after_contact, routes, excluded, owner, lease_until, epoch)
+		VALUES ($1, $2, '', $3, '', '[]', '{}', '', 0, 0)`, b.Tenant, b.ID, string(contents))
 	if err != nil {
 		return fmt.Errorf("begin a run: %w", err)
 	}
 	return outbox.Begin(ctx, tx, outbox.Stream{Tenant: b.Tenant, ID: string(b.ID), Kind: "broadcast", EmailType: b.EmailType}, now)
 }
 
-const runColumns = `broadcast_run.tenant_id, broadcast_run.broadcast_id, broadcast_run.content_id, broadcast_run.after_contact,
+const runColumns = `broadcast_run.tenant_id, broadcast_run.broadcast_id, broadcast_run.content_id, broadcast_run.contents, broadcast_run.after_contact,
 	broadcast_run.routes, broadcast_run.excluded, broadcast_run.prepared_at, broadcast_run.ended_at, broadcast_run.epoch`
 
 func scanRun(row func(...any) error) (Run, error) {
 	var r Run
 	var routes, excluded string
+	var only id.Content // of a send begun before there were arms
+	var contents sql.NullString
 	var prepared, ended sql.NullInt64
-	if err := row(&r.Tenant, &r.Broadcast, &r.Content, &r.After, &routes, &excluded, &prepared, &ended, &r.Epoch); err != nil {
+	if err := row(&r.Tenant, &r.Broadcast, &only, &contents, &r.After, &routes, &excluded, &prepared, &ended, &r.Epoch); err != nil {
 		return Run{}, err
 	}
 	r.PreparedAt, r.EndedAt = sqldb.NullTime(prepared), sqldb.NullTime(ended)
+	r.Contents = map[string]id.Content{"": only}
+	if contents.Valid {
+		if err := json.Unmarshal([]byte(contents.String), &r.Contents); err != nil {
+			return r, err
+		}
+	}
 	return r, errors.Join(json.Unmarshal([]byte(routes), &r.Routes), json.Unmarshal([]byte(excluded), &r.Excluded))
 }
 

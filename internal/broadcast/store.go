@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"packetboat/internal/auth"
@@ -42,6 +43,11 @@ func New(ctx context.Context, w manuscript.Author, account id.Tenant, ch Change,
 	if b.Plan, err = ch.rewrite(ctx, w, b); err != nil {
 		return Broadcast{}, err
 	}
+	if ch.Variants != nil {
+		if b.Variants, err = writeVariants(ctx, w, b, *ch.Variants); err != nil {
+			return Broadcast{}, err
+		}
+	}
 	b.Plan = ch.apply(b.Plan)
 	b.UpdatedAt = b.CreatedAt
 	b.Bodies = b.bodies()
@@ -64,10 +70,10 @@ func (b Broadcast) Insert(ctx context.Context, db *sqldb.DB) error {
 		INSERT INTO broadcast (tenant_id, id, revision, status, kind, content_version, created_by, created_at, updated_at,
 			name, subject, preheader, from_name, reply_to, body_html, body_mjml, body_text,
 			template_id, template_slug, authored_subject, template_binding, template_snapshot, template_params, block_ids,
-			message_id, message_version, email_type_id, mta_config_id,
+			message_id, message_version, arms, variants, email_type_id, mta_config_id,
 			include_segments, exclude_segments, identities, tags, metadata, scheduled_at, tracking)
 		VALUES ($1, $2, 1, 'draft', 'regular', 1, $3, $4, $4,
-			$5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30)`,
+			$5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32)`,
 		append([]any{b.Tenant, b.ID, string(creator), b.CreatedAt.UnixMicro()}, b.written()...)...)
 	if err != nil {
 		return fmt.Errorf("create a broadcast: %w", err)
@@ -127,6 +133,17 @@ func (b Broadcast) written() []any {
 	} else {
 		columns = append(columns, nil, nil)
 	}
+	if b.Variants != nil {
+		short := slices.Clone(b.Variants)
+		for i := range short {
+			short[i].Overrides, short[i].HTML = nil, nil
+		}
+		arms, _ := json.Marshal(short) // texts and numbers always encode
+		all, _ := json.Marshal(b.Variants)
+		columns = append(columns, string(arms), string(all))
+	} else {
+		columns = append(columns, nil, nil)
+	}
 	return append(columns,
 		sqldb.Null(b.EmailType), sqldb.Null(b.MTAConfig),
 		array(b.Include), array(b.Exclude), identities, array(b.Tags), b.Metadata.JSON(),
@@ -152,14 +169,23 @@ func Update(ctx context.Context, w manuscript.Author, tenant id.Tenant, bid id.B
 		if !b.Can(ActionUpdate) {
 			return Broadcast{}, ErrNotDraft
 		}
-		before := b.Content
+		before, arms := b.Content, b.Variants
 		if ch.Content != nil || ch.Message != nil || before.Origin != nil {
 			if b.Plan, err = ch.rewrite(ctx, w, b); err != nil {
 				return Broadcast{}, err
 			}
 		}
+		changed := !before.Equal(b.Content)
+		if ch.Variants != nil {
+			b.Variants = *ch.Variants
+		}
+		if changed || ch.Variants != nil {
+			if b.Variants, err = writeVariants(ctx, w, b, b.Variants); err != nil {
+				return Broadcast{}, err
+			}
+		}
 		b.Plan = ch.apply(b.Plan)
-		if !before.Equal(b.Content) {
+		if changed || !sameArms(arms, b.Variants) {
 			b.ContentVersion++
 		}
 		n, err := w.DB.Exec(ctx, `
@@ -167,8 +193,9 @@ func Update(ctx context.Context, w manuscript.Author, tenant id.Tenant, bid id.B
 				name = $6, subject = $7, preheader = $8, from_name = $9, reply_to = $10, body_html = $11, body_mjml = $12, body_text = $13,
 				template_id = $14, template_slug = $15, authored_subject = $16, template_binding = $17, template_snapshot = $18,
 				template_params = $19, block_ids = $20, message_id = $21, message_version = $22,
-				email_type_id = $23, mta_config_id = $24, include_segments = $25, exclude_segments = $26, identities = $27,
-				tags = $28, metadata = $29, scheduled_at = $30, tracking = $31
+				arms = $23, variants = $24,
+				email_type_id = $25, mta_config_id = $26, include_segments = $27, exclude_segments = $28, identities = $29,
+				tags = $30, metadata = $31, scheduled_at = $32, tracking = $33
 			WHERE tenant_id = $1 AND id = $2 AND revision = $3 AND status = 'draft'`,
 			append([]any{tenant, bid, b.Revision, b.ContentVersion, w.Now.UnixMicro()}, b.written()...)...)
 		if err != nil {
@@ -227,12 +254,12 @@ func statusOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadc
 const (
 	columns = `tenant_id, id, revision, name, status, kind, subject, preheader, from_name, reply_to,
 		body_html IS NOT NULL, body_mjml IS NOT NULL, body_text IS NOT NULL, template_snapshot IS NOT NULL,
-		template_id, template_slug, authored_subject, template_binding, message_id, message_version,
+		template_id, template_slug, authored_subject, template_binding, message_id, message_version, arms,
 		content_version, email_type_id, mta_config_id,
 		include_segments, exclude_segments, identities, tags, metadata, scheduled_at, tracking, pause_reason,
 		archived_at, dispatch_started_at, completed_at, failure, created_by, created_at, updated_at`
-	withBodies    = columns + `, body_html, body_mjml, body_text, template_snapshot, template_params, block_ids`
-	withoutBodies = columns + `, NULL, NULL, NULL, NULL, NULL, NULL`
+	withBodies    = columns + `, body_html, body_mjml, body_text, template_snapshot, template_params, block_ids, variants`
+	withoutBodies = columns + `, NULL, NULL, NULL, NULL, NULL, NULL, NULL`
 )
 
 // Load returns a broadcast with its bodies.
@@ -273,16 +300,16 @@ func scan(row func(...any) error) (Broadcast, error) {
 	var scheduled, archived, started, completed sql.NullInt64
 	var created, updated int64
 	var origin originRow
-	var message sql.NullString
+	var message, arms, variants sql.NullString
 	var version sql.NullInt64
 	err := row(&b.Tenant, &b.ID, &b.Revision, &b.Name, &b.Status, &b.Kind,
 		&b.Content.Subject, &b.Content.Preheader, &b.Content.FromName, &b.Content.ReplyTo,
 		&b.Bodies.HTML, &b.Bodies.MJML, &b.Bodies.Text, &b.Bodies.Snapshot,
-		&origin.template, &origin.slug, &origin.subject, &origin.binding, &message, &version,
+		&origin.template, &origin.slug, &origin.subject, &origin.binding, &message, &version, &arms,
 		&b.ContentVersion, &emailType, &lane,
 		&include, &exclude, &identities, &tags, &metadata, &scheduled, &b.Tracking, &pause,
 		&archived, &started, &completed, &failure, &creator, &created, &updated,
-		&b.Content.HTML, &b.Content.MJML, &b.Content.Text, &origin.snapshot, &origin.params, &origin.blocks)
+		&b.Content.HTML, &b.Content.MJML, &b.Content.Text, &origin.snapshot, &origin.params, &origin.blocks, &variants)
 	if err != nil {
 		return Broadcast{}, err
 	}
@@ -297,6 +324,12 @@ func scan(row func(...any) error) (Broadcast, error) {
 	}
 	if message.Valid {
 		b.Message = &Message{id.LibraryEntry(message.String), int(version.Int64)}
+	}
+	if variants.Valid {
+		arms = variants
+	}
+	if arms.Valid {
+		errs = append(errs, json.Unmarshal([]byte(arms.String), &b.Variants))
 	}
 	if origin.template.Valid {
 		b.Content.Origin, err = origin.read()

@@ -2,18 +2,26 @@ package broadcast
 
 import (
 	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 
 	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/manuscript"
 )
 
 // Bounds on the arms of a broadcast.
 const (
 	minArms = 2
 	maxArms = 10
+
+	maxWeight = 1_000_000
 )
 
 var (
@@ -22,61 +30,160 @@ var (
 	armDelivery = []string{"sending_identity_id", "sending_identity_ids", "sending_identity_email", "sending_identity_emails", "mta_config_id", "mta_config_key"}
 )
 
-// CheckVariants says what is wrong with the arms of a request (contract 9.3).
-// An arm that names a sender or an MTA config is told that before anything else.
-func CheckVariants(raw []byte) error {
+// Variant is one arm of a split: what it says otherwise than the broadcast.
+type Variant struct {
+	ID        string                      `json:"id"`
+	Name      string                      `json:"name"`
+	Weight    float64                     `json:"weight"` // relative to the others
+	Overrides map[manuscript.Field]string `json:"content_overrides,omitempty"`
+
+	// HTML is what the arm's MJML compiles to; nil when its HTML is its own or
+	// the broadcast's.
+	HTML *string `json:"html,omitempty"`
+}
+
+// ReadVariants reads the arms of a request, and says what is wrong with them
+// (contract 9.3). An arm that names a sender or an MTA config is told that before
+// anything else.
+func ReadVariants(raw []byte) ([]Variant, error) {
 	var arms []map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &arms); err != nil || arms == nil {
-		return badArm("variants", "must be an array of objects")
+		return nil, badArm("variants", "must be an array of objects")
 	}
 	for i, arm := range arms {
 		if key := deliveryKey(arm); key != "" {
-			return ErrArmDelivery.With(fault.Fields{Fields: []fault.Field{
+			return nil, ErrArmDelivery.With(fault.Fields{Fields: []fault.Field{
 				{Path: fmt.Sprintf("variants[%d].%s", i, key), Message: "a variant cannot have this of its own"},
 			}})
 		}
 	}
 	if len(arms) < minArms || len(arms) > maxArms {
-		return badArm("variants", "must have 2 to 10 arms")
+		return nil, badArm("variants", "must have 2 to 10 arms")
 	}
+	list := make([]Variant, len(arms))
 	seen := map[string]bool{}
 	for i, arm := range arms {
-		path := fmt.Sprintf("variants[%d]", i)
-		var name, label string
-		var weight float64
+		v, path := &list[i], fmt.Sprintf("variants[%d]", i)
 		switch {
-		case json.Unmarshal(arm["id"], &name) != nil || !armID.MatchString(name):
-			return badArm(path+".id", "must be 1 to 64 letters, digits, - or _")
-		case seen[name]:
-			return badArm(path+".id", "is taken by another arm")
-		case json.Unmarshal(arm["name"], &label) != nil || label == "" || len([]rune(label)) > 200:
-			return badArm(path+".name", "must be 1 to 200 characters")
-		case json.Unmarshal(arm["weight"], &weight) != nil || !(weight > 0):
-			return badArm(path+".weight", "must be a number above 0")
+		case json.Unmarshal(arm["id"], &v.ID) != nil || !armID.MatchString(v.ID):
+			return nil, badArm(path+".id", "must be 1 to 64 letters, digits, - or _")
+		case seen[v.ID]:
+			return nil, badArm(path+".id", "is taken by another arm")
+		case json.Unmarshal(arm["name"], &v.Name) != nil || v.Name == "" || len([]rune(v.Name)) > 200:
+			return nil, badArm(path+".name", "must be 1 to 200 characters")
+		case json.Unmarshal(arm["weight"], &v.Weight) != nil || !(v.Weight > 0) || v.Weight > maxWeight:
+			return nil, badArm(path+".weight", "must be a number above 0, at most 1,000,000")
 		}
-		seen[name] = true
-		if err := checkOverrides(path+".content_overrides", arm["content_overrides"]); err != nil {
-			return err
+		seen[v.ID] = true
+		var err error
+		if v.Overrides, err = readOverrides(path+".content_overrides", arm["content_overrides"]); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return list, nil
 }
 
-func checkOverrides(path string, raw json.RawMessage) error {
+func readOverrides(path string, raw json.RawMessage) (map[manuscript.Field]string, error) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil || len(fields) == 0 {
-		return badArm(path, "must be an object with at least one field")
+		return nil, badArm(path, "must be an object with at least one field")
 	}
+	overrides := map[manuscript.Field]string{}
 	for key, value := range fields {
 		var text *string
 		if !slices.Contains(armFields, key) {
-			return badArm(path, "may hold only subject, preheader, from_name, reply_to, body_html, body_mjml and body_text")
+			return nil, badArm(path, "may hold only subject, preheader, from_name, reply_to, body_html, body_mjml and body_text")
 		}
 		if json.Unmarshal(value, &text) != nil {
-			return badArm(path+"."+key, "must be a string")
+			return nil, badArm(path+"."+key, "must be a string")
+		}
+		if text != nil { // null is as good as absent
+			overrides[manuscript.Field(key)] = *text
 		}
 	}
-	return nil
+	if len(overrides) == 0 {
+		return nil, badArm(path, "must be an object with at least one field")
+	}
+	return overrides, nil
+}
+
+// parts returns what the arm says otherwise, as a change.
+func (v Variant) parts() map[manuscript.Field]*string {
+	parts := make(map[manuscript.Field]*string, len(v.Overrides))
+	for f, text := range v.Overrides {
+		parts[f] = &text
+	}
+	return parts
+}
+
+// content returns what the arm says, all in all.
+func (v Variant) content(base manuscript.Manuscript) manuscript.Manuscript {
+	m := base.Overridden(v.parts())
+	if v.HTML != nil {
+		m.HTML = v.HTML
+	}
+	return m
+}
+
+// writeVariants makes the arms of a broadcast ready: each is checked with the content it
+// changes, and its MJML compiled.
+func writeVariants(ctx context.Context, w manuscript.Author, b Broadcast, arms []Variant) ([]Variant, error) {
+	arms = slices.Clone(arms)
+	for i := range arms {
+		v := &arms[i]
+		m, err := w.Override(ctx, b.Content, v.parts())
+		if f, ok := fault.As(err); ok {
+			return nil, f.Sayf("variants[%d] (%s): %s", i, v.ID, f.Message)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if v.HTML = nil; m.MJML != nil {
+			v.HTML = m.HTML
+		}
+	}
+	return arms, nil
+}
+
+// Arm is what one share of the recipients gets.
+type Arm struct {
+	ID      string // of the variant; empty: everybody gets the same
+	Content manuscript.Manuscript
+}
+
+// Arms returns what recipients get: one arm for each variant, or one for all.
+func (b Broadcast) Arms() []Arm {
+	if len(b.Variants) == 0 {
+		return []Arm{{Content: b.Content}}
+	}
+	arms := make([]Arm, len(b.Variants))
+	for i, v := range b.Variants {
+		arms[i] = Arm{v.ID, v.content(b.Content)}
+	}
+	return arms
+}
+
+// Assign returns the arm of a contact, the empty one where there are none: drawn
+// from both ids alone, so that it is the same whoever asks and however often
+// (contract 9.3 and Z20).
+func (b Broadcast) Assign(contact id.Contact) string {
+	if len(b.Variants) == 0 {
+		return ""
+	}
+	total := 0.0
+	for _, v := range b.Variants {
+		total += v.Weight
+	}
+	sum := sha256.Sum256([]byte(string(b.ID) + ":" + string(contact)))
+	// The upper 53 bits are what a float64 holds exactly: less than 1 for sure.
+	x := float64(binary.BigEndian.Uint64(sum[:8])>>11) / (1 << 53) * total
+	reached := 0.0
+	for _, v := range b.Variants {
+		if reached += v.Weight; reached > x {
+			return v.ID
+		}
+	}
+	return b.Variants[len(b.Variants)-1].ID // the sum was rounded
 }
 
 // deliveryKey returns the first key anywhere in an arm by which it would choose
@@ -100,4 +207,11 @@ func deliveryKey(arm map[string]json.RawMessage) string {
 func badArm(path, message string) error {
 	f := fault.Field{Path: path, Message: message}
 	return ErrVariants.Sayf("%s: %s", path, message).With(fault.Fields{Fields: []fault.Field{f}})
+}
+
+// sameArms reports whether both say the same.
+func sameArms(a, b []Variant) bool {
+	return slices.EqualFunc(a, b, func(v, w Variant) bool {
+		return v.ID == w.ID && v.Name == w.Name && v.Weight == w.Weight && maps.Equal(v.Overrides, w.Overrides)
+	})
 }

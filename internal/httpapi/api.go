@@ -78,6 +78,7 @@ func (a *API) Register(r *endpoint.Router) {
 	a.mailbox(r)
 	a.messages(r)
 	a.mtaConfigs(r)
+	a.recipients(r)
 	a.reports(r)
 	a.savedFilters(r)
 	a.scoring(r)

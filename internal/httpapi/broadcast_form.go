@@ -11,6 +11,7 @@ import (
 	"packetboat/internal/endpoint"
 	"packetboat/internal/id"
 	"packetboat/internal/lane"
+	"packetboat/internal/manuscript"
 	"packetboat/internal/outbox"
 	"packetboat/internal/segment"
 	"packetboat/internal/sender"
@@ -129,10 +130,10 @@ type fullSession struct {
 }
 
 type broadcastVariant struct {
-	ID        string            `json:"id"`
-	Name      string            `json:"name"`
-	Weight    float64           `json:"weight"`
-	Overrides map[string]string `json:"content_overrides"`
+	ID        string                      `json:"id"`
+	Name      string                      `json:"name"`
+	Weight    float64                     `json:"weight"`
+	Overrides map[manuscript.Field]string `json:"content_overrides"`
 }
 
 // broadcastRow is a row of a list in the form and the length asked for.
@@ -274,6 +275,14 @@ func (n broadcastNames) ids(b broadcast.Broadcast) broadcastIDs {
 	return ids
 }
 
+func armsOf(b broadcast.Broadcast) []string {
+	ids := make([]string, len(b.Variants))
+	for i, v := range b.Variants {
+		ids[i] = v.ID
+	}
+	return ids
+}
+
 func messageOf(b broadcast.Broadcast) BroadcastMessage {
 	if b.Message == nil {
 		return BroadcastMessage{}
@@ -285,7 +294,7 @@ func (n broadcastNames) lean(b broadcast.Broadcast) leanBroadcast {
 	has := leanContent{
 		ContentHead: headOf(b.Content), HasHTML: b.Bodies.HTML, HasMJML: b.Bodies.MJML, HasText: b.Bodies.Text, HasSnapshot: b.Bodies.Snapshot,
 	}
-	return leanBroadcast{BroadcastBase: n.base(b), Content: broadcastLean{has, messageOf(b)}, VariantIDs: []string{}}
+	return leanBroadcast{BroadcastBase: n.base(b), Content: broadcastLean{has, messageOf(b)}, VariantCount: len(b.Variants), VariantIDs: armsOf(b)}
 }
 
 func (n broadcastNames) leanSession(b broadcast.Broadcast) leanSession {
@@ -294,7 +303,11 @@ func (n broadcastNames) leanSession(b broadcast.Broadcast) leanSession {
 }
 
 func (n broadcastNames) full(b broadcast.Broadcast) FullBroadcast {
-	return FullBroadcast{BroadcastBase: n.base(b), Content: broadcastFull{showContent(b.Content), messageOf(b)}}
+	full := FullBroadcast{BroadcastBase: n.base(b), Content: broadcastFull{showContent(b.Content), messageOf(b)}}
+	for _, v := range b.Variants {
+		full.Variants = append(full.Variants, broadcastVariant{v.ID, v.Name, v.Weight, v.Overrides})
+	}
+	return full
 }
 
 func (n broadcastNames) fullSession(b broadcast.Broadcast) fullSession {

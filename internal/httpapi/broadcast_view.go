@@ -6,9 +6,7 @@ import (
 	"packetboat/internal/auth"
 	"packetboat/internal/broadcast"
 	"packetboat/internal/endpoint"
-	"packetboat/internal/id"
 	"packetboat/internal/outbox"
-	"packetboat/internal/track"
 )
 
 // embedded is how many recipients a single broadcast shows (contract C9).
@@ -100,28 +98,6 @@ type failureSample struct {
 	Error string `json:"error"`
 }
 
-// recipientRow is one message of a broadcast (contract 9.7).
-type recipientRow struct {
-	ContactID      id.Contact      `json:"contact_id" format:"uuid"`
-	Email          string          `json:"email"`
-	VariantID      *string         `json:"variant_id"`
-	Sender         *string         `json:"sending_identity_email"`
-	MTAConfigKey   *string         `json:"mta_config_key"`
-	Status         string          `json:"status" enum:"pending,queued,sent,delivered,deferred,bounced,failed,skipped,held_back,cancelled"`
-	ContentVersion int             `json:"content_version"`
-	PlannedFor     *endpoint.Stamp `json:"planned_for"`
-	SentAt         *endpoint.Stamp `json:"sent_at"`
-	DeliveredAt    *endpoint.Stamp `json:"delivered_at"`
-	FirstOpenedAt  *endpoint.Stamp `json:"first_opened_at"`
-	FirstClickedAt *endpoint.Stamp `json:"first_clicked_at"`
-	BouncedAt      *endpoint.Stamp `json:"bounced_at"`
-	BounceType     *string         `json:"bounce_type"`
-	ComplainedAt   *endpoint.Stamp `json:"complained_at"`
-	UnsubscribedAt *endpoint.Stamp `json:"unsubscribed_at"`
-	SkipReason     *string         `json:"skip_reason"`
-	Error          *string         `json:"error"`
-}
-
 // viewBroadcast returns a broadcast with all that a single one shows.
 func (a *API) viewBroadcast(ctx context.Context, p auth.Principal, b broadcast.Broadcast) (broadcastAnswer, error) {
 	names, err := a.namesFor(ctx, b.Tenant, []broadcast.Broadcast{b})
@@ -192,53 +168,6 @@ func (a *API) failureOf(ctx context.Context, b broadcast.Broadcast, p *broadcast
 		info.Samples = append(info.Samples, failureSample{r.Email, r.Error})
 	}
 	return info, nil
-}
-
-// recipientRows shows messages, with when each was first opened and clicked by
-// somebody who is not known to be a machine.
-func (a *API) recipientRows(ctx context.Context, tenant id.Tenant, records []outbox.Record, names broadcastNames) ([]recipientRow, error) {
-	messages := make([]id.Message, len(records))
-	rows := make([]recipientRow, len(records))
-	at := map[id.Message]*recipientRow{}
-	for i, r := range records {
-		messages[i], rows[i] = r.ID, recipientOf(r, names)
-		at[r.ID] = &rows[i]
-	}
-	hits, err := track.HitsOf(ctx, a.DB, tenant, messages)
-	if err != nil {
-		return nil, err
-	}
-	for _, h := range hits { // by time
-		row := at[h.Message]
-		switch {
-		case row == nil || h.Class == track.Bot:
-		case h.Click && row.FirstClickedAt == nil:
-			row.FirstClickedAt = new(endpoint.At(h.At))
-		case !h.Click && row.FirstOpenedAt == nil:
-			row.FirstOpenedAt = new(endpoint.At(h.At))
-		}
-	}
-	return rows, nil
-}
-
-func recipientOf(r outbox.Record, names broadcastNames) recipientRow {
-	row := recipientRow{
-		ContactID: r.Contact, Email: r.Email, VariantID: textOr(r.Variant), Sender: nameOf(names.senders, r.Identity),
-		MTAConfigKey: nameOf(names.lanes, r.Lane), Status: string(r.State), ContentVersion: r.ContentVersion,
-		SentAt: endpoint.AtOr(r.SentAt), BounceType: textOr(r.BounceType), SkipReason: textOr(r.SkipReason), Error: textOr(r.Error),
-	}
-	switch r.State {
-	case outbox.Queued, outbox.Claimed:
-		row.Status, row.PlannedFor = "queued", new(endpoint.At(r.DueAt))
-		if r.Deferred {
-			row.Status = "deferred"
-		}
-	case outbox.Delivered:
-		row.DeliveredAt = endpoint.AtOr(r.EndedAt)
-	case outbox.Bounced:
-		row.BouncedAt = endpoint.AtOr(r.EndedAt)
-	}
-	return row
 }
 
 // textOr returns nil for the empty text.

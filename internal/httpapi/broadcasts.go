@@ -32,6 +32,13 @@ func (a *API) broadcasts(r *endpoint.Router) {
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/broadcasts/{broadcast_id}",
 		op("deleteBroadcast", "Delete a draft for good.", auth.BroadcastsWrite, broadcast.ErrNotFound, broadcast.ErrNotDraft), a.deleteBroadcast)
 
+	clone := op("cloneBroadcast", "Make a draft of all that another broadcast says, but for when it starts.", auth.BroadcastsWrite, broadcast.ErrNotFound)
+	clone.Status = http.StatusCreated
+	clone.Description = "Whatever the other's status is. Its content is taken as it stands, and is not rendered again; what it refers to and was deleted is left out."
+	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/{broadcast_id}/clone", clone, a.cloneBroadcast)
+	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/bulk-archive",
+		op("bulkArchiveBroadcasts", "Hide up to 100 ended broadcasts from lists, and say which were not.", auth.BroadcastsWrite), a.archiveBroadcasts)
+
 	move := func(name, path, summary string, scope auth.Scope, do mover, faults ...*fault.Error) {
 		endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/{broadcast_id}/"+path,
 			op(name, summary, scope, append(faults, broadcast.ErrNotFound, broadcast.ErrTransition)...), a.moveBroadcast(do))

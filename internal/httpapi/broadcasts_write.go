@@ -60,7 +60,7 @@ type broadcastBody struct {
 	ScheduledAt  endpoint.Opt[string]           `json:"scheduled_at" doc:"RFC 3339. Recorded only; scheduling is a call of its own."`
 	Mode         endpoint.Opt[string]           `json:"mode" nullable:"false" enum:"blast"`
 	Content      endpoint.Opt[broadcastContent] `json:"content" nullable:"false"`
-	Variants     endpoint.Opt[json.RawMessage]  `json:"variants" doc:"Only null, for the time being."`
+	Variants     endpoint.Opt[json.RawMessage]  `json:"variants" doc:"Two to ten arms: {id, name, weight, content_overrides}. Null: no test."`
 	SplitTest    endpoint.Opt[json.RawMessage]  `json:"split_test_config" doc:"Only null."`
 	DeliveryMode endpoint.Opt[string]           `json:"delivery_mode" nullable:"false" enum:"now" doc:"Only now, for the time being."`
 	WindowDays   endpoint.Opt[json.RawMessage]  `json:"delivery_window_days" doc:"Only null, for the time being."`
@@ -120,16 +120,10 @@ func (in *broadcastBody) refuse(bad *fault.Problems) error {
 	if in.SplitTest.Given() {
 		return broadcast.ErrSplitTest
 	}
-	if in.Variants.Given() {
-		if err := broadcast.CheckVariants(in.Variants.Value); err != nil {
-			return err
-		}
-	}
 	for _, f := range []struct {
 		path string
 		more bool
 	}{
-		{"variants", in.Variants.Given()},
 		{"delivery_window_days", in.WindowDays.Given()},
 		{"delivery_window_date", in.WindowDate.Given()},
 		{"skipped_dates", len(in.SkippedDates.Value) > 0},
@@ -160,6 +154,16 @@ func (a *API) change(ctx context.Context, p auth.Principal, in *broadcastBody) (
 			return ch, err
 		}
 		ch.Message = in.Content.Value.message(&bad)
+	}
+	if in.Variants.Set {
+		arms := []broadcast.Variant(nil)
+		if in.Variants.Given() {
+			var err error
+			if arms, err = broadcast.ReadVariants(in.Variants.Value); err != nil {
+				return ch, err
+			}
+		}
+		ch.Variants = &arms
 	}
 	if in.Tags.Set {
 		ch.Tags = &in.Tags.Value

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"packetboat/internal/content"
+	"packetboat/internal/fault"
 	"packetboat/internal/id"
 	"packetboat/internal/mail/links"
 	"packetboat/internal/mail/mjml"
@@ -92,6 +93,39 @@ func (m Manuscript) with(ch Change) Manuscript {
 		m.MJML = nil
 	}
 	return m
+}
+
+// Overridden returns m with texts replaced, as Override does, but for MJML that
+// has to be compiled. A body without a text beside it has its text derived.
+func (m Manuscript) Overridden(parts map[Field]*string) Manuscript {
+	m = m.with(Change{Parts: parts})
+	_, own := parts[BodyText]
+	if !own && (written(parts[BodyHTML]) || written(parts[BodyMJML])) {
+		m.Text = nil
+	}
+	return m
+}
+
+// Override returns the manuscript with texts replaced, checked and compiled; its
+// template has no say any more.
+func (a Author) Override(ctx context.Context, m Manuscript, parts map[Field]*string) (Manuscript, error) {
+	ch := Change{Parts: parts}
+	var p fault.Problems
+	if ch.Check(&p); p.Any() {
+		return Manuscript{}, p.Err()
+	}
+	if err := ch.Readable(); err != nil {
+		return Manuscript{}, err
+	}
+	m = m.Overridden(ch.Parts)
+	if m.MJML != nil && (written(parts[BodyMJML]) || recompiles(ch)) {
+		html, err := a.compile(ctx, *m.MJML, m.Preheader)
+		if err != nil {
+			return Manuscript{}, err
+		}
+		m.HTML = &html
+	}
+	return m, content.Check(m.Source())
 }
 
 func noText(v *string) *string {

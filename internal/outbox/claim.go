@@ -296,28 +296,3 @@ func FindAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, messages []id.
 	}
 	return found, nil
 }
-
-// First returns the first n messages of a stream, by contact.
-func First(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, n int) ([]Record, error) {
-	rows, err := db.Query(ctx, `
-		SELECT `+recordColumns+` FROM outbox WHERE tenant_id = $1 AND stream_id = $2 ORDER BY contact_id LIMIT $3`,
-		tenant, stream, n)
-	list, err := sqldb.Collect(rows, err, scanRecord)
-	if err != nil {
-		return nil, fmt.Errorf("list a stream's messages: %w", err)
-	}
-	return list, nil
-}
-
-// FirstFailures returns up to n messages of a stream that failed or bounced.
-func FirstFailures(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, n int) ([]Record, error) {
-	rows, err := db.Query(ctx, `
-		SELECT `+recordColumns+` FROM outbox
-		WHERE tenant_id = $1 AND stream_id = $2 AND state IN ('failed', 'bounced') ORDER BY contact_id LIMIT $3`,
-		tenant, stream, n)
-	list, err := sqldb.Collect(rows, err, scanRecord)
-	if err != nil {
-		return nil, fmt.Errorf("list a stream's failures: %w", err)
-	}
-	return list, nil
-}

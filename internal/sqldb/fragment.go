@@ -1,8 +1,10 @@
 package sqldb
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"math/big"
 	"slices"
 	"strings"
 
@@ -85,13 +87,38 @@ func functions(c *sqlite3.Conn) error {
 		return err
 	}
 	return c.CreateFunction("json_contains", 2, sqlite3.DETERMINISTIC, func(ctx sqlite3.Context, arg ...sqlite3.Value) {
-		var have, want any
-		if json.Unmarshal(arg[0].RawText(), &have) != nil || json.Unmarshal(arg[1].RawText(), &want) != nil {
-			ctx.ResultBool(false)
-			return
-		}
-		ctx.ResultBool(contains(have, want, true))
+		have, err := decoded(arg[0].RawText())
+		want, bad := decoded(arg[1].RawText())
+		ctx.ResultBool(err == nil && bad == nil && contains(have, want, true))
 	})
+}
+
+// decoded reads JSON with its numbers as they were written.
+func decoded(text []byte) (v any, err error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	err = d.Decode(&v)
+	return v, err
+}
+
+// equal compares two scalars, numbers by what they are worth, to the last digit.
+func equal(a, b any) bool {
+	x, ok := a.(json.Number)
+	y, both := b.(json.Number)
+	if !ok || !both || x == y {
+		return a == b
+	}
+	f, err := x.Float64()
+	g, bad := y.Float64()
+	if err != nil || bad != nil || f != g {
+		return false
+	}
+	if f == 0 { // what is smaller than any float is not told from it
+		return true
+	}
+	p, _ := new(big.Rat).SetString(string(x))
+	q, _ := new(big.Rat).SetString(string(y))
+	return p != nil && q != nil && p.Cmp(q) == 0
 }
 
 // contains follows PostgreSQL's jsonb containment (PostgreSQL manual, 8.14.3).
@@ -129,9 +156,18 @@ func contains(have, want any, top bool) bool {
 		return true
 	}
 	if h, ok := have.([]any); ok && top { // an array may contain a primitive
-		return slices.Contains(h, want)
+		return slices.ContainsFunc(h, func(v any) bool { return scalar(v) && equal(v, want) })
 	}
-	return have == want
+	return scalar(have) && equal(have, want)
+}
+
+// scalar reports whether the value is neither object nor array.
+func scalar(v any) bool {
+	switch v.(type) {
+	case map[string]any, []any:
+		return false
+	}
+	return true
 }
 
 // Table is a list of rows passed to a statement as parameters, for set-based

@@ -47,6 +47,33 @@ func TestTableInsertsAndUpdatesRowsInOneStatement(t *testing.T) {
 				t.Errorf("rows containing %s = %d, %v; want %d", doc, n, err, want)
 			}
 		}
+		for _, tt := range []struct {
+			have, want string
+			holds      bool
+		}{
+			{`{"n": 12345678901234567890}`, `{"n": 12345678901234567890}`, true},
+			{`{"n": 12345678901234567890}`, `{"n": 12345678901234567891}`, false},
+			{`{"n": 100, "l": [0.10, 2]}`, `{"n": 1e2, "l": [0.1]}`, true},
+			{`{"n": -0.0}`, `{"n": 0e5}`, true},
+			{`{"n": 1}`, `{"n": "1"}`, false},
+			{`{"n": 1}`, `{"n": true}`, false},
+			{`{"l": ["a", "b", "a"]}`, `{"l": ["b", "a"]}`, true},
+			{`{"l": ["a"]}`, `{"l": ["a", "b"]}`, false},
+			{`{"l": ["a"]}`, `{"l": []}`, true},
+			{`{"l": ["a"]}`, `{"l": "a"}`, false},
+			{`{"s": "a"}`, `{"s": ["a"]}`, false},
+			{`{"s": "a"}`, `{"s": {}}`, false},
+			{`{"s": "a"}`, `{"s": null}`, false},
+			{`{"s": "a"}`, `{"t": "a"}`, false},
+		} {
+			if _, err := db.Exec(t.Context(), `UPDATE scratch SET doc = $2 WHERE tenant_id = $1 AND id = 'a'`, tenant, tt.have); err != nil {
+				t.Fatal(err)
+			}
+			var n int
+			if err := db.QueryRow(t.Context(), `SELECT COUNT(*) FROM scratch WHERE tenant_id = $1 AND id = 'a' AND`+db.JSONContains("doc", 2), tenant, tt.want).Scan(&n); err != nil || (n == 1) != tt.holds {
+				t.Errorf("%s contains %s: %v, %v; want %v", tt.have, tt.want, n == 1, err, tt.holds)
+			}
+		}
 	})
 }
 

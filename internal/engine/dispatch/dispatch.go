@@ -189,23 +189,29 @@ func (e *Engine) begin(ctx context.Context, t tenant.Tenant, bid id.Broadcast) e
 	}
 	now := e.Now()
 	failure := obstacle(b, facts)
-	source := sourceOf(t, b, facts)
-	if err := content.Check(source); failure == "" && err != nil {
-		if _, ok := fault.As(err); !ok {
-			return err
+	sources := map[string]content.Source{}
+	for _, arm := range b.Arms() {
+		sources[arm.ID] = sourceOf(t, b, arm, facts)
+		if err := content.Check(sources[arm.ID]); failure == "" && err != nil {
+			if _, ok := fault.As(err); !ok {
+				return err
+			}
+			failure = broadcast.RenderFailed
 		}
-		failure = broadcast.RenderFailed
 	}
 	err = e.DB.InTx(ctx, func(tx *sqldb.DB) error {
 		if failure != "" {
-			if err := broadcast.Begin(ctx, tx, b, "", now); err != nil {
+			if err := broadcast.Begin(ctx, tx, b, nil, now); err != nil {
 				return err
 			}
 			return broadcast.Fail(ctx, tx, t.ID, bid, failure, now)
 		}
-		frozen, err := content.Freeze(ctx, tx, t.ID, source, now)
-		if err != nil {
-			return err
+		frozen := make(map[string]id.Content, len(sources))
+		for arm, source := range sources {
+			var err error
+			if frozen[arm], err = content.Freeze(ctx, tx, t.ID, source, now); err != nil {
+				return err
+			}
 		}
 		return broadcast.Begin(ctx, tx, b, frozen, now)
 	})
@@ -233,9 +239,9 @@ func obstacle(b broadcast.Broadcast, f broadcast.Facts) broadcast.FailureCode {
 	return ""
 }
 
-// sourceOf returns the content of b with the names that its tenant gives it.
-func sourceOf(t tenant.Tenant, b broadcast.Broadcast, f broadcast.Facts) content.Source {
-	s := b.Source()
+// sourceOf returns the content of an arm with the names that its tenant gives it.
+func sourceOf(t tenant.Tenant, b broadcast.Broadcast, arm broadcast.Arm, f broadcast.Facts) content.Source {
+	s := b.Source(arm)
 	s.Context.UTM = t.Settings.Tracking.UTM
 	s.Context.UTMCampaign = slug.Derive(b.Name, '-')
 	if f.EmailType != nil {

@@ -415,7 +415,7 @@ func TestContentIsFrozenWhenTheSendBegins(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		frozen, err := content.Load(t.Context(), db, a.Tenant, run.Content)
+		frozen, err := content.Load(t.Context(), db, a.Tenant, run.Contents[""])
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -153,9 +153,9 @@ func (e *Engine) choose(ctx context.Context, p page, ids []id.Contact) ([]outbox
 			excluded[reason]++
 			continue
 		}
-		route := pick(c.ID, p.shares)
+		route, arm := pick(c.ID, p.shares), p.b.Assign(c.ID)
 		messages = append(messages, outbox.Message{
-			Contact: c.ID, Email: c.Email, Content: p.run.Content, ContentVersion: p.b.ContentVersion,
+			Contact: c.ID, Email: c.Email, Content: p.run.Contents[arm], ContentVersion: p.b.ContentVersion, Variant: arm,
 			Identity: route.Identity, Lane: route.Lane, DueAt: p.due,
 		})
 	}

@@ -42,6 +42,7 @@ type lineWriter struct {
 	explicit    int  // line ends that br asks for
 
 	quotes, pre, loops, indent int
+	raw                        bool // in Liquid that is text
 
 	words   int // that were written
 	quoted  int // quotation marks before the last line
@@ -82,16 +83,39 @@ func (w *lineWriter) text(s string) { w.mixed(s, func(s string) string { return 
 func (w *lineWriter) mixed(s string, decode func(string) string) {
 	last := 0
 	for _, p := range links.Spans(s) {
-		w.plain(decode(s[last:p.Start]))
+		w.plain(w.literal(decode(s[last:p.Start])))
 		last = p.End
 		piece := s[p.Start:p.End]
+		if name := liquidName(piece); !p.Output && (name == "raw" || name == "endraw") {
+			w.raw = name == "raw"
+		}
 		if p.Output {
 			w.visible(piece, widthOfOutput(piece))
 		} else {
 			w.tag(piece)
 		}
 	}
-	w.plain(decode(s[last:]))
+	w.plain(w.literal(decode(s[last:])))
+}
+
+// brace is Liquid that prints a brace.
+const brace = `{{"{"}}`
+
+// literal returns decoded text in which no brace can be read as the beginning of
+// Liquid, whatever comes to stand beside it. In a raw block none can be anyway.
+func (w *lineWriter) literal(s string) string {
+	if w.raw || !strings.Contains(s, "{") {
+		return s
+	}
+	var b strings.Builder
+	for i := range len(s) {
+		if s[i] == '{' && (i+1 == len(s) || s[i+1] == '{' || s[i+1] == '%' || s[i+1] < ' ' || s[i+1] > '~') {
+			b.WriteString(brace)
+			continue
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
 }
 
 // plain reads decoded text.

@@ -1,0 +1,101 @@
+package broadcast
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/id"
+	"packetboat/internal/lane"
+	"packetboat/internal/segment"
+	"packetboat/internal/sender"
+	"packetboat/internal/sqldb"
+)
+
+// Clone makes a draft of all that the author of another broadcast wrote, but for
+// when it starts. The content is taken as it stands: nothing is rendered again,
+// so it does not matter what became of the template since. What was deleted
+// since is left out. Without a name the draft is called a copy of the other.
+func Clone(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, name *string, by auth.Actor, now time.Time) (Broadcast, error) {
+	ch := Change{Name: name}
+	if err := ch.Check(); err != nil {
+		return Broadcast{}, err
+	}
+	var b Broadcast
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		from, err := Load(ctx, tx, tenant, bid)
+		if err != nil {
+			return err
+		}
+		at := sqldb.Time(now.UnixMicro())
+		b = Broadcast{
+			Plan: from.Plan, Tenant: tenant, ID: id.New[id.Broadcast](), Revision: 1, Status: Draft, Kind: Regular,
+			ContentVersion: 1, CreatedBy: by, CreatedAt: at, UpdatedAt: at, Bodies: from.Bodies,
+		}
+		b.ScheduledAt = nil
+		b.Name = copyName(from.Name)
+		if ch.Name != nil {
+			b.Name = *ch.Name
+		}
+		if err := b.forget(ctx, tx); err != nil {
+			return err
+		}
+		return b.Insert(ctx, tx)
+	})
+	if err != nil {
+		return Broadcast{}, fmt.Errorf("clone a broadcast: %w", err)
+	}
+	return b, nil
+}
+
+// copyName returns the name of a copy, the original's shortened if need be.
+// Names of broadcasts may repeat, so copies are not counted.
+func copyName(name string) string {
+	const suffix = " (copy)"
+	runes := []rune(name)
+	return strings.TrimSpace(string(runes[:min(len(runes), maxName-len(suffix))])) + suffix
+}
+
+// forget lets go of what the plan names and is no longer there. Of senders that
+// are all gone the names stay: none would mean any sender, whom nobody chose.
+func (b *Broadcast) forget(ctx context.Context, db *sqldb.DB) error {
+	if b.EmailType != "" {
+		if _, err := sender.EmailTypeByID(ctx, db, b.Tenant, b.EmailType); errors.Is(err, sender.ErrEmailTypeNotFound) {
+			b.EmailType = ""
+		} else if err != nil {
+			return err
+		}
+	}
+	if b.MTAConfig != "" {
+		if _, err := lane.ByID(ctx, db, b.Tenant, b.MTAConfig); errors.Is(err, lane.ErrNotFound) {
+			b.MTAConfig = ""
+		} else if err != nil {
+			return err
+		}
+	}
+	found, err := segment.List(ctx, db, b.Tenant, segment.Filter{})
+	if err != nil {
+		return err
+	}
+	there := make(map[id.Segment]bool, len(found))
+	for _, s := range found {
+		there[s.ID] = true
+	}
+	gone := func(s id.Segment) bool { return !there[s] }
+	b.Include, b.Exclude = slices.DeleteFunc(b.Include, gone), slices.DeleteFunc(b.Exclude, gone)
+	if len(b.Identities) == 0 {
+		return nil
+	}
+	senders, err := sender.IdentitiesByID(ctx, db, b.Tenant, b.Identities)
+	if err != nil || len(senders) == 0 {
+		return err
+	}
+	b.Identities = slices.DeleteFunc(b.Identities, func(i id.Identity) bool {
+		return !slices.ContainsFunc(senders, func(s sender.Identity) bool { return s.ID == i })
+	})
+	return nil
+}

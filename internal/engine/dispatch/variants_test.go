@@ -1,0 +1,56 @@
+package dispatch_test
+
+import (
+	"testing"
+	"time"
+
+	"packetboat/internal/broadcast"
+	"packetboat/internal/broadcast/broadcasttest"
+	"packetboat/internal/content"
+	"packetboat/internal/manuscript"
+	"packetboat/internal/outbox"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+)
+
+func TestEachContactGetsTheArmItIsAssigned(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		a := broadcasttest.New(t, db, "acme")
+		a.AddContacts(a.List.ID, "a", 60)
+		arm := func(name string) broadcast.Variant {
+			return broadcast.Variant{ID: name, Name: name, Weight: 1, Overrides: map[manuscript.Field]string{manuscript.Subject: "Subject " + name}}
+		}
+		b := a.Schedule(func(ch *broadcast.Change) { ch.Variants = &[]broadcast.Variant{arm("a"), arm("b"), arm("c")} })
+		at := now
+		settle(t, engine(db, "one", &at))
+		run, err := broadcast.LoadRun(t.Context(), db, a.Tenant, b.ID)
+		if err != nil || len(run.Contents) != 3 {
+			t.Fatalf("contents %v, %v; want three", run.Contents, err)
+		}
+		for name, frozen := range run.Contents {
+			c, err := content.Load(t.Context(), db, a.Tenant, frozen)
+			if err != nil || c.Subject != "Subject "+name || c.Context.UTMContent != name {
+				t.Errorf("arm %s: subject %q, utm_content %q, %v", name, c.Subject, c.Context.UTMContent, err)
+			}
+		}
+		n := outbox.Node{DB: db, Owner: "test"}
+		if err := n.Renew(t.Context(), now.Add(48*time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		items, err := n.Claim(t.Context(), a.Tenant, string(b.ID), 100, now.Add(24*time.Hour))
+		if err != nil || len(items) != 60 {
+			t.Fatalf("%d messages, %v; want 60", len(items), err)
+		}
+		shares := map[string]int{}
+		for _, it := range items {
+			shares[it.Variant]++
+			if want := b.Assign(it.Contact); it.Variant != want || it.Content != run.Contents[want] {
+				t.Errorf("contact %s has arm %q and content %s, want %q", it.Contact, it.Variant, it.Content, want)
+			}
+		}
+		if len(shares) != 3 {
+			t.Errorf("shares %v, want all arms", shares)
+		}
+	})
+}

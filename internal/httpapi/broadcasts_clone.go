@@ -1,0 +1,81 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/broadcast"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+)
+
+type cloneBroadcastRequest struct {
+	ID   string `path:"broadcast_id" doc:"The broadcast's id."`
+	Body *struct {
+		Name endpoint.Opt[string] `json:"name" nullable:"false" doc:"1 to 200 characters. Default: the other's name and (copy)."`
+	}
+}
+
+func (a *API) cloneBroadcast(ctx context.Context, p auth.Principal, in *cloneBroadcastRequest) (broadcastAnswer, error) {
+	var name *string
+	if in.Body != nil {
+		name = in.Body.Name.Pointer()
+	}
+	bid, ok := id.Parse[id.Broadcast](in.ID)
+	if !ok {
+		return broadcastAnswer{}, broadcast.ErrNotFound
+	}
+	b, err := broadcast.Clone(ctx, a.DB, p.Tenant, bid, name, p.Actor(), a.Now())
+	if err != nil {
+		return broadcastAnswer{}, err
+	}
+	return a.viewBroadcast(ctx, p, b)
+}
+
+type archiveBroadcastsRequest struct {
+	Body struct {
+		IDs []string `json:"ids" doc:"1 to 100 uuids."`
+	}
+}
+
+type archivedBroadcasts struct {
+	Archived []id.Broadcast `json:"archived"`
+	Skipped  []id.Broadcast `json:"skipped" doc:"Unknown, not ended, or archived already."`
+}
+
+func (a *API) archiveBroadcasts(ctx context.Context, p auth.Principal, in *archiveBroadcastsRequest) (archivedBroadcasts, error) {
+	out := archivedBroadcasts{Archived: []id.Broadcast{}, Skipped: []id.Broadcast{}}
+	var bad fault.Problems
+	if n := len(in.Body.IDs); n == 0 || n > broadcast.MaxArchived {
+		bad.Add("ids", fmt.Sprintf("must hold 1 to %d uuids", broadcast.MaxArchived))
+		return out, bad.Err()
+	}
+	ids := make([]id.Broadcast, len(in.Body.IDs))
+	for i, text := range in.Body.IDs {
+		var ok bool
+		if ids[i], ok = id.Parse[id.Broadcast](text); !ok {
+			bad.Add(fmt.Sprintf("ids[%d]", i), "must be a uuid")
+		}
+	}
+	if bad.Any() {
+		return out, bad.Err()
+	}
+	archived, err := broadcast.ArchiveAll(ctx, a.DB, p.Tenant, ids, a.Now())
+	if err != nil {
+		return out, err
+	}
+	settled := map[id.Broadcast]bool{}
+	for _, bid := range archived {
+		settled[bid] = true
+		out.Archived = append(out.Archived, bid)
+	}
+	for _, bid := range ids {
+		if !settled[bid] {
+			settled[bid] = true
+			out.Skipped = append(out.Skipped, bid)
+		}
+	}
+	return out, nil
+}

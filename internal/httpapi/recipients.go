@@ -1,0 +1,160 @@
+package httpapi
+
+import (
+	"context"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/broadcast"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/lane"
+	"packetboat/internal/outbox"
+	"packetboat/internal/sender"
+	"packetboat/internal/track"
+)
+
+// recipients registers the operation that shows who gets a broadcast.
+func (a *API) recipients(r *endpoint.Router) {
+	endpoint.Handle(r, "GET /t/{tenant}/api/broadcasts/{broadcast_id}/recipients", endpoint.Op{
+		Name:        "listBroadcastRecipients",
+		Summary:     "List the recipients of a broadcast and what became of each one's mail.",
+		Description: "There are none before a send is prepared. Their order stays the same while it goes on.",
+		Tag:         "reports",
+		Scope:       auth.ReportsRead,
+		Pagination:  "cursor",
+		Faults:      []*fault.Error{broadcast.ErrNotFound, outbox.ErrStatus, endpoint.ErrCursor},
+	}, a.listBroadcastRecipients)
+}
+
+// recipientRow is one message of a broadcast (contract 9.7).
+type recipientRow struct {
+	ContactID      id.Contact      `json:"contact_id" format:"uuid"`
+	Email          string          `json:"email"`
+	VariantID      *string         `json:"variant_id"`
+	Sender         *string         `json:"sending_identity_email"`
+	MTAConfigKey   *string         `json:"mta_config_key"`
+	Status         outbox.Status   `json:"status" enum:"pending,queued,sent,delivered,deferred,bounced,failed,skipped,held_back,cancelled"`
+	ContentVersion int             `json:"content_version"`
+	PlannedFor     *endpoint.Stamp `json:"planned_for"`
+	SentAt         *endpoint.Stamp `json:"sent_at"`
+	DeliveredAt    *endpoint.Stamp `json:"delivered_at"`
+	FirstOpenedAt  *endpoint.Stamp `json:"first_opened_at"`
+	FirstClickedAt *endpoint.Stamp `json:"first_clicked_at"`
+	BouncedAt      *endpoint.Stamp `json:"bounced_at"`
+	BounceType     *string         `json:"bounce_type"`
+	ComplainedAt   *endpoint.Stamp `json:"complained_at"`
+	UnsubscribedAt *endpoint.Stamp `json:"unsubscribed_at"`
+	SkipReason     *string         `json:"skip_reason"`
+	Error          *string         `json:"error"`
+}
+
+type listBroadcastRecipientsRequest struct {
+	ID        string `path:"broadcast_id" doc:"The broadcast's id."`
+	Status    string `query:"status" doc:"Comma list of statuses."`
+	VariantID string `query:"variant_id" doc:"Who got this variant."`
+	Search    string `query:"search" doc:"Occurs in the address."`
+	Cursor    string `query:"cursor"`
+	Limit     string `query:"limit" doc:"1 to 200; 50 when absent."`
+}
+
+// query reads the query.
+func (in *listBroadcastRecipientsRequest) query(cursors *endpoint.Cursors) (outbox.Recipients, error) {
+	q := outbox.Recipients{Variant: in.VariantID, Search: in.Search, Limit: endpoint.Limit(in.Limit)}
+	var err error
+	if q.Status, err = outbox.ParseStatuses(endpoint.CommaList(in.Status)); err != nil || in.Cursor == "" {
+		return q, err
+	}
+	c, err := cursors.Decode(in.Cursor, byContact, "asc")
+	q.After = id.Contact(c.LastID)
+	return q, err
+}
+
+// byContact is the order in which recipients are listed, as cursors name it.
+const byContact = "contact_id"
+
+func (a *API) listBroadcastRecipients(ctx context.Context, p auth.Principal, in *listBroadcastRecipientsRequest) (endpoint.List[recipientRow], error) {
+	var none endpoint.List[recipientRow]
+	q, err := in.query(a.Cursors)
+	if err != nil {
+		return none, err
+	}
+	bid, ok := id.Parse[id.Broadcast](in.ID)
+	if !ok {
+		return none, broadcast.ErrNotFound
+	}
+	if _, err := broadcast.Head(ctx, a.DB, p.Tenant, bid); err != nil {
+		return none, err
+	}
+	records, more, err := outbox.List(ctx, a.DB, p.Tenant, string(bid), q)
+	if err != nil {
+		return none, err
+	}
+	names, err := a.routeNames(ctx, p.Tenant)
+	if err != nil {
+		return none, err
+	}
+	rows, err := a.recipientRows(ctx, p.Tenant, records, names)
+	if err != nil {
+		return none, err
+	}
+	next := ""
+	if more {
+		next = a.Cursors.Encode(endpoint.Cursor{Sort: byContact, Dir: "asc", LastID: string(records[len(records)-1].Contact)})
+	}
+	return endpoint.Page(rows, next), nil
+}
+
+// routeNames reads those names that the rows of recipients need.
+func (a *API) routeNames(ctx context.Context, tenant id.Tenant) (broadcastNames, error) {
+	n := broadcastNames{lanes: map[id.MTAConfig]string{}, senders: map[id.Identity]string{}}
+	lanes, err := lane.List(ctx, a.DB, tenant)
+	if err != nil {
+		return n, err
+	}
+	for _, l := range lanes {
+		n.lanes[l.ID] = l.Key
+	}
+	senders, err := sender.Identities(ctx, a.DB, tenant)
+	for _, s := range senders {
+		n.senders[s.ID] = s.Address
+	}
+	return n, err
+}
+
+// recipientRows shows messages, with what their recipients did, as far as it is
+// not known for a machine's doing.
+func (a *API) recipientRows(ctx context.Context, tenant id.Tenant, records []outbox.Record, names broadcastNames) ([]recipientRow, error) {
+	sent := make(map[id.Message]id.Contact, len(records))
+	for _, r := range records {
+		sent[r.ID] = r.Contact
+	}
+	did, err := track.MomentsOf(ctx, a.DB, tenant, sent)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]recipientRow, len(records))
+	for i, r := range records {
+		rows[i] = recipientOf(r, did[r.ID], names)
+	}
+	return rows, nil
+}
+
+func recipientOf(r outbox.Record, did track.Moments, names broadcastNames) recipientRow {
+	row := recipientRow{
+		ContactID: r.Contact, Email: r.Email, VariantID: textOr(r.Variant), Sender: nameOf(names.senders, r.Identity),
+		MTAConfigKey: nameOf(names.lanes, r.Lane), Status: r.Status(), ContentVersion: r.ContentVersion,
+		SentAt: endpoint.AtOr(r.SentAt), FirstOpenedAt: endpoint.AtOr(did.Opened), FirstClickedAt: endpoint.AtOr(did.Clicked),
+		ComplainedAt: endpoint.AtOr(did.Complained), UnsubscribedAt: endpoint.AtOr(did.Unsubscribed),
+		BounceType: textOr(r.BounceType), SkipReason: textOr(r.SkipReason), Error: textOr(r.Error),
+	}
+	switch r.State {
+	case outbox.Queued, outbox.Claimed:
+		row.PlannedFor = new(endpoint.At(r.DueAt))
+	case outbox.Delivered:
+		row.DeliveredAt = endpoint.AtOr(r.EndedAt)
+	case outbox.Bounced:
+		row.BouncedAt = endpoint.AtOr(r.EndedAt)
+	}
+	return row
+}

@@ -1,0 +1,40 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// Moment is when something first happened with a message.
+type Moment struct {
+	Message id.Message
+	Type    Type
+	At      time.Time
+}
+
+// FirstOf returns when something of the types first happened with each of the
+// messages; contacts are those who got them. It is for what a contact's history
+// holds (journal_contact), which sending and delivery are not part of.
+func FirstOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contacts []id.Contact, messages []id.Message, types ...Type) ([]Moment, error) {
+	if len(messages) == 0 || len(types) == 0 {
+		return nil, nil
+	}
+	rows, err := db.Query(ctx, `
+		SELECT message_id, type, MIN(occurred_at) FROM journal
+		WHERE tenant_id = $1 AND contact_id`+db.In(2)+` AND message_id`+db.In(3)+` AND type`+db.In(4)+`
+			AND contact_id IS NOT NULL AND type NOT IN ('email_sent', 'email_delivered', 'contact_created')
+		GROUP BY message_id, type`,
+		tenant, sqldb.List(db, contacts), sqldb.List(db, messages), sqldb.List(db, types))
+	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (m Moment, err error) {
+		err = scan(&m.Message, &m.Type, sqldb.ToTime(&m.At))
+		return m, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read when something first happened: %w", err)
+	}
+	return list, nil
+}

@@ -1,0 +1,151 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// ErrStatus refuses a status that no recipient can have.
+var ErrStatus = fault.New(fault.Invalid, "INVALID_STATUS", "no such status")
+
+// Status is how far a message has come, in the words in which recipients are
+// told of: what is queued and what has been claimed look alike, and what was put
+// off by the other side is told apart.
+type Status string
+
+// The statuses of recipients (contract 9.7). A pending one is not queued yet.
+const (
+	StatusPending   Status = "pending"
+	StatusQueued    Status = "queued"
+	StatusSent      Status = "sent"
+	StatusDelivered Status = "delivered"
+	StatusDeferred  Status = "deferred"
+	StatusBounced   Status = "bounced"
+	StatusFailed    Status = "failed"
+	StatusSkipped   Status = "skipped"
+	StatusHeldBack  Status = "held_back"
+	StatusCancelled Status = "cancelled"
+)
+
+// Statuses returns every status.
+func Statuses() []Status {
+	return []Status{
+		StatusPending, StatusQueued, StatusSent, StatusDelivered, StatusDeferred,
+		StatusBounced, StatusFailed, StatusSkipped, StatusHeldBack, StatusCancelled,
+	}
+}
+
+// ParseStatuses reads the names of statuses.
+func ParseStatuses(names []string) ([]Status, error) {
+	list := make([]Status, len(names))
+	for i, n := range names {
+		list[i] = Status(n)
+		if !slices.Contains(Statuses(), list[i]) {
+			return nil, ErrStatus.Sayf("status must be a comma list of pending, queued, sent, delivered, deferred, bounced, failed, skipped, held_back, cancelled")
+		}
+	}
+	return list, nil
+}
+
+// Status returns how far the message has come.
+func (r Record) Status() Status {
+	switch {
+	case r.State != Queued && r.State != Claimed:
+		return Status(r.State)
+	case r.Deferred:
+		return StatusDeferred
+	}
+	return StatusQueued
+}
+
+// Recipients is a question about the messages of a stream. Its zero value asks
+// for all of them, but for the Limit.
+type Recipients struct {
+	Status  []Status   // any of these; none: all
+	Variant string     // empty: any
+	Search  string     // occurs in the address, in whatever case; empty: any
+	After   id.Contact // begins behind this contact's; empty: with the first
+	Limit   int
+}
+
+// List returns up to q.Limit messages of a stream, by contact, and whether more
+// would follow. The order is one that no sending changes, so that who pages
+// through it sees everybody once.
+func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, q Recipients) (list []Record, more bool, err error) {
+	args := []any{tenant, stream, q.After}
+	where := ""
+	arg := func(v any) int {
+		args = append(args, v)
+		return len(args)
+	}
+	if len(q.Status) > 0 {
+		where += q.states(db, arg)
+	}
+	if q.Variant != "" {
+		where += fmt.Sprintf(" AND variant_id = $%d", arg(q.Variant))
+	}
+	if q.Search != "" {
+		where += fmt.Sprintf(` AND email LIKE $%d ESCAPE '\'`, arg("%"+likeEscapes.Replace(strings.ToLower(q.Search))+"%"))
+	}
+	rows, err := db.Query(ctx, `
+		SELECT `+recordColumns+` FROM outbox
+		WHERE tenant_id = $1 AND stream_id = $2 AND contact_id > $3`+where+fmt.Sprintf(`
+		ORDER BY contact_id LIMIT $%d`, arg(q.Limit+1)), args...)
+	list, err = sqldb.Collect(rows, err, scanRecord)
+	if err != nil {
+		return nil, false, fmt.Errorf("list a stream's messages: %w", err)
+	}
+	if len(list) > q.Limit {
+		return list[:q.Limit], true, nil
+	}
+	return list, false, nil
+}
+
+// First returns the first n messages of a stream, by contact.
+func First(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, n int) ([]Record, error) {
+	list, _, err := List(ctx, db, tenant, stream, Recipients{Limit: n})
+	return list, err
+}
+
+// FirstFailures returns up to n messages of a stream that failed or bounced.
+func FirstFailures(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, n int) ([]Record, error) {
+	list, _, err := List(ctx, db, tenant, stream, Recipients{Status: []Status{StatusFailed, StatusBounced}, Limit: n})
+	return list, err
+}
+
+// likeEscapes makes a text stand for itself in a pattern of LIKE.
+var likeEscapes = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
+// rare are the states that few messages of a stream are in, as a rule: those who
+// look for them alone have an index (outbox_rare), in whose words this is.
+var rare = []Status{StatusBounced, StatusFailed, StatusSkipped, StatusHeldBack, StatusCancelled}
+
+const isRare = " AND state IN ('bounced', 'failed', 'skipped', 'held_back', 'cancelled')"
+
+// states is the condition that a message has one of the statuses asked for.
+func (q Recipients) states(db *sqldb.DB, arg func(any) int) string {
+	var either []string
+	final := slices.DeleteFunc(slices.Clone(q.Status), func(s Status) bool { return s == StatusQueued || s == StatusDeferred })
+	if len(final) > 0 {
+		either = append(either, "state"+db.In(arg(sqldb.List(db, final))))
+	}
+	switch queued, deferred := slices.Contains(q.Status, StatusQueued), slices.Contains(q.Status, StatusDeferred); {
+	case queued && deferred:
+		either = append(either, "state IN ('queued', 'claimed')")
+	case queued:
+		either = append(either, "state IN ('queued', 'claimed') AND NOT deferred")
+	case deferred:
+		either = append(either, "state IN ('queued', 'claimed') AND deferred")
+	}
+	where := " AND (" + strings.Join(either, " OR ") + ")"
+	if !slices.ContainsFunc(q.Status, func(s Status) bool { return !slices.Contains(rare, s) }) {
+		where += isRare
+	}
+	return where
+}

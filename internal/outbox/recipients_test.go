@@ -1,0 +1,190 @@
+package outbox_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"packetboat/internal/id"
+	"packetboat/internal/outbox"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+)
+
+// put sets what has become of some messages of the fixture.
+func (f fixture) put(t *testing.T, set string, contacts ...int) {
+	t.Helper()
+	ids := make([]id.Contact, len(contacts))
+	for i, c := range contacts {
+		ids[i] = id.Contact(fmt.Sprintf("c%05d", c))
+	}
+	n, err := f.db.Exec(t.Context(), `UPDATE outbox SET `+set+` WHERE tenant_id = $1 AND stream_id = $2 AND contact_id`+f.db.In(3),
+		f.tenant, f.stream, sqldb.List(f.db, ids))
+	if err != nil || n != int64(len(contacts)) {
+		t.Fatalf("%s: %d messages, %v", set, n, err)
+	}
+}
+
+func numbers(list []outbox.Record) string {
+	var b strings.Builder
+	for _, r := range list {
+		b.WriteString(strings.TrimLeft(strings.TrimPrefix(string(r.Contact), "c"), "0") + " ")
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func TestRecipientsAreFoundByWhatBecameOfThem(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		f := setup(t, db, 12)
+		for set, contacts := range map[string][]int{
+			"state = 'claimed'":                            {2},
+			"deferred = TRUE":                              {3},
+			"state = 'claimed', deferred = TRUE":           {4},
+			"state = 'sent', variant_id = 'b'":             {5, 6},
+			"state = 'delivered', variant_id = 'a'":        {7},
+			"state = 'bounced'":                            {8},
+			"state = 'failed'":                             {9},
+			"state = 'skipped', email = 'a_%\\@x.example'": {10},
+			"state = 'cancelled'":                          {11},
+		} {
+			f.put(t, set, contacts...)
+		}
+		f.put(t, "state = 'held_back', contact_id = 'c00012'", 0)
+		for _, tt := range []struct {
+			q    outbox.Recipients
+			want string
+		}{
+			{outbox.Recipients{}, "1 2 3 4 5 6 7 8 9 10 11 12"},
+			{outbox.Recipients{Status: []outbox.Status{outbox.StatusPending}}, ""},
+			{outbox.Recipients{Status: []outbox.Status{outbox.StatusQueued}}, "1 2"},
+			{outbox.Recipients{Status: []outbox.Status{outbox.StatusDeferred}}, "3 4"},
+			{outbox.Recipients{Status: []outbox.Status{outbox.StatusDeferred, outbox.StatusQueued, outbox.StatusSent}}, "1 2 3 4 5 6"},
+			{outbox.Recipients{Status: []outbox.Status{outbox.StatusQueued, outbox.StatusFailed}}, "1 2 9"},
+			{outbox.Recipients{Status: []outbox.Status{outbox.StatusDelivered}}, "7"},
+			{outbox.Recipients{Status: []outbox.Status{outbox.StatusBounced, outbox.StatusFailed}}, "8 9"},
+			{outbox.Recipients{Status: []outbox.Status{outbox.StatusSkipped, outbox.StatusCancelled, outbox.StatusHeldBack}}, "10 11 12"},
+			{outbox.Recipients{Status: outbox.Statuses()}, "1 2 3 4 5 6 7 8 9 10 11 12"},
+			{outbox.Recipients{Variant: "b"}, "5 6"},
+			{outbox.Recipients{Variant: "b", Status: []outbox.Status{outbox.StatusDelivered}}, ""},
+			{outbox.Recipients{Search: "C1@EXAMPLE"}, "1"},
+			{outbox.Recipients{Search: "_%\\"}, "10"},
+			{outbox.Recipients{Search: "nobody"}, ""},
+			{outbox.Recipients{After: "c00010"}, "11 12"},
+			{outbox.Recipients{After: "c00005", Status: []outbox.Status{outbox.StatusSent, outbox.StatusBounced}}, "6 8"},
+		} {
+			tt.q.Limit = 50
+			list, more, err := outbox.List(t.Context(), db, f.tenant, f.stream, tt.q)
+			if got := numbers(list); err != nil || more || got != tt.want {
+				t.Errorf("List(%+v) = %q, more %v, %v; want %q", tt.q, got, more, err, tt.want)
+			}
+			for _, r := range list {
+				if len(tt.q.Status) > 0 && !slices.Contains(tt.q.Status, r.Status()) {
+					t.Errorf("List(%+v) holds one that is %s", tt.q, r.Status())
+				}
+			}
+		}
+		if failed, err := outbox.FirstFailures(t.Context(), db, f.tenant, f.stream, 1); err != nil || numbers(failed) != "8" {
+			t.Errorf("FirstFailures = %v, %v", failed, err)
+		}
+		if list, _, err := outbox.List(t.Context(), db, id.New[id.Tenant](), f.stream, outbox.Recipients{Limit: 5}); err != nil || len(list) != 0 {
+			t.Errorf("a stranger sees %v, %v", list, err)
+		}
+	})
+}
+
+func TestParseStatuses(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for _, s := range outbox.Statuses() {
+		names = append(names, string(s))
+	}
+	if list, err := outbox.ParseStatuses(names); err != nil || !slices.Equal(list, outbox.Statuses()) {
+		t.Errorf("ParseStatuses(%v) = %v, %v", names, list, err)
+	}
+	for _, name := range []string{"claimed", "SENT", ""} {
+		if _, err := outbox.ParseStatuses([]string{"sent", name}); !errors.Is(err, outbox.ErrStatus) {
+			t.Errorf("ParseStatuses(sent, %q) = %v, want INVALID_STATUS", name, err)
+		}
+	}
+}
+
+// Who pages through a send while it goes on sees each recipient once, and no
+// page reads more than it shows.
+func TestPagesOfRecipients(t *testing.T) {
+	t.Parallel()
+	const all = 5000
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		f := setup(t, db, all)
+		node := f.node(t, "n")
+		var seen []id.Contact
+		q := outbox.Recipients{Limit: 200}
+		for more := true; more; {
+			var list []outbox.Record
+			var err error
+			if list, more, err = outbox.List(t.Context(), db, f.tenant, f.stream, q); err != nil || len(list) != 200 {
+				t.Fatalf("a page of %d, %v", len(list), err)
+			}
+			for _, r := range list {
+				seen = append(seen, r.Contact)
+			}
+			q.After = seen[len(seen)-1]
+			f.claim(t, node, 100)
+		}
+		if len(seen) != all || !slices.IsSorted(seen) || len(slices.Compact(seen)) != all {
+			t.Errorf("the pages show %d recipients, want %d, each once", len(seen), all)
+		}
+
+		f.put(t, "state = 'bounced'", 17, 2500, 4999)
+		for range 4 { // most accounts have sent more than once
+			if err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
+				_, err := outbox.Put(t.Context(), tx, f.tenant, id.New[string](), messages(1500))
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if db.Dialect() == sqldb.Postgres { // as autovacuum does
+			if _, err := db.Exec(t.Context(), `ANALYZE outbox`); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for want, condition := range map[string]string{
+			"outbox_contact": "",
+			"outbox_rare":    " AND (state" + db.In(5) + ") AND state IN ('bounced', 'failed', 'skipped', 'held_back', 'cancelled')",
+		} {
+			args := []any{f.tenant, f.stream, id.Contact("c00100"), 51}
+			if condition != "" {
+				args = append(args, sqldb.List(db, []outbox.Status{outbox.StatusBounced}))
+			}
+			if got := plan(t, db, `SELECT id, email, state FROM outbox
+				WHERE tenant_id = $1 AND stream_id = $2 AND contact_id > $3`+condition+` ORDER BY contact_id LIMIT $4`, args...); !strings.Contains(got, want) {
+				t.Errorf("a page is not read by %s:\n%s", want, got)
+			}
+		}
+	})
+}
+
+// plan returns how the database would answer a statement.
+func plan(t *testing.T, db *sqldb.DB, text string, args ...any) string {
+	t.Helper()
+	explain := "EXPLAIN QUERY PLAN "
+	if db.Dialect() == sqldb.Postgres {
+		explain = "EXPLAIN "
+	}
+	rows, err := db.Query(t.Context(), explain+text, args...)
+	lines, err := sqldb.Collect(rows, err, func(scan func(...any) error) (line string, err error) {
+		if db.Dialect() == sqldb.Postgres {
+			return line, scan(&line)
+		}
+		var node, parent, unused int
+		err = scan(&node, &parent, &unused, &line)
+		return line, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,91 @@
+package track
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+	"packetboat/internal/sqldb"
+)
+
+// Moments are when somebody first did something with a message; nil: never. Hits
+// that are known to be a machine's are none of them.
+type Moments struct {
+	Opened, Clicked, Unsubscribed, Complained *time.Time
+}
+
+// MomentsOf returns the moments of messages, given by whom each was sent to. A
+// message that nobody has done anything with is not among them.
+func MomentsOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sent map[id.Message]id.Contact) (map[id.Message]Moments, error) {
+	found := map[id.Message]Moments{}
+	if len(sent) == 0 {
+		return found, nil
+	}
+	messages := make([]id.Message, 0, len(sent))
+	for m := range sent {
+		messages = append(messages, m)
+	}
+	slices.Sort(messages)
+	rows, err := db.Query(ctx, `
+		SELECT message_id, kind, MIN(at) FROM hit WHERE tenant_id = $1 AND message_id`+db.In(2)+` AND class <> 'bot'
+		GROUP BY message_id, kind`, tenant, sqldb.List(db, messages))
+	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (none struct{}, err error) {
+		var message id.Message
+		var kind string
+		var at time.Time
+		if err := scan(&message, &kind, sqldb.ToTime(&at)); err != nil {
+			return none, err
+		}
+		m := found[message]
+		if kind == "click" {
+			m.Clicked = &at
+		} else {
+			m.Opened = &at
+		}
+		found[message] = m
+		return none, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read first opens and clicks: %w", err)
+	}
+	left, err := leftBy(ctx, db, tenant, messages)
+	if err != nil {
+		return nil, err
+	}
+	contacts := make([]id.Contact, len(left))
+	for i, m := range left {
+		contacts[i] = sent[m]
+	}
+	said, err := journal.FirstOf(ctx, db, tenant, contacts, left, journal.EmailUnsubscribed, journal.EmailComplained)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range said {
+		m := found[s.Message]
+		if s.Type == journal.EmailComplained {
+			m.Complained = &s.At
+		} else {
+			m.Unsubscribed = &s.At
+		}
+		found[s.Message] = m
+	}
+	return found, nil
+}
+
+// leftBy returns those of the messages after which somebody unsubscribed or
+// complained: few, and the journal is asked about them alone.
+func leftBy(ctx context.Context, db *sqldb.DB, tenant id.Tenant, messages []id.Message) ([]id.Message, error) {
+	rows, err := db.Query(ctx, `
+		SELECT message_id FROM engagement
+		WHERE tenant_id = $1 AND message_id`+db.In(2)+` AND (flags & $3) <> 0`, tenant, sqldb.List(db, messages), int64(kept))
+	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (m id.Message, err error) {
+		return m, scan(&m)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read who left: %w", err)
+	}
+	return list, nil
+}

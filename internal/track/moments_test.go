@@ -1,0 +1,82 @@
+package track_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+	"packetboat/internal/track"
+)
+
+// What counts is the first that no machine did, and what people said of this
+// mail and no other.
+func TestMomentsAreTheFirstOfTheirKind(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		tenant, stream := id.New[id.Tenant](), id.New[string]()
+		start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+		at := func(seconds int) *time.Time { return new(start.Add(time.Duration(seconds) * time.Second)) }
+		read, ignored, left := newMail(tenant, stream), newMail(tenant, stream), newMail(tenant, stream)
+		earlier := newMail(tenant, id.New[string]()) // to the same person
+		earlier.contact = left.contact
+		hit := func(m mail, second int, click bool) {
+			t.Helper()
+			record(t, db, m.hit(track.Hit{At: *at(second), Click: click, IP: "192.0.2.1", Agent: "Firefox"}))
+		}
+		for _, second := range []int{30, 5, 20} {
+			hit(read, second, false)
+			hit(read, second+1, true)
+		}
+		judge(t, db, read, func(h track.Hit) track.Class {
+			if h.At.Before(*at(10)) {
+				return track.Bot
+			}
+			return track.Human
+		})
+		hit(ignored, 1, false)
+		judge(t, db, ignored, func(track.Hit) track.Class { return track.Bot })
+		says := func(m mail, typ journal.Type, flag track.Flags, seconds ...int) {
+			t.Helper()
+			if err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
+				if _, err := track.Mark(t.Context(), tx, tenant, m.stream, m.message, flag); err != nil {
+					return err
+				}
+				for _, s := range seconds {
+					if err := journal.Append(t.Context(), tx, journal.Entry{
+						Tenant: tenant, Type: typ, Contact: m.contact, Broadcast: id.Broadcast(m.stream), Message: m.message, At: *at(s),
+					}); err != nil {
+						return err
+					}
+				}
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		says(earlier, journal.EmailUnsubscribed, track.Unsubscribed, 2)
+		says(left, journal.EmailUnsubscribed, track.Unsubscribed, 50, 40)
+		says(left, journal.EmailComplained, track.Complained, 60)
+
+		sent := map[id.Message]id.Contact{read.message: read.contact, ignored.message: ignored.contact, left.message: left.contact}
+		want := map[id.Message]track.Moments{
+			read.message: {Opened: at(20), Clicked: at(21)},
+			left.message: {Unsubscribed: at(40), Complained: at(60)},
+		}
+		if got, err := track.MomentsOf(t.Context(), db, tenant, sent); err != nil || cmp.Diff(want, got) != "" {
+			t.Errorf("MomentsOf: %v (-want +got)\n%s", err, cmp.Diff(want, got))
+		}
+		for _, none := range []struct {
+			tenant id.Tenant
+			sent   map[id.Message]id.Contact
+		}{{tenant, nil}, {id.New[id.Tenant](), sent}} {
+			if got, err := track.MomentsOf(t.Context(), db, none.tenant, none.sent); err != nil || len(got) != 0 {
+				t.Errorf("MomentsOf for nobody, or by a stranger = %v, %v", got, err)
+			}
+		}
+	})
+}
