@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -115,9 +116,7 @@ func TestRecipientsOfABroadcast(t *testing.T) {
 			} {
 				want[name] = nil
 			}
-			for k, v := range with {
-				want[k] = v
-			}
+			maps.Copy(want, with)
 			return want
 		}
 		due := records[3].DueAt.UTC().Format("2006-01-02T15:04:05.000Z")
