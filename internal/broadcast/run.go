@@ -88,11 +88,12 @@ func scanRun(row func(...any) error) (Run, error) {
 		return Run{}, err
 	}
 	r.PreparedAt, r.EndedAt = sqldb.NullTime(prepared), sqldb.NullTime(ended)
-	r.Contents = map[string]id.Content{"": only}
 	if contents.Valid {
 		if err := json.Unmarshal([]byte(contents.String), &r.Contents); err != nil {
 			return r, err
 		}
+	} else {
+		r.Contents = map[string]id.Content{"": only}
 	}
 	return r, errors.Join(json.Unmarshal([]byte(routes), &r.Routes), json.Unmarshal([]byte(excluded), &r.Excluded))
 }

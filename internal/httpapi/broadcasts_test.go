@@ -151,7 +151,6 @@ func TestWhatABroadcastRefuses(t *testing.T) {
 	eachSending(t, func(t *testing.T, s *sending) {
 		content := func(fields string) string { return `{"content": {` + fields + `}}` }
 		const html = `"subject": "s", "body_html": "<p>x</p>"`
-		arms := `{"id": "a", "name": "A", "weight": 1, "content_overrides": {"subject": "x"}}, {"id": "b", "name": "B", "weight": 1, "content_overrides": {"subject": "y"}}`
 		for _, tt := range []struct{ with, code, path string }{
 			{`{"email_type_key": "-"}`, "INVALID_EMAIL_TYPE", ""},
 			{`{"email_type_key": null}`, "INVALID_EMAIL_TYPE", ""},

@@ -133,6 +133,9 @@ func TestGolden(t *testing.T) {
 
 // Hostile documents are done with, or refused, after work in proportion.
 func TestLimits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("megabytes take long under the race detector")
+	}
 	t.Parallel()
 	deep := strings.Repeat("<div>", 100_000)
 	for _, tt := range []struct {
