@@ -32,7 +32,7 @@ type testSendRequest struct {
 		Recipients endpoint.Opt[[]string] `json:"recipients" doc:"The same as to."`
 		Emails     endpoint.Opt[[]string] `json:"emails" doc:"The same as to."`
 		Contact    endpoint.Opt[string]   `json:"contact_id" doc:"Whose data the mails show. Default: the samples of what the template expects, and nothing else."`
-		Variants   endpoint.Opt[[]string] `json:"variant_ids" doc:"Default: all."`
+		Variants   endpoint.Opt[[]string] `json:"variant_ids" nullable:"true" doc:"Default: all."`
 	}
 }
 
