@@ -31,7 +31,7 @@ const (
 type TestRequest struct {
 	To       []string
 	Contact  id.Contact // whose data the mails show; empty: those of a sample
-	Variants []string   // nil: all
+	Variants []string   // none: all
 }
 
 // Test is a test send made ready: every arm goes to every address from every
@@ -171,13 +171,10 @@ func testAddresses(list []string) ([]string, error) {
 // chosen returns the arms of some variants, in the broadcast's order.
 func (b Broadcast) chosen(variants []string) ([]Arm, error) {
 	arms := b.Arms()
-	if variants == nil {
+	if len(variants) == 0 {
 		return arms, nil
 	}
 	var p fault.Problems
-	if len(variants) == 0 {
-		p.Add("variant_ids", "must name a variant, or be left out for all")
-	}
 	for i, v := range variants {
 		if v == "" || !slices.ContainsFunc(arms, func(a Arm) bool { return a.ID == v }) {
 			p.Add(fmt.Sprintf("variant_ids[%d]", i), "the broadcast has no such variant")

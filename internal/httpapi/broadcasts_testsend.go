@@ -32,16 +32,18 @@ type testSendRequest struct {
 		Recipients endpoint.Opt[[]string] `json:"recipients" doc:"The same as to."`
 		Emails     endpoint.Opt[[]string] `json:"emails" doc:"The same as to."`
 		Contact    endpoint.Opt[string]   `json:"contact_id" doc:"Whose data the mails show. Default: the samples of what the template expects, and nothing else."`
-		Variants   endpoint.Opt[[]string] `json:"variant_ids" nullable:"true" doc:"Default: all."`
+		Variants   endpoint.Opt[[]string] `json:"variant_ids" doc:"Default, also for an empty list: all."`
 	}
 }
 
 // asked reads the body.
 func (in *testSendRequest) asked() (broadcast.TestRequest, error) {
 	b := &in.Body
-	r := broadcast.TestRequest{To: b.To.Or(b.Recipients.Or(b.Emails.Value))}
-	if b.Variants.Given() {
-		r.Variants = append([]string{}, b.Variants.Value...)
+	r := broadcast.TestRequest{Variants: b.Variants.Value}
+	for _, list := range []endpoint.Opt[[]string]{b.Emails, b.Recipients, b.To} {
+		if len(list.Value) > 0 {
+			r.To = list.Value
+		}
 	}
 	if b.Contact.Given() {
 		var ok bool

@@ -124,6 +124,11 @@ func TestTestSendsOfABroadcast(t *testing.T) {
 		if r := s.must(200, "key", "POST "+at+"/test-send", `{"to": ["ann@example.org"], "variant_ids": ["b"], "contact_id": "`+bob+`"}`); r.body["sent"] != 2.0 {
 			t.Errorf("one variant: %s", r.text)
 		}
+		for _, all := range []string{"null", "[]"} {
+			if r := s.must(200, "key", "POST "+at+"/test-send", `{"to": ["other@example.org"], "variant_ids": `+all+`}`); r.body["sent"] != 4.0 {
+				t.Errorf("variant_ids %s: %s", all, r.text)
+			}
+		}
 		s.followNothing(s.mails()["ann@example.org [TEST Long | news@acme.example.com] Good morning"])
 		if after := s.count(); !maps.Equal(before, after) {
 			t.Errorf("rows before: %v\nrows after: %v", before, after)
@@ -200,7 +205,6 @@ func TestTestSendsThatAreRefused(t *testing.T) {
 			{"no address", "editor", at, `{"to": ["ann@example.org", "nobody"]}`, 400, "INVALID_RECIPIENTS"},
 			{"no list", "key", at, `{"recipients": "ann@example.org"}`, 400, "INVALID_RECIPIENTS"},
 			{"unknown variant", "key", at, `{"to": ["ann@example.org"], "variant_ids": ["a"]}`, 400, "INVALID_INPUT"},
-			{"no variant", "key", at, `{"to": ["ann@example.org"], "variant_ids": []}`, 400, "INVALID_INPUT"},
 			{"a contact that is no id", "key", at, `{"to": ["ann@example.org"], "contact_id": "x"}`, 400, "INVALID_INPUT"},
 			{"unknown contact", "key", at, `{"to": ["ann@example.org"], "contact_id": "` + string(id.New[id.Contact]()) + `"}`, 404, "CONTACT_NOT_FOUND"},
 			{"another's contact", "key", at, `{"to": ["ann@example.org"], "contact_id": "` + stranger + `"}`, 404, "CONTACT_NOT_FOUND"},
