@@ -117,7 +117,11 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 		Door: s.door(t.limiter), Saver: contact.NewSaver(db, sender.ContactRules, t.now), Usage: usage.Finders{broadcast.Finder(), segment.Finder(), savedfilter.Finder()},
 		Providers: &contact.Providers{DB: db, Now: t.now},
 		MJML:      mjml.New(), Sends: broadcast.Sends{},
-		Tester: &deliver.Tester{DB: db, Box: s.Store.Box, Now: t.now, AllowPrivate: t.private}, Holdings: holdings(),
+		Holdings: holdings(),
+		Tester: &deliver.Tester{
+			DB: db, Box: s.Store.Box, Now: t.now, AllowPrivate: t.private, Keys: t.keys, Senders: t.senders, Letters: t.letters,
+			FeedbackSender: s.Config.FeedbackSenderID, Log: log,
+		},
 	}
 	api.Register(router)
 	return api, router

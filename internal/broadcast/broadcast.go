@@ -28,6 +28,7 @@ var (
 	ErrNoSegment    = fault.New(fault.Invalid, "NO_SEGMENT", "add at least one list or segment")
 	ErrNoMTA        = fault.New(fault.Invalid, "NO_MTA", "no active MTA config can carry this broadcast")
 	ErrNoIdentity   = fault.New(fault.Invalid, "NO_IDENTITY", "no sending identity is able to send this broadcast")
+	ErrRecipients   = fault.New(fault.Invalid, "INVALID_RECIPIENTS", "a test goes to 1 to 10 valid addresses")
 	ErrMetadata     = fault.New(fault.Invalid, "INVALID_METADATA", "metadata is not a flat object within its limits")
 	ErrMetadataFind = fault.New(fault.Invalid, "INVALID_METADATA_FILTER", "metadata must be a JSON object of fewer than 8192 characters")
 )
@@ -178,6 +179,7 @@ const (
 	ActionPause      Action = "pause"
 	ActionResume     Action = "resume"
 	ActionCancel     Action = "cancel"
+	ActionTestSend   Action = "test_send"
 	ActionArchive    Action = "archive"
 	ActionUnarchive  Action = "unarchive"
 	ActionClone      Action = "clone"
@@ -185,7 +187,7 @@ const (
 
 // Actions returns every action.
 func Actions() []Action {
-	return []Action{ActionUpdate, ActionDelete, ActionSchedule, ActionUnschedule, ActionPause, ActionResume, ActionCancel, ActionArchive, ActionUnarchive, ActionClone}
+	return []Action{ActionUpdate, ActionDelete, ActionSchedule, ActionUnschedule, ActionPause, ActionResume, ActionCancel, ActionTestSend, ActionArchive, ActionUnarchive, ActionClone}
 }
 
 // leaves returns the statuses in which the action is legal.
@@ -203,7 +205,7 @@ func (a Action) leaves() []Status {
 		return []Status{Scheduled, Sending, Paused}
 	case ActionArchive, ActionUnarchive:
 		return []Status{Completed, Failed, Cancelled}
-	case ActionClone:
+	case ActionTestSend, ActionClone:
 		return Statuses()
 	}
 	return nil
@@ -211,7 +213,7 @@ func (a Action) leaves() []Status {
 
 // Can reports whether the action is legal now.
 func (b Broadcast) Can(a Action) bool {
-	if a == ActionArchive && b.ArchivedAt != nil || a == ActionUnarchive && b.ArchivedAt == nil {
+	if (a == ActionArchive || a == ActionTestSend) && b.ArchivedAt != nil || a == ActionUnarchive && b.ArchivedAt == nil {
 		return false
 	}
 	return slices.Contains(a.leaves(), b.Status)

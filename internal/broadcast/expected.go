@@ -2,7 +2,6 @@ package broadcast
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"packetboat/internal/contact"
 	"packetboat/internal/segment"
 	"packetboat/internal/sqldb"
-	"packetboat/internal/template"
 )
 
 // Lacking is how many of an audience have no value of what a template expects.
@@ -72,15 +70,12 @@ func (f *Facts) look(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Ti
 
 // expected returns what the template of b needs of every contact.
 func expected(b Broadcast) ([]binding.Expectation, error) {
-	if b.Content.Origin == nil || len(b.Content.Origin.Snapshot) == 0 {
-		return nil, nil
-	}
-	var s template.Snapshot
-	if err := json.Unmarshal(b.Content.Origin.Snapshot, &s); err != nil {
-		return nil, fmt.Errorf("broadcast %s: its template: %w", b.ID, err)
+	all, err := samples(b)
+	if err != nil {
+		return nil, err
 	}
 	var required []binding.Expectation
-	for _, e := range s.Expects {
+	for _, e := range all {
 		if e.Required && strings.HasPrefix(e.Path, "contact.") {
 			required = append(required, e)
 		}

@@ -14,6 +14,7 @@ import (
 	"packetboat/internal/lane"
 	"packetboat/internal/mail/links"
 	"packetboat/internal/sender"
+	"packetboat/internal/slug"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/template"
 	"packetboat/internal/tenant"
@@ -176,14 +177,8 @@ func Ready(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) (Readi
 	if err != nil {
 		return Readiness{}, err
 	}
-	for _, arm := range b.Arms() {
-		if f.Content = content.Check(b.Source(arm)); f.Content == nil {
-			continue
-		}
-		if _, ok := fault.As(f.Content); !ok {
-			return Readiness{}, fmt.Errorf("check the content: %w", f.Content)
-		}
-		break
+	if err := f.checkContent(b, b.Arms()); err != nil {
+		return Readiness{}, err
 	}
 	if len(b.Include) > 0 {
 		if err := f.look(ctx, db, b, now); err != nil {
@@ -194,6 +189,20 @@ func Ready(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) (Readi
 		return Readiness{}, err
 	}
 	return Judge(b, f), nil
+}
+
+// checkContent asks content.Check about arms, and keeps the first fault.
+func (f *Facts) checkContent(b Broadcast, arms []Arm) error {
+	for _, arm := range arms {
+		if f.Content = content.Check(b.Source(arm)); f.Content == nil {
+			continue
+		}
+		if _, ok := fault.As(f.Content); !ok {
+			return fmt.Errorf("check the content: %w", f.Content)
+		}
+		break
+	}
+	return nil
 }
 
 // Gather reads what sending b depends on, but for its content and audience.
@@ -252,5 +261,16 @@ func (b Broadcast) Source(arm Arm) content.Source {
 	s.Context.UTMContent = arm.ID
 	s.Tracking = b.Tracking
 	s.Context.Broadcast, s.Context.BroadcastName, s.Context.EmailType = b.ID, b.Name, b.EmailType
+	return s
+}
+
+// SourceFor returns Source with the names that the account and the email type give it.
+func (b Broadcast) SourceFor(t tenant.Tenant, arm Arm, f Facts) content.Source {
+	s := b.Source(arm)
+	s.Context.UTM = t.Settings.Tracking.UTM
+	s.Context.UTMCampaign = slug.Derive(b.Name, '-')
+	if f.EmailType != nil {
+		s.Context.UTMCampaign = f.EmailType.UTMCampaignPrefix + s.Context.UTMCampaign
+	}
 	return s
 }

@@ -244,6 +244,15 @@ func prepare(s Source) (Content, error) {
 	return c, nil
 }
 
+// Draft is what a source would say if it were frozen now. It is kept nowhere.
+func Draft(s Source) (*Compiled, error) {
+	c, err := prepare(s)
+	if err != nil {
+		return nil, err
+	}
+	return Compile(c)
+}
+
 // setting finds what a template's own tags give a value.
 var setting = regexp.MustCompile(`^\{%-?\s*(?:assign|capture|for|increment|decrement)\s+["']?([\w-]+)`)
 

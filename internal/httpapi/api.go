@@ -37,7 +37,7 @@ type API struct {
 	Usage     usage.Finder       // who needs a record, asked before it goes
 	Sends     usage.Counter      // which mailings use a template or a block; nil: none
 	MJML      *mjml.Compiler     // makes HTML of MJML
-	Tester    Tester             // sends single mails to try a way out
+	Tester    Tester             // sends mails that are no part of a send
 	Health    LaneHealth         // how MTA configs fare
 
 	// Holdings are the places that keep something about people: asked for when

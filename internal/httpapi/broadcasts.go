@@ -49,6 +49,7 @@ func (a *API) broadcasts(r *endpoint.Router) {
 	move("pauseBroadcast", "pause", "Pause a send.", auth.BroadcastsSchedule, pauseByUser)
 	move("resumeBroadcast", "resume", "Let a paused send go on.", auth.BroadcastsSchedule, broadcast.Resume, broadcast.ErrCauseActive)
 	move("cancelBroadcast", "cancel", "Cancel a broadcast. What has left is not called back.", auth.BroadcastsSchedule, broadcast.Cancel)
+	a.testSend(r)
 	move("archiveBroadcast", "archive", "Hide an ended broadcast from lists.", auth.BroadcastsWrite, broadcast.Archive)
 	move("unarchiveBroadcast", "unarchive", "Show an archived broadcast in lists again.", auth.BroadcastsWrite, broadcast.Unarchive)
 }

@@ -129,7 +129,7 @@ func TestABroadcastShowsWhatWasSaidAndTheDefaults(t *testing.T) {
 			}
 		}
 		vm := made.body["view_model"].(map[string]any)
-		if text, _ := json.Marshal(vm["available_actions"]); string(text) != `["update","delete","schedule","clone"]` {
+		if text, _ := json.Marshal(vm["available_actions"]); string(text) != `["update","delete","schedule","test_send","clone"]` {
 			t.Errorf("available_actions = %s", text)
 		}
 		if ready := vm["schedule_readiness"].(map[string]any); ready["ready"] != true || len(ready["reasons"].([]any)) != 0 {
@@ -422,12 +422,12 @@ func TestABroadcastIsDrivenFromDraftToArchive(t *testing.T) {
 				t.Errorf("%s of a scheduled broadcast answered %d %s", what, r.status, r.text)
 			}
 		}
-		expect("scheduled", "unschedule cancel")
+		expect("scheduled", "unschedule cancel test_send")
 		engine := dispatch.Engine{DB: s.db, Owner: "test", Now: func() time.Time { return s.now }, Log: slog.New(slog.DiscardHandler)}
 		if _, err := engine.Tick(ctx); err != nil {
 			t.Fatal(err)
 		}
-		b := expect("sending", "pause cancel")
+		b := expect("sending", "pause cancel test_send")
 		progress := b["view_model"].(map[string]any)["delivery_progress"].(map[string]any)
 		rows := b["recipients"].([]any)
 		if b["total_recipients"] != 102.0 || len(rows) != 100 || b["recipients_truncated"] != true || progress["phase"] != "sending" || progress["queued"] != 102.0 {
@@ -442,7 +442,7 @@ func TestABroadcastIsDrivenFromDraftToArchive(t *testing.T) {
 		if paused := move(200, "pause"); paused.str("pause_reason") != "user" {
 			t.Errorf("pause answered %s", paused.text)
 		}
-		expect("paused", "resume cancel")
+		expect("paused", "resume cancel test_send")
 		if resumed := move(200, "resume"); resumed.body["pause_reason"] != nil {
 			t.Errorf("resume answered %s", resumed.text)
 		}
@@ -452,7 +452,7 @@ func TestABroadcastIsDrivenFromDraftToArchive(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		b = expect("cancelled", "archive")
+		b = expect("cancelled", "test_send archive")
 		if row := b["recipients"].([]any)[0].(map[string]any); row["status"] != "cancelled" {
 			t.Errorf("a recipient of a cancelled send is %v", row)
 		}
@@ -470,7 +470,7 @@ func TestABroadcastIsDrivenFromDraftToArchive(t *testing.T) {
 		s.must(403, "key broadcasts:schedule", "POST "+at+"/archive", "")
 		s.must(404, "key", "POST /t/other/api"+at+"/cancel", "")
 		s.must(404, "key", "POST /broadcasts/nope/cancel", "")
-		for _, later := range []string{"reschedule", "test-send", "bulk-archive"} {
+		for _, later := range []string{"reschedule", "bulk-archive"} {
 			s.must(404, "key", "POST "+at+"/"+later, "{}")
 		}
 	})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"packetboat/internal/broadcast"
 	"packetboat/internal/endpoint"
 	"packetboat/internal/httpapi"
 	"packetboat/internal/id"
@@ -58,6 +59,10 @@ func (o *outside) Try(_ context.Context, _ id.Tenant, _ id.MTAConfig, from, to s
 	defer o.mu.Unlock()
 	o.tried = append(o.tried, from+" "+to)
 	return o.trial, nil
+}
+
+func (o *outside) SendTest(_ context.Context, t broadcast.Test) ([]broadcast.TestResult, error) {
+	return []broadcast.TestResult{{To: t.To[0], Sender: t.Routes[0].Identity.Address, Status: broadcast.TestSent}}, nil
 }
 
 func (o *outside) Health(_ context.Context, _ id.Tenant, configs []id.MTAConfig) (map[id.MTAConfig]lane.Health, error) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"packetboat/internal/auth"
+	"packetboat/internal/broadcast"
 	"packetboat/internal/endpoint"
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
@@ -16,10 +17,12 @@ import (
 	"packetboat/internal/sqldb"
 )
 
-// Tester sends one mail, to try a way out. An empty from lets it choose. What
-// the way said is a Trial; an error means that it was not tried.
+// Tester sends mails that are no part of a send. Try sends one, to try a way out.
+// An empty from lets it choose. What the way said is a Trial; an error means that
+// it was not tried. SendTest sends a broadcast's test.
 type Tester interface {
 	Try(ctx context.Context, tenant id.Tenant, config id.MTAConfig, from, to string) (lane.Trial, error)
+	SendTest(ctx context.Context, test broadcast.Test) ([]broadcast.TestResult, error)
 }
 
 // LaneHealth says how MTA configs fare. Of one that it has nothing on, it

@@ -93,7 +93,7 @@ func eachPeople(t *testing.T, f func(t *testing.T, s *people)) {
 		s.router = endpoint.New(endpoint.Options{
 			Gate: g, Limiter: limit.New(nil), DB: db, BaseURL: base, RatePerMinute: 100_000, Now: clock, Log: log,
 		})
-		(&httpapi.API{DB: db, Box: box, Now: clock, BaseURL: base, Log: log, Holdings: held(), MJML: compiler(), Usage: usage.Finders{broadcast.Finder(), savedfilter.Finder(), segment.Finder()}}).Register(s.router)
+		(&httpapi.API{DB: db, Box: box, Now: clock, BaseURL: base, Log: log, Tester: tester(db, box, base, func() time.Time { return s.now }), Holdings: held(), MJML: compiler(), Usage: usage.Finders{broadcast.Finder(), savedfilter.Finder(), segment.Finder()}}).Register(s.router)
 		f(t, s)
 	})
 }

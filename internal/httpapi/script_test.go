@@ -96,6 +96,7 @@ var rest = []step{
 	{op: "unscheduleBroadcast", path: ofBroadcast, status: 200},
 	{op: "updateBroadcast", path: ofBroadcast, body: `{"name": "Summer", "tags": ["t"], "metadata": {"wave": "2"}, "email_type_key": "weekly", "include_segment_keys": ["{segment}"], "sending_identity_emails": ["news@{slug}.example.com"],
 		"scheduled_at": null, "content": {"subject": "Ho", "body_html": "<p>Ho</p>", "body_text": null}}`, status: 200},
+	{op: "testSendBroadcast", path: ofBroadcast, body: `{"to": ["ann@example.org"], "contact_id": "{contact}", "variant_ids": null}`, status: 200},
 	{op: "cloneBroadcast", path: ofBroadcast, body: `{"name": "Autumn"}`, status: 201, remember: "clone"},
 	{op: "listContacts", query: "status=active&search=ann&sort=email&dir=asc&limit=5", status: 200},
 	{op: "countContacts", query: "search=ann", status: 200},

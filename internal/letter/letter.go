@@ -30,6 +30,9 @@ type Letter struct {
 	// WithoutPixel leaves the open pixel's address empty: the letter is read
 	// where reading it is known already.
 	WithoutPixel bool
+	// Preview makes it a test: its links lead where they should, and nothing
+	// comes of following them.
+	Preview bool
 }
 
 // Parts is a rendered letter. Its bytes are the Writer's, good until the next one.
@@ -113,6 +116,9 @@ func (w *Writer) begin(l Letter) error {
 		w.signer = s
 	} else if err := w.signer.Reset(l.Tenant, l.Message); err != nil {
 		return err
+	}
+	if l.Preview {
+		w.signer.Preview()
 	}
 	w.env = env{Letter: l, scheme: w.renderer.BaseURL.Scheme, signer: w.signer, scratch: w.env.scratch, signed: w.env.signed[:0], location: w.renderer.location(l)}
 	return nil

@@ -1,11 +1,13 @@
 package public
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 
 	"packetboat/internal/mail/links"
 	"packetboat/internal/outbox"
+	"packetboat/internal/tenant"
 	"packetboat/internal/track"
 )
 
@@ -38,6 +40,10 @@ func (p *Recipient) click(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	t, m, err := p.find(r, track.ClickLink, r.PathValue("token"))
+	if errors.Is(err, errPreview) {
+		p.previewed(w, r, t)
+		return
+	}
 	if err != nil {
 		p.refuse(w, r, err)
 		return
@@ -50,6 +56,26 @@ func (p *Recipient) click(w http.ResponseWriter, r *http.Request) {
 	hit := p.hit(r, m)
 	hit.Click, hit.Link, hit.URL = true, t.Link, authored
 	p.record(r.Context(), hit)
+	redirect(w, target)
+}
+
+// previewed leads on from a link of a test mail, and records nothing.
+func (p *Recipient) previewed(w http.ResponseWriter, r *http.Request, t track.Token) {
+	account, err := tenant.ByID(r.Context(), p.DB, t.Tenant)
+	if err == nil && account.Status == tenant.Deleted {
+		err = tenant.ErrNotFound
+	}
+	if err == nil && links.CheckTarget(t.Target) != nil {
+		err = track.ErrBadToken
+	}
+	if err != nil {
+		p.refuse(w, r, err)
+		return
+	}
+	redirect(w, t.Target)
+}
+
+func redirect(w http.ResponseWriter, target string) {
 	h := w.Header()
 	h.Set("Location", target)
 	h.Set("Cache-Control", "no-store, private")

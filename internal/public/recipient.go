@@ -47,9 +47,16 @@ func (p *Recipient) Routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 }
 
-// find returns the message that a token of kind names.
+// errPreview says that a token is of a test mail, which no database knows.
+var errPreview = errors.New("the link of a test mail")
+
+// find returns the message that a token of kind names. That of a test mail is
+// errPreview.
 func (p *Recipient) find(r *http.Request, kind track.Kind, text string) (track.Token, outbox.Record, error) {
 	t, err := p.Keys.Verify(kind, text)
+	if err == nil && t.Preview {
+		err = errPreview
+	}
 	if err != nil {
 		return t, outbox.Record{}, err
 	}
@@ -70,8 +77,16 @@ func (p *Recipient) said(ctx context.Context, m outbox.Record) (*content.Compile
 	return c, s, err
 }
 
-// refuse answers a token that leads nowhere, or a failure of ours.
+// refuse answers a token that leads nowhere, or a failure of ours. To what a test
+// mail asks for the answer is a friendly one, and nothing is done: a mail program
+// that unsubscribes with one click is told that it went well.
 func (p *Recipient) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, errPreview) {
+		if r.Method != http.MethodPost {
+			page(w, r, http.StatusOK, "A test mail", "You have followed a link of a test mail. In the real one it does what it says; here nothing is changed, and nothing is recorded.", nil)
+		}
+		return
+	}
 	if errors.Is(err, tenant.ErrNotFound) {
 		page(w, r, http.StatusGone, "Gone", "The sender of this mail is no longer here.", nil)
 		return

@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"encoding/base32"
 	"encoding/binary"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -22,8 +23,21 @@ const returnPathBytes = 1 + 2 + 16 + macBytes
 // ReturnPath returns the token of a message's envelope sender, by which a bounce
 // finds it (mail-notes 5.1): version, day of sending, message, and a MAC.
 func (k *Keys) ReturnPath(message id.Message, sent time.Time) []byte {
+	return k.returnPath(tokenVersion, message, sent)
+}
+
+// PreviewReturnPath is ReturnPath for a test mail: nobody's bounce.
+func (k *Keys) PreviewReturnPath(message id.Message, sent time.Time) []byte {
+	return k.returnPath(tokenVersion|previewFlag, message, sent)
+}
+
+// ErrPreview says that an envelope sender is that of a test mail: it is ours, and
+// whatever comes back to it touches nobody.
+var ErrPreview = errors.New("the return path of a test mail")
+
+func (k *Keys) returnPath(version byte, message id.Message, sent time.Time) []byte {
 	raw := make([]byte, 0, returnPathBytes)
-	raw = append(raw, tokenVersion)
+	raw = append(raw, version)
 	raw = binary.BigEndian.AppendUint16(raw, day(sent))
 	u := uuid.MustParse(string(message))
 	raw = append(raw, u[:]...)
@@ -31,14 +45,18 @@ func (k *Keys) ReturnPath(message id.Message, sent time.Time) []byte {
 }
 
 // VerifyReturnPath reads such a token: the message, and the day it was sent.
+// That of a test mail is ErrPreview.
 func (k *Keys) VerifyReturnPath(text string) (id.Message, time.Time, error) {
 	raw, err := lower32.DecodeString(text)
-	if err != nil || len(raw) != returnPathBytes || raw[0] != tokenVersion || string(lower32.AppendEncode(nil, raw)) != text {
+	if err != nil || len(raw) != returnPathBytes || raw[0]&^previewFlag != tokenVersion || string(lower32.AppendEncode(nil, raw)) != text {
 		return "", time.Time{}, ErrBadToken
 	}
 	body, mac := raw[:len(raw)-macBytes], raw[len(raw)-macBytes:]
 	if !hmac.Equal(mac, k.mac(nil, returnPath, body)) {
 		return "", time.Time{}, ErrBadToken
+	}
+	if raw[0]&previewFlag != 0 {
+		return "", time.Time{}, ErrPreview
 	}
 	sent := time.Unix(int64(binary.BigEndian.Uint16(body[1:3]))*24*60*60, 0).UTC()
 	return id.Message(uuid.UUID(body[3:19]).String()), sent, nil

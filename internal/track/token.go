@@ -45,6 +45,7 @@ type Token struct {
 	Message id.Message
 	Link    int    // of the content, for ClickLink
 	Target  string // for a ClickLink whose address was rendered for this recipient
+	Preview bool   // of a test mail, which no database knows: it leads on, and nothing comes of it
 }
 
 // ErrBadToken says that a token is forged, damaged, or of another kind.
@@ -52,6 +53,7 @@ var ErrBadToken = errors.New("not a valid token")
 
 const (
 	tokenVersion = 1
+	previewFlag  = 0x80 // on the version, of what stands in a test mail
 	headBytes    = 1 + 16 + 16 + 2
 	macBytes     = 16
 )
@@ -101,6 +103,9 @@ func (s *Signer) Reset(tenant id.Tenant, message id.Message) error {
 	return nil
 }
 
+// Preview makes the tokens of the message those of a test mail, until Reset.
+func (s *Signer) Preview() { s.head[0] = tokenVersion | previewFlag }
+
 // Append appends the token of kind for a link (0 where links do not matter; at
 // most 65535) and a target (empty where the database knows it) to dst, in
 // base64url.
@@ -133,7 +138,7 @@ func (k *Keys) Verify(kind Kind, text string) (Token, error) {
 		return Token{}, ErrBadToken
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil || len(raw) < headBytes+macBytes || raw[0] != tokenVersion {
+	if err != nil || len(raw) < headBytes+macBytes || raw[0]&^previewFlag != tokenVersion {
 		return Token{}, ErrBadToken
 	}
 	body, mac := raw[:len(raw)-macBytes], raw[len(raw)-macBytes:]
@@ -145,5 +150,6 @@ func (k *Keys) Verify(kind Kind, text string) (Token, error) {
 		Message: id.Message(uuid.UUID(body[17:33]).String()),
 		Link:    int(binary.BigEndian.Uint16(body[33:35])),
 		Target:  string(body[headBytes:]),
+		Preview: raw[0]&previewFlag != 0,
 	}, nil
 }

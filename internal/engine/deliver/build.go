@@ -31,6 +31,7 @@ func (b *builder) build(j *job) ([]byte, error) {
 	s, c := j.sender, j.content
 	parts, err := b.writer.Render(context.Background(), letter.Letter{
 		Tenant: j.item.Tenant, Message: j.item.ID, Contact: &j.contact, Content: c, Sender: s, Now: j.item.QueuedAt,
+		Preview: j.test(),
 	})
 	if err != nil {
 		return nil, err
@@ -40,8 +41,8 @@ func (b *builder) build(j *job) ([]byte, error) {
 		From:           compose.Mailbox{Name: s.Identity.DisplayName, Address: s.Identity.Address},
 		ReplyTo:        s.Identity.ReplyTo,
 		To:             j.item.Email,
-		Subject:        parts.Subject,
-		MessageID:      string(j.item.ID) + "." + j.item.Nonce + "@" + s.Domain.ReturnPathHost,
+		Subject:        j.subject(parts.Subject),
+		MessageID:      j.messageID(),
 		UnsubscribeURL: parts.UnsubscribeURL,
 		FeedbackID:     feedbackID(j, b.engine.FeedbackSender),
 		EntityRef:      string(j.item.ID),
@@ -62,7 +63,11 @@ func (b *builder) build(j *job) ([]byte, error) {
 			ID:   label(s.Type.Label()) + "." + s.Tenant.Slug + "." + s.Domain.Name,
 		}
 	}
-	b.envelope = "b." + string(b.engine.Keys.ReturnPath(j.item.ID, *j.item.FirstAt)) + "@" + s.Domain.ReturnPathHost
+	returnPath := b.engine.Keys.ReturnPath
+	if j.test() {
+		returnPath = b.engine.Keys.PreviewReturnPath
+	}
+	b.envelope = "b." + string(returnPath(j.item.ID, *j.item.FirstAt)) + "@" + s.Domain.ReturnPathHost
 	if b.body, err = b.compose.Build(b.body[:0], &m); err != nil {
 		return nil, err
 	}
@@ -74,6 +79,27 @@ func (b *builder) build(j *job) ([]byte, error) {
 	}
 	b.raw = append(b.raw, b.body...)
 	return b.raw, nil
+}
+
+// messageID is the Message-ID, without its angle brackets.
+func (j *job) messageID() string {
+	return string(j.item.ID) + "." + j.item.Nonce + "@" + j.sender.Domain.ReturnPathHost
+}
+
+// test reports whether the message is one of a test send.
+func (j *job) test() bool { return j.marked != "" }
+
+// subject puts the mark of a test before a subject, and cuts off what is too much
+// then.
+func (j *job) subject(written string) string {
+	if !j.test() {
+		return written
+	}
+	s := j.marked + written
+	if len(s) > compose.MaxSubject {
+		s = strings.ToValidUTF8(s[:compose.MaxSubject], "")
+	}
+	return s
 }
 
 // feedbackID is the identifier by which complaints are summed (mail-notes 1.7).

@@ -27,6 +27,7 @@ type job struct {
 	sender  *letter.Sender
 	lane    *laneSettings
 	checked time.Time // when all of this was looked up
+	marked  string    // what the subject of a test begins with; empty: no test
 }
 
 // feed claims the due messages of a stream batch by batch and hands them to

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
 	"packetboat/internal/lane"
+	"packetboat/internal/letter"
 	"packetboat/internal/mail/compose"
 	"packetboat/internal/mail/reply"
 	"packetboat/internal/mail/smtpclient"
@@ -17,14 +19,23 @@ import (
 	"packetboat/internal/secret"
 	"packetboat/internal/sender"
 	"packetboat/internal/sqldb"
+	"packetboat/internal/track"
 )
 
-// Tester sends single mails to try whether a lane works.
+// Tester sends mails outside of any stream: single ones that try whether a lane
+// works, and those of test sends.
 type Tester struct {
 	DB           *sqldb.DB
 	Box          *secret.Box
 	Now          func() time.Time
 	AllowPrivate bool
+
+	// What test sends need besides.
+	Keys           *track.Keys
+	Senders        *letter.Senders
+	Letters        *letter.Renderer
+	FeedbackSender string
+	Log            *slog.Logger
 }
 
 // trialWithin bounds one trial: somebody is waiting for it.

@@ -29,7 +29,6 @@ import (
 	"packetboat/internal/id"
 	"packetboat/internal/outbox"
 	"packetboat/internal/segment"
-	"packetboat/internal/slug"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/tenant"
 )
@@ -191,7 +190,7 @@ func (e *Engine) begin(ctx context.Context, t tenant.Tenant, bid id.Broadcast) e
 	failure := obstacle(b, facts)
 	sources := map[string]content.Source{}
 	for _, arm := range b.Arms() {
-		sources[arm.ID] = sourceOf(t, b, arm, facts)
+		sources[arm.ID] = b.SourceFor(t, arm, facts)
 		if err := content.Check(sources[arm.ID]); failure == "" && err != nil {
 			if _, ok := fault.As(err); !ok {
 				return err
@@ -237,17 +236,6 @@ func obstacle(b broadcast.Broadcast, f broadcast.Facts) broadcast.FailureCode {
 		return broadcast.MTAConfigDeleted
 	}
 	return ""
-}
-
-// sourceOf returns the content of an arm with the names that its tenant gives it.
-func sourceOf(t tenant.Tenant, b broadcast.Broadcast, arm broadcast.Arm, f broadcast.Facts) content.Source {
-	s := b.Source(arm)
-	s.Context.UTM = t.Settings.Tracking.UTM
-	s.Context.UTMCampaign = slug.Derive(b.Name, '-')
-	if f.EmailType != nil {
-		s.Context.UTMCampaign = f.EmailType.UTMCampaignPrefix + s.Context.UTMCampaign
-	}
-	return s
 }
 
 // finish ends a broadcast whose every message has ended. It failed when

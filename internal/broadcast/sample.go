@@ -1,0 +1,114 @@
+package broadcast
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"packetboat/internal/binding"
+	"packetboat/internal/contact"
+	"packetboat/internal/id"
+	"packetboat/internal/mail/address"
+	"packetboat/internal/template"
+)
+
+// sampleData are the samples that a template gives for the data it expects.
+type sampleData []binding.Expectation
+
+// samples returns those of the template that b was made of.
+func samples(b Broadcast) (sampleData, error) {
+	if b.Content.Origin == nil || len(b.Content.Origin.Snapshot) == 0 {
+		return nil, nil
+	}
+	var s template.Snapshot
+	if err := json.Unmarshal(b.Content.Origin.Snapshot, &s); err != nil {
+		return nil, fmt.Errorf("broadcast %s: its template: %w", b.ID, err)
+	}
+	return s.Expects, nil
+}
+
+// contact returns somebody with the address and the sample data. What has no
+// sample is not set, so that a mail shows how it falls back.
+func (s sampleData) contact(tenant id.Tenant, to string) contact.Contact {
+	c := contact.Contact{
+		ID: id.New[id.Contact](), Tenant: tenant, Email: to, EmailDomain: address.Domain(to), Status: contact.Active,
+		CustomFields: map[string]any{},
+	}
+	for _, e := range s {
+		var v any
+		if json.Unmarshal(e.Sample, &v) != nil || v == nil {
+			continue
+		}
+		path := strings.Split(e.Path, ".")
+		if path[0] == "contact" {
+			path = path[1:]
+		}
+		if len(path) > 1 && path[0] == "custom_fields" {
+			put(c.CustomFields, path[1:], v)
+		} else if len(path) == 1 && !setField(&c, path[0], v) {
+			if _, known := c.Value(path[0]); !known { // a bare name may be that of a custom field
+				put(c.CustomFields, path, v)
+			}
+		}
+	}
+	return c
+}
+
+// put sets what is at a path, and makes the objects on the way there.
+func put(object map[string]any, path []string, v any) {
+	for _, name := range path[:len(path)-1] {
+		inner, ok := object[name].(map[string]any)
+		if !ok {
+			inner = map[string]any{}
+		}
+		object[name] = inner
+		object = inner
+	}
+	object[path[len(path)-1]] = v
+}
+
+// setField sets a field that an author may give a sample of, and reports whether
+// it is one.
+func setField(c *contact.Contact, name string, v any) bool {
+	switch name {
+	case "tags":
+		list, _ := v.([]any)
+		for _, tag := range list {
+			c.Tags = append(c.Tags, printed(tag))
+		}
+		return true
+	case "prospect_score", "customer_score":
+		n, _ := v.(float64)
+		if name == "prospect_score" {
+			c.ProspectScore = n
+		} else {
+			c.CustomerScore = n
+		}
+		return true
+	}
+	names := []string{"external_id", "first_name", "last_name", "full_name", "title", "company", "phone", "website", "timezone",
+		"address_line1", "address_line2", "city", "state", "postal_code", "country", "source"}
+	at := []**string{&c.ExternalID, &c.FirstName, &c.LastName, &c.FullName, &c.Title, &c.Company, &c.Phone, &c.Website, &c.Timezone,
+		&c.AddressLine1, &c.AddressLine2, &c.City, &c.State, &c.PostalCode, &c.Country, &c.Source}
+	i := slices.Index(names, name)
+	if i < 0 {
+		return false
+	}
+	*at[i] = new(printed(v))
+	return true
+}
+
+// printed writes a sample as the text that a field holds.
+func printed(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+			return fmt.Sprint(int64(v))
+		}
+	}
+	return fmt.Sprint(v)
+}

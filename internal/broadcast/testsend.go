@@ -1,0 +1,237 @@
+package broadcast
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"packetboat/internal/contact"
+	"packetboat/internal/content"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/lane"
+	"packetboat/internal/mail/address"
+	"packetboat/internal/sender"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/suppression"
+	"packetboat/internal/tenant"
+)
+
+// Bounds on one test send: addresses, and mails in all, which is addresses times
+// variants times senders.
+const (
+	MaxTestAddresses = 10
+	MaxTestMails     = 200
+)
+
+// TestRequest is what is asked of a test send.
+type TestRequest struct {
+	To       []string
+	Contact  id.Contact // whose data the mails show; empty: those of a sample
+	Variants []string   // none: all
+}
+
+// Test is a test send made ready: every arm goes to every address from every
+// sender. Nothing of it is stored, and nothing waits for it.
+type Test struct {
+	Tenant     id.Tenant
+	Broadcast  id.Broadcast
+	EmailType  id.EmailType
+	Arms       []TestArm
+	Routes     []TestRoute
+	To         []string
+	Suppressed map[string]bool  // those of To that are on the suppression list
+	Contact    *contact.Contact // nil: Sample of each address
+
+	expects sampleData
+}
+
+// TestArm is what one variant says.
+type TestArm struct {
+	ID      string // empty where there are no variants
+	Name    string // as the subject shows it
+	Content *content.Compiled
+}
+
+// TestRoute is a sender and the lane of its mail.
+type TestRoute struct {
+	Identity sender.Identity
+	Lane     lane.Config
+}
+
+// TestStatus is what became of one mail of a test.
+type TestStatus string
+
+// The statuses.
+const (
+	TestSent       TestStatus = "sent"       // accepted by the server
+	TestFailed     TestStatus = "failed"     // refused, or not tried
+	TestSuppressed TestStatus = "suppressed" // the address is on the suppression list
+)
+
+// TestResult is what became of one mail of a test.
+type TestResult struct {
+	To        string
+	Variant   string // empty where there are no variants
+	Sender    string
+	Status    TestStatus
+	MessageID string // with its angle brackets; empty when the mail was not made
+	Error     string
+}
+
+// Recipient returns whose data the mail to an address shows.
+func (t Test) Recipient(to string) contact.Contact {
+	if t.Contact != nil {
+		return *t.Contact
+	}
+	return t.expects.contact(t.Tenant, to)
+}
+
+// PrepareTest makes a test send ready, if the content, the lane and the senders of
+// the broadcast allow it. Only what is archived cannot be tested. A draft says
+// what it would say if it were sent now.
+func PrepareTest(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Broadcast, r TestRequest) (Test, error) {
+	b, err := Load(ctx, db, account, bid)
+	if err != nil {
+		return Test{}, err
+	}
+	if !b.Can(ActionTestSend) {
+		return Test{}, ErrTransition.Sayf("an archived broadcast is not tested").With(map[string]Status{"status": b.Status})
+	}
+	to, err := testAddresses(r.To)
+	if err != nil {
+		return Test{}, err
+	}
+	arms, err := b.chosen(r.Variants)
+	if err != nil {
+		return Test{}, err
+	}
+	test := Test{Tenant: account, Broadcast: bid, EmailType: b.EmailType, To: to}
+	if r.Contact != "" {
+		c, err := contact.ByID(ctx, db, account, r.Contact)
+		if err != nil {
+			return Test{}, err
+		}
+		test.Contact = &c
+	} else if test.expects, err = samples(b); err != nil {
+		return Test{}, err
+	}
+	f, err := Gather(ctx, db, b)
+	if err != nil {
+		return Test{}, err
+	}
+	if err := f.checkContent(b, arms); err != nil {
+		return Test{}, err
+	}
+	if err := testable(b, f).Err(); err != nil {
+		return Test{}, err
+	}
+	for _, c := range f.Candidates {
+		if l, ok := f.Lane(b, c.Identity); ok {
+			test.Routes = append(test.Routes, TestRoute{c.Identity, l})
+		}
+	}
+	if n := len(to) * len(arms) * len(test.Routes); n > MaxTestMails {
+		return Test{}, ErrRecipients.Sayf("%d addresses, %d variants and %d senders make %d mails, and a test has at most %d",
+			len(to), len(arms), len(test.Routes), n, MaxTestMails)
+	}
+	if test.Arms, err = b.compile(ctx, db, arms, f); err != nil {
+		return Test{}, err
+	}
+	test.Suppressed, err = suppression.Listed(ctx, db, account, to)
+	return test, err
+}
+
+// testAddresses reads the addresses of a test, each once.
+func testAddresses(list []string) ([]string, error) {
+	if len(list) == 0 || len(list) > MaxTestAddresses {
+		return nil, ErrRecipients.Sayf("a test goes to 1 to %d addresses", MaxTestAddresses).With(fault.Fields{Fields: []fault.Field{
+			{Path: "to", Message: fmt.Sprintf("must hold 1 to %d addresses", MaxTestAddresses)},
+		}})
+	}
+	var bad []fault.Field
+	var to []string
+	for i, text := range list {
+		addr, err := address.Normalize(text)
+		if err != nil {
+			bad = append(bad, fault.Field{Path: fmt.Sprintf("to[%d]", i), Message: err.Error()})
+		} else if !slices.Contains(to, addr) {
+			to = append(to, addr)
+		}
+	}
+	if len(bad) > 0 {
+		return nil, ErrRecipients.Sayf("%s: %s", bad[0].Path, bad[0].Message).With(fault.Fields{Fields: bad})
+	}
+	return to, nil
+}
+
+// chosen returns the arms of some variants, in the broadcast's order.
+func (b Broadcast) chosen(variants []string) ([]Arm, error) {
+	arms := b.Arms()
+	if len(variants) == 0 {
+		return arms, nil
+	}
+	var p fault.Problems
+	for i, v := range variants {
+		if v == "" || !slices.ContainsFunc(arms, func(a Arm) bool { return a.ID == v }) {
+			p.Add(fmt.Sprintf("variant_ids[%d]", i), "the broadcast has no such variant")
+		}
+	}
+	arms = slices.DeleteFunc(arms, func(a Arm) bool { return !slices.Contains(variants, a.ID) })
+	return arms, p.Err()
+}
+
+// testable asks those guards of b that a test depends on. An email type need not
+// be active, but without one there is nothing that a recipient could leave.
+func testable(b Broadcast, f Facts) Readiness {
+	r := Judge(b, f)
+	r.Reasons = slices.DeleteFunc(r.Reasons, func(reason Reason) bool {
+		switch reason.Guard {
+		case GuardMTA, GuardContent, GuardIdentity:
+			return false
+		case GuardEmailType:
+			return f.EmailType != nil
+		}
+		return true
+	})
+	return r
+}
+
+// compile makes arms ready for recipients.
+func (b Broadcast) compile(ctx context.Context, db *sqldb.DB, arms []Arm, f Facts) ([]TestArm, error) {
+	account, err := tenant.ByID(ctx, db, b.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]string{"": "main"}
+	for _, v := range b.Variants {
+		names[v.ID] = v.Name
+	}
+	made := make([]TestArm, len(arms))
+	for i, arm := range arms {
+		c, err := content.Draft(b.SourceFor(account, arm, f))
+		if err != nil {
+			return nil, err
+		}
+		made[i] = TestArm{arm.ID, strings.Join(strings.Fields(names[arm.ID]), " "), c}
+	}
+	return made, nil
+}
+
+// ConfirmTested notes, for each route by which a mail of the test was accepted,
+// that the lane carries the sender's mail.
+func ConfirmTested(ctx context.Context, db *sqldb.DB, t Test, results []TestResult, now time.Time) error {
+	var failures []error
+	for _, route := range t.Routes {
+		accepted := slices.ContainsFunc(results, func(r TestResult) bool {
+			return r.Status == TestSent && r.Sender == route.Identity.Address
+		})
+		if accepted && route.Lane.Type != lane.Sink && !slices.Contains(route.Identity.VerifiedLanes, route.Lane.ID) {
+			failures = append(failures, sender.LaneVerified(ctx, db, t.Tenant, route.Identity.ID, route.Lane.ID, now))
+		}
+	}
+	return errors.Join(failures...)
+}

@@ -1,0 +1,100 @@
+package httpapi
+
+import (
+	"context"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/broadcast"
+	"packetboat/internal/contact"
+	"packetboat/internal/content"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+)
+
+// testSend registers the operation that sends tests.
+func (a *API) testSend(r *endpoint.Router) {
+	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/{broadcast_id}/test-send", acting(endpoint.Op{
+		Name: "testSendBroadcast", Summary: "Send every variant of a broadcast to a few addresses, from every sender.", Tag: "broadcasts",
+		Description: "Real mails, made and sent as the broadcast's are, with a mark in the subject: addresses times variants times senders, at most 200. " +
+			"Whatever its status, unless it is archived. Nothing of it is reported, links lead on without being counted, and unsubscribing does nothing.",
+		Scope:       auth.BroadcastsSchedule,
+		FieldFaults: map[string]*fault.Error{"to": broadcast.ErrRecipients, "recipients": broadcast.ErrRecipients, "emails": broadcast.ErrRecipients},
+		Faults: []*fault.Error{broadcast.ErrNotFound, broadcast.ErrTransition, broadcast.ErrRecipients, contact.ErrNotFound,
+			broadcast.ErrEmailType, broadcast.ErrNoMTA, content.ErrNoContent, content.ErrLiquid, broadcast.ErrNoIdentity},
+	}), a.testSendBroadcast)
+}
+
+type testSendRequest struct {
+	ID   string `path:"broadcast_id" doc:"The broadcast's id."`
+	Body struct {
+		To         endpoint.Opt[[]string] `json:"to" doc:"1 to 10 addresses. Also as recipients or emails."`
+		Recipients endpoint.Opt[[]string] `json:"recipients" doc:"The same as to."`
+		Emails     endpoint.Opt[[]string] `json:"emails" doc:"The same as to."`
+		Contact    endpoint.Opt[string]   `json:"contact_id" doc:"Whose data the mails show. Default: the samples of what the template expects, and nothing else."`
+		Variants   endpoint.Opt[[]string] `json:"variant_ids" doc:"Default, also for an empty list: all."`
+	}
+}
+
+// asked reads the body.
+func (in *testSendRequest) asked() (broadcast.TestRequest, error) {
+	b := &in.Body
+	r := broadcast.TestRequest{Variants: b.Variants.Value}
+	for _, list := range []endpoint.Opt[[]string]{b.Emails, b.Recipients, b.To} {
+		if len(list.Value) > 0 {
+			r.To = list.Value
+		}
+	}
+	if b.Contact.Given() {
+		var ok bool
+		if r.Contact, ok = id.Parse[id.Contact](b.Contact.Value); !ok {
+			return r, fault.Input(fault.Field{Path: "contact_id", Message: "must be a uuid"})
+		}
+	}
+	return r, nil
+}
+
+type testSendAnswer struct {
+	Sent    int              `json:"sent"`
+	Failed  int              `json:"failed"`
+	Results []testSendResult `json:"results"`
+}
+
+type testSendResult struct {
+	To        string               `json:"to"`
+	Variant   *string              `json:"variant_id" doc:"Null when the broadcast has no variants."`
+	Sender    string               `json:"sending_identity_email"`
+	Status    broadcast.TestStatus `json:"status" enum:"sent,failed,suppressed"`
+	MessageID *string              `json:"message_id"`
+	Error     *string              `json:"error"`
+}
+
+func (a *API) testSendBroadcast(ctx context.Context, p auth.Principal, in *testSendRequest) (testSendAnswer, error) {
+	bid, ok := id.Parse[id.Broadcast](in.ID)
+	if !ok {
+		return testSendAnswer{}, broadcast.ErrNotFound
+	}
+	asked, err := in.asked()
+	if err != nil {
+		return testSendAnswer{}, err
+	}
+	test, err := broadcast.PrepareTest(ctx, a.DB, p.Tenant, bid, asked)
+	if err != nil {
+		return testSendAnswer{}, err
+	}
+	results, err := a.Tester.SendTest(ctx, test)
+	if err != nil {
+		return testSendAnswer{}, err
+	}
+	out := testSendAnswer{Results: make([]testSendResult, len(results))}
+	for i, r := range results {
+		switch r.Status {
+		case broadcast.TestSent:
+			out.Sent++
+		case broadcast.TestFailed:
+			out.Failed++
+		}
+		out.Results[i] = testSendResult{r.To, orNull(r.Variant), r.Sender, r.Status, orNull(r.MessageID), orNull(r.Error)}
+	}
+	return out, nil
+}
