@@ -104,7 +104,14 @@ const brace = `{{"{"}}`
 // literal returns decoded text in which no brace can be read as the beginning of
 // Liquid, whatever comes to stand beside it. In a raw block none can be anyway.
 func (w *lineWriter) literal(s string) string {
-	if w.raw || !strings.Contains(s, "{") {
+	if w.raw {
+		return s
+	}
+	return literal(s)
+}
+
+func literal(s string) string {
+	if !strings.Contains(s, "{") {
 		return s
 	}
 	var b strings.Builder

@@ -4,8 +4,6 @@ import (
 	"strings"
 
 	tokens "golang.org/x/net/html"
-
-	"packetboat/internal/mail/links"
 )
 
 // link is the link that is being read.
@@ -17,7 +15,7 @@ type link struct {
 // startLink opens a link.
 func (t *textMaker) startLink(tag string) {
 	t.endLink()
-	t.link = link{true, strings.TrimSpace(links.Attribute(tag, "href"))}
+	t.link = link{true, strings.TrimSpace(attribute(tag, "href"))}
 	t.w.seen = t.w.seen[:0]
 }
 
@@ -56,7 +54,7 @@ func (t *textMaker) followed() bool {
 			}
 		case tokens.StartTagToken, tokens.SelfClosingTagToken:
 			if n.name == "a" {
-				return strings.TrimSpace(links.Attribute(t.src[n.start:n.end], "href")) == t.link.href
+				return strings.TrimSpace(attribute(t.src[n.start:n.end], "href")) == t.link.href
 			}
 		}
 	}

@@ -3,6 +3,8 @@ package textpart
 import (
 	"slices"
 	"strings"
+
+	"packetboat/internal/mail/links"
 )
 
 // widthOfOutput returns how many columns a Liquid output is taken to need. Those
@@ -40,4 +42,27 @@ func isLoop(tag string) int {
 		return -1
 	}
 	return 0
+}
+
+// attribute returns the value of an attribute, decoded. Liquid in it is only what
+// is Liquid in the tag as it is written, too.
+func attribute(tag, name string) string {
+	value := links.Attribute(tag, name)
+	if !strings.Contains(value, "{") {
+		return value
+	}
+	written := map[string]bool{}
+	for _, p := range links.Spans(tag) {
+		written[tag[p.Start:p.End]] = true
+	}
+	var b strings.Builder
+	last := 0
+	for _, p := range links.Spans(value) {
+		if piece := value[p.Start:p.End]; written[piece] {
+			b.WriteString(literal(value[last:p.Start]) + piece)
+			last = p.End
+		}
+	}
+	b.WriteString(literal(value[last:]))
+	return b.String()
 }

@@ -15,12 +15,14 @@ import (
 func TestTextDoesNotBecomeLiquid(t *testing.T) {
 	t.Parallel()
 	for src, want := range map[string]string{
-		"<p>&#123;{ x }}</p>":                     "{{ x }}\n",
-		"<p>{<b></b>% if x %}</p>":                "{% if x %}\n",
-		"<p>{<b>{</b> y }}</p>":                   "{{ y }}\n",
-		"<p>&#123;&#37; bogus &#37;&#125;</p>":    "{% bogus %}\n",
-		"<p>{\u200b{ x }} {&shy;% if %}</p>":      "{{ x }} {% if %}\n",
-		"<p>{ a } {b} {{ x }}{<i>{{ x }}</i></p>": "{ a } {b} X{X\n",
+		"<p>&#123;{ x }}</p>":                                       "{{ x }}\n",
+		"<p>{<b></b>% if x %}</p>":                                  "{% if x %}\n",
+		"<p>{<b>{</b> y }}</p>":                                     "{{ y }}\n",
+		"<p>&#123;&#37; bogus &#37;&#125;</p>":                      "{% bogus %}\n",
+		"<p>{\u200b{ x }} {&shy;% if %}</p>":                        "{{ x }} {% if %}\n",
+		"<p>{ a } {b} {{ x }}{<i>{{ x }}</i></p>":                   "{ a } {b} X{X\n",
+		`<img alt="&#123;{ x }} {{ x }} &#123;% if %}">`:            "{{ x }} X {% if %}\n",
+		`<a href="https://example.org/&#123;% if %}{{ x }}">go</a>`: "go (https://example.org/{% if %}X)\n",
 	} {
 		if got := rendered(t, textpart.FromHTML(src)); got != want {
 			t.Errorf("%q becomes %q, want %q", src, got, want)
@@ -34,7 +36,7 @@ func TestTextNeverBreaksLiquid(t *testing.T) {
 		var src strings.Builder
 		for range rapid.IntRange(1, 12).Draw(rt, "pieces") {
 			src.WriteString(rapid.SampledFrom([]string{
-				"{", "}", "%", "&#123;", "&lbrace;", "&#37;", "<b>", "</b>", "<br>", "<p>", "\u200b", "&zwnj;", "&shy;", " ", "\n", "if x", "a", "{{ x }}", "<td>", "<!-- c -->", `<img alt="{">`, "é",
+				"{", "}", "%", "&#123;", "&lbrace;", "&#37;", "<b>", "</b>", "<br>", "<p>", "\u200b", "&zwnj;", "&shy;", " ", "\n", "if x", "a", "{{ x }}", "<td>", "<!-- c -->", `<img alt="{">`, `<img alt="&#123;% if %}">`, `<a href="https://a.b/&#123;%&#125;">`, "é",
 			}).Draw(rt, "piece"))
 		}
 		if _, err := liquid.Parse(src.String(), liquid.Options{}); err != nil {

@@ -221,7 +221,7 @@ func (t *textMaker) start(n node, piece string) {
 		t.w.word("---")
 		t.w.breakLine(2)
 	case "img":
-		t.w.text(links.Attribute(piece, "alt"))
+		t.w.text(attribute(piece, "alt"))
 	case "wbr":
 		t.w.mayBreak()
 	case "q":
@@ -329,7 +329,7 @@ func (t *textMaker) pictures() string {
 		if n.kind != tokens.StartTagToken && n.kind != tokens.SelfClosingTagToken || n.name != "img" || n.hidden || len(found) == maxPictures {
 			continue
 		}
-		src := strings.TrimSpace(links.Attribute(t.src[n.start:n.end], "src"))
+		src := strings.TrimSpace(attribute(t.src[n.start:n.end], "src"))
 		if target, ok := printable(src); ok && !slices.Contains(found, target) {
 			found = append(found, target)
 		}
