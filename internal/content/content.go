@@ -21,6 +21,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
@@ -102,6 +103,20 @@ func Check(s Source) error {
 		return p.Err()
 	}
 	return nil
+}
+
+// maxHeader is RFC 5322 section 2.1.1, and contract G8, in characters.
+const maxHeader = 998
+
+// CheckHeader adds what is wrong with a text that becomes part of a header (contract
+// Z33). How long Liquid makes it is known only when it is rendered.
+func CheckHeader(p *fault.Problems, path, text string) {
+	if strings.ContainsAny(text, "\r\n") {
+		p.Add(path, "must be one line")
+	}
+	if !strings.Contains(text, "{{") && !strings.Contains(text, "{%") && utf8.RuneCountInString(text) > maxHeader {
+		p.Add(path, "must have at most 998 characters")
+	}
 }
 
 // CheckLiquid says where the Liquid of a field cannot be read (ErrLiquid), or nil.

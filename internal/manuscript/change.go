@@ -3,7 +3,6 @@ package manuscript
 import (
 	"encoding/json"
 	"strings"
-	"unicode/utf8"
 
 	"packetboat/internal/content"
 	"packetboat/internal/fault"
@@ -35,23 +34,13 @@ type TemplateRef struct {
 // Empty reports that nothing was sent.
 func (ch Change) Empty() bool { return len(ch.Parts) == 0 && ch.Template == nil && ch.Binding == nil }
 
-const maxSubject = 998 // RFC 5322 section 2.1.1, and contract G8
-
 // Check says what is wrong with the change, whatever it is made to: problems of
 // single fields go to p, and what can be told of single bodies is returned. It
 // also brings texts into the form in which they are kept.
 func (ch *Change) Check(p *fault.Problems) {
 	for _, f := range []Field{Subject, Preheader, FromName, ReplyTo} {
-		v := ch.Parts[f]
-		if v == nil {
-			continue
-		}
-		path := "content." + string(f)
-		if strings.ContainsAny(*v, "\r\n") {
-			p.Add(path, "must be one line")
-		}
-		if !strings.Contains(*v, "{{") && !strings.Contains(*v, "{%") && utf8.RuneCountInString(*v) > maxSubject {
-			p.Add(path, "must have at most 998 characters")
+		if v := ch.Parts[f]; v != nil {
+			content.CheckHeader(p, "content."+string(f), *v)
 		}
 	}
 	if v := ch.Parts[ReplyTo]; v != nil && strings.TrimSpace(*v) != "" {

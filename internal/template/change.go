@@ -9,6 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"packetboat/internal/binding"
+	"packetboat/internal/content"
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
 	"packetboat/internal/slug"
@@ -35,7 +36,6 @@ const (
 	maxName      = 200
 	maxTags      = 50
 	maxTagChars  = 64
-	maxSubject   = 998 // RFC 5322 section 2.1.1
 )
 
 // content reports whether the change is about what a template says, so that it
@@ -56,7 +56,7 @@ func (t *Template) apply(ch Change) error {
 	t.Slug = slugged(&p, t.Slug, ch.Slug)
 	if ch.Subject != nil {
 		t.Subject = noText(ch.Subject)
-		checkSubject(&p, *ch.Subject)
+		content.CheckHeader(&p, "subject", *ch.Subject)
 	}
 	if ch.Format != nil {
 		t.Format = *ch.Format
@@ -117,15 +117,6 @@ func slugged(p *fault.Problems, old string, s *string) string {
 		p.Add("slug", "must not look like an id")
 	}
 	return *s
-}
-
-func checkSubject(p *fault.Problems, s string) {
-	if strings.ContainsAny(s, "\r\n") {
-		p.Add("subject", "must be one line")
-	}
-	if !strings.Contains(s, "{{") && !strings.Contains(s, "{%") && utf8.RuneCountInString(s) > maxSubject {
-		p.Add("subject", "must have at most 998 characters")
-	}
 }
 
 // listed returns a list of labels after a change: trimmed, each once, never nil.
