@@ -21,7 +21,7 @@ func TestTextDoesNotBecomeLiquid(t *testing.T) {
 		"<p>&#123;&#37; bogus &#37;&#125;</p>":                      "{% bogus %}\n",
 		"<p>{\u200b{ x }} {&shy;% if %}</p>":                        "{{ x }} {% if %}\n",
 		"<p>{ a } {b} {{ x }}{<i>{{ x }}</i></p>":                   "{ a } {b} X{X\n",
-		`<img alt="&#123;{ x }} {{ x }} &#123;% if %}">`:            "{{ x }} X {% if %}\n",
+		`<img alt="&#123;{ y }} {{ x }} &#123;% if %}">`:            "{{ y }} X {% if %}\n",
 		`<a href="https://example.org/&#123;% if %}{{ x }}">go</a>`: "go (https://example.org/{% if %}X)\n",
 	} {
 		if got := rendered(t, textpart.FromHTML(src)); got != want {
