@@ -15,16 +15,16 @@ var rows = []struct {
 }{
 	{"app", "app"},
 	{"edges", "endpoint httpapi public"},
-	{"engines", "engine/classify engine/dispatch engine/deliver"},
+	{"engines", "engine/classify engine/watch engine/dispatch engine/deliver"},
 	{"results", "report activity job bulk transfer"},
 	{"senders", "broadcast broadcast/broadcasttest"},
 	{"audience", "rule segment savedfilter"},
 	{"waist", "outbox track letter"},
 	{"material", "lane sender binding content template template/starter manuscript library mailbox"},
 	{"people", "field contact suppression score"},
-	{"spine", "tenant limit auth journal usage"},
+	{"spine", "tenant limit pace leader traffic auth journal usage"},
 	{"mail", "mail/address mail/mx mail/liquid mail/links mail/textpart mail/inline mail/mjml mail/compose mail/dkim mail/reply mail/smtpclient"},
-	{"ground", "fault id slug secret sqldb sqldb/dbtest"},
+	{"ground", "fault id slug secret spread sqldb sqldb/dbtest"},
 }
 
 // TestImportsPointDown holds the layers true.

@@ -97,6 +97,7 @@ type Plan struct {
 	Metadata    Metadata
 	ScheduledAt *time.Time
 	Tracking    bool
+	Delivery    Delivery
 }
 
 // Broadcast is one mailing.

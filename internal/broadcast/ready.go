@@ -72,6 +72,7 @@ func (r Readiness) Err() error {
 type Route struct {
 	Identity id.Identity  `json:"identity"`
 	Lane     id.MTAConfig `json:"lane"`
+	Weight   float64      `json:"weight,omitempty"` // of the lane among those of the identity; 0: it is the only one
 }
 
 // Facts are what the guards look at besides the broadcast itself.
@@ -104,7 +105,7 @@ func (f Facts) Routes(b Broadcast) []Route {
 	routes := []Route{}
 	for _, c := range f.Candidates {
 		if l, ok := f.Lane(b, c.Identity); ok {
-			routes = append(routes, Route{c.Identity.ID, l.ID})
+			routes = append(routes, Route{Identity: c.Identity.ID, Lane: l.ID})
 		}
 	}
 	return routes

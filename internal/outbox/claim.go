@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"packetboat/internal/id"
+	"packetboat/internal/spread"
 	"packetboat/internal/sqldb"
 )
 
@@ -23,7 +24,8 @@ type Item struct {
 	Variant        string
 	Identity       id.Identity
 	Lane           id.MTAConfig
-	Nonce          string // the random part of the Message-ID
+	Day            spread.Day // that the send's plan gave it; empty: not planned
+	Nonce          string     // the random part of the Message-ID
 	QueuedAt       time.Time
 	DueAt          time.Time
 	Epoch          int64      // of this claim
@@ -36,17 +38,17 @@ type Item struct {
 // columns of an Item, in the order of scanItem.
 const itemColumns = `outbox.tenant_id, outbox.id, outbox.stream_id, outbox.contact_id, outbox.email, outbox.content_id,
 	outbox.content_version, outbox.variant_id, outbox.identity_id, outbox.lane_id, outbox.nonce, outbox.queued_at,
-	outbox.due_at, outbox.epoch, outbox.attempts, outbox.deferred, outbox.answered, outbox.first_at`
+	outbox.due_at, outbox.epoch, outbox.attempts, outbox.deferred, outbox.answered, outbox.first_at, outbox.plan_day`
 
 func scanItem(scan func(...any) error) (Item, error) {
 	var it Item
-	var variant sql.NullString
+	var variant, day sql.NullString
 	var queued, due int64
 	var first sql.NullInt64
 	err := scan(&it.Tenant, &it.ID, &it.Stream, &it.Contact, &it.Email, &it.Content, &it.ContentVersion, &variant,
-		&it.Identity, &it.Lane, &it.Nonce, &queued, &due, &it.Epoch, &it.Attempts, &it.Deferred, &it.Answered, &first)
+		&it.Identity, &it.Lane, &it.Nonce, &queued, &due, &it.Epoch, &it.Attempts, &it.Deferred, &it.Answered, &first, &day)
 	it.FirstAt = sqldb.NullTime(first)
-	it.Variant, it.QueuedAt, it.DueAt = variant.String, sqldb.Time(queued), sqldb.Time(due)
+	it.Variant, it.Day, it.QueuedAt, it.DueAt = variant.String, spread.Day(day.String), sqldb.Time(queued), sqldb.Time(due)
 	return it, err
 }
 
