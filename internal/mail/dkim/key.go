@@ -1,14 +1,17 @@
 package dkim
 
 import (
+	"bytes"
 	"crypto"
 	"crypto/rand"
 	"crypto/rsa"
+	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"sync/atomic"
 )
 
 // keyBits is the size of the keys we make and the least we sign with.
@@ -28,6 +31,62 @@ func NewRSAKey(private *rsa.PrivateKey) (*RSAKey, error) {
 // Sign returns the signature of a SHA-256 digest.
 func (k *RSAKey) Sign(digest []byte) ([]byte, error) {
 	return rsa.SignPKCS1v15(nil, k.private, crypto.SHA256, digest)
+}
+
+// Library makes keys that sign faster than those of crypto/rsa. One is in
+// package libcrypto.
+type Library interface {
+	Key(private *rsa.PrivateKey) (Key, error)
+}
+
+// NewKey returns a Key for private, which must have at least 2048 bits. It is
+// one of lib, unless lib is nil, fails, or makes another signature than
+// crypto/rsa does: then it is an RSAKey.
+func NewKey(private *rsa.PrivateKey, lib Library) (Key, error) {
+	slow, err := NewRSAKey(private)
+	if err != nil {
+		return nil, err
+	}
+	if lib == nil {
+		return slow, nil
+	}
+	fast, err := lib.Key(private)
+	if err != nil || !agree(fast, slow) {
+		return slow, nil
+	}
+	return &watchedKey{fast: fast, slow: slow}, nil
+}
+
+// agree reports whether fast makes the one signature of a digest that there is
+// (RFC 8017 section 8.2: it holds nothing random).
+func agree(fast Key, slow *RSAKey) bool {
+	var digest [sha256.Size]byte
+	rand.Read(digest[:])
+	got, err := fast.Sign(digest[:])
+	if err != nil {
+		return false
+	}
+	want, err := slow.Sign(digest[:])
+	return err == nil && bytes.Equal(got, want) &&
+		rsa.VerifyPKCS1v15(&slow.private.PublicKey, crypto.SHA256, digest[:], got) == nil
+}
+
+// watchedKey is a library's key until it first fails.
+type watchedKey struct {
+	fast   Key
+	slow   *RSAKey
+	failed atomic.Bool
+}
+
+// Sign returns the signature of a SHA-256 digest.
+func (k *watchedKey) Sign(digest []byte) ([]byte, error) {
+	if !k.failed.Load() {
+		if signature, err := k.fast.Sign(digest); err == nil {
+			return signature, nil
+		}
+		k.failed.Store(true)
+	}
+	return k.slow.Sign(digest)
 }
 
 // GenerateKey returns a new RSA key of 2048 bits.
