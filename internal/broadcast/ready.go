@@ -67,14 +67,6 @@ func (r Readiness) Err() error {
 	return r.Reasons[0].fault.With(Reasons{r.Reasons})
 }
 
-// Route is one way a message can take: a sending identity and the lane that
-// carries its mail.
-type Route struct {
-	Identity id.Identity  `json:"identity"`
-	Lane     id.MTAConfig `json:"lane"`
-	Weight   float64      `json:"weight,omitempty"` // of the lane among those of the identity; 0: it is the only one
-}
-
 // Facts are what the guards look at besides the broadcast itself.
 type Facts struct {
 	EmailType     *sender.EmailType // nil: not set, or deleted
@@ -86,29 +78,6 @@ type Facts struct {
 	EmptyAudience bool               // the segments exist and hold nobody
 	Template      string             // how the template differs from what the content was made of; empty: it does not
 	Lacking       []Lacking          // data that the template expects of everybody
-}
-
-// Lane returns the lane that carries the mail of an identity for b: the
-// broadcast's, else the identity's, else the account's. A lane that is switched
-// off carries nothing, and nothing takes its place.
-func (f Facts) Lane(b Broadcast, identity sender.Identity) (lane.Config, bool) {
-	for _, l := range []id.MTAConfig{b.MTAConfig, identity.DefaultMTA, f.DefaultLane} {
-		if c, ok := f.Lanes[l]; ok && l != "" {
-			return c, c.Active
-		}
-	}
-	return lane.Config{}, false
-}
-
-// Routes returns the ways the messages of b can take.
-func (f Facts) Routes(b Broadcast) []Route {
-	routes := []Route{}
-	for _, c := range f.Candidates {
-		if l, ok := f.Lane(b, c.Identity); ok {
-			routes = append(routes, Route{Identity: c.Identity.ID, Lane: l.ID})
-		}
-	}
-	return routes
 }
 
 // Judge asks every guard of b.
@@ -141,35 +110,14 @@ func Judge(b Broadcast, f Facts) Readiness {
 	warn(!f.HasAddress, "NO_POSTAL_ADDRESS", "the account has no postal address, which many laws ask for")
 	warn(slices.ContainsFunc(b.Arms(), func(a Arm) bool { return a.Content.HTML != nil && !links.HasUnsubscribe(*a.Content.HTML) }),
 		"NO_UNSUBSCRIBE_LINK", "the content has no unsubscribe link; a footer with one will be added")
-	warn(f.unverified(b), "LANE_UNVERIFIED", "an MTA config has not been tried with one of the sending identities")
+	warn(f.leaves(b, unverified), "LANE_UNVERIFIED", "an MTA config has not been tried with one of the sending identities")
 	warn(f.Template != "", "TEMPLATE_CHANGED", "the template "+f.Template)
 	for _, l := range f.Lacking {
 		warn(true, "EXPECTED_DATA_MISSING", l.String())
 	}
 	warn(f.EmptyAudience, "EMPTY_AUDIENCE", "the audience holds nobody at present")
+	warn(f.leaves(b, withoutDMARC), "NO_DMARC", "no DMARC record is known for the domain of a sending identity")
 	return r
-}
-
-// hasLane reports whether a lane resolves and is active (contract G13). Without
-// an identity to ask, the broadcast's own and the account's are what is left.
-func (f Facts) hasLane(b Broadcast) bool {
-	if len(f.Candidates) == 0 {
-		_, ok := f.Lane(b, sender.Identity{})
-		return ok
-	}
-	return len(f.Routes(b)) > 0
-}
-
-// unverified reports whether some route has not been seen to work. The built-in
-// mailbox always does.
-func (f Facts) unverified(b Broadcast) bool {
-	for _, c := range f.Candidates {
-		l, ok := f.Lane(b, c.Identity)
-		if ok && l.Type != lane.Sink && !slices.Contains(c.Identity.VerifiedLanes, l.ID) {
-			return true
-		}
-	}
-	return false
 }
 
 // Ready asks every guard of b, as things stand.

@@ -28,7 +28,10 @@ func TestGuards(t *testing.T) {
 		theirs: {ID: theirs, Type: lane.Sink, Active: true},
 		"off":  {ID: "off", Type: lane.SMTP},
 	}
-	news := sender.Candidate{Identity: sender.Identity{ID: "news", VerifiedLanes: []id.MTAConfig{mine}}}
+	news := sender.Candidate{
+		Identity: sender.Identity{ID: "news", VerifiedLanes: []id.MTAConfig{mine}},
+		Domain:   sender.Domain{DMARCPolicy: "none"},
+	}
 	with := func(c sender.Candidate, l id.MTAConfig) sender.Candidate { c.Identity.DefaultMTA = l; return c }
 	for _, tt := range []struct {
 		name     string
@@ -47,6 +50,29 @@ func TestGuards(t *testing.T) {
 			b.MTAConfig, f.Candidates = "", []sender.Candidate{with(news, his)}
 		}, nil, []string{"LANE_UNVERIFIED"}},
 		{"the account's lane", func(b *broadcast.Broadcast, f *broadcast.Facts) { b.MTAConfig, f.DefaultLane = "", theirs }, nil, nil},
+		{"shared lanes", func(b *broadcast.Broadcast, f *broadcast.Facts) {
+			b.MTAConfig, b.Delivery.Lanes = "off", []broadcast.LaneShare{{Lane: mine, Weight: 1}, {Lane: theirs, Weight: 2}}
+		}, nil, nil},
+		{"one of the shared lanes was not tried", func(b *broadcast.Broadcast, f *broadcast.Facts) {
+			b.Delivery.Lanes = []broadcast.LaneShare{{Lane: mine, Weight: 1}, {Lane: his, Weight: 2}}
+		}, nil, []string{"LANE_UNVERIFIED"}},
+		{"one of the shared lanes is off", func(b *broadcast.Broadcast, f *broadcast.Facts) {
+			b.Delivery.Lanes = []broadcast.LaneShare{{Lane: mine, Weight: 1}, {Lane: "off", Weight: 2}}
+		}, nil, nil},
+		{"nothing takes the place of shared lanes that are off", func(b *broadcast.Broadcast, f *broadcast.Facts) {
+			b.Delivery.Lanes = []broadcast.LaneShare{{Lane: "off", Weight: 1}, {Lane: "gone", Weight: 1}}
+		}, []string{"NO_MTA"}, nil},
+		{"shared lanes that are all gone are none", func(b *broadcast.Broadcast, f *broadcast.Facts) {
+			b.Delivery.Lanes = []broadcast.LaneShare{{Lane: "gone", Weight: 1}, {Lane: "gone too", Weight: 1}}
+		}, nil, nil},
+		{"shared lanes and no sender", func(b *broadcast.Broadcast, f *broadcast.Facts) {
+			b.MTAConfig, b.Delivery.Lanes, f.Candidates = "", []broadcast.LaneShare{{Lane: theirs, Weight: 1}}, nil
+		}, []string{"NO_IDENTITY"}, nil},
+		{"no DMARC record", func(b *broadcast.Broadcast, f *broadcast.Facts) { f.Candidates[0].Domain.DMARCPolicy = "" },
+			nil, []string{"NO_DMARC"}},
+		{"the mailbox needs no DMARC record", func(b *broadcast.Broadcast, f *broadcast.Facts) {
+			b.MTAConfig, f.Candidates[0].Domain.DMARCPolicy = theirs, ""
+		}, nil, nil},
 		{"one sender of two has a lane", func(b *broadcast.Broadcast, f *broadcast.Facts) {
 			b.MTAConfig, f.Candidates = "", []sender.Candidate{with(news, "off"), with(news, mine)}
 		}, nil, nil},

@@ -152,12 +152,21 @@ func Lease(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast
 	return list[0], true, nil
 }
 
+// Has reports whether messages of r have taken a route, whatever its weight.
+func (r *Run) Has(route Route) bool { return slices.ContainsFunc(r.Routes, route.same) }
+
+// Recorded returns those of the routes that r has recorded, with the weights
+// that they had then.
+func (r *Run) Recorded(routes []Route) []Route {
+	return slices.DeleteFunc(slices.Clone(r.Routes), func(was Route) bool { return !slices.ContainsFunc(routes, was.same) })
+}
+
 // Take records the ways that messages take from here on, beside those that
-// earlier ones took.
+// earlier ones took. One that is recorded keeps its weights.
 func (r *Run) Take(ctx context.Context, tx *sqldb.DB, routes []Route) error {
 	all := slices.Clone(r.Routes)
 	for _, route := range routes {
-		if !slices.Contains(all, route) {
+		if !slices.ContainsFunc(all, route.same) {
 			all = append(all, route)
 		}
 	}

@@ -187,7 +187,7 @@ func (e *Engine) begin(ctx context.Context, t tenant.Tenant, bid id.Broadcast) e
 		return err
 	}
 	now := e.Now()
-	failure := obstacle(b, facts)
+	failure := facts.Obstacle(b)
 	sources := map[string]content.Source{}
 	for _, arm := range b.Arms() {
 		sources[arm.ID] = b.SourceFor(t, arm, facts)
@@ -220,22 +220,6 @@ func (e *Engine) begin(ctx context.Context, t tenant.Tenant, bid id.Broadcast) e
 		e.Log.Info("broadcast started", "tenant", t.ID, "broadcast", bid)
 	}
 	return err
-}
-
-// obstacle says why b cannot be prepared, or nothing.
-func obstacle(b broadcast.Broadcast, f broadcast.Facts) broadcast.FailureCode {
-	_, haveLane := f.Lanes[b.MTAConfig]
-	switch {
-	case f.EmailType == nil:
-		return broadcast.EmailTypeDeleted
-	case b.MTAConfig != "" && !haveLane:
-		return broadcast.MTAConfigDeleted
-	case len(f.Candidates) == 0:
-		return broadcast.NoIdentity
-	case len(f.Routes(b)) == 0:
-		return broadcast.MTAConfigDeleted
-	}
-	return ""
 }
 
 // finish ends a broadcast whose every message has ended. It failed when

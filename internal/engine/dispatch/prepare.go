@@ -36,16 +36,17 @@ func (e *Engine) prepare(ctx context.Context, tenant id.Tenant, bid id.Broadcast
 	if err != nil {
 		return false, err
 	}
-	if code := obstacle(b, facts); code != "" {
+	if code := facts.Obstacle(b); code != "" {
 		e.Log.Warn("broadcast failed", "tenant", tenant, "broadcast", bid, "code", code)
 		return true, broadcast.Fail(ctx, e.DB, tenant, bid, code, now)
 	}
-	p := page{
-		b: b, run: &run, audience: e.audience(b), shares: sharesOf(facts.Routes(b)), due: now,
-		consent: contact.Consent{TypeKey: facts.EmailType.Key, Category: facts.EmailType.Category},
-	}
-	if err := run.Take(ctx, e.DB, facts.Routes(b)); err != nil {
+	allocator, err := e.allocator(ctx, b, facts, &run)
+	if err != nil {
 		return false, err
+	}
+	p := page{
+		b: b, run: &run, audience: e.audience(b), allocator: allocator, due: now,
+		consent: contact.Consent{TypeKey: facts.EmailType.Key, Category: facts.EmailType.Category},
 	}
 	for range cmp.Or(e.Pages, 20) {
 		last, err := e.put(ctx, p)
@@ -58,12 +59,12 @@ func (e *Engine) prepare(ctx context.Context, tenant id.Tenant, bid id.Broadcast
 
 // page is what every page of one preparation has in common.
 type page struct {
-	b        broadcast.Broadcast
-	run      *broadcast.Run
-	audience *segment.Audience
-	shares   []share
-	consent  contact.Consent
-	due      time.Time
+	b         broadcast.Broadcast
+	run       *broadcast.Run
+	audience  *segment.Audience
+	allocator *allocator
+	consent   contact.Consent
+	due       time.Time
 }
 
 // audiences is how many audiences an engine keeps from tick to tick; each may
@@ -146,6 +147,10 @@ func (e *Engine) choose(ctx context.Context, p page, ids []id.Contact) ([]outbox
 	if err != nil {
 		return nil, nil, err
 	}
+	last, err := p.allocator.last(ctx, ids)
+	if err != nil {
+		return nil, nil, err
+	}
 	messages := make([]outbox.Message, 0, len(contacts))
 	excluded := map[string]int{}
 	for _, c := range contacts {
@@ -153,7 +158,7 @@ func (e *Engine) choose(ctx context.Context, p page, ids []id.Contact) ([]outbox
 			excluded[reason]++
 			continue
 		}
-		route, arm := pick(c.ID, p.shares), p.b.Assign(c.ID)
+		route, arm := p.allocator.route(c.ID, last[c.ID]), p.b.Assign(c.ID)
 		messages = append(messages, outbox.Message{
 			Contact: c.ID, Email: c.Email, Content: p.run.Contents[arm], ContentVersion: p.b.ContentVersion, Variant: arm,
 			Identity: route.Identity, Lane: route.Lane, DueAt: p.due,

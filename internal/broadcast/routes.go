@@ -1,0 +1,129 @@
+package broadcast
+
+import (
+	"cmp"
+	"slices"
+
+	"packetboat/internal/id"
+	"packetboat/internal/lane"
+	"packetboat/internal/sender"
+)
+
+// Route is one way a message can take: a sending identity and the lane that
+// carries its mail.
+type Route struct {
+	Identity id.Identity  `json:"identity"`
+	Lane     id.MTAConfig `json:"lane"`
+	Weight   float64      `json:"weight,omitempty"`   // of the lane among those of the identity; 0: it is the only one
+	Capacity int          `json:"capacity,omitempty"` // of the identity, that day, when the send was prepared; 0 for all: they share alike
+}
+
+// same reports whether both are the same way.
+func (r Route) same(o Route) bool { return r.Identity == o.Identity && r.Lane == o.Lane }
+
+// carrier is a lane and its weight among those that carry an identity's mail.
+type carrier struct {
+	lane.Config
+	weight float64 // 0: the only one
+}
+
+// carriers returns the active lanes that carry the mail of an identity for b,
+// the one with the greatest weight first: those that the broadcast shares its
+// mail among, or the one it names, or the identity's, or the account's
+// (contract 10.2). A lane that was deleted is passed over. One that is switched
+// off carries nothing, and nothing takes its place but those it shares with.
+func (f Facts) carriers(b Broadcast, identity sender.Identity) []carrier {
+	var shared []carrier
+	known := false
+	for _, s := range b.Delivery.Lanes {
+		c, ok := f.Lanes[s.Lane]
+		known = known || ok
+		if ok && c.Active {
+			shared = append(shared, carrier{c, s.Weight})
+		}
+	}
+	if known {
+		slices.SortStableFunc(shared, func(a, b carrier) int { return cmp.Compare(b.weight, a.weight) })
+		if len(shared) == 1 {
+			shared[0].weight = 0
+		}
+		return shared
+	}
+	for _, l := range []id.MTAConfig{b.MTAConfig, identity.DefaultMTA, f.DefaultLane} {
+		if c, ok := f.Lanes[l]; ok && l != "" {
+			if c.Active {
+				return []carrier{{Config: c}}
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// Lane returns the lane that carries most of an identity's mail for b.
+func (f Facts) Lane(b Broadcast, identity sender.Identity) (lane.Config, bool) {
+	if c := f.carriers(b, identity); len(c) > 0 {
+		return c[0].Config, true
+	}
+	return lane.Config{}, false
+}
+
+// Routes returns the ways the messages of b can take.
+func (f Facts) Routes(b Broadcast) []Route {
+	routes := []Route{}
+	for _, c := range f.Candidates {
+		for _, l := range f.carriers(b, c.Identity) {
+			routes = append(routes, Route{Identity: c.Identity.ID, Lane: l.ID, Weight: l.weight})
+		}
+	}
+	return routes
+}
+
+// Obstacle says why b cannot be prepared, or nothing (contract 9.4).
+func (f Facts) Obstacle(b Broadcast) FailureCode {
+	var named []id.MTAConfig
+	for _, s := range b.Delivery.Lanes {
+		named = append(named, s.Lane)
+	}
+	if len(named) == 0 && b.MTAConfig != "" {
+		named = append(named, b.MTAConfig)
+	}
+	gone := func(l id.MTAConfig) bool { _, ok := f.Lanes[l]; return !ok }
+	switch {
+	case f.EmailType == nil:
+		return EmailTypeDeleted
+	case len(named) > 0 && !slices.ContainsFunc(named, func(l id.MTAConfig) bool { return !gone(l) }):
+		return MTAConfigDeleted
+	case len(f.Candidates) == 0:
+		return NoIdentity
+	case len(f.Routes(b)) == 0:
+		return MTAConfigDeleted
+	}
+	return ""
+}
+
+// hasLane reports whether a lane resolves and is active (contract G13). Without
+// an identity to ask, the broadcast's own and the account's are what is left.
+func (f Facts) hasLane(b Broadcast) bool {
+	if len(f.Candidates) == 0 {
+		_, ok := f.Lane(b, sender.Identity{})
+		return ok
+	}
+	return len(f.Routes(b)) > 0
+}
+
+// leaves reports whether the mail of some candidate, by some lane that carries
+// it, is such. What goes into the built-in mailbox leaves nothing and is none.
+func (f Facts) leaves(b Broadcast, such func(sender.Candidate, lane.Config) bool) bool {
+	return slices.ContainsFunc(f.Candidates, func(c sender.Candidate) bool {
+		return slices.ContainsFunc(f.carriers(b, c.Identity), func(l carrier) bool { return l.Type != lane.Sink && such(c, l.Config) })
+	})
+}
+
+// unverified reports whether some route has not been seen to work.
+func unverified(c sender.Candidate, l lane.Config) bool {
+	return !slices.Contains(c.Identity.VerifiedLanes, l.ID)
+}
+
+// withoutDMARC reports whether no DMARC record is known for the sender's domain.
+func withoutDMARC(c sender.Candidate, _ lane.Config) bool { return c.Domain.DMARCPolicy == "" }
