@@ -38,7 +38,6 @@ type API struct {
 	Sends     usage.Counter      // which mailings use a template or a block; nil: none
 	MJML      *mjml.Compiler     // makes HTML of MJML
 	Tester    Tester             // sends mails that are no part of a send
-	Health    LaneHealth         // how MTA configs fare
 
 	// Holdings are the places that keep something about people: asked for when
 	// somebody must be told what that is, or be forgotten.

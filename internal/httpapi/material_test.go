@@ -65,14 +65,6 @@ func (o *outside) SendTest(_ context.Context, t broadcast.Test) ([]broadcast.Tes
 	return []broadcast.TestResult{{To: t.To[0], Sender: t.Routes[0].Identity.Address, Status: broadcast.TestSent}}, nil
 }
 
-func (o *outside) Health(_ context.Context, _ id.Tenant, configs []id.MTAConfig) (map[id.MTAConfig]lane.Health, error) {
-	all := map[id.MTAConfig]lane.Health{}
-	for _, c := range configs {
-		all[c] = lane.Health{State: "healthy", SentToday: 7}
-	}
-	return all, nil
-}
-
 // eachMaterial gives f the API of two tenants, with an outside world to hand.
 func eachMaterial(t *testing.T, f func(t *testing.T, s *people, o *outside)) {
 	t.Helper()
@@ -99,7 +91,7 @@ func eachMaterial(t *testing.T, f func(t *testing.T, s *people, o *outside)) {
 			Gate: g, Limiter: limit.New(nil), DB: db, BaseURL: base, RatePerMinute: 100_000, Now: clock, Log: log,
 		})
 		o := &outside{}
-		(&httpapi.API{DB: db, Box: box, Now: clock, BaseURL: base, Log: log, Usage: o, Sends: o, MJML: compiler(), Tester: o, Health: o}).Register(s.router)
+		(&httpapi.API{DB: db, Box: box, Now: clock, BaseURL: base, Log: log, Usage: o, Sends: o, MJML: compiler(), Tester: o}).Register(s.router)
 		f(t, s, o)
 	})
 }
@@ -320,7 +312,9 @@ func TestMTAConfigsThroughTheAPI(t *testing.T) {
 		if diff := cmp.Diff(want, made.without("id", "tenant_id", "health")); diff != "" {
 			t.Errorf("POST /mta-configs (-want +got):\n%s", diff)
 		}
-		if r := s.must(200, "viewer", "GET /mta-configs/"+config, ""); strings.Contains(r.text, "hunter2") || r.body["health"].(map[string]any)["sent_today"] != 7.0 {
+		if r := s.must(200, "viewer", "GET /mta-configs/"+config, ""); strings.Contains(r.text, "hunter2") || !cmp.Equal(r.body["health"], map[string]any{
+			"state": "healthy", "since": "2026-03-01T12:00:00.000Z", "last_error": nil, "sent_today": 0.0, "remaining_today": nil,
+		}) {
 			t.Errorf("GET /mta-configs = %s", r.text)
 		}
 		for _, tt := range []struct {
@@ -336,9 +330,14 @@ func TestMTAConfigsThroughTheAPI(t *testing.T) {
 			{"admin", "POST /mta-configs", `{"name": "x", "type": "smtp", "settings": {"host": "127.0.0.1"}}`, 400, "INVALID_INPUT", []string{"settings.host"}},
 			{"admin", "POST /mta-configs", `{"name": "x", "type": "smtp", "settings": {"host": "a.example", "tls": "none", "auth": "plain", "username": "u", "password": "p"}}`, 400, "INVALID_INPUT", []string{"settings.tls"}},
 			{"admin", "POST /mta-configs", `{"name": "x", "type": "smtp", "settings": {"host": 1, "port": "25", "dkim_sign": null}, "caps": 5}`, 400, "INVALID_INPUT", []string{"settings.host", "settings.port", "settings.dkim_sign", "caps"}},
-			{"admin", "POST /mta-configs", `{"name": "x", "type": "sink", "settings": {"fail_patterns": [{}], "bounce_mailbox": {}}, "caps": {"max_per_day": 5, "max_per_hour": 5, "max_per_minute": 5, "max_per_second": 5},
-				"domain_throttles": [{}], "warmup": {"enabled": true, "growth_pct": 1}, "return_path_records": [1]}`, 400, "INVALID_INPUT",
-				[]string{"settings.fail_patterns", "settings.bounce_mailbox", "caps.max_per_day", "caps.max_per_hour", "caps.max_per_minute", "caps.max_per_second", "domain_throttles", "warmup.enabled", "warmup.growth_pct", "return_path_records"}},
+			{"admin", "POST /mta-configs", `{"name": "x", "type": "sink", "settings": {"fail_patterns": [{}], "bounce_mailbox": {}}, "return_path_records": [1]}`, 400, "INVALID_INPUT",
+				[]string{"settings.fail_patterns", "settings.bounce_mailbox", "return_path_records"}},
+			{"admin", "POST /mta-configs", `{"name": "x", "type": "sink", "caps": {"max_per_day": 0, "max_per_hour": -1, "max_per_minute": 100000001, "max_per_second": 0},
+				"domain_throttles": [{}, {"pattern": "gmail", "max_connections": 0}, {"pattern": "GMail", "max_per_minute": 1}, {"pattern": "google", "max_per_hour": 5}],
+				"warmup": {"enabled": true, "start_per_day": 0, "growth_pct": 101, "started_on": "soon"}}`, 400, "INVALID_INPUT",
+				[]string{"caps.max_per_day", "caps.max_per_hour", "caps.max_per_minute", "caps.max_per_second", "domain_throttles[0]", "domain_throttles[0].pattern",
+					"domain_throttles[1].max_connections", "domain_throttles[2].pattern", "domain_throttles[3].pattern",
+					"warmup.start_per_day", "warmup.growth_pct", "warmup.started_on"}},
 			{"admin", "PUT /mta-configs/" + config, `{"type": "sink", "retry": {"max_age_hours": 0}}`, 400, "INVALID_INPUT", []string{"type", "retry.max_age_hours"}},
 			{"admin", "PUT /t/other/api/mta-configs/" + config, `{}`, 404, "NOT_FOUND", nil},
 			{"admin", "POST /mta-configs/" + config + "/test", `{"to": "a@x.org,b@x.org"}`, 400, "INVALID_INPUT", []string{"to"}},
@@ -353,6 +352,29 @@ func TestMTAConfigsThroughTheAPI(t *testing.T) {
 		put := s.must(200, "admin", "PUT /mta-configs/"+config, `{"settings": {"password": null, "username": null, "auth": "none", "port": 25, "tls": "none"}, "active": false}`)
 		if set := put.body["settings"].(map[string]any); set["has_password"] != false || set["username"] != nil || set["host"] != "smtp.example.net" || put.body["active"] != false {
 			t.Errorf("PUT /mta-configs = %s", put.text)
+		}
+		limited := s.must(200, "admin", "PUT /mta-configs/"+config, `{"caps": {"max_per_second": 10, "max_per_hour": 20000, "max_per_day": 200000},
+			"domain_throttles": [{"pattern": "gmail", "max_connections": 5, "max_per_minute": 300, "max_per_hour": null}, {"pattern": "Bücher.example", "max_per_hour": 7}],
+			"warmup": {"enabled": true, "growth_pct": 40}}`)
+		if diff := cmp.Diff(map[string]any{
+			"caps": map[string]any{
+				"max_per_second": 10.0, "max_per_minute": nil, "max_per_hour": 20000.0, "max_per_day": 200000.0, "max_connections": 3.0, "max_messages_per_connection": 100.0,
+			},
+			"domain_throttles": []any{
+				map[string]any{"pattern": "gmail", "max_connections": 5.0, "max_per_minute": 300.0, "max_per_hour": nil},
+				map[string]any{"pattern": "xn--bcher-kva.example", "max_connections": nil, "max_per_minute": nil, "max_per_hour": 7.0},
+			},
+			"warmup": map[string]any{"enabled": true, "start_per_day": 200.0, "growth_pct": 40.0, "started_on": "2026-03-01"},
+			"health": map[string]any{"state": "healthy", "since": "2026-03-01T12:00:00.000Z", "last_error": nil, "sent_today": 0.0, "remaining_today": 200.0},
+		}, map[string]any{
+			"caps": limited.body["caps"], "domain_throttles": limited.body["domain_throttles"], "warmup": limited.body["warmup"], "health": limited.body["health"],
+		}); diff != "" {
+			t.Errorf("PUT of limits (-want +got):\n%s", diff)
+		}
+		lifted := s.must(200, "admin", "PUT /mta-configs/"+config, `{"caps": {"max_per_second": null, "max_per_day": null}, "domain_throttles": null, "warmup": null}`)
+		if caps := lifted.body["caps"].(map[string]any); caps["max_per_second"] != nil || caps["max_per_hour"] != 20000.0 || len(lifted.body["domain_throttles"].([]any)) != 0 ||
+			lifted.body["warmup"].(map[string]any)["started_on"] != nil || lifted.body["health"].(map[string]any)["remaining_today"] != nil {
+			t.Errorf("PUT that lifts limits = %s", lifted.text)
 		}
 		o.trial = lane.Trial{Accepted: true, Code: 250, Response: "250 ok", Latency: 12 * time.Millisecond}
 		if r := s.must(200, "admin", "POST /mta-configs/"+config+"/test", `{"to": "Ann@example.org"}`); !cmp.Equal(r.body, map[string]any{"accepted": true, "smtp_code": 250.0, "smtp_response": "250 ok", "latency_ms": 12.0}) {

@@ -14,7 +14,9 @@ import (
 	"packetboat/internal/mail/address"
 	"packetboat/internal/mail/smtpclient"
 	"packetboat/internal/sender"
+	"packetboat/internal/spread"
 	"packetboat/internal/sqldb"
+	"packetboat/internal/tenant"
 )
 
 // Tester sends mails that are no part of a send. Try sends one, to try a way out.
@@ -23,12 +25,6 @@ import (
 type Tester interface {
 	Try(ctx context.Context, tenant id.Tenant, config id.MTAConfig, from, to string) (lane.Trial, error)
 	SendTest(ctx context.Context, test broadcast.Test) ([]broadcast.TestResult, error)
-}
-
-// LaneHealth says how MTA configs fare. Of one that it has nothing on, it
-// returns nothing.
-type LaneHealth interface {
-	Health(ctx context.Context, tenant id.Tenant, configs []id.MTAConfig) (map[id.MTAConfig]lane.Health, error)
 }
 
 // mtaConfigs registers the operations on MTA configs.
@@ -59,12 +55,12 @@ type mtaConfigRow struct {
 	Active            bool           `json:"active"`
 	Settings          any            `json:"settings"`
 	Caps              mtaCaps        `json:"caps"`
-	DomainThrottles   []any          `json:"domain_throttles"`
+	DomainThrottles   []mtaThrottle  `json:"domain_throttles"`
 	Warmup            mtaWarmup      `json:"warmup"`
 	Retry             mtaRetry       `json:"retry"`
 	ReturnPathRecords []any          `json:"return_path_records"`
 	HookURL           *string        `json:"hook_url"`
-	Health            *mtaHealth     `json:"health"`
+	Health            mtaHealth      `json:"health"`
 	CreatedAt         endpoint.Stamp `json:"created_at"`
 }
 
@@ -85,19 +81,26 @@ type sinkSettings struct {
 }
 
 type mtaCaps struct {
-	MaxPerSecond             *int `json:"max_per_second"`
+	MaxPerSecond             *int `json:"max_per_second" doc:"null is no limit, as for the next three"`
 	MaxPerMinute             *int `json:"max_per_minute"`
 	MaxPerHour               *int `json:"max_per_hour"`
-	MaxPerDay                *int `json:"max_per_day"`
+	MaxPerDay                *int `json:"max_per_day" doc:"of a day in the account's time zone"`
 	MaxConnections           int  `json:"max_connections"`
 	MaxMessagesPerConnection int  `json:"max_messages_per_connection"`
+}
+
+type mtaThrottle struct {
+	Pattern        string `json:"pattern" doc:"gmail, outlook, yahoo, icloud, aol, proton, or a recipient domain"`
+	MaxConnections *int   `json:"max_connections"`
+	MaxPerMinute   *int   `json:"max_per_minute"`
+	MaxPerHour     *int   `json:"max_per_hour"`
 }
 
 type mtaWarmup struct {
 	Enabled     bool    `json:"enabled"`
 	StartPerDay int     `json:"start_per_day"`
 	GrowthPct   int     `json:"growth_pct"`
-	StartedOn   *string `json:"started_on"`
+	StartedOn   *string `json:"started_on" doc:"a day in the account's time zone"`
 }
 
 type mtaRetry struct {
@@ -105,23 +108,34 @@ type mtaRetry struct {
 }
 
 type mtaHealth struct {
-	State          string         `json:"state" enum:"healthy,degraded,down"`
+	State          lane.State     `json:"state" enum:"healthy,degraded,down"`
 	Since          endpoint.Stamp `json:"since"`
 	LastError      *string        `json:"last_error"`
 	SentToday      int            `json:"sent_today"`
-	RemainingToday *int           `json:"remaining_today" doc:"null without a cap per day"`
+	RemainingToday *int           `json:"remaining_today" doc:"null without a cap per day or a warm-up"`
 }
 
-// Defaults of a warm-up that is off (contract 5.5).
-var noWarmup = mtaWarmup{StartPerDay: 200, GrowthPct: 30}
-
-func rowOfMTAConfig(c lane.Config, health map[id.MTAConfig]lane.Health) mtaConfigRow {
+func rowOfMTAConfig(c lane.Config, fares lane.Fares) mtaConfigRow {
 	row := mtaConfigRow{
 		ID: c.ID, TenantID: c.Tenant, Key: c.Key, Name: c.Name, Type: c.Type, Active: c.Active,
-		Settings:        sinkSettings{FailPatterns: []any{}},
-		Caps:            mtaCaps{MaxConnections: c.Caps.MaxConnections, MaxMessagesPerConnection: c.Caps.MaxMessagesPerConnection},
-		DomainThrottles: []any{}, Warmup: noWarmup, Retry: mtaRetry{int(c.RetryMaxAge / time.Hour)},
-		ReturnPathRecords: []any{}, CreatedAt: endpoint.At(c.CreatedAt),
+		Settings: sinkSettings{FailPatterns: []any{}},
+		Caps: mtaCaps{
+			MaxPerSecond: orNone(c.Caps.MaxPerSecond), MaxPerMinute: orNone(c.Caps.MaxPerMinute),
+			MaxPerHour: orNone(c.Caps.MaxPerHour), MaxPerDay: orNone(c.Caps.MaxPerDay),
+			MaxConnections: c.Caps.MaxConnections, MaxMessagesPerConnection: c.Caps.MaxMessagesPerConnection,
+		},
+		DomainThrottles: make([]mtaThrottle, len(c.Throttles)),
+		Warmup: mtaWarmup{
+			Enabled: c.Warmup.Enabled, StartPerDay: c.Warmup.StartPerDay, GrowthPct: c.Warmup.GrowthPct, StartedOn: orNull(string(c.Warmup.StartedOn)),
+		},
+		Retry: mtaRetry{int(c.RetryMaxAge / time.Hour)}, ReturnPathRecords: []any{}, CreatedAt: endpoint.At(c.CreatedAt),
+		Health: mtaHealth{
+			State: fares.State, Since: endpoint.At(fares.Since), LastError: orNull(fares.LastError),
+			SentToday: fares.SentToday, RemainingToday: fares.RemainingToday,
+		},
+	}
+	for i, t := range c.Throttles {
+		row.DomainThrottles[i] = mtaThrottle{t.Pattern, orNone(t.MaxConnections), orNone(t.MaxPerMinute), orNone(t.MaxPerHour)}
 	}
 	if c.Type == lane.SMTP {
 		row.Settings = smtpSettings{
@@ -129,28 +143,18 @@ func rowOfMTAConfig(c lane.Config, health map[id.MTAConfig]lane.Health) mtaConfi
 			HasPassword: c.SMTP.HasPassword, HELOHost: orNull(c.SMTP.HELO), DKIMSign: c.SMTP.DKIMSign,
 		}
 	}
-	if h, ok := health[c.ID]; ok {
-		row.Health = &mtaHealth{State: h.State, Since: endpoint.At(h.Since), LastError: orNull(h.LastError), SentToday: h.SentToday}
-	}
 	return row
 }
 
 // showMTAConfigs returns configs with how they fare.
 func (a *API) showMTAConfigs(ctx context.Context, p auth.Principal, list ...lane.Config) ([]mtaConfigRow, error) {
-	ids := make([]id.MTAConfig, len(list))
-	for i, c := range list {
-		ids[i] = c.ID
-	}
-	var health map[id.MTAConfig]lane.Health // nobody watches the lanes yet: null for all
-	if a.Health != nil {
-		var err error
-		if health, err = a.Health.Health(ctx, p.Tenant, ids); err != nil {
-			return nil, err
-		}
+	fares, err := lane.FaresOf(ctx, a.DB, p.Tenant, list, a.Now())
+	if err != nil {
+		return nil, err
 	}
 	rows := make([]mtaConfigRow, len(list))
 	for i, c := range list {
-		rows[i] = rowOfMTAConfig(c, health)
+		rows[i] = rowOfMTAConfig(c, fares[c.ID])
 	}
 	return rows, nil
 }
@@ -166,15 +170,15 @@ func (a *API) showMTAConfig(ctx context.Context, p auth.Principal, c lane.Config
 // mtaConfigBody is what may be said of an MTA config. Fields that nothing
 // heeds yet are read too, so that more than their default can be refused.
 type mtaConfigBody struct {
-	Name              endpoint.Opt[string]          `json:"name" nullable:"false"`
-	Type              endpoint.Opt[lane.Type]       `json:"type" nullable:"false"`
-	Active            endpoint.Opt[bool]            `json:"active" nullable:"false"`
-	Settings          endpoint.Opt[mtaSettingsBody] `json:"settings" nullable:"false"`
-	Caps              endpoint.Opt[mtaCapsBody]     `json:"caps" nullable:"false"`
-	DomainThrottles   endpoint.Opt[[]any]           `json:"domain_throttles"`
-	Warmup            endpoint.Opt[mtaWarmupBody]   `json:"warmup"`
-	Retry             endpoint.Opt[mtaRetryBody]    `json:"retry" nullable:"false"`
-	ReturnPathRecords endpoint.Opt[[]any]           `json:"return_path_records"`
+	Name              endpoint.Opt[string]            `json:"name" nullable:"false"`
+	Type              endpoint.Opt[lane.Type]         `json:"type" nullable:"false"`
+	Active            endpoint.Opt[bool]              `json:"active" nullable:"false"`
+	Settings          endpoint.Opt[mtaSettingsBody]   `json:"settings" nullable:"false"`
+	Caps              endpoint.Opt[mtaCapsBody]       `json:"caps" nullable:"false"`
+	DomainThrottles   endpoint.Opt[[]mtaThrottleBody] `json:"domain_throttles"`
+	Warmup            endpoint.Opt[mtaWarmupBody]     `json:"warmup"`
+	Retry             endpoint.Opt[mtaRetryBody]      `json:"retry" nullable:"false"`
+	ReturnPathRecords endpoint.Opt[[]any]             `json:"return_path_records"`
 }
 
 type mtaSettingsBody struct {
@@ -199,11 +203,18 @@ type mtaCapsBody struct {
 	MaxMessagesPerConnection endpoint.Opt[int] `json:"max_messages_per_connection" nullable:"false"`
 }
 
+type mtaThrottleBody struct {
+	Pattern        endpoint.Opt[string] `json:"pattern" nullable:"false"`
+	MaxConnections endpoint.Opt[int]    `json:"max_connections"`
+	MaxPerMinute   endpoint.Opt[int]    `json:"max_per_minute"`
+	MaxPerHour     endpoint.Opt[int]    `json:"max_per_hour"`
+}
+
 type mtaWarmupBody struct {
 	Enabled     endpoint.Opt[bool]   `json:"enabled" nullable:"false"`
 	StartPerDay endpoint.Opt[int]    `json:"start_per_day" nullable:"false"`
 	GrowthPct   endpoint.Opt[int]    `json:"growth_pct" nullable:"false"`
-	StartedOn   endpoint.Opt[string] `json:"started_on"`
+	StartedOn   endpoint.Opt[string] `json:"started_on" doc:"null: the day it is enabled"`
 }
 
 type mtaRetryBody struct {
@@ -216,30 +227,61 @@ func (b mtaConfigBody) fields() lane.Fields {
 		Name: b.Name.Pointer(), Type: b.Type.Pointer(), Active: b.Active.Pointer(),
 		Host: s.Host.Pointer(), Port: s.Port.Pointer(), TLS: s.TLS.Pointer(), Auth: s.Auth.Pointer(),
 		Username: cleared(s.Username), Password: cleared(s.Password), HELO: cleared(s.HELOHost), DKIMSign: s.DKIMSign.Pointer(),
+		MaxPerSecond: boundOf(c.MaxPerSecond), MaxPerMinute: boundOf(c.MaxPerMinute), MaxPerHour: boundOf(c.MaxPerHour), MaxPerDay: boundOf(c.MaxPerDay),
 		MaxConnections: c.MaxConnections.Pointer(), MaxMessagesPerConnection: c.MaxMessagesPerConnection.Pointer(),
-		RetryMaxAgeHours: b.Retry.Value.MaxAgeHours.Pointer(), Dormant: b.dormant(),
+		Throttles: b.throttles(), Warmup: b.warmup(), RetryMaxAgeHours: b.Retry.Value.MaxAgeHours.Pointer(), Dormant: b.dormant(),
+	}
+}
+
+// orNone returns a limit as answers show it: null for none.
+func orNone(n int) *int {
+	if n == 0 {
+		return nil
+	}
+	return &n
+}
+
+// boundOf returns nil for a limit that was not mentioned; null lifts it.
+func boundOf(o endpoint.Opt[int]) *lane.Bound {
+	if !o.Set {
+		return nil
+	}
+	return &lane.Bound{To: o.Pointer()}
+}
+
+func (b mtaConfigBody) throttles() *[]lane.ThrottleFields {
+	if !b.DomainThrottles.Set {
+		return nil
+	}
+	list := []lane.ThrottleFields{}
+	for _, t := range b.DomainThrottles.Value {
+		list = append(list, lane.ThrottleFields{
+			Pattern: t.Pattern.Value, MaxConnections: t.MaxConnections.Pointer(), MaxPerMinute: t.MaxPerMinute.Pointer(), MaxPerHour: t.MaxPerHour.Pointer(),
+		})
+	}
+	return &list
+}
+
+func (b mtaConfigBody) warmup() lane.WarmupFields {
+	if b.Warmup.Set && b.Warmup.Null {
+		return lane.WarmupFields{Enabled: new(false), StartedOn: new("")}
+	}
+	w := b.Warmup.Value
+	return lane.WarmupFields{
+		Enabled: w.Enabled.Pointer(), StartPerDay: w.StartPerDay.Pointer(), GrowthPct: w.GrowthPct.Pointer(), StartedOn: cleared(w.StartedOn),
 	}
 }
 
 // dormant names the fields that ask for more than the default of what does
 // nothing yet.
 func (b mtaConfigBody) dormant() (paths []string) {
-	s, c, w := b.Settings.Value, b.Caps.Value, b.Warmup.Value
+	s := b.Settings.Value
 	for _, f := range []struct {
 		path string
 		more bool
 	}{
 		{"settings.bounce_mailbox", s.BounceMailbox != nil},
 		{"settings.fail_patterns", len(s.FailPatterns.Value) > 0},
-		{"caps.max_per_second", c.MaxPerSecond.Given()},
-		{"caps.max_per_minute", c.MaxPerMinute.Given()},
-		{"caps.max_per_hour", c.MaxPerHour.Given()},
-		{"caps.max_per_day", c.MaxPerDay.Given()},
-		{"domain_throttles", len(b.DomainThrottles.Value) > 0},
-		{"warmup.enabled", w.Enabled.Value},
-		{"warmup.start_per_day", w.StartPerDay.Or(noWarmup.StartPerDay) != noWarmup.StartPerDay},
-		{"warmup.growth_pct", w.GrowthPct.Or(noWarmup.GrowthPct) != noWarmup.GrowthPct},
-		{"warmup.started_on", w.StartedOn.Given()},
 		{"return_path_records", len(b.ReturnPathRecords.Value) > 0},
 	} {
 		if f.more {
@@ -249,7 +291,14 @@ func (b mtaConfigBody) dormant() (paths []string) {
 	return paths
 }
 
-func (a *API) laneRules() lane.Rules { return lane.Rules{AllowPrivate: a.AllowPrivateRelays} }
+// laneRules returns what holds for a tenant's lanes that are written now.
+func (a *API) laneRules(ctx context.Context, db *sqldb.DB, t id.Tenant) (lane.Rules, error) {
+	account, err := tenant.ByID(ctx, db, t)
+	if err != nil {
+		return lane.Rules{}, err
+	}
+	return lane.Rules{AllowPrivate: a.AllowPrivateRelays, Today: spread.DayOf(a.Now(), account.Location())}, nil
+}
 
 func (a *API) listMTAConfigs(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[mtaConfigRow], error) {
 	list, err := lane.List(ctx, a.DB, p.Tenant)
@@ -263,7 +312,11 @@ func (a *API) listMTAConfigs(ctx context.Context, p auth.Principal, _ *struct{})
 func (a *API) createMTAConfig(ctx context.Context, p auth.Principal, in *struct{ Body mtaConfigBody }) (mtaConfigRow, error) {
 	var c lane.Config
 	err := a.audited(ctx, p, "create", "mta_config", func(tx *sqldb.DB) (_ string, err error) {
-		c, err = lane.Create(ctx, tx, a.Box, p.Tenant, in.Body.fields(), a.laneRules(), a.Now())
+		rules, err := a.laneRules(ctx, tx, p.Tenant)
+		if err != nil {
+			return "", err
+		}
+		c, err = lane.Create(ctx, tx, a.Box, p.Tenant, in.Body.fields(), rules, a.Now())
 		return string(c.ID), err
 	})
 	if err != nil {
@@ -296,7 +349,11 @@ func (a *API) updateMTAConfig(ctx context.Context, p auth.Principal, in *updateM
 	}
 	var c lane.Config
 	err = a.audited(ctx, p, "update", "mta_config", func(tx *sqldb.DB) (_ string, err error) {
-		c, err = lane.Update(ctx, tx, a.Box, p.Tenant, config, in.Body.fields(), a.laneRules())
+		rules, err := a.laneRules(ctx, tx, p.Tenant)
+		if err != nil {
+			return "", err
+		}
+		c, err = lane.Update(ctx, tx, a.Box, p.Tenant, config, in.Body.fields(), rules)
 		return string(config), err
 	})
 	if err != nil {

@@ -2,8 +2,15 @@
 //
 // A lane of type smtp hands messages to a relay. One of type sink accepts
 // everything and keeps it in the built-in mailbox (package mailbox), for
-// trials and tests. The other types of contract B26 and the limits that
-// nothing heeds yet are refused by name rather than stored and forgotten.
+// trials and tests. The other types of contract B26 are refused by name rather
+// than stored and forgotten.
+//
+// A lane has limits of its own (Caps), limits for what goes to one provider or
+// domain (Throttle), and perhaps a Warmup, under which it may carry a little
+// more each day. How it fares is its Health, which is judged from its traffic
+// and by probes:
+//
+//	healthy ⇄ degraded ⇄ down
 //
 // Passwords are write-only: sealed under the installation's key, and opened
 // only for whoever connects.
@@ -33,6 +40,8 @@ const (
 	MaxConfigs       = 50
 	maxConnections   = 1000
 	maxPerConnection = 1_000_000
+	maxRate          = 100_000_000 // messages in a second, minute, hour or day
+	maxThrottles     = 100
 	maxRetryHours    = 120 // a DKIM signature is good for two days more (mail-notes 3.1)
 )
 
@@ -64,6 +73,8 @@ type Config struct {
 	Active      bool
 	SMTP        SMTPSettings // of type smtp; zero otherwise
 	Caps        Caps
+	Throttles   []Throttle
+	Warmup      Warmup
 	RetryMaxAge time.Duration
 	CreatedAt   time.Time
 }
@@ -80,12 +91,6 @@ type SMTPSettings struct {
 	HasPassword bool                `json:"-"`
 }
 
-// Caps bound the connections of a lane.
-type Caps struct {
-	MaxConnections           int `json:"max_connections"`
-	MaxMessagesPerConnection int `json:"max_messages_per_connection"`
-}
-
 // Client returns the settings as the SMTP client takes them.
 func (s SMTPSettings) Client(password string, guard smtpclient.Guard) smtpclient.Config {
 	return smtpclient.Config{
@@ -100,12 +105,4 @@ type Trial struct {
 	Code     int // the SMTP reply code; 0 when no server answered
 	Response string
 	Latency  time.Duration
-}
-
-// Health is how a lane has fared of late.
-type Health struct {
-	State     string // healthy, degraded, down
-	Since     time.Time
-	LastError string
-	SentToday int
 }

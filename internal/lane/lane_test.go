@@ -124,6 +124,7 @@ func TestAConfigIsKeptWithItsDefaults(t *testing.T) {
 			ID: c.ID, Tenant: mine, Key: "main_relay", Name: "Main relay", Type: lane.SMTP, Active: true,
 			SMTP:        lane.SMTPSettings{Host: "smtp.example.net", Port: 587, TLS: smtpclient.StartTLS, Auth: smtpclient.AuthNone, DKIMSign: true},
 			Caps:        lane.Caps{MaxConnections: 10, MaxMessagesPerConnection: 100},
+			Warmup:      lane.Warmup{StartPerDay: 200, GrowthPct: 30},
 			RetryMaxAge: 48 * time.Hour, CreatedAt: noon,
 		}
 		if diff := cmp.Diff(want, c); diff != "" {

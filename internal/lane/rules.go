@@ -13,6 +13,7 @@ import (
 	"packetboat/internal/fault"
 	"packetboat/internal/mail/address"
 	"packetboat/internal/mail/smtpclient"
+	"packetboat/internal/spread"
 )
 
 // Fields are what a caller may set. A nil field was not given; an empty text
@@ -29,8 +30,14 @@ type Fields struct {
 	Password                 *string
 	HELO                     *string
 	DKIMSign                 *bool
+	MaxPerSecond             *Bound
+	MaxPerMinute             *Bound
+	MaxPerHour               *Bound
+	MaxPerDay                *Bound
 	MaxConnections           *int
 	MaxMessagesPerConnection *int
+	Throttles                *[]ThrottleFields
+	Warmup                   WarmupFields
 	RetryMaxAgeHours         *int
 	Dormant                  []string // paths that ask for what does nothing yet
 }
@@ -53,16 +60,18 @@ func (f Fields) smtpPaths() (paths []string) {
 	return paths
 }
 
-// Rules are what the installation lets a lane do.
+// Rules are what is true around a lane when it is written.
 type Rules struct {
-	AllowPrivate bool // relays on loopback and private addresses (contract B27c)
+	AllowPrivate bool       // relays may be on loopback and private addresses (contract B27c)
+	Today        spread.Day // in the account's time zone: when a warm-up begins that names no day
 }
 
 // fresh returns a config with the defaults of contract B27 and B27b.
 func fresh() Config {
 	return Config{
 		Active:      true,
-		Caps:        Caps{DefaultConnections, DefaultPerConnection},
+		Caps:        Caps{MaxConnections: DefaultConnections, MaxMessagesPerConnection: DefaultPerConnection},
+		Warmup:      noWarmup,
 		RetryMaxAge: DefaultRetry,
 	}
 }
@@ -88,10 +97,11 @@ func (f Fields) apply(c Config, rules Rules, p *fault.Problems) Config {
 			p.Add(path, "a sink has no such setting")
 		}
 	}
-	set(&c.Caps.MaxConnections, f.MaxConnections)
-	set(&c.Caps.MaxMessagesPerConnection, f.MaxMessagesPerConnection)
-	between(p, "caps.max_connections", c.Caps.MaxConnections, 1, maxConnections)
-	between(p, "caps.max_messages_per_connection", c.Caps.MaxMessagesPerConnection, 1, maxPerConnection)
+	c.Caps = f.applyCaps(c.Caps, p)
+	if f.Throttles != nil {
+		c.Throttles = throttles(*f.Throttles, p)
+	}
+	c.Warmup = f.Warmup.apply(c.Warmup, rules.Today, p)
 	if f.RetryMaxAgeHours != nil {
 		between(p, "retry.max_age_hours", *f.RetryMaxAgeHours, 1, maxRetryHours)
 		c.RetryMaxAge = time.Duration(*f.RetryMaxAgeHours) * time.Hour

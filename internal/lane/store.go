@@ -17,7 +17,7 @@ import (
 	"packetboat/internal/usage"
 )
 
-const columns = `id, key, name, type, active, settings, password IS NOT NULL, caps, retry_max_age_hours, created_at`
+const columns = `id, key, name, type, active, settings, password IS NOT NULL, caps, throttles, warmup, retry_max_age_hours, created_at`
 
 // Create adds an MTA config. The key is made from the name.
 func Create(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, f Fields, rules Rules, now time.Time) (Config, error) {
@@ -33,11 +33,11 @@ func Create(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant
 				return err
 			}
 			n, err := tx.Exec(ctx, `
-				INSERT INTO mta_config (tenant_id, id, key, name, type, active, settings, password, caps, retry_max_age_hours, created_at)
-				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+				INSERT INTO mta_config (tenant_id, id, key, name, type, active, settings, password, caps, retry_max_age_hours, created_at, throttles, warmup)
+				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 				ON CONFLICT (tenant_id, key) DO NOTHING`,
 				tenant, c.ID, c.Key, c.Name, c.Type, c.Active, c.settings(), seal(box, c, f.Password), encode(c.Caps),
-				int(c.RetryMaxAge/time.Hour), now.UnixMicro())
+				int(c.RetryMaxAge/time.Hour), now.UnixMicro(), c.throttles(), encode(c.Warmup))
 			if err != nil || n == 1 {
 				return err
 			} // else somebody else has just taken the key
@@ -78,9 +78,9 @@ func Update(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant
 			return err
 		}
 		if _, err := tx.Exec(ctx, `
-			UPDATE mta_config SET name = $3, active = $4, settings = $5, caps = $6, retry_max_age_hours = $7
+			UPDATE mta_config SET name = $3, active = $4, settings = $5, caps = $6, retry_max_age_hours = $7, throttles = $8, warmup = $9
 			WHERE tenant_id = $1 AND id = $2`,
-			tenant, config, c.Name, c.Active, c.settings(), encode(c.Caps), int(c.RetryMaxAge/time.Hour)); err != nil {
+			tenant, config, c.Name, c.Active, c.settings(), encode(c.Caps), int(c.RetryMaxAge/time.Hour), c.throttles(), encode(c.Warmup)); err != nil {
 			return err
 		}
 		if f.Password == nil {
@@ -180,6 +180,13 @@ func (c Config) settings() string {
 	return "{}"
 }
 
+func (c Config) throttles() string {
+	if len(c.Throttles) == 0 {
+		return "[]"
+	}
+	return encode(c.Throttles)
+}
+
 func encode(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -202,10 +209,10 @@ func one(row *sqldb.Row, tenant id.Tenant) (Config, error) {
 func scanFor(tenant id.Tenant) func(func(...any) error) (Config, error) {
 	return func(scan func(...any) error) (Config, error) {
 		c := Config{Tenant: tenant}
-		var settings, caps string
+		var settings, caps, throttles, warmup string
 		var hasPassword bool
 		var hours, created int64
-		if err := scan(&c.ID, &c.Key, &c.Name, &c.Type, &c.Active, &settings, &hasPassword, &caps, &hours, &created); err != nil {
+		if err := scan(&c.ID, &c.Key, &c.Name, &c.Type, &c.Active, &settings, &hasPassword, &caps, &throttles, &warmup, &hours, &created); err != nil {
 			return Config{}, err
 		}
 		if c.Type == SMTP {
@@ -216,6 +223,16 @@ func scanFor(tenant id.Tenant) func(func(...any) error) (Config, error) {
 		}
 		if err := json.Unmarshal([]byte(caps), &c.Caps); err != nil {
 			return Config{}, fmt.Errorf("caps of MTA config %s: %w", c.ID, err)
+		}
+		if err := json.Unmarshal([]byte(throttles), &c.Throttles); err != nil {
+			return Config{}, fmt.Errorf("throttles of MTA config %s: %w", c.ID, err)
+		}
+		if len(c.Throttles) == 0 {
+			c.Throttles = nil
+		}
+		c.Warmup = noWarmup
+		if err := json.Unmarshal([]byte(warmup), &c.Warmup); err != nil {
+			return Config{}, fmt.Errorf("warm-up of MTA config %s: %w", c.ID, err)
 		}
 		c.RetryMaxAge, c.CreatedAt = time.Duration(hours)*time.Hour, sqldb.Time(created)
 		return c, nil

@@ -1,0 +1,110 @@
+package lane
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/spread"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/tenant"
+	"packetboat/internal/traffic"
+)
+
+// State is how well a lane works (contract B31).
+type State string
+
+// The states of a lane. One that is down is passed over while another is up.
+const (
+	Healthy  State = "healthy"
+	Degraded State = "degraded" // many tries fail to connect or to log in
+	Down     State = "down"     // all do
+)
+
+// Health is how a lane has fared of late.
+type Health struct {
+	State     State
+	Since     time.Time  // zero: ever since there is the lane
+	LastError string     // of the last probe that failed
+	ProbedAt  *time.Time // the last probe
+}
+
+// StatesOf returns how each of the lanes fares.
+func StatesOf(ctx context.Context, db *sqldb.DB, t id.Tenant, lanes []id.MTAConfig) (map[id.MTAConfig]Health, error) {
+	all := make(map[id.MTAConfig]Health, len(lanes))
+	for _, l := range lanes {
+		all[l] = Health{State: Healthy}
+	}
+	rows, err := db.Query(ctx, `
+		SELECT mta_config_id, state, since, last_error, probed_at FROM mta_health
+		WHERE tenant_id = $1 AND mta_config_id`+db.In(2), t, sqldb.List(db, lanes))
+	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+		var l id.MTAConfig
+		h, err := scanHealth(func(dest ...any) error { return scan(append([]any{&l}, dest...)...) })
+		all[l] = h
+		return struct{}{}, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read how MTA configs fare: %w", err)
+	}
+	return all, nil
+}
+
+func scanHealth(scan func(...any) error) (h Health, err error) {
+	var since int64
+	var last sql.NullString
+	var probed sql.NullInt64
+	err = scan(&h.State, &since, &last, &probed)
+	h.Since, h.LastError, h.ProbedAt = sqldb.Time(since), last.String, sqldb.NullTime(probed)
+	return h, err
+}
+
+// Fares is how a lane fares and what it has carried today.
+type Fares struct {
+	Health
+	SentToday      int
+	RemainingToday *int // nil when no day has an end
+}
+
+// FaresOf returns how each of a tenant's lanes fares. A day is one of the
+// account's time zone.
+func FaresOf(ctx context.Context, db *sqldb.DB, t id.Tenant, lanes []Config, now time.Time) (map[id.MTAConfig]Fares, error) {
+	ids := make([]id.MTAConfig, len(lanes))
+	for i, c := range lanes {
+		ids[i] = c.ID
+	}
+	states, err := StatesOf(ctx, db, t, ids)
+	if err != nil {
+		return nil, err
+	}
+	account, err := tenant.ByID(ctx, db, t)
+	if err != nil {
+		return nil, err
+	}
+	zone := account.Location()
+	today := spread.DayOf(now, zone)
+	carried, err := traffic.ByLane(ctx, db, t, began(today, zone), time.Time{})
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[id.MTAConfig]Fares, len(lanes))
+	for _, c := range lanes {
+		f := Fares{Health: states[c.ID], SentToday: carried[c.ID].Delivered}
+		if f.Since.IsZero() {
+			f.Since = c.CreatedAt
+		}
+		if n, capped := c.DayCap(today); capped {
+			f.RemainingToday = new(max(0, n-f.SentToday))
+		}
+		all[c.ID] = f
+	}
+	return all, nil
+}
+
+// began returns the first moment of a day.
+func began(d spread.Day, zone *time.Location) time.Time {
+	at, _ := time.ParseInLocation(time.DateOnly, string(d), zone) // a Day is always one
+	return at
+}

@@ -1,0 +1,24 @@
+package traffic
+
+import "math"
+
+// Rate returns how many of a number something happened to; 0 of none.
+func Rate(n, of int) float64 {
+	if of <= 0 {
+		return 0
+	}
+	return float64(n) / float64(of)
+}
+
+// AtLeast returns the rate that is surely reached: the lower bound of Wilson's
+// 95 % interval, so that a few events among a few messages say little.
+func AtLeast(n, of int) float64 {
+	if n <= 0 || of <= 0 {
+		return 0
+	}
+	const z = 1.959964 // of the normal distribution
+	p, m := min(Rate(n, of), 1), float64(of)
+	centre := p + z*z/(2*m)
+	spread := z * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
+	return max(0, (centre-spread)/(1+z*z/m))
+}

@@ -1,0 +1,106 @@
+package traffic
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+const sums = `COALESCE(SUM(tries), 0), COALESCE(SUM(unreached), 0), COALESCE(SUM(delivered), 0), COALESCE(SUM(deferred), 0),
+	COALESCE(SUM(hard), 0), COALESCE(SUM(block), 0), COALESCE(SUM(complained), 0)`
+
+// fields are where a row's sums go.
+func (c *Counts) fields() []any {
+	return []any{&c.Tries, &c.Unreached, &c.Delivered, &c.Deferred, &c.Hard, &c.Block, &c.Complained}
+}
+
+// ByLane returns what each lane of a tenant carried in the buckets that begin
+// in [since, until). A zero until is no bound.
+func ByLane(ctx context.Context, db *sqldb.DB, tenant id.Tenant, since, until time.Time) (map[id.MTAConfig]Counts, error) {
+	end := int64(1) << 62
+	if !until.IsZero() {
+		end = until.UnixMicro()
+	}
+	all := map[id.MTAConfig]Counts{}
+	rows, err := db.Query(ctx, `SELECT lane_id, `+sums+` FROM traffic
+		WHERE tenant_id = $1 AND bucket >= $2 AND bucket < $3 GROUP BY lane_id`, tenant, since.UnixMicro(), end)
+	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+		var lane id.MTAConfig
+		var c Counts
+		err := scan(append([]any{&lane}, c.fields()...)...)
+		all[lane] = c
+		return struct{}{}, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("sum up the traffic of a tenant's lanes: %w", err)
+	}
+	return all, nil
+}
+
+// OfDomain returns what was carried for one domain since a moment.
+func OfDomain(ctx context.Context, db *sqldb.DB, tenant id.Tenant, domain id.Domain, since time.Time) (Counts, error) {
+	var c Counts
+	err := db.QueryRow(ctx, `SELECT `+sums+` FROM traffic WHERE tenant_id = $1 AND domain_id = $2 AND bucket >= $3`,
+		tenant, domain, since.UnixMicro()).Scan(c.fields()...)
+	if err != nil {
+		return Counts{}, fmt.Errorf("sum up the traffic of a domain: %w", err)
+	}
+	return c, nil
+}
+
+// Lane names a lane of any tenant.
+type Lane struct {
+	Tenant id.Tenant
+	Lane   id.MTAConfig
+}
+
+// Domain names a sending domain of any tenant.
+type Domain struct {
+	Tenant id.Tenant
+	Domain id.Domain
+}
+
+// Lanes returns the buckets, since a moment, of all lanes that carried or tried
+// anything, in order of time.
+func Lanes(ctx context.Context, db *sqldb.DB, since time.Time) (map[Lane][]Bucket, error) {
+	all := map[Lane][]Bucket{}
+	rows, err := db.Query(ctx, `/* all tenants: one watch looks after every lane */
+		SELECT tenant_id, lane_id, bucket, `+sums+` FROM traffic
+		WHERE bucket >= $1 GROUP BY tenant_id, lane_id, bucket ORDER BY bucket`, since.UnixMicro())
+	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+		var l Lane
+		var b Bucket
+		var at int64
+		err := scan(append([]any{&l.Tenant, &l.Lane, &at}, b.fields()...)...)
+		b.At = sqldb.Time(at)
+		all[l] = append(all[l], b)
+		return struct{}{}, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the traffic of lanes: %w", err)
+	}
+	return all, nil
+}
+
+// ByDomain returns what was carried since a moment for each domain of any
+// tenant that has at least so many deliveries.
+func ByDomain(ctx context.Context, db *sqldb.DB, since time.Time, deliveries int) (map[Domain]Counts, error) {
+	all := map[Domain]Counts{}
+	rows, err := db.Query(ctx, `/* all tenants: one watch looks after every domain */
+		SELECT tenant_id, domain_id, `+sums+` FROM traffic
+		WHERE bucket >= $1 AND domain_id <> '' GROUP BY tenant_id, domain_id HAVING SUM(delivered) >= $2`, since.UnixMicro(), deliveries)
+	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+		var d Domain
+		var c Counts
+		err := scan(append([]any{&d.Tenant, &d.Domain}, c.fields()...)...)
+		all[d] = c
+		return struct{}{}, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("sum up the traffic of domains: %w", err)
+	}
+	return all, nil
+}
