@@ -154,7 +154,9 @@ func move(ctx context.Context, tx *sqldb.DB, name string, pos int64) error {
 	return err
 }
 
-// Place gives up to a batch of committed entries their positions.
+// Place gives up to a batch of committed entries their positions: in the order in
+// which they were appended, so that one comes before whatever was appended after
+// it had been committed, on whichever machine.
 func Place(ctx context.Context, db *sqldb.DB) (int, error) {
 	var waiting bool // asked first, so that an idle program does not write
 	err := db.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM journal WHERE pos IS NULL) /* all tenants: one order */`).Scan(&waiting)
@@ -169,8 +171,9 @@ func Place(ctx context.Context, db *sqldb.DB) (int, error) {
 		}
 		placed, err = tx.Exec(ctx, `
 			WITH fresh AS (
-				SELECT tenant_id, id, ROW_NUMBER() OVER (ORDER BY id) AS n
-				FROM (SELECT tenant_id, id FROM journal WHERE pos IS NULL ORDER BY id LIMIT $2) AS unplaced)
+				SELECT tenant_id, id, ROW_NUMBER() OVER (ORDER BY appended NULLS FIRST, id) AS n
+				FROM (SELECT tenant_id, id, appended FROM journal WHERE pos IS NULL
+					ORDER BY appended NULLS FIRST, id LIMIT $2) AS unplaced)
 			UPDATE journal SET pos = $1 + fresh.n
 			FROM fresh WHERE journal.tenant_id = fresh.tenant_id AND journal.id = fresh.id /* all tenants: one order */`, head, batch)
 		if err != nil {
@@ -216,11 +219,12 @@ func advance(ctx context.Context, db *sqldb.DB, f Follower) (n int, to int64, er
 		if err != nil || len(entries) == 0 {
 			return err
 		}
+		last := entries[len(entries)-1].Position // the follower may do with the slice what it likes
 		if err := f.Follow(ctx, tx, entries); err != nil {
 			return err
 		}
 		n = len(entries)
-		return move(ctx, tx, f.Name, entries[n-1].Position)
+		return move(ctx, tx, f.Name, last)
 	})
 	if err != nil { // keep the cursor, at least, by which Lag knows of the follower
 		return 0, 0, errors.Join(err, begin(ctx, db, f.Name))

@@ -3,8 +3,9 @@
 // Whoever makes something happen appends an entry in the same transaction and
 // is done. Entries have no place in the order until they are committed: one
 // sequencer places them afterwards, so that a follower reading by position never
-// overtakes a slow writer. A follower's cursor and its effects commit together,
-// so each entry takes effect exactly once.
+// overtakes a slow writer. What had been committed when another entry was appended
+// stands before that, whatever the clocks of their machines say. A follower's
+// cursor and its effects commit together, so each entry takes effect exactly once.
 //
 //	Append (caller's transaction) → committed, unplaced
 //	Sequencer → placed (on SQLite, Append has done that)

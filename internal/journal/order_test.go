@@ -1,0 +1,290 @@
+package journal_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+)
+
+// commits remembers which transactions have committed, and for each how many
+// had when it began: those come before it in any order worth the name.
+type commits struct {
+	mu  sync.Mutex
+	all []commit
+}
+
+type commit struct {
+	after   int // so many of all had committed when this one began
+	entries []string
+}
+
+func (c *commits) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.all)
+}
+
+func (c *commits) add(after int, entries []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all = append(c.all, commit{after, entries})
+}
+
+// total returns how many entries were committed.
+func (c *commits) total() (n int) {
+	for _, x := range c.all {
+		n += len(x.entries)
+	}
+	return n
+}
+
+// disagreement says how an order in which entries were seen is at odds with the
+// commits, if it is.
+func (c *commits) disagreement(seen []string) string {
+	place := make(map[string]int, len(seen))
+	for i, e := range seen {
+		place[e] = i
+	}
+	if len(place) != len(seen) {
+		return "an entry was seen twice"
+	}
+	last := make([]int, len(c.all)+1) // the last place of the first so many commits
+	for i, x := range c.all {
+		last[i+1] = last[i]
+		for k, e := range x.entries {
+			at, ok := place[e]
+			if !ok {
+				return fmt.Sprintf("entry %d of commit %d was missed", k, i)
+			}
+			if k > 0 && at < place[x.entries[k-1]] {
+				return fmt.Sprintf("entry %d of commit %d was seen before the one appended before it", k, i)
+			}
+			last[i+1] = max(last[i+1], at+1)
+		}
+	}
+	for i, x := range c.all {
+		if first := place[x.entries[0]]; first < last[x.after] {
+			return fmt.Sprintf("commit %d was seen at %d, before one that had committed when it began (seen up to %d)", i, first, last[x.after])
+		}
+	}
+	if n := c.total(); len(seen) != n {
+		return fmt.Sprintf("%d entries were seen, %d committed", len(seen), n)
+	}
+	return ""
+}
+
+// entryBy returns the id of an entry made by a machine whose clock is wrong.
+func entryBy(wrong time.Duration) id.Entry {
+	text := string(id.New[id.Entry]())
+	ms, err := strconv.ParseInt(text[:8]+text[9:13], 16, 64)
+	if err != nil {
+		panic(err)
+	}
+	moved := fmt.Sprintf("%012x", ms+wrong.Milliseconds())
+	return id.Entry(moved[:8] + "-" + moved[8:] + text[13:])
+}
+
+// Writers of several machines append at once, with clocks that are seconds apart,
+// in transactions of all sizes: slow ones, some rolled back as a whole or in part,
+// some lost to a race and run again. Meanwhile processes follow, and die.
+// No follower misses an entry or sees one twice, all see the same order, and in
+// that order nothing stands before what had been committed when it was begun.
+func TestTheOrderIsThatOfCommits(t *testing.T) {
+	t.Parallel()
+	db := dbtest.Postgres(t)
+	withSeen(t, db)
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	const writers, each, processes = 5, 40, 2
+	ctx := t.Context()
+	var log commits
+	done := make(chan struct{})
+	var writing, following sync.WaitGroup
+	for p := range processes {
+		random := rand.New(rand.NewPCG(seed, uint64(100+p)))
+		e := &journal.Engine{DB: db, Log: slog.New(slog.DiscardHandler), Followers: []journal.Follower{witness("sound"), unsteady("unsteady", random), choosy("choosy")}}
+		following.Go(func() {
+			for {
+				// A process that is killed breaks off wherever it is.
+				life, die := context.WithTimeout(ctx, time.Duration(2+random.IntN(60))*time.Millisecond)
+				for life.Err() == nil {
+					if _, err := e.Tick(life); err != nil && life.Err() == nil && !errors.Is(err, errUnsteady) {
+						t.Errorf("Tick: %v", err)
+					}
+				}
+				die()
+				select {
+				case <-done:
+					return
+				default:
+				}
+			}
+		})
+	}
+	for w := range writers {
+		wr := &writer{db: db, random: rand.New(rand.NewPCG(seed, uint64(w))), log: &log, wrong: time.Duration(w-writers/2) * 2 * time.Second}
+		writing.Go(func() {
+			for range each {
+				if err := wr.write(ctx); err != nil {
+					t.Errorf("append: %v", err)
+					return
+				}
+			}
+		})
+	}
+	writing.Wait()
+	close(done)
+	following.Wait()
+	late := &journal.Engine{DB: db, Followers: []journal.Follower{witness("sound"), witness("unsteady"), choosy("choosy"), witness("late")}}
+	if err := late.Drain(ctx); err != nil {
+		t.Fatal(err)
+	}
+	order := seen(t, db, "sound")
+	if wrong := log.disagreement(order); wrong != "" {
+		t.Error(wrong)
+	}
+	for _, other := range []string{"unsteady", "late"} {
+		if !slices.Equal(order, seen(t, db, other)) {
+			t.Errorf("%s saw another order", other)
+		}
+	}
+	if some := seen(t, db, "choosy"); !slices.Equal(some, slices.DeleteFunc(order, func(e string) bool { return !chosen(e) })) {
+		t.Errorf("choosy saw %d entries, and not those it cares for in their order", len(some))
+	}
+	t.Logf("%d entries of %d transactions", log.total(), log.count())
+}
+
+// writer appends in transactions that it chooses at random.
+type writer struct {
+	db     *sqldb.DB
+	random *rand.Rand
+	log    *commits
+	wrong  time.Duration // its machine's clock
+}
+
+func (w *writer) write(ctx context.Context) error {
+	var after, tries int
+	var made []string
+	rollBack, race := w.random.IntN(5) == 0, w.random.IntN(8) == 0
+	err := w.db.InTx(ctx, func(tx *sqldb.DB) error {
+		after, made = w.log.count(), nil
+		tries++
+		for range 1 + w.random.IntN(3) {
+			list := w.entries()
+			undone := w.random.IntN(4) == 0
+			if undone {
+				if _, err := tx.Exec(ctx, `SAVEPOINT here`); err != nil {
+					return err
+				}
+			}
+			if err := journal.Append(ctx, tx, list...); err != nil {
+				return err
+			}
+			if _, err := tx.Exec(ctx, `SELECT pg_sleep($1)`, float64(w.random.IntN(8))/1000); err != nil {
+				return err
+			}
+			if undone {
+				if _, err := tx.Exec(ctx, `ROLLBACK TO SAVEPOINT here`); err != nil {
+					return err
+				}
+				continue
+			}
+			for _, e := range list {
+				made = append(made, string(e.ID))
+			}
+		}
+		if race && tries == 1 {
+			_, err := tx.Exec(ctx, `DO $$ BEGIN RAISE EXCEPTION 'lost' USING ERRCODE = '40001'; END $$`)
+			return err
+		}
+		if rollBack {
+			return errRolledBack
+		}
+		return nil
+	})
+	if errors.Is(err, errRolledBack) {
+		return nil
+	}
+	if err == nil && len(made) > 0 {
+		w.log.add(after, made)
+	}
+	return err
+}
+
+// entries returns some; now and then as many as a batch of a large import.
+func (w *writer) entries() []journal.Entry {
+	n := 1 + w.random.IntN(6)
+	if w.random.IntN(25) == 0 {
+		n = 1200
+	}
+	list := make([]journal.Entry, n)
+	for i := range list {
+		e := journal.Entry{Tenant: "t", ID: entryBy(w.wrong), Type: journal.EmailSent, At: noon}
+		if chosen(string(e.ID)) {
+			e.Type = journal.EmailFailed
+		}
+		list[i] = e
+	}
+	return list
+}
+
+// chosen says which entries are of the type that choosy followers care for.
+func chosen(entry string) bool { return strings.HasSuffix(entry, "0") || strings.HasSuffix(entry, "7") }
+
+// choosy is a witness of some types only.
+func choosy(name string) journal.Follower {
+	all := witness(name)
+	return journal.Follower{Name: name, Types: []journal.Type{journal.EmailFailed}, Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
+		return all.Follow(ctx, tx, slices.DeleteFunc(slices.Clone(entries), func(e journal.Entry) bool { return e.Type != journal.EmailFailed }))
+	}}
+}
+
+var errUnsteady = errors.New("another time")
+
+// unsteady is a witness that fails half way now and then.
+func unsteady(name string, random *rand.Rand) journal.Follower {
+	all := witness(name)
+	return journal.Follower{Name: name, Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
+		if random.IntN(3) == 0 {
+			return errors.Join(errUnsteady, all.Follow(ctx, tx, entries[:len(entries)/2]))
+		}
+		return all.Follow(ctx, tx, entries)
+	}}
+}
+
+// What was committed before another began comes first, although the machine that
+// wrote it has a clock that is ahead.
+func TestClocksDoNotMakeTheOrder(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		withSeen(t, db)
+		var want []string
+		for _, wrong := range []time.Duration{5 * time.Second, 0, -5 * time.Second} {
+			e := journal.Entry{Tenant: "t", ID: entryBy(wrong), Type: journal.EmailSent, At: noon}
+			want = append(want, string(e.ID))
+			if err := journal.Append(t.Context(), db, e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e := &journal.Engine{DB: db, Followers: []journal.Follower{witness("f")}}
+		if err := e.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := seen(t, db, "f"); !slices.Equal(got, want) {
+			t.Errorf("seen %v, want %v", got, want)
+		}
+	})
+}
