@@ -10,6 +10,7 @@ import (
 type parser struct {
 	scanner
 	names *names
+	texts []string // that will be marked
 	depth int
 }
 
@@ -59,7 +60,7 @@ func (p *parser) body(open piece, ends ...string) ([]node, piece, error) {
 func (p *parser) node(next, open piece) (node, error) {
 	switch {
 	case next.kind == pieceText:
-		return textNode(next.markup), nil
+		return p.text(next.markup), nil
 	case next.kind == pieceOutput && next.markup == "":
 		return nil, nil
 	case next.kind == pieceOutput:
@@ -94,11 +95,20 @@ func (p *parser) node(next, open piece) (node, error) {
 		if err != nil || text == "" {
 			return nil, err
 		}
-		return textNode(text), nil
+		return p.text(text), nil
 	case "comment":
 		return nil, p.skipComment(next.line)
 	}
 	return nil, p.unknown(next, open)
+}
+
+// text makes the node of constant text, numbered if it is worth a mark.
+func (p *parser) text(text string) *textNode {
+	if len(text) < MarkedBytes {
+		return &textNode{text, -1}
+	}
+	p.texts = append(p.texts, text)
+	return &textNode{text, len(p.texts) - 1}
 }
 
 // unknown explains a tag that cannot stand where it does.

@@ -35,7 +35,10 @@ type state struct {
 	line   int // of the tag or output being rendered
 
 	out      []byte
-	captures int // how many captures are open around the place
+	began    int    // where this rendering began in out
+	captures int    // how many captures are open around the place
+	marking  bool   // whether texts are marked
+	marks    []Mark // of the texts printed so far
 
 	loops    []*loop // the innermost last
 	locals   map[string]any
@@ -48,7 +51,7 @@ type state struct {
 
 func (s *state) renderAll(nodes []node) flow {
 	for _, n := range nodes {
-		if text, ok := n.(textNode); ok {
+		if text, ok := n.(*textNode); ok {
 			if f := text.render(s); f != goOn {
 				return f
 			}
@@ -106,13 +109,19 @@ func (s *state) set(name string, v any) {
 }
 
 // textNode is text that is printed as it is.
-type textNode string
+type textNode struct {
+	text   string
+	number int // of its marks; negative when it gets none
+}
 
-func (t textNode) render(s *state) flow {
-	if !s.claim(len(t)) {
+func (t *textNode) render(s *state) flow {
+	if !s.claim(len(t.text)) {
 		return stop
 	}
-	s.out = append(s.out, t...)
+	if s.marking && t.number >= 0 && s.captures == 0 {
+		s.marks = append(s.marks, Mark{At: len(s.out) - s.began, Text: t.number})
+	}
+	s.out = append(s.out, t.text...)
 	return goOn
 }
 
@@ -219,8 +228,8 @@ func appendEscaped[T string | []byte](dst []byte, text T) []byte {
 func blank(nodes []node) bool {
 	for _, n := range nodes {
 		switch n := n.(type) {
-		case textNode:
-			for _, r := range string(n) {
+		case *textNode:
+			for _, r := range n.text {
 				if !isSpace(r) {
 					return false
 				}
@@ -253,7 +262,7 @@ func trimBlank(nodes []node, isBlank bool) []node {
 	}
 	var kept []node
 	for _, n := range nodes {
-		if _, ok := n.(textNode); !ok {
+		if _, ok := n.(*textNode); !ok {
 			kept = append(kept, n)
 		}
 	}

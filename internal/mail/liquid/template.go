@@ -28,6 +28,7 @@ type Template struct {
 	mode  Mode
 	nodes []node
 	vars  []string
+	texts []string
 }
 
 // ParseError says why and where a source is no template.
@@ -107,7 +108,7 @@ func Parse(source string, opts Options) (*Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Template{mode: opts.Mode, nodes: nodes, vars: p.variables()}, nil
+	return &Template{mode: opts.Mode, nodes: nodes, vars: p.variables(), texts: p.texts}, nil
 }
 
 // Variables returns the paths that the template reads from its Env, sorted and
@@ -123,39 +124,67 @@ func (t *Template) Constant() (string, bool) {
 	case 0:
 		return "", true
 	case 1:
-		text, ok := t.nodes[0].(textNode)
-		return string(text), ok
+		if text, ok := t.nodes[0].(*textNode); ok {
+			return text.text, true
+		}
+		return "", false
 	}
 	var b strings.Builder
 	for _, n := range t.nodes {
-		text, ok := n.(textNode)
+		text, ok := n.(*textNode)
 		if !ok {
 			return "", false
 		}
-		b.WriteString(string(text))
+		b.WriteString(text.text)
 	}
 	return b.String(), true
 }
+
+// MarkedBytes is the length from which texts are marked.
+const MarkedBytes = 16
+
+// Mark says that a constant text of the template was printed whole, so that what
+// does more with the result need not do it again for every recipient.
+type Mark struct {
+	At   int // offset in what the rendering appended
+	Text int // which of Texts it is
+}
+
+// Texts returns the constant texts of at least MarkedBytes bytes, which marks
+// number.
+func (t *Template) Texts() []string { return slices.Clone(t.texts) }
 
 // Append renders the template and returns dst with the result appended. What it
 // uses is taken from b, which the other parts of the same message share; nil
 // stands for a budget of its own. After an error dst is returned as it was.
 func (t *Template) Append(ctx context.Context, dst []byte, env Env, b *Budget) ([]byte, error) {
+	dst, _, err := t.render(ctx, dst, nil, false, env, b)
+	return dst, err
+}
+
+// AppendMarked is Append that also appends to marks where the constant texts are,
+// in their order.
+func (t *Template) AppendMarked(ctx context.Context, dst []byte, marks []Mark, env Env, b *Budget) ([]byte, []Mark, error) {
+	return t.render(ctx, dst, marks, true, env, b)
+}
+
+func (t *Template) render(ctx context.Context, dst []byte, marks []Mark, marking bool, env Env, b *Budget) ([]byte, []Mark, error) {
 	if b == nil {
 		b = NewBudget(Limits{})
 	}
 	if len(t.nodes) == 0 {
-		return dst, nil
+		return dst, marks, nil
 	}
 	s := b.state()
-	s.ctx, s.env, s.html, s.budget, s.out, s.line = ctx, env, t.mode == HTML, b, dst, 1
+	s.ctx, s.env, s.html, s.budget, s.line = ctx, env, t.mode == HTML, b, 1
+	s.out, s.began, s.marks, s.marking = dst, len(dst), marks, marking
 	s.start()
 	s.renderAll(t.nodes)
 	s.stop()
-	out, err := s.out, s.err
+	out, marked, err := s.out, s.marks, s.err
 	b.keep(s)
 	if err != nil {
-		return dst, err
+		return dst, marks, err
 	}
-	return out, nil
+	return out, marked, nil
 }
