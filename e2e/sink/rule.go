@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"regexp"
 	"sync"
 	"time"
@@ -12,11 +13,12 @@ import (
 // Stage is the moment at which a rule applies.
 type Stage string
 
-// The stages. Body is after the 354, while the message is being written; Dot
-// is when all of it is there.
+// The stages. TLS is before the handshake. Body is after the 354, while the
+// message is being written; Dot is when all of it is there.
 const (
 	Connect Stage = "connect"
 	Hello   Stage = "ehlo"
+	TLS     Stage = "tls"
 	Auth    Stage = "auth"
 	Mail    Stage = "mail"
 	Rcpt    Stage = "rcpt"
@@ -31,18 +33,25 @@ const (
 // matches applies. Without Reply and Drop the server goes on as usual.
 //
 // So {Stage: Dot, Keep: true, Drop: true} loses the answer to a message that
-// was taken, and {Stage: Dot, Drop: true} loses the message as well.
+// was taken, and {Stage: Dot, Drop: true} loses the message as well. With a Reply
+// "250 2.0.0 taken" and Reset besides, the first may or may not lose it. A drop at
+// stage TLS comes after the server has asked for the handshake.
 type Rule struct {
 	Stage Stage         `json:"stage"`
 	From  string        `json:"from"`  // pattern for the sender; empty matches all
 	To    string        `json:"to"`    // pattern for a recipient; empty matches all
 	Reply string        `json:"reply"` // such as "550 5.1.1 no such user"; \n separates lines
 	Delay time.Duration `json:"-"`     // "delay": "200ms" in JSON
+	Drip  time.Duration `json:"-"`     // between two bytes of the answer; "drip": "20ms" in JSON
 	Keep  bool          `json:"keep"`
 	Drop  bool          `json:"drop"`
+	Reset bool          `json:"reset"` // drop with a reset instead of an end
 	Times int           `json:"times"` // apply so often only; 0 is always
 	Skip  int           `json:"skip"`  // let so many go first
 	Each  bool          `json:"each"`  // Times and Skip count for each recipient by itself
+
+	Chance float64 `json:"chance"` // apply in this share of cases, at random; 0 is always
+	Over   int     `json:"over"`   // apply only while more connections than this are open
 }
 
 // ParseRules reads a JSON array of rules.
@@ -50,18 +59,22 @@ func ParseRules(data []byte) ([]Rule, error) {
 	var list []struct {
 		Rule
 		Delay string `json:"delay"`
+		Drip  string `json:"drip"`
 	}
 	if err := json.Unmarshal(data, &list); err != nil {
 		return nil, fmt.Errorf("rules: %w", err)
 	}
 	var rules []Rule
 	for i, r := range list {
-		if r.Delay != "" {
-			d, err := time.ParseDuration(r.Delay)
+		for text, to := range map[string]*time.Duration{r.Delay: &r.Rule.Delay, r.Drip: &r.Rule.Drip} {
+			if text == "" {
+				continue
+			}
+			d, err := time.ParseDuration(text)
 			if err != nil {
 				return nil, fmt.Errorf("rule %d: %w", i+1, err)
 			}
-			r.Rule.Delay = d
+			*to = d
 		}
 		rules = append(rules, r.Rule)
 	}
@@ -80,12 +93,18 @@ type liveRule struct {
 func (r Rule) compile() (*liveRule, error) {
 	l := &liveRule{Rule: r, seen: map[string]int{}}
 	switch r.Stage {
-	case Connect, Hello, Auth, Mail, Rcpt, Data, Body, Dot:
+	case Connect, Hello, TLS, Auth, Mail, Rcpt, Data, Body, Dot:
 	default:
 		return nil, fmt.Errorf("rule for unknown stage %q", string(r.Stage))
 	}
 	if r.Keep && r.Stage != Dot {
 		return nil, errors.New("only rules for stage dot can keep the message")
+	}
+	if r.Reset && !r.Drop {
+		return nil, errors.New("only a rule that drops the connection can reset it")
+	}
+	if r.Chance < 0 || r.Chance > 1 {
+		return nil, fmt.Errorf("a chance of %g", r.Chance)
 	}
 	if r.Reply != "" && !aReply.MatchString(r.Reply) {
 		return nil, fmt.Errorf("%q is not a reply", r.Reply)
@@ -103,6 +122,9 @@ var aReply = regexp.MustCompile(`^[2-5]\d\d( [^\r\n]*)?(\n[2-5]\d\d( [^\r\n]*)?)
 // applies reports whether the rule is due, and counts.
 func (l *liveRule) applies(stage Stage, from, to string) bool {
 	if l.Stage != stage || !l.from.MatchString(from) || !l.to.MatchString(to) {
+		return false
+	}
+	if l.Chance > 0 && rand.Float64() >= l.Chance {
 		return false
 	}
 	if l.Times == 0 && l.Skip == 0 {

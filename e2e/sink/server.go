@@ -188,6 +188,13 @@ func (s *Server) Stats() Stats {
 	return Stats{s.messages.Load(), s.bytes.Load(), s.accepted, s.peak, s.refused.Load()}
 }
 
+// open returns how many connections there are.
+func (s *Server) open() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.conns)
+}
+
 // DropConnections cuts all connections that are open.
 func (s *Server) DropConnections() {
 	s.mu.Lock()

@@ -24,11 +24,13 @@ const (
 type session struct {
 	srv    *Server
 	nc     net.Conn
+	raw    net.Conn // below TLS
 	number int64
 
 	in   []byte
 	r, w int
 	out  []byte
+	drip time.Duration // between two bytes of the next answers
 
 	helloSaid bool
 	secure    bool
@@ -40,7 +42,7 @@ type session struct {
 }
 
 func newSession(s *Server, nc net.Conn, number int64) *session {
-	return &session{srv: s, nc: nc, number: number, in: make([]byte, bufferSize)}
+	return &session{srv: s, nc: nc, raw: nc, number: number, in: make([]byte, bufferSize)}
 }
 
 // greeting returns the answer to EHLO.
@@ -70,8 +72,10 @@ func greeting(o Options, offerTLS bool) []byte {
 
 // serve leads the conversation until it ends one way or another.
 func (c *session) serve(tooMany bool) {
-	if c.srv.opts.ImplicitTLS && c.encrypt() != nil {
-		return
+	if c.srv.opts.ImplicitTLS {
+		if replied, err := c.trouble(TLS); replied || err != nil || c.encrypt() != nil {
+			return
+		}
 	}
 	if tooMany {
 		c.say("421 4.7.0 too many connections")
@@ -274,7 +278,17 @@ func (c *session) startTLS() error {
 		c.say("502 5.5.1 no STARTTLS here")
 		return nil
 	}
+	rule := c.due(TLS, nil)
+	if rule != nil && rule.Reply != "" {
+		_, err := c.make(rule)
+		return err
+	}
 	c.say("220 2.0.0 go on")
+	if rule != nil {
+		if _, err := c.make(rule); err != nil {
+			return err
+		}
+	}
 	if c.r < c.w { // commands sent in clear must not count as secure ones
 		return errors.New("pipelined after STARTTLS")
 	}
@@ -304,7 +318,7 @@ func (c *session) say(line string) {
 
 func (c *session) flush() {
 	if len(c.out) > 0 {
-		_, _ = c.nc.Write(c.out) // the next read finds out
+		c.write(c.out)
 		c.out = c.out[:0]
 	}
 }

@@ -233,13 +233,15 @@ func TestBadRulesAreRefused(t *testing.T) {
 		{Stage: sink.Rcpt, Reply: "250 a\r\n250 b"},
 		{Stage: sink.Rcpt, Reply: "550-a\n550 b"}, // the server adds the dashes
 		{Stage: sink.Rcpt, Keep: true},
+		{Stage: sink.Rcpt, Reset: true},
+		{Stage: sink.Rcpt, Chance: 1.5},
 	} {
 		if s, err := sink.Listen(sink.Options{Rules: []sink.Rule{r}}); err == nil {
 			s.Close()
 			t.Errorf("%+v was taken", r)
 		}
 	}
-	for _, data := range []string{"{", `[{"stage": "rcpt", "delay": "soon"}]`, `[1]`} {
+	for _, data := range []string{"{", `[{"stage": "rcpt", "delay": "soon"}]`, `[{"stage": "rcpt", "drip": "5"}]`, `[1]`} {
 		if _, err := sink.ParseRules([]byte(data)); err == nil {
 			t.Errorf("ParseRules(%s) worked", data)
 		}

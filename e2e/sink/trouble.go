@@ -2,6 +2,7 @@ package sink
 
 import (
 	"errors"
+	"net"
 	"slices"
 	"strings"
 	"time"
@@ -46,6 +47,9 @@ func (c *session) troubleWith(m Message, raw []byte, wire int) (bool, error) {
 // due returns the rule that applies now, if there is one.
 func (c *session) due(stage Stage, to []string) *liveRule {
 	for _, l := range *c.srv.rules.Load() {
+		if l.Over > 0 && l.Stage == stage && c.srv.open() <= l.Over {
+			continue
+		}
 		if len(to) == 0 && l.applies(stage, c.from, "") {
 			return l
 		}
@@ -62,13 +66,13 @@ func (c *session) due(stage Stage, to []string) *liveRule {
 func (c *session) make(l *liveRule) (replied bool, err error) {
 	if l.Delay > 0 {
 		c.flush()
-		wait := time.NewTimer(l.Delay)
-		defer wait.Stop()
-		select {
-		case <-wait.C:
-		case <-c.srv.quit:
+		if !c.wait(l.Delay) {
 			return false, errDropped
 		}
+	}
+	if l.Drip > 0 { // of the answer to come, and no other
+		c.flush()
+		c.drip = l.Drip
 	}
 	if l.Reply != "" {
 		lines := strings.Split(l.Reply, "\n")
@@ -82,7 +86,36 @@ func (c *session) make(l *liveRule) (replied bool, err error) {
 		if l.Reply == "" {
 			c.flush() // answers to commands before this one
 		}
+		if tcp, ok := c.raw.(*net.TCPConn); ok && l.Reset {
+			_ = tcp.SetLinger(0)
+		}
 		return true, errDropped
 	}
 	return l.Reply != "", nil
+}
+
+// wait lets time go by, and reports whether the server lives on.
+func (c *session) wait(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-c.srv.quit:
+		return false
+	}
+}
+
+// write writes the answers, byte by byte if a rule wants that.
+func (c *session) write(out []byte) {
+	if c.drip == 0 {
+		_, _ = c.nc.Write(out) // the next read finds out
+		return
+	}
+	for i := range out {
+		if _, err := c.nc.Write(out[i : i+1]); err != nil || !c.wait(c.drip) {
+			break
+		}
+	}
+	c.drip = 0
 }
