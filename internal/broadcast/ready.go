@@ -73,6 +73,7 @@ type Facts struct {
 	Lanes         map[id.MTAConfig]lane.Config
 	DefaultLane   id.MTAConfig       // the account's; empty: none
 	Candidates    []sender.Candidate // identities that are able to send (contract 10.2)
+	Paused        []sender.Candidate // those that are not, only because their domain is paused
 	Content       error              // what content.Check says
 	HasAddress    bool               // the account has a postal address
 	EmptyAudience bool               // the segments exist and hold nobody
@@ -177,7 +178,8 @@ func Gather(ctx context.Context, db *sqldb.DB, b Broadcast) (Facts, error) {
 	for _, l := range lanes {
 		f.Lanes[l.ID] = l
 	}
-	f.Candidates, err = sender.Candidates(ctx, db, b.Tenant, b.Identities, b.EmailType)
+	pool, err := sender.Candidates(ctx, db, b.Tenant, b.Identities, b.EmailType)
+	f.Candidates, f.Paused = pool.Able, pool.Paused
 	return f, err
 }
 

@@ -102,6 +102,16 @@ func (f Facts) Obstacle(b Broadcast) FailureCode {
 	return ""
 }
 
+// AwaitsDomain reports whether b could be prepared but for its senders' domains,
+// which are all paused, and returns the facts as they would be if they were not.
+func (f Facts) AwaitsDomain(b Broadcast) (Facts, bool) {
+	if len(f.Candidates) > 0 || len(f.Paused) == 0 {
+		return f, false
+	}
+	f.Candidates, f.Paused = f.Paused, nil
+	return f, f.Obstacle(b) == ""
+}
+
 // hasLane reports whether a lane resolves and is active (contract G13). Without
 // an identity to ask, the broadcast's own and the account's are what is left.
 func (f Facts) hasLane(b Broadcast) bool {

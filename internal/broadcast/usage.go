@@ -38,7 +38,8 @@ func find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subject) 
 		uses = func(b Broadcast, _ []Route) bool { return b.EmailType == id.EmailType(s.ID) }
 	case usage.MTAConfig:
 		uses = func(b Broadcast, routes []Route) bool {
-			return b.MTAConfig == id.MTAConfig(s.ID) ||
+			return b.MTAConfig == id.MTAConfig(s.ID) || b.Delivery.names(id.MTAConfig(s.ID)) ||
+				slices.ContainsFunc(b.Delivery.Lanes, func(l LaneShare) bool { return l.Lane == id.MTAConfig(s.ID) }) ||
 				slices.ContainsFunc(routes, func(r Route) bool { return r.Lane == id.MTAConfig(s.ID) })
 		}
 	default:

@@ -82,42 +82,50 @@ type Candidate struct {
 	Domain   Domain
 }
 
-// Candidates returns who may send now: the explicit identities if there are
-// any, else all of the email type; of them those that are active, whose domain
-// is verified and not paused, and whose tracking is live (contract 10.2).
-// They come by address.
-func Candidates(ctx context.Context, db *sqldb.DB, tenant id.Tenant, explicit []id.Identity, typ id.EmailType) ([]Candidate, error) {
+// Pool are the identities from which a broadcast may be sent (contract 10.2): the
+// explicit ones if there are any, else all of the email type; of them those that
+// are active, whose domain is verified, and whose tracking is live.
+type Pool struct {
+	Able   []Candidate // who may send now, by address
+	Paused []Candidate // who could, were their domain not paused, by address
+}
+
+// Candidates returns the pool of some explicit identities or an email type.
+func Candidates(ctx context.Context, db *sqldb.DB, tenant id.Tenant, explicit []id.Identity, typ id.EmailType) (Pool, error) {
 	chosen, arg := `i.id`+db.In(2), sqldb.List(db, explicit)
 	if len(explicit) == 0 {
 		chosen, arg = `EXISTS (SELECT 1 FROM identity_email_type AS t
 			WHERE t.tenant_id = i.tenant_id AND t.identity_id = i.id AND t.email_type_id = $2)`, typ
 	}
 	rows, err := db.Query(ctx, `SELECT `+identityColumns+identityTables+`
-		WHERE i.tenant_id = $1 AND i.active AND d.status = 'verified' AND NOT d.paused AND d.tracking_status = 'live'
+		WHERE i.tenant_id = $1 AND i.active AND (d.status = 'verified' OR d.paused) AND d.tracking_status = 'live'
 			AND `+chosen+` ORDER BY i.email_address`, tenant, arg)
 	list, err := sqldb.Collect(rows, err, scanIdentity(tenant))
 	if err != nil {
-		return nil, fmt.Errorf("find who may send: %w", err)
+		return Pool{}, fmt.Errorf("find who may send: %w", err)
 	}
 	if len(list) == 0 {
-		return nil, nil
+		return Pool{}, nil
 	}
 	if err := link(ctx, db, tenant, list); err != nil {
-		return nil, err
+		return Pool{}, err
 	}
 	domains, err := Domains(ctx, db, tenant)
 	if err != nil {
-		return nil, err
+		return Pool{}, err
 	}
-	candidates := make([]Candidate, 0, len(list))
+	var p Pool
 	for _, i := range list {
-		for _, d := range domains {
-			if d.ID == i.Domain {
-				candidates = append(candidates, Candidate{i, d})
-			}
+		at := slices.IndexFunc(domains, func(d Domain) bool { return d.ID == i.Domain })
+		switch {
+		case at < 0: // deleted meanwhile
+		case domains[at].Paused:
+			p.Paused = append(p.Paused, Candidate{i, domains[at]})
+		default:
+			p.Able = append(p.Able, Candidate{i, domains[at]})
 		}
 	}
-	return candidates, nil
+	return p, nil
 }
 
 // link fills in the email types and verified lanes of each identity.

@@ -495,9 +495,9 @@ func TestCandidatesAreThoseWhoMaySendNow(t *testing.T) {
 			{"by name", []id.Identity{untyped.ID, b.ID}, []string{b.Address, untyped.Address}},
 			{"none of them may", []id.Identity{inactive.ID, untracked.ID, onPaused.ID, foreign.ID}, nil},
 		} {
-			list, err := sender.Candidates(ctx, h.db, h.mine, tt.explicit, typ.ID)
+			pool, err := sender.Candidates(ctx, h.db, h.mine, tt.explicit, typ.ID)
 			var got []string
-			for _, c := range list {
+			for _, c := range pool.Able {
 				got = append(got, c.Identity.Address)
 				if c.Domain.ID != c.Identity.Domain || c.Domain.TrackingHost != "go.live.example" {
 					h.Errorf("%s: %s comes with domain %+v", tt.name, c.Identity.Address, c.Domain)
@@ -505,6 +505,14 @@ func TestCandidatesAreThoseWhoMaySendNow(t *testing.T) {
 			}
 			if err != nil || !cmp.Equal(got, tt.want) {
 				h.Errorf("%s: %v, %v; want %v", tt.name, got, err, tt.want)
+			}
+			for _, c := range pool.Paused {
+				if c.Identity.ID != onPaused.ID || !c.Domain.Paused {
+					h.Errorf("%s: only a paused domain keeps %+v", tt.name, c)
+				}
+			}
+			if held := len(pool.Paused) == 1; held != (tt.name != "by name") {
+				h.Errorf("%s: %d wait for a paused domain", tt.name, len(pool.Paused))
 			}
 		}
 		list, err := sender.IdentitiesByAddress(ctx, h.db, h.mine, []string{"B@live.example", "a@live.example", "b@live.example"})

@@ -26,19 +26,24 @@ type allocator struct {
 // allocator records the routes that b's messages take, and returns who chooses
 // among them.
 func (e *Engine) allocator(ctx context.Context, b broadcast.Broadcast, facts broadcast.Facts, run *broadcast.Run) (*allocator, error) {
+	if err := e.record(ctx, b, facts, run); err != nil {
+		return nil, err
+	}
+	routes := run.Recorded(facts.Routes(b))
+	down, err := e.down(ctx, b.Tenant, routes)
+	return &allocator{engine: e, b: b, ways: broadcast.NewWays(routes), down: down}, err
+}
+
+// record adds b's routes, with their weights as they are now, to those that the
+// run has recorded.
+func (e *Engine) record(ctx context.Context, b broadcast.Broadcast, facts broadcast.Facts, run *broadcast.Run) error {
 	routes := facts.Routes(b)
 	if broadcast.NewWays(routes).Several() && slices.ContainsFunc(routes, func(r broadcast.Route) bool { return !run.Has(r) }) {
 		if err := e.weigh(ctx, b.Tenant, facts, routes); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if err := run.Take(ctx, e.DB, routes); err != nil {
-		return nil, err
-	}
-	a := &allocator{engine: e, b: b, ways: broadcast.NewWays(run.Recorded(routes))}
-	var err error
-	a.down, err = e.down(ctx, b.Tenant, routes)
-	return a, err
+	return run.Take(ctx, e.DB, routes)
 }
 
 // last returns from whom each of the contacts heard last by mail of the

@@ -20,7 +20,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	"packetboat/internal/broadcast"
@@ -187,7 +186,7 @@ func (e *Engine) begin(ctx context.Context, t tenant.Tenant, bid id.Broadcast) e
 		return err
 	}
 	now := e.Now()
-	failure := facts.Obstacle(b)
+	failure := obstacle(b, facts)
 	sources := map[string]content.Source{}
 	for _, arm := range b.Arms() {
 		sources[arm.ID] = b.SourceFor(t, arm, facts)
@@ -255,21 +254,6 @@ func (e *Engine) finish(ctx context.Context, run broadcast.Run) error {
 		e.Log.Info("broadcast ended", "tenant", run.Tenant, "broadcast", run.Broadcast, "recipients", stream.Total, "sent", stream.Sent, "failed", stream.Failed)
 	}
 	return err
-}
-
-// whyAllFailed names the failure of a send that handed nothing over: the content
-// is to blame when the first failures all say that it could not be rendered.
-func (e *Engine) whyAllFailed(ctx context.Context, run broadcast.Run) (broadcast.FailureCode, error) {
-	failures, err := outbox.FirstFailures(ctx, e.DB, run.Tenant, string(run.Broadcast), 100)
-	if err != nil {
-		return "", err
-	}
-	for _, f := range failures {
-		if !strings.HasPrefix(f.Error, "render_error") {
-			return broadcast.AllFailed, nil
-		}
-	}
-	return broadcast.RenderFailed, nil
 }
 
 // clear empties the stream of a broadcast that was cancelled or failed, a page

@@ -36,9 +36,8 @@ func (e *Engine) prepare(ctx context.Context, tenant id.Tenant, bid id.Broadcast
 	if err != nil {
 		return false, err
 	}
-	if code := facts.Obstacle(b); code != "" {
-		e.Log.Warn("broadcast failed", "tenant", tenant, "broadcast", bid, "code", code)
-		return true, broadcast.Fail(ctx, e.DB, tenant, bid, code, now)
+	if stopped, err := e.stop(ctx, b, facts, &run, now); stopped || err != nil {
+		return stopped, err
 	}
 	allocator, err := e.allocator(ctx, b, facts, &run)
 	if err != nil {

@@ -1,0 +1,196 @@
+package broadcast_test
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"packetboat/internal/broadcast"
+	"packetboat/internal/id"
+)
+
+// someRoutes are two to five senders, each with the same one to four lanes.
+func someRoutes(rt *rapid.T) []broadcast.Route {
+	capacity := rapid.OneOf(rapid.IntRange(0, 5), rapid.IntRange(1, 2_000_000), rapid.Just(math.MaxInt))
+	weight := rapid.OneOf(rapid.Just(0.0), rapid.Just(1.0), rapid.Float64Range(0.1, 10), rapid.Just(math.SmallestNonzeroFloat64), rapid.Just(math.MaxFloat64))
+	weights := rapid.SliceOfN(weight, 1, 4).Draw(rt, "lanes")
+	routes := []broadcast.Route{}
+	for i, c := range rapid.SliceOfN(capacity, 2, 5).Draw(rt, "senders") {
+		for l, w := range weights {
+			routes = append(routes, broadcast.Route{
+				Identity: id.Identity(fmt.Sprint("i", i)), Lane: id.MTAConfig(fmt.Sprint("l", l)), Weight: w, Capacity: c,
+			})
+		}
+	}
+	return routes
+}
+
+// someone is a contact whose id no other run of the test has seen.
+func someone(rt *rapid.T) func(i int) id.Contact {
+	seed := rapid.Uint64().Draw(rt, "seed")
+	return func(i int) id.Contact { return id.Contact(fmt.Sprintf("%d-%d", seed, i)) }
+}
+
+// share is the part of the whole that each weight is; without any weight, all
+// are alike.
+func shares[K comparable](weights map[K]float64) map[K]float64 {
+	most := slices.Max(slices.Collect(maps.Values(weights)))
+	parts, sum := map[K]float64{}, 0.0
+	for k, w := range weights {
+		parts[k] = 1
+		if most > 0 {
+			parts[k] = w / most
+		}
+		sum += parts[k]
+	}
+	for k := range parts {
+		parts[k] /= sum
+	}
+	return parts
+}
+
+// ratio reports an error if counts are not those of a sample with the shares:
+// none may be further off than six times what chance makes of it.
+func ratio[K comparable](rt *rapid.T, what string, counts map[K]int, want map[K]float64, n int) {
+	rt.Helper()
+	for k, p := range want {
+		off := math.Abs(float64(counts[k]) - float64(n)*p)
+		if off > 6*math.Sqrt(float64(n)*p*(1-p))+1 {
+			rt.Fatalf("%s %v has %d of %d, want a share of %g", what, k, counts[k], n, p)
+		}
+	}
+}
+
+func TestSendersAndLanesGetTheirShares(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		routes, contact := someRoutes(rt), someone(rt)
+		ways := broadcast.NewWays(routes)
+		capacities, weights := map[id.Identity]float64{}, map[id.MTAConfig]float64{}
+		for _, r := range routes {
+			capacities[r.Identity], weights[r.Lane] = float64(r.Capacity), r.Weight
+		}
+		const n = 2000
+		identities, lanes := map[id.Identity]int{}, map[id.MTAConfig]int{}
+		for i := range n {
+			r := ways.Route(contact(i), "", nil)
+			identities[r.Identity]++
+			lanes[r.Lane]++
+		}
+		ratio(rt, "sender", identities, shares(capacities), n)
+		ratio(rt, "lane", lanes, shares(weights), n)
+	})
+}
+
+func TestAChoiceDependsOnIDsAndWeightsAlone(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		routes, contact := someRoutes(rt), someone(rt)
+		shuffled := rapid.Permutation(routes).Draw(rt, "shuffled")
+		one, other := broadcast.NewWays(routes), broadcast.NewWays(shuffled)
+		for i := range 100 {
+			if a, b := one.Route(contact(i), "", nil), other.Route(contact(i), "", nil); a != b {
+				rt.Fatalf("contact %s goes by %v, and by %v when the routes come in another order", contact(i), a, b)
+			}
+		}
+	})
+}
+
+// Whoever leaves takes none but its own contacts along, and whoever joins takes
+// contacts from others but moves none between them.
+func TestContactsKeepTheirSenderWhenOthersComeAndGo(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		routes, contact := someRoutes(rt), someone(rt)
+		guest := routes[len(routes)-1].Identity
+		fewer := slices.DeleteFunc(slices.Clone(routes), func(r broadcast.Route) bool { return r.Identity == guest })
+		if !slices.ContainsFunc(fewer, func(r broadcast.Route) bool { return r.Capacity > 0 }) {
+			return // all that stay have nothing left, and share alike from then on
+		}
+		with, without := broadcast.NewWays(routes), broadcast.NewWays(fewer)
+		for i := range 300 {
+			a, b := with.Route(contact(i), "", nil), without.Route(contact(i), "", nil)
+			if a.Identity != guest && a.Identity != b.Identity {
+				rt.Fatalf("contact %s had %s and has %s since %s left", contact(i), a.Identity, b.Identity, guest)
+			}
+			if b.Identity == guest {
+				rt.Fatalf("contact %s still hears from %s", contact(i), guest)
+			}
+		}
+	})
+}
+
+func TestContactsKeepWhomTheyHeardFromLast(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		routes, contact := someRoutes(rt), someone(rt)
+		ways := broadcast.NewWays(routes)
+		for i := range 50 {
+			last := rapid.SampledFrom(routes).Draw(rt, "last").Identity
+			if got := ways.Route(contact(i), last, nil).Identity; got != last {
+				rt.Fatalf("contact %s heard from %s and now hears from %s", contact(i), last, got)
+			}
+			if a, b := ways.Route(contact(i), "gone", nil), ways.Route(contact(i), "", nil); a != b {
+				rt.Fatalf("contact %s, whose sender is gone, goes by %v; want %v", contact(i), a, b)
+			}
+		}
+	})
+}
+
+// A lane that is down carries nothing while another is up; its contacts go to
+// the others, and nobody else's lane changes. A message that was given its lane
+// before goes where it would be sent now.
+func TestALaneThatIsDownIsPassedOver(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		routes, contact := someRoutes(rt), someone(rt)
+		ways := broadcast.NewWays(routes)
+		down, up := map[id.MTAConfig]bool{}, 0
+		for _, r := range routes[:slices.IndexFunc(append(routes, broadcast.Route{}), func(r broadcast.Route) bool { return r.Identity != routes[0].Identity })] {
+			if rapid.Bool().Draw(rt, "down") {
+				down[r.Lane] = true
+			} else {
+				up++
+			}
+		}
+		for i := range 100 {
+			before, now := ways.Route(contact(i), "", nil), ways.Route(contact(i), "", down)
+			if before.Identity != now.Identity {
+				rt.Fatalf("contact %s changed its sender because a lane is down", contact(i))
+			}
+			if up > 0 && down[now.Lane] {
+				rt.Fatalf("contact %s is given %s, which is down", contact(i), now.Lane)
+			}
+			if (up == 0 || !down[before.Lane]) && now != before {
+				rt.Fatalf("contact %s is moved from %s to %s, for nothing", contact(i), before.Lane, now.Lane)
+			}
+			if got := ways.Instead(contact(i), before.Identity, before.Lane, down); got != now.Lane {
+				rt.Fatalf("a message of %s given %s goes by %s, want %s", contact(i), before.Lane, got, now.Lane)
+			}
+		}
+	})
+}
+
+func TestInsteadKeepsWhatItDoesNotKnow(t *testing.T) {
+	t.Parallel()
+	ways := broadcast.NewWays([]broadcast.Route{{Identity: "a", Lane: "x"}, {Identity: "b", Lane: "y"}})
+	down := map[id.MTAConfig]bool{"x": true, "z": true}
+	for _, tt := range []struct {
+		identity    id.Identity
+		given, want id.MTAConfig
+	}{
+		{"a", "x", "x"},        // it has no other
+		{"b", "x", "y"},        // its lane of long ago
+		{"b", "y", "y"},        // up
+		{"gone", "z", "z"},     // nobody knows another
+		{"gone", "new", "new"}, // nor whether it is down
+	} {
+		if got := ways.Instead("c", tt.identity, tt.given, down); got != tt.want {
+			t.Errorf("Instead(%s, %s) = %s, want %s", tt.identity, tt.given, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package dispatch
+
+import (
+	"context"
+	"time"
+
+	"packetboat/internal/broadcast"
+	"packetboat/internal/outbox"
+)
+
+// stop ends or pauses a broadcast that cannot be prepared, and reports whether it
+// did. One whose senders' domains are all paused waits for them; whatever else is
+// in the way will not come back, so the broadcast fails.
+func (e *Engine) stop(ctx context.Context, b broadcast.Broadcast, facts broadcast.Facts, run *broadcast.Run, now time.Time) (bool, error) {
+	if waits, ok := facts.AwaitsDomain(b); ok {
+		// The routes tell Resume which domains to ask about.
+		if err := e.record(ctx, b, waits, run); err != nil {
+			return true, err
+		}
+		e.Log.Warn("broadcast paused with its sending domains", "tenant", b.Tenant, "broadcast", b.ID)
+		return true, broadcast.Pause(ctx, e.DB, b.Tenant, b.ID, broadcast.DomainPaused, now)
+	}
+	if code := facts.Obstacle(b); code != "" {
+		e.Log.Warn("broadcast failed", "tenant", b.Tenant, "broadcast", b.ID, "code", code)
+		return true, broadcast.Fail(ctx, e.DB, b.Tenant, b.ID, code, now)
+	}
+	return false, nil
+}
+
+// obstacle says why a broadcast that is due cannot begin at all, or nothing.
+func obstacle(b broadcast.Broadcast, facts broadcast.Facts) broadcast.FailureCode {
+	if _, ok := facts.AwaitsDomain(b); ok {
+		return ""
+	}
+	return facts.Obstacle(b)
+}
+
+// whyAllFailed names the failure of a send that handed nothing over: the content
+// is to blame when it could not be rendered for anybody who was tried.
+func (e *Engine) whyAllFailed(ctx context.Context, run broadcast.Run) (broadcast.FailureCode, error) {
+	other, err := outbox.FailedOtherwise(ctx, e.DB, run.Tenant, string(run.Broadcast), "render_error")
+	if err != nil {
+		return "", err
+	}
+	if other {
+		return broadcast.AllFailed, nil
+	}
+	return broadcast.RenderFailed, nil
+}

@@ -1,0 +1,24 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// FailedOtherwise reports whether a message of the stream failed with an error
+// that does not begin with the given words.
+func FailedOtherwise(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream, words string) (bool, error) {
+	var n int
+	err := db.QueryRow(ctx, `
+		SELECT COUNT(*) FROM (
+			SELECT 1 FROM outbox WHERE tenant_id = $1 AND stream_id = $2 AND state = 'failed'`+isRare+`
+				AND COALESCE(error, '') NOT LIKE $3 ESCAPE '\' LIMIT 1) AS other`,
+		tenant, stream, likeEscapes.Replace(words)+"%").Scan(&n)
+	if err != nil {
+		return false, fmt.Errorf("look at a stream's failures: %w", err)
+	}
+	return n > 0, nil
+}
