@@ -28,6 +28,7 @@ type Change struct {
 	Metadata   Metadata
 	Start      *Start
 	Tracking   *bool
+	Delivery   *DeliveryChange
 }
 
 // Start is when a send should begin; nil: not said.
@@ -47,6 +48,9 @@ func (ch *Change) Check() error {
 	}
 	if ch.Content != nil {
 		ch.Content.Check(&p)
+	}
+	if ch.Delivery != nil {
+		ch.Delivery.check(&p)
 	}
 	if ch.Tags != nil && len(distinct(*ch.Tags)) > MaxTags {
 		return ErrLimit.Sayf("a broadcast may have at most %d tags", MaxTags)
@@ -84,6 +88,7 @@ func (ch Change) apply(p Plan) Plan {
 	set(&p.Exclude, ch.Exclude)
 	set(&p.Tags, ch.Tags)
 	set(&p.Tracking, ch.Tracking)
+	p.Delivery = ch.Delivery.apply(p.Delivery)
 	if ch.Identities != nil {
 		p.Identities = nil
 		if len(*ch.Identities) > 0 {

@@ -60,6 +60,25 @@ func copyName(name string) string {
 	return strings.TrimSpace(string(runes[:min(len(runes), maxName-len(suffix))])) + suffix
 }
 
+// forgetLanes lets go of lanes that are no longer there.
+func (b *Broadcast) forgetLanes(ctx context.Context, db *sqldb.DB) error {
+	if len(b.Delivery.Lanes) == 0 {
+		return nil
+	}
+	lanes, err := lane.List(ctx, db, b.Tenant)
+	if err != nil {
+		return err
+	}
+	var left []LaneShare
+	for _, s := range b.Delivery.Lanes {
+		if slices.ContainsFunc(lanes, func(l lane.Config) bool { return l.ID == s.Lane }) {
+			left = append(left, s)
+		}
+	}
+	b.Delivery.Lanes = left
+	return nil
+}
+
 // forget lets go of what the plan names and is no longer there. Of senders that
 // are all gone the names stay: none would mean any sender, whom nobody chose.
 func (b *Broadcast) forget(ctx context.Context, db *sqldb.DB) error {
@@ -76,6 +95,9 @@ func (b *Broadcast) forget(ctx context.Context, db *sqldb.DB) error {
 		} else if err != nil {
 			return err
 		}
+	}
+	if err := b.forgetLanes(ctx, db); err != nil {
+		return err
 	}
 	found, err := segment.List(ctx, db, b.Tenant, segment.Filter{})
 	if err != nil {

@@ -1,6 +1,8 @@
 package broadcast
 
 import (
+	"slices"
+
 	"packetboat/internal/id"
 	"packetboat/internal/spread"
 )
@@ -33,6 +35,11 @@ type Delivery struct {
 	Overflow   Overflow     `json:"overflow,omitempty"`
 	PerHour    int          `json:"per_hour,omitempty"` // at most so many an hour; 0: as fast as the lanes allow
 	Lanes      []LaneShare  `json:"lanes,omitempty"`    // nil: the one lane that resolves
+}
+
+// names reports whether a lane stands in the list.
+func (d Delivery) names(l id.MTAConfig) bool {
+	return slices.ContainsFunc(d.Lanes, func(s LaneShare) bool { return s.Lane == l })
 }
 
 // LaneShare is a lane and how much of each sender's mail it should carry,

@@ -7,9 +7,11 @@ import (
 	"slices"
 	"time"
 
+	"packetboat/internal/fault"
 	"packetboat/internal/id"
 	"packetboat/internal/journal"
 	"packetboat/internal/sender"
+	"packetboat/internal/spread"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/tenant"
 )
@@ -19,14 +21,14 @@ import (
 //
 // A time that has passed means at once. Without a time the broadcast is
 // scheduled and never starts (contract C7).
-func Schedule(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
+func Schedule(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Broadcast, now time.Time) error {
 	_, err := attempt(func() (Broadcast, error) {
-		b, err := Load(ctx, db, tenant, bid)
+		b, err := Load(ctx, db, account, bid)
 		if err != nil {
 			return Broadcast{}, err
 		}
 		if !b.Can(ActionSchedule) {
-			return Broadcast{}, refused(ctx, db, tenant, bid)
+			return Broadcast{}, refused(ctx, db, account, bid)
 		}
 		ready, err := Ready(ctx, db, b, now)
 		if err != nil {
@@ -35,18 +37,39 @@ func Schedule(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadc
 		if err := ready.Err(); err != nil {
 			return Broadcast{}, err
 		}
+		if err := inTime(ctx, db, b, now); err != nil {
+			return Broadcast{}, err
+		}
 		return b, db.InTx(ctx, func(tx *sqldb.DB) error {
-			at, err := lock(ctx, tx, tenant, bid)
+			at, err := lock(ctx, tx, account, bid)
 			if err != nil {
 				return err
 			}
 			if at.Revision != b.Revision {
 				return errRevised
 			}
-			return step{from: ActionSchedule.leaves(), to: Scheduled, entry: journal.BroadcastScheduled}.take(ctx, tx, tenant, bid, now)
+			return step{from: ActionSchedule.leaves(), to: Scheduled, entry: journal.BroadcastScheduled}.take(ctx, tx, account, bid, now)
 		})
 	})
 	return err
+}
+
+// inTime refuses a send whose last day is over when it starts.
+func inTime(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) error {
+	if b.Delivery.Mode != ByDate {
+		return nil
+	}
+	t, err := tenant.ByID(ctx, db, b.Tenant)
+	if err != nil {
+		return err
+	}
+	first, why := spread.DayOf(now, t.Location()), "today"
+	if b.ScheduledAt != nil && b.ScheduledAt.After(now) {
+		first, why = spread.DayOf(*b.ScheduledAt, t.Location()), "the day of scheduled_at"
+	}
+	var p fault.Problems
+	b.Delivery.lacking(&p, first, why+", "+string(first))
+	return p.Err()
 }
 
 // causeHolds reports whether the reason for which the platform paused b is

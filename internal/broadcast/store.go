@@ -12,6 +12,7 @@ import (
 	"packetboat/internal/auth"
 	"packetboat/internal/id"
 	"packetboat/internal/manuscript"
+	"packetboat/internal/spread"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/tenant"
 )
@@ -49,6 +50,9 @@ func New(ctx context.Context, w manuscript.Author, account id.Tenant, ch Change,
 		}
 	}
 	b.Plan = ch.apply(b.Plan)
+	if err := ch.Delivery.lackingAfter(b.Delivery, spread.DayOf(w.Now, t.Location())); err != nil {
+		return Broadcast{}, err
+	}
 	b.UpdatedAt = b.CreatedAt
 	b.Bodies = b.bodies()
 	return b, nil
@@ -71,9 +75,9 @@ func (b Broadcast) Insert(ctx context.Context, db *sqldb.DB) error {
 			name, subject, preheader, from_name, reply_to, body_html, body_mjml, body_text,
 			template_id, template_slug, authored_subject, template_binding, template_snapshot, template_params, block_ids,
 			message_id, message_version, arms, variants, email_type_id, mta_config_id,
-			include_segments, exclude_segments, identities, tags, metadata, scheduled_at, tracking)
+			include_segments, exclude_segments, identities, tags, metadata, scheduled_at, tracking, delivery)
 		VALUES ($1, $2, 1, 'draft', 'regular', 1, $3, $4, $4,
-			$5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32)`,
+			$5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33)`,
 		append([]any{b.Tenant, b.ID, string(creator), b.CreatedAt.UnixMicro()}, b.written()...)...)
 	if err != nil {
 		return fmt.Errorf("create a broadcast: %w", err)
@@ -144,10 +148,11 @@ func (b Broadcast) written() []any {
 	} else {
 		columns = append(columns, nil, nil)
 	}
+	delivery, _ := json.Marshal(b.Delivery) // texts and finite numbers always encode
 	return append(columns,
 		sqldb.Null(b.EmailType), sqldb.Null(b.MTAConfig),
 		array(b.Include), array(b.Exclude), identities, array(b.Tags), b.Metadata.JSON(),
-		sqldb.NullMicros(b.ScheduledAt), b.Tracking)
+		sqldb.NullMicros(b.ScheduledAt), b.Tracking, string(delivery))
 }
 
 func array[T ~string](list []T) string {
@@ -157,12 +162,16 @@ func array[T ~string](list []T) string {
 
 // Update makes a checked change to a draft. What a template made is made again,
 // and the content version goes up when the content changed.
-func Update(ctx context.Context, w manuscript.Author, tenant id.Tenant, bid id.Broadcast, ch Change) (Broadcast, error) {
+func Update(ctx context.Context, w manuscript.Author, account id.Tenant, bid id.Broadcast, ch Change) (Broadcast, error) {
 	if err := ch.Check(); err != nil {
 		return Broadcast{}, err
 	}
+	t, err := tenant.ByID(ctx, w.DB, account)
+	if err != nil {
+		return Broadcast{}, err
+	}
 	return attempt(func() (Broadcast, error) {
-		b, err := Load(ctx, w.DB, tenant, bid)
+		b, err := Load(ctx, w.DB, account, bid)
 		if err != nil {
 			return Broadcast{}, err
 		}
@@ -185,6 +194,9 @@ func Update(ctx context.Context, w manuscript.Author, tenant id.Tenant, bid id.B
 			}
 		}
 		b.Plan = ch.apply(b.Plan)
+		if err := ch.Delivery.lackingAfter(b.Delivery, spread.DayOf(w.Now, t.Location())); err != nil {
+			return Broadcast{}, err
+		}
 		if changed || !sameArms(arms, b.Variants) {
 			b.ContentVersion++
 		}
@@ -195,16 +207,16 @@ func Update(ctx context.Context, w manuscript.Author, tenant id.Tenant, bid id.B
 				template_params = $19, block_ids = $20, message_id = $21, message_version = $22,
 				arms = $23, variants = $24,
 				email_type_id = $25, mta_config_id = $26, include_segments = $27, exclude_segments = $28, identities = $29,
-				tags = $30, metadata = $31, scheduled_at = $32, tracking = $33
+				tags = $30, metadata = $31, scheduled_at = $32, tracking = $33, delivery = $34
 			WHERE tenant_id = $1 AND id = $2 AND revision = $3 AND status = 'draft'`,
-			append([]any{tenant, bid, b.Revision, b.ContentVersion, w.Now.UnixMicro()}, b.written()...)...)
+			append([]any{account, bid, b.Revision, b.ContentVersion, w.Now.UnixMicro()}, b.written()...)...)
 		if err != nil {
 			return Broadcast{}, fmt.Errorf("edit a broadcast: %w", err)
 		}
 		if n == 0 {
 			return Broadcast{}, errRevised
 		}
-		return Load(ctx, w.DB, tenant, bid)
+		return Load(ctx, w.DB, account, bid)
 	})
 }
 
@@ -256,7 +268,7 @@ const (
 		body_html IS NOT NULL, body_mjml IS NOT NULL, body_text IS NOT NULL, template_snapshot IS NOT NULL,
 		template_id, template_slug, authored_subject, template_binding, message_id, message_version, arms,
 		content_version, email_type_id, mta_config_id,
-		include_segments, exclude_segments, identities, tags, metadata, scheduled_at, tracking, pause_reason,
+		include_segments, exclude_segments, identities, tags, metadata, scheduled_at, tracking, delivery, pause_reason,
 		archived_at, dispatch_started_at, completed_at, failure, created_by, created_at, updated_at`
 	withBodies    = columns + `, body_html, body_mjml, body_text, template_snapshot, template_params, block_ids, variants`
 	withoutBodies = columns + `, NULL, NULL, NULL, NULL, NULL, NULL, NULL`
@@ -296,7 +308,7 @@ func one(rows *sqldb.Rows, err error) (Broadcast, error) {
 func scan(row func(...any) error) (Broadcast, error) {
 	var b Broadcast
 	var emailType, lane, identities, pause, failure sql.NullString
-	var include, exclude, tags, metadata, creator string
+	var include, exclude, tags, metadata, delivery, creator string
 	var scheduled, archived, started, completed sql.NullInt64
 	var created, updated int64
 	var origin originRow
@@ -307,7 +319,7 @@ func scan(row func(...any) error) (Broadcast, error) {
 		&b.Bodies.HTML, &b.Bodies.MJML, &b.Bodies.Text, &b.Bodies.Snapshot,
 		&origin.template, &origin.slug, &origin.subject, &origin.binding, &message, &version, &arms,
 		&b.ContentVersion, &emailType, &lane,
-		&include, &exclude, &identities, &tags, &metadata, &scheduled, &b.Tracking, &pause,
+		&include, &exclude, &identities, &tags, &metadata, &scheduled, &b.Tracking, &delivery, &pause,
 		&archived, &started, &completed, &failure, &creator, &created, &updated,
 		&b.Content.HTML, &b.Content.MJML, &b.Content.Text, &origin.snapshot, &origin.params, &origin.blocks, &variants)
 	if err != nil {
@@ -319,7 +331,7 @@ func scan(row func(...any) error) (Broadcast, error) {
 	b.CreatedAt, b.UpdatedAt = sqldb.Time(created), sqldb.Time(updated)
 	errs := []error{
 		json.Unmarshal([]byte(include), &b.Include), json.Unmarshal([]byte(exclude), &b.Exclude),
-		json.Unmarshal([]byte(tags), &b.Tags), decode([]byte(metadata), &b.Metadata),
+		json.Unmarshal([]byte(tags), &b.Tags), decode([]byte(metadata), &b.Metadata), json.Unmarshal([]byte(delivery), &b.Delivery),
 		json.Unmarshal([]byte(creator), &b.CreatedBy),
 	}
 	if message.Valid {

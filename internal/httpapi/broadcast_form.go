@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"reflect"
 
@@ -15,6 +16,7 @@ import (
 	"packetboat/internal/outbox"
 	"packetboat/internal/segment"
 	"packetboat/internal/sender"
+	"packetboat/internal/spread"
 )
 
 // BroadcastBase is what every form of a broadcast shows.
@@ -34,11 +36,11 @@ type BroadcastBase struct {
 	Metadata       map[string]any         `json:"metadata"`
 	ScheduledAt    *endpoint.Stamp        `json:"scheduled_at"`
 	Tracking       bool                   `json:"tracking_enabled"`
-	DeliveryMode   string                 `json:"delivery_mode" enum:"now,over_days,by_date"`
+	DeliveryMode   broadcast.Mode         `json:"delivery_mode" enum:"now,over_days,by_date"`
 	WindowDays     *int                   `json:"delivery_window_days"`
-	WindowDate     *string                `json:"delivery_window_date" format:"date"`
-	SkippedDates   []string               `json:"skipped_dates"`
-	OverflowMode   string                 `json:"overflow_mode" enum:"extend,holdback"`
+	WindowDate     *spread.Day            `json:"delivery_window_date" format:"date"`
+	SkippedDates   []spread.Day           `json:"skipped_dates"`
+	OverflowMode   broadcast.Overflow     `json:"overflow_mode" enum:"extend,holdback"`
 	Throttle       *int                   `json:"throttle_per_hour"`
 	Lanes          []deliveryLane         `json:"delivery_lanes" nullable:"true"`
 	SeedLists      []string               `json:"seed_list_ids" nullable:"true"`
@@ -70,11 +72,17 @@ type deliveryLane struct {
 
 // broadcastIDs is what the session form shows besides.
 type broadcastIDs struct {
-	EmailTypeID *string  `json:"email_type_id"`
-	MTAConfigID *string  `json:"mta_config_id"`
-	IncludeIDs  []string `json:"include_segment_ids"`
-	ExcludeIDs  []string `json:"exclude_segment_ids"`
-	SenderIDs   []string `json:"sending_identity_ids"`
+	EmailTypeID *string       `json:"email_type_id"`
+	MTAConfigID *string       `json:"mta_config_id"`
+	IncludeIDs  []string      `json:"include_segment_ids"`
+	ExcludeIDs  []string      `json:"exclude_segment_ids"`
+	SenderIDs   []string      `json:"sending_identity_ids"`
+	Lanes       []sessionLane `json:"delivery_lanes" nullable:"true"`
+}
+
+type sessionLane struct {
+	deliveryLane
+	MTAConfigID id.MTAConfig `json:"mta_config_id"`
 }
 
 // BroadcastMessage is the version of the library's that the content is.
@@ -247,13 +255,18 @@ func (n broadcastNames) base(b broadcast.Broadcast) BroadcastBase {
 		EmailTypeKey: nameOf(n.types, b.EmailType), MTAConfigKey: nameOf(n.lanes, b.MTAConfig),
 		IncludeKeys: namesOf(n.segments, b.Include), ExcludeKeys: namesOf(n.segments, b.Exclude),
 		Tags: b.Tags, Metadata: b.Metadata, ScheduledAt: endpoint.AtOr(b.ScheduledAt), Tracking: b.Tracking,
-		DeliveryMode: "now", SkippedDates: []string{}, OverflowMode: "extend",
+		DeliveryMode: cmp.Or(b.Delivery.Mode, broadcast.Now), SkippedDates: skippedOf(b.Delivery.Skipped),
+		OverflowMode: cmp.Or(b.Delivery.Overflow, broadcast.Extend), WindowDays: above0(b.Delivery.WindowDays),
+		Throttle: above0(b.Delivery.PerHour), Lanes: n.laneShares(b.Delivery.Lanes),
 		ArchivedAt: endpoint.AtOr(b.ArchivedAt), StartedAt: endpoint.AtOr(b.StartedAt), CompletedAt: endpoint.AtOr(b.CompletedAt),
 		LastSendAt: endpoint.AtOr(n.streams[string(b.ID)].LastSendAt),
 		CreatedBy:  b.CreatedBy, CreatedAt: endpoint.At(b.CreatedAt), UpdatedAt: endpoint.At(b.UpdatedAt),
 	}
 	if b.Identities != nil {
 		base.Senders = namesOf(n.senders, b.Identities)
+	}
+	if b.Delivery.WindowDate != "" {
+		base.WindowDate = &b.Delivery.WindowDate
 	}
 	if b.PauseReason != "" {
 		base.PauseReason = &b.PauseReason
@@ -268,6 +281,9 @@ func (n broadcastNames) ids(b broadcast.Broadcast) broadcastIDs {
 	}
 	if _, ok := n.lanes[b.MTAConfig]; ok {
 		ids.MTAConfigID = new(string(b.MTAConfig))
+	}
+	if b.Delivery.Lanes != nil {
+		ids.Lanes = n.sessionLanes(b.Delivery.Lanes)
 	}
 	if b.Identities != nil {
 		ids.SenderIDs = known(n.senders, b.Identities)

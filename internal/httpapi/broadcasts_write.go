@@ -44,8 +44,7 @@ func withContent(faults map[string]*fault.Error) map[string]*fault.Error {
 
 // broadcastBody is what a caller writes.
 //
-// The fields of spread sends, lanes, caps, seeds and variants are known, so
-// that asking for more than their default is refused rather than dropped. What
+// Seeds are known, so that asking for them is refused rather than dropped. What
 // only the session form knows is read by hand: a key's is ignored.
 type broadcastBody struct {
 	Name         endpoint.Opt[string]           `json:"name" nullable:"false" doc:"Internal; 1 to 200 characters. Default: the subject."`
@@ -62,13 +61,13 @@ type broadcastBody struct {
 	Content      endpoint.Opt[broadcastContent] `json:"content" nullable:"false"`
 	Variants     endpoint.Opt[json.RawMessage]  `json:"variants" doc:"Two to ten arms: {id, name, weight, content_overrides}. Null: no test."`
 	SplitTest    endpoint.Opt[json.RawMessage]  `json:"split_test_config" doc:"Only null."`
-	DeliveryMode endpoint.Opt[string]           `json:"delivery_mode" nullable:"false" enum:"now" doc:"Only now, for the time being."`
-	WindowDays   endpoint.Opt[json.RawMessage]  `json:"delivery_window_days" doc:"Only null, for the time being."`
-	WindowDate   endpoint.Opt[json.RawMessage]  `json:"delivery_window_date" doc:"Only null, for the time being."`
-	SkippedDates endpoint.Opt[[]string]         `json:"skipped_dates" doc:"Only empty, for the time being."`
-	OverflowMode endpoint.Opt[string]           `json:"overflow_mode" nullable:"false" enum:"extend" doc:"Only extend, for the time being."`
-	Throttle     endpoint.Opt[json.RawMessage]  `json:"throttle_per_hour" doc:"Only null, for the time being."`
-	Lanes        endpoint.Opt[json.RawMessage]  `json:"delivery_lanes" doc:"Only null, for the time being."`
+	DeliveryMode endpoint.Opt[string]           `json:"delivery_mode" nullable:"false" enum:"now,over_days,by_date" doc:"Default: now."`
+	WindowDays   endpoint.Opt[int]              `json:"delivery_window_days" doc:"1 to 60; over_days needs it."`
+	WindowDate   endpoint.Opt[string]           `json:"delivery_window_date" doc:"The last day, YYYY-MM-DD, today or later; by_date needs it."`
+	SkippedDates endpoint.Opt[[]string]         `json:"skipped_dates" doc:"At most 60 days, YYYY-MM-DD."`
+	OverflowMode endpoint.Opt[string]           `json:"overflow_mode" nullable:"false" enum:"extend,holdback" doc:"What becomes of mail that does not fit the days. Default: extend."`
+	Throttle     endpoint.Opt[int]              `json:"throttle_per_hour" doc:"At most so many messages an hour."`
+	Lanes        endpoint.Opt[[]laneShareBody]  `json:"delivery_lanes" doc:"Lanes that share the mail by their weights. Null: the one lane that resolves."`
 	SeedLists    endpoint.Opt[json.RawMessage]  `json:"seed_list_ids" doc:"Only null, for the time being."`
 	EmailTypeID  json.RawMessage                `json:"email_type_id,omitempty" doc:"Session form."`
 	MTAConfigID  json.RawMessage                `json:"mta_config_id,omitempty" doc:"Session form."`
@@ -84,6 +83,13 @@ type metadataBody struct{ json.RawMessage }
 // Schema is that of a flat object.
 func (metadataBody) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, MaxProperties: new(20)}
+}
+
+// laneShareBody is a lane and its weight among those of a broadcast.
+type laneShareBody struct {
+	MTAConfigKey endpoint.Opt[string]  `json:"mta_config_key"`
+	MTAConfigID  json.RawMessage       `json:"mta_config_id,omitempty" doc:"Session form."`
+	Weight       endpoint.Opt[float64] `json:"weight" nullable:"false" doc:"Over 0; relative to the others'."`
 }
 
 // BroadcastContent is the content of a broadcast, which may be a version of an
@@ -120,20 +126,8 @@ func (in *broadcastBody) refuse(bad *fault.Problems) error {
 	if in.SplitTest.Given() {
 		return broadcast.ErrSplitTest
 	}
-	for _, f := range []struct {
-		path string
-		more bool
-	}{
-		{"delivery_window_days", in.WindowDays.Given()},
-		{"delivery_window_date", in.WindowDate.Given()},
-		{"skipped_dates", len(in.SkippedDates.Value) > 0},
-		{"throttle_per_hour", in.Throttle.Given()},
-		{"delivery_lanes", in.Lanes.Given()},
-		{"seed_list_ids", in.SeedLists.Given()},
-	} {
-		if f.more {
-			bad.Add(f.path, notYet)
-		}
+	if in.SeedLists.Given() {
+		bad.Add("seed_list_ids", notYet)
 	}
 	return nil
 }
@@ -147,7 +141,7 @@ func (a *API) change(ctx context.Context, p auth.Principal, in *broadcastBody) (
 	if err := in.refuse(&bad); err != nil {
 		return ch, err
 	}
-	ch = broadcast.Change{Name: in.Name.Pointer(), Tracking: in.Tracking.Pointer()}
+	ch = broadcast.Change{Name: in.Name.Pointer(), Tracking: in.Tracking.Pointer(), Delivery: in.delivery()}
 	if in.Content.Set {
 		var err error
 		if ch.Content, err = in.Content.Value.change(p); err != nil {
@@ -226,6 +220,11 @@ func (a *API) resolve(ctx context.Context, p auth.Principal, in *broadcastBody, 
 	}
 	if ch.Exclude, err = a.resolveSegments(ctx, p.Tenant, in.ExcludeKeys, ids.exclude); err != nil {
 		return err
+	}
+	if in.Lanes.Given() {
+		if err := a.resolveLanes(ctx, p, in.Lanes.Value, ch); err != nil {
+			return err
+		}
 	}
 	return a.resolveSenders(ctx, p.Tenant, in.Senders, ids.senders, ch)
 }

@@ -14,6 +14,7 @@ import (
 
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
+	"packetboat/internal/spread"
 	"packetboat/internal/sqldb"
 )
 
@@ -172,7 +173,33 @@ func (s Settings) check(p *fault.Problems) {
 	if s.SunsetMinSends < 1 || s.SunsetMinSends > 1000 {
 		p.Add("sunset_min_sends", "must be 1 to 1000")
 	}
+	s.SendWindow.check(p)
 	s.checkDormant(p)
+}
+
+// check adds what is wrong with the window. It does not wrap past midnight: the
+// mail of a day leaves on that day.
+func (w SendWindow) check(p *fault.Problems) {
+	start, err := spread.ParseClock(w.Start)
+	if err != nil {
+		p.Add("send_window.start", "must be a time such as 08:30")
+	}
+	end, bad := spread.ParseClock(w.End)
+	if bad != nil {
+		p.Add("send_window.end", "must be a time such as 20:00, or 24:00")
+	}
+	if err == nil && bad == nil && start >= end {
+		p.Add("send_window.end", "must be later than the start")
+	}
+}
+
+// Window returns the part of the day in which spread sends go out.
+func (s Settings) Window() spread.Window {
+	w, err := spread.ParseWindow(s.SendWindow.Start, s.SendWindow.End)
+	if err != nil { // checked when it was saved
+		return spread.AllDay
+	}
+	return w
 }
 
 // checkDormant refuses what nothing acts upon yet: a setting that was accepted
@@ -186,8 +213,6 @@ func (s Settings) checkDormant(p *fault.Problems) {
 	}
 	only("auto_create_on_event", s.AutoCreateOnEvent == d.AutoCreateOnEvent, d.AutoCreateOnEvent)
 	only("tracking_defaults.honeypot_links", s.Tracking.Honeypot == d.Tracking.Honeypot, d.Tracking.Honeypot)
-	only("send_window.start", s.SendWindow.Start == d.SendWindow.Start, d.SendWindow.Start)
-	only("send_window.end", s.SendWindow.End == d.SendWindow.End, d.SendWindow.End)
 	only("double_opt_in_default", s.DoubleOptInDefault == d.DoubleOptInDefault, d.DoubleOptInDefault)
 	only("tracked_domains", len(s.TrackedDomains) == 0, "an empty list")
 }

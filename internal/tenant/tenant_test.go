@@ -3,6 +3,7 @@ package tenant_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -133,7 +134,7 @@ func TestSettingsAreCheckedAllAtOnce(t *testing.T) {
 		bad.WebsiteURL, bad.PostalAddress.Country = new("ftp://x"), new("ZZ")
 		bad.PostalAddress.Line1 = new("one\ntwo")
 		bad.AutoCreateOnEvent, bad.Tracking.Honeypot, bad.SunsetDays, bad.SunsetMinSends = true, true, 0, 1001
-		bad.DoubleOptInDefault, bad.SendWindow, bad.TrackedDomains = false, tenant.SendWindow{Start: "08:00", End: "20:00"}, []string{"x.org"}
+		bad.DoubleOptInDefault, bad.SendWindow, bad.TrackedDomains = false, tenant.SendWindow{Start: "25:00", End: "8"}, []string{"x.org"}
 		err := tenant.SaveSettings(t.Context(), db, acme.ID, " ", bad, noon)
 		f, ok := fault.As(err)
 		if !ok || f.Code != "INVALID_INPUT" {
@@ -144,16 +145,22 @@ func TestSettingsAreCheckedAllAtOnce(t *testing.T) {
 			paths = append(paths, p.Path)
 		}
 		want := strings.Fields(`name timezone locale currency_code website_url postal_address.line1 postal_address.country unsubscribe_scope sunset_days sunset_min_sends
-			auto_create_on_event tracking_defaults.honeypot_links send_window.start send_window.end
+			send_window.start send_window.end auto_create_on_event tracking_defaults.honeypot_links
 			double_opt_in_default tracked_domains`)
 		if !slices.Equal(paths, want) {
 			t.Errorf("problems at %v, want %v", paths, want)
+		}
+		late := tenant.Defaults("UTC")
+		late.SendWindow = tenant.SendWindow{Start: "20:00", End: "08:00"}
+		if err := tenant.SaveSettings(t.Context(), db, acme.ID, "Acme", late, noon); err == nil || !strings.Contains(fmt.Sprint(err.(*fault.Error).Details), "send_window.end") {
+			t.Errorf("a window that wraps past midnight: %v", err)
 		}
 		good := tenant.Defaults("America/New_York")
 		good.Locale, good.CurrencyCode, good.UnsubscribeScope = "pt-BR", "usd", tenant.UnsubscribeGlobal
 		good.WebsiteURL = new("https://acme.example")
 		good.PostalAddress = tenant.PostalAddress{Line1: new("Quay 1"), City: new("Rotterdam"), PostalCode: new("3011 AA"), Country: new("NL")}
 		good.Tracking = tenant.Tracking{}
+		good.SendWindow = tenant.SendWindow{Start: "08:30", End: "24:00"}
 		if err := tenant.SaveSettings(t.Context(), db, acme.ID, "Acme Inc", good, noon); err != nil {
 			t.Fatalf("SaveSettings: %v", err)
 		}

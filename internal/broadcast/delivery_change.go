@@ -1,0 +1,176 @@
+package broadcast
+
+import (
+	"fmt"
+	"slices"
+
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/spread"
+)
+
+// Bounds on how a send may be spread (contract 9.1).
+const (
+	MaxWindowDays   = 60
+	MaxSkippedDates = 60
+	maxPerHour      = 1_000_000_000
+)
+
+// DeliveryChange is what a request says about how a broadcast is spread. What is
+// nil is left alone; a pointer to nil takes a value away.
+type DeliveryChange struct {
+	Mode       *Mode
+	WindowDays **int
+	WindowDate **string // a day
+	Skipped    *[]string
+	Overflow   *Overflow
+	PerHour    **int
+	Lanes      **[]LaneShare // whose lanes exist
+}
+
+// check says what is wrong with the change, whatever it is made to.
+func (c *DeliveryChange) check(p *fault.Problems) {
+	if c.Mode != nil && !slices.Contains([]Mode{Now, OverDays, ByDate}, *c.Mode) {
+		p.Add("delivery_mode", "must be now, over_days or by_date")
+	}
+	if c.Overflow != nil && *c.Overflow != Extend && *c.Overflow != Holdback {
+		p.Add("overflow_mode", "must be extend or holdback")
+	}
+	if n := c.WindowDays; n != nil && *n != nil && (**n < 1 || **n > MaxWindowDays) {
+		p.Add("delivery_window_days", fmt.Sprintf("must be 1 to %d", MaxWindowDays))
+	}
+	if n := c.PerHour; n != nil && *n != nil && (**n < 1 || **n > maxPerHour) {
+		p.Add("throttle_per_hour", fmt.Sprintf("must be 1 to %d", maxPerHour))
+	}
+	if d := c.WindowDate; d != nil && *d != nil {
+		if _, err := spread.ParseDay(**d); err != nil {
+			p.Add("delivery_window_date", notADay)
+		}
+	}
+	if c.Skipped != nil {
+		checkDays(p, *c.Skipped)
+	}
+	if c.Lanes != nil && *c.Lanes != nil {
+		checkLanes(p, **c.Lanes)
+	}
+}
+
+const notADay = "must be a day such as 2026-03-02"
+
+// checkDays adds what is wrong with a list of days to skip.
+func checkDays(p *fault.Problems, days []string) {
+	if len(distinct(days)) > MaxSkippedDates {
+		p.Add("skipped_dates", fmt.Sprintf("must hold at most %d days", MaxSkippedDates))
+		return
+	}
+	for i, d := range days {
+		if _, err := spread.ParseDay(d); err != nil {
+			p.Add(fmt.Sprintf("skipped_dates[%d]", i), notADay)
+		}
+	}
+}
+
+func checkLanes(p *fault.Problems, lanes []LaneShare) {
+	if len(lanes) == 0 {
+		p.Add("delivery_lanes", "must hold at least one lane, or be null")
+	}
+	seen := map[id.MTAConfig]bool{}
+	for i, s := range lanes {
+		path := fmt.Sprintf("delivery_lanes[%d]", i)
+		if seen[s.Lane] && s.Lane != "" {
+			p.Add(path, "names an MTA config that stands in the list already")
+		}
+		seen[s.Lane] = true
+		if !(s.Weight > 0 && s.Weight <= maxWeight) {
+			p.Add(path+".weight", "must be a number over 0 and at most a million")
+		}
+	}
+}
+
+// apply returns d with the change, which was checked, made.
+func (c *DeliveryChange) apply(d Delivery) Delivery {
+	if c == nil {
+		return d
+	}
+	set(&d.Mode, c.Mode)
+	set(&d.Overflow, c.Overflow)
+	clearable(&d.WindowDays, c.WindowDays)
+	clearable(&d.PerHour, c.PerHour)
+	clearable(&d.Lanes, c.Lanes)
+	if c.WindowDate != nil {
+		d.WindowDate = ""
+		if *c.WindowDate != nil {
+			d.WindowDate = spread.Day(**c.WindowDate)
+		}
+	}
+	if c.Skipped != nil {
+		d.Skipped = daysOf(*c.Skipped)
+	}
+	return d
+}
+
+// daysOf returns days that were checked, in order, each once.
+func daysOf(texts []string) []spread.Day {
+	days := make([]spread.Day, len(texts))
+	for i, d := range texts {
+		days[i] = spread.Day(d)
+	}
+	slices.Sort(days)
+	return slices.Compact(days)
+}
+
+func clearable[T any](to *T, from **T) {
+	if from == nil {
+		return
+	}
+	var none T
+	*to = none
+	if *from != nil {
+		*to = **from
+	}
+}
+
+// lacking adds what the mode of d needs and is not there. The last day is looked
+// at when it, or the mode, was written, and when a draft is scheduled: it must
+// not lie before first, whose name is why.
+func (d Delivery) lacking(p *fault.Problems, first spread.Day, why string) {
+	switch {
+	case d.Mode == OverDays && d.WindowDays == 0:
+		p.Add("delivery_window_days", "is required for delivery_mode over_days")
+	case d.Mode == ByDate && d.WindowDate == "":
+		p.Add("delivery_window_date", "is required for delivery_mode by_date")
+	case d.WindowDate != "" && d.WindowDate < first:
+		p.Add("delivery_window_date", "must not lie before "+why)
+	}
+}
+
+// lackingAfter is lacking, of what a change left.
+func (c *DeliveryChange) lackingAfter(d Delivery, today spread.Day) error {
+	if c == nil {
+		return nil
+	}
+	var p fault.Problems
+	if c.WindowDate == nil && (c.Mode == nil || d.Mode != ByDate) {
+		d.WindowDate = max(d.WindowDate, today) // an old one is no fault of this request's
+	}
+	d.lacking(&p, today, "today, "+string(today))
+	return p.Err()
+}
+
+// Spread reports whether the send has days of its own: its recipients' days are
+// planned, shown, and can be changed while it is on its way (contract G22, G25).
+func (d Delivery) Spread() bool { return d.Mode == ByDate || d.Mode == OverDays && d.WindowDays > 1 }
+
+// Days returns the days of the window of a send that starts on a day, those
+// skipped left out, and the first day after it.
+func (d Delivery) Days(start spread.Day) (days []spread.Day, next spread.Day) {
+	switch {
+	case d.Mode == OverDays:
+		return spread.Over(start, d.WindowDays, d.Skipped), start.Add(d.WindowDays)
+	case d.Mode == ByDate && d.WindowDate >= start:
+		return spread.Until(start, d.WindowDate, d.Skipped), d.WindowDate.Add(1)
+	case d.Mode == ByDate:
+		return nil, start
+	}
+	return []spread.Day{start}, start.Add(1)
+}
