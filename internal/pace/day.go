@@ -1,0 +1,282 @@
+package pace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"packetboat/internal/spread"
+	"packetboat/internal/sqldb"
+)
+
+// idleDay is how long permits of a day may lie unused with a process.
+const idleDay = time.Minute
+
+// keepDays is how many days counters are kept: warm-up looks back, and a day
+// does not end everywhere at once.
+const keepDays = 40
+
+type dayKey struct {
+	key string
+	day spread.Day
+}
+
+// day is one counter as this process knows it.
+type day struct {
+	held  int // taken from the row and not yet used
+	row   int // what the row said when asked last
+	most  int // how many to take at once
+	asked time.Duration
+	busy  chan struct{}
+
+	until time.Duration // before that the row is not asked again
+	full  int           // because it was full for this limit,
+	err   error         // or did not answer
+}
+
+// ready returns how many permits in hand may be used: all, unless the limit was
+// lowered meanwhile.
+func (c *day) ready(most int) int { return max(min(c.held, most-(c.row-c.held)), 0) }
+
+// shut reports whether the row is known to have no more.
+func (c *day) shut(most int, at time.Duration) bool {
+	return at < c.until && (c.err != nil || c.full >= most)
+}
+
+// portion is how many permits are taken at once of a day of which left may be
+// left: fewer as the day fills, so that little lies unused in other processes.
+func portion(most, left int) int {
+	return max(min(most/100, 200, left/20), 1)
+}
+
+// TakeDay takes up to n permits of all days at once and returns how many it
+// got. They are counted when it returns. A refusal holds for a second, since
+// another process may give permits back. When the database cannot be asked, only
+// permits in hand are granted; err says why there are no more.
+func (p *Pacer) TakeDay(ctx context.Context, n int, days []Day) (granted int, err error) {
+	for n > 0 {
+		p.mu.Lock()
+		v := p.weighDays(p.since(p.now()), n, days)
+		if v.ask == nil {
+			p.mu.Unlock()
+			return v.granted, v.err
+		}
+		if wait := v.ask.busy; wait != nil {
+			p.mu.Unlock()
+			select {
+			case <-wait:
+			case <-ctx.Done():
+				return 0, ctx.Err()
+			}
+			continue
+		}
+		v.ask.busy = make(chan struct{})
+		p.mu.Unlock()
+		if err := p.refillDay(ctx, v.ask, v.day, v.need); err != nil {
+			return 0, err
+		}
+	}
+	return 0, nil
+}
+
+// dayView is what a take finds. Ask is the counter of a day that must be refilled
+// by need permits first.
+type dayView struct {
+	granted int
+	err     error
+	ask     *day
+	day     Day
+	need    int
+}
+
+// weighDays takes what all days have, unless one must be asked for more first.
+func (p *Pacer) weighDays(at time.Duration, n int, days []Day) dayView {
+	if p.closed {
+		return dayView{err: errClosed}
+	}
+	v := dayView{granted: n}
+	for _, d := range days {
+		if d.Max < 1 {
+			return dayView{}
+		}
+		c := p.day(d, at)
+		if ready := c.ready(d.Max); ready < v.granted && c.shut(d.Max, at) {
+			v.granted, v.err = ready, c.err
+		}
+	}
+	if v.granted == 0 {
+		return v
+	}
+	for _, d := range days {
+		c := p.day(d, at)
+		if ready := c.ready(d.Max); ready < v.granted {
+			v.ask, v.day, v.need = c, d, v.granted-ready
+			return v
+		}
+	}
+	for i, d := range days {
+		if !named(days[:i], d) {
+			p.day(d, at).held -= v.granted
+		}
+	}
+	return v
+}
+
+func named(days []Day, d Day) bool {
+	for _, o := range days {
+		if o.Key == d.Key && o.Day == d.Day {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *Pacer) day(d Day, at time.Duration) *day {
+	k := dayKey{d.Key, d.Day}
+	c := p.days[k]
+	if c == nil {
+		c = &day{}
+		p.days[k] = c
+	}
+	c.asked = at
+	return c
+}
+
+// refillDay takes at least n permits from a row, if it has them. The caller has
+// set busy. An error is the caller's own; the database's is kept with the day.
+func (p *Pacer) refillDay(ctx context.Context, c *day, d Day, n int) error {
+	p.mu.Lock()
+	k := min(max(n, c.most), d.Max)
+	p.mu.Unlock()
+	limited, cancel := context.WithTimeout(ctx, patience)
+	used, taken, err := takeDay(limited, p.db, d, k)
+	cancel()
+	at := p.since(p.now())
+
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	close(c.busy)
+	c.busy = nil
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		c.until, c.full, c.err = at+respite, 0, err
+		return nil
+	}
+	c.held += taken
+	c.row, c.most, c.err = used, portion(d.Max, d.Max-used), nil
+	if taken < n {
+		c.until, c.full = at+respite, d.Max
+	}
+	return nil
+}
+
+func takeDay(ctx context.Context, db *sqldb.DB, d Day, k int) (used, taken int, err error) {
+	err = db.QueryRow(ctx, `
+		INSERT INTO pace_day AS d (name, day, used, taken) VALUES ($1, $2, $3, $3)
+		ON CONFLICT (name, day) DO UPDATE SET
+			used = d.used + CASE WHEN d.used >= $4 THEN 0 WHEN d.used + $3 > $4 THEN $4 - d.used ELSE $3 END,
+			taken = CASE WHEN d.used >= $4 THEN 0 WHEN d.used + $3 > $4 THEN $4 - d.used ELSE $3 END
+		RETURNING used, taken /* all tenants: limits are the installation's */`,
+		d.Key, d.Day, k, d.Max).Scan(&used, &taken)
+	if err != nil {
+		return 0, 0, fmt.Errorf("take permits of day %s of %s: %w", d.Day, d.Key, err)
+	}
+	return used, taken, nil
+}
+
+// GiveBackDay gives back n permits that TakeDay granted and that were not used.
+func (p *Pacer) GiveBackDay(ctx context.Context, n int, days []Day) error {
+	var errs []error
+	for i, d := range days {
+		if n <= 0 || named(days[:i], d) {
+			continue
+		}
+		p.mu.Lock()
+		c := p.day(d, p.since(p.now()))
+		c.held += n
+		surplus := max(c.held-2*portion(d.Max, d.Max), 0)
+		if p.closed {
+			surplus = c.held
+		}
+		c.held -= surplus
+		c.row -= surplus
+		p.mu.Unlock()
+		if surplus > 0 {
+			errs = append(errs, p.returnDay(ctx, dayKey{d.Key, d.Day}, surplus))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// returnDay lowers a row by n; should that fail, they count as used.
+func (p *Pacer) returnDay(ctx context.Context, k dayKey, n int) error {
+	_, err := p.db.Exec(ctx, `
+		UPDATE pace_day SET used = CASE WHEN used > $3 THEN used - $3 ELSE 0 END
+		WHERE name = $1 AND day = $2 /* all tenants: limits are the installation's */`, k.key, k.day, n)
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("give permits of day %s of %s back: %w", k.day, k.key, err)
+}
+
+// returnDays gives back what has lain unused for some time.
+func (p *Pacer) returnDays(ctx context.Context, idle time.Duration) error {
+	at := p.since(p.now())
+	back := map[dayKey]int{}
+	p.mu.Lock()
+	for k, c := range p.days {
+		if c.held > 0 && at-c.asked >= idle {
+			back[k] = c.held
+			c.row -= c.held
+			c.held, c.most = 0, 0
+		}
+	}
+	p.mu.Unlock()
+	var errs []error
+	for k, n := range back {
+		errs = append(errs, p.returnDay(ctx, k, n))
+	}
+	return errors.Join(errs...)
+}
+
+// Used returns how many permits of a key's day are used. What other processes
+// hold counts as used; it is little.
+func (p *Pacer) Used(ctx context.Context, key string, on spread.Day) (int, error) {
+	var used int
+	err := p.db.QueryRow(ctx, `
+		SELECT used FROM pace_day WHERE name = $1 AND day = $2 /* all tenants: limits are the installation's */`,
+		key, on).Scan(&used)
+	if err != nil && !errors.Is(err, sqldb.ErrNoRows) {
+		return 0, fmt.Errorf("read day %s of %s: %w", on, key, err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c := p.days[dayKey{key, on}]; c != nil {
+		used = max(used-c.held, 0)
+	}
+	return used, nil
+}
+
+// forgetDays drops counters of which nothing is held and nobody has asked lately.
+func (p *Pacer) forgetDays() {
+	at := p.since(p.now())
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for k, c := range p.days {
+		if c.busy == nil && c.held == 0 && at-c.asked > idleDay {
+			delete(p.days, k)
+		}
+	}
+}
+
+func (p *Pacer) sweepDays(ctx context.Context) error {
+	oldest := spread.DayOf(p.now(), time.UTC).Add(-keepDays)
+	if _, err := p.db.Exec(ctx, `
+		DELETE FROM pace_day WHERE day < $1 /* all tenants: limits are the installation's */`, oldest); err != nil {
+		return fmt.Errorf("sweep day counters: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,211 @@
+package pace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"packetboat/internal/sqldb"
+)
+
+// leaseFor is how long slots are held without being asked for again.
+const leaseFor = 30 * time.Second
+
+// turn is how long some processes go without when there are not slots for all.
+const turn = time.Minute
+
+// lease is what this process was last told of a key.
+type lease struct {
+	told int
+	ends time.Duration
+}
+
+// Slots says how many connections this process may hold open: at most want, of
+// which it needs as many as it has open. Call it every few seconds, from one
+// goroutine per key. The answer may be lower than the last one. Connections above
+// it are to be ended by the next call; they are not given to others before.
+//
+// A want of 0 gives everything back at once. When the database cannot be asked,
+// the last answer holds until its 30 seconds are over, and err says why.
+func (p *Pacer) Slots(ctx context.Context, key string, want, limit int) (granted int, err error) {
+	want, limit = max(want, 0), max(limit, 0)
+	p.mu.Lock()
+	have, known := p.leases[key]
+	closed := p.closed
+	p.mu.Unlock()
+	switch {
+	case closed:
+		return 0, errClosed
+	case !p.shared():
+		return min(want, limit), nil
+	case want == 0 && !known:
+		return 0, nil
+	}
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	asked := p.since(p.now())
+	granted, err = p.leaseSlots(limited, key, want, limit)
+	if err != nil {
+		granted = 0
+		if asked < have.ends {
+			granted = min(want, have.told)
+		}
+		return granted, fmt.Errorf("lease connection slots of %s: %w", key, err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if want == 0 {
+		delete(p.leases, key)
+	} else {
+		p.leases[key] = lease{granted, asked + leaseFor}
+	}
+	return granted, nil
+}
+
+// holder is a process that wants slots, or has some. Told is what it was told
+// last, and held what nobody else may have until it asks again.
+type holder struct {
+	owner            string
+	want, told, held int
+}
+
+func (p *Pacer) leaseSlots(ctx context.Context, key string, want, limit int) (granted int, err error) {
+	err = p.db.InTx(ctx, func(tx *sqldb.DB) error {
+		var now int64
+		if err := tx.QueryRow(ctx, `
+			INSERT INTO pace_slot (name, owner, want, told, held, expires_at)
+			VALUES ($1, '', 0, 0, 0, pace_clock())
+			ON CONFLICT (name, owner) DO UPDATE SET expires_at = GREATEST(pace_slot.expires_at, excluded.expires_at)
+			RETURNING pace_clock() /* all tenants: limits are the installation's */`, key).Scan(&now); err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, `
+			SELECT owner, want, told, held FROM pace_slot
+			WHERE name = $1 AND owner <> '' AND expires_at > $2 /* all tenants: limits are the installation's */`,
+			key, now)
+		all, err := sqldb.Collect(rows, err, func(scan func(...any) error) (h holder, err error) {
+			err = scan(&h.owner, &h.want, &h.told, &h.held)
+			return h, err
+		})
+		if err != nil {
+			return err
+		}
+		me := settle(all, p.owner, want, limit, now/turn.Microseconds())
+		granted = me.told
+		if want == 0 {
+			return release(ctx, tx, key, p.owner)
+		}
+		_, err = tx.Exec(ctx, `
+			INSERT INTO pace_slot (name, owner, want, told, held, expires_at) VALUES ($1, $2, $3, $4, $5, $6)
+			ON CONFLICT (name, owner) DO UPDATE SET want = excluded.want, told = excluded.told,
+				held = excluded.held, expires_at = excluded.expires_at /* all tenants: limits are the installation's */`,
+			key, p.owner, me.want, me.told, me.held, now+leaseFor.Microseconds())
+		return err
+	})
+	return granted, err
+}
+
+// settle decides what a process gets that wants so many slots, of what the
+// others do not hold. Whose turn it is when there are too few counts up with time.
+func settle(all []holder, owner string, want, limit int, turns int64) holder {
+	me := holder{owner: owner}
+	free := limit
+	for _, h := range all {
+		if h.owner == owner {
+			me = h
+		} else {
+			free -= h.held
+		}
+	}
+	all = slices.DeleteFunc(all, func(h holder) bool { return h.owner == owner || h.want == 0 })
+	me.want = want
+	if want > 0 {
+		all = append(all, me)
+	}
+	slices.SortFunc(all, func(a, b holder) int {
+		if a.owner < b.owner {
+			return -1
+		}
+		return 1
+	})
+	wants := make([]int, len(all))
+	for i, h := range all {
+		wants[i] = h.want
+	}
+	before := me.told
+	me.told = 0
+	for i, n := range shares(wants, limit, turns) {
+		if all[i].owner == owner {
+			me.told = max(min(n, free), 0)
+		}
+	}
+	me.held = max(me.told, min(before, want))
+	return me
+}
+
+// shares divides the limit among those that want some: as evenly as their wants
+// allow, and what is left over one by one. If there are fewer than takers, the
+// turns say with whom to begin.
+func shares(wants []int, limit int, turns int64) []int {
+	got := make([]int, len(wants))
+	hungry := make([]int, 0, len(wants))
+	for i, w := range wants {
+		if w > 0 {
+			hungry = append(hungry, i)
+		}
+	}
+	for limit > 0 && len(hungry) > 0 {
+		each := limit / len(hungry)
+		if each == 0 {
+			first := 0
+			if got[hungry[0]] == 0 {
+				first = int(turns % int64(len(hungry)))
+			}
+			for i := range limit {
+				got[hungry[(first+i)%len(hungry)]]++
+			}
+			break
+		}
+		for _, i := range hungry {
+			n := min(each, wants[i]-got[i])
+			got[i] += n
+			limit -= n
+		}
+		hungry = slices.DeleteFunc(hungry, func(i int) bool { return got[i] == wants[i] })
+	}
+	return got
+}
+
+func release(ctx context.Context, db *sqldb.DB, key, owner string) error {
+	_, err := db.Exec(ctx, `
+		DELETE FROM pace_slot WHERE name = $1 AND owner = $2 /* all tenants: limits are the installation's */`, key, owner)
+	return err
+}
+
+// returnSlots gives back every slot of this process.
+func (p *Pacer) returnSlots(ctx context.Context) error {
+	p.mu.Lock()
+	held := p.leases
+	p.leases = map[string]lease{}
+	p.mu.Unlock()
+	var errs []error
+	for key := range held {
+		if err := release(ctx, p.db, key, p.owner); err != nil {
+			errs = append(errs, fmt.Errorf("give connection slots of %s back: %w", key, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (p *Pacer) forgetLeases() {
+	at := p.since(p.now())
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for key, l := range p.leases {
+		if l.ends < at-leaseFor {
+			delete(p.leases, key)
+		}
+	}
+}
