@@ -149,7 +149,7 @@ func recipientOf(r outbox.Record, did track.Moments, names broadcastNames) recip
 		BounceType: textOr(r.BounceType), SkipReason: textOr(r.SkipReason), Error: textOr(r.Error),
 	}
 	switch r.State {
-	case outbox.Queued, outbox.Claimed:
+	case outbox.Queued:
 		row.PlannedFor = new(endpoint.At(r.DueAt))
 	case outbox.Delivered:
 		row.DeliveredAt = endpoint.AtOr(r.EndedAt)

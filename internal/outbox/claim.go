@@ -1,10 +1,12 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"packetboat/internal/id"
@@ -12,8 +14,12 @@ import (
 	"packetboat/internal/sqldb"
 )
 
-// Item is a claimed message: whoever holds it decides what becomes of it.
+// Claim names a stretch of a stream that a node has to itself.
+type Claim string
+
+// Item is a message in the hands of a node, which decides what becomes of it.
 type Item struct {
+	Claim          Claim // that holds it; zero: none
 	Tenant         id.Tenant
 	ID             id.Message
 	Stream         string
@@ -28,7 +34,7 @@ type Item struct {
 	Nonce          string     // the random part of the Message-ID
 	QueuedAt       time.Time
 	DueAt          time.Time
-	Epoch          int64      // of this claim
+	Epoch          int64      // of the row as it was claimed
 	Attempts       int        // begun before this claim
 	Deferred       bool       // an earlier attempt was told to come again
 	Answered       bool       // a server has answered an attempt; if none ever does, nobody refused the address
@@ -57,23 +63,8 @@ func scanItem(scan func(...any) error) (Item, error) {
 type Node struct {
 	DB    *sqldb.DB
 	Owner string // unique to this run of the process
-}
 
-// Renew extends the node's lease.
-func (n *Node) Renew(ctx context.Context, until time.Time) error {
-	_, err := n.DB.Exec(ctx, `
-		INSERT INTO outbox_node (owner, until_at) VALUES ($1, $2)
-		ON CONFLICT (owner) DO UPDATE SET until_at = excluded.until_at`, n.Owner, until.UnixMicro())
-	if err != nil {
-		return fmt.Errorf("renew the node's lease: %w", err)
-	}
-	return nil
-}
-
-// Leave ends the lease of a node that holds nothing.
-func (n *Node) Leave(ctx context.Context) error {
-	_, err := n.DB.Exec(ctx, `DELETE FROM outbox_node WHERE owner = $1`, n.Owner)
-	return err
+	held holdings
 }
 
 // Position is a place in the order in which a stream's messages are claimed.
@@ -82,16 +73,14 @@ type Position struct {
 	ID    id.Message
 }
 
-// Last returns the position of the last of some claimed messages.
-func Last(items []Item) Position {
-	var p Position
-	for _, it := range items {
-		if it.DueAt.After(p.DueAt) || it.DueAt.Equal(p.DueAt) && it.ID > p.ID {
-			p = Position{it.DueAt, it.ID}
-		}
-	}
-	return p
+func (it Item) position() Position { return Position{it.DueAt, it.ID} }
+
+func (p Position) compare(o Position) int {
+	return cmp.Or(p.DueAt.Compare(o.DueAt), strings.Compare(string(p.ID), string(o.ID)))
 }
+
+// Last returns the position of the last of some claimed messages.
+func Last(items []Item) Position { return items[len(items)-1].position() }
 
 // Claim takes up to limit due messages of a stream, oldest first. It takes none
 // of a stream that is not open.
@@ -100,35 +89,96 @@ func (n *Node) Claim(ctx context.Context, tenant id.Tenant, stream string, limit
 }
 
 // ClaimAfter is Claim of messages behind a position. Whoever claims batch after
-// batch says where the last one ended: what was claimed before leaves dead
-// entries in the index, and from the beginning they would all be passed over
-// again. When nothing is left behind the position, messages may have been put
-// back before it.
+// batch says where the last one ended: what has left leaves dead entries in the
+// index, and from the beginning they would all be passed over again. When
+// nothing is left behind the position, messages may have been put back before it.
+//
+// A claim that seems to fail may have been made all the same. Then it is unmade
+// with what the node writes next.
 func (n *Node) ClaimAfter(ctx context.Context, tenant id.Tenant, stream string, after Position, limit int, now time.Time) ([]Item, error) {
+	if err := n.GiveUp(ctx); err != nil {
+		return nil, err
+	}
+	claim := id.New[Claim]()
+	var items []Item
+	err := n.DB.InTx(ctx, func(tx *sqldb.DB) error {
+		items = nil
+		if err := turn(ctx, tx, tenant, stream); err != nil {
+			return err
+		}
+		var err error
+		if items, err = free(ctx, tx, tenant, stream, after, limit, now); err != nil || len(items) == 0 {
+			return err
+		}
+		if items, err = alone(ctx, tx, tenant, stream, items); err != nil {
+			return err
+		}
+		first, last := items[0], items[len(items)-1]
+		_, err = tx.Exec(ctx, `
+			INSERT INTO outbox_claim (tenant_id, stream_id, id, owner, from_due, from_id, to_due, to_id)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+			tenant, stream, claim, n.Owner, first.DueAt.UnixMicro(), first.ID, last.DueAt.UnixMicro(), last.ID)
+		return err
+	})
+	if err != nil {
+		n.held.lose(stretch{tenant, stream, claim})
+		return nil, fmt.Errorf("claim messages: %w", err)
+	}
+	for i := range items {
+		items[i].Claim = claim
+	}
+	n.held.add(stretch{tenant, stream, claim}, items)
+	return items, nil
+}
+
+// turn waits until nobody else claims in the stream.
+func turn(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO outbox_turn (tenant_id, stream_id, claims) VALUES ($1, $2, 1)
+		ON CONFLICT (tenant_id, stream_id) DO UPDATE SET claims = outbox_turn.claims + 1`, tenant, stream)
+	return err
+}
+
+// free returns due messages of an open stream that nobody has claimed.
+func free(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, after Position, limit int, now time.Time) ([]Item, error) {
 	from := int64(0)
 	if !after.DueAt.IsZero() {
 		from = after.DueAt.UnixMicro()
 	}
-	rows, err := n.DB.Query(ctx, `
-		WITH due AS MATERIALIZED (
-			SELECT tenant_id, id FROM outbox
-			WHERE tenant_id = $1 AND stream_id = $2 AND state = 'queued' AND due_at <= $3
-				AND (due_at, id) > ($6, $7)
-				AND EXISTS (SELECT 1 FROM outbox_stream AS s WHERE s.tenant_id = $1 AND s.id = $2 AND s.phase = 'open')
-			ORDER BY due_at, id LIMIT $4 `+n.DB.SkipLocked()+`)
-		UPDATE outbox SET state = 'claimed', owner = $5, epoch = epoch + 1, attempt_at = NULL
-		FROM due WHERE outbox.tenant_id = due.tenant_id AND outbox.id = due.id
-		RETURNING `+itemColumns, tenant, stream, now.UnixMicro(), limit, n.Owner, from, after.ID)
-	items, err := sqldb.Collect(rows, err, scanItem)
-	if err != nil {
-		return nil, fmt.Errorf("claim messages: %w", err)
-	}
-	return items, nil
+	rows, err := tx.Query(ctx, `
+		SELECT `+itemColumns+` FROM outbox
+		WHERE tenant_id = $1 AND stream_id = $2 AND state = 'queued' AND attempt_at IS NULL AND due_at <= $3 AND (due_at, id) > ($5, $6)
+			AND EXISTS (SELECT 1 FROM outbox_stream AS s WHERE s.tenant_id = $1 AND s.id = $2 AND s.phase = 'open')
+			AND NOT EXISTS (SELECT 1 FROM outbox_claim AS c WHERE c.tenant_id = $1 AND c.stream_id = $2
+				AND (outbox.due_at, outbox.id) >= (c.from_due, c.from_id) AND (outbox.due_at, outbox.id) <= (c.to_due, c.to_id))
+		ORDER BY due_at, id LIMIT $4`, tenant, stream, now.UnixMicro(), limit, from, after.ID)
+	return sqldb.Collect(rows, err, scanItem)
 }
 
-// Release puts claimed messages back whose attempt has not begun. They are due
-// when their DueAt says, which may be later than it was.
-func (n *Node) Release(ctx context.Context, items []Item) error {
+// alone cuts messages off where another claim begins: what lies between the
+// first and the last of a claim belongs to whoever made it.
+func alone(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, items []Item) ([]Item, error) {
+	rows, err := tx.Query(ctx, `SELECT from_due, from_id FROM outbox_claim WHERE tenant_id = $1 AND stream_id = $2`, tenant, stream)
+	begins, err := sqldb.Collect(rows, err, func(scan func(...any) error) (p Position, err error) {
+		var due int64
+		err = scan(&due, &p.ID)
+		p.DueAt = sqldb.Time(due)
+		return p, err
+	})
+	for _, p := range begins {
+		for i, it := range items {
+			if i > 0 && it.position().compare(p) > 0 && items[0].position().compare(p) < 0 {
+				items = items[:i]
+				break
+			}
+		}
+	}
+	return items, err
+}
+
+// Delay puts claimed messages off whose attempt has not begun: they are due
+// when their DueAt says.
+func (n *Node) Delay(ctx context.Context, items []Item) error {
 	if len(items) == 0 {
 		return nil
 	}
@@ -137,164 +187,13 @@ func (n *Node) Release(ctx context.Context, items []Item) error {
 		t.Add(it.Tenant, it.ID, it.Epoch, it.DueAt.UnixMicro())
 	}
 	_, err := n.DB.Exec(ctx, `
-		UPDATE outbox SET state = 'queued', owner = NULL, due_at = v.due_at
+		UPDATE outbox SET due_at = v.due_at, epoch = outbox.epoch + 1
 		FROM `+t.As("v", 1)+`
 		WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id AND outbox.epoch = v.epoch
-			AND outbox.state = 'claimed' AND outbox.attempt_at IS NULL`, t.Args()...)
+			AND outbox.state = 'queued' AND outbox.attempt_at IS NULL`, t.Args()...)
 	if err != nil {
-		return fmt.Errorf("release messages: %w", err)
+		return fmt.Errorf("delay messages: %w", err)
 	}
+	n.held.drop(slices.Values(items), false)
 	return nil
-}
-
-// Unbegun returns the messages of a stream that the node has claimed and whose
-// attempt has not begun.
-func (n *Node) Unbegun(ctx context.Context, tenant id.Tenant, stream string) ([]Item, error) {
-	rows, err := n.DB.Query(ctx, `
-		SELECT `+itemColumns+` FROM outbox
-		WHERE tenant_id = $1 AND stream_id = $2 AND owner = $3 AND state = 'claimed' AND attempt_at IS NULL`,
-		tenant, stream, n.Owner)
-	items, err := sqldb.Collect(rows, err, scanItem)
-	if err != nil {
-		return nil, fmt.Errorf("list claimed messages: %w", err)
-	}
-	return items, nil
-}
-
-// Ready is a stream to look at: it is open and has messages waiting, or it is
-// cancelled and has some left to cancel.
-type Ready struct {
-	Tenant    id.Tenant
-	Stream    string
-	Cancelled bool
-	NextDue   time.Time // of the message that is due first; zero when none is queued
-}
-
-// ReadyStreams returns the streams to look at, in no order.
-func ReadyStreams(ctx context.Context, db *sqldb.DB) ([]Ready, error) {
-	rows, err := db.Query(ctx, `
-		SELECT s.tenant_id, s.id, s.phase = 'cancelled',
-			(SELECT MIN(m.due_at) FROM outbox AS m WHERE m.tenant_id = s.tenant_id AND m.stream_id = s.id AND m.state = 'queued')
-		FROM outbox_stream AS s
-		WHERE s.phase IN ('open', 'cancelled') AND s.waiting > 0 /* all tenants: the engine serves everyone */`)
-	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (Ready, error) {
-		var r Ready
-		var due sql.NullInt64
-		err := scan(&r.Tenant, &r.Stream, &r.Cancelled, &due)
-		if due.Valid {
-			r.NextDue = sqldb.Time(due.Int64)
-		}
-		return r, err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list streams with waiting messages: %w", err)
-	}
-	return list, nil
-}
-
-// Reap takes back what dead nodes hold: those whose lease has ended, and those
-// that have none. With alone, which a program says that has the database to
-// itself, every other node is dead. Messages whose attempt had not begun are
-// queued again; the others are uncertain, and are queued for one more attempt.
-// It returns how many there were of either kind.
-func (n *Node) Reap(ctx context.Context, now time.Time, alone bool) (requeued, uncertain int, err error) {
-	dead, err := n.deadOwners(ctx, now, alone)
-	if err != nil || len(dead) == 0 {
-		return 0, 0, err
-	}
-	err = n.DB.InTx(ctx, func(tx *sqldb.DB) error {
-		a, err := tx.Exec(ctx, `
-			UPDATE outbox SET state = 'queued', owner = NULL
-			WHERE state = 'claimed' AND attempt_at IS NULL AND owner`+tx.In(1)+` /* all tenants: the node held anyone's */`,
-			sqldb.List(tx, dead))
-		if err != nil {
-			return err
-		}
-		b, err := tx.Exec(ctx, `
-			UPDATE outbox SET state = 'queued', owner = NULL, uncertain = uncertain + 1
-			WHERE state = 'claimed' AND attempt_at IS NOT NULL AND owner`+tx.In(1)+` /* all tenants: the node held anyone's */`,
-			sqldb.List(tx, dead))
-		if err != nil {
-			return err
-		}
-		requeued, uncertain = int(a), int(b)
-		_, err = tx.Exec(ctx, `DELETE FROM outbox_node WHERE owner`+tx.In(1), sqldb.List(tx, dead))
-		return err
-	})
-	if err != nil {
-		return 0, 0, fmt.Errorf("take back what dead nodes hold: %w", err)
-	}
-	return requeued, uncertain, nil
-}
-
-func (n *Node) deadOwners(ctx context.Context, now time.Time, alone bool) ([]string, error) {
-	rows, err := n.DB.Query(ctx, `
-		SELECT owner FROM outbox_node WHERE owner <> $1 AND (until_at < $2 OR $3)
-		UNION
-		SELECT DISTINCT owner FROM outbox
-		WHERE owner IS NOT NULL AND owner <> $1 AND owner NOT IN (SELECT owner FROM outbox_node) /* all tenants: the node held anyone's */`,
-		n.Owner, now.UnixMicro(), alone)
-	dead, err := sqldb.Collect(rows, err, func(scan func(...any) error) (owner string, err error) {
-		return owner, scan(&owner)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("find dead nodes: %w", err)
-	}
-	return dead, nil
-}
-
-// ErrGone says that no such message exists.
-var ErrGone = errors.New("no such message")
-
-// Record is one message with what became of it.
-type Record struct {
-	Item
-	State      State
-	SentAt     *time.Time
-	EndedAt    *time.Time
-	BounceType string
-	SkipReason string
-	Error      string
-}
-
-func scanRecord(scan func(...any) error) (Record, error) {
-	var r Record
-	var sent, ended sql.NullInt64
-	var bounce, skip, text sql.NullString
-	it, err := scanItem(func(dest ...any) error {
-		return scan(append(dest, &r.State, &sent, &ended, &bounce, &skip, &text)...)
-	})
-	r.Item, r.SentAt, r.EndedAt = it, sqldb.NullTime(sent), sqldb.NullTime(ended)
-	r.BounceType, r.SkipReason, r.Error = bounce.String, skip.String, text.String
-	return r, err
-}
-
-const recordColumns = itemColumns + `, outbox.state, outbox.sent_at, outbox.ended_at, outbox.bounce_type, outbox.skip_reason, outbox.error`
-
-// Find returns one message, or ErrGone.
-func Find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, message id.Message) (Record, error) {
-	row := db.QueryRow(ctx, `SELECT `+recordColumns+` FROM outbox WHERE tenant_id = $1 AND id = $2`, tenant, message)
-	r, err := scanRecord(row.Scan)
-	if errors.Is(err, sqldb.ErrNoRows) {
-		return Record{}, ErrGone
-	}
-	if err != nil {
-		return Record{}, fmt.Errorf("find a message: %w", err)
-	}
-	return r, nil
-}
-
-// FindAll returns those of the messages that exist.
-func FindAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, messages []id.Message) (map[id.Message]Record, error) {
-	rows, err := db.Query(ctx, `SELECT `+recordColumns+` FROM outbox WHERE tenant_id = $1 AND id`+db.In(2),
-		tenant, sqldb.List(db, messages))
-	list, err := sqldb.Collect(rows, err, scanRecord)
-	if err != nil {
-		return nil, fmt.Errorf("find messages: %w", err)
-	}
-	found := make(map[id.Message]Record, len(list))
-	for _, r := range list {
-		found[r.ID] = r
-	}
-	return found, nil
 }

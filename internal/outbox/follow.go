@@ -14,8 +14,8 @@ import (
 )
 
 // Follower ends what waits for contacts that were deleted or anonymised: their
-// messages are skipped as not_active. Those that a node has claimed are left to
-// it, which asks about the contact before it sends anything.
+// messages are skipped as not_active. Those under way are left to the node that
+// sends them.
 func Follower() journal.Follower {
 	return journal.Follower{Name: "outbox", Types: []journal.Type{journal.ContactDeleted, journal.ContactAnonymized}, Follow: follow}
 }
@@ -60,7 +60,7 @@ func remove(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.C
 	}
 	rows, err := tx.Query(ctx, `
 		SELECT id, stream_id, deferred FROM outbox
-		WHERE tenant_id = $1 AND contact_id`+tx.In(2)+` AND state = 'queued' ORDER BY id`+tx.ForUpdate(),
+		WHERE tenant_id = $1 AND contact_id`+tx.In(2)+` AND state = 'queued' AND attempt_at IS NULL ORDER BY id`+tx.ForUpdate(),
 		tenant, sqldb.List(tx, contacts))
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (w waiting, err error) {
 		return w, scan(&w.message, &w.stream, &w.deferred)

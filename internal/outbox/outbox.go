@@ -5,21 +5,23 @@
 // cancelled as a whole, and which carries the sums of its messages. A sum changes
 // in the transaction that changes the message, so the two never disagree.
 //
-//	           Put                 Claim              Intend                Settle
-//	(nothing) ────► queued ───────► claimed ────────► claimed, attempted ──► sent, delivered,
-//	                 ▲  ▲              │                     │               bounced, failed,
-//	                 │  └── Release ───┘                     │               skipped
-//	                 └───────────── Settle, deferred ────────┘
+//	           Put             Intend                  Settle
+//	(nothing) ────► queued ────────► queued, attempted ──► sent, delivered, bounced,
+//	                 ▲                     │               failed, skipped
+//	                 └── Settle, deferred ─┘
 //
 //	queued ── stream cancelled ──► cancelled
 //
-// Whoever claims is a node with a lease (Node). Every later write names
-// the epoch of the claim, which the next claim ends, so a node that lost its lease changes nothing. What
-// a dead node held is taken back by Reap: a message whose attempt had not begun is
-// simply queued again; one whose attempt had begun is uncertain, and is tried once
-// more with the same Message-ID (mail-notes 9.2). So nothing is lost once Put has
-// committed, and a message is repeated only when its final reply was open at a
-// crash: at most one for each open connection.
+// Whoever sends is a node with a lease (Node). It claims a stretch of a stream's
+// order at a time, which costs one row and none of its messages', and gives the
+// stretch up when it has dealt with all of it. Every later write names the epoch
+// that a message had when it was claimed. What a dead node held is taken back by
+// Reap, which moves the epochs on, so that a node that lost its lease changes
+// nothing: a message whose attempt had not begun is simply free again; one whose
+// attempt had begun is uncertain, and is tried once more with the same Message-ID
+// (mail-notes 9.2). So nothing is lost once Put has committed, and a message is
+// repeated only when its final reply was open at a crash: at most one for each
+// open connection.
 package outbox
 
 import (
@@ -48,11 +50,10 @@ const (
 // State is the state of one message.
 type State string
 
-// The states of a message. Queued and Claimed wait; the others are final, but
+// The states of a message. Queued waits, whether somebody has claimed it or not; the others are final, but
 // for Sent and Delivered, which a late bounce turns into Bounced.
 const (
 	Queued    State = "queued"
-	Claimed   State = "claimed"
 	Sent      State = "sent"      // accepted; whether it arrived is not known yet
 	Delivered State = "delivered" // accepted where acceptance counts as arrival
 	Bounced   State = "bounced"

@@ -15,7 +15,7 @@ import (
 var ErrStatus = fault.New(fault.Invalid, "INVALID_STATUS", "no such status")
 
 // Status is how far a message has come, in the words in which recipients are
-// told of: what is queued and what has been claimed look alike, and what was put
+// told of: what is under way is queued still, and what was put
 // off by the other side is told apart.
 type Status string
 
@@ -56,7 +56,7 @@ func ParseStatuses(names []string) ([]Status, error) {
 // Status returns how far the message has come.
 func (r Record) Status() Status {
 	switch {
-	case r.State != Queued && r.State != Claimed:
+	case r.State != Queued:
 		return Status(r.State)
 	case r.Deferred:
 		return StatusDeferred
@@ -137,11 +137,11 @@ func (q Recipients) states(db *sqldb.DB, arg func(any) int) string {
 	}
 	switch queued, deferred := slices.Contains(q.Status, StatusQueued), slices.Contains(q.Status, StatusDeferred); {
 	case queued && deferred:
-		either = append(either, "state IN ('queued', 'claimed')")
+		either = append(either, "state = 'queued'")
 	case queued:
-		either = append(either, "state IN ('queued', 'claimed') AND NOT deferred")
+		either = append(either, "state = 'queued' AND NOT deferred")
 	case deferred:
-		either = append(either, "state IN ('queued', 'claimed') AND deferred")
+		either = append(either, "state = 'queued' AND deferred")
 	}
 	where := " AND (" + strings.Join(either, " OR ") + ")"
 	if !slices.ContainsFunc(q.Status, func(s Status) bool { return !slices.Contains(rare, s) }) {

@@ -1,8 +1,11 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"packetboat/internal/id"
@@ -35,15 +38,21 @@ type Result struct {
 // end that is not yet written.
 func (n *Node) Commit(ctx context.Context, results []Result, intents []Item, now time.Time) (begun map[id.Message]bool, err error) {
 	err = n.DB.InTx(ctx, func(tx *sqldb.DB) error {
-		if err := n.settle(ctx, tx, results); err != nil {
+		if begun, err = n.intend(ctx, tx, intents, now); err != nil {
 			return err
 		}
-		begun, err = n.intend(ctx, tx, intents, now)
-		return err
+		return n.settle(ctx, tx, results)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("commit results and intents: %w", err)
 	}
+	n.held.drop(func(yield func(Item) bool) {
+		for _, r := range results {
+			if !yield(r.Item) {
+				return
+			}
+		}
+	}, false)
 	return begun, nil
 }
 
@@ -60,7 +69,7 @@ func (n *Node) intend(ctx context.Context, tx *sqldb.DB, items []Item, now time.
 		UPDATE outbox SET attempts = attempts + 1, attempt_at = $1, first_at = COALESCE(outbox.first_at, v.first_at)
 		FROM `+t.As("v", 2)+`
 		WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id AND outbox.epoch = v.epoch
-			AND outbox.state = 'claimed'
+			AND outbox.state = 'queued'
 			AND EXISTS (SELECT 1 FROM outbox_stream AS s
 				WHERE s.tenant_id = outbox.tenant_id AND s.id = outbox.stream_id AND s.phase = 'open')
 		RETURNING outbox.id`, t.Args(now.UnixMicro())...)
@@ -115,15 +124,19 @@ func (n *Node) settle(ctx context.Context, tx *sqldb.DB, results []Result) error
 			entries = append(entries, e)
 		}
 	}
-	for at, s := range sums {
-		if err := s.add(ctx, tx, at.tenant, at.id); err != nil {
-			return err
-		}
-		if err := sentAt(ctx, tx, at.tenant, at.id, last[at]); err != nil {
+	if err := journal.Append(ctx, tx, entries...); err != nil {
+		return err
+	}
+	// The sums come last: everybody who settles waits for their row.
+	order := slices.SortedFunc(maps.Keys(sums), func(a, b stream) int {
+		return cmp.Or(cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.id, b.id))
+	})
+	for _, at := range order {
+		if err := sums[at].addAt(ctx, tx, at.tenant, at.id, last[at]); err != nil {
 			return err
 		}
 	}
-	return journal.Append(ctx, tx, entries...)
+	return nil
 }
 
 // settleDelivered writes that messages were delivered and returns those that
@@ -137,10 +150,10 @@ func settleDelivered(ctx context.Context, tx *sqldb.DB, results []Result) ([]id.
 		t.Add(r.Item.Tenant, r.Item.ID, r.Item.Epoch, r.At.UnixMicro())
 	}
 	rows, err := tx.Query(ctx, `
-		UPDATE outbox SET state = 'delivered', owner = NULL, sent_at = v.at, ended_at = v.at, deferred = FALSE, answered = TRUE,
+		UPDATE outbox SET state = 'delivered', sent_at = v.at, ended_at = v.at, deferred = FALSE, answered = TRUE,
 			bounce_type = NULL, skip_reason = NULL, category = NULL, smtp_code = NULL, enhanced_code = NULL, error = NULL
 		FROM `+t.As("v", 1)+`
-		WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id AND outbox.epoch = v.epoch AND outbox.state = 'claimed'
+		WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id AND outbox.epoch = v.epoch AND outbox.state = 'queued'
 		RETURNING outbox.id`, t.Args()...)
 	return sqldb.Collect(rows, err, messageID)
 }
@@ -171,13 +184,13 @@ func settleOthers(ctx context.Context, tx *sqldb.DB, results []Result) ([]id.Mes
 			sqldb.Null(r.Code), sqldb.Null(r.Enhanced), sqldb.Null(r.Error))
 	}
 	rows, err := tx.Query(ctx, `
-		UPDATE outbox SET state = v.state, owner = NULL, due_at = v.due_at, sent_at = v.sent_at,
+		UPDATE outbox SET state = v.state, epoch = outbox.epoch + 1, attempt_at = NULL, due_at = v.due_at, sent_at = v.sent_at,
 			ended_at = CASE WHEN v.state = 'queued' THEN NULL ELSE v.at END,
 			deferred = (v.state = 'queued'), answered = v.answered, uncertain = outbox.uncertain + v.uncertain,
 			bounce_type = v.bounce_type, skip_reason = v.skip_reason, category = v.category,
 			smtp_code = v.smtp_code, enhanced_code = v.enhanced_code, error = v.error
 		FROM `+t.As("v", 1)+`
-		WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id AND outbox.epoch = v.epoch AND outbox.state = 'claimed'
+		WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id AND outbox.epoch = v.epoch AND outbox.state = 'queued'
 		RETURNING outbox.id`, t.Args()...)
 	return sqldb.Collect(rows, err, messageID)
 }
@@ -247,14 +260,4 @@ func (r Result) entry() (journal.Entry, bool) {
 		return journal.Entry{}, false
 	}
 	return e, true
-}
-
-func sentAt(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, at time.Time) error {
-	if at.IsZero() {
-		return nil
-	}
-	_, err := tx.Exec(ctx, `
-		UPDATE outbox_stream SET last_send_at = $3
-		WHERE tenant_id = $1 AND id = $2 AND COALESCE(last_send_at, 0) < $3`, tenant, stream, at.UnixMicro())
-	return err
 }

@@ -52,8 +52,12 @@ func Seal(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string) er
 
 // Finish marks an idle stream as done, so that nobody looks at it any more.
 func Finish(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string) error {
-	_, err := tx.Exec(ctx, `
+	n, err := tx.Exec(ctx, `
 		UPDATE outbox_stream SET phase = 'done' WHERE tenant_id = $1 AND id = $2 AND waiting = 0`, tenant, stream)
+	if err != nil || n == 0 {
+		return err
+	}
+	_, err = tx.Exec(ctx, `DELETE FROM outbox_turn WHERE tenant_id = $1 AND stream_id = $2`, tenant, stream)
 	return err
 }
 
@@ -67,10 +71,10 @@ func Sweep(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string) (
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		rows, err := tx.Query(ctx, `
 			UPDATE outbox SET state = 'cancelled'
-			WHERE tenant_id = $1 AND (tenant_id, id) IN (
+			WHERE tenant_id = $1 AND state = 'queued' AND attempt_at IS NULL AND (tenant_id, id) IN (
 				SELECT m.tenant_id, m.id FROM outbox AS m
 				JOIN outbox_stream AS s ON s.tenant_id = m.tenant_id AND s.id = m.stream_id AND s.phase = 'cancelled'
-				WHERE m.tenant_id = $1 AND m.stream_id = $2 AND m.state = 'queued'
+				WHERE m.tenant_id = $1 AND m.stream_id = $2 AND m.state = 'queued' AND m.attempt_at IS NULL
 				ORDER BY m.due_at, m.id LIMIT $3)
 			RETURNING deferred`, tenant, stream, sweepPage)
 		list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (deferred bool, err error) {
@@ -97,7 +101,7 @@ func Sweep(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string) (
 // Sums are the counts of a stream's messages by state.
 type Sums struct {
 	Total     int
-	Waiting   int // queued, claimed or deferred
+	Waiting   int // queued: not tried yet, under way, or deferred
 	Deferred  int // of those waiting, the ones told to come again later
 	Sent      int // hand-off ended: accepted, or refused for this address
 	Delivered int
@@ -113,15 +117,25 @@ func (s Sums) Queued() int { return s.Waiting - s.Deferred }
 
 // add adds s to what the stream has.
 func (s Sums) add(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string) error {
+	return s.addAt(ctx, tx, tenant, stream, time.Time{})
+}
+
+// addAt is add that notes when a message was last handed over; zero: none was.
+func (s Sums) addAt(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, sent time.Time) error {
 	if s == (Sums{}) {
 		return nil
+	}
+	at := int64(0)
+	if !sent.IsZero() {
+		at = sent.UnixMicro()
 	}
 	_, err := tx.Exec(ctx, `
 		UPDATE outbox_stream SET waiting = waiting + $3, deferred = deferred + $4, sent = sent + $5,
 			delivered = delivered + $6, bounced = bounced + $7, failed = failed + $8, skipped = skipped + $9,
-			cancelled = cancelled + $10
+			cancelled = cancelled + $10,
+			last_send_at = CASE WHEN $11 > COALESCE(last_send_at, 0) THEN $11 ELSE last_send_at END
 		WHERE tenant_id = $1 AND id = $2`,
-		tenant, stream, s.Waiting, s.Deferred, s.Sent, s.Delivered, s.Bounced, s.Failed, s.Skipped, s.Cancelled)
+		tenant, stream, s.Waiting, s.Deferred, s.Sent, s.Delivered, s.Bounced, s.Failed, s.Skipped, s.Cancelled, at)
 	if err != nil {
 		return fmt.Errorf("add to a stream's sums: %w", err)
 	}

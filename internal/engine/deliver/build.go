@@ -50,6 +50,8 @@ func (b *builder) build(j *job) ([]byte, error) {
 		NoAutoReplies:  true,
 		Text:           parts.Text,
 		HTML:           parts.HTML,
+		TextKnown:      parts.TextKnown,
+		HTMLKnown:      parts.HTMLKnown,
 	}
 	if parts.FromName != "" {
 		m.From.Name = parts.FromName

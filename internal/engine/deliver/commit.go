@@ -46,7 +46,6 @@ func (e *Engine) commit(_ context.Context, batch []*step) error {
 		s.begun = s.intent != nil && begun[s.intent.ID]
 	}
 	for _, r := range results {
-		e.inHand.remove(r.Item.ID)
 		e.Metrics.attempt(r)
 	}
 	return nil

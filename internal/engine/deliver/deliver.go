@@ -20,6 +20,7 @@
 package deliver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -36,14 +37,12 @@ import (
 	"packetboat/internal/track"
 )
 
-// The lease of a node: how long it lasts, how often it is renewed, and how long
-// before its end no attempt begins any more (mail-notes 9.2).
-const (
-	leaseFor    = 45 * time.Second
-	renewEvery  = 5 * time.Second
-	leaseMargin = 15 * time.Second
-	lookEvery   = 500 * time.Millisecond
-)
+// lookEvery is how often the engine looks for messages that are due.
+const lookEvery = 500 * time.Millisecond
+
+// leaseFor is how long the lease of a node lasts unless it is said. It is renewed
+// nine times in that time, and no attempt begins in its last third (mail-notes 9.2).
+const leaseFor = 45 * time.Second
 
 // How a shutdown is bounded: attempts under way have stopWithin to end before
 // their connections are cut, and then writeWithin to be written down.
@@ -69,6 +68,7 @@ type Engine struct {
 	FeedbackSender string        // the last part of Feedback-ID
 	AllowPrivate   bool          // relays on loopback and private addresses (contract B27c)
 	Alone          bool          // no other process uses the database: an earlier run's messages are taken back at once
+	Lease          time.Duration // how long a node that says nothing keeps its messages; 0 means 45 s
 	Grace          time.Duration // how long attempts under way may take at the end; 0 means 20 s
 
 	node       *outbox.Node
@@ -79,7 +79,6 @@ type Engine struct {
 	settings   settings
 	lanes      lanes
 	feeders    feeders
-	inHand     inHand
 }
 
 // Run delivers until ctx ends, then finishes the attempts under way, writes what
@@ -129,6 +128,9 @@ func (e *Engine) loop(ctx context.Context) {
 		if err := e.look(ctx); err != nil && ctx.Err() == nil {
 			e.Log.Error("waiting messages are not looked at", "err", err)
 		}
+		if err := e.node.GiveUp(context.WithoutCancel(ctx)); err != nil {
+			e.Log.Error("messages are not put back yet", "err", err)
+		}
 		e.lanes.tidy()
 		select {
 		case <-ctx.Done():
@@ -140,8 +142,10 @@ func (e *Engine) loop(ctx context.Context) {
 	}
 }
 
+func (e *Engine) lease() time.Duration { return cmp.Or(e.Lease, leaseFor) }
+
 func (e *Engine) keepLease(ctx context.Context) {
-	tick := time.NewTicker(renewEvery)
+	tick := time.NewTicker(e.lease() / 9)
 	defer tick.Stop()
 	for {
 		select {
@@ -160,9 +164,9 @@ func (e *Engine) keepLease(ctx context.Context) {
 }
 
 func (e *Engine) renew(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, renewEvery)
+	ctx, cancel := context.WithTimeout(ctx, e.lease()/9)
 	defer cancel()
-	until := e.Now().Add(leaseFor)
+	until := e.Now().Add(e.lease())
 	if err := e.node.Renew(ctx, until); err != nil {
 		return err
 	}
@@ -173,7 +177,7 @@ func (e *Engine) renew(ctx context.Context) error {
 // leased reports whether the lease lasts long enough to begin an attempt. It
 // must, by the clock on the wall and by the one that nobody sets.
 func (e *Engine) leased() bool {
-	until, last := e.leaseUntil.Load(), e.Now().Add(leaseMargin)
+	until, last := e.leaseUntil.Load(), e.Now().Add(e.lease()/3)
 	return until != nil && last.Before(*until) && last.Round(0).Before(until.Round(0))
 }
 
@@ -187,20 +191,6 @@ func (e *Engine) reap(ctx context.Context, alone bool) error {
 		e.Log.Warn("messages of a dead node go on", "requeued", requeued, "uncertain", uncertain)
 	}
 	return nil
-}
-
-// release puts items back whose attempt has not begun, however long it takes:
-// while this node lives, nobody else would.
-func (e *Engine) release(items ...outbox.Item) {
-	if len(items) == 0 {
-		return
-	}
-	if e.insist("messages are not put back yet", func() error { return e.node.Release(e.giveUp, items) }) != nil {
-		return // the node is at its end, and others take them
-	}
-	for _, it := range items {
-		e.inHand.remove(it.ID)
-	}
 }
 
 // insist calls write until it succeeds or nothing is written any more.

@@ -105,17 +105,16 @@ func (e *Engine) putBack(waiting []pause, all bool) *held {
 	items := make([]outbox.Item, len(waiting))
 	for i, p := range waiting {
 		items[i] = p.item
-		if !all {
-			items[i].DueAt = p.until
-		}
+		items[i].DueAt = p.until
 		if p.until.Before(first.until) {
 			first = p.held
 		}
 	}
-	e.release(items...)
 	if !all {
+		e.delay(items)
 		return nil
 	}
+	e.release(items...)
 	return first
 }
 

@@ -1,0 +1,68 @@
+package outbox
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// ErrGone says that no such message exists.
+var ErrGone = errors.New("no such message")
+
+// Record is one message with what became of it.
+type Record struct {
+	Item
+	State      State
+	SentAt     *time.Time
+	EndedAt    *time.Time
+	BounceType string
+	SkipReason string
+	Error      string
+}
+
+func scanRecord(scan func(...any) error) (Record, error) {
+	var r Record
+	var sent, ended sql.NullInt64
+	var bounce, skip, text sql.NullString
+	it, err := scanItem(func(dest ...any) error {
+		return scan(append(dest, &r.State, &sent, &ended, &bounce, &skip, &text)...)
+	})
+	r.Item, r.SentAt, r.EndedAt = it, sqldb.NullTime(sent), sqldb.NullTime(ended)
+	r.BounceType, r.SkipReason, r.Error = bounce.String, skip.String, text.String
+	return r, err
+}
+
+const recordColumns = itemColumns + `, outbox.state, outbox.sent_at, outbox.ended_at, outbox.bounce_type, outbox.skip_reason, outbox.error`
+
+// Find returns one message, or ErrGone.
+func Find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, message id.Message) (Record, error) {
+	row := db.QueryRow(ctx, `SELECT `+recordColumns+` FROM outbox WHERE tenant_id = $1 AND id = $2`, tenant, message)
+	r, err := scanRecord(row.Scan)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return Record{}, ErrGone
+	}
+	if err != nil {
+		return Record{}, fmt.Errorf("find a message: %w", err)
+	}
+	return r, nil
+}
+
+// FindAll returns those of the messages that exist.
+func FindAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, messages []id.Message) (map[id.Message]Record, error) {
+	rows, err := db.Query(ctx, `SELECT `+recordColumns+` FROM outbox WHERE tenant_id = $1 AND id`+db.In(2),
+		tenant, sqldb.List(db, messages))
+	list, err := sqldb.Collect(rows, err, scanRecord)
+	if err != nil {
+		return nil, fmt.Errorf("find messages: %w", err)
+	}
+	found := make(map[id.Message]Record, len(list))
+	for _, r := range list {
+		found[r.ID] = r
+	}
+	return found, nil
+}
