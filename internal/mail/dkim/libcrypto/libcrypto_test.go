@@ -36,7 +36,7 @@ func TestSignaturesAreThoseOfGo(t *testing.T) {
 	if lib.Version() == "" {
 		t.Error("the library has no version")
 	}
-	for _, bits := range []int{2048, 2048, 2048, 2056, 3072, 4096} {
+	for _, bits := range []int{2048, 2048, 2056, 3072, 4096} {
 		private := generate(t, bits)
 		fast, err := lib.Key(private)
 		if err != nil {
@@ -46,7 +46,7 @@ func TestSignaturesAreThoseOfGo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range 20 {
+		for range 10 {
 			var digest [sha256.Size]byte
 			rand.Read(digest[:])
 			got, err := fast.Sign(digest[:])
