@@ -3,36 +3,113 @@ package outbox
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"packetboat/internal/id"
 	"packetboat/internal/sqldb"
 )
+
+// newest is how many streams of an email type LastSenders looks at one by one.
+// Nearly everybody is in one of the first, where a contact is found at once,
+// however many messages it has had.
+const newest = 42 // 2 + 8 + 32
 
 // LastSenders returns from which identity each of the contacts heard last, or is
 // about to hear, by mail of an email type; who never did is left out. Messages of
 // the stream that asks do not count, nor those that nobody got.
 func LastSenders(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id.EmailType, asking string, contacts []id.Contact) (map[id.Contact]id.Identity, error) {
 	last := make(map[id.Contact]id.Identity, len(contacts))
-	if len(contacts) == 0 {
+	streams, err := newestStreams(ctx, db, tenant, typ, asking)
+	if err != nil {
+		return nil, fmt.Errorf("find the last sends of a type: %w", err)
+	}
+	all := len(streams) < newest
+	for n := 2; len(streams) > 0 && len(contacts) > 0; n *= 4 {
+		few := streams[:min(n, len(streams))]
+		streams = streams[len(few):]
+		heard, err := sendersIn(ctx, db, tenant, few, contacts)
+		if err != nil {
+			return nil, fmt.Errorf("find who wrote to contacts last: %w", err)
+		}
+		contacts = note(last, heard, contacts)
+	}
+	if all || len(contacts) == 0 {
 		return last, nil
 	}
+	heard, err := sendersEver(ctx, db, tenant, typ, asking, contacts)
+	if err != nil {
+		return nil, fmt.Errorf("find who ever wrote to contacts: %w", err)
+	}
+	note(last, heard, contacts)
+	return last, nil
+}
+
+// note adds what was found to last, and returns the contacts that are still
+// looked for.
+func note(last, heard map[id.Contact]id.Identity, contacts []id.Contact) (left []id.Contact) {
+	for _, c := range contacts {
+		if i, ok := heard[c]; ok {
+			last[c] = i
+		} else {
+			left = append(left, c)
+		}
+	}
+	return left
+}
+
+// newestStreams returns the newest streams of a type, but for the one that asks,
+// the newest first.
+func newestStreams(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id.EmailType, asking string) ([]string, error) {
+	rows, err := db.Query(ctx, `
+		SELECT id FROM outbox_stream WHERE tenant_id = $1 AND email_type_id = $2 AND id <> $3
+		ORDER BY opened_at DESC, id DESC LIMIT $4`, tenant, typ, asking, newest)
+	return sqldb.Collect(rows, err, func(scan func(...any) error) (stream string, err error) {
+		return stream, scan(&stream)
+	})
+}
+
+// sendersIn returns from whom contacts heard in the first of the streams in which
+// they heard from anybody.
+func sendersIn(ctx context.Context, db *sqldb.DB, tenant id.Tenant, streams []string, contacts []id.Contact) (map[id.Contact]id.Identity, error) {
+	rows, err := db.Query(ctx, `
+		SELECT contact_id, identity_id, stream_id FROM outbox
+		WHERE tenant_id = $1 AND stream_id`+db.In(2)+`AND contact_id`+db.In(3)+`
+			AND state NOT IN ('failed', 'skipped', 'held_back', 'cancelled')`,
+		tenant, sqldb.List(db, streams), sqldb.List(db, contacts))
+	heard, at := map[id.Contact]id.Identity{}, map[id.Contact]int{}
+	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+		var c id.Contact
+		var i id.Identity
+		var stream string
+		if err := scan(&c, &i, &stream); err != nil {
+			return struct{}{}, err
+		}
+		place := slices.Index(streams, stream)
+		if before, ok := at[c]; !ok || place < before {
+			heard[c], at[c] = i, place
+		}
+		return struct{}{}, nil
+	})
+	return heard, err
+}
+
+// sendersEver returns from whom contacts heard last, whenever that was.
+func sendersEver(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id.EmailType, asking string, contacts []id.Contact) (map[id.Contact]id.Identity, error) {
 	rows, err := db.Query(ctx, `
 		SELECT contact_id, identity_id FROM (
-			SELECT m.contact_id, m.identity_id, ROW_NUMBER() OVER (PARTITION BY m.contact_id ORDER BY m.id DESC) AS nth
+			SELECT m.contact_id, m.identity_id, ROW_NUMBER() OVER (PARTITION BY m.contact_id ORDER BY s.opened_at DESC, s.id DESC) AS nth
 			FROM outbox AS m
 			JOIN outbox_stream AS s ON s.tenant_id = m.tenant_id AND s.id = m.stream_id
 			WHERE m.tenant_id = $1 AND m.contact_id`+db.In(4)+`AND m.stream_id <> $3 AND s.email_type_id = $2
 				AND m.state NOT IN ('failed', 'skipped', 'held_back', 'cancelled')) AS heard
 		WHERE nth = 1`, tenant, typ, asking, sqldb.List(db, contacts))
+	heard := map[id.Contact]id.Identity{}
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
 		var c id.Contact
 		var i id.Identity
 		err := scan(&c, &i)
-		last[c] = i
+		heard[c] = i
 		return struct{}{}, err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("find who wrote to contacts last: %w", err)
-	}
-	return last, nil
+	return heard, err
 }

@@ -1,8 +1,11 @@
 package outbox_test
 
 import (
+	"fmt"
 	"maps"
+	"slices"
 	"testing"
+	"time"
 
 	"packetboat/internal/id"
 	"packetboat/internal/outbox"
@@ -61,6 +64,40 @@ func TestLastSenders(t *testing.T) {
 			if err != nil || !maps.Equal(got, tt.want) {
 				t.Errorf("LastSenders(%s, %v) = %v, %v; want %v", tt.typ, tt.of, got, err, tt.want)
 			}
+		}
+	})
+}
+
+// However many sends lie between, the last one counts.
+func TestLastSendersOfLongAgo(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		acme, want := id.New[id.Tenant](), map[id.Contact]id.Identity{}
+		err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
+			for n := range 60 {
+				stream, from := id.New[string](), id.Identity(fmt.Sprint("i", n))
+				if err := outbox.Begin(t.Context(), tx, outbox.Stream{Tenant: acme, ID: stream, Kind: "broadcast", EmailType: "news"}, noon.Add(time.Duration(n)*time.Hour)); err != nil {
+					return err
+				}
+				var list []outbox.Message
+				for c := range 60 { // contact 0 is in all, 1 in every other, ...; never in the last sends
+					if contact := id.Contact(fmt.Sprint("c", c)); n%(c+1) == 0 && n < 60-c {
+						list = append(list, outbox.Message{Contact: contact, Email: "c@example.org", Content: "content", Identity: from, Lane: "lane", DueAt: noon})
+						want[contact] = from
+					}
+				}
+				if _, err := outbox.Put(t.Context(), tx, acme, stream, list); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := outbox.LastSenders(t.Context(), db, acme, "news", "", slices.Collect(maps.Keys(want)))
+		if err != nil || !maps.Equal(got, want) {
+			t.Errorf("LastSenders = %v, %v; want %v", got, err, want)
 		}
 	})
 }

@@ -9,8 +9,6 @@ import (
 	"packetboat/internal/id"
 	"packetboat/internal/lane"
 	"packetboat/internal/outbox"
-	"packetboat/internal/spread"
-	"packetboat/internal/tenant"
 )
 
 // allocator gives each message of a broadcast its sender and its lane (contract
@@ -30,15 +28,23 @@ func (e *Engine) allocator(ctx context.Context, b broadcast.Broadcast, facts bro
 		return nil, err
 	}
 	routes := run.Recorded(facts.Routes(b))
-	down, err := e.down(ctx, b.Tenant, routes)
-	return &allocator{engine: e, b: b, ways: broadcast.NewWays(routes), down: down}, err
+	a := &allocator{engine: e, b: b, ways: broadcast.NewWays(routes), down: map[id.MTAConfig]bool{}}
+	lanes := make([]id.MTAConfig, len(routes))
+	for i, r := range routes {
+		lanes[i] = r.Lane
+	}
+	states, err := lane.StatesOf(ctx, e.DB, b.Tenant, lanes)
+	for l, health := range states {
+		a.down[l] = health.State == lane.Down
+	}
+	return a, err
 }
 
 // record adds b's routes, with their weights as they are now, to those that the
 // run has recorded.
 func (e *Engine) record(ctx context.Context, b broadcast.Broadcast, facts broadcast.Facts, run *broadcast.Run) error {
 	routes := facts.Routes(b)
-	if broadcast.NewWays(routes).Several() && slices.ContainsFunc(routes, func(r broadcast.Route) bool { return !run.Has(r) }) {
+	if slices.ContainsFunc(routes, func(r broadcast.Route) bool { return !run.Has(r) }) {
 		if err := e.weigh(ctx, b.Tenant, facts, routes); err != nil {
 			return err
 		}
@@ -63,22 +69,19 @@ func (a *allocator) route(contact id.Contact, last id.Identity) broadcast.Route 
 
 // weigh gives each route what its identity may still send today.
 func (e *Engine) weigh(ctx context.Context, t id.Tenant, facts broadcast.Facts, routes []broadcast.Route) error {
-	account, err := tenant.ByID(ctx, e.DB, t)
+	var lanes []lane.Config
+	for _, r := range routes {
+		lanes = append(lanes, facts.Lanes[r.Lane])
+	}
+	fares, err := lane.FaresOf(ctx, e.DB, t, lanes, e.Now())
 	if err != nil {
 		return err
 	}
-	today := spread.DayOf(e.Now(), account.Location())
 	left := map[id.MTAConfig]int{}
-	for _, r := range routes {
-		most, capped := dayCap(facts.Lanes[r.Lane], today)
-		if _, known := left[r.Lane]; known || !capped {
-			continue
+	for l, f := range fares {
+		if f.RemainingToday != nil {
+			left[l] = *f.RemainingToday
 		}
-		used, err := e.used(ctx, t, r.Lane, today)
-		if err != nil {
-			return err
-		}
-		left[r.Lane] = max(most-used, 0)
 	}
 	weigh(routes, left)
 	return nil
@@ -102,24 +105,11 @@ func weigh(routes []broadcast.Route, left map[id.MTAConfig]int) {
 		n, capped := left[r.Lane]
 		part := most
 		if capped {
-			part = (n + users[r.Lane] - 1) / users[r.Lane]
+			part = n/users[r.Lane] + min(n%users[r.Lane], 1)
 		}
 		capacity[r.Identity] = min(capacity[r.Identity], math.MaxInt-part) + part
 	}
 	for i := range routes {
 		routes[i].Capacity = capacity[routes[i].Identity]
 	}
-}
-
-// dayCap returns how many messages a lane may carry on a day, if that is bounded.
-func dayCap(lane.Config, spread.Day) (n int, capped bool) { return 0, false }
-
-// used returns how many messages a lane has carried on a day.
-func (e *Engine) used(context.Context, id.Tenant, id.MTAConfig, spread.Day) (int, error) {
-	return 0, nil
-}
-
-// down returns the lanes of routes that are down.
-func (e *Engine) down(context.Context, id.Tenant, []broadcast.Route) (map[id.MTAConfig]bool, error) {
-	return nil, nil
 }
