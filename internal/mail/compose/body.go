@@ -36,27 +36,32 @@ var class = func() (table [256]uint8) {
 	return table
 }()
 
-// appendQuoted appends src as quoted-printable text. It gives up, with false,
-// once more than a quarter of src turns out to need escapes; base64 is shorter
-// then.
+// quoter writes quoted-printable text.
 //
 // Beyond the RFC it escapes a dot and "From " at the start of a line, which
 // careless programs alter, and never splits a character between lines.
-func appendQuoted(dst, src []byte) ([]byte, bool) {
-	start := len(dst)
-	budget := len(src) / 4
-	col := 0
-	for i := 0; i < len(src); {
-		j, end := i, min(len(src), i+lineWidth-1-col)
+type quoter struct {
+	dst []byte
+	col int // width of the line being written
+	// left is how many more bytes of the text may need escapes. Those at the start
+	// of a line do not count: they follow from where lines break.
+	left int
+}
+
+// write appends src[from:to], and reports whether left is not used up. What
+// follows in src is looked at, not written.
+func (q *quoter) write(src []byte, from, to int) bool {
+	dst, col, left := q.dst, q.col, q.left
+	for i := from; i < to && left >= 0; {
+		j, end := i, min(to, i+lineWidth-1-col)
 		for j < end && class[src[j]] == plain {
 			j++
 		}
 		if j > i {
-			if col == 0 && (src[i] == '.' || src[i] == 'F' && bytes.HasPrefix(src[i:], []byte("From "))) {
+			if col == 0 && startsBadly(src[i:]) {
 				dst = appendEscape(dst, src[i])
 				col = 3
 				i++
-				budget--
 				continue
 			}
 			keep := j
@@ -69,10 +74,10 @@ func appendQuoted(dst, src []byte) ([]byte, bool) {
 				dst, col = breakFor(dst, col, 3)
 				dst = appendEscape(dst, src[keep])
 				col += 3
-				budget--
+				left--
 			}
 			i = j
-			if i == len(src) {
+			if i == to {
 				break
 			}
 		}
@@ -90,7 +95,7 @@ func appendQuoted(dst, src []byte) ([]byte, bool) {
 			dst = appendEscape(dst, src[i])
 			col += 3
 			i++
-			budget--
+			left--
 		case sequence:
 			r, size := utf8.DecodeRune(src[i:])
 			var b [utf8.UTFMax]byte
@@ -104,19 +109,16 @@ func appendQuoted(dst, src []byte) ([]byte, bool) {
 			}
 			col += 3 * len(character)
 			i += size
-			budget -= size
-		}
-		if budget < 0 {
-			return dst[:start], false
+			left -= size
 		}
 	}
-	if budget < 0 {
-		return dst[:start], false
-	}
-	if col > 0 || len(dst) == start {
-		dst = append(dst, "\r\n"...)
-	}
-	return dst, true
+	q.dst, q.col, q.left = dst, col, left
+	return left >= 0
+}
+
+// startsBadly reports whether a line must not start with text as it is.
+func startsBadly(text []byte) bool {
+	return text[0] == '.' || text[0] == 'F' && bytes.HasPrefix(text, []byte("From "))
 }
 
 // endsLine reports whether nothing but controls, which are dropped, comes

@@ -9,7 +9,7 @@
 // looked over once more.
 //
 // What a message needs once per content, and not once per recipient, is here
-// too: the text that stands in for HTML.
+// too: the encoding of its constant texts.
 package compose
 
 import (
@@ -61,6 +61,8 @@ type Message struct {
 	// Text and HTML are UTF-8; any line ends will do. A message without HTML
 	// is sent as text alone; one without text gets its subject as text.
 	Text, HTML []byte
+
+	TextKnown, HTMLKnown Known // what of them was encoded before
 }
 
 // Builder writes messages, one after the other, and uses its buffers again.
@@ -78,20 +80,21 @@ func (b *Builder) Build(dst []byte, m *Message) ([]byte, error) {
 	if err := b.headers(m); err != nil {
 		return dst, err
 	}
-	text := bytes.TrimLeft(m.Text, "\r\n")
+	text, known := m.Text, m.TextKnown
+	from := len(text) - len(bytes.TrimLeft(text, "\r\n"))
 	if len(bytes.TrimSpace(text)) == 0 {
-		text = []byte(m.Subject)
+		text, from, known = []byte(m.Subject), 0, Known{}
 	}
 	raw := b.h.buf
 	if len(bytes.TrimSpace(m.HTML)) == 0 {
-		raw = b.part(raw, "text/plain", text)
+		raw = b.part(raw, "text/plain", text, from, known)
 	} else {
 		mark := b.mark(m.MessageID)
 		raw = append(raw, "Content-Type: multipart/alternative;\r\n boundary=\""...)
 		raw = append(raw, mark...)
 		raw = append(raw, "\"\r\n\r\n"...)
-		raw = b.part(appendMark(raw, mark, ""), "text/plain", text)
-		raw = b.part(appendMark(raw, mark, ""), "text/html", m.HTML)
+		raw = b.part(appendMark(raw, mark, ""), "text/plain", text, from, known)
+		raw = b.part(appendMark(raw, mark, ""), "text/html", m.HTML, 0, m.HTMLKnown)
 		raw = appendMark(raw, mark, "--")
 	}
 	if err := WireReady(raw[len(dst):]); err != nil {
@@ -143,19 +146,23 @@ func (b *Builder) headers(m *Message) error {
 	return h.err
 }
 
-// part writes the headers of a text part and its encoded body, which ends in CRLF.
-func (b *Builder) part(raw []byte, kind string, body []byte) []byte {
+// part writes the headers of a text part and the encoded body[from:], which ends
+// in CRLF.
+func (b *Builder) part(raw []byte, kind string, body []byte, from int, known Known) []byte {
 	raw = append(raw, "Content-Type: "...)
 	raw = append(raw, kind...)
 	raw = append(raw, "; charset=utf-8\r\nContent-Transfer-Encoding: "...)
 	start := len(raw)
 	raw = append(raw, "quoted-printable\r\n\r\n"...)
-	body = bytes.TrimPrefix(body, []byte("\ufeff"))
-	if quoted, ok := appendQuoted(raw, body); ok {
+	const byteOrderMark = "\ufeff"
+	if bytes.HasPrefix(body[from:], []byte(byteOrderMark)) {
+		from += len(byteOrderMark)
+	}
+	if quoted, ok := appendQuoted(raw, body, from, known); ok {
 		return quoted
 	}
 	raw = append(raw[:start], "base64\r\n\r\n"...)
-	b.scratch = appendCanonical(b.scratch[:0], body)
+	b.scratch = appendCanonical(b.scratch[:0], body[from:])
 	return appendBase64(raw, b.scratch)
 }
 
