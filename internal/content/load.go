@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"packetboat/internal/id"
+	"packetboat/internal/mail/compose"
 	"packetboat/internal/mail/links"
 	"packetboat/internal/mail/liquid"
 	"packetboat/internal/sqldb"
@@ -90,9 +91,10 @@ type Compiled struct {
 	SubjectTemplate, PreheaderTemplate, FromNameTemplate, HTMLTemplate, TextTemplate *liquid.Template
 	Targets                                                                          []*liquid.Template // of dynamic links, nil for the others
 	Params                                                                           map[string]any     // what param means
+	HTMLConstants, TextConstants                                                     *compose.Constants // what no recipient changes, encoded
 }
 
-// Compile parses a content's Liquid.
+// Compile parses a content's Liquid and encodes its constant texts.
 func Compile(c Content) (*Compiled, error) {
 	k := &Compiled{Content: c, Targets: make([]*liquid.Template, len(c.Links))}
 	parse := func(dst **liquid.Template, text string, mode liquid.Mode) error {
@@ -121,6 +123,7 @@ func Compile(c Content) (*Compiled, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compile content %s: %w", c.ID, err)
 	}
+	k.HTMLConstants, k.TextConstants = compose.Precompose(k.HTMLTemplate.Texts()), compose.Precompose(k.TextTemplate.Texts())
 	return k, nil
 }
 
