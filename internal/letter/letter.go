@@ -41,6 +41,8 @@ type Parts struct {
 	FromName       string // empty: the identity's own
 	HTML, Text     []byte
 	UnsubscribeURL string // for List-Unsubscribe
+
+	HTMLKnown, TextKnown compose.Known // what of them was encoded with the content
 }
 
 // Renderer makes Writers.
@@ -59,6 +61,7 @@ type Writer struct {
 	env      env
 	budget   liquid.Budget
 	buf      []byte
+	marks    [4][]liquid.Mark // of the parts, in the order of rendering
 }
 
 // Writer returns a new Writer.
@@ -76,7 +79,7 @@ func (w *Writer) Render(ctx context.Context, l Letter) (Parts, error) {
 	var p Parts
 	ends := [4]int{}
 	w.buf = w.buf[:0]
-	for i, part := range []struct {
+	for i, part := range [...]struct {
 		name     string
 		template *liquid.Template
 	}{
@@ -86,7 +89,7 @@ func (w *Writer) Render(ctx context.Context, l Letter) (Parts, error) {
 		{"body_text", l.Content.TextTemplate},
 	} {
 		var err error
-		if w.buf, err = part.template.Append(ctx, w.buf, &w.env, budget); err != nil {
+		if w.buf, w.marks[i], err = part.template.AppendMarked(ctx, w.buf, w.marks[i][:0], &w.env, budget); err != nil {
 			return Parts{}, fmt.Errorf("render_error: %s: %w", part.name, err)
 		}
 		ends[i] = len(w.buf)
@@ -103,6 +106,8 @@ func (w *Writer) Render(ctx context.Context, l Letter) (Parts, error) {
 	p.Subject = w.env.subject
 	p.FromName = string(w.buf[ends[0]:ends[1]])
 	p.HTML, p.Text = w.buf[ends[1]:ends[2]], w.buf[ends[2]:ends[3]]
+	p.HTMLKnown = compose.Known{Texts: l.Content.HTMLConstants, Marks: w.marks[2]}
+	p.TextKnown = compose.Known{Texts: l.Content.TextConstants, Marks: w.marks[3]}
 	p.UnsubscribeURL = *w.env.page(unsubscribePage)
 	return p, nil
 }
