@@ -79,6 +79,13 @@ func causeHolds(ctx context.Context, tx *sqldb.DB, b Broadcast) (bool, error) {
 	case TenantPaused:
 		t, err := tenant.ByID(ctx, tx, b.Tenant)
 		return t.Status != tenant.Active, err
+	case CapacityCollapsed:
+		run, err := LoadRun(ctx, tx, b.Tenant, b.ID)
+		if err != nil {
+			return false, err
+		}
+		_, down, err := run.LanesDown(ctx, tx)
+		return down, err
 	case DomainPaused:
 		run, err := LoadRun(ctx, tx, b.Tenant, b.ID)
 		if err != nil {

@@ -74,6 +74,10 @@ const (
 	BroadcastCompleted   Type = "broadcast_completed"
 	BroadcastFailed      Type = "broadcast_failed"
 	BroadcastCancelled   Type = "broadcast_cancelled"
+
+	DomainPaused Type = "domain_paused" // named by the sending domain's id
+	MTADown      Type = "mta_down"      // these are named by the MTA config's id
+	MTARecovered Type = "mta_recovered"
 )
 
 // Entry is one thing that happened.

@@ -2,7 +2,6 @@ package lane
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"time"
 
@@ -52,15 +51,6 @@ func StatesOf(ctx context.Context, db *sqldb.DB, t id.Tenant, lanes []id.MTAConf
 	return all, nil
 }
 
-func scanHealth(scan func(...any) error) (h Health, err error) {
-	var since int64
-	var last sql.NullString
-	var probed sql.NullInt64
-	err = scan(&h.State, &since, &last, &probed)
-	h.Since, h.LastError, h.ProbedAt = sqldb.Time(since), last.String, sqldb.NullTime(probed)
-	return h, err
-}
-
 // Fares is how a lane fares and what it has carried today.
 type Fares struct {
 	Health
@@ -85,7 +75,8 @@ func FaresOf(ctx context.Context, db *sqldb.DB, t id.Tenant, lanes []Config, now
 	}
 	zone := account.Location()
 	today := spread.DayOf(now, zone)
-	carried, err := traffic.ByLane(ctx, db, t, began(today, zone), time.Time{})
+	from, to := spread.AllDay.Span(today, zone)
+	carried, err := traffic.ByLane(ctx, db, t, from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -101,10 +92,4 @@ func FaresOf(ctx context.Context, db *sqldb.DB, t id.Tenant, lanes []Config, now
 		all[c.ID] = f
 	}
 	return all, nil
-}
-
-// began returns the first moment of a day.
-func began(d spread.Day, zone *time.Location) time.Time {
-	at, _ := time.ParseInLocation(time.DateOnly, string(d), zone) // a Day is always one
-	return at
 }

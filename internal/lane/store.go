@@ -83,6 +83,9 @@ func Update(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant
 			tenant, config, c.Name, c.Active, c.settings(), encode(c.Caps), int(c.RetryMaxAge/time.Hour), c.throttles(), encode(c.Warmup)); err != nil {
 			return err
 		}
+		if err := tryAgain(ctx, tx, tenant, config); err != nil {
+			return err
+		}
 		if f.Password == nil {
 			return nil
 		}

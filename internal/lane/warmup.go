@@ -116,22 +116,26 @@ type Day struct {
 	Complained int
 }
 
-// Grown returns the warm-up with what it allows on the day after one on which
-// the lane carried this. Growth is earned: by a day of real use on which few
-// messages were put off, refused or complained of. A day on which far more
-// were halves what may be carried (mail-notes 4.8).
-func (w Warmup) Grown(day spread.Day, d Day) Warmup {
-	next, level := day.Add(1), w.cap(day)
-	w.Level, w.LevelDay = level, "" // so that cap counts from here
+// On returns the warm-up with what it allows today, judged by what the lane
+// carried yesterday. Growth is earned: by a day of use on which few messages
+// were put off, refused or complained of. A day without use, and one that
+// nobody looked at, changes nothing; a day on which surely far too many were
+// halves what may be carried (mail-notes 4.8).
+func (w Warmup) On(today spread.Day, yesterday Day) Warmup {
+	level := w.Level
 	switch {
-	case d.Tried == 0 || next <= w.StartedOn:
-	case d.worst(traffic.AtLeast) >= 3: // surely, or one complaint of a first small day would do it
-		w.Level = max(level/2, 1)
-	case d.worst(traffic.Rate) < 1:
-		w.LevelDay = day
-		w.Level = w.cap(next)
+	case w.LevelDay >= today:
+		return w
+	case w.LevelDay == "" || today <= w.StartedOn:
+		w.LevelDay = ""
+		level = w.cap(today)
+	case yesterday.worst(traffic.AtLeast) >= 3: // surely, or one complaint of a first small day would do it
+		level = max(w.Level/2, 1)
+	case yesterday.Tried > 0 && yesterday.worst(traffic.Rate) < 1:
+		w.LevelDay = today.Add(-1)
+		level = w.cap(today)
 	}
-	w.LevelDay = next
+	w.Level, w.LevelDay = level, today
 	return w
 }
 

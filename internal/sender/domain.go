@@ -59,6 +59,7 @@ type Domain struct {
 	VerifiedBy     string
 	VerifiedAt     *time.Time
 	LastCheckedAt  *time.Time
+	JudgedFrom     *time.Time // when it was last resumed: its rates count from here
 	CreatedAt      time.Time
 }
 
@@ -226,7 +227,7 @@ func DeleteDomain(ctx context.Context, db *sqldb.DB, tenant id.Tenant, domain id
 }
 
 const domainColumns = `id, domain, status, dkim_selector, dkim_record, return_path_host, tracking_host, tracking_status,
-	dmarc_policy, paused, pause_reason, verified_by, verified_at, last_checked_at, created_at`
+	dmarc_policy, paused, pause_reason, verified_by, verified_at, last_checked_at, judged_from, created_at`
 
 // Domains returns the tenant's sending domains by name.
 func Domains(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]Domain, error) {
@@ -263,13 +264,14 @@ func scanDomain(tenant id.Tenant) func(func(...any) error) (Domain, error) {
 	return func(scan func(...any) error) (Domain, error) {
 		d := Domain{Tenant: tenant}
 		var policy, reason, by sql.NullString
-		var verified, checked sql.NullInt64
+		var verified, checked, judged sql.NullInt64
 		var created int64
 		err := scan(&d.ID, &d.Name, &d.Status, &d.DKIMSelector, &d.DKIMRecord, &d.ReturnPathHost, &d.TrackingHost, &d.TrackingStatus,
-			&policy, &d.Paused, &reason, &by, &verified, &checked, &created)
+			&policy, &d.Paused, &reason, &by, &verified, &checked, &judged, &created)
 		d.TrackingLive = d.TrackingStatus == Live
 		d.DMARCPolicy, d.PauseReason, d.VerifiedBy = policy.String, reason.String, by.String
-		d.VerifiedAt, d.LastCheckedAt, d.CreatedAt = sqldb.NullTime(verified), sqldb.NullTime(checked), sqldb.Time(created)
+		d.VerifiedAt, d.LastCheckedAt, d.JudgedFrom = sqldb.NullTime(verified), sqldb.NullTime(checked), sqldb.NullTime(judged)
+		d.CreatedAt = sqldb.Time(created)
 		return d, err
 	}
 }

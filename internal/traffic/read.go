@@ -18,15 +18,11 @@ func (c *Counts) fields() []any {
 }
 
 // ByLane returns what each lane of a tenant carried in the buckets that begin
-// in [since, until). A zero until is no bound.
+// in [since, until).
 func ByLane(ctx context.Context, db *sqldb.DB, tenant id.Tenant, since, until time.Time) (map[id.MTAConfig]Counts, error) {
-	end := int64(1) << 62
-	if !until.IsZero() {
-		end = until.UnixMicro()
-	}
 	all := map[id.MTAConfig]Counts{}
 	rows, err := db.Query(ctx, `SELECT lane_id, `+sums+` FROM traffic
-		WHERE tenant_id = $1 AND bucket >= $2 AND bucket < $3 GROUP BY lane_id`, tenant, since.UnixMicro(), end)
+		WHERE tenant_id = $1 AND bucket >= $2 AND bucket < $3 GROUP BY lane_id`, tenant, since.UnixMicro(), until.UnixMicro())
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
 		var lane id.MTAConfig
 		var c Counts

@@ -1,0 +1,48 @@
+package broadcast
+
+import (
+	"context"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/lane"
+	"packetboat/internal/sqldb"
+)
+
+// LanesDown reports whether every lane that could carry what the run still has
+// to send is down, and since when none has been up. Lanes that are switched off
+// or were deleted could not.
+func (r Run) LanesDown(ctx context.Context, db *sqldb.DB) (since time.Time, down bool, err error) {
+	ours := map[id.MTAConfig]bool{}
+	for _, route := range r.Routes {
+		ours[route.Lane] = true
+	}
+	all, err := lane.List(ctx, db, r.Tenant)
+	if err != nil {
+		return time.Time{}, false, err
+	}
+	var usable []id.MTAConfig
+	for _, c := range all {
+		if ours[c.ID] && c.Active {
+			usable = append(usable, c.ID)
+		}
+	}
+	states, err := lane.StatesOf(ctx, db, r.Tenant, usable)
+	if err != nil {
+		return time.Time{}, false, err
+	}
+	for _, h := range states {
+		if h.State != lane.Down {
+			return time.Time{}, false, nil
+		}
+		if h.Since.After(since) {
+			since = h.Since
+		}
+	}
+	return since, len(usable) > 0, nil
+}
+
+// DomainPaused reports whether a domain that the run sends from is paused.
+func (r Run) DomainPaused(ctx context.Context, db *sqldb.DB) (bool, error) {
+	return anyDomainPaused(ctx, db, r.Tenant, r.Routes)
+}

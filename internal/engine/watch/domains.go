@@ -1,0 +1,117 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"packetboat/internal/sender"
+	"packetboat/internal/traffic"
+)
+
+// The rules by which a domain is judged (contract 10.9, mail-notes 4.9).
+const (
+	domainWindow     = 24 * time.Hour
+	minDeliveries    = 1000
+	pauseComplaints  = 0.003
+	pauseHardBounces = 0.10
+)
+
+// The rates at which a warning is given, rising.
+var (
+	warnComplaints  = []float64{0.001}
+	warnHardBounces = []float64{0.02, 0.05}
+)
+
+// grounds returns why a domain that carried this must be paused, if it must.
+func grounds(c traffic.Counts) (why sender.Pause, must bool) {
+	if c.Delivered < minDeliveries {
+		return sender.Pause{}, false
+	}
+	why = sender.Pause{Deliveries: c.Delivered, Hours: int(domainWindow / time.Hour)}
+	if rate := complaints(c, traffic.Rate); rate >= pauseComplaints {
+		why.Reason, why.Rate, why.Count = sender.PausedForComplaints, rate, c.Complained
+		return why, true
+	}
+	if rate := hardBounces(c, traffic.Rate); rate >= pauseHardBounces {
+		why.Reason, why.Rate, why.Count = sender.PausedForBounces, rate, c.Hard
+		return why, true
+	}
+	return sender.Pause{}, false
+}
+
+func complaints(c traffic.Counts, rate func(n, of int) float64) float64 {
+	return rate(c.Complained, c.Delivered)
+}
+
+// hardBounces is of all messages that were accepted or refused for good.
+func hardBounces(c traffic.Counts, rate func(n, of int) float64) float64 {
+	return rate(c.Hard, c.Delivered+c.Hard+c.Block)
+}
+
+// alarm is how many of the warning rates a domain has surely reached.
+type alarm struct{ complaints, hardBounces int }
+
+func alarmOf(c traffic.Counts) (a alarm) {
+	reached := func(rate float64, steps []float64) (n int) {
+		for _, s := range steps {
+			if rate >= s {
+				n++
+			}
+		}
+		return n
+	}
+	return alarm{reached(complaints(c, traffic.AtLeast), warnComplaints), reached(hardBounces(c, traffic.AtLeast), warnHardBounces)}
+}
+
+// domains pauses the domains whose mail bounces or is complained of too often,
+// and warns of those that come near.
+func (e *Engine) domains(ctx context.Context, now time.Time) error {
+	since := now.Add(-domainWindow)
+	busy, err := traffic.ByDomain(ctx, e.DB, since, minDeliveries)
+	if err != nil {
+		return err
+	}
+	given := e.alarmed
+	e.alarmed = map[traffic.Domain]alarm{}
+	for d, c := range busy {
+		if judged := e.domain(ctx, d, c, since, given[d], now); judged != nil {
+			err = errors.Join(err, judged)
+		}
+	}
+	return err
+}
+
+func (e *Engine) domain(ctx context.Context, d traffic.Domain, c traffic.Counts, since time.Time, given alarm, now time.Time) error {
+	known, err := sender.DomainByID(ctx, e.DB, d.Tenant, d.Domain)
+	if errors.Is(err, sender.ErrDomainNotFound) || err == nil && known.Paused {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if known.JudgedFrom != nil && known.JudgedFrom.After(since) {
+		if c, err = traffic.OfDomain(ctx, e.DB, d.Tenant, d.Domain, *known.JudgedFrom); err != nil || c.Delivered < minDeliveries {
+			return err
+		}
+	}
+	log := e.Log.With("tenant", d.Tenant, "domain", d.Domain)
+	why, must := grounds(c)
+	if !must {
+		a := alarmOf(c)
+		e.alarmed[d] = a
+		if a.complaints > given.complaints {
+			log.Warn("complaints about a domain are frequent", "rate", complaints(c, traffic.Rate), "complaints", c.Complained, "deliveries", c.Delivered)
+		}
+		if a.hardBounces > given.hardBounces {
+			log.Warn("hard bounces of a domain are frequent", "rate", hardBounces(c, traffic.Rate), "bounces", c.Hard, "deliveries", c.Delivered)
+		}
+		return nil
+	}
+	why.Domain = known.Name
+	paused, err := sender.PauseDomain(ctx, e.DB, d.Tenant, d.Domain, why, now)
+	if err == nil && paused {
+		log.Warn("a domain is paused", "reason", string(why.Reason), "rate", why.Rate, "count", why.Count, "deliveries", why.Deliveries)
+	}
+	return err
+}

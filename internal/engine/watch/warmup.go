@@ -1,0 +1,53 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/lane"
+	"packetboat/internal/spread"
+	"packetboat/internal/traffic"
+)
+
+// warmups gives the lanes that warm up what they have earned on the day that
+// ended.
+func (e *Engine) warmups(ctx context.Context, now time.Time) error {
+	warming, err := lane.WarmingUp(ctx, e.DB)
+	if err != nil {
+		return err
+	}
+	zones := zones{e.DB, map[id.Tenant]*time.Location{}}
+	var errs []error
+	for _, c := range warming {
+		zone, err := zones.of(ctx, c.Tenant)
+		if err == nil {
+			err = e.warmup(ctx, c, zone, now)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+func (e *Engine) warmup(ctx context.Context, c lane.Config, zone *time.Location, now time.Time) error {
+	today := spread.DayOf(now, zone)
+	if c.Warmup.LevelDay >= today {
+		return nil
+	}
+	from, to := spread.AllDay.Span(today.Add(-1), zone)
+	carried, err := traffic.ByLane(ctx, e.DB, c.Tenant, from, to)
+	if err != nil {
+		return err
+	}
+	n := carried[c.ID]
+	next := c.Warmup.On(today, lane.Day{
+		Sent: n.Delivered, Tried: n.Delivered + n.Deferred + n.Hard + n.Block,
+		Deferred: n.Deferred, Blocked: n.Block, Hard: n.Hard, Complained: n.Complained,
+	})
+	set, err := lane.SetWarmup(ctx, e.DB, c, next)
+	if err == nil && set {
+		e.Log.Info("a lane warms up", "tenant", c.Tenant, "lane", c.ID, "per_day", next.Level, "before", c.Warmup.Level)
+	}
+	return err
+}

@@ -1,0 +1,140 @@
+// Package watch looks after what may go wrong while mail is sent: lanes that no
+// longer work, sends that no lane can carry, and domains whose mail bounces or
+// is complained of.
+//
+// It reads the sums of package traffic, which deliver adds to, and decides by
+// them. It pauses and never resumes (contract G18): that is for people to do.
+// One process out of all does it at a time.
+package watch
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/lane"
+	"packetboat/internal/secret"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/tenant"
+	"packetboat/internal/traffic"
+)
+
+const (
+	every       = 10 * time.Second // between two looks
+	rarely      = time.Minute      // between two looks at domains and warm-ups
+	pruneEvery  = 10 * time.Minute
+	collapsedIn = 10 * time.Minute // a send all of whose lanes are down is paused
+)
+
+// Engine is the watch. Its fields are set before Run and not changed.
+type Engine struct {
+	DB           *sqldb.DB
+	Box          *secret.Box
+	Now          func() time.Time
+	Log          *slog.Logger
+	AllowPrivate bool // lanes may be at private addresses (contract B27c)
+
+	judged  time.Time                // when domains and warm-ups were last looked at
+	pruned  time.Time                // when old traffic was last forgotten
+	alarmed map[traffic.Domain]alarm // warnings that were given
+}
+
+// Run watches until ctx ends.
+func (e *Engine) Run(ctx context.Context) error {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		if _, err := e.Tick(ctx); err != nil && ctx.Err() == nil {
+			e.Log.Error("lanes and domains are not watched", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// Tick looks at everything whose turn it is. What fails keeps nothing else
+// from being looked at.
+func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
+	now := e.Now()
+	lanes, err := e.lanes(ctx, now)
+	err = errors.Join(err, e.probe(ctx, lanes))
+	if now.Sub(e.judged) >= rarely {
+		e.judged = now
+		err = errors.Join(err, e.domains(ctx, now), e.warmups(ctx, now))
+	}
+	err = errors.Join(err, e.sends(ctx, lanes, now))
+	if now.Sub(e.pruned) >= pruneEvery {
+		e.pruned = now
+		err = errors.Join(err, traffic.Prune(ctx, e.DB, now))
+	}
+	return false, err
+}
+
+// lanes judges the lanes that tried anything of late, and those that were not
+// well, and returns how all fare that ever were not.
+func (e *Engine) lanes(ctx context.Context, now time.Time) (map[traffic.Lane]lane.Health, error) {
+	known, err := lane.Watched(ctx, e.DB)
+	if err != nil {
+		return nil, err
+	}
+	recent, err := traffic.Lanes(ctx, e.DB, now.Add(-lane.Window))
+	if err != nil {
+		return nil, err
+	}
+	for l := range recent {
+		if _, ok := known[l]; !ok {
+			known[l] = lane.Health{State: lane.Healthy}
+		}
+	}
+	for l, before := range known {
+		after := before.Judge(recent[l], now)
+		if after.State == before.State {
+			continue
+		}
+		if noted := e.note(ctx, l, before, after); noted != nil {
+			err = errors.Join(err, noted)
+			continue
+		}
+		known[l] = after
+	}
+	return known, err
+}
+
+// note stores what has become of a lane, and says so.
+func (e *Engine) note(ctx context.Context, l traffic.Lane, before, after lane.Health) error {
+	if err := lane.Note(ctx, e.DB, l, before, after); err != nil {
+		return err
+	}
+	log := e.Log.With("tenant", l.Tenant, "lane", l.Lane)
+	switch {
+	case before.State == after.State:
+	case after.State == lane.Healthy:
+		log.Info("a lane is well again", "was", string(before.State))
+	default:
+		log.Warn("a lane is not well", "state", string(after.State), "was", string(before.State))
+	}
+	return nil
+}
+
+// zones remembers tenants' time zones for the length of a look.
+type zones struct {
+	db    *sqldb.DB
+	known map[id.Tenant]*time.Location
+}
+
+func (z zones) of(ctx context.Context, t id.Tenant) (*time.Location, error) {
+	if loc, ok := z.known[t]; ok {
+		return loc, nil
+	}
+	account, err := tenant.ByID(ctx, z.db, t)
+	if err != nil {
+		return nil, err
+	}
+	z.known[t] = account.Location()
+	return z.known[t], nil
+}

@@ -1,0 +1,94 @@
+package sender
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+	"packetboat/internal/mail/address"
+	"packetboat/internal/sqldb"
+)
+
+// PauseReason says why nothing is sent from a domain (contract B18).
+type PauseReason string
+
+// The reasons.
+const (
+	PausedForComplaints PauseReason = "complaint_rate"
+	PausedForBounces    PauseReason = "bounce_rate"
+	PausedForDNS        PauseReason = "dns_lost"
+	PausedByOperator    PauseReason = "operator"
+)
+
+// Pause is why and on what grounds a domain is paused.
+type Pause struct {
+	Reason     PauseReason `json:"reason"`
+	Domain     string      `json:"domain"`
+	Rate       float64     `json:"rate,omitempty"` // these three of a rate that was too high
+	Count      int         `json:"count,omitempty"`
+	Deliveries int         `json:"deliveries,omitempty"`
+	Hours      int         `json:"window_hours,omitempty"`
+}
+
+// PauseDomain stops all sending from a domain, and reports whether it was not
+// stopped before.
+func PauseDomain(ctx context.Context, db *sqldb.DB, tenant id.Tenant, domain id.Domain, why Pause, now time.Time) (paused bool, err error) {
+	err = db.InTx(ctx, func(tx *sqldb.DB) error {
+		n, err := tx.Exec(ctx, `UPDATE sending_domain SET paused = true, pause_reason = $3 WHERE tenant_id = $1 AND id = $2 AND NOT paused`,
+			tenant, domain, why.Reason)
+		if err != nil || n == 0 {
+			return err
+		}
+		paused = true
+		return journal.Append(ctx, tx, journal.Entry{Tenant: tenant, Type: journal.DomainPaused, Name: string(domain), At: now, Data: why})
+	})
+	if err != nil {
+		return false, fmt.Errorf("pause a sending domain: %w", err)
+	}
+	return paused, nil
+}
+
+// ResumeDomain lets a paused domain send again. Its rates are judged by what it
+// sends from now on: by those of the day for which it was paused it would be
+// paused again at once. A domain that is not paused stays as it is.
+func ResumeDomain(ctx context.Context, db *sqldb.DB, tenant id.Tenant, domain id.Domain, now time.Time) (Domain, error) {
+	var d Domain
+	err := db.InTx(ctx, func(tx *sqldb.DB) (err error) {
+		if _, err = tx.Exec(ctx, `UPDATE sending_domain SET paused = false, pause_reason = NULL, judged_from = $3 WHERE tenant_id = $1 AND id = $2 AND paused`,
+			tenant, domain, now.UnixMicro()); err != nil {
+			return fmt.Errorf("resume a sending domain: %w", err)
+		}
+		d, err = DomainByID(ctx, tx, tenant, domain)
+		return err
+	})
+	return d, err
+}
+
+// NamedDomain returns the domain that an operator names, or ErrDomainNotFound.
+func NamedDomain(ctx context.Context, db *sqldb.DB, tenant id.Tenant, domain string) (Domain, error) {
+	name, err := address.Hostname(domain)
+	if err != nil {
+		return Domain{}, fault.Input(fault.Field{Path: "domain", Message: err.Error()})
+	}
+	return DomainByName(ctx, db, tenant, name)
+}
+
+// HavePaused returns the tenants that have a paused domain.
+func HavePaused(ctx context.Context, db *sqldb.DB) (map[id.Tenant]bool, error) {
+	rows, err := db.Query(ctx, `/* all tenants: one watch looks after every send */ SELECT DISTINCT tenant_id FROM sending_domain WHERE paused`)
+	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (t id.Tenant, err error) {
+		err = scan(&t)
+		return t, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find tenants with paused domains: %w", err)
+	}
+	set := make(map[id.Tenant]bool, len(list))
+	for _, t := range list {
+		set[t] = true
+	}
+	return set, nil
+}
