@@ -4,7 +4,6 @@ package libcrypto_test
 
 import (
 	"crypto/sha256"
-	"runtime"
 	"sync"
 	"syscall"
 	"testing"
@@ -65,7 +64,6 @@ func signAll(b *testing.B, key dkim.Key, goroutines int) {
 	n := float64(b.N)
 	b.ReportMetric(n/time.Since(start).Seconds(), "sign/s")
 	b.ReportMetric((cpu(b)-before)/n*1000, "cpu-s/1000")
-	b.ReportMetric(float64(runtime.NumGoroutine()), "goroutines")
 }
 
 func cpu(b *testing.B) float64 {

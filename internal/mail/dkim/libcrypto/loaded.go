@@ -151,7 +151,7 @@ func text(at uintptr) string {
 	}
 	p := *(*unsafe.Pointer)(unsafe.Pointer(&at)) // of the library's memory, not of ours
 	var out []byte
-	for i := 0; i < 200; i++ {
+	for i := range 200 {
 		c := *(*byte)(unsafe.Add(p, i))
 		if c == 0 {
 			break

@@ -40,7 +40,7 @@ func (l *ledger) open(der []byte) (handle, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.opened++
-	return handle{key: l.opened}, nil
+	return handle{key: l.opened, context: l.opened}, nil
 }
 
 func (l *ledger) sign(h handle, signature, digest []byte) error {
