@@ -110,6 +110,7 @@ func (n *Node) settle(ctx context.Context, tx *sqldb.DB, results []Result) error
 	}
 	sums := map[stream]Sums{}
 	last := map[stream]time.Time{}
+	days := map[streamDay]int{}
 	var entries []journal.Entry
 	for _, m := range settled {
 		r := byID[m]
@@ -120,11 +121,17 @@ func (n *Node) settle(ctx context.Context, tx *sqldb.DB, results []Result) error
 		if r.handedOver() && r.At.After(last[at]) {
 			last[at] = r.At
 		}
+		if r.handedOver() && r.Item.Day != "" {
+			days[streamDay{at.tenant, at.id, LaneDay{r.Item.Lane, r.Item.Day}}]++
+		}
 		if e, ok := r.entry(); ok {
 			entries = append(entries, e)
 		}
 	}
 	if err := journal.Append(ctx, tx, entries...); err != nil {
+		return err
+	}
+	if err := countDays(ctx, tx, days); err != nil {
 		return err
 	}
 	// The sums come last: everybody who settles waits for their row.

@@ -132,10 +132,10 @@ func (s Sums) addAt(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream 
 	_, err := tx.Exec(ctx, `
 		UPDATE outbox_stream SET waiting = waiting + $3, deferred = deferred + $4, sent = sent + $5,
 			delivered = delivered + $6, bounced = bounced + $7, failed = failed + $8, skipped = skipped + $9,
-			cancelled = cancelled + $10,
+			cancelled = cancelled + $10, held_back = held_back + $12,
 			last_send_at = CASE WHEN $11 > COALESCE(last_send_at, 0) THEN $11 ELSE last_send_at END
 		WHERE tenant_id = $1 AND id = $2`,
-		tenant, stream, s.Waiting, s.Deferred, s.Sent, s.Delivered, s.Bounced, s.Failed, s.Skipped, s.Cancelled, at)
+		tenant, stream, s.Waiting, s.Deferred, s.Sent, s.Delivered, s.Bounced, s.Failed, s.Skipped, s.Cancelled, at, s.HeldBack)
 	if err != nil {
 		return fmt.Errorf("add to a stream's sums: %w", err)
 	}

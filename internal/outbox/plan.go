@@ -1,0 +1,283 @@
+package outbox
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/spread"
+	"packetboat/internal/sqldb"
+)
+
+// Unplanned is when a message is due that a plan has not given its time yet:
+// never.
+func Unplanned() time.Time { return time.Date(9999, 12, 1, 0, 0, 0, 0, time.UTC) }
+
+// Cut says which messages of a stream a pass of planning gives a time: those
+// that nobody has tried to send, and that are due after a moment or were planned
+// for a day before another.
+type Cut struct {
+	After  time.Time  `json:"after"`
+	Before spread.Day `json:"before,omitempty"` // empty: no day is
+}
+
+// moves is the condition that a queued message is within a cut, whose parameters
+// are the nth and the one after.
+func moves(n int) string {
+	return fmt.Sprintf(`rank IS NOT NULL AND state = 'queued' AND attempts = 0 AND attempt_at IS NULL
+		AND (due_at > $%d OR plan_day < $%d)`, n, n+1)
+}
+
+// LaneDay is a day of a lane.
+type LaneDay struct {
+	Lane id.MTAConfig
+	Day  spread.Day
+}
+
+// Census is how the messages of a stream stand before a pass of planning.
+type Census struct {
+	Moving map[id.MTAConfig]int // those within the cut
+	Stay   map[LaneDay]int      // the others that have a day, ended ones among them
+}
+
+// Count takes the census of a stream. It reads the whole of it.
+func Count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, cut Cut) (Census, error) {
+	c := Census{Moving: map[id.MTAConfig]int{}, Stay: map[LaneDay]int{}}
+	rows, err := db.Query(ctx, `
+		SELECT lane_id, day, moving, COUNT(*) FROM (
+			SELECT lane_id, COALESCE(plan_day, '') AS day, CASE WHEN `+moves(3)+` THEN 1 ELSE 0 END AS moving FROM outbox
+			WHERE tenant_id = $1 AND stream_id = $2 AND state NOT IN ('held_back', 'cancelled')) AS m
+		GROUP BY lane_id, day, moving`, tenant, stream, cut.After.UnixMicro(), cut.Before)
+	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+		var at LaneDay
+		var moving, n int
+		err := scan(&at.Lane, &at.Day, &moving, &n)
+		switch {
+		case moving == 1:
+			c.Moving[at.Lane] += n
+		case at.Day != "":
+			c.Stay[at] += n
+		}
+		return struct{}{}, err
+	})
+	if err != nil {
+		return c, fmt.Errorf("count messages to plan: %w", err)
+	}
+	return c, nil
+}
+
+// Hold keeps the messages of an open stream back while they are planned.
+func Hold(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string) error {
+	_, err := move(ctx, tx, tenant, stream, Held, Open)
+	return err
+}
+
+// Load of a lane on a day.
+type Busy struct {
+	Sent     int // what it has carried of planned sends
+	Reserved int // what the plans of live streams have yet to send by it
+}
+
+// Reservations returns how busy lanes are from a day on, and keeps others from
+// planning on these lanes until tx ends: of two sends that are planned at once,
+// one sees what the other took. What the stream itself has reserved is left out:
+// it is about to be planned.
+func Reservations(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, lanes []id.MTAConfig, from spread.Day) (map[LaneDay]Busy, error) {
+	for _, lane := range slices.Sorted(slices.Values(lanes)) {
+		// A row of no stream and no day: whoever writes it has the lane.
+		_, err := tx.Exec(ctx, `
+			INSERT INTO outbox_day (tenant_id, stream_id, lane_id, day, planned) VALUES ($1, '', $2, '', 0)
+			ON CONFLICT (tenant_id, stream_id, lane_id, day) DO UPDATE SET planned = 0`, tenant, lane)
+		if err != nil {
+			return nil, fmt.Errorf("lock a lane's days: %w", err)
+		}
+	}
+	rows, err := tx.Query(ctx, `
+		SELECT d.lane_id, d.day, CAST(SUM(d.sent) AS BIGINT),
+			CAST(SUM(CASE WHEN s.phase IN ('held', 'open', 'paused') AND d.planned > d.sent AND d.stream_id <> $2 THEN d.planned - d.sent ELSE 0 END) AS BIGINT)
+		FROM outbox_day AS d JOIN outbox_stream AS s ON s.tenant_id = d.tenant_id AND s.id = d.stream_id
+		WHERE d.tenant_id = $1 AND d.day >= $3 AND d.lane_id`+tx.In(4)+` GROUP BY d.lane_id, d.day`,
+		tenant, stream, from, sqldb.List(tx, lanes))
+	busy := map[LaneDay]Busy{}
+	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+		var at LaneDay
+		var b Busy
+		err := scan(&at.Lane, &at.Day, &b.Sent, &b.Reserved)
+		busy[at] = b
+		return struct{}{}, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find how busy lanes are: %w", err)
+	}
+	return busy, nil
+}
+
+// Reserve writes what each day of a stream carries, in place of what was planned
+// before. What has been sent stays noted.
+func Reserve(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, planned map[LaneDay]int) error {
+	if _, err := tx.Exec(ctx, `UPDATE outbox_day SET planned = 0 WHERE tenant_id = $1 AND stream_id = $2`, tenant, stream); err != nil {
+		return fmt.Errorf("take back a stream's days: %w", err)
+	}
+	t := tx.Table("lane_id TEXT", "day TEXT", "planned BIGINT")
+	for at, n := range planned {
+		t.Add(at.Lane, at.Day, n)
+	}
+	if t.Len() > 0 {
+		_, err := tx.Exec(ctx, `
+			INSERT INTO outbox_day (tenant_id, stream_id, lane_id, day, planned)
+			SELECT $1, $2, v.lane_id, v.day, v.planned FROM `+t.As("v", 3)+` WHERE true
+			ON CONFLICT (tenant_id, stream_id, lane_id, day) DO UPDATE SET planned = excluded.planned`, t.Args(tenant, stream)...)
+		if err != nil {
+			return fmt.Errorf("reserve a stream's days: %w", err)
+		}
+	}
+	_, err := tx.Exec(ctx, `DELETE FROM outbox_day WHERE tenant_id = $1 AND stream_id = $2 AND planned = 0 AND sent = 0`, tenant, stream)
+	return err
+}
+
+// Place is where a message stands in the order of a planned send.
+type Place struct {
+	Rank string
+	ID   id.Message
+}
+
+// Next returns the places of up to limit messages of a lane that are within the
+// cut and behind a place, best engaged first.
+func Next(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, lane id.MTAConfig, cut Cut, after Place, limit int) ([]Place, error) {
+	rows, err := db.Query(ctx, `
+		SELECT rank, id FROM outbox
+		WHERE tenant_id = $1 AND stream_id = $2 AND lane_id = $7 AND (rank, id) > ($5, $6) AND `+moves(3)+`
+		ORDER BY rank, id LIMIT $8`,
+		tenant, stream, cut.After.UnixMicro(), cut.Before, after.Rank, after.ID, lane, limit)
+	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (p Place, err error) {
+		return p, scan(&p.Rank, &p.ID)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find messages to plan: %w", err)
+	}
+	return list, nil
+}
+
+// Slot is the time that a plan gives a message.
+type Slot struct {
+	Message id.Message
+	Due     time.Time
+	Day     spread.Day // empty: there is no room for it, ever
+}
+
+// Give gives messages of a stream their times, and holds those back that have
+// none. A node that has claimed one of them loses it.
+func Give(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, slots []Slot, now time.Time) error {
+	t := tx.Table("id TEXT", "due_at BIGINT", "day TEXT")
+	var none []id.Message
+	for _, s := range slots {
+		if s.Day == "" {
+			none = append(none, s.Message)
+		} else {
+			t.Add(s.Message, s.Due.UnixMicro(), s.Day)
+		}
+	}
+	if t.Len() > 0 {
+		_, err := tx.Exec(ctx, `
+			UPDATE outbox SET due_at = v.due_at, plan_day = v.day, epoch = outbox.epoch + 1 FROM `+t.As("v", 2)+`
+			WHERE outbox.tenant_id = $1 AND outbox.id = v.id AND outbox.state = 'queued' AND outbox.attempt_at IS NULL`, t.Args(tenant)...)
+		if err != nil {
+			return fmt.Errorf("give messages their times: %w", err)
+		}
+	}
+	if len(none) == 0 {
+		return nil
+	}
+	n, err := tx.Exec(ctx, `
+		UPDATE outbox SET state = 'held_back', plan_day = NULL, ended_at = $2, epoch = epoch + 1
+		WHERE tenant_id = $1 AND id`+tx.In(3)+` AND state = 'queued' AND attempt_at IS NULL`, tenant, now.UnixMicro(), sqldb.List(tx, none))
+	if err != nil {
+		return fmt.Errorf("hold messages back: %w", err)
+	}
+	return Sums{HeldBack: int(n), Waiting: -int(n)}.add(ctx, tx, tenant, stream)
+}
+
+// Day is what a day of a planned send was to carry, and has carried.
+type Day struct {
+	Day           spread.Day
+	Planned, Sent int
+}
+
+// Days returns the days of a planned send, in order.
+func Days(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string) ([]Day, error) {
+	rows, err := db.Query(ctx, `
+		SELECT day, CAST(SUM(planned) AS BIGINT), CAST(SUM(sent) AS BIGINT) FROM outbox_day
+		WHERE tenant_id = $1 AND stream_id = $2 GROUP BY day ORDER BY day`, tenant, stream)
+	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (d Day, err error) {
+		return d, scan(&d.Day, &d.Planned, &d.Sent)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load the days of a stream: %w", err)
+	}
+	return list, nil
+}
+
+// Overdue reports whether a day before the one given has not sent all that was
+// planned for it.
+func Overdue(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, today spread.Day) (bool, error) {
+	var n int
+	err := db.QueryRow(ctx, `
+		SELECT COUNT(*) FROM outbox_day WHERE tenant_id = $1 AND stream_id = $2 AND day < $3 AND planned > sent`,
+		tenant, stream, today).Scan(&n)
+	if err != nil {
+		return false, fmt.Errorf("look for days that have passed: %w", err)
+	}
+	return n > 0, nil
+}
+
+// Batches returns when the next and the last batch of a planned stream leave
+// that have not left; nil when none is left. Overdue says that some message
+// should have left by now.
+func Batches(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, now time.Time) (next, last *time.Time, overdue bool, err error) {
+	var n, l sql.NullInt64
+	var waits bool
+	err = db.QueryRow(ctx, `
+		SELECT (SELECT MIN(due_at) FROM outbox WHERE tenant_id = $1 AND stream_id = $2 AND state = 'queued' AND due_at > $3 AND due_at < $4),
+			(SELECT MAX(due_at) FROM outbox WHERE tenant_id = $1 AND stream_id = $2 AND state = 'queued' AND due_at > $3 AND due_at < $4),
+			EXISTS (SELECT 1 FROM outbox WHERE tenant_id = $1 AND stream_id = $2 AND state = 'queued' AND due_at <= $3)`,
+		tenant, stream, now.UnixMicro(), Unplanned().UnixMicro()).Scan(&n, &l, &waits)
+	if err != nil {
+		return nil, nil, false, fmt.Errorf("find a stream's batches: %w", err)
+	}
+	return sqldb.NullTime(n), sqldb.NullTime(l), waits, nil
+}
+
+// streamDay is a day of a stream on a lane, whose messages are counted.
+type streamDay struct {
+	tenant id.Tenant
+	stream string
+	LaneDay
+}
+
+// countDays counts planned messages that were handed over, on the days that they
+// were planned for.
+func countDays(ctx context.Context, tx *sqldb.DB, sent map[streamDay]int) error {
+	if len(sent) == 0 {
+		return nil
+	}
+	t := tx.Table("tenant_id TEXT", "stream_id TEXT", "lane_id TEXT", "day TEXT", "n BIGINT")
+	order := slices.SortedFunc(maps.Keys(sent), func(a, b streamDay) int { // so that no two wait for each other
+		return cmp.Or(cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.stream, b.stream), cmp.Compare(a.Lane, b.Lane), cmp.Compare(a.Day, b.Day))
+	})
+	for _, d := range order {
+		t.Add(d.tenant, d.stream, d.Lane, d.Day, sent[d])
+	}
+	_, err := tx.Exec(ctx, `
+		UPDATE outbox_day SET sent = outbox_day.sent + v.n FROM `+t.As("v", 1)+`
+		WHERE outbox_day.tenant_id = v.tenant_id AND outbox_day.stream_id = v.stream_id
+			AND outbox_day.lane_id = v.lane_id AND outbox_day.day = v.day`, t.Args()...)
+	if err != nil {
+		return fmt.Errorf("count what planned days have sent: %w", err)
+	}
+	return nil
+}
