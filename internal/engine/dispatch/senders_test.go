@@ -1,0 +1,268 @@
+package dispatch_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"packetboat/internal/broadcast"
+	"packetboat/internal/broadcast/broadcasttest"
+	"packetboat/internal/id"
+	"packetboat/internal/lane"
+	"packetboat/internal/outbox"
+	"packetboat/internal/sender"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+	"packetboat/internal/traffic"
+)
+
+// ways returns by whom and by which lane each contact's message goes.
+func ways(t *testing.T, a *broadcasttest.Account, b id.Broadcast) map[id.Contact]broadcast.Route {
+	t.Helper()
+	list, err := outbox.First(t.Context(), a.DB, a.Tenant, string(b), 10_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[id.Contact]broadcast.Route{}
+	for _, r := range list {
+		got[r.Contact] = broadcast.Route{Identity: r.Identity, Lane: r.Lane}
+	}
+	return got
+}
+
+// sends schedules a broadcast and prepares it.
+func sends(t *testing.T, a *broadcasttest.Account, at *time.Time, edits ...func(*broadcast.Change)) id.Broadcast {
+	t.Helper()
+	b := a.Schedule(edits...)
+	settle(t, engine(a.DB, "one", at))
+	return b.ID
+}
+
+func addLane(t *testing.T, a *broadcasttest.Account, name string, perDay int) lane.Config {
+	t.Helper()
+	f := lane.Fields{Name: &name, Type: new(lane.Sink)}
+	if perDay > 0 {
+		f.MaxPerDay = &lane.Bound{To: &perDay}
+	}
+	c, err := lane.Create(t.Context(), a.DB, broadcasttest.Box(t), a.Tenant, f, lane.Rules{}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// Who heard from a sender hears from the same one again, as long as that one is
+// among those who may send and the mail is of the same type.
+func TestContactsKeepTheirSender(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		a := broadcasttest.New(t, db, "acme")
+		second, third := a.AddIdentity("second"), a.AddIdentity("third")
+		from := func(who ...sender.Identity) func(*broadcast.Change) {
+			return func(ch *broadcast.Change) {
+				var list []id.Identity
+				for _, i := range who {
+					list = append(list, i.ID)
+				}
+				ch.Identities = &list
+			}
+		}
+		old := a.AddContacts(a.List.ID, "old", 12)
+		at := now
+		send(t, a, sends(t, a, &at, from(second)), outbox.Delivered, "")
+		young := a.AddContacts(a.List.ID, "young", 24)
+		count := map[id.Identity]int{}
+		all := sends(t, a, &at)
+		got := ways(t, a, all)
+		for _, c := range old {
+			if got[c.ID].Identity != second.ID {
+				t.Errorf("a contact of %s now hears from %s", second.Address, got[c.ID].Identity)
+			}
+		}
+		for _, c := range young {
+			count[got[c.ID].Identity]++
+		}
+		if len(count) != 3 {
+			t.Errorf("24 new contacts are shared as %v, want all three senders", count)
+		}
+		send(t, a, all, outbox.Delivered, "")
+		if again := ways(t, a, sends(t, a, &at)); !mapsAgree(again, got) {
+			t.Errorf("in a third send %v, want as in the second: %v", again, got)
+		}
+		moved := ways(t, a, sends(t, a, &at, from(third, a.Identity)))
+		for c, was := range got {
+			if now := moved[c]; now.Identity == second.ID || was.Identity != second.ID && was != now {
+				t.Errorf("when %s does not send, contact %s goes from %v to %v", second.Address, c, was, now)
+			}
+		}
+		other, err := sender.CreateEmailType(t.Context(), db, a.Tenant, sender.EmailTypeFields{DisplayName: new("Offers")}, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stay := 0
+		for c, way := range ways(t, a, sends(t, a, &at, from(a.Identity, second, third), func(ch *broadcast.Change) { ch.EmailType = &other.ID })) {
+			if got[c] == way {
+				stay++
+			}
+		}
+		if stay == len(got) {
+			t.Error("mail of another type is bound by who sent this one")
+		}
+	})
+}
+
+func mapsAgree(a, b map[id.Contact]broadcast.Route) bool {
+	for c, way := range a {
+		if b[c] != way {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
+// Mail is shared among the lanes of a broadcast by their weights, but for those
+// that are down or switched off.
+func TestLanesShareABroadcast(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		a := broadcasttest.New(t, db, "acme")
+		a.AddContacts(a.List.ID, "a", 60)
+		wide, off := addLane(t, a, "Wide", 0), addLane(t, a, "Off", 0)
+		shared := func(ch *broadcast.Change) {
+			list := []broadcast.LaneShare{{Lane: a.Lane.ID, Weight: 1}, {Lane: wide.ID, Weight: 3}, {Lane: off.ID, Weight: 100}}
+			ch.Delivery = &broadcast.DeliveryChange{Lanes: new(&list)}
+		}
+		if _, err := lane.Update(t.Context(), db, broadcasttest.Box(t), a.Tenant, off.ID, lane.Fields{Active: new(false)}, lane.Rules{}); err != nil {
+			t.Fatal(err)
+		}
+		at := now
+		b := sends(t, a, &at, shared)
+		count := map[id.MTAConfig]int{}
+		first := ways(t, a, b)
+		for _, way := range first {
+			count[way.Lane]++
+		}
+		if len(count) != 2 || count[wide.ID] < 35 || count[wide.ID] > 55 {
+			t.Errorf("60 messages are shared as %v; want about 15 by %s and 45 by %s", count, a.Lane.ID, wide.ID)
+		}
+		if _, err := db.Exec(t.Context(), `INSERT INTO mta_health (tenant_id, mta_config_id, state, since) VALUES ($1, $2, 'down', $3)`,
+			a.Tenant, wide.ID, now.UnixMicro()); err != nil {
+			t.Fatal(err)
+		}
+		for c, way := range ways(t, a, sends(t, a, &at, shared)) {
+			if way.Lane != a.Lane.ID {
+				t.Errorf("contact %s is given lane %s, which is down", c, way.Lane)
+			}
+		}
+		if err := sender.RemoveLane(t.Context(), db, a.Tenant, wide.ID, broadcast.Finder()); err == nil {
+			t.Error("a lane of a broadcast that is being sent was removed")
+		}
+	})
+}
+
+// Senders share a broadcast by what their lanes have left of the day when its
+// preparation begins, whatever happens meanwhile and whoever ends it.
+func TestSharesAreSettledWhenThePreparationBegins(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		a := broadcasttest.New(t, db, "acme")
+		a.AddContacts(a.List.ID, "a", 40)
+		small, full, large := addLane(t, a, "Small", 10), addLane(t, a, "Full", 50), addLane(t, a, "Large", 100)
+		senders := map[id.Identity]int{}
+		for _, s := range []struct {
+			name string
+			lane id.MTAConfig
+			left int
+		}{{"small", small.ID, 10}, {"full", full.ID, 0}, {"large", large.ID, 70}} {
+			i := a.AddIdentity(s.name)
+			if _, err := sender.UpdateIdentity(t.Context(), db, a.Tenant, i.ID, sender.IdentityFields{DefaultMTA: &s.lane}); err != nil {
+				t.Fatal(err)
+			}
+			senders[i.ID] = s.left
+		}
+		if _, err := sender.UpdateIdentity(t.Context(), db, a.Tenant, a.Identity.ID, sender.IdentityFields{Active: new(false)}); err != nil {
+			t.Fatal(err)
+		}
+		carry := func(l id.MTAConfig, n int) {
+			t.Helper()
+			if err := traffic.Add(t.Context(), db, now, map[traffic.Key]traffic.Counts{{Tenant: a.Tenant, Lane: l}: {Delivered: n}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		carry(full.ID, 50)
+		carry(large.ID, 30)
+		b := a.Schedule(func(ch *broadcast.Change) { ch.MTAConfig = new(id.MTAConfig("")) })
+		at := now
+		first := engine(db, "first", &at)
+		for range 3 {
+			if _, err := first.Tick(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		carry(large.ID, 70)
+		settle(t, engine(db, "second", &at))
+		run, err := broadcast.LoadRun(t.Context(), db, a.Tenant, b.ID)
+		if err != nil || len(run.Routes) != 3 {
+			t.Fatalf("routes %+v, %v; want three", run.Routes, err)
+		}
+		for _, r := range run.Routes {
+			if r.Capacity != senders[r.Identity] {
+				t.Errorf("%+v, want a capacity of %d", r, senders[r.Identity])
+			}
+		}
+		chooser, got := broadcast.NewWays(run.Routes), ways(t, a, b.ID)
+		for c, way := range got {
+			if want := chooser.Route(c, "", nil); way != want {
+				t.Errorf("contact %s goes by %v, want %v", c, way, want)
+			}
+			if senders[way.Identity] == 0 {
+				t.Errorf("contact %s hears from a sender that has nothing left", c)
+			}
+		}
+		if len(got) != 40 {
+			t.Errorf("%d messages, want 40", len(got))
+		}
+	})
+}
+
+// A broadcast whose senders' domains are all paused waits for them, whether they
+// were paused before it began or half way.
+func TestAPausedDomainPausesAPreparation(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		for ticks := range 3 {
+			a := broadcasttest.New(t, db, fmt.Sprint("acme-", ticks))
+			a.AddContacts(a.List.ID, "a", 8)
+			b := a.Schedule()
+			at := now
+			e := engine(db, "one", &at)
+			for range ticks {
+				if _, err := e.Tick(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			pause := func(paused bool) {
+				t.Helper()
+				if _, err := db.Exec(t.Context(), `UPDATE sending_domain SET paused = $2 WHERE tenant_id = $1`, a.Tenant, paused); err != nil {
+					t.Fatal(err)
+				}
+			}
+			pause(true)
+			settle(t, e)
+			if got := a.Load(b.ID); got.Status != broadcast.Paused || got.PauseReason != broadcast.DomainPaused {
+				t.Errorf("paused after %d ticks: the broadcast is %s (%s)", ticks, got.Status, got.PauseReason)
+			}
+			if err := broadcast.Resume(t.Context(), db, a.Tenant, b.ID, at); err == nil {
+				t.Errorf("paused after %d ticks: resumed while the domain is paused", ticks)
+			}
+			pause(false)
+			if err := broadcast.Resume(t.Context(), db, a.Tenant, b.ID, at); err != nil {
+				t.Fatal(err)
+			}
+			settle(t, e)
+			if got := recipients(t, a, b.ID); len(got) != 8 || a.Load(b.ID).Status != broadcast.Sending {
+				t.Errorf("resumed: %d of 8 recipients, %s", len(got), a.Load(b.ID).Status)
+			}
+		}
+	})
+}
