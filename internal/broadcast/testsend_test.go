@@ -9,9 +9,11 @@ import (
 
 	"packetboat/internal/binding"
 	"packetboat/internal/broadcast"
+	"packetboat/internal/broadcast/broadcasttest"
 	"packetboat/internal/content"
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
+	"packetboat/internal/lane"
 	"packetboat/internal/manuscript"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
@@ -55,6 +57,33 @@ func TestATestTakesEveryVariantAndSender(t *testing.T) {
 		test, err := broadcast.PrepareTest(t.Context(), db, a.Tenant, plain.ID, broadcast.TestRequest{To: []string{"ann@example.com"}})
 		if err != nil || len(test.Arms) != 1 || test.Arms[0].ID != "" || test.Arms[0].Name != "main" {
 			t.Errorf("without variants: %+v, %v", test.Arms, err)
+		}
+	})
+}
+
+// A test takes the lane that carries most of a sender's mail.
+func TestATestTakesTheHeaviestLane(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		a := account(t, db)
+		add := func(name string) id.MTAConfig {
+			t.Helper()
+			c, err := lane.Create(t.Context(), db, broadcasttest.Box(t), a.Tenant, lane.Fields{Name: &name, Type: new(lane.Sink)}, lane.Rules{}, now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return c.ID
+		}
+		heavy, off := add("Heavy"), add("Off")
+		b := a.Create(func(ch *broadcast.Change) {
+			ch.Delivery = &broadcast.DeliveryChange{Lanes: new(&[]broadcast.LaneShare{{Lane: a.Lane.ID, Weight: 1}, {Lane: off, Weight: 3}, {Lane: heavy, Weight: 2}})}
+		})
+		if _, err := lane.Update(t.Context(), db, broadcasttest.Box(t), a.Tenant, off, lane.Fields{Active: new(false)}, lane.Rules{}); err != nil {
+			t.Fatal(err)
+		}
+		test, err := broadcast.PrepareTest(t.Context(), db, a.Tenant, b.ID, broadcast.TestRequest{To: []string{"ann@example.com"}})
+		if err != nil || len(test.Routes) != 1 || test.Routes[0].Lane.ID != heavy {
+			t.Errorf("a test goes by %+v, %v; want %s", test.Routes, err, heavy)
 		}
 	})
 }

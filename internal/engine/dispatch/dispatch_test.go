@@ -304,6 +304,10 @@ func TestWhatCannotBePreparedFails(t *testing.T) {
 				return errors.Join(err, drop(ctx, a, "email_type"))
 			}, broadcast.EmailTypeDeleted},
 			{"lane", func(ctx context.Context, a *broadcasttest.Account) error { return drop(ctx, a, "mta_config") }, broadcast.MTAConfigDeleted},
+			{"lanes", func(ctx context.Context, a *broadcasttest.Account) error {
+				_, err := db.Exec(ctx, `DELETE FROM mta_config WHERE tenant_id = $1 AND name <> 'Unnamed'`, a.Tenant)
+				return err
+			}, broadcast.MTAConfigDeleted},
 			{"sender", func(ctx context.Context, a *broadcasttest.Account) error {
 				_, err := sender.UpdateIdentity(ctx, db, a.Tenant, a.Identity.ID, sender.IdentityFields{Active: new(false)})
 				return err
@@ -312,7 +316,13 @@ func TestWhatCannotBePreparedFails(t *testing.T) {
 			for pages := range 2 { // before it begins, and half way
 				a := broadcasttest.New(t, db, fmt.Sprintf("%s-%d", tt.name, pages))
 				a.AddContacts(a.List.ID, "a", 5)
-				b := a.Schedule()
+				unnamed, wide := addLane(t, a, "Unnamed", 0), addLane(t, a, "Wide", 0)
+				b := a.Schedule(func(ch *broadcast.Change) {
+					if tt.name == "lanes" { // nothing takes the place of all that a broadcast shares its mail among
+						ch.MTAConfig = &unnamed.ID
+						ch.Delivery = &broadcast.DeliveryChange{Lanes: new(&[]broadcast.LaneShare{{Lane: a.Lane.ID, Weight: 1}, {Lane: wide.ID, Weight: 1}})}
+					}
+				})
 				at := now
 				e := engine(db, "one", &at)
 				for range pages {
