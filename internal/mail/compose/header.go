@@ -51,17 +51,21 @@ func (h *header) fail(name, value, why string) {
 
 // word writes s, which is not to be broken, on a new line when this one has no
 // room for it. A space goes before it unless it is the first of its field.
-func (h *header) word(s string, first bool) {
+func (h *header) word(s string, first bool) { h.enclosed("", s, "", first) }
+
+// enclosed writes a word that is put together of three.
+func (h *header) enclosed(before, s, after string, first bool) {
+	n := len(before) + len(s) + len(after)
 	if !first {
-		if h.col+1+len(s) > maxWidth {
+		if h.col+1+n > maxWidth {
 			h.buf = append(h.buf, "\r\n"...)
 			h.col = 0
 		}
 		h.buf = append(h.buf, ' ')
 		h.col++
 	}
-	h.buf = append(h.buf, s...)
-	h.col += len(s)
+	h.buf = append(append(append(h.buf, before...), s...), after...)
+	h.col += n
 }
 
 // date writes t in UTC.
@@ -120,7 +124,7 @@ func (h *header) mailbox(name string, m Mailbox) {
 		return
 	}
 	h.phrase(h.value)
-	h.word("<"+m.Address+">", false)
+	h.enclosed("<", m.Address, ">", false)
 	h.close()
 }
 
@@ -146,7 +150,7 @@ func (h *header) messageID(name, id string) {
 		return
 	}
 	if h.open(name) {
-		h.word("<"+id+">", true)
+		h.enclosed("<", id, ">", true)
 		h.close()
 	}
 }
@@ -165,12 +169,12 @@ func (h *header) unsubscribe(name, url, addr string) {
 		return
 	}
 	if url != "" && addr != "" {
-		h.word("<"+url+">,", true)
-		h.word("<mailto:"+addr+">", false)
+		h.enclosed("<", url, ">,", true)
+		h.enclosed("<mailto:", addr, ">", false)
 	} else if url != "" {
-		h.word("<"+url+">", true)
+		h.enclosed("<", url, ">", true)
 	} else {
-		h.word("<mailto:"+addr+">", true)
+		h.enclosed("<mailto:", addr, ">", true)
 	}
 	h.close()
 }
@@ -191,7 +195,7 @@ func (h *header) listID(name string, l ListID) {
 		h.quoted = appendQuotedString(h.quoted[:0], h.value)
 		h.folded(h.quoted)
 	}
-	h.word("<"+l.ID+">", !named)
+	h.enclosed("<", l.ID, ">", !named)
 	h.close()
 }
 
@@ -324,9 +328,18 @@ func isAlnum(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
-func isAtext(c byte) bool {
-	return isAlnum(c) || strings.IndexByte("!#$%&'*+-/=?^_`{|}~", c) >= 0
-}
+// atext are the bytes of atoms (RFC 5322 section 3.2.3).
+var atext = func() (table [256]bool) {
+	for i := range table {
+		table[i] = isAlnum(byte(i))
+	}
+	for _, c := range []byte("!#$%&'*+-/=?^_`{|}~") {
+		table[c] = true
+	}
+	return table
+}()
+
+func isAtext(c byte) bool { return atext[c] }
 
 // isAtoms reports whether a display name needs no quotes.
 func isAtoms(text []byte) bool {

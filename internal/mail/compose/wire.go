@@ -19,23 +19,29 @@ func WireReady(raw []byte) error {
 	if bytes.IndexByte(raw, 0) >= 0 {
 		return errors.New("a byte is NUL")
 	}
-	for len(raw) > 0 {
-		n := bytes.IndexByte(raw, '\n') // there is one: raw ends in it
+	lines := 0
+	for rest := raw; len(rest) > 0; lines++ {
+		n := bytes.IndexByte(rest, '\n') // there is one: raw ends in it
 		switch {
-		case n == 0 || raw[n-1] != '\r':
+		case n == 0 || rest[n-1] != '\r':
 			return errors.New("a line feed stands alone")
-		case bytes.IndexByte(raw[:n-1], '\r') >= 0:
-			return errors.New("a carriage return stands alone")
 		case n-1 > maxLine:
 			return errors.New("a line is longer than 998 bytes")
 		}
-		raw = raw[n+1:]
+		rest = rest[n+1:]
+	}
+	if bytes.Count(raw, []byte{'\r'}) != lines {
+		return errors.New("a carriage return stands alone")
 	}
 	return nil
 }
 
 func isSevenBit(raw []byte) bool {
 	var all uint64
+	for ; len(raw) >= 32; raw = raw[32:] {
+		all |= binary.LittleEndian.Uint64(raw) | binary.LittleEndian.Uint64(raw[8:]) |
+			binary.LittleEndian.Uint64(raw[16:]) | binary.LittleEndian.Uint64(raw[24:])
+	}
 	for len(raw) >= 8 {
 		all |= binary.LittleEndian.Uint64(raw)
 		raw = raw[8:]
