@@ -71,8 +71,10 @@ func Pause(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast
 	})
 }
 
-// Resume lets a paused send go on. A send whose audience was not all in the
-// outbox yet is first prepared to its end, and starts then.
+// Resume lets a paused send go on. Days of its plan that passed meanwhile are
+// planned anew before it does (contract G16); the others stay as they are. A
+// send whose audience was not all in the outbox yet is first prepared to its
+// end, and starts then.
 func Resume(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
 		b, err := lock(ctx, tx, tenant, bid)
@@ -93,10 +95,10 @@ func Resume(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcas
 			return err
 		}
 		run, err := LoadRun(ctx, tx, tenant, bid)
-		if err != nil || run.PreparedAt == nil {
+		if err != nil {
 			return err
 		}
-		return outbox.Start(ctx, tx, tenant, string(bid))
+		return run.restart(ctx, tx, now)
 	})
 }
 

@@ -26,6 +26,7 @@ type Run struct {
 	Excluded   map[string]int        // contacts of the audience that get nothing, by reason
 	PreparedAt *time.Time            // when the whole audience was in the outbox
 	EndedAt    *time.Time            // when nothing was left to do
+	Planning   *Planning             // nil: its messages leave as soon as they are in the outbox
 	Epoch      int                   // of the lease under which it was read
 }
 
@@ -76,18 +77,23 @@ func Begin(ctx context.Context, tx *sqldb.DB, b Broadcast, frozen map[string]id.
 }
 
 const runColumns = `broadcast_run.tenant_id, broadcast_run.broadcast_id, broadcast_run.content_id, broadcast_run.contents, broadcast_run.after_contact,
-	broadcast_run.routes, broadcast_run.excluded, broadcast_run.prepared_at, broadcast_run.ended_at, broadcast_run.epoch`
+	broadcast_run.routes, broadcast_run.excluded, broadcast_run.prepared_at, broadcast_run.ended_at, broadcast_run.epoch, broadcast_run.plan`
 
 func scanRun(row func(...any) error) (Run, error) {
 	var r Run
 	var routes, excluded string
 	var only id.Content // of a send begun before there were arms
-	var contents sql.NullString
+	var contents, plan sql.NullString
 	var prepared, ended sql.NullInt64
-	if err := row(&r.Tenant, &r.Broadcast, &only, &contents, &r.After, &routes, &excluded, &prepared, &ended, &r.Epoch); err != nil {
+	if err := row(&r.Tenant, &r.Broadcast, &only, &contents, &r.After, &routes, &excluded, &prepared, &ended, &r.Epoch, &plan); err != nil {
 		return Run{}, err
 	}
 	r.PreparedAt, r.EndedAt = sqldb.NullTime(prepared), sqldb.NullTime(ended)
+	if plan.Valid {
+		if err := json.Unmarshal([]byte(plan.String), &r.Planning); err != nil {
+			return r, err
+		}
+	}
 	if contents.Valid {
 		if err := json.Unmarshal([]byte(contents.String), &r.Contents); err != nil {
 			return r, err

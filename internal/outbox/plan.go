@@ -77,7 +77,7 @@ func Hold(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string) er
 	return err
 }
 
-// Load of a lane on a day.
+// Busy is what a lane has to carry on a day.
 type Busy struct {
 	Sent     int // what it has carried of planned sends
 	Reserved int // what the plans of live streams have yet to send by it
@@ -138,6 +138,38 @@ func Reserve(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string,
 	}
 	_, err := tx.Exec(ctx, `DELETE FROM outbox_day WHERE tenant_id = $1 AND stream_id = $2 AND planned = 0 AND sent = 0`, tenant, stream)
 	return err
+}
+
+// SentOn returns how many messages of a stream have left on each day, of those
+// that were planned for it.
+func SentOn(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string) (map[LaneDay]int, error) {
+	rows, err := db.Query(ctx, `SELECT lane_id, day, sent FROM outbox_day WHERE tenant_id = $1 AND stream_id = $2`, tenant, stream)
+	sent := map[LaneDay]int{}
+	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+		var at LaneDay
+		var n int
+		err := scan(&at.Lane, &at.Day, &n)
+		sent[at] = n
+		return struct{}{}, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load what days have sent: %w", err)
+	}
+	return sent, nil
+}
+
+// NextLane returns the first lane of a planned stream behind another that still
+// has queued messages; the empty id when there is none.
+func NextLane(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, after id.MTAConfig) (id.MTAConfig, error) {
+	var lane sql.NullString
+	err := db.QueryRow(ctx, `
+		SELECT MIN(lane_id) FROM outbox
+		WHERE tenant_id = $1 AND stream_id = $2 AND rank IS NOT NULL AND state = 'queued' AND lane_id > $3`,
+		tenant, stream, after).Scan(&lane)
+	if err != nil {
+		return "", fmt.Errorf("find the lanes of a stream: %w", err)
+	}
+	return id.MTAConfig(lane.String), nil
 }
 
 // Place is where a message stands in the order of a planned send.
@@ -260,7 +292,7 @@ type streamDay struct {
 }
 
 // countDays counts planned messages that were handed over, on the days that they
-// were planned for.
+// were planned for. A lane that took another's place had nothing planned.
 func countDays(ctx context.Context, tx *sqldb.DB, sent map[streamDay]int) error {
 	if len(sent) == 0 {
 		return nil
@@ -273,9 +305,9 @@ func countDays(ctx context.Context, tx *sqldb.DB, sent map[streamDay]int) error 
 		t.Add(d.tenant, d.stream, d.Lane, d.Day, sent[d])
 	}
 	_, err := tx.Exec(ctx, `
-		UPDATE outbox_day SET sent = outbox_day.sent + v.n FROM `+t.As("v", 1)+`
-		WHERE outbox_day.tenant_id = v.tenant_id AND outbox_day.stream_id = v.stream_id
-			AND outbox_day.lane_id = v.lane_id AND outbox_day.day = v.day`, t.Args()...)
+		INSERT INTO outbox_day (tenant_id, stream_id, lane_id, day, planned, sent)
+		SELECT v.tenant_id, v.stream_id, v.lane_id, v.day, 0, v.n FROM `+t.As("v", 1)+` WHERE true
+		ON CONFLICT (tenant_id, stream_id, lane_id, day) DO UPDATE SET sent = outbox_day.sent + excluded.sent`, t.Args()...)
 	if err != nil {
 		return fmt.Errorf("count what planned days have sent: %w", err)
 	}

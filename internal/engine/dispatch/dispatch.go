@@ -28,6 +28,7 @@ import (
 	"packetboat/internal/id"
 	"packetboat/internal/outbox"
 	"packetboat/internal/segment"
+	"packetboat/internal/spread"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/tenant"
 )
@@ -54,6 +55,7 @@ type Engine struct {
 	Pages int             // pages of one broadcast in one Tick; 0 means 20
 
 	found map[id.Broadcast]*segment.Audience // of those being prepared; Tick's alone
+	seen  map[id.Broadcast]spread.Day        // when days of planned sends were looked at last; Tick's alone
 }
 
 // Run works until ctx ends.
@@ -148,8 +150,11 @@ func (e *Engine) step(ctx context.Context, t tenant.Tenant, o broadcast.OpenRun)
 		e.Log.Info("broadcast paused with its tenant", "tenant", o.Tenant, "broadcast", o.Broadcast)
 		return false, broadcast.Pause(ctx, e.DB, o.Tenant, o.Broadcast, broadcast.TenantPaused, e.Now())
 	case o.Status == broadcast.Sending && o.PreparedAt == nil:
-		return e.prepare(ctx, o.Tenant, o.Broadcast)
+		return e.prepare(ctx, t, o.Broadcast)
 	case o.Status == broadcast.Sending:
+		if again, err := e.look(ctx, t, o.Run); err != nil || again {
+			return again, err
+		}
 		return false, e.finish(ctx, o.Run)
 	case o.Status.Ended():
 		return e.clear(ctx, o.Run)

@@ -10,15 +10,17 @@ import (
 	"packetboat/internal/id"
 	"packetboat/internal/outbox"
 	"packetboat/internal/segment"
+	"packetboat/internal/spread"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/suppression"
+	"packetboat/internal/tenant"
 )
 
 // prepare puts the next pages of a broadcast's audience into the outbox. It
 // reports whether there are more.
-func (e *Engine) prepare(ctx context.Context, tenant id.Tenant, bid id.Broadcast) (more bool, err error) {
+func (e *Engine) prepare(ctx context.Context, t tenant.Tenant, bid id.Broadcast) (more bool, err error) {
 	now := e.Now()
-	run, ok, err := broadcast.Lease(ctx, e.DB, tenant, bid, e.Owner, now, now.Add(lease))
+	run, ok, err := broadcast.Lease(ctx, e.DB, t.ID, bid, e.Owner, now, now.Add(lease))
 	if err != nil || !ok {
 		return false, err
 	}
@@ -28,9 +30,12 @@ func (e *Engine) prepare(ctx context.Context, tenant id.Tenant, bid id.Broadcast
 			err = e
 		}
 	}()
-	b, err := broadcast.Head(ctx, e.DB, tenant, bid)
+	b, err := broadcast.Head(ctx, e.DB, t.ID, bid)
 	if err != nil {
 		return false, err
+	}
+	if run.Planning != nil && run.Planning.Stage != broadcast.Collect {
+		return e.plan(ctx, t, b, &run)
 	}
 	facts, err := broadcast.Gather(ctx, e.DB, b)
 	if err != nil {
@@ -47,10 +52,19 @@ func (e *Engine) prepare(ctx context.Context, tenant id.Tenant, bid id.Broadcast
 		b: b, run: &run, audience: e.audience(b), allocator: allocator, due: now,
 		consent: contact.Consent{TypeKey: facts.EmailType.Key, Category: facts.EmailType.Category},
 	}
+	if run.After == "" && run.Planning == nil && needsPlan(b, facts, run.Routes, spread.DayOf(now, t.Location())) {
+		run.Planning = &broadcast.Planning{Stage: broadcast.Collect, Start: spread.DayOf(*b.StartedAt, t.Location())}
+		if err := run.Plan(ctx, e.DB, *run.Planning, now.Add(lease)); err != nil {
+			return false, err
+		}
+	}
+	if run.Planning != nil {
+		p.due = outbox.Unplanned()
+	}
 	for range cmp.Or(e.Pages, 20) {
 		last, err := e.put(ctx, p)
 		if err != nil || last {
-			return false, err
+			return run.Planning != nil && err == nil, err
 		}
 	}
 	return true, nil
@@ -113,6 +127,11 @@ func (e *Engine) put(ctx context.Context, p page) (last bool, err error) {
 		if !last {
 			return nil
 		}
+		if p.run.Planning != nil {
+			planning := *p.run.Planning
+			planning.Stage = broadcast.ToPlan
+			return p.run.Plan(ctx, tx, planning, now.Add(lease))
+		}
 		if e.Ready != nil {
 			tx.AfterCommit(e.Ready)
 		}
@@ -150,6 +169,10 @@ func (e *Engine) choose(ctx context.Context, p page, ids []id.Contact) ([]outbox
 	if err != nil {
 		return nil, nil, err
 	}
+	ranks, err := e.ranks(ctx, p, ids)
+	if err != nil {
+		return nil, nil, err
+	}
 	messages := make([]outbox.Message, 0, len(contacts))
 	excluded := map[string]int{}
 	for _, c := range contacts {
@@ -160,7 +183,7 @@ func (e *Engine) choose(ctx context.Context, p page, ids []id.Contact) ([]outbox
 		route, arm := p.allocator.route(c.ID, last[c.ID]), p.b.Assign(c.ID)
 		messages = append(messages, outbox.Message{
 			Contact: c.ID, Email: c.Email, Content: p.run.Contents[arm], ContentVersion: p.b.ContentVersion, Variant: arm,
-			Identity: route.Identity, Lane: route.Lane, DueAt: p.due,
+			Identity: route.Identity, Lane: route.Lane, DueAt: p.due, Rank: ranks[c.ID],
 		})
 	}
 	return messages, excluded, nil

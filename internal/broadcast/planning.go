@@ -1,0 +1,141 @@
+package broadcast
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/outbox"
+	"packetboat/internal/spread"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/tenant"
+)
+
+// Planning is how far the messages of a send have been given their times. It is
+// there for sends over days, and for those whose lanes may carry only so many a
+// day; what else is sent leaves as soon as it is in the outbox.
+//
+//	Collect ─► Plan ─► Give ─► Done
+//	             ▲              │
+//	             └── rescheduled, or days passed unused
+type Planning struct {
+	Stage  Stage      `json:"stage"`
+	Start  spread.Day `json:"start"`            // the first day of the window
+	Again  bool       `json:"again,omitempty"`  // not the first plan of this send
+	Missed bool       `json:"missed,omitempty"` // plan only what days that have passed left over
+
+	// What Give goes by, and how far it has come.
+	At     time.Time      `json:"at,omitzero"` // when the plan was made
+	Cut    outbox.Cut     `json:"cut,omitzero"`
+	Quotas []spread.Quota `json:"quotas,omitempty"`
+	Lane   id.MTAConfig   `json:"lane,omitempty"`  // whose messages are given their times
+	Given  int            `json:"given,omitempty"` // of the lane
+	After  outbox.Place   `json:"after,omitzero"`  // the last of them
+}
+
+// Stage is a stage of planning.
+type Stage string
+
+// The stages.
+const (
+	Collect Stage = "collect" // the audience is put into the outbox
+	ToPlan  Stage = "plan"    // all of it is there, and waits for a plan
+	Give    Stage = "give"    // the plan is made, messages are given their times
+	Planned Stage = "done"
+)
+
+// Plan records how far the planning of r has come, and extends the lease.
+func (r *Run) Plan(ctx context.Context, tx *sqldb.DB, p Planning, until time.Time) error {
+	doc, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	n, err := tx.Exec(ctx, `
+		UPDATE broadcast_run SET plan = $4, lease_until = $5
+		WHERE tenant_id = $1 AND broadcast_id = $2 AND epoch = $3 AND prepared_at IS NULL`,
+		r.Tenant, r.Broadcast, r.Epoch, string(doc), until.UnixMicro())
+	if err != nil {
+		return fmt.Errorf("record how far a plan has come: %w", err)
+	}
+	if n == 0 {
+		return ErrLeaseLost
+	}
+	return nil
+}
+
+// replan takes a send back to where its messages wait for a plan, from whoever
+// was giving them their times. Its stream must not be open.
+func (r Run) replan(ctx context.Context, tx *sqldb.DB, missed bool) error {
+	doc, err := json.Marshal(Planning{Stage: ToPlan, Start: r.Planning.Start, Again: true, Missed: missed})
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `
+		UPDATE broadcast_run SET plan = $3, prepared_at = NULL, lease_until = 0, owner = '', epoch = epoch + 1
+		WHERE tenant_id = $1 AND broadcast_id = $2 AND ended_at IS NULL`, r.Tenant, r.Broadcast, string(doc))
+	if err != nil {
+		return fmt.Errorf("ask for a new plan: %w", err)
+	}
+	return nil
+}
+
+// overdue reports whether days of the plan of r have passed that did not send
+// all that was planned for them.
+func (r Run) overdue(ctx context.Context, db *sqldb.DB, today spread.Day) (bool, error) {
+	if r.Planning == nil || r.Planning.Stage != Planned {
+		return false, nil
+	}
+	return outbox.Overdue(ctx, db, r.Tenant, string(r.Broadcast), today)
+}
+
+// restart lets a paused send go on, once it is planned if it has to be.
+func (r Run) restart(ctx context.Context, tx *sqldb.DB, now time.Time) error {
+	switch {
+	case r.Planning != nil && r.Planning.Stage == Give: // by a plan of before the pause
+		return r.replan(ctx, tx, false)
+	case r.PreparedAt == nil:
+		return nil
+	case r.Planning != nil:
+		t, err := tenant.ByID(ctx, tx, r.Tenant)
+		if err != nil {
+			return err
+		}
+		late, err := r.overdue(ctx, tx, spread.DayOf(now, t.Location()))
+		if err != nil {
+			return err
+		}
+		if late {
+			return r.replan(ctx, tx, true)
+		}
+	}
+	return outbox.Start(ctx, tx, r.Tenant, string(r.Broadcast))
+}
+
+// Replan lets the days that are left of a send take what days that have passed
+// did not send. It does so for sends that may be extended: what is left of
+// another leaves late rather than never. It reports whether there is something
+// to plan.
+func Replan(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Broadcast, today spread.Day) (again bool, err error) {
+	err = db.InTx(ctx, func(tx *sqldb.DB) error {
+		again = false
+		b, err := lock(ctx, tx, account, bid)
+		if err != nil || b.Status != Sending || b.Delivery.Overflow == Holdback {
+			return err
+		}
+		run, err := LoadRun(ctx, tx, account, bid)
+		if err != nil || run.PreparedAt == nil {
+			return err
+		}
+		if late, err := run.overdue(ctx, tx, today); err != nil || !late {
+			return err
+		}
+		if err := run.replan(ctx, tx, true); err != nil {
+			return err
+		}
+		again = true
+		return outbox.Hold(ctx, tx, account, string(bid))
+	})
+	return again, err
+}
