@@ -14,7 +14,7 @@ import (
 type Route struct {
 	Identity id.Identity  `json:"identity"`
 	Lane     id.MTAConfig `json:"lane"`
-	Weight   float64      `json:"weight,omitempty"`   // of the lane among those of the identity; 0: it is the only one
+	Weight   float64      `json:"weight,omitempty"`   // of the lane among those that share the identity's mail; 0: none share it
 	Capacity int          `json:"capacity,omitempty"` // of the identity, that day, when the send was prepared; 0 for all: they share alike
 }
 
@@ -24,7 +24,7 @@ func (r Route) same(o Route) bool { return r.Identity == o.Identity && r.Lane ==
 // carrier is a lane and its weight among those that carry an identity's mail.
 type carrier struct {
 	lane.Config
-	weight float64 // 0: the only one
+	weight float64 // 0: it shares with none
 }
 
 // carriers returns the active lanes that carry the mail of an identity for b,
@@ -44,9 +44,6 @@ func (f Facts) carriers(b Broadcast, identity sender.Identity) []carrier {
 	}
 	if known {
 		slices.SortStableFunc(shared, func(a, b carrier) int { return cmp.Compare(b.weight, a.weight) })
-		if len(shared) == 1 {
-			shared[0].weight = 0
-		}
 		return shared
 	}
 	for _, l := range []id.MTAConfig{b.MTAConfig, identity.DefaultMTA, f.DefaultLane} {

@@ -57,7 +57,8 @@ func (w *Ways) Route(contact id.Contact, last id.Identity, down map[id.MTAConfig
 // Instead returns the lane that carries a message which was given a lane when it
 // was prepared: that lane, unless it is down and another of the identity's is not.
 // The contacts of a lane that is down are shared among the others by their weights,
-// and no other contact changes its lane.
+// and no other contact changes its lane. What is recorded of a run may name lanes
+// that were switched off or deleted since: they belong to those that are down.
 func (w *Ways) Instead(contact id.Contact, identity id.Identity, given id.MTAConfig, down map[id.MTAConfig]bool) id.MTAConfig {
 	if !down[given] {
 		return given
@@ -103,6 +104,8 @@ func draw[ID ~string](contact id.Contact, options []option[ID], down map[ID]bool
 
 // chance returns a number between 0 and 1, exclusive, that both ids determine.
 func chance(contact id.Contact, other string) float64 {
-	sum := sha256.Sum256([]byte(string(contact) + ":" + other))
+	text := append(make([]byte, 0, 128), contact...)
+	text = append(text, ':')
+	sum := sha256.Sum256(append(text, other...))
 	return (float64(binary.BigEndian.Uint64(sum[:8])>>12) + 0.5) / (1 << 52)
 }
