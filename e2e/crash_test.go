@@ -31,7 +31,7 @@ func TestKilledSendersLoseNobody(t *testing.T) {
 		t.Logf("seed %d", seed)
 		random := rand.New(rand.NewPCG(seed, 1))
 		p, ready, s := start(t, address, "-delay", "2ms")
-		id := crashBroadcast(t, p, ready, s)
+		id := crashBroadcast(t, p, ready, s, crashRecipients)
 		kills := 0
 		for kills < crashKills {
 			wait(t, time.Duration(200+random.IntN(600))*time.Millisecond)
@@ -49,7 +49,7 @@ func TestKilledSendersLoseNobody(t *testing.T) {
 			}
 		}
 		t.Logf("%d kills", kills)
-		account(t, ready, s, id, kills*crashConnections)
+		account(t, p, ready, s, id, harness.Expected{People: people(0, crashRecipients, "example.org"), MayRepeat: kills * crashConnections, Calm: true})
 	})
 }
 
@@ -60,7 +60,7 @@ func TestStoppedSendersNeverRepeat(t *testing.T) {
 	each(t, func(t *testing.T, address string) {
 		t.Parallel()
 		p, ready, s := start(t, address, "-delay", "2ms")
-		id := crashBroadcast(t, p, ready, s)
+		id := crashBroadcast(t, p, ready, s, crashRecipients)
 		for range 3 {
 			wait(t, 400*time.Millisecond)
 			if err := p.Stop(); err != nil {
@@ -70,14 +70,14 @@ func TestStoppedSendersNeverRepeat(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		account(t, ready, s, id, 0)
+		account(t, p, ready, s, id, harness.Expected{People: people(0, crashRecipients, "example.org"), Calm: true})
 	})
 }
 
-func crashBroadcast(t *testing.T, p *harness.Program, ready *harness.Ready, s *harness.Sink) string {
+func crashBroadcast(t *testing.T, p *harness.Program, ready *harness.Ready, s *harness.Sink, n int) string {
 	t.Helper()
 	db := database(t, p)
-	if err := harness.Seed(t.Context(), db, ready.List, crashRecipients, "example.org"); err != nil {
+	if err := harness.Seed(t.Context(), db, ready.List, n, "example.org"); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {
@@ -99,8 +99,9 @@ func crashBroadcast(t *testing.T, p *harness.Program, ready *harness.Ready, s *h
 	return id
 }
 
-// account waits for the end and holds the program's numbers against the sink's.
-func account(t *testing.T, ready *harness.Ready, s *harness.Sink, id string, mayRepeat int) {
+// account waits for the end and holds rows, sums, report and journal against each
+// other and against the sink.
+func account(t *testing.T, p *harness.Program, ready *harness.Ready, s *harness.Sink, id string, want harness.Expected) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
@@ -111,47 +112,25 @@ func account(t *testing.T, ready *harness.Ready, s *harness.Sink, id string, may
 	if err != nil {
 		t.Fatal(err)
 	}
-	ids := map[string]string{} // recipient -> Message-ID
-	repeats := 0
-	for _, m := range taken {
-		if len(m.Rcpt) != 1 {
-			t.Fatalf("a mail with %d recipients: %v", len(m.Rcpt), m.Rcpt)
-		}
-		first, again := ids[m.Rcpt[0]]
-		if again {
-			repeats++
-			if first != m.MessageID {
-				t.Errorf("%s got two mails with different Message-IDs: %s and %s", m.Rcpt[0], first, m.MessageID)
-			}
-		}
-		ids[m.Rcpt[0]] = m.MessageID
-	}
-	for i := range crashRecipients {
-		if _, ok := ids[fmt.Sprintf("person%d@example.org", i)]; !ok {
-			t.Errorf("person%d got nothing", i)
-		}
-	}
-	if len(ids) != crashRecipients {
-		t.Errorf("%d different people got mail, want %d", len(ids), crashRecipients)
-	}
-	if repeats > mayRepeat {
-		t.Errorf("%d mails were repeated, want at most %d", repeats, mayRepeat)
-	}
-	t.Logf("%d mails, %d repeated (at most %d allowed)", len(taken), repeats, mayRepeat)
-	report, err := ready.Key.Must(t.Context(), http.MethodGet, "/broadcasts/"+id+"/report", nil)
+	db := database(t, p)
+	defer db.Close()
+	figures, err := harness.Account(ctx, db, ready, taken, id, want)
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
 	}
-	for _, name := range []string{"total_recipients", "total_sent", "total_delivered"} {
-		if report[name] != float64(crashRecipients) {
-			t.Errorf("the report says %s = %v, want %d", name, report[name], crashRecipients)
-		}
+	t.Logf("%v; at most %d repeats allowed", figures, want.MayRepeat+figures.Lost)
+	if err := harness.Followed(ctx, db, id); err != nil {
+		t.Error(err)
 	}
-	for _, name := range []string{"total_failed", "total_bounced"} {
-		if report[name] != 0.0 {
-			t.Errorf("the report says %s = %v, want 0", name, report[name])
-		}
+}
+
+// people are those that harness.Seed puts on a list.
+func people(from, to int, domain string) []string {
+	list := make([]string, 0, to-from)
+	for i := from; i < to; i++ {
+		list = append(list, fmt.Sprintf("person%d@%s", i, domain))
 	}
+	return list
 }
 
 // wait lets the program work for a while; what happens meanwhile is the test.

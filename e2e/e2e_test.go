@@ -47,7 +47,13 @@ func run(m *testing.M) int {
 // sink of its own. Both are stopped when the test ends.
 func start(t *testing.T, address string, sinkArgs ...string) (*harness.Program, *harness.Ready, *harness.Sink) {
 	t.Helper()
-	p := &harness.Program{Path: program, Dir: t.TempDir()}
+	return startWith(t, &harness.Program{}, address, sinkArgs...)
+}
+
+// startWith is start with arguments and environment of the test's own.
+func startWith(t *testing.T, p *harness.Program, address string, sinkArgs ...string) (*harness.Program, *harness.Ready, *harness.Sink) {
+	t.Helper()
+	p.Path, p.Dir = program, t.TempDir()
 	if d, ok := sqliteFile(address); !ok {
 		p.Database = address
 	} else {

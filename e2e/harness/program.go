@@ -18,6 +18,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -182,6 +183,34 @@ func (p *Program) ready(ctx context.Context) error {
 
 // Kill ends the program without a warning (SIGKILL) and waits until it is gone.
 func (p *Program) Kill() error { return p.signal(syscall.SIGKILL) }
+
+// Freeze lets the program stand still (SIGSTOP), as a machine that is asleep does.
+func (p *Program) Freeze() error { return p.cmd.Process.Signal(syscall.SIGSTOP) }
+
+// Thaw lets a frozen program go on (SIGCONT).
+func (p *Program) Thaw() error { return p.cmd.Process.Signal(syscall.SIGCONT) }
+
+// Beside returns another program on the same database, with a directory of its
+// own and other arguments.
+func (p *Program) Beside(dir string, args ...string) *Program {
+	return &Program{Path: p.Path, Dir: dir, Log: filepath.Join(dir, "log"), Database: p.Database, Env: p.Env, Args: args, Key: p.Key}
+}
+
+// Said returns how many lines of the program's output, over all its runs, hold
+// each of the texts.
+func (p *Program) Said(texts ...string) (int, error) {
+	log, err := os.ReadFile(p.Log)
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for line := range strings.Lines(string(log)) {
+		if !slices.ContainsFunc(texts, func(t string) bool { return !strings.Contains(line, t) }) {
+			n++
+		}
+	}
+	return n, nil
+}
 
 // Stop asks the program to end (SIGTERM) and waits until it has.
 func (p *Program) Stop() error {

@@ -77,11 +77,16 @@ func (r *Ready) Lane(ctx context.Context, name, address string, connections int,
 	return lane["key"].(string), nil
 }
 
-// Broadcast makes a draft for the list and returns its id.
+// Broadcast makes a draft for the list, to be sent at once, and returns its id.
 func (r *Ready) Broadcast(ctx context.Context, lane string, content map[string]any) (string, error) {
+	return r.BroadcastAt(ctx, lane, time.Now().Add(-time.Second), content)
+}
+
+// BroadcastAt is Broadcast for a later time.
+func (r *Ready) BroadcastAt(ctx context.Context, lane string, at time.Time, content map[string]any) (string, error) {
 	b, err := r.Key.Must(ctx, http.MethodPost, "/broadcasts", map[string]any{
 		"name": "Spring news", "email_type_key": "newsletter", "mta_config_key": lane,
-		"include_segment_keys": []string{r.List}, "scheduled_at": time.Now().Add(-time.Second).UTC().Format(time.RFC3339),
+		"include_segment_keys": []string{r.List}, "scheduled_at": at.UTC().Format(time.RFC3339),
 		"content": content,
 	})
 	if err != nil {

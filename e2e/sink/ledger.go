@@ -23,8 +23,9 @@ type Message struct {
 	MessageID string    `json:"message_id"`
 	Ref       string    `json:"ref,omitempty"` // X-Entity-Ref-ID
 	Size      int       `json:"size"`
-	SHA256    string    `json:"sha256"` // of all of it, after the dots were unstuffed
-	Raw       []byte    `json:"-"`      // only in Messages
+	SHA256    string    `json:"sha256"`         // of all of it, after the dots were unstuffed
+	Lost      bool      `json:"lost,omitempty"` // a rule may have kept the sender from learning that it was taken
+	Raw       []byte    `json:"-"`              // only in Messages
 }
 
 // ledger keeps the account of messages: in memory, in a log, as files.

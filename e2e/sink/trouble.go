@@ -37,6 +37,7 @@ func (c *session) troubleWith(m Message, raw []byte, wire int) (bool, error) {
 		return false, nil
 	}
 	if l.Keep {
+		m.Lost = l.Drop || l.Reply != "" && l.Reply[0] != '2'
 		if err := c.enter(m, raw, wire); err != nil {
 			return false, err
 		}

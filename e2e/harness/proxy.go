@@ -1,0 +1,171 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Proxy stands between a program and its PostgreSQL server, and can keep what
+// each says from the other, as a network does that has come apart.
+type Proxy struct {
+	Database string // the address by which the program reaches the database
+
+	network, target string
+	listener        net.Listener
+
+	mu    sync.Mutex
+	gate  chan struct{} // closed while all goes through
+	conns map[net.Conn]bool
+	all   sync.WaitGroup
+}
+
+// StartProxy starts a proxy for the database at an address.
+func StartProxy(database string) (*Proxy, error) {
+	config, err := pgconn.ParseConfig(database)
+	if err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(database)
+	if err != nil {
+		return nil, err
+	}
+	p := &Proxy{gate: make(chan struct{}), conns: map[net.Conn]bool{}}
+	close(p.gate)
+	p.network, p.target = pgconn.NetworkAddress(config.Host, config.Port)
+	if p.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		return nil, err
+	}
+	u.Host = p.listener.Addr().String()
+	q := u.Query()
+	q.Del("host")
+	q.Del("port")
+	u.RawQuery = q.Encode()
+	p.Database = u.String()
+	p.all.Go(p.accept)
+	return p, nil
+}
+
+// Part keeps everything back from now on: connections stay open, nothing arrives.
+func (p *Proxy) Part() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.gate:
+		p.gate = make(chan struct{})
+	default: // parted already
+	}
+}
+
+// Heal lets everything through that was kept back, and what comes.
+func (p *Proxy) Heal() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.gate:
+	default:
+		close(p.gate)
+	}
+}
+
+// Close cuts every connection and ends the proxy.
+func (p *Proxy) Close() error {
+	err := p.listener.Close()
+	p.mu.Lock()
+	for c := range p.conns {
+		_ = c.Close()
+	}
+	p.conns = nil
+	p.mu.Unlock()
+	p.Heal()
+	p.all.Wait()
+	return err
+}
+
+func (p *Proxy) accept() {
+	for {
+		near, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		p.all.Go(func() { p.join(near) })
+	}
+}
+
+func (p *Proxy) join(near net.Conn) {
+	defer near.Close()
+	if !p.add(near) {
+		return
+	}
+	defer p.remove(near)
+	p.wait()
+	far, err := (&net.Dialer{}).DialContext(context.Background(), p.network, p.target)
+	if err != nil {
+		return
+	}
+	defer far.Close()
+	if !p.add(far) {
+		return
+	}
+	defer p.remove(far)
+	var back sync.WaitGroup
+	back.Go(func() { p.copy(near, far) })
+	p.copy(far, near)
+	back.Wait()
+}
+
+// copy passes on what comes, when it may, and ends both ways with one.
+func (p *Proxy) copy(to, from net.Conn) {
+	defer to.Close()
+	defer from.Close()
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buf)
+		p.wait()
+		if n > 0 {
+			if _, err := to.Write(buf[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (p *Proxy) wait() {
+	p.mu.Lock()
+	gate := p.gate
+	p.mu.Unlock()
+	<-gate
+}
+
+func (p *Proxy) add(c net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.conns != nil {
+		p.conns[c] = true
+	}
+	return p.conns != nil
+}
+
+func (p *Proxy) remove(c net.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.conns, c)
+}
+
+// Aside returns an address of the same server for another database.
+func Aside(database, name string) (string, error) {
+	u, err := url.Parse(database)
+	if err != nil || !strings.HasPrefix(u.Scheme, "postgres") {
+		return "", fmt.Errorf("%q is not the address of a PostgreSQL database", database)
+	}
+	u.Path = "/" + name
+	return u.String(), nil
+}
