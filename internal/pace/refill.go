@@ -15,7 +15,10 @@ import (
 func (p *Pacer) refill(ctx context.Context, r *rate, n int) error {
 	p.mu.Lock()
 	most, want := r.max, r.wanted(n)
-	every, late, few := r.every, time.Duration(r.burst-1)*r.every, r.few()
+	every, few := r.every, r.few()
+	// Of a burst saved up, the slots that would be over before they arrive here
+	// are passed over.
+	late := max(min(time.Duration(r.burst-1)*r.every, r.life-horizon/4), 0)
 	p.mu.Unlock()
 
 	limited, cancel := context.WithTimeout(ctx, patience)

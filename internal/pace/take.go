@@ -9,6 +9,9 @@ import (
 // tick is the least time between two takes that get nothing.
 const tick = time.Millisecond
 
+// rounds is how often one take asks the database at most.
+const rounds = 12
+
 // Take takes up to n permits of all limits at once and returns how many it got.
 // When they are fewer than n, again is when the next may be had: before that,
 // asking is in vain. A permit is to be used at once; one that is not used is
@@ -17,7 +20,7 @@ const tick = time.Millisecond
 // Limits that refuse cost the others nothing. When the database cannot be
 // asked, nothing is granted, and err says why.
 func (p *Pacer) Take(ctx context.Context, n int, limits []Limit) (granted int, again time.Time, err error) {
-	for {
+	for asked := 0; ; {
 		now := p.now()
 		p.mu.Lock()
 		v := p.weigh(p.since(now), n, limits)
@@ -33,6 +36,10 @@ func (p *Pacer) Take(ctx context.Context, n int, limits []Limit) (granted int, a
 				return 0, now, ctx.Err()
 			}
 			continue
+		}
+		if asked++; asked > rounds { // others were faster, or the answers too slow
+			p.mu.Unlock()
+			return 0, now.Add(horizon / 8), nil
 		}
 		v.ask.busy = make(chan struct{})
 		p.mu.Unlock()
