@@ -1,0 +1,165 @@
+package lane_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"packetboat/internal/id"
+	"packetboat/internal/lane"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+	"packetboat/internal/tenant"
+	"packetboat/internal/traffic"
+)
+
+// tries are a lane's tries at a time before noon.
+func tries(ago time.Duration, all, failed int) traffic.Bucket {
+	return traffic.Bucket{At: noon.Add(-ago), Counts: traffic.Counts{Tries: all, Unreached: failed}}
+}
+
+func TestALaneIsJudgedByItsTries(t *testing.T) {
+	t.Parallel()
+	down := lane.Health{State: lane.Down, Since: noon.Add(-20 * time.Minute), LastError: "refused", ProbedAt: new(noon.Add(-time.Minute))}
+	degraded := lane.Health{State: lane.Degraded, Since: noon.Add(-time.Minute), LastError: "refused"}
+	recovered := lane.Health{State: lane.Healthy, Since: noon.Add(-45 * time.Second)}
+	type buckets = []traffic.Bucket
+	for _, tt := range []struct {
+		name   string
+		before lane.Health
+		tries  buckets
+		want   lane.State
+	}{
+		{"nothing", lane.Health{State: lane.Healthy}, nil, lane.Healthy},
+		{"all well", lane.Health{State: lane.Healthy}, buckets{tries(time.Minute, 100, 0)}, lane.Healthy},
+		{"19 of 100", lane.Health{State: lane.Healthy}, buckets{tries(4*time.Minute, 50, 19), tries(time.Minute, 50, 0)}, lane.Healthy},
+		{"20 of 100", lane.Health{State: lane.Healthy}, buckets{tries(4*time.Minute, 50, 20), tries(time.Minute, 50, 0)}, lane.Degraded},
+		{"long ago", lane.Health{State: lane.Healthy}, buckets{tries(6*time.Minute, 50, 50), tries(time.Minute, 50, 0)}, lane.Healthy},
+		{"two of three", lane.Health{State: lane.Healthy}, buckets{tries(time.Minute, 3, 2)}, lane.Healthy},
+		{"20 of 20", lane.Health{State: lane.Healthy}, buckets{tries(time.Minute, 20, 20)}, lane.Down},
+		{"20 of 20 in a while", lane.Health{State: lane.Healthy}, buckets{tries(4*time.Minute, 10, 10), tries(time.Minute, 10, 10)}, lane.Degraded},
+		{"all of late", lane.Health{State: lane.Healthy}, buckets{tries(3*time.Minute, 500, 0), tries(time.Minute, 20, 20)}, lane.Down},
+		{"all but one", lane.Health{State: lane.Healthy}, buckets{tries(time.Minute, 100, 99)}, lane.Degraded},
+		{"degraded, and all fails", degraded, buckets{tries(time.Minute, 30, 30)}, lane.Down},
+		{"degraded, and well again", degraded, buckets{tries(4*time.Minute, 10, 5), tries(time.Minute, 90, 0)}, lane.Healthy},
+		{"degraded, and quiet", degraded, nil, lane.Healthy},
+		{"degraded, few tries", degraded, buckets{tries(time.Minute, 4, 1)}, lane.Degraded},
+		{"down, and quiet", down, nil, lane.Down},
+		{"down, and still failing", down, buckets{tries(time.Minute, 2, 2)}, lane.Down},
+		{"down, and one got through", down, buckets{tries(time.Minute, 40, 39)}, lane.Healthy},
+		{"back, and what was before", recovered, buckets{tries(90*time.Second, 40, 40)}, lane.Healthy},
+		{"back, and gone again", recovered, buckets{tries(90*time.Second, 40, 40), tries(30*time.Second, 20, 20)}, lane.Down},
+	} {
+		got := tt.before.Judge(tt.tries, noon)
+		if got.State != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got.State, tt.want)
+		}
+		if got.State == tt.before.State && !cmp.Equal(got, tt.before) || got.State != tt.before.State && !got.Since.Equal(noon) {
+			t.Errorf("%s: %+v becomes %+v", tt.name, tt.before, got)
+		}
+		if got.State == lane.Healthy && (got.LastError != "" || got.ProbedAt != nil) {
+			t.Errorf("%s: a healthy lane remembers %q, probed %v", tt.name, got.LastError, got.ProbedAt)
+		}
+	}
+}
+
+// Whatever was tried: a lane that never fails is healthy, one of which nothing
+// gets through is not healthy once it tried twenty times, and to judge twice
+// is to judge once.
+func TestJudgingIsSteady(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		fails := rapid.SampledFrom([]string{"never", "sometimes", "always"}).Draw(t, "fails")
+		list := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) traffic.Bucket {
+			n := rapid.IntRange(1, 60).Draw(t, "tries")
+			failed := map[string]int{"never": 0, "sometimes": rapid.IntRange(0, n).Draw(t, "failed"), "always": n}[fails]
+			return tries(time.Duration(rapid.IntRange(0, 10).Draw(t, "ago"))*traffic.Width, n, failed)
+		}), 0, 10).Draw(t, "traffic")
+		before := lane.Health{State: rapid.SampledFrom([]lane.State{lane.Healthy, lane.Degraded, lane.Down}).Draw(t, "state"), Since: noon.Add(-time.Hour)}
+		got := before.Judge(list, noon)
+		soon := traffic.Sum(list, noon.Add(-2*time.Minute))
+		switch {
+		case fails == "never" && before.State != lane.Down && got.State != lane.Healthy,
+			fails == "never" && soon.Tries > 0 && got.State != lane.Healthy,
+			fails == "always" && soon.Tries >= 20 && got.State != lane.Down,
+			before.State == lane.Down && got.State == lane.Degraded:
+			t.Fatalf("%s: %+v becomes %+v", fails, before, got)
+		}
+		if again := got.Judge(list, noon); before.State != lane.Down && !cmp.Equal(again, got) && got.State != lane.Healthy {
+			t.Fatalf("judged twice: %+v, then %+v", got, again)
+		}
+	})
+}
+
+func TestProbes(t *testing.T) {
+	t.Parallel()
+	down := lane.Health{State: lane.Down, Since: noon.Add(-time.Hour)}
+	if !down.DueForProbe(noon) || (lane.Health{State: lane.Healthy}).DueForProbe(noon) {
+		t.Error("lanes that are not well are probed, and no others")
+	}
+	failed := down.Probed("connection refused", noon)
+	if want := (lane.Health{State: lane.Down, Since: down.Since, LastError: "connection refused", ProbedAt: &noon}); !cmp.Equal(failed, want) {
+		t.Errorf("after a failure: %+v", failed)
+	}
+	if failed.DueForProbe(noon.Add(59*time.Second)) || !failed.DueForProbe(noon.Add(time.Minute)) {
+		t.Error("the next probe is not a minute later")
+	}
+	if up := failed.Probed("", noon.Add(time.Minute)); up.State != lane.Healthy || up.LastError != "" || !up.Since.Equal(noon.Add(time.Minute)) {
+		t.Errorf("after a success: %+v", up)
+	}
+	degraded := lane.Health{State: lane.Degraded, Since: noon}
+	if got := degraded.Probed("", noon.Add(time.Minute)); got.State != lane.Degraded || got.DueForProbe(noon.Add(time.Minute)) {
+		t.Errorf("a lane that fails at times, after one success: %+v", got)
+	}
+}
+
+func TestHowLanesFareIsKept(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		ctx, box := t.Context(), newBox(t)
+		account, err := tenant.Create(ctx, db, "acme", "Acme", "Europe/Amsterdam", noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mine := account.ID
+		limited := relay("smtp.example.net")
+		limited.MaxPerDay = to(100)
+		c, other := mustCreate(t, db, box, mine, limited), mustCreate(t, db, box, mine, relay("smtp.example.net"))
+		down := lane.Health{State: lane.Down, Since: noon.Add(time.Minute), LastError: "421 busy", ProbedAt: new(noon.Add(2 * time.Minute))}
+		for _, l := range []id.MTAConfig{c.ID, id.New[id.MTAConfig]()} { // the second is not there
+			if err := lane.Note(ctx, db, traffic.Lane{Tenant: mine, Lane: l}, lane.Health{State: lane.Healthy}, down); err != nil {
+				t.Fatal(err)
+			}
+		}
+		midnight := time.Date(2026, 2, 28, 23, 0, 0, 0, time.UTC) // in Amsterdam
+		for at, n := range map[time.Time]int{midnight.Add(-time.Minute): 500, midnight: 30, noon: 12} {
+			err := traffic.Add(ctx, db, at, map[traffic.Key]traffic.Counts{{Tenant: mine, Lane: c.ID}: {Tries: 1, Delivered: n}})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		fares, err := lane.FaresOf(ctx, db, mine, []lane.Config{c, other}, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[id.MTAConfig]lane.Fares{
+			c.ID:     {Health: down, SentToday: 42, RemainingToday: new(58)},
+			other.ID: {Health: lane.Health{State: lane.Healthy, Since: noon}},
+		}
+		if diff := cmp.Diff(want, fares); diff != "" {
+			t.Errorf("FaresOf (-want +got):\n%s", diff)
+		}
+		if states, err := lane.StatesOf(ctx, db, id.New[id.Tenant](), []id.MTAConfig{c.ID}); err != nil || states[c.ID].State != lane.Healthy {
+			t.Errorf("another tenant sees %+v, %v", states, err)
+		}
+		if _, err := lane.Update(ctx, db, box, mine, c.ID, lane.Fields{Port: new(25)}, lane.Rules{}); err != nil {
+			t.Fatal(err)
+		}
+		all, err := lane.Watched(ctx, db)
+		if err != nil || len(all) != 1 || all[traffic.Lane{Tenant: mine, Lane: c.ID}].ProbedAt != nil {
+			t.Errorf("after a change the lane is not probed at once: %+v, %v", all, err)
+		}
+	})
+}
