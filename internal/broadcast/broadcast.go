@@ -180,6 +180,7 @@ const (
 	ActionPause      Action = "pause"
 	ActionResume     Action = "resume"
 	ActionCancel     Action = "cancel"
+	ActionReschedule Action = "reschedule"
 	ActionTestSend   Action = "test_send"
 	ActionArchive    Action = "archive"
 	ActionUnarchive  Action = "unarchive"
@@ -188,7 +189,7 @@ const (
 
 // Actions returns every action.
 func Actions() []Action {
-	return []Action{ActionUpdate, ActionDelete, ActionSchedule, ActionUnschedule, ActionPause, ActionResume, ActionCancel, ActionTestSend, ActionArchive, ActionUnarchive, ActionClone}
+	return []Action{ActionUpdate, ActionDelete, ActionSchedule, ActionUnschedule, ActionPause, ActionResume, ActionCancel, ActionReschedule, ActionTestSend, ActionArchive, ActionUnarchive, ActionClone}
 }
 
 // leaves returns the statuses in which the action is legal.
@@ -198,7 +199,7 @@ func (a Action) leaves() []Status {
 		return []Status{Draft}
 	case ActionUnschedule:
 		return []Status{Scheduled}
-	case ActionPause:
+	case ActionPause, ActionReschedule:
 		return []Status{Sending}
 	case ActionResume:
 		return []Status{Paused}
@@ -215,6 +216,9 @@ func (a Action) leaves() []Status {
 // Can reports whether the action is legal now.
 func (b Broadcast) Can(a Action) bool {
 	if (a == ActionArchive || a == ActionTestSend) && b.ArchivedAt != nil || a == ActionUnarchive && b.ArchivedAt == nil {
+		return false
+	}
+	if a == ActionReschedule && !b.Delivery.Spread() {
 		return false
 	}
 	return slices.Contains(a.leaves(), b.Status)

@@ -3,10 +3,13 @@ package broadcast
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"packetboat/internal/outbox"
+	"packetboat/internal/spread"
 	"packetboat/internal/sqldb"
+	"packetboat/internal/tenant"
 )
 
 // Phase says what a send is doing.
@@ -16,6 +19,7 @@ type Phase string
 const (
 	PhasePreparing Phase = "preparing" // the audience is being put into the outbox
 	PhaseSending   Phase = "sending"
+	PhaseWaiting   Phase = "waiting" // for the next batch
 	PhasePaused    Phase = "paused"
 	PhaseDone      Phase = "done"
 )
@@ -23,14 +27,33 @@ const (
 // Progress is how far a send has come.
 type Progress struct {
 	outbox.Sums
-	Phase      Phase
-	Excluded   map[string]int // who of the audience gets nothing, by reason
-	Percent    int            // of recipients handed over
-	PerMinute  int            // the average since the send began
-	ETA        *time.Time     // nil: nothing to go by
-	LastSendAt *time.Time
-	Run        Run
+	Phase       Phase
+	Excluded    map[string]int // who of the audience gets nothing, by reason
+	Percent     int            // of recipients handed over
+	PerMinute   int            // the average since the send began; of a planned send, since today's first batch
+	ETA         *time.Time     // nil: nothing to go by
+	NextBatchAt *time.Time     // nil: none is to come
+	Plan        []PlanDay      // nil: not spread over days
+	LastSendAt  *time.Time
+	Run         Run
 }
+
+// PlanDay is a day of a send over days.
+type PlanDay struct {
+	outbox.Day
+	Status DayStatus
+}
+
+// DayStatus says where a day of a plan stands.
+type DayStatus string
+
+// The statuses of days.
+const (
+	DayDone    DayStatus = "done"
+	DayToday   DayStatus = "today"
+	DayPlanned DayStatus = "planned"
+	DaySkipped DayStatus = "skipped"
+)
 
 // LoadProgress returns how far b has come; nil before its preparation began.
 func LoadProgress(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) (*Progress, error) {
@@ -42,7 +65,13 @@ func LoadProgress(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time)
 	if err != nil {
 		return nil, err
 	}
-	return new(progressOf(b, run, stream, now)), nil
+	p := progressOf(b, run, stream, now)
+	if run.Planning != nil {
+		if err := p.addPlan(ctx, db, b, now); err != nil {
+			return nil, err
+		}
+	}
+	return &p, nil
 }
 
 func progressOf(b Broadcast, run Run, stream outbox.Progress, now time.Time) Progress {
@@ -52,7 +81,7 @@ func progressOf(b Broadcast, run Run, stream outbox.Progress, now time.Time) Pro
 		p.Phase = PhaseDone
 	case b.Status == Paused:
 		p.Phase = PhasePaused
-	case run.PreparedAt == nil:
+	case run.PreparedAt == nil && (run.Planning == nil || !run.Planning.Again):
 		p.Phase = PhasePreparing
 	default:
 		p.Phase = PhaseSending
@@ -60,13 +89,92 @@ func progressOf(b Broadcast, run Run, stream outbox.Progress, now time.Time) Pro
 	if stream.LastSendAt == nil || run.PreparedAt == nil {
 		return p
 	}
-	took := max(stream.LastSendAt.Sub(*run.PreparedAt), time.Second)
-	perSecond := float64(p.Sent) / took.Seconds()
-	p.PerMinute = int(math.Round(60 * perSecond))
+	p.pace(p.Sent, *run.PreparedAt, now)
+	return p
+}
+
+// pace works out how fast messages leave, from how many have since a moment.
+func (p *Progress) pace(sent int, since, now time.Time) {
+	took := max(p.LastSendAt.Sub(since), time.Second)
+	perSecond := float64(sent) / took.Seconds()
+	p.PerMinute, p.ETA = int(math.Round(60*perSecond)), nil
 	if p.Phase == PhaseSending && perSecond > 0 && p.Waiting > 0 {
 		p.ETA = new(now.Add(time.Duration(float64(p.Waiting) / perSecond * float64(time.Second))))
 	}
-	return p
+}
+
+// addPlan adds what the plan of a send says: its days, when the next batch
+// leaves, and when the last one does.
+func (p *Progress) addPlan(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) error {
+	t, err := tenant.ByID(ctx, db, b.Tenant)
+	if err != nil {
+		return err
+	}
+	days, err := outbox.Days(ctx, db, b.Tenant, string(b.ID))
+	if err != nil {
+		return err
+	}
+	zone := t.Location()
+	today := spread.DayOf(now, zone)
+	if b.Delivery.Spread() {
+		p.Plan = planDays(b, p.Run.Planning.Start, days, today)
+	}
+	if b.Status != Sending {
+		p.PerMinute, p.ETA = 0, nil
+		return nil
+	}
+	next, last, overdue, err := outbox.Batches(ctx, db, b.Tenant, string(b.ID), now)
+	if err != nil {
+		return err
+	}
+	p.NextBatchAt = next
+	if p.Phase == PhaseSending && !overdue && next != nil {
+		p.Phase = PhaseWaiting
+	}
+	p.PerMinute, p.ETA = 0, nil
+	from, _ := t.Settings.Window().Span(today, zone)
+	if from.Before(p.Run.Planning.At) && p.Run.Planning.At.Before(now) && !p.Run.Planning.Again {
+		from = p.Run.Planning.At
+	}
+	if i := slices.IndexFunc(days, func(d outbox.Day) bool { return d.Day == today }); i >= 0 && p.LastSendAt != nil && p.LastSendAt.After(from) {
+		p.pace(days[i].Sent, from, now)
+	}
+	if last != nil && (p.ETA == nil || p.ETA.Before(*last)) {
+		p.ETA = last
+	}
+	return nil
+}
+
+// planDays returns the days of a send: those of its window, those that were
+// added, and those skipped in between.
+func planDays(b Broadcast, start spread.Day, days []outbox.Day, today spread.Day) []PlanDay {
+	carried := map[spread.Day]outbox.Day{}
+	window, _ := b.Delivery.Days(start)
+	last := start
+	for _, d := range days {
+		carried[d.Day] = d
+		last = max(last, d.Day)
+	}
+	if len(window) > 0 {
+		last = max(last, window[len(window)-1])
+	}
+	plan := []PlanDay{}
+	for day := start; day <= last; day = day.Add(1) {
+		d, planned := carried[day]
+		d.Day = day
+		switch {
+		case slices.Contains(b.Delivery.Skipped, day) && d.Planned == 0 && d.Sent == 0:
+			plan = append(plan, PlanDay{d, DaySkipped})
+		case !planned && !slices.Contains(window, day), b.Status.Ended() && day > today:
+		case day < today || b.Status.Ended():
+			plan = append(plan, PlanDay{d, DayDone})
+		case day == today:
+			plan = append(plan, PlanDay{d, DayToday})
+		default:
+			plan = append(plan, PlanDay{d, DayPlanned})
+		}
+	}
+	return plan
 }
 
 // Percent returns how much of a stream was handed over, rounded.
