@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"maps"
 	"math"
 	"slices"
 
@@ -9,6 +10,9 @@ import (
 	"packetboat/internal/id"
 	"packetboat/internal/lane"
 	"packetboat/internal/outbox"
+	"packetboat/internal/spread"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/tenant"
 )
 
 // allocator gives each message of a broadcast its sender and its lane (contract
@@ -45,7 +49,7 @@ func (e *Engine) allocator(ctx context.Context, b broadcast.Broadcast, facts bro
 func (e *Engine) record(ctx context.Context, b broadcast.Broadcast, facts broadcast.Facts, run *broadcast.Run) error {
 	routes := facts.Routes(b)
 	if slices.ContainsFunc(routes, func(r broadcast.Route) bool { return !run.Has(r) }) {
-		if err := e.weigh(ctx, b.Tenant, facts, routes); err != nil {
+		if err := e.weigh(ctx, b, facts, routes); err != nil {
 			return err
 		}
 	}
@@ -67,21 +71,43 @@ func (a *allocator) route(contact id.Contact, last id.Identity) broadcast.Route 
 	return a.ways.Route(contact, last, a.down)
 }
 
-// weigh gives each route what its identity may still send today.
-func (e *Engine) weigh(ctx context.Context, t id.Tenant, facts broadcast.Facts, routes []broadcast.Route) error {
+// weigh gives each route what its identity may still send today, besides what
+// other sends have planned for today.
+func (e *Engine) weigh(ctx context.Context, b broadcast.Broadcast, facts broadcast.Facts, routes []broadcast.Route) error {
+	now := e.Now()
+	account, err := tenant.ByID(ctx, e.DB, b.Tenant)
+	if err != nil {
+		return err
+	}
+	today := spread.DayOf(now, account.Location())
+	most := map[id.MTAConfig]int{}
 	var lanes []lane.Config
 	for _, r := range routes {
-		lanes = append(lanes, facts.Lanes[r.Lane])
+		n, capped := facts.Lanes[r.Lane].DayCap(today)
+		if _, known := most[r.Lane]; capped && !known {
+			most[r.Lane], lanes = n, append(lanes, facts.Lanes[r.Lane])
+		}
 	}
-	fares, err := lane.FaresOf(ctx, e.DB, t, lanes, e.Now())
+	if len(lanes) == 0 {
+		weigh(routes, nil)
+		return nil
+	}
+	fares, err := lane.FaresOf(ctx, e.DB, b.Tenant, lanes, now)
+	if err != nil {
+		return err
+	}
+	var busy map[outbox.LaneDay]outbox.Busy
+	err = e.DB.InTx(ctx, func(tx *sqldb.DB) (err error) {
+		busy, err = outbox.Reservations(ctx, tx, b.Tenant, string(b.ID), slices.Collect(maps.Keys(most)), today)
+		return err
+	})
 	if err != nil {
 		return err
 	}
 	left := map[id.MTAConfig]int{}
-	for l, f := range fares {
-		if f.RemainingToday != nil {
-			left[l] = *f.RemainingToday
-		}
+	for l, n := range most {
+		others := busy[outbox.LaneDay{Lane: l, Day: today}]
+		left[l] = max(0, n-max(fares[l].SentToday, others.Sent)-others.Reserved)
 	}
 	weigh(routes, left)
 	return nil

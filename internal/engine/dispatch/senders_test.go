@@ -11,6 +11,7 @@ import (
 	"packetboat/internal/lane"
 	"packetboat/internal/outbox"
 	"packetboat/internal/sender"
+	"packetboat/internal/spread"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
 	"packetboat/internal/traffic"
@@ -190,7 +191,17 @@ func TestSharesAreSettledWhenThePreparationBegins(t *testing.T) {
 			}
 		}
 		carry(full.ID, 50)
-		carry(large.ID, 30)
+		carry(large.ID, 20)
+		err := db.InTx(t.Context(), func(tx *sqldb.DB) error { // another send has the day planned
+			if err := outbox.Begin(t.Context(), tx, outbox.Stream{Tenant: a.Tenant, ID: "other", Kind: "broadcast"}, now); err != nil {
+				return err
+			}
+			today := spread.DayOf(now, time.UTC)
+			return outbox.Reserve(t.Context(), tx, a.Tenant, "other", map[outbox.LaneDay]int{{Lane: large.ID, Day: today}: 10, {Lane: small.ID, Day: today.Add(1)}: 10})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 		b := a.Schedule(func(ch *broadcast.Change) { ch.MTAConfig = new(id.MTAConfig("")) })
 		at := now
 		first := engine(db, "first", &at)
