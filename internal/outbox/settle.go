@@ -61,12 +61,12 @@ func (n *Node) intend(ctx context.Context, tx *sqldb.DB, items []Item, now time.
 	if len(items) == 0 {
 		return begun, nil
 	}
-	t := tx.Table("tenant_id TEXT", "id TEXT", "epoch BIGINT", "first_at BIGINT")
+	t := tx.Table("tenant_id TEXT", "id TEXT", "epoch BIGINT", "first_at BIGINT", "lane_id TEXT")
 	for _, it := range items {
-		t.Add(it.Tenant, it.ID, it.Epoch, sqldb.NullMicros(it.FirstAt))
+		t.Add(it.Tenant, it.ID, it.Epoch, sqldb.NullMicros(it.FirstAt), it.Lane)
 	}
 	rows, err := tx.Query(ctx, `
-		UPDATE outbox SET attempts = attempts + 1, attempt_at = $1, first_at = COALESCE(outbox.first_at, v.first_at)
+		UPDATE outbox SET attempts = attempts + 1, attempt_at = $1, first_at = COALESCE(outbox.first_at, v.first_at), lane_id = v.lane_id
 		FROM `+t.As("v", 2)+`
 		WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id AND outbox.epoch = v.epoch
 			AND outbox.state = 'queued'

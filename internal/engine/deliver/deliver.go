@@ -22,16 +22,20 @@ package deliver
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"packetboat/internal/contact"
 	"packetboat/internal/content"
 	"packetboat/internal/id"
 	"packetboat/internal/letter"
 	"packetboat/internal/outbox"
+	"packetboat/internal/pace"
 	"packetboat/internal/secret"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/track"
@@ -78,7 +82,12 @@ type Engine struct {
 	giveUp     context.Context // ends when nothing more is written
 	settings   settings
 	lanes      lanes
+	sends      sends
 	feeders    feeders
+	tally      tally
+	fair       *fair
+	pacer      *pace.Pacer
+	providers  contact.Providers
 }
 
 // Run delivers until ctx ends, then finishes the attempts under way, writes what
@@ -86,7 +95,10 @@ type Engine struct {
 func (e *Engine) Run(ctx context.Context) error {
 	e.node = &outbox.Node{DB: e.DB, Owner: id.New[string]()}
 	e.commits = sqldb.NewGroup(maxCommit, e.commit)
-	e.settings.engine, e.lanes.engine = e, e
+	e.settings.engine, e.lanes.engine, e.sends.engine = e, e, e
+	e.pacer = pace.New(e.DB, e.node.Owner, e.Now)
+	e.fair = newFair(runtime.GOMAXPROCS(0))
+	e.providers.DB, e.providers.Now = e.DB, e.Now
 	e.feeders.init()
 	// The writers outlive ctx: what is under way must still be written.
 	background, end := context.WithCancel(context.WithoutCancel(ctx))
@@ -105,6 +117,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	var writers sync.WaitGroup
 	writers.Go(func() { _ = e.commits.Run(background) })
 	writers.Go(func() { e.keepLease(background) })
+	writers.Go(func() { e.keepTally(background) })
 
 	e.loop(ctx)
 	grace := stopWithin
@@ -115,7 +128,8 @@ func (e *Engine) Run(ctx context.Context) error {
 	defer time.AfterFunc(grace+writeWithin, giveUp).Stop()
 	e.feeders.wg.Wait()
 	e.lanes.stop()
-	err := e.node.Leave(e.giveUp)
+	e.writeTally(e.giveUp)
+	err := errors.Join(e.node.Leave(e.giveUp), e.pacer.Close(e.giveUp))
 	end()
 	writers.Wait()
 	return err
@@ -159,6 +173,9 @@ func (e *Engine) keepLease(ctx context.Context) {
 		}
 		if err := e.reap(ctx, false); err != nil {
 			e.Log.Error("dead nodes are not cleared up", "err", err)
+		}
+		if err := e.pacer.Sweep(ctx); err != nil {
+			e.Log.Error("limits are not tidied", "err", err)
 		}
 	}
 }

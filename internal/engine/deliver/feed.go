@@ -8,6 +8,7 @@ import (
 	"packetboat/internal/contact"
 	"packetboat/internal/content"
 	"packetboat/internal/id"
+	"packetboat/internal/lane"
 	"packetboat/internal/letter"
 	"packetboat/internal/outbox"
 	"packetboat/internal/suppression"
@@ -21,13 +22,15 @@ const checkedFor = 5 * time.Second
 
 // job is a message on its way to a worker.
 type job struct {
-	item    outbox.Item
-	contact contact.Contact
-	content *content.Compiled
-	sender  *letter.Sender
-	lane    *laneSettings
-	checked time.Time // when all of this was looked up
-	marked  string    // what the subject of a test begins with; empty: no test
+	item     outbox.Item
+	contact  contact.Contact
+	content  *content.Compiled
+	sender   *letter.Sender
+	lane     *laneSettings
+	send     *send
+	throttle *lane.Throttle // of the recipient's provider, or nil
+	checked  time.Time      // when all of this was looked up
+	marked   string         // what the subject of a test begins with; empty: no test
 }
 
 // feed claims the due messages of a stream batch by batch and hands them to
@@ -62,27 +65,8 @@ func (e *Engine) hand(ctx context.Context, tenant id.Tenant, items []outbox.Item
 		e.release(items...)
 		return nil, err
 	}
-	passed := 0
-	for i, j := range jobs {
-		err := e.lanes.offer(ctx, j)
-		if h, ok := errors.AsType[*held](err); ok {
-			if r, over := expired(j.item, h.down, j.lane.config.RetryMaxAge, e.Now()); over {
-				ends = append(ends, r)
-			} else {
-				waiting = append(waiting, pause{j.item, h})
-			}
-			continue
-		}
-		if err != nil {
-			left := make([]outbox.Item, 0, len(jobs)-i)
-			for _, j := range jobs[i:] {
-				left = append(left, j.item)
-			}
-			e.release(left...)
-			break
-		}
-		passed++
-	}
+	passed, over, later := e.pass(ctx, jobs)
+	ends, waiting = append(ends, over...), append(waiting, later...)
 	if _, err := e.write(&step{results: ends}); err != nil {
 		return nil, err
 	}

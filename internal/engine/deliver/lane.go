@@ -16,7 +16,7 @@ import (
 // The rest a lane takes after it could not be reached: doubled each time.
 const (
 	restFirst = 2 * time.Second
-	restLast  = time.Minute
+	restLast  = 5 * time.Second // so that a lane is found to be down within two minutes (contract B31)
 )
 
 // laneIdle is how long a lane without work keeps its workers.
@@ -41,18 +41,22 @@ type laneRun struct {
 	settings *laneSettings
 	pool     *smtpclient.Pool // nil for a sink
 	jobs     chan job
+	leave    chan struct{}   // holds one for each connection that may be in use
 	used     atomic.Int64    // when it was last given a job, in microseconds
 	quit     context.Context // ends when the lane is to put down its work
 	stop     context.CancelFunc
 	workers  sync.WaitGroup
+	shares   sync.WaitGroup
 
 	gate   sync.RWMutex // held while a job is put into jobs
 	closed bool         // nobody takes jobs any more; under gate
 
 	mu        sync.Mutex
-	inUse     int       // connections that workers hold
-	reached   time.Time // when one was last had
-	down      time.Time // since when it cannot be reached; zero while it can
+	flying    map[string]int // jobs that were taken and have not ended, by throttle
+	granted   map[string]int // how many of them there may be
+	inUse     int            // connections that workers hold
+	reached   time.Time      // when one was last had
+	down      time.Time      // since when it cannot be reached; zero while it can
 	rest      time.Duration
 	restUntil time.Time
 	probing   bool // one worker tries whether the lane is back
@@ -63,6 +67,9 @@ func (l *lanes) offer(ctx context.Context, j job) error {
 	for {
 		run := l.run(j.lane)
 		if h := run.resting(); h != nil {
+			return h
+		}
+		if h := j.lane.down(l.engine.Now()); h != nil {
 			return h
 		}
 		switch taken, err := run.take(ctx, j); {
@@ -83,12 +90,15 @@ func (r *laneRun) take(ctx context.Context, j job) (bool, error) {
 		return false, nil
 	}
 	r.used.Store(r.engine.Now().UnixMicro())
+	r.fly(j, 1)
 	select {
 	case r.jobs <- j:
 		return true, nil
 	case <-r.quit.Done():
+		r.fly(j, -1)
 		return false, nil
 	case <-ctx.Done():
+		r.fly(j, -1)
 		return false, ctx.Err()
 	}
 }
@@ -117,9 +127,12 @@ func (l *lanes) run(s *laneSettings) *laneRun {
 	if s.config.Type == lane.SMTP {
 		run.pool = smtpclient.NewPool(s.smtp, smtpclient.Limits{Connections: n, Messages: s.config.Caps.MaxMessagesPerConnection})
 	}
+	run.leave = make(chan struct{}, n)
+	run.flying, run.granted = map[string]int{}, map[string]int{}
 	for range n {
 		run.workers.Go(run.work)
 	}
+	run.shares.Go(run.share)
 	l.open[key] = run
 	return run
 }
@@ -160,6 +173,7 @@ func (l *lanes) stop() {
 // finish waits for the workers and puts back what they left.
 func (r *laneRun) finish() {
 	r.workers.Wait()
+	r.shares.Wait()
 	if r.pool != nil {
 		r.pool.Close()
 	}
@@ -185,6 +199,9 @@ func (r *laneRun) connect() (*smtpclient.Conn, error) {
 	defer r.mu.Unlock()
 	r.probing = false
 	if err == nil {
+		if conn.Sent() == 0 {
+			r.engine.tally.connection(r.settings, true)
+		}
 		r.inUse++
 		r.reached = r.engine.Now()
 		r.rest, r.down, r.restUntil = 0, time.Time{}, time.Time{}
@@ -193,6 +210,7 @@ func (r *laneRun) connect() (*smtpclient.Conn, error) {
 	if _, ok := errors.AsType[*smtpclient.DialError](err); !ok {
 		return nil, err
 	}
+	r.engine.tally.connection(r.settings, false)
 	now := r.engine.Now()
 	if r.inUse > 0 || now.Sub(r.reached) < restFirst {
 		return nil, &held{until: now.Add(restFirst), why: err.Error()}

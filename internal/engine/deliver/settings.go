@@ -26,6 +26,7 @@ var errNoSender = errors.New("no way to send")
 type laneSettings struct {
 	config lane.Config
 	smtp   smtpclient.Config
+	health lane.Health
 	until  time.Time // when to look again
 }
 
@@ -36,6 +37,15 @@ func (s *laneSettings) same(o *laneSettings) bool {
 		a.Host == b.Host && a.Port == b.Port && a.TLS == b.TLS && a.Auth == b.Auth &&
 		a.Username == b.Username && a.Password == b.Password && a.HELO == b.HELO && a.Guard == b.Guard &&
 		s.signs() == o.signs()
+}
+
+// down says that the lane was found to be down, and when to look again. Whether
+// it is up again is tried by the watch (package watch), not with mail.
+func (s *laneSettings) down(now time.Time) *held {
+	if s.health.State != lane.Down {
+		return nil
+	}
+	return &held{until: now.Add(holdFor), why: "its lane is down", down: s.health.Since}
 }
 
 // signs reports whether we put a DKIM signature on what goes by the lane.
@@ -68,6 +78,11 @@ func (s *settings) get(ctx context.Context, t id.Tenant, config id.MTAConfig) (*
 		}
 		fresh.smtp = c.SMTP.Client(password, smtpclient.Guard{AllowPrivate: s.engine.AllowPrivate})
 	}
+	states, err := lane.StatesOf(ctx, s.engine.DB, t, []id.MTAConfig{config})
+	if err != nil {
+		return nil, err
+	}
+	fresh.health = states[config]
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.kept == nil || len(s.kept) >= maxSettings {
@@ -97,14 +112,41 @@ func (e *Engine) prepare(ctx context.Context, it outbox.Item) (job, error) {
 	if err != nil {
 		return job{}, gone(err)
 	}
-	l, err := e.settings.get(ctx, it.Tenant, it.Lane)
+	d, err := e.sends.get(ctx, it.Tenant, it.Stream)
+	if err != nil {
+		return job{}, err
+	}
+	l, err := e.carrier(ctx, &it, d)
 	if err != nil {
 		return job{}, err
 	}
 	if why := obstacle(s, l); why != "" {
 		return job{}, &held{until: e.Now().Add(holdFor), why: why}
 	}
-	return job{item: it, content: c, sender: s, lane: l}, nil
+	return job{item: it, content: c, sender: s, lane: l, send: d}, nil
+}
+
+// carrier returns the lane that carries a message: its own, or while that is down
+// another of its sender's (contract 10.2).
+func (e *Engine) carrier(ctx context.Context, it *outbox.Item, d *send) (*laneSettings, error) {
+	own, err := e.settings.get(ctx, it.Tenant, it.Lane)
+	if err != nil || own.health.State != lane.Down || d.ways == nil {
+		return own, err
+	}
+	down := map[id.MTAConfig]bool{}
+	for _, l := range d.lanes {
+		s, err := e.settings.get(ctx, it.Tenant, l)
+		if err != nil && !errors.Is(err, errNoSender) {
+			return nil, err
+		}
+		down[l] = err != nil || s.health.State == lane.Down || !s.config.Active
+	}
+	other := d.ways.Instead(it.Contact, it.Identity, it.Lane, down)
+	if other == it.Lane {
+		return own, nil
+	}
+	it.Lane = other
+	return e.settings.get(ctx, it.Tenant, other)
 }
 
 // obstacle says what keeps a sender's mail back at the moment (contract 10.2).

@@ -44,13 +44,28 @@ func (r *laneRun) work() {
 	for {
 		j, ok := r.next(w.last == nil)
 		switch {
-		case ok:
+		case ok && w.admitted():
 			w.deliver(j)
+			w.leave <- struct{}{}
+			w.fly(j, -1)
+		case ok:
+			w.engine.release(j.item)
+			w.fly(j, -1)
 		case w.last == nil:
 			return
 		default:
 			w.flush()
 		}
+	}
+}
+
+// admitted waits for leave to use a connection; false: the lane is closing.
+func (r *laneRun) admitted() bool {
+	select {
+	case <-r.leave:
+		return true
+	case <-r.quit.Done():
+		return false
 	}
 }
 
@@ -83,7 +98,9 @@ func (w *worker) deliver(j job) {
 		return
 	}
 	queued := j.item
+	e.fair.enter(j.item.Tenant)
 	raw, err := w.builder.build(&j)
+	e.fair.leave()
 	if err != nil {
 		w.ended(failed(j.item, err.Error(), e.Now()))
 		return

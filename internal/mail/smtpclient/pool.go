@@ -162,7 +162,7 @@ func (p *Pool) Put(c *Conn) {
 		p.open--
 		return
 	}
-	if !c.Usable() || c.Sent() >= p.limits.Messages {
+	if !c.Usable() || c.Sent() >= p.limits.Messages || p.open > p.limits.Connections {
 		p.leave(c)
 		return
 	}
@@ -175,6 +175,22 @@ func (p *Pool) Put(c *Conn) {
 	p.idle = append(p.idle, idleConn{c, time.Now()})
 	if p.reap == nil {
 		p.reap = time.AfterFunc(p.limits.Idle, p.reapIdle)
+	}
+}
+
+// Resize changes how many connections may be open at a time. Idle ones that are
+// too many are closed, and those in use when they are Put.
+func (p *Pool) Resize(connections int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.limits.Connections = connections
+	surplus := min(max(p.open-connections, 0), len(p.idle))
+	for _, i := range p.idle[:surplus] {
+		p.leave(i.c)
+	}
+	p.idle = slices.Delete(p.idle, 0, surplus)
+	for n := min(connections-p.open, len(p.waiting)); n > 0; n-- {
+		p.wake()
 	}
 }
 

@@ -1,0 +1,255 @@
+package deliver
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"packetboat/internal/lane"
+	"packetboat/internal/outbox"
+	"packetboat/internal/pace"
+	"packetboat/internal/spread"
+)
+
+const (
+	patience  = 5 * time.Second        // how long messages that only wait for their rate stay in hand
+	breath    = 100 * time.Millisecond // until one is looked at again that waits for a provider's connection
+	furthest  = 15 * time.Minute       // how far a message is put off that waits for its rate
+	laneSpace = "lane:"
+	sendSpace = "broadcast:"
+)
+
+// class is what messages have in common that share all limits.
+type class struct {
+	lane     *laneSettings
+	throttle *lane.Throttle // of the recipient's provider, or nil
+	send     *send
+}
+
+func (c class) same(o class) bool {
+	return c.lane.config.ID == o.lane.config.ID && c.send.id == o.send.id && c.pattern() == o.pattern()
+}
+
+// pattern names the throttle; empty: none.
+func (c class) pattern() string {
+	if c.throttle == nil {
+		return ""
+	}
+	return c.throttle.Pattern
+}
+
+// limits returns the rates that hold for messages of the class.
+func (c class) limits() []pace.Limit {
+	caps, key := c.lane.config.Caps, laneSpace+string(c.lane.config.ID)
+	var list []pace.Limit
+	add := func(key string, most int, per time.Duration) {
+		if most > 0 {
+			list = append(list, pace.Limit{Key: key, Max: most, Per: per})
+		}
+	}
+	add(key, caps.MaxPerSecond, time.Second)
+	add(key, caps.MaxPerMinute, time.Minute)
+	add(key, caps.MaxPerHour, time.Hour)
+	if t := c.throttle; t != nil {
+		add(key+":"+t.Pattern, t.MaxPerMinute, time.Minute)
+		add(key+":"+t.Pattern, t.MaxPerHour, time.Hour)
+	}
+	add(sendSpace+c.send.id, c.send.perHour, time.Hour)
+	return list
+}
+
+// apart returns how far apart the class lets its messages leave at most.
+func (c class) apart() time.Duration {
+	longest := breath
+	for _, l := range c.limits() {
+		longest = max(longest, l.Per/time.Duration(l.Max))
+	}
+	return longest
+}
+
+// day returns the limit of the lane's day, and when the next one begins.
+func (c class) day(zone *time.Location, now time.Time) (days []pace.Day, next time.Time) {
+	today := spread.DayOf(now, zone)
+	most, capped := c.lane.config.DayCap(today)
+	if !capped {
+		return nil, time.Time{}
+	}
+	_, next = spread.AllDay.Span(today, zone)
+	return []pace.Day{{Key: laneSpace + string(c.lane.config.ID), Day: today, Max: most}}, next
+}
+
+// permit asks for leave for n messages of a class and returns for how many it
+// got it, and else when to ask again, and why not now.
+func (e *Engine) permit(ctx context.Context, c class, zone *time.Location, n int) (granted int, not *held, err error) {
+	now := e.Now()
+	if free := e.lanes.run(c.lane).room(c.throttle); free < n {
+		n, not = free, &held{until: now.Add(breath), why: "its provider's connections are in use"}
+	}
+	days, tomorrow := c.day(zone, now)
+	if len(days) > 0 && n > 0 {
+		of := n
+		if n, err = e.pacer.TakeDay(ctx, n, days); err != nil {
+			return 0, nil, err
+		}
+		if n < of {
+			not = &held{until: tomorrow, why: "its lane has carried what it may today"}
+		}
+	}
+	limits := c.limits()
+	if len(limits) == 0 || n == 0 {
+		return n, not, nil
+	}
+	granted, again, err := e.pacer.Take(ctx, n, limits)
+	if granted < n {
+		not = &held{until: again, why: "its lane, provider or broadcast may not go faster"}
+		if len(days) > 0 {
+			err = errors.Join(err, e.pacer.GiveBackDay(ctx, n-granted, days))
+		}
+	}
+	return granted, not, err
+}
+
+// throttle finds for each job what bounds its lane's mail to its recipient's
+// provider.
+func (e *Engine) throttle(ctx context.Context, jobs []job) error {
+	var domains []string
+	for _, j := range jobs {
+		if len(j.lane.config.Throttles) > 0 {
+			domains = append(domains, domainOf(j.item.Email))
+		}
+	}
+	if len(domains) == 0 {
+		return nil
+	}
+	slices.Sort(domains)
+	found, err := e.providers.Of(ctx, slices.Compact(domains)...)
+	for i, j := range jobs {
+		d := domainOf(j.item.Email)
+		jobs[i].throttle = j.lane.config.Throttle(string(found[d].Provider), d)
+	}
+	return err
+}
+
+func domainOf(address string) string { return address[strings.LastIndexByte(address, '@')+1:] }
+
+// group is messages of one class.
+type group struct {
+	class
+	jobs []job
+}
+
+// groups sorts jobs by class, in their order.
+func groups(jobs []job) []group {
+	var list []group
+	for _, j := range jobs {
+		c := class{j.lane, j.throttle, j.send}
+		i := slices.IndexFunc(list, func(g group) bool { return g.same(c) })
+		if i < 0 {
+			i, list = len(list), append(list, group{class: c})
+		}
+		list[i].jobs = append(list[i].jobs, j)
+	}
+	return list
+}
+
+// pass hands jobs to their lanes, as fast as limits allow. Those of one class wait
+// here for a moment; in a mixture nobody waits for others, and what may not leave
+// yet is put off, one behind the other. It returns how many passed, what became of
+// others, and who waits.
+func (e *Engine) pass(ctx context.Context, jobs []job) (passed int, ends []outbox.Result, waiting []pause) {
+	if len(jobs) == 0 {
+		return 0, nil, nil
+	}
+	if err := e.throttle(ctx, jobs); err != nil {
+		e.Log.Error("providers are not known", "err", err)
+	}
+	zone := jobs[0].sender.Tenant.Location()
+	all := groups(jobs)
+	for _, g := range all {
+		for len(g.jobs) > 0 {
+			n, not, err := e.permit(ctx, g.class, zone, len(g.jobs))
+			if err != nil && ctx.Err() == nil {
+				e.Log.Error("limits cannot be asked", "err", err)
+				not = cmp.Or(not, &held{until: e.Now().Add(afterError), why: "limits cannot be asked"})
+			}
+			for i, j := range g.jobs[:n] {
+				switch r, h, err := e.offer(ctx, j); {
+				case err != nil:
+					e.release(itemsOf(g.jobs[i:])...)
+					return passed, ends, waiting
+				case r != nil:
+					ends = append(ends, *r)
+				case h != nil:
+					waiting = append(waiting, pause{j.item, h})
+				default:
+					passed++
+				}
+			}
+			g.jobs = g.jobs[n:]
+			if len(g.jobs) == 0 {
+				break
+			}
+			if len(all) == 1 && not.until.Sub(e.Now()) <= patience {
+				if !e.wait(ctx, not.until) {
+					e.release(itemsOf(g.jobs)...)
+					return passed, ends, waiting
+				}
+				continue
+			}
+			waiting = append(waiting, g.queue(not, e.Now())...)
+			break
+		}
+	}
+	return passed, ends, waiting
+}
+
+// queue puts off what is left of a group, one message behind the other.
+func (g group) queue(not *held, now time.Time) []pause {
+	apart := g.apart()
+	list := make([]pause, len(g.jobs))
+	for i, j := range g.jobs {
+		h := *not
+		if limit := now.Add(furthest); h.until.Before(limit) {
+			h.until = h.until.Add(min(time.Second+time.Duration(i)*apart, limit.Sub(h.until)))
+		}
+		list[i] = pause{j.item, &h}
+	}
+	return list
+}
+
+// wait waits until a moment, and reports whether it came.
+func (e *Engine) wait(ctx context.Context, until time.Time) bool {
+	timer := time.NewTimer(max(until.Sub(e.Now()), time.Millisecond))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// offer hands a job to its lane. When the lane cannot be reached, the message
+// waits, or has waited long enough.
+func (e *Engine) offer(ctx context.Context, j job) (*outbox.Result, *held, error) {
+	err := e.lanes.offer(ctx, j)
+	h, ok := errors.AsType[*held](err)
+	if !ok {
+		return nil, nil, err
+	}
+	if r, over := expired(j.item, h.down, j.lane.config.RetryMaxAge, e.Now()); over {
+		return &r, nil, nil
+	}
+	return nil, h, nil
+}
+
+func itemsOf(jobs []job) []outbox.Item {
+	items := make([]outbox.Item, len(jobs))
+	for i, j := range jobs {
+		items[i] = j.item
+	}
+	return items
+}

@@ -1,0 +1,93 @@
+package deliver
+
+import (
+	"time"
+
+	"packetboat/internal/lane"
+)
+
+// shareEvery is how often a lane asks for its part of the connections that all
+// processes together may have.
+const shareEvery = 2 * time.Second
+
+// share keeps this process to its part of the lane's connections, and of those
+// to a throttled provider, until the lane puts down its work.
+func (r *laneRun) share() {
+	e, key, n := r.engine, laneSpace+string(r.settings.config.ID), r.settings.config.Caps.MaxConnections
+	have := 0
+	tick := time.NewTicker(shareEvery)
+	defer tick.Stop()
+	for {
+		granted, err := e.pacer.Slots(r.quit, key, n, n)
+		if err != nil && r.quit.Err() == nil {
+			e.Log.Error("the part of a lane's connections is not known", "lane", r.settings.config.ID, "err", err)
+		}
+		if r.pool != nil {
+			r.pool.Resize(granted)
+		}
+		for ; have < granted; have++ {
+			r.leave <- struct{}{}
+		}
+		for have > granted && r.admitted() {
+			have--
+		}
+		r.shareProviders(key)
+		select {
+		case <-r.quit.Done():
+			r.giveBack(key)
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// shareProviders asks for the part of each throttled provider's connections.
+func (r *laneRun) shareProviders(key string) {
+	for _, t := range r.settings.config.Throttles {
+		if t.MaxConnections == 0 {
+			continue
+		}
+		granted, err := r.engine.pacer.Slots(r.quit, key+":"+t.Pattern, t.MaxConnections, t.MaxConnections)
+		if err != nil && r.quit.Err() == nil {
+			r.engine.Log.Error("the part of a provider's connections is not known", "lane", r.settings.config.ID, "err", err)
+		}
+		r.mu.Lock()
+		r.granted[t.Pattern] = granted
+		r.mu.Unlock()
+	}
+}
+
+// giveBack lets others have the connections once no worker uses one.
+func (r *laneRun) giveBack(key string) {
+	r.workers.Wait()
+	keys := []string{key}
+	for _, t := range r.settings.config.Throttles {
+		keys = append(keys, key+":"+t.Pattern)
+	}
+	for _, k := range keys {
+		if _, err := r.engine.pacer.Slots(r.engine.giveUp, k, 0, 1); err != nil {
+			r.engine.Log.Error("connections are not given back", "lane", r.settings.config.ID, "err", err)
+		}
+	}
+}
+
+// fly counts jobs that go to a throttled provider.
+func (r *laneRun) fly(j job, n int) {
+	if j.throttle == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.flying[j.throttle.Pattern] += n
+}
+
+// room returns how many more jobs under a throttle the lane may take now.
+func (r *laneRun) room(t *lane.Throttle) int {
+	const plenty = 1 << 20
+	if t == nil || t.MaxConnections == 0 {
+		return plenty
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return max(0, min(r.granted[t.Pattern], t.MaxConnections)-r.flying[t.Pattern])
+}

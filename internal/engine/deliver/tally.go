@@ -1,0 +1,87 @@
+package deliver
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"packetboat/internal/mail/reply"
+	"packetboat/internal/outbox"
+	"packetboat/internal/traffic"
+)
+
+// tallyEvery is how often the sums of what lanes and domains carry are written.
+const tallyEvery = 5 * time.Second
+
+// tally gathers them in between.
+type tally struct {
+	mu  sync.Mutex
+	new map[traffic.Key]traffic.Counts
+}
+
+func (t *tally) add(k traffic.Key, c traffic.Counts) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.new == nil {
+		t.new = map[traffic.Key]traffic.Counts{}
+	}
+	t.new[k] = t.new[k].Plus(c)
+}
+
+// result counts what became of an attempt.
+func (t *tally) result(j job, r outbox.Result) {
+	var c traffic.Counts
+	switch {
+	case r.State == outbox.Delivered || r.State == outbox.Sent:
+		c.Delivered = 1
+	case r.State == outbox.Bounced && r.BounceType == string(reply.Hard):
+		c.Hard = 1
+	case r.State == outbox.Bounced && r.BounceType == string(reply.Block):
+		c.Block = 1
+	case r.State == outbox.Queued && r.Answered:
+		c.Deferred = 1
+	default:
+		return
+	}
+	t.add(traffic.Key{Tenant: j.item.Tenant, Lane: j.lane.config.ID, Domain: j.sender.Domain.ID}, c)
+}
+
+// connection counts one that was tried.
+func (t *tally) connection(s *laneSettings, reached bool) {
+	c := traffic.Counts{Tries: 1}
+	if !reached {
+		c.Unreached = 1
+	}
+	t.add(traffic.Key{Tenant: s.config.Tenant, Lane: s.config.ID}, c)
+}
+
+// keepTally writes the sums now and then, and at the end.
+func (e *Engine) keepTally(ctx context.Context) {
+	tick := time.NewTicker(tallyEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			e.writeTally(ctx)
+		}
+	}
+}
+
+// writeTally writes the sums. Those that cannot be written wait for the next time.
+func (e *Engine) writeTally(ctx context.Context) {
+	e.tally.mu.Lock()
+	counts := e.tally.new
+	e.tally.new = nil
+	e.tally.mu.Unlock()
+	if len(counts) == 0 {
+		return
+	}
+	if err := traffic.Add(ctx, e.DB, e.Now(), counts); err != nil {
+		e.Log.Error("traffic is not written yet", "err", err)
+		for k, c := range counts {
+			e.tally.add(k, c)
+		}
+	}
+}
