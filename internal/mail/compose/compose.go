@@ -6,7 +6,8 @@
 // bodies hold merge values. So there is no way to write a raw header; values
 // lose line breaks and controls before they are written, identifiers that do
 // not have the form of their RFC are refused, and the finished bytes are
-// looked over once more.
+// looked over once more, but for the lines of bodies: the encoders make those, and
+// package smtpclient looks at every line end before it writes one.
 //
 // What a message needs once per content, and not once per recipient, is here
 // too: the encoding of its constant texts.
@@ -14,6 +15,7 @@ package compose
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -97,7 +99,8 @@ func (b *Builder) Build(dst []byte, m *Message) ([]byte, error) {
 		raw = b.part(appendMark(raw, mark, ""), "text/html", m.HTML, 0, m.HTMLKnown)
 		raw = appendMark(raw, mark, "--")
 	}
-	if err := WireReady(raw[len(dst):]); err != nil {
+	head, body := raw[len(dst):len(b.h.buf)], raw[len(b.h.buf):]
+	if err := cmp.Or(WireReady(head), checkBytes(body)); err != nil {
 		return dst, fmt.Errorf("finished message: %w", err)
 	}
 	return raw, nil

@@ -13,11 +13,8 @@ func WireReady(raw []byte) error {
 	if !bytes.HasSuffix(raw, []byte("\r\n")) {
 		return errors.New("the last line does not end in CRLF")
 	}
-	if !isSevenBit(raw) {
-		return errors.New("a byte has its eighth bit set")
-	}
-	if bytes.IndexByte(raw, 0) >= 0 {
-		return errors.New("a byte is NUL")
+	if err := checkBytes(raw); err != nil {
+		return err
 	}
 	lines := 0
 	for rest := raw; len(rest) > 0; lines++ {
@@ -32,6 +29,17 @@ func WireReady(raw []byte) error {
 	}
 	if bytes.Count(raw, []byte{'\r'}) != lines {
 		return errors.New("a carriage return stands alone")
+	}
+	return nil
+}
+
+// checkBytes is WireReady but for the lines.
+func checkBytes(raw []byte) error {
+	if !isSevenBit(raw) {
+		return errors.New("a byte has its eighth bit set")
+	}
+	if bytes.IndexByte(raw, 0) >= 0 {
+		return errors.New("a byte is NUL")
 	}
 	return nil
 }
