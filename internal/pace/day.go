@@ -203,6 +203,7 @@ func (p *Pacer) GiveBackDay(ctx context.Context, n int, days []Day) error {
 		}
 		c.held -= surplus
 		c.row -= surplus
+		c.until = 0
 		p.mu.Unlock()
 		if surplus > 0 {
 			errs = append(errs, p.returnDay(ctx, dayKey{d.Key, d.Day}, surplus))
