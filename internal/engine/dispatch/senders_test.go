@@ -1,6 +1,7 @@
 package dispatch_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -155,8 +156,10 @@ func TestLanesShareABroadcast(t *testing.T) {
 				t.Errorf("contact %s is given lane %s, which is down", c, way.Lane)
 			}
 		}
-		if err := sender.RemoveLane(t.Context(), db, a.Tenant, wide.ID, broadcast.Finder()); err == nil {
-			t.Error("a lane of a broadcast that is being sent was removed")
+		for _, l := range []lane.Config{wide, off} {
+			if err := sender.RemoveLane(t.Context(), db, a.Tenant, l.ID, broadcast.Finder()); !errors.Is(err, lane.ErrInUse) {
+				t.Errorf("%s of a broadcast that is being sent: removed, %v", l.Name, err)
+			}
 		}
 	})
 }
