@@ -50,6 +50,11 @@
 //
 // Nothing more is granted until it does: what would leave waits in the same
 // database. Permits in hand stay good as long as they would have been.
+//
+// # Order of calls
+//
+// Ask outside transactions, first TakeDay, then Take: a permit of a day can be
+// given back, a slot of a rate is gone in a second.
 package pace
 
 import (

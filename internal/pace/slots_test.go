@@ -177,4 +177,3 @@ func TestASweepDeletesWhatTellsNothing(t *testing.T) {
 		t.Errorf("a take after the sweep got %d, want 1", got)
 	}
 }
-
