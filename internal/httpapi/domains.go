@@ -20,9 +20,12 @@ func (a *API) domains(r *endpoint.Router) {
 	create.Status, create.Role = 201, auth.Admin
 	remove := op("deleteSendingDomain", "Delete a sending domain that no identity uses.", sender.ErrDomainNotFound, sender.ErrDomainInUse)
 	remove.Role = auth.Admin
+	resume := op("resumeSendingDomain", "Let a paused sending domain send again; its rates are counted anew.", sender.ErrDomainNotFound)
+	resume.Role = auth.Admin
 	endpoint.Handle(r, "GET /t/{tenant}/api/sending-domains", op("listSendingDomains", "List the sending domains and the DNS records to publish."), a.listDomains)
 	endpoint.Handle(r, "POST /t/{tenant}/api/sending-domains", create, a.createDomain)
 	endpoint.Handle(r, "GET /t/{tenant}/api/sending-domains/{id}", op("getSendingDomain", "Get a sending domain and the DNS records to publish.", sender.ErrDomainNotFound), a.getDomain)
+	endpoint.Handle(r, "POST /t/{tenant}/api/sending-domains/{id}/resume", resume, a.resumeDomain)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/sending-domains/{id}", remove, a.deleteDomain)
 }
 
@@ -38,7 +41,7 @@ type SendingDomain struct {
 	TrackingStatus sender.Status   `json:"tracking_status" enum:"pending,live,failed"`
 	DMARCPolicy    *string         `json:"dmarc_policy"`
 	Paused         bool            `json:"paused"`
-	PauseReason    *string         `json:"pause_reason"`
+	PauseReason    *string         `json:"pause_reason" doc:"complaint_rate, bounce_rate, dns_lost, operator; null unless paused"`
 	VerifiedBy     *string         `json:"verified_by"`
 	VerifiedAt     *endpoint.Stamp `json:"verified_at"`
 	LastCheckedAt  *endpoint.Stamp `json:"last_checked_at"`
@@ -123,6 +126,22 @@ func (a *API) getDomain(ctx context.Context, p auth.Principal, in *RecordPath) (
 		return SendingDomain{}, err
 	}
 	d, err := sender.DomainByID(ctx, a.DB, p.Tenant, domain)
+	if err != nil {
+		return SendingDomain{}, err
+	}
+	return a.showDomain(d), nil
+}
+
+func (a *API) resumeDomain(ctx context.Context, p auth.Principal, in *RecordPath) (SendingDomain, error) {
+	domain, err := named[id.Domain](*in, sender.ErrDomainNotFound)
+	if err != nil {
+		return SendingDomain{}, err
+	}
+	var d sender.Domain
+	err = a.audited(ctx, p, "resume", "sending_domain", func(tx *sqldb.DB) (_ string, err error) {
+		d, err = sender.ResumeDomain(ctx, tx, p.Tenant, domain, a.Now())
+		return string(domain), err
+	})
 	if err != nil {
 		return SendingDomain{}, err
 	}

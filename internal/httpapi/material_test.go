@@ -214,6 +214,18 @@ func TestDomainsAndIdentitiesThroughTheAPI(t *testing.T) {
 		if verified.str("verified_by") != "operator" || verified.str("tracking_host") != "127.0.0.1:8080" || verified.str("tracking_status") != "live" || strings.Contains(verified.text, "CNAME") {
 			t.Errorf("after the operator's word: %s", verified.text)
 		}
+		if _, err := sender.PauseDomain(t.Context(), s.db, s.acme, id.Domain(domain.str("id")), sender.Pause{Reason: sender.PausedForBounces}, s.now); err != nil {
+			t.Fatal(err)
+		}
+		if paused := s.must(200, "viewer", "GET /sending-domains/"+domain.str("id"), ""); paused.body["paused"] != true || paused.str("pause_reason") != "bounce_rate" {
+			t.Errorf("a paused domain = %s", paused.text)
+		}
+		s.must(404, "admin", "POST /t/other/api/sending-domains/"+domain.str("id")+"/resume", "")
+		for range 2 { // the second changes nothing
+			if resumed := s.must(200, "admin", "POST /sending-domains/"+domain.str("id")+"/resume", ""); resumed.body["paused"] != false || resumed.body["pause_reason"] != nil {
+				t.Errorf("resume = %s", resumed.text)
+			}
+		}
 		made := s.must(201, "admin", "POST /sending-identities", body+`}`)
 		identity := made.str("id")
 		want := map[string]any{
