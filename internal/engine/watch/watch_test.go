@@ -1,0 +1,364 @@
+package watch_test
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"packetboat/e2e/sink"
+	"packetboat/internal/broadcast"
+	"packetboat/internal/broadcast/broadcasttest"
+	"packetboat/internal/engine/dispatch"
+	"packetboat/internal/engine/watch"
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+	"packetboat/internal/lane"
+	"packetboat/internal/mail/smtpclient"
+	"packetboat/internal/sender"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+	"packetboat/internal/traffic"
+)
+
+// ward is an account with a watch over it and a clock that the test moves.
+type ward struct {
+	*broadcasttest.Account
+	t     *testing.T
+	at    time.Time
+	log   bytes.Buffer
+	watch *watch.Engine
+}
+
+// each runs a test on an account in each kind of database.
+func each(t *testing.T, f func(w *ward)) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		w := &ward{Account: broadcasttest.New(t, db, "acme"), t: t, at: broadcasttest.Now}
+		w.watch = &watch.Engine{
+			DB: db, Box: broadcasttest.Box(t), Now: func() time.Time { return w.at }, AllowPrivate: true,
+			Log: slog.New(slog.NewTextHandler(&w.log, nil)),
+		}
+		f(w)
+	})
+}
+
+func (w *ward) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// look lets time pass and the watch look once.
+func (w *ward) look(after time.Duration) {
+	w.t.Helper()
+	w.at = w.at.Add(after)
+	_, err := w.watch.Tick(w.t.Context())
+	w.must(err)
+}
+
+// carried adds to what a lane carried for the account's domain.
+func (w *ward) carried(l id.MTAConfig, c traffic.Counts) {
+	w.t.Helper()
+	w.must(traffic.Add(w.t.Context(), w.DB, w.at, map[traffic.Key]traffic.Counts{{Tenant: w.Tenant, Lane: l, Domain: w.Domain.ID}: c}))
+}
+
+// relay makes a lane to a port of this machine.
+func (w *ward) relay(name string, port int, edits ...func(*lane.Fields)) lane.Config {
+	w.t.Helper()
+	f := lane.Fields{Name: &name, Type: new(lane.SMTP), Host: new("127.0.0.1"), Port: &port, TLS: new(smtpclient.None), Auth: new(smtpclient.AuthNone)}
+	for _, edit := range edits {
+		edit(&f)
+	}
+	c, err := lane.Create(w.t.Context(), w.DB, broadcasttest.Box(w.t), w.Tenant, f, lane.Rules{AllowPrivate: true, Today: "2026-03-02"}, w.at)
+	w.must(err)
+	return c
+}
+
+func (w *ward) health(l id.MTAConfig) lane.Health {
+	w.t.Helper()
+	all, err := lane.StatesOf(w.t.Context(), w.DB, w.Tenant, []id.MTAConfig{l})
+	w.must(err)
+	return all[l]
+}
+
+// send begins a broadcast.
+func (w *ward) send(edits ...func(*broadcast.Change)) id.Broadcast {
+	w.t.Helper()
+	b := w.Schedule(edits...)
+	d := &dispatch.Engine{DB: w.DB, Owner: "test", Now: func() time.Time { return w.at }, Log: slog.New(slog.DiscardHandler)}
+	for more := true; more; {
+		var err error
+		more, err = d.Tick(w.t.Context())
+		w.must(err)
+	}
+	if got := w.Load(b.ID); got.Status != broadcast.Sending {
+		w.t.Fatalf("the broadcast is %s", got.Status)
+	}
+	return b.ID
+}
+
+// expect holds a broadcast to its status, and to the reason if it is paused.
+func (w *ward) expect(when string, b id.Broadcast, status broadcast.Status, why broadcast.PauseReason) {
+	w.t.Helper()
+	if got := w.Load(b); got.Status != status || got.PauseReason != why {
+		w.t.Fatalf("%s: the broadcast is %s (%s), want %s (%s)", when, got.Status, got.PauseReason, status, why)
+	}
+}
+
+// told returns how many entries of a type are in the journal.
+func (w *ward) told(what journal.Type) (n int) {
+	w.t.Helper()
+	w.must(w.DB.QueryRow(w.t.Context(), `SELECT COUNT(*) FROM journal WHERE tenant_id = $1 AND type = $2`, w.Tenant, what).Scan(&n))
+	return n
+}
+
+// deadPort returns a port on which nobody listens.
+func deadPort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+func TestALaneGoesDownAndIsProbedUntilItIsBack(t *testing.T) {
+	each(t, func(w *ward) {
+		port := deadPort(w.t)
+		relay := w.relay("Relay", port)
+		w.carried(relay.ID, traffic.Counts{Tries: 20, Unreached: 20})
+		w.carried(w.Lane.ID, traffic.Counts{Tries: 20})
+		w.look(time.Second)
+		got := w.health(relay.ID)
+		if got.State != lane.Down || !strings.Contains(got.LastError, "refused") || got.ProbedAt == nil || !got.Since.Equal(w.at) {
+			w.t.Fatalf("after twenty tries in vain: %+v", got)
+		}
+		if got := w.health(w.Lane.ID); got.State != lane.Healthy {
+			w.t.Errorf("the other lane: %+v", got)
+		}
+		first := *got.ProbedAt
+		w.look(30 * time.Second)
+		if got := w.health(relay.ID); !got.ProbedAt.Equal(first) {
+			w.t.Error("probed again after half a minute")
+		}
+		w.look(31 * time.Second)
+		if got := w.health(relay.ID); got.State != lane.Down || !got.ProbedAt.Equal(w.at) {
+			w.t.Errorf("a minute later: %+v", got)
+		}
+		server := sink.Start(w.t, sink.Options{})
+		_, err := lane.Update(w.t.Context(), w.DB, broadcasttest.Box(w.t), w.Tenant, relay.ID, lane.Fields{Port: new(server.Port())}, lane.Rules{AllowPrivate: true})
+		w.must(err)
+		w.look(time.Second) // changed, so it is tried at once
+		if got := w.health(relay.ID); got.State != lane.Healthy || got.LastError != "" || !got.Since.Equal(w.at) {
+			w.t.Errorf("once somebody listens: %+v", got)
+		}
+		if s := server.Stats(); s.Connections != 1 || s.Messages != 0 {
+			w.t.Errorf("the probe was %+v, want one connection and no mail", s)
+		}
+		w.look(10 * time.Second) // what failed before is forgotten
+		if got := w.health(relay.ID); got.State != lane.Healthy {
+			w.t.Errorf("ten seconds after it came back: %+v", got)
+		}
+		if down, up := w.told(journal.MTADown), w.told(journal.MTARecovered); down != 1 || up != 1 {
+			w.t.Errorf("the journal tells of %d downs and %d recoveries, want one each", down, up)
+		}
+	})
+}
+
+func TestALaneThatRefusesOurLoginIsDown(t *testing.T) {
+	each(t, func(w *ward) {
+		server := sink.Start(w.t, sink.Options{User: "u", Password: "right"})
+		relay := w.relay("Relay", server.Port(), func(f *lane.Fields) {
+			f.Auth, f.Username, f.Password = new(smtpclient.AuthPlain), new("u"), new("wrong")
+		})
+		w.carried(relay.ID, traffic.Counts{Tries: 40, Unreached: 40})
+		w.look(time.Second)
+		if got := w.health(relay.ID); got.State != lane.Down || !strings.HasPrefix(got.LastError, "535") || strings.Contains(got.LastError, "wrong") {
+			w.t.Errorf("with a wrong password: %+v", got)
+		}
+		_, err := lane.Update(w.t.Context(), w.DB, broadcasttest.Box(w.t), w.Tenant, relay.ID, lane.Fields{Password: new("right")}, lane.Rules{AllowPrivate: true})
+		w.must(err)
+		w.look(time.Second)
+		if got := w.health(relay.ID); got.State != lane.Healthy {
+			w.t.Errorf("with the right one: %+v", got)
+		}
+	})
+}
+
+func TestALaneThatFailsAtTimesIsDegraded(t *testing.T) {
+	each(t, func(w *ward) {
+		relay := w.relay("Relay", sink.Start(w.t, sink.Options{}).Port())
+		w.carried(relay.ID, traffic.Counts{Tries: 100, Unreached: 25})
+		w.look(time.Second)
+		if got := w.health(relay.ID); got.State != lane.Degraded || got.ProbedAt == nil {
+			w.t.Fatalf("a quarter of the tries failed: %+v", got)
+		}
+		w.look(6 * time.Minute)
+		if got := w.health(relay.ID); got.State != lane.Healthy {
+			w.t.Errorf("when that is past: %+v", got)
+		}
+		if n := w.told(journal.MTADown) + w.told(journal.MTARecovered); n != 0 {
+			w.t.Errorf("the journal has %d entries about a lane that was never down", n)
+		}
+	})
+}
+
+func TestASendIsPausedWhenNoLaneIsLeft(t *testing.T) {
+	each(t, func(w *ward) {
+		w.AddContacts(w.List.ID, "c", 3)
+		one, other := w.relay("One", deadPort(w.t)), w.relay("Other", deadPort(w.t))
+		collapsed := w.send(func(ch *broadcast.Change) {
+			ch.Delivery = &broadcast.DeliveryChange{Lanes: new(&[]broadcast.LaneShare{{Lane: one.ID, Weight: 1}, {Lane: other.ID, Weight: 1}})}
+		})
+		elsewhere := w.send()
+		w.carried(one.ID, traffic.Counts{Tries: 20, Unreached: 20})
+		w.look(time.Second)
+		w.look(5 * time.Minute)
+		w.carried(other.ID, traffic.Counts{Tries: 20, Unreached: 20})
+		w.look(time.Second)
+		w.look(6 * time.Minute)
+		w.expect("one lane for eleven minutes, the other for six", collapsed, broadcast.Sending, "")
+		w.look(4 * time.Minute)
+		w.expect("both for ten minutes", collapsed, broadcast.Paused, broadcast.CapacityCollapsed)
+		w.expect("by another lane", elsewhere, broadcast.Sending, "")
+
+		if err := broadcast.Resume(w.t.Context(), w.DB, w.Tenant, collapsed, w.at); !errors.Is(err, broadcast.ErrCauseActive) {
+			w.t.Errorf("Resume while both are down: %v, want %v", err, broadcast.ErrCauseActive)
+		}
+		server := sink.Start(w.t, sink.Options{})
+		_, err := lane.Update(w.t.Context(), w.DB, broadcasttest.Box(w.t), w.Tenant, one.ID, lane.Fields{Port: new(server.Port())}, lane.Rules{AllowPrivate: true})
+		w.must(err)
+		w.look(time.Minute)
+		w.expect("nothing is resumed by itself", collapsed, broadcast.Paused, broadcast.CapacityCollapsed)
+		w.must(broadcast.Resume(w.t.Context(), w.DB, w.Tenant, collapsed, w.at))
+		w.look(10 * time.Minute)
+		w.expect("with one lane up", collapsed, broadcast.Sending, "")
+	})
+}
+
+func TestADomainIsPausedWithItsSends(t *testing.T) {
+	for name, tt := range map[string]struct {
+		carried traffic.Counts
+		reason  sender.PauseReason // empty: not paused
+		warned  string
+	}{
+		"complaints":              {traffic.Counts{Delivered: 1000, Complained: 3}, sender.PausedForComplaints, ""},
+		"two complaints":          {traffic.Counts{Delivered: 1000, Complained: 2}, "", ""},
+		"complaints of few":       {traffic.Counts{Delivered: 999, Complained: 50}, "", ""},
+		"frequent complaints":     {traffic.Counts{Delivered: 20000, Complained: 45}, "", "complaints about a domain are frequent"},
+		"hard bounces":            {traffic.Counts{Delivered: 1800, Hard: 200}, sender.PausedForBounces, ""},
+		"not quite":               {traffic.Counts{Delivered: 1801, Hard: 199}, "", "hard bounces of a domain are frequent"},
+		"blocks are not the same": {traffic.Counts{Delivered: 1000, Block: 500}, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(w *ward) {
+				w.AddContacts(w.List.ID, "c", 1)
+				b := w.send()
+				w.carried(w.Lane.ID, tt.carried)
+				w.look(time.Second)
+				got, err := sender.DomainByID(w.t.Context(), w.DB, w.Tenant, w.Domain.ID)
+				w.must(err)
+				if got.Paused != (tt.reason != "") || got.PauseReason != string(tt.reason) {
+					w.t.Errorf("the domain is paused: %t (%s), want %q", got.Paused, got.PauseReason, tt.reason)
+				}
+				if tt.reason != "" {
+					w.expect("from a paused domain", b, broadcast.Paused, broadcast.DomainPaused)
+				} else {
+					w.expect("from a domain that is not paused", b, broadcast.Sending, "")
+				}
+				w.look(time.Minute)
+				w.look(time.Minute)
+				if n := w.told(journal.DomainPaused); (n == 1) != got.Paused {
+					w.t.Errorf("the journal tells of it %d times", n)
+				}
+				if n := strings.Count(w.log.String(), tt.warned); tt.warned != "" && n != 1 {
+					w.t.Errorf("warned %d times, want once:\n%s", n, w.log.String())
+				}
+			})
+		})
+	}
+}
+
+func TestAResumedDomainIsJudgedByWhatFollows(t *testing.T) {
+	each(t, func(w *ward) {
+		paused := func() bool {
+			w.t.Helper()
+			d, err := sender.DomainByID(w.t.Context(), w.DB, w.Tenant, w.Domain.ID)
+			w.must(err)
+			return d.Paused
+		}
+		w.AddContacts(w.List.ID, "c", 1)
+		b := w.send()
+		w.carried(w.Lane.ID, traffic.Counts{Delivered: 1000, Complained: 30})
+		w.look(time.Second)
+		if !paused() {
+			w.t.Fatal("3 % complain and the domain is not paused")
+		}
+		if err := broadcast.Resume(w.t.Context(), w.DB, w.Tenant, b, w.at); !errors.Is(err, broadcast.ErrCauseActive) {
+			w.t.Errorf("Resume of the broadcast: %v, want %v", err, broadcast.ErrCauseActive)
+		}
+		_, err := sender.ResumeDomain(w.t.Context(), w.DB, w.Tenant, w.Domain.ID, w.at)
+		w.must(err)
+		w.must(broadcast.Resume(w.t.Context(), w.DB, w.Tenant, b, w.at))
+		w.look(time.Minute)
+		w.carried(w.Lane.ID, traffic.Counts{Delivered: 999, Complained: 1})
+		w.look(time.Minute)
+		if paused() {
+			w.t.Fatal("paused again for what was before")
+		}
+		w.carried(w.Lane.ID, traffic.Counts{Delivered: 1, Complained: 2})
+		w.look(time.Minute)
+		if !paused() {
+			w.t.Error("three complaints of a thousand since, and the domain is not paused")
+		}
+		w.expect("then", b, broadcast.Paused, broadcast.DomainPaused)
+	})
+}
+
+func TestAnOperatorsPauseStopsSends(t *testing.T) {
+	each(t, func(w *ward) {
+		w.AddContacts(w.List.ID, "c", 1)
+		b := w.send()
+		paused, err := sender.PauseDomain(w.t.Context(), w.DB, w.Tenant, w.Domain.ID, sender.Pause{Reason: sender.PausedByOperator}, w.at)
+		if again, bad := sender.PauseDomain(w.t.Context(), w.DB, w.Tenant, w.Domain.ID, sender.Pause{Reason: sender.PausedForDNS}, w.at); !paused || again || err != nil || bad != nil {
+			w.t.Fatalf("PauseDomain = %t, %v; again %t, %v", paused, err, again, bad)
+		}
+		w.look(time.Second)
+		w.expect("its domain is paused", b, broadcast.Paused, broadcast.DomainPaused)
+	})
+}
+
+func TestWarmupsGrowWithGoodDays(t *testing.T) {
+	each(t, func(w *ward) {
+		relay := w.relay("Relay", 25, func(f *lane.Fields) { f.Warmup = lane.WarmupFields{Enabled: new(true)} })
+		may := func() int {
+			w.t.Helper()
+			c, err := lane.ByID(w.t.Context(), w.DB, w.Tenant, relay.ID)
+			w.must(err)
+			return c.Warmup.Level
+		}
+		for _, day := range []struct {
+			carried traffic.Counts
+			want    int // on the next
+		}{
+			{traffic.Counts{Delivered: 195, Deferred: 3}, 260},
+			{traffic.Counts{}, 260},
+			{traffic.Counts{Delivered: 250, Hard: 6}, 260},
+			{traffic.Counts{Delivered: 260}, 338},
+			{traffic.Counts{Delivered: 200, Block: 100}, 169},
+		} {
+			w.carried(relay.ID, day.carried)
+			w.look(time.Hour) // the day is not over
+			w.look(23 * time.Hour)
+			if got := may(); got != day.want {
+				w.t.Errorf("after %+v the lane may carry %d, want %d", day.carried, got, day.want)
+			}
+		}
+	})
+}
