@@ -53,11 +53,12 @@ type quoter struct {
 func (q *quoter) write(src []byte, from, to int) bool {
 	dst, col, left := q.dst, q.col, q.left
 	for i := from; i < to && left >= 0; {
-		j, end := i, min(to, i+lineWidth-1-col)
-		for j < end && class[src[j]] == plain {
-			j++
+		run := src[i:min(to, i+lineWidth-1-col)]
+		n := 0
+		for n < len(run) && class[run[n]] == plain {
+			n++
 		}
-		if j > i {
+		if j := i + n; n > 0 {
 			if col == 0 && startsBadly(src[i:]) {
 				dst = appendEscape(dst, src[i])
 				col = 3
@@ -159,20 +160,27 @@ func lineEndSize(rest []byte) int {
 // appendCanonical appends src with CRLF at line ends, without controls, as
 // valid UTF-8.
 func appendCanonical(dst, src []byte) []byte {
-	for i := 0; i < len(src); {
-		switch class[src[i]] {
-		case lineEnd:
+	for len(src) > 0 {
+		n := 0
+		for n < len(src) && class[src[n]] != lineEnd && class[src[n]] != dropIt {
+			n++
+		}
+		if run := src[:n]; utf8.Valid(run) {
+			dst = append(dst, run...)
+		} else {
+			for _, r := range string(run) {
+				dst = utf8.AppendRune(dst, r)
+			}
+		}
+		src = src[n:]
+		if len(src) == 0 {
+			break
+		}
+		if class[src[0]] == lineEnd {
 			dst = append(dst, "\r\n"...)
-			i += lineEndSize(src[i:])
-		case dropIt:
-			i++
-		case sequence:
-			r, size := utf8.DecodeRune(src[i:])
-			dst = utf8.AppendRune(dst, r)
-			i += size
-		default:
-			dst = append(dst, src[i])
-			i++
+			src = src[lineEndSize(src):]
+		} else {
+			src = src[1:]
 		}
 	}
 	return dst

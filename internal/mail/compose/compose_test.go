@@ -2,6 +2,7 @@ package compose_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
 	"flag"
 	"io"
@@ -377,10 +378,13 @@ func FuzzBody(f *testing.F) {
 				t.Errorf("line %q", line)
 			}
 		}
-		if !quoted {
-			return
+		var got []byte
+		var err error
+		if quoted {
+			got, err = io.ReadAll(quotedprintable.NewReader(bytes.NewReader(body)))
+		} else {
+			got, err = io.ReadAll(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(body)))
 		}
-		got, err := io.ReadAll(quotedprintable.NewReader(bytes.NewReader(body)))
 		if err != nil {
 			t.Fatal(err)
 		}
