@@ -13,13 +13,13 @@ import (
 	"packetboat/internal/id"
 )
 
-// someRoutes are two to five senders, each with the same one to four lanes.
+// someRoutes are one to five senders, each with the same one to four lanes.
 func someRoutes(rt *rapid.T) []broadcast.Route {
 	capacity := rapid.OneOf(rapid.IntRange(0, 5), rapid.IntRange(1, 2_000_000), rapid.Just(math.MaxInt))
 	weight := rapid.OneOf(rapid.Just(0.0), rapid.Just(1.0), rapid.Float64Range(0.1, 10), rapid.Just(math.SmallestNonzeroFloat64), rapid.Just(math.MaxFloat64))
 	weights := rapid.SliceOfN(weight, 1, 4).Draw(rt, "lanes")
 	routes := []broadcast.Route{}
-	for i, c := range rapid.SliceOfN(capacity, 2, 5).Draw(rt, "senders") {
+	for i, c := range rapid.SliceOfN(capacity, 1, 5).Draw(rt, "senders") {
 		for l, w := range weights {
 			routes = append(routes, broadcast.Route{
 				Identity: id.Identity(fmt.Sprint("i", i)), Lane: id.MTAConfig(fmt.Sprint("l", l)), Weight: w, Capacity: c,
@@ -119,6 +119,29 @@ func TestContactsKeepTheirSenderWhenOthersComeAndGo(t *testing.T) {
 			}
 			if b.Identity == guest {
 				rt.Fatalf("contact %s still hears from %s", contact(i), guest)
+			}
+		}
+	})
+}
+
+func TestWhoCanSendMoreOnlyGainsContacts(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		routes, contact := someRoutes(rt), someone(rt)
+		grown, more := routes[len(routes)-1].Identity, slices.Clone(routes)
+		for i := range more {
+			if more[i].Identity == grown {
+				more[i].Capacity = max(more[i].Capacity, rapid.IntRange(1, math.MaxInt).Draw(rt, "capacity"))
+			}
+		}
+		if !slices.ContainsFunc(routes, func(r broadcast.Route) bool { return r.Capacity > 0 }) {
+			return // they shared alike, as nobody had anything left
+		}
+		before, after := broadcast.NewWays(routes), broadcast.NewWays(more)
+		for i := range 300 {
+			a, b := before.Route(contact(i), "", nil), after.Route(contact(i), "", nil)
+			if a != b && b.Identity != grown {
+				rt.Fatalf("contact %s went from %v to %v when %s could send more", contact(i), a, b, grown)
 			}
 		}
 	})
