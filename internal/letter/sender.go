@@ -71,9 +71,10 @@ func (s *Sender) WithUTM(c content.Context, target string) string {
 // Senders loads senders and keeps them for a moment, so that a change of
 // settings takes effect within seconds and not with every message.
 type Senders struct {
-	DB  *sqldb.DB
-	Box *secret.Box
-	Now func() time.Time
+	DB      *sqldb.DB
+	Box     *secret.Box
+	Now     func() time.Time
+	Library dkim.Library // that signs faster than Go; nil: none
 
 	mu   sync.Mutex
 	kept map[senderKey]keptSender
@@ -175,10 +176,10 @@ func (s *Senders) load(ctx context.Context, key senderKey, signer *dkim.Signer, 
 	if err != nil {
 		return nil, fmt.Errorf("open the DKIM key: %w", err)
 	}
-	rsaKey, err := dkim.NewRSAKey(private)
+	signing, err := dkim.NewKey(private, s.Library)
 	if err != nil {
 		return nil, err
 	}
-	out.Signer, err = dkim.New(out.Domain.Name, selector, rsaKey)
+	out.Signer, err = dkim.New(out.Domain.Name, selector, signing)
 	return &out, err
 }
