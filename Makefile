@@ -3,6 +3,9 @@
 SHELL := bash
 GO ?= go
 export CGO_ENABLED ?= 0
+# libcrypto: sign with the system's OpenSSL where it is there. Such a program needs
+# glibc to start; `make build TAGS=` makes one that needs nothing.
+TAGS ?= $(shell scripts/tags)
 
 .PHONY: help mjml build run test check e2e fuzz bench clean
 
@@ -12,8 +15,8 @@ help: ## show the targets
 mjml: # bring the MJML compiler, which is embedded, unless it is there
 	@scripts/mjml
 
-build: mjml ## build bin/packetboat: one static binary
-	@$(GO) build -trimpath -ldflags "-s -w" -o bin/packetboat ./cmd/packetboat
+build: mjml ## build bin/packetboat (with TAGS= it is static, and needs no glibc)
+	@$(GO) build -trimpath -tags "$(TAGS)" -ldflags "-s -w" -o bin/packetboat ./cmd/packetboat
 
 run: build ## start a demo on an embedded database in ./data, ready to send
 	@exec bin/packetboat demo

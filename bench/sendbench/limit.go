@@ -24,6 +24,7 @@ import (
 	"packetboat/e2e/harness"
 	"packetboat/internal/id"
 	"packetboat/internal/mail/dkim"
+	"packetboat/internal/mail/dkim/libcrypto"
 	"packetboat/internal/sqldb"
 )
 
@@ -36,7 +37,13 @@ func bareLimits(ctx context.Context, o options, address string, sample []byte, n
 	n = min(n, 100_000)
 	var signer func([]byte) ([]byte, error)
 	if key != nil {
-		k, err := dkim.NewRSAKey(key)
+		// With the library that the program has, or it would be compared with a
+		// client that signs more slowly.
+		var library dkim.Library
+		if loaded, err := libcrypto.Open(); err == nil {
+			library = loaded
+		}
+		k, err := dkim.NewKey(key, library)
 		if err != nil {
 			return limits{}, err
 		}

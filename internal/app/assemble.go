@@ -17,6 +17,8 @@ import (
 	"packetboat/internal/httpapi"
 	"packetboat/internal/letter"
 	"packetboat/internal/limit"
+	"packetboat/internal/mail/dkim"
+	"packetboat/internal/mail/dkim/libcrypto"
 	"packetboat/internal/mail/mjml"
 	"packetboat/internal/mailbox"
 	"packetboat/internal/outbox"
@@ -56,13 +58,27 @@ func (s *Server) tools() tools {
 		now:      time.Now,
 		keys:     keys,
 		contents: &content.Cache{DB: db},
-		senders:  &letter.Senders{DB: db, Box: s.Store.Box, Now: time.Now},
+		senders:  &letter.Senders{DB: db, Box: s.Store.Box, Now: time.Now, Library: s.libcrypto()},
 		letters:  &letter.Renderer{Keys: keys, BaseURL: s.Config.BaseURL},
 		limiter:  limit.New(db),
 		wakes:    newWakes(),
 		private:  s.Config.AllowPrivateRelays || s.Config.LoopbackBaseURL(),
 		clientIP: func(r *http.Request) netip.Addr { return endpoint.ClientIP(r, s.Config.TrustedProxies) },
 	}
+}
+
+// libcrypto opens the system's library for signing, or returns nil.
+func (s *Server) libcrypto() dkim.Library {
+	if !s.Config.Libcrypto {
+		return nil
+	}
+	library, err := libcrypto.Open()
+	if err != nil {
+		s.Log.Debug("mail is signed by Go", "err", err)
+		return nil
+	}
+	s.Log.Info("mail is signed by the system's libcrypto", "version", library.Version())
+	return library
 }
 
 // assemble builds what the server's roles ask for.

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"packetboat/internal/auth"
 	"packetboat/internal/fault"
@@ -36,6 +37,8 @@ type Options struct {
 	AllowPrivateRelays     string `name:"allow-private-relays" env:"PACKETBOAT_ALLOW_PRIVATE_RELAYS" default:"false" help:"Whether MTA configs may name hosts on private networks: true or false. On a loopback base URL they may anyway."`
 	SystemSMTPURL          string `name:"system-smtp-url" env:"PACKETBOAT_SYSTEM_SMTP_URL" help:"Relay for mail about accounts, as smtp[s]://user:password@host:port?from=address. Default: none; links are shown instead."`
 	DNSResolver            string `name:"dns-resolver" env:"PACKETBOAT_DNS_RESOLVER" help:"Name server that is asked where contacts' mail goes, as address or address:port. Default: those the machine is set up with."`
+	NodeLease              string `name:"node-lease" env:"PACKETBOAT_NODE_LEASE" default:"45s" help:"How long the messages that a worker has claimed wait for it when it falls silent, before others send them: 6s to 10m."`
+	Libcrypto              string `name:"libcrypto" env:"PACKETBOAT_LIBCRYPTO" default:"true" help:"Whether mail is signed with the system's libcrypto, where it is there and the program was built to use it: true or false."`
 	LogFormat              string `name:"log-format" env:"PACKETBOAT_LOG_FORMAT" default:"text" help:"text or json."`
 	LogLevel               string `name:"log-level" env:"PACKETBOAT_LOG_LEVEL" default:"info" help:"debug, info, warn or error."`
 	BootstrapTenantSlug    string `name:"bootstrap-tenant-slug" env:"PACKETBOAT_BOOTSTRAP_TENANT_SLUG" help:"Tenant that serve makes when it is not there."`
@@ -59,6 +62,8 @@ type Config struct {
 	AllowPrivateRelays bool
 	SystemRelay        *Relay // nil: none
 	DNSResolver        string // host:port; empty: the machine's
+	NodeLease          time.Duration
+	Libcrypto          bool
 	LogFormat          string
 	LogLevel           slog.Level
 	Bootstrap          Bootstrap
@@ -158,6 +163,8 @@ func (o Options) Config() (Config, error) {
 			m.add("PACKETBOAT_SYSTEM_SMTP_URL", "%s; write smtp://user:password@host:587?from=address", err)
 		}
 	}
+	c.NodeLease = span("PACKETBOAT_NODE_LEASE", o.NodeLease, 6*time.Second, 10*time.Minute, &m)
+	c.Libcrypto = flag("PACKETBOAT_LIBCRYPTO", o.Libcrypto, &m)
 	if o.DNSResolver != "" {
 		c.DNSResolver = resolver(o.DNSResolver, &m)
 	}
@@ -239,6 +246,15 @@ func prefixes(list string, m *Mistakes) []netip.Prefix {
 		out = append(out, p.Masked())
 	}
 	return out
+}
+
+// span reads a length of time within bounds.
+func span(env, text string, low, high time.Duration, m *Mistakes) time.Duration {
+	d, err := time.ParseDuration(text)
+	if err != nil || d < low || d > high {
+		m.add(env, "must be a length of time from %s to %s, such as 45s", low, high)
+	}
+	return d
 }
 
 func flag(env, text string, m *Mistakes) bool {

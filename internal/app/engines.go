@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
 
 	"packetboat/internal/broadcast"
 	"packetboat/internal/bulk"
@@ -15,10 +16,12 @@ import (
 	"packetboat/internal/engine/classify"
 	"packetboat/internal/engine/deliver"
 	"packetboat/internal/engine/dispatch"
+	"packetboat/internal/engine/watch"
 	"packetboat/internal/httpapi"
 	"packetboat/internal/id"
 	"packetboat/internal/job"
 	"packetboat/internal/journal"
+	"packetboat/internal/leader"
 	"packetboat/internal/mail/mx"
 	"packetboat/internal/mailbox"
 	"packetboat/internal/outbox"
@@ -81,7 +84,9 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 		DB: db, Box: s.Store.Box, Keys: t.keys, Contents: t.contents, Senders: t.senders, Letters: t.letters,
 		Log: s.Log.With("engine", "deliver"), Now: t.now, Metrics: deliver.NewMetrics(registry), Wake: t.wakes.deliver,
 		FeedbackSender: s.Config.FeedbackSenderID, AllowPrivate: t.private, Alone: alone(db),
+		Lease: s.Config.NodeLease,
 	}
+	watcher := &watch.Engine{DB: db, Box: s.Store.Box, Now: t.now, Log: s.Log.With("engine", "watch"), AllowPrivate: t.private}
 	classifier := &classify.Engine{DB: db, Log: s.Log.With("engine", "classify"), Now: t.now, Live: s.live}
 	upkeep := &contact.Upkeep{DB: db, Log: s.Log.With("engine", "contacts"), Now: t.now}
 	resolution := &contact.Resolution{
@@ -103,7 +108,7 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 	}
 	return []loop{
 		{"journal", followed.Run},
-		{"dispatch", dispatcher.Run},
+		s.led("scheduler", loop{"dispatch", dispatcher.Run}, loop{"watch", watcher.Run}),
 		{"deliver", deliverer.Run},
 		{"classify", classifier.Run},
 		{"contacts", upkeep.Run},
@@ -120,6 +125,21 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 			}
 		}),
 	}
+}
+
+// led returns a loop that runs others while this process is the one, of all that
+// share the database, that leads under the name.
+func (s *Server) led(name string, loops ...loop) loop {
+	owner := id.New[string]()
+	return loop{name, func(ctx context.Context) error {
+		return leader.Run(ctx, s.Store.DB, name, owner, time.Now, s.Log.With("engine", name), func(ctx context.Context) error {
+			all, ctx := errgroup.WithContext(ctx)
+			for _, l := range loops {
+				all.Go(func() error { return l.run(ctx) })
+			}
+			return all.Wait()
+		})
+	}}
 }
 
 // live reports whether a broadcast is sending or paused; one that is gone is not.

@@ -174,9 +174,6 @@ func (e *Engine) keepLease(ctx context.Context) {
 		if err := e.reap(ctx, false); err != nil {
 			e.Log.Error("dead nodes are not cleared up", "err", err)
 		}
-		if err := e.pacer.Sweep(ctx); err != nil {
-			e.Log.Error("limits are not tidied", "err", err)
-		}
 	}
 }
 

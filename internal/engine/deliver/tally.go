@@ -13,6 +13,9 @@ import (
 // tallyEvery is how often the sums of what lanes and domains carry are written.
 const tallyEvery = 5 * time.Second
 
+// sweepEvery is how often limits that nobody needs any more are forgotten.
+const sweepEvery = time.Minute
+
 // tally gathers them in between.
 type tally struct {
 	mu  sync.Mutex
@@ -55,16 +58,21 @@ func (t *tally) connection(s *laneSettings, reached bool) {
 	t.add(traffic.Key{Tenant: s.config.Tenant, Lane: s.config.ID}, c)
 }
 
-// keepTally writes the sums now and then, and at the end.
+// keepTally writes the sums now and then, and tidies the limits.
 func (e *Engine) keepTally(ctx context.Context) {
-	tick := time.NewTicker(tallyEvery)
+	tick, sweep := time.NewTicker(tallyEvery), time.NewTicker(sweepEvery)
 	defer tick.Stop()
+	defer sweep.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 			e.writeTally(ctx)
+		case <-sweep.C:
+			if err := e.pacer.Sweep(ctx); err != nil && ctx.Err() == nil {
+				e.Log.Error("limits are not tidied", "err", err)
+			}
 		}
 	}
 }
