@@ -54,8 +54,8 @@ func StatesOf(ctx context.Context, db *sqldb.DB, t id.Tenant, lanes []id.MTAConf
 // Fares is how a lane fares and what it has carried today.
 type Fares struct {
 	Health
-	SentToday      int
-	RemainingToday *int // nil when no day has an end
+	SentToday      int  // messages that were handed over, or refused for good
+	RemainingToday *int // tries that the day has left; nil without a limit per day
 }
 
 // FaresOf returns how each of a tenant's lanes fares. A day is one of the
@@ -82,12 +82,13 @@ func FaresOf(ctx context.Context, db *sqldb.DB, t id.Tenant, lanes []Config, now
 	}
 	all := make(map[id.MTAConfig]Fares, len(lanes))
 	for _, c := range lanes {
-		f := Fares{Health: states[c.ID], SentToday: carried[c.ID].Delivered}
+		n := carried[c.ID]
+		f := Fares{Health: states[c.ID], SentToday: n.Delivered + n.Hard + n.Block}
 		if f.Since.IsZero() {
 			f.Since = c.CreatedAt
 		}
-		if n, capped := c.DayCap(today); capped {
-			f.RemainingToday = new(max(0, n-f.SentToday))
+		if most, capped := c.DayCap(today); capped {
+			f.RemainingToday = new(max(0, most-f.SentToday-n.Deferred))
 		}
 		all[c.ID] = f
 	}

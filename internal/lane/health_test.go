@@ -42,6 +42,8 @@ func TestALaneIsJudgedByItsTries(t *testing.T) {
 		{"20 of 20 in a while", lane.Health{State: lane.Healthy}, buckets{tries(4*time.Minute, 10, 10), tries(time.Minute, 10, 10)}, lane.Degraded},
 		{"all of late", lane.Health{State: lane.Healthy}, buckets{tries(3*time.Minute, 500, 0), tries(time.Minute, 20, 20)}, lane.Down},
 		{"all but one", lane.Health{State: lane.Healthy}, buckets{tries(time.Minute, 100, 99)}, lane.Degraded},
+		{"no more connections, but mail goes out", lane.Health{State: lane.Healthy}, buckets{tries(time.Minute, 50, 50), {At: noon.Add(-30 * time.Second), Counts: traffic.Counts{Delivered: 9}}}, lane.Degraded},
+		{"mail went out, once", lane.Health{State: lane.Healthy}, buckets{tries(time.Minute, 50, 50), {At: noon.Add(-90 * time.Second), Counts: traffic.Counts{Delivered: 9}}}, lane.Down},
 		{"degraded, and all fails", degraded, buckets{tries(time.Minute, 30, 30)}, lane.Down},
 		{"degraded, and well again", degraded, buckets{tries(4*time.Minute, 10, 5), tries(time.Minute, 90, 0)}, lane.Healthy},
 		{"degraded, and quiet", degraded, nil, lane.Healthy},
@@ -135,7 +137,7 @@ func TestHowLanesFareIsKept(t *testing.T) {
 		}
 		midnight := time.Date(2026, 2, 28, 23, 0, 0, 0, time.UTC) // in Amsterdam
 		for at, n := range map[time.Time]int{midnight.Add(-time.Minute): 500, midnight: 30, noon: 12} {
-			err := traffic.Add(ctx, db, at, map[traffic.Key]traffic.Counts{{Tenant: mine, Lane: c.ID}: {Tries: 1, Delivered: n}})
+			err := traffic.Add(ctx, db, at, map[traffic.Key]traffic.Counts{{Tenant: mine, Lane: c.ID}: {Tries: 1, Delivered: n - 3, Hard: 2, Block: 1, Deferred: 4}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -145,7 +147,7 @@ func TestHowLanesFareIsKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := map[id.MTAConfig]lane.Fares{
-			c.ID:     {Health: down, SentToday: 42, RemainingToday: new(58)},
+			c.ID:     {Health: down, SentToday: 42, RemainingToday: new(50)},
 			other.ID: {Health: lane.Health{State: lane.Healthy, Since: noon}},
 		}
 		if diff := cmp.Diff(want, fares); diff != "" {

@@ -13,6 +13,7 @@ const (
 	lately        = 5 * time.Minute // this share of the tries failed in this time: it is degraded
 	degradedShare = 0.20
 	degradedTries = 10
+	justNow       = time.Minute // whoever handed a message over in this time is not down
 )
 
 // ProbeEvery is how often a lane that is not healthy is tried.
@@ -36,7 +37,7 @@ func (h Health) Judge(buckets []traffic.Bucket, now time.Time) Health {
 	switch {
 	case h.State == Down && soon.Tries > soon.Unreached:
 		return h.become(Healthy, now)
-	case h.State == Down, soon.Tries >= downTries && soon.Unreached >= soon.Tries:
+	case h.State == Down, soon.Tries >= downTries && soon.Unreached >= soon.Tries && !working(buckets, now):
 		return h.become(Down, now)
 	case late.Tries >= degradedTries && traffic.Rate(late.Unreached, late.Tries) >= degradedShare:
 		return h.become(Degraded, now)
@@ -44,6 +45,11 @@ func (h Health) Judge(buckets []traffic.Bucket, now time.Time) Health {
 		return h // too few to say that it is well again
 	}
 	return h.become(Healthy, now)
+}
+
+func working(buckets []traffic.Bucket, now time.Time) bool {
+	n := traffic.Sum(buckets, now.Add(-justNow))
+	return n.Delivered+n.Deferred > 0
 }
 
 // Probed returns the lane's health after a probe; failure says what went wrong,

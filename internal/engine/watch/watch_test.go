@@ -214,7 +214,7 @@ func TestASendIsPausedWhenNoLaneIsLeft(t *testing.T) {
 		w.AddContacts(w.List.ID, "c", 3)
 		one, other := w.relay("One", deadPort(w.t)), w.relay("Other", deadPort(w.t))
 		collapsed := w.send(func(ch *broadcast.Change) {
-			ch.Delivery = &broadcast.DeliveryChange{Lanes: new(&[]broadcast.LaneShare{{Lane: one.ID, Weight: 1}, {Lane: other.ID, Weight: 1}})}
+			ch.Delivery = &broadcast.DeliveryChange{Lanes: &[]broadcast.LaneShare{{Lane: one.ID, Weight: 1}, {Lane: other.ID, Weight: 1}}}
 		})
 		elsewhere := w.send()
 		w.carried(one.ID, traffic.Counts{Tries: 20, Unreached: 20})
