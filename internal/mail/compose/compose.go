@@ -15,7 +15,6 @@ package compose
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -99,9 +98,11 @@ func (b *Builder) Build(dst []byte, m *Message) ([]byte, error) {
 		raw = b.part(appendMark(raw, mark, ""), "text/html", m.HTML, 0, m.HTMLKnown)
 		raw = appendMark(raw, mark, "--")
 	}
-	head, body := raw[len(dst):len(b.h.buf)], raw[len(b.h.buf):]
-	if err := cmp.Or(WireReady(head), checkBytes(body)); err != nil {
-		return dst, fmt.Errorf("finished message: %w", err)
+	if err := WireReady(raw[len(dst):len(b.h.buf)]); err != nil {
+		return dst, fmt.Errorf("finished headers: %w", err)
+	}
+	if err := checkBytes(raw[len(b.h.buf):]); err != nil {
+		return dst, fmt.Errorf("finished body: %w", err)
 	}
 	return raw, nil
 }
