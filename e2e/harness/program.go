@@ -184,6 +184,16 @@ func (p *Program) ready(ctx context.Context) error {
 // Kill ends the program without a warning (SIGKILL) and waits until it is gone.
 func (p *Program) Kill() error { return p.signal(syscall.SIGKILL) }
 
+// Ended reports whether the program has ended since it was last started.
+func (p *Program) Ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // Freeze lets the program stand still (SIGSTOP), as a machine that is asleep does.
 func (p *Program) Freeze() error { return p.cmd.Process.Signal(syscall.SIGSTOP) }
 

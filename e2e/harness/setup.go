@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"strconv"
@@ -58,6 +59,11 @@ func (p *Program) Ready(ctx context.Context) (*Ready, error) {
 
 // Lane makes an MTA config for the SMTP server at address and returns its key.
 func (r *Ready) Lane(ctx context.Context, name, address string, connections int, sign bool) (string, error) {
+	return r.LaneBy(ctx, name, address, connections, map[string]any{"tls": "none", "dkim_sign": sign})
+}
+
+// LaneBy is Lane with settings of one's own.
+func (r *Ready) LaneBy(ctx context.Context, name, address string, connections int, settings map[string]any) (string, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return "", err
@@ -66,10 +72,11 @@ func (r *Ready) Lane(ctx context.Context, name, address string, connections int,
 	if err != nil {
 		return "", err
 	}
+	all := map[string]any{"host": host, "port": number, "auth": "none"}
+	maps.Copy(all, settings)
 	lane, err := r.Owner.Must(ctx, http.MethodPost, "/mta-configs", map[string]any{
-		"name": name, "type": "smtp",
-		"settings": map[string]any{"host": host, "port": number, "tls": "none", "auth": "none", "dkim_sign": sign},
-		"caps":     map[string]any{"max_connections": connections, "max_messages_per_connection": 100000},
+		"name": name, "type": "smtp", "settings": all,
+		"caps": map[string]any{"max_connections": connections, "max_messages_per_connection": 100000},
 	})
 	if err != nil {
 		return "", err

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"math/big"
 	"net"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,9 +29,10 @@ type Options struct {
 	Keep    bool   // keep messages in memory, for Messages
 	Discard bool   // count messages and forget them, whatever else is set
 
-	STARTTLS    bool // offer STARTTLS
-	ImplicitTLS bool // TLS from the first byte
-	RequireTLS  bool // refuse mail without TLS
+	STARTTLS    bool   // offer STARTTLS
+	ImplicitTLS bool   // TLS from the first byte
+	RequireTLS  bool   // refuse mail without TLS
+	Keypair     string // file with certificate and key in PEM, made when it is not there
 	User        string
 	Password    string // with User: refuse mail without a login
 
@@ -256,11 +258,32 @@ func (s *Server) accept() {
 	}
 }
 
-// makeCertificate makes the server a certificate that nobody else has signed.
+// makeCertificate makes the server a certificate that nobody else has signed,
+// or takes the one that was made before.
 func (s *Server) makeCertificate() error {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	pair, err := os.ReadFile(s.opts.Keypair)
+	if err != nil {
+		if pair, err = makeKeypair(); err != nil {
+			return err
+		}
+		if s.opts.Keypair != "" {
+			if err := os.WriteFile(s.opts.Keypair, pair, 0o600); err != nil {
+				return err
+			}
+		}
+	}
+	c, err := tls.X509KeyPair(pair, pair)
 	if err != nil {
 		return err
+	}
+	s.cert, s.tls = c.Leaf, &tls.Config{Certificates: []tls.Certificate{c}}
+	return nil
+}
+
+func makeKeypair() ([]byte, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
 	}
 	now := time.Now()
 	template := &x509.Certificate{
@@ -277,11 +300,12 @@ func (s *Server) makeCertificate() error {
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if s.cert, err = x509.ParseCertificate(der); err != nil {
-		return err
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return nil, err
 	}
-	s.tls = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
-	return nil
+	return append(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})...), nil
 }

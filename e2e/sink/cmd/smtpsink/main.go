@@ -36,6 +36,7 @@ func run(args []string) error {
 	flags.BoolVar(&o.STARTTLS, "starttls", false, "offer STARTTLS with a certificate of our own")
 	flags.BoolVar(&o.ImplicitTLS, "tls", false, "speak TLS from the first byte")
 	flags.BoolVar(&o.RequireTLS, "require-tls", false, "refuse mail without TLS")
+	flags.StringVar(&o.Keypair, "keypair", "", "take certificate and key from this `file`, which is made when it is not there")
 	certOut := flags.String("cert", "", "write the certificate to this `file`, in PEM")
 	flags.StringVar(&o.User, "user", "", "demand a login of this user")
 	flags.StringVar(&o.Password, "password", "", "the user's password")
