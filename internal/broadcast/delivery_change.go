@@ -25,7 +25,7 @@ type DeliveryChange struct {
 	Skipped    *[]string
 	Overflow   *Overflow
 	PerHour    **int
-	Lanes      **[]LaneShare // whose lanes exist
+	Lanes      *[]LaneShare // whose lanes exist; empty: the one lane that resolves
 }
 
 // check says what is wrong with the change, whatever it is made to.
@@ -50,8 +50,8 @@ func (c *DeliveryChange) check(p *fault.Problems) {
 	if c.Skipped != nil {
 		checkDays(p, *c.Skipped)
 	}
-	if c.Lanes != nil && *c.Lanes != nil {
-		checkLanes(p, **c.Lanes)
+	if c.Lanes != nil {
+		checkLanes(p, *c.Lanes)
 	}
 }
 
@@ -71,9 +71,6 @@ func checkDays(p *fault.Problems, days []string) {
 }
 
 func checkLanes(p *fault.Problems, lanes []LaneShare) {
-	if len(lanes) == 0 {
-		p.Add("delivery_lanes", "must hold at least one lane, or be null")
-	}
 	seen := map[id.MTAConfig]bool{}
 	for i, s := range lanes {
 		path := fmt.Sprintf("delivery_lanes[%d]", i)
@@ -96,7 +93,9 @@ func (c *DeliveryChange) apply(d Delivery) Delivery {
 	set(&d.Overflow, c.Overflow)
 	clearable(&d.WindowDays, c.WindowDays)
 	clearable(&d.PerHour, c.PerHour)
-	clearable(&d.Lanes, c.Lanes)
+	if set(&d.Lanes, c.Lanes); len(d.Lanes) == 0 {
+		d.Lanes = nil
+	}
 	if c.WindowDate != nil {
 		d.WindowDate = ""
 		if *c.WindowDate != nil {

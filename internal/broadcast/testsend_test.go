@@ -76,7 +76,7 @@ func TestATestTakesTheHeaviestLane(t *testing.T) {
 		}
 		heavy, off := add("Heavy"), add("Off")
 		b := a.Create(func(ch *broadcast.Change) {
-			ch.Delivery = &broadcast.DeliveryChange{Lanes: new(&[]broadcast.LaneShare{{Lane: a.Lane.ID, Weight: 1}, {Lane: off, Weight: 3}, {Lane: heavy, Weight: 2}})}
+			ch.Delivery = &broadcast.DeliveryChange{Lanes: &[]broadcast.LaneShare{{Lane: a.Lane.ID, Weight: 1}, {Lane: off, Weight: 3}, {Lane: heavy, Weight: 2}}}
 		})
 		if _, err := lane.Update(t.Context(), db, broadcasttest.Box(t), a.Tenant, off, lane.Fields{Active: new(false)}, lane.Rules{}); err != nil {
 			t.Fatal(err)

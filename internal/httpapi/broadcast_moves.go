@@ -6,6 +6,8 @@ import (
 
 	"packetboat/internal/auth"
 	"packetboat/internal/broadcast"
+	"packetboat/internal/endpoint"
+	"packetboat/internal/fault"
 	"packetboat/internal/id"
 	"packetboat/internal/sqldb"
 )
@@ -33,4 +35,22 @@ func (a *API) moveBroadcast(do mover) func(context.Context, auth.Principal, *bro
 		}
 		return a.viewBroadcast(ctx, p, b)
 	}
+}
+
+type rescheduleBroadcastRequest struct {
+	ID   string `path:"broadcast_id" doc:"The broadcast's id."`
+	Body struct {
+		SkippedDates endpoint.Opt[[]string] `json:"skipped_dates" nullable:"false" doc:"The whole list, at most 60 days."`
+	}
+}
+
+func (a *API) rescheduleBroadcast(ctx context.Context, p auth.Principal, in *rescheduleBroadcastRequest) (broadcastAnswer, error) {
+	if !in.Body.SkippedDates.Given() {
+		var bad fault.Problems
+		bad.Add("skipped_dates", "required")
+		return broadcastAnswer{}, bad.Err()
+	}
+	return a.moveBroadcast(func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
+		return broadcast.Reschedule(ctx, db, tenant, bid, in.Body.SkippedDates.Value, now)
+	})(ctx, p, &broadcastPath{ID: in.ID})
 }

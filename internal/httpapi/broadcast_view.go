@@ -7,6 +7,7 @@ import (
 	"packetboat/internal/broadcast"
 	"packetboat/internal/endpoint"
 	"packetboat/internal/outbox"
+	"packetboat/internal/spread"
 )
 
 // embedded is how many recipients a single broadcast shows (contract C9).
@@ -69,15 +70,15 @@ type deliveryProgress struct {
 	RatePerMinute   int             `json:"rate_per_minute"`
 	ETA             *endpoint.Stamp `json:"eta"`
 	NextBatchAt     *endpoint.Stamp `json:"next_batch_at"`
-	Plan            []planDay       `json:"plan" nullable:"true" doc:"Null for delivery_mode now."`
+	Plan            []planDay       `json:"plan" nullable:"true" doc:"Null for a send that is not spread over days."`
 	SeedCopies      seedCopies      `json:"seed_copies"`
 }
 
 type planDay struct {
-	Date    string `json:"date" format:"date"`
-	Planned int    `json:"planned"`
-	Sent    int    `json:"sent"`
-	Status  string `json:"status" enum:"done,today,planned,skipped"`
+	Date    spread.Day          `json:"date" format:"date"`
+	Planned int                 `json:"planned"`
+	Sent    int                 `json:"sent"`
+	Status  broadcast.DayStatus `json:"status" enum:"done,today,planned,skipped"`
 }
 
 type seedCopies struct {
@@ -147,11 +148,18 @@ func (a *API) progressOf(ctx context.Context, b broadcast.Broadcast, names broad
 }
 
 func showProgress(p *broadcast.Progress) *deliveryProgress {
-	return &deliveryProgress{
+	out := &deliveryProgress{
 		Phase: p.Phase, TotalRecipients: p.Total, Queued: p.Waiting, Sent: p.Sent, Delivered: p.Delivered, Failed: p.Failed,
 		Skipped: p.Skipped, HeldBack: p.HeldBack, Excluded: p.Excluded, Remaining: p.Waiting, ProgressPct: p.Percent,
-		RatePerMinute: p.PerMinute, ETA: endpoint.AtOr(p.ETA),
+		RatePerMinute: p.PerMinute, ETA: endpoint.AtOr(p.ETA), NextBatchAt: endpoint.AtOr(p.NextBatchAt),
 	}
+	if p.Plan != nil {
+		out.Plan = make([]planDay, len(p.Plan))
+	}
+	for i, d := range p.Plan {
+		out.Plan[i] = planDay{d.Day.Day, d.Planned, d.Sent, d.Status}
+	}
+	return out
 }
 
 func (a *API) failureOf(ctx context.Context, b broadcast.Broadcast, p *broadcast.Progress) (*failureInfo, error) {

@@ -49,6 +49,10 @@ func (a *API) broadcasts(r *endpoint.Router) {
 	move("pauseBroadcast", "pause", "Pause a send.", auth.BroadcastsSchedule, pauseByUser)
 	move("resumeBroadcast", "resume", "Let a paused send go on.", auth.BroadcastsSchedule, broadcast.Resume, broadcast.ErrCauseActive)
 	move("cancelBroadcast", "cancel", "Cancel a broadcast. What has left is not called back.", auth.BroadcastsSchedule, broadcast.Cancel)
+	reschedule := op("rescheduleBroadcast", "Replace the days that a send over days skips.", auth.BroadcastsSchedule,
+		broadcast.ErrNotFound, broadcast.ErrNotSending, broadcast.ErrNoPlan, broadcast.ErrSkip)
+	reschedule.Description = "What has not left is planned anew over the days that are left. Only days to come can be skipped; days that are in the list already may stay there."
+	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/{broadcast_id}/reschedule", reschedule, a.rescheduleBroadcast)
 	a.testSend(r)
 	move("archiveBroadcast", "archive", "Hide an ended broadcast from lists.", auth.BroadcastsWrite, broadcast.Archive)
 	move("unarchiveBroadcast", "unarchive", "Show an archived broadcast in lists again.", auth.BroadcastsWrite, broadcast.Unarchive)

@@ -27,14 +27,11 @@ func (in *broadcastBody) delivery() *broadcast.DeliveryChange {
 		ch.Skipped = &in.SkippedDates.Value
 	}
 	if in.Lanes.Set {
-		ch.Lanes = new(*[]broadcast.LaneShare)
-		if in.Lanes.Given() {
-			shares := make([]broadcast.LaneShare, len(in.Lanes.Value))
-			for i, l := range in.Lanes.Value {
-				shares[i].Weight = l.Weight.Value
-			}
-			*ch.Lanes = &shares
+		shares := make([]broadcast.LaneShare, len(in.Lanes.Value))
+		for i, l := range in.Lanes.Value {
+			shares[i].Weight = l.Weight.Value
 		}
+		ch.Lanes = &shares
 	}
 	if ch == (broadcast.DeliveryChange{}) {
 		return nil
@@ -71,7 +68,7 @@ func (a *API) resolveLanes(ctx context.Context, p auth.Principal, named []laneSh
 	for _, l := range all {
 		byKey[l.Key], byID[l.ID] = l.ID, true
 	}
-	shares := **ch.Delivery.Lanes
+	shares := *ch.Delivery.Lanes
 	for i, l := range named {
 		found, ok := byKey[l.MTAConfigKey.Value]
 		if ids[i] != nil && *ids[i] != "" {

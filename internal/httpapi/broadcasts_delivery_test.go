@@ -86,7 +86,6 @@ func TestWhatASpreadRefuses(t *testing.T) {
 			{`{"throttle_per_hour": -5}`, "INVALID_INPUT", "throttle_per_hour"},
 			{`{"throttle_per_hour": 1e10}`, "INVALID_INPUT", "throttle_per_hour"},
 			{`{"throttle_per_hour": "10"}`, "INVALID_INPUT", "throttle_per_hour"},
-			{`{"delivery_lanes": []}`, "INVALID_INPUT", "delivery_lanes"},
 			{`{"delivery_lanes": {}}`, "INVALID_INPUT", "delivery_lanes"},
 			{`{"delivery_lanes": [5]}`, "INVALID_INPUT", "delivery_lanes[0]"},
 			{`{"delivery_lanes": [` + lane + `, ` + lane + `]}`, "INVALID_INPUT", "delivery_lanes[1]"},

@@ -67,7 +67,7 @@ type broadcastBody struct {
 	SkippedDates endpoint.Opt[[]string]         `json:"skipped_dates" doc:"At most 60 days, YYYY-MM-DD."`
 	OverflowMode endpoint.Opt[string]           `json:"overflow_mode" nullable:"false" enum:"extend,holdback" doc:"What becomes of mail that does not fit the days. Default: extend."`
 	Throttle     endpoint.Opt[int]              `json:"throttle_per_hour" doc:"At most so many messages an hour."`
-	Lanes        endpoint.Opt[[]laneShareBody]  `json:"delivery_lanes" doc:"Lanes that share the mail by their weights. Null: the one lane that resolves."`
+	Lanes        endpoint.Opt[[]laneShareBody]  `json:"delivery_lanes" doc:"Lanes that share the mail by their weights. Null or empty: the one lane that resolves."`
 	SeedLists    endpoint.Opt[json.RawMessage]  `json:"seed_list_ids" doc:"Only null, for the time being."`
 	EmailTypeID  json.RawMessage                `json:"email_type_id,omitempty" doc:"Session form."`
 	MTAConfigID  json.RawMessage                `json:"mta_config_id,omitempty" doc:"Session form."`

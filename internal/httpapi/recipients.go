@@ -150,7 +150,9 @@ func recipientOf(r outbox.Record, did track.Moments, names broadcastNames) recip
 	}
 	switch r.State {
 	case outbox.Queued:
-		row.PlannedFor = new(endpoint.At(r.DueAt))
+		if r.Status() != outbox.StatusPending {
+			row.PlannedFor = new(endpoint.At(r.DueAt))
+		}
 	case outbox.Delivered:
 		row.DeliveredAt = endpoint.AtOr(r.EndedAt)
 	case outbox.Bounced:

@@ -19,7 +19,8 @@ var ErrStatus = fault.New(fault.Invalid, "INVALID_STATUS", "no such status")
 // off by the other side is told apart.
 type Status string
 
-// The statuses of recipients (contract 9.7). A pending one is not queued yet.
+// The statuses of recipients (contract 9.7). A pending one waits for the plan of
+// its send.
 const (
 	StatusPending   Status = "pending"
 	StatusQueued    Status = "queued"
@@ -60,6 +61,8 @@ func (r Record) Status() Status {
 		return Status(r.State)
 	case r.Deferred:
 		return StatusDeferred
+	case r.DueAt.Equal(Unplanned()):
+		return StatusPending
 	}
 	return StatusQueued
 }
@@ -131,17 +134,21 @@ const isRare = " AND state IN ('bounced', 'failed', 'skipped', 'held_back', 'can
 // states is the condition that a message has one of the statuses asked for.
 func (q Recipients) states(db *sqldb.DB, arg func(any) int) string {
 	var either []string
-	final := slices.DeleteFunc(slices.Clone(q.Status), func(s Status) bool { return s == StatusQueued || s == StatusDeferred })
+	waiting := []Status{StatusPending, StatusQueued, StatusDeferred}
+	final := slices.DeleteFunc(slices.Clone(q.Status), func(s Status) bool { return slices.Contains(waiting, s) })
 	if len(final) > 0 {
 		either = append(either, "state"+db.In(arg(sqldb.List(db, final))))
 	}
-	switch queued, deferred := slices.Contains(q.Status, StatusQueued), slices.Contains(q.Status, StatusDeferred); {
-	case queued && deferred:
-		either = append(either, "state = 'queued'")
-	case queued:
-		either = append(either, "state = 'queued' AND NOT deferred")
-	case deferred:
+	if slices.Contains(q.Status, StatusDeferred) {
 		either = append(either, "state = 'queued' AND deferred")
+	}
+	switch queued, pending := slices.Contains(q.Status, StatusQueued), slices.Contains(q.Status, StatusPending); {
+	case queued && pending:
+		either = append(either, "state = 'queued' AND NOT deferred")
+	case queued:
+		either = append(either, fmt.Sprintf("state = 'queued' AND NOT deferred AND due_at < $%d", arg(Unplanned().UnixMicro())))
+	case pending:
+		either = append(either, fmt.Sprintf("state = 'queued' AND NOT deferred AND due_at = $%d", arg(Unplanned().UnixMicro())))
 	}
 	where := " AND (" + strings.Join(either, " OR ") + ")"
 	if !slices.ContainsFunc(q.Status, func(s Status) bool { return !slices.Contains(rare, s) }) {

@@ -320,7 +320,7 @@ func TestWhatCannotBePreparedFails(t *testing.T) {
 				b := a.Schedule(func(ch *broadcast.Change) {
 					if tt.name == "lanes" { // nothing takes the place of all that a broadcast shares its mail among
 						ch.MTAConfig = &unnamed.ID
-						ch.Delivery = &broadcast.DeliveryChange{Lanes: new(&[]broadcast.LaneShare{{Lane: a.Lane.ID, Weight: 1}, {Lane: wide.ID, Weight: 1}})}
+						ch.Delivery = &broadcast.DeliveryChange{Lanes: &[]broadcast.LaneShare{{Lane: a.Lane.ID, Weight: 1}, {Lane: wide.ID, Weight: 1}}}
 					}
 				})
 				at := now

@@ -132,7 +132,7 @@ func TestLanesShareABroadcast(t *testing.T) {
 		wide, off := addLane(t, a, "Wide", 0), addLane(t, a, "Off", 0)
 		shared := func(ch *broadcast.Change) {
 			list := []broadcast.LaneShare{{Lane: a.Lane.ID, Weight: 1}, {Lane: wide.ID, Weight: 3}, {Lane: off.ID, Weight: 100}}
-			ch.Delivery = &broadcast.DeliveryChange{Lanes: new(&list)}
+			ch.Delivery = &broadcast.DeliveryChange{Lanes: &list}
 		}
 		if _, err := lane.Update(t.Context(), db, broadcasttest.Box(t), a.Tenant, off.ID, lane.Fields{Active: new(false)}, lane.Rules{}); err != nil {
 			t.Fatal(err)
