@@ -76,7 +76,7 @@ func FaresOf(ctx context.Context, db *sqldb.DB, t id.Tenant, lanes []Config, now
 	zone := account.Location()
 	today := spread.DayOf(now, zone)
 	from, to := spread.AllDay.Span(today, zone)
-	carried, err := traffic.ByLane(ctx, db, t, from, to)
+	carried, err := traffic.ByLane(ctx, db, t, ids, from, to)
 	if err != nil {
 		return nil, err
 	}

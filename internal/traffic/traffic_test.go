@@ -49,7 +49,7 @@ func TestSumsAreKeptByLaneAndByDomain(t *testing.T) {
 		if got := traffic.Sum(want, noon.Add(time.Second)); got != want[1].Counts {
 			t.Errorf("Sum = %+v", got)
 		}
-		byLane, err := traffic.ByLane(ctx, db, mine, noon, noon.Add(30*time.Second))
+		byLane, err := traffic.ByLane(ctx, db, mine, []id.MTAConfig{a, b, id.New[id.MTAConfig]()}, noon, noon.Add(30*time.Second))
 		if diff := cmp.Diff(map[id.MTAConfig]traffic.Counts{a: want[0].Counts, b: {Tries: 2, Unreached: 2, Delivered: 2}}, byLane); err != nil || diff != "" {
 			t.Errorf("ByLane: %v (-want +got):\n%s", err, diff)
 		}

@@ -36,7 +36,7 @@ func (e *Engine) warmup(ctx context.Context, c lane.Config, zone *time.Location,
 		return nil
 	}
 	from, to := spread.AllDay.Span(today.Add(-1), zone)
-	carried, err := traffic.ByLane(ctx, e.DB, c.Tenant, from, to)
+	carried, err := traffic.ByLane(ctx, e.DB, c.Tenant, []id.MTAConfig{c.ID}, from, to)
 	if err != nil {
 		return err
 	}
