@@ -140,8 +140,9 @@ func (w *worker) deliver(j job) {
 		w.last = []outbox.Result{unsent(j.item, err, e.Now())}
 		return
 	}
-	since := *j.item.FirstAt
-	w.last = []outbox.Result{verdict(j.item, outcome, w.settings.config.RetryMaxAge, since, e.Now())}
+	r := verdict(j.item, outcome, w.settings.config.RetryMaxAge, *j.item.FirstAt, e.Now())
+	e.tally.result(j, r)
+	w.last = []outbox.Result{r}
 }
 
 // recheck looks again at a message that has waited for its turn, and reports

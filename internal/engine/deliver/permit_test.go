@@ -1,0 +1,158 @@
+package deliver_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"packetboat/e2e/sink"
+	"packetboat/internal/broadcast"
+	"packetboat/internal/lane"
+	"packetboat/internal/outbox"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+	"packetboat/internal/traffic"
+
+	"packetboat/internal/broadcast/broadcasttest"
+)
+
+// within returns the most messages that arrived in any span of time.
+func within(list []sink.Message, span time.Duration) (most int) {
+	times := make([]time.Time, len(list))
+	for i, m := range list {
+		times[i] = m.Time
+	}
+	slices.SortFunc(times, time.Time.Compare)
+	for i, first := range times {
+		n, _ := slices.BinarySearchFunc(times[i:], first.Add(span), time.Time.Compare)
+		most = max(most, n)
+	}
+	return most
+}
+
+func TestALanesRateHolds(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := newHouse(t, db)
+		s := sink.Start(t, sink.Options{})
+		h.relay(s.Port(), func(f *lane.Fields) { f.MaxPerSecond = &lane.Bound{To: new(10)} })
+		h.send(25)
+		h.run(h.engine())
+		h.over()
+		h.sums(outbox.Sums{Total: 25, Sent: 25, Delivered: 25})
+		if n := within(s.Messages(), 200*time.Millisecond); n > 10+2+1 { // one second's worth may go at once
+			t.Errorf("%d messages within a fifth of a second", n)
+		}
+		if n := within(s.Messages(), time.Second); n > 20 {
+			t.Errorf("%d messages within a second, of which 10 may leave", n)
+		}
+	})
+}
+
+func TestABroadcastGoesNoFasterThanItsAuthorSays(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, dbtest.SQLite(t))
+	s := sink.Start(t, sink.Options{})
+	h.relay(s.Port())
+	h.send(12, func(ch *broadcast.Change) { ch.Delivery = &broadcast.DeliveryChange{PerHour: new(new(3600))} })
+	h.run(h.engine())
+	h.awaitSink(s, 3)
+	if n := within(s.Messages(), time.Second); n > 3 {
+		t.Errorf("%d messages within a second, at 3600 an hour", n)
+	}
+}
+
+func TestALanesDayEnds(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := newHouse(t, db)
+		s := sink.Start(t, sink.Options{})
+		h.relay(s.Port())
+		h.send(25)
+		_, err := lane.Update(t.Context(), db, broadcasttest.Box(t), h.Tenant, h.Lane.ID,
+			lane.Fields{MaxPerDay: &lane.Bound{To: new(10)}}, lane.Rules{AllowPrivate: true})
+		h.must(err)
+		stop := h.run(h.engine())
+		h.await("the day is used up", func(p outbox.Progress) bool { return p.Delivered == 10 })
+		stop()
+		h.run(h.engine())
+		h.sums(outbox.Sums{Total: 25, Waiting: 15, Sent: 10, Delivered: 10})
+		h.pass(24 * time.Hour)
+		h.await("the next day is used up", func(p outbox.Progress) bool { return p.Delivered == 20 })
+		h.pass(24 * time.Hour)
+		h.over()
+		h.sums(outbox.Sums{Total: 25, Sent: 25, Delivered: 25})
+	})
+}
+
+func TestAProvidersConnectionsAreItsOwnLimit(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := newHouse(t, db)
+		s := sink.Start(t, sink.Options{Rules: []sink.Rule{{Stage: sink.Dot, Delay: 30 * time.Millisecond}}})
+		h.relay(s.Port(), func(f *lane.Fields) {
+			f.Throttles = &[]lane.ThrottleFields{{Pattern: "example.com", MaxConnections: new(1)}}
+		})
+		h.send(6)
+		h.run(h.engine())
+		h.over()
+		if n := within(s.Messages(), 25*time.Millisecond); n > 1 {
+			t.Errorf("%d messages within 25 ms by a connection on which each takes 30", n)
+		}
+	})
+}
+
+func TestALaneThatIsDownIsPassedOver(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := newHouse(t, db)
+		dead, s := sink.Start(t, sink.Options{}), sink.Start(t, sink.Options{})
+		h.relay(s.Port())
+		up := h.Lane
+		h.relay(dead.Port())
+		down := h.Lane
+		h.send(40, func(ch *broadcast.Change) {
+			ch.Delivery = &broadcast.DeliveryChange{Lanes: &[]broadcast.LaneShare{{Lane: up.ID, Weight: 1}, {Lane: down.ID, Weight: 1}}}
+		})
+		_, err := db.Exec(t.Context(), `INSERT INTO mta_health (tenant_id, mta_config_id, state, since) VALUES ($1, $2, 'down', $3)`,
+			h.Tenant, down.ID, h.now().UnixMicro())
+		h.must(err)
+		given := 0
+		for _, r := range h.messages() {
+			if r.Lane == down.ID {
+				given++
+			}
+		}
+		stop := h.run(h.engine())
+		h.over()
+		stop()
+		if n := len(dead.Messages()); n > 0 || given == 0 || given == 40 {
+			t.Errorf("%d messages left by the lane that is down, which was given %d", n, given)
+		}
+		for _, r := range h.messages() {
+			if r.Lane != up.ID {
+				t.Errorf("a message says that it left by lane %s", r.Lane)
+			}
+		}
+		carried, err := traffic.ByLane(t.Context(), db, h.Tenant, h.now().Add(-time.Hour), h.now().Add(time.Hour))
+		h.must(err)
+		if c := carried[up.ID]; c.Delivered != 40 || c.Tries == 0 || c.Unreached > 0 {
+			t.Errorf("the other lane is said to have carried %+v", c)
+		}
+	})
+}
+
+// Two nodes share the connections of a lane between them.
+func TestConnectionsAreTheInstallations(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, dbtest.Postgres(t))
+	s := sink.Start(t, sink.Options{Rules: []sink.Rule{{Stage: sink.Dot, Delay: 20 * time.Millisecond}}})
+	h.relay(s.Port(), func(f *lane.Fields) { f.MaxConnections = new(2) })
+	h.send(60)
+	h.run(h.engine())
+	h.run(h.engine())
+	h.over()
+	if n := within(s.Messages(), 15*time.Millisecond); n > 2 {
+		t.Errorf("%d messages within 15 ms by two connections on which each takes 20", n)
+	}
+}
