@@ -7,6 +7,7 @@ import (
 
 	"packetboat/e2e/sink"
 	"packetboat/internal/broadcast"
+	"packetboat/internal/id"
 	"packetboat/internal/lane"
 	"packetboat/internal/outbox"
 	"packetboat/internal/sqldb"
@@ -134,7 +135,7 @@ func TestALaneThatIsDownIsPassedOver(t *testing.T) {
 				t.Errorf("a message says that it left by lane %s", r.Lane)
 			}
 		}
-		carried, err := traffic.ByLane(t.Context(), db, h.Tenant, h.now().Add(-time.Hour), h.now().Add(time.Hour))
+		carried, err := traffic.ByLane(t.Context(), db, h.Tenant, []id.MTAConfig{up.ID}, h.now().Add(-time.Hour), h.now().Add(time.Hour))
 		h.must(err)
 		if c := carried[up.ID]; c.Delivered != 40 || c.Tries == 0 || c.Unreached > 0 {
 			t.Errorf("the other lane is said to have carried %+v", c)
