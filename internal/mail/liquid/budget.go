@@ -84,7 +84,7 @@ const quantum = 4 * time.Millisecond
 func (s *state) start() {
 	s.looked = time.Now()
 	s.fuel = checkEvery
-	s.check()
+	s.mayGoOn()
 }
 
 func (s *state) stop() {
@@ -99,8 +99,14 @@ func (s *state) look() {
 	s.looked = now
 }
 
-// check ends the rendering when its time is over or its context is done.
+// check looks at the clock, and ends the rendering when it must not go on.
 func (s *state) check() bool {
+	s.look()
+	return s.mayGoOn()
+}
+
+// mayGoOn ends the rendering when its time is over or its context is done.
+func (s *state) mayGoOn() bool {
 	if s.err != nil {
 		return false
 	}
@@ -108,7 +114,7 @@ func (s *state) check() bool {
 		s.err = fmt.Errorf("render template: %w", err)
 		return false
 	}
-	if s.look(); s.spent >= s.budget.time {
+	if s.spent >= s.budget.time {
 		return s.limit("time")
 	}
 	return true
