@@ -150,8 +150,12 @@ func TestAMailIsReadAsItWasRendered(t *testing.T) {
 }
 
 // BenchmarkMail10KB makes finished mails, each for another message.
-func BenchmarkMail10KB(b *testing.B) {
-	l := broadcastLetter(b)
+func BenchmarkMail10KB(b *testing.B) { benchmarkMail(b, broadcastLetter(b)) }
+
+// BenchmarkMail48KB makes mails in which less differs.
+func BenchmarkMail48KB(b *testing.B) { benchmarkMail(b, newsletter(b, 48<<10, 20)) }
+
+func benchmarkMail(b *testing.B, l letter.Letter) {
 	w := (&letter.Renderer{Keys: keys(b), BaseURL: &url.URL{Scheme: "https"}}).Writer()
 	ids := make([]id.Message, 64)
 	for i := range ids {
