@@ -13,7 +13,8 @@ import (
 	"packetboat/internal/mail/liquid"
 )
 
-// pieces is a body in pieces; every second one is constant.
+// checkKnown holds a body in pieces, of which every second one is known, against
+// the same body of which nothing is.
 func checkKnown(t interface {
 	Helper()
 	Fatalf(string, ...any)
@@ -59,7 +60,6 @@ func checkKnown(t interface {
 	if err != nil {
 		t.Fatalf("%q from %d: %q: %v", pieces, from, plain, err)
 	}
-	// A soft break before the end may leave an empty line to be completed.
 	if !bytes.Equal(got, want) {
 		t.Errorf("%q from %d: decoded %q; %q when nothing is known", pieces, from, got, want)
 	}
