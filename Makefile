@@ -7,7 +7,7 @@ export CGO_ENABLED ?= 0
 # glibc to start; `make build TAGS=` makes one that needs nothing.
 TAGS ?= $(shell scripts/tags)
 
-.PHONY: help mjml build run test check e2e fuzz bench clean
+.PHONY: help mjml build run test check e2e crash fuzz bench clean
 
 help: ## show the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ check: mjml ## look for mistakes without running anything
 
 e2e: mjml ## run only the tests that drive the whole program
 	@scripts/test e2e
+
+crash: mjml ## send N recipients (default 20000) while everything is killed CYCLES times (default 30), and take account
+	@scripts/crash
 
 fuzz: mjml ## fuzz every parser of strangers' bytes for FUZZTIME (default 30s) each
 	@scripts/fuzz

@@ -60,7 +60,7 @@ func TestWorkersComeAndGo(t *testing.T) {
 			t.Skip("SQLite is served by one process")
 		}
 		t.Parallel()
-		const recipients, connections, delay = 5000, 4, 20 * time.Millisecond
+		const recipients, connections, delay = 3000, 12, 25 * time.Millisecond
 		ctx := t.Context()
 		seed := rand.Uint64()
 		t.Logf("seed %d", seed)
@@ -100,7 +100,7 @@ func TestWorkersComeAndGo(t *testing.T) {
 		})
 		second := broadcast("Later", time.Now().Add(4*time.Second))
 
-		open := 0 // connections of those who were killed or stood still
+		open := 0 // connections that those may have had who were killed or stood still
 		for range 2 {
 			moment()
 			if err := n.oldest().Kill(); err != nil {

@@ -185,7 +185,7 @@ func (s *scene) killSink(ctx context.Context) error {
 	if err := s.server.Kill(); err != nil {
 		return err
 	}
-	s.mayRepeat += connections * len(s.nodes)
+	s.mayRepeat += connections
 	if err := sleep(ctx, time.Duration(s.pick(1500))*time.Millisecond); err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func (s *scene) killSink(ctx context.Context) error {
 }
 
 func (s *scene) restartDatabase(ctx context.Context) error {
-	s.mayRepeat += connections * len(s.nodes)
+	s.mayRepeat += connections
 	out, err := exec.CommandContext(ctx, "sh", "-c", s.restart).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, out)

@@ -17,7 +17,7 @@ import (
 
 const (
 	workers     = 3               // on PostgreSQL
-	connections = 6               // of the lane
+	connections = 24              // of the lane, of all nodes together: that many may one of them have
 	lease       = 6 * time.Second // of a worker
 	cycleTakes  = 2500 * time.Millisecond
 )
@@ -64,11 +64,7 @@ func newScene(ctx context.Context, o options, database string) (*scene, error) {
 }
 
 func (s *scene) build(ctx context.Context, database string) (err error) {
-	open := connections // at a time, of all nodes
-	if database == "postgres" {
-		open *= workers
-	}
-	delay := time.Duration(open) * time.Duration(s.cycles) * cycleTakes / time.Duration(s.n)
+	delay := time.Duration(connections) * time.Duration(s.cycles) * cycleTakes / time.Duration(s.n)
 	keypair := filepath.Join(s.dir, "keypair.pem")
 	s.server, err = harness.StartSink(context.WithoutCancel(ctx), s.sink, s.dir, "-starttls", "-keypair", keypair,
 		"-delay", delay.String(), "-refuse", `@refused\.example$=550 5.1.1 no such user`)
