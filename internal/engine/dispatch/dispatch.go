@@ -12,6 +12,12 @@
 //
 //	Due ─► begin ─► prepare, page by page ─► sealed ─► (deliver) ─► idle ─► completed
 //
+// A send that is spread over days, or whose lanes may carry only so many a day,
+// is planned between its last page and its opening: days are reserved for it in
+// one transaction, and then its messages are given their times, again page by
+// page. The same is done once more for what has not left when the send is
+// rescheduled, or when a day has passed that did not send its part.
+//
 // Any number of processes may run an Engine on one database.
 package dispatch
 
