@@ -95,6 +95,30 @@ func TestJudgingIsSteady(t *testing.T) {
 	})
 }
 
+func TestASuspectIsOneThatMayBeDown(t *testing.T) {
+	t.Parallel()
+	healthy := lane.Health{State: lane.Healthy}
+	for _, tt := range []struct {
+		name   string
+		before lane.Health
+		tries  []traffic.Bucket
+		want   bool
+	}{
+		{"quiet", healthy, nil, false},
+		{"two failures", healthy, []traffic.Bucket{tries(time.Minute, 2, 2)}, false},
+		{"three", healthy, []traffic.Bucket{tries(time.Minute, 3, 3)}, true},
+		{"three, and a success", healthy, []traffic.Bucket{tries(time.Minute, 4, 3)}, false},
+		{"three before it came back", lane.Health{State: lane.Healthy, Since: noon.Add(-30 * time.Second)}, []traffic.Bucket{tries(time.Minute, 3, 3)}, false},
+		{"three, but mail goes out", healthy, []traffic.Bucket{tries(time.Minute, 3, 3), {At: noon, Counts: traffic.Counts{Delivered: 1}}}, false},
+		{"degraded", lane.Health{State: lane.Degraded, Since: noon}, []traffic.Bucket{tries(time.Minute, 10, 10)}, true},
+		{"down", lane.Health{State: lane.Down}, []traffic.Bucket{tries(time.Minute, 30, 30)}, false},
+	} {
+		if got := tt.before.Suspect(tt.tries, noon); got != tt.want {
+			t.Errorf("%s: suspect %t, want %t", tt.name, got, tt.want)
+		}
+	}
+}
+
 func TestProbes(t *testing.T) {
 	t.Parallel()
 	down := lane.Health{State: lane.Down, Since: noon.Add(-time.Hour)}

@@ -13,6 +13,7 @@ const (
 	lately        = 5 * time.Minute // this share of the tries failed in this time: it is degraded
 	degradedShare = 0.20
 	degradedTries = 10
+	suspectTries  = 3
 	justNow       = time.Minute // whoever handed a message over in this time is not down
 )
 
@@ -28,12 +29,7 @@ const Window = lately + traffic.Width
 // before it was found healthy is forgotten, or the failures of before would
 // take it down again.
 func (h Health) Judge(buckets []traffic.Bucket, now time.Time) Health {
-	from := time.Time{}
-	if h.State == Healthy {
-		from = h.Since
-	}
-	soon := traffic.Sum(buckets, latest(from, now.Add(-shortly)))
-	late := traffic.Sum(buckets, latest(from, now.Add(-lately)))
+	soon, late := h.sum(buckets, now, shortly), h.sum(buckets, now, lately)
 	switch {
 	case h.State == Down && soon.Tries > soon.Unreached:
 		return h.become(Healthy, now)
@@ -45,6 +41,22 @@ func (h Health) Judge(buckets []traffic.Bucket, now time.Time) Health {
 		return h // too few to say that it is well again
 	}
 	return h.become(Healthy, now)
+}
+
+// Suspect reports whether the lane may be down, but has not tried often enough to
+// say so: whoever sends rests after a failure. To try it more often tells.
+func (h Health) Suspect(buckets []traffic.Bucket, now time.Time) bool {
+	soon := h.sum(buckets, now, shortly)
+	return h.State != Down && soon.Tries >= suspectTries && soon.Unreached >= soon.Tries && !working(buckets, now)
+}
+
+// sum adds up what counts of the last while.
+func (h Health) sum(buckets []traffic.Bucket, now time.Time, while time.Duration) traffic.Counts {
+	since := now.Add(-while)
+	if h.State == Healthy && h.Since.After(since) {
+		since = h.Since
+	}
+	return traffic.Sum(buckets, since)
 }
 
 func working(buckets []traffic.Bucket, now time.Time) bool {
@@ -80,11 +92,4 @@ func (h Health) become(s State, now time.Time) Health {
 		h.LastError, h.ProbedAt = "", nil
 	}
 	return h
-}
-
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }

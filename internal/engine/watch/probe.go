@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,25 +14,26 @@ import (
 )
 
 const (
-	probesAtOnce = 16
+	lanesAtOnce  = 16
+	suspectTries = 3                // at a time, and as often as the watch looks
 	probeWithin  = 15 * time.Second // one that takes longer has failed
 )
 
-// probe tries the lanes that are not well and whose turn it is, several at
-// once, and notes in lanes what came of it.
-func (e *Engine) probe(ctx context.Context, lanes map[traffic.Lane]lane.Health) error {
+// probe tries the lanes that are not well and whose turn it is, and the suspects,
+// several at once, and notes in lanes what came of it.
+func (e *Engine) probe(ctx context.Context, lanes map[traffic.Lane]lane.Health, suspects map[traffic.Lane]bool) error {
 	var mu sync.Mutex
 	var errs []error
 	var at sync.WaitGroup
-	free := make(chan struct{}, probesAtOnce)
+	free := make(chan struct{}, lanesAtOnce)
 	for l, before := range maps.Clone(lanes) {
-		if !before.DueForProbe(e.Now()) {
+		if !suspects[l] && !before.DueForProbe(e.Now()) {
 			continue
 		}
 		free <- struct{}{}
 		at.Go(func() {
 			defer func() { <-free }()
-			after, err := e.probed(ctx, l, before)
+			after, err := e.probed(ctx, l, before, suspects[l])
 			mu.Lock()
 			defer mu.Unlock()
 			lanes[l] = after
@@ -42,8 +44,9 @@ func (e *Engine) probe(ctx context.Context, lanes map[traffic.Lane]lane.Health) 
 	return errors.Join(errs...)
 }
 
-// probed tries one lane and returns how it fares.
-func (e *Engine) probed(ctx context.Context, l traffic.Lane, before lane.Health) (lane.Health, error) {
+// probed tries one lane and returns how it fares. A suspect is tried several
+// times, which count as its own tries, so that the next look can tell.
+func (e *Engine) probed(ctx context.Context, l traffic.Lane, before lane.Health, suspect bool) (lane.Health, error) {
 	c, err := lane.ByID(ctx, e.DB, l.Tenant, l.Lane)
 	if errors.Is(err, lane.ErrNotFound) || err == nil && !c.Active {
 		return before, nil
@@ -51,12 +54,42 @@ func (e *Engine) probed(ctx context.Context, l traffic.Lane, before lane.Health)
 	if err != nil {
 		return before, err
 	}
-	failure, err := e.try(ctx, c)
+	times := 1
+	if suspect {
+		times = suspectTries
+	}
+	failures, err := e.tries(ctx, c, times)
 	if err != nil || ctx.Err() != nil {
 		return before, err
 	}
+	failed := slices.DeleteFunc(slices.Clone(failures), func(f string) bool { return f == "" })
+	if suspect {
+		sum := traffic.Counts{Tries: len(failures), Unreached: len(failed)}
+		if err := traffic.Add(ctx, e.DB, e.Now(), map[traffic.Key]traffic.Counts{{Tenant: l.Tenant, Lane: l.Lane}: sum}); err != nil {
+			return before, err
+		}
+	}
+	if before.State == lane.Healthy {
+		return before, nil
+	}
+	failure := ""
+	if len(failed) == len(failures) {
+		failure = failed[0]
+	}
 	after := before.Probed(failure, e.Now())
 	return after, e.note(ctx, l, before, after)
+}
+
+// tries tries a lane several times at once, and returns what went wrong with
+// each try: nothing, if it did not.
+func (e *Engine) tries(ctx context.Context, c lane.Config, times int) ([]string, error) {
+	failures, errs := make([]string, times), make([]error, times)
+	var at sync.WaitGroup
+	for i := range times {
+		at.Go(func() { failures[i], errs[i] = e.try(ctx, c) })
+	}
+	at.Wait()
+	return failures, errors.Join(errs...)
 }
 
 // try opens one connection and ends it, and returns what went wrong with it.

@@ -61,8 +61,8 @@ func (e *Engine) Run(ctx context.Context) error {
 // from being looked at.
 func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
 	now := e.Now()
-	lanes, err := e.lanes(ctx, now)
-	err = errors.Join(err, e.probe(ctx, lanes))
+	lanes, suspects, err := e.lanes(ctx, now)
+	err = errors.Join(err, e.probe(ctx, lanes, suspects))
 	if now.Sub(e.judged) >= rarely {
 		e.judged = now
 		err = errors.Join(err, e.domains(ctx, now), e.warmups(ctx, now))
@@ -76,16 +76,16 @@ func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
 }
 
 // lanes judges the lanes that tried anything of late, and those that were not
-// well, and returns how all fare that ever were not.
-func (e *Engine) lanes(ctx context.Context, now time.Time) (map[traffic.Lane]lane.Health, error) {
-	known, err := lane.Watched(ctx, e.DB)
-	if err != nil {
-		return nil, err
+// well. It returns how all of these fare, and which of them may be down.
+func (e *Engine) lanes(ctx context.Context, now time.Time) (known map[traffic.Lane]lane.Health, suspects map[traffic.Lane]bool, err error) {
+	if known, err = lane.Watched(ctx, e.DB); err != nil {
+		return nil, nil, err
 	}
 	recent, err := traffic.Lanes(ctx, e.DB, now.Add(-lane.Window))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	suspects = map[traffic.Lane]bool{}
 	for l := range recent {
 		if _, ok := known[l]; !ok {
 			known[l] = lane.Health{State: lane.Healthy}
@@ -93,16 +93,18 @@ func (e *Engine) lanes(ctx context.Context, now time.Time) (map[traffic.Lane]lan
 	}
 	for l, before := range known {
 		after := before.Judge(recent[l], now)
-		if after.State == before.State {
-			continue
+		if after.State != before.State {
+			if noted := e.note(ctx, l, before, after); noted != nil {
+				err = errors.Join(err, noted)
+				continue
+			}
+			known[l] = after
 		}
-		if noted := e.note(ctx, l, before, after); noted != nil {
-			err = errors.Join(err, noted)
-			continue
+		if after.Suspect(recent[l], now) {
+			suspects[l] = true
 		}
-		known[l] = after
 	}
-	return known, err
+	return known, suspects, err
 }
 
 // note stores what has become of a lane, and says so.

@@ -171,6 +171,26 @@ func TestALaneGoesDownAndIsProbedUntilItIsBack(t *testing.T) {
 	})
 }
 
+// Whoever sends rests after a failure, so that few tries may be all there are.
+func TestASuspectIsTriedUntilItIsKnownToBeDown(t *testing.T) {
+	each(t, func(w *ward) {
+		dead, alive := w.relay("Dead", deadPort(w.t)), w.relay("Alive", sink.Start(w.t, sink.Options{}).Port())
+		for _, l := range []lane.Config{dead, alive} {
+			w.carried(l.ID, traffic.Counts{Tries: 3, Unreached: 3})
+		}
+		begun := w.at
+		for w.health(dead.ID).State != lane.Down && w.at.Before(begun.Add(5*time.Minute)) {
+			w.look(10 * time.Second)
+		}
+		if got := w.health(dead.ID); got.State != lane.Down || got.LastError == "" || w.at.After(begun.Add(2*time.Minute)) {
+			w.t.Errorf("after %s: %+v", w.at.Sub(begun), got)
+		}
+		if got := w.health(alive.ID); got.State != lane.Healthy {
+			w.t.Errorf("the one that had a bad moment: %+v", got)
+		}
+	})
+}
+
 func TestALaneThatRefusesOurLoginIsDown(t *testing.T) {
 	each(t, func(w *ward) {
 		server := sink.Start(w.t, sink.Options{User: "u", Password: "right"})
