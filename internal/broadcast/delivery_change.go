@@ -167,7 +167,7 @@ func (d Delivery) Days(start spread.Day) (days []spread.Day, next spread.Day) {
 	case d.Mode == OverDays:
 		return spread.Over(start, d.WindowDays, d.Skipped), start.Add(d.WindowDays)
 	case d.Mode == ByDate && d.WindowDate >= start:
-		return spread.Until(start, d.WindowDate, d.Skipped), d.WindowDate.Add(1)
+		return spread.Until(start, d.WindowDate, d.Skipped), min(d.WindowDate, start.Add(spread.MaxDays-1)).Add(1)
 	case d.Mode == ByDate:
 		return nil, start
 	}
