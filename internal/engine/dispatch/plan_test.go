@@ -3,6 +3,9 @@ package dispatch_test
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,11 +52,11 @@ func days(t *testing.T, a *broadcasttest.Account, b id.Broadcast) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := ""
+	var text strings.Builder
 	for _, d := range list {
-		text += fmt.Sprintf("%s %d/%d ", d.Day[5:], d.Sent, d.Planned)
+		fmt.Fprintf(&text, "%s %d/%d ", d.Day[5:], d.Sent, d.Planned)
 	}
-	return text
+	return text.String()
 }
 
 // messages returns the messages of a send, which all hold together with its days.
@@ -426,5 +429,76 @@ func TestYesterdaysRestIsPlannedAnew(t *testing.T) {
 			t.Errorf("days %s, want %s", got, want)
 		}
 		messages(t, a, b.ID)
+	})
+}
+
+// Whatever happens to sends that share a lane: nobody is lost, no day to come is
+// given more than the lane may carry, and none that is skipped is used.
+func TestPlansHoldWhateverHappens(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		const most, people = 5, 9
+		a := broadcasttest.New(t, db, "acme")
+		a.AddContacts(a.List.ID, "a", people)
+		capLane(t, a, most)
+		at := now
+		e := engine(db, "one", &at)
+		chance := rand.New(rand.NewPCG(1, 2))
+		var sends []broadcast.Broadcast
+		for step := range 24 {
+			if step%8 == 0 {
+				edit := overDays(1 + chance.IntN(4))
+				if chance.IntN(2) == 0 {
+					edit = overDays(1+chance.IntN(4), holdback)
+				}
+				b := a.Create(edit, func(ch *broadcast.Change) { ch.Start.At = &at })
+				if err := broadcast.Schedule(t.Context(), db, a.Tenant, b.ID, at); err != nil {
+					t.Fatal(err)
+				}
+				sends = append(sends, b)
+				settle(t, e)
+			}
+			b := a.Load(sends[chance.IntN(len(sends))].ID)
+			today := spread.DayOf(at, time.UTC)
+			var err error
+			switch chance.IntN(6) {
+			case 0:
+				err = broadcast.Pause(t.Context(), db, a.Tenant, b.ID, broadcast.ByUser, at)
+			case 1, 2:
+				err = broadcast.Resume(t.Context(), db, a.Tenant, b.ID, at)
+			case 3:
+				err = broadcast.Reschedule(t.Context(), db, a.Tenant, b.ID, []string{string(today.Add(1 + chance.IntN(3)))}, at)
+			default:
+				at = at.Add(time.Duration(1+chance.IntN(20)) * time.Hour)
+			}
+			if err != nil && !errors.Is(err, broadcast.ErrTransition) && !errors.Is(err, broadcast.ErrNotSending) && !errors.Is(err, broadcast.ErrNoPlan) {
+				t.Fatal(err)
+			}
+			settle(t, e)
+			if chance.IntN(2) == 0 {
+				leave(t, a, b.ID, at)
+				settle(t, e)
+			}
+			ahead := map[spread.Day]int{}
+			for _, b := range sends {
+				b = a.Load(b.ID)
+				for _, m := range messages(t, a, b.ID) {
+					if m.State == outbox.Queued && m.Day > spread.DayOf(at, time.UTC) {
+						ahead[m.Day]++
+						if slices.Contains(b.Delivery.Skipped, m.Day) && b.Status == broadcast.Sending {
+							t.Errorf("step %d: a message leaves on %s, which is skipped", step, m.Day)
+						}
+					}
+				}
+				if s := stream(t, a, b.ID); s.Total != people || s.Waiting+s.Sent+s.HeldBack != people {
+					t.Fatalf("step %d: of %d, %d wait, %d left, %d are held back", step, people, s.Waiting, s.Sent, s.HeldBack)
+				}
+			}
+			for day, n := range ahead {
+				if n > most {
+					t.Errorf("step %d: %d messages on %s, of %d", step, n, day, most)
+				}
+			}
+		}
 	})
 }
