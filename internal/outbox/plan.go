@@ -163,8 +163,8 @@ func SentOn(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string) 
 func NextLane(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, after id.MTAConfig) (id.MTAConfig, error) {
 	var lane sql.NullString
 	err := db.QueryRow(ctx, `
-		SELECT MIN(lane_id) FROM outbox
-		WHERE tenant_id = $1 AND stream_id = $2 AND rank IS NOT NULL AND state = 'queued' AND lane_id > $3`,
+		SELECT (SELECT lane_id FROM outbox
+			WHERE tenant_id = $1 AND stream_id = $2 AND rank IS NOT NULL AND state = 'queued' AND lane_id > $3 ORDER BY lane_id LIMIT 1)`,
 		tenant, stream, after).Scan(&lane)
 	if err != nil {
 		return "", fmt.Errorf("find the lanes of a stream: %w", err)
@@ -273,9 +273,13 @@ func Overdue(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string,
 func Batches(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, now time.Time) (next, last *time.Time, overdue bool, err error) {
 	var n, l sql.NullInt64
 	var waits bool
+	// Not MIN and MAX: PostgreSQL looks at every row for them, as long as it knows
+	// nothing of the stream.
 	err = db.QueryRow(ctx, `
-		SELECT (SELECT MIN(due_at) FROM outbox WHERE tenant_id = $1 AND stream_id = $2 AND state = 'queued' AND due_at > $3 AND due_at < $4),
-			(SELECT MAX(due_at) FROM outbox WHERE tenant_id = $1 AND stream_id = $2 AND state = 'queued' AND due_at > $3 AND due_at < $4),
+		SELECT (SELECT due_at FROM outbox WHERE tenant_id = $1 AND stream_id = $2 AND state = 'queued' AND due_at > $3 AND due_at < $4
+				ORDER BY due_at LIMIT 1),
+			(SELECT due_at FROM outbox WHERE tenant_id = $1 AND stream_id = $2 AND state = 'queued' AND due_at > $3 AND due_at < $4
+				ORDER BY due_at DESC LIMIT 1),
 			EXISTS (SELECT 1 FROM outbox WHERE tenant_id = $1 AND stream_id = $2 AND state = 'queued' AND due_at <= $3)`,
 		tenant, stream, now.UnixMicro(), Unplanned().UnixMicro()).Scan(&n, &l, &waits)
 	if err != nil {
