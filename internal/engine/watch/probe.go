@@ -19,21 +19,28 @@ const (
 	probeWithin  = 15 * time.Second // one that takes longer has failed
 )
 
+// patient is a lane that is to be tried.
+type patient struct {
+	lane    traffic.Lane
+	health  lane.Health
+	suspect bool
+}
+
 // probe tries the lanes that are not well and whose turn it is, and the suspects,
 // several at once, and notes in lanes what came of it.
-func (e *Engine) probe(ctx context.Context, lanes map[traffic.Lane]lane.Health, suspects map[traffic.Lane]bool) error {
+func (e *Engine) probe(ctx context.Context, now time.Time, lanes map[traffic.Lane]lane.Health, suspects map[traffic.Lane]bool) error {
 	var mu sync.Mutex
 	var errs []error
 	var at sync.WaitGroup
 	free := make(chan struct{}, lanesAtOnce)
 	for l, before := range maps.Clone(lanes) {
-		if !suspects[l] && !before.DueForProbe(e.Now()) {
+		if !suspects[l] && !before.DueForProbe(now) {
 			continue
 		}
 		free <- struct{}{}
 		at.Go(func() {
 			defer func() { <-free }()
-			after, err := e.probed(ctx, l, before, suspects[l])
+			after, err := e.probed(ctx, patient{l, before, suspects[l]}, now)
 			mu.Lock()
 			defer mu.Unlock()
 			lanes[l] = after
@@ -46,7 +53,8 @@ func (e *Engine) probe(ctx context.Context, lanes map[traffic.Lane]lane.Health, 
 
 // probed tries one lane and returns how it fares. A suspect is tried several
 // times, which count as its own tries, so that the next look can tell.
-func (e *Engine) probed(ctx context.Context, l traffic.Lane, before lane.Health, suspect bool) (lane.Health, error) {
+func (e *Engine) probed(ctx context.Context, p patient, now time.Time) (lane.Health, error) {
+	l, before := p.lane, p.health
 	c, err := lane.ByID(ctx, e.DB, l.Tenant, l.Lane)
 	if errors.Is(err, lane.ErrNotFound) || err == nil && !c.Active {
 		return before, nil
@@ -55,7 +63,7 @@ func (e *Engine) probed(ctx context.Context, l traffic.Lane, before lane.Health,
 		return before, err
 	}
 	times := 1
-	if suspect {
+	if p.suspect {
 		times = suspectTries
 	}
 	failures, err := e.tries(ctx, c, times)
@@ -63,9 +71,9 @@ func (e *Engine) probed(ctx context.Context, l traffic.Lane, before lane.Health,
 		return before, err
 	}
 	failed := slices.DeleteFunc(slices.Clone(failures), func(f string) bool { return f == "" })
-	if suspect {
+	if p.suspect {
 		sum := traffic.Counts{Tries: len(failures), Unreached: len(failed)}
-		if err := traffic.Add(ctx, e.DB, e.Now(), map[traffic.Key]traffic.Counts{{Tenant: l.Tenant, Lane: l.Lane}: sum}); err != nil {
+		if err := traffic.Add(ctx, e.DB, now, map[traffic.Key]traffic.Counts{{Tenant: l.Tenant, Lane: l.Lane}: sum}); err != nil {
 			return before, err
 		}
 	}
@@ -76,7 +84,7 @@ func (e *Engine) probed(ctx context.Context, l traffic.Lane, before lane.Health,
 	if len(failed) == len(failures) {
 		failure = failed[0]
 	}
-	after := before.Probed(failure, e.Now())
+	after := before.Probed(failure, now)
 	return after, e.note(ctx, l, before, after)
 }
 

@@ -62,7 +62,7 @@ func (e *Engine) Run(ctx context.Context) error {
 func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
 	now := e.Now()
 	lanes, suspects, err := e.lanes(ctx, now)
-	err = errors.Join(err, e.probe(ctx, lanes, suspects))
+	err = errors.Join(err, e.probe(ctx, now, lanes, suspects))
 	if now.Sub(e.judged) >= rarely {
 		e.judged = now
 		err = errors.Join(err, e.domains(ctx, now), e.warmups(ctx, now))
