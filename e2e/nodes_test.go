@@ -60,12 +60,12 @@ func TestWorkersComeAndGo(t *testing.T) {
 			t.Skip("SQLite is served by one process")
 		}
 		t.Parallel()
-		const recipients, connections, delay = 3000, 12, 25 * time.Millisecond
+		const recipients, connections, delay = 2000, 12, 25 * time.Millisecond
 		ctx := t.Context()
 		seed := rand.Uint64()
 		t.Logf("seed %d", seed)
 		random := rand.New(rand.NewPCG(seed, 1))
-		moment := func() { wait(t, time.Duration(300+random.IntN(900))*time.Millisecond) }
+		moment := func() { wait(t, time.Duration(200+random.IntN(600))*time.Millisecond) }
 
 		front, ready, s := startWith(t, &harness.Program{
 			Args: []string{"--roles", "api,app,track"}, Env: []string{"PACKETBOAT_NODE_LEASE=" + nodeLease.String()},

@@ -14,7 +14,7 @@ import (
 func (s *scene) settle(ctx context.Context, gentle bool) error {
 	ctx, cancel := context.WithTimeout(ctx, 8*time.Minute)
 	defer cancel()
-	if err := s.hurry(ctx); err != nil {
+	if err := s.ready.Hurry(ctx, s.db, s.broadcast); err != nil {
 		return err
 	}
 	taken, err := s.server.Messages()
@@ -40,22 +40,4 @@ func (s *scene) settle(ctx context.Context, gentle bool) error {
 	fmt.Printf("%v\n", figures)
 	fmt.Printf("repeats: %d; bound: %d open connections + %d withheld answers\n", figures.Repeats, s.mayRepeat, figures.Lost)
 	return wrong
-}
-
-// hurry waits for the end. Whoever was put off is due at once: the schedule of
-// tries reaches over days, and is not what this is about.
-func (s *scene) hurry(ctx context.Context) error {
-	for {
-		if _, err := s.db.Exec(ctx, `
-			UPDATE outbox SET due_at = $1 WHERE state = 'queued' AND attempt_at IS NULL AND due_at > $2`,
-			time.Now().Add(time.Second).UnixMicro(), time.Now().Add(3*time.Second).UnixMicro()); err != nil {
-			return err
-		}
-		within, cancel := context.WithTimeout(ctx, 2*time.Second)
-		_, err := s.ready.Await(within, s.broadcast, "completed")
-		cancel()
-		if err == nil || ctx.Err() != nil {
-			return err
-		}
-	}
 }

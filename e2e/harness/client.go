@@ -73,7 +73,7 @@ func (p *Program) SignIn(ctx context.Context) (*Client, error) {
 
 // Do calls an operation of the tenant: path begins after /t/acme/api.
 func (c *Client) Do(ctx context.Context, method, path string, body any) (Answer, error) {
-	return c.Raw(ctx, method, "/t/"+Tenant+"/api"+path, body)
+	return c.Raw(ctx, method, "/t/"+c.Program.slug()+"/api"+path, body)
 }
 
 // Raw calls any path of the program. A body is encoded as JSON unless it is a

@@ -41,6 +41,7 @@ type Program struct {
 	Env      []string // more environment
 	Args     []string // of serve
 	Admin    string   // address of the admin listener; empty: none
+	Slug     string   // of the tenant it is bootstrapped with; default Tenant
 	Log      string   // file that its output is added to; default Dir/log
 
 	Key     string // API key with every scope
@@ -79,6 +80,8 @@ func secret62(n int) string {
 	return string(b)
 }
 
+func (p *Program) slug() string { return cmp.Or(p.Slug, Tenant) }
+
 // freeAddress returns a loopback address that nobody listens on at the moment.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -111,7 +114,7 @@ func (p *Program) Start(ctx context.Context) error {
 	cmd.Env = append(os.Environ(),
 		"PACKETBOAT_DATA_DIR="+p.Dir, "PACKETBOAT_DATABASE_URL="+database, "PACKETBOAT_LISTEN="+listen,
 		"PACKETBOAT_ADMIN_LISTEN="+cmp.Or(p.Admin, "off"),
-		"PACKETBOAT_BOOTSTRAP_TENANT_SLUG="+Tenant, "PACKETBOAT_BOOTSTRAP_ADMIN_EMAIL="+Owner,
+		"PACKETBOAT_BOOTSTRAP_TENANT_SLUG="+p.slug(), "PACKETBOAT_BOOTSTRAP_ADMIN_EMAIL="+Owner,
 		"PACKETBOAT_BOOTSTRAP_ADMIN_PASSWORD="+Password, "PACKETBOAT_BOOTSTRAP_API_KEY="+p.Key,
 		"PACKETBOAT_RATE_LIMIT_PER_MINUTE=1000000")
 	if p.Database != "" { // several processes on one database share one key

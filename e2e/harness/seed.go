@@ -14,9 +14,14 @@ import (
 // far less time than n requests would take. Contact i has the address
 // person<i>@<domain>, so that who got mail and who did not can be told by it.
 func Seed(ctx context.Context, db *sqldb.DB, list string, n int, domain string) error {
+	return SeedTenant(ctx, db, Tenant, list, n, domain)
+}
+
+// SeedTenant is Seed for any tenant.
+func SeedTenant(ctx context.Context, db *sqldb.DB, slug, list string, n int, domain string) error {
 	const page = 2000
 	var tenant id.Tenant
-	if err := db.QueryRow(ctx, `SELECT tenant_id FROM tenant WHERE slug = $1`, Tenant).Scan(&tenant); err != nil {
+	if err := db.QueryRow(ctx, `SELECT tenant_id FROM tenant WHERE slug = $1`, slug).Scan(&tenant); err != nil {
 		return err
 	}
 	seg, err := segment.Find(ctx, db, tenant, list)

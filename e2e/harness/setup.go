@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"packetboat/internal/sqldb"
 )
 
 // Ready is an account that can send.
@@ -32,7 +34,7 @@ func (p *Program) Ready(ctx context.Context) (*Ready, error) {
 		return nil, err
 	}
 	host := strings.TrimPrefix(p.BaseURL, "http://")
-	if _, err := p.Run(ctx, "domain", "verify", "--tenant", Tenant, "--domain", r.Domain, "--force", "--tracking-host", host); err != nil {
+	if _, err := p.Run(ctx, "domain", "verify", "--tenant", p.slug(), "--domain", r.Domain, "--force", "--tracking-host", host); err != nil {
 		return nil, err
 	}
 	types, err := owner.Must(ctx, http.MethodGet, "/email-types", nil)
@@ -122,6 +124,24 @@ func (r *Ready) Await(ctx context.Context, broadcast, status string) (map[string
 		case <-ctx.Done():
 			return nil, fmt.Errorf("the broadcast is %v, not %s: %v", b["status"], status, b["view_model"])
 		case <-time.After(wait):
+		}
+	}
+}
+
+// Hurry waits until a broadcast that was disturbed is completed. Whoever was put
+// off is due at once: the schedule of tries reaches over days.
+func (r *Ready) Hurry(ctx context.Context, db *sqldb.DB, broadcast string) error {
+	for {
+		if _, err := db.Exec(ctx, `
+			UPDATE outbox SET due_at = $1 WHERE state = 'queued' AND attempt_at IS NULL AND due_at > $2`,
+			time.Now().Add(time.Second).UnixMicro(), time.Now().Add(3*time.Second).UnixMicro()); err != nil {
+			return err
+		}
+		within, cancel := context.WithTimeout(ctx, 2*time.Second)
+		_, err := r.Await(within, broadcast, "completed")
+		cancel()
+		if err == nil || ctx.Err() != nil {
+			return err
 		}
 	}
 }
