@@ -52,11 +52,11 @@ func TestHowASendIsSpreadIsKept(t *testing.T) {
 
 func TestWhatASpreadRefuses(t *testing.T) {
 	eachSending(t, func(t *testing.T, s *sending) {
-		many := `["2026-01-01"`
-		for d := range 60 {
-			many += `,"` + time.Date(2026, 2, 1+d, 0, 0, 0, 0, time.UTC).Format(time.DateOnly) + `"`
+		var days []string
+		for d := range 61 {
+			days = append(days, time.Date(2026, 2, 1+d, 0, 0, 0, 0, time.UTC).Format(time.DateOnly))
 		}
-		many += `]`
+		many := `["` + strings.Join(days, `","`) + `"]`
 		lane := `{"mta_config_key": "sink", "weight": 1}`
 		for _, tt := range []struct{ with, code, path string }{
 			{`{"delivery_mode": "slowly"}`, "INVALID_INPUT", "delivery_mode"},
