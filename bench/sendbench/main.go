@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -33,6 +34,8 @@ func main() {
 	flag.IntVar(&o.connections, "connections", 64, "SMTP connections of the lane")
 	flag.StringVar(&o.only, "only", "", "run only what contains this, such as sqlite or unsigned")
 	flag.StringVar(&o.admin, "admin", "", "address of the program's admin listener, to take profiles from")
+	flag.StringVar(&o.what, "what", "send", "what to measure: send, fair (a small send beside a large one) or prepare (an audience into the outbox)")
+	flag.IntVar(&o.workers, "workers", 1, "worker processes; more than one needs -postgres")
 	flag.BoolVar(&o.keep, "keep", false, "keep the data and logs of each run")
 	flag.Parse()
 	if o.signed == 0 {
@@ -47,27 +50,41 @@ func main() {
 }
 
 type options struct {
-	program, sink, postgres, only, admin string
-	n, signed, connections               int
-	keep                                 bool
+	program, sink, postgres, only, admin, what string
+	n, signed, connections, workers            int
+	keep                                       bool
 }
 
 func run(ctx context.Context, o options) error {
+	if other := map[string]func(context.Context, options, string) error{"fair": fair, "prepare": prepare}[o.what]; other != nil {
+		return each(o, func(database string) error { return other(ctx, o, database) })
+	}
 	fmt.Printf("%-9s %-9s %9s %8s %8s %6s %10s %6s %11s %8s\n",
 		"database", "", "messages", "msgs/s", "bare", "ratio", "pipelined", "ratio", "CPU s/1000", "peak MB")
-	var errs []error
-	for _, database := range []string{"sqlite", "postgres"} {
-		if database == "postgres" && o.postgres == "" {
-			continue
-		}
+	return each(o, func(database string) error {
+		var errs []error
 		for _, sign := range []bool{false, true} {
 			name := map[bool]string{false: "unsigned", true: "signed"}[sign]
 			if !strings.Contains(database+" "+name, o.only) {
 				continue
 			}
 			if err := measure(ctx, o, database, sign); err != nil {
-				errs = append(errs, fmt.Errorf("%s, %s: %w", database, name, err))
+				errs = append(errs, fmt.Errorf("%s: %w", name, err))
 			}
+		}
+		return errors.Join(errs...)
+	})
+}
+
+// each measures on every database that is there and asked for.
+func each(o options, measure func(database string) error) error {
+	var errs []error
+	for _, database := range []string{"sqlite", "postgres"} {
+		if database == "postgres" && o.postgres == "" || database == "sqlite" && o.workers > 1 || o.what != "send" && !strings.Contains(database, o.only) {
+			continue
+		}
+		if err := measure(database); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", database, err))
 		}
 	}
 	return errors.Join(errs...)
@@ -122,6 +139,13 @@ func measure(ctx context.Context, o options, database string, sign bool) (err er
 	lane, err := ready.Lane(ctx, "Bench", counting.address, o.connections, sign)
 	if err != nil {
 		return err
+	}
+	for i := 1; i < o.workers; i++ {
+		other := p.Beside(filepath.Join(dir, fmt.Sprint("worker", i)), "--roles", "worker")
+		if err := errors.Join(os.Mkdir(other.Dir, 0o700), other.Start(ctx)); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, other.Stop()) }()
 	}
 	figures, err := send(ctx, p, ready, lane, n)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"runtime"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -40,7 +41,10 @@ func NewPasswords() *Passwords {
 func (p *Passwords) turn(ctx context.Context) (done func(), err error) {
 	select {
 	case p.turns <- struct{}{}:
-		return func() { <-p.turns }, nil
+		return func() {
+			runtime.GC() // or the next one's memory would come on top, and stay with the process
+			<-p.turns
+		}, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

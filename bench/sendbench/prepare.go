@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"packetboat/e2e/harness"
+)
+
+// prepare measures how long it takes until the audience of a send is in the
+// outbox, and how long reading requests take meanwhile: a page of contacts and a
+// broadcast, one after the other.
+func prepare(ctx context.Context, o options, database string) (err error) {
+	dir, err := os.MkdirTemp("", "packetboat-prepare")
+	if err != nil {
+		return err
+	}
+	if !o.keep {
+		defer os.RemoveAll(dir)
+	}
+	address, drop, err := databaseFor(ctx, o, database)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, drop()) }()
+	p := &harness.Program{Path: o.program, Dir: dir, Database: address, Admin: o.admin}
+	if err := p.Start(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.Stop()) }()
+	ready, err := p.Ready(ctx)
+	if err != nil {
+		return err
+	}
+	if err := fill(ctx, p, map[string]fillList{harness.Tenant: {ready.List, o.n}}); err != nil {
+		return err
+	}
+	// Nobody listens there: what is measured is the preparation alone.
+	lane, err := ready.Lane(ctx, "Nowhere", "127.0.0.1:9", 1, false)
+	if err != nil {
+		return err
+	}
+	id, err := ready.Broadcast(ctx, lane, map[string]any{"subject": "News for {{ first_name }}", "body_html": body()})
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	if err := ready.Schedule(ctx, id); err != nil {
+		return err
+	}
+	var reads []time.Duration
+	phase := ""
+	for phase == "" || phase == "preparing" {
+		at := time.Now()
+		b, err := ready.Key.Must(ctx, "GET", "/broadcasts/"+id, nil)
+		if err != nil {
+			return err
+		}
+		reads = append(reads, time.Since(at))
+		view, _ := b["view_model"].(map[string]any)
+		progress, _ := view["delivery_progress"].(map[string]any)
+		phase, _ = progress["phase"].(string)
+		at = time.Now()
+		if _, err := ready.Key.Must(ctx, "GET", "/contacts?limit=50", nil); err != nil {
+			return err
+		}
+		reads = append(reads, time.Since(at))
+		if time.Since(began) > 10*time.Minute {
+			return errors.New("the audience is not in the outbox after ten minutes")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	took := time.Since(began)
+	usage, err := p.Usage()
+	if err != nil {
+		return err
+	}
+	slices.Sort(reads)
+	fmt.Printf("%-9s %9d recipients in %6.1f s; %d reads meanwhile: p50 %3d ms, p95 %3d ms, max %4d ms; peak %d MB\n", database, o.n, took.Seconds(),
+		len(reads), reads[len(reads)/2].Milliseconds(), reads[len(reads)*95/100].Milliseconds(), reads[len(reads)-1].Milliseconds(), usage.PeakMemory>>20)
+	return nil
+}
