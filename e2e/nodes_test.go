@@ -60,7 +60,7 @@ func TestWorkersComeAndGo(t *testing.T) {
 			t.Skip("SQLite is served by one process")
 		}
 		t.Parallel()
-		const recipients, connections, delay = 2000, 12, 25 * time.Millisecond
+		const recipients, connections, delay = 2500, 12, 40 * time.Millisecond
 		ctx := t.Context()
 		seed := rand.Uint64()
 		t.Logf("seed %d", seed)
@@ -98,6 +98,7 @@ func TestWorkersComeAndGo(t *testing.T) {
 			taken, err := s.Messages()
 			return true, err == nil && len(taken) > 0
 		})
+		wait(t, 4*time.Second) // the first gives the others their part of the connections
 		second := broadcast("Later", time.Now().Add(4*time.Second))
 
 		open := 0 // connections that those may have had who were killed or stood still

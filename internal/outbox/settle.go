@@ -38,10 +38,11 @@ type Result struct {
 // end that is not yet written.
 func (n *Node) Commit(ctx context.Context, results []Result, intents []Item, now time.Time) (begun map[id.Message]bool, err error) {
 	err = n.DB.InTx(ctx, func(tx *sqldb.DB) error {
-		if begun, err = n.intend(ctx, tx, intents, now); err != nil {
+		if err := n.settle(ctx, tx, results); err != nil {
 			return err
 		}
-		return n.settle(ctx, tx, results)
+		begun, err = n.intend(ctx, tx, intents, now)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("commit results and intents: %w", err)

@@ -11,6 +11,7 @@ import (
 	"packetboat/internal/lane"
 	"packetboat/internal/letter"
 	"packetboat/internal/outbox"
+	"packetboat/internal/pace"
 	"packetboat/internal/suppression"
 )
 
@@ -29,6 +30,7 @@ type job struct {
 	lane     *laneSettings
 	send     *send
 	throttle *lane.Throttle // of the recipient's provider, or nil
+	days     []pace.Day     // of which it took a permit
 	checked  time.Time      // when all of this was looked up
 	marked   string         // what the subject of a test begins with; empty: no test
 }

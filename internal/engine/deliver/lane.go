@@ -10,7 +10,6 @@ import (
 	"packetboat/internal/id"
 	"packetboat/internal/lane"
 	"packetboat/internal/mail/smtpclient"
-	"packetboat/internal/outbox"
 )
 
 // The rest a lane takes after it could not be reached: doubled each time.
@@ -180,11 +179,9 @@ func (r *laneRun) finish() {
 	r.gate.Lock()
 	r.closed = true
 	r.gate.Unlock()
-	var left []outbox.Item
 	for len(r.jobs) > 0 {
-		left = append(left, (<-r.jobs).item)
+		r.putDown(<-r.jobs)
 	}
-	r.engine.release(left...)
 }
 
 // connect returns a connection. When the lane cannot be reached it is given a

@@ -135,6 +135,18 @@ func (e *Engine) throttle(ctx context.Context, jobs []job) error {
 
 func domainOf(address string) string { return address[strings.LastIndexByte(address, '@')+1:] }
 
+// unused gives back the permits of jobs that no server was given.
+func (e *Engine) unused(jobs ...job) {
+	for _, j := range jobs {
+		if len(j.days) == 0 {
+			continue
+		}
+		if err := e.pacer.GiveBackDay(e.giveUp, 1, j.days); err != nil {
+			e.Log.Error("a permit of the day is lost", "lane", j.lane.config.ID, "err", err)
+		}
+	}
+}
+
 // group is messages of one class.
 type group struct {
 	class
@@ -175,14 +187,21 @@ func (e *Engine) pass(ctx context.Context, jobs []job) (passed int, ends []outbo
 				e.Log.Error("limits cannot be asked", "err", err)
 				not = cmp.Or(not, &held{until: e.Now().Add(afterError), why: "limits cannot be asked"})
 			}
+			days, _ := g.day(zone, e.Now())
+			for i := range g.jobs[:n] {
+				g.jobs[i].days = days
+			}
 			for i, j := range g.jobs[:n] {
 				switch r, h, err := e.offer(ctx, j); {
 				case err != nil:
+					e.unused(g.jobs[i:n]...)
 					e.release(itemsOf(g.jobs[i:])...)
 					return passed, ends, waiting
 				case r != nil:
+					e.unused(j)
 					ends = append(ends, *r)
 				case h != nil:
+					e.unused(j)
 					waiting = append(waiting, pause{j.item, h})
 				default:
 					passed++

@@ -45,12 +45,13 @@ func (r *laneRun) work() {
 		j, ok := r.next(w.last == nil)
 		switch {
 		case ok && w.admitted():
-			w.deliver(j)
+			if !w.deliver(j) {
+				w.engine.unused(j)
+			}
 			w.leave <- struct{}{}
 			w.fly(j, -1)
 		case ok:
-			w.engine.release(j.item)
-			w.fly(j, -1)
+			w.putDown(j)
 		case w.last == nil:
 			return
 		default:
@@ -91,11 +92,18 @@ func (w *worker) ended(r outbox.Result) {
 	w.last = []outbox.Result{r}
 }
 
-// deliver makes one attempt.
-func (w *worker) deliver(j job) {
+// putDown puts back a job that the lane has taken and nobody has looked at.
+func (r *laneRun) putDown(j job) {
+	r.engine.unused(j)
+	r.engine.release(j.item)
+	r.fly(j, -1)
+}
+
+// deliver makes one attempt, and reports whether a server was given the message.
+func (w *worker) deliver(j job) bool {
 	e := w.engine
 	if e.Now().Sub(j.checked) > checkedFor && !w.recheck(&j) {
-		return
+		return false
 	}
 	queued := j.item
 	e.fair.enter(j.item.Tenant)
@@ -103,13 +111,13 @@ func (w *worker) deliver(j job) {
 	e.fair.leave()
 	if err != nil {
 		w.ended(failed(j.item, err.Error(), e.Now()))
-		return
+		return false
 	}
 	var conn *smtpclient.Conn
 	if w.pool != nil {
 		if conn, err = w.connect(); err != nil {
 			w.unreachable(queued, err)
-			return
+			return false
 		}
 		w.nap = 0
 		defer func() {
@@ -125,11 +133,11 @@ func (w *worker) deliver(j job) {
 	}
 	if !begun { // paused, cancelled, or another node's by now
 		e.release(j.item)
-		return
+		return false
 	}
 	if !e.leased() { // it took too long to be written
 		w.last = []outbox.Result{unsent(j.item, nil, e.Now())}
-		return
+		return false
 	}
 	var outcome reply.Outcome
 	outcome, conn, err = w.send(conn, j, raw)
@@ -138,11 +146,12 @@ func (w *worker) deliver(j job) {
 	}
 	if err != nil {
 		w.last = []outbox.Result{unsent(j.item, err, e.Now())}
-		return
+		return false
 	}
 	r := verdict(j.item, outcome, w.settings.config.RetryMaxAge, *j.item.FirstAt, e.Now())
 	e.tally.result(j, r)
 	w.last = []outbox.Result{r}
+	return true
 }
 
 // recheck looks again at a message that has waited for its turn, and reports
