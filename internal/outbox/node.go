@@ -183,12 +183,17 @@ func (n *Node) GiveUp(ctx context.Context) error {
 // claimable again; the others are uncertain, and get one more attempt. It returns
 // how many there were of either kind.
 func (n *Node) Reap(ctx context.Context, now time.Time, alone bool) (requeued, uncertain int, err error) {
-	dead, err := n.deadOwners(ctx, now, alone)
+	dead, err := n.deadOwners(ctx, n.DB, "", now, alone)
 	if err != nil || len(dead) == 0 {
 		return 0, 0, err
 	}
 	err = n.DB.InTx(ctx, func(tx *sqldb.DB) error {
 		requeued, uncertain = 0, 0
+		// One of them may have come back to life meanwhile.
+		dead, err := n.deadOwners(ctx, tx, tx.ForUpdate(), now, alone)
+		if err != nil || len(dead) == 0 {
+			return err
+		}
 		rows, err := tx.Query(ctx, `
 			SELECT tenant_id, stream_id, id, from_due, from_id, to_due, to_id FROM outbox_claim
 			WHERE owner`+tx.In(1)+` ORDER BY tenant_id, stream_id, id`+tx.ForUpdate()+` /* all tenants: the node held anyone's */`, sqldb.List(tx, dead))
@@ -254,18 +259,22 @@ func (c deadClaim) takeBack(ctx context.Context, tx *sqldb.DB) (free, under int,
 	return free, under, err
 }
 
-func (n *Node) deadOwners(ctx context.Context, now time.Time, alone bool) ([]string, error) {
-	rows, err := n.DB.Query(ctx, `
-		SELECT owner FROM outbox_node WHERE owner <> $1 AND (until_at < $2 OR $3)
-		UNION
-		SELECT owner FROM outbox_claim
-		WHERE owner <> $1 AND owner NOT IN (SELECT owner FROM outbox_node) /* all tenants: the node held anyone's */`,
+// deadOwners returns the nodes whose lease has ended, with their rows locked if
+// asked to, and those that hold something and have no lease.
+func (n *Node) deadOwners(ctx context.Context, db *sqldb.DB, lock string, now time.Time, alone bool) ([]string, error) {
+	owner := func(scan func(...any) error) (owner string, err error) { return owner, scan(&owner) }
+	rows, err := db.Query(ctx, `SELECT owner FROM outbox_node WHERE owner <> $1 AND (until_at < $2 OR $3) ORDER BY owner`+lock,
 		n.Owner, now.UnixMicro(), alone)
-	dead, err := sqldb.Collect(rows, err, func(scan func(...any) error) (owner string, err error) {
-		return owner, scan(&owner)
-	})
+	ended, err := sqldb.Collect(rows, err, owner)
 	if err != nil {
 		return nil, fmt.Errorf("find dead nodes: %w", err)
 	}
-	return dead, nil
+	rows, err = db.Query(ctx, `
+		SELECT DISTINCT owner FROM outbox_claim
+		WHERE owner <> $1 AND owner NOT IN (SELECT owner FROM outbox_node) /* all tenants: the node held anyone's */`, n.Owner)
+	strays, err := sqldb.Collect(rows, err, owner)
+	if err != nil {
+		return nil, fmt.Errorf("find dead nodes: %w", err)
+	}
+	return append(ended, strays...), nil
 }

@@ -38,7 +38,7 @@
 //
 // # Connections
 //
-// A process asks for slots, holds them for 30 seconds and keeps them by asking
+// A process asks for slots, holds them for 15 seconds and keeps them by asking
 // again. All processes together never hold more than the limit. Those that want
 // some share it fairly: each can have limit/m, and what one does not want the
 // others share. A process that holds more than its share is told so when it asks

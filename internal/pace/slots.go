@@ -11,7 +11,7 @@ import (
 )
 
 // leaseFor is how long slots are held without being asked for again.
-const leaseFor = 30 * time.Second
+const leaseFor = 15 * time.Second
 
 // turn is how long some processes go without when there are not slots for all.
 const turn = time.Minute
@@ -28,7 +28,7 @@ type lease struct {
 // it are to be ended by the next call; they are not given to others before.
 //
 // A want of 0 gives everything back at once. When the database cannot be asked,
-// the last answer holds until its 30 seconds are over, and err says why.
+// the last answer holds until its 15 seconds are over, and err says why.
 func (p *Pacer) Slots(ctx context.Context, key string, want, limit int) (granted int, err error) {
 	want, limit = max(want, 0), max(limit, 0)
 	p.mu.Lock()

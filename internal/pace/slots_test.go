@@ -119,7 +119,7 @@ func TestNoSeriesOfCallsHandsOutTooManySlots(t *testing.T) {
 				before = 0
 			}
 			want := rapid.IntRange(0, 15).Draw(t, "want")
-			n.got, n.again = mustSlots(t, n.Pacer, key, want, limit), w.at.Add(30*time.Second)
+			n.got, n.again = mustSlots(t, n.Pacer, key, want, limit), w.at.Add(15*time.Second)
 			sum := 0
 			for _, o := range nodes {
 				if o != n && w.at.Before(o.again) {

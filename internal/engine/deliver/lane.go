@@ -40,7 +40,8 @@ type laneRun struct {
 	settings *laneSettings
 	pool     *smtpclient.Pool // nil for a sink
 	jobs     chan job
-	leave    chan struct{}   // holds one for each connection that may be in use
+	leave    chan struct{}   // holds one for each connection that may be used and is not
+	fewer    chan struct{}   // takes one from a worker
 	used     atomic.Int64    // when it was last given a job, in microseconds
 	quit     context.Context // ends when the lane is to put down its work
 	stop     context.CancelFunc
@@ -126,7 +127,7 @@ func (l *lanes) run(s *laneSettings) *laneRun {
 	if s.config.Type == lane.SMTP {
 		run.pool = smtpclient.NewPool(s.smtp, smtpclient.Limits{Connections: n, Messages: s.config.Caps.MaxMessagesPerConnection})
 	}
-	run.leave = make(chan struct{}, n)
+	run.leave, run.fewer = make(chan struct{}, n), make(chan struct{})
 	run.flying, run.granted = map[string]int{}, map[string]int{}
 	for range n {
 		run.workers.Go(run.work)

@@ -28,8 +28,12 @@ func (r *laneRun) share() {
 		for ; have < granted; have++ {
 			r.leave <- struct{}{}
 		}
-		for have > granted && r.admitted() {
-			have--
+		for ; have > granted && r.quit.Err() == nil; have-- {
+			select {
+			case <-r.leave:
+			case r.fewer <- struct{}{}:
+			case <-r.quit.Done():
+			}
 		}
 		r.shareProviders(key)
 		select {

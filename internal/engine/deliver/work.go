@@ -14,48 +14,14 @@ import (
 // turns out to have ended before the message was looked at.
 const maxStale = 10
 
-// next returns the next job; without wait, only one that is there already.
-func (r *laneRun) next(wait bool) (job, bool) {
-	select {
-	case <-r.quit.Done():
-		return job{}, false
-	default:
-	}
-	if !wait {
-		select {
-		case j := <-r.jobs:
-			return j, true
-		default:
-			return job{}, false
-		}
-	}
-	select {
-	case j := <-r.jobs:
-		return j, true
-	case <-r.quit.Done():
-		return job{}, false
-	}
-}
-
-// work is one worker: it keeps at most one result that is not yet written, and
-// writes it together with its next intent, or alone when nothing waits.
+// work is one worker. It needs leave for a connection, which it keeps as long as
+// it has something to do with it or has to be written down of it: so a node never
+// has more messages of unknown end than connections.
 func (r *laneRun) work() {
 	w := worker{laneRun: r, builder: newBuilder(r.engine)}
-	for {
-		j, ok := r.next(w.last == nil)
-		switch {
-		case ok && w.admitted():
-			if !w.deliver(j) {
-				w.engine.unused(j)
-			}
-			w.leave <- struct{}{}
-			w.fly(j, -1)
-		case ok:
-			w.putDown(j)
-		case w.last == nil:
-			return
-		default:
-			w.flush()
+	for w.admitted() {
+		if w.turn() {
+			r.leave <- struct{}{}
 		}
 	}
 }
@@ -63,10 +29,65 @@ func (r *laneRun) work() {
 // admitted waits for leave to use a connection; false: the lane is closing.
 func (r *laneRun) admitted() bool {
 	select {
+	case <-r.quit.Done():
+		return false
+	default:
+	}
+	select {
 	case <-r.leave:
 		return true
 	case <-r.quit.Done():
 		return false
+	}
+}
+
+// turn delivers one message after the other. It keeps at most one result that is
+// not yet written, and writes it together with its next intent, or alone when
+// nothing waits. It ends when the lane closes or when this process has to have
+// one connection less (false), and everything is written then.
+func (w *worker) turn() (kept bool) {
+	for {
+		j, more, keep := w.next(w.last == nil)
+		switch {
+		case more:
+			if !w.deliver(j) {
+				w.engine.unused(j)
+			}
+			w.fly(j, -1)
+		case w.last != nil && keep:
+			w.flush()
+		default:
+			w.flush()
+			return keep
+		}
+	}
+}
+
+// next returns the next job; without wait, only one that is there already. Keep
+// is false when this process has to have one connection less.
+func (r *laneRun) next(wait bool) (j job, more, keep bool) {
+	select {
+	case <-r.quit.Done():
+		return job{}, false, true
+	case <-r.fewer:
+		return job{}, false, false
+	default:
+	}
+	if !wait {
+		select {
+		case j := <-r.jobs:
+			return j, true, true
+		default:
+			return job{}, false, true
+		}
+	}
+	select {
+	case j := <-r.jobs:
+		return j, true, true
+	case <-r.fewer:
+		return job{}, false, false
+	case <-r.quit.Done():
+		return job{}, false, true
 	}
 }
 
@@ -80,6 +101,9 @@ type worker struct {
 
 // flush writes the last result.
 func (w *worker) flush() {
+	if w.last == nil {
+		return
+	}
 	_, _ = w.engine.write(&step{results: w.last}) // what is lost was logged
 	w.last = nil
 }
