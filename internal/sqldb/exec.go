@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"reflect"
 	"time"
+
+	"github.com/ncruces/go-sqlite3"
 )
 
 // Rows is the answer of a query; it must be closed.
@@ -168,10 +170,16 @@ func plain(args []any) ([]any, error) {
 		case int:
 			args[i] = int64(a)
 			continue
+		case *Table:
+			args[i] = sqlite3.Pointer(a)
+			continue
 		case time.Time, *time.Time:
 			return nil, fmt.Errorf("sqldb: parameter $%d is a time; pass Micros", i+1)
 		}
 		v := reflect.ValueOf(args[i])
+		if v.Type() == handedType {
+			continue
+		}
 		for v.Kind() == reflect.Pointer {
 			if v.IsNil() {
 				break

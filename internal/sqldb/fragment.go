@@ -86,6 +86,9 @@ func functions(c *sqlite3.Conn) error {
 	if err := inRanges(c); err != nil {
 		return err
 	}
+	if err := handed(c); err != nil {
+		return err
+	}
 	return c.CreateFunction("json_contains", 2, sqlite3.DETERMINISTIC, func(ctx sqlite3.Context, arg ...sqlite3.Value) {
 		have, err := decoded(arg[0].RawText())
 		want, bad := decoded(arg[1].RawText())
@@ -222,11 +225,14 @@ func (t *Table) As(name string, first int) string {
 		}
 		return "unnest(" + strings.Join(params, ", ") + ") AS " + name + "(" + strings.Join(t.names, ", ") + ")"
 	}
+	if len(t.names) > handedColumns {
+		panic(fmt.Sprintf("sqldb: a table of %d columns cannot be handed to SQLite", len(t.names)))
+	}
 	cols := make([]string, len(t.names))
 	for i, n := range t.names {
-		cols[i] = fmt.Sprintf("value->>%d AS %s", i, n)
+		cols[i] = fmt.Sprintf("c%d AS %s", i, n)
 	}
-	return fmt.Sprintf("(SELECT %s FROM json_each($%d)) AS %s", strings.Join(cols, ", "), first, name)
+	return fmt.Sprintf("(SELECT %s FROM handed_rows($%d)) AS %s", strings.Join(cols, ", "), first, name)
 }
 
 // Args returns the statement's parameters: the given ones, then the table's.
@@ -237,18 +243,12 @@ func (t *Table) Args(before ...any) []any {
 		}
 		return before
 	}
-	rows := make([][]any, t.Len())
-	for r := range rows {
-		rows[r] = make([]any, len(t.names))
-		for c := range t.names {
-			rows[r][c] = t.columns[c][r]
+	for _, column := range t.columns {
+		if _, err := plain(column); err != nil {
+			panic(err)
 		}
 	}
-	b, err := json.Marshal(rows)
-	if err != nil {
-		panic("sqldb: a row that JSON cannot hold: " + err.Error())
-	}
-	return append(before, string(b))
+	return append(before, t)
 }
 
 // array turns a column into a typed slice, which pgx sends as an array.

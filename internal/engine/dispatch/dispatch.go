@@ -60,6 +60,7 @@ type Engine struct {
 	Page  int             // contacts of one transaction; 0 means 1000
 	Pages int             // pages of one broadcast in one Tick; 0 means 20
 
+	turns int                                // sends that are being prepared; Tick's alone
 	found map[id.Broadcast]*segment.Audience // of those being prepared; Tick's alone
 	seen  map[id.Broadcast]spread.Day        // when days of planned sends were looked at last; Tick's alone
 }
@@ -125,6 +126,12 @@ func (e *Engine) tick(ctx context.Context) (work, error) {
 		return w, errors.Join(append(errs, err)...)
 	}
 	w.open = len(open)
+	e.turns = 0
+	for _, o := range open {
+		if o.Status == broadcast.Sending && o.PreparedAt == nil {
+			e.turns++
+		}
+	}
 	for _, o := range open {
 		if ctx.Err() != nil {
 			return w, nil

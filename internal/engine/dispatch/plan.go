@@ -1,7 +1,6 @@
 package dispatch
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -74,7 +73,7 @@ func (e *Engine) plan(ctx context.Context, t tenant.Tenant, b broadcast.Broadcas
 	}
 	c := calendarOf(t, b, run.Planning.At)
 	lanes := laneTimes{}
-	for range cmp.Or(e.Pages, 20) {
+	for range e.pages() {
 		done, err := e.give(ctx, b, run, c, lanes)
 		if err != nil || done {
 			return false, err

@@ -61,14 +61,33 @@ func (e *Engine) prepare(ctx context.Context, t tenant.Tenant, bid id.Broadcast)
 	if run.Planning != nil {
 		p.due = outbox.Unplanned()
 	}
-	for range cmp.Or(e.Pages, 20) {
-		last, err := e.put(ctx, p)
-		if err != nil || last {
+	// While one page is written the next is read.
+	ahead, stop := context.WithCancel(ctx)
+	next := e.readAhead(ahead, p, run.After)
+	defer func() {
+		stop()
+		if next != nil { // the audience is the reader's until it has ended
+			<-next
+		}
+	}()
+	for left := e.pages(); left > 0; left-- {
+		r := <-next
+		next = nil
+		if r.err != nil {
+			return false, r.err
+		}
+		if left > 1 && !r.last {
+			next = e.readAhead(ahead, p, r.ids[len(r.ids)-1])
+		}
+		if err := e.put(ctx, p, r); err != nil || r.last {
 			return run.Planning != nil && err == nil, err
 		}
 	}
 	return true, nil
 }
+
+// pages is how many pages of one broadcast a tick puts: fewer when others wait.
+func (e *Engine) pages() int { return cmp.Or(e.Pages, max(20/max(e.turns, 1), 2)) }
 
 // page is what every page of one preparation has in common.
 type page struct {
@@ -97,26 +116,41 @@ func (e *Engine) audience(b broadcast.Broadcast) *segment.Audience {
 	return e.found[b.ID]
 }
 
-// put works through the next page and reports whether it was the last. What
-// the page needs is read before its transaction begins, which is therefore
-// short; a contact who says no in between is asked again before sending.
-func (e *Engine) put(ctx context.Context, p page) (last bool, err error) {
-	size := cmp.Or(e.Page, 1000)
-	ids, err := p.audience.After(ctx, e.DB, p.run.After, size, e.Now())
-	if err != nil {
-		return false, err
-	}
-	messages, excluded, err := e.choose(ctx, p, ids)
-	if err != nil {
-		return false, err
-	}
-	last = len(ids) < size
+// reading is a page as it was read: whose turn it is, and what they get.
+type reading struct {
+	ids      []id.Contact
+	messages []outbox.Message
+	excluded map[string]int // how many of them get nothing, by reason
+	last     bool
+	err      error
+}
+
+// readAhead reads the page behind a contact.
+func (e *Engine) readAhead(ctx context.Context, p page, after id.Contact) <-chan reading {
+	done := make(chan reading, 1)
+	go func() {
+		size := cmp.Or(e.Page, 1000)
+		var r reading
+		if r.ids, r.err = p.audience.After(ctx, e.DB, after, size, e.Now()); r.err == nil {
+			r.messages, r.excluded, r.err = e.choose(ctx, p, r.ids)
+		}
+		r.last = len(r.ids) < size
+		done <- r
+	}()
+	return done
+}
+
+// put writes a page. What it needs was read before its transaction begins, which
+// is therefore short; a contact who says no in between is asked again before
+// sending.
+func (e *Engine) put(ctx context.Context, p page, r reading) error {
+	ids, excluded, last := r.ids, r.excluded, r.last
 	now := e.Now()
-	err = e.DB.InTx(ctx, func(tx *sqldb.DB) error {
+	err := e.DB.InTx(ctx, func(tx *sqldb.DB) error {
 		if err := p.run.Hold(ctx, tx); err != nil {
 			return err
 		}
-		if _, err := outbox.Put(ctx, tx, p.b.Tenant, string(p.b.ID), messages); err != nil {
+		if _, err := outbox.Put(ctx, tx, p.b.Tenant, string(p.b.ID), r.messages); err != nil {
 			return err
 		}
 		if len(ids) > 0 {
@@ -138,14 +172,14 @@ func (e *Engine) put(ctx context.Context, p page) (last bool, err error) {
 		return p.run.Prepared(ctx, tx, now)
 	})
 	if err != nil {
-		return false, err
+		return err
 	}
 	p.run.Passed(ids, excluded)
 	if last {
 		delete(e.found, p.b.ID)
 		e.Log.Info("broadcast prepared", "tenant", p.b.Tenant, "broadcast", p.b.ID, "excluded", p.run.Excluded)
 	}
-	return last, nil
+	return nil
 }
 
 // choose decides who of a page gets a message, and counts the others by reason.
