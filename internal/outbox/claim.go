@@ -190,7 +190,7 @@ func (n *Node) Delay(ctx context.Context, items []Item) error {
 		UPDATE outbox SET due_at = v.due_at, epoch = outbox.epoch + 1
 		FROM `+t.As("v", 1)+`
 		WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id AND outbox.epoch = v.epoch
-			AND outbox.state = 'queued' AND outbox.attempt_at IS NULL`, t.Args()...)
+			AND `+stillQueued+` AND outbox.attempt_at IS NULL`, t.Args()...)
 	if err != nil {
 		return fmt.Errorf("delay messages: %w", err)
 	}

@@ -217,7 +217,7 @@ func Give(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, sl
 	if t.Len() > 0 {
 		_, err := tx.Exec(ctx, `
 			UPDATE outbox SET due_at = v.due_at, plan_day = v.day, epoch = outbox.epoch + 1 FROM `+t.As("v", 2)+`
-			WHERE outbox.tenant_id = $1 AND outbox.id = v.id AND outbox.state = 'queued' AND outbox.attempt_at IS NULL`, t.Args(tenant)...)
+			WHERE outbox.tenant_id = $1 AND outbox.id = v.id AND `+stillQueued+` AND outbox.attempt_at IS NULL`, t.Args(tenant)...)
 		if err != nil {
 			return fmt.Errorf("give messages their times: %w", err)
 		}
@@ -227,7 +227,7 @@ func Give(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, sl
 	}
 	n, err := tx.Exec(ctx, `
 		UPDATE outbox SET state = 'held_back', plan_day = NULL, ended_at = $2, epoch = epoch + 1
-		WHERE tenant_id = $1 AND id`+tx.In(3)+` AND state = 'queued' AND attempt_at IS NULL`, tenant, now.UnixMicro(), sqldb.List(tx, none))
+		WHERE tenant_id = $1 AND id`+tx.In(3)+` AND `+stillQueued+` AND attempt_at IS NULL`, tenant, now.UnixMicro(), sqldb.List(tx, none))
 	if err != nil {
 		return fmt.Errorf("hold messages back: %w", err)
 	}

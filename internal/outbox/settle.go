@@ -57,6 +57,11 @@ func (n *Node) Commit(ctx context.Context, results []Result, intents []Item, now
 	return begun, nil
 }
 
+// stillQueued is the condition for a message that was found by its id. It says
+// more than it need to: as a plain comparison it has PostgreSQL, while it knows
+// nothing of the table, read all that is queued, in the index of that.
+const stillQueued = `outbox.state || '' = 'queued'`
+
 func (n *Node) intend(ctx context.Context, tx *sqldb.DB, items []Item, now time.Time) (map[id.Message]bool, error) {
 	begun := make(map[id.Message]bool, len(items))
 	if len(items) == 0 {
@@ -70,7 +75,7 @@ func (n *Node) intend(ctx context.Context, tx *sqldb.DB, items []Item, now time.
 		UPDATE outbox SET attempts = attempts + 1, attempt_at = $1, first_at = COALESCE(outbox.first_at, v.first_at), lane_id = v.lane_id
 		FROM `+t.As("v", 2)+`
 		WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id AND outbox.epoch = v.epoch
-			AND outbox.state = 'queued'
+			AND `+stillQueued+`
 			AND EXISTS (SELECT 1 FROM outbox_stream AS s
 				WHERE s.tenant_id = outbox.tenant_id AND s.id = outbox.stream_id AND s.phase = 'open')
 		RETURNING outbox.id`, t.Args(now.UnixMicro())...)
@@ -161,7 +166,7 @@ func settleDelivered(ctx context.Context, tx *sqldb.DB, results []Result) ([]id.
 		UPDATE outbox SET state = 'delivered', sent_at = v.at, ended_at = v.at, deferred = FALSE, answered = TRUE,
 			bounce_type = NULL, skip_reason = NULL, category = NULL, smtp_code = NULL, enhanced_code = NULL, error = NULL
 		FROM `+t.As("v", 1)+`
-		WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id AND outbox.epoch = v.epoch AND outbox.state = 'queued'
+		WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id AND outbox.epoch = v.epoch AND `+stillQueued+`
 		RETURNING outbox.id`, t.Args()...)
 	return sqldb.Collect(rows, err, messageID)
 }
@@ -198,7 +203,7 @@ func settleOthers(ctx context.Context, tx *sqldb.DB, results []Result) ([]id.Mes
 			bounce_type = v.bounce_type, skip_reason = v.skip_reason, category = v.category,
 			smtp_code = v.smtp_code, enhanced_code = v.enhanced_code, error = v.error
 		FROM `+t.As("v", 1)+`
-		WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id AND outbox.epoch = v.epoch AND outbox.state = 'queued'
+		WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id AND outbox.epoch = v.epoch AND `+stillQueued+`
 		RETURNING outbox.id`, t.Args()...)
 	return sqldb.Collect(rows, err, messageID)
 }
