@@ -38,11 +38,30 @@ type Result struct {
 // end that is not yet written.
 func (n *Node) Commit(ctx context.Context, results []Result, intents []Item, now time.Time) (begun map[id.Message]bool, err error) {
 	err = n.DB.InTx(ctx, func(tx *sqldb.DB) error {
-		if err := n.settle(ctx, tx, results); err != nil {
+		changes, err := settle(ctx, tx, results)
+		if err != nil {
 			return err
 		}
-		begun, err = n.intend(ctx, tx, intents, now)
-		return err
+		if begun, err = intend(ctx, tx, intents, now); err != nil {
+			return err
+		}
+		for _, it := range intents { // also of streams that no result changes it is asked whether they are open
+			at := streamOf(it)
+			changes[at] = changes[at]
+		}
+		// The streams come last: everybody who settles waits for their rows, and who
+		// pauses one does too.
+		closed, err := changes.write(ctx, tx)
+		if err != nil || len(closed) == 0 {
+			return err
+		}
+		return takeBackIntents(ctx, tx, slices.DeleteFunc(slices.Clone(intents), func(it Item) bool {
+			if !begun[it.ID] || !closed[streamOf(it)] {
+				return true
+			}
+			delete(begun, it.ID)
+			return false
+		}))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("commit results and intents: %w", err)
@@ -62,7 +81,7 @@ func (n *Node) Commit(ctx context.Context, results []Result, intents []Item, now
 // nothing of the table, read all that is queued, in the index of that.
 const stillQueued = `outbox.state || '' = 'queued'`
 
-func (n *Node) intend(ctx context.Context, tx *sqldb.DB, items []Item, now time.Time) (map[id.Message]bool, error) {
+func intend(ctx context.Context, tx *sqldb.DB, items []Item, now time.Time) (map[id.Message]bool, error) {
 	begun := make(map[id.Message]bool, len(items))
 	if len(items) == 0 {
 		return begun, nil
@@ -76,8 +95,6 @@ func (n *Node) intend(ctx context.Context, tx *sqldb.DB, items []Item, now time.
 		FROM `+t.As("v", 2)+`
 		WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id AND outbox.epoch = v.epoch
 			AND `+stillQueued+`
-			AND EXISTS (SELECT 1 FROM outbox_stream AS s
-				WHERE s.tenant_id = outbox.tenant_id AND s.id = outbox.stream_id AND s.phase = 'open')
 		RETURNING outbox.id`, t.Args(now.UnixMicro())...)
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (m id.Message, err error) {
 		err = scan(&m)
@@ -87,9 +104,60 @@ func (n *Node) intend(ctx context.Context, tx *sqldb.DB, items []Item, now time.
 	return begun, err
 }
 
-func (n *Node) settle(ctx context.Context, tx *sqldb.DB, results []Result) error {
+// takeBackIntents undoes what intend wrote about messages whose stream turns out
+// not to be open.
+func takeBackIntents(ctx context.Context, tx *sqldb.DB, items []Item) error {
+	t := tx.Table("tenant_id TEXT", "id TEXT")
+	for _, it := range items {
+		t.Add(it.Tenant, it.ID)
+	}
+	_, err := tx.Exec(ctx, `
+		UPDATE outbox SET attempts = attempts - 1, attempt_at = NULL, first_at = CASE WHEN attempts = 1 THEN NULL ELSE first_at END
+		FROM `+t.As("v", 1)+` WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id`, t.Args()...)
+	return err
+}
+
+// streamKey names a stream of any tenant.
+type streamKey struct {
+	tenant id.Tenant
+	id     string
+}
+
+func streamOf(it Item) streamKey { return streamKey{it.Tenant, it.Stream} }
+
+// changes are what results change about their streams.
+type changes map[streamKey]change
+
+type change struct {
+	Sums
+	sent time.Time // when a message was last handed over; zero: none was
+}
+
+// write adds the changes to their streams, in an order that no two could wait for
+// each other in, and returns those that are not open.
+func (c changes) write(ctx context.Context, tx *sqldb.DB) (closed map[streamKey]bool, err error) {
+	order := slices.SortedFunc(maps.Keys(c), func(a, b streamKey) int {
+		return cmp.Or(cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.id, b.id))
+	})
+	closed = map[streamKey]bool{}
+	for _, at := range order {
+		phase, err := c[at].Sums.write(ctx, tx, at.tenant, at.id, c[at].sent)
+		if err != nil {
+			return nil, err
+		}
+		if phase != Open {
+			closed[at] = true
+		}
+	}
+	return closed, nil
+}
+
+// settle writes what became of messages, and returns what that changes about
+// their streams.
+func settle(ctx context.Context, tx *sqldb.DB, results []Result) (changes, error) {
+	c := changes{}
 	if len(results) == 0 {
-		return nil
+		return c, nil
 	}
 	byID := make(map[id.Message]Result, len(results))
 	var plain, others []Result // most are delivered, about which there is little to say
@@ -103,30 +171,24 @@ func (n *Node) settle(ctx context.Context, tx *sqldb.DB, results []Result) error
 	}
 	settled, err := settleDelivered(ctx, tx, plain)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	more, err := settleOthers(ctx, tx, others)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	settled = append(settled, more...)
-	type stream struct {
-		tenant id.Tenant
-		id     string
-	}
-	sums := map[stream]Sums{}
-	last := map[stream]time.Time{}
 	days := map[streamDay]int{}
 	var entries []journal.Entry
 	for _, m := range settled {
 		r := byID[m]
-		at := stream{r.Item.Tenant, r.Item.Stream}
-		s := sums[at]
+		at := streamOf(r.Item)
+		s := c[at]
 		s.count(r)
-		sums[at] = s
-		if r.handedOver() && r.At.After(last[at]) {
-			last[at] = r.At
+		if r.handedOver() && r.At.After(s.sent) {
+			s.sent = r.At
 		}
+		c[at] = s
 		if r.handedOver() && r.Item.Day != "" {
 			days[streamDay{at.tenant, at.id, LaneDay{r.Item.Lane, r.Item.Day}}]++
 		}
@@ -135,21 +197,9 @@ func (n *Node) settle(ctx context.Context, tx *sqldb.DB, results []Result) error
 		}
 	}
 	if err := journal.Append(ctx, tx, entries...); err != nil {
-		return err
+		return nil, err
 	}
-	if err := countDays(ctx, tx, days); err != nil {
-		return err
-	}
-	// The sums come last: everybody who settles waits for their row.
-	order := slices.SortedFunc(maps.Keys(sums), func(a, b stream) int {
-		return cmp.Or(cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.id, b.id))
-	})
-	for _, at := range order {
-		if err := sums[at].addAt(ctx, tx, at.tenant, at.id, last[at]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c, countDays(ctx, tx, days)
 }
 
 // settleDelivered writes that messages were delivered and returns those that

@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -117,29 +118,33 @@ func (s Sums) Queued() int { return s.Waiting - s.Deferred }
 
 // add adds s to what the stream has.
 func (s Sums) add(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string) error {
-	return s.addAt(ctx, tx, tenant, stream, time.Time{})
-}
-
-// addAt is add that notes when a message was last handed over; zero: none was.
-func (s Sums) addAt(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, sent time.Time) error {
 	if s == (Sums{}) {
 		return nil
 	}
+	_, err := s.write(ctx, tx, tenant, stream, time.Time{})
+	return err
+}
+
+// write is add, of nothing too, that notes when a message was last handed over
+// (zero: none was) and returns the phase of the stream, which nobody changes before
+// tx ends.
+func (s Sums) write(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, sent time.Time) (Phase, error) {
 	at := int64(0)
 	if !sent.IsZero() {
 		at = sent.UnixMicro()
 	}
-	_, err := tx.Exec(ctx, `
+	var phase Phase
+	err := tx.QueryRow(ctx, `
 		UPDATE outbox_stream SET waiting = waiting + $3, deferred = deferred + $4, sent = sent + $5,
 			delivered = delivered + $6, bounced = bounced + $7, failed = failed + $8, skipped = skipped + $9,
 			cancelled = cancelled + $10, held_back = held_back + $12,
 			last_send_at = CASE WHEN $11 > COALESCE(last_send_at, 0) THEN $11 ELSE last_send_at END
-		WHERE tenant_id = $1 AND id = $2`,
-		tenant, stream, s.Waiting, s.Deferred, s.Sent, s.Delivered, s.Bounced, s.Failed, s.Skipped, s.Cancelled, at, s.HeldBack)
-	if err != nil {
-		return fmt.Errorf("add to a stream's sums: %w", err)
+		WHERE tenant_id = $1 AND id = $2 RETURNING phase`,
+		tenant, stream, s.Waiting, s.Deferred, s.Sent, s.Delivered, s.Bounced, s.Failed, s.Skipped, s.Cancelled, at, s.HeldBack).Scan(&phase)
+	if err != nil && !errors.Is(err, sqldb.ErrNoRows) {
+		return "", fmt.Errorf("add to a stream's sums: %w", err)
 	}
-	return nil
+	return phase, nil
 }
 
 // Progress is where a stream stands.
