@@ -46,8 +46,9 @@ func (n *Node) Commit(ctx context.Context, results []Result, intents []Item, now
 			return err
 		}
 		for _, it := range intents { // also of streams that no result changes it is asked whether they are open
-			at := streamOf(it)
-			changes[at] = changes[at]
+			if _, ok := changes[streamOf(it)]; !ok {
+				changes[streamOf(it)] = change{}
+			}
 		}
 		// The streams come last: everybody who settles waits for their rows, and who
 		// pauses one does too.

@@ -26,6 +26,7 @@ func handed(c *sqlite3.Conn) error {
 		names[i] = fmt.Sprintf("c%d", i)
 	}
 	declared := "CREATE TABLE x(" + strings.Join(names, ", ") + ", handed HIDDEN)"
+	//lint:ignore SA1019 the method that replaces it is generic, and needs Go 1.27
 	return sqlite3.CreateModule(c, "handed_rows", nil, func(c *sqlite3.Conn, _, _, _ string, _ ...string) (handedModule, error) {
 		return handedModule{}, c.DeclareVTab(declared)
 	})
