@@ -160,13 +160,32 @@ func (s *scene) schedule(ctx context.Context) error {
 // shun changes a contact so that it must not be mailed; nil: suppresses it.
 func (s *scene) shun(ctx context.Context, email string, change map[string]any) error {
 	if change == nil {
-		_, err := s.ready.Key.Must(ctx, http.MethodPost, "/suppressions", map[string]any{"email": email, "reason": "asked"})
-		return err
+		return s.insist(ctx, http.MethodPost, "/suppressions", map[string]any{"email": email, "reason": "asked"})
 	}
 	whole := map[string]any{"email": email}
 	maps.Copy(whole, change)
-	_, err := s.ready.Key.Must(ctx, http.MethodPut, "/contacts", whole)
-	return err
+	return s.insist(ctx, http.MethodPut, "/contacts", whole)
+}
+
+// insist calls an operation until it succeeds: the database may be away for a
+// moment.
+func (s *scene) insist(ctx context.Context, method, path string, body any) error {
+	for late := time.Now().Add(30 * time.Second); ; {
+		a, err := s.ready.Key.Do(ctx, method, path, body)
+		switch {
+		case err != nil:
+			return err
+		case a.Status < http.StatusMultipleChoices:
+			return nil
+		case a.Status != http.StatusServiceUnavailable || time.Now().After(late):
+			return fmt.Errorf("%s %s: %d %s", method, path, a.Status, a.Body)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
 }
 
 // node adds one that sends. The first there is reaches its database by the proxy.
