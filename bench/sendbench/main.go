@@ -90,7 +90,8 @@ func each(o options, measure func(database string) error) error {
 	return errors.Join(errs...)
 }
 
-func measure(ctx context.Context, o options, database string, sign bool) (err error) {
+// served starts the program on a fresh database, lets do use it, and stops it.
+func served(ctx context.Context, o options, database string, do func(p *harness.Program) error) (err error) {
 	dir, err := os.MkdirTemp("", "packetboat-bench")
 	if err != nil {
 		return err
@@ -103,15 +104,24 @@ func measure(ctx context.Context, o options, database string, sign bool) (err er
 		return err
 	}
 	defer func() { err = errors.Join(err, drop()) }()
-	n := o.n
-	if sign {
-		n = o.signed
-	}
 	p := &harness.Program{Path: o.program, Dir: dir, Database: address, Admin: o.admin}
 	if err := p.Start(ctx); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.Stop()) }()
+	return do(p)
+}
+
+func measure(ctx context.Context, o options, database string, sign bool) error {
+	n := o.n
+	if sign {
+		n = o.signed
+	}
+	return served(ctx, o, database, func(p *harness.Program) error { return measureSend(ctx, o, p, database, n, sign) })
+}
+
+// measureSend measures one send to n recipients and prints its row.
+func measureSend(ctx context.Context, o options, p *harness.Program, database string, n int, sign bool) (err error) {
 	ready, err := p.Ready(ctx)
 	if err != nil {
 		return err
@@ -141,7 +151,7 @@ func measure(ctx context.Context, o options, database string, sign bool) (err er
 		return err
 	}
 	for i := 1; i < o.workers; i++ {
-		other := p.Beside(filepath.Join(dir, fmt.Sprint("worker", i)), "--roles", "worker")
+		other := p.Beside(filepath.Join(p.Dir, fmt.Sprint("worker", i)), "--roles", "worker")
 		if err := errors.Join(os.Mkdir(other.Dir, 0o700), other.Start(ctx)); err != nil {
 			return err
 		}

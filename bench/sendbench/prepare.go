@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 
@@ -14,24 +13,11 @@ import (
 // prepare measures how long it takes until the audience of a send is in the
 // outbox, and how long reading requests take meanwhile: a page of contacts and a
 // broadcast, one after the other.
-func prepare(ctx context.Context, o options, database string) (err error) {
-	dir, err := os.MkdirTemp("", "packetboat-prepare")
-	if err != nil {
-		return err
-	}
-	if !o.keep {
-		defer os.RemoveAll(dir)
-	}
-	address, drop, err := databaseFor(ctx, o, database)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, drop()) }()
-	p := &harness.Program{Path: o.program, Dir: dir, Database: address, Admin: o.admin}
-	if err := p.Start(ctx); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, p.Stop()) }()
+func prepare(ctx context.Context, o options, database string) error {
+	return served(ctx, o, database, func(p *harness.Program) error { return measureAudience(ctx, o, p, database) })
+}
+
+func measureAudience(ctx context.Context, o options, p *harness.Program, database string) error {
 	ready, err := p.Ready(ctx)
 	if err != nil {
 		return err
