@@ -1,7 +1,6 @@
 package deliver
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -81,35 +80,40 @@ func (c class) day(zone *time.Location, now time.Time) (days []pace.Day, next ti
 	return []pace.Day{{Key: laneSpace + string(c.lane.config.ID), Day: today, Max: most}}, next
 }
 
-// permit asks for leave for n messages of a class and returns for how many it
-// got it, and else when to ask again, and why not now.
-func (e *Engine) permit(ctx context.Context, c class, zone *time.Location, n int) (granted int, not *held, err error) {
+// leave is for how many messages a class got leave, and why the others wait.
+type leave struct {
+	n    int
+	days []pace.Day // of which each took a permit
+	not  *held      // nil: all got it
+}
+
+// permit asks for leave for n messages of a class.
+func (e *Engine) permit(ctx context.Context, c class, zone *time.Location, n int) (l leave, err error) {
 	now := e.Now()
 	if free := e.lanes.run(c.lane).room(c.throttle); free < n {
-		n, not = free, &held{until: now.Add(breath), why: "its provider's connections are in use"}
+		n, l.not = free, &held{until: now.Add(breath), why: "its provider's connections are in use"}
 	}
 	days, tomorrow := c.day(zone, now)
+	l.n, l.days = n, days
 	if len(days) > 0 && n > 0 {
-		of := n
-		if n, err = e.pacer.TakeDay(ctx, n, days); err != nil {
-			return 0, nil, err
-		}
-		if n < of {
-			not = &held{until: tomorrow, why: "its lane has carried what it may today"}
+		if l.n, err = e.pacer.TakeDay(ctx, n, days); l.n < n {
+			l.not = &held{until: tomorrow, why: "its lane has carried what it may today"}
 		}
 	}
-	limits := c.limits()
-	if len(limits) == 0 || n == 0 {
-		return n, not, nil
-	}
-	granted, again, err := e.pacer.Take(ctx, n, limits)
-	if granted < n {
-		not = &held{until: again, why: "its lane, provider or broadcast may not go faster"}
-		if len(days) > 0 {
-			err = errors.Join(err, e.pacer.GiveBackDay(ctx, n-granted, days))
+	if limits := c.limits(); len(limits) > 0 && l.n > 0 {
+		granted, again, bad := e.pacer.Take(ctx, l.n, limits)
+		if granted < l.n {
+			l.not = &held{until: again, why: "its lane, provider or broadcast may not go faster"}
+			if len(days) > 0 {
+				bad = errors.Join(bad, e.pacer.GiveBackDay(e.giveUp, l.n-granted, days))
+			}
 		}
+		l.n, err = granted, errors.Join(err, bad)
 	}
-	return granted, not, err
+	if err != nil && l.not != nil { // not for as long as a limit would say
+		l.not = &held{until: now.Add(afterError), why: "limits cannot be asked"}
+	}
+	return l, err
 }
 
 // throttle finds for each job what bounds its lane's mail to its recipient's
@@ -180,53 +184,62 @@ func (e *Engine) pass(ctx context.Context, jobs []job) (passed int, ends []outbo
 	}
 	zone := jobs[0].sender.Tenant.Location()
 	all := groups(jobs)
-	for _, g := range all {
-		for len(g.jobs) > 0 {
-			n, not, err := e.permit(ctx, g.class, zone, len(g.jobs))
-			if err != nil && ctx.Err() == nil {
-				e.Log.Error("limits cannot be asked", "err", err)
-				not = cmp.Or(not, &held{until: e.Now().Add(afterError), why: "limits cannot be asked"})
+	for i := range all {
+		n, over, later, stopped := e.passGroup(ctx, &all[i], zone, len(all) == 1)
+		passed, ends, waiting = passed+n, append(ends, over...), append(waiting, later...)
+		if stopped { // what no group has passed on is as it was
+			for _, g := range all[i:] {
+				e.release(itemsOf(g.jobs)...)
 			}
-			days, _ := g.day(zone, e.Now())
-			for i := range g.jobs[:n] {
-				g.jobs[i].days = days
-			}
-			for i, j := range g.jobs[:n] {
-				switch r, h, err := e.offer(ctx, j); {
-				case err != nil:
-					e.unused(g.jobs[i:n]...)
-					e.release(itemsOf(g.jobs[i:])...)
-					return passed, ends, waiting
-				case r != nil:
-					e.unused(j)
-					ends = append(ends, *r)
-				case h != nil:
-					e.unused(j)
-					waiting = append(waiting, pause{j.item, h})
-				default:
-					passed++
-				}
-			}
-			g.jobs = g.jobs[n:]
-			if len(g.jobs) == 0 {
-				break
-			}
-			if len(all) == 1 && not.until.Sub(e.Now()) <= patience {
-				if !e.wait(ctx, not.until) {
-					e.release(itemsOf(g.jobs)...)
-					return passed, ends, waiting
-				}
-				continue
-			}
-			waiting = append(waiting, g.queue(not, e.Now())...)
 			break
 		}
 	}
 	return passed, ends, waiting
 }
 
+// passGroup is pass for jobs of one class, which wait here if they are alone. It
+// reports whether it was stopped; g holds those then that nothing became of.
+func (e *Engine) passGroup(ctx context.Context, g *group, zone *time.Location, alone bool) (passed int, ends []outbox.Result, waiting []pause, stopped bool) {
+	for len(g.jobs) > 0 {
+		l, err := e.permit(ctx, g.class, zone, len(g.jobs))
+		if err != nil && ctx.Err() == nil {
+			e.Log.Error("limits cannot be asked", "err", err)
+		}
+		for left := l.n; left > 0; left-- {
+			j := g.jobs[0]
+			j.days = l.days
+			r, h, err := e.offer(ctx, j)
+			if err != nil {
+				e.unused(slices.Repeat([]job{j}, left)...)
+				return passed, ends, waiting, true
+			}
+			g.jobs = g.jobs[1:]
+			switch {
+			case r != nil:
+				e.unused(j)
+				ends = append(ends, *r)
+			case h != nil:
+				e.unused(j)
+				waiting = append(waiting, pause{j.item, h})
+			default:
+				passed++
+			}
+		}
+		switch {
+		case len(g.jobs) == 0:
+		case ctx.Err() != nil || l.not == nil:
+			return passed, ends, waiting, true
+		case !alone || l.not.until.Sub(e.Now()) > patience:
+			return passed, ends, append(waiting, g.queue(l.not, e.Now())...), false
+		case !e.wait(ctx, l.not.until):
+			return passed, ends, waiting, true
+		}
+	}
+	return passed, ends, waiting, false
+}
+
 // queue puts off what is left of a group, one message behind the other.
-func (g group) queue(not *held, now time.Time) []pause {
+func (g *group) queue(not *held, now time.Time) []pause {
 	apart := g.apart()
 	list := make([]pause, len(g.jobs))
 	for i, j := range g.jobs {

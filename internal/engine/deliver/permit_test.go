@@ -143,6 +143,29 @@ func TestALaneThatIsDownIsPassedOver(t *testing.T) {
 	})
 }
 
+// Messages by two lanes are of two classes. Whichever of them a shutdown finds
+// waiting for room, all go back.
+func TestAShutdownPutsEveryClassBack(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := newHouse(t, db)
+		slow := sink.Start(t, sink.Options{Rules: []sink.Rule{{Stage: sink.Dot, Delay: 200 * time.Millisecond}}})
+		one := func(f *lane.Fields) { f.MaxConnections = new(1) }
+		h.relay(slow.Port(), one)
+		first := h.Lane
+		h.relay(slow.Port(), one)
+		h.send(60, func(ch *broadcast.Change) {
+			ch.Delivery = &broadcast.DeliveryChange{Lanes: &[]broadcast.LaneShare{{Lane: first.ID, Weight: 1}, {Lane: h.Lane.ID, Weight: 1}}}
+		})
+		stop := h.run(h.engine())
+		h.awaitSink(slow, 1)
+		stop()
+		if n := claimed(h); n > 0 {
+			t.Errorf("%d claims are left", n)
+		}
+	})
+}
+
 // Two nodes share the connections of a lane between them.
 func TestConnectionsAreTheInstallations(t *testing.T) {
 	t.Parallel()
