@@ -39,8 +39,10 @@ func (s *contentScanner) end(start int) (string, error) {
 			if !s.skip("]]>") {
 				return "", s.fail(at, "a CDATA section in <%s> is not closed by ]]>", s.name)
 			}
-		case strings.HasPrefix(rest, "!"), strings.HasPrefix(rest, "?"):
+		case strings.HasPrefix(rest, "!["), strings.HasPrefix(rest, "?"):
 			s.skip(">")
+		case strings.HasPrefix(rest, "!"):
+			s.declaration()
 		case strings.HasPrefix(rest, "/"):
 			s.pos += len("</")
 			done, err := s.endTag(start, at)
@@ -59,6 +61,17 @@ func (s *contentScanner) end(start int) (string, error) {
 			s.pos++
 		}
 	}
+}
+
+// declaration moves behind the declaration at the position. The parser takes the
+// byte behind <! or <!- for a part of it, whatever it is, so <!> goes on.
+func (s *contentScanner) declaration() {
+	s.pos += len("<!")
+	if s.peek() == '-' {
+		s.pos++
+	}
+	s.pos = min(s.pos+1, len(s.text))
+	s.skip(">")
 }
 
 // endTag reads the end tag at the position at and reports whether it is the

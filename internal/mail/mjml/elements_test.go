@@ -60,7 +60,7 @@ func TestContentEndsWhereTheCompilerEndsIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.close()
-	pieces := strings.Split("a| |\n|<|>|</|/>|\"|'|=|</mj-text>|</mj-text |<mj-text>|<mj-text/>|<mj-raw>|</mj-raw>|<div>|</div>|<p>|</p>|<br>|<li>|<b |<a href=|<a href=\"|<a href='|<!--|-->|--|<!|<!-|<!x>|<![CDATA[|]]>|<?|?>|<script>|</script>|<style>|</style>|<STYLE>|</Style |<title>|</title>|<textarea>|</textarea>|<1>|</ x>|<>|</>|<tr>|<td>|<p/>|<svg>|x=y|/", "|")
+	pieces := strings.Split("a| |\n|<|>|</|/>|\"|'|=|</mj-text>|</mj-text |<mj-text>|<mj-text/>|<mj-raw>|</mj-raw>|<div>|</div>|<p>|</p>|<br>|<li>|<b |<a href=|<a href=\"|<a href='|<!--|-->|--|<!|<!-|<!x>|<![|CDATA|-|>|<![CDATA[|]]>|<?|?>|<script>|</script>|<style>|</style>|<STYLE>|</Style |<title>|</title>|<textarea>|</textarea>|<1>|</ x>|<>|</>|<tr>|<td>|<p/>|<svg>|x=y|/", "|")
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 1, 12).Draw(t, "pieces"), "")
 		source := "<mjml><mj-body><mj-text>" + text + "</mj-text></mj-body></mjml>"
