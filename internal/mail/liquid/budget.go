@@ -64,7 +64,7 @@ func (b *Budget) state() *state {
 // left but memory to be used again.
 func (b *Budget) keep(s *state) {
 	clear(s.loops[:cap(s.loops)])
-	*s = state{args: s.args[:0], loops: s.loops[:0], scratch: s.scratch[:0]}
+	*s = state{args: s.args[:0], loops: s.loops[:0], scratch: s.scratch[:0], printed: s.printed[:0]}
 	b.idle = s
 }
 

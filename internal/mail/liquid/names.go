@@ -13,11 +13,12 @@ import (
 type names struct {
 	used   map[string]bool
 	scopes []map[string]bool // the innermost last
+	ever   map[string]bool   // names that mean something else at one place than at another
 	zones  map[string]*time.Location
 }
 
 func newNames() *names {
-	return &names{used: map[string]bool{}, scopes: []map[string]bool{{}}, zones: map[string]*time.Location{}}
+	return &names{used: map[string]bool{}, scopes: []map[string]bool{{}}, ever: map[string]bool{}, zones: map[string]*time.Location{}}
 }
 
 // enter begins a block that may be passed over, in which the given names are
@@ -26,6 +27,7 @@ func (n *names) enter(set ...string) {
 	scope := map[string]bool{}
 	for _, name := range set {
 		scope[name] = true
+		n.change(name)
 	}
 	n.scopes = append(n.scopes, scope)
 }
@@ -33,7 +35,13 @@ func (n *names) enter(set ...string) {
 func (n *names) leave() { n.scopes = n.scopes[:len(n.scopes)-1] }
 
 // set notes that from here on the name is the template's own.
-func (n *names) set(name string) { n.scopes[len(n.scopes)-1][name] = true }
+func (n *names) set(name string) {
+	n.scopes[len(n.scopes)-1][name] = true
+	n.change(name)
+}
+
+// change notes that the name does not mean the same throughout the template.
+func (n *names) change(name string) { n.ever[name] = true }
 
 // use notes that a variable is read.
 func (n *names) use(v *variable) {

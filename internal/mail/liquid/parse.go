@@ -12,6 +12,9 @@ type parser struct {
 	names *names
 	texts []string // that will be marked
 	depth int
+
+	outputs []*outputNode
+	written []string // what stands in each of them
 }
 
 func newParser(source string) *parser {
@@ -69,7 +72,9 @@ func (p *parser) node(next, open piece) (node, error) {
 		if err == nil {
 			err = e.end()
 		}
-		return &outputNode{value, next.line}, p.wrap(next, err)
+		n := &outputNode{value: value, line: next.line, repeat: once}
+		p.outputs, p.written = append(p.outputs, n), append(p.written, next.markup)
+		return n, p.wrap(next, err)
 	}
 	switch next.name {
 	case "if", "unless":
@@ -368,5 +373,6 @@ func (p *parser) counterTag(open piece) (node, error) {
 	if err == nil {
 		err = e.end()
 	}
+	p.names.change(name)
 	return &counterNode{name, open.name == "decrement"}, p.wrap(open, err)
 }

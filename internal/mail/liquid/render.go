@@ -47,6 +47,7 @@ type state struct {
 	offsets  map[string]int // where the loop of a name left off
 	args     []any          // arguments of the filters being applied
 	scratch  []byte         // what an Appender appends
+	printed  []printed      // by outputs that are repeated
 }
 
 func (s *state) renderAll(nodes []node) flow {
@@ -122,22 +123,6 @@ func (t *textNode) render(s *state) flow {
 		s.marks = append(s.marks, Mark{At: len(s.out) - s.began, Text: t.number})
 	}
 	s.out = append(s.out, t.text...)
-	return goOn
-}
-
-// outputNode is {{ value }}.
-type outputNode struct {
-	value expr
-	line  int
-}
-
-func (n *outputNode) render(s *state) flow {
-	s.line = n.line
-	v := peek(s, n.value)
-	if s.err != nil {
-		return stop
-	}
-	s.print(v)
 	return goOn
 }
 

@@ -29,6 +29,8 @@ type Template struct {
 	nodes []node
 	vars  []string
 	texts []string
+
+	repeats int // outputs that are written more than once and print the same each time
 }
 
 // ParseError says why and where a source is no template.
@@ -108,7 +110,7 @@ func Parse(source string, opts Options) (*Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Template{mode: opts.Mode, nodes: nodes, vars: p.variables(), texts: p.texts}, nil
+	return &Template{mode: opts.Mode, nodes: nodes, vars: p.variables(), texts: p.texts, repeats: p.repeats()}, nil
 }
 
 // Variables returns the paths that the template reads from its Env, sorted and
@@ -178,6 +180,8 @@ func (t *Template) render(ctx context.Context, dst []byte, marks []Mark, marking
 	s := b.state()
 	s.ctx, s.env, s.html, s.budget, s.line = ctx, env, t.mode == HTML, b, 1
 	s.out, s.began, s.marks, s.marking = dst, len(dst), marks, marking
+	s.printed = slices.Grow(s.printed[:0], t.repeats)[:t.repeats]
+	clear(s.printed)
 	s.start()
 	s.renderAll(t.nodes)
 	s.stop()

@@ -1,0 +1,100 @@
+package liquid
+
+// outputNode is {{ value }}.
+type outputNode struct {
+	value  expr
+	line   int
+	repeat int // its number among the outputs that are repeated, or once
+}
+
+// once says that an output is to be made anew wherever it stands.
+const once = -1
+
+// printed is where in the result an output stands that is repeated; to is 0 as
+// long as it stands nowhere.
+type printed struct{ from, to int }
+
+func (n *outputNode) render(s *state) flow {
+	s.line = n.line
+	if n.repeat != once && s.captures == 0 {
+		return n.again(s)
+	}
+	v := peek(s, n.value)
+	if s.err != nil {
+		return stop
+	}
+	s.print(v)
+	return goOn
+}
+
+// again prints what the output has printed before, if it has.
+func (n *outputNode) again(s *state) flow {
+	if p := &s.printed[n.repeat]; p.to > 0 {
+		if !s.claim(p.to - p.from) {
+			return stop
+		}
+		s.out = append(s.out, s.out[p.from:p.to]...)
+		return goOn
+	}
+	from := len(s.out)
+	v := peek(s, n.value)
+	if s.err != nil {
+		return stop
+	}
+	s.print(v)
+	s.printed[n.repeat] = printed{from, len(s.out)}
+	return goOn
+}
+
+// repeats numbers the outputs that are written alike more than once and cannot
+// print different things, and returns how many different ones there are.
+func (p *parser) repeats() int {
+	times := map[string]int{}
+	for _, w := range p.written {
+		times[w]++
+	}
+	numbers := map[string]int{}
+	for i, n := range p.outputs {
+		if times[p.written[i]] < 2 || !p.names.steady(n.value) {
+			continue
+		}
+		number, known := numbers[p.written[i]]
+		if !known {
+			number = len(numbers)
+			numbers[p.written[i]] = number
+		}
+		n.repeat = number
+	}
+	return len(numbers)
+}
+
+// steady reports whether an expression has one value throughout a rendering: it
+// reads nothing that the template itself sets.
+func (n *names) steady(e expr) bool {
+	switch e := e.(type) {
+	case literal:
+		return true
+	case rangeExpr:
+		return n.steady(e.low) && n.steady(e.high)
+	case *variable:
+		if e.root != nil || n.ever[e.name] {
+			return false
+		}
+		for _, seg := range e.path {
+			if seg.index != nil && !n.steady(seg.index) {
+				return false
+			}
+		}
+		return true
+	case *filtered:
+		for _, call := range e.filters {
+			for _, arg := range call.args {
+				if !n.steady(arg) {
+					return false
+				}
+			}
+		}
+		return n.steady(e.input)
+	}
+	return false
+}
