@@ -25,7 +25,7 @@ import (
 var update = flag.Bool("update", false, "rewrite golden files")
 
 // sampleEngine makes messages, and cannot do anything else.
-func sampleEngine(t *testing.T, now time.Time) *Engine {
+func sampleEngine(t testing.TB, now time.Time) *Engine {
 	t.Helper()
 	box, err := secret.NewBox(bytes.Repeat([]byte{7}, secret.KeyBytes))
 	if err != nil {
@@ -38,7 +38,7 @@ func sampleEngine(t *testing.T, now time.Time) *Engine {
 	}
 }
 
-func sampleJob(t *testing.T) job {
+func sampleJob(t testing.TB) job {
 	t.Helper()
 	compiled, err := content.Compile(content.Content{ID: "content", Source: content.Source{
 		Subject: "Grüße, {{ first_name }}", Text: "Hello {{ first_name }}\n\n{{ unsubscribe_url }}\n",
