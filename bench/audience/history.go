@@ -69,7 +69,7 @@ func (l *loader) fillHistory(ctx context.Context) error {
 			"message_id TEXT", "occurred_at BIGINT", "data JSONB"),
 		outbox: newSheet(l.db, l.tenant, "outbox", []string{"content_version 1", "attempts 1", "answered TRUE", "smtp_code 250"},
 			"id TEXT", "stream_id TEXT", "contact_id TEXT", "email TEXT", "content_id TEXT", "identity_id TEXT", "lane_id TEXT", "nonce TEXT",
-			"state TEXT", "queued_at BIGINT", "due_at BIGINT", "first_at BIGINT", "attempt_at BIGINT", "sent_at BIGINT", "ended_at BIGINT", "bounce_type TEXT"),
+			"state TEXT", "queued_at BIGINT", "due_at BIGINT", "first_at BIGINT", "sent_at BIGINT", "ended_at BIGINT", "bounce_type TEXT"),
 		hits: newSheet(l.db, l.tenant, "hit", []string{"method 'GET'", "ip '192.0.2.1'", "prefetch FALSE"},
 			"id TEXT", "stream_id TEXT", "message_id TEXT", "contact_id TEXT", "kind TEXT", "link BIGINT", "url TEXT", "at BIGINT", "since_sent BIGINT",
 			"agent TEXT", "class TEXT", "rule TEXT", "classified_at BIGINT"),
@@ -154,7 +154,7 @@ func (h *history) broadcast(ctx context.Context, stream string, from time.Time, 
 		}
 		h.entries = append(h.entries, entry{at.UnixMicro(), kind, "", int32(c), message, data})
 		err := h.outbox.add(ctx, message, stream, h.contacts[c], h.people.person(c).email, content, identity, lane, message[:8],
-			state, queued.UnixMicro(), queued.UnixMicro(), queued.UnixMicro(), at.UnixMicro(), at.UnixMicro(), at.UnixMicro(), sqldb.Null(bounce))
+			state, queued.UnixMicro(), queued.UnixMicro(), queued.UnixMicro(), at.UnixMicro(), at.UnixMicro(), sqldb.Null(bounce))
 		if err != nil {
 			return 0, 0, err
 		}

@@ -231,8 +231,8 @@ const settleWithin = 75 * time.Second
 // rest checks that nobody holds anything any more.
 func (a *account) rest(ctx context.Context, db *sqldb.DB) error {
 	for what, text := range map[string]string{
-		"claims are left":                    `SELECT COUNT(*) FROM outbox_claim`,
-		"messages wait with an attempt open": `SELECT COUNT(*) FROM outbox WHERE state = 'queued' AND attempt_at IS NOT NULL`,
+		"claims are left":      `SELECT COUNT(*) FROM outbox_claim`,
+		"attempts have no end": `SELECT COUNT(*) FROM outbox_flight`,
 	} {
 		n := 0
 		for end := time.Now().Add(settleWithin); ; {

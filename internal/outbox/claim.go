@@ -64,7 +64,8 @@ type Node struct {
 	DB    *sqldb.DB
 	Owner string // unique to this run of the process
 
-	held holdings
+	held    holdings
+	flights flights
 }
 
 // Position is a place in the order in which a stream's messages are claimed.
@@ -110,7 +111,7 @@ func (n *Node) ClaimAfter(ctx context.Context, tenant id.Tenant, stream string, 
 		if items, err = free(ctx, tx, tenant, stream, after, limit, now); err != nil || len(items) == 0 {
 			return err
 		}
-		if items, err = alone(ctx, tx, tenant, stream, items); err != nil {
+		if items, err = alone(ctx, tx, tenant, stream, items); err != nil || len(items) == 0 {
 			return err
 		}
 		first, last := items[0], items[len(items)-1]
@@ -147,7 +148,7 @@ func free(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, af
 	}
 	rows, err := tx.Query(ctx, `
 		SELECT `+itemColumns+` FROM outbox
-		WHERE tenant_id = $1 AND stream_id = $2 AND state = 'queued' AND attempt_at IS NULL AND due_at <= $3 AND (due_at, id) > ($5, $6)
+		WHERE tenant_id = $1 AND stream_id = $2 AND state = 'queued' AND due_at <= $3 AND (due_at, id) > ($5, $6)
 			AND EXISTS (SELECT 1 FROM outbox_stream AS s WHERE s.tenant_id = $1 AND s.id = $2 AND s.phase = 'open')
 			AND NOT EXISTS (SELECT 1 FROM outbox_claim AS c WHERE c.tenant_id = $1 AND c.stream_id = $2
 				AND (outbox.due_at, outbox.id) >= (c.from_due, c.from_id) AND (outbox.due_at, outbox.id) <= (c.to_due, c.to_id))
@@ -155,9 +156,24 @@ func free(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, af
 	return sqldb.Collect(rows, err, scanItem)
 }
 
-// alone cuts messages off where another claim begins: what lies between the
-// first and the last of a claim belongs to whoever made it.
+// alone cuts messages off where another claim begins, or one is under way whose
+// claim was revoked: what lies between the first and the last of a claim belongs
+// to whoever made it.
 func alone(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, items []Item) ([]Item, error) {
+	epochs, err := noted(ctx, tx, tenant, stream)
+	if err != nil {
+		return nil, err
+	}
+	under := func(it Item) bool {
+		epoch, ok := epochs[it.ID]
+		return ok && epoch == it.Epoch
+	}
+	for len(items) > 0 && under(items[0]) {
+		items = items[1:]
+	}
+	if i := slices.IndexFunc(items, under); i > 0 {
+		items = items[:i]
+	}
 	rows, err := tx.Query(ctx, `SELECT from_due, from_id FROM outbox_claim WHERE tenant_id = $1 AND stream_id = $2`, tenant, stream)
 	begins, err := sqldb.Collect(rows, err, func(scan func(...any) error) (p Position, err error) {
 		var due int64
@@ -190,7 +206,7 @@ func (n *Node) Delay(ctx context.Context, items []Item) error {
 		UPDATE outbox SET due_at = v.due_at, epoch = outbox.epoch + 1
 		FROM `+t.As("v", 1)+`
 		WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id AND outbox.epoch = v.epoch
-			AND `+stillQueued+` AND outbox.attempt_at IS NULL`, t.Args()...)
+			AND `+stillQueued, t.Args()...)
 	if err != nil {
 		return fmt.Errorf("delay messages: %w", err)
 	}

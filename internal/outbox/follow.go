@@ -53,15 +53,37 @@ func remove(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.C
 	if len(contacts) == 0 {
 		return nil
 	}
+	// Most who are deleted have nothing waiting. Where they have, nobody may begin
+	// an attempt with a message that is being ended.
+	rows, err := tx.Query(ctx, `
+		SELECT DISTINCT stream_id FROM outbox WHERE tenant_id = $1 AND contact_id`+tx.In(2)+` AND state = 'queued'`,
+		tenant, sqldb.List(tx, contacts))
+	streams, err := sqldb.Collect(rows, err, func(scan func(...any) error) (s string, err error) { return s, scan(&s) })
+	if err != nil {
+		return fmt.Errorf("find streams with messages of deleted contacts: %w", err)
+	}
+	if len(streams) == 0 {
+		return nil
+	}
+	slices.Sort(streams)
+	for _, stream := range streams {
+		if err := revoke(ctx, tx, tenant, stream); err != nil {
+			return err
+		}
+	}
+	under, err := UnderWay(ctx, tx, tenant, "")
+	if err != nil {
+		return err
+	}
 	type waiting struct {
 		message  id.Message
 		stream   string
 		deferred bool
 	}
-	rows, err := tx.Query(ctx, `
+	rows, err = tx.Query(ctx, `
 		SELECT id, stream_id, deferred FROM outbox
-		WHERE tenant_id = $1 AND contact_id`+tx.In(2)+` AND state = 'queued' AND attempt_at IS NULL ORDER BY id`+tx.ForUpdate(),
-		tenant, sqldb.List(tx, contacts))
+		WHERE tenant_id = $1 AND contact_id`+tx.In(2)+` AND state = 'queued' AND NOT id`+tx.In(3)+` ORDER BY id`+tx.ForUpdate(),
+		tenant, sqldb.List(tx, contacts), sqldb.List(tx, under))
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (w waiting, err error) {
 		return w, scan(&w.message, &w.stream, &w.deferred)
 	})

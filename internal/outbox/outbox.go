@@ -5,21 +5,26 @@
 // cancelled as a whole, and which carries the sums of its messages. A sum changes
 // in the transaction that changes the message, so the two never disagree.
 //
-//	           Put             Intend                  Settle
-//	(nothing) ────► queued ────────► queued, attempted ──► sent, delivered, bounced,
-//	                 ▲                     │               failed, skipped
-//	                 └── Settle, deferred ─┘
+//	           Put                                Commit
+//	(nothing) ────► queued ──────────────────────────► sent, delivered, bounced,
+//	                 ▲  │ claimed, then under way         failed, skipped
+//	                 └──┘ Commit, deferred
 //
 //	queued ── stream cancelled ──► cancelled
 //
 // Whoever sends is a node with a lease (Node). It claims a stretch of a stream's
 // order at a time, which costs one row and none of its messages', and gives the
-// stretch up when it has dealt with all of it. Every later write names the epoch
-// that a message had when it was claimed. What a dead node held is taken back by
-// Reap, which moves the epochs on, so that a node that lost its lease changes
-// nothing: a message whose attempt had not begun is simply free again; one whose
-// attempt had begun is uncertain, and is tried once more with the same Message-ID
-// (mail-notes 9.2). So nothing is lost once Put has committed, and a message is
+// stretch up when it has dealt with all of it. Attempts begin with an intent,
+// which is written before the message is handed over: one row for all that begin
+// together, and none of the messages' (outbox_flight). It is written only while
+// the claim stands, so whoever changes waiting messages from outside revokes the
+// claims on them first. Every result names the epoch that its message had when it
+// was claimed.
+//
+// What a dead node held is taken back by Reap, which moves the epochs on, so that
+// a node that lost its lease changes nothing: a message whose attempt had not
+// begun is simply free again; one whose attempt had begun is uncertain, and is
+// tried once more with the same Message-ID (mail-notes 9.2). So nothing is lost once Put has committed, and a message is
 // repeated only when its final reply was open at a crash: at most one for each
 // open connection.
 package outbox

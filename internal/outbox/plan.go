@@ -27,10 +27,10 @@ type Cut struct {
 }
 
 // moves is the condition that a queued message is within a cut, whose parameters
-// are the nth and the one after.
-func moves(n int) string {
-	return fmt.Sprintf(`rank IS NOT NULL AND state = 'queued' AND attempts = 0 AND attempt_at IS NULL
-		AND (due_at > $%d OR plan_day < $%d)`, n, n+1)
+// are the nth and the one after; what is under way is parameter under.
+func moves(db *sqldb.DB, n, under int) string {
+	return fmt.Sprintf(`rank IS NOT NULL AND state = 'queued' AND attempts = 0
+		AND (due_at > $%d OR plan_day < $%d) AND NOT id`, n, n+1) + db.In(under)
 }
 
 // LaneDay is a day of a lane.
@@ -48,11 +48,15 @@ type Census struct {
 // Count takes the census of a stream. It reads the whole of it.
 func Count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, cut Cut) (Census, error) {
 	c := Census{Moving: map[id.MTAConfig]int{}, Stay: map[LaneDay]int{}}
+	under, err := UnderWay(ctx, db, tenant, stream)
+	if err != nil {
+		return c, err
+	}
 	rows, err := db.Query(ctx, `
 		SELECT lane_id, day, moving, COUNT(*) FROM (
-			SELECT lane_id, COALESCE(plan_day, '') AS day, CASE WHEN `+moves(3)+` THEN 1 ELSE 0 END AS moving FROM outbox
+			SELECT lane_id, COALESCE(plan_day, '') AS day, CASE WHEN `+moves(db, 3, 5)+` THEN 1 ELSE 0 END AS moving FROM outbox
 			WHERE tenant_id = $1 AND stream_id = $2 AND state NOT IN ('held_back', 'cancelled')) AS m
-		GROUP BY lane_id, day, moving`, tenant, stream, cut.After.UnixMicro(), cut.Before)
+		GROUP BY lane_id, day, moving`, tenant, stream, cut.After.UnixMicro(), cut.Before, sqldb.List(db, under))
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
 		var at LaneDay
 		var moving, n int
@@ -181,11 +185,15 @@ type Place struct {
 // Next returns the places of up to limit messages of a lane that are within the
 // cut and behind a place, best engaged first.
 func Next(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, lane id.MTAConfig, cut Cut, after Place, limit int) ([]Place, error) {
+	under, err := UnderWay(ctx, db, tenant, stream)
+	if err != nil {
+		return nil, err
+	}
 	rows, err := db.Query(ctx, `
 		SELECT rank, id FROM outbox
-		WHERE tenant_id = $1 AND stream_id = $2 AND lane_id = $7 AND (rank, id) > ($5, $6) AND `+moves(3)+`
+		WHERE tenant_id = $1 AND stream_id = $2 AND lane_id = $7 AND (rank, id) > ($5, $6) AND `+moves(db, 3, 9)+`
 		ORDER BY rank, id LIMIT $8`,
-		tenant, stream, cut.After.UnixMicro(), cut.Before, after.Rank, after.ID, lane, limit)
+		tenant, stream, cut.After.UnixMicro(), cut.Before, after.Rank, after.ID, lane, limit, sqldb.List(db, under))
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (p Place, err error) {
 		return p, scan(&p.Rank, &p.ID)
 	})
@@ -205,6 +213,14 @@ type Slot struct {
 // Give gives messages of a stream their times, and holds those back that have
 // none. A node that has claimed one of them loses it.
 func Give(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, slots []Slot, now time.Time) error {
+	if err := revoke(ctx, tx, tenant, stream); err != nil {
+		return fmt.Errorf("give messages their times: %w", err)
+	}
+	under, err := UnderWay(ctx, tx, tenant, stream)
+	if err != nil {
+		return err
+	}
+	slots = slices.DeleteFunc(slices.Clone(slots), func(s Slot) bool { return slices.Contains(under, s.Message) })
 	t := tx.Table("id TEXT", "due_at BIGINT", "day TEXT")
 	var none []id.Message
 	for _, s := range slots {
@@ -217,7 +233,7 @@ func Give(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, sl
 	if t.Len() > 0 {
 		_, err := tx.Exec(ctx, `
 			UPDATE outbox SET due_at = v.due_at, plan_day = v.day, epoch = outbox.epoch + 1 FROM `+t.As("v", 2)+`
-			WHERE outbox.tenant_id = $1 AND outbox.id = v.id AND `+stillQueued+` AND outbox.attempt_at IS NULL`, t.Args(tenant)...)
+			WHERE outbox.tenant_id = $1 AND outbox.id = v.id AND `+stillQueued, t.Args(tenant)...)
 		if err != nil {
 			return fmt.Errorf("give messages their times: %w", err)
 		}
@@ -227,7 +243,7 @@ func Give(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, sl
 	}
 	n, err := tx.Exec(ctx, `
 		UPDATE outbox SET state = 'held_back', plan_day = NULL, ended_at = $2, epoch = epoch + 1
-		WHERE tenant_id = $1 AND id`+tx.In(3)+` AND `+stillQueued+` AND attempt_at IS NULL`, tenant, now.UnixMicro(), sqldb.List(tx, none))
+		WHERE tenant_id = $1 AND id`+tx.In(3)+` AND `+stillQueued, tenant, now.UnixMicro(), sqldb.List(tx, none))
 	if err != nil {
 		return fmt.Errorf("hold messages back: %w", err)
 	}

@@ -40,9 +40,9 @@ func TestRecipientsAreFoundByWhatBecameOfThem(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		f := setup(t, db, 12)
 		for set, contacts := range map[string][]int{
-			"attempt_at = 1":                               {2},
+			"attempts = 1":                                 {2},
 			"deferred = TRUE":                              {3},
-			"attempt_at = 1, deferred = TRUE":              {4},
+			"attempts = 1, deferred = TRUE":                {4},
 			"state = 'sent', variant_id = 'b'":             {5, 6},
 			"state = 'delivered', variant_id = 'a'":        {7},
 			"state = 'bounced'":                            {8},

@@ -37,12 +37,13 @@ type Result struct {
 // for both, so that at any moment at most one message of each connection has an
 // end that is not yet written.
 func (n *Node) Commit(ctx context.Context, results []Result, intents []Item, now time.Time) (begun map[id.Message]bool, err error) {
+	rows, tried := n.flights.prepare(intents, now), n.flights.begun(results)
 	err = n.DB.InTx(ctx, func(tx *sqldb.DB) error {
-		changes, err := settle(ctx, tx, results)
+		changes, err := settle(ctx, tx, results, tried)
 		if err != nil {
 			return err
 		}
-		if begun, err = intend(ctx, tx, intents, now); err != nil {
+		if begun, err = begin(ctx, tx, n.Owner, rows, now); err != nil {
 			return err
 		}
 		for _, it := range intents { // also of streams that no result changes it is asked whether they are open
@@ -56,17 +57,13 @@ func (n *Node) Commit(ctx context.Context, results []Result, intents []Item, now
 		if err != nil || len(closed) == 0 {
 			return err
 		}
-		return takeBackIntents(ctx, tx, slices.DeleteFunc(slices.Clone(intents), func(it Item) bool {
-			if !begun[it.ID] || !closed[streamOf(it)] {
-				return true
-			}
-			delete(begun, it.ID)
-			return false
-		}))
+		return stay(ctx, tx, n.Owner, rows, closed, begun)
 	})
 	if err != nil {
+		n.flights.written(rows, nil, nil)
 		return nil, fmt.Errorf("commit results and intents: %w", err)
 	}
+	n.flights.written(rows, begun, results)
 	n.held.drop(func(yield func(Item) bool) {
 		for _, r := range results {
 			if !yield(r.Item) {
@@ -81,42 +78,6 @@ func (n *Node) Commit(ctx context.Context, results []Result, intents []Item, now
 // more than it need to: as a plain comparison it has PostgreSQL, while it knows
 // nothing of the table, read all that is queued, in the index of that.
 const stillQueued = `outbox.state || '' = 'queued'`
-
-func intend(ctx context.Context, tx *sqldb.DB, items []Item, now time.Time) (map[id.Message]bool, error) {
-	begun := make(map[id.Message]bool, len(items))
-	if len(items) == 0 {
-		return begun, nil
-	}
-	t := tx.Table("tenant_id TEXT", "id TEXT", "epoch BIGINT", "first_at BIGINT", "lane_id TEXT")
-	for _, it := range items {
-		t.Add(it.Tenant, it.ID, it.Epoch, sqldb.NullMicros(it.FirstAt), it.Lane)
-	}
-	rows, err := tx.Query(ctx, `
-		UPDATE outbox SET attempts = attempts + 1, attempt_at = $1, first_at = COALESCE(outbox.first_at, v.first_at), lane_id = v.lane_id
-		FROM `+t.As("v", 2)+`
-		WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id AND outbox.epoch = v.epoch
-			AND `+stillQueued+`
-		RETURNING outbox.id`, t.Args(now.UnixMicro())...)
-	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (m id.Message, err error) {
-		err = scan(&m)
-		begun[m] = true
-		return m, err
-	})
-	return begun, err
-}
-
-// takeBackIntents undoes what intend wrote about messages whose stream turns out
-// not to be open.
-func takeBackIntents(ctx context.Context, tx *sqldb.DB, items []Item) error {
-	t := tx.Table("tenant_id TEXT", "id TEXT")
-	for _, it := range items {
-		t.Add(it.Tenant, it.ID)
-	}
-	_, err := tx.Exec(ctx, `
-		UPDATE outbox SET attempts = attempts - 1, attempt_at = NULL, first_at = CASE WHEN attempts = 1 THEN NULL ELSE first_at END
-		FROM `+t.As("v", 1)+` WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id`, t.Args()...)
-	return err
-}
 
 // streamKey names a stream of any tenant.
 type streamKey struct {
@@ -153,9 +114,9 @@ func (c changes) write(ctx context.Context, tx *sqldb.DB) (closed map[streamKey]
 	return closed, nil
 }
 
-// settle writes what became of messages, and returns what that changes about
-// their streams.
-func settle(ctx context.Context, tx *sqldb.DB, results []Result) (changes, error) {
+// settle writes what became of messages, of those tried with the attempt, and
+// returns what that changes about their streams.
+func settle(ctx context.Context, tx *sqldb.DB, results []Result, tried map[id.Message]flight) (changes, error) {
 	c := changes{}
 	if len(results) == 0 {
 		return c, nil
@@ -170,11 +131,11 @@ func settle(ctx context.Context, tx *sqldb.DB, results []Result) (changes, error
 			others = append(others, r)
 		}
 	}
-	settled, err := settleDelivered(ctx, tx, plain)
+	settled, err := settleDelivered(ctx, tx, plain, tried)
 	if err != nil {
 		return nil, err
 	}
-	more, err := settleOthers(ctx, tx, others)
+	more, err := settleOthers(ctx, tx, others, tried)
 	if err != nil {
 		return nil, err
 	}
@@ -203,18 +164,33 @@ func settle(ctx context.Context, tx *sqldb.DB, results []Result) (changes, error
 	return c, countDays(ctx, tx, days)
 }
 
+// noteAttempt sets what an attempt changes about its message, whatever its end.
+const noteAttempt = `attempts = outbox.attempts + v.tried, first_at = COALESCE(outbox.first_at, v.first_at),
+			lane_id = COALESCE(v.lane_id, outbox.lane_id)`
+
+// attempt returns the values of noteAttempt: of a message that was not tried,
+// nothing changes.
+func attempt(r Result, tried map[id.Message]flight) (n int, first, lane any) {
+	f, ok := tried[r.Item.ID]
+	if !ok {
+		return 0, nil, nil
+	}
+	return 1, f.FirstAt, f.Lane
+}
+
 // settleDelivered writes that messages were delivered and returns those that
 // were still this node's to settle.
-func settleDelivered(ctx context.Context, tx *sqldb.DB, results []Result) ([]id.Message, error) {
+func settleDelivered(ctx context.Context, tx *sqldb.DB, results []Result, tried map[id.Message]flight) ([]id.Message, error) {
 	if len(results) == 0 {
 		return nil, nil
 	}
-	t := tx.Table("tenant_id TEXT", "id TEXT", "epoch BIGINT", "at BIGINT")
+	t := tx.Table("tenant_id TEXT", "id TEXT", "epoch BIGINT", "tried BIGINT", "first_at BIGINT", "lane_id TEXT", "at BIGINT")
 	for _, r := range results {
-		t.Add(r.Item.Tenant, r.Item.ID, r.Item.Epoch, r.At.UnixMicro())
+		n, first, lane := attempt(r, tried)
+		t.Add(r.Item.Tenant, r.Item.ID, r.Item.Epoch, n, first, lane, r.At.UnixMicro())
 	}
 	rows, err := tx.Query(ctx, `
-		UPDATE outbox SET state = 'delivered', sent_at = v.at, ended_at = v.at, deferred = FALSE, answered = TRUE,
+		UPDATE outbox SET `+noteAttempt+`, state = 'delivered', sent_at = v.at, ended_at = v.at, deferred = FALSE, answered = TRUE,
 			bounce_type = NULL, skip_reason = NULL, category = NULL, smtp_code = NULL, enhanced_code = NULL, error = NULL
 		FROM `+t.As("v", 1)+`
 		WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id AND outbox.epoch = v.epoch AND `+stillQueued+`
@@ -224,11 +200,11 @@ func settleDelivered(ctx context.Context, tx *sqldb.DB, results []Result) ([]id.
 
 // settleOthers is settleDelivered for every other end, and for messages that
 // are put off.
-func settleOthers(ctx context.Context, tx *sqldb.DB, results []Result) ([]id.Message, error) {
+func settleOthers(ctx context.Context, tx *sqldb.DB, results []Result, tried map[id.Message]flight) ([]id.Message, error) {
 	if len(results) == 0 {
 		return nil, nil
 	}
-	t := tx.Table("tenant_id TEXT", "id TEXT", "epoch BIGINT", "state TEXT", "at BIGINT", "due_at BIGINT", "sent_at BIGINT",
+	t := tx.Table("tenant_id TEXT", "id TEXT", "epoch BIGINT", "tried BIGINT", "first_at BIGINT", "lane_id TEXT", "state TEXT", "at BIGINT", "due_at BIGINT", "sent_at BIGINT",
 		"answered BOOLEAN", "uncertain BIGINT", "bounce_type TEXT", "skip_reason TEXT", "category TEXT", "smtp_code BIGINT", "enhanced_code TEXT", "error TEXT")
 	for _, r := range results {
 		due := r.Item.DueAt
@@ -243,12 +219,13 @@ func settleOthers(ctx context.Context, tx *sqldb.DB, results []Result) ([]id.Mes
 		if r.handedOver() {
 			sent = r.At.UnixMicro()
 		}
-		t.Add(r.Item.Tenant, r.Item.ID, r.Item.Epoch, r.State, r.At.UnixMicro(), due.UnixMicro(), sent,
+		n, first, lane := attempt(r, tried)
+		t.Add(r.Item.Tenant, r.Item.ID, r.Item.Epoch, n, first, lane, r.State, r.At.UnixMicro(), due.UnixMicro(), sent,
 			r.Answered || r.Item.Answered, uncertain, sqldb.Null(r.BounceType), sqldb.Null(r.SkipReason), sqldb.Null(r.Category),
 			sqldb.Null(r.Code), sqldb.Null(r.Enhanced), sqldb.Null(r.Error))
 	}
 	rows, err := tx.Query(ctx, `
-		UPDATE outbox SET state = v.state, epoch = outbox.epoch + 1, attempt_at = NULL, due_at = v.due_at, sent_at = v.sent_at,
+		UPDATE outbox SET `+noteAttempt+`, state = v.state, epoch = outbox.epoch + 1, due_at = v.due_at, sent_at = v.sent_at,
 			ended_at = CASE WHEN v.state = 'queued' THEN NULL ELSE v.at END,
 			deferred = (v.state = 'queued'), answered = v.answered, uncertain = outbox.uncertain + v.uncertain,
 			bounce_type = v.bounce_type, skip_reason = v.skip_reason, category = v.category,

@@ -70,14 +70,18 @@ const sweepPage = 5000
 func Sweep(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string) (int, error) {
 	n := 0
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		under, err := UnderWay(ctx, tx, tenant, stream)
+		if err != nil {
+			return err
+		}
 		rows, err := tx.Query(ctx, `
 			UPDATE outbox SET state = 'cancelled'
-			WHERE tenant_id = $1 AND state = 'queued' AND attempt_at IS NULL AND (tenant_id, id) IN (
+			WHERE tenant_id = $1 AND state = 'queued' AND (tenant_id, id) IN (
 				SELECT m.tenant_id, m.id FROM outbox AS m
 				JOIN outbox_stream AS s ON s.tenant_id = m.tenant_id AND s.id = m.stream_id AND s.phase = 'cancelled'
-				WHERE m.tenant_id = $1 AND m.stream_id = $2 AND m.state = 'queued' AND m.attempt_at IS NULL
+				WHERE m.tenant_id = $1 AND m.stream_id = $2 AND m.state = 'queued' AND NOT m.id`+tx.In(4)+`
 				ORDER BY m.due_at, m.id LIMIT $3)
-			RETURNING deferred`, tenant, stream, sweepPage)
+			RETURNING deferred`, tenant, stream, sweepPage, sqldb.List(tx, under))
 		list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (deferred bool, err error) {
 			return deferred, scan(&deferred)
 		})

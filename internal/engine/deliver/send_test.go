@@ -11,6 +11,7 @@ import (
 	"packetboat/internal/broadcast"
 	"packetboat/internal/broadcast/broadcasttest"
 	"packetboat/internal/contact"
+	"packetboat/internal/id"
 	"packetboat/internal/lane"
 	"packetboat/internal/mailbox"
 	"packetboat/internal/outbox"
@@ -147,14 +148,21 @@ func TestPauseAndResume(t *testing.T) {
 	})
 }
 
-func begun(t *testing.T, h *house) (n int) {
+// begun returns how many messages are under way or have been tried.
+func begun(t *testing.T, h *house) int {
 	t.Helper()
+	under, err := outbox.UnderWay(t.Context(), h.DB, h.Tenant, string(h.id))
+	h.must(err)
+	tried := map[id.Message]bool{}
+	for _, m := range under {
+		tried[m] = true
+	}
 	for _, r := range h.messages() {
 		if r.Attempts > 0 {
-			n++
+			tried[r.ID] = true
 		}
 	}
-	return n
+	return len(tried)
 }
 
 // claimed returns how many stretches of the stream a node has to itself.

@@ -1,0 +1,246 @@
+package outbox
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// flight is an attempt that has begun and whose end is not written yet.
+type flight struct {
+	Message id.Message   `json:"m"`
+	Epoch   int64        `json:"e"` // of the message when the attempt began
+	Lane    id.MTAConfig `json:"l"`
+	FirstAt int64        `json:"f"` // Item.FirstAt, in microseconds
+}
+
+func flightOf(it Item, now time.Time) flight {
+	first := now
+	if it.FirstAt != nil {
+		first = *it.FirstAt
+	}
+	return flight{it.ID, it.Epoch, it.Lane, first.UnixMicro()}
+}
+
+// takeOff is attempts of one claim that begin together: a row of outbox_flight.
+type takeOff struct {
+	stretch
+	seq     int64
+	flights []flight
+}
+
+// flights are the attempts of a node that are under way.
+type flights struct {
+	mu     sync.Mutex
+	last   int64                 // number given
+	of     map[id.Message]flight // whose end is not written
+	in     map[id.Message]int64  // the number of the row that each of them is in
+	left   map[int64]int         // how many of each row there are; rows that are being written count one more
+	landed bool                  // since the rows were last tidied
+}
+
+// prepare makes the rows of intents, which are being written from then on.
+func (f *flights) prepare(intents []Item, now time.Time) []*takeOff {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.left == nil {
+		f.of, f.in, f.left = map[id.Message]flight{}, map[id.Message]int64{}, map[int64]int{}
+	}
+	var rows []*takeOff
+	of := map[stretch]*takeOff{}
+	for _, it := range intents {
+		s := stretch{it.Tenant, it.Stream, it.Claim}
+		if of[s] == nil {
+			f.last++
+			of[s] = &takeOff{stretch: s, seq: f.last}
+			f.left[f.last] = 1
+			rows = append(rows, of[s])
+		}
+		of[s].flights = append(of[s].flights, flightOf(it, now))
+	}
+	return rows
+}
+
+// written notes that rows were written, if they were, and that messages have
+// landed.
+func (f *flights) written(rows []*takeOff, begun map[id.Message]bool, landed []Result) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, r := range landed {
+		if seq, ok := f.in[r.Item.ID]; ok {
+			delete(f.of, r.Item.ID)
+			delete(f.in, r.Item.ID)
+			f.drop(seq)
+		}
+	}
+	for _, row := range rows {
+		for _, l := range row.flights {
+			if begun[l.Message] {
+				f.of[l.Message], f.in[l.Message] = l, row.seq
+				f.left[row.seq]++
+			}
+		}
+		f.drop(row.seq)
+	}
+}
+
+func (f *flights) drop(seq int64) {
+	if f.left[seq]--; f.left[seq] == 0 {
+		delete(f.left, seq)
+		f.landed = true
+	}
+}
+
+// begun returns which of the messages were tried, and when that began.
+func (f *flights) begun(results []Result) map[id.Message]flight {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	m := make(map[id.Message]flight, len(results))
+	for _, r := range results {
+		if l, ok := f.of[r.Item.ID]; ok {
+			m[r.Item.ID] = l
+		}
+	}
+	return m
+}
+
+// begin writes which attempts begin, of claims that are still the node's, which
+// nobody takes from it before tx ends. It returns the messages.
+func begin(ctx context.Context, tx *sqldb.DB, owner string, rows []*takeOff, now time.Time) (map[id.Message]bool, error) {
+	begun := map[id.Message]bool{}
+	if len(rows) == 0 {
+		return begun, nil
+	}
+	t := tx.Table("tenant_id TEXT", "stream_id TEXT", "claim TEXT", "seq BIGINT", "messages TEXT")
+	bySeq := make(map[int64]*takeOff, len(rows))
+	for _, r := range rows {
+		messages, err := json.Marshal(r.flights)
+		if err != nil {
+			return nil, err
+		}
+		t.Add(r.tenant, r.stream, r.claim, r.seq, string(messages))
+		bySeq[r.seq] = r
+	}
+	stands, err := tx.Query(ctx, `
+		WITH v AS (SELECT * FROM `+t.As("given", 3)+`),
+			mine AS (SELECT c.tenant_id, c.stream_id, c.id FROM outbox_claim AS c
+				WHERE c.owner = $1 AND (c.tenant_id, c.stream_id, c.id) IN (SELECT v.tenant_id, v.stream_id, v.claim FROM v)`+tx.ForUpdate()+`)
+		INSERT INTO outbox_flight (owner, seq, tenant_id, stream_id, begun_at, messages)
+		SELECT $1, v.seq, v.tenant_id, v.stream_id, $2, v.messages FROM v
+		WHERE (v.tenant_id, v.stream_id, v.claim) IN (SELECT mine.tenant_id, mine.stream_id, mine.id FROM mine)
+		RETURNING seq /* all tenants: the node sends anyone's, each under a claim of its own */`, t.Args(owner, now.UnixMicro())...)
+	_, err = sqldb.Collect(stands, err, func(scan func(...any) error) (seq int64, err error) {
+		err = scan(&seq)
+		for _, l := range bySeq[seq].flights {
+			begun[l.Message] = true
+		}
+		return seq, err
+	})
+	return begun, err
+}
+
+// stay takes back what begin wrote of streams that turn out not to be open.
+func stay(ctx context.Context, tx *sqldb.DB, owner string, rows []*takeOff, closed map[streamKey]bool, begun map[id.Message]bool) error {
+	for _, r := range rows {
+		if !closed[streamKey{r.tenant, r.stream}] {
+			continue
+		}
+		for _, l := range r.flights {
+			delete(begun, l.Message)
+		}
+		_, err := tx.Exec(ctx, `DELETE FROM outbox_flight WHERE tenant_id = $1 AND owner = $2 AND seq = $3`, r.tenant, owner, r.seq)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tidyFlights deletes the rows of which all messages have landed.
+func (n *Node) tidyFlights(ctx context.Context) error {
+	f := &n.flights
+	f.mu.Lock()
+	some, last := f.landed, f.last
+	f.landed = false
+	live := n.DB.Table("seq BIGINT")
+	for seq := range f.left {
+		live.Add(seq)
+	}
+	f.mu.Unlock()
+	if !some {
+		return nil
+	}
+	_, err := n.DB.Exec(ctx, `
+		DELETE FROM outbox_flight WHERE owner = $1 AND seq <= $2
+			AND seq NOT IN (SELECT v.seq FROM `+live.As("v", 3)+`) /* all tenants: the node sends anyone's */`, live.Args(n.Owner, last)...)
+	if err != nil {
+		f.mu.Lock()
+		f.landed = true
+		f.mu.Unlock()
+		return fmt.Errorf("delete attempts that have landed: %w", err)
+	}
+	return nil
+}
+
+// noted returns the attempts that are noted of a stream; with none, of all
+// streams of the tenant. Some of them may have landed.
+func noted(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string) (map[id.Message]int64, error) {
+	rows, err := db.Query(ctx, `SELECT messages FROM outbox_flight WHERE tenant_id = $1 AND ($2 = '' OR stream_id = $2)`, tenant, stream)
+	epochs := map[id.Message]int64{}
+	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+		var text []byte
+		if err := scan(&text); err != nil {
+			return struct{}{}, err
+		}
+		var list []flight
+		err := json.Unmarshal(text, &list)
+		for _, l := range list {
+			epochs[l.Message] = max(epochs[l.Message], l.Epoch)
+		}
+		return struct{}{}, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find attempts under way: %w", err)
+	}
+	return epochs, nil
+}
+
+// UnderWay returns the queued messages of a stream whose attempt has begun and
+// has no end yet; without a stream, those of the tenant. Whoever wants to be sure
+// that no attempt begins meanwhile has revoked the claims, or closed the stream.
+func UnderWay(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string) ([]id.Message, error) {
+	epochs, err := noted(ctx, db, tenant, stream)
+	if err != nil || len(epochs) == 0 {
+		return nil, err
+	}
+	t := db.Table("id TEXT", "epoch BIGINT")
+	for m, epoch := range epochs {
+		t.Add(m, epoch)
+	}
+	rows, err := db.Query(ctx, `
+		SELECT outbox.id FROM `+t.As("v", 2)+` JOIN outbox ON outbox.tenant_id = $1 AND outbox.id = v.id AND outbox.epoch = v.epoch
+		WHERE `+stillQueued, t.Args(tenant)...)
+	list, err := sqldb.Collect(rows, err, messageID)
+	if err != nil {
+		return nil, fmt.Errorf("find attempts under way: %w", err)
+	}
+	slices.Sort(list)
+	return list, nil
+}
+
+// revoke takes the claims on a stream from whoever holds them: no attempt begins
+// under them any more, and nobody claims before tx ends. Whoever changes waiting
+// messages without having claimed them does this first, or closes the stream.
+func revoke(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string) error {
+	if err := turn(ctx, tx, tenant, stream); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, `DELETE FROM outbox_claim WHERE tenant_id = $1 AND stream_id = $2`, tenant, stream)
+	return err
+}

@@ -1,0 +1,150 @@
+package outbox
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// Reap takes back what dead nodes hold: those whose lease has ended, and those
+// that have none. With alone, which a program says that has the database to
+// itself, every other node is dead. Messages whose attempt had not begun are
+// claimable again; the others are uncertain, and get one more attempt. It returns
+// how many there were of either kind.
+func (n *Node) Reap(ctx context.Context, now time.Time, alone bool) (requeued, uncertain int, err error) {
+	dead, err := n.deadOwners(ctx, n.DB, "", now, alone)
+	if err != nil || len(dead) == 0 {
+		return 0, 0, err
+	}
+	err = n.DB.InTx(ctx, func(tx *sqldb.DB) error {
+		requeued, uncertain = 0, 0
+		// One of them may have come back to life meanwhile.
+		dead, err := n.deadOwners(ctx, tx, tx.ForUpdate(), now, alone)
+		if err != nil || len(dead) == 0 {
+			return err
+		}
+		rows, err := tx.Query(ctx, `
+			SELECT tenant_id, stream_id, id, from_due, from_id, to_due, to_id FROM outbox_claim
+			WHERE owner`+tx.In(1)+` ORDER BY tenant_id, stream_id, id`+tx.ForUpdate()+` /* all tenants: the node held anyone's */`, sqldb.List(tx, dead))
+		claims, err := sqldb.Collect(rows, err, scanDeadClaim)
+		if err != nil {
+			return err
+		}
+		// With its claims locked, nothing more begins under them.
+		under, err := land(ctx, tx, dead)
+		if err != nil {
+			return err
+		}
+		for _, c := range claims {
+			free, err := c.takeBack(ctx, tx, under)
+			if err != nil {
+				return err
+			}
+			requeued += free
+		}
+		uncertain = len(under)
+		_, err = tx.Exec(ctx, `DELETE FROM outbox_node WHERE owner`+tx.In(1), sqldb.List(tx, dead))
+		return err
+	})
+	if err != nil {
+		return 0, 0, fmt.Errorf("take back what dead nodes hold: %w", err)
+	}
+	return requeued, uncertain, nil
+}
+
+// land ends the attempts of dead nodes, of which nobody knows what became, and
+// returns their messages.
+func land(ctx context.Context, tx *sqldb.DB, dead []string) (map[id.Message]bool, error) {
+	rows, err := tx.Query(ctx, `
+		SELECT tenant_id, messages FROM outbox_flight WHERE owner`+tx.In(1)+` /* all tenants: the node sent anyone's */`, sqldb.List(tx, dead))
+	t := tx.Table("tenant_id TEXT", "id TEXT", "epoch BIGINT", "lane_id TEXT", "first_at BIGINT")
+	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+		var tenant id.Tenant
+		var text []byte
+		if err := scan(&tenant, &text); err != nil {
+			return struct{}{}, err
+		}
+		var list []flight
+		err := json.Unmarshal(text, &list)
+		for _, f := range list {
+			t.Add(tenant, f.Message, f.Epoch, f.Lane, f.FirstAt)
+		}
+		return struct{}{}, err
+	})
+	under := map[id.Message]bool{}
+	if err != nil || t.Len() == 0 {
+		return under, err
+	}
+	rows, err = tx.Query(ctx, `
+		UPDATE outbox SET epoch = outbox.epoch + 1, uncertain = uncertain + 1, attempts = attempts + 1,
+			first_at = COALESCE(outbox.first_at, v.first_at), lane_id = v.lane_id
+		FROM `+t.As("v", 1)+`
+		WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id AND outbox.epoch = v.epoch AND `+stillQueued+`
+		RETURNING outbox.id`, t.Args()...)
+	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (m id.Message, err error) {
+		err = scan(&m)
+		under[m] = true
+		return m, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	_, err = tx.Exec(ctx, `DELETE FROM outbox_flight WHERE owner`+tx.In(1)+` /* all tenants: the node sent anyone's */`, sqldb.List(tx, dead))
+	return under, err
+}
+
+// deadClaim is a stretch that nobody holds any more.
+type deadClaim struct {
+	stretch
+	fromDue, toDue int64
+	fromID, toID   id.Message
+}
+
+func scanDeadClaim(scan func(...any) error) (c deadClaim, err error) {
+	return c, scan(&c.tenant, &c.stream, &c.claim, &c.fromDue, &c.fromID, &c.toDue, &c.toID)
+}
+
+// takeBack ends a claim and returns how many of its messages were not under way.
+// Their epoch moves on, so that nothing its node may still write means them.
+func (c deadClaim) takeBack(ctx context.Context, tx *sqldb.DB, under map[id.Message]bool) (free int, err error) {
+	rows, err := tx.Query(ctx, `
+		UPDATE outbox SET epoch = epoch + 1
+		WHERE tenant_id = $1 AND stream_id = $2 AND state = 'queued' AND (due_at, id) >= ($3, $4) AND (due_at, id) <= ($5, $6)
+		RETURNING id`, c.tenant, c.stream, c.fromDue, c.fromID, c.toDue, c.toID)
+	waiting, err := sqldb.Collect(rows, err, messageID)
+	if err != nil {
+		return 0, err
+	}
+	for _, m := range waiting {
+		if !under[m] {
+			free++
+		}
+	}
+	_, err = tx.Exec(ctx, `DELETE FROM outbox_claim WHERE tenant_id = $1 AND stream_id = $2 AND id = $3`, c.tenant, c.stream, c.claim)
+	return free, err
+}
+
+// deadOwners returns the nodes whose lease has ended, with their rows locked if
+// asked to, and those that hold something and have no lease.
+func (n *Node) deadOwners(ctx context.Context, db *sqldb.DB, lock string, now time.Time, alone bool) ([]string, error) {
+	owner := func(scan func(...any) error) (owner string, err error) { return owner, scan(&owner) }
+	rows, err := db.Query(ctx, `SELECT owner FROM outbox_node WHERE owner <> $1 AND (until_at < $2 OR $3) ORDER BY owner`+lock,
+		n.Owner, now.UnixMicro(), alone)
+	ended, err := sqldb.Collect(rows, err, owner)
+	if err != nil {
+		return nil, fmt.Errorf("find dead nodes: %w", err)
+	}
+	rows, err = db.Query(ctx, `
+		SELECT owner FROM outbox_claim WHERE owner <> $1 AND owner NOT IN (SELECT owner FROM outbox_node)
+		UNION SELECT owner FROM outbox_flight WHERE owner <> $1 AND owner NOT IN (SELECT owner FROM outbox_node)
+		/* all tenants: the node held anyone's */`, n.Owner)
+	strays, err := sqldb.Collect(rows, err, owner)
+	if err != nil {
+		return nil, fmt.Errorf("find dead nodes: %w", err)
+	}
+	return append(ended, strays...), nil
+}
