@@ -129,7 +129,7 @@ func TestOperationsAreListedForDiscovery(t *testing.T) {
 func TestPublishedTextsAreCachedAndLimited(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, options{})
-	s.router.Publish("GET /api/discover", "application/json", []byte(`{"api": {}}`))
+	s.router.Publish("GET /api/discover", "application/json", func() ([]byte, error) { return []byte(`{"api": {}}`), nil })
 	first := s.do("GET /api/discover", "")
 	tag := first.header.Get("ETag")
 	if first.status != 200 || tag == "" || first.header.Get("Cache-Control") != "public, max-age=300" || first.header.Get("X-RateLimit-Limit") != "120" || first.header.Get("X-RateLimit-Remaining") != "119" {

@@ -2,7 +2,6 @@ package endpoint
 
 import (
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -61,8 +60,10 @@ func (rt *route) problem(fields []fault.Field) error {
 		return nil
 	}
 	var told []fault.Field
+	have := make(map[string]bool, len(fields)) // a long list may be wrong in every place
 	for _, f := range fields {
-		if !slices.ContainsFunc(told, func(t fault.Field) bool { return t.Path == f.Path }) {
+		if !have[f.Path] {
+			have[f.Path] = true
 			told = append(told, f)
 		}
 	}

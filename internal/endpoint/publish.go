@@ -3,8 +3,10 @@ package endpoint
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 
 	"packetboat/internal/auth"
 )
@@ -38,11 +40,15 @@ func (r *Router) Operations() []Operation {
 }
 
 // Publish serves a text that is the same for everybody, without a credential,
-// limited by the caller's address and cacheable for five minutes.
-func (r *Router) Publish(route, contentType string, text []byte) {
-	sum := sha256.Sum256(text)
-	// Weak, for the text may travel compressed (RFC 9110 section 8.8.1).
-	tag := `W/"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
+// limited by the caller's address and cacheable for five minutes. It is made
+// when somebody first asks for it, and once.
+func (r *Router) Publish(route, contentType string, write func() ([]byte, error)) {
+	made := sync.OnceValues(func() (published, error) {
+		text, err := write()
+		sum := sha256.Sum256(text)
+		// Weak, for the text may travel compressed (RFC 9110 section 8.8.1).
+		return published{text, `W/"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}, err
+	})
 	r.mux.Handle(route, handler(func(w http.ResponseWriter, req *http.Request) {
 		x := exchangeOf(req.Context())
 		x.principal = auth.Principal{IP: x.ip}
@@ -50,16 +56,27 @@ func (r *Router) Publish(route, contentType string, text []byte) {
 			x.refuse(err)
 			return
 		}
+		p, err := made()
+		if err != nil {
+			x.refuse(fmt.Errorf("write %s: %w", route, err))
+			return
+		}
 		h := w.Header()
 		h.Set("Cache-Control", "public, max-age=300")
-		h.Set("ETag", tag)
-		if matches(req.Header.Values("If-None-Match"), tag) {
+		h.Set("ETag", p.tag)
+		if matches(req.Header.Values("If-None-Match"), p.tag) {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
 		h.Set("Content-Type", contentType)
-		_, _ = w.Write(text)
+		_, _ = w.Write(p.text)
 	}))
+}
+
+// published is a text and the tag of its version.
+type published struct {
+	text []byte
+	tag  string
 }
 
 // matches reports whether one of the tags that a caller has is ours, compared

@@ -2,7 +2,6 @@ package endpoint
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"packetboat/internal/fault"
@@ -45,10 +44,14 @@ func rehearse[Out any](ctx context.Context, x *exchange, call func(context.Conte
 	if !ok || f.Kind != fault.Invalid {
 		return
 	}
+	told := map[string]bool{}
+	for _, p := range x.problems {
+		told[outermost(p.Path)] = true
+	}
 	details, _ := f.Details.(fault.Fields)
 	for _, d := range details.Fields {
-		told := slices.ContainsFunc(x.problems, func(p fault.Field) bool { return outermost(p.Path) == outermost(d.Path) })
-		if d.Path != "" && !told {
+		if at := outermost(d.Path); d.Path != "" && !told[at] {
+			told[at] = true
 			x.problems = append(x.problems, d)
 		}
 	}

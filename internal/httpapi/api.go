@@ -88,5 +88,5 @@ func (a *API) Register(r *endpoint.Router) {
 	a.templates(r)
 	a.users(r)
 
-	a.discovery(r) // last: it tells of what is there
+	a.discovery(r)
 }

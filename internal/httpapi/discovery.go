@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"packetboat/internal/auth"
@@ -40,19 +39,11 @@ type (
 	}
 )
 
-// discovery publishes the index of operations and the OpenAPI document. It
-// tells of the operations that are in the table by then, so it comes last.
+// discovery publishes the index of operations and the OpenAPI document. They
+// tell of the operations that are in the table when somebody first asks.
 func (a *API) discovery(r *endpoint.Router) {
-	document, err := r.Document()
-	if err != nil {
-		panic(fmt.Errorf("write the OpenAPI document: %w", err)) // a type of ours that cannot be described
-	}
-	r.Publish("GET /api/openapi.json", "application/json", document)
-	index, err := json.Marshal(a.index(r))
-	if err != nil {
-		panic(err) // strings and numbers always encode
-	}
-	r.Publish("GET /api/discover", "application/json", index)
+	r.Publish("GET /api/openapi.json", "application/json", r.Document)
+	r.Publish("GET /api/discover", "application/json", func() ([]byte, error) { return json.Marshal(a.index(r)) })
 }
 
 func (a *API) index(r *endpoint.Router) discovery {
