@@ -15,6 +15,7 @@ type names struct {
 	scopes []map[string]bool // the innermost last
 	ever   map[string]bool   // names that mean something else at one place than at another
 	zones  map[string]*time.Location
+	any    bool // a name is computed
 }
 
 func newNames() *names {
@@ -46,6 +47,7 @@ func (n *names) change(name string) { n.ever[name] = true }
 // use notes that a variable is read.
 func (n *names) use(v *variable) {
 	if v.root != nil {
+		n.any = true
 		return
 	}
 	for _, scope := range n.scopes {

@@ -29,6 +29,7 @@ type Template struct {
 	nodes []node
 	vars  []string
 	texts []string
+	any   bool // it computes names
 
 	repeats int // outputs that are written more than once and print the same each time
 }
@@ -110,7 +111,7 @@ func Parse(source string, opts Options) (*Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Template{mode: opts.Mode, nodes: nodes, vars: p.variables(), texts: p.texts, repeats: p.repeats()}, nil
+	return &Template{mode: opts.Mode, nodes: nodes, vars: p.variables(), texts: p.texts, any: p.names.any, repeats: p.repeats()}, nil
 }
 
 // Variables returns the paths that the template reads from its Env, sorted and
@@ -118,6 +119,10 @@ func Parse(source string, opts Options) (*Template, error) {
 // counts as contact.tags. Names that the template itself has certainly set
 // before are not among them.
 func (t *Template) Variables() []string { return slices.Clone(t.vars) }
+
+// ReadsAnything reports whether the template computes names ({{ [name] }}), so that
+// what it reads is not among its Variables.
+func (t *Template) ReadsAnything() bool { return t.any }
 
 // Constant returns the text of a template without tags and outputs, which is
 // the same for everyone.

@@ -1,0 +1,73 @@
+package contact_test
+
+import (
+	"reflect"
+	"testing"
+
+	"packetboat/internal/contact"
+	"packetboat/internal/field"
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// Whatever a mail prints is there as if the whole contact had been read, and so is
+// what decides whether it may be sent.
+func TestRecipientsHaveWhatTheirMailPrints(t *testing.T) {
+	each(t, func(t *testing.T, db *sqldb.DB) {
+		if _, err := field.Create(t.Context(), db, acme, field.Draft{Name: "Plan", Type: field.String}, noon); err != nil {
+			t.Fatal(err)
+		}
+		full := mustCreate(t, db, "ann@example.net", contact.Change{
+			Texts: texts("first_name", "Ann", "last_name", "Archer", "full_name", "Ann Archer", "title", "Dr.", "company", "Archer & Sons", "phone", "+47 1", "website", "https://example.net",
+				"timezone", "Europe/Oslo", "address_line1", "1 Road", "address_line2", "B", "city", "Bergen", "state", "Vestland", "postal_code", "5003", "country", "NO", "source", "fair", "external_id", "a1"),
+			Tags:                  new([]string{"vip", "new"}),
+			CustomFields:          map[string]any{"plan": "gold"},
+			Subscriptions:         map[string]*bool{"offers": new(false)},
+			CategorySubscriptions: map[string]*bool{string(news): new(false)},
+		})
+		bare := mustCreate(t, db, "bare@example.net", contact.Change{})
+		ids := []id.Contact{full.ID, bare.ID, id.New[id.Contact]()}
+		whole := map[id.Contact]contact.Contact{}
+		list, err := contact.Load(t.Context(), db, acme, ids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range list {
+			whole[c.ID] = c
+		}
+		k := contact.Consent{TypeKey: "offers"}
+		for _, name := range append(contact.ColumnNames(), "plan", "unheard_of") {
+			var r, joined contact.Reading
+			r.Add("city")
+			r.Add(name)
+			r.Add(name)
+			joined.Join(r)
+			for _, r := range []contact.Reading{r, joined} {
+				got, err := contact.Recipients(t.Context(), db, acme, ids, r)
+				if err != nil || len(got) != 2 {
+					t.Fatalf("%s: %d contacts, %v; want 2", name, len(got), err)
+				}
+				for _, c := range got {
+					want := whole[c.ID]
+					for _, field := range []string{name, "city", "email", "timezone", "id", "global_status"} {
+						a, knownA := c.Value(field)
+						b, knownB := want.Value(field)
+						if !reflect.DeepEqual(a, b) || knownA != knownB {
+							t.Errorf("with %s read, %s is %v, want %v", name, field, a, b)
+						}
+					}
+					if _, own := want.Value(name); !own && len(c.CustomFields) != len(want.CustomFields) {
+						t.Errorf("with %s read, the custom fields are %v, want %v", name, c.CustomFields, want.CustomFields)
+					}
+					if c.Tenant != acme || c.Refusal(k, false) != want.Refusal(k, false) || c.Refusal(contact.Consent{Category: news}, false) != want.Refusal(contact.Consent{Category: news}, false) {
+						t.Errorf("with %s read, it is judged in another way: %+v", name, c)
+					}
+				}
+			}
+		}
+		none, err := contact.Recipients(t.Context(), db, other, ids, contact.Reading{})
+		if err != nil || len(none) != 0 {
+			t.Errorf("another tenant reads %v, %v", none, err)
+		}
+	})
+}

@@ -1,0 +1,47 @@
+package letter
+
+import (
+	"strings"
+
+	"packetboat/internal/contact"
+	"packetboat/internal/content"
+	"packetboat/internal/mail/liquid"
+)
+
+// Reads returns which fields of a contact letters of a content print: all that
+// has to be loaded of their recipients.
+func Reads(c *content.Compiled) contact.Reading {
+	var r contact.Reading
+	templates := append([]*liquid.Template{
+		c.SubjectTemplate, c.PreheaderTemplate, c.FromNameTemplate, c.HTMLTemplate, c.TextTemplate,
+	}, c.Targets...)
+	for _, t := range templates {
+		if t == nil {
+			continue
+		}
+		if t.ReadsAnything() {
+			r.Whole()
+		}
+		for _, path := range t.Variables() {
+			read(&r, path)
+		}
+	}
+	return r
+}
+
+// read adds what a path of a template leads to; see env.Lookup.
+func read(r *contact.Reading, path string) {
+	root, rest, _ := strings.Cut(path, ".")
+	switch root {
+	case "unsubscribe_url", "preferences_url", "view_in_browser_url", content.PixelVariable, "account", "broadcast", "email", "param", "now":
+		return
+	case "contact":
+		if root, _, _ = strings.Cut(rest, "."); root == "" {
+			r.Whole()
+			return
+		}
+	}
+	if _, ours := content.LinkVariable(root); !ours {
+		r.Add(root)
+	}
+}
