@@ -149,14 +149,13 @@ func refusal(c contact.Contact, known bool, it outbox.Item, k contact.Consent, l
 }
 
 func (e *Engine) people(ctx context.Context, tenant id.Tenant, items []outbox.Item) (map[id.Contact]contact.Contact, map[string]bool, error) {
-	ids := make([]id.Contact, len(items))
-	emails := make([]string, len(items))
-	for i, it := range items {
-		ids[i], emails[i] = it.Contact, it.Email
-	}
-	list, err := contact.Load(ctx, e.DB, tenant, ids)
+	list, err := e.recipients(ctx, tenant, items)
 	if err != nil {
 		return nil, nil, err
+	}
+	emails := make([]string, len(items))
+	for i, it := range items {
+		emails[i] = it.Email
 	}
 	listed, err := suppression.Listed(ctx, e.DB, tenant, emails)
 	if err != nil {
