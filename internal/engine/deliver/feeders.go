@@ -36,6 +36,7 @@ type feeders struct {
 	full  bool          // some found no seat
 	again chan struct{} // there is a seat again
 	wg    sync.WaitGroup
+	rota  rota
 }
 
 // turn is one stream being fed.

@@ -62,7 +62,10 @@ func (c class) limits() []pace.Limit {
 
 // apart returns how far apart the class lets its messages leave at most.
 func (c class) apart() time.Duration {
-	longest := breath
+	longest := time.Millisecond
+	if c.throttle != nil && c.throttle.MaxConnections > 0 {
+		longest = breath
+	}
 	for _, l := range c.limits() {
 		longest = max(longest, l.Per/time.Duration(l.Max))
 	}
@@ -101,7 +104,7 @@ func (e *Engine) permit(ctx context.Context, c class, zone *time.Location, n int
 		}
 	}
 	if limits := c.limits(); len(limits) > 0 && l.n > 0 {
-		granted, again, bad := e.pacer.Take(ctx, l.n, limits)
+		granted, again, bad := e.feeders.rota.take(ctx, e.pacer, c.send.id, l.n, limits, now)
 		if granted < l.n {
 			l.not = &held{until: again, why: "its lane, provider or broadcast may not go faster"}
 			if len(days) > 0 {

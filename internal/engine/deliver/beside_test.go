@@ -1,0 +1,294 @@
+package deliver_test
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"packetboat/e2e/sink"
+	"packetboat/internal/broadcast"
+	"packetboat/internal/contact"
+	"packetboat/internal/engine/dispatch"
+	"packetboat/internal/id"
+	"packetboat/internal/lane"
+	"packetboat/internal/outbox"
+	"packetboat/internal/segment"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+	"packetboat/internal/suppression"
+
+	"packetboat/internal/broadcast/broadcasttest"
+)
+
+// readers puts n people at a domain on a list; their addresses begin with the
+// name of the list.
+func (h *house) readers(list id.Segment, name, domain string, n int) {
+	h.t.Helper()
+	var ids []id.Contact
+	h.must(h.DB.InTx(h.t.Context(), func(tx *sqldb.DB) error {
+		ids = nil
+		for i := range n {
+			c, err := contact.Create(h.t.Context(), tx, h.Tenant, fmt.Sprintf("%s%d@%s", name, i, domain), contact.Change{},
+				contact.Rules{Listed: suppression.Listed}, broadcasttest.Now)
+			if err != nil {
+				return err
+			}
+			ids = append(ids, c.ID)
+		}
+		return nil
+	}))
+	for page := range slices.Chunk(ids, 1000) {
+		_, err := segment.Add(h.t.Context(), h.DB, h.Tenant, list, segment.People{IDs: page}, broadcasttest.Now)
+		h.must(err)
+	}
+}
+
+// audience makes a list of n people, whose addresses begin with its name.
+func (h *house) audience(name string, n int) id.Segment {
+	h.t.Helper()
+	list := h.AddList(name)
+	h.readers(list.ID, name, "example.com", n)
+	return list.ID
+}
+
+// begin puts a broadcast to a list into the outbox, and makes it the one that the
+// house looks at.
+func (h *house) begin(list id.Segment, edits ...func(*broadcast.Change)) id.Broadcast {
+	h.t.Helper()
+	h.id = h.Schedule(append([]func(*broadcast.Change){func(ch *broadcast.Change) { ch.Include = &[]id.Segment{list} }}, edits...)...).ID
+	d := &dispatch.Engine{DB: h.DB, Owner: "test", Now: h.now, Log: slog.New(slog.DiscardHandler)}
+	for more := true; more; {
+		var err error
+		more, err = d.Tick(h.t.Context())
+		h.must(err)
+	}
+	return h.id
+}
+
+// order returns whose mails a server took, one after the other: the names of
+// their lists.
+func order(s *sink.Server) []string {
+	list := s.Messages()
+	slices.SortStableFunc(list, func(a, b sink.Message) int { return a.Time.Compare(b.Time) })
+	names := make([]string, len(list))
+	for i, m := range list {
+		names[i] = strings.TrimRight(m.Rcpt[0][:strings.IndexByte(m.Rcpt[0], '@')], "0123456789")
+	}
+	return names
+}
+
+// shares counts whose mails came from the first of one broadcast to its last.
+func shares(names []string, name string) map[string]int {
+	names = names[max(slices.Index(names, name), 0):]
+	for len(names) > 0 && names[len(names)-1] != name {
+		names = names[:len(names)-1]
+	}
+	count := map[string]int{}
+	for _, n := range names {
+		count[n]++
+	}
+	return count
+}
+
+// slow takes so long for each mail that nothing else is what sends wait for.
+func slow(t *testing.T, d time.Duration) *sink.Server {
+	return sink.Start(t, sink.Options{Rules: []sink.Rule{{Stage: sink.Dot, Delay: d}}})
+}
+
+// Of two sends of a tenant by one lane, each leaves every second mail while both
+// have some to send, however large the other is, and whatever bounds the lane.
+func TestASmallSendGetsItsShareBesideALargeOne(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name  string
+		delay time.Duration
+		edit  func(*lane.Fields)
+	}{
+		{"connections", 15 * time.Millisecond, func(f *lane.Fields) {}},
+		{"one connection", 4 * time.Millisecond, func(f *lane.Fields) { f.MaxConnections = new(1) }},
+		{"the lane's rate", 0, func(f *lane.Fields) { f.MaxPerSecond = &lane.Bound{To: new(80)} }},
+		{"the provider's rate", 0, func(f *lane.Fields) {
+			f.Throttles = &[]lane.ThrottleFields{{Pattern: "example.com", MaxPerMinute: new(3600)}}
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+				h := newHouse(t, db)
+				s := slow(t, test.delay)
+				h.relay(s.Port(), test.edit)
+				large, small := h.begin(h.audience("large", 260)), h.audience("small", 40)
+				h.run(h.engine())
+				h.awaitSink(s, 10)
+				h.begin(small)
+				h.over()
+				h.waits(large)
+				if got := shares(order(s), "small"); got["large"] > 2*40 {
+					t.Errorf("while the small send left, these did: %v", got)
+				}
+			})
+		})
+	}
+}
+
+// Three sends of very different sizes leave side by side, and the smallest ends
+// first.
+func TestSendsOfThreeSizesShareALane(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := newHouse(t, db)
+		s := slow(t, 15*time.Millisecond)
+		h.relay(s.Port())
+		small := h.audience("small", 30)
+		large, middle := h.begin(h.audience("large", 400)), h.begin(h.audience("middle", 120))
+		h.run(h.engine())
+		h.awaitSink(s, 20)
+		h.begin(small)
+		h.over()
+		h.waits(large)
+		h.waits(middle)
+		if got := shares(order(s), "small"); got["large"] > 2*30 || got["middle"] > 2*30 || got["large"] < 15 || got["middle"] < 15 {
+			t.Errorf("while the small send left, these did: %v", got)
+		}
+		h.id = middle
+		h.over()
+		h.waits(large)
+		if got := shares(order(s), "middle"); got["large"] > 2*120 || got["large"] < 60 {
+			t.Errorf("while the send of middle size left, these did: %v", got)
+		}
+	})
+}
+
+// What waits for its provider's rate keeps nobody back who need not wait for it:
+// neither in the same send, nor in others by the same lane.
+func TestAThrottledProviderKeepsNoOtherSendBack(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := newHouse(t, db)
+		s := slow(t, 15*time.Millisecond)
+		h.relay(s.Port(), func(f *lane.Fields) {
+			f.Throttles = &[]lane.ThrottleFields{{Pattern: "slow.example", MaxPerHour: new(60)}}
+		})
+		small := h.audience("small", 40)
+		list := h.AddList("Large")
+		h.readers(list.ID, "throttled", "slow.example", 40)
+		h.readers(list.ID, "large", "example.com", 220)
+		large := h.begin(list.ID)
+		h.run(h.engine())
+		h.awaitSink(s, 10)
+		h.begin(small)
+		h.over()
+		h.waits(large)
+		if got := shares(order(s), "small"); got["large"] > 2*40 || got["large"] == 0 || got["throttled"] > 2 {
+			t.Errorf("while the small send left, these did: %v", got)
+		}
+	})
+}
+
+// Both sends have people at a throttled provider: they share its rate, though one
+// has nobody else to send to and the other has.
+func TestSendsShareAProvidersRate(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := newHouse(t, db)
+		s := slow(t, 0)
+		h.relay(s.Port(), func(f *lane.Fields) {
+			f.Throttles = &[]lane.ThrottleFields{{Pattern: "example.com", MaxPerMinute: new(2400)}}
+		})
+		small := h.audience("small", 60)
+		h.readers(small, "free", "example.net", 40)
+		large := h.begin(h.audience("large", 240))
+		h.run(h.engine())
+		h.awaitSink(s, 10)
+		h.begin(small)
+		h.over()
+		h.waits(large)
+		names := order(s)
+		from, to := slices.Index(names, "free"), lastOf(names, "small")
+		if n := count(names[from:to], "large"); n > 2*60 {
+			t.Errorf("from the first mail of the small send to its last, %d of the large one left", n)
+		}
+	})
+}
+
+// A large send by two lanes, of which one is slow, takes of the other no more
+// than its share.
+func TestASlowLaneOfALargeSendKeepsNobodyBack(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := newHouse(t, db)
+		crawling, s := slow(t, 200*time.Millisecond), slow(t, 15*time.Millisecond)
+		h.relay(crawling.Port())
+		first := h.Lane
+		h.relay(s.Port())
+		both := func(ch *broadcast.Change) {
+			ch.Delivery = &broadcast.DeliveryChange{Lanes: &[]broadcast.LaneShare{{Lane: first.ID, Weight: 1}, {Lane: h.Lane.ID, Weight: 1}}}
+		}
+		large, small := h.begin(h.audience("large", 400), both), h.audience("small", 40)
+		h.run(h.engine())
+		h.awaitSink(s, 5)
+		h.begin(small)
+		h.over()
+		h.waits(large)
+		if got := shares(order(s), "small"); got["large"] > 2*40 {
+			t.Errorf("while the small send left, these did: %v", got)
+		}
+	})
+}
+
+// Who waits for a test send does not wait for the broadcasts that are under way.
+func TestATestSendIsNotBehindALargeSend(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := newHouse(t, db)
+		s := slow(t, 50*time.Millisecond)
+		h.relay(s.Port(), func(f *lane.Fields) { f.MaxConnections = new(1) })
+		large := h.begin(h.audience("large", 100))
+		h.run(h.engine())
+		h.awaitSink(s, 5)
+		b := h.Create(func(ch *broadcast.Change) { ch.MTAConfig = &h.Lane.ID })
+		prepared, err := broadcast.PrepareTest(t.Context(), db, h.Tenant, b.ID, broadcast.TestRequest{To: []string{"author@example.org"}})
+		h.must(err)
+		results, err := h.tester().SendTest(t.Context(), prepared)
+		h.must(err)
+		if len(results) != 1 || results[0].Status != broadcast.TestSent {
+			t.Errorf("results: %+v", results)
+		}
+		h.id = large
+		if p := h.progress(); p.Waiting < 50 {
+			t.Errorf("%d of 100 messages are left of the large send when the test has been sent", p.Waiting)
+		}
+	})
+}
+
+// waits fails the test when a send is over: then it was nobody's rival.
+func (h *house) waits(b id.Broadcast) {
+	h.t.Helper()
+	p, err := outbox.Load(h.t.Context(), h.DB, h.Tenant, string(b))
+	h.must(err)
+	if p.Waiting == 0 {
+		h.t.Error("the large send was over too soon to say anything")
+	}
+}
+
+func count(names []string, name string) (n int) {
+	for _, other := range names {
+		if other == name {
+			n++
+		}
+	}
+	return n
+}
+
+func lastOf(names []string, name string) int {
+	last := -1
+	for i, n := range names {
+		if n == name {
+			last = i
+		}
+	}
+	return last
+}

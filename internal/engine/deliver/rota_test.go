@@ -1,0 +1,82 @@
+package deliver
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"packetboat/internal/pace"
+	"packetboat/internal/sqldb/dbtest"
+)
+
+// asker is a send that always has more to send.
+type asker struct {
+	name string
+	n    int           // how many permits it asks for at once
+	late time.Duration // how long after its time it comes for more
+	next time.Time
+	got  int
+}
+
+// However often sends ask, and however late they come, a limit is divided between
+// them, and little of it is lost.
+func TestSendsThatWaitForALimitTakeTurns(t *testing.T) {
+	t.Parallel()
+	db := dbtest.SQLite(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		began := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+		now := began
+		pacer := pace.New(db, "node", func() time.Time { return now })
+		per := rapid.SampledFrom([]time.Duration{time.Second, time.Minute, time.Hour}).Draw(rt, "per")
+		limits := []pace.Limit{{Key: "lane", Max: rapid.IntRange(2, 400).Draw(rt, "max"), Per: per}}
+		slot := max(per/time.Duration(limits[0].Max), time.Millisecond)
+		askers := make([]*asker, rapid.IntRange(2, 5).Draw(rt, "sends"))
+		for i := range askers {
+			askers[i] = &asker{
+				name: fmt.Sprint(i), n: rapid.IntRange(20, 256).Draw(rt, "n"), next: now,
+				late: time.Duration(rapid.IntRange(0, 600).Draw(rt, "late")) * time.Millisecond,
+			}
+		}
+		last := askers[len(askers)-1]
+		last.next = now.Add(50 * slot) // it begins when the others are under way
+		var r rota
+		var before []int
+		end := now.Add(50*slot + max(200*slot, 15*time.Second))
+		for now.Before(end) {
+			a := slices.MinFunc(askers, func(a, b *asker) int { return a.next.Compare(b.next) })
+			if now = a.next; a == last && before == nil {
+				for _, a := range askers {
+					before = append(before, a.got)
+				}
+			}
+			got, again, err := r.take(t.Context(), pacer, a.name, a.n, limits, now)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			a.got += got
+			if a.next = now; got < a.n {
+				a.next = again.Add(a.late)
+			}
+			if !a.next.After(now) {
+				a.next = now.Add(time.Millisecond)
+			}
+		}
+		all := 0
+		for i, a := range askers {
+			all += a.got
+			a.got -= before[i]
+		}
+		least := slices.MinFunc(askers, func(a, b *asker) int { return a.got - b.got })
+		most := slices.MaxFunc(askers, func(a, b *asker) int { return a.got - b.got })
+		slack := int(time.Second/slot) + 2
+		if most.got > least.got*5/4+slack {
+			rt.Errorf("while all waited, %+v got %d and %+v got %d", *most, most.got, *least, least.got)
+		}
+		if could := int(end.Sub(began) / slot); all < could*7/10 { // a limit saves up no more than a second's
+			rt.Errorf("%d permits of %d were used", all, could)
+		}
+	})
+}
