@@ -161,7 +161,7 @@ func (l *loader) settle(ctx context.Context) error {
 		domainsKnown,
 	}
 	if l.db.Dialect() == sqldb.Postgres {
-		statements = append(statements, `VACUUM (ANALYZE)`, `CHECKPOINT`)
+		statements = append(statements, `SELECT setval('journal_place', MAX(pos)) FROM journal`, `VACUUM (ANALYZE)`, `CHECKPOINT`)
 	} else {
 		statements = append(statements, `PRAGMA wal_checkpoint(TRUNCATE)`)
 	}

@@ -264,11 +264,7 @@ func Followed(ctx context.Context, db *sqldb.DB, broadcast string) error {
 		if err != nil {
 			return err
 		}
-		var unplaced bool
-		if err := db.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM journal WHERE pos IS NULL)`).Scan(&unplaced); err != nil {
-			return err
-		}
-		if lag == 0 && !unplaced {
+		if lag == 0 {
 			break
 		}
 		select {

@@ -11,12 +11,15 @@ import (
 	"packetboat/internal/sqldb"
 )
 
-// batch is how many entries are placed or followed in one transaction.
+// batch is how many entries are followed in one transaction.
 const batch = 1000
 
 // breath is the least time between two rounds that found all there was: under a
 // stream of small writes, each round then has more to do.
 const breath = 40 * time.Millisecond
+
+// glance is how long Drain waits for transactions that append.
+const glance = 2 * time.Millisecond
 
 // Follower is somebody who reacts to what happened.
 type Follower struct {
@@ -27,14 +30,16 @@ type Follower struct {
 	Follow func(ctx context.Context, tx *sqldb.DB, entries []Entry) error
 }
 
-// Engine places entries and shows them to the followers.
-// Any number of processes may run one: rows in journal_cursor take turns.
+// Engine shows entries to the followers. Its methods are called one at a time, but
+// any number of processes may have one: they take turns by rows in journal_cursor.
 type Engine struct {
 	DB        *sqldb.DB
 	Followers []Follower
 	Log       *slog.Logger
 	Wake      <-chan struct{} // somebody appended; may be nil
 	Every     time.Duration   // how often to look without being woken; 0 means 250 ms
+
+	horizon horizon
 }
 
 // Run works until ctx ends.
@@ -62,54 +67,91 @@ func (e *Engine) Run(ctx context.Context) error {
 			return nil
 		case <-time.After(breath):
 		}
+		var again chan struct{}
+		if e.horizon.behind() { // for those who have committed behind somebody slow, too
+			again = make(chan struct{})
+			close(again)
+		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
 			clear(failed)
 		case <-e.Wake:
+		case <-again:
 		}
 	}
 }
 
-// Tick places one batch and lets every follower read one. It reports whether
-// there was a full batch somewhere, so that it is worth calling again at once.
-// A follower that fails is left behind and does not hold up the others.
+// Tick lets every follower read one batch of what is committed, as far as nobody
+// slow has places in it. It reports whether there was a full batch somewhere, so
+// that it is worth calling again at once. A follower that fails is left behind and
+// does not hold up the others.
 func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
 	return e.round(ctx, map[string]bool{})
 }
 
 // round is Tick without those that failed before, and it adds to them.
 func (e *Engine) round(ctx context.Context, failed map[string]bool) (more bool, err error) {
-	n, err := Place(ctx, e.DB)
+	at, err := e.look(ctx)
 	if err != nil {
+		e.horizon = horizon{}
 		return false, err
 	}
-	more = n == batch
+	head := e.horizon.at
 	var errs []error
-	passed := map[int64][]string{} // positions, and who may go there at once
+	var passed []string // they may go to the head at once
 	for _, f := range e.Followers {
-		if failed[f.Name] {
+		from, known := at[f.Name]
+		if failed[f.Name] || known && from >= head {
 			continue
 		}
-		n, to, err := advance(ctx, e.DB, f)
+		cares := true
+		if known && len(f.Types) > 0 {
+			cares, err = wanted(ctx, e.DB, f, from, head)
+		}
+		n := 0
+		switch {
+		case err == nil && !cares:
+			passed = append(passed, f.Name)
+		case err == nil:
+			n, err = advance(ctx, e.DB, f, head)
+		}
 		if err != nil {
 			failed[f.Name] = true
 			errs = append(errs, fmt.Errorf("follower %s: %w", f.Name, err))
-		}
-		if to > 0 {
-			passed[to] = append(passed[to], f.Name)
+			err = nil
 		}
 		more = more || n == batch
 	}
-	for to, names := range passed {
-		errs = append(errs, pass(ctx, e.DB, names, to))
-	}
+	errs = append(errs, pass(ctx, e.DB, passed, head))
 	return more, errors.Join(errs...)
+}
+
+// look learns how far the journal may be read, and returns how far it was.
+func (e *Engine) look(ctx context.Context) (map[string]int64, error) {
+	const end = "" // no follower's name
+	rows, err := e.DB.Query(ctx, `
+		SELECT follower, pos FROM journal_cursor
+		UNION ALL SELECT '', COALESCE(MAX(pos), 0) FROM journal /* all tenants: one order */`)
+	at := map[string]int64{}
+	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (name string, err error) {
+		var pos int64
+		err = scan(&name, &pos)
+		at[name] = pos
+		return name, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look how far the journal was read: %w", err)
+	}
+	return at, e.horizon.reach(ctx, e.DB, at[end])
 }
 
 // pass moves followers past entries that none of them cares for.
 func pass(ctx context.Context, db *sqldb.DB, names []string, to int64) error {
+	if len(names) == 0 {
+		return nil
+	}
 	_, err := db.Exec(ctx, `UPDATE journal_cursor SET pos = $1 WHERE pos < $1 AND follower`+db.In(2), to, sqldb.List(db, names))
 	if err != nil {
 		return fmt.Errorf("pass entries that nobody cares for: %w", err)
@@ -117,17 +159,32 @@ func pass(ctx context.Context, db *sqldb.DB, names []string, to int64) error {
 	return nil
 }
 
-// Drain ticks until nothing is left to place or follow, or somebody fails.
+// Drain ticks until everything is followed that was committed before, or somebody
+// fails. It waits for transactions whose entries come before that.
 func (e *Engine) Drain(ctx context.Context) error {
-	for {
+	for goal := int64(-1); ; {
 		more, err := e.Tick(ctx)
-		if err != nil || !more {
+		if err != nil {
 			return err
+		}
+		if goal < 0 {
+			goal = e.horizon.last
+		}
+		if more {
+			continue
+		}
+		if e.horizon.at >= min(goal, e.horizon.last) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(glance):
 		}
 	}
 }
 
-// sequencer is the name of the cursor that holds the last position given.
+// sequencer is the name of the cursor that holds, on SQLite, the last place given.
 const sequencer = "sequencer"
 
 // cursor locks and returns a cursor, made at 0 when it is new.
@@ -154,82 +211,37 @@ func move(ctx context.Context, tx *sqldb.DB, name string, pos int64) error {
 	return err
 }
 
-// Place gives up to a batch of committed entries their positions: in the order in
-// which they were appended, so that one comes before whatever was appended after
-// it had been committed, on whichever machine.
-func Place(ctx context.Context, db *sqldb.DB) (int, error) {
-	var waiting bool // asked first, so that an idle program does not write
-	err := db.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM journal WHERE pos IS NULL) /* all tenants: one order */`).Scan(&waiting)
-	if err != nil || !waiting {
-		return 0, err
-	}
-	var placed int64
-	err = db.InTx(ctx, func(tx *sqldb.DB) error {
-		head, err := cursor(ctx, tx, sequencer)
-		if err != nil {
-			return err
-		}
-		placed, err = tx.Exec(ctx, `
-			WITH fresh AS (
-				SELECT tenant_id, id, ROW_NUMBER() OVER (ORDER BY appended NULLS FIRST, id) AS n
-				FROM (SELECT tenant_id, id, appended FROM journal WHERE pos IS NULL
-					ORDER BY appended NULLS FIRST, id LIMIT $2) AS unplaced)
-			UPDATE journal SET pos = $1 + fresh.n
-			FROM fresh WHERE journal.tenant_id = fresh.tenant_id AND journal.id = fresh.id /* all tenants: one order */`, head, batch)
-		if err != nil {
-			return err
-		}
-		return move(ctx, tx, sequencer, head+placed)
-	})
-	if err != nil {
-		return 0, fmt.Errorf("place journal entries: %w", err)
-	}
-	return int(placed), nil
-}
-
-// advance shows a follower its next entries and returns how many there were.
-// When it cares for none of them, nothing is written: to is where it may go.
-func advance(ctx context.Context, db *sqldb.DB, f Follower) (n int, to int64, err error) {
-	var at, head int64
-	err = db.QueryRow(ctx, `
-		SELECT COALESCE((SELECT pos FROM journal_cursor WHERE follower = $1), -1),
-			COALESCE((SELECT pos FROM journal_cursor WHERE follower = $2), 0)`, f.Name, sequencer).Scan(&at, &head)
-	if err != nil || at >= head {
-		return 0, 0, err
-	}
-	if len(f.Types) > 0 && at >= 0 {
-		cares, err := wanted(ctx, db, f, at, head)
-		if err != nil {
-			return 0, 0, err
-		}
-		if !cares {
-			return 0, head, nil
-		}
-	}
+// advance shows a follower its next entries, up to head, and returns how many there
+// were. Places may be empty, because who drew them was rolled back.
+func advance(ctx context.Context, db *sqldb.DB, f Follower, head int64) (n int, err error) {
 	err = db.InTx(ctx, func(tx *sqldb.DB) error {
 		n = 0
 		pos, err := cursor(ctx, tx, f.Name)
-		if err != nil {
+		if err != nil || pos >= head {
 			return err
 		}
 		rows, err := tx.Query(ctx, `
 			SELECT tenant_id, id, pos, type, name, contact_id, broadcast_id, message_id, occurred_at, data
-			FROM journal WHERE pos > $1 ORDER BY pos LIMIT $2 /* all tenants: one order */`, pos, batch)
+			FROM journal WHERE pos > $1 AND pos <= $2 ORDER BY pos LIMIT $3 /* all tenants: one order */`, pos, head, batch)
 		entries, err := sqldb.Collect(rows, err, scan)
-		if err != nil || len(entries) == 0 {
+		if err != nil {
 			return err
 		}
-		last := entries[len(entries)-1].Position // the follower may do with the slice what it likes
-		if err := f.Follow(ctx, tx, entries); err != nil {
-			return err
+		to := head
+		if n = len(entries); n == batch {
+			to = entries[n-1].Position // the follower may do with the slice what it likes
 		}
-		n = len(entries)
-		return move(ctx, tx, f.Name, last)
+		if n > 0 {
+			if err := f.Follow(ctx, tx, entries); err != nil {
+				return err
+			}
+		}
+		return move(ctx, tx, f.Name, to)
 	})
 	if err != nil { // keep the cursor, at least, by which Lag knows of the follower
-		return 0, 0, errors.Join(err, begin(ctx, db, f.Name))
+		return 0, errors.Join(err, begin(ctx, db, f.Name))
 	}
-	return n, 0, nil
+	return n, nil
 }
 
 // wanted reports whether a follower cares for any entry behind one position and
@@ -242,12 +254,12 @@ func wanted(ctx context.Context, db *sqldb.DB, f Follower, at, head int64) (bool
 	return yes, err
 }
 
-// Lag returns how many placed entries the slowest follower has not yet seen.
+// Lag returns how many places the slowest follower is behind the last entry.
 func Lag(ctx context.Context, db *sqldb.DB) (int64, error) {
 	var lag int64
 	err := db.QueryRow(ctx, `
-		SELECT COALESCE((SELECT pos FROM journal_cursor WHERE follower = $1), 0)
-			- COALESCE((SELECT MIN(pos) FROM journal_cursor WHERE follower <> $1), 0)`, sequencer).Scan(&lag)
+		SELECT COALESCE((SELECT MAX(pos) FROM journal), 0)
+			- COALESCE((SELECT MIN(pos) FROM journal_cursor WHERE follower <> $1), 0) /* all tenants: one order */`, sequencer).Scan(&lag)
 	if err != nil {
 		return 0, fmt.Errorf("measure the journal's lag: %w", err)
 	}

@@ -1,15 +1,20 @@
 // Package journal keeps what happened, in order, for those who react to it.
 //
 // Whoever makes something happen appends an entry in the same transaction and
-// is done. Entries have no place in the order until they are committed: one
-// sequencer places them afterwards, so that a follower reading by position never
-// overtakes a slow writer. What had been committed when another entry was appended
-// stands before that, whatever the clocks of their machines say. A follower's
-// cursor and its effects commit together, so each entry takes effect exactly once.
+// is done. The entry is written with its place in the order, and never again for
+// the order's sake. Places are drawn one after the other, so what had been
+// committed when another entry was appended stands before that, whatever the
+// clocks of their machines say. Transactions that run at once commit in any order:
+// followers read up to a horizon only, before which nobody has still to commit, so
+// that they never overtake a slow writer. A follower's cursor and its effects
+// commit together, so each entry takes effect exactly once.
 //
-//	Append (caller's transaction) → committed, unplaced
-//	Sequencer → placed (on SQLite, Append has done that)
+//	Append (caller's transaction) → has its place, committed
+//	horizon → final: nothing will come before it any more
 //	Followers → read in order, batch by batch
+//
+// A transaction holds up what comes behind it from its first entry to its end: the
+// entries are best the last thing that it writes.
 //
 // A message whose acceptance counts as its delivery (a relay's 250) writes the
 // one entry EmailDelivered, which stands for "sent" and "delivered" both.
@@ -84,7 +89,7 @@ const (
 type Entry struct {
 	Tenant    id.Tenant
 	ID        id.Entry // made by Append when empty
-	Position  int64    // 0 until placed
+	Position  int64    // given by Append; later ones are larger, and some are left out
 	Type      Type
 	Name      string // what it is about, for the types that are asked for by it
 	Contact   id.Contact
@@ -105,8 +110,8 @@ func (e Entry) Decode(v any) error {
 
 // Append writes entries. It is called inside the transaction that makes them true.
 //
-// On SQLite, where writers take turns until they have committed, the entries are
-// placed at once; otherwise the sequencer does that.
+// On SQLite, where writers take turns until they have committed, a cursor counts
+// the places; on PostgreSQL the column's default draws them.
 func Append(ctx context.Context, tx *sqldb.DB, entries ...Entry) error {
 	if len(entries) == 0 {
 		return nil
@@ -139,7 +144,7 @@ func placed(ctx context.Context, db *sqldb.DB, entries []Entry) error {
 	})
 }
 
-// appended writes entries as they are.
+// appended writes entries. Where Position is 0 the database gives one.
 func appended(ctx context.Context, tx *sqldb.DB, entries []Entry) error {
 	t := tx.Table("tenant_id TEXT", "id TEXT", "pos BIGINT", "type TEXT", "name TEXT", "contact_id TEXT", "broadcast_id TEXT", "message_id TEXT", "occurred_at BIGINT", "data JSONB")
 	for _, e := range entries {
@@ -167,7 +172,7 @@ func encoded(data any) (string, error) {
 	return string(b), err
 }
 
-// scan reads one placed entry.
+// scan reads one entry.
 func scan(row func(...any) error) (Entry, error) {
 	var e Entry
 	var name, contact, broadcast, message sql.NullString

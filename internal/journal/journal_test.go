@@ -147,37 +147,6 @@ func TestFollowersSeeEachEntryOnceAndInCommitOrder(t *testing.T) {
 
 var errRolledBack = errors.New("rolled back")
 
-// A slow writer began first and commits last: nobody may overtake it.
-func TestASlowWriterIsNotOvertaken(t *testing.T) {
-	t.Parallel()
-	db := dbtest.Postgres(t)
-	withSeen(t, db)
-	ctx := t.Context()
-	e := &journal.Engine{DB: db, Followers: []journal.Follower{witness("f")}}
-	entry := func() journal.Entry {
-		return journal.Entry{Tenant: id.New[id.Tenant](), ID: id.New[id.Entry](), Type: journal.ContactCreated, At: noon}
-	}
-	slow, quick := entry(), entry()
-	err := db.InTx(ctx, func(tx *sqldb.DB) error {
-		if err := journal.Append(ctx, tx, slow); err != nil {
-			return err
-		}
-		if err := journal.Append(ctx, db, quick); err != nil { // on a connection of its own
-			return err
-		}
-		return e.Drain(ctx)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := e.Drain(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := seen(t, db, "f"), []string{string(quick.ID), string(slow.ID)}; !slices.Equal(got, want) {
-		t.Errorf("seen %v, want %v", got, want)
-	}
-}
-
 func TestAFailingFollowerIsTriedAgainAndHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -99,7 +98,8 @@ func entryBy(wrong time.Duration) id.Entry {
 
 // Writers of several machines append at once, with clocks that are seconds apart,
 // in transactions of all sizes: slow ones, some rolled back as a whole or in part,
-// some lost to a race and run again. Meanwhile processes follow, and die.
+// some lost to a race and run again, some whose connection dies. Meanwhile processes
+// follow, each by what it knows, and die.
 // No follower misses an entry or sees one twice, all see the same order, and in
 // that order nothing stands before what had been committed when it was begun.
 func TestTheOrderIsThatOfCommits(t *testing.T) {
@@ -108,22 +108,25 @@ func TestTheOrderIsThatOfCommits(t *testing.T) {
 	withSeen(t, db)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	const writers, each, processes = 5, 40, 2
+	const writers, each, processes = 5, 30, 3
 	ctx := t.Context()
 	var log commits
 	done := make(chan struct{})
 	var writing, following sync.WaitGroup
 	for p := range processes {
 		random := rand.New(rand.NewPCG(seed, uint64(100+p)))
-		e := &journal.Engine{DB: db, Log: slog.New(slog.DiscardHandler), Followers: []journal.Follower{witness("sound"), unsteady("unsteady", random), choosy("choosy")}}
 		following.Go(func() {
 			for {
-				// A process that is killed breaks off wherever it is.
-				life, die := context.WithTimeout(ctx, time.Duration(2+random.IntN(60))*time.Millisecond)
-				for life.Err() == nil {
-					if _, err := e.Tick(life); err != nil && life.Err() == nil && !errors.Is(err, errUnsteady) {
+				e := &journal.Engine{DB: db, Followers: []journal.Follower{witness("sound"), unsteady("unsteady", random), choosy("choosy")}}
+				for range 1 + random.IntN(8) {
+					if _, err := e.Tick(ctx); err != nil && !errors.Is(err, errUnsteady) {
 						t.Errorf("Tick: %v", err)
 					}
+				}
+				// A process that is killed breaks off wherever it is.
+				death, die := context.WithTimeout(ctx, time.Duration(random.IntN(20))*time.Millisecond)
+				if _, err := e.Tick(death); err != nil && death.Err() == nil && !errors.Is(err, errUnsteady) {
+					t.Errorf("Tick: %v", err)
 				}
 				die()
 				select {
@@ -178,7 +181,11 @@ type writer struct {
 func (w *writer) write(ctx context.Context) error {
 	var after, tries int
 	var made []string
-	rollBack, race := w.random.IntN(5) == 0, w.random.IntN(8) == 0
+	rollBack, race, killed := w.random.IntN(5) == 0, w.random.IntN(8) == 0, w.random.IntN(10) == 0
+	pause := w.random.IntN(8) // milliseconds
+	if w.random.IntN(15) == 0 {
+		pause = 80
+	}
 	err := w.db.InTx(ctx, func(tx *sqldb.DB) error {
 		after, made = w.log.count(), nil
 		tries++
@@ -193,7 +200,7 @@ func (w *writer) write(ctx context.Context) error {
 			if err := journal.Append(ctx, tx, list...); err != nil {
 				return err
 			}
-			if _, err := tx.Exec(ctx, `SELECT pg_sleep($1)`, float64(w.random.IntN(8))/1000); err != nil {
+			if _, err := tx.Exec(ctx, `SELECT pg_sleep($1)`, float64(pause)/1000); err != nil {
 				return err
 			}
 			if undone {
@@ -213,6 +220,10 @@ func (w *writer) write(ctx context.Context) error {
 		if rollBack {
 			return errRolledBack
 		}
+		if killed {
+			_, err := tx.Exec(ctx, `SELECT pg_terminate_backend(pg_backend_pid())`)
+			return errors.Join(err, errRolledBack)
+		}
 		return nil
 	})
 	if errors.Is(err, errRolledBack) {
@@ -227,7 +238,7 @@ func (w *writer) write(ctx context.Context) error {
 // entries returns some; now and then as many as a batch of a large import.
 func (w *writer) entries() []journal.Entry {
 	n := 1 + w.random.IntN(6)
-	if w.random.IntN(25) == 0 {
+	if w.random.IntN(40) == 0 {
 		n = 1200
 	}
 	list := make([]journal.Entry, n)

@@ -76,6 +76,9 @@ func openPostgres(ctx context.Context, address string, o Options) (*DB, error) {
 	// a scan, so that a whole tenant is read where a thousand rows are wanted. That
 	// was true of turning disks.
 	cfg.ConnConfig.RuntimeParams["random_page_cost"] = "1.1"
+	// A process that stands still within a transaction holds up who follows the
+	// journal, in all processes.
+	cfg.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "60s"
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,292 @@
+package journal_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+)
+
+// stage is a database on which transactions append while one process follows.
+type stage struct {
+	*testing.T
+	db *sqldb.DB
+	e  *journal.Engine
+}
+
+func newStage(t *testing.T) *stage {
+	db := dbtest.Postgres(t)
+	withSeen(t, db)
+	return &stage{t, db, &journal.Engine{DB: db, Followers: []journal.Follower{witness("f")}}}
+}
+
+// append appends an entry on a connection or in a transaction.
+func (s *stage) append(on *sqldb.DB) (entry string) {
+	s.Helper()
+	e := journal.Entry{Tenant: "t", ID: id.New[id.Entry](), Type: journal.EmailSent, At: noon}
+	if err := journal.Append(s.Context(), on, e); err != nil {
+		s.Fatal(err)
+	}
+	return string(e.ID)
+}
+
+// follows lets the process look, and look again.
+func (s *stage) follows(want ...string) {
+	s.Helper()
+	for range 2 {
+		if _, err := s.e.Tick(s.Context()); err != nil {
+			s.Fatal(err)
+		}
+	}
+	s.saw(want...)
+}
+
+func (s *stage) saw(want ...string) {
+	s.Helper()
+	if got := seen(s.T, s.db, "f"); !slices.Equal(got, want) {
+		s.Fatalf("seen %v, want %v", got, want)
+	}
+}
+
+// drained follows everything, after which there is no lag.
+func (s *stage) drained(want ...string) {
+	s.Helper()
+	if err := s.e.Drain(s.Context()); err != nil {
+		s.Fatal(err)
+	}
+	s.saw(want...)
+	if lag, err := journal.Lag(s.Context(), s.db); err != nil || lag != 0 {
+		s.Errorf("Lag = %d, %v; want 0", lag, err)
+	}
+}
+
+// open begins a transaction, which ends when end is called, or the test.
+func (s *stage) open() (tx *sqldb.DB, end func(error) error) {
+	began, outcome, ended := make(chan *sqldb.DB), make(chan error), make(chan error)
+	go func() {
+		ended <- s.db.InTx(context.Background(), func(tx *sqldb.DB) error {
+			began <- tx
+			return <-outcome
+		})
+	}()
+	over := false
+	end = func(err error) error {
+		over = true
+		outcome <- err
+		return <-ended
+	}
+	s.Cleanup(func() {
+		if !over {
+			_ = end(errRolledBack)
+		}
+	})
+	return <-began, end
+}
+
+func (s *stage) must(_ int64, err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// A slow writer began first and commits last: nobody may overtake it.
+func TestASlowWriterIsNotOvertaken(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	before := s.append(s.db)
+	s.follows(before)
+	tx, end := s.open()
+	slow := s.append(tx)
+	quick := s.append(s.db)
+	s.follows(before)
+	if lag, err := journal.Lag(t.Context(), s.db); err != nil || lag != 2 {
+		t.Errorf("Lag = %d, %v; what waits behind the slow writer counts", lag, err)
+	}
+	s.e = &journal.Engine{DB: s.db, Followers: s.e.Followers} // another process
+	s.follows(before)
+	if err := end(nil); err != nil {
+		t.Fatal(err)
+	}
+	s.drained(before, slow, quick)
+}
+
+// Somebody is appending at any time; the order goes on all the same.
+func TestWritersThatRelieveEachOtherDoNotHoldUpTheOrder(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	tx, end := s.open()
+	want := []string{s.append(tx)}
+	for range 3 {
+		quick := s.append(s.db)
+		s.follows(want[:len(want)-1]...) // the quick one waits for the slow one
+		next, endNext := s.open()
+		after := s.append(next)
+		if err := end(nil); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, quick, after)
+		s.follows(want[:len(want)-1]...)
+		end = endNext
+	}
+	if err := end(nil); err != nil {
+		t.Fatal(err)
+	}
+	s.drained(want...)
+}
+
+// Places that were drawn and never used are passed, and nobody waits for who drew them.
+func TestLostPlacesHoldNobodyUp(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]func(s *stage, tx *sqldb.DB, end func(error) error){
+		"rolled back": func(s *stage, _ *sqldb.DB, end func(error) error) {
+			if err := end(errRolledBack); !errors.Is(err, errRolledBack) {
+				s.Fatal(err)
+			}
+		},
+		"killed": func(s *stage, tx *sqldb.DB, end func(error) error) {
+			var pid int64
+			if err := tx.QueryRow(s.Context(), `SELECT pg_backend_pid()`).Scan(&pid); err != nil {
+				s.Fatal(err)
+			}
+			s.must(s.db.Exec(s.Context(), `SELECT pg_terminate_backend($1::bigint::int, 10000)`, pid))
+			if end(nil) == nil {
+				s.Error("a transaction was committed whose connection had died")
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			first := s.append(s.db)
+			tx, end := s.open()
+			for range 40 {
+				s.append(tx)
+			}
+			second := s.append(s.db)
+			s.follows() // it cannot know that the first was there before
+			lose(s, tx, end)
+			s.drained(first, second)
+		})
+	}
+}
+
+// What a transaction takes back in part holds nobody up; what it appends then does.
+func TestATransactionThatIsRolledBackInPart(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	tx, end := s.open()
+	s.must(tx.Exec(t.Context(), `SAVEPOINT here`))
+	s.append(tx)
+	s.must(tx.Exec(t.Context(), `ROLLBACK TO SAVEPOINT here`))
+	first := s.append(s.db)
+	s.follows(first)
+	s.must(tx.Exec(t.Context(), `SAVEPOINT there`))
+	slow := s.append(tx)
+	s.must(tx.Exec(t.Context(), `RELEASE SAVEPOINT there`))
+	s.must(tx.Exec(t.Context(), `SAVEPOINT again`))
+	s.append(tx)
+	s.must(tx.Exec(t.Context(), `ROLLBACK TO SAVEPOINT again`))
+	second := s.append(s.db)
+	s.follows(first)
+	if err := end(nil); err != nil {
+		t.Fatal(err)
+	}
+	s.drained(first, slow, second)
+}
+
+// Drain waits for who has a place before what was committed.
+func TestDrainWaitsForWhoComesBefore(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	tx, end := s.open()
+	slow := s.append(tx)
+	quick := s.append(s.db)
+	impatient, stop := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer stop()
+	if err := s.e.Drain(impatient); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Drain = %v, although somebody comes before", err)
+	}
+	s.saw()
+	ended := make(chan error)
+	go func() { ended <- end(nil) }()
+	s.drained(slow, quick)
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+}
+
+// An entry's row is as it was written when everybody has followed it.
+func TestAnEntryIsWrittenOnce(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	versions := func() []string {
+		rows, err := s.db.Query(t.Context(), `SELECT id, ctid::text, xmin::text, xmax::text, pos FROM journal ORDER BY pos /* all tenants: there is one */`)
+		list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (string, error) {
+			var row [4]string
+			var pos int64
+			err := scan(&row[0], &row[1], &row[2], &row[3], &pos)
+			return fmt.Sprint(row, pos), err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	tx, end := s.open()
+	var want []string
+	for range 3 {
+		want = append(want, s.append(tx), s.append(s.db))
+	}
+	if err := end(nil); err != nil {
+		t.Fatal(err)
+	}
+	written := versions()
+	s.drained(want...)
+	if got := versions(); !slices.Equal(got, written) || len(got) != len(want) {
+		t.Errorf("the rows were %q and are %q", written, got)
+	}
+}
+
+// Who has nothing to follow writes nothing.
+func TestAnIdleProcessDoesNotWrite(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		withSeen(t, db)
+		e := &journal.Engine{DB: db, Followers: []journal.Follower{witness("f"), choosy("choosy")}}
+		if err := journal.Append(t.Context(), db, journal.Entry{Tenant: "t", Type: journal.EmailSent, At: noon}); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		written := `SELECT total_changes()`
+		if db.Dialect() == sqldb.Postgres {
+			written = `SELECT COALESCE(SUM(xmin::text::bigint), 0)::bigint FROM journal_cursor`
+		}
+		count := func() (n int64) {
+			t.Helper()
+			err := db.InTx(t.Context(), func(tx *sqldb.DB) error { return tx.QueryRow(t.Context(), written).Scan(&n) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		before := count()
+		for range 3 {
+			if more, err := e.Tick(t.Context()); more || err != nil {
+				t.Errorf("Tick = %v, %v", more, err)
+			}
+		}
+		if after := count(); after != before {
+			t.Errorf("%d was written", after-before)
+		}
+	})
+}
