@@ -27,12 +27,12 @@ type Planning struct {
 	Missed bool       `json:"missed,omitempty"` // plan only what days that have passed left over
 
 	// What Give goes by, and how far it has come.
-	At     time.Time      `json:"at,omitzero"` // when the plan was made
-	Cut    outbox.Cut     `json:"cut,omitzero"`
-	Quotas []spread.Quota `json:"quotas,omitempty"`
-	Lane   id.MTAConfig   `json:"lane,omitempty"`  // whose messages are given their times
-	Given  int            `json:"given,omitempty"` // of the lane
-	After  outbox.Place   `json:"after,omitzero"`  // the last of them
+	At       time.Time      `json:"at,omitzero"` // when the plan was made
+	Cut      outbox.Cut     `json:"cut,omitzero"`
+	Quotas   []spread.Quota `json:"quotas,omitempty"`    // until they are divided
+	HeldBack map[string]int `json:"held_back,omitempty"` // of each lane, how many no day has room for
+	Divided  bool           `json:"divided,omitempty"`   // the order of the send is divided into slots
+	Done     id.Contact     `json:"done,omitempty"`      // the last whose message was given its time
 }
 
 // Stage is a stage of planning.

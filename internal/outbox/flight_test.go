@@ -206,10 +206,14 @@ func TestWhatIsUnderWayIsNotClaimed(t *testing.T) {
 		items := f.claim(t, n, 6)
 		f.begin(t, n, items[0], items[3])
 		if err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
-			return outbox.Give(t.Context(), tx, f.tenant, f.stream, []outbox.Slot{
-				{Message: items[0].ID, Due: noon.Add(-time.Hour), Day: "2026-03-01"},
-				{Message: items[1].ID, Due: noon.Add(-time.Hour), Day: "2026-03-01"},
-			}, noon)
+			if _, err := tx.Exec(t.Context(), `UPDATE outbox SET rank = id WHERE tenant_id = $1`, f.tenant); err != nil {
+				return err
+			}
+			if err := outbox.Divide(t.Context(), tx, f.tenant, f.stream, []outbox.Slot{{Lane: "lane", Due: noon.Add(-time.Hour), Day: "2026-03-01"}}); err != nil {
+				return err
+			}
+			_, _, err := outbox.Give(t.Context(), tx, f.tenant, f.stream, outbox.Portion{Cut: outbox.Cut{After: noon.Add(-time.Hour)}, Limit: 10}, noon)
+			return err
 		}); err != nil {
 			t.Fatal(err)
 		}

@@ -20,17 +20,23 @@ func Unplanned() time.Time { return time.Date(9999, 12, 1, 0, 0, 0, 0, time.UTC)
 
 // Cut says which messages of a stream a pass of planning gives a time: those
 // that nobody has tried to send, and that are due after a moment or were planned
-// for a day before another.
+// for a day before another. The zero Cut is for a stream of which none was tried
+// yet: all that wait.
 type Cut struct {
 	After  time.Time  `json:"after"`
 	Before spread.Day `json:"before,omitempty"` // empty: no day is
 }
 
-// moves is the condition that a queued message is within a cut, whose parameters
-// are the nth and the one after; what is under way is parameter under.
-func moves(db *sqldb.DB, n, under int) string {
-	return fmt.Sprintf(`rank IS NOT NULL AND state = 'queued' AND attempts = 0
-		AND (due_at > $%d OR plan_day < $%d) AND NOT id`, n, n+1) + db.In(under)
+// moves is the condition that a queued message with a rank is within a cut, whose
+// parameters begin with the nth and are the statement's last.
+func moves(db *sqldb.DB, n int) string {
+	return fmt.Sprintf(`attempts = 0 AND (due_at > $%d OR plan_day < $%d) AND NOT id`, n, n+1) + db.In(n+2)
+}
+
+// args returns the parameters of a statement, of which the last are those of
+// moves; the messages named are under way, and stay as they are.
+func (c Cut) args(db *sqldb.DB, under []id.Message, before ...any) []any {
+	return append(before, c.After.UnixMicro(), c.Before, sqldb.List(db, under))
 }
 
 // LaneDay is a day of a lane.
@@ -54,9 +60,10 @@ func Count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, c
 	}
 	rows, err := db.Query(ctx, `
 		SELECT lane_id, day, moving, COUNT(*) FROM (
-			SELECT lane_id, COALESCE(plan_day, '') AS day, CASE WHEN `+moves(db, 3, 5)+` THEN 1 ELSE 0 END AS moving FROM outbox
+			SELECT lane_id, COALESCE(plan_day, '') AS day,
+				CASE WHEN rank IS NOT NULL AND state = 'queued' AND `+moves(db, 3)+` THEN 1 ELSE 0 END AS moving FROM outbox
 			WHERE tenant_id = $1 AND stream_id = $2 AND state NOT IN ('held_back', 'cancelled')) AS m
-		GROUP BY lane_id, day, moving`, tenant, stream, cut.After.UnixMicro(), cut.Before, sqldb.List(db, under))
+		GROUP BY lane_id, day, moving`, cut.args(db, under, tenant, stream)...)
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
 		var at LaneDay
 		var moving, n int
@@ -160,94 +167,6 @@ func SentOn(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string) 
 		return nil, fmt.Errorf("load what days have sent: %w", err)
 	}
 	return sent, nil
-}
-
-// NextLane returns the first lane of a planned stream behind another that still
-// has queued messages; the empty id when there is none.
-func NextLane(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, after id.MTAConfig) (id.MTAConfig, error) {
-	var lane sql.NullString
-	err := db.QueryRow(ctx, `
-		SELECT (SELECT lane_id FROM outbox
-			WHERE tenant_id = $1 AND stream_id = $2 AND rank IS NOT NULL AND state = 'queued' AND lane_id > $3 ORDER BY lane_id LIMIT 1)`,
-		tenant, stream, after).Scan(&lane)
-	if err != nil {
-		return "", fmt.Errorf("find the lanes of a stream: %w", err)
-	}
-	return id.MTAConfig(lane.String), nil
-}
-
-// Place is where a message stands in the order of a planned send.
-type Place struct {
-	Rank string
-	ID   id.Message
-}
-
-// Next returns the places of up to limit messages of a lane that are within the
-// cut and behind a place, best engaged first.
-func Next(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, lane id.MTAConfig, cut Cut, after Place, limit int) ([]Place, error) {
-	under, err := UnderWay(ctx, db, tenant, stream)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := db.Query(ctx, `
-		SELECT rank, id FROM outbox
-		WHERE tenant_id = $1 AND stream_id = $2 AND lane_id = $7 AND (rank, id) > ($5, $6) AND `+moves(db, 3, 9)+`
-		ORDER BY rank, id LIMIT $8`,
-		tenant, stream, cut.After.UnixMicro(), cut.Before, after.Rank, after.ID, lane, limit, sqldb.List(db, under))
-	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (p Place, err error) {
-		return p, scan(&p.Rank, &p.ID)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("find messages to plan: %w", err)
-	}
-	return list, nil
-}
-
-// Slot is the time that a plan gives a message.
-type Slot struct {
-	Message id.Message
-	Due     time.Time
-	Day     spread.Day // empty: there is no room for it, ever
-}
-
-// Give gives messages of a stream their times, and holds those back that have
-// none. A node that has claimed one of them loses it.
-func Give(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, slots []Slot, now time.Time) error {
-	if err := revoke(ctx, tx, tenant, stream); err != nil {
-		return fmt.Errorf("give messages their times: %w", err)
-	}
-	under, err := UnderWay(ctx, tx, tenant, stream)
-	if err != nil {
-		return err
-	}
-	slots = slices.DeleteFunc(slices.Clone(slots), func(s Slot) bool { return slices.Contains(under, s.Message) })
-	t := tx.Table("id TEXT", "due_at BIGINT", "day TEXT")
-	var none []id.Message
-	for _, s := range slots {
-		if s.Day == "" {
-			none = append(none, s.Message)
-		} else {
-			t.Add(s.Message, s.Due.UnixMicro(), s.Day)
-		}
-	}
-	if t.Len() > 0 {
-		_, err := tx.Exec(ctx, `
-			UPDATE outbox SET due_at = v.due_at, plan_day = v.day, epoch = outbox.epoch + 1 FROM `+t.As("v", 2)+`
-			WHERE outbox.tenant_id = $1 AND outbox.id = v.id AND `+stillQueued, t.Args(tenant)...)
-		if err != nil {
-			return fmt.Errorf("give messages their times: %w", err)
-		}
-	}
-	if len(none) == 0 {
-		return nil
-	}
-	n, err := tx.Exec(ctx, `
-		UPDATE outbox SET state = 'held_back', plan_day = NULL, ended_at = $2, epoch = epoch + 1
-		WHERE tenant_id = $1 AND id`+tx.In(3)+` AND `+stillQueued, tenant, now.UnixMicro(), sqldb.List(tx, none))
-	if err != nil {
-		return fmt.Errorf("hold messages back: %w", err)
-	}
-	return Sums{HeldBack: int(n), Waiting: -int(n)}.add(ctx, tx, tenant, stream)
 }
 
 // Day is what a day of a planned send was to carry, and has carried.

@@ -286,6 +286,9 @@ func (e *Engine) clear(ctx context.Context, run broadcast.Run) (more bool, err e
 		return false, err
 	}
 	return false, e.DB.InTx(ctx, func(tx *sqldb.DB) error {
+		if err := outbox.Undivide(ctx, tx, run.Tenant, string(run.Broadcast)); err != nil { // it may have been at its plan
+			return err
+		}
 		if err := outbox.Finish(ctx, tx, run.Tenant, string(run.Broadcast)); err != nil {
 			return err
 		}

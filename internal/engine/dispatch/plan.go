@@ -64,7 +64,7 @@ func ago(t *time.Time) uint32 {
 }
 
 // plan takes the planning of a send that is all in the outbox further: it makes
-// the plan, or gives the next messages the times that it has for them.
+// the plan, and gives the next messages the times that it has for them.
 func (e *Engine) plan(ctx context.Context, t tenant.Tenant, b broadcast.Broadcast, run *broadcast.Run) (more bool, err error) {
 	if run.Planning.Stage == broadcast.ToPlan {
 		if err := e.makePlan(ctx, t, b, run); err != nil {
@@ -72,9 +72,13 @@ func (e *Engine) plan(ctx context.Context, t tenant.Tenant, b broadcast.Broadcas
 		}
 	}
 	c := calendarOf(t, b, run.Planning.At)
-	lanes := laneTimes{}
+	if !run.Planning.Divided {
+		if err := e.divide(ctx, b, run, c); err != nil {
+			return false, err
+		}
+	}
 	for range e.pages() {
-		done, err := e.give(ctx, b, run, c, lanes)
+		done, err := e.give(ctx, b, run)
 		if err != nil || done {
 			return false, err
 		}
@@ -144,9 +148,9 @@ func (e *Engine) makePlan(ctx context.Context, t tenant.Tenant, b broadcast.Broa
 	p := *run.Planning
 	now := e.Now()
 	c := calendarOf(t, b, now)
-	p.At, p.Cut = now, outbox.Cut{After: now}
+	p.At, p.Cut = now, outbox.Cut{}
 	if p.Again {
-		p.Cut.Before = c.today()
+		p.Cut = outbox.Cut{After: now, Before: c.today()}
 	}
 	if p.Missed {
 		p.Cut.After = outbox.Unplanned()
@@ -203,7 +207,7 @@ func (e *Engine) makePlan(ctx context.Context, t tenant.Tenant, b broadcast.Broa
 			}
 			return spread.Cap{Max: most - carried - busy[at].Reserved - max(0, census.Stay[at]-sent[at]), Capped: capped}
 		}
-		p.Quotas, _ = load.Plan()
+		p.Quotas, p.HeldBack = load.Plan()
 		planned := maps.Clone(census.Stay)
 		for _, q := range p.Quotas {
 			planned[outbox.LaneDay{Lane: id.MTAConfig(q.Lane), Day: q.Day}] += q.N
@@ -211,7 +215,7 @@ func (e *Engine) makePlan(ctx context.Context, t tenant.Tenant, b broadcast.Broa
 		if err := outbox.Reserve(ctx, tx, t.ID, stream, planned); err != nil {
 			return err
 		}
-		p.Stage, p.Lane, p.Given, p.After = broadcast.Give, "", 0, outbox.Place{}
+		p.Stage, p.Divided, p.Done = broadcast.Give, false, ""
 		return run.Plan(ctx, tx, p, now.Add(lease))
 	})
 	if err == nil {

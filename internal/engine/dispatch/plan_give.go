@@ -3,6 +3,7 @@ package dispatch
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -20,18 +21,12 @@ type slot struct {
 	n   int
 }
 
-// laneTimes are the slots of lanes, in order of time.
-type laneTimes map[id.MTAConfig][]slot
-
-// of returns the slots of a lane: its quota of each day, divided over the
-// batches of the day.
-func (t laneTimes) of(c calendar, quotas []spread.Quota, lane id.MTAConfig) []slot {
-	if slots, ok := t[lane]; ok {
-		return slots
-	}
+// slotsOf returns the slots of a lane in order of time: its quota of each day,
+// divided over the batches of the day. Last come those that are held back.
+func slotsOf(c calendar, p broadcast.Planning, lane string) []slot {
 	var slots []slot
-	for _, q := range quotas {
-		if q.Lane != string(lane) {
+	for _, q := range p.Quotas {
+		if q.Lane != lane {
 			continue
 		}
 		batches := c.batches(q.Day)
@@ -44,55 +39,85 @@ func (t laneTimes) of(c calendar, quotas []spread.Quota, lane id.MTAConfig) []sl
 			}
 		}
 	}
-	t[lane] = slots
+	if n := p.HeldBack[lane]; n > 0 {
+		slots = append(slots, slot{n: n})
+	}
 	return slots
 }
 
-// give gives the next messages of a planned send their times, the best engaged
-// of each lane first, and opens the stream after the last. Messages that no day
-// has room for are held back.
-func (e *Engine) give(ctx context.Context, b broadcast.Broadcast, run *broadcast.Run, c calendar, times laneTimes) (done bool, err error) {
+// divide divides the order of a send into the slots of its plan, the best engaged
+// of each lane first.
+func (e *Engine) divide(ctx context.Context, b broadcast.Broadcast, run *broadcast.Run, c calendar) error {
 	p := *run.Planning
-	size := cmp.Or(e.Page, 1000)
 	stream := string(b.ID)
-	if p.Lane == "" {
-		p.Lane, err = outbox.NextLane(ctx, e.DB, b.Tenant, stream, "")
+	names := map[string]bool{}
+	for _, q := range p.Quotas {
+		names[q.Lane] = true
+	}
+	for name := range p.HeldBack {
+		names[name] = true
+	}
+	var list []outbox.Slot
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		slots := slotsOf(c, p, name)
+		// Each slot begins behind the last message of the one before.
+		ends, n := make([]int, len(slots)-1), 0
+		for i := range ends {
+			n += slots[i].n
+			ends[i] = n
+		}
+		places, err := outbox.Places(ctx, e.DB, b.Tenant, stream, id.MTAConfig(name), p.Cut, ends)
 		if err != nil {
-			return false, err
+			return err
+		}
+		places = append([]outbox.Place{{}}, places...)
+		for i, after := range places {
+			list = append(list, outbox.Slot{Lane: id.MTAConfig(name), After: after, Due: slots[i].due, Day: slots[i].day})
 		}
 	}
-	var places []outbox.Place
-	if p.Lane != "" {
-		if places, err = outbox.Next(ctx, e.DB, b.Tenant, stream, p.Lane, p.Cut, p.After, size); err != nil {
-			return false, err
-		}
-	}
-	slots := assign(places, times.of(c, p.Quotas, p.Lane), p.Given)
+	p.Divided, p.Quotas, p.HeldBack = true, nil, nil
 	now := e.Now()
-	p.Given += len(places)
-	if len(places) > 0 {
-		p.After = places[len(places)-1]
-	}
-	if len(places) < size && p.Lane != "" {
-		next, err := outbox.NextLane(ctx, e.DB, b.Tenant, stream, p.Lane)
-		if err != nil {
-			return false, err
+	err := e.DB.InTx(ctx, func(tx *sqldb.DB) error {
+		if err := run.Hold(ctx, tx); err != nil {
+			return err
 		}
-		done = next == ""
-		p.Lane, p.Given, p.After = next, 0, outbox.Place{}
+		if err := outbox.Divide(ctx, tx, b.Tenant, stream, list); err != nil {
+			return err
+		}
+		return run.Plan(ctx, tx, p, now.Add(lease))
+	})
+	if err == nil {
+		run.Planning = &p
 	}
-	done = done || p.Lane == ""
-	if done {
-		p = broadcast.Planning{Stage: broadcast.Planned, Start: p.Start, Again: p.Again, At: p.At}
-	}
+	return err
+}
+
+// give gives the next messages of a planned send the times of their slots, in the
+// order of contacts, and opens the stream after the last.
+func (e *Engine) give(ctx context.Context, b broadcast.Broadcast, run *broadcast.Run) (done bool, err error) {
+	var p broadcast.Planning
+	stream := string(b.ID)
+	now := e.Now()
 	err = e.DB.InTx(ctx, func(tx *sqldb.DB) error {
 		if err := run.Hold(ctx, tx); err != nil {
 			return err
 		}
-		if err := outbox.Give(ctx, tx, b.Tenant, stream, slots, now); err != nil {
+		p = *run.Planning
+		last, more, err := outbox.Give(ctx, tx, b.Tenant, stream, outbox.Portion{
+			Cut: p.Cut, After: p.Done, Limit: cmp.Or(e.Page, 1000),
+		}, now)
+		if err != nil {
 			return err
 		}
-		if err := run.Plan(ctx, tx, p, now.Add(lease)); err != nil || !done {
+		done, p.Done = !more, last
+		if more {
+			return run.Plan(ctx, tx, p, now.Add(lease))
+		}
+		p = broadcast.Planning{Stage: broadcast.Planned, Start: p.Start, Again: p.Again, At: p.At}
+		if err := outbox.Undivide(ctx, tx, b.Tenant, stream); err != nil {
+			return err
+		}
+		if err := run.Plan(ctx, tx, p, now.Add(lease)); err != nil {
 			return err
 		}
 		if e.Ready != nil {
@@ -108,23 +133,4 @@ func (e *Engine) give(ctx context.Context, b broadcast.Broadcast, run *broadcast
 		e.Log.Info("broadcast planned", "tenant", b.Tenant, "broadcast", b.ID, "again", p.Again)
 	}
 	return done, nil
-}
-
-// assign gives messages, of whose lane so many were given times before, the
-// slots that come next.
-func assign(places []outbox.Place, slots []slot, given int) []outbox.Slot {
-	list := make([]outbox.Slot, len(places))
-	slots = slices.Clone(slots)
-	for i, p := range places {
-		for len(slots) > 0 && given >= slots[0].n {
-			given -= slots[0].n
-			slots = slots[1:]
-		}
-		list[i] = outbox.Slot{Message: p.ID}
-		if len(slots) > 0 {
-			list[i].Day, list[i].Due = slots[0].day, slots[0].due
-			given++
-		}
-	}
-	return list
 }

@@ -1,0 +1,186 @@
+package outbox
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/spread"
+	"packetboat/internal/sqldb"
+)
+
+// A plan gives messages their times in two steps. The order of each lane, best
+// engaged first, is read once, which is quick, and divided into slots, of which
+// there are few. Then messages get the times of their slots in the order in which
+// they lie in the table: of its pages each is written once, where in the order of
+// the send every message would be on another one.
+
+// Place is where a message stands in the order of a planned send.
+type Place struct {
+	Rank string
+	ID   id.Message
+}
+
+// Slot is a time at which messages of a lane leave: those behind a place, up to
+// the place that the next slot of the lane begins behind.
+type Slot struct {
+	Lane  id.MTAConfig
+	After Place // zero: from the first message on
+	Due   time.Time
+	Day   spread.Day // empty: never, they are held back
+}
+
+// Places numbers the messages of a lane that are within the cut from 1, best
+// engaged first, and returns the places of those with the numbers given, in
+// order; fewer when there are not so many messages.
+func Places(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, lane id.MTAConfig, cut Cut, numbers []int) ([]Place, error) {
+	if len(numbers) == 0 {
+		return nil, nil
+	}
+	condition, args := "", []any{tenant, stream, lane, numbers[len(numbers)-1]}
+	if cut != (Cut{}) { // otherwise the index has it all
+		under, err := UnderWay(ctx, db, tenant, stream)
+		if err != nil {
+			return nil, err
+		}
+		condition, args = ` AND `+moves(db, 5), cut.args(db, under, args...)
+	}
+	rows, err := db.Query(ctx, `
+		SELECT rank, id FROM outbox
+		WHERE tenant_id = $1 AND stream_id = $2 AND lane_id = $3 AND rank IS NOT NULL AND state = 'queued'`+condition+`
+		ORDER BY rank, id LIMIT $4`, args...)
+	places := make([]Place, 0, len(numbers))
+	if err == nil {
+		defer rows.Close()
+		for n := 1; len(places) < len(numbers) && rows.Next(); n++ {
+			if n == numbers[len(places)] {
+				var p Place
+				err = rows.Scan(&p.Rank, &p.ID)
+				places = append(places, p)
+			}
+		}
+		if err == nil {
+			err = rows.Err()
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find places in the order of a send: %w", err)
+	}
+	return places, nil
+}
+
+// Divide sets the slots of a stream, in place of those it had.
+func Divide(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, slots []Slot) error {
+	if err := Undivide(ctx, tx, tenant, stream); err != nil || len(slots) == 0 {
+		return err
+	}
+	t := tx.Table("lane_id TEXT", "after_rank TEXT", "after_id TEXT", "due_at BIGINT", "day TEXT")
+	for _, s := range slots {
+		t.Add(s.Lane, s.After.Rank, s.After.ID, s.Due.UnixMicro(), s.Day)
+	}
+	_, err := tx.Exec(ctx, `
+		INSERT INTO outbox_slot (tenant_id, stream_id, lane_id, after_rank, after_id, due_at, day)
+		SELECT $1, $2, v.lane_id, v.after_rank, v.after_id, v.due_at, v.day FROM `+t.As("v", 3), t.Args(tenant, stream)...)
+	if err != nil {
+		return fmt.Errorf("divide the order of a send: %w", err)
+	}
+	return nil
+}
+
+// Undivide removes the slots of a stream.
+func Undivide(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string) error {
+	if _, err := tx.Exec(ctx, `DELETE FROM outbox_slot WHERE tenant_id = $1 AND stream_id = $2`, tenant, stream); err != nil {
+		return fmt.Errorf("remove the slots of a send: %w", err)
+	}
+	return nil
+}
+
+// slotOf returns columns of the slot of an outbox row.
+func slotOf(columns string) string {
+	return `(SELECT ` + columns + ` FROM outbox_slot AS s
+		WHERE s.tenant_id = $1 AND s.stream_id = $2 AND s.lane_id = outbox.lane_id AND (s.after_rank, s.after_id) < (outbox.rank, outbox.id)
+		ORDER BY s.after_rank DESC, s.after_id DESC LIMIT 1)`
+}
+
+// divided returns the lanes whose order is divided, and those of them that cannot
+// carry all of their messages.
+func divided(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string) (lanes, unfit []id.MTAConfig, err error) {
+	rows, err := tx.Query(ctx, `
+		SELECT lane_id, MAX(CASE WHEN day = '' THEN 1 ELSE 0 END) FROM outbox_slot
+		WHERE tenant_id = $1 AND stream_id = $2 GROUP BY lane_id`, tenant, stream)
+	lanes, err = sqldb.Collect(rows, err, func(scan func(...any) error) (lane id.MTAConfig, err error) {
+		var some int
+		if err = scan(&lane, &some); some == 1 {
+			unfit = append(unfit, lane)
+		}
+		return lane, err
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("load the slots of a send: %w", err)
+	}
+	return lanes, unfit, nil
+}
+
+// Portion is a part of a stream whose messages are given their times together.
+type Portion struct {
+	Cut   Cut        // those outside keep what they have
+	After id.Contact // behind whom it begins
+	Limit int        // of messages
+}
+
+// Give gives messages the times of their slots, and holds those back that have
+// none. A node that has claimed one of them loses it. It returns the last contact
+// of the portion, and whether there may be more behind.
+func Give(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, p Portion, now time.Time) (last id.Contact, more bool, err error) {
+	n := 0
+	var end sql.NullString
+	err = tx.QueryRow(ctx, `
+		SELECT MAX(m.contact_id), COUNT(*) FROM (
+			SELECT contact_id FROM outbox WHERE tenant_id = $1 AND stream_id = $2 AND contact_id > $3
+			ORDER BY contact_id LIMIT $4) AS m`, tenant, stream, p.After, p.Limit).Scan(&end, &n)
+	if err != nil {
+		return "", false, fmt.Errorf("find messages to plan: %w", err)
+	}
+	if n == 0 {
+		return p.After, false, nil
+	}
+	last = id.Contact(end.String)
+	if err := revoke(ctx, tx, tenant, stream); err != nil {
+		return "", false, fmt.Errorf("take back what is planned anew: %w", err)
+	}
+	under, err := UnderWay(ctx, tx, tenant, stream)
+	if err != nil {
+		return "", false, err
+	}
+	lanes, unfit, err := divided(ctx, tx, tenant, stream)
+	if err != nil {
+		return "", false, err
+	}
+	if len(unfit) > 0 {
+		held, err := tx.Exec(ctx, `
+			UPDATE outbox SET state = 'held_back', plan_day = NULL, ended_at = $5, epoch = epoch + 1
+			WHERE `+portion+` AND lane_id`+tx.In(6)+` AND `+slotOf("s.day")+` = '' AND `+moves(tx, 7),
+			p.Cut.args(tx, under, tenant, stream, p.After, last, now.UnixMicro(), sqldb.List(tx, unfit))...)
+		if err != nil {
+			return "", false, fmt.Errorf("hold messages back: %w", err)
+		}
+		if err := (Sums{HeldBack: int(held), Waiting: -int(held)}).add(ctx, tx, tenant, stream); err != nil {
+			return "", false, err
+		}
+	}
+	// What is held back is not queued any more.
+	_, err = tx.Exec(ctx, `
+		UPDATE outbox SET (due_at, plan_day) = `+slotOf("s.due_at, s.day")+`, epoch = epoch + 1
+		WHERE `+portion+` AND lane_id`+tx.In(5)+` AND `+moves(tx, 6),
+		p.Cut.args(tx, under, tenant, stream, p.After, last, sqldb.List(tx, lanes))...)
+	if err != nil {
+		return "", false, fmt.Errorf("give messages their times: %w", err)
+	}
+	return last, n == p.Limit, nil
+}
+
+// portion is the condition that a message of a planned send is for a contact
+// behind $3, up to $4.
+const portion = `tenant_id = $1 AND stream_id = $2 AND contact_id > $3 AND contact_id <= $4 AND rank IS NOT NULL AND ` + stillQueued
