@@ -34,12 +34,22 @@ func mailbox(s string) bool {
 		return false
 	}
 	local, domain := s[:at], s[at+1:]
-	for _, r := range s {
-		if r == '<' || r == '>' || unicode.IsSpace(r) || unicode.Is(unicode.C, r) {
+	return visible(s) && localPart(local) && domainPart(domain)
+}
+
+// visible reports whether s has no angle brackets, white space and controls.
+func visible(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= utf8.RuneSelf:
+			return !strings.ContainsFunc(s, func(r rune) bool {
+				return r == '<' || r == '>' || unicode.IsSpace(r) || unicode.Is(unicode.C, r)
+			})
+		case c <= ' ' || c == '<' || c == '>' || c == 0x7f:
 			return false
 		}
 	}
-	return localPart(local) && domainPart(domain)
+	return true
 }
 
 func localPart(s string) bool {

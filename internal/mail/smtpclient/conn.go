@@ -2,6 +2,7 @@ package smtpclient
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -27,11 +28,21 @@ type Conn struct {
 
 	rep    reply.Reply
 	cmd    []byte // commands being written
-	body   []byte // message being written
 	sent   int
 	reset  bool // a transaction was left open: RSET before the next
 	broken bool // nothing can be sent any more
 	closed atomic.Bool
+
+	message []byte // being written
+	last    []byte // what is written after it
+	size    int    // of the message without its final dot
+	body    []byte // a changed copy of a message
+	dot     []byte // the terminator
+	parts   [2][]byte
+	joined  net.Buffers
+
+	watch   watch // for the context of what is being sent
+	leaving leaving
 }
 
 // Sent returns how many messages were tried on the connection.
@@ -60,7 +71,21 @@ func (c *Conn) Close() error {
 	if c.closed.Swap(true) {
 		return nil
 	}
+	c.watch.stop()
+	c.leaving.stop()
 	return c.raw.Close()
+}
+
+// CloseWhen closes the connection when ctx ends, whatever it does at that moment:
+// Send itself ignores its context once the final dot is written. It costs nothing
+// to say it again for the same context.
+func (c *Conn) CloseWhen(ctx context.Context) {
+	c.leaving.heed(ctx, func() {
+		if !c.closed.Swap(true) {
+			c.watch.stop()
+			c.raw.Close()
+		}
+	})
 }
 
 // Quit takes leave as RFC 5321 asks and closes the connection.
@@ -93,6 +118,21 @@ func (c *Conn) write(b []byte, within time.Duration) error {
 		return err
 	}
 	_, err := c.nc.Write(b)
+	return err
+}
+
+// writeBoth is write for two parts, which go out together.
+func (c *Conn) writeBoth(b, after []byte, within time.Duration) error {
+	if len(after) == 0 {
+		return c.write(b, within)
+	}
+	if err := c.nc.SetWriteDeadline(time.Now().Add(within)); err != nil {
+		return err
+	}
+	c.parts = [2][]byte{b, after}
+	c.joined = c.parts[:]
+	_, err := c.joined.WriteTo(c.nc)
+	c.parts = [2][]byte{}
 	return err
 }
 

@@ -1,5 +1,7 @@
 package smtpclient
 
+import "bytes"
+
 // Alive is alive, for tests.
 func (c *Conn) Alive() bool { return c.alive() }
 
@@ -11,6 +13,16 @@ func (p *Pool) Open() int {
 }
 
 // Stuff is stuff, and CheckEnvelope is Envelope.check, for tests.
-func Stuff(raw []byte) ([]byte, error) { return stuff(nil, raw) }
+func Stuff(raw []byte) ([]byte, error) {
+	asIs, err := ready(raw)
+	if err != nil {
+		return nil, err
+	}
+	stuffed := stuff(nil, raw)
+	if asIs != bytes.Equal(stuffed, raw) {
+		panic("what is ready is not what need not be changed")
+	}
+	return append(stuffed, terminator...), nil
+}
 
 func CheckEnvelope(e Envelope) error { return e.check() }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strconv"
 	"time"
 
@@ -29,32 +30,29 @@ func (c *Conn) Send(ctx context.Context, env Envelope, raw []byte) (reply.Outcom
 	if err := env.check(); err != nil {
 		return none, err
 	}
-	var err error
-	if c.body, err = stuff(c.body[:0], raw); err != nil {
+	if err := c.load(raw); err != nil {
 		return none, err
 	}
-	if cap(c.body) > keepBody {
-		defer func() { c.body = nil }()
-	}
+	defer c.unload()
 	if !c.Usable() {
 		return none, ErrClosed
-	}
-	if ctx.Err() != nil {
-		return none, fmt.Errorf("send: %w", context.Cause(ctx))
 	}
 	if o, refused := c.foresee(env); refused {
 		return o, nil
 	}
+	if !c.watch.begin(ctx, c.raw) {
+		return none, fmt.Errorf("send: %w", context.Cause(ctx))
+	}
 	c.sent++
-	// Closing is the one way to abort that no later deadline undoes.
-	stop := context.AfterFunc(ctx, func() { c.raw.Close() })
-	defer stop()
 	o, open := c.open(env)
 	if open {
-		o, open = c.transfer(stop)
+		o, open = c.transfer()
 	}
 	if open {
 		return c.conclude(), nil
+	}
+	if !c.watch.end() {
+		c.broken = true
 	}
 	if o.Code == 0 && ctx.Err() != nil {
 		c.broken = true
@@ -71,7 +69,7 @@ func (c *Conn) Send(ctx context.Context, env Envelope, raw []byte) (reply.Outcom
 func (c *Conn) foresee(env Envelope) (reply.Outcome, bool) {
 	o := reply.Outcome{Stage: reply.Mail, Remote: c.remote, TLS: c.tls}
 	switch {
-	case c.ext.size > 0 && len(c.body)-len(terminator) > c.ext.size:
+	case c.ext.size > 0 && c.size > c.ext.size:
 		o.Code, o.Enhanced = 552, "5.3.4"
 		o.Text = fmt.Sprintf("the message is larger than the %d bytes the server takes", c.ext.size)
 	case !c.ext.utf8 && env.international():
@@ -94,7 +92,7 @@ func (c *Conn) open(env Envelope) (reply.Outcome, bool) {
 	}
 	mail = append(append(append(mail, "MAIL FROM:<"...), env.From...), '>')
 	if c.ext.size > 0 {
-		mail = strconv.AppendInt(append(mail, " SIZE="...), int64(len(c.body)-len(terminator)), 10)
+		mail = strconv.AppendInt(append(mail, " SIZE="...), int64(c.size), 10)
 	}
 	if env.international() {
 		mail = append(mail, " SMTPUTF8"...)
@@ -195,21 +193,51 @@ func (c *Conn) answer(stage reply.Stage, class int, within time.Duration) (reply
 	return c.failure(stage, errOutOfStep{c.rep.Code}), false
 }
 
+// load takes the message to be written. It is copied only where it has to be
+// changed, or where it cannot be written together with what follows it.
+func (c *Conn) load(raw []byte) error {
+	asIs, err := ready(raw)
+	if err != nil {
+		return err
+	}
+	if _, joins := c.nc.(*net.TCPConn); asIs && joins {
+		c.dot = append(c.dot[:0], terminator...)
+		c.message, c.last, c.size = raw, c.dot, len(raw)
+		return nil
+	}
+	c.body = stuff(c.body[:0], raw)
+	c.size = len(c.body)
+	c.body = append(c.body, terminator...)
+	c.message, c.last = c.body, nil
+	return nil
+}
+
+// unload forgets the message.
+func (c *Conn) unload() {
+	c.message = nil
+	if cap(c.body) > keepBody {
+		c.body = nil
+	}
+}
+
 // transfer writes the message and reports whether all of it, with the final
-// dot, is on its way. Just before the last part it calls stop, after which the
-// context has no say any more.
-func (c *Conn) transfer(stop func() bool) (reply.Outcome, bool) {
-	rest := c.body
+// dot, is on its way. From just before the last part the context has no say any
+// more.
+func (c *Conn) transfer() (reply.Outcome, bool) {
+	rest := c.message
 	for {
+		var after []byte
 		part := rest[:min(len(rest), block)]
 		rest = rest[len(part):]
-		if len(rest) == 0 && !stop() {
-			c.broken = true
-			return c.failure(reply.Data, context.Canceled), false
+		if len(rest) == 0 {
+			if after = c.last; !c.watch.end() {
+				c.broken = true
+				return c.failure(reply.Data, context.Canceled), false
+			}
 		}
 		// An error means that part was not written whole, so the server
 		// cannot have seen the final dot.
-		if err := c.write(part, c.timeout.Block); err != nil {
+		if err := c.writeBoth(part, after, c.timeout.Block); err != nil {
 			return c.parting(reply.Data, err), false
 		}
 		if len(rest) == 0 {

@@ -12,14 +12,11 @@ var ErrBareNewline = errors.New("the message has a line end that is not CRLF")
 // terminator ends a message whose last line is complete.
 const terminator = ".\r\n"
 
-// stuff appends raw to dst in the form that follows DATA: a dot is put before
-// each line that starts with one (RFC 5321 section 4.5.2), the last line is
-// completed, and the final dot is added.
-func stuff(dst, raw []byte) ([]byte, error) {
-	if len(raw) > 0 && raw[0] == '.' {
-		dst = append(dst, '.')
-	}
-	ends, from := 0, 0 // from is where the part not yet appended begins
+// ready reports whether raw can follow DATA as it stands: no line starts with a
+// dot, and the last one is complete.
+func ready(raw []byte) (bool, error) {
+	dots := len(raw) > 0 && raw[0] == '.'
+	ends := 0
 	for i := 0; ; ends++ {
 		n := bytes.IndexByte(raw[i:], '\n')
 		if n < 0 {
@@ -27,20 +24,35 @@ func stuff(dst, raw []byte) ([]byte, error) {
 		}
 		i += n
 		if i == 0 || raw[i-1] != '\r' {
-			return dst, ErrBareNewline
+			return false, ErrBareNewline
 		}
 		i++
-		if i < len(raw) && raw[i] == '.' {
-			dst = append(append(dst, raw[from:i]...), '.')
-			from = i
-		}
+		dots = dots || i < len(raw) && raw[i] == '.'
 	}
 	if bytes.Count(raw, []byte{'\r'}) != ends {
-		return dst, ErrBareNewline
+		return false, ErrBareNewline
 	}
-	dst = append(dst, raw[from:]...)
+	return !dots && (len(raw) == 0 || raw[len(raw)-1] == '\n'), nil
+}
+
+// stuff appends raw, whose line ends are right, to dst in the form that follows
+// DATA: a dot is put before each line that starts with one (RFC 5321 section
+// 4.5.2), and the last line is completed.
+func stuff(dst, raw []byte) []byte {
+	if len(raw) > 0 && raw[0] == '.' {
+		dst = append(dst, '.')
+	}
+	for {
+		i := bytes.Index(raw, []byte("\n."))
+		if i < 0 {
+			break
+		}
+		dst = append(append(dst, raw[:i+1]...), '.')
+		raw = raw[i+1:]
+	}
+	dst = append(dst, raw...)
 	if len(raw) > 0 && raw[len(raw)-1] != '\n' {
 		dst = append(dst, "\r\n"...)
 	}
-	return append(dst, terminator...), nil
+	return dst
 }
