@@ -131,9 +131,13 @@ func (e *Engine) round(ctx context.Context, failed map[string]bool) (more bool, 
 // look learns how far the journal may be read, and returns how far it was.
 func (e *Engine) look(ctx context.Context) (map[string]int64, error) {
 	const end = "" // no follower's name
+	names := make([]string, len(e.Followers))
+	for i, f := range e.Followers {
+		names[i] = f.Name
+	}
 	rows, err := e.DB.Query(ctx, `
-		SELECT follower, pos FROM journal_cursor
-		UNION ALL SELECT '', COALESCE(MAX(pos), 0) FROM journal /* all tenants: one order */`)
+		SELECT follower, pos FROM journal_cursor WHERE follower`+e.DB.In(1)+`
+		UNION ALL SELECT '', COALESCE((SELECT MAX(pos) FROM journal), 0) /* all tenants: one order */`, sqldb.List(e.DB, names))
 	at := map[string]int64{}
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (name string, err error) {
 		var pos int64
