@@ -268,13 +268,21 @@ func array(typ string, values []any) any {
 	return typed[string](args)
 }
 
+// typed returns values without nils as they are, which pgx encodes without
+// reflection, and others as pointers.
 func typed[T any](values []any) any {
-	list := make([]*T, len(values))
-	for i, v := range values {
-		if v == nil {
-			continue
+	if slices.Contains(values, nil) {
+		list := make([]*T, len(values))
+		for i, v := range values {
+			if v != nil {
+				list[i] = new(v.(T))
+			}
 		}
-		list[i] = new(v.(T))
+		return list
+	}
+	list := make([]T, len(values))
+	for i, v := range values {
+		list[i] = v.(T)
 	}
 	return list
 }
