@@ -35,6 +35,12 @@ type env struct {
 	inPreheader bool
 }
 
+// forget leaves nothing of a letter but memory to be used again.
+func (e *env) forget() {
+	clear(e.signed)
+	*e = env{scratch: e.scratch[:0], signed: e.signed[:0]}
+}
+
 // Now is the time of writing, in the zone in which dates are shown.
 func (e *env) Now() time.Time { return e.Letter.Now.In(e.location) }
 

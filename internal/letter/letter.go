@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"sync"
 	"time"
 
 	"packetboat/internal/contact"
@@ -51,6 +52,7 @@ type Renderer struct {
 	BaseURL *url.URL // its scheme is that of the links
 
 	zones zones
+	spare sync.Pool // of *Writer
 }
 
 // Writer renders letters one after the other and uses its buffers again. It is
@@ -66,6 +68,22 @@ type Writer struct {
 
 // Writer returns a new Writer.
 func (r *Renderer) Writer() *Writer { return &Writer{renderer: r} }
+
+// Borrow returns a Writer that is to be given back with Return: a few that are used
+// again and again stay in the processor's caches, where those of many workers, each
+// with its own, would not.
+func (r *Renderer) Borrow() *Writer {
+	if w, ok := r.spare.Get().(*Writer); ok {
+		return w
+	}
+	return r.Writer()
+}
+
+// Return takes a Writer back. What it rendered last is no longer good.
+func (r *Renderer) Return(w *Writer) {
+	w.env.forget()
+	r.spare.Put(w)
+}
 
 // Render renders a letter. An error is a fault of the content or of the
 // contact's data: a budget exceeded (contract H8), never of the Writer.
@@ -125,7 +143,8 @@ func (w *Writer) begin(l Letter) error {
 	if l.Preview {
 		w.signer.Preview()
 	}
-	w.env = env{Letter: l, scheme: w.renderer.BaseURL.Scheme, signer: w.signer, scratch: w.env.scratch, signed: w.env.signed[:0], location: w.renderer.location(l)}
+	w.env.forget()
+	w.env.Letter, w.env.scheme, w.env.signer, w.env.location = l, w.renderer.BaseURL.Scheme, w.signer, w.renderer.location(l)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package deliver
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"packetboat/internal/letter"
@@ -11,16 +12,16 @@ import (
 // builder makes finished messages, one after the other, in buffers of its own.
 type builder struct {
 	engine   *Engine
-	writer   *letter.Writer
 	compose  compose.Builder
-	body     []byte
-	raw      []byte
+	buf      []byte // room for a signature, and the message
+	head     []byte // the signature
 	envelope string // the envelope sender of the message built last
 }
 
-func newBuilder(e *Engine) *builder {
-	return &builder{engine: e, writer: e.Letters.Writer()}
-}
+// signatureRoom is the room kept before a message. One that is longer costs a copy.
+const signatureRoom = 1 << 10
+
+func newBuilder(e *Engine) *builder { return &builder{engine: e} }
 
 // build returns the finished, signed message; its bytes are good until the next
 // one is built.
@@ -29,7 +30,9 @@ func (b *builder) build(j *job) ([]byte, error) {
 		j.item.FirstAt = new(b.engine.Now().UTC())
 	}
 	s, c := j.sender, j.content
-	parts, err := b.writer.Render(context.Background(), letter.Letter{
+	writer := b.engine.Letters.Borrow()
+	defer b.engine.Letters.Return(writer)
+	parts, err := writer.Render(context.Background(), letter.Letter{
 		Tenant: j.item.Tenant, Message: j.item.ID, Contact: &j.contact, Content: c, Sender: s, Now: j.item.QueuedAt,
 		Preview: j.test(),
 	})
@@ -70,17 +73,25 @@ func (b *builder) build(j *job) ([]byte, error) {
 		returnPath = b.engine.Keys.PreviewReturnPath
 	}
 	b.envelope = "b." + string(returnPath(j.item.ID, *j.item.FirstAt)) + "@" + s.Domain.ReturnPathHost
-	if b.body, err = b.compose.Build(b.body[:0], &m); err != nil {
+	if cap(b.buf) < signatureRoom {
+		b.buf = make([]byte, signatureRoom)
+	}
+	if b.buf, err = b.compose.Build(b.buf[:signatureRoom], &m); err != nil {
 		return nil, err
 	}
 	if !j.lane.signs() {
-		return b.body, nil
+		return b.buf[signatureRoom:], nil
 	}
-	if b.raw, err = s.Signer.Sign(b.raw[:0], b.body, b.engine.Now()); err != nil {
+	if b.head, err = s.Signer.Sign(b.head[:0], b.buf[signatureRoom:], b.engine.Now()); err != nil {
 		return nil, err
 	}
-	b.raw = append(b.raw, b.body...)
-	return b.raw, nil
+	start := signatureRoom - len(b.head)
+	if start < 0 {
+		b.buf = slices.Insert(b.buf, 0, b.head[:-start]...)
+		start = 0
+	}
+	copy(b.buf[start:], b.head)
+	return b.buf[start:], nil
 }
 
 // messageID is the Message-ID, without its angle brackets.
