@@ -30,11 +30,12 @@ type Progress struct {
 	Phase       Phase
 	Excluded    map[string]int // who of the audience gets nothing, by reason
 	Percent     int            // of recipients handed over
-	PerMinute   int            // the average since the send began; of a planned send, since today's first batch
+	PerMinute   int            // of late; over days: since today's first batch; at the end: the average
 	ETA         *time.Time     // nil: nothing to go by
 	NextBatchAt *time.Time     // nil: none is to come
 	Plan        []PlanDay      // nil: not spread over days
 	LastSendAt  *time.Time
+	Limit       *outbox.Wait // what keeps messages back that would be due; nil: nothing that is known
 	Run         Run
 }
 
@@ -66,8 +67,18 @@ func LoadProgress(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time)
 		return nil, err
 	}
 	p := progressOf(b, run, stream, now)
+	if p.Phase == PhaseSending && !b.Delivery.Spread() {
+		if err := p.addSpeed(ctx, db, b, now); err != nil {
+			return nil, err
+		}
+	}
 	if run.Planning != nil {
 		if err := p.addPlan(ctx, db, b, now); err != nil {
+			return nil, err
+		}
+	}
+	if (p.Phase == PhaseSending || p.Phase == PhaseWaiting) && p.Waiting > 0 {
+		if p.Limit, err = outbox.LoadWait(ctx, db, b.Tenant, string(b.ID), now); err != nil {
 			return nil, err
 		}
 	}
@@ -86,21 +97,31 @@ func progressOf(b Broadcast, run Run, stream outbox.Progress, now time.Time) Pro
 	default:
 		p.Phase = PhaseSending
 	}
-	if stream.LastSendAt == nil || run.PreparedAt == nil {
-		return p
+	if p.Phase == PhaseDone && stream.LastSendAt != nil && run.PreparedAt != nil {
+		p.goes(p.average(p.Sent, *run.PreparedAt), now)
 	}
-	p.pace(p.Sent, *run.PreparedAt, now)
 	return p
 }
 
-// pace works out how fast messages leave, from how many have since a moment.
-func (p *Progress) pace(sent int, since, now time.Time) {
-	took := max(p.LastSendAt.Sub(since), time.Second)
-	perSecond := float64(sent) / took.Seconds()
-	p.PerMinute, p.ETA = int(math.Round(60*perSecond)), nil
-	if p.Phase == PhaseSending && perSecond > 0 && p.Waiting > 0 {
-		p.ETA = new(now.Add(time.Duration(float64(p.Waiting) / perSecond * float64(time.Second))))
+// average returns how many messages left in a second, from how many have since a
+// moment.
+func (p *Progress) average(sent int, since time.Time) float64 {
+	return float64(sent) / max(p.LastSendAt.Sub(since), time.Second).Seconds()
+}
+
+// addSpeed adds how fast a send goes that is under way.
+func (p *Progress) addSpeed(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) error {
+	samples, err := outbox.Samples(ctx, db, b.Tenant, string(b.ID), now.Add(-recently))
+	if err != nil {
+		return err
 	}
+	var begin time.Time
+	if p.Run.PreparedAt != nil && (p.Run.Planning == nil || !p.Run.Planning.Again) { // nothing had left by then
+		begin = *p.Run.PreparedAt
+	}
+	perSecond, _ := speed(samples, begin, outbox.Sample{At: now, Sent: p.Sent})
+	p.goes(perSecond, now)
+	return nil
 }
 
 // addPlan adds what the plan of a send says: its days, when the next batch
@@ -131,18 +152,29 @@ func (p *Progress) addPlan(ctx context.Context, db *sqldb.DB, b Broadcast, now t
 	if p.Phase == PhaseSending && !overdue && next != nil {
 		p.Phase = PhaseWaiting
 	}
-	p.PerMinute, p.ETA = 0, nil
+	if !b.Delivery.Spread() {
+		if p.Phase == PhaseWaiting {
+			p.PerMinute, p.ETA = 0, nil
+		}
+		p.lastBatch(last)
+		return nil
+	}
 	from, _ := t.Settings.Window().Span(today, zone)
 	if from.Before(p.Run.Planning.At) && p.Run.Planning.At.Before(now) && !p.Run.Planning.Again {
 		from = p.Run.Planning.At
 	}
 	if i := slices.IndexFunc(days, func(d outbox.Day) bool { return d.Day == today }); i >= 0 && p.LastSendAt != nil && p.LastSendAt.After(from) {
-		p.pace(days[i].Sent, from, now)
+		p.goes(p.average(days[i].Sent, from), now)
 	}
-	if last != nil && (p.ETA == nil || p.ETA.Before(*last)) {
-		p.ETA = last
-	}
+	p.lastBatch(last)
 	return nil
+}
+
+// lastBatch notes when the last batch leaves; the send is not over before.
+func (p *Progress) lastBatch(at *time.Time) {
+	if at != nil && (p.ETA == nil || p.ETA.Before(*at)) {
+		p.ETA = at
+	}
 }
 
 // planDays returns the days of a send: those of its window, those that were

@@ -220,7 +220,7 @@ func TestASlowLaneOfALargeSendKeepsNobodyBack(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		h := newHouse(t, db)
-		crawling, s := slow(t, 200*time.Millisecond), slow(t, 15*time.Millisecond)
+		crawling, s := slow(t, 60*time.Millisecond), slow(t, 15*time.Millisecond)
 		h.relay(crawling.Port())
 		first := h.Lane
 		h.relay(s.Port())

@@ -67,6 +67,7 @@ func (e *Engine) hand(ctx context.Context, tenant id.Tenant, items []outbox.Item
 		e.release(items...)
 		return nil, err
 	}
+	e.tellWaits(waiting)
 	passed, over, later := e.pass(ctx, jobs)
 	ends, waiting = append(ends, over...), append(waiting, later...)
 	if _, err := e.write(&step{results: ends}); err != nil {

@@ -34,9 +34,11 @@ type feeders struct {
 	rests map[streamKey]held
 	last  streamKey     // was seated last; the next to be seated comes after it
 	full  bool          // some found no seat
+	ready bool          // there were streams to look at
 	again chan struct{} // there is a seat again
 	wg    sync.WaitGroup
 	rota  rota
+	waits waits
 }
 
 // turn is one stream being fed.
@@ -47,6 +49,13 @@ type turn struct {
 
 func (f *feeders) init() {
 	f.busy, f.rests, f.again = map[streamKey]turn{}, map[streamKey]held{}, make(chan struct{}, 1)
+}
+
+// any reports whether there are streams that have messages waiting.
+func (f *feeders) any() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.ready
 }
 
 // look gives every stream that has due messages a feeder, and cancels what waits
@@ -92,6 +101,7 @@ func (e *Engine) look(ctx context.Context) error {
 func (f *feeders) seat(ready []outbox.Ready, now time.Time, start func(streamKey) turn) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.ready = len(ready) > 0
 	var due []streamKey
 	known := make(map[streamKey]bool, len(ready))
 	for _, r := range ready {

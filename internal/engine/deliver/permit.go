@@ -88,6 +88,7 @@ type leave struct {
 	n    int
 	days []pace.Day // of which each took a permit
 	not  *held      // nil: all got it
+	wait outbox.Wait
 }
 
 // permit asks for leave for n messages of a class.
@@ -95,18 +96,21 @@ func (e *Engine) permit(ctx context.Context, c class, zone *time.Location, n int
 	now := e.Now()
 	if free := e.lanes.run(c.lane).room(c.throttle); free < n {
 		n, l.not = free, &held{until: now.Add(breath), why: "its provider's connections are in use"}
+		l.wait = outbox.Wait{Kind: outbox.WaitProviderConnections, Provider: c.pattern(), Reason: "the connections to this provider are in use"}
 	}
 	days, tomorrow := c.day(zone, now)
 	l.n, l.days = n, days
 	if len(days) > 0 && n > 0 {
 		if l.n, err = e.pacer.TakeDay(ctx, n, days); l.n < n {
 			l.not = &held{until: tomorrow, why: "its lane has carried what it may today"}
+			l.wait = outbox.Wait{Kind: outbox.WaitLaneDay, Reason: "the MTA config has carried what it may today"}
 		}
 	}
 	if limits := c.limits(); len(limits) > 0 && l.n > 0 {
-		granted, again, bad := e.feeders.rota.take(ctx, e.pacer, c.send.id, l.n, limits, now)
+		granted, not, bad := e.feeders.rota.take(ctx, e.pacer, c.send.id, l.n, limits, now)
 		if granted < l.n {
-			l.not = &held{until: again, why: "its lane, provider or broadcast may not go faster"}
+			l.not = &held{until: not.again, why: "its lane, provider or broadcast may not go faster"}
+			l.wait = c.rateWait(not.limit)
 			if len(days) > 0 {
 				bad = errors.Join(bad, e.pacer.GiveBackDay(e.giveUp, l.n-granted, days))
 			}
@@ -224,9 +228,13 @@ func (e *Engine) passGroup(ctx context.Context, g *group, zone *time.Location, a
 			case h != nil:
 				e.unused(j)
 				waiting = append(waiting, pause{j.item, h})
+				e.tellWaits(waiting[len(waiting)-1:])
 			default:
 				passed++
 			}
+		}
+		if l.not != nil && err == nil {
+			e.tellLeave(g, l)
 		}
 		switch {
 		case len(g.jobs) == 0:

@@ -48,33 +48,38 @@ func (s *rotaSend) waiting(now time.Time) bool { return s.waits && now.Before(s.
 
 // take is pacer.Take for a send. It gets no more than the others that wait for
 // the same limits leave it.
-func (r *rota) take(ctx context.Context, pacer *pace.Pacer, send string, n int, limits []pace.Limit, now time.Time) (granted int, again time.Time, err error) {
-	may, key := r.may(send, n, limits, now)
+func (r *rota) take(ctx context.Context, pacer *pace.Pacer, send string, n int, limits []pace.Limit, now time.Time) (granted int, not denial, err error) {
+	may, at := r.may(send, n, limits, now)
 	if may > 0 {
-		granted, again, err = pacer.Take(ctx, may, limits)
+		granted, not.again, err = pacer.Take(ctx, may, limits)
 	}
 	switch {
 	case granted < may: // a limit has no more
-		if i := pacer.Tightest(limits); i >= 0 {
-			key = limits[i].Key
-		}
+		at = max(pacer.Tightest(limits), 0)
 	case may < n: // others come first
-		again = now.Add(breath)
+		not.again = now.Add(breath)
 	}
+	not.limit = limits[at]
 	r.took(send, granted, granted == n, limits, now)
 	if granted < n && err == nil {
-		r.wait(send, key, again)
+		r.wait(send, not.limit.Key, not.again)
 	}
-	return granted, again, err
+	return granted, not, err
 }
 
-// may returns how many permits a send may ask for. If they are fewer than n, key
-// is that of the limit on which others wait.
-func (r *rota) may(send string, n int, limits []pace.Limit, now time.Time) (may int, key string) {
+// denial is why a send did not get all that it asked for.
+type denial struct {
+	limit pace.Limit
+	again time.Time // when there may be more
+}
+
+// may returns how many permits a send may ask for. If they are fewer than n,
+// others wait for the limit in place where.
+func (r *rota) may(send string, n int, limits []pace.Limit, now time.Time) (may, where int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	may = n
-	for _, l := range limits {
+	for i, l := range limits {
 		at := r.limit(l.Key, now)
 		mine := at.send(send, now)
 		for name, other := range at.sends {
@@ -83,11 +88,11 @@ func (r *rota) may(send string, n int, limits []pace.Limit, now time.Time) (may 
 			}
 			soon := float64(l.Max) * float64(max(other.until.Sub(now), 0)+lookEvery) / float64(l.Per)
 			if left := max(int(math.Floor(other.had+soon-mine.had))+1, 0); left < may {
-				may, key = left, l.Key
+				may, where = left, i
 			}
 		}
 	}
-	return may, key
+	return may, where
 }
 
 // took notes that a send was given permits and does not wait: it got all that it

@@ -52,13 +52,13 @@ func TestSendsThatWaitForALimitTakeTurns(t *testing.T) {
 					before = append(before, a.got)
 				}
 			}
-			got, again, err := r.take(t.Context(), pacer, a.name, a.n, limits, now)
+			got, not, err := r.take(t.Context(), pacer, a.name, a.n, limits, now)
 			if err != nil {
 				rt.Fatal(err)
 			}
 			a.got += got
 			if a.next = now; got < a.n {
-				a.next = again.Add(a.late)
+				a.next = not.again.Add(a.late)
 			}
 			if !a.next.After(now) {
 				a.next = now.Add(time.Millisecond)

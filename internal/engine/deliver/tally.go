@@ -69,6 +69,7 @@ func (e *Engine) keepTally(ctx context.Context) {
 			return
 		case <-tick.C:
 			e.writeTally(ctx)
+			e.observe(ctx)
 		case <-sweep.C:
 			if err := e.pacer.Sweep(ctx); err != nil && ctx.Err() == nil {
 				e.Log.Error("limits are not tidied", "err", err)

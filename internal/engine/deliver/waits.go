@@ -1,0 +1,106 @@
+package deliver
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"packetboat/internal/id"
+	"packetboat/internal/outbox"
+	"packetboat/internal/pace"
+)
+
+// waits gathers what keeps messages of the streams back, for whoever looks at a
+// broadcast, until it is written.
+type waits struct {
+	mu    sync.Mutex
+	found map[streamKey]waitOf
+}
+
+// waitOf is a wait, and how many messages it keeps back.
+type waitOf struct {
+	outbox.Wait
+	n int
+}
+
+// note keeps what holds up the most messages of a stream.
+func (w *waits) note(tenant id.Tenant, stream string, wait outbox.Wait, n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	key := streamKey{tenant, stream}
+	if n == 0 || n < w.found[key].n {
+		return
+	}
+	if w.found == nil {
+		w.found = map[streamKey]waitOf{}
+	}
+	wait.Tenant, wait.Stream = tenant, stream
+	w.found[key] = waitOf{wait, n}
+}
+
+// take returns what was found since the last time.
+func (w *waits) take() []outbox.Wait {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	list := make([]outbox.Wait, 0, len(w.found))
+	for _, f := range w.found {
+		list = append(list, f.Wait)
+	}
+	w.found = nil
+	slices.SortFunc(list, func(a, b outbox.Wait) int { // so that no two processes wait for each other in turn
+		return streamKey{a.Tenant, a.Stream}.compare(streamKey{b.Tenant, b.Stream})
+	})
+	return list
+}
+
+// tellWaits notes why messages of a batch wait that were not asked for leave: what
+// they need is paused or switched off, or their lane is away.
+func (e *Engine) tellWaits(waiting []pause) {
+	for _, p := range waiting {
+		w := outbox.Wait{Kind: outbox.WaitHold, Until: p.until, Reason: p.why}
+		if !p.down.IsZero() {
+			w.Kind, w.Lane, w.Reason = outbox.WaitLaneDown, p.item.Lane, "the MTA config cannot be reached"
+		}
+		e.feeders.waits.note(p.item.Tenant, p.item.Stream, w, 1)
+	}
+}
+
+// tellLeave notes why those of a group wait that did not get leave.
+func (e *Engine) tellLeave(g *group, l leave) {
+	if len(g.jobs) == 0 {
+		return
+	}
+	w := l.wait
+	w.Until = l.not.until
+	if w.Kind != outbox.WaitStreamRate {
+		w.Lane = g.lane.config.ID
+	}
+	e.feeders.waits.note(g.jobs[0].item.Tenant, g.send.id, w, len(g.jobs))
+}
+
+// rateWait says that a limit keeps messages of the class back.
+func (c class) rateWait(l pace.Limit) outbox.Wait {
+	w := outbox.Wait{Kind: outbox.WaitLaneRate, Max: l.Max, Per: l.Per, Reason: "the MTA config may not send faster"}
+	switch {
+	case strings.HasPrefix(l.Key, sendSpace):
+		w.Kind, w.Reason = outbox.WaitStreamRate, "throttle_per_hour lets no more leave yet"
+	case c.throttle != nil && strings.HasSuffix(l.Key, ":"+c.throttle.Pattern):
+		w.Kind, w.Provider, w.Reason = outbox.WaitProviderRate, c.throttle.Pattern, "the MTA config may not send faster to this provider"
+	}
+	return w
+}
+
+// observe writes how far the streams are that this process feeds or holds, and
+// what keeps them back.
+func (e *Engine) observe(ctx context.Context) {
+	if !e.feeders.any() {
+		return
+	}
+	if err := outbox.Observe(ctx, e.DB, e.Now()); err != nil && ctx.Err() == nil {
+		e.Log.Error("the speed of sends is not noted", "err", err)
+	}
+	if err := outbox.NoteWaits(ctx, e.DB, e.feeders.waits.take(), e.Now()); err != nil && ctx.Err() == nil {
+		e.Log.Error("what sends wait for is not noted", "err", err)
+	}
+}

@@ -1,0 +1,109 @@
+package deliver_test
+
+import (
+	"testing"
+	"time"
+
+	"packetboat/e2e/sink"
+	"packetboat/internal/broadcast"
+	"packetboat/internal/lane"
+	"packetboat/internal/outbox"
+	"packetboat/internal/sqldb/dbtest"
+
+	"packetboat/internal/broadcast/broadcasttest"
+)
+
+// What keeps a send back can be read by whoever looks at it, and so can its speed.
+func TestWhoLooksSeesWhatASendWaitsFor(t *testing.T) {
+	t.Parallel()
+	refused := func(t *testing.T) int {
+		away, err := sink.Listen(sink.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := away.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return away.Port()
+	}
+	for _, test := range []struct {
+		name  string
+		lane  func(*lane.Fields)
+		send  func(*broadcast.Change)
+		spoil func(h *house) error
+		away  bool
+		want  outbox.Wait
+		soon  time.Duration
+	}{
+		{
+			name: "a lane's rate", lane: func(f *lane.Fields) { f.MaxPerMinute = &lane.Bound{To: new(60)} },
+			want: outbox.Wait{Kind: outbox.WaitLaneRate, Max: 60, Per: time.Minute, Reason: "the MTA config may not send faster"}, soon: 10 * time.Second,
+		}, {
+			name: "a provider's rate", lane: func(f *lane.Fields) {
+				f.MaxPerSecond = &lane.Bound{To: new(50)}
+				f.Throttles = &[]lane.ThrottleFields{{Pattern: "example.com", MaxPerHour: new(360)}}
+			},
+			want: outbox.Wait{Kind: outbox.WaitProviderRate, Provider: "example.com", Max: 360, Per: time.Hour, Reason: "the MTA config may not send faster to this provider"}, soon: time.Minute,
+		}, {
+			name: "the author's rate", lane: func(f *lane.Fields) { f.MaxPerSecond = &lane.Bound{To: new(50)} },
+			send: func(ch *broadcast.Change) { ch.Delivery = &broadcast.DeliveryChange{PerHour: new(new(1800))} },
+			want: outbox.Wait{Kind: outbox.WaitStreamRate, Max: 1800, Per: time.Hour, Reason: "throttle_per_hour lets no more leave yet"}, soon: 10 * time.Second,
+		}, {
+			name: "a paused domain", spoil: func(h *house) error {
+				_, err := h.DB.Exec(h.t.Context(), `UPDATE sending_domain SET paused = TRUE WHERE tenant_id = $1`, h.Tenant)
+				return err
+			},
+			want: outbox.Wait{Kind: outbox.WaitHold, Reason: "the sending domain is paused"}, soon: 10 * time.Second,
+		}, {
+			name: "a lane that is away", away: true,
+			want: outbox.Wait{Kind: outbox.WaitLaneDown, Reason: "the MTA config cannot be reached"}, soon: 10 * time.Second,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, dbtest.SQLite(t))
+			port := 0
+			if test.away {
+				port = refused(t)
+			} else {
+				port = sink.Start(t, sink.Options{}).Port()
+			}
+			edits := []func(*lane.Fields){func(*lane.Fields) {}}
+			if test.lane != nil {
+				edits = append(edits, test.lane)
+			}
+			h.relay(port, edits...)
+			h.send(100, func(ch *broadcast.Change) {
+				if test.send != nil {
+					test.send(ch)
+				}
+			})
+			if test.spoil != nil {
+				h.must(test.spoil(h))
+			}
+			h.run(h.engine())
+			var p *broadcast.Progress
+			h.await("it is said what the send waits for", func(outbox.Progress) bool {
+				var err error
+				p, err = broadcast.LoadProgress(t.Context(), h.DB, h.Load(h.id), h.now())
+				h.must(err)
+				return p.Limit != nil
+			})
+			got, now := *p.Limit, h.now()
+			if got.Until.Before(now.Add(-10*time.Second)) || got.Until.After(now.Add(test.soon)) {
+				t.Errorf("it waits until %s, at %s", got.Until, now)
+			}
+			got.Until, test.want.Tenant, test.want.Stream = time.Time{}, h.Tenant, string(h.id)
+			if test.want.Kind != outbox.WaitHold && test.want.Kind != outbox.WaitStreamRate {
+				test.want.Lane = h.Lane.ID
+			}
+			if got != test.want {
+				t.Errorf("it waits for %+v, want %+v", got, test.want)
+			}
+			samples, err := outbox.Samples(t.Context(), h.DB, h.Tenant, string(h.id), broadcasttest.Now)
+			if err != nil || len(samples) == 0 {
+				t.Errorf("%d samples, %v", len(samples), err)
+			}
+		})
+	}
+}

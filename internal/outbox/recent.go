@@ -1,0 +1,57 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// SampleEvery is how often it is noted how far open streams are.
+const SampleEvery = 10 * time.Second
+
+// keepSamples is how long that is remembered.
+const keepSamples = 5 * time.Minute
+
+// Sample is how many messages of a stream had been handed over at a moment.
+type Sample struct {
+	At   time.Time
+	Sent int
+}
+
+// Observe notes how far the open streams are that have messages waiting, once in
+// SampleEvery whoever calls it how often, and forgets what is old.
+func Observe(ctx context.Context, db *sqldb.DB, now time.Time) error {
+	_, err := db.Exec(ctx, `/* all tenants: the engine serves everyone */
+		INSERT INTO outbox_sample (tenant_id, stream_id, slot, at, sent)
+		SELECT tenant_id, id, $1, $2, sent FROM outbox_stream WHERE phase = 'open' AND waiting > 0
+		ON CONFLICT (tenant_id, stream_id, slot) DO NOTHING`, now.Truncate(SampleEvery).UnixMicro(), now.UnixMicro())
+	if err != nil {
+		return fmt.Errorf("note how far streams are: %w", err)
+	}
+	_, err = db.Exec(ctx, `/* all tenants: old samples serve nobody */
+		DELETE FROM outbox_sample WHERE slot < $1`, now.Add(-keepSamples).UnixMicro())
+	if err != nil {
+		return fmt.Errorf("forget how far streams were: %w", err)
+	}
+	return nil
+}
+
+// Samples returns how far a stream was at times since a moment, in their order.
+func Samples(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, since time.Time) ([]Sample, error) {
+	rows, err := db.Query(ctx, `
+		SELECT at, sent FROM outbox_sample WHERE tenant_id = $1 AND stream_id = $2 AND at >= $3 ORDER BY at`,
+		tenant, stream, since.UnixMicro())
+	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (s Sample, err error) {
+		var at int64
+		err = scan(&at, &s.Sent)
+		s.At = sqldb.Time(at)
+		return s, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read how far a stream was: %w", err)
+	}
+	return list, nil
+}

@@ -1,0 +1,92 @@
+package outbox
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// WaitKind says what messages wait for.
+type WaitKind string
+
+// What messages may wait for.
+const (
+	WaitLaneRate            WaitKind = "mta_config_rate"
+	WaitLaneDay             WaitKind = "mta_config_day"
+	WaitLaneDown            WaitKind = "mta_config_down"
+	WaitProviderRate        WaitKind = "provider_rate"
+	WaitProviderConnections WaitKind = "provider_connections"
+	WaitStreamRate          WaitKind = "broadcast_rate"
+	WaitHold                WaitKind = "hold" // something is paused, switched off or not verified
+)
+
+// Wait is what keeps messages of a stream back that would be due.
+type Wait struct {
+	Tenant   id.Tenant
+	Stream   string
+	Kind     WaitKind
+	Lane     id.MTAConfig  // empty: of no MTA config in particular
+	Provider string        // whose limit it is; empty: nobody's
+	Max      int           // so many may leave; 0: it is no rate
+	Per      time.Duration // in so much time
+	Until    time.Time     // when some may leave again, or it is looked at again
+	Reason   string
+}
+
+const (
+	freshFor  = 20 * time.Second // how long a wait is told that is over, for it may be noted again
+	keepWaits = 48 * time.Hour
+)
+
+// NoteWaits keeps the latest wait of each stream. It is for calling now and then,
+// not with every message.
+func NoteWaits(ctx context.Context, db *sqldb.DB, waits []Wait, now time.Time) error {
+	if len(waits) == 0 {
+		return nil
+	}
+	t := db.Table("tenant_id TEXT", "stream_id TEXT", "kind TEXT", "lane_id TEXT", "provider TEXT", "most BIGINT", "per BIGINT", "until BIGINT", "reason TEXT")
+	for _, w := range waits {
+		t.Add(w.Tenant, w.Stream, w.Kind, w.Lane, w.Provider, w.Max, w.Per.Microseconds(), w.Until.UnixMicro(), w.Reason)
+	}
+	_, err := db.Exec(ctx, `/* all tenants: what one process found, each row with its tenant */
+		INSERT INTO outbox_wait (tenant_id, stream_id, at, kind, lane_id, provider, most, per, until, reason)
+		SELECT v.tenant_id, v.stream_id, $1, v.kind, v.lane_id, v.provider, v.most, v.per, v.until, v.reason
+		FROM `+t.As("v", 2)+` WHERE true
+		ON CONFLICT (tenant_id, stream_id) DO UPDATE SET at = excluded.at, kind = excluded.kind, lane_id = excluded.lane_id,
+			provider = excluded.provider, most = excluded.most, per = excluded.per, until = excluded.until, reason = excluded.reason`,
+		t.Args(now.UnixMicro())...)
+	if err != nil {
+		return fmt.Errorf("note what streams wait for: %w", err)
+	}
+	_, err = db.Exec(ctx, `/* all tenants: old notes serve nobody */
+		DELETE FROM outbox_wait WHERE at < $1`, now.Add(-keepWaits).UnixMicro())
+	if err != nil {
+		return fmt.Errorf("forget what streams waited for: %w", err)
+	}
+	return nil
+}
+
+// LoadWait returns what keeps messages of a stream back; nil when nothing does,
+// as far as is known.
+func LoadWait(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, now time.Time) (*Wait, error) {
+	w := Wait{Tenant: tenant, Stream: stream}
+	var per, until int64
+	err := db.QueryRow(ctx, `
+		SELECT kind, lane_id, provider, most, per, until, reason FROM outbox_wait
+		WHERE tenant_id = $1 AND stream_id = $2 AND (until > $3 OR at > $4)`,
+		tenant, stream, now.UnixMicro(), now.Add(-freshFor).UnixMicro()).
+		Scan(&w.Kind, &w.Lane, &w.Provider, &w.Max, &per, &until, &w.Reason)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read what a stream waits for: %w", err)
+	}
+	w.Per, w.Until = time.Duration(per)*time.Microsecond, sqldb.Time(until)
+	return &w, nil
+}
