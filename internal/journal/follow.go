@@ -95,7 +95,6 @@ func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
 func (e *Engine) round(ctx context.Context, failed map[string]bool) (more bool, err error) {
 	at, err := e.look(ctx)
 	if err != nil {
-		e.horizon = horizon{}
 		return false, err
 	}
 	head := e.horizon.at

@@ -18,14 +18,15 @@ import (
 // the holders afterwards: once none of those is left, that place is its horizon.
 // Holders that have come since have higher places.
 //
-// It is kept in memory only. What a process knows stays true for as long as the
-// database keeps what it has shown: so errors, which come with a change of servers,
-// make it look anew.
+// It is kept in memory only. What was seen is durable, and so is the sequence that
+// the places come from, so it stays true when the server crashes. Another server
+// may have taken over that lacks some of it: then a process begins anew.
 type horizon struct {
-	at    int64           // the horizon
-	last  int64           // the highest place that was seen last
-	next  int64           // the horizon when all of until have ended; 0: none is tried
-	until map[string]bool // transactions
+	server string          // of whom the rest is known
+	at     int64           // the horizon
+	last   int64           // the highest place that was seen last
+	next   int64           // the horizon when all of until have ended; 0: none is tried
+	until  map[string]bool // transactions
 }
 
 // reach moves the horizon as far towards last, the highest place of a committed
@@ -42,9 +43,12 @@ func (h *horizon) reach(ctx context.Context, db *sqldb.DB, last int64) error {
 	if h.at == last {
 		return nil
 	}
-	holders, err := appending(ctx, db)
+	server, holders, err := appending(ctx, db)
 	if err != nil {
 		return err
+	}
+	if server != h.server {
+		*h = horizon{server: server, last: last}
 	}
 	if h.next > 0 && !meet(h.until, holders) {
 		h.at, h.next = h.next, 0
@@ -72,24 +76,31 @@ func meet(a, b map[string]bool) bool {
 }
 
 // appending returns the transactions that may have drawn places and have not
-// ended: those that hold the lock which the default of journal.pos takes.
+// ended, those that hold the lock which the default of journal.pos takes, and when
+// the server was started that says so.
 // (PostgreSQL makes a transaction visible before it releases its locks. Of one
 // that is rolled back to a savepoint it releases those taken since, together with
 // the entries. We never prepare transactions for a second phase, which would
 // change their names.)
-func appending(ctx context.Context, db *sqldb.DB) (map[string]bool, error) {
+func appending(ctx context.Context, db *sqldb.DB) (server string, holders map[string]bool, err error) {
 	rows, err := db.Query(ctx, `
-		SELECT virtualtransaction FROM pg_locks
+		SELECT pg_postmaster_start_time()::text, '' UNION ALL
+		SELECT '', virtualtransaction FROM pg_locks
 		WHERE locktype = 'advisory' AND classid = 1885430635 AND objid = 1785689458 AND objsubid = 2
 			AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`)
-	holders := map[string]bool{}
-	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (name string, err error) {
-		err = scan(&name)
-		holders[name] = true
-		return name, err
+	holders = map[string]bool{}
+	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (_ struct{}, err error) {
+		var started, name string
+		err = scan(&started, &name)
+		if name == "" {
+			server = started
+		} else {
+			holders[name] = true
+		}
+		return struct{}{}, err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("see who appends to the journal: %w", err)
+		return "", nil, fmt.Errorf("see who appends to the journal: %w", err)
 	}
-	return holders, nil
+	return server, holders, nil
 }
