@@ -92,6 +92,11 @@ func (e *Engine) divide(ctx context.Context, b broadcast.Broadcast, run *broadca
 	return err
 }
 
+// portion is how many messages are given their times in one transaction: on
+// SQLite, some 50 ms in which nobody else writes. Fewer cost more each, since
+// slots lie far apart in the index of what is due.
+const portion = 2000
+
 // give gives the next messages of a planned send the times of their slots, in the
 // order of contacts, and opens the stream after the last.
 func (e *Engine) give(ctx context.Context, b broadcast.Broadcast, run *broadcast.Run) (done bool, err error) {
@@ -104,7 +109,7 @@ func (e *Engine) give(ctx context.Context, b broadcast.Broadcast, run *broadcast
 		}
 		p = *run.Planning
 		last, more, err := outbox.Give(ctx, tx, b.Tenant, stream, outbox.Portion{
-			Cut: p.Cut, After: p.Done, Limit: cmp.Or(e.Page, 1000),
+			Cut: p.Cut, After: p.Done, Limit: cmp.Or(e.Page, portion),
 		}, now)
 		if err != nil {
 			return err

@@ -380,35 +380,6 @@ func TestDaysThatPassInAPauseAreMadeUpFor(t *testing.T) {
 	})
 }
 
-// A process that dies while it plans leaves the rest to another.
-func TestPlanningIsTakenOver(t *testing.T) {
-	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		a := broadcasttest.New(t, db, "acme")
-		a.AddContacts(a.List.ID, "a", 20)
-		b := a.Schedule(overDays(3))
-		at := now
-		one, two := engine(db, "one", &at), engine(db, "two", &at)
-		for i := range 60 {
-			at = at.Add(2 * time.Second)
-			e := one
-			if i%2 == 1 {
-				e = two
-			}
-			if _, err := e.Tick(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if got, want := days(t, a, b.ID), "03-02 0/7 03-03 0/7 03-04 0/6 "; got != want {
-			t.Errorf("days %s, want %s", got, want)
-		}
-		messages(t, a, b.ID)
-		if p := stream(t, a, b.ID).Phase; p != outbox.Open {
-			t.Errorf("the stream is %s", p)
-		}
-	})
-}
-
 // What a day could not send moves on, if the send may be extended.
 func TestYesterdaysRestIsPlannedAnew(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,164 @@
+package outbox_test
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/outbox"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+)
+
+// Whatever the order of a send and however it is divided, each message gets the
+// time of its slot, in whatever portions they are given; who moves meanwhile, or
+// is outside the cut, takes nobody's place.
+func TestMessagesGetTheTimesOfTheirSlots(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		const n = 40
+		lanes := []id.MTAConfig{"one", "two"}
+		for seed := range uint64(6) {
+			chance := rand.New(rand.NewPCG(seed, 1))
+			f := setup(t, db, 0)
+			list := messages(n)
+			for i := range list {
+				list[i].ID = id.New[id.Message]()
+				list[i].Lane = lanes[chance.IntN(2)]
+				list[i].Rank = fmt.Sprintf("%02x", chance.IntN(n/2)) // some are alike
+				list[i].DueAt = outbox.Unplanned()
+				if seed%2 == 1 && chance.IntN(4) == 0 {
+					list[i].DueAt = noon // outside the cut
+				}
+			}
+			put := func(tx *sqldb.DB) error {
+				_, err := outbox.Put(t.Context(), tx, f.tenant, f.stream, list)
+				return err
+			}
+			if err := db.InTx(t.Context(), put); err != nil {
+				t.Fatal(err)
+			}
+			cut := outbox.Cut{}
+			if seed%2 == 1 {
+				cut.After = noon
+			}
+			want := map[id.Message]string{}
+			var slots []outbox.Slot
+			for _, lane := range lanes {
+				var order []outbox.Message
+				for _, m := range list {
+					switch {
+					case m.Lane != lane:
+					case m.DueAt.Equal(noon):
+						want[m.ID] = "queued " + noon.String()
+					default:
+						order = append(order, m)
+					}
+				}
+				slices.SortFunc(order, func(a, b outbox.Message) int {
+					return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.ID, b.ID))
+				})
+				var numbers []int
+				for at := 1 + chance.IntN(5); at < len(order); at += 1 + chance.IntN(9) {
+					numbers = append(numbers, at)
+				}
+				places, err := outbox.Places(t.Context(), db, f.tenant, f.stream, lane, cut, append(numbers, n+1))
+				if err != nil || len(places) != len(numbers) {
+					t.Fatalf("%d places for the numbers %v of %d messages: %v", len(places), numbers, len(order), err)
+				}
+				from := 0
+				for i, end := range append(numbers, len(order)) {
+					s := outbox.Slot{Lane: lane, Due: noon.Add(time.Duration(i+1) * time.Hour), Day: "2026-03-02"}
+					if i > 0 {
+						s.After = places[i-1]
+					}
+					is := "queued " + s.Due.String()
+					if i == len(numbers) && lane == "two" {
+						s.Day, is = "", "held_back "+outbox.Unplanned().String()
+					}
+					slots = append(slots, s)
+					for _, m := range order[from:end] {
+						want[m.ID] = is
+					}
+					from = end
+				}
+			}
+			if err := outbox.Divide(t.Context(), db, f.tenant, f.stream, append(slots, outbox.Slot{Lane: "gone", Day: "2026-03-02"})); err != nil {
+				t.Fatal(err)
+			}
+			if err := outbox.Divide(t.Context(), db, f.tenant, f.stream, slots); err != nil { // anew
+				t.Fatal(err)
+			}
+			var after id.Contact
+			for more := true; more; {
+				if err := db.InTx(t.Context(), func(tx *sqldb.DB) (err error) {
+					after, more, err = outbox.Give(t.Context(), tx, f.tenant, f.stream, outbox.Portion{Cut: cut, After: after, Limit: 1 + chance.IntN(n/2)}, noon)
+					return err
+				}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, heldBack := given(t, f), 0
+			for m, is := range want {
+				if got[m] != is {
+					t.Errorf("seed %d: a message is %s, want %s", seed, got[m], is)
+				}
+				if is[0] == 'h' {
+					heldBack++
+				}
+			}
+			if p := progress(t, db, f.tenant, f.stream); len(got) != n || p.HeldBack != heldBack || p.Waiting != n-heldBack {
+				t.Errorf("seed %d: of %d messages, %d, the sums are %+v, want %d held back", seed, n, len(got), p.Sums, heldBack)
+			}
+		}
+	})
+}
+
+// given returns the state and the time of each message of a fixture's stream.
+func given(t *testing.T, f fixture) map[id.Message]string {
+	t.Helper()
+	list, err := outbox.First(t.Context(), f.db, f.tenant, f.stream, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[id.Message]string{}
+	for _, m := range list {
+		all[m.ID] = string(m.State) + " " + m.DueAt.String()
+		if planned := m.Day != ""; planned != (m.State == outbox.Queued && m.DueAt.After(noon)) {
+			t.Errorf("a message that is %s has the day %q", all[m.ID], m.Day)
+		}
+	}
+	return all
+}
+
+// A message of a lane that the plan knows nothing of keeps its time.
+func TestALaneWithoutSlotsIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		f := setup(t, db, 3)
+		if _, err := db.Exec(t.Context(), `UPDATE outbox SET rank = id WHERE tenant_id = $1`, f.tenant); err != nil {
+			t.Fatal(err)
+		}
+		if err := outbox.Divide(t.Context(), db, f.tenant, f.stream, []outbox.Slot{{Lane: "another", Due: noon.Add(time.Hour), Day: "2026-03-02"}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
+			_, more, err := outbox.Give(t.Context(), tx, f.tenant, f.stream, outbox.Portion{Limit: 10}, noon)
+			if more {
+				t.Error("there is more behind the last message")
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		for m, is := range given(t, f) {
+			if is != "queued "+noon.String() {
+				t.Errorf("message %s is %s", m, is)
+			}
+		}
+	})
+}
