@@ -11,6 +11,7 @@ type parser struct {
 	scanner
 	names *names
 	texts []string // that will be marked
+	marks map[string]int
 	depth int
 
 	outputs []*outputNode
@@ -18,7 +19,7 @@ type parser struct {
 }
 
 func newParser(source string) *parser {
-	return &parser{scanner: scanner{src: source, line: 1}, names: newNames()}
+	return &parser{scanner: scanner{src: source, line: 1}, names: newNames(), marks: map[string]int{}}
 }
 
 func (p *parser) variables() []string { return p.names.sorted() }
@@ -107,13 +108,18 @@ func (p *parser) node(next, open piece) (node, error) {
 	return nil, p.unknown(next, open)
 }
 
-// text makes the node of constant text, numbered if it is worth a mark.
+// text makes the node of constant text, numbered if it is worth a mark. Texts that
+// are alike are one.
 func (p *parser) text(text string) *textNode {
 	if len(text) < MarkedBytes {
 		return &textNode{text, -1}
 	}
-	p.texts = append(p.texts, text)
-	return &textNode{text, len(p.texts) - 1}
+	number, known := p.marks[text]
+	if !known {
+		number = len(p.texts)
+		p.texts, p.marks[text] = append(p.texts, text), number
+	}
+	return &textNode{p.texts[number], number}
 }
 
 // unknown explains a tag that cannot stand where it does.

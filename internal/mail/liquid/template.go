@@ -158,7 +158,7 @@ type Mark struct {
 }
 
 // Texts returns the constant texts of at least MarkedBytes bytes, which marks
-// number.
+// number, each once.
 func (t *Template) Texts() []string { return slices.Clone(t.texts) }
 
 // Append renders the template and returns dst with the result appended. What it
