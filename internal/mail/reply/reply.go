@@ -123,10 +123,10 @@ func (r *Reply) Lines(yield func([]byte) bool) {
 // valid UTF-8, at most MaxText bytes.
 func (r *Reply) Text() string {
 	var b strings.Builder
-	enhanced := r.Enhanced()
+	enhanced := r.enhanced()
 	for line := range r.Lines {
-		if rest, ok := strings.CutPrefix(string(line), enhanced); ok && (rest == "" || rest[0] == ' ') {
-			line = []byte(rest)
+		if rest, ok := bytes.CutPrefix(line, enhanced); ok && (len(rest) == 0 || rest[0] == ' ') {
+			line = rest
 		}
 		if b.Len() > 0 {
 			b.WriteByte(' ')
@@ -142,14 +142,16 @@ func (r *Reply) Text() string {
 // Enhanced returns the enhanced status code (RFC 3463, RFC 2034) that a line
 // of the reply begins with. A code whose class is not the class of the reply
 // is a mistake of the server and is passed over.
-func (r *Reply) Enhanced() string {
+func (r *Reply) Enhanced() string { return string(r.enhanced()) }
+
+func (r *Reply) enhanced() []byte {
 	for line := range r.Lines {
 		code, ok := leadingEnhanced(line)
 		if ok && int(code[0]-'0') == r.Code/100 {
-			return string(code)
+			return code
 		}
 	}
-	return ""
+	return nil
 }
 
 // leadingEnhanced returns the class.subject.detail that line begins with.
@@ -180,6 +182,9 @@ func digits(line []byte, i int) (int, bool) {
 // Clean makes a stranger's words fit to be kept and shown: valid UTF-8 on one
 // line, no control or invisible formatting characters, at most MaxText bytes.
 func Clean(s string) string {
+	if isClean(s) {
+		return s
+	}
 	var b strings.Builder
 	space := true // drops leading spaces
 	for _, c := range s {
@@ -200,6 +205,23 @@ func Clean(s string) string {
 		b.WriteRune(c)
 	}
 	return strings.TrimSpace(b.String())
+}
+
+// isClean reports whether s is short ASCII that needs no cleaning, as most replies
+// are.
+func isClean(s string) bool {
+	if len(s) > MaxText {
+		return false
+	}
+	space := true
+	for i := range len(s) {
+		c := s[i]
+		if c < ' ' || c > '~' || c == ' ' && space {
+			return false
+		}
+		space = c == ' '
+	}
+	return !space || s == ""
 }
 
 // Outcome returns the outcome that r makes at a stage; Accepted is set for a

@@ -142,3 +142,16 @@ func TestNextTryFollowsTheSchedule(t *testing.T) {
 		}
 	}
 }
+
+// What needs no cleaning is found out quickly, and nothing else is taken for it.
+func TestCleanTextStaysAsItIs(t *testing.T) {
+	t.Parallel()
+	atom := rapid.SampledFrom([]string{"a", "ok.", " ", "  ", "\t", "\r\n", "\x00", "\x7f", "ü", "\u200b", "\xff", strings.Repeat("x", reply.MaxText)})
+	rapid.Check(t, func(t *rapid.T) {
+		s := strings.Join(rapid.SliceOfN(atom, 0, 6).Draw(t, "atoms"), "")
+		const invisible = "\u200b" // is dropped, so that the long way is taken
+		if got, want := reply.Clean(s), reply.Clean(invisible+s); got != want {
+			t.Errorf("Clean(%q) = %q, want %q", s, got, want)
+		}
+	})
+}
