@@ -67,11 +67,21 @@ type deliveryProgress struct {
 	Excluded        map[string]int  `json:"excluded" doc:"Contacts of the audience that get nothing, by reason."`
 	Remaining       int             `json:"remaining"`
 	ProgressPct     int             `json:"progress_pct"`
-	RatePerMinute   int             `json:"rate_per_minute"`
+	RatePerMinute   int             `json:"rate_per_minute" doc:"Of the last two minutes; of a send over days, of today; of an unplanned one that has ended, of all of it."`
+	LimitedBy       *limitedBy      `json:"limited_by" doc:"What keeps messages back that would be due. Null when nothing is known to, and unless the phase is sending or waiting."`
 	ETA             *endpoint.Stamp `json:"eta"`
 	NextBatchAt     *endpoint.Stamp `json:"next_batch_at"`
 	Plan            []planDay       `json:"plan" nullable:"true" doc:"Null for a send that is not spread over days."`
 	SeedCopies      seedCopies      `json:"seed_copies"`
+}
+
+type limitedBy struct {
+	Kind         outbox.WaitKind `json:"kind" enum:"mta_config_rate,mta_config_day,mta_config_down,provider_rate,provider_connections,broadcast_rate,hold"`
+	MTAConfigKey *string         `json:"mta_config_key" doc:"Whose limit it is."`
+	Provider     *string         `json:"provider" doc:"The pattern of the throttle."`
+	PerMinute    *float64        `json:"per_minute" doc:"How many may leave."`
+	Until        endpoint.Stamp  `json:"until" doc:"When more may leave, or it is looked at again."`
+	Message      string          `json:"message"`
 }
 
 type planDay struct {
@@ -137,7 +147,7 @@ func (a *API) progressOf(ctx context.Context, b broadcast.Broadcast, names broad
 		return out, nil
 	}
 	out.TotalRecipients, out.Sent, out.Failed, out.ProgressPct = progress.Total, progress.Sent, progress.Failed, progress.Percent
-	out.ViewModel.Progress = showProgress(progress)
+	out.ViewModel.Progress = showProgress(progress, names)
 	records, err := outbox.First(ctx, a.DB, b.Tenant, string(b.ID), embedded)
 	if err != nil {
 		return out, err
@@ -147,17 +157,29 @@ func (a *API) progressOf(ctx context.Context, b broadcast.Broadcast, names broad
 	return out, err
 }
 
-func showProgress(p *broadcast.Progress) *deliveryProgress {
+func showProgress(p *broadcast.Progress, names broadcastNames) *deliveryProgress {
 	out := &deliveryProgress{
 		Phase: p.Phase, TotalRecipients: p.Total, Queued: p.Waiting, Sent: p.Sent, Delivered: p.Delivered, Failed: p.Failed,
 		Skipped: p.Skipped, HeldBack: p.HeldBack, Excluded: p.Excluded, Remaining: p.Waiting, ProgressPct: p.Percent,
 		RatePerMinute: p.PerMinute, ETA: endpoint.AtOr(p.ETA), NextBatchAt: endpoint.AtOr(p.NextBatchAt),
+		LimitedBy: names.limitedBy(p.Limit),
 	}
 	if p.Plan != nil {
 		out.Plan = make([]planDay, len(p.Plan))
 	}
 	for i, d := range p.Plan {
 		out.Plan[i] = planDay{d.Day.Day, d.Planned, d.Sent, d.Status}
+	}
+	return out
+}
+
+func (n broadcastNames) limitedBy(w *outbox.Wait) *limitedBy {
+	if w == nil {
+		return nil
+	}
+	out := &limitedBy{Kind: w.Kind, MTAConfigKey: textOr(n.lanes[w.Lane]), Provider: textOr(w.Provider), Until: endpoint.At(w.Until), Message: w.Reason}
+	if w.Max > 0 && w.Per > 0 {
+		out.PerMinute = new(float64(w.Max) / w.Per.Minutes())
 	}
 	return out
 }

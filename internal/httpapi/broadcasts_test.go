@@ -14,9 +14,11 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"packetboat/internal/contact"
+	"packetboat/internal/endpoint"
 	"packetboat/internal/engine/dispatch"
 	"packetboat/internal/id"
 	"packetboat/internal/lane"
+	"packetboat/internal/outbox"
 	"packetboat/internal/secret"
 	"packetboat/internal/segment"
 	"packetboat/internal/sender"
@@ -428,6 +430,34 @@ func TestABroadcastIsDrivenFromDraftToArchive(t *testing.T) {
 		}
 		if text, _ := json.Marshal(progress["excluded"]); string(text) != `{"suppressed_address":1}` {
 			t.Errorf("excluded = %s", text)
+		}
+		limited := func() string {
+			t.Helper()
+			vm := s.must(200, "key", "GET "+at, "").body["view_model"].(map[string]any)
+			text, _ := json.Marshal(vm["delivery_progress"].(map[string]any)["limited_by"])
+			return string(text)
+		}
+		if got := limited(); got != "null" {
+			t.Errorf("limited_by = %s before anything waited", got)
+		}
+		records, err := outbox.First(ctx, s.db, s.acme, made.str("id"), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wait := outbox.Wait{
+			Tenant: s.acme, Stream: made.str("id"), Kind: outbox.WaitProviderRate, Lane: records[0].Lane, Provider: "gmail",
+			Max: 3000, Per: time.Hour, Until: s.now.Add(5 * time.Minute), Reason: "no faster",
+		}
+		if err := outbox.NoteWaits(ctx, s.db, []outbox.Wait{wait}, s.now); err != nil {
+			t.Fatal(err)
+		}
+		until, err := json.Marshal(endpoint.At(wait.Until))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := `{"kind":"provider_rate","message":"no faster","mta_config_key":"sink","per_minute":50,"provider":"gmail","until":` + string(until) + `}`
+		if got := limited(); got != want {
+			t.Errorf("limited_by = %s, want %s", got, want)
 		}
 		if row := rows[0].(map[string]any); row["status"] != "queued" || row["sending_identity_email"] != "news@acme.example.com" || row["mta_config_key"] != "sink" || row["content_version"] != 1.0 {
 			t.Errorf("a recipient is %v", row)
