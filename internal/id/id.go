@@ -6,6 +6,8 @@
 package id
 
 import (
+	"io"
+
 	"github.com/google/uuid"
 )
 
@@ -46,6 +48,13 @@ type (
 // New returns a fresh identifier of kind T.
 func New[T ~string]() T {
 	return T(uuid.Must(uuid.NewV7()).String())
+}
+
+// From returns a fresh identifier of kind T whose random part is read from r. For
+// thousands at a time: the system is asked for their randomness once.
+func From[T ~string](r io.Reader) (T, error) {
+	u, err := uuid.NewV7FromReader(r)
+	return T(u.String()), err
 }
 
 // Valid reports whether s is a UUID in its usual spelling of 36 characters.

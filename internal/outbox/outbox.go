@@ -31,8 +31,6 @@ package outbox
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"time"
 
@@ -100,43 +98,3 @@ type Message struct {
 	DueAt          time.Time
 	Rank           string // its place in the order of a planned send; empty: not planned
 }
-
-// Put adds messages to a stream, one for each contact: a contact that has one
-// already is passed over, so that a page put twice does no harm. It returns how
-// many were added.
-func Put(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, messages []Message) (int, error) {
-	if len(messages) == 0 {
-		return 0, nil
-	}
-	random := make([]byte, nonceBytes*len(messages))
-	_, _ = rand.Read(random) // never fails
-	t := tx.Table("id TEXT", "contact_id TEXT", "email TEXT", "content_id TEXT", "content_version BIGINT",
-		"variant_id TEXT", "identity_id TEXT", "lane_id TEXT", "nonce TEXT", "due_at BIGINT", "rank TEXT")
-	for i, m := range messages {
-		if m.ID == "" {
-			m.ID = id.New[id.Message]()
-		}
-		t.Add(m.ID, m.Contact, m.Email, m.Content, m.ContentVersion, sqldb.Null(m.Variant), m.Identity, m.Lane,
-			hex.EncodeToString(random[i*nonceBytes:(i+1)*nonceBytes]), m.DueAt.UnixMicro(), sqldb.Null(m.Rank))
-	}
-	added, err := tx.Exec(ctx, `
-		INSERT INTO outbox (tenant_id, id, stream_id, contact_id, email, content_id, content_version,
-			variant_id, identity_id, lane_id, nonce, state, queued_at, due_at, rank)
-		SELECT $1, v.id, $2, v.contact_id, v.email, v.content_id, v.content_version,
-			v.variant_id, v.identity_id, v.lane_id, v.nonce, 'queued', v.due_at, v.due_at, v.rank
-		FROM `+t.As("v", 3)+` WHERE true
-		ON CONFLICT (tenant_id, stream_id, contact_id) DO NOTHING`, t.Args(tenant, stream)...)
-	if err != nil {
-		return 0, fmt.Errorf("put messages into the outbox: %w", err)
-	}
-	_, err = tx.Exec(ctx, `
-		UPDATE outbox_stream SET total = total + $3, waiting = waiting + $3 WHERE tenant_id = $1 AND id = $2`,
-		tenant, stream, added)
-	if err != nil {
-		return 0, fmt.Errorf("count messages put: %w", err)
-	}
-	return int(added), nil
-}
-
-// nonceBytes is the random part of a Message-ID: 64 bits.
-const nonceBytes = 8

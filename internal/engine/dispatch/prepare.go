@@ -3,6 +3,7 @@ package dispatch
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"packetboat/internal/broadcast"
@@ -99,6 +100,10 @@ type page struct {
 	due       time.Time
 }
 
+// pageSize is how many contacts one transaction deals with, which holds the only
+// connection that writes to SQLite: some 30 ms for 2,000.
+const pageSize = 2000
+
 // audiences is how many audiences an engine keeps from tick to tick; each may
 // hold what it found ahead.
 const audiences = 8
@@ -129,7 +134,7 @@ type reading struct {
 func (e *Engine) readAhead(ctx context.Context, p page, after id.Contact) <-chan reading {
 	done := make(chan reading, 1)
 	go func() {
-		size := cmp.Or(e.Page, 1000)
+		size := cmp.Or(e.Page, pageSize)
 		var r reading
 		if r.ids, r.err = p.audience.After(ctx, e.DB, after, size, e.Now()); r.err == nil {
 			r.messages, r.excluded, r.err = e.choose(ctx, p, r.ids)
@@ -191,6 +196,9 @@ func (e *Engine) choose(ctx context.Context, p page, ids []id.Contact) ([]outbox
 	if err != nil {
 		return nil, nil, err
 	}
+	// In their order, that of the ids their messages will have: each index of the
+	// outbox then grows at its end (outbox.Put).
+	slices.SortFunc(contacts, func(a, b contact.Contact) int { return cmp.Compare(a.ID, b.ID) })
 	addresses := make([]string, len(contacts))
 	for i, c := range contacts {
 		addresses[i] = c.Email
