@@ -2,6 +2,7 @@ package track
 
 import (
 	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/base32"
 	"encoding/binary"
 	"errors"
@@ -36,7 +37,7 @@ func (k *Keys) PreviewReturnPath(message id.Message, sent time.Time) []byte {
 var ErrPreview = errors.New("the return path of a test mail")
 
 func (k *Keys) returnPath(version byte, message id.Message, sent time.Time) []byte {
-	raw := make([]byte, 0, returnPathBytes)
+	raw := make([]byte, 0, returnPathBytes+sha256.Size) // of a MAC the first bytes are kept
 	raw = append(raw, version)
 	raw = binary.BigEndian.AppendUint16(raw, day(sent))
 	u := uuid.MustParse(string(message))

@@ -62,11 +62,11 @@ const (
 const MaxTarget = 4096
 
 // Keys signs and verifies tokens. It is safe for concurrent use.
-type Keys struct{ pools map[Kind]*sync.Pool }
+type Keys struct{ pools [256]*sync.Pool } // by Kind
 
 // NewKeys derives the keys from the installation's secret.
 func NewKeys(box *secret.Box) *Keys {
-	k := &Keys{pools: map[Kind]*sync.Pool{}}
+	k := &Keys{}
 	for _, kind := range []Kind{OpenPixel, ClickLink, Unsubscribe, Preferences, View, returnPath} {
 		key := box.Derive("track token " + string(rune(kind)))
 		k.pools[kind] = &sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}
