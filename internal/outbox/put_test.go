@@ -1,0 +1,92 @@
+package outbox_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"packetboat/internal/id"
+	"packetboat/internal/outbox"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+)
+
+// Whatever pages are put, in whatever order, with whatever in common: each contact
+// has the first message that was put for it, as it was put.
+func TestPutKeepsTheFirstMessageOfEachContact(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		rapid.Check(t, func(rt *rapid.T) {
+			tenant, stream := id.New[id.Tenant](), id.New[string]()
+			if err := outbox.Begin(t.Context(), db, outbox.Stream{Tenant: tenant, ID: stream, Kind: "broadcast"}, noon); err != nil {
+				rt.Fatal(err)
+			}
+			some := func(name string) string { return rapid.SampledFrom([]string{name + "1", name + "2"}).Draw(rt, name) }
+			want := map[id.Contact]outbox.Message{}
+			for range rapid.IntRange(1, 4).Draw(rt, "pages") {
+				shared := rapid.Bool().Draw(rt, "shared")
+				contacts := rapid.SliceOfN(rapid.IntRange(0, 20), 0, 10).Draw(rt, "contacts")
+				if rapid.Bool().Draw(rt, "in order") {
+					from := rapid.IntRange(0, 20).Draw(rt, "from")
+					contacts = nil
+					for i := range rapid.IntRange(0, 10).Draw(rt, "length") {
+						contacts = append(contacts, from+i)
+					}
+				}
+				var page []outbox.Message
+				for i, c := range contacts {
+					m := outbox.Message{Contact: id.Contact(fmt.Sprintf("c%03d", c)), Email: fmt.Sprintf("c%d@example.org", c)}
+					if i > 0 && shared {
+						m.Content, m.ContentVersion, m.Variant = page[0].Content, page[0].ContentVersion, page[0].Variant
+						m.Identity, m.Lane, m.DueAt, m.Rank = page[0].Identity, page[0].Lane, page[0].DueAt, page[0].Rank
+					} else {
+						m.Content, m.ContentVersion = id.Content(some("content")), rapid.IntRange(1, 2).Draw(rt, "version")
+						m.Variant = rapid.SampledFrom([]string{"", "a", "b"}).Draw(rt, "variant")
+						m.Identity, m.Lane = id.Identity(some("identity")), id.MTAConfig(some("lane"))
+						m.DueAt = noon.Add(time.Duration(rapid.IntRange(0, 1).Draw(rt, "due")) * time.Hour)
+						m.Rank = rapid.SampledFrom([]string{"", "1", "2"}).Draw(rt, "rank")
+					}
+					page = append(page, m)
+				}
+				before := len(want)
+				for _, m := range page {
+					if _, there := want[m.Contact]; !there {
+						want[m.Contact] = m
+					}
+				}
+				added, err := outbox.Put(t.Context(), db, tenant, stream, page)
+				if err != nil || added != len(want)-before {
+					rt.Fatalf("Put(%v) = %d, %v; want %d added", contacts, added, err, len(want)-before)
+				}
+			}
+			if p := progress(t, db, tenant, stream); p.Total != len(want) || p.Waiting != len(want) {
+				rt.Fatalf("sums are %+v after %d messages", p.Sums, len(want))
+			}
+			rows, err := db.Query(t.Context(), `
+				SELECT contact_id, email, content_id, content_version, COALESCE(variant_id, ''), identity_id, lane_id, due_at, queued_at, COALESCE(rank, ''), id, nonce
+				FROM outbox WHERE tenant_id = $1 AND stream_id = $2 AND state = 'queued'`, tenant, stream)
+			nonces := map[string]bool{}
+			list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (m outbox.Message, err error) {
+				var due, queued int64
+				var nonce string
+				err = scan(&m.Contact, &m.Email, &m.Content, &m.ContentVersion, &m.Variant, &m.Identity, &m.Lane, &due, &queued, &m.Rank, &m.ID, &nonce)
+				if m.DueAt = sqldb.Time(due); due != queued || len(nonce) != 16 || nonces[nonce] || !id.Valid(string(m.ID)) {
+					rt.Errorf("message %q of %s: due %d, queued %d, nonce %q", m.ID, m.Contact, due, queued, nonce)
+				}
+				nonces[nonce] = true
+				return m, err
+			})
+			if err != nil || len(list) != len(want) {
+				rt.Fatalf("%d messages are there, %v; want %d", len(list), err, len(want))
+			}
+			for _, m := range list {
+				m.ID = ""
+				if m != want[m.Contact] {
+					rt.Fatalf("the message is %+v, want %+v", m, want[m.Contact])
+				}
+			}
+		})
+	})
+}
