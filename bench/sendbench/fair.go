@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"strings"
 	"time"
 
 	"packetboat/e2e/harness"
@@ -15,39 +15,30 @@ import (
 const small = 1000
 
 // fair measures how much longer a small send takes while a large one is under
-// way: of another tenant, and of the same tenant by the same lane.
-func fair(ctx context.Context, o options, database string) (err error) {
-	dir, err := os.MkdirTemp("", "packetboat-fair")
-	if err != nil {
-		return err
-	}
-	if !o.keep {
-		defer os.RemoveAll(dir)
-	}
-	address, drop, err := databaseFor(ctx, o, database)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, drop()) }()
-	// The rival is bootstrapped first; then the program starts again for the other.
-	rival := &harness.Program{Path: o.program, Dir: dir, Database: address, Slug: "rival"}
-	if err := rival.Start(ctx); err != nil {
-		return err
-	}
-	large, err := rival.Ready(ctx)
-	if err = errors.Join(err, rival.Stop()); err != nil {
-		return err
-	}
-	p := &harness.Program{Path: o.program, Dir: dir, Database: address, BaseURL: rival.BaseURL, Admin: o.admin}
-	if err := p.Start(ctx); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, p.Stop()) }()
+// way: of another tenant by a lane of its own, and of the same tenant by the same
+// lane.
+func fair(ctx context.Context, o options, database string) error {
+	return served(ctx, o, database, func(p *harness.Program) error { return measureFair(ctx, o, p, database) })
+}
+
+func measureFair(ctx context.Context, o options, p *harness.Program, database string) error {
 	ours, err := p.Ready(ctx)
 	if err != nil {
 		return err
 	}
-	if err := fill(ctx, p, map[string]fillList{"rival": {large.List, o.n}, harness.Tenant: {ours.List, small}}); err != nil {
+	theirs, err := anotherTenant(ctx, p, "rival")
+	if err != nil {
+		return err
+	}
+	crowd, err := ours.Key.Must(ctx, "POST", "/segments", map[string]any{"name": "Crowd", "type": "static"})
+	if err != nil {
+		return err
+	}
+	own := *ours
+	own.List = crowd["segment_key"].(string)
+	if err := errors.Join(
+		fill(ctx, p, map[string]fillList{"rival": {theirs.List, o.n}, harness.Tenant: {ours.List, small}}),
+		fill(ctx, p, map[string]fillList{harness.Tenant: {own.List, o.n}})); err != nil {
 		return err
 	}
 	sink, err := startSink(ctx, o.sink, "-discard", "-quiet")
@@ -59,7 +50,7 @@ func fair(ctx context.Context, o options, database string) (err error) {
 	if err != nil {
 		return err
 	}
-	theirs, err := large.Lane(ctx, "Theirs", sink.address, o.connections, false)
+	their, err := theirs.Lane(ctx, "Theirs", sink.address, o.connections, false)
 	if err != nil {
 		return err
 	}
@@ -70,24 +61,47 @@ func fair(ctx context.Context, o options, database string) (err error) {
 	if err != nil {
 		return err
 	}
-	id, err := begun(ctx, large, theirs)
-	if err != nil {
-		return err
+	for _, rival := range []struct {
+		whose string
+		ready *harness.Ready
+		lane  string
+	}{{"another tenant's", theirs, their}, {"its own tenant's", &own, lane}} {
+		id, err := begun(ctx, rival.ready, rival.lane)
+		if err != nil {
+			return err
+		}
+		beside, err := timed(ctx, ours, lane)
+		if err != nil {
+			return err
+		}
+		b, err := rival.ready.Key.Must(ctx, "GET", "/broadcasts/"+id, nil)
+		if err != nil {
+			return err
+		}
+		if b["status"] != "sending" {
+			return fmt.Errorf("the large send was over too soon (%v): take a larger -n", b["status"])
+		}
+		fmt.Printf("%-9s %10d beside %s %10d: %6.2f s alone, %6.2f s beside, ratio %.2f\n",
+			database, small, rival.whose, o.n, alone.Seconds(), beside.Seconds(), beside.Seconds()/alone.Seconds())
+		if _, err := rival.ready.Key.Must(ctx, "POST", "/broadcasts/"+id+"/cancel", nil); err != nil {
+			return err
+		}
+		if _, err := rival.ready.Await(ctx, id, "cancelled"); err != nil {
+			return err
+		}
 	}
-	beside, err := timed(ctx, ours, lane)
-	if err != nil {
-		return err
+	return nil
+}
+
+// anotherTenant makes a second tenant, for which the program starts twice: it
+// bootstraps one at a time.
+func anotherTenant(ctx context.Context, p *harness.Program, slug string) (ready *harness.Ready, err error) {
+	other := &harness.Program{Path: p.Path, Dir: p.Dir, Database: p.Database, BaseURL: p.BaseURL, Slug: slug}
+	if err := errors.Join(p.Stop(), other.Start(ctx)); err != nil {
+		return nil, err
 	}
-	b, err := large.Key.Must(ctx, "GET", "/broadcasts/"+id, nil)
-	if err != nil {
-		return err
-	}
-	if b["status"] != "sending" {
-		return fmt.Errorf("the large send was over too soon (%v): take a larger -n", b["status"])
-	}
-	fmt.Printf("%-9s %10d beside %10d: %6.2f s alone, %6.2f s beside another tenant's, ratio %.2f\n", database, small, o.n, alone.Seconds(), beside.Seconds(), beside.Seconds()/alone.Seconds())
-	_, err = large.Key.Must(ctx, "POST", "/broadcasts/"+id+"/cancel", nil)
-	return err
+	ready, err = other.Ready(ctx)
+	return ready, errors.Join(err, other.Stop(), p.Start(ctx))
 }
 
 type fillList struct {
@@ -95,7 +109,7 @@ type fillList struct {
 	n    int
 }
 
-// fill puts contacts into lists.
+// fill puts contacts into lists, at a domain that is named after the list.
 func fill(ctx context.Context, p *harness.Program, lists map[string]fillList) error {
 	address := p.Database
 	if address == "" {
@@ -106,7 +120,7 @@ func fill(ctx context.Context, p *harness.Program, lists map[string]fillList) er
 		return err
 	}
 	for slug, l := range lists {
-		err = errors.Join(err, harness.SeedTenant(ctx, db, slug, l.list, l.n, "example.net"))
+		err = errors.Join(err, harness.SeedTenant(ctx, db, slug, l.list, l.n, strings.ReplaceAll(l.list, "_", "-")+".example.net"))
 	}
 	return errors.Join(err, db.Close())
 }
