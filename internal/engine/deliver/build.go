@@ -33,7 +33,7 @@ func (b *builder) build(j *job) ([]byte, error) {
 	writer := b.engine.Letters.Borrow()
 	defer b.engine.Letters.Return(writer)
 	parts, err := writer.Render(context.Background(), letter.Letter{
-		Tenant: j.item.Tenant, Message: j.item.ID, Contact: &j.contact, Content: c, Sender: s, Now: j.item.QueuedAt,
+		Tenant: j.item.Tenant, Message: j.item.ID, Contact: j.contact, Content: c, Sender: s, Now: j.item.QueuedAt,
 		Preview: j.test(),
 	})
 	if err != nil {

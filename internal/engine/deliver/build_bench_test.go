@@ -46,7 +46,7 @@ func BenchmarkBuild(b *testing.B) {
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				j.item.FirstAt = nil
-				raw, err := builders[i%workers].build(&j)
+				raw, err := builders[i%workers].build(j)
 				if err != nil {
 					b.Fatal(err)
 				}

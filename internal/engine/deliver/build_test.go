@@ -38,7 +38,7 @@ func sampleEngine(t testing.TB, now time.Time) *Engine {
 	}
 }
 
-func sampleJob(t testing.TB) job {
+func sampleJob(t testing.TB) *job {
 	t.Helper()
 	compiled, err := content.Compile(content.Content{ID: "content", Source: content.Source{
 		Subject: "Grüße, {{ first_name }}", Text: "Hello {{ first_name }}\n\n{{ unsubscribe_url }}\n",
@@ -48,12 +48,12 @@ func sampleJob(t testing.TB) job {
 		t.Fatal(err)
 	}
 	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-	return job{
+	return &job{
 		item: outbox.Item{
 			Tenant: "0196a2b0-0000-7000-8000-000000000001", ID: "0196a2b0-0000-7000-8000-000000000002",
 			Stream: "0196a2b0-0000-7000-8000-0000deadbeef", Email: "ann@example.net", Nonce: "0123456789abcdef", QueuedAt: at, DueAt: at,
 		},
-		contact: contact.Contact{ID: "0196a2b0-0000-7000-8000-000000000003", Email: "ann@example.net", FirstName: new("Ann")},
+		contact: &contact.Contact{ID: "0196a2b0-0000-7000-8000-000000000003", Email: "ann@example.net", FirstName: new("Ann")},
 		content: compiled,
 		sender: &letter.Sender{
 			Tenant:   tenant.Tenant{ID: "0196a2b0-0000-7000-8000-000000000001", Slug: "acme", Name: "Acme", Settings: tenant.Settings{Timezone: "UTC"}},
@@ -87,9 +87,9 @@ func TestMessagesAreMadeAsTheContractSays(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			j := sampleJob(t)
-			test.edit(&j)
+			test.edit(j)
 			b := newBuilder(sampleEngine(t, now))
-			raw, err := b.build(&j)
+			raw, err := b.build(j)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -107,7 +107,7 @@ func TestMessagesAreMadeAsTheContractSays(t *testing.T) {
 			if !bytes.Equal(got, want) {
 				t.Errorf("the message is not that of %s (-update rewrites it):\n%s", file, got)
 			}
-			again, err := b.build(&j)
+			again, err := b.build(j)
 			if err != nil || !bytes.Equal(again, want[len(want)-len(raw):]) {
 				t.Errorf("made again it differs: %v\n%s", err, again)
 			}
@@ -124,7 +124,7 @@ func TestAMessageThatCannotBeRenderedFails(t *testing.T) {
 	if j.content, err = content.Compile(c); err != nil {
 		t.Fatal(err)
 	}
-	_, err = newBuilder(sampleEngine(t, j.item.QueuedAt)).build(&j)
+	_, err = newBuilder(sampleEngine(t, j.item.QueuedAt)).build(j)
 	if err == nil {
 		t.Fatal("a message without end was made")
 	}

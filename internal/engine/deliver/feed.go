@@ -24,7 +24,7 @@ const checkedFor = 5 * time.Second
 // job is a message on its way to a worker.
 type job struct {
 	item     outbox.Item
-	contact  contact.Contact
+	contact  *contact.Contact
 	content  *content.Compiled
 	sender   *letter.Sender
 	lane     *laneSettings
@@ -107,13 +107,13 @@ func (e *Engine) putBack(waiting []pause, all bool) *held {
 
 // check looks at claimed messages: which can go, which have ended, and which
 // must wait.
-func (e *Engine) check(ctx context.Context, tenant id.Tenant, items []outbox.Item) (jobs []job, ends []outbox.Result, waiting []pause, err error) {
+func (e *Engine) check(ctx context.Context, tenant id.Tenant, items []outbox.Item) (jobs []*job, ends []outbox.Result, waiting []pause, err error) {
 	now := e.Now()
 	people, listed, err := e.people(ctx, tenant, items)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	jobs = make([]job, 0, len(items))
+	jobs = make([]*job, 0, len(items))
 	for _, it := range items {
 		j, err := e.prepare(ctx, it)
 		if h, ok := errors.AsType[*held](err); ok {
@@ -127,8 +127,8 @@ func (e *Engine) check(ctx context.Context, tenant id.Tenant, items []outbox.Ite
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		c, known := people[it.Contact]
-		if reason := refusal(c, known, it, j.sender.Consent(), listed); reason != "" {
+		c := people[it.Contact]
+		if reason := refusal(c, it, j.sender.Consent(), listed); reason != "" {
 			ends = append(ends, outbox.Result{Item: it, At: now, State: outbox.Skipped, SkipReason: reason})
 			continue
 		}
@@ -139,9 +139,9 @@ func (e *Engine) check(ctx context.Context, tenant id.Tenant, items []outbox.Ite
 }
 
 // refusal is the check of contract 10.1, made again right before the send.
-func refusal(c contact.Contact, known bool, it outbox.Item, k contact.Consent, listed map[string]bool) string {
+func refusal(c *contact.Contact, it outbox.Item, k contact.Consent, listed map[string]bool) string {
 	switch {
-	case !known:
+	case c == nil:
 		return "not_active"
 	case c.Email != it.Email: // the address was changed since: the new one was not asked about
 		return "invalid_email"
@@ -149,7 +149,7 @@ func refusal(c contact.Contact, known bool, it outbox.Item, k contact.Consent, l
 	return c.Refusal(k, listed[it.Email])
 }
 
-func (e *Engine) people(ctx context.Context, tenant id.Tenant, items []outbox.Item) (map[id.Contact]contact.Contact, map[string]bool, error) {
+func (e *Engine) people(ctx context.Context, tenant id.Tenant, items []outbox.Item) (map[id.Contact]*contact.Contact, map[string]bool, error) {
 	list, err := e.recipients(ctx, tenant, items)
 	if err != nil {
 		return nil, nil, err
@@ -162,9 +162,9 @@ func (e *Engine) people(ctx context.Context, tenant id.Tenant, items []outbox.It
 	if err != nil {
 		return nil, nil, err
 	}
-	people := make(map[id.Contact]contact.Contact, len(list))
-	for _, c := range list {
-		people[c.ID] = c
+	people := make(map[id.Contact]*contact.Contact, len(list))
+	for i := range list {
+		people[list[i].ID] = &list[i]
 	}
 	return people, listed, nil
 }

@@ -39,7 +39,7 @@ type laneRun struct {
 	engine   *Engine
 	settings *laneSettings
 	pool     *smtpclient.Pool // nil for a sink
-	jobs     chan job
+	jobs     chan *job
 	leave    chan struct{}   // holds one for each connection that may be used and is not
 	fewer    chan struct{}   // takes one from a worker
 	used     atomic.Int64    // when it was last given a job, in microseconds
@@ -63,7 +63,7 @@ type laneRun struct {
 }
 
 // offer hands a job to its lane and waits until a worker has room for it.
-func (l *lanes) offer(ctx context.Context, j job) error {
+func (l *lanes) offer(ctx context.Context, j *job) error {
 	for {
 		run := l.run(j.lane)
 		if h := run.resting(); h != nil {
@@ -83,7 +83,7 @@ func (l *lanes) offer(ctx context.Context, j job) error {
 
 // take waits until there is room for a job. It reports false when the lane is
 // closing: another takes its place.
-func (r *laneRun) take(ctx context.Context, j job) (bool, error) {
+func (r *laneRun) take(ctx context.Context, j *job) (bool, error) {
 	r.gate.RLock()
 	defer r.gate.RUnlock()
 	if r.closed {
@@ -123,7 +123,7 @@ func (l *lanes) run(s *laneSettings) *laneRun {
 	run.used.Store(l.engine.Now().UnixMicro())
 	run.quit, run.stop = context.WithCancel(context.Background())
 	n := s.config.Caps.MaxConnections
-	run.jobs = make(chan job, 2*n)
+	run.jobs = make(chan *job, 2*n)
 	if s.config.Type == lane.SMTP {
 		run.pool = smtpclient.NewPool(s.smtp, smtpclient.Limits{Connections: n, Messages: s.config.Caps.MaxMessagesPerConnection})
 	}

@@ -125,7 +125,7 @@ func (e *Engine) permit(ctx context.Context, c class, zone *time.Location, n int
 
 // throttle finds for each job what bounds its lane's mail to its recipient's
 // provider.
-func (e *Engine) throttle(ctx context.Context, jobs []job) error {
+func (e *Engine) throttle(ctx context.Context, jobs []*job) error {
 	var domains []string
 	for _, j := range jobs {
 		if len(j.lane.config.Throttles) > 0 {
@@ -137,9 +137,9 @@ func (e *Engine) throttle(ctx context.Context, jobs []job) error {
 	}
 	slices.Sort(domains)
 	found, err := e.providers.Of(ctx, slices.Compact(domains)...)
-	for i, j := range jobs {
+	for _, j := range jobs {
 		d := domainOf(j.item.Email)
-		jobs[i].throttle = j.lane.config.Throttle(string(found[d].Provider), d)
+		j.throttle = j.lane.config.Throttle(string(found[d].Provider), d)
 	}
 	return err
 }
@@ -147,7 +147,7 @@ func (e *Engine) throttle(ctx context.Context, jobs []job) error {
 func domainOf(address string) string { return address[strings.LastIndexByte(address, '@')+1:] }
 
 // unused gives back the permits of jobs that no server was given.
-func (e *Engine) unused(jobs ...job) {
+func (e *Engine) unused(jobs ...*job) {
 	for _, j := range jobs {
 		if len(j.days) == 0 {
 			continue
@@ -161,11 +161,11 @@ func (e *Engine) unused(jobs ...job) {
 // group is messages of one class.
 type group struct {
 	class
-	jobs []job
+	jobs []*job
 }
 
 // groups sorts jobs by class, in their order.
-func groups(jobs []job) []group {
+func groups(jobs []*job) []group {
 	var list []group
 	for _, j := range jobs {
 		c := class{j.lane, j.throttle, j.send}
@@ -182,7 +182,7 @@ func groups(jobs []job) []group {
 // here for a moment; in a mixture nobody waits for others, and what may not leave
 // yet is put off, one behind the other. It returns how many passed, what became of
 // others, and who waits.
-func (e *Engine) pass(ctx context.Context, jobs []job) (passed int, ends []outbox.Result, waiting []pause) {
+func (e *Engine) pass(ctx context.Context, jobs []*job) (passed int, ends []outbox.Result, waiting []pause) {
 	if len(jobs) == 0 {
 		return 0, nil, nil
 	}
@@ -217,7 +217,7 @@ func (e *Engine) passGroup(ctx context.Context, g *group, zone *time.Location, a
 			j.days = l.days
 			r, h, err := e.offer(ctx, j)
 			if err != nil {
-				e.unused(slices.Repeat([]job{j}, left)...)
+				e.unused(slices.Repeat([]*job{j}, left)...)
 				return passed, ends, waiting, true
 			}
 			g.jobs = g.jobs[1:]
@@ -277,7 +277,7 @@ func (e *Engine) wait(ctx context.Context, until time.Time) bool {
 
 // offer hands a job to its lane. When the lane cannot be reached, the message
 // waits, or has waited long enough.
-func (e *Engine) offer(ctx context.Context, j job) (*outbox.Result, *held, error) {
+func (e *Engine) offer(ctx context.Context, j *job) (*outbox.Result, *held, error) {
 	err := e.lanes.offer(ctx, j)
 	h, ok := errors.AsType[*held](err)
 	if !ok {
@@ -289,7 +289,7 @@ func (e *Engine) offer(ctx context.Context, j job) (*outbox.Result, *held, error
 	return nil, h, nil
 }
 
-func itemsOf(jobs []job) []outbox.Item {
+func itemsOf(jobs []*job) []outbox.Item {
 	items := make([]outbox.Item, len(jobs))
 	for i, j := range jobs {
 		items[i] = j.item

@@ -100,30 +100,30 @@ const (
 
 // prepare gathers what the message needs besides its contact. It returns a *held
 // when what the message needs is switched off or paused and may come back.
-func (e *Engine) prepare(ctx context.Context, it outbox.Item) (job, error) {
+func (e *Engine) prepare(ctx context.Context, it outbox.Item) (*job, error) {
 	c, err := e.Contents.Get(ctx, it.Tenant, it.Content)
 	if errors.Is(err, content.ErrGone) {
-		return job{}, fmt.Errorf("%w: its content is gone", errNoSender)
+		return nil, fmt.Errorf("%w: its content is gone", errNoSender)
 	}
 	if err != nil {
-		return job{}, err
+		return nil, err
 	}
 	s, err := e.Senders.Get(ctx, it.Tenant, it.Identity, c.Context.EmailType)
 	if err != nil {
-		return job{}, gone(err)
+		return nil, gone(err)
 	}
 	d, err := e.sends.get(ctx, it.Tenant, it.Stream)
 	if err != nil {
-		return job{}, err
+		return nil, err
 	}
 	l, err := e.carrier(ctx, &it, d)
 	if err != nil {
-		return job{}, err
+		return nil, err
 	}
 	if why := obstacle(s, l); why != "" {
-		return job{}, &held{until: e.Now().Add(holdFor), why: why}
+		return nil, &held{until: e.Now().Add(holdFor), why: why}
 	}
-	return job{item: it, content: c, sender: s, lane: l, send: d}, nil
+	return &job{item: it, content: c, sender: s, lane: l, send: d}, nil
 }
 
 // carrier returns the lane that carries a message: its own, or while that is down

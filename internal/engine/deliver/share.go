@@ -76,7 +76,7 @@ func (r *laneRun) giveBack(key string) {
 }
 
 // fly counts jobs that go to a throttled provider.
-func (r *laneRun) fly(j job, n int) {
+func (r *laneRun) fly(j *job, n int) {
 	if j.throttle == nil {
 		return
 	}

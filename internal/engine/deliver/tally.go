@@ -32,7 +32,7 @@ func (t *tally) add(k traffic.Key, c traffic.Counts) {
 }
 
 // result counts what became of an attempt.
-func (t *tally) result(j job, r outbox.Result) {
+func (t *tally) result(j *job, r outbox.Result) {
 	var c traffic.Counts
 	switch {
 	case r.State == outbox.Delivered || r.State == outbox.Sent:

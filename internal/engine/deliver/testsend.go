@@ -71,7 +71,7 @@ type testWay struct {
 // testMail is one mail, and the place of its result.
 type testMail struct {
 	at  int
-	job job
+	job *job
 }
 
 // ways returns the lanes of a test.
@@ -101,14 +101,14 @@ func (t *Tester) ways(ctx context.Context, test broadcast.Test) (map[id.MTAConfi
 
 // job is a mail as a lane's worker would be given it, of a message that no outbox
 // holds.
-func (w *testWay) job(t *Tester, test broadcast.Test, to string, arm broadcast.TestArm, identity id.Identity) job {
+func (w *testWay) job(t *Tester, test broadcast.Test, to string, arm broadcast.TestArm, identity id.Identity) *job {
 	now, s := t.Now(), w.senders[identity]
-	return job{
+	return &job{
 		item: outbox.Item{
 			Tenant: test.Tenant, ID: id.New[id.Message](), Stream: string(test.Broadcast), Email: to, Nonce: rand.Text(),
 			Identity: identity, Lane: w.settings.config.ID, QueuedAt: now, DueAt: now,
 		},
-		contact: test.Recipient(to), content: arm.Content, sender: s, lane: w.settings,
+		contact: new(test.Recipient(to)), content: arm.Content, sender: s, lane: w.settings,
 		marked: "[TEST " + arm.Name + " | " + s.Identity.Address + "] ",
 	}
 }
@@ -125,7 +125,7 @@ func (w *testWay) run(ctx context.Context, t *Tester, results []broadcast.TestRe
 		m := &w.mails[i]
 		r := &results[m.at]
 		r.Status = broadcast.TestSent
-		if err := w.send(ctx, t, pool, b, &m.job); err != nil {
+		if err := w.send(ctx, t, pool, b, m.job); err != nil {
 			r.Status, r.Error = broadcast.TestFailed, err.Error()
 		}
 		if m.job.item.FirstAt != nil { // it was made

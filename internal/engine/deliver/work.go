@@ -1,7 +1,6 @@
 package deliver
 
 import (
-	"context"
 	"errors"
 	"time"
 
@@ -65,12 +64,12 @@ func (w *worker) turn() (kept bool) {
 
 // next returns the next job; without wait, only one that is there already. Keep
 // is false when this process has to have one connection less.
-func (r *laneRun) next(wait bool) (j job, more, keep bool) {
+func (r *laneRun) next(wait bool) (j *job, more, keep bool) {
 	select {
 	case <-r.quit.Done():
-		return job{}, false, true
+		return nil, false, true
 	case <-r.fewer:
-		return job{}, false, false
+		return nil, false, false
 	default:
 	}
 	if !wait {
@@ -78,16 +77,16 @@ func (r *laneRun) next(wait bool) (j job, more, keep bool) {
 		case j := <-r.jobs:
 			return j, true, true
 		default:
-			return job{}, false, true
+			return nil, false, true
 		}
 	}
 	select {
 	case j := <-r.jobs:
 		return j, true, true
 	case <-r.fewer:
-		return job{}, false, false
+		return nil, false, false
 	case <-r.quit.Done():
-		return job{}, false, true
+		return nil, false, true
 	}
 }
 
@@ -117,21 +116,21 @@ func (w *worker) ended(r outbox.Result) {
 }
 
 // putDown puts back a job that the lane has taken and nobody has looked at.
-func (r *laneRun) putDown(j job) {
+func (r *laneRun) putDown(j *job) {
 	r.engine.unused(j)
 	r.engine.release(j.item)
 	r.fly(j, -1)
 }
 
 // deliver makes one attempt, and reports whether a server was given the message.
-func (w *worker) deliver(j job) bool {
+func (w *worker) deliver(j *job) bool {
 	e := w.engine
-	if e.Now().Sub(j.checked) > checkedFor && !w.recheck(&j) {
+	if e.Now().Sub(j.checked) > checkedFor && !w.recheck(j) {
 		return false
 	}
 	queued := j.item
 	e.fair.enter(j.item.Tenant)
-	raw, err := w.builder.build(&j)
+	raw, err := w.builder.build(j)
 	e.fair.leave()
 	if err != nil {
 		w.ended(failed(j.item, err.Error(), e.Now()))
@@ -193,7 +192,9 @@ func (w *worker) recheck(j *job) bool {
 	case !jobs[0].lane.same(w.settings):
 		e.release(j.item) // for the lane as it is now
 	default:
-		*j = jobs[0]
+		fresh := *jobs[0]
+		fresh.days, fresh.throttle = j.days, j.throttle // it has taken them
+		*j = fresh
 		return true
 	}
 	return false
@@ -234,7 +235,7 @@ func (w *worker) unreachable(it outbox.Item, err error) {
 
 // send hands the message over. A connection that had ended before anybody looked
 // at the message is replaced by another, which is returned.
-func (w *worker) send(conn *smtpclient.Conn, j job, raw []byte) (reply.Outcome, *smtpclient.Conn, error) {
+func (w *worker) send(conn *smtpclient.Conn, j *job, raw []byte) (reply.Outcome, *smtpclient.Conn, error) {
 	e := w.engine
 	if conn == nil {
 		o, err := intoMailbox(e.cut, e.DB, w.settings.config, w.builder.envelope, j.item.Email, raw, e.Now())
@@ -242,10 +243,8 @@ func (w *worker) send(conn *smtpclient.Conn, j job, raw []byte) (reply.Outcome, 
 	}
 	env := smtpclient.Envelope{From: w.builder.envelope, To: j.item.Email}
 	for try := 1; ; try++ {
-		// After the final dot Send waits whatever happens; only Close ends that.
-		stop := context.AfterFunc(e.cut, func() { conn.Close() })
+		conn.CloseWhen(e.cut)
 		o, err := conn.Send(e.cut, env, raw)
-		stop()
 		if try > maxStale || !errors.Is(err, smtpclient.ErrClosed) && (err != nil || !conn.Stale(o)) {
 			return o, conn, err
 		}
