@@ -88,6 +88,24 @@ func TestWhatIsUnderWay(t *testing.T) {
 	})
 }
 
+// An attempt that was not made after all is not counted, and leaves no date.
+func TestWhatWasNotSentAfterAllWasNotTried(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		f := setup(t, db, 1)
+		n := f.node(t, "node")
+		items := f.claim(t, n, 1)
+		f.begin(t, n, items...)
+		if _, err := n.Commit(t.Context(), []outbox.Result{{Item: items[0], State: outbox.Queued, At: noon, Due: noon, Unsent: true}}, nil, noon); err != nil {
+			t.Fatal(err)
+		}
+		again := f.claim(t, n, 1)
+		if len(again) != 1 || again[0].Attempts != 0 || again[0].FirstAt != nil {
+			t.Errorf("claimed again: %+v; want one message that was never tried", again)
+		}
+	})
+}
+
 // What an uncertain attempt was is known to the next: its lane, its date, that
 // it was. Of the messages that began with it, those whose end is written stay as
 // they are, though the row that notes them all is still there.

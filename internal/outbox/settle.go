@@ -21,6 +21,7 @@ type Result struct {
 	Due        time.Time // of the next attempt, for Queued
 	Answered   bool      // a server answered
 	Uncertain  bool      // the attempt broke off after the message was written, before the answer
+	Unsent     bool      // the attempt was not made after all: it does not count
 	BounceType string    // hard, soft or block, for Bounced
 	SkipReason string    // of contract 10.1, for Skipped
 	Category   string    // of contract 12.3, for a refusal
@@ -172,7 +173,7 @@ const noteAttempt = `attempts = outbox.attempts + v.tried, first_at = COALESCE(o
 // nothing changes.
 func attempt(r Result, tried map[id.Message]flight) (n int, first, lane any) {
 	f, ok := tried[r.Item.ID]
-	if !ok {
+	if !ok || r.Unsent {
 		return 0, nil, nil
 	}
 	return 1, f.FirstAt, f.Lane

@@ -77,7 +77,7 @@ func expired(it outbox.Item, down time.Time, maxAge time.Duration, now time.Time
 // unsent says what becomes of a message that was not handed over for a reason
 // that is not the server's; without err there was no time to.
 func unsent(it outbox.Item, err error, now time.Time) outbox.Result {
-	r := outbox.Result{Item: it, At: now, State: outbox.Queued, Due: now.Add(restFirst)}
+	r := outbox.Result{Item: it, At: now, State: outbox.Queued, Due: now.Add(restFirst), Unsent: true}
 	switch {
 	case errors.Is(err, smtpclient.ErrBadAddress):
 		r.State, r.SkipReason = outbox.Skipped, "invalid_email"
