@@ -11,6 +11,7 @@ import (
 type Group[T any] struct {
 	flush func(ctx context.Context, batch []T) error
 	max   int
+	limit func() int // nil: max alone bounds a batch
 	in    chan grouped[T]
 }
 
@@ -24,6 +25,10 @@ type grouped[T any] struct {
 func NewGroup[T any](max int, flush func(ctx context.Context, batch []T) error) *Group[T] {
 	return &Group[T]{flush: flush, max: max, in: make(chan grouped[T])}
 }
+
+// Limit bounds each batch by what n returns when it begins, too. It is called
+// before Run.
+func (g *Group[T]) Limit(n func() int) { g.limit = n }
 
 // Do hands v in and waits until it is written. It does not give up half way:
 // once handed in, v is written, or its error known.
@@ -50,8 +55,12 @@ func (g *Group[T]) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		}
+		most := g.max
+		if g.limit != nil {
+			most = min(most, g.limit())
+		}
 	gather:
-		for len(values) < g.max {
+		for len(values) < most {
 			select {
 			case e := <-g.in:
 				values, waiting = append(values, e.value), append(waiting, e.done)

@@ -8,8 +8,18 @@ import (
 	"packetboat/internal/outbox"
 )
 
-// maxCommit is how many connections' words one transaction holds.
-const maxCommit = 200
+// How many connections' words one transaction holds: at most maxCommit, and half
+// of those that are at work, unless that were fewer than minCommit. If it held them
+// all, they would go on all at once and come back all at once, and nobody would
+// write meanwhile; so one half makes and hands over messages while the other half's
+// are written.
+const (
+	maxCommit = 200
+	minCommit = 16
+)
+
+// share is how many of those at work may go into the next transaction.
+func (e *Engine) share() int { return max(minCommit, (int(e.working.Load())+1)/2) }
 
 // step is what a connection hands in at once: what became of its last message
 // and which one it wants to send now.

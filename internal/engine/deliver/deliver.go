@@ -78,6 +78,7 @@ type Engine struct {
 	node       *outbox.Node
 	leaseUntil atomic.Pointer[time.Time]
 	commits    *sqldb.Group[*step]
+	working    atomic.Int64    // workers that have a message, or a result to write
 	cut        context.Context // ends when connections are cut
 	giveUp     context.Context // ends when nothing more is written
 	settings   settings
@@ -95,6 +96,7 @@ type Engine struct {
 func (e *Engine) Run(ctx context.Context) error {
 	e.node = &outbox.Node{DB: e.DB, Owner: id.New[string]()}
 	e.commits = sqldb.NewGroup(maxCommit, e.commit)
+	e.commits.Limit(e.share)
 	e.settings.engine, e.lanes.engine, e.sends.engine = e, e, e
 	e.pacer = pace.New(e.DB, e.node.Owner, e.Now)
 	e.fair = newFair(runtime.GOMAXPROCS(0))

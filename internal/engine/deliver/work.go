@@ -49,14 +49,17 @@ func (w *worker) turn() (kept bool) {
 		j, more, keep := w.next(w.last == nil)
 		switch {
 		case more:
+			w.works(true)
 			if !w.deliver(j) {
 				w.engine.unused(j)
 			}
 			w.fly(j, -1)
 		case w.last != nil && keep:
 			w.flush()
+			w.works(false)
 		default:
 			w.flush()
+			w.works(false)
 			return keep
 		}
 	}
@@ -96,6 +99,19 @@ type worker struct {
 	builder *builder
 	last    []outbox.Result // of the message before, not yet written: none or one
 	nap     time.Duration   // after a connection too many was refused
+	busy    bool            // counted among those at work
+}
+
+// works notes whether the worker has something to do.
+func (w *worker) works(yes bool) {
+	if w.busy == yes {
+		return
+	}
+	if w.busy = yes; yes {
+		w.engine.working.Add(1)
+	} else {
+		w.engine.working.Add(-1)
+	}
 }
 
 // flush writes the last result.
