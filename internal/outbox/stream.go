@@ -75,13 +75,18 @@ func Sweep(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string) (
 			return err
 		}
 		rows, err := tx.Query(ctx, `
-			UPDATE outbox SET state = 'cancelled'
-			WHERE tenant_id = $1 AND state = 'queued' AND (tenant_id, id) IN (
-				SELECT m.tenant_id, m.id FROM outbox AS m
-				JOIN outbox_stream AS s ON s.tenant_id = m.tenant_id AND s.id = m.stream_id AND s.phase = 'cancelled'
-				WHERE m.tenant_id = $1 AND m.stream_id = $2 AND m.state = 'queued' AND NOT m.id`+tx.In(4)+`
-				ORDER BY m.due_at, m.id LIMIT $3)
-			RETURNING deferred`, tenant, stream, sweepPage, sqldb.List(tx, under))
+			SELECT m.id FROM outbox AS m
+			JOIN outbox_stream AS s ON s.tenant_id = m.tenant_id AND s.id = m.stream_id AND s.phase = 'cancelled'
+			WHERE m.tenant_id = $1 AND m.stream_id = $2 AND m.state = 'queued' AND NOT m.id`+tx.In(4)+`
+			ORDER BY m.due_at, m.id LIMIT $3`, tenant, stream, sweepPage, sqldb.List(tx, under))
+		waiting, err := sqldb.Collect(rows, err, messageID)
+		if err != nil || len(waiting) == 0 {
+			n = 0
+			return err
+		}
+		rows, err = tx.Query(ctx, `
+			UPDATE outbox SET state = 'cancelled' WHERE tenant_id = $1 AND id`+tx.In(2)+` AND `+stillQueued+`
+			RETURNING deferred`, tenant, sqldb.List(tx, waiting))
 		list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (deferred bool, err error) {
 			return deferred, scan(&deferred)
 		})
