@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"packetboat/bench/page"
 	"packetboat/e2e/harness"
 	"packetboat/internal/sqldb"
 )
@@ -128,7 +129,7 @@ func fill(ctx context.Context, p *harness.Program, lists map[string]fillList) er
 // timed sends a broadcast and returns how long it took from its schedule to its
 // completion.
 func timed(ctx context.Context, r *harness.Ready, lane string) (time.Duration, error) {
-	id, err := r.Broadcast(ctx, lane, map[string]any{"subject": "News for {{ first_name }}", "body_html": body()})
+	id, err := r.Broadcast(ctx, lane, map[string]any{"subject": "News for {{ first_name }}", "body_html": page.HTML()})
 	if err != nil {
 		return 0, err
 	}
@@ -144,7 +145,7 @@ func timed(ctx context.Context, r *harness.Ready, lane string) (time.Duration, e
 
 // begun starts a send and returns once some of it has left.
 func begun(ctx context.Context, r *harness.Ready, lane string) (string, error) {
-	id, err := r.Broadcast(ctx, lane, map[string]any{"subject": "News for {{ first_name }}", "body_html": body()})
+	id, err := r.Broadcast(ctx, lane, map[string]any{"subject": "News for {{ first_name }}", "body_html": page.HTML()})
 	if err != nil {
 		return "", err
 	}

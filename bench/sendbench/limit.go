@@ -21,6 +21,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // makes the databases measured on
 
 	"packetboat/bench/bare"
+	"packetboat/bench/page"
 	"packetboat/e2e/harness"
 	"packetboat/internal/id"
 	"packetboat/internal/mail/dkim"
@@ -155,7 +156,7 @@ func oneMessage(ctx context.Context, o options, ready *harness.Ready) ([]byte, e
 	}
 	one := *ready
 	one.List = list["segment_key"].(string)
-	id, err := one.Broadcast(ctx, lane, map[string]any{"subject": "News for {{ first_name }}", "body_html": body()})
+	id, err := one.Broadcast(ctx, lane, map[string]any{"subject": "News for {{ first_name }}", "body_html": page.HTML()})
 	if err != nil {
 		return nil, err
 	}
@@ -215,20 +216,4 @@ func seed(ctx context.Context, p *harness.Program, ready *harness.Ready, n int) 
 		err = harness.Seed(ctx, db, ready.List, n, "example.com")
 	}
 	return key, errors.Join(err, db.Close())
-}
-
-// body is 10 KB of HTML with three tracked links and merge fields.
-func body() string {
-	const row = `<tr><td style="padding:12px 24px;font:16px/1.6 Arial,Helvetica,sans-serif;color:#1f2937">` +
-		`Dear {{ first_name | default: "reader" }}, spring has come to {{ city }} and with it a great many things that we would like to tell you about at some length, so that the size of this mail is that of a usual newsletter.</td></tr>` + "\n"
-	var b strings.Builder
-	b.WriteString("<!doctype html>\n<html><head><meta charset=\"utf-8\"><title>News</title></head>\n<body style=\"margin:0;background:#f3f4f6\">\n<table width=\"600\" align=\"center\">\n")
-	for b.Len() < 9_300 {
-		b.WriteString(row)
-	}
-	for i, page := range []string{"offers", "stories", "about"} {
-		fmt.Fprintf(&b, "<tr><td><a href=\"https://www.example.com/%s?edition=%d\">Read more</a></td></tr>\n", page, i)
-	}
-	b.WriteString("</table>\n<p><a href=\"{{ unsubscribe_url }}\">Unsubscribe</a></p>\n</body></html>\n")
-	return b.String()
 }

@@ -21,6 +21,7 @@ import (
 	"strings"
 	"time"
 
+	"packetboat/bench/page"
 	"packetboat/e2e/harness"
 )
 
@@ -181,7 +182,7 @@ type figures struct {
 
 // send schedules the broadcast and waits for its end.
 func send(ctx context.Context, p *harness.Program, ready *harness.Ready, lane string, n int) (figures, error) {
-	id, err := ready.Broadcast(ctx, lane, map[string]any{"subject": "News for {{ first_name }}", "body_html": body()})
+	id, err := ready.Broadcast(ctx, lane, map[string]any{"subject": "News for {{ first_name }}", "body_html": page.HTML()})
 	if err != nil {
 		return figures{}, err
 	}

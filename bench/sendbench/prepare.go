@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"packetboat/bench/page"
 	"packetboat/e2e/harness"
 	"packetboat/internal/sqldb"
 )
@@ -33,7 +34,7 @@ func measureAudience(ctx context.Context, o options, p *harness.Program, databas
 	if err != nil {
 		return err
 	}
-	id, err := ready.Broadcast(ctx, lane, map[string]any{"subject": "News for {{ first_name }}", "body_html": body()})
+	id, err := ready.Broadcast(ctx, lane, map[string]any{"subject": "News for {{ first_name }}", "body_html": page.HTML()})
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package letter_test
 import (
 	"bytes"
 	"encoding/base64"
-	"fmt"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -15,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	bench "packetboat/bench/page"
 	"packetboat/internal/content"
 	"packetboat/internal/id"
 	"packetboat/internal/letter"
@@ -22,28 +22,11 @@ import (
 	"packetboat/internal/mail/links"
 )
 
-// broadcastPage is 10 KB of HTML with three links and many merge fields: the mail
-// that sends are measured with.
-func broadcastPage() string {
-	const row = `<tr><td style="padding:12px 24px;font:16px/1.6 Arial,Helvetica,sans-serif;color:#1f2937">` +
-		`Dear {{ first_name | default: "reader" }}, spring has come to {{ city }} and with it a great many things that we would like to tell you about at some length, so that the size of this mail is that of a usual newsletter.</td></tr>` + "\n"
-	var b strings.Builder
-	b.WriteString("<!doctype html>\n<html><head><meta charset=\"utf-8\"><title>News</title></head>\n<body style=\"margin:0;background:#f3f4f6\">\n<table width=\"600\" align=\"center\">\n")
-	for b.Len() < 9_300 {
-		b.WriteString(row)
-	}
-	for i, page := range []string{"offers", "stories", "about"} {
-		fmt.Fprintf(&b, "<tr><td><a href=\"https://www.example.com/%s?edition=%d\">Read more</a></td></tr>\n", page, i)
-	}
-	b.WriteString("</table>\n<p><a href=\"{{ unsubscribe_url }}\">Unsubscribe</a></p>\n</body></html>\n")
-	return b.String()
-}
-
 // broadcastLetter is a letter of that page, as it is frozen.
 func broadcastLetter(t testing.TB) letter.Letter {
 	t.Helper()
 	l := newsletter(t, 100, 0)
-	c, err := content.Draft(content.Source{Subject: "News for {{ first_name }}", HTML: broadcastPage(), Tracking: true})
+	c, err := content.Draft(content.Source{Subject: "News for {{ first_name }}", HTML: bench.HTML(), Tracking: true})
 	if err != nil {
 		t.Fatal(err)
 	}
