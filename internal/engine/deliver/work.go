@@ -1,6 +1,7 @@
 package deliver
 
 import (
+	"context"
 	"errors"
 	"time"
 
@@ -259,8 +260,10 @@ func (w *worker) send(conn *smtpclient.Conn, j *job, raw []byte) (reply.Outcome,
 	}
 	env := smtpclient.Envelope{From: w.builder.envelope, To: j.item.Email}
 	for try := 1; ; try++ {
-		conn.CloseWhen(e.cut)
+		// After the final dot Send waits whatever happens; only Close ends that.
+		stop := context.AfterFunc(e.cut, func() { conn.Close() })
 		o, err := conn.Send(e.cut, env, raw)
+		stop()
 		if try > maxStale || !errors.Is(err, smtpclient.ErrClosed) && (err != nil || !conn.Stale(o)) {
 			return o, conn, err
 		}
