@@ -12,7 +12,7 @@ import (
 // Action is what is done to each contact.
 type Action string
 
-// The actions of contract 6.5.
+// The actions.
 const (
 	AddTags         Action = "add_tags"
 	RemoveTags      Action = "remove_tags"
@@ -44,18 +44,18 @@ func Actions() []Action {
 var ErrNotAvailable = fault.New(fault.Forbidden, "ACTION_NOT_AVAILABLE", "this action is not available to API keys")
 
 // Admit reports whether p may ask for an action at all. It is asked before
-// anything else about the request. Of an action that does not exist it says
-// nothing.
+// anything else about the request. Keys never may reset a status or anonymize,
+// and of people only admins. About an action that does not exist it says nothing.
 func Admit(p auth.Principal, action string) error {
 	switch Action(action) {
 	case ResetStatus, Anonymize:
-		if p.IsKey() {
-			return ErrNotAvailable.Sayf("%s is not available to API keys", action)
-		}
 	default:
 		return nil
 	}
-	if Action(action) == Anonymize && !p.Role.AtLeast(auth.Admin) {
+	if p.IsKey() {
+		return ErrNotAvailable.Sayf("%s is not available to API keys", action)
+	}
+	if !p.Role.AtLeast(auth.Admin) {
 		return auth.ErrForbidden.Sayf("%s needs the role %s", action, auth.Admin)
 	}
 	return nil

@@ -1,4 +1,4 @@
-// Package bulk does one thing to many contacts at once (contract 6.5).
+// Package bulk does one thing to many contacts at once.
 //
 // Contacts that are named by id, 1000 at most, are dealt with at once and in
 // one transaction. Those that a selector means are dealt with by a job, page

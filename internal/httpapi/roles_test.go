@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"packetboat/internal/auth"
+	"packetboat/internal/bulk"
 )
 
 // leastRole returns who may do what, as the product promises it: viewers read,
@@ -81,6 +82,48 @@ func TestEachRoleMayDoWhatItShould(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Two bulk actions are for admins, with ids and with a selector alike; the other
+// ones are for editors. An API key may do neither of the two, whatever its scopes.
+func TestBulkActionsAreForTheRolesThatMayDoThemSingly(t *testing.T) {
+	t.Parallel()
+	s := newSiege(t, onSQLite(t))
+	for _, action := range bulk.Actions() {
+		least := auth.Editor
+		if action == bulk.ResetStatus || action == bulk.Anonymize {
+			least = auth.Admin
+		}
+		for _, target := range []string{`"contact_ids": ["{contact}"]`, `"selector": {"status": "active"}`} {
+			st := step{op: "bulkContacts", body: `{"action": "` + string(action) + `", ` + target + `}`}
+			for _, role := range auth.Roles() {
+				if role.AtLeast(least) {
+					continue
+				}
+				before := s.sums(t, "acme")
+				x := s.shot("acme", st)
+				x.what, x.who = "as "+string(role), s.roles[role]
+				if a := s.send(t, x); a.Code != 403 || a.code() != "FORBIDDEN" {
+					t.Errorf("%s as %s = %d %s, want 403", st.body, role, a.Code, a.Body)
+				}
+				s.unchanged(t, "acme", before)
+			}
+			x := s.shot("acme", st)
+			x.what, x.who = "with a key", s.key["acme"]
+			if a := s.send(t, x); (a.code() == "ACTION_NOT_AVAILABLE") != (least == auth.Admin) {
+				t.Errorf("%s with a key = %d %s", st.body, a.Code, a.Body)
+			}
+		}
+	}
+	for _, action := range []string{"reset_status", "anonymize"} { // the least role that may, may
+		for _, target := range []string{`"contact_ids": ["{contact}"]`, `"selector": {"status": "active"}`} {
+			x := s.shot("acme", step{op: "bulkContacts", body: `{"action": "` + action + `", ` + target + `}`})
+			x.what, x.who = "as admin", s.roles[auth.Admin]
+			if a := s.send(t, x); a.Code != 200 && a.Code != 202 {
+				t.Errorf("%s %s as admin = %d %s", action, target, a.Code, a.Body)
+			}
+		}
+	}
 }
 
 // Members are changed by admins, but owners by owners only.
