@@ -3,7 +3,7 @@
 //
 // Nothing is kept for that: it reads, and never writes, the contact's entries in
 // the journal, its mails in the outbox, and its opens and clicks, which are hits.
-// The names of broadcasts are read where they are kept.
+// The names of broadcasts come from package broadcast.
 package activity
 
 import (
@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"packetboat/internal/broadcast"
 	"packetboat/internal/contact"
 	"packetboat/internal/id"
 	"packetboat/internal/journal"
@@ -242,22 +243,14 @@ func (r *reader) name(ctx context.Context) error {
 			ids = append(ids, i.Broadcast)
 		}
 	}
-	if len(ids) == 0 {
-		return nil
+	names, err := broadcast.Names(ctx, r.db, r.c.Tenant, ids)
+	if err != nil {
+		return err
 	}
-	names := map[id.Broadcast]string{}
-	rows, err := r.db.Query(ctx, `SELECT id, name FROM broadcast WHERE tenant_id = $1 AND id`+r.db.In(2), r.c.Tenant, sqldb.List(r.db, ids))
-	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
-		var b id.Broadcast
-		var name string
-		err := scan(sqldb.ToText(&b), &name)
-		names[b] = name
-		return struct{}{}, err
-	})
 	for at := range r.found {
 		if i := &r.found[at]; names[i.Broadcast] != "" {
 			i.Title += ": " + names[i.Broadcast]
 		}
 	}
-	return err
+	return nil
 }

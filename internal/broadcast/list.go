@@ -89,3 +89,22 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter) ([]Broa
 	}
 	return list, nil
 }
+
+// Names returns the names of those of the broadcasts that exist.
+func Names(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Broadcast) (map[id.Broadcast]string, error) {
+	names := make(map[id.Broadcast]string, len(ids))
+	if len(ids) == 0 {
+		return names, nil
+	}
+	rows, err := db.Query(ctx, `SELECT id, name FROM broadcast WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, ids))
+	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (b id.Broadcast, err error) {
+		var name string
+		err = scan(sqldb.ToText(&b), &name)
+		names[b] = name
+		return b, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load the names of broadcasts: %w", err)
+	}
+	return names, nil
+}

@@ -85,7 +85,7 @@ func past(t *testing.T, s *people, list, first, last string) person {
 		}
 		tx(func(tx *sqldb.DB) error {
 			raw := "Subject: Dear " + first + "\r\nTo: " + to + "\r\n\r\nHi " + last + "\r\n"
-			return mailbox.Deliver(t.Context(), tx, s.acme, "lane", "b@bounce.example.com", to, []byte(raw), s.now)
+			return mailbox.Deliver(t.Context(), tx, mailbox.Delivery{Tenant: s.acme, Lane: "lane", From: "b@bounce.example.com", To: to, Raw: []byte(raw)}, s.now)
 		})
 		return items[0]
 	}

@@ -413,7 +413,7 @@ func TestTheBuiltInMailboxThroughTheAPI(t *testing.T) {
 		spare := s.must(201, "admin", "POST /mta-configs", `{"name": "Spare", "type": "sink"}`).str("id")
 		const raw = "From: a@example.com\r\nSubject: =?utf-8?q?Hej_=C3=A5?=\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<p>Hej \xc3\xa5</p>\r\n"
 		for i := range 3 {
-			if err := mailbox.Deliver(t.Context(), s.db, s.acme, id.MTAConfig(sink), "b@bounce.example.com", "ann@example.org", []byte(raw), s.now.Add(time.Duration(i)*time.Second)); err != nil {
+			if err := mailbox.Deliver(t.Context(), s.db, mailbox.Delivery{Tenant: s.acme, Lane: id.MTAConfig(sink), From: "b@bounce.example.com", To: "ann@example.org", Raw: []byte(raw)}, s.now.Add(time.Duration(i)*time.Second)); err != nil {
 				t.Fatal(err)
 			}
 		}

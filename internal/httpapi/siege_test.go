@@ -201,7 +201,7 @@ func newSiege(t testing.TB, db *sqldb.DB) *siege {
 		}
 		_, err = exports.Tick(ctx)
 		ok(err)
-		ok(mailbox.Deliver(ctx, db, in.ID, id.MTAConfig(s.made[slug]["lane"]), "a@"+slug+".example.com", "b@example.org", []byte("Subject: Hi\r\n\r\nHi.\r\n"), s.now))
+		ok(mailbox.Deliver(ctx, db, mailbox.Delivery{Tenant: in.ID, Lane: id.MTAConfig(s.made[slug]["lane"]), From: "a@" + slug + ".example.com", To: "b@example.org", Raw: []byte("Subject: Hi\r\n\r\nHi.\r\n")}, s.now))
 		a := s.send(t, shot{op: s.ops["listSinkMessages"], slug: slug, who: cookies[auth.Owner], path: map[string]string{"id": s.made[slug]["lane"]}})
 		s.made[slug]["message"] = a.first("id")
 	}

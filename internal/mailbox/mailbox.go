@@ -1,9 +1,10 @@
 // Package mailbox keeps what MTA configs of type sink accepted, so that a
-// newcomer or a test can look at mail that went nowhere (contract B32b).
+// newcomer or a test can look at mail that left for no server.
 //
-// A message is stored as it came, byte for byte; what lists show is read from
-// its header once, and its parts are read when somebody looks. The newest
-// 10,000 of each config are kept, and none for longer than seven days.
+// A message is stored as it came, byte for byte. What lists show is read from
+// its header once, when it is stored; its parts are decoded each time it is
+// opened. The newest 10,000 of each config are kept, and none for longer than
+// seven days. Whether a message was read is known per tenant, not per person.
 package mailbox
 
 import (
@@ -39,19 +40,29 @@ type Message struct {
 	Subject    string // decoded
 	Size       int
 	ReceivedAt time.Time
+	Read       bool // somebody of the tenant has opened it
 }
 
-// Deliver keeps a message. It is what a sink does instead of sending, so it is
-// called where the message's acceptance is recorded.
-func Deliver(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, lane id.MTAConfig, from, to string, raw []byte, now time.Time) error {
-	author, subject := headline(raw)
+// Delivery is a message that a sink accepts.
+type Delivery struct {
+	Tenant id.Tenant
+	Lane   id.MTAConfig
+	Stream string // the send that the message belongs to, or empty
+	From   string // envelope
+	To     string // envelope
+	Raw    []byte
+}
+
+// Deliver stores a message. A sink does this instead of sending.
+func Deliver(ctx context.Context, tx *sqldb.DB, d Delivery, now time.Time) error {
+	author, subject := headline(d.Raw)
 	_, err := tx.Exec(ctx, `
-		INSERT INTO sink_message (tenant_id, id, mta_config_id, mail_from, rcpt_to, author, subject, folded, size, raw, received_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-		tenant, id.New[id.SinkMessage](), lane, from, to, author, subject, fold(strings.Join([]string{subject, author, to, from}, "\n")),
-		len(raw), raw, now.UnixMicro())
+		INSERT INTO sink_message (tenant_id, id, mta_config_id, stream_id, mail_from, rcpt_to, author, subject, folded, size, raw, received_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+		d.Tenant, id.New[id.SinkMessage](), d.Lane, d.Stream, d.From, d.To, author, subject,
+		fold(strings.Join([]string{subject, author, d.To, d.From}, "\n")), len(d.Raw), d.Raw, now.UnixMicro())
 	if err != nil {
-		return fmt.Errorf("keep a message in the mailbox: %w", err)
+		return fmt.Errorf("store a message in the mailbox: %w", err)
 	}
 	return nil
 }
@@ -59,6 +70,7 @@ func Deliver(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, lane id.MTACon
 // Query chooses what List returns.
 type Query struct {
 	Lane   id.MTAConfig // empty: all of the tenant's
+	Stream *string      // of this send; a pointer to "" means of no send; nil: all
 	Search string       // part of the subject or of an address, in any case
 	After  *Position    // the last message of the page before
 	Limit  int
@@ -79,6 +91,9 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Query) (list []
 	}
 	if q.Lane != "" {
 		where += ` AND mta_config_id = ` + param(q.Lane)
+	}
+	if q.Stream != nil {
+		where += ` AND stream_id = ` + param(*q.Stream)
 	}
 	if q.Search != "" {
 		where += ` AND folded LIKE ` + param("%"+escapeLike(fold(q.Search))+"%") + ` ESCAPE '\'`
@@ -139,7 +154,7 @@ const pruneBatch = 500
 // config, one batch of it; more says that there may be another.
 func Prune(ctx context.Context, db *sqldb.DB, now time.Time) (more bool, err error) {
 	old, err := db.Exec(ctx, `
-		/* all tenants: old mail goes whoever it belongs to */
+		/* all tenants: every tenant's old mail is removed */
 		DELETE FROM sink_message WHERE (tenant_id, id) IN (
 			SELECT tenant_id, id FROM sink_message WHERE received_at < $1 LIMIT $2)`,
 		now.Add(-KeepFor).UnixMicro(), pruneBatch)
@@ -182,7 +197,7 @@ func pruneSurplus(ctx context.Context, db *sqldb.DB) (more bool, err error) {
 	return more, err
 }
 
-const columns = `id, mta_config_id, mail_from, rcpt_to, author, subject, size, received_at`
+const columns = `id, mta_config_id, mail_from, rcpt_to, author, subject, size, received_at, read_at IS NOT NULL`
 
 // received scans a column of microseconds into a time.
 type received struct{ t *time.Time }
@@ -198,7 +213,7 @@ func (r received) Scan(v any) error {
 }
 
 func dest(m *Message, more ...any) []any {
-	return append([]any{&m.ID, &m.Lane, &m.MailFrom, &m.To, &m.Author, &m.Subject, &m.Size, received{&m.ReceivedAt}}, more...)
+	return append([]any{&m.ID, &m.Lane, &m.MailFrom, &m.To, &m.Author, &m.Subject, &m.Size, received{&m.ReceivedAt}, &m.Read}, more...)
 }
 
 func scan(scan func(...any) error) (Message, error) {

@@ -27,7 +27,7 @@ const newsletter = "From: =?UTF-8?Q?S=C3=B8ren?= <news@example.com>\r\nTo: ann@e
 
 func deliver(t *testing.T, db *sqldb.DB, tenant id.Tenant, lane id.MTAConfig, to, raw string, at time.Time) {
 	t.Helper()
-	if err := mailbox.Deliver(t.Context(), db, tenant, lane, "b.x@bounce.example.com", to, []byte(raw), at); err != nil {
+	if err := mailbox.Deliver(t.Context(), db, mailbox.Delivery{Tenant: tenant, Lane: lane, From: "b.x@bounce.example.com", To: to, Raw: []byte(raw)}, at); err != nil {
 		t.Fatal(err)
 	}
 }

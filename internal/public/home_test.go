@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-func TestHomeLeadsToTheMailboxAndTheReference(t *testing.T) {
+func TestHomeSaysWhatItIsAndLeadsOn(t *testing.T) {
 	t.Parallel()
 	w := httptest.NewRecorder()
 	Home().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
-	for _, want := range []string{`href="mailbox/"`, `href="docs"`} {
+	for _, want := range []string{"an email sending service", `href="mailbox/"`, `href="docs"`, `href="api/openapi.json"`} {
 		if !strings.Contains(w.Body.String(), want) {
 			t.Errorf("the page lacks %s:\n%s", want, w.Body)
 		}

@@ -21,12 +21,13 @@ import (
 	"packetboat/internal/tenant"
 )
 
-// Mailbox serves the page on which people look at what MTA configs of type sink
-// accepted (contract B32b). It needs no script.
+// Mailbox serves the pages that show what MTA configs of type sink accepted. They
+// work without a script.
 //
 // A person who signed in sees the mail of the tenants that person is a member
-// of. Mail is strangers' work: its HTML is shown in a frame of no origin, where
-// no script runs, and everything else of it is shown as text.
+// of. Mail is untrusted: its HTML is shown in a frame with an opaque origin, in
+// which only the script that reports its height runs, and everything else of it
+// is shown as text.
 type Mailbox struct {
 	DB       *sqldb.DB
 	Door     *auth.Door
@@ -38,6 +39,7 @@ type Mailbox struct {
 
 	// Open are the tenants shown without a login, to browsers that asked for
 	// this machine by a loopback name. It is for the demo on a loopback address.
+	// Their mail may be deleted without a login, too.
 	Open []tenant.Tenant
 }
 
@@ -47,6 +49,9 @@ func (b *Mailbox) Routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /mailbox/{tenant}/{message}", b.message)
 	mux.HandleFunc("GET /mailbox/{tenant}/{message}/html", b.frame)
 	mux.HandleFunc("GET /mailbox/{tenant}/{message}/raw", b.raw)
+	mux.HandleFunc("POST /mailbox/{tenant}/{message}/delete", b.deleteMessage)
+	mux.HandleFunc("POST /mailbox/{tenant}/read", b.markRead)
+	mux.HandleFunc("POST /mailbox/{tenant}/delete", b.deleteMessages)
 	mux.HandleFunc("POST /mailbox/sign-in", b.signIn)
 	mux.HandleFunc("POST /mailbox/sign-out", b.signOut)
 	mux.HandleFunc("GET /mailbox/style.css", asset("style.css", "text/css; charset=utf-8"))
@@ -90,7 +95,7 @@ func (b *Mailbox) visitor(r *http.Request) (visitor, error) {
 	}
 	for _, t := range b.Open {
 		if _, have := v.at(t.Slug); !have {
-			v.tenants = append(v.tenants, auth.Membership{Tenant: t.ID, Slug: t.Slug, Name: t.Name, Role: auth.Viewer})
+			v.tenants = append(v.tenants, auth.Membership{Tenant: t.ID, Slug: t.Slug, Name: t.Name, Role: auth.Admin})
 		}
 	}
 	return v, nil
@@ -150,7 +155,7 @@ func (b *Mailbox) list(w http.ResponseWriter, r *http.Request) {
 	}
 	query := r.URL.Query()
 	view := listView{pageFrame: frameOf(r, "Mailbox"), SignedIn: v.signedIn, Tenants: v.tenants, Still: query.Get("still") == "1"}
-	view.Search = strings.ToValidUTF8(strings.ReplaceAll(query.Get("search"), "\x00", ""), "")
+	view.Search = clean(query.Get("search"))
 	if len(v.tenants) > 0 {
 		view.Tenant = v.tenants[0]
 	}
@@ -159,6 +164,9 @@ func (b *Mailbox) list(w http.ResponseWriter, r *http.Request) {
 			b.missing(w, r)
 			return
 		}
+	}
+	if stream := streamOf(clean(query.Get("broadcast"))); stream != nil {
+		view.Group = &mailGroup{Group: mailbox.Group{Stream: *stream}, Name: "A broadcast without mail here"}
 	}
 	if view.Tenant.Tenant != "" {
 		if err := b.fill(r, &view, query.Get("cursor")); err != nil {
@@ -173,9 +181,15 @@ func (b *Mailbox) list(w http.ResponseWriter, r *http.Request) {
 	b.show(w, r, http.StatusOK, "list.html", view)
 }
 
-// fill reads a page of mails.
+// clean makes a parameter fit for a text column.
+func clean(s string) string { return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "") }
+
+// fill reads a page of mails and how many there are of each broadcast.
 func (b *Mailbox) fill(r *http.Request, view *listView, cursor string) error {
-	q := mailbox.Query{Search: view.Search, Limit: pageOfMails}
+	if err := b.count(r.Context(), view); err != nil {
+		return err
+	}
+	q := mailbox.Query{Stream: view.stream(), Search: view.Search, Limit: pageOfMails}
 	if cursor != "" {
 		c, err := b.Cursors.Decode(cursor, "received_at", "desc")
 		if err != nil || c.LastValue == nil {
@@ -232,7 +246,10 @@ func (b *Mailbox) message(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	parts := mailbox.Read(raw)
-	view := messageView{pageFrame: frameOf(r, m.Subject), Tenant: t, Mail: m, HasHTML: parts.HTML != "", HasText: parts.Text != ""}
+	view := messageView{
+		pageFrame: frameOf(r, m.Subject), Tenant: t, Mail: m, HasHTML: parts.HTML != "", HasText: parts.Text != "",
+		MayDelete: t.Role.AtLeast(auth.Admin),
+	}
 	if view.Title == "" {
 		view.Title = noSubject
 	}
@@ -248,11 +265,17 @@ func (b *Mailbox) message(w http.ResponseWriter, r *http.Request) {
 	default: // nothing that can be shown
 		view.Part, view.Source = "source", readable(raw)
 	}
+	if !m.Read && r.Method == http.MethodGet && r.Header.Get("Sec-Purpose") == "" { // not when a browser only prefetches
+		if err := mailbox.MarkRead(r.Context(), b.DB, t.Tenant, m.ID, b.Now()); err != nil {
+			b.Log.Error("mark a message of the mailbox as read", "err", err) // it can be shown all the same
+		}
+	}
 	b.show(w, r, http.StatusOK, "message.html", view)
 }
 
-// frame serves the HTML of a mail. Wherever it is shown it has no origin, runs
-// no script and opens links in new tabs; images load, so that opens count.
+// frame serves the HTML of a mail. Wherever it is shown it has an opaque origin,
+// runs no script but ours, which the policy knows by its hash, and opens links in
+// new tabs. Images load, so that opens count.
 func (b *Mailbox) frame(w http.ResponseWriter, r *http.Request) {
 	_, _, raw, ok := b.find(w, r)
 	if !ok {
@@ -260,12 +283,12 @@ func (b *Mailbox) frame(w http.ResponseWriter, r *http.Request) {
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; "+
-		"img-src http: https: data:; style-src 'unsafe-inline' http: https:; font-src http: https: data:; media-src http: https:; "+
+	h.Set("Content-Security-Policy", "sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox; default-src 'none'; "+
+		"script-src '"+heightScriptHash+"'; img-src http: https: data:; style-src 'unsafe-inline' http: https:; font-src http: https: data:; media-src http: https:; "+
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'self'")
 	h.Set("Referrer-Policy", "no-referrer")
 	common(h)
-	_, _ = w.Write([]byte(newTabs(mailbox.Read(raw).HTML)))
+	_, _ = w.Write([]byte(framed(mailbox.Read(raw).HTML)))
 }
 
 // raw serves a mail as it came, as text that no browser takes for anything else.

@@ -2,7 +2,9 @@ package public
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"embed"
+	"encoding/base64"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -55,18 +57,69 @@ type listView struct {
 	SignedIn bool
 	Tenants  []auth.Membership
 	Tenant   auth.Membership // the one whose mail is shown; zero: the visitor has none
+	Groups   []mailGroup     // the sends with mail in the mailbox, newest first
+	Group    *mailGroup      // the one whose mail is shown; nil: all
+	Total    int             // messages in the mailbox, or of Group
+	Unread   int             // of Total
 	Search   string
 	Mails    []mailbox.Message
 	Next     string // link to older mail
 	Later    bool   // not the first page
 	Still    bool   // the page does not look for new mail by itself
+	Until    int64  // UTC microseconds: mail received later is not on the page
 }
+
+// mailGroup is the mail of one send.
+type mailGroup struct {
+	mailbox.Group
+	Name string
+	Link string
+}
+
+// Key is what names the group in links and forms.
+func (g mailGroup) Key() string {
+	if g.Stream == "" {
+		return noBroadcast
+	}
+	return g.Stream
+}
+
+// noBroadcast names the mail that belongs to no broadcast.
+const noBroadcast = "none"
+
+// streamOf returns the send that a key of a group names; nil: all of them.
+func streamOf(key string) *string {
+	switch key {
+	case "":
+		return nil
+	case noBroadcast:
+		return new("")
+	}
+	return &key
+}
+
+// stream returns the send whose mail is shown; nil: all.
+func (v listView) stream() *string {
+	if v.Group == nil {
+		return nil
+	}
+	return &v.Group.Stream
+}
+
+// MayDelete reports whether the visitor may delete mail.
+func (v listView) MayDelete() bool { return v.Tenant.Role.AtLeast(auth.Admin) }
+
+// All links to the mail of all broadcasts.
+func (v listView) All() string { return v.link("broadcast", "") }
 
 // link returns a link to the list as it is, with one thing changed.
 func (v listView) link(name, value string) string {
 	q := url.Values{}
 	if len(v.Tenants) > 1 {
 		q.Set("tenant", v.Tenant.Slug)
+	}
+	if v.Group != nil {
+		q.Set("broadcast", v.Group.Key())
 	}
 	if v.Search != "" {
 		q.Set("search", v.Search)
@@ -99,6 +152,7 @@ type messageView struct {
 	Mail             mailbox.Message
 	Part             string // html, text, headers or source
 	HasHTML, HasText bool
+	MayDelete        bool
 	Text             []span
 	Headers          [][2]string
 	Source           string
@@ -125,12 +179,26 @@ func readable(raw []byte) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(string(raw), "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// newTabs makes the links of a mail open in new tabs. The element goes behind
-// the doctype, if there is one, so that the page is laid out as its author
-// meant; the first of its kind counts.
-func newTabs(mail string) string {
-	const element = `<base target="_blank">`
-	z := html.NewTokenizer(strings.NewReader(mail))
+//go:embed mailbox/height.js
+var heightScript string
+
+// heightScriptHash is how a Content-Security-Policy names heightScript.
+var heightScriptHash = func() string {
+	sum := sha256.Sum256([]byte(heightScript))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}()
+
+// framed returns the HTML of a mail as the frame shows it: links open in new
+// tabs, and a script reports the height.
+func framed(mail string) string {
+	return afterDoctype(mail, `<base target="_blank"><script>`+heightScript+`</script>`)
+}
+
+// afterDoctype puts elements before everything of an HTML document but its
+// doctype, without which browsers would lay it out in another way. Of several base
+// elements the first one counts.
+func afterDoctype(document, elements string) string {
+	z := html.NewTokenizer(strings.NewReader(document))
 	for at := 0; ; {
 		switch z.Next() {
 		case html.CommentToken, html.TextToken:
@@ -141,9 +209,9 @@ func newTabs(mail string) string {
 			}
 		case html.DoctypeToken:
 			at += len(z.Raw())
-			return mail[:at] + element + mail[at:]
+			return document[:at] + elements + document[at:]
 		}
-		return element + mail
+		return elements + document
 	}
 }
 

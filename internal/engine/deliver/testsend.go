@@ -154,7 +154,7 @@ func (w *testWay) send(ctx context.Context, t *Tester, pool *smtpclient.Pool, b 
 	defer cancel()
 	var outcome reply.Outcome
 	if pool == nil {
-		outcome, err = intoMailbox(ctx, t.DB, w.settings.config, b.envelope, j.item.Email, raw, t.Now())
+		outcome, err = intoMailbox(ctx, t.DB, w.settings.config, j.item.Stream, b.envelope, j.item.Email, raw, t.Now())
 	} else {
 		outcome, err = w.hand(ctx, pool, smtpclient.Envelope{From: b.envelope, To: j.item.Email}, raw)
 	}

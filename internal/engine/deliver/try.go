@@ -97,7 +97,7 @@ func trialMail(c lane.Config, from, to string, now time.Time) ([]byte, error) {
 
 func (t *Tester) send(ctx context.Context, c lane.Config, from, to string, raw []byte) (reply.Outcome, error) {
 	if c.Type == lane.Sink {
-		return intoMailbox(ctx, t.DB, c, from, to, raw, t.Now())
+		return intoMailbox(ctx, t.DB, c, "", from, to, raw, t.Now())
 	}
 	password, err := lane.Password(ctx, t.DB, t.Box, c.Tenant, c.ID)
 	if err != nil {
@@ -120,9 +120,11 @@ func (t *Tester) send(ctx context.Context, c lane.Config, from, to string, raw [
 	return outcome, err
 }
 
-// intoMailbox hands a message to the built-in mailbox, which takes everything.
-func intoMailbox(ctx context.Context, db *sqldb.DB, c lane.Config, from, to string, raw []byte, now time.Time) (reply.Outcome, error) {
-	if err := mailbox.Deliver(ctx, db, c.Tenant, c.ID, from, to, raw, now); err != nil {
+// intoMailbox hands a message of a send, or of none, to the built-in mailbox, which
+// accepts everything.
+func intoMailbox(ctx context.Context, db *sqldb.DB, c lane.Config, stream, from, to string, raw []byte, now time.Time) (reply.Outcome, error) {
+	d := mailbox.Delivery{Tenant: c.Tenant, Lane: c.ID, Stream: stream, From: from, To: to, Raw: raw}
+	if err := mailbox.Deliver(ctx, db, d, now); err != nil {
 		return reply.Outcome{}, err
 	}
 	return reply.Outcome{Stage: reply.Dot, Code: 250, Enhanced: "2.0.0", Text: "kept in the mailbox", Accepted: true}, nil

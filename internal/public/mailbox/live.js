@@ -1,5 +1,5 @@
-// Shows times in the reader's zone, and new mail as it comes. The pages work
-// without this.
+// Shows times in the reader's zone, new mail as it comes, and a mail at its full
+// height. The pages work without this.
 "use strict";
 
 function localTimes(root) {
@@ -17,7 +17,7 @@ async function refresh() {
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   const next = page.getElementById("mails");
   const now = document.getElementById("mails");
-  if (!next || !now) return;
+  if (!next || !now || now.querySelector("details[open]")) return;
   localTimes(next);
   if (next.innerHTML === now.innerHTML) return;
   const held = now.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
@@ -29,3 +29,14 @@ localTimes(document);
 if (document.querySelector("[data-live]")) {
   setInterval(() => refresh().catch(() => {}), 3000);
 }
+
+// The frame of a mail has an opaque origin, so its window is what it is known by.
+// A mail as high as its window would grow for ever: the reports that count are
+// bounded.
+const frame = document.querySelector("iframe");
+let reports = 0;
+addEventListener("message", (event) => {
+  const height = event.data?.height;
+  if (!frame || event.source !== frame.contentWindow || !Number.isFinite(height) || ++reports > 50) return;
+  frame.style.height = `${Math.min(Math.max(height, 100), 30000)}px`;
+});

@@ -1,0 +1,84 @@
+package mailbox_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"packetboat/internal/id"
+	"packetboat/internal/mailbox"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+)
+
+func TestGroupsAreReadAndDeletedAlone(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		ctx, mine, other := t.Context(), id.New[id.Tenant](), id.New[id.Tenant]()
+		put := func(tenant id.Tenant, stream string, at time.Time) {
+			t.Helper()
+			d := mailbox.Delivery{Tenant: tenant, Lane: "lane", Stream: stream, From: "b@example.com", To: "ann@example.org", Raw: []byte("Subject: x\r\n\r\nx")}
+			if err := mailbox.Deliver(ctx, db, d, at); err != nil {
+				t.Fatal(err)
+			}
+		}
+		expect := func(when string, tenant id.Tenant, want ...mailbox.Group) {
+			t.Helper()
+			got, err := mailbox.Groups(ctx, db, tenant)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("%s: Groups (-want +got):\n%s", when, diff)
+			}
+		}
+		later, latest := noon.Add(time.Second), noon.Add(2*time.Second)
+		put(mine, "spring", noon)
+		put(mine, "spring", later)
+		put(mine, "", latest)
+		put(other, "spring", noon)
+		none, spring := mailbox.Group{Total: 1, Unread: 1, Newest: latest}, mailbox.Group{Stream: "spring", Total: 2, Unread: 2, Newest: later}
+		theirs := mailbox.Group{Stream: "spring", Total: 1, Unread: 1, Newest: noon}
+		expect("delivered", mine, none, spring)
+
+		list, _, err := mailbox.List(ctx, db, mine, mailbox.Query{Stream: new("spring"), Limit: 10})
+		if err != nil || len(list) != 2 || list[0].Read || list[1].Read {
+			t.Fatalf("List of a send = %+v, %v; want two unread messages", list, err)
+		}
+		if err := mailbox.MarkRead(ctx, db, other, list[0].ID, latest); err != nil {
+			t.Fatal(err)
+		}
+		expect("marked by another tenant", mine, none, spring)
+		if err := mailbox.MarkRead(ctx, db, mine, list[0].ID, latest); err != nil {
+			t.Fatal(err)
+		}
+		spring.Unread = 1
+		expect("one marked", mine, none, spring)
+		if err := mailbox.MarkAllRead(ctx, db, mine, new("spring"), latest); err != nil {
+			t.Fatal(err)
+		}
+		spring.Unread = 0
+		expect("a send marked", mine, none, spring)
+
+		if err := mailbox.Delete(ctx, db, other, list[0].ID); !errors.Is(err, mailbox.ErrNotFound) {
+			t.Errorf("Delete by another tenant: %v, want %v", err, mailbox.ErrNotFound)
+		}
+		if err := mailbox.DeleteAll(ctx, db, mine, new("spring"), noon); err != nil {
+			t.Fatal(err)
+		}
+		spring.Total = 1
+		expect("what came up to noon deleted", mine, none, spring)
+		if err := mailbox.Delete(ctx, db, mine, list[0].ID); err != nil {
+			t.Error(err)
+		}
+		expect("the last of a send deleted", mine, none)
+		if err := mailbox.DeleteAll(ctx, db, mine, nil, latest); err != nil {
+			t.Fatal(err)
+		}
+		expect("all deleted", mine)
+		expect("all of the other's deleted", other, theirs)
+	})
+}

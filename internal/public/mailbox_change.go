@@ -1,0 +1,141 @@
+package public
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/broadcast"
+	"packetboat/internal/id"
+	"packetboat/internal/mailbox"
+	"packetboat/internal/sqldb"
+)
+
+// count fills in how many mails there are, of each broadcast and of the one that
+// the view shows.
+func (b *Mailbox) count(ctx context.Context, view *listView) error {
+	groups, err := mailbox.Groups(ctx, b.DB, view.Tenant.Tenant)
+	if err != nil {
+		return err
+	}
+	var broadcasts []id.Broadcast
+	for _, g := range groups {
+		if g.Stream != "" {
+			broadcasts = append(broadcasts, id.Broadcast(g.Stream))
+		}
+	}
+	names, err := broadcast.Names(ctx, b.DB, view.Tenant.Tenant, broadcasts)
+	if err != nil {
+		return err
+	}
+	for _, g := range groups {
+		named := mailGroup{Group: g, Name: names[id.Broadcast(g.Stream)]}
+		switch {
+		case g.Stream == "":
+			named.Name = "Tests of MTA configs"
+		case named.Name == "":
+			named.Name = "A deleted broadcast"
+		}
+		named.Link = view.link("broadcast", named.Key())
+		view.Groups = append(view.Groups, named)
+		if view.Group == nil {
+			view.Total, view.Unread = view.Total+g.Total, view.Unread+g.Unread
+		} else if g.Stream == view.Group.Stream {
+			view.Group, view.Total, view.Unread = &named, g.Total, g.Unread
+		}
+	}
+	view.Until = b.Now().UnixMicro()
+	return nil
+}
+
+// change returns the tenant that a form wants to change the mail of, or answers
+// why it must not.
+func (b *Mailbox) change(w http.ResponseWriter, r *http.Request, least auth.Role) (auth.Membership, bool) {
+	if !b.ours(w, r) {
+		return auth.Membership{}, false
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		b.refuse(w, r, http.StatusBadRequest, "That did not work", "The form could not be read. Please try again.")
+		return auth.Membership{}, false
+	}
+	v, ok := b.enter(w, r)
+	if !ok {
+		return auth.Membership{}, false
+	}
+	t, known := v.at(r.PathValue("tenant"))
+	switch {
+	case !known:
+		b.missing(w, r)
+	case !t.Role.AtLeast(least):
+		b.refuse(w, r, http.StatusForbidden, "Not allowed", "Your role in this workspace does not allow that. It takes the role admin.")
+	default:
+		return t, true
+	}
+	return t, false
+}
+
+// markRead marks the mail of a broadcast, or all of it, as read.
+func (b *Mailbox) markRead(w http.ResponseWriter, r *http.Request) {
+	t, ok := b.change(w, r, auth.Viewer)
+	if !ok {
+		return
+	}
+	group := clean(r.PostForm.Get("broadcast"))
+	if err := mailbox.MarkAllRead(r.Context(), b.DB, t.Tenant, streamOf(group), b.Now()); err != nil {
+		b.broken(w, r, err)
+		return
+	}
+	backToList(w, r, t, group)
+}
+
+// deleteMessages deletes the mail of a broadcast, or all of it.
+func (b *Mailbox) deleteMessages(w http.ResponseWriter, r *http.Request) {
+	t, ok := b.change(w, r, auth.Admin)
+	if !ok {
+		return
+	}
+	until, err := strconv.ParseInt(r.PostForm.Get("until"), 10, 64)
+	if err != nil {
+		b.refuse(w, r, http.StatusBadRequest, "That did not work", "The form could not be read. Please try again.")
+		return
+	}
+	if err := mailbox.DeleteAll(r.Context(), b.DB, t.Tenant, streamOf(clean(r.PostForm.Get("broadcast"))), sqldb.Time(until)); err != nil {
+		b.broken(w, r, err)
+		return
+	}
+	backToList(w, r, t, "")
+}
+
+// deleteMessage deletes one message.
+func (b *Mailbox) deleteMessage(w http.ResponseWriter, r *http.Request) {
+	t, ok := b.change(w, r, auth.Admin)
+	if !ok {
+		return
+	}
+	message, valid := id.Parse[id.SinkMessage](r.PathValue("message"))
+	if !valid {
+		b.missing(w, r)
+		return
+	}
+	if err := mailbox.Delete(r.Context(), b.DB, t.Tenant, message); errors.Is(err, mailbox.ErrNotFound) {
+		b.missing(w, r)
+		return
+	} else if err != nil {
+		b.broken(w, r, err)
+		return
+	}
+	backToList(w, r, t, "")
+}
+
+// backToList shows the list of a tenant's mail after a change.
+func backToList(w http.ResponseWriter, r *http.Request, t auth.Membership, group string) {
+	q := url.Values{"tenant": {t.Slug}}
+	if group != "" {
+		q.Set("broadcast", group)
+	}
+	http.Redirect(w, r, frameOf(r, "").Root+"?"+q.Encode(), http.StatusSeeOther)
+}
