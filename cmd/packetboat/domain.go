@@ -43,7 +43,7 @@ func (cmd domainVerify) Run(c *console) error {
 		if err != nil {
 			return err
 		}
-		return c.show(httpapi.ShowSendingDomain(d, c.cfg.BaseURL.Hostname()), "domain %s is verified\n", d.Name)
+		return c.show(httpapi.ShowSendingDomain(d, c.cfg.RecordHosts()), "domain %s is verified\n", d.Name)
 	})
 }
 
@@ -95,6 +95,6 @@ func (n namedDomain) change(c *console, verb, now string, do func(tx *sqldb.DB, 
 		if err != nil {
 			return err
 		}
-		return c.show(httpapi.ShowSendingDomain(d, c.cfg.BaseURL.Hostname()), "domain %s is %s\n", d.Name, now)
+		return c.show(httpapi.ShowSendingDomain(d, c.cfg.RecordHosts()), "domain %s is %s\n", d.Name, now)
 	})
 }

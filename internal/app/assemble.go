@@ -95,6 +95,9 @@ func (s *Server) assemble(ctx context.Context, registry prometheus.Registerer) (
 		if err := reference(mux, router); err != nil {
 			return nil, err
 		}
+		if s.Demo == "" {
+			out.loops = append(out.loops, s.hosts())
+		}
 		out.handler = front(mux, t.wakes.after(router))
 	}
 	if s.has(RoleApp) {
@@ -129,7 +132,7 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 		Now: t.now, Log: log, Took: requestTimes(registry),
 	})
 	api := &httpapi.API{
-		DB: db, Box: s.Store.Box, Now: t.now, BaseURL: s.Config.BaseURL, Log: log, AllowPrivateRelays: t.private,
+		DB: db, Box: s.Store.Box, Now: t.now, BaseURL: s.Config.BaseURL, Hosts: s.Config.Hosts, Log: log, AllowPrivateRelays: t.private,
 		Door: s.door(t.limiter), Saver: contact.NewSaver(db, sender.ContactRules, t.now), Usage: usage.Finders{broadcast.Finder(), segment.Finder(), savedfilter.Finder()},
 		Providers: &contact.Providers{DB: db, Now: t.now},
 		MJML:      mjml.New(), Sends: broadcast.Sends{},

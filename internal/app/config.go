@@ -17,6 +17,7 @@ import (
 	"packetboat/internal/fault"
 	"packetboat/internal/mail/address"
 	"packetboat/internal/secret"
+	"packetboat/internal/sender"
 	"packetboat/internal/tenant"
 )
 
@@ -37,6 +38,9 @@ type Options struct {
 	AllowPrivateRelays     string `name:"allow-private-relays" env:"PACKETBOAT_ALLOW_PRIVATE_RELAYS" default:"false" help:"Whether MTA configs may name hosts on private networks: true or false. On a loopback base URL they may anyway."`
 	SystemSMTPURL          string `name:"system-smtp-url" env:"PACKETBOAT_SYSTEM_SMTP_URL" help:"Relay for mail about accounts, as smtp[s]://user:password@host:port?from=address. Default: none; links are shown instead."`
 	DNSResolver            string `name:"dns-resolver" env:"PACKETBOAT_DNS_RESOLVER" help:"Name server that is asked where contacts' mail goes, as address or address:port. Default: those the machine is set up with."`
+	MXHost                 string `name:"mx-host" env:"PACKETBOAT_MX_HOST" help:"Host that takes bounces, named by the MX records that tenants publish. Default: the base URL's."`
+	SPFHost                string `name:"spf-host" env:"PACKETBOAT_SPF_HOST" help:"Host whose SPF record lists the servers that send, included by the SPF records that tenants publish. Default: the base URL's."`
+	TrackHost              string `name:"track-host" env:"PACKETBOAT_TRACK_HOST" help:"Host that answers tracked links, named by the CNAME records that tenants publish. Default: the base URL's."`
 	NodeLease              string `name:"node-lease" env:"PACKETBOAT_NODE_LEASE" default:"45s" help:"How long the messages that a worker has claimed wait for it when it falls silent, before others send them: 6s to 10m."`
 	Libcrypto              string `name:"libcrypto" env:"PACKETBOAT_LIBCRYPTO" default:"true" help:"Whether mail is signed with the system's libcrypto, where it is there and the program was built to use it: true or false."`
 	LogFormat              string `name:"log-format" env:"PACKETBOAT_LOG_FORMAT" default:"text" help:"text or json."`
@@ -60,8 +64,9 @@ type Config struct {
 	FeedbackSenderID   string
 	SignupEnabled      bool
 	AllowPrivateRelays bool
-	SystemRelay        *Relay // nil: none
-	DNSResolver        string // host:port; empty: the machine's
+	SystemRelay        *Relay       // nil: none
+	DNSResolver        string       // host:port; empty: the machine's
+	Hosts              sender.Hosts // as set; see RecordHosts
 	NodeLease          time.Duration
 	Libcrypto          bool
 	LogFormat          string
@@ -168,6 +173,11 @@ func (o Options) Config() (Config, error) {
 	if o.DNSResolver != "" {
 		c.DNSResolver = resolver(o.DNSResolver, &m)
 	}
+	c.Hosts = sender.Hosts{
+		MX:    hostname("PACKETBOAT_MX_HOST", o.MXHost, &m),
+		SPF:   hostname("PACKETBOAT_SPF_HOST", o.SPFHost, &m),
+		Track: hostname("PACKETBOAT_TRACK_HOST", o.TrackHost, &m),
+	}
 	if o.LogFormat != "text" && o.LogFormat != "json" {
 		m.add("PACKETBOAT_LOG_FORMAT", "is %q; write text or json", o.LogFormat)
 	}
@@ -203,6 +213,21 @@ func (c Config) LoopbackBaseURL() bool {
 	host := c.BaseURL.Hostname()
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// RecordHosts returns the hosts that the DNS records of tenants name.
+func (c Config) RecordHosts() sender.Hosts { return c.Hosts.Or(c.BaseURL.Hostname()) }
+
+// hostname reads the name of a host in the DNS, or nothing.
+func hostname(env, text string, m *Mistakes) string {
+	if text == "" {
+		return ""
+	}
+	host, err := address.Hostname(text)
+	if err != nil {
+		m.add(env, "is %q; write the name of a host in the DNS, such as mx.example.com", text)
+	}
+	return host
 }
 
 func hostPort(s string) bool {

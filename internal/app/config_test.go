@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"packetboat/internal/app"
+	"packetboat/internal/sender"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -75,13 +76,39 @@ func TestConfigurationIsReadAsValues(t *testing.T) {
 	}
 }
 
+// DNS records name the base URL's host unless the operator sets another, and
+// nothing where that host has no name in the DNS.
+func TestHostsOfDNSRecords(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		base, mx string
+		want     sender.Hosts
+	}{
+		{"https://Mail.Example.org:8443", "", sender.Hosts{MX: "mail.example.org", SPF: "mail.example.org", Track: "mail.example.org"}},
+		{"https://mail.example.org", "MX.example.net", sender.Hosts{MX: "mx.example.net", SPF: "mail.example.org", Track: "mail.example.org"}},
+		{"http://bücher.example", "", sender.Hosts{MX: "xn--bcher-kva.example", SPF: "xn--bcher-kva.example", Track: "xn--bcher-kva.example"}},
+		{"http://127.0.0.1:8080", "mx.example.net", sender.Hosts{MX: "mx.example.net"}},
+		{"http://192.0.2.7", "", sender.Hosts{}},
+		{"http://[2001:db8::1]:8080", "", sender.Hosts{}},
+		{"http://localhost:8080", "", sender.Hosts{}},
+		{"http://mail.localhost", "", sender.Hosts{}},
+	} {
+		o := app.DefaultOptions()
+		o.BaseURL, o.MXHost = c.base, c.mx
+		cfg, err := o.Config()
+		if got := cfg.RecordHosts(); err != nil || got != c.want {
+			t.Errorf("%s, %q: %+v, %v, want %+v", c.base, c.mx, got, err, c.want)
+		}
+	}
+}
+
 func TestEveryMistakeIsReportedAtOnce(t *testing.T) {
 	t.Parallel()
 	o := app.DefaultOptions()
 	o.DatabaseURL, o.DataDir, o.Listen, o.SecretKey, o.AdminListen = "mysql://x", "", "8080", "short", "9090"
 	o.RateLimitPerMinute, o.TrustedProxies, o.FeedbackSenderID = "0", "10.0.0.0/8,nonsense", "x"
 	o.SignupEnabled, o.AllowPrivateRelays, o.SystemSMTPURL, o.LogFormat, o.LogLevel = "yes", "1", "http://x", "xml", "loud"
-	o.DNSResolver = "ns.example.org"
+	o.DNSResolver, o.MXHost, o.SPFHost, o.TrackHost = "ns.example.org", "192.0.2.1", "localhost", "https://t.example.org"
 	o.BootstrapTenantSlug, o.BootstrapAdminEmail, o.BootstrapAPIKey = "A", "ann@example.org", "pbk_x"
 	_, err := o.Config()
 	m, ok := errors.AsType[app.Mistakes](err)
@@ -97,7 +124,7 @@ func TestEveryMistakeIsReportedAtOnce(t *testing.T) {
 		}
 	}
 	want := strings.Fields(`DATA_DIR DATABASE_URL LISTEN SECRET_KEY ADMIN_LISTEN RATE_LIMIT_PER_MINUTE TRUSTED_PROXIES FEEDBACK_SENDER_ID
-		SIGNUP_ENABLED ALLOW_PRIVATE_RELAYS SYSTEM_SMTP_URL DNS_RESOLVER LOG_FORMAT LOG_LEVEL BOOTSTRAP_TENANT_SLUG BOOTSTRAP_ADMIN_EMAIL BOOTSTRAP_API_KEY`)
+		SIGNUP_ENABLED ALLOW_PRIVATE_RELAYS SYSTEM_SMTP_URL DNS_RESOLVER MX_HOST SPF_HOST TRACK_HOST LOG_FORMAT LOG_LEVEL BOOTSTRAP_TENANT_SLUG BOOTSTRAP_ADMIN_EMAIL BOOTSTRAP_API_KEY`)
 	if !slices.Equal(named, want) {
 		t.Errorf("mistakes in %v, want %v\n%v", named, want, err)
 	}

@@ -18,6 +18,7 @@ import (
 	"packetboat/internal/mail/mjml"
 	"packetboat/internal/secret"
 	"packetboat/internal/segment"
+	"packetboat/internal/sender"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/usage"
 )
@@ -29,7 +30,8 @@ type API struct {
 	Cursors *endpoint.Cursors
 	Now     func() time.Time
 	BaseURL *url.URL
-	Door    *auth.Door // where people sign in
+	Hosts   sender.Hosts // what DNS records of tenants name; what is empty: the host of BaseURL
+	Door    *auth.Door   // where people sign in
 	Log     *slog.Logger
 
 	Saver     *contact.Saver     // gathers what callers write about contacts; nil: each by itself

@@ -47,6 +47,7 @@ type SendingDomain struct {
 	LastCheckedAt  *endpoint.Stamp `json:"last_checked_at"`
 	CreatedAt      endpoint.Stamp  `json:"created_at"`
 	DNSRecords     []DNSRecord     `json:"dns_records"`
+	DNSOmitted     []OmittedRecord `json:"dns_records_omitted" doc:"Records that cannot be published, because this installation has no host that they could name."`
 }
 
 // DNSRecord is a record for the domain's owner to publish.
@@ -61,17 +62,29 @@ type DNSRecord struct {
 	Found    *string `json:"found"`
 }
 
+// OmittedRecord is a record that would be needed but has no value.
+type OmittedRecord struct {
+	Purpose string `json:"purpose" enum:"return_path,return_path_spf,tracking"`
+	Type    string `json:"type" enum:"TXT,MX,CNAME"`
+	Host    string `json:"host"`
+	Reason  string `json:"reason"`
+}
+
 // ShowSendingDomain returns d as its owners see it; the command line shows the
-// same. The records point at baseHost, the host of base_url.
-func ShowSendingDomain(d sender.Domain, baseHost string) SendingDomain {
+// same. The records point at hosts.
+func ShowSendingDomain(d sender.Domain, hosts sender.Hosts) SendingDomain {
 	row := SendingDomain{
 		ID: d.ID, TenantID: d.Tenant, Domain: d.Name, Status: d.Status, DKIMSelector: d.DKIMSelector,
 		ReturnPathHost: d.ReturnPathHost, TrackingHost: d.TrackingHost, TrackingStatus: d.TrackingStatus,
 		DMARCPolicy: orNull(d.DMARCPolicy), Paused: d.Paused, PauseReason: orNull(d.PauseReason),
 		VerifiedBy: orNull(d.VerifiedBy), VerifiedAt: endpoint.AtOr(d.VerifiedAt), LastCheckedAt: endpoint.AtOr(d.LastCheckedAt),
-		CreatedAt: endpoint.At(d.CreatedAt), DNSRecords: []DNSRecord{},
+		CreatedAt: endpoint.At(d.CreatedAt), DNSRecords: []DNSRecord{}, DNSOmitted: []OmittedRecord{},
 	}
-	for _, r := range d.Records(baseHost) {
+	for _, r := range d.Records(hosts) {
+		if r.Omitted != "" {
+			row.DNSOmitted = append(row.DNSOmitted, OmittedRecord{r.Purpose, r.Type, r.Host, r.Omitted})
+			continue
+		}
 		row.DNSRecords = append(row.DNSRecords, DNSRecord{
 			Purpose: r.Purpose, Type: r.Type, Host: r.Host, Value: r.Value, Priority: r.Priority, Required: r.Required, Status: "missing",
 		})
@@ -80,7 +93,7 @@ func ShowSendingDomain(d sender.Domain, baseHost string) SendingDomain {
 }
 
 func (a *API) showDomain(d sender.Domain) SendingDomain {
-	return ShowSendingDomain(d, a.BaseURL.Hostname())
+	return ShowSendingDomain(d, a.Hosts.Or(a.BaseURL.Hostname()))
 }
 
 func (a *API) listDomains(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[SendingDomain], error) {

@@ -182,7 +182,7 @@ func TestDomainsAndIdentitiesThroughTheAPI(t *testing.T) {
 		for _, r := range domain.body["dns_records"].([]any) {
 			record := r.(map[string]any)
 			hosts = append(hosts, record["type"].(string)+" "+record["host"].(string))
-			if record["purpose"] == "return_path" && (record["value"] != "mx.mail.example.com" || record["priority"] != 10.0) {
+			if record["purpose"] == "return_path" && (record["value"] != "mail.example.com" || record["priority"] != 10.0) {
 				t.Errorf("return_path = %v", record)
 			}
 		}

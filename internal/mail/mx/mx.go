@@ -27,7 +27,7 @@ const timeout = 5 * time.Second
 
 // NewResolver returns a Resolver that asks the server at address (host:port), or
 // those of the machine's configuration when it is empty.
-func NewResolver(address string) Resolver {
+func NewResolver(address string) *net.Resolver {
 	if address == "" {
 		return net.DefaultResolver
 	}

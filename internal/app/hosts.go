@@ -1,0 +1,77 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"packetboat/internal/mail/mx"
+	"packetboat/internal/sender"
+)
+
+// hostsTimeout bounds all questions of checkHosts.
+const hostsTimeout = 10 * time.Second
+
+// hosts returns a loop that logs once which of the hosts that tenants' DNS
+// records name are not published. Nothing waits for it.
+func (s *Server) hosts() loop {
+	return loop{"hosts", func(ctx context.Context) error {
+		if !s.Config.LoopbackBaseURL() {
+			checkHosts(ctx, mx.NewResolver(s.Config.DNSResolver), s.Config.RecordHosts(), s.Log)
+		}
+		return nil
+	}}
+}
+
+// hostResolver asks the DNS; *net.Resolver does.
+type hostResolver interface {
+	LookupHost(ctx context.Context, host string) ([]string, error)
+	LookupTXT(ctx context.Context, name string) ([]string, error)
+}
+
+// checkHosts warns of each host that is missing in the DNS: mail that tenants send
+// would fail SPF, bounces would not arrive, links would lead nowhere.
+func checkHosts(ctx context.Context, dns hostResolver, hosts sender.Hosts, log *slog.Logger) {
+	ctx, cancel := context.WithTimeout(ctx, hostsTimeout)
+	defer cancel()
+	address := func(ctx context.Context, host string) (bool, error) {
+		found, err := dns.LookupHost(ctx, host+".")
+		return len(found) > 0, err
+	}
+	policy := func(ctx context.Context, host string) (bool, error) {
+		texts, err := dns.LookupTXT(ctx, host+".")
+		return slices.ContainsFunc(texts, isSPF), err
+	}
+	for _, c := range []struct {
+		option, host, records string
+		published             func(context.Context, string) (bool, error)
+	}{
+		{"PACKETBOAT_MX_HOST", hosts.MX, "A or AAAA", address},
+		{"PACKETBOAT_SPF_HOST", hosts.SPF, "TXT v=spf1", policy},
+		{"PACKETBOAT_TRACK_HOST", hosts.Track, "A or AAAA", address},
+	} {
+		if c.host == "" {
+			log.Warn("tenants' DNS records are incomplete: the base URL has no name in the DNS", "set", c.option)
+			continue
+		}
+		published, err := c.published(ctx, c.host)
+		var dnsError *net.DNSError
+		switch {
+		case published || ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled):
+		case err == nil, errors.As(err, &dnsError) && dnsError.IsNotFound:
+			log.Warn("a host that tenants' DNS records name does not resolve; publish it or set another", "host", c.host, "missing", c.records, "option", c.option)
+		default:
+			log.Warn("a host that tenants' DNS records name could not be looked up", "host", c.host, "option", c.option, "err", err)
+		}
+	}
+}
+
+// isSPF reports whether a TXT record is an SPF record (RFC 7208 section 4.5).
+func isSPF(text string) bool {
+	text = strings.ToLower(text)
+	return text == "v=spf1" || strings.HasPrefix(text, "v=spf1 ")
+}
