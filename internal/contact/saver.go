@@ -3,9 +3,11 @@ package contact
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"packetboat/internal/fault"
 	"packetboat/internal/id"
 	"packetboat/internal/sqldb"
 )
@@ -31,8 +33,10 @@ type errand struct {
 	err    error
 }
 
-// savedAtOnce bounds a transaction of many callers.
-const savedAtOnce = 200
+const (
+	savedAtOnce = 200              // bounds a transaction of many callers
+	savedWithin = 30 * time.Second // no caller waits longer
+)
 
 // NewSaver returns a Saver that gathers; it needs Run.
 func NewSaver(db *sqldb.DB, rules func(context.Context, *sqldb.DB, id.Tenant) (Rules, error), now func() time.Time) *Saver {
@@ -53,7 +57,10 @@ func (s *Saver) Save(ctx context.Context, tenant id.Tenant, d Draft) (Outcome, e
 	if s.group == nil || sqldb.Rehearsed(ctx) {
 		err = s.flush(ctx, []*errand{e})
 	} else {
-		err = s.group.Do(ctx, e)
+		err = s.group.Within(ctx, e)
+		if errors.Is(err, sqldb.ErrGivenUp) {
+			return Outcome{}, err
+		}
 	}
 	return e.saved, cmp.Or(e.saved.Err, err, e.err) // a rehearsal fails, too, but a fault says more
 }
@@ -61,6 +68,8 @@ func (s *Saver) Save(ctx context.Context, tenant id.Tenant, d Draft) (Outcome, e
 // flush saves a batch in one transaction. When that fails, everybody is tried
 // alone, so that nobody fails for another.
 func (s *Saver) flush(ctx context.Context, batch []*errand) error {
+	ctx, cancel := fault.Within(ctx, savedWithin)
+	defer cancel()
 	err := s.together(ctx, batch)
 	if err == nil {
 		return nil
@@ -68,6 +77,9 @@ func (s *Saver) flush(ctx context.Context, batch []*errand) error {
 	if len(batch) == 1 {
 		batch[0].err = err
 		return nil
+	}
+	if ctx.Err() != nil { // the database hangs
+		return err
 	}
 	for _, e := range batch {
 		e.err = s.together(ctx, []*errand{e})
@@ -93,7 +105,7 @@ func (s *Saver) together(ctx context.Context, batch []*errand) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("save contacts of several callers: %w", err)
+		return fault.Timely(ctx, fmt.Errorf("save contacts of several callers: %w", err))
 	}
 	return nil
 }

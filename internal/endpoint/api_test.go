@@ -140,13 +140,15 @@ type options struct {
 	db    *sqldb.DB
 	rate  int
 	trust []netip.Prefix
+
+	timeout time.Duration
 }
 
 func newShop(t testing.TB, o options) *shop {
 	s := &shop{t: t, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), limiter: limit.New(nil), log: &lines{}}
 	base, _ := url.Parse("https://mail.example.com")
 	r := endpoint.New(endpoint.Options{
-		Gate: doorman{}, Limiter: s.limiter, DB: o.db, BaseURL: base, TrustedProxies: o.trust, RatePerMinute: o.rate,
+		Gate: doorman{}, Limiter: s.limiter, DB: o.db, BaseURL: base, TrustedProxies: o.trust, RatePerMinute: o.rate, Timeout: o.timeout,
 		Now: s.clock, Log: slog.New(slog.NewTextHandler(s.log, nil)),
 	})
 	s.router = r

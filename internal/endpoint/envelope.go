@@ -87,12 +87,13 @@ func clipped(s string) string {
 // once, with its chain, and becomes INTERNAL_ERROR, or UNAVAILABLE when it says
 // that the database cannot be reached.
 func (r *Router) faultOf(x *exchange, err error) *fault.Error {
+	err = fault.Timely(x.ctx, err)
 	f, ok := fault.As(err)
 	switch {
 	case ok && f.Kind != fault.Internal && f.Kind != fault.Unavailable:
 		return f
 	case ok && f.Kind == fault.Unavailable:
-		r.Log.Warn("a dependency is down", "err", err, "request", x.id)
+		r.Log.Warn("unavailable", "err", err, "request", x.id, "operation", x.operation())
 		return f
 	case errors.Is(err, context.Canceled):
 		return ErrUnavailable // nobody is there to read it

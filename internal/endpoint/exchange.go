@@ -19,7 +19,8 @@ import (
 // exchange is one request and its answer on their way through the router.
 // It stands in for huma's context, so that huma's answers become ours.
 type exchange struct {
-	humaContext // from the moment huma takes over
+	humaContext                 // from the moment huma takes over
+	ctx         context.Context // of the request; ends when its time is up
 	router      *Router
 	route       *route
 	w           *response

@@ -26,6 +26,8 @@ const (
 	keyLease = time.Minute // how long an attempt may take before it is given up for dead
 	keyWait  = 10 * time.Second
 	keyPoll  = 50 * time.Millisecond
+
+	afterwards = time.Second // for what is written though the request has ended
 )
 
 // keyPattern is that of the spec; any other key protects nothing, silently.
@@ -170,8 +172,10 @@ func remembered[Out any](ctx context.Context, x *exchange, call func() (Out, err
 		if done {
 			return
 		}
-		// Also when the operation panicked, or the caller has gone.
-		if err := c.release(context.WithoutCancel(ctx), db); err != nil {
+		// Also when the operation panicked, the caller has gone or time is up.
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterwards)
+		defer cancel()
+		if err := c.release(late, db); err != nil {
 			x.router.Log.Warn("an idempotency key stays taken until its lease ends", "err", err, "tenant", c.tenant)
 		}
 	}()
@@ -180,7 +184,9 @@ func remembered[Out any](ctx context.Context, x *exchange, call func() (Out, err
 		return none, err
 	}
 	if c.stored == nil { // the operation did not do it itself
-		if err := Remember(context.WithoutCancel(ctx), db, out); err != nil {
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterwards)
+		defer cancel()
+		if err := Remember(late, db, out); err != nil {
 			return none, err
 		}
 	}

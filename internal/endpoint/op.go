@@ -43,6 +43,7 @@ type Op struct {
 	Faults   []*fault.Error // what it may answer besides the general faults
 	MaxBody  int64          // bytes; zero: 1 MB
 	Produces []string       // media types of an answer that is no JSON
+	Timeout  time.Duration  // of the whole request; zero: see timeout; negative: none
 	Strict   bool           // unknown body fields are faults
 
 	// FieldFaults maps a body path such as "content" to the fault that any
@@ -93,6 +94,24 @@ func (op *Op) maxBody() int64 {
 		return Megabyte
 	}
 	return op.MaxBody
+}
+
+// Uploads and downloads may take longer than what is answered in one piece.
+const (
+	jsonTimeout = 30 * time.Second
+	fileTimeout = 5 * time.Minute
+)
+
+// timeout returns how long a request may take, the arrival of its body included;
+// zero means for ever.
+func (rt *route) timeout(usual time.Duration) time.Duration {
+	switch {
+	case rt.Timeout != 0:
+		return max(rt.Timeout, 0)
+	case rt.upload != nil, len(rt.Produces) > 0:
+		return fileTimeout
+	}
+	return usual
 }
 
 func (op *Op) pagination() string {

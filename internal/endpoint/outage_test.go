@@ -19,23 +19,7 @@ func TestADatabaseThatIsDownIsUnavailable(t *testing.T) {
 		if !strings.HasPrefix(address, "postgres") {
 			t.Skip("SQLite lives in our own process")
 		}
-		u, err := url.Parse(address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cable := plug(t, serverOf(u))
-		u.Host = cable.Addr().String()
-		query := u.Query()
-		query.Del("host")
-		u.RawQuery = query.Encode()
-		db, err := sqldb.Open(t.Context(), u.String(), sqldb.Options{MaxConns: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = db.Close() })
-		if _, err := db.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		cable, db := cabled(t, address)
 		s := newShop(t, options{db: db})
 		post := func() reply { return s.do("POST /t/acme/api/things", `{"name": "x"}`, key, "X-API-Key: "+writer) }
 		if got := post(); got.status != 201 {
@@ -50,11 +34,36 @@ func TestADatabaseThatIsDownIsUnavailable(t *testing.T) {
 	})
 }
 
-// cable carries connections to a server until it is pulled.
+// cabled returns a PostgreSQL database that is reached over a cable.
+func cabled(t *testing.T, address string) (*cable, *sqldb.DB) {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cable := plug(t, serverOf(u))
+	u.Host = cable.Addr().String()
+	query := u.Query()
+	query.Del("host")
+	u.RawQuery = query.Encode()
+	db, err := sqldb.Open(t.Context(), u.String(), sqldb.Options{MaxConns: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if _, err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return cable, db
+}
+
+// cable carries connections to a server until it is pulled. Frozen, it carries
+// nothing, and breaks nothing.
 type cable struct {
 	net.Listener
-	mu    sync.Mutex
-	conns []net.Conn
+	mu     sync.Mutex
+	conns  []net.Conn
+	frozen bool
 }
 
 // serverOf returns where the server of an address listens: host and port, or
@@ -93,7 +102,7 @@ func plug(t *testing.T, server string) *cable {
 			c.conns = append(c.conns, near, far)
 			c.mu.Unlock()
 			wg.Go(func() { _, _ = io.Copy(near, far); _ = near.Close() })
-			wg.Go(func() { _, _ = io.Copy(far, near); _ = far.Close() })
+			wg.Go(func() { _, _ = io.Copy(valve{far, c}, near); _ = far.Close() })
 		}
 	})
 	t.Cleanup(func() {
@@ -101,6 +110,28 @@ func plug(t *testing.T, server string) *cable {
 		wg.Wait()
 	})
 	return c
+}
+
+func (c *cable) freeze() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.frozen = true
+}
+
+// valve swallows what is written while the cable is frozen.
+type valve struct {
+	net.Conn
+	cable *cable
+}
+
+func (v valve) Write(b []byte) (int, error) {
+	v.cable.mu.Lock()
+	frozen := v.cable.frozen
+	v.cable.mu.Unlock()
+	if frozen {
+		return len(b), nil
+	}
+	return v.Conn.Write(b)
 }
 
 func (c *cable) pull() {

@@ -30,7 +30,7 @@ func (x *exchange) read(r *http.Request) error {
 	if rt.body == nil {
 		return nil
 	}
-	raw, err := readAll(r, rt.maxBody())
+	raw, err := x.readAll(r, rt.maxBody())
 	if err != nil {
 		return err
 	}
@@ -70,25 +70,6 @@ func (x *exchange) read(r *http.Request) error {
 	}
 	x.body, err = json.Marshal(tree)
 	return err
-}
-
-// readAll reads a body of at most limit bytes.
-func readAll(r *http.Request, limit int64) ([]byte, error) {
-	if r.ContentLength > limit {
-		return nil, tooLarge(limit)
-	}
-	var buf bytes.Buffer
-	if r.ContentLength > 0 {
-		buf.Grow(int(r.ContentLength) + bytes.MinRead)
-	}
-	n, err := io.Copy(&buf, io.LimitReader(r.Body, limit+1))
-	if n > limit {
-		return nil, tooLarge(limit)
-	}
-	if err != nil {
-		return nil, ErrJSON.Sayf("the body broke off").Because(err)
-	}
-	return buf.Bytes(), nil
 }
 
 // mediaType refuses a body that says it is not JSON. One that says nothing is.

@@ -27,7 +27,8 @@ type Options struct {
 	DB             *sqldb.DB // keeps what Idempotency-Key needs
 	BaseURL        *url.URL  // where the world finds us
 	TrustedProxies []netip.Prefix
-	RatePerMinute  int // of a key and of a session; 0 means 1000
+	RatePerMinute  int           // of a key and of a session; 0 means 1000
+	Timeout        time.Duration // of a JSON request; 0 means 30 s
 	Now            func() time.Time
 	Log            *slog.Logger
 	// Took hears how long each request took; may be nil.
@@ -66,6 +67,9 @@ type route struct {
 func New(o Options) *Router {
 	if o.RatePerMinute == 0 {
 		o.RatePerMinute = 1000
+	}
+	if o.Timeout == 0 {
+		o.Timeout = jsonTimeout
 	}
 	rt := &Router{
 		Options: o,
@@ -204,6 +208,8 @@ func (a adapter) Handle(h *huma.Operation, serve func(huma.Context)) {
 	a.rt.mux.Handle(rt.method+" "+rt.path, handler(func(w http.ResponseWriter, r *http.Request) {
 		x := exchangeOf(r.Context())
 		x.route = rt
+		r, end := x.within(r, rt.timeout(a.rt.Timeout))
+		defer end()
 		if err := a.rt.admit(x, r); err != nil {
 			x.refuse(err)
 			return

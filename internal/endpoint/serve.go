@@ -17,7 +17,8 @@ import (
 func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	res := newResponse(w, req, &r.zips)
 	x := &exchange{router: r, w: res, id: requestID(req), ip: ClientIP(req, r.TrustedProxies)}
-	req = req.WithContext(context.WithValue(req.Context(), exchangeKey{}, x))
+	x.ctx = context.WithValue(req.Context(), exchangeKey{}, x)
+	req = req.WithContext(x.ctx)
 	h := res.Header()
 	h.Set("X-Request-Id", x.id)
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -64,6 +65,8 @@ func (r *Router) find(x *exchange, req *http.Request) http.Handler {
 }
 
 func (x *exchange) refuseUnrouted(req *http.Request, err error) {
+	req, end := x.within(req, x.router.Timeout)
+	defer end()
 	if strings.HasPrefix(req.URL.Path, "/t/") {
 		x.showDenied(req.Context())
 	}

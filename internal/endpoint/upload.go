@@ -136,6 +136,7 @@ func (x *exchange) receive(keep func(io.Reader) error) ([]byte, error) {
 	if !kept {
 		return nil, fault.Input(fault.Field{Path: filePart, Message: "required"})
 	}
+	x.arrived()
 	return options, nil
 }
 
@@ -158,6 +159,9 @@ func (s *source) Read(p []byte) (int, error) {
 func broken(err error) error {
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return tooLarge(large.Limit)
+	}
+	if tooSlow(err) {
+		return errTooSlow
 	}
 	return fault.Input(fault.Field{Message: "the body is not a whole " + formType + " form"}).Because(err)
 }

@@ -2,6 +2,8 @@ package sqldb
 
 import (
 	"context"
+	"errors"
+	"fmt"
 )
 
 // Group gathers what many goroutines want written and writes it in one
@@ -41,6 +43,27 @@ func (g *Group[T]) Do(ctx context.Context, v T) error {
 		return ctx.Err()
 	}
 }
+
+// Within is Do for callers who wait no longer than ctx. When the error is
+// ErrGivenUp, v was handed in and may yet be written: it is no longer theirs to
+// read.
+func (g *Group[T]) Within(ctx context.Context, v T) error {
+	e := grouped[T]{v, make(chan error, 1)}
+	select {
+	case g.in <- e:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case err := <-e.done:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("%w: %w", ErrGivenUp, context.Cause(ctx))
+	}
+}
+
+// ErrGivenUp is what a caller gets who did not wait for the end of a write.
+var ErrGivenUp = errors.New("whether it was written is not known")
 
 // Run writes until ctx ends. Batches under way are finished.
 func (g *Group[T]) Run(ctx context.Context) error {

@@ -1,0 +1,38 @@
+package sqldb_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"packetboat/internal/sqldb"
+)
+
+func TestAGroupIsNotWaitedForBeyondTheCallersTime(t *testing.T) {
+	begun, hang := make(chan struct{}), make(chan struct{})
+	g := sqldb.NewGroup(10, func(context.Context, []int) error {
+		close(begun)
+		<-hang
+		return nil
+	})
+	running, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- g.Run(running) }()
+	why := errors.New("time is up")
+	caller, giveUp := context.WithCancelCause(t.Context())
+	go func() {
+		<-begun
+		giveUp(why)
+	}()
+	if err := g.Within(caller, 1); !errors.Is(err, sqldb.ErrGivenUp) || !errors.Is(err, why) {
+		t.Errorf("while the write hangs: %v, want ErrGivenUp and why", err)
+	}
+	if err := g.Within(caller, 2); !errors.Is(err, context.Canceled) || errors.Is(err, sqldb.ErrGivenUp) {
+		t.Errorf("before the write: %v, want only that the caller gave up", err)
+	}
+	close(hang)
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
