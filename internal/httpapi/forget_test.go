@@ -104,14 +104,15 @@ func past(t *testing.T, s *people, list, first, last string) person {
 		if err := track.Record(t.Context(), tx, hits); err != nil {
 			return err
 		}
-		all, err := track.Evidence(t.Context(), tx, s.acme, []id.Message{read.ID})
-		for i := range all {
-			all[i].Class, all[i].Rule = track.Human, "test"
-		}
+		found, err := track.Gather(t.Context(), tx, s.acme, []id.Message{read.ID})
 		if err != nil {
 			return err
 		}
-		return track.Judge(t.Context(), tx, all, s.now)
+		all := slices.Clone(found.Hits)
+		for i := range all {
+			all[i].Class, all[i].Rule = track.Human, "test"
+		}
+		return found.Judge(t.Context(), all, s.now)
 	})
 
 	// What the website and the tenant's own server tell.

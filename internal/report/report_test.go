@@ -60,18 +60,18 @@ func hits(t *testing.T, a *broadcasttest.Account, b broadcast.Broadcast, m outbo
 		if err := track.Record(t.Context(), tx, list); err != nil {
 			return err
 		}
-		all, err := track.Evidence(t.Context(), tx, a.Tenant, []id.Message{m.ID})
+		found, err := track.Gather(t.Context(), tx, a.Tenant, []id.Message{m.ID})
 		if err != nil {
 			return err
 		}
 		var judged []track.Hit
-		for _, h := range all {
+		for _, h := range found.Hits {
 			if h.Class == track.Pending && class != track.Pending {
 				h.Class = class
 				judged = append(judged, h)
 			}
 		}
-		return track.Judge(t.Context(), tx, judged, now)
+		return found.Judge(t.Context(), judged, now)
 	})
 	if err != nil {
 		t.Fatal(err)

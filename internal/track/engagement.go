@@ -2,8 +2,6 @@ package track
 
 import (
 	"context"
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -13,9 +11,9 @@ import (
 	"packetboat/internal/sqldb"
 )
 
-// Flags say what is known of one recipient's engagement with one message
-// (contract 12.2). They are derived from the hits and from nothing else, but for
-// Unsubscribed and Complained, which are never derived from hits.
+// Flags say what is known of one recipient's engagement with one message.
+// They are derived from the hits and from nothing else, but for Unsubscribed and
+// Complained, which are never derived from hits.
 type Flags int64
 
 // The flags.
@@ -101,133 +99,33 @@ func Derive(hits []Hit) Flags {
 }
 
 // ImageProxy reports whether the agent fetches images on behalf of a person who
-// is reading, at that moment (mail-notes 6.4).
+// is reading, at that moment.
 func ImageProxy(agent string) bool {
 	return strings.Contains(agent, "GoogleImageProxy") || strings.Contains(agent, "YahooMailProxy")
 }
 
-// recount derives the flags of messages from their hits and lets the sums of
-// their streams follow. The rows are locked before the hits are read, so that of
-// two transactions that add hits to one message the later sees both.
-// News are the hits that have just begun to count.
-func recount(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, messages []id.Message, news map[id.Hit]bool) error {
-	hits, err := HitsOf(ctx, tx, tenant, messages)
-	if err != nil {
-		return err
+// afterPending returns the flags of a message that had these, once it has one more
+// pending hit. It is what Derive would say of all its hits: any open and any click
+// leaves a flag, and only the first of a kind can be all there is.
+func (f Flags) afterPending(click bool) Flags {
+	switch {
+	case click && f&(HumanClicked|BotClicked|PendingClicked) == 0:
+		return f | PendingClicked
+	case !click && f&ApparentOpened == 0:
+		return f | ApparentOpened | PendingOpened
 	}
-	streams := map[id.Message]string{}
-	for _, h := range hits {
-		streams[h.Message] = h.Stream
-	}
-	old, err := lock(ctx, tx, tenant, messages, streams)
-	if err != nil {
-		return err
-	}
-	if tx.Dialect() == sqldb.Postgres { // somebody may have committed while we waited
-		if hits, err = HitsOf(ctx, tx, tenant, messages); err != nil {
-			return err
-		}
-	}
-	of := map[id.Message][]Hit{}
-	for _, h := range hits {
-		of[h.Message] = append(of[h.Message], h)
-	}
-	changed := map[id.Message]Flags{}
-	var entries []journal.Entry
-	for _, m := range messages {
-		f := Derive(of[m]) | old[m]&kept
-		if f != old[m] {
-			changed[m] = f
-		}
-		entries = append(entries, noted(old[m], f, of[m], news)...)
-	}
-	if err := save(ctx, tx, tenant, streams, old, changed); err != nil {
-		return err
-	}
-	return journal.Append(ctx, tx, entries...)
+	return f
 }
 
 // Mark sets a flag that hits do not decide, once. It reports whether it was new.
 func Mark(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, message id.Message, flag Flags) (bool, error) {
-	streams := map[id.Message]string{message: stream}
-	old, err := lock(ctx, tx, tenant, []id.Message{message}, streams)
-	if err != nil || old[message]&flag != 0 {
+	h := Hit{Tenant: tenant, Stream: stream, Message: message}
+	messages, err := begin(ctx, tx, []Hit{h})
+	if err != nil || messages[h.mail()].flags&flag != 0 {
 		return false, err
 	}
-	return true, save(ctx, tx, tenant, streams, old, map[id.Message]Flags{message: old[message] | flag&kept})
-}
-
-func lock(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, messages []id.Message, streams map[id.Message]string) (map[id.Message]Flags, error) {
-	t := tx.Table("message_id TEXT", "stream_id TEXT")
-	for _, m := range messages {
-		t.Add(m, streams[m])
-	}
-	_, err := tx.Exec(ctx, `
-		INSERT INTO engagement (tenant_id, message_id, stream_id, flags)
-		SELECT $1, v.message_id, v.stream_id, 0 FROM `+t.As("v", 2)+` WHERE true
-		ON CONFLICT (tenant_id, message_id) DO NOTHING`, t.Args(tenant)...)
-	if err != nil {
-		return nil, err
-	}
-	return flagsOf(ctx, tx, tenant, messages)
-}
-
-// flagsOf returns the flags of messages, and keeps others from changing them.
-func flagsOf(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, messages []id.Message) (map[id.Message]Flags, error) {
-	rows, err := tx.Query(ctx, `
-		SELECT message_id, flags FROM engagement WHERE tenant_id = $1 AND message_id`+tx.In(2)+`
-		ORDER BY message_id`+tx.ForUpdate(), tenant, sqldb.List(tx, messages))
-	old := map[id.Message]Flags{}
-	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (m id.Message, err error) {
-		var f Flags
-		err = scan(&m, &f)
-		old[m] = f
-		return m, err
-	})
-	return old, err
-}
-
-// save writes flags and adds what they change to the sums of their streams.
-func save(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, streams map[id.Message]string, old, changed map[id.Message]Flags) error {
-	if len(changed) == 0 {
-		return nil
-	}
-	t := tx.Table("message_id TEXT", "flags BIGINT")
-	deltas := map[string][]int64{}
-	for m, f := range changed {
-		t.Add(m, int64(f))
-		d := deltas[streams[m]]
-		if d == nil {
-			d = make([]int64, len(sumColumns))
-			deltas[streams[m]] = d
-		}
-		for i := range sumColumns {
-			d[i] += int64(f>>i&1) - int64(old[m]>>i&1)
-		}
-	}
-	_, err := tx.Exec(ctx, `
-		UPDATE engagement SET flags = v.flags FROM `+t.As("v", 2)+`
-		WHERE engagement.tenant_id = $1 AND engagement.message_id = v.message_id`, t.Args(tenant)...)
-	if err != nil {
-		return err
-	}
-	for _, stream := range slices.Sorted(maps.Keys(deltas)) { // in one order, or two transactions wait for each other
-		args := []any{tenant, stream}
-		var values, sets []string
-		for i, c := range sumColumns {
-			args = append(args, deltas[stream][i])
-			values = append(values, fmt.Sprintf("$%d", i+3))
-			sets = append(sets, fmt.Sprintf("%s = engagement_sum.%s + excluded.%s", c, c, c))
-		}
-		_, err := tx.Exec(ctx, `
-			INSERT INTO engagement_sum (tenant_id, stream_id, `+strings.Join(sumColumns, ", ")+`)
-			VALUES ($1, $2, `+strings.Join(values, ", ")+`)
-			ON CONFLICT (tenant_id, stream_id) DO UPDATE SET `+strings.Join(sets, ", "), args...)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	messages[h.mail()].flags |= flag & kept
+	return true, save(ctx, tx, messages)
 }
 
 // Engaged is the data of a journal entry about an open or a click that is not a
@@ -240,34 +138,34 @@ type Engaged struct {
 	LinkURL        string `json:"link_url,omitempty"`  // of a click, as authored
 }
 
-// noted returns what the journal is told about a change of flags, and about the
-// hits, by time, that are news.
-func noted(old, now Flags, hits []Hit, news map[id.Hit]bool) []journal.Entry {
+// noted returns the journal entries about a change of flags, and about those of
+// the hits, by time, that have just begun to count.
+func noted(old, now Flags, hits []Hit) []journal.Entry {
 	var list []journal.Entry
-	tell := func(t journal.Type, h Hit, said Engaged) {
+	note := func(t journal.Type, h Hit, data Engaged) {
 		list = append(list, journal.Entry{
-			Tenant: h.Tenant, Type: t, Contact: h.Contact, Broadcast: id.Broadcast(h.Stream), Message: h.Message, At: h.At, Data: said,
+			Tenant: h.Tenant, Type: t, Contact: h.Contact, Broadcast: id.Broadcast(h.Stream), Message: h.Message, At: h.At, Data: data,
 		})
 	}
 	for _, what := range []struct {
 		typ   journal.Type
 		flag  Flags
-		shows func(Hit) bool // a person's click shows that he has seen the mail
+		shows func(Hit) bool // a person's click shows that the mail was opened, too
 	}{
 		{journal.EmailOpened, VerifiedOpened, func(h Hit) bool { return h.Class.counts() }},
 		{journal.EmailClicked, HumanClicked, func(h Hit) bool { return h.Click && h.Class == Human }},
 	} {
-		told := -1
+		first := -1
 		switch i := slices.IndexFunc(hits, what.shows); {
 		case now&what.flag != 0 && old&what.flag == 0:
-			tell(what.typ, hits[i], engaged(hits[i], what.typ, true))
-			told = i
+			note(what.typ, hits[i], engaged(hits[i], what.typ, true))
+			first = i
 		case now&what.flag == 0 && old&what.flag != 0 && len(hits) > 0:
-			tell(what.typ, hits[len(hits)-1], Engaged{Classification: Bot, Withdrawn: true})
+			note(what.typ, hits[len(hits)-1], Engaged{Classification: Bot, Withdrawn: true})
 		}
 		for i, h := range hits {
-			if i != told && news[h.ID] && what.shows(h) && h.Click == (what.flag == HumanClicked) {
-				tell(what.typ, h, engaged(h, what.typ, false))
+			if i != first && h.Class.counts() && !h.was.counts() && what.shows(h) && h.Click == (what.flag == HumanClicked) {
+				note(what.typ, h, engaged(h, what.typ, false))
 			}
 		}
 	}
@@ -288,7 +186,7 @@ type Sums struct {
 	HumanClicked, BotClicked, PendingClicked, Unsubscribed, Complained               int
 }
 
-// LoadSums returns the sums of a stream; zeros when nobody did anything.
+// LoadSums returns the sums of a stream; zeros when there is nothing yet.
 func LoadSums(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string) (Sums, error) {
 	rows, err := db.Query(ctx, `
 		SELECT `+strings.Join(sumColumns, ", ")+` FROM engagement_sum WHERE tenant_id = $1 AND stream_id = $2`, tenant, stream)

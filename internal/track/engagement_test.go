@@ -53,14 +53,15 @@ func record(t *testing.T, db *sqldb.DB, hits ...track.Hit) {
 func judge(t *testing.T, db *sqldb.DB, m mail, as func(track.Hit) track.Class) {
 	t.Helper()
 	err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
-		hits, err := track.Evidence(t.Context(), tx, m.tenant, []id.Message{m.message})
+		found, err := track.Gather(t.Context(), tx, m.tenant, []id.Message{m.message})
 		if err != nil {
 			return err
 		}
+		hits := slices.Clone(found.Hits)
 		for i := range hits {
 			hits[i].Class = as(hits[i])
 		}
-		return track.Judge(t.Context(), tx, hits, noon)
+		return found.Judge(t.Context(), hits, noon)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -273,7 +274,7 @@ func TestPendingHitsComeOldestFirst(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		m, other := newMail(id.New[id.Tenant](), "s"), newMail(id.New[id.Tenant](), "s")
 		record(t, db, m.hit(open("", 30*time.Second)), m.hit(open("", 10*time.Second)), other.hit(open("", 20*time.Second)), m.hit(open("", 40*time.Second)))
-		got, err := track.PendingBefore(t.Context(), db, noon.Add(30*time.Second), 10)
+		got, err := track.PendingPage(t.Context(), db, track.Place{}, noon.Add(30*time.Second), 10)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -282,10 +283,14 @@ func TestPendingHitsComeOldestFirst(t *testing.T) {
 			at = append(at, int(h.At.Sub(noon).Seconds()))
 		}
 		if !slices.Equal(at, []int{10, 20, 30}) {
-			t.Errorf("PendingBefore gives those of seconds %v", at)
+			t.Errorf("PendingPage gives those of seconds %v", at)
 		}
-		if got, err := track.PendingBefore(t.Context(), db, noon.Add(time.Hour), 2); err != nil || len(got) != 2 {
-			t.Errorf("PendingBefore gives %d, %v; want the limit, 2", len(got), err)
+		if got, err := track.PendingPage(t.Context(), db, track.Place{}, noon.Add(time.Hour), 2); err != nil || len(got) != 2 {
+			t.Errorf("PendingPage gives %d, %v; want the limit, 2", len(got), err)
+		}
+		after := track.Place{At: got[1].At, ID: got[1].ID}
+		if rest, err := track.PendingPage(t.Context(), db, after, noon.Add(time.Hour), 2); err != nil || len(rest) != 2 || rest[0].ID != got[2].ID {
+			t.Errorf("the next page is %v, %v", rest, err)
 		}
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -40,14 +39,14 @@ type Hit struct {
 	was Class // when it was read
 }
 
-// Class is what a hit was found to be (contract 12.1).
+// Class is what a hit was found to be.
 type Class string
 
 // The classes.
 const (
 	Pending Class = "pending"
 	Bot     Class = "bot"
-	Privacy Class = "privacy" // opens only: fetched by a mailbox' privacy proxy
+	Privacy Class = "privacy" // opens only: fetched by the privacy proxy of a mailbox provider
 	Human   Class = "human"
 )
 
@@ -57,25 +56,73 @@ func (c Class) counts() bool { return c == Human || c == Privacy }
 const (
 	maxAgent = 512
 	// maxHits bounds the hits kept of one message: more than a recipient makes,
-	// and few enough to weigh all of them again with each new one. Whatever
-	// fetches a link more often than that teaches us nothing more.
+	// and few enough to judge all of them again with each new one. More hits than
+	// that tell nothing new.
 	maxHits = 1000
 )
 
 // Record keeps hits, pending, and counts them. It is called inside a transaction.
 // A hit that differs from another by less than a second is that one, repeated.
+//
+// What it costs depends on how many hits are given, not on how many there are: a
+// pending hit changes the flags of its message in a way that the flags alone tell.
 func Record(ctx context.Context, tx *sqldb.DB, hits []Hit) error {
-	hits, err := wanted(ctx, tx, hits)
-	if err != nil || len(hits) == 0 {
-		return err
+	if len(hits) == 0 {
+		return nil
 	}
+	hits = slices.Clone(hits)
 	if err := forgetSources(ctx, tx, hits); err != nil {
 		return err
 	}
-	t := tx.Table("tenant_id TEXT", "id TEXT", "stream_id TEXT", "message_id TEXT", "contact_id TEXT", "kind TEXT",
-		"link BIGINT", "url TEXT", "at BIGINT", "since_sent BIGINT", "method TEXT", "agent TEXT", "ip TEXT", "prefetch BOOLEAN")
+	for i := range hits {
+		h := &hits[i]
+		h.Method, h.Agent, h.Class = clean(h.Method), clean(h.Agent), Pending
+		h.ID = h.identity()
+	}
+	messages, err := begin(ctx, tx, hits)
+	if err != nil {
+		return fmt.Errorf("lock engagement: %w", err)
+	}
+	fresh, err := insert(ctx, tx, wanted(hits, messages))
+	if err != nil {
+		return fmt.Errorf("record hits: %w", err)
+	}
+	changed := map[mailKey]*engagement{}
+	for _, h := range fresh {
+		e := messages[h.mail()]
+		e.add(h)
+		changed[h.mail()] = e
+	}
+	if err := save(ctx, tx, changed); err != nil {
+		return fmt.Errorf("count hits: %w", err)
+	}
+	return nil
+}
+
+// wanted returns the hits of messages that do not have too many yet, each once.
+func wanted(hits []Hit, messages map[mailKey]*engagement) []Hit {
+	list := make([]Hit, 0, len(hits))
+	given := map[mailKey]int{}
+	seen := make(map[id.Hit]bool, len(hits))
 	for _, h := range hits {
-		h.Method, h.Agent = clean(h.Method), clean(h.Agent)
+		if seen[h.ID] || messages[h.mail()].hits+given[h.mail()] >= maxHits {
+			continue
+		}
+		seen[h.ID] = true
+		given[h.mail()]++
+		list = append(list, h)
+	}
+	return list
+}
+
+// insert writes hits and returns those that were not there yet.
+func insert(ctx context.Context, tx *sqldb.DB, hits []Hit) ([]Hit, error) {
+	if len(hits) == 0 {
+		return nil, nil
+	}
+	t := tx.Table("tenant_id TEXT", "id TEXT", "stream_id TEXT", "message_id TEXT", "contact_id TEXT", "kind TEXT",
+		"link BIGINT", "url TEXT", "at BIGINT", "since_sent BIGINT", "method TEXT", "agent TEXT", "proxy BOOLEAN", "ip TEXT", "prefetch BOOLEAN")
+	for _, h := range hits {
 		kind, link, url := "open", any(nil), any(nil)
 		if h.Click {
 			kind, link, url = "click", h.Link, h.URL
@@ -84,18 +131,21 @@ func Record(ctx context.Context, tx *sqldb.DB, hits []Hit) error {
 		if h.SinceSent != nil {
 			since = h.SinceSent.Microseconds()
 		}
-		t.Add(h.Tenant, h.identity(), h.Stream, h.Message, h.Contact, kind, link, url, h.At.UnixMicro(), since,
-			h.Method, h.Agent, h.IP, h.Prefetch)
+		t.Add(h.Tenant, h.ID, h.Stream, h.Message, h.Contact, kind, link, url, h.At.UnixMicro(), since,
+			h.Method, h.Agent, ImageProxy(h.Agent), h.IP, h.Prefetch)
 	}
-	_, err = tx.Exec(ctx, `
-		INSERT INTO hit (tenant_id, id, stream_id, message_id, contact_id, kind, link, url, at, since_sent, method, agent, ip, prefetch, class)
-		SELECT v.tenant_id, v.id, v.stream_id, v.message_id, v.contact_id, v.kind, v.link, v.url, v.at, v.since_sent, v.method, v.agent, v.ip, v.prefetch, 'pending'
+	rows, err := tx.Query(ctx, `
+		INSERT INTO hit (tenant_id, id, stream_id, message_id, contact_id, kind, link, url, at, since_sent, method, agent, proxy, ip, prefetch, class)
+		SELECT v.tenant_id, v.id, v.stream_id, v.message_id, v.contact_id, v.kind, v.link, v.url, v.at, v.since_sent, v.method, v.agent, v.proxy, v.ip, v.prefetch, 'pending'
 		FROM `+t.As("v", 1)+` WHERE true
-		ON CONFLICT (tenant_id, id) DO NOTHING`, t.Args()...)
-	if err != nil {
-		return fmt.Errorf("record hits: %w", err)
-	}
-	return recountAll(ctx, tx, hits)
+		ON CONFLICT (tenant_id, id) DO NOTHING RETURNING id`, t.Args()...)
+	fresh := map[id.Hit]bool{}
+	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (h id.Hit, err error) {
+		err = scan(&h)
+		fresh[h] = true
+		return h, err
+	})
+	return slices.DeleteFunc(hits, func(h Hit) bool { return !fresh[h.ID] }), err
 }
 
 // clean makes what a stranger sent fit for a text column.
@@ -107,7 +157,7 @@ func clean(s string) string {
 	return s
 }
 
-// identity returns an id by which a repeated request is known (mail-notes 6.2).
+// identity returns an id by which a repeated request is known.
 // It begins with the second, so that ids sort by time like all others.
 func (h Hit) identity() id.Hit {
 	second := h.At.Unix()
@@ -117,58 +167,6 @@ func (h Hit) identity() id.Hit {
 	binary.BigEndian.PutUint16(u[4:6], uint16(second*1000))
 	u[6], u[8] = u[6]&0x0f|0x80, u[8]&0x3f|0x80 // RFC 9562 section 5.8
 	return id.Hit(u.String())
-}
-
-// wanted returns the hits of messages that do not have too many yet.
-func wanted(ctx context.Context, tx *sqldb.DB, hits []Hit) ([]Hit, error) {
-	have := map[id.Message]int{}
-	for tenant, messages := range byTenant(hits) {
-		rows, err := tx.Query(ctx, `
-			SELECT message_id, COUNT(*) FROM hit WHERE tenant_id = $1 AND message_id`+tx.In(2)+` GROUP BY message_id`,
-			tenant, sqldb.List(tx, messages))
-		_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (m id.Message, err error) {
-			var n int
-			err = scan(&m, &n)
-			have[m] = n
-			return m, err
-		})
-		if err != nil {
-			return nil, fmt.Errorf("count hits: %w", err)
-		}
-	}
-	return slices.DeleteFunc(slices.Clone(hits), func(h Hit) bool {
-		have[h.Message]++
-		return have[h.Message] > maxHits
-	}), nil
-}
-
-func byTenant(hits []Hit) map[id.Tenant][]id.Message {
-	messages := map[id.Tenant][]id.Message{}
-	for _, h := range hits {
-		messages[h.Tenant] = append(messages[h.Tenant], h.Message)
-	}
-	for t, list := range messages {
-		slices.Sort(list)
-		messages[t] = slices.Compact(list)
-	}
-	return messages
-}
-
-// recountAll derives anew the flags of every message that hits belong to.
-func recountAll(ctx context.Context, tx *sqldb.DB, hits []Hit) error {
-	news := map[id.Hit]bool{}
-	for _, h := range hits {
-		if h.Class.counts() && !h.was.counts() {
-			news[h.ID] = true
-		}
-	}
-	messages := byTenant(hits)
-	for _, t := range slices.Sorted(maps.Keys(messages)) {
-		if err := recount(ctx, tx, t, messages[t], news); err != nil {
-			return fmt.Errorf("recount engagement: %w", err)
-		}
-	}
-	return nil
 }
 
 const hitColumns = `tenant_id, id, stream_id, message_id, contact_id, kind, link, url, at, since_sent, method, agent, ip, prefetch, class, rule`
@@ -195,64 +193,4 @@ func HitsOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, messages []id.M
 		SELECT `+hitColumns+` FROM hit WHERE tenant_id = $1 AND message_id`+db.In(2)+` ORDER BY at, id`,
 		tenant, sqldb.List(db, messages))
 	return sqldb.Collect(rows, err, scanHit)
-}
-
-// Evidence is HitsOf inside a transaction that will judge: of two that judge the
-// same messages, the later sees what the earlier found.
-func Evidence(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, messages []id.Message) ([]Hit, error) {
-	if _, err := flagsOf(ctx, tx, tenant, messages); err != nil {
-		return nil, fmt.Errorf("lock engagement: %w", err)
-	}
-	return HitsOf(ctx, tx, tenant, messages)
-}
-
-// PendingBefore returns up to limit pending hits that came in before a time,
-// oldest first, of all tenants.
-func PendingBefore(ctx context.Context, db *sqldb.DB, before time.Time, limit int) ([]Hit, error) {
-	rows, err := db.Query(ctx, `
-		SELECT `+hitColumns+` FROM hit WHERE class = 'pending' AND at <= $1 ORDER BY at LIMIT $2 /* all tenants: one classifier */`,
-		before.UnixMicro(), limit)
-	return sqldb.Collect(rows, err, scanHit)
-}
-
-// Neighbour is a hit as its neighbours see it.
-type Neighbour struct {
-	Message id.Message
-	At      time.Time
-	Agent   string
-	Class   Class
-}
-
-// Neighbours returns the hits of a stream from one address between two times,
-// both included, by time.
-func Neighbours(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream, ip string, from, to time.Time) ([]Neighbour, error) {
-	rows, err := db.Query(ctx, `
-		SELECT message_id, at, agent, class FROM hit
-		WHERE tenant_id = $1 AND stream_id = $2 AND ip = $3 AND at BETWEEN $4 AND $5 ORDER BY at, id`,
-		tenant, stream, ip, from.UnixMicro(), to.UnixMicro())
-	return sqldb.Collect(rows, err, func(scan func(...any) error) (n Neighbour, err error) {
-		var at int64
-		err = scan(&n.Message, &at, &n.Agent, &n.Class)
-		n.At = sqldb.Time(at)
-		return n, err
-	})
-}
-
-// Judge writes verdicts (Class and Rule of each hit, as Evidence returned it) and
-// recounts what they change.
-func Judge(ctx context.Context, tx *sqldb.DB, hits []Hit, now time.Time) error {
-	if len(hits) == 0 {
-		return nil
-	}
-	t := tx.Table("tenant_id TEXT", "id TEXT", "class TEXT", "rule TEXT")
-	for _, h := range hits {
-		t.Add(h.Tenant, h.ID, h.Class, sqldb.Null(h.Rule))
-	}
-	_, err := tx.Exec(ctx, `
-		UPDATE hit SET class = v.class, rule = v.rule, classified_at = $1
-		FROM `+t.As("v", 2)+` WHERE hit.tenant_id = v.tenant_id AND hit.id = v.id`, t.Args(now.UnixMicro())...)
-	if err != nil {
-		return fmt.Errorf("write verdicts: %w", err)
-	}
-	return recountAll(ctx, tx, hits)
 }

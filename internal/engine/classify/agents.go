@@ -11,7 +11,7 @@ import (
 )
 
 // machines matches agents of programs: libraries, crawlers, link checkers and
-// the scanners of mail security vendors (mail-notes 7.1).
+// the scanners of mail security vendors.
 var machines = regexp.MustCompile(`(?i)(\b|_)(bot|crawl\w*|spider|slurp|scan(ner)?|monitor(ing)?|fetch(er)?|headless\w*|phantom\w*|curl|wget|` +
 	`python[-/ ]?\w*|libwww\S*|go-http-client|java/\S+|okhttp|axios|node-fetch|apache-httpclient|` +
 	`barracuda\w*|mimecast|proofpoint|symantec\w*|trendmicro|tmes|ironport|cisco|forcepoint|zscaler|fireeye|sophos\w*|f-secure|` +
@@ -24,9 +24,9 @@ var people = regexp.MustCompile(`(?i)\bcubot\b|webex`)
 // clients are mail programs that the library takes for crawlers.
 var clients = regexp.MustCompile(`(?i)microsoft outlook|ms-?office|\boutlook-(ios|android)\b|\bmail/\S+ cfnetwork\b|\bairmail\b`)
 
-// Agents remembers which agents are programs': asking the patterns takes longer
-// than everything else about a hit together. The zero value is ready; a nil one
-// remembers nothing. It is safe for concurrent use.
+// Agents remembers which agents are programs': matching the patterns takes longer
+// than everything else about a hit together. The zero value is ready for use; a
+// nil one remembers nothing. It is safe for concurrent use.
 type Agents struct {
 	mu   sync.Mutex
 	kept map[string]bool

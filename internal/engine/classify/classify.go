@@ -3,8 +3,8 @@
 // Scanners fetch every link, privacy proxies fetch every image; counted as
 // people they make every report a lie. A hit comes in pending. Once its neighbours
 // have had time to come in it is judged, together with everything else that is
-// known of its message, by rules of which the first that matches decides
-// (contract 12.1); a hit that no rule knows is a human's. A new hit within ten
+// known of its message, by rules of which the first that matches decides; a hit
+// that no rule matches is a human's. A new hit within ten
 // minutes has the earlier ones judged again, because a sweep over all links shows
 // only in the whole. Rule R4, the honeypot, has nothing to see until content can
 // carry an invisible link.
@@ -27,11 +27,16 @@ import (
 // Interval is how often pending hits are gone over (classifier_interval_ms).
 const Interval = 60 * time.Second
 
-// batch is how many pending hits one pass takes at a time.
-const batch = 500
+// pageSize is how many pending hits are read at a time.
+const pageSize = 500
 
 // Engine is the loop that classifies. Any number of processes may run one: a
 // verdict depends on the hits alone, so doing it twice changes nothing.
+//
+// What it costs grows with the number of hits, however few addresses they come
+// from: a message's due hits are judged together, and rule R7 slides over the hits
+// of an address once (fannedOut). Memory and transactions are bounded by pageSize
+// and batchHits. What is still to be judged is pending in the database.
 type Engine struct {
 	DB  *sqldb.DB
 	Log *slog.Logger
@@ -70,17 +75,19 @@ func (e *Engine) Run(ctx context.Context) error {
 // quickPasses is how many times within the interval hits are looked at.
 const quickPasses = 6
 
-// pass ticks until nothing is pending that is old enough. A full one notes when
-// it ended; a quick one passes over the sends that are live.
+// pass goes over the pending hits, page by page, until none is old enough. A full
+// one notes when it ended; a quick one passes over the sends that are live.
 func (e *Engine) pass(ctx context.Context, quick bool) error {
+	var after track.Place
 	for {
-		more, err := e.tick(ctx, quick)
+		next, err := e.page(ctx, after, quick)
 		if err != nil {
 			return err
 		}
-		if !more {
+		if next == nil {
 			break
 		}
+		after = *next
 	}
 	if quick {
 		return nil
@@ -103,83 +110,72 @@ func LastRun(ctx context.Context, db *sqldb.DB) (*time.Time, error) {
 	return new(sqldb.Time(list[0])), nil
 }
 
-// Tick judges one batch of pending hits, with all other hits of their messages.
-// It reports whether there may be more.
-func (e *Engine) Tick(ctx context.Context) (more bool, err error) { return e.tick(ctx, false) }
-
-func (e *Engine) tick(ctx context.Context, quick bool) (more bool, err error) {
-	now := e.Now()
-	pending, err := track.PendingBefore(ctx, e.DB, now, batch)
-	if err != nil {
-		return false, fmt.Errorf("find pending hits: %w", err)
-	}
-	due, failed := e.due(ctx, pending, quick, now)
-	for _, tenant := range slices.Sorted(maps.Keys(due)) {
-		if err := e.judge(ctx, tenant, due[tenant], now); err != nil {
-			return false, errors.Join(failed, err)
-		}
-	}
-	return len(due) > 0 && len(pending) == batch && failed == nil, failed
+// Tick judges the first page of pending hits. It reports whether there may be more.
+func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
+	next, err := e.page(ctx, track.Place{}, false)
+	return next != nil, err
 }
 
-// due returns those hits whose neighbours have had time to come in, or whose
-// send is over; in a quick pass only the latter.
-func (e *Engine) due(ctx context.Context, pending []track.Hit, quick bool, now time.Time) (map[id.Tenant][]track.Hit, error) {
+// page judges those of the pending hits behind a place that are due, up to
+// pageSize, and returns the place behind them; nil when there are no more.
+func (e *Engine) page(ctx context.Context, after track.Place, quick bool) (*track.Place, error) {
+	now := e.Now()
+	pending, err := track.PendingPage(ctx, e.DB, after, now, pageSize)
+	if err != nil {
+		return nil, fmt.Errorf("find pending hits: %w", err)
+	}
+	var failed error
+	is := e.dueAt(ctx, quick, now, &failed)
+	due := map[id.Tenant][]track.Hit{}
+	for _, h := range pending {
+		if is(h) {
+			due[h.Tenant] = append(due[h.Tenant], h)
+		}
+	}
+	for _, tenant := range slices.Sorted(maps.Keys(due)) {
+		if err := e.judge(ctx, tenant, due[tenant], is, now); err != nil {
+			return nil, errors.Join(failed, err)
+		}
+	}
+	if len(due) == 0 || len(pending) < pageSize || failed != nil {
+		return nil, failed
+	}
+	last := pending[len(pending)-1]
+	return &track.Place{At: last.At, ID: last.ID}, nil
+}
+
+// isDue reports whether a pending hit is to be judged.
+type isDue func(track.Hit) bool
+
+// dueAt returns what says of a hit that its neighbours have had time to come in,
+// or that its send is over; in a quick pass only the latter. A send that cannot be
+// asked about counts as live, and the error is added to failed.
+func (e *Engine) dueAt(ctx context.Context, quick bool, now time.Time, failed *error) isDue {
 	settle := e.Settle
 	if settle == 0 {
 		settle = minimumSettle
 	}
-	var failed error
-	live := map[string]bool{}
-	due := map[id.Tenant][]track.Hit{}
-	for _, h := range pending {
-		if quick || now.Sub(h.At) < settle {
-			is, known := live[h.Stream]
-			if !known {
-				var err error
-				if is, err = e.Live(ctx, h.Tenant, h.Stream); err != nil {
-					failed, is = errors.Join(failed, fmt.Errorf("ask whether a send is live: %w", err)), true
-				}
-				live[h.Stream] = is
+	type send struct {
+		tenant id.Tenant
+		stream string
+	}
+	live := map[send]bool{}
+	return func(h track.Hit) bool {
+		if h.At.After(now) {
+			return false
+		}
+		if !quick && now.Sub(h.At) >= settle {
+			return true
+		}
+		s := send{h.Tenant, h.Stream}
+		is, known := live[s]
+		if !known {
+			var err error
+			if is, err = e.Live(ctx, h.Tenant, h.Stream); err != nil {
+				*failed, is = errors.Join(*failed, fmt.Errorf("ask whether a send is live: %w", err)), true
 			}
-			if is {
-				continue
-			}
+			live[s] = is
 		}
-		due[h.Tenant] = append(due[h.Tenant], h)
+		return !is
 	}
-	return due, failed
-}
-
-// judge gives the due hits of one tenant their verdicts, and those around them
-// that they re-open.
-func (e *Engine) judge(ctx context.Context, tenant id.Tenant, due []track.Hit, now time.Time) error {
-	for _, h := range due { // remembered from here on, not found out inside the transaction
-		e.agents.Machine(h.Agent)
-	}
-	err := e.DB.InTx(ctx, func(tx *sqldb.DB) error {
-		b := bench{tx: tx, tenant: tenant, agents: &e.agents, due: map[id.Hit]bool{}, fans: map[fan][]track.Neighbour{}}
-		messages := map[id.Message]bool{}
-		for _, h := range due {
-			b.due[h.ID] = true
-			messages[h.Message] = true
-		}
-		verdicts, err := b.verdicts(ctx, slices.Sorted(maps.Keys(messages)))
-		if err != nil {
-			return err
-		}
-		others, err := b.others(ctx, due, messages)
-		if err != nil {
-			return err
-		}
-		more, err := b.verdicts(ctx, others)
-		if err != nil {
-			return err
-		}
-		return track.Judge(ctx, tx, append(verdicts, more...), now)
-	})
-	if err != nil {
-		return fmt.Errorf("judge hits: %w", err)
-	}
-	return nil
 }

@@ -58,38 +58,7 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-// fannedOut is held to its definition: some sixty seconds that hold at, and ten
-// messages in them.
-func TestFanOutCountsAnySixtySeconds(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(r *rapid.T) {
-		var near []track.Neighbour
-		for _, s := range rapid.SliceOfN(rapid.IntRange(0, 180), 1, 40).Draw(r, "seconds") {
-			n := track.Neighbour{Message: id.Message(fmt.Sprint(rapid.IntRange(1, 14).Draw(r, "message"))), At: noon.Add(time.Duration(s) * sec)}
-			if rapid.IntRange(0, 9).Draw(r, "proxy") == 0 {
-				n.Agent = google
-			}
-			near = append(near, n)
-		}
-		slices.SortStableFunc(near, func(a, b track.Neighbour) int { return a.At.Compare(b.At) })
-		at := rapid.SampledFrom(near).Draw(r, "hit").At
-		want := false
-		for from := at.Add(-60 * sec); !from.After(at); from = from.Add(sec) {
-			messages := map[id.Message]bool{}
-			for _, n := range near {
-				if n.Agent == "" && !n.At.Before(from) && n.At.Sub(from) <= 60*sec {
-					messages[n.Message] = true
-				}
-			}
-			want = want || len(messages) >= 10
-		}
-		if got := fannedOut(near, at); got != want {
-			r.Errorf("fannedOut = %v, want %v", got, want)
-		}
-	})
-}
-
-// sweeps is held to its definition, too.
+// sweeps is held to its definition.
 func TestSweepCountsAnyTenSeconds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {

@@ -6,11 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/internal/id"
 	"packetboat/internal/track"
 )
 
-// The bounds of the rules (contract 12.1).
+// The bounds of the rules (docs/api-notes.md, Opens and clicks).
 const (
 	clickTooSoon  = 2 * time.Second  // R5
 	openTooSoon   = time.Second      // R5
@@ -24,59 +23,57 @@ const (
 )
 
 // Case is the evidence on one message: all of its hits, how many links it has,
-// and whether the address of one of them hit too many recipients around that time.
+// and for which of them rule R7 holds.
 type Case struct {
 	Hits   []track.Hit
 	Links  int
-	FanOut func(*track.Hit) (bool, error)
+	FanOut func(*track.Hit) bool
 	Agents *Agents // may be nil
 
-	swept []bool // of each hit: a click in a sweep
+	swept  []bool // of each hit: a click in a sweep
+	sweeps []int  // the hits that are
 }
 
 // Judge gives every hit of the case a class and the rule that decided, first
 // match first: R1 to R7 make a bot, then the privacy rules, else a human. The
 // verdicts depend on the hits and not on the order in which they came in.
-func (c *Case) Judge() error {
-	c.swept = sweeps(c.Hits, c.Links)
-	for i := range c.Hits {
-		class, rule, err := c.judge(i)
-		if err != nil {
-			return err
+func (c *Case) Judge() {
+	c.swept, c.sweeps = sweeps(c.Hits, c.Links), nil
+	for i, is := range c.swept {
+		if is {
+			c.sweeps = append(c.sweeps, i)
 		}
-		c.Hits[i].Class, c.Hits[i].Rule = class, rule
 	}
-	return nil
+	for i := range c.Hits {
+		c.Hits[i].Class, c.Hits[i].Rule = c.judge(i)
+	}
 }
 
-func (c *Case) judge(i int) (track.Class, string, error) {
+func (c *Case) judge(i int) (track.Class, string) {
 	h := &c.Hits[i]
 	switch {
 	case h.Method != "GET" || h.Prefetch:
-		return track.Bot, "R1", nil
+		return track.Bot, "R1"
 	case c.Agents.Machine(h.Agent):
-		return track.Bot, "R2", nil
+		return track.Bot, "R2"
 	case dataCentre(h.IP) && (h.Click || !track.ImageProxy(h.Agent)):
-		return track.Bot, "R3", nil
+		return track.Bot, "R3"
 	case tooSoon(h):
-		return track.Bot, "R5", nil
+		return track.Bot, "R5"
 	case c.swept[i] || !h.Click && c.besideSweep(h):
-		return track.Bot, "R6", nil
-	}
-	if !track.ImageProxy(h.Agent) {
-		if is, err := c.FanOut(h); err != nil || is {
-			return track.Bot, "R7", err
-		}
+		return track.Bot, "R6"
+	case !track.ImageProxy(h.Agent) && c.FanOut(h):
+		return track.Bot, "R7"
 	}
 	if !h.Click {
 		if rule := privacy(h, c.Hits); rule != "" {
-			return track.Privacy, rule, nil
+			return track.Privacy, rule
 		}
 	}
-	return track.Human, "", nil
+	return track.Human, ""
 }
 
-// tooSoon is rule R5: nobody reads that fast.
+// tooSoon is rule R5: faster than a person reads.
 func tooSoon(h *track.Hit) bool {
 	if h.SinceSent == nil {
 		return false
@@ -87,8 +84,8 @@ func tooSoon(h *track.Hit) bool {
 	return *h.SinceSent <= openTooSoon
 }
 
-// sweeps is rule R6: somebody fetches link after link. It tells for each hit
-// whether it is a click in some window of ten seconds that has clicks on enough
+// sweeps is rule R6: link after link is fetched. It reports for each hit whether
+// it is a click in some window of ten seconds that has clicks on enough
 // distinct links.
 func sweeps(hits []track.Hit, links int) []bool {
 	enough := sweepLinks
@@ -124,36 +121,9 @@ func sweeps(hits []track.Hit, links int) []bool {
 
 // besideSweep reports whether a sweep from the open's network was close in time.
 func (c *Case) besideSweep(open *track.Hit) bool {
-	for i := range c.Hits {
-		if c.swept[i] && apart(open.At, c.Hits[i].At) <= sweepOpens && sameNetwork(open.IP, c.Hits[i].IP) {
+	for _, i := range c.sweeps {
+		if apart(open.At, c.Hits[i].At) <= sweepOpens && sameNetwork(open.IP, c.Hits[i].IP) {
 			return true
-		}
-	}
-	return false
-}
-
-// fannedOut is rule R7: some window of sixty seconds that holds at has hits on
-// enough different messages. Neighbours are by time; those of image proxies, who
-// fetch for everybody, do not count.
-func fannedOut(neighbours []track.Neighbour, at time.Time) bool {
-	near := make([]track.Neighbour, 0, len(neighbours))
-	for _, n := range neighbours {
-		if apart(n.At, at) <= fanOutWindow && !track.ImageProxy(n.Agent) {
-			near = append(near, n)
-		}
-	}
-	messages := map[id.Message]int{}
-	last := 0
-	for first := 0; first < len(near) && !near[first].At.After(at); first++ {
-		for ; last < len(near) && near[last].At.Sub(near[first].At) <= fanOutWindow; last++ {
-			messages[near[last].Message]++
-		}
-		if len(messages) >= fanOut {
-			return true
-		}
-		m := near[first].Message
-		if messages[m]--; messages[m] == 0 {
-			delete(messages, m)
 		}
 	}
 	return false

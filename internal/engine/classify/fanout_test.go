@@ -1,0 +1,173 @@
+package classify
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+	"packetboat/internal/track"
+)
+
+// fanOutDefined is rule R7 as it is defined: some sixty seconds that hold at, the
+// time of a hit, have hits on ten different messages.
+func fanOutDefined(hits []track.SourceHit, at time.Time) bool {
+	for _, first := range hits {
+		if first.At.After(at) || at.Sub(first.At) > 60*sec {
+			continue
+		}
+		messages := map[id.Message]bool{}
+		for _, h := range hits {
+			if !h.At.Before(first.At) && h.At.Sub(first.At) <= 60*sec {
+				messages[h.Message] = true
+			}
+		}
+		if len(messages) >= 10 {
+			return true
+		}
+	}
+	return false
+}
+
+func TestTheSlidingCountIsTheDefinitionOfFanOut(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		var hits []track.SourceHit
+		span := rapid.SampledFrom([]int{5, 60, 180, 2000}).Draw(r, "span")
+		for _, s := range rapid.SliceOfN(rapid.IntRange(0, span), 1, 80).Draw(r, "seconds") {
+			m := rapid.IntRange(1, 14).Draw(r, "message")
+			hits = append(hits, track.SourceHit{Message: id.Message(fmt.Sprint(m)), At: noon.Add(time.Duration(s) * sec)})
+		}
+		slices.SortStableFunc(hits, func(a, b track.SourceHit) int { return a.At.Compare(b.At) })
+		var times []time.Time
+		for _, h := range hits {
+			if rapid.Bool().Draw(r, "due") {
+				times = append(times, h.At)
+			}
+		}
+		at := 0
+		got, err := fannedOut(times, func(from time.Time) (*track.SourceHit, error) {
+			for at < len(hits) && hits[at].At.Before(from) {
+				at++
+			}
+			if at == len(hits) {
+				return nil, nil
+			}
+			at++
+			return &hits[at-1], nil
+		})
+		if err != nil || len(got) != len(times) {
+			r.Fatalf("fannedOut = %v, %v", got, err)
+		}
+		for i, when := range times {
+			if want := fanOutDefined(hits, when); got[i] != want {
+				r.Errorf("at %v: %v, want %v", when.Sub(noon), got[i], want)
+			}
+		}
+	})
+}
+
+// Of a flood only few hits are read: enough to see for each due one that it is
+// part of it.
+func TestTheSlidingCountReadsOfAFloodWhatItNeeds(t *testing.T) {
+	t.Parallel()
+	const flood, due = 200_000, 500 // within two minutes
+	hit := func(i int) track.SourceHit {
+		return track.SourceHit{Message: id.Message(fmt.Sprint(i)), At: noon.Add(time.Duration(i) * 2 * time.Minute / flood)}
+	}
+	var times []time.Time
+	for i := range due {
+		times = append(times, hit(flood/2+i).At)
+	}
+	read, at := 0, 0
+	got, err := fannedOut(times, func(from time.Time) (*track.SourceHit, error) {
+		for hit(at).At.Before(from) { // as the database finds it by its index
+			at++
+		}
+		read++
+		at++
+		h := hit(at - 1)
+		return &h, nil
+	})
+	if err != nil || slices.Contains(got, false) {
+		t.Errorf("not all of a flood is a machine's: %v, %v", got, err)
+	}
+	if read > due+2*fanOut {
+		t.Errorf("%d hits were read for %d", read, due)
+	}
+}
+
+// Whatever the order in which hits come in and in whatever batches they are
+// judged, rule R7 holds in the end for those for which it holds by its definition.
+func TestVerdictsByFanOutAreThoseOfTheDefinition(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		w := newWorld(db)
+		mails, foreign := w.send(t, 3, 14), w.send(t, 3, 14) // of two tenants
+		day := time.Duration(0)
+		rapid.Check(t, func(r *rapid.T) {
+			day += 24 * time.Hour // the hits of a check are nobody else's neighbours
+			type one struct {
+				act
+				m int
+			}
+			var acts []one
+			span := rapid.SampledFrom([]int{20, 100, 400}).Draw(r, "span")
+			for _, s := range rapid.SliceOfNDistinct(rapid.IntRange(0, span), 1, 40, rapid.ID[int]).Draw(r, "seconds") {
+				a := one{act{at: day + time.Duration(s)*sec, agent: chrome, ip: office}, rapid.IntRange(0, 13).Draw(r, "message")}
+				switch rapid.IntRange(0, 19).Draw(r, "kind") {
+				case 0:
+					a.agent = google // counts for nothing
+				case 1, 2:
+					a.ip = home
+				}
+				acts = append(acts, a)
+			}
+			sources := map[string][]track.SourceHit{}
+			for _, a := range acts {
+				if a.agent != google {
+					sources[a.ip] = append(sources[a.ip], track.SourceHit{Message: mails[a.m].ID, At: noon.Add(a.at)})
+				}
+			}
+			acts = rapid.Permutation(acts).Draw(r, "arrival")
+			for len(acts) > 0 {
+				n := rapid.IntRange(1, len(acts)).Draw(r, "batch")
+				for _, a := range acts[:n] {
+					w.record(t, mails[a.m], a.act)
+					w.record(t, foreign[a.m%3], a.act) // never ten messages
+				}
+				acts = acts[n:]
+				w.run(t, noon.Add(day+time.Hour))
+			}
+			for i, m := range mails {
+				tenant, _ := w.streamOf(t, m.ID)
+				hits, err := track.HitsOf(t.Context(), db, tenant, []id.Message{m.ID})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, h := range hits {
+					if h.At.Before(noon.Add(day)) {
+						continue
+					}
+					want := "human"
+					if h.Agent != google && fanOutDefined(sources[h.IP], h.At) {
+						want = "bot R7"
+					}
+					if got := verdict(h); got != want {
+						r.Errorf("message %d at %v from %s: %s, want %s", i, h.At.Sub(noon)-day, h.IP, got, want)
+					}
+				}
+			}
+		})
+		for k, v := range all(t, w, foreign) {
+			if v != "human" {
+				t.Errorf("the other tenant's %s is %s", k, v)
+			}
+		}
+	})
+}

@@ -1,0 +1,101 @@
+package track_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+	"packetboat/internal/track"
+)
+
+// What is recorded or judged costs the same however many hits there are: none are
+// read to record one, and those of a message are read once to judge it.
+func TestHowOftenHitsAreRead(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		m, other := newMail(id.New[id.Tenant](), "s"), newMail(id.New[id.Tenant](), "s")
+		var hits []track.Hit
+		for i := range 300 {
+			h := open("", time.Duration(i)*time.Second)
+			h.Click = i%2 == 0
+			hits = append(hits, m.hit(h), other.hit(h))
+		}
+		record(t, db, hits...)
+		reads, statements := 0, 0
+		ctx := sqldb.Tell(t.Context(), func(text string, _ []any) {
+			statements++
+			if strings.Contains(text, "FROM hit") {
+				reads++
+			}
+		})
+		var more []track.Hit
+		for i := range 100 {
+			more = append(more, m.hit(click("", time.Hour+time.Duration(i)*time.Second)), other.hit(open("", time.Hour+time.Duration(i)*time.Second)))
+		}
+		if err := db.InTx(ctx, func(tx *sqldb.DB) error { return track.Record(ctx, tx, more) }); err != nil {
+			t.Fatal(err)
+		}
+		if reads != 0 {
+			t.Errorf("hits are read %d times to record some", reads)
+		}
+		if statements > 4 { // two tenants are asked who is anonymised; rows are locked; hits written
+			t.Errorf("%d queries to record 200 hits", statements)
+		}
+		reads = 0
+		err := db.InTx(ctx, func(tx *sqldb.DB) error {
+			found, err := track.Gather(ctx, tx, m.tenant, []id.Message{m.message})
+			if err != nil {
+				return err
+			}
+			for i := range found.Hits {
+				found.Hits[i].Class = track.Human
+			}
+			return found.Judge(ctx, found.Hits, noon)
+		})
+		if err != nil || reads != 1 {
+			t.Errorf("hits are read %d times to judge a message, %v", reads, err)
+		}
+	})
+}
+
+// Two transactions that add hits to the same messages, named in opposite order,
+// and one that judges them: none waits for another in a circle, and nothing is
+// counted twice.
+func TestHitsAreCountedOnceWhateverRunsBeside(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		a := newMail(id.New[id.Tenant](), "s")
+		b := newMail(a.tenant, "s")
+		var wg sync.WaitGroup
+		for w := range 4 {
+			wg.Go(func() {
+				for i := range 15 {
+					at := time.Duration(i) * time.Second
+					hits := []track.Hit{a.hit(open("", at)), b.hit(click("", at))}
+					if w%2 == 0 {
+						hits[0], hits[1] = hits[1], hits[0]
+					}
+					record(t, db, hits...)
+				}
+			})
+		}
+		wg.Go(func() {
+			for range 10 {
+				judge(t, db, a, func(track.Hit) track.Class { return track.Human })
+			}
+		})
+		wg.Wait()
+		counts, err := track.Counts(context.WithoutCancel(t.Context()), db, a.tenant, []id.Message{a.message, b.message})
+		if err != nil || counts[a.message] != 15 || counts[b.message] != 15 {
+			t.Errorf("Counts = %v, %v; want 15 each", counts, err)
+		}
+		if got, want := sums(t, db, a.tenant, "s"), counted(t, db, a.tenant, []mail{a, b}, nil); got != want {
+			t.Errorf("sums are %+v, rows add up to %+v", got, want)
+		}
+	})
+}
