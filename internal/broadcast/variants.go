@@ -131,7 +131,7 @@ func writeVariants(ctx context.Context, w manuscript.Author, b Broadcast, arms [
 	arms = slices.Clone(arms)
 	for i := range arms {
 		v := &arms[i]
-		m, err := w.Override(ctx, b.Content, v.parts())
+		m, err := w.Override(ctx, b.Tenant, b.Content, v.parts())
 		if f, ok := fault.As(err); ok {
 			return nil, f.Sayf("variants[%d] (%s): %s", i, v.ID, f.Message)
 		}

@@ -7,15 +7,18 @@ import (
 	"strings"
 
 	"packetboat/internal/fault"
+	"packetboat/internal/id"
 	"packetboat/internal/mail/mjml"
 )
 
-// The faults of MJML (contract F13).
+// The faults of MJML.
 var (
-	ErrMJML         = fault.New(fault.Invalid, "MJML_INVALID", "this is no MJML document")                                                                                    // details: LiquidProblem's shape
-	ErrMJMLElement  = fault.New(fault.Invalid, "MJML_UNKNOWN_ELEMENT", "MJML has no such element")                                                                            // details: UnknownElements
-	ErrMJMLEmpty    = fault.New(fault.Invalid, "MJML_COMPILE_FAILED", "the MJML compiles to nothing")                                                                         //
-	ErrMJMLCompiler = fault.New(fault.Unavailable, "UNAVAILABLE", "this program was built without the MJML compiler: run `make build` where the npm registry can be reached") //
+	ErrMJML         = fault.New(fault.Invalid, "MJML_INVALID", "this is no MJML document")         // details: LiquidProblem's shape
+	ErrMJMLElement  = fault.New(fault.Invalid, "MJML_UNKNOWN_ELEMENT", "MJML has no such element") // details: UnknownElements
+	ErrMJMLEmpty    = fault.New(fault.Invalid, "MJML_COMPILE_FAILED", "the MJML compiles to nothing")
+	ErrMJMLCompiler = fault.New(fault.Unavailable, "UNAVAILABLE", "this program was built without the MJML compiler: run `make build` where the npm registry can be reached")
+	ErrMJMLWaiting  = fault.New(fault.Limited, "RATE_LIMITED", "too many documents of this account wait to be compiled; try again in a few seconds") // details: fault.Wait
+	ErrMJMLBusy     = fault.New(fault.Unavailable, "UNAVAILABLE", "too many documents wait to be compiled; try again in a few seconds")
 )
 
 // UnknownElements are the details of ErrMJMLElement.
@@ -24,9 +27,10 @@ type UnknownElements struct {
 	Elements []mjml.Element `json:"elements"`
 }
 
-// CompileMJML returns the HTML of an MJML document; field names it in faults.
-func CompileMJML(ctx context.Context, c *mjml.Compiler, field, source string) (mjml.Result, error) {
-	r, err := c.Compile(ctx, source)
+// CompileMJML returns the HTML of a tenant's MJML document; field names it in
+// faults.
+func CompileMJML(ctx context.Context, c *mjml.Compiler, tenant id.Tenant, field, source string) (mjml.Result, error) {
+	r, err := c.Compile(ctx, string(tenant), source)
 	if err != nil {
 		return mjml.Result{}, MJMLFault(field, err)
 	}
@@ -56,6 +60,10 @@ func MJMLFault(field string, err error) error {
 			Sayf("%s takes too much time or memory to compile; make it smaller", field)
 	case errors.Is(err, mjml.ErrUnavailable):
 		return ErrMJMLCompiler
+	case errors.Is(err, mjml.ErrOwnerBusy):
+		return ErrMJMLWaiting.With(fault.Wait{Seconds: 5})
+	case errors.Is(err, mjml.ErrBusy):
+		return ErrMJMLBusy
 	}
 	return err
 }

@@ -51,7 +51,7 @@ func (a Author) Apply(ctx context.Context, tenant id.Tenant, seed string, m Manu
 			m.Origin.Subject = own
 		}
 		if m.MJML != nil && (ch.Parts[BodyMJML] != nil || recompiles(ch)) {
-			html, err := a.compile(ctx, *m.MJML, m.Preheader)
+			html, err := a.compile(ctx, tenant, *m.MJML, m.Preheader)
 			if err != nil {
 				return Manuscript{}, err
 			}
@@ -108,7 +108,7 @@ func (m Manuscript) Overridden(parts map[Field]*string) Manuscript {
 
 // Override returns the manuscript with texts replaced, checked and compiled; its
 // template has no say any more.
-func (a Author) Override(ctx context.Context, m Manuscript, parts map[Field]*string) (Manuscript, error) {
+func (a Author) Override(ctx context.Context, tenant id.Tenant, m Manuscript, parts map[Field]*string) (Manuscript, error) {
 	ch := Change{Parts: parts}
 	var p fault.Problems
 	if ch.Check(&p); p.Any() {
@@ -119,7 +119,7 @@ func (a Author) Override(ctx context.Context, m Manuscript, parts map[Field]*str
 	}
 	m = m.Overridden(ch.Parts)
 	if m.MJML != nil && (written(parts[BodyMJML]) || recompiles(ch)) {
-		html, err := a.compile(ctx, *m.MJML, m.Preheader)
+		html, err := a.compile(ctx, tenant, *m.MJML, m.Preheader)
 		if err != nil {
 			return Manuscript{}, err
 		}
@@ -155,7 +155,7 @@ func (a Author) render(ctx context.Context, tenant id.Tenant, seed string, m *Ma
 		m.Subject = r.Subject
 	}
 	if m.MJML != nil && m.Preheader != nil {
-		html, err := a.compile(ctx, *m.MJML, m.Preheader)
+		html, err := a.compile(ctx, tenant, *m.MJML, m.Preheader)
 		if err != nil {
 			return err
 		}
@@ -201,11 +201,11 @@ func (a Author) template(ctx context.Context, tenant id.Tenant, before *Origin, 
 }
 
 // compile returns the HTML of an MJML body, with the preheader as its preview.
-func (a Author) compile(ctx context.Context, source string, preheader *string) (string, error) {
+func (a Author) compile(ctx context.Context, tenant id.Tenant, source string, preheader *string) (string, error) {
 	if preheader != nil {
 		source = mjml.WithPreview(source, links.PreheaderText(*preheader))
 	}
-	r, err := content.CompileMJML(ctx, a.MJML, "content.body_mjml", source)
+	r, err := content.CompileMJML(ctx, a.MJML, tenant, "content.body_mjml", source)
 	return r.HTML, err
 }
 

@@ -10,6 +10,7 @@ import (
 	"packetboat/internal/binding"
 	"packetboat/internal/content"
 	"packetboat/internal/fault"
+	"packetboat/internal/id"
 	"packetboat/internal/mail/mjml"
 )
 
@@ -40,7 +41,7 @@ func (t *Template) check(ctx context.Context, c *mjml.Compiler, ch Change) ([]bi
 	}
 	if b.MJML != "" { // last, because it takes longest
 		line := lineIn(b.MJML, filled.MJML)
-		r, err := c.Compile(ctx, filled.MJML)
+		r, err := c.Compile(ctx, string(t.Tenant), filled.MJML)
 		if err != nil {
 			return nil, inSource(err, line)
 		}
@@ -69,7 +70,7 @@ func (b *Block) check(ctx context.Context, c *mjml.Compiler, ch BlockChange) ([]
 		return nil, err
 	}
 	if bodies.MJML != "" {
-		found, err := fragment(ctx, c, bodies.MJML, filled.MJML)
+		found, err := fragment(ctx, c, b.Tenant, bodies.MJML, filled.MJML)
 		if err != nil {
 			return nil, err
 		}
@@ -104,11 +105,11 @@ const (
 
 // fragment tries the MJML of a block. What is wrong with the source as it was
 // written is told first: its lines are the author's.
-func fragment(ctx context.Context, c *mjml.Compiler, source, filled string) ([]mjml.Warning, error) {
-	if _, err := mjml.CheckFragment(ctx, c, source); err != nil {
+func fragment(ctx context.Context, c *mjml.Compiler, tenant id.Tenant, source, filled string) ([]mjml.Warning, error) {
+	if _, err := mjml.CheckFragment(ctx, c, string(tenant), source); err != nil {
 		return nil, content.MJMLFault(fieldMJML, err)
 	}
-	found, err := mjml.CheckFragment(ctx, c, filled)
+	found, err := mjml.CheckFragment(ctx, c, string(tenant), filled)
 	if err != nil {
 		return nil, inSource(err, lineIn(source, filled))
 	}

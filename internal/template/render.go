@@ -152,7 +152,7 @@ func (t Template) make(ctx context.Context, c *mjml.Compiler, bound binding.Boun
 	}
 	if t.Format == binding.MJML {
 		r.MJML = &b.MJML
-		compiled, err := content.CompileMJML(ctx, c, fieldMJML, b.MJML)
+		compiled, err := content.CompileMJML(ctx, c, t.Tenant, fieldMJML, b.MJML)
 		if err != nil {
 			return Rendered{}, err
 		}

@@ -14,7 +14,7 @@ func BenchmarkCompile(b *testing.B) {
 		{"cached", all["newsletter"], true},
 	} {
 		b.Run(tt.name, func(b *testing.B) {
-			if _, err := c.Compile(b.Context(), tt.source); err != nil { // opens the interpreter
+			if _, err := c.Compile(b.Context(), "owner", tt.source); err != nil { // opens the interpreter
 				b.Fatal(err)
 			}
 			b.SetBytes(int64(len(tt.source)))
@@ -22,7 +22,7 @@ func BenchmarkCompile(b *testing.B) {
 				if !tt.cached {
 					c.cache.clear()
 				}
-				if _, err := c.Compile(b.Context(), tt.source); err != nil {
+				if _, err := c.Compile(b.Context(), "owner", tt.source); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -12,6 +12,7 @@ import (
 const (
 	maxSource     = 1 << 20 // bytes
 	maxDepth      = 64      // elements in one another
+	maxElements   = 4000    // of MJML; what mj-text and its like hold is not counted
 	maxAttributes = 100     // of one element
 	maxUnknown    = 1000    // unknown elements that are named
 	maxWarnings   = 200
@@ -37,6 +38,7 @@ type inspector struct {
 	rooted   bool // a root was seen
 	head     head
 	bodies   int
+	elements int
 	shows    bool      // the body holds something that can be seen
 	top      []Element // of a fragment, what stands outermost
 	warnings []Warning

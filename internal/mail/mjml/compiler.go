@@ -20,10 +20,11 @@ const (
 
 // Compiler compiles documents, one at a time. It is safe for concurrent use.
 type Compiler struct {
-	limit time.Duration // of one document
-	turn  chan struct{} // holds one value while somebody has the interpreter
+	limit   time.Duration // of one document
+	turns   turns
+	compile func(ctx context.Context, source string) (output, error) // run; tests hold it
 
-	// What follows belongs to whoever has the turn.
+	// What follows belongs to the goroutine that has the turn.
 	machine *machine
 	idle    *time.Timer
 	used    time.Time
@@ -32,14 +33,20 @@ type Compiler struct {
 }
 
 // New returns a compiler that has not been opened yet.
-func New() *Compiler { return &Compiler{limit: maxTime, turn: make(chan struct{}, 1)} }
+func New() *Compiler {
+	c := &Compiler{limit: maxTime}
+	c.compile = c.run
+	return c
+}
 
 // Available reports whether the program was built with the compiler.
 func (c *Compiler) Available() bool { return scriptName() != "" }
 
-// Compile returns the HTML of an MJML document. The error is an *Error, an
-// *UnknownError, ErrTooMuch, ErrUnavailable or the context's.
-func (c *Compiler) Compile(ctx context.Context, source string) (Result, error) {
+// Compile returns the HTML of an MJML document. Owner is any text that tells apart
+// those for whom documents are compiled: they take turns. The error is an *Error,
+// an *UnknownError, ErrTooMuch, ErrOwnerBusy, ErrBusy, ErrUnavailable or the
+// context's.
+func (c *Compiler) Compile(ctx context.Context, owner, source string) (Result, error) {
 	key := sha256.Sum256([]byte(source))
 	if r, ok := c.cache.get(key); ok {
 		return r, nil
@@ -49,16 +56,14 @@ func (c *Compiler) Compile(ctx context.Context, source string) (Result, error) {
 		return Result{}, err
 	}
 	words := protect(source)
-	select {
-	case c.turn <- struct{}{}:
-	case <-ctx.Done():
-		return Result{}, context.Cause(ctx)
+	if err := c.turns.take(ctx, owner); err != nil {
+		return Result{}, err
 	}
 	defer c.pass()
-	if r, ok := c.cache.get(key); ok { // whoever had the turn asked for the same
+	if r, ok := c.cache.get(key); ok { // the document before was the same
 		return r, nil
 	}
-	o, err := c.run(ctx, words.text)
+	o, err := c.compile(ctx, words.text)
 	if err != nil {
 		return Result{}, err
 	}
@@ -127,8 +132,8 @@ func (c *Compiler) run(ctx context.Context, source string) (o output, err error)
 	return output{}, err
 }
 
-// pass gives the turn to whoever waits, and sees to it that the interpreter is
-// closed when nobody comes for a minute.
+// pass gives the turn to the next owner that waits, and sees to it that the
+// interpreter is closed when no document comes for a minute.
 func (c *Compiler) pass() {
 	c.used = time.Now()
 	if c.machine != nil {
@@ -138,28 +143,26 @@ func (c *Compiler) pass() {
 			c.idle.Reset(idleTime)
 		}
 	}
-	<-c.turn
+	c.turns.pass()
 }
 
-// expire closes an interpreter that nobody has used for a minute.
+// expire closes an interpreter that has not been used for a minute.
 func (c *Compiler) expire() {
-	select {
-	case c.turn <- struct{}{}:
-	default:
-		return // somebody uses it, and passes it on with a new minute
+	if !c.turns.try() {
+		return // it is in use, and passed on with a new minute
 	}
 	if time.Since(c.used) >= idleTime {
 		c.free()
 	}
-	<-c.turn
+	c.turns.pass()
 }
 
 // Close frees the interpreter, once the document that is on it is done. A
 // Compiler that was closed may be used again.
 func (c *Compiler) Close() {
-	c.turn <- struct{}{}
+	c.turns.wait()
 	c.free()
-	<-c.turn
+	c.turns.pass()
 }
 
 // free closes the interpreter and forgets what it compiled. The caller has the

@@ -50,7 +50,7 @@ func TestLiquidComesThroughUnchanged(t *testing.T) {
 	} {
 		inText := "<" + liquid + "> a " + liquid + " b"
 		inAttribute := "https://x.example/" + liquid + "?a=1&b=" + liquid
-		r, err := c.Compile(t.Context(), `<mjml><mj-head>
+		r, err := c.Compile(t.Context(), "owner", `<mjml><mj-head>
 			<mj-title>T `+liquid+`</mj-title><mj-preview>P `+liquid+`</mj-preview>
 			<mj-style inline="inline">.a { color: red } td > a { border: 0 }</mj-style>
 			<mj-html-attributes><mj-selector path="a"><mj-html-attribute name="data-x">X `+liquid+`</mj-html-attribute></mj-selector></mj-html-attributes>
@@ -90,7 +90,7 @@ func TestLiquidComesThroughUnchanged(t *testing.T) {
 func TestLiquidBetweenElementsIsDropped(t *testing.T) {
 	t.Parallel()
 	c := open(t)
-	r, err := c.Compile(t.Context(), page(`{% if a %}<mj-text>b</mj-text>{% endif %}<mj-raw>{% if c %}</mj-raw><mj-text>d</mj-text><mj-raw>{% endif %}</mj-raw>`))
+	r, err := c.Compile(t.Context(), "owner", page(`{% if a %}<mj-text>b</mj-text>{% endif %}<mj-raw>{% if c %}</mj-raw><mj-text>d</mj-text><mj-raw>{% endif %}</mj-raw>`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestLiquidBetweenElementsIsDropped(t *testing.T) {
 func TestFindingsNameTheLinesOfTheSource(t *testing.T) {
 	t.Parallel()
 	c := open(t)
-	r, err := c.Compile(t.Context(), page("{% comment %}\n\n{% endcomment %}<mj-text>{{ a\n}}</mj-text>\n<mj-text color=\"{{ b }}\">c</mj-text>\n\n<mj-image nope='1'/>"))
+	r, err := c.Compile(t.Context(), "owner", page("{% comment %}\n\n{% endcomment %}<mj-text>{{ a\n}}</mj-text>\n<mj-text color=\"{{ b }}\">c</mj-text>\n\n<mj-image nope='1'/>"))
 	want := []Warning{
 		{9, "mj-text", "Attribute color has invalid value: {{ b }} for type Color "},
 		{11, "mj-image", "Attribute nope is illegal"},
@@ -133,7 +133,7 @@ func TestABodyWithNothingToSeeCompilesToNothing(t *testing.T) {
 		{`<mjml><mj-body><mj-section background-url="a"/></mj-body></mjml>`, false},
 		{`<mjml><mj-body><mj-hero></mj-hero></mj-body></mjml>`, false},
 	} {
-		r, err := c.Compile(t.Context(), tt.source)
+		r, err := c.Compile(t.Context(), "owner", tt.source)
 		if err != nil || (r.HTML == "") != tt.empty {
 			t.Errorf("%s: %d bytes, %v; want nothing: %v", tt.source, len(r.HTML), err, tt.empty)
 		}
@@ -144,11 +144,11 @@ func TestEqualSourcesGiveEqualHTML(t *testing.T) {
 	t.Parallel()
 	c := open(t)
 	source := page(`<mj-carousel><mj-carousel-image src="a"/></mj-carousel><mj-carousel><mj-carousel-image src="a"/></mj-carousel><mj-navbar hamburger="hamburger"><mj-navbar-link>a</mj-navbar-link></mj-navbar>`)
-	first, err := c.Compile(t.Context(), source)
+	first, err := c.Compile(t.Context(), "owner", source)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Compile(t.Context(), strings.Replace(source, "a", "b", 1)); err == nil {
+	if _, err := c.Compile(t.Context(), "owner", strings.Replace(source, "a", "b", 1)); err == nil {
 		t.Error("a document that begins with <mjbl> compiles")
 	}
 	second, err := New().compileOnce(t.Context(), source)
@@ -160,13 +160,13 @@ func TestEqualSourcesGiveEqualHTML(t *testing.T) {
 // compileOnce compiles and closes.
 func (c *Compiler) compileOnce(ctx context.Context, source string) (Result, error) {
 	defer c.Close()
-	return c.Compile(ctx, source)
+	return c.Compile(ctx, "owner", source)
 }
 
 func TestTheCompilersOwnExceptionsAreErrors(t *testing.T) {
 	t.Parallel()
 	c := open(t)
-	_, err := c.Compile(t.Context(), strings.Replace(page("<mj-text>a</mj-text>"), "<mjml>", `<mjml><mj-head><mj-html-attributes><mj-selector path="[[{{ a }}"><mj-html-attribute name="b">c</mj-html-attribute></mj-selector></mj-html-attributes></mj-head>`, 1))
+	_, err := c.Compile(t.Context(), "owner", strings.Replace(page("<mj-text>a</mj-text>"), "<mjml>", `<mjml><mj-head><mj-html-attributes><mj-selector path="[[{{ a }}"><mj-html-attribute name="b">c</mj-html-attribute></mj-selector></mj-html-attributes></mj-head>`, 1))
 	if e, ok := errors.AsType[*Error](err); !ok || strings.Contains(e.Message, "liquid") {
 		t.Errorf("a selector that is none: %v, want an *Error", err)
 	}
@@ -175,15 +175,15 @@ func TestTheCompilersOwnExceptionsAreErrors(t *testing.T) {
 func TestADocumentLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	c := open(t)
-	before, err := c.Compile(t.Context(), page("<mj-text>before and after</mj-text>"))
+	before, err := c.Compile(t.Context(), "owner", page("<mj-text>before and after</mj-text>"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.cache.clear()
-	_, _ = c.Compile(t.Context(), strings.Replace(page(`<mj-text mj-class="__proto__ constructor" __proto__="a">a</mj-text>`), "<mjml>", `<mjml><mj-head><mj-attributes>
+	_, _ = c.Compile(t.Context(), "owner", strings.Replace(page(`<mj-text mj-class="__proto__ constructor" __proto__="a">a</mj-text>`), "<mjml>", `<mjml><mj-head><mj-attributes>
 		<mj-class name="__proto__" color="red" tagName="mj-raw" /><mj-class name="constructor" color="red" /><mj-text __proto__="a" constructor="b" />
 		</mj-attributes></mj-head>`, 1))
-	after, err := c.Compile(t.Context(), page("<mj-text>before and after</mj-text>"))
+	after, err := c.Compile(t.Context(), "owner", page("<mj-text>before and after</mj-text>"))
 	if err != nil || after.HTML != before.HTML {
 		t.Errorf("a document compiles differently after another, %v:%s", err, difference(after.HTML, before.HTML))
 	}

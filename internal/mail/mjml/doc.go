@@ -5,11 +5,12 @@
 //
 // # One interpreter
 //
-// A Compiler has one interpreter, on which documents take turns. It is opened
-// when the first document comes and closed when none has come for a minute,
-// together with what is kept of compiled documents. A document may take two
-// seconds of a processor (on Linux; elsewhere, two seconds) and 64 MB; one that wants more costs the interpreter, and the next
-// document gets a new one. The interpreter reaches no file and no network, and
+// A Compiler has one interpreter, on which documents take turns, by their owners:
+// after a document of one owner comes one of each other owner that waits. It is
+// opened when the first document comes and closed when none has come for a
+// minute, together with what is kept of compiled documents. A document may take
+// two seconds of a processor (on Linux; elsewhere, two seconds) and 64 MB; one
+// that wants more costs the interpreter, and the next document gets a new one. The interpreter reaches no file and no network, and
 // the random numbers of the compiler are the same for every document, so that
 // equal sources give equal HTML.
 //

@@ -8,7 +8,7 @@ import (
 // CheckFragment says whether a source can be put into a document where a child
 // of mj-body or one of mj-column may stand. Placeholders may stand in it as in
 // Check. Errors and warnings are Compile's, with the lines of the fragment.
-func CheckFragment(ctx context.Context, c *Compiler, source string) ([]Warning, error) {
+func CheckFragment(ctx context.Context, c *Compiler, owner, source string) ([]Warning, error) {
 	i, err := inspect(source, true)
 	if err != nil {
 		return nil, err
@@ -21,7 +21,7 @@ func CheckFragment(ctx context.Context, c *Compiler, source string) ([]Warning, 
 		before += "<mj-section><mj-column>"
 		after = "</mj-column></mj-section>" + after
 	}
-	r, err := c.Compile(ctx, before+source+after)
+	r, err := c.Compile(ctx, owner, before+source+after)
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func TestFragmentsStandInTheBodyOrInAColumn(t *testing.T) {
 		{name: "only text", source: "hello", warnings: []Warning{{1, "mj-body", "text between elements is dropped: put it into mj-text or mj-raw"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := CheckFragment(t.Context(), c, tt.source)
+			got, err := CheckFragment(t.Context(), c, "owner", tt.source)
 			message := ""
 			if err != nil {
 				message = err.Error()
@@ -44,7 +44,7 @@ func TestFragmentsStandInTheBodyOrInAColumn(t *testing.T) {
 			}
 		})
 	}
-	if _, err := CheckFragment(t.Context(), c, "<mj-divider"); err == nil {
+	if _, err := CheckFragment(t.Context(), c, "owner", "<mj-divider"); err == nil {
 		t.Error("a tag that is cut off is fine")
 	} else if _, ok := errors.AsType[*Error](err); !ok {
 		t.Errorf("a tag that is cut off is %v", err)

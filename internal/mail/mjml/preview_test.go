@@ -31,7 +31,7 @@ func TestWithPreview(t *testing.T) {
 func TestThePreviewIsShown(t *testing.T) {
 	t.Parallel()
 	c := open(t)
-	r, err := c.Compile(t.Context(), WithPreview(page("<mj-text>a</mj-text>"), "News of {{ day | default: '<today>' }}"))
+	r, err := c.Compile(t.Context(), "owner", WithPreview(page("<mj-text>a</mj-text>"), "News of {{ day | default: '<today>' }}"))
 	if err != nil || !strings.Contains(r.HTML, "overflow:hidden;\">News of {{ day | default: '<today>' }}</div>") {
 		t.Errorf("there is no preview, %v: %s", err, r.HTML)
 	}

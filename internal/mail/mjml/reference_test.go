@@ -37,7 +37,7 @@ func TestTheReferenceSaysTheSame(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			r, err := c.Compile(t.Context(), source)
+			r, err := c.Compile(t.Context(), "owner", source)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,6 +15,9 @@ func (i *inspector) startTag(at int) error {
 	if !isName(name) {
 		return i.fail(at, "%q is no name of an element", shorten(i.source[i.pos-len(name):i.pos]))
 	}
+	if i.elements++; i.elements > maxElements {
+		return i.fail(at, "MJML may have %d elements, this has more", maxElements)
+	}
 	attributes, closed, err := i.attributes(name, at)
 	if err != nil {
 		return err

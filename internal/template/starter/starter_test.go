@@ -208,7 +208,7 @@ func TestPages(t *testing.T) {
 	c := compiles(t)
 	const most = 60 << 10
 	each(t, func(t *testing.T, _ starter.Starter, l letter) {
-		r, err := c.Compile(t.Context(), l.bodies.MJML)
+		r, err := c.Compile(t.Context(), "tenant", l.bodies.MJML)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -341,7 +341,7 @@ func TestBlocksFitTheSlots(t *testing.T) {
 		if !c.Available() {
 			continue
 		}
-		found, err := mjml.CheckFragment(t.Context(), c, doc.Expand(binding.Sample(b.Schema)).MJML)
+		found, err := mjml.CheckFragment(t.Context(), c, "tenant", doc.Expand(binding.Sample(b.Schema)).MJML)
 		if err != nil || len(found) > 0 {
 			t.Errorf("%s: %v, %v; want a fragment without warnings", b.Slug, found, err)
 		}

@@ -1,0 +1,184 @@
+package mjml
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+// How many documents may wait for the interpreter.
+const (
+	maxWaiting      = 64 // of all owners
+	maxOwnerWaiting = 16 // of one owner
+)
+
+// ErrOwnerBusy says that too many documents of the same owner wait already.
+var ErrOwnerBusy = errors.New("mjml: too many documents of this owner wait to be compiled")
+
+// ErrBusy says that too many documents of other owners wait.
+var ErrBusy = errors.New("mjml: too many documents wait to be compiled")
+
+// turns decides who may use the interpreter next. Owners take turns: of an owner
+// with many documents one is compiled, then one of each other owner that waits,
+// in the order in which they came. Its zero value is ready to use.
+type turns struct {
+	mu      sync.Mutex
+	taken   bool
+	queues  map[string][]*waiter // by owner; an owner without waiters has no entry
+	order   []string             // the owners in queues, the next one first
+	waiting int
+}
+
+// waiter waits for a turn: it receives nil, or why it will not have one.
+type waiter struct{ ready chan error }
+
+// take waits for a turn of the owner, which ends with pass. When all places are
+// taken, an owner that has none of them gets the last place of the owner that
+// has most.
+func (t *turns) take(ctx context.Context, owner string) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	w, err := t.queue(owner)
+	if w == nil {
+		return err
+	}
+	select {
+	case err := <-w.ready:
+		return err
+	case <-ctx.Done():
+		t.leave(owner, w)
+		return context.Cause(ctx)
+	}
+}
+
+// queue takes the turn if it is free, else a place. The waiter is nil when the
+// owner need not, or may not, wait.
+func (t *turns) queue(owner string) (*waiter, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case !t.taken:
+		t.taken = true
+		return nil, nil
+	case len(t.queues[owner]) >= maxOwnerWaiting:
+		return nil, ErrOwnerBusy
+	case t.waiting >= maxWaiting && !t.makeRoom(owner):
+		return nil, ErrBusy
+	}
+	w := &waiter{ready: make(chan error, 1)}
+	t.add(owner, w)
+	return w, nil
+}
+
+// add appends a waiter. The caller holds mu.
+func (t *turns) add(owner string, w *waiter) {
+	if t.queues == nil {
+		t.queues = map[string][]*waiter{}
+	}
+	if len(t.queues[owner]) == 0 {
+		t.order = append(t.order, owner)
+	}
+	t.queues[owner] = append(t.queues[owner], w)
+	t.waiting++
+}
+
+// makeRoom sends away the last waiter of the owner that has most, if the owner
+// given has none and nobody loses its only place. The caller holds mu.
+func (t *turns) makeRoom(owner string) bool {
+	if len(t.queues[owner]) > 0 {
+		return false
+	}
+	most := ""
+	for _, o := range t.order {
+		if len(t.queues[o]) > len(t.queues[most]) {
+			most = o
+		}
+	}
+	q := t.queues[most]
+	if len(q) < 2 {
+		return false
+	}
+	q[len(q)-1].ready <- ErrBusy
+	t.remove(most, len(q)-1)
+	return true
+}
+
+// leave takes a waiter out of its queue, or passes on the turn it was just given.
+func (t *turns) leave(owner string, w *waiter) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i, other := range t.queues[owner] {
+		if other == w {
+			t.remove(owner, i)
+			return
+		}
+	}
+	if err := <-w.ready; err == nil {
+		t.next()
+	}
+}
+
+// pass gives the turn to the next owner that waits.
+func (t *turns) pass() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.next()
+}
+
+// next is pass for a caller that holds mu.
+func (t *turns) next() {
+	if len(t.order) == 0 {
+		t.taken = false
+		return
+	}
+	owner := t.order[0]
+	w := t.queues[owner][0]
+	t.remove(owner, 0)
+	if len(t.queues[owner]) > 0 { // the others first
+		t.order = append(t.order[1:], owner)
+	}
+	w.ready <- nil
+}
+
+// remove takes the waiter at place i out of a queue. The caller holds mu.
+func (t *turns) remove(owner string, i int) {
+	q := append(t.queues[owner][:i:i], t.queues[owner][i+1:]...)
+	t.waiting--
+	if len(q) > 0 {
+		t.queues[owner] = q
+		return
+	}
+	delete(t.queues, owner)
+	for n, o := range t.order {
+		if o == owner {
+			t.order = append(t.order[:n:n], t.order[n+1:]...)
+			return
+		}
+	}
+}
+
+// try takes the turn if it is free.
+func (t *turns) try() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.taken {
+		return false
+	}
+	t.taken = true
+	return true
+}
+
+// wait takes a turn however many others wait.
+func (t *turns) wait() {
+	t.mu.Lock()
+	if !t.taken {
+		t.taken = true
+		t.mu.Unlock()
+		return
+	}
+	w := &waiter{ready: make(chan error, 1)}
+	t.add("", w)
+	t.mu.Unlock()
+	<-w.ready
+}
