@@ -82,6 +82,9 @@ type TestResult struct {
 	Error     string
 }
 
+// Mails is how many mails the test has: addresses times variants times senders.
+func (t Test) Mails() int { return len(t.To) * len(t.Arms) * len(t.Routes) }
+
 // Recipient returns whose data the mail to an address shows.
 func (t Test) Recipient(to string) contact.Contact {
 	if t.Contact != nil {

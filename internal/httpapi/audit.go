@@ -36,13 +36,14 @@ type auditRow struct {
 	Action     string         `json:"action"`
 	TargetType string         `json:"target_type"`
 	TargetID   string         `json:"target_id"`
+	Details    any            `json:"details,omitempty" doc:"Of a test: the addresses it went to, and the number of mails."`
 	IP         *string        `json:"ip"`
 	CreatedAt  endpoint.Stamp `json:"created_at"`
 }
 
 func rowOfAudit(e auth.AuditEntry) auditRow {
 	row := auditRow{
-		ID: e.ID, Actor: e.Actor, Action: e.Action, TargetType: e.TargetType, TargetID: e.TargetID,
+		ID: e.ID, Actor: e.Actor, Action: e.Action, TargetType: e.TargetType, TargetID: e.TargetID, Details: e.Details,
 		CreatedAt: endpoint.At(e.At),
 	}
 	if e.IP.IsValid() {

@@ -10,18 +10,19 @@ import (
 	"packetboat/internal/endpoint"
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
+	"packetboat/internal/testmail"
 )
 
 // testSend registers the operation that sends tests.
 func (a *API) testSend(r *endpoint.Router) {
 	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/{broadcast_id}/test-send", acting(endpoint.Op{
 		Name: "testSendBroadcast", Summary: "Send every variant of a broadcast to a few addresses, from every sender.", Tag: "broadcasts",
-		Description: "Real mails, made and sent as the broadcast's are, with a mark in the subject: addresses times variants times senders, at most 200. " +
+		Description: "Real mails, made and sent as the broadcast's are, with a mark in the subject: addresses times variants times senders, at most 200, and 300 an hour for the account with those of verify-lane and of MTA configs' tests. " +
 			"Whatever its status, unless it is archived. Nothing of it is reported, links lead on without being counted, and unsubscribing does nothing.",
 		Scope:       auth.BroadcastsSchedule,
 		FieldFaults: map[string]*fault.Error{"to": broadcast.ErrRecipients, "recipients": broadcast.ErrRecipients, "emails": broadcast.ErrRecipients},
 		Faults: []*fault.Error{broadcast.ErrNotFound, broadcast.ErrTransition, broadcast.ErrRecipients, contact.ErrNotFound,
-			broadcast.ErrEmailType, broadcast.ErrNoMTA, content.ErrNoContent, content.ErrLiquid, broadcast.ErrNoIdentity},
+			broadcast.ErrEmailType, broadcast.ErrNoMTA, content.ErrNoContent, content.ErrLiquid, broadcast.ErrNoIdentity, testmail.ErrLimit},
 	}), a.testSendBroadcast)
 }
 
@@ -80,6 +81,9 @@ func (a *API) testSendBroadcast(ctx context.Context, p auth.Principal, in *testS
 	}
 	test, err := broadcast.PrepareTest(ctx, a.DB, p.Tenant, bid, asked)
 	if err != nil {
+		return testSendAnswer{}, err
+	}
+	if err := testmail.Begin(ctx, a.DB, testmail.Call{By: p, Action: "broadcast.test_send", Target: "broadcast", ID: string(bid), To: test.To, Mails: test.Mails()}, a.Now()); err != nil {
 		return testSendAnswer{}, err
 	}
 	results, err := a.Tester.SendTest(ctx, test)

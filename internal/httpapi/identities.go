@@ -10,6 +10,7 @@ import (
 	"packetboat/internal/lane"
 	"packetboat/internal/sender"
 	"packetboat/internal/sqldb"
+	"packetboat/internal/testmail"
 )
 
 // identities registers the operations on sending identities.
@@ -37,7 +38,7 @@ func (a *API) identities(r *endpoint.Router) {
 			sender.ErrIdentityNotFound, sender.ErrIdentityInUse), a.deleteIdentity)
 	endpoint.Handle(r, "POST /t/{tenant}/api/sending-identities/{id}/verify-lane",
 		acting(write("verifySendingIdentityLane", "Send one mail from the address through an MTA config; if that takes it, the pair is verified.",
-			sender.ErrIdentityNotFound)), a.verifyLane)
+			sender.ErrIdentityNotFound, testmail.ErrLimit)), a.verifyLane)
 }
 
 type identityRow struct {
@@ -186,7 +187,10 @@ func (a *API) verifyLane(ctx context.Context, p auth.Principal, in *verifyLaneRe
 	if _, err := lane.ByID(ctx, a.DB, p.Tenant, config); err != nil {
 		return verifiedLane{}, noSuchConfig(err)
 	}
-	trial, err := a.Tester.Try(ctx, p.Tenant, config, i.Address, to)
+	if err := testmail.Begin(ctx, a.DB, testmail.Call{By: p, Action: "sending_identity.verify_lane", Target: "sending_identity", ID: string(i.ID), To: []string{to}, Mails: 1}, a.Now()); err != nil {
+		return verifiedLane{}, err
+	}
+	trial, err := a.Tester.Try(ctx, p.Tenant, config, i.ID, to)
 	if err != nil {
 		return verifiedLane{}, err
 	}

@@ -54,10 +54,10 @@ func (o *outside) Count(_ context.Context, _ *sqldb.DB, _ id.Tenant, _ usage.Kin
 // compiler is one for all tests, because opening it takes a moment.
 var compiler = sync.OnceValue(mjml.New)
 
-func (o *outside) Try(_ context.Context, _ id.Tenant, _ id.MTAConfig, from, to string) (lane.Trial, error) {
+func (o *outside) Try(_ context.Context, _ id.Tenant, _ id.MTAConfig, from id.Identity, to string) (lane.Trial, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.tried = append(o.tried, from+" "+to)
+	o.tried = append(o.tried, string(from)+" "+to)
 	return o.trial, nil
 }
 
@@ -275,7 +275,7 @@ func TestDomainsAndIdentitiesThroughTheAPI(t *testing.T) {
 		if r := s.must(200, "admin", "PUT /sending-identities/"+identity, `{"utm_code": "x", "email_type_ids": null}`); !cmp.Equal(r.body["verified_mta_config_ids"], []any{mta}) || len(r.body["email_type_ids"].([]any)) != 0 {
 			t.Errorf("PUT /sending-identities = %s", r.text)
 		}
-		if want := []string{"news@acme.example ann@example.org", "news@acme.example ann@example.org"}; !cmp.Equal(o.tried, want) {
+		if want := []string{identity + " ann@example.org", identity + " ann@example.org"}; !cmp.Equal(o.tried, want) {
 			t.Errorf("tried %v, want %v", o.tried, want)
 		}
 		o.held = usage.Identity
@@ -401,7 +401,7 @@ func TestMTAConfigsThroughTheAPI(t *testing.T) {
 		o.held = ""
 		s.must(204, "admin", "DELETE /mta-configs/"+config, "")
 		log := s.must(200, "admin", "GET /audit-log", "")
-		if got := log.data("action"); !sameItems(got, []string{"mta_config.delete", "mta_config.update", "mta_config.update", "mta_config.update", "mta_config.create"}) {
+		if got := log.data("action"); !sameItems(got, []string{"mta_config.delete", "mta_config.test", "mta_config.test", "mta_config.update", "mta_config.update", "mta_config.update", "mta_config.create"}) {
 			t.Errorf("the audit log tells of %v", got)
 		}
 	})

@@ -17,13 +17,14 @@ import (
 	"packetboat/internal/spread"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/tenant"
+	"packetboat/internal/testmail"
 )
 
 // Tester sends mails that are no part of a send. Try sends one, to try a way out.
-// An empty from lets it choose. What the way said is a Trial; an error means that
+// Without an identity it chooses one. What the way said is a Trial; an error means that
 // it was not tried. SendTest sends a broadcast's test.
 type Tester interface {
-	Try(ctx context.Context, tenant id.Tenant, config id.MTAConfig, from, to string) (lane.Trial, error)
+	Try(ctx context.Context, tenant id.Tenant, config id.MTAConfig, identity id.Identity, to string) (lane.Trial, error)
 	SendTest(ctx context.Context, test broadcast.Test) ([]broadcast.TestResult, error)
 }
 
@@ -43,7 +44,7 @@ func (a *API) mtaConfigs(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}", op("getMtaConfig", "Get an MTA config.", lane.ErrNotFound), a.getMTAConfig)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/mta-configs/{id}", admin(op("updateMtaConfig", "Change an MTA config.", lane.ErrNotFound)), a.updateMTAConfig)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/mta-configs/{id}", admin(op("deleteMtaConfig", "Delete an MTA config.", lane.ErrNotFound, lane.ErrInUse)), a.deleteMTAConfig)
-	endpoint.Handle(r, "POST /t/{tenant}/api/mta-configs/{id}/test", acting(admin(op("testMtaConfig", "Send one mail through an MTA config.", lane.ErrNotFound))), a.testMTAConfig)
+	endpoint.Handle(r, "POST /t/{tenant}/api/mta-configs/{id}/test", acting(admin(op("testMtaConfig", "Send one mail through an MTA config.", lane.ErrNotFound, testmail.ErrLimit))), a.testMTAConfig)
 }
 
 type mtaConfigRow struct {
@@ -397,6 +398,9 @@ func (a *API) testMTAConfig(ctx context.Context, p auth.Principal, in *testMTACo
 		return testedMTAConfig{}, err
 	}
 	if _, err := lane.ByID(ctx, a.DB, p.Tenant, config); err != nil {
+		return testedMTAConfig{}, err
+	}
+	if err := testmail.Begin(ctx, a.DB, testmail.Call{By: p, Action: "mta_config.test", Target: "mta_config", ID: string(config), To: []string{to}, Mails: 1}, a.Now()); err != nil {
 		return testedMTAConfig{}, err
 	}
 	trial, err := a.Tester.Try(ctx, p.Tenant, config, "", to)

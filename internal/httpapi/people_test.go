@@ -104,6 +104,7 @@ type seen struct {
 	code   string
 	body   map[string]any
 	text   string
+	header http.Header
 }
 
 // as sends "METHOD path" under acme's API with a credential: "key…" or a role.
@@ -121,7 +122,7 @@ func (s *people) as(who, what, body string) seen {
 	}
 	w := httptest.NewRecorder()
 	s.router.ServeHTTP(w, req)
-	r := seen{status: w.Code, text: w.Body.String()}
+	r := seen{status: w.Code, text: w.Body.String(), header: w.Header()}
 	if r.text != "" {
 		if err := json.Unmarshal(w.Body.Bytes(), &r.body); err != nil {
 			s.t.Fatalf("%s answered %d %q: %v", what, w.Code, r.text, err)

@@ -172,14 +172,19 @@ func (s *Senders) load(ctx context.Context, key senderKey, signer *dkim.Signer, 
 		out.Signer = signer
 		return &out, nil
 	}
-	private, selector, err := sender.DomainKey(ctx, s.DB, s.Box, key.tenant, out.Domain.ID)
+	out.Signer, err = s.NewSigner(ctx, out.Domain)
+	return &out, err
+}
+
+// NewSigner returns what signs the mail of a domain.
+func (s *Senders) NewSigner(ctx context.Context, d sender.Domain) (*dkim.Signer, error) {
+	private, selector, err := sender.DomainKey(ctx, s.DB, s.Box, d.Tenant, d.ID)
 	if err != nil {
 		return nil, fmt.Errorf("open the DKIM key: %w", err)
 	}
-	signing, err := dkim.NewKey(private, s.Library)
+	key, err := dkim.NewKey(private, s.Library)
 	if err != nil {
 		return nil, err
 	}
-	out.Signer, err = dkim.New(out.Domain.Name, selector, signing)
-	return &out, err
+	return dkim.New(d.Name, selector, key)
 }

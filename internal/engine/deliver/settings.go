@@ -49,7 +49,9 @@ func (s *laneSettings) down(now time.Time) *held {
 }
 
 // signs reports whether we put a DKIM signature on what goes by the lane.
-func (s *laneSettings) signs() bool { return s.config.Type != lane.SMTP || s.config.SMTP.DKIMSign }
+func (s *laneSettings) signs() bool { return signs(s.config) }
+
+func signs(c lane.Config) bool { return c.Type != lane.SMTP || c.SMTP.DKIMSign }
 
 // settings loads lanes and keeps them for a moment.
 type settings struct {

@@ -17,9 +17,10 @@ import (
 	"packetboat/internal/outbox"
 )
 
-// How a test send is bounded, for somebody waits for it: all of it, and one mail.
+// How long a test send may take, because a request waits for it: all of it, and
+// one mail.
 const (
-	testWithin     = 60 * time.Second
+	testWithin     = 25 * time.Second
 	testMailWithin = 15 * time.Second
 )
 

@@ -2,10 +2,10 @@ package deliver
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	"packetboat/internal/fault"
@@ -30,7 +30,6 @@ type Tester struct {
 	Now          func() time.Time
 	AllowPrivate bool
 
-	// What test sends need besides.
 	Keys           *track.Keys
 	Senders        *letter.Senders
 	Letters        *letter.Renderer
@@ -38,61 +37,86 @@ type Tester struct {
 	Log            *slog.Logger
 }
 
-// trialWithin bounds one trial: somebody is waiting for it.
-const trialWithin = 60 * time.Second
+// trialWithin is how long a trial may take, because a request waits for it.
+const trialWithin = 25 * time.Second
 
-// Try sends one mail by a lane and says what the server answered. Without a from
-// it comes from the tenant's first active identity.
-func (t *Tester) Try(ctx context.Context, tenant id.Tenant, config id.MTAConfig, from, to string) (lane.Trial, error) {
+// Try sends one mail by a lane and says what the server answered. Without an
+// identity it comes from the tenant's first active one. It is signed, and its
+// envelope sender is of the sort that the lane will see, as all mail's.
+func (t *Tester) Try(ctx context.Context, tenant id.Tenant, config id.MTAConfig, identity id.Identity, to string) (lane.Trial, error) {
 	ctx, cancel := context.WithTimeout(ctx, trialWithin)
 	defer cancel()
 	c, err := lane.ByID(ctx, t.DB, tenant, config)
 	if err != nil {
 		return lane.Trial{}, err
 	}
-	if from == "" {
-		if from, err = t.anySender(ctx, tenant); err != nil {
-			return lane.Trial{}, err
-		}
+	from, err := t.trialSender(ctx, tenant, identity)
+	if err != nil {
+		return lane.Trial{}, err
 	}
-	raw, err := trialMail(c, from, to, t.Now())
+	raw, envelope, err := t.trialMail(ctx, c, from, to)
 	if err != nil {
 		return lane.Trial{}, err
 	}
 	began := t.Now()
-	outcome, err := t.send(ctx, c, from, to, raw)
+	outcome, err := t.send(ctx, c, envelope, to, raw)
 	if err != nil {
 		return lane.Trial{}, err
 	}
 	return lane.Trial{Accepted: outcome.Accepted, Code: outcome.Code, Response: outcome.String(), Latency: t.Now().Sub(began)}, nil
 }
 
-func (t *Tester) anySender(ctx context.Context, tenant id.Tenant) (string, error) {
+// trialSender returns the identity named, else the tenant's first active one.
+func (t *Tester) trialSender(ctx context.Context, tenant id.Tenant, identity id.Identity) (sender.Identity, error) {
+	if identity != "" {
+		return sender.IdentityByID(ctx, t.DB, tenant, identity)
+	}
 	list, err := sender.Identities(ctx, t.DB, tenant)
 	if err != nil {
-		return "", err
+		return sender.Identity{}, err
 	}
 	for _, i := range list {
 		if i.Active {
-			return i.Address, nil
+			return i, nil
 		}
 	}
-	return "", fault.Input(fault.Field{Message: "there is no active sending identity that the test mail could come from; add one first"})
+	return sender.Identity{}, fault.Input(fault.Field{Message: "there is no active sending identity that the test mail could come from; add one first"})
 }
 
-func trialMail(c lane.Config, from, to string, now time.Time) ([]byte, error) {
-	_, domain, _ := strings.Cut(from, "@")
+// trialMail makes the mail of a trial and its envelope sender. Until a domain is
+// verified its return path may lead nowhere, so bounces go to the identity.
+func (t *Tester) trialMail(ctx context.Context, c lane.Config, from sender.Identity, to string) (raw []byte, envelope string, err error) {
+	d, err := sender.DomainByID(ctx, t.DB, c.Tenant, from.Domain)
+	if err != nil {
+		return nil, "", err
+	}
+	now, message := t.Now().UTC(), id.New[id.Message]()
+	envelope = from.Address
+	if d.Status == sender.Verified {
+		envelope = "b." + string(t.Keys.PreviewReturnPath(message, now)) + "@" + d.ReturnPathHost
+	}
 	var b compose.Builder
-	raw, err := b.Build(nil, &compose.Message{
-		Date: now, From: compose.Mailbox{Address: from}, To: to, Subject: "Test of " + c.Name,
-		MessageID:     id.New[string]() + "@" + domain,
+	raw, err = b.Build(nil, &compose.Message{
+		Date: now, From: compose.Mailbox{Name: from.DisplayName, Address: from.Address}, ReplyTo: from.ReplyTo, To: to,
+		Subject: "Test of " + c.Name, MessageID: string(message) + "." + rand.Text() + "@" + d.ReturnPathHost,
 		AutoSubmitted: "auto-generated", NoAutoReplies: true,
 		Text: []byte("This mail was sent to see whether the MTA config “" + c.Name + "” works. It does.\n"),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("make a test mail: %w", err)
+		return nil, "", fmt.Errorf("make a test mail: %w", err)
 	}
-	return raw, nil
+	if !signs(c) {
+		return raw, envelope, nil
+	}
+	signer, err := t.Senders.NewSigner(ctx, d)
+	if err != nil {
+		return nil, "", err
+	}
+	signature, err := signer.Sign(nil, raw, now)
+	if err != nil {
+		return nil, "", fmt.Errorf("sign a test mail: %w", err)
+	}
+	return append(signature, raw...), envelope, nil
 }
 
 func (t *Tester) send(ctx context.Context, c lane.Config, from, to string, raw []byte) (reply.Outcome, error) {

@@ -1,26 +1,32 @@
 package deliver_test
 
 import (
+	"bytes"
 	"context"
+	"net/mail"
+	"strings"
 	"testing"
 	"time"
 
+	verifier "github.com/emersion/go-msgauth/dkim"
+
 	"packetboat/e2e/sink"
-	"packetboat/internal/broadcast/broadcasttest"
-	"packetboat/internal/engine/deliver"
+	"packetboat/internal/id"
+	"packetboat/internal/lane"
 	"packetboat/internal/mailbox"
+	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
 )
 
 func TestATrialSaysWhatTheServerSaid(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.SQLite(t))
-	tester := &deliver.Tester{DB: h.DB, Box: broadcasttest.Box(t), Now: h.now, AllowPrivate: true}
+	tester := h.tester()
 	trial, err := tester.Try(t.Context(), h.Tenant, h.Lane.ID, "", "me@example.com")
 	h.must(err)
 	list, _, err := mailbox.List(t.Context(), h.DB, h.Tenant, mailbox.Query{Lane: h.Lane.ID, Limit: 9})
 	h.must(err)
-	if !trial.Accepted || len(list) != 1 || list[0].MailFrom != h.Identity.Address {
+	if !trial.Accepted || len(list) != 1 || !strings.HasSuffix(list[0].MailFrom, "@"+h.Domain.ReturnPathHost) {
 		t.Errorf("sink: %+v, mailbox: %+v", trial, list)
 	}
 	s := sink.Start(t, sink.Options{})
@@ -46,4 +52,54 @@ func TestATrialSaysWhatTheServerSaid(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestATrialIsSignedLikeAnyMail: what a relay is tried with is what it will see.
+func TestATrialIsSignedLikeAnyMail(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := newHouse(t, db)
+		h.pass(time.Since(h.now())) // the verifier goes by its own clock
+		other := h.AddIdentity("other")
+		s := sink.Start(t, sink.Options{Keep: true})
+		for n, tt := range []struct {
+			identity id.Identity
+			address  string
+			signs    bool
+		}{
+			{"", h.Identity.Address, true},
+			{other.ID, other.Address, true},
+			{other.ID, other.Address, false},
+		} {
+			h.relay(s.Port(), func(f *lane.Fields) { f.DKIMSign = &tt.signs })
+			tester := h.tester()
+			trial, err := tester.Try(t.Context(), h.Tenant, h.Lane.ID, tt.identity, "me@example.com")
+			h.must(err)
+			got := s.Messages()
+			if !trial.Accepted || len(got) != n+1 {
+				t.Fatalf("trial = %+v, %d mails", trial, len(got))
+			}
+			m := got[n]
+			parsed, err := mail.ReadMessage(bytes.NewReader(m.Raw))
+			h.must(err)
+			for _, name := range []string{"Date", "Message-Id", "From", "To", "Subject", "Mime-Version", "Content-Type"} {
+				if parsed.Header.Get(name) == "" {
+					t.Errorf("the mail has no %s", name)
+				}
+			}
+			if !strings.Contains(parsed.Header.Get("From"), "<"+tt.address+">") {
+				t.Errorf("it is from %s, want %s", parsed.Header.Get("From"), tt.address)
+			}
+			local, host, _ := strings.Cut(strings.TrimPrefix(m.Mail, "b."), "@")
+			if host != h.Domain.ReturnPathHost || !isPreview(tester.Keys, local) {
+				t.Errorf("the envelope is from %s", m.Mail)
+			}
+			found, err := verifier.VerifyWithOptions(bytes.NewReader(m.Raw), &verifier.VerifyOptions{
+				LookupTXT: func(string) ([]string, error) { return []string{h.Domain.DKIMRecord}, nil },
+			})
+			if err != nil || len(found) == 1 != tt.signs || tt.signs && (found[0].Err != nil || found[0].Domain != h.Domain.Name) {
+				t.Errorf("signatures: %+v, %v; want one: %v", found, err, tt.signs)
+			}
+		}
+	})
 }

@@ -1,0 +1,58 @@
+package httpapi_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/testmail"
+)
+
+// TestTestMailsAreBounded: test sends, verify-lane and tests of MTA configs count
+// together, and a call that would cross the bound is refused whole.
+func TestTestMailsAreBounded(t *testing.T) {
+	eachSending(t, func(t *testing.T, s *sending) {
+		used := func(c testmail.Call) {
+			t.Helper()
+			if err := testmail.Begin(t.Context(), s.db, c, s.now); err != nil {
+				t.Fatal(err)
+			}
+		}
+		used(testmail.Call{By: auth.Principal{Tenant: s.acme}, Action: "a", Mails: testmail.MaxPerHour - 4})
+		made := s.must(201, "key", "POST /broadcasts", body(t, `{"variants": [{"id": "a", "name": "A", "weight": 1, "content_overrides": {"subject": "A"}}, {"id": "b", "name": "B", "weight": 2, "content_overrides": {"subject": "B"}}]}`))
+		send := "POST /broadcasts/" + made.str("id") + "/test-send"
+		test := "POST /mta-configs/" + string(s.lane.ID) + "/test"
+		verify := "POST /sending-identities/" + string(s.sender.ID) + "/verify-lane"
+		s.must(200, "admin", test, `{"to": "Ann@example.org"}`)
+		s.must(200, "admin", verify, `{"mta_config_id": "`+string(s.lane.ID)+`", "to": "bob@example.org"}`)
+		s.mails()
+		refused := func(who, what, body string) {
+			t.Helper()
+			s.now = s.now.Add(time.Minute)
+			r := s.must(429, who, what, body)
+			if r.code != "RATE_LIMITED" || r.body["statusCode"] != 429.0 || r.header.Get("Retry-After") == "" {
+				t.Errorf("%s: %s, Retry-After %q", what, r.text, r.header.Get("Retry-After"))
+			}
+		}
+		for _, who := range []string{"key", "editor"} { // two addresses, two variants, one sender: 4 mails, and 2 are left
+			refused(who, send, `{"to": ["ann@example.org", "bob@example.org"]}`)
+		}
+		if n := len(s.mails()); n != 0 {
+			t.Errorf("a call that is refused sent %d mails", n)
+		}
+		s.must(200, "key", send, `{"to": ["ann@example.org"]}`)
+		refused("admin", test, `{"to": "ann@example.org"}`)
+		refused("admin", verify, `{"mta_config_id": "`+string(s.lane.ID)+`", "to": "ann@example.org"}`)
+		log := s.must(200, "owner", "GET /audit-log?limit=3", "")
+		for i, want := range []string{`["ann@example.org"]`, `["bob@example.org"]`, `["ann@example.org"]`} {
+			row := log.body["data"].([]any)[i].(map[string]any)
+			action := []string{"broadcast.test_send", "sending_identity.verify_lane", "mta_config.test"}[i]
+			if row["action"] != action || !strings.Contains(log.text, `"to":`+want) {
+				t.Errorf("entry %d of the audit log is %v, want %s to %s", i, row, action, want)
+			}
+		}
+		s.now = s.now.Add(time.Hour)
+		s.must(200, "editor", send, `{"to": ["ann@example.org", "bob@example.org"]}`)
+	})
+}
