@@ -54,7 +54,7 @@ type Server struct {
 // way, stops the engines and returns. The store stays open.
 func (s *Server) Run(ctx context.Context) error {
 	registry := newRegistry(s.Store.DB)
-	unlock, err := soleServer(s.Store.DB.File())
+	unlock, err := soleServer(s.Store.DB)
 	if err != nil {
 		return err
 	}

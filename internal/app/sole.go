@@ -7,27 +7,51 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+
+	"packetboat/internal/sqldb"
 )
 
-// soleServer makes sure that no other process serves the SQLite database in
-// file: what another one has on the wire would be taken for abandoned, and sent
-// again. It returns how to let the next one in. PostgreSQL, without a file, is
-// served by any number. The operating system lets go of the lock when the process
-// ends, however it ends.
-func soleServer(file string) (unlock func(), err error) {
+// soleServer makes sure that no other process serves the SQLite database: what
+// another one has on the wire would be taken for abandoned, and sent again. It
+// returns how to let the next one in. PostgreSQL is served by any number of
+// processes. The operating system drops both locks when the process ends, however
+// it ends.
+//
+// The lock on the file itself (sqldb.DB.Serve) holds whatever name the file was
+// opened by. The one on a file beside it is the only one that earlier versions
+// know, and the only one on systems that lack locks of open file descriptions.
+func soleServer(db *sqldb.DB) (unlock func(), err error) {
+	file := db.File()
 	if file == "" {
 		return func() {}, nil
 	}
-	f, err := os.OpenFile(file+".serving", os.O_CREATE|os.O_RDWR, 0o600)
+	taken := fmt.Errorf("another process already serves the database %s: stop it first, or give this one a --data-dir of its own; several processes need PostgreSQL", file)
+	giveUp, err := db.Serve()
+	if errors.Is(err, sqldb.ErrServed) {
+		return nil, taken
+	}
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	f, err := os.OpenFile(file+".serving", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		giveUp()
+		return nil, err
+	}
+	err = f.Chmod(0o600)
+	if err == nil {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	}
+	if err != nil {
 		_ = f.Close()
+		giveUp()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("another process already serves the database %s: stop it first, or give this one a --data-dir of its own; several processes need PostgreSQL", file)
+			return nil, taken
 		}
 		return nil, fmt.Errorf("lock %s: %w", f.Name(), err)
 	}
-	return func() { _ = f.Close() }, nil
+	return func() {
+		_ = f.Close()
+		giveUp()
+	}, nil
 }

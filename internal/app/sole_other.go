@@ -2,5 +2,7 @@
 
 package app
 
+import "packetboat/internal/sqldb"
+
 // soleServer cannot be told on this system; see the Unix one.
-func soleServer(string) (unlock func(), err error) { return func() {}, nil }
+func soleServer(*sqldb.DB) (unlock func(), err error) { return func() {}, nil }

@@ -1,28 +1,57 @@
 package app
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
 )
 
 func TestOneProcessServesAnSQLiteDatabase(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "packetboat.db")
-	unlock, err := soleServer(file)
+	dir := t.TempDir()
+	file, link := filepath.Join(dir, "packetboat.db"), filepath.Join(dir, "link.db")
+	open := func(path string) *sqldb.DB {
+		db, err := sqldb.Open(t.Context(), "sqlite:"+path, sqldb.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = db.Close() })
+		return db
+	}
+	first := open(file)
+	if err := os.Symlink(file, link); err != nil {
+		t.Fatal(err)
+	}
+	unlock, err := soleServer(first)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := soleServer(file); err == nil || !strings.Contains(err.Error(), "another process already serves") {
-		t.Errorf("a second server: %v, want to be told of the first", err)
+	for _, name := range []string{file, link} {
+		if _, err := soleServer(open(name)); err == nil || !strings.Contains(err.Error(), "another process already serves") {
+			t.Errorf("a second server of %s: %v, want it refused", name, err)
+		}
+	}
+	if info, err := os.Stat(file + ".serving"); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the lock file: %v, %v; want mode 600", info, err)
 	}
 	unlock()
-	if unlock, err := soleServer(file); err != nil {
-		t.Errorf("after the first has ended: %v", err)
-	} else {
-		unlock()
+	second := open(link)
+	if unlock, err = soleServer(second); err != nil {
+		t.Fatalf("after the first has ended: %v", err)
 	}
-	if _, err := soleServer(""); err != nil {
-		t.Errorf("PostgreSQL: %v, want no lock", err)
+	unlock()
+}
+
+func TestAnyNumberServesPostgres(t *testing.T) {
+	t.Parallel()
+	db := dbtest.Postgres(t)
+	for range 2 {
+		if _, err := soleServer(db); err != nil {
+			t.Errorf("PostgreSQL: %v, want no lock", err)
+		}
 	}
 }

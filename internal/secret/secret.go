@@ -14,7 +14,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 )
 
 // KeyBytes is the length of the secret key.
@@ -93,7 +95,7 @@ func FromFile(dir string) ([]byte, error) {
 	path := filepath.Join(dir, "secret.key")
 	key, err := read(path)
 	if !errors.Is(err, fs.ErrNotExist) {
-		return key, err
+		return key, errors.Join(err, narrow(path))
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -124,6 +126,19 @@ func read(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return key, nil
+}
+
+// narrow takes the key file's mode from others, as after a copy from a backup. A
+// read-only mount, where modes are the operator's doing, stays as it is.
+func narrow(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm()&0o077 == 0 || runtime.GOOS == "windows" {
+		return err
+	}
+	if err := os.Chmod(path, 0o600); err != nil && !errors.Is(err, syscall.EROFS) {
+		return fmt.Errorf("other users may read %s, and its mode cannot be changed (run chmod 600 as its owner): %w", path, err)
+	}
+	return nil
 }
 
 // write puts text into a new file of dir that only its owner may read.

@@ -143,3 +143,22 @@ func TestASpoiltKeyIsNotReplaced(t *testing.T) {
 		t.Errorf("the file was changed to %q, %v", b, err)
 	}
 }
+
+func TestOthersMayNotReadTheKey(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	made, err := secret.FromFile(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "secret.key")
+	if err := os.Chmod(path, 0o644); err != nil { // as a careless copy leaves it
+		t.Fatal(err)
+	}
+	if again, err := secret.FromFile(dir); err != nil || !bytes.Equal(again, made) {
+		t.Fatalf("the key read again: %v", err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("its file: %v, %v; want mode 600", info.Mode(), err)
+	}
+}

@@ -58,7 +58,8 @@ type shared struct {
 	reads   *statements
 	pg      *pgxpool.Pool
 	closers []func() error
-	file    string // SQLite only
+	file    string    // SQLite only
+	lock    *fileLock // SQLite only
 }
 
 type transaction struct {

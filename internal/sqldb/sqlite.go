@@ -41,10 +41,26 @@ func dsn(path string, immediate bool) string {
 	if immediate {
 		q.Set("_txlock", "immediate")
 	}
+	q.Set("modeof", path) // the log is as private as the database; see private
 	return "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() + "?" + q.Encode()
 }
 
-func openSQLite(ctx context.Context, path string) (*DB, error) {
+func openSQLite(ctx context.Context, path string) (_ *DB, err error) {
+	if err := private(path); err != nil {
+		return nil, err
+	}
+	if path, err = filepath.EvalSymlinks(path); err != nil { // SQLite does so, too
+		return nil, err
+	}
+	lock, err := lockFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, lock.close())
+		}
+	}()
 	w, err := driver.Open(dsn(path, true), prepared)
 	if err != nil {
 		return nil, err
@@ -53,6 +69,9 @@ func openSQLite(ctx context.Context, path string) (*DB, error) {
 	conn, err := w.Conn(ctx)
 	if err != nil {
 		return nil, errors.Join(err, w.Close())
+	}
+	if err := private(path); err != nil { // a process that closed meanwhile took its files away
+		return nil, errors.Join(err, conn.Close(), w.Close())
 	}
 	r, err := driver.Open(dsn(path, false), prepared)
 	if err != nil {
@@ -68,7 +87,8 @@ func openSQLite(ctx context.Context, path string) (*DB, error) {
 		pool:    r,
 		writer:  wr,
 		reads:   reads,
-		closers: []func() error{reads.close, r.Close, wr.close, conn.Close, w.Close},
+		lock:    lock,
+		closers: []func() error{reads.close, r.Close, wr.close, conn.Close, w.Close, lock.close},
 	}}, nil
 }
 
