@@ -190,9 +190,12 @@ func version() string {
 
 type migrateCommand struct{}
 
-// Run opens the database, which migrates it.
+// Run opens the database, which migrates it. Like serve it may be started
+// together with PostgreSQL.
 func (migrateCommand) Run(c *console) error {
-	return c.with(func(*app.Store) error {
-		return c.show(map[string]string{"status": "ok"}, "the schema is up to date\n")
-	})
+	s, err := app.OpenWhenUp(c.ctx, c.cfg, c.cfg.Logger(c.err))
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.show(map[string]string{"status": "ok"}, "the schema is up to date\n"), s.Close())
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"packetboat/internal/auth"
+	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
 )
 
@@ -140,6 +141,32 @@ func TestMistakesAreExplainedOnStderr(t *testing.T) {
 	if o := p.run("", "--help"); o.status != 0 || !strings.Contains(o.out, "tenant create") {
 		t.Errorf("--help = %+v", o)
 	}
+}
+
+func TestADatabaseOfANewerProgramIsRefusedByEveryCommand(t *testing.T) {
+	t.Parallel()
+	dbtest.Addresses(t, func(t *testing.T, address string) {
+		p := program{t, []string{"--database-url=" + address, "--data-dir=" + t.TempDir(), "--listen=127.0.0.1:0", "--admin-listen=off"}}
+		p.ok("migrate")
+		db, err := sqldb.Open(t.Context(), address, sqldb.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		var own string
+		if err := db.QueryRow(t.Context(), `SELECT CAST(MAX(version_id) AS TEXT) FROM schema_migration`).Scan(&own); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Exec(t.Context(), `INSERT INTO schema_migration (version_id, is_applied) VALUES (20990101000000, $1)`, true); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range []string{"serve", "demo", "migrate", "tenant list", "tenant create --slug=acme --name=Acme"} {
+			o := p.run("", strings.Fields(args)...)
+			if o.status != 1 || o.out != "" || !strings.Contains(o.err, "20990101000000") || !strings.Contains(o.err, own) {
+				t.Errorf("packetboat %s = %+v, want it refused with both versions", args, o)
+			}
+		}
+	})
 }
 
 func TestFlagsComeBeforeTheEnvironmentAndThatBeforeTheFile(t *testing.T) {

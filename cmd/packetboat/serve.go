@@ -26,7 +26,7 @@ func (cmd serveCommand) Run(c *console) (err error) {
 		}
 	}
 	log := c.cfg.Logger(c.err)
-	store, err := c.open()
+	store, err := app.OpenWhenUp(c.ctx, c.cfg, log)
 	if err != nil {
 		return err
 	}

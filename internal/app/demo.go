@@ -40,12 +40,12 @@ func Demo(ctx context.Context, cfg Config, log *slog.Logger, out io.Writer) (err
 	if err := cfg.claimAddresses(log); err != nil {
 		return err
 	}
-	store, err := Open(ctx, cfg)
+	store, err := OpenWhenUp(ctx, cfg, log)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	unlock, err := soleServer(store.DB.File()) // the one that serves it sends with its own address
+	unlock, err := soleServer(store.DB) // the one that serves it sends with its own address
 	if err != nil {
 		return err
 	}

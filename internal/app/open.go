@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"packetboat/internal/secret"
@@ -17,9 +18,24 @@ type Store struct {
 	Box *secret.Box
 }
 
+// patience is how long a server waits for PostgreSQL when both start at once.
+const patience = time.Minute
+
 // Open opens the database that cfg names and brings its schema up to date. The
 // secret key is made at the first start, unless cfg holds one.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
+	return open(ctx, cfg, sqldb.Options{DataDir: cfg.DataDir})
+}
+
+// OpenWhenUp is Open for programs that a machine starts together with PostgreSQL:
+// it waits for a minute until the server is up.
+func OpenWhenUp(ctx context.Context, cfg Config, log *slog.Logger) (*Store, error) {
+	return open(ctx, cfg, sqldb.Options{DataDir: cfg.DataDir, Patience: patience, Waiting: func(err error) {
+		log.Warn("PostgreSQL is not up yet, waiting for it", "err", err, "at_most", patience)
+	}})
+}
+
+func open(ctx context.Context, cfg Config, o sqldb.Options) (*Store, error) {
 	key := cfg.SecretKey
 	if key == nil {
 		var err error
@@ -31,7 +47,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := sqldb.Open(ctx, cfg.DatabaseURL, sqldb.Options{DataDir: cfg.DataDir})
+	db, err := sqldb.Open(ctx, cfg.DatabaseURL, o)
 	if err != nil {
 		return nil, err
 	}

@@ -30,6 +30,11 @@ func Migrations() fs.FS { return migrations }
 type Options struct {
 	DataDir  string // where a relative SQLite path begins
 	MaxConns int    // PostgreSQL connections; 0 means 20
+
+	// Patience is how long Open waits for a PostgreSQL server that is not up yet.
+	Patience time.Duration
+	// Waiting is told every few seconds that it does, and why; may be nil.
+	Waiting func(err error)
 }
 
 // Open opens the database at address: sqlite:PATH or postgres://….
@@ -90,7 +95,7 @@ func openPostgres(ctx context.Context, address string, o Options) (*DB, error) {
 		pg:      pool,
 		closers: []func() error{sqlDB.Close, func() error { pool.Close(); return nil }},
 	}}
-	if err := db.Ping(ctx); err != nil {
+	if err := db.await(ctx, o); err != nil {
 		_ = db.Close()
 		return nil, fmt.Errorf("connect to PostgreSQL: %w", err)
 	}
@@ -104,9 +109,26 @@ func (db *DB) Migrate(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	defer done()
+	known := versions(p.ListSources())
+	applied, err := db.applied(ctx, pool)
+	if err != nil {
+		return 0, err
+	}
+	if err := notNewer(applied, known); err != nil {
+		return 0, err
+	}
+	if len(missing(applied, known)) == 0 { // most starts: they wait for nobody's turn
+		return 0, nil
+	}
 	ran, err := p.Up(ctx)
 	if err != nil {
 		return len(ran), fmt.Errorf("migrate: %w", err)
+	}
+	if applied, err = db.applied(ctx, pool); err != nil {
+		return len(ran), err
+	}
+	if err := notNewer(applied, known); err != nil { // a newer program had its turn first
+		return len(ran), err
 	}
 	if db.dialect == SQLite && len(ran) > 0 {
 		if err := assume(ctx, pool); err != nil {
@@ -140,7 +162,9 @@ func (db *DB) provider(ctx context.Context) (*goose.Provider, *sql.DB, func(), e
 	other, dialect := ".postgres.sql", goose.DialectSQLite3
 	if db.dialect == Postgres {
 		other, dialect = ".sqlite.sql", goose.DialectPostgres
-		locker, err := lock.NewPostgresTableLocker(lock.WithTableName("schema_lock"))
+		locker, err := lock.NewPostgresTableLocker(lock.WithTableName("schema_lock"),
+			lock.WithTableLeaseDuration(turnLease), lock.WithTableHeartbeatInterval(turnBeat),
+			lock.WithTableLockTimeout(turnRetry, uint64(turnWait/turnRetry)))
 		if err != nil {
 			return nil, nil, nil, err
 		}

@@ -111,9 +111,35 @@ func open(t testing.TB, address string) *sqldb.DB {
 	return db
 }
 
+// BlankPostgres returns the address of a PostgreSQL database without any table.
+func BlankPostgres(t testing.TB) string {
+	t.Helper()
+	admin, server := postgresServer(t)
+	return newDatabase(t, admin, server, `TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C' ENCODING 'UTF8'`)
+}
+
 func postgresAddress(t testing.TB) string {
 	t.Helper()
-	server := os.Getenv(Variable)
+	admin, server := postgresServer(t)
+	source, err := postgresTemplate(admin, server)
+	if err != nil {
+		t.Fatalf("make the PostgreSQL template: %v", err)
+	}
+	like := `TEMPLATE ` + source
+	var version int
+	if err := admin.QueryRow(`SELECT current_setting('server_version_num')::int`).Scan(&version); err != nil {
+		t.Fatal(err)
+	}
+	if version >= 150000 { // from there on the other way is the default, which logs every page
+		like += ` STRATEGY file_copy`
+	}
+	return newDatabase(t, admin, server, like)
+}
+
+// postgresServer connects to the server that tests make databases on.
+func postgresServer(t testing.TB) (admin *sql.DB, server string) {
+	t.Helper()
+	server = os.Getenv(Variable)
 	if server == "" {
 		if os.Getenv("CI") == "true" {
 			t.Fatalf("%s is not set: CI must test PostgreSQL", Variable)
@@ -125,27 +151,21 @@ func postgresAddress(t testing.TB) string {
 		t.Fatal(err)
 	}
 	admin.SetMaxOpenConns(1)
-	source, err := postgresTemplate(admin, server)
-	if err != nil {
-		t.Fatalf("make the PostgreSQL template: %v", err)
-	}
+	t.Cleanup(func() { _ = admin.Close() })
+	return admin, server
+}
+
+// newDatabase creates a database that lives as long as the test.
+func newDatabase(t testing.TB, admin *sql.DB, server, like string) (address string) {
+	t.Helper()
 	name := "t_" + strings.ReplaceAll(id.New[string](), "-", "")
-	create := `CREATE DATABASE ` + name + ` TEMPLATE ` + source
-	var version int
-	if err := admin.QueryRow(`SELECT current_setting('server_version_num')::int`).Scan(&version); err != nil {
-		t.Fatal(err)
-	}
-	if version >= 150000 { // from there on the other way is the default, which logs every page
-		create += ` STRATEGY file_copy`
-	}
-	if _, err := admin.Exec(create); err != nil {
+	if _, err := admin.Exec(`CREATE DATABASE ` + name + ` ` + like); err != nil {
 		t.Fatalf("create a test database: %v", err)
 	}
 	t.Cleanup(func() {
 		if _, err := admin.Exec(`DROP DATABASE IF EXISTS ` + name + ` WITH (FORCE)`); err != nil {
 			t.Errorf("drop the test database: %v", err)
 		}
-		_ = admin.Close()
 	})
 	return named(server, name)
 }

@@ -1,0 +1,129 @@
+package sqldb_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+)
+
+// server stands before PostgreSQL. It refuses the first connections with a
+// SQLSTATE, then lets them pass.
+type server struct {
+	listener net.Listener
+	behind   string // host:port of PostgreSQL
+	refusals atomic.Int32
+	state    string
+	all      sync.WaitGroup
+}
+
+func (s *server) run() {
+	for {
+		c, err := s.listener.Accept()
+		if err != nil {
+			return
+		}
+		s.all.Go(func() {
+			defer c.Close()
+			if s.refusals.Add(-1) >= 0 {
+				b := pgproto3.NewBackend(c, c)
+				if _, err := b.ReceiveStartupMessage(); err == nil {
+					b.Send(&pgproto3.ErrorResponse{Severity: "FATAL", Code: s.state, Message: "not now"})
+					_ = b.Flush()
+				}
+				return
+			}
+			p, err := net.Dial("tcp", s.behind)
+			if err != nil {
+				return
+			}
+			defer p.Close()
+			go func() { _, _ = io.Copy(p, c); _ = p.Close() }()
+			_, _ = io.Copy(c, p)
+		})
+	}
+}
+
+// front returns the address of the database by way of a port at which nothing
+// listens, and what makes a server listen there.
+func front(t *testing.T, address string, refusals int32, state string) (string, func()) {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &server{behind: u.Host, state: state}
+	s.refusals.Store(refusals)
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Host = free.Addr().String()
+	_ = free.Close()
+	return u.String(), func() {
+		if s.listener, err = net.Listen("tcp", u.Host); err != nil {
+			t.Error(err)
+			return
+		}
+		go s.run()
+		t.Cleanup(func() {
+			_ = s.listener.Close()
+			s.all.Wait()
+		})
+	}
+}
+
+func TestOpenWaitsForAServerThatStartsLater(t *testing.T) {
+	t.Parallel()
+	address, start := front(t, dbtest.BlankPostgres(t), 3, "57P03") // cannot_connect_now
+	said := 0
+	db, err := sqldb.Open(t.Context(), address, sqldb.Options{Patience: time.Hour, Waiting: func(error) {
+		if said++; said == 1 {
+			start() // nothing listened until now
+		}
+	}})
+	if err != nil || said == 0 {
+		t.Fatalf("Open = %v, after %d words about waiting", err, said)
+	}
+	if err := db.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOpenDoesNotWaitForWhatWillNotChange(t *testing.T) {
+	t.Parallel()
+	for state, what := range map[string]string{"28P01": "a wrong password", "3D000": "a database that is not there"} {
+		address, start := front(t, dbtest.BlankPostgres(t), 100, state)
+		start()
+		_, err := sqldb.Open(t.Context(), address, sqldb.Options{Patience: time.Hour, Waiting: func(err error) {
+			t.Errorf("it waits for %s: %v", what, err)
+		}})
+		if err == nil || !strings.Contains(err.Error(), state) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+func TestWaitingForAServerEnds(t *testing.T) {
+	t.Parallel()
+	address, _ := front(t, dbtest.BlankPostgres(t), 0, "")
+	if _, err := sqldb.Open(t.Context(), address, sqldb.Options{}); err == nil {
+		t.Error("without patience: want an error at once")
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	_, err := sqldb.Open(ctx, address, sqldb.Options{Patience: time.Hour, Waiting: func(error) { stop() }})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("told to stop: %v", err)
+	}
+}
