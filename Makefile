@@ -7,7 +7,7 @@ export CGO_ENABLED ?= 0
 # glibc to start; `make build TAGS=` makes one that needs nothing.
 TAGS ?= $(shell scripts/tags)
 
-.PHONY: help mjml build run test check e2e crash fuzz bench clean
+.PHONY: help mjml build run test check e2e crash fuzz bench release clean
 
 help: ## show the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,5 +39,8 @@ fuzz: mjml ## fuzz every parser of strangers' bytes for FUZZTIME (default 30s) e
 bench: mjml ## measure a send of N recipients (default 100000), the audience of CONTACTS (default 1000000), and content
 	@scripts/bench
 
+release: mjml ## build the archives of a release into dist/: static programs and their checksums
+	@scripts/release
+
 clean: ## remove what was built
-	@rm -rf bin
+	@rm -rf bin dist

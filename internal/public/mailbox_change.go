@@ -71,7 +71,7 @@ func (b *Mailbox) change(w http.ResponseWriter, r *http.Request, least auth.Role
 	case !known:
 		b.missing(w, r)
 	case !t.Role.AtLeast(least):
-		b.refuse(w, r, http.StatusForbidden, "Not allowed", "Your role in this workspace does not allow that. It takes the role admin.")
+		b.refuse(w, r, http.StatusForbidden, "Not allowed", "Your role in this tenant does not allow that. It takes the role admin.")
 	default:
 		return t, true
 	}

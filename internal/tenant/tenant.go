@@ -1,4 +1,4 @@
-// Package tenant knows the workspaces of an installation and their settings.
+// Package tenant knows the tenants of an installation and their settings.
 //
 //	active ⇄ paused
 //	   └───────┴──→ deleted   (the row and its slug stay)
@@ -38,7 +38,7 @@ var ErrNotFound = fault.New(fault.NotFound, "TENANT_NOT_FOUND", "there is no suc
 // ErrDuplicateSlug says that a tenant has, or had, the slug: it is never reused.
 var ErrDuplicateSlug = fault.New(fault.Conflict, "DUPLICATE_SLUG", "the tenant slug is taken")
 
-// Tenant is one workspace.
+// Tenant is one customer of the installation. Nothing of one is visible to another.
 type Tenant struct {
 	ID           id.Tenant
 	Slug         string
