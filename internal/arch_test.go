@@ -22,7 +22,7 @@ var rows = []struct {
 	{"waist", "outbox track letter"},
 	{"material", "lane sender binding content template template/starter manuscript library mailbox"},
 	{"people", "field contact suppression score"},
-	{"spine", "tenant limit pace leader traffic auth journal usage testmail"},
+	{"spine", "tenant limit pace leader hold traffic auth journal usage testmail"},
 	{"mail", "mail/address mail/mx mail/liquid mail/links mail/textpart mail/inline mail/mjml mail/compose mail/dkim mail/dkim/libcrypto mail/reply mail/smtpclient"},
 	{"ground", "fault id slug secret spread sqldb sqldb/dbtest"},
 }

@@ -37,6 +37,7 @@ type commandLine struct {
 
 	Serve   serveCommand   `cmd:"" help:"Serve the API, the links in mails, and send."`
 	Demo    demoCommand    `cmd:"" help:"Serve with a tenant that holds sample data, ready to send."`
+	Release releaseCommand `cmd:"" help:"Let sends go on that serve --hold holds."`
 	Migrate migrateCommand `cmd:"" help:"Bring the database schema up to date, and do nothing else."`
 	Tenant  tenantCommands `cmd:"" help:"Make and manage tenants."`
 	User    userCommands   `cmd:"" help:"Make users, reset their passwords."`

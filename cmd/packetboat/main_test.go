@@ -7,8 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"packetboat/internal/auth"
+	"packetboat/internal/hold"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
 )
@@ -164,6 +166,25 @@ func TestADatabaseOfANewerProgramIsRefusedByEveryCommand(t *testing.T) {
 			o := p.run("", strings.Fields(args)...)
 			if o.status != 1 || o.out != "" || !strings.Contains(o.err, "20990101000000") || !strings.Contains(o.err, own) {
 				t.Errorf("packetboat %s = %+v, want it refused with both versions", args, o)
+			}
+		}
+	})
+}
+
+func TestHeldSendsAreReleased(t *testing.T) {
+	each(t, func(t *testing.T, p program) {
+		p.ok("migrate")
+		db, err := sqldb.Open(t.Context(), strings.TrimPrefix(p.args[0], "--database-url="), sqldb.Options{MaxConns: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if err := hold.Set(t.Context(), db, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"sends go on\n", "sends were not held\n"} {
+			if out := p.ok("release"); out != want {
+				t.Errorf("packetboat release says %q, want %q", out, want)
 			}
 		}
 	})

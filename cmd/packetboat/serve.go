@@ -7,10 +7,12 @@ import (
 
 	"packetboat/internal/app"
 	"packetboat/internal/auth"
+	"packetboat/internal/hold"
 )
 
 type serveCommand struct {
 	Roles []string `placeholder:"ROLE" help:"What this process does: api, app, track, inbound, worker, with commas between. Default: everything."`
+	Hold  bool     `help:"Hold all sends of the installation, as after a backup was restored; packetboat release lets them go on."`
 }
 
 // Run serves until it is told to stop.
@@ -37,7 +39,7 @@ func (cmd serveCommand) Run(c *console) (err error) {
 	if err := app.InviteFirst(c.ctx, store.DB, c.cfg.BaseURL, log, c.now()); err != nil {
 		return err
 	}
-	server := &app.Server{Config: c.cfg, Store: store, Roles: roles, Log: log}
+	server := &app.Server{Config: c.cfg, Store: store, Roles: roles, Log: log, Hold: cmd.Hold}
 	return server.Run(c.ctx)
 }
 
@@ -46,4 +48,21 @@ type demoCommand struct{}
 // Run serves with sample data until it is told to stop.
 func (demoCommand) Run(c *console) error {
 	return app.Demo(c.ctx, c.cfg, c.cfg.Logger(c.err), c.out)
+}
+
+type releaseCommand struct{}
+
+// Run lets sends go on that serve --hold holds, in every process within a second.
+func (releaseCommand) Run(c *console) error {
+	return c.with(func(s *app.Store) error {
+		held, err := hold.Release(c.ctx, s.DB)
+		if err != nil {
+			return err
+		}
+		text := "sends go on\n"
+		if !held {
+			text = "sends were not held\n"
+		}
+		return c.show(map[string]bool{"released": held}, "%s", text)
+	})
 }

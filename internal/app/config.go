@@ -114,8 +114,12 @@ func (m Mistakes) Error() string {
 }
 
 func (m *Mistakes) add(env, format string, args ...any) {
-	flag := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(env, "PACKETBOAT_"), "_", "-"))
-	*m = append(*m, fmt.Sprintf("%s (--%s) ", env, flag)+fmt.Sprintf(format, args...))
+	*m = append(*m, fmt.Sprintf("%s (%s) ", env, flagOf(env))+fmt.Sprintf(format, args...))
+}
+
+// flagOf returns the flag of an option that is set in the environment as env.
+func flagOf(env string) string {
+	return "--" + strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(env, "PACKETBOAT_"), "_", "-"))
 }
 
 var feedbackIDs = regexp.MustCompile(`^[A-Za-z0-9_-]{5,15}$`)

@@ -14,7 +14,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"packetboat/internal/auth"
@@ -72,12 +71,9 @@ func Demo(ctx context.Context, cfg Config, log *slog.Logger, out io.Writer) (err
 // to listen on are free. Port 0 becomes one that is. The demo can do without
 // its metrics.
 func (c *Config) claimAddresses(log *slog.Logger) error {
-	l, err := net.Listen("tcp", c.Listen)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("another program listens on %s already, perhaps a second packetboat; stop it, or choose another address: PACKETBOAT_LISTEN=127.0.0.1:8081 make run", c.Listen)
-	}
+	l, err := listen("PACKETBOAT_LISTEN", c.Listen)
 	if err != nil {
-		return fmt.Errorf("listen on %s: %w", c.Listen, err)
+		return err
 	}
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	if host, asked, _ := net.SplitHostPort(c.Listen); asked == "0" {

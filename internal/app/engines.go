@@ -76,16 +76,24 @@ func (w wakes) wake(path string) {
 func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t tools) []loop {
 	db := s.Store.DB
 	followed := &journal.Engine{DB: db, Followers: followers(t.now), Log: s.Log.With("engine", "journal"), Wake: t.wakes.journal}
-	dispatcher := &dispatch.Engine{
-		DB: db, Owner: id.New[string](), Now: t.now, Log: s.Log.With("engine", "dispatch"),
-		Wake: t.wakes.dispatch, Ready: t.wakes.deliver.notify,
-	}
-	deliverer := &deliver.Engine{
-		DB: db, Box: s.Store.Box, Keys: t.keys, Contents: t.contents, Senders: t.senders, Letters: t.letters,
-		Log: s.Log.With("engine", "deliver"), Now: t.now, Metrics: deliver.NewMetrics(registry), Wake: t.wakes.deliver,
-		FeedbackSender: s.Config.FeedbackSenderID, AllowPrivate: t.private, Alone: alone(db),
-		Lease: s.Config.NodeLease,
-	}
+	// These two begin anew after a hold, with nothing left from before.
+	metrics := deliver.NewMetrics(registry)
+	dispatching := s.unlessHeld("dispatch", func(ctx context.Context) error {
+		e := &dispatch.Engine{
+			DB: db, Owner: id.New[string](), Now: t.now, Log: s.Log.With("engine", "dispatch"),
+			Wake: t.wakes.dispatch, Ready: t.wakes.deliver.notify,
+		}
+		return e.Run(ctx)
+	})
+	delivering := s.unlessHeld("deliver", func(ctx context.Context) error {
+		e := &deliver.Engine{
+			DB: db, Box: s.Store.Box, Keys: t.keys, Contents: t.contents, Senders: t.senders, Letters: t.letters,
+			Log: s.Log.With("engine", "deliver"), Now: t.now, Metrics: metrics, Wake: t.wakes.deliver,
+			FeedbackSender: s.Config.FeedbackSenderID, AllowPrivate: t.private, Alone: alone(db),
+			Lease: s.Config.NodeLease,
+		}
+		return e.Run(ctx)
+	})
 	watcher := &watch.Engine{DB: db, Box: s.Store.Box, Now: t.now, Log: s.Log.With("engine", "watch"), AllowPrivate: t.private}
 	classifier := &classify.Engine{DB: db, Log: s.Log.With("engine", "classify"), Now: t.now, Live: s.live}
 	upkeep := &contact.Upkeep{DB: db, Log: s.Log.With("engine", "contacts"), Now: t.now}
@@ -108,8 +116,8 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 	}
 	return []loop{
 		{"journal", followed.Run},
-		s.led("scheduler", loop{"dispatch", dispatcher.Run}, loop{"watch", watcher.Run}),
-		{"deliver", deliverer.Run},
+		s.led("scheduler", dispatching, loop{"watch", watcher.Run}),
+		delivering,
 		{"classify", classifier.Run},
 		{"contacts", upkeep.Run},
 		{"domains", resolution.Run},

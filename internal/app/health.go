@@ -12,6 +12,7 @@ import (
 
 // health adds what load balancers and orchestrators ask.
 func (s *Server) health(mux *http.ServeMux) {
+	writable := newWritable(s.Store.DB, s.Log.With("part", "health"))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
 	})
@@ -23,7 +24,7 @@ func (s *Server) health(mux *http.ServeMux) {
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), 3*time.Second)
 		defer cancel()
-		if s.Store.DB.Ping(ctx) != nil {
+		if s.Store.DB.Ping(ctx) != nil || writable.check(ctx) != nil {
 			fail("database")
 		}
 		if pending, err := s.pending(ctx); err != nil || pending {

@@ -18,8 +18,10 @@ type zone struct {
 	hosts, texts map[string][]string
 }
 
-func (z zone) LookupHost(_ context.Context, host string) ([]string, error) { return find(z.hosts, host) }
-func (z zone) LookupTXT(_ context.Context, name string) ([]string, error)  { return find(z.texts, name) }
+func (z zone) LookupHost(_ context.Context, host string) ([]string, error) {
+	return find(z.hosts, host)
+}
+func (z zone) LookupTXT(_ context.Context, name string) ([]string, error) { return find(z.texts, name) }
 
 func find(all map[string][]string, name string) ([]string, error) {
 	if name == "broken.example.org." {

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"packetboat/internal/hold"
 	"packetboat/internal/journal"
 	"packetboat/internal/outbox"
 	"packetboat/internal/sqldb"
@@ -27,7 +28,8 @@ func newRegistry(db *sqldb.DB) *prometheus.Registry {
 		&backlog{db, prometheus.NewDesc("packetboat_messages_waiting", "Messages of open sends that have still to leave.", nil, nil),
 			prometheus.NewDesc("packetboat_messages_deferred", "Of those, messages that were tried and are to be tried again.", nil, nil),
 			prometheus.NewDesc("packetboat_queue_age_seconds", "How long the message that is due longest has been due.", nil, nil),
-			prometheus.NewDesc("packetboat_journal_lag", "Journal entries that the slowest follower has still to read.", nil, nil)},
+			prometheus.NewDesc("packetboat_journal_lag", "Journal entries that the slowest follower has still to read.", nil, nil),
+			prometheus.NewDesc("packetboat_sends_held", "1 while all sends of the installation are held, else 0.", nil, nil)},
 	)
 	return r
 }
@@ -37,11 +39,12 @@ func newRegistry(db *sqldb.DB) *prometheus.Registry {
 type backlog struct {
 	db                          *sqldb.DB
 	waiting, deferred, age, lag *prometheus.Desc
+	held                        *prometheus.Desc
 }
 
 // Describe names the metrics.
 func (b *backlog) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{b.waiting, b.deferred, b.age, b.lag} {
+	for _, d := range []*prometheus.Desc{b.waiting, b.deferred, b.age, b.lag, b.held} {
 		to <- d
 	}
 }
@@ -63,6 +66,12 @@ func (b *backlog) Collect(to chan<- prometheus.Metric) {
 	gauge(b.age, q.Overdue.Seconds(), err)
 	lag, err := journal.Lag(ctx, b.db)
 	gauge(b.lag, float64(lag), err)
+	since, err := hold.Since(ctx, b.db)
+	held := 0.0
+	if since != nil {
+		held = 1
+	}
+	gauge(b.held, held, err)
 }
 
 // requestTimes returns what notes how long the requests of an operation take.

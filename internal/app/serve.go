@@ -21,7 +21,7 @@ import (
 // Role is a part of the program that a process may run.
 type Role string
 
-// The roles of contract A4. Those for which nothing runs yet (inbound) are
+// The roles. Those for which nothing runs yet (inbound) are
 // accepted, so that a deployment need not change when it does.
 const (
 	RoleAPI     Role = "api"     // the tenant API and the pages beside it
@@ -43,6 +43,8 @@ type Server struct {
 	Store  *Store
 	Roles  []Role
 	Log    *slog.Logger
+	// Hold stops all sends of the installation before any begins.
+	Hold bool
 	// Demo, when set, is the tenant whose mailbox is shown without a login.
 	Demo id.Tenant
 	// Started is called once the listeners are open, with the address of the
@@ -54,25 +56,29 @@ type Server struct {
 // way, stops the engines and returns. The store stays open.
 func (s *Server) Run(ctx context.Context) error {
 	registry := newRegistry(s.Store.DB)
+	registry.MustRegister(newDisk(s.Store.DB, s.Config.DataDir))
 	unlock, err := soleServer(s.Store.DB)
 	if err != nil {
 		return err
 	}
 	defer unlock()
+	if err := s.beginHold(ctx); err != nil {
+		return err
+	}
 	parts, err := s.assemble(ctx, registry)
 	if err != nil {
 		return err
 	}
-	public, err := net.Listen("tcp", s.Config.Listen)
+	public, err := listen("PACKETBOAT_LISTEN", s.Config.Listen)
 	if err != nil {
-		return fmt.Errorf("listen on %s: %w", s.Config.Listen, err)
+		return err
 	}
 	servers := []*http.Server{httpServer(parts.handler)}
 	listeners := []net.Listener{public}
 	if s.Config.AdminListen != "" {
-		admin, err := net.Listen("tcp", s.Config.AdminListen)
+		admin, err := listen("PACKETBOAT_ADMIN_LISTEN", s.Config.AdminListen)
 		if err != nil {
-			return errors.Join(fmt.Errorf("listen on %s: %w", s.Config.AdminListen, err), public.Close())
+			return errors.Join(err, public.Close())
 		}
 		mux := http.NewServeMux()
 		mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))

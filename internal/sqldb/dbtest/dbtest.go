@@ -214,6 +214,9 @@ func postgresTemplate(admin *sql.DB, server string) (string, error) {
 	return name, err
 }
 
+// Named returns the address of a database of that name on the test server.
+func Named(database string) string { return named(os.Getenv(Variable), database) }
+
 func named(server, database string) string {
 	u, err := url.Parse(server)
 	if err != nil {

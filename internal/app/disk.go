@@ -1,0 +1,36 @@
+package app
+
+import (
+	"path/filepath"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"packetboat/internal/sqldb"
+)
+
+// disk measures the file system of a directory when somebody asks.
+type disk struct {
+	dir  string
+	free *prometheus.Desc
+}
+
+// newDisk measures where the SQLite database is, or with PostgreSQL the data
+// directory.
+func newDisk(db *sqldb.DB, dataDir string) *disk {
+	dir := dataDir
+	if db.File() != "" {
+		dir = filepath.Dir(db.File())
+	}
+	return &disk{dir, prometheus.NewDesc("packetboat_data_dir_free_bytes", "Space that is free for this process on the file system of the data directory.", nil, nil)}
+}
+
+// Describe names the metric.
+func (d *disk) Describe(to chan<- *prometheus.Desc) { to <- d.free }
+
+// Collect measures. Without a data directory, as beside PostgreSQL with a secret
+// key from the environment, there is nothing to tell.
+func (d *disk) Collect(to chan<- prometheus.Metric) {
+	if free, err := freeBytes(d.dir); err == nil {
+		to <- prometheus.MustNewConstMetric(d.free, prometheus.GaugeValue, float64(free))
+	}
+}

@@ -1,0 +1,41 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"packetboat/internal/hold"
+)
+
+// beginHold holds all sends when the server was asked to. Otherwise a hold of an
+// earlier run ends here if this process has the database to itself. Where there
+// are several, the restart of one must not let the mail of all go: there it stands
+// until the operator releases it.
+func (s *Server) beginHold(ctx context.Context) error {
+	db := s.Store.DB
+	if s.Hold {
+		if err := hold.Set(ctx, db, time.Now()); err != nil {
+			return err
+		}
+	}
+	since, err := hold.Since(ctx, db)
+	if err != nil || since == nil {
+		return err
+	}
+	if !s.Hold && alone(db) {
+		s.Log.Info("sends that were held go on", "since", since)
+		_, err := hold.Release(ctx, db)
+		return err
+	}
+	s.Log.Warn("all sends are held; packetboat release lets them go on", "since", since)
+	return nil
+}
+
+// unlessHeld returns a loop that runs send while sends are not held.
+func (s *Server) unlessHeld(name string, send func(ctx context.Context) error) loop {
+	return loop{name, func(ctx context.Context) error {
+		tick := time.NewTicker(hold.Look)
+		defer tick.Stop()
+		return hold.Run(ctx, s.Store.DB, tick.C, s.Log.With("engine", name), send)
+	}}
+}

@@ -1,0 +1,95 @@
+// Package hold stops all sends of an installation, as after a backup was restored:
+// the messages that left since the backup was taken wait in it, and would leave
+// again.
+//
+// A hold is one row, which every process that sends looks at each second. It
+// outlives the process that set it.
+package hold
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"packetboat/internal/sqldb"
+)
+
+// Look is how often a process that sends looks whether it may.
+const Look = time.Second
+
+// Set holds all sends from now on. A hold that is there already stays as it is.
+func Set(ctx context.Context, db *sqldb.DB, now time.Time) error {
+	_, err := db.Exec(ctx, `INSERT INTO send_hold (name, since) VALUES ('all', $1) ON CONFLICT DO NOTHING`, now.UnixMicro())
+	if err != nil {
+		return fmt.Errorf("hold all sends: %w", err)
+	}
+	return nil
+}
+
+// Release lets sends go on, and reports whether they were held.
+func Release(ctx context.Context, db *sqldb.DB) (bool, error) {
+	n, err := db.Exec(ctx, `DELETE FROM send_hold WHERE name = 'all'`)
+	if err != nil {
+		return false, fmt.Errorf("release all sends: %w", err)
+	}
+	return n > 0, nil
+}
+
+// Since returns the time from which sends are held, or nil when they are not.
+func Since(ctx context.Context, db *sqldb.DB) (*time.Time, error) {
+	var since sql.NullInt64
+	err := db.QueryRow(ctx, `SELECT since FROM send_hold WHERE name = 'all'`).Scan(&since)
+	if err != nil && !errors.Is(err, sqldb.ErrNoRows) {
+		return nil, fmt.Errorf("look whether sends are held: %w", err)
+	}
+	return sqldb.NullTime(since), nil
+}
+
+// Run calls send whenever sends are not held, and ends its context when they are.
+// It looks at every tick, and while the database does not answer nothing changes.
+// It returns when ctx ends and send has returned, or with the error of send.
+func Run(ctx context.Context, db *sqldb.DB, ticks <-chan time.Time, log *slog.Logger, send func(ctx context.Context) error) error {
+	var stop context.CancelFunc // of the call under way; nil when there is none
+	ended := make(chan error, 1)
+	defer func() {
+		if stop != nil {
+			stop()
+		}
+	}()
+	for {
+		since, err := Since(ctx, db)
+		switch {
+		case ctx.Err() != nil:
+		case err != nil:
+			log.Error("whether sends are held is not known", "err", err)
+		case since == nil && stop == nil:
+			var sending context.Context
+			sending, stop = context.WithCancel(ctx)
+			go func() { ended <- send(sending) }()
+		case since != nil && stop != nil:
+			log.Warn("all sends are held from now on", "since", since)
+			stop()
+			if err := <-ended; err != nil {
+				return err
+			}
+			stop = nil
+		}
+		select {
+		case <-ctx.Done():
+			if stop == nil {
+				return nil
+			}
+			return <-ended
+		case err := <-ended:
+			stop()
+			stop = nil
+			if err != nil || ctx.Err() != nil {
+				return err
+			}
+		case <-ticks:
+		}
+	}
+}
