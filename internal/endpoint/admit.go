@@ -14,7 +14,7 @@ import (
 	"packetboat/internal/limit"
 )
 
-// The limits of those who are not known yet (contract 3.4).
+// The limits of callers that are not known yet.
 var (
 	deniedRule   = limit.Rule{Name: "denied", Max: 60, Window: time.Minute}    // failed credentials of an address
 	discoverRule = limit.Rule{Name: "discover", Max: 120, Window: time.Minute} // discovery by an address
@@ -37,6 +37,12 @@ func (r *Router) admit(x *exchange, req *http.Request) error {
 	}
 	if op.Public {
 		x.principal = p
+		// Signing in needs the protection too: a foreign site must not bring a
+		// browser into a session of the site's own choice.
+		if op.Installation && r.origin.Check(req) != nil {
+			x.showDenied(ctx)
+			return ErrCSRF
+		}
 		return nil
 	}
 	known, err := r.Gate.Authenticate(ctx, p.Tenant, p.TenantSlug, req)
@@ -88,7 +94,7 @@ func (x *exchange) denied(ctx context.Context, err error) error {
 		return err
 	}
 	x.w.Header().Set("WWW-Authenticate", `ApiKey header="X-API-Key"`)
-	if limited := x.count(ctx, deniedRule, x.ip.String()); limited != nil {
+	if limited := x.count(ctx, deniedRule, limit.Address(x.ip)); limited != nil {
 		return limited
 	}
 	return err
@@ -96,7 +102,7 @@ func (x *exchange) denied(ctx context.Context, err error) error {
 
 // showDenied shows the state of the caller's address, while nothing better is known.
 func (x *exchange) showDenied(ctx context.Context) {
-	s, err := x.router.Limiter.Look(ctx, deniedRule, x.ip.String(), x.router.Now())
+	s, err := x.router.Limiter.Look(ctx, deniedRule, limit.Address(x.ip), x.router.Now())
 	if err == nil {
 		x.showRate(s)
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"packetboat/internal/auth"
+	"packetboat/internal/limit"
 )
 
 // Operation is what discovery tells of an operation (contract 3.8).
@@ -52,7 +53,7 @@ func (r *Router) Publish(route, contentType string, write func() ([]byte, error)
 	r.mux.Handle(route, handler(func(w http.ResponseWriter, req *http.Request) {
 		x := exchangeOf(req.Context())
 		x.principal = auth.Principal{IP: x.ip}
-		if err := x.count(req.Context(), discoverRule, x.ip.String()); err != nil {
+		if err := x.count(req.Context(), discoverRule, limit.Address(x.ip)); err != nil {
 			x.refuse(err)
 			return
 		}

@@ -7,6 +7,9 @@
 // process takes a few at a time, fewer as the window fills, so that the limit
 // is never exceeded and most takes touch no database. Permits that one process
 // holds and does not use are lost to the others until the window ends.
+//
+// What it keeps in memory is bounded. When there are too many windows, those that
+// are emptiest go, so that a flood of keys does not free the ones that are full.
 package limit
 
 import (
@@ -39,6 +42,7 @@ type Limiter struct {
 	mu      sync.Mutex
 	windows map[string]*window
 	sweepAt int // how many windows start a sweep
+	most    int // how many windows are kept
 }
 
 // store hands out permits of windows that several processes share.
@@ -46,6 +50,7 @@ type store interface {
 	lease(ctx context.Context, name string, r Rule, n int, now time.Time) (grant, error)
 	look(ctx context.Context, name string, r Rule, now time.Time) (grant, error)
 	giveBack(ctx context.Context, name string, now time.Time) error
+	clear(ctx context.Context, name string) error
 	sweep(ctx context.Context, now time.Time) error
 }
 
@@ -61,17 +66,22 @@ type grant struct {
 // and held is what this one still has of that.
 type window struct {
 	mu   sync.Mutex
+	max  int // of its rule
 	ends time.Time
 	used int
 	held int
 	seen time.Time // when the store was last asked
 }
 
-const sweepFrom = 4096
+const (
+	sweepFrom  = 4096
+	mostKept   = 100_000
+	sampleSize = 16 // windows that are compared to find an empty one
+)
 
 // New returns a limiter for processes that share db.
 func New(db *sqldb.DB) *Limiter {
-	l := &Limiter{windows: map[string]*window{}, sweepAt: sweepFrom}
+	l := &Limiter{windows: map[string]*window{}, sweepAt: sweepFrom, most: mostKept}
 	if db != nil && db.Dialect() == sqldb.Postgres {
 		l.store = rows{db}
 	}
@@ -81,7 +91,7 @@ func New(db *sqldb.DB) *Limiter {
 // Take takes one permit for key, if one is left.
 func (l *Limiter) Take(ctx context.Context, r Rule, key string, now time.Time) (State, error) {
 	name := r.Name + ":" + key
-	w := l.window(name, now)
+	w := l.window(name, r, now)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !now.Before(w.ends) {
@@ -120,7 +130,7 @@ func (l *Limiter) Take(ctx context.Context, r Rule, key string, now time.Time) (
 // a take would succeed now.
 func (l *Limiter) Look(ctx context.Context, r Rule, key string, now time.Time) (State, error) {
 	name := r.Name + ":" + key
-	w := l.window(name, now)
+	w := l.window(name, r, now)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !now.Before(w.ends) {
@@ -144,7 +154,7 @@ func (l *Limiter) Look(ctx context.Context, r Rule, key string, now time.Time) (
 // GiveBack returns the permit that a take in the present window took.
 func (l *Limiter) GiveBack(ctx context.Context, r Rule, key string, now time.Time) error {
 	name := r.Name + ":" + key
-	w := l.window(name, now)
+	w := l.window(name, r, now)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !now.Before(w.ends) || w.used == 0 {
@@ -156,6 +166,21 @@ func (l *Limiter) GiveBack(ctx context.Context, r Rule, key string, now time.Tim
 		}
 	}
 	w.used--
+	return nil
+}
+
+// Clear empties key's window: what was taken in it is forgotten.
+func (l *Limiter) Clear(ctx context.Context, r Rule, key string, now time.Time) error {
+	name := r.Name + ":" + key
+	w := l.window(name, r, now)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if l.store != nil {
+		if err := l.store.clear(ctx, name); err != nil {
+			return err
+		}
+	}
+	w.ends, w.used, w.held, w.seen = time.Time{}, 0, 0, time.Time{}
 	return nil
 }
 
@@ -179,22 +204,55 @@ func portion(r Rule, used int) int {
 	return min(max((r.Max-used)/10, 1), 20)
 }
 
-func (l *Limiter) window(name string, now time.Time) *window {
+func (l *Limiter) window(name string, r Rule, now time.Time) *window {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	w := l.windows[name]
 	if w == nil {
-		if len(l.windows) >= l.sweepAt {
-			l.forget(now)
-			l.sweepAt = max(sweepFrom, 2*len(l.windows))
+		if len(l.windows) >= min(l.sweepAt, l.most) {
+			l.makeRoom(now)
 		}
-		w = &window{}
+		w = &window{max: r.Max}
 		l.windows[name] = w
 	}
 	return w
 }
 
-// forget drops windows that have ended and that nobody is using.
+// makeRoom forgets what has ended, when that is due, and otherwise the emptiest
+// window of a sample. Map iteration begins at a random place.
+func (l *Limiter) makeRoom(now time.Time) {
+	if len(l.windows) >= l.sweepAt {
+		l.forget(now)
+		l.sweepAt = max(sweepFrom, 2*len(l.windows))
+	}
+	if len(l.windows) < l.most {
+		return
+	}
+	least, emptiest, seen := 2.0, "", 0
+	for name, w := range l.windows {
+		if !w.mu.TryLock() {
+			continue
+		}
+		if full := w.fullness(now); full < least {
+			least, emptiest = full, name
+		}
+		w.mu.Unlock()
+		if seen++; seen == sampleSize {
+			break
+		}
+	}
+	delete(l.windows, emptiest)
+}
+
+// fullness is how much of the window is used, from 0 to 1.
+func (w *window) fullness(now time.Time) float64 {
+	if !now.Before(w.ends) || w.max == 0 {
+		return 0
+	}
+	return float64(w.used-w.held) / float64(w.max)
+}
+
+// forget drops windows that have ended and that are not in use.
 func (l *Limiter) forget(now time.Time) {
 	for name, w := range l.windows {
 		if !w.mu.TryLock() {

@@ -80,6 +80,17 @@ func TestALookTakesNothingAndAGivenBackPermitIsThere(t *testing.T) {
 		if got := take(t, l, r, "k", noon.Add(4*time.Second)); !got.Allowed {
 			t.Errorf("take after a permit came back = %+v, want allowed", got)
 		}
+		take(t, l, r, "other", noon)
+		if err := l.Clear(t.Context(), r, "k", noon.Add(5*time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		elsewhere := limit.New(db)
+		if got := take(t, elsewhere, r, "k", noon.Add(6*time.Second)); !got.Allowed || db.Dialect() == sqldb.Postgres && got.Remaining != 1 {
+			t.Errorf("take after the window was cleared = %+v, want a new window", got)
+		}
+		if got := take(t, l, r, "other", noon); got.Remaining != 0 {
+			t.Errorf("another key's window after that = %+v, want it as it was", got)
+		}
 		if err := l.Sweep(t.Context(), noon.Add(time.Hour)); err != nil {
 			t.Errorf("Sweep: %v", err)
 		}

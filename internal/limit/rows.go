@@ -63,6 +63,15 @@ func (s rows) giveBack(ctx context.Context, name string, now time.Time) error {
 	return nil
 }
 
+func (s rows) clear(ctx context.Context, name string) error {
+	_, err := s.db.Exec(ctx, `
+		DELETE FROM rate_window WHERE name = $1 /* all tenants: limits are the installation's */`, name)
+	if err != nil {
+		return fmt.Errorf("clear a rate window: %w", err)
+	}
+	return nil
+}
+
 func (s rows) sweep(ctx context.Context, now time.Time) error {
 	_, err := s.db.Exec(ctx, `
 		DELETE FROM rate_window WHERE ends_at <= $1 /* all tenants: limits are the installation's */`, now.UnixMicro())
