@@ -353,3 +353,41 @@ func TestAnOwnerDeletesTheTenantByNamingIt(t *testing.T) {
 		}
 	})
 }
+
+// Signing in, signing up and the links of accounts are refused to pages of other
+// sites, as every write with a session is. A program that is no browser sends
+// none of the headers and is let through.
+func TestForeignPagesCannotSignAnybodyIn(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o *office) {
+		o.signedIn("ann", auth.Owner)
+		for path, body := range map[string]string{
+			"/api/auth/login":              `{"email": "ann@example.org", "password": "` + officeWord + `"}`,
+			"/api/auth/signup":             `{"tenant_name": "Third", "tenant_slug": "third", "name": "Bob", "email": "bob@example.org", "password": "` + officeWord + `"}`,
+			"/api/auth/password/forgot":    `{"email": "ann@example.org"}`,
+			"/api/auth/password/reset":     `{"token": "x", "password": "` + officeWord + `"}`,
+			"/api/auth/invitations/accept": `{"token": "x", "name": "Bob", "password": "` + officeWord + `"}`,
+		} {
+			for header, foreign := range map[[2]string]bool{
+				{"Sec-Fetch-Site", "cross-site"}:       true,
+				{"Sec-Fetch-Site", "same-site"}:        true,
+				{"Origin", "https://evil.example"}:     true,
+				{"Origin", "null"}:                     true,
+				{"Sec-Fetch-Site", "same-origin"}:      false,
+				{"Origin", "https://mail.example.org"}: false,
+				{"X-Nothing", ""}:                      false,
+			} {
+				r := httptest.NewRequest("POST", path, strings.NewReader(body))
+				r.Header.Set(header[0], header[1])
+				a := answered{ResponseRecorder: httptest.NewRecorder()}
+				o.router.ServeHTTP(a, r)
+				_ = json.Unmarshal(a.Body.Bytes(), &a.body)
+				if refused := a.Code == 403 && a.code() == "CSRF_FAILED"; refused != foreign {
+					t.Errorf("%s with %v = %d %s, want it refused: %v", path, header, a.Code, a.Body, foreign)
+				}
+				if foreign && a.Header().Get("Set-Cookie") != "" {
+					t.Errorf("%s with %v sets a cookie", path, header)
+				}
+			}
+		}
+	})
+}
