@@ -136,6 +136,7 @@ func TestBulkActions(t *testing.T) {
 			{"key", body("reset_status", `{}`, "x"), "ACTION_NOT_AVAILABLE"},
 			{"key", body("anonymize", `{"suppress": 5}`, "x"), "ACTION_NOT_AVAILABLE"},
 			{"editor", body("anonymize", `{}`, ann), "FORBIDDEN"},
+			{"editor", body("reset_status", `{}`, ann), "FORBIDDEN"},
 			{"key", body("explode", `{}`, ann), "INVALID_INPUT"},
 			{"key", `{"action": "delete"}`, "INVALID_INPUT"},
 			{"key", `{"action": "delete", "contact_ids": []}`, "INVALID_INPUT"},
@@ -158,7 +159,7 @@ func TestBulkActions(t *testing.T) {
 		if r := s.must(200, "key", "POST /contacts/bulk", body("subscribe", `{}`, ann)); !strings.Contains(r.text, `"UNSUBSCRIBED"`) || r.body["affected"] != 0.0 {
 			t.Errorf("a key lifts an unsubscription: %s", r.text)
 		}
-		if r := s.must(200, "editor", "POST /contacts/bulk", body("reset_status", `{}`, ann)); r.body["affected"] != 1.0 {
+		if r := s.must(200, "admin", "POST /contacts/bulk", body("reset_status", `{}`, ann)); r.body["affected"] != 1.0 {
 			t.Errorf("reset_status by a person: %s", r.text)
 		}
 		r := s.must(202, "key", "POST /contacts/bulk", `{"action": "set_field", "selector": {"search": "example.org"}, "params": {"field": "city", "value": "Bonn"}}`)
