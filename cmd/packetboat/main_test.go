@@ -93,6 +93,14 @@ func TestAnOperatorSetsUpATenant(t *testing.T) {
 		if again := p.json("user", "reset-password", "--email=bob@example.org"); again["token"] == "" || again["token"] == nil {
 			t.Errorf("user reset-password shows %v", again)
 		}
+		p.ok("tenant", "create", "--slug=second", "--name=Second", "--timezone=UTC")
+		if known := p.json("user", "create", "--email=bob@example.org", "--name=Bob", "--tenant=second"); known["link"] != nil || known["role"] != "owner" {
+			t.Errorf("adding a user with a password shows %v, want no link", known)
+		}
+		if waiting := p.json("user", "create", "--email=ann@example.org", "--name=Ann", "--tenant=second"); waiting["link"] == nil {
+			t.Errorf("adding a user who has no password yet shows %v, want a fresh link", waiting)
+		}
+		p.ok("tenant", "delete", "--slug=second")
 		if paused := p.json("tenant", "pause", "--slug=acme", "--reason=unpaid"); paused["status"] != "paused" || paused["pause_reason"] != "unpaid" {
 			t.Errorf("tenant pause shows %v", paused)
 		}

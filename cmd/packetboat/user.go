@@ -55,12 +55,16 @@ func (cmd userCreate) Run(c *console) error {
 			return err
 		}
 		var v userView
+		var ended bool
 		err = s.DB.InTx(c.ctx, func(tx *sqldb.DB) (err error) {
-			v, err = cmd.create(c, tx, passwordHash)
+			v, ended, err = cmd.create(c, tx, passwordHash)
 			return err
 		})
 		if err != nil {
 			return err
+		}
+		if ended {
+			fmt.Fprintf(c.err, "%s had a login of which nothing proved that it is theirs: its sessions have ended and its password is void\n", v.Email)
 		}
 		if v.Link == "" {
 			return c.show(v, "user %s is there\n", v.Email)
@@ -76,38 +80,58 @@ func (c *console) howToChoose() string {
 		c.cfg.BaseURL.JoinPath("/api/auth/password/reset"))
 }
 
-func (cmd userCreate) create(c *console, tx *sqldb.DB, passwordHash string) (userView, error) {
-	now := c.now()
-	u, err := auth.CreateUser(c.ctx, tx, cmd.Email, cmd.Name, passwordHash, now)
-	known := errors.Is(err, auth.ErrDuplicateEmail) && cmd.Tenant != "" && passwordHash == ""
-	if known { // one person, one login, many tenants
-		email, _ := address.Normalize(cmd.Email)
-		u, err = auth.UserByEmail(c.ctx, tx, email)
-	}
+// create makes the user and the membership. It reports whether the user was there
+// with a login that was not proven, which has ended.
+func (cmd userCreate) create(c *console, tx *sqldb.DB, passwordHash string) (v userView, ended bool, err error) {
+	u, ended, err := cmd.user(c, tx, passwordHash)
 	if err != nil {
-		return userView{}, err
+		return v, false, err
 	}
-	v := userView{ID: u.ID, Email: u.Email, Name: u.Name, CreatedAt: endpoint.At(u.CreatedAt)}
+	v = userView{ID: u.ID, Email: u.Email, Name: u.Name, CreatedAt: endpoint.At(u.CreatedAt)}
 	if cmd.Tenant != "" {
 		t, err := tenant.BySlug(c.ctx, tx, cmd.Tenant)
 		if err != nil {
-			return userView{}, err
+			return v, false, err
 		}
 		if v.Role, err = cmd.role(c, tx, t); err != nil {
-			return userView{}, err
+			return v, false, err
 		}
 		v.Tenant = t.Slug
-		if err := auth.AddMember(c.ctx, tx, t.ID, u.ID, v.Role, auth.BySystem, now); err != nil {
-			return userView{}, err
+		if err := auth.AddMember(c.ctx, tx, t.ID, u.ID, v.Role, auth.BySystem, c.now()); err != nil {
+			return v, false, err
 		}
 	}
-	if passwordHash == "" && !known {
-		if v.Token, err = auth.ResetToken(c.ctx, tx, u.ID, now); err != nil {
-			return userView{}, err
+	if !u.HasPassword() {
+		if v.Token, err = auth.ResetToken(c.ctx, tx, u.ID, c.now()); err != nil {
+			return v, false, err
 		}
 		v.Link = auth.ResetLink(c.cfg.BaseURL, v.Token)
 	}
-	return v, nil
+	return v, ended, nil
+}
+
+// user returns the user, made where there is none. One who is there only gets a
+// membership, for one person has one login. A login that is not proven becomes
+// the operator's first.
+func (cmd userCreate) user(c *console, tx *sqldb.DB, passwordHash string) (u auth.User, ended bool, err error) {
+	u, err = auth.CreateUser(c.ctx, tx, cmd.Email, cmd.Name, passwordHash, c.now())
+	if !errors.Is(err, auth.ErrDuplicateEmail) || cmd.Tenant == "" {
+		return u, false, err
+	}
+	email, _ := address.Normalize(cmd.Email)
+	if u, err = auth.UserByEmail(c.ctx, tx, email); err != nil {
+		return u, false, err
+	}
+	if u.Proven() && passwordHash != "" {
+		return u, false, auth.ErrDuplicateEmail
+	}
+	had := u.HasPassword()
+	vouched, err := auth.Vouch(c.ctx, tx, u.ID, passwordHash, c.now())
+	if err != nil {
+		return u, false, err
+	}
+	u, err = auth.UserByID(c.ctx, tx, u.ID)
+	return u, vouched && had, err
 }
 
 func (cmd userCreate) role(c *console, tx *sqldb.DB, t tenant.Tenant) (auth.Role, error) {
@@ -170,7 +194,7 @@ func (cmd userResetPassword) Run(c *console) error {
 			return err
 		}
 		if passwordHash != "" {
-			if err := auth.SetPassword(c.ctx, s.DB, u.ID, passwordHash); err != nil {
+			if err := auth.SetPassword(c.ctx, s.DB, u.ID, passwordHash, c.now()); err != nil {
 				return err
 			}
 			return c.show(v, "user %s has a new password\n", u.Email)

@@ -14,8 +14,10 @@ import (
 	"packetboat/internal/tenant"
 )
 
-// Apply makes the tenant, its owner and its API key where they are not there
-// yet (contract A5). What is there stays as it is, passwords included.
+// Apply makes the tenant, its owner and its API key where they are not there yet.
+// What is there stays as it is, passwords included. Only a login that was never
+// proven to belong to its address, and that is to become the owner, gets the
+// password given here in place of its own.
 func (b Bootstrap) Apply(ctx context.Context, db *sqldb.DB, passwords *auth.Passwords, now time.Time) error {
 	if b.TenantSlug == "" {
 		return nil
@@ -26,12 +28,14 @@ func (b Bootstrap) Apply(ctx context.Context, db *sqldb.DB, passwords *auth.Pass
 		if err != nil {
 			return fmt.Errorf("bootstrap admin email: %w", err)
 		}
-		if _, err := auth.UserByEmail(ctx, db, email); errors.Is(err, auth.ErrNoUser) {
+		u, err := auth.UserByEmail(ctx, db, email)
+		if err != nil && !errors.Is(err, auth.ErrNoUser) {
+			return err
+		}
+		if !u.Proven() {
 			if passwordHash, err = passwords.Hash(ctx, b.AdminPassword); err != nil {
 				return err
 			}
-		} else if err != nil {
-			return err
 		}
 	}
 	err = db.InTx(ctx, func(tx *sqldb.DB) error {
@@ -77,11 +81,13 @@ func (b Bootstrap) owner(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, ema
 	if _, err := auth.MemberOf(ctx, tx, t.ID, u.ID); !errors.Is(err, auth.ErrNoUser) {
 		return err
 	}
+	if _, err := auth.Vouch(ctx, tx, u.ID, passwordHash, now); err != nil {
+		return err
+	}
 	return auth.AddMember(ctx, tx, t.ID, u.ID, auth.Owner, auth.BySystem, now)
 }
 
-// InviteFirst logs a link by which the first user signs up, while there is none
-// (contract A3).
+// InviteFirst logs a link by which the first user signs up, while there is none.
 func InviteFirst(ctx context.Context, db *sqldb.DB, base *url.URL, log *slog.Logger, now time.Time) error {
 	some, err := auth.AnyUser(ctx, db)
 	if err != nil || some {

@@ -1,13 +1,17 @@
 package app_test
 
 import (
+	"errors"
 	"log/slog"
+	"net/netip"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"packetboat/internal/app"
 	"packetboat/internal/auth"
+	"packetboat/internal/limit"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
 	"packetboat/internal/tenant"
@@ -47,6 +51,46 @@ func TestBootstrapMakesWhatIsMissingAndOnlyThat(t *testing.T) {
 		b.TenantSlug = "other"
 		if err := b.Apply(t.Context(), db, passwords, noon); err == nil {
 			t.Error("one key was given to two tenants")
+		}
+	})
+}
+
+// A login that nothing proves, made by another tenant for the operator's address,
+// does not become the owner's.
+func TestBootstrapTakesOverALoginThatWasOnlyClaimed(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		base, err := url.Parse("https://mail.example.org")
+		if err != nil {
+			t.Fatal(err)
+		}
+		log := slog.New(slog.DiscardHandler)
+		passwords := auth.NewPasswords()
+		door := &auth.Door{DB: db, Passwords: passwords, Limits: limit.New(db), SignupEnabled: true, BaseURL: base, Log: log}
+		if _, err := auth.CreateUser(t.Context(), db, "first@example.org", "First", "", noon); err != nil {
+			t.Fatal(err)
+		}
+		const claimed = "seven violet tractors"
+		e, err := door.SignUp(t.Context(), auth.SignUp{
+			TenantName: "Evil", TenantSlug: "evil", Name: "Mallory", Email: "ann@example.org", Password: claimed,
+		}, netip.MustParseAddr("192.0.2.1"), noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := app.Bootstrap{TenantSlug: "acme", AdminEmail: "ann@example.org", AdminPassword: "purple otter skates home"}
+		for range 2 {
+			if err := b.Apply(t.Context(), db, passwords, noon); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := auth.FindSession(t.Context(), db, e.Token, noon); !errors.Is(err, auth.ErrNoSession) {
+			t.Errorf("the old session: %v", err)
+		}
+		if _, err := door.SignIn(t.Context(), "ann@example.org", claimed, netip.MustParseAddr("192.0.2.1"), noon); !errors.Is(err, auth.ErrCredentials) {
+			t.Errorf("the old password: %v", err)
+		}
+		if e, err := door.SignIn(t.Context(), "ann@example.org", b.AdminPassword, netip.MustParseAddr("192.0.2.1"), noon); err != nil || len(e.Memberships) != 2 {
+			t.Errorf("the operator's password opens %v, %v", e.Memberships, err)
 		}
 	})
 }

@@ -94,7 +94,11 @@ func (d demo) owner(ctx context.Context, tx *sqldb.DB, t id.Tenant, email, hash 
 	case err != nil:
 		return err
 	case forgotten:
-		if err := auth.SetPassword(ctx, tx, u.ID, hash); err != nil {
+		if err := auth.SetPassword(ctx, tx, u.ID, hash, d.now); err != nil {
+			return err
+		}
+	default:
+		if _, err := auth.Vouch(ctx, tx, u.ID, hash, d.now); err != nil {
 			return err
 		}
 	}

@@ -94,7 +94,7 @@ func (g *Gate) Authenticate(ctx context.Context, t id.Tenant, slug string, r *ht
 		return p, nil
 	}
 	err = g.db.QueryRow(ctx, `
-		SELECT role FROM membership WHERE tenant_id = $1 AND user_id = $2 AND status = 'active'`, t, s.User.ID).Scan(&p.Role)
+		SELECT role FROM membership WHERE tenant_id = $1 AND user_id = $2 AND status = 'active' AND NOT withheld`, t, s.User.ID).Scan(&p.Role)
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return Principal{}, tenant.ErrNotFound // strangers do not learn that it exists
 	}

@@ -14,8 +14,9 @@ import (
 
 // Invite makes the person at email a member as soon as they follow the link
 // that carries the returned token. Inviting again makes a new link and ends the
-// old one. Only owners invite owners.
-func Invite(ctx context.Context, db *sqldb.DB, p Principal, email string, role Role, now time.Time) (Member, string, error) {
+// old one. Only owners invite owners. Mailed says that only the person at the
+// address will see the link, so that following it proves the login.
+func Invite(ctx context.Context, db *sqldb.DB, p Principal, email string, role Role, mailed bool, now time.Time) (Member, string, error) {
 	var problems fault.Problems
 	email = checkEmail(&problems, "email", email)
 	if !role.Valid() {
@@ -33,7 +34,8 @@ func Invite(ctx context.Context, db *sqldb.DB, p Principal, email string, role R
 		u, err := UserByEmail(ctx, tx, email)
 		if errors.Is(err, ErrNoUser) {
 			name, _, _ := strings.Cut(email, "@") // until they say
-			u, err = insertUser(ctx, tx, email, name, "", now)
+			u = newUser(email, name, "", now)
+			err = insertUser(ctx, tx, u)
 		}
 		if err != nil {
 			return err
@@ -53,7 +55,7 @@ func Invite(ctx context.Context, db *sqldb.DB, p Principal, email string, role R
 		if err := revokeInvitations(ctx, tx, p.Tenant, u.ID); err != nil {
 			return err
 		}
-		if token, err = issue(ctx, tx, oneTime{purpose: forInvite, user: u.ID, tenant: p.Tenant}, inviteAge, now); err != nil {
+		if token, err = issue(ctx, tx, oneTime{purpose: forInvite, user: u.ID, tenant: p.Tenant, proves: mailed}, inviteAge, now); err != nil {
 			return err
 		}
 		if m, err = MemberOf(ctx, tx, p.Tenant, u.ID); err != nil {

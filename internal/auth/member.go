@@ -55,7 +55,7 @@ func Memberships(ctx context.Context, db *sqldb.DB, user id.User) ([]Membership,
 	rows, err := db.Query(ctx, `
 		SELECT t.tenant_id, t.slug, t.name, m.role
 		FROM membership m JOIN tenant t ON t.tenant_id = m.tenant_id
-		WHERE m.user_id = $1 AND m.status = 'active' AND t.status <> 'deleted'
+		WHERE m.user_id = $1 AND m.status = 'active' AND NOT m.withheld AND t.status <> 'deleted'
 		ORDER BY t.slug /* all tenants: a person works in several */`, user)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (Membership, error) {
 		var m Membership
@@ -67,8 +67,11 @@ func Memberships(ctx context.Context, db *sqldb.DB, user id.User) ([]Membership,
 	return list, nil
 }
 
+// memberQuery shows a membership that is withheld as one that has not been
+// accepted: what ends both is the same, a new invitation.
 const memberQuery = `
-	SELECT u.id, u.email, u.name, m.role, m.status, u.last_login_at, m.created_at
+	SELECT u.id, u.email, u.name, m.role,
+		CASE WHEN m.withheld AND m.status = 'active' THEN 'invited' ELSE m.status END, u.last_login_at, m.created_at
 	FROM membership m JOIN app_user u ON u.id = m.user_id
 	WHERE m.tenant_id = $1 `
 
@@ -105,10 +108,20 @@ func MemberOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, user id.User)
 	return m, nil
 }
 
-// AddMember makes a user a member, active at once. Somebody who was invited or
-// disabled becomes active with the new role.
+// AddMember makes a user a member for the operator, active at once. A user who was
+// invited or disabled becomes active with the new role. A login that is not
+// proven is vouched for first, and loses its password by that; see Vouch.
 func AddMember(ctx context.Context, db *sqldb.DB, tenant id.Tenant, user id.User, role Role, by By, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
+		if _, err := Vouch(ctx, tx, user, "", now); err != nil {
+			return err
+		}
+		return addMember(ctx, tx, tenant, user, role, by, now)
+	})
+}
+
+func addMember(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, user id.User, role Role, by By, now time.Time) error {
+	return tx.InTx(ctx, func(tx *sqldb.DB) error {
 		if err := putMember(ctx, tx, tenant, user, role, MemberActive, now); err != nil {
 			return err
 		}
@@ -174,10 +187,8 @@ func ChangeMember(ctx context.Context, db *sqldb.DB, p Principal, user id.User, 
 		if owners.only(user) && (m.Role != Owner || m.Status != MemberActive) {
 			return ErrLastOwner
 		}
-		if _, err := tx.Exec(ctx, `
-			UPDATE membership SET role = $3, status = $4 WHERE tenant_id = $1 AND user_id = $2`,
-			p.Tenant, user, m.Role, m.Status); err != nil {
-			return fmt.Errorf("change membership: %w", err)
+		if err := saveMember(ctx, tx, p.Tenant, m, c.Status != nil); err != nil {
+			return err
 		}
 		if m.Status == MemberDisabled {
 			if err := revokeInvitations(ctx, tx, p.Tenant, user); err != nil {
@@ -190,6 +201,19 @@ func ChangeMember(ctx context.Context, db *sqldb.DB, p Principal, user id.User, 
 		return Member{}, err
 	}
 	return m, nil
+}
+
+// saveMember stores a changed membership. The status is left alone where it was
+// not changed, for what is shown of a withheld membership is not its own.
+func saveMember(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, m Member, status bool) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE membership SET role = $3, status = CASE WHEN $5 THEN $4 ELSE status END
+		WHERE tenant_id = $1 AND user_id = $2`,
+		tenant, m.User, m.Role, m.Status, status)
+	if err != nil {
+		return fmt.Errorf("change membership: %w", err)
+	}
+	return nil
 }
 
 // RemoveMember ends a membership; the person keeps their login elsewhere.
@@ -228,7 +252,7 @@ func (o owners) only(user id.User) bool { return len(o) == 1 && o[0] == user }
 func lockOwners(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) (owners, error) {
 	rows, err := tx.Query(ctx, `
 		SELECT user_id FROM membership
-		WHERE tenant_id = $1 AND role = 'owner' AND status = 'active'
+		WHERE tenant_id = $1 AND role = 'owner' AND status = 'active' AND NOT withheld
 		ORDER BY user_id`+tx.ForUpdate(), tenant)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (u id.User, err error) {
 		return u, scan(&u)

@@ -11,7 +11,7 @@ import (
 	"packetboat/internal/sqldb"
 )
 
-// MaxSessionAge is how long a session lives at most (contract 4.2 A9).
+// MaxSessionAge is how long a session lives at most.
 const MaxSessionAge = 30 * 24 * time.Hour
 
 // idleAge is how long it lives after it was last used.
@@ -30,20 +30,26 @@ type Session struct {
 	ExpiresAt time.Time
 }
 
-// startSession makes a session and returns what goes into its cookie.
+// startSession makes a session and returns what goes into its cookie. The
+// password must still be the one that u was loaded with: a change that came
+// between ends all sessions, and this one would escape it.
 func startSession(ctx context.Context, tx *sqldb.DB, u User, now time.Time) (Session, string, error) {
 	s := Session{ID: id.New[id.Session](), User: u, ExpiresAt: sqldb.Time(now.Add(idleAge).UnixMicro())}
 	token := newToken()
-	_, err := tx.Exec(ctx, `
-		INSERT INTO session (token_hash, id, user_id, created_at, seen_at, expires_at)
-		VALUES ($1, $2, $3, $4, $4, $5)`,
-		hash(token), s.ID, u.ID, now.UnixMicro(), s.ExpiresAt.UnixMicro())
+	n, err := tx.Exec(ctx, `
+		UPDATE app_user SET last_login_at = $2
+		WHERE id = $1 AND password_hash = $3 /* all tenants: a user belongs to the installation */`, u.ID, now.UnixMicro(), u.passwordHash)
 	if err != nil {
-		return Session{}, "", fmt.Errorf("start session: %w", err)
+		return Session{}, "", fmt.Errorf("note the login: %w", err)
+	}
+	if n == 0 {
+		return Session{}, "", ErrCredentials
 	}
 	if _, err := tx.Exec(ctx, `
-		UPDATE app_user SET last_login_at = $2 WHERE id = $1 /* all tenants: a user belongs to the installation */`, u.ID, now.UnixMicro()); err != nil {
-		return Session{}, "", fmt.Errorf("note the login: %w", err)
+		INSERT INTO session (token_hash, id, user_id, created_at, seen_at, expires_at)
+		VALUES ($1, $2, $3, $4, $4, $5)`,
+		hash(token), s.ID, u.ID, now.UnixMicro(), s.ExpiresAt.UnixMicro()); err != nil {
+		return Session{}, "", fmt.Errorf("start session: %w", err)
 	}
 	return s, token, nil
 }

@@ -54,33 +54,46 @@ type oneTime struct {
 	purpose purpose
 	user    id.User   // none for setup
 	tenant  id.Tenant // invitations only
+	proves  bool      // following it proves that the user holds the address
 }
 
 func issue(ctx context.Context, db *sqldb.DB, o oneTime, age time.Duration, now time.Time) (string, error) {
 	token := newToken()
 	_, err := db.Exec(ctx, `
-		INSERT INTO one_time_token (token_hash, purpose, user_id, tenant_id, created_at, expires_at)
-		VALUES ($1, $2, $3, $4, $5, $6)`,
-		hash(token), o.purpose, sqldb.Null(o.user), sqldb.Null(o.tenant), now.UnixMicro(), now.Add(age).UnixMicro())
+		INSERT INTO one_time_token (token_hash, purpose, user_id, tenant_id, created_at, expires_at, proves)
+		VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		hash(token), o.purpose, sqldb.Null(o.user), sqldb.Null(o.tenant), now.UnixMicro(), now.Add(age).UnixMicro(), o.proves)
 	if err != nil {
 		return "", fmt.Errorf("issue a %s token: %w", o.purpose, err)
 	}
 	return token, nil
 }
 
+// lookUp returns what a token stands for and leaves it valid.
+func lookUp(ctx context.Context, db *sqldb.DB, p purpose, token string, now time.Time) (oneTime, error) {
+	return scanToken(p, db.QueryRow(ctx, `
+		SELECT user_id, tenant_id, proves FROM one_time_token
+		WHERE token_hash = $1 AND purpose = $2 AND expires_at > $3 AND (user_id IS NOT NULL OR purpose = 'setup') /* all tenants: the token tells which */`,
+		hash(token), p, now.UnixMicro()))
+}
+
 // redeem deletes the token, so that it works once, and returns what it stood for.
 func redeem(ctx context.Context, tx *sqldb.DB, p purpose, token string, now time.Time) (oneTime, error) {
+	return scanToken(p, tx.QueryRow(ctx, `
+		DELETE FROM one_time_token WHERE token_hash = $1 AND purpose = $2 AND expires_at > $3
+		RETURNING user_id, tenant_id, proves /* all tenants: the token tells which */`,
+		hash(token), p, now.UnixMicro()))
+}
+
+func scanToken(p purpose, row *sqldb.Row) (oneTime, error) {
 	o := oneTime{purpose: p}
 	var user, tenant sql.NullString
-	err := tx.QueryRow(ctx, `
-		DELETE FROM one_time_token WHERE token_hash = $1 AND purpose = $2 AND expires_at > $3
-		RETURNING user_id, tenant_id /* all tenants: the token tells which */`,
-		hash(token), p, now.UnixMicro()).Scan(&user, &tenant)
+	err := row.Scan(&user, &tenant, &o.proves)
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return oneTime{}, ErrInvalidToken
 	}
 	if err != nil {
-		return oneTime{}, fmt.Errorf("redeem a %s token: %w", p, err)
+		return oneTime{}, fmt.Errorf("look up a %s token: %w", p, err)
 	}
 	o.user, o.tenant = id.User(user.String), id.Tenant(tenant.String)
 	return o, nil
@@ -96,7 +109,8 @@ func revokeTokens(ctx context.Context, tx *sqldb.DB, p purpose, user id.User) er
 	return nil
 }
 
-// Sweep deletes what has expired: sessions, links, and audit entries past their age.
+// Sweep deletes what has expired: sessions, links, addresses of old sign-ins, and
+// audit entries past their age.
 func Sweep(ctx context.Context, db *sqldb.DB, now time.Time) error {
 	for _, s := range []struct {
 		text   string
@@ -104,6 +118,7 @@ func Sweep(ctx context.Context, db *sqldb.DB, now time.Time) error {
 	}{
 		{`DELETE FROM session WHERE expires_at <= $1 /* all tenants: by age */`, now},
 		{`DELETE FROM one_time_token WHERE expires_at <= $1 /* all tenants: by age */`, now},
+		{`DELETE FROM login_address WHERE seen_at <= $1 /* all tenants: by age */`, now.Add(-knownAge)},
 		{`DELETE FROM audit WHERE created_at <= $1 /* all tenants: by age */`, now.Add(-auditAge)},
 	} {
 		if _, err := db.Exec(ctx, s.text, s.before.UnixMicro()); err != nil {

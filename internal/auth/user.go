@@ -28,9 +28,16 @@ type User struct {
 	Name        string
 	CreatedAt   time.Time
 	LastLoginAt *time.Time
+	ProvenAt    *time.Time // when it was shown that the user holds the address; nil: it was not
 
 	passwordHash string // empty until a password is chosen
 }
+
+// Proven reports whether it was shown that the user holds the address.
+func (u User) Proven() bool { return u.ProvenAt != nil }
+
+// HasPassword reports whether the user can sign in.
+func (u User) HasPassword() bool { return u.passwordHash != "" }
 
 // checkEmail returns the address as it is stored, or adds a problem.
 func checkEmail(p *fault.Problems, path, email string) string {
@@ -57,16 +64,16 @@ func checkPersonName(p *fault.Problems, path, name string) string {
 	return name
 }
 
-const userColumns = ` id, email, name, COALESCE(password_hash, ''), created_at, last_login_at `
+const userColumns = ` id, email, name, COALESCE(password_hash, ''), created_at, last_login_at, proven_at `
 
 func scanUser(scan func(...any) error) (User, error) {
 	var u User
 	var created int64
-	var login sql.NullInt64
-	if err := scan(&u.ID, &u.Email, &u.Name, &u.passwordHash, &created, &login); err != nil {
+	var login, proven sql.NullInt64
+	if err := scan(&u.ID, &u.Email, &u.Name, &u.passwordHash, &created, &login, &proven); err != nil {
 		return User{}, err
 	}
-	u.CreatedAt, u.LastLoginAt = sqldb.Time(created), sqldb.NullTime(login)
+	u.CreatedAt, u.LastLoginAt, u.ProvenAt = sqldb.Time(created), sqldb.NullTime(login), sqldb.NullTime(proven)
 	return u, nil
 }
 
@@ -104,56 +111,71 @@ func AnyUser(ctx context.Context, db *sqldb.DB) (bool, error) {
 	return some, nil
 }
 
-// CreateUser makes a user. Without a password they cannot sign in until they
-// redeem a link; see ResetLink. An empty hash means that.
+// CreateUser makes a user for the operator, whose word proves the login. Without
+// a password they cannot sign in until they redeem a link; see ResetLink. An
+// empty hash means that.
 func CreateUser(ctx context.Context, db *sqldb.DB, email, name, passwordHash string, now time.Time) (User, error) {
 	var p fault.Problems
-	email = checkEmail(&p, "email", email)
-	name = checkPersonName(&p, "name", name)
+	u := User{ID: id.New[id.User](), CreatedAt: sqldb.Time(now.UnixMicro()), passwordHash: passwordHash}
+	u.Email = checkEmail(&p, "email", email)
+	u.Name = checkPersonName(&p, "name", name)
+	u.ProvenAt = &u.CreatedAt
 	if err := p.Err(); err != nil {
 		return User{}, err
 	}
-	return insertUser(ctx, db, email, name, passwordHash, now)
+	return u, insertUser(ctx, db, u)
 }
 
-func insertUser(ctx context.Context, db *sqldb.DB, email, name, passwordHash string, now time.Time) (User, error) {
-	u := User{ID: id.New[id.User](), Email: email, Name: name, CreatedAt: sqldb.Time(now.UnixMicro()), passwordHash: passwordHash}
+// newUser returns a user whose address is only claimed.
+func newUser(email, name, passwordHash string, now time.Time) User {
+	return User{ID: id.New[id.User](), Email: email, Name: name, CreatedAt: sqldb.Time(now.UnixMicro()), passwordHash: passwordHash}
+}
+
+func insertUser(ctx context.Context, db *sqldb.DB, u User) error {
 	n, err := db.Exec(ctx, `
-		INSERT INTO app_user (id, email, name, password_hash, created_at)
-		VALUES ($1, $2, $3, $4, $5)
+		INSERT INTO app_user (id, email, name, password_hash, created_at, proven_at)
+		VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (email) DO NOTHING /* all tenants: a user belongs to the installation */`,
-		u.ID, u.Email, u.Name, sqldb.Null(u.passwordHash), now.UnixMicro())
+		u.ID, u.Email, u.Name, sqldb.Null(u.passwordHash), sqldb.Micros(u.CreatedAt), sqldb.NullMicros(u.ProvenAt))
 	if err != nil {
-		return User{}, fmt.Errorf("create user: %w", err)
+		return fmt.Errorf("create user: %w", err)
 	}
 	if n == 0 {
-		return User{}, ErrDuplicateEmail
+		return ErrDuplicateEmail
 	}
-	return u, nil
+	return nil
 }
 
-// setPassword stores a new hash and ends the user's other sessions and links.
+// setPassword stores a new hash, or with none makes the password void, and ends
+// the user's other sessions. It begins with the user's row, for which a sign-in
+// under way waits; see startSession.
 func setPassword(ctx context.Context, tx *sqldb.DB, user id.User, passwordHash string, keep id.Session) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE app_user SET password_hash = $2 WHERE id = $1 /* all tenants: a user belongs to the installation */`, user, passwordHash)
+		UPDATE app_user SET password_hash = $2 WHERE id = $1 /* all tenants: a user belongs to the installation */`, user, sqldb.Null(passwordHash))
 	if err != nil {
 		return fmt.Errorf("set password: %w", err)
 	}
-	if err := endSessions(ctx, tx, user, keep); err != nil {
-		return err
-	}
-	return revokeTokens(ctx, tx, forReset, user)
+	return endSessions(ctx, tx, user, keep)
 }
 
-// SetPassword replaces a user's password; all their sessions end.
-func SetPassword(ctx context.Context, db *sqldb.DB, user id.User, passwordHash string) error {
-	return db.InTx(ctx, func(tx *sqldb.DB) error { return setPassword(ctx, tx, user, passwordHash, "") })
+// SetPassword replaces a user's password for the operator, whose word proves the
+// login; all sessions and links for a new password end.
+func SetPassword(ctx context.Context, db *sqldb.DB, user id.User, passwordHash string, now time.Time) error {
+	return db.InTx(ctx, func(tx *sqldb.DB) error {
+		if err := setPassword(ctx, tx, user, passwordHash, ""); err != nil {
+			return err
+		}
+		if err := revokeTokens(ctx, tx, forReset, user); err != nil {
+			return err
+		}
+		return prove(ctx, tx, user, now)
+	})
 }
 
 // ResetToken makes a token with which the user may choose a password, once,
 // within the hour.
 func ResetToken(ctx context.Context, db *sqldb.DB, user id.User, now time.Time) (string, error) {
-	return issue(ctx, db, oneTime{purpose: forReset, user: user}, resetAge, now)
+	return issue(ctx, db, oneTime{purpose: forReset, user: user, proves: true}, resetAge, now)
 }
 
 // SetupToken makes a token with which the first user may sign up.

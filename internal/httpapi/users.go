@@ -21,7 +21,7 @@ func (a *API) users(r *endpoint.Router) {
 	}, a.listMembers)
 	endpoint.Handle(r, "POST /t/{tenant}/api/users/invite", endpoint.Op{
 		Name:    "inviteMember",
-		Summary: "Invite a person; the answer carries the link they follow.",
+		Summary: "Invite a person; the answer carries the link they follow, unless it is mailed.",
 		Tag:     "members",
 		Session: true,
 		Role:    auth.Admin,
@@ -59,7 +59,7 @@ type Member struct {
 
 type invitedMember struct {
 	Member
-	AcceptURL string `json:"accept_url"`
+	AcceptURL *string `json:"accept_url" doc:"The link that the person follows. Null where the installation mails it to them."`
 }
 
 func rowOfMember(m auth.Member) Member {
@@ -93,7 +93,7 @@ func (a *API) inviteMember(ctx context.Context, p auth.Principal, in *inviteMemb
 	if err != nil {
 		return invitedMember{}, err
 	}
-	return invitedMember{rowOfMember(m), link}, nil
+	return invitedMember{rowOfMember(m), orNull(link)}, nil
 }
 
 type updateMemberRequest struct {

@@ -1,0 +1,141 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/limit"
+	"packetboat/internal/sqldb"
+)
+
+// The limits on what needs no credential. Addresses are counted as limit.Address
+// has them.
+var (
+	failuresByPair    = limit.Rule{Name: "login-pair", Max: 5, Window: 15 * time.Minute} // of an email from an address
+	failuresByAddress = limit.Rule{Name: "login-ip", Max: 30, Window: 15 * time.Minute}
+	failuresByEmail   = limit.Rule{Name: "login-email", Max: 50, Window: time.Hour}
+	requestsByEmail   = limit.Rule{Name: "account-email", Max: 5, Window: time.Hour}
+	requestsByAddress = limit.Rule{Name: "account-ip", Max: 20, Window: time.Hour}
+)
+
+// knownAge is how long an address from which a user signed in is remembered.
+const knownAge = 30 * 24 * time.Hour
+
+// verify checks a password under the limits on failures. Permits are taken
+// before the check and given back when it succeeds, so that many guesses at once
+// do not slip through. Success also forgets the failures of this email from this
+// address. Guesses from everywhere at one email are bounded as well, but do not
+// keep its user out at an address of an earlier sign-in.
+func (d *Door) verify(ctx context.Context, email, password, passwordHash string, ip netip.Addr, now time.Time) error {
+	address := limit.Address(ip)
+	taken := permits{d: d, now: now}
+	if err := taken.take(ctx, failuresByAddress, address); err != nil {
+		return err
+	}
+	if err := taken.take(ctx, failuresByPair, pair(email, address)); err != nil {
+		return errors.Join(err, taken.giveBack(ctx))
+	}
+	if err := taken.take(ctx, failuresByEmail, hash(email)); err != nil {
+		known, e := d.known(ctx, email, address, now)
+		if e != nil {
+			err = e
+		}
+		if !known {
+			return errors.Join(err, taken.giveBack(ctx))
+		}
+	}
+	ok, err := d.Passwords.Check(ctx, password, passwordHash)
+	if err != nil { // nothing was found out
+		return errors.Join(err, taken.giveBack(context.WithoutCancel(ctx)))
+	}
+	if !ok {
+		return ErrCredentials
+	}
+	if err := taken.giveBack(ctx); err != nil {
+		return err
+	}
+	return d.Limits.Clear(ctx, failuresByPair, pair(email, address), now)
+}
+
+// pair is the key of an email at an address.
+func pair(email, address string) string { return hash(email + "\n" + address) }
+
+// permits are those that one attempt took.
+type permits struct {
+	d    *Door
+	now  time.Time
+	list []permit
+}
+
+type permit struct {
+	rule limit.Rule
+	key  string
+}
+
+func (p *permits) take(ctx context.Context, r limit.Rule, key string) error {
+	if err := p.d.take(ctx, r, key, p.now); err != nil {
+		return err
+	}
+	p.list = append(p.list, permit{r, key})
+	return nil
+}
+
+func (p *permits) giveBack(ctx context.Context) error {
+	for _, one := range p.list {
+		if err := p.d.Limits.GiveBack(ctx, one.rule, one.key, p.now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Door) take(ctx context.Context, r limit.Rule, key string, now time.Time) error {
+	s, err := d.Limits.Take(ctx, r, key, now)
+	if err != nil {
+		return err
+	}
+	if !s.Allowed {
+		wait := int((s.Reset + time.Second - 1) / time.Second)
+		return ErrTooOften.With(Wait{wait}).Sayf("too many attempts; try again in %d s", wait)
+	}
+	return nil
+}
+
+// noteAddress remembers from where a user signed in.
+func noteAddress(ctx context.Context, tx *sqldb.DB, user id.User, ip netip.Addr, now time.Time) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO login_address (user_id, address, seen_at) VALUES ($1, $2, $3)
+		ON CONFLICT (user_id, address) DO UPDATE SET seen_at = excluded.seen_at /* all tenants: a user belongs to the installation */`,
+		user, limit.Address(ip), now.UnixMicro())
+	if err != nil {
+		return fmt.Errorf("note the address of a sign-in: %w", err)
+	}
+	return nil
+}
+
+func forgetAddresses(ctx context.Context, tx *sqldb.DB, user id.User) error {
+	_, err := tx.Exec(ctx, `
+		DELETE FROM login_address WHERE user_id = $1 /* all tenants: a user belongs to the installation */`, user)
+	if err != nil {
+		return fmt.Errorf("forget addresses of sign-ins: %w", err)
+	}
+	return nil
+}
+
+// known reports whether the user with an email signed in from an address lately.
+func (d *Door) known(ctx context.Context, email, address string, now time.Time) (bool, error) {
+	var yes bool
+	err := d.DB.QueryRow(ctx, `
+		SELECT EXISTS (
+			SELECT 1 FROM app_user u JOIN login_address a ON a.user_id = u.id
+			WHERE u.email = $1 AND a.address = $2 AND a.seen_at > $3) /* all tenants: a user belongs to the installation */`,
+		email, address, now.Add(-knownAge).UnixMicro()).Scan(&yes)
+	if err != nil {
+		return false, fmt.Errorf("look for earlier sign-ins: %w", err)
+	}
+	return yes, nil
+}

@@ -1,0 +1,50 @@
+package auth
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// What bounds errands.
+const (
+	errandTime    = time.Minute // from the request on
+	mostErrands   = 1000        // waiting and under way
+	errandsAtOnce = 8
+)
+
+// errands are done after the request that asked for them was answered, so that
+// the time of the answer tells nothing about them. The zero value is ready.
+type errands struct {
+	once    sync.Once
+	waiting chan struct{}
+	turns   chan struct{}
+	all     sync.WaitGroup
+}
+
+// run has f done soon. It waits only while far too many others are under way.
+func (e *errands) run(ctx context.Context, f func(ctx context.Context)) error {
+	e.once.Do(func() {
+		e.waiting, e.turns = make(chan struct{}, mostErrands), make(chan struct{}, errandsAtOnce)
+	})
+	select {
+	case e.waiting <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), errandTime)
+	e.all.Go(func() {
+		defer func() { <-e.waiting }()
+		defer cancel()
+		select {
+		case e.turns <- struct{}{}:
+			defer func() { <-e.turns }()
+		case <-ctx.Done():
+		}
+		f(ctx) // also when it is too late, for f says what was not done
+	})
+	return nil
+}
+
+// Wait returns when every mail has left or failed, after a minute at most.
+func (d *Door) Wait() { d.errands.all.Wait() }

@@ -1,0 +1,115 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"packetboat/internal/fault"
+	"packetboat/internal/id"
+	"packetboat/internal/limit"
+	"packetboat/internal/sqldb"
+)
+
+// Forgot mails a link to the user at the address, if there is one. Neither the
+// answer nor the time it takes says whether there is: the request counts against
+// the limits, and all the rest happens after it, as an errand.
+func (d *Door) Forgot(ctx context.Context, email string, ip netip.Addr, now time.Time) error {
+	var p fault.Problems
+	email = checkEmail(&p, "email", email)
+	if err := p.Err(); err != nil {
+		return err
+	}
+	if err := d.take(ctx, requestsByAddress, limit.Address(ip), now); err != nil {
+		return err
+	}
+	if err := d.take(ctx, requestsByEmail, hash(email), now); err != nil {
+		return err
+	}
+	if d.Mail == nil {
+		return nil
+	}
+	return d.errands.run(ctx, func(ctx context.Context) {
+		if err := d.mailReset(ctx, email, now); err != nil {
+			d.Log.Error("a link for a new password was not mailed", "err", err)
+		}
+	})
+}
+
+// mailReset makes a token and mails it. For an address without a user it makes a
+// token too, which is of no use, so that the database does the same.
+func (d *Door) mailReset(ctx context.Context, email string, now time.Time) error {
+	u, err := UserByEmail(ctx, d.DB, email)
+	if err != nil && !errors.Is(err, ErrNoUser) {
+		return err
+	}
+	token, err := ResetToken(ctx, d.DB, u.ID, now)
+	if err != nil || u.ID == "" {
+		return err
+	}
+	return d.Mail(ctx, u.Email, "Choose a new password", fmt.Sprintf(
+		"Hello %s,\n\nsomeone, hopefully you, asked for a new password for your login.\nWithin an hour, choose it here:\n\n%s\n\nIf it was not you, do nothing: your password stays as it is.\n",
+		u.Name, ResetLink(d.BaseURL, token)))
+}
+
+// Reset redeems a link by which a password may be chosen. All sessions end. The
+// link was mailed, or came from the operator, so it proves the login.
+func (d *Door) Reset(ctx context.Context, token, password string, ip netip.Addr, now time.Time) error {
+	_, u, err := d.holder(ctx, forReset, token, ip, now)
+	if err != nil {
+		return err
+	}
+	var p fault.Problems
+	CheckNewPassword(&p, "password", password, u.Email, u.Name)
+	if err := p.Err(); err != nil {
+		return err
+	}
+	passwordHash, err := d.Passwords.Hash(ctx, password)
+	if err != nil {
+		return err
+	}
+	return d.DB.InTx(ctx, func(tx *sqldb.DB) error {
+		if _, err := redeem(ctx, tx, forReset, token, now); err != nil {
+			return err
+		}
+		return SetPassword(ctx, tx, u.ID, passwordHash, now)
+	})
+}
+
+// ResetOf returns the address whose password a link is for. It changes nothing.
+func (d *Door) ResetOf(ctx context.Context, token string, now time.Time) (string, error) {
+	o, err := lookUp(ctx, d.DB, forReset, token, now)
+	if err != nil {
+		return "", err
+	}
+	u, err := d.userOf(ctx, o.user)
+	return u.Email, err
+}
+
+// holder returns what a token stands for and the user it belongs to, under the
+// limits on attempts.
+func (d *Door) holder(ctx context.Context, p purpose, token string, ip netip.Addr, now time.Time) (oneTime, User, error) {
+	if err := d.take(ctx, requestsByAddress, limit.Address(ip), now); err != nil {
+		return oneTime{}, User{}, err
+	}
+	o, err := lookUp(ctx, d.DB, p, token, now)
+	if err != nil {
+		return oneTime{}, User{}, err
+	}
+	u, err := d.userOf(ctx, o.user)
+	if err != nil {
+		return oneTime{}, User{}, err
+	}
+	return o, u, d.take(ctx, requestsByEmail, hash(u.Email), now)
+}
+
+// userOf returns the user of a token. A token without one is not valid.
+func (d *Door) userOf(ctx context.Context, user id.User) (User, error) {
+	u, err := UserByID(ctx, d.DB, user)
+	if errors.Is(err, ErrNoUser) {
+		err = ErrInvalidToken
+	}
+	return u, err
+}
