@@ -143,7 +143,8 @@ func TestHungryProcessesShareALimitAndUseItUp(t *testing.T) {
 	}
 }
 
-// TestManyGoroutinesOnARealClock runs in real time, half a second of it.
+// TestManyGoroutinesOnARealClock takes permits in real time, until there were
+// enough of them.
 func TestManyGoroutinesOnARealClock(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -152,6 +153,7 @@ func TestManyGoroutinesOnARealClock(t *testing.T) {
 		if db.Dialect() == sqldb.Postgres {
 			processes = 2
 		}
+		const enough = 300 // more than a burst
 		start := time.Now()
 		var taken atomic.Int64
 		var wg sync.WaitGroup
@@ -159,7 +161,7 @@ func TestManyGoroutinesOnARealClock(t *testing.T) {
 			p := pace.New(db, fmt.Sprint(i), time.Now)
 			for range 50 {
 				wg.Go(func() {
-					for time.Since(start) < 500*time.Millisecond {
+					for taken.Load() < enough {
 						n, again, err := p.Take(t.Context(), 1, []pace.Limit{l})
 						if err != nil {
 							t.Error(err)
@@ -175,8 +177,8 @@ func TestManyGoroutinesOnARealClock(t *testing.T) {
 		}
 		wg.Wait()
 		most := int64(time.Since(start).Seconds()*200) + 200 + 1
-		if got := taken.Load(); got > most || got < 50 {
-			t.Errorf("%d were taken in %v, want at most %d and some", got, time.Since(start), most)
+		if got := taken.Load(); got > most {
+			t.Errorf("%d were taken in %v, want at most %d", got, time.Since(start), most)
 		}
 	})
 }

@@ -196,29 +196,6 @@ func TestAThrottledProviderKeepsNoOtherSendBack(t *testing.T) {
 	})
 }
 
-// Both sends have people at a throttled provider: they share its rate, though one
-// has nobody else to send to and the other has.
-func TestSendsShareAProvidersRate(t *testing.T) {
-	t.Parallel()
-	h := newHouse(t, dbtest.SQLite(t))
-	s := slow(t, 0)
-	h.relay(s.Port(), func(f *lane.Fields) {
-		f.Throttles = &[]lane.ThrottleFields{{Pattern: "example.com", MaxPerMinute: new(2400)}}
-	})
-	small := h.audience("small", 60)
-	h.readers(small, "free", "example.net", 40)
-	large := h.begin(h.audience("large", 300))
-	h.beside(s, 10, small)
-	h.over()
-	h.waits(large)
-	names := order(s)
-	from, to := slices.Index(names, "free"), lastOf(names, "small")
-	// What is put off comes again after a second, in which the large send may go ahead.
-	if n := count(names[from:to], "large"); n > 2*60+40 {
-		t.Errorf("from the first mail of the small send to its last, %d of the large one left", n)
-	}
-}
-
 // A large send by two lanes, of which one is slow, takes of the other no more
 // than its share.
 func TestASlowLaneOfALargeSendKeepsNobodyBack(t *testing.T) {
@@ -275,23 +252,4 @@ func (h *house) waits(b id.Broadcast) {
 	if p.Waiting == 0 {
 		h.t.Error("the large send was over too soon to say anything")
 	}
-}
-
-func count(names []string, name string) (n int) {
-	for _, other := range names {
-		if other == name {
-			n++
-		}
-	}
-	return n
-}
-
-func lastOf(names []string, name string) int {
-	last := -1
-	for i, n := range names {
-		if n == name {
-			last = i
-		}
-	}
-	return last
 }

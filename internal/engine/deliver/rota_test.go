@@ -2,12 +2,14 @@ package deliver
 
 import (
 	"fmt"
+	"log/slog"
 	"slices"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
+	"packetboat/internal/lane"
 	"packetboat/internal/pace"
 	"packetboat/internal/sqldb/dbtest"
 )
@@ -79,4 +81,66 @@ func TestSendsThatWaitForALimitTakeTurns(t *testing.T) {
 			rt.Errorf("%d permits of %d were used", all, could)
 		}
 	})
+}
+
+// Two sends have mail for a throttled provider. One has nothing else to send and
+// waits with it in hand; the other has, and puts off what may not leave. They
+// share the provider's rate. The clock is the test's.
+func TestSendsShareAProvidersRate(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	now := began
+	e := &Engine{DB: dbtest.SQLite(t), Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now }, giveUp: t.Context()}
+	e.lanes.engine, e.pacer = e, pace.New(e.DB, "node", e.Now)
+	t.Cleanup(e.lanes.stop)
+	settings := &laneSettings{config: lane.Config{Tenant: "acme", ID: "lane", Type: lane.Sink, Caps: lane.Caps{MaxConnections: 1}}}
+	throttle := &lane.Throttle{Pattern: "example.com", MaxPerMinute: 2400}
+	large, small := class{settings, throttle, &send{id: "large"}}, class{settings, throttle, &send{id: "small"}}
+	ask := func(c class, n int) leave {
+		t.Helper()
+		l, err := e.permit(t.Context(), c, time.UTC, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	const hand, mails = 50, 60
+	left := map[string]int{}
+	largeAgain, due := now, slices.Repeat([]time.Time{began.Add(time.Second)}, mails) // when each mail of the small one may be tried
+	for ; left["small"] < mails; now = now.Add(10 * time.Millisecond) {
+		if now.Sub(began) > time.Minute {
+			t.Fatalf("after a minute these left: %v", left)
+		}
+		if !now.Before(largeAgain) {
+			l := ask(large, hand)
+			if left["large"] += l.n; l.not != nil {
+				largeAgain = l.not.until
+			}
+		}
+		if now.Sub(began)%lookEvery != 0 {
+			continue
+		}
+		g := group{class: small}
+		later := slices.DeleteFunc(slices.Clone(due), func(at time.Time) bool { return !at.After(now) })
+		if len(later) == 0 && left["small"] == 0 {
+			left["large"] = 0 // what left before the small one began does not count
+		}
+		for range len(due) - len(later) {
+			g.jobs = append(g.jobs, &job{})
+		}
+		if len(g.jobs) > 0 {
+			l := ask(small, len(g.jobs))
+			left["small"] += l.n
+			g.jobs = g.jobs[l.n:]
+			if l.not != nil {
+				for _, p := range g.queue(l.not, now) {
+					later = append(later, p.held.until)
+				}
+			}
+		}
+		due = later
+	}
+	if left["large"] > 2*mails+40 {
+		t.Errorf("while %d mails of the small send left, %d of the large one did", mails, left["large"])
+	}
 }
