@@ -188,7 +188,7 @@ func (s *Server) pages(ctx context.Context, mux *http.ServeMux, api *httpapi.API
 
 // recipients adds the links of mails, and returns the loop that keeps their hits.
 func (s *Server) recipients(mux *http.ServeMux, t tools) loop {
-	hits := public.NewHits(s.Store.DB)
+	hits := track.NewQueue(s.Store.DB, s.Log.With("part", "track"))
 	links := &public.Recipient{
 		DB: s.Store.DB, Keys: t.keys, Hits: hits, Contents: t.contents, Senders: t.senders, Letters: t.letters,
 		Log: s.Log.With("part", "track"), Now: t.now, ClientIP: t.clientIP, Appended: t.wakes.journal.notify,

@@ -157,7 +157,7 @@ func (s *sending) followNothing(raw string) {
 		t.Fatal(err)
 	}
 	now, keys := func() time.Time { return s.now }, track.NewKeys(box)
-	hits := public.NewHits(s.db)
+	hits := track.NewQueue(s.db, slog.New(slog.DiscardHandler))
 	run, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- hits.Run(run) }()

@@ -21,7 +21,7 @@ import (
 type Recipient struct {
 	DB       *sqldb.DB
 	Keys     *track.Keys
-	Hits     *sqldb.Group[track.Hit]
+	Hits     *track.Queue
 	Contents *content.Cache
 	Senders  *letter.Senders
 	Letters  *letter.Renderer
@@ -126,20 +126,13 @@ func prefetch(h http.Header) bool {
 // recordWithin bounds how long an answer waits for its hit.
 const recordWithin = 5 * time.Second
 
-// record keeps a hit and waits until it is durable. Whoever asked gets his
-// answer in any case: a person's click must not fail because we cannot count it.
-// Nor is it lost because he did not wait.
+// record keeps a hit and waits until it is durable, if that does not take long.
+// The answer is given in any case: a person's click must not fail because it
+// cannot be counted. The hit is kept whether or not the client waits.
 func (p *Recipient) record(ctx context.Context, h track.Hit) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordWithin)
 	defer cancel()
-	if err := p.Hits.Do(ctx, h); err != nil {
+	if err := p.Hits.Keep(ctx, h); err != nil {
 		p.Log.Error("a hit is lost", "tenant", h.Tenant, "message", h.Message, "err", err)
 	}
-}
-
-// NewHits returns the group that keeps hits.
-func NewHits(db *sqldb.DB) *sqldb.Group[track.Hit] {
-	return sqldb.NewGroup(200, func(ctx context.Context, batch []track.Hit) error {
-		return db.InTx(ctx, func(tx *sqldb.DB) error { return track.Record(ctx, tx, batch) })
-	})
 }

@@ -75,7 +75,7 @@ func newPost(t *testing.T, db *sqldb.DB) *post {
 	p.exec(`UPDATE outbox SET state = 'delivered', sent_at = $2 WHERE tenant_id = $1`, p.Tenant, broadcasttest.Now.UnixMicro())
 	p.keys = track.NewKeys(broadcasttest.Box(t))
 	now := func() time.Time { return p.now }
-	hits := public.NewHits(db)
+	hits := track.NewQueue(db, slog.New(slog.DiscardHandler))
 	run, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- hits.Run(run) }()

@@ -17,10 +17,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/ncruces/go-sqlite3"
 )
 
 // Dialect names the database behind a handle.
@@ -183,4 +185,14 @@ func Unique(err error) bool {
 func Dangling(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && pg.Code == "23503"
+}
+
+// Refused reports whether err says that the database does not take these values,
+// whenever they are written: SQLSTATE classes 22 (data exception) and 23
+// (integrity constraint violation), and what SQLite has for these.
+func Refused(err error) bool {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return strings.HasPrefix(pg.Code, "22") || strings.HasPrefix(pg.Code, "23")
+	}
+	return errors.Is(err, sqlite3.CONSTRAINT) || errors.Is(err, sqlite3.MISMATCH) || errors.Is(err, sqlite3.TOOBIG)
 }

@@ -1,0 +1,163 @@
+package track
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"packetboat/internal/sqldb"
+)
+
+// Queue holds new hits until they are written, many in one transaction. It is
+// bounded; while the database takes writes none of its hits is lost: a write that
+// fails is tried again, and a full queue makes requests wait.
+type Queue struct {
+	Write func(ctx context.Context, hits []Hit) error // in one transaction
+	Log   *slog.Logger
+
+	in      chan queued
+	written atomic.Int64  // batches
+	stall   time.Duration // without a batch written, after which a full queue takes no more
+	pause   func(ctx context.Context, tries int)
+}
+
+type queued struct {
+	hit  Hit
+	done chan struct{}
+}
+
+const (
+	queueBatch = 400    // hits of a transaction; about 30 ms
+	queueSize  = 20_000 // hits, of at most about a kilobyte each
+	queueStall = 30 * time.Second
+	lastTries  = 3 // of a batch when the process ends
+)
+
+// NewQueue returns a queue of hits for a database.
+func NewQueue(db *sqldb.DB, log *slog.Logger) *Queue {
+	return &Queue{
+		Write: func(ctx context.Context, hits []Hit) error {
+			return db.InTx(ctx, func(tx *sqldb.DB) error { return Record(ctx, tx, hits) })
+		},
+		Log:   log,
+		in:    make(chan queued, queueSize),
+		stall: queueStall,
+		pause: backOff,
+	}
+}
+
+// ErrLost says that a hit was not kept: the queue is full, and nothing has been
+// written for half a minute.
+var ErrLost = errors.New("the queue of hits is full, and the database takes none")
+
+// Keep hands in a hit and waits until it is durable, or until ctx ends: then it is
+// still in the queue. Only while the queue is full it waits for longer than ctx.
+func (q *Queue) Keep(ctx context.Context, h Hit) error {
+	h.Method, h.Agent = clean(h.Method), clean(h.Agent) // what is kept of a long header
+	e := queued{h, make(chan struct{})}
+	select {
+	case q.in <- e:
+	default:
+		if !q.wait(e) {
+			return ErrLost
+		}
+	}
+	select {
+	case <-e.done:
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// wait hands in a hit when there is room again.
+func (q *Queue) wait(e queued) bool {
+	timer := time.NewTimer(q.stall)
+	defer timer.Stop()
+	for {
+		before := q.written.Load()
+		select {
+		case q.in <- e:
+			return true
+		case <-timer.C:
+			if q.written.Load() == before {
+				return false
+			}
+			timer.Reset(q.stall)
+		}
+	}
+}
+
+// Len returns how many hits wait.
+func (q *Queue) Len() int { return len(q.in) }
+
+// Run writes until ctx ends, and then what has been handed in.
+func (q *Queue) Run(ctx context.Context) error {
+	batch := make([]queued, 0, queueBatch)
+	for {
+		batch = batch[:0]
+		select {
+		case e := <-q.in:
+			batch = append(batch, e)
+		case <-ctx.Done():
+			select {
+			case e := <-q.in:
+				batch = append(batch, e)
+			default:
+				return nil
+			}
+		}
+	gather:
+		for len(batch) < queueBatch {
+			select {
+			case e := <-q.in:
+				batch = append(batch, e)
+			default:
+				break gather
+			}
+		}
+		q.write(ctx, batch)
+		clear(batch)
+	}
+}
+
+// write writes a batch, however often it has to try. Hits that the database
+// refuses for what they are would be refused again: these are left out.
+func (q *Queue) write(ctx context.Context, batch []queued) {
+	hits := make([]Hit, len(batch))
+	for i, e := range batch {
+		hits[i] = e.hit
+	}
+	for tries := 1; ; tries++ {
+		err := q.Write(context.WithoutCancel(ctx), hits)
+		switch {
+		case err == nil:
+			q.written.Add(1)
+		case sqldb.Refused(err) && len(batch) > 1:
+			q.write(ctx, batch[:len(batch)/2])
+			q.write(ctx, batch[len(batch)/2:])
+			return
+		case sqldb.Refused(err), ctx.Err() != nil && tries >= lastTries:
+			q.Log.Error("hits are lost", "hits", len(hits), "tenant", hits[0].Tenant, "message", hits[0].Message, "err", err)
+		default:
+			q.Log.Warn("hits are not written yet", "hits", len(hits), "tries", tries, "err", err)
+			q.pause(ctx, tries)
+			continue
+		}
+		for _, e := range batch {
+			close(e.done)
+		}
+		return
+	}
+}
+
+// backOff waits before another try: longer each time, up to five seconds.
+func backOff(ctx context.Context, tries int) {
+	timer := time.NewTimer(min(50*time.Millisecond<<min(tries, 10), 5*time.Second))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,162 @@
+package track
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+)
+
+// newQueue returns a queue that writes by write, never pauses, and runs until the
+// test or stop ends it.
+func newQueue(t *testing.T, size int, write func(hits []Hit) error) (q *Queue, stop func()) {
+	t.Helper()
+	q = &Queue{
+		Write: func(_ context.Context, hits []Hit) error { return write(hits) },
+		Log:   slog.New(slog.DiscardHandler), in: make(chan queued, size), stall: time.Hour, pause: func(context.Context, int) {},
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var run sync.WaitGroup
+	run.Go(func() { _ = q.Run(ctx) })
+	stop = func() { cancel(); run.Wait() }
+	t.Cleanup(stop)
+	return q, stop
+}
+
+func numbered(i int) Hit { return Hit{Message: id.Message(fmt.Sprint(i)), Agent: "a"} }
+
+// A slow database makes requests wait; it loses none of them, however many come,
+// and an answer does not wait for longer than its request has time.
+func TestNoHitIsLostWhileTheDatabaseTakesWrites(t *testing.T) {
+	t.Parallel()
+	const many = 500
+	written := map[id.Message]int{}
+	turns := make(chan struct{})
+	q, stop := newQueue(t, 10, func(hits []Hit) error {
+		<-turns
+		for _, h := range hits {
+			written[h.Message]++
+		}
+		return nil
+	})
+	over, end := context.WithCancel(t.Context())
+	end() // nobody waits for an answer
+	var requests sync.WaitGroup
+	for i := range many {
+		requests.Go(func() {
+			if err := q.Keep(over, numbered(i)); err != nil {
+				t.Errorf("hit %d: %v", i, err)
+			}
+		})
+	}
+	close(turns) // only now is anything written
+	requests.Wait()
+	stop()
+	for i := range many {
+		if n := written[numbered(i).Message]; n != 1 {
+			t.Errorf("hit %d is written %d times", i, n)
+		}
+	}
+}
+
+func TestAWriteThatFailsIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	tries := 0
+	q, _ := newQueue(t, 10, func([]Hit) error {
+		if tries++; tries < 20 {
+			return errors.New("no space left on device")
+		}
+		return nil
+	})
+	if err := q.Keep(t.Context(), numbered(1)); err != nil || tries != 20 {
+		t.Errorf("Keep = %v after %d tries", err, tries)
+	}
+}
+
+// A full queue in front of a database that takes nothing is the end of it.
+func TestAFullQueueTakesNoMoreOnceNothingIsWritten(t *testing.T) {
+	t.Parallel()
+	stuck := make(chan struct{})
+	q, _ := newQueue(t, 1, func([]Hit) error { <-stuck; return nil })
+	t.Cleanup(func() { close(stuck) })
+	q.stall = time.Nanosecond
+	over, end := context.WithCancel(t.Context())
+	end()
+	lost := 0
+	for i := range 5 { // one is being written, one waits
+		if err := q.Keep(over, numbered(i)); errors.Is(err, ErrLost) {
+			lost++
+		}
+	}
+	if lost < 3 {
+		t.Errorf("%d of 5 hits are refused", lost)
+	}
+}
+
+// What a stranger sends is bounded before it waits.
+func TestWaitingHitsAreSmall(t *testing.T) {
+	t.Parallel()
+	var got []Hit
+	q, stop := newQueue(t, 10, func(hits []Hit) error { got = append(got, hits...); return nil })
+	h := numbered(1)
+	h.Agent, h.Method = strings.Repeat("x", 60_000), strings.Repeat("GET", 1000)
+	if err := q.Keep(t.Context(), h); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	if len(got) != 1 || len(got[0].Agent) > maxAgent || len(got[0].Method) > maxAgent {
+		t.Errorf("%d hits, of an agent of %d bytes", len(got), len(got[0].Agent))
+	}
+}
+
+// One hit that the database refuses does not keep the others out.
+func TestARefusedHitIsLeftOut(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		tenants := []id.Tenant{id.New[id.Tenant](), id.New[id.Tenant]()}
+		q := NewQueue(db, slog.New(slog.DiscardHandler))
+		write := q.Write
+		q.Write = func(ctx context.Context, hits []Hit) error {
+			if err := write(ctx, hits); err != nil {
+				return err
+			}
+			for _, h := range hits {
+				if h.URL == "refused" { // as a rule of the table would have it
+					return db.InTx(ctx, func(tx *sqldb.DB) error {
+						_, err := tx.Exec(ctx, `UPDATE hit SET class = 'unknown' WHERE tenant_id = $1`, h.Tenant)
+						return err
+					})
+				}
+			}
+			return nil
+		}
+		var messages [2][]id.Message
+		for i := range 20 {
+			h := Hit{Tenant: tenants[i%2], Stream: "s", Message: id.New[id.Message](), Contact: id.New[id.Contact](), Method: "GET", At: time.Unix(1e9, 0)}
+			if i == 7 {
+				h.URL, h.Click = "refused", true
+			}
+			messages[i%2] = append(messages[i%2], h.Message)
+			q.in <- queued{h, make(chan struct{})}
+		}
+		ended, end := context.WithCancel(t.Context())
+		end()
+		if err := q.Run(ended); err != nil { // what has been handed in is written
+			t.Fatal(err)
+		}
+		for i, tenant := range tenants {
+			hits, err := HitsOf(t.Context(), db, tenant, messages[i])
+			if err != nil || len(hits) < 9 {
+				t.Errorf("%d hits, %v; want those that nothing is wrong with", len(hits), err)
+			}
+		}
+	})
+}
