@@ -36,7 +36,7 @@ crash: mjml ## send N recipients (default 20000) while everything is killed CYCL
 fuzz: mjml ## fuzz every parser of strangers' bytes for FUZZTIME (default 30s) each
 	@scripts/fuzz
 
-bench: mjml ## measure a send of N recipients (default 100000), the audience of CONTACTS (default 1000000), and content
+bench: mjml ## measure a send of N recipients (default 100000), the audience of CONTACTS (default 1000000), content, and HITS (default 200000) opens and clicks
 	@scripts/bench
 
 release: mjml ## build the archives of a release into dist/: static programs and their checksums

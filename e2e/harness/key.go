@@ -15,8 +15,8 @@ import (
 // several processes must have the same.
 var sharedKey = bytes.Repeat([]byte{7}, secret.KeyBytes)
 
-// SigningKey returns the DKIM key that the program signs a domain's mail with.
-func (p *Program) SigningKey(ctx context.Context, db *sqldb.DB, domain string) (*rsa.PrivateKey, error) {
+// Box returns what the program seals secrets and signs links with.
+func (p *Program) Box() (*secret.Box, error) {
 	key := sharedKey
 	if p.Database == "" {
 		var err error
@@ -24,7 +24,12 @@ func (p *Program) SigningKey(ctx context.Context, db *sqldb.DB, domain string) (
 			return nil, err
 		}
 	}
-	box, err := secret.NewBox(key)
+	return secret.NewBox(key)
+}
+
+// SigningKey returns the DKIM key that the program signs a domain's mail with.
+func (p *Program) SigningKey(ctx context.Context, db *sqldb.DB, domain string) (*rsa.PrivateKey, error) {
+	box, err := p.Box()
 	if err != nil {
 		return nil, err
 	}

@@ -106,7 +106,7 @@ func (s *Server) assemble(ctx context.Context, registry prometheus.Registerer) (
 		}
 	}
 	if s.has(RoleTrack) {
-		out.loops = append(out.loops, s.recipients(mux, t))
+		out.loops = append(out.loops, s.recipients(registry, mux, t))
 	}
 	if s.has(RoleWorker) {
 		out.loops = append(out.loops, s.engines(registry, api, t)...)
@@ -187,8 +187,9 @@ func (s *Server) pages(ctx context.Context, mux *http.ServeMux, api *httpapi.API
 }
 
 // recipients adds the links of mails, and returns the loop that keeps their hits.
-func (s *Server) recipients(mux *http.ServeMux, t tools) loop {
+func (s *Server) recipients(registry prometheus.Registerer, mux *http.ServeMux, t tools) loop {
 	hits := track.NewQueue(s.Store.DB, s.Log.With("part", "track"))
+	hitMetrics(registry, hits)
 	links := &public.Recipient{
 		DB: s.Store.DB, Keys: t.keys, Hits: hits, Contents: t.contents, Senders: t.senders, Letters: t.letters,
 		Log: s.Log.With("part", "track"), Now: t.now, ClientIP: t.clientIP, Appended: t.wakes.journal.notify,

@@ -118,7 +118,7 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 		{"journal", followed.Run},
 		s.led("scheduler", dispatching, loop{"watch", watcher.Run}),
 		delivering,
-		{"classify", classifier.Run},
+		s.led("classifier", loop{"classify", classifier.Run}),
 		{"contacts", upkeep.Run},
 		{"domains", resolution.Run},
 		{"scores", fading.Run},

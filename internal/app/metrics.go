@@ -13,6 +13,7 @@ import (
 	"packetboat/internal/journal"
 	"packetboat/internal/outbox"
 	"packetboat/internal/sqldb"
+	"packetboat/internal/track"
 )
 
 // scrape is how long the database may take to be measured.
@@ -72,6 +73,18 @@ func (b *backlog) Collect(to chan<- prometheus.Metric) {
 		held = 1
 	}
 	gauge(b.held, held, err)
+}
+
+// hitMetrics shows how the queue of opens and clicks fares.
+func hitMetrics(r prometheus.Registerer, q *track.Queue) {
+	r.MustRegister(
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "packetboat_hits_waiting", Help: "Opens and clicks that this process has still to write.",
+		}, func() float64 { return float64(q.Waiting()) }),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "packetboat_hits_lost_total", Help: "Opens and clicks that were not kept: the database took no writes for too long.",
+		}, func() float64 { return float64(q.Lost()) }),
+	)
 }
 
 // requestTimes returns what notes how long the requests of an operation take.

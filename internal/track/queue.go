@@ -19,6 +19,7 @@ type Queue struct {
 
 	in      chan queued
 	written atomic.Int64  // batches
+	lost    atomic.Int64  // hits
 	stall   time.Duration // without a batch written, after which a full queue takes no more
 	pause   func(ctx context.Context, tries int)
 }
@@ -61,6 +62,7 @@ func (q *Queue) Keep(ctx context.Context, h Hit) error {
 	case q.in <- e:
 	default:
 		if !q.wait(e) {
+			q.lost.Add(1)
 			return ErrLost
 		}
 	}
@@ -89,8 +91,11 @@ func (q *Queue) wait(e queued) bool {
 	}
 }
 
-// Len returns how many hits wait.
-func (q *Queue) Len() int { return len(q.in) }
+// Waiting returns how many hits have still to be written.
+func (q *Queue) Waiting() int { return len(q.in) }
+
+// Lost returns how many hits were not kept since the process began.
+func (q *Queue) Lost() int64 { return q.lost.Load() }
 
 // Run writes until ctx ends, and then what has been handed in.
 func (q *Queue) Run(ctx context.Context) error {
@@ -139,6 +144,7 @@ func (q *Queue) write(ctx context.Context, batch []queued) {
 			q.write(ctx, batch[len(batch)/2:])
 			return
 		case sqldb.Refused(err), ctx.Err() != nil && tries >= lastTries:
+			q.lost.Add(int64(len(hits)))
 			q.Log.Error("hits are lost", "hits", len(hits), "tenant", hits[0].Tenant, "message", hits[0].Message, "err", err)
 		default:
 			q.Log.Warn("hits are not written yet", "hits", len(hits), "tries", tries, "err", err)

@@ -16,8 +16,8 @@ import (
 
 // What is judged in one transaction: others that write wait for it.
 const (
-	batchMessages = 200
-	batchHits     = 2000 // all those of its messages; one message may have half of that
+	batchMessages = 100
+	batchHits     = 500 // all those of its messages; one message may have twice that
 )
 
 // batch is some messages of a tenant that are judged together.

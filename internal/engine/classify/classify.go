@@ -30,8 +30,9 @@ const Interval = 60 * time.Second
 // pageSize is how many pending hits are read at a time.
 const pageSize = 500
 
-// Engine is the loop that classifies. Any number of processes may run one: a
-// verdict depends on the hits alone, so doing it twice changes nothing.
+// Engine is the loop that classifies. One process at a time runs it. Should two
+// overlap, each message is judged by one after the other, and a verdict depends on
+// the hits alone: doing it twice changes nothing.
 //
 // What it costs grows with the number of hits, however few addresses they come
 // from: a message's due hits are judged together, and rule R7 slides over the hits

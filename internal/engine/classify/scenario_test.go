@@ -159,14 +159,21 @@ func TestScenarios(t *testing.T) {
 
 // world is a database with a send whose messages were accepted at noon.
 type world struct {
-	db     *sqldb.DB
-	engine *Engine
-	now    time.Time
-	live   bool
+	db      *sqldb.DB
+	engine  *Engine
+	now     time.Time
+	live    bool
+	streams map[id.Message]placed
+}
+
+// placed is where a message belongs.
+type placed struct {
+	tenant id.Tenant
+	stream string
 }
 
 func newWorld(db *sqldb.DB) *world {
-	w := &world{db: db, now: noon, live: true}
+	w := &world{db: db, now: noon, live: true, streams: map[id.Message]placed{}}
 	w.engine = &Engine{DB: db, Now: func() time.Time { return w.now }, Live: func(context.Context, id.Tenant, string) (bool, error) { return w.live, nil }}
 	return w
 }
@@ -210,21 +217,30 @@ func (w *world) send(t *testing.T, links, n int) []outbox.Message {
 // streamOf returns where a message belongs.
 func (w *world) streamOf(t *testing.T, m id.Message) (tenant id.Tenant, stream string) {
 	t.Helper()
-	err := w.db.QueryRow(t.Context(), `SELECT tenant_id, stream_id FROM outbox WHERE id = $1`, m).Scan(&tenant, &stream)
-	if err != nil {
-		t.Fatal(err)
+	p, ok := w.streams[m]
+	if !ok {
+		if err := w.db.QueryRow(t.Context(), `SELECT tenant_id, stream_id FROM outbox WHERE id = $1`, m).Scan(&p.tenant, &p.stream); err != nil {
+			t.Fatal(err)
+		}
+		w.streams[m] = p
 	}
-	return tenant, stream
+	return p.tenant, p.stream
+}
+
+// hit is what an act does to a message.
+func (w *world) hit(t *testing.T, m outbox.Message, a act) track.Hit {
+	t.Helper()
+	h := a.hit()
+	h.Tenant, h.Stream = w.streamOf(t, m.ID)
+	h.Message, h.Contact = m.ID, m.Contact
+	return h
 }
 
 func (w *world) record(t *testing.T, m outbox.Message, acts ...act) {
 	t.Helper()
-	tenant, stream := w.streamOf(t, m.ID)
 	var hits []track.Hit
 	for _, a := range acts {
-		h := a.hit()
-		h.Tenant, h.Stream, h.Message, h.Contact = tenant, stream, m.ID, m.Contact
-		hits = append(hits, h)
+		hits = append(hits, w.hit(t, m, a))
 	}
 	if err := w.db.InTx(t.Context(), func(tx *sqldb.DB) error { return track.Record(t.Context(), tx, hits) }); err != nil {
 		t.Fatal(err)
