@@ -38,15 +38,21 @@ func TestTheSlidingCountIsTheDefinitionOfFanOut(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		var hits []track.SourceHit
-		span := rapid.SampledFrom([]int{5, 60, 180, 2000}).Draw(r, "span")
-		for _, s := range rapid.SliceOfN(rapid.IntRange(0, span), 1, 80).Draw(r, "seconds") {
-			m := rapid.IntRange(1, 14).Draw(r, "message")
+		seconds, least, most := rapid.IntRange(0, rapid.SampledFrom([]int{5, 180, 2000}).Draw(r, "span")), 1, 80
+		if rapid.Bool().Draw(r, "edges") { // just enough messages, just near enough
+			seconds, least, most = rapid.SampledFrom([]int{0, 1, 59, 60, 61, 119, 120, 121, 122, 180, 181}), 11, 20
+		}
+		for i, s := range rapid.SliceOfN(seconds, least, most).Draw(r, "seconds") {
+			m := i
+			if least == 1 || rapid.IntRange(0, 4).Draw(r, "again") == 0 {
+				m = rapid.IntRange(1, 14).Draw(r, "message")
+			}
 			hits = append(hits, track.SourceHit{Message: id.Message(fmt.Sprint(m)), At: noon.Add(time.Duration(s) * sec)})
 		}
 		slices.SortStableFunc(hits, func(a, b track.SourceHit) int { return a.At.Compare(b.At) })
 		var times []time.Time
 		for _, h := range hits {
-			if rapid.Bool().Draw(r, "due") {
+			if rapid.IntRange(0, 2).Draw(r, "due") == 0 {
 				times = append(times, h.At)
 			}
 		}
