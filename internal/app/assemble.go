@@ -126,14 +126,15 @@ func (s *Server) writers() int {
 // api is the table of operations, and what serves it.
 func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *endpoint.Router) {
 	db, log := s.Store.DB, s.Log.With("part", "api")
+	gate := auth.NewGate(db, t.now, s.Log)
 	router := endpoint.New(endpoint.Options{
-		Gate: auth.NewGate(db, t.now, s.Log), Limiter: t.limiter, DB: db, BaseURL: s.Config.BaseURL,
+		Gate: gate, Limiter: t.limiter, DB: db, BaseURL: s.Config.BaseURL,
 		TrustedProxies: s.Config.TrustedProxies, RatePerMinute: s.Config.RateLimitPerMinute,
 		Now: t.now, Log: log, Took: requestTimes(registry),
 	})
 	api := &httpapi.API{
 		DB: db, Box: s.Store.Box, Now: t.now, BaseURL: s.Config.BaseURL, Hosts: s.Config.Hosts, Log: log, AllowPrivateRelays: t.private,
-		Door: s.door(t.limiter), Saver: contact.NewSaver(db, sender.ContactRules, t.now), Usage: usage.Finders{broadcast.Finder(), segment.Finder(), savedfilter.Finder()},
+		Door: s.door(t.limiter), Gate: gate, Saver: contact.NewSaver(db, sender.ContactRules, t.now), Usage: usage.Finders{broadcast.Finder(), segment.Finder(), savedfilter.Finder()},
 		Providers: &contact.Providers{DB: db, Now: t.now},
 		MJML:      mjml.New(), Sends: broadcast.Sends{},
 		Holdings: holdings(),

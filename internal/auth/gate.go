@@ -28,6 +28,7 @@ type Gate struct {
 
 	mu      sync.Mutex
 	tenants map[string]cachedTenant // by slug
+	changes int                     // how often Forget was called
 }
 
 type cachedTenant struct {
@@ -45,6 +46,7 @@ func (g *Gate) Tenant(ctx context.Context, slug string) (id.Tenant, error) {
 	now := g.now()
 	g.mu.Lock()
 	c, ok := g.tenants[slug]
+	changes := g.changes
 	g.mu.Unlock()
 	if ok && now.Sub(c.readAt).Abs() < fresh {
 		return c.id, nil
@@ -56,11 +58,28 @@ func (g *Gate) Tenant(ctx context.Context, slug string) (id.Tenant, error) {
 		delete(g.tenants, slug)
 		return "", err
 	}
+	if changes != g.changes { // it may be gone by now
+		return t.ID, nil
+	}
 	if g.tenants == nil || len(g.tenants) >= maxCached {
 		g.tenants = map[string]cachedTenant{}
 	}
 	g.tenants[slug] = cachedTenant{t.ID, now}
 	return t.ID, nil
+}
+
+// Forget is called after a key was changed or a tenant deleted, so that the next
+// request sees it. Other processes see it within a second. A nil Gate has nothing
+// to forget.
+func (g *Gate) Forget() {
+	if g == nil {
+		return
+	}
+	g.keys.Forget()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.tenants = nil
+	g.changes++
 }
 
 // Authenticate says who sent r: the holder of the key in its X-API-Key header

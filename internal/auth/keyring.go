@@ -48,8 +48,9 @@ type Keyring struct {
 	DB  *sqldb.DB
 	Log *slog.Logger
 
-	mu   sync.Mutex
-	keys map[string]cachedKey // by lookup id
+	mu      sync.Mutex
+	keys    map[string]cachedKey // by lookup id
+	changes int                  // how often Forget was called
 }
 
 type cachedKey struct {
@@ -58,6 +59,16 @@ type cachedKey struct {
 	previous      string
 	previousUntil time.Time
 	readAt        time.Time
+	changes       int // when it was read
+}
+
+// Forget is called after a key was changed, so that the next request sees the
+// change. Keys change rarely: all are forgotten.
+func (kr *Keyring) Forget() {
+	kr.mu.Lock()
+	defer kr.mu.Unlock()
+	kr.keys = nil
+	kr.changes++
 }
 
 // Find returns the key, when secret is one of the tenant and may be used;
@@ -92,11 +103,12 @@ func (kr *Keyring) Find(ctx context.Context, tenant id.Tenant, secret string, no
 func (kr *Keyring) read(ctx context.Context, lookup string, now time.Time) (cachedKey, error) {
 	kr.mu.Lock()
 	c, ok := kr.keys[lookup]
+	changes := kr.changes
 	kr.mu.Unlock()
 	if ok && now.Sub(c.readAt).Abs() < fresh {
 		return c, nil
 	}
-	c = cachedKey{readAt: now}
+	c = cachedKey{readAt: now, changes: changes}
 	var previous sql.NullString
 	var until sql.NullInt64
 	var err error
@@ -118,9 +130,13 @@ func (kr *Keyring) read(ctx context.Context, lookup string, now time.Time) (cach
 	return c, nil
 }
 
+// keep remembers a key, unless keys were changed since it was read.
 func (kr *Keyring) keep(lookup string, c cachedKey) {
 	kr.mu.Lock()
 	defer kr.mu.Unlock()
+	if c.changes != kr.changes {
+		return
+	}
 	if kr.keys == nil || len(kr.keys) >= maxCached {
 		kr.keys = map[string]cachedKey{}
 	}

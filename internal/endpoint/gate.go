@@ -21,7 +21,7 @@ type Gate interface {
 	// known. The router fills in the principal's IP.
 	//
 	// A missing or bad credential is a fault of kind Unauthenticated with code
-	// UNAUTHORIZED (contract 2.2); a session whose user is no member of the
+	// UNAUTHORIZED; a session whose user is no member of the
 	// tenant is TENANT_NOT_FOUND. Cross-origin requests are the router's matter.
 	Authenticate(ctx context.Context, tenant id.Tenant, slug string, r *http.Request) (auth.Principal, error)
 }

@@ -12,7 +12,7 @@ import (
 	"packetboat/internal/limit"
 )
 
-// Operation is what discovery tells of an operation (contract 3.8).
+// Operation is what discovery tells of an operation.
 type Operation struct {
 	ID          string    `json:"operation_id"`
 	Method      string    `json:"method"`

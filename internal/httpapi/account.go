@@ -363,6 +363,7 @@ func (a *API) deleteTenant(ctx context.Context, p auth.Principal, in *deleteTena
 		if err := tenant.Delete(ctx, tx, p.Tenant, now); err != nil {
 			return err
 		}
+		tx.AfterCommit(a.Gate.Forget)
 		return auth.Audit(ctx, tx, p.Did("tenant.delete", "tenant", string(p.Tenant), now))
 	})
 }

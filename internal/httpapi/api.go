@@ -32,6 +32,7 @@ type API struct {
 	BaseURL *url.URL
 	Hosts   sender.Hosts // what DNS records of tenants name; what is empty: the host of BaseURL
 	Door    *auth.Door   // where people sign in
+	Gate    *auth.Gate   // forgets what a request changed; may be nil
 	Log     *slog.Logger
 
 	Saver     *contact.Saver     // gathers what callers write about contacts; nil: each by itself

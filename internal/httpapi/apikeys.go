@@ -157,6 +157,7 @@ func (a *API) updateAPIKey(ctx context.Context, p auth.Principal, in *updateAPIK
 	if err != nil {
 		return APIKey{}, err
 	}
+	a.Gate.Forget()
 	return ShowAPIKey(k, now), nil
 }
 
@@ -165,7 +166,11 @@ func (a *API) revokeAPIKey(ctx context.Context, p auth.Principal, in *APIKeyPath
 	if err != nil {
 		return endpoint.None{}, err
 	}
-	return endpoint.None{}, auth.RevokeKey(ctx, a.DB, p.Tenant, key, p.By(), a.Now())
+	if err := auth.RevokeKey(ctx, a.DB, p.Tenant, key, p.By(), a.Now()); err != nil {
+		return endpoint.None{}, err
+	}
+	a.Gate.Forget()
+	return endpoint.None{}, nil
 }
 
 type rotateAPIKeyRequest struct {
@@ -189,6 +194,7 @@ func (a *API) rotateAPIKey(ctx context.Context, p auth.Principal, in *rotateAPIK
 	if err != nil {
 		return NewAPIKey{}, err
 	}
+	a.Gate.Forget()
 	return NewAPIKey{ShowAPIKey(k, now), secret}, nil
 }
 

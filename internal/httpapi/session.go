@@ -83,7 +83,7 @@ type sessionBegun struct {
 // Headers carries the cookie.
 func (s sessionBegun) Headers() http.Header { return http.Header{"Set-Cookie": {s.cookie.String()}} }
 
-// SessionCookie returns the session cookie (contract 4.2 A9). How long the session
+// SessionCookie returns the session cookie. How long the session
 // lives is the server's matter; the browser forgets the cookie when no session
 // could live any longer.
 func SessionCookie(base *url.URL, token string) *http.Cookie {

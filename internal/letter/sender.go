@@ -35,7 +35,7 @@ func (s *Sender) Consent() contact.Consent {
 	return contact.Consent{TypeKey: s.Type.Key, Category: s.Type.Category}
 }
 
-// Leaving returns what a one-click unsubscribe ends (contract 10.6). When the
+// Leaving returns what a one-click unsubscribe ends. When the
 // email type is gone there is nothing narrower to leave than everything.
 func (s *Sender) Leaving() contact.Leaving {
 	if s.Tenant.Settings.UnsubscribeScope == tenant.UnsubscribeGlobal || s.Type.Key == "" {
@@ -56,7 +56,7 @@ func (s *Sender) ContentHost() string {
 }
 
 // WithUTM returns a link as it leads from a mail: with the UTM parameters that
-// it lacks (contract 10.7).
+// it lacks.
 func (s *Sender) WithUTM(c content.Context, target string) string {
 	if !c.UTM {
 		return target
@@ -68,8 +68,8 @@ func (s *Sender) WithUTM(c content.Context, target string) string {
 	return links.AddUTM(target, links.UTM{Source: source, Medium: "email", Campaign: c.UTMCampaign, Content: c.UTMContent})
 }
 
-// Senders loads senders and keeps them for a moment, so that a change of
-// settings takes effect within seconds and not with every message.
+// Senders loads senders and keeps them for less than a second, so that a change of
+// settings takes effect within one and not with every message.
 type Senders struct {
 	DB      *sqldb.DB
 	Box     *secret.Box
@@ -92,21 +92,29 @@ type keptSender struct {
 }
 
 const (
-	keepSender = 3 * time.Second
+	keepSender = 900 * time.Millisecond
 	maxKept    = 1000
 )
 
 // Get returns the sender of an identity's mails of a type. What does not exist
 // any more is the fault of the package that would have it.
 func (s *Senders) Get(ctx context.Context, t id.Tenant, identity id.Identity, typ id.EmailType) (*Sender, error) {
+	s.mu.Lock()
+	k, ok := s.kept[senderKey{t, identity, typ}]
+	s.mu.Unlock()
+	if ok && s.Now().Before(k.until) {
+		return k.sender, nil
+	}
+	return s.Reload(ctx, t, identity, typ)
+}
+
+// Reload is Get for a request that is answered by the settings as they stand.
+func (s *Senders) Reload(ctx context.Context, t id.Tenant, identity id.Identity, typ id.EmailType) (*Sender, error) {
 	key := senderKey{t, identity, typ}
 	now := s.Now()
 	s.mu.Lock()
 	k, ok := s.kept[key]
 	s.mu.Unlock()
-	if ok && now.Before(k.until) {
-		return k.sender, nil
-	}
 	var signer *dkim.Signer
 	if ok {
 		signer = k.sender.Signer // opening a key is dear; it is made anew when the selector changes
@@ -132,7 +140,22 @@ func (s *Senders) Past(ctx context.Context, t id.Tenant, identity id.Identity, t
 	if err == nil || !missing(err) || errors.Is(err, tenant.ErrNotFound) {
 		return out, err
 	}
-	out = &Sender{}
+	return s.remains(ctx, t, identity, typ)
+}
+
+// PastReload is Past as Reload is Get.
+func (s *Senders) PastReload(ctx context.Context, t id.Tenant, identity id.Identity, typ id.EmailType) (*Sender, error) {
+	out, err := s.Reload(ctx, t, identity, typ)
+	if err == nil || !missing(err) || errors.Is(err, tenant.ErrNotFound) {
+		return out, err
+	}
+	return s.remains(ctx, t, identity, typ)
+}
+
+// remains returns what is left of a sender of which something is gone.
+func (s *Senders) remains(ctx context.Context, t id.Tenant, identity id.Identity, typ id.EmailType) (*Sender, error) {
+	out := &Sender{}
+	var err error
 	if out.Tenant, err = tenant.ByID(ctx, s.DB, t); err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"packetboat/internal/content"
+	"packetboat/internal/id"
 	"packetboat/internal/letter"
 	"packetboat/internal/outbox"
 	"packetboat/internal/sqldb"
@@ -64,13 +65,23 @@ func (p *Recipient) find(r *http.Request, kind track.Kind, text string) (track.T
 	return t, m, err
 }
 
-// said returns what a message says, and who sent it, be that long ago.
+// said returns what a message says, and who sent it, be that long ago. The
+// settings may be a second old.
 func (p *Recipient) said(ctx context.Context, m outbox.Record) (*content.Compiled, *letter.Sender, error) {
+	return p.saidBy(ctx, m, p.Senders.Past)
+}
+
+// saidNow is said with the settings as they stand, for what they decide.
+func (p *Recipient) saidNow(ctx context.Context, m outbox.Record) (*content.Compiled, *letter.Sender, error) {
+	return p.saidBy(ctx, m, p.Senders.PastReload)
+}
+
+func (p *Recipient) saidBy(ctx context.Context, m outbox.Record, load func(context.Context, id.Tenant, id.Identity, id.EmailType) (*letter.Sender, error)) (*content.Compiled, *letter.Sender, error) {
 	c, err := p.Contents.Get(ctx, m.Tenant, m.Content)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := p.Senders.Past(ctx, m.Tenant, m.Identity, c.Context.EmailType)
+	s, err := load(ctx, m.Tenant, m.Identity, c.Context.EmailType)
 	if err == nil && s.Tenant.Status == tenant.Deleted {
 		err = tenant.ErrNotFound
 	}

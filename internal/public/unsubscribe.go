@@ -55,7 +55,7 @@ func (p *Recipient) leavePage(w http.ResponseWriter, r *http.Request, kind track
 
 // leaving says in words what the recipient leaves.
 func (p *Recipient) leaving(ctx context.Context, m outbox.Record) (string, error) {
-	_, s, err := p.said(ctx, m)
+	_, s, err := p.saidNow(ctx, m)
 	if err != nil {
 		return "", err
 	}
@@ -97,7 +97,7 @@ func (p *Recipient) unsubscribe(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Recipient) leave(ctx context.Context, m outbox.Record) error {
-	_, s, err := p.said(ctx, m)
+	_, s, err := p.saidNow(ctx, m)
 	if err != nil {
 		return err
 	}

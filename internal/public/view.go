@@ -23,7 +23,7 @@ func (p *Recipient) view(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, r, track.ErrBadToken)
 		return
 	}
-	c, s, err := p.said(r.Context(), m)
+	c, s, err := p.saidNow(r.Context(), m)
 	if err != nil {
 		p.refuse(w, r, err)
 		return

@@ -91,7 +91,7 @@ func (t *Tester) ways(ctx context.Context, test broadcast.Test) (map[id.MTAConfi
 			}
 			ways[route.Lane.ID] = w
 		}
-		s, err := t.Senders.Get(ctx, test.Tenant, route.Identity.ID, test.EmailType)
+		s, err := t.Senders.Reload(ctx, test.Tenant, route.Identity.ID, test.EmailType)
 		if err != nil {
 			return nil, fmt.Errorf("load the sender of a test: %w", err)
 		}
