@@ -183,6 +183,10 @@ func (s *Server) pages(ctx context.Context, mux *http.ServeMux, api *httpapi.API
 		mailbox.Open = []tenant.Tenant{demo}
 	}
 	mailbox.Routes(mux)
+	(&public.Accounts{
+		DB: s.Store.DB, Door: api.Door, BaseURL: s.Config.BaseURL,
+		Log: s.Log.With("part", "accounts"), Now: t.now, ClientIP: t.clientIP,
+	}).Routes(mux)
 	mux.Handle("GET /{$}", public.Home())
 	return nil
 }

@@ -60,6 +60,23 @@ type SignUp struct {
 	TenantName, TenantSlug, Name, Email, Password, SetupToken string
 }
 
+// MaySignUp reports why nobody may sign up with a setup token, or without one. It
+// changes nothing.
+func (d *Door) MaySignUp(ctx context.Context, setupToken string, now time.Time) error {
+	set, err := AnyUser(ctx, d.DB)
+	if err != nil {
+		return err
+	}
+	if !set {
+		_, err = lookUp(ctx, d.DB, forSetup, setupToken, now)
+		return err
+	}
+	if !d.SignupEnabled {
+		return ErrSignupDisabled
+	}
+	return nil
+}
+
 // SignUp makes a tenant and its owner. The installation's first user needs the
 // setup token that serve logs; after that, sign-up must be enabled.
 func (d *Door) SignUp(ctx context.Context, s SignUp, ip netip.Addr, now time.Time) (Entrance, error) {

@@ -27,7 +27,7 @@ type Passwords struct {
 	decoy string // compared with when there is no such user, so that time does not tell
 }
 
-// params are those of contract 4.2 A12.
+// params are those that OWASP names as the least for argon2id.
 var params = argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
 
 // NewPasswords returns a hasher for the whole process.

@@ -10,7 +10,7 @@ import (
 // Scope is one permission that an API key may hold.
 type Scope string
 
-// The scopes that can be granted (contract 4.5).
+// The scopes that can be granted.
 const (
 	BlocksRead            Scope = "blocks:read"
 	BroadcastsRead        Scope = "broadcasts:read"
