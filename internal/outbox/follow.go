@@ -56,7 +56,7 @@ func remove(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.C
 	// Most who are deleted have nothing waiting. Where they have, nobody may begin
 	// an attempt with a message that is being ended.
 	rows, err := tx.Query(ctx, `
-		SELECT DISTINCT stream_id FROM outbox WHERE tenant_id = $1 AND contact_id`+tx.In(2)+` AND state = 'queued'`,
+		SELECT DISTINCT stream_id FROM outbox WHERE tenant_id = $1 AND contact_id`+tx.In(2)+` AND `+stillQueued,
 		tenant, sqldb.List(tx, contacts))
 	streams, err := sqldb.Collect(rows, err, func(scan func(...any) error) (s string, err error) { return s, scan(&s) })
 	if err != nil {
@@ -82,7 +82,7 @@ func remove(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.C
 	}
 	rows, err = tx.Query(ctx, `
 		SELECT id, stream_id, deferred FROM outbox
-		WHERE tenant_id = $1 AND contact_id`+tx.In(2)+` AND state = 'queued' AND NOT id`+tx.In(3)+` ORDER BY id`+tx.ForUpdate(),
+		WHERE tenant_id = $1 AND contact_id`+tx.In(2)+` AND `+stillQueued+` AND NOT id`+tx.In(3)+` ORDER BY id`+tx.ForUpdate(),
 		tenant, sqldb.List(tx, contacts), sqldb.List(tx, under))
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (w waiting, err error) {
 		return w, scan(&w.message, &w.stream, &w.deferred)

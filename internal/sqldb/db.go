@@ -59,14 +59,18 @@ type shared struct {
 	writer  *writer // SQLite only
 	reads   *statements
 	pg      *pgxpool.Pool
+	growth  *growth // PostgreSQL only
 	closers []func() error
 	file    string    // SQLite only
 	lock    *fileLock // SQLite only
+	told    func(text string, args []any)
 }
 
 type transaction struct {
 	pg    *sql.Tx // nil on SQLite, where the writer is held instead
 	after []func()
+
+	freely bool // plansFreely was said
 }
 
 // Dialect tells which database is behind the handle.

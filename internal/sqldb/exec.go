@@ -65,11 +65,13 @@ func (db *DB) Query(ctx context.Context, text string, args ...any) (*Rows, error
 	}
 	db.tell(ctx, text, args)
 	switch {
+	case db.writer == nil && plannedAnew(text):
+		return db.queryAnew(ctx, text, args)
 	case db.writer == nil && db.tx == nil:
-		rows, err := db.pool.QueryContext(ctx, text, mode(text, args)...)
+		rows, err := db.pool.QueryContext(ctx, text, args...)
 		return wrap(rows, nil, err)
 	case db.writer == nil:
-		rows, err := db.tx.pg.QueryContext(ctx, text, mode(text, args)...)
+		rows, err := db.tx.pg.QueryContext(ctx, text, args...)
 		return wrap(rows, nil, err)
 	}
 	t := translated(text)
@@ -117,8 +119,11 @@ func (db *DB) Exec(ctx context.Context, text string, args ...any) (int64, error)
 	if err != nil {
 		return 0, err
 	}
+	db.tell(ctx, text, args)
 	var res sql.Result
 	switch {
+	case db.writer == nil && plannedAnew(text):
+		res, err = db.execAnew(ctx, text, args)
 	case db.writer == nil && db.tx == nil:
 		res, err = db.pool.ExecContext(ctx, text, args...)
 	case db.writer == nil:
@@ -135,7 +140,11 @@ func (db *DB) Exec(ctx context.Context, text string, args ...any) (int64, error)
 	if err != nil {
 		return 0, err
 	}
-	return res.RowsAffected()
+	n, err := res.RowsAffected()
+	if db.growth != nil {
+		db.growth.wrote(n)
+	}
+	return n, err
 }
 
 // Collect reads every row with scan and closes rows.

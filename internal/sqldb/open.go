@@ -6,6 +6,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -35,6 +36,10 @@ type Options struct {
 	Patience time.Duration
 	// Waiting is told every few seconds that it does, and why; may be nil.
 	Waiting func(err error)
+
+	// Tell is given every statement before it runs, in the database's own words,
+	// with its parameters; may be nil.
+	Tell func(text string, args []any)
 }
 
 // Open opens the database at address: sqlite:PATH or postgres://….
@@ -72,18 +77,12 @@ func openPostgres(ctx context.Context, address string, o Options) (*DB, error) {
 	cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
 	cfg.ConnConfig.RuntimeParams["application_name"] = "packetboat"
 	cfg.ConnConfig.RuntimeParams["timezone"] = "UTC"
-	// A plan made while a table was empty is kept after it has filled: it must
-	// have used the index from the start. Compiling short statements costs more
-	// than running them.
-	cfg.ConnConfig.RuntimeParams["enable_seqscan"] = "off"
-	cfg.ConnConfig.RuntimeParams["jit"] = "off"
-	// The default takes a page looked up for four times as dear as the next one of
-	// a scan, so that a whole tenant is read where a thousand rows are wanted. That
-	// was true of turning disks.
-	cfg.ConnConfig.RuntimeParams["random_page_cost"] = "1.1"
+	maps.Copy(cfg.ConnConfig.RuntimeParams, sessionPlans)
 	// A process that stands still within a transaction holds up who follows the
 	// journal, in all processes.
 	cfg.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "60s"
+	grown := &growth{}
+	cfg.PrepareConn = grown.fresh
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -93,6 +92,8 @@ func openPostgres(ctx context.Context, address string, o Options) (*DB, error) {
 		dialect: Postgres,
 		pool:    sqlDB,
 		pg:      pool,
+		growth:  grown,
+		told:    o.Tell,
 		closers: []func() error{sqlDB.Close, func() error { pool.Close(); return nil }},
 	}}
 	if err := db.await(ctx, o); err != nil {
@@ -118,7 +119,7 @@ func (db *DB) Migrate(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	if len(missing(applied, known)) == 0 { // most starts: they wait for nobody's turn
-		return 0, nil
+		return 0, db.assumePostgres(ctx)
 	}
 	ran, err := p.Up(ctx)
 	if err != nil {
@@ -135,7 +136,7 @@ func (db *DB) Migrate(ctx context.Context) (int, error) {
 			return len(ran), fmt.Errorf("migrate: tell the planner: %w", err)
 		}
 	}
-	return len(ran), nil
+	return len(ran), db.assumePostgres(ctx)
 }
 
 // Pending reports whether the schema is older than this program.

@@ -12,11 +12,12 @@ func (db *DB) Sweep(ctx context.Context, fn func(tx *DB) error) error {
 		return fn(db)
 	}
 	return db.InTx(ctx, func(tx *DB) error {
-		for _, setting := range []string{`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY`, `SET LOCAL enable_seqscan = on`, `SET LOCAL work_mem = '64MB'`} {
+		for _, setting := range []string{`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY`, plansFreely, `SET LOCAL enable_seqscan = on`, `SET LOCAL work_mem = '64MB'`} {
 			if _, err := tx.Exec(ctx, setting); err != nil {
 				return err
 			}
 		}
+		tx.tx.freely = true
 		return fn(tx)
 	})
 }

@@ -1,24 +1,77 @@
 package sqldb
 
-import "context"
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/stdlib"
+)
 
 // teller is the key of what Tell was given.
 type teller struct{}
 
-// Tell returns a context whose queries are told of before they run: their texts,
-// as the dialect's own, and their parameters. It is for whoever wants to see
-// how the database goes about them.
+// Tell returns a context that reports its statements before they run: their
+// texts, in the database's own words, and their parameters.
 func Tell(ctx context.Context, to func(text string, args []any)) context.Context {
 	return context.WithValue(ctx, teller{}, to)
 }
 
 func (db *DB) tell(ctx context.Context, text string, args []any) {
 	to, ok := ctx.Value(teller{}).(func(string, []any))
-	if !ok {
+	if !ok && db.told == nil {
 		return
 	}
 	if db.dialect == SQLite {
 		text = translated(text).sqlite
 	}
-	to(text, args)
+	if ok {
+		to(text, args)
+	}
+	if db.told != nil {
+		db.told(text, args)
+	}
+}
+
+var parameter = regexp.MustCompile(`\$(\d+)`)
+
+// Explain returns PostgreSQL's plan of a statement for any values, as JSON
+// (EXPLAIN). The statement does not run.
+func (db *DB) Explain(ctx context.Context, text string) ([]byte, error) {
+	most := 0
+	for _, m := range parameter.FindAllStringSubmatch(text, -1) {
+		n, err := strconv.Atoi(m[1])
+		if err != nil {
+			return nil, err
+		}
+		most = max(most, n)
+	}
+	values := ""
+	if most > 0 {
+		values = "(" + strings.TrimSuffix(strings.Repeat("NULL, ", most), ", ") + ")"
+	}
+	conn, err := db.pool.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	var plan []byte
+	err = conn.Raw(func(driver any) error {
+		pg := driver.(*stdlib.Conn).Conn().PgConn()
+		for _, step := range []string{"PREPARE explained AS " + text, "EXPLAIN (FORMAT JSON, VERBOSE) EXECUTE explained" + values, "DEALLOCATE explained"} {
+			results, err := pg.Exec(ctx, step).ReadAll()
+			if err != nil {
+				return fmt.Errorf("%s: %w", step, err)
+			}
+			for _, r := range results {
+				for _, row := range r.Rows {
+					plan = append(plan, row[0]...)
+				}
+			}
+		}
+		return nil
+	})
+	return plan, err
 }

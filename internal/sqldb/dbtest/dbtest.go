@@ -88,18 +88,20 @@ func SQLite(t testing.TB) *sqldb.DB {
 	if err := os.WriteFile(file, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return open(t, "sqlite:"+file)
+	return open(t, "sqlite:"+file, nil)
 }
 
 // Postgres returns an empty, migrated PostgreSQL database.
+// The plans of the statements that the test runs are checked at its end: see
+// ReadsTenant.
 func Postgres(t testing.TB) *sqldb.DB {
 	t.Helper()
-	return open(t, postgresAddress(t))
+	return open(t, postgresAddress(t), watchPlans(t))
 }
 
-func open(t testing.TB, address string) *sqldb.DB {
+func open(t testing.TB, address string, told func(text string, args []any)) *sqldb.DB {
 	t.Helper()
-	db, err := sqldb.Open(context.Background(), address, sqldb.Options{MaxConns: 8})
+	db, err := sqldb.Open(context.Background(), address, sqldb.Options{MaxConns: 8, Tell: told})
 	if err != nil {
 		t.Fatalf("open the test database: %v", err)
 	}
@@ -172,12 +174,19 @@ func newDatabase(t testing.TB, admin *sql.DB, server, like string) (address stri
 
 var templateMu sync.Mutex
 
-// postgresTemplate returns the name of a migrated database to copy, and makes
-// it when no test process has done so yet for these migrations.
+// postgresTemplate returns the name of a migrated database to copy.
 func postgresTemplate(admin *sql.DB, server string) (string, error) {
+	return postgresMade(admin, server, "tmpl_", "")
+}
+
+// postgresMade returns the name of a database that is migrated and went through
+// a script, and makes it when no test process has done so yet for these
+// migrations and this script.
+func postgresMade(admin *sql.DB, server, prefix, script string) (string, error) {
 	templateMu.Lock()
 	defer templateMu.Unlock()
 	sum := sha256.New()
+	fmt.Fprintln(sum, sqldb.PostgresStatistics, script)
 	err := fs.WalkDir(sqldb.Migrations(), ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -189,7 +198,7 @@ func postgresTemplate(admin *sql.DB, server string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	name := "tmpl_" + hex.EncodeToString(sum.Sum(nil))[:24]
+	name := prefix + hex.EncodeToString(sum.Sum(nil))[:24]
 	var have bool
 	if err := admin.QueryRow(`SELECT EXISTS (SELECT 1 FROM pg_database WHERE datname = $1)`, name).Scan(&have); err != nil || have {
 		return name, err
@@ -204,6 +213,9 @@ func postgresTemplate(admin *sql.DB, server string) (string, error) {
 		return "", err
 	}
 	_, err = db.Migrate(ctx)
+	if err == nil && script != "" {
+		_, err = db.Exec(ctx, script)
+	}
 	if err := errors.Join(err, db.Close()); err != nil {
 		return "", err
 	}

@@ -1,0 +1,113 @@
+package sqldb_test
+
+import (
+	"strings"
+	"testing"
+
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+)
+
+// kept returns the plan that the only connection of db keeps for a statement.
+func kept(t *testing.T, db *sqldb.DB, text, values string) string {
+	t.Helper()
+	var name string
+	if err := db.QueryRow(t.Context(), `SELECT name FROM pg_prepared_statements WHERE statement = $1`, text).Scan(&name); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := db.Query(t.Context(), `EXPLAIN (COSTS OFF) EXECUTE "`+name+`" (`+values+`)`)
+	lines, err := sqldb.Collect(rows, err, func(row func(...any) error) (line string, err error) { return line, row(&line) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// A plan that was made while a table had a few rows, and was known to have a few,
+// does not outlive its growth, although PostgreSQL does not look at it again.
+func TestPlansFollowTheGrowthOfTables(t *testing.T) {
+	dbtest.Addresses(t, func(t *testing.T, address string) {
+		db, err := sqldb.Open(t.Context(), address, sqldb.Options{MaxConns: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = db.Close() })
+		if db.Dialect() == sqldb.SQLite {
+			return // plans there rest on no sizes
+		}
+		run := func(text string, args ...any) {
+			t.Helper()
+			if _, err := db.Exec(t.Context(), text, args...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		run(`CREATE TABLE thing (tenant_id TEXT NOT NULL, id TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (tenant_id, id))`)
+		run(`ALTER TABLE thing SET (autovacuum_enabled = false)`)
+		run(`CREATE INDEX thing_name ON thing (tenant_id, name)`)
+		add := func(from, to int) {
+			run(`INSERT INTO thing (tenant_id, id, name) SELECT 'a', 'id' || n, 'name' || n FROM generate_series(CAST($1 AS INTEGER), CAST($2 AS INTEGER)) AS n`, from, to)
+		}
+		add(1, 20)
+		run(`ANALYZE thing`)
+		const text = `SELECT name FROM thing WHERE tenant_id = $1 AND id = ANY($2)`
+		read := func() string {
+			t.Helper()
+			var name string
+			if err := db.QueryRow(t.Context(), text, "a", []string{"id3"}).Scan(&name); err != nil || name != "name3" {
+				t.Fatalf("%q, %v", name, err)
+			}
+			return kept(t, db, text, `NULL, NULL`)
+		}
+		if plan := read(); strings.Contains(plan, "ANY ($2))") && strings.Contains(plan, "Index Cond: ((tenant_id") {
+			t.Fatalf("twenty rows are looked up one by one, so nothing can change:\n%s", plan)
+		}
+		add(21, 8000)
+		if plan := read(); !strings.Contains(plan, "thing_pkey") || strings.Contains(plan, "Filter") {
+			t.Errorf("of 8000 rows, one is looked up by\n%s", plan)
+		}
+	})
+}
+
+// A statement that is planned anew knows its values, wherever it runs, and the
+// statements behind it in a transaction are planned as before.
+func TestAStatementPlannedAnewLeavesTheOthersAlone(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		if db.Dialect() == sqldb.SQLite {
+			return // which has one way to plan
+		}
+		const mode, anew = `SELECT current_setting('plan_cache_mode') || ' ' || current_setting('enable_hashjoin')`, sqldb.PlannedAnew
+		is := func(db *sqldb.DB, text, want string) {
+			t.Helper()
+			var got string
+			if err := db.QueryRow(t.Context(), text).Scan(&got); err != nil || got != want {
+				t.Errorf("%q: %q, %v; want %q", text, got, err, want)
+			}
+		}
+		round := func(db *sqldb.DB, usual string) error {
+			is(db, mode, usual)
+			is(db, mode+anew, "force_custom_plan on")
+			is(db, mode, usual)
+			return nil
+		}
+		_ = round(db, "force_generic_plan off")
+		if err := db.InTx(t.Context(), func(tx *sqldb.DB) error { return round(tx, "force_generic_plan off") }); err != nil {
+			t.Error(err)
+		}
+		if err := db.Sweep(t.Context(), func(tx *sqldb.DB) error { return round(tx, "force_custom_plan on") }); err != nil {
+			t.Error(err)
+		}
+		if _, err := db.Exec(t.Context(), `CREATE TABLE thing (n BIGINT)`); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := db.Exec(t.Context(), `INSERT INTO thing SELECT n FROM generate_series(1, 3) AS n WHERE n > $1`+anew, 1); err != nil || n != 2 {
+			t.Errorf("an insert that is planned anew: %d rows, %v; want 2", n, err)
+		}
+		if _, err := db.Exec(t.Context(), `INSERT INTO nothing VALUES ($1)`+anew, 1); err == nil {
+			t.Error("an insert into no table succeeds")
+		}
+		var n int
+		if err := db.QueryRow(t.Context(), `SELECT COUNT(*) FROM thing WHERE n > $1`, 0).Scan(&n); err != nil || n != 2 {
+			t.Errorf("%d rows are kept, %v; want 2", n, err)
+		}
+	})
+}
