@@ -207,6 +207,9 @@ func (s *site) fill(ctx context.Context) (err error) {
 		return err
 	}
 	lists, err := s.declare(ctx)
+	if s.extent == (extent{}) {
+		return errors.Join(err, s.Stop())
+	}
 	if err != nil {
 		return errors.Join(err, s.Stop())
 	}
