@@ -33,7 +33,7 @@ const key = "pbk_audience2026_" + "ABenchHasNoSecretsABenchHasNoSecretsABench1"
 
 // loaded is the file that says what a kept database holds. Its content changes
 // when what is loaded does.
-const loaded, loadedAs = "loaded", "1"
+const loaded, loadedAs = "loaded", "2"
 
 // open starts the program on a database that is filled to an extent. With
 // o.keep the database stays, and is taken as it is by the next run.
