@@ -37,8 +37,8 @@ func open(ctx context.Context, o options, dialect string) (s *site, err error) {
 		return nil, err
 	}
 	s.Program = &harness.Program{Path: o.program, Dir: dir, Admin: o.admin, Env: []string{
-		"PACKETBOAT_TRUSTED_PROXIES=127.0.0.1/32", // addresses are told by X-Forwarded-For
-		"PACKETBOAT_DNS_RESOLVER=127.0.0.1:9",     // nobody is asked where mail goes
+		"PACKETBOAT_TRUSTED_PROXIES=127.0.0.1/32", // the addresses are in X-Forwarded-For
+		"PACKETBOAT_DNS_RESOLVER=127.0.0.1:9",     // no DNS is asked about the contacts
 	}}
 	defer func() {
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 var pixelGIF = []byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff\x21\xf9\x04\x01\x00\x00\x00\x00\x2c\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02\x44\x01\x00\x3b")
 
 // open answers the open pixel; always with the image, so that no mail program
-// shows a broken one (contract 10.6). Only a good token is counted.
+// shows a broken one. Only a good token is counted.
 func (p *Recipient) open(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "image/gif")

@@ -124,7 +124,7 @@ func (p *Recipient) hit(r *http.Request, m outbox.Record) track.Hit {
 	return h
 }
 
-// prefetch reports whether the request says of itself that nobody asked for it.
+// prefetch reports whether a header says that no person asked for it yet.
 func prefetch(h http.Header) bool {
 	for _, name := range []string{"Purpose", "Sec-Purpose", "X-Purpose", "X-Moz"} {
 		if containsFold(h.Get(name), "prefetch") {

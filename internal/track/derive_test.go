@@ -90,7 +90,7 @@ func drawHit(r *rapid.T) track.Hit {
 	return h
 }
 
-// The invariants of mail-notes 7.3.
+// What holds between flags, whatever the hits.
 func TestTheLevelsHoldEachOther(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {

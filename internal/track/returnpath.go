@@ -22,7 +22,7 @@ var lower32 = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding
 const returnPathBytes = 1 + 2 + 16 + macBytes
 
 // ReturnPath returns the token of a message's envelope sender, by which a bounce
-// finds it (mail-notes 5.1): version, day of sending, message, and a MAC.
+// finds it: version, day of sending, message, and a MAC.
 func (k *Keys) ReturnPath(message id.Message, sent time.Time) []byte {
 	return k.returnPath(tokenVersion, message, sent)
 }

@@ -4,7 +4,7 @@
 // A link's token names the tenant and the message, and is signed with a key of
 // its own for each purpose, so that one who may open cannot unsubscribe. What a
 // click leads to comes from the database or from inside the signature, never from
-// the request: there is no open redirect (contract 10.6).
+// the request: there is no open redirect.
 //
 // A hit is kept raw, as pending, and classified later (engine/classify). What a
 // recipient's hits add up to is a set of flags, and the sums of a send follow the

@@ -53,7 +53,7 @@ type Engine struct {
 }
 
 // Run works until ctx ends. Between the full passes it looks at the hits of
-// sends that are over: they need not wait for anybody.
+// sends that are over, which need not settle.
 func (e *Engine) Run(ctx context.Context) error {
 	every := e.Every
 	if every == 0 {

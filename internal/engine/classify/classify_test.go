@@ -126,7 +126,7 @@ func TestOneAddressThatOpensForTenIsAMachine(t *testing.T) {
 			want[name(i, at(i))] = "human"
 		}
 		w.record(t, others[0], act{at: at(9), agent: chrome, ip: office}) // of another send
-		hits(9, at(9), google)                                            // an image proxy counts for nobody
+		hits(9, at(9), google)                                            // an image proxy does not count
 		want[name(9, at(9))] = "human"
 		hits(10, time.Hour-sec*20, chrome) // within 60 s of some, but not of all
 		want[name(10, time.Hour-sec*20)] = "human"
@@ -240,7 +240,7 @@ func TestWhatIsJudgedWhen(t *testing.T) {
 		if last, err := LastRun(t.Context(), db); err != nil || last == nil || !last.Equal(w.now) {
 			t.Errorf("LastRun = %v, %v; want %v", last, err, w.now)
 		}
-		w.live = false // the final pass waits for nobody
+		w.live = false // the final pass does not wait
 		w.run(t, noon.Add(time.Hour+41*sec))
 		w.expect(t, m, []act{old, young})
 

@@ -123,7 +123,7 @@ func TestVerdictsByFanOutAreThoseOfTheDefinition(t *testing.T) {
 		}
 		day := time.Duration(0)
 		rapid.Check(t, func(r *rapid.T) {
-			day += 24 * time.Hour // the hits of a check are nobody else's neighbours
+			day += 24 * time.Hour // the hits of two checks are no neighbours
 			type one struct {
 				act
 				m int
@@ -180,7 +180,7 @@ func TestVerdictsByFanOutAreThoseOfTheDefinition(t *testing.T) {
 					r.Errorf("the other tenant's %s is %s", k, v)
 				}
 			}
-			// Once checked they are in nobody's way.
+			// The next check begins with an empty table.
 			for _, tenant := range []id.Tenant{tenant, other} {
 				for _, table := range []string{"hit", "engagement"} {
 					if _, err := db.Exec(t.Context(), `DELETE FROM `+table+` WHERE tenant_id = $1`, tenant); err != nil {
