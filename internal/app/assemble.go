@@ -30,6 +30,7 @@ import (
 	"packetboat/internal/suppression"
 	"packetboat/internal/tenant"
 	"packetboat/internal/track"
+	"packetboat/internal/transfer"
 	"packetboat/internal/usage"
 )
 
@@ -137,7 +138,7 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 		Door: s.door(t.limiter), Gate: gate, Saver: contact.NewSaver(db, sender.ContactRules, t.now), Usage: usage.Finders{broadcast.Finder(), segment.Finder(), savedfilter.Finder()},
 		Providers: &contact.Providers{DB: db, Now: t.now},
 		MJML:      mjml.New(), Sends: broadcast.Sends{},
-		Holdings: holdings(),
+		Holdings: holdings(t.now),
 		Tester: &deliver.Tester{
 			DB: db, Box: s.Store.Box, Now: t.now, AllowPrivate: t.private, Keys: t.keys, Senders: t.senders, Letters: t.letters,
 			FeedbackSender: s.Config.FeedbackSenderID, Log: log,
@@ -149,8 +150,8 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 
 // holdings are the places that keep something about people, in the order in
 // which one is told of them.
-func holdings() []contact.Holding {
-	return []contact.Holding{segment.Holding(), outbox.Holding(), track.Holding(), mailbox.Holding(), suppression.Holding()}
+func holdings(now func() time.Time) []contact.Holding {
+	return []contact.Holding{segment.Holding(), outbox.Holding(), track.Holding(), mailbox.Holding(), transfer.Holding(now), suppression.Holding()}
 }
 
 // reference adds the page that documents the API.

@@ -46,7 +46,7 @@ type Job struct {
 	Kind       Kind
 	Status     Status
 	Scope      auth.Scope      // what a key needs to see the job
-	Params     json.RawMessage // what was asked for, an object
+	Params     json.RawMessage // what was asked for, an object; empty once the job has ended
 	State      json.RawMessage // where to go on, an object; nil before the first step
 	Result     json.RawMessage // an object, or nil
 	Error      *Failure        // of a failed job
@@ -68,7 +68,7 @@ type Failure struct {
 // The faults of this package.
 var (
 	ErrNotFound   = fault.New(fault.NotFound, "NOT_FOUND", "there is no such job")
-	ErrNoFile     = fault.New(fault.NotFound, "NOT_FOUND", "the job has no such file; files are there once the job has ended, and for seven days")
+	ErrNoFile     = fault.New(fault.NotFound, "NOT_FOUND", "the job has no such file; files are there once the job has ended, for seven days at most, and go when a contact is anonymised")
 	ErrTransition = fault.New(fault.Conflict, "INVALID_TRANSITION", "the job has ended already")
 	ErrLimit      = fault.New(fault.Invalid, "LIMIT_EXCEEDED", "at most 100 jobs may wait or run at a time; wait until some have ended")
 )
@@ -173,7 +173,7 @@ func ByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, job id.Job) (Job,
 // way, if there is one, either was done before or leaves nothing behind.
 func Cancel(ctx context.Context, db *sqldb.DB, tenant id.Tenant, job id.Job, now time.Time) (Job, error) {
 	j, err := scan(db.QueryRow(ctx, `
-		UPDATE job SET status = 'cancelled', finished_at = $3, owner = '', lease_until = 0, epoch = epoch + 1
+		UPDATE job SET status = 'cancelled', finished_at = $3, owner = '', lease_until = 0, epoch = epoch + 1, params = '{}', state = NULL
 		WHERE tenant_id = $1 AND id = $2 AND status IN ('queued', 'running')
 		RETURNING `+columns, tenant, job, sqldb.Micros(now)).Scan)
 	if errors.Is(err, sqldb.ErrNoRows) {

@@ -106,7 +106,8 @@ func (j *Job) release(ctx context.Context, db *sqldb.DB, tries int64, from time.
 }
 
 // end finishes the job; failure is nil when it is done. One that was cancelled or
-// lost meanwhile stays as it is.
+// lost meanwhile stays as it is. What was asked for, which may name people, is not
+// needed any more and goes.
 func (j *Job) end(ctx context.Context, db *sqldb.DB, failure *Failure, now time.Time) error {
 	status, reason := Completed, any(nil)
 	if failure != nil {
@@ -117,7 +118,7 @@ func (j *Job) end(ctx context.Context, db *sqldb.DB, failure *Failure, now time.
 		status, reason = Failed, string(text)
 	}
 	_, err := db.Exec(ctx, `
-		UPDATE job SET status = $4, error = $5, finished_at = $6, owner = '', lease_until = 0
+		UPDATE job SET status = $4, error = $5, finished_at = $6, owner = '', lease_until = 0, params = '{}', state = NULL
 		WHERE tenant_id = $1 AND id = $2 AND epoch = $3 AND status = 'running'`,
 		j.Tenant, j.ID, j.epoch, status, reason, now.UnixMicro())
 	if err != nil {
