@@ -30,8 +30,9 @@ const (
 
 // commandLine is what can be typed.
 type commandLine struct {
-	ConfigFile kong.ConfigFlag `name:"config" env:"PACKETBOAT_CONFIG" placeholder:"FILE" help:"Configuration in TOML: the names of the options below, with underscores."`
-	JSON       bool            `name:"json" help:"Print JSON: what the API would show."`
+	ConfigFile  kong.ConfigFlag  `name:"config" env:"PACKETBOAT_CONFIG" placeholder:"FILE" help:"Configuration in TOML: the names of the options below, with underscores."`
+	JSON        bool             `name:"json" help:"Print JSON: what the API would show."`
+	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
 
 	app.Options `embed:"" group:"Configuration"`
 
@@ -44,6 +45,8 @@ type commandLine struct {
 	APIKey  apiKeyCommands `cmd:"" name:"apikey" help:"Make and manage API keys."`
 	Domain  domainCommands `cmd:"" help:"Manage sending domains."`
 	Version versionCommand `cmd:"" help:"Print the version."`
+
+	Completion completionCommand `cmd:"" help:"Print a script that completes commands in bash, zsh or fish."`
 }
 
 // console is what a command works with.
@@ -83,6 +86,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 		kong.Writers(out, errOut),
 		kong.Exit(func(code int) { panic(helped(code)) }),
 		kong.Configuration(readTOML),
+		kong.Vars{"version": "packetboat " + version()},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)
 	if err != nil {
