@@ -11,7 +11,7 @@ import (
 // x-public, and x-role is the least role of a person. It is for tests of the
 // whole table; nothing serves it.
 func (r *Router) Blueprint() ([]byte, error) {
-	d := drafter{router: r, schemas: object{"Error": errorSchema()}, tags: map[string]bool{}}
+	d := r.drafter()
 	paths := object{}
 	for _, rt := range r.routes {
 		op, err := d.operation(rt)

@@ -24,14 +24,17 @@ type object = map[string]any
 // discovery leave it out.
 const tenantPath = "/t/{tenant}"
 
-// listed returns the operations that keys may call, by path and method.
-func (r *Router) listed() []*route {
-	list := slices.DeleteFunc(slices.Clone(r.routes), func(rt *route) bool { return !rt.Op.listed() })
+// sorted returns the operations that keep lets pass, by path and method.
+func (r *Router) sorted(keep func(*route) bool) []*route {
+	list := slices.DeleteFunc(slices.Clone(r.routes), func(rt *route) bool { return !keep(rt) })
 	slices.SortFunc(list, func(a, b *route) int {
 		return cmp.Or(strings.Compare(a.path, b.path), strings.Compare(a.method, b.method))
 	})
 	return list
 }
+
+// listed returns the operations that keys may call.
+func (r *Router) listed() []*route { return r.sorted(func(rt *route) bool { return rt.Op.listed() }) }
 
 // public is the path as callers know it.
 func (rt *route) public() string { return strings.TrimPrefix(rt.path, tenantPath) }
@@ -39,17 +42,56 @@ func (rt *route) public() string { return strings.TrimPrefix(rt.path, tenantPath
 // Document returns the OpenAPI 3.1 document of the operations that keys may
 // call, indented. It is complete once every operation is in the table.
 func (r *Router) Document() ([]byte, error) {
-	d := drafter{
-		router:  r,
-		schemas: object{"Error": errorSchema()},
-		tags:    map[string]bool{},
+	d := r.drafter()
+	doc, err := d.document(r.listed())
+	if err != nil {
+		return nil, err
 	}
+	doc["info"] = object{
+		"title":       "Email Sending Service API",
+		"version":     Version,
+		"description": "Paths are relative to a workspace, which is part of the server's address. Unknown fields of a request are ignored; clients ignore unknown fields of an answer. Every answer carries X-Request-Id and the X-RateLimit headers.",
+	}
+	doc["security"] = []object{{"ApiKeyAuth": []string{}}}
+	doc["components"].(object)["securitySchemes"] = object{"ApiKeyAuth": object{"type": "apiKey", "in": "header", "name": "X-API-Key"}}
+	return json.MarshalIndent(doc, "", "  ")
+}
+
+// AppDocument returns the OpenAPI 3.1 document of the operations that people may
+// call in a session, and of those that begin one: all there are, with records in
+// the form that people see.
+func (r *Router) AppDocument() ([]byte, error) {
+	d := r.drafter()
+	d.session = true
+	doc, err := d.document(r.sorted(func(*route) bool { return true }))
+	if err != nil {
+		return nil, err
+	}
+	doc["info"] = object{
+		"title":       "Email Sending Service API: application",
+		"version":     Version,
+		"description": "What signed-in people may call, the application among them. POST /api/auth/login answers with the cookie of a session; writes from pages of another origin are refused with CSRF_FAILED. x-role is the least role that a person needs. Operations with x-scopes take an API key too and show it the form that openapi.json describes; the others answer 403 API_KEY_FORBIDDEN to a key. Paths below /api/auth/ that name a server of their own belong to the installation, all others to a workspace.",
+	}
+	doc["security"] = []object{{"SessionCookie": []string{}}}
+	doc["components"].(object)["securitySchemes"] = object{"SessionCookie": object{"type": "apiKey", "in": "cookie", "name": auth.CookieName}}
+	return json.MarshalIndent(doc, "", "  ")
+}
+
+func (r *Router) drafter() *drafter {
+	return &drafter{router: r, schemas: object{"Error": errorSchema()}, tags: map[string]bool{}}
+}
+
+// document describes the operations of list.
+func (d *drafter) document(list []*route) (object, error) {
 	paths := object{}
-	for _, rt := range r.listed() {
+	for _, rt := range list {
 		item, _ := paths[rt.public()].(object)
 		if item == nil {
 			item = object{}
 			paths[rt.public()] = item
+		}
+		if rt.Installation {
+			item["servers"] = []object{{"url": d.router.base(), "description": "The installation"}}
 		}
 		op, err := d.operation(rt)
 		if err != nil {
@@ -61,28 +103,17 @@ func (r *Router) Document() ([]byte, error) {
 	for _, t := range slices.Sorted(maps.Keys(d.tags)) {
 		tags = append(tags, object{"name": t})
 	}
-	doc := object{
+	return object{
 		"openapi": "3.1.0",
-		"info": object{
-			"title":       "Email Sending Service API",
-			"version":     Version,
-			"description": "Paths are relative to a workspace, which is part of the server's address. Unknown fields of a request are ignored; clients ignore unknown fields of an answer. Every answer carries X-Request-Id and the X-RateLimit headers.",
-		},
 		"servers": []object{{
-			"url":         r.base() + "/t/{tenant_slug}",
+			"url":         d.router.base() + "/t/{tenant_slug}",
 			"description": "One workspace",
 			"variables":   object{"tenant_slug": object{"default": "your-workspace", "description": "The slug of the workspace"}},
 		}},
-		"security": []object{{"ApiKeyAuth": []string{}}},
-		"tags":     tags,
-		"paths":    paths,
-		"components": object{
-			"schemas":         d.schemas,
-			"headers":         sharedHeaders(),
-			"securitySchemes": object{"ApiKeyAuth": object{"type": "apiKey", "in": "header", "name": "X-API-Key"}},
-		},
-	}
-	return json.MarshalIndent(doc, "", "  ")
+		"tags":       tags,
+		"paths":      paths,
+		"components": object{"schemas": d.schemas, "headers": sharedHeaders()},
+	}, nil
 }
 
 func (r *Router) base() string {
@@ -97,14 +128,21 @@ type drafter struct {
 	router  *Router
 	schemas object
 	tags    map[string]bool
+	session bool // for people, not for keys
 }
 
 func (d *drafter) operation(rt *route) (object, error) {
 	op := object{
-		"operationId":  rt.Name,
-		"summary":      rt.Summary,
-		"x-scopes":     rt.scopeNames(),
-		"x-scope-mode": rt.mode(),
+		"operationId": rt.Name,
+		"summary":     rt.Summary,
+	}
+	if !d.session || rt.Op.listed() {
+		op["x-scopes"], op["x-scope-mode"] = rt.scopeNames(), rt.mode()
+	}
+	if d.session && rt.Public {
+		op["security"] = []object{}
+	} else if d.session && !rt.Installation {
+		op["x-role"] = rt.role(rt.method)
 	}
 	if rt.Description != "" {
 		op["description"] = rt.Description
@@ -191,13 +229,13 @@ func (d *drafter) responses(rt *route) (object, error) {
 		body[t] = object{"schema": object{"type": "string"}}
 	}
 	for _, status := range append([]int{rt.Status}, rt.Statuses...) {
-		res := object{"description": http.StatusText(status), "headers": headerRefs(rt.Idempotent)}
+		res := object{"description": http.StatusText(status), "headers": headerRefs(rt)}
 		if body != nil {
 			res["content"] = body
 		}
 		all[strconv.Itoa(status)] = res
 	}
-	codes := rt.codes()
+	codes := rt.codes(d.session)
 	for _, status := range slices.Sorted(maps.Keys(codes)) {
 		all[strconv.Itoa(status)] = d.refusals(rt, status, codes[status])
 	}
@@ -239,16 +277,23 @@ func refusalName(rt *route, status int, codes []string) string {
 	return strings.Join(words, "Or") + "Error"
 }
 
-// codes returns every code that the operation may answer with, by status.
-func (rt *route) codes() map[int][]string {
-	faults := []*fault.Error{ErrUnauthorized, ErrTenant, ErrRateLimited, ErrInternal, ErrUnavailable}
-	if len(rt.scopes()) > 0 {
+// codes returns every code that the operation may answer with, by status; those
+// of scopes are not for people.
+func (rt *route) codes(session bool) map[int][]string {
+	faults := []*fault.Error{ErrRateLimited, ErrInternal, ErrUnavailable}
+	if !rt.Public {
+		faults = append(faults, ErrUnauthorized)
+	}
+	if !rt.Installation {
+		faults = append(faults, ErrTenant)
+	}
+	if len(rt.scopes()) > 0 && !session {
 		faults = append(faults, ErrScope)
 	}
 	if rt.method != http.MethodGet {
 		faults = append(faults, ErrCSRF)
 	}
-	if rt.role(rt.method) != auth.Viewer {
+	if rt.role(rt.method) != auth.Viewer && !rt.Public && !rt.Installation {
 		faults = append(faults, ErrRole)
 	}
 	if rt.upload != nil {
@@ -300,6 +345,7 @@ func (d *drafter) settle(v any) error {
 			}
 		}
 	case object:
+		d.choose(v)
 		if types, ok := v["type"].([]any); ok && slices.Contains(types, any("array")) {
 			v["type"] = "array" // ours are never null
 		}

@@ -45,13 +45,18 @@ func sharedHeaders() object {
 
 func headerRef(name string) object { return object{"$ref": "#/components/headers/" + name} }
 
-func headerRefs(idempotent bool) object {
-	refs := object{}
-	for _, name := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"} {
-		refs[name] = headerRef(name)
+// headerRefs returns the headers of an operation's successful answers.
+func headerRefs(rt *route) object {
+	names := []string{"X-Request-Id"}
+	if !rt.Installation {
+		names = append(names, "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 	}
-	if idempotent {
-		refs["Idempotency-Replay"] = headerRef("Idempotency-Replay")
+	if rt.Idempotent {
+		names = append(names, "Idempotency-Replay")
+	}
+	refs := object{}
+	for _, name := range names {
+		refs[name] = headerRef(name)
 	}
 	return refs
 }

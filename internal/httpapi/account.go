@@ -43,8 +43,8 @@ func (a *API) account(r *endpoint.Router) {
 	}, a.deleteTenant)
 }
 
-// accountView is the account as keys see it.
-type accountView struct {
+// AccountView is the account as keys see it.
+type AccountView struct {
 	TenantID                    id.Tenant               `json:"tenant_id"`
 	Slug                        string                  `json:"slug"`
 	Name                        string                  `json:"name"`
@@ -86,7 +86,7 @@ type accountWindow struct {
 
 // accountSessionView is the account as people see it.
 type accountSessionView struct {
-	accountView
+	AccountView
 	DefaultSendingIdentityID *id.Identity  `json:"default_sending_identity_id"`
 	DefaultEmailTypeID       *id.EmailType `json:"default_email_type_id"`
 	DefaultMTAConfigID       *id.MTAConfig `json:"default_mta_config_id"`
@@ -94,23 +94,23 @@ type accountSessionView struct {
 	PauseReason              *string       `json:"pause_reason"`
 }
 
-func (a *API) getAccount(ctx context.Context, p auth.Principal, _ *struct{}) (form[accountView, accountSessionView], error) {
+func (a *API) getAccount(ctx context.Context, p auth.Principal, _ *struct{}) (form[AccountView, accountSessionView], error) {
 	t, err := tenant.ByID(ctx, a.DB, p.Tenant)
 	if err != nil {
-		return form[accountView, accountSessionView]{}, err
+		return form[AccountView, accountSessionView]{}, err
 	}
 	full, err := a.accountOf(ctx, t)
 	if err != nil {
-		return form[accountView, accountSessionView]{}, err
+		return form[AccountView, accountSessionView]{}, err
 	}
-	return formFor(p, func() accountView { return full.accountView }, func() accountSessionView { return full }), nil
+	return formFor(p, func() AccountView { return full.AccountView }, func() accountSessionView { return full }), nil
 }
 
 // accountOf returns the session form, which holds the public one.
 func (a *API) accountOf(ctx context.Context, t tenant.Tenant) (accountSessionView, error) {
 	s := t.Settings
 	v := accountSessionView{
-		accountView: accountView{
+		AccountView: AccountView{
 			TenantID: t.ID, Slug: t.Slug, Name: t.Name,
 			Timezone: s.Timezone, Locale: s.Locale, CurrencyCode: s.CurrencyCode,
 			WebsiteURL: s.WebsiteURL, LogoURL: s.LogoURL, PostalAddress: s.PostalAddress,
@@ -354,12 +354,15 @@ type deleteTenantRequest struct {
 	}
 }
 
-func (a *API) deleteTenant(ctx context.Context, p auth.Principal, in *deleteTenantRequest) (struct{}, error) {
+// deletionBegun is an empty object.
+type deletionBegun struct{}
+
+func (a *API) deleteTenant(ctx context.Context, p auth.Principal, in *deleteTenantRequest) (deletionBegun, error) {
 	if in.Body.ConfirmSlug != p.TenantSlug {
-		return struct{}{}, fault.Input(fault.Field{Path: "confirm_slug", Message: "must be the tenant's slug"})
+		return deletionBegun{}, fault.Input(fault.Field{Path: "confirm_slug", Message: "must be the tenant's slug"})
 	}
 	now := a.Now()
-	return struct{}{}, a.DB.InTx(ctx, func(tx *sqldb.DB) error {
+	return deletionBegun{}, a.DB.InTx(ctx, func(tx *sqldb.DB) error {
 		if err := tenant.Delete(ctx, tx, p.Tenant, now); err != nil {
 			return err
 		}

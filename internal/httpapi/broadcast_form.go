@@ -42,7 +42,7 @@ type BroadcastBase struct {
 	SkippedDates   []spread.Day           `json:"skipped_dates"`
 	OverflowMode   broadcast.Overflow     `json:"overflow_mode" enum:"extend,holdback"`
 	Throttle       *int                   `json:"throttle_per_hour"`
-	Lanes          []deliveryLane         `json:"delivery_lanes" nullable:"true"`
+	Lanes          []DeliveryLane         `json:"delivery_lanes" nullable:"true"`
 	SeedLists      []string               `json:"seed_list_ids" nullable:"true"`
 	SplitTest      alwaysNull             `json:"split_test_config" doc:"Always null: not supported."`
 	SplitResult    alwaysNull             `json:"split_test_result" doc:"Always null: not supported."`
@@ -65,13 +65,13 @@ func (alwaysNull) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
 // Schema is that of null.
 func (alwaysNull) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: "null"} }
 
-type deliveryLane struct {
+type DeliveryLane struct {
 	MTAConfigKey string  `json:"mta_config_key"`
 	Weight       float64 `json:"weight"`
 }
 
-// broadcastIDs is what the session form shows besides.
-type broadcastIDs struct {
+// BroadcastIDs is what the session form shows besides.
+type BroadcastIDs struct {
 	EmailTypeID *string       `json:"email_type_id"`
 	MTAConfigID *string       `json:"mta_config_id"`
 	IncludeIDs  []string      `json:"include_segment_ids"`
@@ -81,7 +81,7 @@ type broadcastIDs struct {
 }
 
 type sessionLane struct {
-	deliveryLane
+	DeliveryLane
 	MTAConfigID id.MTAConfig `json:"mta_config_id"`
 }
 
@@ -93,25 +93,25 @@ type BroadcastMessage struct {
 
 type (
 	broadcastLean struct {
-		leanContent
+		LeanContent
 		BroadcastMessage
 	}
 	broadcastLeanSession struct {
-		leanSessionContent
+		LeanSessionContent
 		BroadcastMessage
 	}
 	broadcastFull struct {
-		fullContent
+		FullContent
 		BroadcastMessage
 	}
 	broadcastFullSession struct {
-		fullSessionContent
+		FullSessionContent
 		BroadcastMessage
 	}
 )
 
-// leanBroadcast is a row of a list.
-type leanBroadcast struct {
+// LeanBroadcast is a row of a list.
+type LeanBroadcast struct {
 	BroadcastBase
 	Content      broadcastLean `json:"content"`
 	VariantCount int           `json:"variant_count"`
@@ -119,8 +119,8 @@ type leanBroadcast struct {
 }
 
 type leanSession struct {
-	leanBroadcast
-	broadcastIDs
+	BroadcastIDs // first, for both hold lanes
+	LeanBroadcast
 	Content broadcastLeanSession `json:"content"`
 }
 
@@ -131,9 +131,9 @@ type FullBroadcast struct {
 	Variants []broadcastVariant `json:"variants" nullable:"true"`
 }
 
-type fullSession struct {
+type FullSession struct {
+	BroadcastIDs // first, for both hold lanes
 	FullBroadcast
-	broadcastIDs
 	Content broadcastFullSession `json:"content"`
 }
 
@@ -146,8 +146,8 @@ type broadcastVariant struct {
 
 // broadcastRow is a row of a list in the form and the length asked for.
 type broadcastRow struct {
-	lean *form[leanBroadcast, leanSession]
-	full *form[FullBroadcast, fullSession]
+	lean *form[LeanBroadcast, leanSession]
+	full *form[FullBroadcast, FullSession]
 }
 
 // MarshalJSON writes the row that was chosen.
@@ -161,7 +161,8 @@ func (r broadcastRow) MarshalJSON() ([]byte, error) {
 // Schema is either row's.
 func (r broadcastRow) Schema(all huma.Registry) *huma.Schema {
 	return &huma.Schema{AnyOf: []*huma.Schema{
-		all.Schema(reflect.TypeFor[leanBroadcast](), true, ""), all.Schema(reflect.TypeFor[FullBroadcast](), true, ""),
+		endpoint.FormSchema(all, reflect.TypeFor[LeanBroadcast](), reflect.TypeFor[leanSession]()),
+		endpoint.FormSchema(all, reflect.TypeFor[FullBroadcast](), reflect.TypeFor[FullSession]()),
 	}}
 }
 
@@ -274,8 +275,8 @@ func (n broadcastNames) base(b broadcast.Broadcast) BroadcastBase {
 	return base
 }
 
-func (n broadcastNames) ids(b broadcast.Broadcast) broadcastIDs {
-	ids := broadcastIDs{IncludeIDs: known(n.segments, b.Include), ExcludeIDs: known(n.segments, b.Exclude)}
+func (n broadcastNames) ids(b broadcast.Broadcast) BroadcastIDs {
+	ids := BroadcastIDs{IncludeIDs: known(n.segments, b.Include), ExcludeIDs: known(n.segments, b.Exclude)}
 	if _, ok := n.types[b.EmailType]; ok {
 		ids.EmailTypeID = new(string(b.EmailType))
 	}
@@ -306,16 +307,16 @@ func messageOf(b broadcast.Broadcast) BroadcastMessage {
 	return BroadcastMessage{&b.Message.Entry, &b.Message.Version}
 }
 
-func (n broadcastNames) lean(b broadcast.Broadcast) leanBroadcast {
-	has := leanContent{
+func (n broadcastNames) lean(b broadcast.Broadcast) LeanBroadcast {
+	has := LeanContent{
 		ContentHead: headOf(b.Content), HasHTML: b.Bodies.HTML, HasMJML: b.Bodies.MJML, HasText: b.Bodies.Text, HasSnapshot: b.Bodies.Snapshot,
 	}
-	return leanBroadcast{BroadcastBase: n.base(b), Content: broadcastLean{has, messageOf(b)}, VariantCount: len(b.Variants), VariantIDs: armsOf(b)}
+	return LeanBroadcast{BroadcastBase: n.base(b), Content: broadcastLean{has, messageOf(b)}, VariantCount: len(b.Variants), VariantIDs: armsOf(b)}
 }
 
 func (n broadcastNames) leanSession(b broadcast.Broadcast) leanSession {
 	lean := n.lean(b)
-	return leanSession{lean, n.ids(b), broadcastLeanSession{leanSessionContent{lean.Content.leanContent, templateOf(b.Content)}, messageOf(b)}}
+	return leanSession{n.ids(b), lean, broadcastLeanSession{LeanSessionContent{lean.Content.LeanContent, templateOf(b.Content)}, messageOf(b)}}
 }
 
 func (n broadcastNames) full(b broadcast.Broadcast) FullBroadcast {
@@ -326,7 +327,7 @@ func (n broadcastNames) full(b broadcast.Broadcast) FullBroadcast {
 	return full
 }
 
-func (n broadcastNames) fullSession(b broadcast.Broadcast) fullSession {
+func (n broadcastNames) FullSession(b broadcast.Broadcast) FullSession {
 	full := n.full(b)
-	return fullSession{full, n.ids(b), broadcastFullSession{fullSessionContent{full.Content.fullContent, templateOf(b.Content)}, messageOf(b)}}
+	return FullSession{n.ids(b), full, broadcastFullSession{FullSessionContent{full.Content.FullContent, templateOf(b.Content)}, messageOf(b)}}
 }

@@ -23,7 +23,7 @@ type broadcastView struct {
 }
 
 type broadcastSessionView struct {
-	fullSession
+	FullSession
 	BroadcastProgress
 }
 
@@ -121,7 +121,7 @@ func (a *API) viewBroadcast(ctx context.Context, p auth.Principal, b broadcast.B
 	}
 	return formFor(p,
 		func() broadcastView { return broadcastView{names.full(b), extra} },
-		func() broadcastSessionView { return broadcastSessionView{names.fullSession(b), extra} }), nil
+		func() broadcastSessionView { return broadcastSessionView{names.FullSession(b), extra} }), nil
 }
 
 func (a *API) progressOf(ctx context.Context, b broadcast.Broadcast, names broadcastNames) (BroadcastProgress, error) {

@@ -128,9 +128,9 @@ func (a *API) listBroadcasts(ctx context.Context, p auth.Principal, in *listBroa
 	rows := make([]broadcastRow, len(list))
 	for i, b := range list {
 		if f.Bodies {
-			rows[i].full = new(formFor(p, func() FullBroadcast { return names.full(b) }, func() fullSession { return names.fullSession(b) }))
+			rows[i].full = new(formFor(p, func() FullBroadcast { return names.full(b) }, func() FullSession { return names.FullSession(b) }))
 		} else {
-			rows[i].lean = new(formFor(p, func() leanBroadcast { return names.lean(b) }, func() leanSession { return names.leanSession(b) }))
+			rows[i].lean = new(formFor(p, func() LeanBroadcast { return names.lean(b) }, func() leanSession { return names.leanSession(b) }))
 		}
 	}
 	return endpoint.Whole(rows), nil

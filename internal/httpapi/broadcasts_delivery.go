@@ -100,14 +100,14 @@ func above0(n int) *int {
 
 // laneShares shows the lanes that share a broadcast's mail, those that were
 // deleted left out; nil when there is no list.
-func (n broadcastNames) laneShares(shares []broadcast.LaneShare) []deliveryLane {
+func (n broadcastNames) laneShares(shares []broadcast.LaneShare) []DeliveryLane {
 	if shares == nil {
 		return nil
 	}
-	list := []deliveryLane{}
+	list := []DeliveryLane{}
 	for _, s := range shares {
 		if key, ok := n.lanes[s.Lane]; ok {
-			list = append(list, deliveryLane{key, s.Weight})
+			list = append(list, DeliveryLane{key, s.Weight})
 		}
 	}
 	return list
@@ -117,7 +117,7 @@ func (n broadcastNames) sessionLanes(shares []broadcast.LaneShare) []sessionLane
 	list := []sessionLane{}
 	for _, s := range shares {
 		if key, ok := n.lanes[s.Lane]; ok {
-			list = append(list, sessionLane{deliveryLane{key, s.Weight}, s.Lane})
+			list = append(list, sessionLane{DeliveryLane{key, s.Weight}, s.Lane})
 		}
 	}
 	return list

@@ -99,8 +99,8 @@ type ContentHead struct {
 	Binding      *anyJSON `json:"template_binding" doc:"Null outside template mode."`
 }
 
-// leanContent tells which bodies there are.
-type leanContent struct {
+// LeanContent tells which bodies there are.
+type LeanContent struct {
 	ContentHead
 	HasHTML     bool `json:"has_body_html"`
 	HasMJML     bool `json:"has_body_mjml"`
@@ -108,8 +108,8 @@ type leanContent struct {
 	HasSnapshot bool `json:"has_template_snapshot"`
 }
 
-// fullContent has the bodies.
-type fullContent struct {
+// FullContent has the bodies.
+type FullContent struct {
 	ContentHead
 	HTML     *string  `json:"body_html"`
 	MJML     *string  `json:"body_mjml"`
@@ -117,19 +117,19 @@ type fullContent struct {
 	Snapshot *anyJSON `json:"template_snapshot" doc:"The template's schema when the bodies were made; null outside template mode."`
 }
 
-// templateID is what the session form of a content shows besides.
-type templateID struct {
+// TemplateRef is what the session form of a content shows besides.
+type TemplateRef struct {
 	TemplateID *id.Template `json:"template_id"`
 }
 
 type (
-	leanSessionContent struct {
-		leanContent
-		templateID
+	LeanSessionContent struct {
+		LeanContent
+		TemplateRef
 	}
-	fullSessionContent struct {
-		fullContent
-		templateID
+	FullSessionContent struct {
+		FullContent
+		TemplateRef
 	}
 )
 
@@ -141,19 +141,19 @@ func headOf(m manuscript.Manuscript) ContentHead {
 	return h
 }
 
-func showContent(m manuscript.Manuscript) fullContent {
-	c := fullContent{ContentHead: headOf(m), HTML: m.HTML, MJML: m.MJML, Text: m.Text}
+func showContent(m manuscript.Manuscript) FullContent {
+	c := FullContent{ContentHead: headOf(m), HTML: m.HTML, MJML: m.MJML, Text: m.Text}
 	if m.Origin != nil && len(m.Origin.Snapshot) > 0 {
 		c.Snapshot = &anyJSON{m.Origin.Snapshot}
 	}
 	return c
 }
 
-func templateOf(m manuscript.Manuscript) templateID {
+func templateOf(m manuscript.Manuscript) TemplateRef {
 	if m.Origin == nil {
-		return templateID{}
+		return TemplateRef{}
 	}
-	return templateID{&m.Origin.Template}
+	return TemplateRef{&m.Origin.Template}
 }
 
 // anyJSON is JSON that package endpoint leaves to the domain to read, and that

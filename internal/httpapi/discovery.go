@@ -8,7 +8,7 @@ import (
 	"packetboat/internal/endpoint"
 )
 
-// The public words about the API itself (contract 3.8).
+// The index of operations.
 type (
 	discovery struct {
 		API          discoveryAPI         `json:"api"`
@@ -39,10 +39,11 @@ type (
 	}
 )
 
-// discovery publishes the index of operations and the OpenAPI document. They
-// tell of the operations that are in the table when somebody first asks.
+// discovery publishes the index of operations and the OpenAPI documents, made of
+// the operations that are in the table when somebody first asks.
 func (a *API) discovery(r *endpoint.Router) {
 	r.Publish("GET /api/openapi.json", "application/json", r.Document)
+	r.Publish("GET /api/openapi-app.json", "application/json", r.AppDocument)
 	r.Publish("GET /api/discover", "application/json", func() ([]byte, error) { return json.Marshal(a.index(r)) })
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // form is a record as its reader sees it: the public form for API keys, the
-// session form for people. The document describes the public one.
+// session form for people. Each has a document of its own.
 type form[Public, Session any] struct {
 	public  *Public
 	session *Session
@@ -32,9 +32,9 @@ func (f form[Public, Session]) MarshalJSON() ([]byte, error) {
 	return endpoint.AppendValue(nil, f.public)
 }
 
-// Schema is that of the public form.
+// Schema is that of either form, by document.
 func (f form[Public, Session]) Schema(r huma.Registry) *huma.Schema {
-	return r.Schema(reflect.TypeFor[Public](), true, "")
+	return endpoint.FormSchema(r, reflect.TypeFor[Public](), reflect.TypeFor[Session]())
 }
 
 // SchemaName is that of the public form.

@@ -30,7 +30,7 @@ func (a *API) mailbox(r *endpoint.Router) {
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/mta-configs/{id}/messages", remove, a.clearSinkMessages)
 }
 
-type sinkMessageRow struct {
+type SinkMessageRow struct {
 	ID         id.SinkMessage `json:"id" format:"uuid"`
 	MailFrom   string         `json:"mail_from"`
 	To         string         `json:"to"`
@@ -39,8 +39,8 @@ type sinkMessageRow struct {
 	ReceivedAt endpoint.Stamp `json:"received_at"`
 }
 
-func rowOfSinkMessage(m mailbox.Message) sinkMessageRow {
-	return sinkMessageRow{m.ID, m.MailFrom, m.To, m.Subject, m.Size, endpoint.At(m.ReceivedAt)}
+func rowOfSinkMessage(m mailbox.Message) SinkMessageRow {
+	return SinkMessageRow{m.ID, m.MailFrom, m.To, m.Subject, m.Size, endpoint.At(m.ReceivedAt)}
 }
 
 type listSinkMessagesRequest struct {
@@ -60,28 +60,28 @@ func (a *API) sink(ctx context.Context, p auth.Principal, in RecordPath) (id.MTA
 	return config, err
 }
 
-func (a *API) listSinkMessages(ctx context.Context, p auth.Principal, in *listSinkMessagesRequest) (endpoint.List[sinkMessageRow], error) {
+func (a *API) listSinkMessages(ctx context.Context, p auth.Principal, in *listSinkMessagesRequest) (endpoint.List[SinkMessageRow], error) {
 	q := mailbox.Query{Search: in.Search, Limit: endpoint.Limit(in.Limit)}
 	if in.Cursor != "" {
 		c, err := a.Cursors.Decode(in.Cursor, "received_at", "desc")
 		if err != nil || c.LastValue == nil {
-			return endpoint.List[sinkMessageRow]{}, endpoint.ErrCursor
+			return endpoint.List[SinkMessageRow]{}, endpoint.ErrCursor
 		}
 		micros, err := strconv.ParseInt(*c.LastValue, 10, 64)
 		if err != nil {
-			return endpoint.List[sinkMessageRow]{}, endpoint.ErrCursor
+			return endpoint.List[SinkMessageRow]{}, endpoint.ErrCursor
 		}
 		q.After = &mailbox.Position{At: sqldb.Time(micros), ID: id.SinkMessage(c.LastID)}
 	}
 	var err error
 	if q.Lane, err = a.sink(ctx, p, in.RecordPath); err != nil {
-		return endpoint.List[sinkMessageRow]{}, err
+		return endpoint.List[SinkMessageRow]{}, err
 	}
 	list, more, err := mailbox.List(ctx, a.DB, p.Tenant, q)
 	if err != nil {
-		return endpoint.List[sinkMessageRow]{}, err
+		return endpoint.List[SinkMessageRow]{}, err
 	}
-	rows := make([]sinkMessageRow, len(list))
+	rows := make([]SinkMessageRow, len(list))
 	for i, m := range list {
 		rows[i] = rowOfSinkMessage(m)
 	}
@@ -105,7 +105,7 @@ func (in sinkMessagePath) message() (id.SinkMessage, error) {
 }
 
 type sinkMessage struct {
-	sinkMessageRow
+	SinkMessageRow
 	Headers [][2]string `json:"headers" doc:"Name and value of each, in their order."`
 	HTML    *string     `json:"html"`
 	Text    *string     `json:"text"`

@@ -69,12 +69,12 @@ func rowOfMessage(e library.Entry) MessageRow {
 // message is an entry with what its current version says.
 type message struct {
 	MessageRow
-	Content *fullContent `json:"current_content" doc:"Null when current_version is 0."`
+	Content *FullContent `json:"current_content" doc:"Null when current_version is 0."`
 }
 
 type messageSession struct {
 	MessageRow
-	Content *fullSessionContent `json:"current_content"`
+	Content *FullSessionContent `json:"current_content"`
 }
 
 type messageForm = form[message, messageSession]
@@ -96,8 +96,8 @@ func formOfMessage(p auth.Principal, e library.Entry) messageForm {
 }
 
 // sessionContent is content as people see it.
-func sessionContent(m manuscript.Manuscript) fullSessionContent {
-	return fullSessionContent{showContent(m), templateOf(m)}
+func sessionContent(m manuscript.Manuscript) FullSessionContent {
+	return FullSessionContent{showContent(m), templateOf(m)}
 }
 
 type listMessagesRequest struct {

@@ -44,12 +44,12 @@ type messageUse struct {
 
 type messageVersion struct {
 	MessageVersionHead
-	Content fullContent `json:"content"`
+	Content FullContent `json:"content"`
 }
 
 type messageVersionSession struct {
 	MessageVersionHead
-	Content fullSessionContent `json:"content"`
+	Content FullSessionContent `json:"content"`
 }
 
 type messageVersionForm = form[messageVersion, messageVersionSession]

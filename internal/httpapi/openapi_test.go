@@ -4,32 +4,107 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/go-cmp/cmp"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// The document is what others build on: a change of it is seen in review.
-// go test ./internal/httpapi -run OpenAPI -update writes it anew.
-func TestTheOpenAPIDocumentIsTheOneReviewed(t *testing.T) {
+// The documents are what others build on: a change of them is seen in review.
+// go test ./internal/httpapi -run OpenAPI -update writes them anew.
+func TestTheOpenAPIDocumentsAreThoseReviewed(t *testing.T) {
 	t.Parallel()
-	golden := filepath.Join("testdata", "openapi.json")
-	got := append(published(t, table(t), "/api/openapi.json"), '\n')
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
+	r := table(t)
+	for _, name := range []string{"openapi.json", "openapi-app.json"} {
+		golden := filepath.Join("testdata", name)
+		got := append(published(t, r, "/api/"+name), '\n')
+		if *update {
+			if err := os.WriteFile(golden, got, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(golden, got, 0o644); err != nil {
-			t.Fatal(err)
+		if diff := cmp.Diff(string(want), string(got)); diff != "" {
+			t.Errorf("%s changed; if it should have, run with -update (-reviewed +now):\n%.4000s", name, diff)
 		}
 	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
+}
+
+// Every operation of the table is in the document for people, and in the one for
+// keys besides if keys may call it: with its role, its scopes and how one signs in.
+func TestEveryOperationIsDocumented(t *testing.T) {
+	t.Parallel()
+	r := table(t)
+	load := func(name string) map[string]*openapi3.Operation {
+		doc, err := openapi3.NewLoader().LoadFromData(published(t, r, "/api/"+name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := doc.Validate(t.Context()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		all := map[string]*openapi3.Operation{}
+		for path, item := range doc.Paths.Map() {
+			for _, op := range item.Operations() {
+				all[op.OperationID] = op
+				if own := len(item.Servers) > 0; own != (strings.HasPrefix(path, "/api/auth/") && !strings.HasPrefix(path, "/api/auth/api-keys")) {
+					t.Errorf("%s %s: a server of its own: %v", name, path, own)
+				}
+			}
+		}
+		return all
 	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("the document changed; if it should have, run with -update (-reviewed +now):\n%.4000s", diff)
+	keys, people := load("openapi.json"), load("openapi-app.json")
+	table := blueprint(t, r)
+	for id, op := range table {
+		person, key := people[id], keys[id]
+		if person == nil {
+			t.Errorf("%s is not in openapi-app.json", id)
+			continue
+		}
+		if forKeys := !op.session() && !op.open(); forKeys != (key != nil) {
+			t.Errorf("%s: in openapi.json: %v, keys may call it: %v", id, key != nil, forKeys)
+		} else if _, scoped := person.Extensions["x-scopes"]; scoped != forKeys {
+			t.Errorf("%s: scopes in openapi-app.json: %v, keys may call it: %v", id, scoped, forKeys)
+		}
+		if role, _ := person.Extensions["x-role"].(string); role != string(op.role()) {
+			t.Errorf("%s: role %q, want %q", id, role, op.role())
+		}
+		if open := person.Security != nil && len(*person.Security) == 0; open != op.open() {
+			t.Errorf("%s: needs no session: %v, want %v", id, open, op.open())
+		}
+	}
+	if len(people) != len(table) || len(keys) == 0 {
+		t.Errorf("%d and %d operations documented, of %d", len(people), len(keys), len(table))
+	}
+}
+
+// People see ids where keys see names, and each document says what its readers see.
+func TestTheDocumentForPeopleHasTheSessionForm(t *testing.T) {
+	t.Parallel()
+	r := table(t)
+	shows := func(name, path, field string) bool {
+		doc, err := openapi3.NewLoader().LoadFromData(published(t, r, "/api/"+name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, ok := doc.Paths.Value(path).Get.Responses.Status(200).Value.Content["application/json"].Schema.Value.Properties[field]
+		return ok
+	}
+	for _, c := range []struct{ path, field string }{
+		{"/api/broadcasts/{broadcast_id}", "include_segment_ids"}, {"/api/segments/{key}", "id"}, {"/api/settings/account", "default_mta_config_id"},
+	} {
+		if shows("openapi.json", c.path, c.field) {
+			t.Errorf("openapi.json shows %s of %s", c.field, c.path)
+		}
+		if !shows("openapi-app.json", c.path, c.field) {
+			t.Errorf("openapi-app.json lacks %s of %s", c.field, c.path)
+		}
 	}
 }

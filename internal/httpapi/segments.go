@@ -48,8 +48,8 @@ func (a *API) segments(r *endpoint.Router) {
 	a.members(r, read, write)
 }
 
-// segmentRow is a list or segment as API keys see it.
-type segmentRow struct {
+// SegmentRow is a list or segment as API keys see it.
+type SegmentRow struct {
 	SegmentKey             string            `json:"segment_key"`
 	TenantID               id.Tenant         `json:"tenant_id" format:"uuid"`
 	Name                   string            `json:"name"`
@@ -74,25 +74,25 @@ type segmentWarning struct {
 type segmentSession struct {
 	ID  id.Segment `json:"id" format:"uuid"`
 	Key string     `json:"key"`
-	segmentRow
+	SegmentRow
 }
 
-type segmentForm = form[segmentRow, segmentSession]
+type segmentForm = form[SegmentRow, segmentSession]
 
 func formOfSegment(p auth.Principal, s segment.Segment) segmentForm {
 	return formOfRow(p, s, rowOfSegment(p, s))
 }
 
-func rowOfSegment(p auth.Principal, s segment.Segment) segmentRow {
-	return segmentRow{
+func rowOfSegment(p auth.Principal, s segment.Segment) SegmentRow {
+	return SegmentRow{
 		SegmentKey: s.Key, TenantID: p.Tenant, Name: s.Name, Type: s.Type, Definition: ruleObject(s.Definition),
 		MemberCount: s.Members, MemberCountTotal: s.MembersAll, MemberCountEvaluatedAt: endpoint.AtOr(s.EvaluatedAt),
 		SystemKey: orNull(s.SystemKey), Tags: s.Tags,
 	}
 }
 
-func formOfRow(p auth.Principal, s segment.Segment, row segmentRow) segmentForm {
-	return formFor(p, func() segmentRow { return row }, func() segmentSession { return segmentSession{s.ID, s.Key, row} })
+func formOfRow(p auth.Principal, s segment.Segment, row SegmentRow) segmentForm {
+	return formFor(p, func() SegmentRow { return row }, func() segmentSession { return segmentSession{s.ID, s.Key, row} })
 }
 
 // scopes that go with the type of a segment.

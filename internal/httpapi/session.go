@@ -42,8 +42,8 @@ func (a *API) session(r *endpoint.Router) {
 		public("acceptInvitation", "Accept an invitation and begin a session.", http.StatusOK, auth.ErrInvalidToken, auth.ErrCredentials), a.acceptInvitation)
 }
 
-// sessionView is the session as its user sees it.
-type sessionView struct {
+// SessionView is the session as its user sees it.
+type SessionView struct {
 	User        sessionUser         `json:"user"`
 	Memberships []sessionMembership `json:"memberships"`
 	ExpiresAt   endpoint.Stamp      `json:"expires_at"`
@@ -62,8 +62,8 @@ type sessionMembership struct {
 	Role       auth.Role `json:"role"`
 }
 
-func viewOfSession(e auth.Entrance) sessionView {
-	v := sessionView{
+func viewOfSession(e auth.Entrance) SessionView {
+	v := SessionView{
 		User:        sessionUser{e.Session.User.ID, e.Session.User.Email, e.Session.User.Name},
 		Memberships: []sessionMembership{},
 		ExpiresAt:   endpoint.At(e.Session.ExpiresAt),
@@ -76,7 +76,7 @@ func viewOfSession(e auth.Entrance) sessionView {
 
 // sessionBegun is a session whose cookie goes out with it.
 type sessionBegun struct {
-	sessionView
+	SessionView
 	cookie *http.Cookie
 }
 
@@ -132,10 +132,10 @@ func (a *API) logIn(ctx context.Context, p auth.Principal, in *logInRequest) (se
 	return a.begun(a.Door.SignIn(ctx, in.Body.Email, in.Body.Password, p.IP, a.Now()))
 }
 
-func (a *API) getSession(ctx context.Context, p auth.Principal, _ *struct{}) (sessionView, error) {
+func (a *API) getSession(ctx context.Context, p auth.Principal, _ *struct{}) (SessionView, error) {
 	e, err := a.Door.Here(ctx, p)
 	if err != nil {
-		return sessionView{}, err
+		return SessionView{}, err
 	}
 	return viewOfSession(e), nil
 }
@@ -150,8 +150,11 @@ type forgotPasswordRequest struct {
 	}
 }
 
-func (a *API) forgotPassword(ctx context.Context, p auth.Principal, in *forgotPasswordRequest) (struct{}, error) {
-	return struct{}{}, a.Door.Forgot(ctx, in.Body.Email, p.IP, a.Now())
+// linkRequested is an empty object: it does not tell whether the address is known.
+type linkRequested struct{}
+
+func (a *API) forgotPassword(ctx context.Context, p auth.Principal, in *forgotPasswordRequest) (linkRequested, error) {
+	return linkRequested{}, a.Door.Forgot(ctx, in.Body.Email, p.IP, a.Now())
 }
 
 type resetPasswordRequest struct {
