@@ -160,7 +160,11 @@ func reference(mux *http.ServeMux, router *endpoint.Router) error {
 	if err != nil {
 		return err
 	}
-	docs, err := public.Docs(document)
+	application, err := router.AppDocument()
+	if err != nil {
+		return err
+	}
+	docs, err := public.Docs(document, application)
 	if err != nil {
 		return err
 	}

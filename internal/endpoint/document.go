@@ -172,8 +172,11 @@ func (d *drafter) operation(rt *route) (object, error) {
 		}
 		op["requestBody"] = object{"required": !rt.bodyOptional, "content": content}
 	}
-	op["responses"], err = d.responses(rt)
-	return op, err
+	if op["responses"], err = d.responses(rt); err != nil {
+		return nil, err
+	}
+	d.illustrate(rt, op)
+	return op, nil
 }
 
 func (rt *route) scopeNames() []string {

@@ -26,7 +26,9 @@ type Op struct {
 	Name        string // operation id, such as createBroadcast; unique
 	Summary     string // one sentence
 	Description string // more of them, if need be
+	Title       string // two or three words for lists; zero: those of Name
 	Tag         string // the resource it belongs to
+	Example     Example
 
 	Scope  auth.Scope   // what a key needs; or
 	Scopes []auth.Scope // several, read by

@@ -3,6 +3,7 @@ package endpoint
 import (
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -39,11 +40,12 @@ type Options struct {
 // It is filled with Handle before it serves, not after.
 type Router struct {
 	Options
-	mux    *http.ServeMux
-	api    huma.API
-	routes []*route
-	origin *http.CrossOriginProtection
-	window limit.Rule
+	mux     *http.ServeMux
+	api     huma.API
+	routes  []*route
+	answers map[string]json.RawMessage // examples, by operation
+	origin  *http.CrossOriginProtection
+	window  limit.Rule
 
 	keyWait time.Duration // how long a repeat waits for the first
 	zips    sync.Pool     // of *gzip.Writer
@@ -52,15 +54,16 @@ type Router struct {
 // route is one operation at its place.
 type route struct {
 	Op
-	method, path string
-	huma         *huma.Operation
-	in           reflect.Type
-	query        []string // parameters it knows
-	body         *shape   // nil without a body
-	bodySchema   *huma.Schema
-	bodyOptional bool
-	upload       []int  // the field of in that is an Upload; nil without one
-	optionsShape *shape // of an Upload
+	method, path  string
+	huma          *huma.Operation
+	in            reflect.Type
+	query         []string // parameters it knows
+	body          *shape   // nil without a body
+	bodySchema    *huma.Schema
+	bodyOptional  bool
+	upload        []int  // the field of in that is an Upload; nil without one
+	optionsShape  *shape // of an Upload
+	beginsSession bool   // its answer sets a cookie
 }
 
 // New returns a router without operations.
@@ -125,6 +128,9 @@ func Handle[In, Out any](r *Router, pattern string, op Op, fn func(ctx context.C
 		panic("endpoint: " + op.Name + " answers with several statuses and must name them")
 	}
 	rt := &route{Op: op, method: method, path: path, in: reflect.TypeFor[In]()}
+	if _, ok := any(*new(Out)).(interface{ Headers() http.Header }); ok {
+		rt.beginsSession = op.Public
+	}
 	if name := overlooked(rt.in); name != "" {
 		panic("endpoint: " + op.Name + " embeds " + name + ", whose parameters would not be read: export it")
 	}

@@ -32,7 +32,7 @@ func (a *API) account(r *endpoint.Router) {
 		Session: true,
 		Role:    auth.Admin,
 		Faults:  []*fault.Error{sender.ErrUnknownEmailType, sender.ErrUnknownIdentity, lane.ErrUnknown},
-	}, a.updateAccount)
+	}.Sending(`{"name": "Acme Books", "timezone": "Europe/London", "website_url": "https://www.example.com/", "postal_address": {"line1": "1 High Street", "city": "London", "postal_code": "N1 1AA", "country": "GB"}, "default_email_type_key": "newsletter"}`), a.updateAccount)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/settings/account", endpoint.Op{
 		Name:    "deleteTenant",
 		Summary: "Delete the tenant, for good.",
@@ -40,7 +40,7 @@ func (a *API) account(r *endpoint.Router) {
 		Session: true,
 		Role:    auth.Owner,
 		Status:  http.StatusAccepted,
-	}, a.deleteTenant)
+	}.Sending(`{"confirm_slug": "$SLUG"}`), a.deleteTenant)
 }
 
 // AccountView is the account as keys see it.

@@ -22,7 +22,7 @@ func (a *API) audit(r *endpoint.Router) {
 		Role:       auth.Admin,
 		Pagination: "cursor",
 		Faults:     []*fault.Error{endpoint.ErrCursor},
-	}, a.listAuditLog)
+	}.Asking("limit=2"), a.listAuditLog)
 }
 
 type auditLogRequest struct {

@@ -22,7 +22,7 @@ func (a *API) contactActivity(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/{id}/activity", endpoint.Op{
 		Name: "listContactActivity", Summary: "What happened to a contact and what it did, newest first.",
 		Tag: "contacts", Session: true, Pagination: "cursor", Faults: []*fault.Error{contact.ErrNotFound, endpoint.ErrCursor},
-	}, a.listContactActivity)
+	}.Asking("limit=5"), a.listContactActivity)
 }
 
 type activityRow struct {

@@ -22,12 +22,12 @@ func (a *API) contacts(r *endpoint.Router) {
 	}
 	list := read("listContacts", "List contacts, newest first.", endpoint.ErrCursor)
 	list.Pagination, list.FieldFaults = "cursor", selectorFaults("")
-	endpoint.Handle(r, "GET /t/{tenant}/api/contacts", list, a.listContacts)
+	endpoint.Handle(r, "GET /t/{tenant}/api/contacts", list.Asking("limit=2"), a.listContacts)
 	count := read("countContacts", "Count contacts.")
 	count.FieldFaults = selectorFaults("")
 	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/count", count, a.countContacts)
 	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/lookup",
-		read("lookupContact", "Get the contact with an address or an external_id.", contact.ErrNotFound, contact.ErrMissingIdentifier), a.lookupContact)
+		read("lookupContact", "Get the contact with an address or an external_id.", contact.ErrNotFound, contact.ErrMissingIdentifier).Asking("email=ann@example.org"), a.lookupContact)
 	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/{id}",
 		read("getContact", "Get a contact.", contact.ErrNotFound), a.getContact)
 	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/{id}/lists",
@@ -41,12 +41,12 @@ func (a *API) contacts(r *endpoint.Router) {
 		Name: "createContact", Summary: "Create a contact; an address that a contact has already is refused.",
 		Tag: "contacts", Scope: auth.ContactsWrite, Status: http.StatusCreated,
 		Faults: append([]*fault.Error{contact.ErrDuplicateEmail}, write...),
-	}, a.createContact)
+	}.Sending(`{"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace", "country": "GB", "tags": ["press"], "subscriptions": {"newsletter": true}}`), a.createContact)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/contacts", endpoint.Op{
 		Name: "upsertContact", Summary: "Create the contact with an address (201) or merge into it (200).",
 		Description: "custom_fields and subscriptions merge key by key, where null removes; tags are added, never removed; what is absent stays.",
 		Tag:         "contacts", Scope: auth.ContactsWrite, Statuses: []int{http.StatusCreated}, Faults: write,
-	}, a.upsertContact)
+	}.Sending(`{"email": "grace@example.com", "first_name": "Grace", "tags": ["press"], "source": "website"}`), a.upsertContact)
 }
 
 // Contact is a contact as callers see it.

@@ -30,7 +30,7 @@ affected counts the contacts that changed, skipped all others: those that were a
 		},
 		FieldFaults: selectorFaults("selector."),
 	}
-	endpoint.Handle(r, "POST /t/{tenant}/api/contacts/bulk", op, a.bulkContacts)
+	endpoint.Handle(r, "POST /t/{tenant}/api/contacts/bulk", op.Sending(`{"action": "add_tags", "contact_ids": ["$CONTACT_ID"], "params": {"tags": ["spring"]}}`), a.bulkContacts)
 }
 
 type bulkContactsRequest struct {

@@ -29,8 +29,8 @@ func (a *API) contactLife(r *endpoint.Router) {
 			},
 		}
 	}
-	endpoint.Handle(r, "PUT "+path, update("updateContact", "Change a contact."), a.updateContact)
-	endpoint.Handle(r, "PATCH "+path, update("patchContact", "Change a contact, as updateContact does."), a.updateContact)
+	endpoint.Handle(r, "PUT "+path, update("updateContact", "Change a contact.").Sending(`{"first_name": "Ada", "city": "London", "country": "GB", "timezone": "Europe/London"}`), a.updateContact)
+	endpoint.Handle(r, "PATCH "+path, update("patchContact", "Change a contact, as updateContact does.").Sending(`{"company": "Analytical Engines", "tags": ["press", "partner"]}`), a.updateContact)
 	endpoint.Handle(r, "DELETE "+path, endpoint.Op{
 		Name: "deleteContact", Summary: "Delete a contact softly: it keeps everything and gets no mail.",
 		Tag: "contacts", Scope: auth.ContactsWrite, Faults: []*fault.Error{contact.ErrNotFound},
@@ -42,7 +42,7 @@ func (a *API) contactLife(r *endpoint.Router) {
 	endpoint.Handle(r, "POST "+path+"/anonymize", endpoint.Op{
 		Name: "anonymizeContact", Summary: "Erase who a contact is, for good; counts stay.",
 		Tag: "contacts", Session: true, Role: auth.Admin, Faults: []*fault.Error{contact.ErrNotFound},
-	}, a.anonymizeContact)
+	}.Sending(`{"suppress": true}`), a.anonymizeContact)
 	endpoint.Handle(r, "GET "+path+"/export", endpoint.Op{
 		Name: "exportContact", Summary: "Get everything that is held on a contact.",
 		Tag: "contacts", Session: true, Faults: []*fault.Error{contact.ErrNotFound},

@@ -21,7 +21,7 @@ func (a *API) contactsSearch(r *endpoint.Router) {
 		Description: "The same rules, answer and cursors as of GET /contacts. status is a comma separated list or an array.",
 		Tag:         "contacts", Scope: auth.ContactsRead, Role: auth.Viewer, Pagination: "cursor",
 		Faults: []*fault.Error{endpoint.ErrCursor}, FieldFaults: selectorFaults(""),
-	}, a.searchContacts)
+	}.Sending(`{"status": ["active"], "filters": [{"field": "country", "operator": "equals", "value": "DE"}], "sort": "email", "dir": "asc", "limit": 10}`), a.searchContacts)
 }
 
 // selectorFaults are the faults of a selector's fields, which stand below path.

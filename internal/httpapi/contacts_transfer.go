@@ -26,14 +26,14 @@ Columns are about what mapping says: a field of contacts, custom_fields.<key>, s
 Each row is saved as by PUT /contacts, but a file never turns a refused subscription into consent, and never brings back who unsubscribed, bounced, complained or was deleted. A row that is wrong does not stop the rest: it stands in the errors file (errors_url of the result), which can be put right and imported as it is.`,
 		Tag: "contacts", Scope: auth.ContactsWrite, Status: http.StatusAccepted, MaxBody: 100 * endpoint.Megabyte,
 		Faults: []*fault.Error{segment.ErrInvalid, segment.ErrNotStatic, contact.ErrInvalidEmailType, job.ErrLimit},
-	}, a.importContacts)
+	}.Uploading("email,First name\nada@example.com,Ada\ngrace@example.com,Grace\n", `{"mapping": {"First name": "first_name"}, "mode": "upsert", "tags": ["import"]}`), a.importContacts)
 	endpoint.Handle(r, "POST /t/{tenant}/api/contacts/export", endpoint.Op{
 		Name: "exportContacts", Summary: "Export contacts to a file, in a job.",
 		Description: `The file has the contacts in the order in which they were created. Fields are named as in a contact, with custom_fields.<key> and subscriptions.<type_key>. Without fields a CSV file has those of a person, every custom field and every subscription, and NDJSON has whole contacts as GET /contacts shows them. The file is at GET /jobs/{id}/download.`,
 		Tag:         "contacts", Scope: auth.ContactsRead, Status: http.StatusAccepted,
 		Faults:      []*fault.Error{job.ErrLimit},
 		FieldFaults: selectorFaults("selector."),
-	}, a.exportContacts)
+	}.Sending(`{"format": "csv", "selector": {"status": "active"}, "fields": ["email", "first_name", "country"]}`), a.exportContacts)
 }
 
 // accepted is the answer to a request that a job carries out.

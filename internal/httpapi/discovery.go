@@ -42,6 +42,7 @@ type (
 // discovery publishes the index of operations and the OpenAPI documents, made of
 // the operations that are in the table when somebody first asks.
 func (a *API) discovery(r *endpoint.Router) {
+	r.Illustrate(answers())
 	r.Publish("GET /api/openapi.json", "application/json", r.Document)
 	r.Publish("GET /api/openapi-app.json", "application/json", r.AppDocument)
 	r.Publish("GET /api/discover", "application/json", func() ([]byte, error) { return json.Marshal(a.index(r)) })

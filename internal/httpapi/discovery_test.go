@@ -46,7 +46,8 @@ func published(t *testing.T, r http.Handler, path string) []byte {
 
 func TestTheOpenAPIDocumentIsValid(t *testing.T) {
 	t.Parallel()
-	text := published(t, table(t), "/api/openapi.json")
+	r := table(t)
+	text := published(t, r, "/api/openapi.json")
 	doc, err := openapi3.NewLoader().LoadFromData(text)
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +55,7 @@ func TestTheOpenAPIDocumentIsValid(t *testing.T) {
 	if err := doc.Validate(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if _, err := public.Docs(text); err != nil {
+	if _, err := public.Docs(text, published(t, r, "/api/openapi-app.json")); err != nil {
 		t.Errorf("reference page: %v", err)
 	}
 }

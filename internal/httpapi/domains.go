@@ -23,7 +23,7 @@ func (a *API) domains(r *endpoint.Router) {
 	resume := op("resumeSendingDomain", "Let a paused sending domain send again; its rates are counted anew.", sender.ErrDomainNotFound)
 	resume.Role = auth.Admin
 	endpoint.Handle(r, "GET /t/{tenant}/api/sending-domains", op("listSendingDomains", "List the sending domains and the DNS records to publish."), a.listDomains)
-	endpoint.Handle(r, "POST /t/{tenant}/api/sending-domains", create, a.createDomain)
+	endpoint.Handle(r, "POST /t/{tenant}/api/sending-domains", create.Sending(`{"domain": "news.example.com"}`), a.createDomain)
 	endpoint.Handle(r, "GET /t/{tenant}/api/sending-domains/{id}", op("getSendingDomain", "Get a sending domain and the DNS records to publish.", sender.ErrDomainNotFound), a.getDomain)
 	endpoint.Handle(r, "POST /t/{tenant}/api/sending-domains/{id}/resume", resume, a.resumeDomain)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/sending-domains/{id}", remove, a.deleteDomain)

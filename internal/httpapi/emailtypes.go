@@ -26,9 +26,9 @@ func (a *API) emailTypes(r *endpoint.Router) {
 		Tag: "email types", Scope: auth.SendingIdentitiesRead,
 	}, a.listEmailTypes)
 	endpoint.Handle(r, "POST /t/{tenant}/api/email-types",
-		made(write("createEmailType", "Add an email type.", sender.ErrTooManyEmailTypes)), a.createEmailType)
+		made(write("createEmailType", "Add an email type.", sender.ErrTooManyEmailTypes)).Sending(`{"display_name": "Product news", "description": "Once a month", "list_key": "product-news"}`), a.createEmailType)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/email-types/{id}",
-		write("updateEmailType", "Change an email type.", sender.ErrEmailTypeNotFound), a.updateEmailType)
+		write("updateEmailType", "Change an email type.", sender.ErrEmailTypeNotFound).Sending(`{"display_name": "Product news, monthly", "sort_order": 2}`), a.updateEmailType)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/email-types/{id}",
 		write("deleteEmailType", "Delete an email type.", sender.ErrEmailTypeNotFound, sender.ErrEmailTypeInUse), a.deleteEmailType)
 
@@ -37,9 +37,9 @@ func (a *API) emailTypes(r *endpoint.Router) {
 		Tag: "email types", Scope: auth.SendingIdentitiesRead,
 	}, a.listEmailCategories)
 	endpoint.Handle(r, "POST /t/{tenant}/api/email-categories",
-		made(write("createEmailCategory", "Add an email category.", sender.ErrTooManyCategories)), a.createEmailCategory)
+		made(write("createEmailCategory", "Add an email category.", sender.ErrTooManyCategories)).Sending(`{"name": "News", "description": "What is new", "sort_order": 1}`), a.createEmailCategory)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/email-categories/{id}",
-		write("updateEmailCategory", "Change an email category.", sender.ErrCategoryNotFound), a.updateEmailCategory)
+		write("updateEmailCategory", "Change an email category.", sender.ErrCategoryNotFound).Sending(`{"name": "News and offers"}`), a.updateEmailCategory)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/email-categories/{id}",
 		write("deleteEmailCategory", "Delete an email category; its types become uncategorised and keep what contacts said of it.",
 			sender.ErrCategoryNotFound), a.deleteEmailCategory)

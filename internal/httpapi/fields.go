@@ -24,13 +24,13 @@ func (a *API) customFields(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/settings/custom-fields",
 		read("listCustomFields", "List custom field definitions."), a.listCustomFields)
 	endpoint.Handle(r, "GET /t/{tenant}/api/settings/custom-fields/{id}/usage",
-		read("getCustomFieldUsage", "See where a custom field is used, before deleting it.", field.ErrNotFound), a.customFieldUsage)
+		read("getCustomFieldUsage", "See where a custom field is used, before deleting it.", field.ErrNotFound).Titled("Custom field usage"), a.customFieldUsage)
 	create := write("createCustomField", "Declare a custom field.", field.ErrInvalid, field.ErrDuplicateKey, field.ErrLimit)
 	create.Status, create.FieldFaults = http.StatusCreated, definitionFaults
-	endpoint.Handle(r, "POST /t/{tenant}/api/settings/custom-fields", create, a.createCustomField)
+	endpoint.Handle(r, "POST /t/{tenant}/api/settings/custom-fields", create.Sending(`{"name": "Favourite genre", "field_type": "enum", "enum_values": ["crime", "poetry", "travel"]}`), a.createCustomField)
 	update := write("updateCustomField", "Change a custom field.", field.ErrInvalid, field.ErrNotFound)
 	update.FieldFaults = definitionFaults
-	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/custom-fields/{id}", update, a.updateCustomField)
+	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/custom-fields/{id}", update.Sending(`{"name": "Plan of the customer", "default_value": "free"}`), a.updateCustomField)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/settings/custom-fields/{id}",
 		write("deleteCustomField", "Delete a custom field and its values.", field.ErrNotFound, field.ErrInUse), a.deleteCustomField)
 }

@@ -29,16 +29,16 @@ func (a *API) identities(r *endpoint.Router) {
 		Name: "getSendingIdentity", Summary: "Get an address to send from.",
 		Tag: "sending identities", Scope: auth.SendingIdentitiesRead, Faults: []*fault.Error{sender.ErrIdentityNotFound},
 	}, a.getIdentity)
-	endpoint.Handle(r, "POST /t/{tenant}/api/sending-identities", create, a.createIdentity)
+	endpoint.Handle(r, "POST /t/{tenant}/api/sending-identities", create.Sending(`{"email_address": "hello@$DOMAIN", "display_name": "Acme", "email_type_ids": ["$EMAIL_TYPE_ID"], "default_mta_config_id": "$MTA_CONFIG_ID", "active": true}`), a.createIdentity)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/sending-identities/{id}",
 		write("updateSendingIdentity", "Change an address to send from.",
-			sender.ErrIdentityNotFound, sender.ErrDuplicateIdentity, sender.ErrDomainNotVerified), a.updateIdentity)
+			sender.ErrIdentityNotFound, sender.ErrDuplicateIdentity, sender.ErrDomainNotVerified).Sending(`{"display_name": "Acme News", "reply_to": "office@example.com"}`), a.updateIdentity)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/sending-identities/{id}",
 		write("deleteSendingIdentity", "Delete an address to send from.",
 			sender.ErrIdentityNotFound, sender.ErrIdentityInUse), a.deleteIdentity)
 	endpoint.Handle(r, "POST /t/{tenant}/api/sending-identities/{id}/verify-lane",
 		acting(write("verifySendingIdentityLane", "Send one mail from the address through an MTA config; if that takes it, the pair is verified.",
-			sender.ErrIdentityNotFound, testmail.ErrLimit)), a.verifyLane)
+			sender.ErrIdentityNotFound, testmail.ErrLimit)).Sending(`{"mta_config_id": "$MTA_CONFIG_ID", "to": "ada@example.com"}`).Titled("Verify lane"), a.verifyLane)
 }
 
 type identityRow struct {

@@ -35,7 +35,7 @@ func (a *API) jobs(r *endpoint.Router) {
 	download.Description = "The file of an export once it is completed, or with file=errors the rows that an import did not take once it has ended, for 7 days. " +
 		"Texts that a spreadsheet would compute (that begin with = + - @, a tab or a carriage return) have an apostrophe in front; an import takes it away again."
 	download.Produces = []string{"text/csv", "application/x-ndjson"}
-	endpoint.Handle(r, "GET /t/{tenant}/api/jobs/{id}/download", download, a.downloadJobFile)
+	endpoint.Handle(r, "GET /t/{tenant}/api/jobs/{id}/download", download.Asking("file=$FILE"), a.downloadJobFile)
 }
 
 // Job is long work as callers see it.

@@ -26,7 +26,7 @@ func (a *API) mailbox(r *endpoint.Router) {
 	remove.Role = auth.Admin
 	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}/messages", list, a.listSinkMessages)
 	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}/messages/{message_id}", op("getSinkMessage", "Get a message that a sink accepted, with its parts."), a.getSinkMessage)
-	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}/messages/{message_id}/raw", op("getRawSinkMessage", "Get a message that a sink accepted, as it came (message/rfc822)."), a.getRawSinkMessage)
+	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}/messages/{message_id}/raw", op("getRawSinkMessage", "Get a message that a sink accepted, as it came (message/rfc822).").Titled("Raw sink message"), a.getRawSinkMessage)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/mta-configs/{id}/messages", remove, a.clearSinkMessages)
 }
 

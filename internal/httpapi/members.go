@@ -20,10 +20,10 @@ func (a *API) members(r *endpoint.Router, read, write func(name, summary string,
 	endpoint.Handle(r, "GET /t/{tenant}/api/segments/{key}/members", list, a.listSegmentMembers)
 	endpoint.Handle(r, "POST /t/{tenant}/api/segments/{key}/members",
 		write("addSegmentMembers", "Add contacts to a static list; none is created.",
-			segment.ErrNotFound, segment.ErrNotStatic, segment.ErrLimit), a.addSegmentMembers)
+			segment.ErrNotFound, segment.ErrNotStatic, segment.ErrLimit).Sending(`{"emails": ["ann@example.org"]}`), a.addSegmentMembers)
 	endpoint.Handle(r, "POST /t/{tenant}/api/segments/{key}/members/remove",
 		write("removeSegmentMembers", "Remove contacts from a static list.",
-			segment.ErrNotFound, segment.ErrNotStatic, segment.ErrLimit), a.removeSegmentMembers)
+			segment.ErrNotFound, segment.ErrNotStatic, segment.ErrLimit).Sending(`{"emails": ["ann@example.org"]}`), a.removeSegmentMembers)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/segments/{key}/members/{contact_id}",
 		write("removeSegmentMember", "Remove one contact from a static list.",
 			segment.ErrNotFound, segment.ErrNotStatic, contact.ErrNotFound), a.removeSegmentMember)

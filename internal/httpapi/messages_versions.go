@@ -23,7 +23,7 @@ func (a *API) messageVersions(r *endpoint.Router, op func(name, summary string, 
 	rebase := op("rebaseMessagePreview", "Show what the binding of a version becomes with its template as that is now. Nothing is written.", auth.MessagesRead,
 		library.ErrNotFound, content.ErrNoContent, library.ErrNotTemplate)
 	rebase.Role = auth.Viewer
-	endpoint.Handle(r, "POST /t/{tenant}/api/messages/{id}/rebase-preview", rebase, a.rebaseMessagePreview)
+	endpoint.Handle(r, "POST /t/{tenant}/api/messages/{id}/rebase-preview", rebase.Sending(`{"version": 1}`), a.rebaseMessagePreview)
 }
 
 // MessageVersionHead is a version without its content.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -12,6 +13,28 @@ import (
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
+
+// loaded are the documents, read once; nothing changes them.
+var loaded struct {
+	once sync.Once
+	docs map[string]*openapi3.T
+}
+
+func documents(t *testing.T) map[string]*openapi3.T {
+	t.Helper()
+	loaded.once.Do(func() {
+		loaded.docs = map[string]*openapi3.T{}
+		r := table(t)
+		for _, name := range []string{"openapi.json", "openapi-app.json"} {
+			doc, err := openapi3.NewLoader().LoadFromData(published(t, r, "/api/"+name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			loaded.docs[name] = doc
+		}
+	})
+	return loaded.docs
+}
 
 // The documents are what others build on: a change of them is seen in review.
 // go test ./internal/httpapi -run OpenAPI -update writes them anew.
@@ -42,10 +65,7 @@ func TestEveryOperationIsDocumented(t *testing.T) {
 	t.Parallel()
 	r := table(t)
 	load := func(name string) map[string]*openapi3.Operation {
-		doc, err := openapi3.NewLoader().LoadFromData(published(t, r, "/api/"+name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		doc := documents(t)[name]
 		if err := doc.Validate(t.Context()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -88,13 +108,8 @@ func TestEveryOperationIsDocumented(t *testing.T) {
 // People see ids where keys see names, and each document says what its readers see.
 func TestTheDocumentForPeopleHasTheSessionForm(t *testing.T) {
 	t.Parallel()
-	r := table(t)
 	shows := func(name, path, field string) bool {
-		doc, err := openapi3.NewLoader().LoadFromData(published(t, r, "/api/"+name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, ok := doc.Paths.Value(path).Get.Responses.Status(200).Value.Content["application/json"].Schema.Value.Properties[field]
+		_, ok := documents(t)[name].Paths.Value(path).Get.Responses.Status(200).Value.Content["application/json"].Schema.Value.Properties[field]
 		return ok
 	}
 	for _, c := range []struct{ path, field string }{

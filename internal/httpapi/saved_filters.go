@@ -28,11 +28,11 @@ func (a *API) savedFilters(r *endpoint.Router) {
 		op("listSavedFilters", "List one's own and the shared saved filters, by name; admins see all."), a.listSavedFilters)
 	create := write("createSavedFilter", "Save a filter.")
 	create.Status = http.StatusCreated
-	endpoint.Handle(r, "POST /t/{tenant}/api/saved-filters", create, a.createSavedFilter)
+	endpoint.Handle(r, "POST /t/{tenant}/api/saved-filters", create.Sending(`{"name": "Readers in Germany", "filters": [{"field": "country", "operator": "equals", "value": "DE"}], "columns": ["email", "city"], "shared": true}`), a.createSavedFilter)
 	endpoint.Handle(r, "GET /t/{tenant}/api/saved-filters/{id}",
 		op("getSavedFilter", "Get a saved filter.", savedfilter.ErrNotFound), a.getSavedFilter)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/saved-filters/{id}",
-		write("updateSavedFilter", "Change a saved filter; what is absent stays. Another's is changed by admins only.", savedfilter.ErrNotFound), a.updateSavedFilter)
+		write("updateSavedFilter", "Change a saved filter; what is absent stays. Another's is changed by admins only.", savedfilter.ErrNotFound).Sending(`{"name": "Germany", "sort": "email", "dir": "asc"}`), a.updateSavedFilter)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/saved-filters/{id}",
 		op("deleteSavedFilter", "Delete a saved filter. Another's is deleted by admins only.", savedfilter.ErrNotFound), a.deleteSavedFilter)
 }

@@ -22,7 +22,7 @@ func (a *API) scoring(r *endpoint.Router) {
 		Name: "updateScoring", Summary: "Change what moves the scores of contacts; what is absent stays.",
 		Description: "rules replace the ones there are. Points that were given stay, and so do scores beyond new bounds until they next move.",
 		Tag:         "scoring", Session: true, Role: auth.Admin, Faults: []*fault.Error{score.ErrLimit},
-	}, a.updateScoring)
+	}.Sending(`{"enabled": true, "rules": [{"id": "click", "trigger": "email_clicked", "points": 5, "daily_cap": 2}], "decay": {"after_days": 60, "percent": 10}, "min": 0, "max": 500}`), a.updateScoring)
 }
 
 // scoringView is the settings as people see and write them.

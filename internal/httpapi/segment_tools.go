@@ -20,13 +20,13 @@ func (a *API) segmentTools(r *endpoint.Router) {
 		Tag: "segments", Scope: auth.SegmentsWrite, Status: http.StatusCreated,
 		Faults:      []*fault.Error{broadcast.ErrNotFound, segment.ErrCriterion, segment.ErrInvalidDefinition, segment.ErrCycle, segment.ErrLimit},
 		FieldFaults: map[string]*fault.Error{"criterion": segment.ErrCriterion},
-	}, a.createSegmentFromBroadcast)
+	}.Sending(`{"broadcast_id": "$BROADCAST_ID", "criterion": "non_openers", "name": "Did not open"}`).Titled("Segment from broadcast"), a.createSegmentFromBroadcast)
 	endpoint.Handle(r, "POST /t/{tenant}/api/segments/preview", endpoint.Op{
 		Name: "previewSegment", Summary: "Count whom a definition finds at the moment, and show some of them.",
 		Tag: "segments", Scope: auth.SegmentsRead,
 		Faults:      []*fault.Error{segment.ErrMissingDefinition, segment.ErrInvalidDefinition},
 		FieldFaults: map[string]*fault.Error{"definition": segment.ErrInvalidDefinition},
-	}, a.previewSegment)
+	}.Sending(`{"definition": {"logic": "and", "conditions": [{"field": "country", "operator": "equals", "value": "DE"}]}}`), a.previewSegment)
 }
 
 type segmentFromBroadcastRequest struct {

@@ -32,14 +32,14 @@ func (a *API) segments(r *endpoint.Router) {
 		segment.ErrMissingDefinition, segment.ErrInvalidDefinition, segment.ErrCycle, segment.ErrLimit)
 	create.Status = http.StatusCreated
 	create.FieldFaults = map[string]*fault.Error{"definition": segment.ErrInvalidDefinition}
-	endpoint.Handle(r, "POST /t/{tenant}/api/segments", create, a.createSegment)
+	endpoint.Handle(r, "POST /t/{tenant}/api/segments", create.Sending(`{"name": "Readers in Germany", "type": "dynamic", "definition": {"logic": "and", "conditions": [{"field": "country", "operator": "equals", "value": "DE"}]}, "tags": ["europe"]}`), a.createSegment)
 	a.segmentTools(r)
 	endpoint.Handle(r, "GET /t/{tenant}/api/segments/{key}",
 		read("getSegment", "Get a list or segment.", segment.ErrNotFound), a.getSegment)
 	update := write("updateSegment", "Rename or tag a list or segment, or replace a segment's definition, which counts it anew.",
 		segment.ErrNotFound, segment.ErrLocked, segment.ErrMissingDefinition, segment.ErrInvalidDefinition, segment.ErrCycle, segment.ErrLimit)
 	update.FieldFaults = map[string]*fault.Error{"definition": segment.ErrInvalidDefinition}
-	endpoint.Handle(r, "PUT /t/{tenant}/api/segments/{key}", update, a.updateSegment)
+	endpoint.Handle(r, "PUT /t/{tenant}/api/segments/{key}", update.Sending(`{"name": "Readers in Europe", "tags": ["europe"]}`), a.updateSegment)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/segments/{key}",
 		write("deleteSegment", "Delete a list or segment that nothing uses; contacts stay.",
 			segment.ErrNotFound, segment.ErrLocked, segment.ErrInUse), a.deleteSegment)

@@ -25,21 +25,21 @@ func (a *API) session(r *endpoint.Router) {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "session", Session: true, Installation: true, Faults: faults}
 	}
 	endpoint.Handle(r, "POST /api/auth/signup",
-		public("signUp", "Make a tenant and its owner.", http.StatusCreated, auth.ErrSignupDisabled, auth.ErrInvalidToken, auth.ErrDuplicateEmail, tenant.ErrDuplicateSlug), a.signUp)
+		public("signUp", "Make a tenant and its owner.", http.StatusCreated, auth.ErrSignupDisabled, auth.ErrInvalidToken, auth.ErrDuplicateEmail, tenant.ErrDuplicateSlug).Sending(`{"tenant_name": "Acme Books", "tenant_slug": "acme-books", "name": "Ada Lovelace", "email": "ada@example.com", "password": "$PASSWORD", "setup_token": "$TOKEN"}`), a.signUp)
 	endpoint.Handle(r, "POST /api/auth/login",
-		public("logIn", "Begin a session.", http.StatusOK, auth.ErrCredentials), a.logIn)
+		public("logIn", "Begin a session.", http.StatusOK, auth.ErrCredentials).Sending(`{"email": "$EMAIL", "password": "$PASSWORD"}`), a.logIn)
 	endpoint.Handle(r, "GET /api/auth/session",
 		person("getSession", "Get the session's user and memberships."), a.getSession)
 	endpoint.Handle(r, "POST /api/auth/logout",
 		person("logOut", "End the session."), a.logOut)
 	endpoint.Handle(r, "POST /api/auth/password/forgot",
-		public("forgotPassword", "Ask for a link by which to choose a new password.", http.StatusAccepted), a.forgotPassword)
+		public("forgotPassword", "Ask for a link by which to choose a new password.", http.StatusAccepted).Sending(`{"email": "ada@example.com"}`), a.forgotPassword)
 	endpoint.Handle(r, "POST /api/auth/password/reset",
-		public("resetPassword", "Choose a new password by a link; every session ends.", http.StatusNoContent, auth.ErrInvalidToken), a.resetPassword)
+		public("resetPassword", "Choose a new password by a link; every session ends.", http.StatusNoContent, auth.ErrInvalidToken).Sending(`{"token": "$TOKEN", "password": "$PASSWORD"}`), a.resetPassword)
 	endpoint.Handle(r, "POST /api/auth/password/change",
-		person("changePassword", "Replace the password; the other sessions end.", auth.ErrCredentials, auth.ErrTooOften), a.changePassword)
+		person("changePassword", "Replace the password; the other sessions end.", auth.ErrCredentials, auth.ErrTooOften).Sending(`{"current_password": "$PASSWORD", "new_password": "$NEW_PASSWORD"}`), a.changePassword)
 	endpoint.Handle(r, "POST /api/auth/invitations/accept",
-		public("acceptInvitation", "Accept an invitation and begin a session.", http.StatusOK, auth.ErrInvalidToken, auth.ErrCredentials), a.acceptInvitation)
+		public("acceptInvitation", "Accept an invitation and begin a session.", http.StatusOK, auth.ErrInvalidToken, auth.ErrCredentials).Sending(`{"token": "$TOKEN", "name": "Ada Lovelace", "password": "$PASSWORD"}`), a.acceptInvitation)
 }
 
 // SessionView is the session as its user sees it.

@@ -21,11 +21,11 @@ func (a *API) stages(r *endpoint.Router) {
 	}, a.listStages)
 	create := write("createStage", "Add a stage.", contact.ErrLimit)
 	create.Status = http.StatusCreated
-	endpoint.Handle(r, "POST /t/{tenant}/api/settings/stages", create, a.createStage)
+	endpoint.Handle(r, "POST /t/{tenant}/api/settings/stages", create.Sending(`{"name": "Trial", "category": "prospect", "color": "#336699"}`), a.createStage)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/stages/order",
-		write("orderStages", "Put the stages in an order."), a.orderStages)
+		write("orderStages", "Put the stages in an order.").Sending(`{"ids": ["$STAGE_ID"]}`), a.orderStages)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/stages/{id}",
-		write("updateStage", "Change a stage.", contact.ErrNoStage), a.updateStage)
+		write("updateStage", "Change a stage.", contact.ErrNoStage).Sending(`{"name": "Qualified", "description": "Talked to us", "sort_order": 2}`), a.updateStage)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/settings/stages/{id}",
 		write("deleteStage", "Delete a stage; its contacts move to replacement_stage_id.",
 			contact.ErrNoStage, contact.ErrStageInUse, contact.ErrInvalidStage), a.deleteStage)

@@ -23,14 +23,14 @@ func (a *API) suppressions(r *endpoint.Router) {
 	}, a.listSuppressions)
 	add := write("addSuppression", "Suppress an address, or replace the reason it is suppressed for.")
 	add.Status = http.StatusCreated
-	endpoint.Handle(r, "POST /t/{tenant}/api/suppressions", add, a.addSuppression)
+	endpoint.Handle(r, "POST /t/{tenant}/api/suppressions", add.Sending(`{"email": "gone@example.com", "reason": "asked by phone"}`), a.addSuppression)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/suppressions",
-		write("removeSuppression", "Release an address; nobody is resubscribed by that."), a.removeSuppression)
+		write("removeSuppression", "Release an address; nobody is resubscribed by that.").Asking("email=gone@example.org"), a.removeSuppression)
 	endpoint.Handle(r, "POST /t/{tenant}/api/suppressions/bulk",
-		write("suppressContacts", "Suppress the addresses of contacts and unsubscribe them.", suppression.ErrTooMany), a.suppressContacts)
+		write("suppressContacts", "Suppress the addresses of contacts and unsubscribe them.", suppression.ErrTooMany).Sending(`{"contact_ids": ["$CONTACT_ID"], "reason": "manual"}`), a.suppressContacts)
 	imported := write("importSuppressions", "Suppress many addresses.", suppression.ErrLimit)
 	imported.MaxBody = 5 * endpoint.Megabyte
-	endpoint.Handle(r, "POST /t/{tenant}/api/suppressions/import", imported, a.importSuppressions)
+	endpoint.Handle(r, "POST /t/{tenant}/api/suppressions/import", imported.Sending(`{"emails": ["gone@example.com", "left@example.com"], "reason": "manual"}`), a.importSuppressions)
 }
 
 type suppressionRow struct {

@@ -22,13 +22,13 @@ func (a *API) templateBindings(r *endpoint.Router, op func(name, summary string,
 
 	validate := op("validateBinding", "Say everything that is wrong with a binding; it is 200 either way.", auth.TemplatesRead, template.ErrNotFound)
 	validate.Role, validate.MaxBody = auth.Viewer, 5*endpoint.Megabyte
-	endpoint.Handle(r, "POST /t/{tenant}/api/templates/{id}/validate-binding", validate, a.validateBinding)
+	endpoint.Handle(r, "POST /t/{tenant}/api/templates/{id}/validate-binding", validate.Sending(`{"template_binding": {"parameters": {"who": "Ada"}}}`), a.validateBinding)
 
 	render := op("renderTemplate", "Render a template with a binding. Nothing is kept and nothing is sent.", auth.TemplatesRead,
 		template.ErrNotFound, binding.ErrBinding, content.ErrMJML, content.ErrMJMLElement, content.ErrMJMLEmpty, content.ErrMJMLCompiler, content.ErrLiquid)
 	render.Description = "A binding that does not fit is refused, unless lenient or include_options is true: then what is missing shows where it is missing."
 	render.Role, render.MaxBody = auth.Viewer, 5*endpoint.Megabyte
-	endpoint.Handle(r, "POST /t/{tenant}/api/templates/{id}/render", render, a.renderTemplate)
+	endpoint.Handle(r, "POST /t/{tenant}/api/templates/{id}/render", render.Sending(`{"template_binding": {"parameters": {"who": "Ada"}}, "lenient": true}`), a.renderTemplate)
 }
 
 type templateSchema struct {

@@ -27,7 +27,7 @@ func (a *API) users(r *endpoint.Router) {
 		Role:    auth.Admin,
 		Status:  http.StatusCreated,
 		Faults:  []*fault.Error{auth.ErrForbidden, auth.ErrMember},
-	}, a.inviteMember)
+	}.Sending(`{"email": "grace@example.com", "role": "editor"}`), a.inviteMember)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/users/{id}", endpoint.Op{
 		Name:    "updateMember",
 		Summary: "Change a member's role or status.",
@@ -35,7 +35,7 @@ func (a *API) users(r *endpoint.Router) {
 		Session: true,
 		Role:    auth.Admin,
 		Faults:  []*fault.Error{auth.ErrForbidden, auth.ErrNoUser, auth.ErrLastOwner},
-	}, a.updateMember)
+	}.Sending(`{"role": "editor"}`), a.updateMember)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/users/{id}", endpoint.Op{
 		Name:    "removeMember",
 		Summary: "End a membership.",

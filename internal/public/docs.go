@@ -2,6 +2,7 @@ package public
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -21,15 +22,20 @@ var docsTemplate = template.Must(template.ParseFS(docsFiles, "docs/page.html"))
 // docsPolicy lets the reference page load what we serve, and nothing else.
 const docsPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// Docs serves the API reference at /docs, made once from the OpenAPI document.
-// It needs no network and reads without scripts; a script adds the search.
-func Docs(document []byte) (http.Handler, error) {
-	var doc openAPI
-	if err := json.Unmarshal(document, &doc); err != nil {
+// Docs serves the API reference at /docs, made once from the OpenAPI documents for
+// keys and for people: of the second, what the first does not have, is shown as a
+// part of its own. It needs no network and reads without scripts; a script adds the
+// search and folds the navigation on narrow screens.
+func Docs(keys, people []byte) (http.Handler, error) {
+	var api, app openAPI
+	if err := json.Unmarshal(keys, &api); err != nil {
 		return nil, fmt.Errorf("read the OpenAPI document: %w", err)
 	}
+	if err := json.Unmarshal(people, &app); err != nil {
+		return nil, fmt.Errorf("read the OpenAPI document of the application: %w", err)
+	}
 	var page bytes.Buffer
-	if err := docsTemplate.Execute(&page, doc.reference()); err != nil {
+	if err := docsTemplate.Execute(&page, reference(&api, &app)); err != nil {
 		return nil, fmt.Errorf("write the reference page: %w", err)
 	}
 	mux := http.NewServeMux()
@@ -64,15 +70,29 @@ type openAPI struct {
 	Servers []struct {
 		URL string `json:"url"`
 	} `json:"servers"`
-	Paths      map[string]map[string]docsCall `json:"paths"`
+	Paths      map[string]docsPath `json:"paths"`
 	Components struct {
 		Schemas map[string]docsSchema `json:"schemas"`
 	} `json:"components"`
 }
 
+// docsPath is a path of the document and its operations.
+type docsPath struct {
+	Get    *docsCall `json:"get"`
+	Post   *docsCall `json:"post"`
+	Put    *docsCall `json:"put"`
+	Patch  *docsCall `json:"patch"`
+	Delete *docsCall `json:"delete"`
+}
+
 // docsCall is one operation of the document.
 type docsCall struct {
-	ID          string   `json:"operationId"`
+	ID      string `json:"operationId"`
+	Title   string `json:"x-title"`
+	Role    string `json:"x-role"`
+	Samples []struct {
+		Source string `json:"source"`
+	} `json:"x-codeSamples"`
 	Summary     string   `json:"summary"`
 	Description string   `json:"description"`
 	Tags        []string `json:"tags"`
@@ -94,7 +114,8 @@ type docsBody struct {
 	Description string   `json:"description"`
 	Codes       []string `json:"x-error-codes"`
 	Content     map[string]struct {
-		Schema docsSchema `json:"schema"`
+		Schema  docsSchema      `json:"schema"`
+		Example json.RawMessage `json:"example"`
 	} `json:"content"`
 }
 
@@ -110,21 +131,25 @@ func (b *docsBody) form() (docsSchema, bool) {
 // The reference page, as its template sees it.
 type (
 	docsPage struct {
-		Title, Version, Server string
-		Count                  int
-		Groups                 []docsGroup
+		Title, Version, Server, Base string
+		Count, AppCount              int
+		Parts                        []docsPart
+	}
+	docsPart struct {
+		Name, Anchor string // both empty of the first
+		Groups       []docsGroup
 	}
 	docsGroup struct {
 		Name, Anchor string
 		Operations   []docsOperation
 	}
 	docsOperation struct {
-		ID, Method, Path, Summary, Description string
-		Scopes, Curl                           string
-		Deprecated                             bool
-		Parameters, Body                       []docsField
-		Answers                                []docsAnswer
-		Refusals                               []docsRefusal
+		ID, Title, Method, Path, Summary, Description string
+		Scopes, Role, Curl                            string
+		Deprecated                                    bool
+		Parameters, Body                              []docsField
+		Answers                                       []docsAnswer
+		Refusals                                      []docsRefusal
 	}
 	docsAnswer struct {
 		Status, Text, Example string
@@ -136,33 +161,51 @@ type (
 	}
 )
 
-func (d *openAPI) reference() docsPage {
-	page := docsPage{Title: d.Info.Title, Version: d.Info.Version}
-	if len(d.Servers) > 0 {
-		page.Server = d.Servers[0].URL
+func reference(api, app *openAPI) docsPage {
+	page := docsPage{Title: api.Info.Title, Version: api.Info.Version}
+	if len(api.Servers) > 0 {
+		page.Server = api.Servers[0].URL
+		page.Base, _, _ = strings.Cut(page.Server, "/t/")
 	}
+	known := map[string]bool{}
+	first := docsPart{Groups: api.groups("", known)}
+	page.Count = len(known)
+	page.Parts = []docsPart{first}
+	if more := app.groups("app-", known); len(more) > 0 {
+		page.Parts = append(page.Parts, docsPart{"Application", "application", more})
+	}
+	page.AppCount = len(known) - page.Count
+	return page
+}
+
+// groups returns the operations that are not known yet, by tag.
+func (d *openAPI) groups(prefix string, known map[string]bool) []docsGroup {
 	groups := map[string]*docsGroup{}
 	for _, path := range slices.Sorted(maps.Keys(d.Paths)) {
-		for _, method := range []string{"get", "post", "put", "patch", "delete"} {
-			call, ok := d.Paths[path][method]
-			if !ok {
+		item := d.Paths[path]
+		for _, c := range []struct {
+			method string
+			call   *docsCall
+		}{{"GET", item.Get}, {"POST", item.Post}, {"PUT", item.Put}, {"PATCH", item.Patch}, {"DELETE", item.Delete}} {
+			if c.call == nil || known[c.call.ID] {
 				continue
 			}
+			known[c.call.ID] = true
 			name := "other"
-			if len(call.Tags) > 0 {
-				name = call.Tags[0]
+			if len(c.call.Tags) > 0 {
+				name = c.call.Tags[0]
 			}
 			if groups[name] == nil {
-				groups[name] = &docsGroup{Name: headline(name), Anchor: "tag-" + strings.ReplaceAll(name, " ", "-")}
+				groups[name] = &docsGroup{Name: headline(name), Anchor: prefix + "tag-" + strings.ReplaceAll(name, " ", "-")}
 			}
-			groups[name].Operations = append(groups[name].Operations, d.entry(call, strings.ToUpper(method), path))
-			page.Count++
+			groups[name].Operations = append(groups[name].Operations, d.entry(*c.call, c.method, path))
 		}
 	}
+	var list []docsGroup
 	for _, name := range slices.Sorted(maps.Keys(groups)) {
-		page.Groups = append(page.Groups, *groups[name])
+		list = append(list, *groups[name])
 	}
-	return page
+	return list
 }
 
 // headline writes a tag such as seed-lists as a heading.
@@ -171,13 +214,20 @@ func headline(tag string) string {
 	if tag == "" {
 		return tag
 	}
-	return strings.ToUpper(tag[:1]) + tag[1:]
+	tag = strings.ToUpper(tag[:1]) + tag[1:]
+	return strings.NewReplacer("Mta ", "MTA ", "Api ", "API ").Replace(tag)
 }
 
 func (d *openAPI) entry(call docsCall, method, path string) docsOperation {
 	op := docsOperation{
-		ID: call.ID, Method: method, Path: path, Summary: call.Summary, Description: call.Description,
-		Deprecated: call.Deprecated, Scopes: scopeText(call.ScopeMode, call.Scopes),
+		ID: call.ID, Title: cmp.Or(call.Title, call.ID), Method: method, Path: path, Summary: call.Summary, Description: call.Description,
+		Deprecated: call.Deprecated, Role: call.Role,
+	}
+	if call.ScopeMode != "" {
+		op.Scopes = scopeText(call.ScopeMode, call.Scopes)
+	}
+	if len(call.Samples) > 0 {
+		op.Curl = call.Samples[0].Source
 	}
 	for _, p := range call.Parameters {
 		f := p.Schema.field(p.Name)
@@ -187,16 +237,10 @@ func (d *openAPI) entry(call docsCall, method, path string) docsOperation {
 		}
 		op.Parameters = append(op.Parameters, f)
 	}
-	var sample string
-	if call.RequestBody != nil {
-		s := call.RequestBody.Content["application/json"].Schema
-		op.Body = d.fields(s)
-		sample = d.sample(s, true)
-	}
-	op.Curl = curl(method, path, sample)
 	if form, ok := call.RequestBody.form(); ok {
 		op.Body = d.fields(form)
-		op.Curl = curl(method, path, "") + " \\\n  -F file=@contacts.csv \\\n  -F 'options={}'"
+	} else if call.RequestBody != nil {
+		op.Body = d.fields(call.RequestBody.Content["application/json"].Schema)
 	}
 	for _, status := range slices.Sorted(maps.Keys(call.Responses)) {
 		res := call.Responses[status]
@@ -206,7 +250,7 @@ func (d *openAPI) entry(call docsCall, method, path string) docsOperation {
 		}
 		a := docsAnswer{Status: status, Text: res.Description}
 		if c, ok := res.Content["application/json"]; ok {
-			a.Fields, a.Example = d.fields(c.Schema), d.sample(c.Schema, false)
+			a.Fields, a.Example = d.fields(c.Schema), indented(c.Example)
 		}
 		op.Answers = append(op.Answers, a)
 	}
@@ -230,16 +274,11 @@ func scopeText(mode string, scopes []string) string {
 	return list
 }
 
-// curl is a call to copy; the shell supplies the server and the key.
-func curl(method, path, sample string) string {
-	var b strings.Builder
-	b.WriteString("curl ")
-	if method != http.MethodGet {
-		b.WriteString("-X " + method + " ")
-	}
-	b.WriteString(`"$SERVER` + path + `" \` + "\n  -H \"X-API-Key: $KEY\"")
-	if sample != "" {
-		b.WriteString(" \\\n  -H 'Content-Type: application/json' \\\n  -d '" + strings.ReplaceAll(sample, "'", `'\''`) + "'")
+// indented lays out an example.
+func indented(example json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Indent(&b, example, "", "  ") != nil {
+		return ""
 	}
 	return b.String()
 }

@@ -13,7 +13,8 @@ import (
 
 const docsSample = `{"openapi": "3.1.0", "info": {"title": "Mail", "version": "1.2.3"},
 "servers": [{"url": "https://mail.example.com/t/{tenant_slug}"}],
-"paths": {"/api/things": {"post": {"operationId": "createThing", "summary": "Create <things>.", "tags": ["seed-lists"],
+"paths": {"/api/things": {"post": {"operationId": "createThing", "summary": "Create <things>.", "tags": ["seed-lists"], "x-title": "Create thing",
+  "x-codeSamples": [{"lang": "Shell", "source": "curl \"$SERVER/api/things\""}],
   "x-scopes": ["lists:write"], "x-scope-mode": "all",
   "parameters": [{"name": "loud", "in": "query", "schema": {"type": "string", "enum": ["yes", "no"]}}],
   "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Thing"}}}},
@@ -25,9 +26,15 @@ const docsSample = `{"openapi": "3.1.0", "info": {"title": "Mail", "version": "1
   "parent": {"anyOf": [{"$ref": "#/components/schemas/Thing"}, {"type": "null"}]}}},
   "Part": {"type": "object", "properties": {"weight": {"type": "integer", "minimum": 1}}}}}}`
 
+// docsApp has the operation of docsSample too, and one that is for people only.
+const docsApp = `{"paths": {"/api/things": {
+  "post": {"operationId": "createThing", "x-title": "Create thing", "x-role": "editor", "responses": {}},
+  "delete": {"operationId": "dropThings", "summary": "Drop all.", "x-title": "Drop things", "tags": ["seed-lists"], "x-role": "admin",
+    "responses": {"200": {"description": "OK", "content": {"application/json": {"schema": {"type": "object"}, "example": {"dropped": 3}}}}}}}}}`
+
 func TestTheReferenceShowsWhatTheDocumentSays(t *testing.T) {
 	t.Parallel()
-	docs, err := public.Docs([]byte(docsSample))
+	docs, err := public.Docs([]byte(docsSample), []byte(docsApp))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,11 +43,15 @@ func TestTheReferenceShowsWhatTheDocumentSays(t *testing.T) {
 	page := w.Body.String()
 	for _, want := range []string{
 		"Seed lists", "Create &lt;things&gt;.", "lists:write", "one of yes, no", "parts[].weight", "at most 20 characters", "string or null", "from 1",
-		"DUPLICATE_NAME", "$SERVER/api/things", `id="createThing"`, "object or null",
+		"DUPLICATE_NAME", "$SERVER/api/things", `id="createThing"`, "object or null", "</span> Create thing</a>", "</span> Drop things</a>",
+		`id="application"`, `id="dropThings"`, "<span>Role</span> admin", "&#34;dropped&#34;: 3",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
+	}
+	if n := strings.Count(page, `<article id="createThing"`); n != 1 {
+		t.Errorf("an operation of both documents is shown %d times", n)
 	}
 	if strings.Contains(page, "parent.parent.") {
 		t.Error("a schema that contains itself is unrolled")
@@ -51,7 +62,7 @@ func TestTheReferenceShowsWhatTheDocumentSays(t *testing.T) {
 // under a policy that allows nothing else.
 func TestTheReferenceNeedsNobodyElse(t *testing.T) {
 	t.Parallel()
-	docs, err := public.Docs([]byte(docsSample))
+	docs, err := public.Docs([]byte(docsSample), []byte(docsApp))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +96,7 @@ func TestTheReferenceNeedsNobodyElse(t *testing.T) {
 
 func TestABrokenDocumentIsAnError(t *testing.T) {
 	t.Parallel()
-	if _, err := public.Docs([]byte("{")); err == nil {
+	if _, err := public.Docs([]byte("{"), []byte(docsApp)); err == nil {
 		t.Error("no error for a broken document")
 	}
 }

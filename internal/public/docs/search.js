@@ -1,5 +1,6 @@
 // The search of the reference page: every word must occur somewhere in an
-// operation. "/" moves to the field, Escape empties it.
+// operation. "/" moves to the field, Escape empties it. On narrow screens the
+// navigation is folded until it is wanted.
 (() => {
   const input = document.getElementById("find");
   const status = document.getElementById("found");
@@ -23,6 +24,9 @@
     for (const list of document.querySelectorAll("nav ul")) {
       list.hidden = list.previousElementSibling.hidden = !list.querySelector("li:not([hidden])");
     }
+    for (const part of document.querySelectorAll("nav .part, .intro")) {
+      part.hidden = words.length > 0;
+    }
     document.getElementById("nothing").hidden = count > 0;
     status.textContent = words.length ? `${count} of ${articles.length} operations` : "";
   }
@@ -31,6 +35,7 @@
   document.addEventListener("keydown", (event) => {
     if (event.key === "/" && document.activeElement !== input && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
+      menu.open = true;
       input.focus();
     } else if (event.key === "Escape" && input.value) {
       input.value = "";
@@ -38,6 +43,16 @@
     }
   });
   document.querySelector(".search").hidden = false;
+
+  // Folds the navigation on narrow screens, and after a choice there.
+  const menu = document.getElementById("menu");
+  const narrow = matchMedia("(max-width: 60rem)");
+  const fold = () => { menu.open = !narrow.matches; };
+  narrow.addEventListener("change", fold);
+  fold();
+  menu.addEventListener("click", (event) => {
+    if (narrow.matches && event.target.closest("li a")) menu.open = false;
+  });
 
   // Shows in the list which operation is being read.
   const seen = new IntersectionObserver((entries) => {

@@ -1,0 +1,181 @@
+package endpoint
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Example is a request that can be sent as it stands: documents show it as a
+// command for a shell. In it $CONTACT_ID and the like stand for what the caller
+// has to know; parameters of paths get such names by themselves.
+type Example struct {
+	Query string // such as "email=ann@example.org"
+	Body  string // JSON; of an upload: the options
+	File  string // of an upload: what the file holds
+}
+
+// Sending returns op with an example of a body.
+func (op Op) Sending(body string) Op {
+	op.Example.Body = body
+	return op
+}
+
+// Asking returns op with an example of a query.
+func (op Op) Asking(query string) Op {
+	op.Example.Query = query
+	return op
+}
+
+// Titled returns op with a title of its own.
+func (op Op) Titled(title string) Op {
+	op.Title = title
+	return op
+}
+
+// title names an operation in two or three words.
+func (op *Op) title() string {
+	if op.Title != "" {
+		return op.Title
+	}
+	var b strings.Builder
+	for i, c := range op.Name {
+		switch {
+		case i == 0:
+			b.WriteRune(unicode.ToUpper(c))
+		case unicode.IsUpper(c):
+			b.WriteString(" " + string(unicode.ToLower(c)))
+		default:
+			b.WriteRune(c)
+		}
+	}
+	return strings.NewReplacer(" api", " API", " mta", " MTA").Replace(b.String())
+}
+
+// Illustrate adds examples of answers to the documents, by operation.
+func (r *Router) Illustrate(answers map[string]json.RawMessage) { r.answers = answers }
+
+// variables finds what stands for something in an example.
+var variables = regexp.MustCompile(`\$[A-Z][A-Z0-9_]*`)
+
+// variable names what stands at a parameter of a path: CONTACT_ID for {id} below
+// contacts.
+func variable(path, param string) string {
+	before, _, _ := strings.Cut(path, "/{"+param+"}")
+	resource := before[strings.LastIndexByte(before, '/')+1:]
+	if strings.HasSuffix(resource, "ies") {
+		resource = strings.TrimSuffix(resource, "ies") + "y"
+	}
+	name := param
+	if param == "id" || param == "key" {
+		name = strings.TrimSuffix(resource, "s") + "_" + param
+	}
+	if resource == "users" {
+		name = "user_id"
+	}
+	return "$" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+}
+
+// target is the path of the example, with variables.
+func (rt *route) target() string {
+	path := rt.public()
+	for _, p := range rt.huma.Parameters {
+		if p.In == "path" && p.Name != "tenant" {
+			path = strings.ReplaceAll(path, "{"+p.Name+"}", variable(rt.public(), p.Name))
+		}
+	}
+	if rt.Example.Query != "" {
+		path += "?" + rt.Example.Query
+	}
+	return path
+}
+
+// command is the example as a line for a shell, by a key or in a session.
+func (rt *route) command(session bool) string {
+	var b strings.Builder
+	if rt.upload != nil {
+		b.WriteString("printf '" + strings.ReplaceAll(rt.Example.File, "\n", `\n`) + "' |\n")
+	}
+	b.WriteString("curl ")
+	if rt.method != http.MethodGet {
+		b.WriteString("-X " + rt.method + " ")
+	}
+	server := "$SERVER"
+	if rt.Installation {
+		server = "$BASE"
+	}
+	b.WriteString(`"` + server + rt.target() + `"`)
+	const next = " \\\n  "
+	switch {
+	case !session:
+		b.WriteString(next + `-H "X-API-Key: $KEY"`)
+	case rt.beginsSession:
+		b.WriteString(next + "-c cookies.txt")
+	case !rt.Public:
+		b.WriteString(next + "-b cookies.txt")
+	}
+	body := rt.Example.Body
+	switch {
+	case rt.upload != nil:
+		b.WriteString(next + "-F 'file=@-;filename=contacts.csv'" + next + "-F options=" + quote(body))
+	case body != "" && variables.MatchString(body):
+		b.WriteString(next + "-H 'Content-Type: application/json' -d @- <<JSON\n" + indented(body) + "\nJSON")
+	case body != "":
+		b.WriteString(next + "-H 'Content-Type: application/json'" + next + "-d " + quote(indented(body)))
+	}
+	return b.String()
+}
+
+// quote writes text for a shell.
+func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+func indented(text string) string {
+	var b bytes.Buffer
+	if err := json.Indent(&b, []byte(text), "", "  "); err != nil {
+		return text
+	}
+	return b.String()
+}
+
+// sample returns the example's body with values in the place of variables.
+func (e Example) sample() json.RawMessage {
+	return json.RawMessage(variables.ReplaceAllStringFunc(e.Body, func(name string) string {
+		if strings.HasSuffix(name, "_ID") {
+			return sampleID
+		}
+		return strings.ToLower(strings.TrimPrefix(name, "$"))
+	}))
+}
+
+const sampleID = "01930000-0000-7000-8000-000000000000"
+
+// illustrate adds the operation's example to its description.
+func (d *drafter) illustrate(rt *route, op object) {
+	op["x-title"] = rt.title()
+	op["x-codeSamples"] = []object{{"lang": "Shell", "label": "curl", "source": rt.command(d.session)}}
+	if body, ok := op["requestBody"].(object); ok && rt.Example.Body != "" && rt.upload == nil {
+		body["content"].(object)[jsonType].(object)["example"] = rt.Example.sample()
+	}
+	answer, ok := d.router.answers[rt.Name]
+	if !ok || d.session && rt.Op.listed() {
+		return // people see another form, perhaps
+	}
+	responses := op["responses"].(object)
+	for _, status := range slices.Sorted(maps.Keys(responses)) {
+		content, _ := responses[status].(object)["content"].(object)
+		if c, ok := content[jsonType].(object); ok && status < "300" {
+			c["example"] = answer
+		}
+	}
+}
+
+// Uploading returns op with an example of a file and its options.
+func (op Op) Uploading(file, options string) Op {
+	op.Example = Example{File: file, Body: options}
+	return op
+}

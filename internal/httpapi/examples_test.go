@@ -1,0 +1,436 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"packetboat/internal/auth"
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+)
+
+// example is an operation's example as a document shows it.
+type example struct {
+	op      operation
+	command string
+	session bool
+	args    []string // what curl is called with
+	stdin   string
+	answer  any // what the document says it is answered
+	status  string
+	schema  *openapi3.Schema
+}
+
+// examples returns those of the document for keys, then those that only the
+// document for people has.
+func examples(t *testing.T, ops map[string]operation) []example {
+	t.Helper()
+	var all []example
+	known := map[string]bool{}
+	for _, name := range []string{"openapi.json", "openapi-app.json"} {
+		doc := documents(t)[name]
+		for _, item := range doc.Paths.Map() {
+			for _, op := range item.Operations() {
+				if known[op.OperationID] {
+					continue
+				}
+				known[op.OperationID] = true
+				samples, _ := op.Extensions["x-codeSamples"].([]any)
+				if len(samples) != 1 {
+					t.Fatalf("%s has no example", op.OperationID)
+				}
+				e := example{op: ops[op.OperationID], command: samples[0].(map[string]any)["source"].(string), session: name == "openapi-app.json"}
+				for _, status := range []string{"200", "201", "202"} {
+					if res := op.Responses.Value(status); res != nil {
+						if c := res.Value.Content["application/json"]; c != nil {
+							e.schema, e.answer = c.Schema.Value, c.Example
+						}
+					}
+				}
+				all = append(all, e)
+			}
+		}
+	}
+	last := []string{"changePassword", "resetPassword", "deleteTenant"}
+	order := func(e example) int { // those that take something away come last
+		if i := slices.Index(last, e.op.OperationID); i >= 0 {
+			return 10 + i
+		}
+		return slices.Index([]string{"GET", "PUT", "PATCH", "POST", "DELETE"}, e.op.method)
+	}
+	slices.SortFunc(all, func(a, b example) int {
+		return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(a.op.path, b.op.path))
+	})
+	return all
+}
+
+var variable = regexp.MustCompile(`\$([A-Z][A-Z0-9_]*)`)
+
+// parse has a shell read the commands: each example then knows what its curl was
+// given. Variables become @NAME@.
+func parse(t testing.TB, all []example) {
+	t.Helper()
+	var script strings.Builder
+	script.WriteString("curl() { for a in \"$@\"; do printf '%s\\0' \"$a\"; done; printf '\\1\\0'; cat; printf '\\0\\2\\0'; }\n")
+	names := map[string]bool{}
+	for _, e := range all {
+		for _, m := range variable.FindAllStringSubmatch(e.command, -1) {
+			names[m[1]] = true
+		}
+	}
+	for name := range names {
+		fmt.Fprintf(&script, "%s=@%s@\n", name, name)
+	}
+	for _, e := range all {
+		script.WriteString(e.command + "\n")
+	}
+	file := t.TempDir() + "/examples.sh"
+	if err := os.WriteFile(file, []byte(script.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), "sh", "-eu", file).Output()
+	if err != nil {
+		t.Fatalf("the shell: %v", err)
+	}
+	calls := strings.Split(strings.TrimSuffix(string(out), "\x00\x02\x00"), "\x00\x02\x00")
+	if len(calls) != len(all) {
+		t.Fatalf("%d calls of %d examples", len(calls), len(all))
+	}
+	for i, call := range calls {
+		args, stdin, _ := strings.Cut(call, "\x01\x00")
+		all[i].args, all[i].stdin = strings.Split(strings.TrimSuffix(args, "\x00"), "\x00"), stdin
+	}
+}
+
+// request makes of an example what curl would send.
+func (e example) request(t testing.TB, vars map[string]string) *http.Request {
+	t.Helper()
+	fill := func(s string) string {
+		return regexp.MustCompile(`@[A-Z][A-Z0-9_]*@`).ReplaceAllStringFunc(s, func(name string) string {
+			value, ok := vars[strings.Trim(name, "@")]
+			if !ok {
+				t.Errorf("%s: nothing is known of %s", e.op.OperationID, name)
+			}
+			return value
+		})
+	}
+	method, target, body := "GET", "", ""
+	header := http.Header{}
+	form := &bytes.Buffer{}
+	parts := multipart.NewWriter(form)
+	for i := 0; i < len(e.args); i++ {
+		value := ""
+		if strings.HasPrefix(e.args[i], "-") {
+			value = fill(e.args[i+1])
+		}
+		switch e.args[i] {
+		case "-X":
+			method = value
+		case "-H":
+			name, v, _ := strings.Cut(value, ": ")
+			header.Set(name, v)
+		case "-d":
+			if body = value; value == "@-" {
+				body = strings.ReplaceAll(fill(e.stdin), "\n", "")
+			}
+		case "-b":
+			header.Set("Cookie", auth.CookieName+"="+vars["COOKIE"])
+		case "-c":
+		case "-F":
+			name, v, _ := strings.Cut(value, "=")
+			if strings.HasPrefix(v, "@-") {
+				w, _ := parts.CreateFormFile(name, "contacts.csv")
+				_, _ = w.Write([]byte(e.stdin))
+			} else {
+				_ = parts.WriteField(name, v)
+			}
+		default:
+			target = fill(e.args[i])
+			continue
+		}
+		i++
+	}
+	if form.Len() > 0 {
+		_ = parts.Close()
+		body = form.String()
+		header.Set("Content-Type", parts.FormDataContentType())
+	}
+	if _, err := url.Parse(target); err != nil {
+		t.Fatalf("%s: %v", e.op.OperationID, err)
+	}
+	r := httptest.NewRequestWithContext(t.Context(), method, target, strings.NewReader(body))
+	r.Header = header
+	return r
+}
+
+// settings are what the variables of examples stand for in acme.
+func (s *siege) settings() map[string]string {
+	m := s.made["acme"]
+	return map[string]string{
+		"SERVER": "/t/acme", "BASE": "", "KEY": s.key["acme"], "COOKIE": m["owner"], "SLUG": "acme", "DOMAIN": "acme.example.com",
+		"EMAIL": "owner@acme.example", "PASSWORD": officeWord, "NEW_PASSWORD": "another long password", "RELAY_PASSWORD": "secret",
+		"CONTACT_ID": m["contact"], "BROADCAST_ID": m["broadcast"], "SEGMENT_KEY": m["segment"], "TEMPLATE_ID": m["template"], "BLOCK_ID": m["block"],
+		"MESSAGE_ID": m["entry"], "VERSION": "1", "EMAIL_TYPE_ID": m["type"], "EMAIL_CATEGORY_ID": m["category"], "SENDING_DOMAIN_ID": m["domain"],
+		"SENDING_IDENTITY_ID": m["identity"], "MTA_CONFIG_ID": m["lane"], "STAGE_ID": m["stage"], "CUSTOM_FIELD_ID": m["field"], "SAVED_FILTER_ID": m["filter"],
+		"JOB_ID": m["export"], "FILE": "export", "API_KEY_ID": m["apikey"], "USER_ID": m["user_viewer"],
+	}
+}
+
+// prepare gives an example what it needs and other examples must not have.
+func (s *siege) prepare(t testing.TB, op string, vars map[string]string) {
+	t.Helper()
+	makes := func(variable, op, body string) string {
+		t.Helper()
+		st := step{op: op, body: body, status: 201, remember: "new"}
+		if variable == "SEGMENT_KEY" {
+			st.field = "segment_key"
+		}
+		s.play(t, "acme", st)
+		vars[variable] = s.made["acme"]["new"]
+		return vars[variable]
+	}
+	broadcast := func(status string) string {
+		t.Helper()
+		b := makes("BROADCAST_ID", "createBroadcast", `{"name": "For `+op+`", "email_type_key": "weekly", "mta_config_key": "sink", "include_segment_keys": ["{segment}"], "sending_identity_emails": ["news@acme.example.com"],
+			"delivery_mode": "over_days", "delivery_window_days": 3, "scheduled_at": "2026-03-02T12:00:00Z", "content": {"subject": "Hi", "body_html": "<p>Hi</p>"}}`)
+		if status == "scheduled" {
+			s.play(t, "acme", step{op: "scheduleBroadcast", path: map[string]string{"broadcast_id": b}, status: 200})
+		} else if _, err := s.db.Exec(t.Context(), `UPDATE broadcast SET status = $2, pause_reason = CASE WHEN $2 = 'paused' THEN 'user' END WHERE id = $1`, b, status); err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	token := func(text string, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		vars["TOKEN"] = text
+	}
+	switch op {
+	case "updateBroadcast", "scheduleBroadcast", "deleteBroadcast":
+		broadcast("draft")
+	case "unscheduleBroadcast", "cancelBroadcast":
+		broadcast("scheduled")
+	case "pauseBroadcast", "rescheduleBroadcast":
+		broadcast("sending")
+	case "resumeBroadcast":
+		broadcast("paused")
+	case "archiveBroadcast", "bulkArchiveBroadcasts":
+		broadcast("completed")
+	case "unarchiveBroadcast":
+		s.play(t, "acme", step{op: "archiveBroadcast", path: map[string]string{"broadcast_id": broadcast("completed")}, status: 200})
+	case "deleteContact", "restoreContact", "anonymizeContact":
+		c := makes("CONTACT_ID", "createContact", `{"email": "`+strings.ToLower(op)+`@example.org"}`)
+		if op == "restoreContact" {
+			s.play(t, "acme", step{op: "deleteContact", path: map[string]string{"id": c}, status: 204})
+		}
+	case "deleteSegment":
+		makes("SEGMENT_KEY", "createSegment", `{"name": "Old readers", "type": "static"}`)
+	case "rebaseMessagePreview", "deleteMessage":
+		makes("MESSAGE_ID", "createMessage", `{"name": "For `+op+`", "content": {"template_slug": "letter", "template_binding": {"parameters": {"who": "Ann"}}}}`)
+	case "getSinkMessage", "getRawSinkMessage":
+		vars["MESSAGE_ID"] = s.made["acme"]["message"]
+	case "deleteTemplate", "validateBinding", "renderTemplate", "updateTemplate":
+		makes("TEMPLATE_ID", "createTemplate", `{"name": "For `+op+`", "subject": "{{param:who}}", "content_html": "<p>{{param:who}}</p>", "parameters_schema": [{"name": "who", "type": "text"}]}`)
+	case "deleteBlock":
+		makes("BLOCK_ID", "createBlock", `{"name": "Old", "content_html": "<hr>"}`)
+	case "deleteStage":
+		makes("STAGE_ID", "createStage", `{"name": "Old", "category": "prospect"}`)
+	case "deleteEmailType":
+		makes("EMAIL_TYPE_ID", "createEmailType", `{"display_name": "Old"}`)
+	case "deleteSendingDomain":
+		makes("SENDING_DOMAIN_ID", "createSendingDomain", `{"domain": "old.example.net"}`)
+	case "deleteSendingIdentity":
+		makes("SENDING_IDENTITY_ID", "createSendingIdentity", `{"email_address": "old@acme.example.com", "display_name": "Old", "email_type_ids": ["{type}"]}`)
+	case "deleteMtaConfig":
+		makes("MTA_CONFIG_ID", "createMtaConfig", `{"name": "Old", "type": "sink"}`)
+	case "cancelJob":
+		vars["JOB_ID"] = s.made["acme"]["import"]
+	case "acceptInvitation":
+		s.play(t, "acme", step{op: "inviteMember", body: `{"email": "new@acme.example", "role": "viewer"}`, status: 201, remember: "new", field: "accept_url"})
+		link := s.made["acme"]["new"]
+		token(link[strings.LastIndexAny(link, "=/#")+1:], nil)
+	case "resetPassword":
+		token(auth.ResetToken(t.Context(), s.db, id.User(s.made["acme"]["user_editor"]), s.now))
+	case "signUp":
+		s.api.Door.SignupEnabled = true
+		vars["TOKEN"] = "none"
+	case "logOut":
+		a := s.send(t, shot{op: s.ops["logIn"], body: fmt.Sprintf(`{"email": "owner@acme.example", "password": %q}`, officeWord)})
+		for _, c := range a.Result().Cookies() {
+			vars["COOKIE"] = c.Value
+		}
+	}
+}
+
+// Each example is sent as it stands, to a tenant that has what it speaks of: it is
+// done, its answer is what the document promises, and the answer that the document
+// shows is of the same shape. With -update the answers are recorded anew.
+func TestExamplesCanBeSentAsTheyStand(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		s := newSiege(t, db)
+		before := s.sums(t, "other")
+		all := examples(t, s.ops)
+		parse(t, all)
+		recorded := map[string]any{}
+		record := recorder{ids: map[string]string{}}
+		for n, e := range all {
+			name := e.op.OperationID
+			if e.op.method != "GET" && e.op.RequestBody != nil && e.op.RequestBody.Value.Required && !strings.Contains(e.command, "-d ") && !strings.Contains(e.command, "-F ") {
+				t.Errorf("%s: the example has no body", name)
+			}
+			vars := s.settings()
+			s.prepare(t, name, vars)
+			r := e.request(t, vars)
+			r.RemoteAddr = fmt.Sprintf("10.9.%d.%d:1", n>>8, n&255)
+			w := httptest.NewRecorder()
+			s.router.ServeHTTP(w, r)
+			if w.Code > 299 {
+				t.Errorf("%s = %d %.500s\n%s", name, w.Code, w.Body, e.command)
+				continue
+			}
+			if e.schema == nil {
+				continue
+			}
+			var got any
+			if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			recorded[name] = record.tidy(got)
+			if err := e.schema.VisitJSON(got, openapi3.MultiErrors()); misfit(err) {
+				t.Errorf("%s: the answer does not fit the document: %v", name, err)
+			}
+			if *update {
+				continue
+			}
+			if e.answer == nil {
+				t.Errorf("%s: the document shows no answer; record it with -update", name)
+				continue
+			}
+			if err := e.schema.VisitJSON(e.answer, openapi3.MultiErrors()); misfit(err) {
+				t.Errorf("%s: the answer shown does not fit the document: %v", name, err)
+			}
+			if diff := differ("", recorded[name], e.answer); diff != "" {
+				t.Errorf("%s: the answer shown has another shape than the one given (record it with -update): %s", name, diff)
+			}
+		}
+		s.unchanged(t, "other", before)
+		if *update && db.Dialect() == sqldb.SQLite && !t.Failed() {
+			text, err := json.MarshalIndent(recorded, "", " ")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile("answers.json", append(text, '\n'), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// differ says where two values differ in shape, or nothing.
+func differ(at string, a, b any) string {
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok {
+			return at + " is an object"
+		}
+		for name := range maps.Keys(b) {
+			if _, ok := a[name]; !ok {
+				return at + "." + name + " is gone"
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(a)) {
+			other, ok := b[name]
+			if !ok {
+				return at + "." + name + " is new"
+			}
+			if diff := differ(at+"."+name, a[name], other); diff != "" {
+				return diff
+			}
+		}
+	case []any:
+		b, ok := b.([]any)
+		if !ok || len(a) > 0 && len(b) == 0 {
+			return at + " is a list with elements"
+		}
+		for i := range min(len(a), len(b)) {
+			if diff := differ(fmt.Sprintf("%s[%d]", at, i), a[i], b[i]); diff != "" {
+				return diff
+			}
+		}
+	default:
+		if x, y := fmt.Sprintf("%T", a), fmt.Sprintf("%T", b); x != y {
+			return fmt.Sprintf("%s is %s, was %s", at, x, y)
+		}
+	}
+	return ""
+}
+
+// recorder makes answers fit to be shown: the same each time, short, without secrets.
+type recorder struct{ ids map[string]string }
+
+var (
+	uuids   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	secrets = []struct {
+		find *regexp.Regexp
+		with string
+	}{
+		{regexp.MustCompile(`pbk_[a-z0-9]{12}_\w{43}`), "pbk_8fk2m9qwz1xa_5mok58SjsPPW78KNCr79ptjaSwyUttYhu8pvPJce5Iw"},
+		{regexp.MustCompile(`pbk_[a-z0-9]{12}\b`), "pbk_8fk2m9qwz1xa"},
+		{regexp.MustCompile(`pk_\w{16,}`), "pk_3f9a1c7be2d84f60"},
+		{regexp.MustCompile(`p=MII[\w+/=]+`), "p=MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A…"},
+		{regexp.MustCompile(`[\w.-]{60,}`), "Zm9yIGV4YW1wbGUgb25seSwgbm90IGEgcmVhbCBzZWNyZXQ"},
+		{regexp.MustCompile(`(token=|#)[\w-]{30,}`), "${1}Zm9yIGV4YW1wbGUgb25seSwgbm90IGEgcmVhbCBzZWNyZXQ"},
+	}
+)
+
+func (r recorder) tidy(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		o := map[string]any{}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			o[uuids.ReplaceAllString(name, "01930000-0000-7000-8000-000000000000")] = r.tidy(v[name])
+		}
+		if s, ok := o["secret"].(string); ok && len(s) > 20 {
+			o["secret"] = "Zm9yIGV4YW1wbGUgb25seSwgbm90IGEgcmVhbCBzZWNyZXQ"
+		}
+		return o
+	case []any:
+		list := []any{}
+		for _, e := range v[:min(len(v), 2)] {
+			list = append(list, r.tidy(e))
+		}
+		return list
+	case string:
+		for _, s := range secrets {
+			v = s.find.ReplaceAllString(v, s.with)
+		}
+		return uuids.ReplaceAllStringFunc(v, func(id string) string {
+			if r.ids[id] == "" {
+				r.ids[id] = fmt.Sprintf("01930000-0000-7000-8000-%012x", len(r.ids)+1)
+			}
+			return r.ids[id]
+		})
+	}
+	return v
+}
