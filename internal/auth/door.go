@@ -196,11 +196,11 @@ func (d *Door) Change(ctx context.Context, p Principal, current, password string
 		return err
 	}
 	return d.DB.InTx(ctx, func(tx *sqldb.DB) error {
-		now, err := lockUser(ctx, tx, u.ID)
+		locked, err := lockUser(ctx, tx, u.ID)
 		if err != nil {
 			return err
 		}
-		if now.passwordHash != u.passwordHash { // another change came first, and may have ended this session
+		if locked.passwordHash != u.passwordHash { // another change came first, and may have ended this session
 			return ErrCredentials
 		}
 		if err := setPassword(ctx, tx, u.ID, passwordHash, p.Session); err != nil {
