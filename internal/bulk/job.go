@@ -63,8 +63,14 @@ func (d Doer) Run(ctx context.Context, w *job.Work) error {
 				return fmt.Errorf("the result of job %s: %w", w.Job.ID, err)
 			}
 		}
-		err := w.Step(ctx, func(tx *sqldb.DB) (job.Progress, error) {
-			return d.page(ctx, tx, w.Job, e, at, sum, w.Now())
+		// The contacts are found before the step begins, which holds the only
+		// connection that writes to SQLite.
+		found, err := find(ctx, w.DB, w.Job, e, at)
+		if err != nil {
+			return err
+		}
+		err = w.Step(ctx, func(tx *sqldb.DB) (job.Progress, error) {
+			return d.page(ctx, tx, w.Job, e, at, sum, found, w.Now())
 		})
 		if err != nil {
 			return err
@@ -72,25 +78,35 @@ func (d Doer) Run(ctx context.Context, w *job.Work) error {
 	}
 }
 
-// page deals with the next contacts after at.
-func (d Doer) page(ctx context.Context, tx *sqldb.DB, j job.Job, e errand, at place, sum tally, now time.Time) (job.Progress, error) {
-	sel, err := segment.Select(ctx, tx, j.Tenant, e.Selector, j.CreatedAt)
+// found is a page of contacts, and how many there are in all, if that was not
+// known yet.
+type found struct {
+	ids   []id.Contact
+	total *int64
+}
+
+// find returns the next contacts after at.
+func find(ctx context.Context, db *sqldb.DB, j job.Job, e errand, at place) (found, error) {
+	sel, err := segment.Select(ctx, db, j.Tenant, e.Selector, j.CreatedAt)
 	if err != nil {
-		return job.Progress{}, err
+		return found{}, err
 	}
 	sel.Where = append(sel.Where, thereBy(j.CreatedAt))
-	p := job.Progress{Total: j.Total}
+	f := found{total: j.Total}
 	if j.Total == nil {
-		n, err := contact.Count(ctx, tx, j.Tenant, sel)
+		n, err := contact.Count(ctx, db, j.Tenant, sel)
 		if err != nil {
-			return p, err
+			return found{}, err
 		}
-		p.Total = new(int64(n))
+		f.total = new(int64(n))
 	}
-	ids, err := contact.Matching(ctx, tx, j.Tenant, sel, at.After, jobPage)
-	if err != nil {
-		return p, err
-	}
+	f.ids, err = contact.Matching(ctx, db, j.Tenant, sel, at.After, jobPage)
+	return f, err
+}
+
+// page deals with the contacts that were found after at.
+func (d Doer) page(ctx context.Context, tx *sqldb.DB, j job.Job, e errand, at place, sum tally, f found, now time.Time) (job.Progress, error) {
+	p, ids := job.Progress{Total: f.total}, f.ids
 	if len(ids) > 0 {
 		r, err := d.Apply(ctx, tx, j.Tenant, e.Request, ids, now)
 		if err != nil {

@@ -17,9 +17,11 @@ import (
 // CountField returns how many contacts hold a value of a custom field.
 func CountField(ctx context.Context, db *sqldb.DB, tenant id.Tenant, key string) (int, error) {
 	var n int
-	err := db.QueryRow(ctx, `
-		SELECT COUNT(*) FROM contact
-		WHERE tenant_id = $1 AND custom_fields ->> CAST($2 AS TEXT) IS NOT NULL`, tenant, key).Scan(&n)
+	err := db.Evaluate(ctx, string(tenant), func(ctx context.Context, db *sqldb.DB) error {
+		return db.QueryRow(ctx, `
+			SELECT COUNT(*) FROM contact
+			WHERE tenant_id = $1 AND custom_fields ->> CAST($2 AS TEXT) IS NOT NULL`, tenant, key).Scan(&n)
+	})
 	if err != nil {
 		return 0, fmt.Errorf("count contacts with a custom field: %w", err)
 	}

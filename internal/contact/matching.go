@@ -17,13 +17,17 @@ func Matching(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Selector, a
 	if err != nil {
 		return nil, err
 	}
-	rows, err := db.Query(ctx, `
-		SELECT c.id FROM contact c `+s.joins.String()+`
-		WHERE c.tenant_id = $1 AND c.id > `+s.arg(after)+s.conditions.String()+`
-		ORDER BY c.id LIMIT `+s.arg(limit), s.args...)
-	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (id.Contact, error) {
-		var c id.Contact
-		return c, row(&c)
+	var list []id.Contact
+	err = db.Evaluate(ctx, string(tenant), func(ctx context.Context, db *sqldb.DB) error {
+		rows, err := db.Query(ctx, `
+			SELECT c.id FROM contact c `+s.joins.String()+`
+			WHERE c.tenant_id = $1 AND c.id > `+s.arg(after)+s.conditions.String()+`
+			ORDER BY c.id LIMIT `+s.arg(limit), s.args...)
+		list, err = sqldb.Collect(rows, err, func(row func(...any) error) (id.Contact, error) {
+			var c id.Contact
+			return c, row(&c)
+		})
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("find the contacts that match: %w", err)

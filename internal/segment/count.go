@@ -51,15 +51,18 @@ func Try(ctx context.Context, db *sqldb.DB, tenant id.Tenant, tree rule.Tree, no
 		return Preview{}, err
 	}
 	var p Preview
-	if p.Counts, err = count(ctx, db, tenant, tree, env); err != nil {
-		return Preview{}, err
-	}
-	q := contact.Query{Sort: contact.ByCreated, Limit: maxSample}
-	if q.Where, err = matching(db, env, tree, nil); err != nil {
-		return Preview{}, err
-	}
-	page, err := contact.List(ctx, db, tenant, q)
-	p.Sample = page.Contacts
+	err = db.Evaluate(ctx, string(tenant), func(ctx context.Context, db *sqldb.DB) error {
+		if p.Counts, err = count(ctx, db, tenant, tree, env); err != nil {
+			return err
+		}
+		q := contact.Query{Sort: contact.ByCreated, Limit: maxSample}
+		if q.Where, err = matching(db, env, tree, nil); err != nil {
+			return err
+		}
+		page, err := contact.List(ctx, db, tenant, q)
+		p.Sample = page.Contacts
+		return err
+	})
 	return p, err
 }
 
@@ -79,12 +82,14 @@ func count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, tree rule.Tree, 
 		join = ` JOIN contact_activity a ON a.tenant_id = c.tenant_id AND a.contact_id = c.id `
 	}
 	var n Counts
-	err = db.Sweep(ctx, func(tx *sqldb.DB) error {
-		return tx.QueryRow(ctx, `
-			SELECT COUNT(*), COUNT(CASE WHEN c.global_status = 'active' AND NOT c.do_not_contact AND x.email IS NULL THEN 1 END)
-			FROM contact c `+join+`
-			LEFT JOIN suppression x ON x.tenant_id = c.tenant_id AND x.email = c.email
-			WHERE c.tenant_id = $1 AND `+population+` AND (`+where+`)`, args...).Scan(&n.All, &n.Sendable)
+	err = db.Evaluate(ctx, string(tenant), func(ctx context.Context, db *sqldb.DB) error {
+		return db.Sweep(ctx, func() error {
+			return db.QueryRow(ctx, `
+				SELECT COUNT(*), COUNT(CASE WHEN c.global_status = 'active' AND NOT c.do_not_contact AND x.email IS NULL THEN 1 END)
+				FROM contact c `+join+`
+				LEFT JOIN suppression x ON x.tenant_id = c.tenant_id AND x.email = c.email
+				WHERE c.tenant_id = $1 AND `+population+` AND (`+where+`)`, args...).Scan(&n.All, &n.Sendable)
+		})
 	})
 	if err != nil {
 		return Counts{}, fmt.Errorf("count a segment: %w", err)
@@ -179,10 +184,12 @@ func (s *Segment) recount(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, n
 
 func countList(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment) (Counts, error) {
 	var n Counts
-	err := db.QueryRow(ctx, `
-		SELECT COUNT(*), COUNT(CASE WHEN `+isSendable+` THEN 1 END)
-		FROM segment_member m JOIN contact c ON c.tenant_id = m.tenant_id AND c.id = m.contact_id
-		WHERE m.tenant_id = $1 AND m.segment_id = $2`, tenant, segment).Scan(&n.All, &n.Sendable)
+	err := db.Evaluate(ctx, string(tenant), func(ctx context.Context, db *sqldb.DB) error {
+		return db.QueryRow(ctx, `
+			SELECT COUNT(*), COUNT(CASE WHEN `+isSendable+` THEN 1 END)
+			FROM segment_member m JOIN contact c ON c.tenant_id = m.tenant_id AND c.id = m.contact_id
+			WHERE m.tenant_id = $1 AND m.segment_id = $2`, tenant, segment).Scan(&n.All, &n.Sendable)
+	})
 	if err != nil {
 		return Counts{}, fmt.Errorf("count members: %w", err)
 	}

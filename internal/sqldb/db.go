@@ -7,8 +7,11 @@
 // caller's transaction.
 //
 // SQLite has one writer connection, on which write transactions take turns,
-// and several readers. PostgreSQL has one pool. Both keep what is committed
-// (synchronous commit; WAL with synchronous=FULL).
+// and several readers; PostgreSQL has pools. Requests of tenants (ForCaller) and
+// the rest of the program (engines, health, signing in) use different readers or
+// pools, and evaluations (Evaluate) are bounded, so that none of them keeps the
+// others waiting. Both databases keep what is committed (synchronous commit; WAL
+// with synchronous=FULL).
 package sqldb
 
 import (
@@ -21,7 +24,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/ncruces/go-sqlite3"
 )
 
@@ -54,23 +56,33 @@ type DB struct {
 
 // shared is what a database handle and its transactions have in common.
 type shared struct {
-	dialect Dialect
-	pool    *sql.DB // PostgreSQL, or SQLite's readers
-	writer  *writer // SQLite only
-	reads   *statements
-	pg      *pgxpool.Pool
-	growth  *growth // PostgreSQL only
-	closers []func() error
-	file    string    // SQLite only
-	lock    *fileLock // SQLite only
-	told    func(text string, args []any)
+	dialect     Dialect
+	pool, asked *sql.DB // PostgreSQL, or SQLite's readers; asked is for callers
+	writer      *writer // SQLite only
+	reads       map[*sql.DB]*statements
+	evaluations *evaluations
+	growth      *growth // PostgreSQL only
+	closers     []func() error
+	file        string    // SQLite only
+	lock        *fileLock // SQLite only
+	told        func(text string, args []any)
 }
 
 type transaction struct {
-	pg    *sql.Tx // nil on SQLite, where the writer is held instead
+	pg    *sql.Tx   // nil on SQLite, where the writer is held instead
+	conn  *sql.Conn // of an evaluation on SQLite
+	reads bool      // an evaluation, which only reads
 	after []func()
 
 	freely bool // plansFreely was said
+}
+
+// poolFor returns the connections for work under ctx.
+func (db *DB) poolFor(ctx context.Context) *sql.DB {
+	if isForCaller(ctx) {
+		return db.asked
+	}
+	return db.pool
 }
 
 // Dialect tells which database is behind the handle.
@@ -79,7 +91,7 @@ func (db *DB) Dialect() Dialect { return db.dialect }
 // File returns the path of an SQLite database; empty on PostgreSQL.
 func (db *DB) File() string { return db.file }
 
-// Stats returns the state of the pool that reads.
+// Stats returns the state of the pool that engines use.
 func (db *DB) Stats() sql.DBStats { return db.pool.Stats() }
 
 // Close closes every connection. It is called on the database handle, once.
@@ -152,7 +164,7 @@ func (db *DB) begin(ctx context.Context, t *transaction) (commit func() error, r
 	if db.writer != nil {
 		return db.writer.begin(ctx)
 	}
-	t.pg, err = db.pool.BeginTx(ctx, nil)
+	t.pg, err = db.poolFor(ctx).BeginTx(ctx, nil)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -68,13 +68,20 @@ func (db *DB) Query(ctx context.Context, text string, args ...any) (*Rows, error
 	case db.writer == nil && plannedAnew(text):
 		return db.queryAnew(ctx, text, args)
 	case db.writer == nil && db.tx == nil:
-		rows, err := db.pool.QueryContext(ctx, text, args...)
+		rows, err := db.poolFor(ctx).QueryContext(ctx, text, args...)
 		return wrap(rows, nil, err)
 	case db.writer == nil:
 		rows, err := db.tx.pg.QueryContext(ctx, text, args...)
 		return wrap(rows, nil, err)
 	}
 	t := translated(text)
+	if db.tx != nil && db.tx.reads {
+		if t.writes {
+			return nil, errEvaluation
+		}
+		rows, err := db.tx.conn.QueryContext(ctx, t.sqlite, args...)
+		return wrap(rows, nil, err)
+	}
 	if db.tx != nil {
 		rows, err := db.writer.query(ctx, t, args)
 		return wrap(rows, nil, err)
@@ -86,7 +93,7 @@ func (db *DB) Query(ctx context.Context, text string, args ...any) (*Rows, error
 		rows, err := db.writer.query(ctx, t, args)
 		return wrap(rows, db.writer.release, err)
 	}
-	stmt, done, err := db.reads.get(ctx, t)
+	stmt, done, err := db.reads[db.poolFor(ctx)].get(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -125,9 +132,11 @@ func (db *DB) Exec(ctx context.Context, text string, args ...any) (int64, error)
 	case db.writer == nil && plannedAnew(text):
 		res, err = db.execAnew(ctx, text, args)
 	case db.writer == nil && db.tx == nil:
-		res, err = db.pool.ExecContext(ctx, text, args...)
+		res, err = db.poolFor(ctx).ExecContext(ctx, text, args...)
 	case db.writer == nil:
 		res, err = db.tx.pg.ExecContext(ctx, text, args...)
+	case db.tx != nil && db.tx.reads:
+		return 0, errEvaluation
 	case db.tx != nil:
 		res, err = db.writer.exec(ctx, translated(text), args)
 	default:

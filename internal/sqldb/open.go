@@ -14,8 +14,9 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/ncruces/go-sqlite3/driver"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
@@ -40,6 +41,8 @@ type Options struct {
 	// Tell is given every statement before it runs, in the database's own words,
 	// with its parameters; may be nil.
 	Tell func(text string, args []any)
+	// EvaluationTime is how long a caller waits for an evaluation; 0 means 10 s.
+	EvaluationTime time.Duration
 }
 
 // Open opens the database at address: sqlite:PATH or postgres://….
@@ -56,7 +59,7 @@ func Open(ctx context.Context, address string, o Options) (*DB, error) {
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 			return nil, err
 		}
-		return openSQLite(ctx, file)
+		return openSQLite(ctx, file, o)
 	}
 	if strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://") {
 		return openPostgres(ctx, address, o)
@@ -83,19 +86,16 @@ func openPostgres(ctx context.Context, address string, o Options) (*DB, error) {
 	cfg.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "60s"
 	grown := &growth{}
 	cfg.PrepareConn = grown.fresh
-	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	// The server is asked to end the statement of a context that is done, and a
+	// moment is left to it for saying so. The connection stays in use.
+	cfg.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
+		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: 3 * time.Second}
+	}
+	db, err := postgresPools(ctx, cfg, o)
 	if err != nil {
 		return nil, err
 	}
-	sqlDB := stdlib.OpenDBFromPool(pool)
-	db := &DB{shared: &shared{
-		dialect: Postgres,
-		pool:    sqlDB,
-		pg:      pool,
-		growth:  grown,
-		told:    o.Tell,
-		closers: []func() error{sqlDB.Close, func() error { pool.Close(); return nil }},
-	}}
+	db.growth, db.told = grown, o.Tell
 	if err := db.await(ctx, o); err != nil {
 		_ = db.Close()
 		return nil, fmt.Errorf("connect to PostgreSQL: %w", err)

@@ -1,6 +1,7 @@
 package sqldb_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -93,7 +94,14 @@ func TestAStatementPlannedAnewLeavesTheOthersAlone(t *testing.T) {
 		if err := db.InTx(t.Context(), func(tx *sqldb.DB) error { return round(tx, "force_generic_plan off") }); err != nil {
 			t.Error(err)
 		}
-		if err := db.Sweep(t.Context(), func(tx *sqldb.DB) error { return round(tx, "force_custom_plan on") }); err != nil {
+		err := db.Evaluate(t.Context(), "a", func(ctx context.Context, tx *sqldb.DB) error {
+			_ = round(tx, "force_generic_plan off")
+			if err := tx.Sweep(ctx, func() error { return round(tx, "force_custom_plan on") }); err != nil {
+				return err
+			}
+			return round(tx, "force_generic_plan off")
+		})
+		if err != nil {
 			t.Error(err)
 		}
 		if _, err := db.Exec(t.Context(), `CREATE TABLE thing (n BIGINT)`); err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/driver"
@@ -18,7 +19,7 @@ import (
 // Bounds of one SQLite database. Every connection holds a page cache of its
 // own, so their number bounds memory.
 const (
-	sqliteReaders    = 4
+	sqliteReaders    = 4 // of callers, and as many of the rest of the program
 	sqliteCacheKB    = 4096
 	sqliteBusyMillis = 10_000
 )
@@ -45,7 +46,7 @@ func dsn(path string, immediate bool) string {
 	return "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() + "?" + q.Encode()
 }
 
-func openSQLite(ctx context.Context, path string) (_ *DB, err error) {
+func openSQLite(ctx context.Context, path string, o Options) (_ *DB, err error) {
 	if err := private(path); err != nil {
 		return nil, err
 	}
@@ -73,23 +74,40 @@ func openSQLite(ctx context.Context, path string) (_ *DB, err error) {
 	if err := private(path); err != nil { // a process that closed meanwhile took its files away
 		return nil, errors.Join(err, conn.Close(), w.Close())
 	}
-	r, err := driver.Open(dsn(path, false), prepared)
-	if err != nil {
-		return nil, errors.Join(err, conn.Close(), w.Close())
+	db := &DB{shared: &shared{
+		dialect:     SQLite,
+		file:        path,
+		lock:        lock,
+		writer:      &writer{conn: conn, turn: make(chan struct{}, 1), stmts: map[string]*sql.Stmt{}},
+		reads:       map[*sql.DB]*statements{},
+		evaluations: newEvaluations(sqliteEvaluations, sqliteBackground, o),
+	}}
+	var errs []error
+	readers := func(conns int) *sql.DB {
+		p, err := driver.Open(dsn(path, false), prepared)
+		if err != nil {
+			errs = append(errs, err)
+			return nil
+		}
+		p.SetMaxOpenConns(conns)
+		p.SetMaxIdleConns(conns)
+		db.closers = append(db.closers, p.Close)
+		return p
 	}
-	r.SetMaxOpenConns(sqliteReaders)
-	r.SetMaxIdleConns(sqliteReaders)
-	wr := &writer{conn: conn, turn: make(chan struct{}, 1), stmts: map[string]*sql.Stmt{}}
-	reads := &statements{pool: r, stmts: map[string]*sql.Stmt{}}
-	return &DB{shared: &shared{
-		dialect: SQLite,
-		file:    path,
-		pool:    r,
-		writer:  wr,
-		reads:   reads,
-		lock:    lock,
-		closers: []func() error{reads.close, r.Close, wr.close, conn.Close, w.Close, lock.close},
-	}}, nil
+	db.pool, db.asked = readers(sqliteReaders), readers(sqliteReaders)
+	db.evaluations.readers = readers(sqliteEvaluations + sqliteBackground)
+	db.closers = append(db.closers, db.writer.close, conn.Close, w.Close)
+	if len(errs) > 0 {
+		return nil, errors.Join(append(errs, db.Close())...)
+	}
+	db.evaluations.readers.SetConnMaxIdleTime(time.Minute) // which gives their memory back
+	db.closers = append(db.closers, lock.close)
+	for _, p := range []*sql.DB{db.pool, db.asked} {
+		s := &statements{pool: p, stmts: map[string]*sql.Stmt{}}
+		db.reads[p] = s
+		db.closers = append([]func() error{s.close}, db.closers...)
+	}
+	return db, nil
 }
 
 // prepared readies a connection: it plans a statement once, whatever is bound to

@@ -2,22 +2,28 @@ package sqldb
 
 import "context"
 
-// Sweep runs queries that may have to look at every row of a tenant: counts by
-// rule, whole audiences. Our other statements look up rows by index, which
+// Sweep runs fn, a query of an evaluation that reads a tenant's rows from end to
+// end: a count by rule. Our other statements look up rows by index, which
 // PostgreSQL is told to prefer always; of a tenant that owns most of a table,
-// reading it from end to end, on several processors, is several times faster.
-// The queries see one state of the database.
-func (db *DB) Sweep(ctx context.Context, fn func(tx *DB) error) error {
-	if db.dialect != Postgres || db.tx != nil || rehearsed(ctx) {
-		return fn(db)
+// reading it whole, on several processors, is several times faster.
+func (db *DB) Sweep(ctx context.Context, fn func() error) error {
+	if db.dialect != Postgres || db.tx == nil || !db.tx.reads {
+		return fn()
 	}
-	return db.InTx(ctx, func(tx *DB) error {
-		for _, setting := range []string{`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY`, plansFreely, `SET LOCAL enable_seqscan = on`, `SET LOCAL work_mem = '64MB'`} {
-			if _, err := tx.Exec(ctx, setting); err != nil {
-				return err
-			}
+	for _, setting := range []string{plansFreely, `SELECT set_config('enable_seqscan', 'on', TRUE), set_config('work_mem', '64MB', TRUE)`} {
+		if _, err := db.Exec(ctx, setting); err != nil {
+			return err
 		}
-		tx.tx.freely = true
-		return fn(tx)
-	})
+	}
+	db.tx.freely = true
+	if err := fn(); err != nil {
+		return err
+	}
+	db.tx.freely = false
+	for _, setting := range []string{plansByRule, `SELECT set_config('enable_seqscan', 'off', TRUE)`} {
+		if _, err := db.Exec(ctx, setting); err != nil {
+			return err
+		}
+	}
+	return nil
 }

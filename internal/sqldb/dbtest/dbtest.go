@@ -34,18 +34,31 @@ const Variable = "PACKETBOAT_TEST_POSTGRES_URL"
 // PACKETBOAT_TEST_DIALECT limits it to one of them.
 func Each(t *testing.T, f func(t *testing.T, db *sqldb.DB)) {
 	t.Helper()
+	EachWith(t, options, f)
+}
+
+// EachWith is Each with databases that are opened with options.
+func EachWith(t *testing.T, o sqldb.Options, f func(t *testing.T, db *sqldb.DB)) {
+	t.Helper()
 	for _, d := range []struct {
-		name string
-		open func(testing.TB) *sqldb.DB
-	}{{"sqlite", SQLite}, {"postgres", Postgres}} {
+		name    string
+		address func(testing.TB) string
+	}{{"sqlite", sqliteAddress}, {"postgres", postgresAddress}} {
 		t.Run(d.name, func(t *testing.T) {
 			if only := os.Getenv("PACKETBOAT_TEST_DIALECT"); only != "" && only != d.name {
 				t.Skip("PACKETBOAT_TEST_DIALECT=" + only)
 			}
-			f(t, d.open(t))
+			address, o := d.address(t), o
+			if d.name == "postgres" {
+				o.Tell = watchPlans(t)
+			}
+			f(t, open(t, address, o))
 		})
 	}
 }
+
+// options are those of test databases.
+var options = sqldb.Options{MaxConns: 8}
 
 // Addresses returns, for tests that start the program, the address of a fresh
 // database of each dialect that can be had here.
@@ -80,6 +93,11 @@ var template = sync.OnceValues(func() ([]byte, error) {
 // SQLite returns an empty, migrated SQLite database.
 func SQLite(t testing.TB) *sqldb.DB {
 	t.Helper()
+	return open(t, sqliteAddress(t), options)
+}
+
+func sqliteAddress(t testing.TB) string {
+	t.Helper()
 	b, err := template()
 	if err != nil {
 		t.Fatalf("make the SQLite template: %v", err)
@@ -88,7 +106,7 @@ func SQLite(t testing.TB) *sqldb.DB {
 	if err := os.WriteFile(file, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return open(t, "sqlite:"+file, nil)
+	return "sqlite:" + file
 }
 
 // Postgres returns an empty, migrated PostgreSQL database.
@@ -96,12 +114,14 @@ func SQLite(t testing.TB) *sqldb.DB {
 // ReadsTenant.
 func Postgres(t testing.TB) *sqldb.DB {
 	t.Helper()
-	return open(t, postgresAddress(t), watchPlans(t))
+	o := options
+	o.Tell = watchPlans(t)
+	return open(t, postgresAddress(t), o)
 }
 
-func open(t testing.TB, address string, told func(text string, args []any)) *sqldb.DB {
+func open(t testing.TB, address string, o sqldb.Options) *sqldb.DB {
 	t.Helper()
-	db, err := sqldb.Open(context.Background(), address, sqldb.Options{MaxConns: 8, Tell: told})
+	db, err := sqldb.Open(context.Background(), address, o)
 	if err != nil {
 		t.Fatalf("open the test database: %v", err)
 	}
