@@ -8,6 +8,7 @@ import (
 
 	"packetboat/internal/binding"
 	"packetboat/internal/contact"
+	"packetboat/internal/fault"
 	"packetboat/internal/segment"
 	"packetboat/internal/sqldb"
 )
@@ -32,6 +33,17 @@ func (l Lacking) String() string {
 // about what they lack, so the first will do.
 const looked = 1000
 
+// lookTime is how long a look at an audience may take. What it finds are warnings,
+// for which no answer about a broadcast is to wait long.
+const lookTime = 3 * time.Second
+
+// lookBriefly is look, or fault.ErrDeadline when that takes too long.
+func (f *Facts) lookBriefly(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) error {
+	ctx, cancel := fault.Within(ctx, lookTime)
+	defer cancel()
+	return fault.Timely(ctx, f.look(ctx, db, b, now))
+}
+
 // look finds whether the audience of b holds anybody, and what they lack of the
 // data that the template of b expects.
 func (f *Facts) look(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) error {
@@ -42,7 +54,7 @@ func (f *Facts) look(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Ti
 	}
 	if len(required) == 0 {
 		somebody, err := audience.Any(ctx, db, now)
-		f.EmptyAudience = !somebody
+		f.EmptyAudience = err == nil && !somebody
 		return err
 	}
 	ids, err := audience.After(ctx, db, "", looked, now)

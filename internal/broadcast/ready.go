@@ -69,16 +69,17 @@ func (r Readiness) Err() error {
 
 // Facts are what the guards look at besides the broadcast itself.
 type Facts struct {
-	EmailType     *sender.EmailType // nil: not set, or deleted
-	Lanes         map[id.MTAConfig]lane.Config
-	DefaultLane   id.MTAConfig       // the account's; empty: none
-	Candidates    []sender.Candidate // identities that are able to send (contract 10.2)
-	Paused        []sender.Candidate // those that are not, only because their domain is paused
-	Content       error              // what content.Check says
-	HasAddress    bool               // the account has a postal address
-	EmptyAudience bool               // the segments exist and hold nobody
-	Template      string             // how the template differs from what the content was made of; empty: it does not
-	Lacking       []Lacking          // data that the template expects of everybody
+	EmailType       *sender.EmailType // nil: not set, or deleted
+	Lanes           map[id.MTAConfig]lane.Config
+	DefaultLane     id.MTAConfig       // the account's; empty: none
+	Candidates      []sender.Candidate // identities that are able to send (contract 10.2)
+	Paused          []sender.Candidate // those that are not, only because their domain is paused
+	Content         error              // what content.Check says
+	HasAddress      bool               // the account has a postal address
+	EmptyAudience   bool               // the segments exist and hold nobody
+	UnknownAudience bool               // it took too long to look
+	Template        string             // how the template differs from what the content was made of; empty: it does not
+	Lacking         []Lacking          // data that the template expects of everybody
 }
 
 // Judge asks every guard of b.
@@ -116,6 +117,7 @@ func Judge(b Broadcast, f Facts) Readiness {
 	for _, l := range f.Lacking {
 		warn(true, "EXPECTED_DATA_MISSING", l.String())
 	}
+	warn(f.UnknownAudience, "AUDIENCE_UNKNOWN", "it took too long to look at the audience: it may hold nobody, or lack data that the template expects")
 	warn(f.EmptyAudience, "EMPTY_AUDIENCE", "the audience holds nobody at present")
 	warn(f.leaves(b, withoutDMARC), "NO_DMARC", "no DMARC record is known for the domain of a sending identity")
 	return r
@@ -131,7 +133,8 @@ func Ready(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) (Readi
 		return Readiness{}, err
 	}
 	if len(b.Include) > 0 {
-		if err := f.look(ctx, db, b, now); err != nil {
+		err := f.lookBriefly(ctx, db, b, now)
+		if f.UnknownAudience = errors.Is(err, fault.ErrDeadline); err != nil && !f.UnknownAudience {
 			return Readiness{}, err
 		}
 	}

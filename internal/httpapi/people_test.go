@@ -66,7 +66,13 @@ type people struct {
 func eachPeople(t *testing.T, f func(t *testing.T, s *people)) {
 	t.Helper()
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+	eachPeopleWith(t, sqldb.Options{MaxConns: 8}, f)
+}
+
+// eachPeopleWith is eachPeople over databases that are opened with options.
+func eachPeopleWith(t *testing.T, o sqldb.Options, f func(t *testing.T, s *people)) {
+	t.Helper()
+	dbtest.EachWith(t, o, func(t *testing.T, db *sqldb.DB) {
 		s := &people{t: t, db: db, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 		g := gate{map[string]id.Tenant{}}
 		for _, slug := range []string{"acme", "other"} {
@@ -110,6 +116,16 @@ type seen struct {
 // as sends "METHOD path" under acme's API with a credential: "key…" or a role.
 func (s *people) as(who, what, body string) seen {
 	s.t.Helper()
+	r := s.outcome(who, what, body)
+	if r.status >= 500 {
+		s.t.Errorf("%s %s answered %d %s", what, body, r.status, r.text)
+	}
+	return r
+}
+
+// outcome is as for requests that may end in an outage.
+func (s *people) outcome(who, what, body string) seen {
+	s.t.Helper()
 	method, path, _ := strings.Cut(what, " ")
 	if !strings.HasPrefix(path, "/t/") {
 		path = "/t/acme/api" + path
@@ -130,9 +146,6 @@ func (s *people) as(who, what, body string) seen {
 	}
 	if e, ok := r.body["error"].(map[string]any); ok {
 		r.code, _ = e["code"].(string)
-	}
-	if w.Code >= 500 {
-		s.t.Errorf("%s %s answered %d %s", what, body, w.Code, r.text)
 	}
 	return r
 }

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 
 	"packetboat/internal/auth"
@@ -180,15 +181,16 @@ func (a *API) getSegment(ctx context.Context, p auth.Principal, in *SegmentPath)
 		return segmentForm{}, err
 	}
 	if s.EvaluatedAt == nil { // the first to look at it has it counted
-		if s, err = a.counts.Recount(ctx, p.Tenant, s.ID); err != nil {
+		counted, err := a.counts.Recount(ctx, p.Tenant, s.ID)
+		switch {
+		case err == nil:
+			s = counted
+		case !errors.Is(err, fault.ErrDeadline): // it is counted in the background, and shown without counts until then
 			return segmentForm{}, err
 		}
 	}
 	row := rowOfSegment(p, s)
-	row.Count, row.Warnings = new(0), &[]segmentWarning{}
-	if s.Members != nil {
-		row.Count = s.Members
-	}
+	row.Count, row.Warnings = s.Members, &[]segmentWarning{}
 	warnings, err := segment.Warnings(ctx, a.DB, p.Tenant, s)
 	for _, w := range warnings {
 		*row.Warnings = append(*row.Warnings, segmentWarning{w.Path, w.Code})

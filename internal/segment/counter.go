@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"packetboat/internal/fault"
 	"packetboat/internal/id"
 	"packetboat/internal/sqldb"
 )
@@ -38,7 +39,13 @@ type turnOut struct {
 
 // Recount counts a segment's members anew.
 func (c *Counter) Recount(ctx context.Context, tenant id.Tenant, segment id.Segment) (Segment, error) {
-	k := counted{tenant, segment}
+	ctx, cancel := c.DB.Timed(ctx) // to wait for the count of another is part of the time
+	defer cancel()
+	s, err := c.recount(ctx, counted{tenant, segment})
+	return s, fault.Timely(ctx, err)
+}
+
+func (c *Counter) recount(ctx context.Context, k counted) (Segment, error) {
 	for {
 		t, mine := c.join(k)
 		if mine {

@@ -3,6 +3,7 @@ package segment
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -182,10 +183,14 @@ func Update(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segm
 	if err != nil {
 		return Segment{}, fmt.Errorf("update a segment: %w", err)
 	}
-	if redefined {
-		return Recount(ctx, db, tenant, segment, now)
+	if !redefined {
+		return s, nil
 	}
-	return s, nil
+	counted, err := Recount(ctx, db, tenant, segment, now)
+	if errors.Is(err, fault.ErrDeadline) { // the definition is stored; the counts follow in the background
+		return s, nil
+	}
+	return counted, err
 }
 
 func update(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment, ch Change, now time.Time) (s Segment, redefined bool, err error) {

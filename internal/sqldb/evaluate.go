@@ -83,7 +83,7 @@ func (db *DB) Evaluate(ctx context.Context, owner string, fn func(ctx context.Co
 	if isForCaller(ctx) {
 		turns = e.callers
 		var cancel context.CancelFunc
-		ctx, cancel = fault.Within(ctx, e.time)
+		ctx, cancel = db.Timed(ctx)
 		defer cancel()
 	}
 	err := turns.take(ctx, owner)
@@ -92,6 +92,18 @@ func (db *DB) Evaluate(ctx context.Context, owner string, fn func(ctx context.Co
 		turns.give(owner)
 	}
 	return fault.Timely(ctx, err)
+}
+
+type timed struct{}
+
+// Timed returns a context with the deadline of an evaluation that a caller waits
+// for, which holds for all evaluations under it together. Other contexts stay as
+// they are.
+func (db *DB) Timed(ctx context.Context) (context.Context, context.CancelFunc) {
+	if !isForCaller(ctx) || ctx.Value(timed{}) != nil {
+		return ctx, func() {}
+	}
+	return fault.Within(context.WithValue(ctx, timed{}, true), db.evaluations.time)
 }
 
 func (db *DB) evaluate(ctx context.Context, owner string, fn func(ctx context.Context, db *DB) error) error {

@@ -1,0 +1,112 @@
+package httpapi_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"packetboat/internal/sqldb"
+)
+
+// late reports whether an answer says that the deadline has passed.
+func (r seen) late() bool {
+	return r.status == 503 && r.code == "UNAVAILABLE" && strings.Contains(r.text, `"details":{"reason":"deadline"}`)
+}
+
+func TestEvaluationsHaveADeadline(t *testing.T) {
+	t.Parallel()
+	// No evaluation is in time.
+	eachPeopleWith(t, sqldb.Options{MaxConns: 8, EvaluationTime: time.Nanosecond}, func(t *testing.T, s *people) {
+		s.must(201, "key", "POST /contacts", `{"email": "a@example.org", "country": "DE"}`)
+		s.must(201, "key", "POST /segments", `{"name": "Germans", "definition": `+germans+`}`)
+		s.must(201, "key", "POST /segments", `{"name": "List", "type": "static"}`)
+		draft := s.draft("News", `"include_segment_keys": ["germans"]`)
+		field := s.must(201, "admin", "POST /settings/custom-fields", `{"name": "Plan", "field_type": "string"}`).str("id")
+		const filters = "%5B%7B%22field%22%3A%22country%22%2C%22operator%22%3A%22equals%22%2C%22value%22%3A%22DE%22%7D%5D"
+		for what, body := range map[string]string{
+			"POST /segments/preview":                          `{"definition": ` + germans + `}`,
+			"POST /segments/germans/refresh-count":            "",
+			"POST /segments/list/refresh-count":               "",
+			"GET /segments/germans/members":                   "",
+			"GET /segments/list/members?search=a":             "",
+			"GET /contacts?search=example":                    "",
+			"GET /contacts?status=bounced":                    "",
+			"GET /contacts?sort=last_name":                    "",
+			"GET /contacts?filters=" + filters:                "",
+			"GET /contacts/count":                             "",
+			"GET /contacts/count?filters=" + filters:          "",
+			"POST /contacts/search":                           `{"definition": ` + germans + `}`,
+			"GET /settings/custom-fields/" + field + "/usage": "",
+		} {
+			for _, who := range []string{"key", "admin"} {
+				if strings.HasPrefix(what, "GET /settings/") && who == "key" {
+					continue // for sessions only
+				}
+				if got := s.outcome(who, what, body); !got.late() {
+					t.Errorf("%s as %s answered %d %s, want that the deadline has passed", what, who, got.status, got.text)
+				}
+			}
+		}
+		// What was stored is shown without what could not be found in time.
+		for _, what := range []string{"GET /segments/germans", "PUT /segments/germans"} {
+			got := s.must(200, "key", what, `{"definition": `+germans+`}`)
+			if got.body["member_count"] != nil || got.body["count"] != nil || got.body["member_count_evaluated_at"] != nil {
+				t.Errorf("%s counts in no time: %s", what, got.text)
+			}
+		}
+		if got := s.must(200, "key", "GET /broadcasts/"+draft, ""); !strings.Contains(got.text, "AUDIENCE_UNKNOWN") || strings.Contains(got.text, "EMPTY_AUDIENCE") {
+			t.Errorf("a draft whose audience is not looked at in time: %s", got.text)
+		}
+		for _, what := range []string{"GET /contacts", "GET /contacts?sort=email&dir=asc", "GET /segments", "GET /segments/list"} {
+			s.must(200, "key", what, "")
+		}
+	})
+}
+
+// busy has evaluations of a tenant under way until the test ends.
+func (s *people) busy(t *testing.T, tenant string, n int) {
+	t.Helper()
+	var begun, ended sync.WaitGroup
+	done := make(chan struct{})
+	for range n {
+		begun.Add(1)
+		ended.Go(func() {
+			err := s.db.Evaluate(sqldb.ForCaller(context.WithoutCancel(t.Context())), tenant, func(context.Context, *sqldb.DB) error {
+				begun.Done()
+				<-done
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	begun.Wait()
+	t.Cleanup(func() { close(done); ended.Wait() })
+}
+
+func TestOneTenantsEvaluationsDoNotHinderAnother(t *testing.T) {
+	t.Parallel()
+	eachPeopleWith(t, sqldb.Options{MaxConns: 12}, func(t *testing.T, s *people) {
+		s.busy(t, string(s.acme), 2)
+		for _, slug := range []string{"acme", "other"} { // what is no evaluation
+			s.must(201, "key", "POST /t/"+slug+"/api/contacts", `{"email": "a@example.org", "country": "DE"}`)
+			s.must(200, "key", "GET /t/"+slug+"/api/contacts", "")
+		}
+		if got := s.must(200, "key", "POST /t/other/api/segments/preview", `{"definition": `+germans+`}`); got.body["member_count"] != 1.0 {
+			t.Errorf("the preview of another tenant: %s", got.text)
+		}
+		// A third of the same tenant waits; its caller goes away.
+		ctx, leave := context.WithCancel(sqldb.ForCaller(t.Context()))
+		third := make(chan error)
+		go func() {
+			third <- s.db.Evaluate(ctx, string(s.acme), func(context.Context, *sqldb.DB) error { t.Error("three evaluations of a tenant run"); return nil })
+		}()
+		leave()
+		if err := <-third; err == nil {
+			t.Error("a third evaluation ran")
+		}
+	})
+}
