@@ -26,6 +26,9 @@ type builder struct {
 	activity bool                   // set by what reads contact_activity a
 	leaves   int                    // rendered so far, those of segments included
 	err      error
+
+	texts   foldedTexts
+	pending map[*folded]int // compared by name in what is rendered, and not yet folded around it
 }
 
 // at takes a time as a parameter.

@@ -146,14 +146,18 @@ func (b *builder) text(t target, op Operator, v Value) string {
 	for i, s := range v.Texts {
 		folded[i] = fold(s)
 	}
-	if !t.lower {
-		x = b.db.Lower(x)
-		if from, to := variants(folded); from != "" {
-			x = "translate(" + x + ", " + b.arg(from) + ", " + b.arg(to) + ")"
-		}
+	switch {
+	case t.lower:
+	case t.place == ofDomain: // a column of a subquery
+		x = b.fold(x, folded)
+	default:
+		x = b.folded(x, folded)
 	}
-	if op == Equals || op == In {
+	switch op {
+	case Equals, In:
 		return b.known(t, raw, x+in(b, folded))
+	case Contains:
+		return b.known(t, raw, b.contains(x, folded[0]))
 	}
 	return b.known(t, raw, x+" LIKE "+b.arg(pattern(op, folded[0]))+` ESCAPE '\'`)
 }

@@ -32,14 +32,17 @@ var errTooLarge = func() error {
 // segments that it refers to.
 func (t Tree) Condition(db *sqldb.DB, env Env) (contact.Condition, error) {
 	n := 0
-	trial := builder{db: db, env: env, arg: func(any) string { n++; return "$1" }}
+	trial := builder{
+		db: db, env: env, arg: func(any) string { n++; return "$1" },
+		texts: foldedTexts{map[string]*folded{}, true}, pending: map[*folded]int{},
+	}
 	text := trial.group(t.Root)
 	if trial.err != nil || n > maxParameters || len(text) > maxSQL || strings.Count(text, "SELECT") > maxQueries {
 		return contact.Condition{}, errTooLarge
 	}
 	return contact.Condition{
 		Text: func(arg func(value any) string) string {
-			b := builder{db: db, env: env, arg: arg}
+			b := builder{db: db, env: env, arg: arg, texts: foldedTexts{trial.texts.texts, false}, pending: map[*folded]int{}}
 			return b.group(t.Root) + sqldb.PlannedAnew
 		},
 		Activity: trial.activity,
@@ -51,18 +54,20 @@ func (b *builder) group(g Group) string {
 }
 
 func (b *builder) conditions(g Group) string {
-	tests := make([]string, 0, len(g.Conditions))
-	for _, c := range g.Conditions {
-		if b.err != nil {
-			return never
-		}
-		tests = append(tests, b.condition(c))
-	}
 	logic := g.Logic
-	if len(tests) == 0 {
+	if len(g.Conditions) == 0 {
 		logic = And // no condition is none that fails
 	}
-	return joined(tests, logic)
+	tests := make([]func() string, len(g.Conditions))
+	for i, c := range g.Conditions {
+		tests[i] = func() string {
+			if b.err != nil {
+				return never
+			}
+			return b.condition(c)
+		}
+	}
+	return b.combined(logic, tests)
 }
 
 // Every condition is a Group or a leaf.
@@ -86,14 +91,16 @@ func (l InSegment) sql(b *builder) string {
 	outer := b.env
 	defer func() { b.env = outer }()
 	return b.unless(l.Operator == NotIn, func() string {
-		var tests []string
+		var tests []func() string
 		for _, key := range l.Keys {
 			if s, env, ok := outer.into(key); ok {
-				b.env = env
-				tests = append(tests, b.group(s.Tree.Root))
+				tests = append(tests, func() string {
+					b.env = env
+					return b.group(s.Tree.Root)
+				})
 			}
 		}
-		return joined(tests, Or)
+		return b.combined(Or, tests)
 	})
 }
 

@@ -30,6 +30,7 @@ func TestPredicates(t *testing.T) {
 		`{"field":"email_domain","operator":"equals","value":"example.org"}`,
 		`{"field":"city","operator":"equals","value":"Bergen"}`,
 		`{"field":"city","operator":"contains","value":"KÖL_"}`,
+		`{"field":"city","operator":"contains","value":"köl"},{"logic":"or","conditions":[{"field":"city","operator":"not_equals","value":"Bergen"},{"field":"state","operator":"contains","value":"x"}]},{"field":"email","operator":"equals","value":"a@example.org"}`,
 		`{"field":"city","operator":"is_set"}`,
 		`{"field":"stage","operator":"equals","value":"lead"}`,
 		`{"field":"created_at","operator":"in_the_last","value":{"amount":30,"unit":"day"}}`,
