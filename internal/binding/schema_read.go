@@ -126,9 +126,7 @@ func (r *schemaReader) err() error {
 	if len(r.problems) == 0 {
 		return nil
 	}
-	e := ErrSchema.With(fault.Fields{Fields: r.problems})
-	e.Message = fault.Input(r.problems...).Message
-	return e
+	return fault.Listed(r.problems).As(ErrSchema)
 }
 
 // decode reads JSON whose numbers stay as they are written.

@@ -84,8 +84,8 @@ func TestCreateRefuses(t *testing.T) {
 			{"reply-to of two", func(ch *broadcast.Change) { ch.Content.Parts[manuscript.ReplyTo] = new("a@example.com, b@example.com") }, fault.ErrInput, "content.reply_to"},
 			{"empty name", func(ch *broadcast.Change) { ch.Name = new("  ") }, fault.ErrInput, "name"},
 			{"name too long", func(ch *broadcast.Change) { ch.Name = new(strings.Repeat("x", 201)) }, fault.ErrInput, "name"},
-			{"empty tag", func(ch *broadcast.Change) { ch.Tags = &[]string{"a", ""} }, fault.ErrInput, "tags[1]"},
-			{"tag too long", func(ch *broadcast.Change) { ch.Tags = &[]string{strings.Repeat("x", 65)} }, fault.ErrInput, "tags[0]"},
+			{"empty tag", func(ch *broadcast.Change) { ch.Tags = &[]string{"a", ""} }, fault.ErrInput, "tags"},
+			{"tag too long", func(ch *broadcast.Change) { ch.Tags = &[]string{strings.Repeat("x", 65)} }, fault.ErrInput, "tags"},
 			{"51 tags", func(ch *broadcast.Change) {
 				tags := make([]string, 51)
 				for i := range tags {

@@ -2,7 +2,6 @@ package broadcast
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -60,7 +59,7 @@ func (ch *Change) Check() error {
 		for i, t := range *ch.Tags {
 			tags[i] = strings.TrimSpace(t)
 			if n := utf8.RuneCountInString(tags[i]); n == 0 || n > MaxTagChars {
-				p.Add(fmt.Sprintf("tags[%d]", i), "must have 1 to 64 characters")
+				p.AddElement("tags", "must have 1 to 64 characters")
 			}
 		}
 		ch.Tags = &tags

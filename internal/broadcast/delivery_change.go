@@ -63,9 +63,9 @@ func checkDays(p *fault.Problems, days []string) {
 		p.Add("skipped_dates", fmt.Sprintf("must hold at most %d days", MaxSkippedDates))
 		return
 	}
-	for i, d := range days {
+	for _, d := range days {
 		if _, err := spread.ParseDay(d); err != nil {
-			p.Add(fmt.Sprintf("skipped_dates[%d]", i), notADay)
+			p.AddElement("skipped_dates", notADay)
 		}
 	}
 }

@@ -90,11 +90,11 @@ func (r reader) tags() []string {
 		return nil
 	}
 	tags := make([]string, 0, min(len(list), maxTags))
-	for i, v := range list {
+	for _, v := range list {
 		tag, ok := v.(string)
 		tag = strings.TrimSpace(norm.NFC.String(tag))
 		if n := utf8.RuneCountInString(tag); !ok || n == 0 || n > maxTag || strings.ContainsRune(tag, 0) {
-			r.problem(fmt.Sprintf("tags[%d]", i), fmt.Sprintf("must be a string of 1 to %d characters", maxTag))
+			r.AddElement("params.tags", fmt.Sprintf("must be a string of 1 to %d characters", maxTag))
 			continue
 		}
 		tags = append(tags, tag)

@@ -97,11 +97,11 @@ func target(p *fault.Problems, in Input) Target {
 		p.Add("contact_ids", fmt.Sprintf("must hold 1 to %d ids", MaxIDs))
 	}
 	seen := make(map[id.Contact]bool, len(in.ContactIDs))
-	for i, text := range in.ContactIDs {
+	for _, text := range in.ContactIDs {
 		c, ok := id.Parse[id.Contact](text)
 		switch {
 		case !ok:
-			p.Add(fmt.Sprintf("contact_ids[%d]", i), "must be a UUID")
+			p.AddElement("contact_ids", "must be a UUID")
 		case !seen[c]:
 			seen[c] = true
 			t.IDs = append(t.IDs, c)

@@ -233,13 +233,15 @@ func checkStage(p *fault.Problems, path string, s *id.Stage) *id.Stage {
 
 func checkTags(p *fault.Problems, tags []string) []string {
 	out := make([]string, 0, len(tags))
-	for i, t := range tags {
+	seen := make(map[string]bool, len(tags))
+	for _, t := range tags {
 		t = strings.TrimSpace(norm.NFC.String(t))
 		if n := utf8.RuneCountInString(t); n == 0 || n > maxTag || strings.ContainsRune(t, 0) {
-			p.Add(fmt.Sprintf("tags[%d]", i), fmt.Sprintf("must have 1 to %d characters", maxTag))
+			p.AddElement("tags", fmt.Sprintf("must have 1 to %d characters", maxTag))
 			continue
 		}
-		if !slices.Contains(out, t) {
+		if !seen[t] {
+			seen[t] = true
 			out = append(out, t)
 		}
 	}
@@ -250,11 +252,11 @@ func checkTags(p *fault.Problems, tags []string) []string {
 // their category (contract D4). Where a request contradicts itself within a
 // category, the refusal stands.
 func (c *checked) subscribe(subs map[string]*bool, types Types) error {
-	var unknown []fault.Field
+	var unknown fault.Problems
 	for _, name := range slices.Sorted(maps.Keys(subs)) {
 		t, ok := types.find(name)
 		if !ok {
-			unknown = append(unknown, fault.Field{Path: "subscriptions." + name, Message: "there is no such email type"})
+			unknown.Add("subscriptions."+name, "there is no such email type")
 			continue
 		}
 		if c.types == nil {
@@ -269,8 +271,8 @@ func (c *checked) subscribe(subs map[string]*bool, types Types) error {
 		}
 		c.refuse(t.Category, subs[name])
 	}
-	if len(unknown) > 0 {
-		return ErrInvalidEmailType.With(fault.Fields{Fields: unknown}).Sayf("%s", fault.Input(unknown...).Message)
+	if unknown.Any() {
+		return unknown.Fields().As(ErrInvalidEmailType)
 	}
 	return nil
 }

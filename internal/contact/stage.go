@@ -301,7 +301,7 @@ func OrderStages(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.S
 		for i, s := range ids {
 			s, _ = id.Parse[id.Stage](string(s))
 			if slices.Contains(named, s) || !slices.ContainsFunc(have, func(h Stage) bool { return h.ID == s }) {
-				p.Add(fmt.Sprintf("ids[%d]", i), "must be the id of a stage, named once")
+				p.AddElement("ids", "must be the id of a stage, named once")
 				continue
 			}
 			named = append(named, s)

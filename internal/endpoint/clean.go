@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
-
-	"packetboat/internal/fault"
 )
 
 // cleaner goes through a parsed body before its rules are checked. It drops
@@ -19,13 +17,22 @@ import (
 // sees; normalises text; and notes null where it means nothing, numbers that no
 // machine holds, and text that no database does.
 type cleaner struct {
-	strict   bool
-	path     []byte
-	problems []fault.Field
+	strict  bool
+	path    []byte
+	element bool   // what is cleaned is an element of the array at path
+	array   string // its path, once it was needed
+	found   *findings
 }
 
 func (c *cleaner) note(message string) {
-	c.problems = append(c.problems, fault.Field{Path: string(c.path), Message: message})
+	if c.element {
+		if c.array == "" {
+			c.array = string(c.path)
+		}
+		c.found.AddElement(c.array, message)
+		return
+	}
+	c.found.add(string(c.path), message)
 }
 
 func (c *cleaner) clean(s *shape, v any) any {
@@ -35,18 +42,7 @@ func (c *cleaner) clean(s *shape, v any) any {
 	case json.Number:
 		return c.number(s, v)
 	case []any:
-		elem := anything
-		if s.kind == list {
-			elem = s.elem
-		}
-		for i := range v {
-			c.in("["+strconv.Itoa(i)+"]", func() {
-				if v[i] == nil && elem.kind != open && s.kind == list {
-					c.note("must not be null")
-				}
-				v[i] = c.clean(elem, v[i])
-			})
-		}
+		c.list(s, v)
 	case map[string]any:
 		if s.kind == record {
 			c.record(s, v)
@@ -58,6 +54,35 @@ func (c *cleaner) clean(s *shape, v any) any {
 }
 
 var anything = &shape{}
+
+// list cleans the elements of an array, unless there are too many: then it is
+// refused whatever they are.
+func (c *cleaner) list(s *shape, v []any) {
+	elem := anything
+	if s.kind == list {
+		elem = s.elem
+	}
+	if s.most > 0 && len(v) > s.most {
+		return
+	}
+	c.array = ""
+	for i := range v {
+		switch {
+		case c.found.Truncated():
+			return
+		case container(v[i]):
+			c.in("["+strconv.Itoa(i)+"]", func() { v[i] = c.clean(elem, v[i]) })
+			c.array = ""
+		default:
+			c.element = true
+			if v[i] == nil && elem.kind != open && s.kind == list {
+				c.note("must not be null")
+			}
+			v[i] = c.clean(elem, v[i])
+			c.element = false
+		}
+	}
+}
 
 // in runs f with a step added to the path.
 func (c *cleaner) in(step string, f func()) {
@@ -72,6 +97,9 @@ func (c *cleaner) in(step string, f func()) {
 
 func (c *cleaner) record(s *shape, v map[string]any) {
 	for _, name := range slices.Sorted(maps.Keys(v)) {
+		if c.found.Truncated() {
+			return
+		}
 		m, known := s.fields[name]
 		if !known {
 			if c.strict {
@@ -100,6 +128,9 @@ func (c *cleaner) mapping(s *shape, v map[string]any) map[string]any {
 	}
 	clean := make(map[string]any, len(v))
 	for _, name := range slices.Sorted(maps.Keys(v)) {
+		if c.found.Truncated() {
+			return clean
+		}
 		c.in(shown(name), func() { clean[c.text(name)] = c.clean(elem, v[name]) })
 	}
 	return clean

@@ -34,6 +34,7 @@ func (r *Router) describe(rt *route, in reflect.Type) {
 		rt.upload, rt.optionsShape = f.Index, shapeOf(options)
 		rt.bodySchema = r.schemas().Schema(options, true, "")
 		relaxer{r.schemas(), rt.Strict, map[reflect.Type]bool{}}.relax(rt.bodySchema, options)
+		rt.optionsShape.bound(r.schemas(), rt.bodySchema)
 		return
 	}
 	f, ok := in.FieldByName("Body")
@@ -43,6 +44,7 @@ func (r *Router) describe(rt *route, in reflect.Type) {
 	rt.bodyOptional = f.Type.Kind() == reflect.Pointer
 	rt.bodySchema = rt.huma.RequestBody.Content[jsonType].Schema
 	relaxer{r.schemas(), rt.Strict, map[reflect.Type]bool{}}.relax(rt.bodySchema, f.Type)
+	rt.body.bound(r.schemas(), rt.bodySchema)
 }
 
 func (r *Router) schemas() huma.Registry { return r.api.OpenAPI().Components.Schemas }

@@ -65,7 +65,7 @@ func enveloped(f *fault.Error) (int, envelope) {
 		for i, one := range details.Fields {
 			fields[i] = fault.Field{Path: clipped(one.Path), Message: clipped(one.Message)}
 		}
-		e.Reason.Details = fault.Fields{Fields: fields}
+		e.Reason.Details = fault.Fields{Fields: fields, Truncated: details.Truncated}
 	}
 	if status == http.StatusTooManyRequests {
 		e.StatusCode = status
@@ -134,7 +134,11 @@ func (r *Router) explain(ctx huma.Context, _ string, v any) (any, error) {
 			x.code = ref.status
 			return ref.envelope, nil
 		}
-		ref := x.refusal(x.route.problem(append(fieldsOf(v.Errors), x.problems...)))
+		var found findings
+		for _, f := range append(fieldsOf(v.Errors), x.problems.Fields().Fields...) {
+			found.add(f.Path, f.Message)
+		}
+		ref := x.refusal(x.route.problem(&found))
 		x.code = ref.status
 		return ref.envelope, nil
 	}

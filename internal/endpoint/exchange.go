@@ -13,7 +13,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"packetboat/internal/auth"
-	"packetboat/internal/fault"
 )
 
 // exchange is one request and its answer on their way through the router.
@@ -29,7 +28,7 @@ type exchange struct {
 	principal   auth.Principal
 	body        []byte            // as it was cleaned; nil while unread
 	parts       *multipart.Reader // of a form, which the operation reads
-	problems    []fault.Field     // found while reading the body
+	problems    findings          // in what was read
 	sound       bool              // whether the rest of a body with problems can be read
 	code        int               // the status that stands, whatever huma sets
 	claim       *claim            // on an idempotency key
@@ -108,11 +107,11 @@ func (x *exchange) SetReadDeadline(time.Time) error { return nil }
 // run calls an operation, unless its body was found wanting.
 func run[Out any](ctx context.Context, x *exchange, call func(context.Context) (Out, error)) (Out, error) {
 	var out Out
-	if len(x.problems) > 0 {
+	if x.problems.Any() {
 		if x.sound {
 			rehearse(ctx, x, call)
 		}
-		return out, x.refusal(x.route.problem(x.problems))
+		return out, x.refusal(x.route.problem(&x.problems))
 	}
 	out, err := remembered(ctx, x, func() (Out, error) { return call(ctx) })
 	if known, ok := errors.AsType[*replay](err); ok {

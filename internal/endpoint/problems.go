@@ -39,44 +39,37 @@ func fieldOf(d *huma.ErrorDetail) fault.Field {
 			break
 		}
 	}
-	if rest, ok := strings.CutPrefix(d.Message, "expected required property "); ok {
+	return translated(path, d.Message)
+}
+
+// translated returns a problem at a path in our words.
+func translated(path, message string) fault.Field {
+	if rest, ok := strings.CutPrefix(message, "expected required property "); ok {
 		name := strings.TrimSuffix(rest, " to be present")
 		if path != "" {
 			name = path + "." + name
 		}
 		return fault.Field{Path: name, Message: "required"}
 	}
-	if strings.HasPrefix(d.Message, "required ") && strings.HasSuffix(d.Message, " parameter is missing") {
+	if strings.HasPrefix(message, "required ") && strings.HasSuffix(message, " parameter is missing") {
 		return fault.Field{Path: path, Message: "required"}
 	}
-	return fault.Field{Path: path, Message: d.Message}
+	return fault.Field{Path: path, Message: message}
 }
 
-// problem returns nil, or the fault that fields add up to: the specific fault
-// of the first field that has one, else INVALID_INPUT. Of several problems at
-// one path the first is told.
-func (rt *route) problem(fields []fault.Field) error {
-	if len(fields) == 0 {
+// problem returns nil, or the fault that problems add up to: the specific fault
+// of the first field that has one, else INVALID_INPUT.
+func (rt *route) problem(found *findings) error {
+	if !found.Any() {
 		return nil
 	}
-	var told []fault.Field
-	have := make(map[string]bool, len(fields)) // a long list may be wrong in every place
-	for _, f := range fields {
-		if !have[f.Path] {
-			have[f.Path] = true
-			told = append(told, f)
-		}
-	}
-	for _, f := range told {
+	told := found.Fields()
+	for _, f := range told.Fields {
 		if specific := rt.fieldFault(f.Path); specific != nil {
-			s := specific.Sayf("%s", fault.Input(f).Message)
-			if s.Details == nil {
-				s = s.With(fault.Fields{Fields: told})
-			}
-			return s
+			return told.As(specific)
 		}
 	}
-	return fault.Input(told...)
+	return found.Err()
 }
 
 // fieldFault returns the fault declared for the longest prefix of path.

@@ -12,10 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/danielgtaylor/huma/v2"
 	"golang.org/x/text/unicode/norm"
-
-	"packetboat/internal/fault"
 )
 
 // read reads what the caller sent: query and body, each cleaned. Faults of
@@ -52,16 +49,14 @@ func (x *exchange) read(r *http.Request) error {
 	if _, ok := tree.(map[string]any); !ok && rt.body.kind == record {
 		return ErrJSON
 	}
-	c := cleaner{strict: rt.Strict}
+	c := cleaner{strict: rt.Strict, found: &x.problems}
 	tree = c.clean(rt.body, tree)
-	res := huma.ValidateResult{}
-	huma.Validate(x.router.api.OpenAPI().Components.Schemas, rt.bodySchema,
-		huma.NewPathBuffer(make([]byte, 0, 64), 0), huma.ModeWriteToServer, tree, &res)
-	x.problems = append(x.problems, c.problems...)
-	x.problems = append(x.problems, fieldsOf(res.Errors)...)
-	if len(x.problems) > 0 {
+	if !x.problems.Truncated() {
+		x.router.validate(&x.problems, "", rt.bodySchema, tree)
+	}
+	if x.problems.Any() {
 		x.body, x.sound = []byte("null"), false // nothing is made of it
-		if o, ok := tree.(map[string]any); ok && rt.rehearsable() {
+		if o, ok := tree.(map[string]any); ok && rt.rehearsable() && !x.problems.Truncated() {
 			x.sound = x.prune(o)
 		}
 		if !x.sound {
@@ -136,7 +131,7 @@ func (x *exchange) cleanQuery(r *http.Request) {
 		}
 		for i, v := range list {
 			if bad := badText(v); bad != "" {
-				x.problems = append(x.problems, fault.Field{Path: name, Message: bad})
+				x.problems.add(name, bad)
 				list[i] = ""
 				continue
 			}

@@ -19,7 +19,7 @@ func (rt *route) rehearsable() bool { return !rt.Acts && !rt.Public && !rt.Insta
 // prune takes the fields with problems out of a body, and
 // reports whether there is anything to rehearse with.
 func (x *exchange) prune(body map[string]any) bool {
-	for _, p := range x.problems {
+	for _, p := range x.problems.Fields().Fields {
 		if p.Path == "" {
 			return false
 		}
@@ -45,14 +45,14 @@ func rehearse[Out any](ctx context.Context, x *exchange, call func(context.Conte
 		return
 	}
 	told := map[string]bool{}
-	for _, p := range x.problems {
+	for _, p := range x.problems.Fields().Fields {
 		told[outermost(p.Path)] = true
 	}
 	details, _ := f.Details.(fault.Fields)
 	for _, d := range details.Fields {
 		if at := outermost(d.Path); d.Path != "" && !told[at] {
 			told[at] = true
-			x.problems = append(x.problems, d)
+			x.problems.add(d.Path, d.Message)
 		}
 	}
 }

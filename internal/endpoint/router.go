@@ -43,6 +43,7 @@ type Router struct {
 	mux     *http.ServeMux
 	api     huma.API
 	routes  []*route
+	cut     cutter
 	answers map[string]json.RawMessage // examples, by operation
 	origin  *http.CrossOriginProtection
 	window  limit.Rule
@@ -98,6 +99,7 @@ func New(o Options) *Router {
 	}
 	config.AllowAdditionalPropertiesByDefault = true
 	rt.api = huma.NewAPI(config, adapter{rt})
+	rt.cut.Registry = rt.schemas()
 	return rt
 }
 

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"reflect"
 	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
 )
 
 // shape is what the Go type of a body says of its JSON: which fields are known,
@@ -12,6 +14,9 @@ type shape struct {
 	kind   kind
 	fields map[string]member // of a record
 	elem   *shape            // of a list or a mapping
+	most   int               // elements of a list; zero: any number
+
+	bounded bool // whether bound has been here
 }
 
 type kind int
@@ -25,6 +30,31 @@ const (
 	mapping
 	list
 )
+
+// bound takes over from a schema how many elements lists may have.
+func (s *shape) bound(all huma.Registry, schema *huma.Schema) {
+	for schema != nil && schema.Ref != "" {
+		schema = all.SchemaFromRef(schema.Ref)
+	}
+	if schema == nil || s.bounded {
+		return
+	}
+	s.bounded = true
+	switch s.kind {
+	case list:
+		if schema.MaxItems != nil {
+			s.most = *schema.MaxItems
+		}
+		s.elem.bound(all, schema.Items)
+	case mapping:
+		elem, _ := schema.AdditionalProperties.(*huma.Schema)
+		s.elem.bound(all, elem)
+	case record:
+		for name, m := range s.fields {
+			m.bound(all, schema.Properties[name])
+		}
+	}
+}
 
 // member is one field of a record.
 type member struct {

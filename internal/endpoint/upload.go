@@ -10,8 +10,6 @@ import (
 	"net/http"
 	"reflect"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"packetboat/internal/fault"
 )
 
@@ -185,30 +183,20 @@ func (x *exchange) readOptions(r io.Reader) ([]byte, error) {
 	if _, ok := tree.(map[string]any); !ok {
 		return nil, wrong("must be a JSON object")
 	}
-	c := cleaner{strict: x.route.Strict}
+	found := &findings{}
+	c := cleaner{strict: x.route.Strict, found: found, path: []byte(optionsPart)}
 	tree = c.clean(x.route.optionsShape, tree)
-	res := huma.ValidateResult{}
-	huma.Validate(x.router.schemas(), x.route.bodySchema, huma.NewPathBuffer(make([]byte, 0, 64), 0), huma.ModeWriteToServer, tree, &res)
-	problems := append(c.problems, fieldsOf(res.Errors)...)
-	if len(problems) > 0 {
-		for i := range problems {
-			problems[i].Path = optionPath(problems[i].Path)
-		}
-		return nil, x.route.problem(problems)
+	if !found.Truncated() {
+		x.router.validate(found, optionsPart, x.route.bodySchema, tree)
+	}
+	if found.Any() {
+		return nil, x.route.problem(found)
 	}
 	clean, err := json.Marshal(tree)
 	if err != nil {
 		return nil, fmt.Errorf("write the options anew: %w", err)
 	}
 	return clean, nil
-}
-
-// optionPath is the path of an option within the form.
-func optionPath(path string) string {
-	if path == "" {
-		return optionsPart
-	}
-	return optionsPart + "." + path
 }
 
 // formSchema describes a form whose options have the given schema.

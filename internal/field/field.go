@@ -212,10 +212,10 @@ func (f *Field) enum(p *problems) []string {
 		return nil
 	}
 	list := make([]string, 0, len(f.EnumValues))
-	for i, v := range f.EnumValues {
+	for _, v := range f.EnumValues {
 		v = strings.TrimSpace(norm.NFC.String(v))
 		if n := utf8.RuneCountInString(v); n == 0 || n > maxEnumValue || strings.ContainsRune(v, 0) {
-			p.add(fmt.Sprintf("enum_values[%d]", i), "must have 1 to %d characters", maxEnumValue)
+			p.AddElement("enum_values", fmt.Sprintf("must have 1 to %d characters", maxEnumValue))
 			continue
 		}
 		if !slices.Contains(list, v) {
@@ -242,10 +242,10 @@ func join[T ~string](list []T) string {
 
 // problems gathers what is wrong with a definition. The code is INVALID_FIELD,
 // but for a name that is the only thing wrong.
-type problems struct{ list []fault.Field }
+type problems struct{ fault.Problems }
 
 func (p *problems) add(path, format string, args ...any) {
-	p.list = append(p.list, fault.Field{Path: path, Message: fmt.Sprintf(format, args...)})
+	p.Add(path, fmt.Sprintf(format, args...))
 }
 
 func (p *problems) name(s string) {
@@ -256,20 +256,20 @@ func (p *problems) name(s string) {
 
 // at reports whether something is wrong at or below one of the paths.
 func (p *problems) at(paths ...string) bool {
-	return slices.ContainsFunc(p.list, func(f fault.Field) bool {
+	return slices.ContainsFunc(p.Fields().Fields, func(f fault.Field) bool {
 		path, _, _ := strings.Cut(f.Path, "[")
 		return slices.Contains(paths, path)
 	})
 }
 
 func (p *problems) err() error {
-	switch input := fault.Input(p.list...); {
-	case len(p.list) == 0:
+	switch told := p.Fields(); {
+	case !p.Any():
 		return nil
-	case len(p.list) == 1 && p.at("name"):
-		return input
+	case len(told.Fields) == 1 && p.at("name"):
+		return p.Err()
 	default:
-		return ErrInvalid.With(fault.Fields{Fields: p.list}).Sayf("%s", input.Message)
+		return told.As(ErrInvalid)
 	}
 }
 
@@ -281,13 +281,13 @@ type Catalog map[string]Field
 // do not fit.
 func (c Catalog) Check(values map[string]any) (map[string]any, error) {
 	out := make(map[string]any, len(values))
-	var unknown, misfit []fault.Field
+	var unknown, misfit fault.Problems
 	var first *misfitDetails
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		f, ok := c[key]
 		path := "custom_fields." + key
 		if !ok {
-			unknown = append(unknown, fault.Field{Path: path, Message: "not a declared custom field"})
+			unknown.Add(path, "not a declared custom field")
 			continue
 		}
 		if values[key] == nil {
@@ -296,7 +296,7 @@ func (c Catalog) Check(values map[string]any) (map[string]any, error) {
 		}
 		v, expected, ok := f.Value(values[key])
 		if !ok {
-			misfit = append(misfit, fault.Field{Path: path, Message: "must be " + expected})
+			misfit.Add(path, "must be "+expected)
 			if first == nil {
 				first = &misfitDetails{FieldKey: key, Expected: expected}
 			}
@@ -305,24 +305,24 @@ func (c Catalog) Check(values map[string]any) (map[string]any, error) {
 		out[key] = v
 	}
 	switch {
-	case len(unknown) > 0:
-		return nil, ErrUnknown.With(fault.Fields{Fields: unknown}).Sayf("%s", fault.Input(unknown...).Message)
-	case len(misfit) > 0:
-		first.Fields = misfit
-		return nil, ErrValue.With(first).Sayf("%s", fault.Input(misfit...).Message)
+	case unknown.Any():
+		return nil, unknown.Fields().As(ErrUnknown)
+	case misfit.Any():
+		first.Fields = misfit.Fields()
+		return nil, first.Fields.As(ErrValue.With(first))
 	}
 	return out, nil
 }
 
 // Misfit is the fault of one value.
 func Misfit(key, expected string) error {
-	list := []fault.Field{{Path: "custom_fields." + key, Message: "must be " + expected}}
-	return ErrValue.With(&misfitDetails{key, expected, list}).Sayf("%s", fault.Input(list...).Message)
+	list := fault.Listed([]fault.Field{{Path: "custom_fields." + key, Message: "must be " + expected}})
+	return list.As(ErrValue.With(&misfitDetails{key, expected, list}))
 }
 
 // misfitDetails name the first value that does not fit, and all of them.
 type misfitDetails struct {
-	FieldKey string        `json:"field_key"`
-	Expected string        `json:"expected"`
-	Fields   []fault.Field `json:"fields"`
+	FieldKey string `json:"field_key"`
+	Expected string `json:"expected"`
+	fault.Fields
 }

@@ -56,7 +56,7 @@ func (a *API) archiveBroadcasts(ctx context.Context, p auth.Principal, in *archi
 	for i, text := range in.Body.IDs {
 		var ok bool
 		if ids[i], ok = id.Parse[id.Broadcast](text); !ok {
-			bad.Add(fmt.Sprintf("ids[%d]", i), "must be a uuid")
+			bad.AddElement("ids", "must be a uuid")
 		}
 	}
 	if bad.Any() {

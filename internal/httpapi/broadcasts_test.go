@@ -173,7 +173,7 @@ func TestWhatABroadcastRefuses(t *testing.T) {
 			{`{"metadata": {"a": 1e-20000}}`, "INVALID_METADATA", ""},
 			{`{"metadata": {"a": 0e-20000}}`, "INVALID_METADATA", ""},
 			{`{"tags": "a"}`, "INVALID_INPUT", "tags"},
-			{`{"tags": ["a", 1]}`, "INVALID_INPUT", "tags[1]"},
+			{`{"tags": ["a", 1]}`, "INVALID_INPUT", "tags"},
 			{`{"name": ""}`, "INVALID_INPUT", "name"},
 			{`{"name": null}`, "INVALID_INPUT", "name"},
 			{`{"name": "a\u0000b"}`, "INVALID_INPUT", "name"},

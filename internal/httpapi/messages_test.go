@@ -153,7 +153,7 @@ func TestWhatTheLibraryRefuses(t *testing.T) {
 			{`{"name": ""}`, "INVALID_INPUT", "name"}, {`{"name": null}`, "INVALID_INPUT", "name"}, {`{"name": 5}`, "INVALID_INPUT", "name"},
 			{`{"name": "x", "slug": "A b"}`, "INVALID_INPUT", "slug"}, {`{"name": "x", "slug": null}`, "INVALID_INPUT", "slug"},
 			{`{"name": "x", "content": null}`, "INVALID_INPUT", "content"},
-			{`{"name": "", "content": null, "tags": [""]}`, "INVALID_INPUT", "content name tags[0]"},
+			{`{"name": "", "content": null, "tags": [""]}`, "INVALID_INPUT", "content name tags"},
 			{`{"name": "", "content": {"subject": "a\nb", "body_html": "x", "reply_to": "y"}}`, "INVALID_INPUT", "content.reply_to content.subject name"},
 			{`{"name": "x", "status": "gone"}`, "INVALID_STATUS", ""}, {`{"name": "x", "status": null}`, "INVALID_STATUS", "status"}, {`{"name": "x", "status": 5}`, "INVALID_STATUS", "status"},
 			{`{"name": "x", "content": 5}`, "NO_CONTENT", "content"}, {`{"name": "x", "content": {"subject": null}}`, "NO_CONTENT", "content.subject"},

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 
 	"packetboat/internal/auth"
@@ -111,10 +110,10 @@ func contactIDs(texts []string) ([]id.Contact, error) {
 	var problems fault.Problems
 	ids := make([]id.Contact, 0, len(texts))
 	seen := make(map[id.Contact]bool, len(texts))
-	for i, text := range texts {
+	for _, text := range texts {
 		c, ok := id.Parse[id.Contact](text)
 		if !ok {
-			problems.Add(fmt.Sprintf("contact_ids[%d]", i), "must be a UUID")
+			problems.AddElement("contact_ids", "must be a UUID")
 		}
 		if !seen[c] {
 			seen[c] = true

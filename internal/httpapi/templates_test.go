@@ -137,7 +137,7 @@ func TestTemplatesThatAreRefused(t *testing.T) {
 			{"key", "POST /templates", `{}`, 400, "INVALID_INPUT", `"path":"content_html"`},
 			{"key", "POST /templates", `{"name": "x", "content_html": null}`, 400, "INVALID_INPUT", `"path":"content_html"`},
 			{"key", "POST /templates", `{"name": "x", "content_html": ""}`, 400, "INVALID_INPUT", `"path":"content_html"`},
-			{"key", "POST /templates", `{"name": "", "content_html": "x", "slug": "A", "format": "pdf", "inline_css": "yes", "tags": ["", 5]}`, 400, "INVALID_INPUT", `"path":"tags[1]"`},
+			{"key", "POST /templates", `{"name": "", "content_html": "x", "slug": "A", "format": "pdf", "inline_css": "yes", "tags": ["", 5]}`, 400, "INVALID_INPUT", `"path":"tags"`},
 			{"key", "POST /templates", `{"name": "x", "content_html": "", "format": "mjml"}`, 400, "INVALID_INPUT", `"path":"content_mjml"`},
 			{"key", "POST /templates", `{"name": "x", "content_html": "x", "subject": "a\nb"}`, 400, "INVALID_INPUT", `"path":"subject"`},
 			{"key", "POST /templates", `{"name": "x", "content_html": "x", "slug": "No Slug"}`, 400, "INVALID_INPUT", `"path":"slug"`},

@@ -1,7 +1,6 @@
 package library
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -99,7 +98,7 @@ func (ch *Change) Check() error {
 		for i, t := range *ch.Tags {
 			t = strings.TrimSpace(t)
 			if !within(t, maxTag) {
-				p.Add(fmt.Sprintf("tags[%d]", i), "must have 1 to 64 characters")
+				p.AddElement("tags", "must have 1 to 64 characters")
 				if i >= maxTags {
 					break // there are too many besides
 				}

@@ -250,7 +250,7 @@ func TestWhatIsRefused(t *testing.T) {
 			"name":        {library.Change{Name: new(" ")}, "INVALID_INPUT", []string{"name"}},
 			"long name":   {library.Change{Name: new(strings.Repeat("é", 201))}, "INVALID_INPUT", []string{"name"}},
 			"NUL":         {library.Change{Name: new("a\x00")}, "INVALID_INPUT", []string{"name"}},
-			"all at once": {library.Change{Name: new(""), Slug: new("A b"), Tags: new([]string{"x", " "}), Content: part(manuscript.Subject, "a\nb")}, "INVALID_INPUT", []string{"name", "slug", "tags[1]", "content.subject"}},
+			"all at once": {library.Change{Name: new(""), Slug: new("A b"), Tags: new([]string{"x", " "}), Content: part(manuscript.Subject, "a\nb")}, "INVALID_INPUT", []string{"name", "slug", "tags", "content.subject"}},
 			"slug":        {library.Change{Name: new("x"), Slug: new("")}, "INVALID_INPUT", []string{"slug"}},
 			"status":      {library.Change{Name: new(""), Status: new(library.Status("gone"))}, "INVALID_STATUS", nil},
 			"tags":        {library.Change{Name: new("x"), Tags: &tags}, "LIMIT_EXCEEDED", nil},

@@ -17,7 +17,7 @@ var ErrInvalidDefinition = fault.New(fault.Invalid, "INVALID_DEFINITION", "the d
 const (
 	maxGroups   = 5
 	maxLeaves   = 100
-	maxProblems = 100
+	maxProblems = fault.MaxFields + 1 // one more than is reported
 )
 
 // Where rules stand in the bodies that hold them.
@@ -62,8 +62,8 @@ func Decode(raw []byte, s Schema) (Tree, error) {
 
 // details name the first problem, and all of them.
 type details struct {
-	Path   string        `json:"path"`
-	Fields []fault.Field `json:"fields"`
+	Path string `json:"path"`
+	fault.Fields
 }
 
 // parser reads one rule and gathers what is wrong with it.
@@ -78,7 +78,8 @@ func (p *parser) fault(f *fault.Error) error {
 	if len(p.problems) == 0 {
 		return nil
 	}
-	return f.With(details{p.problems[0].Path, p.problems}).Sayf("%s", fault.Input(p.problems...).Message)
+	told := fault.Listed(p.problems)
+	return told.As(f.With(details{p.problems[0].Path, told}))
 }
 
 // add notes a problem.

@@ -22,7 +22,7 @@ const (
 // errTooLarge reports a rule that is too large with the segments it refers to.
 var errTooLarge = func() error {
 	const message = "has too many conditions, with those of the segments that it refers to"
-	return ErrInvalidDefinition.With(details{rootDefinition, []fault.Field{{Path: rootDefinition, Message: message}}}).
+	return ErrInvalidDefinition.With(details{rootDefinition, fault.Listed([]fault.Field{{Path: rootDefinition, Message: message}})}).
 		Sayf("%s: %s", rootDefinition, message)
 }()
 

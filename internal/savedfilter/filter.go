@@ -145,10 +145,10 @@ func (f *Filter) show(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, p *fa
 		names = append(names, "subscriptions."+t.Key)
 	}
 	f.Columns = []string{}
-	for i, c := range *ch.Columns {
+	for _, c := range *ch.Columns {
 		switch {
 		case !slices.Contains(names, c):
-			p.Add(fmt.Sprintf("columns[%d]", i), "there is no such field of contacts")
+			p.AddElement("columns", "there is no such field of contacts")
 		case !slices.Contains(f.Columns, c):
 			f.Columns = append(f.Columns, c)
 		}

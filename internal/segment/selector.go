@@ -112,20 +112,20 @@ func Below(path string, err error) error {
 		return err
 	}
 	var d struct {
-		Path   string        `json:"path,omitempty"`
-		Fields []fault.Field `json:"fields"`
+		Path string `json:"path,omitempty"`
+		fault.Fields
 	}
 	raw, err := json.Marshal(f.Details)
-	if err != nil || json.Unmarshal(raw, &d) != nil || len(d.Fields) == 0 {
+	if err != nil || json.Unmarshal(raw, &d) != nil || len(d.Fields.Fields) == 0 {
 		return f
 	}
 	if d.Path != "" {
 		d.Path = path + "." + d.Path
 	}
-	for i := range d.Fields {
-		d.Fields[i].Path = path + "." + d.Fields[i].Path
+	for i, field := range d.Fields.Fields {
+		d.Fields.Fields[i].Path = path + "." + field.Path
 	}
-	return f.With(d).Sayf("%s", fault.Input(d.Fields...).Message)
+	return d.Fields.As(f.With(d))
 }
 
 // Uses reports whether a rule, as it was stored, refers to a list, a segment or

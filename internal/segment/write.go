@@ -43,13 +43,13 @@ func (ch Change) apply(s *Segment) error {
 	}
 	if ch.Tags != nil {
 		s.Tags = []string{}
-		for i, t := range *ch.Tags {
+		for _, t := range *ch.Tags {
 			t = strings.TrimSpace(norm.NFC.String(t))
 			if n := utf8.RuneCountInString(t); n == 0 || n > maxTag || strings.ContainsRune(t, 0) {
-				p.Add(fmt.Sprintf("tags[%d]", i), fmt.Sprintf("must have 1 to %d characters", maxTag))
+				p.AddElement("tags", fmt.Sprintf("must have 1 to %d characters", maxTag))
 				continue
 			}
-			if !slices.Contains(s.Tags, t) {
+			if len(s.Tags) <= maxTags && !slices.Contains(s.Tags, t) { // beyond, there are too many
 				s.Tags = append(s.Tags, t)
 			}
 		}

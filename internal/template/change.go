@@ -1,7 +1,6 @@
 package template
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -129,7 +128,7 @@ func listed(p *fault.Problems, path string, old []string, list *[]string) []stri
 	for i, l := range *list {
 		l = strings.TrimSpace(norm.NFC.String(l))
 		if n := utf8.RuneCountInString(l); n == 0 || n > maxTagChars || unstorable(l) {
-			p.Add(fmt.Sprintf("%s[%d]", path, i), "must have 1 to 64 characters")
+			p.AddElement(path, "must have 1 to 64 characters")
 			if i >= maxTags {
 				break // it is too long besides
 			}

@@ -93,7 +93,6 @@ func checkFields(p *problems, fields []string, catalog field.Catalog, types cont
 		return
 	}
 	for i, name := range fields {
-		path := fmt.Sprintf("fields[%d]", i)
 		group, key, nested := strings.Cut(name, ".")
 		known := slices.Contains(contact.ColumnNames(), name)
 		if nested {
@@ -104,9 +103,9 @@ func checkFields(p *problems, fields []string, catalog field.Catalog, types cont
 		}
 		switch {
 		case !known:
-			p.Add(path, "is not a field of contacts; custom fields are custom_fields.<key>, consent is subscriptions.<type_key>")
+			p.AddElement("fields", "is not a field of contacts; custom fields are custom_fields.<key>, consent is subscriptions.<type_key>")
 		case slices.Contains(fields[:i], name):
-			p.Add(path, "is there twice")
+			p.AddElement("fields", "is there twice")
 		}
 	}
 }

@@ -1,0 +1,237 @@
+package endpoint
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
+
+	"packetboat/internal/fault"
+)
+
+// findings are the problems of a body: one for each path, and those of the
+// elements of arrays.
+type findings struct{ fault.Problems }
+
+// add notes a problem at path, unless one is known there.
+func (f *findings) add(path, message string) {
+	if !f.Truncated() && !f.At(path) {
+		f.Add(path, message)
+	}
+}
+
+// validator checks a body against its schema. huma checks values of known size;
+// arrays and mappings are gone through here, so that the work and the number of
+// problems stay bounded whatever they hold: the length of an array is checked
+// before its elements, elements that break the same rule are one problem, and
+// nothing is looked at once more problems are known than are reported.
+type validator struct {
+	cut   *cutter
+	found *findings
+	path  []byte
+	at    *huma.PathBuffer // below path
+	res   huma.ValidateResult
+}
+
+// validate adds what is wrong with the value at a path by its schema.
+func (r *Router) validate(found *findings, path string, s *huma.Schema, value any) {
+	v := validator{cut: &r.cut, found: found, path: []byte(path), at: huma.NewPathBuffer(make([]byte, 0, 64), 0)}
+	v.value(s, value)
+}
+
+// huma checks a value except for what is inside its arrays and mappings.
+func (v *validator) huma(s *huma.Schema, value any) []error {
+	v.res.Reset()
+	v.at.Reset()
+	huma.Validate(v.cut, v.cut.of(s), v.at, huma.ModeWriteToServer, value, &v.res)
+	return v.res.Errors
+}
+
+func (v *validator) value(s *huma.Schema, value any) {
+	for _, err := range v.huma(s, value) {
+		f := problemOf(err)
+		v.found.add(v.below(f.Path), f.Message)
+	}
+	v.inside(s, value)
+}
+
+// inside checks the arrays and mappings in a value, which itself was checked.
+func (v *validator) inside(s *huma.Schema, value any) {
+	s = v.cut.resolved(s)
+	switch value := value.(type) {
+	case []any:
+		v.list(s, value)
+	case map[string]any:
+		others, _ := s.AdditionalProperties.(*huma.Schema)
+		if len(s.Properties) == 0 && others == nil {
+			return
+		}
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			if v.found.Truncated() {
+				return
+			}
+			n := v.step(shown(name))
+			if p, ok := s.Properties[name]; ok {
+				v.inside(p, value[name])
+			} else if others != nil {
+				v.value(others, value[name])
+			}
+			v.path = v.path[:n]
+		}
+	}
+}
+
+func (v *validator) list(s *huma.Schema, list []any) {
+	if s.Items == nil || s.MaxItems != nil && len(list) > *s.MaxItems {
+		return
+	}
+	items, path := v.cut.resolved(s.Items), string(v.path)
+	for i, e := range list {
+		if v.found.Truncated() {
+			return
+		}
+		if e == nil && v.found.At(path) {
+			continue
+		}
+		if wrong := wrongKind(items, e); wrong != "" {
+			v.found.AddElement(path, wrong)
+			continue
+		}
+		errs := v.huma(items, e)
+		nested := container(e)
+		if len(errs) == 0 && !nested {
+			continue
+		}
+		n := v.step("[" + strconv.Itoa(i) + "]")
+		for _, err := range errs {
+			if f := problemOf(err); f.Path == "" {
+				v.found.AddElement(path, f.Message)
+			} else {
+				v.found.add(v.below(f.Path), f.Message)
+			}
+		}
+		if nested {
+			v.inside(items, e)
+		}
+		v.path = v.path[:n]
+	}
+}
+
+// step adds a step to the path and returns how long it was.
+func (v *validator) step(name string) int {
+	n := len(v.path)
+	v.path = append(v.path[:n], joined(n, name)...)
+	return n
+}
+
+// below returns the path of what stands at another path below the current one.
+func (v *validator) below(path string) string {
+	if path == "" {
+		return string(v.path)
+	}
+	return string(v.path) + joined(len(v.path), path)
+}
+
+// joined returns a step as it continues a path of n bytes.
+func joined(n int, step string) string {
+	if n > 0 && !strings.HasPrefix(step, "[") {
+		return "." + step
+	}
+	return step
+}
+
+// problemOf translates what huma found in a body.
+func problemOf(err error) fault.Field {
+	if d, ok := errors.AsType[*huma.ErrorDetail](err); ok {
+		return translated(d.Location, d.Message)
+	}
+	return fault.Field{Message: err.Error()}
+}
+
+func container(value any) bool {
+	switch value.(type) {
+	case []any, map[string]any:
+		return true
+	}
+	return false
+}
+
+// wrongKind says that a value has not the JSON type of its schema, or "".
+func wrongKind(s *huma.Schema, value any) string {
+	if value == nil && s.Nullable {
+		return ""
+	}
+	ok, message := true, ""
+	switch s.Type {
+	case huma.TypeBoolean:
+		_, ok = value.(bool)
+		message = validation.MsgExpectedBoolean
+	case huma.TypeString:
+		_, ok = value.(string)
+		message = validation.MsgExpectedString
+	case huma.TypeInteger:
+		_, ok = value.(json.Number)
+		message = validation.MsgExpectedInteger
+	case huma.TypeNumber:
+		_, ok = value.(json.Number)
+		message = validation.MsgExpectedNumber
+	case huma.TypeArray:
+		_, ok = value.([]any)
+		message = validation.MsgExpectedArray
+	case huma.TypeObject:
+		_, ok = value.(map[string]any)
+		message = validation.MsgExpectedObject
+	}
+	if ok {
+		return ""
+	}
+	return message
+}
+
+// cutter makes schemas that say nothing of the elements of arrays and mappings.
+// It stands in for the registry that they refer to.
+type cutter struct {
+	huma.Registry
+	made sync.Map // *huma.Schema -> *huma.Schema
+}
+
+// SchemaFromRef returns the schema that ref names, cut.
+func (c *cutter) SchemaFromRef(ref string) *huma.Schema { return c.of(c.Registry.SchemaFromRef(ref)) }
+
+func (c *cutter) of(s *huma.Schema) *huma.Schema {
+	if s == nil || s.Ref != "" {
+		return s
+	}
+	if made, ok := c.made.Load(s); ok {
+		return made.(*huma.Schema)
+	}
+	cut := *s
+	if s.Items != nil {
+		cut.Items = &huma.Schema{}
+	}
+	if _, ok := s.AdditionalProperties.(*huma.Schema); ok {
+		cut.AdditionalProperties = true
+	}
+	if s.Properties != nil {
+		cut.Properties = make(map[string]*huma.Schema, len(s.Properties))
+		for name, p := range s.Properties {
+			cut.Properties[name] = c.of(p)
+		}
+	}
+	made, _ := c.made.LoadOrStore(s, &cut)
+	return made.(*huma.Schema)
+}
+
+// resolved returns the schema that s refers to, whole.
+func (c *cutter) resolved(s *huma.Schema) *huma.Schema {
+	for s.Ref != "" {
+		s = c.Registry.SchemaFromRef(s.Ref)
+	}
+	return s
+}
