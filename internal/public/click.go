@@ -77,7 +77,7 @@ func (p *Recipient) previewed(w http.ResponseWriter, r *http.Request, t track.To
 
 func redirect(w http.ResponseWriter, target string) {
 	h := w.Header()
-	h.Set("Location", target)
+	h.Set("Location", links.Location(target))
 	h.Set("Cache-Control", "no-store, private")
 	h.Set("X-Robots-Tag", "noindex, nofollow")
 	h.Set("Referrer-Policy", "strict-origin-when-cross-origin")
