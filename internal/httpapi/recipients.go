@@ -42,7 +42,7 @@ type recipientRow struct {
 	FirstOpenedAt  *endpoint.Stamp `json:"first_opened_at"`
 	FirstClickedAt *endpoint.Stamp `json:"first_clicked_at"`
 	BouncedAt      *endpoint.Stamp `json:"bounced_at"`
-	BounceType     *string         `json:"bounce_type"`
+	BounceType     *string         `json:"bounce_type" enum:"hard,soft"`
 	ComplainedAt   *endpoint.Stamp `json:"complained_at"`
 	UnsubscribedAt *endpoint.Stamp `json:"unsubscribed_at"`
 	SkipReason     *string         `json:"skip_reason"`
@@ -146,7 +146,7 @@ func recipientOf(r outbox.Record, did track.Moments, names broadcastNames) recip
 		MTAConfigKey: nameOf(names.lanes, r.Lane), Status: r.Status(), ContentVersion: r.ContentVersion,
 		SentAt: endpoint.AtOr(r.SentAt), FirstOpenedAt: endpoint.AtOr(did.Opened), FirstClickedAt: endpoint.AtOr(did.Clicked),
 		ComplainedAt: endpoint.AtOr(did.Complained), UnsubscribedAt: endpoint.AtOr(did.Unsubscribed),
-		BounceType: textOr(r.BounceType), SkipReason: textOr(r.SkipReason), Error: textOr(r.Error),
+		BounceType: textOr(string(r.Bounce())), SkipReason: textOr(r.SkipReason), Error: textOr(r.Error),
 	}
 	switch r.State {
 	case outbox.Queued:

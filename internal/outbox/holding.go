@@ -66,6 +66,9 @@ func export(ctx context.Context, db *sqldb.DB, tenant id.Tenant, who contact.Per
 				var queued int64
 				var sent, ended sql.NullInt64
 				err := scan(&m.ID, &m.Source, &m.Email, &m.State, &queued, &sent, &ended, &m.BounceType, &m.SkipReason, &m.Error)
+				if m.BounceType != nil {
+					*m.BounceType = string(bounceShown(*m.BounceType))
+				}
 				m.QueuedAt, m.SentAt, m.EndedAt = sqldb.Time(queued), sqldb.NullTime(sent), sqldb.NullTime(ended)
 				return m, err
 			})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"packetboat/internal/id"
+	"packetboat/internal/mail/reply"
 	"packetboat/internal/sqldb"
 )
 
@@ -23,6 +24,17 @@ type Record struct {
 	BounceType string
 	SkipReason string
 	Error      string
+}
+
+// Bounce returns the bounce as callers see it, hard, soft or none: that a server
+// refused the sender rather than the address concerns the sender's lane alone.
+func (r Record) Bounce() reply.Class { return bounceShown(r.BounceType) }
+
+func bounceShown(class string) reply.Class {
+	if c := reply.Class(class); c != reply.Block {
+		return c
+	}
+	return reply.Soft
 }
 
 func scanRecord(scan func(...any) error) (Record, error) {
