@@ -2,9 +2,9 @@ package httpapi
 
 import (
 	"context"
-	"strings"
 
 	"packetboat/internal/contact"
+	"packetboat/internal/endpoint"
 	"packetboat/internal/id"
 )
 
@@ -15,13 +15,13 @@ type ContactWithIdentityToken struct {
 }
 
 // IncludeIdentityToken asks for the token; it changes nothing while identity
-// signing is off (contract D16).
+// signing is off.
 type IncludeIdentityToken struct {
 	IncludeIdentityToken string `query:"include_identity_token" doc:"true adds identity_token, when identity signing is configured."`
 }
 
 func (in IncludeIdentityToken) wanted() bool {
-	return strings.EqualFold(strings.TrimSpace(in.IncludeIdentityToken), "true")
+	return endpoint.Flag(in.IncludeIdentityToken)
 }
 
 // writtenContact returns a contact that was saved, with its token where that is

@@ -291,12 +291,18 @@ func TestIdentityTokensComeWhereTheyAreAskedFor(t *testing.T) {
 		if key, _ := made.body["secret"].(string); len(key) < 32 || made.body["created_at"] == nil || enabled() != true {
 			t.Errorf("the secret: %s, enabled %v", made.text, enabled())
 		}
+		for _, other := range []string{"TRUE", "True", "%20true", "1", ""} {
+			r := s.must(200, "key", "PUT /contacts?include_identity_token="+other, `{"email": "a@example.org"}`)
+			if token(r) != "" {
+				t.Errorf("include_identity_token=%s gives a token", other)
+			}
+		}
 		created := s.must(201, "key", "POST /contacts"+ask, `{"email": "b@example.org"}`)
 		c := created.body["id"].(string)
 		for _, r := range []seen{
 			created,
 			s.must(200, "key", "PUT /contacts"+ask, `{"email": "b@example.org", "city": "B"}`),
-			s.must(201, "editor", "PUT /contacts?include_identity_token=TRUE", `{"email": "c@example.org"}`),
+			s.must(201, "editor", "PUT /contacts?include_identity_token=true", `{"email": "c@example.org"}`),
 			s.must(200, "key", "PUT /contacts/"+c+ask, `{}`),
 			s.must(200, "key", "PATCH /contacts/"+c+ask, `{"city": "D"}`),
 		} {
