@@ -22,7 +22,7 @@ func leastRole(op operation) auth.Role {
 		return auth.Admin
 	case strings.HasPrefix(path, "auth/api-keys"), resource == "audit-log":
 		return auth.Admin
-	case op.method == "GET", slices.Contains([]string{"searchContacts", "validateBinding", "renderTemplate", "rebaseMessagePreview"}, op.OperationID):
+	case op.method == "GET", slices.Contains([]string{"searchContacts", "validateBinding", "renderTemplate", "rebaseMessagePreview", "previewSegment", "refreshSegmentCount"}, op.OperationID):
 		return auth.Viewer
 	case slices.Contains([]string{"contacts", "segments", "broadcasts", "suppressions", "saved-filters", "jobs", "templates", "blocks", "messages"}, resource):
 		return auth.Editor

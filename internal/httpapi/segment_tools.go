@@ -23,7 +23,7 @@ func (a *API) segmentTools(r *endpoint.Router) {
 	}.Sending(`{"broadcast_id": "$BROADCAST_ID", "criterion": "non_openers", "name": "Did not open"}`).Titled("Segment from broadcast"), a.createSegmentFromBroadcast)
 	endpoint.Handle(r, "POST /t/{tenant}/api/segments/preview", endpoint.Op{
 		Name: "previewSegment", Summary: "Count whom a definition finds at the moment, and show some of them.",
-		Tag: "segments", Scope: auth.SegmentsRead,
+		Tag: "segments", Scope: auth.SegmentsRead, Role: auth.Viewer,
 		Faults:      []*fault.Error{segment.ErrMissingDefinition, segment.ErrInvalidDefinition},
 		FieldFaults: map[string]*fault.Error{"definition": segment.ErrInvalidDefinition},
 	}.Sending(`{"definition": {"logic": "and", "conditions": [{"field": "country", "operator": "equals", "value": "DE"}]}}`), a.previewSegment)

@@ -44,8 +44,9 @@ func (a *API) segments(r *endpoint.Router) {
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/segments/{key}",
 		write("deleteSegment", "Delete a list or segment that nothing uses; contacts stay.",
 			segment.ErrNotFound, segment.ErrLocked, segment.ErrInUse), a.deleteSegment)
-	endpoint.Handle(r, "POST /t/{tenant}/api/segments/{key}/refresh-count",
-		read("refreshSegmentCount", "Count the members anew.", segment.ErrNotFound), a.refreshSegmentCount)
+	refresh := read("refreshSegmentCount", "Count the members anew.", segment.ErrNotFound)
+	refresh.Role = auth.Viewer
+	endpoint.Handle(r, "POST /t/{tenant}/api/segments/{key}/refresh-count", refresh, a.refreshSegmentCount)
 	a.members(r, read, write)
 }
 
