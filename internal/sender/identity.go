@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -171,9 +170,9 @@ func (f IdentityFields) applyReferences(ctx context.Context, tx *sqldb.DB, i *Id
 		return err
 	}
 	i.EmailTypes = []id.EmailType{}
-	for n, t := range *f.EmailTypes {
+	for _, t := range *f.EmailTypes {
 		if !slices.ContainsFunc(known, func(k EmailType) bool { return k.ID == t }) {
-			p.Add("email_type_ids["+strconv.Itoa(n)+"]", "no such email type")
+			p.AddElement("email_type_ids", "no such email type")
 		} else if !slices.Contains(i.EmailTypes, t) {
 			i.EmailTypes = append(i.EmailTypes, t)
 		}
