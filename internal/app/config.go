@@ -32,6 +32,7 @@ type Options struct {
 	SecretKey              string `name:"secret-key" env:"PACKETBOAT_SECRET_KEY" help:"32 bytes in base64 that encrypt and sign. Default: made once, and kept in the data directory."`
 	AdminListen            string `name:"admin-listen" env:"PACKETBOAT_ADMIN_LISTEN" default:"127.0.0.1:9090" help:"Address of /metrics, never public; off for none."`
 	RateLimitPerMinute     string `name:"rate-limit-per-minute" env:"PACKETBOAT_RATE_LIMIT_PER_MINUTE" default:"1000" help:"Requests a minute per API key, and per session."`
+	MaxConnections         string `name:"max-connections" env:"PACKETBOAT_MAX_CONNECTIONS" default:"4000" help:"Connections that are kept open at once on the public listener; health checks are answered beyond."`
 	TrustedProxies         string `name:"trusted-proxies" env:"PACKETBOAT_TRUSTED_PROXIES" help:"Networks whose X-Forwarded-For is believed, as CIDRs with commas between them. Default: none."`
 	FeedbackSenderID       string `name:"feedback-sender-id" env:"PACKETBOAT_FEEDBACK_SENDER_ID" default:"packetboat" help:"Last part of the Feedback-ID header: 5 to 15 letters, digits, hyphens or underscores, the same for ever."`
 	SignupEnabled          string `name:"signup-enabled" env:"PACKETBOAT_SIGNUP_ENABLED" default:"false" help:"Whether anybody may make a tenant after the first: true or false."`
@@ -60,6 +61,7 @@ type Config struct {
 	SecretKey          []byte // nil: the one in the data directory
 	AdminListen        string // empty: none
 	RateLimitPerMinute int
+	MaxConnections     int
 	TrustedProxies     []netip.Prefix
 	FeedbackSenderID   string
 	SignupEnabled      bool
@@ -161,6 +163,9 @@ func (o Options) Config() (Config, error) {
 		m.add("PACKETBOAT_RATE_LIMIT_PER_MINUTE", "is %q; write a whole number from 1, such as 1000", o.RateLimitPerMinute)
 	}
 	c.RateLimitPerMinute = n
+	if c.MaxConnections, err = strconv.Atoi(o.MaxConnections); err != nil || c.MaxConnections < 1 || c.MaxConnections > 1_000_000 {
+		m.add("PACKETBOAT_MAX_CONNECTIONS", "is %q; write a whole number from 1 to 1000000, such as 4000", o.MaxConnections)
+	}
 	c.TrustedProxies = prefixes(o.TrustedProxies, &m)
 	if !feedbackIDs.MatchString(o.FeedbackSenderID) {
 		m.add("PACKETBOAT_FEEDBACK_SENDER_ID", "is %q; write 5 to 15 letters, digits, hyphens or underscores", o.FeedbackSenderID)

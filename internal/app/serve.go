@@ -73,8 +73,11 @@ func (s *Server) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	servers := []*http.Server{httpServer(parts.handler)}
-	listeners := []net.Listener{public}
+	bounded := limitConnections(public, s.Config.MaxConnections)
+	server := httpServer(sparing(parts.handler), 30*time.Second) // the API extends it for files
+	server.ConnState, server.ConnContext = bounded.watch, bounded.mark
+	servers := []*http.Server{server}
+	listeners := []net.Listener{bounded}
 	if s.Config.AdminListen != "" {
 		admin, err := listen("PACKETBOAT_ADMIN_LISTEN", s.Config.AdminListen)
 		if err != nil {
@@ -83,7 +86,7 @@ func (s *Server) Run(ctx context.Context) error {
 		mux := http.NewServeMux()
 		mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))
 		profiles(mux)
-		servers, listeners = append(servers, httpServer(mux)), append(listeners, admin)
+		servers, listeners = append(servers, httpServer(mux, 5*time.Minute)), append(listeners, admin)
 	}
 	return s.run(ctx, servers, listeners, parts)
 }
@@ -95,11 +98,11 @@ func profiles(mux *http.ServeMux) {
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 }
 
-func httpServer(h http.Handler) *http.Server {
+func httpServer(h http.Handler, read time.Duration) *http.Server {
 	return &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: 10 * time.Second,
-		ReadTimeout:       5 * time.Minute, // large imports
+		ReadTimeout:       read,
 		WriteTimeout:      10 * time.Minute,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,

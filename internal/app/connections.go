@@ -1,0 +1,137 @@
+package app
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// connections bounds how many connections a server keeps. A new one is always
+// taken: beyond the bound the one that has been idle longest is closed for it,
+// and when none is idle it is spare. Spare connections answer one request, the
+// health checks as ever and everything else with 503. There are few of them,
+// and the oldest makes room for the next, so that a health check is answered
+// however many connections others hold open.
+type connections struct {
+	net.Listener
+	max, spare int
+	now        func() time.Time
+
+	mu    sync.Mutex
+	open  map[net.Conn]*connection
+	spent []net.Conn // the spare ones, oldest first
+}
+
+type connection struct {
+	spare bool
+	idle  time.Time // since when; zero while it is not
+}
+
+// spareConnections are those beyond the bound.
+const spareConnections = 64
+
+func limitConnections(l net.Listener, most int) *connections {
+	return &connections{Listener: l, max: most, spare: spareConnections, now: time.Now, open: map[net.Conn]*connection{}}
+}
+
+// Accept returns the next connection.
+func (c *connections) Accept() (net.Conn, error) {
+	conn, err := c.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	if victim := c.take(conn); victim != nil {
+		_ = victim.Close()
+	}
+	return conn, nil
+}
+
+// take counts a connection in, and returns which other is to be closed for it.
+func (c *connections) take(conn net.Conn) (victim net.Conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	full := len(c.open)-len(c.spent) >= c.max
+	if full {
+		if victim = c.longestIdle(); victim != nil {
+			delete(c.open, victim)
+			full = false
+		}
+	}
+	c.open[conn] = &connection{spare: full}
+	if !full {
+		return victim
+	}
+	if len(c.spent) == c.spare {
+		victim = c.spent[0]
+		c.spent = c.spent[1:]
+		delete(c.open, victim)
+	}
+	c.spent = append(c.spent, conn)
+	return victim
+}
+
+func (c *connections) longestIdle() (longest net.Conn) {
+	var since time.Time
+	for conn, at := range c.open {
+		if !at.idle.IsZero() && (longest == nil || at.idle.Before(since)) {
+			longest, since = conn, at.idle
+		}
+	}
+	return longest
+}
+
+// watch is the server's ConnState.
+func (c *connections) watch(conn net.Conn, state http.ConnState) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := c.open[conn]
+	if at == nil {
+		return
+	}
+	switch state {
+	case http.StateIdle:
+		at.idle = c.now()
+	case http.StateActive:
+		at.idle = time.Time{}
+	case http.StateClosed, http.StateHijacked:
+		delete(c.open, conn)
+		for i, s := range c.spent {
+			if s == conn {
+				c.spent = append(c.spent[:i], c.spent[i+1:]...)
+				break
+			}
+		}
+	}
+}
+
+type spareKey struct{}
+
+// mark is the server's ConnContext: it marks the requests of spare connections.
+func (c *connections) mark(ctx context.Context, conn net.Conn) context.Context {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if at := c.open[conn]; at != nil && at.spare {
+		return context.WithValue(ctx, spareKey{}, true)
+	}
+	return ctx
+}
+
+// sparing answers on spare connections what health checks ask, and nothing else.
+func sparing(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		spare := r.Context().Value(spareKey{}) != nil
+		if spare {
+			w.Header().Set("Connection", "close")
+		}
+		if !spare || r.URL.Path == "/healthz" || r.URL.Path == "/readyz" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Retry-After", "1")
+		writeJSON(w, http.StatusServiceUnavailable, map[string]any{"error": map[string]any{
+			"code": "UNAVAILABLE", "message": "too many connections; try again soon", "details": map[string]string{"reason": "connections"},
+		}})
+	})
+}
