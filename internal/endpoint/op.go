@@ -43,7 +43,7 @@ type Op struct {
 	Status   int            // of success; zero: 200, or 204 when the answer is None
 	Statuses []int          // further statuses of success, when Out has a method Status
 	Faults   []*fault.Error // what it may answer besides the general faults
-	MaxBody  int64          // bytes; zero: 1 MB
+	MaxBody  int64          // bytes; zero: 1 MB, 16 KB for operations of the installation
 	Produces []string       // media types of an answer that is no JSON
 	Timeout  time.Duration  // of the whole request; zero: see timeout; negative: none
 	Strict   bool           // unknown body fields are faults

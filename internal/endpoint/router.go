@@ -119,6 +119,9 @@ func Handle[In, Out any](r *Router, pattern string, op Op, fn func(ctx context.C
 	if !ok {
 		panic("endpoint: a route is a method, a space and a path: " + pattern)
 	}
+	if op.MaxBody == 0 && op.Installation { // strangers may send these
+		op.MaxBody = 16 << 10
+	}
 	none := reflect.TypeFor[Out]() == reflect.TypeFor[None]()
 	if op.Status == 0 {
 		op.Status = http.StatusOK
