@@ -164,6 +164,17 @@ func LinkVariable(name string) (int, bool) {
 	return n, err == nil && n >= 0
 }
 
+// safeVariable reports whether a variable prints an address that does not depend
+// on what the recipient's data say.
+func (c Content) safeVariable(name string) bool {
+	switch name {
+	case PixelVariable, "unsubscribe_url", "preferences_url", "view_in_browser_url", "subscribe_confirm_url":
+		return true
+	}
+	n, ok := LinkVariable(name)
+	return ok && n < len(c.Links) && (!c.Links[n].Dynamic || links.LeadsToWeb(c.Links[n].URL))
+}
+
 // Above this size mail programs cut a message off, and a pixel at its end with
 // it (mail-notes 1.2): then it goes to the top.
 const clippedBytes = 90 << 10

@@ -91,6 +91,7 @@ type Compiled struct {
 	SubjectTemplate, PreheaderTemplate, FromNameTemplate, HTMLTemplate, TextTemplate *liquid.Template
 	Targets                                                                          []*liquid.Template // of dynamic links, nil for the others
 	Params                                                                           map[string]any     // what param means
+	Guard                                                                            *links.Guard       // of the rendered HTML; nil: it needs none
 	HTMLConstants, TextConstants                                                     *compose.Constants // what no recipient changes, encoded
 }
 
@@ -110,6 +111,7 @@ func Compile(c Content) (*Compiled, error) {
 		parse(&k.TextTemplate, c.Text, liquid.Text),
 	)
 	set := assigned(c.HTML)
+	k.Guard = links.NewGuard(c.HTML, func(variable string) bool { return !set[variable] && c.safeVariable(variable) })
 	for i, l := range c.Links {
 		if l.Dynamic && !reads(l.URL, set) { // else it is not tracked
 			err = errors.Join(err, parse(&k.Targets[i], l.URL, liquid.Text))

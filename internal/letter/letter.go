@@ -125,6 +125,11 @@ func (w *Writer) Render(ctx context.Context, l Letter) (Parts, error) {
 	p.FromName = string(w.buf[ends[0]:ends[1]])
 	p.HTML, p.Text = w.buf[ends[1]:ends[2]], w.buf[ends[2]:ends[3]]
 	p.HTMLKnown = compose.Known{Texts: l.Content.HTMLConstants, Marks: w.marks[2]}
+	if g := l.Content.Guard; g != nil {
+		if clean, cut := g.Clean(p.HTML); cut {
+			p.HTML, p.HTMLKnown = clean, compose.Known{}
+		}
+	}
 	p.TextKnown = compose.Known{Texts: l.Content.TextConstants, Marks: w.marks[3]}
 	p.UnsubscribeURL = *w.env.page(unsubscribePage)
 	return p, nil

@@ -115,6 +115,7 @@ func isConditional(comment string) bool {
 func (s *scan) element(name string, start, end int) {
 	switch {
 	case name == "base":
+		s.runsNothing(start, end)
 		if s.base == "" {
 			s.attributes(start, end, func(a attribute) {
 				if a.name == "href" && s.base == "" && len(Spans(s.value(a))) == 0 && CheckTarget(s.value(a)) == nil {
@@ -124,6 +125,7 @@ func (s *scan) element(name string, start, end int) {
 		}
 		return
 	case name == "img":
+		s.runsNothing(start, end)
 		if s.open >= 0 && s.alt == "" {
 			s.attributes(start, end, func(a attribute) {
 				if a.name == "alt" && s.alt == "" {
@@ -133,6 +135,7 @@ func (s *scan) element(name string, start, end int) {
 		}
 		return
 	case name != "a" && name != "area" && !strings.HasPrefix(name, "v:"):
+		s.runsNothing(start, end)
 		return
 	}
 	var hrefs []attribute
@@ -167,6 +170,24 @@ func (s *scan) element(name string, start, end int) {
 			s.closeLabel()
 		}
 	}
+}
+
+// runsNothing notes attributes of an element that is no link and would run a
+// script: the action of a form, a link of an SVG image.
+func (s *scan) runsNothing(start, end int) {
+	s.attributes(start, end, func(a attribute) {
+		if !isURLAttribute(a.name) {
+			return
+		}
+		url := s.value(a)
+		literal := url
+		if spans := Spans(url); len(spans) > 0 {
+			literal = url[:spans[0].Start]
+		}
+		if scheme, _ := schemeIn(literal); scheme == "javascript" || scheme == "vbscript" {
+			s.problems = append(s.problems, Problem{cut(url, maxLabel), "the scheme " + scheme + ": is not allowed"})
+		}
+	})
 }
 
 // href judges one href, notes the edit, and returns the position of its link or -1.

@@ -50,6 +50,16 @@ func CheckTarget(target string) error {
 	return nil
 }
 
+// LeadsToWeb reports whether a URL with Liquid begins, before all Liquid, with
+// http: or https:.
+func LeadsToWeb(url string) bool {
+	if spans := Spans(url); len(spans) > 0 {
+		url = url[:spans[0].Start]
+	}
+	scheme, _ := schemeIn(url)
+	return scheme == "http" || scheme == "https"
+}
+
 // UTM are the parameters by which web analytics recognise a campaign. Empty
 // ones are not added.
 type UTM struct {
