@@ -71,7 +71,12 @@ func TestAnEntryOfTheLibraryIsWrittenAndRead(t *testing.T) {
 		s.must(200, "editor", "PATCH "+at, `{"slug": "summer", "content": {"preheader": null}}`).holds(t, map[string]string{
 			"slug": `"summer"`, "current_version": `3`, "current_content.subject": `"Ho"`, "current_content.preheader": `null`,
 		})
-		s.must(200, "key", "PATCH "+at, `{"content": {}}`).holds(t, map[string]string{"current_version": `4`, "current_content.subject": `"Ho"`})
+		for _, nothing := range []string{`{"content": {}}`, `{"content": {"unknown": 1}, "name": "Lost"}`} {
+			for _, who := range []string{"key", "editor"} {
+				s.refused(who, "PATCH "+at, nothing, 400, "NO_CONTENT")
+			}
+		}
+		s.must(200, "key", "PATCH "+at, `{"content": {"subject": "Ho"}}`).holds(t, map[string]string{"name": `"Summer"`, "current_version": `4`, "current_content.subject": `"Ho"`})
 		s.must(200, "key", "PATCH "+at, `{}`).holds(t, map[string]string{"current_version": `4`})
 
 		list := s.must(200, "key", "GET "+at+"/versions", "")

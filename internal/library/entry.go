@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"packetboat/internal/content"
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
 	"packetboat/internal/manuscript"
@@ -110,6 +111,10 @@ func (ch *Change) Check() error {
 		ch.Tags = &tags
 	}
 	if ch.Content != nil {
+		if ch.Content.Empty() {
+			return content.ErrNoContent.Sayf("content has no part; send at least one, such as subject or body_html").
+				With(fault.Fields{Fields: []fault.Field{{Path: "content", Message: "must have at least one part"}}})
+		}
 		ch.Content.Check(&p)
 	}
 	if ch.Status != nil {

@@ -44,8 +44,8 @@ func (c *comparison) holds(s *state) bool {
 	case "contains":
 		return s.contains(left, right)
 	}
-	if left == nil || right == nil {
-		return false
+	if !ordered(left) || !ordered(right) {
+		return false // blank, empty, lists and the like have no order, and asking is no error
 	}
 	order, ok := s.compare(left, right)
 	if !ok {
@@ -61,6 +61,15 @@ func (c *comparison) holds(s *state) bool {
 		return order > 0
 	}
 	return order >= 0
+}
+
+// ordered reports whether values of this kind have an order.
+func ordered(v any) bool {
+	switch kindOf(v) {
+	case "a number", "a text", "a date":
+		return true
+	}
+	return false
 }
 
 // condition reads the whole markup of a tag as a condition.

@@ -4,16 +4,25 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // property returns item[key] as the filters on lists take it. A text has the
-// property of holding another text. ok is false when the item can have no
-// properties at all.
+// property of holding another text, and by a number the character at that place; a
+// whole number has its bits. ok is false when the item can have no such property.
 func (s *state) property(item, key any) (v any, ok bool) {
 	switch item := item.(type) {
 	case map[string]any, Drop:
 		return s.index(item, key), true
+	case int64:
+		if bit, isNumber := key.(int64); isNumber {
+			return bitOf(item, bit), true
+		}
+		return nil, false
 	case string, Raw:
+		if at, isNumber := key.(int64); isNumber {
+			return s.characterAt(s.text(item), at), true
+		}
 		text, whole := s.text(key), s.text(item)
 		if key != nil && s.tick(len(whole)) && strings.Contains(whole, text) {
 			return text, true
@@ -21,6 +30,36 @@ func (s *state) property(item, key any) (v any, ok bool) {
 		return nil, true
 	}
 	return nil, false
+}
+
+// bitOf returns a bit of n, from the lowest on.
+func bitOf(n, bit int64) int64 {
+	if bit < 0 {
+		return 0
+	}
+	return n >> min(bit, 63) & 1
+}
+
+// characterAt returns the character of a text at a place, from its end when that
+// is negative, or nothing.
+func (s *state) characterAt(text string, at int64) any {
+	if !s.tick(len(text)) {
+		return nil
+	}
+	n := int64(utf8.RuneCountInString(text))
+	if at < 0 {
+		at += n
+	}
+	if at < 0 || at >= n {
+		return nil
+	}
+	for _, r := range text {
+		if at == 0 {
+			return string(r)
+		}
+		at--
+	}
+	return nil
 }
 
 // noProperty explains a filter that needs objects and got something else.
@@ -38,6 +77,9 @@ func (s *state) matching(in any, args []any, each func(i int, item any, match bo
 			return false
 		}
 		item = s.plain(item)
+		if args[0] == nil && kindOf(item) == "a text" { // the argument is not set
+			return false
+		}
 		v, ok := s.property(item, args[0])
 		if !ok {
 			if kind := kindOf(item); kind == "nothing" || kind == "a boolean" {

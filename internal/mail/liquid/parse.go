@@ -281,6 +281,7 @@ func (p *exprParser) loop() (*forNode, error) {
 		return nil, err
 	}
 	n.name = n.variable + "-" + strings.TrimFunc(p.src[start:p.before], isSpace)
+	p.accept(",")
 	for p.tok.kind == tokenWord {
 		if err := p.loopOption(n); err != nil {
 			return nil, err
