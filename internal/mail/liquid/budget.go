@@ -23,6 +23,7 @@ type Limits struct {
 type Budget struct {
 	steps, output, work int
 	time                time.Duration
+	looks               int    // at the clock since Reset: one for each checkEvery units of work
 	idle                *state // to be used again
 }
 
@@ -35,7 +36,7 @@ func NewBudget(l Limits) *Budget {
 
 // Reset fills the budget again, for another message.
 func (b *Budget) Reset(l Limits) {
-	b.steps, b.output, b.work, b.time = l.Steps, l.Output, l.Work, l.Time
+	b.steps, b.output, b.work, b.time, b.looks = l.Steps, l.Output, l.Work, l.Time, 0
 	if b.steps == 0 {
 		b.steps = 10_000
 	}
@@ -97,6 +98,7 @@ func (s *state) look() {
 	now := time.Now()
 	s.spent += min(now.Sub(s.looked), quantum)
 	s.looked = now
+	s.budget.looks++
 }
 
 // check looks at the clock, and ends the rendering when it must not go on.

@@ -31,9 +31,12 @@ func TestFiltersTakeAnything(t *testing.T) {
 		[]any{uncomparable{"x"}, uncomparable{"x"}}, time.UTC,
 	}
 	for name, f := range filters {
-		for _, in := range values {
-			for _, first := range values {
-				for _, second := range values {
+		for i, in := range values {
+			for j, first := range values {
+				for k, second := range values {
+					if k > 0 && (i+j+k)%4 != 0 {
+						continue // a quarter of the combinations
+					}
 					s := &state{
 						ctx: t.Context(), env: Values{At: now}, html: second == nil, line: 1,
 						budget: NewBudget(Limits{Work: 1 << 14, Time: time.Minute}),

@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 )
 
 // page puts elements into the only column of a document, on its fifth line.
@@ -134,16 +133,16 @@ func TestWhatIsDroppedIsAWarning(t *testing.T) {
 	}
 }
 
-// TestHostileSourcesAreJudgedAtOnce: whatever comes, Check needs no more than a
-// moment, and no stack that grows with the source.
+// TestHostileSourcesAreJudgedAtOnce: whatever comes, Check needs no stack that
+// grows with the source. It has no clock: what took more than linear time would
+// take many minutes here.
 func TestHostileSourcesAreJudgedAtOnce(t *testing.T) {
 	const n = 100_000
 	for name, source := range hostile(n) {
 		t.Run(name, func(t *testing.T) {
-			start := time.Now()
-			_, err := Check(source)
-			if took := time.Since(start); took > 2*time.Second*patience {
-				t.Errorf("Check took %v for %d bytes and says %.100v", took, len(source), err)
+			t.Parallel()
+			if warnings, err := Check(source); len(warnings) > maxWarnings {
+				t.Errorf("Check has %d warnings for %d bytes and says %.100v", len(warnings), len(source), err)
 			}
 		})
 	}
