@@ -6,13 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"packetboat/internal/content"
 	"packetboat/internal/fault"
+	"packetboat/internal/field"
 	"packetboat/internal/id"
 	"packetboat/internal/lane"
 	"packetboat/internal/mail/links"
+	"packetboat/internal/manuscript"
 	"packetboat/internal/sender"
 	"packetboat/internal/slug"
 	"packetboat/internal/sqldb"
@@ -44,6 +47,8 @@ type Reason struct {
 // ScheduleWarning is what an author may want to know before scheduling; it stops nothing.
 type ScheduleWarning struct {
 	Code    string `json:"code"`
+	Field   string `json:"field,omitempty"` // of LIQUID_MAY_FAIL
+	Line    int    `json:"line,omitempty"`  // of LIQUID_MAY_FAIL, where it is known
 	Message string `json:"message"`
 }
 
@@ -80,6 +85,7 @@ type Facts struct {
 	UnknownAudience bool               // it took too long to look
 	Template        string             // how the template differs from what the content was made of; empty: it does not
 	Lacking         []Lacking          // data that the template expects of everybody
+	Troubles        []ScheduleWarning  // Liquid that fails for some recipient
 }
 
 // Judge asks every guard of b.
@@ -105,7 +111,7 @@ func Judge(b Broadcast, f Facts) Readiness {
 	}
 	warn := func(when bool, code, message string) {
 		if when {
-			r.Warnings = append(r.Warnings, ScheduleWarning{code, message})
+			r.Warnings = append(r.Warnings, ScheduleWarning{Code: code, Message: message})
 		}
 	}
 	warn(b.ScheduledAt == nil, "NO_SCHEDULED_AT", "scheduled_at is not set: the broadcast will wait and never start")
@@ -118,6 +124,7 @@ func Judge(b Broadcast, f Facts) Readiness {
 		warn(true, "EXPECTED_DATA_MISSING", l.String())
 	}
 	warn(f.UnknownAudience, "AUDIENCE_UNKNOWN", "it took too long to look at the audience: it may hold nobody, or lack data that the template expects")
+	r.Warnings = append(r.Warnings, f.Troubles...)
 	warn(f.EmptyAudience, "EMPTY_AUDIENCE", "the audience holds nobody at present")
 	warn(f.leaves(b, withoutDMARC), "NO_DMARC", "no DMARC record is known for the domain of a sending identity")
 	return r
@@ -141,7 +148,46 @@ func Ready(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) (Readi
 	if f.Template, err = templateNow(ctx, db, b); err != nil {
 		return Readiness{}, err
 	}
+	if f.Troubles, err = Troubles(ctx, db, b, now); err != nil {
+		return Readiness{}, err
+	}
 	return Judge(b, f), nil
+}
+
+// Troubles are the warnings about Liquid of b that can be read, and fails for a
+// recipient who has every field or for one who has none. The field of a variant's
+// content begins with its place among the variants.
+func Troubles(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) ([]ScheduleWarning, error) {
+	fields, err := field.Load(ctx, db, b.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	list := []ScheduleWarning{}
+	seen := map[content.Trouble]bool{} // what variants share is told once
+	for i, arm := range b.Arms() {
+		found, err := arm.Content.Try(ctx, fields, now)
+		if err != nil {
+			return nil, fmt.Errorf("try the content of broadcast %s: %w", b.ID, err)
+		}
+		for _, t := range found {
+			if seen[t] {
+				continue
+			}
+			seen[t] = true
+			w := ScheduleWarning{Code: t.Code, Field: t.Field, Line: t.Line, Message: t.Message}
+			if name := strings.TrimPrefix(t.Field, "content."); arm.ID != "" && b.Variants[i].overrides(name) {
+				w.Field = fmt.Sprintf("variants[%d].content_overrides.%s", i, name)
+			}
+			list = append(list, w)
+		}
+	}
+	return list, nil
+}
+
+// overrides reports whether a variant says something of its own in a field.
+func (v Variant) overrides(name string) bool {
+	_, own := v.Overrides[manuscript.Field(name)]
+	return own
 }
 
 // checkContent asks content.Check about arms, and keeps the first fault.

@@ -5,6 +5,7 @@ import (
 
 	"packetboat/internal/auth"
 	"packetboat/internal/broadcast"
+	"packetboat/internal/content"
 	"packetboat/internal/endpoint"
 	"packetboat/internal/outbox"
 	"packetboat/internal/spread"
@@ -39,6 +40,8 @@ type BroadcastProgress struct {
 	Recipients      []recipientRow `json:"recipients,omitzero" doc:"The first 100, once a send has been prepared."`
 	Truncated       bool           `json:"recipients_truncated"`
 	ViewModel       viewModel      `json:"view_model"`
+
+	Warnings []broadcast.ScheduleWarning `json:"warnings" doc:"Of drafts and scheduled broadcasts: Liquid that fails for a contact who has every field, or for one who has none (LIQUID_MAY_FAIL). It stops nothing."`
 }
 
 // viewModel is derived and never stored.
@@ -125,13 +128,24 @@ func (a *API) viewBroadcast(ctx context.Context, p auth.Principal, b broadcast.B
 }
 
 func (a *API) progressOf(ctx context.Context, b broadcast.Broadcast, names broadcastNames) (BroadcastProgress, error) {
-	out := BroadcastProgress{ViewModel: viewModel{Actions: b.Available()}}
+	out := BroadcastProgress{Warnings: []broadcast.ScheduleWarning{}, ViewModel: viewModel{Actions: b.Available()}}
 	if b.Status == broadcast.Draft {
 		ready, err := broadcast.Ready(ctx, a.DB, b, a.Now())
 		if err != nil {
 			return out, err
 		}
 		out.ViewModel.Readiness = &readiness{len(ready.Reasons) == 0, ready.Reasons, ready.Warnings}
+		for _, w := range ready.Warnings {
+			if w.Code == content.CodeMayFail {
+				out.Warnings = append(out.Warnings, w)
+			}
+		}
+	} else if b.Status == broadcast.Scheduled {
+		found, err := broadcast.Troubles(ctx, a.DB, b, a.Now())
+		if err != nil {
+			return out, err
+		}
+		out.Warnings = found
 	}
 	progress, err := broadcast.LoadProgress(ctx, a.DB, b, a.Now())
 	if err != nil {

@@ -6,8 +6,10 @@ import (
 	"slices"
 
 	"packetboat/internal/auth"
+	"packetboat/internal/content"
 	"packetboat/internal/endpoint"
 	"packetboat/internal/fault"
+	"packetboat/internal/field"
 	"packetboat/internal/id"
 	"packetboat/internal/library"
 	"packetboat/internal/manuscript"
@@ -70,24 +72,31 @@ func rowOfMessage(e library.Entry) MessageRow {
 type message struct {
 	MessageRow
 	Content *FullContent `json:"current_content" doc:"Null when current_version is 0."`
+	SaveWarnings
+}
+
+// SaveWarnings are what an author may want to know of what was saved.
+type SaveWarnings struct {
+	Warnings *[]content.Trouble `json:"warnings,omitempty" doc:"In the answer to a write: Liquid that fails for a contact who has every field, or for one who has none (LIQUID_MAY_FAIL). It stops nothing."`
 }
 
 type messageSession struct {
 	MessageRow
 	Content *FullSessionContent `json:"current_content"`
+	SaveWarnings
 }
 
 type messageForm = form[message, messageSession]
 
-func formOfMessage(p auth.Principal, e library.Entry) messageForm {
+func formOfMessage(p auth.Principal, e library.Entry, saved SaveWarnings) messageForm {
 	return formFor(p, func() message {
-		m := message{MessageRow: rowOfMessage(e)}
+		m := message{MessageRow: rowOfMessage(e), SaveWarnings: saved}
 		if e.Content != nil {
 			m.Content = new(showContent(*e.Content))
 		}
 		return m
 	}, func() messageSession {
-		m := messageSession{MessageRow: rowOfMessage(e)}
+		m := messageSession{MessageRow: rowOfMessage(e), SaveWarnings: saved}
 		if e.Content != nil {
 			m.Content = new(sessionContent(*e.Content))
 		}
@@ -180,7 +189,24 @@ func (a *API) createMessage(ctx context.Context, p auth.Principal, in *struct{ B
 	if err != nil {
 		return messageForm{}, err
 	}
-	return formOfMessage(p, e), nil
+	return a.savedMessage(ctx, p, e)
+}
+
+// savedMessage shows an entry that was written, with what there is to know of it.
+func (a *API) savedMessage(ctx context.Context, p auth.Principal, e library.Entry) (messageForm, error) {
+	found := []content.Trouble{}
+	if e.Content != nil {
+		fields, err := field.Load(ctx, a.DB, p.Tenant)
+		if err != nil {
+			return messageForm{}, err
+		}
+		troubles, err := e.Content.Try(ctx, fields, a.Now())
+		if err != nil {
+			return messageForm{}, err
+		}
+		found = append(found, troubles...)
+	}
+	return formOfMessage(p, e, SaveWarnings{&found}), nil
 }
 
 func (a *API) getMessage(ctx context.Context, p auth.Principal, in *RecordPath) (messageForm, error) {
@@ -199,7 +225,7 @@ func (a *API) atMessage(p auth.Principal, in *RecordPath, do func(id.LibraryEntr
 	if err != nil {
 		return messageForm{}, err
 	}
-	return formOfMessage(p, e), nil
+	return formOfMessage(p, e, SaveWarnings{}), nil
 }
 
 type updateMessageRequest struct {
@@ -212,9 +238,15 @@ func (a *API) updateMessage(ctx context.Context, p auth.Principal, in *updateMes
 	if err != nil {
 		return messageForm{}, err
 	}
-	return a.atMessage(p, &in.RecordPath, func(entry id.LibraryEntry) (library.Entry, error) {
-		return library.Update(ctx, a.author(), p.Tenant, entry, ch)
-	})
+	entry, err := named[id.LibraryEntry](in.RecordPath, library.ErrNotFound)
+	if err != nil {
+		return messageForm{}, err
+	}
+	e, err := library.Update(ctx, a.author(), p.Tenant, entry, ch)
+	if err != nil {
+		return messageForm{}, err
+	}
+	return a.savedMessage(ctx, p, e)
 }
 
 func (a *API) deleteMessage(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {

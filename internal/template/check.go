@@ -2,23 +2,27 @@ package template
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"packetboat/internal/binding"
 	"packetboat/internal/content"
 	"packetboat/internal/fault"
+	"packetboat/internal/field"
 	"packetboat/internal/id"
 	"packetboat/internal/mail/mjml"
+	"packetboat/internal/sqldb"
 )
 
 // check holds what a template says to the rules, in the order in which they
 // build on each other: the schema, the placeholders, the MJML, the Liquid, and
 // what becomes of all that when it is filled with samples. It fills in the HTML
 // of an MJML template that was given none.
-func (t *Template) check(ctx context.Context, c *mjml.Compiler, ch Change) ([]binding.Warning, error) {
+func (t *Template) check(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, ch Change, now time.Time) ([]binding.Warning, error) {
 	var err error
 	if t.Schema, err = t.Schema.With(ch.Schema); err != nil {
 		return nil, err
@@ -53,7 +57,40 @@ func (t *Template) check(ctx context.Context, c *mjml.Compiler, ch Change) ([]bi
 	if _, err := t.styled(filled.HTML); err != nil {
 		return nil, err
 	}
-	return warnings, whole(b, filled)
+	if err := whole(b, filled); err != nil {
+		return nil, err
+	}
+	troubles, err := t.try(ctx, db, b, filled, now)
+	return append(warnings, troubles...), err
+}
+
+// try says which Liquid of the template, filled with samples, fails for a contact
+// with every field or for one with none.
+func (t *Template) try(ctx context.Context, db *sqldb.DB, written, filled binding.Bodies, now time.Time) ([]binding.Warning, error) {
+	catalog, err := field.Load(ctx, db, t.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	doc, _, err := binding.ParseDocument(written, t.Schema)
+	if err != nil {
+		return nil, err
+	}
+	params, err := json.Marshal(doc.Params(binding.Sample(t.Schema)))
+	if err != nil {
+		return nil, err
+	}
+	var warnings []binding.Warning
+	for i, f := range fields(filled) {
+		found, err := content.Try(ctx, []content.Text{{Field: f.field, Source: f.text}}, catalog, params, now)
+		if err != nil {
+			return nil, err
+		}
+		line := lineIn(fields(written)[i].text, f.text)
+		for _, trouble := range found {
+			warnings = append(warnings, binding.Warning{Code: trouble.Code, Path: f.field, Field: f.field, Line: line(trouble.Line), Message: trouble.Message})
+		}
+	}
+	return warnings, nil
 }
 
 // check holds what a block says to the rules, as a template's does.

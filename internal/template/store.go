@@ -129,7 +129,7 @@ func Create(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.Tenan
 	if err := t.apply(ch); err != nil {
 		return Template{}, nil, err
 	}
-	warnings, err := t.check(ctx, c, ch)
+	warnings, err := t.check(ctx, db, c, ch, now)
 	if err != nil {
 		return Template{}, nil, err
 	}
@@ -217,7 +217,7 @@ func Update(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.Tenan
 		}
 		var warnings []binding.Warning
 		if ch.content() {
-			if warnings, err = t.check(ctx, c, ch); err != nil {
+			if warnings, err = t.check(ctx, db, c, ch, now); err != nil {
 				return Template{}, nil, err
 			}
 		}
