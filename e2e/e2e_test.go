@@ -53,6 +53,22 @@ func start(t *testing.T, address string, sinkArgs ...string) (*harness.Program, 
 // startWith is start with arguments and environment of the test's own.
 func startWith(t *testing.T, p *harness.Program, address string, sinkArgs ...string) (*harness.Program, *harness.Ready, *harness.Sink) {
 	t.Helper()
+	begin(t, p, address)
+	ready, err := p.Ready(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := harness.StartSink(context.WithoutCancel(t.Context()), sinkProgram, t.TempDir(), sinkArgs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Stop() })
+	return p, ready, s
+}
+
+// begin starts the program on a database. It is stopped when the test ends.
+func begin(t *testing.T, p *harness.Program, address string) {
+	t.Helper()
 	p.Path, p.Dir = program, t.TempDir()
 	if d, ok := sqliteFile(address); !ok {
 		p.Database = address
@@ -67,16 +83,6 @@ func startWith(t *testing.T, p *harness.Program, address string, sinkArgs ...str
 			t.Error(err)
 		}
 	})
-	ready, err := p.Ready(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := harness.StartSink(context.WithoutCancel(t.Context()), sinkProgram, t.TempDir(), sinkArgs...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Stop() })
-	return p, ready, s
 }
 
 // sqliteFile returns the directory of an SQLite address.

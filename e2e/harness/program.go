@@ -91,6 +91,19 @@ func freeAddress() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
+// Environment returns the environment of the program, with which its commands work
+// on the same data. The program was started before.
+func (p *Program) Environment() []string {
+	env := append(os.Environ(),
+		"PACKETBOAT_DATA_DIR="+p.Dir, "PACKETBOAT_DATABASE_URL="+cmp.Or(p.Database, "sqlite:packetboat.db"),
+		"PACKETBOAT_LISTEN="+strings.TrimPrefix(p.BaseURL, "http://"), "PACKETBOAT_ADMIN_LISTEN="+cmp.Or(p.Admin, "off"),
+		"PACKETBOAT_RATE_LIMIT_PER_MINUTE=1000000")
+	if p.Database != "" { // several processes on one database share one key
+		env = append(env, "PACKETBOAT_SECRET_KEY="+base64.StdEncoding.EncodeToString(sharedKey))
+	}
+	return append(env, p.Env...)
+}
+
 var upLine = regexp.MustCompile(`packetboat is up`)
 
 // Start starts the program and waits until it serves.
@@ -105,22 +118,10 @@ func (p *Program) Start(ctx context.Context) error {
 		}
 		p.BaseURL = "http://" + address
 	}
-	listen := strings.TrimPrefix(p.BaseURL, "http://")
-	database := p.Database
-	if database == "" {
-		database = "sqlite:packetboat.db"
-	}
 	cmd := exec.Command(p.Path, append([]string{"serve"}, p.Args...)...)
-	cmd.Env = append(os.Environ(),
-		"PACKETBOAT_DATA_DIR="+p.Dir, "PACKETBOAT_DATABASE_URL="+database, "PACKETBOAT_LISTEN="+listen,
-		"PACKETBOAT_ADMIN_LISTEN="+cmp.Or(p.Admin, "off"),
+	cmd.Env = append(p.Environment(),
 		"PACKETBOAT_BOOTSTRAP_TENANT_SLUG="+p.slug(), "PACKETBOAT_BOOTSTRAP_ADMIN_EMAIL="+Owner,
-		"PACKETBOAT_BOOTSTRAP_ADMIN_PASSWORD="+Password, "PACKETBOAT_BOOTSTRAP_API_KEY="+p.Key,
-		"PACKETBOAT_RATE_LIMIT_PER_MINUTE=1000000")
-	if p.Database != "" { // several processes on one database share one key
-		cmd.Env = append(cmd.Env, "PACKETBOAT_SECRET_KEY="+base64.StdEncoding.EncodeToString(sharedKey))
-	}
-	cmd.Env = append(cmd.Env, p.Env...)
+		"PACKETBOAT_BOOTSTRAP_ADMIN_PASSWORD="+Password, "PACKETBOAT_BOOTSTRAP_API_KEY="+p.Key)
 	log, err := os.OpenFile(p.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
