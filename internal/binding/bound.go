@@ -54,8 +54,8 @@ type Issue struct {
 
 // Warning is something an author may want to know; it stops nothing.
 type Warning struct {
-	Code    string `json:"code"` // unused, mjml, LIQUID_MAY_FAIL
-	Path    string `json:"path"` // parameters_schema[2], content_mjml
+	Code    string `json:"code"`            // unused, mjml, LIQUID_MAY_FAIL
+	Path    string `json:"path"`            // parameters_schema[2], content_mjml
 	Field   string `json:"field,omitempty"` // of LIQUID_MAY_FAIL: the path
 	Line    int    `json:"line,omitempty"`
 	Message string `json:"message"`

@@ -316,8 +316,11 @@ func (a *attack) bodies() {
 		"deep": strings.Repeat("[", 20_000), "deep and whole": `{"name": ` + strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000) + `}`, "XML": `<a/>`, "a NUL": "{\x00}",
 	} {
 		wanted := []int{400}
-		if what == "deep and whole" {
-			wanted = nil // nobody knows the field, perhaps
+		switch {
+		case len(body) > a.base.op.maxBody():
+			wanted = []int{413}
+		case what == "deep and whole": // the field may be unknown
+			wanted = nil
 		}
 		a.fire("the body is "+what, func(x *shot) { x.body = body }, wanted...)
 	}

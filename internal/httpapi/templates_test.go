@@ -143,7 +143,7 @@ func TestTemplatesThatAreRefused(t *testing.T) {
 			{"key", "POST /templates", `{"name": "x", "content_html": "x", "slug": "No Slug"}`, 400, "INVALID_INPUT", `"path":"slug"`},
 			{"key", "POST /templates", `{"name": "x", "content_html": "x", "parameters_schema": "x"}`, 400, "INVALID_SCHEMA", `parameters_schema`},
 			{"key", "POST /templates", `{"name": "x", "content_html": "x", "parameters_schema": [{"name": "A", "type": "nope"}, {"type": 5}]}`, 400, "INVALID_SCHEMA", `parameters_schema[0].type`},
-			{"key", "POST /templates", `{"name": "x", "content_html": "x", "slots_schema": [null]}`, 400, "INVALID_SCHEMA", `slots_schema[0]`},
+			{"key", "POST /templates", `{"name": "x", "content_html": "x", "slots_schema": [null]}`, 400, "INVALID_SCHEMA", `slots_schema: 1 element`},
 			{"key", "POST /templates", `{"name": "x", "content_html": "a\n{{param:nobody}}"}`, 400, "UNRESOLVED_REFERENCE", `"references":[{"token":"{{param:nobody}}","field":"content_html","line":2}]`},
 			{"key", "POST /templates", `{"name": "x", "content_html": "a\n{% nope %}"}`, 400, "LIQUID_INVALID", `"details":{"field":"content_html","line":2,`},
 			{"key", "POST /templates", mail(`<mjml></mjml>`), 400, "MJML_INVALID", `"field":"content_mjml"`},
