@@ -68,8 +68,8 @@ var variables = regexp.MustCompile(`\$[A-Z][A-Z0-9_]*`)
 func variable(path, param string) string {
 	before, _, _ := strings.Cut(path, "/{"+param+"}")
 	resource := before[strings.LastIndexByte(before, '/')+1:]
-	if strings.HasSuffix(resource, "ies") {
-		resource = strings.TrimSuffix(resource, "ies") + "y"
+	if stem, ok := strings.CutSuffix(resource, "ies"); ok {
+		resource = stem + "y"
 	}
 	name := param
 	if param == "id" || param == "key" {

@@ -33,7 +33,6 @@ type example struct {
 	args    []string // what curl is called with
 	stdin   string
 	answer  any // what the document says it is answered
-	status  string
 	schema  *openapi3.Schema
 }
 

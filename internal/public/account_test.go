@@ -122,7 +122,7 @@ func (v *visit) sound(s *seen) {
 		if !labels[a["id"]] || a["autocomplete"] == "" {
 			v.Errorf("%s: the field %q has no label or says nothing to password managers", s.Request.URL.Path, a["name"])
 		}
-		for _, id := range strings.Fields(a["aria-describedby"]) {
+		for id := range strings.FieldsSeq(a["aria-describedby"]) {
 			if !ids[id] {
 				v.Errorf("%s: the field %q is described by %q, which is not there", s.Request.URL.Path, a["name"], id)
 			}
