@@ -285,11 +285,19 @@ func TestSegmentsFromABroadcast(t *testing.T) {
 			{`{"broadcast_id": "` + bare + `", "criterion": "not_received"}`, "INVALID_CRITERION"},
 			{`{"broadcast_id": "` + b + `", "criterion": "openers", "name": ""}`, "INVALID_INPUT"},
 			{`{"criterion": "openers"}`, "INVALID_INPUT"},
-			{`{"broadcast_id": "x", "criterion": "openers"}`, "NOT_FOUND"},
+			{`{"broadcast_id": "", "criterion": "openers"}`, "INVALID_INPUT"},
 			{`{"broadcast_id": "` + id.New[string]() + `", "criterion": "openers"}`, "NOT_FOUND"},
 		} {
 			if r := s.as("key", "POST /segments/from-broadcast", tt.body); r.code != tt.code {
 				t.Errorf("%s = %d %s, want %s", tt.body, r.status, r.text, tt.code)
+			}
+		}
+		for _, who := range []string{"key", "editor"} {
+			if r := s.as(who, "POST /segments/from-broadcast", `{"broadcast_id": "x", "criterion": "openers"}`); r.status != 400 || r.code != "INVALID_INPUT" || !strings.Contains(r.text, `"fields":[{"path":"broadcast_id","message":"must be a UUID"}]`) {
+				t.Errorf("%s: a malformed broadcast_id: %d %s", who, r.status, r.text)
+			}
+			if r := s.as(who, "POST /segments/from-broadcast", `{"broadcast_id": "x", "criterion": "openers", "name": ""}`); r.code != "INVALID_INPUT" || strings.Count(r.text, `"path"`) != 2 {
+				t.Errorf("%s: two problems: %d %s", who, r.status, r.text)
 			}
 		}
 		if r := s.as("key", "POST /t/other/api/segments/from-broadcast", `{"broadcast_id": "`+b+`", "criterion": "openers"}`); r.code != "NOT_FOUND" {

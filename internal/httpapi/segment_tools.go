@@ -37,20 +37,35 @@ type segmentFromBroadcastRequest struct {
 	}
 }
 
-func (a *API) createSegmentFromBroadcast(ctx context.Context, p auth.Principal, in *segmentFromBroadcastRequest) (segmentForm, error) {
+// read returns the broadcast that the request names and the change with its
+// name, or all that is wrong with the two.
+func (in *segmentFromBroadcastRequest) read() (id.Broadcast, segment.Change, error) {
+	var problems fault.Problems
+	bid, ok := id.Parse[id.Broadcast](in.Body.BroadcastID)
+	if !ok {
+		problems.Add("broadcast_id", "must be a UUID")
+	}
 	ch := segment.Change{Name: in.Body.Name}
-	if ch.Name != nil {
-		if err := ch.Check(); err != nil {
-			return segmentForm{}, err
+	if ch.Name == nil {
+		return bid, ch, problems.Err()
+	}
+	if f, wrong := fault.As(ch.Check()); wrong {
+		details, _ := f.Details.(fault.Fields)
+		for _, field := range details.Fields {
+			problems.Add(field.Path, field.Message)
 		}
+	}
+	return bid, ch, problems.Err()
+}
+
+func (a *API) createSegmentFromBroadcast(ctx context.Context, p auth.Principal, in *segmentFromBroadcastRequest) (segmentForm, error) {
+	bid, ch, err := in.read()
+	if err != nil {
+		return segmentForm{}, err
 	}
 	c, err := segment.ParseCriterion(in.Body.Criterion)
 	if err != nil {
 		return segmentForm{}, err
-	}
-	bid, ok := id.Parse[id.Broadcast](in.Body.BroadcastID)
-	if !ok {
-		return segmentForm{}, broadcast.ErrNotFound
 	}
 	b, err := broadcast.Head(ctx, a.DB, p.Tenant, bid)
 	if err != nil {
