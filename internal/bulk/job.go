@@ -87,7 +87,7 @@ type found struct {
 
 // find returns the next contacts after at.
 func find(ctx context.Context, db *sqldb.DB, j job.Job, e errand, at place) (found, error) {
-	sel, err := segment.Select(ctx, db, j.Tenant, e.Selector, j.CreatedAt)
+	sel, err := segment.SelectQueued(ctx, db, j.Tenant, e.Selector, j.CreatedAt)
 	if err != nil {
 		return found{}, err
 	}

@@ -258,6 +258,38 @@ func TestBrokenReferencesAreTold(t *testing.T) {
 	})
 }
 
+// Wherever a request holds a definition, its leaves name their subjects.
+func TestDefinitionsOfRequestsAreWhole(t *testing.T) {
+	eachPeople(t, func(t *testing.T, s *people) {
+		s.must(201, "key", "POST /segments", `{"name": "Germans", "definition": `+germans+`}`)
+		for leaf, path := range map[string]string{
+			`{"type": "event", "operator": "did"}`:                                            "event_name",
+			`{"type": "page_view", "operator": "did_not"}`:                                    "url",
+			`{"type": "form", "operator": "did"}`:                                             "form_slug",
+			`{"type": "form", "form_slug": "x", "operator": "did", "windows": {}}`:            "windows",
+			`{"type": "event", "event_name": "x", "operator": "did", "window": {"since": 1}}`: "window.since",
+		} {
+			definition := `{"logic": "and", "conditions": [` + leaf + `]}`
+			for _, who := range []string{"key", "editor"} {
+				for what, body := range map[string]string{
+					"POST /segments":         `{"name": "x", "definition": ` + definition + `}`,
+					"PUT /segments/germans":  `{"definition": ` + definition + `}`,
+					"POST /segments/preview": `{"definition": ` + definition + `}`,
+					"POST /contacts/search":  `{"definition": ` + definition + `}`,
+					"POST /saved-filters":    `{"name": "x", "definition": ` + definition + `}`,
+				} {
+					if who == "key" && what == "POST /saved-filters" { // for people only
+						continue
+					}
+					if r := s.as(who, what, body); r.status != 400 || r.code != "INVALID_DEFINITION" || !strings.Contains(r.text, `"path":"definition.conditions[0].`+path+`"`) {
+						t.Errorf("%s: %s %s = %d %s", who, what, body, r.status, r.text)
+					}
+				}
+			}
+		}
+	})
+}
+
 func TestSegmentsFromABroadcast(t *testing.T) {
 	eachPeople(t, func(t *testing.T, s *people) {
 		s.must(201, "key", "POST /segments", `{"name": "VIP", "type": "static"}`)

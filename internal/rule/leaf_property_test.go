@@ -114,7 +114,7 @@ func TestPropertiesAreComparedAsWhatTheyAre(t *testing.T) {
 				t.Fatal(err)
 			}
 			text := filtered(map[string]any{"property": tt.path, "operator": tt.operator, "value": value})
-			tree, err := rule.ParseDefinition([]byte(text), env.Schema)
+			tree, err := rule.Reparse([]byte(text), env.Schema)
 			if err != nil {
 				t.Errorf("%s %s %s: %v", tt.path, tt.operator, tt.value, err)
 				continue
@@ -155,7 +155,7 @@ func TestSQLMeansWhatMatchDoesOfProperties(t *testing.T) {
 			s.zone = zone
 			env := declared(s.now.Add(pick(s.Rand, 0, -10*time.Hour, 12*time.Hour)), zone)
 			text := filtered(s.filter())
-			tree, err := rule.ParseDefinition([]byte(text), env.Schema)
+			tree, err := rule.Reparse([]byte(text), env.Schema)
 			if err != nil {
 				rt.Fatalf("%s: %v", text, err)
 			}

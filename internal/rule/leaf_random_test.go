@@ -287,7 +287,7 @@ func TestSQLMeansWhatMatchDoesOfHistory(t *testing.T) {
 			s.zone = zone
 			env := declared(s.now.Add(pick(s.Rand, 0, -10*time.Hour, 12*time.Hour, -28*24*time.Hour)), zone, someLists...)
 			text := encoded(s.group(3, s.history))
-			tree, err := rule.ParseDefinition([]byte(text), env.Schema)
+			tree, err := rule.Reparse([]byte(text), env.Schema)
 			if err != nil {
 				rt.Fatalf("%s: %v", text, err)
 			}

@@ -35,17 +35,27 @@ func ParseFilters(raw []byte, s Schema) (Tree, error) {
 	return t, p.fault(contact.ErrInvalidFilters)
 }
 
-// ParseDefinition reads a definition (contract 7.1). What is wrong with it is
-// reported together, as ErrInvalidDefinition.
+// ParseDefinition reads the definition in a request. Leaves name their subjects
+// and have no unknown fields. What is wrong with it is reported together, as
+// ErrInvalidDefinition.
 func ParseDefinition(raw []byte, s Schema) (Tree, error) {
+	p := parser{schema: s, strict: true}
+	t := p.definition(raw)
+	return t, p.fault(ErrInvalidDefinition)
+}
+
+// Reparse is ParseDefinition for a definition that was accepted in an earlier
+// request and kept as it was sent, perhaps by a version that accepted unknown
+// fields and leaves without a subject.
+func Reparse(raw []byte, s Schema) (Tree, error) {
 	p := parser{schema: s}
 	t := p.definition(raw)
 	return t, p.fault(ErrInvalidDefinition)
 }
 
 // Decode reads the canonical encoding of a tree, or of filters, that was stored.
-// Something that a leaf refers to may have gone since; then the leaf stays, and
-// Warnings tells of it.
+// A leaf may have no subject. Something that a leaf refers to may have been
+// deleted since; then the leaf stays, and Warnings reports it.
 func Decode(raw []byte, s Schema) (Tree, error) {
 	p := parser{schema: s, lenient: true}
 	var t Tree
@@ -70,6 +80,7 @@ type details struct {
 type parser struct {
 	schema   Schema
 	lenient  bool // what was right once is read, whatever it refers to
+	strict   bool // leaves name their subjects and have no unknown fields
 	leaves   int
 	problems []fault.Field
 }

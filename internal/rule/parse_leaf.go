@@ -2,6 +2,7 @@ package rule
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -10,7 +11,7 @@ import (
 	"packetboat/internal/slug"
 )
 
-// The types of leaves (contract 7.2).
+// The types of leaves.
 const (
 	typeField         = "field"
 	typeList          = "list"
@@ -31,6 +32,22 @@ var types = []string{
 	typePageView, typeForm, typeSubscription, typeSequence, typeSuppression,
 }
 
+// members are the fields of a leaf of each type, besides type and operator.
+var members = map[string][]string{
+	typeField:         {"field", "value"},
+	typeList:          {"segment_keys", "added"},
+	typeSegment:       {"segment_keys"},
+	typeEmail:         {"event", "email_type_keys", "count", "window", "level"},
+	typeBroadcast:     {"broadcast_id", "event", "link_url", "variant_id", "level"},
+	typeSequenceEmail: {"sequence_id", "node_id", "event", "level"},
+	typeEvent:         {"event_name", "filters", "count", "window"},
+	typePageView:      {"url", "match", "count", "window"},
+	typeForm:          {"form_slug", "window"},
+	typeSubscription:  {"email_type_key", "category_id"},
+	typeSequence:      {"sequence_id", "window"},
+	typeSuppression:   {},
+}
+
 // Bounds of the parts of leaves.
 const (
 	maxKeys    = 100
@@ -42,6 +59,8 @@ const (
 	maxPath    = 200
 	maxInList  = 1000
 	maxSpan    = 100_000
+
+	maxEventName = 128
 )
 
 // typed reads a leaf of any type.
@@ -53,6 +72,9 @@ func (p *parser) typed(n *node, path string) Condition {
 	} else if n.member("field") == nil {
 		p.add(path, `a leaf names a "field" or a "type"`)
 		return Field{}
+	}
+	if known, ok := members[typ]; ok {
+		defer p.only(n, path, append([]string{"type", "operator"}, known...)...)
 	}
 	switch typ {
 	case typeField:
@@ -89,6 +111,18 @@ func (p *parser) typed(n *node, path string) Condition {
 	}
 	p.add(path+".type", "must be one of %s", strings.Join(types, ", "))
 	return Field{}
+}
+
+// only reports the fields of an object that are not among the known ones.
+func (p *parser) only(n *node, path string, known ...string) {
+	if !p.strict {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(n.object)) {
+		if !slices.Contains(known, name) {
+			p.add(path+"."+clip(name), "is not a field of this object; its fields are %s", strings.Join(known, ", "))
+		}
+	}
 }
 
 // leafReader reads the members of one leaf.
@@ -152,8 +186,14 @@ func uuidOf[T ~string](l leafReader, member string) T {
 	return uuid
 }
 
+// subject reads a string that names what a leaf is about. Only a stored
+// definition may leave it out; then the leaf is about anything of its type.
+func (l leafReader) subject(member string, most int) string {
+	return l.text(member, l.strict, most)
+}
+
 func (l leafReader) slug(member string) string {
-	s := l.text(member, false, slug.MaxLen)
+	s := l.subject(member, slug.MaxLen)
 	if s != "" && !slug.Valid(s) {
 		l.add(l.path+"."+member, "%s", slug.Rule)
 	}
@@ -298,7 +338,7 @@ func (l leafReader) broadcast() Broadcast {
 }
 
 func (l leafReader) pageView() PageView {
-	v := PageView{URL: l.text("url", false, maxURL), Match: Equals, Window: l.window("window"), Operator: l.operator(Did, DidNot)}
+	v := PageView{URL: l.subject("url", maxURL), Match: Equals, Window: l.window("window"), Operator: l.operator(Did, DidNot)}
 	v.Count = l.count(v.Operator)
 	if l.n.member("match") != nil {
 		s, ok := l.name("match")
@@ -339,8 +379,7 @@ func (p *parser) typeKey(key, path string) string {
 	return t.Key
 }
 
-// count reads how often; it makes no sense with an operator that denies
-// (contract Z9).
+// count reads how often; it makes no sense with an operator that denies.
 func (l leafReader) count(op Operator) *Count {
 	n := l.n.member("count")
 	if n == nil {
@@ -355,6 +394,7 @@ func (l leafReader) count(op Operator) *Count {
 		l.add(path, "goes with the operator did only; ask for at_most or exactly instead")
 		return nil
 	}
+	l.only(n, path, "operator", "value")
 	c := &Count{Operator: AtLeast, N: 1}
 	if m := n.member("operator"); m != nil {
 		s, _ := m.value.(string)

@@ -3,6 +3,7 @@ package rule_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -45,7 +46,7 @@ func TestLeavesAreStoredInOneSpelling(t *testing.T) {
 	for in, want := range map[string]string{
 		// Aliases, and what a field keeps its values as.
 		`{"field":"first_name","operator":"eq","value":"Ann"}`:                                                            `{"field":"first_name","operator":"equals","value":"Ann"}`,
-		`{"type":"field","field":"first_name","operator":"is","value":"Ann","else":1}`:                                    `{"field":"first_name","operator":"equals","value":"Ann"}`,
+		`{"type":"field","field":"first_name","operator":"is","value":"Ann"}`:                                             `{"field":"first_name","operator":"equals","value":"Ann"}`,
 		`{"field":"first_name","operator":"=","value":"<Ann & \"Bob\">"}`:                                                 `{"field":"first_name","operator":"equals","value":"<Ann & \"Bob\">"}`,
 		`{"field":"first_name","operator":"!=","value":"A\u030a"}`:                                                        `{"field":"first_name","operator":"not_equals","value":"Å"}`,
 		`{"field":"first_name","operator":"neq","value":"x"}`:                                                             `{"field":"first_name","operator":"not_equals","value":"x"}`,
@@ -119,6 +120,80 @@ func TestLeavesAreStoredInOneSpelling(t *testing.T) {
 			t.Errorf("%s is decoded otherwise: %v\n%s", want, err, diff)
 		}
 	}
+}
+
+// A request says what each leaf is about, and nothing that is not understood.
+// A definition that is kept may be about any event, page or form, and have
+// fields that mean nothing.
+func TestLeavesOfRequestsAreWhole(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string][]string{
+		`{"type":"event","operator":"did"}`:                                                                                   {".event_name: required"},
+		`{"type":"event","event_name":null,"operator":"did_not"}`:                                                             {".event_name: required"},
+		`{"type":"event","event_name":"","operator":"did"}`:                                                                   {".event_name: must be a string that is not empty"},
+		`{"type":"event","event_name":"  ","operator":"did"}`:                                                                 {".event_name: must be a string that is not empty"},
+		`{"type":"event","event_nam":"x","operator":"did"}`:                                                                   {".event_name: required", ".event_nam: is not a field"},
+		`{"type":"page_view","operator":"did","match":"contains"}`:                                                            {".url: required"},
+		`{"type":"page_view","url":"","operator":"did_not"}`:                                                                  {".url: must be a string that is not empty"},
+		`{"type":"form","operator":"did"}`:                                                                                    {".form_slug: required"},
+		`{"type":"form","form_slug":null,"operator":"did_not","slug":"x"}`:                                                    {".form_slug: required", ".slug: is not a field"},
+		`{"field":"city","operator":"is_set","else":null}`:                                                                    {".else: is not a field"},
+		`{"type":"field","field":"city","operator":"is","value":"x","window":{},"negate":true}`:                               {".negate: is not a field", ".window: is not a field"},
+		`{"type":"list","operator":"in","segment_keys":["vip"],"window":{}}`:                                                  {".window: is not a field"},
+		`{"type":"segment","operator":"in","segment_keys":["german"],"added":{}}`:                                             {".added: is not a field"},
+		`{"type":"email","event":"sent","operator":"did","email_type_key":"offers"}`:                                          {".email_type_key: is not a field"},
+		`{"type":"broadcast","broadcast_id":"` + someID + `","event":"sent","operator":"did","window":{}}`:                    {".window: is not a field"},
+		`{"type":"sequence_email","sequence_id":"` + someID + `","event":"sent","operator":"did","count":{}}`:                 {".count: is not a field"},
+		`{"type":"sequence","sequence_id":"` + someID + `","operator":"active","event":"sent"}`:                               {".event: is not a field"},
+		`{"type":"subscription","email_type_key":"offers","operator":"subscribed","value":true}`:                              {".value: is not a field"},
+		`{"type":"suppression","operator":"listed","reason":"bounce"}`:                                                        {".reason: is not a field"},
+		`{"type":"form","form_slug":"x","operator":"did","window":{"until":"2026-01-01"}}`:                                    {".window.until: is not a field"},
+		`{"type":"form","form_slug":"x","operator":"did","window":{"in_the_last":{"amount":1,"unit":"day","of":1}}}`:          {".window.in_the_last.of: is not a field"},
+		`{"type":"email","event":"sent","operator":"did","count":{"op":"at_most","value":1}}`:                                 {".count.op: is not a field"},
+		`{"type":"event","event_name":"x","operator":"did","filters":[{"property":"a","op":"is","operator":"is","value":1}]}`: {".filters[0].op: is not a field"},
+	} {
+		_, err := rule.ParseDefinition(one(in), whole())
+		list, _ := problems(t, err, rule.ErrInvalidDefinition)
+		const at = "definition.conditions[0]"
+		ok := len(list) == len(want)
+		for i := 0; ok && i < len(want); i++ {
+			ok = strings.HasPrefix(list[i], at+want[i])
+		}
+		if !ok {
+			t.Errorf("%s: %q, want %q", in, list, want)
+		}
+		if blank := strings.Contains(in, `""`); blank { // was never accepted
+			continue
+		}
+		if _, err := rule.Reparse(one(in), whole()); err != nil {
+			t.Errorf("%s was accepted once: %v", in, err)
+		}
+		stored, err := rule.Decode(one(in), whole())
+		if err != nil || len(stored.Warnings(whole())) != 0 {
+			t.Errorf("%s as it is stored: %v, %v", in, err, stored.Warnings(whole()))
+		}
+	}
+	// Groups and filters of a list ignore what they do not know, as other bodies do.
+	if _, err := rule.ParseDefinition([]byte(`{"logic":"and","title":"x","conditions":[{"field":"city","operator":"is_set"}]}`), whole()); err != nil {
+		t.Error(err)
+	}
+	if _, err := rule.ParseFilters([]byte(`[{"field":"city","operator":"is_set","title":"x"}]`), whole()); err != nil {
+		t.Error(err)
+	}
+	// Many unknown fields are reported like any problems: a hundred of them.
+	_, err := rule.ParseDefinition(one(`{"field":"city","operator":"is_set"`+manyFields(2000)+`}`), whole())
+	if list, first := problems(t, err, rule.ErrInvalidDefinition); len(list) != fault.MaxFields || first != "definition.conditions[0].x0" {
+		t.Errorf("%d problems, the first at %s", len(list), first)
+	}
+}
+
+// manyFields returns members of an object that no leaf has.
+func manyFields(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `,"x%d":1`, i)
+	}
+	return b.String()
 }
 
 // problems returns the paths and messages of a fault's details, and its path.

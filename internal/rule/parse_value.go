@@ -57,6 +57,7 @@ func (l leafReader) window(member string) *Window {
 		l.add(path, `must be an object: {"in_the_last": {amount, unit}} or {"from", "to"}`)
 		return nil
 	}
+	l.only(n, path, "in_the_last", "from", "to")
 	last, from, to := n.member("in_the_last"), n.member("from"), n.member("to")
 	if last != nil {
 		if from != nil || to != nil {
@@ -86,6 +87,7 @@ func (p *parser) span(n *node, path string) Span {
 		p.add(path, `must be an object such as {"amount": 30, "unit": "day"}`)
 		return Span{}
 	}
+	p.only(n, path, "amount", "unit")
 	s := Span{Amount: p.whole(n.member("amount"), path+".amount", 1, maxSpan)}
 	unit, _ := n.text("unit")
 	switch s.Unit = Unit(strings.TrimSuffix(strings.ToLower(unit), "s")); s.Unit {
@@ -161,12 +163,23 @@ func (d Date) String() string {
 
 // custom reads a leaf about custom events.
 func (l leafReader) custom() Event {
-	e := Event{Name: strings.TrimSpace(l.text("event_name", false, 128)), Window: l.window("window"), Operator: l.operator(Did, DidNot)}
+	e := Event{Name: l.eventName(), Window: l.window("window"), Operator: l.operator(Did, DidNot)}
 	e.Count = l.count(e.Operator)
 	if n := l.n.member("filters"); n != nil {
 		e.Filters = l.properties(n, l.path+".filters")
 	}
 	return e
+}
+
+// eventName reads the name of a custom event, without spaces around it.
+func (l leafReader) eventName() string {
+	const member = "event_name"
+	said := l.subject(member, maxEventName)
+	name := strings.TrimSpace(said)
+	if name == "" && said != "" && l.strict {
+		l.add(l.path+"."+member, "must be a string that is not empty")
+	}
+	return name
 }
 
 // properties reads the tests of an event's properties.
@@ -187,6 +200,7 @@ func (p *parser) properties(n *node, path string) []Property {
 			continue
 		}
 		list = append(list, leafReader{p, f, at}.property())
+		p.only(f, at, "property", "operator", "value")
 	}
 	return list
 }

@@ -160,7 +160,7 @@ func TestWhateverIsAcceptedCanBeAsked(t *testing.T) {
 		value("city", "in", "["+many(1000, func(i int) string { return fmt.Sprintf(`"ü%d"`, i) })+"]"),
 		value("prospect_score", "not_in", "["+many(1000, func(i int) string { return fmt.Sprint(i) })+"]"),
 		value("tags", "has_all", "["+many(1000, func(i int) string { return fmt.Sprintf(`"%d"`, i) })+"]"),
-		repeat(90, `{"type":"event","operator":"did","filters":[`+repeat(12, `{"property":"a","operator":"on","value":"2026-01-01"}`)+`]}`),
+		repeat(90, `{"type":"event","event_name":"x","operator":"did","filters":[`+repeat(12, `{"property":"a","operator":"on","value":"2026-01-01"}`)+`]}`),
 		repeat(100, anniversary),
 		repeat(100, value("created_at", "anniversary_in_next", `{"amount":2,"unit":"day"}`)),
 		strings.Repeat(`{"logic":"or","negate":true,"conditions":[`+repeat(24, `{"field":"city","operator":"is_set"}`)+`,`, 3)+anniversary+strings.Repeat(`]}`, 3),

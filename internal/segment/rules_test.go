@@ -371,6 +371,40 @@ func TestAFieldIsHeldBySegments(t *testing.T) {
 	})
 }
 
+// A leaf without a subject, which requests cannot have any more, still works in
+// a segment and in a job that were stored with one.
+func TestStoredLeavesNeedNoSubject(t *testing.T) {
+	const openForm = `{"logic":"and","conditions":[{"type":"event","operator":"did_not"},{"type":"page_view","operator":"did_not"},{"type":"form","operator":"did_not","window":{"in_the_last":{"amount":30,"unit":"day"}}}]}`
+	eachOffice(t, func(t *testing.T, o office) {
+		o.country("DE", 2)
+		if _, err := segment.Create(t.Context(), o.db, o.acme, segment.Change{Name: new("Quiet"), Definition: json.RawMessage(openForm)}, noon); !errors.Is(err, segment.ErrInvalidDefinition) {
+			t.Errorf("Create = %v", err)
+		}
+		s := o.rule("Quiet", german)
+		_, err := o.db.Exec(t.Context(), `UPDATE segment SET definition = $3 WHERE tenant_id = $1 AND id = $2`, o.acme, s.ID, openForm)
+		o.must(err)
+		if got := o.recount(s); got != [2]int{2, 2} {
+			t.Errorf("counts %v, want both contacts", got)
+		}
+		over := o.rule("Over", on(s.Key))
+		if got := o.recount(over); got != [2]int{2, 2} {
+			t.Errorf("counts of a segment over it %v", got)
+		}
+		stored, err := segment.Update(t.Context(), o.db, o.acme, s.ID, segment.Change{Name: new("Silent")}, noon)
+		o.must(err)
+		if w, err := segment.Warnings(t.Context(), o.db, o.acme, stored); err != nil || len(w) != 0 {
+			t.Errorf("Warnings = %v, %v", w, err)
+		}
+		in := segment.SelectorInput{Definition: json.RawMessage(openForm)}
+		if _, err := segment.Select(t.Context(), o.db, o.acme, in, noon); !errors.Is(err, segment.ErrInvalidDefinition) {
+			t.Errorf("Select = %v", err)
+		}
+		if sel, err := segment.SelectQueued(t.Context(), o.db, o.acme, in, noon); err != nil || len(sel.Where) != 1 {
+			t.Errorf("SelectQueued = %v, %v", sel, err)
+		}
+	})
+}
+
 func TestBuiltInSegments(t *testing.T) {
 	eachOffice(t, func(t *testing.T, o office) {
 		o.must(segment.InstallAll(t.Context(), o.db, noon))

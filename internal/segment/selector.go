@@ -40,6 +40,10 @@ type Choice struct {
 // contact.ErrInvalidStatus, contact.ErrInvalidFilters, ErrInvalidDefinition, or
 // INVALID_INPUT for the search.
 func Choose(ctx context.Context, db *sqldb.DB, tenant id.Tenant, in SelectorInput) (Choice, error) {
+	return choose(ctx, db, tenant, in, rule.ParseDefinition)
+}
+
+func choose(ctx context.Context, db *sqldb.DB, tenant id.Tenant, in SelectorInput, parse func([]byte, rule.Schema) (rule.Tree, error)) (Choice, error) {
 	c := Choice{Search: in.Search}
 	if utf8.RuneCountInString(in.Search) > contact.MaxSearch {
 		return Choice{}, fault.Input(fault.Field{Path: "search", Message: "at most 200 characters"})
@@ -63,7 +67,7 @@ func Choose(ctx context.Context, db *sqldb.DB, tenant id.Tenant, in SelectorInpu
 		c.Filters = &tree
 	}
 	if defined {
-		tree, err := rule.ParseDefinition(in.Definition, c.schema)
+		tree, err := parse(in.Definition, c.schema)
 		if err != nil {
 			return Choice{}, err
 		}
@@ -98,6 +102,16 @@ func (c Choice) Selector(db *sqldb.DB, now time.Time) (contact.Selector, error) 
 // Select is Choose, and the Selector that follows from it.
 func Select(ctx context.Context, db *sqldb.DB, tenant id.Tenant, in SelectorInput, now time.Time) (contact.Selector, error) {
 	c, err := Choose(ctx, db, tenant, in)
+	if err != nil {
+		return contact.Selector{}, err
+	}
+	return c.Selector(db, now)
+}
+
+// SelectQueued is Select for the choice of a job that was queued earlier, perhaps
+// by a version that accepted other definitions.
+func SelectQueued(ctx context.Context, db *sqldb.DB, tenant id.Tenant, in SelectorInput, now time.Time) (contact.Selector, error) {
+	c, err := choose(ctx, db, tenant, in, rule.Reparse)
 	if err != nil {
 		return contact.Selector{}, err
 	}

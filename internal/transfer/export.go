@@ -158,7 +158,7 @@ func (e Exporter) Run(ctx context.Context, w *job.Work) error {
 	if at.Done {
 		return nil
 	}
-	sel, err := segment.Select(ctx, w.DB, w.Job.Tenant, r.Selector, w.Job.CreatedAt)
+	sel, err := segment.SelectQueued(ctx, w.DB, w.Job.Tenant, r.Selector, w.Job.CreatedAt)
 	if err != nil {
 		return err
 	}
