@@ -290,6 +290,40 @@ func TestDefinitionsOfRequestsAreWhole(t *testing.T) {
 	})
 }
 
+// A broadcast that was deleted, or is another tenant's, is in the warnings.
+func TestMissingBroadcastsAreWarnedOf(t *testing.T) {
+	eachPeople(t, func(t *testing.T, s *people) {
+		b, kept := s.draft("Spring", ``), s.draft("Summer", ``)
+		leaf := func(b string) string {
+			return `{"type": "broadcast", "broadcast_id": "` + b + `", "event": "opened", "operator": "did_not"}`
+		}
+		definition := `{"logic": "and", "conditions": [` + leaf(kept) + `, {"logic": "or", "conditions": [` + leaf(b) + `, ` + leaf(b) + `]}]}`
+		s.must(201, "key", "POST /segments", `{"name": "Asleep", "definition": `+definition+`}`)
+		s.must(201, "key", "POST /t/other/api/segments", `{"name": "Foreign", "definition": `+definition+`}`)
+		warnings := func(who, what string) (list []string) {
+			t.Helper()
+			for _, w := range s.must(200, who, what, "").body["warnings"].([]any) {
+				w := w.(map[string]any)
+				list = append(list, strings.TrimPrefix(fmt.Sprint(w["path"]), "definition.conditions")+" "+fmt.Sprint(w["code"]))
+			}
+			return list
+		}
+		if got := warnings("key", "GET /segments/asleep"); len(got) != 0 {
+			t.Errorf("warnings while the broadcasts exist: %q", got)
+		}
+		gone := []string{"[1].conditions[0].broadcast_id INVALID_BROADCAST", "[1].conditions[1].broadcast_id INVALID_BROADCAST"}
+		if got := warnings("key", "GET /t/other/api/segments/foreign"); !slices.Equal(got, append([]string{"[0].broadcast_id INVALID_BROADCAST"}, gone...)) {
+			t.Errorf("warnings of another tenant's broadcasts: %q", got)
+		}
+		s.must(204, "key", "DELETE /broadcasts/"+b, "")
+		for _, who := range []string{"key", "viewer"} {
+			if got := warnings(who, "GET /segments/asleep"); !slices.Equal(got, gone) {
+				t.Errorf("%s: warnings %q, want %q", who, got, gone)
+			}
+		}
+	})
+}
+
 func TestSegmentsFromABroadcast(t *testing.T) {
 	eachPeople(t, func(t *testing.T, s *people) {
 		s.must(201, "key", "POST /segments", `{"name": "VIP", "type": "static"}`)

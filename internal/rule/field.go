@@ -55,6 +55,7 @@ const (
 	codeCategory  = "INVALID_CATEGORY"
 	codeStage     = "INVALID_STAGE"
 	codeSegment   = "INVALID_SEGMENT"
+	codeBroadcast = "INVALID_BROADCAST"
 	unknownColumn = "there is no such field"
 )
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"packetboat/internal/id"
 	"packetboat/internal/usage"
 )
 
@@ -32,14 +33,14 @@ func (t Tree) References() []Reference {
 }
 
 // Warning says that a leaf, or a part of one, has no effect any more because
-// what it names is gone (contract E8).
+// what it names does not exist (any more).
 type Warning struct {
 	Path string `json:"path"`
 	Code string `json:"code"`
 }
 
-// Warnings returns what the tree names and the schema does not have. Broadcasts,
-// sequences and forms are no part of a schema.
+// Warnings returns what the tree names and the schema does not have. Sequences
+// and forms are no part of a schema.
 func (t Tree) Warnings(s Schema) []Warning {
 	list := []Warning{}
 	t.walk(func(c Condition, path string) {
@@ -76,6 +77,8 @@ func (s Schema) lacks(r Reference) string {
 		code = codeStage
 	case RefCategory:
 		has, code = s.categoryNamed(r.Name), codeCategory
+	case RefBroadcast:
+		has, code = s.Broadcasts == nil || s.Broadcasts(id.Broadcast(r.Name)), codeBroadcast
 	default:
 		return ""
 	}

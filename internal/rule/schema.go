@@ -15,7 +15,10 @@ type Schema struct {
 	Types    contact.Types
 	Stages   []contact.Stage
 	Segments Segments
-	Zone     *time.Location // the account's; nil is UTC
+	// Broadcasts reports whether a broadcast exists. Only Warnings asks; nil says
+	// that all do.
+	Broadcasts func(id.Broadcast) bool
+	Zone       *time.Location // the account's; nil is UTC
 }
 
 // Segments finds a list or a segment by its key or its id. Package segment

@@ -14,6 +14,7 @@
 // or deletes what others may refer to takes turns (turn), so that this stays
 // true whatever happens at once.
 //
-// Its statements read tables of packages below it, and write none: contact,
-// contact_activity and suppression, and what rules read.
+// Its statements read tables of other packages, and write none: contact,
+// contact_activity and suppression, what rules read, and of broadcasts, which
+// are above it, whether they exist.
 package segment

@@ -104,7 +104,7 @@ func Parse(ctx context.Context, db *sqldb.DB, tenant id.Tenant, definition json.
 	return tree, err
 }
 
-// Warnings returns what a segment's definition refers to that is gone.
+// Warnings returns what a segment's definition refers to that does not exist.
 func Warnings(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Segment) ([]rule.Warning, error) {
 	if s.Type == Static || s.SystemKey != "" {
 		return nil, nil
@@ -117,7 +117,32 @@ func Warnings(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Segment) ([
 	if err != nil {
 		return nil, err
 	}
+	if schema.Broadcasts, err = broadcasts(ctx, db, tenant, tree); err != nil {
+		return nil, err
+	}
 	return tree.Warnings(schema), nil
+}
+
+// broadcasts returns whether broadcasts that a tree names exist.
+func broadcasts(ctx context.Context, db *sqldb.DB, tenant id.Tenant, tree rule.Tree) (func(id.Broadcast) bool, error) {
+	var named []string
+	for _, r := range tree.References() {
+		if r.Kind == rule.RefBroadcast && !slices.Contains(named, r.Name) {
+			named = append(named, r.Name)
+		}
+	}
+	if len(named) == 0 {
+		return nil, nil
+	}
+	rows, err := db.Query(ctx, `SELECT id FROM broadcast WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, named))
+	found, err := sqldb.Collect(rows, err, func(row func(...any) error) (id.Broadcast, error) {
+		var b id.Broadcast
+		return b, row(&b)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find the broadcasts of a segment: %w", err)
+	}
+	return func(b id.Broadcast) bool { return slices.Contains(found, b) }, nil
 }
 
 func createOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ch Change, tree rule.Tree, now time.Time) (Segment, error) {
