@@ -38,7 +38,7 @@ type ContactSelectorBody struct {
 	Status     endpoint.Opt[statusList] `json:"status" doc:"A comma separated list or an array; all but suppressed when absent or empty."`
 	Search     endpoint.Opt[string]     `json:"search" doc:"Every word must occur in names, company or address."`
 	Filters    filterArray              `json:"filters,omitempty" nullable:"true" doc:"All of them must hold."`
-	Definition ruleObject               `json:"definition,omitempty" nullable:"true" doc:"Must hold too; as of a dynamic segment."`
+	Definition definition               `json:"definition,omitempty" doc:"Must hold too; as of a dynamic segment."`
 }
 
 func (b ContactSelectorBody) input() segment.SelectorInput {

@@ -75,7 +75,7 @@ func rowOfSavedFilter(f savedfilter.Filter) savedFilterRow {
 type savedFilterBody struct {
 	Name       endpoint.Opt[string]      `json:"name" nullable:"false"`
 	Filters    endpoint.Opt[filterArray] `json:"filters"`
-	Definition endpoint.Opt[ruleObject]  `json:"definition"`
+	Definition endpoint.Opt[definition]  `json:"definition"`
 	Search     endpoint.Opt[string]      `json:"search"`
 	Status     endpoint.Opt[statusList]  `json:"status" doc:"A comma separated list or an array."`
 	Sort       endpoint.Opt[string]      `json:"sort" doc:"created_at when unknown, as in a list of contacts."`

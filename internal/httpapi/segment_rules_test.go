@@ -262,6 +262,24 @@ func TestBrokenReferencesAreTold(t *testing.T) {
 func TestDefinitionsOfRequestsAreWhole(t *testing.T) {
 	eachPeople(t, func(t *testing.T, s *people) {
 		s.must(201, "key", "POST /segments", `{"name": "Germans", "definition": `+germans+`}`)
+		for wrong, path := range map[string]string{
+			`5`: "definition", `"x"`: "definition", `[]`: "definition", `true`: "definition",
+			`{"logic": 5, "conditions": [{"field": "city", "operator": "is_set"}]}`:                     "definition.logic",
+			`{"logic": "and", "conditions": 5}`:                                                         "definition.conditions",
+			`{"logic": "and", "conditions": {}}`:                                                        "definition.conditions",
+			`{"logic": "and", "conditions": [null, "x"]}`:                                               "definition.conditions[0]",
+			`{"logic": "and", "negate": "no", "conditions": [{"field": "city", "operator": "is_set"}]}`: "definition.negate",
+			`{"logic": "and", "conditions": [{"logic": "and", "conditions": 5}]}`:                       "definition.conditions[0].conditions",
+			`{"logic": "and", "conditions": [{"type": "email", "event": 5, "operator": "did"}]}`:        "definition.conditions[0].event",
+		} {
+			for _, who := range []string{"key", "editor"} {
+				for _, what := range []string{"POST /segments", "PUT /segments/germans", "POST /segments/preview", "POST /contacts/search"} {
+					if r := s.as(who, what, `{"name": "x", "definition": `+wrong+`}`); r.status != 400 || r.code != "INVALID_DEFINITION" || !strings.Contains(r.text, `"details":{"path":"`+path+`",`) {
+						t.Errorf("%s: %s %s = %d %s, want it at %s", who, what, wrong, r.status, r.text, path)
+					}
+				}
+			}
+		}
 		for leaf, path := range map[string]string{
 			`{"type": "event", "operator": "did"}`:                                            "event_name",
 			`{"type": "page_view", "operator": "did_not"}`:                                    "url",

@@ -81,7 +81,7 @@ func (a *API) createSegmentFromBroadcast(ctx context.Context, p auth.Principal, 
 
 type previewSegmentRequest struct {
 	Body struct {
-		Definition endpoint.Opt[ruleObject] `json:"definition" doc:"As of a dynamic segment; required."`
+		Definition endpoint.Opt[definition] `json:"definition" doc:"As of a dynamic segment; required."`
 	}
 }
 

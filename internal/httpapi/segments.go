@@ -155,7 +155,7 @@ type createSegmentRequest struct {
 	Body struct {
 		Name       string               `json:"name"`
 		Type       endpoint.Opt[string] `json:"type" nullable:"false" enum:"dynamic,static" doc:"dynamic when absent."`
-		Definition json.RawMessage      `json:"definition,omitempty" doc:"Of dynamic segments: {logic, conditions}; a static list ignores it."`
+		Definition definition           `json:"definition,omitempty" doc:"Of dynamic segments: {logic, conditions}; a static list ignores it."`
 		Tags       []string             `json:"tags,omitempty"`
 	}
 }
@@ -167,7 +167,7 @@ func (a *API) createSegment(ctx context.Context, p auth.Principal, in *createSeg
 	}
 	make, ch := segment.CreateList, segment.Change{Name: &in.Body.Name, Tags: &in.Body.Tags}
 	if t == segment.Dynamic {
-		make, ch.Definition = segment.Create, in.Body.Definition
+		make, ch.Definition = segment.Create, json.RawMessage(in.Body.Definition)
 	}
 	s, err := make(ctx, a.DB, p.Tenant, ch, a.Now())
 	if err != nil {
@@ -203,7 +203,7 @@ type updateSegmentRequest struct {
 	SegmentPath
 	Body struct {
 		Name       endpoint.Opt[string]     `json:"name" nullable:"false"`
-		Definition endpoint.Opt[ruleObject] `json:"definition" doc:"Has no effect on a static list."`
+		Definition endpoint.Opt[definition] `json:"definition" doc:"Has no effect on a static list."`
 		Tags       endpoint.Opt[[]string]   `json:"tags"`
 	}
 }

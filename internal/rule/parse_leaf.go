@@ -32,21 +32,31 @@ var types = []string{
 	typePageView, typeForm, typeSubscription, typeSequence, typeSuppression,
 }
 
-// members are the fields of a leaf of each type, besides type and operator.
-var members = map[string][]string{
-	typeField:         {"field", "value"},
-	typeList:          {"segment_keys", "added"},
-	typeSegment:       {"segment_keys"},
-	typeEmail:         {"event", "email_type_keys", "count", "window", "level"},
-	typeBroadcast:     {"broadcast_id", "event", "link_url", "variant_id", "level"},
-	typeSequenceEmail: {"sequence_id", "node_id", "event", "level"},
-	typeEvent:         {"event_name", "filters", "count", "window"},
-	typePageView:      {"url", "match", "count", "window"},
-	typeForm:          {"form_slug", "window"},
-	typeSubscription:  {"email_type_key", "category_id"},
-	typeSequence:      {"sequence_id", "window"},
-	typeSuppression:   {},
+// LeafType is a type of leaves: the fields that a leaf in a request must have
+// and those that it may have, besides type and operator.
+type LeafType struct {
+	Name               string
+	Required, Optional []string
 }
+
+// leafTypes are all types. A leaf of type subscription has one of its two fields.
+var leafTypes = []LeafType{
+	{typeField, []string{"field"}, []string{"value"}},
+	{typeList, []string{"segment_keys"}, []string{"added"}},
+	{typeSegment, []string{"segment_keys"}, nil},
+	{typeEmail, []string{"event"}, []string{"email_type_keys", "count", "window", "level"}},
+	{typeBroadcast, []string{"broadcast_id", "event"}, []string{"link_url", "variant_id", "level"}},
+	{typeSequenceEmail, []string{"sequence_id", "event"}, []string{"node_id", "level"}},
+	{typeEvent, []string{"event_name"}, []string{"filters", "count", "window"}},
+	{typePageView, []string{"url"}, []string{"match", "count", "window"}},
+	{typeForm, []string{"form_slug"}, []string{"window"}},
+	{typeSubscription, nil, []string{"email_type_key", "category_id"}},
+	{typeSequence, []string{"sequence_id"}, []string{"window"}},
+	{typeSuppression, nil, nil},
+}
+
+// LeafTypes returns all types of leaves.
+func LeafTypes() []LeafType { return slices.Clone(leafTypes) }
 
 // Bounds of the parts of leaves.
 const (
@@ -73,8 +83,8 @@ func (p *parser) typed(n *node, path string) Condition {
 		p.add(path, `a leaf names a "field" or a "type"`)
 		return Field{}
 	}
-	if known, ok := members[typ]; ok {
-		defer p.only(n, path, append([]string{"type", "operator"}, known...)...)
+	if i := slices.IndexFunc(leafTypes, func(t LeafType) bool { return t.Name == typ }); i >= 0 {
+		defer p.only(n, path, slices.Concat([]string{"type", "operator"}, leafTypes[i].Required, leafTypes[i].Optional)...)
 	}
 	switch typ {
 	case typeField:

@@ -245,6 +245,8 @@ func update(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segm
 		switch {
 		case err != nil || ch.Definition == nil:
 			return err
+		case s.Type == Static && !isObject(ch.Definition):
+			return ErrInvalidDefinition.Sayf("the definition must be an object").With(map[string]string{"path": "definition"})
 		case s.Type == Static:
 			_, err = tx.Exec(ctx, `UPDATE segment SET definition = $3 WHERE tenant_id = $1 AND id = $2`, tenant, segment, string(ch.Definition))
 			return err
@@ -253,6 +255,10 @@ func update(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segm
 		return s.redefine(ctx, tx, tenant, ch.Definition)
 	})
 	return s, redefined && err == nil, err
+}
+
+func isObject(definition json.RawMessage) bool {
+	return strings.HasPrefix(strings.TrimSpace(string(definition)), "{")
 }
 
 // redefine replaces the definition; the counts of the old one are forgotten.
