@@ -65,10 +65,16 @@ func (r *Run) Plan(ctx context.Context, tx *sqldb.DB, p Planning, until time.Tim
 	return nil
 }
 
-// replan takes a send back to where its messages wait for a plan, from whoever
-// was giving them their times. Its stream must not be open.
-func (r Run) replan(ctx context.Context, tx *sqldb.DB, missed bool) error {
-	doc, err := json.Marshal(Planning{Stage: ToPlan, Start: r.Planning.Start, Again: true, Missed: missed})
+// again returns how a send is planned once more: all that has not left, or only
+// what days that have passed did not send.
+func (r Run) again(missed bool) Planning {
+	return Planning{Stage: ToPlan, Start: r.Planning.Start, Again: true, Missed: missed}
+}
+
+// replan takes a send back to where its messages wait for a plan, and its lease
+// from the process that has it. Its stream must not be open.
+func (r Run) replan(ctx context.Context, tx *sqldb.DB, p Planning) error {
+	doc, err := json.Marshal(p)
 	if err != nil {
 		return err
 	}
@@ -94,7 +100,7 @@ func (r Run) overdue(ctx context.Context, db *sqldb.DB, today spread.Day) (bool,
 func (r Run) restart(ctx context.Context, tx *sqldb.DB, now time.Time) error {
 	switch {
 	case r.Planning != nil && r.Planning.Stage == Give: // by a plan of before the pause
-		return r.replan(ctx, tx, false)
+		return r.replan(ctx, tx, r.again(false))
 	case r.PreparedAt == nil:
 		return nil
 	case r.Planning != nil:
@@ -107,7 +113,7 @@ func (r Run) restart(ctx context.Context, tx *sqldb.DB, now time.Time) error {
 			return err
 		}
 		if late {
-			return r.replan(ctx, tx, true)
+			return r.replan(ctx, tx, r.again(true))
 		}
 	}
 	return outbox.Start(ctx, tx, r.Tenant, string(r.Broadcast))
@@ -131,7 +137,7 @@ func Replan(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Broadca
 		if late, err := run.overdue(ctx, tx, today); err != nil || !late {
 			return err
 		}
-		if err := run.replan(ctx, tx, true); err != nil {
+		if err := run.replan(ctx, tx, run.again(true)); err != nil {
 			return err
 		}
 		again = true

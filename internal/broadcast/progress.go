@@ -15,7 +15,7 @@ import (
 // Phase says what a send is doing.
 type Phase string
 
-// The phases of a send (contract G25).
+// The phases of a send.
 const (
 	PhasePreparing Phase = "preparing" // the audience is being put into the outbox
 	PhaseSending   Phase = "sending"
@@ -144,10 +144,11 @@ func (p *Progress) addPlan(ctx context.Context, db *sqldb.DB, b Broadcast, now t
 		p.PerMinute, p.ETA = 0, nil
 		return nil
 	}
-	next, last, overdue, err := outbox.Batches(ctx, db, b.Tenant, string(b.ID), now)
+	at, err := p.batches(ctx, db, t, b, now)
 	if err != nil {
 		return err
 	}
+	next, last, overdue := at.Next, at.Last, at.Overdue
 	p.NextBatchAt = next
 	if p.Phase == PhaseSending && !overdue && next != nil {
 		p.Phase = PhaseWaiting
@@ -168,6 +169,27 @@ func (p *Progress) addPlan(ctx context.Context, db *sqldb.DB, b Broadcast, now t
 	}
 	p.lastBatch(last)
 	return nil
+}
+
+// batches returns when batches of a send leave. While its messages are given
+// their times, the plan says it: most still have those of the plan before.
+func (p *Progress) batches(ctx context.Context, db *sqldb.DB, t tenant.Tenant, b Broadcast, now time.Time) (outbox.Times, error) {
+	plan := p.Run.Planning
+	given, err := outbox.Batches(ctx, db, b.Tenant, string(b.ID), now)
+	if err != nil || plan.Stage != Give {
+		return given, err
+	}
+	var at outbox.Times
+	if plan.Divided {
+		at, err = outbox.SlotTimes(ctx, db, b.Tenant, string(b.ID), now)
+	} else {
+		at = CalendarOf(t, b, plan.At).times(*plan, now)
+	}
+	at.Overdue = at.Overdue || given.Overdue
+	if plan.Missed { // what days to come carry keeps its times
+		at = at.Add(given.Next, now).Add(given.Last, now)
+	}
+	return at, err
 }
 
 // lastBatch notes when the last batch leaves; the send is not over before.

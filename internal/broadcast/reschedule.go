@@ -3,6 +3,7 @@ package broadcast
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -22,57 +23,140 @@ var (
 	ErrSkip       = fault.New(fault.Invalid, "INVALID_SKIP", "only days to come can be skipped")
 )
 
-// Reschedule replaces the days that a send over days skips, and has what was not
-// sent yet planned anew over the days that are left. What is due already leaves
-// as planned. Days that have passed may stay in the list if they were in it.
+// planTime is how long a call to Reschedule may take over the new plan. Counting
+// a send takes some seconds for millions of messages.
+const planTime = 8 * time.Second
+
+// releaseTime is how long giving the lease back may take; it ends by itself too.
+const releaseTime = 2 * time.Second
+
+// planLook is how often such a call looks whether another has made the plan.
+const planLook = 50 * time.Millisecond
+
+// Reschedule replaces the days that a send over days skips, and plans what was
+// not sent yet anew over the days that are left. What is due already leaves as
+// planned. Days that have passed may stay in the list if they were in it.
+//
+// The plan is made before Reschedule returns, under the lease of the run, which
+// the transaction that replaces the days takes from an engine that has it. The
+// engine gives messages their times afterwards. When the plan takes too long, or
+// the process dies, an engine makes it too.
 func Reschedule(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Broadcast, skipped []string, now time.Time) error {
+	return reschedule(ctx, db, account, bid, skipped, now, planTime)
+}
+
+func reschedule(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Broadcast, skipped []string, now time.Time, within time.Duration) error {
 	var p fault.Problems
 	checkDays(&p, skipped)
 	if err := p.Err(); err != nil {
 		return err
 	}
-	days := daysOf(skipped)
 	t, err := tenant.ByID(ctx, db, account)
 	if err != nil {
 		return err
 	}
+	var b Broadcast
+	var run *Run
+	err = db.InTx(ctx, func(tx *sqldb.DB) (err error) {
+		b, run, err = replaceSkipped(ctx, tx, t, bid, daysOf(skipped), now)
+		return err
+	})
+	if err != nil || run == nil {
+		return err
+	}
+	brief, cancel := fault.Within(ctx, within)
+	defer cancel()
+	err = run.MakePlan(brief, db, t, b, now)
+	if e := release(ctx, db, *run); err == nil {
+		err = e
+	}
+	if errors.Is(err, ErrLeaseLost) { // to a later call, or the send was paused
+		err = awaitPlan(brief, db, account, bid)
+	}
+	if fault.Late(brief) && !fault.Late(ctx) {
+		return nil // an engine makes the plan
+	}
+	return err
+}
+
+// replaceSkipped replaces the days that a send skips. It returns the broadcast
+// as it is then, and its run under a lease if it has to be planned now.
+func replaceSkipped(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, bid id.Broadcast, days []spread.Day, now time.Time) (Broadcast, *Run, error) {
+	b, err := lock(ctx, tx, t.ID, bid)
+	switch {
+	case err != nil:
+		return b, nil, err
+	case b.Status != Sending:
+		return b, nil, ErrNotSending.Sayf("a broadcast that is %s cannot be rescheduled", b.Status)
+	case !b.Delivery.Spread():
+		return b, nil, ErrNoPlan
+	}
 	today := spread.DayOf(now, t.Location())
-	return db.InTx(ctx, func(tx *sqldb.DB) error {
-		b, err := lock(ctx, tx, account, bid)
-		switch {
-		case err != nil:
-			return err
-		case b.Status != Sending:
-			return ErrNotSending.Sayf("a broadcast that is %s cannot be rescheduled", b.Status)
-		case !b.Delivery.Spread():
-			return ErrNoPlan
+	for _, d := range days {
+		if d <= today && !slices.Contains(b.Delivery.Skipped, d) {
+			return b, nil, ErrSkip.Sayf("%s cannot be skipped any more", d)
 		}
-		for _, d := range days {
-			if d <= today && !slices.Contains(b.Delivery.Skipped, d) {
-				return ErrSkip.Sayf("%s cannot be skipped any more", d)
-			}
-		}
-		if slices.Equal(days, b.Delivery.Skipped) {
-			return nil
-		}
+	}
+	same := slices.Equal(days, b.Delivery.Skipped)
+	if !same {
 		b.Delivery.Skipped = days
 		doc, err := json.Marshal(b.Delivery)
 		if err != nil {
-			return err
+			return b, nil, err
 		}
 		_, err = tx.Exec(ctx, `
 			UPDATE broadcast SET revision = revision + 1, delivery = $3, updated_at = $4 WHERE tenant_id = $1 AND id = $2`,
-			account, bid, string(doc), now.UnixMicro())
+			t.ID, bid, string(doc), now.UnixMicro())
 		if err != nil {
-			return fmt.Errorf("reschedule a broadcast: %w", err)
+			return b, nil, fmt.Errorf("reschedule a broadcast: %w", err)
 		}
-		run, err := LoadRun(ctx, tx, account, bid)
-		if err != nil || run.Planning == nil || run.Planning.Stage == Collect {
-			return err // it is planned later, with these days
-		}
-		if err := run.replan(ctx, tx, false); err != nil {
+	}
+	run, err := LoadRun(ctx, tx, t.ID, bid)
+	if err != nil || run.Planning == nil || run.Planning.Stage == Collect || same && run.Planning.Stage != ToPlan {
+		return b, nil, err // it is planned later, with these days, or was planned with them
+	}
+	plan := run.again(false)
+	if same { // a call or an engine is at this very plan: it is made here instead
+		plan = *run.Planning
+	}
+	if err := run.replan(ctx, tx, plan); err != nil {
+		return b, nil, err
+	}
+	if err := outbox.Hold(ctx, tx, t.ID, string(bid)); err != nil {
+		return b, nil, err
+	}
+	owner := "reschedule " + id.New[string]()
+	run, ok, err := Lease(ctx, tx, t.ID, bid, owner, now, now.Add(PlanLease))
+	if err != nil || !ok {
+		return b, nil, err
+	}
+	return b, &run, nil
+}
+
+// release gives the lease of a run back, also when the caller has gone.
+func release(ctx context.Context, db *sqldb.DB, run Run) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
+	defer cancel()
+	return run.Release(ctx, db)
+}
+
+// awaitPlan waits until a send does not wait for a plan any more.
+func awaitPlan(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Broadcast) error {
+	tick := time.NewTicker(planLook)
+	defer tick.Stop()
+	for {
+		b, err := Head(ctx, db, account, bid)
+		if err != nil || b.Status != Sending {
 			return err
 		}
-		return outbox.Hold(ctx, tx, account, string(bid))
-	})
+		run, err := LoadRun(ctx, db, account, bid)
+		if err != nil || run.Planning == nil || run.Planning.Stage != ToPlan {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 }

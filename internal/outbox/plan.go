@@ -202,25 +202,51 @@ func Overdue(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string,
 	return n > 0, nil
 }
 
-// Batches returns when the next and the last batch of a planned stream leave
-// that have not left; nil when none is left. Overdue says that some message
-// should have left by now.
-func Batches(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, now time.Time) (next, last *time.Time, overdue bool, err error) {
-	var n, l sql.NullInt64
-	var waits bool
+// Times is when batches of a planned stream leave that have not left.
+type Times struct {
+	Next, Last *time.Time // nil: none is to come
+	Overdue    bool       // some message should have left by now
+}
+
+// Add returns t with one more moment at which a batch leaves; nil adds none.
+func (t Times) Add(at *time.Time, now time.Time) Times {
+	switch {
+	case at == nil:
+		return t
+	case !at.After(now):
+		t.Overdue = true
+		return t
+	}
+	if t.Next == nil || at.Before(*t.Next) {
+		t.Next = at
+	}
+	if t.Last == nil || at.After(*t.Last) {
+		t.Last = at
+	}
+	return t
+}
+
+// Batches returns when the batches of a planned stream leave, as its messages
+// have their times.
+func Batches(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, now time.Time) (Times, error) {
 	// Not MIN and MAX: PostgreSQL looks at every row for them, as long as it knows
 	// nothing of the stream.
-	err = db.QueryRow(ctx, `
+	return timesOf(db.QueryRow(ctx, `
 		SELECT (SELECT due_at FROM outbox WHERE tenant_id = $1 AND stream_id = $2 AND state = 'queued' AND due_at > $3 AND due_at < $4
 				ORDER BY due_at LIMIT 1),
 			(SELECT due_at FROM outbox WHERE tenant_id = $1 AND stream_id = $2 AND state = 'queued' AND due_at > $3 AND due_at < $4
 				ORDER BY due_at DESC LIMIT 1),
 			EXISTS (SELECT 1 FROM outbox WHERE tenant_id = $1 AND stream_id = $2 AND state = 'queued' AND due_at <= $3)`,
-		tenant, stream, now.UnixMicro(), Unplanned().UnixMicro()).Scan(&n, &l, &waits)
-	if err != nil {
-		return nil, nil, false, fmt.Errorf("find a stream's batches: %w", err)
+		tenant, stream, now.UnixMicro(), Unplanned().UnixMicro()).Scan)
+}
+
+func timesOf(scan func(...any) error) (t Times, err error) {
+	var next, last sql.NullInt64
+	if err := scan(&next, &last, &t.Overdue); err != nil {
+		return t, fmt.Errorf("find a stream's batches: %w", err)
 	}
-	return sqldb.NullTime(n), sqldb.NullTime(l), waits, nil
+	t.Next, t.Last = sqldb.NullTime(next), sqldb.NullTime(last)
+	return t, nil
 }
 
 // streamDay is a day of a stream on a lane, whose messages are counted.

@@ -97,6 +97,14 @@ func Undivide(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string
 	return nil
 }
 
+// SlotTimes returns when the slots of a stream are.
+func SlotTimes(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, now time.Time) (Times, error) {
+	return timesOf(db.QueryRow(ctx, `
+		SELECT MIN(CASE WHEN due_at > $3 THEN due_at END), MAX(CASE WHEN due_at > $3 THEN due_at END),
+			COALESCE(MAX(CASE WHEN due_at <= $3 THEN 1 ELSE 0 END), 0) = 1
+		FROM outbox_slot WHERE tenant_id = $1 AND stream_id = $2 AND day <> ''`, tenant, stream, now.UnixMicro()).Scan)
+}
+
 // slotOf returns columns of the slot of an outbox row.
 func slotOf(columns string) string {
 	return `(SELECT ` + columns + ` FROM outbox_slot AS s

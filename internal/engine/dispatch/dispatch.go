@@ -16,7 +16,9 @@
 // is planned between its last page and its opening: days are reserved for it in
 // one transaction, and then its messages are given their times, again page by
 // page. The same is done once more for what has not left when the send is
-// rescheduled, or when a day has passed that did not send its part.
+// rescheduled, or when a day has passed that did not send its part. The call that
+// reschedules a send makes the plan (broadcast.Reschedule) and leaves the times to
+// an Engine.
 //
 // Any number of processes may run an Engine on one database.
 package dispatch
@@ -39,7 +41,7 @@ import (
 	"packetboat/internal/tenant"
 )
 
-// How long the engine waits when nothing is left to do (contract G15), and how
+// How long the engine waits when nothing is left to do, and how
 // often it looks whether what is being sent has ended.
 const (
 	idle = 10 * time.Second
@@ -47,7 +49,7 @@ const (
 )
 
 // lease is how long a preparation belongs to a process that says nothing.
-const lease = time.Minute
+const lease = broadcast.PlanLease
 
 // Engine moves broadcasts from scheduled to their end.
 type Engine struct {
@@ -240,7 +242,7 @@ func (e *Engine) begin(ctx context.Context, t tenant.Tenant, bid id.Broadcast) e
 }
 
 // finish ends a broadcast whose every message has ended. It failed when
-// messages failed and not one was handed over (contract 9.4).
+// messages failed and not one was handed over.
 func (e *Engine) finish(ctx context.Context, run broadcast.Run) error {
 	stream, err := outbox.Load(ctx, e.DB, run.Tenant, string(run.Broadcast))
 	if err != nil || !stream.Idle() {

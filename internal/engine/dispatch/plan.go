@@ -3,9 +3,7 @@ package dispatch
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"time"
@@ -13,10 +11,7 @@ import (
 	"packetboat/internal/broadcast"
 	"packetboat/internal/contact"
 	"packetboat/internal/id"
-	"packetboat/internal/lane"
-	"packetboat/internal/outbox"
 	"packetboat/internal/spread"
-	"packetboat/internal/sqldb"
 	"packetboat/internal/tenant"
 )
 
@@ -67,11 +62,11 @@ func ago(t *time.Time) uint32 {
 // the plan, and gives the next messages the times that it has for them.
 func (e *Engine) plan(ctx context.Context, t tenant.Tenant, b broadcast.Broadcast, run *broadcast.Run) (more bool, err error) {
 	if run.Planning.Stage == broadcast.ToPlan {
-		if err := e.makePlan(ctx, t, b, run); err != nil {
+		if err := run.MakePlan(ctx, e.DB, t, b, e.Now()); err != nil {
 			return false, err
 		}
 	}
-	c := calendarOf(t, b, run.Planning.At)
+	c := broadcast.CalendarOf(t, b, run.Planning.At)
 	if !run.Planning.Divided {
 		if err := e.divide(ctx, b, run, c); err != nil {
 			return false, err
@@ -84,162 +79,6 @@ func (e *Engine) plan(ctx context.Context, t tenant.Tenant, b broadcast.Broadcas
 		}
 	}
 	return true, nil
-}
-
-// calendar is when the messages of a send may leave.
-type calendar struct {
-	broadcast.Delivery
-	window spread.Window
-	zone   *time.Location
-	offset time.Duration // of the batches from the start of the window
-	at     time.Time     // nothing leaves before
-}
-
-func calendarOf(t tenant.Tenant, b broadcast.Broadcast, at time.Time) calendar {
-	hash := sha256.Sum256([]byte(b.ID))
-	seconds := binary.BigEndian.Uint32(hash[:4]) % uint32(spread.Quarter/time.Second)
-	return calendar{b.Delivery, t.Settings.Window(), t.Location(), time.Duration(seconds) * time.Second, at}
-}
-
-func (c calendar) today() spread.Day { return spread.DayOf(c.at, c.zone) }
-
-// batches returns when messages of a day leave. A send that is not spread
-// leaves at once, and on later days when the window opens.
-func (c calendar) batches(day spread.Day) []time.Time {
-	if !c.Spread() && day == c.today() {
-		return []time.Time{c.at}
-	}
-	list := c.window.Batches(day, c.zone, c.offset, c.at)
-	if !c.Spread() {
-		return list[:min(1, len(list))]
-	}
-	return list
-}
-
-// capacity returns how many messages the send may have on a day.
-func (c calendar) capacity(day spread.Day) spread.Cap {
-	if len(c.batches(day)) == 0 {
-		return spread.UpTo(0)
-	}
-	if c.PerHour == 0 {
-		return spread.Cap{}
-	}
-	window := c.window
-	if !c.Spread() && day == c.today() {
-		window = spread.AllDay
-	}
-	return spread.UpTo(int(math.Ceil(float64(c.PerHour) * window.Hours(day, c.zone, c.at))))
-}
-
-// days returns the days of the window that are left, and the first one that
-// extending may use.
-func (c calendar) days(start spread.Day) (left []spread.Day, next spread.Day) {
-	today := c.today()
-	if !c.Spread() {
-		start = today
-	}
-	all, next := c.Days(start)
-	return slices.DeleteFunc(all, func(d spread.Day) bool { return d < today }), max(next, today)
-}
-
-// makePlan gives each day and lane its number of messages and reserves them. In
-// which order messages are met plays no part, so counting them is enough.
-func (e *Engine) makePlan(ctx context.Context, t tenant.Tenant, b broadcast.Broadcast, run *broadcast.Run) error {
-	p := *run.Planning
-	now := e.Now()
-	c := calendarOf(t, b, now)
-	p.At, p.Cut = now, outbox.Cut{}
-	if p.Again {
-		p.Cut = outbox.Cut{After: now, Before: c.today()}
-	}
-	if p.Missed {
-		p.Cut.After = outbox.Unplanned()
-	}
-	stream := string(b.ID)
-	census, err := outbox.Count(ctx, e.DB, t.ID, stream, p.Cut)
-	if err != nil {
-		return err
-	}
-	lanes, err := e.lanes(ctx, t.ID, census)
-	if err != nil {
-		return err
-	}
-	fares, err := lane.FaresOf(ctx, e.DB, t.ID, slices.Collect(maps.Values(lanes)), now)
-	if err != nil {
-		return err
-	}
-	own := map[spread.Day]int{} // what stays on each day
-	for at, n := range census.Stay {
-		own[at.Day] += n
-	}
-	load := spread.Load{Skipped: b.Delivery.Skipped, Extend: b.Delivery.Overflow != broadcast.Holdback, Waiting: map[string]int{}, Has: own}
-	load.Days, load.Next = c.days(p.Start)
-	for l, n := range census.Moving {
-		load.Waiting[string(l)] = n
-	}
-	err = e.DB.InTx(ctx, func(tx *sqldb.DB) error {
-		if err := run.Hold(ctx, tx); err != nil {
-			return err
-		}
-		busy, err := outbox.Reservations(ctx, tx, t.ID, stream, slices.Collect(maps.Keys(lanes)), c.today())
-		if err != nil {
-			return err
-		}
-		sent, err := outbox.SentOn(ctx, tx, t.ID, stream)
-		if err != nil {
-			return err
-		}
-		waits := map[spread.Day]int{} // of what stays, what has yet to leave
-		for at, n := range census.Stay {
-			waits[at.Day] += max(0, n-sent[at])
-		}
-		load.Total = func(day spread.Day) spread.Cap {
-			most := c.capacity(day)
-			return spread.Cap{Max: most.Max - waits[day], Capped: most.Capped}
-		}
-		load.Lane = func(name string, day spread.Day) spread.Cap {
-			l := id.MTAConfig(name)
-			most, capped := lanes[l].DayCap(day)
-			at := outbox.LaneDay{Lane: l, Day: day}
-			carried := busy[at].Sent
-			if day == c.today() {
-				carried = max(carried, fares[l].SentToday)
-			}
-			return spread.Cap{Max: most - carried - busy[at].Reserved - max(0, census.Stay[at]-sent[at]), Capped: capped}
-		}
-		p.Quotas, p.HeldBack = load.Plan()
-		planned := maps.Clone(census.Stay)
-		for _, q := range p.Quotas {
-			planned[outbox.LaneDay{Lane: id.MTAConfig(q.Lane), Day: q.Day}] += q.N
-		}
-		if err := outbox.Reserve(ctx, tx, t.ID, stream, planned); err != nil {
-			return err
-		}
-		p.Stage, p.Divided, p.Done = broadcast.Give, false, ""
-		return run.Plan(ctx, tx, p, now.Add(lease))
-	})
-	if err == nil {
-		run.Planning = &p
-	}
-	return err
-}
-
-// lanes returns the lanes that a census speaks of.
-func (e *Engine) lanes(ctx context.Context, t id.Tenant, census outbox.Census) (map[id.MTAConfig]lane.Config, error) {
-	all, err := lane.List(ctx, e.DB, t)
-	if err != nil {
-		return nil, err
-	}
-	lanes := map[id.MTAConfig]lane.Config{}
-	for l := range census.Moving {
-		lanes[l] = lane.Config{ID: l} // one that was deleted bounds nothing
-	}
-	for _, l := range all {
-		if _, ok := lanes[l.ID]; ok {
-			lanes[l.ID] = l
-		}
-	}
-	return lanes, nil
 }
 
 // look asks for a new plan when a day of a planned send has passed that did not

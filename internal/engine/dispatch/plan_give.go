@@ -5,49 +5,16 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"time"
 
 	"packetboat/internal/broadcast"
 	"packetboat/internal/id"
 	"packetboat/internal/outbox"
-	"packetboat/internal/spread"
 	"packetboat/internal/sqldb"
 )
 
-// slot is a time at which so many messages of a lane leave.
-type slot struct {
-	day spread.Day
-	due time.Time
-	n   int
-}
-
-// slotsOf returns the slots of a lane in order of time: its quota of each day,
-// divided over the batches of the day. Last come those that are held back.
-func slotsOf(c calendar, p broadcast.Planning, lane string) []slot {
-	var slots []slot
-	for _, q := range p.Quotas {
-		if q.Lane != lane {
-			continue
-		}
-		batches := c.batches(q.Day)
-		if len(batches) == 0 { // the window was changed since the plan was made
-			batches = []time.Time{c.at}
-		}
-		for i, n := range spread.Shares(q.N, len(batches)) {
-			if n > 0 {
-				slots = append(slots, slot{q.Day, batches[i], n})
-			}
-		}
-	}
-	if n := p.HeldBack[lane]; n > 0 {
-		slots = append(slots, slot{n: n})
-	}
-	return slots
-}
-
 // divide divides the order of a send into the slots of its plan, the best engaged
 // of each lane first.
-func (e *Engine) divide(ctx context.Context, b broadcast.Broadcast, run *broadcast.Run, c calendar) error {
+func (e *Engine) divide(ctx context.Context, b broadcast.Broadcast, run *broadcast.Run, c broadcast.Calendar) error {
 	p := *run.Planning
 	stream := string(b.ID)
 	names := map[string]bool{}
@@ -59,11 +26,11 @@ func (e *Engine) divide(ctx context.Context, b broadcast.Broadcast, run *broadca
 	}
 	var list []outbox.Slot
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		slots := slotsOf(c, p, name)
+		slots := c.Slots(p, name)
 		// Each slot begins behind the last message of the one before.
 		ends, n := make([]int, len(slots)-1), 0
 		for i := range ends {
-			n += slots[i].n
+			n += slots[i].N
 			ends[i] = n
 		}
 		places, err := outbox.Places(ctx, e.DB, b.Tenant, stream, id.MTAConfig(name), p.Cut, ends)
@@ -72,7 +39,7 @@ func (e *Engine) divide(ctx context.Context, b broadcast.Broadcast, run *broadca
 		}
 		places = append([]outbox.Place{{}}, places...)
 		for i, after := range places {
-			list = append(list, outbox.Slot{Lane: id.MTAConfig(name), After: after, Due: slots[i].due, Day: slots[i].day})
+			list = append(list, outbox.Slot{Lane: id.MTAConfig(name), After: after, Due: slots[i].Due, Day: slots[i].Day})
 		}
 	}
 	p.Divided, p.Quotas, p.HeldBack = true, nil, nil

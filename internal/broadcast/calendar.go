@@ -1,0 +1,118 @@
+package broadcast
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+	"slices"
+	"time"
+
+	"packetboat/internal/outbox"
+	"packetboat/internal/spread"
+	"packetboat/internal/tenant"
+)
+
+// Calendar says when the messages of a planned send may leave.
+type Calendar struct {
+	delivery Delivery
+	window   spread.Window
+	zone     *time.Location
+	offset   time.Duration // of the batches from the start of the window
+	at       time.Time     // nothing leaves before
+}
+
+// CalendarOf returns the calendar of a plan for b that is made at a moment.
+func CalendarOf(t tenant.Tenant, b Broadcast, at time.Time) Calendar {
+	hash := sha256.Sum256([]byte(b.ID))
+	seconds := binary.BigEndian.Uint32(hash[:4]) % uint32(spread.Quarter/time.Second)
+	return Calendar{b.Delivery, t.Settings.Window(), t.Location(), time.Duration(seconds) * time.Second, at}
+}
+
+func (c Calendar) today() spread.Day { return spread.DayOf(c.at, c.zone) }
+
+// batches returns when messages of a day leave. A send that is not spread
+// leaves at once, and on later days when the window opens.
+func (c Calendar) batches(day spread.Day) []time.Time {
+	if !c.delivery.Spread() && day == c.today() {
+		return []time.Time{c.at}
+	}
+	list := c.window.Batches(day, c.zone, c.offset, c.at)
+	if !c.delivery.Spread() {
+		return list[:min(1, len(list))]
+	}
+	return list
+}
+
+// capacity returns how many messages the send may have on a day.
+func (c Calendar) capacity(day spread.Day) spread.Cap {
+	if len(c.batches(day)) == 0 {
+		return spread.UpTo(0)
+	}
+	if c.delivery.PerHour == 0 {
+		return spread.Cap{}
+	}
+	window := c.window
+	if !c.delivery.Spread() && day == c.today() {
+		window = spread.AllDay
+	}
+	return spread.UpTo(int(math.Ceil(float64(c.delivery.PerHour) * window.Hours(day, c.zone, c.at))))
+}
+
+// days returns the days of the window that are left, and the first one that
+// extending may use.
+func (c Calendar) days(start spread.Day) (left []spread.Day, next spread.Day) {
+	today := c.today()
+	if !c.delivery.Spread() {
+		start = today
+	}
+	all, next := c.delivery.Days(start)
+	return slices.DeleteFunc(all, func(d spread.Day) bool { return d < today }), max(next, today)
+}
+
+// PlanSlot is a time at which so many messages of a lane leave.
+type PlanSlot struct {
+	Day spread.Day // empty: they are held back
+	Due time.Time
+	N   int
+}
+
+// Slots returns the slots that a plan has for a lane, in order of time: its quota
+// of each day, divided over the batches of the day. Last come those that are held
+// back.
+func (c Calendar) Slots(p Planning, lane string) []PlanSlot {
+	var slots []PlanSlot
+	for _, q := range p.Quotas {
+		if q.Lane != lane {
+			continue
+		}
+		batches := c.batches(q.Day)
+		if len(batches) == 0 { // the window was changed since the plan was made
+			batches = []time.Time{c.at}
+		}
+		for i, n := range spread.Shares(q.N, len(batches)) {
+			if n > 0 {
+				slots = append(slots, PlanSlot{q.Day, batches[i], n})
+			}
+		}
+	}
+	if n := p.HeldBack[lane]; n > 0 {
+		slots = append(slots, PlanSlot{N: n})
+	}
+	return slots
+}
+
+// times returns when the batches of a plan leave, seen from now.
+func (c Calendar) times(p Planning, now time.Time) (at outbox.Times) {
+	lanes := map[string]bool{}
+	for _, q := range p.Quotas {
+		lanes[q.Lane] = true
+	}
+	for l := range lanes {
+		for _, s := range c.Slots(p, l) {
+			if s.Day != "" {
+				at = at.Add(&s.Due, now)
+			}
+		}
+	}
+	return at
+}

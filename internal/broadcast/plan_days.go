@@ -1,0 +1,137 @@
+package broadcast
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/lane"
+	"packetboat/internal/outbox"
+	"packetboat/internal/spread"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/tenant"
+)
+
+// PlanLease is how long the planning of a send belongs to a process that gives
+// no sign of life.
+const PlanLease = time.Minute
+
+// MakePlan gives each day and lane of a send that waits for a plan its number of
+// messages, and reserves them in one transaction, which takes effect only while
+// the caller holds the lease of r. In which order messages are met plays no part,
+// so counting them is enough. Their times are given later, by Give.
+func (r *Run) MakePlan(ctx context.Context, db *sqldb.DB, t tenant.Tenant, b Broadcast, now time.Time) error {
+	p := *r.Planning
+	c := CalendarOf(t, b, now)
+	p.At, p.Cut = now, outbox.Cut{}
+	if p.Again {
+		p.Cut = outbox.Cut{After: now, Before: c.today()}
+	}
+	if p.Missed {
+		p.Cut.After = outbox.Unplanned()
+	}
+	census, err := outbox.Count(ctx, db, t.ID, string(b.ID), p.Cut)
+	if err != nil {
+		return err
+	}
+	lanes, err := lanesOf(ctx, db, t.ID, census)
+	if err != nil {
+		return err
+	}
+	fares, err := lane.FaresOf(ctx, db, t.ID, slices.Collect(maps.Values(lanes)), now)
+	if err != nil {
+		return err
+	}
+	pl := planner{Calendar: c, census: census, lanes: lanes, fares: fares}
+	err = db.InTx(ctx, func(tx *sqldb.DB) error {
+		if err := r.Hold(ctx, tx); err != nil {
+			return err
+		}
+		load, err := pl.load(ctx, tx, b, p.Start)
+		if err != nil {
+			return err
+		}
+		p.Quotas, p.HeldBack = load.Plan()
+		planned := maps.Clone(census.Stay)
+		for _, q := range p.Quotas {
+			planned[outbox.LaneDay{Lane: id.MTAConfig(q.Lane), Day: q.Day}] += q.N
+		}
+		if err := outbox.Reserve(ctx, tx, t.ID, string(b.ID), planned); err != nil {
+			return err
+		}
+		p.Stage, p.Divided, p.Done = Give, false, ""
+		return r.Plan(ctx, tx, p, now.Add(PlanLease))
+	})
+	if err == nil {
+		r.Planning = &p
+	}
+	return err
+}
+
+// planner is what a plan is made from.
+type planner struct {
+	Calendar
+	census outbox.Census
+	lanes  map[id.MTAConfig]lane.Config
+	fares  map[id.MTAConfig]lane.Fares
+}
+
+// load returns what is to be planned and what there is room for, and keeps others
+// from planning on these lanes until tx ends.
+func (p planner) load(ctx context.Context, tx *sqldb.DB, b Broadcast, start spread.Day) (spread.Load, error) {
+	busy, err := outbox.Reservations(ctx, tx, b.Tenant, string(b.ID), slices.Collect(maps.Keys(p.lanes)), p.today())
+	if err != nil {
+		return spread.Load{}, err
+	}
+	sent, err := outbox.SentOn(ctx, tx, b.Tenant, string(b.ID))
+	if err != nil {
+		return spread.Load{}, err
+	}
+	stay := p.census.Stay
+	own := map[spread.Day]int{}   // what stays on each day
+	waits := map[spread.Day]int{} // of that, what has yet to leave
+	for at, n := range stay {
+		own[at.Day] += n
+		waits[at.Day] += max(0, n-sent[at])
+	}
+	load := spread.Load{Skipped: b.Delivery.Skipped, Extend: b.Delivery.Overflow != Holdback, Waiting: map[string]int{}, Has: own}
+	load.Days, load.Next = p.days(start)
+	for l, n := range p.census.Moving {
+		load.Waiting[string(l)] = n
+	}
+	load.Total = func(day spread.Day) spread.Cap {
+		most := p.capacity(day)
+		return spread.Cap{Max: most.Max - waits[day], Capped: most.Capped}
+	}
+	load.Lane = func(name string, day spread.Day) spread.Cap {
+		l := id.MTAConfig(name)
+		most, capped := p.lanes[l].DayCap(day)
+		at := outbox.LaneDay{Lane: l, Day: day}
+		carried := busy[at].Sent
+		if day == p.today() {
+			carried = max(carried, p.fares[l].SentToday)
+		}
+		return spread.Cap{Max: most - carried - busy[at].Reserved - max(0, stay[at]-sent[at]), Capped: capped}
+	}
+	return load, nil
+}
+
+// lanesOf returns the lanes that carry the messages of a census that move.
+func lanesOf(ctx context.Context, db *sqldb.DB, t id.Tenant, census outbox.Census) (map[id.MTAConfig]lane.Config, error) {
+	all, err := lane.List(ctx, db, t)
+	if err != nil {
+		return nil, err
+	}
+	lanes := map[id.MTAConfig]lane.Config{}
+	for l := range census.Moving {
+		lanes[l] = lane.Config{ID: l} // one that was deleted bounds nothing
+	}
+	for _, l := range all {
+		if _, ok := lanes[l.ID]; ok {
+			lanes[l.ID] = l
+		}
+	}
+	return lanes, nil
+}
