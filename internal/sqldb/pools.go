@@ -15,7 +15,8 @@ import (
 func postgresPools(ctx context.Context, cfg *pgxpool.Config, o Options) (*DB, error) {
 	callers := cfg.Copy()
 	conns := int(cfg.MaxConns)
-	callers.MaxConns, cfg.MaxConns = int32(max(1, conns-conns/2)), int32(max(1, conns/2))
+	// Migrating needs two connections at a time.
+	callers.MaxConns, cfg.MaxConns = int32(max(1, conns-conns/2)), int32(max(2, conns/2))
 	callers.ConnConfig.RuntimeParams["statement_timeout"] = fmt.Sprint(callerStatement.Milliseconds())
 	db := &DB{shared: &shared{dialect: Postgres}}
 	open := func(cfg *pgxpool.Config) (*sql.DB, error) {
