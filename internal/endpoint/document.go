@@ -50,7 +50,7 @@ func (r *Router) Document() ([]byte, error) {
 	doc["info"] = object{
 		"title":       "Email Sending Service API",
 		"version":     Version,
-		"description": "Paths are relative to a workspace, which is part of the server's address. Unknown fields of a request are ignored; clients ignore unknown fields of an answer. Every answer carries X-Request-Id and the X-RateLimit headers.",
+		"description": "Paths are relative to a tenant, which is part of the server's address. Unknown fields of a request are ignored; clients ignore unknown fields of an answer. Every answer carries X-Request-Id and the X-RateLimit headers.",
 	}
 	doc["security"] = []object{{"ApiKeyAuth": []string{}}}
 	doc["components"].(object)["securitySchemes"] = object{"ApiKeyAuth": object{"type": "apiKey", "in": "header", "name": "X-API-Key"}}
@@ -70,7 +70,7 @@ func (r *Router) AppDocument() ([]byte, error) {
 	doc["info"] = object{
 		"title":       "Email Sending Service API: application",
 		"version":     Version,
-		"description": "What signed-in people may call, the application among them. POST /api/auth/login answers with the cookie of a session; writes from pages of another origin are refused with CSRF_FAILED. x-role is the least role that a person needs. Operations with x-scopes take an API key too and show it the form that openapi.json describes; the others answer 403 API_KEY_FORBIDDEN to a key. Paths below /api/auth/ that name a server of their own belong to the installation, all others to a workspace.",
+		"description": "What signed-in people may call, the application among them. POST /api/auth/login answers with the cookie of a session; writes from pages of another origin are refused with CSRF_FAILED. x-role is the least role that a person needs. Operations with x-scopes take an API key too and show it the form that openapi.json describes; the others answer 403 API_KEY_FORBIDDEN to a key. Paths below /api/auth/ that name a server of their own belong to the installation, all others to a tenant.",
 	}
 	doc["security"] = []object{{"SessionCookie": []string{}}}
 	doc["components"].(object)["securitySchemes"] = object{"SessionCookie": object{"type": "apiKey", "in": "cookie", "name": auth.CookieName}}
@@ -107,8 +107,8 @@ func (d *drafter) document(list []*route) (object, error) {
 		"openapi": "3.1.0",
 		"servers": []object{{
 			"url":         d.router.base() + "/t/{tenant_slug}",
-			"description": "One workspace",
-			"variables":   object{"tenant_slug": object{"default": "your-workspace", "description": "The slug of the workspace"}},
+			"description": "One tenant",
+			"variables":   object{"tenant_slug": object{"default": "your-tenant", "description": "The slug of the tenant"}},
 		}},
 		"tags":       tags,
 		"paths":      paths,
