@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"packetboat/internal/sqldb"
@@ -22,7 +23,8 @@ import (
 // SQLSTATE, then lets them pass.
 type server struct {
 	listener net.Listener
-	behind   string // host:port of PostgreSQL
+	network  string // of PostgreSQL: tcp, or unix where it has only a socket
+	behind   string // its address there
 	refusals atomic.Int32
 	state    string
 	all      sync.WaitGroup
@@ -44,7 +46,7 @@ func (s *server) run() {
 				}
 				return
 			}
-			p, err := net.Dial("tcp", s.behind)
+			p, err := net.Dial(s.network, s.behind)
 			if err != nil {
 				return
 			}
@@ -63,13 +65,21 @@ func front(t *testing.T, address string, refusals int32, state string) (string, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{behind: u.Host, state: state}
+	cfg, err := pgconn.ParseConfig(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &server{state: state}
+	s.network, s.behind = pgconn.NetworkAddress(cfg.Host, cfg.Port)
 	s.refusals.Store(refusals)
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	u.Host = free.Addr().String()
+	q := u.Query()
+	q.Del("host") // would stand in for u.Host
+	u.RawQuery = q.Encode()
 	_ = free.Close()
 	return u.String(), func() {
 		if s.listener, err = net.Listen("tcp", u.Host); err != nil {
