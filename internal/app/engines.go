@@ -94,7 +94,7 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 		}
 		return e.Run(ctx)
 	})
-	watcher := &watch.Engine{DB: db, Box: s.Store.Box, Now: t.now, Log: s.Log.With("engine", "watch"), AllowPrivate: t.private}
+	watcher := &watch.Engine{DB: db, Box: s.Store.Box, Now: t.now, Log: s.Log.With("engine", "watch"), AllowPrivate: t.private, Pausers: []outbox.Pauser{broadcast.Pauser()}}
 	classifier := &classify.Engine{DB: db, Log: s.Log.With("engine", "classify"), Now: t.now, Live: s.live}
 	upkeep := &contact.Upkeep{DB: db, Log: s.Log.With("engine", "contacts"), Now: t.now}
 	resolution := &contact.Resolution{

@@ -3,8 +3,8 @@
 // is complained of.
 //
 // It reads the sums of package traffic, which deliver adds to, and decides by
-// them. It pauses and never resumes (contract G18): that is for people to do.
-// One process out of all does it at a time.
+// them. It pauses and never resumes: that is for people to do. What sends can be
+// paused it learns from a list of outbox.Pausers. One process runs it at a time.
 package watch
 
 import (
@@ -15,6 +15,7 @@ import (
 
 	"packetboat/internal/id"
 	"packetboat/internal/lane"
+	"packetboat/internal/outbox"
 	"packetboat/internal/secret"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/tenant"
@@ -34,7 +35,8 @@ type Engine struct {
 	Box          *secret.Box
 	Now          func() time.Time
 	Log          *slog.Logger
-	AllowPrivate bool // lanes may be at private addresses (contract B27c)
+	AllowPrivate bool            // lanes may be at private addresses
+	Pausers      []outbox.Pauser // what sends, by kind
 
 	judged  time.Time                // when domains and warm-ups were last looked at
 	pruned  time.Time                // when old traffic was last forgotten
@@ -67,7 +69,7 @@ func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
 		e.judged = now
 		err = errors.Join(err, e.domains(ctx, now), e.warmups(ctx, now))
 	}
-	err = errors.Join(err, e.sends(ctx, lanes, now))
+	err = errors.Join(err, e.pauseStuckSends(ctx, lanes, now))
 	if now.Sub(e.pruned) >= pruneEvery {
 		e.pruned = now
 		err = errors.Join(err, traffic.Prune(ctx, e.DB, now))

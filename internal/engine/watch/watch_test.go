@@ -18,6 +18,7 @@ import (
 	"packetboat/internal/journal"
 	"packetboat/internal/lane"
 	"packetboat/internal/mail/smtpclient"
+	"packetboat/internal/outbox"
 	"packetboat/internal/sender"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
@@ -39,7 +40,7 @@ func each(t *testing.T, f func(w *ward)) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := &ward{Account: broadcasttest.New(t, db, "acme"), t: t, at: broadcasttest.Now}
 		w.watch = &watch.Engine{
-			DB: db, Box: broadcasttest.Box(t), Now: func() time.Time { return w.at }, AllowPrivate: true,
+			DB: db, Box: broadcasttest.Box(t), Now: func() time.Time { return w.at }, AllowPrivate: true, Pausers: []outbox.Pauser{broadcast.Pauser()},
 			Log: slog.New(slog.NewTextHandler(&w.log, nil)),
 		}
 		f(w)
