@@ -3,14 +3,13 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"mime/multipart"
-	"net/http"
 	"strings"
 	"time"
+
+	"packetboat/bench/upload"
 )
 
 // importing measures how many rows of a file become contacts in a second: the
@@ -42,12 +41,12 @@ func (s *site) importOnce(ctx context.Context, name string, rows int) error {
 		return err
 	}
 	began := time.Now()
-	job, err := s.upload(ctx, name, rows)
+	job, err := upload.Send(ctx, s.Program, `{"mode":"upsert"}`, func(w io.Writer) error { return s.write(w, name, rows) })
 	if err != nil {
 		return err
 	}
 	uploaded := time.Since(began)
-	done, err := s.awaitJob(ctx, job)
+	done, err := upload.Await(ctx, s.Program, job)
 	if err != nil {
 		return err
 	}
@@ -72,45 +71,9 @@ func (s *site) importOnce(ctx context.Context, name string, rows int) error {
 	return nil
 }
 
-// upload sends a file of so many rows, which is made as it goes.
-func (s *site) upload(ctx context.Context, name string, rows int) (job string, err error) {
-	in, out := io.Pipe()
-	form := multipart.NewWriter(out)
-	go func() { out.CloseWithError(s.writeForm(form, name, rows)) }()
-	defer in.Close()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.BaseURL+s.account.prefix+"/contacts/import", in)
-	if err != nil {
-		return "", err
-	}
-	req.Header.Set("Content-Type", form.FormDataContentType())
-	req.Header.Set("X-API-Key", key)
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return "", err
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		return "", err
-	}
-	var made struct {
-		JobID string `json:"job_id"`
-	}
-	if err := json.Unmarshal(text, &made); err != nil || res.StatusCode != http.StatusAccepted {
-		return "", fmt.Errorf("POST /contacts/import: %d %.300s", res.StatusCode, text)
-	}
-	return made.JobID, nil
-}
-
-func (s *site) writeForm(form *multipart.Writer, name string, rows int) error {
-	if err := form.WriteField("options", `{"mode":"upsert"}`); err != nil {
-		return err
-	}
-	part, err := form.CreateFormFile("file", "people.csv")
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriterSize(part, 64<<10)
+// write writes a file of so many rows.
+func (s *site) write(to io.Writer, name string, rows int) error {
+	w := bufio.NewWriterSize(to, 64<<10)
 	fmt.Fprintln(w, "email,first_name,last_name,company,country,city,custom_fields.plan,custom_fields.age,tags")
 	prefix := "i"
 	if strings.HasPrefix(name, "more") {
@@ -125,37 +88,5 @@ func (s *site) writeForm(form *multipart.Writer, name string, rows int) error {
 		}
 		fmt.Fprintf(w, "%s%s,%s,%s,%s,%s,%s,%s,%s,%q\n", prefix, p.email, p.first, p.last, p.company, p.country, p.city, p.plan, age, strings.Join(p.tags, ","))
 	}
-	return errors.Join(w.Flush(), form.Close())
-}
-
-// job is what the API says about an import.
-type job struct {
-	Status string
-	Error  json.RawMessage
-	Result struct{ Rows, Created, Updated, Skipped, Invalid int }
-}
-
-// awaitJob waits until a job is over.
-func (s *site) awaitJob(ctx context.Context, id string) (job, error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
-	defer cancel()
-	c := s.Keyed()
-	for {
-		var j job
-		a, err := c.Do(ctx, http.MethodGet, "/jobs/"+id, nil)
-		if err != nil {
-			return j, err
-		}
-		if err := a.Decode(&j); err != nil || a.Status != http.StatusOK {
-			return j, fmt.Errorf("GET /jobs/%s: %d %s", id, a.Status, a.Body)
-		}
-		if j.Status != "queued" && j.Status != "running" {
-			return j, nil
-		}
-		select {
-		case <-time.After(50 * time.Millisecond):
-		case <-ctx.Done():
-			return j, ctx.Err()
-		}
-	}
+	return w.Flush()
 }

@@ -9,18 +9,20 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"packetboat/bench/press"
 )
 
 // profile begins to take a processor profile of the program while it is under a
 // load, if profiles are wanted, and returns what waits for its end.
-func (o options) profile(name string, p pace) (wait func() error) {
+func (o options) profile(name string, p press.Pace) (wait func() error) {
 	if o.profiles == "" || o.admin == "" {
 		return func() error { return nil }
 	}
 	done := make(chan error, 1)
 	go func() {
-		time.Sleep(p.warm)
-		done <- o.takeProfile(name, max(int(p.span.Seconds()), 1))
+		time.Sleep(p.Warm)
+		done <- o.takeProfile(name, max(int(p.Span.Seconds()), 1))
 	}()
 	return func() error { return <-done }
 }

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"packetboat/bench/press"
 )
 
 // requests measures how many requests a second each operation on contacts
@@ -33,10 +35,10 @@ func requests(ctx context.Context, o options, dialect string) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("\n%-9s %-20s %8s %8s %6s %8s %7s %7s %7s %8s %8s\n",
-		dialect, "requests", "req/s", "bare", "ratio", "target", "p50 ms", "p95 ms", "p99 ms", "CPU µs", "peak MB")
+	fmt.Printf("\n%-9s %-20s %8s %8s %6s %8s %7s %7s %7s %8s %8s %8s\n",
+		dialect, "requests", "req/s", "bare", "ratio", "target", "p50 ms", "p95 ms", "p99 ms", "CPU µs", "server", "peak MB")
 	for _, l := range loads {
-		if !strings.Contains(l.name, o.operation) {
+		if !strings.Contains(l.Name, o.operation) {
 			continue
 		}
 		if err := s.measure(ctx, o, l, bare); err != nil {
@@ -47,14 +49,18 @@ func requests(ctx context.Context, o options, dialect string) (err error) {
 }
 
 // measure presses one load on the program and on the bare server, and prints both.
-func (s *site) measure(ctx context.Context, o options, l load, bare string) error {
-	p := pace{conns: o.conns, warm: max(o.span/5, 200*time.Millisecond), span: o.span}
+func (s *site) measure(ctx context.Context, o options, l press.Load, bare string) error {
+	p := press.Pace{Conns: o.conns, Warm: max(o.span/5, 200*time.Millisecond), Span: o.span}
 	before, err := s.Usage()
 	if err != nil {
 		return err
 	}
-	profiled := o.profile(s.dialect+" "+l.name, p)
-	got, err := press(ctx, s.account.address, p, l, "")
+	server, err := s.serverTime(ctx)
+	if err != nil {
+		return err
+	}
+	profiled := o.profile(s.dialect+" "+l.Name, p)
+	got, err := press.Press(ctx, s.account.Address, p, l, "")
 	if err != nil {
 		return err
 	}
@@ -62,19 +68,24 @@ func (s *site) measure(ctx context.Context, o options, l load, bare string) erro
 	if err := errors.Join(err, profiled()); err != nil {
 		return err
 	}
-	p.span = min(p.span, 2*time.Second)
-	limit, err := press(ctx, bare, p, l, fmt.Sprintf("%s: %d\r\n", sizeHeader, got.size))
+	served, err := s.serverTime(ctx)
+	if err != nil {
+		return err
+	}
+	p.Span = min(p.Span, 2*time.Second)
+	limit, err := press.Press(ctx, bare, p, l, fmt.Sprintf("%s: %d\r\n", sizeHeader, got.Size))
 	if err != nil {
 		return err
 	}
 	target := "-"
-	if l.target > 0 {
-		target = strconv.FormatFloat(l.target, 'f', 0, 64)
+	if l.Target > 0 {
+		target = strconv.FormatFloat(l.Target, 'f', 0, 64)
 	}
-	share := got.span.Seconds() / (got.span + p.warm).Seconds() // of the processor time, for what was counted
-	fmt.Printf("%-9s %-20s %8.0f %8.0f %6.2f %8s %7.2f %7.2f %7.2f %8.1f %8.0f\n", s.dialect, l.name, got.rate, limit.rate, got.rate/limit.rate, target,
-		ms(got.at(.5)), ms(got.at(.95)), ms(got.at(.99)),
-		(after.CPU-before.CPU).Seconds()*1e6*share/float64(max(len(got.took), 1)), float64(after.PeakMemory)/(1<<20))
+	share := got.Span.Seconds() / (got.Span + p.Warm).Seconds() // of the processor time, for what was counted
+	each := func(d time.Duration) float64 { return d.Seconds() * 1e6 * share / float64(max(len(got.Took), 1)) }
+	fmt.Printf("%-9s %-20s %8.0f %8.0f %6.2f %8s %7.2f %7.2f %7.2f %8.1f %8.1f %8.0f\n", s.dialect, l.Name, got.Rate, limit.Rate, got.Rate/limit.Rate, target,
+		ms(got.At(.5)), ms(got.At(.95)), ms(got.At(.99)),
+		each(after.CPU-before.CPU), each(served-server), float64(after.PeakMemory)/(1<<20))
 	return nil
 }
 
@@ -84,19 +95,19 @@ func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond)
 var made atomic.Int64
 
 // loads are the operations that are measured.
-func (s *site) loads(ctx context.Context) ([]load, error) {
+func (s *site) loads(ctx context.Context) ([]press.Load, error) {
 	ids, err := s.ids(ctx)
 	if err != nil {
 		return nil, err
 	}
-	get := func(name string, target float64, path func(r *rand.Rand) string) load {
-		return load{name, target, func(r *rand.Rand, b []byte) []byte { return s.account.request(b, "GET", path(r), nil) }}
+	get := func(name string, target float64, path func(r *rand.Rand) string) press.Load {
+		return press.Load{Name: name, Target: target, Next: func(r *rand.Rand, b []byte) []byte { return s.account.Request(b, "GET", path(r), nil) }}
 	}
-	write := func(name, method string, target float64, email func(r *rand.Rand) string) load {
-		return load{name, target, func(r *rand.Rand, b []byte) []byte {
+	write := func(name, method string, target float64, email func(r *rand.Rand) string) press.Load {
+		return press.Load{Name: name, Target: target, Next: func(r *rand.Rand, b []byte) []byte {
 			p := s.people.person(s.someone(r))
 			p.email = email(r)
-			return s.account.request(b, method, "/contacts", p.body())
+			return s.account.Request(b, method, "/contacts", p.body())
 		}}
 	}
 	fresh := func(*rand.Rand) string { return fmt.Sprintf("new%d.%d@example.org", os.Getpid(), made.Add(1)) }
@@ -105,7 +116,7 @@ func (s *site) loads(ctx context.Context) ([]load, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []load{
+	return []press.Load{
 		write("create", "POST", 6000, fresh),
 		write("upsert, all new", "PUT", 6000, fresh),
 		write("upsert, half new", "PUT", 6000, func(r *rand.Rand) string {
@@ -172,25 +183,25 @@ const walkAtMost = 15 * time.Second
 // walk goes through the list until it has passed so many contacts, and returns
 // the cursor there.
 func (s *site) walk(ctx context.Context, query string, depth int) (cursor string, err error) {
-	c, err := dial(s.account.address)
+	c, err := press.Dial(s.account.Address)
 	if err != nil {
 		return "", err
 	}
-	defer c.net.Close()
-	c.keep = true
+	defer c.Close()
+	c.Keep = true
 	var page struct {
 		Next *string `json:"next_cursor"`
 	}
 	for passed, began := 0, time.Now(); passed < depth && time.Since(began) < walkAtMost && ctx.Err() == nil; passed += 200 {
-		status, err := c.do(s.account.request(nil, "GET", "/contacts?limit=200"+query+"&cursor="+cursor, nil))
+		status, err := c.Do(s.account.Request(nil, "GET", "/contacts?limit=200"+query+"&cursor="+cursor, nil))
 		if err != nil {
 			return "", err
 		}
 		// The cursor stands at the end of the page: no need to read it all.
-		tail := c.body[max(bytes.LastIndex(c.body, []byte(`"next_cursor"`)), 0):]
+		tail := c.Body[max(bytes.LastIndex(c.Body, []byte(`"next_cursor"`)), 0):]
 		page.Next = nil
 		if err := json.Unmarshal([]byte("{"+string(tail)), &page); err != nil || status != 200 || page.Next == nil {
-			return "", fmt.Errorf("walk %d contacts deep: %d %.200s", depth, status, c.body)
+			return "", fmt.Errorf("walk %d contacts deep: %d %.200s", depth, status, c.Body)
 		}
 		cursor = *page.Next
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"packetboat/bench/press"
 )
 
 // answer is how long a question took in one database.
@@ -17,7 +19,7 @@ type answer struct {
 	refused string          // what came instead of an answer
 }
 
-func (a answer) at(p float64) time.Duration { return result{took: a.took}.at(p) }
+func (a answer) at(p float64) time.Duration { return press.Result{Took: a.took}.At(p) }
 
 // How often a question is asked.
 const (
@@ -61,12 +63,12 @@ func ask(ctx context.Context, o options, dialect string, x extent, asked []quest
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	c, err := dial(s.account.address)
+	c, err := press.Dial(s.account.Address)
 	if err != nil {
 		return nil, err
 	}
-	defer c.net.Close()
-	c.keep = true
+	defer c.Close()
+	c.Keep = true
 	cursors := map[string]string{}
 	for _, q := range asked {
 		a, err := s.ask(ctx, c, q, cursors)
@@ -87,7 +89,7 @@ func (a answer) String() string {
 	return fmt.Sprintf("%9.2f ms, p95 %9.2f ms, CPU %8.2f ms (%d times)", ms(a.at(.5)), ms(a.at(.95)), ms(a.cpu), len(a.took))
 }
 
-func (s *site) ask(ctx context.Context, c *conn, q question, cursors map[string]string) (answer, error) {
+func (s *site) ask(ctx context.Context, c *press.Conn, q question, cursors map[string]string) (answer, error) {
 	if q.segment != nil {
 		made, err := s.Keyed().Must(ctx, "POST", "/segments", object{"name": q.name, "type": "dynamic", "definition": q.segment})
 		if err != nil {
@@ -120,7 +122,7 @@ func (s *site) ask(ctx context.Context, c *conn, q question, cursors map[string]
 			return answer{}, err
 		}
 	}
-	request := s.account.request(nil, q.method, q.path, body)
+	request := s.account.Request(nil, q.method, q.path, body)
 	before, err := s.Usage()
 	if err != nil {
 		return answer{}, err
@@ -131,12 +133,12 @@ func (s *site) ask(ctx context.Context, c *conn, q question, cursors map[string]
 			break
 		}
 		start := time.Now()
-		status, err := c.do(request)
+		status, err := c.Do(request)
 		if err != nil {
 			return a, err
 		}
 		if status >= 300 {
-			return answer{refused: fmt.Sprintf("%d %.60s", status, c.body)}, nil
+			return answer{refused: fmt.Sprintf("%d %.60s", status, c.Body)}, nil
 		}
 		a.took = append(a.took, time.Since(start))
 	}

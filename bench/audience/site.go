@@ -14,6 +14,7 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib" // makes the databases measured on
 
+	"packetboat/bench/press"
 	"packetboat/e2e/harness"
 	"packetboat/internal/sqldb"
 )
@@ -24,7 +25,7 @@ type site struct {
 	dialect string
 	extent  extent
 	people  people
-	account account
+	account press.Account
 	drop    func() error
 }
 
@@ -95,7 +96,7 @@ func open(ctx context.Context, o options, dialect string, x extent) (s *site, er
 	if err := s.Start(ctx); err != nil {
 		return s, err
 	}
-	s.account = account{address: strings.TrimPrefix(s.BaseURL, "http://"), prefix: "/t/" + harness.Tenant + "/api", key: key}
+	s.account = press.Account{Address: strings.TrimPrefix(s.BaseURL, "http://"), Prefix: "/t/" + harness.Tenant + "/api", Key: key}
 	return s, s.awaitIndex(ctx)
 }
 

@@ -1,4 +1,6 @@
-package main
+// Package press makes HTTP requests as fast as a program answers them. Its client
+// does little, since the program shares the machine with it.
+package press
 
 import (
 	"bytes"
@@ -9,27 +11,27 @@ import (
 	"time"
 )
 
-// conn is one keep-alive connection of a client that knows no more of HTTP/1.1
-// than it needs: one request, its answer, the next request. The program shares
-// the machine with it, so it does little.
-type conn struct {
+// Conn is one keep-alive connection of a client that knows no more of HTTP/1.1
+// than it needs: one request, its answer, the next request.
+type Conn struct {
 	net  *net.TCPConn
 	in   []byte // what was read and not yet taken
-	body []byte // of the last answer
-	keep bool   // whether bodies are kept
-	got  int    // bytes of the last answer's body
+	Keep bool   // whether bodies are kept
+	Body []byte // of the last answer, if kept or an error
+	Got  int    // bytes of the last answer's body
 }
 
-func dial(address string) (*conn, error) {
+// Dial connects to HOST:PORT.
+func Dial(address string) (*Conn, error) {
 	c, err := net.Dial("tcp", address)
 	if err != nil {
 		return nil, err
 	}
-	return &conn{net: c.(*net.TCPConn), in: make([]byte, 0, 64<<10)}, nil
+	return &Conn{net: c.(*net.TCPConn), in: make([]byte, 0, 64<<10)}, nil
 }
 
-// do sends a whole request and reads its answer.
-func (c *conn) do(request []byte) (status int, err error) {
+// Do sends a whole request and reads its answer.
+func (c *Conn) Do(request []byte) (status int, err error) {
 	if err := c.net.SetDeadline(time.Now().Add(2 * time.Minute)); err != nil {
 		return 0, err
 	}
@@ -41,7 +43,7 @@ func (c *conn) do(request []byte) (status int, err error) {
 
 var errFraming = errors.New("the answer is not framed as HTTP/1.1 should be")
 
-func (c *conn) answer() (int, error) {
+func (c *Conn) answer() (int, error) {
 	end := -1
 	for from := 0; ; {
 		if end = bytes.Index(c.in[from:], []byte("\r\n\r\n")); end >= 0 {
@@ -72,10 +74,10 @@ func (c *conn) answer() (int, error) {
 		length = 0
 	}
 	c.take(end + 4)
-	c.body = c.body[:0]
-	keep := c.keep
-	defer func() { c.keep = keep }()
-	c.keep = keep || status >= 300 // what went wrong is told
+	c.Body = c.Body[:0]
+	keep := c.Keep
+	defer func() { c.Keep = keep }()
+	c.Keep = keep || status >= 300 // what went wrong is told
 	if chunked {
 		return status, c.chunks()
 	}
@@ -103,7 +105,7 @@ func header(head []byte, name string) ([]byte, bool) {
 	}
 }
 
-func (c *conn) chunks() error {
+func (c *Conn) chunks() error {
 	for {
 		end := bytes.Index(c.in, []byte("\r\n"))
 		if end < 0 {
@@ -133,8 +135,8 @@ func (c *conn) chunks() error {
 }
 
 // swallow takes n bytes of a body.
-func (c *conn) swallow(n int) error {
-	c.got += n
+func (c *Conn) swallow(n int) error {
+	c.Got += n
 	for n > 0 {
 		if len(c.in) == 0 {
 			if err := c.read(); err != nil {
@@ -142,8 +144,8 @@ func (c *conn) swallow(n int) error {
 			}
 		}
 		part := min(n, len(c.in))
-		if c.keep {
-			c.body = append(c.body, c.in[:part]...)
+		if c.Keep {
+			c.Body = append(c.Body, c.in[:part]...)
 		}
 		c.take(part)
 		n -= part
@@ -151,7 +153,7 @@ func (c *conn) swallow(n int) error {
 	return nil
 }
 
-func (c *conn) take(n int) {
+func (c *Conn) take(n int) {
 	if n == len(c.in) {
 		c.in = c.in[:0]
 		return
@@ -159,7 +161,7 @@ func (c *conn) take(n int) {
 	c.in = c.in[:copy(c.in, c.in[n:])]
 }
 
-func (c *conn) read() error {
+func (c *Conn) read() error {
 	if len(c.in) == cap(c.in) {
 		return fmt.Errorf("%w: a head of more than %d bytes", errFraming, cap(c.in))
 	}
@@ -171,23 +173,23 @@ func (c *conn) read() error {
 	return err
 }
 
-// account is where requests go and as whom.
-type account struct {
-	address string // host:port
-	prefix  string // of every path
-	key     string
+// Account is where requests go and as whom.
+type Account struct {
+	Address string // host:port
+	Prefix  string // of every path
+	Key     string
 }
 
-// request appends a request to b; an empty body means none.
-func (a account) request(b []byte, method, path string, body []byte) []byte {
+// Request appends a request to b; an empty body means none.
+func (a Account) Request(b []byte, method, path string, body []byte) []byte {
 	b = append(b, method...)
 	b = append(b, ' ')
-	b = append(b, a.prefix...)
+	b = append(b, a.Prefix...)
 	b = append(b, path...)
 	b = append(b, " HTTP/1.1\r\nHost: "...)
-	b = append(b, a.address...)
+	b = append(b, a.Address...)
 	b = append(b, "\r\nX-API-Key: "...)
-	b = append(b, a.key...)
+	b = append(b, a.Key...)
 	if len(body) > 0 {
 		b = append(b, "\r\nContent-Type: application/json\r\nContent-Length: "...)
 		b = strconv.AppendInt(b, int64(len(body)), 10)
@@ -195,3 +197,6 @@ func (a account) request(b []byte, method, path string, body []byte) []byte {
 	b = append(b, "\r\n\r\n"...)
 	return append(b, body...)
 }
+
+// Close ends the connection.
+func (c *Conn) Close() error { return c.net.Close() }
