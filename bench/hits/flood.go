@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"packetboat/bench/meter"
 	"packetboat/e2e/harness"
 )
 
@@ -51,6 +52,10 @@ func measure(ctx context.Context, o options, database string, addresses int) (er
 	if err != nil {
 		return err
 	}
+	server, err := meter.Server(ctx, s.Database)
+	if err != nil {
+		return err
+	}
 	var took times
 	var spent, judged time.Duration
 	create, get, err := s.others(ctx, func(ctx context.Context) error {
@@ -72,14 +77,18 @@ func measure(ctx context.Context, o options, database string, addresses int) (er
 	if err != nil {
 		return err
 	}
+	served, err := meter.Server(ctx, s.Database)
+	if err != nil {
+		return err
+	}
 	kept, err := s.kept(ctx)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%-9s %9d | %7.0f %7.1f %7.0f | %5.1f/%5.1f %5.1f/%5.1f | %5.1f/%5.1f %5.1f/%5.1f | %8.1f %8.1f %7d %6d\n",
+	fmt.Printf("%-9s %9d | %7.0f %7.1f %7.0f | %5.1f/%5.1f %5.1f/%5.1f | %5.1f/%5.1f %5.1f/%5.1f | %8.1f %8.1f %8.1f %7d %6d\n",
 		database, addresses, float64(o.hits)/spent.Seconds(), took.at(.99), took.at(1),
 		calmCreate.at(.5), calmCreate.at(.99), create.at(.5), create.at(.99), calmGet.at(.5), calmGet.at(.99), get.at(.5), get.at(.99),
-		judged.Seconds(), (after.CPU - before.CPU).Seconds(), after.PeakMemory>>20, o.hits-kept)
+		judged.Seconds(), (after.CPU - before.CPU).Seconds(), (served - server).Seconds(), after.PeakMemory>>20, o.hits-kept)
 	return nil
 }
 

@@ -69,8 +69,8 @@ func run(ctx context.Context, o options) error {
 
 func heading(o options) {
 	fmt.Printf("\n%d requests, 9 in 10 of them opens, on %d connections; times in ms\n", o.hits, o.conns)
-	fmt.Printf("%-9s %9s | %7s %7s %7s | %-23s | %-23s | %8s %8s %7s %6s\n", "", "", "", "", "",
-		"create p50/p99", "GET p50/p99", "", "", "", "")
-	fmt.Printf("%-9s %9s | %7s %7s %7s | %11s %11s | %11s %11s | %8s %8s %7s %6s\n", "database", "addresses", "req/s", "p99", "max",
-		"calm", "flood", "calm", "flood", "judged s", "CPU s", "peak MB", "lost")
+	fmt.Printf("%-9s %9s | %7s %7s %7s | %-23s | %-23s | %8s %8s %8s %7s %6s\n", "", "", "", "", "",
+		"create p50/p99", "GET p50/p99", "", "", "", "", "")
+	fmt.Printf("%-9s %9s | %7s %7s %7s | %11s %11s | %11s %11s | %8s %8s %8s %7s %6s\n", "database", "addresses", "req/s", "p99", "max",
+		"calm", "flood", "calm", "flood", "judged s", "CPU s", "server s", "peak MB", "lost")
 }

@@ -12,20 +12,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
-	gosmtp "github.com/emersion/go-smtp"
 	_ "github.com/jackc/pgx/v5/stdlib" // makes the databases measured on
 
 	"packetboat/bench/bare"
 	"packetboat/bench/page"
 	"packetboat/e2e/harness"
 	"packetboat/internal/id"
-	"packetboat/internal/mail/dkim"
-	"packetboat/internal/mail/dkim/libcrypto"
 	"packetboat/internal/sqldb"
 )
 
@@ -38,23 +33,9 @@ func bareLimits(ctx context.Context, o options, address string, sample []byte, n
 	n = min(n, 100_000)
 	var signer func([]byte) ([]byte, error)
 	if key != nil {
-		// With the library that the program has, or it would be compared with a
-		// client that signs more slowly.
-		var library dkim.Library
-		if loaded, err := libcrypto.Open(); err == nil {
-			library = loaded
-		}
-		k, err := dkim.NewKey(key, library)
-		if err != nil {
+		var err error
+		if signer, err = bare.Signer(key); err != nil {
 			return limits{}, err
-		}
-		s, err := dkim.New("example.com", "es1", k)
-		if err != nil {
-			return limits{}, err
-		}
-		signer = func(raw []byte) ([]byte, error) {
-			header, err := s.Sign(nil, raw, time.Now())
-			return append(header, raw...), err
 		}
 	}
 	r, err := bare.Run(ctx, bare.Options{
@@ -64,39 +45,8 @@ func bareLimits(ctx context.Context, o options, address string, sample []byte, n
 	if err != nil {
 		return limits{}, err
 	}
-	plain, err := plainClient(address, o.connections, n, sample, signer)
+	plain, err := bare.Plain(address, o.connections, n, sample, signer)
 	return limits{plain, r.Rate()}, err
-}
-
-// plainClient is a pooled client of the usual library.
-func plainClient(address string, connections, n int, sample []byte, sign func([]byte) ([]byte, error)) (float64, error) {
-	var next atomic.Int64
-	errs := make([]error, connections)
-	began := time.Now()
-	var wg sync.WaitGroup
-	for c := range connections {
-		wg.Go(func() {
-			client, err := gosmtp.Dial(address)
-			if err != nil {
-				errs[c] = err
-				return
-			}
-			defer client.Close()
-			for next.Add(1) <= int64(n) {
-				raw := sample
-				if sign != nil {
-					if raw, errs[c] = sign(sample); errs[c] != nil {
-						return
-					}
-				}
-				if errs[c] = client.SendMail("b@example.com", []string{"person@example.com"}, strings.NewReader(string(raw))); errs[c] != nil {
-					return
-				}
-			}
-		})
-	}
-	wg.Wait()
-	return float64(n) / time.Since(began).Seconds(), errors.Join(errs...)
 }
 
 // sinkProcess is a running sink.

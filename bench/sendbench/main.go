@@ -7,7 +7,8 @@
 // Two clients set the limit, measured before and after. "bare" is a plain pooled
 // client (emersion/go-smtp, one round trip for each command), which is what most
 // senders are built on; "pipelined" is our own client at full speed. In signed
-// runs both sign the same bytes with the same key.
+// runs both sign the same bytes with the same key. "source" is Postfix's smtp-source into
+// its smtp-sink, where they are installed.
 package main
 
 import (
@@ -21,6 +22,8 @@ import (
 	"strings"
 	"time"
 
+	"packetboat/bench/bare"
+	"packetboat/bench/meter"
 	"packetboat/bench/page"
 	"packetboat/e2e/harness"
 )
@@ -60,8 +63,8 @@ func run(ctx context.Context, o options) error {
 	if other := map[string]func(context.Context, options, string) error{"fair": fair, "prepare": prepare}[o.what]; other != nil {
 		return each(o, func(database string) error { return other(ctx, o, database) })
 	}
-	fmt.Printf("%-9s %-9s %9s %8s %8s %6s %10s %6s %11s %8s\n",
-		"database", "", "messages", "msgs/s", "bare", "ratio", "pipelined", "ratio", "CPU s/1000", "peak MB")
+	fmt.Printf("%-9s %-9s %9s %8s %8s %6s %8s %10s %6s %11s %8s %8s\n",
+		"database", "", "messages", "msgs/s", "bare", "ratio", "source", "pipelined", "ratio", "CPU s/1000", "server", "peak MB")
 	return each(o, func(database string) error {
 		var errs []error
 		for _, sign := range []bool{false, true} {
@@ -166,18 +169,23 @@ func measureSend(ctx context.Context, o options, p *harness.Program, database st
 	if err != nil {
 		return err
 	}
-	bare, pipelined := (limits.plain+again.plain)/2, (limits.pipelined+again.pipelined)/2
-	fmt.Printf("%-9s %-9s %9d %8.0f %8.0f %6.2f %10.0f %6.2f %11.3f %8.0f\n", database,
+	source, err := bare.Source(ctx, o.connections, min(n, 100_000), len(sample))
+	if err != nil {
+		return err
+	}
+	plain, pipelined := (limits.plain+again.plain)/2, (limits.pipelined+again.pipelined)/2
+	fmt.Printf("%-9s %-9s %9d %8.0f %8.0f %6.2f %8.0f %10.0f %6.2f %11.3f %8.3f %8.0f\n", database,
 		map[bool]string{false: "unsigned", true: "signed"}[sign], n, figures.rate,
-		bare, figures.rate/bare, pipelined, figures.rate/pipelined,
-		figures.cpu.Seconds()*1000/float64(n), float64(figures.peak)/(1<<20))
+		plain, figures.rate/plain, source, pipelined, figures.rate/pipelined,
+		figures.cpu.Seconds()*1000/float64(n), figures.server.Seconds()*1000/float64(n), float64(figures.peak)/(1<<20))
 	return nil
 }
 
 type figures struct {
-	rate float64 // messages a second, from schedule to completed
-	cpu  time.Duration
-	peak int64
+	rate   float64 // messages a second, from schedule to completed
+	cpu    time.Duration
+	server time.Duration // of PostgreSQL, in all its processes
+	peak   int64
 }
 
 // send schedules the broadcast and waits for its end.
@@ -187,6 +195,10 @@ func send(ctx context.Context, p *harness.Program, ready *harness.Ready, lane st
 		return figures{}, err
 	}
 	before, err := p.Usage()
+	if err != nil {
+		return figures{}, err
+	}
+	server, err := meter.Server(ctx, p.Database)
 	if err != nil {
 		return figures{}, err
 	}
@@ -205,8 +217,12 @@ func send(ctx context.Context, p *harness.Program, ready *harness.Ready, lane st
 	if err != nil {
 		return figures{}, err
 	}
+	served, err := meter.Server(ctx, p.Database)
+	if err != nil {
+		return figures{}, err
+	}
 	if b["sent"] != float64(n) {
 		return figures{}, fmt.Errorf("%v of %d were sent", b["sent"], n)
 	}
-	return figures{float64(n) / elapsed.Seconds(), after.CPU - before.CPU, after.PeakMemory}, nil
+	return figures{float64(n) / elapsed.Seconds(), after.CPU - before.CPU, served - server, after.PeakMemory}, nil
 }

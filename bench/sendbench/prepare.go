@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"packetboat/bench/meter"
 	"packetboat/bench/page"
 	"packetboat/e2e/harness"
 	"packetboat/internal/sqldb"
@@ -45,6 +46,10 @@ func measureAudience(ctx context.Context, o options, p *harness.Program, databas
 	if err != nil {
 		return err
 	}
+	server, err := meter.Server(ctx, p.Database)
+	if err != nil {
+		return err
+	}
 	began := time.Now()
 	if err := ready.Schedule(ctx, id); err != nil {
 		return err
@@ -76,10 +81,14 @@ func measureAudience(ctx context.Context, o options, p *harness.Program, databas
 	if err != nil {
 		return err
 	}
+	served, err := meter.Server(ctx, p.Database)
+	if err != nil {
+		return err
+	}
 	slices.Sort(reads)
-	fmt.Printf("%-9s %9d recipients in %6.1f s; %d reads meanwhile: p50 %3d ms, p95 %3d ms, max %4d ms; %.1f CPU µs each; peak %d MB\n", database, o.n, took.Seconds(),
+	fmt.Printf("%-9s %9d recipients in %6.1f s; %d reads meanwhile: p50 %3d ms, p95 %3d ms, max %4d ms; %.1f CPU µs each, %.1f of the server; peak %d MB\n", database, o.n, took.Seconds(),
 		len(reads), reads[len(reads)/2].Milliseconds(), reads[len(reads)*95/100].Milliseconds(), reads[len(reads)-1].Milliseconds(),
-		float64((usage.CPU-before.CPU).Microseconds())/float64(o.n), usage.PeakMemory>>20)
+		float64((usage.CPU-before.CPU).Microseconds())/float64(o.n), float64((served-server).Microseconds())/float64(o.n), usage.PeakMemory>>20)
 	return nil
 }
 
