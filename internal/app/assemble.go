@@ -46,6 +46,7 @@ type tools struct {
 	keys     *track.Keys
 	contents *content.Cache
 	senders  *letter.Senders
+	signers  *deliver.Signers
 	letters  *letter.Renderer
 	limiter  *limit.Limiter
 	wakes    wakes
@@ -59,7 +60,8 @@ func (s *Server) tools() tools {
 		now:      time.Now,
 		keys:     keys,
 		contents: &content.Cache{DB: db},
-		senders:  &letter.Senders{DB: db, Box: s.Store.Box, Now: time.Now, Library: s.libcrypto()},
+		senders:  &letter.Senders{DB: db, Now: time.Now},
+		signers:  &deliver.Signers{DB: db, Box: s.Store.Box, Library: s.libcrypto()},
 		letters:  &letter.Renderer{Keys: keys, BaseURL: s.Config.BaseURL},
 		limiter:  limit.New(db),
 		wakes:    newWakes(),
@@ -140,7 +142,7 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 		MJML:      mjml.New(), Sends: broadcast.Sends{},
 		Holdings: holdings(t.now),
 		Tester: &deliver.Tester{
-			DB: db, Box: s.Store.Box, Now: t.now, AllowPrivate: t.private, Keys: t.keys, Senders: t.senders, Letters: t.letters,
+			DB: db, Box: s.Store.Box, Now: t.now, AllowPrivate: t.private, Keys: t.keys, Senders: t.senders, Signers: t.signers, Letters: t.letters,
 			FeedbackSender: s.Config.FeedbackSenderID, Log: log,
 		},
 	}

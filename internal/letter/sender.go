@@ -3,7 +3,6 @@ package letter
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -12,22 +11,20 @@ import (
 	"packetboat/internal/fault"
 	"packetboat/internal/field"
 	"packetboat/internal/id"
-	"packetboat/internal/mail/dkim"
 	"packetboat/internal/mail/links"
-	"packetboat/internal/secret"
 	"packetboat/internal/sender"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/tenant"
 )
 
-// Sender is everything about a mail that does not depend on its recipient.
+// Sender is everything about a mail that does not depend on its recipient. It has
+// no DKIM key: what makes pages and follows links needs none.
 type Sender struct {
 	Tenant   tenant.Tenant
 	Identity sender.Identity
 	Domain   sender.Domain
 	Type     sender.EmailType
 	Fields   field.Catalog // whose defaults stand in for what a contact lacks
-	Signer   *dkim.Signer
 }
 
 // Consent returns what the mail needs the recipient's consent for.
@@ -71,10 +68,8 @@ func (s *Sender) WithUTM(c content.Context, target string) string {
 // Senders loads senders and keeps them for less than a second, so that a change of
 // settings takes effect within one and not with every message.
 type Senders struct {
-	DB      *sqldb.DB
-	Box     *secret.Box
-	Now     func() time.Time
-	Library dkim.Library // that signs faster than Go; nil: none
+	DB  *sqldb.DB
+	Now func() time.Time
 
 	mu   sync.Mutex
 	kept map[senderKey]keptSender
@@ -110,16 +105,8 @@ func (s *Senders) Get(ctx context.Context, t id.Tenant, identity id.Identity, ty
 
 // Reload is Get for a request that is answered by the settings as they stand.
 func (s *Senders) Reload(ctx context.Context, t id.Tenant, identity id.Identity, typ id.EmailType) (*Sender, error) {
-	key := senderKey{t, identity, typ}
-	now := s.Now()
-	s.mu.Lock()
-	k, ok := s.kept[key]
-	s.mu.Unlock()
-	var signer *dkim.Signer
-	if ok {
-		signer = k.sender.Signer // opening a key is dear; it is made anew when the selector changes
-	}
-	fresh, err := s.load(ctx, key, signer, k.sender)
+	key, now := senderKey{t, identity, typ}, s.Now()
+	fresh, err := s.load(ctx, key)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +120,7 @@ func (s *Senders) Reload(ctx context.Context, t id.Tenant, identity id.Identity,
 }
 
 // Past is Get for mail that was sent long ago: its identity and type may be
-// gone, and are then empty. It cannot sign. Without the tenant there is nothing:
+// gone, and are then empty. Without the tenant there is nothing:
 // tenant.ErrNotFound.
 func (s *Senders) Past(ctx context.Context, t id.Tenant, identity id.Identity, typ id.EmailType) (*Sender, error) {
 	out, err := s.Get(ctx, t, identity, typ)
@@ -173,7 +160,7 @@ func missing(err error) bool {
 	return ok && f.Kind == fault.NotFound
 }
 
-func (s *Senders) load(ctx context.Context, key senderKey, signer *dkim.Signer, old *Sender) (*Sender, error) {
+func (s *Senders) load(ctx context.Context, key senderKey) (*Sender, error) {
 	var out Sender
 	var err error
 	if out.Tenant, err = tenant.ByID(ctx, s.DB, key.tenant); err != nil {
@@ -191,23 +178,5 @@ func (s *Senders) load(ctx context.Context, key senderKey, signer *dkim.Signer, 
 	if out.Fields, err = field.Load(ctx, s.DB, key.tenant); err != nil {
 		return nil, err
 	}
-	if signer != nil && old.Domain.ID == out.Domain.ID && old.Domain.DKIMSelector == out.Domain.DKIMSelector {
-		out.Signer = signer
-		return &out, nil
-	}
-	out.Signer, err = s.NewSigner(ctx, out.Domain)
-	return &out, err
-}
-
-// NewSigner returns what signs the mail of a domain.
-func (s *Senders) NewSigner(ctx context.Context, d sender.Domain) (*dkim.Signer, error) {
-	private, selector, err := sender.DomainKey(ctx, s.DB, s.Box, d.Tenant, d.ID)
-	if err != nil {
-		return nil, fmt.Errorf("open the DKIM key: %w", err)
-	}
-	key, err := dkim.NewKey(private, s.Library)
-	if err != nil {
-		return nil, err
-	}
-	return dkim.New(d.Name, selector, key)
+	return &out, nil
 }

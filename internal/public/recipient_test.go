@@ -83,7 +83,7 @@ func newPost(t *testing.T, db *sqldb.DB) *post {
 	p.mux = http.NewServeMux()
 	(&public.Recipient{
 		DB: db, Keys: p.keys, Hits: hits, Contents: &content.Cache{DB: db}, Now: now, Log: slog.New(slog.DiscardHandler),
-		Senders:  &letter.Senders{DB: db, Box: broadcasttest.Box(t), Now: now},
+		Senders:  &letter.Senders{DB: db, Now: now},
 		Letters:  &letter.Renderer{Keys: p.keys, BaseURL: &url.URL{Scheme: "https", Host: "app.example.com"}},
 		ClientIP: func(*http.Request) netip.Addr { return netip.MustParseAddr("::ffff:192.0.2.7") },
 	}).Routes(p.mux)

@@ -82,7 +82,7 @@ func (b *builder) build(j *job) ([]byte, error) {
 	if !j.lane.signs() {
 		return b.buf[signatureRoom:], nil
 	}
-	if b.head, err = s.Signer.Sign(b.head[:0], b.buf[signatureRoom:], b.engine.Now()); err != nil {
+	if b.head, err = j.signer.Sign(b.head[:0], b.buf[signatureRoom:], b.engine.Now()); err != nil {
 		return nil, err
 	}
 	start := signatureRoom - len(b.head)

@@ -62,6 +62,7 @@ type Engine struct {
 	Keys     *track.Keys
 	Contents *content.Cache
 	Senders  *letter.Senders
+	Signers  *Signers
 	Letters  *letter.Renderer
 	Log      *slog.Logger
 	Now      func() time.Time

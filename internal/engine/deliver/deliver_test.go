@@ -98,7 +98,8 @@ func (h *house) engine() *deliver.Engine {
 	return &deliver.Engine{
 		DB: h.DB, Box: box, Keys: keys,
 		Contents: &content.Cache{DB: h.DB},
-		Senders:  &letter.Senders{DB: h.DB, Box: box, Now: h.now},
+		Senders:  &letter.Senders{DB: h.DB, Now: h.now},
+		Signers:  &deliver.Signers{DB: h.DB, Box: box},
 		Letters:  &letter.Renderer{Keys: keys, BaseURL: &url.URL{Scheme: "https", Host: "packetboat.example"}},
 		Log:      slog.New(slog.DiscardHandler), Now: h.now,
 		Metrics:        deliver.NewMetrics(prometheus.NewRegistry()),

@@ -10,6 +10,7 @@ import (
 	"packetboat/internal/id"
 	"packetboat/internal/lane"
 	"packetboat/internal/letter"
+	"packetboat/internal/mail/dkim"
 	"packetboat/internal/outbox"
 	"packetboat/internal/pace"
 	"packetboat/internal/suppression"
@@ -27,6 +28,7 @@ type job struct {
 	contact  *contact.Contact
 	content  *content.Compiled
 	sender   *letter.Sender
+	signer   *dkim.Signer // set when its lane wants a signature
 	lane     *laneSettings
 	send     *send
 	throttle *lane.Throttle // of the recipient's provider, or nil

@@ -125,7 +125,13 @@ func (e *Engine) prepare(ctx context.Context, it outbox.Item) (*job, error) {
 	if why := obstacle(s, l); why != "" {
 		return nil, &held{until: e.Now().Add(holdFor), why: why}
 	}
-	return &job{item: it, content: c, sender: s, lane: l, send: d}, nil
+	j := &job{item: it, content: c, sender: s, lane: l, send: d}
+	if l.signs() {
+		if j.signer, err = e.Signers.Of(ctx, s.Domain); err != nil {
+			return nil, gone(err)
+		}
+	}
+	return j, nil
 }
 
 // carrier returns the lane that carries a message: its own, or while that is down

@@ -146,6 +146,14 @@ func (w *testWay) send(ctx context.Context, t *Tester, pool *smtpclient.Pool, b 
 	if w.down != "" {
 		return errors.New(w.down)
 	}
+	if j.lane.signs() {
+		signer, err := t.Signers.Of(ctx, j.sender.Domain)
+		if err != nil {
+			t.Log.Error("a mail of a test cannot be signed", "tenant", j.item.Tenant, "broadcast", j.item.Stream, "err", err)
+			return fmt.Errorf("the DKIM key of %s could not be opened", j.sender.Domain.Name)
+		}
+		j.signer = signer
+	}
 	raw, err := b.build(j)
 	if err != nil {
 		j.item.FirstAt = nil

@@ -37,7 +37,7 @@ func (h *house) tester() *deliver.Tester {
 	keys := track.NewKeys(box)
 	return &deliver.Tester{
 		DB: h.DB, Box: box, Now: h.now, AllowPrivate: true, Keys: keys, FeedbackSender: "packetboat", Log: slog.New(slog.DiscardHandler),
-		Senders: &letter.Senders{DB: h.DB, Box: box, Now: h.now},
+		Senders: &letter.Senders{DB: h.DB, Now: h.now}, Signers: &deliver.Signers{DB: h.DB, Box: box},
 		Letters: &letter.Renderer{Keys: keys, BaseURL: &url.URL{Scheme: "https", Host: "packetboat.example"}},
 	}
 }

@@ -32,6 +32,7 @@ type Tester struct {
 
 	Keys           *track.Keys
 	Senders        *letter.Senders
+	Signers        *Signers
 	Letters        *letter.Renderer
 	FeedbackSender string
 	Log            *slog.Logger
@@ -108,7 +109,7 @@ func (t *Tester) trialMail(ctx context.Context, c lane.Config, from sender.Ident
 	if !signs(c) {
 		return raw, envelope, nil
 	}
-	signer, err := t.Senders.NewSigner(ctx, d)
+	signer, err := t.Signers.Of(ctx, d)
 	if err != nil {
 		return nil, "", err
 	}

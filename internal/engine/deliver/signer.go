@@ -1,0 +1,64 @@
+package deliver
+
+import (
+	"context"
+	"sync"
+
+	"packetboat/internal/id"
+	"packetboat/internal/mail/dkim"
+	"packetboat/internal/secret"
+	"packetboat/internal/sender"
+	"packetboat/internal/sqldb"
+)
+
+// maxSigners is how many domains' signers are kept.
+const maxSigners = 1000
+
+// Signers opens the DKIM keys of sending domains. Only sending needs them: what
+// else deals with mail, such as the links of recipients, loads a letter.Sender,
+// which has no key.
+type Signers struct {
+	DB      *sqldb.DB
+	Box     *secret.Box
+	Library dkim.Library // that signs faster than Go; nil: none
+
+	mu   sync.Mutex
+	kept map[signerKey]*dkim.Signer
+}
+
+// signerKey names a key: a domain's new key has a new selector.
+type signerKey struct {
+	tenant   id.Tenant
+	domain   id.Domain
+	selector string
+}
+
+// Of returns the signer of a domain. Opening a key is expensive, so it is kept.
+func (s *Signers) Of(ctx context.Context, d sender.Domain) (*dkim.Signer, error) {
+	key := signerKey{d.Tenant, d.ID, d.DKIMSelector}
+	s.mu.Lock()
+	kept := s.kept[key]
+	s.mu.Unlock()
+	if kept != nil {
+		return kept, nil
+	}
+	private, selector, err := sender.DomainKey(ctx, s.DB, s.Box, d.Tenant, d.ID)
+	if err != nil {
+		return nil, err
+	}
+	fast, err := dkim.NewKey(private, s.Library)
+	if err != nil {
+		return nil, err
+	}
+	signer, err := dkim.New(d.Name, selector, fast)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.kept == nil || len(s.kept) >= maxSigners {
+		s.kept = map[signerKey]*dkim.Signer{}
+	}
+	s.kept[signerKey{d.Tenant, d.ID, selector}] = signer
+	return signer, nil
+}
