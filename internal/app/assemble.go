@@ -49,7 +49,6 @@ type tools struct {
 	signers  *deliver.Signers
 	letters  *letter.Renderer
 	limiter  *limit.Limiter
-	wakes    wakes
 	private  bool // relays may be on private networks
 	clientIP func(*http.Request) netip.Addr
 }
@@ -64,7 +63,6 @@ func (s *Server) tools() tools {
 		signers:  &deliver.Signers{DB: db, Box: s.Store.Box, Library: s.libcrypto()},
 		letters:  &letter.Renderer{Keys: keys, BaseURL: s.Config.BaseURL},
 		limiter:  limit.New(db),
-		wakes:    newWakes(),
 		private:  s.Config.AllowPrivateRelays || s.Config.LoopbackBaseURL(),
 		clientIP: func(r *http.Request) netip.Addr { return endpoint.ClientIP(r, s.Config.TrustedProxies) },
 	}
@@ -101,7 +99,7 @@ func (s *Server) assemble(ctx context.Context, registry prometheus.Registerer) (
 		if s.Demo == "" {
 			out.loops = append(out.loops, s.hosts())
 		}
-		out.handler = front(mux, t.wakes.after(router))
+		out.handler = front(mux, router)
 	}
 	if s.has(RoleApp) {
 		if err := s.pages(ctx, mux, api, t); err != nil {
@@ -204,7 +202,7 @@ func (s *Server) recipients(registry prometheus.Registerer, mux *http.ServeMux, 
 	hitMetrics(registry, hits)
 	links := &public.Recipient{
 		DB: s.Store.DB, Keys: t.keys, Hits: hits, Contents: t.contents, Senders: t.senders, Letters: t.letters,
-		Log: s.Log.With("part", "track"), Now: t.now, ClientIP: t.clientIP, Appended: t.wakes.journal.notify,
+		Log: s.Log.With("part", "track"), Now: t.now, ClientIP: t.clientIP,
 	}
 	links.Routes(mux)
 	return loop{"hits", hits.Run}

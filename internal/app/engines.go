@@ -3,8 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"net/http"
-	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -43,52 +41,23 @@ func followers(now func() time.Time) []journal.Follower {
 	}
 }
 
-// wakes are the signals by which the engines hear of work at once.
-type wakes struct{ dispatch, deliver, journal, job signal }
-
-func newWakes() wakes { return wakes{newSignal(), newSignal(), newSignal(), newSignal()} }
-
-// after wakes the engines after a request that may have given them work.
-func (w wakes) after(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		next.ServeHTTP(rw, r)
-		if r.Method != http.MethodGet && r.Method != http.MethodHead && strings.HasPrefix(r.URL.Path, "/t/") {
-			w.wake(r.URL.Path)
-		}
-	})
-}
-
-// wake wakes those whom a write to a path may concern. Contacts are written all
-// the time and send nothing; what is done to many of them is a job.
-func (w wakes) wake(path string) {
-	w.journal.notify()
-	_, resource, _ := strings.Cut(path, "/api/")
-	if resource != "contacts" {
-		w.job.notify()
-	}
-	if !strings.HasPrefix(resource, "contacts") {
-		w.dispatch.notify()
-		w.deliver.notify()
-	}
-}
-
 // engines are the loops of a worker.
 func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t tools) []loop {
 	db := s.Store.DB
-	followed := &journal.Engine{DB: db, Followers: followers(t.now), Log: s.Log.With("engine", "journal"), Wake: t.wakes.journal}
+	followed := &journal.Engine{DB: db, Followers: followers(t.now), Log: s.Log.With("engine", "journal"), Wake: db.Subscribe(journal.Wake)}
 	// These two begin anew after a hold, with nothing left from before.
+	broadcasts, messages := db.Subscribe(broadcast.Wake), db.Subscribe(outbox.Wake)
 	metrics := deliver.NewMetrics(registry)
 	dispatching := s.unlessHeld("dispatch", func(ctx context.Context) error {
 		e := &dispatch.Engine{
-			DB: db, Owner: id.New[string](), Now: t.now, Log: s.Log.With("engine", "dispatch"),
-			Wake: t.wakes.dispatch, Ready: t.wakes.deliver.notify,
+			DB: db, Owner: id.New[string](), Now: t.now, Log: s.Log.With("engine", "dispatch"), Wake: broadcasts,
 		}
 		return e.Run(ctx)
 	})
 	delivering := s.unlessHeld("deliver", func(ctx context.Context) error {
 		e := &deliver.Engine{
 			DB: db, Box: s.Store.Box, Keys: t.keys, Contents: t.contents, Senders: t.senders, Signers: t.signers, Letters: t.letters,
-			Log: s.Log.With("engine", "deliver"), Now: t.now, Metrics: metrics, Wake: t.wakes.deliver,
+			Log: s.Log.With("engine", "deliver"), Now: t.now, Metrics: metrics, Wake: messages,
 			FeedbackSender: s.Config.FeedbackSenderID, AllowPrivate: t.private, Alone: alone(db),
 			Lease: s.Config.NodeLease,
 		}
@@ -107,7 +76,7 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 		InUse: func(ctx context.Context) ([]segment.Used, error) { return broadcast.Segments(ctx, db) },
 	}
 	jobs := &job.Engine{
-		DB: db, Owner: id.New[string](), Now: t.now, Log: s.Log.With("engine", "jobs"), Wake: t.wakes.job, Alone: alone(db),
+		DB: db, Owner: id.New[string](), Now: t.now, Log: s.Log.With("engine", "jobs"), Wake: db.Subscribe(job.Wake), Alone: alone(db),
 		Runners: map[job.Kind]job.Runner{
 			job.Import: transfer.Import,
 			job.Export: transfer.Exporter{Encode: api.EncodeContacts}.Run,

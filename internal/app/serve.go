@@ -178,18 +178,6 @@ func (s *Server) every(name string, interval time.Duration, f func(ctx context.C
 
 func (s *Server) has(r Role) bool { return slices.Contains(s.Roles, r) }
 
-// signal wakes one loop, and is never waited for.
-type signal chan struct{}
-
-func newSignal() signal { return make(signal, 1) }
-
-func (s signal) notify() {
-	select {
-	case s <- struct{}{}:
-	default:
-	}
-}
-
 // alone reports whether this process has the database to itself: SQLite is one
 // file, served by one process.
 func alone(db *sqldb.DB) bool { return db.Dialect() == sqldb.SQLite }

@@ -14,6 +14,10 @@ import (
 	"packetboat/internal/sqldb"
 )
 
+// Wake is notified when a broadcast's status or plan changed, so that its
+// preparation may have to begin, go on or end.
+const Wake sqldb.Signal = "broadcast"
+
 // step is one move between statuses.
 type step struct {
 	from   []Status
@@ -38,6 +42,7 @@ func (s step) take(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, bid id.B
 	if n == 0 {
 		return refused(ctx, tx, tenant, bid)
 	}
+	tx.Notify(Wake)
 	return journal.Append(ctx, tx, journal.Entry{Tenant: tenant, Type: s.entry, Broadcast: bid, At: now, Data: s.data})
 }
 

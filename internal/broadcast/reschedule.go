@@ -133,11 +133,14 @@ func replaceSkipped(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, bid id.B
 	return b, &run, nil
 }
 
-// release gives the lease of a run back, also when the caller has gone.
+// release gives the lease of a run back, also when the caller has gone, and leaves
+// the rest of the plan to the engine.
 func release(ctx context.Context, db *sqldb.DB, run Run) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
 	defer cancel()
-	return run.Release(ctx, db)
+	err := run.Release(ctx, db)
+	db.Notify(Wake)
+	return err
 }
 
 // awaitPlan waits until a send does not wait for a plan any more.

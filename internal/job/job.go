@@ -86,6 +86,9 @@ type Draft struct {
 	By     auth.Actor
 }
 
+// Wake is notified when a job was queued.
+const Wake sqldb.Signal = "job"
+
 // Create queues a job.
 func Create(ctx context.Context, db *sqldb.DB, d Draft, now time.Time) (Job, error) {
 	params, err := json.Marshal(d.Params)
@@ -112,6 +115,7 @@ func Create(ctx context.Context, db *sqldb.DB, d Draft, now time.Time) (Job, err
 			VALUES ($1, $2, $3, 'queued', $4, $5, 0, $6, $7, $8, 0, '', 0, 0, 0)
 			RETURNING `+columns,
 			d.Tenant, id.New[id.Job](), d.Kind, d.Scope, string(params), d.Total, string(by), sqldb.Micros(now)).Scan)
+		tx.Notify(Wake)
 		return err
 	})
 	if err != nil {

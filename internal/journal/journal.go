@@ -113,6 +113,20 @@ func (e Entry) Decode(v any) error {
 // On SQLite, where writers take turns until they have committed, a cursor counts
 // the places; on PostgreSQL the column's default draws them.
 func Append(ctx context.Context, tx *sqldb.DB, entries ...Entry) error {
+	if err := AppendUnnoticed(ctx, tx, entries...); err != nil || len(entries) == 0 {
+		return err
+	}
+	tx.Notify(Wake)
+	return nil
+}
+
+// Wake is notified when there are new entries.
+const Wake sqldb.Signal = "journal"
+
+// AppendUnnoticed is Append for entries that come many times a second for as long
+// as a send lasts: it leaves them to the next look of the Engine, which has more to
+// do at a time then.
+func AppendUnnoticed(ctx context.Context, tx *sqldb.DB, entries ...Entry) error {
 	if len(entries) == 0 {
 		return nil
 	}

@@ -159,7 +159,7 @@ func settle(ctx context.Context, tx *sqldb.DB, results []Result, tried map[id.Me
 			entries = append(entries, e)
 		}
 	}
-	if err := journal.Append(ctx, tx, entries...); err != nil {
+	if err := journal.AppendUnnoticed(ctx, tx, entries...); err != nil {
 		return nil, err
 	}
 	return c, countDays(ctx, tx, days)

@@ -11,6 +11,9 @@ import (
 	"packetboat/internal/sqldb"
 )
 
+// Wake is notified when messages may begin to leave, or must not any more.
+const Wake sqldb.Signal = "outbox"
+
 // move changes a stream's phase if it is in one of the phases named; it reports
 // whether it was.
 func move(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, to Phase, from ...Phase) (bool, error) {
@@ -19,6 +22,9 @@ func move(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, to
 		tenant, stream, to, sqldb.List(tx, from))
 	if err != nil {
 		return false, fmt.Errorf("move a stream to %s: %w", to, err)
+	}
+	if n == 1 {
+		tx.Notify(Wake)
 	}
 	return n == 1, nil
 }

@@ -29,7 +29,6 @@ type Recipient struct {
 	Log      *slog.Logger
 	Now      func() time.Time
 	ClientIP func(*http.Request) netip.Addr // behind trusted proxies
-	Appended func()                         // the journal has new entries; may be nil
 }
 
 // Routes adds the routes to mux.

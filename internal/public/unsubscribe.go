@@ -102,7 +102,7 @@ func (p *Recipient) leave(ctx context.Context, m outbox.Record) error {
 		return err
 	}
 	now := p.Now()
-	err = p.DB.InTx(ctx, func(tx *sqldb.DB) error {
+	return p.DB.InTx(ctx, func(tx *sqldb.DB) error {
 		err := contact.Unsubscribe(ctx, tx, m.Tenant, m.Contact, s.Leaving(), now)
 		if err != nil && !errors.Is(err, contact.ErrNotFound) { // a contact that is gone gets nothing anyway
 			return err
@@ -115,10 +115,6 @@ func (p *Recipient) leave(ctx context.Context, m outbox.Record) error {
 			Tenant: m.Tenant, Type: journal.EmailUnsubscribed, Contact: m.Contact, Broadcast: id.Broadcast(m.Stream), Message: m.ID, At: now,
 		})
 	})
-	if err == nil && p.Appended != nil {
-		p.Appended()
-	}
-	return err
 }
 
 // masked shows enough of an address for its owner to recognise it.

@@ -66,6 +66,7 @@ type shared struct {
 	file        string    // SQLite only
 	lock        *fileLock // SQLite only
 	told        func(text string, args []any)
+	subscribers subscribers
 }
 
 type transaction struct {
@@ -73,6 +74,8 @@ type transaction struct {
 	conn  *sql.Conn // of an evaluation on SQLite
 	reads bool      // an evaluation, which only reads
 	after []func()
+
+	signals []Signal // notified so far, each once
 
 	freely bool // plansFreely was said
 }
@@ -157,6 +160,7 @@ func (db *DB) once(ctx context.Context, fn func(tx *DB) error) (err error) {
 	for _, f := range tx.tx.after {
 		f()
 	}
+	db.send(tx.tx.signals...)
 	return nil
 }
 
@@ -172,7 +176,7 @@ func (db *DB) begin(ctx context.Context, t *transaction) (commit func() error, r
 }
 
 // AfterCommit runs f once the transaction has committed; on the database
-// handle, at once. It is for wake-up signals: what must not be lost is a row.
+// handle, at once. What must not be lost is a row. Loops are woken by Notify.
 func (db *DB) AfterCommit(f func()) {
 	if db.tx == nil {
 		f()

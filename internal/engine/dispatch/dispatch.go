@@ -58,7 +58,6 @@ type Engine struct {
 	Now   func() time.Time
 	Log   *slog.Logger
 	Wake  <-chan struct{} // something was scheduled, or ended; may be nil
-	Ready func()          // called when messages may begin to leave; may be nil
 	Page  int             // contacts of one transaction; 0 means 2000, or 1000 that are given times
 	Pages int             // pages of one broadcast in one Tick; 0 means 20
 

@@ -92,9 +92,6 @@ func (e *Engine) give(ctx context.Context, b broadcast.Broadcast, run *broadcast
 		if err := run.Plan(ctx, tx, p, now.Add(lease)); err != nil {
 			return err
 		}
-		if e.Ready != nil {
-			tx.AfterCommit(e.Ready)
-		}
 		return run.Prepared(ctx, tx, now)
 	})
 	if err != nil {

@@ -171,9 +171,6 @@ func (e *Engine) put(ctx context.Context, p page, r reading) error {
 			planning.Stage = broadcast.ToPlan
 			return p.run.Plan(ctx, tx, planning, now.Add(lease))
 		}
-		if e.Ready != nil {
-			tx.AfterCommit(e.Ready)
-		}
 		return p.run.Prepared(ctx, tx, now)
 	})
 	if err != nil {
