@@ -65,7 +65,7 @@ type history struct {
 func (l *loader) fillHistory(ctx context.Context) error {
 	h := &history{
 		loader: l, r: rand.New(rand.NewPCG(3, 3)),
-		journal: newSheet(l.db, l.tenant, "journal", nil, "id TEXT", "pos BIGINT", "type TEXT", "name TEXT", "contact_id TEXT", "broadcast_id TEXT",
+		journal: newSheet(l.db, l.tenant, "journal", nil, "id TEXT", "pos BIGINT", "type TEXT", "name TEXT", "contact_id TEXT", "send_id TEXT",
 			"message_id TEXT", "occurred_at BIGINT", "data JSONB"),
 		outbox: newSheet(l.db, l.tenant, "outbox", []string{"content_version 1", "attempts 1", "answered TRUE", "smtp_code 250"},
 			"id TEXT", "stream_id TEXT", "contact_id TEXT", "email TEXT", "content_id TEXT", "identity_id TEXT", "lane_id TEXT", "nonce TEXT",
@@ -221,13 +221,13 @@ func (h *history) record(ctx context.Context, p int, stream string, from time.Ti
 	at := from.UnixMicro()
 	b := newSheet(h.db, h.tenant, "broadcast", []string{"revision 3", "status 'completed'", "kind 'regular'", "content_version 1", "include_segments '[]'",
 		"exclude_segments '[]'", "tags '[]'", "metadata '{}'", "tracking TRUE", "created_by '{}'", "subject 'News'", "body_html '<p>News</p>'"},
-		"id TEXT", "name TEXT", "email_type_id TEXT", "scheduled_at BIGINT", "dispatch_started_at BIGINT", "completed_at BIGINT", "created_at BIGINT", "updated_at BIGINT")
-	if err := b.add(ctx, stream, fmt.Sprintf("News %d", p+1), h.emailType, at, at, at, at, at); err != nil {
+		"id TEXT", "send_id TEXT", "name TEXT", "email_type_id TEXT", "scheduled_at BIGINT", "dispatch_started_at BIGINT", "completed_at BIGINT", "created_at BIGINT", "updated_at BIGINT")
+	if err := b.add(ctx, stream, stream, fmt.Sprintf("News %d", p+1), h.emailType, at, at, at, at, at); err != nil {
 		return err
 	}
-	s := newSheet(h.db, h.tenant, "outbox_stream", []string{"kind 'broadcast'", "phase 'done'", "sealed TRUE"},
-		"id TEXT", "opened_at BIGINT", "last_send_at BIGINT", "total BIGINT", "delivered BIGINT", "bounced BIGINT", "email_type_id TEXT")
-	if err := s.add(ctx, stream, at, at, int64(sent+bounced), int64(sent), int64(bounced), h.emailType); err != nil {
+	s := newSheet(h.db, h.tenant, "outbox_stream", []string{"source_kind 'broadcast'", "phase 'done'", "sealed TRUE"},
+		"id TEXT", "source_id TEXT", "opened_at BIGINT", "last_send_at BIGINT", "total BIGINT", "delivered BIGINT", "bounced BIGINT", "email_type_id TEXT")
+	if err := s.add(ctx, stream, stream, at, at, int64(sent+bounced), int64(sent), int64(bounced), h.emailType); err != nil {
 		return err
 	}
 	if err := b.flush(ctx); err != nil {

@@ -125,15 +125,15 @@ func (s *site) send(ctx context.Context, n int) error {
 		return err
 	}
 	sent := time.Now().Add(-time.Hour)
-	stream := id.New[id.Broadcast]()
+	of, stream := id.New[id.Broadcast](), id.New[id.Send]()
 	frozen, err := content.Freeze(ctx, s.db, tenant, content.Source{
 		Subject: "News", HTML: page.HTML(), Tracking: true,
-		Context: content.Context{Broadcast: stream, EmailType: emailType, UTM: true, UTMCampaign: "news"},
+		Context: content.Context{Broadcast: of, EmailType: emailType, UTM: true, UTMCampaign: "news"},
 	}, sent)
 	if err != nil {
 		return err
 	}
-	if err := outbox.Begin(ctx, s.db, outbox.Stream{Tenant: tenant, ID: string(stream), Kind: "broadcast"}, sent); err != nil {
+	if err := outbox.Begin(ctx, s.db, outbox.Stream{Tenant: tenant, ID: stream, Source: outbox.FromBroadcast(of)}, sent); err != nil {
 		return err
 	}
 	box, err := s.Box()
@@ -153,7 +153,7 @@ func (s *site) send(ctx context.Context, n int) error {
 			s.opens = append(s.opens, "/_q/o/"+string(signer.Append(nil, track.OpenPixel, 0, ""))+".gif")
 			s.clicks = append(s.clicks, "/_q/c/"+string(signer.Append(nil, track.ClickLink, 0, "")))
 		}
-		if _, err := outbox.Put(ctx, s.db, tenant, string(stream), messages); err != nil {
+		if _, err := outbox.Put(ctx, s.db, tenant, stream, messages); err != nil {
 			return err
 		}
 	}

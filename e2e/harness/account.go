@@ -93,7 +93,7 @@ func (a *account) objections() error {
 }
 
 func (a *account) load(ctx context.Context, db *sqldb.DB, taken []sink.Message, broadcast string) error {
-	rows, err := db.Query(ctx, `SELECT id, email, state, attempts, uncertain FROM outbox WHERE stream_id = $1 ORDER BY id`, broadcast)
+	rows, err := db.Query(ctx, `SELECT id, email, state, attempts, uncertain FROM outbox WHERE stream_id = (SELECT send_id FROM broadcast WHERE id = $1) ORDER BY id`, broadcast)
 	a.rows, err = sqldb.Collect(rows, err, func(scan func(...any) error) (w row, err error) {
 		return w, scan(&w.id, &w.email, &w.state, &w.attempts, &w.uncertain)
 	})
@@ -177,7 +177,7 @@ func (a *account) sums(ctx context.Context, db *sqldb.DB, r *Ready, broadcast st
 	var waiting, total, sent, delivered, bounced, failed, skipped int
 	var phase string
 	err := db.QueryRow(ctx, `
-		SELECT phase, waiting, total, sent, delivered, bounced, failed, skipped FROM outbox_stream WHERE id = $1`, broadcast).
+		SELECT phase, waiting, total, sent, delivered, bounced, failed, skipped FROM outbox_stream WHERE source_id = $1`, broadcast).
 		Scan(&phase, &waiting, &total, &sent, &delivered, &bounced, &failed, &skipped)
 	if err != nil {
 		return err
@@ -214,7 +214,7 @@ func (a *account) sums(ctx context.Context, db *sqldb.DB, r *Ready, broadcast st
 		journal.EmailDelivered: s["delivered"], journal.EmailBounced: s["bounced"], journal.BroadcastStarted: 1, journal.BroadcastCompleted: 1,
 	} {
 		var n int
-		if err := db.QueryRow(ctx, `SELECT COUNT(*) FROM journal WHERE broadcast_id = $1 AND type = $2`, broadcast, typ).Scan(&n); err != nil {
+		if err := db.QueryRow(ctx, `SELECT COUNT(*) FROM journal WHERE (name = $1 OR send_id = (SELECT send_id FROM broadcast WHERE id = $1)) AND type = $2`, broadcast, typ).Scan(&n); err != nil {
 			return err
 		}
 		if n != want {
@@ -276,7 +276,7 @@ func Followed(ctx context.Context, db *sqldb.DB, broadcast string) error {
 	var n int
 	err := db.QueryRow(ctx, `
 		SELECT COUNT(*) FROM outbox AS m JOIN contact_activity AS a ON a.tenant_id = m.tenant_id AND a.contact_id = m.contact_id
-		WHERE m.stream_id = $1 AND a.total_emails_sent <> (SELECT COUNT(*) FROM outbox AS o
+		WHERE m.stream_id = (SELECT send_id FROM broadcast WHERE id = $1) AND a.total_emails_sent <> (SELECT COUNT(*) FROM outbox AS o
 			WHERE o.tenant_id = m.tenant_id AND o.contact_id = m.contact_id AND o.state IN ('sent', 'delivered'))`, broadcast).Scan(&n)
 	if err == nil && n > 0 {
 		err = fmt.Errorf("the count of mails sent is wrong for %d contacts", n)

@@ -19,6 +19,7 @@ import (
 	"packetboat/internal/contact"
 	"packetboat/internal/id"
 	"packetboat/internal/journal"
+	"packetboat/internal/outbox"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/track"
 )
@@ -33,6 +34,7 @@ type Item struct {
 	Title          string
 	Properties     json.RawMessage // an object
 	Broadcast      id.Broadcast
+	send           id.Send // of which what it came from is still to be read
 	Sequence       id.Sequence
 	Classification track.Class // of an open or a click
 }
@@ -66,6 +68,9 @@ func List(ctx context.Context, db *sqldb.DB, c contact.Contact, q Query) ([]Item
 		r.found = r.found[:q.Limit]
 		last := r.found[q.Limit-1]
 		next = &Position{last.At, last.ID}
+	}
+	if err := r.sources(ctx); err != nil {
+		return nil, nil, fmt.Errorf("list the activity of a contact: %w", err)
 	}
 	return r.found, next, r.name(ctx)
 }
@@ -109,20 +114,23 @@ func (r *reader) entries(ctx context.Context) error {
 		args = append(args, sqldb.List(r.db, r.q.Types))
 	}
 	rows, err := r.db.Query(ctx, `
-		SELECT id, type, COALESCE(name, ''), COALESCE(broadcast_id, ''), occurred_at, data FROM journal
+		SELECT id, type, COALESCE(name, ''), send_id, occurred_at, data FROM journal
 		WHERE tenant_id = $1 AND contact_id = $2 AND contact_id IS NOT NULL AND `+told+only+`
 			AND (occurred_at < $3 OR occurred_at = $3 AND id < $4)
 		ORDER BY occurred_at DESC, id DESC LIMIT $5`, args...)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (Item, error) {
 		var i Item
 		var name, data string
-		err := scan(&i.ID, sqldb.ToText(&i.Type), &name, sqldb.ToText(&i.Broadcast), sqldb.ToTime(&i.At), &data)
+		err := scan(&i.ID, sqldb.ToText(&i.Type), &name, sqldb.ToText(&i.send), sqldb.ToTime(&i.At), &data)
 		i.Properties = json.RawMessage(data)
 		i.describe(name)
 		return i, err
 	})
+	if err != nil {
+		return err
+	}
 	r.found = append(r.found, list...)
-	return err
+	return nil
 }
 
 // describe says what an entry is about.
@@ -155,30 +163,37 @@ func titleOf(t journal.Type) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
+// cameFrom notes what sent the mail that the item is about.
+func (i *Item) cameFrom(s outbox.Source) {
+	if b, ok := s.Broadcast(); ok {
+		i.Broadcast = b
+	}
+	if q, ok := s.Sequence(); ok {
+		i.Sequence = q
+	}
+}
+
 func (r *reader) mails(ctx context.Context) error {
 	if !r.wants(journal.EmailSent, journal.EmailDelivered) {
 		return nil
 	}
 	at, last := r.before()
 	rows, err := r.db.Query(ctx, `
-		SELECT m.id, m.state, m.stream_id, s.kind, m.sent_at FROM outbox m
+		SELECT m.id, m.state, s.source_kind, s.source_id, m.sent_at FROM outbox m
 		JOIN outbox_stream s ON s.tenant_id = m.tenant_id AND s.id = m.stream_id
 		WHERE m.tenant_id = $1 AND m.contact_id = $2 AND m.sent_at IS NOT NULL
 			AND (m.sent_at < $3 OR m.sent_at = $3 AND m.id < $4)
 		ORDER BY m.sent_at DESC, m.id DESC LIMIT $5`, r.c.Tenant, r.c.ID, at, last, r.q.Limit+1)
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
 		i := Item{Type: journal.EmailSent, Source: "email", Properties: json.RawMessage("{}")}
-		var state, stream, kind string
-		err := scan(&i.ID, &state, &stream, &kind, sqldb.ToTime(&i.At))
+		var state string
+		var from outbox.Source
+		err := scan(&i.ID, &state, &from.Kind, &from.ID, sqldb.ToTime(&i.At))
 		if state == "delivered" {
 			i.Type = journal.EmailDelivered
 		}
 		i.Title = titleOf(i.Type)
-		if kind == "broadcast" {
-			i.Broadcast = id.Broadcast(stream)
-		} else {
-			i.Sequence = id.Sequence(stream)
-		}
+		i.cameFrom(from)
 		r.add(i)
 		return struct{}{}, err
 	})
@@ -191,25 +206,22 @@ func (r *reader) hits(ctx context.Context) error {
 	}
 	at, last := r.before()
 	rows, err := r.db.Query(ctx, `
-		SELECT h.id, h.kind, h.class, COALESCE(h.url, ''), h.stream_id, s.kind, h.at FROM hit h
+		SELECT h.id, h.kind, h.class, COALESCE(h.url, ''), s.source_kind, s.source_id, h.at FROM hit h
 		JOIN outbox_stream s ON s.tenant_id = h.tenant_id AND s.id = h.stream_id
 		WHERE h.tenant_id = $1 AND h.contact_id = $2 AND (h.at < $3 OR h.at = $3 AND h.id < $4)
 		ORDER BY h.at DESC, h.id DESC LIMIT $5`, r.c.Tenant, r.c.ID, at, last, r.q.Limit+1)
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
 		i := Item{Type: journal.EmailOpened, Source: "email", Properties: json.RawMessage("{}")}
-		var kind, url, stream, sender string
-		err := scan(&i.ID, &kind, sqldb.ToText(&i.Classification), &url, &stream, &sender, sqldb.ToTime(&i.At))
+		var kind, url string
+		var from outbox.Source
+		err := scan(&i.ID, &kind, sqldb.ToText(&i.Classification), &url, &from.Kind, &from.ID, sqldb.ToTime(&i.At))
 		if kind == "click" {
 			i.Type = journal.EmailClicked
 			text, _ := json.Marshal(map[string]string{"link_url": url}) // strings always encode
 			i.Properties = text
 		}
 		i.Title = titleOf(i.Type)
-		if sender == "broadcast" {
-			i.Broadcast = id.Broadcast(stream)
-		} else {
-			i.Sequence = id.Sequence(stream)
-		}
+		i.cameFrom(from)
 		r.add(i)
 		return struct{}{}, err
 	})
@@ -232,6 +244,23 @@ func (r *reader) creation(context.Context) error {
 		ID: string(r.c.ID), Type: journal.ContactCreated, At: r.c.CreatedAt, Source: "account",
 		Title: titleOf(journal.ContactCreated), Properties: text,
 	})
+	return err
+}
+
+// sources reads what sent the mails that entries of the journal are about.
+func (r *reader) sources(ctx context.Context) error {
+	var sends []id.Send
+	for _, i := range r.found {
+		if i.send != "" {
+			sends = append(sends, i.send)
+		}
+	}
+	from, err := outbox.Sources(ctx, r.db, r.c.Tenant, sends)
+	for at := range r.found {
+		i := &r.found[at]
+		i.cameFrom(from[i.send])
+		i.send = ""
+	}
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 	"packetboat/internal/contact"
 	"packetboat/internal/id"
 	"packetboat/internal/journal"
+	"packetboat/internal/outbox"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
 	"packetboat/internal/track"
@@ -37,12 +38,12 @@ func TestActivityIsOneStoryOfSeveralSources(t *testing.T) {
 			return c
 		}
 		ann, bob := create("ann@example.org"), create("bob@example.org")
-		stream := id.New[string]()
+		stream, course := id.New[id.Send](), id.New[id.Sequence]()
 		exec := func(text string, args ...any) {
 			_, err := db.Exec(ctx, text, args...)
 			ok(err)
 		}
-		exec(`INSERT INTO outbox_stream (tenant_id, id, kind, phase, opened_at) VALUES ($1, $2, 'sequence', 'open', 0)`, acme, stream)
+		exec(`INSERT INTO outbox_stream (tenant_id, id, source_kind, source_id, phase, opened_at) VALUES ($1, $2, 'sequence_step', $3, 'open', 0)`, acme, stream, course)
 		for i, c := range []contact.Contact{ann, bob} {
 			m := id.New[id.Message]()
 			exec(`INSERT INTO outbox (tenant_id, id, stream_id, contact_id, email, content_id, content_version, identity_id, lane_id, nonce, state, queued_at, due_at, sent_at)
@@ -87,7 +88,7 @@ func TestActivityIsOneStoryOfSeveralSources(t *testing.T) {
 
 		some, _, err := activity.List(ctx, db, ann, activity.Query{Types: []journal.Type{journal.EmailClicked, journal.StageChanged}, Limit: 10})
 		ok(err)
-		if len(some) != 2 || some[1].Classification != track.Human {
+		if len(some) != 2 || some[1].Classification != track.Human || some[1].Sequence != course || some[1].Broadcast != "" {
 			t.Errorf("asked for two types, told %+v", some)
 		}
 		stranger := ann
@@ -105,7 +106,10 @@ func TestActivityNamesBroadcasts(t *testing.T) {
 		a := broadcasttest.New(t, db, "acme")
 		c := a.AddContacts(a.AddList("Readers").ID, "p", 1)[0]
 		b := a.Create()
-		entry := journal.Entry{Tenant: a.Tenant, Type: journal.EmailUnsubscribed, Contact: c.ID, Broadcast: b.ID, At: c.CreatedAt.Add(time.Hour)}
+		if err := outbox.Begin(t.Context(), db, outbox.Stream{Tenant: a.Tenant, ID: b.Send, Source: outbox.FromBroadcast(b.ID)}, noon); err != nil {
+			t.Fatal(err)
+		}
+		entry := journal.Entry{Tenant: a.Tenant, Type: journal.EmailUnsubscribed, Contact: c.ID, Send: b.Send, At: c.CreatedAt.Add(time.Hour)}
 		if err := journal.Append(t.Context(), db, entry); err != nil {
 			t.Fatal(err)
 		}

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -36,7 +35,7 @@ func followers(now func() time.Time) []journal.Follower {
 		contact.Follower(),
 		suppression.Follower(),
 		outbox.Follower(),
-		score.Follower(rule.ScoringFilters, now),
+		score.Follower(rule.ScoringFilters, outbox.Broadcasts, now),
 		contact.DomainFollower(now),
 	}
 }
@@ -64,7 +63,10 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 		return e.Run(ctx)
 	})
 	watcher := &watch.Engine{DB: db, Box: s.Store.Box, Now: t.now, Log: s.Log.With("engine", "watch"), AllowPrivate: t.private, Pausers: []outbox.Pauser{broadcast.Pauser()}}
-	classifier := &classify.Engine{DB: db, Log: s.Log.With("engine", "classify"), Now: t.now, Live: s.live}
+	live := func(ctx context.Context, tenant id.Tenant, send id.Send) (bool, error) {
+		return outbox.Live(ctx, db, tenant, send)
+	}
+	classifier := &classify.Engine{DB: db, Log: s.Log.With("engine", "classify"), Now: t.now, Live: live}
 	upkeep := &contact.Upkeep{DB: db, Log: s.Log.With("engine", "contacts"), Now: t.now}
 	resolution := &contact.Resolution{
 		DB: db, Resolver: mx.NewResolver(s.Config.DNSResolver), Log: s.Log.With("engine", "domains"), Now: t.now,
@@ -117,13 +119,4 @@ func (s *Server) led(name string, loops ...loop) loop {
 			return all.Wait()
 		})
 	}}
-}
-
-// live reports whether a broadcast is sending or paused; one that is gone is not.
-func (s *Server) live(ctx context.Context, t id.Tenant, stream string) (bool, error) {
-	b, err := broadcast.Head(ctx, s.Store.DB, t, id.Broadcast(stream))
-	if errors.Is(err, broadcast.ErrNotFound) {
-		return false, nil
-	}
-	return b.Status == broadcast.Sending || b.Status == broadcast.Paused, err
 }

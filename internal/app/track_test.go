@@ -94,19 +94,20 @@ func sentMessage(t *testing.T, a *broadcasttest.Account) id.Message {
 	person := a.AddContacts(a.List.ID, "ann", 1)[0]
 	frozen, err := content.Freeze(ctx, a.DB, a.Tenant, content.Source{
 		Subject: "Hi", Tracking: true, HTML: `<html><body><a href="https://example.org/a?x=1">A</a></body></html>`,
+		Send:    b.Send,
 		Context: content.Context{Broadcast: b.ID, EmailType: a.Type.ID, UTM: true, UTMCampaign: "spring"},
 	}, broadcasttest.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := outbox.Begin(ctx, a.DB, outbox.Stream{Tenant: a.Tenant, ID: string(b.ID), Kind: "broadcast"}, broadcasttest.Now); err != nil {
+	if err := outbox.Begin(ctx, a.DB, outbox.Stream{Tenant: a.Tenant, ID: b.Send, Source: outbox.FromBroadcast(b.ID)}, broadcasttest.Now); err != nil {
 		t.Fatal(err)
 	}
 	m := outbox.Message{
 		ID: id.New[id.Message](), Contact: person.ID, Email: person.Email, Content: frozen,
 		Identity: a.Identity.ID, Lane: a.Lane.ID, DueAt: broadcasttest.Now,
 	}
-	if _, err := outbox.Put(ctx, a.DB, a.Tenant, string(b.ID), []outbox.Message{m}); err != nil {
+	if _, err := outbox.Put(ctx, a.DB, a.Tenant, b.Send, []outbox.Message{m}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := a.DB.Exec(ctx, `UPDATE outbox SET state = 'delivered', sent_at = $2 WHERE tenant_id = $1`, a.Tenant, broadcasttest.Now.UnixMicro()); err != nil {

@@ -105,7 +105,8 @@ type Broadcast struct {
 	Plan
 	Tenant         id.Tenant
 	ID             id.Broadcast
-	Revision       int // counts writes
+	Send           id.Send // its mail
+	Revision       int     // counts writes
 	Status         Status
 	Kind           Kind
 	ContentVersion int

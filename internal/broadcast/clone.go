@@ -33,7 +33,7 @@ func Clone(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast
 		}
 		at := sqldb.Time(now.UnixMicro())
 		b = Broadcast{
-			Plan: from.Plan, Tenant: tenant, ID: id.New[id.Broadcast](), Revision: 1, Status: Draft, Kind: Regular,
+			Plan: from.Plan, Tenant: tenant, ID: id.New[id.Broadcast](), Send: id.New[id.Send](), Revision: 1, Status: Draft, Kind: Regular,
 			ContentVersion: 1, CreatedBy: by, CreatedAt: at, UpdatedAt: at, Bodies: from.Bodies,
 		}
 		b.ScheduledAt = nil

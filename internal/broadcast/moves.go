@@ -30,20 +30,26 @@ type step struct {
 // take makes the move and writes its journal entry. It returns ErrTransition
 // when the broadcast is in none of the statuses the move leaves.
 func (s step) take(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
-	n, err := tx.Exec(ctx, `
+	_, err := s.takeSend(ctx, tx, tenant, bid, now)
+	return err
+}
+
+// takeSend is take, and returns the broadcast's send.
+func (s step) takeSend(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) (send id.Send, err error) {
+	err = tx.QueryRow(ctx, `
 		UPDATE broadcast SET revision = revision + 1, status = $3, pause_reason = $4, updated_at = $5,
 			dispatch_started_at = CASE WHEN status = 'scheduled' AND $3 = 'sending' THEN $5 ELSE dispatch_started_at END,
 			completed_at = CASE WHEN $3 IN ('completed', 'failed') THEN $5 ELSE completed_at END
-		WHERE tenant_id = $1 AND id = $2 AND status`+tx.In(6),
-		tenant, bid, s.to, sqldb.Null(s.reason), now.UnixMicro(), sqldb.List(tx, s.from))
-	if err != nil {
-		return fmt.Errorf("move a broadcast to %s: %w", s.to, err)
+		WHERE tenant_id = $1 AND id = $2 AND status`+tx.In(6)+` RETURNING send_id`,
+		tenant, bid, s.to, sqldb.Null(s.reason), now.UnixMicro(), sqldb.List(tx, s.from)).Scan(&send)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return send, refused(ctx, tx, tenant, bid)
 	}
-	if n == 0 {
-		return refused(ctx, tx, tenant, bid)
+	if err != nil {
+		return send, fmt.Errorf("move a broadcast to %s: %w", s.to, err)
 	}
 	tx.Notify(Wake)
-	return journal.Append(ctx, tx, journal.Entry{Tenant: tenant, Type: s.entry, Broadcast: bid, At: now, Data: s.data})
+	return send, journal.Append(ctx, tx, journal.Entry{Tenant: tenant, Type: s.entry, Name: string(bid), At: now, Data: s.data})
 }
 
 // refused says why no row moved: there is none, or its status does not allow it.
@@ -65,14 +71,14 @@ func Unschedule(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broa
 // Pause holds a send: messages on their way finish, no other leaves.
 func Pause(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, why PauseReason, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
-		err := step{
+		send, err := step{
 			from: ActionPause.leaves(), to: Paused, reason: why,
 			entry: journal.BroadcastPaused, data: map[string]PauseReason{"pause_reason": why},
-		}.take(ctx, tx, tenant, bid, now)
+		}.takeSend(ctx, tx, tenant, bid, now)
 		if err != nil {
 			return err
 		}
-		return outbox.Pause(ctx, tx, tenant, string(bid))
+		return outbox.Pause(ctx, tx, tenant, send)
 	})
 }
 
@@ -111,11 +117,11 @@ func Resume(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcas
 // never leaves.
 func Cancel(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
-		err := step{from: ActionCancel.leaves(), to: Cancelled, entry: journal.BroadcastCancelled}.take(ctx, tx, tenant, bid, now)
+		send, err := step{from: ActionCancel.leaves(), to: Cancelled, entry: journal.BroadcastCancelled}.takeSend(ctx, tx, tenant, bid, now)
 		if err != nil {
 			return err
 		}
-		return outbox.Cancel(ctx, tx, tenant, string(bid))
+		return outbox.Cancel(ctx, tx, tenant, send)
 	})
 }
 
@@ -133,9 +139,9 @@ func Fail(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast,
 		return err
 	}
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
-		err := step{
+		send, err := step{
 			from: []Status{Sending}, to: Failed, entry: journal.BroadcastFailed, data: map[string]FailureCode{"code": code},
-		}.take(ctx, tx, tenant, bid, now)
+		}.takeSend(ctx, tx, tenant, bid, now)
 		if err != nil {
 			return err
 		}
@@ -143,7 +149,7 @@ func Fail(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast,
 		if err != nil {
 			return fmt.Errorf("note why a broadcast failed: %w", err)
 		}
-		return outbox.Cancel(ctx, tx, tenant, string(bid))
+		return outbox.Cancel(ctx, tx, tenant, send)
 	})
 }
 

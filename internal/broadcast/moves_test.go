@@ -140,7 +140,7 @@ func TestMovesReachTheStreamAndTheJournal(t *testing.T) {
 		}
 		phase := func() outbox.Phase {
 			t.Helper()
-			p, err := outbox.Load(t.Context(), db, a.Tenant, string(b.ID))
+			p, err := outbox.Load(t.Context(), db, a.Tenant, b.Send)
 			must(err)
 			return p.Phase
 		}
@@ -173,7 +173,7 @@ func TestMovesReachTheStreamAndTheJournal(t *testing.T) {
 		var types []journal.Type
 		must((&journal.Engine{DB: db, Followers: []journal.Follower{{Name: "test", Follow: func(_ context.Context, _ *sqldb.DB, entries []journal.Entry) error {
 			for _, e := range entries {
-				if e.Broadcast == b.ID {
+				if e.Name == string(b.ID) && e.Send == "" {
 					types = append(types, e.Type)
 				}
 			}

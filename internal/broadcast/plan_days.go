@@ -32,7 +32,7 @@ func (r *Run) MakePlan(ctx context.Context, db *sqldb.DB, t tenant.Tenant, b Bro
 	if p.Missed {
 		p.Cut.After = outbox.Unplanned()
 	}
-	census, err := outbox.Count(ctx, db, t.ID, string(b.ID), p.Cut)
+	census, err := outbox.Count(ctx, db, t.ID, b.Send, p.Cut)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (r *Run) MakePlan(ctx context.Context, db *sqldb.DB, t tenant.Tenant, b Bro
 		for _, q := range p.Quotas {
 			planned[outbox.LaneDay{Lane: id.MTAConfig(q.Lane), Day: q.Day}] += q.N
 		}
-		if err := outbox.Reserve(ctx, tx, t.ID, string(b.ID), planned); err != nil {
+		if err := outbox.Reserve(ctx, tx, t.ID, b.Send, planned); err != nil {
 			return err
 		}
 		p.Stage, p.Divided, p.Done = Give, false, ""
@@ -81,11 +81,11 @@ type planner struct {
 // load returns what is to be planned and what there is room for, and keeps others
 // from planning on these lanes until tx ends.
 func (p planner) load(ctx context.Context, tx *sqldb.DB, b Broadcast, start spread.Day) (spread.Load, error) {
-	busy, err := outbox.Reservations(ctx, tx, b.Tenant, string(b.ID), slices.Collect(maps.Keys(p.lanes)), p.today())
+	busy, err := outbox.Reservations(ctx, tx, b.Tenant, b.Send, slices.Collect(maps.Keys(p.lanes)), p.today())
 	if err != nil {
 		return spread.Load{}, err
 	}
-	sent, err := outbox.SentOn(ctx, tx, b.Tenant, string(b.ID))
+	sent, err := outbox.SentOn(ctx, tx, b.Tenant, b.Send)
 	if err != nil {
 		return spread.Load{}, err
 	}

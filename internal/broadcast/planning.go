@@ -93,7 +93,7 @@ func (r Run) overdue(ctx context.Context, db *sqldb.DB, today spread.Day) (bool,
 	if r.Planning == nil || r.Planning.Stage != Planned {
 		return false, nil
 	}
-	return outbox.Overdue(ctx, db, r.Tenant, string(r.Broadcast), today)
+	return outbox.Overdue(ctx, db, r.Tenant, r.Send, today)
 }
 
 // restart lets a paused send go on, once it is planned if it has to be.
@@ -116,7 +116,7 @@ func (r Run) restart(ctx context.Context, tx *sqldb.DB, now time.Time) error {
 			return r.replan(ctx, tx, r.again(true))
 		}
 	}
-	return outbox.Start(ctx, tx, r.Tenant, string(r.Broadcast))
+	return outbox.Start(ctx, tx, r.Tenant, r.Send)
 }
 
 // Replan lets the days that are left of a send take what days that have passed
@@ -141,7 +141,7 @@ func Replan(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Broadca
 			return err
 		}
 		again = true
-		return outbox.Hold(ctx, tx, account, string(bid))
+		return outbox.Hold(ctx, tx, account, b.Send)
 	})
 	return again, err
 }

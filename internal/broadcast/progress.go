@@ -62,7 +62,7 @@ func LoadProgress(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time)
 	if err != nil || run.Broadcast == "" {
 		return nil, err
 	}
-	stream, err := outbox.Load(ctx, db, b.Tenant, string(b.ID))
+	stream, err := outbox.Load(ctx, db, b.Tenant, b.Send)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func LoadProgress(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time)
 		}
 	}
 	if (p.Phase == PhaseSending || p.Phase == PhaseWaiting) && p.Waiting > 0 {
-		if p.Limit, err = outbox.LoadWait(ctx, db, b.Tenant, string(b.ID), now); err != nil {
+		if p.Limit, err = outbox.LoadWait(ctx, db, b.Tenant, b.Send, now); err != nil {
 			return nil, err
 		}
 	}
@@ -111,7 +111,7 @@ func (p *Progress) average(sent int, since time.Time) float64 {
 
 // addSpeed adds how fast a send goes that is under way.
 func (p *Progress) addSpeed(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) error {
-	samples, err := outbox.Samples(ctx, db, b.Tenant, string(b.ID), now.Add(-recently))
+	samples, err := outbox.Samples(ctx, db, b.Tenant, b.Send, now.Add(-recently))
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (p *Progress) addPlan(ctx context.Context, db *sqldb.DB, b Broadcast, now t
 	if err != nil {
 		return err
 	}
-	days, err := outbox.Days(ctx, db, b.Tenant, string(b.ID))
+	days, err := outbox.Days(ctx, db, b.Tenant, b.Send)
 	if err != nil {
 		return err
 	}
@@ -175,13 +175,13 @@ func (p *Progress) addPlan(ctx context.Context, db *sqldb.DB, b Broadcast, now t
 // their times, the plan says it: most still have those of the plan before.
 func (p *Progress) batches(ctx context.Context, db *sqldb.DB, t tenant.Tenant, b Broadcast, now time.Time) (outbox.Times, error) {
 	plan := p.Run.Planning
-	given, err := outbox.Batches(ctx, db, b.Tenant, string(b.ID), now)
+	given, err := outbox.Batches(ctx, db, b.Tenant, b.Send, now)
 	if err != nil || plan.Stage != Give {
 		return given, err
 	}
 	var at outbox.Times
 	if plan.Divided {
-		at, err = outbox.SlotTimes(ctx, db, b.Tenant, string(b.ID), now)
+		at, err = outbox.SlotTimes(ctx, db, b.Tenant, b.Send, now)
 	} else {
 		at = CalendarOf(t, b, plan.At).times(*plan, now)
 	}

@@ -259,7 +259,7 @@ func templateNow(ctx context.Context, db *sqldb.DB, b Broadcast) (string, error)
 func (b Broadcast) Source(arm Arm) content.Source {
 	s := arm.Content.Source()
 	s.Context.UTMContent = arm.ID
-	s.Tracking = b.Tracking
+	s.Tracking, s.Send = b.Tracking, b.Send
 	s.Context.Broadcast, s.Context.BroadcastName, s.Context.EmailType = b.ID, b.Name, b.EmailType
 	return s
 }

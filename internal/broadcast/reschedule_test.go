@@ -41,7 +41,7 @@ func spreadOver(t *testing.T, a *broadcasttest.Account) (bid id.Broadcast, settl
 
 func reserved(t *testing.T, a *broadcasttest.Account, bid id.Broadcast) (text string) {
 	t.Helper()
-	days, err := outbox.Days(t.Context(), a.DB, a.Tenant, string(bid))
+	days, err := outbox.Days(t.Context(), a.DB, a.Tenant, a.SendOf(bid))
 	if err != nil {
 		t.Fatal(err)
 	}

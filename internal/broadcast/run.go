@@ -20,6 +20,7 @@ import (
 type Run struct {
 	Tenant     id.Tenant
 	Broadcast  id.Broadcast
+	Send       id.Send
 	Contents   map[string]id.Content // frozen when the send began, by arm
 	After      id.Contact            // the last contact that was looked at
 	Routes     []Route               // the ways its messages take
@@ -68,15 +69,15 @@ func Begin(ctx context.Context, tx *sqldb.DB, b Broadcast, frozen map[string]id.
 		return err
 	}
 	_, err = tx.Exec(ctx, `
-		INSERT INTO broadcast_run (tenant_id, broadcast_id, content_id, contents, after_contact, routes, excluded, owner, lease_until, epoch)
-		VALUES ($1, $2, '', $3, '', '[]', '{}', '', 0, 0)`, b.Tenant, b.ID, string(contents))
+		INSERT INTO broadcast_run (tenant_id, broadcast_id, send_id, content_id, contents, after_contact, routes, excluded, owner, lease_until, epoch)
+		VALUES ($1, $2, $4, '', $3, '', '[]', '{}', '', 0, 0)`, b.Tenant, b.ID, string(contents), b.Send)
 	if err != nil {
 		return fmt.Errorf("begin a run: %w", err)
 	}
-	return outbox.Begin(ctx, tx, outbox.Stream{Tenant: b.Tenant, ID: string(b.ID), Kind: "broadcast", EmailType: b.EmailType}, now)
+	return outbox.Begin(ctx, tx, outbox.Stream{Tenant: b.Tenant, ID: b.Send, Source: outbox.FromBroadcast(b.ID), EmailType: b.EmailType}, now)
 }
 
-const runColumns = `broadcast_run.tenant_id, broadcast_run.broadcast_id, broadcast_run.content_id, broadcast_run.contents, broadcast_run.after_contact,
+const runColumns = `broadcast_run.tenant_id, broadcast_run.broadcast_id, broadcast_run.send_id, broadcast_run.content_id, broadcast_run.contents, broadcast_run.after_contact,
 	broadcast_run.routes, broadcast_run.excluded, broadcast_run.prepared_at, broadcast_run.ended_at, broadcast_run.epoch, broadcast_run.plan`
 
 func scanRun(row func(...any) error) (Run, error) {
@@ -85,7 +86,7 @@ func scanRun(row func(...any) error) (Run, error) {
 	var only id.Content // of a send begun before there were arms
 	var contents, plan sql.NullString
 	var prepared, ended sql.NullInt64
-	if err := row(&r.Tenant, &r.Broadcast, &only, &contents, &r.After, &routes, &excluded, &prepared, &ended, &r.Epoch, &plan); err != nil {
+	if err := row(&r.Tenant, &r.Broadcast, &r.Send, &only, &contents, &r.After, &routes, &excluded, &prepared, &ended, &r.Epoch, &plan); err != nil {
 		return Run{}, err
 	}
 	r.PreparedAt, r.EndedAt = sqldb.NullTime(prepared), sqldb.NullTime(ended)
@@ -270,10 +271,10 @@ func (r Run) Prepared(ctx context.Context, tx *sqldb.DB, now time.Time) error {
 	if n == 0 {
 		return ErrLeaseLost
 	}
-	if err := outbox.Seal(ctx, tx, r.Tenant, string(r.Broadcast)); err != nil {
+	if err := outbox.Seal(ctx, tx, r.Tenant, r.Send); err != nil {
 		return err
 	}
-	return outbox.Start(ctx, tx, r.Tenant, string(r.Broadcast))
+	return outbox.Start(ctx, tx, r.Tenant, r.Send)
 }
 
 // End records that nothing is left to do for the run.

@@ -38,7 +38,7 @@ func New(ctx context.Context, w manuscript.Author, account id.Tenant, ch Change,
 		return Broadcast{}, err
 	}
 	b := Broadcast{
-		Plan: Plan{Tracking: t.Settings.Tracking.Enabled}, Tenant: account, ID: id.New[id.Broadcast](),
+		Plan: Plan{Tracking: t.Settings.Tracking.Enabled}, Tenant: account, ID: id.New[id.Broadcast](), Send: id.New[id.Send](),
 		Revision: 1, Status: Draft, Kind: Regular, ContentVersion: 1, CreatedBy: by, CreatedAt: sqldb.Time(w.Now.UnixMicro()),
 	}
 	if b.Plan, err = ch.rewrite(ctx, w, b); err != nil {
@@ -71,14 +71,14 @@ func (b Broadcast) Insert(ctx context.Context, db *sqldb.DB) error {
 		return err
 	}
 	_, err = db.Exec(ctx, `
-		INSERT INTO broadcast (tenant_id, id, revision, status, kind, content_version, created_by, created_at, updated_at,
+		INSERT INTO broadcast (tenant_id, id, send_id, revision, status, kind, content_version, created_by, created_at, updated_at,
 			name, subject, preheader, from_name, reply_to, body_html, body_mjml, body_text,
 			template_id, template_slug, authored_subject, template_binding, template_snapshot, template_params, block_ids,
 			message_id, message_version, arms, variants, email_type_id, mta_config_id,
 			include_segments, exclude_segments, identities, tags, metadata, scheduled_at, tracking, delivery)
-		VALUES ($1, $2, 1, 'draft', 'regular', 1, $3, $4, $4,
+		VALUES ($1, $2, $34, 1, 'draft', 'regular', 1, $3, $4, $4,
 			$5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33)`,
-		append([]any{b.Tenant, b.ID, string(creator), b.CreatedAt.UnixMicro()}, b.written()...)...)
+		append([]any{b.Tenant, b.ID, string(creator), b.CreatedAt.UnixMicro()}, append(b.written(), b.Send)...)...)
 	if err != nil {
 		return fmt.Errorf("create a broadcast: %w", err)
 	}
@@ -264,7 +264,7 @@ func statusOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadc
 // columns are what scan reads. What is long comes last, and as NULL in a lean
 // reading, which does not fetch it from where the database keeps long values.
 const (
-	columns = `tenant_id, id, revision, name, status, kind, subject, preheader, from_name, reply_to,
+	columns = `tenant_id, id, send_id, revision, name, status, kind, subject, preheader, from_name, reply_to,
 		body_html IS NOT NULL, body_mjml IS NOT NULL, body_text IS NOT NULL, template_snapshot IS NOT NULL,
 		template_id, template_slug, authored_subject, template_binding, message_id, message_version, arms,
 		content_version, email_type_id, mta_config_id,
@@ -314,7 +314,7 @@ func scan(row func(...any) error) (Broadcast, error) {
 	var origin originRow
 	var message, arms, variants sql.NullString
 	var version sql.NullInt64
-	err := row(&b.Tenant, &b.ID, &b.Revision, &b.Name, &b.Status, &b.Kind,
+	err := row(&b.Tenant, &b.ID, &b.Send, &b.Revision, &b.Name, &b.Status, &b.Kind,
 		&b.Content.Subject, &b.Content.Preheader, &b.Content.FromName, &b.Content.ReplyTo,
 		&b.Bodies.HTML, &b.Bodies.MJML, &b.Bodies.Text, &b.Bodies.Snapshot,
 		&origin.template, &origin.slug, &origin.subject, &origin.binding, &message, &version, &arms,

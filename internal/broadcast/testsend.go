@@ -39,6 +39,7 @@ type TestRequest struct {
 type Test struct {
 	Tenant     id.Tenant
 	Broadcast  id.Broadcast
+	Send       id.Send // whose mails they look like
 	EmailType  id.EmailType
 	Arms       []TestArm
 	Routes     []TestRoute
@@ -112,7 +113,7 @@ func PrepareTest(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Br
 	if err != nil {
 		return Test{}, err
 	}
-	test := Test{Tenant: account, Broadcast: bid, EmailType: b.EmailType, To: to}
+	test := Test{Tenant: account, Broadcast: bid, Send: b.Send, EmailType: b.EmailType, To: to}
 	if r.Contact != "" {
 		c, err := contact.ByID(ctx, db, account, r.Contact)
 		if err != nil {

@@ -18,13 +18,16 @@ type Held struct {
 	Records iter.Seq2[any, error]
 }
 
+// Broadcasts says which broadcasts sends belong to; sends of others are left out.
+type Broadcasts func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sends []id.Send) (map[id.Send]id.Broadcast, error)
+
 // Personal returns everything that is held on a contact beside its own row.
-func Personal(ctx context.Context, db *sqldb.DB, c Contact, holdings []Holding) ([]Held, error) {
+func Personal(ctx context.Context, db *sqldb.DB, c Contact, holdings []Holding, of Broadcasts) ([]Held, error) {
 	people := []Person{{c.ID, []string{c.Email}}}
 	if err := addAddresses(ctx, db, c.Tenant, people, holdings); err != nil {
 		return nil, err
 	}
-	parts := []Held{{"events", timeline(ctx, db, c.Tenant, c.ID)}}
+	parts := []Held{{"events", timeline(ctx, db, c.Tenant, c.ID, of)}}
 	for _, h := range holdings {
 		if h.Export != nil {
 			parts = append(parts, Held{h.Name, h.Export(ctx, db, c.Tenant, people[0])})
@@ -43,8 +46,9 @@ type happenedTo struct {
 	Data       json.RawMessage `json:"data"`
 }
 
-func timeline(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contact id.Contact) iter.Seq2[any, error] {
+func timeline(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contact id.Contact, of Broadcasts) iter.Seq2[any, error] {
 	return func(yield func(any, error) bool) {
+		known := map[id.Send]id.Broadcast{}
 		for e, err := range journal.Timeline(ctx, db, tenant, contact) {
 			if err != nil {
 				yield(nil, err)
@@ -55,7 +59,15 @@ func timeline(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contact id.Co
 				yield(nil, err)
 				return
 			}
-			if !yield(happenedTo{e.Type, e.Name, e.At, e.Broadcast, e.Message, data}, nil) {
+			if _, ok := known[e.Send]; !ok && e.Send != "" {
+				found, err := of(ctx, db, tenant, []id.Send{e.Send})
+				if err != nil {
+					yield(nil, err)
+					return
+				}
+				known[e.Send] = found[e.Send]
+			}
+			if !yield(happenedTo{e.Type, e.Name, e.At, known[e.Send], e.Message, data}, nil) {
 				return
 			}
 		}

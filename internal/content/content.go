@@ -42,6 +42,7 @@ type Source struct {
 	Previewed bool   // the HTML shows the preheader already
 	Tracking  bool   // rewrite links and add the open pixel
 	Context   Context
+	Send      id.Send // that it belongs to
 }
 
 // Context is what the content knows of its sender.
@@ -195,7 +196,7 @@ func Freeze(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, s Source, now t
 	_, err = tx.Exec(ctx, `
 		INSERT INTO content (tenant_id, id, stream_id, subject, preheader, from_name, reply_to, html, text, tracking, context, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-		tenant, c.ID, s.Context.Broadcast, s.Subject, s.Preheader, s.FromName, s.ReplyTo, c.HTML, c.Text, s.Tracking, string(names), now.UnixMicro())
+		tenant, c.ID, s.Send, s.Subject, s.Preheader, s.FromName, s.ReplyTo, c.HTML, c.Text, s.Tracking, string(names), now.UnixMicro())
 	if err != nil {
 		return "", fmt.Errorf("freeze content: %w", err)
 	}

@@ -159,6 +159,7 @@ func TestAFrozenContentIsItsTenantsAlone(t *testing.T) {
 		want := content.Source{
 			Subject: "Hi", Preheader: "p", FromName: "Ann", ReplyTo: "a@example.org", Tracking: true,
 			HTML:    `<a href="https://example.org/1">1</a>`,
+			Send:    id.New[id.Send](),
 			Context: content.Context{Broadcast: id.New[id.Broadcast](), BroadcastName: "B", EmailType: id.New[id.EmailType](), UTM: true, UTMCampaign: "c", UTMContent: "v"},
 		}
 		a, err := content.Freeze(ctx, db, acme, want, noon)
@@ -185,7 +186,7 @@ func TestAFrozenContentIsItsTenantsAlone(t *testing.T) {
 		if _, err := content.Freeze(ctx, db, acme, content.Source{Subject: "Hi"}, noon); !errors.Is(err, content.ErrNoContent) {
 			t.Errorf("Freeze of no body: %v", err)
 		}
-		list, err := content.LinksOf(ctx, db, acme, string(want.Context.Broadcast))
+		list, err := content.LinksOf(ctx, db, acme, want.Send)
 		var urls []string
 		for i, l := range list {
 			urls = append(urls, l.URL)
@@ -196,7 +197,7 @@ func TestAFrozenContentIsItsTenantsAlone(t *testing.T) {
 		if err != nil || !slices.Equal(urls, []string{"https://example.org/1", "https://example.org/2"}) {
 			t.Errorf("LinksOf = %v, %v", list, err)
 		}
-		if list, err := content.LinksOf(ctx, db, other, string(want.Context.Broadcast)); err != nil || len(list) != 0 {
+		if list, err := content.LinksOf(ctx, db, other, want.Send); err != nil || len(list) != 0 {
 			t.Errorf("another tenant's LinksOf = %v, %v", list, err)
 		}
 		counts, err := content.LinkCounts(ctx, db, acme, []id.Content{a, b, "none"})

@@ -24,9 +24,9 @@ func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, content id.Conten
 	c := Content{ID: content}
 	var names string
 	err := db.QueryRow(ctx, `
-		SELECT subject, preheader, from_name, reply_to, html, text, tracking, context
+		SELECT stream_id, subject, preheader, from_name, reply_to, html, text, tracking, context
 		FROM content WHERE tenant_id = $1 AND id = $2`, tenant, content).
-		Scan(&c.Subject, &c.Preheader, &c.FromName, &c.ReplyTo, &c.HTML, &c.Text, &c.Tracking, &names)
+		Scan(&c.Send, &c.Subject, &c.Preheader, &c.FromName, &c.ReplyTo, &c.HTML, &c.Text, &c.Tracking, &names)
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return Content{}, ErrGone
 	}
@@ -49,7 +49,7 @@ func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, content id.Conten
 
 // LinksOf returns the distinct links of everything a stream's messages say, in
 // the order in which they stand there, numbered anew.
-func LinksOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string) ([]links.Link, error) {
+func LinksOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send) ([]links.Link, error) {
 	rows, err := db.Query(ctx, `
 		SELECT MIN(l.idx), l.url, MIN(l.label) FROM content AS c
 		JOIN content_link AS l ON l.tenant_id = c.tenant_id AND l.content_id = c.id

@@ -162,7 +162,7 @@ func (a *API) progressOf(ctx context.Context, b broadcast.Broadcast, names broad
 	}
 	out.TotalRecipients, out.Sent, out.Failed, out.ProgressPct = progress.Total, progress.Sent, progress.Failed, progress.Percent
 	out.ViewModel.Progress = showProgress(progress, names)
-	records, err := outbox.First(ctx, a.DB, b.Tenant, string(b.ID), embedded)
+	records, err := outbox.First(ctx, a.DB, b.Tenant, b.Send, embedded)
 	if err != nil {
 		return out, err
 	}
@@ -204,7 +204,7 @@ func (a *API) failureOf(ctx context.Context, b broadcast.Broadcast, p *broadcast
 		return info, nil
 	}
 	info.FailedCount = p.Failed
-	failed, err := outbox.FirstFailures(ctx, a.DB, b.Tenant, string(b.ID), samples)
+	failed, err := outbox.FirstFailures(ctx, a.DB, b.Tenant, b.Send, samples)
 	if err != nil {
 		return nil, err
 	}

@@ -88,7 +88,7 @@ func TestASpreadSendShowsItsPlanAndIsRescheduled(t *testing.T) {
 		if err := n.Renew(ctx, s.now.Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
-		items, err := n.Claim(ctx, s.acme, made.str("id"), 100, s.now)
+		items, err := n.Claim(ctx, s.acme, s.sendOf(s.acme, made.str("id")), 100, s.now)
 		if err != nil || len(items) != 3 {
 			t.Fatalf("claimed %d, %v", len(items), err)
 		}

@@ -440,12 +440,12 @@ func TestABroadcastIsDrivenFromDraftToArchive(t *testing.T) {
 		if got := limited(); got != "null" {
 			t.Errorf("limited_by = %s before anything waited", got)
 		}
-		records, err := outbox.First(ctx, s.db, s.acme, made.str("id"), 1)
+		records, err := outbox.First(ctx, s.db, s.acme, s.sendOf(s.acme, made.str("id")), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		wait := outbox.Wait{
-			Tenant: s.acme, Stream: made.str("id"), Kind: outbox.WaitProviderRate, Lane: records[0].Lane, Provider: "gmail",
+			Tenant: s.acme, Stream: s.sendOf(s.acme, made.str("id")), Kind: outbox.WaitProviderRate, Lane: records[0].Lane, Provider: "gmail",
 			Max: 3000, Per: time.Hour, Until: s.now.Add(5 * time.Minute), Reason: "no faster",
 		}
 		if err := outbox.NoteWaits(ctx, s.db, []outbox.Wait{wait}, s.now); err != nil {

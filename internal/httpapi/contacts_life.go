@@ -9,6 +9,7 @@ import (
 	"packetboat/internal/fault"
 	"packetboat/internal/field"
 	"packetboat/internal/id"
+	"packetboat/internal/outbox"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/suppression"
 	"packetboat/internal/tenant"
@@ -161,7 +162,7 @@ func (a *API) exportContact(ctx context.Context, p auth.Principal, in *ContactPa
 	if err != nil {
 		return endpoint.Parts{}, err
 	}
-	held, err := contact.Personal(ctx, a.DB, found, a.Holdings)
+	held, err := contact.Personal(ctx, a.DB, found, a.Holdings, outbox.Broadcasts)
 	if err != nil {
 		return endpoint.Parts{}, err
 	}

@@ -61,9 +61,9 @@ func past(t *testing.T, s *people, list, first, last string) person {
 	// A message to the address of before, opened; and one to the new one, refused.
 	send := func(to string, r outbox.Result) outbox.Item {
 		t.Helper()
-		stream := id.New[string]()
+		stream := id.New[id.Send]()
 		tx(func(tx *sqldb.DB) error {
-			if err := outbox.Begin(t.Context(), tx, outbox.Stream{Tenant: s.acme, ID: stream, Kind: "broadcast"}, s.now); err != nil {
+			if err := outbox.Begin(t.Context(), tx, outbox.Stream{Tenant: s.acme, ID: stream, Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, s.now); err != nil {
 				return err
 			}
 			_, err := outbox.Put(t.Context(), tx, s.acme, stream, []outbox.Message{{

@@ -150,6 +150,17 @@ func (s *people) outcome(who, what, body string) seen {
 	return r
 }
 
+// sendOf returns the send of a broadcast.
+func (s *people) sendOf(tenant id.Tenant, broadcastID string) id.Send {
+	s.t.Helper()
+	bid, _ := id.Parse[id.Broadcast](broadcastID)
+	b, err := broadcast.Head(s.t.Context(), s.db, tenant, bid)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return b.Send
+}
+
 func (s *people) must(status int, who, what, body string) seen {
 	s.t.Helper()
 	r := s.as(who, what, body)

@@ -83,10 +83,11 @@ func (a *API) listBroadcastRecipients(ctx context.Context, p auth.Principal, in 
 	if !ok {
 		return none, broadcast.ErrNotFound
 	}
-	if _, err := broadcast.Head(ctx, a.DB, p.Tenant, bid); err != nil {
+	b, err := broadcast.Head(ctx, a.DB, p.Tenant, bid)
+	if err != nil {
 		return none, err
 	}
-	records, more, err := outbox.List(ctx, a.DB, p.Tenant, string(bid), q)
+	records, more, err := outbox.List(ctx, a.DB, p.Tenant, b.Send, q)
 	if err != nil {
 		return none, err
 	}

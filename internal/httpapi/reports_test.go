@@ -80,7 +80,7 @@ func TestABroadcastIsReported(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		records, err := outbox.First(ctx, s.db, s.acme, made.str("id"), 3)
+		records, err := outbox.First(ctx, s.db, s.acme, s.sendOf(s.acme, made.str("id")), 3)
 		if err != nil || len(records) != 3 {
 			t.Fatalf("%d messages, %v", len(records), err)
 		}
@@ -89,7 +89,7 @@ func TestABroadcastIsReported(t *testing.T) {
 		err = s.db.InTx(ctx, func(tx *sqldb.DB) error {
 			hit := func(i int, click bool, agent string) track.Hit {
 				h := track.Hit{
-					Tenant: s.acme, Stream: made.str("id"), Message: records[i].ID, Contact: records[i].Contact,
+					Tenant: s.acme, Stream: s.sendOf(s.acme, made.str("id")), Message: records[i].ID, Contact: records[i].Contact,
 					At: early, SinceSent: new(time.Hour), Method: "GET", Agent: agent, IP: fmt.Sprintf("192.0.2.%d", i),
 				}
 				if click {
@@ -109,7 +109,7 @@ func TestABroadcastIsReported(t *testing.T) {
 		later := early.Add(time.Minute)
 		run, stop := context.WithCancel(ctx)
 		defer stop()
-		classifier := classify.Engine{DB: s.db, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return later }, Every: time.Hour, Live: func(context.Context, id.Tenant, string) (bool, error) {
+		classifier := classify.Engine{DB: s.db, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return later }, Every: time.Hour, Live: func(context.Context, id.Tenant, id.Send) (bool, error) {
 			return true, nil
 		}}
 		ended := make(chan error, 1)

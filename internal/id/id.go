@@ -28,6 +28,8 @@ type (
 	MTAConfig      string
 	Broadcast      string
 	Content        string
+	Send           string // the mail of one source: of a broadcast, of a step of a sequence
+	Source         string // what a send belongs to, whatever its kind
 	Message        string // one mail to one recipient: a row of the outbox
 	SinkMessage    string // a mail caught by an MTA config of type sink
 	Hit            string // one open or click
@@ -74,3 +76,9 @@ func Parse[T ~string](s string) (T, bool) {
 	}
 	return T(u.String()), true
 }
+
+// ToSource returns the id of what a send belongs to, which is one of several kinds.
+func ToSource[T ~string](v T) Source { return Source(v) }
+
+// OfSource is the reverse of ToSource: the kind is known by what is stored beside.
+func OfSource[T ~string](s Source) T { return T(s) }

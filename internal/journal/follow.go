@@ -224,7 +224,7 @@ func advance(ctx context.Context, db *sqldb.DB, f Follower, head int64) (n int, 
 			return err
 		}
 		rows, err := tx.Query(ctx, `
-			SELECT tenant_id, id, pos, type, name, contact_id, broadcast_id, message_id, occurred_at, data
+			SELECT tenant_id, id, pos, type, name, contact_id, send_id, message_id, occurred_at, data
 			FROM journal WHERE pos > $1 AND pos <= $2 ORDER BY pos LIMIT $3 /* all tenants: one order */`, pos, head, batch)
 		entries, err := sqldb.Collect(rows, err, scan)
 		if err != nil {

@@ -52,7 +52,7 @@ func timelinePage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contact i
 		from = last.At.UnixMicro()
 	}
 	rows, err := db.Query(ctx, `
-		SELECT tenant_id, id, pos, type, name, contact_id, broadcast_id, message_id, occurred_at, data
+		SELECT tenant_id, id, pos, type, name, contact_id, send_id, message_id, occurred_at, data
 		FROM journal WHERE tenant_id = $1 AND contact_id = $2 AND `+timeline+`
 			AND occurred_at >= $3 AND (occurred_at, id) > ($3, $4)
 		ORDER BY occurred_at, id LIMIT $5`, tenant, contact, from, last.ID, forgetPage)

@@ -71,7 +71,7 @@ const (
 	SequenceCompleted Type = "sequence_completed"
 	SequenceExited    Type = "sequence_exited"
 
-	BroadcastScheduled   Type = "broadcast_scheduled"
+	BroadcastScheduled   Type = "broadcast_scheduled" // these are named by the broadcast's id
 	BroadcastUnscheduled Type = "broadcast_unscheduled"
 	BroadcastStarted     Type = "broadcast_started"
 	BroadcastPaused      Type = "broadcast_paused"
@@ -87,16 +87,16 @@ const (
 
 // Entry is one thing that happened.
 type Entry struct {
-	Tenant    id.Tenant
-	ID        id.Entry // made by Append when empty
-	Position  int64    // given by Append; later ones are larger, and some are left out
-	Type      Type
-	Name      string // what it is about, for the types that are asked for by it
-	Contact   id.Contact
-	Broadcast id.Broadcast
-	Message   id.Message
-	At        time.Time
-	Data      any // nil, or what encodes to a JSON object; json.RawMessage when read
+	Tenant   id.Tenant
+	ID       id.Entry // made by Append when empty
+	Position int64    // given by Append; later ones are larger, and some are left out
+	Type     Type
+	Name     string // what it is about, for the types that are asked for by it
+	Contact  id.Contact
+	Send     id.Send // that the mail belongs to, for what happens to mails
+	Message  id.Message
+	At       time.Time
+	Data     any // nil, or what encodes to a JSON object; json.RawMessage when read
 }
 
 // Decode reads the entry's data into v.
@@ -160,13 +160,13 @@ func placed(ctx context.Context, db *sqldb.DB, entries []Entry) error {
 
 // appended writes entries. Where Position is 0 the database gives one.
 func appended(ctx context.Context, tx *sqldb.DB, entries []Entry) error {
-	t := tx.Table("tenant_id TEXT", "id TEXT", "pos BIGINT", "type TEXT", "name TEXT", "contact_id TEXT", "broadcast_id TEXT", "message_id TEXT", "occurred_at BIGINT", "data JSONB")
+	t := tx.Table("tenant_id TEXT", "id TEXT", "pos BIGINT", "type TEXT", "name TEXT", "contact_id TEXT", "send_id TEXT", "message_id TEXT", "occurred_at BIGINT", "data JSONB")
 	for _, e := range entries {
 		data, err := encoded(e.Data)
 		if err != nil {
 			return fmt.Errorf("%s: %w", e.Type, err)
 		}
-		t.Add(e.Tenant, cmp.Or(e.ID, id.New[id.Entry]()), sqldb.Null(e.Position), e.Type, sqldb.Null(e.Name), sqldb.Null(e.Contact), sqldb.Null(e.Broadcast), sqldb.Null(e.Message), e.At.UnixMicro(), data)
+		t.Add(e.Tenant, cmp.Or(e.ID, id.New[id.Entry]()), sqldb.Null(e.Position), e.Type, sqldb.Null(e.Name), sqldb.Null(e.Contact), sqldb.Null(e.Send), sqldb.Null(e.Message), e.At.UnixMicro(), data)
 	}
 	done, err := t.Insert(ctx, tx, "journal")
 	if err == nil && slices.Contains(done, false) {
@@ -189,14 +189,14 @@ func encoded(data any) (string, error) {
 // scan reads one entry.
 func scan(row func(...any) error) (Entry, error) {
 	var e Entry
-	var name, contact, broadcast, message sql.NullString
+	var name, contact, send, message sql.NullString
 	var at int64
 	var data string
-	if err := row(&e.Tenant, &e.ID, &e.Position, &e.Type, &name, &contact, &broadcast, &message, &at, &data); err != nil {
+	if err := row(&e.Tenant, &e.ID, &e.Position, &e.Type, &name, &contact, &send, &message, &at, &data); err != nil {
 		return Entry{}, err
 	}
 	e.Name = name.String
-	e.Contact, e.Broadcast, e.Message = id.Contact(contact.String), id.Broadcast(broadcast.String), id.Message(message.String)
+	e.Contact, e.Send, e.Message = id.Contact(contact.String), id.Send(send.String), id.Message(message.String)
 	e.At, e.Data = sqldb.Time(at), json.RawMessage(data)
 	return e, nil
 }

@@ -229,7 +229,7 @@ func TestAnEntryIsReadAsItWasAppended(t *testing.T) {
 		ctx := t.Context()
 		want := journal.Entry{
 			Tenant: id.New[id.Tenant](), ID: id.New[id.Entry](), Type: journal.EmailClicked, Contact: id.New[id.Contact](),
-			Broadcast: id.New[id.Broadcast](), Message: id.New[id.Message](), At: noon.Add(123456 * time.Microsecond), Data: map[string]string{"a": "ü\u2028\"'"},
+			Send: id.New[id.Send](), Message: id.New[id.Message](), At: noon.Add(123456 * time.Microsecond), Data: map[string]string{"a": "ü\u2028\"'"},
 		}
 		raw := journal.Entry{Tenant: want.Tenant, Type: journal.ContactUpdated, At: noon, Data: json.RawMessage(`{"b": 1}`)}
 		bare := journal.Entry{Tenant: want.Tenant, Type: journal.ContactCreated, At: noon}

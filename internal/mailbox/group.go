@@ -11,7 +11,7 @@ import (
 
 // Group counts the messages of one send.
 type Group struct {
-	Stream string // empty: the messages of no send, such as tests of an MTA config
+	Stream id.Send // empty: the messages of no send, such as tests of an MTA config
 	Total  int
 	Unread int
 	Newest time.Time
@@ -47,7 +47,7 @@ func MarkRead(ctx context.Context, db *sqldb.DB, tenant id.Tenant, message id.Si
 
 // MarkAllRead marks all unread messages of a send, or with stream nil of the whole
 // mailbox, as read.
-func MarkAllRead(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream *string, now time.Time) error {
+func MarkAllRead(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream *id.Send, now time.Time) error {
 	where, args := ofStream(stream, 3)
 	_, err := db.Exec(ctx, `
 		UPDATE sink_message SET read_at = $2 WHERE tenant_id = $1 AND read_at IS NULL`+where,
@@ -74,7 +74,7 @@ func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, message id.Sink
 // mailbox, that were received up to until: mail that came in after the page was
 // shown stays. It works in batches, so that other writers wait for none of them
 // long.
-func DeleteAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream *string, until time.Time) error {
+func DeleteAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream *id.Send, until time.Time) error {
 	where, args := ofStream(stream, 4)
 	for {
 		n, err := db.Exec(ctx, `
@@ -91,7 +91,7 @@ func DeleteAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream *stri
 }
 
 // ofStream returns a condition on the send, whose parameter has the number n.
-func ofStream(stream *string, n int) (where string, args []any) {
+func ofStream(stream *id.Send, n int) (where string, args []any) {
 	if stream == nil {
 		return "", nil
 	}

@@ -18,7 +18,7 @@ func TestGroupsAreReadAndDeletedAlone(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx, mine, other := t.Context(), id.New[id.Tenant](), id.New[id.Tenant]()
-		put := func(tenant id.Tenant, stream string, at time.Time) {
+		put := func(tenant id.Tenant, stream id.Send, at time.Time) {
 			t.Helper()
 			d := mailbox.Delivery{Tenant: tenant, Lane: "lane", Stream: stream, From: "b@example.com", To: "ann@example.org", Raw: []byte("Subject: x\r\n\r\nx")}
 			if err := mailbox.Deliver(ctx, db, d, at); err != nil {
@@ -44,7 +44,7 @@ func TestGroupsAreReadAndDeletedAlone(t *testing.T) {
 		theirs := mailbox.Group{Stream: "spring", Total: 1, Unread: 1, Newest: noon}
 		expect("delivered", mine, none, spring)
 
-		list, _, err := mailbox.List(ctx, db, mine, mailbox.Query{Stream: new("spring"), Limit: 10})
+		list, _, err := mailbox.List(ctx, db, mine, mailbox.Query{Stream: new(id.Send("spring")), Limit: 10})
 		if err != nil || len(list) != 2 || list[0].Read || list[1].Read {
 			t.Fatalf("List of a send = %+v, %v; want two unread messages", list, err)
 		}
@@ -57,7 +57,7 @@ func TestGroupsAreReadAndDeletedAlone(t *testing.T) {
 		}
 		spring.Unread = 1
 		expect("one marked", mine, none, spring)
-		if err := mailbox.MarkAllRead(ctx, db, mine, new("spring"), latest); err != nil {
+		if err := mailbox.MarkAllRead(ctx, db, mine, new(id.Send("spring")), latest); err != nil {
 			t.Fatal(err)
 		}
 		spring.Unread = 0
@@ -66,7 +66,7 @@ func TestGroupsAreReadAndDeletedAlone(t *testing.T) {
 		if err := mailbox.Delete(ctx, db, other, list[0].ID); !errors.Is(err, mailbox.ErrNotFound) {
 			t.Errorf("Delete by another tenant: %v, want %v", err, mailbox.ErrNotFound)
 		}
-		if err := mailbox.DeleteAll(ctx, db, mine, new("spring"), noon); err != nil {
+		if err := mailbox.DeleteAll(ctx, db, mine, new(id.Send("spring")), noon); err != nil {
 			t.Fatal(err)
 		}
 		spring.Total = 1

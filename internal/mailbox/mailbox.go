@@ -47,9 +47,9 @@ type Message struct {
 type Delivery struct {
 	Tenant id.Tenant
 	Lane   id.MTAConfig
-	Stream string // the send that the message belongs to, or empty
-	From   string // envelope
-	To     string // envelope
+	Stream id.Send // the send that the message belongs to, or empty
+	From   string  // envelope
+	To     string  // envelope
 	Raw    []byte
 }
 
@@ -70,7 +70,7 @@ func Deliver(ctx context.Context, tx *sqldb.DB, d Delivery, now time.Time) error
 // Query chooses what List returns.
 type Query struct {
 	Lane   id.MTAConfig // empty: all of the tenant's
-	Stream *string      // of this send; a pointer to "" means of no send; nil: all
+	Stream *id.Send     // of this send; a pointer to "" means of no send; nil: all
 	Search string       // part of the subject or of an address, in any case
 	After  *Position    // the last message of the page before
 	Limit  int

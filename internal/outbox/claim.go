@@ -22,7 +22,7 @@ type Item struct {
 	Claim          Claim // that holds it; zero: none
 	Tenant         id.Tenant
 	ID             id.Message
-	Stream         string
+	Stream         id.Send
 	Contact        id.Contact
 	Email          string
 	Content        id.Content
@@ -85,7 +85,7 @@ func Last(items []Item) Position { return items[len(items)-1].position() }
 
 // Claim takes up to limit due messages of a stream, oldest first. It takes none
 // of a stream that is not open.
-func (n *Node) Claim(ctx context.Context, tenant id.Tenant, stream string, limit int, now time.Time) ([]Item, error) {
+func (n *Node) Claim(ctx context.Context, tenant id.Tenant, stream id.Send, limit int, now time.Time) ([]Item, error) {
 	return n.ClaimAfter(ctx, tenant, stream, Position{}, limit, now)
 }
 
@@ -96,7 +96,7 @@ func (n *Node) Claim(ctx context.Context, tenant id.Tenant, stream string, limit
 //
 // A claim that seems to fail may have been made all the same. Then it is unmade
 // with what the node writes next.
-func (n *Node) ClaimAfter(ctx context.Context, tenant id.Tenant, stream string, after Position, limit int, now time.Time) ([]Item, error) {
+func (n *Node) ClaimAfter(ctx context.Context, tenant id.Tenant, stream id.Send, after Position, limit int, now time.Time) ([]Item, error) {
 	if err := n.GiveUp(ctx); err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (n *Node) ClaimAfter(ctx context.Context, tenant id.Tenant, stream string, 
 }
 
 // turn waits until nobody else claims in the stream.
-func turn(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string) error {
+func turn(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO outbox_turn (tenant_id, stream_id, claims) VALUES ($1, $2, 1)
 		ON CONFLICT (tenant_id, stream_id) DO UPDATE SET claims = outbox_turn.claims + 1`, tenant, stream)
@@ -141,7 +141,7 @@ func turn(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string) er
 }
 
 // free returns due messages of an open stream that nobody has claimed.
-func free(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, after Position, limit int, now time.Time) ([]Item, error) {
+func free(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, after Position, limit int, now time.Time) ([]Item, error) {
 	from := int64(0)
 	if !after.DueAt.IsZero() {
 		from = after.DueAt.UnixMicro()
@@ -159,7 +159,7 @@ func free(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, af
 // alone cuts messages off where another claim begins, or one is under way whose
 // claim was revoked: what lies between the first and the last of a claim belongs
 // to whoever made it.
-func alone(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, items []Item) ([]Item, error) {
+func alone(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, items []Item) ([]Item, error) {
 	epochs, err := noted(ctx, tx, tenant, stream)
 	if err != nil {
 		return nil, err

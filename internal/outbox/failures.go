@@ -10,7 +10,7 @@ import (
 
 // FailedOtherwise reports whether a message of the stream failed with an error
 // that does not begin with the given words.
-func FailedOtherwise(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream, words string) (bool, error) {
+func FailedOtherwise(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send, words string) (bool, error) {
 	var n int
 	err := db.QueryRow(ctx, `
 		SELECT COUNT(*) FROM (

@@ -190,7 +190,7 @@ func (n *Node) tidyFlights(ctx context.Context) error {
 
 // noted returns the attempts that are noted of a stream; with none, of all
 // streams of the tenant. Some of them may have landed.
-func noted(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string) (map[id.Message]int64, error) {
+func noted(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send) (map[id.Message]int64, error) {
 	rows, err := db.Query(ctx, `SELECT messages FROM outbox_flight WHERE tenant_id = $1 AND ($2 = '' OR stream_id = $2)`, tenant, stream)
 	epochs := map[id.Message]int64{}
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
@@ -214,7 +214,7 @@ func noted(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string) (
 // UnderWay returns the queued messages of a stream whose attempt has begun and
 // has no end yet; without a stream, those of the tenant. Whoever wants to be sure
 // that no attempt begins meanwhile has revoked the claims, or closed the stream.
-func UnderWay(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string) ([]id.Message, error) {
+func UnderWay(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send) ([]id.Message, error) {
 	epochs, err := noted(ctx, db, tenant, stream)
 	if err != nil || len(epochs) == 0 {
 		return nil, err
@@ -237,7 +237,7 @@ func UnderWay(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string
 // revoke takes the claims on a stream from whoever holds them: no attempt begins
 // under them any more, and nobody claims before tx ends. Whoever changes waiting
 // messages without having claimed them does this first, or closes the stream.
-func revoke(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string) error {
+func revoke(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send) error {
 	if err := turn(ctx, tx, tenant, stream); err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func remove(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.C
 	rows, err := tx.Query(ctx, `
 		SELECT DISTINCT stream_id FROM outbox WHERE tenant_id = $1 AND contact_id`+tx.In(2)+` AND `+stillQueued,
 		tenant, sqldb.List(tx, contacts))
-	streams, err := sqldb.Collect(rows, err, func(scan func(...any) error) (s string, err error) { return s, scan(&s) })
+	streams, err := sqldb.Collect(rows, err, func(scan func(...any) error) (s id.Send, err error) { return s, scan(&s) })
 	if err != nil {
 		return fmt.Errorf("find streams with messages of deleted contacts: %w", err)
 	}
@@ -77,7 +77,7 @@ func remove(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.C
 	}
 	type waiting struct {
 		message  id.Message
-		stream   string
+		stream   id.Send
 		deferred bool
 	}
 	rows, err = tx.Query(ctx, `
@@ -94,7 +94,7 @@ func remove(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.C
 		return nil
 	}
 	messages := make([]id.Message, len(list))
-	sums := map[string]Sums{}
+	sums := map[id.Send]Sums{}
 	for i, w := range list {
 		messages[i] = w.message
 		s := sums[w.stream]

@@ -17,7 +17,7 @@ const newest = 42 // 2 + 8 + 32
 // LastSenders returns from which identity each of the contacts heard last, or is
 // about to hear, by mail of an email type; who never did is left out. Messages of
 // the stream that asks do not count, nor those that nobody got.
-func LastSenders(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id.EmailType, asking string, contacts []id.Contact) (map[id.Contact]id.Identity, error) {
+func LastSenders(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id.EmailType, asking id.Send, contacts []id.Contact) (map[id.Contact]id.Identity, error) {
 	last := make(map[id.Contact]id.Identity, len(contacts))
 	streams, err := newestStreams(ctx, db, tenant, typ, asking)
 	if err != nil {
@@ -59,18 +59,18 @@ func note(last, heard map[id.Contact]id.Identity, contacts []id.Contact) (left [
 
 // newestStreams returns the newest streams of a type, but for the one that asks,
 // the newest first.
-func newestStreams(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id.EmailType, asking string) ([]string, error) {
+func newestStreams(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id.EmailType, asking id.Send) ([]id.Send, error) {
 	rows, err := db.Query(ctx, `
 		SELECT id FROM outbox_stream WHERE tenant_id = $1 AND email_type_id = $2 AND id <> $3
 		ORDER BY opened_at DESC, id DESC LIMIT $4`, tenant, typ, asking, newest)
-	return sqldb.Collect(rows, err, func(scan func(...any) error) (stream string, err error) {
+	return sqldb.Collect(rows, err, func(scan func(...any) error) (stream id.Send, err error) {
 		return stream, scan(&stream)
 	})
 }
 
 // sendersIn returns from whom contacts heard in the first of the streams in which
 // they heard from anybody.
-func sendersIn(ctx context.Context, db *sqldb.DB, tenant id.Tenant, streams []string, contacts []id.Contact) (map[id.Contact]id.Identity, error) {
+func sendersIn(ctx context.Context, db *sqldb.DB, tenant id.Tenant, streams []id.Send, contacts []id.Contact) (map[id.Contact]id.Identity, error) {
 	rows, err := db.Query(ctx, `
 		SELECT contact_id, identity_id, stream_id FROM outbox
 		WHERE tenant_id = $1 AND stream_id`+db.In(2)+`AND contact_id`+db.In(3)+`
@@ -80,7 +80,7 @@ func sendersIn(ctx context.Context, db *sqldb.DB, tenant id.Tenant, streams []st
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
 		var c id.Contact
 		var i id.Identity
-		var stream string
+		var stream id.Send
 		if err := scan(&c, &i, &stream); err != nil {
 			return struct{}{}, err
 		}
@@ -94,7 +94,7 @@ func sendersIn(ctx context.Context, db *sqldb.DB, tenant id.Tenant, streams []st
 }
 
 // sendersEver returns from whom contacts heard last, whenever that was.
-func sendersEver(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id.EmailType, asking string, contacts []id.Contact) (map[id.Contact]id.Identity, error) {
+func sendersEver(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id.EmailType, asking id.Send, contacts []id.Contact) (map[id.Contact]id.Identity, error) {
 	rows, err := db.Query(ctx, `
 		SELECT contact_id, identity_id FROM (
 			SELECT m.contact_id, m.identity_id, ROW_NUMBER() OVER (PARTITION BY m.contact_id ORDER BY s.opened_at DESC, s.id DESC) AS nth

@@ -17,11 +17,11 @@ func TestLastSenders(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		acme, other := id.New[id.Tenant](), id.New[id.Tenant]()
-		send := func(tenant id.Tenant, typ id.EmailType, from id.Identity, state outbox.State, contacts ...id.Contact) string {
+		send := func(tenant id.Tenant, typ id.EmailType, from id.Identity, state outbox.State, contacts ...id.Contact) id.Send {
 			t.Helper()
-			stream := id.New[string]()
+			stream := id.New[id.Send]()
 			err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
-				if err := outbox.Begin(t.Context(), tx, outbox.Stream{Tenant: tenant, ID: stream, Kind: "broadcast", EmailType: typ}, noon); err != nil {
+				if err := outbox.Begin(t.Context(), tx, outbox.Stream{Tenant: tenant, ID: stream, Source: outbox.FromBroadcast(id.New[id.Broadcast]()), EmailType: typ}, noon); err != nil {
 					return err
 				}
 				var list []outbox.Message
@@ -75,8 +75,8 @@ func TestLastSendersOfLongAgo(t *testing.T) {
 		acme, want := id.New[id.Tenant](), map[id.Contact]id.Identity{}
 		err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
 			for n := range 60 {
-				stream, from := id.New[string](), id.Identity(fmt.Sprint("i", n))
-				if err := outbox.Begin(t.Context(), tx, outbox.Stream{Tenant: acme, ID: stream, Kind: "broadcast", EmailType: "news"}, noon.Add(time.Duration(n)*time.Hour)); err != nil {
+				stream, from := id.New[id.Send](), id.Identity(fmt.Sprint("i", n))
+				if err := outbox.Begin(t.Context(), tx, outbox.Stream{Tenant: acme, ID: stream, Source: outbox.FromBroadcast(id.New[id.Broadcast]()), EmailType: "news"}, noon.Add(time.Duration(n)*time.Hour)); err != nil {
 					return err
 				}
 				var list []outbox.Message

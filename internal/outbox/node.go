@@ -36,7 +36,7 @@ func (n *Node) Leave(ctx context.Context) error {
 // stretch is a claim and where it lies.
 type stretch struct {
 	tenant id.Tenant
-	stream string
+	stream id.Send
 	claim  Claim
 }
 

@@ -21,15 +21,15 @@ type fixture struct {
 	db     *sqldb.DB
 	tenant id.Tenant
 	other  id.Tenant
-	stream string
+	stream id.Send
 }
 
 func setup(t *testing.T, db *sqldb.DB, n int) fixture {
 	t.Helper()
-	f := fixture{db, id.New[id.Tenant](), id.New[id.Tenant](), id.New[string]()}
+	f := fixture{db, id.New[id.Tenant](), id.New[id.Tenant](), id.New[id.Send]()}
 	for _, tenant := range []id.Tenant{f.tenant, f.other} {
 		if err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
-			if err := outbox.Begin(t.Context(), tx, outbox.Stream{Tenant: tenant, ID: f.stream, Kind: "broadcast"}, noon); err != nil {
+			if err := outbox.Begin(t.Context(), tx, outbox.Stream{Tenant: tenant, ID: f.stream, Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, noon); err != nil {
 				return err
 			}
 			if _, err := outbox.Put(t.Context(), tx, tenant, f.stream, messages(n)); err != nil {
@@ -60,7 +60,7 @@ func messages(n int) []outbox.Message {
 	return list
 }
 
-func progress(t *testing.T, db *sqldb.DB, tenant id.Tenant, stream string) outbox.Progress {
+func progress(t *testing.T, db *sqldb.DB, tenant id.Tenant, stream id.Send) outbox.Progress {
 	t.Helper()
 	// The test's own context is over when its clean-up asks.
 	p, err := outbox.Load(context.WithoutCancel(t.Context()), db, tenant, stream)

@@ -23,13 +23,13 @@ type crowd struct {
 	*testing.T
 	db       *sqldb.DB
 	tenant   id.Tenant
-	streams  []string
+	streams  []id.Send
 	contacts []id.Contact
 }
 
 func newCrowd(t *testing.T, db *sqldb.DB, n int) crowd {
 	t.Helper()
-	c := crowd{T: t, db: db, tenant: id.New[id.Tenant](), streams: []string{id.New[string](), id.New[string]()}}
+	c := crowd{T: t, db: db, tenant: id.New[id.Tenant](), streams: []id.Send{id.New[id.Send](), id.New[id.Send]()}}
 	var list []outbox.Message
 	for i := range n {
 		email := fmt.Sprintf("c%d@example.org", i)
@@ -45,7 +45,7 @@ func newCrowd(t *testing.T, db *sqldb.DB, n int) crowd {
 	}
 	for _, stream := range c.streams {
 		err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
-			if err := outbox.Begin(t.Context(), tx, outbox.Stream{Tenant: c.tenant, ID: stream, Kind: "broadcast"}, noon); err != nil {
+			if err := outbox.Begin(t.Context(), tx, outbox.Stream{Tenant: c.tenant, ID: stream, Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, noon); err != nil {
 				return err
 			}
 			if _, err := outbox.Put(t.Context(), tx, c.tenant, stream, list); err != nil {

@@ -52,7 +52,7 @@ type Census struct {
 }
 
 // Count takes the census of a stream. It reads the whole of it.
-func Count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, cut Cut) (Census, error) {
+func Count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send, cut Cut) (Census, error) {
 	c := Census{Moving: map[id.MTAConfig]int{}, Stay: map[LaneDay]int{}}
 	under, err := UnderWay(ctx, db, tenant, stream)
 	if err != nil {
@@ -83,7 +83,7 @@ func Count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, c
 }
 
 // Hold keeps the messages of an open stream back while they are planned.
-func Hold(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string) error {
+func Hold(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send) error {
 	_, err := move(ctx, tx, tenant, stream, Held, Open)
 	return err
 }
@@ -98,7 +98,7 @@ type Busy struct {
 // planning on these lanes until tx ends: of two sends that are planned at once,
 // one sees what the other took. What the stream itself has reserved is left out:
 // it is about to be planned.
-func Reservations(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, lanes []id.MTAConfig, from spread.Day) (map[LaneDay]Busy, error) {
+func Reservations(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, lanes []id.MTAConfig, from spread.Day) (map[LaneDay]Busy, error) {
 	for _, lane := range slices.Sorted(slices.Values(lanes)) {
 		// A row of no stream and no day: whoever writes it has the lane.
 		_, err := tx.Exec(ctx, `
@@ -130,7 +130,7 @@ func Reservations(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream st
 
 // Reserve writes what each day of a stream carries, in place of what was planned
 // before. What has been sent stays noted.
-func Reserve(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, planned map[LaneDay]int) error {
+func Reserve(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, planned map[LaneDay]int) error {
 	if _, err := tx.Exec(ctx, `UPDATE outbox_day SET planned = 0 WHERE tenant_id = $1 AND stream_id = $2`, tenant, stream); err != nil {
 		return fmt.Errorf("take back a stream's days: %w", err)
 	}
@@ -153,7 +153,7 @@ func Reserve(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string,
 
 // SentOn returns how many messages of a stream have left on each day, of those
 // that were planned for it.
-func SentOn(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string) (map[LaneDay]int, error) {
+func SentOn(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send) (map[LaneDay]int, error) {
 	rows, err := db.Query(ctx, `SELECT lane_id, day, sent FROM outbox_day WHERE tenant_id = $1 AND stream_id = $2`, tenant, stream)
 	sent := map[LaneDay]int{}
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
@@ -176,7 +176,7 @@ type Day struct {
 }
 
 // Days returns the days of a planned send, in order.
-func Days(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string) ([]Day, error) {
+func Days(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send) ([]Day, error) {
 	rows, err := db.Query(ctx, `
 		SELECT day, CAST(SUM(planned) AS BIGINT), CAST(SUM(sent) AS BIGINT) FROM outbox_day
 		WHERE tenant_id = $1 AND stream_id = $2 GROUP BY day ORDER BY day`, tenant, stream)
@@ -191,7 +191,7 @@ func Days(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string) ([
 
 // Overdue reports whether a day before the one given has not sent all that was
 // planned for it.
-func Overdue(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, today spread.Day) (bool, error) {
+func Overdue(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send, today spread.Day) (bool, error) {
 	var n int
 	err := db.QueryRow(ctx, `
 		SELECT COUNT(*) FROM outbox_day WHERE tenant_id = $1 AND stream_id = $2 AND day < $3 AND planned > sent`,
@@ -228,7 +228,7 @@ func (t Times) Add(at *time.Time, now time.Time) Times {
 
 // Batches returns when the batches of a planned stream leave, as its messages
 // have their times.
-func Batches(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, now time.Time) (Times, error) {
+func Batches(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send, now time.Time) (Times, error) {
 	// Not MIN and MAX: PostgreSQL looks at every row for them, as long as it knows
 	// nothing of the stream.
 	return timesOf(db.QueryRow(ctx, `
@@ -252,7 +252,7 @@ func timesOf(scan func(...any) error) (t Times, err error) {
 // streamDay is a day of a stream on a lane, whose messages are counted.
 type streamDay struct {
 	tenant id.Tenant
-	stream string
+	stream id.Send
 	LaneDay
 }
 

@@ -23,7 +23,7 @@ const nonceBytes = 8
 // say the same but for whom they are for: it then goes to the end of every index.
 // If somebody else puts such a page into the same stream at the same moment, one of
 // the two gets a unique violation (sqldb.Unique) on PostgreSQL and may try again.
-func Put(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, messages []Message) (int, error) {
+func Put(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, messages []Message) (int, error) {
 	if len(messages) == 0 {
 		return 0, nil
 	}
@@ -59,7 +59,7 @@ func Put(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, mes
 // and nobody between the first and the last of these has one in the stream. Then
 // none is to be passed over, and the database need not look for each, nor insert
 // it provisionally, as PostgreSQL does.
-func beyond(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, messages []Message) (bool, error) {
+func beyond(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, messages []Message) (bool, error) {
 	for i := 1; i < len(messages); i++ {
 		if messages[i].Contact <= messages[i-1].Contact {
 			return false, nil

@@ -19,8 +19,8 @@ func TestPutKeepsTheFirstMessageOfEachContact(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		rapid.Check(t, func(rt *rapid.T) {
-			tenant, stream := id.New[id.Tenant](), id.New[string]()
-			if err := outbox.Begin(t.Context(), db, outbox.Stream{Tenant: tenant, ID: stream, Kind: "broadcast"}, noon); err != nil {
+			tenant, stream := id.New[id.Tenant](), id.New[id.Send]()
+			if err := outbox.Begin(t.Context(), db, outbox.Stream{Tenant: tenant, ID: stream, Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, noon); err != nil {
 				rt.Fatal(err)
 			}
 			some := func(name string) string { return rapid.SampledFrom([]string{name + "1", name + "2"}).Draw(rt, name) }

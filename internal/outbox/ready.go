@@ -14,7 +14,7 @@ import (
 // cancelled and has some left to cancel.
 type Ready struct {
 	Tenant    id.Tenant
-	Stream    string
+	Stream    id.Send
 	Cancelled bool
 	NextDue   time.Time // of the message that is due first; zero when none is queued
 }

@@ -40,7 +40,7 @@ func Observe(ctx context.Context, db *sqldb.DB, now time.Time) error {
 }
 
 // Samples returns how far a stream was at times since a moment, in their order.
-func Samples(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, since time.Time) ([]Sample, error) {
+func Samples(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send, since time.Time) ([]Sample, error) {
 	rows, err := db.Query(ctx, `
 		SELECT at, sent FROM outbox_sample WHERE tenant_id = $1 AND stream_id = $2 AND at >= $3 ORDER BY at`,
 		tenant, stream, since.UnixMicro())

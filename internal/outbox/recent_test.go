@@ -24,7 +24,7 @@ func TestHowFarStreamsAreIsNotedNowAndThen(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for _, s := range []outbox.Stream{{Tenant: mine, ID: "a", Kind: "broadcast"}, {Tenant: mine, ID: "held", Kind: "broadcast"}, {Tenant: theirs, ID: "b", Kind: "broadcast"}} {
+		for _, s := range []outbox.Stream{{Tenant: mine, ID: "a", Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, {Tenant: mine, ID: "held", Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, {Tenant: theirs, ID: "b", Source: outbox.FromBroadcast(id.New[id.Broadcast]())}} {
 			must(db.InTx(ctx, func(tx *sqldb.DB) error { return outbox.Begin(ctx, tx, s, noon) }))
 		}
 		sent := func(n int) {
@@ -32,7 +32,7 @@ func TestHowFarStreamsAreIsNotedNowAndThen(t *testing.T) {
 				phase = CASE WHEN id = 'held' THEN 'held' ELSE 'open' END WHERE tenant_id = $1 OR true`, mine, n)
 			must(err)
 		}
-		samples := func(tenant id.Tenant, stream string, since time.Time) []outbox.Sample {
+		samples := func(tenant id.Tenant, stream id.Send, since time.Time) []outbox.Sample {
 			list, err := outbox.Samples(ctx, db, tenant, stream, since)
 			must(err)
 			return list

@@ -80,7 +80,7 @@ type Recipients struct {
 // List returns up to q.Limit messages of a stream, by contact, and whether more
 // would follow. The order is one that no sending changes, so that who pages
 // through it sees everybody once.
-func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, q Recipients) (list []Record, more bool, err error) {
+func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send, q Recipients) (list []Record, more bool, err error) {
 	args := []any{tenant, stream, q.After}
 	where := ""
 	arg := func(v any) int {
@@ -111,13 +111,13 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, q 
 }
 
 // First returns the first n messages of a stream, by contact.
-func First(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, n int) ([]Record, error) {
+func First(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send, n int) ([]Record, error) {
 	list, _, err := List(ctx, db, tenant, stream, Recipients{Limit: n})
 	return list, err
 }
 
 // FirstFailures returns up to n messages of a stream that failed or bounced.
-func FirstFailures(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, n int) ([]Record, error) {
+func FirstFailures(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send, n int) ([]Record, error) {
 	list, _, err := List(ctx, db, tenant, stream, Recipients{Status: []Status{StatusFailed, StatusBounced}, Limit: n})
 	return list, err
 }

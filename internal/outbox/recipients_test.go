@@ -140,7 +140,7 @@ func TestPagesOfRecipients(t *testing.T) {
 		f.put(t, "state = 'bounced'", 17, 2500, 4999)
 		for range 4 { // most accounts have sent more than once
 			if err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
-				_, err := outbox.Put(t.Context(), tx, f.tenant, id.New[string](), messages(1500))
+				_, err := outbox.Put(t.Context(), tx, f.tenant, id.New[id.Send](), messages(1500))
 				return err
 			}); err != nil {
 				t.Fatal(err)

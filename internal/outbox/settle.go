@@ -83,7 +83,7 @@ const stillQueued = `outbox.state || '' = 'queued'`
 // streamKey names a stream of any tenant.
 type streamKey struct {
 	tenant id.Tenant
-	id     string
+	id     id.Send
 }
 
 func streamOf(it Item) streamKey { return streamKey{it.Tenant, it.Stream} }
@@ -285,7 +285,7 @@ type Refusal struct {
 // no event of their own.
 func (r Result) entry() (journal.Entry, bool) {
 	e := journal.Entry{
-		Tenant: r.Item.Tenant, Contact: r.Item.Contact, Broadcast: id.Broadcast(r.Item.Stream), Message: r.Item.ID, At: r.At,
+		Tenant: r.Item.Tenant, Contact: r.Item.Contact, Send: r.Item.Stream, Message: r.Item.ID, At: r.At,
 	}
 	switch r.State {
 	case Delivered:

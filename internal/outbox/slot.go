@@ -35,7 +35,7 @@ type Slot struct {
 // Places numbers the messages of a lane that are within the cut from 1, best
 // engaged first, and returns the places of those with the numbers given, in
 // order; fewer when there are not so many messages.
-func Places(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, lane id.MTAConfig, cut Cut, numbers []int) ([]Place, error) {
+func Places(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send, lane id.MTAConfig, cut Cut, numbers []int) ([]Place, error) {
 	if len(numbers) == 0 {
 		return nil, nil
 	}
@@ -72,7 +72,7 @@ func Places(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, 
 }
 
 // Divide sets the slots of a stream, in place of those it had.
-func Divide(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, slots []Slot) error {
+func Divide(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, slots []Slot) error {
 	if err := Undivide(ctx, tx, tenant, stream); err != nil || len(slots) == 0 {
 		return err
 	}
@@ -90,7 +90,7 @@ func Divide(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, 
 }
 
 // Undivide removes the slots of a stream.
-func Undivide(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string) error {
+func Undivide(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send) error {
 	if _, err := tx.Exec(ctx, `DELETE FROM outbox_slot WHERE tenant_id = $1 AND stream_id = $2`, tenant, stream); err != nil {
 		return fmt.Errorf("remove the slots of a send: %w", err)
 	}
@@ -98,7 +98,7 @@ func Undivide(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string
 }
 
 // SlotTimes returns when the slots of a stream are.
-func SlotTimes(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, now time.Time) (Times, error) {
+func SlotTimes(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send, now time.Time) (Times, error) {
 	return timesOf(db.QueryRow(ctx, `
 		SELECT MIN(CASE WHEN due_at > $3 THEN due_at END), MAX(CASE WHEN due_at > $3 THEN due_at END),
 			COALESCE(MAX(CASE WHEN due_at <= $3 THEN 1 ELSE 0 END), 0) = 1
@@ -114,7 +114,7 @@ func slotOf(columns string) string {
 
 // divided returns the lanes whose order is divided, and those of them that cannot
 // carry all of their messages.
-func divided(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string) (lanes, unfit []id.MTAConfig, err error) {
+func divided(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send) (lanes, unfit []id.MTAConfig, err error) {
 	rows, err := tx.Query(ctx, `
 		SELECT lane_id, MAX(CASE WHEN day = '' THEN 1 ELSE 0 END) FROM outbox_slot
 		WHERE tenant_id = $1 AND stream_id = $2 GROUP BY lane_id`, tenant, stream)
@@ -141,7 +141,7 @@ type Portion struct {
 // Give gives messages the times of their slots, and holds those back that have
 // none. A node that has claimed one of them loses it. It returns the last contact
 // of the portion, and whether there may be more behind.
-func Give(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, p Portion, now time.Time) (last id.Contact, more bool, err error) {
+func Give(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, p Portion, now time.Time) (last id.Contact, more bool, err error) {
 	n := 0
 	var end sql.NullString
 	err = tx.QueryRow(ctx, `

@@ -16,7 +16,7 @@ const Wake sqldb.Signal = "outbox"
 
 // move changes a stream's phase if it is in one of the phases named; it reports
 // whether it was.
-func move(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, to Phase, from ...Phase) (bool, error) {
+func move(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, to Phase, from ...Phase) (bool, error) {
 	n, err := tx.Exec(ctx, `
 		UPDATE outbox_stream SET phase = $3 WHERE tenant_id = $1 AND id = $2 AND phase`+tx.In(4),
 		tenant, stream, to, sqldb.List(tx, from))
@@ -30,20 +30,20 @@ func move(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, to
 }
 
 // Start lets the messages of a held or paused stream leave.
-func Start(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string) error {
+func Start(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send) error {
 	_, err := move(ctx, tx, tenant, stream, Open, Held, Paused)
 	return err
 }
 
 // Pause keeps the messages of a stream back. Attempts under way finish.
-func Pause(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string) error {
+func Pause(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send) error {
 	_, err := move(ctx, tx, tenant, stream, Paused, Held, Open)
 	return err
 }
 
 // Cancel ends a stream: nothing of it is claimed any more, and what waits
 // becomes cancelled, page by page (Sweep). Attempts under way finish.
-func Cancel(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string) error {
+func Cancel(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send) error {
 	if ok, err := move(ctx, tx, tenant, stream, Cancelled, Held, Open, Paused); err != nil || !ok {
 		return err
 	}
@@ -52,13 +52,13 @@ func Cancel(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string) 
 }
 
 // Seal says that nothing more will be put into the stream.
-func Seal(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string) error {
+func Seal(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send) error {
 	_, err := tx.Exec(ctx, `UPDATE outbox_stream SET sealed = TRUE WHERE tenant_id = $1 AND id = $2`, tenant, stream)
 	return err
 }
 
 // Finish marks an idle stream as done, so that nobody looks at it any more.
-func Finish(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string) error {
+func Finish(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send) error {
 	n, err := tx.Exec(ctx, `
 		UPDATE outbox_stream SET phase = 'done' WHERE tenant_id = $1 AND id = $2 AND waiting = 0`, tenant, stream)
 	if err != nil || n == 0 {
@@ -73,7 +73,7 @@ const sweepPage = 5000
 
 // Sweep turns up to a page of a cancelled stream's waiting messages into
 // cancelled ones, and reports how many there were.
-func Sweep(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string) (int, error) {
+func Sweep(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send) (int, error) {
 	n := 0
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		under, err := UnderWay(ctx, tx, tenant, stream)
@@ -132,7 +132,7 @@ type Sums struct {
 func (s Sums) Queued() int { return s.Waiting - s.Deferred }
 
 // add adds s to what the stream has.
-func (s Sums) add(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string) error {
+func (s Sums) add(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send) error {
 	if s == (Sums{}) {
 		return nil
 	}
@@ -143,7 +143,7 @@ func (s Sums) add(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream st
 // write is add, of nothing too, that notes when a message was last handed over
 // (zero: none was) and returns the phase of the stream, which nobody changes before
 // tx ends.
-func (s Sums) write(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, sent time.Time) (Phase, error) {
+func (s Sums) write(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, sent time.Time) (Phase, error) {
 	at := int64(0)
 	if !sent.IsZero() {
 		at = sent.UnixMicro()
@@ -175,19 +175,19 @@ type Progress struct {
 func (p Progress) Idle() bool { return p.Sealed && p.Waiting == 0 }
 
 // Load returns where a stream stands; the zero Progress when there is none.
-func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string) (Progress, error) {
-	all, err := LoadAll(ctx, db, tenant, []string{stream})
+func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send) (Progress, error) {
+	all, err := LoadAll(ctx, db, tenant, []id.Send{stream})
 	return all[stream], err
 }
 
 // LoadAll returns where each of the streams stands; unknown ones are left out.
-func LoadAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, streams []string) (map[string]Progress, error) {
+func LoadAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, streams []id.Send) (map[id.Send]Progress, error) {
 	rows, err := db.Query(ctx, `
 		SELECT id, phase, sealed, opened_at, last_send_at, total, waiting, deferred, sent, delivered, bounced, failed, skipped, held_back, cancelled
 		FROM outbox_stream WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, streams))
-	all := map[string]Progress{}
+	all := map[id.Send]Progress{}
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
-		var stream string
+		var stream id.Send
 		var p Progress
 		var opened int64
 		var last sql.NullInt64
@@ -201,4 +201,10 @@ func LoadAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, streams []stri
 		return nil, fmt.Errorf("load streams: %w", err)
 	}
 	return all, nil
+}
+
+// Live reports whether a send is under way, be it paused; one that is gone is not.
+func Live(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (bool, error) {
+	p, err := Load(ctx, db, tenant, send)
+	return p.Phase == Held || p.Phase == Open || p.Phase == Paused, err
 }

@@ -28,7 +28,7 @@ const (
 // Wait is what keeps messages of a stream back that would be due.
 type Wait struct {
 	Tenant   id.Tenant
-	Stream   string
+	Stream   id.Send
 	Kind     WaitKind
 	Lane     id.MTAConfig  // empty: of no MTA config in particular
 	Provider string        // whose limit it is; empty: nobody's
@@ -73,7 +73,7 @@ func NoteWaits(ctx context.Context, db *sqldb.DB, waits []Wait, now time.Time) e
 
 // LoadWait returns what keeps messages of a stream back; nil when nothing does,
 // as far as is known.
-func LoadWait(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string, now time.Time) (*Wait, error) {
+func LoadWait(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send, now time.Time) (*Wait, error) {
 	w := Wait{Tenant: tenant, Stream: stream}
 	var per, until int64
 	err := db.QueryRow(ctx, `

@@ -165,8 +165,13 @@ func (b *Mailbox) list(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	if stream := streamOf(clean(query.Get("broadcast"))); stream != nil {
-		view.Group = &mailGroup{Group: mailbox.Group{Stream: *stream}, Name: "A broadcast without mail here"}
+	send, err := b.sendOf(r.Context(), view.Tenant.Tenant, clean(query.Get("broadcast")))
+	if err != nil {
+		b.broken(w, r, err)
+		return
+	}
+	if send != nil {
+		view.Group = &mailGroup{Group: mailbox.Group{Stream: *send}, Name: "A broadcast without mail here"}
 	}
 	if view.Tenant.Tenant != "" {
 		if err := b.fill(r, &view, query.Get("cursor")); err != nil {

@@ -21,18 +21,18 @@ func (b *Mailbox) count(ctx context.Context, view *listView) error {
 	if err != nil {
 		return err
 	}
-	var broadcasts []id.Broadcast
+	var sends []id.Send
 	for _, g := range groups {
 		if g.Stream != "" {
-			broadcasts = append(broadcasts, id.Broadcast(g.Stream))
+			sends = append(sends, g.Stream)
 		}
 	}
-	names, err := broadcast.Names(ctx, b.DB, view.Tenant.Tenant, broadcasts)
+	broadcasts, err := broadcast.OfSends(ctx, b.DB, view.Tenant.Tenant, sends)
 	if err != nil {
 		return err
 	}
 	for _, g := range groups {
-		named := mailGroup{Group: g, Name: names[id.Broadcast(g.Stream)]}
+		named := mailGroup{Group: g, Broadcast: broadcasts[g.Stream].ID, Name: broadcasts[g.Stream].Name}
 		switch {
 		case g.Stream == "":
 			named.Name = "Tests of MTA configs"
@@ -49,6 +49,27 @@ func (b *Mailbox) count(ctx context.Context, view *listView) error {
 	}
 	view.Until = b.Now().UnixMicro()
 	return nil
+}
+
+// sendOf returns the send that a key of a group names; nil: all of them.
+func (b *Mailbox) sendOf(ctx context.Context, tenant id.Tenant, key string) (*id.Send, error) {
+	switch key {
+	case "":
+		return nil, nil
+	case noBroadcast:
+		return new(id.Send), nil
+	}
+	if bid, ok := id.Parse[id.Broadcast](key); ok {
+		of, err := broadcast.Head(ctx, b.DB, tenant, bid)
+		if !errors.Is(err, broadcast.ErrNotFound) {
+			return &of.Send, err
+		}
+	}
+	send, ok := id.Parse[id.Send](key) // of a broadcast that was deleted
+	if !ok {
+		send = id.New[id.Send]() // which has no mail
+	}
+	return &send, nil
 }
 
 // change returns the tenant that a form wants to change the mail of, or answers
@@ -85,7 +106,12 @@ func (b *Mailbox) markRead(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	group := clean(r.PostForm.Get("broadcast"))
-	if err := mailbox.MarkAllRead(r.Context(), b.DB, t.Tenant, streamOf(group), b.Now()); err != nil {
+	send, err := b.sendOf(r.Context(), t.Tenant, group)
+	if err != nil {
+		b.broken(w, r, err)
+		return
+	}
+	if err := mailbox.MarkAllRead(r.Context(), b.DB, t.Tenant, send, b.Now()); err != nil {
 		b.broken(w, r, err)
 		return
 	}
@@ -103,7 +129,12 @@ func (b *Mailbox) deleteMessages(w http.ResponseWriter, r *http.Request) {
 		b.refuse(w, r, http.StatusBadRequest, "That did not work", "The form could not be read. Please try again.")
 		return
 	}
-	if err := mailbox.DeleteAll(r.Context(), b.DB, t.Tenant, streamOf(clean(r.PostForm.Get("broadcast"))), sqldb.Time(until)); err != nil {
+	send, err := b.sendOf(r.Context(), t.Tenant, clean(r.PostForm.Get("broadcast")))
+	if err != nil {
+		b.broken(w, r, err)
+		return
+	}
+	if err := mailbox.DeleteAll(r.Context(), b.DB, t.Tenant, send, sqldb.Time(until)); err != nil {
 		b.broken(w, r, err)
 		return
 	}

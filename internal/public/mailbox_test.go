@@ -49,7 +49,7 @@ type site struct {
 	server      *httptest.Server
 	client      *http.Client
 	mine, other tenant.Tenant
-	stream      string // the send that delivered mail belongs to
+	stream      id.Send // the send that delivered mail belongs to
 }
 
 func newSite(t *testing.T, db *sqldb.DB, open bool) *site {

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/net/html"
 
 	"packetboat/internal/auth"
+	"packetboat/internal/id"
 	"packetboat/internal/mailbox"
 )
 
@@ -72,8 +73,9 @@ type listView struct {
 // mailGroup is the mail of one send.
 type mailGroup struct {
 	mailbox.Group
-	Name string
-	Link string
+	Broadcast id.Broadcast // empty: it was deleted, or the mails belong to no send
+	Name      string
+	Link      string
 }
 
 // Key is what names the group in links and forms.
@@ -81,25 +83,17 @@ func (g mailGroup) Key() string {
 	if g.Stream == "" {
 		return noBroadcast
 	}
-	return g.Stream
+	if b := g.Broadcast; b != "" {
+		return string(b)
+	}
+	return string(g.Stream)
 }
 
 // noBroadcast names the mail that belongs to no broadcast.
 const noBroadcast = "none"
 
-// streamOf returns the send that a key of a group names; nil: all of them.
-func streamOf(key string) *string {
-	switch key {
-	case "":
-		return nil
-	case noBroadcast:
-		return new("")
-	}
-	return &key
-}
-
 // stream returns the send whose mail is shown; nil: all.
-func (v listView) stream() *string {
+func (v listView) stream() *id.Send {
 	if v.Group == nil {
 		return nil
 	}

@@ -40,7 +40,7 @@ type post struct {
 	mux     *http.ServeMux
 	now     time.Time
 	message outbox.Message
-	stream  string
+	stream  id.Send
 	contact contact.Contact
 	headers http.Header
 }
@@ -52,17 +52,18 @@ func newPost(t *testing.T, db *sqldb.DB) *post {
 	p := &post{Account: broadcasttest.New(t, db, "acme"), t: t, now: broadcasttest.Now.Add(time.Hour), headers: http.Header{"User-Agent": {chrome}}}
 	p.contact = p.AddContacts(p.List.ID, "ann", 1)[0]
 	b := p.Create()
-	p.stream = string(b.ID)
+	p.stream = b.Send
 	ctx := t.Context()
 	frozen, err := content.Freeze(ctx, db, p.Tenant, content.Source{
 		Subject: "Hi", Tracking: true,
 		HTML:    `<html><body><a href="https://example.org/a?x=1#top">A</a> <a href="https://example.org/{{ email }}">B</a><script>alert(1)</script></body></html>`,
+		Send:    b.Send,
 		Context: content.Context{Broadcast: b.ID, EmailType: p.Type.ID, UTM: true, UTMCampaign: "spring"},
 	}, broadcasttest.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := outbox.Begin(ctx, db, outbox.Stream{Tenant: p.Tenant, ID: p.stream, Kind: "broadcast"}, broadcasttest.Now); err != nil {
+	if err := outbox.Begin(ctx, db, outbox.Stream{Tenant: p.Tenant, ID: p.stream, Source: outbox.FromBroadcast(b.ID)}, broadcasttest.Now); err != nil {
 		t.Fatal(err)
 	}
 	p.message = outbox.Message{
@@ -320,7 +321,7 @@ func TestOneClickUnsubscribe(t *testing.T) {
 				entries := 0
 				e := &journal.Engine{DB: p.DB, Followers: []journal.Follower{{Name: "f", Follow: func(_ context.Context, _ *sqldb.DB, list []journal.Entry) error {
 					for _, e := range list {
-						if e.Type == journal.EmailUnsubscribed && e.Message == p.message.ID && string(e.Broadcast) == p.stream {
+						if e.Type == journal.EmailUnsubscribed && e.Message == p.message.ID && e.Send == p.stream {
 							entries++
 						}
 					}

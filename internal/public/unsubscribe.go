@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"packetboat/internal/contact"
-	"packetboat/internal/id"
 	"packetboat/internal/journal"
 	"packetboat/internal/outbox"
 	"packetboat/internal/sender"
@@ -112,7 +111,7 @@ func (p *Recipient) leave(ctx context.Context, m outbox.Record) error {
 			return err
 		}
 		return journal.Append(ctx, tx, journal.Entry{
-			Tenant: m.Tenant, Type: journal.EmailUnsubscribed, Contact: m.Contact, Broadcast: id.Broadcast(m.Stream), Message: m.ID, At: now,
+			Tenant: m.Tenant, Type: journal.EmailUnsubscribed, Contact: m.Contact, Send: m.Stream, Message: m.ID, At: now,
 		})
 	})
 }

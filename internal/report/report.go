@@ -35,10 +35,10 @@ type Report struct {
 func Of(ctx context.Context, db *sqldb.DB, b broadcast.Broadcast) (Report, error) {
 	r := Report{Broadcast: b, Live: b.Status == broadcast.Sending || b.Status == broadcast.Paused}
 	var err error
-	if r.Messages, err = outbox.Load(ctx, db, b.Tenant, string(b.ID)); err != nil {
+	if r.Messages, err = outbox.Load(ctx, db, b.Tenant, b.Send); err != nil {
 		return Report{}, err
 	}
-	if r.People, err = track.LoadSums(ctx, db, b.Tenant, string(b.ID)); err != nil {
+	if r.People, err = track.LoadSums(ctx, db, b.Tenant, b.Send); err != nil {
 		return Report{}, fmt.Errorf("load the sums of a broadcast: %w", err)
 	}
 	if !r.Live {
@@ -71,11 +71,11 @@ type Link struct {
 
 // Links returns every link that a broadcast's mails carry, busiest first.
 func Links(ctx context.Context, db *sqldb.DB, b broadcast.Broadcast) ([]Link, error) {
-	progress, err := outbox.Load(ctx, db, b.Tenant, string(b.ID))
+	progress, err := outbox.Load(ctx, db, b.Tenant, b.Send)
 	if err != nil {
 		return nil, err
 	}
-	all, err := content.LinksOf(ctx, db, b.Tenant, string(b.ID))
+	all, err := content.LinksOf(ctx, db, b.Tenant, b.Send)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func sortLinks(list []Link) {
 func clicks(ctx context.Context, db *sqldb.DB, b broadcast.Broadcast) (map[string]Link, error) {
 	rows, err := db.Query(ctx, `
 		SELECT url, COUNT(DISTINCT message_id), COUNT(*), MIN(at), MAX(at) FROM hit
-		WHERE tenant_id = $1 AND stream_id = $2 AND kind = 'click' AND class = 'human' GROUP BY url`, b.Tenant, b.ID)
+		WHERE tenant_id = $1 AND stream_id = $2 AND kind = 'click' AND class = 'human' GROUP BY url`, b.Tenant, b.Send)
 	all := map[string]Link{}
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
 		var l Link

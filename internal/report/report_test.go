@@ -26,12 +26,12 @@ func send(t *testing.T, a *broadcasttest.Account, b broadcast.Broadcast, n int, 
 	var messages []outbox.Message
 	err := a.DB.InTx(t.Context(), func(tx *sqldb.DB) error {
 		messages = nil
-		if err := outbox.Begin(t.Context(), tx, outbox.Stream{Tenant: a.Tenant, ID: string(b.ID), Kind: "broadcast"}, now); err != nil {
+		if err := outbox.Begin(t.Context(), tx, outbox.Stream{Tenant: a.Tenant, ID: b.Send, Source: outbox.FromBroadcast(b.ID)}, now); err != nil {
 			return err
 		}
 		for _, text := range html {
 			c, err := content.Freeze(t.Context(), tx, a.Tenant, content.Source{
-				Subject: "Hi", HTML: text, Tracking: true, Context: content.Context{Broadcast: b.ID, EmailType: a.Type.ID},
+				Subject: "Hi", HTML: text, Tracking: true, Send: b.Send, Context: content.Context{Broadcast: b.ID, EmailType: a.Type.ID},
 			}, now)
 			if err != nil {
 				return err
@@ -40,7 +40,7 @@ func send(t *testing.T, a *broadcasttest.Account, b broadcast.Broadcast, n int, 
 				messages = append(messages, outbox.Message{ID: id.New[id.Message](), Contact: id.New[id.Contact](), Email: "a@example.org", Content: c, Identity: a.Identity.ID, Lane: a.Lane.ID, DueAt: now})
 			}
 		}
-		_, err := outbox.Put(t.Context(), tx, a.Tenant, string(b.ID), messages)
+		_, err := outbox.Put(t.Context(), tx, a.Tenant, b.Send, messages)
 		return err
 	})
 	if err != nil {
@@ -54,7 +54,7 @@ func hits(t *testing.T, a *broadcasttest.Account, b broadcast.Broadcast, m outbo
 	err := a.DB.InTx(t.Context(), func(tx *sqldb.DB) error {
 		for i := range list {
 			h := &list[i]
-			h.Tenant, h.Stream, h.Message, h.Contact, h.Method = a.Tenant, string(b.ID), m.ID, m.Contact, "GET"
+			h.Tenant, h.Stream, h.Message, h.Contact, h.Method = a.Tenant, b.Send, m.ID, m.Contact, "GET"
 			h.Click = h.URL != ""
 		}
 		if err := track.Record(t.Context(), tx, list); err != nil {

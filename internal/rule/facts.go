@@ -13,17 +13,23 @@ import (
 type History struct {
 	Lists      map[id.Segment]time.Time // the static lists it is on, and since when
 	Messages   []Message                // every mail that was decided on
-	Streams    map[string]id.EmailType  // what the mails of a stream are; empty: nothing is known
+	Sends      map[id.Send]Send         // those of its mails; zero: nothing is known
 	Hits       []Hit                    // every open and click
 	Told       []Told                   // complaints and unsubscribes that a mail brought about
 	Events     []Happened               // custom events, page views, forms, sequences
 	Suppressed bool                     // its address is on the suppression list
 }
 
+// Send is what is known of a send.
+type Send struct {
+	Type   id.EmailType
+	Source outbox.Source
+}
+
 // Message is one mail to the contact.
 type Message struct {
 	ID      id.Message
-	Stream  string
+	Stream  id.Send
 	Variant string
 	State   outbox.State
 	SentAt  *time.Time // nil: no hand-off has ended
@@ -33,7 +39,7 @@ type Message struct {
 // Hit is an open or a click.
 type Hit struct {
 	Message      id.Message
-	Stream       string
+	Stream       id.Send
 	Click        bool // else an open
 	URL          string
 	At           time.Time
@@ -45,7 +51,7 @@ type Hit struct {
 type Told struct {
 	Complaint bool // else an unsubscribe
 	Message   id.Message
-	Stream    string
+	Stream    id.Send
 	At        time.Time
 }
 

@@ -23,9 +23,9 @@ func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact)
 	if err != nil || len(contacts) == 0 {
 		return nil, err
 	}
-	l.streams = map[string]id.EmailType{}
+	l.sends = map[id.Send]Send{}
 	for _, c := range contacts {
-		l.byID[c.ID] = &Subject{Contact: c, History: History{Lists: map[id.Segment]time.Time{}, Streams: l.streams}}
+		l.byID[c.ID] = &Subject{Contact: c, History: History{Lists: map[id.Segment]time.Time{}, Sends: l.sends}}
 	}
 	l.ids = sqldb.List(db, ids)
 	for _, read := range []func(context.Context) error{l.lists, l.messages, l.hits, l.told, l.events, l.addresses, l.types} {
@@ -45,11 +45,11 @@ func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact)
 
 // loader reads the histories of some contacts, table by table.
 type loader struct {
-	db      *sqldb.DB
-	tenant  id.Tenant
-	ids     any // the contacts, as sqldb.List has it
-	byID    map[id.Contact]*Subject
-	streams map[string]id.EmailType
+	db     *sqldb.DB
+	tenant id.Tenant
+	ids    any // the contacts, as sqldb.List has it
+	byID   map[id.Contact]*Subject
+	sends  map[id.Send]Send
 }
 
 // each reads rows of which the first column is the contact, and passes the
@@ -87,7 +87,7 @@ func (l *loader) messages(ctx context.Context) error {
 	return l.each(rows, err, func(s *Subject) error {
 		m.Variant, m.SentAt, m.EndedAt = variant.String, sqldb.NullTime(sent), sqldb.NullTime(ended)
 		s.Messages = append(s.Messages, m)
-		l.streams[m.Stream] = ""
+		l.sends[m.Stream] = Send{}
 		return nil
 	}, &m.ID, &m.Stream, &variant, &m.State, &sent, &ended)
 }
@@ -105,7 +105,7 @@ func (l *loader) hits(ctx context.Context) error {
 		h.Click, h.URL, h.At = kind == "click", url.String, sqldb.Time(at)
 		h.Corroborated = track.Flags(flags)&track.Confirmed != 0
 		s.Hits = append(s.Hits, h)
-		l.streams[h.Stream] = ""
+		l.sends[h.Stream] = Send{}
 		return nil
 	}, &h.Message, &h.Stream, &kind, &url, &at, &h.Class, &flags)
 }
@@ -120,13 +120,13 @@ func (l *loader) told(ctx context.Context) error {
 	var stream sql.NullString
 	var at int64
 	rows, err := l.db.Query(ctx, `
-		SELECT contact_id, type, message_id, broadcast_id, occurred_at FROM journal
+		SELECT contact_id, type, message_id, send_id, occurred_at FROM journal
 		WHERE tenant_id = $1 AND contact_id`+l.db.In(2)+ofContacts+`
 			AND type IN ('email_complained', 'email_unsubscribed') AND message_id IS NOT NULL`, l.tenant, l.ids)
 	return l.each(rows, err, func(s *Subject) error {
-		t.Complaint, t.Stream, t.At = what == journal.EmailComplained, stream.String, sqldb.Time(at)
+		t.Complaint, t.Stream, t.At = what == journal.EmailComplained, id.Send(stream.String), sqldb.Time(at)
 		s.Told = append(s.Told, t)
-		l.streams[t.Stream] = ""
+		l.sends[t.Stream] = Send{}
 		return nil
 	}, &what, &t.Message, &stream, &at)
 }
@@ -170,19 +170,21 @@ func (l *loader) addresses(ctx context.Context) error {
 	}, &suppressed, &record, &provider)
 }
 
-// types reads what the streams are that the others came upon.
+// types reads what the sends are that the others came upon.
 func (l *loader) types(ctx context.Context) error {
-	names := make([]string, 0, len(l.streams))
-	for s := range l.streams {
+	names := make([]id.Send, 0, len(l.sends))
+	for s := range l.sends {
 		names = append(names, s)
 	}
 	rows, err := l.db.Query(ctx, `
-		SELECT id, email_type_id FROM outbox_stream WHERE tenant_id = $1 AND id`+l.db.In(2), l.tenant, sqldb.List(l.db, names))
+		SELECT id, email_type_id, source_kind, source_id FROM outbox_stream WHERE tenant_id = $1 AND id`+l.db.In(2), l.tenant, sqldb.List(l.db, names))
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
-		var stream string
+		var send id.Send
 		var t sql.NullString
-		err := scan(&stream, &t)
-		l.streams[stream] = id.EmailType(t.String)
+		var known Send
+		err := scan(&send, &t, &known.Source.Kind, &known.Source.ID)
+		known.Type = id.EmailType(t.String)
+		l.sends[send] = known
 		return struct{}{}, err
 	})
 	return err

@@ -25,7 +25,7 @@ type past struct {
 	sure    map[id.Message]bool
 	entries []journal.Entry
 	lists   map[id.Segment]map[id.Contact]time.Time
-	streams map[string]id.EmailType
+	sends   map[id.Send]rule.Send
 	shunned []string // addresses
 }
 
@@ -44,7 +44,7 @@ type sentMail struct {
 func newPast() *past {
 	return &past{
 		tenant: id.New[id.Tenant](), sure: map[id.Message]bool{},
-		lists: map[id.Segment]map[id.Contact]time.Time{}, streams: map[string]id.EmailType{},
+		lists: map[id.Segment]map[id.Contact]time.Time{}, sends: map[id.Send]rule.Send{},
 	}
 }
 
@@ -56,10 +56,10 @@ func (p *past) meet(name string) id.Contact {
 }
 
 // mail adds a message that was delivered.
-func (p *past) mail(c id.Contact, stream string, at time.Time) *sentMail {
+func (p *past) mail(c id.Contact, stream id.Send, at time.Time) *sentMail {
 	p.mails = append(p.mails, sentMail{rule.Message{ID: id.New[id.Message](), Stream: stream, State: outbox.Delivered, SentAt: &at, EndedAt: &at}, c})
-	if _, ok := p.streams[stream]; !ok {
-		p.streams[stream] = ""
+	if _, ok := p.sends[stream]; !ok {
+		p.sends[stream] = rule.Send{Source: outbox.FromBroadcast(id.New[id.Broadcast]())}
 	}
 	return &p.mails[len(p.mails)-1]
 }
@@ -83,7 +83,7 @@ func (p *past) click(m *sentMail, class track.Class, at time.Time) *rule.Hit {
 
 func (p *past) tell(m *sentMail, what journal.Type, at time.Time) {
 	p.entries = append(p.entries, journal.Entry{
-		Tenant: p.tenant, Type: what, Contact: m.contact, Broadcast: id.Broadcast(m.Stream), Message: m.ID, At: at,
+		Tenant: p.tenant, Type: what, Contact: m.contact, Send: m.Stream, Message: m.ID, At: at,
 	})
 }
 
@@ -151,7 +151,7 @@ func (p *past) writePeople(t testing.TB, tx *sqldb.DB) error {
 }
 
 func (p *past) writeMails(t testing.TB, tx *sqldb.DB) error {
-	last := map[string]int64{}
+	last := map[id.Send]int64{}
 	v := tx.Table("id TEXT", "stream_id TEXT", "contact_id TEXT", "variant_id TEXT", "state TEXT", "sent_at BIGINT", "ended_at BIGINT")
 	for _, m := range p.mails {
 		v.Add(m.ID, m.Stream, m.contact, sqldb.Null(m.Variant), m.State, sqldb.NullMicros(m.SentAt), sqldb.NullMicros(m.EndedAt))
@@ -167,13 +167,13 @@ func (p *past) writeMails(t testing.TB, tx *sqldb.DB) error {
 	if err != nil {
 		return err
 	}
-	v = tx.Table("id TEXT", "type_id TEXT", "last BIGINT")
-	for s, typ := range p.streams {
-		v.Add(s, sqldb.Null(typ), sqldb.Null(last[s]))
+	v = tx.Table("id TEXT", "kind TEXT", "source_id TEXT", "type_id TEXT", "last BIGINT")
+	for s, sent := range p.sends {
+		v.Add(s, string(sent.Source.Kind), sent.Source.ID, sqldb.Null(sent.Type), sqldb.Null(last[s]))
 	}
 	_, err = tx.Exec(t.Context(), `
-		INSERT INTO outbox_stream (tenant_id, id, kind, phase, opened_at, last_send_at, email_type_id)
-		SELECT $1, v.id, 'broadcast', 'open', 0, v.last, v.type_id FROM `+v.As("v", 2), v.Args(p.tenant)...)
+		INSERT INTO outbox_stream (tenant_id, id, source_kind, source_id, phase, opened_at, last_send_at, email_type_id)
+		SELECT $1, v.id, v.kind, v.source_id, 'open', 0, v.last, v.type_id FROM `+v.As("v", 2), v.Args(p.tenant)...)
 	return err
 }
 

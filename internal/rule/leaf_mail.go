@@ -17,8 +17,8 @@ type mails struct {
 	event   EmailEvent
 	level   Level
 	window  *Window
-	types   []id.EmailType // of the streams; nil: any
-	stream  string         // empty: any
+	types   []id.EmailType // of the sends; nil: any
+	source  outbox.Source  // zero: any
 	variant string         // empty: any
 	link    string         // empty: any
 }
@@ -53,7 +53,7 @@ func (l Email) mails(env Env) (m mails, known bool) {
 }
 
 func (l Broadcast) mails() mails {
-	return mails{event: l.Event, level: l.Level, stream: string(l.ID), variant: l.Variant, link: l.LinkURL}
+	return mails{event: l.Event, level: l.Level, source: outbox.FromBroadcast(l.ID), variant: l.Variant, link: l.LinkURL}
 }
 
 func (l Broadcast) sql(b *builder) string {
@@ -65,7 +65,7 @@ func (l Broadcast) match(env Env, s *Subject) bool {
 }
 
 func (l SequenceEmail) mails() mails {
-	return mails{event: l.Event, level: l.Level, stream: string(l.Sequence), variant: l.Node}
+	return mails{event: l.Event, level: l.Level, source: outbox.FromSequence(l.Sequence), variant: l.Node}
 }
 
 func (l SequenceEmail) sql(b *builder) string {
@@ -89,7 +89,7 @@ func (b *builder) mails(m mails) trace {
 
 // messages are the rows of the outbox that are in the state asked for.
 func (b *builder) messages(m mails) trace {
-	all := m.stream == "" && m.types == nil
+	all := m.anySource() && m.types == nil
 	t := trace{from: "outbox AS x", where: "x.tenant_id = $1", broad: all && m.event != Bounced && b.broad(m.window)}
 	switch m.event {
 	case Bounced:
@@ -102,8 +102,8 @@ func (b *builder) messages(m mails) trace {
 		}
 		t.where += m.window.sql(b, "x.sent_at")
 	}
-	if m.stream != "" {
-		t.where += " AND x.stream_id = " + b.arg(m.stream)
+	if !m.anySource() {
+		t.where += " AND x.stream_id" + b.sendsOf(m.source)
 	}
 	if m.variant != "" {
 		t.where += " AND x.variant_id = " + b.arg(m.variant)
@@ -116,6 +116,19 @@ func (b *builder) messages(m mails) trace {
 		t.where += " AND x.stream_id IN " + streams
 	}
 	return t
+}
+
+// anySource reports whether it does not matter what sent the messages.
+func (m mails) anySource() bool { return m.source == outbox.Source{} }
+
+// sendsOf are the sends of a source, as a condition on the column before: a
+// broadcast has one, a sequence one for each step.
+func (b *builder) sendsOf(s outbox.Source) string {
+	all := "(SELECT s.id FROM outbox_stream AS s WHERE s.tenant_id = $1 AND s.source_kind = " + b.arg(string(s.Kind)) + " AND s.source_id = " + b.arg(s.ID)
+	if s.Kind == outbox.KindBroadcast {
+		return " = " + all + " LIMIT 1)"
+	}
+	return " IN " + all + ")"
 }
 
 // streams are those of some email types, and those that have sent something
@@ -139,7 +152,7 @@ func (b *builder) hits(m mails) trace {
 	const human = "x.class = 'human'"
 	t := trace{
 		from: "hit AS x", where: "x.tenant_id = $1 AND ", distinct: "x.message_id",
-		broad: m.stream == "" && m.types == nil && b.broad(m.window),
+		broad: m.anySource() && m.types == nil && b.broad(m.window),
 	}
 	switch {
 	case m.event == Opened && m.level == Apparent:
@@ -161,8 +174,8 @@ func (b *builder) hits(m mails) trace {
 	if m.link != "" {
 		t.where += " AND x.url = " + b.arg(m.link)
 	}
-	if m.stream != "" {
-		t.where += " AND x.stream_id = " + b.arg(m.stream)
+	if !m.anySource() {
+		t.where += " AND x.stream_id" + b.sendsOf(m.source)
 	}
 	if streams := b.streams(m.types, time.Time{}); streams != "" {
 		t.where += " AND x.stream_id IN " + streams
@@ -180,7 +193,7 @@ func (b *builder) variant(m mails) string {
 	if m.variant == "" {
 		return ""
 	}
-	return " AND x.message_id IN (SELECT m.id FROM outbox AS m WHERE m.tenant_id = $1 AND m.stream_id = " + b.arg(m.stream) +
+	return " AND x.message_id IN (SELECT m.id FROM outbox AS m WHERE m.tenant_id = $1 AND m.stream_id" + b.sendsOf(m.source) +
 		" AND m.variant_id = " + b.arg(m.variant) + ")"
 }
 
@@ -192,11 +205,11 @@ func (b *builder) told(m mails) trace {
 	}
 	where := "x.tenant_id = $1 AND x.type = '" + string(t) + "' AND " + rare + " AND x.message_id IS NOT NULL" +
 		m.window.sql(b, "x.occurred_at")
-	if m.stream != "" {
-		where += " AND x.broadcast_id = " + b.arg(m.stream)
+	if !m.anySource() {
+		where += " AND x.send_id" + b.sendsOf(m.source)
 	}
 	if streams := b.streams(m.types, time.Time{}); streams != "" {
-		where += " AND x.broadcast_id IN " + streams
+		where += " AND x.send_id IN " + streams
 	}
 	return trace{from: "journal AS x", where: where + b.variant(m), distinct: "x.message_id"}
 }
@@ -247,8 +260,8 @@ func (m mails) reached(env Env, x Message) bool {
 }
 
 // means reports whether a message is one of those that are asked about.
-func (m mails) means(s *Subject, stream string, message id.Message) bool {
-	if m.stream != "" && m.stream != stream || m.types != nil && !slices.Contains(m.types, s.Streams[stream]) {
+func (m mails) means(s *Subject, stream id.Send, message id.Message) bool {
+	if !m.anySource() && m.source != s.Sends[stream].Source || m.types != nil && !slices.Contains(m.types, s.Sends[stream].Type) {
 		return false
 	}
 	return m.variant == "" || slices.ContainsFunc(s.Messages, func(x Message) bool {

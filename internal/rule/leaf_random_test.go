@@ -20,19 +20,25 @@ import (
 )
 
 var (
-	someStreams = []string{
+	someSends = []id.Send{
 		"0190b0a0-0000-7000-8000-0000000000a1", "0190b0a0-0000-7000-8000-0000000000a2",
 		"0190b0a0-0000-7000-8000-0000000000a3", "0190b0a0-0000-7000-8000-0000000000a4",
 	}
-	someLists = []id.Segment{"0190b0a0-0000-7000-8000-0000000000b1", "0190b0a0-0000-7000-8000-0000000000b2"}
-	somePages = []string{"https://shop.example/", "https://shop.example/Cart", "https://SHOP.example/cart?a=100%", "https://shop.example/Ünï"}
+	someSources = []outbox.Source{
+		outbox.FromBroadcast(someBroadcasts[0]), outbox.FromBroadcast(someBroadcasts[1]),
+		outbox.FromSequence(someSequences[0]), outbox.FromSequence(someSequences[0]), // two steps of one
+	}
+	someBroadcasts = []id.Broadcast{"0190b0a0-0000-7000-8000-0000000000c1", "0190b0a0-0000-7000-8000-0000000000c2", "0190b0a0-0000-7000-8000-0000000000c3"}
+	someSequences  = []id.Sequence{"0190b0a0-0000-7000-8000-0000000000c1", "0190b0a0-0000-7000-8000-0000000000d2"}
+	someLists      = []id.Segment{"0190b0a0-0000-7000-8000-0000000000b1", "0190b0a0-0000-7000-8000-0000000000b2"}
+	somePages      = []string{"https://shop.example/", "https://shop.example/Cart", "https://SHOP.example/cart?a=100%", "https://shop.example/Ünï"}
 )
 
 // past draws what happened to some people.
 func (s sample) past(people int) *past {
 	p := newPast()
-	for i, stream := range someStreams {
-		p.streams[stream] = []id.EmailType{"type-news", "type-deals", "type-news", ""}[i]
+	for i, send := range someSends {
+		p.sends[send] = rule.Send{Type: []id.EmailType{"type-news", "type-deals", "type-news", ""}[i], Source: someSources[i]}
 	}
 	for n := range people {
 		c := p.meet(fmt.Sprintf("person%d", n))
@@ -47,7 +53,7 @@ func (s sample) past(people int) *past {
 				p.join(c, l, s.moment())
 			}
 		}
-		for _, stream := range someStreams {
+		for _, stream := range someSends {
 			if s.IntN(3) > 0 {
 				s.mail(p, c, stream)
 			}
@@ -59,7 +65,7 @@ func (s sample) past(people int) *past {
 	return p
 }
 
-func (s sample) mail(p *past, c id.Contact, stream string) {
+func (s sample) mail(p *past, c id.Contact, stream id.Send) {
 	m := p.mail(c, stream, s.moment())
 	m.Variant = pick(s.Rand, "", "a", "b")
 	switch m.State = pick(s.Rand, outbox.Sent, outbox.Delivered, outbox.Delivered, outbox.Bounced, outbox.Failed, outbox.Skipped, outbox.Queued); m.State {
@@ -99,7 +105,7 @@ func (s sample) happens(p *past, c id.Contact) {
 		p.did(c, journal.FormSubmitted, pick(s.Rand, "contest", "contact"), at, nil)
 	case 2:
 		what := pick(s.Rand, journal.SequenceEnrolled, journal.SequenceEnrolled, journal.SequenceCompleted, journal.SequenceExited)
-		p.did(c, what, pick(s.Rand, someStreams...), at, nil)
+		p.did(c, what, string(pick(s.Rand, someSequences...)), at, nil)
 	default:
 		p.did(c, journal.CustomEvent, pick(s.Rand, "order_placed", "page_viewed"), at, map[string]any{
 			"v": s.property(2), "w": s.property(0), "items": []any{map[string]any{"sku": s.property(0)}, s.property(1), map[string]any{"sku": s.property(0)}},
@@ -154,7 +160,7 @@ func (s sample) history() map[string]any {
 		}
 	case "broadcast":
 		mail("recipient", "engaged")
-		l["broadcast_id"] = pick(s.Rand, someStreams...)
+		l["broadcast_id"] = pick(s.Rand, someBroadcasts...)
 		if l["event"] == "clicked" && s.IntN(2) == 0 {
 			l["link_url"] = pick(s.Rand, somePages...)
 		}
@@ -163,7 +169,7 @@ func (s sample) history() map[string]any {
 		}
 	case "sequence_email":
 		mail()
-		l["sequence_id"] = pick(s.Rand, someStreams...)
+		l["sequence_id"] = pick(s.Rand, someSequences...)
 		l["node_id"] = pick[any](s.Rand, nil, "a")
 	case "event":
 		counted()
@@ -187,7 +193,7 @@ func (s sample) history() map[string]any {
 		l["email_type_key"] = pick(s.Rand, "news", "deals")
 	case "sequence":
 		l["operator"] = pick(s.Rand, "active", "ever", "never", "completed", "exited")
-		l["sequence_id"] = pick(s.Rand, someStreams...)
+		l["sequence_id"] = pick(s.Rand, someSequences...)
 		l["window"] = s.window()
 	case "suppression":
 		l["operator"] = pick(s.Rand, "listed", "not_listed")

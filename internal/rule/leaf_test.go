@@ -40,7 +40,9 @@ func at(daysAgo int) time.Time { return noon.Add(-time.Duration(daysAgo) * day) 
 func newScene() *scene {
 	s := &scene{past: newPast(), names: map[id.Contact]string{}, lists: []id.Segment{id.New[id.Segment](), id.New[id.Segment]()}}
 	p := s.past
-	p.streams["spring"], p.streams["summer"], p.streams["welcome"] = "type-news", "type-deals", ""
+	p.sends["spring"] = rule.Send{Type: "type-news", Source: outbox.FromBroadcast("spring news")}
+	p.sends["summer"] = rule.Send{Type: "type-deals", Source: outbox.FromSequence("summer deals")}
+	p.sends["welcome"] = rule.Send{Source: outbox.FromSequence("welcome")}
 	s.meet("nobody") // nothing ever happened to
 	reader := s.meet("reader")
 	m := p.mail(reader, "spring", at(3))
@@ -49,7 +51,9 @@ func newScene() *scene {
 	p.open(&spring, track.Human, at(3).Add(time.Hour))
 	p.click(&spring, track.Human, at(3).Add(2*time.Hour))
 	p.sure[spring.ID] = true
-	summer := *p.mail(reader, "summer", at(2))
+	m = p.mail(reader, "summer", at(2))
+	m.Variant = "a"
+	summer := *m
 	p.open(&summer, track.Privacy, at(2))
 
 	robot := s.meet("robot") // opened and clicked by machines only
@@ -115,8 +119,8 @@ func (s *scene) shadow() *past {
 	o := newPast()
 	o.people = s.people
 	for i, c := range s.people {
-		for stream, typ := range s.streams {
-			o.streams[stream] = typ
+		for stream, sent := range s.sends {
+			o.sends[stream] = sent
 			m := *o.mail(c.id, stream, at(0))
 			o.mails[len(o.mails)-1].Variant = "a"
 			o.sure[m.ID] = true
@@ -152,7 +156,7 @@ func TestLeavesAboutHistory(t *testing.T) {
 		return e
 	}
 	spring := func(e rule.EmailEvent, l rule.Level) rule.Broadcast {
-		return rule.Broadcast{ID: "spring", Event: e, Level: l, Operator: rule.Did}
+		return rule.Broadcast{ID: "spring news", Event: e, Level: l, Operator: rule.Did}
 	}
 	order := rule.Event{Name: "order_placed", Operator: rule.Did}
 	inSequence := func(o rule.Operator, w *rule.Window) rule.InSequence {
@@ -197,14 +201,14 @@ func TestLeavesAboutHistory(t *testing.T) {
 		{"broadcast, engaged", spring(rule.Engaged, rule.Verified), "reader clicker again"},
 		{"broadcast, engaged for certain", spring(rule.Engaged, rule.Confirmed), "reader clicker"},
 		{"broadcast, engaged by the look of it", spring(rule.Engaged, rule.Apparent), "reader robot pending clicker again"},
-		{"broadcast, a link", rule.Broadcast{ID: "spring", Event: rule.Clicked, LinkURL: "https://example.org/B", Operator: rule.Did}, "clicker"},
-		{"broadcast, a link spelled otherwise", rule.Broadcast{ID: "spring", Event: rule.Clicked, LinkURL: "https://example.org/b", Operator: rule.Did}, ""},
-		{"broadcast, a variant opened", rule.Broadcast{ID: "spring", Event: rule.Opened, Variant: "a", Operator: rule.Did}, "reader"},
-		{"broadcast, a variant sent", rule.Broadcast{ID: "spring", Event: rule.Sent, Variant: "b", Operator: rule.Did}, "robot"},
+		{"broadcast, a link", rule.Broadcast{ID: "spring news", Event: rule.Clicked, LinkURL: "https://example.org/B", Operator: rule.Did}, "clicker"},
+		{"broadcast, a link spelled otherwise", rule.Broadcast{ID: "spring news", Event: rule.Clicked, LinkURL: "https://example.org/b", Operator: rule.Did}, ""},
+		{"broadcast, a variant opened", rule.Broadcast{ID: "spring news", Event: rule.Opened, Variant: "a", Operator: rule.Did}, "reader"},
+		{"broadcast, a variant sent", rule.Broadcast{ID: "spring news", Event: rule.Sent, Variant: "b", Operator: rule.Did}, "robot"},
 		{"broadcast, unsubscribed by", spring(rule.LeftBy, ""), "leaver"},
-		{"broadcast, complained of another", rule.Broadcast{ID: "summer", Event: rule.Complained, Operator: rule.Did}, ""},
+		{"broadcast, complained of another", rule.Broadcast{ID: "summer deals", Event: rule.Complained, Operator: rule.Did}, ""},
 		{"broadcast that is gone", rule.Broadcast{ID: "gone", Event: rule.Sent, Operator: rule.DidNot}, everybody},
-		{"sequence mail of a node", rule.SequenceEmail{Sequence: "spring", Node: "a", Event: rule.Opened, Operator: rule.Did}, "reader"},
+		{"sequence mail of a node", rule.SequenceEmail{Sequence: "summer deals", Node: "a", Event: rule.Opened, Operator: rule.Did}, "reader"},
 
 		{"event", order, "buyer"},
 		{"any event", rule.Event{Operator: rule.Did}, "clicker buyer"},

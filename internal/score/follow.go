@@ -33,8 +33,11 @@ type Moved struct {
 	Reset bool     `json:"reset,omitempty"` // written by package contact
 }
 
+// Broadcasts says which broadcasts sends belong to; sends of others are left out.
+type Broadcasts func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sends []id.Send) (map[id.Send]id.Broadcast, error)
+
 // Follower gives points for what the journal says contacts did.
-func Follower(parse Parser, now func() time.Time) journal.Follower {
+func Follower(parse Parser, of Broadcasts, now func() time.Time) journal.Follower {
 	return journal.Follower{Name: "score", Types: Triggers(), Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
 		triggers := Triggers()
 		byTenant := map[id.Tenant][]journal.Entry{}
@@ -44,7 +47,7 @@ func Follower(parse Parser, now func() time.Time) journal.Follower {
 			}
 		}
 		for _, t := range slices.Sorted(maps.Keys(byTenant)) {
-			if err := follow(ctx, tx, t, byTenant[t], parse, now()); err != nil {
+			if err := follow(ctx, tx, t, byTenant[t], parse, of, now()); err != nil {
 				return fmt.Errorf("score contacts: %w", err)
 			}
 		}
@@ -58,7 +61,7 @@ type hit struct {
 	rule *Rule
 }
 
-func follow(ctx context.Context, tx *sqldb.DB, t id.Tenant, entries []journal.Entry, parse Parser, now time.Time) error {
+func follow(ctx context.Context, tx *sqldb.DB, t id.Tenant, entries []journal.Entry, parse Parser, of Broadcasts, now time.Time) error {
 	s, err := Load(ctx, tx, t)
 	if err != nil || !s.Enabled || !s.cares(entries) {
 		return err
@@ -71,7 +74,11 @@ func follow(ctx context.Context, tx *sqldb.DB, t id.Tenant, entries []journal.En
 		return err
 	}
 	zone := account.Location()
-	hits, err := s.hits(entries, parse, zone)
+	broadcasts, err := of(ctx, tx, t, s.sends(entries))
+	if err != nil {
+		return err
+	}
+	hits, err := s.hits(entries, parse, broadcasts, zone)
 	if err != nil || len(hits) == 0 {
 		return err
 	}
@@ -101,14 +108,25 @@ func (s Settings) cares(entries []journal.Entry) bool {
 	})
 }
 
-func (s Settings) hits(entries []journal.Entry, parse Parser, zone *time.Location) ([]hit, error) {
+// sends returns the sends of the mails that rules are about.
+func (s Settings) sends(entries []journal.Entry) []id.Send {
+	seen := map[id.Send]bool{}
+	for _, e := range entries {
+		if e.Send != "" && s.cares([]journal.Entry{e}) {
+			seen[e.Send] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+func (s Settings) hits(entries []journal.Entry, parse Parser, broadcasts map[id.Send]id.Broadcast, zone *time.Location) ([]hit, error) {
 	rules := s.read(parse)
 	var list []hit
 	for _, e := range entries {
 		if !s.cares([]journal.Entry{e}) {
 			continue
 		}
-		a, counts, err := read(e)
+		a, counts, err := read(e, broadcasts[e.Send])
 		if err != nil {
 			return nil, err
 		}

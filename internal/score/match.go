@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"packetboat/internal/fault"
+	"packetboat/internal/id"
 	"packetboat/internal/journal"
 )
 
@@ -21,10 +22,10 @@ type verdict struct {
 	Withdrawn      bool   `json:"withdrawn"`
 }
 
-// read returns what an entry tells, or false when it is nobody's act: a
+// read returns what an entry tells, of a mail of the broadcast if it is not empty, or false when it is nobody's act: a
 // machine's, one not yet judged (its verdict comes as another entry), or one that
 // is taken back.
-func read(e journal.Entry) (act, bool, error) {
+func read(e journal.Entry, broadcast id.Broadcast) (act, bool, error) {
 	var v verdict
 	if err := e.Decode(&v); err != nil {
 		return act{}, false, fmt.Errorf("journal entry %s: %w", e.ID, err)
@@ -62,7 +63,7 @@ func read(e journal.Entry) (act, bool, error) {
 	case journal.SequenceEnrolled, journal.SequenceCompleted, journal.SequenceExited:
 		say("sequence_id", e.Name)
 	}
-	say("broadcast_id", string(e.Broadcast))
+	say("broadcast_id", string(broadcast))
 	return a, true, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
 	"packetboat/internal/journal"
+	"packetboat/internal/outbox"
 	"packetboat/internal/rule"
 	"packetboat/internal/score"
 	"packetboat/internal/sqldb"
@@ -48,7 +49,7 @@ func each(t *testing.T, f func(w *world)) {
 func begin(t *testing.T, db *sqldb.DB, slug string) *world {
 	t.Helper()
 	w := &world{t: t, db: db, now: noon, people: map[string]id.Contact{}, stages: map[contact.StageCategory]id.Stage{}}
-	w.engine = &journal.Engine{DB: db, Followers: []journal.Follower{score.Follower(rule.ScoringFilters, func() time.Time { return w.now })}}
+	w.engine = &journal.Engine{DB: db, Followers: []journal.Follower{score.Follower(rule.ScoringFilters, outbox.Broadcasts, func() time.Time { return w.now })}}
 	ten, err := tenant.Create(t.Context(), db, slug, slug, "Europe/Berlin", noon)
 	if err != nil {
 		t.Fatal(err)

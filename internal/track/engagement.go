@@ -118,7 +118,7 @@ func (f Flags) afterPending(click bool) Flags {
 }
 
 // Mark sets a flag that hits do not decide, once. It reports whether it was new.
-func Mark(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream string, message id.Message, flag Flags) (bool, error) {
+func Mark(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, message id.Message, flag Flags) (bool, error) {
 	h := Hit{Tenant: tenant, Stream: stream, Message: message}
 	messages, err := begin(ctx, tx, []Hit{h})
 	if err != nil || messages[h.mail()].flags&flag != 0 {
@@ -144,7 +144,7 @@ func noted(old, now Flags, hits []Hit) []journal.Entry {
 	var list []journal.Entry
 	note := func(t journal.Type, h Hit, data Engaged) {
 		list = append(list, journal.Entry{
-			Tenant: h.Tenant, Type: t, Contact: h.Contact, Broadcast: id.Broadcast(h.Stream), Message: h.Message, At: h.At, Data: data,
+			Tenant: h.Tenant, Type: t, Contact: h.Contact, Send: h.Stream, Message: h.Message, At: h.At, Data: data,
 		})
 	}
 	for _, what := range []struct {
@@ -187,7 +187,7 @@ type Sums struct {
 }
 
 // LoadSums returns the sums of a stream; zeros when there is nothing yet.
-func LoadSums(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream string) (Sums, error) {
+func LoadSums(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send) (Sums, error) {
 	rows, err := db.Query(ctx, `
 		SELECT `+strings.Join(sumColumns, ", ")+` FROM engagement_sum WHERE tenant_id = $1 AND stream_id = $2`, tenant, stream)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (s Sums, err error) {

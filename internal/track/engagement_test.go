@@ -22,12 +22,12 @@ import (
 
 type mail struct {
 	tenant  id.Tenant
-	stream  string
+	stream  id.Send
 	message id.Message
 	contact id.Contact
 }
 
-func newMail(tenant id.Tenant, stream string) mail {
+func newMail(tenant id.Tenant, stream id.Send) mail {
 	return mail{tenant, stream, id.New[id.Message](), id.New[id.Contact]()}
 }
 
@@ -68,7 +68,7 @@ func judge(t *testing.T, db *sqldb.DB, m mail, as func(track.Hit) track.Class) {
 	}
 }
 
-func sums(t *testing.T, db *sqldb.DB, tenant id.Tenant, stream string) track.Sums {
+func sums(t *testing.T, db *sqldb.DB, tenant id.Tenant, stream id.Send) track.Sums {
 	t.Helper()
 	s, err := track.LoadSums(t.Context(), db, tenant, stream)
 	if err != nil {
@@ -163,7 +163,7 @@ func TestSumsHoldUnderConcurrentHits(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		tenant := id.New[id.Tenant]()
-		streams := []string{"a", "b", "c"}
+		streams := []id.Send{"a", "b", "c"}
 		var mails []mail
 		for i := range 6 {
 			mails = append(mails, newMail(tenant, streams[i%3]))
@@ -307,7 +307,7 @@ func TestTheJournalHearsOfPeopleOnly(t *testing.T) {
 				if err := entry.Decode(&d); err != nil {
 					return err
 				}
-				if entry.Contact != m.contact || entry.Message != m.message || string(entry.Broadcast) != m.stream {
+				if entry.Contact != m.contact || entry.Message != m.message || entry.Send != m.stream {
 					t.Errorf("an entry about another mail: %+v", entry)
 				}
 				data, err := json.Marshal(d)

@@ -20,7 +20,7 @@ import (
 type Hit struct {
 	Tenant    id.Tenant
 	ID        id.Hit // made by Record
-	Stream    string
+	Stream    id.Send
 	Message   id.Message
 	Contact   id.Contact
 	Click     bool   // else an open

@@ -17,7 +17,7 @@ func TestHitsOfSomebodyForgottenTellNothing(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-		tenant, stream := id.New[id.Tenant](), id.New[string]()
+		tenant, stream := id.New[id.Tenant](), id.New[id.Send]()
 		ann, err := contact.Create(t.Context(), db, tenant, "ann@example.org", contact.Change{}, contact.Rules{}, at)
 		if err != nil {
 			t.Fatal(err)

@@ -18,11 +18,11 @@ import (
 func TestMomentsAreTheFirstOfTheirKind(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		tenant, stream := id.New[id.Tenant](), id.New[string]()
+		tenant, stream := id.New[id.Tenant](), id.New[id.Send]()
 		start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 		at := func(seconds int) *time.Time { return new(start.Add(time.Duration(seconds) * time.Second)) }
 		read, ignored, left := newMail(tenant, stream), newMail(tenant, stream), newMail(tenant, stream)
-		earlier := newMail(tenant, id.New[string]()) // to the same person
+		earlier := newMail(tenant, id.New[id.Send]()) // to the same person
 		earlier.contact = left.contact
 		hit := func(m mail, second int, click bool) {
 			t.Helper()
@@ -48,7 +48,7 @@ func TestMomentsAreTheFirstOfTheirKind(t *testing.T) {
 				}
 				for _, s := range seconds {
 					if err := journal.Append(t.Context(), tx, journal.Entry{
-						Tenant: tenant, Type: typ, Contact: m.contact, Broadcast: id.Broadcast(m.stream), Message: m.message, At: *at(s),
+						Tenant: tenant, Type: typ, Contact: m.contact, Send: m.stream, Message: m.message, At: *at(s),
 					}); err != nil {
 						return err
 					}

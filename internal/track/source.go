@@ -9,7 +9,10 @@ import (
 )
 
 // Source is an address from which the messages of a stream are hit.
-type Source struct{ Stream, IP string }
+type Source struct {
+	Stream id.Send
+	IP     string
+}
 
 // Stretch is a source between two times, both included.
 type Stretch struct {

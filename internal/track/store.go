@@ -26,7 +26,7 @@ func (k mailKey) compare(o mailKey) int {
 
 // engagement is the row of a message: its flags, and how many hits it has.
 type engagement struct {
-	stream     string
+	stream     id.Send
 	old, flags Flags // as they were read, and as they are to be
 	hits       int
 	added      int // hits since the row was read
@@ -42,7 +42,7 @@ func (e *engagement) add(h Hit) {
 // keeps others from changing them until the transaction ends. All transactions
 // lock rows in the same order, so that no two wait for each other.
 func begin(ctx context.Context, tx *sqldb.DB, hits []Hit) (map[mailKey]*engagement, error) {
-	streams := map[mailKey]string{}
+	streams := map[mailKey]id.Send{}
 	for _, h := range hits {
 		streams[h.mail()] = h.Stream
 	}
@@ -84,7 +84,7 @@ func lock(ctx context.Context, tx *sqldb.DB, messages []mailKey) (map[mailKey]*e
 // streamKey names a stream.
 type streamKey struct {
 	tenant id.Tenant
-	stream string
+	stream id.Send
 }
 
 // save writes rows and adds what they change to the sums of their streams. It is

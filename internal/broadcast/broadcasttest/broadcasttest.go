@@ -75,6 +75,14 @@ func New(t testing.TB, db *sqldb.DB, slug string) *Account {
 	return a
 }
 
+// SendOf returns the send of a broadcast.
+func (a *Account) SendOf(b id.Broadcast) id.Send {
+	a.t.Helper()
+	head, err := broadcast.Head(a.t.Context(), a.DB, a.Tenant, b)
+	a.must(err)
+	return head.Send
+}
+
 // Author writes at a time of the test's choice.
 func (a *Account) Author(now time.Time) manuscript.Author {
 	return manuscript.Author{DB: a.DB, MJML: a.MJML, Now: now}

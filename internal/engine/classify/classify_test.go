@@ -147,8 +147,8 @@ func TestOneAddressThatOpensForTenIsAMachine(t *testing.T) {
 	})
 }
 
-func first(t id.Tenant, _ string) id.Tenant    { return t }
-func second(_ id.Tenant, stream string) string { return stream }
+func first(t id.Tenant, _ id.Send) id.Tenant     { return t }
+func second(_ id.Tenant, stream id.Send) id.Send { return stream }
 
 func TestThirtyPeopleBehindOneAddress(t *testing.T) {
 	t.Parallel()
@@ -244,7 +244,7 @@ func TestWhatIsJudgedWhen(t *testing.T) {
 		w.run(t, noon.Add(time.Hour+41*sec))
 		w.expect(t, m, []act{old, young})
 
-		w.engine.Live = func(context.Context, id.Tenant, string) (bool, error) { return false, errors.New("gone") }
+		w.engine.Live = func(context.Context, id.Tenant, id.Send) (bool, error) { return false, errors.New("gone") }
 		late, later := act{2 * time.Hour, 2, chrome, home, "human"}, act{2*time.Hour + 25*sec, 3, chrome, home, "pending"}
 		w.record(t, m, late, later)
 		w.now = noon.Add(2*time.Hour + 30*sec)

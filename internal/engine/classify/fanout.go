@@ -1,11 +1,11 @@
 package classify
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"packetboat/internal/id"
@@ -165,7 +165,7 @@ func findFans(ctx context.Context, db *sqldb.DB, tenant id.Tenant, due []track.H
 		return f, nil
 	}
 	sources := slices.SortedFunc(maps.Keys(of), func(a, b track.Source) int {
-		return strings.Compare(a.Stream+" "+a.IP, b.Stream+" "+b.IP)
+		return cmp.Or(cmp.Compare(a.Stream, b.Stream), cmp.Compare(a.IP, b.IP))
 	})
 	stretches := make([]track.Stretch, len(sources))
 	for i, s := range sources {

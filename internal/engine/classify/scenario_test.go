@@ -169,12 +169,12 @@ type world struct {
 // placed is where a message belongs.
 type placed struct {
 	tenant id.Tenant
-	stream string
+	stream id.Send
 }
 
 func newWorld(db *sqldb.DB) *world {
 	w := &world{db: db, now: noon, live: true, streams: map[id.Message]placed{}}
-	w.engine = &Engine{DB: db, Now: func() time.Time { return w.now }, Live: func(context.Context, id.Tenant, string) (bool, error) { return w.live, nil }}
+	w.engine = &Engine{DB: db, Now: func() time.Time { return w.now }, Live: func(context.Context, id.Tenant, id.Send) (bool, error) { return w.live, nil }}
 	return w
 }
 
@@ -185,24 +185,24 @@ func (w *world) send(t *testing.T, links, n int) []outbox.Message {
 	for i := range links {
 		fmt.Fprintf(&html, `<a href="https://example.org/%d">%d</a>`, i+1, i+1)
 	}
-	b := id.New[id.Broadcast]()
+	b, send := id.New[id.Broadcast](), id.New[id.Send]()
 	tenant := id.New[id.Tenant]()
 	var messages []outbox.Message
 	err := w.db.InTx(t.Context(), func(tx *sqldb.DB) error {
 		c, err := content.Freeze(t.Context(), tx, tenant, content.Source{
-			Subject: "Hello", HTML: html.String(), Tracking: true, Context: content.Context{Broadcast: b},
+			Subject: "Hello", HTML: html.String(), Tracking: true, Send: send, Context: content.Context{Broadcast: b},
 		}, noon)
 		if err != nil {
 			return err
 		}
-		if err := outbox.Begin(t.Context(), tx, outbox.Stream{Tenant: tenant, ID: string(b), Kind: "broadcast"}, noon); err != nil {
+		if err := outbox.Begin(t.Context(), tx, outbox.Stream{Tenant: tenant, ID: send, Source: outbox.FromBroadcast(b)}, noon); err != nil {
 			return err
 		}
 		messages = nil
 		for range n {
 			messages = append(messages, outbox.Message{ID: id.New[id.Message](), Contact: id.New[id.Contact](), Email: "a@example.org", Content: c, DueAt: noon})
 		}
-		if _, err := outbox.Put(t.Context(), tx, tenant, string(b), messages); err != nil {
+		if _, err := outbox.Put(t.Context(), tx, tenant, send, messages); err != nil {
 			return err
 		}
 		_, err = tx.Exec(t.Context(), `UPDATE outbox SET state = 'delivered', sent_at = $1 WHERE tenant_id = $2`, noon.UnixMicro(), tenant)
@@ -215,7 +215,7 @@ func (w *world) send(t *testing.T, links, n int) []outbox.Message {
 }
 
 // streamOf returns where a message belongs.
-func (w *world) streamOf(t *testing.T, m id.Message) (tenant id.Tenant, stream string) {
+func (w *world) streamOf(t *testing.T, m id.Message) (tenant id.Tenant, stream id.Send) {
 	t.Helper()
 	p, ok := w.streams[m]
 	if !ok {

@@ -247,7 +247,7 @@ func TestATestSendIsNotBehindALargeSend(t *testing.T) {
 // waits fails the test when a send is over: then it was nobody's rival.
 func (h *house) waits(b id.Broadcast) {
 	h.t.Helper()
-	p, err := outbox.Load(h.t.Context(), h.DB, h.Tenant, string(b))
+	p, err := outbox.Load(h.t.Context(), h.DB, h.Tenant, h.SendOf(b))
 	h.must(err)
 	if p.Waiting == 0 {
 		h.t.Error("the large send was over too soon to say anything")

@@ -115,10 +115,13 @@ func (j *job) subject(written string) string {
 	return s
 }
 
-// feedbackID is the identifier by which complaints are summed (mail-notes 1.7).
+// feedbackID is the identifier by which complaints are summed.
 func feedbackID(j *job, sender string) string {
-	stream := j.item.Stream
-	return stream[max(0, len(stream)-8):] + ":l-" + label(j.sender.Type.Label()) + ":" + j.sender.Tenant.Slug + ":" + sender
+	campaign := string(j.content.Content.Context.Broadcast)
+	if campaign == "" {
+		campaign = string(j.item.Stream)
+	}
+	return campaign[max(0, len(campaign)-8):] + ":l-" + label(j.sender.Type.Label()) + ":" + j.sender.Tenant.Slug + ":" + sender
 }
 
 // label writes a key as a domain label may be: an underscore may not stand there.

@@ -8,7 +8,7 @@ import (
 )
 
 // claim claims due messages of a stream.
-func (e *Engine) claim(ctx context.Context, tenant id.Tenant, stream string, after outbox.Position) ([]outbox.Item, error) {
+func (e *Engine) claim(ctx context.Context, tenant id.Tenant, stream id.Send, after outbox.Position) ([]outbox.Item, error) {
 	return e.node.ClaimAfter(context.WithoutCancel(ctx), tenant, stream, after, claimBatch, e.Now())
 }
 

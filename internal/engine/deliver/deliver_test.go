@@ -125,7 +125,7 @@ func (h *house) run(e *deliver.Engine) (stop func()) {
 
 func (h *house) progress() outbox.Progress {
 	h.t.Helper()
-	p, err := outbox.Load(context.WithoutCancel(h.t.Context()), h.DB, h.Tenant, string(h.id))
+	p, err := outbox.Load(context.WithoutCancel(h.t.Context()), h.DB, h.Tenant, h.SendOf(h.id))
 	h.must(err)
 	return p
 }
@@ -166,7 +166,7 @@ func (h *house) over() outbox.Progress {
 
 func (h *house) messages() []outbox.Record {
 	h.t.Helper()
-	list, err := outbox.First(context.WithoutCancel(h.t.Context()), h.DB, h.Tenant, string(h.id), 1000)
+	list, err := outbox.First(context.WithoutCancel(h.t.Context()), h.DB, h.Tenant, h.SendOf(h.id), 1000)
 	h.must(err)
 	return list
 }

@@ -39,7 +39,7 @@ type job struct {
 
 // feed claims the due messages of a stream batch by batch and hands them to
 // their lanes, until none is due, or none may leave.
-func (e *Engine) feed(ctx context.Context, tenant id.Tenant, stream string) (*held, error) {
+func (e *Engine) feed(ctx context.Context, tenant id.Tenant, stream id.Send) (*held, error) {
 	var after outbox.Position
 	for e.leased() && ctx.Err() == nil {
 		items, err := e.claim(ctx, tenant, stream, after)

@@ -3,6 +3,7 @@ package deliver
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -19,7 +20,7 @@ const (
 
 type streamKey struct {
 	tenant id.Tenant
-	stream string
+	stream id.Send
 }
 
 func (k streamKey) compare(o streamKey) int {
@@ -75,7 +76,7 @@ func (e *Engine) look(ctx context.Context) error {
 			continue
 		}
 		if _, err := outbox.Sweep(ctx, e.DB, r.Tenant, r.Stream); err != nil {
-			e.Log.Error("a cancelled stream is not emptied", "tenant", r.Tenant, "broadcast", r.Stream, "err", err)
+			e.Log.Error("a cancelled stream is not emptied", "tenant", r.Tenant, e.senderOf(ctx, r.Tenant, r.Stream), "err", err)
 		}
 	}
 	e.feeders.seat(ready, e.Now(), func(k streamKey) turn {
@@ -84,16 +85,26 @@ func (e *Engine) look(ctx context.Context) error {
 			defer end()
 			h, err := e.feed(ctx, k.tenant, k.stream)
 			if err != nil && ctx.Err() == nil {
-				e.Log.Error("a stream is not fed", "tenant", k.tenant, "broadcast", k.stream, "err", err)
+				e.Log.Error("a stream is not fed", "tenant", k.tenant, e.senderOf(ctx, k.tenant, k.stream), "err", err)
 				h = &held{until: e.Now().Add(afterError), why: "it could not be fed"}
 			}
 			if e.feeders.leave(k, h) {
-				e.Log.Warn("a stream is held back", "tenant", k.tenant, "broadcast", k.stream, "why", h.why)
+				e.Log.Warn("a stream is held back", "tenant", k.tenant, e.senderOf(ctx, k.tenant, k.stream), "why", h.why)
 			}
 		})
 		return turn{e.Now(), end}
 	})
 	return nil
+}
+
+// senderOf names in the log what a send belongs to, or the send if that cannot be
+// read.
+func (e *Engine) senderOf(ctx context.Context, tenant id.Tenant, send id.Send) slog.Attr {
+	from, err := outbox.Sources(ctx, e.DB, tenant, []id.Send{send})
+	if s, ok := from[send]; ok && err == nil {
+		return slog.Any(string(s.Kind), s.ID)
+	}
+	return slog.Any("send", send)
 }
 
 // seat starts a feeder for each stream that can use one. When there is no room

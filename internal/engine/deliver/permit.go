@@ -18,7 +18,7 @@ const (
 	breath    = 100 * time.Millisecond // until one is looked at again that waits for a provider's connection
 	furthest  = 15 * time.Minute       // how far a message is put off that waits for its rate
 	laneSpace = "lane:"
-	sendSpace = "broadcast:"
+	sendSpace = "send:"
 )
 
 // class is what messages have in common that share all limits.
@@ -56,7 +56,7 @@ func (c class) limits() []pace.Limit {
 		add(key+":"+t.Pattern, t.MaxPerMinute, time.Minute)
 		add(key+":"+t.Pattern, t.MaxPerHour, time.Hour)
 	}
-	add(sendSpace+c.send.id, c.send.perHour, time.Hour)
+	add(sendSpace+string(c.send.id), c.send.perHour, time.Hour)
 	return list
 }
 

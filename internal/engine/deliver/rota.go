@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"packetboat/internal/id"
 	"packetboat/internal/pace"
 )
 
@@ -32,7 +33,7 @@ type rota struct {
 // rotaLimit is what the sends have had of the limits of one key.
 type rotaLimit struct {
 	most  float64 // had by whoever took last, before it did; never falls
-	sends map[string]*rotaSend
+	sends map[id.Send]*rotaSend
 	asked time.Time
 }
 
@@ -48,7 +49,7 @@ func (s *rotaSend) waiting(now time.Time) bool { return s.waits && now.Before(s.
 
 // take is pacer.Take for a send. It gets no more than the others that wait for
 // the same limits leave it.
-func (r *rota) take(ctx context.Context, pacer *pace.Pacer, send string, n int, limits []pace.Limit, now time.Time) (granted int, not denial, err error) {
+func (r *rota) take(ctx context.Context, pacer *pace.Pacer, send id.Send, n int, limits []pace.Limit, now time.Time) (granted int, not denial, err error) {
 	may, at := r.may(send, n, limits, now)
 	if may > 0 {
 		granted, not.again, err = pacer.Take(ctx, may, limits)
@@ -75,7 +76,7 @@ type denial struct {
 
 // may returns how many permits a send may ask for. If they are fewer than n,
 // others wait for the limit in place where.
-func (r *rota) may(send string, n int, limits []pace.Limit, now time.Time) (may, where int) {
+func (r *rota) may(send id.Send, n int, limits []pace.Limit, now time.Time) (may, where int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	may = n
@@ -97,7 +98,7 @@ func (r *rota) may(send string, n int, limits []pace.Limit, now time.Time) (may,
 
 // took notes that a send was given permits and does not wait: it got all that it
 // wanted, or is held up by something else.
-func (r *rota) took(send string, n int, all bool, limits []pace.Limit, now time.Time) {
+func (r *rota) took(send id.Send, n int, all bool, limits []pace.Limit, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i, l := range limits {
@@ -123,7 +124,7 @@ func sameKey(limits []pace.Limit, key string) bool {
 }
 
 // wait notes that a send comes again for more of a limit.
-func (r *rota) wait(send, key string, until time.Time) {
+func (r *rota) wait(send id.Send, key string, until time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if at := r.limits[key]; at != nil && at.sends[send] != nil {
@@ -143,7 +144,7 @@ func (r *rota) limit(key string, now time.Time) *rotaLimit {
 		if r.limits == nil {
 			r.limits = map[string]*rotaLimit{}
 		}
-		at = &rotaLimit{sends: map[string]*rotaSend{}}
+		at = &rotaLimit{sends: map[id.Send]*rotaSend{}}
 		r.limits[key] = at
 	}
 	at.asked = now
@@ -152,7 +153,7 @@ func (r *rota) limit(key string, now time.Time) *rotaLimit {
 
 // send returns what a send has had. One that did not wait, nor asked a moment ago,
 // has had as much as whoever took last.
-func (l *rotaLimit) send(name string, now time.Time) *rotaSend {
+func (l *rotaLimit) send(name id.Send, now time.Time) *rotaSend {
 	s := l.sends[name]
 	if s == nil {
 		for n, other := range l.sends {

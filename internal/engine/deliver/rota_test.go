@@ -3,6 +3,7 @@ package deliver
 import (
 	"fmt"
 	"log/slog"
+	"packetboat/internal/id"
 	"slices"
 	"testing"
 	"time"
@@ -16,7 +17,7 @@ import (
 
 // asker is a send that always has more to send.
 type asker struct {
-	name string
+	name id.Send
 	n    int           // how many permits it asks for at once
 	late time.Duration // how long after its time it comes for more
 	next time.Time
@@ -38,7 +39,7 @@ func TestSendsThatWaitForALimitTakeTurns(t *testing.T) {
 		askers := make([]*asker, rapid.IntRange(2, 5).Draw(rt, "sends"))
 		for i := range askers {
 			askers[i] = &asker{
-				name: fmt.Sprint(i), n: rapid.IntRange(20, 256).Draw(rt, "n"), next: now,
+				name: id.Send(fmt.Sprint(i)), n: rapid.IntRange(20, 256).Draw(rt, "n"), next: now,
 				late: time.Duration(rapid.IntRange(0, 500).Draw(rt, "late")) * time.Millisecond,
 			}
 		}

@@ -8,11 +8,12 @@ import (
 
 	"packetboat/internal/broadcast"
 	"packetboat/internal/id"
+	"packetboat/internal/outbox"
 )
 
 // send is what there is to know of the broadcast that a stream belongs to.
 type send struct {
-	id      string
+	id      id.Send
 	perHour int             // 0: no limit
 	ways    *broadcast.Ways // nil: none recorded
 	lanes   []id.MTAConfig  // that the ways lead by
@@ -31,7 +32,7 @@ type sends struct {
 	kept   map[streamKey]*send
 }
 
-func (s *sends) get(ctx context.Context, t id.Tenant, stream string) (*send, error) {
+func (s *sends) get(ctx context.Context, t id.Tenant, stream id.Send) (*send, error) {
 	now, key := s.engine.Now(), streamKey{t, stream}
 	s.mu.Lock()
 	k := s.kept[key]
@@ -39,7 +40,7 @@ func (s *sends) get(ctx context.Context, t id.Tenant, stream string) (*send, err
 	if k != nil && now.Before(k.until) {
 		return k, nil
 	}
-	fresh, err := s.load(ctx, t, id.Broadcast(stream))
+	fresh, err := s.load(ctx, t, stream)
 	if err != nil {
 		return nil, err
 	}
@@ -53,8 +54,16 @@ func (s *sends) get(ctx context.Context, t id.Tenant, stream string) (*send, err
 	return fresh, nil
 }
 
-func (s *sends) load(ctx context.Context, t id.Tenant, bid id.Broadcast) (*send, error) {
-	fresh := &send{id: string(bid)}
+func (s *sends) load(ctx context.Context, t id.Tenant, which id.Send) (*send, error) {
+	fresh := &send{id: which}
+	of, err := outbox.Broadcasts(ctx, s.engine.DB, t, []id.Send{which})
+	if err != nil {
+		return nil, err
+	}
+	bid, ok := of[which]
+	if !ok {
+		return fresh, nil
+	}
 	b, err := broadcast.Head(ctx, s.engine.DB, t, bid)
 	if errors.Is(err, broadcast.ErrNotFound) {
 		return fresh, nil

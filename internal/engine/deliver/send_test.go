@@ -151,7 +151,7 @@ func TestPauseAndResume(t *testing.T) {
 // begun returns how many messages are under way or have been tried.
 func begun(t *testing.T, h *house) int {
 	t.Helper()
-	under, err := outbox.UnderWay(t.Context(), h.DB, h.Tenant, string(h.id))
+	under, err := outbox.UnderWay(t.Context(), h.DB, h.Tenant, h.SendOf(h.id))
 	h.must(err)
 	tried := map[id.Message]bool{}
 	for _, m := range under {

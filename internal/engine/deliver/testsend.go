@@ -106,7 +106,7 @@ func (w *testWay) job(t *Tester, test broadcast.Test, to string, arm broadcast.T
 	now, s := t.Now(), w.senders[identity]
 	return &job{
 		item: outbox.Item{
-			Tenant: test.Tenant, ID: id.New[id.Message](), Stream: string(test.Broadcast), Email: to, Nonce: rand.Text(),
+			Tenant: test.Tenant, ID: id.New[id.Message](), Stream: test.Send, Email: to, Nonce: rand.Text(),
 			Identity: identity, Lane: w.settings.config.ID, QueuedAt: now, DueAt: now,
 		},
 		contact: new(test.Recipient(to)), content: arm.Content, sender: s, lane: w.settings,
@@ -149,7 +149,7 @@ func (w *testWay) send(ctx context.Context, t *Tester, pool *smtpclient.Pool, b 
 	if j.lane.signs() {
 		signer, err := t.Signers.Of(ctx, j.sender.Domain)
 		if err != nil {
-			t.Log.Error("a mail of a test cannot be signed", "tenant", j.item.Tenant, "broadcast", j.item.Stream, "err", err)
+			t.Log.Error("a mail of a test cannot be signed", "tenant", j.item.Tenant, "broadcast", j.content.Content.Context.Broadcast, "err", err)
 			return fmt.Errorf("the DKIM key of %s could not be opened", j.sender.Domain.Name)
 		}
 		j.signer = signer
@@ -175,7 +175,7 @@ func (w *testWay) send(ctx context.Context, t *Tester, pool *smtpclient.Pool, b 
 	case err == nil:
 		return errors.New(outcome.String())
 	}
-	t.Log.Error("a mail of a test is not handed over", "tenant", j.item.Tenant, "broadcast", j.item.Stream, "err", err)
+	t.Log.Error("a mail of a test is not handed over", "tenant", j.item.Tenant, "broadcast", j.content.Content.Context.Broadcast, "err", err)
 	return errors.New("it could not be handed over")
 }
 

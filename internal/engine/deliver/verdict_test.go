@@ -123,7 +123,7 @@ func TestFeedersTakeTurns(t *testing.T) {
 	now := time.Now()
 	ready := make([]outbox.Ready, streams)
 	for i := range ready {
-		ready[i] = outbox.Ready{Tenant: id.Tenant("t" + string(rune('a'+i%7))), Stream: strings.Repeat("x", i), NextDue: now}
+		ready[i] = outbox.Ready{Tenant: id.Tenant("t" + string(rune('a'+i%7))), Stream: id.Send(strings.Repeat("x", i)), NextDue: now}
 	}
 	seated := map[streamKey]int{}
 	for range 4 {

@@ -25,7 +25,7 @@ type waitOf struct {
 }
 
 // note keeps what holds up the most messages of a stream.
-func (w *waits) note(tenant id.Tenant, stream string, wait outbox.Wait, n int) {
+func (w *waits) note(tenant id.Tenant, stream id.Send, wait outbox.Wait, n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	key := streamKey{tenant, stream}

@@ -93,14 +93,14 @@ func TestWhoLooksSeesWhatASendWaitsFor(t *testing.T) {
 			if got.Until.Before(now.Add(-10*time.Second)) || got.Until.After(now.Add(test.soon)) {
 				t.Errorf("it waits until %s, at %s", got.Until, now)
 			}
-			got.Until, test.want.Tenant, test.want.Stream = time.Time{}, h.Tenant, string(h.id)
+			got.Until, test.want.Tenant, test.want.Stream = time.Time{}, h.Tenant, h.SendOf(h.id)
 			if test.want.Kind != outbox.WaitHold && test.want.Kind != outbox.WaitStreamRate {
 				test.want.Lane = h.Lane.ID
 			}
 			if got != test.want {
 				t.Errorf("it waits for %+v, want %+v", got, test.want)
 			}
-			samples, err := outbox.Samples(t.Context(), h.DB, h.Tenant, string(h.id), broadcasttest.Now)
+			samples, err := outbox.Samples(t.Context(), h.DB, h.Tenant, h.SendOf(h.id), broadcasttest.Now)
 			if err != nil || len(samples) == 0 {
 				t.Errorf("%d samples, %v", len(samples), err)
 			}

@@ -62,7 +62,7 @@ func (a *allocator) last(ctx context.Context, contacts []id.Contact) (map[id.Con
 	if !a.ways.Several() {
 		return nil, nil
 	}
-	return outbox.LastSenders(ctx, a.engine.DB, a.b.Tenant, a.b.EmailType, string(a.b.ID), contacts)
+	return outbox.LastSenders(ctx, a.engine.DB, a.b.Tenant, a.b.EmailType, a.b.Send, contacts)
 }
 
 // route returns the way of a contact's message. Last is from whom the contact
@@ -98,7 +98,7 @@ func (e *Engine) weigh(ctx context.Context, b broadcast.Broadcast, facts broadca
 	}
 	var busy map[outbox.LaneDay]outbox.Busy
 	err = e.DB.InTx(ctx, func(tx *sqldb.DB) (err error) {
-		busy, err = outbox.Reservations(ctx, tx, b.Tenant, string(b.ID), slices.Collect(maps.Keys(most)), today)
+		busy, err = outbox.Reservations(ctx, tx, b.Tenant, b.Send, slices.Collect(maps.Keys(most)), today)
 		return err
 	})
 	if err != nil {

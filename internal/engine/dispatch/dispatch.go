@@ -243,7 +243,7 @@ func (e *Engine) begin(ctx context.Context, t tenant.Tenant, bid id.Broadcast) e
 // finish ends a broadcast whose every message has ended. It failed when
 // messages failed and not one was handed over.
 func (e *Engine) finish(ctx context.Context, run broadcast.Run) error {
-	stream, err := outbox.Load(ctx, e.DB, run.Tenant, string(run.Broadcast))
+	stream, err := outbox.Load(ctx, e.DB, run.Tenant, run.Send)
 	if err != nil || !stream.Idle() {
 		return err
 	}
@@ -264,7 +264,7 @@ func (e *Engine) finish(ctx context.Context, run broadcast.Run) error {
 		if err != nil {
 			return err
 		}
-		if err := outbox.Finish(ctx, tx, run.Tenant, string(run.Broadcast)); err != nil {
+		if err := outbox.Finish(ctx, tx, run.Tenant, run.Send); err != nil {
 			return err
 		}
 		return run.End(ctx, tx, now)
@@ -278,19 +278,19 @@ func (e *Engine) finish(ctx context.Context, run broadcast.Run) error {
 // clear empties the stream of a broadcast that was cancelled or failed, a page
 // at a time, and ends its run when the attempts under way have ended too.
 func (e *Engine) clear(ctx context.Context, run broadcast.Run) (more bool, err error) {
-	n, err := outbox.Sweep(ctx, e.DB, run.Tenant, string(run.Broadcast))
+	n, err := outbox.Sweep(ctx, e.DB, run.Tenant, run.Send)
 	if err != nil || n > 0 {
 		return n > 0, err
 	}
-	stream, err := outbox.Load(ctx, e.DB, run.Tenant, string(run.Broadcast))
+	stream, err := outbox.Load(ctx, e.DB, run.Tenant, run.Send)
 	if err != nil || stream.Waiting > 0 {
 		return false, err
 	}
 	return false, e.DB.InTx(ctx, func(tx *sqldb.DB) error {
-		if err := outbox.Undivide(ctx, tx, run.Tenant, string(run.Broadcast)); err != nil { // it may have been at its plan
+		if err := outbox.Undivide(ctx, tx, run.Tenant, run.Send); err != nil { // it may have been at its plan
 			return err
 		}
-		if err := outbox.Finish(ctx, tx, run.Tenant, string(run.Broadcast)); err != nil {
+		if err := outbox.Finish(ctx, tx, run.Tenant, run.Send); err != nil {
 			return err
 		}
 		return run.End(ctx, tx, e.Now())

@@ -53,7 +53,7 @@ func settle(t *testing.T, e *dispatch.Engine) {
 
 func stream(t *testing.T, a *broadcasttest.Account, b id.Broadcast) outbox.Progress {
 	t.Helper()
-	p, err := outbox.Load(t.Context(), a.DB, a.Tenant, string(b))
+	p, err := outbox.Load(t.Context(), a.DB, a.Tenant, a.SendOf(b))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func stream(t *testing.T, a *broadcasttest.Account, b id.Broadcast) outbox.Progr
 // recipients returns how many messages each contact has in a broadcast.
 func recipients(t *testing.T, a *broadcasttest.Account, b id.Broadcast) map[id.Contact]int {
 	t.Helper()
-	list, err := outbox.First(t.Context(), a.DB, a.Tenant, string(b), 10_000)
+	list, err := outbox.First(t.Context(), a.DB, a.Tenant, a.SendOf(b), 10_000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func send(t *testing.T, a *broadcasttest.Account, b id.Broadcast, state outbox.S
 	if err := n.Renew(t.Context(), now.Add(48*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	items, err := n.Claim(t.Context(), a.Tenant, string(b), 10_000, now.Add(24*time.Hour))
+	items, err := n.Claim(t.Context(), a.Tenant, a.SendOf(b), 10_000, now.Add(24*time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}

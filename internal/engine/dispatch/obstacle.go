@@ -38,7 +38,7 @@ func obstacle(b broadcast.Broadcast, facts broadcast.Facts) broadcast.FailureCod
 // whyAllFailed names the failure of a send that handed nothing over: the content
 // is to blame when it could not be rendered for anybody who was tried.
 func (e *Engine) whyAllFailed(ctx context.Context, run broadcast.Run) (broadcast.FailureCode, error) {
-	other, err := outbox.FailedOtherwise(ctx, e.DB, run.Tenant, string(run.Broadcast), "render_error")
+	other, err := outbox.FailedOtherwise(ctx, e.DB, run.Tenant, run.Send, "render_error")
 	if err != nil {
 		return "", err
 	}

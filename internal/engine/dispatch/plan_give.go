@@ -16,7 +16,7 @@ import (
 // of each lane first.
 func (e *Engine) divide(ctx context.Context, b broadcast.Broadcast, run *broadcast.Run, c broadcast.Calendar) error {
 	p := *run.Planning
-	stream := string(b.ID)
+	stream := b.Send
 	names := map[string]bool{}
 	for _, q := range p.Quotas {
 		names[q.Lane] = true
@@ -68,7 +68,7 @@ const portion = 2000
 // order of contacts, and opens the stream after the last.
 func (e *Engine) give(ctx context.Context, b broadcast.Broadcast, run *broadcast.Run) (done bool, err error) {
 	var p broadcast.Planning
-	stream := string(b.ID)
+	stream := b.Send
 	now := e.Now()
 	err = e.DB.InTx(ctx, func(tx *sqldb.DB) error {
 		if err := run.Hold(ctx, tx); err != nil {

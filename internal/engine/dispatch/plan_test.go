@@ -31,7 +31,7 @@ func leave(t *testing.T, a *broadcasttest.Account, b id.Broadcast, at time.Time)
 	if err := n.Renew(t.Context(), at.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	items, err := n.Claim(t.Context(), a.Tenant, string(b), 10_000, at)
+	items, err := n.Claim(t.Context(), a.Tenant, a.SendOf(b), 10_000, at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func leave(t *testing.T, a *broadcasttest.Account, b id.Broadcast, at time.Time)
 // days returns what each day of a send is to carry, and has carried.
 func days(t *testing.T, a *broadcasttest.Account, b id.Broadcast) string {
 	t.Helper()
-	list, err := outbox.Days(t.Context(), a.DB, a.Tenant, string(b))
+	list, err := outbox.Days(t.Context(), a.DB, a.Tenant, a.SendOf(b))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func days(t *testing.T, a *broadcasttest.Account, b id.Broadcast) string {
 // messages returns the messages of a send, which all hold together with its days.
 func messages(t *testing.T, a *broadcasttest.Account, b id.Broadcast) []outbox.Record {
 	t.Helper()
-	list, err := outbox.First(t.Context(), a.DB, a.Tenant, string(b), 10_000)
+	list, err := outbox.First(t.Context(), a.DB, a.Tenant, a.SendOf(b), 10_000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func messages(t *testing.T, a *broadcasttest.Account, b id.Broadcast) []outbox.R
 			t.Errorf("a message of %s is due on %s", m.Day, got)
 		}
 	}
-	planned, err := outbox.Days(t.Context(), a.DB, a.Tenant, string(b))
+	planned, err := outbox.Days(t.Context(), a.DB, a.Tenant, a.SendOf(b))
 	if err != nil {
 		t.Fatal(err)
 	}

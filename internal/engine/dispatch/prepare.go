@@ -155,7 +155,7 @@ func (e *Engine) put(ctx context.Context, p page, r reading) error {
 		if err := p.run.Hold(ctx, tx); err != nil {
 			return err
 		}
-		if _, err := outbox.Put(ctx, tx, p.b.Tenant, string(p.b.ID), r.messages); err != nil {
+		if _, err := outbox.Put(ctx, tx, p.b.Tenant, p.b.Send, r.messages); err != nil {
 			return err
 		}
 		if len(ids) > 0 {

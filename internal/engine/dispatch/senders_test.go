@@ -21,7 +21,7 @@ import (
 // ways returns by whom and by which lane each contact's message goes.
 func ways(t *testing.T, a *broadcasttest.Account, b id.Broadcast) map[id.Contact]broadcast.Route {
 	t.Helper()
-	list, err := outbox.First(t.Context(), a.DB, a.Tenant, string(b), 10_000)
+	list, err := outbox.First(t.Context(), a.DB, a.Tenant, a.SendOf(b), 10_000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func TestSharesAreSettledWhenThePreparationBegins(t *testing.T) {
 		carry(full.ID, 50)
 		carry(large.ID, 20)
 		err := db.InTx(t.Context(), func(tx *sqldb.DB) error { // another send has the day planned
-			if err := outbox.Begin(t.Context(), tx, outbox.Stream{Tenant: a.Tenant, ID: "other", Kind: "broadcast"}, now); err != nil {
+			if err := outbox.Begin(t.Context(), tx, outbox.Stream{Tenant: a.Tenant, ID: "other", Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, now); err != nil {
 				return err
 			}
 			today := spread.DayOf(now, time.UTC)

@@ -38,7 +38,7 @@ func TestEachContactGetsTheArmItIsAssigned(t *testing.T) {
 		if err := n.Renew(t.Context(), now.Add(48*time.Hour)); err != nil {
 			t.Fatal(err)
 		}
-		items, err := n.Claim(t.Context(), a.Tenant, string(b.ID), 100, now.Add(24*time.Hour))
+		items, err := n.Claim(t.Context(), a.Tenant, b.Send, 100, now.Add(24*time.Hour))
 		if err != nil || len(items) != 60 {
 			t.Fatalf("%d messages, %v; want 60", len(items), err)
 		}
