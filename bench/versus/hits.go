@@ -65,10 +65,16 @@ func hits(ctx context.Context, o options, s *site) (f figures, err error) {
 	if err != nil {
 		return f, err
 	}
+	report, err := s.Keyed().Must(ctx, "GET", "/broadcasts/"+s.last+"/report", nil)
+	if err != nil {
+		return f, err
+	}
+	opened, _ := report["apparent_opened"].(float64)
 	f.add("requests/s", float64(len(got.Took))/answered.Seconds(), 0)
 	f.add("p50 ms", float64(got.At(.5).Microseconds())/1000, 1)
 	f.add("p99 ms", float64(got.At(.99).Microseconds())/1000, 1)
-	f.spent(t, len(got.Took))
+	f.add("mails whose opens are counted, of all", opened/float64(o.messages), 2)
+	f.spent("", t, len(got.Took))
 	return f, f.peak(s)
 }
 

@@ -52,7 +52,7 @@ func beside(ctx context.Context, o options, s *site) (f figures, err error) {
 	}
 	f.add("msgs/s, first mail to last", float64(o.n)/(<-span).Seconds(), 0)
 	f.add("msgs/s, whole", float64(o.n)/took.Seconds(), 0)
-	f.spent(t, o.n)
+	f.spent("", t, o.n)
 	return f, nil
 }
 
@@ -132,7 +132,7 @@ func listmonk(ctx context.Context, o options) (f figures, err error) {
 		return f, fmt.Errorf("%d of %d were sent", got, o.n)
 	}
 	f.add("msgs/s, first mail to last", float64(o.n)/(<-span).Seconds(), 0)
-	f.spent(spent{after.program - before.program, after.server - before.server}, o.n)
+	f.spent("", spent{after.program - before.program, after.server - before.server}, o.n)
 	return f, nil
 }
 

@@ -34,7 +34,7 @@ func main() {
 	flag.IntVar(&o.messages, "messages", 5000, "mails whose links are followed")
 	flag.IntVar(&o.connections, "connections", 64, "SMTP connections of a send, and HTTP connections of opens and clicks")
 	flag.DurationVar(&o.span, "span", 5*time.Second, "how long requests, opens and clicks are made")
-	flag.StringVar(&o.listmonk, "listmonk", "", "path of a listmonk binary to send beside (20 connections, PostgreSQL)")
+	flag.StringVar(&o.listmonk, "listmonk", "", "path of a listmonk binary to compare a send with (20 connections, PostgreSQL); it runs in LISTMONK_DIR, where its files are if they are not in the binary")
 	flag.BoolVar(&o.keep, "keep", false, "keep the data and logs of each run")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -191,11 +191,11 @@ func printTable(title string, programs []program, all [][]figures) {
 		}
 	}
 	fmt.Println()
-	for row, f := range all[0][0].list {
+	for _, f := range all[0][0].list {
 		fmt.Printf("%-34s", f.name)
 		first := 0.0
 		for i := range programs {
-			v, ok := median(all[i], row, f.name)
+			v, ok := median(all[i], f.name)
 			if !ok {
 				fmt.Printf(" %12s %7s", "-", "")
 				continue
@@ -216,7 +216,8 @@ func printTable(title string, programs []program, all [][]figures) {
 	}
 }
 
-func median(rounds []figures, row int, name string) (float64, bool) {
+// median returns the median of a figure over the rounds that have it.
+func median(rounds []figures, name string) (float64, bool) {
 	var values []float64
 	for _, f := range rounds {
 		for _, one := range f.list {

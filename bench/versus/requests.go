@@ -22,7 +22,7 @@ func importing(ctx context.Context, o options, s *site) (f figures, err error) {
 		return f, err
 	}
 	f.add("rows/s", float64(o.rows)/took.Seconds(), 0)
-	f.spent(t, o.rows)
+	f.spent("", t, o.rows)
 	return f, f.peak(s)
 }
 
@@ -53,6 +53,11 @@ func requests(ctx context.Context, o options, s *site) (f figures, err error) {
 	for _, l := range []press.Load{
 		{Name: "create", Next: write("POST", func(*rand.Rand) int { return known + int(made.Add(1)) })},
 		{Name: "upsert of known", Next: write("PUT", func(r *rand.Rand) int { return r.IntN(known) })},
+		{Name: "upsert that changes", Next: func(r *rand.Rand, b []byte) []byte {
+			p := person(r.IntN(known))
+			p.age, p.city = r.IntN(1000), cities[r.IntN(len(cities))]
+			return a.Request(b, "PUT", "/contacts", p.body())
+		}},
 		{Name: "list of 50", Next: func(_ *rand.Rand, b []byte) []byte { return a.Request(b, "GET", "/contacts?limit=50", nil) }},
 		{Name: "read one", Next: func(_ *rand.Rand, b []byte) []byte {
 			return a.Request(b, "GET", fmt.Sprint("/contacts/", one["id"]), nil)

@@ -26,6 +26,7 @@ type site struct {
 	*harness.Program
 	dialect string
 	beside  []*harness.Program // further workers
+	last    string             // broadcast that was timed
 	drop    func() error
 }
 
@@ -127,10 +128,10 @@ func (s *site) during(ctx context.Context, do func() error) (took time.Duration,
 }
 
 // spent adds what was spent on a thousand of n things.
-func (f *figures) spent(t spent, n int) {
-	f.add("CPU s/1000", t.program.Seconds()*1000/float64(n), 3)
+func (f *figures) spent(when string, t spent, n int) {
+	f.add("CPU s/1000"+when, t.program.Seconds()*1000/float64(n), 3)
 	if t.server > 0 {
-		f.add("PostgreSQL s/1000", t.server.Seconds()*1000/float64(n), 3)
+		f.add("PostgreSQL s/1000"+when, t.server.Seconds()*1000/float64(n), 3)
 	}
 }
 

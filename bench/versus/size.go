@@ -18,10 +18,21 @@ import (
 	_ "github.com/ncruces/go-sqlite3/driver" // reads the size of databases
 )
 
-// extent is how large a database is.
+// extent is how large a database is, without the files of jobs: those of our imports
+// are kept for a while.
 type extent struct {
 	stands, packed int64            // bytes, as it is and written anew
 	objects        map[string]int64 // bytes of each table and index, as it is
+}
+
+// withoutFiles takes from a whole what files of jobs are in it.
+func withoutFiles(whole int64, objects map[string]int64) int64 {
+	for name, n := range objects {
+		if strings.Contains(name, "job_file") {
+			whole -= n
+		}
+	}
+	return whole
 }
 
 // size measures how many bytes of the database are taken by a contact that was
@@ -147,13 +158,13 @@ func postgresSizes(ctx context.Context, address, first string) (whole int64, obj
 	if err := db.QueryRowContext(ctx, `SELECT pg_database_size(current_database())`).Scan(&whole); err != nil {
 		return 0, nil, err
 	}
-	objects, err = sizes(ctx, db, `
+	objects, err = objectSizes(ctx, db, `
 		SELECT c.relname, CASE WHEN c.relkind = 'i' THEN pg_relation_size(c.oid) ELSE pg_table_size(c.oid) END
 		FROM pg_class AS c WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'i', 'm')`)
-	return whole, objects, err
+	return withoutFiles(whole, objects), objects, err
 }
 
-func sizes(ctx context.Context, db *sql.DB, query string) (map[string]int64, error) {
+func objectSizes(ctx context.Context, db *sql.DB, query string) (map[string]int64, error) {
 	rows, err := db.QueryContext(ctx, query)
 	if err != nil {
 		return nil, err
@@ -191,7 +202,8 @@ func sqliteExtent(ctx context.Context, path string) (x extent, err error) {
 		if err != nil {
 			return x, err
 		}
-		*to = info.Size()
+		x.objects = sqliteObjects(ctx, file)
+		*to = withoutFiles(info.Size(), x.objects)
 	}
 	x.objects = sqliteObjects(ctx, path)
 	return x, nil
