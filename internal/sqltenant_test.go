@@ -10,6 +10,19 @@ import (
 	"testing"
 )
 
+// fromList is the objection to set writes of several tenants. A database that
+// distributes its rows by tenant has to know from the parameters where a statement
+// goes; PostgreSQL alone plans it better, too.
+const fromList = "writes rows whose tenants it takes from a list; bind one tenant as a parameter"
+
+// stillFromList are the files with such statements that have to be taken apart, and
+// how many of them there are.
+var stillFromList = map[string]int{
+	"outbox/claim.go": 1, "outbox/node.go": 2, "outbox/plan.go": 1, "outbox/reap.go": 1, "outbox/settle.go": 2, "outbox/waits.go": 1,
+	"segment/refresh.go": 2,
+	"track/evidence.go":  1, "track/hit.go": 1, "track/store.go": 2,
+}
+
 // given stands before the name of a list of parameters in a statement.
 const given = "given_"
 
@@ -28,6 +41,11 @@ var (
 	// bound finds where a statement says which tenant: by a parameter, or as
 	// a column that it inserts.
 	bound = regexp.MustCompile(`(?i)\btenant_id\s*(?:=|IN)\s*\(?\s*(?:CAST\s*\(\s*)?\$\d|\(\s*tenant_id\s*,[^)]*\)\s*(?:=|IN|>)|INTO\s+\w+\s*\([^)]*\btenant_id\b`)
+
+	// listed finds where a statement takes a tenant from a list of parameters.
+	listed = regexp.MustCompile(`(?i)\b(\w+)\.tenant_id\b`)
+	// changing tells statements that write.
+	changing = regexp.MustCompile(`(?i)\b(INSERT\s+INTO|UPDATE\s+\w+\s+(?:AS\s+\w+\s+)?SET|DELETE\s+FROM)\b`)
 
 	// joined finds where a statement carries the tenant from table to table.
 	joined = regexp.MustCompile(`(?i)\btenant_id\s*=\s*(\w+)\.tenant_id`)
@@ -62,6 +80,13 @@ func objection(text string, tables map[string]bool) string {
 	const unreadable = "cannot be read where it is sent"
 	if !verb.MatchString(text) {
 		return unreadable
+	}
+	if changing.MatchString(text) {
+		for _, m := range listed.FindAllStringSubmatch(text, -1) {
+			if strings.Contains(text, given+m[1]) {
+				return fromList
+			}
+		}
 	}
 	if spansAll.MatchString(text) {
 		return ""
@@ -116,15 +141,23 @@ func TestEveryStatementIsBoundToATenant(t *testing.T) {
 	if len(all) < 100 {
 		t.Fatalf("only %d statements were found: the program is not read as it should be", len(all))
 	}
-	seen := map[statement]bool{}
+	seen, still := map[statement]bool{}, map[string]int{}
 	for _, s := range all {
 		if seen[s] {
 			continue
 		}
 		seen[s] = true
-		if o := objection(s.text, tables); o != "" {
+		o := objection(s.text, tables)
+		if file, _, _ := strings.Cut(s.place, ":"); o == fromList && still[file] < stillFromList[file] {
+			still[file]++
+			continue
+		}
+		if o != "" {
 			t.Errorf("internal/%s: the statement %s; if that is its nature, let it say /* all tenants: why */:\n%s", s.place, o, strings.TrimSpace(s.text))
 		}
+	}
+	if !maps.Equal(still, stillFromList) {
+		t.Errorf("files with set writes of several tenants are %v, not %v", still, stillFromList)
 	}
 	t.Logf("%d statements, %d tables of tenants", len(seen), len(tables))
 }
@@ -146,7 +179,10 @@ func TestObjectionsToStatements(t *testing.T) {
 		{"joined by id alone", `SELECT 1 FROM contact c JOIN segment_member m ON m.contact_id = c.id WHERE c.tenant_id = $1`, false},
 		{"joined but bound nowhere", `SELECT 1 FROM contact c JOIN segment_member m ON m.tenant_id = c.tenant_id`, false},
 		{"subquery, forgotten", `DELETE FROM contact WHERE tenant_id = $1 AND id IN (SELECT contact_id FROM segment_member)`, false},
-		{"list of parameters", `UPDATE contact SET email = v.email FROM ` + given + `v WHERE contact.tenant_id = v.tenant_id AND contact.id = v.id`, true},
+		{"list of parameters", `UPDATE contact SET email = v.email FROM ` + given + `v WHERE contact.tenant_id = v.tenant_id AND contact.id = v.id`, false},
+		{"list of parameters of one tenant", `UPDATE contact SET email = v.email FROM ` + given + `v WHERE contact.tenant_id = $1 AND contact.id = v.id`, true},
+		{"inserted with the tenants of a list", `INSERT INTO contact (tenant_id, id) SELECT v.tenant_id, v.id FROM ` + given + `v /* all tenants: many */`, false},
+		{"read with the tenants of a list", `SELECT c.email FROM contact c JOIN ` + given + `v ON c.tenant_id = v.tenant_id AND c.id = v.id`, true},
 		{"reason given", `DELETE FROM contact WHERE created_at < $1 /* all tenants: by age */`, true},
 		{"reason empty", `DELETE FROM contact WHERE created_at < $1 /* all tenants: */`, false},
 		{"not a tenant's table", `SELECT pos FROM journal_cursor WHERE name = $1`, true},

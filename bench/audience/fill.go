@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"packetboat/internal/id"
 	"packetboat/internal/sqldb"
 )
 
@@ -23,18 +24,19 @@ type loader struct {
 	db        *sqldb.DB
 	extent    extent
 	people    people
-	tenant    string
-	emailType string
+	tenant    id.Tenant
+	emailType id.EmailType
 	lists     []list
 
-	contacts []string // ids
+	contacts []id.Contact
 	totals   []total
 }
 
 // list is a static list that a share of the contacts is on, in thousandths.
 type list struct {
-	id, key string
-	share   int
+	id    id.Segment
+	key   string
+	share int
 }
 
 // total is what a contact's mails have come to.
@@ -47,7 +49,7 @@ type total struct {
 
 // load fills everything.
 func (l *loader) load(ctx context.Context) error {
-	l.contacts = make([]string, l.extent.contacts)
+	l.contacts = make([]id.Contact, l.extent.contacts)
 	l.totals = make([]total, l.extent.contacts)
 	rebuild, err := dropIndexes(ctx, l.db)
 	if err != nil {
@@ -63,14 +65,14 @@ func (l *loader) load(ctx context.Context) error {
 
 func (l *loader) fillContacts(ctx context.Context) error {
 	s := newSheet(l.db, l.tenant, "contact", []string{"category_subscriptions '{}'", "prospect_score 0", "customer_score 0"},
-		"id TEXT", "email TEXT", "email_domain TEXT", "external_id TEXT", "first_name TEXT", "last_name TEXT", "company TEXT", "city TEXT", "country TEXT",
+		"id UUID", "email TEXT", "email_domain TEXT", "external_id TEXT", "first_name TEXT", "last_name TEXT", "company TEXT", "city TEXT", "country TEXT",
 		"source TEXT", "custom_fields JSONB", "tags JSONB", "subscriptions JSONB", "global_status TEXT", "do_not_contact BOOLEAN",
 		"created_at BIGINT", "updated_at BIGINT", "suppressed_at BIGINT", "status_before_suppress TEXT", "unsubscribed_at BIGINT", "search_text TEXT")
 	listed := newSheet(l.db, l.tenant, "suppression", []string{"reason 'hard_bounce'"}, "email TEXT", "created_at BIGINT")
 	r := rand.New(rand.NewPCG(1, 1))
 	for i := range l.extent.contacts {
 		p := l.people.person(i)
-		l.contacts[i] = uuidAt(r, p.created)
+		l.contacts[i] = uuidAt[id.Contact](r, p.created)
 		subscriptions := "{}"
 		if p.newsletterOff {
 			subscriptions = `{"newsletter":false}`
@@ -106,7 +108,7 @@ func (l *loader) fillContacts(ctx context.Context) error {
 func (l *loader) fillLists(ctx context.Context) error {
 	r := rand.New(rand.NewPCG(2, 2))
 	for _, list := range l.lists {
-		s := newSheet(l.db, l.tenant, "segment_member", nil, "segment_id TEXT", "contact_id TEXT", "added_at BIGINT")
+		s := newSheet(l.db, l.tenant, "segment_member", nil, "segment_id UUID", "contact_id UUID", "added_at BIGINT")
 		for i, c := range l.contacts {
 			if r.IntN(1000) < list.share {
 				added := l.people.person(i).created.Add(time.Duration(r.Int64N(int64(24 * time.Hour))))
@@ -124,7 +126,7 @@ func (l *loader) fillLists(ctx context.Context) error {
 
 func (l *loader) fillActivity(ctx context.Context) error {
 	s := newSheet(l.db, l.tenant, "contact_activity", []string{"last_activity_pending FALSE", "soft_bounces 0", "deliverability_reason NULL"},
-		"contact_id TEXT", "last_activity_at BIGINT", "settled_activity_at BIGINT", "last_email_sent_at BIGINT", "last_email_opened_at BIGINT", "last_email_clicked_at BIGINT",
+		"contact_id UUID", "last_activity_at BIGINT", "settled_activity_at BIGINT", "last_email_sent_at BIGINT", "last_email_opened_at BIGINT", "last_email_clicked_at BIGINT",
 		"last_page_viewed_at BIGINT", "total_emails_sent BIGINT", "total_emails_opened BIGINT", "total_emails_clicked BIGINT", "bounce_type TEXT",
 		"listed BOOLEAN", "deliverability_status TEXT", "deliverability_updated_at BIGINT")
 	for i, c := range l.contacts {

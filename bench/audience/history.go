@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"packetboat/internal/id"
 	"packetboat/internal/journal"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/track"
@@ -44,18 +45,18 @@ var (
 
 // entry is a journal entry to be written.
 type entry struct {
-	at            int64
-	kind          journal.Type
-	name          string
-	contact       int32
-	message, data string
+	at      int64
+	kind    journal.Type
+	name    string
+	contact int32
+	message id.Message
+	data    string
 }
 
 // history writes the journal and what stands beside it.
 type history struct {
 	*loader
-	r       *rand.Rand
-	streams []string
+	r *rand.Rand
 
 	journal, outbox, hits, engaged *sheet
 	pos                            int64
@@ -65,15 +66,15 @@ type history struct {
 func (l *loader) fillHistory(ctx context.Context) error {
 	h := &history{
 		loader: l, r: rand.New(rand.NewPCG(3, 3)),
-		journal: newSheet(l.db, l.tenant, "journal", nil, "id TEXT", "pos BIGINT", "type TEXT", "name TEXT", "contact_id TEXT", "send_id TEXT",
-			"message_id TEXT", "occurred_at BIGINT", "data JSONB"),
+		journal: newSheet(l.db, l.tenant, "journal", nil, "id UUID", "pos BIGINT", "type TEXT", "name TEXT", "contact_id UUID", "send_id UUID",
+			"message_id UUID", "occurred_at BIGINT", "data JSONB"),
 		outbox: newSheet(l.db, l.tenant, "outbox", []string{"content_version 1", "attempts 1", "answered TRUE", "smtp_code 250"},
-			"id TEXT", "stream_id TEXT", "contact_id TEXT", "email TEXT", "content_id TEXT", "identity_id TEXT", "lane_id TEXT", "nonce TEXT",
+			"id UUID", "send_id UUID", "contact_id UUID", "email TEXT", "content_id UUID", "identity_id UUID", "lane_id UUID", "nonce TEXT",
 			"state TEXT", "queued_at BIGINT", "due_at BIGINT", "first_at BIGINT", "sent_at BIGINT", "ended_at BIGINT", "bounce_type TEXT"),
 		hits: newSheet(l.db, l.tenant, "hit", []string{"method 'GET'", "ip '192.0.2.1'", "prefetch FALSE"},
-			"id TEXT", "stream_id TEXT", "message_id TEXT", "contact_id TEXT", "kind TEXT", "link BIGINT", "url TEXT", "at BIGINT", "since_sent BIGINT",
+			"id UUID", "send_id UUID", "message_id UUID", "contact_id UUID", "kind TEXT", "link BIGINT", "url TEXT", "at BIGINT", "since_sent BIGINT",
 			"agent TEXT", "class TEXT", "rule TEXT", "classified_at BIGINT"),
-		engaged: newSheet(l.db, l.tenant, "engagement", nil, "message_id TEXT", "stream_id TEXT", "flags BIGINT"),
+		engaged: newSheet(l.db, l.tenant, "engagement", nil, "message_id UUID", "send_id UUID", "flags BIGINT"),
 	}
 	if err := l.db.QueryRow(ctx, `SELECT COALESCE(MAX(pos), 0) FROM journal`).Scan(&h.pos); err != nil {
 		return err
@@ -98,13 +99,12 @@ func (h *history) period(ctx context.Context, p int) error {
 	known = max(known, 1)
 	n := h.extent.entries / periods
 	h.entries = h.entries[:0]
-	stream := uuidAt(h.r, from)
-	h.streams = append(h.streams, stream)
-	sent, bounced, err := h.broadcast(ctx, stream, from, length, known, n)
+	send := uuidAt[id.Send](h.r, from)
+	sent, bounced, err := h.broadcast(ctx, send, from, length, known, n)
 	if err != nil {
 		return err
 	}
-	if err := h.record(ctx, p, stream, from, sent, bounced); err != nil {
+	if err := h.record(ctx, p, send, from, sent, bounced); err != nil {
 		return err
 	}
 	h.doings(from, length, known, n)
@@ -112,12 +112,12 @@ func (h *history) period(ctx context.Context, p int) error {
 	for i := range h.entries {
 		e := &h.entries[i]
 		h.pos++
-		broadcast := ""
-		if e.message != "" {
-			broadcast = stream
+		var of id.Send
+		if !e.message.IsZero() {
+			of = send
 		}
-		err := h.journal.add(ctx, uuidAt(h.r, time.UnixMicro(e.at)), h.pos, string(e.kind), sqldb.Null(e.name), h.contacts[e.contact],
-			sqldb.Null(broadcast), sqldb.Null(e.message), e.at, e.data)
+		err := h.journal.add(ctx, uuidAt[id.Entry](h.r, time.UnixMicro(e.at)), h.pos, string(e.kind), sqldb.Null(e.name), h.contacts[e.contact],
+			sqldb.Null(of), sqldb.Null(e.message), e.at, e.data)
 		if err != nil {
 			return err
 		}
@@ -127,10 +127,10 @@ func (h *history) period(ctx context.Context, p int) error {
 
 // broadcast writes the mails of a period and what their readers did. Some
 // contacts get much more mail than others.
-func (h *history) broadcast(ctx context.Context, stream string, from time.Time, length time.Duration, known, n int) (sent, bounced int, err error) {
+func (h *history) broadcast(ctx context.Context, send id.Send, from time.Time, length time.Duration, known, n int) (sent, bounced int, err error) {
 	delivered := n * partDelivered / 1000
 	opens, clicks, bounces := partOpened*1000/partDelivered, partClicked*1000/partOpened, partBounced*1000/partDelivered
-	content, identity, lane := uuidAt(h.r, from), uuidAt(h.r, from), uuidAt(h.r, from)
+	content, identity, lane := uuidAt[id.Content](h.r, from), uuidAt[id.Identity](h.r, from), uuidAt[id.MTAConfig](h.r, from)
 	mean := float64(delivered) / float64(known)
 	for c := range known {
 		share := mean * []float64{0.25, 0.25, 0.5, 1, 3}[c%5]
@@ -139,7 +139,7 @@ func (h *history) broadcast(ctx context.Context, stream string, from time.Time, 
 		}
 		queued := from.Add(time.Duration(c) * time.Microsecond)
 		at := queued.Add(time.Duration(h.r.Int64N(int64(time.Hour))))
-		message := uuidAt(h.r, queued)
+		message := uuidAt[id.Message](h.r, queued)
 		state, bounce := "delivered", ""
 		t := &h.totals[c]
 		kind, data := journal.EmailDelivered, "{}"
@@ -153,13 +153,13 @@ func (h *history) broadcast(ctx context.Context, stream string, from time.Time, 
 			sent++
 		}
 		h.entries = append(h.entries, entry{at.UnixMicro(), kind, "", int32(c), message, data})
-		err := h.outbox.add(ctx, message, stream, h.contacts[c], h.people.person(c).email, content, identity, lane, message[:8],
+		err := h.outbox.add(ctx, message, send, h.contacts[c], h.people.person(c).email, content, identity, lane, message.String()[:8],
 			state, queued.UnixMicro(), queued.UnixMicro(), queued.UnixMicro(), at.UnixMicro(), at.UnixMicro(), sqldb.Null(bounce))
 		if err != nil {
 			return 0, 0, err
 		}
 		if bounce == "" {
-			if err := h.reader(ctx, stream, message, c, at, length, opens, clicks); err != nil {
+			if err := h.reader(ctx, send, message, c, at, length, opens, clicks); err != nil {
 				return 0, 0, err
 			}
 		}
@@ -168,14 +168,14 @@ func (h *history) broadcast(ctx context.Context, stream string, from time.Time, 
 }
 
 // reader writes what became of one mail.
-func (h *history) reader(ctx context.Context, stream, message string, c int, sent time.Time, length time.Duration, opens, clicks int) error {
+func (h *history) reader(ctx context.Context, send id.Send, message id.Message, c int, sent time.Time, length time.Duration, opens, clicks int) error {
 	var flags track.Flags
 	hit := func(kind, class, rule, url string, at time.Time) error {
 		var link any
 		if url != "" {
 			link = 1
 		}
-		return h.hits.add(ctx, uuidAt(h.r, at), stream, message, h.contacts[c], kind, link, sqldb.Null(url), at.UnixMicro(), at.Sub(sent).Microseconds(),
+		return h.hits.add(ctx, uuidAt[id.Hit](h.r, at), send, message, h.contacts[c], kind, link, sqldb.Null(url), at.UnixMicro(), at.Sub(sent).Microseconds(),
 			agents[h.r.IntN(len(agents))], class, rule, at.Add(time.Minute).UnixMicro())
 	}
 	if h.r.IntN(1000) < opens/4 {
@@ -213,21 +213,22 @@ func (h *history) reader(ctx context.Context, stream, message string, c int, sen
 	if flags == 0 {
 		return nil
 	}
-	return h.engaged.add(ctx, message, stream, int64(flags))
+	return h.engaged.add(ctx, message, send, int64(flags))
 }
 
 // record writes the broadcast of a period and the sums of its send.
-func (h *history) record(ctx context.Context, p int, stream string, from time.Time, sent, bounced int) error {
+func (h *history) record(ctx context.Context, p int, send id.Send, from time.Time, sent, bounced int) error {
 	at := from.UnixMicro()
+	broadcast := uuidAt[id.Broadcast](h.r, from)
 	b := newSheet(h.db, h.tenant, "broadcast", []string{"revision 3", "status 'completed'", "kind 'regular'", "content_version 1", "include_segments '[]'",
 		"exclude_segments '[]'", "tags '[]'", "metadata '{}'", "tracking TRUE", "created_by '{}'", "subject 'News'", "body_html '<p>News</p>'"},
-		"id TEXT", "send_id TEXT", "name TEXT", "email_type_id TEXT", "scheduled_at BIGINT", "dispatch_started_at BIGINT", "completed_at BIGINT", "created_at BIGINT", "updated_at BIGINT")
-	if err := b.add(ctx, stream, stream, fmt.Sprintf("News %d", p+1), h.emailType, at, at, at, at, at); err != nil {
+		"id UUID", "send_id UUID", "name TEXT", "email_type_id UUID", "scheduled_at BIGINT", "dispatch_started_at BIGINT", "completed_at BIGINT", "created_at BIGINT", "updated_at BIGINT")
+	if err := b.add(ctx, broadcast, send, fmt.Sprintf("News %d", p+1), h.emailType, at, at, at, at, at); err != nil {
 		return err
 	}
-	s := newSheet(h.db, h.tenant, "outbox_stream", []string{"source_kind 'broadcast'", "phase 'done'", "sealed TRUE"},
-		"id TEXT", "source_id TEXT", "opened_at BIGINT", "last_send_at BIGINT", "total BIGINT", "delivered BIGINT", "bounced BIGINT", "email_type_id TEXT")
-	if err := s.add(ctx, stream, stream, at, at, int64(sent+bounced), int64(sent), int64(bounced), h.emailType); err != nil {
+	s := newSheet(h.db, h.tenant, "send", []string{"source_kind 'broadcast'", "phase 'done'", "sealed TRUE"},
+		"id UUID", "source_id UUID", "opened_at BIGINT", "last_send_at BIGINT", "total BIGINT", "delivered BIGINT", "bounced BIGINT", "email_type_id UUID")
+	if err := s.add(ctx, send, broadcast, at, at, int64(sent+bounced), int64(sent), int64(bounced), h.emailType); err != nil {
 		return err
 	}
 	if err := b.flush(ctx); err != nil {
@@ -246,7 +247,7 @@ func (h *history) doings(from time.Time, length time.Duration, known, n int) {
 			}
 			at := from.Add(time.Duration(h.r.Int64N(int64(length)))).UnixMicro()
 			name, data := what(c, at)
-			h.entries = append(h.entries, entry{at, kind, name, int32(c), "", data})
+			h.entries = append(h.entries, entry{at, kind, name, int32(c), id.Message{}, data})
 		}
 	}
 	active := func(c int, at int64) { h.totals[c].activityAt = max(h.totals[c].activityAt, at) }

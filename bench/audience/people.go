@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -148,8 +147,8 @@ func (p person) labels() string {
 
 // uuidAt returns a version 7 UUID of a moment, which may lie in the past: ids
 // sort by the time that records were made.
-func uuidAt(r *rand.Rand, t time.Time) string {
-	var b [16]byte
+func uuidAt[T ~[16]byte](r *rand.Rand, t time.Time) T {
+	var b T
 	ms, sub := uint64(t.UnixMilli()), uint64(t.UnixMicro()%1000)
 	for i := range 6 {
 		b[i] = byte(ms >> (40 - 8*i))
@@ -161,13 +160,5 @@ func uuidAt(r *rand.Rand, t time.Time) string {
 		b[8+i] = byte(rest >> (8 * i))
 	}
 	b[8] = 0x80 | b[8]&0x3f
-	var text [36]byte
-	for i, part := range [][2]int{{0, 4}, {4, 6}, {6, 8}, {8, 10}, {10, 16}} {
-		at := part[0]*2 + i
-		hex.Encode(text[at:], b[part[0]:part[1]])
-		if i > 0 {
-			text[at-1] = '-'
-		}
-	}
-	return string(text[:])
+	return b
 }

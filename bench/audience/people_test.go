@@ -12,11 +12,11 @@ import (
 // TestUUIDsOfThePastAreInOrder makes ids of moments, as the program would have.
 func TestUUIDsOfThePastAreInOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	at, last := time.Now().Add(-past), ""
+	at, last := time.Now().Add(-past), id.Contact{}
 	for range 1000 {
 		at = at.Add(time.Duration(1+r.IntN(2000)) * time.Microsecond)
-		u := uuidAt(r, at)
-		if !id.Valid(u) || u[14] != '7' || u <= last {
+		u := uuidAt[id.Contact](r, at)
+		if u[6]>>4 != 7 || u[8]>>6 != 2 || id.Compare(u, last) <= 0 {
 			t.Fatalf("uuidAt(%s) = %s after %s", at, u, last)
 		}
 		last = u

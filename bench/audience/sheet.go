@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"strings"
 
+	"packetboat/internal/id"
 	"packetboat/internal/sqldb"
 )
 
 // sheet writes rows of one of the tenant's tables, many at a time.
 type sheet struct {
 	db     *sqldb.DB
-	tenant string
+	tenant id.Tenant
 	head   string // INSERT … SELECT, up to the columns that vary
 	cols   []string
 	rows   *sqldb.Table
@@ -20,8 +21,8 @@ type sheet struct {
 
 // newSheet begins rows of a table: same holds columns that are the same
 // everywhere, as "name literal"; the others vary, as "name TYPE".
-func newSheet(db *sqldb.DB, tenant, table string, same []string, varying ...string) *sheet {
-	names, values := []string{"tenant_id"}, []string{"CAST($1 AS TEXT)"}
+func newSheet(db *sqldb.DB, tenant id.Tenant, table string, same []string, varying ...string) *sheet {
+	names, values := []string{"tenant_id"}, []string{db.Param(1, "INTEGER")}
 	for _, s := range same {
 		name, literal, _ := strings.Cut(s, " ")
 		names, values = append(names, name), append(values, literal)

@@ -16,6 +16,7 @@ import (
 
 	"packetboat/bench/press"
 	"packetboat/e2e/harness"
+	"packetboat/internal/id"
 	"packetboat/internal/sqldb"
 )
 
@@ -34,7 +35,7 @@ const key = "pbk_audience2026_" + "ABenchHasNoSecretsABenchHasNoSecretsABench1"
 
 // loaded is the file that says what a kept database holds. Its content changes
 // when what is loaded does.
-const loaded, loadedAs = "loaded", "2"
+const loaded, loadedAs = "loaded", "3"
 
 // open starts the program on a database that is filled to an extent. With
 // o.keep the database stays, and is taken as it is by the next run.
@@ -258,12 +259,13 @@ func (s *site) declare(ctx context.Context) ([]list, error) {
 		}
 	}
 	var lists []list
-	for _, l := range []list{{"", "newsletter", 600}, {"", "customers", 100}, {"", "vip", 5}} {
+	for _, l := range []list{{key: "newsletter", share: 600}, {key: "customers", share: 100}, {key: "vip", share: 5}} {
 		made, err := owner.Must(ctx, "POST", "/segments", map[string]any{"name": l.key, "type": "static"})
 		if err != nil {
 			return nil, err
 		}
-		l.id, _ = made["id"].(string)
+		text, _ := made["id"].(string)
+		l.id, _ = id.Parse[id.Segment](text)
 		lists = append(lists, l)
 	}
 	// Something to follow, so that every follower has a place in the journal.

@@ -135,7 +135,7 @@ func databaseFor(ctx context.Context, o options, dialect string) (string, func()
 	if err != nil {
 		return "", nil, err
 	}
-	name := "bench_" + strings.ReplaceAll(id.New[string](), "-", "")
+	name := "bench_" + strings.ReplaceAll(id.NewText(), "-", "")
 	if _, err := admin.ExecContext(ctx, `CREATE DATABASE `+name); err != nil {
 		return "", nil, errors.Join(err, admin.Close())
 	}

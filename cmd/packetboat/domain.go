@@ -38,7 +38,7 @@ func (cmd domainVerify) Run(c *console) error {
 			if err != nil {
 				return err
 			}
-			return auth.Audit(c.ctx, tx, auth.BySystem.Did(t.ID, "domain.verify", "sending_domain", string(d.ID), now))
+			return auth.Audit(c.ctx, tx, auth.BySystem.Did(t.ID, "domain.verify", "sending_domain", d.ID.String(), now))
 		})
 		if err != nil {
 			return err
@@ -83,7 +83,7 @@ func (n namedDomain) change(c *console, verb, now string, do func(tx *sqldb.DB, 
 			if err := do(tx, d); err != nil {
 				return err
 			}
-			if err := auth.Audit(c.ctx, tx, auth.BySystem.Did(t.ID, "domain."+verb, "sending_domain", string(d.ID), c.now())); err != nil {
+			if err := auth.Audit(c.ctx, tx, auth.BySystem.Did(t.ID, "domain."+verb, "sending_domain", d.ID.String(), c.now())); err != nil {
 				return err
 			}
 			d, err = sender.DomainByID(c.ctx, tx, t.ID, d.ID)

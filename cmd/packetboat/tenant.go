@@ -61,7 +61,7 @@ func (cmd tenantCreate) Run(c *console) error {
 			if t, err = tenant.Create(c.ctx, tx, cmd.Slug, cmd.Name, cmd.Timezone, now, app.TenantSetup()...); err != nil {
 				return err
 			}
-			return auth.Audit(c.ctx, tx, auth.BySystem.Did(t.ID, "tenant.create", "tenant", string(t.ID), now))
+			return auth.Audit(c.ctx, tx, auth.BySystem.Did(t.ID, "tenant.create", "tenant", t.ID.String(), now))
 		})
 		if err != nil {
 			return err
@@ -104,7 +104,7 @@ func (c *console) change(slug, action, done string, f func(tx *sqldb.DB, t tenan
 			if err := f(tx, t); err != nil {
 				return err
 			}
-			return auth.Audit(c.ctx, tx, auth.BySystem.Did(t.ID, action, "tenant", string(t.ID), c.now()))
+			return auth.Audit(c.ctx, tx, auth.BySystem.Did(t.ID, action, "tenant", t.ID.String(), c.now()))
 		})
 		if err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"packetboat/e2e/sink"
+	"packetboat/internal/id"
 	"packetboat/internal/journal"
 	"packetboat/internal/sqldb"
 )
@@ -54,12 +55,13 @@ type row struct {
 // that does not agree.
 func Account(ctx context.Context, db *sqldb.DB, r *Ready, taken []sink.Message, broadcast string, want Expected) (Figures, error) {
 	a := account{want: want, records: map[string][]sink.Message{}, f: Figures{States: map[string]int{}}}
-	if err := a.load(ctx, db, taken, broadcast); err != nil {
+	bid := id.Read[id.Broadcast](broadcast)
+	if err := a.load(ctx, db, taken, bid); err != nil {
 		return a.f, err
 	}
 	a.people()
 	a.mails()
-	if err := a.sums(ctx, db, r, broadcast); err != nil {
+	if err := a.sums(ctx, db, r, bid); err != nil {
 		return a.f, err
 	}
 	if err := a.rest(ctx, db); err != nil {
@@ -92,10 +94,13 @@ func (a *account) objections() error {
 	return errors.New(strings.Join(a.wrong, "\n"))
 }
 
-func (a *account) load(ctx context.Context, db *sqldb.DB, taken []sink.Message, broadcast string) error {
-	rows, err := db.Query(ctx, `SELECT id, email, state, attempts, uncertain FROM outbox WHERE stream_id = (SELECT send_id FROM broadcast WHERE id = $1) ORDER BY id`, broadcast)
+func (a *account) load(ctx context.Context, db *sqldb.DB, taken []sink.Message, broadcast id.Broadcast) error {
+	rows, err := db.Query(ctx, `SELECT id, email, state, attempts, uncertain FROM outbox WHERE send_id = (SELECT send_id FROM broadcast WHERE id = $1) ORDER BY id`, broadcast)
 	a.rows, err = sqldb.Collect(rows, err, func(scan func(...any) error) (w row, err error) {
-		return w, scan(&w.id, &w.email, &w.state, &w.attempts, &w.uncertain)
+		var m id.Message
+		err = scan(&m, &w.email, &w.state, &w.attempts, &w.uncertain)
+		w.id = m.String()
+		return w, err
 	})
 	if err != nil {
 		return err
@@ -173,16 +178,16 @@ func (a *account) mails() {
 }
 
 // sums checks the sums, the report and the journal against the rows.
-func (a *account) sums(ctx context.Context, db *sqldb.DB, r *Ready, broadcast string) error {
+func (a *account) sums(ctx context.Context, db *sqldb.DB, r *Ready, broadcast id.Broadcast) error {
 	var waiting, total, sent, delivered, bounced, failed, skipped int
 	var phase string
 	err := db.QueryRow(ctx, `
-		SELECT phase, waiting, total, sent, delivered, bounced, failed, skipped FROM outbox_stream WHERE source_id = $1`, broadcast).
+		SELECT phase, waiting, total, sent, delivered, bounced, failed, skipped FROM send WHERE source_id = $1`, broadcast).
 		Scan(&phase, &waiting, &total, &sent, &delivered, &bounced, &failed, &skipped)
 	if err != nil {
 		return err
 	}
-	report, err := r.Key.Must(ctx, http.MethodGet, "/broadcasts/"+broadcast+"/report", nil)
+	report, err := r.Key.Must(ctx, http.MethodGet, "/broadcasts/"+broadcast.String()+"/report", nil)
 	if err != nil {
 		return err
 	}
@@ -214,7 +219,9 @@ func (a *account) sums(ctx context.Context, db *sqldb.DB, r *Ready, broadcast st
 		journal.EmailDelivered: s["delivered"], journal.EmailBounced: s["bounced"], journal.BroadcastStarted: 1, journal.BroadcastCompleted: 1,
 	} {
 		var n int
-		if err := db.QueryRow(ctx, `SELECT COUNT(*) FROM journal WHERE (name = $1 OR send_id = (SELECT send_id FROM broadcast WHERE id = $1)) AND type = $2`, broadcast, typ).Scan(&n); err != nil {
+		if err := db.QueryRow(ctx, `
+			SELECT COUNT(*) FROM journal WHERE (name = $1 OR send_id = (SELECT send_id FROM broadcast WHERE id = $2)) AND type = $3`,
+			broadcast.String(), broadcast, typ).Scan(&n); err != nil {
 			return err
 		}
 		if n != want {
@@ -276,8 +283,8 @@ func Followed(ctx context.Context, db *sqldb.DB, broadcast string) error {
 	var n int
 	err := db.QueryRow(ctx, `
 		SELECT COUNT(*) FROM outbox AS m JOIN contact_activity AS a ON a.tenant_id = m.tenant_id AND a.contact_id = m.contact_id
-		WHERE m.stream_id = (SELECT send_id FROM broadcast WHERE id = $1) AND a.total_emails_sent <> (SELECT COUNT(*) FROM outbox AS o
-			WHERE o.tenant_id = m.tenant_id AND o.contact_id = m.contact_id AND o.state IN ('sent', 'delivered'))`, broadcast).Scan(&n)
+		WHERE m.send_id = (SELECT send_id FROM broadcast WHERE id = $1) AND a.total_emails_sent <> (SELECT COUNT(*) FROM outbox AS o
+			WHERE o.tenant_id = m.tenant_id AND o.contact_id = m.contact_id AND o.state IN ('sent', 'delivered'))`, id.Read[id.Broadcast](broadcast)).Scan(&n)
 	if err == nil && n > 0 {
 		err = fmt.Errorf("the count of mails sent is wrong for %d contacts", n)
 	}

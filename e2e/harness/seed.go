@@ -30,7 +30,7 @@ func SeedTenant(ctx context.Context, db *sqldb.DB, slug, list string, n int, dom
 	}
 	now := time.Now()
 	for from := 0; from < n; from += page {
-		t := db.Table("id TEXT", "n BIGINT", "first_name TEXT", "city TEXT")
+		t := db.Table("id UUID", "n BIGINT", "first_name TEXT", "city TEXT")
 		for i := from; i < min(from+page, n); i++ {
 			t.Add(id.New[id.Contact](), i, firstNames[i%len(firstNames)], cities[i%len(cities)])
 		}
@@ -44,16 +44,20 @@ func SeedTenant(ctx context.Context, db *sqldb.DB, slug, list string, n int, dom
 
 func insertPage(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list id.Segment, t *sqldb.Table, domain string, now time.Time) error {
 	from := " FROM " + t.As("v", 4)
-	for _, insert := range []struct{ text, second string }{
+	account := tx.Param(1, "INTEGER")
+	for _, insert := range []struct {
+		text   string
+		second any
+	}{
 		{`INSERT INTO contact (tenant_id, id, email, email_domain, first_name, city, custom_fields, tags, subscriptions,
 			category_subscriptions, global_status, do_not_contact, prospect_score, customer_score, created_at, updated_at, search_text)
-		SELECT $1, v.id, 'person' || v.n || '@' || CAST($2 AS TEXT), CAST($2 AS TEXT), v.first_name, v.city, '{}', '[]', '{}', '{}',
+		SELECT ` + account + `, v.id, 'person' || v.n || '@' || CAST($2 AS TEXT), CAST($2 AS TEXT), v.first_name, v.city, '{}', '[]', '{}', '{}',
 			'active', FALSE, 0, 0, CAST($3 AS BIGINT), CAST($3 AS BIGINT), 'person' || v.n || '@' || CAST($2 AS TEXT)`, domain},
 		{`INSERT INTO contact_activity (tenant_id, contact_id, last_activity_pending, total_emails_sent, total_emails_opened,
 			total_emails_clicked, soft_bounces, listed, deliverability_status, deliverability_updated_at)
-		SELECT $1, v.id, FALSE, 0, 0, 0, 0, FALSE, CAST($2 AS TEXT), CAST($3 AS BIGINT)`, "healthy"},
+		SELECT ` + account + `, v.id, FALSE, 0, 0, 0, 0, FALSE, CAST($2 AS TEXT), CAST($3 AS BIGINT)`, "healthy"},
 		{`INSERT INTO segment_member (tenant_id, segment_id, contact_id, added_at)
-		SELECT $1, CAST($2 AS TEXT), v.id, CAST($3 AS BIGINT)`, string(list)},
+		SELECT ` + account + `, ` + tx.Param(2, "UUID") + `, v.id, CAST($3 AS BIGINT)`, list},
 	} {
 		if _, err := tx.Exec(ctx, insert.text+from, t.Args(tenant, insert.second, now.UnixMicro())...); err != nil {
 			return err

@@ -24,9 +24,18 @@ import (
 	"packetboat/internal/track"
 )
 
+// ID is the id of an item: of an entry of the journal, a message, a hit or, for its
+// creation, the contact.
+type ID = id.UUID[item]
+
+type item struct{}
+
+// idOf returns the id of the item that stands for a record.
+func idOf[T ~[16]byte](record T) ID { return ID(record) }
+
 // Item is one thing that happened.
 type Item struct {
-	ID             string
+	ID             ID
 	Type           journal.Type
 	EventName      string // of a custom event
 	At             time.Time
@@ -42,7 +51,7 @@ type Item struct {
 // Position is a place in the list: behind an item.
 type Position struct {
 	At time.Time
-	ID string
+	ID ID
 }
 
 // Query asks for a page.
@@ -61,7 +70,7 @@ func List(ctx context.Context, db *sqldb.DB, c contact.Contact, q Query) ([]Item
 		}
 	}
 	slices.SortFunc(r.found, func(a, b Item) int {
-		return cmp.Or(b.At.Compare(a.At), strings.Compare(b.ID, a.ID))
+		return cmp.Or(b.At.Compare(a.At), id.Compare(b.ID, a.ID))
 	})
 	var next *Position
 	if len(r.found) > q.Limit {
@@ -84,9 +93,9 @@ type reader struct {
 }
 
 // before are the parameters that begin a page.
-func (r *reader) before() (int64, string) {
+func (r *reader) before() (int64, ID) {
 	if r.q.After == nil {
-		return 1 << 62, ""
+		return 1 << 62, ID{}
 	}
 	return sqldb.Micros(r.q.After.At), r.q.After.ID
 }
@@ -121,7 +130,7 @@ func (r *reader) entries(ctx context.Context) error {
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (Item, error) {
 		var i Item
 		var name, data string
-		err := scan(&i.ID, sqldb.ToText(&i.Type), &name, sqldb.ToText(&i.send), sqldb.ToTime(&i.At), &data)
+		err := scan(&i.ID, sqldb.ToText(&i.Type), &name, &i.send, sqldb.ToTime(&i.At), &data)
 		i.Properties = json.RawMessage(data)
 		i.describe(name)
 		return i, err
@@ -147,7 +156,7 @@ func (i *Item) describe(name string) {
 	case journal.FormSubmitted:
 		i.Source, i.Title = "form", "Submitted the form "+name
 	case journal.SequenceEnrolled, journal.SequenceCompleted, journal.SequenceExited:
-		i.Sequence, i.Source, i.Title = id.Sequence(name), "account", titleOf(i.Type)
+		i.Sequence, i.Source, i.Title = id.Read[id.Sequence](name), "account", titleOf(i.Type)
 	case journal.EmailBounced, journal.EmailComplained, journal.EmailUnsubscribed, journal.EmailFailed:
 		i.Source, i.Title = "email", titleOf(i.Type)
 	case journal.TagAdded, journal.TagRemoved:
@@ -180,7 +189,7 @@ func (r *reader) mails(ctx context.Context) error {
 	at, last := r.before()
 	rows, err := r.db.Query(ctx, `
 		SELECT m.id, m.state, s.source_kind, s.source_id, m.sent_at FROM outbox m
-		JOIN outbox_stream s ON s.tenant_id = m.tenant_id AND s.id = m.stream_id
+		JOIN send s ON s.tenant_id = m.tenant_id AND s.id = m.send_id
 		WHERE m.tenant_id = $1 AND m.contact_id = $2 AND m.sent_at IS NOT NULL
 			AND (m.sent_at < $3 OR m.sent_at = $3 AND m.id < $4)
 		ORDER BY m.sent_at DESC, m.id DESC LIMIT $5`, r.c.Tenant, r.c.ID, at, last, r.q.Limit+1)
@@ -207,7 +216,7 @@ func (r *reader) hits(ctx context.Context) error {
 	at, last := r.before()
 	rows, err := r.db.Query(ctx, `
 		SELECT h.id, h.kind, h.class, COALESCE(h.url, ''), s.source_kind, s.source_id, h.at FROM hit h
-		JOIN outbox_stream s ON s.tenant_id = h.tenant_id AND s.id = h.stream_id
+		JOIN send s ON s.tenant_id = h.tenant_id AND s.id = h.send_id
 		WHERE h.tenant_id = $1 AND h.contact_id = $2 AND (h.at < $3 OR h.at = $3 AND h.id < $4)
 		ORDER BY h.at DESC, h.id DESC LIMIT $5`, r.c.Tenant, r.c.ID, at, last, r.q.Limit+1)
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
@@ -232,7 +241,7 @@ func (r *reader) hits(ctx context.Context) error {
 func (r *reader) creation(context.Context) error {
 	at, last := r.before()
 	created := sqldb.Micros(r.c.CreatedAt)
-	if created > at || created == at && string(r.c.ID) >= last {
+	if created > at || created == at && id.Compare(idOf(r.c.ID), last) >= 0 {
 		return nil
 	}
 	data := map[string]any{}
@@ -241,7 +250,7 @@ func (r *reader) creation(context.Context) error {
 	}
 	text, err := json.Marshal(data)
 	r.add(Item{
-		ID: string(r.c.ID), Type: journal.ContactCreated, At: r.c.CreatedAt, Source: "account",
+		ID: idOf(r.c.ID), Type: journal.ContactCreated, At: r.c.CreatedAt, Source: "account",
 		Title: titleOf(journal.ContactCreated), Properties: text,
 	})
 	return err
@@ -251,7 +260,7 @@ func (r *reader) creation(context.Context) error {
 func (r *reader) sources(ctx context.Context) error {
 	var sends []id.Send
 	for _, i := range r.found {
-		if i.send != "" {
+		if !i.send.IsZero() {
 			sends = append(sends, i.send)
 		}
 	}
@@ -259,7 +268,7 @@ func (r *reader) sources(ctx context.Context) error {
 	for at := range r.found {
 		i := &r.found[at]
 		i.cameFrom(from[i.send])
-		i.send = ""
+		i.send = id.Send{}
 	}
 	return err
 }
@@ -268,7 +277,7 @@ func (r *reader) sources(ctx context.Context) error {
 func (r *reader) name(ctx context.Context) error {
 	var ids []id.Broadcast
 	for _, i := range r.found {
-		if i.Broadcast != "" {
+		if !i.Broadcast.IsZero() {
 			ids = append(ids, i.Broadcast)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"packetboat/internal/broadcast/broadcasttest"
 	"packetboat/internal/contact"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/journal"
 	"packetboat/internal/outbox"
 	"packetboat/internal/sqldb"
@@ -25,7 +26,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 func TestActivityIsOneStoryOfSeveralSources(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		ctx, acme := t.Context(), id.New[id.Tenant]()
+		ctx, acme := t.Context(), idtest.Tenant()
 		ok := func(err error) {
 			t.Helper()
 			if err != nil {
@@ -43,12 +44,13 @@ func TestActivityIsOneStoryOfSeveralSources(t *testing.T) {
 			_, err := db.Exec(ctx, text, args...)
 			ok(err)
 		}
-		exec(`INSERT INTO outbox_stream (tenant_id, id, source_kind, source_id, phase, opened_at) VALUES ($1, $2, 'sequence_step', $3, 'open', 0)`, acme, stream, course)
+		exec(`INSERT INTO send (tenant_id, id, source_kind, source_id, phase, opened_at) VALUES ($1, $2, 'sequence_step', $3, 'open', 0)`, acme, stream, course)
 		for i, c := range []contact.Contact{ann, bob} {
 			m := id.New[id.Message]()
-			exec(`INSERT INTO outbox (tenant_id, id, stream_id, contact_id, email, content_id, content_version, identity_id, lane_id, nonce, state, queued_at, due_at, sent_at)
-				VALUES ($1, $2, $3, $4, 'x', '', 1, '', '', '', 'delivered', 0, 0, $5)`, acme, m, stream, c.ID, sqldb.Micros(noon.Add(time.Hour)))
-			exec(`INSERT INTO hit (tenant_id, id, stream_id, message_id, contact_id, kind, url, at, method, agent, ip, prefetch, class)
+			exec(`INSERT INTO outbox (tenant_id, id, send_id, contact_id, email, content_id, content_version, identity_id, lane_id, nonce, state, queued_at, due_at, sent_at)
+				VALUES ($1, $2, $3, $4, 'x', $6, 1, $7, $8, '', 'delivered', 0, 0, $5)`, acme, m, stream, c.ID, sqldb.Micros(noon.Add(time.Hour)),
+				id.New[id.Content](), id.New[id.Identity](), id.New[id.MTAConfig]())
+			exec(`INSERT INTO hit (tenant_id, id, send_id, message_id, contact_id, kind, url, at, method, agent, ip, prefetch, class)
 				VALUES ($1, $2, $3, $4, $5, 'click', 'https://example.com/', $6, 'GET', '', '', FALSE, 'human')`,
 				acme, id.New[id.Hit](), stream, m, c.ID, sqldb.Micros(noon.Add(time.Duration(2+i)*time.Hour)))
 		}
@@ -88,11 +90,11 @@ func TestActivityIsOneStoryOfSeveralSources(t *testing.T) {
 
 		some, _, err := activity.List(ctx, db, ann, activity.Query{Types: []journal.Type{journal.EmailClicked, journal.StageChanged}, Limit: 10})
 		ok(err)
-		if len(some) != 2 || some[1].Classification != track.Human || some[1].Sequence != course || some[1].Broadcast != "" {
+		if len(some) != 2 || some[1].Classification != track.Human || some[1].Sequence != course || !some[1].Broadcast.IsZero() {
 			t.Errorf("asked for two types, told %+v", some)
 		}
 		stranger := ann
-		stranger.Tenant = id.New[id.Tenant]()
+		stranger.Tenant = idtest.Tenant()
 		if none, _, err := activity.List(ctx, db, stranger, activity.Query{Limit: 10}); err != nil || len(none) != 1 {
 			t.Errorf("another tenant is told %+v, %v", none, err)
 		}

@@ -96,7 +96,7 @@ func (s *Server) assemble(ctx context.Context, registry prometheus.Registerer) (
 		if err := reference(mux, router); err != nil {
 			return nil, err
 		}
-		if s.Demo == "" {
+		if s.Demo == 0 {
 			out.loops = append(out.loops, s.hosts())
 		}
 		out.handler = front(mux, router)
@@ -180,7 +180,7 @@ func (s *Server) pages(ctx context.Context, mux *http.ServeMux, api *httpapi.API
 		DB: s.Store.DB, Door: api.Door, Cursors: api.Cursors, BaseURL: s.Config.BaseURL,
 		Log: s.Log.With("part", "mailbox"), Now: t.now, ClientIP: t.clientIP,
 	}
-	if s.Demo != "" && s.Config.LoopbackBaseURL() {
+	if s.Demo != 0 && s.Config.LoopbackBaseURL() {
 		demo, err := tenant.ByID(ctx, s.Store.DB, s.Demo)
 		if err != nil {
 			return err

@@ -140,7 +140,7 @@ func (d demo) verify(ctx context.Context, tx *sqldb.DB, t id.Tenant) error {
 	if err != nil {
 		return fmt.Errorf("verify %s: %w", demoDomain, err)
 	}
-	return auth.Audit(ctx, tx, auth.BySystem.Did(t, "domain.verify", "sending_domain", string(dom.ID), d.now))
+	return auth.Audit(ctx, tx, auth.BySystem.Did(t, "domain.verify", "sending_domain", dom.ID.String(), d.now))
 }
 
 // create makes the tenant with all that it sends, from whom and to whom. It is
@@ -196,12 +196,12 @@ func (d demo) people(ctx context.Context, tx *sqldb.DB, t tenant.Tenant) (id.Seg
 		{Name: "Member since", Key: "member_since", Type: field.Date},
 	} {
 		if _, err := field.Create(ctx, tx, t.ID, f, d.now); err != nil {
-			return "", err
+			return id.Segment{}, err
 		}
 	}
 	types, err := sender.EmailTypes(ctx, tx, t.ID)
 	if err != nil {
-		return "", err
+		return id.Segment{}, err
 	}
 	rules := contact.Rules{Listed: suppression.Listed}
 	for _, typ := range types {
@@ -211,13 +211,13 @@ func (d demo) people(ctx context.Context, tx *sqldb.DB, t tenant.Tenant) (id.Seg
 	for _, p := range demoContacts(d.now) {
 		c, err := contact.Create(ctx, tx, t.ID, p.email, p.change, rules, d.now)
 		if err != nil {
-			return "", err
+			return id.Segment{}, err
 		}
 		all.IDs = append(all.IDs, c.ID)
 	}
 	list, err := segment.CreateList(ctx, tx, t.ID, segment.Change{Name: new("Newsletter readers")}, d.now)
 	if err != nil {
-		return "", err
+		return id.Segment{}, err
 	}
 	_, err = segment.Add(ctx, tx, t.ID, list.ID, all, d.now)
 	return list.ID, err

@@ -49,7 +49,7 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 	metrics := deliver.NewMetrics(registry)
 	dispatching := s.unlessHeld("dispatch", func(ctx context.Context) error {
 		e := &dispatch.Engine{
-			DB: db, Owner: id.New[string](), Now: t.now, Log: s.Log.With("engine", "dispatch"), Wake: broadcasts,
+			DB: db, Owner: id.NewText(), Now: t.now, Log: s.Log.With("engine", "dispatch"), Wake: broadcasts,
 		}
 		return e.Run(ctx)
 	})
@@ -78,7 +78,7 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 		InUse: func(ctx context.Context) ([]segment.Used, error) { return broadcast.Segments(ctx, db) },
 	}
 	jobs := &job.Engine{
-		DB: db, Owner: id.New[string](), Now: t.now, Log: s.Log.With("engine", "jobs"), Wake: db.Subscribe(job.Wake), Alone: alone(db),
+		DB: db, Owner: id.NewText(), Now: t.now, Log: s.Log.With("engine", "jobs"), Wake: db.Subscribe(job.Wake), Alone: alone(db),
 		Runners: map[job.Kind]job.Runner{
 			job.Import: transfer.Import,
 			job.Export: transfer.Exporter{Encode: api.EncodeContacts}.Run,
@@ -109,7 +109,7 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 // led returns a loop that runs others while this process is the one, of all that
 // share the database, that leads under the name.
 func (s *Server) led(name string, loops ...loop) loop {
-	owner := id.New[string]()
+	owner := id.NewText()
 	return loop{name, func(ctx context.Context) error {
 		return leader.Run(ctx, s.Store.DB, name, owner, time.Now, s.Log.With("engine", name), func(ctx context.Context) error {
 			all, ctx := errgroup.WithContext(ctx)

@@ -36,20 +36,16 @@ func OpenWhenUp(ctx context.Context, cfg Config, log *slog.Logger) (*Store, erro
 }
 
 func open(ctx context.Context, cfg Config, o sqldb.Options) (*Store, error) {
-	key := cfg.SecretKey
-	if key == nil {
-		var err error
-		if key, err = secret.FromFile(cfg.DataDir); err != nil {
-			return nil, fmt.Errorf("secret key in %s: %w", cfg.DataDir, err)
-		}
-	}
-	box, err := secret.NewBox(key)
-	if err != nil {
-		return nil, err
-	}
 	db, err := sqldb.Open(ctx, cfg.DatabaseURL, o)
 	if err != nil {
 		return nil, err
+	}
+	if err := db.CheckSchema(ctx); err != nil { // before a secret key is made beside it
+		return nil, errors.Join(err, db.Close())
+	}
+	box, err := openBox(cfg)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
 	}
 	if _, err := db.Migrate(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -61,6 +57,19 @@ func open(ctx context.Context, cfg Config, o sqldb.Options) (*Store, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	return &Store{DB: db, Box: box}, nil
+}
+
+// openBox returns what seals and signs with the secret key, which is made when there
+// is none.
+func openBox(cfg Config) (*secret.Box, error) {
+	key := cfg.SecretKey
+	if key == nil {
+		var err error
+		if key, err = secret.FromFile(cfg.DataDir); err != nil {
+			return nil, fmt.Errorf("secret key in %s: %w", cfg.DataDir, err)
+		}
+	}
+	return secret.NewBox(key)
 }
 
 // Close closes the database.

@@ -63,7 +63,7 @@ func (r *Relay) Mail(ctx context.Context, to, subject, text string) error {
 	var b compose.Builder
 	raw, err := b.Build(nil, &compose.Message{
 		Date: time.Now(), From: compose.Mailbox{Name: "Packetboat", Address: r.From}, To: to, Subject: subject,
-		MessageID: id.New[string]() + "@" + domain, AutoSubmitted: "auto-generated", NoAutoReplies: true,
+		MessageID: id.NewText() + "@" + domain, AutoSubmitted: "auto-generated", NoAutoReplies: true,
 		Text: []byte(text),
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"packetboat/internal/fault"
+	"packetboat/internal/id"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/tenant"
 )
@@ -104,7 +105,7 @@ func (d *Door) Accept(ctx context.Context, token, name, password string, ip neti
 			return Entrance{}, err
 		}
 	}
-	a.by.Actor = Actor{Type: "user", ID: string(u.ID), Name: a.user.Name}
+	a.by.Actor = Actor{Type: "user", ID: u.ID.String(), Name: a.user.Name}
 	var e Entrance
 	err = d.DB.InTx(ctx, func(tx *sqldb.DB) error {
 		if err := a.commit(ctx, tx, now); err != nil {
@@ -178,7 +179,7 @@ func (a *acceptance) commit(ctx context.Context, tx *sqldb.DB, now time.Time) er
 	if n == 0 {
 		return ErrInvalidToken
 	}
-	return Audit(ctx, tx, a.by.Did(a.tenant, "member.accept", "user", string(u.ID), now))
+	return Audit(ctx, tx, a.by.Did(a.tenant, "member.accept", "user", u.ID.String(), now))
 }
 
 // handOver stores the chosen password and ends what an earlier holder had.
@@ -187,7 +188,7 @@ func (a *acceptance) handOver(ctx context.Context, tx *sqldb.DB, now time.Time) 
 		UPDATE app_user SET name = $2 WHERE id = $1 /* all tenants: a user belongs to the installation */`, a.user.ID, a.user.Name); err != nil {
 		return fmt.Errorf("accept invitation: %w", err)
 	}
-	if err := setPassword(ctx, tx, a.user.ID, a.user.passwordHash, ""); err != nil {
+	if err := setPassword(ctx, tx, a.user.ID, a.user.passwordHash, id.Session{}); err != nil {
 		return err
 	}
 	if !a.sameHands {

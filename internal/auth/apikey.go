@@ -183,10 +183,10 @@ func CreateKey(ctx context.Context, db *sqldb.DB, tenant id.Tenant, n NewKey, by
 			INSERT INTO api_key (tenant_id, id, lookup_id, key_hash, name, scopes, created_by_id, created_by_name, created_at, expires_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 			tenant, k.ID, lookup, hash(secret), k.Name, encodeScopes(scopes),
-			sqldb.Null(k.CreatedBy.ID), sqldb.Null(k.CreatedBy.Name), now.UnixMicro(), sqldb.NullMicros(k.ExpiresAt)); err != nil {
+			sqldb.Null(id.Read[id.User](k.CreatedBy.ID)), sqldb.Null(k.CreatedBy.Name), now.UnixMicro(), sqldb.NullMicros(k.ExpiresAt)); err != nil {
 			return fmt.Errorf("create API key: %w", err)
 		}
-		return Audit(ctx, tx, by.Did(tenant, "api_key.create", "api_key", string(k.ID), now))
+		return Audit(ctx, tx, by.Did(tenant, "api_key.create", "api_key", k.ID.String(), now))
 	})
 	if err != nil {
 		return Key{}, "", err
@@ -210,7 +210,8 @@ func scanKey(scan func(...any) error) (Key, error) {
 func scanKeyAnd(scan func(...any) error, more ...any) (Key, string, error) {
 	var k Key
 	var lookup, scopes string
-	var by, byName sql.NullString
+	var by id.User
+	var byName sql.NullString
 	var created int64
 	var expires, used, revoked sql.NullInt64
 	err := scan(append([]any{&k.ID, &k.Tenant, &lookup, &k.Name, &scopes, &by, &byName, &created, &expires, &used, &revoked}, more...)...)
@@ -220,8 +221,8 @@ func scanKeyAnd(scan func(...any) error, more ...any) (Key, string, error) {
 	if err := json.Unmarshal([]byte(scopes), &k.Scopes); err != nil {
 		return Key{}, "", fmt.Errorf("scopes of key %s: %w", k.ID, err)
 	}
-	if by.Valid {
-		k.CreatedBy = Actor{Type: "user", ID: by.String, Name: byName.String}
+	if !by.IsZero() {
+		k.CreatedBy = Actor{Type: "user", ID: by.String(), Name: byName.String}
 	}
 	k.Prefix, k.CreatedAt = keyStart+lookup, sqldb.Time(created)
 	k.ExpiresAt, k.LastUsedAt, k.RevokedAt = sqldb.NullTime(expires), sqldb.NullTime(used), sqldb.NullTime(revoked)
@@ -304,7 +305,7 @@ func ChangeKey(ctx context.Context, db *sqldb.DB, tenant id.Tenant, key id.APIKe
 			tenant, key, k.Name, encodeScopes(k.Scopes), sqldb.NullMicros(k.ExpiresAt)); err != nil {
 			return fmt.Errorf("change API key: %w", err)
 		}
-		return Audit(ctx, tx, by.Did(tenant, "api_key.update", "api_key", string(key), now))
+		return Audit(ctx, tx, by.Did(tenant, "api_key.update", "api_key", key.String(), now))
 	})
 	return k, err
 }
@@ -328,7 +329,7 @@ func RotateKey(ctx context.Context, db *sqldb.DB, tenant id.Tenant, key id.APIKe
 			tenant, key, hash(secret), now.Add(grace).UnixMicro()); err != nil {
 			return fmt.Errorf("rotate API key: %w", err)
 		}
-		return Audit(ctx, tx, by.Did(tenant, "api_key.rotate", "api_key", string(key), now))
+		return Audit(ctx, tx, by.Did(tenant, "api_key.rotate", "api_key", key.String(), now))
 	})
 	if err != nil {
 		return Key{}, "", err
@@ -351,7 +352,7 @@ func RevokeKey(ctx context.Context, db *sqldb.DB, tenant id.Tenant, key id.APIKe
 			WHERE tenant_id = $1 AND id = $2`, tenant, k.ID, now.UnixMicro()); err != nil {
 			return fmt.Errorf("revoke API key: %w", err)
 		}
-		return Audit(ctx, tx, by.Did(tenant, "api_key.revoke", "api_key", string(key), now))
+		return Audit(ctx, tx, by.Did(tenant, "api_key.revoke", "api_key", key.String(), now))
 	})
 }
 

@@ -52,7 +52,7 @@ func (p Principal) Did(action, targetType, targetID string, now time.Time) Audit
 
 // Audit writes an entry. It is called inside the transaction that makes it true.
 func Audit(ctx context.Context, tx *sqldb.DB, e AuditEntry) error {
-	if e.ID == "" {
+	if e.ID.IsZero() {
 		e.ID = id.New[id.AuditEntry]()
 	}
 	var ip any

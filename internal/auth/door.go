@@ -122,7 +122,7 @@ func (d *Door) SignUp(ctx context.Context, s SignUp, ip netip.Addr, now time.Tim
 		if err != nil {
 			return err
 		}
-		by := By{Actor: Actor{Type: "user", ID: string(u.ID), Name: u.Name}, IP: ip}
+		by := By{Actor: Actor{Type: "user", ID: u.ID.String(), Name: u.Name}, IP: ip}
 		if err := addMember(ctx, tx, t.ID, u.ID, Owner, by, now); err != nil {
 			return err
 		}
@@ -168,9 +168,9 @@ func enter(ctx context.Context, tx *sqldb.DB, u User, ip netip.Addr, now time.Ti
 	if err != nil {
 		return Entrance{}, err
 	}
-	by := By{Actor: Actor{Type: "user", ID: string(u.ID), Name: u.Name}, IP: ip}
+	by := By{Actor: Actor{Type: "user", ID: u.ID.String(), Name: u.Name}, IP: ip}
 	for _, m := range list {
-		if err := Audit(ctx, tx, by.Did(m.Tenant, "login", "user", string(u.ID), now)); err != nil {
+		if err := Audit(ctx, tx, by.Did(m.Tenant, "login", "user", u.ID.String(), now)); err != nil {
 			return Entrance{}, err
 		}
 	}

@@ -46,7 +46,7 @@ func (d *Door) mailReset(ctx context.Context, email string, now time.Time) error
 		return err
 	}
 	token, err := ResetToken(ctx, d.DB, u.ID, now)
-	if err != nil || u.ID == "" {
+	if err != nil || u.ID.IsZero() {
 		return err
 	}
 	return d.Mail(ctx, u.Email, "Choose a new password", fmt.Sprintf(

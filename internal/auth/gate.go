@@ -56,7 +56,7 @@ func (g *Gate) Tenant(ctx context.Context, slug string) (id.Tenant, error) {
 	defer g.mu.Unlock()
 	if err != nil {
 		delete(g.tenants, slug)
-		return "", err
+		return 0, err
 	}
 	if changes != g.changes { // it may be gone by now
 		return t.ID, nil
@@ -87,7 +87,7 @@ func (g *Gate) Forget() {
 // only sessions are known.
 func (g *Gate) Authenticate(ctx context.Context, t id.Tenant, slug string, r *http.Request) (Principal, error) {
 	now := g.now()
-	if key := r.Header.Get(KeyHeader); key != "" && t != "" {
+	if key := r.Header.Get(KeyHeader); key != "" && t != 0 {
 		k, err := g.keys.Find(ctx, t, key, now)
 		if err != nil {
 			return Principal{}, err
@@ -109,7 +109,7 @@ func (g *Gate) Authenticate(ctx context.Context, t id.Tenant, slug string, r *ht
 		Tenant: t, TenantSlug: slug, Kind: KindSession,
 		User: s.User.ID, Session: s.ID, UserName: s.User.Name, Email: s.User.Email,
 	}
-	if t == "" {
+	if t == 0 {
 		return p, nil
 	}
 	err = g.db.QueryRow(ctx, `

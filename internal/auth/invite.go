@@ -61,7 +61,7 @@ func Invite(ctx context.Context, db *sqldb.DB, p Principal, email string, role R
 		if m, err = MemberOf(ctx, tx, p.Tenant, u.ID); err != nil {
 			return err
 		}
-		return Audit(ctx, tx, p.Did("member.invite", "user", string(u.ID), now))
+		return Audit(ctx, tx, p.Did("member.invite", "user", u.ID.String(), now))
 	})
 	if err != nil {
 		return Member{}, "", err

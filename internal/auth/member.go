@@ -125,7 +125,7 @@ func addMember(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, user id.User
 		if err := putMember(ctx, tx, tenant, user, role, MemberActive, now); err != nil {
 			return err
 		}
-		return Audit(ctx, tx, by.Did(tenant, "member.add", "user", string(user), now))
+		return Audit(ctx, tx, by.Did(tenant, "member.add", "user", user.String(), now))
 	})
 }
 
@@ -195,7 +195,7 @@ func ChangeMember(ctx context.Context, db *sqldb.DB, p Principal, user id.User, 
 				return err
 			}
 		}
-		return Audit(ctx, tx, p.Did("member.update", "user", string(user), now))
+		return Audit(ctx, tx, p.Did("member.update", "user", user.String(), now))
 	})
 	if err != nil {
 		return Member{}, err
@@ -239,7 +239,7 @@ func RemoveMember(ctx context.Context, db *sqldb.DB, p Principal, user id.User, 
 		if err := revokeInvitations(ctx, tx, p.Tenant, user); err != nil {
 			return err
 		}
-		return Audit(ctx, tx, p.Did("member.remove", "user", string(user), now))
+		return Audit(ctx, tx, p.Did("member.remove", "user", user.String(), now))
 	})
 }
 

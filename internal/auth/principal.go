@@ -94,9 +94,9 @@ var System = Actor{Type: "system", Name: "system"}
 func (p Principal) Actor() Actor {
 	switch p.Kind {
 	case KindKey:
-		return Actor{Type: "api_key", ID: string(p.KeyID), Name: p.KeyName}
+		return Actor{Type: "api_key", ID: p.KeyID.String(), Name: p.KeyName}
 	case KindSession:
-		return Actor{Type: "user", ID: string(p.User), Name: p.UserName}
+		return Actor{Type: "user", ID: p.User.String(), Name: p.UserName}
 	}
 	return System
 }

@@ -36,7 +36,7 @@ func Vouch(ctx context.Context, db *sqldb.DB, user id.User, passwordHash string,
 		if needed = !u.Proven(); !needed {
 			return nil
 		}
-		if err := setPassword(ctx, tx, user, passwordHash, ""); err != nil {
+		if err := setPassword(ctx, tx, user, passwordHash, id.Session{}); err != nil {
 			return err
 		}
 		if err := revokeTokens(ctx, tx, forReset, user); err != nil {
@@ -85,7 +85,7 @@ func withhold(ctx context.Context, tx *sqldb.DB, user id.User, but id.Tenant, by
 		return fmt.Errorf("withhold memberships: %w", err)
 	}
 	for _, t := range closed {
-		if err := Audit(ctx, tx, by.Did(t, "member.withhold", "user", string(user), now)); err != nil {
+		if err := Audit(ctx, tx, by.Did(t, "member.withhold", "user", user.String(), now)); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
@@ -87,15 +86,13 @@ func redeem(ctx context.Context, tx *sqldb.DB, p purpose, token string, now time
 
 func scanToken(p purpose, row *sqldb.Row) (oneTime, error) {
 	o := oneTime{purpose: p}
-	var user, tenant sql.NullString
-	err := row.Scan(&user, &tenant, &o.proves)
+	err := row.Scan(&o.user, &o.tenant, &o.proves)
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return oneTime{}, ErrInvalidToken
 	}
 	if err != nil {
 		return oneTime{}, fmt.Errorf("look up a %s token: %w", p, err)
 	}
-	o.user, o.tenant = id.User(user.String), id.Tenant(tenant.String)
 	return o, nil
 }
 

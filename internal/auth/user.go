@@ -162,7 +162,7 @@ func setPassword(ctx context.Context, tx *sqldb.DB, user id.User, passwordHash s
 // login; all sessions and links for a new password end.
 func SetPassword(ctx context.Context, db *sqldb.DB, user id.User, passwordHash string, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
-		if err := setPassword(ctx, tx, user, passwordHash, ""); err != nil {
+		if err := setPassword(ctx, tx, user, passwordHash, id.Session{}); err != nil {
 			return err
 		}
 		if err := revokeTokens(ctx, tx, forReset, user); err != nil {

@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"packetboat/internal/binding"
+	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 )
 
 // letter is a schema with one of everything.
@@ -101,7 +103,7 @@ func TestEachProblemIsToldWhereItIs(t *testing.T) {
 		{"a block that is no string", hero(`{"strategy": "fixed", "block_id": 7}`), "slots.hero.block_id invalid_type\n"},
 		{"an unknown block", hero(`{"strategy": "fixed", "block_id": "eve"}`), "slots.hero.block_id block_not_eligible\n"},
 		{"a block that lacks a tag", hero(`{"strategy": "fixed", "block_id": "cat"}`), "slots.hero.block_id block_not_eligible\n"},
-		{"a block by id", hero(`{"strategy": "fixed", "block_id": "id-bob"}`), ""},
+		{"a block by id", hero(`{"strategy": "fixed", "block_id": "` + idtest.Named[id.Block]("id-bob").String() + `"}`), ""},
 		{"a block without a strategy", hero(`{"block_id": "bob"}`), ""},
 		{"neither", hero(`{}`), "slots.hero.block_id required_missing\n"},
 		{"a missing parameter of a block", with(`{"title": "T"}`, `{}`), "slots.hero.parameters.title required_missing\n"},

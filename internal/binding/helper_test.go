@@ -9,6 +9,7 @@ import (
 
 	"packetboat/internal/binding"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 )
 
 // rawSchema is a schema as a test writes it, in one JSON object.
@@ -47,7 +48,7 @@ func onlyParameter(t testing.TB, rest string) binding.Schema {
 type shelf []*binding.Block
 
 func (p shelf) Find(ref string) (*binding.Block, bool) {
-	i := slices.IndexFunc(p, func(b *binding.Block) bool { return b.Slug == ref || string(b.ID) == ref })
+	i := slices.IndexFunc(p, func(b *binding.Block) bool { return b.Slug == ref || b.ID.String() == ref })
 	if i < 0 {
 		return nil, false
 	}
@@ -67,7 +68,7 @@ func (p shelf) Eligible(s binding.Slot) []*binding.Block {
 // blockOf is a block whose id is made of its slug.
 func blockOf(t testing.TB, slug, tags, schema string) *binding.Block {
 	t.Helper()
-	return &binding.Block{ID: id.Block("id-" + slug), Slug: slug, Name: slug, Tags: strings.Fields(tags), Schema: schemaOf(t, schema)}
+	return &binding.Block{ID: idtest.Named[id.Block]("id-" + slug), Slug: slug, Name: slug, Tags: strings.Fields(tags), Schema: schemaOf(t, schema)}
 }
 
 // told writes issues as "path code", one a line.

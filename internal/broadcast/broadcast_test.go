@@ -224,12 +224,12 @@ func TestUsage(t *testing.T) {
 			id    string
 			draft int
 		}{
-			{usage.Segment, string(a.List.ID), 1},
-			{usage.Segment, string(excluded.ID), 1},
-			{usage.Segment, string(other.List.ID), 0},
-			{usage.Identity, string(a.Identity.ID), 1},
-			{usage.EmailType, string(a.Type.ID), 0},
-			{usage.MTAConfig, string(a.Lane.ID), 0},
+			{usage.Segment, a.List.ID.String(), 1},
+			{usage.Segment, excluded.ID.String(), 1},
+			{usage.Segment, other.List.ID.String(), 0},
+			{usage.Identity, a.Identity.ID.String(), 1},
+			{usage.EmailType, a.Type.ID.String(), 0},
+			{usage.MTAConfig, a.Lane.ID.String(), 0},
 		} {
 			if got := held(tt.kind, tt.id); got != tt.draft {
 				t.Errorf("a draft: %d broadcasts hold %s %s, want %d", got, tt.kind, tt.id, tt.draft)
@@ -237,7 +237,7 @@ func TestUsage(t *testing.T) {
 		}
 		a.Schedule() // names no identity
 		for kind, want := range map[usage.Kind]int{usage.Segment: 2, usage.Identity: 1, usage.EmailType: 1, usage.MTAConfig: 1} {
-			subject := map[usage.Kind]string{usage.Segment: string(a.List.ID), usage.Identity: string(a.Identity.ID), usage.EmailType: string(a.Type.ID), usage.MTAConfig: string(a.Lane.ID)}[kind]
+			subject := map[usage.Kind]string{usage.Segment: a.List.ID.String(), usage.Identity: a.Identity.ID.String(), usage.EmailType: a.Type.ID.String(), usage.MTAConfig: a.Lane.ID.String()}[kind]
 			if got := held(kind, subject); got != want {
 				t.Errorf("scheduled: %d broadcasts hold the %s, want %d", got, kind, want)
 			}

@@ -23,7 +23,7 @@ type Calendar struct {
 
 // CalendarOf returns the calendar of a plan for b that is made at a moment.
 func CalendarOf(t tenant.Tenant, b Broadcast, at time.Time) Calendar {
-	hash := sha256.Sum256([]byte(b.ID))
+	hash := sha256.Sum256([]byte(b.ID.String()))
 	seconds := binary.BigEndian.Uint32(hash[:4]) % uint32(spread.Quarter/time.Second)
 	return Calendar{b.Delivery, t.Settings.Window(), t.Location(), time.Duration(seconds) * time.Second, at}
 }

@@ -118,7 +118,7 @@ func (ch Change) rewrite(ctx context.Context, w manuscript.Author, b Broadcast) 
 		p.Content, p.Message = m, &Message{ch.Message.Entry, version}
 		edit.Frozen = true
 	}
-	written, err := w.Apply(ctx, b.Tenant, string(b.ID), p.Content, edit)
+	written, err := w.Apply(ctx, b.Tenant, b.ID.String(), p.Content, edit)
 	if err != nil {
 		return p, err
 	}

@@ -82,16 +82,16 @@ func (b *Broadcast) forgetLanes(ctx context.Context, db *sqldb.DB) error {
 // forget lets go of what the plan names and is no longer there. Of senders that
 // are all gone the names stay: none would mean any sender, whom nobody chose.
 func (b *Broadcast) forget(ctx context.Context, db *sqldb.DB) error {
-	if b.EmailType != "" {
+	if !b.EmailType.IsZero() {
 		if _, err := sender.EmailTypeByID(ctx, db, b.Tenant, b.EmailType); errors.Is(err, sender.ErrEmailTypeNotFound) {
-			b.EmailType = ""
+			b.EmailType = id.EmailType{}
 		} else if err != nil {
 			return err
 		}
 	}
-	if b.MTAConfig != "" {
+	if !b.MTAConfig.IsZero() {
 		if _, err := lane.ByID(ctx, db, b.Tenant, b.MTAConfig); errors.Is(err, lane.ErrNotFound) {
-			b.MTAConfig = ""
+			b.MTAConfig = id.MTAConfig{}
 		} else if err != nil {
 			return err
 		}

@@ -74,7 +74,7 @@ func checkLanes(p *fault.Problems, lanes []LaneShare) {
 	seen := map[id.MTAConfig]bool{}
 	for i, s := range lanes {
 		path := fmt.Sprintf("delivery_lanes[%d]", i)
-		if seen[s.Lane] && s.Lane != "" {
+		if seen[s.Lane] && !s.Lane.IsZero() {
 			p.Add(path, "names an MTA config that stands in the list already")
 		}
 		seen[s.Lane] = true

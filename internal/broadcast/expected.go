@@ -9,6 +9,7 @@ import (
 	"packetboat/internal/binding"
 	"packetboat/internal/contact"
 	"packetboat/internal/fault"
+	"packetboat/internal/id"
 	"packetboat/internal/segment"
 	"packetboat/internal/sqldb"
 )
@@ -57,7 +58,7 @@ func (f *Facts) look(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Ti
 		f.EmptyAudience = err == nil && !somebody
 		return err
 	}
-	ids, err := audience.After(ctx, db, "", looked, now)
+	ids, err := audience.After(ctx, db, id.Contact{}, looked, now)
 	if err != nil {
 		return err
 	}

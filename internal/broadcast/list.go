@@ -125,7 +125,7 @@ func Names(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Broadca
 	rows, err := db.Query(ctx, `SELECT id, name FROM broadcast WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, ids))
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (b id.Broadcast, err error) {
 		var name string
-		err = scan(sqldb.ToText(&b), &name)
+		err = scan(&b, &name)
 		names[b] = name
 		return b, err
 	})

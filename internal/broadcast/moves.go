@@ -49,7 +49,7 @@ func (s step) takeSend(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, bid 
 		return send, fmt.Errorf("move a broadcast to %s: %w", s.to, err)
 	}
 	tx.Notify(Wake)
-	return send, journal.Append(ctx, tx, journal.Entry{Tenant: tenant, Type: s.entry, Name: string(bid), At: now, Data: s.data})
+	return send, journal.Append(ctx, tx, journal.Entry{Tenant: tenant, Type: s.entry, Name: bid.String(), At: now, Data: s.data})
 }
 
 // refused says why no row moved: there is none, or its status does not allow it.

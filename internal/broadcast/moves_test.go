@@ -12,6 +12,7 @@ import (
 	"packetboat/internal/broadcast"
 	"packetboat/internal/broadcast/broadcasttest"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/journal"
 	"packetboat/internal/manuscript"
 	"packetboat/internal/outbox"
@@ -68,7 +69,7 @@ func begin(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast
 		return err
 	}
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
-		return broadcast.Begin(ctx, tx, b, map[string]id.Content{"": "content"}, now)
+		return broadcast.Begin(ctx, tx, b, map[string]id.Content{"": idtest.Named[id.Content]("content")}, now)
 	})
 }
 
@@ -173,7 +174,7 @@ func TestMovesReachTheStreamAndTheJournal(t *testing.T) {
 		var types []journal.Type
 		must((&journal.Engine{DB: db, Followers: []journal.Follower{{Name: "test", Follow: func(_ context.Context, _ *sqldb.DB, entries []journal.Entry) error {
 			for _, e := range entries {
-				if e.Name == string(b.ID) && e.Send == "" {
+				if e.Name == b.ID.String() && e.Send.IsZero() {
 					types = append(types, e.Type)
 				}
 			}
@@ -250,7 +251,7 @@ func TestBeginLooksAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
-			return broadcast.Begin(t.Context(), tx, read, map[string]id.Content{"": "content"}, now)
+			return broadcast.Begin(t.Context(), tx, read, map[string]id.Content{"": idtest.Named[id.Content]("content")}, now)
 		})
 		if !broadcast.Stale(err) || a.Load(read.ID).Status != broadcast.Scheduled {
 			t.Errorf("Begin = %v, and the broadcast is %s", err, a.Load(read.ID).Status)

@@ -56,12 +56,12 @@ func (r *Run) MakePlan(ctx context.Context, db *sqldb.DB, t tenant.Tenant, b Bro
 		p.Quotas, p.HeldBack = load.Plan()
 		planned := maps.Clone(census.Stay)
 		for _, q := range p.Quotas {
-			planned[outbox.LaneDay{Lane: id.MTAConfig(q.Lane), Day: q.Day}] += q.N
+			planned[outbox.LaneDay{Lane: id.Read[id.MTAConfig](q.Lane), Day: q.Day}] += q.N
 		}
 		if err := outbox.Reserve(ctx, tx, t.ID, b.Send, planned); err != nil {
 			return err
 		}
-		p.Stage, p.Divided, p.Done = Give, false, ""
+		p.Stage, p.Divided, p.Done = Give, false, id.Contact{}
 		return r.Plan(ctx, tx, p, now.Add(PlanLease))
 	})
 	if err == nil {
@@ -99,14 +99,14 @@ func (p planner) load(ctx context.Context, tx *sqldb.DB, b Broadcast, start spre
 	load := spread.Load{Skipped: b.Delivery.Skipped, Extend: b.Delivery.Overflow != Holdback, Waiting: map[string]int{}, Has: own}
 	load.Days, load.Next = p.days(start)
 	for l, n := range p.census.Moving {
-		load.Waiting[string(l)] = n
+		load.Waiting[l.String()] = n
 	}
 	load.Total = func(day spread.Day) spread.Cap {
 		most := p.capacity(day)
 		return spread.Cap{Max: most.Max - waits[day], Capped: most.Capped}
 	}
 	load.Lane = func(name string, day spread.Day) spread.Cap {
-		l := id.MTAConfig(name)
+		l := id.Read[id.MTAConfig](name)
 		most, capped := p.lanes[l].DayCap(day)
 		at := outbox.LaneDay{Lane: l, Day: day}
 		carried := busy[at].Sent

@@ -32,7 +32,7 @@ type Planning struct {
 	Quotas   []spread.Quota `json:"quotas,omitempty"`    // until they are divided
 	HeldBack map[string]int `json:"held_back,omitempty"` // of each lane, how many no day has room for
 	Divided  bool           `json:"divided,omitempty"`   // the order of the send is divided into slots
-	Done     id.Contact     `json:"done,omitempty"`      // the last whose message was given its time
+	Done     id.Contact     `json:"done,omitzero"`       // the last whose message was given its time
 }
 
 // Stage is a stage of planning.

@@ -59,7 +59,7 @@ const (
 // LoadProgress returns how far b has come; nil before its preparation began.
 func LoadProgress(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) (*Progress, error) {
 	run, err := LoadRun(ctx, db, b.Tenant, b.ID)
-	if err != nil || run.Broadcast == "" {
+	if err != nil || run.Broadcast.IsZero() {
 		return nil, err
 	}
 	stream, err := outbox.Load(ctx, db, b.Tenant, b.Send)

@@ -212,7 +212,7 @@ func Gather(ctx context.Context, db *sqldb.DB, b Broadcast) (Facts, error) {
 		return Facts{}, err
 	}
 	f.DefaultLane, f.HasAddress = t.Settings.DefaultMTAConfig, !t.Settings.PostalAddress.Empty()
-	if b.EmailType != "" {
+	if !b.EmailType.IsZero() {
 		typ, err := sender.EmailTypeByID(ctx, db, b.Tenant, b.EmailType)
 		if err == nil {
 			f.EmailType = &typ
@@ -242,7 +242,7 @@ func templateNow(ctx context.Context, db *sqldb.DB, b Broadcast) (string, error)
 	if err := json.Unmarshal(b.Content.Origin.Snapshot, &then); err != nil {
 		return "", fmt.Errorf("broadcast %s: its template: %w", b.ID, err)
 	}
-	t, err := template.ByRef(ctx, db, b.Tenant, string(b.Content.Origin.Template))
+	t, err := template.ByRef(ctx, db, b.Tenant, b.Content.Origin.Template.String())
 	switch {
 	case errors.Is(err, template.ErrNotFound):
 		return "was deleted after the content was made of it; this can be sent, and saved again only with another template or bodies of its own", nil

@@ -9,6 +9,7 @@ import (
 	"packetboat/internal/content"
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/lane"
 	"packetboat/internal/manuscript"
 	"packetboat/internal/sender"
@@ -20,16 +21,16 @@ import (
 // and all of them are told.
 func TestGuards(t *testing.T) {
 	t.Parallel()
-	const mine, his, theirs = id.MTAConfig("broadcast's"), id.MTAConfig("identity's"), id.MTAConfig("account's")
-	typ := sender.EmailType{ID: "t", Active: true}
+	mine, his, theirs := idtest.Named[id.MTAConfig]("broadcast's"), idtest.Named[id.MTAConfig]("identity's"), idtest.Named[id.MTAConfig]("account's")
+	typ := sender.EmailType{ID: idtest.Named[id.EmailType]("t"), Active: true}
 	lanes := map[id.MTAConfig]lane.Config{
-		mine:   {ID: mine, Type: lane.SMTP, Active: true},
-		his:    {ID: his, Type: lane.SMTP, Active: true},
-		theirs: {ID: theirs, Type: lane.Sink, Active: true},
-		"off":  {ID: "off", Type: lane.SMTP},
+		mine:                              {ID: mine, Type: lane.SMTP, Active: true},
+		his:                               {ID: his, Type: lane.SMTP, Active: true},
+		theirs:                            {ID: theirs, Type: lane.Sink, Active: true},
+		idtest.Named[id.MTAConfig]("off"): {ID: idtest.Named[id.MTAConfig]("off"), Type: lane.SMTP},
 	}
 	news := sender.Candidate{
-		Identity: sender.Identity{ID: "news", VerifiedLanes: []id.MTAConfig{mine}},
+		Identity: sender.Identity{ID: idtest.Named[id.Identity]("news"), VerifiedLanes: []id.MTAConfig{mine}},
 		Domain:   sender.Domain{DMARCPolicy: "none"},
 	}
 	with := func(c sender.Candidate, l id.MTAConfig) sender.Candidate { c.Identity.DefaultMTA = l; return c }
@@ -42,31 +43,37 @@ func TestGuards(t *testing.T) {
 		{"ready", func(*broadcast.Broadcast, *broadcast.Facts) {}, nil, nil},
 		{"no segment", func(b *broadcast.Broadcast, _ *broadcast.Facts) { b.Include = nil }, []string{"NO_SEGMENT"}, nil},
 		{"no email type", func(_ *broadcast.Broadcast, f *broadcast.Facts) { f.EmailType = nil }, []string{"INVALID_EMAIL_TYPE"}, nil},
-		{"email type off", func(_ *broadcast.Broadcast, f *broadcast.Facts) { f.EmailType = &sender.EmailType{ID: "t"} }, []string{"INVALID_EMAIL_TYPE"}, nil},
-		{"lane off", func(b *broadcast.Broadcast, f *broadcast.Facts) { b.MTAConfig, f.DefaultLane = "off", theirs }, []string{"NO_MTA"}, nil},
-		{"no lane anywhere", func(b *broadcast.Broadcast, _ *broadcast.Facts) { b.MTAConfig = "" }, []string{"NO_MTA"}, nil},
-		{"deleted lane is none", func(b *broadcast.Broadcast, f *broadcast.Facts) { b.MTAConfig, f.DefaultLane = "gone", theirs }, nil, nil},
+		{"email type off", func(_ *broadcast.Broadcast, f *broadcast.Facts) {
+			f.EmailType = &sender.EmailType{ID: idtest.Named[id.EmailType]("t")}
+		}, []string{"INVALID_EMAIL_TYPE"}, nil},
+		{"lane off", func(b *broadcast.Broadcast, f *broadcast.Facts) {
+			b.MTAConfig, f.DefaultLane = idtest.Named[id.MTAConfig]("off"), theirs
+		}, []string{"NO_MTA"}, nil},
+		{"no lane anywhere", func(b *broadcast.Broadcast, _ *broadcast.Facts) { b.MTAConfig = id.MTAConfig{} }, []string{"NO_MTA"}, nil},
+		{"deleted lane is none", func(b *broadcast.Broadcast, f *broadcast.Facts) {
+			b.MTAConfig, f.DefaultLane = idtest.Named[id.MTAConfig]("gone"), theirs
+		}, nil, nil},
 		{"the identity's lane", func(b *broadcast.Broadcast, f *broadcast.Facts) {
-			b.MTAConfig, f.Candidates = "", []sender.Candidate{with(news, his)}
+			b.MTAConfig, f.Candidates = id.MTAConfig{}, []sender.Candidate{with(news, his)}
 		}, nil, []string{"LANE_UNVERIFIED"}},
-		{"the account's lane", func(b *broadcast.Broadcast, f *broadcast.Facts) { b.MTAConfig, f.DefaultLane = "", theirs }, nil, nil},
+		{"the account's lane", func(b *broadcast.Broadcast, f *broadcast.Facts) { b.MTAConfig, f.DefaultLane = id.MTAConfig{}, theirs }, nil, nil},
 		{"shared lanes", func(b *broadcast.Broadcast, f *broadcast.Facts) {
-			b.MTAConfig, b.Delivery.Lanes = "off", []broadcast.LaneShare{{Lane: mine, Weight: 1}, {Lane: theirs, Weight: 2}}
+			b.MTAConfig, b.Delivery.Lanes = idtest.Named[id.MTAConfig]("off"), []broadcast.LaneShare{{Lane: mine, Weight: 1}, {Lane: theirs, Weight: 2}}
 		}, nil, nil},
 		{"one of the shared lanes was not tried", func(b *broadcast.Broadcast, f *broadcast.Facts) {
 			b.Delivery.Lanes = []broadcast.LaneShare{{Lane: mine, Weight: 1}, {Lane: his, Weight: 2}}
 		}, nil, []string{"LANE_UNVERIFIED"}},
 		{"one of the shared lanes is off", func(b *broadcast.Broadcast, f *broadcast.Facts) {
-			b.Delivery.Lanes = []broadcast.LaneShare{{Lane: mine, Weight: 1}, {Lane: "off", Weight: 2}}
+			b.Delivery.Lanes = []broadcast.LaneShare{{Lane: mine, Weight: 1}, {Lane: idtest.Named[id.MTAConfig]("off"), Weight: 2}}
 		}, nil, nil},
 		{"nothing takes the place of shared lanes that are off", func(b *broadcast.Broadcast, f *broadcast.Facts) {
-			b.Delivery.Lanes = []broadcast.LaneShare{{Lane: "off", Weight: 1}, {Lane: "gone", Weight: 1}}
+			b.Delivery.Lanes = []broadcast.LaneShare{{Lane: idtest.Named[id.MTAConfig]("off"), Weight: 1}, {Lane: idtest.Named[id.MTAConfig]("gone"), Weight: 1}}
 		}, []string{"NO_MTA"}, nil},
 		{"shared lanes that are all gone are none", func(b *broadcast.Broadcast, f *broadcast.Facts) {
-			b.Delivery.Lanes = []broadcast.LaneShare{{Lane: "gone", Weight: 1}, {Lane: "gone too", Weight: 1}}
+			b.Delivery.Lanes = []broadcast.LaneShare{{Lane: idtest.Named[id.MTAConfig]("gone"), Weight: 1}, {Lane: idtest.Named[id.MTAConfig]("gone too"), Weight: 1}}
 		}, nil, nil},
 		{"shared lanes and no sender", func(b *broadcast.Broadcast, f *broadcast.Facts) {
-			b.MTAConfig, b.Delivery.Lanes, f.Candidates = "", []broadcast.LaneShare{{Lane: theirs, Weight: 1}}, nil
+			b.MTAConfig, b.Delivery.Lanes, f.Candidates = id.MTAConfig{}, []broadcast.LaneShare{{Lane: theirs, Weight: 1}}, nil
 		}, []string{"NO_IDENTITY"}, nil},
 		{"no DMARC record", func(b *broadcast.Broadcast, f *broadcast.Facts) { f.Candidates[0].Domain.DMARCPolicy = "" },
 			nil, []string{"NO_DMARC"}},
@@ -74,7 +81,7 @@ func TestGuards(t *testing.T) {
 			b.MTAConfig, f.Candidates[0].Domain.DMARCPolicy = theirs, ""
 		}, nil, nil},
 		{"one sender of two has a lane", func(b *broadcast.Broadcast, f *broadcast.Facts) {
-			b.MTAConfig, f.Candidates = "", []sender.Candidate{with(news, "off"), with(news, mine)}
+			b.MTAConfig, f.Candidates = id.MTAConfig{}, []sender.Candidate{with(news, idtest.Named[id.MTAConfig]("off")), with(news, mine)}
 		}, nil, nil},
 		{"no content", func(_ *broadcast.Broadcast, f *broadcast.Facts) { f.Content = content.ErrNoContent }, []string{"NO_CONTENT"}, nil},
 		{"no identity", func(_ *broadcast.Broadcast, f *broadcast.Facts) { f.Candidates = nil }, []string{"NO_IDENTITY"}, nil},
@@ -87,7 +94,7 @@ func TestGuards(t *testing.T) {
 		}, nil, []string{"NO_SCHEDULED_AT", "NO_POSTAL_ADDRESS", "NO_UNSUBSCRIBE_LINK", "EMPTY_AUDIENCE"}},
 	} {
 		b := broadcast.Broadcast{Plan: broadcast.Plan{
-			Include: []id.Segment{"s"}, MTAConfig: mine, ScheduledAt: &now,
+			Include: []id.Segment{idtest.Named[id.Segment]("s")}, MTAConfig: mine, ScheduledAt: &now,
 			Content: manuscript.Manuscript{HTML: new(`<a href="{{ unsubscribe_url }}">leave</a>`)},
 		}}
 		f := broadcast.Facts{EmailType: &typ, Lanes: lanes, Candidates: []sender.Candidate{news}, HasAddress: true}

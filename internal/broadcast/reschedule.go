@@ -125,7 +125,7 @@ func replaceSkipped(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, bid id.B
 	if err := outbox.Hold(ctx, tx, t.ID, b.Send); err != nil {
 		return b, nil, err
 	}
-	owner := "reschedule " + id.New[string]()
+	owner := "reschedule " + id.NewText()
 	run, ok, err := Lease(ctx, tx, t.ID, bid, owner, now, now.Add(PlanLease))
 	if err != nil || !ok {
 		return b, nil, err

@@ -47,7 +47,7 @@ func (f Facts) carriers(b Broadcast, identity sender.Identity) []carrier {
 		return shared
 	}
 	for _, l := range []id.MTAConfig{b.MTAConfig, identity.DefaultMTA, f.DefaultLane} {
-		if c, ok := f.Lanes[l]; ok && l != "" {
+		if c, ok := f.Lanes[l]; ok && !l.IsZero() {
 			if c.Active {
 				return []carrier{{Config: c}}
 			}
@@ -82,7 +82,7 @@ func (f Facts) Obstacle(b Broadcast) FailureCode {
 	for _, s := range b.Delivery.Lanes {
 		named = append(named, s.Lane)
 	}
-	if len(named) == 0 && b.MTAConfig != "" {
+	if len(named) == 0 && !b.MTAConfig.IsZero() {
 		named = append(named, b.MTAConfig)
 	}
 	gone := func(l id.MTAConfig) bool { _, ok := f.Lanes[l]; return !ok }

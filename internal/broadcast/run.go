@@ -69,24 +69,23 @@ func Begin(ctx context.Context, tx *sqldb.DB, b Broadcast, frozen map[string]id.
 		return err
 	}
 	_, err = tx.Exec(ctx, `
-		INSERT INTO broadcast_run (tenant_id, broadcast_id, send_id, content_id, contents, after_contact, routes, excluded, owner, lease_until, epoch)
-		VALUES ($1, $2, $4, '', $3, '', '[]', '{}', '', 0, 0)`, b.Tenant, b.ID, string(contents), b.Send)
+		INSERT INTO broadcast_run (tenant_id, broadcast_id, send_id, contents, after_contact, routes, excluded, owner, lease_until, epoch)
+		VALUES ($1, $2, $4, $3, $5, '[]', '{}', '', 0, 0)`, b.Tenant, b.ID, string(contents), b.Send, id.Contact{})
 	if err != nil {
 		return fmt.Errorf("begin a run: %w", err)
 	}
 	return outbox.Begin(ctx, tx, outbox.Stream{Tenant: b.Tenant, ID: b.Send, Source: outbox.FromBroadcast(b.ID), EmailType: b.EmailType}, now)
 }
 
-const runColumns = `broadcast_run.tenant_id, broadcast_run.broadcast_id, broadcast_run.send_id, broadcast_run.content_id, broadcast_run.contents, broadcast_run.after_contact,
+const runColumns = `broadcast_run.tenant_id, broadcast_run.broadcast_id, broadcast_run.send_id, broadcast_run.contents, broadcast_run.after_contact,
 	broadcast_run.routes, broadcast_run.excluded, broadcast_run.prepared_at, broadcast_run.ended_at, broadcast_run.epoch, broadcast_run.plan`
 
 func scanRun(row func(...any) error) (Run, error) {
 	var r Run
-	var routes, excluded string
-	var only id.Content // of a send begun before there were arms
-	var contents, plan sql.NullString
+	var contents, routes, excluded string
+	var plan sql.NullString
 	var prepared, ended sql.NullInt64
-	if err := row(&r.Tenant, &r.Broadcast, &r.Send, &only, &contents, &r.After, &routes, &excluded, &prepared, &ended, &r.Epoch, &plan); err != nil {
+	if err := row(&r.Tenant, &r.Broadcast, &r.Send, &contents, &r.After, &routes, &excluded, &prepared, &ended, &r.Epoch, &plan); err != nil {
 		return Run{}, err
 	}
 	r.PreparedAt, r.EndedAt = sqldb.NullTime(prepared), sqldb.NullTime(ended)
@@ -95,14 +94,7 @@ func scanRun(row func(...any) error) (Run, error) {
 			return r, err
 		}
 	}
-	if contents.Valid {
-		if err := json.Unmarshal([]byte(contents.String), &r.Contents); err != nil {
-			return r, err
-		}
-	} else {
-		r.Contents = map[string]id.Content{"": only}
-	}
-	return r, errors.Join(json.Unmarshal([]byte(routes), &r.Routes), json.Unmarshal([]byte(excluded), &r.Excluded))
+	return r, errors.Join(json.Unmarshal([]byte(contents), &r.Contents), json.Unmarshal([]byte(routes), &r.Routes), json.Unmarshal([]byte(excluded), &r.Excluded))
 }
 
 // LoadRun returns the run of a broadcast; the zero Run before it was begun.

@@ -32,13 +32,13 @@ func (Sends) Count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, kind usa
 		things []string
 	}
 	uses, err := sqldb.Collect(rows, err, func(scan func(...any) error) (u use, err error) {
-		var template string
+		var template id.Template
 		var blocks sql.NullString
 		if err := scan(&u.status, &template, &blocks); err != nil {
 			return u, err
 		}
 		if kind == usage.Template {
-			u.things = []string{template}
+			u.things = []string{template.String()}
 			return u, nil
 		}
 		if blocks.Valid {

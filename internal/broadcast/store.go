@@ -155,8 +155,8 @@ func (b Broadcast) written() []any {
 		sqldb.NullMicros(b.ScheduledAt), b.Tracking, string(delivery))
 }
 
-func array[T ~string](list []T) string {
-	b, _ := json.Marshal(list) // strings always encode
+func array[T any](list []T) string {
+	b, _ := json.Marshal(list) // texts and identifiers always encode
 	return string(b)
 }
 
@@ -307,25 +307,26 @@ func one(rows *sqldb.Rows, err error) (Broadcast, error) {
 
 func scan(row func(...any) error) (Broadcast, error) {
 	var b Broadcast
-	var emailType, lane, identities, pause, failure sql.NullString
+	var identities, pause, failure sql.NullString
 	var include, exclude, tags, metadata, delivery, creator string
 	var scheduled, archived, started, completed sql.NullInt64
 	var created, updated int64
 	var origin originRow
-	var message, arms, variants sql.NullString
+	var message id.LibraryEntry
+	var arms, variants sql.NullString
 	var version sql.NullInt64
 	err := row(&b.Tenant, &b.ID, &b.Send, &b.Revision, &b.Name, &b.Status, &b.Kind,
 		&b.Content.Subject, &b.Content.Preheader, &b.Content.FromName, &b.Content.ReplyTo,
 		&b.Bodies.HTML, &b.Bodies.MJML, &b.Bodies.Text, &b.Bodies.Snapshot,
 		&origin.template, &origin.slug, &origin.subject, &origin.binding, &message, &version, &arms,
-		&b.ContentVersion, &emailType, &lane,
+		&b.ContentVersion, &b.EmailType, &b.MTAConfig,
 		&include, &exclude, &identities, &tags, &metadata, &scheduled, &b.Tracking, &delivery, &pause,
 		&archived, &started, &completed, &failure, &creator, &created, &updated,
 		&b.Content.HTML, &b.Content.MJML, &b.Content.Text, &origin.snapshot, &origin.params, &origin.blocks, &variants)
 	if err != nil {
 		return Broadcast{}, err
 	}
-	b.EmailType, b.MTAConfig, b.PauseReason = id.EmailType(emailType.String), id.MTAConfig(lane.String), PauseReason(pause.String)
+	b.PauseReason = PauseReason(pause.String)
 	b.ScheduledAt, b.ArchivedAt = sqldb.NullTime(scheduled), sqldb.NullTime(archived)
 	b.StartedAt, b.CompletedAt = sqldb.NullTime(started), sqldb.NullTime(completed)
 	b.CreatedAt, b.UpdatedAt = sqldb.Time(created), sqldb.Time(updated)
@@ -334,8 +335,8 @@ func scan(row func(...any) error) (Broadcast, error) {
 		json.Unmarshal([]byte(tags), &b.Tags), decode([]byte(metadata), &b.Metadata), json.Unmarshal([]byte(delivery), &b.Delivery),
 		json.Unmarshal([]byte(creator), &b.CreatedBy),
 	}
-	if message.Valid {
-		b.Message = &Message{id.LibraryEntry(message.String), int(version.Int64)}
+	if !message.IsZero() {
+		b.Message = &Message{message, int(version.Int64)}
 	}
 	if variants.Valid {
 		arms = variants
@@ -343,7 +344,7 @@ func scan(row func(...any) error) (Broadcast, error) {
 	if arms.Valid {
 		errs = append(errs, json.Unmarshal([]byte(arms.String), &b.Variants))
 	}
-	if origin.template.Valid {
+	if !origin.template.IsZero() {
 		b.Content.Origin, err = origin.read()
 		errs = append(errs, err)
 	}
@@ -361,13 +362,14 @@ func scan(row func(...any) error) (Broadcast, error) {
 
 // originRow is what a broadcast's row keeps of its template.
 type originRow struct {
-	template, slug, binding, snapshot, params, blocks sql.NullString
-	subject                                           *string
+	template                                id.Template
+	slug, binding, snapshot, params, blocks sql.NullString
+	subject                                 *string
 }
 
 func (r originRow) read() (*manuscript.Origin, error) {
 	o := manuscript.Origin{
-		Template: id.Template(r.template.String), Slug: r.slug.String, Subject: r.subject,
+		Template: r.template, Slug: r.slug.String, Subject: r.subject,
 		Binding: []byte(r.binding.String), Snapshot: []byte(r.snapshot.String), Params: []byte(r.params.String),
 	}
 	if !r.blocks.Valid {

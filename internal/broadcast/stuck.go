@@ -37,7 +37,7 @@ func (pauser) PauseStuck(ctx context.Context, db *sqldb.DB, tenants map[id.Tenan
 		case err != nil:
 			errs = append(errs, err)
 		case why != "":
-			paused = append(paused, outbox.PausedSend{Tenant: r.Tenant, Kind: "broadcast", ID: string(r.Broadcast), Reason: string(why)})
+			paused = append(paused, outbox.PausedSend{Tenant: r.Tenant, Kind: "broadcast", ID: r.Broadcast.String(), Reason: string(why)})
 		}
 	}
 	return paused, errors.Join(errs...)

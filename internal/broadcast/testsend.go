@@ -114,7 +114,7 @@ func PrepareTest(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Br
 		return Test{}, err
 	}
 	test := Test{Tenant: account, Broadcast: bid, Send: b.Send, EmailType: b.EmailType, To: to}
-	if r.Contact != "" {
+	if !r.Contact.IsZero() {
 		c, err := contact.ByID(ctx, db, account, r.Contact)
 		if err != nil {
 			return Test{}, err

@@ -13,6 +13,7 @@ import (
 	"packetboat/internal/content"
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/lane"
 	"packetboat/internal/manuscript"
 	"packetboat/internal/sqldb"
@@ -185,7 +186,7 @@ func TestATestShowsTheSamplesOfItsTemplate(t *testing.T) {
 		if c := test.Recipient("me@example.com"); err != nil || c.ID != who.ID || c.Email != who.Email || c.FirstName != nil {
 			t.Errorf("the chosen contact is %+v, %v", c, err)
 		}
-		if _, err := broadcast.PrepareTest(t.Context(), db, id.New[id.Tenant](), b.ID, broadcast.TestRequest{To: []string{"me@example.com"}}); !errors.Is(err, broadcast.ErrNotFound) {
+		if _, err := broadcast.PrepareTest(t.Context(), db, idtest.Tenant(), b.ID, broadcast.TestRequest{To: []string{"me@example.com"}}); !errors.Is(err, broadcast.ErrNotFound) {
 			t.Errorf("another tenant's test: %v", err)
 		}
 	})

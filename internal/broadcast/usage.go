@@ -25,22 +25,26 @@ func find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subject) 
 		return findMessage(ctx, db, tenant, s.ID)
 	case usage.Segment:
 		live = append(live, Draft)
+		seg := id.Read[id.Segment](s.ID)
 		uses = func(b Broadcast, _ []Route) bool {
-			return slices.Contains(b.Include, id.Segment(s.ID)) || slices.Contains(b.Exclude, id.Segment(s.ID))
+			return slices.Contains(b.Include, seg) || slices.Contains(b.Exclude, seg)
 		}
 	case usage.Identity:
 		live = append(live, Draft)
+		identity := id.Read[id.Identity](s.ID)
 		uses = func(b Broadcast, routes []Route) bool {
-			return slices.Contains(b.Identities, id.Identity(s.ID)) || b.Status != Scheduled &&
-				slices.ContainsFunc(routes, func(r Route) bool { return r.Identity == id.Identity(s.ID) })
+			return slices.Contains(b.Identities, identity) || b.Status != Scheduled &&
+				slices.ContainsFunc(routes, func(r Route) bool { return r.Identity == identity })
 		}
 	case usage.EmailType:
-		uses = func(b Broadcast, _ []Route) bool { return b.EmailType == id.EmailType(s.ID) }
+		emailType := id.Read[id.EmailType](s.ID)
+		uses = func(b Broadcast, _ []Route) bool { return b.EmailType == emailType }
 	case usage.MTAConfig:
+		config := id.Read[id.MTAConfig](s.ID)
 		uses = func(b Broadcast, routes []Route) bool {
-			return b.MTAConfig == id.MTAConfig(s.ID) || b.Delivery.names(id.MTAConfig(s.ID)) ||
-				slices.ContainsFunc(b.Delivery.Lanes, func(l LaneShare) bool { return l.Lane == id.MTAConfig(s.ID) }) ||
-				slices.ContainsFunc(routes, func(r Route) bool { return r.Lane == id.MTAConfig(s.ID) })
+			return b.MTAConfig == config || b.Delivery.names(config) ||
+				slices.ContainsFunc(b.Delivery.Lanes, func(l LaneShare) bool { return l.Lane == config }) ||
+				slices.ContainsFunc(routes, func(r Route) bool { return r.Lane == config })
 		}
 	default:
 		return nil, nil
@@ -61,7 +65,7 @@ func find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subject) 
 			}
 		}
 		if uses(b, routes) {
-			holders = append(holders, usage.Holder{ID: string(b.ID), Name: b.Name, Status: string(b.Status)})
+			holders = append(holders, usage.Holder{ID: b.ID.String(), Name: b.Name, Status: string(b.Status)})
 		}
 	}
 	return usage.Holders{"broadcasts": holders}, nil
@@ -109,9 +113,12 @@ func Segments(ctx context.Context, db *sqldb.DB) ([]segment.Used, error) {
 func findMessage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry string) (usage.Holders, error) {
 	rows, err := db.Query(ctx, `
 		SELECT id, name, status, message_version FROM broadcast
-		WHERE tenant_id = $1 AND message_id = $2 ORDER BY created_at, id`, tenant, entry)
+		WHERE tenant_id = $1 AND message_id = $2 ORDER BY created_at, id`, tenant, id.Read[id.LibraryEntry](entry))
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (h usage.Holder, err error) {
-		return h, scan(&h.ID, &h.Name, &h.Status, &h.Version)
+		var bid id.Broadcast
+		err = scan(&bid, &h.Name, &h.Status, &h.Version)
+		h.ID = bid.String()
+		return h, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("find broadcasts that use a message: %w", err)

@@ -174,7 +174,7 @@ func (b Broadcast) Assign(contact id.Contact) string {
 	for _, v := range b.Variants {
 		total += v.Weight
 	}
-	sum := sha256.Sum256([]byte(string(b.ID) + ":" + string(contact)))
+	sum := sha256.Sum256([]byte(b.ID.String() + ":" + contact.String()))
 	// The upper 53 bits are what a float64 holds exactly: less than 1 for sure.
 	x := float64(binary.BigEndian.Uint64(sum[:8])>>11) / (1 << 53) * total
 	reached := 0.0

@@ -15,6 +15,7 @@ import (
 	"packetboat/internal/content"
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/manuscript"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
@@ -32,7 +33,7 @@ func TestAssignmentIsTheHashOfBothIDs(t *testing.T) {
 			total.Add(total, new(big.Rat).SetFloat64(w))
 		}
 		contact := id.New[id.Contact]()
-		sum := sha256.Sum256([]byte(string(b.ID) + ":" + string(contact)))
+		sum := sha256.Sum256([]byte(b.ID.String() + ":" + contact.String()))
 		x := new(big.Rat).SetFrac(new(big.Int).SetUint64(binary.BigEndian.Uint64(sum[:8])), new(big.Int).Lsh(big.NewInt(1), 64))
 		x.Mul(x, total)
 		reached, want := new(big.Rat), ""
@@ -50,7 +51,7 @@ func TestAssignmentIsTheHashOfBothIDs(t *testing.T) {
 // Shares follow the weights, far from what chance could explain otherwise.
 func TestSharesFollowTheWeights(t *testing.T) {
 	t.Parallel()
-	b := broadcast.Broadcast{ID: "00000000-0000-7000-8000-000000000001"}
+	b := broadcast.Broadcast{ID: idtest.Must[id.Broadcast]("00000000-0000-7000-8000-000000000001")}
 	b.Variants = []broadcast.Variant{{ID: "a", Weight: 1}, {ID: "b", Weight: 2}, {ID: "c", Weight: 7}}
 	const n = 20_000
 	count := map[string]int{}

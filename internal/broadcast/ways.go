@@ -23,7 +23,7 @@ type Ways struct {
 }
 
 // option is something that contacts draw a number for.
-type option[ID ~string] struct {
+type option[ID ~[16]byte] struct {
 	id     ID
 	weight float64 // its share of the contacts, relative to the others'
 }
@@ -63,7 +63,7 @@ func (w *Ways) Instead(contact id.Contact, identity id.Identity, given id.MTACon
 	if !down[given] {
 		return given
 	}
-	if other := draw(contact, w.lanes[identity], down); other != "" && !down[other] {
+	if other := draw(contact, w.lanes[identity], down); !other.IsZero() && !down[other] {
 		return other
 	}
 	return given
@@ -72,7 +72,7 @@ func (w *Ways) Instead(contact id.Contact, identity id.Identity, given id.MTACon
 // draw returns the option for which a contact draws the best number, of those
 // that are not down, or of all if all are. Where no option has any weight they
 // have the same; the empty id is what it returns without options.
-func draw[ID ~string](contact id.Contact, options []option[ID], down map[ID]bool) ID {
+func draw[ID ~[16]byte](contact id.Contact, options []option[ID], down map[ID]bool) ID {
 	if len(options) == 1 {
 		return options[0].id
 	}
@@ -84,7 +84,7 @@ func draw[ID ~string](contact id.Contact, options []option[ID], down map[ID]bool
 			continue
 		}
 		found = true
-		luck := -math.Log(-math.Log(chance(contact, string(o.id))))
+		luck := -math.Log(-math.Log(chance(contact, o.id)))
 		if luck > weightless {
 			weightless, some = luck, o.id
 		}
@@ -96,16 +96,14 @@ func draw[ID ~string](contact id.Contact, options []option[ID], down map[ID]bool
 	switch {
 	case !found && len(down) > 0 && len(options) > 0:
 		return draw(contact, options, nil)
-	case best == "":
+	case best == ID{}:
 		return some
 	}
 	return best
 }
 
 // chance returns a number between 0 and 1, exclusive, that both ids determine.
-func chance(contact id.Contact, other string) float64 {
-	text := append(make([]byte, 0, 128), contact...)
-	text = append(text, ':')
-	sum := sha256.Sum256(append(text, other...))
+func chance(contact id.Contact, other [16]byte) float64 {
+	sum := sha256.Sum256(append(contact[:], other[:]...))
 	return (float64(binary.BigEndian.Uint64(sum[:8])>>12) + 0.5) / (1 << 52)
 }

@@ -11,6 +11,7 @@ import (
 
 	"packetboat/internal/broadcast"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 )
 
 // someRoutes are one to five senders, each with the same one to four lanes.
@@ -22,7 +23,7 @@ func someRoutes(rt *rapid.T) []broadcast.Route {
 	for i, c := range rapid.SliceOfN(capacity, 1, 5).Draw(rt, "senders") {
 		for l, w := range weights {
 			routes = append(routes, broadcast.Route{
-				Identity: id.Identity(fmt.Sprint("i", i)), Lane: id.MTAConfig(fmt.Sprint("l", l)), Weight: w, Capacity: c,
+				Identity: idtest.Named[id.Identity](fmt.Sprint("i", i)), Lane: idtest.Named[id.MTAConfig](fmt.Sprint("l", l)), Weight: w, Capacity: c,
 			})
 		}
 	}
@@ -32,7 +33,7 @@ func someRoutes(rt *rapid.T) []broadcast.Route {
 // someone is a contact whose id no other run of the test has seen.
 func someone(rt *rapid.T) func(i int) id.Contact {
 	seed := rapid.Uint64().Draw(rt, "seed")
-	return func(i int) id.Contact { return id.Contact(fmt.Sprintf("%d-%d", seed, i)) }
+	return func(i int) id.Contact { return idtest.Named[id.Contact](fmt.Sprintf("%d-%d", seed, i)) }
 }
 
 // share is the part of the whole that each weight is; without any weight, all
@@ -77,7 +78,7 @@ func TestSendersAndLanesGetTheirShares(t *testing.T) {
 		const n = 2000
 		identities, lanes := map[id.Identity]int{}, map[id.MTAConfig]int{}
 		for i := range n {
-			r := ways.Route(contact(i), "", nil)
+			r := ways.Route(contact(i), id.Identity{}, nil)
 			identities[r.Identity]++
 			lanes[r.Lane]++
 		}
@@ -93,7 +94,7 @@ func TestAChoiceDependsOnIDsAndWeightsAlone(t *testing.T) {
 		shuffled := rapid.Permutation(routes).Draw(rt, "shuffled")
 		one, other := broadcast.NewWays(routes), broadcast.NewWays(shuffled)
 		for i := range 100 {
-			if a, b := one.Route(contact(i), "", nil), other.Route(contact(i), "", nil); a != b {
+			if a, b := one.Route(contact(i), id.Identity{}, nil), other.Route(contact(i), id.Identity{}, nil); a != b {
 				rt.Fatalf("contact %s goes by %v, and by %v when the routes come in another order", contact(i), a, b)
 			}
 		}
@@ -113,7 +114,7 @@ func TestContactsKeepTheirSenderWhenOthersComeAndGo(t *testing.T) {
 		}
 		with, without := broadcast.NewWays(routes), broadcast.NewWays(fewer)
 		for i := range 300 {
-			a, b := with.Route(contact(i), "", nil), without.Route(contact(i), "", nil)
+			a, b := with.Route(contact(i), id.Identity{}, nil), without.Route(contact(i), id.Identity{}, nil)
 			if a.Identity != guest && a.Identity != b.Identity {
 				rt.Fatalf("contact %s had %s and has %s since %s left", contact(i), a.Identity, b.Identity, guest)
 			}
@@ -139,7 +140,7 @@ func TestWhoCanSendMoreOnlyGainsContacts(t *testing.T) {
 		}
 		before, after := broadcast.NewWays(routes), broadcast.NewWays(more)
 		for i := range 300 {
-			a, b := before.Route(contact(i), "", nil), after.Route(contact(i), "", nil)
+			a, b := before.Route(contact(i), id.Identity{}, nil), after.Route(contact(i), id.Identity{}, nil)
 			if a != b && b.Identity != grown {
 				rt.Fatalf("contact %s went from %v to %v when %s could send more", contact(i), a, b, grown)
 			}
@@ -157,7 +158,7 @@ func TestContactsKeepWhomTheyHeardFromLast(t *testing.T) {
 			if got := ways.Route(contact(i), last, nil).Identity; got != last {
 				rt.Fatalf("contact %s heard from %s and now hears from %s", contact(i), last, got)
 			}
-			if a, b := ways.Route(contact(i), "gone", nil), ways.Route(contact(i), "", nil); a != b {
+			if a, b := ways.Route(contact(i), idtest.Named[id.Identity]("gone"), nil), ways.Route(contact(i), id.Identity{}, nil); a != b {
 				rt.Fatalf("contact %s, whose sender is gone, goes by %v; want %v", contact(i), a, b)
 			}
 		}
@@ -181,7 +182,7 @@ func TestALaneThatIsDownIsPassedOver(t *testing.T) {
 			}
 		}
 		for i := range 100 {
-			before, now := ways.Route(contact(i), "", nil), ways.Route(contact(i), "", down)
+			before, now := ways.Route(contact(i), id.Identity{}, nil), ways.Route(contact(i), id.Identity{}, down)
 			if before.Identity != now.Identity {
 				rt.Fatalf("contact %s changed its sender because a lane is down", contact(i))
 			}
@@ -200,19 +201,19 @@ func TestALaneThatIsDownIsPassedOver(t *testing.T) {
 
 func TestInsteadKeepsWhatItDoesNotKnow(t *testing.T) {
 	t.Parallel()
-	ways := broadcast.NewWays([]broadcast.Route{{Identity: "a", Lane: "x"}, {Identity: "b", Lane: "y"}})
-	down := map[id.MTAConfig]bool{"x": true, "z": true}
+	ways := broadcast.NewWays([]broadcast.Route{{Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.MTAConfig]("x")}, {Identity: idtest.Named[id.Identity]("b"), Lane: idtest.Named[id.MTAConfig]("y")}})
+	down := map[id.MTAConfig]bool{idtest.Named[id.MTAConfig]("x"): true, idtest.Named[id.MTAConfig]("z"): true}
 	for _, tt := range []struct {
 		identity    id.Identity
 		given, want id.MTAConfig
 	}{
-		{"a", "x", "x"},        // it has no other
-		{"b", "x", "y"},        // its lane of long ago
-		{"b", "y", "y"},        // up
-		{"gone", "z", "z"},     // nobody knows another
-		{"gone", "new", "new"}, // nor whether it is down
+		{idtest.Named[id.Identity]("a"), idtest.Named[id.MTAConfig]("x"), idtest.Named[id.MTAConfig]("x")},        // it has no other
+		{idtest.Named[id.Identity]("b"), idtest.Named[id.MTAConfig]("x"), idtest.Named[id.MTAConfig]("y")},        // its lane of long ago
+		{idtest.Named[id.Identity]("b"), idtest.Named[id.MTAConfig]("y"), idtest.Named[id.MTAConfig]("y")},        // up
+		{idtest.Named[id.Identity]("gone"), idtest.Named[id.MTAConfig]("z"), idtest.Named[id.MTAConfig]("z")},     // nobody knows another
+		{idtest.Named[id.Identity]("gone"), idtest.Named[id.MTAConfig]("new"), idtest.Named[id.MTAConfig]("new")}, // nor whether it is down
 	} {
-		if got := ways.Instead("c", tt.identity, tt.given, down); got != tt.want {
+		if got := ways.Instead(idtest.Named[id.Contact]("c"), tt.identity, tt.given, down); got != tt.want {
 			t.Errorf("Instead(%s, %s) = %s, want %s", tt.identity, tt.given, got, tt.want)
 		}
 	}

@@ -110,7 +110,7 @@ func (w *work) admit(ctx context.Context, tx *sqldb.DB, ids []id.Contact) ([]id.
 			w.codes[c] = contact.ErrAnonymized.Code
 		}
 	}
-	slices.Sort(there) // one order of locks for everybody
+	slices.SortFunc(there, id.Compare) // one order of locks for everybody
 	return there, nil
 }
 
@@ -122,7 +122,7 @@ func (w *work) do(ctx context.Context, tx *sqldb.DB, ids []id.Contact) error {
 	case RemoveTags:
 		return w.save(ctx, tx, ids, contact.Change{RemoveTags: p.Tags})
 	case SetStage:
-		return w.save(ctx, tx, ids, contact.Change{Stage: &p.Stage})
+		return w.save(ctx, tx, ids, contact.Change{Stage: new(p.Stage.String())})
 	case SetField:
 		ch, problem := p.set()
 		if problem.Path != "" {

@@ -16,13 +16,13 @@ import (
 // They are kept with a job, so they name records by id where keys may change.
 type Params struct {
 	Tags     []string    `json:"tags,omitempty"`
-	Stage    id.Stage    `json:"stage,omitempty"` // empty: none
+	Stage    id.Stage    `json:"stage,omitzero"` // empty: none
 	Field    string      `json:"field,omitempty"`
 	Value    any         `json:"value,omitempty"` // nil clears
 	Block    bool        `json:"block,omitempty"`
 	TypeKey  string      `json:"type_key,omitempty"` // empty: everything
-	Segment  id.Segment  `json:"segment,omitempty"`
-	Sequence id.Sequence `json:"sequence,omitempty"`
+	Segment  id.Segment  `json:"segment,omitzero"`
+	Sequence id.Sequence `json:"sequence,omitzero"`
 	Reason   string      `json:"reason,omitempty"`
 	Keep     bool        `json:"keep,omitempty"` // the anonymised address is to stay on the suppression list
 }

@@ -295,7 +295,7 @@ func (c *check) list(ctx context.Context, params *Params) error {
 }
 
 func (c *check) sequence(ctx context.Context, sequence id.Sequence) error {
-	if sequence == "" {
+	if sequence.IsZero() {
 		return nil
 	}
 	known := false

@@ -170,7 +170,7 @@ func saveActivities(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []
 	if len(list) == 0 {
 		return nil
 	}
-	t := tx.Table(append([]string{"contact_id TEXT"}, narrow...)...)
+	t := tx.Table(append([]string{"contact_id UUID"}, narrow...)...)
 	for _, s := range list {
 		t.Add(append([]any{s.contact}, s.activity.values()...)...)
 	}

@@ -112,7 +112,7 @@ func addAddresses(ctx context.Context, db *sqldb.DB, tenant id.Tenant, people []
 		for i := range people {
 			p := &people[i]
 			for _, a := range found[p.ID] {
-				if holders[a] == "" && !slices.Contains(p.Addresses, a) {
+				if holders[a].IsZero() && !slices.Contains(p.Addresses, a) {
 					p.Addresses = append(p.Addresses, a)
 				}
 			}
@@ -124,7 +124,7 @@ func addAddresses(ctx context.Context, db *sqldb.DB, tenant id.Tenant, people []
 // blank takes what says who they were from contacts' own rows.
 func blank(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact, now time.Time) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE contact SET email = id || '@`+AnonymousDomain+`', email_domain = '`+AnonymousDomain+`', search_text = id || '@`+AnonymousDomain+`',
+		UPDATE contact SET email = `+tx.UUIDText("id")+` || '@`+AnonymousDomain+`', email_domain = '`+AnonymousDomain+`', search_text = `+tx.UUIDText("id")+` || '@`+AnonymousDomain+`',
 			external_id = NULL, first_name = NULL, last_name = NULL, full_name = NULL, title = NULL, company = NULL,
 			phone = NULL, website = NULL, timezone = NULL, address_line1 = NULL, address_line2 = NULL, city = NULL,
 			state = NULL, postal_code = NULL, country = NULL, source = NULL, custom_fields = '{}', tags = '[]',

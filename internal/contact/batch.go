@@ -157,7 +157,7 @@ func (b *batch) check(ctx context.Context, tx *sqldb.DB) error {
 // staged checks that the stages are the tenant's.
 func (c checked) staged(stages []Stage) error {
 	for _, s := range []*id.Stage{c.stage, c.stageIfNew} {
-		if s != nil && *s != "" && !slices.ContainsFunc(stages, func(st Stage) bool { return st.ID == *s }) {
+		if s != nil && !s.IsZero() && !slices.ContainsFunc(stages, func(st Stage) bool { return st.ID == *s }) {
 			return ErrInvalidStage
 		}
 	}
@@ -204,7 +204,7 @@ func (b *batch) one(ctx context.Context, tx *sqldb.DB, p *people, i int) Outcome
 	old := p.find(d.ID, ch.email)
 	refuse := func(err error) Outcome { return Outcome{Err: err} }
 	switch {
-	case old == nil && d.ID != "":
+	case old == nil && !d.ID.IsZero():
 		return refuse(ErrNotFound)
 	case old == nil && d.Mode == Updating:
 		return refuse(ErrNotFound)
@@ -215,7 +215,7 @@ func (b *batch) one(ctx context.Context, tx *sqldb.DB, p *people, i int) Outcome
 		return p.create(ch)
 	case old.c.AnonymizedAt != nil:
 		return refuse(ErrAnonymized)
-	case d.ID == "" && d.Mode == Creating && old.c.Status != Pending:
+	case d.ID.IsZero() && d.Mode == Creating && old.c.Status != Pending:
 		return refuse(ErrDuplicateEmail.With(existing{old.c.ID, old.c.Status}))
 	}
 	return p.merge(old, ch)

@@ -88,8 +88,8 @@ func (c *Contact) text(t Text) **string {
 type Change struct {
 	Email                 *string          // of an update by id: the new address
 	Texts                 map[Text]*string // nil clears
-	Stage                 *id.Stage        // empty clears
-	StageIfNew            *id.Stage        // for a contact that is created
+	Stage                 *string          // the id of a stage; empty clears
+	StageIfNew            *string          // for a contact that is created
 	SourceIfNew           string           // likewise, when Texts give none
 	CustomFields          map[string]any   // nil removes a key
 	Subscriptions         map[string]*bool // by key or id of an email type; nil removes
@@ -179,7 +179,7 @@ func (d Draft) check(catalog field.Catalog, types Types) (checked, error) {
 			if out.references == nil {
 				out.references = map[string]id.Contact{}
 			}
-			out.references[key] = id.Contact(v.(string))
+			out.references[key] = id.Read[id.Contact](v.(string))
 		}
 	}
 	return out, nil
@@ -188,7 +188,7 @@ func (d Draft) check(catalog field.Catalog, types Types) (checked, error) {
 // address returns the address that the draft speaks of: whose contact it is or,
 // of an update by id, what it becomes.
 func (d Draft) address() *string {
-	if d.ID != "" {
+	if !d.ID.IsZero() {
 		return d.Change.Email
 	}
 	return &d.Email
@@ -220,15 +220,15 @@ func checkText(p *fault.Problems, t Text, v *string) *string {
 	return &s
 }
 
-func checkStage(p *fault.Problems, path string, s *id.Stage) *id.Stage {
-	if s == nil || *s == "" {
-		return s
+func checkStage(p *fault.Problems, path string, s *string) *id.Stage {
+	if s == nil {
+		return nil
 	}
-	parsed, ok := id.Parse[id.Stage](string(*s))
-	if !ok {
+	stage, ok := id.Parse[id.Stage](*s)
+	if !ok && *s != "" {
 		p.Add(path, "must be a UUID")
 	}
-	return &parsed
+	return &stage
 }
 
 func checkTags(p *fault.Problems, tags []string) []string {
@@ -263,7 +263,7 @@ func (c *checked) subscribe(subs map[string]*bool, types Types) error {
 			c.types = make(map[string]*bool, len(subs))
 		}
 		c.types[t.Key] = subs[name]
-		if t.Category == "" {
+		if t.Category.IsZero() {
 			continue
 		}
 		if before, said := c.categories[t.Category]; said && before != nil && !*before {
@@ -360,7 +360,7 @@ func missing(list, others []string) []string {
 // turn is one subscription that changed; it is the data of a journal entry.
 type turn struct {
 	TypeKey    string      `json:"email_type_key,omitempty"`
-	Category   id.Category `json:"category_id,omitempty"`
+	Category   id.Category `json:"category_id,omitzero"`
 	Subscribed *bool       `json:"subscribed"` // null: nothing is said any more
 }
 
@@ -371,7 +371,7 @@ func (c *Contact) turn(ch checked) []turn {
 			list = append(list, turn{TypeKey: key, Subscribed: ch.types[key]})
 		}
 	}
-	for _, category := range slices.Sorted(maps.Keys(ch.categories)) {
+	for _, category := range slices.SortedFunc(maps.Keys(ch.categories), id.Compare) {
 		if turnKey(c.CategorySubscriptions, category, ch.categories[category], ch.keepRefusals) {
 			list = append(list, turn{Category: category, Subscribed: ch.categories[category]})
 		}

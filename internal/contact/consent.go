@@ -39,7 +39,7 @@ func splitPage(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, category id.
 	rows, err := tx.Query(ctx, `
 		SELECT id, subscriptions, category_subscriptions FROM contact
 		WHERE tenant_id = $1 AND category_subscriptions ->> CAST($2 AS TEXT) IS NOT NULL
-		ORDER BY id LIMIT $3`+tx.ForUpdate(), tenant, category, splitPageSize)
+		ORDER BY id LIMIT $3`+tx.ForUpdate(), tenant, category.String(), splitPageSize)
 	page, err := sqldb.Collect(rows, err, func(row func(...any) error) (consent, error) {
 		var c consent
 		var types, categories string
@@ -54,7 +54,7 @@ func splitPage(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, category id.
 	if err != nil || len(page) == 0 {
 		return 0, err
 	}
-	t := tx.Table("id TEXT", "subscriptions JSONB", "category_subscriptions JSONB")
+	t := tx.Table("id UUID", "subscriptions JSONB", "category_subscriptions JSONB")
 	for _, c := range page {
 		for _, key := range typeKeys {
 			c.types[key] = c.categories[category]

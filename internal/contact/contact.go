@@ -136,7 +136,7 @@ func (c Contact) Refusal(k Consent, listed bool) string {
 	case listed:
 		return SkipSuppressedAddress
 	}
-	if k.Category != "" {
+	if !k.Category.IsZero() {
 		if allowed, said := c.CategorySubscriptions[k.Category]; said && !allowed {
 			return SkipUnsubscribedCategory
 		}
@@ -182,7 +182,7 @@ func (c Contact) Mirrored(t Types) map[string]bool {
 	out := make(map[string]bool, len(c.Subscriptions))
 	maps.Copy(out, c.Subscriptions)
 	for _, e := range t.EmailTypes {
-		if e.Category == "" {
+		if e.Category.IsZero() {
 			continue
 		}
 		if v, said := c.CategorySubscriptions[e.Category]; said {

@@ -16,6 +16,7 @@ import (
 	"packetboat/internal/fault"
 	"packetboat/internal/field"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/journal"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
@@ -24,17 +25,17 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-const (
-	acme  = id.Tenant("01900000-0000-7000-8000-00000000000a")
-	other = id.Tenant("01900000-0000-7000-8000-00000000000b")
-	news  = id.Category("01900000-0000-7000-8000-0000000000c1")
+var (
+	acme  = id.Tenant(101)
+	other = id.Tenant(102)
+	news  = idtest.Must[id.Category]("01900000-0000-7000-8000-0000000000c1")
 )
 
 var types = contact.Types{
 	EmailTypes: []contact.EmailType{
-		{ID: "01900000-0000-7000-8000-0000000000e1", Key: "newsletter", Category: news},
-		{ID: "01900000-0000-7000-8000-0000000000e2", Key: "digest", Category: news},
-		{ID: "01900000-0000-7000-8000-0000000000e3", Key: "offers"},
+		{ID: idtest.Must[id.EmailType]("01900000-0000-7000-8000-0000000000e1"), Key: "newsletter", Category: news},
+		{ID: idtest.Must[id.EmailType]("01900000-0000-7000-8000-0000000000e2"), Key: "digest", Category: news},
+		{ID: idtest.Must[id.EmailType]("01900000-0000-7000-8000-0000000000e3"), Key: "offers"},
 	},
 	Categories: []id.Category{news},
 }
@@ -165,9 +166,9 @@ func TestCreateRefuses(t *testing.T) {
 			{name: "the external id is taken", email: "a@example.org", code: "DUPLICATE_EXTERNAL_ID", ch: contact.Change{Texts: texts("external_id", "taken")}},
 			{name: "unknown field", email: "a@example.org", code: "UNKNOWN_FIELD", says: "plan", ch: contact.Change{CustomFields: map[string]any{"plan": 1.0}}},
 			{name: "unknown email type", email: "a@example.org", code: "INVALID_EMAIL_TYPE", says: "spam", ch: contact.Change{Subscriptions: map[string]*bool{"spam": new(true)}}},
-			{name: "unknown stage", email: "a@example.org", code: "INVALID_STAGE", ch: contact.Change{Stage: new(id.New[id.Stage]())}},
-			{name: "unknown stage if new", email: "a@example.org", code: "INVALID_STAGE", ch: contact.Change{StageIfNew: new(id.New[id.Stage]())}},
-			{name: "a stage that is no id", email: "a@example.org", code: "INVALID_INPUT", says: "stage_id", ch: contact.Change{Stage: new(id.Stage("lead"))}},
+			{name: "unknown stage", email: "a@example.org", code: "INVALID_STAGE", ch: contact.Change{Stage: new(id.New[id.Stage]().String())}},
+			{name: "unknown stage if new", email: "a@example.org", code: "INVALID_STAGE", ch: contact.Change{StageIfNew: new(id.New[id.Stage]().String())}},
+			{name: "a stage that is no id", email: "a@example.org", code: "INVALID_INPUT", says: "stage_id", ch: contact.Change{Stage: new("lead")}},
 			{name: "unknown category", email: "a@example.org", code: "INVALID_INPUT", says: "category", ch: contact.Change{CategorySubscriptions: map[string]*bool{"x": new(true)}}},
 			{name: "too many tags", email: "a@example.org", code: "LIMIT_EXCEEDED", ch: contact.Change{Tags: new(numbered(201))}},
 		} {
@@ -257,19 +258,19 @@ func TestStagesFollowTheRules(t *testing.T) {
 		if c := mustCreate(t, db, "a@example.org", contact.Change{}); c.Stage != lead.ID {
 			t.Errorf("a new contact has stage %q, want the default", c.Stage)
 		}
-		if c := mustUpsert(t, db, "b@example.org", contact.Change{StageIfNew: &won.ID}); c.Stage != won.ID {
+		if c := mustUpsert(t, db, "b@example.org", contact.Change{StageIfNew: new(won.ID.String())}); c.Stage != won.ID {
 			t.Error("stage_id_if_new is not used on creation")
 		}
-		if c := mustUpsert(t, db, "c@example.org", contact.Change{Stage: &lead.ID, StageIfNew: &won.ID}); c.Stage != lead.ID {
+		if c := mustUpsert(t, db, "c@example.org", contact.Change{Stage: new(lead.ID.String()), StageIfNew: new(won.ID.String())}); c.Stage != lead.ID {
 			t.Error("stage_id does not win over stage_id_if_new")
 		}
-		if c := mustUpsert(t, db, "a@example.org", contact.Change{StageIfNew: &won.ID}); c.Stage != lead.ID {
+		if c := mustUpsert(t, db, "a@example.org", contact.Change{StageIfNew: new(won.ID.String())}); c.Stage != lead.ID {
 			t.Error("stage_id_if_new moves an existing contact")
 		}
 		if _, err := db.Exec(t.Context(), `UPDATE contact SET prospect_score = 7 WHERE tenant_id = $1`, acme); err != nil {
 			t.Fatal(err)
 		}
-		c := mustUpsert(t, db, "a@example.org", contact.Change{Stage: &won.ID})
+		c := mustUpsert(t, db, "a@example.org", contact.Change{Stage: new(won.ID.String())})
 		if c.Stage != won.ID || c.ProspectScore != 0 || c.ScoreUpdatedAt == nil {
 			t.Errorf("after a change of category: stage %s, score %v", c.Stage, c.ProspectScore)
 		}
@@ -279,7 +280,7 @@ func TestStagesFollowTheRules(t *testing.T) {
 		if err := contact.DeleteStage(t.Context(), db, acme, lead.ID, won.ID, noon); !errors.Is(err, contact.ErrStageInUse) {
 			t.Errorf("deleting the default stage: %v", err)
 		}
-		if err := contact.DeleteStage(t.Context(), db, acme, won.ID, "", noon); !errors.Is(err, contact.ErrStageInUse) {
+		if err := contact.DeleteStage(t.Context(), db, acme, won.ID, id.Stage{}, noon); !errors.Is(err, contact.ErrStageInUse) {
 			t.Errorf("deleting a stage with contacts: %v", err)
 		}
 		if err := contact.DeleteStage(t.Context(), db, acme, won.ID, lead.ID, noon); err != nil {
@@ -302,7 +303,7 @@ func TestPendingAndDeletedContacts(t *testing.T) {
 		mustStatus(t, db, c.ID, contact.Suppressed)
 		_, err := contact.Create(t.Context(), db, acme, "ann@example.org", contact.Change{}, rules, noon)
 		f, _ := fault.As(err)
-		if !errors.Is(err, contact.ErrDuplicateEmail) || !strings.Contains(fmt.Sprint(f.Details), string(c.ID)) {
+		if !errors.Is(err, contact.ErrDuplicateEmail) || !strings.Contains(fmt.Sprint(f.Details), c.ID.String()) {
 			t.Errorf("creating a deleted contact: %v with %v, want DUPLICATE_EMAIL that names it", err, f.Details)
 		}
 		if up := mustUpsert(t, db, "ann@example.org", contact.Change{Texts: texts("city", "Köln")}); up.Status != contact.Suppressed || *up.City != "Köln" {
@@ -372,8 +373,8 @@ func TestReferencesMustExist(t *testing.T) {
 			t.Fatal(err)
 		}
 		boss := mustCreate(t, db, "boss@example.org", contact.Change{})
-		mustCreate(t, db, "ann@example.org", contact.Change{CustomFields: map[string]any{"boss": string(boss.ID)}})
-		_, err := contact.Create(t.Context(), db, acme, "bob@example.org", contact.Change{CustomFields: map[string]any{"boss": string(id.New[id.Contact]())}}, rules, noon)
+		mustCreate(t, db, "ann@example.org", contact.Change{CustomFields: map[string]any{"boss": boss.ID.String()}})
+		_, err := contact.Create(t.Context(), db, acme, "bob@example.org", contact.Change{CustomFields: map[string]any{"boss": id.New[id.Contact]().String()}}, rules, noon)
 		if !errors.Is(err, field.ErrValue) {
 			t.Errorf("a reference to nobody: %v, want INVALID_FIELD_VALUE", err)
 		}

@@ -41,8 +41,8 @@ type happenedTo struct {
 	Type       journal.Type    `json:"type"`
 	Name       string          `json:"name,omitempty"`
 	OccurredAt time.Time       `json:"occurred_at"`
-	Broadcast  id.Broadcast    `json:"broadcast_id,omitempty"`
-	Message    id.Message      `json:"message_id,omitempty"`
+	Broadcast  id.Broadcast    `json:"broadcast_id,omitzero"`
+	Message    id.Message      `json:"message_id,omitzero"`
 	Data       json.RawMessage `json:"data"`
 }
 
@@ -59,7 +59,7 @@ func timeline(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contact id.Co
 				yield(nil, err)
 				return
 			}
-			if _, ok := known[e.Send]; !ok && e.Send != "" {
+			if _, ok := known[e.Send]; !ok && !e.Send.IsZero() {
 				found, err := of(ctx, db, tenant, []id.Send{e.Send})
 				if err != nil {
 					yield(nil, err)

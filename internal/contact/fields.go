@@ -17,7 +17,7 @@ import (
 // CountField returns how many contacts hold a value of a custom field.
 func CountField(ctx context.Context, db *sqldb.DB, tenant id.Tenant, key string) (int, error) {
 	var n int
-	err := db.Evaluate(ctx, string(tenant), func(ctx context.Context, db *sqldb.DB) error {
+	err := db.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) error {
 		return db.QueryRow(ctx, `
 			SELECT COUNT(*) FROM contact
 			WHERE tenant_id = $1 AND custom_fields ->> CAST($2 AS TEXT) IS NOT NULL`, tenant, key).Scan(&n)
@@ -58,8 +58,8 @@ func checkDefault(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, f field.F
 	if f.Type != field.Contact || !isText {
 		return nil
 	}
-	found, err := Existing(ctx, tx, tenant, []id.Contact{id.Contact(named)})
-	if err != nil || found[id.Contact(named)] {
+	found, err := Existing(ctx, tx, tenant, []id.Contact{id.Read[id.Contact](named)})
+	if err != nil || found[id.Read[id.Contact](named)] {
 		return err
 	}
 	wrong := fault.Field{Path: "default_value", Message: "must be the id of an existing contact"}
@@ -135,7 +135,7 @@ func (e *erasure) page(ctx context.Context, db *sqldb.DB) (more bool, err error)
 			return err
 		}
 		more = len(page) == erasePage
-		t := tx.Table("id TEXT", "custom_fields JSONB")
+		t := tx.Table("id UUID", "custom_fields JSONB")
 		for _, h := range page {
 			delete(h.fields, e.Key)
 			b, err := json.Marshal(h.fields)

@@ -49,7 +49,7 @@ type told struct {
 func follow(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
 	byTenant := map[id.Tenant][]journal.Entry{}
 	for _, e := range entries {
-		if e.Contact != "" && slices.Contains(followed[:], e.Type) {
+		if !e.Contact.IsZero() && slices.Contains(followed[:], e.Type) {
 			byTenant[e.Tenant] = append(byTenant[e.Tenant], e)
 		}
 	}
@@ -169,8 +169,8 @@ func countSent(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []jo
 			s.at = e.At
 		}
 	}
-	t := tx.Table("contact_id TEXT", "sent BIGINT", "at BIGINT")
-	for _, c := range slices.Sorted(maps.Keys(sums)) {
+	t := tx.Table("contact_id UUID", "sent BIGINT", "at BIGINT")
+	for _, c := range slices.SortedFunc(maps.Keys(sums), id.Compare) {
 		if s := sums[c]; s.plain {
 			t.Add(c, s.sent, s.at.UnixMicro())
 		}

@@ -31,7 +31,7 @@ type IdentitySecret struct {
 	CreatedAt time.Time
 }
 
-func identityPlace(tenant id.Tenant) string { return "identity_secret:" + string(tenant) }
+func identityPlace(tenant id.Tenant) string { return "identity_secret:" + tenant.String() }
 
 // NewIdentitySecret makes a secret, which turns identity signing on. The one
 // before it still verifies for a day.
@@ -111,13 +111,13 @@ func (s Signer) Token(contact id.Contact, now time.Time) string {
 		return ""
 	}
 	exp := strconv.FormatInt(now.Add(tokenLasts).Unix(), 10)
-	mac := base64.RawURLEncoding.EncodeToString(s.tokenMAC(s.secrets[0], string(contact), exp))
-	return "v1." + string(contact) + "." + exp + "." + mac
+	mac := base64.RawURLEncoding.EncodeToString(s.tokenMAC(s.secrets[0], contact.String(), exp))
+	return "v1." + contact.String() + "." + exp + "." + mac
 }
 
 func (s Signer) tokenMAC(key, contact, exp string) []byte {
 	h := hmac.New(sha256.New, []byte(key))
-	h.Write([]byte("v1." + string(s.tenant) + "." + contact + "." + exp))
+	h.Write([]byte("v1." + s.tenant.String() + "." + contact + "." + exp))
 	return h.Sum(nil)
 }
 
@@ -126,16 +126,16 @@ func (s Signer) tokenMAC(key, contact, exp string) []byte {
 func (s Signer) VerifyToken(token string, now time.Time) (id.Contact, bool) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 4 || parts[0] != "v1" {
-		return "", false
+		return id.Contact{}, false
 	}
 	contact, ok := id.Parse[id.Contact](parts[1])
 	mac, err := base64.RawURLEncoding.Strict().DecodeString(parts[3])
 	if !ok || err != nil || !s.anyKey(mac, func(key string) []byte { return s.tokenMAC(key, parts[1], parts[2]) }) {
-		return "", false
+		return id.Contact{}, false
 	}
 	exp, err := strconv.ParseInt(parts[2], 10, 64) // what we signed, so it is a number
 	if err != nil || now.Unix() >= exp {
-		return "", false
+		return id.Contact{}, false
 	}
 	return contact, true
 }

@@ -34,8 +34,10 @@ type life struct {
 func (l life) happen(ids []id.Contact, entries ...journal.Entry) error {
 	var list []journal.Entry
 	for _, c := range ids {
+		entry := id.New[id.Entry]()
 		for i, e := range entries {
-			e.Tenant, e.Contact, e.ID = acme, c, id.Entry(fmt.Sprintf("%s-%03d", id.New[id.Entry](), i))
+			entry[len(entry)-1] = byte(i) // in the order of the entries
+			e.Tenant, e.Contact, e.ID = acme, c, entry
 			list = append(list, e)
 		}
 	}

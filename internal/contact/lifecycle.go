@@ -115,7 +115,7 @@ func saveStandings(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []*
 	if len(list) == 0 {
 		return nil
 	}
-	t := tx.Table("id TEXT", "global_status TEXT", "status_before_suppress TEXT", "suppressed_at BIGINT", "unsubscribed_at BIGINT",
+	t := tx.Table("id UUID", "global_status TEXT", "status_before_suppress TEXT", "suppressed_at BIGINT", "unsubscribed_at BIGINT",
 		"subscriptions JSONB", "category_subscriptions JSONB")
 	for _, c := range list {
 		types, err := json.Marshal(c.Subscriptions)

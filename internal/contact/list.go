@@ -119,10 +119,10 @@ var orders = map[Sort]order{
 	"created_at":            {"c.created_at", false, true, readInt, func(c *Contact) any { return c.CreatedAt }},
 	"updated_at":            {"c.updated_at", false, true, readInt, func(c *Contact) any { return c.UpdatedAt }},
 	"stage_id": {"c.stage_id", true, false, readText, func(c *Contact) any {
-		if c.Stage == "" {
+		if c.Stage.IsZero() {
 			return nil
 		}
-		return string(c.Stage)
+		return c.Stage.String()
 	}},
 }
 
@@ -236,7 +236,7 @@ func Count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Selector) (int
 		return 0, err
 	}
 	var n int
-	err = db.Evaluate(ctx, string(tenant), func(ctx context.Context, db *sqldb.DB) error {
+	err = db.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) error {
 		if _, err := s.narrow(ctx, db, tenant, q.Search, false); err != nil {
 			return err
 		}
@@ -257,7 +257,7 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Query) (p Page,
 	if q.plain() {
 		return list(ctx, db, tenant, q)
 	}
-	err = db.Evaluate(ctx, string(tenant), func(ctx context.Context, db *sqldb.DB) error {
+	err = db.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) error {
 		p, err = list(ctx, db, tenant, q)
 		return err
 	})

@@ -18,7 +18,7 @@ func Matching(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Selector, a
 		return nil, err
 	}
 	var list []id.Contact
-	err = db.Evaluate(ctx, string(tenant), func(ctx context.Context, db *sqldb.DB) error {
+	err = db.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) error {
 		rows, err := db.Query(ctx, `
 			SELECT c.id FROM contact c `+s.joins.String()+`
 			WHERE c.tenant_id = $1 AND c.id > `+s.arg(after)+s.conditions.String()+`

@@ -40,7 +40,7 @@ func (b *batch) people(ctx context.Context, tx *sqldb.DB, which []int) (*people,
 	var emails, keys []string
 	for _, i := range which {
 		d, ch := b.drafts[i], b.checked[i]
-		if d.ID != "" {
+		if !d.ID.IsZero() {
 			ids = append(ids, d.ID)
 		}
 		if ch.email != "" {
@@ -106,7 +106,7 @@ func (p *people) add(one *person) {
 
 // find returns whom a draft speaks of, or nil.
 func (p *people) find(c id.Contact, email string) *person {
-	if c != "" {
+	if !c.IsZero() {
 		return p.byID[c]
 	}
 	return p.byEmail[email]
@@ -142,11 +142,11 @@ func (p *people) create(ch checked) Outcome {
 		c.Source = &ch.sourceIfNew
 	}
 	for _, s := range []*id.Stage{ch.stage, ch.stageIfNew} {
-		if s != nil && *s != "" && c.Stage == "" {
+		if s != nil && !s.IsZero() && c.Stage.IsZero() {
 			c.Stage = *s
 		}
 	}
-	if c.Stage == "" {
+	if c.Stage.IsZero() {
 		c.Stage = standardStage(b.stages)
 	}
 	c.listed = p.listed[c.Email]
@@ -205,7 +205,7 @@ func (p *people) merge(one *person, ch checked) Outcome {
 	if one.c.Status == Pending {
 		one.c.Status = Active
 		parts = append(parts, "global_status")
-		if one.c.Stage == "" && (ch.stage == nil || *ch.stage == "") {
+		if one.c.Stage.IsZero() && (ch.stage == nil || ch.stage.IsZero()) {
 			ch.stage = new(standardStage(b.stages))
 		}
 	}
@@ -304,20 +304,20 @@ func (p *people) insert(ctx context.Context, tx *sqldb.DB, fresh []*person) (map
 			return nil, err
 		}
 	}
-	done, err := t.Insert(ctx, tx, "contact")
+	done, err := t.Insert(ctx, tx, "contact", p.b.tenant)
 	if err != nil {
 		return nil, err
 	}
 	taken := map[id.Contact]bool{}
-	activities := tx.Table(append([]string{"tenant_id TEXT", "contact_id TEXT"}, narrow...)...)
+	activities := tx.Table(append([]string{"contact_id UUID"}, narrow...)...)
 	for i, one := range fresh {
 		if !done[i] {
 			taken[one.c.ID] = true
 			continue
 		}
-		activities.Add(append([]any{p.b.tenant, one.c.ID}, one.c.Activity.values()...)...)
+		activities.Add(append([]any{one.c.ID}, one.c.Activity.values()...)...)
 	}
-	_, err = activities.Insert(ctx, tx, "contact_activity")
+	_, err = activities.Insert(ctx, tx, "contact_activity", p.b.tenant)
 	return taken, err
 }
 
@@ -325,7 +325,7 @@ func (p *people) insert(ctx context.Context, tx *sqldb.DB, fresh []*person) (map
 // touched only when it has to be.
 func (p *people) update(ctx context.Context, tx *sqldb.DB, changed []*person) error {
 	t := tx.Table(storedColumns...)
-	columns := map[string]bool{"tenant_id": true, "id": true, "updated_at": true}
+	columns := map[string]bool{"id": true, "updated_at": true}
 	for _, one := range changed {
 		if err := one.c.add(t); err != nil {
 			return err
@@ -336,7 +336,7 @@ func (p *people) update(ctx context.Context, tx *sqldb.DB, changed []*person) er
 			}
 		}
 	}
-	_, err := t.Only(func(column string) bool { return columns[column] }).Update(ctx, tx, "contact", 2)
+	_, err := t.Only(func(column string) bool { return columns[column] }).Update(ctx, tx, "contact", p.b.tenant)
 	return err
 }
 

@@ -28,7 +28,7 @@ func DomainFollower(now func() time.Time) journal.Follower {
 	return journal.Follower{Name: "mail_domain", Types: []journal.Type{journal.ContactCreated, journal.ContactUpdated}, Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
 		byTenant := map[id.Tenant][]id.Contact{}
 		for _, e := range entries {
-			if e.Contact != "" && bringsAddress(e) {
+			if !e.Contact.IsZero() && bringsAddress(e) {
 				byTenant[e.Tenant] = append(byTenant[e.Tenant], e.Contact)
 			}
 		}

@@ -87,7 +87,7 @@ func Recipients(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Co
 		FROM contact WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, ids))
 	var c Contact // whose columns are read, again and again
 	dest := []any{
-		sqldb.ToText(&c.ID), &c.Email, sqldb.ToNullText(&c.Timezone), sqldb.ToText(&c.Status), &c.DoNotContact,
+		&c.ID, &c.Email, sqldb.ToNullText(&c.Timezone), sqldb.ToText(&c.Status), &c.DoNotContact,
 		unpacked{&c.Subscriptions}, unpacked{&c.CategorySubscriptions},
 	}
 	for _, name := range r.columns {

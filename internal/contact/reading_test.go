@@ -23,7 +23,7 @@ func TestRecipientsHaveWhatTheirMailPrints(t *testing.T) {
 			Tags:                  new([]string{"vip", "new"}),
 			CustomFields:          map[string]any{"plan": "gold"},
 			Subscriptions:         map[string]*bool{"offers": new(false)},
-			CategorySubscriptions: map[string]*bool{string(news): new(false)},
+			CategorySubscriptions: map[string]*bool{news.String(): new(false)},
 		})
 		bare := mustCreate(t, db, "bare@example.net", contact.Change{})
 		ids := []id.Contact{full.ID, bare.ID, id.New[id.Contact]()}

@@ -13,6 +13,7 @@ import (
 
 	"packetboat/internal/contact"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/journal"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
@@ -59,7 +60,7 @@ func follow(t *testing.T, db *sqldb.DB, c id.Contact, entries ...journal.Entry) 
 	t.Helper()
 	for i := range entries {
 		entries[i].Tenant, entries[i].Contact = acme, c
-		entries[i].ID = id.Entry(fmt.Sprintf("%s-%03d", id.New[id.Entry](), i))
+		entries[i].ID = idtest.Named[id.Entry](fmt.Sprintf("%s-%03d", id.New[id.Entry](), i))
 	}
 	if err := journal.Append(t.Context(), db, entries...); err != nil {
 		t.Fatal(err)
@@ -230,7 +231,7 @@ func TestLeavingKeepsThePrecedence(t *testing.T) {
 
 func TestConsentSurvivesItsCategory(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
-		gone := mustCreate(t, db, "ann@example.org", contact.Change{CategorySubscriptions: map[string]*bool{string(news): new(false)}})
+		gone := mustCreate(t, db, "ann@example.org", contact.Change{CategorySubscriptions: map[string]*bool{news.String(): new(false)}})
 		stays := mustCreate(t, db, "bob@example.org", contact.Change{})
 		if err := contact.SplitConsent(t.Context(), db, acme, news, []string{"newsletter", "digest"}, noon); err != nil {
 			t.Fatal(err)

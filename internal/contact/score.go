@@ -94,7 +94,7 @@ func NextScored(ctx context.Context, db *sqldb.DB, after id.Tenant) (id.Tenant, 
 		WHERE c.tenant_id > $1 AND (c.prospect_score > 0 OR c.customer_score > 0)
 		ORDER BY c.tenant_id LIMIT 1 /* all tenants: one round through all who score */`, after).Scan(&t)
 	if err != nil && !errors.Is(err, sqldb.ErrNoRows) {
-		return "", fmt.Errorf("find who has scores: %w", err)
+		return 0, fmt.Errorf("find who has scores: %w", err)
 	}
 	return t, nil
 }
@@ -105,7 +105,7 @@ func SaveScores(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []Scor
 	if len(list) == 0 {
 		return nil
 	}
-	t := tx.Table("id TEXT", "prospect DOUBLE PRECISION", "customer DOUBLE PRECISION")
+	t := tx.Table("id UUID", "prospect DOUBLE PRECISION", "customer DOUBLE PRECISION")
 	for _, s := range list {
 		t.Add(s.Contact, s.Prospect, s.Customer)
 	}

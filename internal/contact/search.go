@@ -89,7 +89,7 @@ func candidates(ctx context.Context, db *sqldb.DB, tenant id.Tenant, words []str
 		return nil, false, err
 	}
 	list = append(list, f.fresh...)
-	slices.Sort(list)
+	slices.SortFunc(list, id.Compare)
 	return slices.Compact(list), true, nil
 }
 
@@ -159,11 +159,11 @@ func look(ctx context.Context, db *sqldb.DB, tenant id.Tenant, words []string, m
 			SELECT f.contact_id, 0 AS segment, -1 AS gram, CAST(NULL AS BYTEA) AS postings FROM contact_search_fresh f
 			WHERE f.tenant_id = $1`+likes.String()+` LIMIT $2) AS waiting
 		UNION ALL
-		SELECT '', COALESCE((SELECT MIN(b.segment) FROM contact_search_block b WHERE b.tenant_id = $1), 0), -2, NULL
+		SELECT NULL, COALESCE((SELECT MIN(b.segment) FROM contact_search_block b WHERE b.tenant_id = $1), 0), -2, NULL
 		UNION ALL
-		SELECT '', COALESCE((SELECT MAX(b.segment) FROM contact_search_block b WHERE b.tenant_id = $1), 0), -3, NULL
+		SELECT NULL, COALESCE((SELECT MAX(b.segment) FROM contact_search_block b WHERE b.tenant_id = $1), 0), -3, NULL
 		UNION ALL
-		SELECT '', p.segment, v.gram, p.postings
+		SELECT NULL, p.segment, v.gram, p.postings
 		FROM `+t.As("v", len(args)+1)+`
 		JOIN contact_search_postings p ON p.tenant_id = $1 AND p.bucket = v.bucket`, t.Args(args...)...)
 	if err != nil {
@@ -175,7 +175,7 @@ func look(ctx context.Context, db *sqldb.DB, tenant id.Tenant, words []string, m
 		var c id.Contact
 		var segment, gram int64
 		var postings []byte
-		if err := rows.Scan(sqldb.ToText(&c), &segment, &gram, &postings); err != nil {
+		if err := rows.Scan(&c, &segment, &gram, &postings); err != nil {
 			return nil, err
 		}
 		switch gram {
@@ -236,14 +236,14 @@ func (f *found) named(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]id
 		JOIN contact_search_block b ON b.tenant_id = $1 AND b.segment = v.segment AND b.block = v.block`, t.Args(tenant)...)
 	read, err := sqldb.Collect(rows, err, func(row func(...any) error) (struct{}, error) {
 		var segment, block int64
-		var contacts string
+		var contacts []byte
 		if err := row(&segment, &block, &contacts); err != nil {
 			return struct{}{}, err
 		}
 		mask := f.segments[segment].members.block(int(block))
-		for i, c := range strings.Split(contacts, " ") {
+		for i, c := range unpack(contacts) {
 			if mask&(1<<i) != 0 {
-				list = append(list, id.Contact(c))
+				list = append(list, c)
 			}
 		}
 		return struct{}{}, nil

@@ -1,7 +1,6 @@
 package contact
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,7 +66,7 @@ func (x *SearchIndex) Run(ctx context.Context) error {
 func (x *SearchIndex) Tick(ctx context.Context) (more bool, err error) {
 	var next id.Tenant
 	err = x.DB.QueryRow(ctx, `
-		SELECT COALESCE(MIN(t.tenant_id), '') FROM (
+		SELECT COALESCE(MIN(t.tenant_id), 0) FROM (
 			SELECT MIN(f.tenant_id) AS tenant_id FROM contact_search_fresh f WHERE f.tenant_id > $1
 			UNION ALL
 			SELECT MIN(o.tenant_id) FROM contact_search_forgotten o WHERE o.tenant_id > $1
@@ -76,8 +75,8 @@ func (x *SearchIndex) Tick(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("find contacts to index: %w", err)
 	}
-	if next == "" {
-		x.at = ""
+	if next == 0 {
+		x.at = 0
 		return false, x.tidy(ctx, 1)
 	}
 	done, err := x.step(ctx, next)
@@ -147,7 +146,7 @@ type waiter struct {
 }
 
 func scanWaiter(row func(...any) error) (w waiter, err error) {
-	err = row(sqldb.ToText(&w.contact), &w.text)
+	err = row(&w.contact, &w.text)
 	return w, err
 }
 
@@ -205,24 +204,38 @@ func take(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []waiter) ([
 	if err == nil && len(taken) <= len(list)/2 {
 		return nil, errTaken
 	}
-	slices.SortFunc(taken, func(a, b waiter) int { return cmp.Compare(a.contact, b.contact) })
+	slices.SortFunc(taken, func(a, b waiter) int { return id.Compare(a.contact, b.contact) })
 	return taken, err
 }
 
+// pack writes the ids of contacts behind each other.
+func pack(list []waiter) []byte {
+	b := make([]byte, 0, len(list)*len(id.Contact{}))
+	for _, w := range list {
+		b = append(b, w.contact[:]...)
+	}
+	return b
+}
+
+// unpack reads what pack wrote.
+func unpack(b []byte) []id.Contact {
+	list := make([]id.Contact, 0, len(b)/len(id.Contact{}))
+	for c := range slices.Chunk(b, len(id.Contact{})) {
+		list = append(list, id.Contact(c))
+	}
+	return list
+}
+
 func writeBlocks(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, segment int64, list []waiter) error {
-	t := tx.Table("block BIGINT", "contacts TEXT")
+	t := tx.Table("block BIGINT", "contacts BYTEA")
 	block := 0
 	for part := range slices.Chunk(list, blockSize) {
-		ids := make([]string, len(part))
-		for i, w := range part {
-			ids[i] = string(w.contact)
-		}
-		t.Add(block, strings.Join(ids, " "))
+		t.Add(block, pack(part))
 		block++
 	}
 	_, err := tx.Exec(ctx, `
 		INSERT INTO contact_search_block (tenant_id, segment, block, contacts)
-		SELECT $1, CAST($2 AS BIGINT), v.block, v.contacts FROM `+t.As("v", 3), t.Args(tenant, segment)...)
+		SELECT CAST($1 AS INTEGER), CAST($2 AS BIGINT), v.block, v.contacts FROM `+t.As("v", 3), t.Args(tenant, segment)...)
 	return err
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 
 	"packetboat/internal/id"
 	"packetboat/internal/sqldb"
@@ -36,8 +35,8 @@ func inspect(ctx context.Context, db *sqldb.DB, tenant id.Tenant) error {
 		return err
 	}
 	_, err = db.Exec(ctx, `
-		INSERT INTO contact_search_renewal (tenant_id, through_segment, after_id) VALUES ($1, $2, '')
-		ON CONFLICT DO NOTHING`, tenant, last)
+		INSERT INTO contact_search_renewal (tenant_id, through_segment, after_id) VALUES ($1, $2, $3)
+		ON CONFLICT DO NOTHING`, tenant, last, id.Contact{})
 	return err
 }
 
@@ -61,12 +60,13 @@ func renew(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (bool, error) {
 			return err
 		}
 		err = tx.QueryRow(ctx, `
-			SELECT COALESCE(MAX(page.id), '') FROM (
-				SELECT id FROM contact WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3) AS page`, tenant, after, segmentSize).Scan(&last)
-		if err != nil {
+			SELECT page.id FROM (
+				SELECT id FROM contact WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3) AS page
+			ORDER BY page.id DESC LIMIT 1`, tenant, after, segmentSize).Scan(&last)
+		if err != nil && !errors.Is(err, sqldb.ErrNoRows) {
 			return err
 		}
-		if last == "" {
+		if last.IsZero() {
 			return drop(ctx, tx, tenant, through)
 		}
 		// The rows are kept: else somebody might wait with a text of the past.
@@ -122,8 +122,8 @@ const forgottenAtOnce = 100_000
 // there wait again. It reports whether there was anybody to forget.
 func forget(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (bool, error) {
 	rows, err := db.Query(ctx, `SELECT contact_id FROM contact_search_forgotten WHERE tenant_id = $1 LIMIT $2`, tenant, forgottenAtOnce)
-	forgotten := map[string]bool{}
-	_, err = sqldb.Collect(rows, err, func(row func(...any) error) (c string, err error) {
+	forgotten := map[id.Contact]bool{}
+	_, err = sqldb.Collect(rows, err, func(row func(...any) error) (c id.Contact, err error) {
 		err = row(&c)
 		forgotten[c] = true
 		return c, err
@@ -135,14 +135,12 @@ func forget(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (bool, error) {
 	touched := map[int64]bool{}
 	_, err = sqldb.Collect(rows, err, func(row func(...any) error) (struct{}, error) {
 		var segment int64
-		var contacts string
+		var contacts []byte
 		if err := row(&segment, &contacts); err != nil {
 			return struct{}{}, err
 		}
-		for c := range strings.SplitSeq(contacts, " ") {
-			if forgotten[c] {
-				touched[segment] = true
-			}
+		if slices.ContainsFunc(unpack(contacts), func(c id.Contact) bool { return forgotten[c] }) {
+			touched[segment] = true
 		}
 		return struct{}{}, nil
 	})
@@ -161,10 +159,10 @@ func forget(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (bool, error) {
 
 func dissolve(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, segment int64) error {
 	rows, err := tx.Query(ctx, `SELECT contacts FROM contact_search_block WHERE tenant_id = $1 AND segment = $2`, tenant, segment)
-	var ids []string
-	_, err = sqldb.Collect(rows, err, func(row func(...any) error) (contacts string, err error) {
+	var ids []id.Contact
+	_, err = sqldb.Collect(rows, err, func(row func(...any) error) (contacts []byte, err error) {
 		err = row(&contacts)
-		ids = append(ids, strings.Split(contacts, " ")...)
+		ids = append(ids, unpack(contacts)...)
 		return contacts, err
 	})
 	if err != nil {

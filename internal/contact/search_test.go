@@ -57,7 +57,7 @@ func scanned(t *rapid.T, db *sqldb.DB, tenant id.Tenant, search string) []id.Con
 			found = append(found, c.ID)
 		}
 	}
-	slices.Sort(found)
+	slices.SortFunc(found, id.Compare)
 	return found
 }
 
@@ -104,8 +104,8 @@ func TestIndexedSearchFindsWhatAScanFinds(t *testing.T) {
 			case 5:
 				if _, err := db.Exec(ctx, `
 					INSERT INTO contact_search_renewal (tenant_id, through_segment, after_id)
-					SELECT tenant_id, MAX(segment), '' FROM contact_search_block WHERE tenant_id = $1 GROUP BY tenant_id
-					ON CONFLICT DO NOTHING`, tenant); err != nil {
+					SELECT tenant_id, MAX(segment), `+db.Param(2, "UUID")+` FROM contact_search_block WHERE tenant_id = $1 GROUP BY tenant_id
+					ON CONFLICT DO NOTHING`, tenant, id.Contact{}); err != nil {
 					rt.Fatal(err)
 				}
 			default:
@@ -146,7 +146,7 @@ func TestIndexedSearchFindsWhatAScanFinds(t *testing.T) {
 					}
 					q.After, more = page.Next, page.Next != nil
 				}
-				slices.Sort(got)
+				slices.SortFunc(got, id.Compare)
 				if !slices.Equal(got, want) {
 					rt.Fatalf("List(%q) = %v, want %v", search, got, want)
 				}
@@ -275,7 +275,7 @@ func TestRenewedIndexForgetsWhatWas(t *testing.T) {
 		if got, want := sizes(), map[string]int{"fresh": 0, "blocks": 6, "segments": 3, "renewals": 0}; !maps.Equal(got, want) {
 			t.Fatalf("before: %v, want %v", got, want)
 		}
-		if _, err := db.Exec(ctx, `INSERT INTO contact_search_renewal (tenant_id, through_segment, after_id) VALUES ($1, 3, '')`, acme); err != nil {
+		if _, err := db.Exec(ctx, `INSERT INTO contact_search_renewal (tenant_id, through_segment, after_id) VALUES ($1, 3, $2)`, acme, id.Contact{}); err != nil {
 			t.Fatal(err)
 		}
 		round()
@@ -305,7 +305,7 @@ func TestSegmentsOfARenewalStay(t *testing.T) {
 			mustCreate(t, db, fmt.Sprintf("c%d@example.org", i), contact.Change{})
 		}
 		tick(index)
-		if _, err := db.Exec(ctx, `INSERT INTO contact_search_renewal (tenant_id, through_segment, after_id) VALUES ($1, 1, '')`, acme); err != nil {
+		if _, err := db.Exec(ctx, `INSERT INTO contact_search_renewal (tenant_id, through_segment, after_id) VALUES ($1, 1, $2)`, acme, id.Contact{}); err != nil {
 			t.Fatal(err)
 		}
 		tick(patient) // everybody waits again

@@ -66,7 +66,7 @@ func standardStage(stages []Stage) id.Stage {
 			return s.ID
 		}
 	}
-	return ""
+	return id.Stage{}
 }
 
 func categoryOf(stages []Stage, stage id.Stage) StageCategory {
@@ -297,9 +297,9 @@ func OrderStages(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.S
 		}
 		var p fault.Problems
 		var named []id.Stage
-		t := tx.Table("id TEXT", "sort_order BIGINT")
+		t := tx.Table("id UUID", "sort_order BIGINT")
 		for i, s := range ids {
-			s, _ = id.Parse[id.Stage](string(s))
+			s, _ = id.Parse[id.Stage](s.String())
 			if slices.Contains(named, s) || !slices.ContainsFunc(have, func(h Stage) bool { return h.ID == s }) {
 				p.AddElement("ids", "must be the id of a stage, named once")
 				continue

@@ -64,7 +64,7 @@ func DeleteStage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stage, rep
 		if i < 0 {
 			return ErrNoStage
 		}
-		if replacement != "" && (replacement == stage || !slices.ContainsFunc(stages, func(s Stage) bool { return s.ID == replacement })) {
+		if !replacement.IsZero() && (replacement == stage || !slices.ContainsFunc(stages, func(s Stage) bool { return s.ID == replacement })) {
 			return ErrInvalidStage.Sayf("replacement_stage_id is not another stage")
 		}
 		var held stageHolders
@@ -76,7 +76,7 @@ func DeleteStage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stage, rep
 			return ErrStageInUse.With(held).Sayf("the default stage cannot be deleted; make another one the default first")
 		}
 		if held.Usage.Contacts > 0 {
-			if replacement == "" {
+			if replacement.IsZero() {
 				return ErrStageInUse.With(held)
 			}
 			if err := moveAll(ctx, tx, tenant, stage, replacement, stages, micros(now)); err != nil {

@@ -140,7 +140,7 @@ func (l Leaving) to(on bool) checked {
 	if l.TypeKey != "" {
 		ch.types[l.TypeKey] = &on
 	}
-	if l.Category != "" {
+	if !l.Category.IsZero() {
 		ch.categories[l.Category] = &on
 	}
 	return ch

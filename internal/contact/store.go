@@ -30,9 +30,9 @@ var storedColumns = func() []string {
 		"custom_fields": "JSONB", "tags": "JSONB", "subscriptions": "JSONB", "category_subscriptions": "JSONB",
 		"do_not_contact": "BOOLEAN", "prospect_score": "DOUBLE PRECISION", "customer_score": "DOUBLE PRECISION",
 		"score_updated_at": "BIGINT", "created_at": "BIGINT", "updated_at": "BIGINT", "anonymized_at": "BIGINT",
-		"suppressed_at": "BIGINT", "unsubscribed_at": "BIGINT",
+		"suppressed_at": "BIGINT", "unsubscribed_at": "BIGINT", "id": "UUID", "stage_id": "UUID",
 	}
-	list := []string{"tenant_id TEXT"}
+	list := []string{}
 	for _, name := range wide {
 		list = append(list, name+" "+cmp.Or(types[name], "TEXT"))
 	}
@@ -45,8 +45,7 @@ func (c *Contact) add(t *sqldb.Table) error {
 	if err != nil {
 		return err
 	}
-	row := append(make([]any, 0, len(values)+2), c.Tenant)
-	t.Add(append(append(row, values...), c.searchText())...)
+	t.Add(append(values, c.searchText())...)
 	return nil
 }
 
@@ -60,11 +59,11 @@ func scan(row func(...any) error, more ...any) (Contact, error) {
 	var c Contact
 	var fields, tags, subs, cats string
 	dest := []any{
-		sqldb.ToText(&c.Tenant), sqldb.ToText(&c.ID), &c.Email, &c.EmailDomain, sqldb.ToNullText(&c.ExternalID),
+		&c.Tenant, &c.ID, &c.Email, &c.EmailDomain, sqldb.ToNullText(&c.ExternalID),
 		sqldb.ToNullText(&c.FirstName), sqldb.ToNullText(&c.LastName), sqldb.ToNullText(&c.FullName), sqldb.ToNullText(&c.Title), sqldb.ToNullText(&c.Company),
 		sqldb.ToNullText(&c.Phone), sqldb.ToNullText(&c.Website), sqldb.ToNullText(&c.Timezone), sqldb.ToNullText(&c.AddressLine1), sqldb.ToNullText(&c.AddressLine2),
 		sqldb.ToNullText(&c.City), sqldb.ToNullText(&c.State), sqldb.ToNullText(&c.PostalCode), sqldb.ToNullText(&c.Country), sqldb.ToNullText(&c.Source),
-		sqldb.ToText(&c.Stage), &fields, &tags, &subs, &cats, sqldb.ToText(&c.Status),
+		&c.Stage, &fields, &tags, &subs, &cats, sqldb.ToText(&c.Status),
 		sqldb.ToText(&c.StatusBeforeSuppress), &c.DoNotContact, &c.ProspectScore, &c.CustomerScore, sqldb.ToNullTime(&c.ScoreUpdatedAt),
 		sqldb.ToTime(&c.CreatedAt), sqldb.ToTime(&c.UpdatedAt), sqldb.ToNullTime(&c.AnonymizedAt), sqldb.ToNullTime(&c.SuppressedAt), sqldb.ToNullTime(&c.UnsubscribedAt),
 	}

@@ -6,7 +6,7 @@ package contact
 func (c *Contact) Value(name string) (value any, known bool) {
 	switch name {
 	case "id":
-		return string(c.ID), true
+		return c.ID.String(), true
 	case "email":
 		return &c.Email, true
 	case "email_domain":

@@ -47,7 +47,7 @@ type Source struct {
 
 // Context is what the content knows of its sender.
 type Context struct {
-	Broadcast     id.Broadcast `json:"broadcast_id,omitempty"`
+	Broadcast     id.Broadcast `json:"broadcast_id,omitzero"`
 	BroadcastName string       `json:"broadcast_name,omitempty"`
 	EmailType     id.EmailType `json:"email_type_id"`
 	UTM           bool         `json:"utm"` // add UTM parameters to tracked links
@@ -186,19 +186,19 @@ const pixel = `<img src="{{ ` + PixelVariable + ` }}" width="1" height="1" alt="
 func Freeze(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, s Source, now time.Time) (id.Content, error) {
 	c, err := prepare(s)
 	if err != nil {
-		return "", err
+		return id.Content{}, err
 	}
 	c.ID = id.New[id.Content]()
 	names, err := json.Marshal(s.Context)
 	if err != nil {
-		return "", err
+		return id.Content{}, err
 	}
 	_, err = tx.Exec(ctx, `
-		INSERT INTO content (tenant_id, id, stream_id, subject, preheader, from_name, reply_to, html, text, tracking, context, created_at)
+		INSERT INTO content (tenant_id, id, send_id, subject, preheader, from_name, reply_to, html, text, tracking, context, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 		tenant, c.ID, s.Send, s.Subject, s.Preheader, s.FromName, s.ReplyTo, c.HTML, c.Text, s.Tracking, string(names), now.UnixMicro())
 	if err != nil {
-		return "", fmt.Errorf("freeze content: %w", err)
+		return id.Content{}, fmt.Errorf("freeze content: %w", err)
 	}
 	if len(c.Links) == 0 {
 		return c.ID, nil
@@ -209,9 +209,9 @@ func Freeze(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, s Source, now t
 	}
 	_, err = tx.Exec(ctx, `
 		INSERT INTO content_link (tenant_id, content_id, idx, url, label, dynamic)
-		SELECT $1, $2, v.idx, v.url, v.label, v.dynamic FROM `+t.As("v", 3), t.Args(tenant, c.ID)...)
+		SELECT `+tx.Param(1, "INTEGER")+`, `+tx.Param(2, "UUID")+`, v.idx, v.url, v.label, v.dynamic FROM `+t.As("v", 3), t.Args(tenant, c.ID)...)
 	if err != nil {
-		return "", fmt.Errorf("freeze the links of a content: %w", err)
+		return id.Content{}, fmt.Errorf("freeze the links of a content: %w", err)
 	}
 	return c.ID, nil
 }

@@ -17,6 +17,7 @@ import (
 	"packetboat/internal/content"
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
 )
@@ -27,7 +28,7 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 func freeze(t *testing.T, db *sqldb.DB, s content.Source) content.Content {
 	t.Helper()
-	tenant := id.New[id.Tenant]()
+	tenant := idtest.Tenant()
 	c, err := content.Freeze(t.Context(), db, tenant, s, noon)
 	if err != nil {
 		t.Fatal(err)
@@ -155,7 +156,7 @@ func TestAFrozenContentIsItsTenantsAlone(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx := t.Context()
-		acme, other := id.New[id.Tenant](), id.New[id.Tenant]()
+		acme, other := idtest.Tenant(), idtest.Tenant()
 		want := content.Source{
 			Subject: "Hi", Preheader: "p", FromName: "Ann", ReplyTo: "a@example.org", Tracking: true,
 			HTML:    `<a href="https://example.org/1">1</a>`,
@@ -200,7 +201,7 @@ func TestAFrozenContentIsItsTenantsAlone(t *testing.T) {
 		if list, err := content.LinksOf(ctx, db, other, want.Send); err != nil || len(list) != 0 {
 			t.Errorf("another tenant's LinksOf = %v, %v", list, err)
 		}
-		counts, err := content.LinkCounts(ctx, db, acme, []id.Content{a, b, "none"})
+		counts, err := content.LinkCounts(ctx, db, acme, []id.Content{a, b, idtest.Named[id.Content]("none")})
 		if err != nil || len(counts) != 2 || counts[a] != 1 || counts[b] != 2 {
 			t.Errorf("LinkCounts = %v, %v", counts, err)
 		}
@@ -209,7 +210,7 @@ func TestAFrozenContentIsItsTenantsAlone(t *testing.T) {
 			tenant  id.Tenant
 			content id.Content
 			want    error
-		}{{acme, a, nil}, {acme, b, nil}, {acme, a, nil}, {other, a, content.ErrGone}, {acme, "none", content.ErrGone}} {
+		}{{acme, a, nil}, {acme, b, nil}, {acme, a, nil}, {other, a, content.ErrGone}, {acme, idtest.Named[id.Content]("none"), content.ErrGone}} {
 			k, err := cache.Get(ctx, tt.tenant, tt.content)
 			if !errors.Is(err, tt.want) || err == nil && k.ID != tt.content {
 				t.Errorf("Get(%s) = %v, %v; want %v", tt.content, k, err, tt.want)

@@ -24,7 +24,7 @@ func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, content id.Conten
 	c := Content{ID: content}
 	var names string
 	err := db.QueryRow(ctx, `
-		SELECT stream_id, subject, preheader, from_name, reply_to, html, text, tracking, context
+		SELECT send_id, subject, preheader, from_name, reply_to, html, text, tracking, context
 		FROM content WHERE tenant_id = $1 AND id = $2`, tenant, content).
 		Scan(&c.Send, &c.Subject, &c.Preheader, &c.FromName, &c.ReplyTo, &c.HTML, &c.Text, &c.Tracking, &names)
 	if errors.Is(err, sqldb.ErrNoRows) {
@@ -53,7 +53,7 @@ func LinksOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send
 	rows, err := db.Query(ctx, `
 		SELECT MIN(l.idx), l.url, MIN(l.label) FROM content AS c
 		JOIN content_link AS l ON l.tenant_id = c.tenant_id AND l.content_id = c.id
-		WHERE c.tenant_id = $1 AND c.stream_id = $2 GROUP BY l.url ORDER BY MIN(l.idx), l.url`, tenant, stream)
+		WHERE c.tenant_id = $1 AND c.send_id = $2 GROUP BY l.url ORDER BY MIN(l.idx), l.url`, tenant, stream)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (l links.Link, err error) {
 		return l, scan(&l.Index, &l.URL, &l.Label)
 	})

@@ -30,7 +30,7 @@ type UnknownElements struct {
 // CompileMJML returns the HTML of a tenant's MJML document; field names it in
 // faults.
 func CompileMJML(ctx context.Context, c *mjml.Compiler, tenant id.Tenant, field, source string) (mjml.Result, error) {
-	r, err := c.Compile(ctx, string(tenant), source)
+	r, err := c.Compile(ctx, tenant.String(), source)
 	if err != nil {
 		return mjml.Result{}, MJMLFault(field, err)
 	}

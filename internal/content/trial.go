@@ -113,7 +113,7 @@ func trialValue(f custom.Field) any {
 	case custom.Country:
 		return "NL"
 	case custom.Contact:
-		return string(id.New[id.Contact]())
+		return id.New[id.Contact]().String()
 	}
 	if len(f.EnumValues) > 0 {
 		return f.EnumValues[0]

@@ -80,9 +80,9 @@ func (x *exchange) announce(req *http.Request) {
 
 func bucketOf(p auth.Principal) string {
 	if p.IsKey() {
-		return "key:" + string(p.KeyID)
+		return "key:" + p.KeyID.String()
 	}
-	return "session:" + string(p.Session)
+	return "session:" + p.Session.String()
 }
 
 // denied counts a failed credential against the caller's address. After too

@@ -18,6 +18,7 @@ import (
 	"packetboat/internal/endpoint"
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/limit"
 	"packetboat/internal/sqldb"
 )
@@ -28,8 +29,8 @@ type doorman struct{}
 
 var (
 	errNoTenant = fault.New(fault.NotFound, "TENANT_NOT_FOUND", "there is no such tenant")
-	acme        = id.Tenant("01900000-0000-7000-8000-00000000ac3e")
-	other       = id.Tenant("01900000-0000-7000-8000-000000000071")
+	acme        = idtest.TenantNamed("01900000-0000-7000-8000-00000000ac3e")
+	other       = idtest.TenantNamed("01900000-0000-7000-8000-000000000071")
 )
 
 func (doorman) Tenant(_ context.Context, slug string) (id.Tenant, error) {
@@ -39,11 +40,11 @@ func (doorman) Tenant(_ context.Context, slug string) (id.Tenant, error) {
 	case "other":
 		return other, nil
 	case "broken":
-		return "", errors.New("a bug with secrets in it")
+		return 0, errors.New("a bug with secrets in it")
 	case "outage":
-		return "", context.DeadlineExceeded
+		return 0, context.DeadlineExceeded
 	}
-	return "", errNoTenant
+	return 0, errNoTenant
 }
 
 func (doorman) Authenticate(_ context.Context, _ id.Tenant, _ string, r *http.Request) (auth.Principal, error) {
@@ -52,14 +53,14 @@ func (doorman) Authenticate(_ context.Context, _ id.Tenant, _ string, r *http.Re
 		if !ok {
 			return auth.Principal{}, endpoint.ErrUnauthorized.With(map[string]string{"reason": "invalid"})
 		}
-		p := auth.Principal{Kind: auth.KindKey, KeyID: id.APIKey(key), KeyName: "test"}
+		p := auth.Principal{Kind: auth.KindKey, KeyID: idtest.Named[id.APIKey](key), KeyName: "test"}
 		for s := range strings.SplitSeq(scopes, "+") {
 			p.Scopes = append(p.Scopes, auth.Scope(s))
 		}
 		return p, nil
 	}
 	if c, err := r.Cookie("packetboat_session"); err == nil {
-		return auth.Principal{Kind: auth.KindSession, Session: id.Session(c.Value), UserName: "Ann", Role: auth.Role(c.Value)}, nil
+		return auth.Principal{Kind: auth.KindSession, Session: idtest.Named[id.Session](c.Value), UserName: "Ann", Role: auth.Role(c.Value)}, nil
 	}
 	return auth.Principal{}, endpoint.ErrUnauthorized.With(map[string]string{"reason": "missing"})
 }
@@ -269,7 +270,7 @@ func (s *shop) create(ctx context.Context, p auth.Principal, in *createThing) (t
 	}
 	s.created++
 	s.seen = append(s.seen, in.Body)
-	return thing{ID: id.New[string](), Name: in.Body.Name, Note: in.Body.Note.Pointer(), Tags: []string{}, Props: map[string]any{}, Updated: endpoint.At(s.now)}, nil
+	return thing{ID: id.NewText(), Name: in.Body.Name, Note: in.Body.Note.Pointer(), Tags: []string{}, Props: map[string]any{}, Updated: endpoint.At(s.now)}, nil
 }
 
 func (s *shop) get(_ context.Context, _ auth.Principal, in *getThing) (thing, error) {

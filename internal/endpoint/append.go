@@ -76,6 +76,19 @@ func AppendText[T ~string](b []byte, s *T) []byte {
 	return AppendString(b, string(*s))
 }
 
+// AppendID writes an identifier, or null for none.
+func AppendID[T interface {
+	IsZero() bool
+	String() string
+}](b []byte, v T) []byte {
+	if v.IsZero() {
+		return append(b, "null"...)
+	}
+	b = append(b, '"')
+	b = append(b, v.String()...)
+	return append(b, '"')
+}
+
 // AppendString writes a JSON string.
 func AppendString(b []byte, s string) []byte {
 	for i := range len(s) {

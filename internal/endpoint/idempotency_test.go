@@ -145,7 +145,7 @@ func TestTheSecondGoesAheadWhenTheFirstFails(t *testing.T) {
 func TestAnAttemptThatDiedIsReplacedAndCannotComeBack(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		if _, err := db.Exec(t.Context(), `CREATE TABLE creation (tenant_id TEXT NOT NULL, who TEXT NOT NULL)`); err != nil {
+		if _, err := db.Exec(t.Context(), `CREATE TABLE creation (tenant_id INTEGER NOT NULL, who TEXT NOT NULL)`); err != nil {
 			t.Fatal(err)
 		}
 		create := func(ctx context.Context, who string) error {

@@ -22,9 +22,9 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-const (
-	acme  = id.Tenant("01900000-0000-7000-8000-00000000000a")
-	other = id.Tenant("01900000-0000-7000-8000-00000000000b")
+var (
+	acme  = id.Tenant(101)
+	other = id.Tenant(102)
 )
 
 func TestValuesFitTheirType(t *testing.T) {

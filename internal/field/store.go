@@ -190,7 +190,7 @@ func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, field id.Field,
 		if f, err = one(ctx, tx, tenant, field, tx.ForUpdate()); err != nil {
 			return err
 		}
-		holders, err := who.Find(ctx, tx, tenant, usage.Subject{Kind: usage.Field, ID: string(f.ID), Key: f.Key})
+		holders, err := who.Find(ctx, tx, tenant, usage.Subject{Kind: usage.Field, ID: f.ID.String(), Key: f.Key})
 		if err != nil {
 			return err
 		}

@@ -107,7 +107,7 @@ func (f Field) text(s string) (string, bool) {
 		return CountryCode(s)
 	case Contact:
 		c, ok := id.Parse[id.Contact](s)
-		return string(c), ok
+		return c.String(), ok
 	}
 	return "", false
 }

@@ -57,6 +57,16 @@ func TestNothingIsSentWhileSendsAreHeld(t *testing.T) {
 				return nil
 			})
 		}()
+		// Which look follows a change is not known: there are ticks until one has.
+		await := func(event <-chan bool) {
+			for {
+				select {
+				case ticks <- noon:
+				case <-event:
+					return
+				}
+			}
+		}
 		// A tick is taken after a look: two of them mean one whole look at least.
 		for range 2 {
 			select {
@@ -68,18 +78,15 @@ func TestNothingIsSentWhileSendsAreHeld(t *testing.T) {
 		if _, err := hold.Release(ctx, db); err != nil {
 			t.Fatal(err)
 		}
-		ticks <- noon
-		<-began
+		await(began)
 		if err := hold.Set(ctx, db, noon); err != nil {
 			t.Fatal(err)
 		}
-		ticks <- noon
-		<-rests // it has stopped, in order
+		await(rests) // it has stopped, in order
 		if _, err := hold.Release(ctx, db); err != nil {
 			t.Fatal(err)
 		}
-		ticks <- noon
-		<-began
+		await(began)
 		end()
 		<-rests
 		if err := <-done; err != nil {

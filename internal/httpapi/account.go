@@ -136,7 +136,7 @@ func (a *API) accountOf(ctx context.Context, t tenant.Tenant) (accountSessionVie
 		return v, err
 	}
 	// A default whose record is gone counts as none.
-	if s.DefaultIdentity != "" {
+	if !s.DefaultIdentity.IsZero() {
 		switch i, err := sender.IdentityByID(ctx, a.DB, t.ID, s.DefaultIdentity); {
 		case err == nil:
 			v.DefaultSendingIdentityID, v.DefaultSendingIdentityEmail = &i.ID, &i.Address
@@ -144,7 +144,7 @@ func (a *API) accountOf(ctx context.Context, t tenant.Tenant) (accountSessionVie
 			return v, err
 		}
 	}
-	if s.DefaultEmailType != "" {
+	if !s.DefaultEmailType.IsZero() {
 		switch e, err := sender.EmailTypeByID(ctx, a.DB, t.ID, s.DefaultEmailType); {
 		case err == nil:
 			v.DefaultEmailTypeID, v.DefaultEmailTypeKey = &e.ID, &e.Key
@@ -152,7 +152,7 @@ func (a *API) accountOf(ctx context.Context, t tenant.Tenant) (accountSessionVie
 			return v, err
 		}
 	}
-	if s.DefaultMTAConfig != "" {
+	if !s.DefaultMTAConfig.IsZero() {
 		switch c, err := lane.ByID(ctx, a.DB, t.ID, s.DefaultMTAConfig); {
 		case err == nil:
 			v.DefaultMTAConfigID, v.DefaultMTAConfigKey = &c.ID, &c.Key
@@ -174,12 +174,12 @@ type updateAccountRequest struct {
 
 		PostalAddress endpoint.Opt[accountAddressChange] `json:"postal_address"`
 
-		DefaultSendingIdentityEmail endpoint.Opt[string]       `json:"default_sending_identity_email"`
-		DefaultSendingIdentityID    endpoint.Opt[id.Identity]  `json:"default_sending_identity_id"`
-		DefaultEmailTypeKey         endpoint.Opt[string]       `json:"default_email_type_key"`
-		DefaultEmailTypeID          endpoint.Opt[id.EmailType] `json:"default_email_type_id"`
-		DefaultMTAConfigKey         endpoint.Opt[string]       `json:"default_mta_config_key"`
-		DefaultMTAConfigID          endpoint.Opt[id.MTAConfig] `json:"default_mta_config_id"`
+		DefaultSendingIdentityEmail endpoint.Opt[string] `json:"default_sending_identity_email"`
+		DefaultSendingIdentityID    endpoint.Opt[string] `json:"default_sending_identity_id"`
+		DefaultEmailTypeKey         endpoint.Opt[string] `json:"default_email_type_key"`
+		DefaultEmailTypeID          endpoint.Opt[string] `json:"default_email_type_id"`
+		DefaultMTAConfigKey         endpoint.Opt[string] `json:"default_mta_config_key"`
+		DefaultMTAConfigID          endpoint.Opt[string] `json:"default_mta_config_id"`
 
 		AutoCreateOnEvent  endpoint.Opt[bool]                    `json:"auto_create_on_event" nullable:"false"`
 		TrackingDefaults   endpoint.Opt[accountTrackingChange]   `json:"tracking_defaults" nullable:"false"`
@@ -243,7 +243,7 @@ func (a *API) updateAccount(ctx context.Context, p auth.Principal, in *updateAcc
 		if t, err = tenant.ByID(ctx, tx, t.ID); err != nil {
 			return err
 		}
-		return auth.Audit(ctx, tx, p.Did("account.update", "tenant", string(t.ID), now))
+		return auth.Audit(ctx, tx, p.Did("account.update", "tenant", t.ID.String(), now))
 	})
 	if err != nil {
 		return accountSessionView{}, err
@@ -290,7 +290,7 @@ func (in *updateAccountRequest) resolve(ctx context.Context, tx *sqldb.DB, t *te
 	b, s := &in.Body, &t.Settings
 	switch {
 	case b.DefaultSendingIdentityID.Given():
-		i, err := sender.IdentityByID(ctx, tx, t.ID, b.DefaultSendingIdentityID.Value)
+		i, err := sender.IdentityByID(ctx, tx, t.ID, idSpelled[id.Identity](b.DefaultSendingIdentityID.Value))
 		if errors.Is(err, sender.ErrIdentityNotFound) {
 			return sender.ErrUnknownIdentity
 		}
@@ -305,11 +305,11 @@ func (in *updateAccountRequest) resolve(ctx context.Context, tx *sqldb.DB, t *te
 		}
 		s.DefaultIdentity = list[0].ID
 	case b.DefaultSendingIdentityID.Null || b.DefaultSendingIdentityEmail.Null:
-		s.DefaultIdentity = ""
+		s.DefaultIdentity = id.Identity{}
 	}
 	switch {
 	case b.DefaultEmailTypeID.Given():
-		e, err := sender.EmailTypeByID(ctx, tx, t.ID, b.DefaultEmailTypeID.Value)
+		e, err := sender.EmailTypeByID(ctx, tx, t.ID, idSpelled[id.EmailType](b.DefaultEmailTypeID.Value))
 		if errors.Is(err, sender.ErrEmailTypeNotFound) {
 			return sender.ErrUnknownEmailType
 		}
@@ -324,11 +324,11 @@ func (in *updateAccountRequest) resolve(ctx context.Context, tx *sqldb.DB, t *te
 		}
 		s.DefaultEmailType = e.ID
 	case b.DefaultEmailTypeID.Null || b.DefaultEmailTypeKey.Null:
-		s.DefaultEmailType = ""
+		s.DefaultEmailType = id.EmailType{}
 	}
 	switch {
 	case b.DefaultMTAConfigID.Given():
-		c, err := lane.ByID(ctx, tx, t.ID, b.DefaultMTAConfigID.Value)
+		c, err := lane.ByID(ctx, tx, t.ID, idSpelled[id.MTAConfig](b.DefaultMTAConfigID.Value))
 		if errors.Is(err, lane.ErrNotFound) {
 			return lane.ErrUnknown
 		}
@@ -343,7 +343,7 @@ func (in *updateAccountRequest) resolve(ctx context.Context, tx *sqldb.DB, t *te
 		}
 		s.DefaultMTAConfig = c.ID
 	case b.DefaultMTAConfigID.Null || b.DefaultMTAConfigKey.Null:
-		s.DefaultMTAConfig = ""
+		s.DefaultMTAConfig = id.MTAConfig{}
 	}
 	return nil
 }
@@ -367,6 +367,6 @@ func (a *API) deleteTenant(ctx context.Context, p auth.Principal, in *deleteTena
 			return err
 		}
 		tx.AfterCommit(a.Gate.Forget)
-		return auth.Audit(ctx, tx, p.Did("tenant.delete", "tenant", string(p.Tenant), now))
+		return auth.Audit(ctx, tx, p.Did("tenant.delete", "tenant", p.Tenant.String(), now))
 	})
 }

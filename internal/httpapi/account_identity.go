@@ -34,7 +34,7 @@ func (a *API) createIdentitySecret(ctx context.Context, p auth.Principal, _ *str
 		if made, err = contact.NewIdentitySecret(ctx, tx, a.Box, p.Tenant, now); err != nil {
 			return err
 		}
-		return auth.Audit(ctx, tx, p.Did("identity_secret.create", "tenant", string(p.Tenant), now))
+		return auth.Audit(ctx, tx, p.Did("identity_secret.create", "tenant", p.Tenant.String(), now))
 	})
 	return identitySecretRow{made.Secret, endpoint.At(made.CreatedAt)}, err
 }
@@ -45,6 +45,6 @@ func (a *API) deleteIdentitySecret(ctx context.Context, p auth.Principal, _ *str
 		if err := contact.DropIdentitySecret(ctx, tx, p.Tenant); err != nil {
 			return err
 		}
-		return auth.Audit(ctx, tx, p.Did("identity_secret.delete", "tenant", string(p.Tenant), now))
+		return auth.Audit(ctx, tx, p.Did("identity_secret.delete", "tenant", p.Tenant.String(), now))
 	})
 }

@@ -246,7 +246,7 @@ func TestAnAPIKeyLivesThroughItsOperations(t *testing.T) {
 		if rows := o.want(200, "", admin, "GET /auth/api-keys", nil).body["data"].([]any); len(rows) != 1 || rows[0].(map[string]any)["status"] != "revoked" {
 			t.Errorf("the list is %v", rows)
 		}
-		o.want(404, "NOT_FOUND", admin, "GET /auth/api-keys/"+string(id.New[id.APIKey]()), nil)
+		o.want(404, "NOT_FOUND", admin, "GET /auth/api-keys/"+id.New[id.APIKey]().String(), nil)
 		o.want(404, "NOT_FOUND", admin, "GET /auth/api-keys/not-an-id", nil)
 		if rows := o.want(200, "", admin, "GET /auth/api-keys/scopes", nil).body["data"].([]any); len(rows) != len(auth.Scopes()) {
 			t.Errorf("%d scopes are listed", len(rows))

@@ -73,7 +73,7 @@ type APIKeyPath struct {
 func (in APIKeyPath) id() (id.APIKey, error) {
 	key, ok := id.Parse[id.APIKey](in.ID)
 	if !ok {
-		return "", auth.ErrNoKey
+		return id.APIKey{}, auth.ErrNoKey
 	}
 	return key, nil
 }

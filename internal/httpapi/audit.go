@@ -64,7 +64,7 @@ func (a *API) listAuditLog(ctx context.Context, p auth.Principal, in *auditLogRe
 		if err != nil {
 			return endpoint.List[auditRow]{}, endpoint.ErrCursor
 		}
-		at, last = sqldb.Time(micros), id.AuditEntry(c.LastID)
+		at, last = sqldb.Time(micros), id.Read[id.AuditEntry](c.LastID)
 	}
 	limit := endpoint.Limit(in.Limit)
 	list, err := auth.AuditLog(ctx, a.DB, p.Tenant, at, last, limit+1)
@@ -77,7 +77,7 @@ func (a *API) listAuditLog(ctx context.Context, p auth.Principal, in *auditLogRe
 		e := list[limit-1]
 		next = a.Cursors.Encode(endpoint.Cursor{
 			Sort: "created_at", Dir: "desc",
-			LastValue: new(strconv.FormatInt(e.At.UnixMicro(), 10)), LastID: string(e.ID),
+			LastValue: new(strconv.FormatInt(e.At.UnixMicro(), 10)), LastID: e.ID.String(),
 		})
 	}
 	rows := make([]auditRow, len(list))

@@ -119,9 +119,9 @@ func (a *API) listBlocks(ctx context.Context, p auth.Principal, in *listBlocksRe
 	rows := make([]blockListRow, len(list))
 	for i, b := range list {
 		if full {
-			rows[i].full = new(rowOfBlock(b, used.of(string(b.ID))))
+			rows[i].full = new(rowOfBlock(b, used.of(b.ID.String())))
 		} else {
-			rows[i].lean = new(leanBlock(b, used.of(string(b.ID))))
+			rows[i].lean = new(leanBlock(b, used.of(b.ID.String())))
 		}
 	}
 	return endpoint.Whole(rows), nil
@@ -179,11 +179,11 @@ func (a *API) getBlock(ctx context.Context, p auth.Principal, in *getBlockReques
 	if err != nil {
 		return BlockRow{}, err
 	}
-	used, err := a.sends(ctx, p, usage.Block, string(b.ID), in.Usage)
+	used, err := a.sends(ctx, p, usage.Block, b.ID.String(), in.Usage)
 	if err != nil {
 		return BlockRow{}, err
 	}
-	return rowOfBlock(b, used.of(string(b.ID))), nil
+	return rowOfBlock(b, used.of(b.ID.String())), nil
 }
 
 type updateBlockRequest struct {

@@ -232,11 +232,14 @@ func namesOf[K comparable](names map[K]string, ids []K) []string {
 }
 
 // known returns those ids that have a name.
-func known[K ~string](names map[K]string, ids []K) []string {
+func known[K interface {
+	comparable
+	String() string
+}](names map[K]string, ids []K) []string {
 	list := make([]string, 0, len(ids))
 	for _, v := range ids {
 		if _, ok := names[v]; ok {
-			list = append(list, string(v))
+			list = append(list, v.String())
 		}
 	}
 	return list
@@ -278,10 +281,10 @@ func (n broadcastNames) base(b broadcast.Broadcast) BroadcastBase {
 func (n broadcastNames) ids(b broadcast.Broadcast) BroadcastIDs {
 	ids := BroadcastIDs{IncludeIDs: known(n.segments, b.Include), ExcludeIDs: known(n.segments, b.Exclude)}
 	if _, ok := n.types[b.EmailType]; ok {
-		ids.EmailTypeID = new(string(b.EmailType))
+		ids.EmailTypeID = new(b.EmailType.String())
 	}
 	if _, ok := n.lanes[b.MTAConfig]; ok {
-		ids.MTAConfigID = new(string(b.MTAConfig))
+		ids.MTAConfigID = new(b.MTAConfig.String())
 	}
 	if b.Delivery.Lanes != nil {
 		ids.Lanes = n.sessionLanes(b.Delivery.Lanes)

@@ -71,7 +71,7 @@ func (a *API) resolveLanes(ctx context.Context, p auth.Principal, named []laneSh
 	shares := *ch.Delivery.Lanes
 	for i, l := range named {
 		found, ok := byKey[l.MTAConfigKey.Value]
-		if ids[i] != nil && *ids[i] != "" {
+		if ids[i] != nil && !ids[i].IsZero() {
 			found, ok = *ids[i], byID[*ids[i]]
 		}
 		if !ok {

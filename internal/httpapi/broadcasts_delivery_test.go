@@ -30,7 +30,7 @@ func TestHowASendIsSpreadIsKept(t *testing.T) {
 		expect(s.must(201, "key", "POST "+at+"/clone", ""), all)
 		row := s.must(200, "key", "GET /broadcasts", "").body["data"].([]any)[1].(map[string]any)
 		expect(seen{body: row}, all)
-		lanes := `[{"mta_config_id":"` + string(s.lane.ID) + `","mta_config_key":"sink","weight":2.5}]`
+		lanes := `[{"mta_config_id":"` + s.lane.ID.String() + `","mta_config_key":"sink","weight":2.5}]`
 		session := s.must(200, "editor", "GET "+at, "")
 		if got, _ := json.Marshal(session.body["delivery_lanes"]); string(got) != lanes {
 			t.Errorf("the session form has %s", got)
@@ -42,9 +42,9 @@ func TestHowASendIsSpreadIsKept(t *testing.T) {
 		expect(s.must(200, "key", "PUT "+at, `{"delivery_mode": "now", "delivery_lanes": null, "delivery_window_days": null, "delivery_window_date": null}`), map[string]string{
 			"delivery_mode": `"now"`, "delivery_window_days": `null`, "delivery_window_date": `null`, "delivery_lanes": `null`,
 		})
-		s.must(200, "editor", "PUT "+at, `{"delivery_lanes": [{"mta_config_id": "`+string(s.lane.ID)+`", "weight": 1}]}`)
+		s.must(200, "editor", "PUT "+at, `{"delivery_lanes": [{"mta_config_id": "`+s.lane.ID.String()+`", "weight": 1}]}`)
 		s.must(200, "key", "POST "+at+"/schedule", "")
-		if r := s.as("admin", "DELETE /mta-configs/"+string(s.lane.ID), ""); r.status != 409 || !strings.Contains(r.text, made.str("id")) {
+		if r := s.as("admin", "DELETE /mta-configs/"+s.lane.ID.String(), ""); r.status != 409 || !strings.Contains(r.text, made.str("id")) {
 			t.Errorf("deleting a lane that carries a broadcast's mail answered %d %s", r.status, r.text)
 		}
 	})
@@ -95,7 +95,7 @@ func TestWhatASpreadRefuses(t *testing.T) {
 			{`{"delivery_lanes": [{"mta_config_key": "sink", "weight": "1"}]}`, "INVALID_INPUT", "delivery_lanes[0].weight"},
 			{`{"delivery_lanes": [{"mta_config_key": "nope", "weight": 1}]}`, "INVALID_MTA_CONFIG", "delivery_lanes"},
 			{`{"delivery_lanes": [{"weight": 1}]}`, "INVALID_MTA_CONFIG", "delivery_lanes"},
-			{`{"delivery_lanes": [{"mta_config_id": "` + string(s.lane.ID) + `", "weight": 1}]}`, "INVALID_MTA_CONFIG", "delivery_lanes"},
+			{`{"delivery_lanes": [{"mta_config_id": "` + s.lane.ID.String() + `", "weight": 1}]}`, "INVALID_MTA_CONFIG", "delivery_lanes"},
 		} {
 			r := s.as("key", "POST /broadcasts", body(t, tt.with))
 			if r.status != 400 || r.code != tt.code || !strings.Contains(r.text, tt.path) {

@@ -35,7 +35,7 @@ func TestFailureInfo(t *testing.T) {
 			t.Errorf("failure_info of a send under way: %s", r.text)
 		}
 		exec(`UPDATE outbox SET state = 'failed', error = 'expired at ' || email WHERE tenant_id = $1`)
-		exec(`UPDATE outbox_stream SET failed = 7, waiting = 0 WHERE tenant_id = $1`)
+		exec(`UPDATE send SET failed = 7, waiting = 0 WHERE tenant_id = $1`)
 		tick()
 		failed := s.now
 		r := s.must(200, "key", "GET "+at, "")

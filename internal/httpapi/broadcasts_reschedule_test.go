@@ -63,7 +63,7 @@ func (s spreading) start(with string) (path string, bid id.Broadcast) {
 	path = "/broadcasts/" + made.str("id")
 	s.must(200, "key", "POST "+path+"/schedule", "")
 	s.settle()
-	return path, id.Broadcast(made.str("id"))
+	return path, id.Read[id.Broadcast](made.str("id"))
 }
 
 // planned is what an answer says about when a send leaves.
@@ -81,7 +81,7 @@ func planned(r seen) string {
 // reserved returns what the days of a send carry, lanes taken together.
 func (s spreading) reserved(t id.Tenant, bid id.Broadcast) (total int, text string) {
 	s.t.Helper()
-	days, err := outbox.Days(s.t.Context(), s.db, t, s.sendOf(t, string(bid)))
+	days, err := outbox.Days(s.t.Context(), s.db, t, s.sendOf(t, bid.String()))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestRescheduleAnswersWithTheNewPlan(t *testing.T) {
 				if n, text := sp.reserved(stranger.Tenant, theirs.ID); n != 4 || text != foreign {
 					t.Errorf("the other tenant's send was %s and is %s", foreign, text)
 				}
-				progress, err := outbox.Load(ctx, s.db, s.acme, s.sendOf(s.acme, string(bid)))
+				progress, err := outbox.Load(ctx, s.db, s.acme, s.sendOf(s.acme, bid.String()))
 				if err != nil || progress.HeldBack != tt.held || progress.Phase != outbox.Open {
 					t.Errorf("the stream is %+v, %v", progress, err)
 				}

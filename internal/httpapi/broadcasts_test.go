@@ -138,7 +138,7 @@ func TestABroadcastShowsWhatWasSaidAndTheDefaults(t *testing.T) {
 			t.Errorf("schedule_readiness = %v", ready)
 		}
 		session := s.must(200, "viewer", "GET /broadcasts/"+made.str("id"), "")
-		if session.str("email_type_id") != string(s.typ.ID) || session.str("mta_config_id") != string(s.lane.ID) || session.body["include_segment_ids"].([]any)[0] != string(s.list.ID) {
+		if session.str("email_type_id") != s.typ.ID.String() || session.str("mta_config_id") != s.lane.ID.String() || session.body["include_segment_ids"].([]any)[0] != s.list.ID.String() {
 			t.Errorf("the session form is %s", session.text)
 		}
 		if c := session.body["content"].(map[string]any); c["subject"] != "Spring news" {
@@ -158,7 +158,7 @@ func TestWhatABroadcastRefuses(t *testing.T) {
 			{`{"email_type_key": null}`, "INVALID_EMAIL_TYPE", ""},
 			{`{"email_type_key": 5}`, "INVALID_EMAIL_TYPE", ""},
 			{`{"email_type_key": "nope"}`, "INVALID_EMAIL_TYPE", ""},
-			{`{"email_type_key": "-", "email_type_id": "` + string(s.typ.ID) + `"}`, "INVALID_EMAIL_TYPE", ""},
+			{`{"email_type_key": "-", "email_type_id": "` + s.typ.ID.String() + `"}`, "INVALID_EMAIL_TYPE", ""},
 			{`{"mta_config_key": "nope"}`, "INVALID_MTA_CONFIG", ""},
 			{`{"mta_config_key": 1}`, "INVALID_MTA_CONFIG", ""},
 			{`{"include_segment_keys": ["readers", "nope"]}`, "INVALID_SEGMENT", ""},
@@ -199,7 +199,7 @@ func TestWhatABroadcastRefuses(t *testing.T) {
 			{`{"variants": 5}`, "INVALID_VARIANTS", ""},
 			{`{"variants": [{"mta_config_id": "x"}]}`, "VARIANT_DELIVERY_OVERRIDE_UNSUPPORTED", ""},
 			{`{"split_test_config": {}}`, "ADVANCED_SPLIT_TEST_UNSUPPORTED", ""},
-			{`{"seed_list_ids": ["` + id.New[string]() + `"]}`, "INVALID_INPUT", "seed_list_ids"},
+			{`{"seed_list_ids": ["` + id.NewText() + `"]}`, "INVALID_INPUT", "seed_list_ids"},
 		} {
 			r := s.as("key", "POST /broadcasts", body(t, tt.with))
 			if r.status != 400 || r.code != tt.code || !strings.Contains(r.text, tt.path) {
@@ -251,20 +251,20 @@ func TestUpdateLeavesAloneWhatIsNotSent(t *testing.T) {
 				t.Errorf("PUT %s answered %d %s, want %s", with, r.status, r.text, code)
 			}
 		}
-		byID := s.must(200, "editor", "PUT "+at, `{"mta_config_id": "`+string(s.lane.ID)+`", "mta_config_key": "nope", "sending_identity_ids": ["`+string(s.sender.ID)+`"]}`)
+		byID := s.must(200, "editor", "PUT "+at, `{"mta_config_id": "`+s.lane.ID.String()+`", "mta_config_key": "nope", "sending_identity_ids": ["`+s.sender.ID.String()+`"]}`)
 		if byID.str("mta_config_key") != "sink" || byID.body["sending_identity_emails"].([]any)[0] != "news@acme.example.com" {
 			t.Errorf("by id: %s", byID.text)
 		}
 		for with, code := range map[string]string{
-			`{"email_type_id": "` + id.New[string]() + `"}`: "INVALID_EMAIL_TYPE", `{"mta_config_id": "x"}`: "INVALID_INPUT",
-			`{"include_segment_ids": ["` + id.New[string]() + `"]}`: "INVALID_SEGMENT", `{"sending_identity_ids": 5}`: "INVALID_INPUT",
+			`{"email_type_id": "` + id.NewText() + `"}`: "INVALID_EMAIL_TYPE", `{"mta_config_id": "x"}`: "INVALID_INPUT",
+			`{"include_segment_ids": ["` + id.NewText() + `"]}`: "INVALID_SEGMENT", `{"sending_identity_ids": 5}`: "INVALID_INPUT",
 			`{"content": {"template_id": "x"}}`: "INVALID_TEMPLATE",
 		} {
 			if r := s.as("editor", "PUT "+at, with); r.status != 400 || r.code != code {
 				t.Errorf("a person's PUT %s answered %d %s, want %s", with, r.status, r.text, code)
 			}
 		}
-		s.must(404, "key", "PUT /broadcasts/"+id.New[string](), `{}`)
+		s.must(404, "key", "PUT /broadcasts/"+id.NewText(), `{}`)
 		s.must(404, "key", "PUT /t/other/api"+at, `{}`)
 		s.must(200, "key", "POST "+at+"/schedule", "")
 		if r := s.as("key", "PUT "+at, `{}`); r.status != 409 || r.code != "NOT_DRAFT" {
@@ -354,10 +354,10 @@ func TestListIsLeanAndFiltered(t *testing.T) {
 		if _, there := full["variants"]; !there || full["content"].(map[string]any)["body_html"] == nil || full["view_model"] != nil || full["variant_count"] != nil {
 			t.Errorf("a full row is %v", full)
 		}
-		if session := row("viewer", ""); session["email_type_id"] != string(s.typ.ID) || session["content"].(map[string]any)["has_body_html"] != true {
+		if session := row("viewer", ""); session["email_type_id"] != s.typ.ID.String() || session["content"].(map[string]any)["has_body_html"] != true {
 			t.Errorf("a person's lean row is %v", session)
 		}
-		if session := row("viewer", "?full=true"); session["email_type_id"] != string(s.typ.ID) || session["content"].(map[string]any)["body_html"] == nil {
+		if session := row("viewer", "?full=true"); session["email_type_id"] != s.typ.ID.String() || session["content"].(map[string]any)["body_html"] == nil {
 			t.Errorf("a person's full row is %v", session)
 		}
 	})
@@ -541,7 +541,7 @@ func TestEndlessListsAreRefusedAtOnce(t *testing.T) {
 		}
 		same := long(func(int) string { return "readers" })
 		s.must(201, "key", "POST /broadcasts", body(t, `{"include_segment_keys": `+same+`}`))
-		if r := s.as("editor", "POST /broadcasts", body(t, `{"include_segment_ids": `+long(func(int) string { return id.New[string]() })+`}`)); r.code != "LIMIT_EXCEEDED" {
+		if r := s.as("editor", "POST /broadcasts", body(t, `{"include_segment_ids": `+long(func(int) string { return id.NewText() })+`}`)); r.code != "LIMIT_EXCEEDED" {
 			t.Errorf("50,000 ids answered %d %.200s", r.status, r.text)
 		}
 	})

@@ -22,10 +22,10 @@ func TestTestMailsAreBounded(t *testing.T) {
 		used(testmail.Call{By: auth.Principal{Tenant: s.acme}, Action: "a", Mails: testmail.MaxPerHour - 4})
 		made := s.must(201, "key", "POST /broadcasts", body(t, `{"variants": [{"id": "a", "name": "A", "weight": 1, "content_overrides": {"subject": "A"}}, {"id": "b", "name": "B", "weight": 2, "content_overrides": {"subject": "B"}}]}`))
 		send := "POST /broadcasts/" + made.str("id") + "/test-send"
-		test := "POST /mta-configs/" + string(s.lane.ID) + "/test"
-		verify := "POST /sending-identities/" + string(s.sender.ID) + "/verify-lane"
+		test := "POST /mta-configs/" + s.lane.ID.String() + "/test"
+		verify := "POST /sending-identities/" + s.sender.ID.String() + "/verify-lane"
 		s.must(200, "admin", test, `{"to": "Ann@example.org"}`)
-		s.must(200, "admin", verify, `{"mta_config_id": "`+string(s.lane.ID)+`", "to": "bob@example.org"}`)
+		s.must(200, "admin", verify, `{"mta_config_id": "`+s.lane.ID.String()+`", "to": "bob@example.org"}`)
 		s.mails()
 		refused := func(who, what, body string) {
 			t.Helper()
@@ -43,7 +43,7 @@ func TestTestMailsAreBounded(t *testing.T) {
 		}
 		s.must(200, "key", send, `{"to": ["ann@example.org"]}`)
 		refused("admin", test, `{"to": "ann@example.org"}`)
-		refused("admin", verify, `{"mta_config_id": "`+string(s.lane.ID)+`", "to": "ann@example.org"}`)
+		refused("admin", verify, `{"mta_config_id": "`+s.lane.ID.String()+`", "to": "ann@example.org"}`)
 		log := s.must(200, "owner", "GET /audit-log?limit=3", "")
 		for i, want := range []string{`["ann@example.org"]`, `["bob@example.org"]`, `["ann@example.org"]`} {
 			row := log.body["data"].([]any)[i].(map[string]any)

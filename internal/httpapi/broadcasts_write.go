@@ -201,7 +201,7 @@ func (a *API) resolve(ctx context.Context, p auth.Principal, in *broadcastBody, 
 		return err
 	}
 	switch {
-	case ids.lane != nil && *ids.lane != "":
+	case ids.lane != nil && !ids.lane.IsZero():
 		if _, err := lane.ByID(ctx, a.DB, p.Tenant, *ids.lane); err != nil {
 			return becomes(err, lane.ErrNotFound, broadcast.ErrMTAConfig)
 		}
@@ -213,7 +213,7 @@ func (a *API) resolve(ctx context.Context, p auth.Principal, in *broadcastBody, 
 		}
 		ch.MTAConfig = &l.ID
 	case ids.lane != nil || in.MTAConfigKey.Set:
-		ch.MTAConfig = new(id.MTAConfig(""))
+		ch.MTAConfig = new(id.MTAConfig{})
 	}
 	if ch.Include, err = a.resolveSegments(ctx, p.Tenant, in.IncludeKeys, ids.include); err != nil {
 		return err
@@ -234,7 +234,7 @@ func (a *API) resolveType(ctx context.Context, p auth.Principal, in *broadcastBo
 	var typ sender.EmailType
 	var err error
 	switch {
-	case ids.emailType != nil && *ids.emailType != "":
+	case ids.emailType != nil && !ids.emailType.IsZero():
 		typ, err = sender.EmailTypeByID(ctx, a.DB, p.Tenant, *ids.emailType)
 		err = becomes(err, sender.ErrEmailTypeNotFound, broadcast.ErrEmailType)
 	case in.EmailTypeKey.Given():
@@ -243,7 +243,7 @@ func (a *API) resolveType(ctx context.Context, p auth.Principal, in *broadcastBo
 		if p.IsKey() {
 			return broadcast.ErrEmailType.Sayf("email_type_key is required")
 		}
-		ch.EmailType = new(id.EmailType(""))
+		ch.EmailType = new(id.EmailType{})
 		return nil
 	default:
 		return nil
@@ -332,15 +332,15 @@ func (in *broadcastBody) sessionIDs(p auth.Principal) (sessionIDs, error) {
 }
 
 // oneID reads an id; the empty id for null, nil when there is none.
-func oneID[T ~string](bad *fault.Problems, path string, raw json.RawMessage) *T {
+func oneID[T ~[16]byte](bad *fault.Problems, path string, raw json.RawMessage) *T {
 	if len(raw) == 0 {
 		return nil
 	}
 	if !given(raw) {
-		return new(T(""))
+		return new(T)
 	}
 	var text string
-	v, ok := T(""), false
+	v, ok := T{}, false
 	if json.Unmarshal(raw, &text) == nil {
 		v, ok = id.Parse[T](text)
 	}
@@ -351,7 +351,7 @@ func oneID[T ~string](bad *fault.Problems, path string, raw json.RawMessage) *T 
 }
 
 // manyIDs reads a list of ids, each once; null is the empty list.
-func manyIDs[T ~string](bad *fault.Problems, path string, raw json.RawMessage) *[]T {
+func manyIDs[T ~[16]byte](bad *fault.Problems, path string, raw json.RawMessage) *[]T {
 	if len(raw) == 0 {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"packetboat/internal/contact"
 	"packetboat/internal/httpapi"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/job"
 	"packetboat/internal/savedfilter"
 	"packetboat/internal/usage"
@@ -147,7 +148,7 @@ func TestBulkActions(t *testing.T) {
 			{"key", `{"action": "delete", "selector": {"status": 5}}`, "INVALID_STATUS"},
 			{"key", body("delete", `{}`, slices.Repeat([]string{ann}, 1001)...), "LIMIT_EXCEEDED"},
 			{"key", body("delete", `{}`, ann, "nope"), "INVALID_INPUT"},
-			{"key", body("enroll", `{"sequence_id": "`+id.New[string]()+`"}`, ann), "NOT_FOUND"},
+			{"key", body("enroll", `{"sequence_id": "`+id.NewText()+`"}`, ann), "NOT_FOUND"},
 			{"key", body("add_to_list", `{"segment_key": "nope"}`, ann), "INVALID_SEGMENT"},
 			{"key", body("set_field", `{"field": "custom_fields.nope", "value": 1}`, ann), "UNKNOWN_FIELD"},
 			{"key", body("subscribe", `{"email_type_key": 5}`, ann), "INVALID_EMAIL_TYPE"},
@@ -173,7 +174,7 @@ func TestBulkActions(t *testing.T) {
 		if _, err := e.Tick(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		j, err := job.ByID(t.Context(), s.db, s.acme, id.Job(r.str("job_id")))
+		j, err := job.ByID(t.Context(), s.db, s.acme, id.Read[id.Job](r.str("job_id")))
 		if err != nil || j.Status != job.Completed || j.Processed != 2 {
 			t.Errorf("job = %+v, %v", j, err)
 		}
@@ -195,7 +196,7 @@ func TestSavedFilters(t *testing.T) {
 			"status": ["active", "pending"], "search": " ann ", "sort": "email", "dir": "ASC", "columns": ["email", "custom_fields.plan"]}`)
 		path := "/saved-filters/" + made.str("id")
 		for what, got := range map[string]string{"status": made.str("status"), "search": made.str("search"), "dir": made.str("dir"), "created_by": made.str("created_by")} {
-			if want := map[string]string{"status": "active,pending", "search": "ann", "dir": "asc", "created_by": "u"}[what]; got != want {
+			if want := map[string]string{"status": "active,pending", "search": "ann", "dir": "asc", "created_by": idtest.Named[id.User]("u").String()}[what]; got != want {
 				t.Errorf("%s = %q, want %q", what, got, want)
 			}
 		}

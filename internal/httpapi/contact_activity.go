@@ -26,7 +26,7 @@ func (a *API) contactActivity(r *endpoint.Router) {
 }
 
 type activityRow struct {
-	ID             string         `json:"id" format:"uuid"`
+	ID             activity.ID    `json:"id" format:"uuid"`
 	Type           journal.Type   `json:"type"`
 	EventName      *string        `json:"event_name,omitempty" doc:"Of a custom event."`
 	OccurredAt     endpoint.Stamp `json:"occurred_at"`
@@ -64,7 +64,7 @@ func (a *API) listContactActivity(ctx context.Context, p auth.Principal, in *lis
 		if err != nil {
 			return none, endpoint.ErrCursor
 		}
-		q.After = &activity.Position{At: sqldb.Time(at), ID: c.LastID}
+		q.After = &activity.Position{At: sqldb.Time(at), ID: id.Read[activity.ID](c.LastID)}
 	}
 	c, err := contact.ByID(ctx, a.DB, p.Tenant, who)
 	if err != nil {
@@ -88,7 +88,7 @@ func (a *API) listContactActivity(ctx context.Context, p auth.Principal, in *lis
 	cursor := ""
 	if next != nil {
 		cursor = a.Cursors.Encode(endpoint.Cursor{
-			Sort: "occurred_at", Dir: "desc", LastValue: new(strconv.FormatInt(sqldb.Micros(next.At), 10)), LastID: next.ID,
+			Sort: "occurred_at", Dir: "desc", LastValue: new(strconv.FormatInt(sqldb.Micros(next.At), 10)), LastID: next.ID.String(),
 		})
 	}
 	return endpoint.Page(rows, cursor), nil

@@ -19,8 +19,8 @@ func (c *Contact) AppendJSON(b []byte) ([]byte, error) {
 	count := func(name string, v int64) {
 		b = strconv.AppendInt(append(b, name...), v, 10)
 	}
-	b = endpoint.AppendText(append(b, `{"id":`...), &c.ID)
-	b = endpoint.AppendText(append(b, `,"tenant_id":`...), &c.TenantID)
+	b = endpoint.AppendID(append(b, `{"id":`...), c.ID)
+	b = endpoint.AppendID(append(b, `,"tenant_id":`...), c.TenantID)
 	text(`,"email":`, &c.Email)
 	text(`,"external_id":`, c.ExternalID)
 	text(`,"first_name":`, c.FirstName)
@@ -38,7 +38,7 @@ func (c *Contact) AppendJSON(b []byte) ([]byte, error) {
 	text(`,"postal_code":`, c.PostalCode)
 	text(`,"country":`, c.Country)
 	text(`,"source":`, c.Source)
-	b = endpoint.AppendText(append(b, `,"stage_id":`...), c.StageID)
+	b = endpoint.AppendID(append(b, `,"stage_id":`...), orZero(c.StageID))
 	var err error
 	if b, err = c.appendData(b); err != nil {
 		return b, err
@@ -139,4 +139,12 @@ func appendNumber(b []byte, n float64) ([]byte, error) {
 	}
 	text, err := json.Marshal(n)
 	return append(b, text...), err
+}
+
+// orZero returns the value, or the zero value for nil.
+func orZero[T any](v *T) (zero T) {
+	if v == nil {
+		return zero
+	}
+	return *v
 }

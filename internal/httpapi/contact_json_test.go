@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"packetboat/internal/endpoint"
+	"packetboat/internal/id"
 )
 
 // TestContactsWriteTheirOwnJSON fills every field of a row in every way and
@@ -40,6 +42,14 @@ var anyText = rapid.OneOf(
 // fill gives a value of any of the row's types.
 func fill(t *rapid.T, v reflect.Value) {
 	switch v.Interface().(type) {
+	case id.Tenant:
+		v.SetInt(rapid.Int64Range(1, math.MaxInt32).Draw(t, "tenant"))
+		return
+	case id.Contact, id.Stage, id.Category:
+		bytes := rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "id")
+		bytes[0] |= 1 // the zero value is none, which no row holds but as nil
+		reflect.Copy(v, reflect.ValueOf(bytes))
+		return
 	case endpoint.Stamp:
 		at := time.UnixMicro(rapid.Int64Range(-1e15, 4e15).Draw(t, "at"))
 		v.Set(reflect.ValueOf(endpoint.At(at)))

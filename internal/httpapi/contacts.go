@@ -161,7 +161,7 @@ func (a *API) contactQuery(p ContactPage, sel contact.Selector, sort contact.Sor
 	if err != nil {
 		return q, err
 	}
-	q.After = &contact.Position{Value: c.LastValue, ID: id.Contact(c.LastID)}
+	q.After = &contact.Position{Value: c.LastValue, ID: id.Read[id.Contact](c.LastID)}
 	return q, nil
 }
 
@@ -181,7 +181,7 @@ func (a *API) contactRows(ctx context.Context, t id.Tenant, q contact.Query, p c
 	next := ""
 	if p.Next != nil {
 		next = a.Cursors.Encode(endpoint.Cursor{
-			Sort: string(q.Sort), Dir: direction(q), LastValue: p.Next.Value, LastID: string(p.Next.ID),
+			Sort: string(q.Sort), Dir: direction(q), LastValue: p.Next.Value, LastID: p.Next.ID.String(),
 		})
 	}
 	return endpoint.Page(rows, next), nil
@@ -235,7 +235,7 @@ type ContactPath struct {
 func (in ContactPath) contact() (id.Contact, error) {
 	c, ok := id.Parse[id.Contact](in.ID)
 	if !ok {
-		return "", contact.ErrNotFound
+		return id.Contact{}, contact.ErrNotFound
 	}
 	return c, nil
 }

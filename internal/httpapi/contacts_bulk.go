@@ -50,7 +50,7 @@ type bulkAnswer struct {
 	Skipped  *int           `json:"skipped,omitempty" doc:"Contacts that did not."`
 	Errors   *[]bulkError   `json:"errors,omitempty"`
 	Results  []bulkEnrolled `json:"results,omitempty" doc:"Of enroll, by contact."`
-	JobID    id.Job         `json:"job_id,omitempty" format:"uuid" doc:"Alone, when a job does it."`
+	JobID    id.Job         `json:"job_id,omitzero" format:"uuid" doc:"Alone, when a job does it."`
 }
 
 type bulkError struct {
@@ -66,7 +66,7 @@ type bulkEnrolled struct {
 
 // Status is 202 for what a job does.
 func (b bulkAnswer) Status() int {
-	if b.JobID != "" {
+	if !b.JobID.IsZero() {
 		return http.StatusAccepted
 	}
 	return http.StatusOK

@@ -141,7 +141,7 @@ func (a *API) anonymizeContact(ctx context.Context, p auth.Principal, in *anonym
 		if err := moved(list, err); err != nil || !list[0].Changed {
 			return err
 		}
-		return auth.Audit(ctx, tx, p.Did("contact.anonymize", "contact", string(c), now))
+		return auth.Audit(ctx, tx, p.Did("contact.anonymize", "contact", c.String(), now))
 	})
 	if err != nil {
 		return Contact{}, err

@@ -57,7 +57,7 @@ type importOptions struct {
 func (a *API) importContacts(ctx context.Context, p auth.Principal, in *importContactsRequest) (out accepted, err error) {
 	var file job.File
 	defer func() {
-		if err != nil && file.ID != "" {
+		if err != nil && !file.ID.IsZero() {
 			if err := file.Delete(context.WithoutCancel(ctx), a.DB); err != nil {
 				a.Log.Warn("an upload stays until it is swept", "err", err)
 			}

@@ -7,7 +7,6 @@ import (
 	"packetboat/internal/auth"
 	"packetboat/internal/contact"
 	"packetboat/internal/endpoint"
-	"packetboat/internal/id"
 	"packetboat/internal/sender"
 )
 
@@ -51,7 +50,7 @@ type ContactProfile struct {
 func (in *ContactProfile) change(p auth.Principal) contact.Change {
 	ch := contact.Change{
 		Texts:         map[contact.Text]*string{},
-		Stage:         cleared(stageID(in.StageID)),
+		Stage:         cleared(in.StageID),
 		CustomFields:  in.CustomFields,
 		Subscriptions: choices(in.Subscriptions),
 		DoNotContact:  in.DoNotContact,
@@ -74,10 +73,6 @@ func (in *ContactProfile) change(p auth.Principal) contact.Change {
 		ch.CategorySubscriptions = choices(in.CategorySubscriptions)
 	}
 	return ch
-}
-
-func stageID(o endpoint.Opt[string]) endpoint.Opt[id.Stage] {
-	return endpoint.Opt[id.Stage]{Set: o.Set, Null: o.Null, Value: id.Stage(o.Value)}
 }
 
 func choices(m map[string]endpoint.Opt[bool]) map[string]*bool {
@@ -133,7 +128,7 @@ func (c upsertedContact) Status() int {
 
 func (a *API) upsertContact(ctx context.Context, p auth.Principal, in *upsertContactRequest) (upsertedContact, error) {
 	ch := in.Body.change(p)
-	ch.StageIfNew = cleared(stageID(in.Body.StageIDIfNew))
+	ch.StageIfNew = cleared(in.Body.StageIDIfNew)
 	saved, err := a.saver().Save(ctx, p.Tenant, contact.Draft{Email: in.Body.Email, Change: ch})
 	if err != nil {
 		return upsertedContact{}, err

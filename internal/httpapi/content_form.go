@@ -71,7 +71,7 @@ func (c ContentBody) change(p auth.Principal) (*manuscript.Change, error) {
 		if bad.Any() {
 			return nil, manuscript.ErrTemplate.Sayf("content.template_id must be a uuid")
 		}
-		if v != nil && (*v != "" || !c.Slug.Set) {
+		if v != nil && (!v.IsZero() || !c.Slug.Set) {
 			ch.Template = &manuscript.TemplateRef{ID: *v}
 		}
 	}

@@ -47,7 +47,7 @@ func TestCustomFieldDefinitionsAreChecked(t *testing.T) {
 			{`{"name": "A", "field_type": "string", "field_key": "` + strings.Repeat("x", 65) + `"}`, "INVALID_FIELD", "field_key"},
 			{`{"name": "A", "field_type": "number", "default_value": "5", "field_key": "A"}`, "INVALID_FIELD", "field_key default_value"},
 			{`{"name": "A", "field_type": "enum", "enum_values": ["red"], "default_value": "blue"}`, "INVALID_FIELD", "default_value"},
-			{`{"name": "A", "field_type": "contact", "default_value": "` + id.New[string]() + `"}`, "INVALID_FIELD", "default_value"},
+			{`{"name": "A", "field_type": "contact", "default_value": "` + id.NewText() + `"}`, "INVALID_FIELD", "default_value"},
 		} {
 			if r := s.as("admin", "POST /settings/custom-fields", tt.body); r.code != tt.code || r.told() != tt.told || r.status != 400 {
 				t.Errorf("%.90s\n = %d %s, want %s at %s", tt.body, r.status, r.text, tt.code, tt.told)
@@ -110,7 +110,7 @@ func TestCustomFieldValuesOfEveryType(t *testing.T) {
 			{"tz", `"Europe/Amsterdam"`, `"Europe/Amsterdam"`}, {"tz", `"CEST"`, ""},
 			{"co", `"nl"`, `"NL"`}, {"co", `"Holland"`, ""},
 			{"cu", `12.5`, `12.5`}, {"cu", `"12.50 EUR"`, ""},
-			{"c", `"` + strings.ToUpper(friend) + `"`, `"` + friend + `"`}, {"c", `"` + stranger + `"`, ""}, {"c", `"` + id.New[string]() + `"`, ""}, {"c", `"friend@example.org"`, ""},
+			{"c", `"` + strings.ToUpper(friend) + `"`, `"` + friend + `"`}, {"c", `"` + stranger + `"`, ""}, {"c", `"` + id.NewText() + `"`, ""}, {"c", `"friend@example.org"`, ""},
 		} {
 			body := `{"email": "v@example.org", "custom_fields": {"` + tt.key + `": ` + tt.value + `}}`
 			r := s.as("key", "PUT /contacts", body)
@@ -211,7 +211,7 @@ func TestStagesAndTheirScores(t *testing.T) {
 		ann, bob := put("ann@example.org", warm), put("bob@example.org", won)
 		scored := func() {
 			for _, c := range []string{ann, bob} {
-				err := contact.SaveScores(t.Context(), s.db, s.acme, []contact.Scored{{Contact: id.Contact(c), Prospect: 7, Customer: 9}}, s.now)
+				err := contact.SaveScores(t.Context(), s.db, s.acme, []contact.Scored{{Contact: id.Read[id.Contact](c), Prospect: 7, Customer: 9}}, s.now)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -125,7 +125,7 @@ func (a *API) createDomain(ctx context.Context, p auth.Principal, in *createDoma
 		return SendingDomain{}, err
 	}
 	err = a.audited(ctx, p, "create", "sending_domain", func(tx *sqldb.DB) (string, error) {
-		return string(prepared.ID), prepared.Save(ctx, tx)
+		return prepared.ID.String(), prepared.Save(ctx, tx)
 	})
 	if err != nil {
 		return SendingDomain{}, err
@@ -153,7 +153,7 @@ func (a *API) resumeDomain(ctx context.Context, p auth.Principal, in *RecordPath
 	var d sender.Domain
 	err = a.audited(ctx, p, "resume", "sending_domain", func(tx *sqldb.DB) (_ string, err error) {
 		d, err = sender.ResumeDomain(ctx, tx, p.Tenant, domain, a.Now())
-		return string(domain), err
+		return domain.String(), err
 	})
 	if err != nil {
 		return SendingDomain{}, err
@@ -167,6 +167,6 @@ func (a *API) deleteDomain(ctx context.Context, p auth.Principal, in *RecordPath
 		return endpoint.None{}, err
 	}
 	return endpoint.None{}, a.audited(ctx, p, "delete", "sending_domain", func(tx *sqldb.DB) (string, error) {
-		return string(domain), sender.DeleteDomain(ctx, tx, p.Tenant, domain)
+		return domain.String(), sender.DeleteDomain(ctx, tx, p.Tenant, domain)
 	})
 }

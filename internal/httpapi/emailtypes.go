@@ -69,8 +69,8 @@ func rowOfEmailType(t sender.EmailType) emailTypeRow {
 }
 
 // orNull returns nil for the empty text, which answers show as null.
-func orNull[T ~string](s T) *T {
-	if s == "" {
+func orNull[T comparable](s T) *T {
+	if s == *new(T) {
 		return nil
 	}
 	return &s
@@ -78,11 +78,11 @@ func orNull[T ~string](s T) *T {
 
 // cleared returns what a nullable text field says: nil when it was not given,
 // the empty text when it is null.
-func cleared[T ~string](o endpoint.Opt[T]) *T {
+func cleared[T any](o endpoint.Opt[T]) *T {
 	if !o.Set {
 		return nil
 	}
-	return new(o.Or(""))
+	return new(o.Or(*new(T)))
 }
 
 type emailTypeBody struct {
@@ -105,17 +105,24 @@ func (b emailTypeBody) fields() sender.EmailTypeFields {
 	}
 }
 
-// idGiven returns what a nullable id field says, in the spelling that ids have
-// here. What is no id passes as it is, and names nothing.
-func idGiven[T ~string](o endpoint.Opt[string]) *T {
+// idGiven returns what a nullable id field says. For what is no id it returns a new
+// one, which names nothing.
+func idGiven[T ~[16]byte](o endpoint.Opt[string]) *T {
 	text := cleared(o)
 	if text == nil {
 		return nil
 	}
-	if parsed, ok := id.Parse[T](*text); ok {
-		return &parsed
+	return new(idSpelled[T](*text))
+}
+
+// idSpelled returns the id that a text spells, none for the empty text, and a new
+// one, which names nothing, for what is no id.
+func idSpelled[T ~[16]byte](text string) T {
+	parsed, ok := id.Parse[T](text)
+	if !ok && text != "" {
+		return id.New[T]()
 	}
-	return new(T(*text))
+	return parsed
 }
 
 // RecordPath is the path of one record. It is exported because huma fills
@@ -125,10 +132,10 @@ type RecordPath struct {
 }
 
 // named returns the id in a path, or the fault that there is no such record.
-func named[T ~string](in RecordPath, none *fault.Error) (T, error) {
+func named[T ~[16]byte](in RecordPath, none *fault.Error) (T, error) {
 	v, ok := id.Parse[T](in.ID)
 	if !ok {
-		return "", none
+		return v, none
 	}
 	return v, nil
 }

@@ -90,7 +90,7 @@ func (s *people) busy(t *testing.T, tenant string, n int) {
 func TestOneTenantsEvaluationsDoNotHinderAnother(t *testing.T) {
 	t.Parallel()
 	eachPeopleWith(t, sqldb.Options{MaxConns: 12}, func(t *testing.T, s *people) {
-		s.busy(t, string(s.acme), 2)
+		s.busy(t, s.acme.String(), 2)
 		for _, slug := range []string{"acme", "other"} { // what is no evaluation
 			s.must(201, "key", "POST /t/"+slug+"/api/contacts", `{"email": "a@example.org", "country": "DE"}`)
 			s.must(200, "key", "GET /t/"+slug+"/api/contacts", "")
@@ -102,7 +102,7 @@ func TestOneTenantsEvaluationsDoNotHinderAnother(t *testing.T) {
 		ctx, leave := context.WithCancel(sqldb.ForCaller(t.Context()))
 		third := make(chan error)
 		go func() {
-			third <- s.db.Evaluate(ctx, string(s.acme), func(context.Context, *sqldb.DB) error { t.Error("three evaluations of a tenant run"); return nil })
+			third <- s.db.Evaluate(ctx, s.acme.String(), func(context.Context, *sqldb.DB) error { t.Error("three evaluations of a tenant run"); return nil })
 		}()
 		leave()
 		if err := <-third; err == nil {

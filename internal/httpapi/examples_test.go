@@ -21,6 +21,7 @@ import (
 
 	"packetboat/internal/auth"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
 )
@@ -210,7 +211,7 @@ func (s *siege) prepare(t testing.TB, op string, vars map[string]string) {
 			"delivery_mode": "over_days", "delivery_window_days": 3, "scheduled_at": "2026-03-02T12:00:00Z", "content": {"subject": "Hi", "body_html": "<p>Hi</p>"}}`)
 		if status == "scheduled" {
 			s.play(t, "acme", step{op: "scheduleBroadcast", path: map[string]string{"broadcast_id": b}, status: 200})
-		} else if _, err := s.db.Exec(t.Context(), `UPDATE broadcast SET status = $2, pause_reason = CASE WHEN $2 = 'paused' THEN 'user' END WHERE id = $1`, b, status); err != nil {
+		} else if _, err := s.db.Exec(t.Context(), `UPDATE broadcast SET status = $2, pause_reason = CASE WHEN $2 = 'paused' THEN 'user' END WHERE id = $1`, idtest.Must[id.Broadcast](b), status); err != nil {
 			t.Fatal(err)
 		}
 		return b
@@ -267,7 +268,7 @@ func (s *siege) prepare(t testing.TB, op string, vars map[string]string) {
 		link := s.made["acme"]["new"]
 		token(link[strings.LastIndexAny(link, "=/#")+1:], nil)
 	case "resetPassword":
-		token(auth.ResetToken(t.Context(), s.db, id.User(s.made["acme"]["user_editor"]), s.now))
+		token(auth.ResetToken(t.Context(), s.db, id.Read[id.User](s.made["acme"]["user_editor"]), s.now))
 	case "signUp":
 		s.api.Door.SignupEnabled = true
 		vars["TOKEN"] = "none"

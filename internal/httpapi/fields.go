@@ -81,7 +81,7 @@ type CustomFieldPath struct {
 func (in CustomFieldPath) field() (id.Field, error) {
 	f, ok := id.Parse[id.Field](in.ID)
 	if !ok {
-		return "", field.ErrNotFound
+		return id.Field{}, field.ErrNotFound
 	}
 	return f, nil
 }
@@ -103,7 +103,7 @@ func (a *API) customFieldUsage(ctx context.Context, p auth.Principal, in *Custom
 	if err != nil {
 		return customFieldUsage{}, err
 	}
-	holders, err := a.Usage.Find(ctx, a.DB, p.Tenant, usage.Subject{Kind: usage.Field, ID: string(f.ID), Key: f.Key})
+	holders, err := a.Usage.Find(ctx, a.DB, p.Tenant, usage.Subject{Kind: usage.Field, ID: f.ID.String(), Key: f.Key})
 	if err != nil {
 		return customFieldUsage{}, err
 	}

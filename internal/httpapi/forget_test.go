@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/journal"
 	"packetboat/internal/mailbox"
 	"packetboat/internal/outbox"
@@ -48,7 +49,7 @@ func past(t *testing.T, s *people, list, first, last string) person {
 		"title": "Dr. %[2]s", "company": "%[3]s Ltd", "phone": "1", "website": "https://%[3]s.example/", "timezone": "Europe/Berlin",
 		"address_line1": "%[3]s Street 1", "address_line2": "c/o %[2]s", "city": "%[3]sville", "state": "%[3]s", "postal_code": %[4]q, "country": "DE",
 		"custom_fields": {"note": "%[2]s likes %[3]ss"}, "tags": ["%[2]s's", "vip"]}`, former, first, last, code))
-	p := person{id.Contact(c.str("id")), email}
+	p := person{id.Read[id.Contact](c.str("id")), email}
 	at := "/contacts/" + c.str("id")
 	s.must(200, "key", "POST /segments/"+list+"/members", `{"contact_ids": ["`+c.str("id")+`"]}`)
 	tx := func(f func(tx *sqldb.DB) error) {
@@ -67,7 +68,7 @@ func past(t *testing.T, s *people, list, first, last string) person {
 				return err
 			}
 			_, err := outbox.Put(t.Context(), tx, s.acme, stream, []outbox.Message{{
-				Contact: p.id, Email: to, Content: "content", ContentVersion: 1, Identity: "identity", Lane: "lane", DueAt: s.now,
+				Contact: p.id, Email: to, Content: idtest.Named[id.Content]("content"), ContentVersion: 1, Identity: idtest.Named[id.Identity]("identity"), Lane: idtest.Named[id.MTAConfig]("lane"), DueAt: s.now,
 			}})
 			if err != nil {
 				return err
@@ -85,7 +86,7 @@ func past(t *testing.T, s *people, list, first, last string) person {
 		}
 		tx(func(tx *sqldb.DB) error {
 			raw := "Subject: Dear " + first + "\r\nTo: " + to + "\r\n\r\nHi " + last + "\r\n"
-			return mailbox.Deliver(t.Context(), tx, mailbox.Delivery{Tenant: s.acme, Lane: "lane", From: "b@bounce.example.com", To: to, Raw: []byte(raw)}, s.now)
+			return mailbox.Deliver(t.Context(), tx, mailbox.Delivery{Tenant: s.acme, Lane: idtest.Named[id.MTAConfig]("lane"), From: "b@bounce.example.com", To: to, Raw: []byte(raw)}, s.now)
 		})
 		return items[0]
 	}
@@ -207,10 +208,10 @@ func counts(t *testing.T, s *people) map[string]string {
 	out := map[string]string{}
 	for name, text := range map[string]string{
 		"events":   `SELECT type, COUNT(*), COUNT(name) FROM journal WHERE tenant_id = $1 AND type NOT IN ('contact_anonymized', 'page_viewed', 'tag_added', 'tag_removed') GROUP BY type ORDER BY type`,
-		"streams":  `SELECT id, total, waiting * 1000000 + sent * 10000 + delivered * 100 + bounced FROM outbox_stream WHERE tenant_id = $1 ORDER BY id`,
+		"streams":  `SELECT id, total, waiting * 1000000 + sent * 10000 + delivered * 100 + bounced FROM send WHERE tenant_id = $1 ORDER BY id`,
 		"messages": `SELECT state, COUNT(*), COUNT(smtp_code) FROM outbox WHERE tenant_id = $1 GROUP BY state ORDER BY state`,
 		"hits":     `SELECT class, COUNT(*), COUNT(DISTINCT contact_id) FROM hit WHERE tenant_id = $1 GROUP BY class ORDER BY class`,
-		"sums":     `SELECT stream_id, verified_opened * 100 + human_opened, human_clicked FROM engagement_sum WHERE tenant_id = $1 ORDER BY stream_id`,
+		"sums":     `SELECT send_id, verified_opened * 100 + human_opened, human_clicked FROM engagement_sum WHERE tenant_id = $1 ORDER BY send_id`,
 		"mails":    `SELECT contact_id, total_emails_sent * 100 + total_emails_opened, total_emails_clicked FROM contact_activity WHERE tenant_id = $1 ORDER BY contact_id`,
 		"members":  `SELECT segment_id, COUNT(*), COUNT(*) FROM segment_member WHERE tenant_id = $1 GROUP BY segment_id`,
 	} {
@@ -239,7 +240,7 @@ func TestNothingTellsWhoAnAnonymisedContactWas(t *testing.T) {
 			}
 		}
 		before, bystanders := counts(t, s), len(speaking(rows, "bystander"))
-		s.must(200, "admin", "POST /contacts/"+string(p.id)+"/anonymize", "")
+		s.must(200, "admin", "POST /contacts/"+p.id.String()+"/anonymize", "")
 		rows = dump(t, s.db)
 		left := speaking(rows, traces...)
 		for _, r := range left {
@@ -256,7 +257,7 @@ func TestNothingTellsWhoAnAnonymisedContactWas(t *testing.T) {
 		if n := len(speaking(rows, "bystander")); n != bystanders {
 			t.Errorf("%d rows speak of the bystander, want %d", n, bystanders)
 		}
-		if r := s.must(200, "admin", "GET /contacts/"+string(p.id)+"/export", ""); len(speaking([]string{r.text}, traces...)) != 0 {
+		if r := s.must(200, "admin", "GET /contacts/"+p.id.String()+"/export", ""); len(speaking([]string{r.text}, traces...)) != 0 {
 			t.Errorf("the export tells who it was: %.300s", r.text)
 		}
 	})
@@ -265,7 +266,7 @@ func TestNothingTellsWhoAnAnonymisedContactWas(t *testing.T) {
 func TestWithoutSuppressionNothingIsLeftAtAll(t *testing.T) {
 	eachPeople(t, func(t *testing.T, s *people) {
 		p := newPerson(t, s)
-		s.must(200, "admin", "POST /contacts/"+string(p.id)+"/anonymize", `{"suppress": false}`)
+		s.must(200, "admin", "POST /contacts/"+p.id.String()+"/anonymize", `{"suppress": false}`)
 		if left := speaking(dump(t, s.db), traces...); len(left) != 0 {
 			t.Errorf("left behind: %.2000s", strings.Join(left, "\n"))
 		}

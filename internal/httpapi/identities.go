@@ -187,7 +187,7 @@ func (a *API) verifyLane(ctx context.Context, p auth.Principal, in *verifyLaneRe
 	if _, err := lane.ByID(ctx, a.DB, p.Tenant, config); err != nil {
 		return verifiedLane{}, noSuchConfig(err)
 	}
-	if err := testmail.Begin(ctx, a.DB, testmail.Call{By: p, Action: "sending_identity.verify_lane", Target: "sending_identity", ID: string(i.ID), To: []string{to}, Mails: 1}, a.Now()); err != nil {
+	if err := testmail.Begin(ctx, a.DB, testmail.Call{By: p, Action: "sending_identity.verify_lane", Target: "sending_identity", ID: i.ID.String(), To: []string{to}, Mails: 1}, a.Now()); err != nil {
 		return verifiedLane{}, err
 	}
 	trial, err := a.Tester.Try(ctx, p.Tenant, config, i.ID, to)

@@ -83,7 +83,7 @@ func (a *API) rowOfJob(p auth.Principal, j job.Job) (Job, error) {
 		return row, nil
 	}
 	// Whoever follows one of these needs the credential of the request itself.
-	download := strings.TrimSuffix(a.BaseURL.String(), "/") + "/t/" + p.TenantSlug + "/api/jobs/" + string(j.ID) + "/download"
+	download := strings.TrimSuffix(a.BaseURL.String(), "/") + "/t/" + p.TenantSlug + "/api/jobs/" + j.ID.String() + "/download"
 	switch j.Kind {
 	case job.Import:
 		var r importResult

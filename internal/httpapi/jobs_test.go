@@ -209,7 +209,7 @@ func TestJobsBelongToTheirScopeAndTenant(t *testing.T) {
 			t.Errorf("the file of a cancelled export: %s", got.text)
 		}
 		s.must(404, "key", "GET /jobs/nope", "")
-		s.must(404, "key", "GET /jobs/"+id.New[string](), "")
+		s.must(404, "key", "GET /jobs/"+id.NewText(), "")
 		s.must(400, "key", "GET /jobs/"+export+"/download?file=input", "")
 	})
 }

@@ -54,7 +54,7 @@ type listSinkMessagesRequest struct {
 func (a *API) sink(ctx context.Context, p auth.Principal, in RecordPath) (id.MTAConfig, error) {
 	config, err := named[id.MTAConfig](in, lane.ErrNotFound)
 	if err != nil {
-		return "", err
+		return id.MTAConfig{}, err
 	}
 	_, err = lane.ByID(ctx, a.DB, p.Tenant, config)
 	return config, err
@@ -71,7 +71,7 @@ func (a *API) listSinkMessages(ctx context.Context, p auth.Principal, in *listSi
 		if err != nil {
 			return endpoint.List[SinkMessageRow]{}, endpoint.ErrCursor
 		}
-		q.After = &mailbox.Position{At: sqldb.Time(micros), ID: id.SinkMessage(c.LastID)}
+		q.After = &mailbox.Position{At: sqldb.Time(micros), ID: id.Read[id.SinkMessage](c.LastID)}
 	}
 	var err error
 	if q.Lane, err = a.sink(ctx, p, in.RecordPath); err != nil {
@@ -89,7 +89,7 @@ func (a *API) listSinkMessages(ctx context.Context, p auth.Principal, in *listSi
 	if more {
 		last := list[len(list)-1]
 		next = a.Cursors.Encode(endpoint.Cursor{
-			Sort: "received_at", Dir: "desc", LastValue: new(strconv.FormatInt(last.ReceivedAt.UnixMicro(), 10)), LastID: string(last.ID),
+			Sort: "received_at", Dir: "desc", LastValue: new(strconv.FormatInt(last.ReceivedAt.UnixMicro(), 10)), LastID: last.ID.String(),
 		})
 	}
 	return endpoint.Page(rows, next), nil
@@ -142,7 +142,7 @@ func (a *API) getRawSinkMessage(ctx context.Context, p auth.Principal, in *sinkM
 	}
 	return func(c huma.Context) {
 		c.SetHeader("Content-Type", "message/rfc822")
-		c.SetHeader("Content-Disposition", `attachment; filename="`+string(message)+`.eml"`)
+		c.SetHeader("Content-Disposition", `attachment; filename="`+message.String()+`.eml"`)
 		_, _ = c.BodyWriter().Write(raw)
 	}, nil
 }

@@ -57,7 +57,7 @@ var compiler = sync.OnceValue(mjml.New)
 func (o *outside) Try(_ context.Context, _ id.Tenant, _ id.MTAConfig, from id.Identity, to string) (lane.Trial, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.tried = append(o.tried, string(from)+" "+to)
+	o.tried = append(o.tried, from.String()+" "+to)
 	return o.trial, nil
 }
 
@@ -214,7 +214,7 @@ func TestDomainsAndIdentitiesThroughTheAPI(t *testing.T) {
 		if verified.str("verified_by") != "operator" || verified.str("tracking_host") != "127.0.0.1:8080" || verified.str("tracking_status") != "live" || strings.Contains(verified.text, "CNAME") {
 			t.Errorf("after the operator's word: %s", verified.text)
 		}
-		if _, err := sender.PauseDomain(t.Context(), s.db, s.acme, id.Domain(domain.str("id")), sender.Pause{Reason: sender.PausedForBounces}, s.now); err != nil {
+		if _, err := sender.PauseDomain(t.Context(), s.db, s.acme, id.Read[id.Domain](domain.str("id")), sender.Pause{Reason: sender.PausedForBounces}, s.now); err != nil {
 			t.Fatal(err)
 		}
 		if paused := s.must(200, "viewer", "GET /sending-domains/"+domain.str("id"), ""); paused.body["paused"] != true || paused.str("pause_reason") != "bounce_rate" {
@@ -353,7 +353,7 @@ func TestMTAConfigsThroughTheAPI(t *testing.T) {
 			{"admin", "PUT /mta-configs/" + config, `{"type": "sink", "retry": {"max_age_hours": 0}}`, 400, "INVALID_INPUT", []string{"type", "retry.max_age_hours"}},
 			{"admin", "PUT /t/other/api/mta-configs/" + config, `{}`, 404, "NOT_FOUND", nil},
 			{"admin", "POST /mta-configs/" + config + "/test", `{"to": "a@x.org,b@x.org"}`, 400, "INVALID_INPUT", []string{"to"}},
-			{"admin", "POST /mta-configs/" + id.New[string]() + "/test", `{"to": "a@x.org"}`, 404, "NOT_FOUND", nil},
+			{"admin", "POST /mta-configs/" + id.NewText() + "/test", `{"to": "a@x.org"}`, 404, "NOT_FOUND", nil},
 			{"admin", "POST /t/other/api/mta-configs/" + config + "/test", `{"to": "a@x.org"}`, 404, "NOT_FOUND", nil},
 		} {
 			r := s.as(tt.who, tt.what, tt.body)
@@ -413,7 +413,7 @@ func TestTheBuiltInMailboxThroughTheAPI(t *testing.T) {
 		spare := s.must(201, "admin", "POST /mta-configs", `{"name": "Spare", "type": "sink"}`).str("id")
 		const raw = "From: a@example.com\r\nSubject: =?utf-8?q?Hej_=C3=A5?=\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<p>Hej \xc3\xa5</p>\r\n"
 		for i := range 3 {
-			if err := mailbox.Deliver(t.Context(), s.db, mailbox.Delivery{Tenant: s.acme, Lane: id.MTAConfig(sink), From: "b@bounce.example.com", To: "ann@example.org", Raw: []byte(raw)}, s.now.Add(time.Duration(i)*time.Second)); err != nil {
+			if err := mailbox.Deliver(t.Context(), s.db, mailbox.Delivery{Tenant: s.acme, Lane: id.Read[id.MTAConfig](sink), From: "b@bounce.example.com", To: "ann@example.org", Raw: []byte(raw)}, s.now.Add(time.Duration(i)*time.Second)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -456,7 +456,7 @@ func TestTheBuiltInMailboxThroughTheAPI(t *testing.T) {
 		}
 		s.must(403, "editor", "DELETE /mta-configs/"+sink+"/messages", "")
 		s.must(204, "admin", "DELETE /mta-configs/"+sink+"/messages", "")
-		if _, _, err := mailbox.Raw(t.Context(), s.db, s.acme, "", id.SinkMessage(next.data("id")[0])); !errors.Is(err, mailbox.ErrNotFound) {
+		if _, _, err := mailbox.Raw(t.Context(), s.db, s.acme, id.MTAConfig{}, id.Read[id.SinkMessage](next.data("id")[0])); !errors.Is(err, mailbox.ErrNotFound) {
 			t.Errorf("after the mailbox was cleared: %v", err)
 		}
 	})

@@ -50,7 +50,7 @@ func TestAnEntryOfTheLibraryIsWrittenAndRead(t *testing.T) {
 	eachPeople(t, func(t *testing.T, s *people) {
 		bare := s.must(201, "key", "POST /messages", `{"name": " Spring news "}`)
 		bare.holds(t, map[string]string{
-			"name": `"Spring news"`, "slug": `"spring-news"`, "tags": `[]`, "status": `"draft"`, "current_version": `0`, "current_content": `null`, "tenant_id": `"` + string(s.acme) + `"`,
+			"name": `"Spring news"`, "slug": `"spring-news"`, "tags": `[]`, "status": `"draft"`, "current_version": `0`, "current_content": `null`, "tenant_id": `"` + s.acme.String() + `"`,
 		})
 		made := s.must(201, "key", "POST /messages", `{"name": "Spring news", "slug": "spring-news", "status": "published", "tags": ["a"], "content": `+letter+`}`)
 		at := "/messages/" + made.str("id")

@@ -318,7 +318,7 @@ func (a *API) createMTAConfig(ctx context.Context, p auth.Principal, in *struct{
 			return "", err
 		}
 		c, err = lane.Create(ctx, tx, a.Box, p.Tenant, in.Body.fields(), rules, a.Now())
-		return string(c.ID), err
+		return c.ID.String(), err
 	})
 	if err != nil {
 		return mtaConfigRow{}, err
@@ -355,7 +355,7 @@ func (a *API) updateMTAConfig(ctx context.Context, p auth.Principal, in *updateM
 			return "", err
 		}
 		c, err = lane.Update(ctx, tx, a.Box, p.Tenant, config, in.Body.fields(), rules)
-		return string(config), err
+		return config.String(), err
 	})
 	if err != nil {
 		return mtaConfigRow{}, err
@@ -369,7 +369,7 @@ func (a *API) deleteMTAConfig(ctx context.Context, p auth.Principal, in *RecordP
 		return endpoint.None{}, err
 	}
 	return endpoint.None{}, a.audited(ctx, p, "delete", "mta_config", func(tx *sqldb.DB) (string, error) {
-		return string(config), sender.RemoveLane(ctx, tx, p.Tenant, config, a.Usage)
+		return config.String(), sender.RemoveLane(ctx, tx, p.Tenant, config, a.Usage)
 	})
 }
 
@@ -400,10 +400,10 @@ func (a *API) testMTAConfig(ctx context.Context, p auth.Principal, in *testMTACo
 	if _, err := lane.ByID(ctx, a.DB, p.Tenant, config); err != nil {
 		return testedMTAConfig{}, err
 	}
-	if err := testmail.Begin(ctx, a.DB, testmail.Call{By: p, Action: "mta_config.test", Target: "mta_config", ID: string(config), To: []string{to}, Mails: 1}, a.Now()); err != nil {
+	if err := testmail.Begin(ctx, a.DB, testmail.Call{By: p, Action: "mta_config.test", Target: "mta_config", ID: config.String(), To: []string{to}, Mails: 1}, a.Now()); err != nil {
 		return testedMTAConfig{}, err
 	}
-	trial, err := a.Tester.Try(ctx, p.Tenant, config, "", to)
+	trial, err := a.Tester.Try(ctx, p.Tenant, config, id.Identity{}, to)
 	if err != nil {
 		return testedMTAConfig{}, err
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"packetboat/internal/contact"
+	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/mailbox"
 	"packetboat/internal/outbox"
 	"packetboat/internal/segment"
@@ -80,7 +82,7 @@ func TestAContactIsChangedByItsID(t *testing.T) {
 
 		// Another category of stages makes the scores begin anew.
 		s.must(200, "key", "PUT "+at, `{"stage_id": "`+stage+`"}`)
-		_, err := s.db.Exec(t.Context(), `UPDATE contact SET prospect_score = 7 WHERE tenant_id = $1 AND id = $2`, s.acme, c.body["id"])
+		_, err := s.db.Exec(t.Context(), `UPDATE contact SET prospect_score = 7 WHERE tenant_id = $1 AND id = $2`, s.acme, idtest.Must[id.Contact](c.str("id")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,7 +219,7 @@ func TestAContactIsDeletedAndRestored(t *testing.T) {
 func TestAPendingContactBecomesActiveByAWrite(t *testing.T) {
 	eachPeople(t, func(t *testing.T, s *people) {
 		c := s.must(201, "key", "POST /contacts", `{"email": "ann@example.org"}`).body["id"].(string)
-		if _, err := s.db.Exec(t.Context(), `UPDATE contact SET global_status = 'pending' WHERE tenant_id = $1 AND id = $2`, s.acme, c); err != nil {
+		if _, err := s.db.Exec(t.Context(), `UPDATE contact SET global_status = 'pending' WHERE tenant_id = $1 AND id = $2`, s.acme, idtest.Must[id.Contact](c)); err != nil {
 			t.Fatal(err)
 		}
 		if got := s.must(200, "key", "PUT /contacts/"+c, `{}`); got.body["global_status"] != "active" {
@@ -346,7 +348,7 @@ func TestTouchesAreShown(t *testing.T) {
 	eachPeople(t, func(t *testing.T, s *people) {
 		c := s.must(201, "key", "POST /contacts", `{"email": "ann@example.org"}`).body["id"].(string)
 		at := time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)
-		_, err := s.db.Exec(t.Context(), `UPDATE contact_activity SET touch = $3 WHERE tenant_id = $1 AND contact_id = $2`, s.acme, c,
+		_, err := s.db.Exec(t.Context(), `UPDATE contact_activity SET touch = $3 WHERE tenant_id = $1 AND contact_id = $2`, s.acme, idtest.Must[id.Contact](c),
 			fmt.Sprintf(`{"first_touch_at": %d, "first_touch_landing_url": "https://x.org/", "last_touch_source": "ads"}`, at.UnixMicro()))
 		if err != nil {
 			t.Fatal(err)
@@ -380,7 +382,7 @@ func records(t *testing.T, r seen, name string) []map[string]any {
 func TestAPersonIsToldEverything(t *testing.T) {
 	eachPeople(t, func(t *testing.T, s *people) {
 		p := newPerson(t, s)
-		r := s.must(200, "viewer", "GET /contacts/"+string(p.id)+"/export", "")
+		r := s.must(200, "viewer", "GET /contacts/"+p.id.String()+"/export", "")
 		if c, _ := r.body["contact"].(map[string]any); c["email"] != p.email || c["phone"] != "+49 (170) 5551234" || r.body["exported_at"] == nil {
 			t.Errorf("the contact is %v", r.body["contact"])
 		}

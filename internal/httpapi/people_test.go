@@ -18,6 +18,7 @@ import (
 	"packetboat/internal/fault"
 	"packetboat/internal/httpapi"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/limit"
 	"packetboat/internal/savedfilter"
 	"packetboat/internal/secret"
@@ -37,19 +38,19 @@ func (g gate) Tenant(_ context.Context, slug string) (id.Tenant, error) {
 	if t, ok := g.tenants[slug]; ok {
 		return t, nil
 	}
-	return "", fault.New(fault.NotFound, "TENANT_NOT_FOUND", "there is no such tenant")
+	return 0, fault.New(fault.NotFound, "TENANT_NOT_FOUND", "there is no such tenant")
 }
 
 func (g gate) Authenticate(_ context.Context, _ id.Tenant, _ string, r *http.Request) (auth.Principal, error) {
 	switch c := r.Header.Get("X-API-Key"); {
 	case c == "key":
-		return auth.Principal{Kind: auth.KindKey, KeyID: "k", Scopes: auth.AllScopes()}, nil
+		return auth.Principal{Kind: auth.KindKey, KeyID: idtest.Named[id.APIKey]("k"), Scopes: auth.AllScopes()}, nil
 	case strings.HasPrefix(c, "key "):
 		set, err := auth.NewSet(strings.Fields(c)[1:])
-		return auth.Principal{Kind: auth.KindKey, KeyID: id.APIKey(c), Scopes: set}, err
+		return auth.Principal{Kind: auth.KindKey, KeyID: idtest.Named[id.APIKey](c), Scopes: set}, err
 	}
 	if c, err := r.Cookie("role"); err == nil {
-		return auth.Principal{Kind: auth.KindSession, Session: "s", User: "u", Role: auth.Role(c.Value)}, nil
+		return auth.Principal{Kind: auth.KindSession, Session: idtest.Named[id.Session]("s"), User: idtest.Named[id.User]("u"), Role: auth.Role(c.Value)}, nil
 	}
 	return auth.Principal{}, endpoint.ErrUnauthorized
 }
@@ -217,8 +218,8 @@ func TestContactsAreCreatedReadAndMerged(t *testing.T) {
 			"GET /contacts/lookup?email=nobody@x.org":               "CONTACT_NOT_FOUND",
 			"GET /contacts/lookup?email=nope":                       "CONTACT_NOT_FOUND",
 			"GET /contacts/nope":                                    "CONTACT_NOT_FOUND",
-			"GET /contacts/" + id.New[string]():                     "CONTACT_NOT_FOUND",
-			"GET /contacts/" + id.New[string]() + "/lists":          "CONTACT_NOT_FOUND",
+			"GET /contacts/" + id.NewText():                         "CONTACT_NOT_FOUND",
+			"GET /contacts/" + id.NewText() + "/lists":              "CONTACT_NOT_FOUND",
 			"GET /t/other/api/contacts/" + c.str("id"):              "CONTACT_NOT_FOUND",
 			"GET /contacts?status=happy":                            "INVALID_STATUS",
 			"GET /contacts?filters=[":                               "INVALID_FILTERS",

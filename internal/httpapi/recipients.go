@@ -66,7 +66,7 @@ func (in *listBroadcastRecipientsRequest) query(cursors *endpoint.Cursors) (outb
 		return q, err
 	}
 	c, err := cursors.Decode(in.Cursor, byContact, "asc")
-	q.After = id.Contact(c.LastID)
+	q.After = id.Read[id.Contact](c.LastID)
 	return q, err
 }
 
@@ -101,7 +101,7 @@ func (a *API) listBroadcastRecipients(ctx context.Context, p auth.Principal, in 
 	}
 	next := ""
 	if more {
-		next = a.Cursors.Encode(endpoint.Cursor{Sort: byContact, Dir: "asc", LastID: string(records[len(records)-1].Contact)})
+		next = a.Cursors.Encode(endpoint.Cursor{Sort: byContact, Dir: "asc", LastID: records[len(records)-1].Contact.String()})
 	}
 	return endpoint.Page(rows, next), nil
 }

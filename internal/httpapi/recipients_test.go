@@ -17,6 +17,7 @@ import (
 	"packetboat/internal/contact"
 	"packetboat/internal/engine/dispatch"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/journal"
 	"packetboat/internal/outbox"
 	"packetboat/internal/segment"
@@ -107,7 +108,7 @@ func TestRecipientsOfABroadcast(t *testing.T) {
 		}
 		row := func(i int, with map[string]any) map[string]any {
 			want := map[string]any{
-				"contact_id": string(records[i].Contact), "email": records[i].Email, "sending_identity_email": "news@acme.example.com", "mta_config_key": "sink",
+				"contact_id": records[i].Contact.String(), "email": records[i].Email, "sending_identity_email": "news@acme.example.com", "mta_config_key": "sink",
 				"status": "queued", "content_version": 1.0,
 			}
 			for _, name := range []string{
@@ -155,7 +156,7 @@ func TestRecipientsOfABroadcast(t *testing.T) {
 			got := s.must(200, "key", "GET "+at+"/recipients?"+query, "").data("contact_id")
 			var ids []string
 			for _, i := range want {
-				ids = append(ids, string(records[i].Contact))
+				ids = append(ids, records[i].Contact.String())
 			}
 			if !slices.Equal(got, ids) {
 				t.Errorf("?%s finds %v, want %v", query, got, ids)
@@ -186,7 +187,7 @@ func TestRecipientsOfABroadcast(t *testing.T) {
 		s.must(403, "key broadcasts:read", "GET "+at+"/recipients", "")
 		s.must(404, "key", "GET /t/other/api"+at+"/recipients", "")
 		s.must(404, "key", "GET /broadcasts/nope/recipients", "")
-		s.must(404, "key", "GET /broadcasts/"+string(id.New[id.Broadcast]())+"/recipients", "")
+		s.must(404, "key", "GET /broadcasts/"+id.New[id.Broadcast]().String()+"/recipients", "")
 	})
 }
 
@@ -221,7 +222,7 @@ func TestCloneOfABroadcast(t *testing.T) {
 				}
 			}
 		}
-		if _, err := s.db.Exec(t.Context(), `UPDATE broadcast SET kind = 'triggered' WHERE tenant_id = $1 AND id = $2`, s.acme, from.str("id")); err != nil {
+		if _, err := s.db.Exec(t.Context(), `UPDATE broadcast SET kind = 'triggered' WHERE tenant_id = $1 AND id = $2`, s.acme, idtest.Must[id.Broadcast](from.str("id"))); err != nil {
 			t.Fatal(err)
 		}
 		if made := s.must(201, "key", "POST "+at+"/clone", `{}`); made.str("kind") != "regular" {
@@ -253,7 +254,7 @@ func TestManyBroadcastsAreArchivedAtOnce(t *testing.T) {
 			}
 			return made
 		}
-		one, two, draft, unknown := add(true), add(true), add(false), string(id.New[id.Broadcast]())
+		one, two, draft, unknown := add(true), add(true), add(false), id.New[id.Broadcast]().String()
 		ids := func(list ...string) string {
 			text, _ := json.Marshal(map[string][]string{"ids": list})
 			return string(text)

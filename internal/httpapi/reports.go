@@ -87,7 +87,7 @@ func (a *API) broadcastReport(ctx context.Context, p auth.Principal, in *broadca
 	}
 	m, e := r.Messages, r.People
 	out := broadcastReport{
-		BroadcastID: string(b.ID), Name: b.Name, Status: string(b.Status),
+		BroadcastID: b.ID.String(), Name: b.Name, Status: string(b.Status),
 		SentAt: endpoint.AtOr(b.ScheduledAt), LastSendAt: endpoint.AtOr(m.LastSendAt),
 		TotalRecipients: m.Total, TotalSent: m.Sent, TotalDelivered: m.Delivered, TotalFailed: m.Failed, TotalBounced: m.Bounced,
 		TotalComplained: e.Complained, TotalUnsubscribed: e.Unsubscribed, TotalOpened: e.HumanOpened, TotalClicked: e.HumanClicked,

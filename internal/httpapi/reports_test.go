@@ -144,7 +144,7 @@ func TestABroadcastIsReported(t *testing.T) {
 		want["status"], want["classifier_last_run_at"], want["classifier_interval_ms"] = "cancelled", nil, nil
 		expect("cancelled")
 
-		for _, path := range []string{at, "/broadcasts/nonsense", "/broadcasts/" + id.New[string]()} {
+		for _, path := range []string{at, "/broadcasts/nonsense", "/broadcasts/" + id.NewText()} {
 			for _, what := range []string{"report", "links"} {
 				where := "/t/other/api" + path
 				if path != at {

@@ -131,7 +131,7 @@ type SavedFilterPath struct {
 func (in SavedFilterPath) filter() (id.SavedFilter, error) {
 	f, ok := id.Parse[id.SavedFilter](in.ID)
 	if !ok {
-		return "", savedfilter.ErrNotFound
+		return id.SavedFilter{}, savedfilter.ErrNotFound
 	}
 	return f, nil
 }

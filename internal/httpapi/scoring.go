@@ -145,7 +145,7 @@ func (a *API) updateScoring(ctx context.Context, p auth.Principal, in *updateSco
 				}
 			}
 		}, a.Now())
-		return string(p.Tenant), err
+		return p.Tenant.String(), err
 	})
 	return viewOfScoring(s), err
 }

@@ -78,7 +78,7 @@ func TestDynamicSegments(t *testing.T) {
 		for _, tt := range []struct{ what, body, code string }{
 			{"POST /segments/germans/members", `{"emails": ["c0@example.org"]}`, "NOT_STATIC"},
 			{"POST /segments/germans/members/remove", `{"emails": ["c0@example.org"]}`, "NOT_STATIC"},
-			{"DELETE /segments/germans/members/" + id.New[string](), ``, "NOT_STATIC"},
+			{"DELETE /segments/germans/members/" + id.NewText(), ``, "NOT_STATIC"},
 			{"PUT /segments/germans", `{"definition": null}`, "MISSING_DEFINITION"},
 			{"PUT /segments/germans", `{"definition": 5}`, "INVALID_DEFINITION"},
 			{"PUT /segments/germans", `{"definition": {"logic": "and"}}`, "INVALID_DEFINITION"},
@@ -241,7 +241,7 @@ func TestBrokenReferencesAreTold(t *testing.T) {
 		if r := s.as("admin", "DELETE /settings/custom-fields/"+f, ""); r.code != "FIELD_IN_USE" || !strings.Contains(r.text, `"segments":2`) {
 			t.Errorf("the field is used: %d %s", r.status, r.text)
 		}
-		if err := contact.DeleteField(t.Context(), s.db, s.acme, id.Field(f), usage.Finders{}, s.now); err != nil {
+		if err := contact.DeleteField(t.Context(), s.db, s.acme, id.Read[id.Field](f), usage.Finders{}, s.now); err != nil {
 			t.Fatal(err)
 		}
 		for key, want := range map[string]float64{"pros": 0, "others": 1} {
@@ -370,7 +370,7 @@ func TestSegmentsFromABroadcast(t *testing.T) {
 			{`{"broadcast_id": "` + b + `", "criterion": "openers", "name": ""}`, "INVALID_INPUT"},
 			{`{"criterion": "openers"}`, "INVALID_INPUT"},
 			{`{"broadcast_id": "", "criterion": "openers"}`, "INVALID_INPUT"},
-			{`{"broadcast_id": "` + id.New[string]() + `", "criterion": "openers"}`, "NOT_FOUND"},
+			{`{"broadcast_id": "` + id.NewText() + `", "criterion": "openers"}`, "NOT_FOUND"},
 		} {
 			if r := s.as("key", "POST /segments/from-broadcast", tt.body); r.code != tt.code {
 				t.Errorf("%s = %d %s, want %s", tt.body, r.status, r.text, tt.code)

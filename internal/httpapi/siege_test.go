@@ -182,7 +182,7 @@ func newSiege(t testing.TB, db *sqldb.DB) *siege {
 			for _, c := range a.Result().Cookies() {
 				cookies[role] = c.Value
 			}
-			s.made[slug]["user_"+string(role)] = string(u.ID)
+			s.made[slug]["user_"+string(role)] = u.ID.String()
 		}
 		if slug == "acme" {
 			s.roles = cookies
@@ -201,7 +201,7 @@ func newSiege(t testing.TB, db *sqldb.DB) *siege {
 		}
 		_, err = exports.Tick(ctx)
 		ok(err)
-		ok(mailbox.Deliver(ctx, db, mailbox.Delivery{Tenant: in.ID, Lane: id.MTAConfig(s.made[slug]["lane"]), From: "a@" + slug + ".example.com", To: "b@example.org", Raw: []byte("Subject: Hi\r\n\r\nHi.\r\n")}, s.now))
+		ok(mailbox.Deliver(ctx, db, mailbox.Delivery{Tenant: in.ID, Lane: id.Read[id.MTAConfig](s.made[slug]["lane"]), From: "a@" + slug + ".example.com", To: "b@example.org", Raw: []byte("Subject: Hi\r\n\r\nHi.\r\n")}, s.now))
 		a := s.send(t, shot{op: s.ops["listSinkMessages"], slug: slug, who: cookies[auth.Owner], path: map[string]string{"id": s.made[slug]["lane"]}})
 		s.made[slug]["message"] = a.first("id")
 	}

@@ -98,7 +98,7 @@ type StagePath struct {
 func (in StagePath) stage() (id.Stage, error) {
 	s, ok := id.Parse[id.Stage](in.ID)
 	if !ok {
-		return "", contact.ErrNoStage
+		return id.Stage{}, contact.ErrNoStage
 	}
 	return s, nil
 }
@@ -122,12 +122,16 @@ func (a *API) updateStage(ctx context.Context, p auth.Principal, in *updateStage
 
 type orderStagesRequest struct {
 	Body struct {
-		IDs []id.Stage `json:"ids" doc:"Every stage, in the order wanted."`
+		IDs []string `json:"ids" doc:"Every stage, in the order wanted."`
 	}
 }
 
 func (a *API) orderStages(ctx context.Context, p auth.Principal, in *orderStagesRequest) (endpoint.List[stageRow], error) {
-	list, err := contact.OrderStages(ctx, a.DB, p.Tenant, in.Body.IDs)
+	ids := make([]id.Stage, len(in.Body.IDs))
+	for i, text := range in.Body.IDs {
+		ids[i], _ = id.Parse[id.Stage](text)
+	}
+	list, err := contact.OrderStages(ctx, a.DB, p.Tenant, ids)
 	if err != nil {
 		return endpoint.List[stageRow]{}, err
 	}
@@ -144,9 +148,5 @@ func (a *API) deleteStage(ctx context.Context, p auth.Principal, in *deleteStage
 	if err != nil {
 		return endpoint.None{}, err
 	}
-	replacement := id.Stage(in.ReplacementStageID)
-	if parsed, ok := id.Parse[id.Stage](in.ReplacementStageID); ok {
-		replacement = parsed
-	}
-	return endpoint.None{}, contact.DeleteStage(ctx, a.DB, p.Tenant, stage, replacement, a.Now())
+	return endpoint.None{}, contact.DeleteStage(ctx, a.DB, p.Tenant, stage, idSpelled[id.Stage](in.ReplacementStageID), a.Now())
 }

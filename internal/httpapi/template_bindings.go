@@ -190,7 +190,7 @@ func (a *API) renderTemplate(ctx context.Context, p auth.Principal, in *renderTe
 	}
 	withOptions := in.Body.Options.Or(false)
 	r, err := t.Render(ctx, a.DB, a.MJML, p.Tenant, in.Body.Binding, template.RenderOptions{
-		Seed: string(t.ID), Lenient: withOptions || in.Body.Lenient.Or(false),
+		Seed: t.ID.String(), Lenient: withOptions || in.Body.Lenient.Or(false),
 	}, a.Now())
 	if err != nil {
 		return renderedTemplate{}, err

@@ -82,9 +82,9 @@ func (a *API) listTemplates(ctx context.Context, p auth.Principal, in *listTempl
 	rows := make([]templateListRow, len(list))
 	for i, t := range list {
 		if full {
-			rows[i].full = new(rowOfTemplate(t, used.of(string(t.ID))))
+			rows[i].full = new(rowOfTemplate(t, used.of(t.ID.String())))
 		} else {
-			rows[i].lean = new(leanTemplate(t, used.of(string(t.ID))))
+			rows[i].lean = new(leanTemplate(t, used.of(t.ID.String())))
 		}
 	}
 	return endpoint.Whole(rows), nil
@@ -144,11 +144,11 @@ func (a *API) getTemplate(ctx context.Context, p auth.Principal, in *getTemplate
 	if err != nil {
 		return TemplateRow{}, err
 	}
-	used, err := a.sends(ctx, p, usage.Template, string(t.ID), in.Usage)
+	used, err := a.sends(ctx, p, usage.Template, t.ID.String(), in.Usage)
 	if err != nil {
 		return TemplateRow{}, err
 	}
-	return rowOfTemplate(t, used.of(string(t.ID))), nil
+	return rowOfTemplate(t, used.of(t.ID.String())), nil
 }
 
 type updateTemplateRequest struct {

@@ -162,7 +162,7 @@ func TestTemplatesThatAreRefused(t *testing.T) {
 			{"key", "POST /templates/theirs/validate-binding", `{}`, 404, "NOT_FOUND", ``},
 			{"key", "POST /templates/theirs/render", `{}`, 404, "NOT_FOUND", ``},
 			{"key", "DELETE /templates/" + theirs.str("id"), ``, 404, "NOT_FOUND", ``},
-			{"key", "GET /templates/" + id.New[string](), ``, 404, "NOT_FOUND", ``},
+			{"key", "GET /templates/" + id.NewText(), ``, 404, "NOT_FOUND", ``},
 			{"key templates:read", "POST /templates", `{}`, 403, "INSUFFICIENT_SCOPE", ``},
 			{"key templates:write", "GET /templates", ``, 403, "INSUFFICIENT_SCOPE", ``},
 			{"key templates:write", "POST /templates/taken/render", `{}`, 403, "INSUFFICIENT_SCOPE", ``},

@@ -1,84 +1,262 @@
 // Package id holds the typed identifiers of our records.
 //
-// Each is the text of a version 7 UUID (RFC 9562 section 5.7) in lower case, so
-// that ids sort by the time they were made. The types exist so that the
-// compiler notices when a contact's id stands where a broadcast's should.
+// An identifier is the 16 bytes of a version 7 UUID (RFC 9562 section 5.7), so
+// that ids sort by the time they were made. Its type names the kind of record, so
+// that the compiler notices when a contact's id stands where a broadcast's should.
+// The database keeps it as 16 bytes, too (uuid on PostgreSQL, a BLOB on SQLite);
+// text is for the edges: JSON, URLs, tokens, logs.
+//
+// A tenant is the exception: its key stands in every row and every index of the
+// tenant, so it is a number of four bytes (Tenant).
 package id
 
 import (
+	"bytes"
+	"crypto/rand"
+	"database/sql/driver"
+	"encoding/hex"
+	"fmt"
 	"io"
+	"time"
 
 	"github.com/google/uuid"
 )
 
-// The kinds of record that have an identifier.
+// UUID is the identifier of a record of kind K. Its zero value stands for none.
+type UUID[K any] [16]byte
+
+// The kinds of record.
 type (
-	Tenant         string
-	User           string
-	Session        string
-	APIKey         string
-	Contact        string
-	Stage          string
-	Field          string
-	Segment        string
-	EmailType      string
-	Category       string
-	Domain         string
-	Identity       string
-	MTAConfig      string
-	Broadcast      string
-	Content        string
-	Send           string // the mail of one source: of a broadcast, of a step of a sequence
-	Source         string // what a send belongs to, whatever its kind
-	Message        string // one mail to one recipient: a row of the outbox
-	SinkMessage    string // a mail caught by an MTA config of type sink
-	Hit            string // one open or click
-	Entry          string // one journal entry
-	AuditEntry     string
-	Form           string
-	Template       string
-	Block          string
-	LibraryVersion string
-	LibraryEntry   string
-	Sequence       string
-	SeedList       string
-	SavedFilter    string
-	Job            string // long work: an import, an export
-	JobFile        string
+	user           struct{}
+	session        struct{}
+	apiKey         struct{}
+	contact        struct{}
+	stage          struct{}
+	field          struct{}
+	segment        struct{}
+	emailType      struct{}
+	category       struct{}
+	domain         struct{}
+	identity       struct{}
+	mtaConfig      struct{}
+	broadcast      struct{}
+	send           struct{}
+	source         struct{}
+	content        struct{}
+	message        struct{}
+	sinkMessage    struct{}
+	hit            struct{}
+	entry          struct{}
+	auditEntry     struct{}
+	form           struct{}
+	template       struct{}
+	block          struct{}
+	libraryVersion struct{}
+	libraryEntry   struct{}
+	sequence       struct{}
+	seedList       struct{}
+	savedFilter    struct{}
+	job            struct{}
+	jobFile        struct{}
+	claim          struct{}
+)
+
+// The identifiers of each kind of record.
+type (
+	User           = UUID[user]
+	Session        = UUID[session]
+	APIKey         = UUID[apiKey]
+	Contact        = UUID[contact]
+	Stage          = UUID[stage]
+	Field          = UUID[field]
+	Segment        = UUID[segment]
+	EmailType      = UUID[emailType]
+	Category       = UUID[category]
+	Domain         = UUID[domain]
+	Identity       = UUID[identity]
+	MTAConfig      = UUID[mtaConfig]
+	Broadcast      = UUID[broadcast]
+	Send           = UUID[send]   // the mail of one source: of a broadcast, of a step of a sequence
+	Source         = UUID[source] // what a send belongs to, whatever its kind
+	Content        = UUID[content]
+	Message        = UUID[message]     // one mail to one recipient
+	SinkMessage    = UUID[sinkMessage] // a mail caught by an MTA config of type sink
+	Hit            = UUID[hit]         // one open or click
+	Entry          = UUID[entry]       // one journal entry
+	AuditEntry     = UUID[auditEntry]
+	Form           = UUID[form]
+	Template       = UUID[template]
+	Block          = UUID[block]
+	LibraryVersion = UUID[libraryVersion]
+	LibraryEntry   = UUID[libraryEntry]
+	Sequence       = UUID[sequence]
+	SeedList       = UUID[seedList]
+	SavedFilter    = UUID[savedFilter]
+	Job            = UUID[job] // long work: an import, an export
+	JobFile        = UUID[jobFile]
+	Claim          = UUID[claim] // a stretch of messages that a process has claimed
 )
 
 // New returns a fresh identifier of kind T.
-func New[T ~string]() T {
-	return T(uuid.Must(uuid.NewV7()).String())
+func New[T ~[16]byte]() T {
+	return T(uuid.Must(uuid.NewV7()))
 }
+
+// NewText returns the text of a fresh identifier, for names that are made up: of
+// processes, of files.
+func NewText() string { return uuid.Must(uuid.NewV7()).String() }
 
 // From returns a fresh identifier of kind T whose random part is read from r. For
 // thousands at a time: the system is asked for their randomness once.
-func From[T ~string](r io.Reader) (T, error) {
+func From[T ~[16]byte](r io.Reader) (T, error) {
 	u, err := uuid.NewV7FromReader(r)
-	return T(u.String()), err
+	return T(u), err
+}
+
+// At returns a fresh identifier of kind T that sorts by the time t (milliseconds
+// since 1970, RFC 9562 section 5.7) instead of the present.
+func At[T ~[16]byte](t time.Time) T {
+	var u T
+	_, _ = rand.Read(u[6:]) // never fails
+	stamp(u[:], t)
+	u[6], u[8] = 0x70|u[6]&0x0f, 0x80|u[8]&0x3f
+	return u
+}
+
+// FirstAt returns what no identifier made at t or later sorts before.
+func FirstAt[T ~[16]byte](t time.Time) T {
+	var u T
+	stamp(u[:], t)
+	return u
+}
+
+func stamp(u []byte, t time.Time) {
+	ms := max(t.UnixMilli(), 0)
+	for i := 5; i >= 0; i-- {
+		u[i] = byte(ms)
+		ms >>= 8
+	}
+}
+
+// Time returns when an identifier was made, to the millisecond.
+func Time[T ~[16]byte](u T) time.Time {
+	var ms int64
+	for _, b := range u[:6] {
+		ms = ms<<8 | int64(b)
+	}
+	return time.UnixMilli(ms).UTC()
 }
 
 // Valid reports whether s is a UUID in its usual spelling of 36 characters.
 func Valid(s string) bool {
-	_, ok := Parse[string](s)
+	_, ok := Parse[[16]byte](s)
 	return ok
 }
 
-// Parse reads a UUID in its usual spelling, in either case.
-func Parse[T ~string](s string) (T, bool) {
+// Parse reads a UUID in its usual spelling, in either case. The nil UUID is none
+// (RFC 9562 section 5.9).
+func Parse[T ~[16]byte](s string) (T, bool) {
 	if len(s) != 36 {
-		return "", false
+		return T{}, false
 	}
 	u, err := uuid.Parse(s)
-	if err != nil {
-		return "", false
+	if err != nil || u == uuid.Nil {
+		return T{}, false
 	}
-	return T(u.String()), true
+	return T(u), true
+}
+
+// Read returns the identifier that text spells, or whose 16 bytes it is; the zero
+// value when it is none.
+func Read[T ~[16]byte](s string) T {
+	if len(s) == 16 {
+		return T([]byte(s))
+	}
+	u, _ := Parse[T](s)
+	return u
+}
+
+// Compare orders identifiers: as the databases do, and by when they were made.
+func Compare[T ~[16]byte](a, b T) int { return bytes.Compare(a[:], b[:]) }
+
+// IsZero reports whether u is none.
+func (u UUID[K]) IsZero() bool { return u == UUID[K]{} }
+
+// String returns the UUID in its usual spelling; of none, the empty string.
+func (u UUID[K]) String() string {
+	if u.IsZero() {
+		return ""
+	}
+	return uuid.UUID(u).String()
+}
+
+// Bytes returns the 16 bytes.
+func (u UUID[K]) Bytes() [16]byte { return u }
+
+// AppendText appends what String returns.
+func (u UUID[K]) AppendText(b []byte) ([]byte, error) {
+	if u.IsZero() {
+		return b, nil
+	}
+	var text [36]byte
+	hex.Encode(text[:8], u[:4])
+	hex.Encode(text[9:13], u[4:6])
+	hex.Encode(text[14:18], u[6:8])
+	hex.Encode(text[19:23], u[8:10])
+	hex.Encode(text[24:], u[10:])
+	text[8], text[13], text[18], text[23] = '-', '-', '-', '-'
+	return append(b, text[:]...), nil
+}
+
+// MarshalText returns what String returns.
+func (u UUID[K]) MarshalText() ([]byte, error) { return u.AppendText(nil) }
+
+// UnmarshalText reads a UUID in its usual spelling, or none.
+func (u *UUID[K]) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		*u = UUID[K]{}
+		return nil
+	}
+	v, err := uuid.ParseBytes(text)
+	if err != nil || len(text) != 36 {
+		return fmt.Errorf("%q is not a UUID", text)
+	}
+	*u = UUID[K](v)
+	return nil
+}
+
+// Scan reads what a column holds: 16 bytes, the usual spelling, or NULL, which is
+// none.
+func (u *UUID[K]) Scan(src any) error {
+	switch v := src.(type) {
+	case nil:
+		*u = UUID[K]{}
+		return nil
+	case []byte:
+		if len(v) == len(u) {
+			copy(u[:], v)
+			return nil
+		}
+		return u.UnmarshalText(v)
+	case string:
+		parsed, err := uuid.Parse(v)
+		*u = UUID[K](parsed)
+		return err
+	}
+	return fmt.Errorf("id: a column holds %T, not a UUID", src)
+}
+
+// Value returns the 16 bytes for the database.
+func (u UUID[K]) Value() (driver.Value, error) { return u[:], nil }
+
+// Canonical returns the usual spelling of the UUID that s spells in either case.
+func Canonical(s string) (string, bool) {
+	u, ok := Parse[[16]byte](s)
+	return uuid.UUID(u).String(), ok
 }
 
 // ToSource returns the id of what a send belongs to, which is one of several kinds.
-func ToSource[T ~string](v T) Source { return Source(v) }
+func ToSource[T ~[16]byte](v T) Source { return Source(v) }
 
 // OfSource is the reverse of ToSource: the kind is known by what is stored beside.
-func OfSource[T ~string](s Source) T { return T(s) }
+func OfSource[T ~[16]byte](s Source) T { return T(s) }

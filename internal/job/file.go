@@ -29,7 +29,7 @@ type File struct {
 	CreatedAt time.Time
 }
 
-const fileColumns = `tenant_id, id, COALESCE(job_id, ''), name, media_type, size, created_at`
+const fileColumns = `tenant_id, id, job_id, name, media_type, size, created_at`
 
 func scanFile(row func(...any) error) (File, error) {
 	var f File

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/job"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
@@ -17,8 +18,8 @@ import (
 func TestFilesReadAsTheyWereWritten(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		ctx, tenant := t.Context(), id.New[id.Tenant]()
-		f, err := job.NewFile(ctx, db, tenant, "", job.Input, "text/csv", noon)
+		ctx, tenant := t.Context(), idtest.Tenant()
+		f, err := job.NewFile(ctx, db, tenant, id.Job{}, job.Input, "text/csv", noon)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,10 +56,10 @@ func TestFilesReadAsTheyWereWritten(t *testing.T) {
 				t.Errorf("from %d: %d bytes, %v; want the %d that were written", from, len(got), err, want.Len()-from)
 			}
 		}
-		if _, err := job.FileOf(ctx, db, id.New[id.Tenant](), j.ID, job.Input); !errors.Is(err, job.ErrNoFile) {
+		if _, err := job.FileOf(ctx, db, idtest.Tenant(), j.ID, job.Input); !errors.Is(err, job.ErrNoFile) {
 			t.Errorf("another tenant finds the file: %v", err)
 		}
-		if got, err := io.ReadAll(job.File{ID: f.ID, Tenant: id.New[id.Tenant](), Size: 5}.Reader(ctx, db, 0)); err == nil {
+		if got, err := io.ReadAll(job.File{ID: f.ID, Tenant: idtest.Tenant(), Size: 5}.Reader(ctx, db, 0)); err == nil {
 			t.Errorf("another tenant reads the file: %q", got)
 		}
 	})
@@ -68,8 +69,8 @@ func TestOldFilesGo(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		b := newBench(t, db, count(nothing))
-		ctx, tenant := t.Context(), id.New[id.Tenant]()
-		stray, err := job.NewFile(ctx, db, tenant, "", job.Input, "text/csv", noon)
+		ctx, tenant := t.Context(), idtest.Tenant()
+		stray, err := job.NewFile(ctx, db, tenant, id.Job{}, job.Input, "text/csv", noon)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 	"packetboat/internal/auth"
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/job"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
@@ -121,7 +122,7 @@ func TestJobsRunToTheirEnd(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		b := newBench(t, db, count(nothing))
-		j := b.create(id.New[id.Tenant](), job.Export)
+		j := b.create(idtest.Tenant(), job.Export)
 		if j.Status != job.Queued || j.Total != nil || j.FinishedAt != nil {
 			t.Errorf("a new job = %+v", j)
 		}
@@ -137,7 +138,7 @@ func TestJobsRunToTheirEnd(t *testing.T) {
 		if err := json.Unmarshal(j.Result, &result); err != nil || result["steps"] != 3 {
 			t.Errorf("the result = %s", j.Result)
 		}
-		if _, err := job.ByID(t.Context(), db, id.New[id.Tenant](), j.ID); !errors.Is(err, job.ErrNotFound) {
+		if _, err := job.ByID(t.Context(), db, idtest.Tenant(), j.ID); !errors.Is(err, job.ErrNotFound) {
 			t.Errorf("another tenant reads the job: %v", err)
 		}
 	})
@@ -162,7 +163,7 @@ func TestAnInterruptedJobGoesOnBehindItsLastStep(t *testing.T) {
 					}
 					return nil
 				}))
-				j := b.create(id.New[id.Tenant](), job.Import)
+				j := b.create(idtest.Tenant(), job.Import)
 				b.tick()
 				if got := b.load(j); got.Status != job.Running || got.Processed != 1 || !slices.Equal(b.steps(j), []string{"step1"}) {
 					t.Fatalf("after an interruption in its second step the job = %+v with steps %q", got, b.steps(j))
@@ -187,14 +188,14 @@ func TestAFaultFailsTheJobAndAnOutageDoesNot(t *testing.T) {
 		var err error
 		b := newBench(t, db, func(context.Context, *job.Work) error { return err })
 		err = fmt.Errorf("read the file: %w", fault.New(fault.Invalid, "INVALID_FILE", "the file is not text"))
-		j := b.create(id.New[id.Tenant](), job.Import)
+		j := b.create(idtest.Tenant(), job.Import)
 		b.tick()
 		j = b.load(j)
 		if j.Status != job.Failed || j.Error == nil || *j.Error != (job.Failure{Code: "INVALID_FILE", Message: "the file is not text"}) || j.FinishedAt == nil {
 			t.Errorf("the job = %+v, error %+v", j, j.Error)
 		}
 		err = fault.New(fault.Unavailable, "UNAVAILABLE", "the database is away")
-		j = b.create(id.New[id.Tenant](), job.Import)
+		j = b.create(idtest.Tenant(), job.Import)
 		for range 20 {
 			b.tick()
 			if s := b.load(j).Status; s != job.Running {
@@ -214,7 +215,7 @@ func TestAJobThatNeverGetsAnywhereFails(t *testing.T) {
 	t.Parallel()
 	db := dbtest.SQLite(t)
 	b := newBench(t, db, func(context.Context, *job.Work) error { return errors.New("a bug") })
-	j := b.create(id.New[id.Tenant](), job.Import)
+	j := b.create(idtest.Tenant(), job.Import)
 	for range 100 {
 		b.tick()
 		b.now = b.now.Add(6 * time.Minute)
@@ -251,7 +252,7 @@ func TestAStepUnderALostLeaseChangesNothing(t *testing.T) {
 			}
 			return err
 		})
-		j := b.create(id.New[id.Tenant](), job.Import)
+		j := b.create(idtest.Tenant(), job.Import)
 		b.tick()
 		got := b.load(j)
 		if !slept || got.Status != job.Completed || got.Processed != 3 || !slices.Equal(b.steps(j), []string{"step2", "step3"}) {
@@ -276,8 +277,8 @@ func TestACancelledJobStopsBetweenSteps(t *testing.T) {
 			err = steps(ctx, w)
 			return err
 		})
-		j := b.create(id.New[id.Tenant](), job.Import)
-		if _, err := job.Cancel(t.Context(), db, id.New[id.Tenant](), j.ID, b.now); !errors.Is(err, job.ErrNotFound) {
+		j := b.create(idtest.Tenant(), job.Import)
+		if _, err := job.Cancel(t.Context(), db, idtest.Tenant(), j.ID, b.now); !errors.Is(err, job.ErrNotFound) {
 			t.Errorf("another tenant cancels the job: %v", err)
 		}
 		b.tick()
@@ -310,7 +311,7 @@ func TestJobsTakeTurns(t *testing.T) {
 			order = append(order, w.Job.ID)
 			return nil
 		})
-		busy, other, third := id.New[id.Tenant](), id.New[id.Tenant](), id.New[id.Tenant]()
+		busy, other, third := idtest.Tenant(), idtest.Tenant(), idtest.Tenant()
 		var first []id.Job
 		for range 4 {
 			first = append(first, b.create(busy, job.Import).ID)
@@ -352,8 +353,8 @@ func TestALongJobMakesRoom(t *testing.T) {
 			b.now = b.now.Add(15 * time.Second)
 			return nil
 		}))
-		b.create(id.New[id.Tenant](), job.Import)
-		b.create(id.New[id.Tenant](), job.Export)
+		b.create(idtest.Tenant(), job.Import)
+		b.create(idtest.Tenant(), job.Export)
 		for b.tick() {
 		}
 		if got := strings.Join(order, " "); got != "import1 import2 export1 export2 import3 export3" {
@@ -366,7 +367,7 @@ func TestATenantMayHaveSoManyOpenJobs(t *testing.T) {
 	t.Parallel()
 	db := dbtest.SQLite(t)
 	b := newBench(t, db, count(nothing))
-	tenant := id.New[id.Tenant]()
+	tenant := idtest.Tenant()
 	for range 100 {
 		b.create(tenant, job.Bulk)
 	}
@@ -374,7 +375,7 @@ func TestATenantMayHaveSoManyOpenJobs(t *testing.T) {
 	if !errors.Is(err, job.ErrLimit) {
 		t.Errorf("job 101: %v, want LIMIT_EXCEEDED", err)
 	}
-	b.create(id.New[id.Tenant](), job.Bulk)
+	b.create(idtest.Tenant(), job.Bulk)
 }
 
 func TestAnEngineRunsUntilItIsStopped(t *testing.T) {
@@ -386,7 +387,7 @@ func TestAnEngineRunsUntilItIsStopped(t *testing.T) {
 			<-ctx.Done()
 			return ctx.Err()
 		})
-		j := b.create(id.New[id.Tenant](), job.Import)
+		j := b.create(idtest.Tenant(), job.Import)
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
 			defer close(stop)

@@ -8,8 +8,6 @@ import (
 	"iter"
 	"time"
 
-	"github.com/google/uuid"
-
 	"packetboat/internal/id"
 	"packetboat/internal/sqldb"
 )
@@ -122,7 +120,7 @@ func forget(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contact id.Cont
 		if err != nil {
 			return err
 		}
-		t := tx.Table("id TEXT", "name TEXT", "data JSONB")
+		t := tx.Table("id UUID", "name TEXT", "data JSONB")
 		for _, e := range page {
 			e, changed, err := strip(e)
 			if err != nil {
@@ -159,17 +157,12 @@ const creationSpan = time.Minute
 // forgetCreation finds the entry about a contact's creation by its id, which was
 // made just after the contact's: no index has all the contacts that were created.
 func forgetCreation(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contact id.Contact) error {
-	u, err := uuid.Parse(string(contact))
-	if err != nil || u.Version() != 7 {
-		return nil
-	}
-	sec, nsec := u.Time().UnixTime()
-	made := time.Unix(sec, nsec)
+	made := id.Time(contact)
 	var entry id.Entry
-	err = tx.QueryRow(ctx, `
+	err := tx.QueryRow(ctx, `
 		SELECT id FROM journal
 		WHERE tenant_id = $1 AND id >= $3 AND id < $4 AND contact_id = $2 AND type = 'contact_created'
-		ORDER BY id LIMIT 1`, tenant, contact, firstAt(made), firstAt(made.Add(creationSpan))).Scan(&entry)
+		ORDER BY id LIMIT 1`, tenant, contact, id.FirstAt[id.Entry](made), id.FirstAt[id.Entry](made.Add(creationSpan))).Scan(&entry)
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return nil
 	}
@@ -178,10 +171,4 @@ func forgetCreation(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contact
 	}
 	_, err = tx.Exec(ctx, `UPDATE journal SET data = '{}' WHERE tenant_id = $1 AND id = $2`, tenant, entry)
 	return err
-}
-
-// firstAt returns what no id that is made at t or later sorts before.
-func firstAt(t time.Time) string {
-	ms := t.UnixMilli()
-	return fmt.Sprintf("%08x-%04x", ms>>16, ms&0xffff)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/journal"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
@@ -30,11 +31,11 @@ func newStage(t *testing.T) *stage {
 // append appends an entry on a connection or in a transaction.
 func (s *stage) append(on *sqldb.DB) (entry string) {
 	s.Helper()
-	e := journal.Entry{Tenant: "t", ID: id.New[id.Entry](), Type: journal.EmailSent, At: noon}
+	e := journal.Entry{Tenant: idtest.TenantNamed("t"), ID: id.New[id.Entry](), Type: journal.EmailSent, At: noon}
 	if err := journal.Append(s.Context(), on, e); err != nil {
 		s.Fatal(err)
 	}
-	return string(e.ID)
+	return e.ID.String()
 }
 
 // follows lets the process look, and look again.
@@ -261,7 +262,7 @@ func TestAnIdleProcessDoesNotWrite(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		withSeen(t, db)
 		e := &journal.Engine{DB: db, Followers: []journal.Follower{witness("f"), choosy("choosy")}}
-		if err := journal.Append(t.Context(), db, journal.Entry{Tenant: "t", Type: journal.EmailSent, At: noon}); err != nil {
+		if err := journal.Append(t.Context(), db, journal.Entry{Tenant: idtest.TenantNamed("t"), Type: journal.EmailSent, At: noon}); err != nil {
 			t.Fatal(err)
 		}
 		if err := e.Drain(t.Context()); err != nil {

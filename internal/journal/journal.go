@@ -21,11 +21,9 @@
 package journal
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -160,18 +158,42 @@ func placed(ctx context.Context, db *sqldb.DB, entries []Entry) error {
 
 // appended writes entries. Where Position is 0 the database gives one.
 func appended(ctx context.Context, tx *sqldb.DB, entries []Entry) error {
-	t := tx.Table("tenant_id TEXT", "id TEXT", "pos BIGINT", "type TEXT", "name TEXT", "contact_id TEXT", "send_id TEXT", "message_id TEXT", "occurred_at BIGINT", "data JSONB")
+	for len(entries) > 0 {
+		n := 1
+		for n < len(entries) && entries[n].Tenant == entries[0].Tenant {
+			n++
+		}
+		if err := appendedOf(ctx, tx, entries[0].Tenant, entries[:n]); err != nil {
+			return err
+		}
+		entries = entries[n:]
+	}
+	return nil
+}
+
+// appendedOf writes entries of one tenant.
+func appendedOf(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []Entry) error {
+	columns := []string{"id UUID", "type TEXT", "name TEXT", "contact_id UUID", "send_id UUID", "message_id UUID", "occurred_at BIGINT", "data JSONB"}
+	names := "id, type, name, contact_id, send_id, message_id, occurred_at, data"
+	if entries[0].Position != 0 {
+		columns, names = append(columns, "pos BIGINT"), names+", pos"
+	}
+	t := tx.Table(columns...)
 	for _, e := range entries {
 		data, err := encoded(e.Data)
 		if err != nil {
 			return fmt.Errorf("%s: %w", e.Type, err)
 		}
-		t.Add(e.Tenant, cmp.Or(e.ID, id.New[id.Entry]()), sqldb.Null(e.Position), e.Type, sqldb.Null(e.Name), sqldb.Null(e.Contact), sqldb.Null(e.Send), sqldb.Null(e.Message), e.At.UnixMicro(), data)
+		if e.ID.IsZero() {
+			e.ID = id.New[id.Entry]()
+		}
+		row := []any{e.ID, e.Type, sqldb.Null(e.Name), sqldb.Null(e.Contact), sqldb.Null(e.Send), sqldb.Null(e.Message), e.At.UnixMicro(), data}
+		if e.Position != 0 {
+			row = append(row, e.Position)
+		}
+		t.Add(row...)
 	}
-	done, err := t.Insert(ctx, tx, "journal")
-	if err == nil && slices.Contains(done, false) {
-		return errors.New("an id or a position is taken")
-	}
+	_, err := tx.Exec(ctx, `INSERT INTO journal (tenant_id, `+names+`) SELECT `+tx.Param(1, "INTEGER")+`, `+names+` FROM `+t.As("v", 2), t.Args(tenant)...)
 	return err
 }
 
@@ -196,7 +218,7 @@ func scan(row func(...any) error) (Entry, error) {
 		return Entry{}, err
 	}
 	e.Name = name.String
-	e.Contact, e.Send, e.Message = id.Contact(contact.String), id.Send(send.String), id.Message(message.String)
+	e.Contact, e.Send, e.Message = id.Read[id.Contact](contact.String), id.Read[id.Send](send.String), id.Read[id.Message](message.String)
 	e.At, e.Data = sqldb.Time(at), json.RawMessage(data)
 	return e, nil
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/journal"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
@@ -34,7 +35,7 @@ func witness(name string) journal.Follower {
 
 func withSeen(t *testing.T, db *sqldb.DB) {
 	t.Helper()
-	if _, err := db.Exec(t.Context(), `CREATE TABLE seen (follower TEXT, id TEXT, pos BIGINT, PRIMARY KEY (follower, id))`); err != nil {
+	if _, err := db.Exec(t.Context(), `CREATE TABLE seen (follower TEXT, id UUID, pos BIGINT, PRIMARY KEY (follower, id))`); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -42,7 +43,11 @@ func withSeen(t *testing.T, db *sqldb.DB) {
 func seen(t *testing.T, db *sqldb.DB, follower string) []string {
 	t.Helper()
 	rows, err := db.Query(t.Context(), `SELECT id FROM seen WHERE follower = $1 ORDER BY pos`, follower)
-	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (s string, err error) { return s, scan(&s) })
+	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (s string, err error) {
+		var e id.Entry
+		err = scan(&e)
+		return e.String(), err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,14 +87,14 @@ func TestFollowersSeeEachEntryOnceAndInCommitOrder(t *testing.T) {
 		order := make([][]string, writers) // a writer's own commits are in order
 		for w := range writers {
 			writing.Go(func() {
-				tenant := id.New[id.Tenant]()
+				tenant := idtest.Tenant()
 				for r := range rounds {
 					var made []string
 					err := db.InTx(ctx, func(tx *sqldb.DB) error {
 						made = nil
 						for n := range 1 + r%3 {
 							e := journal.Entry{Tenant: tenant, ID: id.New[id.Entry](), Type: journal.ContactCreated, At: noon, Data: map[string]int{"n": n}}
-							made = append(made, string(e.ID))
+							made = append(made, e.ID.String())
 							if err := journal.Append(ctx, tx, e); err != nil {
 								return err
 							}
@@ -165,7 +170,7 @@ func TestAFailingFollowerIsTriedAgainAndHoldsNobodyUp(t *testing.T) {
 		}}
 		e := &journal.Engine{DB: db, Followers: []journal.Follower{fails, witness("sound")}}
 		for range 2 {
-			if err := journal.Append(ctx, db, journal.Entry{Tenant: "t", Type: journal.EmailSent, At: noon}, journal.Entry{Tenant: "t", Type: journal.EmailSent, At: noon}); err != nil {
+			if err := journal.Append(ctx, db, journal.Entry{Tenant: idtest.TenantNamed("t"), Type: journal.EmailSent, At: noon}, journal.Entry{Tenant: idtest.TenantNamed("t"), Type: journal.EmailSent, At: noon}); err != nil {
 				t.Fatal(err)
 			}
 			more, err := e.Tick(ctx)
@@ -200,7 +205,7 @@ func TestRunKeepsUpBesideAFailingFollower(t *testing.T) {
 	const entries = 2500 // more than two batches
 	list := make([]journal.Entry, entries)
 	for i := range list {
-		list[i] = journal.Entry{Tenant: "t", Type: journal.EmailSent, At: noon}
+		list[i] = journal.Entry{Tenant: idtest.TenantNamed("t"), Type: journal.EmailSent, At: noon}
 	}
 	if err := journal.Append(ctx, db, list...); err != nil {
 		t.Fatal(err)
@@ -228,7 +233,7 @@ func TestAnEntryIsReadAsItWasAppended(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx := t.Context()
 		want := journal.Entry{
-			Tenant: id.New[id.Tenant](), ID: id.New[id.Entry](), Type: journal.EmailClicked, Contact: id.New[id.Contact](),
+			Tenant: idtest.Tenant(), ID: id.New[id.Entry](), Type: journal.EmailClicked, Contact: id.New[id.Contact](),
 			Send: id.New[id.Send](), Message: id.New[id.Message](), At: noon.Add(123456 * time.Microsecond), Data: map[string]string{"a": "ü\u2028\"'"},
 		}
 		raw := journal.Entry{Tenant: want.Tenant, Type: journal.ContactUpdated, At: noon, Data: json.RawMessage(`{"b": 1}`)}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/journal"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
@@ -87,13 +88,13 @@ func (c *commits) disagreement(seen []string) string {
 
 // entryBy returns the id of an entry made by a machine whose clock is wrong.
 func entryBy(wrong time.Duration) id.Entry {
-	text := string(id.New[id.Entry]())
+	text := id.New[id.Entry]().String()
 	ms, err := strconv.ParseInt(text[:8]+text[9:13], 16, 64)
 	if err != nil {
 		panic(err)
 	}
 	moved := fmt.Sprintf("%012x", ms+wrong.Milliseconds())
-	return id.Entry(moved[:8] + "-" + moved[8:] + text[13:])
+	return id.Read[id.Entry](moved[:8] + "-" + moved[8:] + text[13:])
 }
 
 // Writers of several machines append at once, with clocks that are seconds apart,
@@ -210,7 +211,7 @@ func (w *writer) write(ctx context.Context) error {
 				continue
 			}
 			for _, e := range list {
-				made = append(made, string(e.ID))
+				made = append(made, e.ID.String())
 			}
 		}
 		if race && tries == 1 {
@@ -243,8 +244,8 @@ func (w *writer) entries() []journal.Entry {
 	}
 	list := make([]journal.Entry, n)
 	for i := range list {
-		e := journal.Entry{Tenant: "t", ID: entryBy(w.wrong), Type: journal.EmailSent, At: noon}
-		if chosen(string(e.ID)) {
+		e := journal.Entry{Tenant: idtest.TenantNamed("t"), ID: entryBy(w.wrong), Type: journal.EmailSent, At: noon}
+		if chosen(e.ID.String()) {
 			e.Type = journal.EmailFailed
 		}
 		list[i] = e
@@ -284,8 +285,8 @@ func TestClocksDoNotMakeTheOrder(t *testing.T) {
 		withSeen(t, db)
 		var want []string
 		for _, wrong := range []time.Duration{5 * time.Second, 0, -5 * time.Second} {
-			e := journal.Entry{Tenant: "t", ID: entryBy(wrong), Type: journal.EmailSent, At: noon}
-			want = append(want, string(e.ID))
+			e := journal.Entry{Tenant: idtest.TenantNamed("t"), ID: entryBy(wrong), Type: journal.EmailSent, At: noon}
+			want = append(want, e.ID.String())
 			if err := journal.Append(t.Context(), db, e); err != nil {
 				t.Fatal(err)
 			}

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/lane"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
@@ -177,7 +178,7 @@ func TestHowLanesFareIsKept(t *testing.T) {
 		if diff := cmp.Diff(want, fares); diff != "" {
 			t.Errorf("FaresOf (-want +got):\n%s", diff)
 		}
-		if states, err := lane.StatesOf(ctx, db, id.New[id.Tenant](), []id.MTAConfig{c.ID}); err != nil || states[c.ID].State != lane.Healthy {
+		if states, err := lane.StatesOf(ctx, db, idtest.Tenant(), []id.MTAConfig{c.ID}); err != nil || states[c.ID].State != lane.Healthy {
 			t.Errorf("another tenant sees %+v, %v", states, err)
 		}
 		if _, err := lane.Update(ctx, db, box, mine, c.ID, lane.Fields{Port: new(25)}, lane.Rules{}); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/lane"
 	"packetboat/internal/mail/smtpclient"
 	"packetboat/internal/secret"
@@ -91,7 +92,7 @@ func TestRules(t *testing.T) {
 		{name: "name with a line break", fields: lane.Fields{Name: new("a\nb"), Type: new(lane.Sink)}, wrong: []string{"name"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := lane.Create(t.Context(), db, box, id.New[id.Tenant](), tt.fields, lane.Rules{AllowPrivate: tt.private}, noon)
+			_, err := lane.Create(t.Context(), db, box, idtest.Tenant(), tt.fields, lane.Rules{AllowPrivate: tt.private}, noon)
 			if diff := cmp.Diff(tt.wrong, wrong(t, err)); diff != "" {
 				t.Errorf("Create = %v; wrong fields (-want +got):\n%s", err, diff)
 			}
@@ -118,7 +119,7 @@ func wrong(t *testing.T, err error) (paths []string) {
 func TestAConfigIsKeptWithItsDefaults(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		ctx, box, mine, other := t.Context(), newBox(t), id.New[id.Tenant](), id.New[id.Tenant]()
+		ctx, box, mine, other := t.Context(), newBox(t), idtest.Tenant(), idtest.Tenant()
 		c := mustCreate(t, db, box, mine, relay("SMTP.Example.net"))
 		want := lane.Config{
 			ID: c.ID, Tenant: mine, Key: "main_relay", Name: "Main relay", Type: lane.SMTP, Active: true,
@@ -154,7 +155,7 @@ func TestAConfigIsKeptWithItsDefaults(t *testing.T) {
 func TestPasswordsAreSealedAndStayWhereTheyAre(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		ctx, box, mine := t.Context(), newBox(t), id.New[id.Tenant]()
+		ctx, box, mine := t.Context(), newBox(t), idtest.Tenant()
 		f := relay("smtp.example.net")
 		f.Auth, f.Username, f.Password = new(smtpclient.AuthPlain), new("u"), new("hunter2 ✓")
 		c := mustCreate(t, db, box, mine, f)
@@ -197,7 +198,7 @@ func TestPasswordsAreSealedAndStayWhereTheyAre(t *testing.T) {
 func TestDeleteAsksWhoNeedsIt(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		ctx, box, mine, other := t.Context(), newBox(t), id.New[id.Tenant](), id.New[id.Tenant]()
+		ctx, box, mine, other := t.Context(), newBox(t), idtest.Tenant(), idtest.Tenant()
 		c := mustCreate(t, db, box, mine, relay("smtp.example.net"))
 		busy := usage.Func(func(context.Context, *sqldb.DB, id.Tenant, usage.Subject) (usage.Holders, error) {
 			return usage.Holders{"broadcasts": {{Name: "Spring"}}}, nil
@@ -219,7 +220,7 @@ func TestDeleteAsksWhoNeedsIt(t *testing.T) {
 
 func TestATenantHasAtMostFifty(t *testing.T) {
 	t.Parallel()
-	db, box, mine := dbtest.SQLite(t), newBox(t), id.New[id.Tenant]()
+	db, box, mine := dbtest.SQLite(t), newBox(t), idtest.Tenant()
 	f := lane.Fields{Name: new("Sink"), Type: new(lane.Sink)}
 	for range lane.MaxConfigs {
 		mustCreate(t, db, box, mine, f)

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/lane"
 	"packetboat/internal/spread"
 	"packetboat/internal/sqldb"
@@ -61,7 +62,7 @@ func TestLimitsAreCheckedAllAtOnce(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			f := tt.fields
 			f.Name, f.Type = new("x"), new(lane.Sink)
-			_, err := lane.Create(t.Context(), db, box, id.New[id.Tenant](), f, rules, noon)
+			_, err := lane.Create(t.Context(), db, box, idtest.Tenant(), f, rules, noon)
 			if diff := cmp.Diff(tt.wrong, wrong(t, err)); diff != "" {
 				t.Errorf("Create = %v; wrong fields (-want +got):\n%s", err, diff)
 			}
@@ -72,7 +73,7 @@ func TestLimitsAreCheckedAllAtOnce(t *testing.T) {
 func TestLimitsAreKept(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		ctx, box, mine := t.Context(), newBox(t), id.New[id.Tenant]()
+		ctx, box, mine := t.Context(), newBox(t), idtest.Tenant()
 		f := relay("smtp.example.net")
 		f.MaxPerSecond, f.MaxPerDay = to(10), to(5000)
 		f.Throttles = &[]lane.ThrottleFields{{Pattern: "gmail", MaxConnections: new(5), MaxPerMinute: new(300)}}
@@ -227,7 +228,7 @@ func TestWarmupsAreSteady(t *testing.T) {
 func TestAWarmupThatIsSwitchedOnIsWhereItsDaysPutIt(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		ctx, box, mine := t.Context(), newBox(t), id.New[id.Tenant]()
+		ctx, box, mine := t.Context(), newBox(t), idtest.Tenant()
 		change := func(f lane.WarmupFields, today spread.Day, config id.MTAConfig) lane.Config {
 			t.Helper()
 			c, err := lane.Update(ctx, db, box, mine, config, lane.Fields{Warmup: f}, lane.Rules{Today: today})

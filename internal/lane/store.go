@@ -107,7 +107,7 @@ func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, config id.MTACo
 		if err != nil {
 			return err
 		}
-		holders, err := who.Find(ctx, tx, tenant, usage.Subject{Kind: usage.MTAConfig, ID: string(c.ID), Key: c.Key})
+		holders, err := who.Find(ctx, tx, tenant, usage.Subject{Kind: usage.MTAConfig, ID: c.ID.String(), Key: c.Key})
 		if err != nil {
 			return fmt.Errorf("find who uses an MTA config: %w", err)
 		}

@@ -42,7 +42,7 @@ func Note(ctx context.Context, db *sqldb.DB, l traffic.Lane, before, after Healt
 		if err != nil || n == 0 || before.State == after.State {
 			return err
 		}
-		entry := journal.Entry{Tenant: l.Tenant, Name: string(l.Lane), At: after.Since}
+		entry := journal.Entry{Tenant: l.Tenant, Name: l.Lane.String(), At: after.Since}
 		switch {
 		case after.State == Down:
 			entry.Type = journal.MTADown
@@ -72,7 +72,7 @@ func WarmingUp(ctx context.Context, db *sqldb.DB) ([]Config, error) {
 		SELECT tenant_id, `+columns+` FROM mta_config WHERE warmup->>'enabled' IS NOT NULL ORDER BY tenant_id, id`)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (Config, error) {
 		var t id.Tenant
-		c, err := scanFor("")(func(dest ...any) error { return scan(append([]any{&t}, dest...)...) })
+		c, err := scanFor(0)(func(dest ...any) error { return scan(append([]any{&t}, dest...)...) })
 		c.Tenant = t
 		return c, err
 	})

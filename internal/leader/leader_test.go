@@ -28,7 +28,7 @@ func TestNeverTwoLeaders(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			sim := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 			slow := time.Duration(0) // goes by whenever a clock is read
-			name := id.New[string]()
+			name := id.NewText()
 			all := make([]*contender, 3)
 			for i := range all {
 				skew := time.Duration(rapid.Int64Range(-3600, 3600).Draw(t, "skew")) * time.Second

@@ -10,6 +10,7 @@ import (
 	"packetboat/internal/content"
 	"packetboat/internal/field"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/letter"
 	"packetboat/internal/mail/links"
 )
@@ -53,7 +54,7 @@ func newsletter(t testing.TB, size, linked int) letter.Letter {
 	l.Sender.Tenant.Settings.WebsiteURL = new("https://example.org/")
 	c := content.Content{Source: content.Source{
 		Subject: "News for {{ first_name }}", HTML: page(size, linked), Text: "Hello {{ first_name }},\n\nnews.\n\n{{ unsubscribe_url }}\n", Tracking: linked > 0,
-		Context: content.Context{Broadcast: "b1", BroadcastName: "Spring", Params: []byte(`{"season": "spring"}`)},
+		Context: content.Context{Broadcast: idtest.Named[id.Broadcast]("b1"), BroadcastName: "Spring", Params: []byte(`{"season": "spring"}`)},
 	}}
 	for i := range linked {
 		c.Links = append(c.Links, links.Link{Index: i, URL: fmt.Sprintf("https://example.org/%d", i)})

@@ -238,7 +238,7 @@ type campaign struct{ *env }
 func (c campaign) Field(name string) any {
 	switch name {
 	case "id":
-		return string(c.Content.Context.Broadcast)
+		return c.Content.Context.Broadcast.String()
 	case "name":
 		return &c.Content.Context.BroadcastName
 	}

@@ -13,6 +13,7 @@ import (
 	"packetboat/internal/content"
 	"packetboat/internal/field"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/letter"
 	"packetboat/internal/mail/links"
 	"packetboat/internal/secret"
@@ -44,7 +45,7 @@ func compile(t testing.TB, c content.Content) *content.Compiled {
 func sample(t testing.TB) letter.Letter {
 	t.Helper()
 	return letter.Letter{
-		Tenant: id.New[id.Tenant](), Message: id.New[id.Message](), Now: noon,
+		Tenant: idtest.Tenant(), Message: id.New[id.Message](), Now: noon,
 		Contact: &contact.Contact{ID: id.New[id.Contact](), Email: "ann@example.org", FirstName: new("Ann <3"), Tags: []string{"a", "b"}},
 		Content: compile(t, content.Content{Source: content.Source{Subject: "Hi", HTML: "x", Text: "x"}}),
 		Sender: &letter.Sender{
@@ -68,6 +69,7 @@ func render(t *testing.T, l letter.Letter) letter.Parts {
 
 func TestWhatLiquidPrints(t *testing.T) {
 	t.Parallel()
+	b1 := idtest.Named[id.Broadcast]("b1")
 	for _, tt := range []struct{ name, source, want string }{
 		{"a field", "{{ first_name }}", "Ann &lt;3"},
 		{"by its path", "{{ contact.first_name }} {{ contact.email }}", "Ann &lt;3 ann@example.org"},
@@ -84,13 +86,13 @@ func TestWhatLiquidPrints(t *testing.T) {
 		{"a whole number by default", "{{ level }}", "3"},
 		{"a contact's field before a custom one", "{{ email }} {{ email | upcase }}{% if email == 'ann@example.org' %} it is{% endif %} {{ email.type }}", "ann@example.org ANN@EXAMPLE.ORG it is news"},
 		{"the account", "{{ account.name }} {{ account.website_url }}", "Acme &amp; Co "},
-		{"the broadcast", "{{ broadcast.name }} {{ broadcast.id }}", "Spring b1"},
+		{"the broadcast", "{{ broadcast.name }} {{ broadcast.id }}", "Spring " + b1.String()},
 		{"a text by reference as an argument", `{{ "a" | append: company | append: account.name }} {{ first_name | upcase }} {{ email | size }} {{ account.name.size }}`, "aAcmeAcme &amp; Co ANN &lt;3 15 9"},
 		{"a text by reference in conditions", `{% if company == "Acme" and company contains "cm" %}1{% endif %}{% if last_name %}2{% endif %}{% if company and broadcast.name == "Spring" %}3{% endif %}{% case company %}{% when "Acme" %}4{% endcase %}`, "134"},
 		{"a text by reference that is kept", `{% assign c = company %}{% for x in company %}{{ x }}{% endfor %}{{ c | append: c }}{{ company | default: "x" | size }}`, "AcmeAcmeAcme4"},
 		{"an address as an argument", `{{ unsubscribe_url | slice: 0, 5 }} {{ unsubscribe_url | append: "#x" | split: "#" | last }} {% if packetboat_pixel contains "/_q/o/" %}y{% endif %}`, "https x y"},
 		{"all custom fields", `{% for f in contact.custom_fields %}{{ f[0] }}={{ f[1] }};{% endfor %}{{ contact.custom_fields.size }}{{ contact.custom_fields | map: "plan" }}`, "city_of_birth=Rome;email=wrong;level=3;nulled=set;plan=gold;rank=first;ratio=1.5;seats=7;8gold"},
-		{"all of the broadcast", `{{ broadcast | raw }}`, `{"id":"b1","name":"Spring"}`},
+		{"all of the broadcast", `{{ broadcast | raw }}`, `{"id":"` + b1.String() + `","name":"Spring"}`},
 		{"now, in the contact's zone", `{{ now | date: "%H:%M" }}`, "08:00"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -101,7 +103,7 @@ func TestWhatLiquidPrints(t *testing.T) {
 			l.Sender.Fields = field.Catalog{
 				"city_of_birth": {Default: "Rome"}, "rank": {Default: "last"}, "level": {Default: float64(3)}, "nulled": {Default: "set"}, "none": {},
 			}
-			l.Content = compile(t, content.Content{Source: content.Source{Subject: "s", HTML: tt.source, Context: content.Context{Broadcast: "b1", BroadcastName: "Spring"}}})
+			l.Content = compile(t, content.Content{Source: content.Source{Subject: "s", HTML: tt.source, Context: content.Context{Broadcast: b1, BroadcastName: "Spring"}}})
 			if got := string(render(t, l).HTML); got != tt.want {
 				t.Errorf("%s prints %q, want %q", tt.source, got, tt.want)
 			}
@@ -300,8 +302,8 @@ func TestWhatOneClickLeaves(t *testing.T) {
 		want  contact.Leaving
 	}{
 		{"a type", tenant.UnsubscribeType, sender.EmailType{Key: "news"}, contact.Leaving{TypeKey: "news"}},
-		{"a category", tenant.UnsubscribeType, sender.EmailType{Key: "news", Category: "c"}, contact.Leaving{TypeKey: "news", Category: "c"}},
-		{"everything", tenant.UnsubscribeGlobal, sender.EmailType{Key: "news", Category: "c"}, contact.Leaving{Everything: true}},
+		{"a category", tenant.UnsubscribeType, sender.EmailType{Key: "news", Category: idtest.Named[id.Category]("c")}, contact.Leaving{TypeKey: "news", Category: idtest.Named[id.Category]("c")}},
+		{"everything", tenant.UnsubscribeGlobal, sender.EmailType{Key: "news", Category: idtest.Named[id.Category]("c")}, contact.Leaving{Everything: true}},
 		{"a type that is gone", tenant.UnsubscribeType, sender.EmailType{}, contact.Leaving{Everything: true}},
 	} {
 		s := letter.Sender{Tenant: tenant.Tenant{Settings: tenant.Settings{UnsubscribeScope: tt.scope}}, Type: tt.typ}

@@ -38,9 +38,9 @@ func broadcastLetter(t testing.TB) letter.Letter {
 func message(l letter.Letter, p letter.Parts) compose.Message {
 	return compose.Message{
 		Date: noon, From: compose.Mailbox{Name: "Acme News", Address: "news@example.org"}, ReplyTo: "help@example.org", To: l.Contact.Email,
-		Subject: p.Subject, MessageID: string(l.Message) + ".k3j4h5k6@bounce.example.org", UnsubscribeURL: p.UnsubscribeURL,
+		Subject: p.Subject, MessageID: l.Message.String() + ".k3j4h5k6@bounce.example.org", UnsubscribeURL: p.UnsubscribeURL,
 		ListID: compose.ListID{Name: "News", ID: "news.acme.example.org"}, FeedbackID: "9abcdef0:l-news:acme:packetboat",
-		EntityRef: string(l.Message), Precedence: "bulk", NoAutoReplies: true,
+		EntityRef: l.Message.String(), Precedence: "bulk", NoAutoReplies: true,
 		Text: p.Text, HTML: p.HTML, TextKnown: p.TextKnown, HTMLKnown: p.HTMLKnown,
 	}
 }

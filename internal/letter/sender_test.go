@@ -8,6 +8,7 @@ import (
 	"packetboat/internal/broadcast/broadcasttest"
 	"packetboat/internal/field"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/letter"
 	"packetboat/internal/sender"
 	"packetboat/internal/sqldb"
@@ -79,13 +80,13 @@ func TestASenderOfThePast(t *testing.T) {
 		if s := past(a.Identity.ID, a.Type.ID); s.Identity.ID != a.Identity.ID || s.Type.ID != a.Type.ID || s.Domain.ID != a.Domain.ID {
 			t.Error("one that is still there is not whole")
 		}
-		if s := past(id.New[id.Identity](), a.Type.ID); s.Identity.ID != "" || s.Type.ID != a.Type.ID || s.Leaving().TypeKey != a.Type.Key {
+		if s := past(id.New[id.Identity](), a.Type.ID); !s.Identity.ID.IsZero() || s.Type.ID != a.Type.ID || s.Leaving().TypeKey != a.Type.Key {
 			t.Errorf("without the identity: %+v", s)
 		}
 		if s := past(a.Identity.ID, id.New[id.EmailType]()); s.Identity.ID != a.Identity.ID || !s.Leaving().Everything {
 			t.Errorf("without the type: %+v", s)
 		}
-		if _, err := senders.Past(ctx, id.New[id.Tenant](), a.Identity.ID, a.Type.ID); !errors.Is(err, tenant.ErrNotFound) {
+		if _, err := senders.Past(ctx, idtest.Tenant(), a.Identity.ID, a.Type.ID); !errors.Is(err, tenant.ErrNotFound) {
 			t.Errorf("without the tenant: %v", err)
 		}
 	})

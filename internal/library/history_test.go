@@ -77,7 +77,7 @@ func TestVersionsNeverChange(t *testing.T) {
 			made := map[id.LibraryVersion]library.Version{}
 			for step := range rapid.IntRange(1, 12).Draw(r, "steps") {
 				s.later()
-				entries := slices.Sorted(maps.Keys(written))
+				entries := slices.SortedFunc(maps.Keys(written), id.Compare)
 				what := rapid.SampledFrom([]string{"create", "say", "say", "say", "rename", "archive", "duplicate", "delete"}).Draw(r, "what")
 				if len(entries) == 0 {
 					what = "create"
@@ -236,7 +236,7 @@ func TestContentForThoseWhoSend(t *testing.T) {
 			{e.ID, 0, 2, "two", nil}, {e.ID, 1, 1, "one", nil}, {e.ID, 2, 2, "two", nil},
 			{e.ID, 3, 0, "", library.ErrNoEntryVersion}, {e.ID, -1, 0, "", library.ErrNoEntryVersion},
 			{bare.ID, 0, 0, "", content.ErrNoContent}, {bare.ID, 1, 0, "", content.ErrNoContent},
-			{id.New[id.LibraryEntry](), 0, 0, "", library.ErrNoEntry}, {"", 0, 0, "", library.ErrNoEntry},
+			{id.New[id.LibraryEntry](), 0, 0, "", library.ErrNoEntry}, {id.LibraryEntry{}, 0, 0, "", library.ErrNoEntry},
 		} {
 			m, n, err := library.Content(s.Context(), s.db, s.tenant, tt.entry, tt.version)
 			if !errors.Is(err, tt.err) || err == nil && (n != tt.want || *m.Subject != tt.subject) {

@@ -15,6 +15,7 @@ import (
 	"packetboat/internal/content"
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/library"
 	"packetboat/internal/manuscript"
 	"packetboat/internal/sqldb"
@@ -47,8 +48,8 @@ func each(t *testing.T, f func(s *shelf)) {
 	t.Helper()
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s := &shelf{T: t, db: db, tenant: id.New[id.Tenant](), now: noon}
-		other := &shelf{T: t, db: db, tenant: id.New[id.Tenant](), now: noon}
+		s := &shelf{T: t, db: db, tenant: idtest.Tenant(), now: noon}
+		other := &shelf{T: t, db: db, tenant: idtest.Tenant(), now: noon}
 		theirs := other.create(library.Change{Name: new("Theirs"), Content: says("Theirs")})
 		before := other.load(theirs.ID)
 		f(s)

@@ -53,7 +53,7 @@ func PreviewRebase(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id
 	if err := json.Unmarshal(origin.Snapshot, &base); err != nil {
 		return Rebase{}, fmt.Errorf("the template of version %d of library entry %s: %w", v.Number, entry, err)
 	}
-	theirs, err := template.ByRef(ctx, db, tenant, string(origin.Template))
+	theirs, err := template.ByRef(ctx, db, tenant, origin.Template.String())
 	if errors.Is(err, template.ErrNotFound) {
 		return Rebase{}, ErrTemplateGone
 	}

@@ -102,7 +102,7 @@ func TestAnEntryIsDeletedWhenNobodyNeedsIt(t *testing.T) {
 		if diff := cmp.Diff(library.InUse{Usage: []library.Use{march, may, welcome}}, f.Details); diff != "" {
 			s.Errorf("details:\n%s", diff)
 		}
-		if diff := cmp.Diff([]usage.Subject{{Kind: usage.Library, ID: string(e.ID), Key: "news"}}, asked); diff != "" {
+		if diff := cmp.Diff([]usage.Subject{{Kind: usage.Library, ID: e.ID.String(), Key: "news"}}, asked); diff != "" {
 			s.Errorf("asked about:\n%s", diff)
 		}
 		want := map[int][]library.Use{1: {march, sent}, 2: {may, welcome}} // who pins none has the current one

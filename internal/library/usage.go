@@ -32,7 +32,7 @@ func usesOf(ctx context.Context, db *sqldb.DB, e Entry, who usage.Finder) (uses,
 	if who == nil {
 		return nil, nil
 	}
-	holders, err := who.Find(ctx, db, e.Tenant, usage.Subject{Kind: usage.Library, ID: string(e.ID), Key: e.Slug})
+	holders, err := who.Find(ctx, db, e.Tenant, usage.Subject{Kind: usage.Library, ID: e.ID.String(), Key: e.Slug})
 	if err != nil {
 		return nil, ErrUnavailable.Because(err)
 	}

@@ -123,7 +123,7 @@ func appendVersion(ctx context.Context, tx *sqldb.DB, e Entry, text string) erro
 // copyVersions gives an entry all versions of another, with the times at which
 // they were written.
 func copyVersions(ctx context.Context, tx *sqldb.DB, from, to Entry) error {
-	t := tx.Table("version BIGINT", "id TEXT")
+	t := tx.Table("version BIGINT", "id UUID")
 	for n := 1; n <= from.Version; n++ {
 		t.Add(n, id.New[id.LibraryVersion]())
 	}
@@ -132,7 +132,7 @@ func copyVersions(ctx context.Context, tx *sqldb.DB, from, to Entry) error {
 	}
 	_, err := tx.Exec(ctx, `
 		INSERT INTO library_version (tenant_id, entry_id, version, id, content, created_at)
-		SELECT old.tenant_id, CAST($3 AS TEXT), old.version, fresh.id, old.content, old.created_at
+		SELECT `+tx.Param(1, "INTEGER")+`, `+tx.Param(3, "UUID")+`, old.version, fresh.id, old.content, old.created_at
 		FROM library_version AS old JOIN `+t.As("fresh", 4)+` ON fresh.version = old.version
 		WHERE old.tenant_id = $1 AND old.entry_id = $2`, t.Args(from.Tenant, from.ID, to.ID)...)
 	return err

@@ -56,7 +56,7 @@ func (e *Entry) write(ctx context.Context, a manuscript.Author, ch manuscript.Ch
 	if e.Content != nil {
 		old = *e.Content
 	}
-	m, err := a.Apply(ctx, e.Tenant, string(e.ID), old, ch)
+	m, err := a.Apply(ctx, e.Tenant, e.ID.String(), old, ch)
 	if err != nil {
 		return "", err
 	}

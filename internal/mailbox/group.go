@@ -21,9 +21,9 @@ type Group struct {
 // with the newest message first.
 func Groups(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]Group, error) {
 	rows, err := db.Query(ctx, `
-		SELECT stream_id, COUNT(*), COUNT(*) - COUNT(read_at), MAX(received_at)
+		SELECT send_id, COUNT(*), COUNT(*) - COUNT(read_at), MAX(received_at)
 		FROM sink_message WHERE tenant_id = $1
-		GROUP BY stream_id ORDER BY MAX(received_at) DESC, stream_id`, tenant)
+		GROUP BY send_id ORDER BY MAX(received_at) DESC, send_id`, tenant)
 	groups, err := sqldb.Collect(rows, err, func(scan func(...any) error) (g Group, err error) {
 		err = scan(&g.Stream, &g.Total, &g.Unread, received{&g.Newest})
 		return g, err
@@ -95,5 +95,5 @@ func ofStream(stream *id.Send, n int) (where string, args []any) {
 	if stream == nil {
 		return "", nil
 	}
-	return fmt.Sprintf(` AND stream_id = $%d`, n), []any{*stream}
+	return fmt.Sprintf(` AND send_id = $%d`, n), []any{*stream}
 }

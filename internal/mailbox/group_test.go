@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/mailbox"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
@@ -17,10 +18,10 @@ import (
 func TestGroupsAreReadAndDeletedAlone(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		ctx, mine, other := t.Context(), id.New[id.Tenant](), id.New[id.Tenant]()
+		ctx, mine, other := t.Context(), idtest.Tenant(), idtest.Tenant()
 		put := func(tenant id.Tenant, stream id.Send, at time.Time) {
 			t.Helper()
-			d := mailbox.Delivery{Tenant: tenant, Lane: "lane", Stream: stream, From: "b@example.com", To: "ann@example.org", Raw: []byte("Subject: x\r\n\r\nx")}
+			d := mailbox.Delivery{Tenant: tenant, Lane: idtest.Named[id.MTAConfig]("lane"), Stream: stream, From: "b@example.com", To: "ann@example.org", Raw: []byte("Subject: x\r\n\r\nx")}
 			if err := mailbox.Deliver(ctx, db, d, at); err != nil {
 				t.Fatal(err)
 			}
@@ -36,15 +37,15 @@ func TestGroupsAreReadAndDeletedAlone(t *testing.T) {
 			}
 		}
 		later, latest := noon.Add(time.Second), noon.Add(2*time.Second)
-		put(mine, "spring", noon)
-		put(mine, "spring", later)
-		put(mine, "", latest)
-		put(other, "spring", noon)
-		none, spring := mailbox.Group{Total: 1, Unread: 1, Newest: latest}, mailbox.Group{Stream: "spring", Total: 2, Unread: 2, Newest: later}
-		theirs := mailbox.Group{Stream: "spring", Total: 1, Unread: 1, Newest: noon}
+		put(mine, idtest.Named[id.Send]("spring"), noon)
+		put(mine, idtest.Named[id.Send]("spring"), later)
+		put(mine, id.Send{}, latest)
+		put(other, idtest.Named[id.Send]("spring"), noon)
+		none, spring := mailbox.Group{Total: 1, Unread: 1, Newest: latest}, mailbox.Group{Stream: idtest.Named[id.Send]("spring"), Total: 2, Unread: 2, Newest: later}
+		theirs := mailbox.Group{Stream: idtest.Named[id.Send]("spring"), Total: 1, Unread: 1, Newest: noon}
 		expect("delivered", mine, none, spring)
 
-		list, _, err := mailbox.List(ctx, db, mine, mailbox.Query{Stream: new(id.Send("spring")), Limit: 10})
+		list, _, err := mailbox.List(ctx, db, mine, mailbox.Query{Stream: new(idtest.Named[id.Send]("spring")), Limit: 10})
 		if err != nil || len(list) != 2 || list[0].Read || list[1].Read {
 			t.Fatalf("List of a send = %+v, %v; want two unread messages", list, err)
 		}
@@ -57,7 +58,7 @@ func TestGroupsAreReadAndDeletedAlone(t *testing.T) {
 		}
 		spring.Unread = 1
 		expect("one marked", mine, none, spring)
-		if err := mailbox.MarkAllRead(ctx, db, mine, new(id.Send("spring")), latest); err != nil {
+		if err := mailbox.MarkAllRead(ctx, db, mine, new(idtest.Named[id.Send]("spring")), latest); err != nil {
 			t.Fatal(err)
 		}
 		spring.Unread = 0
@@ -66,7 +67,7 @@ func TestGroupsAreReadAndDeletedAlone(t *testing.T) {
 		if err := mailbox.Delete(ctx, db, other, list[0].ID); !errors.Is(err, mailbox.ErrNotFound) {
 			t.Errorf("Delete by another tenant: %v, want %v", err, mailbox.ErrNotFound)
 		}
-		if err := mailbox.DeleteAll(ctx, db, mine, new(id.Send("spring")), noon); err != nil {
+		if err := mailbox.DeleteAll(ctx, db, mine, new(idtest.Named[id.Send]("spring")), noon); err != nil {
 			t.Fatal(err)
 		}
 		spring.Total = 1

@@ -57,7 +57,7 @@ type Delivery struct {
 func Deliver(ctx context.Context, tx *sqldb.DB, d Delivery, now time.Time) error {
 	author, subject := headline(d.Raw)
 	_, err := tx.Exec(ctx, `
-		INSERT INTO sink_message (tenant_id, id, mta_config_id, stream_id, mail_from, rcpt_to, author, subject, folded, size, raw, received_at)
+		INSERT INTO sink_message (tenant_id, id, mta_config_id, send_id, mail_from, rcpt_to, author, subject, folded, size, raw, received_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 		d.Tenant, id.New[id.SinkMessage](), d.Lane, d.Stream, d.From, d.To, author, subject,
 		fold(strings.Join([]string{subject, author, d.To, d.From}, "\n")), len(d.Raw), d.Raw, now.UnixMicro())
@@ -89,11 +89,11 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Query) (list []
 		args = append(args, v)
 		return fmt.Sprintf("$%d", len(args))
 	}
-	if q.Lane != "" {
+	if !q.Lane.IsZero() {
 		where += ` AND mta_config_id = ` + param(q.Lane)
 	}
 	if q.Stream != nil {
-		where += ` AND stream_id = ` + param(*q.Stream)
+		where += ` AND send_id = ` + param(*q.Stream)
 	}
 	if q.Search != "" {
 		where += ` AND folded LIKE ` + param("%"+escapeLike(fold(q.Search))+"%") + ` ESCAPE '\'`
@@ -119,8 +119,8 @@ func Raw(ctx context.Context, db *sqldb.DB, tenant id.Tenant, lane id.MTAConfig,
 	var m Message
 	var raw []byte
 	err := db.QueryRow(ctx, `
-		SELECT `+columns+`, raw FROM sink_message WHERE tenant_id = $1 AND id = $2 AND ($3 = '' OR mta_config_id = $3)`,
-		tenant, message, lane).Scan(dest(&m, &raw)...)
+		SELECT `+columns+`, raw FROM sink_message WHERE tenant_id = $1 AND id = $2 AND ($4 OR mta_config_id = $3)`,
+		tenant, message, lane, lane.IsZero()).Scan(dest(&m, &raw)...)
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return Message{}, nil, ErrNotFound
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/mailbox"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
@@ -35,7 +36,7 @@ func deliver(t *testing.T, db *sqldb.DB, tenant id.Tenant, lane id.MTAConfig, to
 func TestAMessageIsKeptAsItCame(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		ctx, mine, other, lane := t.Context(), id.New[id.Tenant](), id.New[id.Tenant](), id.New[id.MTAConfig]()
+		ctx, mine, other, lane := t.Context(), idtest.Tenant(), idtest.Tenant(), id.New[id.MTAConfig]()
 		deliver(t, db, mine, lane, "ann@example.org", newsletter, noon)
 		list, more, err := mailbox.List(ctx, db, mine, mailbox.Query{Limit: 10})
 		if err != nil || more || len(list) != 1 {
@@ -51,7 +52,7 @@ func TestAMessageIsKeptAsItCame(t *testing.T) {
 		if m, raw, err := mailbox.Raw(ctx, db, mine, lane, want.ID); err != nil || m != want || string(raw) != newsletter {
 			t.Errorf("Raw = %+v, %q, %v", m, raw, err)
 		}
-		_, parts, err := mailbox.Get(ctx, db, mine, "", want.ID)
+		_, parts, err := mailbox.Get(ctx, db, mine, id.MTAConfig{}, want.ID)
 		if err != nil || strings.TrimSpace(parts.Text) != "Hej å" || strings.TrimSpace(parts.HTML) != "<p>Hej å</p>" || len(parts.Headers) != 5 || parts.Headers[1] != [2]string{"To", "ann@example.org"} {
 			t.Errorf("Get = %+v, %v", parts, err)
 		}
@@ -69,7 +70,7 @@ func TestAMessageIsKeptAsItCame(t *testing.T) {
 func TestListPagesAndSearches(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		ctx, mine, other, lane, spare := t.Context(), id.New[id.Tenant](), id.New[id.Tenant](), id.New[id.MTAConfig](), id.New[id.MTAConfig]()
+		ctx, mine, other, lane, spare := t.Context(), idtest.Tenant(), idtest.Tenant(), id.New[id.MTAConfig](), id.New[id.MTAConfig]()
 		for i := range 7 {
 			at := noon.Add(time.Duration(i/3) * time.Second) // some at the same moment
 			deliver(t, db, mine, lane, fmt.Sprintf("r%d@example.org", i), "Subject: N"+fmt.Sprint(i)+" 100%_\\ ÅÄÖ\r\n\r\nx", at)
@@ -124,17 +125,18 @@ func TestListPagesAndSearches(t *testing.T) {
 func TestPruneKeepsAWeekAndTheNewest(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		ctx, mine, other, lane := t.Context(), id.New[id.Tenant](), id.New[id.Tenant](), id.New[id.MTAConfig]()
+		ctx, mine, other, lane := t.Context(), idtest.Tenant(), idtest.Tenant(), id.New[id.MTAConfig]()
 		deliver(t, db, other, lane, "fresh@example.org", "Subject: fresh\r\n\r\nx", noon)
 		deliver(t, db, other, lane, "old@example.org", "Subject: old\r\n\r\nx", noon.Add(-mailbox.KeepFor-time.Second))
-		rows := db.Table("id TEXT", "received_at BIGINT")
+		rows := db.Table("id UUID", "received_at BIGINT")
 		const surplus = 3
 		for i := range mailbox.KeepNewest + surplus {
 			rows.Add(id.New[id.SinkMessage](), noon.Add(time.Duration(i)*time.Millisecond).UnixMicro())
 		}
 		if _, err := db.Exec(ctx, `
-			INSERT INTO sink_message (tenant_id, id, mta_config_id, mail_from, rcpt_to, author, subject, folded, size, raw, received_at)
-			SELECT $1, v.id, $2, '', '', '', '', '', 0, $3, v.received_at FROM `+rows.As("v", 4), rows.Args(mine, lane, []byte{})...); err != nil {
+			INSERT INTO sink_message (tenant_id, id, mta_config_id, send_id, mail_from, rcpt_to, author, subject, folded, size, raw, received_at)
+			SELECT `+db.Param(1, "INTEGER")+`, v.id, `+db.Param(2, "UUID")+`, `+db.Param(4, "UUID")+`, '', '', '', '', '', 0, $3, v.received_at
+			FROM `+rows.As("v", 5), rows.Args(mine, lane, []byte{}, id.Send{})...); err != nil {
 			t.Fatal(err)
 		}
 		if more, err := mailbox.Prune(ctx, db, noon.Add(time.Minute)); err != nil || more {

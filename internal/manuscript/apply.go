@@ -181,12 +181,12 @@ func (a Author) render(ctx context.Context, tenant id.Tenant, seed string, m *Ma
 func (a Author) template(ctx context.Context, tenant id.Tenant, before *Origin, ref *TemplateRef) (template.Template, error) {
 	name := ""
 	switch {
-	case ref != nil && ref.ID != "":
-		name = string(ref.ID)
+	case ref != nil && !ref.ID.IsZero():
+		name = ref.ID.String()
 	case ref != nil:
 		name = ref.Slug
 	case before != nil:
-		name = string(before.Template)
+		name = before.Template.String()
 	default:
 		return template.Template{}, ErrTemplate.Sayf("content.template_slug is missing: a template_binding needs the template it fills in")
 	}

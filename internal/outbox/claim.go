@@ -14,12 +14,9 @@ import (
 	"packetboat/internal/sqldb"
 )
 
-// Claim names a stretch of a stream that a node has to itself.
-type Claim string
-
 // Item is a message in the hands of a node, which decides what becomes of it.
 type Item struct {
-	Claim          Claim // that holds it; zero: none
+	Claim          id.Claim // that holds it; zero: none
 	Tenant         id.Tenant
 	ID             id.Message
 	Stream         id.Send
@@ -42,7 +39,7 @@ type Item struct {
 }
 
 // columns of an Item, in the order of scanItem.
-const itemColumns = `outbox.tenant_id, outbox.id, outbox.stream_id, outbox.contact_id, outbox.email, outbox.content_id,
+const itemColumns = `outbox.tenant_id, outbox.id, outbox.send_id, outbox.contact_id, outbox.email, outbox.content_id,
 	outbox.content_version, outbox.variant_id, outbox.identity_id, outbox.lane_id, outbox.nonce, outbox.queued_at,
 	outbox.due_at, outbox.epoch, outbox.attempts, outbox.deferred, outbox.answered, outbox.first_at, outbox.plan_day`
 
@@ -77,7 +74,7 @@ type Position struct {
 func (it Item) position() Position { return Position{it.DueAt, it.ID} }
 
 func (p Position) compare(o Position) int {
-	return cmp.Or(p.DueAt.Compare(o.DueAt), strings.Compare(string(p.ID), string(o.ID)))
+	return cmp.Or(p.DueAt.Compare(o.DueAt), strings.Compare(p.ID.String(), o.ID.String()))
 }
 
 // Last returns the position of the last of some claimed messages.
@@ -100,7 +97,7 @@ func (n *Node) ClaimAfter(ctx context.Context, tenant id.Tenant, stream id.Send,
 	if err := n.GiveUp(ctx); err != nil {
 		return nil, err
 	}
-	claim := id.New[Claim]()
+	claim := id.New[id.Claim]()
 	var items []Item
 	err := n.DB.InTx(ctx, func(tx *sqldb.DB) error {
 		items = nil
@@ -116,7 +113,7 @@ func (n *Node) ClaimAfter(ctx context.Context, tenant id.Tenant, stream id.Send,
 		}
 		first, last := items[0], items[len(items)-1]
 		_, err = tx.Exec(ctx, `
-			INSERT INTO outbox_claim (tenant_id, stream_id, id, owner, from_due, from_id, to_due, to_id)
+			INSERT INTO outbox_claim (tenant_id, send_id, id, owner, from_due, from_id, to_due, to_id)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 			tenant, stream, claim, n.Owner, first.DueAt.UnixMicro(), first.ID, last.DueAt.UnixMicro(), last.ID)
 		return err
@@ -135,8 +132,8 @@ func (n *Node) ClaimAfter(ctx context.Context, tenant id.Tenant, stream id.Send,
 // turn waits until nobody else claims in the stream.
 func turn(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send) error {
 	_, err := tx.Exec(ctx, `
-		INSERT INTO outbox_turn (tenant_id, stream_id, claims) VALUES ($1, $2, 1)
-		ON CONFLICT (tenant_id, stream_id) DO UPDATE SET claims = outbox_turn.claims + 1`, tenant, stream)
+		INSERT INTO outbox_turn (tenant_id, send_id, claims) VALUES ($1, $2, 1)
+		ON CONFLICT (tenant_id, send_id) DO UPDATE SET claims = outbox_turn.claims + 1`, tenant, stream)
 	return err
 }
 
@@ -148,9 +145,9 @@ func free(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, a
 	}
 	rows, err := tx.Query(ctx, `
 		SELECT `+itemColumns+` FROM outbox
-		WHERE tenant_id = $1 AND stream_id = $2 AND state = 'queued' AND due_at <= $3 AND (due_at, id) > ($5, $6)
-			AND EXISTS (SELECT 1 FROM outbox_stream AS s WHERE s.tenant_id = $1 AND s.id = $2 AND s.phase = 'open')
-			AND NOT EXISTS (SELECT 1 FROM outbox_claim AS c WHERE c.tenant_id = $1 AND c.stream_id = $2
+		WHERE tenant_id = $1 AND send_id = $2 AND state = 'queued' AND due_at <= $3 AND (due_at, id) > ($5, $6)
+			AND EXISTS (SELECT 1 FROM send AS s WHERE s.tenant_id = $1 AND s.id = $2 AND s.phase = 'open')
+			AND NOT EXISTS (SELECT 1 FROM outbox_claim AS c WHERE c.tenant_id = $1 AND c.send_id = $2
 				AND (outbox.due_at, outbox.id) >= (c.from_due, c.from_id) AND (outbox.due_at, outbox.id) <= (c.to_due, c.to_id))
 		ORDER BY due_at, id LIMIT $4`, tenant, stream, now.UnixMicro(), limit, from, after.ID)
 	return sqldb.Collect(rows, err, scanItem)
@@ -174,7 +171,7 @@ func alone(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, 
 	if i := slices.IndexFunc(items, under); i > 0 {
 		items = items[:i]
 	}
-	rows, err := tx.Query(ctx, `SELECT from_due, from_id FROM outbox_claim WHERE tenant_id = $1 AND stream_id = $2`, tenant, stream)
+	rows, err := tx.Query(ctx, `SELECT from_due, from_id FROM outbox_claim WHERE tenant_id = $1 AND send_id = $2`, tenant, stream)
 	begins, err := sqldb.Collect(rows, err, func(scan func(...any) error) (p Position, err error) {
 		var due int64
 		err = scan(&due, &p.ID)
@@ -198,7 +195,7 @@ func (n *Node) Delay(ctx context.Context, items []Item) error {
 	if len(items) == 0 {
 		return nil
 	}
-	t := n.DB.Table("tenant_id TEXT", "id TEXT", "epoch BIGINT", "due_at BIGINT")
+	t := n.DB.Table("tenant_id INTEGER", "id UUID", "epoch BIGINT", "due_at BIGINT")
 	for _, it := range items {
 		t.Add(it.Tenant, it.ID, it.Epoch, it.DueAt.UnixMicro())
 	}

@@ -117,7 +117,7 @@ func begin(ctx context.Context, tx *sqldb.DB, owner string, rows []*takeOff, now
 	if len(rows) == 0 {
 		return begun, nil
 	}
-	t := tx.Table("tenant_id TEXT", "stream_id TEXT", "claim TEXT", "seq BIGINT", "messages TEXT")
+	t := tx.Table("tenant_id INTEGER", "send_id UUID", "claim UUID", "seq BIGINT", "messages TEXT")
 	bySeq := make(map[int64]*takeOff, len(rows))
 	for _, r := range rows {
 		messages, err := json.Marshal(r.flights)
@@ -129,11 +129,11 @@ func begin(ctx context.Context, tx *sqldb.DB, owner string, rows []*takeOff, now
 	}
 	stands, err := tx.Query(ctx, `
 		WITH v AS (SELECT * FROM `+t.As("given", 3)+`),
-			mine AS (SELECT c.tenant_id, c.stream_id, c.id FROM outbox_claim AS c
-				WHERE c.owner = $1 AND (c.tenant_id, c.stream_id, c.id) IN (SELECT v.tenant_id, v.stream_id, v.claim FROM v)`+tx.ForUpdate()+`)
-		INSERT INTO outbox_flight (owner, seq, tenant_id, stream_id, begun_at, messages)
-		SELECT $1, v.seq, v.tenant_id, v.stream_id, $2, v.messages FROM v
-		WHERE (v.tenant_id, v.stream_id, v.claim) IN (SELECT mine.tenant_id, mine.stream_id, mine.id FROM mine)
+			mine AS (SELECT c.tenant_id, c.send_id, c.id FROM outbox_claim AS c
+				WHERE c.owner = $1 AND (c.tenant_id, c.send_id, c.id) IN (SELECT v.tenant_id, v.send_id, v.claim FROM v)`+tx.ForUpdate()+`)
+		INSERT INTO outbox_flight (owner, seq, tenant_id, send_id, begun_at, messages)
+		SELECT CAST($1 AS TEXT), v.seq, v.tenant_id, v.send_id, CAST($2 AS BIGINT), v.messages FROM v
+		WHERE (v.tenant_id, v.send_id, v.claim) IN (SELECT mine.tenant_id, mine.send_id, mine.id FROM mine)
 		RETURNING seq /* all tenants: the node sends anyone's, each under a claim of its own */`, t.Args(owner, now.UnixMicro())...)
 	_, err = sqldb.Collect(stands, err, func(scan func(...any) error) (seq int64, err error) {
 		err = scan(&seq)
@@ -191,7 +191,7 @@ func (n *Node) tidyFlights(ctx context.Context) error {
 // noted returns the attempts that are noted of a stream; with none, of all
 // streams of the tenant. Some of them may have landed.
 func noted(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send) (map[id.Message]int64, error) {
-	rows, err := db.Query(ctx, `SELECT messages FROM outbox_flight WHERE tenant_id = $1 AND ($2 = '' OR stream_id = $2)`, tenant, stream)
+	rows, err := db.Query(ctx, `SELECT messages FROM outbox_flight WHERE tenant_id = $1 AND ($3 OR send_id = $2)`, tenant, stream, stream.IsZero())
 	epochs := map[id.Message]int64{}
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
 		var text []byte
@@ -219,7 +219,7 @@ func UnderWay(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Sen
 	if err != nil || len(epochs) == 0 {
 		return nil, err
 	}
-	t := db.Table("id TEXT", "epoch BIGINT")
+	t := db.Table("id UUID", "epoch BIGINT")
 	for m, epoch := range epochs {
 		t.Add(m, epoch)
 	}
@@ -230,7 +230,7 @@ func UnderWay(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Sen
 	if err != nil {
 		return nil, fmt.Errorf("find attempts under way: %w", err)
 	}
-	slices.Sort(list)
+	slices.SortFunc(list, id.Compare)
 	return list, nil
 }
 
@@ -241,6 +241,6 @@ func revoke(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send)
 	if err := turn(ctx, tx, tenant, stream); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, `DELETE FROM outbox_claim WHERE tenant_id = $1 AND stream_id = $2`, tenant, stream)
+	_, err := tx.Exec(ctx, `DELETE FROM outbox_claim WHERE tenant_id = $1 AND send_id = $2`, tenant, stream)
 	return err
 }

@@ -7,6 +7,7 @@ import (
 
 	"packetboat/internal/contact"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/outbox"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
@@ -23,7 +24,7 @@ func (f fixture) begin(t *testing.T, n *outbox.Node, items ...outbox.Item) []id.
 	for m := range begun {
 		list = append(list, m)
 	}
-	slices.Sort(list)
+	slices.SortFunc(list, id.Compare)
 	return list
 }
 
@@ -41,7 +42,7 @@ func ids(items ...outbox.Item) []id.Message {
 	for _, it := range items {
 		list = append(list, it.ID)
 	}
-	slices.Sort(list)
+	slices.SortFunc(list, id.Compare)
 	return list
 }
 
@@ -116,7 +117,7 @@ func TestACrashCountsWhatWasUnderWay(t *testing.T) {
 		dead := f.node(t, "dead")
 		items := f.claim(t, dead, 3)
 		first := noon.Add(-time.Second)
-		items[0].FirstAt, items[0].Lane = &first, "another"
+		items[0].FirstAt, items[0].Lane = &first, idtest.Named[id.MTAConfig]("another")
 		f.begin(t, dead, items...)
 		if _, err := dead.Commit(t.Context(), []outbox.Result{
 			{Item: items[1], State: outbox.Queued, At: noon, Due: noon.Add(time.Second)},
@@ -136,7 +137,7 @@ func TestACrashCountsWhatWasUnderWay(t *testing.T) {
 		for _, it := range all {
 			switch it.ID {
 			case items[0].ID:
-				if it.Attempts != 1 || it.Lane != "another" || it.FirstAt == nil || !it.FirstAt.Equal(first) {
+				if it.Attempts != 1 || it.Lane != idtest.Named[id.MTAConfig]("another") || it.FirstAt == nil || !it.FirstAt.Equal(first) {
 					t.Errorf("the uncertain message: %d attempts, lane %s, first at %v", it.Attempts, it.Lane, it.FirstAt)
 				}
 			case items[1].ID:
@@ -224,10 +225,10 @@ func TestWhatIsUnderWayIsNotClaimed(t *testing.T) {
 		items := f.claim(t, n, 6)
 		f.begin(t, n, items[0], items[3])
 		if err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
-			if _, err := tx.Exec(t.Context(), `UPDATE outbox SET rank = id WHERE tenant_id = $1`, f.tenant); err != nil {
+			if _, err := tx.Exec(t.Context(), `UPDATE outbox SET rank = `+tx.UUIDText("id")+` WHERE tenant_id = $1`, f.tenant); err != nil {
 				return err
 			}
-			if err := outbox.Divide(t.Context(), tx, f.tenant, f.stream, []outbox.Slot{{Lane: "lane", Due: noon.Add(-time.Hour), Day: "2026-03-01"}}); err != nil {
+			if err := outbox.Divide(t.Context(), tx, f.tenant, f.stream, []outbox.Slot{{Lane: idtest.Named[id.MTAConfig]("lane"), Due: noon.Add(-time.Hour), Day: "2026-03-01"}}); err != nil {
 				return err
 			}
 			_, _, err := outbox.Give(t.Context(), tx, f.tenant, f.stream, outbox.Portion{Cut: outbox.Cut{After: noon.Add(-time.Hour)}, Limit: 10}, noon)
@@ -241,7 +242,7 @@ func TestWhatIsUnderWayIsNotClaimed(t *testing.T) {
 				got = append(got, it.ID)
 			}
 		}
-		slices.Sort(got)
+		slices.SortFunc(got, id.Compare)
 		if want := ids(items[1], items[2], items[4], items[5]); !slices.Equal(got, want) {
 			t.Errorf("claimed %v, want %v", got, want)
 		}

@@ -56,7 +56,7 @@ func remove(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.C
 	// Most who are deleted have nothing waiting. Where they have, nobody may begin
 	// an attempt with a message that is being ended.
 	rows, err := tx.Query(ctx, `
-		SELECT DISTINCT stream_id FROM outbox WHERE tenant_id = $1 AND contact_id`+tx.In(2)+` AND `+stillQueued,
+		SELECT DISTINCT send_id FROM outbox WHERE tenant_id = $1 AND contact_id`+tx.In(2)+` AND `+stillQueued,
 		tenant, sqldb.List(tx, contacts))
 	streams, err := sqldb.Collect(rows, err, func(scan func(...any) error) (s id.Send, err error) { return s, scan(&s) })
 	if err != nil {
@@ -65,13 +65,13 @@ func remove(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.C
 	if len(streams) == 0 {
 		return nil
 	}
-	slices.Sort(streams)
+	slices.SortFunc(streams, id.Compare)
 	for _, stream := range streams {
 		if err := revoke(ctx, tx, tenant, stream); err != nil {
 			return err
 		}
 	}
-	under, err := UnderWay(ctx, tx, tenant, "")
+	under, err := UnderWay(ctx, tx, tenant, id.Send{})
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func remove(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.C
 		deferred bool
 	}
 	rows, err = tx.Query(ctx, `
-		SELECT id, stream_id, deferred FROM outbox
+		SELECT id, send_id, deferred FROM outbox
 		WHERE tenant_id = $1 AND contact_id`+tx.In(2)+` AND `+stillQueued+` AND NOT id`+tx.In(3)+` ORDER BY id`+tx.ForUpdate(),
 		tenant, sqldb.List(tx, contacts), sqldb.List(tx, under))
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (w waiting, err error) {
@@ -107,7 +107,7 @@ func remove(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.C
 	if err != nil {
 		return fmt.Errorf("skip messages of deleted contacts: %w", err)
 	}
-	for _, stream := range slices.Sorted(maps.Keys(sums)) {
+	for _, stream := range slices.SortedFunc(maps.Keys(sums), id.Compare) {
 		if err := sums[stream].add(ctx, tx, tenant, stream); err != nil {
 			return err
 		}

@@ -40,7 +40,7 @@ func addresses(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 // exported is a message as a personal export shows it.
 type exported struct {
 	ID         id.Message `json:"id"`
-	Source     string     `json:"source_id"` // the broadcast
+	Source     id.Source  `json:"source_id"` // the broadcast
 	Email      string     `json:"email"`
 	State      State      `json:"state"`
 	QueuedAt   time.Time  `json:"queued_at"`
@@ -59,8 +59,9 @@ func export(ctx context.Context, db *sqldb.DB, tenant id.Tenant, who contact.Per
 		var last id.Message
 		for {
 			rows, err := db.Query(ctx, `
-				SELECT id, stream_id, email, state, queued_at, sent_at, ended_at, bounce_type, skip_reason, error FROM outbox
-				WHERE tenant_id = $1 AND contact_id = $2 AND id > $3 ORDER BY id LIMIT $4`, tenant, who.ID, last, exportPage)
+				SELECT m.id, (SELECT s.source_id FROM send AS s WHERE s.tenant_id = $1 AND s.id = m.send_id),
+					m.email, m.state, m.queued_at, m.sent_at, m.ended_at, m.bounce_type, m.skip_reason, m.error FROM outbox AS m
+				WHERE m.tenant_id = $1 AND m.contact_id = $2 AND m.id > $3 ORDER BY m.id LIMIT $4`, tenant, who.ID, last, exportPage)
 			page, err := sqldb.Collect(rows, err, func(scan func(...any) error) (exported, error) {
 				var m exported
 				var queued int64
@@ -97,7 +98,7 @@ func erase(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []contact
 		ids[i] = p.ID
 	}
 	_, err := tx.Exec(ctx, `
-		UPDATE outbox SET email = contact_id || '@' || CAST($3 AS TEXT), error = NULL
+		UPDATE outbox SET email = `+tx.UUIDText("contact_id")+` || '@' || CAST($3 AS TEXT), error = NULL
 		WHERE tenant_id = $1 AND contact_id`+tx.In(2), tenant, sqldb.List(tx, ids), contact.AnonymousDomain)
 	return err
 }

@@ -61,7 +61,7 @@ func note(last, heard map[id.Contact]id.Identity, contacts []id.Contact) (left [
 // the newest first.
 func newestStreams(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id.EmailType, asking id.Send) ([]id.Send, error) {
 	rows, err := db.Query(ctx, `
-		SELECT id FROM outbox_stream WHERE tenant_id = $1 AND email_type_id = $2 AND id <> $3
+		SELECT id FROM send WHERE tenant_id = $1 AND email_type_id = $2 AND id <> $3
 		ORDER BY opened_at DESC, id DESC LIMIT $4`, tenant, typ, asking, newest)
 	return sqldb.Collect(rows, err, func(scan func(...any) error) (stream id.Send, err error) {
 		return stream, scan(&stream)
@@ -72,8 +72,8 @@ func newestStreams(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id.E
 // they heard from anybody.
 func sendersIn(ctx context.Context, db *sqldb.DB, tenant id.Tenant, streams []id.Send, contacts []id.Contact) (map[id.Contact]id.Identity, error) {
 	rows, err := db.Query(ctx, `
-		SELECT contact_id, identity_id, stream_id FROM outbox
-		WHERE tenant_id = $1 AND stream_id`+db.In(2)+`AND contact_id`+db.In(3)+`
+		SELECT contact_id, identity_id, send_id FROM outbox
+		WHERE tenant_id = $1 AND send_id`+db.In(2)+`AND contact_id`+db.In(3)+`
 			AND state NOT IN ('failed', 'skipped', 'held_back', 'cancelled')`,
 		tenant, sqldb.List(db, streams), sqldb.List(db, contacts))
 	heard, at := map[id.Contact]id.Identity{}, map[id.Contact]int{}
@@ -99,8 +99,8 @@ func sendersEver(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id.Ema
 		SELECT contact_id, identity_id FROM (
 			SELECT m.contact_id, m.identity_id, ROW_NUMBER() OVER (PARTITION BY m.contact_id ORDER BY s.opened_at DESC, s.id DESC) AS nth
 			FROM outbox AS m
-			JOIN outbox_stream AS s ON s.tenant_id = m.tenant_id AND s.id = m.stream_id
-			WHERE m.tenant_id = $1 AND m.contact_id`+db.In(4)+`AND m.stream_id <> $3 AND s.email_type_id = $2
+			JOIN send AS s ON s.tenant_id = m.tenant_id AND s.id = m.send_id
+			WHERE m.tenant_id = $1 AND m.contact_id`+db.In(4)+`AND m.send_id <> $3 AND s.email_type_id = $2
 				AND m.state NOT IN ('failed', 'skipped', 'held_back', 'cancelled')) AS heard
 		WHERE nth = 1`, tenant, typ, asking, sqldb.List(db, contacts))
 	heard := map[id.Contact]id.Identity{}

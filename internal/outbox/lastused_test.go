@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/outbox"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
@@ -16,7 +17,7 @@ import (
 func TestLastSenders(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		acme, other := id.New[id.Tenant](), id.New[id.Tenant]()
+		acme, other := idtest.Tenant(), idtest.Tenant()
 		send := func(tenant id.Tenant, typ id.EmailType, from id.Identity, state outbox.State, contacts ...id.Contact) id.Send {
 			t.Helper()
 			stream := id.New[id.Send]()
@@ -26,12 +27,12 @@ func TestLastSenders(t *testing.T) {
 				}
 				var list []outbox.Message
 				for _, c := range contacts {
-					list = append(list, outbox.Message{Contact: c, Email: string(c) + "@example.org", Content: "content", Identity: from, Lane: "lane", DueAt: noon})
+					list = append(list, outbox.Message{Contact: c, Email: c.String() + "@example.org", Content: idtest.Named[id.Content]("content"), Identity: from, Lane: idtest.Named[id.MTAConfig]("lane"), DueAt: noon})
 				}
 				if _, err := outbox.Put(t.Context(), tx, tenant, stream, list); err != nil {
 					return err
 				}
-				_, err := tx.Exec(t.Context(), `UPDATE outbox SET state = $3 WHERE tenant_id = $1 AND stream_id = $2`, tenant, stream, state)
+				_, err := tx.Exec(t.Context(), `UPDATE outbox SET state = $3 WHERE tenant_id = $1 AND send_id = $2`, tenant, stream, state)
 				return err
 			})
 			if err != nil {
@@ -39,26 +40,26 @@ func TestLastSenders(t *testing.T) {
 			}
 			return stream
 		}
-		send(acme, "news", "ann", outbox.Delivered, "a", "b", "c")
-		send(acme, "news", "bob", outbox.Bounced, "b", "f")
-		send(acme, "news", "eve", outbox.Queued, "c")
-		send(acme, "offers", "dan", outbox.Delivered, "a", "d")
-		send(other, "news", "mal", outbox.Delivered, "a", "e")
+		send(acme, idtest.Named[id.EmailType]("news"), idtest.Named[id.Identity]("ann"), outbox.Delivered, idtest.Named[id.Contact]("a"), idtest.Named[id.Contact]("b"), idtest.Named[id.Contact]("c"))
+		send(acme, idtest.Named[id.EmailType]("news"), idtest.Named[id.Identity]("bob"), outbox.Bounced, idtest.Named[id.Contact]("b"), idtest.Named[id.Contact]("f"))
+		send(acme, idtest.Named[id.EmailType]("news"), idtest.Named[id.Identity]("eve"), outbox.Queued, idtest.Named[id.Contact]("c"))
+		send(acme, idtest.Named[id.EmailType]("offers"), idtest.Named[id.Identity]("dan"), outbox.Delivered, idtest.Named[id.Contact]("a"), idtest.Named[id.Contact]("d"))
+		send(other, idtest.Named[id.EmailType]("news"), idtest.Named[id.Identity]("mal"), outbox.Delivered, idtest.Named[id.Contact]("a"), idtest.Named[id.Contact]("e"))
 		for _, state := range []outbox.State{outbox.Failed, outbox.Skipped, outbox.HeldBack, outbox.Dropped} {
-			send(acme, "news", "nobody", state, "a", "g")
+			send(acme, idtest.Named[id.EmailType]("news"), idtest.Named[id.Identity]("nobody"), state, idtest.Named[id.Contact]("a"), idtest.Named[id.Contact]("g"))
 		}
-		asking := send(acme, "news", "me", outbox.Queued, "a", "h")
-		everybody := []id.Contact{"a", "b", "c", "d", "e", "f", "g", "h", "i"}
+		asking := send(acme, idtest.Named[id.EmailType]("news"), idtest.Named[id.Identity]("me"), outbox.Queued, idtest.Named[id.Contact]("a"), idtest.Named[id.Contact]("h"))
+		everybody := []id.Contact{idtest.Named[id.Contact]("a"), idtest.Named[id.Contact]("b"), idtest.Named[id.Contact]("c"), idtest.Named[id.Contact]("d"), idtest.Named[id.Contact]("e"), idtest.Named[id.Contact]("f"), idtest.Named[id.Contact]("g"), idtest.Named[id.Contact]("h"), idtest.Named[id.Contact]("i")}
 		for _, tt := range []struct {
 			typ  id.EmailType
 			of   []id.Contact
 			want map[id.Contact]id.Identity
 		}{
-			{"news", everybody, map[id.Contact]id.Identity{"a": "ann", "b": "bob", "c": "eve", "f": "bob"}},
-			{"news", everybody[:1], map[id.Contact]id.Identity{"a": "ann"}},
-			{"news", nil, map[id.Contact]id.Identity{}},
-			{"offers", everybody, map[id.Contact]id.Identity{"a": "dan", "d": "dan"}},
-			{"other", everybody, map[id.Contact]id.Identity{}},
+			{idtest.Named[id.EmailType]("news"), everybody, map[id.Contact]id.Identity{idtest.Named[id.Contact]("a"): idtest.Named[id.Identity]("ann"), idtest.Named[id.Contact]("b"): idtest.Named[id.Identity]("bob"), idtest.Named[id.Contact]("c"): idtest.Named[id.Identity]("eve"), idtest.Named[id.Contact]("f"): idtest.Named[id.Identity]("bob")}},
+			{idtest.Named[id.EmailType]("news"), everybody[:1], map[id.Contact]id.Identity{idtest.Named[id.Contact]("a"): idtest.Named[id.Identity]("ann")}},
+			{idtest.Named[id.EmailType]("news"), nil, map[id.Contact]id.Identity{}},
+			{idtest.Named[id.EmailType]("offers"), everybody, map[id.Contact]id.Identity{idtest.Named[id.Contact]("a"): idtest.Named[id.Identity]("dan"), idtest.Named[id.Contact]("d"): idtest.Named[id.Identity]("dan")}},
+			{idtest.Named[id.EmailType]("other"), everybody, map[id.Contact]id.Identity{}},
 		} {
 			got, err := outbox.LastSenders(t.Context(), db, acme, tt.typ, asking, tt.of)
 			if err != nil || !maps.Equal(got, tt.want) {
@@ -72,17 +73,17 @@ func TestLastSenders(t *testing.T) {
 func TestLastSendersOfLongAgo(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		acme, want := id.New[id.Tenant](), map[id.Contact]id.Identity{}
+		acme, want := idtest.Tenant(), map[id.Contact]id.Identity{}
 		err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
 			for n := range 60 {
-				stream, from := id.New[id.Send](), id.Identity(fmt.Sprint("i", n))
-				if err := outbox.Begin(t.Context(), tx, outbox.Stream{Tenant: acme, ID: stream, Source: outbox.FromBroadcast(id.New[id.Broadcast]()), EmailType: "news"}, noon.Add(time.Duration(n)*time.Hour)); err != nil {
+				stream, from := id.New[id.Send](), idtest.Named[id.Identity](fmt.Sprint("i", n))
+				if err := outbox.Begin(t.Context(), tx, outbox.Stream{Tenant: acme, ID: stream, Source: outbox.FromBroadcast(id.New[id.Broadcast]()), EmailType: idtest.Named[id.EmailType]("news")}, noon.Add(time.Duration(n)*time.Hour)); err != nil {
 					return err
 				}
 				var list []outbox.Message
 				for c := range 60 { // contact 0 is in all, 1 in every other, ...; never in the last sends
-					if contact := id.Contact(fmt.Sprint("c", c)); n%(c+1) == 0 && n < 60-c {
-						list = append(list, outbox.Message{Contact: contact, Email: "c@example.org", Content: "content", Identity: from, Lane: "lane", DueAt: noon})
+					if contact := idtest.Named[id.Contact](fmt.Sprint("c", c)); n%(c+1) == 0 && n < 60-c {
+						list = append(list, outbox.Message{Contact: contact, Email: "c@example.org", Content: idtest.Named[id.Content]("content"), Identity: from, Lane: idtest.Named[id.MTAConfig]("lane"), DueAt: noon})
 						want[contact] = from
 					}
 				}
@@ -95,7 +96,7 @@ func TestLastSendersOfLongAgo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := outbox.LastSenders(t.Context(), db, acme, "news", "", slices.Collect(maps.Keys(want)))
+		got, err := outbox.LastSenders(t.Context(), db, acme, idtest.Named[id.EmailType]("news"), id.Send{}, slices.Collect(maps.Keys(want)))
 		if err != nil || !maps.Equal(got, want) {
 			t.Errorf("LastSenders = %v, %v; want %v", got, err, want)
 		}

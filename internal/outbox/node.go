@@ -37,7 +37,7 @@ func (n *Node) Leave(ctx context.Context) error {
 type stretch struct {
 	tenant id.Tenant
 	stream id.Send
-	claim  Claim
+	claim  id.Claim
 }
 
 // holdings are the claims of a node: what of each is not dealt with yet, and
@@ -46,7 +46,7 @@ type holdings struct {
 	writing sync.Mutex // held by whoever writes changes
 
 	mu      sync.Mutex
-	open    map[Claim]*holding
+	open    map[id.Claim]*holding
 	changed map[stretch]bool
 }
 
@@ -66,7 +66,7 @@ func (h *holdings) add(s stretch, items []Item) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.open == nil {
-		h.open = map[Claim]*holding{}
+		h.open = map[id.Claim]*holding{}
 	}
 	h.open[s.claim] = &holding{s, left}
 }
@@ -149,19 +149,19 @@ func (n *Node) GiveUp(ctx context.Context) error {
 	if len(changed) == 0 {
 		return nil
 	}
-	gone := n.DB.Table("tenant_id TEXT", "stream_id TEXT", "id TEXT")
+	gone := n.DB.Table("tenant_id INTEGER", "send_id UUID", "id UUID")
 	for _, h := range changed {
 		gone.Add(h.tenant, h.stream, h.claim)
 	}
 	err := n.DB.InTx(ctx, func(tx *sqldb.DB) error {
 		rows, err := tx.Query(ctx, `
-			DELETE FROM outbox_claim WHERE (tenant_id, stream_id, id) IN (SELECT v.tenant_id, v.stream_id, v.id FROM `+gone.As("v", 1)+`)
+			DELETE FROM outbox_claim WHERE (tenant_id, send_id, id) IN (SELECT v.tenant_id, v.send_id, v.id FROM `+gone.As("v", 1)+`)
 			RETURNING id`, gone.Args()...)
-		stood, err := sqldb.Collect(rows, err, func(scan func(...any) error) (c Claim, err error) { return c, scan(&c) })
+		stood, err := sqldb.Collect(rows, err, func(scan func(...any) error) (c id.Claim, err error) { return c, scan(&c) })
 		if err != nil {
 			return err
 		}
-		kept := tx.Table("tenant_id TEXT", "stream_id TEXT", "id TEXT", "owner TEXT", "from_due BIGINT", "from_id TEXT", "to_due BIGINT", "to_id TEXT")
+		kept := tx.Table("tenant_id INTEGER", "send_id UUID", "id UUID", "owner TEXT", "from_due BIGINT", "from_id UUID", "to_due BIGINT", "to_id UUID")
 		for _, h := range changed {
 			if !slices.Contains(stood, h.claim) {
 				continue // revoked, or a dead node's: it is not made again
@@ -175,8 +175,8 @@ func (n *Node) GiveUp(ctx context.Context) error {
 			return nil
 		}
 		_, err = tx.Exec(ctx, `
-			INSERT INTO outbox_claim (tenant_id, stream_id, id, owner, from_due, from_id, to_due, to_id)
-			SELECT v.tenant_id, v.stream_id, v.id, v.owner, v.from_due, v.from_id, v.to_due, v.to_id FROM `+kept.As("v", 1), kept.Args()...)
+			INSERT INTO outbox_claim (tenant_id, send_id, id, owner, from_due, from_id, to_due, to_id)
+			SELECT v.tenant_id, v.send_id, v.id, v.owner, v.from_due, v.from_id, v.to_due, v.to_id FROM `+kept.As("v", 1), kept.Args()...)
 		return err
 	})
 	if err != nil {

@@ -77,7 +77,7 @@ type Stream struct {
 // Begin makes a stream, held. Making it again changes nothing.
 func Begin(ctx context.Context, tx *sqldb.DB, s Stream, now time.Time) error {
 	_, err := tx.Exec(ctx, `
-		INSERT INTO outbox_stream (tenant_id, id, source_kind, source_id, phase, opened_at, email_type_id) VALUES ($1, $2, $3, $4, 'held', $5, $6)
+		INSERT INTO send (tenant_id, id, source_kind, source_id, phase, opened_at, email_type_id) VALUES ($1, $2, $3, $4, 'held', $5, $6)
 		ON CONFLICT (tenant_id, id) DO NOTHING`, s.Tenant, s.ID, s.Source.Kind, s.Source.ID, now.UnixMicro(), sqldb.Null(s.EmailType))
 	if err != nil {
 		return fmt.Errorf("begin a stream: %w", err)

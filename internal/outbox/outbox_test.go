@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/journal"
 	"packetboat/internal/outbox"
 	"packetboat/internal/sqldb"
@@ -26,7 +27,7 @@ type fixture struct {
 
 func setup(t *testing.T, db *sqldb.DB, n int) fixture {
 	t.Helper()
-	f := fixture{db, id.New[id.Tenant](), id.New[id.Tenant](), id.New[id.Send]()}
+	f := fixture{db, idtest.Tenant(), idtest.Tenant(), id.New[id.Send]()}
 	for _, tenant := range []id.Tenant{f.tenant, f.other} {
 		if err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
 			if err := outbox.Begin(t.Context(), tx, outbox.Stream{Tenant: tenant, ID: f.stream, Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, noon); err != nil {
@@ -53,8 +54,8 @@ func messages(n int) []outbox.Message {
 	list := make([]outbox.Message, n)
 	for i := range list {
 		list[i] = outbox.Message{
-			Contact: id.Contact(fmt.Sprintf("c%05d", i)), Email: fmt.Sprintf("c%d@example.org", i), Content: "content",
-			ContentVersion: 1, Identity: "identity", Lane: "lane", DueAt: noon,
+			Contact: idtest.Named[id.Contact](fmt.Sprintf("c%05d", i)), Email: fmt.Sprintf("c%d@example.org", i), Content: idtest.Named[id.Content]("content"),
+			ContentVersion: 1, Identity: idtest.Named[id.Identity]("identity"), Lane: idtest.Named[id.MTAConfig]("lane"), DueAt: noon,
 		}
 	}
 	return list

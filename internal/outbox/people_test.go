@@ -12,6 +12,7 @@ import (
 
 	"packetboat/internal/contact"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/journal"
 	"packetboat/internal/outbox"
 	"packetboat/internal/sqldb"
@@ -29,7 +30,7 @@ type crowd struct {
 
 func newCrowd(t *testing.T, db *sqldb.DB, n int) crowd {
 	t.Helper()
-	c := crowd{T: t, db: db, tenant: id.New[id.Tenant](), streams: []id.Send{id.New[id.Send](), id.New[id.Send]()}}
+	c := crowd{T: t, db: db, tenant: idtest.Tenant(), streams: []id.Send{id.New[id.Send](), id.New[id.Send]()}}
 	var list []outbox.Message
 	for i := range n {
 		email := fmt.Sprintf("c%d@example.org", i)
@@ -39,7 +40,7 @@ func newCrowd(t *testing.T, db *sqldb.DB, n int) crowd {
 		}
 		c.contacts = append(c.contacts, made.ID)
 		list = append(list, outbox.Message{
-			Contact: made.ID, Email: email, Content: "content", ContentVersion: 1, Identity: "identity", Lane: "lane",
+			Contact: made.ID, Email: email, Content: idtest.Named[id.Content]("content"), ContentVersion: 1, Identity: idtest.Named[id.Identity]("identity"), Lane: idtest.Named[id.MTAConfig]("lane"),
 			DueAt: noon.Add(time.Duration(i) * time.Second),
 		})
 	}
@@ -103,7 +104,7 @@ func (c crowd) sums(want ...outbox.Sums) {
 		}{{"'queued'", p.Waiting}, {"'skipped'", p.Skipped}, {"'bounced'", p.Bounced}} {
 			var n int
 			err := c.db.QueryRow(c.Context(), `
-				SELECT COUNT(*) FROM outbox WHERE tenant_id = $1 AND stream_id = $2 AND state IN (`+s.states+`)`, c.tenant, stream).Scan(&n)
+				SELECT COUNT(*) FROM outbox WHERE tenant_id = $1 AND send_id = $2 AND state IN (`+s.states+`)`, c.tenant, stream).Scan(&n)
 			if err != nil || n != s.n {
 				c.Errorf("stream %d has %d messages in %s, %v; its sums say %d", i, n, s.states, err, s.n)
 			}
@@ -147,7 +148,7 @@ func TestTheOutboxTellsAndForgetsPeople(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		c := newCrowd(t, db, 4)
 		c.begin()
-		_, err := db.Exec(t.Context(), `UPDATE outbox SET email = 'former@example.org' WHERE tenant_id = $1 AND stream_id = $2 AND contact_id = $3`,
+		_, err := db.Exec(t.Context(), `UPDATE outbox SET email = 'former@example.org' WHERE tenant_id = $1 AND send_id = $2 AND contact_id = $3`,
 			c.tenant, c.streams[1], c.contacts[0])
 		if err != nil {
 			t.Fatal(err)
@@ -179,7 +180,7 @@ func TestTheOutboxTellsAndForgetsPeople(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.sums(before...)
-		if text, n := export(); n != 2 || strings.Contains(text, "example.org") || !strings.Contains(text, string(c.contacts[0])+"@anonymized.invalid") {
+		if text, n := export(); n != 2 || strings.Contains(text, "example.org") || !strings.Contains(text, c.contacts[0].String()+"@anonymized.invalid") {
 			t.Errorf("%d messages are left: %s", n, text)
 		}
 		who.ID = c.contacts[1]

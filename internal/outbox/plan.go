@@ -62,7 +62,7 @@ func Count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send, 
 		SELECT lane_id, day, moving, COUNT(*) FROM (
 			SELECT lane_id, COALESCE(plan_day, '') AS day,
 				CASE WHEN rank IS NOT NULL AND state = 'queued' AND `+moves(db, 3)+` THEN 1 ELSE 0 END AS moving FROM outbox
-			WHERE tenant_id = $1 AND stream_id = $2 AND state NOT IN ('held_back', 'cancelled')) AS m
+			WHERE tenant_id = $1 AND send_id = $2 AND state NOT IN ('held_back', 'cancelled')) AS m
 		GROUP BY lane_id, day, moving`, cut.args(db, under, tenant, stream)...)
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
 		var at LaneDay
@@ -99,19 +99,19 @@ type Busy struct {
 // one sees what the other took. What the stream itself has reserved is left out:
 // it is about to be planned.
 func Reservations(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, lanes []id.MTAConfig, from spread.Day) (map[LaneDay]Busy, error) {
-	for _, lane := range slices.Sorted(slices.Values(lanes)) {
+	for _, lane := range slices.SortedFunc(slices.Values(lanes), id.Compare) {
 		// A row of no stream and no day: whoever writes it has the lane.
 		_, err := tx.Exec(ctx, `
-			INSERT INTO outbox_day (tenant_id, stream_id, lane_id, day, planned) VALUES ($1, '', $2, '', 0)
-			ON CONFLICT (tenant_id, stream_id, lane_id, day) DO UPDATE SET planned = 0`, tenant, lane)
+			INSERT INTO outbox_day (tenant_id, send_id, lane_id, day, planned) VALUES ($1, $2, $3, '', 0)
+			ON CONFLICT (tenant_id, send_id, lane_id, day) DO UPDATE SET planned = 0`, tenant, id.Send{}, lane)
 		if err != nil {
 			return nil, fmt.Errorf("lock a lane's days: %w", err)
 		}
 	}
 	rows, err := tx.Query(ctx, `
 		SELECT d.lane_id, d.day, CAST(SUM(d.sent) AS BIGINT),
-			CAST(SUM(CASE WHEN s.phase IN ('held', 'open', 'paused') AND d.planned > d.sent AND d.stream_id <> $2 THEN d.planned - d.sent ELSE 0 END) AS BIGINT)
-		FROM outbox_day AS d JOIN outbox_stream AS s ON s.tenant_id = d.tenant_id AND s.id = d.stream_id
+			CAST(SUM(CASE WHEN s.phase IN ('held', 'open', 'paused') AND d.planned > d.sent AND d.send_id <> $2 THEN d.planned - d.sent ELSE 0 END) AS BIGINT)
+		FROM outbox_day AS d JOIN send AS s ON s.tenant_id = d.tenant_id AND s.id = d.send_id
 		WHERE d.tenant_id = $1 AND d.day >= $3 AND d.lane_id`+tx.In(4)+` GROUP BY d.lane_id, d.day`,
 		tenant, stream, from, sqldb.List(tx, lanes))
 	busy := map[LaneDay]Busy{}
@@ -131,30 +131,30 @@ func Reservations(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id
 // Reserve writes what each day of a stream carries, in place of what was planned
 // before. What has been sent stays noted.
 func Reserve(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, planned map[LaneDay]int) error {
-	if _, err := tx.Exec(ctx, `UPDATE outbox_day SET planned = 0 WHERE tenant_id = $1 AND stream_id = $2`, tenant, stream); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE outbox_day SET planned = 0 WHERE tenant_id = $1 AND send_id = $2`, tenant, stream); err != nil {
 		return fmt.Errorf("take back a stream's days: %w", err)
 	}
-	t := tx.Table("lane_id TEXT", "day TEXT", "planned BIGINT")
+	t := tx.Table("lane_id UUID", "day TEXT", "planned BIGINT")
 	for at, n := range planned {
 		t.Add(at.Lane, at.Day, n)
 	}
 	if t.Len() > 0 {
 		_, err := tx.Exec(ctx, `
-			INSERT INTO outbox_day (tenant_id, stream_id, lane_id, day, planned)
-			SELECT $1, $2, v.lane_id, v.day, v.planned FROM `+t.As("v", 3)+` WHERE true
-			ON CONFLICT (tenant_id, stream_id, lane_id, day) DO UPDATE SET planned = excluded.planned`, t.Args(tenant, stream)...)
+			INSERT INTO outbox_day (tenant_id, send_id, lane_id, day, planned)
+			SELECT `+tx.Param(1, "INTEGER")+`, `+tx.Param(2, "UUID")+`, v.lane_id, v.day, v.planned FROM `+t.As("v", 3)+` WHERE true
+			ON CONFLICT (tenant_id, send_id, lane_id, day) DO UPDATE SET planned = excluded.planned`, t.Args(tenant, stream)...)
 		if err != nil {
 			return fmt.Errorf("reserve a stream's days: %w", err)
 		}
 	}
-	_, err := tx.Exec(ctx, `DELETE FROM outbox_day WHERE tenant_id = $1 AND stream_id = $2 AND planned = 0 AND sent = 0`, tenant, stream)
+	_, err := tx.Exec(ctx, `DELETE FROM outbox_day WHERE tenant_id = $1 AND send_id = $2 AND planned = 0 AND sent = 0`, tenant, stream)
 	return err
 }
 
 // SentOn returns how many messages of a stream have left on each day, of those
 // that were planned for it.
 func SentOn(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send) (map[LaneDay]int, error) {
-	rows, err := db.Query(ctx, `SELECT lane_id, day, sent FROM outbox_day WHERE tenant_id = $1 AND stream_id = $2`, tenant, stream)
+	rows, err := db.Query(ctx, `SELECT lane_id, day, sent FROM outbox_day WHERE tenant_id = $1 AND send_id = $2`, tenant, stream)
 	sent := map[LaneDay]int{}
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
 		var at LaneDay
@@ -179,7 +179,7 @@ type Day struct {
 func Days(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send) ([]Day, error) {
 	rows, err := db.Query(ctx, `
 		SELECT day, CAST(SUM(planned) AS BIGINT), CAST(SUM(sent) AS BIGINT) FROM outbox_day
-		WHERE tenant_id = $1 AND stream_id = $2 GROUP BY day ORDER BY day`, tenant, stream)
+		WHERE tenant_id = $1 AND send_id = $2 GROUP BY day ORDER BY day`, tenant, stream)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (d Day, err error) {
 		return d, scan(&d.Day, &d.Planned, &d.Sent)
 	})
@@ -194,7 +194,7 @@ func Days(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send) (
 func Overdue(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send, today spread.Day) (bool, error) {
 	var n int
 	err := db.QueryRow(ctx, `
-		SELECT COUNT(*) FROM outbox_day WHERE tenant_id = $1 AND stream_id = $2 AND day < $3 AND planned > sent`,
+		SELECT COUNT(*) FROM outbox_day WHERE tenant_id = $1 AND send_id = $2 AND day < $3 AND planned > sent`,
 		tenant, stream, today).Scan(&n)
 	if err != nil {
 		return false, fmt.Errorf("look for days that have passed: %w", err)
@@ -232,11 +232,11 @@ func Batches(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send
 	// Not MIN and MAX: PostgreSQL looks at every row for them, as long as it knows
 	// nothing of the stream.
 	return timesOf(db.QueryRow(ctx, `
-		SELECT (SELECT due_at FROM outbox WHERE tenant_id = $1 AND stream_id = $2 AND state = 'queued' AND due_at > $3 AND due_at < $4
+		SELECT (SELECT due_at FROM outbox WHERE tenant_id = $1 AND send_id = $2 AND state = 'queued' AND due_at > $3 AND due_at < $4
 				ORDER BY due_at LIMIT 1),
-			(SELECT due_at FROM outbox WHERE tenant_id = $1 AND stream_id = $2 AND state = 'queued' AND due_at > $3 AND due_at < $4
+			(SELECT due_at FROM outbox WHERE tenant_id = $1 AND send_id = $2 AND state = 'queued' AND due_at > $3 AND due_at < $4
 				ORDER BY due_at DESC LIMIT 1),
-			EXISTS (SELECT 1 FROM outbox WHERE tenant_id = $1 AND stream_id = $2 AND state = 'queued' AND due_at <= $3)`,
+			EXISTS (SELECT 1 FROM outbox WHERE tenant_id = $1 AND send_id = $2 AND state = 'queued' AND due_at <= $3)`,
 		tenant, stream, now.UnixMicro(), Unplanned().UnixMicro()).Scan)
 }
 
@@ -262,17 +262,17 @@ func countDays(ctx context.Context, tx *sqldb.DB, sent map[streamDay]int) error 
 	if len(sent) == 0 {
 		return nil
 	}
-	t := tx.Table("tenant_id TEXT", "stream_id TEXT", "lane_id TEXT", "day TEXT", "n BIGINT")
+	t := tx.Table("tenant_id INTEGER", "send_id UUID", "lane_id UUID", "day TEXT", "n BIGINT")
 	order := slices.SortedFunc(maps.Keys(sent), func(a, b streamDay) int { // so that no two wait for each other
-		return cmp.Or(cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.stream, b.stream), cmp.Compare(a.Lane, b.Lane), cmp.Compare(a.Day, b.Day))
+		return cmp.Or(cmp.Compare(a.tenant, b.tenant), id.Compare(a.stream, b.stream), id.Compare(a.Lane, b.Lane), cmp.Compare(a.Day, b.Day))
 	})
 	for _, d := range order {
 		t.Add(d.tenant, d.stream, d.Lane, d.Day, sent[d])
 	}
 	_, err := tx.Exec(ctx, `
-		INSERT INTO outbox_day (tenant_id, stream_id, lane_id, day, planned, sent)
-		SELECT v.tenant_id, v.stream_id, v.lane_id, v.day, 0, v.n FROM `+t.As("v", 1)+` WHERE true
-		ON CONFLICT (tenant_id, stream_id, lane_id, day) DO UPDATE SET sent = outbox_day.sent + excluded.sent`, t.Args()...)
+		INSERT INTO outbox_day (tenant_id, send_id, lane_id, day, planned, sent)
+		SELECT v.tenant_id, v.send_id, v.lane_id, v.day, 0, v.n FROM `+t.As("v", 1)+` WHERE true
+		ON CONFLICT (tenant_id, send_id, lane_id, day) DO UPDATE SET sent = outbox_day.sent + excluded.sent`, t.Args()...)
 	if err != nil {
 		return fmt.Errorf("count what planned days have sent: %w", err)
 	}

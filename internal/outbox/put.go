@@ -27,7 +27,7 @@ func Put(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, me
 	if len(messages) == 0 {
 		return 0, nil
 	}
-	pass := " WHERE true ON CONFLICT (tenant_id, stream_id, contact_id) DO NOTHING"
+	pass := " WHERE true ON CONFLICT (tenant_id, send_id, contact_id) DO NOTHING"
 	fresh, err := beyond(ctx, tx, tenant, stream, messages)
 	if err != nil {
 		return 0, err
@@ -40,14 +40,14 @@ func Put(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, me
 		return 0, err
 	}
 	added, err := tx.Exec(ctx, `
-		INSERT INTO outbox (tenant_id, stream_id, state, queued_at, `+strings.Join(w.names, ", ")+`)
-		SELECT $1, $2, 'queued', `+w.due+`, `+strings.Join(w.from, ", ")+`
+		INSERT INTO outbox (tenant_id, send_id, state, queued_at, `+strings.Join(w.names, ", ")+`)
+		SELECT `+tx.Param(1, "INTEGER")+`, `+tx.Param(2, "UUID")+`, 'queued', `+w.due+`, `+strings.Join(w.from, ", ")+`
 		FROM `+w.rows.As("v", 3+len(w.same))+pass, w.rows.Args(append([]any{tenant, stream}, w.same...)...)...)
 	if err != nil {
 		return 0, fmt.Errorf("put messages into the outbox: %w", err)
 	}
 	_, err = tx.Exec(ctx, `
-		UPDATE outbox_stream SET total = total + $3, waiting = waiting + $3 WHERE tenant_id = $1 AND id = $2`,
+		UPDATE send SET total = total + $3, waiting = waiting + $3 WHERE tenant_id = $1 AND id = $2`,
 		tenant, stream, added)
 	if err != nil {
 		return 0, fmt.Errorf("count messages put: %w", err)
@@ -61,13 +61,13 @@ func Put(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, me
 // it provisionally, as PostgreSQL does.
 func beyond(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, messages []Message) (bool, error) {
 	for i := 1; i < len(messages); i++ {
-		if messages[i].Contact <= messages[i-1].Contact {
+		if id.Compare(messages[i].Contact, messages[i-1].Contact) <= 0 {
 			return false, nil
 		}
 	}
 	var some bool
 	err := tx.QueryRow(ctx, `
-		SELECT EXISTS (SELECT 1 FROM outbox WHERE tenant_id = $1 AND stream_id = $2 AND contact_id >= $3 AND contact_id <= $4)`,
+		SELECT EXISTS (SELECT 1 FROM outbox WHERE tenant_id = $1 AND send_id = $2 AND contact_id >= $3 AND contact_id <= $4)`,
 		tenant, stream, messages[0].Contact, messages[len(messages)-1].Contact).Scan(&some)
 	if err != nil {
 		return false, fmt.Errorf("look for messages of the same contacts: %w", err)
@@ -83,11 +83,11 @@ type column struct {
 
 // varying are the columns that may be the same in a whole page.
 var varying = []column{
-	{"content_id", "TEXT", func(m *Message) any { return string(m.Content) }},
+	{"content_id", "UUID", func(m *Message) any { return m.Content }},
 	{"content_version", "BIGINT", func(m *Message) any { return int64(m.ContentVersion) }},
 	{"variant_id", "TEXT", func(m *Message) any { return sqldb.Null(m.Variant) }},
-	{"identity_id", "TEXT", func(m *Message) any { return string(m.Identity) }},
-	{"lane_id", "TEXT", func(m *Message) any { return string(m.Lane) }},
+	{"identity_id", "UUID", func(m *Message) any { return m.Identity }},
+	{"lane_id", "UUID", func(m *Message) any { return m.Lane }},
 	{"due_at", "BIGINT", func(m *Message) any { return m.DueAt.UnixMicro() }},
 	{"rank", "TEXT", func(m *Message) any { return sqldb.Null(m.Rank) }},
 }
@@ -104,7 +104,7 @@ type writing struct {
 
 func newWriting(tx *sqldb.DB, messages []Message) *writing {
 	w := &writing{names: []string{"id", "contact_id", "email", "nonce"}, from: []string{"v.id", "v.contact_id", "v.email", "v.nonce"}}
-	columns := []string{"id TEXT", "contact_id TEXT", "email TEXT", "nonce TEXT"}
+	columns := []string{"id UUID", "contact_id UUID", "email TEXT", "nonce TEXT"}
 	for _, c := range varying {
 		first, from := c.of(&messages[0]), "v."+c.name
 		common := true
@@ -113,7 +113,7 @@ func newWriting(tx *sqldb.DB, messages []Message) *writing {
 		}
 		if common {
 			w.same = append(w.same, first)
-			from = fmt.Sprintf("CAST($%d AS %s)", 2+len(w.same), c.typ)
+			from = tx.Param(2+len(w.same), c.typ)
 		} else {
 			w.differ, columns = append(w.differ, c), append(columns, c.name+" "+c.typ)
 		}
@@ -137,13 +137,13 @@ func (w *writing) add(messages []Message) error {
 	for i := range messages {
 		m := &messages[i]
 		message := m.ID
-		if message == "" {
+		if message.IsZero() {
 			var err error
 			if message, err = id.From[id.Message](ids); err != nil {
 				return err
 			}
 		}
-		row[0], row[1], row[2], row[3] = string(message), string(m.Contact), m.Email, nonces[2*nonceBytes*i:2*nonceBytes*(i+1)]
+		row[0], row[1], row[2], row[3] = message, m.Contact, m.Email, nonces[2*nonceBytes*i:2*nonceBytes*(i+1)]
 		for j, c := range w.differ {
 			row[4+j] = c.of(m)
 		}

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/outbox"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
@@ -19,7 +20,7 @@ func TestPutKeepsTheFirstMessageOfEachContact(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		rapid.Check(t, func(rt *rapid.T) {
-			tenant, stream := id.New[id.Tenant](), id.New[id.Send]()
+			tenant, stream := idtest.Tenant(), id.New[id.Send]()
 			if err := outbox.Begin(t.Context(), db, outbox.Stream{Tenant: tenant, ID: stream, Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, noon); err != nil {
 				rt.Fatal(err)
 			}
@@ -37,14 +38,14 @@ func TestPutKeepsTheFirstMessageOfEachContact(t *testing.T) {
 				}
 				var page []outbox.Message
 				for i, c := range contacts {
-					m := outbox.Message{Contact: id.Contact(fmt.Sprintf("c%03d", c)), Email: fmt.Sprintf("c%d@example.org", c)}
+					m := outbox.Message{Contact: idtest.Named[id.Contact](fmt.Sprintf("c%03d", c)), Email: fmt.Sprintf("c%d@example.org", c)}
 					if i > 0 && shared {
 						m.Content, m.ContentVersion, m.Variant = page[0].Content, page[0].ContentVersion, page[0].Variant
 						m.Identity, m.Lane, m.DueAt, m.Rank = page[0].Identity, page[0].Lane, page[0].DueAt, page[0].Rank
 					} else {
-						m.Content, m.ContentVersion = id.Content(some("content")), rapid.IntRange(1, 2).Draw(rt, "version")
+						m.Content, m.ContentVersion = idtest.Named[id.Content](some("content")), rapid.IntRange(1, 2).Draw(rt, "version")
 						m.Variant = rapid.SampledFrom([]string{"", "a", "b"}).Draw(rt, "variant")
-						m.Identity, m.Lane = id.Identity(some("identity")), id.MTAConfig(some("lane"))
+						m.Identity, m.Lane = idtest.Named[id.Identity](some("identity")), idtest.Named[id.MTAConfig](some("lane"))
 						m.DueAt = noon.Add(time.Duration(rapid.IntRange(0, 1).Draw(rt, "due")) * time.Hour)
 						m.Rank = rapid.SampledFrom([]string{"", "1", "2"}).Draw(rt, "rank")
 					}
@@ -66,13 +67,13 @@ func TestPutKeepsTheFirstMessageOfEachContact(t *testing.T) {
 			}
 			rows, err := db.Query(t.Context(), `
 				SELECT contact_id, email, content_id, content_version, COALESCE(variant_id, ''), identity_id, lane_id, due_at, queued_at, COALESCE(rank, ''), id, nonce
-				FROM outbox WHERE tenant_id = $1 AND stream_id = $2 AND state = 'queued'`, tenant, stream)
+				FROM outbox WHERE tenant_id = $1 AND send_id = $2 AND state = 'queued'`, tenant, stream)
 			nonces := map[string]bool{}
 			list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (m outbox.Message, err error) {
 				var due, queued int64
 				var nonce string
 				err = scan(&m.Contact, &m.Email, &m.Content, &m.ContentVersion, &m.Variant, &m.Identity, &m.Lane, &due, &queued, &m.Rank, &m.ID, &nonce)
-				if m.DueAt = sqldb.Time(due); due != queued || len(nonce) != 16 || nonces[nonce] || !id.Valid(string(m.ID)) {
+				if m.DueAt = sqldb.Time(due); due != queued || len(nonce) != 16 || nonces[nonce] || !id.Valid(m.ID.String()) {
 					rt.Errorf("message %q of %s: due %d, queued %d, nonce %q", m.ID, m.Contact, due, queued, nonce)
 				}
 				nonces[nonce] = true
@@ -82,7 +83,7 @@ func TestPutKeepsTheFirstMessageOfEachContact(t *testing.T) {
 				rt.Fatalf("%d messages are there, %v; want %d", len(list), err, len(want))
 			}
 			for _, m := range list {
-				m.ID = ""
+				m.ID = id.Message{}
 				if m != want[m.Contact] {
 					rt.Fatalf("the message is %+v, want %+v", m, want[m.Contact])
 				}

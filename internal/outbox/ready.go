@@ -23,8 +23,8 @@ type Ready struct {
 func ReadyStreams(ctx context.Context, db *sqldb.DB) ([]Ready, error) {
 	rows, err := db.Query(ctx, `
 		SELECT s.tenant_id, s.id, s.phase = 'cancelled',
-			(SELECT m.due_at FROM outbox AS m WHERE m.tenant_id = s.tenant_id AND m.stream_id = s.id AND m.state = 'queued' ORDER BY m.due_at, m.id LIMIT 1)
-		FROM outbox_stream AS s
+			(SELECT m.due_at FROM outbox AS m WHERE m.tenant_id = s.tenant_id AND m.send_id = s.id AND m.state = 'queued' ORDER BY m.due_at, m.id LIMIT 1)
+		FROM send AS s
 		WHERE s.phase IN ('open', 'cancelled') AND s.waiting > 0 /* all tenants: the engine serves everyone */`)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (Ready, error) {
 		var r Ready

@@ -28,8 +28,8 @@ func (n *Node) Reap(ctx context.Context, now time.Time, alone bool) (requeued, u
 			return err
 		}
 		rows, err := tx.Query(ctx, `
-			SELECT tenant_id, stream_id, id, from_due, from_id, to_due, to_id FROM outbox_claim
-			WHERE owner`+tx.In(1)+` ORDER BY tenant_id, stream_id, id`+tx.ForUpdate()+` /* all tenants: the node held anyone's */`, sqldb.List(tx, dead))
+			SELECT tenant_id, send_id, id, from_due, from_id, to_due, to_id FROM outbox_claim
+			WHERE owner`+tx.In(1)+` ORDER BY tenant_id, send_id, id`+tx.ForUpdate()+` /* all tenants: the node held anyone's */`, sqldb.List(tx, dead))
 		claims, err := sqldb.Collect(rows, err, scanDeadClaim)
 		if err != nil {
 			return err
@@ -61,7 +61,7 @@ func (n *Node) Reap(ctx context.Context, now time.Time, alone bool) (requeued, u
 func land(ctx context.Context, tx *sqldb.DB, dead []string) (map[id.Message]bool, error) {
 	rows, err := tx.Query(ctx, `
 		SELECT tenant_id, messages FROM outbox_flight WHERE owner`+tx.In(1)+` /* all tenants: the node sent anyone's */`, sqldb.List(tx, dead))
-	t := tx.Table("tenant_id TEXT", "id TEXT", "epoch BIGINT", "lane_id TEXT", "first_at BIGINT")
+	t := tx.Table("tenant_id INTEGER", "id UUID", "epoch BIGINT", "lane_id UUID", "first_at BIGINT")
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
 		var tenant id.Tenant
 		var text []byte
@@ -113,7 +113,7 @@ func scanDeadClaim(scan func(...any) error) (c deadClaim, err error) {
 func (c deadClaim) takeBack(ctx context.Context, tx *sqldb.DB, under map[id.Message]bool) (free int, err error) {
 	rows, err := tx.Query(ctx, `
 		UPDATE outbox SET epoch = epoch + 1
-		WHERE tenant_id = $1 AND stream_id = $2 AND state = 'queued' AND (due_at, id) >= ($3, $4) AND (due_at, id) <= ($5, $6)
+		WHERE tenant_id = $1 AND send_id = $2 AND state = 'queued' AND (due_at, id) >= ($3, $4) AND (due_at, id) <= ($5, $6)
 		RETURNING id`, c.tenant, c.stream, c.fromDue, c.fromID, c.toDue, c.toID)
 	waiting, err := sqldb.Collect(rows, err, messageID)
 	if err != nil {
@@ -124,7 +124,7 @@ func (c deadClaim) takeBack(ctx context.Context, tx *sqldb.DB, under map[id.Mess
 			free++
 		}
 	}
-	_, err = tx.Exec(ctx, `DELETE FROM outbox_claim WHERE tenant_id = $1 AND stream_id = $2 AND id = $3`, c.tenant, c.stream, c.claim)
+	_, err = tx.Exec(ctx, `DELETE FROM outbox_claim WHERE tenant_id = $1 AND send_id = $2 AND id = $3`, c.tenant, c.stream, c.claim)
 	return free, err
 }
 

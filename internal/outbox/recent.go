@@ -25,9 +25,9 @@ type Sample struct {
 // SampleEvery whoever calls it how often, and forgets what is old.
 func Observe(ctx context.Context, db *sqldb.DB, now time.Time) error {
 	_, err := db.Exec(ctx, `/* all tenants: the engine serves everyone */
-		INSERT INTO outbox_sample (tenant_id, stream_id, slot, at, sent)
-		SELECT tenant_id, id, $1, $2, sent FROM outbox_stream WHERE phase = 'open' AND waiting > 0
-		ON CONFLICT (tenant_id, stream_id, slot) DO NOTHING`, now.Truncate(SampleEvery).UnixMicro(), now.UnixMicro())
+		INSERT INTO outbox_sample (tenant_id, send_id, slot, at, sent)
+		SELECT tenant_id, id, $1, $2, sent FROM send WHERE phase = 'open' AND waiting > 0
+		ON CONFLICT (tenant_id, send_id, slot) DO NOTHING`, now.Truncate(SampleEvery).UnixMicro(), now.UnixMicro())
 	if err != nil {
 		return fmt.Errorf("note how far streams are: %w", err)
 	}
@@ -42,7 +42,7 @@ func Observe(ctx context.Context, db *sqldb.DB, now time.Time) error {
 // Samples returns how far a stream was at times since a moment, in their order.
 func Samples(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send, since time.Time) ([]Sample, error) {
 	rows, err := db.Query(ctx, `
-		SELECT at, sent FROM outbox_sample WHERE tenant_id = $1 AND stream_id = $2 AND at >= $3 ORDER BY at`,
+		SELECT at, sent FROM outbox_sample WHERE tenant_id = $1 AND send_id = $2 AND at >= $3 ORDER BY at`,
 		tenant, stream, since.UnixMicro())
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (s Sample, err error) {
 		var at int64

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/outbox"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
@@ -17,19 +18,19 @@ func TestHowFarStreamsAreIsNotedNowAndThen(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx := t.Context()
 		noon := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
-		mine, theirs := id.New[id.Tenant](), id.New[id.Tenant]()
+		mine, theirs := idtest.Tenant(), idtest.Tenant()
 		must := func(err error) {
 			t.Helper()
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		for _, s := range []outbox.Stream{{Tenant: mine, ID: "a", Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, {Tenant: mine, ID: "held", Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, {Tenant: theirs, ID: "b", Source: outbox.FromBroadcast(id.New[id.Broadcast]())}} {
+		for _, s := range []outbox.Stream{{Tenant: mine, ID: idtest.Named[id.Send]("a"), Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, {Tenant: mine, ID: idtest.Named[id.Send]("held"), Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, {Tenant: theirs, ID: idtest.Named[id.Send]("b"), Source: outbox.FromBroadcast(id.New[id.Broadcast]())}} {
 			must(db.InTx(ctx, func(tx *sqldb.DB) error { return outbox.Begin(ctx, tx, s, noon) }))
 		}
 		sent := func(n int) {
-			_, err := db.Exec(ctx, `UPDATE outbox_stream SET waiting = 100, sent = $2,
-				phase = CASE WHEN id = 'held' THEN 'held' ELSE 'open' END WHERE tenant_id = $1 OR true`, mine, n)
+			_, err := db.Exec(ctx, `UPDATE send SET waiting = 100, sent = $2,
+				phase = CASE WHEN id = $3 THEN 'held' ELSE 'open' END WHERE tenant_id = $1 OR true`, mine, n, idtest.Named[id.Send]("held"))
 			must(err)
 		}
 		samples := func(tenant id.Tenant, stream id.Send, since time.Time) []outbox.Sample {
@@ -43,17 +44,17 @@ func TestHowFarStreamsAreIsNotedNowAndThen(t *testing.T) {
 			must(outbox.Observe(ctx, db, at(look.at)))
 		}
 		all := []outbox.Sample{{At: at(3), Sent: 10}, {At: at(13), Sent: 40}, {At: at(41), Sent: 50}}
-		if diff := cmp.Diff(all, samples(mine, "a", noon)); diff != "" {
+		if diff := cmp.Diff(all, samples(mine, idtest.Named[id.Send]("a"), noon)); diff != "" {
 			t.Errorf("samples (-want +got):\n%s", diff)
 		}
-		if diff := cmp.Diff(all[1:], samples(theirs, "b", at(10))); diff != "" {
+		if diff := cmp.Diff(all[1:], samples(theirs, idtest.Named[id.Send]("b"), at(10))); diff != "" {
 			t.Errorf("samples since a moment (-want +got):\n%s", diff)
 		}
-		if n := len(samples(mine, "b", noon)) + len(samples(mine, "held", noon)); n > 0 {
+		if n := len(samples(mine, idtest.Named[id.Send]("b"), noon)) + len(samples(mine, idtest.Named[id.Send]("held"), noon)); n > 0 {
 			t.Errorf("%d samples of a held stream, or of another tenant's", n)
 		}
 		must(outbox.Observe(ctx, db, at(1000)))
-		if diff := cmp.Diff([]outbox.Sample{{At: at(1000), Sent: 50}}, samples(mine, "a", noon)); diff != "" {
+		if diff := cmp.Diff([]outbox.Sample{{At: at(1000), Sent: 50}}, samples(mine, idtest.Named[id.Send]("a"), noon)); diff != "" {
 			t.Errorf("samples after a while (-want +got):\n%s", diff)
 		}
 	})
@@ -62,7 +63,7 @@ func TestHowFarStreamsAreIsNotedNowAndThen(t *testing.T) {
 func TestWhatAStreamWaitsForIsToldWhileItIsTrue(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		ctx, noon, tenant := t.Context(), time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC), id.New[id.Tenant]()
+		ctx, noon, tenant := t.Context(), time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC), idtest.Tenant()
 		note := func(at time.Time, list ...outbox.Wait) {
 			t.Helper()
 			if err := outbox.NoteWaits(ctx, db, list, at); err != nil {
@@ -71,18 +72,18 @@ func TestWhatAStreamWaitsForIsToldWhileItIsTrue(t *testing.T) {
 		}
 		load := func(at time.Time) *outbox.Wait {
 			t.Helper()
-			w, err := outbox.LoadWait(ctx, db, tenant, "a", at)
+			w, err := outbox.LoadWait(ctx, db, tenant, idtest.Named[id.Send]("a"), at)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return w
 		}
 		rate := outbox.Wait{
-			Tenant: tenant, Stream: "a", Kind: outbox.WaitProviderRate, Lane: id.New[id.MTAConfig](), Provider: "gmail",
+			Tenant: tenant, Stream: idtest.Named[id.Send]("a"), Kind: outbox.WaitProviderRate, Lane: id.New[id.MTAConfig](), Provider: "gmail",
 			Max: 50, Per: time.Minute, Until: noon.Add(2 * time.Second), Reason: "no faster",
 		}
-		day := outbox.Wait{Tenant: tenant, Stream: "a", Kind: outbox.WaitLaneDay, Lane: rate.Lane, Until: noon.Add(time.Hour), Reason: "tomorrow"}
-		other := outbox.Wait{Tenant: id.New[id.Tenant](), Stream: "a", Kind: outbox.WaitHold, Until: noon.Add(time.Hour), Reason: "paused"}
+		day := outbox.Wait{Tenant: tenant, Stream: idtest.Named[id.Send]("a"), Kind: outbox.WaitLaneDay, Lane: rate.Lane, Until: noon.Add(time.Hour), Reason: "tomorrow"}
+		other := outbox.Wait{Tenant: idtest.Tenant(), Stream: idtest.Named[id.Send]("a"), Kind: outbox.WaitHold, Until: noon.Add(time.Hour), Reason: "paused"}
 		note(noon)
 		note(noon, rate, other)
 		if diff := cmp.Diff(&rate, load(noon.Add(15*time.Second))); diff != "" {

@@ -98,7 +98,7 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send, q
 	}
 	rows, err := db.Query(ctx, `
 		SELECT `+recordColumns+` FROM outbox
-		WHERE tenant_id = $1 AND stream_id = $2 AND contact_id > $3`+where+fmt.Sprintf(`
+		WHERE tenant_id = $1 AND send_id = $2 AND contact_id > $3`+where+fmt.Sprintf(`
 		ORDER BY contact_id LIMIT $%d`, arg(q.Limit+1)), args...)
 	list, err = sqldb.Collect(rows, err, scanRecord)
 	if err != nil {

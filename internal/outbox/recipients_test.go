@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/outbox"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
@@ -18,9 +19,9 @@ func (f fixture) put(t *testing.T, set string, contacts ...int) {
 	t.Helper()
 	ids := make([]id.Contact, len(contacts))
 	for i, c := range contacts {
-		ids[i] = id.Contact(fmt.Sprintf("c%05d", c))
+		ids[i] = idtest.Named[id.Contact](fmt.Sprintf("c%05d", c))
 	}
-	n, err := f.db.Exec(t.Context(), `UPDATE outbox SET `+set+` WHERE tenant_id = $1 AND stream_id = $2 AND contact_id`+f.db.In(3),
+	n, err := f.db.Exec(t.Context(), `UPDATE outbox SET `+set+` WHERE tenant_id = $1 AND send_id = $2 AND contact_id`+f.db.In(3),
 		f.tenant, f.stream, sqldb.List(f.db, ids))
 	if err != nil || n != int64(len(contacts)) {
 		t.Fatalf("%s: %d messages, %v", set, n, err)
@@ -30,7 +31,7 @@ func (f fixture) put(t *testing.T, set string, contacts ...int) {
 func numbers(list []outbox.Record) string {
 	var b strings.Builder
 	for _, r := range list {
-		b.WriteString(strings.TrimLeft(strings.TrimPrefix(string(r.Contact), "c"), "0") + " ")
+		b.WriteString(strings.TrimLeft(strings.Trim(string(r.Contact[:]), "c\x00"), "0") + " ")
 	}
 	return strings.TrimSpace(b.String())
 }
@@ -52,7 +53,11 @@ func TestRecipientsAreFoundByWhatBecameOfThem(t *testing.T) {
 		} {
 			f.put(t, set, contacts...)
 		}
-		f.put(t, "state = 'held_back', contact_id = 'c00012'", 0)
+		f.put(t, "state = 'held_back'", 0)
+		last := idtest.Named[id.Contact]("c00012")
+		if _, err := db.Exec(t.Context(), `UPDATE outbox SET contact_id = $3 WHERE tenant_id = $1 AND contact_id = $2`, f.tenant, idtest.Named[id.Contact]("c00000"), last); err != nil {
+			t.Fatal(err)
+		}
 		for _, tt := range []struct {
 			q    outbox.Recipients
 			want string
@@ -72,8 +77,8 @@ func TestRecipientsAreFoundByWhatBecameOfThem(t *testing.T) {
 			{outbox.Recipients{Search: "C1@EXAMPLE"}, "1"},
 			{outbox.Recipients{Search: "_%\\"}, "10"},
 			{outbox.Recipients{Search: "nobody"}, ""},
-			{outbox.Recipients{After: "c00010"}, "11 12"},
-			{outbox.Recipients{After: "c00005", Status: []outbox.Status{outbox.StatusSent, outbox.StatusBounced}}, "6 8"},
+			{outbox.Recipients{After: idtest.Named[id.Contact]("c00010")}, "11 12"},
+			{outbox.Recipients{After: idtest.Named[id.Contact]("c00005"), Status: []outbox.Status{outbox.StatusSent, outbox.StatusBounced}}, "6 8"},
 		} {
 			tt.q.Limit = 50
 			list, more, err := outbox.List(t.Context(), db, f.tenant, f.stream, tt.q)
@@ -89,7 +94,7 @@ func TestRecipientsAreFoundByWhatBecameOfThem(t *testing.T) {
 		if failed, err := outbox.FirstFailures(t.Context(), db, f.tenant, f.stream, 1); err != nil || numbers(failed) != "8" {
 			t.Errorf("FirstFailures = %v, %v", failed, err)
 		}
-		if list, _, err := outbox.List(t.Context(), db, id.New[id.Tenant](), f.stream, outbox.Recipients{Limit: 5}); err != nil || len(list) != 0 {
+		if list, _, err := outbox.List(t.Context(), db, idtest.Tenant(), f.stream, outbox.Recipients{Limit: 5}); err != nil || len(list) != 0 {
 			t.Errorf("a stranger sees %v, %v", list, err)
 		}
 	})
@@ -133,7 +138,7 @@ func TestPagesOfRecipients(t *testing.T) {
 			q.After = seen[len(seen)-1]
 			f.claim(t, node, 100)
 		}
-		if len(seen) != all || !slices.IsSorted(seen) || len(slices.Compact(seen)) != all {
+		if len(seen) != all || !slices.IsSortedFunc(seen, id.Compare) || len(slices.Compact(seen)) != all {
 			t.Errorf("the pages show %d recipients, want %d, each once", len(seen), all)
 		}
 
@@ -155,12 +160,12 @@ func TestPagesOfRecipients(t *testing.T) {
 			"outbox_contact": "",
 			"outbox_rare":    " AND (state" + db.In(5) + ") AND state IN ('bounced', 'failed', 'skipped', 'held_back', 'cancelled')",
 		} {
-			args := []any{f.tenant, f.stream, id.Contact("c00100"), 51}
+			args := []any{f.tenant, f.stream, idtest.Named[id.Contact]("c00100"), 51}
 			if condition != "" {
 				args = append(args, sqldb.List(db, []outbox.Status{outbox.StatusBounced}))
 			}
 			if got := plan(t, db, `SELECT id, email, state FROM outbox
-				WHERE tenant_id = $1 AND stream_id = $2 AND contact_id > $3`+condition+` ORDER BY contact_id LIMIT $4`, args...); !strings.Contains(got, want) {
+				WHERE tenant_id = $1 AND send_id = $2 AND contact_id > $3`+condition+` ORDER BY contact_id LIMIT $4`, args...); !strings.Contains(got, want) {
 				t.Errorf("a page is not read by %s:\n%s", want, got)
 			}
 		}

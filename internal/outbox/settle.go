@@ -100,7 +100,7 @@ type change struct {
 // each other in, and returns those that are not open.
 func (c changes) write(ctx context.Context, tx *sqldb.DB) (closed map[streamKey]bool, err error) {
 	order := slices.SortedFunc(maps.Keys(c), func(a, b streamKey) int {
-		return cmp.Or(cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.id, b.id))
+		return cmp.Or(cmp.Compare(a.tenant, b.tenant), id.Compare(a.id, b.id))
 	})
 	closed = map[streamKey]bool{}
 	for _, at := range order {
@@ -185,7 +185,7 @@ func settleDelivered(ctx context.Context, tx *sqldb.DB, results []Result, tried 
 	if len(results) == 0 {
 		return nil, nil
 	}
-	t := tx.Table("tenant_id TEXT", "id TEXT", "epoch BIGINT", "tried BIGINT", "first_at BIGINT", "lane_id TEXT", "at BIGINT")
+	t := tx.Table("tenant_id INTEGER", "id UUID", "epoch BIGINT", "tried BIGINT", "first_at BIGINT", "lane_id UUID", "at BIGINT")
 	for _, r := range results {
 		n, first, lane := attempt(r, tried)
 		t.Add(r.Item.Tenant, r.Item.ID, r.Item.Epoch, n, first, lane, r.At.UnixMicro())
@@ -205,7 +205,7 @@ func settleOthers(ctx context.Context, tx *sqldb.DB, results []Result, tried map
 	if len(results) == 0 {
 		return nil, nil
 	}
-	t := tx.Table("tenant_id TEXT", "id TEXT", "epoch BIGINT", "tried BIGINT", "first_at BIGINT", "lane_id TEXT", "state TEXT", "at BIGINT", "due_at BIGINT", "sent_at BIGINT",
+	t := tx.Table("tenant_id INTEGER", "id UUID", "epoch BIGINT", "tried BIGINT", "first_at BIGINT", "lane_id UUID", "state TEXT", "at BIGINT", "due_at BIGINT", "sent_at BIGINT",
 		"answered BOOLEAN", "uncertain BIGINT", "bounce_type TEXT", "skip_reason TEXT", "category TEXT", "smtp_code BIGINT", "enhanced_code TEXT", "error TEXT")
 	for _, r := range results {
 		due := r.Item.DueAt

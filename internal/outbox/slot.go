@@ -2,7 +2,6 @@ package outbox
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"time"
 
@@ -49,7 +48,7 @@ func Places(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send,
 	}
 	rows, err := db.Query(ctx, `
 		SELECT rank, id FROM outbox
-		WHERE tenant_id = $1 AND stream_id = $2 AND lane_id = $3 AND rank IS NOT NULL AND state = 'queued'`+condition+`
+		WHERE tenant_id = $1 AND send_id = $2 AND lane_id = $3 AND rank IS NOT NULL AND state = 'queued'`+condition+`
 		ORDER BY rank, id LIMIT $4`, args...)
 	places := make([]Place, 0, len(numbers))
 	if err == nil {
@@ -76,13 +75,13 @@ func Divide(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send,
 	if err := Undivide(ctx, tx, tenant, stream); err != nil || len(slots) == 0 {
 		return err
 	}
-	t := tx.Table("lane_id TEXT", "after_rank TEXT", "after_id TEXT", "due_at BIGINT", "day TEXT")
+	t := tx.Table("lane_id UUID", "after_rank TEXT", "after_id UUID", "due_at BIGINT", "day TEXT")
 	for _, s := range slots {
 		t.Add(s.Lane, s.After.Rank, s.After.ID, s.Due.UnixMicro(), s.Day)
 	}
 	_, err := tx.Exec(ctx, `
-		INSERT INTO outbox_slot (tenant_id, stream_id, lane_id, after_rank, after_id, due_at, day)
-		SELECT $1, $2, v.lane_id, v.after_rank, v.after_id, v.due_at, v.day FROM `+t.As("v", 3), t.Args(tenant, stream)...)
+		INSERT INTO outbox_slot (tenant_id, send_id, lane_id, after_rank, after_id, due_at, day)
+		SELECT `+tx.Param(1, "INTEGER")+`, `+tx.Param(2, "UUID")+`, v.lane_id, v.after_rank, v.after_id, v.due_at, v.day FROM `+t.As("v", 3), t.Args(tenant, stream)...)
 	if err != nil {
 		return fmt.Errorf("divide the order of a send: %w", err)
 	}
@@ -91,7 +90,7 @@ func Divide(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send,
 
 // Undivide removes the slots of a stream.
 func Undivide(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send) error {
-	if _, err := tx.Exec(ctx, `DELETE FROM outbox_slot WHERE tenant_id = $1 AND stream_id = $2`, tenant, stream); err != nil {
+	if _, err := tx.Exec(ctx, `DELETE FROM outbox_slot WHERE tenant_id = $1 AND send_id = $2`, tenant, stream); err != nil {
 		return fmt.Errorf("remove the slots of a send: %w", err)
 	}
 	return nil
@@ -102,13 +101,13 @@ func SlotTimes(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Se
 	return timesOf(db.QueryRow(ctx, `
 		SELECT MIN(CASE WHEN due_at > $3 THEN due_at END), MAX(CASE WHEN due_at > $3 THEN due_at END),
 			COALESCE(MAX(CASE WHEN due_at <= $3 THEN 1 ELSE 0 END), 0) = 1
-		FROM outbox_slot WHERE tenant_id = $1 AND stream_id = $2 AND day <> ''`, tenant, stream, now.UnixMicro()).Scan)
+		FROM outbox_slot WHERE tenant_id = $1 AND send_id = $2 AND day <> ''`, tenant, stream, now.UnixMicro()).Scan)
 }
 
 // slotOf returns columns of the slot of an outbox row.
 func slotOf(columns string) string {
 	return `(SELECT ` + columns + ` FROM outbox_slot AS s
-		WHERE s.tenant_id = $1 AND s.stream_id = $2 AND s.lane_id = outbox.lane_id AND (s.after_rank, s.after_id) < (outbox.rank, outbox.id)
+		WHERE s.tenant_id = $1 AND s.send_id = $2 AND s.lane_id = outbox.lane_id AND (s.after_rank, s.after_id) < (outbox.rank, outbox.id)
 		ORDER BY s.after_rank DESC, s.after_id DESC LIMIT 1)`
 }
 
@@ -117,7 +116,7 @@ func slotOf(columns string) string {
 func divided(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send) (lanes, unfit []id.MTAConfig, err error) {
 	rows, err := tx.Query(ctx, `
 		SELECT lane_id, MAX(CASE WHEN day = '' THEN 1 ELSE 0 END) FROM outbox_slot
-		WHERE tenant_id = $1 AND stream_id = $2 GROUP BY lane_id`, tenant, stream)
+		WHERE tenant_id = $1 AND send_id = $2 GROUP BY lane_id`, tenant, stream)
 	lanes, err = sqldb.Collect(rows, err, func(scan func(...any) error) (lane id.MTAConfig, err error) {
 		var some int
 		if err = scan(&lane, &some); some == 1 {
@@ -143,28 +142,27 @@ type Portion struct {
 // of the portion, and whether there may be more behind.
 func Give(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, p Portion, now time.Time) (last id.Contact, more bool, err error) {
 	n := 0
-	var end sql.NullString
 	err = tx.QueryRow(ctx, `
-		SELECT MAX(m.contact_id), COUNT(*) FROM (
-			SELECT contact_id FROM outbox WHERE tenant_id = $1 AND stream_id = $2 AND contact_id > $3
-			ORDER BY contact_id LIMIT $4) AS m`, tenant, stream, p.After, p.Limit).Scan(&end, &n)
+		WITH m AS (
+			SELECT contact_id FROM outbox WHERE tenant_id = $1 AND send_id = $2 AND contact_id > $3
+			ORDER BY contact_id LIMIT $4)
+		SELECT (SELECT contact_id FROM m ORDER BY contact_id DESC LIMIT 1), (SELECT COUNT(*) FROM m)`, tenant, stream, p.After, p.Limit).Scan(&last, &n)
 	if err != nil {
-		return "", false, fmt.Errorf("find messages to plan: %w", err)
+		return id.Contact{}, false, fmt.Errorf("find messages to plan: %w", err)
 	}
 	if n == 0 {
 		return p.After, false, nil
 	}
-	last = id.Contact(end.String)
 	if err := revoke(ctx, tx, tenant, stream); err != nil {
-		return "", false, fmt.Errorf("take back what is planned anew: %w", err)
+		return id.Contact{}, false, fmt.Errorf("take back what is planned anew: %w", err)
 	}
 	under, err := UnderWay(ctx, tx, tenant, stream)
 	if err != nil {
-		return "", false, err
+		return id.Contact{}, false, err
 	}
 	lanes, unfit, err := divided(ctx, tx, tenant, stream)
 	if err != nil {
-		return "", false, err
+		return id.Contact{}, false, err
 	}
 	if len(unfit) > 0 {
 		held, err := tx.Exec(ctx, `
@@ -172,10 +170,10 @@ func Give(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, p
 			WHERE `+portion+` AND lane_id`+tx.In(6)+` AND `+slotOf("s.day")+` = '' AND `+moves(tx, 7),
 			p.Cut.args(tx, under, tenant, stream, p.After, last, now.UnixMicro(), sqldb.List(tx, unfit))...)
 		if err != nil {
-			return "", false, fmt.Errorf("hold messages back: %w", err)
+			return id.Contact{}, false, fmt.Errorf("hold messages back: %w", err)
 		}
 		if err := (Sums{HeldBack: int(held), Waiting: -int(held)}).add(ctx, tx, tenant, stream); err != nil {
-			return "", false, err
+			return id.Contact{}, false, err
 		}
 	}
 	// What is held back is not queued any more.
@@ -184,11 +182,11 @@ func Give(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, p
 		WHERE `+portion+` AND lane_id`+tx.In(5)+` AND `+moves(tx, 6),
 		p.Cut.args(tx, under, tenant, stream, p.After, last, sqldb.List(tx, lanes))...)
 	if err != nil {
-		return "", false, fmt.Errorf("give messages their times: %w", err)
+		return id.Contact{}, false, fmt.Errorf("give messages their times: %w", err)
 	}
 	return last, n == p.Limit, nil
 }
 
 // portion is the condition that a message of a planned send is for a contact
 // behind $3, up to $4.
-const portion = `tenant_id = $1 AND stream_id = $2 AND contact_id > $3 AND contact_id <= $4 AND rank IS NOT NULL AND ` + stillQueued
+const portion = `tenant_id = $1 AND send_id = $2 AND contact_id > $3 AND contact_id <= $4 AND rank IS NOT NULL AND ` + stillQueued

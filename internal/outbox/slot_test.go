@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/outbox"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
@@ -21,7 +22,7 @@ func TestMessagesGetTheTimesOfTheirSlots(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		const n = 40
-		lanes := []id.MTAConfig{"one", "two"}
+		lanes := []id.MTAConfig{idtest.Named[id.MTAConfig]("one"), idtest.Named[id.MTAConfig]("two")}
 		for seed := range uint64(6) {
 			chance := rand.New(rand.NewPCG(seed, 1))
 			f := setup(t, db, 0)
@@ -60,7 +61,7 @@ func TestMessagesGetTheTimesOfTheirSlots(t *testing.T) {
 					}
 				}
 				slices.SortFunc(order, func(a, b outbox.Message) int {
-					return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.ID, b.ID))
+					return cmp.Or(cmp.Compare(a.Rank, b.Rank), id.Compare(a.ID, b.ID))
 				})
 				var numbers []int
 				for at := 1 + chance.IntN(5); at < len(order); at += 1 + chance.IntN(9) {
@@ -77,7 +78,7 @@ func TestMessagesGetTheTimesOfTheirSlots(t *testing.T) {
 						s.After = places[i-1]
 					}
 					is := "queued " + s.Due.String()
-					if i == len(numbers) && lane == "two" {
+					if i == len(numbers) && lane == idtest.Named[id.MTAConfig]("two") {
 						s.Day, is = "", "held_back "+outbox.Unplanned().String()
 					}
 					slots = append(slots, s)
@@ -87,7 +88,7 @@ func TestMessagesGetTheTimesOfTheirSlots(t *testing.T) {
 					from = end
 				}
 			}
-			if err := outbox.Divide(t.Context(), db, f.tenant, f.stream, append(slots, outbox.Slot{Lane: "gone", Day: "2026-03-02"})); err != nil {
+			if err := outbox.Divide(t.Context(), db, f.tenant, f.stream, append(slots, outbox.Slot{Lane: idtest.Named[id.MTAConfig]("gone"), Day: "2026-03-02"})); err != nil {
 				t.Fatal(err)
 			}
 			if err := outbox.Divide(t.Context(), db, f.tenant, f.stream, slots); err != nil { // anew
@@ -140,10 +141,10 @@ func TestALaneWithoutSlotsIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		f := setup(t, db, 3)
-		if _, err := db.Exec(t.Context(), `UPDATE outbox SET rank = id WHERE tenant_id = $1`, f.tenant); err != nil {
+		if _, err := db.Exec(t.Context(), `UPDATE outbox SET rank = `+db.UUIDText("id")+` WHERE tenant_id = $1`, f.tenant); err != nil {
 			t.Fatal(err)
 		}
-		if err := outbox.Divide(t.Context(), db, f.tenant, f.stream, []outbox.Slot{{Lane: "another", Due: noon.Add(time.Hour), Day: "2026-03-02"}}); err != nil {
+		if err := outbox.Divide(t.Context(), db, f.tenant, f.stream, []outbox.Slot{{Lane: idtest.Named[id.MTAConfig]("another"), Due: noon.Add(time.Hour), Day: "2026-03-02"}}); err != nil {
 			t.Fatal(err)
 		}
 		if err := db.InTx(t.Context(), func(tx *sqldb.DB) error {

@@ -55,7 +55,7 @@ func Sources(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sends []id.Sen
 		return found, nil
 	}
 	rows, err := db.Query(ctx, `
-		SELECT id, source_kind, source_id FROM outbox_stream
+		SELECT id, source_kind, source_id FROM send
 		WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, sends))
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
 		var send id.Send

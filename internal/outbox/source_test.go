@@ -61,7 +61,7 @@ func TestAMailBelongsToWhatItsSendBelongsTo(t *testing.T) {
 		must(err)
 		stage, err := contact.CreateStage(ctx, db, acme.ID, contact.StageChange{Name: new("Lead"), Category: new(contact.Prospect)}, noon)
 		must(err)
-		ann, err := contact.Create(ctx, db, acme.ID, "ann@example.org", contact.Change{Stage: new(stage.ID)}, contact.Rules{}, noon)
+		ann, err := contact.Create(ctx, db, acme.ID, "ann@example.org", contact.Change{Stage: new(stage.ID.String())}, contact.Rules{}, noon)
 		must(err)
 		for _, send := range []id.Send{mail, step} {
 			must(journal.Append(ctx, db, journal.Entry{
@@ -91,7 +91,7 @@ func TestAMailBelongsToWhatItsSendBelongsTo(t *testing.T) {
 				named = append(named, e.Broadcast)
 			}
 		}
-		if len(named) != 2 || named[0] != string(spring) || named[1] != "" {
+		if len(named) != 2 || named[0] != spring.String() || named[1] != "" {
 			t.Errorf("the export names the broadcasts %q", named)
 		}
 	})

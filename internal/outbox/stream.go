@@ -18,7 +18,7 @@ const Wake sqldb.Signal = "outbox"
 // whether it was.
 func move(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, to Phase, from ...Phase) (bool, error) {
 	n, err := tx.Exec(ctx, `
-		UPDATE outbox_stream SET phase = $3 WHERE tenant_id = $1 AND id = $2 AND phase`+tx.In(4),
+		UPDATE send SET phase = $3 WHERE tenant_id = $1 AND id = $2 AND phase`+tx.In(4),
 		tenant, stream, to, sqldb.List(tx, from))
 	if err != nil {
 		return false, fmt.Errorf("move a stream to %s: %w", to, err)
@@ -53,18 +53,18 @@ func Cancel(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send)
 
 // Seal says that nothing more will be put into the stream.
 func Seal(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send) error {
-	_, err := tx.Exec(ctx, `UPDATE outbox_stream SET sealed = TRUE WHERE tenant_id = $1 AND id = $2`, tenant, stream)
+	_, err := tx.Exec(ctx, `UPDATE send SET sealed = TRUE WHERE tenant_id = $1 AND id = $2`, tenant, stream)
 	return err
 }
 
 // Finish marks an idle stream as done, so that nobody looks at it any more.
 func Finish(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send) error {
 	n, err := tx.Exec(ctx, `
-		UPDATE outbox_stream SET phase = 'done' WHERE tenant_id = $1 AND id = $2 AND waiting = 0`, tenant, stream)
+		UPDATE send SET phase = 'done' WHERE tenant_id = $1 AND id = $2 AND waiting = 0`, tenant, stream)
 	if err != nil || n == 0 {
 		return err
 	}
-	_, err = tx.Exec(ctx, `DELETE FROM outbox_turn WHERE tenant_id = $1 AND stream_id = $2`, tenant, stream)
+	_, err = tx.Exec(ctx, `DELETE FROM outbox_turn WHERE tenant_id = $1 AND send_id = $2`, tenant, stream)
 	return err
 }
 
@@ -82,8 +82,8 @@ func Sweep(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send) 
 		}
 		rows, err := tx.Query(ctx, `
 			SELECT m.id FROM outbox AS m
-			JOIN outbox_stream AS s ON s.tenant_id = m.tenant_id AND s.id = m.stream_id AND s.phase = 'cancelled'
-			WHERE m.tenant_id = $1 AND m.stream_id = $2 AND m.state = 'queued' AND NOT m.id`+tx.In(4)+`
+			JOIN send AS s ON s.tenant_id = m.tenant_id AND s.id = m.send_id AND s.phase = 'cancelled'
+			WHERE m.tenant_id = $1 AND m.send_id = $2 AND m.state = 'queued' AND NOT m.id`+tx.In(4)+`
 			ORDER BY m.due_at, m.id LIMIT $3`, tenant, stream, sweepPage, sqldb.List(tx, under))
 		waiting, err := sqldb.Collect(rows, err, messageID)
 		if err != nil || len(waiting) == 0 {
@@ -150,7 +150,7 @@ func (s Sums) write(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream 
 	}
 	var phase Phase
 	err := tx.QueryRow(ctx, `
-		UPDATE outbox_stream SET waiting = waiting + $3, deferred = deferred + $4, sent = sent + $5,
+		UPDATE send SET waiting = waiting + $3, deferred = deferred + $4, sent = sent + $5,
 			delivered = delivered + $6, bounced = bounced + $7, failed = failed + $8, skipped = skipped + $9,
 			cancelled = cancelled + $10, held_back = held_back + $12,
 			last_send_at = CASE WHEN $11 > COALESCE(last_send_at, 0) THEN $11 ELSE last_send_at END
@@ -184,7 +184,7 @@ func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send) (
 func LoadAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, streams []id.Send) (map[id.Send]Progress, error) {
 	rows, err := db.Query(ctx, `
 		SELECT id, phase, sealed, opened_at, last_send_at, total, waiting, deferred, sent, delivered, bounced, failed, skipped, held_back, cancelled
-		FROM outbox_stream WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, streams))
+		FROM send WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, streams))
 	all := map[id.Send]Progress{}
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
 		var stream id.Send

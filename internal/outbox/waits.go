@@ -49,15 +49,15 @@ func NoteWaits(ctx context.Context, db *sqldb.DB, waits []Wait, now time.Time) e
 	if len(waits) == 0 {
 		return nil
 	}
-	t := db.Table("tenant_id TEXT", "stream_id TEXT", "kind TEXT", "lane_id TEXT", "provider TEXT", "most BIGINT", "per BIGINT", "until BIGINT", "reason TEXT")
+	t := db.Table("tenant_id INTEGER", "send_id UUID", "kind TEXT", "lane_id UUID", "provider TEXT", "most BIGINT", "per BIGINT", "until BIGINT", "reason TEXT")
 	for _, w := range waits {
 		t.Add(w.Tenant, w.Stream, w.Kind, w.Lane, w.Provider, w.Max, w.Per.Microseconds(), w.Until.UnixMicro(), w.Reason)
 	}
 	_, err := db.Exec(ctx, `/* all tenants: what one process found, each row with its tenant */
-		INSERT INTO outbox_wait (tenant_id, stream_id, at, kind, lane_id, provider, most, per, until, reason)
-		SELECT v.tenant_id, v.stream_id, $1, v.kind, v.lane_id, v.provider, v.most, v.per, v.until, v.reason
+		INSERT INTO outbox_wait (tenant_id, send_id, at, kind, lane_id, provider, most, per, until, reason)
+		SELECT v.tenant_id, v.send_id, $1, v.kind, v.lane_id, v.provider, v.most, v.per, v.until, v.reason
 		FROM `+t.As("v", 2)+` WHERE true
-		ON CONFLICT (tenant_id, stream_id) DO UPDATE SET at = excluded.at, kind = excluded.kind, lane_id = excluded.lane_id,
+		ON CONFLICT (tenant_id, send_id) DO UPDATE SET at = excluded.at, kind = excluded.kind, lane_id = excluded.lane_id,
 			provider = excluded.provider, most = excluded.most, per = excluded.per, until = excluded.until, reason = excluded.reason`,
 		t.Args(now.UnixMicro())...)
 	if err != nil {
@@ -78,7 +78,7 @@ func LoadWait(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Sen
 	var per, until int64
 	err := db.QueryRow(ctx, `
 		SELECT kind, lane_id, provider, most, per, until, reason FROM outbox_wait
-		WHERE tenant_id = $1 AND stream_id = $2 AND (until > $3 OR at > $4)`,
+		WHERE tenant_id = $1 AND send_id = $2 AND (until > $3 OR at > $4)`,
 		tenant, stream, now.UnixMicro(), now.Add(-freshFor).UnixMicro()).
 		Scan(&w.Kind, &w.Lane, &w.Provider, &w.Max, &per, &until, &w.Reason)
 	if errors.Is(err, sql.ErrNoRows) {

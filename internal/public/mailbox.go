@@ -173,7 +173,7 @@ func (b *Mailbox) list(w http.ResponseWriter, r *http.Request) {
 	if send != nil {
 		view.Group = &mailGroup{Group: mailbox.Group{Stream: *send}, Name: "A broadcast without mail here"}
 	}
-	if view.Tenant.Tenant != "" {
+	if view.Tenant.Tenant != 0 {
 		if err := b.fill(r, &view, query.Get("cursor")); err != nil {
 			if _, refused := fault.As(err); refused {
 				b.missing(w, r)
@@ -204,7 +204,7 @@ func (b *Mailbox) fill(r *http.Request, view *listView, cursor string) error {
 		if err != nil {
 			return endpoint.ErrCursor
 		}
-		q.After, view.Later = &mailbox.Position{At: at, ID: id.SinkMessage(c.LastID)}, true
+		q.After, view.Later = &mailbox.Position{At: at, ID: id.Read[id.SinkMessage](c.LastID)}, true
 	}
 	list, more, err := mailbox.List(r.Context(), b.DB, view.Tenant.Tenant, q)
 	if err != nil {
@@ -214,7 +214,7 @@ func (b *Mailbox) fill(r *http.Request, view *listView, cursor string) error {
 	if more {
 		last := list[len(list)-1]
 		next := b.Cursors.Encode(endpoint.Cursor{
-			Sort: "received_at", Dir: "desc", LastValue: new(last.ReceivedAt.Format(time.RFC3339Nano)), LastID: string(last.ID),
+			Sort: "received_at", Dir: "desc", LastValue: new(last.ReceivedAt.Format(time.RFC3339Nano)), LastID: last.ID.String(),
 		})
 		view.Next = view.link("cursor", next)
 	}
@@ -233,7 +233,7 @@ func (b *Mailbox) find(w http.ResponseWriter, r *http.Request) (auth.Membership,
 		b.missing(w, r)
 		return t, mailbox.Message{}, nil, false
 	}
-	m, raw, err := mailbox.Raw(r.Context(), b.DB, t.Tenant, "", message)
+	m, raw, err := mailbox.Raw(r.Context(), b.DB, t.Tenant, id.MTAConfig{}, message)
 	switch {
 	case errors.Is(err, mailbox.ErrNotFound):
 		b.missing(w, r)
@@ -305,7 +305,7 @@ func (b *Mailbox) raw(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "text/plain; charset=utf-8")
 	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
-	h.Set("Content-Disposition", `inline; filename="`+string(m.ID)+`.eml.txt"`)
+	h.Set("Content-Disposition", `inline; filename="`+m.ID.String()+`.eml.txt"`)
 	common(h)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(raw))
 }

@@ -23,7 +23,7 @@ func (b *Mailbox) count(ctx context.Context, view *listView) error {
 	}
 	var sends []id.Send
 	for _, g := range groups {
-		if g.Stream != "" {
+		if !g.Stream.IsZero() {
 			sends = append(sends, g.Stream)
 		}
 	}
@@ -34,7 +34,7 @@ func (b *Mailbox) count(ctx context.Context, view *listView) error {
 	for _, g := range groups {
 		named := mailGroup{Group: g, Broadcast: broadcasts[g.Stream].ID, Name: broadcasts[g.Stream].Name}
 		switch {
-		case g.Stream == "":
+		case g.Stream.IsZero():
 			named.Name = "Tests of MTA configs"
 		case named.Name == "":
 			named.Name = "A deleted broadcast"

@@ -76,7 +76,7 @@ func TestMailIsGroupedByBroadcast(t *testing.T) {
 				t.Errorf("the list lacks %q: %s", want, body)
 			}
 		}
-		for group, subjects := range map[string][]string{string(b.ID): {"Two", "One"}, "none": {"Hello"}, string(s.stream): {"Three"}, "no-such\x00": nil} {
+		for group, subjects := range map[string][]string{b.ID.String(): {"Two", "One"}, "none": {"Hello"}, s.stream.String(): {"Three"}, "no-such\x00": nil} {
 			_, body := s.get("/mailbox/?broadcast=" + url.QueryEscape(group))
 			if got := strings.Count(body, `class="subject"`); got != len(subjects) {
 				t.Errorf("broadcast %q shows %d mails, want %d", group, got, len(subjects))
@@ -146,7 +146,7 @@ func TestMailIsDeletedByThoseWhoMay(t *testing.T) {
 		if n := total(); n != 2 {
 			t.Errorf("%d mails are left of 2 that came after the page was shown", n)
 		}
-		s.post("/mailbox/acme/delete", url.Values{"until": all["until"], "broadcast": {string(s.stream)}})
+		s.post("/mailbox/acme/delete", url.Values{"until": all["until"], "broadcast": {s.stream.String()}})
 		if n := total(); n != 1 {
 			t.Errorf("%d mails are left after one broadcast's were deleted, want 1", n)
 		}

@@ -109,7 +109,7 @@ func (s *site) deliver(t tenant.Tenant, raw string, at time.Time) string {
 	if err != nil {
 		s.Fatal(err)
 	}
-	return "/mailbox/" + t.Slug + "/" + string(list[0].ID)
+	return "/mailbox/" + t.Slug + "/" + list[0].ID.String()
 }
 
 func (s *site) get(path string, change ...func(*http.Request)) (*http.Response, string) {

@@ -80,13 +80,13 @@ type mailGroup struct {
 
 // Key is what names the group in links and forms.
 func (g mailGroup) Key() string {
-	if g.Stream == "" {
+	if g.Stream.IsZero() {
 		return noBroadcast
 	}
-	if b := g.Broadcast; b != "" {
-		return string(b)
+	if b := g.Broadcast; !b.IsZero() {
+		return b.String()
 	}
-	return string(g.Stream)
+	return g.Stream.String()
 }
 
 // noBroadcast names the mail that belongs to no broadcast.

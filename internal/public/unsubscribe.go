@@ -62,7 +62,7 @@ func (p *Recipient) leaving(ctx context.Context, m outbox.Record) (string, error
 	if l.Everything {
 		return "all mail from " + s.Tenant.Name, nil
 	}
-	if l.Category != "" { // it takes the other types of the category along
+	if !l.Category.IsZero() { // it takes the other types of the category along
 		c, err := sender.CategoryByID(ctx, p.DB, m.Tenant, l.Category)
 		if err != nil && !errors.Is(err, sender.ErrCategoryNotFound) {
 			return "", err

@@ -104,7 +104,7 @@ func sortLinks(list []Link) {
 func clicks(ctx context.Context, db *sqldb.DB, b broadcast.Broadcast) (map[string]Link, error) {
 	rows, err := db.Query(ctx, `
 		SELECT url, COUNT(DISTINCT message_id), COUNT(*), MIN(at), MAX(at) FROM hit
-		WHERE tenant_id = $1 AND stream_id = $2 AND kind = 'click' AND class = 'human' GROUP BY url`, b.Tenant, b.Send)
+		WHERE tenant_id = $1 AND send_id = $2 AND kind = 'click' AND class = 'human' GROUP BY url`, b.Tenant, b.Send)
 	all := map[string]Link{}
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
 		var l Link

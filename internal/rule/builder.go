@@ -43,10 +43,10 @@ func (b *builder) place(value any) int {
 	return n
 }
 
-// in tests, behind a text expression, whether it is one of list.
-func in[T ~string](b *builder, list []T) string {
+// in tests, behind an expression of text or identifiers, whether it is one of list.
+func in[T ~string | ~[16]byte](b *builder, list []T) string {
 	if len(list) == 1 {
-		return " = " + b.arg(string(list[0])) + " "
+		return " = " + b.arg(list[0]) + " "
 	}
 	return b.db.In(b.place(sqldb.List(b.db, list)))
 }

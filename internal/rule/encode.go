@@ -38,8 +38,8 @@ type leafJSON struct {
 	Type        string       `json:"type,omitempty"`
 	Field       string       `json:"field,omitempty"`
 	Property    string       `json:"property,omitempty"`
-	Broadcast   id.Broadcast `json:"broadcast_id,omitempty"`
-	Sequence    id.Sequence  `json:"sequence_id,omitempty"`
+	Broadcast   id.Broadcast `json:"broadcast_id,omitzero"`
+	Sequence    id.Sequence  `json:"sequence_id,omitzero"`
 	Node        string       `json:"node_id,omitempty"`
 	Event       EmailEvent   `json:"event,omitempty"`
 	EventName   string       `json:"event_name,omitempty"`
@@ -47,7 +47,7 @@ type leafJSON struct {
 	Match       Operator     `json:"match,omitempty"`
 	FormSlug    string       `json:"form_slug,omitempty"`
 	TypeKey     string       `json:"email_type_key,omitempty"`
-	Category    id.Category  `json:"category_id,omitempty"`
+	Category    id.Category  `json:"category_id,omitzero"`
 	Operator    Operator     `json:"operator"`
 	Value       any          `json:"value,omitempty"`
 	SegmentKeys []string     `json:"segment_keys,omitempty"`

@@ -82,7 +82,7 @@ func (l *loader) messages(ctx context.Context) error {
 	var variant sql.NullString
 	var sent, ended sql.NullInt64
 	rows, err := l.db.Query(ctx, `
-		SELECT contact_id, id, stream_id, variant_id, state, sent_at, ended_at FROM outbox
+		SELECT contact_id, id, send_id, variant_id, state, sent_at, ended_at FROM outbox
 		WHERE tenant_id = $1 AND contact_id`+l.db.In(2), l.tenant, l.ids)
 	return l.each(rows, err, func(s *Subject) error {
 		m.Variant, m.SentAt, m.EndedAt = variant.String, sqldb.NullTime(sent), sqldb.NullTime(ended)
@@ -98,7 +98,7 @@ func (l *loader) hits(ctx context.Context) error {
 	var url sql.NullString
 	var at, flags int64
 	rows, err := l.db.Query(ctx, `
-		SELECT h.contact_id, h.message_id, h.stream_id, h.kind, h.url, h.at, h.class, COALESCE(e.flags, 0)
+		SELECT h.contact_id, h.message_id, h.send_id, h.kind, h.url, h.at, h.class, COALESCE(e.flags, 0)
 		FROM hit AS h LEFT JOIN engagement AS e ON e.tenant_id = h.tenant_id AND e.message_id = h.message_id
 		WHERE h.tenant_id = $1 AND h.contact_id`+l.db.In(2), l.tenant, l.ids)
 	return l.each(rows, err, func(s *Subject) error {
@@ -117,14 +117,14 @@ const ofContacts = ` AND contact_id IS NOT NULL AND type NOT IN ('email_sent', '
 func (l *loader) told(ctx context.Context) error {
 	var t Told
 	var what journal.Type
-	var stream sql.NullString
+	var stream id.Send
 	var at int64
 	rows, err := l.db.Query(ctx, `
 		SELECT contact_id, type, message_id, send_id, occurred_at FROM journal
 		WHERE tenant_id = $1 AND contact_id`+l.db.In(2)+ofContacts+`
 			AND type IN ('email_complained', 'email_unsubscribed') AND message_id IS NOT NULL`, l.tenant, l.ids)
 	return l.each(rows, err, func(s *Subject) error {
-		t.Complaint, t.Stream, t.At = what == journal.EmailComplained, id.Send(stream.String), sqldb.Time(at)
+		t.Complaint, t.Stream, t.At = what == journal.EmailComplained, stream, sqldb.Time(at)
 		s.Told = append(s.Told, t)
 		l.sends[t.Stream] = Send{}
 		return nil
@@ -177,13 +177,11 @@ func (l *loader) types(ctx context.Context) error {
 		names = append(names, s)
 	}
 	rows, err := l.db.Query(ctx, `
-		SELECT id, email_type_id, source_kind, source_id FROM outbox_stream WHERE tenant_id = $1 AND id`+l.db.In(2), l.tenant, sqldb.List(l.db, names))
+		SELECT id, email_type_id, source_kind, source_id FROM send WHERE tenant_id = $1 AND id`+l.db.In(2), l.tenant, sqldb.List(l.db, names))
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
 		var send id.Send
-		var t sql.NullString
 		var known Send
-		err := scan(&send, &t, &known.Source.Kind, &known.Source.ID)
-		known.Type = id.EmailType(t.String)
+		err := scan(&send, &known.Type, &known.Source.Kind, &known.Source.ID)
 		l.sends[send] = known
 		return struct{}{}, err
 	})

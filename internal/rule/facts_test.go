@@ -7,6 +7,7 @@ import (
 
 	"packetboat/internal/contact"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/journal"
 	"packetboat/internal/outbox"
 	"packetboat/internal/rule"
@@ -41,9 +42,14 @@ type sentMail struct {
 	contact id.Contact
 }
 
+// offered is the consent to the category of offers, as it is stored.
+func offered(consent bool) string {
+	return encoded(map[id.Category]bool{idtest.Named[id.Category]("offers"): consent})
+}
+
 func newPast() *past {
 	return &past{
-		tenant: id.New[id.Tenant](), sure: map[id.Message]bool{},
+		tenant: idtest.Tenant(), sure: map[id.Message]bool{},
 		lists: map[id.Segment]map[id.Contact]time.Time{}, sends: map[id.Send]rule.Send{},
 	}
 }
@@ -119,7 +125,7 @@ func (p *past) write(t testing.TB, db *sqldb.DB) {
 }
 
 func (p *past) writePeople(t testing.TB, tx *sqldb.DB) error {
-	v := tx.Table("id TEXT", "email TEXT", "types JSONB", "categories JSONB")
+	v := tx.Table("id UUID", "email TEXT", "types JSONB", "categories JSONB")
 	for _, c := range p.people {
 		v.Add(c.id, c.email, c.types, c.categories)
 	}
@@ -131,7 +137,7 @@ func (p *past) writePeople(t testing.TB, tx *sqldb.DB) error {
 	if err != nil {
 		return err
 	}
-	v = tx.Table("id TEXT")
+	v = tx.Table("id UUID")
 	for _, c := range p.people {
 		v.Add(c.id)
 	}
@@ -152,7 +158,7 @@ func (p *past) writePeople(t testing.TB, tx *sqldb.DB) error {
 
 func (p *past) writeMails(t testing.TB, tx *sqldb.DB) error {
 	last := map[id.Send]int64{}
-	v := tx.Table("id TEXT", "stream_id TEXT", "contact_id TEXT", "variant_id TEXT", "state TEXT", "sent_at BIGINT", "ended_at BIGINT")
+	v := tx.Table("id UUID", "send_id UUID", "contact_id UUID", "variant_id TEXT", "state TEXT", "sent_at BIGINT", "ended_at BIGINT")
 	for _, m := range p.mails {
 		v.Add(m.ID, m.Stream, m.contact, sqldb.Null(m.Variant), m.State, sqldb.NullMicros(m.SentAt), sqldb.NullMicros(m.EndedAt))
 		if m.SentAt != nil {
@@ -160,25 +166,25 @@ func (p *past) writeMails(t testing.TB, tx *sqldb.DB) error {
 		}
 	}
 	_, err := tx.Exec(t.Context(), `
-		INSERT INTO outbox (tenant_id, id, stream_id, contact_id, email, content_id, content_version, variant_id,
+		INSERT INTO outbox (tenant_id, id, send_id, contact_id, email, content_id, content_version, variant_id,
 			identity_id, lane_id, nonce, state, queued_at, due_at, sent_at, ended_at)
-		SELECT $1, v.id, v.stream_id, v.contact_id, '', '', 1, v.variant_id, '', '', '', v.state, 0, 0, v.sent_at, v.ended_at
+		SELECT $1, v.id, v.send_id, v.contact_id, '', v.id, 1, v.variant_id, v.id, v.id, '', v.state, 0, 0, v.sent_at, v.ended_at
 		FROM `+v.As("v", 2), v.Args(p.tenant)...)
 	if err != nil {
 		return err
 	}
-	v = tx.Table("id TEXT", "kind TEXT", "source_id TEXT", "type_id TEXT", "last BIGINT")
+	v = tx.Table("id UUID", "kind TEXT", "source_id UUID", "type_id UUID", "last BIGINT")
 	for s, sent := range p.sends {
 		v.Add(s, string(sent.Source.Kind), sent.Source.ID, sqldb.Null(sent.Type), sqldb.Null(last[s]))
 	}
 	_, err = tx.Exec(t.Context(), `
-		INSERT INTO outbox_stream (tenant_id, id, source_kind, source_id, phase, opened_at, last_send_at, email_type_id)
+		INSERT INTO send (tenant_id, id, source_kind, source_id, phase, opened_at, last_send_at, email_type_id)
 		SELECT $1, v.id, v.kind, v.source_id, 'open', 0, v.last, v.type_id FROM `+v.As("v", 2), v.Args(p.tenant)...)
 	return err
 }
 
 func (p *past) writeHits(t testing.TB, tx *sqldb.DB) error {
-	v := tx.Table("id TEXT", "stream_id TEXT", "message_id TEXT", "contact_id TEXT", "kind TEXT", "url TEXT", "at BIGINT", "class TEXT")
+	v := tx.Table("id UUID", "send_id UUID", "message_id UUID", "contact_id UUID", "kind TEXT", "url TEXT", "at BIGINT", "class TEXT")
 	for i, h := range p.hits {
 		kind := "open"
 		if h.Click {
@@ -187,13 +193,13 @@ func (p *past) writeHits(t testing.TB, tx *sqldb.DB) error {
 		v.Add(id.New[id.Hit](), h.Stream, h.Message, p.whose[i], kind, sqldb.Null(h.URL), h.At.UnixMicro(), h.Class)
 	}
 	_, err := tx.Exec(t.Context(), `
-		INSERT INTO hit (tenant_id, id, stream_id, message_id, contact_id, kind, url, at, method, agent, ip, prefetch, class)
-		SELECT $1, v.id, v.stream_id, v.message_id, v.contact_id, v.kind, v.url, v.at, '', '', '', FALSE, v.class
+		INSERT INTO hit (tenant_id, id, send_id, message_id, contact_id, kind, url, at, method, agent, ip, prefetch, class)
+		SELECT $1, v.id, v.send_id, v.message_id, v.contact_id, v.kind, v.url, v.at, '', '', '', FALSE, v.class
 		FROM `+v.As("v", 2), v.Args(p.tenant)...)
 	if err != nil {
 		return err
 	}
-	v = tx.Table("message_id TEXT", "flags BIGINT")
+	v = tx.Table("message_id UUID", "flags BIGINT")
 	for m, sure := range p.sure {
 		flags := track.ApparentOpened | track.HumanOpened
 		if sure {
@@ -202,7 +208,7 @@ func (p *past) writeHits(t testing.TB, tx *sqldb.DB) error {
 		v.Add(m, flags)
 	}
 	_, err = tx.Exec(t.Context(), `
-		INSERT INTO engagement (tenant_id, message_id, stream_id, flags) SELECT $1, v.message_id, '', v.flags FROM `+v.As("v", 2),
+		INSERT INTO engagement (tenant_id, message_id, send_id, flags) SELECT $1, v.message_id, v.message_id, v.flags FROM `+v.As("v", 2),
 		v.Args(p.tenant)...)
 	return err
 }
@@ -211,11 +217,11 @@ func (p *past) writeLists(t testing.TB, tx *sqldb.DB) error {
 	for list, members := range p.lists {
 		_, err := tx.Exec(t.Context(), `
 			INSERT INTO segment (tenant_id, id, segment_key, name, type, tags, created_at, updated_at)
-			VALUES ($1, $2, $2, '', 'static', '[]', 0, 0)`, p.tenant, list)
+			VALUES ($1, $2, $3, '', 'static', '[]', 0, 0)`, p.tenant, list, list.String())
 		if err != nil {
 			return err
 		}
-		v := tx.Table("contact_id TEXT", "added_at BIGINT")
+		v := tx.Table("contact_id UUID", "added_at BIGINT")
 		for c, at := range members {
 			v.Add(c, at.UnixMicro())
 		}
@@ -294,7 +300,7 @@ func TestLoadReadsContactsInOrderAndOnce(t *testing.T) {
 		ann, bob := p.meet("ann"), p.meet("bob")
 		cid := other.meet("cid")
 		at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-		m := p.mail(ann, "spring", at)
+		m := p.mail(ann, idtest.Named[id.Send]("spring"), at)
 		p.sure[m.ID] = true
 		p.open(m, track.Human, at)
 		p.did(ann, journal.CustomEvent, "order_placed", at, map[string]any{"value": 5.0})
@@ -325,8 +331,8 @@ func declared(now time.Time, zone *time.Location, lists ...id.Segment) rule.Env 
 	return rule.Env{Now: now, Schema: rule.Schema{
 		Zone: zone,
 		Types: contact.Types{
-			EmailTypes: []contact.EmailType{{ID: "type-news", Key: "news"}, {ID: "type-deals", Key: "deals", Category: "offers"}},
-			Categories: []id.Category{"offers"},
+			EmailTypes: []contact.EmailType{{ID: idtest.Named[id.EmailType]("type-news"), Key: "news"}, {ID: idtest.Named[id.EmailType]("type-deals"), Key: "deals", Category: idtest.Named[id.Category]("offers")}},
+			Categories: []id.Category{idtest.Named[id.Category]("offers")},
 		},
 		Segments: func(key string) (rule.SegmentRule, bool) {
 			for i, l := range lists {
@@ -335,7 +341,7 @@ func declared(now time.Time, zone *time.Location, lists ...id.Segment) rule.Env 
 				}
 			}
 			if key == "dynamic" {
-				return rule.SegmentRule{ID: "dynamic", Key: key}, true
+				return rule.SegmentRule{ID: idtest.Named[id.Segment]("dynamic"), Key: key}, true
 			}
 			return rule.SegmentRule{}, false
 		},

@@ -156,8 +156,8 @@ var columns = func() map[string]target {
 	}
 	active := func(t target) target { t.place = ofActivity; return t }
 
-	person("id", target{kind: referenceKind}, func(c *contact.Contact) any { return string(c.ID) })
-	person("tenant_id", target{kind: referenceKind}, func(c *contact.Contact) any { return string(c.Tenant) })
+	person("id", target{kind: referenceKind}, func(c *contact.Contact) any { return c.ID.String() })
+	person("tenant_id", target{kind: referenceKind}, func(c *contact.Contact) any { return c.Tenant.String() })
 	person("email", plain, func(c *contact.Contact) any { return c.Email })
 	person("email_domain", plain, func(c *contact.Contact) any { return c.EmailDomain })
 	person("external_id", text, func(c *contact.Contact) any { return c.ExternalID })

@@ -14,7 +14,7 @@ func (f Field) match(env Env, s *Subject) bool {
 		return f.other(t).match(env, s)
 	case t.place == elsewhere:
 		stage := s.Contact.Stage
-		holds = stage != "" && (op == IsSet || slices.Contains(f.stages(env), stage))
+		holds = !stage.IsZero() && (op == IsSet || slices.Contains(f.stages(env), stage))
 	case problem == "":
 		holds = t.matches(op, f.Value, env, t.value(s))
 	}

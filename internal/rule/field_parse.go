@@ -58,7 +58,7 @@ func (p *parser) spelled(name string) string {
 	}
 	if key, ok := strings.CutPrefix(name, categoryPrefix); ok {
 		if c, ok := id.Parse[id.Category](key); ok {
-			return categoryPrefix + string(c)
+			return categoryPrefix + c.String()
 		}
 	}
 	return name
@@ -152,7 +152,7 @@ func (p *parser) word(n *node, path string, t target, op Operator) string {
 	case t.kind == listKind:
 		return p.segment(s, true, path)
 	case t.kind == referenceKind:
-		uuid, ok := id.Parse[string](s)
+		uuid, ok := id.Canonical(s)
 		if !ok {
 			p.add(path, "must be a UUID")
 		}
@@ -191,7 +191,7 @@ func (p *parser) stage(s, path string, t target) string {
 		p.missing(path, "there is no stage %s", clip(s))
 		return s
 	case t.name == "stage_id":
-		return string(st.ID)
+		return st.ID.String()
 	}
 	return st.Slug
 }

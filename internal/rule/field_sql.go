@@ -50,7 +50,7 @@ func (f Field) other(t target) leaf {
 	if key, ok := strings.CutPrefix(f.Name, typePrefix); ok {
 		return Subscription{TypeKey: key, Operator: f.Operator}
 	}
-	return Subscription{Category: id.Category(strings.TrimPrefix(f.Name, categoryPrefix)), Operator: f.Operator}
+	return Subscription{Category: id.Read[id.Category](strings.TrimPrefix(f.Name, categoryPrefix)), Operator: f.Operator}
 }
 
 // stages returns the stages that the field's value names and that there are.
@@ -96,10 +96,24 @@ func (b *builder) test(t target, op Operator, v Value) string {
 		return b.tags(t, op, v)
 	}
 	x := b.string(t)
-	if op == IsSet {
+	switch {
+	case t.kind == referenceKind && t.place != ofCustom:
+		return b.key(x, op, v)
+	case op == IsSet:
 		return b.known(t, x, x+" <> ''")
 	}
 	return b.known(t, x, x+in(b, v.Texts))
+}
+
+// key compares a column of keys, which is never null.
+func (b *builder) key(x string, op Operator, v Value) string {
+	switch {
+	case op == IsSet:
+		return x + " IS NOT NULL"
+	case x == "c.tenant_id":
+		return x + " = " + b.arg(id.ReadTenant(v.Texts[0])) // 0, which no tenant has, when it names none
+	}
+	return x + " = " + b.arg(id.Read[id.Contact](v.Texts[0]))
 }
 
 // string is the text of a field, or of a reference.

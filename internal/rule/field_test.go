@@ -8,6 +8,7 @@ import (
 
 	"packetboat/internal/contact"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/rule"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
@@ -170,7 +171,7 @@ func TestOperators(t *testing.T) {
 		{"subscriptions.offers", "subscribed", ``, false, true},
 		{"subscriptions.offers", "unsubscribed", ``, true, false},
 		{"subscriptions.digest", "unsubscribed", ``, true, false}, // its category decides
-		{"category_subscriptions." + string(news), "subscribed", ``, false, true},
+		{"category_subscriptions." + news.String(), "subscribed", ``, false, true},
 		{"mx_record", "ends_with", `"example.org"`, true, true},
 		{"smtp_provider", "equals", `"other"`, true, true},
 	} {
@@ -273,7 +274,7 @@ func TestSegmentsWithinSegments(t *testing.T) {
 	env := rule.Env{Now: noon, Schema: schema()}
 	env.Segments = func(key string) (rule.SegmentRule, bool) {
 		tree, ok := parsed[key]
-		return rule.SegmentRule{ID: id.Segment(key), Key: key, Tree: tree}, ok
+		return rule.SegmentRule{ID: idtest.Named[id.Segment](key), Key: key, Tree: tree}, ok
 	}
 	in := func(operator string, keys ...string) string {
 		return `{"type":"segment","operator":"` + operator + `","segment_keys":` + encoded(keys) + `}`

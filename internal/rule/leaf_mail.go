@@ -103,7 +103,7 @@ func (b *builder) messages(m mails) trace {
 		t.where += m.window.sql(b, "x.sent_at")
 	}
 	if !m.anySource() {
-		t.where += " AND x.stream_id" + b.sendsOf(m.source)
+		t.where += " AND x.send_id" + b.sendsOf(m.source)
 	}
 	if m.variant != "" {
 		t.where += " AND x.variant_id = " + b.arg(m.variant)
@@ -113,7 +113,7 @@ func (b *builder) messages(m mails) trace {
 		since, _ = m.window.bounds(b.env)
 	}
 	if streams := b.streams(m.types, since); streams != "" {
-		t.where += " AND x.stream_id IN " + streams
+		t.where += " AND x.send_id IN " + streams
 	}
 	return t
 }
@@ -124,7 +124,7 @@ func (m mails) anySource() bool { return m.source == outbox.Source{} }
 // sendsOf are the sends of a source, as a condition on the column before: a
 // broadcast has one, a sequence one for each step.
 func (b *builder) sendsOf(s outbox.Source) string {
-	all := "(SELECT s.id FROM outbox_stream AS s WHERE s.tenant_id = $1 AND s.source_kind = " + b.arg(string(s.Kind)) + " AND s.source_id = " + b.arg(s.ID)
+	all := "(SELECT s.id FROM send AS s WHERE s.tenant_id = $1 AND s.source_kind = " + b.arg(string(s.Kind)) + " AND s.source_id = " + b.arg(s.ID)
 	if s.Kind == outbox.KindBroadcast {
 		return " = " + all + " LIMIT 1)"
 	}
@@ -137,7 +137,7 @@ func (b *builder) streams(types []id.EmailType, since time.Time) string {
 	if types == nil && since.IsZero() {
 		return ""
 	}
-	s := "(SELECT s.id FROM outbox_stream AS s WHERE s.tenant_id = $1"
+	s := "(SELECT s.id FROM send AS s WHERE s.tenant_id = $1"
 	if !since.IsZero() {
 		s += " AND s.last_send_at >= " + b.at(since)
 	}
@@ -175,10 +175,10 @@ func (b *builder) hits(m mails) trace {
 		t.where += " AND x.url = " + b.arg(m.link)
 	}
 	if !m.anySource() {
-		t.where += " AND x.stream_id" + b.sendsOf(m.source)
+		t.where += " AND x.send_id" + b.sendsOf(m.source)
 	}
 	if streams := b.streams(m.types, time.Time{}); streams != "" {
-		t.where += " AND x.stream_id IN " + streams
+		t.where += " AND x.send_id IN " + streams
 	}
 	t.where += b.variant(m)
 	return t
@@ -193,7 +193,7 @@ func (b *builder) variant(m mails) string {
 	if m.variant == "" {
 		return ""
 	}
-	return " AND x.message_id IN (SELECT m.id FROM outbox AS m WHERE m.tenant_id = $1 AND m.stream_id" + b.sendsOf(m.source) +
+	return " AND x.message_id IN (SELECT m.id FROM outbox AS m WHERE m.tenant_id = $1 AND m.send_id" + b.sendsOf(m.source) +
 		" AND m.variant_id = " + b.arg(m.variant) + ")"
 }
 

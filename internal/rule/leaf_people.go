@@ -49,14 +49,14 @@ func (l Subscription) consent(env Env) (column, key string, known bool) {
 		if !ok {
 			return "", "", false
 		}
-		if t.Category == "" {
+		if t.Category.IsZero() {
 			return "subscriptions", t.Key, true
 		}
 		category = t.Category
 	} else if !env.category(category) {
 		return "", "", false
 	}
-	return "category_subscriptions", string(category), true
+	return "category_subscriptions", category.String(), true
 }
 
 func (l Subscription) sql(b *builder) string {
@@ -78,7 +78,7 @@ func (l Subscription) match(env Env, s *Subject) bool {
 	}
 	said, ok := s.Contact.Subscriptions[key]
 	if column == "category_subscriptions" {
-		said, ok = s.Contact.CategorySubscriptions[id.Category(key)]
+		said, ok = s.Contact.CategorySubscriptions[id.Read[id.Category](key)]
 	}
 	return (ok && !said) == (l.Operator == Unsubscribed)
 }

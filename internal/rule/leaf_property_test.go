@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"packetboat/internal/id"
 	"packetboat/internal/journal"
 	"packetboat/internal/rule"
 	"packetboat/internal/sqldb"
@@ -159,7 +160,7 @@ func TestSQLMeansWhatMatchDoesOfProperties(t *testing.T) {
 			if err != nil {
 				rt.Fatalf("%s: %v", text, err)
 			}
-			got, want := slices.Sorted(maps.Keys(p.inSQL(t, db, tree, env))), slices.Sorted(maps.Keys(p.inMemory(t, subjects, tree, env)))
+			got, want := slices.SortedFunc(maps.Keys(p.inSQL(t, db, tree, env)), id.Compare), slices.SortedFunc(maps.Keys(p.inMemory(t, subjects, tree, env)), id.Compare)
 			if !slices.Equal(got, want) {
 				rt.Fatalf("%s at %s in %s\nSQL only: %v\nMatch only: %v", text, env.Now, env.Zone, without(got, want), without(want, got))
 			}

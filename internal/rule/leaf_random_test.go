@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/journal"
 	"packetboat/internal/outbox"
 	"packetboat/internal/rule"
@@ -21,16 +22,16 @@ import (
 
 var (
 	someSends = []id.Send{
-		"0190b0a0-0000-7000-8000-0000000000a1", "0190b0a0-0000-7000-8000-0000000000a2",
-		"0190b0a0-0000-7000-8000-0000000000a3", "0190b0a0-0000-7000-8000-0000000000a4",
+		idtest.Must[id.Send]("0190b0a0-0000-7000-8000-0000000000a1"), idtest.Must[id.Send]("0190b0a0-0000-7000-8000-0000000000a2"),
+		idtest.Must[id.Send]("0190b0a0-0000-7000-8000-0000000000a3"), idtest.Must[id.Send]("0190b0a0-0000-7000-8000-0000000000a4"),
 	}
 	someSources = []outbox.Source{
 		outbox.FromBroadcast(someBroadcasts[0]), outbox.FromBroadcast(someBroadcasts[1]),
 		outbox.FromSequence(someSequences[0]), outbox.FromSequence(someSequences[0]), // two steps of one
 	}
-	someBroadcasts = []id.Broadcast{"0190b0a0-0000-7000-8000-0000000000c1", "0190b0a0-0000-7000-8000-0000000000c2", "0190b0a0-0000-7000-8000-0000000000c3"}
-	someSequences  = []id.Sequence{"0190b0a0-0000-7000-8000-0000000000c1", "0190b0a0-0000-7000-8000-0000000000d2"}
-	someLists      = []id.Segment{"0190b0a0-0000-7000-8000-0000000000b1", "0190b0a0-0000-7000-8000-0000000000b2"}
+	someBroadcasts = []id.Broadcast{idtest.Must[id.Broadcast]("0190b0a0-0000-7000-8000-0000000000c1"), idtest.Must[id.Broadcast]("0190b0a0-0000-7000-8000-0000000000c2"), idtest.Must[id.Broadcast]("0190b0a0-0000-7000-8000-0000000000c3")}
+	someSequences  = []id.Sequence{idtest.Must[id.Sequence]("0190b0a0-0000-7000-8000-0000000000c1"), idtest.Must[id.Sequence]("0190b0a0-0000-7000-8000-0000000000d2")}
+	someLists      = []id.Segment{idtest.Must[id.Segment]("0190b0a0-0000-7000-8000-0000000000b1"), idtest.Must[id.Segment]("0190b0a0-0000-7000-8000-0000000000b2")}
 	somePages      = []string{"https://shop.example/", "https://shop.example/Cart", "https://SHOP.example/cart?a=100%", "https://shop.example/Ünï"}
 )
 
@@ -38,13 +39,13 @@ var (
 func (s sample) past(people int) *past {
 	p := newPast()
 	for i, send := range someSends {
-		p.sends[send] = rule.Send{Type: []id.EmailType{"type-news", "type-deals", "type-news", ""}[i], Source: someSources[i]}
+		p.sends[send] = rule.Send{Type: []id.EmailType{idtest.Named[id.EmailType]("type-news"), idtest.Named[id.EmailType]("type-deals"), idtest.Named[id.EmailType]("type-news"), id.EmailType{}}[i], Source: someSources[i]}
 	}
 	for n := range people {
 		c := p.meet(fmt.Sprintf("person%d", n))
 		you := &p.people[len(p.people)-1]
 		you.types = pick(s.Rand, "{}", `{"news": false}`, `{"news": true, "deals": false}`)
-		you.categories = pick(s.Rand, "{}", `{"offers": false}`, `{"offers": true}`)
+		you.categories = pick(s.Rand, "{}", offered(false), offered(true))
 		if s.IntN(3) == 0 {
 			p.shunned = append(p.shunned, you.email)
 		}
@@ -91,7 +92,7 @@ func (s sample) mail(p *past, c id.Contact, stream id.Send) {
 		if s.IntN(4) == 0 {
 			p.tell(&mine, what, s.moment())
 			if s.IntN(4) == 0 { // of no message that is known
-				p.entries[len(p.entries)-1].Message = ""
+				p.entries[len(p.entries)-1].Message = id.Message{}
 			}
 		}
 	}
@@ -105,7 +106,7 @@ func (s sample) happens(p *past, c id.Contact) {
 		p.did(c, journal.FormSubmitted, pick(s.Rand, "contest", "contact"), at, nil)
 	case 2:
 		what := pick(s.Rand, journal.SequenceEnrolled, journal.SequenceEnrolled, journal.SequenceCompleted, journal.SequenceExited)
-		p.did(c, what, string(pick(s.Rand, someSequences...)), at, nil)
+		p.did(c, what, pick(s.Rand, someSequences...).String(), at, nil)
 	default:
 		p.did(c, journal.CustomEvent, pick(s.Rand, "order_placed", "page_viewed"), at, map[string]any{
 			"v": s.property(2), "w": s.property(0), "items": []any{map[string]any{"sku": s.property(0)}, s.property(1), map[string]any{"sku": s.property(0)}},
@@ -297,7 +298,7 @@ func TestSQLMeansWhatMatchDoesOfHistory(t *testing.T) {
 			if err != nil {
 				rt.Fatalf("%s: %v", text, err)
 			}
-			got, want := slices.Sorted(maps.Keys(p.inSQL(t, db, tree, env))), slices.Sorted(maps.Keys(p.inMemory(t, subjects, tree, env)))
+			got, want := slices.SortedFunc(maps.Keys(p.inSQL(t, db, tree, env)), id.Compare), slices.SortedFunc(maps.Keys(p.inMemory(t, subjects, tree, env)), id.Compare)
 			if !slices.Equal(got, want) {
 				rt.Fatalf("%s at %s in %s\nSQL only: %v\nMatch only: %v", text, env.Now, env.Zone, without(got, want), without(want, got))
 			}

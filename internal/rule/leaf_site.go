@@ -93,7 +93,7 @@ func (l InSequence) sql(b *builder) string {
 	case Exited:
 		return b.answer(asked{trace: b.sequence(l, journal.SequenceExited)})
 	case Active: // the last enrollment is the one that has not ended
-		t := named(b, string(l.Sequence), journal.SequenceEnrolled, journal.SequenceCompleted, journal.SequenceExited)
+		t := named(b, l.Sequence.String(), journal.SequenceEnrolled, journal.SequenceCompleted, journal.SequenceExited)
 		const last = "MAX(CASE WHEN x.type = 'sequence_enrolled' THEN x.occurred_at END)"
 		t.having = "SUM(CASE WHEN x.type = 'sequence_enrolled' THEN 1 ELSE -1 END) > 0" + l.Window.sql(b, last)
 		return b.answer(asked{trace: t})
@@ -102,7 +102,7 @@ func (l InSequence) sql(b *builder) string {
 }
 
 func (b *builder) sequence(l InSequence, what journal.Type) trace {
-	t := named(b, string(l.Sequence), what)
+	t := named(b, l.Sequence.String(), what)
 	t.where += l.Window.sql(b, "x.occurred_at")
 	return t
 }
@@ -112,7 +112,7 @@ func (l InSequence) match(env Env, s *Subject) bool {
 	open := 0
 	var last time.Time
 	for _, e := range s.Events {
-		if id.Sequence(e.Name) != l.Sequence {
+		if id.Read[id.Sequence](e.Name) != l.Sequence {
 			continue
 		}
 		switch e.Type {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/journal"
 	"packetboat/internal/outbox"
 	"packetboat/internal/rule"
@@ -40,48 +41,48 @@ func at(daysAgo int) time.Time { return noon.Add(-time.Duration(daysAgo) * day) 
 func newScene() *scene {
 	s := &scene{past: newPast(), names: map[id.Contact]string{}, lists: []id.Segment{id.New[id.Segment](), id.New[id.Segment]()}}
 	p := s.past
-	p.sends["spring"] = rule.Send{Type: "type-news", Source: outbox.FromBroadcast("spring news")}
-	p.sends["summer"] = rule.Send{Type: "type-deals", Source: outbox.FromSequence("summer deals")}
-	p.sends["welcome"] = rule.Send{Source: outbox.FromSequence("welcome")}
+	p.sends[idtest.Named[id.Send]("spring")] = rule.Send{Type: idtest.Named[id.EmailType]("type-news"), Source: outbox.FromBroadcast(idtest.Named[id.Broadcast]("spring news"))}
+	p.sends[idtest.Named[id.Send]("summer")] = rule.Send{Type: idtest.Named[id.EmailType]("type-deals"), Source: outbox.FromSequence(idtest.Named[id.Sequence]("summer deals"))}
+	p.sends[idtest.Named[id.Send]("welcome")] = rule.Send{Source: outbox.FromSequence(idtest.Named[id.Sequence]("welcome"))}
 	s.meet("nobody") // nothing ever happened to
 	reader := s.meet("reader")
-	m := p.mail(reader, "spring", at(3))
+	m := p.mail(reader, idtest.Named[id.Send]("spring"), at(3))
 	m.Variant = "a"
 	spring := *m
 	p.open(&spring, track.Human, at(3).Add(time.Hour))
 	p.click(&spring, track.Human, at(3).Add(2*time.Hour))
 	p.sure[spring.ID] = true
-	m = p.mail(reader, "summer", at(2))
+	m = p.mail(reader, idtest.Named[id.Send]("summer"), at(2))
 	m.Variant = "a"
 	summer := *m
 	p.open(&summer, track.Privacy, at(2))
 
 	robot := s.meet("robot") // opened and clicked by machines only
-	m = p.mail(robot, "spring", at(3))
+	m = p.mail(robot, idtest.Named[id.Send]("spring"), at(3))
 	m.Variant = "b"
 	p.open(m, track.Bot, at(3))
 	p.click(m, track.Bot, at(3))
 	pending := s.meet("pending")
-	p.open(p.mail(pending, "spring", at(3)), track.Pending, at(3))
+	p.open(p.mail(pending, idtest.Named[id.Send]("spring"), at(3)), track.Pending, at(3))
 	clicker := s.meet("clicker") // images off
-	old := *p.mail(clicker, "spring", at(60))
+	old := *p.mail(clicker, idtest.Named[id.Send]("spring"), at(60))
 	p.click(&old, track.Human, at(59)).URL = "https://example.org/B"
 
 	again := s.meet("again") // opened one mail many times
-	often := *p.mail(again, "spring", at(1))
+	often := *p.mail(again, idtest.Named[id.Send]("spring"), at(1))
 	p.open(&often, track.Human, at(1))
 	p.open(&often, track.Human, at(0))
 
 	bounced := s.meet("bounced")
-	m = p.mail(bounced, "spring", at(40))
+	m = p.mail(bounced, idtest.Named[id.Send]("spring"), at(40))
 	m.State, m.EndedAt = outbox.Bounced, new(at(20)) // long after it was accepted
 	withdrawn := s.meet("withdrawn")                 // had bounced, by the journal
-	p.tell(p.mail(withdrawn, "spring", at(40)), journal.EmailBounced, at(40))
+	p.tell(p.mail(withdrawn, idtest.Named[id.Send]("spring"), at(40)), journal.EmailBounced, at(40))
 	failed := s.meet("failed")
-	m = p.mail(failed, "spring", at(3))
+	m = p.mail(failed, idtest.Named[id.Send]("spring"), at(3))
 	m.State, m.SentAt = outbox.Failed, nil
 	leaver := s.meet("leaver")
-	m = p.mail(leaver, "spring", at(3))
+	m = p.mail(leaver, idtest.Named[id.Send]("spring"), at(3))
 	p.tell(m, journal.EmailUnsubscribed, at(1))
 	p.tell(m, journal.EmailComplained, at(1))
 	vague := s.meet("vague") // complained, nobody knows about what
@@ -95,21 +96,21 @@ func newScene() *scene {
 	p.did(clicker, journal.CustomEvent, "page_viewed", at(10), nil) // a custom event called like a built-in one
 
 	student := s.meet("student")
-	p.did(student, journal.SequenceEnrolled, string(onboarding), at(10), nil)
+	p.did(student, journal.SequenceEnrolled, onboarding.String(), at(10), nil)
 	graduate := s.meet("graduate")
-	p.did(graduate, journal.SequenceEnrolled, string(onboarding), at(50), nil)
-	p.did(graduate, journal.SequenceCompleted, string(onboarding), at(10), nil)
+	p.did(graduate, journal.SequenceEnrolled, onboarding.String(), at(50), nil)
+	p.did(graduate, journal.SequenceCompleted, onboarding.String(), at(10), nil)
 	returned := s.meet("returned")
-	p.did(returned, journal.SequenceEnrolled, string(onboarding), at(50), nil)
-	p.did(returned, journal.SequenceExited, string(onboarding), at(45), nil)
-	p.did(returned, journal.SequenceEnrolled, string(onboarding), at(40), nil)
+	p.did(returned, journal.SequenceEnrolled, onboarding.String(), at(50), nil)
+	p.did(returned, journal.SequenceExited, onboarding.String(), at(45), nil)
+	p.did(returned, journal.SequenceEnrolled, onboarding.String(), at(40), nil)
 
 	p.join(student, s.lists[0], at(40))
 	p.join(graduate, s.lists[0], at(10))
 	p.join(graduate, s.lists[1], at(40))
 	p.shunned = []string{"robot@example.org", "stranger@example.org"}
 	p.people[slices.IndexFunc(p.people, func(c person) bool { return c.id == leaver })].types = `{"news": false, "deals": false}`
-	p.people[slices.IndexFunc(p.people, func(c person) bool { return c.id == buyer })].categories = `{"offers": false}`
+	p.people[slices.IndexFunc(p.people, func(c person) bool { return c.id == buyer })].categories = offered(false)
 	return s
 }
 
@@ -135,7 +136,7 @@ func (s *scene) shadow() *past {
 		o.did(c.id, journal.CustomEvent, "order_placed", at(0), map[string]any{"value": 1000.0})
 		o.did(c.id, journal.PageViewed, "https://shop.example/Cart?a=1", at(0), nil)
 		o.did(c.id, journal.FormSubmitted, "contest", at(0), nil)
-		o.did(c.id, journal.SequenceEnrolled, string(onboarding), at(0), nil)
+		o.did(c.id, journal.SequenceEnrolled, onboarding.String(), at(0), nil)
 		for _, l := range s.lists {
 			o.join(c.id, l, at(0))
 		}
@@ -144,7 +145,7 @@ func (s *scene) shadow() *past {
 	return o
 }
 
-const onboarding id.Sequence = "0190b0a0-0000-7000-8000-000000000001"
+var onboarding = idtest.Must[id.Sequence]("0190b0a0-0000-7000-8000-000000000001")
 
 func TestLeavesAboutHistory(t *testing.T) {
 	t.Parallel()
@@ -156,7 +157,7 @@ func TestLeavesAboutHistory(t *testing.T) {
 		return e
 	}
 	spring := func(e rule.EmailEvent, l rule.Level) rule.Broadcast {
-		return rule.Broadcast{ID: "spring news", Event: e, Level: l, Operator: rule.Did}
+		return rule.Broadcast{ID: idtest.Named[id.Broadcast]("spring news"), Event: e, Level: l, Operator: rule.Did}
 	}
 	order := rule.Event{Name: "order_placed", Operator: rule.Did}
 	inSequence := func(o rule.Operator, w *rule.Window) rule.InSequence {
@@ -201,14 +202,14 @@ func TestLeavesAboutHistory(t *testing.T) {
 		{"broadcast, engaged", spring(rule.Engaged, rule.Verified), "reader clicker again"},
 		{"broadcast, engaged for certain", spring(rule.Engaged, rule.Confirmed), "reader clicker"},
 		{"broadcast, engaged by the look of it", spring(rule.Engaged, rule.Apparent), "reader robot pending clicker again"},
-		{"broadcast, a link", rule.Broadcast{ID: "spring news", Event: rule.Clicked, LinkURL: "https://example.org/B", Operator: rule.Did}, "clicker"},
-		{"broadcast, a link spelled otherwise", rule.Broadcast{ID: "spring news", Event: rule.Clicked, LinkURL: "https://example.org/b", Operator: rule.Did}, ""},
-		{"broadcast, a variant opened", rule.Broadcast{ID: "spring news", Event: rule.Opened, Variant: "a", Operator: rule.Did}, "reader"},
-		{"broadcast, a variant sent", rule.Broadcast{ID: "spring news", Event: rule.Sent, Variant: "b", Operator: rule.Did}, "robot"},
+		{"broadcast, a link", rule.Broadcast{ID: idtest.Named[id.Broadcast]("spring news"), Event: rule.Clicked, LinkURL: "https://example.org/B", Operator: rule.Did}, "clicker"},
+		{"broadcast, a link spelled otherwise", rule.Broadcast{ID: idtest.Named[id.Broadcast]("spring news"), Event: rule.Clicked, LinkURL: "https://example.org/b", Operator: rule.Did}, ""},
+		{"broadcast, a variant opened", rule.Broadcast{ID: idtest.Named[id.Broadcast]("spring news"), Event: rule.Opened, Variant: "a", Operator: rule.Did}, "reader"},
+		{"broadcast, a variant sent", rule.Broadcast{ID: idtest.Named[id.Broadcast]("spring news"), Event: rule.Sent, Variant: "b", Operator: rule.Did}, "robot"},
 		{"broadcast, unsubscribed by", spring(rule.LeftBy, ""), "leaver"},
-		{"broadcast, complained of another", rule.Broadcast{ID: "summer deals", Event: rule.Complained, Operator: rule.Did}, ""},
-		{"broadcast that is gone", rule.Broadcast{ID: "gone", Event: rule.Sent, Operator: rule.DidNot}, everybody},
-		{"sequence mail of a node", rule.SequenceEmail{Sequence: "summer deals", Node: "a", Event: rule.Opened, Operator: rule.Did}, "reader"},
+		{"broadcast, complained of another", rule.Broadcast{ID: idtest.Named[id.Broadcast]("summer deals"), Event: rule.Complained, Operator: rule.Did}, ""},
+		{"broadcast that is gone", rule.Broadcast{ID: idtest.Named[id.Broadcast]("gone"), Event: rule.Sent, Operator: rule.DidNot}, everybody},
+		{"sequence mail of a node", rule.SequenceEmail{Sequence: idtest.Named[id.Sequence]("summer deals"), Node: "a", Event: rule.Opened, Operator: rule.Did}, "reader"},
 
 		{"event", order, "buyer"},
 		{"any event", rule.Event{Operator: rule.Did}, "clicker buyer"},
@@ -232,9 +233,9 @@ func TestLeavesAboutHistory(t *testing.T) {
 
 		{"subscribed to a type", rule.Subscription{TypeKey: "news", Operator: rule.Subscribed}, "but leaver"},
 		{"unsubscribed from a type of a category", rule.Subscription{TypeKey: "deals", Operator: rule.Unsubscribed}, "buyer"},
-		{"unsubscribed from a category", rule.Subscription{Category: "offers", Operator: rule.Unsubscribed}, "buyer"},
+		{"unsubscribed from a category", rule.Subscription{Category: idtest.Named[id.Category]("offers"), Operator: rule.Unsubscribed}, "buyer"},
 		{"subscribed to what is gone", rule.Subscription{TypeKey: "gone", Operator: rule.Subscribed}, ""},
-		{"unsubscribed from what is gone", rule.Subscription{Category: "gone", Operator: rule.Unsubscribed}, ""},
+		{"unsubscribed from what is gone", rule.Subscription{Category: idtest.Named[id.Category]("gone"), Operator: rule.Unsubscribed}, ""},
 		{"on a list", rule.List{Keys: []string{"list-0"}, Operator: rule.In}, "student graduate"},
 		{"on any of two", rule.List{Keys: []string{"list-1", "list-0", "gone"}, Operator: rule.In}, "student graduate"},
 		{"on a list, lately", rule.List{Keys: []string{"list-0", "list-1"}, Added: month, Operator: rule.In}, "graduate"},
@@ -252,7 +253,7 @@ func TestLeavesAboutHistory(t *testing.T) {
 		{"through a sequence", inSequence(rule.Completed, month), "graduate"},
 		{"out of a sequence", inSequence(rule.Exited, nil), "returned"},
 		{"out of a sequence, lately", inSequence(rule.Exited, month), ""},
-		{"in another sequence", rule.InSequence{Sequence: "other", Operator: rule.Active}, ""},
+		{"in another sequence", rule.InSequence{Sequence: idtest.Named[id.Sequence]("other"), Operator: rule.Active}, ""},
 	}
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s := newScene()

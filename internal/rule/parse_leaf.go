@@ -184,10 +184,10 @@ func (l leafReader) text(member string, required bool, most int) string {
 }
 
 // uuidOf reads the id of a record, which must be there.
-func uuidOf[T ~string](l leafReader, member string) T {
+func uuidOf[T ~[16]byte](l leafReader, member string) T {
 	s, ok := l.name(member)
 	if !ok {
-		return ""
+		return T{}
 	}
 	uuid, ok := id.Parse[T](s)
 	if !ok {
@@ -372,7 +372,7 @@ func (l leafReader) subscription() Subscription {
 		}
 	default:
 		s.Category = uuidOf[id.Category](l, "category_id")
-		if s.Category != "" && !l.schema.category(s.Category) {
+		if !s.Category.IsZero() && !l.schema.category(s.Category) {
 			l.missing(l.path+".category_id", "there is no such category")
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"packetboat/internal/contact"
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/rule"
 	"packetboat/internal/usage"
 )
@@ -21,11 +22,11 @@ const someID = "01900000-0000-7000-8000-0000000000aa"
 // segments knows one list and two segments.
 func segments(keyOrID string) (rule.SegmentRule, bool) {
 	for _, s := range []rule.SegmentRule{
-		{ID: "01900000-0000-7000-8000-0000000000b1", Key: "vip", Static: true},
-		{ID: "01900000-0000-7000-8000-0000000000b2", Key: "engaged"},
-		{ID: "01900000-0000-7000-8000-0000000000b3", Key: "german"},
+		{ID: idtest.Must[id.Segment]("01900000-0000-7000-8000-0000000000b1"), Key: "vip", Static: true},
+		{ID: idtest.Must[id.Segment]("01900000-0000-7000-8000-0000000000b2"), Key: "engaged"},
+		{ID: idtest.Must[id.Segment]("01900000-0000-7000-8000-0000000000b3"), Key: "german"},
 	} {
-		if s.Key == keyOrID || string(s.ID) == keyOrID {
+		if s.Key == keyOrID || s.ID.String() == keyOrID {
 			return s, true
 		}
 	}
@@ -45,36 +46,36 @@ func TestLeavesAreStoredInOneSpelling(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		// Aliases, and what a field keeps its values as.
-		`{"field":"first_name","operator":"eq","value":"Ann"}`:                                                            `{"field":"first_name","operator":"equals","value":"Ann"}`,
-		`{"type":"field","field":"first_name","operator":"is","value":"Ann"}`:                                             `{"field":"first_name","operator":"equals","value":"Ann"}`,
-		`{"field":"first_name","operator":"=","value":"<Ann & \"Bob\">"}`:                                                 `{"field":"first_name","operator":"equals","value":"<Ann & \"Bob\">"}`,
-		`{"field":"first_name","operator":"!=","value":"A\u030a"}`:                                                        `{"field":"first_name","operator":"not_equals","value":"Å"}`,
-		`{"field":"first_name","operator":"neq","value":"x"}`:                                                             `{"field":"first_name","operator":"not_equals","value":"x"}`,
-		`{"field":"first_name","operator":"is_not","value":"x"}`:                                                          `{"field":"first_name","operator":"not_equals","value":"x"}`,
-		`{"field":"first_name","operator":"exists","value":null}`:                                                         `{"field":"first_name","operator":"is_set"}`,
-		`{"field":"first_name","operator":"not_exists"}`:                                                                  `{"field":"first_name","operator":"is_not_set"}`,
-		`{"field":"first_name","operator":"is_empty","value":""}`:                                                         `{"field":"first_name","operator":"is_not_set"}`,
-		`{"field":"first_name","operator":"in","value":["a","b","a"]}`:                                                    `{"field":"first_name","operator":"in","value":["a","b"]}`,
-		`{"field":"prospect_score","operator":"gt","value":1e2}`:                                                          `{"field":"prospect_score","operator":"greater_than","value":100}`,
-		`{"field":"prospect_score","operator":"gte","value":-0.0}`:                                                        `{"field":"prospect_score","operator":"greater_or_equal","value":0}`,
-		`{"field":"prospect_score","operator":"lt","value":0.10}`:                                                         `{"field":"prospect_score","operator":"less_than","value":0.1}`,
-		`{"field":"prospect_score","operator":"lte","value":7}`:                                                           `{"field":"prospect_score","operator":"less_or_equal","value":7}`,
-		`{"field":"prospect_score","operator":"between","value":[1,1.5]}`:                                                 `{"field":"prospect_score","operator":"between","value":[1,1.5]}`,
-		`{"field":"prospect_score","operator":"in","value":[1,1.0,2]}`:                                                    `{"field":"prospect_score","operator":"in","value":[1,2]}`,
-		`{"field":"email","operator":"equals","value":" Ann@EXAMPLE.org"}`:                                                `{"field":"email","operator":"equals","value":"ann@example.org"}`,
-		`{"field":"email_domain","operator":"in","value":["Müller.example"]}`:                                             `{"field":"email_domain","operator":"in","value":["xn--mller-kva.example"]}`,
-		`{"field":"custom_fields.email","operator":"not_in","value":["A@B.example"]}`:                                     `{"field":"custom_fields.email","operator":"not_in","value":["a@b.example"]}`,
-		`{"field":"country","operator":"in","value":["de","AT"]}`:                                                         `{"field":"country","operator":"in","value":["DE","AT"]}`,
-		`{"field":"global_status","operator":"equals","value":"Active"}`:                                                  `{"field":"global_status","operator":"equals","value":"active"}`,
-		`{"field":"stage","operator":"equals","value":"` + string(lead) + `"}`:                                            `{"field":"stage","operator":"equals","value":"lead"}`,
-		`{"field":"stage_id","operator":"equals","value":"lead"}`:                                                         `{"field":"stage_id","operator":"equals","value":"` + string(lead) + `"}`,
-		`{"field":"tags","operator":"contains","value":"vip"}`:                                                            `{"field":"tags","operator":"has_any","value":["vip"]}`,
-		`{"field":"tags","operator":"has_all","value":["a","b"]}`:                                                         `{"field":"tags","operator":"has_all","value":["a","b"]}`,
-		`{"field":"list","operator":"in","value":"vip"}`:                                                                  `{"field":"list","operator":"in","value":["vip"]}`,
-		`{"field":"do_not_contact","operator":"equals","value":false}`:                                                    `{"field":"do_not_contact","operator":"equals","value":false}`,
-		`{"field":"subscriptions.01900000-0000-7000-8000-0000000000E1","operator":"subscribed"}`:                          `{"field":"subscriptions.offers","operator":"subscribed"}`,
-		`{"field":"category_subscriptions.` + strings.ToUpper(string(news)) + `","operator":"unsubscribed","value":true}`: `{"field":"category_subscriptions.` + string(news) + `","operator":"unsubscribed"}`,
-		`{"field":"custom_fields.contact","operator":"equals","value":"` + strings.ToUpper(someID) + `"}`:                 `{"field":"custom_fields.contact","operator":"equals","value":"` + someID + `"}`,
+		`{"field":"first_name","operator":"eq","value":"Ann"}`:                                                             `{"field":"first_name","operator":"equals","value":"Ann"}`,
+		`{"type":"field","field":"first_name","operator":"is","value":"Ann"}`:                                              `{"field":"first_name","operator":"equals","value":"Ann"}`,
+		`{"field":"first_name","operator":"=","value":"<Ann & \"Bob\">"}`:                                                  `{"field":"first_name","operator":"equals","value":"<Ann & \"Bob\">"}`,
+		`{"field":"first_name","operator":"!=","value":"A\u030a"}`:                                                         `{"field":"first_name","operator":"not_equals","value":"Å"}`,
+		`{"field":"first_name","operator":"neq","value":"x"}`:                                                              `{"field":"first_name","operator":"not_equals","value":"x"}`,
+		`{"field":"first_name","operator":"is_not","value":"x"}`:                                                           `{"field":"first_name","operator":"not_equals","value":"x"}`,
+		`{"field":"first_name","operator":"exists","value":null}`:                                                          `{"field":"first_name","operator":"is_set"}`,
+		`{"field":"first_name","operator":"not_exists"}`:                                                                   `{"field":"first_name","operator":"is_not_set"}`,
+		`{"field":"first_name","operator":"is_empty","value":""}`:                                                          `{"field":"first_name","operator":"is_not_set"}`,
+		`{"field":"first_name","operator":"in","value":["a","b","a"]}`:                                                     `{"field":"first_name","operator":"in","value":["a","b"]}`,
+		`{"field":"prospect_score","operator":"gt","value":1e2}`:                                                           `{"field":"prospect_score","operator":"greater_than","value":100}`,
+		`{"field":"prospect_score","operator":"gte","value":-0.0}`:                                                         `{"field":"prospect_score","operator":"greater_or_equal","value":0}`,
+		`{"field":"prospect_score","operator":"lt","value":0.10}`:                                                          `{"field":"prospect_score","operator":"less_than","value":0.1}`,
+		`{"field":"prospect_score","operator":"lte","value":7}`:                                                            `{"field":"prospect_score","operator":"less_or_equal","value":7}`,
+		`{"field":"prospect_score","operator":"between","value":[1,1.5]}`:                                                  `{"field":"prospect_score","operator":"between","value":[1,1.5]}`,
+		`{"field":"prospect_score","operator":"in","value":[1,1.0,2]}`:                                                     `{"field":"prospect_score","operator":"in","value":[1,2]}`,
+		`{"field":"email","operator":"equals","value":" Ann@EXAMPLE.org"}`:                                                 `{"field":"email","operator":"equals","value":"ann@example.org"}`,
+		`{"field":"email_domain","operator":"in","value":["Müller.example"]}`:                                              `{"field":"email_domain","operator":"in","value":["xn--mller-kva.example"]}`,
+		`{"field":"custom_fields.email","operator":"not_in","value":["A@B.example"]}`:                                      `{"field":"custom_fields.email","operator":"not_in","value":["a@b.example"]}`,
+		`{"field":"country","operator":"in","value":["de","AT"]}`:                                                          `{"field":"country","operator":"in","value":["DE","AT"]}`,
+		`{"field":"global_status","operator":"equals","value":"Active"}`:                                                   `{"field":"global_status","operator":"equals","value":"active"}`,
+		`{"field":"stage","operator":"equals","value":"` + lead.String() + `"}`:                                            `{"field":"stage","operator":"equals","value":"lead"}`,
+		`{"field":"stage_id","operator":"equals","value":"lead"}`:                                                          `{"field":"stage_id","operator":"equals","value":"` + lead.String() + `"}`,
+		`{"field":"tags","operator":"contains","value":"vip"}`:                                                             `{"field":"tags","operator":"has_any","value":["vip"]}`,
+		`{"field":"tags","operator":"has_all","value":["a","b"]}`:                                                          `{"field":"tags","operator":"has_all","value":["a","b"]}`,
+		`{"field":"list","operator":"in","value":"vip"}`:                                                                   `{"field":"list","operator":"in","value":["vip"]}`,
+		`{"field":"do_not_contact","operator":"equals","value":false}`:                                                     `{"field":"do_not_contact","operator":"equals","value":false}`,
+		`{"field":"subscriptions.01900000-0000-7000-8000-0000000000E1","operator":"subscribed"}`:                           `{"field":"subscriptions.offers","operator":"subscribed"}`,
+		`{"field":"category_subscriptions.` + strings.ToUpper(news.String()) + `","operator":"unsubscribed","value":true}`: `{"field":"category_subscriptions.` + news.String() + `","operator":"unsubscribed"}`,
+		`{"field":"custom_fields.contact","operator":"equals","value":"` + strings.ToUpper(someID) + `"}`:                  `{"field":"custom_fields.contact","operator":"equals","value":"` + someID + `"}`,
 		// Dates.
 		`{"field":"created_at","operator":"on","value":"2026-03-01"}`:                                           `{"field":"created_at","operator":"on","value":"2026-03-01"}`,
 		`{"field":"created_at","operator":"after","value":"2026-03-01T10:00:00+02:00"}`:                         `{"field":"created_at","operator":"after","value":"2026-03-01T08:00:00.000Z"}`,
@@ -98,7 +99,7 @@ func TestLeavesAreStoredInOneSpelling(t *testing.T) {
 		`{"type":"page_view","url":"https://x.example/","match":"equals","operator":"did_not"}`:              `{"type":"page_view","url":"https://x.example/","operator":"did_not"}`,
 		`{"type":"form","form_slug":"newsletter","operator":"did"}`:                                          `{"type":"form","form_slug":"newsletter","operator":"did"}`,
 		`{"type":"subscription","email_type_key":"offers","operator":"subscribed"}`:                          `{"type":"subscription","email_type_key":"offers","operator":"subscribed"}`,
-		`{"type":"subscription","category_id":"` + string(news) + `","operator":"unsubscribed"}`:             `{"type":"subscription","category_id":"` + string(news) + `","operator":"unsubscribed"}`,
+		`{"type":"subscription","category_id":"` + news.String() + `","operator":"unsubscribed"}`:            `{"type":"subscription","category_id":"` + news.String() + `","operator":"unsubscribed"}`,
 		`{"type":"sequence","sequence_id":"` + someID + `","operator":"never","window":{"to":"2026-01-01"}}`: `{"type":"sequence","sequence_id":"` + someID + `","operator":"never","window":{"to":"2026-01-01"}}`,
 		`{"type":"suppression","operator":"not_listed"}`:                                                     `{"type":"suppression","operator":"not_listed"}`,
 		`{"logic":"ANY","conditions":[{"type":"suppression","operator":"listed"}],"negate":true}`:            `{"logic":"or","conditions":[{"type":"suppression","operator":"listed"}],"negate":true}`,
@@ -232,7 +233,7 @@ func TestWhatIsWrongWithLeavesIsNamed(t *testing.T) {
 		`{"field":"custom_fields.colour","operator":"is","value":"x"}`:                                                               `.field: there is no custom field colour`,
 		`{"field":"custom_fields.' OR 1=1 --","operator":"is","value":"x"}`:                                                          `.field: there is no custom field`,
 		`{"field":"subscriptions.colour","operator":"subscribed"}`:                                                                   `.field: there is no email type colour`,
-		`{"field":"category_subscriptions.` + string(gone) + `","operator":"subscribed"}`:                                            `.field: there is no category`,
+		`{"field":"category_subscriptions.` + gone.String() + `","operator":"subscribed"}`:                                           `.field: there is no category`,
 		`{"field":"category_subscriptions.x","operator":"subscribed"}`:                                                               `.field: there is no category`,
 		`{"field":"first_name"}`:                                                                                                     `.operator: required`,
 		`{"field":"first_name","operator":"gt","value":"x"}`:                                                                         `.operator: must be one of equals, not_equals, contains`,
@@ -310,9 +311,9 @@ func TestWhatIsWrongWithLeavesIsNamed(t *testing.T) {
 		`{"type":"page_view","url":"x","match":"ends_with","operator":"did"}`:                                                        `.match: must be equals`,
 		`{"type":"form","form_slug":"No Slug","operator":"did"}`:                                                                     `.form_slug: must be 1 to 64`,
 		`{"type":"subscription","operator":"subscribed"}`:                                                                            `: names either an email_type_key or a category_id`,
-		`{"type":"subscription","operator":"subscribed","email_type_key":"offers","category_id":"` + string(news) + `"}`:             `: names either`,
+		`{"type":"subscription","operator":"subscribed","email_type_key":"offers","category_id":"` + news.String() + `"}`:            `: names either`,
 		`{"type":"subscription","operator":"subscribed","email_type_key":"colour"}`:                                                  `.email_type_key: there is no email type`,
-		`{"type":"subscription","operator":"subscribed","category_id":"` + string(gone) + `"}`:                                       `.category_id: there is no such category`,
+		`{"type":"subscription","operator":"subscribed","category_id":"` + gone.String() + `"}`:                                      `.category_id: there is no such category`,
 		`{"type":"sequence","sequence_id":"` + someID + `","operator":"did"}`:                                                        `.operator: must be one of active`,
 		`{"type":"suppression"}`: `.operator: required`,
 		`{"logic":"xor","conditions":[{"type":"suppression","operator":"listed"}]}`: `.logic: must be "and" or "or"`,
@@ -414,14 +415,14 @@ func TestWhatCannotBeReadAsARule(t *testing.T) {
 // What is stored stays readable when something it refers to has gone.
 func TestWhatIsGoneIsWarnedOf(t *testing.T) {
 	t.Parallel()
-	const text = `{"logic":"and","conditions":[` +
+	text := `{"logic":"and","conditions":[` +
 		`{"field":"custom_fields.string","operator":"not_contains","value":"x"},` +
 		`{"field":"custom_fields.number","operator":"greater_than","value":1},` +
 		`{"field":"stage","operator":"in","value":["lead","buyer"]},` +
 		`{"field":"subscriptions.offers","operator":"subscribed"},` +
 		`{"logic":"or","conditions":[{"type":"list","operator":"in","segment_keys":["vip"]},{"type":"segment","operator":"not_in","segment_keys":["engaged","german"]}]},` +
 		`{"type":"email","event":"opened","operator":"did","email_type_keys":["offers","digest"]},` +
-		`{"type":"subscription","category_id":"` + string(news) + `","operator":"subscribed"},` +
+		`{"type":"subscription","category_id":"` + news.String() + `","operator":"subscribed"},` +
 		`{"type":"form","form_slug":"signup","operator":"did"},` +
 		`{"type":"sequence","sequence_id":"` + someID + `","operator":"active"},` +
 		`{"type":"broadcast","broadcast_id":"` + someID + `","event":"sent","operator":"did"},` +
@@ -445,7 +446,7 @@ func TestWhatIsGoneIsWarnedOf(t *testing.T) {
 		{Kind: usage.Segment, Name: "german", Path: at + "[4].conditions[1].segment_keys[1]"},
 		{Kind: usage.EmailType, Name: "offers", Path: at + "[5].email_type_keys[0]"},
 		{Kind: usage.EmailType, Name: "digest", Path: at + "[5].email_type_keys[1]"},
-		{Kind: rule.RefCategory, Name: string(news), Path: at + "[6].category_id"},
+		{Kind: rule.RefCategory, Name: news.String(), Path: at + "[6].category_id"},
 		{Kind: rule.RefForm, Name: "signup", Path: at + "[7].form_slug"},
 		{Kind: rule.RefSequence, Name: someID, Path: at + "[8].sequence_id"},
 		{Kind: rule.RefBroadcast, Name: someID, Path: at + "[9].broadcast_id"},

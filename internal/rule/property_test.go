@@ -15,18 +15,19 @@ import (
 	"packetboat/internal/contact"
 	"packetboat/internal/field"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/rule"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
 )
 
-const (
-	acme  = id.Tenant("01900000-0000-7000-8000-00000000000a")
-	other = id.Tenant("01900000-0000-7000-8000-00000000000b")
-	news  = id.Category("01900000-0000-7000-8000-0000000000c1")
-	gone  = id.Category("01900000-0000-7000-8000-0000000000c2")
-	lead  = id.Stage("01900000-0000-7000-8000-0000000000d1")
-	buyer = id.Stage("01900000-0000-7000-8000-0000000000d2")
+var (
+	acme  = id.Tenant(101)
+	other = id.Tenant(102)
+	news  = idtest.Must[id.Category]("01900000-0000-7000-8000-0000000000c1")
+	gone  = idtest.Must[id.Category]("01900000-0000-7000-8000-0000000000c2")
+	lead  = idtest.Must[id.Stage]("01900000-0000-7000-8000-0000000000d1")
+	buyer = idtest.Must[id.Stage]("01900000-0000-7000-8000-0000000000d2")
 )
 
 // schema declares a custom field of every type, named like it.
@@ -35,8 +36,8 @@ func schema() rule.Schema {
 		Fields: field.Catalog{},
 		Types: contact.Types{
 			EmailTypes: []contact.EmailType{
-				{ID: "01900000-0000-7000-8000-0000000000e1", Key: "offers"},
-				{ID: "01900000-0000-7000-8000-0000000000e2", Key: "digest", Category: news},
+				{ID: idtest.Must[id.EmailType]("01900000-0000-7000-8000-0000000000e1"), Key: "offers"},
+				{ID: idtest.Must[id.EmailType]("01900000-0000-7000-8000-0000000000e2"), Key: "digest", Category: news},
 			},
 			Categories: []id.Category{news},
 		},
@@ -148,7 +149,7 @@ func (s sample) value(t field.Type) any {
 // insert stores a random contact as the database may hold it.
 func (s sample) insert(t *testing.T, db *sqldb.DB, tenant id.Tenant, n int) id.Contact {
 	t.Helper()
-	key := id.Contact(fmt.Sprintf("01900000-0000-7000-8000-%012d", n))
+	key := idtest.Must[id.Contact](fmt.Sprintf("01900000-0000-7000-8000-%012d", n))
 	maybe := func(v any) any {
 		if s.IntN(3) == 0 {
 			return nil
@@ -178,7 +179,7 @@ func (s sample) insert(t *testing.T, db *sqldb.DB, tenant id.Tenant, n int) id.C
 		"external_id": maybe(fmt.Sprintf("%s-%d", s.text(), n)), "global_status": status, "status_before_suppress": maybe(contact.Active),
 		"country": maybe(s.value(field.Country)), "timezone": maybe(s.value(field.TimeZone)), "stage_id": maybe(pick(s.Rand, lead, buyer)),
 		"custom_fields": encoded(fields), "tags": encoded(s.tags()), "subscriptions": encoded(consent("offers", "digest")),
-		"category_subscriptions": encoded(consent(string(news), string(gone))),
+		"category_subscriptions": encoded(consent(news.String(), gone.String())),
 		"do_not_contact":         s.IntN(2) == 0, "prospect_score": s.number(), "customer_score": s.number(), "search_text": "",
 		"created_at": sqldb.Micros(s.moment()), "updated_at": sqldb.Micros(s.moment()),
 		"score_updated_at": at(), "anonymized_at": at(), "suppressed_at": at(), "unsubscribed_at": at(),
@@ -231,7 +232,7 @@ func stages(t *testing.T, db *sqldb.DB) {
 	t.Helper()
 	for _, st := range []id.Stage{lead, buyer} {
 		for _, tenant := range []id.Tenant{acme, other} {
-			insert(t, db, "contact_stage", map[string]any{"tenant_id": tenant, "id": st, "name": st, "slug": st, "category": "prospect", "sort_order": 1, "is_default": false, "created_at": 1})
+			insert(t, db, "contact_stage", map[string]any{"tenant_id": tenant, "id": st, "name": st.String(), "slug": st.String(), "category": "prospect", "sort_order": 1, "is_default": false, "created_at": 1})
 		}
 	}
 }
@@ -283,7 +284,7 @@ func (s sample) leaf(sch rule.Schema) map[string]any {
 		words := map[string][]string{
 			"country": {"DE", "at", "NL"}, "first_touch_country": {"DE", "AT"}, "timezone": {"Europe/Berlin", "UTC"}, "first_touch_timezone": {"UTC", "Europe/Berlin"},
 			"global_status": {"active", "Pending", "bounced"}, "status_before_suppress": {"active", "bounced"}, "bounce_type": {"hard", "soft"},
-			"deliverability_status": {"healthy", "watch", "suppressed"}, "smtp_provider": {"gmail", "other"}, "stage": {"lead", "buyer"}, "stage_id": {string(lead), "buyer"},
+			"deliverability_status": {"healthy", "watch", "suppressed"}, "smtp_provider": {"gmail", "other"}, "stage": {"lead", "buyer"}, "stage_id": {lead.String(), "buyer"},
 		}
 		l["field"] = pick(s.Rand, "country", "first_touch_country", "timezone", "first_touch_timezone", "global_status", "status_before_suppress",
 			"bounce_type", "deliverability_status", "smtp_provider", "stage", "stage_id")
@@ -302,7 +303,7 @@ func (s sample) leaf(sch rule.Schema) map[string]any {
 			kind, value = typed(field.Contact)
 		}
 	default:
-		l["field"] = pick(s.Rand, "subscriptions.offers", "subscriptions.digest", "category_subscriptions."+string(news))
+		l["field"] = pick(s.Rand, "subscriptions.offers", "subscriptions.digest", "category_subscriptions."+news.String())
 		kind = "subscription"
 	}
 	op := pick(s.Rand, operators[kind]...)

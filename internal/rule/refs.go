@@ -78,7 +78,7 @@ func (s Schema) lacks(r Reference) string {
 	case RefCategory:
 		has, code = s.categoryNamed(r.Name), codeCategory
 	case RefBroadcast:
-		has, code = s.Broadcasts == nil || s.Broadcasts(id.Broadcast(r.Name)), codeBroadcast
+		has, code = s.Broadcasts == nil || s.Broadcasts(id.Read[id.Broadcast](r.Name)), codeBroadcast
 	default:
 		return ""
 	}
@@ -127,16 +127,16 @@ func (r *references) leaf(c Condition, path string) {
 	case Email:
 		r.all(usage.EmailType, c.Types, path+".email_type_keys")
 	case Broadcast:
-		r.add(RefBroadcast, string(c.ID), path+".broadcast_id")
+		r.add(RefBroadcast, c.ID.String(), path+".broadcast_id")
 	case SequenceEmail:
-		r.add(RefSequence, string(c.Sequence), path+".sequence_id")
+		r.add(RefSequence, c.Sequence.String(), path+".sequence_id")
 	case Form:
 		r.add(RefForm, c.Slug, path+".form_slug")
 	case Subscription:
 		r.add(usage.EmailType, c.TypeKey, path+".email_type_key")
-		r.add(RefCategory, string(c.Category), path+".category_id")
+		r.add(RefCategory, c.Category.String(), path+".category_id")
 	case InSequence:
-		r.add(RefSequence, string(c.Sequence), path+".sequence_id")
+		r.add(RefSequence, c.Sequence.String(), path+".sequence_id")
 	}
 }
 

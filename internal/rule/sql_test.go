@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -85,7 +86,7 @@ func TestPredicates(t *testing.T) {
 				return fmt.Sprintf("$%d", len(args)+1)
 			})
 			text, _, _ = strings.Cut(text, "/*") // hints are no part of it
-			fmt.Fprintf(&out, "%s\n  %s\n  %v", r, strings.Join(strings.Fields(text), " "), args)
+			fmt.Fprintf(&out, "%s\n  %s\n  %v", r, strings.Join(strings.Fields(text), " "), listed(t, db, args))
 			if c.Activity {
 				out.WriteString(" activity")
 			}
@@ -106,6 +107,23 @@ func TestPredicates(t *testing.T) {
 			t.Errorf("predicates differ from %s; -update writes them anew:\n%s", file, diff)
 		}
 	})
+}
+
+// listed returns parameters with the lists of text among them written out.
+func listed(t *testing.T, db *sqldb.DB, args []any) []any {
+	t.Helper()
+	out := slices.Clone(args)
+	for i, a := range args {
+		if _, ok := a.(*sqldb.Table); !ok {
+			continue
+		}
+		rows, err := db.Query(t.Context(), `SELECT c0 FROM handed_rows($1)`, a)
+		out[i], err = sqldb.Collect(rows, err, func(row func(...any) error) (text string, err error) { return text, row(&text) })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
 }
 
 // What is accepted can be asked, however strange or large it is.

@@ -243,7 +243,7 @@ func TestFiltersHoldWhatTheyNeed(t *testing.T) {
 		plan := usage.Subject{Kind: usage.Field, Key: "plan"}
 		vip, err := segment.CreateList(o.Context(), o.db, o.tenant, segment.Change{Name: new("VIP")}, noon)
 		o.ok(err)
-		list := usage.Subject{Kind: usage.Segment, ID: string(vip.ID), Key: vip.Key}
+		list := usage.Subject{Kind: usage.Segment, ID: vip.ID.String(), Key: vip.Key}
 		o.create(o.ann, savedfilter.Change{Name: new("a"), Filters: raw(`[{"field": "custom_fields.plan", "operator": "is_set"}]`)})
 		o.create(o.ann, savedfilter.Change{Name: new("b"), Shared: new(false), Columns: new([]string{"custom_fields.plan"})})
 		o.create(o.ann, savedfilter.Change{Name: new("c"), Definition: raw(fmt.Sprintf(

@@ -128,7 +128,7 @@ func Create(ctx context.Context, db *sqldb.DB, p auth.Principal, ch Change, now 
 			INSERT INTO saved_filter (tenant_id, id, created_by, created_at, updated_at,
 				name, filters, definition, search, statuses, sort, ascending, columns, shared)
 			VALUES ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
-			append([]any{p.Tenant, f.ID, f.CreatedBy, sqldb.Micros(now)}, values...)...)
+			append([]any{p.Tenant, f.ID, sqldb.Null(f.CreatedBy), sqldb.Micros(now)}, values...)...)
 		return err
 	})
 	if err != nil {

@@ -31,7 +31,7 @@ func holders(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subjec
 	found := []usage.Holder{}
 	for _, f := range list {
 		if slices.Contains(f.Columns, customField+s.Key) || segment.Uses(f.Filters, schema, s) || segment.Uses(f.Definition, schema, s) {
-			found = append(found, usage.Holder{ID: string(f.ID), Name: f.Name})
+			found = append(found, usage.Holder{ID: f.ID.String(), Name: f.Name})
 		}
 	}
 	return usage.Holders{"saved_filters": found}, nil

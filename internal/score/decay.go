@@ -69,10 +69,10 @@ func (d *Decay) Run(ctx context.Context) error {
 // whether the round goes on.
 func (d *Decay) Tick(ctx context.Context) (more bool, err error) {
 	now := d.Now()
-	if d.tenant == "" && now.Sub(d.rested) < d.every() {
+	if d.tenant == 0 && now.Sub(d.rested) < d.every() {
 		return false, nil
 	}
-	if d.tenant != "" && d.on.Enabled && d.on.Fading.Percent > 0 {
+	if d.tenant != 0 && d.on.Enabled && d.on.Fading.Percent > 0 {
 		more, err := d.fade(ctx, now)
 		if more || err != nil {
 			return more, err
@@ -82,8 +82,8 @@ func (d *Decay) Tick(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if next == "" {
-		d.tenant, d.rested = "", now
+	if next == 0 {
+		d.tenant, d.rested = 0, now
 		return false, forget(ctx, d.DB, now)
 	}
 	s, err := Load(ctx, d.DB, next)

@@ -106,7 +106,7 @@ func TestManyProcessesFadeOnce(t *testing.T) {
 		for i := range people {
 			w.people[fmt.Sprint(i)] = w.people["prospect"]
 			if i > 0 {
-				w.add(fmt.Sprint(i), contact.Change{Stage: new(w.stages[contact.Prospect])})
+				w.add(fmt.Sprint(i), contact.Change{Stage: new(w.stages[contact.Prospect].String())})
 			}
 		}
 		if _, err := db.Exec(t.Context(), `UPDATE contact SET prospect_score = 100 WHERE tenant_id = $1`, w.tenant); err != nil {

@@ -42,7 +42,7 @@ func Follower(parse Parser, of Broadcasts, now func() time.Time) journal.Followe
 		triggers := Triggers()
 		byTenant := map[id.Tenant][]journal.Entry{}
 		for _, e := range entries {
-			if e.Contact != "" && slices.Contains(triggers, e.Type) {
+			if !e.Contact.IsZero() && slices.Contains(triggers, e.Type) {
 				byTenant[e.Tenant] = append(byTenant[e.Tenant], e)
 			}
 		}
@@ -86,7 +86,7 @@ func follow(ctx context.Context, tx *sqldb.DB, t id.Tenant, entries []journal.En
 	for _, h := range hits {
 		ids[h.Contact] = true
 	}
-	list, err := contact.Scores(ctx, tx, t, slices.Sorted(maps.Keys(ids)))
+	list, err := contact.Scores(ctx, tx, t, slices.SortedFunc(maps.Keys(ids), id.Compare))
 	if err != nil {
 		return err
 	}
@@ -112,11 +112,11 @@ func (s Settings) cares(entries []journal.Entry) bool {
 func (s Settings) sends(entries []journal.Entry) []id.Send {
 	seen := map[id.Send]bool{}
 	for _, e := range entries {
-		if e.Send != "" && s.cares([]journal.Entry{e}) {
+		if !e.Send.IsZero() && s.cares([]journal.Entry{e}) {
 			seen[e.Send] = true
 		}
 	}
-	return slices.Sorted(maps.Keys(seen))
+	return slices.SortedFunc(maps.Keys(seen), id.Compare)
 }
 
 func (s Settings) hits(entries []journal.Entry, parse Parser, broadcasts map[id.Send]id.Broadcast, zone *time.Location) ([]hit, error) {

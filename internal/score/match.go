@@ -63,7 +63,7 @@ func read(e journal.Entry, broadcast id.Broadcast) (act, bool, error) {
 	case journal.SequenceEnrolled, journal.SequenceCompleted, journal.SequenceExited:
 		say("sequence_id", e.Name)
 	}
-	say("broadcast_id", string(broadcast))
+	say("broadcast_id", broadcast.String())
 	return a, true, nil
 }
 

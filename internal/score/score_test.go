@@ -11,6 +11,7 @@ import (
 	"packetboat/internal/contact"
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/journal"
 	"packetboat/internal/outbox"
 	"packetboat/internal/rule"
@@ -63,7 +64,7 @@ func begin(t *testing.T, db *sqldb.DB, slug string) *world {
 				t.Fatal(err)
 			}
 			w.stages[c] = s.ID
-			ch.Stage = &s.ID
+			ch.Stage = new(s.ID.String())
 		}
 		w.add(string(c), ch)
 	}
@@ -151,7 +152,7 @@ func TestTheRulesEverybodyBeginsWith(t *testing.T) {
 			{journal.EmailDelivered, "", nil, 0},
 		} {
 			who := fmt.Sprint("p", i)
-			w.add(who, contact.Change{Stage: new(w.stages[contact.Prospect])})
+			w.add(who, contact.Change{Stage: new(w.stages[contact.Prospect].String())})
 			w.appendOne(tt.typ, who, tt.name, tt.data)
 			w.drain()
 			if c := w.get(who); c.ProspectScore != tt.want || c.CustomerScore != 0 {
@@ -184,7 +185,7 @@ func TestTheCategoryOfTheStageDecidesWhichScoreMoves(t *testing.T) {
 			w.t.Fatal(err)
 		}
 		move := func(to id.Stage) {
-			if _, _, err := contact.Upsert(w.t.Context(), w.db, w.tenant, "prospectx@example.org", contact.Change{Stage: &to}, contact.Rules{}, noon.Add(time.Hour)); err != nil {
+			if _, _, err := contact.Upsert(w.t.Context(), w.db, w.tenant, "prospectx@example.org", contact.Change{Stage: new(to.String())}, contact.Rules{}, noon.Add(time.Hour)); err != nil {
 				w.t.Fatal(err)
 			}
 		}
@@ -206,7 +207,7 @@ func TestChangesOfScoresAreTold(t *testing.T) {
 		w.appendOne(journal.EmailComplained, "customer", "", nil) // is 0 already
 		w.drain()
 		for _, to := range []contact.StageCategory{contact.Customer, contact.Prospect} { // the second time there is nothing left
-			if _, _, err := contact.Upsert(w.t.Context(), w.db, w.tenant, "prospectx@example.org", contact.Change{Stage: new(w.stages[to])}, contact.Rules{}, noon); err != nil {
+			if _, _, err := contact.Upsert(w.t.Context(), w.db, w.tenant, "prospectx@example.org", contact.Change{Stage: new(w.stages[to].String())}, contact.Rules{}, noon); err != nil {
 				w.t.Fatal(err)
 			}
 		}
@@ -309,7 +310,7 @@ func TestWhoIsNotScored(t *testing.T) {
 			"deleted":    `global_status = 'suppressed'`,
 			"anonymised": `global_status = 'suppressed', anonymized_at = 1`,
 		} {
-			w.add(status, contact.Change{Stage: new(w.stages[contact.Prospect])})
+			w.add(status, contact.Change{Stage: new(w.stages[contact.Prospect].String())})
 			if _, err := w.db.Exec(w.t.Context(), `UPDATE contact SET `+set+` WHERE tenant_id = $1 AND id = $2`, w.tenant, w.people[status]); err != nil {
 				w.t.Fatal(err)
 			}
@@ -363,7 +364,7 @@ func TestRulesMatchWhatTheySay(t *testing.T) {
 func TestWrongSettingsAreToldAtOnce(t *testing.T) {
 	t.Parallel()
 	db := dbtest.SQLite(t)
-	_, err := score.Change(t.Context(), db, "t", rule.ScoringFilters, func(s *score.Settings) {
+	_, err := score.Change(t.Context(), db, idtest.TenantNamed("t"), rule.ScoringFilters, func(s *score.Settings) {
 		s.Rules = []score.Rule{
 			{ID: "a b", Trigger: "email_read", Points: 1001, DailyCap: -1},
 			{ID: "x", Trigger: journal.EmailOpened, Match: score.Match{EventName: "e", Filters: json.RawMessage(`[{"property": "", "operator": "equals", "value": "v"}]`)}},
@@ -385,11 +386,11 @@ func TestWrongSettingsAreToldAtOnce(t *testing.T) {
 	if got := fmt.Sprint(paths); got != want {
 		t.Errorf("problems at %s,\nwant %s", got, want)
 	}
-	_, err = score.Change(t.Context(), db, "t", rule.ScoringFilters, func(s *score.Settings) { s.Rules = make([]score.Rule, 101) }, noon)
+	_, err = score.Change(t.Context(), db, idtest.TenantNamed("t"), rule.ScoringFilters, func(s *score.Settings) { s.Rules = make([]score.Rule, 101) }, noon)
 	if !errors.Is(err, score.ErrLimit) {
 		t.Errorf("101 rules: %v", err)
 	}
-	if s, err := score.Load(t.Context(), db, "t"); err != nil || len(s.Rules) != 9 {
+	if s, err := score.Load(t.Context(), db, idtest.TenantNamed("t")); err != nil || len(s.Rules) != 9 {
 		t.Errorf("a refused change left %d rules, %v", len(s.Rules), err)
 	}
 }

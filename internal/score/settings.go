@@ -138,7 +138,7 @@ func (s Settings) checked(parse Parser) (Settings, error) {
 	for i := range s.Rules {
 		r, path := &s.Rules[i], fmt.Sprintf("rules[%d].", i)
 		if r.ID == "" {
-			r.ID = id.New[string]()
+			r.ID = id.NewText()
 		}
 		switch {
 		case !ruleIDs.MatchString(r.ID):

@@ -48,7 +48,7 @@ func loadTally(ctx context.Context, tx *sqldb.DB, t id.Tenant, hits []hit, zone 
 	rows, err := tx.Query(ctx, `
 		SELECT contact_id, rule_id, day, n FROM score_day
 		WHERE tenant_id = $1 AND contact_id`+tx.In(2)+` AND day BETWEEN $3 AND $4`,
-		t, sqldb.List(tx, slices.Sorted(maps.Keys(ids))), wanted[0], wanted[len(wanted)-1])
+		t, sqldb.List(tx, slices.SortedFunc(maps.Keys(ids), id.Compare)), wanted[0], wanted[len(wanted)-1])
 	_, err = sqldb.Collect(rows, err, func(row func(...any) error) (k counted, err error) {
 		var n int64
 		err = row(&k.contact, &k.rule, &k.day, &n)
@@ -79,13 +79,13 @@ func (c *tally) save(ctx context.Context, tx *sqldb.DB, t id.Tenant) error {
 	if len(c.changed) == 0 {
 		return nil
 	}
-	v := tx.Table("contact_id TEXT", "rule_id TEXT", "day BIGINT", "n BIGINT")
+	v := tx.Table("contact_id UUID", "rule_id TEXT", "day BIGINT", "n BIGINT")
 	for k := range c.changed {
 		v.Add(k.contact, k.rule, k.day, c.n[k])
 	}
 	_, err := tx.Exec(ctx, `
 		INSERT INTO score_day (tenant_id, contact_id, rule_id, day, n)
-		SELECT $1, v.contact_id, v.rule_id, v.day, v.n FROM `+v.As("v", 2)+` WHERE true
+		SELECT CAST($1 AS INTEGER), v.contact_id, v.rule_id, v.day, v.n FROM `+v.As("v", 2)+` WHERE true
 		ON CONFLICT (tenant_id, contact_id, rule_id, day) DO UPDATE SET n = excluded.n`, v.Args(t)...)
 	if err != nil {
 		return fmt.Errorf("save the day's counts: %w", err)

@@ -74,16 +74,16 @@ func (a *Audience) Any(ctx context.Context, db *sqldb.DB, now time.Time) (bool, 
 			return a.find(ctx, db, after, limit, now)
 		}
 	}
-	first, err := read(ctx, db, "", 1)
+	first, err := read(ctx, db, id.Contact{}, 1)
 	return len(first) > 0, err
 }
 
 // ready returns the page if it was found ahead.
 func (a *Audience) ready(after id.Contact, limit int, now time.Time) ([]id.Contact, bool) {
-	if a.at.IsZero() || after < a.from || now.Sub(a.at) > keep {
+	if a.at.IsZero() || id.Compare(after, a.from) < 0 || now.Sub(a.at) > keep {
 		return nil, false
 	}
-	i, found := slices.BinarySearch(a.ids, after)
+	i, found := slices.BinarySearchFunc(a.ids, after, id.Compare)
 	if found {
 		i++
 	}
@@ -162,7 +162,7 @@ func (a *Audience) conditions(db *sqldb.DB, env rule.Env, segments []id.Segment,
 			lists = append(lists, k.Key)
 			continue
 		}
-		r, ok := env.Segments(string(s))
+		r, ok := env.Segments(s.String())
 		if !ok {
 			continue
 		}
@@ -234,7 +234,7 @@ func union(ctx context.Context, db *sqldb.DB, tenant id.Tenant, include []id.Seg
 		}
 		all = append(all, page...)
 	}
-	slices.Sort(all)
+	slices.SortFunc(all, id.Compare)
 	all = slices.Compact(all)
 	return all[:min(len(all), limit)], nil
 }
@@ -252,9 +252,9 @@ func without(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contacts []id.
 	if err != nil {
 		return nil, fmt.Errorf("exclude from an audience: %w", err)
 	}
-	slices.Sort(out)
+	slices.SortFunc(out, id.Compare)
 	return slices.DeleteFunc(contacts, func(c id.Contact) bool {
-		_, found := slices.BinarySearch(out, c)
+		_, found := slices.BinarySearchFunc(out, c, id.Compare)
 		return found
 	}), nil
 }

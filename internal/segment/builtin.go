@@ -82,7 +82,7 @@ func builtInBy(key string) (builtIn, bool) {
 
 // BuiltIn gives a new tenant its built-in segments (contract A6).
 func BuiltIn(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, now time.Time) error {
-	return install(ctx, tx, []id.Tenant{t.ID}, now)
+	return install(ctx, tx, t.ID, now)
 }
 
 // InstallAll gives every tenant the built-in segments that it lacks. It is for
@@ -90,8 +90,9 @@ func BuiltIn(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, now time.Time) 
 func InstallAll(ctx context.Context, db *sqldb.DB, now time.Time) error {
 	rows, err := db.Query(ctx, `
 		SELECT t.tenant_id FROM tenant t /* all tenants: each has the built-in segments */
-		WHERE t.status <> 'deleted' AND (
-			SELECT COUNT(*) FROM segment s WHERE s.tenant_id = t.tenant_id AND s.system_key IS NOT NULL) < $1
+		LEFT JOIN segment s ON s.tenant_id = t.tenant_id AND s.system_key IS NOT NULL
+		WHERE t.status <> 'deleted'
+		GROUP BY t.tenant_id HAVING COUNT(s.id) < $1
 		ORDER BY t.tenant_id`, len(builtIns))
 	tenants, err := sqldb.Collect(rows, err, func(row func(...any) error) (id.Tenant, error) {
 		var t id.Tenant
@@ -100,8 +101,8 @@ func InstallAll(ctx context.Context, db *sqldb.DB, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("find tenants without built-in segments: %w", err)
 	}
-	for page := range slices.Chunk(tenants, 100) {
-		if err := install(ctx, db, page, now); err != nil {
+	for _, t := range tenants {
+		if err := install(ctx, db, t, now); err != nil {
 			return err
 		}
 	}
@@ -109,19 +110,12 @@ func InstallAll(ctx context.Context, db *sqldb.DB, now time.Time) error {
 }
 
 // install leaves alone what is there; no list can have taken a reserved key.
-func install(ctx context.Context, db *sqldb.DB, tenants []id.Tenant, now time.Time) error {
-	v := db.Table("tenant_id TEXT", "id TEXT", "key TEXT", "name TEXT")
-	for _, t := range tenants {
-		for _, b := range builtIns {
-			v.Add(t, id.New[id.Segment](), b.key, b.name)
-		}
+func install(ctx context.Context, db *sqldb.DB, tenant id.Tenant, now time.Time) error {
+	t := db.Table("id UUID", "segment_key TEXT", "name TEXT", "type TEXT", "tags JSONB", "system_key TEXT", "created_at BIGINT", "updated_at BIGINT")
+	for _, b := range builtIns {
+		t.Add(id.New[id.Segment](), b.key, b.name, Dynamic, "[]", b.key, sqldb.Micros(now), sqldb.Micros(now))
 	}
-	_, err := db.Exec(ctx, `
-		INSERT INTO segment (tenant_id, id, segment_key, name, type, tags, system_key, created_at, updated_at) /* all tenants: they are in the table */
-		SELECT v.tenant_id, v.id, v.key, v.name, CAST($1 AS TEXT), '[]', v.key, CAST($2 AS BIGINT), CAST($2 AS BIGINT)
-		FROM `+v.As("v", 3)+`
-		WHERE true ON CONFLICT DO NOTHING`, v.Args(Dynamic, sqldb.Micros(now))...)
-	if err != nil {
+	if _, err := t.Insert(ctx, db, "segment", tenant); err != nil {
 		return fmt.Errorf("install the built-in segments: %w", err)
 	}
 	return nil

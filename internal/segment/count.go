@@ -51,7 +51,7 @@ func Try(ctx context.Context, db *sqldb.DB, tenant id.Tenant, tree rule.Tree, no
 		return Preview{}, err
 	}
 	var p Preview
-	err = db.Evaluate(ctx, string(tenant), func(ctx context.Context, db *sqldb.DB) error {
+	err = db.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) error {
 		if p.Counts, err = count(ctx, db, tenant, tree, env); err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, tree rule.Tree, 
 		join = ` JOIN contact_activity a ON a.tenant_id = c.tenant_id AND a.contact_id = c.id `
 	}
 	var n Counts
-	err = db.Evaluate(ctx, string(tenant), func(ctx context.Context, db *sqldb.DB) error {
+	err = db.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) error {
 		return db.Sweep(ctx, func() error {
 			return db.QueryRow(ctx, `
 				SELECT COUNT(*), COUNT(CASE WHEN c.global_status = 'active' AND NOT c.do_not_contact AND x.email IS NULL THEN 1 END)
@@ -99,7 +99,7 @@ func count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, tree rule.Tree, 
 
 // Recount counts the members anew.
 func Recount(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment, now time.Time) (Segment, error) {
-	s, err := Find(ctx, db, tenant, string(segment))
+	s, err := Find(ctx, db, tenant, segment.String())
 	if err != nil {
 		return Segment{}, err
 	}
@@ -116,7 +116,7 @@ func Recount(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Seg
 
 // tree returns the rule of a dynamic segment.
 func (s Segment) tree(schema rule.Schema) (rule.Tree, error) {
-	if r, ok := schema.Segments(string(s.ID)); ok {
+	if r, ok := schema.Segments(s.ID.String()); ok {
 		return r.Tree, nil
 	}
 	return rule.Tree{}, ErrNotFound // it was deleted meanwhile
@@ -164,7 +164,7 @@ func recountList(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Segment,
 		return s, err
 	}
 	err = db.InTx(ctx, func(tx *sqldb.DB) error {
-		if s, err = find(ctx, tx, tenant, string(s.ID), tx.ForUpdate()); err != nil {
+		if s, err = find(ctx, tx, tenant, s.ID.String(), tx.ForUpdate()); err != nil {
 			return err
 		}
 		return s.recount(ctx, tx, tenant, now)
@@ -184,7 +184,7 @@ func (s *Segment) recount(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, n
 
 func countList(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment) (Counts, error) {
 	var n Counts
-	err := db.Evaluate(ctx, string(tenant), func(ctx context.Context, db *sqldb.DB) error {
+	err := db.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) error {
 		return db.QueryRow(ctx, `
 			SELECT COUNT(*), COUNT(CASE WHEN `+isSendable+` THEN 1 END)
 			FROM segment_member m JOIN contact c ON c.tenant_id = m.tenant_id AND c.id = m.contact_id

@@ -1,5 +1,7 @@
 package segment
 
+import "packetboat/internal/id"
+import "packetboat/internal/id/idtest"
 import "testing"
 
 // However many ask, one count is under way and one is to come; nobody joins a
@@ -7,7 +9,7 @@ import "testing"
 func TestWhoAsksJoinsTheNextCount(t *testing.T) {
 	t.Parallel()
 	var c Counter
-	k := counted{"t", "s"}
+	k := counted{idtest.TenantNamed("t"), idtest.Named[id.Segment]("s")}
 	first, mine := c.join(k)
 	if !mine {
 		t.Fatal("the first has nobody to wait for")
@@ -15,7 +17,7 @@ func TestWhoAsksJoinsTheNextCount(t *testing.T) {
 	if same, mine := c.join(k); mine || same != first {
 		t.Error("the second does not share a count that has not begun")
 	}
-	if other, mine := c.join(counted{"t", "another"}); !mine || other == first {
+	if other, mine := c.join(counted{idtest.TenantNamed("t"), idtest.Named[id.Segment]("another")}); !mine || other == first {
 		t.Error("another segment's count is shared")
 	}
 	first.begun = true

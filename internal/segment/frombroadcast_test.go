@@ -27,7 +27,7 @@ func TestSegmentsOfABroadcast(t *testing.T) {
 				t.Errorf("%s: %v", c, err)
 				continue
 			}
-			if !strings.HasSuffix(s.Name, " - "+string(c)) || !strings.Contains(string(s.Definition), string(m.Broadcast)) {
+			if !strings.HasSuffix(s.Name, " - "+string(c)) || !strings.Contains(string(s.Definition), m.Broadcast.String()) {
 				t.Errorf("%s: called %q, defined as %s", c, s.Name, s.Definition)
 			}
 			if _, err := segment.Parse(t.Context(), o.db, o.acme, s.Definition); err != nil {

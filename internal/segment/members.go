@@ -49,7 +49,7 @@ func Add(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment
 		if err != nil {
 			return err
 		}
-		t := tx.Table("contact_id TEXT")
+		t := tx.Table("contact_id UUID")
 		for _, c := range contacts {
 			t.Add(c)
 		}
@@ -57,7 +57,7 @@ func Add(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment
 		if t.Len() > 0 {
 			rows, err := tx.Query(ctx, `
 				INSERT INTO segment_member (tenant_id, segment_id, contact_id, added_at)
-				SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), v.contact_id, CAST($3 AS BIGINT) FROM `+t.As("v", 4)+`
+				SELECT `+tx.Param(1, "INTEGER")+`, `+tx.Param(2, "UUID")+`, v.contact_id, CAST($3 AS BIGINT) FROM `+t.As("v", 4)+`
 				WHERE true ON CONFLICT DO NOTHING RETURNING contact_id`, t.Args(tenant, segment, sqldb.Micros(now))...)
 			if fresh, err = sqldb.Collect(rows, err, contactID); err != nil {
 				return err
@@ -127,7 +127,7 @@ func (p People) resolve(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) ([]
 	var found []id.Contact
 	for _, c := range p.IDs {
 		if !existing[c] {
-			miss(string(c))
+			miss(c.String())
 			continue
 		}
 		found = append(found, c)
@@ -147,13 +147,13 @@ func (p People) resolve(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) ([]
 		}
 		miss(p.Emails[i])
 	}
-	slices.Sort(found)
+	slices.SortFunc(found, id.Compare)
 	return slices.Compact(found), missing, nil
 }
 
 // list returns a static list and keeps its row, so that its counts add up.
 func list(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, segment id.Segment) (Segment, error) {
-	s, err := find(ctx, tx, tenant, string(segment), tx.ForUpdate())
+	s, err := find(ctx, tx, tenant, segment.String(), tx.ForUpdate())
 	if err != nil {
 		return Segment{}, err
 	}

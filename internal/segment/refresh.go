@@ -96,7 +96,7 @@ func (r *Refresher) claim(ctx context.Context) ([]Used, error) {
 		if err != nil {
 			return nil, fmt.Errorf("ask which segments are in use: %w", err)
 		}
-		v := r.DB.Table("tenant_id TEXT", "id TEXT", "before_at BIGINT")
+		v := r.DB.Table("tenant_id INTEGER", "id UUID", "before_at BIGINT")
 		for _, u := range used {
 			v.Add(u.Tenant, u.Segment, sqldb.Micros(now.Add(-freshInUse)))
 		}
@@ -108,7 +108,7 @@ func (r *Refresher) claim(ctx context.Context) ([]Used, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := r.DB.Table("tenant_id TEXT", "before_at BIGINT")
+	v := r.DB.Table("tenant_id INTEGER", "before_at BIGINT")
 	for _, t := range tenants {
 		v.Add(t.ID, sqldb.Micros(night(now, t.Location())))
 	}

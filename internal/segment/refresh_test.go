@@ -95,7 +95,7 @@ func TestRefreshersShareTheWork(t *testing.T) {
 					}
 					mu.Lock()
 					for _, u := range due {
-						claimed[string(u.Segment)]++
+						claimed[u.Segment.String()]++
 					}
 					mu.Unlock()
 				}

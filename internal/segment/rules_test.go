@@ -83,7 +83,7 @@ func (o office) country(code string, n int) []id.Contact {
 	for i := range ids {
 		ids[i] = o.person(fmt.Sprintf("%s%d@example.org", strings.ToLower(code), i), contact.Change{Texts: map[contact.Text]*string{contact.Country: &code}})
 	}
-	slices.Sort(ids)
+	slices.SortFunc(ids, id.Compare)
 	return ids
 }
 
@@ -127,7 +127,7 @@ func TestARuleFindsItsMembersWheneverItIsAsked(t *testing.T) {
 				t.Error("a member that a rule found has a member_added_at")
 			}
 		}
-		slices.Sort(members)
+		slices.SortFunc(members, id.Compare)
 		if !slices.Equal(members, []id.Contact{de[0], de[1], de[3]}) {
 			t.Errorf("members %v, want all Germans but the deleted one", members)
 		}
@@ -206,7 +206,7 @@ func TestDefinitionsAreRefused(t *testing.T) {
 			"100,000 leaves":       {many(100_000), segment.ErrInvalidDefinition},
 			"100,000 levels":       {strings.Repeat(`{"logic":"and","conditions":[`, 100_000), segment.ErrInvalidDefinition},
 			"another's list":       {`{"logic": "and", "conditions": [{"type": "list", "segment_keys": ["theirs"], "operator": "in"}]}`, segment.ErrInvalidDefinition},
-			"another's list by id": {`{"logic": "and", "conditions": [{"type": "list", "segment_keys": ["` + string(theirs.ID) + `"], "operator": "in"}]}`, segment.ErrInvalidDefinition},
+			"another's list by id": {`{"logic": "and", "conditions": [{"type": "list", "segment_keys": ["` + theirs.ID.String() + `"], "operator": "in"}]}`, segment.ErrInvalidDefinition},
 			"another's field":      {`{"logic": "and", "conditions": [{"field": "custom_fields.` + f.Key + `", "operator": "is_set"}]}`, segment.ErrInvalidDefinition},
 			"SQL":                  {`{"logic": "and", "conditions": [{"field": "country') OR 1=1 --", "operator": "is_set"}]}`, segment.ErrInvalidDefinition},
 		} {
@@ -272,7 +272,7 @@ func TestSegmentsStandOnEachOtherButNotOnThemselves(t *testing.T) {
 		add(t, o.db, o.acme, vip, de[0])
 		for _, leaf := range []string{
 			`{"type": "list", "segment_keys": ["vip"], "operator": "not_in"}`, `{"field": "list", "operator": "in", "value": "vip"}`,
-			`{"field": "list", "operator": "in", "value": ["` + string(vip.ID) + `"]}`,
+			`{"field": "list", "operator": "in", "value": ["` + vip.ID.String() + `"]}`,
 		} {
 			s, err := segment.Create(t.Context(), o.db, o.acme, segment.Change{Name: new("On VIP"), Definition: json.RawMessage(`{"logic": "and", "conditions": [` + leaf + `]}`)}, noon)
 			if err != nil {
@@ -320,7 +320,7 @@ func TestNoCircleComesAboutAtOnce(t *testing.T) {
 		wg.Wait()
 		edges := map[string]string{}
 		for _, s := range all {
-			now, err := segment.Find(t.Context(), o.db, o.acme, string(s.ID))
+			now, err := segment.Find(t.Context(), o.db, o.acme, s.ID.String())
 			o.must(err)
 			for _, other := range all {
 				if strings.Contains(string(now.Definition), `"`+other.Key+`"`) {
@@ -345,7 +345,7 @@ func TestAFieldIsHeldBySegments(t *testing.T) {
 		f, err := field.Create(t.Context(), o.db, o.acme, field.Draft{Name: "Plan", Type: field.String}, noon)
 		o.must(err)
 		s := o.rule("Pros", `{"logic": "and", "conditions": [{"logic": "or", "conditions": [{"field": "custom_fields.plan", "operator": "equals", "value": "pro"}]}]}`)
-		h, err := segment.Finder().Find(t.Context(), o.db, o.acme, usage.Subject{Kind: usage.Field, ID: string(f.ID), Key: f.Key})
+		h, err := segment.Finder().Find(t.Context(), o.db, o.acme, usage.Subject{Kind: usage.Field, ID: f.ID.String(), Key: f.Key})
 		if err != nil || len(h["segments"]) != 1 || h["segments"][0].SegmentKey != s.Key || h["segments"][0].Name != "Pros" {
 			t.Errorf("Find = %v, %v", h, err)
 		}

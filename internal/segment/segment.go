@@ -154,14 +154,14 @@ func Find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, keyOrID string) (
 }
 
 func find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, keyOrID, lock string) (Segment, error) {
-	where := `segment_key = $2`
+	where, value := `segment_key = $2`, any(keyOrID)
 	if s, ok := id.Parse[id.Segment](keyOrID); ok {
-		where, keyOrID = `id = $2`, string(s)
+		where, value = `id = $2`, s
 	}
 	if unstorable(keyOrID) {
 		return Segment{}, ErrNotFound
 	}
-	s, err := scan(db.QueryRow(ctx, `SELECT `+columns+` FROM segment WHERE tenant_id = $1 AND `+where+lock, tenant, keyOrID).Scan)
+	s, err := scan(db.QueryRow(ctx, `SELECT `+columns+` FROM segment WHERE tenant_id = $1 AND `+where+lock, tenant, value).Scan)
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return Segment{}, ErrNotFound
 	}
@@ -181,7 +181,8 @@ func unstorable(s string) bool { return strings.ContainsRune(s, 0) || !utf8.Vali
 // ByKeys returns the segments with the given public keys, in that order and
 // each once. A key that names none is ErrInvalid, whose message names all such.
 func ByKeys(ctx context.Context, db *sqldb.DB, tenant id.Tenant, keys []string) ([]Segment, error) {
-	return many(ctx, db, tenant, `segment_key`, keys, func(s Segment) string { return s.Key })
+	known := slices.DeleteFunc(slices.Clone(keys), unstorable)
+	return many(ctx, db, tenant, `segment_key`, sqldb.List(db, known), keys, func(s Segment) string { return s.Key })
 }
 
 // ByIDs returns the segments with the given ids, in that order and each once.
@@ -189,22 +190,21 @@ func ByKeys(ctx context.Context, db *sqldb.DB, tenant id.Tenant, keys []string) 
 func ByIDs(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Segment) ([]Segment, error) {
 	texts := make([]string, len(ids))
 	for i, s := range ids {
-		texts[i] = string(s)
+		texts[i] = s.String()
 	}
-	return many(ctx, db, tenant, `id`, texts, func(s Segment) string { return string(s.ID) })
+	return many(ctx, db, tenant, `id`, sqldb.List(db, ids), texts, func(s Segment) string { return s.ID.String() })
 }
 
-func many(ctx context.Context, db *sqldb.DB, tenant id.Tenant, column string, names []string, name func(Segment) string) ([]Segment, error) {
+func many(ctx context.Context, db *sqldb.DB, tenant id.Tenant, column string, list any, names []string, name func(Segment) string) ([]Segment, error) {
 	if len(names) == 0 {
 		return []Segment{}, nil
 	}
-	known := slices.DeleteFunc(slices.Clone(names), unstorable)
-	rows, err := db.Query(ctx, `SELECT `+columns+` FROM segment WHERE tenant_id = $1 AND `+column+db.In(2), tenant, sqldb.List(db, known))
+	rows, err := db.Query(ctx, `SELECT `+columns+` FROM segment WHERE tenant_id = $1 AND `+column+db.In(2), tenant, list)
 	found, err := sqldb.Collect(rows, err, scan)
 	if err != nil {
 		return nil, fmt.Errorf("find segments: %w", err)
 	}
-	list := make([]Segment, 0, len(names))
+	out := make([]Segment, 0, len(names))
 	var unknown []string
 	for i, n := range names {
 		if slices.Contains(names[:i], n) {
@@ -215,10 +215,10 @@ func many(ctx context.Context, db *sqldb.DB, tenant id.Tenant, column string, na
 			unknown = append(unknown, n)
 			continue
 		}
-		list = append(list, found[at])
+		out = append(out, found[at])
 	}
 	if len(unknown) > 0 {
 		return nil, ErrInvalid.Sayf("there is no list or segment %s", strings.Join(unknown, ", "))
 	}
-	return list, nil
+	return out, nil
 }

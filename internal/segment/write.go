@@ -125,10 +125,10 @@ func Warnings(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Segment) ([
 
 // broadcasts returns whether broadcasts that a tree names exist.
 func broadcasts(ctx context.Context, db *sqldb.DB, tenant id.Tenant, tree rule.Tree) (func(id.Broadcast) bool, error) {
-	var named []string
+	var named []id.Broadcast
 	for _, r := range tree.References() {
-		if r.Kind == rule.RefBroadcast && !slices.Contains(named, r.Name) {
-			named = append(named, r.Name)
+		if b, ok := id.Parse[id.Broadcast](r.Name); ok && r.Kind == rule.RefBroadcast && !slices.Contains(named, b) {
+			named = append(named, b)
 		}
 	}
 	if len(named) == 0 {
@@ -225,7 +225,7 @@ func update(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segm
 				return err
 			}
 		}
-		if s, err = find(ctx, tx, tenant, string(segment), tx.ForUpdate()); err != nil {
+		if s, err = find(ctx, tx, tenant, segment.String(), tx.ForUpdate()); err != nil {
 			return err
 		}
 		if s.SystemKey != "" {
@@ -287,14 +287,14 @@ func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segm
 		if err := turn(ctx, tx, tenant); err != nil {
 			return err
 		}
-		s, err := find(ctx, tx, tenant, string(segment), tx.ForUpdate())
+		s, err := find(ctx, tx, tenant, segment.String(), tx.ForUpdate())
 		if err != nil {
 			return err
 		}
 		if s.SystemKey != "" {
 			return ErrLocked
 		}
-		holders, err := who.Find(ctx, tx, tenant, usage.Subject{Kind: usage.Segment, ID: string(s.ID), Key: s.Key})
+		holders, err := who.Find(ctx, tx, tenant, usage.Subject{Kind: usage.Segment, ID: s.ID.String(), Key: s.Key})
 		if err != nil {
 			return err
 		}

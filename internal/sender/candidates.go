@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"packetboat/internal/id"
 	"packetboat/internal/mail/address"
@@ -138,32 +137,36 @@ func link(ctx context.Context, db *sqldb.DB, tenant id.Tenant, list []Identity) 
 	for n := range list {
 		ids[n], at[list[n].ID] = list[n].ID, &list[n]
 	}
-	type pair struct {
-		identity id.Identity
-		other    string
-	}
-	read := func(query string) ([]pair, error) {
-		rows, err := db.Query(ctx, query, tenant, sqldb.List(db, ids))
-		pairs, err := sqldb.Collect(rows, err, func(scan func(...any) error) (p pair, err error) {
-			err = scan(&p.identity, &p.other)
-			return p, err
-		})
-		slices.SortFunc(pairs, func(a, b pair) int { return strings.Compare(a.other, b.other) })
-		return pairs, err
-	}
-	types, err := read(`SELECT identity_id, email_type_id FROM identity_email_type WHERE tenant_id = $1 AND identity_id` + db.In(2))
+	types, err := linked[id.EmailType](ctx, db, `SELECT identity_id, email_type_id FROM identity_email_type WHERE tenant_id = $1 AND identity_id`+db.In(2), tenant, ids)
 	if err != nil {
 		return fmt.Errorf("read the email types of identities: %w", err)
 	}
-	lanes, err := read(`SELECT identity_id, mta_config_id FROM identity_lane WHERE tenant_id = $1 AND identity_id` + db.In(2))
+	lanes, err := linked[id.MTAConfig](ctx, db, `SELECT identity_id, mta_config_id FROM identity_lane WHERE tenant_id = $1 AND identity_id`+db.In(2), tenant, ids)
 	if err != nil {
 		return fmt.Errorf("read the lanes of identities: %w", err)
 	}
 	for _, p := range types {
-		at[p.identity].EmailTypes = append(at[p.identity].EmailTypes, id.EmailType(p.other))
+		at[p.identity].EmailTypes = append(at[p.identity].EmailTypes, p.other)
 	}
 	for _, p := range lanes {
-		at[p.identity].VerifiedLanes = append(at[p.identity].VerifiedLanes, id.MTAConfig(p.other))
+		at[p.identity].VerifiedLanes = append(at[p.identity].VerifiedLanes, p.other)
 	}
 	return nil
+}
+
+// pair is an identity and something else that it has.
+type pair[T any] struct {
+	identity id.Identity
+	other    T
+}
+
+// linked reads what identities have, in order of its ids.
+func linked[T ~[16]byte](ctx context.Context, db *sqldb.DB, query string, tenant id.Tenant, ids []id.Identity) ([]pair[T], error) {
+	rows, err := db.Query(ctx, query, tenant, sqldb.List(db, ids))
+	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (p pair[T], err error) {
+		err = scan(&p.identity, &p.other)
+		return p, err
+	})
+	slices.SortFunc(list, func(a, b pair[T]) int { return id.Compare(a.other, b.other) })
+	return list, err
 }

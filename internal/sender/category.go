@@ -68,7 +68,7 @@ func CreateCategory(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Categ
 	}
 	n, err := db.Exec(ctx, `
 		INSERT INTO email_category (tenant_id, id, name, description, sort_order, created_at)
-		SELECT v.tenant_id, $2, $3, $4, $5, $6 FROM (SELECT $1 AS tenant_id) AS v
+		SELECT `+db.Param(1, "INTEGER")+`, $2, $3, $4, $5, $6
 		WHERE (SELECT COUNT(*) FROM email_category WHERE tenant_id = $1) < $7`,
 		tenant, c.ID, c.Name, sqldb.Null(c.Description), c.SortOrder, now.UnixMicro(), MaxCategories)
 	if err != nil {

@@ -94,7 +94,7 @@ func (f EmailTypeFields) apply(ctx context.Context, tx *sqldb.DB, t EmailType) (
 	}
 	if f.Category != nil && *f.Category != t.Category {
 		t.Category = *f.Category
-		if t.Category != "" {
+		if !t.Category.IsZero() {
 			_, err := CategoryByID(ctx, tx, t.Tenant, t.Category)
 			switch {
 			case errors.Is(err, ErrCategoryNotFound):
@@ -190,7 +190,7 @@ func DeleteEmailType(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id
 		if err != nil {
 			return err
 		}
-		holders, err := who.Find(ctx, tx, tenant, usage.Subject{Kind: usage.EmailType, ID: string(t.ID), Key: t.Key})
+		holders, err := who.Find(ctx, tx, tenant, usage.Subject{Kind: usage.EmailType, ID: t.ID.String(), Key: t.Key})
 		if err != nil {
 			return fmt.Errorf("find who uses an email type: %w", err)
 		}
@@ -247,11 +247,11 @@ func EmailTypeByKey(ctx context.Context, db *sqldb.DB, tenant id.Tenant, key str
 func scanEmailType(tenant id.Tenant) func(func(...any) error) (EmailType, error) {
 	return func(scan func(...any) error) (EmailType, error) {
 		t := EmailType{Tenant: tenant}
-		var description, prefix, category, listKey sql.NullString
+		var description, prefix, listKey sql.NullString
 		var created int64
-		err := scan(&t.ID, &t.Key, &t.DisplayName, &description, &prefix, &category, &t.SortOrder,
+		err := scan(&t.ID, &t.Key, &t.DisplayName, &description, &prefix, &t.Category, &t.SortOrder,
 			&t.Active, &t.ListIDEnabled, &listKey, &created)
-		t.Description, t.UTMCampaignPrefix, t.Category = description.String, prefix.String, id.Category(category.String)
+		t.Description, t.UTMCampaignPrefix = description.String, prefix.String
 		t.ListKey, t.CreatedAt = listKey.String, sqldb.Time(created)
 		return t, err
 	}

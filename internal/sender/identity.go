@@ -153,7 +153,7 @@ func (f IdentityFields) applyTexts(i *Identity, p *fault.Problems) {
 func (f IdentityFields) applyReferences(ctx context.Context, tx *sqldb.DB, i *Identity, p *fault.Problems) error {
 	if f.DefaultMTA != nil {
 		i.DefaultMTA = *f.DefaultMTA
-		if i.DefaultMTA != "" {
+		if !i.DefaultMTA.IsZero() {
 			_, err := lane.ByID(ctx, tx, i.Tenant, i.DefaultMTA)
 			if errors.Is(err, lane.ErrNotFound) {
 				p.Add("default_mta_config_id", "no such MTA config")
@@ -177,7 +177,7 @@ func (f IdentityFields) applyReferences(ctx context.Context, tx *sqldb.DB, i *Id
 			i.EmailTypes = append(i.EmailTypes, t)
 		}
 	}
-	slices.Sort(i.EmailTypes)
+	slices.SortFunc(i.EmailTypes, id.Compare)
 	return nil
 }
 
@@ -279,13 +279,13 @@ func saveTypes(ctx context.Context, tx *sqldb.DB, i Identity) error {
 	if len(i.EmailTypes) == 0 {
 		return nil
 	}
-	t := tx.Table("email_type_id TEXT")
+	t := tx.Table("email_type_id UUID")
 	for _, typ := range i.EmailTypes {
 		t.Add(typ)
 	}
 	_, err := tx.Exec(ctx, `
 		INSERT INTO identity_email_type (tenant_id, email_type_id, identity_id)
-		SELECT $1, v.email_type_id, $2 FROM `+t.As("v", 3), t.Args(i.Tenant, i.ID)...)
+		SELECT `+tx.Param(1, "INTEGER")+`, v.email_type_id, `+tx.Param(2, "UUID")+` FROM `+t.As("v", 3), t.Args(i.Tenant, i.ID)...)
 	return err
 }
 
@@ -296,7 +296,7 @@ func DeleteIdentity(ctx context.Context, db *sqldb.DB, tenant id.Tenant, identit
 		if err != nil {
 			return err
 		}
-		holders, err := who.Find(ctx, tx, tenant, usage.Subject{Kind: usage.Identity, ID: string(i.ID), Key: i.Address})
+		holders, err := who.Find(ctx, tx, tenant, usage.Subject{Kind: usage.Identity, ID: i.ID.String(), Key: i.Address})
 		if err != nil {
 			return fmt.Errorf("find who uses a sending identity: %w", err)
 		}
@@ -347,11 +347,11 @@ const identityTables = ` FROM sending_identity AS i
 func scanIdentity(tenant id.Tenant) func(func(...any) error) (Identity, error) {
 	return func(scan func(...any) error) (Identity, error) {
 		i := Identity{Tenant: tenant, EmailTypes: []id.EmailType{}, VerifiedLanes: []id.MTAConfig{}}
-		var replyTo, utm, mta sql.NullString
+		var replyTo, utm sql.NullString
 		var created int64
 		err := scan(&i.ID, &i.Address, &i.DisplayName, &replyTo, &i.Domain, &i.TrackingHost,
-			&i.ContentHost, &utm, &mta, &i.Active, &created)
-		i.ReplyTo, i.UTMCode, i.DefaultMTA = replyTo.String, utm.String, id.MTAConfig(mta.String)
+			&i.ContentHost, &utm, &i.DefaultMTA, &i.Active, &created)
+		i.ReplyTo, i.UTMCode = replyTo.String, utm.String
 		i.CreatedAt = sqldb.Time(created)
 		return i, err
 	}

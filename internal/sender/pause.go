@@ -43,7 +43,7 @@ func PauseDomain(ctx context.Context, db *sqldb.DB, tenant id.Tenant, domain id.
 			return err
 		}
 		paused = true
-		return journal.Append(ctx, tx, journal.Entry{Tenant: tenant, Type: journal.DomainPaused, Name: string(domain), At: now, Data: why})
+		return journal.Append(ctx, tx, journal.Entry{Tenant: tenant, Type: journal.DomainPaused, Name: domain.String(), At: now, Data: why})
 	})
 	if err != nil {
 		return false, fmt.Errorf("pause a sending domain: %w", err)

@@ -12,6 +12,7 @@ import (
 
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/lane"
 	"packetboat/internal/mail/dkim"
 	"packetboat/internal/secret"
@@ -39,7 +40,7 @@ func each(t *testing.T, f func(h house)) {
 		t.Fatal(err)
 	}
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		f(house{t, db, box, id.New[id.Tenant](), id.New[id.Tenant]()})
+		f(house{t, db, box, idtest.Tenant(), idtest.Tenant()})
 	})
 }
 
@@ -122,9 +123,9 @@ func TestEmailTypesHaveKeysThatStay(t *testing.T) {
 			h.Errorf("keys of the next = %q, %q", again.Key, theirs.Key)
 		}
 		changed, err := sender.UpdateEmailType(ctx, h.db, h.mine, typ.ID, sender.EmailTypeFields{
-			Key: new("product_uberblick"), DisplayName: new("Product"), Category: new(id.Category("")), ListKey: new(""), Active: new(false),
+			Key: new("product_uberblick"), DisplayName: new("Product"), Category: new(id.Category{}), ListKey: new(""), Active: new(false),
 		})
-		want.DisplayName, want.Category, want.ListKey, want.Active = "Product", "", "", false
+		want.DisplayName, want.Category, want.ListKey, want.Active = "Product", id.Category{}, "", false
 		if err != nil || !cmp.Equal(changed, want) {
 			h.Errorf("UpdateEmailType: %v (-want +got):\n%s", err, cmp.Diff(want, changed))
 		}
@@ -217,7 +218,7 @@ func TestADeletedCategoryLeavesItsTypes(t *testing.T) {
 		if err != nil || !cmp.Equal(keys, []string{"weekly"}) {
 			h.Errorf("DeleteCategory = %v, %v; want weekly", keys, err)
 		}
-		if typ, err = sender.EmailTypeByID(ctx, h.db, h.mine, typ.ID); err != nil || typ.Category != "" {
+		if typ, err = sender.EmailTypeByID(ctx, h.db, h.mine, typ.ID); err != nil || !typ.Category.IsZero() {
 			h.Errorf("the type is left in %q, %v", typ.Category, err)
 		}
 	})
@@ -225,7 +226,7 @@ func TestADeletedCategoryLeavesItsTypes(t *testing.T) {
 
 func TestCapsOnCounts(t *testing.T) {
 	t.Parallel()
-	db, mine := dbtest.SQLite(t), id.New[id.Tenant]()
+	db, mine := dbtest.SQLite(t), idtest.Tenant()
 	for range sender.MaxCategories {
 		if _, err := sender.CreateCategory(t.Context(), db, mine, sender.CategoryFields{Name: new("c")}, noon); err != nil {
 			t.Fatal(err)
@@ -446,7 +447,7 @@ func TestChangesOfAnIdentity(t *testing.T) {
 		if err := sender.RemoveLane(ctx, h.db, h.mine, mta.ID, usage.Finders{}); err != nil {
 			h.Fatal(err)
 		}
-		if i, err := sender.IdentityByID(ctx, h.db, h.mine, was); err != nil || i.DefaultMTA != "" || len(i.VerifiedLanes) != 0 {
+		if i, err := sender.IdentityByID(ctx, h.db, h.mine, was); err != nil || !i.DefaultMTA.IsZero() || len(i.VerifiedLanes) != 0 {
 			h.Errorf("after its lane went: %+v, %v", i, err)
 		}
 		if _, err := sender.UpdateIdentity(ctx, h.db, h.other, was, sender.IdentityFields{}); !errors.Is(err, sender.ErrIdentityNotFound) {

@@ -2,7 +2,6 @@ package sqldb
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ncruces/go-sqlite3"
@@ -64,13 +63,11 @@ func Numbers(db *DB, list []float64) any {
 	if db.dialect == Postgres {
 		return slices.Clone(list)
 	}
-	// With an exponent, or SQLite takes large ones for integers, which they
-	// are not exactly.
-	texts := make([]string, len(list))
-	for i, f := range list {
-		texts[i] = strconv.FormatFloat(f, 'e', -1, 64)
+	t := db.Table("value DOUBLE PRECISION")
+	for _, f := range list {
+		t.Add(f)
 	}
-	return "[" + strings.Join(texts, ",") + "]"
+	return t
 }
 
 // translate is PostgreSQL's function: the characters of a text that are in from

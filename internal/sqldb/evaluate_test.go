@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"packetboat/internal/fault"
+	"packetboat/internal/id"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
 )
@@ -133,12 +134,12 @@ func TestTheRestOfTheProgramReadsAndWritesWhateverIsEvaluated(t *testing.T) {
 		if err := db.Ping(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if _, err := db.Exec(t.Context(), `INSERT INTO scratch (tenant_id, id) VALUES ('b', '1')`); err != nil {
+		if _, err := db.Exec(t.Context(), `INSERT INTO scratch (tenant_id, id) VALUES (2, $1)`, id.New[id.Contact]()); err != nil {
 			t.Error(err)
 		}
 		err := db.Evaluate(t.Context(), "a", func(ctx context.Context, db *sqldb.DB) error { // in the background
 			var n int
-			return db.QueryRow(ctx, `SELECT COUNT(*) FROM scratch WHERE tenant_id = 'b'`).Scan(&n)
+			return db.QueryRow(ctx, `SELECT COUNT(*) FROM scratch WHERE tenant_id = 2`).Scan(&n)
 		})
 		if err != nil {
 			t.Error(err)
@@ -152,26 +153,26 @@ func TestAnEvaluationSeesOneStateAndWritesNothing(t *testing.T) {
 		scratch(t, db)
 		err := db.Evaluate(sqldb.ForCaller(t.Context()), "a", func(ctx context.Context, within *sqldb.DB) error {
 			count := func() (n int) {
-				if err := within.QueryRow(ctx, `SELECT COUNT(*) FROM scratch WHERE tenant_id = 'a'`).Scan(&n); err != nil {
+				if err := within.QueryRow(ctx, `SELECT COUNT(*) FROM scratch WHERE tenant_id = 1`).Scan(&n); err != nil {
 					t.Error(err)
 				}
 				return n
 			}
 			before := count()
-			if _, err := db.Exec(t.Context(), `INSERT INTO scratch (tenant_id, id) VALUES ('a', '1')`); err != nil {
+			if _, err := db.Exec(t.Context(), `INSERT INTO scratch (tenant_id, id) VALUES (1, $1)`, id.New[id.Contact]()); err != nil {
 				t.Error(err)
 			}
 			if after := count(); after != before {
 				t.Errorf("an evaluation counts %d, then %d", before, after)
 			}
-			_, err := within.Exec(ctx, `DELETE FROM scratch WHERE tenant_id = 'a'`)
+			_, err := within.Exec(ctx, `DELETE FROM scratch WHERE tenant_id = 1`)
 			return err
 		})
 		if err == nil {
 			t.Error("an evaluation deleted rows")
 		}
 		var n int
-		if err := db.QueryRow(t.Context(), `SELECT COUNT(*) FROM scratch WHERE tenant_id = 'a'`).Scan(&n); err != nil || n != 1 {
+		if err := db.QueryRow(t.Context(), `SELECT COUNT(*) FROM scratch WHERE tenant_id = 1`).Scan(&n); err != nil || n != 1 {
 			t.Errorf("%d rows, %v; want 1", n, err)
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/ncruces/go-sqlite3"
 )
 
@@ -59,7 +60,7 @@ func (db *DB) Query(ctx context.Context, text string, args ...any) (*Rows, error
 	if err := db.mayRun(ctx, text); err != nil {
 		return nil, err
 	}
-	args, err := plain(args)
+	args, err := db.plain(args)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +123,7 @@ func (db *DB) Exec(ctx context.Context, text string, args ...any) (int64, error)
 	if err := db.mayRun(ctx, text); err != nil {
 		return 0, err
 	}
-	args, err := plain(args)
+	args, err := db.plain(args)
 	if err != nil {
 		return 0, err
 	}
@@ -179,11 +180,39 @@ func CollectInto[T any](list []T, rows *Rows, err error, scan func(scan func(des
 	return list, rows.Err()
 }
 
-// plain turns named strings and numbers into the types both drivers know.
+// plain turns named strings, numbers and identifiers into the types that the
+// database's driver knows.
+func (db *DB) plain(args []any) ([]any, error) {
+	args, err := plain(args)
+	if err == nil && db.dialect == SQLite {
+		blobs(args)
+	}
+	return args, err
+}
+
+// blobs turns identifiers into what SQLite keeps.
+func blobs(args []any) {
+	for i, a := range args {
+		if u, ok := a.([16]byte); ok {
+			args[i] = u[:]
+		}
+	}
+}
+
+// plain turns named strings and numbers into the types both drivers know, and
+// identifiers into [16]byte.
 func plain(args []any) ([]any, error) {
 	for i, a := range args {
 		switch a := a.(type) {
-		case nil, string, int64, bool, float64, []byte, []string, []int64, []float64, []bool, []*string, []*int64, []*bool, []*float64:
+		case nil, string, int64, bool, float64, []byte, [16]byte, []string, []int64, []float64, []bool,
+			[]*string, []*int64, []*bool, []*float64, [][16]byte, [][]byte, []pgtype.UUID:
+			continue
+		case identifier:
+			if v := reflect.ValueOf(a); v.Kind() == reflect.Pointer && v.IsNil() {
+				args[i] = nil
+			} else {
+				args[i] = a.Bytes()
+			}
 			continue
 		case int:
 			args[i] = int64(a)

@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/ncruces/go-sqlite3"
 )
 
@@ -28,25 +31,56 @@ func (db *DB) ForUpdate() string {
 	return " "
 }
 
-// In tests whether a text column is in the list passed as parameter $n by List.
+// In tests whether a column of text or of identifiers is in the list passed as
+// parameter $n by List.
 func (db *DB) In(n int) string {
 	if db.dialect == Postgres {
 		return fmt.Sprintf(" = ANY($%d) ", n)
 	}
-	return fmt.Sprintf(" IN (SELECT value FROM json_each($%d)) ", n)
+	return fmt.Sprintf(" IN (SELECT c0 FROM handed_rows($%d)) ", n)
 }
 
-// List is the parameter of In.
-func List[T ~string](db *DB, list []T) any {
-	texts := make([]string, len(list))
-	for i, v := range list {
-		texts[i] = string(v)
-	}
+// List is the parameter of In: texts or identifiers.
+func List[T ~string | ~[16]byte](db *DB, list []T) any {
 	if db.dialect == Postgres {
-		return texts
+		if ids, ok := uuids(list); ok {
+			return ids
+		}
+		return plainTexts(list)
 	}
-	b, _ := json.Marshal(texts) // strings always encode
-	return string(b)
+	t := &Table{dialect: SQLite, names: []string{"value"}, types: []string{"TEXT"}, columns: [][]any{make([]any, len(list))}}
+	for i, v := range list {
+		if u, ok := any(v).(identifier); ok {
+			b := u.Bytes()
+			t.columns[0][i] = b[:]
+		} else {
+			t.columns[0][i] = reflect.ValueOf(v).String()
+		}
+	}
+	return t
+}
+
+// identifier is an id of any kind but a tenant's.
+type identifier interface{ Bytes() [16]byte }
+
+func uuids[T ~string | ~[16]byte](list []T) ([][16]byte, bool) {
+	var zero T
+	if _, ok := any(zero).(identifier); !ok {
+		return nil, false
+	}
+	ids := make([][16]byte, len(list))
+	for i, v := range list {
+		ids[i] = any(v).(identifier).Bytes()
+	}
+	return ids, true
+}
+
+func plainTexts[T any](list []T) []string {
+	out := make([]string, len(list))
+	for i, v := range list {
+		out[i] = reflect.ValueOf(v).String()
+	}
+	return out
 }
 
 // JSONContains tests whether the JSON object in column holds the object passed
@@ -64,7 +98,7 @@ func (db *DB) AnyElement(column string, n int) string {
 	if db.dialect == Postgres {
 		return fmt.Sprintf(" jsonb_exists_any(%s, $%d) ", column, n)
 	}
-	return fmt.Sprintf(" EXISTS (SELECT 1 FROM json_each(%s) AS have WHERE have.value IN (SELECT value FROM json_each($%d))) ", column, n)
+	return fmt.Sprintf(" EXISTS (SELECT 1 FROM json_each(%s) AS have WHERE have.value IN (SELECT c0 FROM handed_rows($%d))) ", column, n)
 }
 
 // Greatest returns the larger of two expressions, neither of them null.
@@ -73,6 +107,14 @@ func (db *DB) Greatest(a, b string) string {
 		return " GREATEST(" + a + ", " + b + ") "
 	}
 	return " MAX(" + a + ", " + b + ") "
+}
+
+// UUIDText is the usual spelling of the identifier in a column.
+func (db *DB) UUIDText(column string) string {
+	if db.dialect == Postgres {
+		return "CAST(" + column + " AS TEXT)"
+	}
+	return "uuid_text(" + column + ")"
 }
 
 // functions are what SQLite lacks and our statements use.
@@ -87,6 +129,14 @@ func functions(c *sqlite3.Conn) error {
 		return err
 	}
 	if err := handed(c); err != nil {
+		return err
+	}
+	err := c.CreateFunction("uuid_text", 1, sqlite3.DETERMINISTIC, func(ctx sqlite3.Context, arg ...sqlite3.Value) {
+		if u, err := uuid.FromBytes(arg[0].RawBlob()); err == nil {
+			ctx.ResultText(u.String())
+		}
+	})
+	if err != nil {
 		return err
 	}
 	return c.CreateFunction("json_contains", 2, sqlite3.DETERMINISTIC, func(ctx sqlite3.Context, arg ...sqlite3.Value) {
@@ -181,8 +231,8 @@ func scalar(v any) bool {
 //	tx.Exec(ctx, `UPDATE outbox SET due_at = v.due_at FROM `+t.As("v", 2)+`
 //		WHERE outbox.tenant_id = $1 AND outbox.id = v.id`, t.Args(tenant)...)
 //
-// Column types are TEXT, BIGINT, BOOLEAN, DOUBLE PRECISION and JSONB; a value may
-// be nil. An INSERT … SELECT from it with an ON CONFLICT clause needs a WHERE
+// Column types are UUID, TEXT, BYTEA, BIGINT, INTEGER, BOOLEAN, DOUBLE PRECISION and
+// JSONB; a value may be nil. An INSERT … SELECT from it with an ON CONFLICT clause needs a WHERE
 // (WHERE true), or SQLite reads ON as a join's.
 type Table struct {
 	dialect Dialect
@@ -247,6 +297,7 @@ func (t *Table) Args(before ...any) []any {
 		if _, err := plain(column); err != nil {
 			panic(err)
 		}
+		blobs(column)
 	}
 	return append(before, t)
 }
@@ -258,7 +309,11 @@ func array(typ string, values []any) any {
 		panic(err)
 	}
 	switch typ {
-	case "BIGINT":
+	case "UUID":
+		return uuidArray(args)
+	case "BYTEA":
+		return typed[[]byte](args)
+	case "BIGINT", "INTEGER":
 		return typed[int64](args)
 	case "BOOLEAN":
 		return typed[bool](args)
@@ -266,6 +321,24 @@ func array(typ string, values []any) any {
 		return typed[float64](args)
 	}
 	return typed[string](args)
+}
+
+// uuidArray is typed for identifiers.
+func uuidArray(values []any) any {
+	if slices.Contains(values, nil) {
+		list := make([]pgtype.UUID, len(values))
+		for i, v := range values {
+			if v != nil {
+				list[i] = pgtype.UUID{Bytes: v.([16]byte), Valid: true}
+			}
+		}
+		return list
+	}
+	list := make([][16]byte, len(values))
+	for i, v := range values {
+		list[i] = v.([16]byte)
+	}
+	return list
 }
 
 // typed returns values without nils as they are, which pgx encodes without
@@ -285,4 +358,13 @@ func typed[T any](values []any) any {
 		list[i] = v.(T)
 	}
 	return list
+}
+
+// Param is parameter $n of a column's type where the database does not know it from
+// what stands beside it, as in the list of a SELECT that is inserted.
+func (db *DB) Param(n int, typ string) string {
+	if db.dialect == Postgres {
+		return fmt.Sprintf("$%d::%s", n, typ)
+	}
+	return fmt.Sprintf("$%d", n)
 }

@@ -88,6 +88,8 @@ func (c *handedCursor) Column(ctx sqlite3.Context, n int) error {
 	switch v := c.table.columns[n][c.row].(type) {
 	case nil:
 		ctx.ResultNull()
+	case []byte:
+		ctx.ResultBlob(v)
 	case string:
 		ctx.ResultText(v)
 	case int64:

@@ -115,7 +115,7 @@ func (db *DB) Migrate(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := notNewer(applied, known); err != nil {
+	if err := usable(applied, known); err != nil {
 		return 0, err
 	}
 	if len(missing(applied, known)) == 0 { // most starts: they wait for nobody's turn
@@ -128,7 +128,7 @@ func (db *DB) Migrate(ctx context.Context) (int, error) {
 	if applied, err = db.applied(ctx, pool); err != nil {
 		return len(ran), err
 	}
-	if err := notNewer(applied, known); err != nil { // a newer program had its turn first
+	if err := usable(applied, known); err != nil { // a newer program had its turn first
 		return len(ran), err
 	}
 	if db.dialect == SQLite && len(ran) > 0 {
@@ -161,6 +161,9 @@ func (db *DB) provider(ctx context.Context) (*goose.Provider, *sql.DB, func(), e
 		goose.WithTableName("schema_migration"),
 	}
 	other, dialect := ".postgres.sql", goose.DialectSQLite3
+	if db.dialect == SQLite {
+		files = strictFS{files}
+	}
 	if db.dialect == Postgres {
 		other, dialect = ".sqlite.sql", goose.DialectPostgres
 		locker, err := lock.NewPostgresTableLocker(lock.WithTableName("schema_lock"),

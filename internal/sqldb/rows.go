@@ -5,46 +5,47 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"packetboat/internal/id"
 )
 
-// Insert writes the table's rows into a table of the same column names and
-// reports which of them were inserted: all, unless another row has the same
-// unique key, whose row then stays as it is. The first column is the tenant's,
-// the second an id that no row has yet.
-func (t *Table) Insert(ctx context.Context, tx *DB, table string) ([]bool, error) {
-	t.owned()
+// Insert writes the table's rows into a tenant's rows of another of the same column
+// names and reports which of them were inserted: all, unless another row has the
+// same unique key, which then stays as it is. The first column is an identifier
+// that no row has yet.
+func (t *Table) Insert(ctx context.Context, tx *DB, table string, tenant id.Tenant) ([]bool, error) {
 	if t.Len() == 0 {
 		return nil, nil
 	}
+	keys := make([][16]byte, t.Len())
+	for i, v := range t.columns[0] {
+		keys[i] = v.(identifier).Bytes()
+	}
 	part := t.only(t.used())
 	names := strings.Join(part.names, ", ")
-	n, err := tx.Exec(ctx, `INSERT INTO `+table+` (`+names+`) SELECT `+names+` FROM `+part.As("v", 1)+` WHERE true ON CONFLICT DO NOTHING`, part.Args()...)
-	if err != nil {
-		return nil, err
+	rows, err := tx.Query(ctx, `INSERT INTO `+table+` (tenant_id, `+names+`) SELECT `+tx.Param(1, "INTEGER")+`, `+names+` FROM `+part.As("v", 2)+`
+		WHERE true ON CONFLICT DO NOTHING RETURNING `+t.names[0], part.Args(tenant)...)
+	inserted := make(map[[16]byte]bool, len(keys))
+	_, err = Collect(rows, err, func(scan func(...any) error) (k id.UUID[any], err error) {
+		err = scan(&k)
+		inserted[k] = true
+		return k, err
+	})
+	done := make([]bool, len(keys))
+	for i, k := range keys {
+		done[i] = inserted[k]
 	}
-	if n == int64(t.Len()) {
-		return slices.Repeat([]bool{true}, t.Len()), nil
-	}
-	return t.present(ctx, tx, table)
+	return done, err
 }
 
-// Update sets, in the rows of a table that have the same values in the first
-// keys columns, the other columns, and reports how many rows there were. The
-// first column is the tenant's.
-func (t *Table) Update(ctx context.Context, tx *DB, table string, keys int) (int64, error) {
-	t.owned()
+// Update sets, in those of a tenant's rows that have the same value in the first
+// column, the other columns, and reports how many rows there were.
+func (t *Table) Update(ctx context.Context, tx *DB, table string, tenant id.Tenant) (int64, error) {
 	if t.Len() == 0 {
 		return 0, nil
 	}
-	return tx.Exec(ctx, `UPDATE `+table+` SET `+t.pairs(keys, len(t.names), "%[1]s = v.%[1]s", ", ")+`
-		FROM `+t.As("v", 1)+` WHERE `+t.pairs(0, keys, table+".%[1]s = v.%[1]s", " AND "), t.Args()...)
-}
-
-// owned makes sure that rows say whose they are.
-func (t *Table) owned() {
-	if t.names[0] != "tenant_id" {
-		panic("sqldb: the first column of rows to write is tenant_id, not " + t.names[0])
-	}
+	return tx.Exec(ctx, `UPDATE `+table+` SET `+t.pairs(1, len(t.names), "%[1]s = v.%[1]s", ", ")+`
+		FROM `+t.As("v", 2)+` WHERE `+table+`.tenant_id = $1 AND `+t.pairs(0, 1, table+".%[1]s = v.%[1]s", ""), t.Args(tenant)...)
 }
 
 // pairs formats the columns from first to last, each with its name and number.
@@ -67,7 +68,7 @@ func (t *Table) all() []int {
 // used returns the columns in which any row has a value.
 func (t *Table) used() []int {
 	return slices.DeleteFunc(t.all(), func(c int) bool {
-		return c > 1 && !slices.ContainsFunc(t.columns[c], func(v any) bool { return v != nil })
+		return c > 0 && !slices.ContainsFunc(t.columns[c], func(v any) bool { return v != nil })
 	})
 }
 
@@ -83,23 +84,4 @@ func (t *Table) only(columns []int) *Table {
 		part.names, part.types, part.columns = append(part.names, t.names[c]), append(part.types, t.types[c]), append(part.columns, t.columns[c])
 	}
 	return part
-}
-
-// present reports which of the rows there are, by their second column, which is
-// unique.
-func (t *Table) present(ctx context.Context, tx *DB, table string) ([]bool, error) {
-	part := t.only([]int{0, 1})
-	keys := table + "." + t.names[0] + " = v." + t.names[0] + " AND " + table + "." + t.names[1] + " = v." + t.names[1]
-	rows, err := tx.Query(ctx, `SELECT v.`+t.names[1]+` FROM `+part.As("v", 1)+` JOIN `+table+` ON `+keys, part.Args()...)
-	there := map[string]bool{}
-	_, err = Collect(rows, err, func(scan func(...any) error) (key string, err error) {
-		err = scan(&key)
-		there[key] = true
-		return key, err
-	})
-	done := make([]bool, t.Len())
-	for i, key := range part.columns[1] {
-		done[i] = there[fmt.Sprint(key)]
-	}
-	return done, err
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
 )
@@ -14,41 +15,43 @@ import (
 func TestRowsSayWhichWereWritten(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		ctx, acme, other := t.Context(), id.New[id.Tenant](), id.New[id.Tenant]()
-		rows := func(tenant id.Tenant, emails ...string) *sqldb.Table {
-			table := db.Table("tenant_id TEXT", "email TEXT", "reason TEXT", "created_at BIGINT")
-			for _, e := range emails {
-				table.Add(tenant, e, sqldb.Null(e[:1]), 7)
+		ctx, acme, other := t.Context(), idtest.Tenant(), idtest.Tenant()
+		one, two := id.New[id.AuditEntry](), id.New[id.AuditEntry]()
+		columns := []string{"id UUID", "actor_type TEXT", "actor_id TEXT", "actor_name TEXT", "action TEXT", "target_type TEXT", "target_id TEXT", "ip TEXT", "created_at BIGINT"}
+		rows := func(ids ...id.AuditEntry) *sqldb.Table {
+			table := db.Table(columns...)
+			for _, v := range ids {
+				table.Add(v, "user", "u", "Ann", v.String(), "tenant", "t", nil, 7)
 			}
 			return table
 		}
-		insert := func(table *sqldb.Table, want ...bool) {
+		insert := func(tenant id.Tenant, table *sqldb.Table, want ...bool) {
 			t.Helper()
-			if done, err := table.Insert(ctx, db, "suppression"); err != nil || !slices.Equal(done, want) {
+			if done, err := table.Insert(ctx, db, "audit", tenant); err != nil || !slices.Equal(done, want) {
 				t.Errorf("inserted %v, %v; want %v", done, err, want)
 			}
 		}
-		insert(rows(acme, "a", "b"), true, true)
-		insert(rows(other, "a"), true)
-		insert(rows(acme), []bool{}...)
+		insert(acme, rows(one, two), true, true)
+		insert(other, rows(one), true)
+		insert(acme, rows(), []bool{}...)
 
-		change := db.Table("tenant_id TEXT", "email TEXT", "reason TEXT", "created_at BIGINT")
-		change.Add(acme, "a", "changed", 9)
-		change.Add(acme, "nobody", "changed", 9)
-		n, err := change.Only(func(c string) bool { return c != "created_at" }).Update(ctx, db, "suppression", 2)
+		change := db.Table("id UUID", "action TEXT", "created_at BIGINT")
+		change.Add(one, "changed", 9)
+		change.Add(id.New[id.AuditEntry](), "changed", 9)
+		n, err := change.Only(func(c string) bool { return c != "created_at" }).Update(ctx, db, "audit", acme)
 		if err != nil || n != 1 {
 			t.Errorf("updated %d, %v; want the one that is there", n, err)
 		}
 		for _, tt := range []struct {
 			tenant id.Tenant
-			email  string
-			reason string
-		}{{acme, "a", "changed"}, {acme, "b", "b"}, {other, "a", "a"}} {
-			var reason string
+			id     id.AuditEntry
+			action string
+		}{{acme, one, "changed"}, {acme, two, two.String()}, {other, one, one.String()}} {
+			var action string
 			var created int64
-			err := db.QueryRow(ctx, `SELECT reason, created_at FROM suppression WHERE tenant_id = $1 AND email = $2`, tt.tenant, tt.email).Scan(&reason, &created)
-			if err != nil || reason != tt.reason || created != 7 {
-				t.Errorf("%s has %q, %d, %v; want %q and 7", tt.email, reason, created, err, tt.reason)
+			err := db.QueryRow(ctx, `SELECT action, created_at FROM audit WHERE tenant_id = $1 AND id = $2`, tt.tenant, tt.id).Scan(&action, &created)
+			if err != nil || action != tt.action || created != 7 {
+				t.Errorf("%s has %q, %d, %v; want %q and 7", tt.id, action, created, err, tt.action)
 			}
 		}
 	})
@@ -59,14 +62,14 @@ func TestRowsSayWhichWereWritten(t *testing.T) {
 func TestRowsWhoseKeyIsTakenAreLeftOut(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		acme, other := id.New[id.Tenant](), id.New[id.Tenant]()
+		acme, other := idtest.Tenant(), idtest.Tenant()
 		insert := func(tenant id.Tenant, want []bool, keys ...string) {
 			t.Helper()
-			table := db.Table("tenant_id TEXT", "id TEXT", "name TEXT", "field_key TEXT", "field_type TEXT", "value_constraint TEXT", "created_at BIGINT")
+			table := db.Table("id UUID", "name TEXT", "field_key TEXT", "field_type TEXT", "value_constraint TEXT", "created_at BIGINT")
 			for _, k := range keys {
-				table.Add(tenant, id.New[id.Field](), k, k, "string", "strict", 1)
+				table.Add(id.New[id.Field](), k, k, "string", "strict", 1)
 			}
-			if done, err := table.Insert(t.Context(), db, "custom_field"); err != nil || !slices.Equal(done, want) {
+			if done, err := table.Insert(t.Context(), db, "custom_field", tenant); err != nil || !slices.Equal(done, want) {
 				t.Errorf("inserted %v, %v; want %v", done, err, want)
 			}
 		}

@@ -21,8 +21,28 @@ const (
 	turnWait  = 30 * time.Minute // a large table may take a migration so long
 )
 
-// ErrNewerSchema says that a newer program has migrated the database.
-var ErrNewerSchema = errors.New("the database is newer than this program")
+var (
+	// ErrNewerSchema says that a newer program has migrated the database.
+	ErrNewerSchema = errors.New("the database is newer than this program")
+	// ErrFormerSchema says that the database was made before the schema that the
+	// migrations begin with; none of them leads from there to here.
+	ErrFormerSchema = errors.New("the database was made before the present schema")
+)
+
+// CheckSchema refuses a database whose schema this program can neither use nor bring
+// up to date: with ErrNewerSchema or ErrFormerSchema. It changes nothing.
+func (db *DB) CheckSchema(ctx context.Context) error {
+	p, pool, done, err := db.provider(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	applied, err := db.applied(ctx, pool)
+	if err != nil {
+		return err
+	}
+	return usable(applied, versions(p.ListSources()))
+}
 
 // applied returns the versions of the migrations that the database has had, in
 // order; none when it is new.
@@ -76,12 +96,16 @@ func missing(there, wanted []int64) []int64 {
 	})
 }
 
-// notNewer refuses a database with migrations that this program does not know:
-// what it writes might not be what the newer program expects.
-func notNewer(applied, known []int64) error {
+// usable refuses a database with migrations that this program does not know: what it
+// writes might not be what the newer program expects, and the tables of a former
+// schema are not those that it reads.
+func usable(applied, known []int64) error {
 	unknown := missing(known, applied)
 	if len(unknown) == 0 {
 		return nil
+	}
+	if unknown[0] < known[0] {
+		return fmt.Errorf("%w, by an earlier version of Packetboat, and cannot be upgraded: start this program with an empty database", ErrFormerSchema)
 	}
 	return fmt.Errorf("%w: its schema has version %d, and the newest that this program knows is %d; start the newer program, or restore a backup from before the upgrade",
 		ErrNewerSchema, slices.Max(unknown), slices.Max(known))

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
 )
 
 func scratch(t *testing.T, db *sqldb.DB) {
 	t.Helper()
-	if _, err := db.Exec(t.Context(), `CREATE TABLE scratch (tenant_id TEXT NOT NULL, id TEXT NOT NULL, n BIGINT, ok BOOLEAN, x DOUBLE PRECISION, doc JSONB, PRIMARY KEY (tenant_id, id))`); err != nil {
+	if _, err := db.Exec(t.Context(), `CREATE TABLE scratch (tenant_id INTEGER NOT NULL, id UUID NOT NULL, n BIGINT, ok BOOLEAN, x DOUBLE PRECISION, doc JSONB, PRIMARY KEY (tenant_id, id))`); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -22,28 +23,28 @@ func TestTableInsertsAndUpdatesRowsInOneStatement(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		scratch(t, db)
-		tenant := id.New[id.Tenant]()
-		rows := db.Table("id TEXT", "n BIGINT", "ok BOOLEAN", "x DOUBLE PRECISION", "doc JSONB")
-		rows.Add(id.Contact("a"), 1, true, 1.5, `{"tags": ["x", "y"]}`)
-		rows.Add(id.Contact("b"), nil, false, nil, nil)
+		tenant, a, b := idtest.Tenant(), idtest.Named[id.Contact]("a"), idtest.Named[id.Contact]("b")
+		rows := db.Table("id UUID", "n BIGINT", "ok BOOLEAN", "x DOUBLE PRECISION", "doc JSONB")
+		rows.Add(a, 1, true, 1.5, `{"tags": ["x", "y"]}`)
+		rows.Add(b, nil, false, nil, nil)
 		insert := `INSERT INTO scratch (tenant_id, id, n, ok, x, doc) SELECT $1, v.id, v.n, v.ok, v.x, v.doc FROM ` + rows.As("v", 2) + ` WHERE true ON CONFLICT DO NOTHING`
 		for _, want := range []int64{2, 0} {
 			if n, err := db.Exec(t.Context(), insert, rows.Args(tenant)...); err != nil || n != want {
 				t.Fatalf("insert = %d, %v; want %d rows", n, err, want)
 			}
 		}
-		change := db.Table("id TEXT", "n BIGINT")
-		change.Add("b", 7)
+		change := db.Table("id UUID", "n BIGINT")
+		change.Add(b, 7)
 		if n, err := db.Exec(t.Context(), `UPDATE scratch SET n = v.n FROM `+change.As("v", 2)+` WHERE scratch.tenant_id = $1 AND scratch.id = v.id`, change.Args(tenant)...); err != nil || n != 1 {
 			t.Fatalf("update = %d, %v; want 1 row", n, err)
 		}
 		var sum int64
-		if err := db.QueryRow(t.Context(), `SELECT SUM(n) FROM scratch WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, []id.Contact{"a", "b", "zz"})).Scan(&sum); err != nil || sum != 8 {
+		if err := db.QueryRow(t.Context(), `SELECT SUM(n) FROM scratch WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, []id.Contact{a, b, idtest.Named[id.Contact]("zz")})).Scan(&sum); err != nil || sum != 8 {
 			t.Fatalf("sum = %d, %v; want 8", sum, err)
 		}
 		for doc, want := range map[string]int{`{"tags": ["y"]}`: 1, `{"tags": ["z"]}`: 0, `{}`: 1} {
 			var n int
-			if err := db.QueryRow(t.Context(), `SELECT COUNT(*) FROM scratch WHERE tenant_id = $1 AND id = 'a' AND`+db.JSONContains("doc", 2), tenant, doc).Scan(&n); err != nil || n != want {
+			if err := db.QueryRow(t.Context(), `SELECT COUNT(*) FROM scratch WHERE tenant_id = $1 AND n = 1 AND`+db.JSONContains("doc", 2), tenant, doc).Scan(&n); err != nil || n != want {
 				t.Errorf("rows containing %s = %d, %v; want %d", doc, n, err, want)
 			}
 		}
@@ -66,11 +67,11 @@ func TestTableInsertsAndUpdatesRowsInOneStatement(t *testing.T) {
 			{`{"s": "a"}`, `{"s": null}`, false},
 			{`{"s": "a"}`, `{"t": "a"}`, false},
 		} {
-			if _, err := db.Exec(t.Context(), `UPDATE scratch SET doc = $2 WHERE tenant_id = $1 AND id = 'a'`, tenant, tt.have); err != nil {
+			if _, err := db.Exec(t.Context(), `UPDATE scratch SET doc = $3 WHERE tenant_id = $1 AND id = $2`, tenant, a, tt.have); err != nil {
 				t.Fatal(err)
 			}
 			var n int
-			if err := db.QueryRow(t.Context(), `SELECT COUNT(*) FROM scratch WHERE tenant_id = $1 AND id = 'a' AND`+db.JSONContains("doc", 2), tenant, tt.want).Scan(&n); err != nil || (n == 1) != tt.holds {
+			if err := db.QueryRow(t.Context(), `SELECT COUNT(*) FROM scratch WHERE tenant_id = $1 AND id = $2 AND`+db.JSONContains("doc", 3), tenant, a, tt.want).Scan(&n); err != nil || (n == 1) != tt.holds {
 				t.Errorf("%s contains %s: %v, %v; want %v", tt.have, tt.want, n == 1, err, tt.holds)
 			}
 		}
@@ -82,7 +83,7 @@ func TestTransactionsAreAllOrNothing(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		scratch(t, db)
 		add := func(tx *sqldb.DB, name string) error {
-			_, err := tx.Exec(t.Context(), `INSERT INTO scratch (tenant_id, id) VALUES ('t', $1)`, name)
+			_, err := tx.Exec(t.Context(), `INSERT INTO scratch (tenant_id, id) VALUES (1, $1)`, idtest.Named[id.Contact](name))
 			return err
 		}
 		boom := errors.New("boom")
@@ -100,14 +101,14 @@ func TestTransactionsAreAllOrNothing(t *testing.T) {
 		}); err != nil || told != 1 {
 			t.Fatalf("InTx = %v with %d signals, want nil and 1", err, told)
 		}
-		var names string
-		if err := db.QueryRow(t.Context(), `SELECT id FROM scratch WHERE tenant_id = 't'`).Scan(&names); err != nil || names != "kept" {
-			t.Fatalf("left %q, %v; want kept", names, err)
+		var left id.Contact
+		if err := db.QueryRow(t.Context(), `SELECT id FROM scratch WHERE tenant_id = 1`).Scan(&left); err != nil || left != idtest.Named[id.Contact]("kept") {
+			t.Fatalf("left %q, %v; want kept", left, err)
 		}
 		if err := add(db, "kept"); !sqldb.Unique(err) {
 			t.Errorf("a second row of the same key: %v, want a unique violation", err)
 		}
-		if err := db.QueryRow(t.Context(), `SELECT id FROM scratch WHERE tenant_id = 'u'`).Scan(&names); !errors.Is(err, sqldb.ErrNoRows) {
+		if err := db.QueryRow(t.Context(), `SELECT id FROM scratch WHERE tenant_id = 2`).Scan(&left); !errors.Is(err, sqldb.ErrNoRows) {
 			t.Errorf("no row: %v, want ErrNoRows", err)
 		}
 	})
@@ -117,7 +118,8 @@ func TestConcurrentIncrementsAllCount(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		scratch(t, db)
-		if _, err := db.Exec(t.Context(), `INSERT INTO scratch (tenant_id, id, n) VALUES ('t', 'sum', 0)`); err != nil {
+		sum := idtest.Named[id.Contact]("sum")
+		if _, err := db.Exec(t.Context(), `INSERT INTO scratch (tenant_id, id, n) VALUES (1, $1, 0)`, sum); err != nil {
 			t.Fatal(err)
 		}
 		var wg sync.WaitGroup
@@ -126,10 +128,10 @@ func TestConcurrentIncrementsAllCount(t *testing.T) {
 				for range 10 {
 					if err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
 						var n int64
-						if err := tx.QueryRow(t.Context(), `SELECT n FROM scratch WHERE tenant_id = 't' AND id = 'sum'`+tx.ForUpdate()).Scan(&n); err != nil {
+						if err := tx.QueryRow(t.Context(), `SELECT n FROM scratch WHERE tenant_id = 1 AND id = $1`+tx.ForUpdate(), sum).Scan(&n); err != nil {
 							return err
 						}
-						_, err := tx.Exec(t.Context(), `UPDATE scratch SET n = $1 WHERE tenant_id = 't' AND id = 'sum'`, n+1)
+						_, err := tx.Exec(t.Context(), `UPDATE scratch SET n = $2 WHERE tenant_id = 1 AND id = $1`, sum, n+1)
 						return err
 					}); err != nil {
 						t.Error(err)
@@ -139,7 +141,7 @@ func TestConcurrentIncrementsAllCount(t *testing.T) {
 		}
 		wg.Wait()
 		var n int64
-		if err := db.QueryRow(t.Context(), `SELECT n FROM scratch WHERE tenant_id = 't'`).Scan(&n); err != nil || n != 80 {
+		if err := db.QueryRow(t.Context(), `SELECT n FROM scratch WHERE tenant_id = 1`).Scan(&n); err != nil || n != 80 {
 			t.Errorf("sum = %d, %v; want 80", n, err)
 		}
 	})
@@ -160,7 +162,7 @@ func TestAcquaintLooksAtWhatHasChanged(t *testing.T) {
 			t.Helper()
 			rows := db.Table("id TEXT")
 			for range n {
-				rows.Add(id.New[string]())
+				rows.Add(id.NewText())
 			}
 			if _, err := db.Exec(t.Context(), `INSERT INTO outbox_node (owner, until_at) SELECT v.id, 0 FROM `+rows.As("v", 1), rows.Args()...); err != nil {
 				t.Fatal(err)

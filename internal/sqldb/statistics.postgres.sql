@@ -52,6 +52,7 @@ BEGIN
 		EXECUTE (
 			SELECT format('INSERT INTO %s (%s) VALUES (%s)', t.name, string_agg(quote_ident(attname), ', '),
 				string_agg(CASE atttypid
+					WHEN 'uuid'::regtype THEN '''00000000-0000-7000-8000-000000000000'''
 					WHEN 'text'::regtype THEN '''00000000-0000-7000-8000-000000000000'''
 					WHEN 'jsonb'::regtype THEN '''{}'''
 					WHEN 'boolean'::regtype THEN 'FALSE'

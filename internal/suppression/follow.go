@@ -25,7 +25,7 @@ func follow(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
 		if err != nil {
 			return err
 		}
-		if reason == "" || e.Contact == "" {
+		if reason == "" || e.Contact.IsZero() {
 			continue
 		}
 		if failed[e.Tenant] == nil {

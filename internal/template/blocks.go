@@ -65,14 +65,14 @@ func ListBlocks(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter, w
 
 // BlockByRef returns the block with an id or a slug.
 func BlockByRef(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ref string) (Block, error) {
-	where := `slug = $2`
-	if b, ok := id.Parse[string](ref); ok {
-		where, ref = `id = $2`, b
+	where, key := `slug = $2`, any(ref)
+	if b, ok := id.Parse[id.Block](ref); ok {
+		where, key = `id = $2`, b
 	}
 	if unstorable(ref) {
 		return Block{}, ErrNoBlock
 	}
-	b, err := scanBlockWhole(db.QueryRow(ctx, `SELECT `+blockBody+` FROM block WHERE tenant_id = $1 AND `+where, tenant, ref).Scan)
+	b, err := scanBlockWhole(db.QueryRow(ctx, `SELECT `+blockBody+` FROM block WHERE tenant_id = $1 AND `+where, tenant, key).Scan)
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return Block{}, ErrNoBlock
 	}
@@ -188,7 +188,7 @@ func DeleteBlock(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ref string
 			return err
 		}
 		if !force {
-			if err := unused(ctx, tx, tenant, usage.Block, string(b.ID), who, now); err != nil {
+			if err := unused(ctx, tx, tenant, usage.Block, b.ID.String(), who, now); err != nil {
 				return err
 			}
 		}

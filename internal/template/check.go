@@ -45,7 +45,7 @@ func (t *Template) check(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, ch
 	}
 	if b.MJML != "" { // last, because it takes longest
 		line := lineIn(b.MJML, filled.MJML)
-		r, err := c.Compile(ctx, string(t.Tenant), filled.MJML)
+		r, err := c.Compile(ctx, t.Tenant.String(), filled.MJML)
 		if err != nil {
 			return nil, inSource(err, line)
 		}
@@ -143,10 +143,10 @@ const (
 // fragment tries the MJML of a block. What is wrong with the source as it was
 // written is told first: its lines are the author's.
 func fragment(ctx context.Context, c *mjml.Compiler, tenant id.Tenant, source, filled string) ([]mjml.Warning, error) {
-	if _, err := mjml.CheckFragment(ctx, c, string(tenant), source); err != nil {
+	if _, err := mjml.CheckFragment(ctx, c, tenant.String(), source); err != nil {
 		return nil, content.MJMLFault(fieldMJML, err)
 	}
-	found, err := mjml.CheckFragment(ctx, c, string(tenant), filled)
+	found, err := mjml.CheckFragment(ctx, c, tenant.String(), filled)
 	if err != nil {
 		return nil, inSource(err, lineIn(source, filled))
 	}

@@ -24,7 +24,7 @@ type shelf struct {
 
 // Find returns the block of an id or a slug.
 func (s *shelf) Find(ref string) (*binding.Block, bool) {
-	if uuid, ok := id.Parse[string](ref); ok {
+	if uuid, ok := id.Canonical(ref); ok {
 		ref = uuid
 	}
 	b, ok := s.refs[ref]
@@ -155,20 +155,20 @@ func (s *shelf) put(c candidate) (*binding.Block, error) {
 func (s *shelf) name(list []candidate, refs []string) error {
 	wanted := make(map[string]bool, len(refs))
 	for _, ref := range refs {
-		if uuid, ok := id.Parse[string](ref); ok {
+		if uuid, ok := id.Canonical(ref); ok {
 			ref = uuid
 		}
 		wanted[ref] = true
 	}
 	for _, c := range list {
-		if !wanted[string(c.ID)] && !wanted[c.Slug] {
+		if !wanted[c.ID.String()] && !wanted[c.Slug] {
 			continue
 		}
 		b, err := s.put(c)
 		if err != nil {
 			return err
 		}
-		s.refs[string(b.ID)], s.refs[b.Slug] = b, b
+		s.refs[b.ID.String()], s.refs[b.Slug] = b, b
 	}
 	return nil
 }
@@ -186,10 +186,11 @@ func (t Template) named(ctx context.Context, db *sqldb.DB, refs []string) ([]can
 	if len(refs) == 0 {
 		return nil, nil
 	}
-	var ids, slugs []string
+	var ids []id.Block
+	var slugs []string
 	for _, ref := range refs {
-		if uuid, ok := id.Parse[string](ref); ok {
-			ids = append(ids, uuid)
+		if b, ok := id.Parse[id.Block](ref); ok {
+			ids = append(ids, b)
 			continue
 		}
 		slugs = append(slugs, ref)

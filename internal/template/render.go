@@ -27,7 +27,7 @@ func (t Template) Validate(ctx context.Context, db *sqldb.DB, raw json.RawMessag
 	if err != nil {
 		return nil, err
 	}
-	_, issues := binding.Check(t.Schema, raw, pool, string(t.ID))
+	_, issues := binding.Check(t.Schema, raw, pool, t.ID.String())
 	return issues, nil
 }
 
@@ -37,7 +37,7 @@ func (t Template) Render(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, te
 	t.Tenant = tenant
 	seed := o.Seed
 	if seed == "" {
-		seed = string(t.ID)
+		seed = t.ID.String()
 	}
 	for try := 1; ; try++ {
 		bound, issues, err := t.bind(ctx, db, raw, o.Lenient, seed)

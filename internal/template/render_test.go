@@ -12,6 +12,7 @@ import (
 	"packetboat/internal/content"
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/template"
 )
 
@@ -70,7 +71,7 @@ func TestATemplateIsRendered(t *testing.T) {
 
 		// Whoever asked for styles to be inlined gets them so; a text of its own is bound.
 		styled := a.create(letterOf(func(ch *template.Change) { ch.InlineCSS, ch.Text = new(true), new("{{param:who}}!\n{{slot:hero}}") }))
-		r = a.rendered(styled, `{"parameters": {"who": "Bob"}, "slots": {"hero": {"strategy": "fixed", "block_id": "`+strings.ToUpper(string(hero.ID))+`"}}}`, template.RenderOptions{})
+		r = a.rendered(styled, `{"parameters": {"who": "Bob"}, "slots": {"hero": {"strategy": "fixed", "block_id": "`+strings.ToUpper(hero.ID.String())+`"}}}`, template.RenderOptions{})
 		if !strings.Contains(r.HTML, `style="color: red`) && !strings.Contains(r.HTML, `style="color:red`) {
 			a.Errorf("styles are not inlined: %s", r.HTML)
 		}
@@ -124,14 +125,14 @@ func TestABindingIsHeldToWhatThereIs(t *testing.T) {
 		const unfit = "block_not_eligible@slots.hero.block_id"
 		for raw, want := range map[string]string{
 			``: "shape@", `null`: "shape@", `[]`: "shape@", `5`: "shape@", `{"parameters": []}`: "shape@parameters",
-			`{}`:                       "required_missing@parameters.who",
-			ofBlock("hero"):            "",
-			ofBlock("asleep"):          unfit,
-			ofBlock("untagged"):        unfit,
-			ofBlock("theirs"):          unfit,
-			ofBlock(string(theirs.ID)): unfit,
-			ofBlock("nobody"):          unfit,
-			ofBlock(`a\u0000b`):        unfit,
+			`{}`:                        "required_missing@parameters.who",
+			ofBlock("hero"):             "",
+			ofBlock("asleep"):           unfit,
+			ofBlock("untagged"):         unfit,
+			ofBlock("theirs"):           unfit,
+			ofBlock(theirs.ID.String()): unfit,
+			ofBlock("nobody"):           unfit,
+			ofBlock(`a\u0000b`):         unfit,
 			`{"parameters": {"who": "x"}, "slots": {"hero": {"strategy": "fixed", "block_id": "hero"}}, "Slots": null, "SLOTS": {}}`: "",
 			ofBlock(``):                            "required_missing@slots.hero.block_id",
 			`{"parameters": {"who": "x", "y": 1}}`: "unknown_param@parameters.y",
@@ -197,7 +198,7 @@ func TestRandomBlocksAreChosenOnce(t *testing.T) {
 		if len(seen) < 3 {
 			a.Errorf("of 40 seeds, only %v were chosen", seen)
 		}
-		alone, seeded := a.rendered(made, `{}`, template.RenderOptions{}), a.rendered(made, `{}`, template.RenderOptions{Seed: string(made.ID)})
+		alone, seeded := a.rendered(made, `{}`, template.RenderOptions{}), a.rendered(made, `{}`, template.RenderOptions{Seed: made.ID.String()})
 		same(a, "the seed is the template's id when there is none", alone.Slots, seeded.Slots)
 	})
 }
@@ -243,7 +244,7 @@ func TestASnapshotTellsWhetherATemplateChanged(t *testing.T) {
 		s := a.rendered(made, `{}`, template.RenderOptions{}).Snapshot
 		text, err := json.Marshal(s)
 		a.ok(err)
-		for _, want := range []string{`"template_id":"` + string(made.ID), `"slug":"letter"`, `"captured_at":"2026-03-01T12:00:00.001Z"`, `"groups_schema":[]`, `"parameters_schema":[{"name":"who"`} {
+		for _, want := range []string{`"template_id":"` + made.ID.String(), `"slug":"letter"`, `"captured_at":"2026-03-01T12:00:00.001Z"`, `"groups_schema":[]`, `"parameters_schema":[{"name":"who"`} {
 			if !strings.Contains(string(text), want) {
 				a.Errorf("no %s in %s", want, text)
 			}
@@ -264,9 +265,9 @@ func TestASnapshotTellsWhetherATemplateChanged(t *testing.T) {
 			{"schema", template.Change{Schema: binding.RawSchema{Parameters: json.RawMessage(`[{"name": "who", "type": "textarea"}]`)}}, true},
 			{"nothing", template.Change{Schema: binding.RawSchema{Parameters: json.RawMessage(`[{"type": "textarea", "name": "who"}]`)}}, false},
 		} {
-			before, err := template.ByRef(a.Context(), a.db, a.tenant, string(made.ID))
+			before, err := template.ByRef(a.Context(), a.db, a.tenant, made.ID.String())
 			a.ok(err)
-			after, err := a.update(string(made.ID), tt.ch)
+			after, err := a.update(made.ID.String(), tt.ch)
 			a.ok(err)
 			if got := before.ContentHash() != after.ContentHash(); got != tt.moved {
 				a.Errorf("%s: the hash moved: %v", tt.what, got)
@@ -343,12 +344,12 @@ func large(b testing.TB) (ch template.Change, raw string) {
 func BenchmarkValidate(b *testing.B) {
 	a := benchAccount(b)
 	ch, raw := large(b)
-	made, _, err := template.Create(b.Context(), a, compiler(), "t", ch, noon)
+	made, _, err := template.Create(b.Context(), a, compiler(), idtest.TenantNamed("t"), ch, noon)
 	if err != nil {
 		b.Fatal(err)
 	}
 	for n := range 100 {
-		_, _, err := template.CreateBlock(b.Context(), a, compiler(), "t", template.BlockChange{
+		_, _, err := template.CreateBlock(b.Context(), a, compiler(), idtest.TenantNamed("t"), template.BlockChange{
 			Name: new(fmt.Sprint("Block ", n)), HTML: new("<h1>{{param:title}}</h1>" + strings.Repeat("x", 2000)), Tags: &[]string{fmt.Sprint("t", n%5)},
 			Schema: binding.RawSchema{Parameters: json.RawMessage(`[{"name": "title", "type": "text", "required": true}]`)},
 		}, noon)
@@ -357,7 +358,7 @@ func BenchmarkValidate(b *testing.B) {
 		}
 	}
 	for b.Loop() {
-		t, err := template.ByRef(b.Context(), a, "t", made.Slug)
+		t, err := template.ByRef(b.Context(), a, idtest.TenantNamed("t"), made.Slug)
 		if err != nil {
 			b.Fatal(err)
 		}

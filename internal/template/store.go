@@ -104,14 +104,14 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter, whole b
 
 // ByRef returns the template with an id or a slug.
 func ByRef(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ref string) (Template, error) {
-	where := `slug = $2`
-	if t, ok := id.Parse[string](ref); ok {
-		where, ref = `id = $2`, t
+	where, key := `slug = $2`, any(ref)
+	if t, ok := id.Parse[id.Template](ref); ok {
+		where, key = `id = $2`, t
 	}
 	if unstorable(ref) {
 		return Template{}, ErrNotFound
 	}
-	t, err := scanWhole(db.QueryRow(ctx, `SELECT `+head+`, `+body+` FROM template WHERE tenant_id = $1 AND `+where, tenant, ref).Scan)
+	t, err := scanWhole(db.QueryRow(ctx, `SELECT `+head+`, `+body+` FROM template WHERE tenant_id = $1 AND `+where, tenant, key).Scan)
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return Template{}, ErrNotFound
 	}
@@ -275,7 +275,7 @@ func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ref string, for
 			return err
 		}
 		if !force {
-			if err := unused(ctx, tx, tenant, usage.Template, string(t.ID), who, now); err != nil {
+			if err := unused(ctx, tx, tenant, usage.Template, t.ID.String(), who, now); err != nil {
 				return err
 			}
 		}

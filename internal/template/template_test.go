@@ -14,6 +14,7 @@ import (
 	"packetboat/internal/binding"
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/mail/mjml"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
@@ -38,7 +39,7 @@ func each(t *testing.T, f func(a *account)) {
 	t.Helper()
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		f(&account{T: t, db: db, tenant: id.New[id.Tenant](), other: id.New[id.Tenant]()})
+		f(&account{T: t, db: db, tenant: idtest.Tenant(), other: idtest.Tenant()})
 	})
 }
 
@@ -171,7 +172,7 @@ func TestSlugsAreDerivedAndNeverTwice(t *testing.T) {
 			}); b.Slug != tt.want {
 				a.Errorf("the slug of the block %q, %q is %q, want %q", tt.name, tt.slug, b.Slug, tt.want)
 			}
-			for _, ref := range []string{got.Slug, string(got.ID), strings.ToUpper(string(got.ID))} {
+			for _, ref := range []string{got.Slug, got.ID.String(), strings.ToUpper(got.ID.String())} {
 				if found, err := template.ByRef(a.Context(), a.db, a.tenant, ref); err != nil || found.ID != got.ID {
 					a.Errorf("ByRef(%q) = %v, %v", ref, found.ID, err)
 				}
@@ -185,7 +186,7 @@ func TestSlugsAreDerivedAndNeverTwice(t *testing.T) {
 		if theirs.Slug != "spring-sale" {
 			a.Errorf("another tenant's slug is %q", theirs.Slug)
 		}
-		for _, ref := range []string{"", "nobody", "a\x00b", "\xff", string(id.New[id.Template]())} {
+		for _, ref := range []string{"", "nobody", "a\x00b", "\xff", id.New[id.Template]().String()} {
 			if _, err := template.ByRef(a.Context(), a.db, a.tenant, ref); !errors.Is(err, template.ErrNotFound) {
 				a.Errorf("ByRef(%q): %v", ref, err)
 			}
@@ -216,7 +217,7 @@ func TestOnlyWhatIsSentChanges(t *testing.T) {
 		if !changed.UpdatedAt.After(made.UpdatedAt) {
 			a.Error("updated_at did not move")
 		}
-		changed, err = a.update(string(made.ID), template.Change{Slug: new("bistro"), Subject: new(""), Text: new(""), Tags: &[]string{}})
+		changed, err = a.update(made.ID.String(), template.Change{Slug: new("bistro"), Subject: new(""), Text: new(""), Tags: &[]string{}})
 		a.ok(err)
 		want.Slug, want.Subject, want.Text, want.Tags, want.UpdatedAt = "bistro", nil, nil, []string{}, changed.UpdatedAt
 		same(a, "cleared", changed, want)
@@ -310,7 +311,7 @@ func (c counter) Count(_ context.Context, _ *sqldb.DB, _ id.Tenant, _ usage.Kind
 func TestWhatIsUsedIsDeletedByForceOnly(t *testing.T) {
 	each(t, func(a *account) {
 		made, b := a.create(page("Used")), a.block("Used")
-		who := counter{string(made.ID): {ActiveDrafts: 1, RecentBroadcasts: 2}, string(b.ID): {RecentBroadcasts: 1}}
+		who := counter{made.ID.String(): {ActiveDrafts: 1, RecentBroadcasts: 2}, b.ID.String(): {RecentBroadcasts: 1}}
 		if err := template.Delete(a.Context(), a.db, a.other, "used", true, nil, noon); !errors.Is(err, template.ErrNotFound) {
 			a.Errorf("another tenant deletes: %v", err)
 		}
@@ -319,7 +320,7 @@ func TestWhatIsUsedIsDeletedByForceOnly(t *testing.T) {
 				return template.Delete(a.Context(), a.db, a.tenant, "used", force, who, noon)
 			},
 			`{"active_drafts":0,"recent_broadcasts":1}`: func(force bool, who usage.Counter) error {
-				return template.DeleteBlock(a.Context(), a.db, a.tenant, string(b.ID), force, who, noon)
+				return template.DeleteBlock(a.Context(), a.db, a.tenant, b.ID.String(), force, who, noon)
 			},
 		} {
 			err := del(false, who)
@@ -348,13 +349,13 @@ func TestAnAccountHasItsLimits(t *testing.T) {
 					if _, err := tx.Exec(a.Context(), `
 						INSERT INTO template (tenant_id, id, slug, created_at, updated_at, name, format, tags, counts,
 							content_html, inline_css, parameters, sections, slots, groups, expects)
-						VALUES ($1, $2, $2, 1, 1, 'n', 'html', '[]', '{}', 'x', FALSE, '[]', '[]', '[]', '[]', '[]')`, a.tenant, fmt.Sprint("t", n)); err != nil {
+						VALUES ($1, $2, $3, 1, 1, 'n', 'html', '[]', '{}', 'x', FALSE, '[]', '[]', '[]', '[]', '[]')`, a.tenant, id.New[id.Template](), fmt.Sprint("t", n)); err != nil {
 						return err
 					}
 				}
 				if _, err := tx.Exec(a.Context(), `
 					INSERT INTO block (tenant_id, id, slug, created_at, updated_at, name, active, tags, slot_keys, parameters, sections, groups, content_html)
-					VALUES ($1, $2, $2, 1, 1, 'n', TRUE, '[]', '[]', '[]', '[]', '[]', 'x')`, a.tenant, fmt.Sprint("b", n)); err != nil {
+					VALUES ($1, $2, $3, 1, 1, 'n', TRUE, '[]', '[]', '[]', '[]', '[]', 'x')`, a.tenant, id.New[id.Block](), fmt.Sprint("b", n)); err != nil {
 					return err
 				}
 			}
@@ -386,18 +387,18 @@ func TestWritersDoNotMixSchemaAndBody(t *testing.T) {
 				{Tags: &[]string{"x"}},
 			} {
 				wg.Go(func() {
-					if _, err := a.update(string(made.ID), ch); err != nil && !errors.Is(err, binding.ErrReference) {
+					if _, err := a.update(made.ID.String(), ch); err != nil && !errors.Is(err, binding.ErrReference) {
 						a.Errorf("update: %v", err)
 					}
 				})
 			}
 			wg.Wait()
-			got, err := template.ByRef(a.Context(), a.db, a.tenant, string(made.ID))
+			got, err := template.ByRef(a.Context(), a.db, a.tenant, made.ID.String())
 			a.ok(err)
 			if !slices.Equal(got.Tags, []string{"x"}) {
 				a.Errorf("a change was lost: %v", got.Tags)
 			}
-			if _, _, err := template.Update(a.Context(), a.db, compiler(), a.tenant, string(made.ID), template.Change{HTML: &got.HTML}, noon); err != nil {
+			if _, _, err := template.Update(a.Context(), a.db, compiler(), a.tenant, made.ID.String(), template.Change{HTML: &got.HTML}, noon); err != nil {
 				a.Errorf("what is stored does not fit itself: %v in %+v", err, got)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -32,9 +33,14 @@ func (s Settings) changeable() []any {
 	}
 }
 
-func insert(ctx context.Context, db *sqldb.DB, t Tenant) error {
-	args := append([]any{t.ID, t.Slug, t.Name, t.Status, t.SiteKey, t.CreatedAt.UnixMicro(), t.UpdatedAt.UnixMicro()}, t.Settings.changeable()...)
-	n, err := db.Exec(ctx, `
+// errNumberTaken says that another tenant has been made with the same number.
+var errNumberTaken = errors.New("the next number of a tenant is taken")
+
+// insert writes a tenant under the next number, which it returns.
+func insert(ctx context.Context, db *sqldb.DB, t Tenant) (number id.Tenant, err error) {
+	args := append([]any{t.Slug, t.Name, t.Status, t.SiteKey, t.CreatedAt.UnixMicro(), t.UpdatedAt.UnixMicro()}, t.Settings.changeable()...)
+	err = db.QueryRow(ctx, `
+		/* all tenants: the highest of their numbers */
 		INSERT INTO tenant (
 			tenant_id, slug, name, status, site_key, created_at, updated_at,
 			timezone, locale, currency_code, website_url, logo_url, postal_address,
@@ -42,16 +48,18 @@ func insert(ctx context.Context, db *sqldb.DB, t Tenant) error {
 			auto_create_on_event, tracking_enabled, utm_enabled, honeypot_links,
 			send_window_start, send_window_end, sunset_days, sunset_min_sends,
 			unsubscribe_scope, double_opt_in_default, tracked_domains)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-			$17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27)
-		ON CONFLICT (slug) DO NOTHING`, args...)
-	if err != nil {
-		return fmt.Errorf("create tenant: %w", err)
+		SELECT (SELECT COALESCE(MAX(tenant_id), 0) + 1 FROM tenant), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
+			$16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26
+		WHERE true ON CONFLICT (slug) DO NOTHING RETURNING tenant_id`, args...).Scan(&number)
+	switch {
+	case errors.Is(err, sqldb.ErrNoRows):
+		return 0, ErrDuplicateSlug
+	case sqldb.Unique(err):
+		return 0, errNumberTaken
+	case err != nil:
+		return 0, fmt.Errorf("create tenant: %w", err)
 	}
-	if n == 0 {
-		return ErrDuplicateSlug
-	}
-	return nil
+	return number, nil
 }
 
 func save(ctx context.Context, db *sqldb.DB, t id.Tenant, name string, s Settings, now time.Time) error {
@@ -75,7 +83,7 @@ func save(ctx context.Context, db *sqldb.DB, t id.Tenant, name string, s Setting
 
 func scan(row func(...any) error) (Tenant, error) {
 	var t Tenant
-	var reason, identity, emailType, lane sql.NullString
+	var reason sql.NullString
 	var limit sql.NullInt64
 	var address, domains string
 	var created, updated int64
@@ -83,7 +91,7 @@ func scan(row func(...any) error) (Tenant, error) {
 	err := row(
 		&t.ID, &t.Slug, &t.Name, &t.Status, &reason, &limit, &t.SiteKey,
 		&s.Timezone, &s.Locale, &s.CurrencyCode, &s.WebsiteURL, &s.LogoURL, &address,
-		&identity, &emailType, &lane,
+		&s.DefaultIdentity, &s.DefaultEmailType, &s.DefaultMTAConfig,
 		&s.AutoCreateOnEvent, &s.Tracking.Enabled, &s.Tracking.UTM, &s.Tracking.Honeypot,
 		&s.SendWindow.Start, &s.SendWindow.End, &s.SunsetDays, &s.SunsetMinSends,
 		&s.UnsubscribeScope, &s.DoubleOptInDefault, &domains, &created, &updated)
@@ -100,7 +108,6 @@ func scan(row func(...any) error) (Tenant, error) {
 		t.ContactLimit = new(int(limit.Int64))
 	}
 	t.PauseReason = reason.String
-	s.DefaultIdentity, s.DefaultEmailType, s.DefaultMTAConfig = id.Identity(identity.String), id.EmailType(emailType.String), id.MTAConfig(lane.String)
 	t.CreatedAt, t.UpdatedAt = sqldb.Time(created), sqldb.Time(updated)
 	return t, nil
 }

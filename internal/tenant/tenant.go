@@ -82,7 +82,6 @@ func Create(ctx context.Context, db *sqldb.DB, slug, name, timezone string, now 
 		return Tenant{}, err
 	}
 	t := Tenant{
-		ID:        id.New[id.Tenant](),
 		Slug:      slug,
 		Name:      name,
 		Status:    Active,
@@ -91,16 +90,13 @@ func Create(ctx context.Context, db *sqldb.DB, slug, name, timezone string, now 
 		CreatedAt: now.UTC().Truncate(time.Microsecond),
 		UpdatedAt: now.UTC().Truncate(time.Microsecond),
 	}
-	err := db.InTx(ctx, func(tx *sqldb.DB) error {
-		if err := insert(ctx, tx, t); err != nil {
-			return err
-		}
-		for _, setup := range setups {
-			if err := setup(ctx, tx, t, now); err != nil {
-				return fmt.Errorf("set up tenant: %w", err)
+	err := numbered(func() error {
+		return db.InTx(ctx, func(tx *sqldb.DB) (err error) {
+			if t.ID, err = insert(ctx, tx, t); err != nil {
+				return err
 			}
-		}
-		return nil
+			return t.setUp(ctx, tx, setups, now)
+		})
 	})
 	if err != nil {
 		return Tenant{}, err
@@ -109,6 +105,25 @@ func Create(ctx context.Context, db *sqldb.DB, slug, name, timezone string, now 
 		return ByID(ctx, db, t.ID)
 	}
 	return t, nil
+}
+
+func (t Tenant) setUp(ctx context.Context, tx *sqldb.DB, setups []Setup, now time.Time) error {
+	for _, setup := range setups {
+		if err := setup(ctx, tx, t, now); err != nil {
+			return fmt.Errorf("set up tenant: %w", err)
+		}
+	}
+	return nil
+}
+
+// numbered runs create again when a tenant that was made at the same moment took
+// the number.
+func numbered(create func() error) error {
+	for try := 1; ; try++ {
+		if err := create(); try == 8 || !errors.Is(err, errNumberTaken) {
+			return err
+		}
+	}
 }
 
 // Pause stops every send of the tenant. Pausing again replaces the reason.

@@ -13,6 +13,7 @@ import (
 
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
 	"packetboat/internal/tenant"
@@ -112,14 +113,14 @@ func TestATenantIsMadeWithItsSetupOrNotAtAll(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		boom := errors.New("boom")
 		choose := func(ctx context.Context, tx *sqldb.DB, made tenant.Tenant, _ time.Time) error {
-			return tenant.UseEmailType(ctx, tx, made.ID, "news")
+			return tenant.UseEmailType(ctx, tx, made.ID, idtest.Named[id.EmailType]("news"))
 		}
 		fail := func(context.Context, *sqldb.DB, tenant.Tenant, time.Time) error { return boom }
 		if _, err := tenant.Create(t.Context(), db, "acme", "Acme", "", noon, choose, fail); !errors.Is(err, boom) {
 			t.Fatalf("Create = %v, want boom", err)
 		}
 		got, err := tenant.Create(t.Context(), db, "acme", "Acme", "", noon, choose)
-		if err != nil || got.Settings.DefaultEmailType != id.EmailType("news") || got.Settings.Timezone != "UTC" {
+		if err != nil || got.Settings.DefaultEmailType != idtest.Named[id.EmailType]("news") || got.Settings.Timezone != "UTC" {
 			t.Errorf("Create = %+v, %v; want the setup's email type", got.Settings, err)
 		}
 	})

@@ -189,7 +189,7 @@ type Sums struct {
 // LoadSums returns the sums of a stream; zeros when there is nothing yet.
 func LoadSums(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send) (Sums, error) {
 	rows, err := db.Query(ctx, `
-		SELECT `+strings.Join(sumColumns, ", ")+` FROM engagement_sum WHERE tenant_id = $1 AND stream_id = $2`, tenant, stream)
+		SELECT `+strings.Join(sumColumns, ", ")+` FROM engagement_sum WHERE tenant_id = $1 AND send_id = $2`, tenant, stream)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (s Sums, err error) {
 		return s, scan(&s.ApparentOpened, &s.VerifiedOpened, &s.HumanOpened, &s.Confirmed, &s.BotOpened, &s.PendingOpened,
 			&s.HumanClicked, &s.BotClicked, &s.PendingClicked, &s.Unsubscribed, &s.Complained)

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/journal"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
@@ -104,11 +105,11 @@ func TestSumsEqualTheSumsOverRows(t *testing.T) {
 		seed := rand.Uint64()
 		t.Logf("seed %d", seed)
 		rnd := rand.New(rand.NewPCG(seed, 1))
-		tenants := []id.Tenant{id.New[id.Tenant](), id.New[id.Tenant]()}
+		tenants := []id.Tenant{idtest.Tenant(), idtest.Tenant()}
 		mails := map[id.Tenant][]mail{}
 		for _, tenant := range tenants {
 			for range 5 {
-				mails[tenant] = append(mails[tenant], newMail(tenant, "same-name"))
+				mails[tenant] = append(mails[tenant], newMail(tenant, idtest.Named[id.Send]("same-name")))
 			}
 		}
 		left := map[id.Message]bool{}
@@ -151,7 +152,7 @@ func TestSumsEqualTheSumsOverRows(t *testing.T) {
 				continue
 			}
 			for _, tenant := range tenants {
-				if got, want := sums(t, db, tenant, "same-name"), counted(t, db, tenant, mails[tenant], left); got != want {
+				if got, want := sums(t, db, tenant, idtest.Named[id.Send]("same-name")), counted(t, db, tenant, mails[tenant], left); got != want {
 					t.Fatalf("step %d: sums are %+v, rows add up to %+v", step, got, want)
 				}
 			}
@@ -162,8 +163,8 @@ func TestSumsEqualTheSumsOverRows(t *testing.T) {
 func TestSumsHoldUnderConcurrentHits(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		tenant := id.New[id.Tenant]()
-		streams := []id.Send{"a", "b", "c"}
+		tenant := idtest.Tenant()
+		streams := []id.Send{idtest.Named[id.Send]("a"), idtest.Named[id.Send]("b"), idtest.Named[id.Send]("c")}
 		var mails []mail
 		for i := range 6 {
 			mails = append(mails, newMail(tenant, streams[i%3]))
@@ -200,7 +201,7 @@ func TestSumsHoldUnderConcurrentHits(t *testing.T) {
 func TestAHitIsReadAsItWasRecorded(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		m, other := newMail(id.New[id.Tenant](), "s"), newMail(id.New[id.Tenant](), "s")
+		m, other := newMail(idtest.Tenant(), idtest.Named[id.Send]("s")), newMail(idtest.Tenant(), idtest.Named[id.Send]("s"))
 		h := m.hit(click("", 90*time.Second))
 		h.Link, h.URL, h.IP, h.Prefetch, h.Method = 3, "https://example.org/?a=ü", "192.0.2.7", true, "HEAD"
 		h.Agent = "caf\xe9\x00 " + strings.Repeat("ü", 400)
@@ -220,7 +221,7 @@ func TestAHitIsReadAsItWasRecorded(t *testing.T) {
 		if g.Link != 3 || g.URL != h.URL || g.IP != h.IP || !g.Prefetch || g.Method != "HEAD" || !g.At.Equal(h.At) || *g.SinceSent != *h.SinceSent || !g.Click {
 			t.Errorf("the click came back as %+v", g)
 		}
-		if s := sums(t, db, other.tenant, "s"); s.PendingOpened != 1 || s.PendingClicked != 0 {
+		if s := sums(t, db, other.tenant, idtest.Named[id.Send]("s")); s.PendingOpened != 1 || s.PendingClicked != 0 {
 			t.Errorf("the other tenant's sums are %+v", s)
 		}
 	})
@@ -229,7 +230,7 @@ func TestAHitIsReadAsItWasRecorded(t *testing.T) {
 func TestARepeatedRequestIsOneHit(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		m := newMail(id.New[id.Tenant](), "s")
+		m := newMail(idtest.Tenant(), idtest.Named[id.Send]("s"))
 		h := m.hit(click("", 0))
 		again := m.hit(click("", 300*time.Millisecond))
 		later := m.hit(click("", 2*time.Second))
@@ -249,7 +250,7 @@ func TestARepeatedRequestIsOneHit(t *testing.T) {
 func TestALinkFetchedForEverIsKeptOnlySoOften(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		m, other := newMail(id.New[id.Tenant](), "s"), newMail(id.New[id.Tenant](), "s")
+		m, other := newMail(idtest.Tenant(), idtest.Named[id.Send]("s")), newMail(idtest.Tenant(), idtest.Named[id.Send]("s"))
 		for round := range 3 {
 			var hits []track.Hit
 			for i := range 500 {
@@ -272,7 +273,7 @@ func TestALinkFetchedForEverIsKeptOnlySoOften(t *testing.T) {
 func TestPendingHitsComeOldestFirst(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		m, other := newMail(id.New[id.Tenant](), "s"), newMail(id.New[id.Tenant](), "s")
+		m, other := newMail(idtest.Tenant(), idtest.Named[id.Send]("s")), newMail(idtest.Tenant(), idtest.Named[id.Send]("s"))
 		record(t, db, m.hit(open("", 30*time.Second)), m.hit(open("", 10*time.Second)), other.hit(open("", 20*time.Second)), m.hit(open("", 40*time.Second)))
 		got, err := track.PendingPage(t.Context(), db, track.Place{}, noon.Add(30*time.Second), 10)
 		if err != nil {
@@ -298,7 +299,7 @@ func TestPendingHitsComeOldestFirst(t *testing.T) {
 func TestTheJournalHearsOfPeopleOnly(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		m := newMail(id.New[id.Tenant](), "s")
+		m := newMail(idtest.Tenant(), idtest.Named[id.Send]("s"))
 		var heard []string
 		e := &journal.Engine{DB: db}
 		e.Followers = append(e.Followers, journal.Follower{Name: "f", Follow: func(_ context.Context, _ *sqldb.DB, entries []journal.Entry) error {

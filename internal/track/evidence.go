@@ -50,7 +50,7 @@ func (e *Evidence) Judge(ctx context.Context, verdicts []Hit, now time.Time) err
 	if len(verdicts) == 0 {
 		return nil
 	}
-	t := e.tx.Table("tenant_id TEXT", "id TEXT", "class TEXT", "rule TEXT")
+	t := e.tx.Table("tenant_id INTEGER", "id UUID", "class TEXT", "rule TEXT")
 	given := make(map[id.Hit]*Hit, len(verdicts))
 	judged := map[mailKey]*engagement{}
 	for i := range verdicts {

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"packetboat/internal/id"
 	"packetboat/internal/sqldb"
 )
@@ -120,7 +118,7 @@ func insert(ctx context.Context, tx *sqldb.DB, hits []Hit) ([]Hit, error) {
 	if len(hits) == 0 {
 		return nil, nil
 	}
-	t := tx.Table("tenant_id TEXT", "id TEXT", "stream_id TEXT", "message_id TEXT", "contact_id TEXT", "kind TEXT",
+	t := tx.Table("tenant_id INTEGER", "id UUID", "send_id UUID", "message_id UUID", "contact_id UUID", "kind TEXT",
 		"link BIGINT", "url TEXT", "at BIGINT", "since_sent BIGINT", "method TEXT", "agent TEXT", "proxy BOOLEAN", "ip TEXT", "prefetch BOOLEAN")
 	for _, h := range hits {
 		kind, link, url := "open", any(nil), any(nil)
@@ -135,8 +133,8 @@ func insert(ctx context.Context, tx *sqldb.DB, hits []Hit) ([]Hit, error) {
 			h.Method, h.Agent, ImageProxy(h.Agent), h.IP, h.Prefetch)
 	}
 	rows, err := tx.Query(ctx, `
-		INSERT INTO hit (tenant_id, id, stream_id, message_id, contact_id, kind, link, url, at, since_sent, method, agent, proxy, ip, prefetch, class)
-		SELECT v.tenant_id, v.id, v.stream_id, v.message_id, v.contact_id, v.kind, v.link, v.url, v.at, v.since_sent, v.method, v.agent, v.proxy, v.ip, v.prefetch, 'pending'
+		INSERT INTO hit (tenant_id, id, send_id, message_id, contact_id, kind, link, url, at, since_sent, method, agent, proxy, ip, prefetch, class)
+		SELECT v.tenant_id, v.id, v.send_id, v.message_id, v.contact_id, v.kind, v.link, v.url, v.at, v.since_sent, v.method, v.agent, v.proxy, v.ip, v.prefetch, 'pending'
 		FROM `+t.As("v", 1)+` WHERE true
 		ON CONFLICT (tenant_id, id) DO NOTHING RETURNING id`, t.Args()...)
 	fresh := map[id.Hit]bool{}
@@ -162,14 +160,14 @@ func clean(s string) string {
 func (h Hit) identity() id.Hit {
 	second := h.At.Unix()
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %t %d %d %t %q %q %q", h.Message, h.Click, h.Link, second, h.Prefetch, h.Method, h.Agent, h.IP))
-	u := uuid.UUID(sum[:16])
+	u := id.Hit(sum[:16])
 	binary.BigEndian.PutUint32(u[:4], uint32(second*1000>>16))
 	binary.BigEndian.PutUint16(u[4:6], uint16(second*1000))
 	u[6], u[8] = u[6]&0x0f|0x80, u[8]&0x3f|0x80 // RFC 9562 section 5.8
-	return id.Hit(u.String())
+	return u
 }
 
-const hitColumns = `tenant_id, id, stream_id, message_id, contact_id, kind, link, url, at, since_sent, method, agent, ip, prefetch, class, rule`
+const hitColumns = `tenant_id, id, send_id, message_id, contact_id, kind, link, url, at, since_sent, method, agent, ip, prefetch, class, rule`
 
 func scanHit(scan func(...any) error) (Hit, error) {
 	var h Hit

@@ -8,6 +8,7 @@ import (
 
 	"packetboat/internal/contact"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
 	"packetboat/internal/track"
@@ -17,7 +18,7 @@ func TestHitsOfSomebodyForgottenTellNothing(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-		tenant, stream := id.New[id.Tenant](), id.New[id.Send]()
+		tenant, stream := idtest.Tenant(), id.New[id.Send]()
 		ann, err := contact.Create(t.Context(), db, tenant, "ann@example.org", contact.Change{}, contact.Rules{}, at)
 		if err != nil {
 			t.Fatal(err)

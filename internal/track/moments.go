@@ -28,7 +28,7 @@ func MomentsOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sent map[id.
 	for m := range sent {
 		messages = append(messages, m)
 	}
-	slices.Sort(messages)
+	slices.SortFunc(messages, id.Compare)
 	rows, err := db.Query(ctx, `
 		SELECT message_id, kind, MIN(at) FROM hit WHERE tenant_id = $1 AND message_id`+db.In(2)+` AND class <> 'bot'
 		GROUP BY message_id, kind`, tenant, sqldb.List(db, messages))

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/journal"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
@@ -18,7 +19,7 @@ import (
 func TestMomentsAreTheFirstOfTheirKind(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		tenant, stream := id.New[id.Tenant](), id.New[id.Send]()
+		tenant, stream := idtest.Tenant(), id.New[id.Send]()
 		start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 		at := func(seconds int) *time.Time { return new(start.Add(time.Duration(seconds) * time.Second)) }
 		read, ignored, left := newMail(tenant, stream), newMail(tenant, stream), newMail(tenant, stream)
@@ -73,7 +74,7 @@ func TestMomentsAreTheFirstOfTheirKind(t *testing.T) {
 		for _, none := range []struct {
 			tenant id.Tenant
 			sent   map[id.Message]id.Contact
-		}{{tenant, nil}, {id.New[id.Tenant](), sent}} {
+		}{{tenant, nil}, {idtest.Tenant(), sent}} {
 			if got, err := track.MomentsOf(t.Context(), db, none.tenant, none.sent); err != nil || len(got) != 0 {
 				t.Errorf("MomentsOf for nobody, or by a stranger = %v, %v", got, err)
 			}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
 )
@@ -31,7 +32,7 @@ func newQueue(t *testing.T, size int, write func(hits []Hit) error) (q *Queue, s
 	return q, stop
 }
 
-func numbered(i int) Hit { return Hit{Message: id.Message(fmt.Sprint(i)), Agent: "a"} }
+func numbered(i int) Hit { return Hit{Message: idtest.Named[id.Message](fmt.Sprint(i)), Agent: "a"} }
 
 // A slow database makes requests wait; it loses none of them, however many come,
 // and an answer does not wait for longer than its request has time.
@@ -121,7 +122,7 @@ func TestWaitingHitsAreSmall(t *testing.T) {
 func TestARefusedHitIsLeftOut(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		tenants := []id.Tenant{id.New[id.Tenant](), id.New[id.Tenant]()}
+		tenants := []id.Tenant{idtest.Tenant(), idtest.Tenant()}
 		q := NewQueue(db, slog.New(slog.DiscardHandler))
 		write := q.Write
 		q.Write = func(ctx context.Context, hits []Hit) error {
@@ -140,7 +141,7 @@ func TestARefusedHitIsLeftOut(t *testing.T) {
 		}
 		var messages [2][]id.Message
 		for i := range 20 {
-			h := Hit{Tenant: tenants[i%2], Stream: "s", Message: id.New[id.Message](), Contact: id.New[id.Contact](), Method: "GET", At: time.Unix(1e9, 0)}
+			h := Hit{Tenant: tenants[i%2], Stream: idtest.Named[id.Send]("s"), Message: id.New[id.Message](), Contact: id.New[id.Contact](), Method: "GET", At: time.Unix(1e9, 0)}
 			if i == 7 {
 				h.URL, h.Click = "refused", true
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
 	"packetboat/internal/track"
@@ -18,7 +19,7 @@ import (
 func TestHowOftenHitsAreRead(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		m, other := newMail(id.New[id.Tenant](), "s"), newMail(id.New[id.Tenant](), "s")
+		m, other := newMail(idtest.Tenant(), idtest.Named[id.Send]("s")), newMail(idtest.Tenant(), idtest.Named[id.Send]("s"))
 		var hits []track.Hit
 		for i := range 300 {
 			h := open("", time.Duration(i)*time.Second)
@@ -69,8 +70,8 @@ func TestHowOftenHitsAreRead(t *testing.T) {
 func TestHitsAreCountedOnceWhateverRunsBeside(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		a := newMail(id.New[id.Tenant](), "s")
-		b := newMail(a.tenant, "s")
+		a := newMail(idtest.Tenant(), idtest.Named[id.Send]("s"))
+		b := newMail(a.tenant, idtest.Named[id.Send]("s"))
 		var wg sync.WaitGroup
 		for w := range 4 {
 			wg.Go(func() {
@@ -94,7 +95,7 @@ func TestHitsAreCountedOnceWhateverRunsBeside(t *testing.T) {
 		if err != nil || counts[a.message] != 15 || counts[b.message] != 15 {
 			t.Errorf("Counts = %v, %v; want 15 each", counts, err)
 		}
-		if got, want := sums(t, db, a.tenant, "s"), counted(t, db, a.tenant, []mail{a, b}, nil); got != want {
+		if got, want := sums(t, db, a.tenant, idtest.Named[id.Send]("s")), counted(t, db, a.tenant, []mail{a, b}, nil); got != want {
 			t.Errorf("sums are %+v, rows add up to %+v", got, want)
 		}
 	})

@@ -8,8 +8,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/google/uuid"
-
 	"packetboat/internal/id"
 )
 
@@ -40,8 +38,7 @@ func (k *Keys) returnPath(version byte, message id.Message, sent time.Time) []by
 	raw := make([]byte, 0, returnPathBytes+sha256.Size) // of a MAC the first bytes are kept
 	raw = append(raw, version)
 	raw = binary.BigEndian.AppendUint16(raw, day(sent))
-	u := uuid.MustParse(string(message))
-	raw = append(raw, u[:]...)
+	raw = append(raw, message[:]...)
 	return lower32.AppendEncode(nil, k.mac(raw, returnPath, raw))
 }
 
@@ -50,17 +47,17 @@ func (k *Keys) returnPath(version byte, message id.Message, sent time.Time) []by
 func (k *Keys) VerifyReturnPath(text string) (id.Message, time.Time, error) {
 	raw, err := lower32.DecodeString(text)
 	if err != nil || len(raw) != returnPathBytes || raw[0]&^previewFlag != tokenVersion || string(lower32.AppendEncode(nil, raw)) != text {
-		return "", time.Time{}, ErrBadToken
+		return id.Message{}, time.Time{}, ErrBadToken
 	}
 	body, mac := raw[:len(raw)-macBytes], raw[len(raw)-macBytes:]
 	if !hmac.Equal(mac, k.mac(nil, returnPath, body)) {
-		return "", time.Time{}, ErrBadToken
+		return id.Message{}, time.Time{}, ErrBadToken
 	}
 	if raw[0]&previewFlag != 0 {
-		return "", time.Time{}, ErrPreview
+		return id.Message{}, time.Time{}, ErrPreview
 	}
 	sent := time.Unix(int64(binary.BigEndian.Uint16(body[1:3]))*24*60*60, 0).UTC()
-	return id.Message(uuid.UUID(body[3:19]).String()), sent, nil
+	return id.Message(body[3:19]), sent, nil
 }
 
 func day(t time.Time) uint16 { return uint16(t.Unix() / (24 * 60 * 60)) }

@@ -30,14 +30,14 @@ type SourceHit struct {
 // Frequent reports for each of the stretches whether there are at least n hits in
 // it. It reads no more than n of each.
 func Frequent(ctx context.Context, db *sqldb.DB, tenant id.Tenant, list []Stretch, n int) ([]bool, error) {
-	t := db.Table("n BIGINT", "stream_id TEXT", "ip TEXT", "first BIGINT", "last BIGINT")
+	t := db.Table("n BIGINT", "send_id UUID", "ip TEXT", "first BIGINT", "last BIGINT")
 	for i, s := range list {
 		t.Add(i, s.Stream, s.IP, s.From.UnixMicro(), s.To.UnixMicro())
 	}
 	rows, err := db.Query(ctx, `
 		SELECT v.n, (SELECT COUNT(*) FROM (
 			SELECT 1 FROM hit
-			WHERE hit.tenant_id = $1 AND hit.stream_id = v.stream_id AND hit.ip = v.ip AND NOT hit.proxy AND hit.at BETWEEN v.first AND v.last
+			WHERE hit.tenant_id = $1 AND hit.send_id = v.send_id AND hit.ip = v.ip AND NOT hit.proxy AND hit.at BETWEEN v.first AND v.last
 			LIMIT $2) AS few)
 		FROM `+t.As("v", 3), t.Args(tenant, n)...)
 	out := make([]bool, len(list))
@@ -60,7 +60,7 @@ func SourceHits(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Stretch, 
 	}
 	rows, err := db.Query(ctx, `
 		SELECT message_id, at FROM hit
-		WHERE tenant_id = $1 AND stream_id = $2 AND ip = $3 AND NOT proxy AND at >= $4 AND (at, message_id) > ($4, $5) AND at <= $6
+		WHERE tenant_id = $1 AND send_id = $2 AND ip = $3 AND NOT proxy AND at >= $4 AND (at, message_id) > ($4, $5) AND at <= $6
 		ORDER BY at, message_id LIMIT $7`,
 		tenant, s.Stream, s.IP, after.At.UnixMicro(), after.Message, s.To.UnixMicro(), limit)
 	return sqldb.Collect(rows, err, func(scan func(...any) error) (h SourceHit, err error) {
@@ -83,7 +83,7 @@ func Settled(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Stretch, cla
 	}
 	rows, err := db.Query(ctx, `
 		SELECT id, message_id, at FROM hit
-		WHERE tenant_id = $1 AND stream_id = $2 AND ip = $3 AND class = $4 AND class IN ('human', 'privacy') AND NOT proxy
+		WHERE tenant_id = $1 AND send_id = $2 AND ip = $3 AND class = $4 AND class IN ('human', 'privacy') AND NOT proxy
 			AND at >= $5 AND (at, id) > ($5, $6) AND at <= $7
 		ORDER BY at, id LIMIT $8`,
 		tenant, s.Stream, s.IP, class, after.At.UnixMicro(), after.ID, s.To.UnixMicro(), limit)

@@ -21,7 +21,7 @@ type mailKey struct {
 func (h *Hit) mail() mailKey { return mailKey{h.Tenant, h.Message} }
 
 func (k mailKey) compare(o mailKey) int {
-	return cmp.Or(cmp.Compare(k.tenant, o.tenant), cmp.Compare(k.message, o.message))
+	return cmp.Or(cmp.Compare(k.tenant, o.tenant), id.Compare(k.message, o.message))
 }
 
 // engagement is the row of a message: its flags, and how many hits it has.
@@ -46,13 +46,13 @@ func begin(ctx context.Context, tx *sqldb.DB, hits []Hit) (map[mailKey]*engageme
 	for _, h := range hits {
 		streams[h.mail()] = h.Stream
 	}
-	t := tx.Table("tenant_id TEXT", "message_id TEXT", "stream_id TEXT")
+	t := tx.Table("tenant_id INTEGER", "message_id UUID", "send_id UUID")
 	for _, k := range slices.SortedFunc(maps.Keys(streams), mailKey.compare) {
 		t.Add(k.tenant, k.message, streams[k])
 	}
 	_, err := tx.Exec(ctx, `
-		INSERT INTO engagement (tenant_id, message_id, stream_id, flags)
-		SELECT v.tenant_id, v.message_id, v.stream_id, 0 FROM `+t.As("v", 1)+` WHERE true
+		INSERT INTO engagement (tenant_id, message_id, send_id, flags)
+		SELECT v.tenant_id, v.message_id, v.send_id, 0 FROM `+t.As("v", 1)+` WHERE true
 		ON CONFLICT (tenant_id, message_id) DO NOTHING`, t.Args()...)
 	if err != nil {
 		return nil, err
@@ -62,12 +62,12 @@ func begin(ctx context.Context, tx *sqldb.DB, hits []Hit) (map[mailKey]*engageme
 
 // lock returns the rows of messages and keeps others from changing them.
 func lock(ctx context.Context, tx *sqldb.DB, messages []mailKey) (map[mailKey]*engagement, error) {
-	t := tx.Table("tenant_id TEXT", "message_id TEXT")
+	t := tx.Table("tenant_id INTEGER", "message_id UUID")
 	for _, k := range messages {
 		t.Add(k.tenant, k.message)
 	}
 	rows, err := tx.Query(ctx, `
-		SELECT e.tenant_id, e.message_id, e.stream_id, e.flags, e.hits FROM `+t.As("v", 1)+`
+		SELECT e.tenant_id, e.message_id, e.send_id, e.flags, e.hits FROM `+t.As("v", 1)+`
 		JOIN engagement AS e ON e.tenant_id = v.tenant_id AND e.message_id = v.message_id
 		ORDER BY e.tenant_id, e.message_id`+tx.ForUpdate()+`/* all tenants: the messages name theirs */`, t.Args()...)
 	found := make(map[mailKey]*engagement, len(messages))
@@ -90,7 +90,7 @@ type streamKey struct {
 // save writes rows and adds what they change to the sums of their streams. It is
 // the last thing that a transaction does: many have to write the same sums.
 func save(ctx context.Context, tx *sqldb.DB, messages map[mailKey]*engagement) error {
-	t := tx.Table("tenant_id TEXT", "message_id TEXT", "flags BIGINT", "added BIGINT")
+	t := tx.Table("tenant_id INTEGER", "message_id UUID", "flags BIGINT", "added BIGINT")
 	deltas := map[streamKey][]int64{}
 	for _, k := range slices.SortedFunc(maps.Keys(messages), mailKey.compare) {
 		e := messages[k]
@@ -122,7 +122,7 @@ func save(ctx context.Context, tx *sqldb.DB, messages map[mailKey]*engagement) e
 }
 
 func addSums(ctx context.Context, tx *sqldb.DB, deltas map[streamKey][]int64) error {
-	columns := []string{"tenant_id TEXT", "stream_id TEXT"}
+	columns := []string{"tenant_id INTEGER", "send_id UUID"}
 	var sets []string
 	for _, c := range sumColumns {
 		columns = append(columns, c+" BIGINT")
@@ -130,7 +130,7 @@ func addSums(ctx context.Context, tx *sqldb.DB, deltas map[streamKey][]int64) er
 	}
 	t := tx.Table(columns...)
 	byName := func(a, b streamKey) int {
-		return cmp.Or(cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.stream, b.stream))
+		return cmp.Or(cmp.Compare(a.tenant, b.tenant), id.Compare(a.stream, b.stream))
 	}
 	for _, s := range slices.SortedFunc(maps.Keys(deltas), byName) { // in one order, or two transactions wait for each other
 		row := []any{s.tenant, s.stream}
@@ -139,10 +139,10 @@ func addSums(ctx context.Context, tx *sqldb.DB, deltas map[streamKey][]int64) er
 		}
 		t.Add(row...)
 	}
-	names := "tenant_id, stream_id, " + strings.Join(sumColumns, ", ")
+	names := "tenant_id, send_id, " + strings.Join(sumColumns, ", ")
 	_, err := tx.Exec(ctx, `
-		INSERT INTO engagement_sum (tenant_id, stream_id, `+strings.Join(sumColumns, ", ")+`)
+		INSERT INTO engagement_sum (tenant_id, send_id, `+strings.Join(sumColumns, ", ")+`)
 		SELECT `+names+` FROM `+t.As("v", 1)+` WHERE true
-		ON CONFLICT (tenant_id, stream_id) DO UPDATE SET `+strings.Join(sets, ", "), t.Args()...)
+		ON CONFLICT (tenant_id, send_id) DO UPDATE SET `+strings.Join(sets, ", "), t.Args()...)
 	return err
 }

@@ -21,8 +21,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/google/uuid"
-
 	"packetboat/internal/id"
 	"packetboat/internal/secret"
 )
@@ -54,7 +52,7 @@ var ErrBadToken = errors.New("not a valid token")
 const (
 	tokenVersion = 1
 	previewFlag  = 0x80 // on the version, of what stands in a test mail
-	headBytes    = 1 + 16 + 16 + 2
+	headBytes    = 1 + 4 + 16 + 2
 	macBytes     = 16
 )
 
@@ -89,17 +87,12 @@ func (k *Keys) Signer(tenant id.Tenant, message id.Message) (*Signer, error) {
 
 // Reset makes the signer one for another message.
 func (s *Signer) Reset(tenant id.Tenant, message id.Message) error {
-	t, err := uuid.Parse(string(tenant))
-	if err != nil {
-		return err
-	}
-	m, err := uuid.Parse(string(message))
-	if err != nil {
-		return err
+	if tenant.IsZero() || message.IsZero() {
+		return errors.New("a token needs a tenant and a message")
 	}
 	s.head[0] = tokenVersion
-	copy(s.head[1:17], t[:])
-	copy(s.head[17:33], m[:])
+	binary.BigEndian.PutUint32(s.head[1:5], uint32(tenant))
+	copy(s.head[5:21], message[:])
 	return nil
 }
 
@@ -110,7 +103,7 @@ func (s *Signer) Preview() { s.head[0] = tokenVersion | previewFlag }
 // most 65535) and a target (empty where the database knows it) to dst, in
 // base64url.
 func (s *Signer) Append(dst []byte, kind Kind, link int, target string) []byte {
-	binary.BigEndian.PutUint16(s.head[33:], uint16(link))
+	binary.BigEndian.PutUint16(s.head[21:], uint16(link))
 	s.raw = append(s.raw[:0], s.head[:]...)
 	s.raw = append(s.raw, target...)
 	s.raw = s.keys.mac(s.raw, kind, s.raw)
@@ -146,9 +139,9 @@ func (k *Keys) Verify(kind Kind, text string) (Token, error) {
 		return Token{}, ErrBadToken
 	}
 	return Token{
-		Tenant:  id.Tenant(uuid.UUID(body[1:17]).String()),
-		Message: id.Message(uuid.UUID(body[17:33]).String()),
-		Link:    int(binary.BigEndian.Uint16(body[33:35])),
+		Tenant:  id.Tenant(binary.BigEndian.Uint32(body[1:5])),
+		Message: id.Message(body[5:21]),
+		Link:    int(binary.BigEndian.Uint16(body[21:23])),
 		Target:  string(body[headBytes:]),
 		Preview: raw[0]&previewFlag != 0,
 	}, nil

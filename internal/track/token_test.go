@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/secret"
 	"packetboat/internal/track"
 )
@@ -39,7 +40,7 @@ func TestATokenIsReadAsItWasSigned(t *testing.T) {
 	k := keys(t, 1)
 	rapid.Check(t, func(r *rapid.T) {
 		want := track.Token{
-			Tenant: id.New[id.Tenant](), Message: id.New[id.Message](),
+			Tenant: idtest.Tenant(), Message: id.New[id.Message](),
 			Link:   rapid.IntRange(0, 65535).Draw(r, "link"),
 			Target: rapid.StringN(0, -1, track.MaxTarget).Draw(r, "target"),
 		}
@@ -63,12 +64,12 @@ func TestATokenIsReadAsItWasSigned(t *testing.T) {
 func TestASignerIsUsedForManyMessages(t *testing.T) {
 	t.Parallel()
 	k := keys(t, 1)
-	s, err := k.Signer(id.New[id.Tenant](), id.New[id.Message]())
+	s, err := k.Signer(idtest.Tenant(), id.New[id.Message]())
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Append(nil, track.ClickLink, 7, "https://example.org/a/long/target")
-	want := track.Token{Tenant: id.New[id.Tenant](), Message: id.New[id.Message]()}
+	want := track.Token{Tenant: idtest.Tenant(), Message: id.New[id.Message]()}
 	if err := s.Reset(want.Tenant, want.Message); err != nil {
 		t.Fatal(err)
 	}
@@ -79,15 +80,15 @@ func TestASignerIsUsedForManyMessages(t *testing.T) {
 	if len(text) > 80 {
 		t.Errorf("the path of an open is %d bytes long", len(text))
 	}
-	if err := s.Reset("acme", want.Message); err == nil {
-		t.Error("Reset takes a tenant that is no UUID")
+	if err := s.Reset(0, want.Message); err == nil {
+		t.Error("Reset takes no tenant for one")
 	}
 }
 
 func TestEveryFlippedBitIsRefused(t *testing.T) {
 	t.Parallel()
 	k := keys(t, 1)
-	text := sign(t, k, track.ClickLink, track.Token{Tenant: id.New[id.Tenant](), Message: id.New[id.Message](), Link: 3, Target: "https://example.org/"})
+	text := sign(t, k, track.ClickLink, track.Token{Tenant: idtest.Tenant(), Message: id.New[id.Message](), Link: 3, Target: "https://example.org/"})
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +110,7 @@ func TestEveryFlippedBitIsRefused(t *testing.T) {
 func TestATokenHasOneSpelling(t *testing.T) {
 	t.Parallel()
 	k := keys(t, 1)
-	text := sign(t, k, track.OpenPixel, track.Token{Tenant: id.New[id.Tenant](), Message: id.New[id.Message]()})
+	text := sign(t, k, track.OpenPixel, track.Token{Tenant: idtest.Tenant(), Message: id.New[id.Message]()})
 	last := text[len(text)-1]
 	for _, bad := range []string{
 		text + "=", text + "\n", text[:9] + "\r\n" + text[9:], " " + text, text + "A", text + ".gif", "",
@@ -158,7 +159,7 @@ func TestReturnPath(t *testing.T) {
 
 func FuzzVerify(f *testing.F) {
 	k := keys(f, 1)
-	want := track.Token{Tenant: "019aa1b2-0000-7000-8000-000000000001", Message: "019aa1b2-0000-7000-8000-000000000002", Link: 1, Target: "https://example.org/"}
+	want := track.Token{Tenant: idtest.TenantNamed("019aa1b2-0000-7000-8000-000000000001"), Message: idtest.Must[id.Message]("019aa1b2-0000-7000-8000-000000000002"), Link: 1, Target: "https://example.org/"}
 	for _, kind := range kinds {
 		f.Add(byte(kind), sign(f, k, kind, want))
 	}
@@ -177,7 +178,7 @@ func FuzzVerify(f *testing.F) {
 
 func FuzzVerifyReturnPath(f *testing.F) {
 	k := keys(f, 1)
-	f.Add(string(k.ReturnPath("019aa1b2-0000-7000-8000-000000000002", time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC))))
+	f.Add(string(k.ReturnPath(idtest.Must[id.Message]("019aa1b2-0000-7000-8000-000000000002"), time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC))))
 	f.Add("")
 	f.Add(strings.Repeat("a", 56))
 	f.Fuzz(func(t *testing.T, text string) {

@@ -88,7 +88,7 @@ func ByDomain(ctx context.Context, db *sqldb.DB, since time.Time, deliveries int
 	all := map[Domain]Counts{}
 	rows, err := db.Query(ctx, `/* all tenants: one watch looks after every domain */
 		SELECT tenant_id, domain_id, `+sums+` FROM traffic
-		WHERE bucket >= $1 AND domain_id <> '' GROUP BY tenant_id, domain_id HAVING SUM(delivered) >= $2`, since.UnixMicro(), deliveries)
+		WHERE bucket >= $1 AND domain_id <> $3 GROUP BY tenant_id, domain_id HAVING SUM(delivered) >= $2`, since.UnixMicro(), deliveries, id.Domain{})
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
 		var d Domain
 		var c Counts

@@ -29,7 +29,7 @@ const Keep = 48 * time.Hour
 type Key struct {
 	Tenant id.Tenant
 	Lane   id.MTAConfig
-	Domain id.Domain // of the sender; empty when nobody knows
+	Domain id.Domain // of the sender; zero when it is not known
 }
 
 // Counts are sums of what happened. The last five count messages.
@@ -67,38 +67,56 @@ func Sum(buckets []Bucket, since time.Time) (sum Counts) {
 	return sum
 }
 
-// Add adds to the sums of the moment, in one statement. Processes that add to
-// the same sums wait for each other, so this is called now and then, in a
+// Add adds to the sums of the moment, in one statement for each tenant. Processes that
+// add to the same sums wait for each other, so this is called now and then, in a
 // transaction of its own, and not with every message.
 func Add(ctx context.Context, db *sqldb.DB, at time.Time, counts map[Key]Counts) error {
-	bucket := at.Truncate(Width).UnixMicro()
-	t := db.Table("tenant_id TEXT", "lane_id TEXT", "domain_id TEXT", "tries BIGINT", "unreached BIGINT",
-		"delivered BIGINT", "deferred BIGINT", "hard BIGINT", "block BIGINT", "complained BIGINT")
-	for _, k := range slices.SortedFunc(maps.Keys(counts), inOrder) { // so that no two wait for each other in turn
-		if c := counts[k]; c != (Counts{}) {
-			t.Add(k.Tenant, k.Lane, k.Domain, c.Tries, c.Unreached, c.Delivered, c.Deferred, c.Hard, c.Block, c.Complained)
-		}
-	}
-	if t.Len() == 0 {
+	keys := slices.SortedFunc(maps.Keys(counts), inOrder) // so that no two wait for each other in turn
+	keys = slices.DeleteFunc(keys, func(k Key) bool { return counts[k] == Counts{} })
+	if len(keys) == 0 {
 		return nil
 	}
-	_, err := db.Exec(ctx, `/* all tenants: sums of one process, each row with its tenant */
-		INSERT INTO traffic (tenant_id, lane_id, bucket, domain_id, tries, unreached, delivered, deferred, hard, block, complained)
-		SELECT v.tenant_id, v.lane_id, $1, v.domain_id, v.tries, v.unreached, v.delivered, v.deferred, v.hard, v.block, v.complained
-		FROM `+t.As("v", 2)+` WHERE true
-		ON CONFLICT (tenant_id, lane_id, bucket, domain_id) DO UPDATE SET
-			tries = traffic.tries + excluded.tries, unreached = traffic.unreached + excluded.unreached,
-			delivered = traffic.delivered + excluded.delivered, deferred = traffic.deferred + excluded.deferred,
-			hard = traffic.hard + excluded.hard, block = traffic.block + excluded.block,
-			complained = traffic.complained + excluded.complained`, t.Args(bucket)...)
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		for from := 0; from < len(keys); {
+			to := from + 1
+			for to < len(keys) && keys[to].Tenant == keys[from].Tenant {
+				to++
+			}
+			if err := addOf(ctx, tx, keys[from].Tenant, at, keys[from:to], counts); err != nil {
+				return err
+			}
+			from = to
+		}
+		return nil
+	})
 	if err != nil {
 		return fmt.Errorf("add to the sums of traffic: %w", err)
 	}
 	return nil
 }
 
+// addOf adds to the sums of one tenant.
+func addOf(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, at time.Time, keys []Key, counts map[Key]Counts) error {
+	t := tx.Table("lane_id UUID", "domain_id UUID", "tries BIGINT", "unreached BIGINT",
+		"delivered BIGINT", "deferred BIGINT", "hard BIGINT", "block BIGINT", "complained BIGINT")
+	for _, k := range keys {
+		c := counts[k]
+		t.Add(k.Lane, k.Domain, c.Tries, c.Unreached, c.Delivered, c.Deferred, c.Hard, c.Block, c.Complained)
+	}
+	_, err := tx.Exec(ctx, `
+		INSERT INTO traffic (tenant_id, lane_id, bucket, domain_id, tries, unreached, delivered, deferred, hard, block, complained)
+		SELECT `+tx.Param(1, "INTEGER")+`, v.lane_id, $2, v.domain_id, v.tries, v.unreached, v.delivered, v.deferred, v.hard, v.block, v.complained
+		FROM `+t.As("v", 3)+` WHERE true
+		ON CONFLICT (tenant_id, lane_id, bucket, domain_id) DO UPDATE SET
+			tries = traffic.tries + excluded.tries, unreached = traffic.unreached + excluded.unreached,
+			delivered = traffic.delivered + excluded.delivered, deferred = traffic.deferred + excluded.deferred,
+			hard = traffic.hard + excluded.hard, block = traffic.block + excluded.block,
+			complained = traffic.complained + excluded.complained`, t.Args(tenant, at.Truncate(Width).UnixMicro())...)
+	return err
+}
+
 func inOrder(a, b Key) int {
-	return cmp.Or(cmp.Compare(a.Tenant, b.Tenant), cmp.Compare(a.Lane, b.Lane), cmp.Compare(a.Domain, b.Domain))
+	return cmp.Or(cmp.Compare(a.Tenant, b.Tenant), id.Compare(a.Lane, b.Lane), id.Compare(a.Domain, b.Domain))
 }
 
 // Prune forgets what is older than Keep.

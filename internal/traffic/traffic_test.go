@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
 	"packetboat/internal/traffic"
@@ -19,7 +20,7 @@ func TestSumsAreKeptByLaneAndByDomain(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx := t.Context()
-		mine, theirs := id.New[id.Tenant](), id.New[id.Tenant]()
+		mine, theirs := idtest.Tenant(), idtest.Tenant()
 		a, b, shop, news := id.New[id.MTAConfig](), id.New[id.MTAConfig](), id.New[id.Domain](), id.New[id.Domain]()
 		add := func(at time.Time, counts map[traffic.Key]traffic.Counts) {
 			t.Helper()

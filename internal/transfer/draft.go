@@ -10,7 +10,6 @@ import (
 	"packetboat/internal/contact"
 	"packetboat/internal/fault"
 	"packetboat/internal/field"
-	"packetboat/internal/id"
 )
 
 // drafter makes drafts of rows.
@@ -115,8 +114,8 @@ func (d *drafter) stage(ch *contact.Change, cell string) string {
 		return ""
 	}
 	for _, s := range d.stages {
-		if string(s.ID) == strings.ToLower(cell) || s.Slug == strings.ToLower(cell) {
-			ch.Stage = new(id.Stage(s.ID))
+		if s.ID.String() == strings.ToLower(cell) || s.Slug == strings.ToLower(cell) {
+			ch.Stage = new(s.ID.String())
 			return ""
 		}
 	}

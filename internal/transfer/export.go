@@ -99,7 +99,7 @@ func checkFields(p *problems, fields []string, catalog field.Catalog, types cont
 			_, custom := catalog[key]
 			known = group == "custom_fields" && custom ||
 				group == "subscriptions" && slices.ContainsFunc(types.EmailTypes, func(t contact.EmailType) bool { return t.Key == key }) ||
-				group == "category_subscriptions" && slices.Contains(types.Categories, id.Category(key))
+				group == "category_subscriptions" && slices.Contains(types.Categories, id.Read[id.Category](key))
 		}
 		switch {
 		case !known:
@@ -222,7 +222,7 @@ func (x *export) page(ctx context.Context, at *written) error {
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(list, func(a, b contact.Contact) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	slices.SortFunc(list, func(a, b contact.Contact) int { return strings.Compare(a.ID.String(), b.ID.String()) })
 	docs, err := x.Encode(ctx, tenant, list)
 	if err != nil {
 		return fmt.Errorf("export contacts: %w", err)

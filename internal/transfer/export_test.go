@@ -159,7 +159,7 @@ func TestAnExportComesBackAsItWent(t *testing.T) {
 		}
 		back := d.contact("ann@example.org")
 		for _, c := range []*contact.Contact{&ann, &back} { // what is the new contact's own
-			c.ID, c.CreatedAt, c.UpdatedAt, c.Activity = "", time.Time{}, time.Time{}, contact.Activity{}
+			c.ID, c.CreatedAt, c.UpdatedAt, c.Activity = id.Contact{}, time.Time{}, time.Time{}, contact.Activity{}
 			slices.Sort(c.Tags)
 		}
 		if diff := cmp.Diff(ann, back, cmp.AllowUnexported(contact.Activity{})); diff != "" {

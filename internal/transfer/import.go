@@ -52,7 +52,7 @@ type importing struct {
 	Row           int64           `json:"row"` // the number of the header's
 	Mode          Mode            `json:"mode"`
 	Tags          []string        `json:"tags,omitempty"`
-	Segment       id.Segment      `json:"segment_id,omitempty"`
+	Segment       id.Segment      `json:"segment_id,omitzero"`
 	Subscriptions map[string]bool `json:"subscriptions,omitempty"`
 	UpdateBlank   bool            `json:"update_blank,omitempty"`
 }
@@ -66,7 +66,7 @@ type column struct {
 // Upload keeps a file that is to be imported, as it comes in. Whoever does not go
 // on to StartImport deletes it.
 func Upload(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file io.Reader, now time.Time) (job.File, error) {
-	f, err := job.NewFile(ctx, db, tenant, "", job.Input, "text/csv", now)
+	f, err := job.NewFile(ctx, db, tenant, id.Job{}, job.Input, "text/csv", now)
 	if err != nil {
 		return job.File{}, err
 	}

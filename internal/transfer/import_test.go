@@ -13,7 +13,7 @@ import (
 	"packetboat/internal/auth"
 	"packetboat/internal/contact"
 	"packetboat/internal/fault"
-	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/job"
 	"packetboat/internal/journal"
 	"packetboat/internal/segment"
@@ -367,7 +367,7 @@ func TestOptionsAreCheckedAtOnce(t *testing.T) {
 			{"a file that is none", "\xff\xfee\x00", transfer.Options{Mode: "x"}, map[string]string{"code": "INVALID_INPUT", "file": "is UTF-16; save it as UTF-8", "options.mode": "must be create, update or upsert"}},
 			{"an unknown email type", "email\n", transfer.Options{Subscriptions: map[string]bool{"nope": true}},
 				map[string]string{"code": "INVALID_EMAIL_TYPE", "options.subscriptions.nope": "there is no such email type"}},
-			{"a list by its id", "email\n", transfer.Options{SegmentKey: string(s.ID)}, map[string]string{"code": "INVALID_SEGMENT", "options.segment_key": "there is no such list"}},
+			{"a list by its id", "email\n", transfer.Options{SegmentKey: s.ID.String()}, map[string]string{"code": "INVALID_SEGMENT", "options.segment_key": "there is no such list"}},
 		} {
 			_, err := d.start(tt.text, tt.o)
 			if diff := cmp.Diff(tt.want, fields(err)); diff != "" {
@@ -389,7 +389,7 @@ func TestOptionsAreCheckedAtOnce(t *testing.T) {
 func TestForeignFilesAreNotTaken(t *testing.T) {
 	each(t, func(d *desk) {
 		f := d.upload("email\nann@example.org\n")
-		other := id.New[id.Tenant]()
+		other := idtest.Tenant()
 		if _, err := transfer.StartImport(d.Context(), d.db, other, f, transfer.Options{}, auth.System, d.now); err == nil {
 			d.Error("another tenant imports the file")
 		}

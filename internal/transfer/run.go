@@ -223,7 +223,7 @@ func (im *imports) apply(ctx context.Context, tx *sqldb.DB, at reached, b batch)
 	if b.last {
 		at.Total = at.Sum.Rows
 	}
-	if im.Segment != "" && len(members) > 0 {
+	if !im.Segment.IsZero() && len(members) > 0 {
 		if _, err := segment.Add(ctx, tx, tenant, im.Segment, segment.People{IDs: members}, now); err != nil {
 			return at, err
 		}

@@ -53,7 +53,7 @@ func (e *Engine) judge(ctx context.Context, tenant id.Tenant, due []track.Hit, i
 	for _, h := range due {
 		given[h.Message] = append(given[h.Message], h)
 	}
-	messages := slices.Sorted(maps.Keys(given))
+	messages := slices.SortedFunc(maps.Keys(given), id.Compare)
 	counts, err := track.Counts(ctx, e.DB, tenant, messages)
 	if err != nil {
 		return err
@@ -184,6 +184,6 @@ func linkCounts(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, records map
 	for _, r := range records {
 		contents = append(contents, r.Content)
 	}
-	slices.Sort(contents)
+	slices.SortFunc(contents, id.Compare)
 	return content.LinkCounts(ctx, tx, tenant, slices.Compact(contents))
 }

@@ -95,7 +95,7 @@ func all(t *testing.T, w *world, messages []outbox.Message) map[string]string {
 	out := map[string]string{}
 	for _, m := range messages {
 		for k, v := range w.verdicts(t, m) {
-			out[string(m.ID)+" "+k] = v
+			out[m.ID.String()+" "+k] = v
 		}
 	}
 	return out
@@ -118,7 +118,7 @@ func TestOneAddressThatOpensForTenIsAMachine(t *testing.T) {
 			}
 		}
 		name := func(i int, at time.Duration) string {
-			return string(messages[i].ID) + " " + key(at, false, 0, office)
+			return messages[i].ID.String() + " " + key(at, false, 0, office)
 		}
 		at := func(i int) time.Duration { return time.Hour + time.Duration(i)*6*sec }
 		for i := range 9 { // nine within 48 s: an office

@@ -165,7 +165,7 @@ func findFans(ctx context.Context, db *sqldb.DB, tenant id.Tenant, due []track.H
 		return f, nil
 	}
 	sources := slices.SortedFunc(maps.Keys(of), func(a, b track.Source) int {
-		return cmp.Or(cmp.Compare(a.Stream, b.Stream), cmp.Compare(a.IP, b.IP))
+		return cmp.Or(id.Compare(a.Stream, b.Stream), cmp.Compare(a.IP, b.IP))
 	})
 	stretches := make([]track.Stretch, len(sources))
 	for i, s := range sources {
@@ -184,7 +184,7 @@ func findFans(ctx context.Context, db *sqldb.DB, tenant id.Tenant, due []track.H
 			return nil, err
 		}
 	}
-	slices.Sort(f.messages)
+	slices.SortFunc(f.messages, id.Compare)
 	f.messages = slices.Compact(f.messages)
 	return f, nil
 }

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
 	"packetboat/internal/track"
@@ -47,7 +48,7 @@ func TestTheSlidingCountIsTheDefinitionOfFanOut(t *testing.T) {
 			if least == 1 || rapid.IntRange(0, 4).Draw(r, "again") == 0 {
 				m = rapid.IntRange(1, 14).Draw(r, "message")
 			}
-			hits = append(hits, track.SourceHit{Message: id.Message(fmt.Sprint(m)), At: noon.Add(time.Duration(s) * sec)})
+			hits = append(hits, track.SourceHit{Message: idtest.Named[id.Message](fmt.Sprint(m)), At: noon.Add(time.Duration(s) * sec)})
 		}
 		slices.SortStableFunc(hits, func(a, b track.SourceHit) int { return a.At.Compare(b.At) })
 		var times []time.Time
@@ -84,7 +85,7 @@ func TestTheSlidingCountReadsOfAFloodWhatItNeeds(t *testing.T) {
 	t.Parallel()
 	const flood, due = 200_000, 500 // within two minutes
 	hit := func(i int) track.SourceHit {
-		return track.SourceHit{Message: id.Message(fmt.Sprint(i)), At: noon.Add(time.Duration(i) * 2 * time.Minute / flood)}
+		return track.SourceHit{Message: idtest.Named[id.Message](fmt.Sprint(i)), At: noon.Add(time.Duration(i) * 2 * time.Minute / flood)}
 	}
 	var times []time.Time
 	for i := range due {

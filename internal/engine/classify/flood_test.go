@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
 	"packetboat/internal/track"
@@ -106,7 +107,7 @@ func TestMessagesAreJudgedInBatchesOfBoundedSize(t *testing.T) {
 	var messages []id.Message
 	counts := map[id.Message]int{}
 	for i := range 1000 {
-		m := id.Message(fmt.Sprintf("%04d", i))
+		m := idtest.Named[id.Message](fmt.Sprintf("%04d", i))
 		messages = append(messages, m)
 		counts[m] = []int{1, 1000, 5, 400, 1}[i%5]
 	}

@@ -11,6 +11,7 @@ import (
 
 	"packetboat/internal/content"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/outbox"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
@@ -186,7 +187,7 @@ func (w *world) send(t *testing.T, links, n int) []outbox.Message {
 		fmt.Fprintf(&html, `<a href="https://example.org/%d">%d</a>`, i+1, i+1)
 	}
 	b, send := id.New[id.Broadcast](), id.New[id.Send]()
-	tenant := id.New[id.Tenant]()
+	tenant := idtest.Tenant()
 	var messages []outbox.Message
 	err := w.db.InTx(t.Context(), func(tx *sqldb.DB) error {
 		c, err := content.Freeze(t.Context(), tx, tenant, content.Source{
@@ -219,7 +220,7 @@ func (w *world) streamOf(t *testing.T, m id.Message) (tenant id.Tenant, stream i
 	t.Helper()
 	p, ok := w.streams[m]
 	if !ok {
-		if err := w.db.QueryRow(t.Context(), `SELECT tenant_id, stream_id FROM outbox WHERE id = $1`, m).Scan(&p.tenant, &p.stream); err != nil {
+		if err := w.db.QueryRow(t.Context(), `SELECT tenant_id, send_id FROM outbox WHERE id = $1`, m).Scan(&p.tenant, &p.stream); err != nil {
 			t.Fatal(err)
 		}
 		w.streams[m] = p

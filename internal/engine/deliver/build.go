@@ -48,7 +48,7 @@ func (b *builder) build(j *job) ([]byte, error) {
 		MessageID:      j.messageID(),
 		UnsubscribeURL: parts.UnsubscribeURL,
 		FeedbackID:     feedbackID(j, b.engine.FeedbackSender),
-		EntityRef:      string(j.item.ID),
+		EntityRef:      j.item.ID.String(),
 		Precedence:     "bulk",
 		NoAutoReplies:  true,
 		Text:           parts.Text,
@@ -96,7 +96,7 @@ func (b *builder) build(j *job) ([]byte, error) {
 
 // messageID is the Message-ID, without its angle brackets.
 func (j *job) messageID() string {
-	return string(j.item.ID) + "." + j.item.Nonce + "@" + j.sender.Domain.ReturnPathHost
+	return j.item.ID.String() + "." + j.item.Nonce + "@" + j.sender.Domain.ReturnPathHost
 }
 
 // test reports whether the message is one of a test send.
@@ -117,9 +117,9 @@ func (j *job) subject(written string) string {
 
 // feedbackID is the identifier by which complaints are summed.
 func feedbackID(j *job, sender string) string {
-	campaign := string(j.content.Content.Context.Broadcast)
+	campaign := j.content.Content.Context.Broadcast.String()
 	if campaign == "" {
-		campaign = string(j.item.Stream)
+		campaign = j.item.Stream.String()
 	}
 	return campaign[max(0, len(campaign)-8):] + ":l-" + label(j.sender.Type.Label()) + ":" + j.sender.Tenant.Slug + ":" + sender
 }

@@ -12,6 +12,8 @@ import (
 
 	"packetboat/internal/contact"
 	"packetboat/internal/content"
+	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/lane"
 	"packetboat/internal/letter"
 	"packetboat/internal/mail/smtpclient"
@@ -40,7 +42,7 @@ func sampleEngine(t testing.TB, now time.Time) *Engine {
 
 func sampleJob(t testing.TB) *job {
 	t.Helper()
-	compiled, err := content.Compile(content.Content{ID: "content", Source: content.Source{
+	compiled, err := content.Compile(content.Content{ID: idtest.Named[id.Content]("content"), Source: content.Source{
 		Subject: "Grüße, {{ first_name }}", Text: "Hello {{ first_name }}\n\n{{ unsubscribe_url }}\n",
 		HTML: `<p>Hello {{ first_name }}</p><p><a href="{{ unsubscribe_url }}">unsubscribe</a></p>`,
 	}})
@@ -50,13 +52,13 @@ func sampleJob(t testing.TB) *job {
 	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	return &job{
 		item: outbox.Item{
-			Tenant: "0196a2b0-0000-7000-8000-000000000001", ID: "0196a2b0-0000-7000-8000-000000000002",
-			Stream: "0196a2b0-0000-7000-8000-0000deadbeef", Email: "ann@example.net", Nonce: "0123456789abcdef", QueuedAt: at, DueAt: at,
+			Tenant: idtest.TenantNamed("0196a2b0-0000-7000-8000-000000000001"), ID: idtest.Must[id.Message]("0196a2b0-0000-7000-8000-000000000002"),
+			Stream: idtest.Must[id.Send]("0196a2b0-0000-7000-8000-0000deadbeef"), Email: "ann@example.net", Nonce: "0123456789abcdef", QueuedAt: at, DueAt: at,
 		},
-		contact: &contact.Contact{ID: "0196a2b0-0000-7000-8000-000000000003", Email: "ann@example.net", FirstName: new("Ann")},
+		contact: &contact.Contact{ID: idtest.Must[id.Contact]("0196a2b0-0000-7000-8000-000000000003"), Email: "ann@example.net", FirstName: new("Ann")},
 		content: compiled,
 		sender: &letter.Sender{
-			Tenant:   tenant.Tenant{ID: "0196a2b0-0000-7000-8000-000000000001", Slug: "acme", Name: "Acme", Settings: tenant.Settings{Timezone: "UTC"}},
+			Tenant:   tenant.Tenant{ID: idtest.TenantNamed("0196a2b0-0000-7000-8000-000000000001"), Slug: "acme", Name: "Acme", Settings: tenant.Settings{Timezone: "UTC"}},
 			Identity: sender.Identity{Address: "news@acme.example", DisplayName: "Acme, Inc.", ReplyTo: "help@acme.example"},
 			Domain:   sender.Domain{Name: "acme.example", TrackingHost: "go.acme.example", ReturnPathHost: "bounce.acme.example"},
 			Type:     sender.EmailType{Key: "monthly_news", DisplayName: "Monthly news", ListIDEnabled: true},

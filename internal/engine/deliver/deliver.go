@@ -95,7 +95,7 @@ type Engine struct {
 // Run delivers until ctx ends, then finishes the attempts under way, writes what
 // became of them and puts everything else back.
 func (e *Engine) Run(ctx context.Context) error {
-	e.node = &outbox.Node{DB: e.DB, Owner: id.New[string]()}
+	e.node = &outbox.Node{DB: e.DB, Owner: id.NewText()}
 	e.commits = sqldb.NewGroup(maxCommit, e.commit)
 	e.commits.Limit(e.share)
 	e.settings.engine, e.lanes.engine, e.sends.engine = e, e, e

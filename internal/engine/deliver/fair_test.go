@@ -5,7 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 )
 
 // However many of one tenant wait, those of another come at every second turn,
@@ -14,11 +14,11 @@ func TestTenantsTakeTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFair(1)
-		f.enter("holder")
+		f.enter(idtest.TenantNamed("holder"))
 		var served []string
 		arrive := func(who string) {
 			go func() {
-				f.enter(id.Tenant(who[:1]))
+				f.enter(idtest.TenantNamed(who[:1]))
 				served = append(served, who) // one at a time: there is one place
 				f.leave()
 			}()
@@ -32,7 +32,7 @@ func TestTenantsTakeTurns(t *testing.T) {
 		if want := []string{"a1", "b1", "c1", "a2", "b2", "a3", "a4", "a5"}; !slices.Equal(served, want) {
 			t.Errorf("served %v, want %v", served, want)
 		}
-		f.enter("a")
+		f.enter(idtest.TenantNamed("a"))
 		if f.free != 0 || len(f.turns) != 0 || len(f.queues) != 0 {
 			t.Errorf("%d places are free and %d tenants wait, after all were served and one came", f.free, len(f.turns))
 		}

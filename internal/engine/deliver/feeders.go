@@ -24,7 +24,7 @@ type streamKey struct {
 }
 
 func (k streamKey) compare(o streamKey) int {
-	return cmp.Or(cmp.Compare(k.tenant, o.tenant), cmp.Compare(k.stream, o.stream))
+	return cmp.Or(cmp.Compare(k.tenant, o.tenant), id.Compare(k.stream, o.stream))
 }
 
 // feeders are the streams being fed, and those that nobody need look at for a

@@ -32,5 +32,5 @@ func (m *Metrics) attempt(r outbox.Result) {
 	if r.Uncertain {
 		m.Uncertain.Inc()
 	}
-	m.Attempts.WithLabelValues(string(r.Item.Lane), string(r.State)).Inc()
+	m.Attempts.WithLabelValues(r.Item.Lane.String(), string(r.State)).Inc()
 }

@@ -42,7 +42,7 @@ func (c class) pattern() string {
 
 // limits returns the rates that hold for messages of the class.
 func (c class) limits() []pace.Limit {
-	caps, key := c.lane.config.Caps, laneSpace+string(c.lane.config.ID)
+	caps, key := c.lane.config.Caps, laneSpace+c.lane.config.ID.String()
 	var list []pace.Limit
 	add := func(key string, most int, per time.Duration) {
 		if most > 0 {
@@ -56,7 +56,7 @@ func (c class) limits() []pace.Limit {
 		add(key+":"+t.Pattern, t.MaxPerMinute, time.Minute)
 		add(key+":"+t.Pattern, t.MaxPerHour, time.Hour)
 	}
-	add(sendSpace+string(c.send.id), c.send.perHour, time.Hour)
+	add(sendSpace+c.send.id.String(), c.send.perHour, time.Hour)
 	return list
 }
 
@@ -80,7 +80,7 @@ func (c class) day(zone *time.Location, now time.Time) (days []pace.Day, next ti
 		return nil, time.Time{}
 	}
 	_, next = spread.AllDay.Span(today, zone)
-	return []pace.Day{{Key: laneSpace + string(c.lane.config.ID), Day: today, Max: most}}, next
+	return []pace.Day{{Key: laneSpace + c.lane.config.ID.String(), Day: today, Max: most}}, next
 }
 
 // leave is for how many messages a class got leave, and why the others wait.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"slices"
 	"testing"
 	"time"
@@ -39,7 +40,7 @@ func TestSendsThatWaitForALimitTakeTurns(t *testing.T) {
 		askers := make([]*asker, rapid.IntRange(2, 5).Draw(rt, "sends"))
 		for i := range askers {
 			askers[i] = &asker{
-				name: id.Send(fmt.Sprint(i)), n: rapid.IntRange(20, 256).Draw(rt, "n"), next: now,
+				name: idtest.Named[id.Send](fmt.Sprint(i)), n: rapid.IntRange(20, 256).Draw(rt, "n"), next: now,
 				late: time.Duration(rapid.IntRange(0, 500).Draw(rt, "late")) * time.Millisecond,
 			}
 		}
@@ -94,9 +95,9 @@ func TestSendsShareAProvidersRate(t *testing.T) {
 	e := &Engine{DB: dbtest.SQLite(t), Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now }, giveUp: t.Context()}
 	e.lanes.engine, e.pacer = e, pace.New(e.DB, "node", e.Now)
 	t.Cleanup(e.lanes.stop)
-	settings := &laneSettings{config: lane.Config{Tenant: "acme", ID: "lane", Type: lane.Sink, Caps: lane.Caps{MaxConnections: 1}}}
+	settings := &laneSettings{config: lane.Config{Tenant: idtest.TenantNamed("acme"), ID: idtest.Named[id.MTAConfig]("lane"), Type: lane.Sink, Caps: lane.Caps{MaxConnections: 1}}}
 	throttle := &lane.Throttle{Pattern: "example.com", MaxPerMinute: 2400}
-	large, small := class{settings, throttle, &send{id: "large"}}, class{settings, throttle, &send{id: "small"}}
+	large, small := class{settings, throttle, &send{id: idtest.Named[id.Send]("large")}}, class{settings, throttle, &send{id: idtest.Named[id.Send]("small")}}
 	ask := func(c class, n int) leave {
 		t.Helper()
 		l, err := e.permit(t.Context(), c, time.UTC, n)

@@ -13,7 +13,7 @@ const shareEvery = 2 * time.Second
 // share keeps this process to its part of the lane's connections, and of those
 // to a throttled provider, until the lane puts down its work.
 func (r *laneRun) share() {
-	e, key, n := r.engine, laneSpace+string(r.settings.config.ID), r.settings.config.Caps.MaxConnections
+	e, key, n := r.engine, laneSpace+r.settings.config.ID.String(), r.settings.config.Caps.MaxConnections
 	have := 0
 	tick := time.NewTicker(shareEvery)
 	defer tick.Stop()

@@ -10,6 +10,7 @@ import (
 	"packetboat/e2e/sink"
 	"packetboat/internal/broadcast"
 	"packetboat/internal/broadcast/broadcasttest"
+	"packetboat/internal/id"
 	"packetboat/internal/lane"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
@@ -68,7 +69,7 @@ func TestMailWhoseKeyCannotBeOpenedWaits(t *testing.T) {
 		h.run(e)
 		select {
 		case line := <-logged.lines:
-			for _, want := range []string{"a stream is not fed", "broadcast=" + string(h.id), "open the DKIM key of domain " + string(h.Domain.ID)} {
+			for _, want := range []string{"a stream is not fed", "broadcast=" + h.id.String(), "open the DKIM key of domain " + h.Domain.ID.String()} {
 				if !strings.Contains(line, want) {
 					t.Errorf("the log does not say %q: %s", want, line)
 				}
@@ -122,7 +123,7 @@ func TestATestWhoseKeyCannotBeOpenedSaysSo(t *testing.T) {
 		if len(results) != 1 || results[0].Status != broadcast.TestFailed || results[0].Error != want || results[0].MessageID != "" {
 			t.Errorf("results = %+v, want one that failed with %q", results, want)
 		}
-		if _, err := tester.Try(t.Context(), h.Tenant, h.Lane.ID, "", "ann@example.com"); err == nil || !strings.Contains(err.Error(), "open the DKIM key") {
+		if _, err := tester.Try(t.Context(), h.Tenant, h.Lane.ID, id.Identity{}, "ann@example.com"); err == nil || !strings.Contains(err.Error(), "open the DKIM key") {
 			t.Errorf("Try = %v", err)
 		}
 		restore()

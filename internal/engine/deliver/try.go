@@ -69,7 +69,7 @@ func (t *Tester) Try(ctx context.Context, tenant id.Tenant, config id.MTAConfig,
 
 // trialSender returns the identity named, else the tenant's first active one.
 func (t *Tester) trialSender(ctx context.Context, tenant id.Tenant, identity id.Identity) (sender.Identity, error) {
-	if identity != "" {
+	if !identity.IsZero() {
 		return sender.IdentityByID(ctx, t.DB, tenant, identity)
 	}
 	list, err := sender.Identities(ctx, t.DB, tenant)
@@ -99,7 +99,7 @@ func (t *Tester) trialMail(ctx context.Context, c lane.Config, from sender.Ident
 	var b compose.Builder
 	raw, err = b.Build(nil, &compose.Message{
 		Date: now, From: compose.Mailbox{Name: from.DisplayName, Address: from.Address}, ReplyTo: from.ReplyTo, To: to,
-		Subject: "Test of " + c.Name, MessageID: string(message) + "." + rand.Text() + "@" + d.ReturnPathHost,
+		Subject: "Test of " + c.Name, MessageID: message.String() + "." + rand.Text() + "@" + d.ReturnPathHost,
 		AutoSubmitted: "auto-generated", NoAutoReplies: true,
 		Text: []byte("This mail was sent to see whether the MTA config “" + c.Name + "” works. It does.\n"),
 	})
@@ -122,7 +122,7 @@ func (t *Tester) trialMail(ctx context.Context, c lane.Config, from sender.Ident
 
 func (t *Tester) send(ctx context.Context, c lane.Config, from, to string, raw []byte) (reply.Outcome, error) {
 	if c.Type == lane.Sink {
-		return intoMailbox(ctx, t.DB, c, "", from, to, raw, t.Now())
+		return intoMailbox(ctx, t.DB, c, id.Send{}, from, to, raw, t.Now())
 	}
 	password, err := lane.Password(ctx, t.DB, t.Box, c.Tenant, c.ID)
 	if err != nil {

@@ -22,7 +22,7 @@ func TestATrialSaysWhatTheServerSaid(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.SQLite(t))
 	tester := h.tester()
-	trial, err := tester.Try(t.Context(), h.Tenant, h.Lane.ID, "", "me@example.com")
+	trial, err := tester.Try(t.Context(), h.Tenant, h.Lane.ID, id.Identity{}, "me@example.com")
 	h.must(err)
 	list, _, err := mailbox.List(t.Context(), h.DB, h.Tenant, mailbox.Query{Lane: h.Lane.ID, Limit: 9})
 	h.must(err)
@@ -46,7 +46,7 @@ func TestATrialSaysWhatTheServerSaid(t *testing.T) {
 			h.must(s.SetRules([]sink.Rule{test.rule}))
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			trial, err := tester.Try(ctx, h.Tenant, h.Lane.ID, "", "me@example.com")
+			trial, err := tester.Try(ctx, h.Tenant, h.Lane.ID, id.Identity{}, "me@example.com")
 			if err != nil || trial.Accepted != test.accepted || trial.Code != test.code {
 				t.Errorf("trial = %+v, %v; want accepted %v, code %d", trial, err, test.accepted, test.code)
 			}
@@ -67,7 +67,7 @@ func TestATrialIsSignedLikeAnyMail(t *testing.T) {
 			address  string
 			signs    bool
 		}{
-			{"", h.Identity.Address, true},
+			{id.Identity{}, h.Identity.Address, true},
 			{other.ID, other.Address, true},
 			{other.ID, other.Address, false},
 		} {

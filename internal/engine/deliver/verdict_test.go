@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/mail/reply"
 	"packetboat/internal/mail/smtpclient"
 	"packetboat/internal/outbox"
@@ -52,7 +53,7 @@ func TestVerdict(t *testing.T) {
 		{"login refused", said(reply.Auth, 535, "5.7.8", "wrong password"), 0, false, 0, outbox.Queued, "", time.Minute},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			it := outbox.Item{ID: "m", Attempts: test.attempts, Answered: test.answered}
+			it := outbox.Item{ID: idtest.Named[id.Message]("m"), Attempts: test.attempts, Answered: test.answered}
 			r := verdict(it, test.outcome, maxAge, now.Add(-test.age), now)
 			if r.State != test.state || r.BounceType != test.bounce {
 				t.Errorf("verdict = %s %q, want %s %q", r.State, r.BounceType, test.state, test.bounce)
@@ -123,7 +124,7 @@ func TestFeedersTakeTurns(t *testing.T) {
 	now := time.Now()
 	ready := make([]outbox.Ready, streams)
 	for i := range ready {
-		ready[i] = outbox.Ready{Tenant: id.Tenant("t" + string(rune('a'+i%7))), Stream: id.Send(strings.Repeat("x", i)), NextDue: now}
+		ready[i] = outbox.Ready{Tenant: idtest.TenantNamed("t" + string(rune('a'+i%7))), Stream: idtest.Named[id.Send](strings.Repeat("x", i)), NextDue: now}
 	}
 	seated := map[streamKey]int{}
 	for range 4 {
@@ -154,8 +155,8 @@ func TestAHeldStreamIsLeftAlone(t *testing.T) {
 	var f feeders
 	f.init()
 	now := time.Now()
-	k := streamKey{"t", "s"}
-	ready := []outbox.Ready{{Tenant: "t", Stream: "s", NextDue: now}}
+	k := streamKey{idtest.TenantNamed("t"), idtest.Named[id.Send]("s")}
+	ready := []outbox.Ready{{Tenant: idtest.TenantNamed("t"), Stream: idtest.Named[id.Send]("s"), NextDue: now}}
 	seats := 0
 	seat := func(at time.Time) int {
 		f.seat(ready, at, func(streamKey) turn { seats++; return turn{at, func() {}} })

@@ -8,6 +8,7 @@ import (
 
 	"packetboat/internal/broadcast"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 )
 
 func TestCapacityOfSenders(t *testing.T) {
@@ -19,18 +20,18 @@ func TestCapacityOfSenders(t *testing.T) {
 		left   map[id.MTAConfig]int
 		want   map[id.Identity]int
 	}{
-		{"no caps", []route{{Identity: "a", Lane: "x"}, {Identity: "b", Lane: "x"}, {Identity: "c", Lane: "y"}}, nil,
-			map[id.Identity]int{"a": unlimited, "b": unlimited, "c": unlimited}},
-		{"what their lanes have left", []route{{Identity: "a", Lane: "x"}, {Identity: "b", Lane: "y"}}, map[id.MTAConfig]int{"x": 200, "y": 0},
-			map[id.Identity]int{"a": 200, "b": 0}},
-		{"a lane of two", []route{{Identity: "a", Lane: "x"}, {Identity: "b", Lane: "x"}, {Identity: "c", Lane: "y"}}, map[id.MTAConfig]int{"x": 201, "y": 200},
-			map[id.Identity]int{"a": 101, "b": 101, "c": 200}},
-		{"two lanes of one", []route{{Identity: "a", Lane: "x", Weight: 1}, {Identity: "a", Lane: "y", Weight: 9}}, map[id.MTAConfig]int{"x": 10, "y": 20},
-			map[id.Identity]int{"a": 30}},
-		{"no cap is at least the largest cap", []route{{Identity: "a", Lane: "x"}, {Identity: "b", Lane: "y"}}, map[id.MTAConfig]int{"x": 7_000_000},
-			map[id.Identity]int{"a": 7_000_000, "b": 7_000_000}},
-		{"beyond all bounds", []route{{Identity: "a", Lane: "x"}, {Identity: "a", Lane: "y"}}, map[id.MTAConfig]int{"x": math.MaxInt},
-			map[id.Identity]int{"a": math.MaxInt}},
+		{"no caps", []route{{Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.MTAConfig]("x")}, {Identity: idtest.Named[id.Identity]("b"), Lane: idtest.Named[id.MTAConfig]("x")}, {Identity: idtest.Named[id.Identity]("c"), Lane: idtest.Named[id.MTAConfig]("y")}}, nil,
+			map[id.Identity]int{idtest.Named[id.Identity]("a"): unlimited, idtest.Named[id.Identity]("b"): unlimited, idtest.Named[id.Identity]("c"): unlimited}},
+		{"what their lanes have left", []route{{Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.MTAConfig]("x")}, {Identity: idtest.Named[id.Identity]("b"), Lane: idtest.Named[id.MTAConfig]("y")}}, map[id.MTAConfig]int{idtest.Named[id.MTAConfig]("x"): 200, idtest.Named[id.MTAConfig]("y"): 0},
+			map[id.Identity]int{idtest.Named[id.Identity]("a"): 200, idtest.Named[id.Identity]("b"): 0}},
+		{"a lane of two", []route{{Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.MTAConfig]("x")}, {Identity: idtest.Named[id.Identity]("b"), Lane: idtest.Named[id.MTAConfig]("x")}, {Identity: idtest.Named[id.Identity]("c"), Lane: idtest.Named[id.MTAConfig]("y")}}, map[id.MTAConfig]int{idtest.Named[id.MTAConfig]("x"): 201, idtest.Named[id.MTAConfig]("y"): 200},
+			map[id.Identity]int{idtest.Named[id.Identity]("a"): 101, idtest.Named[id.Identity]("b"): 101, idtest.Named[id.Identity]("c"): 200}},
+		{"two lanes of one", []route{{Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.MTAConfig]("x"), Weight: 1}, {Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.MTAConfig]("y"), Weight: 9}}, map[id.MTAConfig]int{idtest.Named[id.MTAConfig]("x"): 10, idtest.Named[id.MTAConfig]("y"): 20},
+			map[id.Identity]int{idtest.Named[id.Identity]("a"): 30}},
+		{"no cap is at least the largest cap", []route{{Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.MTAConfig]("x")}, {Identity: idtest.Named[id.Identity]("b"), Lane: idtest.Named[id.MTAConfig]("y")}}, map[id.MTAConfig]int{idtest.Named[id.MTAConfig]("x"): 7_000_000},
+			map[id.Identity]int{idtest.Named[id.Identity]("a"): 7_000_000, idtest.Named[id.Identity]("b"): 7_000_000}},
+		{"beyond all bounds", []route{{Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.MTAConfig]("x")}, {Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.MTAConfig]("y")}}, map[id.MTAConfig]int{idtest.Named[id.MTAConfig]("x"): math.MaxInt},
+			map[id.Identity]int{idtest.Named[id.Identity]("a"): math.MaxInt}},
 	} {
 		weigh(tt.routes, tt.left)
 		got := map[id.Identity]int{}

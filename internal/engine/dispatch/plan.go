@@ -46,7 +46,7 @@ func (e *Engine) ranks(ctx context.Context, p page, ids []id.Contact) (map[id.Co
 
 // rank is a text of fixed width whose order is that of the send.
 func rank(b id.Broadcast, c id.Contact, e contact.Engagement) string {
-	chance := sha256.Sum256([]byte(string(b) + ":" + string(c)))
+	chance := sha256.Sum256([]byte(b.String() + ":" + c.String()))
 	return fmt.Sprintf("%08x%08x%08x", ago(e.Clicked), ago(e.Opened), chance[:4])
 }
 

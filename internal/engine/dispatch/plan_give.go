@@ -33,13 +33,13 @@ func (e *Engine) divide(ctx context.Context, b broadcast.Broadcast, run *broadca
 			n += slots[i].N
 			ends[i] = n
 		}
-		places, err := outbox.Places(ctx, e.DB, b.Tenant, stream, id.MTAConfig(name), p.Cut, ends)
+		places, err := outbox.Places(ctx, e.DB, b.Tenant, stream, id.Read[id.MTAConfig](name), p.Cut, ends)
 		if err != nil {
 			return err
 		}
 		places = append([]outbox.Place{{}}, places...)
 		for i, after := range places {
-			list = append(list, outbox.Slot{Lane: id.MTAConfig(name), After: after, Due: slots[i].Due, Day: slots[i].Day})
+			list = append(list, outbox.Slot{Lane: id.Read[id.MTAConfig](name), After: after, Due: slots[i].Due, Day: slots[i].Day})
 		}
 	}
 	p.Divided, p.Quotas, p.HeldBack = true, nil, nil

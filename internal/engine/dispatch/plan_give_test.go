@@ -39,7 +39,7 @@ func TestPlanningIsTakenOver(t *testing.T) {
 		}
 		var wrong, slots int
 		if err := db.QueryRow(t.Context(), `
-			SELECT (SELECT COUNT(*) FROM outbox AS x JOIN outbox AS y ON y.tenant_id = x.tenant_id AND y.stream_id = x.stream_id
+			SELECT (SELECT COUNT(*) FROM outbox AS x JOIN outbox AS y ON y.tenant_id = x.tenant_id AND y.send_id = x.send_id
 					WHERE x.tenant_id = $1 AND x.rank < y.rank AND x.due_at > y.due_at),
 				(SELECT COUNT(*) FROM outbox_slot WHERE tenant_id = $1)`, a.Tenant).Scan(&wrong, &slots); err != nil {
 			t.Fatal(err)

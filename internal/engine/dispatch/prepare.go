@@ -53,7 +53,7 @@ func (e *Engine) prepare(ctx context.Context, t tenant.Tenant, bid id.Broadcast)
 		b: b, run: &run, audience: e.audience(b), allocator: allocator, due: now,
 		consent: contact.Consent{TypeKey: facts.EmailType.Key, Category: facts.EmailType.Category},
 	}
-	if run.After == "" && run.Planning == nil && needsPlan(b, facts, run.Routes, spread.DayOf(now, t.Location())) {
+	if run.After.IsZero() && run.Planning == nil && needsPlan(b, facts, run.Routes, spread.DayOf(now, t.Location())) {
 		run.Planning = &broadcast.Planning{Stage: broadcast.Collect, Start: spread.DayOf(*b.StartedAt, t.Location())}
 		if err := run.Plan(ctx, e.DB, *run.Planning, now.Add(lease)); err != nil {
 			return false, err
@@ -195,7 +195,7 @@ func (e *Engine) choose(ctx context.Context, p page, ids []id.Contact) ([]outbox
 	}
 	// In their order, that of the ids their messages will have: each index of the
 	// outbox then grows at its end (outbox.Put).
-	slices.SortFunc(contacts, func(a, b contact.Contact) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(contacts, func(a, b contact.Contact) int { return id.Compare(a.ID, b.ID) })
 	addresses := make([]string, len(contacts))
 	for i, c := range contacts {
 		addresses[i] = c.Email

@@ -9,6 +9,7 @@ import (
 	"packetboat/internal/broadcast"
 	"packetboat/internal/broadcast/broadcasttest"
 	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/lane"
 	"packetboat/internal/outbox"
 	"packetboat/internal/sender"
@@ -196,16 +197,16 @@ func TestSharesAreSettledWhenThePreparationBegins(t *testing.T) {
 		carry(full.ID, 50)
 		carry(large.ID, 20)
 		err := db.InTx(t.Context(), func(tx *sqldb.DB) error { // another send has the day planned
-			if err := outbox.Begin(t.Context(), tx, outbox.Stream{Tenant: a.Tenant, ID: "other", Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, now); err != nil {
+			if err := outbox.Begin(t.Context(), tx, outbox.Stream{Tenant: a.Tenant, ID: idtest.Named[id.Send]("other"), Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, now); err != nil {
 				return err
 			}
 			today := spread.DayOf(now, time.UTC)
-			return outbox.Reserve(t.Context(), tx, a.Tenant, "other", map[outbox.LaneDay]int{{Lane: large.ID, Day: today}: 10, {Lane: small.ID, Day: today.Add(1)}: 10})
+			return outbox.Reserve(t.Context(), tx, a.Tenant, idtest.Named[id.Send]("other"), map[outbox.LaneDay]int{{Lane: large.ID, Day: today}: 10, {Lane: small.ID, Day: today.Add(1)}: 10})
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := a.Schedule(func(ch *broadcast.Change) { ch.MTAConfig = new(id.MTAConfig("")) })
+		b := a.Schedule(func(ch *broadcast.Change) { ch.MTAConfig = new(id.MTAConfig{}) })
 		at := now
 		first := engine(db, "first", &at)
 		for range 3 {
@@ -226,7 +227,7 @@ func TestSharesAreSettledWhenThePreparationBegins(t *testing.T) {
 		}
 		chooser, got := broadcast.NewWays(run.Routes), ways(t, a, b.ID)
 		for c, way := range got {
-			if want := chooser.Route(c, "", nil); way != want {
+			if want := chooser.Route(c, id.Identity{}, nil); way != want {
 				t.Errorf("contact %s goes by %v, want %v", c, way, want)
 			}
 			if senders[way.Identity] == 0 {

@@ -59,7 +59,7 @@ func TestEveryPauserIsAskedAboutTenantsInTrouble(t *testing.T) {
 			}
 		}
 		w.expect("after the pauser before it failed", b, broadcast.Paused, broadcast.DomainPaused)
-		for _, want := range []string{"kind=sequence id=s1 reason=domain_paused", "kind=broadcast id=" + string(b) + " reason=domain_paused"} {
+		for _, want := range []string{"kind=sequence id=s1 reason=domain_paused", "kind=broadcast id=" + b.String() + " reason=domain_paused"} {
 			if !strings.Contains(w.log.String(), want) {
 				w.t.Errorf("the log does not say %q:\n%s", want, w.log.String())
 			}

@@ -180,7 +180,7 @@ func postgresServer(t testing.TB) (admin *sql.DB, server string) {
 // newDatabase creates a database that lives as long as the test.
 func newDatabase(t testing.TB, admin *sql.DB, server, like string) (address string) {
 	t.Helper()
-	name := "t_" + strings.ReplaceAll(id.New[string](), "-", "")
+	name := "t_" + strings.ReplaceAll(id.NewText(), "-", "")
 	if _, err := admin.Exec(`CREATE DATABASE ` + name + ` ` + like); err != nil {
 		t.Fatalf("create a test database: %v", err)
 	}

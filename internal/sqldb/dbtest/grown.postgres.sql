@@ -23,8 +23,10 @@ BEGIN
 		EXECUTE (
 			SELECT format('INSERT INTO %s (%s) SELECT %s FROM generate_series(1, 4000) AS i', t.name, string_agg(quote_ident(attname), ', '),
 				string_agg(CASE
-					WHEN attname = 'tenant_id' THEN '''tenant-'' || i % 2'
-					WHEN atttypid = 'text'::regtype AND attname IN ('stream_id', 'segment_id', 'broadcast_id', 'lane_id', 'kind', 'type', 'state', 'status') THEN '''v'' || i % 20'
+					WHEN attname = 'tenant_id' THEN 'i % 2'
+					WHEN atttypid = 'uuid'::regtype AND attname IN ('send_id', 'send_id', 'segment_id', 'broadcast_id', 'lane_id') THEN '(''00000000-0000-7000-8000-'' || lpad((i % 20)::text, 12, ''0''))::uuid'
+					WHEN atttypid = 'uuid'::regtype THEN '(''00000000-0000-7000-8000-'' || lpad(i::text, 12, ''0''))::uuid'
+					WHEN atttypid = 'text'::regtype AND attname IN ('kind', 'type', 'state', 'status') THEN '''v'' || i % 20'
 					WHEN atttypid = 'text'::regtype THEN '''00000000-0000-7000-8000-'' || lpad(i::text, 12, ''0'')'
 					WHEN atttypid = 'jsonb'::regtype THEN '''{}'''
 					WHEN atttypid = 'boolean'::regtype THEN 'FALSE'

@@ -235,7 +235,7 @@ func (p *planned) learn(ctx context.Context) error {
 		if strings.HasPrefix(table, "job") && predicate != "" {
 			p.few[name] = true
 		}
-		few := unique && columns == 2 || slices.Contains([]string{"contact_id", "message_id", "stream_id"}, column)
+		few := unique && columns == 2 || slices.Contains([]string{"contact_id", "message_id", "send_id", "send_id"}, column)
 		if place == 2 && few && !slices.Contains(p.keys[table], column) {
 			p.keys[table] = append(p.keys[table], column)
 		}

@@ -22,13 +22,13 @@ func TestStatementsThatReadATenantForKeysAreFound(t *testing.T) {
 		{name: "one by id", text: `SELECT email FROM contact WHERE tenant_id = $1 AND id = $2`},
 		{name: "many by id", text: `SELECT email FROM contact WHERE tenant_id = $1 AND id` + db.In(2)},
 		{name: "many by address", text: `SELECT id FROM contact WHERE tenant_id = $1 AND email` + db.In(2) + ` ORDER BY email FOR UPDATE`},
-		{name: "a table of ids", text: `UPDATE contact SET city = 'Graz' FROM unnest($2::TEXT[]) AS v(id) WHERE contact.tenant_id = $1 AND contact.id = v.id`},
+		{name: "a table of ids", text: `UPDATE contact SET city = 'Graz' FROM unnest($2::UUID[]) AS v(id) WHERE contact.tenant_id = $1 AND contact.id = v.id`},
 		{name: "both rows of many", text: `SELECT c.email FROM contact c JOIN contact_activity a ON a.tenant_id = c.tenant_id AND a.contact_id = c.id WHERE c.tenant_id = $1 AND c.id` + db.In(2)},
 		{name: "everybody", text: `SELECT email FROM contact WHERE tenant_id = $1`},
 		{name: "a page of everybody", text: `SELECT id FROM contact WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2`},
 		{name: "those of the billed", text: `SELECT email FROM contact WHERE tenant_id = $1 AND id` + db.In(2) + billed, found: true},
 		{name: "an expression", text: `SELECT email FROM contact WHERE tenant_id = $1 AND email || '' = $2 AND first_name = $3`},
-		{name: "an id that is hidden", text: `SELECT m.id FROM contact c JOIN outbox m ON m.tenant_id = c.tenant_id AND m.contact_id || '' = c.id WHERE c.tenant_id = $1 AND c.city = $2`},
+		{name: "an id that is hidden", text: `SELECT m.id FROM contact c JOIN outbox m ON m.tenant_id = c.tenant_id AND m.contact_id::text = c.id::text WHERE c.tenant_id = $1 AND c.city = $2`},
 		{name: "what is queued", text: `SELECT id FROM outbox WHERE tenant_id = $1 AND contact_id` + db.In(2) + ` AND state = 'queued'`, found: true},
 		{name: "a reason is given", text: `SELECT id FROM outbox WHERE tenant_id = $1 AND contact_id` + db.In(2) + ` AND state = 'queued' ` + ReadsTenant + `few wait */`},
 	} {
@@ -68,7 +68,7 @@ func TestFreshTablesHaveStatistics(t *testing.T) {
 		}
 		return n
 	}
-	const constraints, contacts = `SELECT COUNT(*) FROM pg_constraint`, `SELECT COUNT(*) FROM contact WHERE tenant_id = 'a'`
+	const constraints, contacts = `SELECT COUNT(*) FROM pg_constraint`, `SELECT COUNT(*) FROM contact WHERE tenant_id = 1`
 	if list := lacking(); len(list) > 0 {
 		t.Errorf("a migrated database has no statistics of %v", list)
 	}
@@ -78,7 +78,7 @@ func TestFreshTablesHaveStatistics(t *testing.T) {
 	for _, text := range []string{
 		`INSERT INTO contact (tenant_id, id, email, email_domain, custom_fields, tags, subscriptions, category_subscriptions, global_status,
 				do_not_contact, prospect_score, customer_score, created_at, updated_at, search_text)
-			SELECT 'a', n, n || '@example.com', 'example.com', '{}', '[]', '{}', '{}', 'active', FALSE, 0, 0, 0, 0, n FROM generate_series(1, 20) AS n`,
+			SELECT 1, gen_random_uuid(), n || '@example.com', 'example.com', '{}', '[]', '{}', '{}', 'active', FALSE, 0, 0, 0, 0, n FROM generate_series(1, 20) AS n`,
 		`DELETE FROM pg_statistic WHERE starelid IN ('contact'::regclass, 'template'::regclass, 'contact_stage'::regclass)`,
 	} {
 		if _, err := db.Exec(t.Context(), text); err != nil {

@@ -14,7 +14,7 @@ import (
 
 	"packetboat/internal/binding"
 	"packetboat/internal/fault"
-	"packetboat/internal/id"
+	"packetboat/internal/id/idtest"
 	"packetboat/internal/mail/links"
 	"packetboat/internal/mail/liquid"
 	"packetboat/internal/mail/mjml"
@@ -283,7 +283,7 @@ func TestStartersAreTemplates(t *testing.T) {
 	t.Parallel()
 	c := compiles(t)
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		tenant, now := id.New[id.Tenant](), time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+		tenant, now := idtest.Tenant(), time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 		for _, b := range starter.Blocks() {
 			if _, warnings, err := template.CreateBlock(t.Context(), db, c, tenant, b.Change(), now); err != nil || len(warnings) > 0 {
 				t.Fatalf("%s: %v, %v", b.Slug, warnings, err)

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+)
+
+// opening are the commands that open the database.
+var opening = [][]string{
+	{"serve"}, {"serve", "--roles=api"}, {"demo"}, {"release"}, {"migrate"},
+	{"tenant", "list"}, {"tenant", "create", "--slug=acme", "--name=Acme"},
+	{"user", "create", "--email=ann@example.org", "--name=Ann", "--tenant=acme"},
+	{"user", "reset-password", "--email=ann@example.org"},
+	{"apikey", "list", "--tenant=acme"}, {"domain", "pause", "--tenant=acme", "--domain=example.org"},
+}
+
+func TestADatabaseOfAnotherSchemaIsRefusedUntouched(t *testing.T) {
+	t.Parallel()
+	former := []string{
+		`CREATE TABLE schema_migration (version_id BIGINT NOT NULL, is_applied BOOLEAN NOT NULL)`,
+		`CREATE TABLE contact (id TEXT NOT NULL PRIMARY KEY)`,
+		`INSERT INTO schema_migration (version_id, is_applied) VALUES (0, TRUE), (20260101000000, TRUE), (20261120000000, TRUE)`,
+		`INSERT INTO contact (id) VALUES ('0190a0a0-0000-7000-8000-000000000001')`,
+	}
+	newer := []string{`INSERT INTO schema_migration (version_id, is_applied) VALUES (20990101000000, TRUE)`}
+	for name, tt := range map[string]struct {
+		migrate    bool
+		statements []string
+		want       string
+	}{
+		"former": {false, former, "was made before the present schema, by an earlier version of Packetboat, and cannot be upgraded: start this program with an empty database"},
+		"newer":  {true, newer, "is newer than this program: its schema has version 20990101000000"},
+	} {
+		refused := func(t *testing.T, address string) {
+			db, err := sqldb.Open(t.Context(), address, sqldb.Options{MaxConns: 2})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tt.migrate {
+				if _, err := db.Migrate(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, s := range tt.statements {
+				if _, err := db.Exec(t.Context(), s); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			data := t.TempDir()
+			p := program{t, []string{"--database-url=" + address, "--data-dir=" + data, "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0"}}
+			before := contents(t, address, data)
+			for _, args := range opening {
+				o := p.run("", args...)
+				if o.status != exitFailure || o.out != "" || strings.Count(o.err, "\n") != 1 || !strings.Contains(o.err, "packetboat: the database "+tt.want) {
+					t.Errorf("packetboat %s = %+v, want status 1 and: %s", strings.Join(args, " "), o, tt.want)
+				}
+			}
+			if after := contents(t, address, data); !maps.Equal(before, after) {
+				t.Errorf("%s: the database or the data directory was changed:\n%v\n%v", name, before, after)
+			}
+		}
+		t.Run(name+"/sqlite", func(t *testing.T) {
+			t.Parallel()
+			refused(t, "sqlite:"+filepath.Join(t.TempDir(), "packetboat.db"))
+		})
+		t.Run(name+"/postgres", func(t *testing.T) {
+			t.Parallel()
+			refused(t, dbtest.BlankPostgres(t))
+		})
+	}
+}
+
+// contents returns the bytes of an SQLite database, or what PostgreSQL has changed
+// in a database, and the files of the data directory.
+func contents(t *testing.T, address, data string) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(data, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{"data": strings.Join(files, " ")}
+	if file, ok := strings.CutPrefix(address, "sqlite:"); ok {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all["file"] = string(b)
+		return all
+	}
+	db, err := sqldb.Open(t.Context(), address, sqldb.Options{MaxConns: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for name, query := range map[string]string{
+		"catalog": `SELECT string_agg(relname || ' ' || relfilenode, ',' ORDER BY relname) FROM pg_class WHERE relnamespace = 'public'::regnamespace`,
+		"rows":    `SELECT string_agg(t::text, ',') FROM schema_migration AS t`,
+	} {
+		var text string
+		if err := db.QueryRow(t.Context(), query).Scan(&text); err != nil {
+			t.Fatal(err)
+		}
+		all[name] = text
+	}
+	return all
+}

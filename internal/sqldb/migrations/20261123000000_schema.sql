@@ -1,0 +1,1245 @@
+-- +goose Up
+
+-- Package journal.
+
+-- What happened, appended in the transaction that makes it happen. pos is the
+-- entry's place in the order in which followers read it. name is what an entry is
+-- about, for those that are looked up by it: the name of a custom event, the URL of
+-- a page, the slug of a form, the id of a sequence.
+CREATE TABLE journal (
+	tenant_id    INTEGER NOT NULL,
+	id           UUID    NOT NULL,
+	pos          BIGINT  NOT NULL,
+	type         TEXT    NOT NULL,
+	contact_id   UUID,
+	send_id      UUID,
+	message_id   UUID,
+	occurred_at  BIGINT  NOT NULL,
+	data         JSONB   NOT NULL,
+	name         TEXT,
+	PRIMARY KEY (tenant_id, id)
+);
+CREATE UNIQUE INDEX journal_pos ON journal (pos);
+CREATE INDEX journal_named ON journal (tenant_id, type, name, occurred_at, contact_id) WHERE name IS NOT NULL;
+
+-- What is rare enough to be looked up by its type.
+CREATE INDEX journal_rare ON journal (tenant_id, type, occurred_at, contact_id)
+	WHERE type IN ('email_bounced', 'email_complained', 'email_unsubscribed');
+
+-- One contact's history, but for what every contact and every mail has: that is
+-- in the contact's own row and in the outbox.
+CREATE INDEX journal_contact ON journal (tenant_id, contact_id, occurred_at)
+	WHERE contact_id IS NOT NULL AND type NOT IN ('email_sent', 'email_delivered', 'contact_created');
+
+-- What the journal says of bare addresses, found when one is to be forgotten.
+CREATE INDEX journal_address ON journal (tenant_id, (data ->> 'email'))
+	WHERE type IN ('suppression_added', 'suppression_removed');
+
+-- How far each follower has read.
+CREATE TABLE journal_cursor (
+	follower TEXT   NOT NULL PRIMARY KEY,
+	pos      BIGINT NOT NULL
+);
+
+-- Package leader.
+
+-- Which process does what only one may do. Others go by epoch and beat, which
+-- change with every taking over and every renewal; until_at is for people.
+CREATE TABLE leader (
+	name     TEXT   NOT NULL PRIMARY KEY,
+	owner    TEXT,
+	epoch    BIGINT NOT NULL,
+	beat     BIGINT NOT NULL,
+	until_at BIGINT NOT NULL
+);
+
+-- Who does what only one process may do. A lease that is not renewed ends.
+CREATE TABLE lease (
+	name     TEXT   NOT NULL PRIMARY KEY,
+	owner    TEXT   NOT NULL,
+	until_at BIGINT NOT NULL
+);
+
+-- Package tenant.
+
+-- A workspace. Deleted tenants keep their row, so that a slug is never reused.
+CREATE TABLE tenant (
+	tenant_id             INTEGER NOT NULL PRIMARY KEY,
+	slug                  TEXT    NOT NULL,
+	name                  TEXT    NOT NULL,
+	status                TEXT    NOT NULL CHECK (status IN ('active', 'paused', 'deleted')),
+	pause_reason          TEXT,
+	contact_limit         BIGINT  CHECK (contact_limit >= 0),
+	site_key              TEXT    NOT NULL,
+	timezone              TEXT    NOT NULL,
+	locale                TEXT    NOT NULL,
+	currency_code         TEXT    NOT NULL,
+	website_url           TEXT,
+	logo_url              TEXT,
+	postal_address        JSONB   NOT NULL,
+	default_identity_id   UUID,
+	default_email_type_id UUID,
+	default_mta_config_id UUID,
+	auto_create_on_event  BOOLEAN NOT NULL,
+	tracking_enabled      BOOLEAN NOT NULL,
+	utm_enabled           BOOLEAN NOT NULL,
+	honeypot_links        BOOLEAN NOT NULL,
+	send_window_start     TEXT    NOT NULL,
+	send_window_end       TEXT    NOT NULL,
+	sunset_days           BIGINT  NOT NULL,
+	sunset_min_sends      BIGINT  NOT NULL,
+	unsubscribe_scope     TEXT    NOT NULL CHECK (unsubscribe_scope IN ('type', 'global')),
+	double_opt_in_default BOOLEAN NOT NULL,
+	tracked_domains       JSONB   NOT NULL,
+	created_at            BIGINT  NOT NULL,
+	updated_at            BIGINT  NOT NULL
+);
+CREATE UNIQUE INDEX tenant_slug ON tenant (slug);
+CREATE UNIQUE INDEX tenant_site_key ON tenant (site_key);
+
+-- Package auth.
+
+-- People. They belong to the installation, not to a tenant.
+CREATE TABLE app_user (
+	id            UUID   NOT NULL PRIMARY KEY,
+	email         TEXT   NOT NULL,
+	name          TEXT   NOT NULL,
+	password_hash TEXT,             -- null until a password is chosen
+	created_at    BIGINT NOT NULL,
+	last_login_at BIGINT,
+	proven_at     BIGINT -- When it was proven that the user holds the address: a link that was mailed to / it was followed, or the operator made the login. Null: nobody has shown it.
+);
+CREATE UNIQUE INDEX app_user_email ON app_user (email);
+
+-- From where users signed in lately. Strangers who guess at the passwords of an
+-- address cannot keep its user out there.
+CREATE TABLE login_address (
+	user_id UUID   NOT NULL REFERENCES app_user (id),
+	address TEXT   NOT NULL, -- of IPv6 the /64
+	seen_at BIGINT NOT NULL,
+	PRIMARY KEY (user_id, address)
+);
+CREATE INDEX login_address_age ON login_address (seen_at);
+
+-- Who works in which tenant, and as what.
+CREATE TABLE membership (
+	tenant_id  INTEGER NOT NULL,
+	user_id    UUID    NOT NULL REFERENCES app_user (id),
+	role       TEXT    NOT NULL CHECK (role IN ('viewer', 'editor', 'admin', 'owner')),
+	status     TEXT    NOT NULL CHECK (status IN ('invited', 'active', 'disabled')),
+	created_at BIGINT  NOT NULL,
+	withheld   BOOLEAN NOT NULL DEFAULT false, -- The login changed hands without proof after this tenant let it in. The membership opens nothing until the login is proven or the tenant adds it anew.
+	PRIMARY KEY (tenant_id, user_id)
+);
+CREATE INDEX membership_user ON membership (user_id);
+
+-- Browser sessions; only the SHA-256 of the cookie's value is kept.
+CREATE TABLE session (
+	token_hash TEXT   NOT NULL PRIMARY KEY,
+	id         UUID   NOT NULL,
+	user_id    UUID   NOT NULL REFERENCES app_user (id),
+	created_at BIGINT NOT NULL,
+	seen_at    BIGINT NOT NULL,
+	expires_at BIGINT NOT NULL
+);
+CREATE UNIQUE INDEX session_by_id ON session (id);
+CREATE INDEX session_by_user ON session (user_id);
+CREATE INDEX session_expiry ON session (expires_at);
+
+-- Links that work once: setup, password resets, invitations.
+CREATE TABLE one_time_token (
+	token_hash TEXT    NOT NULL PRIMARY KEY,
+	purpose    TEXT    NOT NULL CHECK (purpose IN ('setup', 'reset', 'invite')),
+	user_id    UUID,
+	tenant_id  INTEGER,
+	created_at BIGINT  NOT NULL,
+	expires_at BIGINT  NOT NULL,
+	proves     BOOLEAN NOT NULL DEFAULT false -- Whether following the link proves that the user holds the address: it was / mailed there and shown to nobody else.
+);
+CREATE INDEX one_time_token_user ON one_time_token (user_id);
+CREATE INDEX one_time_token_expiry ON one_time_token (expires_at);
+
+-- API keys; only the SHA-256 of the key is kept. lookup_id is the part of the
+-- key by which its row is found. After a rotation the previous secret may stay
+-- valid for a grace.
+CREATE TABLE api_key (
+	tenant_id       INTEGER NOT NULL,
+	id              UUID    NOT NULL,
+	lookup_id       TEXT    NOT NULL,
+	key_hash        TEXT    NOT NULL,
+	previous_hash   TEXT,
+	previous_until  BIGINT,
+	name            TEXT    NOT NULL,
+	scopes          JSONB   NOT NULL,
+	created_by_id   UUID,
+	created_by_name TEXT,
+	created_at      BIGINT  NOT NULL,
+	expires_at      BIGINT,
+	last_used_at    BIGINT,
+	revoked_at      BIGINT,
+	PRIMARY KEY (tenant_id, id)
+);
+CREATE UNIQUE INDEX api_key_lookup ON api_key (lookup_id);
+
+-- Who changed what.
+CREATE TABLE audit (
+	tenant_id   INTEGER NOT NULL,
+	id          UUID    NOT NULL,
+	actor_type  TEXT    NOT NULL,
+	actor_id    TEXT    NOT NULL,
+	actor_name  TEXT    NOT NULL,
+	action      TEXT    NOT NULL,
+	target_type TEXT    NOT NULL,
+	target_id   TEXT    NOT NULL,
+	ip          TEXT,
+	created_at  BIGINT  NOT NULL,
+	details     JSONB, -- What else an entry says, such as the addresses of a test.
+	PRIMARY KEY (tenant_id, id)
+);
+CREATE INDEX audit_time ON audit (tenant_id, created_at, id);
+CREATE INDEX audit_age ON audit (created_at);
+
+-- Package endpoint.
+
+-- One row per Idempotency-Key that a caller used. Until the request has
+-- succeeded, status is NULL and holder names the attempt that runs; when its
+-- lease is over, another may take its place.
+CREATE TABLE idempotency (
+    tenant_id INTEGER   NOT NULL,
+    key         TEXT   NOT NULL,
+    holder      TEXT   NOT NULL,
+    lease_until BIGINT NOT NULL,
+    status      BIGINT,
+    body        TEXT,
+    expires_at  BIGINT NOT NULL,
+    PRIMARY KEY (tenant_id, key)
+);
+CREATE INDEX idempotency_expired ON idempotency (tenant_id, expires_at);
+
+-- Package testmail.
+
+-- How many test mails a tenant has sent in its present hour.
+CREATE TABLE test_mail (
+	tenant_id  INTEGER NOT NULL PRIMARY KEY,
+	started_at BIGINT  NOT NULL, -- of the hour: its first test
+	mails      BIGINT  NOT NULL
+);
+
+-- Package hold.
+
+-- Its one row says since when no broadcast may send; without it they may.
+CREATE TABLE send_hold (
+	name  TEXT   PRIMARY KEY,
+	since BIGINT NOT NULL
+);
+
+-- Package pace.
+
+-- How many permits of a limit per day are handed out. A process takes several
+-- at once; taken is what the last taking got.
+CREATE TABLE pace_day (
+	name  TEXT   NOT NULL,
+	day   TEXT   NOT NULL,
+	used  BIGINT NOT NULL,
+	taken BIGINT NOT NULL,
+	PRIMARY KEY (name, day)
+);
+CREATE INDEX pace_day_day ON pace_day (day);
+
+-- Package traffic.
+
+-- What each lane carried for each sending domain, in buckets of 30 seconds.
+-- Kept for two days.
+CREATE TABLE traffic (
+	tenant_id  INTEGER NOT NULL,
+	lane_id    UUID    NOT NULL,
+	bucket     BIGINT  NOT NULL, -- when it begins
+	domain_id  UUID    NOT NULL, -- zero when the sender is not known
+	tries      BIGINT  NOT NULL, -- connections tried
+	unreached  BIGINT  NOT NULL, -- of these, how many came to no session
+	delivered  BIGINT  NOT NULL,
+	deferred   BIGINT  NOT NULL,
+	hard       BIGINT  NOT NULL,
+	block      BIGINT  NOT NULL,
+	complained BIGINT  NOT NULL,
+	PRIMARY KEY (tenant_id, lane_id, bucket, domain_id)
+);
+CREATE INDEX traffic_domain ON traffic (tenant_id, domain_id, bucket);
+CREATE INDEX traffic_bucket ON traffic (bucket);
+
+-- Package field.
+
+-- What a tenant keeps about contacts beyond the built-in columns.
+-- A deleted field stays until its values are erased from the contacts, so that
+-- its key is not taken again by a field that would inherit them.
+CREATE TABLE custom_field (
+	tenant_id        INTEGER NOT NULL,
+	id               UUID    NOT NULL,
+	name             TEXT    NOT NULL,
+	field_key        TEXT    NOT NULL,
+	field_type       TEXT    NOT NULL,
+	enum_values      JSONB,
+	value_constraint TEXT    NOT NULL,
+	currency_code    TEXT,
+	default_value    JSONB,           -- {"value": …}
+	created_at       BIGINT  NOT NULL,
+	deleted_at       BIGINT,
+	PRIMARY KEY (tenant_id, id)
+);
+CREATE UNIQUE INDEX custom_field_key ON custom_field (tenant_id, field_key);
+
+-- Package contact.
+
+CREATE TABLE contact_stage (
+	tenant_id   INTEGER NOT NULL,
+	id          UUID    NOT NULL,
+	name        TEXT    NOT NULL,
+	slug        TEXT    NOT NULL,
+	category    TEXT    NOT NULL,
+	color       TEXT,
+	description TEXT,
+	sort_order  BIGINT  NOT NULL,
+	is_default  BOOLEAN NOT NULL,
+	created_at  BIGINT  NOT NULL,
+	PRIMARY KEY (tenant_id, id)
+);
+CREATE UNIQUE INDEX contact_stage_slug ON contact_stage (tenant_id, slug);
+CREATE UNIQUE INDEX contact_stage_default ON contact_stage (tenant_id) WHERE is_default;
+
+-- Who a tenant may write to. search_text is what the free-text search looks in:
+-- names, company and address, folded.
+CREATE TABLE contact (
+	tenant_id              INTEGER NOT NULL,
+	id                     UUID    NOT NULL,
+	email                  TEXT    NOT NULL,
+	email_domain           TEXT    NOT NULL,
+	external_id            TEXT,
+	first_name             TEXT,
+	last_name              TEXT,
+	full_name              TEXT,
+	title                  TEXT,
+	company                TEXT,
+	phone                  TEXT,
+	website                TEXT,
+	timezone               TEXT,
+	address_line1          TEXT,
+	address_line2          TEXT,
+	city                   TEXT,
+	state                  TEXT,
+	postal_code            TEXT,
+	country                TEXT,
+	source                 TEXT,
+	stage_id               UUID,
+	custom_fields          JSONB   NOT NULL,
+	tags                   JSONB   NOT NULL,
+	subscriptions          JSONB   NOT NULL,
+	category_subscriptions JSONB   NOT NULL,
+	global_status          TEXT    NOT NULL,
+	status_before_suppress TEXT,
+	do_not_contact         BOOLEAN NOT NULL,
+	prospect_score         DOUBLE PRECISION NOT NULL,
+	customer_score         DOUBLE PRECISION NOT NULL,
+	score_updated_at       BIGINT,
+	created_at             BIGINT  NOT NULL,
+	updated_at             BIGINT  NOT NULL,
+	anonymized_at          BIGINT,
+	suppressed_at          BIGINT,
+	unsubscribed_at        BIGINT,
+	search_text            TEXT    NOT NULL,
+	PRIMARY KEY (tenant_id, id),
+	FOREIGN KEY (tenant_id, stage_id) REFERENCES contact_stage (tenant_id, id)
+);
+CREATE UNIQUE INDEX contact_email ON contact (tenant_id, email);
+CREATE UNIQUE INDEX contact_external_id ON contact (tenant_id, external_id) WHERE external_id IS NOT NULL;
+CREATE INDEX contact_created ON contact (tenant_id, created_at, id);
+CREATE INDEX contact_updated ON contact (tenant_id, updated_at, id);
+CREATE INDEX contact_stage_members ON contact (tenant_id, stage_id) WHERE stage_id IS NOT NULL;
+CREATE INDEX contact_billable ON contact (tenant_id) WHERE global_status NOT IN ('pending', 'suppressed') AND anonymized_at IS NULL;
+
+-- Whose scores may fade, longest untouched first. Most contacts have none.
+CREATE INDEX contact_score ON contact (tenant_id, COALESCE(score_updated_at, created_at), id)
+	WHERE prospect_score > 0 OR customer_score > 0;
+
+-- What every mail touches, kept apart so that a send never rewrites the wide
+-- row. settled_activity_at is last_activity_at without what is not yet
+-- classified; soft_bounces is the run of soft bounces without a delivery.
+CREATE TABLE contact_activity (
+	tenant_id                 INTEGER NOT NULL,
+	contact_id                UUID    NOT NULL,
+	last_activity_at          BIGINT,
+	last_activity_pending     BOOLEAN NOT NULL,
+	settled_activity_at       BIGINT,
+	last_email_sent_at        BIGINT,
+	last_email_opened_at      BIGINT,
+	last_email_clicked_at     BIGINT,
+	last_page_viewed_at       BIGINT,
+	total_emails_sent         BIGINT  NOT NULL,
+	total_emails_opened       BIGINT  NOT NULL,
+	total_emails_clicked      BIGINT  NOT NULL,
+	bounce_type               TEXT,
+	soft_bounces              BIGINT  NOT NULL,
+	soft_bounces_since        BIGINT,
+	last_soft_bounce_at       BIGINT,
+	listed                    BOOLEAN NOT NULL,
+	deliverability_status     TEXT    NOT NULL,
+	deliverability_reason     TEXT,
+	deliverability_updated_at BIGINT  NOT NULL,
+	touch                     JSONB, -- Where a contact first and last came from: {"first_touch_source": …}. Times are microseconds. Null: nothing is known.
+	PRIMARY KEY (tenant_id, contact_id)
+);
+
+-- One row per tenant with a contact limit: creations of a limited tenant take
+-- turns on it, so that two at once do not both take the last place.
+CREATE TABLE contact_turn (
+	tenant_id INTEGER NOT NULL PRIMARY KEY
+);
+
+-- The secret by which a tenant's site proves who its visitors are (contract 6.7),
+-- and the one before it for as long as that still counts.
+CREATE TABLE identity_secret (
+	tenant_id      INTEGER NOT NULL PRIMARY KEY,
+	secret         TEXT    NOT NULL, -- sealed
+	created_at     BIGINT  NOT NULL,
+	previous       TEXT,            -- sealed
+	previous_until BIGINT
+);
+
+-- Where the mail of a domain goes, as the DNS says: public facts, so they are
+-- kept once for all tenants. checked_at is null until the first answer; at
+-- next_at the DNS is asked (again). tries counts answers that failed to come.
+CREATE TABLE mail_domain (
+	domain        TEXT   NOT NULL PRIMARY KEY,
+	mx_record     TEXT,
+	smtp_provider TEXT,
+	checked_at    BIGINT,
+	next_at       BIGINT NOT NULL,
+	tries         BIGINT NOT NULL
+);
+CREATE INDEX mail_domain_next ON mail_domain (next_at);
+
+-- The index of the free-text search of contacts. What was written and is not in
+-- it yet waits in contact_search_fresh, which triggers fill: whoever writes a
+-- contact, the same transaction says so.
+CREATE TABLE contact_search_fresh (
+	tenant_id   INTEGER NOT NULL,
+	contact_id  UUID    NOT NULL,
+	search_text TEXT    NOT NULL,
+	PRIMARY KEY (tenant_id, contact_id)
+);
+
+-- A segment is some thousand contacts, each with a number. Which of them hold
+-- three, two or one given letters in a row, is written in the row that the hash
+-- of these letters names; a row without anything in it is left out.
+CREATE TABLE contact_search_postings (
+	tenant_id INTEGER NOT NULL,
+	bucket    BIGINT  NOT NULL,
+	segment   BIGINT  NOT NULL,
+	postings  BYTEA   NOT NULL,
+	PRIMARY KEY (tenant_id, bucket, segment)
+);
+
+-- Whose numbers they are: the ids of a segment's contacts, a few in each row,
+-- in the order of their numbers, 16 bytes each.
+CREATE TABLE contact_search_block (
+	tenant_id INTEGER NOT NULL,
+	segment   BIGINT  NOT NULL,
+	block     BIGINT  NOT NULL,
+	contacts  BYTEA   NOT NULL,
+	PRIMARY KEY (tenant_id, segment, block)
+);
+
+-- Tenants whose index holds mostly what contacts used to be: it is made anew.
+-- All contacts up to after_id wait again; when they all do, the segments up to
+-- through_segment go.
+CREATE TABLE contact_search_renewal (
+	tenant_id       INTEGER NOT NULL PRIMARY KEY,
+	through_segment BIGINT  NOT NULL,
+	after_id        UUID    NOT NULL
+);
+
+-- Contacts that were anonymised: what the index says of them is to go.
+CREATE TABLE contact_search_forgotten (
+	tenant_id  INTEGER NOT NULL,
+	contact_id UUID    NOT NULL,
+	PRIMARY KEY (tenant_id, contact_id)
+);
+
+-- Package suppression.
+
+-- Addresses a tenant must never mail.
+CREATE TABLE suppression (
+	tenant_id  INTEGER NOT NULL,
+	email      TEXT    NOT NULL,
+	reason     TEXT,
+	created_at BIGINT  NOT NULL,
+	PRIMARY KEY (tenant_id, email)
+);
+CREATE INDEX suppression_created ON suppression (tenant_id, created_at, email);
+
+-- Package score.
+
+-- What moves the scores of a tenant's contacts; a tenant without a row has the
+-- rules everybody begins with.
+CREATE TABLE score_settings (
+	tenant_id  INTEGER NOT NULL PRIMARY KEY,
+	settings   JSONB   NOT NULL,
+	updated_at BIGINT  NOT NULL
+);
+
+-- How often a rule with a daily cap has scored for a contact on a day of the
+-- account, counted from 1970-01-01.
+CREATE TABLE score_day (
+	tenant_id  INTEGER NOT NULL,
+	contact_id UUID    NOT NULL,
+	rule_id    TEXT    NOT NULL,
+	day        BIGINT  NOT NULL,
+	n          BIGINT  NOT NULL,
+	PRIMARY KEY (tenant_id, contact_id, rule_id, day)
+);
+CREATE INDEX score_day_age ON score_day (day);
+
+-- Package lane.
+
+-- The ways out: how a tenant hands its mail over (contract 5.5).
+CREATE TABLE mta_config (
+	tenant_id           INTEGER NOT NULL,
+	id                  UUID    NOT NULL,
+	key                 TEXT    NOT NULL,
+	name                TEXT    NOT NULL,
+	type                TEXT    NOT NULL,
+	active              BOOLEAN NOT NULL,
+	settings            JSONB   NOT NULL,
+	password            TEXT, -- sealed
+	caps                JSONB   NOT NULL,
+	retry_max_age_hours BIGINT  NOT NULL,
+	created_at          BIGINT  NOT NULL,
+	throttles           JSONB   NOT NULL DEFAULT '[]', -- What a lane may do at each provider or domain, and its warm-up ('{}': the default, which is none). The caps of a lane are in the column of that name.
+	warmup              JSONB   NOT NULL DEFAULT '{}',
+	PRIMARY KEY (tenant_id, id)
+);
+CREATE UNIQUE INDEX mta_config_key ON mta_config (tenant_id, key);
+
+-- How a lane fares. A lane without a row has always been healthy.
+CREATE TABLE mta_health (
+	tenant_id     INTEGER NOT NULL,
+	mta_config_id UUID    NOT NULL,
+	state         TEXT    NOT NULL, -- healthy, degraded, down
+	since         BIGINT  NOT NULL,
+	last_error    TEXT,
+	probed_at     BIGINT,
+	PRIMARY KEY (tenant_id, mta_config_id),
+	FOREIGN KEY (tenant_id, mta_config_id) REFERENCES mta_config (tenant_id, id) ON DELETE CASCADE
+);
+
+-- Package sender.
+
+-- Groups of email types that a contact may leave as one (contract 5.2).
+CREATE TABLE email_category (
+	tenant_id   INTEGER NOT NULL,
+	id          UUID    NOT NULL,
+	name        TEXT    NOT NULL,
+	description TEXT,
+	sort_order  BIGINT  NOT NULL,
+	created_at  BIGINT  NOT NULL,
+	PRIMARY KEY (tenant_id, id)
+);
+
+-- The kinds of mail that a contact may leave one by one.
+CREATE TABLE email_type (
+	tenant_id           INTEGER NOT NULL,
+	id                  UUID    NOT NULL,
+	type_key            TEXT    NOT NULL,
+	display_name        TEXT    NOT NULL,
+	description         TEXT,
+	utm_campaign_prefix TEXT,
+	category_id         UUID,
+	sort_order          BIGINT  NOT NULL,
+	active              BOOLEAN NOT NULL,
+	list_id_enabled     BOOLEAN NOT NULL,
+	list_key            TEXT,
+	created_at          BIGINT  NOT NULL,
+	PRIMARY KEY (tenant_id, id),
+	FOREIGN KEY (tenant_id, category_id) REFERENCES email_category (tenant_id, id)
+);
+CREATE UNIQUE INDEX email_type_key ON email_type (tenant_id, type_key);
+CREATE INDEX email_type_category ON email_type (tenant_id, category_id);
+
+-- The domains a tenant sends from (contract 5.3).
+CREATE TABLE sending_domain (
+	tenant_id        INTEGER NOT NULL,
+	id               UUID    NOT NULL,
+	domain           TEXT    NOT NULL,
+	status           TEXT    NOT NULL,
+	dkim_selector    TEXT    NOT NULL,
+	dkim_key         TEXT    NOT NULL, -- PKCS #8, sealed
+	dkim_record      TEXT    NOT NULL, -- what the tenant publishes
+	return_path_host TEXT    NOT NULL,
+	tracking_host    TEXT    NOT NULL, -- may carry a port when the operator set it
+	tracking_status  TEXT    NOT NULL,
+	dmarc_policy     TEXT,
+	paused           BOOLEAN NOT NULL,
+	pause_reason     TEXT,
+	verified_by      TEXT,
+	verified_at      BIGINT,
+	last_checked_at  BIGINT,
+	created_at       BIGINT  NOT NULL,
+	judged_from      BIGINT, -- A domain that was paused and resumed is judged by what it sent since.
+	PRIMARY KEY (tenant_id, id)
+);
+CREATE UNIQUE INDEX sending_domain_name ON sending_domain (tenant_id, domain);
+
+-- The addresses a tenant sends from (contract 5.4).
+CREATE TABLE sending_identity (
+	tenant_id              INTEGER NOT NULL,
+	id                     UUID    NOT NULL,
+	email_address          TEXT    NOT NULL,
+	display_name           TEXT    NOT NULL,
+	reply_to               TEXT,
+	sending_domain_id      UUID    NOT NULL,
+	content_rewrite_domain TEXT,
+	utm_code               TEXT,
+	default_mta_config_id  UUID,
+	active                 BOOLEAN NOT NULL,
+	created_at             BIGINT  NOT NULL,
+	PRIMARY KEY (tenant_id, id),
+	FOREIGN KEY (tenant_id, sending_domain_id) REFERENCES sending_domain (tenant_id, id),
+	FOREIGN KEY (tenant_id, default_mta_config_id) REFERENCES mta_config (tenant_id, id)
+);
+CREATE UNIQUE INDEX sending_identity_address ON sending_identity (tenant_id, email_address);
+CREATE INDEX sending_identity_domain ON sending_identity (tenant_id, sending_domain_id);
+CREATE INDEX sending_identity_lane ON sending_identity (tenant_id, default_mta_config_id);
+
+-- Which email types an identity may be used for.
+CREATE TABLE identity_email_type (
+	tenant_id     INTEGER NOT NULL,
+	email_type_id UUID    NOT NULL,
+	identity_id   UUID    NOT NULL,
+	PRIMARY KEY (tenant_id, email_type_id, identity_id),
+	FOREIGN KEY (tenant_id, identity_id) REFERENCES sending_identity (tenant_id, id) ON DELETE CASCADE,
+	FOREIGN KEY (tenant_id, email_type_id) REFERENCES email_type (tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX identity_email_type_identity ON identity_email_type (tenant_id, identity_id);
+
+-- The lanes that took a test mail from an identity.
+CREATE TABLE identity_lane (
+	tenant_id     INTEGER NOT NULL,
+	identity_id   UUID    NOT NULL,
+	mta_config_id UUID    NOT NULL,
+	verified_at   BIGINT  NOT NULL,
+	PRIMARY KEY (tenant_id, identity_id, mta_config_id),
+	FOREIGN KEY (tenant_id, identity_id) REFERENCES sending_identity (tenant_id, id) ON DELETE CASCADE,
+	FOREIGN KEY (tenant_id, mta_config_id) REFERENCES mta_config (tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX identity_lane_config ON identity_lane (tenant_id, mta_config_id);
+
+-- Package content.
+
+-- What a message says, frozen: never changed once written.
+CREATE TABLE content (
+	tenant_id  INTEGER NOT NULL,
+	id         UUID    NOT NULL,
+	send_id  UUID    NOT NULL,
+	subject    TEXT    NOT NULL,
+	preheader  TEXT    NOT NULL,
+	from_name  TEXT    NOT NULL,
+	reply_to   TEXT    NOT NULL,
+	html       TEXT    NOT NULL,
+	text       TEXT    NOT NULL,
+	tracking   BOOLEAN NOT NULL,
+	context    JSONB   NOT NULL,
+	created_at BIGINT  NOT NULL,
+	PRIMARY KEY (tenant_id, id)
+);
+CREATE INDEX content_stream ON content (tenant_id, send_id);
+
+-- The links of a content, numbered as the tokens in its mails number them.
+CREATE TABLE content_link (
+	tenant_id  INTEGER NOT NULL,
+	content_id UUID    NOT NULL,
+	idx        BIGINT  NOT NULL,
+	url        TEXT    NOT NULL,
+	label      TEXT    NOT NULL,
+	dynamic    BOOLEAN NOT NULL,
+	PRIMARY KEY (tenant_id, content_id, idx),
+	FOREIGN KEY (tenant_id, content_id) REFERENCES content (tenant_id, id) ON DELETE CASCADE
+);
+
+-- Package template.
+
+-- Templates and blocks. Schemas are JSON that nothing searches: kept as text, so
+-- that their keys stay in the order in which they are shown. Bodies come last:
+-- what is read without them need not pass over them.
+CREATE TABLE template (
+	tenant_id    INTEGER NOT NULL,
+	id           UUID    NOT NULL,
+	slug         TEXT    NOT NULL,
+	name         TEXT    NOT NULL,
+	subject      TEXT,
+	format       TEXT    NOT NULL CHECK (format IN ('html', 'mjml')),
+	inline_css   BOOLEAN NOT NULL,
+	parameters   TEXT    NOT NULL,
+	sections     TEXT    NOT NULL,
+	slots        TEXT    NOT NULL,
+	groups       TEXT    NOT NULL,
+	expects      TEXT    NOT NULL,
+	counts       JSONB   NOT NULL,
+	tags         JSONB   NOT NULL,
+	created_at   BIGINT  NOT NULL,
+	updated_at   BIGINT  NOT NULL,
+	content_html TEXT    NOT NULL,
+	content_mjml TEXT,
+	content_text TEXT,
+	PRIMARY KEY (tenant_id, id)
+);
+CREATE UNIQUE INDEX template_slug ON template (tenant_id, slug);
+
+CREATE TABLE block (
+	tenant_id    INTEGER NOT NULL,
+	id           UUID    NOT NULL,
+	slug         TEXT    NOT NULL,
+	name         TEXT    NOT NULL,
+	active       BOOLEAN NOT NULL,
+	parameters   TEXT    NOT NULL,
+	sections     TEXT    NOT NULL,
+	groups       TEXT    NOT NULL,
+	tags         JSONB   NOT NULL,
+	slot_keys    JSONB   NOT NULL,
+	created_at   BIGINT  NOT NULL,
+	updated_at   BIGINT  NOT NULL,
+	content_html TEXT,
+	content_mjml TEXT,
+	content_text TEXT,
+	PRIMARY KEY (tenant_id, id)
+);
+CREATE UNIQUE INDEX block_slug ON block (tenant_id, slug);
+
+-- Package library.
+
+-- The library: entries, and what each version of them says, which never changes.
+CREATE TABLE library_entry (
+	tenant_id       INTEGER NOT NULL,
+	id              UUID    NOT NULL,
+	slug            TEXT    NOT NULL,
+	name            TEXT    NOT NULL,
+	status          TEXT    NOT NULL CHECK (status IN ('draft', 'published', 'archived')),
+	tags            JSONB   NOT NULL,
+	current_version BIGINT  NOT NULL,
+	created_at      BIGINT  NOT NULL,
+	updated_at      BIGINT  NOT NULL,
+	PRIMARY KEY (tenant_id, id)
+);
+CREATE UNIQUE INDEX library_entry_slug ON library_entry (tenant_id, slug);
+CREATE INDEX library_entry_newest ON library_entry (tenant_id, updated_at DESC, id);
+
+CREATE TABLE library_version (
+	tenant_id  INTEGER NOT NULL,
+	entry_id   UUID    NOT NULL,
+	version    BIGINT  NOT NULL,
+	id         UUID    NOT NULL,
+	content    TEXT    NOT NULL,
+	created_at BIGINT  NOT NULL,
+	PRIMARY KEY (tenant_id, entry_id, version),
+	FOREIGN KEY (tenant_id, entry_id) REFERENCES library_entry (tenant_id, id) ON DELETE CASCADE
+);
+
+-- Package mailbox.
+
+-- What MTA configs of type sink accepted (contract B32b).
+CREATE TABLE sink_message (
+	tenant_id     INTEGER NOT NULL,
+	id            UUID    NOT NULL,
+	mta_config_id UUID    NOT NULL,
+	mail_from     TEXT    NOT NULL, -- envelope
+	rcpt_to       TEXT    NOT NULL, -- envelope
+	author        TEXT    NOT NULL, -- the From header, decoded
+	subject       TEXT    NOT NULL, -- decoded
+	folded        TEXT    NOT NULL, -- lower case: what a search looks through
+	size          BIGINT  NOT NULL,
+	raw           BYTEA   NOT NULL,
+	received_at   BIGINT  NOT NULL,
+	send_id     UUID    NOT NULL,
+	read_at       BIGINT,
+	PRIMARY KEY (tenant_id, id)
+);
+CREATE INDEX sink_message_config ON sink_message (tenant_id, mta_config_id, received_at, id);
+CREATE INDEX sink_message_newest ON sink_message (tenant_id, received_at, id);
+CREATE INDEX sink_message_stream ON sink_message (tenant_id, send_id, received_at, read_at);
+
+-- Package outbox.
+
+-- One send: a broadcast's messages, their permission to leave, and their sums.
+CREATE TABLE send (
+	tenant_id     INTEGER NOT NULL,
+	id            UUID    NOT NULL,
+	source_kind   TEXT    NOT NULL,
+	source_id     UUID    NOT NULL,
+	phase         TEXT    NOT NULL CHECK (phase IN ('held', 'open', 'paused', 'cancelled', 'done')),
+	sealed        BOOLEAN NOT NULL DEFAULT FALSE,
+	opened_at     BIGINT  NOT NULL,
+	last_send_at  BIGINT,
+	total         BIGINT  NOT NULL DEFAULT 0,
+	waiting       BIGINT  NOT NULL DEFAULT 0,
+	deferred      BIGINT  NOT NULL DEFAULT 0,
+	sent          BIGINT  NOT NULL DEFAULT 0,
+	delivered     BIGINT  NOT NULL DEFAULT 0,
+	bounced       BIGINT  NOT NULL DEFAULT 0,
+	failed        BIGINT  NOT NULL DEFAULT 0,
+	skipped       BIGINT  NOT NULL DEFAULT 0,
+	held_back     BIGINT  NOT NULL DEFAULT 0,
+	cancelled     BIGINT  NOT NULL DEFAULT 0,
+	email_type_id UUID, -- What a stream's mails are, for those who ask by it.
+	PRIMARY KEY (tenant_id, id)
+);
+-- The sends of a broadcast, of the steps of a sequence.
+CREATE INDEX send_source ON send (tenant_id, source_kind, source_id);
+CREATE INDEX send_live ON send (tenant_id, id) WHERE phase IN ('open', 'cancelled');
+
+-- Every message, waiting or gone. A message that somebody holds (owner) is
+-- claimed; one with attempt_at set besides may be on the wire.
+CREATE TABLE outbox (
+	tenant_id       INTEGER NOT NULL,
+	id              UUID    NOT NULL,
+	send_id       UUID    NOT NULL,
+	contact_id      UUID    NOT NULL,
+	email           TEXT    NOT NULL,
+	content_id      UUID    NOT NULL,
+	content_version BIGINT  NOT NULL,
+	variant_id      TEXT,
+	identity_id     UUID    NOT NULL,
+	lane_id         UUID    NOT NULL,
+	nonce           TEXT    NOT NULL,
+	state           TEXT    NOT NULL CHECK (state IN ('queued', 'claimed', 'sent', 'delivered', 'bounced', 'failed', 'skipped', 'held_back', 'cancelled')),
+	queued_at       BIGINT  NOT NULL,
+	due_at          BIGINT  NOT NULL,
+	epoch           BIGINT  NOT NULL DEFAULT 0,
+	attempts        BIGINT  NOT NULL DEFAULT 0,
+	first_at        BIGINT,
+	uncertain       BIGINT  NOT NULL DEFAULT 0,
+	deferred        BOOLEAN NOT NULL DEFAULT FALSE,
+	answered        BOOLEAN NOT NULL DEFAULT FALSE,
+	sent_at         BIGINT,
+	ended_at        BIGINT,
+	bounce_type     TEXT,
+	skip_reason     TEXT,
+	category        TEXT,
+	smtp_code       BIGINT,
+	enhanced_code   TEXT,
+	error           TEXT,
+	rank            TEXT, -- A message of a planned send: its place in the order (best engaged first), and the day, in the account's time zone, that it was given.
+	plan_day        TEXT,
+	PRIMARY KEY (tenant_id, id)
+);
+CREATE UNIQUE INDEX outbox_contact ON outbox (tenant_id, send_id, contact_id);
+CREATE INDEX outbox_due ON outbox (tenant_id, send_id, due_at, id) WHERE state = 'queued';
+
+-- A contact's mails, and who opened and clicked when.
+CREATE INDEX outbox_recipient ON outbox (tenant_id, contact_id);
+
+-- Bounces by time, for those who ask for the contacts that had any. No other
+-- message is in it.
+CREATE INDEX outbox_bounced ON outbox (tenant_id, ended_at, contact_id, send_id) WHERE state = 'bounced';
+
+-- The few of a send's messages that came to nothing, for those who ask for them
+-- alone.
+CREATE INDEX outbox_rare ON outbox (tenant_id, send_id, contact_id)
+	WHERE state IN ('bounced', 'failed', 'skipped', 'held_back', 'cancelled');
+CREATE INDEX outbox_rank ON outbox (tenant_id, send_id, lane_id, rank, id) WHERE rank IS NOT NULL AND state = 'queued';
+
+-- The processes that hold messages. One that does not renew its lease is dead,
+-- and what it held is judged and goes on without it.
+CREATE TABLE outbox_node (
+	owner    TEXT   NOT NULL PRIMARY KEY,
+	until_at BIGINT NOT NULL
+);
+
+-- A node claims a stretch of a stream's order (due_at, id) at a time, not its
+-- messages one by one: one row here instead of a new version of each of them.
+-- A message that is queued, lies in a stretch and has attempt_at is under way. A
+-- claim of which some was put back is left with a stretch for each of the others.
+CREATE TABLE outbox_claim (
+	tenant_id INTEGER NOT NULL,
+	send_id UUID    NOT NULL,
+	id        UUID    NOT NULL,
+	owner     TEXT    NOT NULL,
+	from_due  BIGINT  NOT NULL,
+	from_id   UUID    NOT NULL,
+	to_due    BIGINT  NOT NULL,
+	to_id     UUID    NOT NULL,
+	PRIMARY KEY (tenant_id, send_id, id, from_id)
+);
+CREATE INDEX outbox_claim_owner ON outbox_claim (owner);
+
+-- One who claims in a stream holds its row here, so that stretches never overlap.
+-- It is apart from the stream's row, which changes with every result.
+CREATE TABLE outbox_turn (
+	tenant_id INTEGER NOT NULL,
+	send_id UUID    NOT NULL,
+	claims    BIGINT  NOT NULL,
+	PRIMARY KEY (tenant_id, send_id)
+);
+
+-- what has landed is deleted now and then.
+CREATE TABLE outbox_flight (
+	owner     TEXT    NOT NULL,
+	seq       BIGINT  NOT NULL,
+	tenant_id INTEGER NOT NULL,
+	send_id UUID    NOT NULL,
+	begun_at  BIGINT  NOT NULL,
+	messages  TEXT    NOT NULL,
+	PRIMARY KEY (owner, seq)
+);
+
+-- What each day of a planned send is to carry on each lane, and has carried.
+CREATE TABLE outbox_day (
+	tenant_id INTEGER NOT NULL,
+	send_id UUID    NOT NULL,
+	lane_id   UUID    NOT NULL,
+	day       TEXT    NOT NULL,
+	planned   BIGINT  NOT NULL,
+	sent      BIGINT  NOT NULL DEFAULT 0,
+	PRIMARY KEY (tenant_id, send_id, lane_id, day)
+);
+CREATE INDEX outbox_day_lane ON outbox_day (tenant_id, lane_id, day);
+
+-- How the order of a send that is being planned is divided over time: of each
+-- lane, the messages behind a place (rank, id) leave at due_at, up to the place
+-- that the next slot begins behind. Those of a slot without a day are held back.
+-- The rows go when the plan is done.
+CREATE TABLE outbox_slot (
+	tenant_id  INTEGER NOT NULL,
+	send_id  UUID    NOT NULL,
+	lane_id    UUID    NOT NULL,
+	after_rank TEXT    NOT NULL,
+	after_id   UUID    NOT NULL,
+	due_at     BIGINT  NOT NULL,
+	day        TEXT    NOT NULL,
+	PRIMARY KEY (tenant_id, send_id, lane_id, after_rank, after_id)
+);
+
+-- How many messages each open stream had handed over, every ten seconds of the
+-- last minutes: what its speed is read from.
+CREATE TABLE outbox_sample (
+	tenant_id INTEGER NOT NULL,
+	send_id UUID    NOT NULL,
+	slot      BIGINT  NOT NULL, -- the ten seconds; the first process to look in them writes
+	at        BIGINT  NOT NULL,
+	sent      BIGINT  NOT NULL,
+	PRIMARY KEY (tenant_id, send_id, slot)
+);
+CREATE INDEX outbox_sample_slot ON outbox_sample (slot);
+
+-- What kept messages of a stream back when a process last found that some
+-- could not leave.
+CREATE TABLE outbox_wait (
+	tenant_id INTEGER NOT NULL,
+	send_id UUID    NOT NULL,
+	at        BIGINT  NOT NULL,
+	kind      TEXT    NOT NULL,
+	lane_id   UUID    NOT NULL,
+	provider  TEXT    NOT NULL, -- '' when it is nobody's own limit
+	most      BIGINT  NOT NULL, -- 0 when it is no rate, else so many
+	per       BIGINT  NOT NULL, -- in so many microseconds
+	until     BIGINT  NOT NULL,
+	reason    TEXT    NOT NULL,
+	PRIMARY KEY (tenant_id, send_id)
+);
+CREATE INDEX outbox_wait_at ON outbox_wait (at);
+
+-- Package track.
+
+-- Every open and click as it came in, and what it was found to be.
+CREATE TABLE hit (
+	tenant_id     INTEGER NOT NULL,
+	id            UUID    NOT NULL,
+	send_id     UUID    NOT NULL,
+	message_id    UUID    NOT NULL,
+	contact_id    UUID    NOT NULL,
+	kind          TEXT    NOT NULL CHECK (kind IN ('open', 'click')),
+	link          BIGINT,
+	url           TEXT,
+	at            BIGINT  NOT NULL,
+	since_sent    BIGINT,
+	method        TEXT    NOT NULL,
+	agent         TEXT    NOT NULL,
+	ip            TEXT    NOT NULL,
+	prefetch      BOOLEAN NOT NULL,
+	class         TEXT    NOT NULL CHECK (class IN ('pending', 'bot', 'privacy', 'human')),
+	rule          TEXT,
+	classified_at BIGINT,
+	proxy         BOOLEAN NOT NULL DEFAULT FALSE, -- Whether a hit was fetched by a mailbox provider's image proxy, for many people from one address: such hits say nothing about the address.
+	PRIMARY KEY (tenant_id, id)
+);
+CREATE INDEX hit_message ON hit (tenant_id, message_id, at);
+CREATE INDEX hit_clicks ON hit (tenant_id, send_id, url) WHERE kind = 'click';
+CREATE INDEX hit_when ON hit (tenant_id, kind, at, class, contact_id, message_id);
+CREATE INDEX hit_contact ON hit (tenant_id, contact_id, at);
+CREATE INDEX hit_source ON hit (tenant_id, send_id, ip, at, message_id) WHERE NOT proxy;
+
+-- Those of them that a later hit may yet show to be a machine's.
+CREATE INDEX hit_settled ON hit (tenant_id, send_id, ip, class, at, id) WHERE class IN ('human', 'privacy') AND NOT proxy;
+CREATE INDEX hit_pending ON hit (at, id) WHERE class = 'pending';
+
+-- What is known of one recipient's engagement with one message: a set of flags
+-- derived from its hits, kept so that the sums can follow its changes.
+CREATE TABLE engagement (
+	tenant_id  INTEGER NOT NULL,
+	message_id UUID    NOT NULL,
+	send_id  UUID    NOT NULL,
+	flags      BIGINT  NOT NULL,
+	hits       BIGINT  NOT NULL DEFAULT 0, -- How many hits of a message are kept.
+	PRIMARY KEY (tenant_id, message_id)
+);
+
+-- The sums of the flags over a stream: unique recipients each.
+CREATE TABLE engagement_sum (
+	tenant_id       INTEGER NOT NULL,
+	send_id       UUID    NOT NULL,
+	apparent_opened BIGINT  NOT NULL DEFAULT 0,
+	verified_opened BIGINT  NOT NULL DEFAULT 0,
+	human_opened    BIGINT  NOT NULL DEFAULT 0,
+	confirmed       BIGINT  NOT NULL DEFAULT 0,
+	bot_opened      BIGINT  NOT NULL DEFAULT 0,
+	pending_opened  BIGINT  NOT NULL DEFAULT 0,
+	human_clicked   BIGINT  NOT NULL DEFAULT 0,
+	bot_clicked     BIGINT  NOT NULL DEFAULT 0,
+	pending_clicked BIGINT  NOT NULL DEFAULT 0,
+	unsubscribed    BIGINT  NOT NULL DEFAULT 0,
+	complained      BIGINT  NOT NULL DEFAULT 0,
+	PRIMARY KEY (tenant_id, send_id)
+);
+
+-- When the classifier last went over its pending hits.
+CREATE TABLE classifier_run (
+	name   TEXT   NOT NULL PRIMARY KEY,
+	run_at BIGINT NOT NULL
+);
+
+-- Package segment.
+
+CREATE TABLE segment (
+	tenant_id                 INTEGER NOT NULL,
+	id                        UUID    NOT NULL,
+	segment_key               TEXT    NOT NULL,
+	name                      TEXT    NOT NULL,
+	type                      TEXT    NOT NULL,
+	definition                JSONB,
+	tags                      JSONB   NOT NULL,
+	system_key                TEXT,
+	member_count              BIGINT,
+	member_count_total        BIGINT,
+	member_count_evaluated_at BIGINT,
+	created_at                BIGINT  NOT NULL,
+	updated_at                BIGINT  NOT NULL,
+	rule_revision             BIGINT  NOT NULL DEFAULT 0, -- rule_revision counts the definitions a segment has had, so that a count of an older one is not stored. counting_until is until when one process alone counts it in the background.
+	counting_until            BIGINT  NOT NULL DEFAULT 0,
+	PRIMARY KEY (tenant_id, id)
+);
+CREATE UNIQUE INDEX segment_key ON segment (tenant_id, segment_key);
+
+-- Who is on a static list.
+CREATE TABLE segment_member (
+	tenant_id  INTEGER NOT NULL,
+	segment_id UUID    NOT NULL,
+	contact_id UUID    NOT NULL,
+	added_at   BIGINT  NOT NULL,
+	PRIMARY KEY (tenant_id, segment_id, contact_id),
+	FOREIGN KEY (tenant_id, segment_id) REFERENCES segment (tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX segment_member_added ON segment_member (tenant_id, segment_id, added_at, contact_id);
+CREATE INDEX segment_member_contact ON segment_member (tenant_id, contact_id);
+
+-- What a segment's rule refers to: other segments and lists, custom fields.
+CREATE TABLE segment_reference (
+	tenant_id  INTEGER NOT NULL,
+	segment_id UUID    NOT NULL,
+	kind       TEXT    NOT NULL,
+	name       TEXT    NOT NULL,
+	PRIMARY KEY (tenant_id, segment_id, kind, name),
+	FOREIGN KEY (tenant_id, segment_id) REFERENCES segment (tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX segment_reference_name ON segment_reference (tenant_id, kind, name);
+
+-- One row per tenant: who changes what segments refer to takes turns on it, so
+-- that two at once do not build a circle, or on what the other deletes.
+CREATE TABLE segment_turn (
+	tenant_id INTEGER NOT NULL PRIMARY KEY
+);
+
+-- Package savedfilter.
+
+-- How people look at their contacts: what a list is filtered and sorted by,
+-- and the columns it shows.
+CREATE TABLE saved_filter (
+	tenant_id  INTEGER NOT NULL,
+	id         UUID    NOT NULL,
+	name       TEXT    NOT NULL,
+	filters    JSONB   NOT NULL,
+	definition JSONB,
+	search     TEXT,
+	statuses   JSONB   NOT NULL, -- [] is all but suppressed
+	sort       TEXT    NOT NULL,
+	ascending  BOOLEAN NOT NULL,
+	columns    JSONB   NOT NULL,
+	shared     BOOLEAN NOT NULL,
+	created_by UUID, -- a user; null: an API key
+	created_at BIGINT  NOT NULL,
+	updated_at BIGINT  NOT NULL,
+	PRIMARY KEY (tenant_id, id)
+);
+
+-- Package broadcast.
+
+-- One mailing to an audience, from draft to its end. revision counts the
+-- writes, so that a decision made on one reading is stored only if nobody wrote
+-- since. References to segments, senders, lanes and email types are ids without
+-- foreign keys: a record deleted later reads as null, as the API says.
+CREATE TABLE broadcast (
+	tenant_id           INTEGER NOT NULL,
+	id                  UUID    NOT NULL,
+	send_id             UUID    NOT NULL,
+	revision            BIGINT  NOT NULL,
+	name                TEXT    NOT NULL,
+	status              TEXT    NOT NULL CHECK (status IN ('draft', 'scheduled', 'sending', 'paused', 'completed', 'failed', 'cancelled')),
+	kind                TEXT    NOT NULL CHECK (kind IN ('regular', 'triggered')),
+	subject             TEXT,
+	preheader           TEXT,
+	from_name           TEXT,
+	reply_to            TEXT,
+	body_html           TEXT,
+	body_text           TEXT,
+	content_version     BIGINT  NOT NULL,
+	email_type_id       UUID,
+	mta_config_id       UUID,
+	include_segments    JSONB   NOT NULL,
+	exclude_segments    JSONB   NOT NULL,
+	identities          JSONB,
+	tags                JSONB   NOT NULL,
+	metadata            JSONB   NOT NULL,
+	scheduled_at        BIGINT,
+	tracking            BOOLEAN NOT NULL,
+	pause_reason        TEXT    CHECK (pause_reason IN ('user', 'capacity_collapsed', 'domain_paused', 'tenant_paused')),
+	archived_at         BIGINT,
+	dispatch_started_at BIGINT,
+	completed_at        BIGINT,
+	failure             JSONB,
+	created_by          JSONB   NOT NULL,
+	created_at          BIGINT  NOT NULL,
+	updated_at          BIGINT  NOT NULL,
+	body_mjml           TEXT, -- What a broadcast's content was made of. The template and the blocks may be gone since: no foreign keys.
+	template_id         UUID,
+	template_slug       TEXT,
+	template_binding    TEXT,
+	template_snapshot   TEXT,
+	authored_subject    TEXT,
+	template_params     TEXT,
+	block_ids           JSONB,
+	message_id          UUID,
+	message_version     BIGINT,
+	arms                JSONB, -- The arms of a broadcast, and the content that each was frozen as. What is short of them is kept apart, for those who need not know what they say.
+	variants            TEXT,
+	delivery            JSONB   NOT NULL DEFAULT '{}', -- '{}' is: now, on one lane.
+	PRIMARY KEY (tenant_id, id),
+	CHECK ((pause_reason IS NOT NULL) = (status = 'paused')),
+	CHECK (archived_at IS NULL OR status IN ('completed', 'failed', 'cancelled'))
+);
+CREATE UNIQUE INDEX broadcast_send ON broadcast (tenant_id, send_id);
+CREATE INDEX broadcast_newest ON broadcast (tenant_id, created_at DESC, id DESC);
+CREATE INDEX broadcast_due ON broadcast (scheduled_at) WHERE status = 'scheduled';
+
+-- The broadcasts that hold on to what they refer to, for those who ask on
+-- behalf of all tenants.
+CREATE INDEX broadcast_unfinished ON broadcast (tenant_id, id) WHERE status IN ('draft', 'scheduled', 'sending', 'paused');
+CREATE INDEX broadcast_template ON broadcast (tenant_id, template_id) WHERE template_id IS NOT NULL;
+CREATE INDEX broadcast_message ON broadcast (tenant_id, message_id) WHERE message_id IS NOT NULL;
+
+-- The preparation and the end of one send. It is apart from the record because
+-- it moves with every page of the audience, and the record holds the bodies.
+CREATE TABLE broadcast_run (
+	tenant_id     INTEGER NOT NULL,
+	broadcast_id  UUID    NOT NULL,
+	send_id       UUID   NOT NULL,
+	after_contact UUID    NOT NULL,
+	routes        JSONB   NOT NULL,
+	excluded      JSONB   NOT NULL,
+	prepared_at   BIGINT,
+	ended_at      BIGINT,
+	owner         TEXT    NOT NULL,
+	lease_until   BIGINT  NOT NULL,
+	epoch         BIGINT  NOT NULL,
+	contents      JSONB   NOT NULL, -- by arm
+	plan          JSONB, -- The planning of a send whose messages are given days: which pass is under way and how far it has come. Null: not planned.
+	PRIMARY KEY (tenant_id, broadcast_id),
+	FOREIGN KEY (tenant_id, broadcast_id) REFERENCES broadcast (tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX broadcast_run_open ON broadcast_run (tenant_id, broadcast_id) WHERE ended_at IS NULL;
+
+-- Package job.
+
+-- Long work: imports, exports, actions on many. It is leased like a broadcast's
+-- run: whoever holds the epoch may take a step, and a step's effects, its counts
+-- and the place to go on from commit together. A tenant's jobs of one kind run
+-- one after the other, which job_turn holds true among all processes.
+CREATE TABLE job (
+	tenant_id   INTEGER NOT NULL,
+	id          UUID    NOT NULL,
+	kind        TEXT    NOT NULL,
+	status      TEXT    NOT NULL CHECK (status IN ('queued', 'running', 'completed', 'failed', 'cancelled')),
+	scope       TEXT    NOT NULL, -- a key needs it to see the job
+	params      JSONB   NOT NULL,
+	state       JSONB,           -- where to go on; null before the first step
+	result      JSONB,
+	error       JSONB,
+	processed   BIGINT  NOT NULL,
+	total       BIGINT,          -- null while nobody knows
+	created_by  JSONB   NOT NULL,
+	created_at  BIGINT  NOT NULL,
+	served_at   BIGINT  NOT NULL, -- when it was last leased; 0 before
+	finished_at BIGINT,
+	owner       TEXT    NOT NULL,
+	lease_until BIGINT  NOT NULL,
+	epoch       BIGINT  NOT NULL, -- of the lease
+	tries       BIGINT  NOT NULL, -- leases since the last step
+	PRIMARY KEY (tenant_id, id),
+	CHECK ((finished_at IS NULL) = (status IN ('queued', 'running')))
+);
+CREATE UNIQUE INDEX job_turn ON job (tenant_id, kind) WHERE status = 'running';
+CREATE INDEX job_open ON job (status, lease_until, tenant_id) WHERE status IN ('queued', 'running');
+CREATE INDEX job_served ON job (tenant_id, served_at);
+CREATE INDEX job_finished ON job (finished_at) WHERE finished_at IS NOT NULL;
+
+-- What jobs read and write, in the database, so that any node can.
+CREATE TABLE job_file (
+	tenant_id  INTEGER NOT NULL,
+	id         UUID    NOT NULL,
+	job_id     UUID,            -- null: an upload whose request has not ended
+	name       TEXT    NOT NULL, -- its part in the job
+	media_type TEXT    NOT NULL,
+	size       BIGINT  NOT NULL,
+	created_at BIGINT  NOT NULL,
+	PRIMARY KEY (tenant_id, id)
+);
+CREATE UNIQUE INDEX job_file_part ON job_file (tenant_id, job_id, name) WHERE job_id IS NOT NULL;
+CREATE INDEX job_file_stray ON job_file (created_at) WHERE job_id IS NULL;
+
+CREATE TABLE job_file_chunk (
+	tenant_id INTEGER NOT NULL,
+	file_id   UUID    NOT NULL,
+	at        BIGINT  NOT NULL, -- how many bytes of the file stand before it
+	data      BYTEA   NOT NULL,
+	PRIMARY KEY (tenant_id, file_id, at)
+);
+
+-- Package sqldb.
+
+-- Which secret key the installation was set up with, so that a process with
+-- another one does not start: it could open nothing, and no link would be valid.
+CREATE TABLE secret_key (
+	name        TEXT NOT NULL PRIMARY KEY,
+	fingerprint TEXT NOT NULL
+);
+
+-- One row that is written to find out whether the database takes writes.
+CREATE TABLE write_probe (
+	name TEXT   PRIMARY KEY,
+	at   BIGINT NOT NULL
+);

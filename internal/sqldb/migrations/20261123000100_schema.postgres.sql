@@ -1,0 +1,145 @@
+-- +goose Up
+
+-- Rate limit windows that several processes share. A process takes permits in
+-- bulk; a row whose window has ended begins again.
+CREATE TABLE rate_window (
+	name       TEXT   NOT NULL PRIMARY KEY,
+	started_at BIGINT NOT NULL,
+	ends_at    BIGINT NOT NULL,
+	used       BIGINT NOT NULL
+);
+CREATE INDEX rate_window_end ON rate_window (ends_at);
+
+-- What a text says when it is a date as YYYY-MM-DD; else null. Both functions
+-- read what their namesakes read that the program gives to SQLite.
+-- +goose StatementBegin
+CREATE FUNCTION day_of(t TEXT) RETURNS TEXT LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+	s TEXT := btrim(t, E' \t\n\v\f\r');
+BEGIN
+	IF s !~ '^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$' OR left(s, 4) = '0000' THEN
+		RETURN NULL;
+	END IF;
+	IF substr(s, 9)::INT > EXTRACT(DAY FROM make_date(left(s, 4)::INT, substr(s, 6, 2)::INT, 1) + INTERVAL '1 month - 1 day') THEN
+		RETURN NULL;
+	END IF;
+	RETURN s;
+END $$;
+-- +goose StatementEnd
+
+-- The microseconds of a date-time of RFC 3339; without an offset it is UTC, a
+-- space may stand for the T, and the seconds may be missing. Else null.
+-- +goose StatementBegin
+CREATE FUNCTION moment_of(t TEXT) RETURNS BIGINT LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+	s      TEXT := btrim(t, E' \t\n\v\f\r');
+	day    DATE;
+	micros BIGINT;
+	zone   TEXT;
+BEGIN
+	IF s !~ '^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])?$'
+		OR day_of(left(s, 10)) IS NULL THEN
+		RETURN NULL;
+	END IF;
+	day := make_date(left(s, 4)::INT, substr(s, 6, 2)::INT, substr(s, 9, 2)::INT);
+	micros := ((day - DATE '1970-01-01')::BIGINT * 1440 + substr(s, 12, 2)::INT * 60 + substr(s, 15, 2)::INT) * 60000000;
+	IF substr(s, 17, 1) = ':' THEN
+		micros := micros + substr(s, 18, 2)::INT * 1000000 + rpad(left(COALESCE(substring(s FROM '\.([0-9]+)'), ''), 6), 6, '0')::INT;
+	END IF;
+	zone := substring(s FROM '[+-][0-9]{2}:[0-9]{2}$');
+	IF zone IS NOT NULL THEN
+		micros := micros - (left(zone, 1) || '1')::INT * (substr(zone, 2, 2)::INT * 60 + substr(zone, 5)::INT) * 60000000::BIGINT;
+	END IF;
+	RETURN micros;
+END $$;
+-- +goose StatementEnd
+
+-- A row that is there already is written all the same: that makes us wait for
+-- an indexer that is just taking it away.
+-- +goose StatementBegin
+CREATE FUNCTION contact_search_created() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	INSERT INTO contact_search_fresh (tenant_id, contact_id, search_text)
+	SELECT tenant_id, id, search_text FROM created
+	ON CONFLICT (tenant_id, contact_id) DO UPDATE SET search_text = excluded.search_text;
+	RETURN NULL;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER contact_search_created AFTER INSERT ON contact
+	REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION contact_search_created();
+
+-- +goose StatementBegin
+CREATE FUNCTION contact_search_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	INSERT INTO contact_search_fresh (tenant_id, contact_id, search_text)
+	VALUES (NEW.tenant_id, NEW.id, NEW.search_text)
+	ON CONFLICT (tenant_id, contact_id) DO UPDATE SET search_text = excluded.search_text;
+	RETURN NULL;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER contact_search_changed AFTER UPDATE OF search_text ON contact
+	FOR EACH ROW WHEN (OLD.search_text <> NEW.search_text) EXECUTE FUNCTION contact_search_changed();
+
+-- +goose StatementBegin
+CREATE FUNCTION contact_search_forgotten() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	INSERT INTO contact_search_forgotten (tenant_id, contact_id) VALUES (NEW.tenant_id, NEW.id) ON CONFLICT DO NOTHING;
+	RETURN NULL;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER contact_search_forgotten AFTER UPDATE OF anonymized_at ON contact
+	FOR EACH ROW WHEN (OLD.anonymized_at IS NULL AND NEW.anonymized_at IS NOT NULL) EXECUTE FUNCTION contact_search_forgotten();
+
+-- Rows come and go by the thousand.
+ALTER TABLE contact_search_fresh SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
+
+-- The clock of the limits that several processes share, in microseconds: the
+-- database's, since those of the processes may differ by seconds.
+-- +goose StatementBegin
+CREATE FUNCTION pace_clock() RETURNS BIGINT LANGUAGE sql VOLATILE
+AS 'SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::BIGINT';
+-- +goose StatementEnd
+
+-- Rate limits: the moment of the next free slot of a limit. In nanoseconds,
+-- because slots of a fast limit lie less than a microsecond's rounding apart.
+CREATE TABLE pace_rate (
+	name TEXT   NOT NULL,
+	per  BIGINT NOT NULL,
+	tat  BIGINT NOT NULL,
+	PRIMARY KEY (name, per)
+) WITH (fillfactor = 20);
+
+-- Connections that a process may hold open. told is what it was last told, held
+-- what nobody else may have meanwhile. The row without an owner is the name's
+-- lock.
+CREATE TABLE pace_slot (
+	name       TEXT   NOT NULL,
+	owner      TEXT   NOT NULL,
+	want       BIGINT NOT NULL,
+	told       BIGINT NOT NULL,
+	held       BIGINT NOT NULL,
+	expires_at BIGINT NOT NULL,
+	PRIMARY KEY (name, owner)
+) WITH (fillfactor = 50);
+
+-- Places of journal entries: one number at a time, so that what is drawn later is
+-- larger, in all sessions. A transaction takes a lock, shared with all others,
+-- before it draws its first place, and holds it until it has ended:
+-- journal.appending asks who holds it. CASE looks at one thing after the other.
+CREATE SEQUENCE journal_place CACHE 1 OWNED BY journal.pos;
+ALTER TABLE journal ALTER COLUMN pos SET DEFAULT
+	CASE WHEN pg_advisory_xact_lock_shared(1885430635, 1785689458) IS NOT NULL THEN nextval('journal_place') END;
+
+-- Room on each page for the next version of its rows: a change of columns that no
+-- index has then stays on the page (a HOT update).
+ALTER TABLE contact_activity SET (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
+ALTER TABLE outbox SET (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
+ALTER TABLE send SET (fillfactor = 20);
+ALTER TABLE outbox_flight SET (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
+
+-- No two messages share a key of these, so all that PostgreSQL ever finds to fold
+-- in their pages are versions of one message.
+ALTER INDEX outbox_pkey SET (deduplicate_items = off);
+ALTER INDEX outbox_contact SET (deduplicate_items = off);
+ALTER INDEX outbox_due SET (deduplicate_items = off);
+ALTER INDEX outbox_rank SET (deduplicate_items = off);

@@ -1,0 +1,59 @@
+package sqldb
+
+import (
+	"bytes"
+	"io"
+	"io/fs"
+	"regexp"
+	"strings"
+)
+
+// SQLite takes any value into any column unless a table is STRICT, and knows few
+// types. The migrations are written with PostgreSQL's types; for SQLite each table is
+// declared STRICT with the types that SQLite keeps such values in
+// (https://sqlite.org/stricttables.html).
+
+var (
+	createTable = regexp.MustCompile(`(?s)CREATE TABLE \w+ \(\n.*?\n\);`)
+	columnType  = regexp.MustCompile(`(?m)^(\s*\w+\s+)(UUID|SMALLINT|INTEGER|BIGINT|BOOLEAN|JSONB|BYTEA|DOUBLE PRECISION)\b`)
+	sqliteTypes = map[string]string{
+		"UUID": "BLOB", "BYTEA": "BLOB", "JSONB": "TEXT", "DOUBLE PRECISION": "REAL",
+		"SMALLINT": "INTEGER", "INTEGER": "INTEGER", "BIGINT": "INTEGER", "BOOLEAN": "INTEGER",
+	}
+)
+
+// strict returns the text of a migration for SQLite.
+func strict(text string) string {
+	return createTable.ReplaceAllStringFunc(text, func(table string) string {
+		table = columnType.ReplaceAllStringFunc(table, func(column string) string {
+			m := columnType.FindStringSubmatch(column)
+			return m[1] + sqliteTypes[m[2]]
+		})
+		return strings.TrimSuffix(table, ";") + " STRICT;"
+	})
+}
+
+// strictFS is a directory of migrations for SQLite.
+type strictFS struct{ fs.FS }
+
+// Open opens a file; the text of a migration is rewritten by strict.
+func (f strictFS) Open(name string) (fs.File, error) {
+	file, err := f.FS.Open(name)
+	if err != nil || !strings.HasSuffix(name, ".sql") {
+		return file, err
+	}
+	text, err := io.ReadAll(file)
+	if err != nil {
+		return nil, err
+	}
+	return strictFile{file, bytes.NewReader([]byte(strict(string(text))))}, nil
+}
+
+// strictFile is a file whose text was rewritten.
+type strictFile struct {
+	fs.File
+	text *bytes.Reader
+}
+
+// Read reads the rewritten text.
+func (f strictFile) Read(p []byte) (int, error) { return f.text.Read(p) }
