@@ -123,14 +123,18 @@ func addAddresses(ctx context.Context, db *sqldb.DB, tenant id.Tenant, people []
 
 // blank takes what says who they were from contacts' own rows.
 func blank(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact, now time.Time) error {
+	t := tx.Table("id UUID", "email TEXT")
+	for _, c := range ids {
+		t.Add(c, c.String()+"@"+AnonymousDomain)
+	}
 	_, err := tx.Exec(ctx, `
-		UPDATE contact SET email = `+tx.UUIDText("id")+` || '@`+AnonymousDomain+`', email_domain = '`+AnonymousDomain+`', search_text = `+tx.UUIDText("id")+` || '@`+AnonymousDomain+`',
+		UPDATE contact SET email = v.email, email_domain = '`+AnonymousDomain+`', search_text = v.email,
 			external_id = NULL, first_name = NULL, last_name = NULL, full_name = NULL, title = NULL, company = NULL,
 			phone = NULL, website = NULL, timezone = NULL, address_line1 = NULL, address_line2 = NULL, city = NULL,
 			state = NULL, postal_code = NULL, country = NULL, source = NULL, custom_fields = '{}', tags = '[]',
 			global_status = 'suppressed', status_before_suppress = NULL,
 			suppressed_at = COALESCE(suppressed_at, $2), anonymized_at = $2, updated_at = $2
-		WHERE tenant_id = $1 AND id`+tx.In(3), tenant, sqldb.Micros(now), sqldb.List(tx, ids))
+		FROM `+t.As("v", 3)+` WHERE contact.tenant_id = $1 AND contact.id = v.id`, t.Args(tenant, sqldb.Micros(now))...)
 	if err != nil {
 		return err
 	}

@@ -86,6 +86,10 @@ type order struct {
 	value    func(c *Contact) any // string, *string, int64, float64, bool, time.Time or *time.Time
 }
 
+// byID is the column of the sort by creation: ids are made at created_at, and sort
+// by it (people.create).
+const byID = "c.id"
+
 func readText(s string) (any, error)   { return s, nil }
 func readInt(s string) (any, error)    { return strconv.ParseInt(s, 10, 64) }
 func readNumber(s string) (any, error) { return strconv.ParseFloat(s, 64) }
@@ -116,7 +120,7 @@ var orders = map[Sort]order{
 	"last_email_opened_at":  {"a.last_email_opened_at", true, false, readInt, func(c *Contact) any { return c.LastEmailOpenedAt }},
 	"last_email_clicked_at": {"a.last_email_clicked_at", true, false, readInt, func(c *Contact) any { return c.LastEmailClickedAt }},
 	"last_page_viewed_at":   {"a.last_page_viewed_at", true, false, readInt, func(c *Contact) any { return c.LastPageViewedAt }},
-	"created_at":            {"c.created_at", false, true, readInt, func(c *Contact) any { return c.CreatedAt }},
+	"created_at":            {byID, false, true, readInt, func(c *Contact) any { return c.CreatedAt }},
 	"updated_at":            {"c.updated_at", false, true, readInt, func(c *Contact) any { return c.UpdatedAt }},
 	"stage_id": {"c.stage_id", true, false, readText, func(c *Contact) any {
 		if c.Stage.IsZero() {
@@ -148,6 +152,9 @@ func (o order) by(asc bool) string {
 	way, nulls := " DESC", ""
 	if asc {
 		way = " ASC"
+	}
+	if o.column == byID {
+		return ` ORDER BY c.id` + way
 	}
 	if o.nullable {
 		nulls = " NULLS LAST"
@@ -360,6 +367,10 @@ func (s *statement) seek(o order, q Query) error {
 	value, err := o.read(*q.After.Value)
 	if err != nil {
 		return ErrPosition.Because(err)
+	}
+	if o.column == byID {
+		s.conditions.WriteString(` AND c.id` + than + s.arg(q.After.ID))
+		return nil
 	}
 	s.conditions.WriteString(` AND ((` + o.column + `, c.id)` + than + `(` + s.arg(value) + `, ` + s.arg(q.After.ID) + `)`)
 	if o.nullable {

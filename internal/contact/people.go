@@ -126,7 +126,7 @@ func (p *people) keyTaken(c id.Contact, ch checked) bool {
 func (p *people) create(ch checked) Outcome {
 	b := p.b
 	c := Contact{
-		ID: id.New[id.Contact](), Tenant: b.tenant, Email: ch.email, EmailDomain: address.Domain(ch.email),
+		ID: id.Made[id.Contact](b.now), Tenant: b.tenant, Email: ch.email, EmailDomain: address.Domain(ch.email),
 		CustomFields: map[string]any{}, Tags: []string{},
 		Subscriptions: map[string]bool{}, CategorySubscriptions: map[id.Category]bool{},
 		Status: Active, CreatedAt: b.now, UpdatedAt: b.now,

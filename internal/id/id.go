@@ -131,7 +131,7 @@ func FirstAt[T ~[16]byte](t time.Time) T {
 }
 
 func stamp(u []byte, t time.Time) {
-	ms := max(t.UnixMilli(), 0)
+	ms := min(max(t.UnixMilli(), 0), 1<<48-1)
 	for i := 5; i >= 0; i-- {
 		u[i] = byte(ms)
 		ms >>= 8

@@ -251,7 +251,33 @@ func (b *builder) moment(t target, op Operator, v Value) string {
 	case ofTouch:
 		return ranges(b, t, b.db.JSONNumber("a.touch", t.name), "DOUBLE PRECISION", op, v, func(at time.Time) float64 { return float64(sqldb.Micros(at)) })
 	}
-	return ranges(b, t, t.column(), "BIGINT", op, v, sqldb.Micros)
+	p := ranges(b, t, t.column(), "BIGINT", op, v, sqldb.Micros)
+	if t.place == ofContact && t.name == "created_at" {
+		if more := b.made(op, v); more != "" {
+			return "(" + p + more + ")"
+		}
+	}
+	return p
+}
+
+// made narrows contacts that were made within an interval to a range of ids, which
+// the primary key serves: a contact's id is made at its created_at.
+func (b *builder) made(op Operator, v Value) string {
+	if op == IsSet {
+		return ""
+	}
+	list := intervals(op, v, b.env)
+	if len(list) != 1 {
+		return ""
+	}
+	p := ""
+	if from := list[0].from; !from.IsZero() {
+		p += " AND c.id >= " + b.arg(id.FirstAt[id.Contact](from))
+	}
+	if to := list[0].to; !to.IsZero() {
+		p += " AND c.id < " + b.arg(id.FirstAt[id.Contact](to.Add(time.Millisecond)))
+	}
+	return p
 }
 
 // ranges tests an expression of a type that encode writes times as.

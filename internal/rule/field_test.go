@@ -2,6 +2,7 @@ package rule_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -313,6 +314,7 @@ func TestSegmentsWithinSegments(t *testing.T) {
 		for n := range 4 {
 			ids = append(ids, s.insert(t, db, acme, n))
 		}
+		slices.SortFunc(ids, id.Compare)
 		for i, c := range []struct{ country, name string }{{"DE", "Anna"}, {"DE", "Bob"}, {"AT", "anna"}, {"AT", "Bob"}} {
 			if _, err := db.Exec(t.Context(), `UPDATE contact SET country = $3, first_name = $4 WHERE tenant_id = $1 AND id = $2`, acme, ids[i], c.country, c.name); err != nil {
 				t.Fatal(err)

@@ -149,7 +149,8 @@ func (s sample) value(t field.Type) any {
 // insert stores a random contact as the database may hold it.
 func (s sample) insert(t *testing.T, db *sqldb.DB, tenant id.Tenant, n int) id.Contact {
 	t.Helper()
-	key := idtest.Must[id.Contact](fmt.Sprintf("01900000-0000-7000-8000-%012d", n))
+	created := s.moment()
+	key := id.At[id.Contact](created)
 	maybe := func(v any) any {
 		if s.IntN(3) == 0 {
 			return nil
@@ -181,7 +182,7 @@ func (s sample) insert(t *testing.T, db *sqldb.DB, tenant id.Tenant, n int) id.C
 		"custom_fields": encoded(fields), "tags": encoded(s.tags()), "subscriptions": encoded(consent("offers", "digest")),
 		"category_subscriptions": encoded(consent(news.String(), gone.String())),
 		"do_not_contact":         s.IntN(2) == 0, "prospect_score": s.number(), "customer_score": s.number(), "search_text": "",
-		"created_at": sqldb.Micros(s.moment()), "updated_at": sqldb.Micros(s.moment()),
+		"created_at": sqldb.Micros(created), "updated_at": sqldb.Micros(s.moment()),
 		"score_updated_at": at(), "anonymized_at": at(), "suppressed_at": at(), "unsubscribed_at": at(),
 	}
 	for _, c := range []string{"first_name", "last_name", "full_name", "title", "company", "phone", "website", "address_line1", "address_line2", "city", "state", "postal_code", "source"} {
@@ -450,6 +451,7 @@ func TestSQLMeansWhatMatchDoes(t *testing.T) {
 			ids = append(ids, s.insert(t, db, acme, n))
 			s.insert(t, db, other, n)
 		}
+		slices.SortFunc(ids, id.Compare)
 		subjects, err := rule.Load(t.Context(), db, acme, ids)
 		if err != nil || len(subjects) != len(ids) {
 			t.Fatalf("Load = %d subjects, %v", len(subjects), err)

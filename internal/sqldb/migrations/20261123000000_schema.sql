@@ -351,7 +351,6 @@ CREATE TABLE contact (
 );
 CREATE UNIQUE INDEX contact_email ON contact (tenant_id, email);
 CREATE UNIQUE INDEX contact_external_id ON contact (tenant_id, external_id) WHERE external_id IS NOT NULL;
-CREATE INDEX contact_created ON contact (tenant_id, created_at, id);
 CREATE INDEX contact_updated ON contact (tenant_id, updated_at, id);
 CREATE INDEX contact_stage_members ON contact (tenant_id, stage_id) WHERE stage_id IS NOT NULL;
 CREATE INDEX contact_billable ON contact (tenant_id) WHERE global_status NOT IN ('pending', 'suppressed') AND anonymized_at IS NULL;
