@@ -135,8 +135,39 @@ func names(format, separator string) string {
 	return strings.Join(list, separator)
 }
 
+// unsaid is what a contact without a row in contact_activity has in the columns
+// that are never null: nothing has happened to it.
+var unsaid = map[string]string{
+	"last_activity_pending": "FALSE", "total_emails_sent": "0", "total_emails_opened": "0", "total_emails_clicked": "0",
+	"soft_bounces": "0", "listed": "FALSE", "deliverability_status": "'" + string(Healthy) + "'", "deliverability_updated_at": "c.created_at",
+}
+
+// quiet is the Activity of a contact to which nothing has happened.
+func quiet(created time.Time) Activity {
+	return Activity{DeliverabilityStatus: Healthy, DeliverabilityUpdatedAt: created}
+}
+
+// WithActivity joins the activity a of contacts c, which many do not have.
+const WithActivity = ` LEFT JOIN contact_activity a ON a.tenant_id = c.tenant_id AND a.contact_id = c.id `
+
+// ActivityColumn returns the expression of a column of contact_activity where
+// WithActivity has joined it.
+func ActivityColumn(name string) string {
+	if v, ok := unsaid[name]; ok {
+		return "COALESCE(a." + name + ", " + v + ")"
+	}
+	return "a." + name
+}
+
 // activityColumns are what is read; where a contact came from is not written here.
-var activityColumns = names("a.?", ", ") + ", a.touch"
+var activityColumns = func() string {
+	list := []string{}
+	for _, c := range narrow {
+		name, _, _ := strings.Cut(c, " ")
+		list = append(list, ActivityColumn(name))
+	}
+	return strings.Join(list, ", ") + ", a.touch"
+}()
 
 // dest returns where the narrow columns are read to.
 func (a *Activity) dest() []any {
@@ -165,7 +196,8 @@ type saved struct {
 	activity *Activity
 }
 
-// saveActivities writes activities back in one statement.
+// saveActivities writes activities back in one statement. They were kept
+// (keepActivities) before they were read.
 func saveActivities(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []saved) error {
 	if len(list) == 0 {
 		return nil
@@ -193,15 +225,8 @@ type standing struct {
 
 // standings reads and keeps, for the transaction, the activity of contacts.
 func standings(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact) ([]*standing, error) {
-	if tx.Dialect() == sqldb.Postgres {
-		// Whoever changes a status keeps the activity too. They are waited for
-		// first: what is read while waiting may be older than what they wrote.
-		_, err := tx.Exec(ctx, `
-			SELECT 1 FROM contact_activity
-			WHERE tenant_id = $1 AND contact_id`+tx.In(2)+` ORDER BY contact_id FOR UPDATE`, tenant, sqldb.List(tx, ids))
-		if err != nil {
-			return nil, err
-		}
+	if err := keepActivities(ctx, tx, tenant, ids); err != nil {
+		return nil, err
 	}
 	rows, err := tx.Query(ctx, `
 		SELECT c.id, c.global_status, `+activityColumns+` FROM `+source+`
@@ -210,6 +235,42 @@ func standings(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Con
 		s := &standing{}
 		return s, row(append([]any{&s.contact, &s.status}, s.dest()...)...)
 	})
+}
+
+// keepActivities keeps the activities of contacts for the transaction, and makes
+// those that are not there yet, so that there is something to keep. Whoever writes
+// an activity has kept it before reading it, and before keeping the contact's own
+// row: what is read while waiting may be older than what others write meanwhile.
+func keepActivities(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact) error {
+	missing := len(ids)
+	if tx.Dialect() == sqldb.Postgres {
+		n, err := lockActivities(ctx, tx, tenant, ids)
+		if err != nil || n >= missing {
+			return err
+		}
+		missing -= n
+	}
+	n, err := tx.Exec(ctx, `
+		INSERT INTO contact_activity (tenant_id, contact_id, deliverability_updated_at)
+		SELECT c.tenant_id, c.id, c.created_at FROM contact c
+		WHERE c.tenant_id = $1 AND c.id`+tx.In(2)+` AND NOT EXISTS (
+			SELECT 1 FROM contact_activity a WHERE a.tenant_id = c.tenant_id AND a.contact_id = c.id)
+		ORDER BY c.id ON CONFLICT DO NOTHING`, tenant, sqldb.List(tx, ids))
+	if err == nil && int(n) < missing && tx.Dialect() == sqldb.Postgres { // others made them
+		_, err = lockActivities(ctx, tx, tenant, ids)
+	}
+	if err != nil {
+		return fmt.Errorf("keep contact activity: %w", err)
+	}
+	return nil
+}
+
+func lockActivities(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact) (int, error) {
+	rows, err := tx.Query(ctx, `
+		SELECT contact_id FROM contact_activity
+		WHERE tenant_id = $1 AND contact_id`+tx.In(2)+` ORDER BY contact_id FOR UPDATE`, tenant, sqldb.List(tx, ids))
+	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (c id.Contact, err error) { return c, row(&c) })
+	return len(list), err
 }
 
 // MarkListed notes that addresses have come to the suppression list or left it,

@@ -197,10 +197,40 @@ func countSent(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []jo
 	for _, c := range done {
 		delete(sums, c)
 	}
+	t = tx.Table("contact_id UUID", "sent BIGINT", "at BIGINT")
+	for _, c := range slices.SortedFunc(maps.Keys(sums), id.Compare) {
+		if s := sums[c]; s.plain && s.sent < manySends {
+			t.Add(c, s.sent, s.at.UnixMicro())
+		}
+	}
+	begun, err := beginSent(ctx, tx, tenant, t)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range begun {
+		delete(sums, c)
+	}
 	return slices.DeleteFunc(entries, func(e journal.Entry) bool { return sums[e.Contact] == nil }), nil
 }
 
-// The rule of contract 6.4 for soft bounces.
+// beginSent makes the activities of contacts whose first mails these are.
+func beginSent(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, t *sqldb.Table) ([]id.Contact, error) {
+	if t.Len() == 0 {
+		return nil, nil
+	}
+	rows, err := tx.Query(ctx, `
+		INSERT INTO contact_activity (tenant_id, contact_id, total_emails_sent, last_email_sent_at, deliverability_updated_at)
+		SELECT c.tenant_id, c.id, v.sent, v.at, c.created_at
+		FROM `+t.As("v", 2)+` JOIN contact c ON c.tenant_id = $1 AND c.id = v.contact_id
+		WHERE c.global_status = 'active' ORDER BY c.id ON CONFLICT DO NOTHING RETURNING contact_id`, t.Args(tenant)...)
+	begun, err := sqldb.Collect(rows, err, func(row func(...any) error) (c id.Contact, err error) { return c, row(&c) })
+	if err != nil {
+		return nil, fmt.Errorf("begin contact activity: %w", err)
+	}
+	return begun, nil
+}
+
+// When soft bounces in a row make a contact bounced.
 const (
 	softLimit = 5
 	softSpan  = 7 * day

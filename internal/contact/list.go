@@ -108,13 +108,13 @@ var orders = map[Sort]order{
 	"postal_code":           {"c.postal_code", true, false, readText, func(c *Contact) any { return c.PostalCode }},
 	"source":                {"c.source", true, false, readText, func(c *Contact) any { return c.Source }},
 	"global_status":         {"c.global_status", false, false, readText, func(c *Contact) any { return string(c.Status) }},
-	"deliverability_status": {"a.deliverability_status", false, false, readText, func(c *Contact) any { return string(c.DeliverabilityStatus) }},
+	"deliverability_status": {ActivityColumn("deliverability_status"), false, false, readText, func(c *Contact) any { return string(c.DeliverabilityStatus) }},
 	"do_not_contact":        {"c.do_not_contact", false, false, readBool, func(c *Contact) any { return c.DoNotContact }},
 	"prospect_score":        {"c.prospect_score", false, false, readNumber, func(c *Contact) any { return c.ProspectScore }},
 	"customer_score":        {"c.customer_score", false, false, readNumber, func(c *Contact) any { return c.CustomerScore }},
-	"total_emails_sent":     {"a.total_emails_sent", false, false, readInt, func(c *Contact) any { return c.TotalEmailsSent }},
-	"total_emails_opened":   {"a.total_emails_opened", false, false, readInt, func(c *Contact) any { return c.TotalEmailsOpened }},
-	"total_emails_clicked":  {"a.total_emails_clicked", false, false, readInt, func(c *Contact) any { return c.TotalEmailsClicked }},
+	"total_emails_sent":     {ActivityColumn("total_emails_sent"), false, false, readInt, func(c *Contact) any { return c.TotalEmailsSent }},
+	"total_emails_opened":   {ActivityColumn("total_emails_opened"), false, false, readInt, func(c *Contact) any { return c.TotalEmailsOpened }},
+	"total_emails_clicked":  {ActivityColumn("total_emails_clicked"), false, false, readInt, func(c *Contact) any { return c.TotalEmailsClicked }},
 	"last_activity_at":      {"a.last_activity_at", true, false, readInt, func(c *Contact) any { return c.LastActivityAt }},
 	"last_email_sent_at":    {"a.last_email_sent_at", true, false, readInt, func(c *Contact) any { return c.LastEmailSentAt }},
 	"last_email_opened_at":  {"a.last_email_opened_at", true, false, readInt, func(c *Contact) any { return c.LastEmailOpenedAt }},
@@ -145,6 +145,11 @@ func Sorts() []string {
 		list = append(list, string(s))
 	}
 	return list
+}
+
+// activity reports whether the sort is by a column of the activity.
+func (o order) activity() bool {
+	return strings.HasPrefix(o.column, "a.") || strings.HasPrefix(o.column, "COALESCE(a.")
 }
 
 // by orders rows by the sort's column, nulls last, then by id.
@@ -185,9 +190,6 @@ func (o order) position(c *Contact) *Position {
 	return p
 }
 
-// joined brings a contact's activity to its own row.
-const joined = ` JOIN contact_activity a ON a.tenant_id = c.tenant_id AND a.contact_id = c.id `
-
 // statement gathers what is variable in a query of contacts c: joins,
 // conditions (each begins with AND), and parameters, the first being the tenant.
 type statement struct {
@@ -200,7 +202,7 @@ type statement struct {
 func (s *statement) join() {
 	if !s.activity {
 		s.activity = true
-		s.joins.WriteString(joined)
+		s.joins.WriteString(WithActivity)
 	}
 }
 
@@ -331,7 +333,7 @@ func (s *statement) page(o order, q Query, added string) string {
 		return `SELECT ` + selected + `, ` + added + ` FROM contact c ` + s.joins.String() + `
 			WHERE c.tenant_id = $1 ` + s.conditions.String() + by + ` LIMIT ` + limit
 	}
-	if strings.HasPrefix(o.column, "a.") {
+	if o.activity() {
 		s.join()
 	}
 	again := by
@@ -342,7 +344,7 @@ func (s *statement) page(o order, q Query, added string) string {
 	return `SELECT ` + selected + `, k.added FROM (
 			SELECT c.id, ` + added + ` AS added FROM contact c ` + s.joins.String() + `
 			WHERE c.tenant_id = $1 ` + s.conditions.String() + by + ` LIMIT ` + limit + `) AS k
-		JOIN contact c ON c.tenant_id = $1 AND c.id = k.id ` + joined + again
+		JOIN contact c ON c.tenant_id = $1 AND c.id = k.id ` + WithActivity + again
 }
 
 // ErrPosition reports a position that does not belong to the sort.

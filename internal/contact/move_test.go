@@ -205,7 +205,8 @@ func TestTouchesAreReadAsTheyAreKept(t *testing.T) {
 		if got, err := c.Touches(); err != nil || got != (contact.Touches{}) {
 			t.Errorf("nothing is known, and Touches = %+v, %v", got, err)
 		}
-		_, err := db.Exec(t.Context(), `UPDATE contact_activity SET touch = $3 WHERE tenant_id = $1 AND contact_id = $2`, acme, c.ID,
+		_, err := db.Exec(t.Context(), `INSERT INTO contact_activity (tenant_id, contact_id, deliverability_updated_at, touch) VALUES ($1, $2, 0, $3)
+			ON CONFLICT (tenant_id, contact_id) DO UPDATE SET touch = excluded.touch`, acme, c.ID,
 			fmt.Sprintf(`{"first_touch_at": %d, "first_touch_source": "google", "last_touch_campaign": "spring"}`, noon.UnixMicro()))
 		if err != nil {
 			t.Fatal(err)

@@ -83,7 +83,7 @@ func (p *people) read(ctx context.Context, tx *sqldb.DB, column string, list any
 	}
 	rows, err := tx.Query(ctx, `
 		SELECT `+selected+` FROM `+source+`
-		WHERE c.tenant_id = $1 AND `+column+tx.In(2)+` ORDER BY `+column+tx.ForUpdate(), p.b.tenant, list)
+		WHERE c.tenant_id = $1 AND `+column+tx.In(2)+` ORDER BY `+column+keptOnly(tx), p.b.tenant, list)
 	found, err := sqldb.Collect(rows, err, func(row func(...any) error) (Contact, error) { return scan(row) })
 	if err != nil {
 		return err
@@ -189,8 +189,9 @@ func (p *people) merge(one *person, ch checked) Outcome {
 	if moves {
 		delete(p.byEmail, one.c.Email)
 		one.c.Email, one.c.EmailDomain = ch.email, address.Domain(ch.email)
-		one.c.listed = p.listed[ch.email]
-		one.judged = true
+		if on := p.listed[ch.email]; on != one.c.listed {
+			one.c.listed, one.judged = on, true
+		}
 		p.byEmail[ch.email] = one
 		parts = append(parts, "email")
 	}
@@ -260,7 +261,7 @@ func (o *person) shown() Contact {
 // external id was taken at the last moment.
 func (p *people) write(ctx context.Context, tx *sqldb.DB) (taken map[id.Contact]bool, err error) {
 	var fresh, changed []*person
-	var judged []saved
+	var judged []*person
 	for _, one := range p.order {
 		switch {
 		case one.fresh:
@@ -268,7 +269,7 @@ func (p *people) write(ctx context.Context, tx *sqldb.DB) (taken map[id.Contact]
 		case len(one.parts) > 0:
 			changed = append(changed, one)
 			if one.judged {
-				judged = append(judged, saved{one.c.ID, &one.c.Activity})
+				judged = append(judged, one)
 			}
 		}
 	}
@@ -282,7 +283,7 @@ func (p *people) write(ctx context.Context, tx *sqldb.DB) (taken map[id.Contact]
 	if err := p.update(ctx, tx, changed); err != nil {
 		return nil, err
 	}
-	if err := saveActivities(ctx, tx, p.b.tenant, judged); err != nil {
+	if err := p.judge(ctx, tx, judged); err != nil {
 		return nil, err
 	}
 	var entries []journal.Entry
@@ -315,7 +316,9 @@ func (p *people) insert(ctx context.Context, tx *sqldb.DB, fresh []*person) (map
 			taken[one.c.ID] = true
 			continue
 		}
-		activities.Add(append([]any{one.c.ID}, one.c.Activity.values()...)...)
+		if one.c.Activity != quiet(one.c.CreatedAt) {
+			activities.Add(append([]any{one.c.ID}, one.c.Activity.values()...)...)
+		}
 	}
 	_, err = activities.Insert(ctx, tx, "contact_activity", p.b.tenant)
 	return taken, err
@@ -338,6 +341,31 @@ func (p *people) update(ctx context.Context, tx *sqldb.DB, changed []*person) er
 	}
 	_, err := t.Only(func(column string) bool { return columns[column] }).Update(ctx, tx, "contact", p.b.tenant)
 	return err
+}
+
+// judge writes what becomes of the deliverability of contacts whose status or
+// address changed.
+func (p *people) judge(ctx context.Context, tx *sqldb.DB, judged []*person) error {
+	if len(judged) == 0 {
+		return nil
+	}
+	ids := make([]id.Contact, len(judged))
+	for i, one := range judged {
+		ids[i] = one.c.ID
+	}
+	list, err := standings(ctx, tx, p.b.tenant, ids)
+	if err != nil {
+		return err
+	}
+	changed := make([]saved, len(list))
+	for i, s := range list {
+		one := p.byID[s.contact]
+		s.listed = one.c.listed
+		s.judge(one.c.Status, p.b.now)
+		one.c.Activity = s.Activity
+		changed[i] = saved{s.contact, &one.c.Activity}
+	}
+	return saveActivities(ctx, tx, p.b.tenant, changed)
 }
 
 // change notes which parts of the contact are new.

@@ -318,7 +318,8 @@ func TestPagesHoldEachContactOnce(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := db.Exec(ctx, `UPDATE contact_activity SET total_emails_sent = $3 WHERE tenant_id = $1 AND contact_id = $2`, acme, c.ID, sent); err != nil {
+			if _, err := db.Exec(ctx, `INSERT INTO contact_activity (tenant_id, contact_id, deliverability_updated_at, total_emails_sent) VALUES ($1, $2, 0, $3)
+				ON CONFLICT (tenant_id, contact_id) DO UPDATE SET total_emails_sent = excluded.total_emails_sent`, acme, c.ID, sent); err != nil {
 				t.Fatal(err)
 			}
 			return c.ID

@@ -31,8 +31,7 @@ const scorable = `c.global_status || '' NOT IN ('pending', 'suppressed') AND c.a
 
 const scoredColumns = `
 	c.id, s.category, c.prospect_score, c.customer_score, COALESCE(c.score_updated_at, c.created_at), a.last_activity_at
-	FROM contact c
-	JOIN contact_activity a ON a.tenant_id = c.tenant_id AND a.contact_id = c.id
+	FROM contact c ` + WithActivity + `
 	LEFT JOIN contact_stage s ON s.tenant_id = c.tenant_id AND s.id = c.stage_id`
 
 func scanScored(row func(...any) error) (Scored, error) {
@@ -44,21 +43,13 @@ func scanScored(row func(...any) error) (Scored, error) {
 	return s, err
 }
 
-// keptScores keeps the contacts' own rows until the transaction ends.
-func keptScores(tx *sqldb.DB) string {
-	if tx.Dialect() == sqldb.Postgres {
-		return " FOR UPDATE OF c"
-	}
-	return ""
-}
-
 // Scores returns those of the contacts that are scored, by id, and keeps them
 // for the transaction.
 func Scores(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact) ([]Scored, error) {
 	rows, err := tx.Query(ctx, `
 		SELECT `+scoredColumns+`
 		WHERE c.tenant_id = $1 AND c.id`+tx.In(2)+` AND `+scorable+`
-		ORDER BY c.id`+keptScores(tx), tenant, sqldb.List(tx, ids))
+		ORDER BY c.id`+keptOnly(tx), tenant, sqldb.List(tx, ids))
 	list, err := sqldb.Collect(rows, err, scanScored)
 	if err != nil {
 		return nil, fmt.Errorf("read scores: %w", err)
@@ -76,7 +67,7 @@ func IdleScores(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, since time.
 			AND COALESCE(c.score_updated_at, c.created_at) <= $2
 			AND (COALESCE(c.score_updated_at, c.created_at), c.id) > ($4, $5)
 			AND (a.last_activity_at IS NULL OR a.last_activity_at <= $2) AND `+scorable+`
-		ORDER BY COALESCE(c.score_updated_at, c.created_at), c.id LIMIT $3`+keptScores(tx),
+		ORDER BY COALESCE(c.score_updated_at, c.created_at), c.id LIMIT $3`+keptOnly(tx),
 		tenant, sqldb.Micros(since), limit, after.moved, after.Contact)
 	list, err := sqldb.Collect(rows, err, scanScored)
 	if err != nil {

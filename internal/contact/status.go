@@ -195,9 +195,22 @@ func UnsubscribeAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []i
 	return list, nil
 }
 
+// keptOnly keeps contacts' own rows until the transaction ends.
+func keptOnly(tx *sqldb.DB) string {
+	if tx.Dialect() == sqldb.Postgres {
+		return " FOR UPDATE OF c"
+	}
+	return ""
+}
+
+// lockedByID reads contacts and keeps their rows, and their activities, for the
+// transaction.
 func lockedByID(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact) ([]Contact, error) {
+	if err := keepActivities(ctx, tx, tenant, ids); err != nil {
+		return nil, err
+	}
 	rows, err := tx.Query(ctx, `
 		SELECT `+selected+` FROM `+source+`
-		WHERE c.tenant_id = $1 AND c.id`+tx.In(2)+` ORDER BY c.id`+tx.ForUpdate(), tenant, sqldb.List(tx, ids))
+		WHERE c.tenant_id = $1 AND c.id`+tx.In(2)+` ORDER BY c.id`+keptOnly(tx), tenant, sqldb.List(tx, ids))
 	return sqldb.Collect(rows, err, func(row func(...any) error) (Contact, error) { return scan(row) })
 }

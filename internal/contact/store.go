@@ -52,7 +52,7 @@ func (c *Contact) add(t *sqldb.Table) error {
 var selected = "c.tenant_id, c." + strings.Join(wide, ", c.") + ", " + activityColumns
 
 // source joins a contact's two rows; every query of full contacts reads from it.
-const source = ` contact c JOIN contact_activity a ON a.tenant_id = c.tenant_id AND a.contact_id = c.id `
+const source = ` contact c ` + WithActivity
 
 // scan reads the selected columns, then what the query adds.
 func scan(row func(...any) error, more ...any) (Contact, error) {

@@ -127,7 +127,8 @@ func past(t *testing.T, s *people, list, first, last string) person {
 	tell(journal.PageViewed, "https://example.org/?user="+email, map[string]any{"title": "Welcome " + first})
 	tell(journal.FormSubmitted, "survey", map[string]any{"answers": map[string]any{"name": last}})
 	tx(func(tx *sqldb.DB) error { return journal.Append(t.Context(), tx, entries...) })
-	_, err := s.db.Exec(t.Context(), `UPDATE contact_activity SET touch = $3 WHERE tenant_id = $1 AND contact_id = $2`, s.acme, p.id,
+	_, err := s.db.Exec(t.Context(), `INSERT INTO contact_activity (tenant_id, contact_id, deliverability_updated_at, touch) VALUES ($1, $2, 0, $3)
+			ON CONFLICT (tenant_id, contact_id) DO UPDATE SET touch = excluded.touch`, s.acme, p.id,
 		`{"first_touch_source": "`+last+`", "first_touch_landing_url": "https://example.org/`+first+`"}`)
 	if err != nil {
 		t.Fatal(err)

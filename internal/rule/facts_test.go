@@ -249,7 +249,7 @@ func (p *past) inSQL(t testing.TB, db *sqldb.DB, tree rule.Tree, env rule.Env) m
 	})
 	join := ""
 	if cond.Activity {
-		join = ` JOIN contact_activity a ON a.tenant_id = c.tenant_id AND a.contact_id = c.id `
+		join = contact.WithActivity
 	}
 	rows, err := db.Query(t.Context(), `SELECT c.id FROM contact c`+join+` WHERE c.tenant_id = $1 AND (`+text+`)`, args...)
 	held := map[id.Contact]bool{}

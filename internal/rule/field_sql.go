@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"packetboat/internal/contact"
 	"packetboat/internal/id"
 	"packetboat/internal/sqldb"
 )
@@ -130,7 +131,7 @@ func (b *builder) string(t target) string {
 func (t target) column() string {
 	switch t.place {
 	case ofActivity:
-		return "a." + t.name
+		return contact.ActivityColumn(t.name)
 	case ofDomain:
 		return "d." + t.name
 	}

@@ -189,6 +189,9 @@ func (s sample) insert(t *testing.T, db *sqldb.DB, tenant id.Tenant, n int) id.C
 		values[c] = maybe(s.text())
 	}
 	insert(t, db, "contact", values)
+	if s.IntN(4) == 0 { // nothing has happened to it
+		return key
+	}
 	touch := map[string]any{}
 	for _, k := range []string{"first_touch_campaign", "first_touch_landing_url", "first_touch_medium", "first_touch_referrer", "first_touch_source", "last_touch_campaign", "last_touch_medium", "last_touch_source"} {
 		touch[k] = maybe(s.text())
@@ -418,7 +421,7 @@ func selected(t interface {
 	})
 	join := ""
 	if c.Activity {
-		join = ` JOIN contact_activity a ON a.tenant_id = c.tenant_id AND a.contact_id = c.id `
+		join = contact.WithActivity
 	}
 	rows, err := db.Query(ctx, `SELECT c.id FROM contact c `+join+` WHERE c.tenant_id = $1 AND (`+where+`) ORDER BY c.id`, args...)
 	ids, err := sqldb.Collect(rows, err, func(scan func(...any) error) (id.Contact, error) {

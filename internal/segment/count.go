@@ -79,7 +79,7 @@ func count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, tree rule.Tree, 
 	})
 	join := ""
 	if c.Activity {
-		join = ` JOIN contact_activity a ON a.tenant_id = c.tenant_id AND a.contact_id = c.id `
+		join = contact.WithActivity
 	}
 	var n Counts
 	err = db.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) error {

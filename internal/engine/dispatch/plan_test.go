@@ -166,7 +166,8 @@ func TestTheBestEngagedComeFirst(t *testing.T) {
 		people := a.AddContacts(a.List.ID, "a", 8)
 		engage := func(i int, clicked, opened any) {
 			_, err := db.Exec(t.Context(), `
-				UPDATE contact_activity SET last_email_clicked_at = $3, last_email_opened_at = $4 WHERE tenant_id = $1 AND contact_id = $2`,
+				INSERT INTO contact_activity (tenant_id, contact_id, deliverability_updated_at, last_email_clicked_at, last_email_opened_at)
+				VALUES ($1, $2, 0, $3, $4)`,
 				a.Tenant, people[i].ID, clicked, opened)
 			if err != nil {
 				t.Fatal(err)

@@ -361,26 +361,28 @@ CREATE INDEX contact_score ON contact (tenant_id, COALESCE(score_updated_at, cre
 
 -- What every mail touches, kept apart so that a send never rewrites the wide
 -- row. settled_activity_at is last_activity_at without what is not yet
--- classified; soft_bounces is the run of soft bounces without a delivery.
+-- classified; soft_bounces is the run of soft bounces without a delivery. A contact
+-- to which nothing has happened has no row, which reads as one of the defaults whose
+-- deliverability is of the time when the contact was made.
 CREATE TABLE contact_activity (
 	tenant_id                 INTEGER NOT NULL,
 	contact_id                UUID    NOT NULL,
 	last_activity_at          BIGINT,
-	last_activity_pending     BOOLEAN NOT NULL,
+	last_activity_pending     BOOLEAN NOT NULL DEFAULT FALSE,
 	settled_activity_at       BIGINT,
 	last_email_sent_at        BIGINT,
 	last_email_opened_at      BIGINT,
 	last_email_clicked_at     BIGINT,
 	last_page_viewed_at       BIGINT,
-	total_emails_sent         BIGINT  NOT NULL,
-	total_emails_opened       BIGINT  NOT NULL,
-	total_emails_clicked      BIGINT  NOT NULL,
+	total_emails_sent         BIGINT  NOT NULL DEFAULT 0,
+	total_emails_opened       BIGINT  NOT NULL DEFAULT 0,
+	total_emails_clicked      BIGINT  NOT NULL DEFAULT 0,
 	bounce_type               TEXT,
-	soft_bounces              BIGINT  NOT NULL,
+	soft_bounces              BIGINT  NOT NULL DEFAULT 0,
 	soft_bounces_since        BIGINT,
 	last_soft_bounce_at       BIGINT,
-	listed                    BOOLEAN NOT NULL,
-	deliverability_status     TEXT    NOT NULL,
+	listed                    BOOLEAN NOT NULL DEFAULT FALSE,
+	deliverability_status     TEXT    NOT NULL DEFAULT 'healthy',
 	deliverability_reason     TEXT,
 	deliverability_updated_at BIGINT  NOT NULL,
 	touch                     JSONB, -- Where a contact first and last came from: {"first_touch_source": …}. Times are microseconds. Null: nothing is known.
