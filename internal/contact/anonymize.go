@@ -121,11 +121,14 @@ func addAddresses(ctx context.Context, db *sqldb.DB, tenant id.Tenant, people []
 	return nil
 }
 
+// anonymous is the address of an anonymised contact.
+func anonymous(c id.Contact) string { return c.String() + "@" + AnonymousDomain }
+
 // blank takes what says who they were from contacts' own rows.
 func blank(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact, now time.Time) error {
 	t := tx.Table("id UUID", "email TEXT")
 	for _, c := range ids {
-		t.Add(c, c.String()+"@"+AnonymousDomain)
+		t.Add(c, anonymous(c))
 	}
 	_, err := tx.Exec(ctx, `
 		UPDATE contact SET email = v.email, email_domain = '`+AnonymousDomain+`', search_text = v.email,
@@ -136,6 +139,16 @@ func blank(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact
 			suppressed_at = COALESCE(suppressed_at, $2), anonymized_at = $2, updated_at = $2
 		FROM `+t.As("v", 3)+` WHERE contact.tenant_id = $1 AND contact.id = v.id`, t.Args(tenant, sqldb.Micros(now))...)
 	if err != nil {
+		return err
+	}
+	texts := make([]waiter, len(ids))
+	for i, c := range ids {
+		texts[i] = waiter{c, anonymous(c)}
+	}
+	if err := awaitIndex(ctx, tx, tenant, texts); err != nil {
+		return err
+	}
+	if err := forgetInIndex(ctx, tx, tenant, ids); err != nil {
 		return err
 	}
 	_, err = tx.Exec(ctx, `

@@ -300,8 +300,10 @@ func (p *people) insert(ctx context.Context, tx *sqldb.DB, fresh []*person) (map
 		return nil, nil
 	}
 	t := tx.Table(storedColumns...)
-	for _, one := range fresh {
-		if err := one.c.add(t); err != nil {
+	texts := make([]waiter, len(fresh))
+	for i, one := range fresh {
+		texts[i] = waiter{one.c.ID, one.c.searchText()}
+		if err := one.c.add(t, texts[i].text); err != nil {
 			return nil, err
 		}
 	}
@@ -320,8 +322,11 @@ func (p *people) insert(ctx context.Context, tx *sqldb.DB, fresh []*person) (map
 			activities.Add(append([]any{one.c.ID}, one.c.Activity.values()...)...)
 		}
 	}
-	_, err = activities.Insert(ctx, tx, "contact_activity", p.b.tenant)
-	return taken, err
+	if _, err = activities.Insert(ctx, tx, "contact_activity", p.b.tenant); err != nil {
+		return nil, err
+	}
+	texts = slices.DeleteFunc(texts, func(w waiter) bool { return taken[w.contact] })
+	return taken, awaitIndex(ctx, tx, p.b.tenant, texts)
 }
 
 // update writes what changed of anybody, and no other column: an index is
@@ -329,18 +334,27 @@ func (p *people) insert(ctx context.Context, tx *sqldb.DB, fresh []*person) (map
 func (p *people) update(ctx context.Context, tx *sqldb.DB, changed []*person) error {
 	t := tx.Table(storedColumns...)
 	columns := map[string]bool{"id": true, "updated_at": true}
+	var texts []waiter
 	for _, one := range changed {
-		if err := one.c.add(t); err != nil {
+		text := one.c.searchText()
+		if err := one.c.add(t, text); err != nil {
 			return err
 		}
+		said := false
 		for part := range one.parts {
 			for _, column := range columnsOf(part) {
 				columns[column] = true
+				said = said || column == "search_text"
 			}
 		}
+		if said {
+			texts = append(texts, waiter{one.c.ID, text})
+		}
 	}
-	_, err := t.Only(func(column string) bool { return columns[column] }).Update(ctx, tx, "contact", p.b.tenant)
-	return err
+	if _, err := t.Only(func(column string) bool { return columns[column] }).Update(ctx, tx, "contact", p.b.tenant); err != nil {
+		return err
+	}
+	return awaitIndex(ctx, tx, p.b.tenant, texts)
 }
 
 // judge writes what becomes of the deliverability of contacts whose status or

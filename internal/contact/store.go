@@ -39,13 +39,14 @@ var storedColumns = func() []string {
 	return append(list, "search_text TEXT")
 }()
 
-// add appends the contact's own row to a table of storedColumns.
-func (c *Contact) add(t *sqldb.Table) error {
+// add appends the contact's own row, with its search_text, to a table of
+// storedColumns.
+func (c *Contact) add(t *sqldb.Table, text string) error {
 	values, err := c.values()
 	if err != nil {
 		return err
 	}
-	t.Add(append(values, c.searchText())...)
+	t.Add(append(values, text)...)
 	return nil
 }
 

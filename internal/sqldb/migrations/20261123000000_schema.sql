@@ -419,8 +419,8 @@ CREATE TABLE mail_domain (
 CREATE INDEX mail_domain_next ON mail_domain (next_at);
 
 -- The index of the free-text search of contacts. What was written and is not in
--- it yet waits in contact_search_fresh, which triggers fill: whoever writes a
--- contact, the same transaction says so.
+-- it yet waits in contact_search_fresh: what writes a contact's search_text writes
+-- this row in the same transaction (contact.awaitIndex).
 CREATE TABLE contact_search_fresh (
 	tenant_id   INTEGER NOT NULL,
 	contact_id  UUID    NOT NULL,

@@ -1,0 +1,112 @@
+package contact_test
+
+import (
+	"io/fs"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"packetboat/internal/contact"
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// Whatever writes a contact's search_text lets it wait for the index, with the very
+// text, and what writes anything else does not.
+func TestEveryWriterOfSearchTextFeedsTheIndex(t *testing.T) {
+	each(t, func(t *testing.T, db *sqldb.DB) {
+		ctx := t.Context()
+		ann := mustCreate(t, db, "ann@example.org", contact.Change{})
+		bob := mustCreate(t, db, "bob@example.org", contact.Change{Texts: texts("first_name", "Bob")})
+		ids := []id.Contact{ann.ID, bob.ID}
+		update := func(c id.Contact, ch contact.Change) func() error {
+			return func() error {
+				_, err := contact.Update(ctx, db, acme, c, ch, rules, noon)
+				return err
+			}
+		}
+		move := func(_ []contact.Moved, err error) error { return err }
+		for _, tt := range []struct {
+			name  string
+			write func() error
+			wait  []string
+			gone  int
+		}{
+			{name: "created", write: func() error { return nil }, wait: []string{"ann@example.org", "bob@example.org\nbob"}},
+			{name: "created again", write: func() error {
+				_, _, err := contact.Upsert(ctx, db, acme, "ann@example.org", contact.Change{}, rules, noon)
+				return err
+			}},
+			{name: "renamed", write: update(bob.ID, contact.Change{Texts: texts("last_name", "Öl")}), wait: []string{"bob@example.org\nbob\nol"}},
+			{name: "of a company", write: update(ann.ID, contact.Change{Texts: texts("company", "ACME")}), wait: []string{"ann@example.org\nacme"}},
+			{name: "moved to another address", write: update(ann.ID, contact.Change{Email: new("eve@example.org")}), wait: []string{"eve@example.org\nacme"}},
+			{name: "of a city", write: update(ann.ID, contact.Change{Texts: texts("city", "Bonn")})},
+			{name: "unsubscribed", write: func() error {
+				return move(contact.UnsubscribeMany(ctx, db, acme, ids, contact.Leaving{Everything: true}, noon))
+			}},
+			{name: "deleted", write: func() error { return move(contact.Delete(ctx, db, acme, ids, noon)) }},
+			{name: "restored", write: func() error { return move(contact.Restore(ctx, db, acme, ids, nil, noon)) }},
+			{name: "anonymised", write: func() error { return move(contact.Anonymize(ctx, db, acme, ids[:1], nil, noon)) }, wait: []string{ann.ID.String() + "@anonymized.invalid"}, gone: 1},
+			{name: "anonymised again", write: func() error { return move(contact.Anonymize(ctx, db, acme, ids[:1], nil, noon)) }},
+		} {
+			if err := tt.write(); err != nil {
+				t.Fatalf("%s: %v", tt.name, err)
+			}
+			rows, err := db.Query(ctx, `
+				DELETE FROM contact_search_fresh WHERE tenant_id = $1 AND search_text = (
+					SELECT c.search_text FROM contact c WHERE c.tenant_id = $1 AND c.id = contact_id)
+				RETURNING search_text`, acme)
+			got, err := sqldb.Collect(rows, err, func(row func(...any) error) (text string, err error) { return text, row(&text) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			slices.Sort(got)
+			if !slices.Equal(got, tt.wait) {
+				t.Errorf("%s: %q wait for the index, want %q", tt.name, got, tt.wait)
+			}
+			left, err := db.Exec(ctx, `DELETE FROM contact_search_fresh WHERE tenant_id = $1`, acme)
+			if err != nil || left > 0 {
+				t.Errorf("%s: %d wait with another text, %v", tt.name, left, err)
+			}
+			gone, err := db.Exec(ctx, `DELETE FROM contact_search_forgotten WHERE tenant_id = $1`, acme)
+			if err != nil || int(gone) != tt.gone {
+				t.Errorf("%s: %d are to be forgotten, want %d; %v", tt.name, gone, tt.gone, err)
+			}
+		}
+	})
+}
+
+// Another file that names the column may be one that writes it: then it must call
+// awaitIndex, and the test above must know of it.
+func TestFilesThatNameSearchTextAreKnown(t *testing.T) {
+	t.Parallel()
+	known := map[string]bool{
+		"contact/anonymize.go": true, "contact/people.go": true, "contact/store.go": true, // its writers
+		"contact/list.go": true, "contact/doc.go": true, "contact/search.go": true,
+		"contact/search_feed.go": true, "contact/search_index.go": true, "contact/search_renewal.go": true,
+	}
+	found := map[string]bool{}
+	word := regexp.MustCompile(`\bsearch_text\b`)
+	tree := os.DirFS("..")
+	err := fs.WalkDir(tree, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := fs.ReadFile(tree, path)
+		if word.Match(text) {
+			found[path] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range slices.Sorted(maps.Keys(found)) {
+		if !known[path] {
+			t.Errorf("%s names search_text", path)
+		}
+	}
+}
