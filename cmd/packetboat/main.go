@@ -40,6 +40,7 @@ type commandLine struct {
 	Demo    demoCommand    `cmd:"" help:"Serve with a tenant that holds sample data, ready to send."`
 	Release releaseCommand `cmd:"" help:"Let sends go on that serve --hold holds."`
 	Migrate migrateCommand `cmd:"" help:"Bring the database schema up to date, and do nothing else."`
+	Copy    copyCommand    `cmd:"" help:"Copy an installation from SQLite to an empty PostgreSQL database."`
 	Tenant  tenantCommands `cmd:"" help:"Make and manage tenants."`
 	User    userCommands   `cmd:"" help:"Make users, reset their passwords."`
 	APIKey  apiKeyCommands `cmd:"" name:"apikey" help:"Make and manage API keys."`

@@ -10,11 +10,14 @@ import (
 	"packetboat/internal/sqldb"
 )
 
+// fingerprint tells a secret key from others, and nothing else about it.
+func fingerprint(box *secret.Box) string { return hex.EncodeToString(box.Derive("fingerprint")[:8]) }
+
 // sameKey makes sure that the secret key is the one the database was begun
 // with. With another, sealed passwords would not open, and no link in a mail
 // that has left would be valid.
 func sameKey(ctx context.Context, db *sqldb.DB, box *secret.Box) error {
-	mine := hex.EncodeToString(box.Derive("fingerprint")[:8])
+	mine := fingerprint(box)
 	if _, err := db.Exec(ctx, `INSERT INTO secret_key (name, fingerprint) VALUES ('main', $1) ON CONFLICT DO NOTHING`, mine); err != nil {
 		return fmt.Errorf("note the secret key: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"packetboat/internal/secret"
 	"packetboat/internal/segment"
 	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbcopy"
 )
 
 // Store is what the program keeps things in.
@@ -41,6 +42,9 @@ func open(ctx context.Context, cfg Config, o sqldb.Options) (*Store, error) {
 		return nil, err
 	}
 	if err := db.CheckSchema(ctx); err != nil { // before a secret key is made beside it
+		return nil, errors.Join(err, db.Close())
+	}
+	if err := dbcopy.Unfinished(ctx, db); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	box, err := openBox(cfg)

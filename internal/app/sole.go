@@ -25,7 +25,7 @@ func soleServer(db *sqldb.DB) (unlock func(), err error) {
 	if file == "" {
 		return func() {}, nil
 	}
-	taken := fmt.Errorf("another process already serves the database %s: stop it first, or give this one a --data-dir of its own; several processes need PostgreSQL", file)
+	taken := fmt.Errorf("%w %s: stop it first, or give this one a --data-dir of its own; several processes need PostgreSQL", sqldb.ErrServed, file)
 	giveUp, err := db.Serve()
 	if errors.Is(err, sqldb.ErrServed) {
 		return nil, taken

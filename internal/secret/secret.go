@@ -116,6 +116,10 @@ func FromFile(dir string) ([]byte, error) {
 	return read(path) // another process may have been first
 }
 
+// Kept returns the key that FromFile has made in dir before; fs.ErrNotExist when there
+// is none.
+func Kept(dir string) ([]byte, error) { return read(filepath.Join(dir, "secret.key")) }
+
 func read(path string) ([]byte, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

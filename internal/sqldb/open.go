@@ -48,13 +48,10 @@ type Options struct {
 // Open opens the database at address: sqlite:PATH or postgres://….
 // It does not migrate.
 func Open(ctx context.Context, address string, o Options) (*DB, error) {
-	if file, ok := strings.CutPrefix(address, "sqlite:"); ok {
-		file = strings.TrimPrefix(file, "//")
-		if file == "" || strings.Contains(file, ":memory:") {
-			return nil, fmt.Errorf("database address %q: name a file, as in sqlite:packetboat.db", address)
-		}
-		if !filepath.IsAbs(file) {
-			file = filepath.Join(o.DataDir, file)
+	if strings.HasPrefix(address, "sqlite:") {
+		file, err := SQLiteFile(address, o.DataDir)
+		if err != nil {
+			return nil, err
 		}
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 			return nil, err
@@ -65,6 +62,20 @@ func Open(ctx context.Context, address string, o Options) (*DB, error) {
 		return openPostgres(ctx, address, o)
 	}
 	return nil, fmt.Errorf("database address must begin with sqlite: or postgres://")
+}
+
+// SQLiteFile returns the path of the database at an address sqlite:PATH. A relative
+// path begins in dir.
+func SQLiteFile(address, dir string) (string, error) {
+	file, ok := strings.CutPrefix(address, "sqlite:")
+	file = strings.TrimPrefix(file, "//")
+	if !ok || file == "" || strings.Contains(file, ":memory:") {
+		return "", fmt.Errorf("database address %q: name a file, as in sqlite:packetboat.db", address)
+	}
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(dir, file)
+	}
+	return file, nil
 }
 
 func openPostgres(ctx context.Context, address string, o Options) (*DB, error) {

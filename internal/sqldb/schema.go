@@ -44,6 +44,25 @@ func (db *DB) CheckSchema(ctx context.Context) error {
 	return usable(applied, versions(p.ListSources()))
 }
 
+// Current reports whether the schema is exactly the one of this program. It changes
+// nothing.
+func (db *DB) Current(ctx context.Context) (bool, error) {
+	p, pool, done, err := db.provider(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer done()
+	applied, err := db.applied(ctx, pool)
+	if err != nil {
+		return false, err
+	}
+	known := versions(p.ListSources())
+	if err := usable(applied, known); err != nil {
+		return false, err
+	}
+	return len(missing(applied, known)) == 0, nil
+}
+
 // applied returns the versions of the migrations that the database has had, in
 // order; none when it is new.
 func (db *DB) applied(ctx context.Context, pool *sql.DB) ([]int64, error) {

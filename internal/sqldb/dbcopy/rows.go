@@ -1,0 +1,219 @@
+package dbcopy
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"packetboat/internal/sqldb"
+)
+
+// copyTable copies what the target lacks of a table, in batches.
+func (c *copier) copyTable(ctx context.Context, t table) error {
+	s, err := c.stepOf(ctx, t)
+	if err != nil || s.ended {
+		return err
+	}
+	rows, err := c.rowsAfter(ctx, t, s.place)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for !s.ended {
+		b := &batch{rows: rows, table: t, mostRows: c.batchRows, mostBytes: c.batchBytes, values: make([]any, len(t.columns))}
+		err := pgx.BeginFunc(ctx, c.target, func(tx pgx.Tx) error {
+			n, err := tx.CopyFrom(ctx, pgx.Identifier{t.name}, t.columns, b)
+			if err != nil {
+				return err
+			}
+			if s.copied += n; n > 0 {
+				s.place = b.place
+			}
+			s.ended = b.last
+			if c.beforeCommit != nil {
+				if err := c.beforeCommit(t.name); err != nil {
+					return err
+				}
+			}
+			return noteStep(ctx, tx, t, s)
+		})
+		if err != nil {
+			return fmt.Errorf("behind %d rows: %w", s.copied, err)
+		}
+		c.Progress(Progress{Table: t.name, Rows: s.copied})
+	}
+	return nil
+}
+
+// rowsAfter reads a table in order of its key, behind a place.
+func (c *copier) rowsAfter(ctx context.Context, t table, place string) (*sqldb.Rows, error) {
+	key := quoted(t.keyNames(), "%s")
+	text := `SELECT ` + quoted(t.columns, "%s") + ` FROM ` + quoted([]string{t.name}, "%s")
+	var args []any
+	if place != "" {
+		var err error
+		if args, err = t.readPlace(place); err != nil {
+			return nil, fmt.Errorf("read the place %s: %w", place, err)
+		}
+		params := make([]string, len(args))
+		for i := range args {
+			params[i] = fmt.Sprintf("$%d", i+1)
+		}
+		text += ` WHERE (` + key + `) > (` + strings.Join(params, ", ") + `)`
+	}
+	return c.source.Query(ctx, text+` ORDER BY `+key, args...)
+}
+
+// batch is the rows of one transaction, for pgx to read.
+type batch struct {
+	rows                *sqldb.Rows
+	table               table
+	mostRows, mostBytes int
+
+	count, bytes int
+	place        string // of the last row
+	last         bool   // there are no more rows
+	values       []any
+	err          error
+}
+
+// Next reads the next row, unless the batch is full.
+func (b *batch) Next() bool {
+	if b.err != nil || b.count >= b.mostRows || b.bytes >= b.mostBytes {
+		return false
+	}
+	if !b.rows.Next() {
+		b.last = true
+		b.err = b.rows.Err()
+		return false
+	}
+	b.count++
+	b.err = scan(b.rows, b.values)
+	return b.err == nil
+}
+
+// Values returns the row as the target takes it.
+func (b *batch) Values() ([]any, error) {
+	place, err := b.table.placeOf(b.values)
+	if err != nil {
+		return nil, err
+	}
+	b.place = place
+	row := make([]any, len(b.values))
+	for i, v := range b.values {
+		if row[i], err = forTarget(b.table.kinds[i], v); err != nil {
+			return nil, fmt.Errorf("column %s of the row %s: %w", b.table.columns[i], place, err)
+		}
+		b.bytes += size(v)
+	}
+	return row, nil
+}
+
+// Err returns what ended the rows.
+func (b *batch) Err() error { return b.err }
+
+func size(v any) int {
+	switch v := v.(type) {
+	case string:
+		return len(v)
+	case []byte:
+		return len(v)
+	}
+	return 8
+}
+
+// scan reads a row into values.
+func scan(rows interface{ Scan(...any) error }, values []any) error {
+	dest := make([]any, len(values))
+	for i := range values {
+		values[i] = nil
+		dest[i] = &values[i]
+	}
+	return rows.Scan(dest...)
+}
+
+// forTarget turns what SQLite holds into what PostgreSQL takes for a column.
+func forTarget(k kind, v any) (any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	switch k {
+	case uuid:
+		if b, ok := v.([]byte); ok && len(b) == 16 {
+			return pgtype.UUID{Bytes: [16]byte(b), Valid: true}, nil
+		}
+	case boolean:
+		switch v {
+		case int64(0), false:
+			return false, nil
+		case int64(1), true:
+			return true, nil
+		}
+	case number:
+		if _, ok := v.(int64); ok {
+			return v, nil
+		}
+	case float:
+		if _, ok := v.(float64); ok {
+			return v, nil
+		}
+	case octets:
+		if _, ok := v.([]byte); ok {
+			return v, nil
+		}
+	case text, document:
+		if _, ok := v.(string); ok {
+			return v, nil
+		}
+	}
+	return nil, fmt.Errorf("it holds %T", v)
+}
+
+// placeOf returns a row's key as the progress table keeps it: JSON, with ids in
+// hexadecimal.
+func (t table) placeOf(values []any) (string, error) {
+	key := make([]any, len(t.key))
+	for i, k := range t.key {
+		key[i] = values[k]
+		if b, ok := values[k].([]byte); ok {
+			key[i] = hex.EncodeToString(b)
+		}
+	}
+	b, err := json.Marshal(key)
+	return string(b), err
+}
+
+// readPlace returns the parameters that placeOf has written.
+func (t table) readPlace(place string) ([]any, error) {
+	d := json.NewDecoder(strings.NewReader(place))
+	d.UseNumber()
+	var key []any
+	if err := d.Decode(&key); err != nil {
+		return nil, err
+	}
+	if len(key) != len(t.key) {
+		return nil, fmt.Errorf("table %s has another key", t.name)
+	}
+	for i, k := range t.key {
+		var err error
+		switch v := key[i].(type) {
+		case json.Number:
+			key[i], err = v.Int64()
+		case string:
+			if t.kinds[k] == uuid || t.kinds[k] == octets {
+				key[i], err = hex.DecodeString(v)
+			}
+		default:
+			err = fmt.Errorf("a key holds %T", v)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return key, nil
+}
