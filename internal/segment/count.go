@@ -66,6 +66,9 @@ func Try(ctx context.Context, db *sqldb.DB, tenant id.Tenant, tree rule.Tree, no
 	return p, err
 }
 
+// withActivity joins the activity of contacts.
+const withActivity = contact.WithActivity
+
 // count evaluates a rule: both counts are one statement's.
 func count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, tree rule.Tree, env rule.Env) (Counts, error) {
 	c, err := tree.Condition(db, env)
@@ -79,7 +82,7 @@ func count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, tree rule.Tree, 
 	})
 	join := ""
 	if c.Activity {
-		join = contact.WithActivity
+		join = withActivity
 	}
 	var n Counts
 	err = db.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) error {
