@@ -58,7 +58,7 @@ func SaveAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, drafts []Draft
 		return b.run(ctx, tx)
 	}
 	err := db.InTx(ctx, save)
-	if sqldb.Unique(err) || sqldb.Dangling(err) { // somebody took a key, or deleted a stage, between our look and our write
+	if sqldb.Unique(err) { // somebody took a key between our look and our write
 		err = db.InTx(ctx, save)
 	}
 	if errors.Is(err, sqldb.ErrRehearsed) {
@@ -123,7 +123,7 @@ func (b *batch) check(ctx context.Context, tx *sqldb.DB) error {
 		}
 	}
 	var err error
-	if b.stages, err = Stages(ctx, tx, b.tenant); err != nil {
+	if b.stages, err = stagesThatStay(ctx, tx, b.tenant); err != nil {
 		return err
 	}
 	b.checked = make([]checked, len(b.drafts))

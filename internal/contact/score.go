@@ -24,10 +24,8 @@ type Scored struct {
 	moved int64 // when the scores did
 }
 
-// scorable are the contacts that have scores that may move. Written as a plain
-// column, the status would lead PostgreSQL to the index of those who are billed,
-// which has nearly all of a tenant.
-const scorable = `c.global_status || '' NOT IN ('pending', 'suppressed') AND c.anonymized_at IS NULL`
+// scorable are the contacts that have scores that may move.
+const scorable = `c.global_status NOT IN ('pending', 'suppressed') AND c.anonymized_at IS NULL`
 
 const scoredColumns = `
 	c.id, s.category, c.prospect_score, c.customer_score, COALESCE(c.score_updated_at, c.created_at), a.last_activity_at

@@ -80,9 +80,22 @@ func categoryOf(stages []Stage, stage id.Stage) StageCategory {
 
 // Stages returns the tenant's stages in display order.
 func Stages(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]Stage, error) {
+	return stages(ctx, db, tenant, "")
+}
+
+// stagesThatStay returns the stages, none of which is deleted before the transaction
+// ends: contacts may be put into them. Others may do so at the same time.
+func stagesThatStay(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) ([]Stage, error) {
+	if tx.Dialect() == sqldb.Postgres {
+		return stages(ctx, tx, tenant, " FOR KEY SHARE")
+	}
+	return stages(ctx, tx, tenant, "")
+}
+
+func stages(ctx context.Context, db *sqldb.DB, tenant id.Tenant, lock string) ([]Stage, error) {
 	rows, err := db.Query(ctx, `
 		SELECT id, name, slug, category, color, description, sort_order, is_default, created_at
-		FROM contact_stage WHERE tenant_id = $1 ORDER BY sort_order, created_at, id`, tenant)
+		FROM contact_stage WHERE tenant_id = $1 ORDER BY sort_order, created_at, id`+lock, tenant)
 	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (Stage, error) {
 		var s Stage
 		var created int64

@@ -199,8 +199,9 @@ func Existing(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Cont
 func Billable(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (int, error) {
 	var n int
 	err := db.QueryRow(ctx, `
-		SELECT COUNT(*) FROM contact
-		WHERE tenant_id = $1 AND global_status NOT IN ('pending', 'suppressed') AND anonymized_at IS NULL`, tenant).Scan(&n)
+		SELECT (SELECT COUNT(*) FROM contact WHERE tenant_id = $1) - (
+			SELECT COUNT(*) FROM contact
+			WHERE tenant_id = $1 AND (global_status IN ('pending', 'suppressed') OR anonymized_at IS NOT NULL))`, tenant).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("count billable contacts: %w", err)
 	}

@@ -346,14 +346,25 @@ CREATE TABLE contact (
 	suppressed_at          BIGINT,
 	unsubscribed_at        BIGINT,
 	search_text            TEXT    NOT NULL,
-	PRIMARY KEY (tenant_id, id),
-	FOREIGN KEY (tenant_id, stage_id) REFERENCES contact_stage (tenant_id, id)
+	PRIMARY KEY (tenant_id, id) -- lookups, and lists and rules by created_at: an id is made at it
 );
+
+-- Lookups by address: each write of a contact, imports, suppressions, lists by address.
 CREATE UNIQUE INDEX contact_email ON contact (tenant_id, email);
+
+-- Lookups by the caller's own key.
 CREATE UNIQUE INDEX contact_external_id ON contact (tenant_id, external_id) WHERE external_id IS NOT NULL;
+
+-- Lists by updated_at, as programs that follow what has changed ask for.
 CREATE INDEX contact_updated ON contact (tenant_id, updated_at, id);
+
+-- Who is in a stage: lists and rules, and a stage that is to be deleted. No foreign
+-- key: it would be looked up for each contact (see contact.Stages and DeleteStage).
 CREATE INDEX contact_stage_members ON contact (tenant_id, stage_id) WHERE stage_id IS NOT NULL;
-CREATE INDEX contact_billable ON contact (tenant_id) WHERE global_status NOT IN ('pending', 'suppressed') AND anonymized_at IS NULL;
+
+-- Who does not count toward a tenant's contact limit (contact.Billable). Few, and no
+-- new contact is among them.
+CREATE INDEX contact_unbilled ON contact (tenant_id) WHERE global_status IN ('pending', 'suppressed') OR anonymized_at IS NOT NULL;
 
 -- Whose scores may fade, longest untouched first. Most contacts have none.
 CREATE INDEX contact_score ON contact (tenant_id, COALESCE(score_updated_at, created_at), id)

@@ -1,0 +1,44 @@
+package contact_test
+
+import (
+	"errors"
+	"testing"
+
+	"packetboat/internal/contact"
+	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
+)
+
+// On SQLite writers take turns.
+func TestAStageStaysWhileAContactIsPutIntoIt(t *testing.T) {
+	t.Parallel()
+	db, ctx := dbtest.Postgres(t), t.Context()
+	if _, err := contact.CreateStage(ctx, db, acme, contact.StageChange{Name: new("Lead"), Category: new(contact.Prospect)}, noon); err != nil {
+		t.Fatal(err)
+	}
+	won, err := contact.CreateStage(ctx, db, acme, contact.StageChange{Name: new("Won"), Category: new(contact.Customer)}, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.InTx(ctx, func(tx *sqldb.DB) error {
+		if _, err := contact.Create(ctx, tx, acme, "ann@example.org", contact.Change{Stage: new(won.ID.String())}, rules, noon); err != nil {
+			return err
+		}
+		err := db.InTx(ctx, func(other *sqldb.DB) error { // another connection
+			if _, err := other.Exec(ctx, `SET LOCAL lock_timeout = '20ms'`); err != nil {
+				return err
+			}
+			return contact.DeleteStage(ctx, other, acme, won.ID, contact.Stage{}.ID, noon)
+		})
+		if err == nil || errors.Is(err, contact.ErrStageInUse) {
+			t.Errorf("DeleteStage does not wait for who is about to be in it: %v", err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := contact.DeleteStage(ctx, db, acme, won.ID, contact.Stage{}.ID, noon); !errors.Is(err, contact.ErrStageInUse) {
+		t.Errorf("DeleteStage = %v, want %v", err, contact.ErrStageInUse)
+	}
+}
