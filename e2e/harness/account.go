@@ -53,7 +53,11 @@ type row struct {
 // Account holds the rows of a broadcast, its sums, its report and its journal
 // against each other and against what the sink took. The error says everything
 // that does not agree.
-func Account(ctx context.Context, db *sqldb.DB, r *Ready, taken []sink.Message, broadcast string, want Expected) (Figures, error) {
+func Account(ctx context.Context, db *sqldb.DB, r *Ready, taken []sink.Message, name string, want Expected) (Figures, error) {
+	broadcast, ok := id.Parse[id.Broadcast](name)
+	if !ok {
+		return Figures{}, fmt.Errorf("%q is not the id of a broadcast", name)
+	}
 	a := account{want: want, records: map[string][]sink.Message{}, f: Figures{States: map[string]int{}}}
 	bid := id.Read[id.Broadcast](broadcast)
 	if err := a.load(ctx, db, taken, bid); err != nil {
@@ -265,7 +269,8 @@ func (a *account) rest(ctx context.Context, db *sqldb.DB) error {
 // Followed waits until the followers have read all of the journal, and checks
 // that each of them saw everything once: the contacts' counts are those of the
 // rows.
-func Followed(ctx context.Context, db *sqldb.DB, broadcast string) error {
+func Followed(ctx context.Context, db *sqldb.DB, name string) error {
+	broadcast := id.Read[id.Broadcast](name)
 	for {
 		lag, err := journal.Lag(ctx, db)
 		if err != nil {

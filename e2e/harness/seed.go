@@ -44,20 +44,16 @@ func SeedTenant(ctx context.Context, db *sqldb.DB, slug, list string, n int, dom
 
 func insertPage(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list id.Segment, t *sqldb.Table, domain string, now time.Time) error {
 	from := " FROM " + t.As("v", 4)
-	account := tx.Param(1, "INTEGER")
 	for _, insert := range []struct {
 		text   string
 		second any
 	}{
 		{`INSERT INTO contact (tenant_id, id, email, email_domain, first_name, city, custom_fields, tags, subscriptions,
 			category_subscriptions, global_status, do_not_contact, prospect_score, customer_score, created_at, updated_at, search_text)
-		SELECT ` + account + `, v.id, 'person' || v.n || '@' || CAST($2 AS TEXT), CAST($2 AS TEXT), v.first_name, v.city, '{}', '[]', '{}', '{}',
+		SELECT ` + tx.Param(1, "INTEGER") + `, v.id, 'person' || v.n || '@' || CAST($2 AS TEXT), CAST($2 AS TEXT), v.first_name, v.city, '{}', '[]', '{}', '{}',
 			'active', FALSE, 0, 0, CAST($3 AS BIGINT), CAST($3 AS BIGINT), 'person' || v.n || '@' || CAST($2 AS TEXT)`, domain},
-		{`INSERT INTO contact_activity (tenant_id, contact_id, last_activity_pending, total_emails_sent, total_emails_opened,
-			total_emails_clicked, soft_bounces, listed, deliverability_status, deliverability_updated_at)
-		SELECT ` + account + `, v.id, FALSE, 0, 0, 0, 0, FALSE, CAST($2 AS TEXT), CAST($3 AS BIGINT)`, "healthy"},
 		{`INSERT INTO segment_member (tenant_id, segment_id, contact_id, added_at)
-		SELECT ` + account + `, ` + tx.Param(2, "UUID") + `, v.id, CAST($3 AS BIGINT)`, list},
+		SELECT ` + tx.Param(1, "INTEGER") + `, ` + tx.Param(2, "UUID") + `, v.id, CAST($3 AS BIGINT)`, list},
 	} {
 		if _, err := tx.Exec(ctx, insert.text+from, t.Args(tenant, insert.second, now.UnixMicro())...); err != nil {
 			return err

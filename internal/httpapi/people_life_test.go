@@ -349,7 +349,7 @@ func TestTouchesAreShown(t *testing.T) {
 		c := s.must(201, "key", "POST /contacts", `{"email": "ann@example.org"}`).body["id"].(string)
 		at := time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)
 		_, err := s.db.Exec(t.Context(), `INSERT INTO contact_activity (tenant_id, contact_id, deliverability_updated_at, touch) VALUES ($1, $2, 0, $3)
-			ON CONFLICT (tenant_id, contact_id) DO UPDATE SET touch = excluded.touch`, s.acme, c,
+			ON CONFLICT (tenant_id, contact_id) DO UPDATE SET touch = excluded.touch`, s.acme, idtest.Must[id.Contact](c),
 			fmt.Sprintf(`{"first_touch_at": %d, "first_touch_landing_url": "https://x.org/", "last_touch_source": "ads"}`, at.UnixMicro()))
 		if err != nil {
 			t.Fatal(err)
