@@ -168,6 +168,9 @@ func noteStep(ctx context.Context, tx pgx.Tx, t table, s step) error {
 
 // end makes the target a database like any other.
 func (c *copier) end(ctx context.Context, tables []Table) (time.Time, error) {
+	if err := c.analyze(ctx, tables); err != nil {
+		return time.Time{}, err
+	}
 	now := time.Now().Truncate(time.Microsecond)
 	err := pgx.BeginFunc(ctx, c.target, func(tx pgx.Tx) error {
 		if err := c.sequences(ctx, tx); err != nil {
@@ -188,6 +191,20 @@ func (c *copier) end(ctx context.Context, tables []Table) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("end the copy: %w", err)
 	}
 	return now, nil
+}
+
+// analyze gives the planner the statistics of tables that have more than a few rows;
+// those of the others it has from the migration.
+func (c *copier) analyze(ctx context.Context, tables []Table) error {
+	for _, t := range tables {
+		if t.Rows <= 1000 {
+			continue
+		}
+		if _, err := c.target.Exec(ctx, `ANALYZE `+quoted([]string{t.Name}, "%s")); err != nil {
+			return fmt.Errorf("analyze table %s: %w", t.Name, err)
+		}
+	}
+	return nil
 }
 
 // sequences has each sequence go on after the highest number of its column.

@@ -1,0 +1,55 @@
+package e2e
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"packetboat/e2e/harness"
+	"packetboat/internal/sqldb/dbtest"
+)
+
+// TestASendGoesOnInAnotherDatabase kills the program in the middle of a send, copies
+// its SQLite database to PostgreSQL, and starts it there: nobody is lost, and nobody
+// gets a mail twice whose answer was not open at the kill.
+func TestASendGoesOnInAnotherDatabase(t *testing.T) {
+	t.Parallel()
+	target := dbtest.BlankPostgres(t)
+	p, ready, s := startWith(t, &harness.Program{Env: []string{"PACKETBOAT_NODE_LEASE=" + nodeLease.String()}},
+		"sqlite:"+filepath.Join(t.TempDir(), "packetboat.db"), "-delay", "2ms")
+	id := crashBroadcast(t, p, ready, s, crashRecipients)
+	half := 0
+	eventually(t, time.Minute, func() (bool, bool) {
+		taken, err := s.Messages()
+		half = len(taken)
+		return true, err == nil && half >= crashRecipients/4
+	})
+	copying := exec.CommandContext(t.Context(), program, "copy", "--from=sqlite:packetboat.db", "--to="+target)
+	copying.Env = p.Environment()
+	if out, err := copying.CombinedOutput(); err == nil || !strings.Contains(string(out), "a process serves the database") {
+		t.Fatalf("a copy beside the program that serves: %v\n%s", err, out)
+	}
+	if err := p.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	copying = exec.CommandContext(t.Context(), program, "copy", "--from=sqlite:packetboat.db", "--to="+target)
+	copying.Env = p.Environment()
+	if out, err := copying.CombinedOutput(); err != nil {
+		t.Fatalf("copy: %v\n%s", err, out)
+	}
+	key, err := os.ReadFile(filepath.Join(p.Dir, "secret.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Env = append(p.Env, "PACKETBOAT_SECRET_KEY="+strings.TrimSpace(string(key)))
+	p.Database = target
+	if err := p.Start(context.WithoutCancel(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("killed after %d mails or more", half)
+	account(t, p, ready, s, id, harness.Expected{People: people(0, crashRecipients, "example.org"), MayRepeat: crashConnections})
+}
