@@ -59,7 +59,7 @@ func Account(ctx context.Context, db *sqldb.DB, r *Ready, taken []sink.Message, 
 		return Figures{}, fmt.Errorf("%q is not the id of a broadcast", name)
 	}
 	a := account{want: want, records: map[string][]sink.Message{}, f: Figures{States: map[string]int{}}}
-	bid := id.Read[id.Broadcast](broadcast)
+	bid := broadcast
 	if err := a.load(ctx, db, taken, bid); err != nil {
 		return a.f, err
 	}
@@ -289,7 +289,7 @@ func Followed(ctx context.Context, db *sqldb.DB, name string) error {
 	err := db.QueryRow(ctx, `
 		SELECT COUNT(*) FROM outbox AS m JOIN contact_activity AS a ON a.tenant_id = m.tenant_id AND a.contact_id = m.contact_id
 		WHERE m.send_id = (SELECT send_id FROM broadcast WHERE id = $1) AND a.total_emails_sent <> (SELECT COUNT(*) FROM outbox AS o
-			WHERE o.tenant_id = m.tenant_id AND o.contact_id = m.contact_id AND o.state IN ('sent', 'delivered'))`, id.Read[id.Broadcast](broadcast)).Scan(&n)
+			WHERE o.tenant_id = m.tenant_id AND o.contact_id = m.contact_id AND o.state IN ('sent', 'delivered'))`, broadcast).Scan(&n)
 	if err == nil && n > 0 {
 		err = fmt.Errorf("the count of mails sent is wrong for %d contacts", n)
 	}
