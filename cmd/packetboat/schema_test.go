@@ -64,6 +64,12 @@ func TestADatabaseOfAnotherSchemaIsRefusedUntouched(t *testing.T) {
 					t.Errorf("packetboat %s = %+v, want status 1 and: %s", strings.Join(args, " "), o, tt.want)
 				}
 			}
+			if strings.HasPrefix(address, "sqlite:") {
+				args := []string{"copy", "--from=" + address, "--to=postgres://127.0.0.1:1/none"}
+				if o := p.run("", args...); o.status != exitFailure || !strings.Contains(o.err, "the source: the database "+tt.want) {
+					t.Errorf("packetboat %s = %+v, want status 1 and: %s", strings.Join(args, " "), o, tt.want)
+				}
+			}
 			if after := contents(t, address, data); !maps.Equal(before, after) {
 				t.Errorf("%s: the database or the data directory was changed:\n%v\n%v", name, before, after)
 			}

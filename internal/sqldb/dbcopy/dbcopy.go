@@ -76,9 +76,9 @@ type Report struct {
 	EndedAt time.Time // when the target was found to be the same as the source
 }
 
-// Run copies the source, which is an SQLite database that nothing else writes
-// meanwhile, to the PostgreSQL database at an address: an empty one, or the target of
-// a copy of the same source that was interrupted.
+// Run copies the source, an SQLite database that nothing can be written to meanwhile,
+// to the PostgreSQL database at an address: an empty one, or the target of a copy of
+// the same source that was interrupted.
 func Run(ctx context.Context, source *sqldb.DB, address string, o Options) (Report, error) {
 	if o.batchRows == 0 {
 		o.batchRows = defaultRows
@@ -108,10 +108,14 @@ func Run(ctx context.Context, source *sqldb.DB, address string, o Options) (Repo
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	var report Report
-	err = source.Evaluate(ctx, "copy", func(ctx context.Context, source *sqldb.DB) (err error) {
-		c := &copier{source: source, target: conn, Options: o}
-		report, err = c.run(ctx)
-		return err
+	// The transaction writes nothing. It keeps other processes from writing to the
+	// source: what they wrote behind the state that is copied would be missing.
+	err = source.InTx(ctx, func(*sqldb.DB) error {
+		return source.Evaluate(ctx, "copy", func(ctx context.Context, source *sqldb.DB) (err error) {
+			c := &copier{source: source, target: conn, Options: o}
+			report, err = c.run(ctx)
+			return err
+		})
 	})
 	return report, err
 }

@@ -111,33 +111,9 @@ func (c *copier) first(ctx context.Context, tx pgx.Tx, identity string) error {
 			return fmt.Errorf("%w: its table %s has rows", ErrNotEmpty, t.name)
 		}
 	}
-	if err := c.triggers(ctx, tx, "DISABLE"); err != nil {
-		return err
-	}
 	_, err := tx.Exec(ctx, `INSERT INTO database_copy (name, source, copied, ended, at) VALUES ('', $1, 0, FALSE, $2)`, identity, time.Now().UnixMicro())
 	if err != nil {
 		return fmt.Errorf("begin the copy: %w", err)
-	}
-	return nil
-}
-
-// triggers switches the triggers of the target's tables off or on: what they would
-// write is copied.
-func (c *copier) triggers(ctx context.Context, tx pgx.Tx, change string) error {
-	rows, err := tx.Query(ctx, `
-		SELECT DISTINCT t.tgrelid::regclass::text FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid
-		WHERE NOT t.tgisinternal AND c.relnamespace = current_schema()::regnamespace`)
-	if err != nil {
-		return fmt.Errorf("find triggers of the target: %w", err)
-	}
-	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return fmt.Errorf("find triggers of the target: %w", err)
-	}
-	for _, t := range tables { // as PostgreSQL writes their names
-		if _, err := tx.Exec(ctx, `ALTER TABLE `+t+` `+change+` TRIGGER USER`); err != nil {
-			return fmt.Errorf("switch triggers of the target: %w", err)
-		}
 	}
 	return nil
 }
@@ -174,9 +150,6 @@ func (c *copier) end(ctx context.Context, tables []Table) (time.Time, error) {
 	now := time.Now().Truncate(time.Microsecond)
 	err := pgx.BeginFunc(ctx, c.target, func(tx pgx.Tx) error {
 		if err := c.sequences(ctx, tx); err != nil {
-			return err
-		}
-		if err := c.triggers(ctx, tx, "ENABLE"); err != nil {
 			return err
 		}
 		for _, t := range tables {
