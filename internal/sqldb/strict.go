@@ -22,6 +22,10 @@ var (
 	}
 )
 
+// withoutRowID is the comment of tables whose rows SQLite keeps in the primary key's
+// b-tree (https://sqlite.org/withoutrowid.html): narrow ones that are looked up by it.
+const withoutRowID = "-- WITHOUT ROWID"
+
 // strict returns the text of a migration for SQLite.
 func strict(text string) string {
 	return createTable.ReplaceAllStringFunc(text, func(table string) string {
@@ -29,7 +33,11 @@ func strict(text string) string {
 			m := columnType.FindStringSubmatch(column)
 			return m[1] + sqliteTypes[m[2]]
 		})
-		return strings.TrimSuffix(table, ";") + " STRICT;"
+		end := " STRICT;"
+		if strings.Contains(table, withoutRowID) {
+			end = " STRICT, WITHOUT ROWID;"
+		}
+		return strings.TrimSuffix(table, ";") + end
 	})
 }
 

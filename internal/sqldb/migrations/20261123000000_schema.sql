@@ -307,10 +307,21 @@ CREATE UNIQUE INDEX contact_stage_slug ON contact_stage (tenant_id, slug);
 CREATE UNIQUE INDEX contact_stage_default ON contact_stage (tenant_id) WHERE is_default;
 
 -- Who a tenant may write to. search_text is what the free-text search looks in:
--- names, company and address, folded.
+-- names, company and address, folded. Numbers come first, the widest before the
+-- others, so that PostgreSQL needs no padding between them.
 CREATE TABLE contact (
+	created_at             BIGINT  NOT NULL,
+	updated_at             BIGINT  NOT NULL,
+	score_updated_at       BIGINT,
+	anonymized_at          BIGINT,
+	suppressed_at          BIGINT,
+	unsubscribed_at        BIGINT,
+	prospect_score         DOUBLE PRECISION NOT NULL,
+	customer_score         DOUBLE PRECISION NOT NULL,
 	tenant_id              INTEGER NOT NULL,
+	do_not_contact         BOOLEAN NOT NULL,
 	id                     UUID    NOT NULL,
+	stage_id               UUID,
 	email                  TEXT    NOT NULL,
 	email_domain           TEXT    NOT NULL,
 	external_id            TEXT,
@@ -329,22 +340,12 @@ CREATE TABLE contact (
 	postal_code            TEXT,
 	country                TEXT,
 	source                 TEXT,
-	stage_id               UUID,
+	global_status          TEXT    NOT NULL,
+	status_before_suppress TEXT,
 	custom_fields          JSONB   NOT NULL,
 	tags                   JSONB   NOT NULL,
 	subscriptions          JSONB   NOT NULL,
 	category_subscriptions JSONB   NOT NULL,
-	global_status          TEXT    NOT NULL,
-	status_before_suppress TEXT,
-	do_not_contact         BOOLEAN NOT NULL,
-	prospect_score         DOUBLE PRECISION NOT NULL,
-	customer_score         DOUBLE PRECISION NOT NULL,
-	score_updated_at       BIGINT,
-	created_at             BIGINT  NOT NULL,
-	updated_at             BIGINT  NOT NULL,
-	anonymized_at          BIGINT,
-	suppressed_at          BIGINT,
-	unsubscribed_at        BIGINT,
 	search_text            TEXT    NOT NULL,
 	PRIMARY KEY (tenant_id, id) -- lookups, and lists and rules by created_at: an id is made at it
 );
@@ -376,10 +377,7 @@ CREATE INDEX contact_score ON contact (tenant_id, COALESCE(score_updated_at, cre
 -- to which nothing has happened has no row, which reads as one of the defaults whose
 -- deliverability is of the time when the contact was made.
 CREATE TABLE contact_activity (
-	tenant_id                 INTEGER NOT NULL,
-	contact_id                UUID    NOT NULL,
 	last_activity_at          BIGINT,
-	last_activity_pending     BOOLEAN NOT NULL DEFAULT FALSE,
 	settled_activity_at       BIGINT,
 	last_email_sent_at        BIGINT,
 	last_email_opened_at      BIGINT,
@@ -388,16 +386,19 @@ CREATE TABLE contact_activity (
 	total_emails_sent         BIGINT  NOT NULL DEFAULT 0,
 	total_emails_opened       BIGINT  NOT NULL DEFAULT 0,
 	total_emails_clicked      BIGINT  NOT NULL DEFAULT 0,
-	bounce_type               TEXT,
 	soft_bounces              BIGINT  NOT NULL DEFAULT 0,
 	soft_bounces_since        BIGINT,
 	last_soft_bounce_at       BIGINT,
+	deliverability_updated_at BIGINT  NOT NULL,
+	tenant_id                 INTEGER NOT NULL,
+	last_activity_pending     BOOLEAN NOT NULL DEFAULT FALSE,
 	listed                    BOOLEAN NOT NULL DEFAULT FALSE,
+	contact_id                UUID    NOT NULL,
+	bounce_type               TEXT,
 	deliverability_status     TEXT    NOT NULL DEFAULT 'healthy',
 	deliverability_reason     TEXT,
-	deliverability_updated_at BIGINT  NOT NULL,
 	touch                     JSONB, -- Where a contact first and last came from: {"first_touch_source": …}. Times are microseconds. Null: nothing is known.
-	PRIMARY KEY (tenant_id, contact_id)
+	PRIMARY KEY (tenant_id, contact_id) -- WITHOUT ROWID
 );
 
 -- One row per tenant with a contact limit: creations of a limited tenant take
@@ -436,7 +437,7 @@ CREATE TABLE contact_search_fresh (
 	tenant_id   INTEGER NOT NULL,
 	contact_id  UUID    NOT NULL,
 	search_text TEXT    NOT NULL,
-	PRIMARY KEY (tenant_id, contact_id)
+	PRIMARY KEY (tenant_id, contact_id) -- WITHOUT ROWID
 );
 
 -- A segment is some thousand contacts, each with a number. Which of them hold
@@ -1054,7 +1055,7 @@ CREATE TABLE segment_member (
 	segment_id UUID    NOT NULL,
 	contact_id UUID    NOT NULL,
 	added_at   BIGINT  NOT NULL,
-	PRIMARY KEY (tenant_id, segment_id, contact_id),
+	PRIMARY KEY (tenant_id, segment_id, contact_id), -- WITHOUT ROWID
 	FOREIGN KEY (tenant_id, segment_id) REFERENCES segment (tenant_id, id) ON DELETE CASCADE
 );
 CREATE INDEX segment_member_added ON segment_member (tenant_id, segment_id, added_at, contact_id);
