@@ -32,11 +32,17 @@ func SeedTenant(ctx context.Context, db *sqldb.DB, slug, list string, n int, dom
 	for from := 0; from < n; from += page {
 		t := db.Table("id UUID", "n BIGINT", "first_name TEXT", "city TEXT")
 		for i := from; i < min(from+page, n); i++ {
-			t.Add(id.New[id.Contact](), i, firstNames[i%len(firstNames)], cities[i%len(cities)])
+			t.Add(id.Made[id.Contact](now), i, firstNames[i%len(firstNames)], cities[i%len(cities)])
 		}
 		if err := db.InTx(ctx, func(tx *sqldb.DB) error { return insertPage(ctx, tx, tenant, seg.ID, t, domain, now) }); err != nil {
 			return fmt.Errorf("seed contacts: %w", err)
 		}
+	}
+	_, err = db.Exec(ctx, `
+		INSERT INTO contact_search_fresh (tenant_id, contact_id, search_text)
+		SELECT tenant_id, id, search_text FROM contact WHERE tenant_id = $1 ON CONFLICT DO NOTHING`, tenant)
+	if err != nil {
+		return fmt.Errorf("seed the search index: %w", err)
 	}
 	_, err = segment.Recount(ctx, db, tenant, seg.ID, now)
 	return err
