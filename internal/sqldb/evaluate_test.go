@@ -178,6 +178,30 @@ func TestAnEvaluationSeesOneStateAndWritesNothing(t *testing.T) {
 	})
 }
 
+func TestAReadNeedsNoTurnOfTheWriter(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		err := db.InTx(t.Context(), func(*sqldb.DB) error { // which holds SQLite's one writer
+			for _, read := range []string{
+				`SELECT COUNT(*) FROM tenant`,
+				`/* all tenants: a test */ SELECT COUNT(*) FROM tenant`,
+				"\n\t/* all tenants: a test */\n\tWITH t AS (SELECT 1 AS x) SELECT COUNT(*) FROM t",
+			} {
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				var n int
+				if err := db.QueryRow(ctx, read).Scan(&n); err != nil {
+					t.Errorf("%s: %v", read, err)
+				}
+				cancel()
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestProcessesShareTheTurnsOfAnOwner(t *testing.T) {
 	t.Parallel()
 	first := dbtest.Postgres(t)

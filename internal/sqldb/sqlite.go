@@ -304,7 +304,11 @@ func numbered(pg string) string {
 	return string(out)
 }
 
+// writes reports whether a statement writes. A comment may stand before it.
 func writes(s string) bool {
+	if rest, ok := strings.CutPrefix(strings.TrimSpace(s), "/*"); ok {
+		_, s, _ = strings.Cut(rest, "*/")
+	}
 	words := strings.Fields(strings.ToUpper(s))
 	if len(words) == 0 {
 		return false
