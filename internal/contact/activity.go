@@ -45,7 +45,7 @@ type Activity struct {
 // Deliverability says how well mail to a contact fares.
 type Deliverability string
 
-// The values of contract 6.4. Only Blocked stops mail.
+// The values. Only Blocked stops mail.
 const (
 	Healthy Deliverability = "healthy"
 	Watch   Deliverability = "watch"

@@ -16,7 +16,7 @@ import (
 // id stands before it. No mail can reach it (RFC 2606).
 const AnonymousDomain = "anonymized.invalid"
 
-// Anonymize makes contacts nobody's, for good (contract 6.10): what says who they
+// Anonymize makes contacts nobody's, for good: what says who they
 // were goes from their rows and from the holdings, counts stay, and their status
 // is suppressed. Contacts that are anonymised already stay as they are.
 //

@@ -200,7 +200,7 @@ func checkText(p *fault.Problems, t Text, v *string) *string {
 	}
 	s := strings.TrimSpace(norm.NFC.String(*v))
 	switch {
-	case s == "": // an empty text counts as unset (contract Z12)
+	case s == "": // an empty text counts as unset
 		return nil
 	case strings.ContainsRune(s, 0):
 		p.Add(string(t), "must not hold a NUL character")
@@ -249,7 +249,7 @@ func checkTags(p *fault.Problems, tags []string) []string {
 }
 
 // subscribe resolves the email types and writes categorised ones through to
-// their category (contract D4). Where a request contradicts itself within a
+// their category. Where a request contradicts itself within a
 // category, the refusal stands.
 func (c *checked) subscribe(subs map[string]*bool, types Types) error {
 	var unknown fault.Problems
@@ -397,7 +397,7 @@ func turnKey[K comparable](m map[K]bool, key K, v *bool, keep bool) bool {
 }
 
 // splitName fills first and last name from a full name that came without them,
-// at its last space (contract D1).
+// at its last space.
 func (c checked) splitName() {
 	full := c.texts[FullName]
 	_, first := c.texts[FirstName]

@@ -27,7 +27,7 @@ func Statuses() []Status {
 	return []Status{Active, Pending, Unsubscribed, Bounced, Complained, Suppressed}
 }
 
-// rank orders the statuses by precedence (contract 6.4).
+// rank orders the statuses by precedence.
 func (s Status) rank() int {
 	switch s {
 	case Suppressed:
@@ -123,7 +123,7 @@ const (
 )
 
 // Refusal returns why the contact must not get a mail that needs consent k, or
-// nothing when it may (contract 10.1). listed tells whether its address is on
+// nothing when it may. listed tells whether its address is on
 // the suppression list.
 func (c Contact) Refusal(k Consent, listed bool) string {
 	switch {
@@ -177,7 +177,7 @@ func (t Types) find(name string) (EmailType, bool) {
 }
 
 // Mirrored returns the contact's subscriptions as they are read: for a type in a
-// category, what the category says (contract D4).
+// category, what the category says.
 func (c Contact) Mirrored(t Types) map[string]bool {
 	out := make(map[string]bool, len(c.Subscriptions))
 	maps.Copy(out, c.Subscriptions)

@@ -13,7 +13,7 @@ import (
 )
 
 // Follower keeps contacts' activity, bounces and deliverability up with what
-// the journal says happened to their mail (contract 6.4). Entries say more in
+// the journal says happened to their mail. Entries say more in
 // their data:
 //
 //	email_delivered  {"after_sent": true} where an email_sent came before it;

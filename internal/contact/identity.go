@@ -104,7 +104,7 @@ func IdentitySigner(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant i
 // On reports whether the tenant has identity signing turned on.
 func (s Signer) On() bool { return len(s.secrets) > 0 }
 
-// Token returns a contact's identity token, valid for 30 days (contract 6.7);
+// Token returns a contact's identity token, valid for 30 days;
 // empty when signing is off.
 func (s Signer) Token(contact id.Contact, now time.Time) string {
 	if !s.On() {

@@ -45,7 +45,7 @@ func newSecret(t testing.TB, db *sqldb.DB, tenant id.Tenant, now time.Time) stri
 	return s.Secret
 }
 
-// byHand is what a tenant's own server computes (contract 6.7, Z14).
+// byHand is what a tenant's own server computes.
 func byHand(secret, text string) []byte {
 	h := hmac.New(sha256.New, []byte(secret))
 	h.Write([]byte(text))

@@ -17,7 +17,7 @@ import (
 	"packetboat/internal/suppression"
 )
 
-// trigger is something that may change contacts' status (contract 6.4).
+// trigger is something that may change contacts' status.
 type trigger struct {
 	name  string
 	lifts bool // it may lower the rank of a status: it is meant to
@@ -246,7 +246,7 @@ func (l life) consistent(c contact.Contact) {
 	}
 }
 
-// rank is the precedence of contract 6.4; for a deleted contact, of what it
+// rank is the precedence of statuses; for a deleted contact, of what it
 // would be restored to.
 func rank(c contact.Contact) int {
 	s := c.Status

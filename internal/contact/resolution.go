@@ -14,8 +14,8 @@ import (
 	"packetboat/internal/sqldb"
 )
 
-// Resolution asks the DNS where the mail of contacts' domains goes (contract
-// D10): soon after a domain is first seen, and every thirty days. Only domains
+// Resolution asks the DNS where the mail of contacts' domains goes:
+// soon after a domain is first seen, and every thirty days. Only domains
 // leave the machine, never addresses. An answer that does not come is waited for
 // longer each time. Any number of processes may run one: each claims what it asks
 // about, and what a dead one had claimed is free again after a while.

@@ -242,7 +242,7 @@ func stagesKept(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) ([]Stage, e
 	return Stages(ctx, tx, tenant)
 }
 
-// FirstStages gives a new account a pipeline to begin with (contract A6), whose
+// FirstStages gives a new account a pipeline to begin with, whose
 // first stage is the default one.
 func FirstStages(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, now time.Time) error {
 	for _, first := range []StageChange{

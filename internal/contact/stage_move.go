@@ -11,7 +11,7 @@ import (
 	"packetboat/internal/sqldb"
 )
 
-// moveTo changes the stage; another category resets both scores (contract D35).
+// moveTo changes the stage; another category resets both scores.
 // It returns which of them that changes.
 func (c *Contact) moveTo(stage id.Stage, stages []Stage, now time.Time) []scoreReset {
 	from := c.Stage

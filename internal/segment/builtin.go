@@ -12,7 +12,7 @@ import (
 	"packetboat/internal/tenant"
 )
 
-// builtIn is a segment that every tenant has (contract 7.6). Its key is its
+// builtIn is a segment that every tenant has. Its key is its
 // system_key; its rule is not stored, because it may depend on settings.
 type builtIn struct {
 	key, name string
@@ -34,7 +34,7 @@ var builtIns = []builtIn{
 	}},
 	{"never_engaged", "Never engaged", func(tenant.Settings) rule.Tree {
 		// The counters of a contact count messages, and of opens and clicks the
-		// verified ones (contract D11).
+		// verified ones.
 		return all(
 			rule.Field{Name: "total_emails_sent", Operator: rule.GreaterOrEqual, Value: rule.Value{Numbers: []float64{5}}},
 			rule.Field{Name: "total_emails_opened", Operator: rule.Equals, Value: rule.Value{Numbers: []float64{0}}},
@@ -80,7 +80,7 @@ func builtInBy(key string) (builtIn, bool) {
 	return builtIns[i], true
 }
 
-// BuiltIn gives a new tenant its built-in segments (contract A6).
+// BuiltIn gives a new tenant its built-in segments.
 func BuiltIn(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, now time.Time) error {
 	return install(ctx, tx, t.ID, now)
 }

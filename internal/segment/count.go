@@ -13,16 +13,16 @@ import (
 )
 
 // Counts are how many contacts a segment holds, and how many of them could be
-// mailed (contract E6 and E7).
+// mailed.
 type Counts struct {
 	Sendable, All int
 }
 
-// isSendable is contract E7, of a contact c.
+// isSendable holds of a contact c that could be mailed.
 const isSendable = ` c.global_status = 'active' AND NOT c.do_not_contact AND NOT EXISTS (
 	SELECT 1 FROM suppression x WHERE x.tenant_id = c.tenant_id AND x.email = c.email) `
 
-// population is whom a rule can find at all (contract E6).
+// population is whom a rule can find at all.
 const population = ` c.global_status <> 'pending' AND c.anonymized_at IS NULL `
 
 // matching adds to conditions those of a rule on its population.

@@ -50,7 +50,7 @@ func ParseCriterion(s string) (Criterion, error) {
 }
 
 // FromBroadcast makes a dynamic segment of those whom a criterion holds for.
-// Without a name it is called by the broadcast's and the criterion (contract E16).
+// Without a name it is called by the broadcast's and the criterion.
 func FromBroadcast(ctx context.Context, db *sqldb.DB, tenant id.Tenant, m Mailing, c Criterion, ch Change, now time.Time) (Segment, error) {
 	tree, err := m.rule(ctx, db, tenant, c)
 	if err != nil {

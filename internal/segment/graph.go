@@ -10,7 +10,7 @@ import (
 	"packetboat/internal/usage"
 )
 
-// maxDepth is how many segments may stand on each other (contract E9).
+// maxDepth is how many segments may stand on each other.
 const maxDepth = 5
 
 // graph says which segments each segment is built on, by key. Lists are built

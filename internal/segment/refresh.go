@@ -11,7 +11,7 @@ import (
 	"packetboat/internal/tenant"
 )
 
-// Refresher counts segments in the background (contract 7.4): one that was never
+// Refresher counts segments in the background: one that was never
 // counted soon, one that is in use every quarter of an hour, every other once a
 // night. Any number of processes may run one on one database: a segment is
 // counted by whoever claims its row.

@@ -25,7 +25,7 @@ type Change struct {
 	Name *string
 	Tags *[]string
 	// Definition is JSON. Of a static list it is kept as it came, and read by
-	// nobody (contract C6).
+	// nobody.
 	Definition json.RawMessage
 }
 
