@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"packetboat/internal/id"
+	"packetboat/internal/journal"
 	"packetboat/internal/sqldb"
 )
 
@@ -166,12 +167,15 @@ const domainsKnown = `INSERT INTO mail_domain (domain, mx_record, smtp_provider,
 // PostgreSQL it is not analysed: that is autovacuum's work, which may come later
 // than what is measured.
 func (l *loader) settle(ctx context.Context) error {
+	if err := journal.Continue(ctx, l.db); err != nil {
+		return err
+	}
 	statements := []string{
-		`UPDATE journal_cursor SET pos = (SELECT MAX(pos) FROM journal)`,
+		`UPDATE journal_cursor SET pos = (SELECT COALESCE(MAX(j.pos), 0) FROM journal AS j WHERE j.grp = journal_cursor.grp)`,
 		domainsKnown,
 	}
 	if l.db.Dialect() == sqldb.Postgres {
-		statements = append(statements, `SELECT setval('journal_place', MAX(pos)) FROM journal`, `CHECKPOINT`)
+		statements = append(statements, `CHECKPOINT`)
 	} else {
 		statements = append(statements, `PRAGMA wal_checkpoint(TRUNCATE)`)
 	}

@@ -66,7 +66,7 @@ type history struct {
 func (l *loader) fillHistory(ctx context.Context) error {
 	h := &history{
 		loader: l, r: rand.New(rand.NewPCG(3, 3)),
-		journal: newSheet(l.db, l.tenant, "journal", nil, "id UUID", "pos BIGINT", "type TEXT", "name TEXT", "contact_id UUID", "send_id UUID",
+		journal: newSheet(l.db, l.tenant, "journal", []string{fmt.Sprint("grp ", l.tenant.Group())}, "id UUID", "pos BIGINT", "type TEXT", "name TEXT", "contact_id UUID", "send_id UUID",
 			"message_id UUID", "occurred_at BIGINT", "data JSONB"),
 		outbox: newSheet(l.db, l.tenant, "outbox", []string{"content_version 1", "attempts 1", "answered TRUE", "smtp_code 250"},
 			"id UUID", "send_id UUID", "contact_id UUID", "email TEXT", "content_id UUID", "identity_id UUID", "lane_id UUID", "nonce TEXT",
@@ -117,7 +117,7 @@ func (h *history) period(ctx context.Context, p int) error {
 			of = send
 		}
 		err := h.journal.add(ctx, uuidAt[id.Entry](h.r, time.UnixMicro(e.at)), h.pos, string(e.kind), sqldb.Null(e.name), h.contacts[e.contact],
-			sqldb.Null(of), sqldb.Null(e.message), e.at, e.data)
+			sqldb.Null(of), sqldb.Null(e.message), e.at, sqldb.Null(e.data))
 		if err != nil {
 			return err
 		}
@@ -142,7 +142,7 @@ func (h *history) broadcast(ctx context.Context, send id.Send, from time.Time, l
 		message := uuidAt[id.Message](h.r, queued)
 		state, bounce := "delivered", ""
 		t := &h.totals[c]
-		kind, data := journal.EmailDelivered, "{}"
+		kind, data := journal.EmailDelivered, ""
 		if h.r.IntN(1000) < bounces {
 			kind, state, bounce, data = journal.EmailBounced, "bounced", "soft", `{"class":"soft"}`
 			t.bounceAt = at.UnixMicro()
@@ -264,9 +264,9 @@ func (h *history) doings(from time.Time, length time.Duration, known, n int) {
 	})
 	add(partForms, journal.FormSubmitted, func(c int, at int64) (string, string) {
 		active(c, at)
-		return "footer", "{}"
+		return "footer", ""
 	})
 	add(partLeft, journal.EmailUnsubscribed, func(int, int64) (string, string) { return "", `{"scope":"type"}` })
 	add(1000-partDelivered-partOpened-partClicked-partEvents-partViews-partForms-partLeft-partBounced, journal.ContactCreated,
-		func(int, int64) (string, string) { return "", "{}" })
+		func(int, int64) (string, string) { return "", "" })
 }

@@ -279,7 +279,9 @@ func awaitFollowers(ctx context.Context, db *sqldb.DB) error {
 	defer cancel()
 	for still := 0; still < 5; {
 		var behind, followers int
-		err := db.QueryRow(ctx, `SELECT COUNT(*), COUNT(CASE WHEN pos < (SELECT COALESCE(MAX(pos), 1) FROM journal) THEN 1 END) FROM journal_cursor`).Scan(&followers, &behind)
+		err := db.QueryRow(ctx, `
+			SELECT COUNT(*), COUNT(CASE WHEN c.pos < (SELECT COALESCE(MAX(j.pos), 1) FROM journal AS j WHERE j.grp = c.grp) THEN 1 END)
+			FROM journal_cursor AS c`).Scan(&followers, &behind)
 		if err != nil {
 			return fmt.Errorf("wait for the journal's followers: %w", err)
 		}

@@ -123,7 +123,7 @@ func (r *reader) entries(ctx context.Context) error {
 		args = append(args, sqldb.List(r.db, r.q.Types))
 	}
 	rows, err := r.db.Query(ctx, `
-		SELECT id, type, COALESCE(name, ''), send_id, occurred_at, data FROM journal
+		SELECT id, type, COALESCE(name, ''), send_id, occurred_at, COALESCE(data, '{}') FROM journal
 		WHERE tenant_id = $1 AND contact_id = $2 AND contact_id IS NOT NULL AND `+told+only+`
 			AND (occurred_at < $3 OR occurred_at = $3 AND id < $4)
 		ORDER BY occurred_at DESC, id DESC LIMIT $5`, args...)

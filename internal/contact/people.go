@@ -152,14 +152,7 @@ func (p *people) create(ch checked) Outcome {
 	c.listed = p.listed[c.Email]
 	c.judge(c.Status, b.now)
 	one := &person{c: c, fresh: true, owned: true}
-	data := map[string]any{}
-	if c.Source != nil {
-		data["source"] = *c.Source
-	}
-	if len(c.Tags) > 0 {
-		data["tags"] = slices.Clone(c.Tags)
-	}
-	one.tell(b, journal.ContactCreated, "", data)
+	one.tell(b, journal.ContactCreated, "", nil)
 	for _, t := range done.turned {
 		one.tell(b, journal.SubscriptionChanged, "", t)
 	}

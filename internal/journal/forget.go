@@ -3,10 +3,8 @@ package journal
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
-	"time"
 
 	"packetboat/internal/id"
 	"packetboat/internal/sqldb"
@@ -17,7 +15,7 @@ const forgetPage = 500
 
 // timeline is the condition of the index journal_contact: what happened to a
 // contact but for its mails going out, of which there are as many as messages,
-// and for its creation.
+// and for its creation. Neither says anything personal.
 const timeline = ` contact_id IS NOT NULL AND type NOT IN ('email_sent', 'email_delivered', 'contact_created') `
 
 // Timeline yields what happened to a contact, oldest first, but for its creation
@@ -50,7 +48,7 @@ func timelinePage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contact i
 		from = last.At.UnixMicro()
 	}
 	rows, err := db.Query(ctx, `
-		SELECT tenant_id, id, pos, type, name, contact_id, send_id, message_id, occurred_at, data
+		SELECT tenant_id, pos, `+columns+`
 		FROM journal WHERE tenant_id = $1 AND contact_id = $2 AND `+timeline+`
 			AND occurred_at >= $3 AND (occurred_at, id) > ($3, $4)
 		ORDER BY occurred_at, id LIMIT $5`, tenant, contact, from, last.ID, forgetPage)
@@ -104,7 +102,7 @@ func Forget(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.C
 		}
 	}
 	_, err := tx.Exec(ctx, `
-		UPDATE journal SET data = '{}'
+		UPDATE journal SET data = NULL
 		WHERE tenant_id = $1 AND type IN ('suppression_added', 'suppression_removed') AND data ->> 'email' `+tx.In(2),
 		tenant, sqldb.List(tx, addresses))
 	if err != nil {
@@ -120,7 +118,7 @@ func forget(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contact id.Cont
 		if err != nil {
 			return err
 		}
-		t := tx.Table("id UUID", "name TEXT", "data JSONB")
+		t := tx.Table("pos BIGINT", "name TEXT", "data JSONB")
 		for _, e := range page {
 			e, changed, err := strip(e)
 			if err != nil {
@@ -129,46 +127,23 @@ func forget(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contact id.Cont
 			if !changed {
 				continue
 			}
-			data, err := json.Marshal(e.Data)
+			data, err := encoded(e.Data)
 			if err != nil {
 				return err
 			}
-			t.Add(e.ID, sqldb.Null(e.Name), string(data))
+			t.Add(e.Position, sqldb.Null(e.Name), data)
 		}
 		if t.Len() > 0 {
 			_, err := tx.Exec(ctx, `
-				UPDATE journal SET name = v.name, data = v.data FROM `+t.As("v", 2)+`
-				WHERE journal.tenant_id = $1 AND journal.id = v.id`, t.Args(tenant)...)
+				UPDATE journal SET name = v.name, data = v.data FROM `+t.As("v", 3)+`
+				WHERE journal.tenant_id = $1 AND journal.grp = $2 AND journal.pos = v.pos`, t.Args(tenant, tenant.Group())...)
 			if err != nil {
 				return err
 			}
 		}
 		if len(page) < forgetPage {
-			return forgetCreation(ctx, tx, tenant, contact)
+			return nil
 		}
 		last = page[len(page)-1]
 	}
-}
-
-// creationSpan is how long after a contact's id was made its creation was
-// committed, at the very most.
-const creationSpan = time.Minute
-
-// forgetCreation finds the entry about a contact's creation by its id, which was
-// made just after the contact's: no index has all the contacts that were created.
-func forgetCreation(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contact id.Contact) error {
-	made := id.Time(contact)
-	var entry id.Entry
-	err := tx.QueryRow(ctx, `
-		SELECT id FROM journal
-		WHERE tenant_id = $1 AND id >= $3 AND id < $4 AND contact_id = $2 AND type = 'contact_created'
-		ORDER BY id LIMIT 1`, tenant, contact, id.FirstAt[id.Entry](made), id.FirstAt[id.Entry](made.Add(creationSpan))).Scan(&entry)
-	if errors.Is(err, sqldb.ErrNoRows) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	_, err = tx.Exec(ctx, `UPDATE journal SET data = '{}' WHERE tenant_id = $1 AND id = $2`, tenant, entry)
-	return err
 }

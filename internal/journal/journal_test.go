@@ -25,7 +25,7 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 func witness(name string) journal.Follower {
 	return journal.Follower{Name: name, Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
 		for _, e := range entries {
-			if _, err := tx.Exec(ctx, `INSERT INTO seen (follower, id, pos) VALUES ($1, $2, $3)`, name, e.ID, e.Position); err != nil {
+			if _, err := tx.Exec(ctx, `INSERT INTO seen (follower, id, grp, pos) VALUES ($1, $2, $3, $4)`, name, e.ID, e.Tenant.Group(), e.Position); err != nil {
 				return err
 			}
 		}
@@ -35,14 +35,14 @@ func witness(name string) journal.Follower {
 
 func withSeen(t *testing.T, db *sqldb.DB) {
 	t.Helper()
-	if _, err := db.Exec(t.Context(), `CREATE TABLE seen (follower TEXT, id UUID, pos BIGINT, PRIMARY KEY (follower, id))`); err != nil {
+	if _, err := db.Exec(t.Context(), `CREATE TABLE seen (follower TEXT, id UUID, grp INTEGER, pos BIGINT, PRIMARY KEY (follower, id), UNIQUE (follower, grp, pos))`); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func seen(t *testing.T, db *sqldb.DB, follower string) []string {
 	t.Helper()
-	rows, err := db.Query(t.Context(), `SELECT id FROM seen WHERE follower = $1 ORDER BY pos`, follower)
+	rows, err := db.Query(t.Context(), `SELECT id FROM seen WHERE follower = $1 ORDER BY grp, pos`, follower)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (s string, err error) {
 		var e id.Entry
 		err = scan(&e)
@@ -50,6 +50,34 @@ func seen(t *testing.T, db *sqldb.DB, follower string) []string {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	return list
+}
+
+// seenIn is seen of one group.
+func seenIn(t *testing.T, db *sqldb.DB, follower string, group int32) []string {
+	t.Helper()
+	rows, err := db.Query(t.Context(), `SELECT id FROM seen WHERE follower = $1 AND grp = $2 ORDER BY pos`, follower, group)
+	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (s string, err error) {
+		var e id.Entry
+		err = scan(&e)
+		return e.String(), err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// inGroups returns tenants of different groups.
+func inGroups(n int) []id.Tenant {
+	var list []id.Tenant
+	have := map[int32]bool{}
+	for t := id.Tenant(1); len(list) < n; t++ {
+		if !have[t.Group()] {
+			have[t.Group()] = true
+			list = append(list, t)
+		}
 	}
 	return list
 }
@@ -192,7 +220,7 @@ func TestAFailingFollowerIsTriedAgainAndHoldsNobodyUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := len(seen(t, db, "broken")); n != 4 {
-			t.Errorf("the mended follower saw %d entries, want 4", n)
+			t.Errorf("the repaired follower saw %d entries, want 4", n)
 		}
 	})
 }

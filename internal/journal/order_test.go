@@ -19,10 +19,9 @@ import (
 	"packetboat/internal/sqldb/dbtest"
 )
 
-// commits remembers which transactions have committed, and for each how many
-// had when it began: those come before it in any order worth the name.
+// commits remembers, of one group, which transactions have committed, and for each
+// how many had when it began: those come before it in any order worth the name.
 type commits struct {
-	mu  sync.Mutex
 	all []commit
 }
 
@@ -31,24 +30,47 @@ type commit struct {
 	entries []string
 }
 
-func (c *commits) count() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.all)
-}
-
-func (c *commits) add(after int, entries []string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.all = append(c.all, commit{after, entries})
-}
-
 // total returns how many entries were committed.
 func (c *commits) total() (n int) {
 	for _, x := range c.all {
 		n += len(x.entries)
 	}
 	return n
+}
+
+// ledger is the commits of all groups.
+type ledger struct {
+	mu     sync.Mutex
+	groups map[int32]*commits
+}
+
+func newLedger(tenants []id.Tenant) *ledger {
+	l := &ledger{groups: map[int32]*commits{}}
+	for _, t := range tenants {
+		l.groups[t.Group()] = &commits{}
+	}
+	return l
+}
+
+// counts returns how many transactions have committed in each group.
+func (l *ledger) counts() map[int32]int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := map[int32]int{}
+	for group, c := range l.groups {
+		n[group] = len(c.all)
+	}
+	return n
+}
+
+// add notes a transaction that has committed, and began after so many.
+func (l *ledger) add(after map[int32]int, made map[int32][]string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for group, entries := range made {
+		c := l.groups[group]
+		c.all = append(c.all, commit{after[group], entries})
+	}
 }
 
 // disagreement says how an order in which entries were seen is at odds with the
@@ -97,12 +119,12 @@ func entryBy(wrong time.Duration) id.Entry {
 	return id.Read[id.Entry](moved[:8] + "-" + moved[8:] + text[13:])
 }
 
-// Writers of several machines append at once, with clocks that are seconds apart,
-// in transactions of all sizes: slow ones, some rolled back as a whole or in part,
+// Writers of several machines append to three groups at once, with clocks that are
+// seconds apart, in transactions of all sizes and of one group or several: slow ones, some rolled back as a whole or in part,
 // some lost to a race and run again, some whose connection dies. Meanwhile processes
 // follow, each by what it knows, and die.
-// No follower misses an entry or sees one twice, all see the same order, and in
-// that order nothing stands before what had been committed when it was begun.
+// No follower misses an entry or sees one twice, all see the same order in each group,
+// and in that order nothing stands before what had been committed when it was begun.
 func TestTheOrderIsThatOfCommits(t *testing.T) {
 	t.Parallel()
 	db := dbtest.Postgres(t)
@@ -111,7 +133,8 @@ func TestTheOrderIsThatOfCommits(t *testing.T) {
 	t.Logf("seed %d", seed)
 	const writers, each, processes = 5, 30, 3
 	ctx := t.Context()
-	var log commits
+	tenants := inGroups(3)
+	log := newLedger(tenants)
 	done := make(chan struct{})
 	var writing, following sync.WaitGroup
 	for p := range processes {
@@ -139,7 +162,7 @@ func TestTheOrderIsThatOfCommits(t *testing.T) {
 		})
 	}
 	for w := range writers {
-		wr := &writer{db: db, random: rand.New(rand.NewPCG(seed, uint64(w))), log: &log, wrong: time.Duration(w-writers/2) * 2 * time.Second}
+		wr := &writer{db: db, random: rand.New(rand.NewPCG(seed, uint64(w))), log: log, tenants: tenants, wrong: time.Duration(w-writers/2) * 2 * time.Second}
 		writing.Go(func() {
 			for range each {
 				if err := wr.write(ctx); err != nil {
@@ -157,8 +180,12 @@ func TestTheOrderIsThatOfCommits(t *testing.T) {
 		t.Fatal(err)
 	}
 	order := seen(t, db, "sound")
-	if wrong := log.disagreement(order); wrong != "" {
-		t.Error(wrong)
+	entries, transactions := 0, 0
+	for group, c := range log.groups {
+		if wrong := c.disagreement(seenIn(t, db, "sound", group)); wrong != "" {
+			t.Errorf("group %d: %s", group, wrong)
+		}
+		entries, transactions = entries+c.total(), transactions+len(c.all)
 	}
 	for _, other := range []string{"unsteady", "late"} {
 		if !slices.Equal(order, seen(t, db, other)) {
@@ -168,27 +195,29 @@ func TestTheOrderIsThatOfCommits(t *testing.T) {
 	if some := seen(t, db, "choosy"); !slices.Equal(some, slices.DeleteFunc(order, func(e string) bool { return !chosen(e) })) {
 		t.Errorf("choosy saw %d entries, and not those it cares for in their order", len(some))
 	}
-	t.Logf("%d entries of %d transactions", log.total(), log.count())
+	t.Logf("%d entries of %d transactions", entries, transactions)
 }
 
 // writer appends in transactions that it chooses at random.
 type writer struct {
-	db     *sqldb.DB
-	random *rand.Rand
-	log    *commits
-	wrong  time.Duration // its machine's clock
+	db      *sqldb.DB
+	random  *rand.Rand
+	log     *ledger
+	tenants []id.Tenant
+	wrong   time.Duration // its machine's clock
 }
 
 func (w *writer) write(ctx context.Context) error {
-	var after, tries int
-	var made []string
+	var tries int
+	var after map[int32]int
+	var made map[int32][]string
 	rollBack, race, killed := w.random.IntN(5) == 0, w.random.IntN(8) == 0, w.random.IntN(10) == 0
 	pause := w.random.IntN(8) // milliseconds
 	if w.random.IntN(15) == 0 {
 		pause = 80
 	}
 	err := w.db.InTx(ctx, func(tx *sqldb.DB) error {
-		after, made = w.log.count(), nil
+		after, made = w.log.counts(), map[int32][]string{}
 		tries++
 		for range 1 + w.random.IntN(3) {
 			list := w.entries()
@@ -211,7 +240,7 @@ func (w *writer) write(ctx context.Context) error {
 				continue
 			}
 			for _, e := range list {
-				made = append(made, e.ID.String())
+				made[e.Tenant.Group()] = append(made[e.Tenant.Group()], e.ID.String())
 			}
 		}
 		if race && tries == 1 {
@@ -236,15 +265,20 @@ func (w *writer) write(ctx context.Context) error {
 	return err
 }
 
-// entries returns some; now and then as many as a batch of a large import.
+// entries returns some, of one tenant or of all; now and then as many as a batch of a
+// large import.
 func (w *writer) entries() []journal.Entry {
 	n := 1 + w.random.IntN(6)
 	if w.random.IntN(40) == 0 {
 		n = 1200
 	}
 	list := make([]journal.Entry, n)
+	from, mixed := w.random.IntN(len(w.tenants)), w.random.IntN(4) == 0
 	for i := range list {
-		e := journal.Entry{Tenant: idtest.TenantNamed("t"), ID: entryBy(w.wrong), Type: journal.EmailSent, At: noon}
+		if mixed {
+			from = w.random.IntN(len(w.tenants))
+		}
+		e := journal.Entry{Tenant: w.tenants[from], ID: entryBy(w.wrong), Type: journal.EmailSent, At: noon}
 		if chosen(e.ID.String()) {
 			e.Type = journal.EmailFailed
 		}

@@ -74,11 +74,14 @@ func follow(ctx context.Context, tx *sqldb.DB, t id.Tenant, entries []journal.En
 		return err
 	}
 	zone := account.Location()
-	broadcasts, err := of(ctx, tx, t, s.sends(entries))
-	if err != nil {
+	var more beside
+	if more.broadcasts, err = of(ctx, tx, t, s.sends(entries)); err != nil {
 		return err
 	}
-	hits, err := s.hits(entries, parse, broadcasts, zone)
+	if more.origins, err = contact.Origins(ctx, tx, t, s.created(entries)); err != nil {
+		return err
+	}
+	hits, err := s.hits(entries, parse, more, zone)
 	if err != nil || len(hits) == 0 {
 		return err
 	}
@@ -119,14 +122,30 @@ func (s Settings) sends(entries []journal.Entry) []id.Send {
 	return slices.SortedFunc(maps.Keys(seen), id.Compare)
 }
 
-func (s Settings) hits(entries []journal.Entry, parse Parser, broadcasts map[id.Send]id.Broadcast, zone *time.Location) ([]hit, error) {
+// created returns the contacts that were created, if a rule has filters that may look
+// at where they came from.
+func (s Settings) created(entries []journal.Entry) []id.Contact {
+	looks := func(r Rule) bool { return r.Trigger == journal.ContactCreated && len(r.Match.Filters) > 0 }
+	if !slices.ContainsFunc(s.Rules, looks) {
+		return nil
+	}
+	seen := map[id.Contact]bool{}
+	for _, e := range entries {
+		if e.Type == journal.ContactCreated {
+			seen[e.Contact] = true
+		}
+	}
+	return slices.SortedFunc(maps.Keys(seen), id.Compare)
+}
+
+func (s Settings) hits(entries []journal.Entry, parse Parser, more beside, zone *time.Location) ([]hit, error) {
 	rules := s.read(parse)
 	var list []hit
 	for _, e := range entries {
 		if !s.cares([]journal.Entry{e}) {
 			continue
 		}
-		a, counts, err := read(e, broadcasts[e.Send])
+		a, counts, err := read(e, more)
 		if err != nil {
 			return nil, err
 		}

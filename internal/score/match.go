@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"packetboat/internal/contact"
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
 	"packetboat/internal/journal"
@@ -22,10 +23,16 @@ type verdict struct {
 	Withdrawn      bool   `json:"withdrawn"`
 }
 
-// read returns what an entry tells, of a mail of the broadcast if it is not empty, or false when it is nobody's act: a
+// beside is what rules see of an entry beside what it says itself.
+type beside struct {
+	broadcasts map[id.Send]id.Broadcast      // of mails
+	origins    map[id.Contact]contact.Origin // of contacts that were created
+}
+
+// read returns what an entry tells, or false when it is no person's act: a
 // machine's, one not yet judged (its verdict comes as another entry), or one that
 // is taken back.
-func read(e journal.Entry, broadcast id.Broadcast) (act, bool, error) {
+func read(e journal.Entry, more beside) (act, bool, error) {
 	var v verdict
 	if err := e.Decode(&v); err != nil {
 		return act{}, false, fmt.Errorf("journal entry %s: %w", e.ID, err)
@@ -54,6 +61,16 @@ func read(e journal.Entry, broadcast id.Broadcast) (act, bool, error) {
 		}
 	}
 	switch e.Type {
+	case journal.ContactCreated:
+		o := more.origins[e.Contact]
+		say("source", o.Source)
+		if len(o.Tags) > 0 {
+			tags := make([]any, len(o.Tags))
+			for i, t := range o.Tags {
+				tags[i] = t
+			}
+			a.properties["tags"] = tags
+		}
 	case journal.PageViewed:
 		say("url", e.Name)
 	case journal.FormSubmitted:
@@ -63,7 +80,7 @@ func read(e journal.Entry, broadcast id.Broadcast) (act, bool, error) {
 	case journal.SequenceEnrolled, journal.SequenceCompleted, journal.SequenceExited:
 		say("sequence_id", e.Name)
 	}
-	say("broadcast_id", broadcast.String())
+	say("broadcast_id", more.broadcasts[e.Send].String())
 	return a, true, nil
 }
 

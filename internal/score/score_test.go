@@ -338,8 +338,18 @@ func TestRulesMatchWhatTheySay(t *testing.T) {
 				{Trigger: journal.PageViewed, Match: score.Match{Filters: json.RawMessage(`[{"property": "url", "operator": "contains", "value": "/pricing"}]`)}, Points: 3},
 				{Trigger: journal.TagAdded, Match: score.Match{Filters: json.RawMessage(`[{"property": "tag", "operator": "equals", "value": "vip"}]`)}, Points: 2},
 				{Trigger: journal.SequenceCompleted, Points: 1},
+				{Trigger: journal.ContactCreated, Match: score.Match{Filters: json.RawMessage(`[
+					{"property": "source", "operator": "equals", "value": "fair"}, {"property": "tags", "operator": "in", "value": ["red", "vip"]}]`)}, Points: 5},
 			}
 		})
+		stage := new(w.stages[contact.Prospect].String())
+		w.add("fair", contact.Change{Stage: stage, SourceIfNew: "fair", Tags: &[]string{"VIP", "new"}})
+		w.add("shop", contact.Change{Stage: stage, SourceIfNew: "shop", Tags: &[]string{"vip"}})
+		w.add("untagged", contact.Change{Stage: stage, SourceIfNew: "fair"})
+		w.drain()
+		w.want("fair", 5, 0)
+		w.want("shop", 0, 0)
+		w.want("untagged", 0, 0)
 		for _, tt := range []struct {
 			typ  journal.Type
 			name string

@@ -2,43 +2,53 @@
 
 -- Package journal.
 
--- What happened, appended in the transaction that makes it happen. pos is the
--- entry's place in the order in which followers read it. name is what an entry is
--- about, for those that are looked up by it: the name of a custom event, the URL of
--- a page, the slug of a form, the id of a sequence.
+-- What happened, appended in the transaction that makes it happen. grp is the group
+-- of the tenant (id.Tenant.Group), pos the entry's place in the order in which
+-- followers read the group. name is what an entry is about, for those that are
+-- looked up by it: the name of a custom event, the URL of a page, the slug of a
+-- form, the id of a sequence. data is what else is to be said, if anything.
+-- Followers read by the primary key (journal.read), and look there for the last
+-- place of each group.
 CREATE TABLE journal (
+	pos          BIGINT  NOT NULL,
+	occurred_at  BIGINT  NOT NULL,
+	grp          INTEGER NOT NULL,
 	tenant_id    INTEGER NOT NULL,
 	id           UUID    NOT NULL,
-	pos          BIGINT  NOT NULL,
-	type         TEXT    NOT NULL,
 	contact_id   UUID,
 	send_id      UUID,
 	message_id   UUID,
-	occurred_at  BIGINT  NOT NULL,
-	data         JSONB   NOT NULL,
+	type         TEXT    NOT NULL,
 	name         TEXT,
-	PRIMARY KEY (tenant_id, id)
+	data         JSONB,
+	PRIMARY KEY (grp, pos, tenant_id)
 );
-CREATE UNIQUE INDEX journal_pos ON journal (pos);
+
+-- Who did something of a name, for rules: rule.named.
 CREATE INDEX journal_named ON journal (tenant_id, type, name, occurred_at, contact_id) WHERE name IS NOT NULL;
 
--- What is rare enough to be looked up by its type.
+-- Who bounced, complained or unsubscribed, for rules: rule.told.
 CREATE INDEX journal_rare ON journal (tenant_id, type, occurred_at, contact_id)
 	WHERE type IN ('email_bounced', 'email_complained', 'email_unsubscribed');
 
 -- One contact's history, but for what every contact and every mail has: that is
--- in the contact's own row and in the outbox.
+-- in the contact's own row and in the outbox. For journal.Timeline and FirstOf,
+-- activity.List and what rules ask about one contact.
 CREATE INDEX journal_contact ON journal (tenant_id, contact_id, occurred_at)
 	WHERE contact_id IS NOT NULL AND type NOT IN ('email_sent', 'email_delivered', 'contact_created');
 
--- What the journal says of bare addresses, found when one is to be forgotten.
+-- What the journal says of bare addresses, found when one is to be forgotten:
+-- journal.Forget.
 CREATE INDEX journal_address ON journal (tenant_id, (data ->> 'email'))
 	WHERE type IN ('suppression_added', 'suppression_removed');
 
--- How far each follower has read.
+-- How far each follower has read each group. On SQLite the follower 'sequencer' has
+-- the last place of the group that was given.
 CREATE TABLE journal_cursor (
-	follower TEXT   NOT NULL PRIMARY KEY,
-	pos      BIGINT NOT NULL
+	grp      INTEGER NOT NULL,
+	follower TEXT    NOT NULL,
+	pos      BIGINT  NOT NULL,
+	PRIMARY KEY (grp, follower)
 );
 
 -- Package leader.

@@ -86,19 +86,25 @@ CREATE TABLE pace_slot (
 	PRIMARY KEY (name, owner)
 ) WITH (fillfactor = 50);
 
--- Places of journal entries: one number at a time, so that what is drawn later is
--- larger, in all sessions. A transaction takes a lock, shared with all others,
--- before it draws its first place, and holds it until it has ended:
--- journal.appending asks who holds it. CASE looks at one thing after the other.
-CREATE SEQUENCE journal_place CACHE 1 OWNED BY journal.pos;
-ALTER TABLE journal ALTER COLUMN pos SET DEFAULT
-	CASE WHEN pg_advisory_xact_lock_shared(1885430635, 1785689458) IS NOT NULL THEN nextval('journal_place') END;
+-- Places of journal entries, a sequence for each group of tenants (id.AllGroups):
+-- one number at a time, so that what is drawn later is larger, in all sessions.
+-- +goose StatementBegin
+DO $$
+DECLARE
+	name INTEGER;
+BEGIN
+	FOR name IN SELECT MIN(key) FROM generate_series(1, 400) AS key GROUP BY (hashint4(key)::bigint + 2147483648) >> 26 LOOP
+		EXECUTE format('CREATE SEQUENCE journal_place_%s CACHE 1 OWNED BY journal.pos', name);
+	END LOOP;
+END $$;
+-- +goose StatementEnd
 
 -- Room on each page for the next version of its rows: a change of columns that no
 -- index has then stays on the page (a HOT update).
 ALTER TABLE contact_activity SET (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 ALTER TABLE outbox SET (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 ALTER TABLE send SET (fillfactor = 20);
+ALTER TABLE journal_cursor SET (fillfactor = 20);
 ALTER TABLE outbox_flight SET (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
 
 -- No two messages share a key of these, so all that PostgreSQL ever finds to fold

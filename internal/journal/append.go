@@ -1,0 +1,169 @@
+package journal
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// Wake is notified when there are new entries.
+const Wake sqldb.Signal = "journal"
+
+// Append writes entries. It is called inside the transaction that makes them true,
+// best as the last thing.
+func Append(ctx context.Context, tx *sqldb.DB, entries ...Entry) error {
+	if err := AppendUnnoticed(ctx, tx, entries...); err != nil || len(entries) == 0 {
+		return err
+	}
+	tx.Notify(Wake)
+	return nil
+}
+
+// AppendUnnoticed is Append for entries that come many times a second for as long
+// as a send lasts: it leaves them to the next look of the Engine, which has more to
+// do at a time then.
+func AppendUnnoticed(ctx context.Context, tx *sqldb.DB, entries ...Entry) error {
+	for _, part := range byTenant(entries) {
+		if err := appendOf(ctx, tx, part[0].Tenant, part); err != nil {
+			return fmt.Errorf("append to the journal: %w", err)
+		}
+	}
+	return nil
+}
+
+// byTenant splits entries by tenant. Those of a tenant keep their order; tenants are
+// in the order of their groups, so that all transactions take them in turn alike.
+func byTenant(entries []Entry) [][]Entry {
+	other := func(e Entry) bool { return e.Tenant != entries[0].Tenant }
+	if len(entries) > 0 && slices.ContainsFunc(entries, other) {
+		entries = slices.Clone(entries)
+		slices.SortStableFunc(entries, func(a, b Entry) int {
+			return cmp.Or(cmp.Compare(a.Tenant.Group(), b.Tenant.Group()), cmp.Compare(a.Tenant, b.Tenant))
+		})
+	}
+	var parts [][]Entry
+	for len(entries) > 0 {
+		n := slices.IndexFunc(entries, other)
+		if n < 0 {
+			n = len(entries)
+		}
+		parts, entries = append(parts, entries[:n]), entries[n:]
+	}
+	return parts
+}
+
+// columns of an entry but for its tenant, group and place.
+const columns = "id, type, name, contact_id, send_id, message_id, occurred_at, data"
+
+var columnTypes = []string{
+	"id UUID", "type TEXT", "name TEXT", "contact_id UUID", "send_id UUID", "message_id UUID", "occurred_at BIGINT", "data JSONB",
+}
+
+// values returns what the columns hold of an entry.
+func (e Entry) values() ([]any, error) {
+	data, err := encoded(e.Data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", e.Type, err)
+	}
+	if e.ID.IsZero() {
+		e.ID = id.New[id.Entry]()
+	}
+	return []any{e.ID, e.Type, sqldb.Null(e.Name), sqldb.Null(e.Contact), sqldb.Null(e.Send), sqldb.Null(e.Message), e.At.UnixMicro(), data}, nil
+}
+
+// encoded returns the data of an entry as JSON; nil: it says nothing.
+func encoded(data any) (any, error) {
+	var text []byte
+	switch d := data.(type) {
+	case nil:
+		return nil, nil
+	case json.RawMessage:
+		text = d
+	default:
+		b, err := json.Marshal(data)
+		if err != nil {
+			return nil, err
+		}
+		text = b
+	}
+	switch string(text) {
+	case "", "{}", "null":
+		return nil, nil
+	}
+	return string(text), nil
+}
+
+// appendOf writes entries of one tenant.
+func appendOf(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []Entry) error {
+	if tx.Dialect() == sqldb.SQLite {
+		return tx.InTx(ctx, func(tx *sqldb.DB) error { return appendCounted(ctx, tx, tenant, entries) })
+	}
+	return appendDrawn(ctx, tx, tenant, entries)
+}
+
+// appendDrawn writes entries at places from the group's sequence. The transaction
+// takes a lock, shared with all others that append to the group, before it draws its
+// first place, and holds it until it has ended: appending asks who holds it. CASE
+// looks at one thing after the other.
+func appendDrawn(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []Entry) error {
+	t := tx.Table(columnTypes...)
+	for _, e := range entries {
+		row, err := e.values()
+		if err != nil {
+			return err
+		}
+		t.Add(row...)
+	}
+	_, err := tx.Exec(ctx, `
+		INSERT INTO journal (tenant_id, grp, pos, `+columns+`)
+		SELECT $1::INTEGER, $2::INTEGER, CASE WHEN pg_advisory_xact_lock_shared(1885430635, $2) IS NOT NULL THEN nextval($3::regclass) END, `+columns+`
+		FROM `+t.As("v", 4), t.Args(tenant, tenant.Group(), sequence(tenant.Group()))...)
+	return err
+}
+
+// sequence is the name of a group's sequence of places on PostgreSQL.
+func sequence(group int32) string { return fmt.Sprintf("journal_place_%d", group) }
+
+// sequencer is the name of the cursor that holds, on SQLite, the last place of a
+// group that was given.
+const sequencer = "sequencer"
+
+// appendCounted writes entries behind the last one of the group, of which there is
+// no other writer.
+func appendCounted(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []Entry) error {
+	var last int64
+	err := tx.QueryRow(ctx, `
+		INSERT INTO journal_cursor (grp, follower, pos) VALUES ($1, $2, $3)
+		ON CONFLICT (grp, follower) DO UPDATE SET pos = pos + excluded.pos RETURNING pos`,
+		tenant.Group(), sequencer, len(entries)).Scan(&last)
+	if err != nil {
+		return err
+	}
+	t := tx.Table(append(slices.Clone(columnTypes), "pos BIGINT")...)
+	for i, e := range entries {
+		row, err := e.values()
+		if err != nil {
+			return err
+		}
+		t.Add(append(row, last-int64(len(entries)-1-i))...)
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO journal (tenant_id, grp, pos, `+columns+`) SELECT $1, $2, pos, `+columns+` FROM `+t.As("v", 3),
+		t.Args(tenant, tenant.Group())...)
+	return err
+}
+
+// scan reads one entry: its tenant, place and columns.
+func scan(row func(...any) error) (Entry, error) {
+	var e Entry
+	var data []byte
+	err := row(&e.Tenant, sqldb.ToInt(&e.Position), &e.ID, sqldb.ToText(&e.Type), sqldb.ToText(&e.Name), &e.Contact, &e.Send, &e.Message, sqldb.ToTime(&e.At), &data)
+	if len(data) > 0 {
+		e.Data = json.RawMessage(data)
+	}
+	return e, err
+}

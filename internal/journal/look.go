@@ -1,0 +1,145 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+
+	"packetboat/internal/sqldb"
+)
+
+// heads is a common table expression: each group that has entries, and its last
+// place. It looks into the primary key once for the group and once for the place.
+const heads = `WITH RECURSIVE present(grp) AS (
+		SELECT (SELECT j.grp FROM journal AS j ORDER BY j.grp LIMIT 1)
+		UNION ALL
+		SELECT (SELECT j.grp FROM journal AS j WHERE j.grp > present.grp ORDER BY j.grp LIMIT 1) FROM present WHERE present.grp IS NOT NULL
+	), heads(grp, head) AS MATERIALIZED (
+		SELECT grp, (SELECT j.pos FROM journal AS j WHERE j.grp = present.grp ORDER BY j.grp DESC, j.pos DESC LIMIT 1) FROM present WHERE grp IS NOT NULL
+	) `
+
+// cursor is a follower's in a group.
+type cursor struct {
+	group    int32
+	follower string
+}
+
+// look learns how far the groups may be read, and returns the cursors that are not
+// at the end of their group, in order.
+func (e *Engine) look(ctx context.Context) (map[cursor]int64, error) {
+	at, ends, err := e.cursors(ctx)
+	if err == nil && e.lacks(ends) {
+		if err = e.begin(ctx, ends); err == nil {
+			at, ends, err = e.cursors(ctx)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look how far the journal was read: %w", err)
+	}
+	anew, err := e.horizon.reach(ctx, e.DB, ends)
+	if anew {
+		e.begun = nil
+	}
+	return at, err
+}
+
+// cursors returns the cursors that are not at the end of their group, and the ends.
+func (e *Engine) cursors(ctx context.Context) (at map[cursor]int64, ends map[int32]int64, err error) {
+	names := make([]string, len(e.Followers))
+	for i, f := range e.Followers {
+		names[i] = f.Name
+	}
+	rows, err := e.DB.Query(ctx, heads+`
+		SELECT h.grp, h.head, c.follower, c.pos FROM heads AS h
+		LEFT JOIN journal_cursor AS c ON c.grp = h.grp AND c.pos < h.head AND c.follower`+e.DB.In(1)+`
+		/* all tenants: one order for each group */`, sqldb.List(e.DB, names))
+	at, ends = map[cursor]int64{}, map[int32]int64{}
+	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (_ struct{}, err error) {
+		var group int32
+		var head int64
+		var follower sql.NullString
+		var pos sql.NullInt64
+		err = scan(&group, &head, &follower, &pos)
+		ends[group] = head
+		if follower.Valid {
+			at[cursor{group, follower.String}] = pos.Int64
+		}
+		return struct{}{}, err
+	})
+	return at, ends, err
+}
+
+// lacks reports whether there is a group of which it is not known that the followers
+// have cursors there.
+func (e *Engine) lacks(ends map[int32]int64) bool {
+	for group := range ends {
+		if e.begun[group] != len(e.Followers) {
+			return true
+		}
+	}
+	return false
+}
+
+// begin gives the followers cursors at 0 where they have none.
+func (e *Engine) begin(ctx context.Context, ends map[int32]int64) error {
+	t := e.DB.Table("grp INTEGER", "follower TEXT")
+	for _, group := range slices.Sorted(maps.Keys(ends)) {
+		if e.begun[group] == len(e.Followers) {
+			continue
+		}
+		for _, f := range e.Followers {
+			t.Add(group, f.Name)
+		}
+	}
+	_, err := e.DB.Exec(ctx, `
+		INSERT INTO journal_cursor (grp, follower, pos) SELECT v.grp, v.follower, 0 FROM `+t.As("v", 1)+`
+		WHERE true ON CONFLICT DO NOTHING`, t.Args()...)
+	if err != nil {
+		return err
+	}
+	if e.begun == nil {
+		e.begun = map[int32]int{}
+	}
+	for group := range ends {
+		e.begun[group] = len(e.Followers)
+	}
+	return nil
+}
+
+// Lag returns how many places the slowest follower of each group is behind the last
+// entry, summed over the groups.
+func Lag(ctx context.Context, db *sqldb.DB) (int64, error) {
+	rows, err := db.Query(ctx, heads+`
+		SELECT h.head - COALESCE((SELECT MIN(c.pos) FROM journal_cursor AS c WHERE c.grp = h.grp AND c.follower <> $1), 0)
+		FROM heads AS h /* all tenants: one order for each group */`, sequencer)
+	var sum int64
+	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (lag int64, err error) {
+		err = scan(&lag)
+		sum += max(lag, 0)
+		return lag, err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("measure the journal's lag: %w", err)
+	}
+	return sum, nil
+}
+
+// Continue makes what is appended from now on stand behind all entries that are
+// there. It is called after rows were copied into the journal with their places.
+func Continue(ctx context.Context, db *sqldb.DB) error {
+	var err error
+	if db.Dialect() == sqldb.SQLite {
+		_, err = db.Exec(ctx, heads+`
+			INSERT INTO journal_cursor (grp, follower, pos) SELECT grp, $1, head FROM heads WHERE true
+			ON CONFLICT (grp, follower) DO UPDATE SET pos = MAX(pos, excluded.pos) /* all tenants: one order for each group */`, sequencer)
+	} else {
+		_, err = db.Exec(ctx, heads+`, places AS (SELECT head, ('journal_place_' || grp)::regclass AS seq FROM heads)
+			SELECT setval(seq, GREATEST(head, COALESCE(pg_sequence_last_value(seq), 0))) FROM places /* all tenants: one order for each group */`)
+	}
+	if err != nil {
+		return fmt.Errorf("continue the journal behind its last entries: %w", err)
+	}
+	return nil
+}

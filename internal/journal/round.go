@@ -1,0 +1,272 @@
+package journal
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// batch is how many entries a follower is shown in one transaction.
+const batch = 1000
+
+// stretch is a part of a group's journal that was read once, for all followers whose
+// cursors stand where it begins.
+type stretch struct {
+	group     int32
+	from, to  int64 // behind from, up to to
+	entries   []Entry
+	full      bool // there may be more behind it
+	followers []*Follower
+}
+
+// tally is what came of a round.
+type tally struct {
+	more    bool // it is worth looking again at once
+	waiting bool // another process was at some cursors
+}
+
+// round is Tick without what failed before, and it adds to that.
+func (e *Engine) round(ctx context.Context, failed map[cursor]bool) (tally, error) {
+	var t tally
+	at, err := e.look(ctx)
+	if err != nil {
+		return t, err
+	}
+	list, err := e.read(ctx, at, failed)
+	if err != nil {
+		return t, err
+	}
+	errs := []error{e.pass(ctx, list, &t)}
+	for i := range e.Followers {
+		errs = append(errs, e.show(ctx, &e.Followers[i], list, failed, &t))
+	}
+	return t, errors.Join(errs...)
+}
+
+// read reads what cursors have before them: of each group what is behind each place
+// where cursors stand, and for no follower more than a batch.
+func (e *Engine) read(ctx context.Context, at map[cursor]int64, failed map[cursor]bool) ([]*stretch, error) {
+	left := make(map[string]int, len(e.Followers))
+	for _, f := range e.Followers {
+		left[f.Name] = batch
+	}
+	var list []*stretch
+	cut := false
+	for _, s := range e.stands(at, failed) {
+		limit := batch
+		s.followers = slices.DeleteFunc(s.followers, func(f *Follower) bool { return left[f.Name] == 0 })
+		for _, f := range s.followers {
+			limit = min(limit, left[f.Name])
+		}
+		if len(s.followers) > 0 {
+			if err := e.fill(ctx, s, limit); err != nil {
+				return nil, err
+			}
+			list = append(list, s)
+		}
+		switch {
+		case cut:
+		case s.full: // the next round begins behind it
+			e.turn, cut = s.group+1, true
+		case len(s.followers) == 0:
+			e.turn, cut = s.group, true
+		}
+		for _, f := range s.followers {
+			left[f.Name] -= len(s.entries)
+		}
+	}
+	return list, nil
+}
+
+// stands returns the places where cursors stand before their horizons: groups in
+// turn, from where the last round that could not read all had to stop.
+func (e *Engine) stands(at map[cursor]int64, failed map[cursor]bool) []*stretch {
+	type stand struct {
+		group int32
+		pos   int64
+	}
+	found := map[stand]*stretch{}
+	for i := range e.Followers {
+		f := &e.Followers[i]
+		for group := range e.horizon.groups {
+			c := cursor{group, f.Name}
+			pos, behind := at[c]
+			if !behind || failed[c] || pos >= e.horizon.at(group) {
+				continue
+			}
+			s := found[stand{group, pos}]
+			if s == nil {
+				s = &stretch{group: group, from: pos, to: e.horizon.at(group)}
+				found[stand{group, pos}] = s
+			}
+			s.followers = append(s.followers, f)
+		}
+	}
+	if e.turn == 0 { // processes begin apart
+		groups := id.AllGroups()
+		e.turn = groups[rand.IntN(len(groups))]
+	}
+	after := func(group int32) int {
+		if group < e.turn {
+			return 1
+		}
+		return 0
+	}
+	return slices.SortedFunc(maps.Values(found), func(a, b *stretch) int {
+		return cmp.Or(cmp.Compare(after(a.group), after(b.group)), cmp.Compare(a.group, b.group), cmp.Compare(b.from, a.from))
+	})
+}
+
+// fill reads the entries of a stretch. Places may be empty, because the transaction
+// that drew them was rolled back.
+func (e *Engine) fill(ctx context.Context, s *stretch, limit int) error {
+	rows, err := e.DB.Query(ctx, `
+		SELECT tenant_id, pos, `+columns+` FROM journal
+		WHERE grp = $1 AND pos > $2 AND pos <= $3 ORDER BY grp, pos LIMIT $4 /* all tenants: one order for each group */`,
+		s.group, s.from, s.to, limit)
+	s.entries, err = sqldb.Collect(rows, err, scan)
+	if err != nil {
+		return fmt.Errorf("read the journal: %w", err)
+	}
+	if n := len(s.entries); n == limit {
+		s.full, s.to = true, s.entries[n-1].Position
+	}
+	return nil
+}
+
+// wants reports whether a follower cares for an entry.
+func (f *Follower) wants(e Entry) bool { return len(f.Types) == 0 || slices.Contains(f.Types, e.Type) }
+
+// idle reports whether a follower has nothing to do with a stretch.
+func (s *stretch) idle(f *Follower) bool { return !slices.ContainsFunc(s.entries, f.wants) }
+
+// pass moves followers past stretches that they care for nothing of.
+func (e *Engine) pass(ctx context.Context, list []*stretch, sum *tally) error {
+	t := e.DB.Table("grp INTEGER", "follower TEXT", "since BIGINT", "upto BIGINT")
+	full := false
+	for _, s := range list {
+		for _, f := range s.followers {
+			if s.idle(f) {
+				t.Add(s.group, f.Name, s.from, s.to)
+				full = full || s.full
+			}
+		}
+	}
+	if t.Len() == 0 {
+		return nil
+	}
+	n, err := e.DB.Exec(ctx, `
+		UPDATE journal_cursor SET pos = x.upto FROM (
+			SELECT c.grp, c.follower, v.since, v.upto FROM `+t.As("v", 1)+`
+			JOIN journal_cursor AS c ON c.grp = v.grp AND c.follower = v.follower AND c.pos = v.since `+e.DB.SkipLocked()+`) AS x
+		WHERE journal_cursor.grp = x.grp AND journal_cursor.follower = x.follower AND journal_cursor.pos = x.since`, t.Args()...)
+	if err != nil {
+		return fmt.Errorf("pass entries that no follower cares for: %w", err)
+	}
+	sum.more = sum.more || full
+	sum.waiting = sum.waiting || n < int64(t.Len())
+	return nil
+}
+
+// show shows a follower those of the stretches that it cares for something of, in
+// one transaction. When that fails, each is tried in one of its own, so that only
+// those are left behind that it fails at.
+func (e *Engine) show(ctx context.Context, f *Follower, list []*stretch, failed map[cursor]bool, sum *tally) error {
+	var mine []*stretch
+	for _, s := range list {
+		if slices.Contains(s.followers, f) && !s.idle(f) {
+			mine = append(mine, s)
+		}
+	}
+	err := advance(ctx, e.DB, f, mine, sum)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return fmt.Errorf("follower %s: %w", f.Name, err)
+	case len(mine) == 1:
+		failed[cursor{mine[0].group, f.Name}] = true
+		return fmt.Errorf("follower %s: %w", f.Name, err)
+	}
+	var errs []error
+	for _, s := range mine {
+		if err := advance(ctx, e.DB, f, []*stretch{s}, sum); err != nil {
+			failed[cursor{s.group, f.Name}] = true
+			errs = append(errs, fmt.Errorf("follower %s: group %d: %w", f.Name, s.group, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// advance shows a follower stretches of several groups and moves its cursors behind
+// them, where they still stand at the beginnings and no other process is at them.
+func advance(ctx context.Context, db *sqldb.DB, f *Follower, list []*stretch, sum *tally) error {
+	if len(list) == 0 {
+		return nil
+	}
+	var done []*stretch
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		at, err := take(ctx, tx, f, list)
+		if err != nil {
+			return err
+		}
+		done = nil
+		var entries []Entry
+		t := tx.Table("grp INTEGER", "pos BIGINT")
+		for _, s := range list {
+			if pos, taken := at[s.group]; !taken || pos != s.from {
+				continue
+			}
+			done = append(done, s)
+			t.Add(s.group, s.to)
+			for _, e := range s.entries {
+				if f.wants(e) {
+					entries = append(entries, e)
+				}
+			}
+		}
+		if len(done) == 0 {
+			return nil
+		}
+		if err := f.Follow(ctx, tx, entries); err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `
+			UPDATE journal_cursor SET pos = v.pos FROM `+t.As("v", 2)+`
+			WHERE journal_cursor.follower = $1 AND journal_cursor.grp = v.grp`, t.Args(f.Name)...)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	sum.waiting = sum.waiting || len(done) < len(list)
+	sum.more = sum.more || slices.ContainsFunc(done, func(s *stretch) bool { return s.full })
+	return nil
+}
+
+// take locks a follower's cursors for the transaction, but for those that another
+// process has locked, and returns where they stand.
+func take(ctx context.Context, tx *sqldb.DB, f *Follower, list []*stretch) (map[int32]int64, error) {
+	t := tx.Table("grp INTEGER")
+	for _, s := range list {
+		t.Add(s.group)
+	}
+	rows, err := tx.Query(ctx, `
+		SELECT c.grp, c.pos FROM `+t.As("v", 2)+`
+		JOIN journal_cursor AS c ON c.follower = $1 AND c.grp = v.grp `+tx.SkipLocked(), t.Args(f.Name)...)
+	at := map[int32]int64{}
+	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (pos int64, err error) {
+		var group int32
+		err = scan(&group, &pos)
+		at[group] = pos
+		return pos, err
+	})
+	return at, err
+}
