@@ -18,7 +18,6 @@ const fromList = "writes rows whose tenants it takes from a list; bind one tenan
 // stillFromList are the files with such statements that have to be taken apart, and
 // how many of them there are.
 var stillFromList = map[string]int{
-	"outbox/claim.go": 1, "outbox/node.go": 2, "outbox/plan.go": 1, "outbox/reap.go": 1, "outbox/settle.go": 2, "outbox/waits.go": 1,
 	"segment/refresh.go": 2,
 	"track/evidence.go":  1, "track/hit.go": 1, "track/store.go": 2,
 }

@@ -58,7 +58,7 @@ type history struct {
 	*loader
 	r *rand.Rand
 
-	journal, outbox, hits, engaged *sheet
+	journal, outbox, notes, hits, engaged *sheet
 	pos                            int64
 	entries                        []entry // of the period
 }
@@ -68,9 +68,11 @@ func (l *loader) fillHistory(ctx context.Context) error {
 		loader: l, r: rand.New(rand.NewPCG(3, 3)),
 		journal: newSheet(l.db, l.tenant, "journal", []string{fmt.Sprint("grp ", l.tenant.Group())}, "id UUID", "pos BIGINT", "type TEXT", "name TEXT", "contact_id UUID", "send_id UUID",
 			"message_id UUID", "occurred_at BIGINT", "data JSONB"),
-		outbox: newSheet(l.db, l.tenant, "outbox", []string{"content_version 1", "attempts 1", "answered TRUE", "smtp_code 250"},
-			"id UUID", "send_id UUID", "contact_id UUID", "email TEXT", "content_id UUID", "identity_id UUID", "lane_id UUID", "nonce TEXT",
-			"state TEXT", "queued_at BIGINT", "due_at BIGINT", "first_at BIGINT", "sent_at BIGINT", "ended_at BIGINT", "bounce_type TEXT"),
+		outbox: newSheet(l.db, l.tenant, "outbox", []string{"mix 1", "attempts 1", "answered TRUE"},
+			"id UUID", "send_id UUID", "contact_id UUID", "email TEXT", "lane_id UUID",
+			"state TEXT", "due_at BIGINT", "first_at BIGINT", "sent_at BIGINT"),
+		notes: newSheet(l.db, l.tenant, "outbox_note", []string{"state 'bounced'", "bounce_type 'soft'"},
+			"send_id UUID", "contact_id UUID", "message_id UUID", "ended_at BIGINT"),
 		hits: newSheet(l.db, l.tenant, "hit", []string{"method 'GET'", "ip '192.0.2.1'", "prefetch FALSE"},
 			"id UUID", "send_id UUID", "message_id UUID", "contact_id UUID", "kind TEXT", "link BIGINT", "url TEXT", "at BIGINT", "since_sent BIGINT",
 			"agent TEXT", "class TEXT", "rule TEXT", "classified_at BIGINT"),
@@ -84,7 +86,7 @@ func (l *loader) fillHistory(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, s := range []*sheet{h.journal, h.outbox, h.hits, h.engaged} {
+	for _, s := range []*sheet{h.journal, h.outbox, h.notes, h.hits, h.engaged} {
 		if err := s.flush(ctx); err != nil {
 			return err
 		}
@@ -131,6 +133,12 @@ func (h *history) broadcast(ctx context.Context, send id.Send, from time.Time, l
 	delivered := n * partDelivered / 1000
 	opens, clicks, bounces := partOpened*1000/partDelivered, partClicked*1000/partOpened, partBounced*1000/partDelivered
 	content, identity, lane := uuidAt[id.Content](h.r, from), uuidAt[id.Identity](h.r, from), uuidAt[id.MTAConfig](h.r, from)
+	_, err = h.db.Exec(ctx, `
+		INSERT INTO outbox_mix (tenant_id, send_id, n, content_id, content_version, identity_id) VALUES ($1, $2, 1, $3, 1, $4)`,
+		h.tenant, send, content, identity)
+	if err != nil {
+		return 0, 0, err
+	}
 	mean := float64(delivered) / float64(known)
 	for c := range known {
 		share := mean * []float64{0.25, 0.25, 0.5, 1, 3}[c%5]
@@ -140,11 +148,11 @@ func (h *history) broadcast(ctx context.Context, send id.Send, from time.Time, l
 		queued := from.Add(time.Duration(c) * time.Microsecond)
 		at := queued.Add(time.Duration(h.r.Int64N(int64(time.Hour))))
 		message := uuidAt[id.Message](h.r, queued)
-		state, bounce := "delivered", ""
+		state := "delivered"
 		t := &h.totals[c]
 		kind, data := journal.EmailDelivered, ""
 		if h.r.IntN(1000) < bounces {
-			kind, state, bounce, data = journal.EmailBounced, "bounced", "soft", `{"class":"soft"}`
+			kind, state, data = journal.EmailBounced, "bounced", `{"class":"soft"}`
 			t.bounceAt = at.UnixMicro()
 			bounced++
 		} else {
@@ -153,15 +161,16 @@ func (h *history) broadcast(ctx context.Context, send id.Send, from time.Time, l
 			sent++
 		}
 		h.entries = append(h.entries, entry{at.UnixMicro(), kind, "", int32(c), message, data})
-		err := h.outbox.add(ctx, message, send, h.contacts[c], h.people.person(c).email, content, identity, lane, message.String()[:8],
-			state, queued.UnixMicro(), queued.UnixMicro(), queued.UnixMicro(), at.UnixMicro(), at.UnixMicro(), sqldb.Null(bounce))
+		err := h.outbox.add(ctx, message, send, h.contacts[c], h.people.person(c).email, lane,
+			state, queued.UnixMicro(), queued.UnixMicro(), at.UnixMicro())
+		if err == nil && state == "bounced" {
+			err = h.notes.add(ctx, send, h.contacts[c], message, at.UnixMicro())
+		}
+		if err == nil && state == "delivered" {
+			err = h.reader(ctx, send, message, c, at, length, opens, clicks)
+		}
 		if err != nil {
 			return 0, 0, err
-		}
-		if bounce == "" {
-			if err := h.reader(ctx, send, message, c, at, length, opens, clicks); err != nil {
-				return 0, 0, err
-			}
 		}
 	}
 	return sent, bounced, nil

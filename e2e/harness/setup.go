@@ -137,6 +137,9 @@ func (r *Ready) Hurry(ctx context.Context, db *sqldb.DB, broadcast string) error
 			time.Now().Add(time.Second).UnixMicro(), time.Now().Add(3*time.Second).UnixMicro()); err != nil {
 			return err
 		}
+		if _, err := db.Exec(ctx, `UPDATE send SET low_due = 0, low_id = NULL, low_turn = low_turn + 1`); err != nil {
+			return err
+		}
 		within, cancel := context.WithTimeout(ctx, 2*time.Second)
 		_, err := r.Await(within, broadcast, "completed")
 		cancel()

@@ -47,9 +47,8 @@ func TestActivityIsOneStoryOfSeveralSources(t *testing.T) {
 		exec(`INSERT INTO send (tenant_id, id, source_kind, source_id, phase, opened_at) VALUES ($1, $2, 'sequence_step', $3, 'open', 0)`, acme, stream, course)
 		for i, c := range []contact.Contact{ann, bob} {
 			m := id.New[id.Message]()
-			exec(`INSERT INTO outbox (tenant_id, id, send_id, contact_id, email, content_id, content_version, identity_id, lane_id, nonce, state, queued_at, due_at, sent_at)
-				VALUES ($1, $2, $3, $4, 'x', $6, 1, $7, $8, '', 'delivered', 0, 0, $5)`, acme, m, stream, c.ID, sqldb.Micros(noon.Add(time.Hour)),
-				id.New[id.Content](), id.New[id.Identity](), id.New[id.MTAConfig]())
+			exec(`INSERT INTO outbox (tenant_id, id, send_id, contact_id, email, mix, lane_id, state, due_at, sent_at)
+				VALUES ($1, $2, $3, $4, 'x', 1, $2, 'delivered', 0, $5)`, acme, m, stream, c.ID, sqldb.Micros(noon.Add(time.Hour)))
 			exec(`INSERT INTO hit (tenant_id, id, send_id, message_id, contact_id, kind, url, at, method, agent, ip, prefetch, class)
 				VALUES ($1, $2, $3, $4, $5, 'click', 'https://example.com/', $6, 'GET', '', '', FALSE, 'human')`,
 				acme, id.New[id.Hit](), stream, m, c.ID, sqldb.Micros(noon.Add(time.Duration(2+i)*time.Hour)))

@@ -34,7 +34,9 @@ func TestFailureInfo(t *testing.T) {
 		if r := s.must(200, "key", "GET "+at, ""); r.body["view_model"].(map[string]any)["failure_info"] != nil {
 			t.Errorf("failure_info of a send under way: %s", r.text)
 		}
-		exec(`UPDATE outbox SET state = 'failed', error = 'expired at ' || email WHERE tenant_id = $1`)
+		exec(`UPDATE outbox SET state = 'failed' WHERE tenant_id = $1`)
+		exec(`INSERT INTO outbox_note (tenant_id, send_id, contact_id, message_id, state, error)
+			SELECT tenant_id, send_id, contact_id, id, state, 'expired at ' || email FROM outbox WHERE tenant_id = $1`)
 		exec(`UPDATE send SET failed = 7, waiting = 0 WHERE tenant_id = $1`)
 		tick()
 		failed := s.now

@@ -210,7 +210,7 @@ func counts(t *testing.T, s *people) map[string]string {
 	for name, text := range map[string]string{
 		"events":   `SELECT type, COUNT(*), COUNT(name) FROM journal WHERE tenant_id = $1 AND type NOT IN ('contact_anonymized', 'page_viewed', 'tag_added', 'tag_removed') GROUP BY type ORDER BY type`,
 		"streams":  `SELECT id, total, waiting * 1000000 + sent * 10000 + delivered * 100 + bounced FROM send WHERE tenant_id = $1 ORDER BY id`,
-		"messages": `SELECT state, COUNT(*), COUNT(smtp_code) FROM outbox WHERE tenant_id = $1 GROUP BY state ORDER BY state`,
+		"messages": `SELECT state, COUNT(*), COUNT(sent_at) FROM outbox WHERE tenant_id = $1 GROUP BY state ORDER BY state`,
 		"hits":     `SELECT class, COUNT(*), COUNT(DISTINCT contact_id) FROM hit WHERE tenant_id = $1 GROUP BY class ORDER BY class`,
 		"sums":     `SELECT send_id, verified_opened * 100 + human_opened, human_clicked FROM engagement_sum WHERE tenant_id = $1 ORDER BY send_id`,
 		"mails":    `SELECT contact_id, total_emails_sent * 100 + total_emails_opened, total_emails_clicked FROM contact_activity WHERE tenant_id = $1 ORDER BY contact_id`,

@@ -71,9 +71,21 @@ func TestRecipientsOfABroadcast(t *testing.T) {
 			}
 		}
 		micros := fmt.Sprint(when.UnixMicro())
-		become(0, "state = 'delivered', variant_id = 'b', sent_at = "+micros+", ended_at = "+micros)
-		become(1, "state = 'bounced', bounce_type = 'hard', error = 'no such user', ended_at = "+micros)
-		become(2, "state = 'skipped', skip_reason = 'render_error'")
+		become(0, "state = 'delivered', mix = 2, sent_at = "+micros)
+		become(1, "state = 'bounced'")
+		become(2, "state = 'skipped'")
+		for _, text := range []string{
+			`INSERT INTO outbox_mix (tenant_id, send_id, n, content_id, content_version, variant_id, identity_id)
+			SELECT tenant_id, send_id, 2, content_id, content_version, 'b', identity_id FROM outbox_mix WHERE tenant_id = $1`,
+			`INSERT INTO outbox_note (tenant_id, send_id, contact_id, message_id, state, bounce_type, error, skip_reason, ended_at)
+			SELECT tenant_id, send_id, contact_id, id, state, CASE WHEN state = 'bounced' THEN 'hard' END, CASE WHEN state = 'bounced' THEN 'no such user' END,
+				CASE WHEN state = 'skipped' THEN 'render_error' END, CASE WHEN state = 'bounced' THEN ` + micros + ` END
+			FROM outbox WHERE tenant_id = $1 AND state IN ('bounced', 'skipped')`,
+		} {
+			if _, err := s.db.Exec(ctx, text, s.acme); err != nil {
+				t.Fatal(err)
+			}
+		}
 		become(3, "deferred = TRUE")
 		m := records[0]
 		err := s.db.InTx(ctx, func(tx *sqldb.DB) error {

@@ -21,9 +21,7 @@ func LoadBacklog(ctx context.Context, db *sqldb.DB, now time.Time) (Backlog, err
 	var b Backlog
 	var due *int64
 	err := db.QueryRow(ctx, `
-		SELECT CAST(COALESCE(SUM(s.waiting), 0) AS BIGINT), CAST(COALESCE(SUM(s.deferred), 0) AS BIGINT), MIN((
-			SELECT q.due_at FROM outbox q
-			WHERE q.tenant_id = s.tenant_id AND q.send_id = s.id AND q.state = 'queued' ORDER BY q.due_at, q.id LIMIT 1))
+		SELECT CAST(COALESCE(SUM(s.waiting), 0) AS BIGINT), CAST(COALESCE(SUM(s.deferred), 0) AS BIGINT), MIN(`+firstWaiting("due_at")+`)
 		FROM send s WHERE s.phase = 'open' /* all tenants: the operator's measure */`).Scan(&b.Waiting, &b.Deferred, &due)
 	if err != nil {
 		return Backlog{}, fmt.Errorf("measure the backlog: %w", err)

@@ -5,8 +5,9 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"packetboat/internal/id"
@@ -28,7 +29,6 @@ type Item struct {
 	Identity       id.Identity
 	Lane           id.MTAConfig
 	Day            spread.Day // that the send's plan gave it; empty: not planned
-	Nonce          string     // the random part of the Message-ID
 	QueuedAt       time.Time
 	DueAt          time.Time
 	Epoch          int64      // of the row as it was claimed
@@ -36,22 +36,23 @@ type Item struct {
 	Deferred       bool       // an earlier attempt was told to come again
 	Answered       bool       // a server has answered an attempt; if none ever does, nobody refused the address
 	FirstAt        *time.Time // Date of the first attempt, which later ones repeat; nil before it
+
+	mix int64 // number of what it has in common with other messages
 }
 
-// columns of an Item, in the order of scanItem.
-const itemColumns = `outbox.tenant_id, outbox.id, outbox.send_id, outbox.contact_id, outbox.email, outbox.content_id,
-	outbox.content_version, outbox.variant_id, outbox.identity_id, outbox.lane_id, outbox.nonce, outbox.queued_at,
-	outbox.due_at, outbox.epoch, outbox.attempts, outbox.deferred, outbox.answered, outbox.first_at, outbox.plan_day`
+// columns of an Item, in the order of scanItem; what its mix says is not among them.
+const itemColumns = `outbox.tenant_id, outbox.id, outbox.send_id, outbox.contact_id, outbox.email, outbox.mix,
+	outbox.lane_id, COALESCE(outbox.queued_at, outbox.due_at), outbox.due_at, outbox.epoch, outbox.attempts, outbox.deferred, outbox.answered, outbox.first_at, outbox.plan_day`
 
 func scanItem(scan func(...any) error) (Item, error) {
 	var it Item
-	var variant, day sql.NullString
+	var day sql.NullString
 	var queued, due int64
 	var first sql.NullInt64
-	err := scan(&it.Tenant, &it.ID, &it.Stream, &it.Contact, &it.Email, &it.Content, &it.ContentVersion, &variant,
-		&it.Identity, &it.Lane, &it.Nonce, &queued, &due, &it.Epoch, &it.Attempts, &it.Deferred, &it.Answered, &first, &day)
+	err := scan(&it.Tenant, &it.ID, &it.Stream, &it.Contact, &it.Email, &it.mix,
+		&it.Lane, &queued, &due, &it.Epoch, &it.Attempts, &it.Deferred, &it.Answered, &first, &day)
 	it.FirstAt = sqldb.NullTime(first)
-	it.Variant, it.Day, it.QueuedAt, it.DueAt = variant.String, spread.Day(day.String), sqldb.Time(queued), sqldb.Time(due)
+	it.Day, it.QueuedAt, it.DueAt = spread.Day(day.String), sqldb.Time(queued), sqldb.Time(due)
 	return it, err
 }
 
@@ -63,6 +64,7 @@ type Node struct {
 
 	held    holdings
 	flights flights
+	mixes   mixCache
 }
 
 // Position is a place in the order in which a stream's messages are claimed.
@@ -74,7 +76,7 @@ type Position struct {
 func (it Item) position() Position { return Position{it.DueAt, it.ID} }
 
 func (p Position) compare(o Position) int {
-	return cmp.Or(p.DueAt.Compare(o.DueAt), strings.Compare(p.ID.String(), o.ID.String()))
+	return cmp.Or(p.DueAt.Compare(o.DueAt), id.Compare(p.ID, o.ID))
 }
 
 // Last returns the position of the last of some claimed messages.
@@ -87,8 +89,8 @@ func (n *Node) Claim(ctx context.Context, tenant id.Tenant, stream id.Send, limi
 }
 
 // ClaimAfter is Claim of messages behind a position. Whoever claims batch after
-// batch says where the last one ended: what has left leaves dead entries in the
-// index, and from the beginning they would all be passed over again. When
+// batch says where the last one ended, so as not to pass over what has been
+// claimed since, again and again. When
 // nothing is left behind the position, messages may have been put back before it.
 //
 // A claim that seems to fail may have been made all the same. Then it is unmade
@@ -109,6 +111,9 @@ func (n *Node) ClaimAfter(ctx context.Context, tenant id.Tenant, stream id.Send,
 			return err
 		}
 		if items, err = alone(ctx, tx, tenant, stream, items); err != nil || len(items) == 0 {
+			return err
+		}
+		if err := n.mixes.fill(ctx, tx, tenant, stream, items); err != nil {
 			return err
 		}
 		first, last := items[0], items[len(items)-1]
@@ -139,17 +144,21 @@ func turn(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send) e
 
 // free returns due messages of an open stream that nobody has claimed.
 func free(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, after Position, limit int, now time.Time) ([]Item, error) {
-	from := int64(0)
-	if !after.DueAt.IsZero() {
-		from = after.DueAt.UnixMicro()
+	from, first, behind := micros(after.DueAt), after.ID, ">"
+	if after == (Position{}) {
+		var err error
+		if from, first, err = low(ctx, tx, tenant, stream); err != nil {
+			return nil, err
+		}
+		behind = ">="
 	}
 	rows, err := tx.Query(ctx, `
 		SELECT `+itemColumns+` FROM outbox
-		WHERE tenant_id = $1 AND send_id = $2 AND state = 'queued' AND due_at <= $3 AND (due_at, id) > ($5, $6)
+		WHERE tenant_id = $1 AND send_id = $2 AND state = 'queued' AND due_at <= $3 AND (due_at, id) `+behind+` ($5, $6)
 			AND EXISTS (SELECT 1 FROM send AS s WHERE s.tenant_id = $1 AND s.id = $2 AND s.phase = 'open')
 			AND NOT EXISTS (SELECT 1 FROM outbox_claim AS c WHERE c.tenant_id = $1 AND c.send_id = $2
 				AND (outbox.due_at, outbox.id) >= (c.from_due, c.from_id) AND (outbox.due_at, outbox.id) <= (c.to_due, c.to_id))
-		ORDER BY due_at, id LIMIT $4`, tenant, stream, now.UnixMicro(), limit, from, after.ID)
+		ORDER BY due_at, id LIMIT $4`, tenant, stream, now.UnixMicro(), limit, from, first)
 	return sqldb.Collect(rows, err, scanItem)
 }
 
@@ -195,18 +204,58 @@ func (n *Node) Delay(ctx context.Context, items []Item) error {
 	if len(items) == 0 {
 		return nil
 	}
-	t := n.DB.Table("tenant_id INTEGER", "id UUID", "epoch BIGINT", "due_at BIGINT")
-	for _, it := range items {
-		t.Add(it.Tenant, it.ID, it.Epoch, it.DueAt.UnixMicro())
-	}
-	_, err := n.DB.Exec(ctx, `
-		UPDATE outbox SET due_at = v.due_at, epoch = outbox.epoch + 1
-		FROM `+t.As("v", 1)+`
-		WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id AND outbox.epoch = v.epoch
-			AND `+stillQueued, t.Args()...)
+	err := n.DB.InTx(ctx, func(tx *sqldb.DB) error {
+		for tenant, own := range byTenant(items, func(it Item) id.Tenant { return it.Tenant }) {
+			if err := delay(ctx, tx, tenant, own); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	if err != nil {
 		return fmt.Errorf("delay messages: %w", err)
 	}
 	n.held.drop(slices.Values(items), false)
 	return nil
+}
+
+// delay is Delay for items of one tenant.
+func delay(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, items []Item) error {
+	t := tx.Table("id UUID", "epoch BIGINT", "due_at BIGINT")
+	first := map[id.Send]time.Time{}
+	for _, it := range items {
+		t.Add(it.ID, it.Epoch, it.DueAt.UnixMicro())
+		if at, ok := first[it.Stream]; !ok || it.DueAt.Before(at) {
+			first[it.Stream] = it.DueAt
+		}
+	}
+	_, err := tx.Exec(ctx, `
+		UPDATE outbox SET due_at = v.due_at, queued_at = COALESCE(outbox.queued_at, outbox.due_at), epoch = outbox.epoch + 1
+		FROM `+t.As("v", 2)+`
+		WHERE outbox.tenant_id = $1 AND outbox.id = v.id AND outbox.epoch = v.epoch AND outbox.state = 'queued'`, t.Args(tenant)...)
+	if err != nil {
+		return err
+	}
+	for _, send := range slices.SortedFunc(maps.Keys(first), id.Compare) {
+		if err := lower(ctx, tx, tenant, send, first[send]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// byTenant yields the parts of a list that belong to each tenant, in the order of
+// tenants. A statement writes the rows of one tenant, which is a parameter of it.
+func byTenant[T any](list []T, of func(T) id.Tenant) iter.Seq2[id.Tenant, []T] {
+	return func(yield func(id.Tenant, []T) bool) {
+		parts := map[id.Tenant][]T{}
+		for _, v := range list {
+			parts[of(v)] = append(parts[of(v)], v)
+		}
+		for _, tenant := range slices.Sorted(maps.Keys(parts)) {
+			if !yield(tenant, parts[tenant]) {
+				return
+			}
+		}
+	}
 }

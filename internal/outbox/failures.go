@@ -14,7 +14,7 @@ func FailedOtherwise(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream
 	var n int
 	err := db.QueryRow(ctx, `
 		SELECT COUNT(*) FROM (
-			SELECT 1 FROM outbox WHERE tenant_id = $1 AND send_id = $2 AND state = 'failed'`+isRare+`
+			SELECT 1 FROM outbox_note WHERE tenant_id = $1 AND send_id = $2 AND state = 'failed'
 				AND COALESCE(error, '') NOT LIKE $3 ESCAPE '\' LIMIT 1) AS other`,
 		tenant, stream, likeEscapes.Replace(words)+"%").Scan(&n)
 	if err != nil {

@@ -2,8 +2,9 @@ package outbox
 
 import (
 	"context"
-	"encoding/json"
+	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -14,10 +15,39 @@ import (
 
 // flight is an attempt that has begun and whose end is not written yet.
 type flight struct {
-	Message id.Message   `json:"m"`
-	Epoch   int64        `json:"e"` // of the message when the attempt began
-	Lane    id.MTAConfig `json:"l"`
-	FirstAt int64        `json:"f"` // Item.FirstAt, in microseconds
+	Message id.Message
+	Epoch   int64 // of the message when the attempt began
+	Lane    id.MTAConfig
+	FirstAt int64 // Item.FirstAt, in microseconds
+}
+
+// flightBytes is the length of a flight in the database: message, epoch, lane, time.
+const flightBytes = 16 + 8 + 16 + 8
+
+func packed(list []flight) []byte {
+	b := make([]byte, 0, len(list)*flightBytes)
+	for _, f := range list {
+		b = append(b, f.Message[:]...)
+		b = binary.BigEndian.AppendUint64(b, uint64(f.Epoch))
+		b = append(b, f.Lane[:]...)
+		b = binary.BigEndian.AppendUint64(b, uint64(f.FirstAt))
+	}
+	return b
+}
+
+func unpacked(b []byte) ([]flight, error) {
+	if len(b)%flightBytes != 0 {
+		return nil, fmt.Errorf("%d bytes are no list of attempts", len(b))
+	}
+	list := make([]flight, len(b)/flightBytes)
+	for i := range list {
+		f := &list[i]
+		copy(f.Message[:], b)
+		copy(f.Lane[:], b[24:])
+		f.Epoch, f.FirstAt = int64(binary.BigEndian.Uint64(b[16:])), int64(binary.BigEndian.Uint64(b[40:]))
+		b = b[flightBytes:]
+	}
+	return list, nil
 }
 
 func flightOf(it Item, now time.Time) flight {
@@ -42,7 +72,7 @@ type flights struct {
 	of     map[id.Message]flight // whose end is not written
 	in     map[id.Message]int64  // the number of the row that each of them is in
 	left   map[int64]int         // how many of each row there are; rows that are being written count one more
-	landed bool                  // since the rows were last tidied
+	landed map[id.Tenant]bool    // whose rows are to be tidied
 }
 
 // prepare makes the rows of intents, which are being written from then on.
@@ -50,7 +80,7 @@ func (f *flights) prepare(intents []Item, now time.Time) []*takeOff {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.left == nil {
-		f.of, f.in, f.left = map[id.Message]flight{}, map[id.Message]int64{}, map[int64]int{}
+		f.of, f.in, f.left, f.landed = map[id.Message]flight{}, map[id.Message]int64{}, map[int64]int{}, map[id.Tenant]bool{}
 	}
 	var rows []*takeOff
 	of := map[stretch]*takeOff{}
@@ -76,7 +106,7 @@ func (f *flights) written(rows []*takeOff, begun map[id.Message]bool, landed []R
 		if seq, ok := f.in[r.Item.ID]; ok {
 			delete(f.of, r.Item.ID)
 			delete(f.in, r.Item.ID)
-			f.drop(seq)
+			f.drop(r.Item.Tenant, seq)
 		}
 	}
 	for _, row := range rows {
@@ -86,14 +116,14 @@ func (f *flights) written(rows []*takeOff, begun map[id.Message]bool, landed []R
 				f.left[row.seq]++
 			}
 		}
-		f.drop(row.seq)
+		f.drop(row.tenant, row.seq)
 	}
 }
 
-func (f *flights) drop(seq int64) {
+func (f *flights) drop(tenant id.Tenant, seq int64) {
 	if f.left[seq]--; f.left[seq] == 0 {
 		delete(f.left, seq)
-		f.landed = true
+		f.landed[tenant] = true
 	}
 }
 
@@ -117,32 +147,41 @@ func begin(ctx context.Context, tx *sqldb.DB, owner string, rows []*takeOff, now
 	if len(rows) == 0 {
 		return begun, nil
 	}
-	t := tx.Table("tenant_id INTEGER", "send_id UUID", "claim UUID", "seq BIGINT", "messages TEXT")
-	bySeq := make(map[int64]*takeOff, len(rows))
-	for _, r := range rows {
-		messages, err := json.Marshal(r.flights)
+	for tenant, own := range byTenant(rows, func(r *takeOff) id.Tenant { return r.tenant }) {
+		t := tx.Table("send_id UUID", "claim UUID", "seq BIGINT", "messages BYTEA")
+		bySeq := make(map[int64]*takeOff, len(own))
+		for _, r := range own {
+			t.Add(r.stream, r.claim, r.seq, packed(r.flights))
+			bySeq[r.seq] = r
+		}
+		// A claim of which something was put back has several rows.
+		stands, err := tx.Query(ctx, `
+			INSERT INTO outbox_flight (tenant_id, owner, seq, send_id, begun_at, messages)
+			SELECT c.tenant_id, c.owner, v.seq, c.send_id, CAST($3 AS BIGINT), v.messages
+			FROM outbox_claim AS c JOIN `+t.As("v", 4)+` ON v.send_id = c.send_id AND v.claim = c.id
+			WHERE c.tenant_id = $1 AND c.owner = $2`+forUpdateOf(tx, "c")+`
+			ON CONFLICT (tenant_id, owner, seq) DO NOTHING RETURNING seq`, t.Args(tenant, owner, now.UnixMicro())...)
+		_, err = sqldb.Collect(stands, err, func(scan func(...any) error) (seq int64, err error) {
+			err = scan(&seq)
+			for _, l := range bySeq[seq].flights {
+				begun[l.Message] = true
+			}
+			return seq, err
+		})
 		if err != nil {
 			return nil, err
 		}
-		t.Add(r.tenant, r.stream, r.claim, r.seq, string(messages))
-		bySeq[r.seq] = r
 	}
-	stands, err := tx.Query(ctx, `
-		WITH v AS (SELECT * FROM `+t.As("given", 3)+`),
-			mine AS (SELECT c.tenant_id, c.send_id, c.id FROM outbox_claim AS c
-				WHERE c.owner = $1 AND (c.tenant_id, c.send_id, c.id) IN (SELECT v.tenant_id, v.send_id, v.claim FROM v)`+tx.ForUpdate()+`)
-		INSERT INTO outbox_flight (owner, seq, tenant_id, send_id, begun_at, messages)
-		SELECT CAST($1 AS TEXT), v.seq, v.tenant_id, v.send_id, CAST($2 AS BIGINT), v.messages FROM v
-		WHERE (v.tenant_id, v.send_id, v.claim) IN (SELECT mine.tenant_id, mine.send_id, mine.id FROM mine)
-		RETURNING seq /* all tenants: the node sends anyone's, each under a claim of its own */`, t.Args(owner, now.UnixMicro())...)
-	_, err = sqldb.Collect(stands, err, func(scan func(...any) error) (seq int64, err error) {
-		err = scan(&seq)
-		for _, l := range bySeq[seq].flights {
-			begun[l.Message] = true
-		}
-		return seq, err
-	})
-	return begun, err
+	return begun, nil
+}
+
+// forUpdateOf locks the rows that a SELECT finds in one of its tables, where the
+// database locks rows.
+func forUpdateOf(tx *sqldb.DB, table string) string {
+	if tx.Dialect() == sqldb.SQLite {
+		return ""
+	}
+	return tx.ForUpdate() + "OF " + table
 }
 
 // stay takes back what begin wrote of streams that turn out not to be open.
@@ -166,24 +205,26 @@ func stay(ctx context.Context, tx *sqldb.DB, owner string, rows []*takeOff, clos
 func (n *Node) tidyFlights(ctx context.Context) error {
 	f := &n.flights
 	f.mu.Lock()
-	some, last := f.landed, f.last
-	f.landed = false
-	live := n.DB.Table("seq BIGINT")
-	for seq := range f.left {
-		live.Add(seq)
-	}
+	landed, last := slices.Sorted(maps.Keys(f.landed)), f.last
+	clear(f.landed)
+	live := slices.Sorted(maps.Keys(f.left))
 	f.mu.Unlock()
-	if !some {
-		return nil
-	}
-	_, err := n.DB.Exec(ctx, `
-		DELETE FROM outbox_flight WHERE owner = $1 AND seq <= $2
-			AND seq NOT IN (SELECT v.seq FROM `+live.As("v", 3)+`) /* all tenants: the node sends anyone's */`, live.Args(n.Owner, last)...)
-	if err != nil {
-		f.mu.Lock()
-		f.landed = true
-		f.mu.Unlock()
-		return fmt.Errorf("delete attempts that have landed: %w", err)
+	for i, tenant := range landed {
+		t := n.DB.Table("seq BIGINT")
+		for _, seq := range live {
+			t.Add(seq)
+		}
+		_, err := n.DB.Exec(ctx, `
+			DELETE FROM outbox_flight WHERE tenant_id = $1 AND owner = $2 AND seq <= $3
+				AND seq NOT IN (SELECT v.seq FROM `+t.As("v", 4)+`)`, t.Args(tenant, n.Owner, last)...)
+		if err != nil {
+			f.mu.Lock()
+			for _, again := range landed[i:] {
+				f.landed[again] = true
+			}
+			f.mu.Unlock()
+			return fmt.Errorf("delete attempts that have landed: %w", err)
+		}
 	}
 	return nil
 }
@@ -194,12 +235,11 @@ func noted(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send) 
 	rows, err := db.Query(ctx, `SELECT messages FROM outbox_flight WHERE tenant_id = $1 AND ($3 OR send_id = $2)`, tenant, stream, stream.IsZero())
 	epochs := map[id.Message]int64{}
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
-		var text []byte
-		if err := scan(&text); err != nil {
+		var b []byte
+		if err := scan(&b); err != nil {
 			return struct{}{}, err
 		}
-		var list []flight
-		err := json.Unmarshal(text, &list)
+		list, err := unpacked(b)
 		for _, l := range list {
 			epochs[l.Message] = max(epochs[l.Message], l.Epoch)
 		}
@@ -225,7 +265,7 @@ func UnderWay(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Sen
 	}
 	rows, err := db.Query(ctx, `
 		SELECT outbox.id FROM `+t.As("v", 2)+` JOIN outbox ON outbox.tenant_id = $1 AND outbox.id = v.id AND outbox.epoch = v.epoch
-		WHERE `+stillQueued, t.Args(tenant)...)
+		WHERE outbox.state = 'queued'`, t.Args(tenant)...)
 	list, err := sqldb.Collect(rows, err, messageID)
 	if err != nil {
 		return nil, fmt.Errorf("find attempts under way: %w", err)

@@ -56,7 +56,7 @@ func remove(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.C
 	// Most who are deleted have nothing waiting. Where they have, nobody may begin
 	// an attempt with a message that is being ended.
 	rows, err := tx.Query(ctx, `
-		SELECT DISTINCT send_id FROM outbox WHERE tenant_id = $1 AND contact_id`+tx.In(2)+` AND `+stillQueued,
+		SELECT DISTINCT send_id FROM outbox WHERE tenant_id = $1 AND contact_id`+tx.In(2)+` AND state = 'queued'`,
 		tenant, sqldb.List(tx, contacts))
 	streams, err := sqldb.Collect(rows, err, func(scan func(...any) error) (s id.Send, err error) { return s, scan(&s) })
 	if err != nil {
@@ -75,17 +75,12 @@ func remove(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.C
 	if err != nil {
 		return err
 	}
-	type waiting struct {
-		message  id.Message
-		stream   id.Send
-		deferred bool
-	}
 	rows, err = tx.Query(ctx, `
-		SELECT id, send_id, deferred FROM outbox
-		WHERE tenant_id = $1 AND contact_id`+tx.In(2)+` AND `+stillQueued+` AND NOT id`+tx.In(3)+` ORDER BY id`+tx.ForUpdate(),
+		SELECT id, send_id, contact_id, deferred FROM outbox
+		WHERE tenant_id = $1 AND contact_id`+tx.In(2)+` AND state = 'queued' AND NOT id`+tx.In(3)+` ORDER BY id`+tx.ForUpdate(),
 		tenant, sqldb.List(tx, contacts), sqldb.List(tx, under))
-	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (w waiting, err error) {
-		return w, scan(&w.message, &w.stream, &w.deferred)
+	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (it Item, err error) {
+		return it, scan(&it.ID, &it.Stream, &it.Contact, &it.Deferred)
 	})
 	if err != nil {
 		return fmt.Errorf("find messages of deleted contacts: %w", err)
@@ -95,15 +90,20 @@ func remove(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.C
 	}
 	messages := make([]id.Message, len(list))
 	sums := map[id.Send]Sums{}
-	for i, w := range list {
-		messages[i] = w.message
-		s := sums[w.stream]
-		s.count(Result{Item: Item{Deferred: w.deferred}, State: Skipped})
-		sums[w.stream] = s
+	said := newNotes(tx)
+	for i, it := range list {
+		r := Result{Item: it, State: Skipped, SkipReason: contact.SkipNotActive, At: now}
+		messages[i] = it.ID
+		s := sums[it.Stream]
+		s.count(r)
+		sums[it.Stream] = s
+		said.add(r)
 	}
 	_, err = tx.Exec(ctx, `
-		UPDATE outbox SET state = 'skipped', skip_reason = $2, deferred = FALSE, ended_at = $3
-		WHERE tenant_id = $1 AND id`+tx.In(4), tenant, contact.SkipNotActive, now.UnixMicro(), sqldb.List(tx, messages))
+		UPDATE outbox SET state = 'skipped', deferred = FALSE WHERE tenant_id = $1 AND id`+tx.In(2), tenant, sqldb.List(tx, messages))
+	if err == nil {
+		err = said.write(ctx, tx, tenant)
+	}
 	if err != nil {
 		return fmt.Errorf("skip messages of deleted contacts: %w", err)
 	}

@@ -59,9 +59,9 @@ func export(ctx context.Context, db *sqldb.DB, tenant id.Tenant, who contact.Per
 		var last id.Message
 		for {
 			rows, err := db.Query(ctx, `
-				SELECT m.id, (SELECT s.source_id FROM send AS s WHERE s.tenant_id = $1 AND s.id = m.send_id),
-					m.email, m.state, m.queued_at, m.sent_at, m.ended_at, m.bounce_type, m.skip_reason, m.error FROM outbox AS m
-				WHERE m.tenant_id = $1 AND m.contact_id = $2 AND m.id > $3 ORDER BY m.id LIMIT $4`, tenant, who.ID, last, exportPage)
+				SELECT outbox.id, (SELECT s.source_id FROM send AS s WHERE s.tenant_id = $1 AND s.id = outbox.send_id),
+					outbox.email, outbox.state, COALESCE(outbox.queued_at, outbox.due_at), outbox.sent_at, `+endedAt+`, n.bounce_type, n.skip_reason, n.error FROM outbox`+ofNote+`
+				WHERE outbox.tenant_id = $1 AND outbox.contact_id = $2 AND outbox.id > $3 ORDER BY outbox.id LIMIT $4`, tenant, who.ID, last, exportPage)
 			page, err := sqldb.Collect(rows, err, func(scan func(...any) error) (exported, error) {
 				var m exported
 				var queued int64
@@ -98,7 +98,13 @@ func erase(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []contact
 		ids[i] = p.ID
 	}
 	_, err := tx.Exec(ctx, `
-		UPDATE outbox SET email = `+tx.UUIDText("contact_id")+` || '@' || CAST($3 AS TEXT), error = NULL
+		UPDATE outbox SET email = `+tx.UUIDText("contact_id")+` || '@' || CAST($3 AS TEXT)
 		WHERE tenant_id = $1 AND contact_id`+tx.In(2), tenant, sqldb.List(tx, ids), contact.AnonymousDomain)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `
+		UPDATE outbox_note SET error = NULL WHERE tenant_id = $1 AND message_id IN (
+			SELECT m.id FROM outbox AS m WHERE m.tenant_id = $1 AND m.contact_id`+tx.In(2)+`)`, tenant, sqldb.List(tx, ids))
 	return err
 }

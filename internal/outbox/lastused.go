@@ -72,9 +72,9 @@ func newestStreams(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id.E
 // they heard from anybody.
 func sendersIn(ctx context.Context, db *sqldb.DB, tenant id.Tenant, streams []id.Send, contacts []id.Contact) (map[id.Contact]id.Identity, error) {
 	rows, err := db.Query(ctx, `
-		SELECT contact_id, identity_id, send_id FROM outbox
-		WHERE tenant_id = $1 AND send_id`+db.In(2)+`AND contact_id`+db.In(3)+`
-			AND state NOT IN ('failed', 'skipped', 'held_back', 'cancelled')`,
+		SELECT outbox.contact_id, x.identity_id, outbox.send_id FROM outbox`+recordOf+`
+		WHERE outbox.tenant_id = $1 AND outbox.send_id`+db.In(2)+`AND outbox.contact_id`+db.In(3)+`
+			AND outbox.state NOT IN ('failed', 'skipped', 'held_back', 'cancelled')`,
 		tenant, sqldb.List(db, streams), sqldb.List(db, contacts))
 	heard, at := map[id.Contact]id.Identity{}, map[id.Contact]int{}
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
@@ -96,8 +96,8 @@ func sendersIn(ctx context.Context, db *sqldb.DB, tenant id.Tenant, streams []id
 // sendersEver returns from whom contacts heard last, whenever that was.
 func sendersEver(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id.EmailType, asking id.Send, contacts []id.Contact) (map[id.Contact]id.Identity, error) {
 	rows, err := db.Query(ctx, `
-		SELECT contact_id, identity_id FROM (
-			SELECT m.contact_id, m.identity_id, ROW_NUMBER() OVER (PARTITION BY m.contact_id ORDER BY s.opened_at DESC, s.id DESC) AS nth
+		SELECT contact_id, (SELECT x.identity_id FROM outbox_mix AS x WHERE x.tenant_id = $1 AND x.send_id = heard.send_id AND x.n = heard.mix) FROM (
+			SELECT m.contact_id, m.send_id, m.mix, ROW_NUMBER() OVER (PARTITION BY m.contact_id ORDER BY s.opened_at DESC, s.id DESC) AS nth
 			FROM outbox AS m
 			JOIN send AS s ON s.tenant_id = m.tenant_id AND s.id = m.send_id
 			WHERE m.tenant_id = $1 AND m.contact_id`+db.In(4)+`AND m.send_id <> $3 AND s.email_type_id = $2

@@ -149,35 +149,13 @@ func (n *Node) GiveUp(ctx context.Context) error {
 	if len(changed) == 0 {
 		return nil
 	}
-	gone := n.DB.Table("tenant_id INTEGER", "send_id UUID", "id UUID")
-	for _, h := range changed {
-		gone.Add(h.tenant, h.stream, h.claim)
-	}
 	err := n.DB.InTx(ctx, func(tx *sqldb.DB) error {
-		rows, err := tx.Query(ctx, `
-			DELETE FROM outbox_claim WHERE (tenant_id, send_id, id) IN (SELECT v.tenant_id, v.send_id, v.id FROM `+gone.As("v", 1)+`)
-			RETURNING id`, gone.Args()...)
-		stood, err := sqldb.Collect(rows, err, func(scan func(...any) error) (c id.Claim, err error) { return c, scan(&c) })
-		if err != nil {
-			return err
-		}
-		kept := tx.Table("tenant_id INTEGER", "send_id UUID", "id UUID", "owner TEXT", "from_due BIGINT", "from_id UUID", "to_due BIGINT", "to_id UUID")
-		for _, h := range changed {
-			if !slices.Contains(stood, h.claim) {
-				continue // revoked, or a dead node's: it is not made again
-			}
-			for m, p := range h.left {
-				due := p.DueAt.UnixMicro()
-				kept.Add(h.tenant, h.stream, h.claim, n.Owner, due, m, due, m)
+		for tenant, own := range byTenant(changed, func(h holding) id.Tenant { return h.tenant }) {
+			if err := giveUp(ctx, tx, n.Owner, tenant, own); err != nil {
+				return err
 			}
 		}
-		if kept.Len() == 0 {
-			return nil
-		}
-		_, err = tx.Exec(ctx, `
-			INSERT INTO outbox_claim (tenant_id, send_id, id, owner, from_due, from_id, to_due, to_id)
-			SELECT v.tenant_id, v.send_id, v.id, v.owner, v.from_due, v.from_id, v.to_due, v.to_id FROM `+kept.As("v", 1), kept.Args()...)
-		return err
+		return nil
 	})
 	if err != nil {
 		for _, h := range changed {
@@ -186,4 +164,36 @@ func (n *Node) GiveUp(ctx context.Context) error {
 		return fmt.Errorf("give up claims: %w", err)
 	}
 	return nil
+}
+
+// giveUp writes claims of a tenant as they have become.
+func giveUp(ctx context.Context, tx *sqldb.DB, owner string, tenant id.Tenant, changed []holding) error {
+	gone := tx.Table("send_id UUID", "id UUID")
+	for _, h := range changed {
+		gone.Add(h.stream, h.claim)
+	}
+	rows, err := tx.Query(ctx, `
+		DELETE FROM outbox_claim WHERE tenant_id = $1 AND (send_id, id) IN (SELECT v.send_id, v.id FROM `+gone.As("v", 2)+`)
+		RETURNING id`, gone.Args(tenant)...)
+	stood, err := sqldb.Collect(rows, err, func(scan func(...any) error) (c id.Claim, err error) { return c, scan(&c) })
+	if err != nil {
+		return err
+	}
+	kept := tx.Table("send_id UUID", "id UUID", "due BIGINT", "message_id UUID")
+	for _, h := range changed {
+		if !slices.Contains(stood, h.claim) {
+			continue // revoked, or a dead node's: it is not made again
+		}
+		for m, p := range h.left {
+			kept.Add(h.stream, h.claim, p.DueAt.UnixMicro(), m)
+		}
+	}
+	if kept.Len() == 0 {
+		return nil
+	}
+	_, err = tx.Exec(ctx, `
+		INSERT INTO outbox_claim (tenant_id, send_id, id, owner, from_due, from_id, to_due, to_id)
+		SELECT `+tx.Param(1, "INTEGER")+`, v.send_id, v.id, `+tx.Param(2, "TEXT")+`, v.due, v.message_id, v.due, v.message_id
+		FROM `+kept.As("v", 3), kept.Args(tenant, owner)...)
+	return err
 }

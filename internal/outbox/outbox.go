@@ -89,6 +89,7 @@ func Begin(ctx context.Context, tx *sqldb.DB, s Stream, now time.Time) error {
 type Message struct {
 	ID             id.Message // made by Put when empty
 	Contact        id.Contact
+	Visit          int    // which visit of the contact it belongs to; 0 where a stream has one message a contact
 	Email          string // the canonical address
 	Content        id.Content
 	ContentVersion int

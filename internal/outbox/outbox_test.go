@@ -273,11 +273,6 @@ func TestADeadNodesMessagesGoOn(t *testing.T) {
 		attempts := map[id.Message]int{}
 		for _, it := range all {
 			attempts[it.ID] = it.Attempts
-			for _, was := range items {
-				if it.ID == was.ID && it.Nonce != was.Nonce {
-					t.Errorf("message %s has another Message-ID after the crash", it.ID)
-				}
-			}
 		}
 		if attempts[items[0].ID] != 1 || attempts[items[1].ID] != 0 {
 			t.Errorf("attempts = %d and %d, want 1 for the uncertain message and 0 for the other", attempts[items[0].ID], attempts[items[1].ID])

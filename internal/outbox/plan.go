@@ -229,6 +229,10 @@ func (t Times) Add(at *time.Time, now time.Time) Times {
 // Batches returns when the batches of a planned stream leave, as its messages
 // have their times.
 func Batches(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send, now time.Time) (Times, error) {
+	from, first, err := low(ctx, db, tenant, stream)
+	if err != nil {
+		return Times{}, err
+	}
 	// Not MIN and MAX: PostgreSQL looks at every row for them, as long as it knows
 	// nothing of the stream.
 	return timesOf(db.QueryRow(ctx, `
@@ -236,8 +240,8 @@ func Batches(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send
 				ORDER BY due_at LIMIT 1),
 			(SELECT due_at FROM outbox WHERE tenant_id = $1 AND send_id = $2 AND state = 'queued' AND due_at > $3 AND due_at < $4
 				ORDER BY due_at DESC LIMIT 1),
-			EXISTS (SELECT 1 FROM outbox WHERE tenant_id = $1 AND send_id = $2 AND state = 'queued' AND due_at <= $3)`,
-		tenant, stream, now.UnixMicro(), Unplanned().UnixMicro()).Scan)
+			EXISTS (SELECT 1 FROM outbox WHERE tenant_id = $1 AND send_id = $2 AND state = 'queued' AND due_at <= $3 AND (due_at, id) >= ($5, $6))`,
+		tenant, stream, now.UnixMicro(), Unplanned().UnixMicro(), from, first).Scan)
 }
 
 func timesOf(scan func(...any) error) (t Times, err error) {
@@ -262,19 +266,21 @@ func countDays(ctx context.Context, tx *sqldb.DB, sent map[streamDay]int) error 
 	if len(sent) == 0 {
 		return nil
 	}
-	t := tx.Table("tenant_id INTEGER", "send_id UUID", "lane_id UUID", "day TEXT", "n BIGINT")
 	order := slices.SortedFunc(maps.Keys(sent), func(a, b streamDay) int { // so that no two wait for each other
 		return cmp.Or(cmp.Compare(a.tenant, b.tenant), id.Compare(a.stream, b.stream), id.Compare(a.Lane, b.Lane), cmp.Compare(a.Day, b.Day))
 	})
-	for _, d := range order {
-		t.Add(d.tenant, d.stream, d.Lane, d.Day, sent[d])
-	}
-	_, err := tx.Exec(ctx, `
-		INSERT INTO outbox_day (tenant_id, send_id, lane_id, day, planned, sent)
-		SELECT v.tenant_id, v.send_id, v.lane_id, v.day, 0, v.n FROM `+t.As("v", 1)+` WHERE true
-		ON CONFLICT (tenant_id, send_id, lane_id, day) DO UPDATE SET sent = outbox_day.sent + excluded.sent`, t.Args()...)
-	if err != nil {
-		return fmt.Errorf("count what planned days have sent: %w", err)
+	for tenant, days := range byTenant(order, func(d streamDay) id.Tenant { return d.tenant }) {
+		t := tx.Table("send_id UUID", "lane_id UUID", "day TEXT", "n BIGINT")
+		for _, d := range days {
+			t.Add(d.stream, d.Lane, d.Day, sent[d])
+		}
+		_, err := tx.Exec(ctx, `
+			INSERT INTO outbox_day (tenant_id, send_id, lane_id, day, planned, sent)
+			SELECT `+tx.Param(1, "INTEGER")+`, v.send_id, v.lane_id, v.day, 0, v.n FROM `+t.As("v", 2)+` WHERE true
+			ON CONFLICT (tenant_id, send_id, lane_id, day) DO UPDATE SET sent = outbox_day.sent + excluded.sent`, t.Args(tenant)...)
+		if err != nil {
+			return fmt.Errorf("count what planned days have sent: %w", err)
+		}
 	}
 	return nil
 }

@@ -4,19 +4,16 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"strings"
+	"time"
 
 	"packetboat/internal/id"
 	"packetboat/internal/sqldb"
 )
 
-// nonceBytes is the random part of a Message-ID: 64 bits.
-const nonceBytes = 8
-
-// Put adds messages to a stream, one for each contact: a contact that has one
-// already is passed over, so that a page put twice does no harm. It returns how
+// Put adds messages to a stream, one for each contact and visit: a contact that has
+// one already is passed over, so that a page put twice does no harm. It returns how
 // many were added.
 //
 // A page is put fastest when its messages are in the order of their contacts, and
@@ -27,32 +24,53 @@ func Put(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, me
 	if len(messages) == 0 {
 		return 0, nil
 	}
-	pass := " WHERE true ON CONFLICT (tenant_id, send_id, contact_id) DO NOTHING"
 	fresh, err := beyond(ctx, tx, tenant, stream, messages)
 	if err != nil {
 		return 0, err
 	}
-	if fresh {
-		pass = ""
+	numbers, err := numbersOf(ctx, tx, tenant, stream, messages)
+	if err != nil {
+		return 0, err
 	}
-	w := newWriting(tx, messages)
+	w := newWriting(tx, messages, numbers)
 	if err := w.add(messages); err != nil {
 		return 0, err
 	}
-	added, err := tx.Exec(ctx, `
-		INSERT INTO outbox (tenant_id, send_id, state, queued_at, `+strings.Join(w.names, ", ")+`)
-		SELECT `+tx.Param(1, "INTEGER")+`, `+tx.Param(2, "UUID")+`, 'queued', `+w.due+`, `+strings.Join(w.from, ", ")+`
-		FROM `+w.rows.As("v", 3+len(w.same))+pass, w.rows.Args(append([]any{tenant, stream}, w.same...)...)...)
+	text, args := `
+		INSERT INTO outbox (tenant_id, send_id, state, `+strings.Join(w.names, ", ")+`)
+		SELECT `+tx.Param(1, "INTEGER")+`, `+tx.Param(2, "UUID")+`, 'queued', `+strings.Join(w.from, ", ")+`
+		FROM `+w.rows.As("v", 3+len(w.same)), w.rows.Args(append([]any{tenant, stream}, w.same...)...)
+	added := len(messages)
+	if fresh {
+		_, err = tx.Exec(ctx, text, args...)
+	} else {
+		// Not the number of rows: a database that distributes them says how many were offered.
+		rows, failed := tx.Query(ctx, text+` WHERE true ON CONFLICT (tenant_id, send_id, contact_id, visit) DO NOTHING RETURNING id`, args...)
+		var list []id.Message
+		list, err = sqldb.Collect(rows, failed, messageID)
+		added = len(list)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("put messages into the outbox: %w", err)
 	}
 	_, err = tx.Exec(ctx, `
-		UPDATE send SET total = total + $3, waiting = waiting + $3 WHERE tenant_id = $1 AND id = $2`,
-		tenant, stream, added)
+		UPDATE send SET total = total + $3, waiting = waiting + $3, `+lowering(4)+` WHERE tenant_id = $1 AND id = $2`,
+		tenant, stream, added, firstDue(messages).UnixMicro())
 	if err != nil {
 		return 0, fmt.Errorf("count messages put: %w", err)
 	}
-	return int(added), nil
+	return added, nil
+}
+
+// firstDue returns when the first of some messages is due.
+func firstDue(messages []Message) time.Time {
+	first := messages[0].DueAt
+	for i := range messages {
+		if messages[i].DueAt.Before(first) {
+			first = messages[i].DueAt
+		}
+	}
+	return first
 }
 
 // beyond reports whether the messages are for different contacts, in their order,
@@ -83,10 +101,7 @@ type column struct {
 
 // varying are the columns that may be the same in a whole page.
 var varying = []column{
-	{"content_id", "UUID", func(m *Message) any { return m.Content }},
-	{"content_version", "BIGINT", func(m *Message) any { return int64(m.ContentVersion) }},
-	{"variant_id", "TEXT", func(m *Message) any { return sqldb.Null(m.Variant) }},
-	{"identity_id", "UUID", func(m *Message) any { return m.Identity }},
+	{"visit", "INTEGER", func(m *Message) any { return int64(m.Visit) }},
 	{"lane_id", "UUID", func(m *Message) any { return m.Lane }},
 	{"due_at", "BIGINT", func(m *Message) any { return m.DueAt.UnixMicro() }},
 	{"rank", "TEXT", func(m *Message) any { return sqldb.Null(m.Rank) }},
@@ -96,16 +111,16 @@ var varying = []column{
 // common is handed over once, as parameters from $3 on.
 type writing struct {
 	names, from []string // columns of the table, and where the value of each comes from
-	due         string   // where that of due_at comes from
 	same        []any
 	differ      []column
 	rows        *sqldb.Table
 }
 
-func newWriting(tx *sqldb.DB, messages []Message) *writing {
-	w := &writing{names: []string{"id", "contact_id", "email", "nonce"}, from: []string{"v.id", "v.contact_id", "v.email", "v.nonce"}}
-	columns := []string{"id UUID", "contact_id UUID", "email TEXT", "nonce TEXT"}
-	for _, c := range varying {
+func newWriting(tx *sqldb.DB, messages []Message, numbers map[mix]int64) *writing {
+	w := &writing{names: []string{"id", "contact_id", "email"}, from: []string{"v.id", "v.contact_id", "v.email"}}
+	columns := []string{"id UUID", "contact_id UUID", "email TEXT"}
+	number := column{"mix", "INTEGER", func(m *Message) any { return numbers[m.mix()] }}
+	for _, c := range append([]column{number}, varying...) {
 		first, from := c.of(&messages[0]), "v."+c.name
 		common := true
 		for i := 1; common && i < len(messages); i++ {
@@ -118,22 +133,18 @@ func newWriting(tx *sqldb.DB, messages []Message) *writing {
 			w.differ, columns = append(w.differ, c), append(columns, c.name+" "+c.typ)
 		}
 		w.names, w.from = append(w.names, c.name), append(w.from, from)
-		if c.name == "due_at" {
-			w.due = from
-		}
 	}
 	w.rows = tx.Table(columns...)
 	return w
 }
 
-// add gives each message a nonce, and an id unless it has one.
+// add gives each message an id unless it has one.
 func (w *writing) add(messages []Message) error {
 	const idBytes = 16
-	random := make([]byte, (nonceBytes+idBytes)*len(messages))
+	random := make([]byte, idBytes*len(messages))
 	_, _ = rand.Read(random) // never fails
-	ids := bytes.NewReader(random[nonceBytes*len(messages):])
-	nonces := hex.EncodeToString(random[:nonceBytes*len(messages)])
-	row := make([]any, 4+len(w.differ))
+	ids := bytes.NewReader(random)
+	row := make([]any, 3+len(w.differ))
 	for i := range messages {
 		m := &messages[i]
 		message := m.ID
@@ -143,9 +154,9 @@ func (w *writing) add(messages []Message) error {
 				return err
 			}
 		}
-		row[0], row[1], row[2], row[3] = message, m.Contact, m.Email, nonces[2*nonceBytes*i:2*nonceBytes*(i+1)]
+		row[0], row[1], row[2] = message, m.Contact, m.Email
 		for j, c := range w.differ {
-			row[4+j] = c.of(m)
+			row[3+j] = c.of(m)
 		}
 		w.rows.Add(row...)
 	}

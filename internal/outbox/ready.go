@@ -17,19 +17,25 @@ type Ready struct {
 	Stream    id.Send
 	Cancelled bool
 	NextDue   time.Time // of the message that is due first; zero when none is queued
+
+	first id.Message // the one that is due first
+	low   Position   // before which none was known to wait
+	turn  int64
 }
 
-// ReadyStreams returns the streams to look at, in no order.
+// ReadyStreams returns the streams to look at, in no order. It notes from where on
+// the messages of each wait.
 func ReadyStreams(ctx context.Context, db *sqldb.DB) ([]Ready, error) {
 	rows, err := db.Query(ctx, `
-		SELECT s.tenant_id, s.id, s.phase = 'cancelled',
-			(SELECT m.due_at FROM outbox AS m WHERE m.tenant_id = s.tenant_id AND m.send_id = s.id AND m.state = 'queued' ORDER BY m.due_at, m.id LIMIT 1)
+		SELECT s.tenant_id, s.id, s.phase = 'cancelled', s.low_due, s.low_id, s.low_turn, `+firstWaiting("due_at")+`, `+firstWaiting("id")+`
 		FROM send AS s
 		WHERE s.phase IN ('open', 'cancelled') AND s.waiting > 0 /* all tenants: the engine serves everyone */`)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (Ready, error) {
 		var r Ready
 		var due sql.NullInt64
-		err := scan(&r.Tenant, &r.Stream, &r.Cancelled, &due)
+		var lowDue int64
+		err := scan(&r.Tenant, &r.Stream, &r.Cancelled, &lowDue, &r.low.ID, &r.turn, &due, &r.first)
+		r.low.DueAt = sqldb.Time(lowDue)
 		if due.Valid {
 			r.NextDue = sqldb.Time(due.Int64)
 		}
@@ -37,6 +43,14 @@ func ReadyStreams(ctx context.Context, db *sqldb.DB) ([]Ready, error) {
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list streams with waiting messages: %w", err)
+	}
+	for _, r := range list {
+		if r.NextDue.IsZero() || r.low.compare(Position{r.NextDue, r.first}) == 0 {
+			continue
+		}
+		if err := r.raise(ctx, db); err != nil {
+			return nil, err
+		}
 	}
 	return list, nil
 }

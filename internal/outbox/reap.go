@@ -2,7 +2,6 @@ package outbox
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -61,40 +60,51 @@ func (n *Node) Reap(ctx context.Context, now time.Time, alone bool) (requeued, u
 func land(ctx context.Context, tx *sqldb.DB, dead []string) (map[id.Message]bool, error) {
 	rows, err := tx.Query(ctx, `
 		SELECT tenant_id, messages FROM outbox_flight WHERE owner`+tx.In(1)+` /* all tenants: the node sent anyone's */`, sqldb.List(tx, dead))
-	t := tx.Table("tenant_id INTEGER", "id UUID", "epoch BIGINT", "lane_id UUID", "first_at BIGINT")
+	type attempt struct {
+		tenant id.Tenant
+		flight
+	}
+	var all []attempt
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
 		var tenant id.Tenant
-		var text []byte
-		if err := scan(&tenant, &text); err != nil {
+		var b []byte
+		if err := scan(&tenant, &b); err != nil {
 			return struct{}{}, err
 		}
-		var list []flight
-		err := json.Unmarshal(text, &list)
+		list, err := unpacked(b)
 		for _, f := range list {
-			t.Add(tenant, f.Message, f.Epoch, f.Lane, f.FirstAt)
+			all = append(all, attempt{tenant, f})
 		}
 		return struct{}{}, err
 	})
 	under := map[id.Message]bool{}
-	if err != nil || t.Len() == 0 {
+	if err != nil {
 		return under, err
 	}
-	rows, err = tx.Query(ctx, `
-		UPDATE outbox SET epoch = outbox.epoch + 1, uncertain = uncertain + 1, attempts = attempts + 1,
-			first_at = COALESCE(outbox.first_at, v.first_at), lane_id = v.lane_id
-		FROM `+t.As("v", 1)+`
-		WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id AND outbox.epoch = v.epoch AND `+stillQueued+`
-		RETURNING outbox.id`, t.Args()...)
-	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (m id.Message, err error) {
-		err = scan(&m)
-		under[m] = true
-		return m, err
-	})
-	if err != nil {
-		return nil, err
+	for tenant, own := range byTenant(all, func(a attempt) id.Tenant { return a.tenant }) {
+		t := tx.Table("id UUID", "epoch BIGINT", "lane_id UUID", "first_at BIGINT")
+		for _, a := range own {
+			t.Add(a.Message, a.Epoch, a.Lane, a.FirstAt)
+		}
+		rows, err := tx.Query(ctx, `
+			UPDATE outbox SET epoch = outbox.epoch + 1, uncertain = uncertain + 1, attempts = attempts + 1,
+				first_at = COALESCE(outbox.first_at, v.first_at), lane_id = v.lane_id
+			FROM `+t.As("v", 2)+`
+			WHERE outbox.tenant_id = $1 AND outbox.id = v.id AND outbox.epoch = v.epoch AND outbox.state = 'queued'
+			RETURNING outbox.id`, t.Args(tenant)...)
+		list, err := sqldb.Collect(rows, err, messageID)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range list {
+			under[m] = true
+		}
+		_, err = tx.Exec(ctx, `DELETE FROM outbox_flight WHERE tenant_id = $1 AND owner`+tx.In(2), tenant, sqldb.List(tx, dead))
+		if err != nil {
+			return nil, err
+		}
 	}
-	_, err = tx.Exec(ctx, `DELETE FROM outbox_flight WHERE owner`+tx.In(1)+` /* all tenants: the node sent anyone's */`, sqldb.List(tx, dead))
-	return under, err
+	return under, nil
 }
 
 // deadClaim is a stretch that nobody holds any more.

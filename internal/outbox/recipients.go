@@ -91,15 +91,23 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send, q
 		where += q.states(db, arg)
 	}
 	if q.Variant != "" {
-		where += fmt.Sprintf(" AND variant_id = $%d", arg(q.Variant))
+		where += fmt.Sprintf(" AND x.variant_id = $%d", arg(q.Variant))
 	}
 	if q.Search != "" {
-		where += fmt.Sprintf(` AND email LIKE $%d ESCAPE '\'`, arg("%"+likeEscapes.Replace(strings.ToLower(q.Search))+"%"))
+		where += fmt.Sprintf(` AND outbox.email LIKE $%d ESCAPE '\'`, arg("%"+likeEscapes.Replace(strings.ToLower(q.Search))+"%"))
 	}
-	rows, err := db.Query(ctx, `
-		SELECT `+recordColumns+` FROM outbox
-		WHERE tenant_id = $1 AND send_id = $2 AND contact_id > $3`+where+fmt.Sprintf(`
-		ORDER BY contact_id LIMIT $%d`, arg(q.Limit+1)), args...)
+	where += " ORDER BY "
+	limit := fmt.Sprintf(" LIMIT $%d", arg(q.Limit+1))
+	var rows *sqldb.Rows
+	if q.rare() {
+		rows, err = db.Query(ctx, `
+			SELECT `+recordColumns+` FROM `+withNotes+`
+			WHERE outbox.tenant_id = $1 AND n.tenant_id = $1 AND n.send_id = $2 AND n.contact_id > $3`+where+`n.contact_id`+limit, args...)
+	} else {
+		rows, err = db.Query(ctx, `
+			SELECT `+recordColumns+` FROM outbox`+recordOf+ofNote+`
+			WHERE outbox.tenant_id = $1 AND outbox.send_id = $2 AND outbox.contact_id > $3`+where+`outbox.contact_id`+limit, args...)
+	}
 	list, err = sqldb.Collect(rows, err, scanRecord)
 	if err != nil {
 		return nil, false, fmt.Errorf("list a stream's messages: %w", err)
@@ -126,10 +134,16 @@ func FirstFailures(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream i
 var likeEscapes = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // rare are the states that few messages of a stream are in, as a rule: those who
-// look for them alone have an index (outbox_rare), in whose words this is.
+// look for them alone read the notes of these (outbox_note).
 var rare = []Status{StatusBounced, StatusFailed, StatusSkipped, StatusHeldBack, StatusCancelled}
 
-const isRare = " AND state IN ('bounced', 'failed', 'skipped', 'held_back', 'cancelled')"
+// rare reports whether messages are asked for that all have notes.
+func (q Recipients) rare() bool {
+	return len(q.Status) > 0 && !slices.ContainsFunc(q.Status, func(s Status) bool { return !slices.Contains(rare, s) })
+}
+
+// withNotes are the messages that have notes, with what else a Record says of them.
+const withNotes = "outbox_note AS n JOIN outbox ON outbox.tenant_id = n.tenant_id AND outbox.id = n.message_id" + recordOf
 
 // states is the condition that a message has one of the statuses asked for.
 func (q Recipients) states(db *sqldb.DB, arg func(any) int) string {
@@ -137,22 +151,18 @@ func (q Recipients) states(db *sqldb.DB, arg func(any) int) string {
 	waiting := []Status{StatusPending, StatusQueued, StatusDeferred}
 	final := slices.DeleteFunc(slices.Clone(q.Status), func(s Status) bool { return slices.Contains(waiting, s) })
 	if len(final) > 0 {
-		either = append(either, "state"+db.In(arg(sqldb.List(db, final))))
+		either = append(either, "outbox.state"+db.In(arg(sqldb.List(db, final))))
 	}
 	if slices.Contains(q.Status, StatusDeferred) {
-		either = append(either, "state = 'queued' AND deferred")
+		either = append(either, "outbox.state = 'queued' AND outbox.deferred")
 	}
 	switch queued, pending := slices.Contains(q.Status, StatusQueued), slices.Contains(q.Status, StatusPending); {
 	case queued && pending:
-		either = append(either, "state = 'queued' AND NOT deferred")
+		either = append(either, "outbox.state = 'queued' AND NOT outbox.deferred")
 	case queued:
-		either = append(either, fmt.Sprintf("state = 'queued' AND NOT deferred AND due_at < $%d", arg(Unplanned().UnixMicro())))
+		either = append(either, fmt.Sprintf("outbox.state = 'queued' AND NOT outbox.deferred AND outbox.due_at < $%d", arg(Unplanned().UnixMicro())))
 	case pending:
-		either = append(either, fmt.Sprintf("state = 'queued' AND NOT deferred AND due_at = $%d", arg(Unplanned().UnixMicro())))
+		either = append(either, fmt.Sprintf("outbox.state = 'queued' AND NOT outbox.deferred AND outbox.due_at = $%d", arg(Unplanned().UnixMicro())))
 	}
-	where := " AND (" + strings.Join(either, " OR ") + ")"
-	if !slices.ContainsFunc(q.Status, func(s Status) bool { return !slices.Contains(rare, s) }) {
-		where += isRare
-	}
-	return where
+	return " AND (" + strings.Join(either, " OR ") + ")"
 }

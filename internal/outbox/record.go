@@ -40,20 +40,28 @@ func bounceShown(class string) reply.Class {
 func scanRecord(scan func(...any) error) (Record, error) {
 	var r Record
 	var sent, ended sql.NullInt64
-	var bounce, skip, text sql.NullString
+	var variant, bounce, skip, text sql.NullString
 	it, err := scanItem(func(dest ...any) error {
-		return scan(append(dest, &r.State, &sent, &ended, &bounce, &skip, &text)...)
+		return scan(append(dest, &r.Content, &r.ContentVersion, &variant, &r.Identity, &r.State, &sent, &ended, &bounce, &skip, &text)...)
 	})
+	it.Content, it.ContentVersion, it.Variant, it.Identity = r.Content, r.ContentVersion, variant.String, r.Identity
 	r.Item, r.SentAt, r.EndedAt = it, sqldb.NullTime(sent), sqldb.NullTime(ended)
 	r.BounceType, r.SkipReason, r.Error = bounce.String, skip.String, text.String
 	return r, err
 }
 
-const recordColumns = itemColumns + `, outbox.state, outbox.sent_at, outbox.ended_at, outbox.bounce_type, outbox.skip_reason, outbox.error`
+const recordColumns = itemColumns + `, x.content_id, x.content_version, x.variant_id, x.identity_id,
+	outbox.state, outbox.sent_at, ` + endedAt + `, n.bounce_type, n.skip_reason, n.error`
+
+// endedAt is when a message ended, of a row joined with its note.
+const endedAt = `COALESCE(n.ended_at, outbox.sent_at)`
+
+// recordOf joins to rows of outbox what else a Record says of them.
+const recordOf = ` JOIN outbox_mix AS x ON x.tenant_id = outbox.tenant_id AND x.send_id = outbox.send_id AND x.n = outbox.mix`
 
 // Find returns one message, or ErrGone.
 func Find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, message id.Message) (Record, error) {
-	row := db.QueryRow(ctx, `SELECT `+recordColumns+` FROM outbox WHERE tenant_id = $1 AND id = $2`, tenant, message)
+	row := db.QueryRow(ctx, `SELECT `+recordColumns+` FROM outbox`+recordOf+ofNote+` WHERE outbox.tenant_id = $1 AND outbox.id = $2`, tenant, message)
 	r, err := scanRecord(row.Scan)
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return Record{}, ErrGone
@@ -66,7 +74,7 @@ func Find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, message id.Messag
 
 // FindAll returns those of the messages that exist.
 func FindAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, messages []id.Message) (map[id.Message]Record, error) {
-	rows, err := db.Query(ctx, `SELECT `+recordColumns+` FROM outbox WHERE tenant_id = $1 AND id`+db.In(2),
+	rows, err := db.Query(ctx, `SELECT `+recordColumns+` FROM outbox`+recordOf+ofNote+` WHERE outbox.tenant_id = $1 AND outbox.id`+db.In(2),
 		tenant, sqldb.List(db, messages))
 	list, err := sqldb.Collect(rows, err, scanRecord)
 	if err != nil {

@@ -75,11 +75,6 @@ func (n *Node) Commit(ctx context.Context, results []Result, intents []Item, now
 	return begun, nil
 }
 
-// stillQueued is the condition for a message that was found by its id. It says
-// more than it need to: as a plain comparison it has PostgreSQL, while it knows
-// nothing of the table, read all that is queued, in the index of that.
-const stillQueued = `outbox.state || '' = 'queued'`
-
 // streamKey names a stream of any tenant.
 type streamKey struct {
 	tenant id.Tenant
@@ -94,6 +89,7 @@ type changes map[streamKey]change
 type change struct {
 	Sums
 	sent time.Time // when a message was last handed over; zero: none was
+	wait time.Time // when the first of those that were put off is due; zero: none was
 }
 
 // write adds the changes to their streams, in an order that no two could wait for
@@ -104,7 +100,7 @@ func (c changes) write(ctx context.Context, tx *sqldb.DB) (closed map[streamKey]
 	})
 	closed = map[streamKey]bool{}
 	for _, at := range order {
-		phase, err := c[at].Sums.write(ctx, tx, at.tenant, at.id, c[at].sent)
+		phase, err := c[at].write(ctx, tx, at.tenant, at.id)
 		if err != nil {
 			return nil, err
 		}
@@ -123,24 +119,17 @@ func settle(ctx context.Context, tx *sqldb.DB, results []Result, tried map[id.Me
 		return c, nil
 	}
 	byID := make(map[id.Message]Result, len(results))
-	var plain, others []Result // most are delivered, about which there is little to say
 	for _, r := range results {
 		byID[r.Item.ID] = r
-		if r.State == Delivered && !r.Uncertain {
-			plain = append(plain, r)
-		} else {
-			others = append(others, r)
+	}
+	settled := make([]id.Message, 0, len(results))
+	for tenant, own := range byTenant(results, func(r Result) id.Tenant { return r.Item.Tenant }) {
+		list, err := settleOf(ctx, tx, tenant, own, tried)
+		if err != nil {
+			return nil, err
 		}
+		settled = append(settled, list...)
 	}
-	settled, err := settleDelivered(ctx, tx, plain, tried)
-	if err != nil {
-		return nil, err
-	}
-	more, err := settleOthers(ctx, tx, others, tried)
-	if err != nil {
-		return nil, err
-	}
-	settled = append(settled, more...)
 	days := map[streamDay]int{}
 	var entries []journal.Entry
 	for _, m := range settled {
@@ -150,6 +139,9 @@ func settle(ctx context.Context, tx *sqldb.DB, results []Result, tried map[id.Me
 		s.count(r)
 		if r.handedOver() && r.At.After(s.sent) {
 			s.sent = r.At
+		}
+		if r.State == Queued && (s.wait.IsZero() || r.Due.Before(s.wait)) {
+			s.wait = r.Due
 		}
 		c[at] = s
 		if r.handedOver() && r.Item.Day != "" {
@@ -179,62 +171,86 @@ func attempt(r Result, tried map[id.Message]flight) (n int, first, lane any) {
 	return 1, f.FirstAt, f.Lane
 }
 
-// settleDelivered writes that messages were delivered and returns those that
-// were still this node's to settle.
-func settleDelivered(ctx context.Context, tx *sqldb.DB, results []Result, tried map[id.Message]flight) ([]id.Message, error) {
+// settleOf writes what became of a tenant's messages, and returns those that were
+// still this node's to settle.
+func settleOf(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, results []Result, tried map[id.Message]flight) ([]id.Message, error) {
+	var plain, others []Result // most are delivered, about which there is little to say
+	for _, r := range results {
+		if r.State == Delivered && !r.Uncertain && !r.Item.Deferred {
+			plain = append(plain, r)
+		} else {
+			others = append(others, r)
+		}
+	}
+	settled, err := settleDelivered(ctx, tx, tenant, plain, tried)
+	if err != nil {
+		return nil, err
+	}
+	more, err := settleOthers(ctx, tx, tenant, others, tried)
+	return append(settled, more...), err
+}
+
+// settleDelivered writes that messages were delivered about which nothing was noted
+// before, and returns those that were still this node's to settle.
+func settleDelivered(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, results []Result, tried map[id.Message]flight) ([]id.Message, error) {
 	if len(results) == 0 {
 		return nil, nil
 	}
-	t := tx.Table("tenant_id INTEGER", "id UUID", "epoch BIGINT", "tried BIGINT", "first_at BIGINT", "lane_id UUID", "at BIGINT")
+	t := tx.Table("id UUID", "epoch BIGINT", "tried BIGINT", "first_at BIGINT", "lane_id UUID", "at BIGINT")
 	for _, r := range results {
 		n, first, lane := attempt(r, tried)
-		t.Add(r.Item.Tenant, r.Item.ID, r.Item.Epoch, n, first, lane, r.At.UnixMicro())
+		t.Add(r.Item.ID, r.Item.Epoch, n, first, lane, r.At.UnixMicro())
 	}
 	rows, err := tx.Query(ctx, `
-		UPDATE outbox SET `+noteAttempt+`, state = 'delivered', sent_at = v.at, ended_at = v.at, deferred = FALSE, answered = TRUE,
-			bounce_type = NULL, skip_reason = NULL, category = NULL, smtp_code = NULL, enhanced_code = NULL, error = NULL
-		FROM `+t.As("v", 1)+`
-		WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id AND outbox.epoch = v.epoch AND `+stillQueued+`
-		RETURNING outbox.id`, t.Args()...)
+		UPDATE outbox SET `+noteAttempt+`, state = 'delivered', sent_at = v.at, answered = TRUE
+		FROM `+t.As("v", 2)+`
+		WHERE outbox.tenant_id = $1 AND outbox.id = v.id AND outbox.epoch = v.epoch AND outbox.state = 'queued'
+		RETURNING outbox.id`, t.Args(tenant)...)
 	return sqldb.Collect(rows, err, messageID)
 }
 
 // settleOthers is settleDelivered for every other end, and for messages that
 // are put off.
-func settleOthers(ctx context.Context, tx *sqldb.DB, results []Result, tried map[id.Message]flight) ([]id.Message, error) {
+func settleOthers(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, results []Result, tried map[id.Message]flight) ([]id.Message, error) {
 	if len(results) == 0 {
 		return nil, nil
 	}
-	t := tx.Table("tenant_id INTEGER", "id UUID", "epoch BIGINT", "tried BIGINT", "first_at BIGINT", "lane_id UUID", "state TEXT", "at BIGINT", "due_at BIGINT", "sent_at BIGINT",
-		"answered BOOLEAN", "uncertain BIGINT", "bounce_type TEXT", "skip_reason TEXT", "category TEXT", "smtp_code BIGINT", "enhanced_code TEXT", "error TEXT")
+	t := tx.Table("id UUID", "epoch BIGINT", "tried BIGINT", "first_at BIGINT", "lane_id UUID", "state TEXT", "due_at BIGINT", "sent_at BIGINT",
+		"answered BOOLEAN", "uncertain BIGINT")
+	byID := make(map[id.Message]Result, len(results))
 	for _, r := range results {
-		due := r.Item.DueAt
+		byID[r.Item.ID] = r
+		var due, sent any // NULL: as it is
 		if r.State == Queued {
-			due = r.Due
+			due = r.Due.UnixMicro()
 		}
 		uncertain := 0
 		if r.Uncertain {
 			uncertain = 1
 		}
-		var sent any
 		if r.handedOver() {
 			sent = r.At.UnixMicro()
 		}
 		n, first, lane := attempt(r, tried)
-		t.Add(r.Item.Tenant, r.Item.ID, r.Item.Epoch, n, first, lane, r.State, r.At.UnixMicro(), due.UnixMicro(), sent,
-			r.Answered || r.Item.Answered, uncertain, sqldb.Null(r.BounceType), sqldb.Null(r.SkipReason), sqldb.Null(r.Category),
-			sqldb.Null(r.Code), sqldb.Null(r.Enhanced), sqldb.Null(r.Error))
+		t.Add(r.Item.ID, r.Item.Epoch, n, first, lane, r.State, due, sent, r.Answered || r.Item.Answered, uncertain)
 	}
 	rows, err := tx.Query(ctx, `
-		UPDATE outbox SET `+noteAttempt+`, state = v.state, epoch = outbox.epoch + 1, due_at = v.due_at, sent_at = v.sent_at,
-			ended_at = CASE WHEN v.state = 'queued' THEN NULL ELSE v.at END,
-			deferred = (v.state = 'queued'), answered = v.answered, uncertain = outbox.uncertain + v.uncertain,
-			bounce_type = v.bounce_type, skip_reason = v.skip_reason, category = v.category,
-			smtp_code = v.smtp_code, enhanced_code = v.enhanced_code, error = v.error
-		FROM `+t.As("v", 1)+`
-		WHERE outbox.tenant_id = v.tenant_id AND outbox.id = v.id AND outbox.epoch = v.epoch AND `+stillQueued+`
-		RETURNING outbox.id`, t.Args()...)
-	return sqldb.Collect(rows, err, messageID)
+		UPDATE outbox SET `+noteAttempt+`, state = v.state, epoch = outbox.epoch + 1, sent_at = v.sent_at,
+			due_at = COALESCE(v.due_at, outbox.due_at),
+			queued_at = CASE WHEN v.due_at IS NULL THEN outbox.queued_at ELSE COALESCE(outbox.queued_at, outbox.due_at) END,
+			deferred = (v.state = 'queued'), answered = v.answered, uncertain = outbox.uncertain + v.uncertain
+		FROM `+t.As("v", 2)+`
+		WHERE outbox.tenant_id = $1 AND outbox.id = v.id AND outbox.epoch = v.epoch AND outbox.state = 'queued'
+		RETURNING outbox.id`, t.Args(tenant)...)
+	settled, err := sqldb.Collect(rows, err, messageID)
+	if err != nil {
+		return nil, err
+	}
+	said := newNotes(tx)
+	for _, m := range settled {
+		said.add(byID[m])
+	}
+	return settled, said.write(ctx, tx, tenant)
 }
 
 func messageID(scan func(...any) error) (m id.Message, err error) { return m, scan(&m) }

@@ -165,28 +165,43 @@ func Give(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, p
 		return id.Contact{}, false, err
 	}
 	if len(unfit) > 0 {
-		held, err := tx.Exec(ctx, `
-			UPDATE outbox SET state = 'held_back', plan_day = NULL, ended_at = $5, epoch = epoch + 1
-			WHERE `+portion+` AND lane_id`+tx.In(6)+` AND `+slotOf("s.day")+` = '' AND `+moves(tx, 7),
-			p.Cut.args(tx, under, tenant, stream, p.After, last, now.UnixMicro(), sqldb.List(tx, unfit))...)
+		rows, err := tx.Query(ctx, `
+			UPDATE outbox SET state = 'held_back', plan_day = NULL, epoch = epoch + 1
+			WHERE `+portion+` AND lane_id`+tx.In(5)+` AND `+slotOf("s.day")+` = '' AND `+moves(tx, 6)+`
+			RETURNING id, contact_id`,
+			p.Cut.args(tx, under, tenant, stream, p.After, last, sqldb.List(tx, unfit))...)
+		said := newNotes(tx)
+		list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (it Item, err error) {
+			err = scan(&it.ID, &it.Contact)
+			it.Stream = stream
+			said.add(Result{Item: it, State: HeldBack, At: now})
+			return it, err
+		})
+		if err == nil {
+			err = said.write(ctx, tx, tenant)
+		}
 		if err != nil {
 			return id.Contact{}, false, fmt.Errorf("hold messages back: %w", err)
 		}
-		if err := (Sums{HeldBack: int(held), Waiting: -int(held)}).add(ctx, tx, tenant, stream); err != nil {
+		held := len(list)
+		if err := (Sums{HeldBack: held, Waiting: -held}).add(ctx, tx, tenant, stream); err != nil {
 			return id.Contact{}, false, err
 		}
 	}
 	// What is held back is not queued any more.
 	_, err = tx.Exec(ctx, `
-		UPDATE outbox SET (due_at, plan_day) = `+slotOf("s.due_at, s.day")+`, epoch = epoch + 1
+		UPDATE outbox SET (due_at, plan_day) = `+slotOf("s.due_at, s.day")+`, queued_at = COALESCE(queued_at, due_at), epoch = epoch + 1
 		WHERE `+portion+` AND lane_id`+tx.In(5)+` AND `+moves(tx, 6),
 		p.Cut.args(tx, under, tenant, stream, p.After, last, sqldb.List(tx, lanes))...)
 	if err != nil {
 		return id.Contact{}, false, fmt.Errorf("give messages their times: %w", err)
+	}
+	if err := lower(ctx, tx, tenant, stream, time.Time{}); err != nil {
+		return id.Contact{}, false, err
 	}
 	return last, n == p.Limit, nil
 }
 
 // portion is the condition that a message of a planned send is for a contact
 // behind $3, up to $4.
-const portion = `tenant_id = $1 AND send_id = $2 AND contact_id > $3 AND contact_id <= $4 AND rank IS NOT NULL AND ` + stillQueued
+const portion = `tenant_id = $1 AND send_id = $2 AND contact_id > $3 AND contact_id <= $4 AND rank IS NOT NULL AND state = 'queued'`

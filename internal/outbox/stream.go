@@ -80,31 +80,41 @@ func Sweep(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send) 
 		if err != nil {
 			return err
 		}
+		due, first, err := low(ctx, tx, tenant, stream)
+		if err != nil {
+			return err
+		}
 		rows, err := tx.Query(ctx, `
 			SELECT m.id FROM outbox AS m
 			JOIN send AS s ON s.tenant_id = m.tenant_id AND s.id = m.send_id AND s.phase = 'cancelled'
-			WHERE m.tenant_id = $1 AND m.send_id = $2 AND m.state = 'queued' AND NOT m.id`+tx.In(4)+`
-			ORDER BY m.due_at, m.id LIMIT $3`, tenant, stream, sweepPage, sqldb.List(tx, under))
+			WHERE m.tenant_id = $1 AND m.send_id = $2 AND m.state = 'queued' AND NOT m.id`+tx.In(6)+` AND (m.due_at, m.id) >= ($4, $5)
+			ORDER BY m.due_at, m.id LIMIT $3`, tenant, stream, sweepPage, due, first, sqldb.List(tx, under))
 		waiting, err := sqldb.Collect(rows, err, messageID)
 		if err != nil || len(waiting) == 0 {
 			n = 0
 			return err
 		}
 		rows, err = tx.Query(ctx, `
-			UPDATE outbox SET state = 'cancelled' WHERE tenant_id = $1 AND id`+tx.In(2)+` AND `+stillQueued+`
-			RETURNING deferred`, tenant, sqldb.List(tx, waiting))
-		list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (deferred bool, err error) {
-			return deferred, scan(&deferred)
+			UPDATE outbox SET state = 'cancelled' WHERE tenant_id = $1 AND id`+tx.In(2)+` AND state = 'queued'
+			RETURNING id, contact_id, deferred`, tenant, sqldb.List(tx, waiting))
+		list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (it Item, err error) {
+			it.Stream = stream
+			return it, scan(&it.ID, &it.Contact, &it.Deferred)
 		})
 		if err != nil {
 			return err
 		}
 		n = len(list)
 		s := Sums{Cancelled: n, Waiting: -n}
-		for _, was := range list {
-			if was {
+		said := newNotes(tx)
+		for _, it := range list {
+			if it.Deferred {
 				s.Deferred--
 			}
+			said.add(Result{Item: it, State: Dropped})
+		}
+		if err := said.write(ctx, tx, tenant); err != nil {
+			return err
 		}
 		return s.add(ctx, tx, tenant, stream)
 	})
@@ -136,26 +146,25 @@ func (s Sums) add(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id
 	if s == (Sums{}) {
 		return nil
 	}
-	_, err := s.write(ctx, tx, tenant, stream, time.Time{})
+	_, err := change{Sums: s}.write(ctx, tx, tenant, stream)
 	return err
 }
 
-// write is add, of nothing too, that notes when a message was last handed over
-// (zero: none was) and returns the phase of the stream, which nobody changes before
-// tx ends.
-func (s Sums) write(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, sent time.Time) (Phase, error) {
-	at := int64(0)
-	if !sent.IsZero() {
-		at = sent.UnixMicro()
+// write adds a change to its stream, be it of nothing, and returns the phase of the
+// stream, which nobody changes before tx ends.
+func (c change) write(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send) (Phase, error) {
+	s, set := c.Sums, ""
+	args := []any{tenant, stream, s.Waiting, s.Deferred, s.Sent, s.Delivered, s.Bounced, s.Failed, s.Skipped, s.Cancelled, micros(c.sent), s.HeldBack}
+	if !c.wait.IsZero() {
+		set, args = ", "+lowering(13), append(args, micros(c.wait))
 	}
 	var phase Phase
 	err := tx.QueryRow(ctx, `
 		UPDATE send SET waiting = waiting + $3, deferred = deferred + $4, sent = sent + $5,
 			delivered = delivered + $6, bounced = bounced + $7, failed = failed + $8, skipped = skipped + $9,
 			cancelled = cancelled + $10, held_back = held_back + $12,
-			last_send_at = CASE WHEN $11 > COALESCE(last_send_at, 0) THEN $11 ELSE last_send_at END
-		WHERE tenant_id = $1 AND id = $2 RETURNING phase`,
-		tenant, stream, s.Waiting, s.Deferred, s.Sent, s.Delivered, s.Bounced, s.Failed, s.Skipped, s.Cancelled, at, s.HeldBack).Scan(&phase)
+			last_send_at = CASE WHEN $11 > COALESCE(last_send_at, 0) THEN $11 ELSE last_send_at END`+set+`
+		WHERE tenant_id = $1 AND id = $2 RETURNING phase`, args...).Scan(&phase)
 	if err != nil && !errors.Is(err, sqldb.ErrNoRows) {
 		return "", fmt.Errorf("add to a stream's sums: %w", err)
 	}

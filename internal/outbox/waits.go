@@ -49,21 +49,23 @@ func NoteWaits(ctx context.Context, db *sqldb.DB, waits []Wait, now time.Time) e
 	if len(waits) == 0 {
 		return nil
 	}
-	t := db.Table("tenant_id INTEGER", "send_id UUID", "kind TEXT", "lane_id UUID", "provider TEXT", "most BIGINT", "per BIGINT", "until BIGINT", "reason TEXT")
-	for _, w := range waits {
-		t.Add(w.Tenant, w.Stream, w.Kind, w.Lane, w.Provider, w.Max, w.Per.Microseconds(), w.Until.UnixMicro(), w.Reason)
+	for tenant, own := range byTenant(waits, func(w Wait) id.Tenant { return w.Tenant }) {
+		t := db.Table("send_id UUID", "kind TEXT", "lane_id UUID", "provider TEXT", "most BIGINT", "per BIGINT", "until BIGINT", "reason TEXT")
+		for _, w := range own {
+			t.Add(w.Stream, w.Kind, w.Lane, w.Provider, w.Max, w.Per.Microseconds(), w.Until.UnixMicro(), w.Reason)
+		}
+		_, err := db.Exec(ctx, `
+			INSERT INTO outbox_wait (tenant_id, send_id, at, kind, lane_id, provider, most, per, until, reason)
+			SELECT `+db.Param(1, "INTEGER")+`, v.send_id, `+db.Param(2, "BIGINT")+`, v.kind, v.lane_id, v.provider, v.most, v.per, v.until, v.reason
+			FROM `+t.As("v", 3)+` WHERE true
+			ON CONFLICT (tenant_id, send_id) DO UPDATE SET at = excluded.at, kind = excluded.kind, lane_id = excluded.lane_id,
+				provider = excluded.provider, most = excluded.most, per = excluded.per, until = excluded.until, reason = excluded.reason`,
+			t.Args(tenant, now.UnixMicro())...)
+		if err != nil {
+			return fmt.Errorf("note what streams wait for: %w", err)
+		}
 	}
-	_, err := db.Exec(ctx, `/* all tenants: what one process found, each row with its tenant */
-		INSERT INTO outbox_wait (tenant_id, send_id, at, kind, lane_id, provider, most, per, until, reason)
-		SELECT v.tenant_id, v.send_id, $1, v.kind, v.lane_id, v.provider, v.most, v.per, v.until, v.reason
-		FROM `+t.As("v", 2)+` WHERE true
-		ON CONFLICT (tenant_id, send_id) DO UPDATE SET at = excluded.at, kind = excluded.kind, lane_id = excluded.lane_id,
-			provider = excluded.provider, most = excluded.most, per = excluded.per, until = excluded.until, reason = excluded.reason`,
-		t.Args(now.UnixMicro())...)
-	if err != nil {
-		return fmt.Errorf("note what streams wait for: %w", err)
-	}
-	_, err = db.Exec(ctx, `/* all tenants: old notes serve nobody */
+	_, err := db.Exec(ctx, `/* all tenants: old notes serve nobody */
 		DELETE FROM outbox_wait WHERE at < $1`, now.Add(-keepWaits).UnixMicro())
 	if err != nil {
 		return fmt.Errorf("forget what streams waited for: %w", err)

@@ -30,6 +30,6 @@
 //     deleted, the other counts.
 //
 // Its statements read tables of packages beside and above it, and write none:
-// segment_member, suppression, journal, outbox, send, hit, engagement
+// segment_member, suppression, journal, outbox, outbox_mix, outbox_note, send, hit, engagement
 // and mail_domain.
 package rule

@@ -82,8 +82,10 @@ func (l *loader) messages(ctx context.Context) error {
 	var variant sql.NullString
 	var sent, ended sql.NullInt64
 	rows, err := l.db.Query(ctx, `
-		SELECT contact_id, id, send_id, variant_id, state, sent_at, ended_at FROM outbox
-		WHERE tenant_id = $1 AND contact_id`+l.db.In(2), l.tenant, l.ids)
+		SELECT m.contact_id, m.id, m.send_id, x.variant_id, m.state, m.sent_at, COALESCE(n.ended_at, m.sent_at) FROM outbox AS m
+		JOIN outbox_mix AS x ON x.tenant_id = m.tenant_id AND x.send_id = m.send_id AND x.n = m.mix
+		LEFT JOIN outbox_note AS n ON n.tenant_id = m.tenant_id AND n.message_id = m.id
+		WHERE m.tenant_id = $1 AND m.contact_id`+l.db.In(2), l.tenant, l.ids)
 	return l.each(rows, err, func(s *Subject) error {
 		m.Variant, m.SentAt, m.EndedAt = variant.String, sqldb.NullTime(sent), sqldb.NullTime(ended)
 		s.Messages = append(s.Messages, m)

@@ -2,6 +2,7 @@ package rule_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -165,19 +166,27 @@ func (p *past) writeMails(t testing.TB, tx *sqldb.DB) error {
 			last[m.Stream] = max(last[m.Stream], m.SentAt.UnixMicro())
 		}
 	}
-	_, err := tx.Exec(t.Context(), `
-		INSERT INTO outbox (tenant_id, id, send_id, contact_id, email, content_id, content_version, variant_id,
-			identity_id, lane_id, nonce, state, queued_at, due_at, sent_at, ended_at)
-		SELECT $1, v.id, v.send_id, v.contact_id, '', v.id, 1, v.variant_id, v.id, v.id, '', v.state, 0, 0, v.sent_at, v.ended_at
-		FROM `+v.As("v", 2), v.Args(p.tenant)...)
-	if err != nil {
-		return err
+	for _, text := range []string{
+		`INSERT INTO outbox_mix (tenant_id, send_id, n, content_id, content_version, variant_id, identity_id)
+		SELECT DISTINCT ` + tx.Param(1, "INTEGER") + `, v.send_id, COALESCE(ASCII(v.variant_id), 0), v.send_id, 1, v.variant_id, v.send_id FROM ` + v.As("v", 2),
+		`INSERT INTO outbox (tenant_id, id, send_id, contact_id, email, mix, lane_id, state, due_at, sent_at)
+		SELECT ` + tx.Param(1, "INTEGER") + `, v.id, v.send_id, v.contact_id, '', COALESCE(ASCII(v.variant_id), 0), v.id, v.state, 0, v.sent_at FROM ` + v.As("v", 2),
+		`INSERT INTO outbox_note (tenant_id, send_id, contact_id, message_id, state, ended_at)
+		SELECT ` + tx.Param(1, "INTEGER") + `, v.send_id, v.contact_id, v.id, v.state, v.ended_at FROM ` + v.As("v", 2) + `
+		WHERE v.state NOT IN ('sent', 'delivered')`,
+	} {
+		if tx.Dialect() == sqldb.SQLite {
+			text = strings.ReplaceAll(text, "ASCII(", "UNICODE(")
+		}
+		if _, err := tx.Exec(t.Context(), text, v.Args(p.tenant)...); err != nil {
+			return err
+		}
 	}
 	v = tx.Table("id UUID", "kind TEXT", "source_id UUID", "type_id UUID", "last BIGINT")
 	for s, sent := range p.sends {
 		v.Add(s, string(sent.Source.Kind), sent.Source.ID, sqldb.Null(sent.Type), sqldb.Null(last[s]))
 	}
-	_, err = tx.Exec(t.Context(), `
+	_, err := tx.Exec(t.Context(), `
 		INSERT INTO send (tenant_id, id, source_kind, source_id, phase, opened_at, last_send_at, email_type_id)
 		SELECT $1, v.id, v.kind, v.source_id, 'open', 0, v.last, v.type_id FROM `+v.As("v", 2), v.Args(p.tenant)...)
 	return err

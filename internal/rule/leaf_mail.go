@@ -93,6 +93,7 @@ func (b *builder) messages(m mails) trace {
 	t := trace{from: "outbox AS x", where: "x.tenant_id = $1", broad: all && m.event != Bounced && b.broad(m.window)}
 	switch m.event {
 	case Bounced:
+		t.from = "outbox_note AS x"
 		t.where += " AND x.state = 'bounced'" + m.window.sql(b, "x.ended_at")
 	case Recipient:
 	default:
@@ -106,7 +107,11 @@ func (b *builder) messages(m mails) trace {
 		t.where += " AND x.send_id" + b.sendsOf(m.source)
 	}
 	if m.variant != "" {
-		t.where += " AND x.variant_id = " + b.arg(m.variant)
+		if m.event == Bounced {
+			t.where += b.variant(m)
+		} else {
+			t.where += " AND (x.send_id, x.mix) IN " + b.mixes(m)
+		}
 	}
 	var since time.Time
 	if m.event != Bounced && !t.broad {
@@ -194,7 +199,13 @@ func (b *builder) variant(m mails) string {
 		return ""
 	}
 	return " AND x.message_id IN (SELECT m.id FROM outbox AS m WHERE m.tenant_id = $1 AND m.send_id" + b.sendsOf(m.source) +
-		" AND m.variant_id = " + b.arg(m.variant) + ")"
+		" AND (m.send_id, m.mix) IN " + b.mixes(m) + ")"
+}
+
+// mixes are what the mails of a variant have in common.
+func (b *builder) mixes(m mails) string {
+	return "(SELECT c.send_id, c.n FROM outbox_mix AS c WHERE c.tenant_id = $1 AND c.send_id" + b.sendsOf(m.source) +
+		" AND c.variant_id = " + b.arg(m.variant) + ")"
 }
 
 // told are the complaints, or the unsubscribes, that a message brought about.

@@ -65,7 +65,7 @@ type Keys struct{ pools [256]*sync.Pool } // by Kind
 // NewKeys derives the keys from the installation's secret.
 func NewKeys(box *secret.Box) *Keys {
 	k := &Keys{}
-	for _, kind := range []Kind{OpenPixel, ClickLink, Unsubscribe, Preferences, View, returnPath} {
+	for _, kind := range []Kind{OpenPixel, ClickLink, Unsubscribe, Preferences, View, returnPath, messageID} {
 		key := box.Derive("track token " + string(rune(kind)))
 		k.pools[kind] = &sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}
 	}
@@ -124,7 +124,7 @@ func (k *Keys) mac(dst []byte, kind Kind, data []byte) []byte {
 // Verify reads a token of kind. There is one spelling of each: base64 decoders
 // pass over line breaks, so those are refused first.
 func (k *Keys) Verify(kind Kind, text string) (Token, error) {
-	if kind == returnPath || k.pools[kind] == nil || strings.ContainsAny(text, "\r\n") {
+	if kind == returnPath || kind == messageID || k.pools[kind] == nil || strings.ContainsAny(text, "\r\n") {
 		return Token{}, ErrBadToken
 	}
 	if len(text) > base64.RawURLEncoding.EncodedLen(headBytes+MaxTarget+macBytes) {

@@ -7,6 +7,7 @@ import (
 
 	"packetboat/internal/letter"
 	"packetboat/internal/mail/compose"
+	"packetboat/internal/track"
 )
 
 // builder makes finished messages, one after the other, in buffers of its own.
@@ -45,7 +46,7 @@ func (b *builder) build(j *job) ([]byte, error) {
 		ReplyTo:        s.Identity.ReplyTo,
 		To:             j.item.Email,
 		Subject:        j.subject(parts.Subject),
-		MessageID:      j.messageID(),
+		MessageID:      j.messageID(b.engine.Keys),
 		UnsubscribeURL: parts.UnsubscribeURL,
 		FeedbackID:     feedbackID(j, b.engine.FeedbackSender),
 		EntityRef:      j.item.ID.String(),
@@ -95,8 +96,8 @@ func (b *builder) build(j *job) ([]byte, error) {
 }
 
 // messageID is the Message-ID, without its angle brackets.
-func (j *job) messageID() string {
-	return j.item.ID.String() + "." + j.item.Nonce + "@" + j.sender.Domain.ReturnPathHost
+func (j *job) messageID(k *track.Keys) string {
+	return k.MessageID(j.item.ID) + "@" + j.sender.Domain.ReturnPathHost
 }
 
 // test reports whether the message is one of a test send.

@@ -2,7 +2,6 @@ package deliver
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"sync"
@@ -106,7 +105,7 @@ func (w *testWay) job(t *Tester, test broadcast.Test, to string, arm broadcast.T
 	now, s := t.Now(), w.senders[identity]
 	return &job{
 		item: outbox.Item{
-			Tenant: test.Tenant, ID: id.New[id.Message](), Stream: test.Send, Email: to, Nonce: rand.Text(),
+			Tenant: test.Tenant, ID: id.New[id.Message](), Stream: test.Send, Email: to,
 			Identity: identity, Lane: w.settings.config.ID, QueuedAt: now, DueAt: now,
 		},
 		contact: new(test.Recipient(to)), content: arm.Content, sender: s, lane: w.settings,
@@ -130,7 +129,7 @@ func (w *testWay) run(ctx context.Context, t *Tester, results []broadcast.TestRe
 			r.Status, r.Error = broadcast.TestFailed, err.Error()
 		}
 		if m.job.item.FirstAt != nil { // it was made
-			r.MessageID = "<" + m.job.messageID() + ">"
+			r.MessageID = "<" + m.job.messageID(t.Keys) + ">"
 		}
 	}
 }

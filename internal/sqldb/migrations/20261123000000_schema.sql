@@ -811,62 +811,92 @@ CREATE TABLE send (
 	held_back     BIGINT  NOT NULL DEFAULT 0,
 	cancelled     BIGINT  NOT NULL DEFAULT 0,
 	email_type_id UUID, -- What a stream's mails are, for those who ask by it.
+	low_due       BIGINT  NOT NULL DEFAULT 0, -- no message waits before (low_due, low_id) in the order of claims
+	low_id        UUID,
+	low_turn      INTEGER NOT NULL DEFAULT 0, -- changes when a message may have begun to wait before it
 	PRIMARY KEY (tenant_id, id)
 );
 -- The sends of a broadcast, of the steps of a sequence.
 CREATE INDEX send_source ON send (tenant_id, source_kind, source_id);
 CREATE INDEX send_live ON send (tenant_id, id) WHERE phase IN ('open', 'cancelled');
 
--- Every message, waiting or gone. A message that somebody holds (owner) is
--- claimed; one with attempt_at set besides may be on the wire.
+-- Every message, waiting or gone. What a result changes (state, sent_at, attempts …)
+-- is in no index and in the condition of none: on PostgreSQL a result is then a new
+-- version in the table alone (a HOT update), and in no index. Columns are in the
+-- order that leaves no gaps between them.
 CREATE TABLE outbox (
-	tenant_id       INTEGER NOT NULL,
-	id              UUID    NOT NULL,
-	send_id       UUID    NOT NULL,
-	contact_id      UUID    NOT NULL,
-	email           TEXT    NOT NULL,
-	content_id      UUID    NOT NULL,
-	content_version BIGINT  NOT NULL,
-	variant_id      TEXT,
-	identity_id     UUID    NOT NULL,
-	lane_id         UUID    NOT NULL,
-	nonce           TEXT    NOT NULL,
-	state           TEXT    NOT NULL CHECK (state IN ('queued', 'claimed', 'sent', 'delivered', 'bounced', 'failed', 'skipped', 'held_back', 'cancelled')),
-	queued_at       BIGINT  NOT NULL,
-	due_at          BIGINT  NOT NULL,
-	epoch           BIGINT  NOT NULL DEFAULT 0,
-	attempts        BIGINT  NOT NULL DEFAULT 0,
-	first_at        BIGINT,
-	uncertain       BIGINT  NOT NULL DEFAULT 0,
-	deferred        BOOLEAN NOT NULL DEFAULT FALSE,
-	answered        BOOLEAN NOT NULL DEFAULT FALSE,
-	sent_at         BIGINT,
-	ended_at        BIGINT,
-	bounce_type     TEXT,
-	skip_reason     TEXT,
-	category        TEXT,
-	smtp_code       BIGINT,
-	enhanced_code   TEXT,
-	error           TEXT,
-	rank            TEXT, -- A message of a planned send: its place in the order (best engaged first), and the day, in the account's time zone, that it was given.
-	plan_day        TEXT,
-	PRIMARY KEY (tenant_id, id)
+	due_at     BIGINT   NOT NULL,
+	queued_at  BIGINT, -- NULL: when it was due first, as due_at still says
+	sent_at    BIGINT, -- when the hand-off ended: accepted, or refused for this address
+	first_at   BIGINT, -- Date of the first attempt, which later ones repeat
+	tenant_id  INTEGER  NOT NULL,
+	visit      INTEGER  NOT NULL DEFAULT 0, -- which visit of the contact it belongs to; 0 where a send has one message a contact
+	mix        INTEGER  NOT NULL, -- outbox_mix.n
+	epoch      INTEGER  NOT NULL DEFAULT 0,
+	attempts   SMALLINT NOT NULL DEFAULT 0,
+	uncertain  SMALLINT NOT NULL DEFAULT 0,
+	deferred   BOOLEAN  NOT NULL DEFAULT FALSE,
+	answered   BOOLEAN  NOT NULL DEFAULT FALSE,
+	id         UUID     NOT NULL,
+	send_id    UUID     NOT NULL,
+	contact_id UUID     NOT NULL,
+	lane_id    UUID     NOT NULL,
+	state      TEXT     NOT NULL CHECK (state IN ('queued', 'sent', 'delivered', 'bounced', 'failed', 'skipped', 'held_back', 'cancelled')),
+	email      TEXT     NOT NULL,
+	rank       TEXT, -- of a planned send: its place in the order, best engaged first
+	plan_day   TEXT, -- of a planned send: the day, in the account's time zone, that it was given
+	PRIMARY KEY (tenant_id, id) -- what a result, a click or a complaint names
 );
-CREATE UNIQUE INDEX outbox_contact ON outbox (tenant_id, send_id, contact_id);
-CREATE INDEX outbox_due ON outbox (tenant_id, send_id, due_at, id) WHERE state = 'queued';
 
--- A contact's mails, and who opened and clicked when.
+-- One message per contact and visit (Put); a send's recipients page by page (List,
+-- Give).
+CREATE UNIQUE INDEX outbox_contact ON outbox (tenant_id, send_id, contact_id, visit);
+
+-- The order in which the messages of a send are claimed (ClaimAfter, Sweep). Those
+-- that have ended stay in it: send.low_due says from where on any waits.
+CREATE INDEX outbox_due ON outbox (tenant_id, send_id, due_at, id);
+
+-- A contact's mails: its timeline, rules, its deletion.
 CREATE INDEX outbox_recipient ON outbox (tenant_id, contact_id);
 
--- Bounces by time, for those who ask for the contacts that had any. No other
--- message is in it.
-CREATE INDEX outbox_bounced ON outbox (tenant_id, ended_at, contact_id, send_id) WHERE state = 'bounced';
+-- The order of a planned send by lane (Places). No message of another send is in it.
+CREATE INDEX outbox_rank ON outbox (tenant_id, send_id, lane_id, rank, id) WHERE rank IS NOT NULL;
 
--- The few of a send's messages that came to nothing, for those who ask for them
--- alone.
-CREATE INDEX outbox_rare ON outbox (tenant_id, send_id, contact_id)
-	WHERE state IN ('bounced', 'failed', 'skipped', 'held_back', 'cancelled');
-CREATE INDEX outbox_rank ON outbox (tenant_id, send_id, lane_id, rank, id) WHERE rank IS NOT NULL AND state = 'queued';
+-- What messages of a send have in common with many others of it. A row never changes.
+CREATE TABLE outbox_mix (
+	tenant_id       INTEGER NOT NULL,
+	send_id         UUID    NOT NULL,
+	n               INTEGER NOT NULL,
+	content_id      UUID    NOT NULL,
+	content_version INTEGER NOT NULL,
+	variant_id      TEXT,
+	identity_id     UUID    NOT NULL,
+	PRIMARY KEY (tenant_id, send_id, n)
+);
+
+-- The few messages that came to nothing or were put off, and why: those who ask for
+-- these alone read no others (List).
+CREATE TABLE outbox_note (
+	tenant_id     INTEGER NOT NULL,
+	send_id       UUID    NOT NULL,
+	contact_id    UUID    NOT NULL,
+	message_id    UUID    NOT NULL,
+	state         TEXT    NOT NULL CHECK (state IN ('queued', 'bounced', 'failed', 'skipped', 'held_back', 'cancelled')),
+	ended_at      BIGINT, -- NULL: it waits, or was cancelled
+	smtp_code     INTEGER,
+	bounce_type   TEXT,
+	skip_reason   TEXT,
+	category      TEXT,
+	enhanced_code TEXT,
+	error         TEXT,
+	PRIMARY KEY (tenant_id, message_id)
+);
+
+-- Those of a send page by page (List).
+CREATE INDEX outbox_note_send ON outbox_note (tenant_id, send_id, contact_id);
+
+-- Bounces by time, for rules that ask for the contacts that had any.
+CREATE INDEX outbox_note_bounced ON outbox_note (tenant_id, ended_at, contact_id, send_id) WHERE state = 'bounced';
 
 -- The processes that hold messages. One that does not renew its lease is dead,
 -- and what it held is judged and goes on without it.
@@ -901,15 +931,16 @@ CREATE TABLE outbox_turn (
 	PRIMARY KEY (tenant_id, send_id)
 );
 
--- what has landed is deleted now and then.
+-- Attempts that have begun: one row for those of a claim that began together. What
+-- has landed is deleted now and then.
 CREATE TABLE outbox_flight (
+	tenant_id INTEGER NOT NULL,
 	owner     TEXT    NOT NULL,
 	seq       BIGINT  NOT NULL,
-	tenant_id INTEGER NOT NULL,
-	send_id UUID    NOT NULL,
+	send_id   UUID    NOT NULL,
 	begun_at  BIGINT  NOT NULL,
-	messages  TEXT    NOT NULL,
-	PRIMARY KEY (owner, seq)
+	messages  BYTEA   NOT NULL,
+	PRIMARY KEY (tenant_id, owner, seq)
 );
 
 -- What each day of a planned send is to carry on each lane, and has carried.

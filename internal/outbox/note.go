@@ -1,0 +1,62 @@
+package outbox
+
+import (
+	"context"
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// ofNote joins the note of a message to its row in outbox.
+const ofNote = ` LEFT JOIN outbox_note AS n ON n.tenant_id = outbox.tenant_id AND n.message_id = outbox.id`
+
+// noteColumns are those of outbox_note behind tenant_id.
+const noteColumns = `send_id, contact_id, message_id, state, ended_at, bounce_type, skip_reason, category, smtp_code, enhanced_code, error`
+
+// notes are what is to be said of messages that came to nothing or were put off.
+type notes struct {
+	rows *sqldb.Table
+	over []id.Message // of which there is nothing to say any more
+}
+
+func newNotes(tx *sqldb.DB) *notes {
+	return &notes{rows: tx.Table("send_id UUID", "contact_id UUID", "message_id UUID", "state TEXT", "ended_at BIGINT",
+		"bounce_type TEXT", "skip_reason TEXT", "category TEXT", "smtp_code BIGINT", "enhanced_code TEXT", "error TEXT")}
+}
+
+// add notes what became of a message.
+func (n *notes) add(r Result) {
+	var ended any
+	switch r.State {
+	case Sent, Delivered:
+		if r.Item.Deferred { // there is one of how it was put off
+			n.over = append(n.over, r.Item.ID)
+		}
+		return
+	case Queued, Dropped:
+	default:
+		ended = r.At.UnixMicro()
+	}
+	n.rows.Add(r.Item.Stream, r.Item.Contact, r.Item.ID, r.State, ended, sqldb.Null(r.BounceType), sqldb.Null(r.SkipReason),
+		sqldb.Null(r.Category), sqldb.Null(r.Code), sqldb.Null(r.Enhanced), sqldb.Null(r.Error))
+}
+
+// write writes the notes of a tenant's messages, in place of earlier ones.
+func (n *notes) write(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) error {
+	if n.rows.Len() > 0 {
+		_, err := tx.Exec(ctx, `
+			INSERT INTO outbox_note (tenant_id, `+noteColumns+`)
+			SELECT `+tx.Param(1, "INTEGER")+`, `+noteColumns+` FROM `+n.rows.As("v", 2)+` WHERE true
+			ON CONFLICT (tenant_id, message_id) DO UPDATE SET state = excluded.state, ended_at = excluded.ended_at,
+				bounce_type = excluded.bounce_type, skip_reason = excluded.skip_reason, category = excluded.category,
+				smtp_code = excluded.smtp_code, enhanced_code = excluded.enhanced_code, error = excluded.error`, n.rows.Args(tenant)...)
+		if err != nil {
+			return err
+		}
+	}
+	if len(n.over) == 0 {
+		return nil
+	}
+	_, err := tx.Exec(ctx, `DELETE FROM outbox_note WHERE tenant_id = $1 AND message_id`+tx.In(2), tenant, sqldb.List(tx, n.over))
+	return err
+}
