@@ -19,7 +19,6 @@ const fromList = "writes rows whose tenants it takes from a list; bind one tenan
 // how many of them there are.
 var stillFromList = map[string]int{
 	"segment/refresh.go": 2,
-	"track/evidence.go":  1, "track/hit.go": 1, "track/store.go": 2,
 }
 
 // given stands before the name of a list of parameters in a statement.

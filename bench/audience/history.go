@@ -75,7 +75,7 @@ func (l *loader) fillHistory(ctx context.Context) error {
 			"send_id UUID", "contact_id UUID", "message_id UUID", "ended_at BIGINT"),
 		hits: newSheet(l.db, l.tenant, "hit", []string{"method 'GET'", "ip '192.0.2.1'", "prefetch FALSE"},
 			"id UUID", "send_id UUID", "message_id UUID", "contact_id UUID", "kind TEXT", "link BIGINT", "url TEXT", "at BIGINT", "since_sent BIGINT",
-			"agent TEXT", "class TEXT", "rule TEXT", "classified_at BIGINT"),
+			"agent TEXT", "class TEXT", "rule TEXT"),
 		engaged: newSheet(l.db, l.tenant, "engagement", nil, "message_id UUID", "send_id UUID", "flags BIGINT"),
 	}
 	if err := l.db.QueryRow(ctx, `SELECT COALESCE(MAX(pos), 0) FROM journal`).Scan(&h.pos); err != nil {
@@ -185,7 +185,7 @@ func (h *history) reader(ctx context.Context, send id.Send, message id.Message, 
 			link = 1
 		}
 		return h.hits.add(ctx, uuidAt[id.Hit](h.r, at), send, message, h.contacts[c], kind, link, sqldb.Null(url), at.UnixMicro(), at.Sub(sent).Microseconds(),
-			agents[h.r.IntN(len(agents))], class, rule, at.Add(time.Minute).UnixMicro())
+			agents[h.r.IntN(len(agents))], class, rule)
 	}
 	if h.r.IntN(1000) < opens/4 {
 		flags |= track.ApparentOpened | track.BotOpened

@@ -99,7 +99,7 @@ func past(t *testing.T, s *people, list, first, last string) person {
 	}
 	for i := range hits {
 		h := &hits[i]
-		h.Tenant, h.Stream, h.Message, h.Contact, h.At = s.acme, read.Stream, read.ID, p.id, s.now.Add(time.Duration(i)*time.Minute)
+		h.Tenant, h.Send, h.Message, h.Contact, h.At = s.acme, read.Stream, read.ID, p.id, s.now.Add(time.Duration(i)*time.Minute)
 	}
 	tx(func(tx *sqldb.DB) error {
 		if err := track.Record(t.Context(), tx, hits); err != nil {
@@ -113,7 +113,7 @@ func past(t *testing.T, s *people, list, first, last string) person {
 		for i := range all {
 			all[i].Class, all[i].Rule = track.Human, "test"
 		}
-		return found.Judge(t.Context(), all, s.now)
+		return found.Judge(t.Context(), all)
 	})
 
 	// What the website and the tenant's own server tell.

@@ -91,7 +91,7 @@ func TestRecipientsOfABroadcast(t *testing.T) {
 		err := s.db.InTx(ctx, func(tx *sqldb.DB) error {
 			hit := func(after time.Duration, click bool, class track.Class) track.Hit {
 				h := track.Hit{
-					Tenant: s.acme, Stream: m.Stream, Message: m.ID, Contact: m.Contact, At: when.Add(after), SinceSent: &after,
+					Tenant: s.acme, Send: m.Stream, Message: m.ID, Contact: m.Contact, At: when.Add(after), SinceSent: &after,
 					Method: "GET", Agent: "Firefox", IP: "192.0.2.1", Class: class, Click: click,
 				}
 				if click {

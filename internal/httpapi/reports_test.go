@@ -89,7 +89,7 @@ func TestABroadcastIsReported(t *testing.T) {
 		err = s.db.InTx(ctx, func(tx *sqldb.DB) error {
 			hit := func(i int, click bool, agent string) track.Hit {
 				h := track.Hit{
-					Tenant: s.acme, Stream: s.sendOf(s.acme, made.str("id")), Message: records[i].ID, Contact: records[i].Contact,
+					Tenant: s.acme, Send: s.sendOf(s.acme, made.str("id")), Message: records[i].ID, Contact: records[i].Contact,
 					At: early, SinceSent: new(time.Hour), Method: "GET", Agent: agent, IP: fmt.Sprintf("192.0.2.%d", i),
 				}
 				if click {

@@ -145,6 +145,7 @@ func (w *Writer) begin(l Letter) error {
 	} else if err := w.signer.Reset(l.Tenant, l.Message); err != nil {
 		return err
 	}
+	w.signer.From(l.Content.ID, l.Sender.Identity.ID)
 	if l.Preview {
 		w.signer.Preview()
 	}

@@ -1,12 +1,12 @@
 package public
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
 
 	"packetboat/internal/mail/links"
-	"packetboat/internal/outbox"
 	"packetboat/internal/tenant"
 	"packetboat/internal/track"
 )
@@ -26,8 +26,8 @@ func (p *Recipient) open(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if token, ok := strings.CutSuffix(r.PathValue("token"), ".gif"); ok {
-		if _, m, err := p.find(r, track.OpenPixel, token); err == nil {
-			p.record(r.Context(), p.hit(r, m))
+		if t, err := p.verify(track.OpenPixel, token); err == nil {
+			p.record(r.Context(), p.hit(r, t))
 		}
 	}
 	_, _ = w.Write(pixelGIF)
@@ -39,7 +39,7 @@ func (p *Recipient) click(w http.ResponseWriter, r *http.Request) {
 	if !readOnly(w, r) {
 		return
 	}
-	t, m, err := p.find(r, track.ClickLink, r.PathValue("token"))
+	t, err := p.verify(track.ClickLink, r.PathValue("token"))
 	if errors.Is(err, errPreview) {
 		p.previewed(w, r, t)
 		return
@@ -48,12 +48,12 @@ func (p *Recipient) click(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, r, err)
 		return
 	}
-	authored, target, err := p.target(r, t, m)
+	authored, target, err := p.target(r.Context(), t)
 	if err != nil {
 		p.refuse(w, r, err)
 		return
 	}
-	hit := p.hit(r, m)
+	hit := p.hit(r, t)
 	hit.Click, hit.Link, hit.URL = true, t.Link, authored
 	p.record(r.Context(), hit)
 	redirect(w, target)
@@ -85,8 +85,12 @@ func redirect(w http.ResponseWriter, target string) {
 }
 
 // target returns the link as authored and where it leads for this recipient.
-func (p *Recipient) target(r *http.Request, t track.Token, m outbox.Record) (authored, target string, err error) {
-	c, s, err := p.said(r.Context(), m)
+func (p *Recipient) target(ctx context.Context, t track.Token) (authored, target string, err error) {
+	from, err := p.origin(ctx, t)
+	if err != nil {
+		return "", "", err
+	}
+	c, s, err := p.saidBy(ctx, t.Tenant, from, p.Senders.Past)
 	if err != nil {
 		return "", "", err
 	}

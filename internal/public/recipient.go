@@ -29,6 +29,8 @@ type Recipient struct {
 	Log      *slog.Logger
 	Now      func() time.Time
 	ClientIP func(*http.Request) netip.Addr // behind trusted proxies
+
+	origins origins
 }
 
 // Routes adds the routes to mux.
@@ -50,13 +52,19 @@ func (p *Recipient) Routes(mux *http.ServeMux) {
 // errPreview says that a token is of a test mail, which no database knows.
 var errPreview = errors.New("the link of a test mail")
 
-// find returns the message that a token of kind names. That of a test mail is
-// errPreview.
-func (p *Recipient) find(r *http.Request, kind track.Kind, text string) (track.Token, outbox.Record, error) {
+// verify reads a token of kind. That of a test mail is errPreview.
+func (p *Recipient) verify(kind track.Kind, text string) (track.Token, error) {
 	t, err := p.Keys.Verify(kind, text)
 	if err == nil && t.Preview {
 		err = errPreview
 	}
+	return t, err
+}
+
+// find returns the message that a token of kind names. That of a test mail is
+// errPreview.
+func (p *Recipient) find(r *http.Request, kind track.Kind, text string) (track.Token, outbox.Record, error) {
+	t, err := p.verify(kind, text)
 	if err != nil {
 		return t, outbox.Record{}, err
 	}
@@ -64,23 +72,18 @@ func (p *Recipient) find(r *http.Request, kind track.Kind, text string) (track.T
 	return t, m, err
 }
 
-// said returns what a message says, and who sent it, be that long ago. The
-// settings may be a second old.
-func (p *Recipient) said(ctx context.Context, m outbox.Record) (*content.Compiled, *letter.Sender, error) {
-	return p.saidBy(ctx, m, p.Senders.Past)
-}
-
-// saidNow is said with the settings as they stand, for what they decide.
+// saidNow returns what a message says, and who sent it, be that long ago, with the
+// settings as they stand.
 func (p *Recipient) saidNow(ctx context.Context, m outbox.Record) (*content.Compiled, *letter.Sender, error) {
-	return p.saidBy(ctx, m, p.Senders.PastReload)
+	return p.saidBy(ctx, m.Tenant, origin{m.Content, m.Identity}, p.Senders.PastReload)
 }
 
-func (p *Recipient) saidBy(ctx context.Context, m outbox.Record, load func(context.Context, id.Tenant, id.Identity, id.EmailType) (*letter.Sender, error)) (*content.Compiled, *letter.Sender, error) {
-	c, err := p.Contents.Get(ctx, m.Tenant, m.Content)
+func (p *Recipient) saidBy(ctx context.Context, t id.Tenant, from origin, load func(context.Context, id.Tenant, id.Identity, id.EmailType) (*letter.Sender, error)) (*content.Compiled, *letter.Sender, error) {
+	c, err := p.Contents.Get(ctx, t, from.content)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := load(ctx, m.Tenant, m.Identity, c.Context.EmailType)
+	s, err := load(ctx, t, from.identity, c.Context.EmailType)
 	if err == nil && s.Tenant.Status == tenant.Deleted {
 		err = tenant.ErrNotFound
 	}
@@ -112,15 +115,13 @@ func (p *Recipient) refuse(w http.ResponseWriter, r *http.Request, err error) {
 // kindOf returns the path without its token, for the log.
 func kindOf(path string) string { return path[:min(len(path), len("/_q/x"))] }
 
-func (p *Recipient) hit(r *http.Request, m outbox.Record) track.Hit {
-	h := track.Hit{
-		Tenant: m.Tenant, Stream: m.Stream, Message: m.ID, Contact: m.Contact, At: p.Now(),
+// hit is a request for a link of a message. Who the message was for, and when, is
+// looked up when the hit is written, with that of many others.
+func (p *Recipient) hit(r *http.Request, t track.Token) track.Hit {
+	return track.Hit{
+		Tenant: t.Tenant, Message: t.Message, At: p.Now(),
 		Method: r.Method, Agent: r.UserAgent(), IP: p.ClientIP(r).Unmap().WithZone("").String(), Prefetch: prefetch(r.Header),
 	}
-	if m.SentAt != nil {
-		h.SinceSent = new(h.At.Sub(*m.SentAt))
-	}
-	return h
 }
 
 // prefetch reports whether a header says that no person asked for it yet.

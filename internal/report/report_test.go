@@ -54,7 +54,7 @@ func hits(t *testing.T, a *broadcasttest.Account, b broadcast.Broadcast, m outbo
 	err := a.DB.InTx(t.Context(), func(tx *sqldb.DB) error {
 		for i := range list {
 			h := &list[i]
-			h.Tenant, h.Stream, h.Message, h.Contact, h.Method = a.Tenant, b.Send, m.ID, m.Contact, "GET"
+			h.Tenant, h.Send, h.Message, h.Contact, h.Method = a.Tenant, b.Send, m.ID, m.Contact, "GET"
 			h.Click = h.URL != ""
 		}
 		if err := track.Record(t.Context(), tx, list); err != nil {
@@ -71,7 +71,7 @@ func hits(t *testing.T, a *broadcasttest.Account, b broadcast.Broadcast, m outbo
 				judged = append(judged, h)
 			}
 		}
-		return found.Judge(t.Context(), judged, now)
+		return found.Judge(t.Context(), judged)
 	})
 	if err != nil {
 		t.Fatal(err)

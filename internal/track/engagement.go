@@ -104,28 +104,14 @@ func ImageProxy(agent string) bool {
 	return strings.Contains(agent, "GoogleImageProxy") || strings.Contains(agent, "YahooMailProxy")
 }
 
-// afterPending returns the flags of a message that had these, once it has one more
-// pending hit. It is what Derive would say of all its hits: any open and any click
-// leaves a flag, and only the first of a kind can be all there is.
-func (f Flags) afterPending(click bool) Flags {
-	switch {
-	case click && f&(HumanClicked|BotClicked|PendingClicked) == 0:
-		return f | PendingClicked
-	case !click && f&ApparentOpened == 0:
-		return f | ApparentOpened | PendingOpened
-	}
-	return f
-}
-
 // Mark sets a flag that hits do not decide, once. It reports whether it was new.
-func Mark(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, message id.Message, flag Flags) (bool, error) {
-	h := Hit{Tenant: tenant, Stream: stream, Message: message}
-	messages, err := begin(ctx, tx, []Hit{h})
-	if err != nil || messages[h.mail()].flags&flag != 0 {
+func Mark(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, message id.Message, flag Flags) (bool, error) {
+	messages, err := begin(ctx, tx, tenant, map[id.Message]id.Send{message: send})
+	if err != nil || messages[message].flags&flag != 0 {
 		return false, err
 	}
-	messages[h.mail()].flags |= flag & kept
-	return true, save(ctx, tx, messages)
+	messages[message].flags |= flag & kept
+	return true, save(ctx, tx, tenant, messages)
 }
 
 // Engaged is the data of a journal entry about an open or a click that is not a
@@ -144,7 +130,7 @@ func noted(old, now Flags, hits []Hit) []journal.Entry {
 	var list []journal.Entry
 	note := func(t journal.Type, h Hit, data Engaged) {
 		list = append(list, journal.Entry{
-			Tenant: h.Tenant, Type: t, Contact: h.Contact, Send: h.Stream, Message: h.Message, At: h.At, Data: data,
+			Tenant: h.Tenant, Type: t, Contact: h.Contact, Send: h.Send, Message: h.Message, At: h.At, Data: data,
 		})
 	}
 	for _, what := range []struct {
@@ -180,22 +166,35 @@ func engaged(h Hit, t journal.Type, first bool) Engaged {
 	return e
 }
 
-// Sums are the unique recipients of a stream by what they did.
+// Sums are the unique recipients of a send by what they did.
 type Sums struct {
 	ApparentOpened, VerifiedOpened, HumanOpened, Confirmed, BotOpened, PendingOpened int
 	HumanClicked, BotClicked, PendingClicked, Unsubscribed, Complained               int
 }
 
-// LoadSums returns the sums of a stream; zeros when there is nothing yet.
-func LoadSums(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send) (Sums, error) {
+// LoadSums returns the sums of a send; zeros when there is nothing yet.
+func LoadSums(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (Sums, error) {
 	rows, err := db.Query(ctx, `
-		SELECT `+strings.Join(sumColumns, ", ")+` FROM engagement_sum WHERE tenant_id = $1 AND send_id = $2`, tenant, stream)
-	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (s Sums, err error) {
-		return s, scan(&s.ApparentOpened, &s.VerifiedOpened, &s.HumanOpened, &s.Confirmed, &s.BotOpened, &s.PendingOpened,
-			&s.HumanClicked, &s.BotClicked, &s.PendingClicked, &s.Unsubscribed, &s.Complained)
+		SELECT `+strings.Join(sumColumns, ", ")+` FROM engagement_sum WHERE tenant_id = $1 AND send_id = $2`, tenant, send)
+	var s Sums
+	into := []*int{
+		&s.ApparentOpened, &s.VerifiedOpened, &s.HumanOpened, &s.Confirmed, &s.BotOpened, &s.PendingOpened,
+		&s.HumanClicked, &s.BotClicked, &s.PendingClicked, &s.Unsubscribed, &s.Complained,
+	}
+	part := make([]int, len(into))
+	dest := make([]any, len(into))
+	for i := range part {
+		dest[i] = &part[i]
+	}
+	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (none struct{}, err error) {
+		err = scan(dest...)
+		for i, n := range part {
+			*into[i] += n
+		}
+		return none, err
 	})
-	if err != nil || len(list) == 0 {
+	if err != nil {
 		return Sums{}, err
 	}
-	return list[0], nil
+	return s, nil
 }

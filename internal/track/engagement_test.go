@@ -23,7 +23,7 @@ import (
 
 type mail struct {
 	tenant  id.Tenant
-	stream  id.Send
+	send    id.Send
 	message id.Message
 	contact id.Contact
 }
@@ -33,7 +33,7 @@ func newMail(tenant id.Tenant, stream id.Send) mail {
 }
 
 func (m mail) hit(h track.Hit) track.Hit {
-	h.Tenant, h.Stream, h.Message, h.Contact = m.tenant, m.stream, m.message, m.contact
+	h.Tenant, h.Send, h.Message, h.Contact = m.tenant, m.send, m.message, m.contact
 	if h.Method == "" {
 		h.Method = "GET"
 	}
@@ -62,7 +62,7 @@ func judge(t *testing.T, db *sqldb.DB, m mail, as func(track.Hit) track.Class) {
 		for i := range hits {
 			hits[i].Class = as(hits[i])
 		}
-		return found.Judge(t.Context(), hits, noon)
+		return found.Judge(t.Context(), hits)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func TestSumsEqualTheSumsOverRows(t *testing.T) {
 				record(t, db, hits...)
 			case 4:
 				err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
-					fresh, err := track.Mark(t.Context(), tx, tenant, m.stream, m.message, track.Unsubscribed)
+					fresh, err := track.Mark(t.Context(), tx, tenant, m.send, m.message, track.Unsubscribed)
 					if fresh == left[m.message] {
 						t.Errorf("step %d: Mark says new = %v", step, fresh)
 					}
@@ -187,7 +187,7 @@ func TestSumsHoldUnderConcurrentHits(t *testing.T) {
 		for _, s := range streams {
 			var of []mail
 			for _, m := range mails {
-				if m.stream == s {
+				if m.send == s {
 					of = append(of, m)
 				}
 			}
@@ -308,7 +308,7 @@ func TestTheJournalHearsOfPeopleOnly(t *testing.T) {
 				if err := entry.Decode(&d); err != nil {
 					return err
 				}
-				if entry.Contact != m.contact || entry.Message != m.message || entry.Send != m.stream {
+				if entry.Contact != m.contact || entry.Message != m.message || entry.Send != m.send {
 					t.Errorf("an entry about another mail: %+v", entry)
 				}
 				data, err := json.Marshal(d)

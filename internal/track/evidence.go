@@ -12,23 +12,20 @@ import (
 	"packetboat/internal/sqldb"
 )
 
-// Evidence is everything that is known of some messages. Until the transaction
-// ends, nothing is added to it.
+// Evidence is everything that is known of some messages of a tenant. Until the
+// transaction ends, nothing is added to it.
 type Evidence struct {
 	Hits []Hit // by time
 
 	tx       *sqldb.DB
-	messages map[mailKey]*engagement
+	tenant   id.Tenant
+	messages map[id.Message]*engagement
 }
 
 // Gather reads the evidence on messages inside a transaction that will judge: of
 // two that judge the same messages, the later sees what the earlier found.
 func Gather(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, messages []id.Message) (*Evidence, error) {
-	keys := make([]mailKey, len(messages))
-	for i, m := range messages {
-		keys[i] = mailKey{tenant, m}
-	}
-	rows, err := lock(ctx, tx, keys)
+	rows, err := lock(ctx, tx, tenant, messages)
 	if err != nil {
 		return nil, fmt.Errorf("lock engagement: %w", err)
 	}
@@ -36,46 +33,54 @@ func Gather(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, messages []id.M
 	if err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(hits, func(h Hit) bool { return rows[h.mail()] == nil }) { // hits that were not recorded but loaded
-		if rows, err = begin(ctx, tx, hits); err != nil {
+	if slices.ContainsFunc(hits, func(h Hit) bool { return rows[h.Message] == nil }) { // hits that were not recorded but loaded
+		sends := map[id.Message]id.Send{}
+		for _, h := range hits {
+			sends[h.Message] = h.Send
+		}
+		if rows, err = begin(ctx, tx, tenant, sends); err != nil {
 			return nil, fmt.Errorf("lock engagement: %w", err)
 		}
 	}
-	return &Evidence{Hits: hits, tx: tx, messages: rows}, nil
+	return &Evidence{Hits: hits, tx: tx, tenant: tenant, messages: rows}, nil
 }
 
 // Judge writes verdicts (Class and Rule of each) on hits of the evidence, derives
-// the flags of their messages and lets the sums of their streams follow.
-func (e *Evidence) Judge(ctx context.Context, verdicts []Hit, now time.Time) error {
+// the flags of their messages and lets the sums of their sends follow.
+func (e *Evidence) Judge(ctx context.Context, verdicts []Hit) error {
 	if len(verdicts) == 0 {
 		return nil
 	}
-	t := e.tx.Table("tenant_id INTEGER", "id UUID", "class TEXT", "rule TEXT")
-	given := make(map[id.Hit]*Hit, len(verdicts))
-	judged := map[mailKey]*engagement{}
+	t := e.tx.Table("message_id UUID", "id UUID", "class TEXT", "rule TEXT")
+	type key struct {
+		message id.Message
+		id      id.Hit
+	}
+	given := make(map[key]*Hit, len(verdicts))
+	judged := map[id.Message]*engagement{}
 	for i := range verdicts {
 		h := &verdicts[i]
-		t.Add(h.Tenant, h.ID, h.Class, sqldb.Null(h.Rule))
-		given[h.ID] = h
-		judged[h.mail()] = e.messages[h.mail()]
+		t.Add(h.Message, h.ID, h.Class, sqldb.Null(h.Rule))
+		given[key{h.Message, h.ID}] = h
+		judged[h.Message] = e.messages[h.Message]
 	}
 	_, err := e.tx.Exec(ctx, `
-		UPDATE hit SET class = v.class, rule = v.rule, classified_at = $1
-		FROM `+t.As("v", 2)+` WHERE hit.tenant_id = v.tenant_id AND hit.id = v.id`, t.Args(now.UnixMicro())...)
+		UPDATE hit SET class = v.class, rule = v.rule FROM `+t.As("v", 2)+`
+		WHERE hit.tenant_id = $1 AND hit.message_id = v.message_id AND hit.id = v.id`, t.Args(e.tenant)...)
 	if err != nil {
 		return fmt.Errorf("write verdicts: %w", err)
 	}
-	of := map[mailKey][]Hit{}
+	of := map[id.Message][]Hit{}
 	for _, h := range e.Hits {
-		if v := given[h.ID]; v != nil {
+		if v := given[key{h.Message, h.ID}]; v != nil {
 			h.Class, h.Rule = v.Class, v.Rule
 		}
-		if judged[h.mail()] != nil {
-			of[h.mail()] = append(of[h.mail()], h)
+		if judged[h.Message] != nil {
+			of[h.Message] = append(of[h.Message], h)
 		}
 	}
 	var entries []journal.Entry
-	for _, k := range slices.SortedFunc(maps.Keys(judged), mailKey.compare) {
+	for _, k := range slices.SortedFunc(maps.Keys(judged), id.Compare) {
 		m := judged[k]
 		m.flags = Derive(of[k]) | m.old&kept
 		entries = append(entries, noted(m.old, m.flags, of[k])...)
@@ -83,7 +88,7 @@ func (e *Evidence) Judge(ctx context.Context, verdicts []Hit, now time.Time) err
 	if err := journal.Append(ctx, e.tx, entries...); err != nil {
 		return err
 	}
-	if err := save(ctx, e.tx, judged); err != nil {
+	if err := save(ctx, e.tx, e.tenant, judged); err != nil {
 		return fmt.Errorf("recount engagement: %w", err)
 	}
 	return nil

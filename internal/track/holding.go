@@ -79,24 +79,3 @@ func erase(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []contact
 		WHERE tenant_id = $1 AND contact_id`+tx.In(2), tenant, sqldb.List(tx, ids))
 	return err
 }
-
-// forgetSources takes addresses and agents from new hits of people who were
-// anonymised before: their links still work.
-func forgetSources(ctx context.Context, tx *sqldb.DB, hits []Hit) error {
-	people := map[id.Tenant][]id.Contact{}
-	for _, h := range hits {
-		people[h.Tenant] = append(people[h.Tenant], h.Contact)
-	}
-	for tenant, ids := range people {
-		gone, err := contact.Anonymized(ctx, tx, tenant, ids)
-		if err != nil {
-			return err
-		}
-		for i := range hits {
-			if h := &hits[i]; h.Tenant == tenant && gone[h.Contact] {
-				h.IP, h.Agent = "", ""
-			}
-		}
-	}
-	return nil
-}

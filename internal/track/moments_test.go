@@ -44,12 +44,12 @@ func TestMomentsAreTheFirstOfTheirKind(t *testing.T) {
 		says := func(m mail, typ journal.Type, flag track.Flags, seconds ...int) {
 			t.Helper()
 			if err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
-				if _, err := track.Mark(t.Context(), tx, tenant, m.stream, m.message, flag); err != nil {
+				if _, err := track.Mark(t.Context(), tx, tenant, m.send, m.message, flag); err != nil {
 					return err
 				}
 				for _, s := range seconds {
 					if err := journal.Append(t.Context(), tx, journal.Entry{
-						Tenant: tenant, Type: typ, Contact: m.contact, Send: m.stream, Message: m.message, At: *at(s),
+						Tenant: tenant, Type: typ, Contact: m.contact, Send: m.send, Message: m.message, At: *at(s),
 					}); err != nil {
 						return err
 					}

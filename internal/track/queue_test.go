@@ -141,7 +141,7 @@ func TestARefusedHitIsLeftOut(t *testing.T) {
 		}
 		var messages [2][]id.Message
 		for i := range 20 {
-			h := Hit{Tenant: tenants[i%2], Stream: idtest.Named[id.Send]("s"), Message: id.New[id.Message](), Contact: id.New[id.Contact](), Method: "GET", At: time.Unix(1e9, 0)}
+			h := Hit{Tenant: tenants[i%2], Send: idtest.Named[id.Send]("s"), Message: id.New[id.Message](), Contact: id.New[id.Contact](), Method: "GET", At: time.Unix(1e9, 0)}
 			if i == 7 {
 				h.URL, h.Click = "refused", true
 			}

@@ -9,6 +9,7 @@ import (
 
 	"packetboat/internal/id"
 	"packetboat/internal/id/idtest"
+	"packetboat/internal/outbox"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/sqldb/dbtest"
 	"packetboat/internal/track"
@@ -44,7 +45,7 @@ func TestHowOftenHitsAreRead(t *testing.T) {
 		if reads != 0 {
 			t.Errorf("hits are read %d times to record some", reads)
 		}
-		if statements > 6 { // two tenants are asked who is anonymised; rows are locked; hits and their flags are written
+		if statements > 2*4 { // each tenant is asked who is anonymised; hits, their flags and the sums are written
 			t.Errorf("%d statements to record 200 hits", statements)
 		}
 		reads = 0
@@ -56,7 +57,7 @@ func TestHowOftenHitsAreRead(t *testing.T) {
 			for i := range found.Hits {
 				found.Hits[i].Class = track.Human
 			}
-			return found.Judge(ctx, found.Hits, noon)
+			return found.Judge(ctx, found.Hits)
 		})
 		if err != nil || reads != 1 {
 			t.Errorf("hits are read %d times to judge a message, %v", reads, err)
@@ -97,6 +98,45 @@ func TestHitsAreCountedOnceWhateverRunsBeside(t *testing.T) {
 		}
 		if got, want := sums(t, db, a.tenant, idtest.Named[id.Send]("s")), counted(t, db, a.tenant, []mail{a, b}, nil); got != want {
 			t.Errorf("sums are %+v, rows add up to %+v", got, want)
+		}
+	})
+}
+
+// Hits of messages that do not exist are left out, and of those that do only the
+// tenant's own count.
+func TestHitsOfMessagesThatDoNotExist(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		tenant, other, send := idtest.Tenant(), idtest.Tenant(), id.New[id.Send]()
+		m := outbox.Message{ID: id.New[id.Message](), Contact: id.New[id.Contact](), Email: "a@example.org", DueAt: noon}
+		err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
+			if err := outbox.Begin(t.Context(), tx, outbox.Stream{Tenant: tenant, ID: send, Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, noon); err != nil {
+				return err
+			}
+			if _, err := outbox.Put(t.Context(), tx, tenant, send, []outbox.Message{m}); err != nil {
+				return err
+			}
+			_, err := tx.Exec(t.Context(), `UPDATE outbox SET state = 'sent', sent_at = $2 WHERE tenant_id = $1`, tenant, noon.UnixMicro())
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := noon.Add(time.Hour)
+		record(t, db,
+			track.Hit{Tenant: other, Message: m.ID, Method: "GET", At: at},
+			track.Hit{Tenant: tenant, Message: id.New[id.Message](), Method: "GET", At: at},
+			track.Hit{Tenant: tenant, Message: m.ID, Method: "GET", At: at},
+			track.Hit{Tenant: tenant, Message: m.ID, Method: "GET", At: at})
+		hits, err := track.HitsOf(t.Context(), db, tenant, []id.Message{m.ID})
+		if err != nil || len(hits) != 1 || hits[0].Send != send || hits[0].Contact != m.Contact || *hits[0].SinceSent != time.Hour {
+			t.Errorf("HitsOf = %+v, %v; want one hit of the message's send and contact", hits, err)
+		}
+		if s := sums(t, db, tenant, send); s.ApparentOpened != 1 {
+			t.Errorf("sums are %+v", s)
+		}
+		if hits, err := track.HitsOf(t.Context(), db, other, []id.Message{m.ID}); err != nil || len(hits) != 0 {
+			t.Errorf("the other tenant has %d hits, %v", len(hits), err)
 		}
 	})
 }

@@ -8,10 +8,10 @@ import (
 	"packetboat/internal/sqldb"
 )
 
-// Source is an address from which the messages of a stream are hit.
+// Source is an address from which the messages of a send are hit.
 type Source struct {
-	Stream id.Send
-	IP     string
+	Send id.Send
+	IP   string
 }
 
 // Stretch is a source between two times, both included.
@@ -32,7 +32,7 @@ type SourceHit struct {
 func Frequent(ctx context.Context, db *sqldb.DB, tenant id.Tenant, list []Stretch, n int) ([]bool, error) {
 	t := db.Table("n BIGINT", "send_id UUID", "ip TEXT", "first BIGINT", "last BIGINT")
 	for i, s := range list {
-		t.Add(i, s.Stream, s.IP, s.From.UnixMicro(), s.To.UnixMicro())
+		t.Add(i, s.Send, s.IP, s.From.UnixMicro(), s.To.UnixMicro())
 	}
 	rows, err := db.Query(ctx, `
 		SELECT v.n, (SELECT COUNT(*) FROM (
@@ -62,7 +62,7 @@ func SourceHits(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Stretch, 
 		SELECT message_id, at FROM hit
 		WHERE tenant_id = $1 AND send_id = $2 AND ip = $3 AND NOT proxy AND at >= $4 AND (at, message_id) > ($4, $5) AND at <= $6
 		ORDER BY at, message_id LIMIT $7`,
-		tenant, s.Stream, s.IP, after.At.UnixMicro(), after.Message, s.To.UnixMicro(), limit)
+		tenant, s.Send, s.IP, after.At.UnixMicro(), after.Message, s.To.UnixMicro(), limit)
 	return sqldb.Collect(rows, err, func(scan func(...any) error) (h SourceHit, err error) {
 		err = scan(&h.Message, sqldb.ToTime(&h.At))
 		return h, err
@@ -75,18 +75,18 @@ type SettledHit struct {
 	SourceHit
 }
 
-// Settled returns up to limit hits of a stretch that were found to be of a class,
-// Human or Privacy, by time, behind the one given, which may be before the stretch.
-func Settled(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Stretch, class Class, after SettledHit, limit int) ([]SettledHit, error) {
+// Settled returns up to limit hits of a stretch that were found to be a person's or a
+// privacy proxy's, by time, behind the one given, which may be before the stretch.
+func Settled(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Stretch, after SettledHit, limit int) ([]SettledHit, error) {
 	if after.At.Before(s.From) {
 		after = SettledHit{SourceHit: SourceHit{At: s.From}}
 	}
 	rows, err := db.Query(ctx, `
 		SELECT id, message_id, at FROM hit
-		WHERE tenant_id = $1 AND send_id = $2 AND ip = $3 AND class = $4 AND class IN ('human', 'privacy') AND NOT proxy
-			AND at >= $5 AND (at, id) > ($5, $6) AND at <= $7
-		ORDER BY at, id LIMIT $8`,
-		tenant, s.Stream, s.IP, class, after.At.UnixMicro(), after.ID, s.To.UnixMicro(), limit)
+		WHERE tenant_id = $1 AND send_id = $2 AND ip = $3 AND class IN ('human', 'privacy') AND NOT proxy
+			AND at >= $4 AND (at, id) > ($4, $5) AND at <= $6
+		ORDER BY at, id LIMIT $7`,
+		tenant, s.Send, s.IP, after.At.UnixMicro(), after.ID, s.To.UnixMicro(), limit)
 	return sqldb.Collect(rows, err, func(scan func(...any) error) (h SettledHit, err error) {
 		err = scan(&h.ID, &h.Message, sqldb.ToTime(&h.At))
 		return h, err

@@ -42,8 +42,23 @@ type Token struct {
 	Tenant  id.Tenant
 	Message id.Message
 	Link    int    // of the content, for ClickLink
+	Origin  Origin // for ClickLink
 	Target  string // for a ClickLink whose address was rendered for this recipient
 	Preview bool   // of a test mail, which no database knows: it leads on, and nothing comes of it
+}
+
+// Origin names the content and the identity of a mail in a click's token: who has
+// followed one of a send's links knows where all of them lead, without asking for
+// each message what it says.
+type Origin [8]byte
+
+// OriginOf returns the origin of the mails of a content from an identity.
+func OriginOf(content id.Content, identity id.Identity) Origin {
+	var both [32]byte
+	copy(both[:16], content[:])
+	copy(both[16:], identity[:])
+	sum := sha256.Sum256(both[:])
+	return Origin(sum[:8])
 }
 
 // ErrBadToken says that a token is forged, damaged, or of another kind.
@@ -53,6 +68,7 @@ const (
 	tokenVersion = 1
 	previewFlag  = 0x80 // on the version, of what stands in a test mail
 	headBytes    = 1 + 4 + 16 + 2
+	originBytes  = 8 // of a click's token, behind the head
 	macBytes     = 16
 )
 
@@ -77,6 +93,10 @@ type Signer struct {
 	keys *Keys
 	head [headBytes]byte
 	raw  []byte
+
+	content  id.Content // of origin
+	identity id.Identity
+	origin   Origin
 }
 
 // Signer returns a signer for one message. It is not safe for concurrent use.
@@ -96,6 +116,14 @@ func (s *Signer) Reset(tenant id.Tenant, message id.Message) error {
 	return nil
 }
 
+// From says what the message says and who sends it; clicks' tokens name both. It
+// stays until it is said anew.
+func (s *Signer) From(content id.Content, identity id.Identity) {
+	if content != s.content || identity != s.identity || s.origin == (Origin{}) {
+		s.content, s.identity, s.origin = content, identity, OriginOf(content, identity)
+	}
+}
+
 // Preview makes the tokens of the message those of a test mail, until Reset.
 func (s *Signer) Preview() { s.head[0] = tokenVersion | previewFlag }
 
@@ -105,6 +133,9 @@ func (s *Signer) Preview() { s.head[0] = tokenVersion | previewFlag }
 func (s *Signer) Append(dst []byte, kind Kind, link int, target string) []byte {
 	binary.BigEndian.PutUint16(s.head[21:], uint16(link))
 	s.raw = append(s.raw[:0], s.head[:]...)
+	if kind == ClickLink {
+		s.raw = append(s.raw, s.origin[:]...)
+	}
 	s.raw = append(s.raw, target...)
 	s.raw = s.keys.mac(s.raw, kind, s.raw)
 	return base64.RawURLEncoding.AppendEncode(dst, s.raw)
@@ -127,22 +158,30 @@ func (k *Keys) Verify(kind Kind, text string) (Token, error) {
 	if kind == returnPath || kind == messageID || k.pools[kind] == nil || strings.ContainsAny(text, "\r\n") {
 		return Token{}, ErrBadToken
 	}
-	if len(text) > base64.RawURLEncoding.EncodedLen(headBytes+MaxTarget+macBytes) {
+	if len(text) > base64.RawURLEncoding.EncodedLen(headBytes+originBytes+MaxTarget+macBytes) {
 		return Token{}, ErrBadToken
 	}
+	head := headBytes
+	if kind == ClickLink {
+		head += originBytes
+	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil || len(raw) < headBytes+macBytes || raw[0]&^previewFlag != tokenVersion {
+	if err != nil || len(raw) < head+macBytes || raw[0]&^previewFlag != tokenVersion {
 		return Token{}, ErrBadToken
 	}
 	body, mac := raw[:len(raw)-macBytes], raw[len(raw)-macBytes:]
 	if !hmac.Equal(mac, k.mac(nil, kind, body)) {
 		return Token{}, ErrBadToken
 	}
-	return Token{
+	t := Token{
 		Tenant:  id.Tenant(binary.BigEndian.Uint32(body[1:5])),
 		Message: id.Message(body[5:21]),
 		Link:    int(binary.BigEndian.Uint16(body[21:23])),
-		Target:  string(body[headBytes:]),
+		Target:  string(body[head:]),
 		Preview: raw[0]&previewFlag != 0,
-	}, nil
+	}
+	if kind == ClickLink {
+		t.Origin = Origin(body[headBytes:head])
+	}
+	return t, nil
 }

@@ -80,6 +80,16 @@ func TestASignerIsUsedForManyMessages(t *testing.T) {
 	if len(text) > 80 {
 		t.Errorf("the path of an open is %d bytes long", len(text))
 	}
+	content, identity := id.New[id.Content](), id.New[id.Identity]()
+	s.From(content, identity)
+	want.Origin = track.OriginOf(content, identity)
+	click := string(s.Append(nil, track.ClickLink, 0, ""))
+	if got, err := k.Verify(track.ClickLink, click); err != nil || got != want || track.OriginOf(id.New[id.Content](), identity) == want.Origin {
+		t.Errorf("Verify = %+v, %v; want %+v", got, err, want)
+	}
+	if len(click) > 63 {
+		t.Errorf("the token of a click is %d bytes long", len(click))
+	}
 	if err := s.Reset(0, want.Message); err == nil {
 		t.Error("Reset takes no tenant for one")
 	}

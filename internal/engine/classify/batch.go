@@ -126,7 +126,7 @@ func (e *Engine) write(ctx context.Context, b batch, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		return found.Judge(ctx, verdicts, now)
+		return found.Judge(ctx, verdicts)
 	})
 }
 

@@ -44,7 +44,7 @@ type Engine struct {
 	Now func() time.Time
 	// Live reports whether a send still is: sending or paused. The hits of one
 	// that is not are judged at once.
-	Live func(ctx context.Context, tenant id.Tenant, stream id.Send) (bool, error)
+	Live func(ctx context.Context, tenant id.Tenant, send id.Send) (bool, error)
 	// Every and Settle replace Interval and the time a hit is left alone, for
 	// tests of the whole program that cannot wait that long.
 	Every, Settle time.Duration
@@ -158,7 +158,7 @@ func (e *Engine) dueAt(ctx context.Context, quick bool, now time.Time, failed *e
 	}
 	type send struct {
 		tenant id.Tenant
-		stream id.Send
+		send   id.Send
 	}
 	live := map[send]bool{}
 	return func(h track.Hit) bool {
@@ -168,11 +168,11 @@ func (e *Engine) dueAt(ctx context.Context, quick bool, now time.Time, failed *e
 		if !quick && now.Sub(h.At) >= settle {
 			return true
 		}
-		s := send{h.Tenant, h.Stream}
+		s := send{h.Tenant, h.Send}
 		is, known := live[s]
 		if !known {
 			var err error
-			if is, err = e.Live(ctx, h.Tenant, h.Stream); err != nil {
+			if is, err = e.Live(ctx, h.Tenant, h.Send); err != nil {
 				*failed, is = errors.Join(*failed, fmt.Errorf("ask whether a send is live: %w", err)), true
 			}
 			live[s] = is

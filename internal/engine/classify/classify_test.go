@@ -264,7 +264,7 @@ func TestAHitThatOvertakesTheAcceptance(t *testing.T) {
 		m := w.send(t, 5, 1)[0]
 		tenant, stream := w.streamOf(t, m.ID)
 		h := act{at: -50 * ms, link: 1, agent: chrome, ip: home}.hit()
-		h.Tenant, h.Stream, h.Message, h.Contact, h.SinceSent = tenant, stream, m.ID, m.Contact, nil
+		h.Tenant, h.Send, h.Message, h.Contact, h.SinceSent = tenant, stream, m.ID, m.Contact, nil
 		if err := db.InTx(t.Context(), func(tx *sqldb.DB) error { return track.Record(t.Context(), tx, []track.Hit{h}) }); err != nil {
 			t.Fatal(err)
 		}

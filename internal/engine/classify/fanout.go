@@ -157,7 +157,7 @@ func findFans(ctx context.Context, db *sqldb.DB, tenant id.Tenant, due []track.H
 	of := map[track.Source][]track.Hit{}
 	for _, h := range due {
 		if h.IP != "" && !track.ImageProxy(h.Agent) {
-			s := track.Source{Stream: h.Stream, IP: h.IP}
+			s := track.Source{Send: h.Send, IP: h.IP}
 			of[s] = append(of[s], h)
 		}
 	}
@@ -165,7 +165,7 @@ func findFans(ctx context.Context, db *sqldb.DB, tenant id.Tenant, due []track.H
 		return f, nil
 	}
 	sources := slices.SortedFunc(maps.Keys(of), func(a, b track.Source) int {
-		return cmp.Or(id.Compare(a.Stream, b.Stream), cmp.Compare(a.IP, b.IP))
+		return cmp.Or(id.Compare(a.Send, b.Send), cmp.Compare(a.IP, b.IP))
 	})
 	stretches := make([]track.Stretch, len(sources))
 	for i, s := range sources {
@@ -227,35 +227,32 @@ func (f *fans) source(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s tra
 // reopen asks about the settled hits of a stretch. They are few, or they would not
 // have been settled so: within any sixty seconds, they are of less than ten messages.
 func (f *fans) reopen(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s track.Stretch) error {
-	for _, class := range []track.Class{track.Human, track.Privacy} {
-		var after track.SettledHit
-		for {
-			page, err := track.Settled(ctx, db, tenant, s, class, after, lastPage)
-			if err != nil {
-				return fmt.Errorf("read the settled hits of an address: %w", err)
-			}
-			if len(page) == 0 {
-				break
-			}
-			times := make([]time.Time, len(page))
-			for i, h := range page {
-				times[i] = h.At
-			}
-			holds, err := holdsAt(ctx, db, tenant, s.Source, times)
-			if err != nil {
-				return err
-			}
-			for i, h := range page {
-				if holds[i] {
-					f.settled[h.ID] = true
-					f.messages = append(f.messages, h.Message)
-				}
-			}
-			if len(page) < lastPage {
-				break
-			}
-			after = page[len(page)-1]
+	var after track.SettledHit
+	for {
+		page, err := track.Settled(ctx, db, tenant, s, after, lastPage)
+		if err != nil {
+			return fmt.Errorf("read the settled hits of an address: %w", err)
 		}
+		if len(page) == 0 {
+			return nil
+		}
+		times := make([]time.Time, len(page))
+		for i, h := range page {
+			times[i] = h.At
+		}
+		holds, err := holdsAt(ctx, db, tenant, s.Source, times)
+		if err != nil {
+			return err
+		}
+		for i, h := range page {
+			if holds[i] {
+				f.settled[h.ID] = true
+				f.messages = append(f.messages, h.Message)
+			}
+		}
+		if len(page) < lastPage {
+			return nil
+		}
+		after = page[len(page)-1]
 	}
-	return nil
 }

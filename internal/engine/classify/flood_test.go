@@ -25,7 +25,7 @@ func floodCost(t *testing.T, w *world, n int) (queries, read int) {
 	for i := range n {
 		h := act{at: time.Hour + time.Duration(i)*50*time.Second/time.Duration(n), agent: chrome, ip: office}.hit()
 		m := messages[i%len(messages)]
-		h.Tenant, h.Stream, h.Message, h.Contact = tenant, stream, m.ID, m.Contact
+		h.Tenant, h.Send, h.Message, h.Contact = tenant, stream, m.ID, m.Contact
 		hits = append(hits, h)
 	}
 	if err := w.db.InTx(t.Context(), func(tx *sqldb.DB) error { return track.Record(t.Context(), tx, hits) }); err != nil {
@@ -80,7 +80,7 @@ func TestABacklogOutlivesAProcess(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		written := 0
 		stopping := sqldb.Tell(ctx, func(text string, _ []any) {
-			if strings.Contains(text, "JOIN engagement") { // a batch begins to be written
+			if strings.Contains(text, "send_id, flags FROM engagement") { // a batch begins to be written
 				if written++; written == 2 {
 					cancel()
 				}

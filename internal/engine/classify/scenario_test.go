@@ -232,7 +232,7 @@ func (w *world) streamOf(t *testing.T, m id.Message) (tenant id.Tenant, stream i
 func (w *world) hit(t *testing.T, m outbox.Message, a act) track.Hit {
 	t.Helper()
 	h := a.hit()
-	h.Tenant, h.Stream = w.streamOf(t, m.ID)
+	h.Tenant, h.Send = w.streamOf(t, m.ID)
 	h.Message, h.Contact = m.ID, m.Contact
 	return h
 }

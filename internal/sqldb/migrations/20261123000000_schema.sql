@@ -1001,15 +1001,16 @@ CREATE INDEX outbox_wait_at ON outbox_wait (at);
 
 -- Package track.
 
--- Every open and click as it came in, and what it was found to be.
+-- Every open and click as it came in, and what it was found to be. An open that is
+-- pending is in five b-trees, a click in six; a verdict takes it out of one.
 CREATE TABLE hit (
 	tenant_id     INTEGER NOT NULL,
-	id            UUID    NOT NULL,
-	send_id     UUID    NOT NULL,
 	message_id    UUID    NOT NULL,
+	id            UUID    NOT NULL, -- The second, and a hash of the request: the same request within a second has the same id.
+	send_id       UUID    NOT NULL,
 	contact_id    UUID    NOT NULL,
 	kind          TEXT    NOT NULL CHECK (kind IN ('open', 'click')),
-	link          BIGINT,
+	link          INTEGER,
 	url           TEXT,
 	at            BIGINT  NOT NULL,
 	since_sent    BIGINT,
@@ -1019,35 +1020,41 @@ CREATE TABLE hit (
 	prefetch      BOOLEAN NOT NULL,
 	class         TEXT    NOT NULL CHECK (class IN ('pending', 'bot', 'privacy', 'human')),
 	rule          TEXT,
-	classified_at BIGINT,
 	proxy         BOOLEAN NOT NULL DEFAULT FALSE, -- Whether a hit was fetched by a mailbox provider's image proxy, for many people from one address: such hits say nothing about the address.
-	PRIMARY KEY (tenant_id, id)
+	-- A repeated request; all hits of a message, to judge them and for its first open and click.
+	PRIMARY KEY (tenant_id, message_id, id)
 );
-CREATE INDEX hit_message ON hit (tenant_id, message_id, at);
+-- The clicks of a send by link: reports, rules about a link.
 CREATE INDEX hit_clicks ON hit (tenant_id, send_id, url) WHERE kind = 'click';
-CREATE INDEX hit_when ON hit (tenant_id, kind, at, class, contact_id, message_id);
+-- Rules about everybody: who opened or clicked between two times.
+CREATE INDEX hit_when ON hit (tenant_id, kind, at);
+-- A contact's timeline, export and erasure; rules about one contact.
 CREATE INDEX hit_contact ON hit (tenant_id, contact_id, at);
-CREATE INDEX hit_source ON hit (tenant_id, send_id, ip, at, message_id) WHERE NOT proxy;
-
+-- How many messages of a send an address asks for within a minute.
+CREATE INDEX hit_source ON hit (tenant_id, send_id, ip, at) WHERE NOT proxy;
 -- Those of them that a later hit may yet show to be a machine's.
-CREATE INDEX hit_settled ON hit (tenant_id, send_id, ip, class, at, id) WHERE class IN ('human', 'privacy') AND NOT proxy;
-CREATE INDEX hit_pending ON hit (at, id) WHERE class = 'pending';
+CREATE INDEX hit_settled ON hit (tenant_id, send_id, ip, at) WHERE class IN ('human', 'privacy') AND NOT proxy;
+-- What is still to be judged, oldest first, of all tenants.
+CREATE INDEX hit_pending ON hit (at) WHERE class = 'pending';
 
 -- What is known of one recipient's engagement with one message: a set of flags
 -- derived from its hits, kept so that the sums can follow its changes.
 CREATE TABLE engagement (
 	tenant_id  INTEGER NOT NULL,
 	message_id UUID    NOT NULL,
-	send_id  UUID    NOT NULL,
-	flags      BIGINT  NOT NULL,
-	hits       BIGINT  NOT NULL DEFAULT 0, -- How many hits of a message are kept.
+	send_id    UUID    NOT NULL,
+	flags      INTEGER NOT NULL,
+	hits       INTEGER NOT NULL DEFAULT 0, -- How many hits of a message are kept.
+	gained     INTEGER NOT NULL DEFAULT 0, -- The flags that came with the hits recorded last: the statement that records them learns it from here.
 	PRIMARY KEY (tenant_id, message_id)
 );
 
--- The sums of the flags over a stream: unique recipients each.
+-- The sums of the flags over a send: unique recipients each. Several rows of a
+-- send are added up, so that transactions need not wait for each other.
 CREATE TABLE engagement_sum (
 	tenant_id       INTEGER NOT NULL,
-	send_id       UUID    NOT NULL,
+	send_id         UUID    NOT NULL,
+	part            INTEGER NOT NULL,
 	apparent_opened BIGINT  NOT NULL DEFAULT 0,
 	verified_opened BIGINT  NOT NULL DEFAULT 0,
 	human_opened    BIGINT  NOT NULL DEFAULT 0,
@@ -1059,7 +1066,7 @@ CREATE TABLE engagement_sum (
 	pending_clicked BIGINT  NOT NULL DEFAULT 0,
 	unsubscribed    BIGINT  NOT NULL DEFAULT 0,
 	complained      BIGINT  NOT NULL DEFAULT 0,
-	PRIMARY KEY (tenant_id, send_id)
+	PRIMARY KEY (tenant_id, send_id, part)
 );
 
 -- When the classifier last went over its pending hits.
