@@ -99,7 +99,7 @@ func checkFields(p *problems, fields []string, catalog field.Catalog, types cont
 			_, custom := catalog[key]
 			known = group == "custom_fields" && custom ||
 				group == "subscriptions" && slices.ContainsFunc(types.EmailTypes, func(t contact.EmailType) bool { return t.Key == key }) ||
-				group == "category_subscriptions" && slices.Contains(types.Categories, id.Read[id.Category](key))
+				group == "category_subscriptions" && slices.ContainsFunc(types.Categories, func(c id.Category) bool { return c.String() == key })
 		}
 		switch {
 		case !known:
