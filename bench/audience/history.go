@@ -59,8 +59,8 @@ type history struct {
 	r *rand.Rand
 
 	journal, outbox, notes, hits, engaged *sheet
-	pos                            int64
-	entries                        []entry // of the period
+	pos                                   int64
+	entries                               []entry // of the period
 }
 
 func (l *loader) fillHistory(ctx context.Context) error {
