@@ -79,7 +79,12 @@ type Report struct {
 // Run copies the source, an SQLite database that nothing can be written to meanwhile,
 // to the PostgreSQL database at an address: an empty one, or the target of a copy of
 // the same source that was interrupted.
-func Run(ctx context.Context, source *sqldb.DB, address string, o Options) (Report, error) {
+func Run(ctx context.Context, source *sqldb.DB, address string, o Options) (_ Report, err error) {
+	defer func() {
+		if err != nil && ctx.Err() != nil && !errors.Is(err, ctx.Err()) { // SQLite says only that it was interrupted
+			err = errors.Join(ctx.Err(), err)
+		}
+	}()
 	if o.batchRows == 0 {
 		o.batchRows = defaultRows
 	}

@@ -179,7 +179,7 @@ func same(t *testing.T, source *sqldb.DB, address string, r Report) {
 	}
 	var place, last int64
 	var doc, line string
-	err := conn.QueryRow(t.Context(), `SELECT nextval('journal_place'), MAX(pos) FROM journal`).Scan(&place, &last)
+	err := conn.QueryRow(t.Context(), `SELECT nextval('journal_place_1'), MAX(pos) FROM journal`).Scan(&place, &last)
 	if err != nil || place != last+1 {
 		t.Errorf("the next place of the journal is %d behind %d, %v", place, last, err)
 	}
