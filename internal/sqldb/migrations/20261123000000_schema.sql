@@ -117,7 +117,9 @@ CREATE TABLE app_user (
 	password_hash TEXT,             -- null until a password is chosen
 	created_at    BIGINT NOT NULL,
 	last_login_at BIGINT,
-	proven_at     BIGINT -- When it was proven that the user holds the address: a link that was mailed to / it was followed, or the operator made the login. Null: nobody has shown it.
+	-- When it was proven that the user holds the address: a link that was mailed to it was
+	-- followed, or the operator made the login. NULL: it was not.
+	proven_at     BIGINT
 );
 CREATE UNIQUE INDEX app_user_email ON app_user (email);
 
@@ -138,7 +140,9 @@ CREATE TABLE membership (
 	role       TEXT    NOT NULL CHECK (role IN ('viewer', 'editor', 'admin', 'owner')),
 	status     TEXT    NOT NULL CHECK (status IN ('invited', 'active', 'disabled')),
 	created_at BIGINT  NOT NULL,
-	withheld   BOOLEAN NOT NULL DEFAULT false, -- The login changed hands without proof after this tenant let it in. The membership opens nothing until the login is proven or the tenant adds it anew.
+	-- The login changed hands without proof after this tenant let it in. The membership opens
+	-- nothing until the login is proven or the tenant adds it anew.
+	withheld   BOOLEAN NOT NULL DEFAULT false,
 	PRIMARY KEY (tenant_id, user_id)
 );
 CREATE INDEX membership_user ON membership (user_id);
@@ -164,7 +168,9 @@ CREATE TABLE one_time_token (
 	tenant_id  INTEGER,
 	created_at BIGINT  NOT NULL,
 	expires_at BIGINT  NOT NULL,
-	proves     BOOLEAN NOT NULL DEFAULT false -- Whether following the link proves that the user holds the address: it was / mailed there and shown to nobody else.
+	-- Whether following the link proves that the user holds the address: it was mailed there and
+	-- not shown elsewhere.
+	proves     BOOLEAN NOT NULL DEFAULT false
 );
 CREATE INDEX one_time_token_user ON one_time_token (user_id);
 CREATE INDEX one_time_token_expiry ON one_time_token (expires_at);
@@ -407,7 +413,9 @@ CREATE TABLE contact_activity (
 	bounce_type               TEXT,
 	deliverability_status     TEXT    NOT NULL DEFAULT 'healthy',
 	deliverability_reason     TEXT,
-	touch                     JSONB, -- Where a contact first and last came from: {"first_touch_source": …}. Times are microseconds. Null: nothing is known.
+	-- Where a contact first and last came from: {"first_touch_source": …}. Times are microseconds.
+	-- NULL: nothing is known.
+	touch                     JSONB,
 	PRIMARY KEY (tenant_id, contact_id) -- WITHOUT ROWID
 );
 
@@ -417,7 +425,7 @@ CREATE TABLE contact_turn (
 	tenant_id INTEGER NOT NULL PRIMARY KEY
 );
 
--- The secret by which a tenant's site proves who its visitors are (contract 6.7),
+-- The secret by which a tenant's site proves who its visitors are,
 -- and the one before it for as long as that still counts.
 CREATE TABLE identity_secret (
 	tenant_id      INTEGER NOT NULL PRIMARY KEY,
@@ -523,7 +531,7 @@ CREATE INDEX score_day_age ON score_day (day);
 
 -- Package lane.
 
--- The ways out: how a tenant hands its mail over (contract 5.5).
+-- The ways out: how a tenant hands its mail over.
 CREATE TABLE mta_config (
 	tenant_id           INTEGER NOT NULL,
 	id                  UUID    NOT NULL,
@@ -536,7 +544,9 @@ CREATE TABLE mta_config (
 	caps                JSONB   NOT NULL,
 	retry_max_age_hours BIGINT  NOT NULL,
 	created_at          BIGINT  NOT NULL,
-	throttles           JSONB   NOT NULL DEFAULT '[]', -- What a lane may do at each provider or domain, and its warm-up ('{}': the default, which is none). The caps of a lane are in the column of that name.
+	-- What a lane may do at each provider or domain, and its warm-up ('{}': the default, which is
+	-- none). The caps of a lane are in the column of that name.
+	throttles           JSONB   NOT NULL DEFAULT '[]',
 	warmup              JSONB   NOT NULL DEFAULT '{}',
 	PRIMARY KEY (tenant_id, id)
 );
@@ -556,7 +566,7 @@ CREATE TABLE mta_health (
 
 -- Package sender.
 
--- Groups of email types that a contact may leave as one (contract 5.2).
+-- Groups of email types that a contact may leave as one.
 CREATE TABLE email_category (
 	tenant_id   INTEGER NOT NULL,
 	id          UUID    NOT NULL,
@@ -587,7 +597,7 @@ CREATE TABLE email_type (
 CREATE UNIQUE INDEX email_type_key ON email_type (tenant_id, type_key);
 CREATE INDEX email_type_category ON email_type (tenant_id, category_id);
 
--- The domains a tenant sends from (contract 5.3).
+-- The domains a tenant sends from.
 CREATE TABLE sending_domain (
 	tenant_id        INTEGER NOT NULL,
 	id               UUID    NOT NULL,
@@ -611,7 +621,7 @@ CREATE TABLE sending_domain (
 );
 CREATE UNIQUE INDEX sending_domain_name ON sending_domain (tenant_id, domain);
 
--- The addresses a tenant sends from (contract 5.4).
+-- The addresses a tenant sends from.
 CREATE TABLE sending_identity (
 	tenant_id              INTEGER NOT NULL,
 	id                     UUID    NOT NULL,
@@ -673,7 +683,7 @@ CREATE TABLE content (
 	created_at BIGINT  NOT NULL,
 	PRIMARY KEY (tenant_id, id)
 );
-CREATE INDEX content_stream ON content (tenant_id, send_id);
+CREATE INDEX content_send ON content (tenant_id, send_id);
 
 -- The links of a content, numbered as the tokens in its mails number them.
 CREATE TABLE content_link (
@@ -767,7 +777,7 @@ CREATE TABLE library_version (
 
 -- Package mailbox.
 
--- What MTA configs of type sink accepted (contract B32b).
+-- What MTA configs of type sink accepted.
 CREATE TABLE sink_message (
 	tenant_id     INTEGER NOT NULL,
 	id            UUID    NOT NULL,
@@ -786,7 +796,7 @@ CREATE TABLE sink_message (
 );
 CREATE INDEX sink_message_config ON sink_message (tenant_id, mta_config_id, received_at, id);
 CREATE INDEX sink_message_newest ON sink_message (tenant_id, received_at, id);
-CREATE INDEX sink_message_stream ON sink_message (tenant_id, send_id, received_at, read_at);
+CREATE INDEX sink_message_send ON sink_message (tenant_id, send_id, received_at, read_at);
 
 -- Package outbox.
 
@@ -810,7 +820,7 @@ CREATE TABLE send (
 	skipped       BIGINT  NOT NULL DEFAULT 0,
 	held_back     BIGINT  NOT NULL DEFAULT 0,
 	cancelled     BIGINT  NOT NULL DEFAULT 0,
-	email_type_id UUID, -- What a stream's mails are, for those who ask by it.
+	email_type_id UUID, -- what the send's mails are
 	low_due       BIGINT  NOT NULL DEFAULT 0, -- no message waits before (low_due, low_id) in the order of claims
 	low_id        UUID,
 	low_turn      INTEGER NOT NULL DEFAULT 0, -- changes when a message may have begun to wait before it
@@ -830,7 +840,8 @@ CREATE TABLE outbox (
 	sent_at    BIGINT, -- when the hand-off ended: accepted, or refused for this address
 	first_at   BIGINT, -- Date of the first attempt, which later ones repeat
 	tenant_id  INTEGER  NOT NULL,
-	visit      INTEGER  NOT NULL DEFAULT 0, -- which visit of the contact it belongs to; 0 where a send has one message a contact
+	-- which visit of the contact it belongs to; 0 where a send has one message a contact
+	visit      INTEGER  NOT NULL DEFAULT 0,
 	mix        INTEGER  NOT NULL, -- outbox_mix.n
 	epoch      INTEGER  NOT NULL DEFAULT 0,
 	attempts   SMALLINT NOT NULL DEFAULT 0,
@@ -905,7 +916,7 @@ CREATE TABLE outbox_node (
 	until_at BIGINT NOT NULL
 );
 
--- A node claims a stretch of a stream's order (due_at, id) at a time, not its
+-- A node claims a stretch of a send's order (due_at, id) at a time, not its
 -- messages one by one: one row here instead of a new version of each of them.
 -- A message that is queued, lies in a stretch and has attempt_at is under way. A
 -- claim of which some was put back is left with a stretch for each of the others.
@@ -922,8 +933,8 @@ CREATE TABLE outbox_claim (
 );
 CREATE INDEX outbox_claim_owner ON outbox_claim (owner);
 
--- One who claims in a stream holds its row here, so that stretches never overlap.
--- It is apart from the stream's row, which changes with every result.
+-- A node that claims in a send holds its row here, so that stretches never overlap.
+-- It is apart from the send's row, which changes with every result.
 CREATE TABLE outbox_turn (
 	tenant_id INTEGER NOT NULL,
 	send_id UUID    NOT NULL,
@@ -970,7 +981,7 @@ CREATE TABLE outbox_slot (
 	PRIMARY KEY (tenant_id, send_id, lane_id, after_rank, after_id)
 );
 
--- How many messages each open stream had handed over, every ten seconds of the
+-- How many messages each open send had handed over, every ten seconds of the
 -- last minutes: what its speed is read from.
 CREATE TABLE outbox_sample (
 	tenant_id INTEGER NOT NULL,
@@ -982,7 +993,7 @@ CREATE TABLE outbox_sample (
 );
 CREATE INDEX outbox_sample_slot ON outbox_sample (slot);
 
--- What kept messages of a stream back when a process last found that some
+-- What kept messages of a send back when a process last found that some
 -- could not leave.
 CREATE TABLE outbox_wait (
 	tenant_id INTEGER NOT NULL,
@@ -990,7 +1001,7 @@ CREATE TABLE outbox_wait (
 	at        BIGINT  NOT NULL,
 	kind      TEXT    NOT NULL,
 	lane_id   UUID    NOT NULL,
-	provider  TEXT    NOT NULL, -- '' when it is nobody's own limit
+	provider  TEXT    NOT NULL, -- '' when it is the limit of none
 	most      BIGINT  NOT NULL, -- 0 when it is no rate, else so many
 	per       BIGINT  NOT NULL, -- in so many microseconds
 	until     BIGINT  NOT NULL,
@@ -1006,7 +1017,8 @@ CREATE INDEX outbox_wait_at ON outbox_wait (at);
 CREATE TABLE hit (
 	tenant_id     INTEGER NOT NULL,
 	message_id    UUID    NOT NULL,
-	id            UUID    NOT NULL, -- The second, and a hash of the request: the same request within a second has the same id.
+	-- The second, and a hash of the request: the same request within a second has the same id.
+	id            UUID    NOT NULL,
 	send_id       UUID    NOT NULL,
 	contact_id    UUID    NOT NULL,
 	kind          TEXT    NOT NULL CHECK (kind IN ('open', 'click')),
@@ -1020,7 +1032,9 @@ CREATE TABLE hit (
 	prefetch      BOOLEAN NOT NULL,
 	class         TEXT    NOT NULL CHECK (class IN ('pending', 'bot', 'privacy', 'human')),
 	rule          TEXT,
-	proxy         BOOLEAN NOT NULL DEFAULT FALSE, -- Whether a hit was fetched by a mailbox provider's image proxy, for many people from one address: such hits say nothing about the address.
+	-- Whether a hit was fetched by a mailbox provider's image proxy, for many people from one
+	-- address: such hits say nothing about the address.
+	proxy         BOOLEAN NOT NULL DEFAULT FALSE,
 	-- A repeated request; all hits of a message, to judge them and for its first open and click.
 	PRIMARY KEY (tenant_id, message_id, id)
 );
@@ -1045,7 +1059,9 @@ CREATE TABLE engagement (
 	send_id    UUID    NOT NULL,
 	flags      INTEGER NOT NULL,
 	hits       INTEGER NOT NULL DEFAULT 0, -- How many hits of a message are kept.
-	gained     INTEGER NOT NULL DEFAULT 0, -- The flags that came with the hits recorded last: the statement that records them learns it from here.
+	-- The flags that came with the hits recorded last: the statement that records them learns it
+	-- from here.
+	gained     INTEGER NOT NULL DEFAULT 0,
 	PRIMARY KEY (tenant_id, message_id)
 );
 
@@ -1091,7 +1107,9 @@ CREATE TABLE segment (
 	member_count_evaluated_at BIGINT,
 	created_at                BIGINT  NOT NULL,
 	updated_at                BIGINT  NOT NULL,
-	rule_revision             BIGINT  NOT NULL DEFAULT 0, -- rule_revision counts the definitions a segment has had, so that a count of an older one is not stored. counting_until is until when one process alone counts it in the background.
+	-- Counts the definitions a segment has had, so that a count of an older one is not stored.
+	rule_revision             BIGINT  NOT NULL DEFAULT 0,
+	-- Until when one process alone counts it in the background.
 	counting_until            BIGINT  NOT NULL DEFAULT 0,
 	PRIMARY KEY (tenant_id, id)
 );
@@ -1151,7 +1169,7 @@ CREATE TABLE saved_filter (
 -- Package broadcast.
 
 -- One mailing to an audience, from draft to its end. revision counts the
--- writes, so that a decision made on one reading is stored only if nobody wrote
+-- writes, so that a decision made on one reading is stored only if no other wrote
 -- since. References to segments, senders, lanes and email types are ids without
 -- foreign keys: a record deleted later reads as null, as the API says.
 CREATE TABLE broadcast (
@@ -1186,7 +1204,9 @@ CREATE TABLE broadcast (
 	created_by          JSONB   NOT NULL,
 	created_at          BIGINT  NOT NULL,
 	updated_at          BIGINT  NOT NULL,
-	body_mjml           TEXT, -- What a broadcast's content was made of. The template and the blocks may be gone since: no foreign keys.
+	-- What a broadcast's content was made of. The template and the blocks may be gone since: no
+	-- foreign keys.
+	body_mjml           TEXT,
 	template_id         UUID,
 	template_slug       TEXT,
 	template_binding    TEXT,
@@ -1196,7 +1216,9 @@ CREATE TABLE broadcast (
 	block_ids           JSONB,
 	message_id          UUID,
 	message_version     BIGINT,
-	arms                JSONB, -- The arms of a broadcast, and the content that each was frozen as. What is short of them is kept apart, for those who need not know what they say.
+	-- The arms of a broadcast, and the content that each was frozen as. What is short of them is
+	-- kept apart, for those who need not know what they say.
+	arms                JSONB,
 	variants            TEXT,
 	delivery            JSONB   NOT NULL DEFAULT '{}', -- '{}' is: now, on one lane.
 	PRIMARY KEY (tenant_id, id),
@@ -1228,7 +1250,9 @@ CREATE TABLE broadcast_run (
 	lease_until   BIGINT  NOT NULL,
 	epoch         BIGINT  NOT NULL,
 	contents      JSONB   NOT NULL, -- by arm
-	plan          JSONB, -- The planning of a send whose messages are given days: which pass is under way and how far it has come. Null: not planned.
+	-- The planning of a send whose messages are given days: which pass is under way and how far it
+	-- has come. NULL: not planned.
+	plan          JSONB,
 	PRIMARY KEY (tenant_id, broadcast_id),
 	FOREIGN KEY (tenant_id, broadcast_id) REFERENCES broadcast (tenant_id, id) ON DELETE CASCADE
 );
@@ -1237,7 +1261,7 @@ CREATE INDEX broadcast_run_open ON broadcast_run (tenant_id, broadcast_id) WHERE
 -- Package job.
 
 -- Long work: imports, exports, actions on many. It is leased like a broadcast's
--- run: whoever holds the epoch may take a step, and a step's effects, its counts
+-- run: the process that holds the epoch may take a step, and a step's effects, its counts
 -- and the place to go on from commit together. A tenant's jobs of one kind run
 -- one after the other, which job_turn holds true among all processes.
 CREATE TABLE job (
@@ -1251,7 +1275,7 @@ CREATE TABLE job (
 	result      JSONB,
 	error       JSONB,
 	processed   BIGINT  NOT NULL,
-	total       BIGINT,          -- null while nobody knows
+	total       BIGINT,          -- NULL while it is not known
 	created_by  JSONB   NOT NULL,
 	created_at  BIGINT  NOT NULL,
 	served_at   BIGINT  NOT NULL, -- when it was last leased; 0 before
