@@ -158,7 +158,10 @@ func (s *site) send(ctx context.Context, n int) error {
 			return err
 		}
 	}
-	_, err = s.db.Exec(ctx, `UPDATE outbox SET state = 'delivered', sent_at = $2 WHERE tenant_id = $1`, tenant, sent.UnixMicro())
+	if _, err = s.db.Exec(ctx, `UPDATE outbox SET state = 'delivered', sent_at = $2 WHERE tenant_id = $1`, tenant, sent.UnixMicro()); err != nil {
+		return err
+	}
+	_, err = s.db.Exec(ctx, `UPDATE send SET phase = 'done', sealed = TRUE, waiting = 0, sent = total, delivered = total WHERE tenant_id = $1`, tenant)
 	return err
 }
 
