@@ -166,12 +166,8 @@ func Parse[T ~[16]byte](s string) (T, bool) {
 	return T(u), true
 }
 
-// Read returns the identifier that text spells, or whose 16 bytes it is; the zero
-// value when it is none.
+// Read returns the identifier that text spells; the zero value when it spells none.
 func Read[T ~[16]byte](s string) T {
-	if len(s) == 16 {
-		return T([]byte(s))
-	}
 	u, _ := Parse[T](s)
 	return u
 }
