@@ -125,7 +125,7 @@ func (s *site) send(ctx context.Context, n int) error {
 		return err
 	}
 	sent := time.Now().Add(-time.Hour)
-	of, stream := id.New[id.Broadcast](), id.New[id.Send]()
+	of, send := id.New[id.Broadcast](), id.New[id.Send]()
 	frozen, err := content.Freeze(ctx, s.db, tenant, content.Source{
 		Subject: "News", HTML: page.HTML(), Tracking: true,
 		Context: content.Context{Broadcast: of, EmailType: emailType, UTM: true, UTMCampaign: "news"},
@@ -133,7 +133,7 @@ func (s *site) send(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
-	if err := outbox.Begin(ctx, s.db, outbox.Stream{Tenant: tenant, ID: stream, Source: outbox.FromBroadcast(of)}, sent); err != nil {
+	if err := outbox.Begin(ctx, s.db, outbox.Send{Tenant: tenant, ID: send, Source: outbox.FromBroadcast(of)}, sent); err != nil {
 		return err
 	}
 	box, err := s.Box()
@@ -154,7 +154,7 @@ func (s *site) send(ctx context.Context, n int) error {
 			s.opens = append(s.opens, "/_q/o/"+string(signer.Append(nil, track.OpenPixel, 0, ""))+".gif")
 			s.clicks = append(s.clicks, "/_q/c/"+string(signer.Append(nil, track.ClickLink, 0, "")))
 		}
-		if _, err := outbox.Put(ctx, s.db, tenant, stream, messages); err != nil {
+		if _, err := outbox.Put(ctx, s.db, tenant, send, messages); err != nil {
 			return err
 		}
 	}

@@ -217,7 +217,7 @@ func (a *account) sums(ctx context.Context, db *sqldb.DB, r *Ready, broadcast id
 		}
 	}
 	if phase != "done" {
-		a.object("the stream is %s", phase)
+		a.object("the send is %s", phase)
 	}
 	for typ, want := range map[journal.Type]int{
 		journal.EmailDelivered: s["delivered"], journal.EmailBounced: s["bounced"], journal.BroadcastStarted: 1, journal.BroadcastCompleted: 1,

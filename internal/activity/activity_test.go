@@ -39,19 +39,19 @@ func TestActivityIsOneStoryOfSeveralSources(t *testing.T) {
 			return c
 		}
 		ann, bob := create("ann@example.org"), create("bob@example.org")
-		stream, course := id.New[id.Send](), id.New[id.Sequence]()
+		send, course := id.New[id.Send](), id.New[id.Sequence]()
 		exec := func(text string, args ...any) {
 			_, err := db.Exec(ctx, text, args...)
 			ok(err)
 		}
-		exec(`INSERT INTO send (tenant_id, id, source_kind, source_id, phase, opened_at) VALUES ($1, $2, 'sequence_step', $3, 'open', 0)`, acme, stream, course)
+		exec(`INSERT INTO send (tenant_id, id, source_kind, source_id, phase, opened_at) VALUES ($1, $2, 'sequence_step', $3, 'open', 0)`, acme, send, course)
 		for i, c := range []contact.Contact{ann, bob} {
 			m := id.New[id.Message]()
 			exec(`INSERT INTO outbox (tenant_id, id, send_id, contact_id, email, mix, lane_id, state, due_at, sent_at)
-				VALUES ($1, $2, $3, $4, 'x', 1, $2, 'delivered', 0, $5)`, acme, m, stream, c.ID, sqldb.Micros(noon.Add(time.Hour)))
+				VALUES ($1, $2, $3, $4, 'x', 1, $2, 'delivered', 0, $5)`, acme, m, send, c.ID, sqldb.Micros(noon.Add(time.Hour)))
 			exec(`INSERT INTO hit (tenant_id, id, send_id, message_id, contact_id, kind, url, at, method, agent, ip, prefetch, class)
 				VALUES ($1, $2, $3, $4, $5, 'click', 'https://example.com/', $6, 'GET', '', '', FALSE, 'human')`,
-				acme, id.New[id.Hit](), stream, m, c.ID, sqldb.Micros(noon.Add(time.Duration(2+i)*time.Hour)))
+				acme, id.New[id.Hit](), send, m, c.ID, sqldb.Micros(noon.Add(time.Duration(2+i)*time.Hour)))
 		}
 		ok(journal.Append(ctx, db,
 			journal.Entry{Tenant: acme, Type: journal.CustomEvent, Name: "order_placed", Contact: ann.ID, At: noon.Add(3 * time.Hour), Data: map[string]any{"properties": map[string]any{"value": 5}}},
@@ -107,7 +107,7 @@ func TestActivityNamesBroadcasts(t *testing.T) {
 		a := broadcasttest.New(t, db, "acme")
 		c := a.AddContacts(a.AddList("Readers").ID, "p", 1)[0]
 		b := a.Create()
-		if err := outbox.Begin(t.Context(), db, outbox.Stream{Tenant: a.Tenant, ID: b.Send, Source: outbox.FromBroadcast(b.ID)}, noon); err != nil {
+		if err := outbox.Begin(t.Context(), db, outbox.Send{Tenant: a.Tenant, ID: b.Send, Source: outbox.FromBroadcast(b.ID)}, noon); err != nil {
 			t.Fatal(err)
 		}
 		entry := journal.Entry{Tenant: a.Tenant, Type: journal.EmailUnsubscribed, Contact: c.ID, Send: b.Send, At: c.CreatedAt.Add(time.Hour)}

@@ -19,5 +19,5 @@
 // Each move names the state it leaves in its statement and checks that a row
 // moved, so two callers cannot both win, and writes its journal entry in the same
 // transaction. The messages themselves belong to package outbox: a broadcast's
-// stream carries its id, and its progress is read from there.
+// send carries its id, and its progress is read from there.
 package broadcast

@@ -127,7 +127,7 @@ func TestEveryMoveIsOneOfTheTable(t *testing.T) {
 	})
 }
 
-func TestMovesReachTheStreamAndTheJournal(t *testing.T) {
+func TestMovesReachTheSendAndTheJournal(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a := account(t, db)

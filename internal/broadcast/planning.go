@@ -72,7 +72,7 @@ func (r Run) again(missed bool) Planning {
 }
 
 // replan takes a send back to where its messages wait for a plan, and its lease
-// from the process that has it. Its stream must not be open.
+// from the process that has it. Its send must not be open.
 func (r Run) replan(ctx context.Context, tx *sqldb.DB, p Planning) error {
 	doc, err := json.Marshal(p)
 	if err != nil {

@@ -62,11 +62,11 @@ func LoadProgress(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time)
 	if err != nil || run.Broadcast.IsZero() {
 		return nil, err
 	}
-	stream, err := outbox.Load(ctx, db, b.Tenant, b.Send)
+	send, err := outbox.Load(ctx, db, b.Tenant, b.Send)
 	if err != nil {
 		return nil, err
 	}
-	p := progressOf(b, run, stream, now)
+	p := progressOf(b, run, send, now)
 	if p.Phase == PhaseSending && !b.Delivery.Spread() {
 		if err := p.addSpeed(ctx, db, b, now); err != nil {
 			return nil, err
@@ -85,8 +85,8 @@ func LoadProgress(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time)
 	return &p, nil
 }
 
-func progressOf(b Broadcast, run Run, stream outbox.Progress, now time.Time) Progress {
-	p := Progress{Sums: stream.Sums, Excluded: run.Excluded, LastSendAt: stream.LastSendAt, Run: run, Percent: Percent(stream.Sums)}
+func progressOf(b Broadcast, run Run, send outbox.Progress, now time.Time) Progress {
+	p := Progress{Sums: send.Sums, Excluded: run.Excluded, LastSendAt: send.LastSendAt, Run: run, Percent: Percent(send.Sums)}
 	switch {
 	case b.Status.Ended():
 		p.Phase = PhaseDone
@@ -97,7 +97,7 @@ func progressOf(b Broadcast, run Run, stream outbox.Progress, now time.Time) Pro
 	default:
 		p.Phase = PhaseSending
 	}
-	if p.Phase == PhaseDone && stream.LastSendAt != nil && run.PreparedAt != nil {
+	if p.Phase == PhaseDone && send.LastSendAt != nil && run.PreparedAt != nil {
 		p.goes(p.average(p.Sent, *run.PreparedAt), now)
 	}
 	return p
@@ -231,7 +231,7 @@ func planDays(b Broadcast, start spread.Day, days []outbox.Day, today spread.Day
 	return plan
 }
 
-// Percent returns how much of a stream was handed over, rounded.
+// Percent returns how much of a send was handed over, rounded.
 func Percent(s outbox.Sums) int {
 	if s.Total == 0 {
 		return 0

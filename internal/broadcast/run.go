@@ -50,7 +50,7 @@ func Due(ctx context.Context, db *sqldb.DB, now time.Time) ([]Broadcast, error) 
 }
 
 // Begin moves a scheduled broadcast to sending: its content was frozen, its
-// stream is begun and held. b is the broadcast as it was read when its content
+// send is begun and held. b is the broadcast as it was read when its content
 // was frozen; one that was written since is left for another time.
 func Begin(ctx context.Context, tx *sqldb.DB, b Broadcast, frozen map[string]id.Content, now time.Time) error {
 	at, err := lock(ctx, tx, b.Tenant, b.ID)
@@ -74,7 +74,7 @@ func Begin(ctx context.Context, tx *sqldb.DB, b Broadcast, frozen map[string]id.
 	if err != nil {
 		return fmt.Errorf("begin a run: %w", err)
 	}
-	return outbox.Begin(ctx, tx, outbox.Stream{Tenant: b.Tenant, ID: b.Send, Source: outbox.FromBroadcast(b.ID), EmailType: b.EmailType}, now)
+	return outbox.Begin(ctx, tx, outbox.Send{Tenant: b.Tenant, ID: b.Send, Source: outbox.FromBroadcast(b.ID), EmailType: b.EmailType}, now)
 }
 
 const runColumns = `broadcast_run.tenant_id, broadcast_run.broadcast_id, broadcast_run.send_id, broadcast_run.contents, broadcast_run.after_contact,

@@ -47,13 +47,13 @@ func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, content id.Conten
 	return c, nil
 }
 
-// LinksOf returns the distinct links of everything a stream's messages say, in
+// LinksOf returns the distinct links of everything a send's messages say, in
 // the order in which they stand there, numbered anew.
-func LinksOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send) ([]links.Link, error) {
+func LinksOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) ([]links.Link, error) {
 	rows, err := db.Query(ctx, `
 		SELECT MIN(l.idx), l.url, MIN(l.label) FROM content AS c
 		JOIN content_link AS l ON l.tenant_id = c.tenant_id AND l.content_id = c.id
-		WHERE c.tenant_id = $1 AND c.send_id = $2 GROUP BY l.url ORDER BY MIN(l.idx), l.url`, tenant, stream)
+		WHERE c.tenant_id = $1 AND c.send_id = $2 GROUP BY l.url ORDER BY MIN(l.idx), l.url`, tenant, send)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (l links.Link, err error) {
 		return l, scan(&l.Index, &l.URL, &l.Label)
 	})

@@ -173,7 +173,7 @@ type broadcastNames struct {
 	lanes    map[id.MTAConfig]string
 	segments map[id.Segment]string
 	senders  map[id.Identity]string
-	streams  map[id.Send]outbox.Progress
+	sends    map[id.Send]outbox.Progress
 }
 
 // namesFor reads the names that a list of broadcasts needs.
@@ -182,10 +182,10 @@ func (a *API) namesFor(ctx context.Context, tenant id.Tenant, list []broadcast.B
 		types: map[id.EmailType]string{}, lanes: map[id.MTAConfig]string{},
 		segments: map[id.Segment]string{}, senders: map[id.Identity]string{},
 	}
-	var streams []id.Send
+	var sends []id.Send
 	for _, b := range list {
 		if b.StartedAt != nil {
-			streams = append(streams, b.Send)
+			sends = append(sends, b.Send)
 		}
 	}
 	types, err := sender.EmailTypes(ctx, a.DB, tenant)
@@ -216,7 +216,7 @@ func (a *API) namesFor(ctx context.Context, tenant id.Tenant, list []broadcast.B
 	for _, s := range senders {
 		n.senders[s.ID] = s.Address
 	}
-	n.streams, err = outbox.LoadAll(ctx, a.DB, tenant, streams)
+	n.sends, err = outbox.LoadAll(ctx, a.DB, tenant, sends)
 	return n, err
 }
 
@@ -263,7 +263,7 @@ func (n broadcastNames) base(b broadcast.Broadcast) BroadcastBase {
 		OverflowMode: cmp.Or(b.Delivery.Overflow, broadcast.Extend), WindowDays: above0(b.Delivery.WindowDays),
 		Throttle: above0(b.Delivery.PerHour), Lanes: n.laneShares(b.Delivery.Lanes),
 		ArchivedAt: endpoint.AtOr(b.ArchivedAt), StartedAt: endpoint.AtOr(b.StartedAt), CompletedAt: endpoint.AtOr(b.CompletedAt),
-		LastSendAt: endpoint.AtOr(n.streams[b.Send].LastSendAt),
+		LastSendAt: endpoint.AtOr(n.sends[b.Send].LastSendAt),
 		CreatedBy:  b.CreatedBy, CreatedAt: endpoint.At(b.CreatedAt), UpdatedAt: endpoint.At(b.UpdatedAt),
 	}
 	if b.Identities != nil {

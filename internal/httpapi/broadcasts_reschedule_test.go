@@ -179,7 +179,7 @@ func TestRescheduleAnswersWithTheNewPlan(t *testing.T) {
 				}
 				progress, err := outbox.Load(ctx, s.db, s.acme, s.sendOf(s.acme, bid.String()))
 				if err != nil || progress.HeldBack != tt.held || progress.Phase != outbox.Open {
-					t.Errorf("the stream is %+v, %v", progress, err)
+					t.Errorf("the send is %+v, %v", progress, err)
 				}
 			})
 		})

@@ -445,7 +445,7 @@ func TestABroadcastIsDrivenFromDraftToArchive(t *testing.T) {
 			t.Fatal(err)
 		}
 		wait := outbox.Wait{
-			Tenant: s.acme, Stream: s.sendOf(s.acme, made.str("id")), Kind: outbox.WaitProviderRate, Lane: records[0].Lane, Provider: "gmail",
+			Tenant: s.acme, Send: s.sendOf(s.acme, made.str("id")), Kind: outbox.WaitProviderRate, Lane: records[0].Lane, Provider: "gmail",
 			Max: 3000, Per: time.Hour, Until: s.now.Add(5 * time.Minute), Reason: "no faster",
 		}
 		if err := outbox.NoteWaits(ctx, s.db, []outbox.Wait{wait}, s.now); err != nil {

@@ -62,21 +62,21 @@ func past(t *testing.T, s *people, list, first, last string) person {
 	// A message to the address of before, opened; and one to the new one, refused.
 	send := func(to string, r outbox.Result) outbox.Item {
 		t.Helper()
-		stream := id.New[id.Send]()
+		send := id.New[id.Send]()
 		tx(func(tx *sqldb.DB) error {
-			if err := outbox.Begin(t.Context(), tx, outbox.Stream{Tenant: s.acme, ID: stream, Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, s.now); err != nil {
+			if err := outbox.Begin(t.Context(), tx, outbox.Send{Tenant: s.acme, ID: send, Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, s.now); err != nil {
 				return err
 			}
-			_, err := outbox.Put(t.Context(), tx, s.acme, stream, []outbox.Message{{
+			_, err := outbox.Put(t.Context(), tx, s.acme, send, []outbox.Message{{
 				Contact: p.id, Email: to, Content: idtest.Named[id.Content]("content"), ContentVersion: 1, Identity: idtest.Named[id.Identity]("identity"), Lane: idtest.Named[id.MTAConfig]("lane"), DueAt: s.now,
 			}})
 			if err != nil {
 				return err
 			}
-			return outbox.Start(t.Context(), tx, s.acme, stream)
+			return outbox.Start(t.Context(), tx, s.acme, send)
 		})
 		node := &outbox.Node{DB: s.db, Owner: "node"}
-		items, err := node.Claim(t.Context(), s.acme, stream, 1, s.now.Add(time.Minute))
+		items, err := node.Claim(t.Context(), s.acme, send, 1, s.now.Add(time.Minute))
 		if err != nil || len(items) != 1 {
 			t.Fatalf("Claim = %d messages, %v", len(items), err)
 		}
@@ -99,7 +99,7 @@ func past(t *testing.T, s *people, list, first, last string) person {
 	}
 	for i := range hits {
 		h := &hits[i]
-		h.Tenant, h.Send, h.Message, h.Contact, h.At = s.acme, read.Stream, read.ID, p.id, s.now.Add(time.Duration(i)*time.Minute)
+		h.Tenant, h.Send, h.Message, h.Contact, h.At = s.acme, read.Send, read.ID, p.id, s.now.Add(time.Duration(i)*time.Minute)
 	}
 	tx(func(tx *sqldb.DB) error {
 		if err := track.Record(t.Context(), tx, hits); err != nil {
@@ -209,7 +209,7 @@ func counts(t *testing.T, s *people) map[string]string {
 	out := map[string]string{}
 	for name, text := range map[string]string{
 		"events":   `SELECT type, COUNT(*), COUNT(name) FROM journal WHERE tenant_id = $1 AND type NOT IN ('contact_anonymized', 'page_viewed', 'tag_added', 'tag_removed') GROUP BY type ORDER BY type`,
-		"streams":  `SELECT id, total, waiting * 1000000 + sent * 10000 + delivered * 100 + bounced FROM send WHERE tenant_id = $1 ORDER BY id`,
+		"sends":    `SELECT id, total, waiting * 1000000 + sent * 10000 + delivered * 100 + bounced FROM send WHERE tenant_id = $1 ORDER BY id`,
 		"messages": `SELECT state, COUNT(*), COUNT(sent_at) FROM outbox WHERE tenant_id = $1 GROUP BY state ORDER BY state`,
 		"hits":     `SELECT class, COUNT(*), COUNT(DISTINCT contact_id) FROM hit WHERE tenant_id = $1 GROUP BY class ORDER BY class`,
 		"sums":     `SELECT send_id, verified_opened * 100 + human_opened, human_clicked FROM engagement_sum WHERE tenant_id = $1 ORDER BY send_id`,

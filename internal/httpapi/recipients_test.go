@@ -91,7 +91,7 @@ func TestRecipientsOfABroadcast(t *testing.T) {
 		err := s.db.InTx(ctx, func(tx *sqldb.DB) error {
 			hit := func(after time.Duration, click bool, class track.Class) track.Hit {
 				h := track.Hit{
-					Tenant: s.acme, Send: m.Stream, Message: m.ID, Contact: m.Contact, At: when.Add(after), SinceSent: &after,
+					Tenant: s.acme, Send: m.Send, Message: m.ID, Contact: m.Contact, At: when.Add(after), SinceSent: &after,
 					Method: "GET", Agent: "Firefox", IP: "192.0.2.1", Class: class, Click: click,
 				}
 				if click {
@@ -105,11 +105,11 @@ func TestRecipientsOfABroadcast(t *testing.T) {
 			if _, err := tx.Exec(ctx, `UPDATE hit SET class = 'bot' WHERE tenant_id = $1 AND at = $2`, s.acme, when.Add(5*time.Second).UnixMicro()); err != nil {
 				return err
 			}
-			if _, err := track.Mark(ctx, tx, s.acme, m.Stream, m.ID, track.Unsubscribed); err != nil {
+			if _, err := track.Mark(ctx, tx, s.acme, m.Send, m.ID, track.Unsubscribed); err != nil {
 				return err
 			}
 			return journal.Append(ctx, tx, journal.Entry{
-				Tenant: s.acme, Type: journal.EmailUnsubscribed, Contact: m.Contact, Send: m.Stream, Message: m.ID, At: when.Add(20 * time.Second),
+				Tenant: s.acme, Type: journal.EmailUnsubscribed, Contact: m.Contact, Send: m.Send, Message: m.ID, At: when.Add(20 * time.Second),
 			})
 		})
 		if err != nil {

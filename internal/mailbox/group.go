@@ -11,7 +11,7 @@ import (
 
 // Group counts the messages of one send.
 type Group struct {
-	Stream id.Send // empty: the messages of no send, such as tests of an MTA config
+	Send   id.Send // empty: the messages of no send, such as tests of an MTA config
 	Total  int
 	Unread int
 	Newest time.Time
@@ -25,7 +25,7 @@ func Groups(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]Group, error
 		FROM sink_message WHERE tenant_id = $1
 		GROUP BY send_id ORDER BY MAX(received_at) DESC, send_id`, tenant)
 	groups, err := sqldb.Collect(rows, err, func(scan func(...any) error) (g Group, err error) {
-		err = scan(&g.Stream, &g.Total, &g.Unread, received{&g.Newest})
+		err = scan(&g.Send, &g.Total, &g.Unread, received{&g.Newest})
 		return g, err
 	})
 	if err != nil {
@@ -45,10 +45,10 @@ func MarkRead(ctx context.Context, db *sqldb.DB, tenant id.Tenant, message id.Si
 	return nil
 }
 
-// MarkAllRead marks all unread messages of a send, or with stream nil of the whole
+// MarkAllRead marks all unread messages of a send, or with send nil of the whole
 // mailbox, as read.
-func MarkAllRead(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream *id.Send, now time.Time) error {
-	where, args := ofStream(stream, 3)
+func MarkAllRead(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send *id.Send, now time.Time) error {
+	where, args := ofSend(send, 3)
 	_, err := db.Exec(ctx, `
 		UPDATE sink_message SET read_at = $2 WHERE tenant_id = $1 AND read_at IS NULL`+where,
 		append([]any{tenant, now.UnixMicro()}, args...)...)
@@ -70,12 +70,12 @@ func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, message id.Sink
 	return nil
 }
 
-// DeleteAll removes the messages of a send, or with stream nil of the whole
+// DeleteAll removes the messages of a send, or with send nil of the whole
 // mailbox, that were received up to until: mail that came in after the page was
 // shown stays. It works in batches, so that other writers wait for none of them
 // long.
-func DeleteAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream *id.Send, until time.Time) error {
-	where, args := ofStream(stream, 4)
+func DeleteAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send *id.Send, until time.Time) error {
+	where, args := ofSend(send, 4)
 	for {
 		n, err := db.Exec(ctx, `
 			DELETE FROM sink_message WHERE tenant_id = $1 AND id IN (
@@ -90,10 +90,10 @@ func DeleteAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream *id.S
 	}
 }
 
-// ofStream returns a condition on the send, whose parameter has the number n.
-func ofStream(stream *id.Send, n int) (where string, args []any) {
-	if stream == nil {
+// ofSend returns a condition on the send, whose parameter has the number n.
+func ofSend(send *id.Send, n int) (where string, args []any) {
+	if send == nil {
 		return "", nil
 	}
-	return fmt.Sprintf(` AND send_id = $%d`, n), []any{*stream}
+	return fmt.Sprintf(` AND send_id = $%d`, n), []any{*send}
 }

@@ -19,9 +19,9 @@ func TestGroupsAreReadAndDeletedAlone(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx, mine, other := t.Context(), idtest.Tenant(), idtest.Tenant()
-		put := func(tenant id.Tenant, stream id.Send, at time.Time) {
+		put := func(tenant id.Tenant, send id.Send, at time.Time) {
 			t.Helper()
-			d := mailbox.Delivery{Tenant: tenant, Lane: idtest.Named[id.MTAConfig]("lane"), Stream: stream, From: "b@example.com", To: "ann@example.org", Raw: []byte("Subject: x\r\n\r\nx")}
+			d := mailbox.Delivery{Tenant: tenant, Lane: idtest.Named[id.MTAConfig]("lane"), Send: send, From: "b@example.com", To: "ann@example.org", Raw: []byte("Subject: x\r\n\r\nx")}
 			if err := mailbox.Deliver(ctx, db, d, at); err != nil {
 				t.Fatal(err)
 			}
@@ -41,11 +41,11 @@ func TestGroupsAreReadAndDeletedAlone(t *testing.T) {
 		put(mine, idtest.Named[id.Send]("spring"), later)
 		put(mine, id.Send{}, latest)
 		put(other, idtest.Named[id.Send]("spring"), noon)
-		none, spring := mailbox.Group{Total: 1, Unread: 1, Newest: latest}, mailbox.Group{Stream: idtest.Named[id.Send]("spring"), Total: 2, Unread: 2, Newest: later}
-		theirs := mailbox.Group{Stream: idtest.Named[id.Send]("spring"), Total: 1, Unread: 1, Newest: noon}
+		none, spring := mailbox.Group{Total: 1, Unread: 1, Newest: latest}, mailbox.Group{Send: idtest.Named[id.Send]("spring"), Total: 2, Unread: 2, Newest: later}
+		theirs := mailbox.Group{Send: idtest.Named[id.Send]("spring"), Total: 1, Unread: 1, Newest: noon}
 		expect("delivered", mine, none, spring)
 
-		list, _, err := mailbox.List(ctx, db, mine, mailbox.Query{Stream: new(idtest.Named[id.Send]("spring")), Limit: 10})
+		list, _, err := mailbox.List(ctx, db, mine, mailbox.Query{Send: new(idtest.Named[id.Send]("spring")), Limit: 10})
 		if err != nil || len(list) != 2 || list[0].Read || list[1].Read {
 			t.Fatalf("List of a send = %+v, %v; want two unread messages", list, err)
 		}

@@ -47,7 +47,7 @@ type Message struct {
 type Delivery struct {
 	Tenant id.Tenant
 	Lane   id.MTAConfig
-	Stream id.Send // the send that the message belongs to, or empty
+	Send   id.Send // the send that the message belongs to, or empty
 	From   string  // envelope
 	To     string  // envelope
 	Raw    []byte
@@ -59,7 +59,7 @@ func Deliver(ctx context.Context, tx *sqldb.DB, d Delivery, now time.Time) error
 	_, err := tx.Exec(ctx, `
 		INSERT INTO sink_message (tenant_id, id, mta_config_id, send_id, mail_from, rcpt_to, author, subject, folded, size, raw, received_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-		d.Tenant, id.New[id.SinkMessage](), d.Lane, d.Stream, d.From, d.To, author, subject,
+		d.Tenant, id.New[id.SinkMessage](), d.Lane, d.Send, d.From, d.To, author, subject,
 		fold(strings.Join([]string{subject, author, d.To, d.From}, "\n")), len(d.Raw), d.Raw, now.UnixMicro())
 	if err != nil {
 		return fmt.Errorf("store a message in the mailbox: %w", err)
@@ -70,7 +70,7 @@ func Deliver(ctx context.Context, tx *sqldb.DB, d Delivery, now time.Time) error
 // Query chooses what List returns.
 type Query struct {
 	Lane   id.MTAConfig // empty: all of the tenant's
-	Stream *id.Send     // of this send; a pointer to "" means of no send; nil: all
+	Send   *id.Send     // of this send; a pointer to "" means of no send; nil: all
 	Search string       // part of the subject or of an address, in any case
 	After  *Position    // the last message of the page before
 	Limit  int
@@ -92,8 +92,8 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Query) (list []
 	if !q.Lane.IsZero() {
 		where += ` AND mta_config_id = ` + param(q.Lane)
 	}
-	if q.Stream != nil {
-		where += ` AND send_id = ` + param(*q.Stream)
+	if q.Send != nil {
+		where += ` AND send_id = ` + param(*q.Send)
 	}
 	if q.Search != "" {
 		where += ` AND folded LIKE ` + param("%"+escapeLike(fold(q.Search))+"%") + ` ESCAPE '\'`

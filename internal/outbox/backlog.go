@@ -15,7 +15,7 @@ type Backlog struct {
 	Overdue  time.Duration // of the message that has been due longest
 }
 
-// LoadBacklog measures the backlog. It reads the sums of the open streams, and
+// LoadBacklog measures the backlog. It reads the sums of the open sends, and
 // one row of each.
 func LoadBacklog(ctx context.Context, db *sqldb.DB, now time.Time) (Backlog, error) {
 	var b Backlog

@@ -20,7 +20,7 @@ type Item struct {
 	Claim          id.Claim // that holds it; zero: none
 	Tenant         id.Tenant
 	ID             id.Message
-	Stream         id.Send
+	Send           id.Send
 	Contact        id.Contact
 	Email          string
 	Content        id.Content
@@ -49,7 +49,7 @@ func scanItem(scan func(...any) error) (Item, error) {
 	var day sql.NullString
 	var queued, due int64
 	var first sql.NullInt64
-	err := scan(&it.Tenant, &it.ID, &it.Stream, &it.Contact, &it.Email, &it.mix,
+	err := scan(&it.Tenant, &it.ID, &it.Send, &it.Contact, &it.Email, &it.mix,
 		&it.Lane, &queued, &due, &it.Epoch, &it.Attempts, &it.Deferred, &it.Answered, &first, &day)
 	it.FirstAt = sqldb.NullTime(first)
 	it.Day, it.QueuedAt, it.DueAt = spread.Day(day.String), sqldb.Time(queued), sqldb.Time(due)
@@ -67,7 +67,7 @@ type Node struct {
 	mixes   mixCache
 }
 
-// Position is a place in the order in which a stream's messages are claimed.
+// Position is a place in the order in which a send's messages are claimed.
 type Position struct {
 	DueAt time.Time
 	ID    id.Message
@@ -82,10 +82,10 @@ func (p Position) compare(o Position) int {
 // Last returns the position of the last of some claimed messages.
 func Last(items []Item) Position { return items[len(items)-1].position() }
 
-// Claim takes up to limit due messages of a stream, oldest first. It takes none
-// of a stream that is not open.
-func (n *Node) Claim(ctx context.Context, tenant id.Tenant, stream id.Send, limit int, now time.Time) ([]Item, error) {
-	return n.ClaimAfter(ctx, tenant, stream, Position{}, limit, now)
+// Claim takes up to limit due messages of a send, oldest first. It takes none
+// of a send that is not open.
+func (n *Node) Claim(ctx context.Context, tenant id.Tenant, send id.Send, limit int, now time.Time) ([]Item, error) {
+	return n.ClaimAfter(ctx, tenant, send, Position{}, limit, now)
 }
 
 // ClaimAfter is Claim of messages behind a position. Whoever claims batch after
@@ -95,7 +95,7 @@ func (n *Node) Claim(ctx context.Context, tenant id.Tenant, stream id.Send, limi
 //
 // A claim that seems to fail may have been made all the same. Then it is unmade
 // with what the node writes next.
-func (n *Node) ClaimAfter(ctx context.Context, tenant id.Tenant, stream id.Send, after Position, limit int, now time.Time) ([]Item, error) {
+func (n *Node) ClaimAfter(ctx context.Context, tenant id.Tenant, send id.Send, after Position, limit int, now time.Time) ([]Item, error) {
 	if err := n.GiveUp(ctx); err != nil {
 		return nil, err
 	}
@@ -103,51 +103,51 @@ func (n *Node) ClaimAfter(ctx context.Context, tenant id.Tenant, stream id.Send,
 	var items []Item
 	err := n.DB.InTx(ctx, func(tx *sqldb.DB) error {
 		items = nil
-		if err := turn(ctx, tx, tenant, stream); err != nil {
+		if err := turn(ctx, tx, tenant, send); err != nil {
 			return err
 		}
 		var err error
-		if items, err = free(ctx, tx, tenant, stream, after, limit, now); err != nil || len(items) == 0 {
+		if items, err = free(ctx, tx, tenant, send, after, limit, now); err != nil || len(items) == 0 {
 			return err
 		}
-		if items, err = alone(ctx, tx, tenant, stream, items); err != nil || len(items) == 0 {
+		if items, err = alone(ctx, tx, tenant, send, items); err != nil || len(items) == 0 {
 			return err
 		}
-		if err := n.mixes.fill(ctx, tx, tenant, stream, items); err != nil {
+		if err := n.mixes.fill(ctx, tx, tenant, send, items); err != nil {
 			return err
 		}
 		first, last := items[0], items[len(items)-1]
 		_, err = tx.Exec(ctx, `
 			INSERT INTO outbox_claim (tenant_id, send_id, id, owner, from_due, from_id, to_due, to_id)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-			tenant, stream, claim, n.Owner, first.DueAt.UnixMicro(), first.ID, last.DueAt.UnixMicro(), last.ID)
+			tenant, send, claim, n.Owner, first.DueAt.UnixMicro(), first.ID, last.DueAt.UnixMicro(), last.ID)
 		return err
 	})
 	if err != nil {
-		n.held.lose(stretch{tenant, stream, claim})
+		n.held.lose(stretch{tenant, send, claim})
 		return nil, fmt.Errorf("claim messages: %w", err)
 	}
 	for i := range items {
 		items[i].Claim = claim
 	}
-	n.held.add(stretch{tenant, stream, claim}, items)
+	n.held.add(stretch{tenant, send, claim}, items)
 	return items, nil
 }
 
-// turn waits until nobody else claims in the stream.
-func turn(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send) error {
+// turn waits until nobody else claims in the send.
+func turn(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO outbox_turn (tenant_id, send_id, claims) VALUES ($1, $2, 1)
-		ON CONFLICT (tenant_id, send_id) DO UPDATE SET claims = outbox_turn.claims + 1`, tenant, stream)
+		ON CONFLICT (tenant_id, send_id) DO UPDATE SET claims = outbox_turn.claims + 1`, tenant, send)
 	return err
 }
 
-// free returns due messages of an open stream that nobody has claimed.
-func free(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, after Position, limit int, now time.Time) ([]Item, error) {
+// free returns due messages of an open send that nobody has claimed.
+func free(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, after Position, limit int, now time.Time) ([]Item, error) {
 	from, first, behind := micros(after.DueAt), after.ID, ">"
 	if after == (Position{}) {
 		var err error
-		if from, first, err = low(ctx, tx, tenant, stream); err != nil {
+		if from, first, err = low(ctx, tx, tenant, send); err != nil {
 			return nil, err
 		}
 		behind = ">="
@@ -158,15 +158,15 @@ func free(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, a
 			AND EXISTS (SELECT 1 FROM send AS s WHERE s.tenant_id = $1 AND s.id = $2 AND s.phase = 'open')
 			AND NOT EXISTS (SELECT 1 FROM outbox_claim AS c WHERE c.tenant_id = $1 AND c.send_id = $2
 				AND (outbox.due_at, outbox.id) >= (c.from_due, c.from_id) AND (outbox.due_at, outbox.id) <= (c.to_due, c.to_id))
-		ORDER BY due_at, id LIMIT $4`, tenant, stream, now.UnixMicro(), limit, from, first)
+		ORDER BY due_at, id LIMIT $4`, tenant, send, now.UnixMicro(), limit, from, first)
 	return sqldb.Collect(rows, err, scanItem)
 }
 
 // alone cuts messages off where another claim begins, or one is under way whose
 // claim was revoked: what lies between the first and the last of a claim belongs
 // to whoever made it.
-func alone(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, items []Item) ([]Item, error) {
-	epochs, err := noted(ctx, tx, tenant, stream)
+func alone(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, items []Item) ([]Item, error) {
+	epochs, err := noted(ctx, tx, tenant, send)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +180,7 @@ func alone(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, 
 	if i := slices.IndexFunc(items, under); i > 0 {
 		items = items[:i]
 	}
-	rows, err := tx.Query(ctx, `SELECT from_due, from_id FROM outbox_claim WHERE tenant_id = $1 AND send_id = $2`, tenant, stream)
+	rows, err := tx.Query(ctx, `SELECT from_due, from_id FROM outbox_claim WHERE tenant_id = $1 AND send_id = $2`, tenant, send)
 	begins, err := sqldb.Collect(rows, err, func(scan func(...any) error) (p Position, err error) {
 		var due int64
 		err = scan(&due, &p.ID)
@@ -225,8 +225,8 @@ func delay(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, items []Item) er
 	first := map[id.Send]time.Time{}
 	for _, it := range items {
 		t.Add(it.ID, it.Epoch, it.DueAt.UnixMicro())
-		if at, ok := first[it.Stream]; !ok || it.DueAt.Before(at) {
-			first[it.Stream] = it.DueAt
+		if at, ok := first[it.Send]; !ok || it.DueAt.Before(at) {
+			first[it.Send] = it.DueAt
 		}
 	}
 	_, err := tx.Exec(ctx, `

@@ -85,7 +85,7 @@ func (f *flights) prepare(intents []Item, now time.Time) []*takeOff {
 	var rows []*takeOff
 	of := map[stretch]*takeOff{}
 	for _, it := range intents {
-		s := stretch{it.Tenant, it.Stream, it.Claim}
+		s := stretch{it.Tenant, it.Send, it.Claim}
 		if of[s] == nil {
 			f.last++
 			of[s] = &takeOff{stretch: s, seq: f.last}
@@ -151,7 +151,7 @@ func begin(ctx context.Context, tx *sqldb.DB, owner string, rows []*takeOff, now
 		t := tx.Table("send_id UUID", "claim UUID", "seq BIGINT", "messages BYTEA")
 		bySeq := make(map[int64]*takeOff, len(own))
 		for _, r := range own {
-			t.Add(r.stream, r.claim, r.seq, packed(r.flights))
+			t.Add(r.send, r.claim, r.seq, packed(r.flights))
 			bySeq[r.seq] = r
 		}
 		// A claim of which something was put back has several rows.
@@ -184,10 +184,10 @@ func forUpdateOf(tx *sqldb.DB, table string) string {
 	return tx.ForUpdate() + "OF " + table
 }
 
-// stay takes back what begin wrote of streams that turn out not to be open.
-func stay(ctx context.Context, tx *sqldb.DB, owner string, rows []*takeOff, closed map[streamKey]bool, begun map[id.Message]bool) error {
+// stay takes back what begin wrote of sends that turn out not to be open.
+func stay(ctx context.Context, tx *sqldb.DB, owner string, rows []*takeOff, closed map[sendKey]bool, begun map[id.Message]bool) error {
 	for _, r := range rows {
-		if !closed[streamKey{r.tenant, r.stream}] {
+		if !closed[sendKey{r.tenant, r.send}] {
 			continue
 		}
 		for _, l := range r.flights {
@@ -229,10 +229,10 @@ func (n *Node) tidyFlights(ctx context.Context) error {
 	return nil
 }
 
-// noted returns the attempts that are noted of a stream; with none, of all
-// streams of the tenant. Some of them may have landed.
-func noted(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send) (map[id.Message]int64, error) {
-	rows, err := db.Query(ctx, `SELECT messages FROM outbox_flight WHERE tenant_id = $1 AND ($3 OR send_id = $2)`, tenant, stream, stream.IsZero())
+// noted returns the attempts that are noted of a send; with none, of all
+// sends of the tenant. Some of them may have landed.
+func noted(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (map[id.Message]int64, error) {
+	rows, err := db.Query(ctx, `SELECT messages FROM outbox_flight WHERE tenant_id = $1 AND ($3 OR send_id = $2)`, tenant, send, send.IsZero())
 	epochs := map[id.Message]int64{}
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
 		var b []byte
@@ -251,11 +251,11 @@ func noted(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send) 
 	return epochs, nil
 }
 
-// UnderWay returns the queued messages of a stream whose attempt has begun and
-// has no end yet; without a stream, those of the tenant. Whoever wants to be sure
-// that no attempt begins meanwhile has revoked the claims, or closed the stream.
-func UnderWay(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send) ([]id.Message, error) {
-	epochs, err := noted(ctx, db, tenant, stream)
+// UnderWay returns the queued messages of a send whose attempt has begun and
+// has no end yet; without a send, those of the tenant. Whoever wants to be sure
+// that no attempt begins meanwhile has revoked the claims, or closed the send.
+func UnderWay(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) ([]id.Message, error) {
+	epochs, err := noted(ctx, db, tenant, send)
 	if err != nil || len(epochs) == 0 {
 		return nil, err
 	}
@@ -274,13 +274,13 @@ func UnderWay(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Sen
 	return list, nil
 }
 
-// revoke takes the claims on a stream from whoever holds them: no attempt begins
+// revoke takes the claims on a send from whoever holds them: no attempt begins
 // under them any more, and nobody claims before tx ends. Whoever changes waiting
-// messages without having claimed them does this first, or closes the stream.
-func revoke(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send) error {
-	if err := turn(ctx, tx, tenant, stream); err != nil {
+// messages without having claimed them does this first, or closes the send.
+func revoke(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) error {
+	if err := turn(ctx, tx, tenant, send); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, `DELETE FROM outbox_claim WHERE tenant_id = $1 AND send_id = $2`, tenant, stream)
+	_, err := tx.Exec(ctx, `DELETE FROM outbox_claim WHERE tenant_id = $1 AND send_id = $2`, tenant, send)
 	return err
 }

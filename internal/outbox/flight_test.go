@@ -30,7 +30,7 @@ func (f fixture) begin(t *testing.T, n *outbox.Node, items ...outbox.Item) []id.
 
 func (f fixture) underWay(t *testing.T) []id.Message {
 	t.Helper()
-	list, err := outbox.UnderWay(t.Context(), f.db, f.tenant, f.stream)
+	list, err := outbox.UnderWay(t.Context(), f.db, f.tenant, f.send)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestACrashCountsWhatWasUnderWay(t *testing.T) {
 		if err != nil || requeued != 0 || uncertain != 1 {
 			t.Fatalf("Reap = %d, %d, %v; want one uncertain", requeued, uncertain, err)
 		}
-		all, err := alive.Claim(t.Context(), f.tenant, f.stream, 10, noon.Add(time.Minute))
+		all, err := alive.Claim(t.Context(), f.tenant, f.send, 10, noon.Add(time.Minute))
 		if err != nil || len(all) != 3 {
 			t.Fatalf("Claim = %d messages, %v; want 3", len(all), err)
 		}
@@ -189,7 +189,7 @@ func TestPeopleWhoGoAreNotWrittenToByAnOlderClaim(t *testing.T) {
 		if err := n.Renew(t.Context(), noon.Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
-		items, err := n.Claim(t.Context(), c.tenant, c.streams[0], 3, noon.Add(time.Hour))
+		items, err := n.Claim(t.Context(), c.tenant, c.sends[0], 3, noon.Add(time.Hour))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,7 +208,7 @@ func TestPeopleWhoGoAreNotWrittenToByAnOlderClaim(t *testing.T) {
 			t.Errorf("%d attempts began (%v); the claim was revoked", len(begun), err)
 		}
 		n.Release(items[1:]...)
-		left, err := n.Claim(t.Context(), c.tenant, c.streams[0], 10, noon.Add(time.Hour))
+		left, err := n.Claim(t.Context(), c.tenant, c.sends[0], 10, noon.Add(time.Hour))
 		if err != nil || len(left) != 2 {
 			t.Errorf("%d messages can be claimed (%v), want the 2 of those who stayed", len(left), err)
 		}
@@ -228,10 +228,10 @@ func TestWhatIsUnderWayIsNotClaimed(t *testing.T) {
 			if _, err := tx.Exec(t.Context(), `UPDATE outbox SET rank = `+tx.UUIDText("id")+` WHERE tenant_id = $1`, f.tenant); err != nil {
 				return err
 			}
-			if err := outbox.Divide(t.Context(), tx, f.tenant, f.stream, []outbox.Slot{{Lane: idtest.Named[id.MTAConfig]("lane"), Due: noon.Add(-time.Hour), Day: "2026-03-01"}}); err != nil {
+			if err := outbox.Divide(t.Context(), tx, f.tenant, f.send, []outbox.Slot{{Lane: idtest.Named[id.MTAConfig]("lane"), Due: noon.Add(-time.Hour), Day: "2026-03-01"}}); err != nil {
 				return err
 			}
-			_, _, err := outbox.Give(t.Context(), tx, f.tenant, f.stream, outbox.Portion{Cut: outbox.Cut{After: noon.Add(-time.Hour)}, Limit: 10}, noon)
+			_, _, err := outbox.Give(t.Context(), tx, f.tenant, f.send, outbox.Portion{Cut: outbox.Cut{After: noon.Add(-time.Hour)}, Limit: 10}, noon)
 			return err
 		}); err != nil {
 			t.Fatal(err)
@@ -252,7 +252,7 @@ func TestWhatIsUnderWayIsNotClaimed(t *testing.T) {
 		}, nil, noon); err != nil {
 			t.Fatal(err)
 		}
-		if p := progress(t, db, f.tenant, f.stream); p.Delivered != 2 || p.Waiting != 4 {
+		if p := progress(t, db, f.tenant, f.send); p.Delivered != 2 || p.Waiting != 4 {
 			t.Errorf("sums = %+v, want 2 delivered and 4 waiting", p.Sums)
 		}
 	})

@@ -58,16 +58,16 @@ func remove(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.C
 	rows, err := tx.Query(ctx, `
 		SELECT DISTINCT send_id FROM outbox WHERE tenant_id = $1 AND contact_id`+tx.In(2)+` AND state = 'queued'`,
 		tenant, sqldb.List(tx, contacts))
-	streams, err := sqldb.Collect(rows, err, func(scan func(...any) error) (s id.Send, err error) { return s, scan(&s) })
+	sends, err := sqldb.Collect(rows, err, func(scan func(...any) error) (s id.Send, err error) { return s, scan(&s) })
 	if err != nil {
-		return fmt.Errorf("find streams with messages of deleted contacts: %w", err)
+		return fmt.Errorf("find sends with messages of deleted contacts: %w", err)
 	}
-	if len(streams) == 0 {
+	if len(sends) == 0 {
 		return nil
 	}
-	slices.SortFunc(streams, id.Compare)
-	for _, stream := range streams {
-		if err := revoke(ctx, tx, tenant, stream); err != nil {
+	slices.SortFunc(sends, id.Compare)
+	for _, send := range sends {
+		if err := revoke(ctx, tx, tenant, send); err != nil {
 			return err
 		}
 	}
@@ -80,7 +80,7 @@ func remove(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.C
 		WHERE tenant_id = $1 AND contact_id`+tx.In(2)+` AND state = 'queued' AND NOT id`+tx.In(3)+` ORDER BY id`+tx.ForUpdate(),
 		tenant, sqldb.List(tx, contacts), sqldb.List(tx, under))
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (it Item, err error) {
-		return it, scan(&it.ID, &it.Stream, &it.Contact, &it.Deferred)
+		return it, scan(&it.ID, &it.Send, &it.Contact, &it.Deferred)
 	})
 	if err != nil {
 		return fmt.Errorf("find messages of deleted contacts: %w", err)
@@ -94,9 +94,9 @@ func remove(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.C
 	for i, it := range list {
 		r := Result{Item: it, State: Skipped, SkipReason: contact.SkipNotActive, At: now}
 		messages[i] = it.ID
-		s := sums[it.Stream]
+		s := sums[it.Send]
 		s.count(r)
-		sums[it.Stream] = s
+		sums[it.Send] = s
 		said.add(r)
 	}
 	_, err = tx.Exec(ctx, `
@@ -107,8 +107,8 @@ func remove(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.C
 	if err != nil {
 		return fmt.Errorf("skip messages of deleted contacts: %w", err)
 	}
-	for _, stream := range slices.SortedFunc(maps.Keys(sums), id.Compare) {
-		if err := sums[stream].add(ctx, tx, tenant, stream); err != nil {
+	for _, send := range slices.SortedFunc(maps.Keys(sums), id.Compare) {
+		if err := sums[send].add(ctx, tx, tenant, send); err != nil {
 			return err
 		}
 	}

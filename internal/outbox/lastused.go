@@ -9,24 +9,24 @@ import (
 	"packetboat/internal/sqldb"
 )
 
-// newest is how many streams of an email type LastSenders looks at one by one.
+// newest is how many sends of an email type LastSenders looks at one by one.
 // Nearly everybody is in one of the first, where a contact is found at once,
 // however many messages it has had.
 const newest = 42 // 2 + 8 + 32
 
 // LastSenders returns from which identity each of the contacts heard last, or is
 // about to hear, by mail of an email type; who never did is left out. Messages of
-// the stream that asks do not count, nor those that nobody got.
+// the send that asks do not count, nor those that nobody got.
 func LastSenders(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id.EmailType, asking id.Send, contacts []id.Contact) (map[id.Contact]id.Identity, error) {
 	last := make(map[id.Contact]id.Identity, len(contacts))
-	streams, err := newestStreams(ctx, db, tenant, typ, asking)
+	sends, err := newestSends(ctx, db, tenant, typ, asking)
 	if err != nil {
 		return nil, fmt.Errorf("find the last sends of a type: %w", err)
 	}
-	all := len(streams) < newest
-	for n := 2; len(streams) > 0 && len(contacts) > 0; n *= 4 {
-		few := streams[:min(n, len(streams))]
-		streams = streams[len(few):]
+	all := len(sends) < newest
+	for n := 2; len(sends) > 0 && len(contacts) > 0; n *= 4 {
+		few := sends[:min(n, len(sends))]
+		sends = sends[len(few):]
 		heard, err := sendersIn(ctx, db, tenant, few, contacts)
 		if err != nil {
 			return nil, fmt.Errorf("find who wrote to contacts last: %w", err)
@@ -57,34 +57,34 @@ func note(last, heard map[id.Contact]id.Identity, contacts []id.Contact) (left [
 	return left
 }
 
-// newestStreams returns the newest streams of a type, but for the one that asks,
+// newestSends returns the newest sends of a type, but for the one that asks,
 // the newest first.
-func newestStreams(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id.EmailType, asking id.Send) ([]id.Send, error) {
+func newestSends(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id.EmailType, asking id.Send) ([]id.Send, error) {
 	rows, err := db.Query(ctx, `
 		SELECT id FROM send WHERE tenant_id = $1 AND email_type_id = $2 AND id <> $3
 		ORDER BY opened_at DESC, id DESC LIMIT $4`, tenant, typ, asking, newest)
-	return sqldb.Collect(rows, err, func(scan func(...any) error) (stream id.Send, err error) {
-		return stream, scan(&stream)
+	return sqldb.Collect(rows, err, func(scan func(...any) error) (send id.Send, err error) {
+		return send, scan(&send)
 	})
 }
 
-// sendersIn returns from whom contacts heard in the first of the streams in which
+// sendersIn returns from whom contacts heard in the first of the sends in which
 // they heard from anybody.
-func sendersIn(ctx context.Context, db *sqldb.DB, tenant id.Tenant, streams []id.Send, contacts []id.Contact) (map[id.Contact]id.Identity, error) {
+func sendersIn(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sends []id.Send, contacts []id.Contact) (map[id.Contact]id.Identity, error) {
 	rows, err := db.Query(ctx, `
 		SELECT outbox.contact_id, x.identity_id, outbox.send_id FROM outbox`+recordOf+`
 		WHERE outbox.tenant_id = $1 AND outbox.send_id`+db.In(2)+`AND outbox.contact_id`+db.In(3)+`
 			AND outbox.state NOT IN ('failed', 'skipped', 'held_back', 'cancelled')`,
-		tenant, sqldb.List(db, streams), sqldb.List(db, contacts))
+		tenant, sqldb.List(db, sends), sqldb.List(db, contacts))
 	heard, at := map[id.Contact]id.Identity{}, map[id.Contact]int{}
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
 		var c id.Contact
 		var i id.Identity
-		var stream id.Send
-		if err := scan(&c, &i, &stream); err != nil {
+		var send id.Send
+		if err := scan(&c, &i, &send); err != nil {
 			return struct{}{}, err
 		}
-		place := slices.Index(streams, stream)
+		place := slices.Index(sends, send)
 		if before, ok := at[c]; !ok || place < before {
 			heard[c], at[c] = i, place
 		}

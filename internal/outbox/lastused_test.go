@@ -20,25 +20,25 @@ func TestLastSenders(t *testing.T) {
 		acme, other := idtest.Tenant(), idtest.Tenant()
 		send := func(tenant id.Tenant, typ id.EmailType, from id.Identity, state outbox.State, contacts ...id.Contact) id.Send {
 			t.Helper()
-			stream := id.New[id.Send]()
+			send := id.New[id.Send]()
 			err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
-				if err := outbox.Begin(t.Context(), tx, outbox.Stream{Tenant: tenant, ID: stream, Source: outbox.FromBroadcast(id.New[id.Broadcast]()), EmailType: typ}, noon); err != nil {
+				if err := outbox.Begin(t.Context(), tx, outbox.Send{Tenant: tenant, ID: send, Source: outbox.FromBroadcast(id.New[id.Broadcast]()), EmailType: typ}, noon); err != nil {
 					return err
 				}
 				var list []outbox.Message
 				for _, c := range contacts {
 					list = append(list, outbox.Message{Contact: c, Email: c.String() + "@example.org", Content: idtest.Named[id.Content]("content"), Identity: from, Lane: idtest.Named[id.MTAConfig]("lane"), DueAt: noon})
 				}
-				if _, err := outbox.Put(t.Context(), tx, tenant, stream, list); err != nil {
+				if _, err := outbox.Put(t.Context(), tx, tenant, send, list); err != nil {
 					return err
 				}
-				_, err := tx.Exec(t.Context(), `UPDATE outbox SET state = $3 WHERE tenant_id = $1 AND send_id = $2`, tenant, stream, state)
+				_, err := tx.Exec(t.Context(), `UPDATE outbox SET state = $3 WHERE tenant_id = $1 AND send_id = $2`, tenant, send, state)
 				return err
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			return stream
+			return send
 		}
 		send(acme, idtest.Named[id.EmailType]("news"), idtest.Named[id.Identity]("ann"), outbox.Delivered, idtest.Named[id.Contact]("a"), idtest.Named[id.Contact]("b"), idtest.Named[id.Contact]("c"))
 		send(acme, idtest.Named[id.EmailType]("news"), idtest.Named[id.Identity]("bob"), outbox.Bounced, idtest.Named[id.Contact]("b"), idtest.Named[id.Contact]("f"))
@@ -76,8 +76,8 @@ func TestLastSendersOfLongAgo(t *testing.T) {
 		acme, want := idtest.Tenant(), map[id.Contact]id.Identity{}
 		err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
 			for n := range 60 {
-				stream, from := id.New[id.Send](), idtest.Named[id.Identity](fmt.Sprint("i", n))
-				if err := outbox.Begin(t.Context(), tx, outbox.Stream{Tenant: acme, ID: stream, Source: outbox.FromBroadcast(id.New[id.Broadcast]()), EmailType: idtest.Named[id.EmailType]("news")}, noon.Add(time.Duration(n)*time.Hour)); err != nil {
+				send, from := id.New[id.Send](), idtest.Named[id.Identity](fmt.Sprint("i", n))
+				if err := outbox.Begin(t.Context(), tx, outbox.Send{Tenant: acme, ID: send, Source: outbox.FromBroadcast(id.New[id.Broadcast]()), EmailType: idtest.Named[id.EmailType]("news")}, noon.Add(time.Duration(n)*time.Hour)); err != nil {
 					return err
 				}
 				var list []outbox.Message
@@ -87,7 +87,7 @@ func TestLastSendersOfLongAgo(t *testing.T) {
 						want[contact] = from
 					}
 				}
-				if _, err := outbox.Put(t.Context(), tx, acme, stream, list); err != nil {
+				if _, err := outbox.Put(t.Context(), tx, acme, send, list); err != nil {
 					return err
 				}
 			}
@@ -127,7 +127,7 @@ func TestFailedOtherwise(t *testing.T) {
 			if tt.set != "" {
 				f.note(t, tt.set, 3)
 			}
-			if got, err := outbox.FailedOtherwise(t.Context(), db, f.tenant, f.stream, tt.words); err != nil || got != tt.want {
+			if got, err := outbox.FailedOtherwise(t.Context(), db, f.tenant, f.send, tt.words); err != nil || got != tt.want {
 				t.Errorf("%s: FailedOtherwise(%s) = %v, %v; want %v", tt.set, tt.words, got, err, tt.want)
 			}
 		}

@@ -58,7 +58,7 @@ func firstWaiting(column string) string {
 // raise notes that no message waits before one, as was found when low_turn was turn.
 func (r Ready) raise(ctx context.Context, db *sqldb.DB) error {
 	_, err := db.Exec(ctx, `UPDATE send SET low_due = $3, low_id = $4 WHERE tenant_id = $1 AND id = $2 AND low_turn = $5`,
-		r.Tenant, r.Stream, r.NextDue.UnixMicro(), r.first, r.turn)
+		r.Tenant, r.Send, r.NextDue.UnixMicro(), r.first, r.turn)
 	if err != nil {
 		return fmt.Errorf("note from where on messages wait: %w", err)
 	}

@@ -29,7 +29,7 @@ func newLine(t *testing.T, db *sqldb.DB, n int) line {
 	t.Helper()
 	l := line{t, db, idtest.Tenant(), id.New[id.Send](), &Node{DB: db, Owner: id.NewText()}, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	if err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
-		return Begin(t.Context(), tx, Stream{Tenant: l.tenant, ID: l.send, Source: FromBroadcast(id.New[id.Broadcast]())}, l.noon)
+		return Begin(t.Context(), tx, Send{Tenant: l.tenant, ID: l.send, Source: FromBroadcast(id.New[id.Broadcast]())}, l.noon)
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -57,10 +57,10 @@ func (l line) put(n int, due time.Time) {
 
 func (l line) ready() Ready {
 	l.Helper()
-	all, err := ReadyStreams(l.Context(), l.db)
+	all, err := ReadySends(l.Context(), l.db)
 	i := slices.IndexFunc(all, func(r Ready) bool { return r.Tenant == l.tenant })
 	if err != nil || i < 0 {
-		l.Fatalf("ReadyStreams = %v, %v", all, err)
+		l.Fatalf("ReadySends = %v, %v", all, err)
 	}
 	return all[i]
 }

@@ -94,12 +94,12 @@ const keptMixes = 256
 // mixCache remembers mixes, which never change.
 type mixCache struct {
 	mu sync.Mutex
-	of map[streamKey]map[int64]mix
+	of map[sendKey]map[int64]mix
 }
 
 // fill completes items of a send, which have the number of their mix alone.
 func (c *mixCache) fill(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, items []Item) error {
-	key := streamKey{tenant, send}
+	key := sendKey{tenant, send}
 	c.mu.Lock()
 	known := c.of[key]
 	c.mu.Unlock()
@@ -121,11 +121,11 @@ func (c *mixCache) fill(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sen
 	return nil
 }
 
-func (c *mixCache) keep(key streamKey, known map[int64]mix) {
+func (c *mixCache) keep(key sendKey, known map[int64]mix) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.of == nil || len(c.of) >= keptMixes {
-		c.of = map[streamKey]map[int64]mix{}
+		c.of = map[sendKey]map[int64]mix{}
 	}
 	c.of[key] = known
 }

@@ -36,7 +36,7 @@ func (n *Node) Leave(ctx context.Context) error {
 // stretch is a claim and where it lies.
 type stretch struct {
 	tenant id.Tenant
-	stream id.Send
+	send   id.Send
 	claim  id.Claim
 }
 
@@ -170,7 +170,7 @@ func (n *Node) GiveUp(ctx context.Context) error {
 func giveUp(ctx context.Context, tx *sqldb.DB, owner string, tenant id.Tenant, changed []holding) error {
 	gone := tx.Table("send_id UUID", "id UUID")
 	for _, h := range changed {
-		gone.Add(h.stream, h.claim)
+		gone.Add(h.send, h.claim)
 	}
 	rows, err := tx.Query(ctx, `
 		DELETE FROM outbox_claim WHERE tenant_id = $1 AND (send_id, id) IN (SELECT v.send_id, v.id FROM `+gone.As("v", 2)+`)
@@ -185,7 +185,7 @@ func giveUp(ctx context.Context, tx *sqldb.DB, owner string, tenant id.Tenant, c
 			continue // revoked, or a dead node's: it is not made again
 		}
 		for m, p := range h.left {
-			kept.Add(h.stream, h.claim, p.DueAt.UnixMicro(), m)
+			kept.Add(h.send, h.claim, p.DueAt.UnixMicro(), m)
 		}
 	}
 	if kept.Len() == 0 {

@@ -37,7 +37,7 @@ func (n *notes) add(r Result) {
 	default:
 		ended = r.At.UnixMicro()
 	}
-	n.rows.Add(r.Item.Stream, r.Item.Contact, r.Item.ID, r.State, ended, sqldb.Null(r.BounceType), sqldb.Null(r.SkipReason),
+	n.rows.Add(r.Item.Send, r.Item.Contact, r.Item.ID, r.State, ended, sqldb.Null(r.BounceType), sqldb.Null(r.SkipReason),
 		sqldb.Null(r.Category), sqldb.Null(r.Code), sqldb.Null(r.Enhanced), sqldb.Null(r.Error))
 }
 

@@ -1,18 +1,18 @@
 // Package outbox keeps every message, waiting or gone: one row per recipient of
 // a send, from the moment it is decided until its end is known.
 //
-// The messages of one send are a stream, which may be held, let go, paused or
-// cancelled as a whole, and which carries the sums of its messages. A sum changes
-// in the transaction that changes the message, so the two never disagree.
+// A send may be held, opened, paused or cancelled as a whole, and its row carries
+// the sums of its messages. A sum changes in the transaction that changes the
+// message, so the two never disagree.
 //
 //	           Put                                Commit
 //	(nothing) ────► queued ──────────────────────────► sent, delivered, bounced,
 //	                 ▲  │ claimed, then under way         failed, skipped
 //	                 └──┘ Commit, deferred
 //
-//	queued ── stream cancelled ──► cancelled
+//	queued ── send cancelled ──► cancelled
 //
-// Whoever sends is a node with a lease (Node). It claims a stretch of a stream's
+// Whoever sends is a node with a lease (Node). It claims a stretch of a send's
 // order at a time, which costs one row and none of its messages', and gives the
 // stretch up when it has dealt with all of it. Attempts begin with an intent,
 // which is written before the message is handed over: one row for all that begin
@@ -38,10 +38,10 @@ import (
 	"packetboat/internal/sqldb"
 )
 
-// Phase says whether the messages of a stream may leave.
+// Phase says whether the messages of a send may leave.
 type Phase string
 
-// The phases of a stream.
+// The phases of a send.
 const (
 	Held      Phase = "held"      // being prepared
 	Open      Phase = "open"      // may be claimed
@@ -66,21 +66,21 @@ const (
 	Dropped   State = "cancelled"
 )
 
-// Stream is one send.
-type Stream struct {
+// Send is what a source has sent: a broadcast, a step of a sequence, and so on.
+type Send struct {
 	Tenant    id.Tenant
 	ID        id.Send
 	Source    Source
 	EmailType id.EmailType
 }
 
-// Begin makes a stream, held. Making it again changes nothing.
-func Begin(ctx context.Context, tx *sqldb.DB, s Stream, now time.Time) error {
+// Begin makes a send, held. Making it again changes nothing.
+func Begin(ctx context.Context, tx *sqldb.DB, s Send, now time.Time) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO send (tenant_id, id, source_kind, source_id, phase, opened_at, email_type_id) VALUES ($1, $2, $3, $4, 'held', $5, $6)
 		ON CONFLICT (tenant_id, id) DO NOTHING`, s.Tenant, s.ID, s.Source.Kind, s.Source.ID, now.UnixMicro(), sqldb.Null(s.EmailType))
 	if err != nil {
-		return fmt.Errorf("begin a stream: %w", err)
+		return fmt.Errorf("begin a send: %w", err)
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func Begin(ctx context.Context, tx *sqldb.DB, s Stream, now time.Time) error {
 type Message struct {
 	ID             id.Message // made by Put when empty
 	Contact        id.Contact
-	Visit          int    // which visit of the contact it belongs to; 0 where a stream has one message a contact
+	Visit          int    // which visit of the contact it belongs to; 0 where a send has one message a contact
 	Email          string // the canonical address
 	Content        id.Content
 	ContentVersion int

@@ -17,12 +17,12 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// fixture is a stream of n messages of one tenant, beside one of another tenant.
+// fixture is a send of n messages of one tenant, beside one of another tenant.
 type fixture struct {
 	db     *sqldb.DB
 	tenant id.Tenant
 	other  id.Tenant
-	stream id.Send
+	send   id.Send
 }
 
 func setup(t *testing.T, db *sqldb.DB, n int) fixture {
@@ -30,21 +30,21 @@ func setup(t *testing.T, db *sqldb.DB, n int) fixture {
 	f := fixture{db, idtest.Tenant(), idtest.Tenant(), id.New[id.Send]()}
 	for _, tenant := range []id.Tenant{f.tenant, f.other} {
 		if err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
-			if err := outbox.Begin(t.Context(), tx, outbox.Stream{Tenant: tenant, ID: f.stream, Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, noon); err != nil {
+			if err := outbox.Begin(t.Context(), tx, outbox.Send{Tenant: tenant, ID: f.send, Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, noon); err != nil {
 				return err
 			}
-			if _, err := outbox.Put(t.Context(), tx, tenant, f.stream, messages(n)); err != nil {
+			if _, err := outbox.Put(t.Context(), tx, tenant, f.send, messages(n)); err != nil {
 				return err
 			}
-			return outbox.Start(t.Context(), tx, tenant, f.stream)
+			return outbox.Start(t.Context(), tx, tenant, f.send)
 		}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	t.Cleanup(func() { // whatever happened to one tenant, the other's rows have not moved
-		p := progress(t, db, f.other, f.stream)
+		p := progress(t, db, f.other, f.send)
 		if want := (outbox.Sums{Total: n, Waiting: n}); p.Sums != want || p.Phase != outbox.Open {
-			t.Errorf("the other tenant's stream is %+v in phase %s, want %+v, open", p.Sums, p.Phase, want)
+			t.Errorf("the other tenant's send is %+v in phase %s, want %+v, open", p.Sums, p.Phase, want)
 		}
 	})
 	return f
@@ -61,10 +61,10 @@ func messages(n int) []outbox.Message {
 	return list
 }
 
-func progress(t *testing.T, db *sqldb.DB, tenant id.Tenant, stream id.Send) outbox.Progress {
+func progress(t *testing.T, db *sqldb.DB, tenant id.Tenant, send id.Send) outbox.Progress {
 	t.Helper()
 	// The test's own context is over when its clean-up asks.
-	p, err := outbox.Load(context.WithoutCancel(t.Context()), db, tenant, stream)
+	p, err := outbox.Load(context.WithoutCancel(t.Context()), db, tenant, send)
 	if err != nil {
 		t.Errorf("Load: %v", err)
 	}
@@ -82,7 +82,7 @@ func (f fixture) node(t *testing.T, owner string) *outbox.Node {
 
 func (f fixture) claim(t *testing.T, n *outbox.Node, limit int) []outbox.Item {
 	t.Helper()
-	items, err := n.Claim(t.Context(), f.tenant, f.stream, limit, noon)
+	items, err := n.Claim(t.Context(), f.tenant, f.send, limit, noon)
 	if err != nil {
 		t.Fatalf("Claim: %v", err)
 	}
@@ -93,11 +93,11 @@ func TestPutTwiceAddsOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		f := setup(t, db, 3)
-		added, err := outbox.Put(t.Context(), db, f.tenant, f.stream, messages(5))
+		added, err := outbox.Put(t.Context(), db, f.tenant, f.send, messages(5))
 		if err != nil || added != 2 {
 			t.Fatalf("Put of 5 over 3 = %d, %v; want 2 added", added, err)
 		}
-		if p := progress(t, db, f.tenant, f.stream); p.Total != 5 || p.Waiting != 5 {
+		if p := progress(t, db, f.tenant, f.send); p.Total != 5 || p.Waiting != 5 {
 			t.Errorf("sums = %+v, want 5 in all, 5 waiting", p.Sums)
 		}
 	})
@@ -114,7 +114,7 @@ func TestEightClaimersNeverShareAMessage(t *testing.T) {
 			n := f.node(t, fmt.Sprint("node", i))
 			wg.Go(func() {
 				for {
-					items, err := n.Claim(t.Context(), f.tenant, f.stream, 7, noon)
+					items, err := n.Claim(t.Context(), f.tenant, f.send, 7, noon)
 					if err != nil {
 						t.Errorf("Claim: %v", err)
 						return
@@ -165,7 +165,7 @@ func TestResultsMoveRowsSumsAndJournalTogether(t *testing.T) {
 				t.Fatalf("Commit: %v", err)
 			}
 		}
-		p := progress(t, db, f.tenant, f.stream)
+		p := progress(t, db, f.tenant, f.send)
 		want := outbox.Sums{Total: 5, Waiting: 1, Deferred: 1, Sent: 2, Delivered: 1, Bounced: 1, Failed: 1, Skipped: 1}
 		if p.Sums != want {
 			t.Errorf("sums = %+v, want %+v", p.Sums, want)
@@ -184,7 +184,7 @@ func TestResultsMoveRowsSumsAndJournalTogether(t *testing.T) {
 		if again := f.claim(t, n, 5); len(again) != 0 {
 			t.Errorf("%d messages are due before their time", len(again))
 		}
-		later, err := n.Claim(t.Context(), f.tenant, f.stream, 5, noon.Add(2*time.Hour))
+		later, err := n.Claim(t.Context(), f.tenant, f.send, 5, noon.Add(2*time.Hour))
 		if err != nil || len(later) != 1 || later[0].Attempts != 1 || !later[0].Deferred || !later[0].Answered {
 			t.Fatalf("after an hour: %+v, %v; want the deferred message after its first attempt", later, err)
 		}
@@ -192,29 +192,29 @@ func TestResultsMoveRowsSumsAndJournalTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 		want.Waiting, want.Deferred, want.Sent, want.Delivered = 0, 0, 3, 2
-		if p := progress(t, db, f.tenant, f.stream); p.Sums != want {
+		if p := progress(t, db, f.tenant, f.send); p.Sums != want {
 			t.Errorf("sums after the second attempt = %+v, want %+v", p.Sums, want)
 		}
 	})
 }
 
-func TestAPausedStreamBeginsNothing(t *testing.T) {
+func TestAPausedSendBeginsNothing(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		f := setup(t, db, 4)
 		n := f.node(t, "node")
 		items := f.claim(t, n, 2)
-		if err := outbox.Pause(t.Context(), db, f.tenant, f.stream); err != nil {
+		if err := outbox.Pause(t.Context(), db, f.tenant, f.send); err != nil {
 			t.Fatal(err)
 		}
 		if begun, err := n.Commit(t.Context(), nil, items, noon); err != nil || len(begun) != 0 {
-			t.Errorf("%d attempts began in a paused stream (%v)", len(begun), err)
+			t.Errorf("%d attempts began in a paused send (%v)", len(begun), err)
 		}
 		if more := f.claim(t, n, 2); len(more) != 0 {
-			t.Errorf("%d messages of a paused stream were claimed", len(more))
+			t.Errorf("%d messages of a paused send were claimed", len(more))
 		}
 		n.Release(items...)
-		if err := outbox.Start(t.Context(), db, f.tenant, f.stream); err != nil {
+		if err := outbox.Start(t.Context(), db, f.tenant, f.send); err != nil {
 			t.Fatal(err)
 		}
 		if all := f.claim(t, n, 10); len(all) != 4 {
@@ -223,7 +223,7 @@ func TestAPausedStreamBeginsNothing(t *testing.T) {
 	})
 }
 
-func TestCancelledStreamKeepsWhatIsUnderWay(t *testing.T) {
+func TestCancelledSendKeepsWhatIsUnderWay(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		f := setup(t, db, 4)
@@ -232,14 +232,14 @@ func TestCancelledStreamKeepsWhatIsUnderWay(t *testing.T) {
 		if _, err := n.Commit(t.Context(), nil, items, noon); err != nil {
 			t.Fatal(err)
 		}
-		if err := outbox.Cancel(t.Context(), db, f.tenant, f.stream); err != nil {
+		if err := outbox.Cancel(t.Context(), db, f.tenant, f.send); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := n.Commit(t.Context(), []outbox.Result{{Item: items[0], State: outbox.Delivered, At: noon}}, nil, noon); err != nil {
 			t.Fatal(err)
 		}
 		want := outbox.Sums{Total: 4, Sent: 1, Delivered: 1, Cancelled: 3}
-		if p := progress(t, db, f.tenant, f.stream); p.Sums != want {
+		if p := progress(t, db, f.tenant, f.send); p.Sums != want {
 			t.Errorf("sums = %+v, want %+v", p.Sums, want)
 		}
 	})
@@ -280,7 +280,7 @@ func TestADeadNodesMessagesGoOn(t *testing.T) {
 	})
 }
 
-func TestBacklogIsWhatOpenStreamsStillHave(t *testing.T) {
+func TestBacklogIsWhatOpenSendsStillHave(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		if b, err := outbox.LoadBacklog(t.Context(), db, noon); err != nil || b != (outbox.Backlog{}) {
@@ -291,12 +291,12 @@ func TestBacklogIsWhatOpenStreamsStillHave(t *testing.T) {
 		if want := (outbox.Backlog{Waiting: 6, Overdue: time.Minute}); err != nil || b != want {
 			t.Errorf("LoadBacklog = %+v, %v; want %+v, of both tenants", b, err, want)
 		}
-		if err := outbox.Pause(t.Context(), db, f.tenant, f.stream); err != nil {
+		if err := outbox.Pause(t.Context(), db, f.tenant, f.send); err != nil {
 			t.Fatal(err)
 		}
 		b, err = outbox.LoadBacklog(t.Context(), db, noon.Add(-time.Minute))
 		if want := (outbox.Backlog{Waiting: 3}); err != nil || b != want {
-			t.Errorf("LoadBacklog with one stream paused, before anything is due = %+v, %v; want %+v", b, err, want)
+			t.Errorf("LoadBacklog with one send paused, before anything is due = %+v, %v; want %+v", b, err, want)
 		}
 	})
 }

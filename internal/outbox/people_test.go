@@ -19,18 +19,18 @@ import (
 	"packetboat/internal/sqldb/dbtest"
 )
 
-// crowd is two streams of one tenant, with a message of each for n contacts.
+// crowd is two sends of one tenant, with a message of each for n contacts.
 type crowd struct {
 	*testing.T
 	db       *sqldb.DB
 	tenant   id.Tenant
-	streams  []id.Send
+	sends    []id.Send
 	contacts []id.Contact
 }
 
 func newCrowd(t *testing.T, db *sqldb.DB, n int) crowd {
 	t.Helper()
-	c := crowd{T: t, db: db, tenant: idtest.Tenant(), streams: []id.Send{id.New[id.Send](), id.New[id.Send]()}}
+	c := crowd{T: t, db: db, tenant: idtest.Tenant(), sends: []id.Send{id.New[id.Send](), id.New[id.Send]()}}
 	var list []outbox.Message
 	for i := range n {
 		email := fmt.Sprintf("c%d@example.org", i)
@@ -44,15 +44,15 @@ func newCrowd(t *testing.T, db *sqldb.DB, n int) crowd {
 			DueAt: noon.Add(time.Duration(i) * time.Second),
 		})
 	}
-	for _, stream := range c.streams {
+	for _, send := range c.sends {
 		err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
-			if err := outbox.Begin(t.Context(), tx, outbox.Stream{Tenant: c.tenant, ID: stream, Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, noon); err != nil {
+			if err := outbox.Begin(t.Context(), tx, outbox.Send{Tenant: c.tenant, ID: send, Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, noon); err != nil {
 				return err
 			}
-			if _, err := outbox.Put(t.Context(), tx, c.tenant, stream, list); err != nil {
+			if _, err := outbox.Put(t.Context(), tx, c.tenant, send, list); err != nil {
 				return err
 			}
-			return outbox.Start(t.Context(), tx, c.tenant, stream)
+			return outbox.Start(t.Context(), tx, c.tenant, send)
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -62,14 +62,14 @@ func newCrowd(t *testing.T, db *sqldb.DB, n int) crowd {
 }
 
 // bounced, deferred and under way are what becomes of the first messages of the
-// first stream; the fourth and all others wait.
+// first send; the fourth and all others wait.
 func (c crowd) begin() *outbox.Node {
 	c.Helper()
 	n := &outbox.Node{DB: c.db, Owner: "a"}
 	if err := n.Renew(c.Context(), noon.Add(time.Hour)); err != nil {
 		c.Fatal(err)
 	}
-	items, err := n.Claim(c.Context(), c.tenant, c.streams[0], 3, noon.Add(time.Hour))
+	items, err := n.Claim(c.Context(), c.tenant, c.sends[0], 3, noon.Add(time.Hour))
 	if err != nil || len(items) != 3 {
 		c.Fatalf("Claim = %d messages, %v; want 3", len(items), err)
 	}
@@ -93,10 +93,10 @@ func (c crowd) follow() {
 
 func (c crowd) sums(want ...outbox.Sums) {
 	c.Helper()
-	for i, stream := range c.streams {
-		p := progress(c.T, c.db, c.tenant, stream)
+	for i, send := range c.sends {
+		p := progress(c.T, c.db, c.tenant, send)
 		if diff := cmp.Diff(want[i], p.Sums); diff != "" {
-			c.Errorf("the sums of stream %d differ:\n%s", i, diff)
+			c.Errorf("the sums of send %d differ:\n%s", i, diff)
 		}
 		for _, s := range []struct {
 			states string
@@ -104,9 +104,9 @@ func (c crowd) sums(want ...outbox.Sums) {
 		}{{"'queued'", p.Waiting}, {"'skipped'", p.Skipped}, {"'bounced'", p.Bounced}} {
 			var n int
 			err := c.db.QueryRow(c.Context(), `
-				SELECT COUNT(*) FROM outbox WHERE tenant_id = $1 AND send_id = $2 AND state IN (`+s.states+`)`, c.tenant, stream).Scan(&n)
+				SELECT COUNT(*) FROM outbox WHERE tenant_id = $1 AND send_id = $2 AND state IN (`+s.states+`)`, c.tenant, send).Scan(&n)
 			if err != nil || n != s.n {
-				c.Errorf("stream %d has %d messages in %s, %v; its sums say %d", i, n, s.states, err, s.n)
+				c.Errorf("send %d has %d messages in %s, %v; its sums say %d", i, n, s.states, err, s.n)
 			}
 		}
 	}
@@ -126,12 +126,12 @@ func TestDeletedContactsGetNothingThatWaits(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.follow()
-		// Of the first stream one has bounced, one was told to come later and is
+		// Of the first send one has bounced, one was told to come later and is
 		// skipped, one is under way and the node's to settle, one waited and is skipped.
 		c.sums(
 			outbox.Sums{Total: 6, Waiting: 3, Sent: 1, Bounced: 1, Skipped: 2},
 			outbox.Sums{Total: 6, Waiting: 2, Skipped: 4})
-		list, err := outbox.First(t.Context(), db, c.tenant, c.streams[1], 1)
+		list, err := outbox.First(t.Context(), db, c.tenant, c.sends[1], 1)
 		if err != nil || list[0].SkipReason != contact.SkipNotActive || list[0].EndedAt == nil {
 			t.Errorf("a skipped message says %q at %v, %v", list[0].SkipReason, list[0].EndedAt, err)
 		}
@@ -149,7 +149,7 @@ func TestTheOutboxTellsAndForgetsPeople(t *testing.T) {
 		c := newCrowd(t, db, 4)
 		c.begin()
 		_, err := db.Exec(t.Context(), `UPDATE outbox SET email = 'former@example.org' WHERE tenant_id = $1 AND send_id = $2 AND contact_id = $3`,
-			c.tenant, c.streams[1], c.contacts[0])
+			c.tenant, c.sends[1], c.contacts[0])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +175,7 @@ func TestTheOutboxTellsAndForgetsPeople(t *testing.T) {
 		if text, n := export(); n != 2 || !strings.Contains(text, "550 c0@example.org is full") || !strings.Contains(text, "former@example.org") {
 			t.Errorf("%d messages are exported: %s", n, text)
 		}
-		before := []outbox.Sums{progress(t, db, c.tenant, c.streams[0]).Sums, progress(t, db, c.tenant, c.streams[1]).Sums}
+		before := []outbox.Sums{progress(t, db, c.tenant, c.sends[0]).Sums, progress(t, db, c.tenant, c.sends[1]).Sums}
 		if err := h.Erase(t.Context(), db, c.tenant, []contact.Person{who}); err != nil {
 			t.Fatal(err)
 		}

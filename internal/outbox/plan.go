@@ -18,9 +18,9 @@ import (
 // never.
 func Unplanned() time.Time { return time.Date(9999, 12, 1, 0, 0, 0, 0, time.UTC) }
 
-// Cut says which messages of a stream a pass of planning gives a time: those
+// Cut says which messages of a send a pass of planning gives a time: those
 // that nobody has tried to send, and that are due after a moment or were planned
-// for a day before another. The zero Cut is for a stream of which none was tried
+// for a day before another. The zero Cut is for a send of which none was tried
 // yet: all that wait.
 type Cut struct {
 	After  time.Time  `json:"after"`
@@ -45,16 +45,16 @@ type LaneDay struct {
 	Day  spread.Day
 }
 
-// Census is how the messages of a stream stand before a pass of planning.
+// Census is how the messages of a send stand before a pass of planning.
 type Census struct {
 	Moving map[id.MTAConfig]int // those within the cut
 	Stay   map[LaneDay]int      // the others that have a day, ended ones among them
 }
 
-// Count takes the census of a stream. It reads the whole of it.
-func Count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send, cut Cut) (Census, error) {
+// Count takes the census of a send. It reads the whole of it.
+func Count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, cut Cut) (Census, error) {
 	c := Census{Moving: map[id.MTAConfig]int{}, Stay: map[LaneDay]int{}}
-	under, err := UnderWay(ctx, db, tenant, stream)
+	under, err := UnderWay(ctx, db, tenant, send)
 	if err != nil {
 		return c, err
 	}
@@ -63,7 +63,7 @@ func Count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send, 
 			SELECT lane_id, COALESCE(plan_day, '') AS day,
 				CASE WHEN rank IS NOT NULL AND state = 'queued' AND `+moves(db, 3)+` THEN 1 ELSE 0 END AS moving FROM outbox
 			WHERE tenant_id = $1 AND send_id = $2 AND state NOT IN ('held_back', 'cancelled')) AS m
-		GROUP BY lane_id, day, moving`, cut.args(db, under, tenant, stream)...)
+		GROUP BY lane_id, day, moving`, cut.args(db, under, tenant, send)...)
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
 		var at LaneDay
 		var moving, n int
@@ -82,25 +82,25 @@ func Count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send, 
 	return c, nil
 }
 
-// Hold keeps the messages of an open stream back while they are planned.
-func Hold(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send) error {
-	_, err := move(ctx, tx, tenant, stream, Held, Open)
+// Hold keeps the messages of an open send back while they are planned.
+func Hold(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) error {
+	_, err := move(ctx, tx, tenant, send, Held, Open)
 	return err
 }
 
 // Busy is what a lane has to carry on a day.
 type Busy struct {
 	Sent     int // what it has carried of planned sends
-	Reserved int // what the plans of live streams have yet to send by it
+	Reserved int // what the plans of live sends have yet to send by it
 }
 
 // Reservations returns how busy lanes are from a day on, and keeps others from
 // planning on these lanes until tx ends: of two sends that are planned at once,
-// one sees what the other took. What the stream itself has reserved is left out:
+// one sees what the other took. What the send itself has reserved is left out:
 // it is about to be planned.
-func Reservations(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, lanes []id.MTAConfig, from spread.Day) (map[LaneDay]Busy, error) {
+func Reservations(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, lanes []id.MTAConfig, from spread.Day) (map[LaneDay]Busy, error) {
 	for _, lane := range slices.SortedFunc(slices.Values(lanes), id.Compare) {
-		// A row of no stream and no day: whoever writes it has the lane.
+		// A row of no send and no day: whoever writes it has the lane.
 		_, err := tx.Exec(ctx, `
 			INSERT INTO outbox_day (tenant_id, send_id, lane_id, day, planned) VALUES ($1, $2, $3, '', 0)
 			ON CONFLICT (tenant_id, send_id, lane_id, day) DO UPDATE SET planned = 0`, tenant, id.Send{}, lane)
@@ -113,7 +113,7 @@ func Reservations(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id
 			CAST(SUM(CASE WHEN s.phase IN ('held', 'open', 'paused') AND d.planned > d.sent AND d.send_id <> $2 THEN d.planned - d.sent ELSE 0 END) AS BIGINT)
 		FROM outbox_day AS d JOIN send AS s ON s.tenant_id = d.tenant_id AND s.id = d.send_id
 		WHERE d.tenant_id = $1 AND d.day >= $3 AND d.lane_id`+tx.In(4)+` GROUP BY d.lane_id, d.day`,
-		tenant, stream, from, sqldb.List(tx, lanes))
+		tenant, send, from, sqldb.List(tx, lanes))
 	busy := map[LaneDay]Busy{}
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
 		var at LaneDay
@@ -128,11 +128,11 @@ func Reservations(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id
 	return busy, nil
 }
 
-// Reserve writes what each day of a stream carries, in place of what was planned
+// Reserve writes what each day of a send carries, in place of what was planned
 // before. What has been sent stays noted.
-func Reserve(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, planned map[LaneDay]int) error {
-	if _, err := tx.Exec(ctx, `UPDATE outbox_day SET planned = 0 WHERE tenant_id = $1 AND send_id = $2`, tenant, stream); err != nil {
-		return fmt.Errorf("take back a stream's days: %w", err)
+func Reserve(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, planned map[LaneDay]int) error {
+	if _, err := tx.Exec(ctx, `UPDATE outbox_day SET planned = 0 WHERE tenant_id = $1 AND send_id = $2`, tenant, send); err != nil {
+		return fmt.Errorf("take back a send's days: %w", err)
 	}
 	t := tx.Table("lane_id UUID", "day TEXT", "planned BIGINT")
 	for at, n := range planned {
@@ -142,19 +142,19 @@ func Reserve(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send
 		_, err := tx.Exec(ctx, `
 			INSERT INTO outbox_day (tenant_id, send_id, lane_id, day, planned)
 			SELECT `+tx.Param(1, "INTEGER")+`, `+tx.Param(2, "UUID")+`, v.lane_id, v.day, v.planned FROM `+t.As("v", 3)+` WHERE true
-			ON CONFLICT (tenant_id, send_id, lane_id, day) DO UPDATE SET planned = excluded.planned`, t.Args(tenant, stream)...)
+			ON CONFLICT (tenant_id, send_id, lane_id, day) DO UPDATE SET planned = excluded.planned`, t.Args(tenant, send)...)
 		if err != nil {
-			return fmt.Errorf("reserve a stream's days: %w", err)
+			return fmt.Errorf("reserve a send's days: %w", err)
 		}
 	}
-	_, err := tx.Exec(ctx, `DELETE FROM outbox_day WHERE tenant_id = $1 AND send_id = $2 AND planned = 0 AND sent = 0`, tenant, stream)
+	_, err := tx.Exec(ctx, `DELETE FROM outbox_day WHERE tenant_id = $1 AND send_id = $2 AND planned = 0 AND sent = 0`, tenant, send)
 	return err
 }
 
-// SentOn returns how many messages of a stream have left on each day, of those
+// SentOn returns how many messages of a send have left on each day, of those
 // that were planned for it.
-func SentOn(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send) (map[LaneDay]int, error) {
-	rows, err := db.Query(ctx, `SELECT lane_id, day, sent FROM outbox_day WHERE tenant_id = $1 AND send_id = $2`, tenant, stream)
+func SentOn(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (map[LaneDay]int, error) {
+	rows, err := db.Query(ctx, `SELECT lane_id, day, sent FROM outbox_day WHERE tenant_id = $1 AND send_id = $2`, tenant, send)
 	sent := map[LaneDay]int{}
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
 		var at LaneDay
@@ -176,33 +176,33 @@ type Day struct {
 }
 
 // Days returns the days of a planned send, in order.
-func Days(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send) ([]Day, error) {
+func Days(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) ([]Day, error) {
 	rows, err := db.Query(ctx, `
 		SELECT day, CAST(SUM(planned) AS BIGINT), CAST(SUM(sent) AS BIGINT) FROM outbox_day
-		WHERE tenant_id = $1 AND send_id = $2 GROUP BY day ORDER BY day`, tenant, stream)
+		WHERE tenant_id = $1 AND send_id = $2 GROUP BY day ORDER BY day`, tenant, send)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (d Day, err error) {
 		return d, scan(&d.Day, &d.Planned, &d.Sent)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("load the days of a stream: %w", err)
+		return nil, fmt.Errorf("load the days of a send: %w", err)
 	}
 	return list, nil
 }
 
 // Overdue reports whether a day before the one given has not sent all that was
 // planned for it.
-func Overdue(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send, today spread.Day) (bool, error) {
+func Overdue(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, today spread.Day) (bool, error) {
 	var n int
 	err := db.QueryRow(ctx, `
 		SELECT COUNT(*) FROM outbox_day WHERE tenant_id = $1 AND send_id = $2 AND day < $3 AND planned > sent`,
-		tenant, stream, today).Scan(&n)
+		tenant, send, today).Scan(&n)
 	if err != nil {
 		return false, fmt.Errorf("look for days that have passed: %w", err)
 	}
 	return n > 0, nil
 }
 
-// Times is when batches of a planned stream leave that have not left.
+// Times is when batches of a planned send leave that have not left.
 type Times struct {
 	Next, Last *time.Time // nil: none is to come
 	Overdue    bool       // some message should have left by now
@@ -226,53 +226,53 @@ func (t Times) Add(at *time.Time, now time.Time) Times {
 	return t
 }
 
-// Batches returns when the batches of a planned stream leave, as its messages
+// Batches returns when the batches of a planned send leave, as its messages
 // have their times.
-func Batches(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send, now time.Time) (Times, error) {
-	from, first, err := low(ctx, db, tenant, stream)
+func Batches(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, now time.Time) (Times, error) {
+	from, first, err := low(ctx, db, tenant, send)
 	if err != nil {
 		return Times{}, err
 	}
 	// Not MIN and MAX: PostgreSQL looks at every row for them, as long as it knows
-	// nothing of the stream.
+	// nothing of the send.
 	return timesOf(db.QueryRow(ctx, `
 		SELECT (SELECT due_at FROM outbox WHERE tenant_id = $1 AND send_id = $2 AND state = 'queued' AND due_at > $3 AND due_at < $4
 				ORDER BY due_at LIMIT 1),
 			(SELECT due_at FROM outbox WHERE tenant_id = $1 AND send_id = $2 AND state = 'queued' AND due_at > $3 AND due_at < $4
 				ORDER BY due_at DESC LIMIT 1),
 			EXISTS (SELECT 1 FROM outbox WHERE tenant_id = $1 AND send_id = $2 AND state = 'queued' AND due_at <= $3 AND (due_at, id) >= ($5, $6))`,
-		tenant, stream, now.UnixMicro(), Unplanned().UnixMicro(), from, first).Scan)
+		tenant, send, now.UnixMicro(), Unplanned().UnixMicro(), from, first).Scan)
 }
 
 func timesOf(scan func(...any) error) (t Times, err error) {
 	var next, last sql.NullInt64
 	if err := scan(&next, &last, &t.Overdue); err != nil {
-		return t, fmt.Errorf("find a stream's batches: %w", err)
+		return t, fmt.Errorf("find a send's batches: %w", err)
 	}
 	t.Next, t.Last = sqldb.NullTime(next), sqldb.NullTime(last)
 	return t, nil
 }
 
-// streamDay is a day of a stream on a lane, whose messages are counted.
-type streamDay struct {
+// sendDay is a day of a send on a lane, whose messages are counted.
+type sendDay struct {
 	tenant id.Tenant
-	stream id.Send
+	send   id.Send
 	LaneDay
 }
 
 // countDays counts planned messages that were handed over, on the days that they
 // were planned for. A lane that took another's place had nothing planned.
-func countDays(ctx context.Context, tx *sqldb.DB, sent map[streamDay]int) error {
+func countDays(ctx context.Context, tx *sqldb.DB, sent map[sendDay]int) error {
 	if len(sent) == 0 {
 		return nil
 	}
-	order := slices.SortedFunc(maps.Keys(sent), func(a, b streamDay) int { // so that no two wait for each other
-		return cmp.Or(cmp.Compare(a.tenant, b.tenant), id.Compare(a.stream, b.stream), id.Compare(a.Lane, b.Lane), cmp.Compare(a.Day, b.Day))
+	order := slices.SortedFunc(maps.Keys(sent), func(a, b sendDay) int { // so that no two wait for each other
+		return cmp.Or(cmp.Compare(a.tenant, b.tenant), id.Compare(a.send, b.send), id.Compare(a.Lane, b.Lane), cmp.Compare(a.Day, b.Day))
 	})
-	for tenant, days := range byTenant(order, func(d streamDay) id.Tenant { return d.tenant }) {
+	for tenant, days := range byTenant(order, func(d sendDay) id.Tenant { return d.tenant }) {
 		t := tx.Table("send_id UUID", "lane_id UUID", "day TEXT", "n BIGINT")
 		for _, d := range days {
-			t.Add(d.stream, d.Lane, d.Day, sent[d])
+			t.Add(d.send, d.Lane, d.Day, sent[d])
 		}
 		_, err := tx.Exec(ctx, `
 			INSERT INTO outbox_day (tenant_id, send_id, lane_id, day, planned, sent)

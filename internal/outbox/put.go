@@ -12,23 +12,23 @@ import (
 	"packetboat/internal/sqldb"
 )
 
-// Put adds messages to a stream, one for each contact and visit: a contact that has
+// Put adds messages to a send, one for each contact and visit: a contact that has
 // one already is passed over, so that a page put twice does no harm. It returns how
 // many were added.
 //
 // A page is put fastest when its messages are in the order of their contacts, and
 // say the same but for whom they are for: it then goes to the end of every index.
-// If somebody else puts such a page into the same stream at the same moment, one of
+// If somebody else puts such a page into the same send at the same moment, one of
 // the two gets a unique violation (sqldb.Unique) on PostgreSQL and may try again.
-func Put(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, messages []Message) (int, error) {
+func Put(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, messages []Message) (int, error) {
 	if len(messages) == 0 {
 		return 0, nil
 	}
-	fresh, err := beyond(ctx, tx, tenant, stream, messages)
+	fresh, err := beyond(ctx, tx, tenant, send, messages)
 	if err != nil {
 		return 0, err
 	}
-	numbers, err := numbersOf(ctx, tx, tenant, stream, messages)
+	numbers, err := numbersOf(ctx, tx, tenant, send, messages)
 	if err != nil {
 		return 0, err
 	}
@@ -39,7 +39,7 @@ func Put(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, me
 	text, args := `
 		INSERT INTO outbox (tenant_id, send_id, state, `+strings.Join(w.names, ", ")+`)
 		SELECT `+tx.Param(1, "INTEGER")+`, `+tx.Param(2, "UUID")+`, 'queued', `+strings.Join(w.from, ", ")+`
-		FROM `+w.rows.As("v", 3+len(w.same)), w.rows.Args(append([]any{tenant, stream}, w.same...)...)
+		FROM `+w.rows.As("v", 3+len(w.same)), w.rows.Args(append([]any{tenant, send}, w.same...)...)
 	added := len(messages)
 	if fresh {
 		_, err = tx.Exec(ctx, text, args...)
@@ -55,7 +55,7 @@ func Put(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, me
 	}
 	_, err = tx.Exec(ctx, `
 		UPDATE send SET total = total + $3, waiting = waiting + $3, `+lowering(4)+` WHERE tenant_id = $1 AND id = $2`,
-		tenant, stream, added, firstDue(messages).UnixMicro())
+		tenant, send, added, firstDue(messages).UnixMicro())
 	if err != nil {
 		return 0, fmt.Errorf("count messages put: %w", err)
 	}
@@ -74,10 +74,10 @@ func firstDue(messages []Message) time.Time {
 }
 
 // beyond reports whether the messages are for different contacts, in their order,
-// and nobody between the first and the last of these has one in the stream. Then
+// and nobody between the first and the last of these has one in the send. Then
 // none is to be passed over, and the database need not look for each, nor insert
 // it provisionally, as PostgreSQL does.
-func beyond(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, messages []Message) (bool, error) {
+func beyond(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, messages []Message) (bool, error) {
 	for i := 1; i < len(messages); i++ {
 		if id.Compare(messages[i].Contact, messages[i-1].Contact) <= 0 {
 			return false, nil
@@ -86,7 +86,7 @@ func beyond(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send,
 	var some bool
 	err := tx.QueryRow(ctx, `
 		SELECT EXISTS (SELECT 1 FROM outbox WHERE tenant_id = $1 AND send_id = $2 AND contact_id >= $3 AND contact_id <= $4)`,
-		tenant, stream, messages[0].Contact, messages[len(messages)-1].Contact).Scan(&some)
+		tenant, send, messages[0].Contact, messages[len(messages)-1].Contact).Scan(&some)
 	if err != nil {
 		return false, fmt.Errorf("look for messages of the same contacts: %w", err)
 	}

@@ -20,8 +20,8 @@ func TestPutKeepsTheFirstMessageOfEachContact(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		rapid.Check(t, func(rt *rapid.T) {
-			tenant, stream := idtest.Tenant(), id.New[id.Send]()
-			if err := outbox.Begin(t.Context(), db, outbox.Stream{Tenant: tenant, ID: stream, Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, noon); err != nil {
+			tenant, send := idtest.Tenant(), id.New[id.Send]()
+			if err := outbox.Begin(t.Context(), db, outbox.Send{Tenant: tenant, ID: send, Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, noon); err != nil {
 				rt.Fatal(err)
 			}
 			some := func(name string) string { return rapid.SampledFrom([]string{name + "1", name + "2"}).Draw(rt, name) }
@@ -57,18 +57,18 @@ func TestPutKeepsTheFirstMessageOfEachContact(t *testing.T) {
 						want[m.Contact] = m
 					}
 				}
-				added, err := outbox.Put(t.Context(), db, tenant, stream, page)
+				added, err := outbox.Put(t.Context(), db, tenant, send, page)
 				if err != nil || added != len(want)-before {
 					rt.Fatalf("Put(%v) = %d, %v; want %d added", contacts, added, err, len(want)-before)
 				}
 			}
-			if p := progress(t, db, tenant, stream); p.Total != len(want) || p.Waiting != len(want) {
+			if p := progress(t, db, tenant, send); p.Total != len(want) || p.Waiting != len(want) {
 				rt.Fatalf("sums are %+v after %d messages", p.Sums, len(want))
 			}
 			rows, err := db.Query(t.Context(), `
 				SELECT o.contact_id, o.email, x.content_id, x.content_version, COALESCE(x.variant_id, ''), x.identity_id, o.lane_id, o.due_at, o.queued_at, COALESCE(o.rank, ''), o.id
 				FROM outbox AS o JOIN outbox_mix AS x ON x.tenant_id = o.tenant_id AND x.send_id = o.send_id AND x.n = o.mix
-				WHERE o.tenant_id = $1 AND o.send_id = $2 AND o.state = 'queued'`, tenant, stream)
+				WHERE o.tenant_id = $1 AND o.send_id = $2 AND o.state = 'queued'`, tenant, send)
 			list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (m outbox.Message, err error) {
 				var due int64
 				var queued *int64

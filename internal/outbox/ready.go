@@ -10,11 +10,11 @@ import (
 	"packetboat/internal/sqldb"
 )
 
-// Ready is a stream to look at: it is open and has messages waiting, or it is
+// Ready is a send to look at: it is open and has messages waiting, or it is
 // cancelled and has some left to cancel.
 type Ready struct {
 	Tenant    id.Tenant
-	Stream    id.Send
+	Send      id.Send
 	Cancelled bool
 	NextDue   time.Time // of the message that is due first; zero when none is queued
 
@@ -23,9 +23,9 @@ type Ready struct {
 	turn  int64
 }
 
-// ReadyStreams returns the streams to look at, in no order. It notes from where on
+// ReadySends returns the sends to look at, in no order. It notes from where on
 // the messages of each wait.
-func ReadyStreams(ctx context.Context, db *sqldb.DB) ([]Ready, error) {
+func ReadySends(ctx context.Context, db *sqldb.DB) ([]Ready, error) {
 	rows, err := db.Query(ctx, `
 		SELECT s.tenant_id, s.id, s.phase = 'cancelled', s.low_due, s.low_id, s.low_turn, `+firstWaiting("due_at")+`, `+firstWaiting("id")+`
 		FROM send AS s
@@ -34,7 +34,7 @@ func ReadyStreams(ctx context.Context, db *sqldb.DB) ([]Ready, error) {
 		var r Ready
 		var due sql.NullInt64
 		var lowDue int64
-		err := scan(&r.Tenant, &r.Stream, &r.Cancelled, &lowDue, &r.low.ID, &r.turn, &due, &r.first)
+		err := scan(&r.Tenant, &r.Send, &r.Cancelled, &lowDue, &r.low.ID, &r.turn, &due, &r.first)
 		r.low.DueAt = sqldb.Time(lowDue)
 		if due.Valid {
 			r.NextDue = sqldb.Time(due.Int64)
@@ -42,7 +42,7 @@ func ReadyStreams(ctx context.Context, db *sqldb.DB) ([]Ready, error) {
 		return r, err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list streams with waiting messages: %w", err)
+		return nil, fmt.Errorf("list sends with waiting messages: %w", err)
 	}
 	for _, r := range list {
 		if r.NextDue.IsZero() || r.low.compare(Position{r.NextDue, r.first}) == 0 {

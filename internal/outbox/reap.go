@@ -115,7 +115,7 @@ type deadClaim struct {
 }
 
 func scanDeadClaim(scan func(...any) error) (c deadClaim, err error) {
-	return c, scan(&c.tenant, &c.stream, &c.claim, &c.fromDue, &c.fromID, &c.toDue, &c.toID)
+	return c, scan(&c.tenant, &c.send, &c.claim, &c.fromDue, &c.fromID, &c.toDue, &c.toID)
 }
 
 // takeBack ends a claim and returns how many of its messages were not under way.
@@ -124,7 +124,7 @@ func (c deadClaim) takeBack(ctx context.Context, tx *sqldb.DB, under map[id.Mess
 	rows, err := tx.Query(ctx, `
 		UPDATE outbox SET epoch = epoch + 1
 		WHERE tenant_id = $1 AND send_id = $2 AND state = 'queued' AND (due_at, id) >= ($3, $4) AND (due_at, id) <= ($5, $6)
-		RETURNING id`, c.tenant, c.stream, c.fromDue, c.fromID, c.toDue, c.toID)
+		RETURNING id`, c.tenant, c.send, c.fromDue, c.fromID, c.toDue, c.toID)
 	waiting, err := sqldb.Collect(rows, err, messageID)
 	if err != nil {
 		return 0, err
@@ -134,7 +134,7 @@ func (c deadClaim) takeBack(ctx context.Context, tx *sqldb.DB, under map[id.Mess
 			free++
 		}
 	}
-	_, err = tx.Exec(ctx, `DELETE FROM outbox_claim WHERE tenant_id = $1 AND send_id = $2 AND id = $3`, c.tenant, c.stream, c.claim)
+	_, err = tx.Exec(ctx, `DELETE FROM outbox_claim WHERE tenant_id = $1 AND send_id = $2 AND id = $3`, c.tenant, c.send, c.claim)
 	return free, err
 }
 

@@ -13,7 +13,7 @@ import (
 	"packetboat/internal/sqldb/dbtest"
 )
 
-func TestHowFarStreamsAreIsNotedNowAndThen(t *testing.T) {
+func TestHowFarSendsAreIsNotedNowAndThen(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx := t.Context()
@@ -25,7 +25,7 @@ func TestHowFarStreamsAreIsNotedNowAndThen(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for _, s := range []outbox.Stream{{Tenant: mine, ID: idtest.Named[id.Send]("a"), Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, {Tenant: mine, ID: idtest.Named[id.Send]("held"), Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, {Tenant: theirs, ID: idtest.Named[id.Send]("b"), Source: outbox.FromBroadcast(id.New[id.Broadcast]())}} {
+		for _, s := range []outbox.Send{{Tenant: mine, ID: idtest.Named[id.Send]("a"), Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, {Tenant: mine, ID: idtest.Named[id.Send]("held"), Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, {Tenant: theirs, ID: idtest.Named[id.Send]("b"), Source: outbox.FromBroadcast(id.New[id.Broadcast]())}} {
 			must(db.InTx(ctx, func(tx *sqldb.DB) error { return outbox.Begin(ctx, tx, s, noon) }))
 		}
 		sent := func(n int) {
@@ -33,8 +33,8 @@ func TestHowFarStreamsAreIsNotedNowAndThen(t *testing.T) {
 				phase = CASE WHEN id = $3 THEN 'held' ELSE 'open' END WHERE tenant_id = $1 OR true`, mine, n, idtest.Named[id.Send]("held"))
 			must(err)
 		}
-		samples := func(tenant id.Tenant, stream id.Send, since time.Time) []outbox.Sample {
-			list, err := outbox.Samples(ctx, db, tenant, stream, since)
+		samples := func(tenant id.Tenant, send id.Send, since time.Time) []outbox.Sample {
+			list, err := outbox.Samples(ctx, db, tenant, send, since)
 			must(err)
 			return list
 		}
@@ -51,7 +51,7 @@ func TestHowFarStreamsAreIsNotedNowAndThen(t *testing.T) {
 			t.Errorf("samples since a moment (-want +got):\n%s", diff)
 		}
 		if n := len(samples(mine, idtest.Named[id.Send]("b"), noon)) + len(samples(mine, idtest.Named[id.Send]("held"), noon)); n > 0 {
-			t.Errorf("%d samples of a held stream, or of another tenant's", n)
+			t.Errorf("%d samples of a held send, or of another tenant's", n)
 		}
 		must(outbox.Observe(ctx, db, at(1000)))
 		if diff := cmp.Diff([]outbox.Sample{{At: at(1000), Sent: 50}}, samples(mine, idtest.Named[id.Send]("a"), noon)); diff != "" {
@@ -60,7 +60,7 @@ func TestHowFarStreamsAreIsNotedNowAndThen(t *testing.T) {
 	})
 }
 
-func TestWhatAStreamWaitsForIsToldWhileItIsTrue(t *testing.T) {
+func TestWhatASendWaitsForIsToldWhileItIsTrue(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx, noon, tenant := t.Context(), time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC), idtest.Tenant()
@@ -79,11 +79,11 @@ func TestWhatAStreamWaitsForIsToldWhileItIsTrue(t *testing.T) {
 			return w
 		}
 		rate := outbox.Wait{
-			Tenant: tenant, Stream: idtest.Named[id.Send]("a"), Kind: outbox.WaitProviderRate, Lane: id.New[id.MTAConfig](), Provider: "gmail",
+			Tenant: tenant, Send: idtest.Named[id.Send]("a"), Kind: outbox.WaitProviderRate, Lane: id.New[id.MTAConfig](), Provider: "gmail",
 			Max: 50, Per: time.Minute, Until: noon.Add(2 * time.Second), Reason: "no faster",
 		}
-		day := outbox.Wait{Tenant: tenant, Stream: idtest.Named[id.Send]("a"), Kind: outbox.WaitLaneDay, Lane: rate.Lane, Until: noon.Add(time.Hour), Reason: "tomorrow"}
-		other := outbox.Wait{Tenant: idtest.Tenant(), Stream: idtest.Named[id.Send]("a"), Kind: outbox.WaitHold, Until: noon.Add(time.Hour), Reason: "paused"}
+		day := outbox.Wait{Tenant: tenant, Send: idtest.Named[id.Send]("a"), Kind: outbox.WaitLaneDay, Lane: rate.Lane, Until: noon.Add(time.Hour), Reason: "tomorrow"}
+		other := outbox.Wait{Tenant: idtest.Tenant(), Send: idtest.Named[id.Send]("a"), Kind: outbox.WaitHold, Until: noon.Add(time.Hour), Reason: "paused"}
 		note(noon)
 		note(noon, rate, other)
 		if diff := cmp.Diff(&rate, load(noon.Add(15*time.Second))); diff != "" {

@@ -67,7 +67,7 @@ func (r Record) Status() Status {
 	return StatusQueued
 }
 
-// Recipients is a question about the messages of a stream. Its zero value asks
+// Recipients is a question about the messages of a send. Its zero value asks
 // for all of them, but for the Limit.
 type Recipients struct {
 	Status  []Status   // any of these; none: all
@@ -77,11 +77,11 @@ type Recipients struct {
 	Limit   int
 }
 
-// List returns up to q.Limit messages of a stream, by contact, and whether more
+// List returns up to q.Limit messages of a send, by contact, and whether more
 // would follow. The order is one that no sending changes, so that who pages
 // through it sees everybody once.
-func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send, q Recipients) (list []Record, more bool, err error) {
-	args := []any{tenant, stream, q.After}
+func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, q Recipients) (list []Record, more bool, err error) {
+	args := []any{tenant, send, q.After}
 	where := ""
 	arg := func(v any) int {
 		args = append(args, v)
@@ -110,7 +110,7 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send, q
 	}
 	list, err = sqldb.Collect(rows, err, scanRecord)
 	if err != nil {
-		return nil, false, fmt.Errorf("list a stream's messages: %w", err)
+		return nil, false, fmt.Errorf("list a send's messages: %w", err)
 	}
 	if len(list) > q.Limit {
 		return list[:q.Limit], true, nil
@@ -118,22 +118,22 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send, q
 	return list, false, nil
 }
 
-// First returns the first n messages of a stream, by contact.
-func First(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send, n int) ([]Record, error) {
-	list, _, err := List(ctx, db, tenant, stream, Recipients{Limit: n})
+// First returns the first n messages of a send, by contact.
+func First(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, n int) ([]Record, error) {
+	list, _, err := List(ctx, db, tenant, send, Recipients{Limit: n})
 	return list, err
 }
 
-// FirstFailures returns up to n messages of a stream that failed or bounced.
-func FirstFailures(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send, n int) ([]Record, error) {
-	list, _, err := List(ctx, db, tenant, stream, Recipients{Status: []Status{StatusFailed, StatusBounced}, Limit: n})
+// FirstFailures returns up to n messages of a send that failed or bounced.
+func FirstFailures(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, n int) ([]Record, error) {
+	list, _, err := List(ctx, db, tenant, send, Recipients{Status: []Status{StatusFailed, StatusBounced}, Limit: n})
 	return list, err
 }
 
 // likeEscapes makes a text stand for itself in a pattern of LIKE.
 var likeEscapes = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// rare are the states that few messages of a stream are in, as a rule: those who
+// rare are the states that few messages of a send are in, as a rule: those who
 // look for them alone read the notes of these (outbox_note).
 var rare = []Status{StatusBounced, StatusFailed, StatusSkipped, StatusHeldBack, StatusCancelled}
 

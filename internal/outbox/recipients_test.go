@@ -22,7 +22,7 @@ func (f fixture) put(t *testing.T, set string, contacts ...int) {
 		ids[i] = idtest.Named[id.Contact](fmt.Sprintf("c%05d", c))
 	}
 	n, err := f.db.Exec(t.Context(), `UPDATE outbox SET `+set+` WHERE tenant_id = $1 AND send_id = $2 AND contact_id`+f.db.In(3),
-		f.tenant, f.stream, sqldb.List(f.db, ids))
+		f.tenant, f.send, sqldb.List(f.db, ids))
 	if err != nil || n != int64(len(contacts)) {
 		t.Fatalf("%s: %d messages, %v", set, n, err)
 	}
@@ -30,7 +30,7 @@ func (f fixture) put(t *testing.T, set string, contacts ...int) {
 		INSERT INTO outbox_note (tenant_id, send_id, contact_id, message_id, state)
 		SELECT tenant_id, send_id, contact_id, id, state FROM outbox
 		WHERE tenant_id = $1 AND send_id = $2 AND contact_id`+f.db.In(3)+` AND state NOT IN ('queued', 'sent', 'delivered')`,
-		f.tenant, f.stream, sqldb.List(f.db, ids))
+		f.tenant, f.send, sqldb.List(f.db, ids))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func (f fixture) note(t *testing.T, set string, contacts ...int) {
 	t.Helper()
 	for _, c := range contacts {
 		n, err := f.db.Exec(t.Context(), `UPDATE outbox_note SET `+set+` WHERE tenant_id = $1 AND send_id = $2 AND contact_id = $3`,
-			f.tenant, f.stream, idtest.Named[id.Contact](fmt.Sprintf("c%05d", c)))
+			f.tenant, f.send, idtest.Named[id.Contact](fmt.Sprintf("c%05d", c)))
 		if err != nil || n != 1 {
 			t.Fatalf("%s: %d notes, %v", set, n, err)
 		}
@@ -54,7 +54,7 @@ func (f fixture) variant(t *testing.T, name string, contacts ...int) {
 	_, err := f.db.Exec(t.Context(), `
 		INSERT INTO outbox_mix (tenant_id, send_id, n, content_id, content_version, variant_id, identity_id)
 		SELECT tenant_id, send_id, $3, content_id, content_version, $4, identity_id FROM outbox_mix WHERE tenant_id = $1 AND send_id = $2 AND variant_id IS NULL`,
-		f.tenant, f.stream, int(name[0]), name)
+		f.tenant, f.send, int(name[0]), name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestRecipientsAreFoundByWhatBecameOfThem(t *testing.T) {
 			{outbox.Recipients{After: idtest.Named[id.Contact]("c00005"), Status: []outbox.Status{outbox.StatusSent, outbox.StatusBounced}}, "6 8"},
 		} {
 			tt.q.Limit = 50
-			list, more, err := outbox.List(t.Context(), db, f.tenant, f.stream, tt.q)
+			list, more, err := outbox.List(t.Context(), db, f.tenant, f.send, tt.q)
 			if got := numbers(list); err != nil || more || got != tt.want {
 				t.Errorf("List(%+v) = %q, more %v, %v; want %q", tt.q, got, more, err, tt.want)
 			}
@@ -126,10 +126,10 @@ func TestRecipientsAreFoundByWhatBecameOfThem(t *testing.T) {
 				}
 			}
 		}
-		if failed, err := outbox.FirstFailures(t.Context(), db, f.tenant, f.stream, 1); err != nil || numbers(failed) != "8" {
+		if failed, err := outbox.FirstFailures(t.Context(), db, f.tenant, f.send, 1); err != nil || numbers(failed) != "8" {
 			t.Errorf("FirstFailures = %v, %v", failed, err)
 		}
-		if list, _, err := outbox.List(t.Context(), db, idtest.Tenant(), f.stream, outbox.Recipients{Limit: 5}); err != nil || len(list) != 0 {
+		if list, _, err := outbox.List(t.Context(), db, idtest.Tenant(), f.send, outbox.Recipients{Limit: 5}); err != nil || len(list) != 0 {
 			t.Errorf("a stranger sees %v, %v", list, err)
 		}
 	})
@@ -164,7 +164,7 @@ func TestPagesOfRecipients(t *testing.T) {
 		for more := true; more; {
 			var list []outbox.Record
 			var err error
-			if list, more, err = outbox.List(t.Context(), db, f.tenant, f.stream, q); err != nil || len(list) != 200 {
+			if list, more, err = outbox.List(t.Context(), db, f.tenant, f.send, q); err != nil || len(list) != 200 {
 				t.Fatalf("a page of %d, %v", len(list), err)
 			}
 			for _, r := range list {
@@ -197,7 +197,7 @@ func TestPagesOfRecipients(t *testing.T) {
 			"outbox_note_send": `SELECT m.id, m.email FROM outbox_note AS n JOIN outbox AS m ON m.tenant_id = n.tenant_id AND m.id = n.message_id
 				WHERE m.tenant_id = $1 AND n.tenant_id = $1 AND n.send_id = $2 AND n.contact_id > $3 ORDER BY n.contact_id LIMIT $4`,
 		} {
-			if got := plan(t, db, text, f.tenant, f.stream, idtest.Named[id.Contact]("c00100"), 51); !strings.Contains(got, want) {
+			if got := plan(t, db, text, f.tenant, f.send, idtest.Named[id.Contact]("c00100"), 51); !strings.Contains(got, want) {
 				t.Errorf("a page is not read by %s:\n%s", want, got)
 			}
 		}

@@ -37,7 +37,7 @@ func TestReleasedMessagesDoNotWaitForTheOthers(t *testing.T) {
 		if len(got) != 1 || got[0].ID != items[1].ID {
 			t.Errorf("%d messages can be claimed, want the one that was put back", len(got))
 		}
-		got, err := other.Claim(t.Context(), f.tenant, f.stream, 9, noon.Add(time.Minute))
+		got, err := other.Claim(t.Context(), f.tenant, f.send, 9, noon.Add(time.Minute))
 		if err != nil || len(got) != 1 || got[0].ID != late.ID {
 			t.Errorf("a minute later %d messages, %v; want the one that was put off", len(got), err)
 		}
@@ -45,7 +45,7 @@ func TestReleasedMessagesDoNotWaitForTheOthers(t *testing.T) {
 		if _, err := n.Commit(t.Context(), []outbox.Result{result}, nil, noon); err != nil {
 			t.Fatal(err)
 		}
-		if p := progress(t, db, f.tenant, f.stream); p.Delivered != 1 {
+		if p := progress(t, db, f.tenant, f.send); p.Delivered != 1 {
 			t.Errorf("%d messages are delivered, want the one that had begun", p.Delivered)
 		}
 	})
@@ -60,7 +60,7 @@ func TestAClaimThatSeemedToFailIsGivenUp(t *testing.T) {
 		known := f.claim(t, n, 2)
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := n.Claim(gone, f.tenant, f.stream, 2, noon); err == nil {
+		if _, err := n.Claim(gone, f.tenant, f.send, 2, noon); err == nil {
 			t.Fatal("a claim for nobody was made")
 		}
 		if got := f.claim(t, n, 9); len(got) != 3 {

@@ -32,7 +32,7 @@ type Result struct {
 
 // Commit writes, in one transaction, what became of messages and which
 // attempts begin now. It returns the intents that may go ahead: the others were
-// lost to another node, or their stream is no longer open, and must not be sent.
+// lost to another node, or their send is no longer open, and must not be sent.
 //
 // A connection hands in its last result together with its next intent and waits
 // for both, so that at any moment at most one message of each connection has an
@@ -47,12 +47,12 @@ func (n *Node) Commit(ctx context.Context, results []Result, intents []Item, now
 		if begun, err = begin(ctx, tx, n.Owner, rows, now); err != nil {
 			return err
 		}
-		for _, it := range intents { // also of streams that no result changes it is asked whether they are open
-			if _, ok := changes[streamOf(it)]; !ok {
-				changes[streamOf(it)] = change{}
+		for _, it := range intents { // also of sends that no result changes it is asked whether they are open
+			if _, ok := changes[sendOf(it)]; !ok {
+				changes[sendOf(it)] = change{}
 			}
 		}
-		// The streams come last: everybody who settles waits for their rows, and who
+		// The sends come last: everybody who settles waits for their rows, and who
 		// pauses one does too.
 		closed, err := changes.write(ctx, tx)
 		if err != nil || len(closed) == 0 {
@@ -75,16 +75,16 @@ func (n *Node) Commit(ctx context.Context, results []Result, intents []Item, now
 	return begun, nil
 }
 
-// streamKey names a stream of any tenant.
-type streamKey struct {
+// sendKey names a send of any tenant.
+type sendKey struct {
 	tenant id.Tenant
 	id     id.Send
 }
 
-func streamOf(it Item) streamKey { return streamKey{it.Tenant, it.Stream} }
+func sendOf(it Item) sendKey { return sendKey{it.Tenant, it.Send} }
 
-// changes are what results change about their streams.
-type changes map[streamKey]change
+// changes are what results change about their sends.
+type changes map[sendKey]change
 
 type change struct {
 	Sums
@@ -92,13 +92,13 @@ type change struct {
 	wait time.Time // when the first of those that were put off is due; zero: none was
 }
 
-// write adds the changes to their streams, in an order that no two could wait for
+// write adds the changes to their sends, in an order that no two could wait for
 // each other in, and returns those that are not open.
-func (c changes) write(ctx context.Context, tx *sqldb.DB) (closed map[streamKey]bool, err error) {
-	order := slices.SortedFunc(maps.Keys(c), func(a, b streamKey) int {
+func (c changes) write(ctx context.Context, tx *sqldb.DB) (closed map[sendKey]bool, err error) {
+	order := slices.SortedFunc(maps.Keys(c), func(a, b sendKey) int {
 		return cmp.Or(cmp.Compare(a.tenant, b.tenant), id.Compare(a.id, b.id))
 	})
-	closed = map[streamKey]bool{}
+	closed = map[sendKey]bool{}
 	for _, at := range order {
 		phase, err := c[at].write(ctx, tx, at.tenant, at.id)
 		if err != nil {
@@ -112,7 +112,7 @@ func (c changes) write(ctx context.Context, tx *sqldb.DB) (closed map[streamKey]
 }
 
 // settle writes what became of messages, of those tried with the attempt, and
-// returns what that changes about their streams.
+// returns what that changes about their sends.
 func settle(ctx context.Context, tx *sqldb.DB, results []Result, tried map[id.Message]flight) (changes, error) {
 	c := changes{}
 	if len(results) == 0 {
@@ -130,11 +130,11 @@ func settle(ctx context.Context, tx *sqldb.DB, results []Result, tried map[id.Me
 		}
 		settled = append(settled, list...)
 	}
-	days := map[streamDay]int{}
+	days := map[sendDay]int{}
 	var entries []journal.Entry
 	for _, m := range settled {
 		r := byID[m]
-		at := streamOf(r.Item)
+		at := sendOf(r.Item)
 		s := c[at]
 		s.count(r)
 		if r.handedOver() && r.At.After(s.sent) {
@@ -145,7 +145,7 @@ func settle(ctx context.Context, tx *sqldb.DB, results []Result, tried map[id.Me
 		}
 		c[at] = s
 		if r.handedOver() && r.Item.Day != "" {
-			days[streamDay{at.tenant, at.id, LaneDay{r.Item.Lane, r.Item.Day}}]++
+			days[sendDay{at.tenant, at.id, LaneDay{r.Item.Lane, r.Item.Day}}]++
 		}
 		if e, ok := r.entry(); ok {
 			entries = append(entries, e)
@@ -301,7 +301,7 @@ type Refusal struct {
 // no event of their own.
 func (r Result) entry() (journal.Entry, bool) {
 	e := journal.Entry{
-		Tenant: r.Item.Tenant, Contact: r.Item.Contact, Send: r.Item.Stream, Message: r.Item.ID, At: r.At,
+		Tenant: r.Item.Tenant, Contact: r.Item.Contact, Send: r.Item.Send, Message: r.Item.ID, At: r.At,
 	}
 	switch r.State {
 	case Delivered:

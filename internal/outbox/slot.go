@@ -34,13 +34,13 @@ type Slot struct {
 // Places numbers the messages of a lane that are within the cut from 1, best
 // engaged first, and returns the places of those with the numbers given, in
 // order; fewer when there are not so many messages.
-func Places(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send, lane id.MTAConfig, cut Cut, numbers []int) ([]Place, error) {
+func Places(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, lane id.MTAConfig, cut Cut, numbers []int) ([]Place, error) {
 	if len(numbers) == 0 {
 		return nil, nil
 	}
-	condition, args := "", []any{tenant, stream, lane, numbers[len(numbers)-1]}
+	condition, args := "", []any{tenant, send, lane, numbers[len(numbers)-1]}
 	if cut != (Cut{}) { // otherwise the index has it all
-		under, err := UnderWay(ctx, db, tenant, stream)
+		under, err := UnderWay(ctx, db, tenant, send)
 		if err != nil {
 			return nil, err
 		}
@@ -70,9 +70,9 @@ func Places(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send,
 	return places, nil
 }
 
-// Divide sets the slots of a stream, in place of those it had.
-func Divide(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, slots []Slot) error {
-	if err := Undivide(ctx, tx, tenant, stream); err != nil || len(slots) == 0 {
+// Divide sets the slots of a send, in place of those it had.
+func Divide(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, slots []Slot) error {
+	if err := Undivide(ctx, tx, tenant, send); err != nil || len(slots) == 0 {
 		return err
 	}
 	t := tx.Table("lane_id UUID", "after_rank TEXT", "after_id UUID", "due_at BIGINT", "day TEXT")
@@ -81,27 +81,27 @@ func Divide(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send,
 	}
 	_, err := tx.Exec(ctx, `
 		INSERT INTO outbox_slot (tenant_id, send_id, lane_id, after_rank, after_id, due_at, day)
-		SELECT `+tx.Param(1, "INTEGER")+`, `+tx.Param(2, "UUID")+`, v.lane_id, v.after_rank, v.after_id, v.due_at, v.day FROM `+t.As("v", 3), t.Args(tenant, stream)...)
+		SELECT `+tx.Param(1, "INTEGER")+`, `+tx.Param(2, "UUID")+`, v.lane_id, v.after_rank, v.after_id, v.due_at, v.day FROM `+t.As("v", 3), t.Args(tenant, send)...)
 	if err != nil {
 		return fmt.Errorf("divide the order of a send: %w", err)
 	}
 	return nil
 }
 
-// Undivide removes the slots of a stream.
-func Undivide(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send) error {
-	if _, err := tx.Exec(ctx, `DELETE FROM outbox_slot WHERE tenant_id = $1 AND send_id = $2`, tenant, stream); err != nil {
+// Undivide removes the slots of a send.
+func Undivide(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) error {
+	if _, err := tx.Exec(ctx, `DELETE FROM outbox_slot WHERE tenant_id = $1 AND send_id = $2`, tenant, send); err != nil {
 		return fmt.Errorf("remove the slots of a send: %w", err)
 	}
 	return nil
 }
 
-// SlotTimes returns when the slots of a stream are.
-func SlotTimes(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send, now time.Time) (Times, error) {
+// SlotTimes returns when the slots of a send are.
+func SlotTimes(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, now time.Time) (Times, error) {
 	return timesOf(db.QueryRow(ctx, `
 		SELECT MIN(CASE WHEN due_at > $3 THEN due_at END), MAX(CASE WHEN due_at > $3 THEN due_at END),
 			COALESCE(MAX(CASE WHEN due_at <= $3 THEN 1 ELSE 0 END), 0) = 1
-		FROM outbox_slot WHERE tenant_id = $1 AND send_id = $2 AND day <> ''`, tenant, stream, now.UnixMicro()).Scan)
+		FROM outbox_slot WHERE tenant_id = $1 AND send_id = $2 AND day <> ''`, tenant, send, now.UnixMicro()).Scan)
 }
 
 // slotOf returns columns of the slot of an outbox row.
@@ -113,10 +113,10 @@ func slotOf(columns string) string {
 
 // divided returns the lanes whose order is divided, and those of them that cannot
 // carry all of their messages.
-func divided(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send) (lanes, unfit []id.MTAConfig, err error) {
+func divided(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) (lanes, unfit []id.MTAConfig, err error) {
 	rows, err := tx.Query(ctx, `
 		SELECT lane_id, MAX(CASE WHEN day = '' THEN 1 ELSE 0 END) FROM outbox_slot
-		WHERE tenant_id = $1 AND send_id = $2 GROUP BY lane_id`, tenant, stream)
+		WHERE tenant_id = $1 AND send_id = $2 GROUP BY lane_id`, tenant, send)
 	lanes, err = sqldb.Collect(rows, err, func(scan func(...any) error) (lane id.MTAConfig, err error) {
 		var some int
 		if err = scan(&lane, &some); some == 1 {
@@ -130,7 +130,7 @@ func divided(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send
 	return lanes, unfit, nil
 }
 
-// Portion is a part of a stream whose messages are given their times together.
+// Portion is a part of a send whose messages are given their times together.
 type Portion struct {
 	Cut   Cut        // those outside keep what they have
 	After id.Contact // behind whom it begins
@@ -140,27 +140,27 @@ type Portion struct {
 // Give gives messages the times of their slots, and holds those back that have
 // none. A node that has claimed one of them loses it. It returns the last contact
 // of the portion, and whether there may be more behind.
-func Give(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, p Portion, now time.Time) (last id.Contact, more bool, err error) {
+func Give(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, p Portion, now time.Time) (last id.Contact, more bool, err error) {
 	n := 0
 	err = tx.QueryRow(ctx, `
 		WITH m AS (
 			SELECT contact_id FROM outbox WHERE tenant_id = $1 AND send_id = $2 AND contact_id > $3
 			ORDER BY contact_id LIMIT $4)
-		SELECT (SELECT contact_id FROM m ORDER BY contact_id DESC LIMIT 1), (SELECT COUNT(*) FROM m)`, tenant, stream, p.After, p.Limit).Scan(&last, &n)
+		SELECT (SELECT contact_id FROM m ORDER BY contact_id DESC LIMIT 1), (SELECT COUNT(*) FROM m)`, tenant, send, p.After, p.Limit).Scan(&last, &n)
 	if err != nil {
 		return id.Contact{}, false, fmt.Errorf("find messages to plan: %w", err)
 	}
 	if n == 0 {
 		return p.After, false, nil
 	}
-	if err := revoke(ctx, tx, tenant, stream); err != nil {
+	if err := revoke(ctx, tx, tenant, send); err != nil {
 		return id.Contact{}, false, fmt.Errorf("take back what is planned anew: %w", err)
 	}
-	under, err := UnderWay(ctx, tx, tenant, stream)
+	under, err := UnderWay(ctx, tx, tenant, send)
 	if err != nil {
 		return id.Contact{}, false, err
 	}
-	lanes, unfit, err := divided(ctx, tx, tenant, stream)
+	lanes, unfit, err := divided(ctx, tx, tenant, send)
 	if err != nil {
 		return id.Contact{}, false, err
 	}
@@ -169,11 +169,11 @@ func Give(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, p
 			UPDATE outbox SET state = 'held_back', plan_day = NULL, epoch = epoch + 1
 			WHERE `+portion+` AND lane_id`+tx.In(5)+` AND `+slotOf("s.day")+` = '' AND `+moves(tx, 6)+`
 			RETURNING id, contact_id`,
-			p.Cut.args(tx, under, tenant, stream, p.After, last, sqldb.List(tx, unfit))...)
+			p.Cut.args(tx, under, tenant, send, p.After, last, sqldb.List(tx, unfit))...)
 		said := newNotes(tx)
 		list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (it Item, err error) {
 			err = scan(&it.ID, &it.Contact)
-			it.Stream = stream
+			it.Send = send
 			said.add(Result{Item: it, State: HeldBack, At: now})
 			return it, err
 		})
@@ -184,7 +184,7 @@ func Give(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, p
 			return id.Contact{}, false, fmt.Errorf("hold messages back: %w", err)
 		}
 		held := len(list)
-		if err := (Sums{HeldBack: held, Waiting: -held}).add(ctx, tx, tenant, stream); err != nil {
+		if err := (Sums{HeldBack: held, Waiting: -held}).add(ctx, tx, tenant, send); err != nil {
 			return id.Contact{}, false, err
 		}
 	}
@@ -192,11 +192,11 @@ func Give(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, p
 	_, err = tx.Exec(ctx, `
 		UPDATE outbox SET (due_at, plan_day) = `+slotOf("s.due_at, s.day")+`, queued_at = COALESCE(queued_at, due_at), epoch = epoch + 1
 		WHERE `+portion+` AND lane_id`+tx.In(5)+` AND `+moves(tx, 6),
-		p.Cut.args(tx, under, tenant, stream, p.After, last, sqldb.List(tx, lanes))...)
+		p.Cut.args(tx, under, tenant, send, p.After, last, sqldb.List(tx, lanes))...)
 	if err != nil {
 		return id.Contact{}, false, fmt.Errorf("give messages their times: %w", err)
 	}
-	if err := lower(ctx, tx, tenant, stream, time.Time{}); err != nil {
+	if err := lower(ctx, tx, tenant, send, time.Time{}); err != nil {
 		return id.Contact{}, false, err
 	}
 	return last, n == p.Limit, nil

@@ -37,7 +37,7 @@ func TestMessagesGetTheTimesOfTheirSlots(t *testing.T) {
 				}
 			}
 			put := func(tx *sqldb.DB) error {
-				_, err := outbox.Put(t.Context(), tx, f.tenant, f.stream, list)
+				_, err := outbox.Put(t.Context(), tx, f.tenant, f.send, list)
 				return err
 			}
 			if err := db.InTx(t.Context(), put); err != nil {
@@ -67,7 +67,7 @@ func TestMessagesGetTheTimesOfTheirSlots(t *testing.T) {
 				for at := 1 + chance.IntN(5); at < len(order); at += 1 + chance.IntN(9) {
 					numbers = append(numbers, at)
 				}
-				places, err := outbox.Places(t.Context(), db, f.tenant, f.stream, lane, cut, append(numbers, n+1))
+				places, err := outbox.Places(t.Context(), db, f.tenant, f.send, lane, cut, append(numbers, n+1))
 				if err != nil || len(places) != len(numbers) {
 					t.Fatalf("%d places for the numbers %v of %d messages: %v", len(places), numbers, len(order), err)
 				}
@@ -88,16 +88,16 @@ func TestMessagesGetTheTimesOfTheirSlots(t *testing.T) {
 					from = end
 				}
 			}
-			if err := outbox.Divide(t.Context(), db, f.tenant, f.stream, append(slots, outbox.Slot{Lane: idtest.Named[id.MTAConfig]("gone"), Day: "2026-03-02"})); err != nil {
+			if err := outbox.Divide(t.Context(), db, f.tenant, f.send, append(slots, outbox.Slot{Lane: idtest.Named[id.MTAConfig]("gone"), Day: "2026-03-02"})); err != nil {
 				t.Fatal(err)
 			}
-			if err := outbox.Divide(t.Context(), db, f.tenant, f.stream, slots); err != nil { // anew
+			if err := outbox.Divide(t.Context(), db, f.tenant, f.send, slots); err != nil { // anew
 				t.Fatal(err)
 			}
 			var after id.Contact
 			for more := true; more; {
 				if err := db.InTx(t.Context(), func(tx *sqldb.DB) (err error) {
-					after, more, err = outbox.Give(t.Context(), tx, f.tenant, f.stream, outbox.Portion{Cut: cut, After: after, Limit: 1 + chance.IntN(n/2)}, noon)
+					after, more, err = outbox.Give(t.Context(), tx, f.tenant, f.send, outbox.Portion{Cut: cut, After: after, Limit: 1 + chance.IntN(n/2)}, noon)
 					return err
 				}); err != nil {
 					t.Fatal(err)
@@ -112,17 +112,17 @@ func TestMessagesGetTheTimesOfTheirSlots(t *testing.T) {
 					heldBack++
 				}
 			}
-			if p := progress(t, db, f.tenant, f.stream); len(got) != n || p.HeldBack != heldBack || p.Waiting != n-heldBack {
+			if p := progress(t, db, f.tenant, f.send); len(got) != n || p.HeldBack != heldBack || p.Waiting != n-heldBack {
 				t.Errorf("seed %d: of %d messages, %d, the sums are %+v, want %d held back", seed, n, len(got), p.Sums, heldBack)
 			}
 		}
 	})
 }
 
-// given returns the state and the time of each message of a fixture's stream.
+// given returns the state and the time of each message of a fixture's send.
 func given(t *testing.T, f fixture) map[id.Message]string {
 	t.Helper()
-	list, err := outbox.First(t.Context(), f.db, f.tenant, f.stream, 1000)
+	list, err := outbox.First(t.Context(), f.db, f.tenant, f.send, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,11 +144,11 @@ func TestALaneWithoutSlotsIsLeftAlone(t *testing.T) {
 		if _, err := db.Exec(t.Context(), `UPDATE outbox SET rank = `+db.UUIDText("id")+` WHERE tenant_id = $1`, f.tenant); err != nil {
 			t.Fatal(err)
 		}
-		if err := outbox.Divide(t.Context(), db, f.tenant, f.stream, []outbox.Slot{{Lane: idtest.Named[id.MTAConfig]("another"), Due: noon.Add(time.Hour), Day: "2026-03-02"}}); err != nil {
+		if err := outbox.Divide(t.Context(), db, f.tenant, f.send, []outbox.Slot{{Lane: idtest.Named[id.MTAConfig]("another"), Due: noon.Add(time.Hour), Day: "2026-03-02"}}); err != nil {
 			t.Fatal(err)
 		}
 		if err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
-			_, more, err := outbox.Give(t.Context(), tx, f.tenant, f.stream, outbox.Portion{Limit: 10}, noon)
+			_, more, err := outbox.Give(t.Context(), tx, f.tenant, f.send, outbox.Portion{Limit: 10}, noon)
 			if more {
 				t.Error("there is more behind the last message")
 			}

@@ -35,7 +35,7 @@ func TestAMailBelongsToWhatItsSendBelongsTo(t *testing.T) {
 		must(err)
 		other, err := tenant.Create(ctx, db, "other", "Other", "UTC", noon)
 		must(err)
-		for _, s := range []outbox.Stream{
+		for _, s := range []outbox.Send{
 			{Tenant: acme.ID, ID: mail, Source: outbox.FromBroadcast(spring)},
 			{Tenant: acme.ID, ID: step, Source: outbox.FromSequence(course)},
 			{Tenant: other.ID, ID: mail, Source: outbox.FromBroadcast(theirs)},

@@ -21,14 +21,14 @@ const (
 	WaitLaneDown            WaitKind = "mta_config_down"
 	WaitProviderRate        WaitKind = "provider_rate"
 	WaitProviderConnections WaitKind = "provider_connections"
-	WaitStreamRate          WaitKind = "broadcast_rate"
+	WaitSendRate            WaitKind = "broadcast_rate"
 	WaitHold                WaitKind = "hold" // something is paused, switched off or not verified
 )
 
-// Wait is what keeps messages of a stream back that would be due.
+// Wait is what keeps messages of a send back that would be due.
 type Wait struct {
 	Tenant   id.Tenant
-	Stream   id.Send
+	Send     id.Send
 	Kind     WaitKind
 	Lane     id.MTAConfig  // empty: of no MTA config in particular
 	Provider string        // whose limit it is; empty: nobody's
@@ -43,7 +43,7 @@ const (
 	keepWaits = 48 * time.Hour
 )
 
-// NoteWaits keeps the latest wait of each stream. It is for calling now and then,
+// NoteWaits keeps the latest wait of each send. It is for calling now and then,
 // not with every message.
 func NoteWaits(ctx context.Context, db *sqldb.DB, waits []Wait, now time.Time) error {
 	if len(waits) == 0 {
@@ -52,7 +52,7 @@ func NoteWaits(ctx context.Context, db *sqldb.DB, waits []Wait, now time.Time) e
 	for tenant, own := range byTenant(waits, func(w Wait) id.Tenant { return w.Tenant }) {
 		t := db.Table("send_id UUID", "kind TEXT", "lane_id UUID", "provider TEXT", "most BIGINT", "per BIGINT", "until BIGINT", "reason TEXT")
 		for _, w := range own {
-			t.Add(w.Stream, w.Kind, w.Lane, w.Provider, w.Max, w.Per.Microseconds(), w.Until.UnixMicro(), w.Reason)
+			t.Add(w.Send, w.Kind, w.Lane, w.Provider, w.Max, w.Per.Microseconds(), w.Until.UnixMicro(), w.Reason)
 		}
 		_, err := db.Exec(ctx, `
 			INSERT INTO outbox_wait (tenant_id, send_id, at, kind, lane_id, provider, most, per, until, reason)
@@ -62,32 +62,32 @@ func NoteWaits(ctx context.Context, db *sqldb.DB, waits []Wait, now time.Time) e
 				provider = excluded.provider, most = excluded.most, per = excluded.per, until = excluded.until, reason = excluded.reason`,
 			t.Args(tenant, now.UnixMicro())...)
 		if err != nil {
-			return fmt.Errorf("note what streams wait for: %w", err)
+			return fmt.Errorf("note what sends wait for: %w", err)
 		}
 	}
 	_, err := db.Exec(ctx, `/* all tenants: old notes serve nobody */
 		DELETE FROM outbox_wait WHERE at < $1`, now.Add(-keepWaits).UnixMicro())
 	if err != nil {
-		return fmt.Errorf("forget what streams waited for: %w", err)
+		return fmt.Errorf("forget what sends waited for: %w", err)
 	}
 	return nil
 }
 
-// LoadWait returns what keeps messages of a stream back; nil when nothing does,
+// LoadWait returns what keeps messages of a send back; nil when nothing does,
 // as far as is known.
-func LoadWait(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send, now time.Time) (*Wait, error) {
-	w := Wait{Tenant: tenant, Stream: stream}
+func LoadWait(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, now time.Time) (*Wait, error) {
+	w := Wait{Tenant: tenant, Send: send}
 	var per, until int64
 	err := db.QueryRow(ctx, `
 		SELECT kind, lane_id, provider, most, per, until, reason FROM outbox_wait
 		WHERE tenant_id = $1 AND send_id = $2 AND (until > $3 OR at > $4)`,
-		tenant, stream, now.UnixMicro(), now.Add(-freshFor).UnixMicro()).
+		tenant, send, now.UnixMicro(), now.Add(-freshFor).UnixMicro()).
 		Scan(&w.Kind, &w.Lane, &w.Provider, &w.Max, &per, &until, &w.Reason)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read what a stream waits for: %w", err)
+		return nil, fmt.Errorf("read what a send waits for: %w", err)
 	}
 	w.Per, w.Until = time.Duration(per)*time.Microsecond, sqldb.Time(until)
 	return &w, nil

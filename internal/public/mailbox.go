@@ -171,7 +171,7 @@ func (b *Mailbox) list(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if send != nil {
-		view.Group = &mailGroup{Group: mailbox.Group{Stream: *send}, Name: "A broadcast without mail here"}
+		view.Group = &mailGroup{Group: mailbox.Group{Send: *send}, Name: "A broadcast without mail here"}
 	}
 	if view.Tenant.Tenant != 0 {
 		if err := b.fill(r, &view, query.Get("cursor")); err != nil {
@@ -194,7 +194,7 @@ func (b *Mailbox) fill(r *http.Request, view *listView, cursor string) error {
 	if err := b.count(r.Context(), view); err != nil {
 		return err
 	}
-	q := mailbox.Query{Stream: view.stream(), Search: view.Search, Limit: pageOfMails}
+	q := mailbox.Query{Send: view.send(), Search: view.Search, Limit: pageOfMails}
 	if cursor != "" {
 		c, err := b.Cursors.Decode(cursor, "received_at", "desc")
 		if err != nil || c.LastValue == nil {

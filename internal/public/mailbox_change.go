@@ -23,8 +23,8 @@ func (b *Mailbox) count(ctx context.Context, view *listView) error {
 	}
 	var sends []id.Send
 	for _, g := range groups {
-		if !g.Stream.IsZero() {
-			sends = append(sends, g.Stream)
+		if !g.Send.IsZero() {
+			sends = append(sends, g.Send)
 		}
 	}
 	broadcasts, err := broadcast.OfSends(ctx, b.DB, view.Tenant.Tenant, sends)
@@ -32,9 +32,9 @@ func (b *Mailbox) count(ctx context.Context, view *listView) error {
 		return err
 	}
 	for _, g := range groups {
-		named := mailGroup{Group: g, Broadcast: broadcasts[g.Stream].ID, Name: broadcasts[g.Stream].Name}
+		named := mailGroup{Group: g, Broadcast: broadcasts[g.Send].ID, Name: broadcasts[g.Send].Name}
 		switch {
-		case g.Stream.IsZero():
+		case g.Send.IsZero():
 			named.Name = "Tests of MTA configs"
 		case named.Name == "":
 			named.Name = "A deleted broadcast"
@@ -43,7 +43,7 @@ func (b *Mailbox) count(ctx context.Context, view *listView) error {
 		view.Groups = append(view.Groups, named)
 		if view.Group == nil {
 			view.Total, view.Unread = view.Total+g.Total, view.Unread+g.Unread
-		} else if g.Stream == view.Group.Stream {
+		} else if g.Send == view.Group.Send {
 			view.Group, view.Total, view.Unread = &named, g.Total, g.Unread
 		}
 	}

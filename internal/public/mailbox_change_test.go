@@ -61,10 +61,10 @@ func TestMailIsGroupedByBroadcast(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.stream = b.Send
+		s.send = b.Send
 		s.deliver(s.mine, "Subject: One\r\n\r\nx", noon)
 		s.deliver(s.mine, "Subject: Two\r\n\r\nx", noon)
-		s.stream = id.New[id.Send]()
+		s.send = id.New[id.Send]()
 		s.deliver(s.mine, "Subject: Three\r\n\r\nx", noon)
 		_, body := s.get("/mailbox/")
 		for _, want := range []string{
@@ -76,7 +76,7 @@ func TestMailIsGroupedByBroadcast(t *testing.T) {
 				t.Errorf("the list lacks %q: %s", want, body)
 			}
 		}
-		for group, subjects := range map[string][]string{b.ID.String(): {"Two", "One"}, "none": {"Hello"}, s.stream.String(): {"Three"}, "no-such\x00": nil} {
+		for group, subjects := range map[string][]string{b.ID.String(): {"Two", "One"}, "none": {"Hello"}, s.send.String(): {"Three"}, "no-such\x00": nil} {
 			_, body := s.get("/mailbox/?broadcast=" + url.QueryEscape(group))
 			if got := strings.Count(body, `class="subject"`); got != len(subjects) {
 				t.Errorf("broadcast %q shows %d mails, want %d", group, got, len(subjects))
@@ -96,7 +96,7 @@ func TestMailIsDeletedByThoseWhoMay(t *testing.T) {
 		s := newSite(t, db, false)
 		one := s.deliver(s.mine, plain, noon)
 		theirs := s.deliver(s.other, plain, noon)
-		s.stream = id.New[id.Send]()
+		s.send = id.New[id.Send]()
 		s.deliver(s.mine, plain, noon)
 		all := url.Values{"until": {"9999999999999999"}}
 		if res, _ := s.post(one+"/delete", nil); res.StatusCode != http.StatusUnauthorized {
@@ -146,7 +146,7 @@ func TestMailIsDeletedByThoseWhoMay(t *testing.T) {
 		if n := total(); n != 2 {
 			t.Errorf("%d mails are left of 2 that came after the page was shown", n)
 		}
-		s.post("/mailbox/acme/delete", url.Values{"until": all["until"], "broadcast": {s.stream.String()}})
+		s.post("/mailbox/acme/delete", url.Values{"until": all["until"], "broadcast": {s.send.String()}})
 		if n := total(); n != 1 {
 			t.Errorf("%d mails are left after one broadcast's were deleted, want 1", n)
 		}

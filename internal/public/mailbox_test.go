@@ -49,7 +49,7 @@ type site struct {
 	server      *httptest.Server
 	client      *http.Client
 	mine, other tenant.Tenant
-	stream      id.Send // the send that delivered mail belongs to
+	send        id.Send // the send that delivered mail belongs to
 }
 
 func newSite(t *testing.T, db *sqldb.DB, open bool) *site {
@@ -102,7 +102,7 @@ func newSite(t *testing.T, db *sqldb.DB, open bool) *site {
 // deliver puts a mail into a tenant's mailbox and returns its path.
 func (s *site) deliver(t tenant.Tenant, raw string, at time.Time) string {
 	s.Helper()
-	if err := mailbox.Deliver(s.Context(), s.db, mailbox.Delivery{Tenant: t.ID, Lane: id.New[id.MTAConfig](), Stream: s.stream, From: "b@bounce.example.com", To: "ann@example.org", Raw: []byte(raw)}, at); err != nil {
+	if err := mailbox.Deliver(s.Context(), s.db, mailbox.Delivery{Tenant: t.ID, Lane: id.New[id.MTAConfig](), Send: s.send, From: "b@bounce.example.com", To: "ann@example.org", Raw: []byte(raw)}, at); err != nil {
 		s.Fatal(err)
 	}
 	list, _, err := mailbox.List(s.Context(), s.db, t.ID, mailbox.Query{Limit: 1})

@@ -80,24 +80,24 @@ type mailGroup struct {
 
 // Key is what names the group in links and forms.
 func (g mailGroup) Key() string {
-	if g.Stream.IsZero() {
+	if g.Send.IsZero() {
 		return noBroadcast
 	}
 	if b := g.Broadcast; !b.IsZero() {
 		return b.String()
 	}
-	return g.Stream.String()
+	return g.Send.String()
 }
 
 // noBroadcast names the mail that belongs to no broadcast.
 const noBroadcast = "none"
 
-// stream returns the send whose mail is shown; nil: all.
-func (v listView) stream() *id.Send {
+// send returns the send whose mail is shown; nil: all.
+func (v listView) send() *id.Send {
 	if v.Group == nil {
 		return nil
 	}
-	return &v.Group.Stream
+	return &v.Group.Send
 }
 
 // MayDelete reports whether the visitor may delete mail.

@@ -51,7 +51,7 @@ func TestWhoIsLookedUpForAClick(t *testing.T) {
 				t.Errorf("a click of unknown origin looks its message up %d times", n)
 			}
 		}
-		if hits := p.hits(); len(hits) < 2 || hits[0].Send != p.stream || hits[0].Contact != p.contact.ID || hits[0].SinceSent == nil {
+		if hits := p.hits(); len(hits) < 2 || hits[0].Send != p.send || hits[0].Contact != p.contact.ID || hits[0].SinceSent == nil {
 			t.Errorf("hits are %+v", hits)
 		}
 	})

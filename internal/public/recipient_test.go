@@ -40,7 +40,7 @@ type post struct {
 	mux     *http.ServeMux
 	now     time.Time
 	message outbox.Message
-	stream  id.Send
+	send    id.Send
 	contact contact.Contact
 	headers http.Header
 }
@@ -52,7 +52,7 @@ func newPost(t *testing.T, db *sqldb.DB) *post {
 	p := &post{Account: broadcasttest.New(t, db, "acme"), t: t, now: broadcasttest.Now.Add(time.Hour), headers: http.Header{"User-Agent": {chrome}}}
 	p.contact = p.AddContacts(p.List.ID, "ann", 1)[0]
 	b := p.Create()
-	p.stream = b.Send
+	p.send = b.Send
 	ctx := t.Context()
 	frozen, err := content.Freeze(ctx, db, p.Tenant, content.Source{
 		Subject: "Hi", Tracking: true,
@@ -63,14 +63,14 @@ func newPost(t *testing.T, db *sqldb.DB) *post {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := outbox.Begin(ctx, db, outbox.Stream{Tenant: p.Tenant, ID: p.stream, Source: outbox.FromBroadcast(b.ID)}, broadcasttest.Now); err != nil {
+	if err := outbox.Begin(ctx, db, outbox.Send{Tenant: p.Tenant, ID: p.send, Source: outbox.FromBroadcast(b.ID)}, broadcasttest.Now); err != nil {
 		t.Fatal(err)
 	}
 	p.message = outbox.Message{
 		ID: id.New[id.Message](), Contact: p.contact.ID, Email: p.contact.Email, Content: frozen,
 		Identity: p.Identity.ID, Lane: p.Lane.ID, DueAt: broadcasttest.Now,
 	}
-	if _, err := outbox.Put(ctx, db, p.Tenant, p.stream, []outbox.Message{p.message}); err != nil {
+	if _, err := outbox.Put(ctx, db, p.Tenant, p.send, []outbox.Message{p.message}); err != nil {
 		t.Fatal(err)
 	}
 	p.exec(`UPDATE outbox SET state = 'delivered', sent_at = $2 WHERE tenant_id = $1`, p.Tenant, broadcasttest.Now.UnixMicro())
@@ -134,7 +134,7 @@ func (p *post) hits() []track.Hit {
 
 func (p *post) sums() track.Sums {
 	p.t.Helper()
-	s, err := track.LoadSums(p.t.Context(), p.DB, p.Tenant, p.stream)
+	s, err := track.LoadSums(p.t.Context(), p.DB, p.Tenant, p.send)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -321,7 +321,7 @@ func TestOneClickUnsubscribe(t *testing.T) {
 				entries := 0
 				e := &journal.Engine{DB: p.DB, Followers: []journal.Follower{{Name: "f", Follow: func(_ context.Context, _ *sqldb.DB, list []journal.Entry) error {
 					for _, e := range list {
-						if e.Type == journal.EmailUnsubscribed && e.Message == p.message.ID && e.Send == p.stream {
+						if e.Type == journal.EmailUnsubscribed && e.Message == p.message.ID && e.Send == p.send {
 							entries++
 						}
 					}

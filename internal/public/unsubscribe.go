@@ -106,12 +106,12 @@ func (p *Recipient) leave(ctx context.Context, m outbox.Record) error {
 		if err != nil && !errors.Is(err, contact.ErrNotFound) { // a contact that is gone gets nothing anyway
 			return err
 		}
-		fresh, err := track.Mark(ctx, tx, m.Tenant, m.Stream, m.ID, track.Unsubscribed)
+		fresh, err := track.Mark(ctx, tx, m.Tenant, m.Send, m.ID, track.Unsubscribed)
 		if err != nil || !fresh {
 			return err
 		}
 		return journal.Append(ctx, tx, journal.Entry{
-			Tenant: m.Tenant, Type: journal.EmailUnsubscribed, Contact: m.Contact, Send: m.Stream, Message: m.ID, At: now,
+			Tenant: m.Tenant, Type: journal.EmailUnsubscribed, Contact: m.Contact, Send: m.Send, Message: m.ID, At: now,
 		})
 	})
 }

@@ -29,7 +29,7 @@ type Send struct {
 // Message is one mail to the contact.
 type Message struct {
 	ID      id.Message
-	Stream  id.Send
+	Send    id.Send
 	Variant string
 	State   outbox.State
 	SentAt  *time.Time // nil: no hand-off has ended
@@ -39,7 +39,7 @@ type Message struct {
 // Hit is an open or a click.
 type Hit struct {
 	Message      id.Message
-	Stream       id.Send
+	Send         id.Send
 	Click        bool // else an open
 	URL          string
 	At           time.Time
@@ -51,7 +51,7 @@ type Hit struct {
 type Told struct {
 	Complaint bool // else an unsubscribe
 	Message   id.Message
-	Stream    id.Send
+	Send      id.Send
 	At        time.Time
 }
 

@@ -89,9 +89,9 @@ func (l *loader) messages(ctx context.Context) error {
 	return l.each(rows, err, func(s *Subject) error {
 		m.Variant, m.SentAt, m.EndedAt = variant.String, sqldb.NullTime(sent), sqldb.NullTime(ended)
 		s.Messages = append(s.Messages, m)
-		l.sends[m.Stream] = Send{}
+		l.sends[m.Send] = Send{}
 		return nil
-	}, &m.ID, &m.Stream, &variant, &m.State, &sent, &ended)
+	}, &m.ID, &m.Send, &variant, &m.State, &sent, &ended)
 }
 
 func (l *loader) hits(ctx context.Context) error {
@@ -107,9 +107,9 @@ func (l *loader) hits(ctx context.Context) error {
 		h.Click, h.URL, h.At = kind == "click", url.String, sqldb.Time(at)
 		h.Corroborated = track.Flags(flags)&track.Confirmed != 0
 		s.Hits = append(s.Hits, h)
-		l.sends[h.Stream] = Send{}
+		l.sends[h.Send] = Send{}
 		return nil
-	}, &h.Message, &h.Stream, &kind, &url, &at, &h.Class, &flags)
+	}, &h.Message, &h.Send, &kind, &url, &at, &h.Class, &flags)
 }
 
 // The entries of a contact are found by the index journal_contact, whose
@@ -121,18 +121,18 @@ const ofContacts = ` AND contact_id IS NOT NULL AND type NOT IN ('email_sent', '
 func (l *loader) told(ctx context.Context) error {
 	var t Told
 	var what journal.Type
-	var stream id.Send
+	var send id.Send
 	var at int64
 	rows, err := l.db.Query(ctx, `
 		SELECT contact_id, type, message_id, send_id, occurred_at FROM journal
 		WHERE tenant_id = $1 AND contact_id`+l.db.In(2)+ofContacts+`
 			AND type || '' IN ('email_complained', 'email_unsubscribed') AND message_id IS NOT NULL`, l.tenant, l.ids)
 	return l.each(rows, err, func(s *Subject) error {
-		t.Complaint, t.Stream, t.At = what == journal.EmailComplained, stream, sqldb.Time(at)
+		t.Complaint, t.Send, t.At = what == journal.EmailComplained, send, sqldb.Time(at)
 		s.Told = append(s.Told, t)
-		l.sends[t.Stream] = Send{}
+		l.sends[t.Send] = Send{}
 		return nil
-	}, &what, &t.Message, &stream, &at)
+	}, &what, &t.Message, &send, &at)
 }
 
 func (l *loader) events(ctx context.Context) error {

@@ -63,16 +63,16 @@ func (p *past) meet(name string) id.Contact {
 }
 
 // mail adds a message that was delivered.
-func (p *past) mail(c id.Contact, stream id.Send, at time.Time) *sentMail {
-	p.mails = append(p.mails, sentMail{rule.Message{ID: id.New[id.Message](), Stream: stream, State: outbox.Delivered, SentAt: &at, EndedAt: &at}, c})
-	if _, ok := p.sends[stream]; !ok {
-		p.sends[stream] = rule.Send{Source: outbox.FromBroadcast(id.New[id.Broadcast]())}
+func (p *past) mail(c id.Contact, send id.Send, at time.Time) *sentMail {
+	p.mails = append(p.mails, sentMail{rule.Message{ID: id.New[id.Message](), Send: send, State: outbox.Delivered, SentAt: &at, EndedAt: &at}, c})
+	if _, ok := p.sends[send]; !ok {
+		p.sends[send] = rule.Send{Source: outbox.FromBroadcast(id.New[id.Broadcast]())}
 	}
 	return &p.mails[len(p.mails)-1]
 }
 
 func (p *past) hit(m *sentMail, click bool, class track.Class, at time.Time) *rule.Hit {
-	h := rule.Hit{Message: m.ID, Stream: m.Stream, Click: click, Class: class, At: at}
+	h := rule.Hit{Message: m.ID, Send: m.Send, Click: click, Class: class, At: at}
 	if click {
 		h.URL = "https://example.org/a"
 	}
@@ -90,7 +90,7 @@ func (p *past) click(m *sentMail, class track.Class, at time.Time) *rule.Hit {
 
 func (p *past) tell(m *sentMail, what journal.Type, at time.Time) {
 	p.entries = append(p.entries, journal.Entry{
-		Tenant: p.tenant, Type: what, Contact: m.contact, Send: m.Stream, Message: m.ID, At: at,
+		Tenant: p.tenant, Type: what, Contact: m.contact, Send: m.Send, Message: m.ID, At: at,
 	})
 }
 
@@ -161,9 +161,9 @@ func (p *past) writeMails(t testing.TB, tx *sqldb.DB) error {
 	last := map[id.Send]int64{}
 	v := tx.Table("id UUID", "send_id UUID", "contact_id UUID", "variant_id TEXT", "state TEXT", "sent_at BIGINT", "ended_at BIGINT")
 	for _, m := range p.mails {
-		v.Add(m.ID, m.Stream, m.contact, sqldb.Null(m.Variant), m.State, sqldb.NullMicros(m.SentAt), sqldb.NullMicros(m.EndedAt))
+		v.Add(m.ID, m.Send, m.contact, sqldb.Null(m.Variant), m.State, sqldb.NullMicros(m.SentAt), sqldb.NullMicros(m.EndedAt))
 		if m.SentAt != nil {
-			last[m.Stream] = max(last[m.Stream], m.SentAt.UnixMicro())
+			last[m.Send] = max(last[m.Send], m.SentAt.UnixMicro())
 		}
 	}
 	for _, text := range []string{
@@ -199,7 +199,7 @@ func (p *past) writeHits(t testing.TB, tx *sqldb.DB) error {
 		if h.Click {
 			kind = "click"
 		}
-		v.Add(id.New[id.Hit](), h.Stream, h.Message, p.whose[i], kind, sqldb.Null(h.URL), h.At.UnixMicro(), h.Class)
+		v.Add(id.New[id.Hit](), h.Send, h.Message, p.whose[i], kind, sqldb.Null(h.URL), h.At.UnixMicro(), h.Class)
 	}
 	_, err := tx.Exec(t.Context(), `
 		INSERT INTO hit (tenant_id, id, send_id, message_id, contact_id, kind, url, at, method, agent, ip, prefetch, class)

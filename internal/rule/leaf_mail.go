@@ -117,8 +117,8 @@ func (b *builder) messages(m mails) trace {
 	if m.event != Bounced && !t.broad {
 		since, _ = m.window.bounds(b.env)
 	}
-	if streams := b.streams(m.types, since); streams != "" {
-		t.where += " AND x.send_id IN " + streams
+	if sends := b.sends(m.types, since); sends != "" {
+		t.where += " AND x.send_id IN " + sends
 	}
 	return t
 }
@@ -136,9 +136,9 @@ func (b *builder) sendsOf(s outbox.Source) string {
 	return " IN " + all + ")"
 }
 
-// streams are those of some email types, and those that have sent something
+// sends are those of some email types, and those that have sent something
 // since a time: outbox has no order by time of its own.
-func (b *builder) streams(types []id.EmailType, since time.Time) string {
+func (b *builder) sends(types []id.EmailType, since time.Time) string {
 	if types == nil && since.IsZero() {
 		return ""
 	}
@@ -182,8 +182,8 @@ func (b *builder) hits(m mails) trace {
 	if !m.anySource() {
 		t.where += " AND x.send_id" + b.sendsOf(m.source)
 	}
-	if streams := b.streams(m.types, time.Time{}); streams != "" {
-		t.where += " AND x.send_id IN " + streams
+	if sends := b.sends(m.types, time.Time{}); sends != "" {
+		t.where += " AND x.send_id IN " + sends
 	}
 	t.where += b.variant(m)
 	return t
@@ -219,8 +219,8 @@ func (b *builder) told(m mails) trace {
 	if !m.anySource() {
 		where += " AND x.send_id" + b.sendsOf(m.source)
 	}
-	if streams := b.streams(m.types, time.Time{}); streams != "" {
-		where += " AND x.send_id IN " + streams
+	if sends := b.sends(m.types, time.Time{}); sends != "" {
+		where += " AND x.send_id IN " + sends
 	}
 	return trace{from: "journal AS x", where: where + b.variant(m), distinct: "x.message_id"}
 }
@@ -235,19 +235,19 @@ func (m mails) count(env Env, s *Subject) int {
 	switch m.event {
 	case Opened, Clicked, Engaged:
 		for _, h := range s.Hits {
-			if m.shows(h) && m.means(s, h.Stream, h.Message) && m.window.holds(env, h.At) && (m.link == "" || h.Click && h.URL == m.link) {
+			if m.shows(h) && m.means(s, h.Send, h.Message) && m.window.holds(env, h.At) && (m.link == "" || h.Click && h.URL == m.link) {
 				of[h.Message] = true
 			}
 		}
 	case Complained, LeftBy:
 		for _, e := range s.Told {
-			if e.Complaint == (m.event == Complained) && m.means(s, e.Stream, e.Message) && m.window.holds(env, e.At) {
+			if e.Complaint == (m.event == Complained) && m.means(s, e.Send, e.Message) && m.window.holds(env, e.At) {
 				of[e.Message] = true
 			}
 		}
 	default:
 		for _, x := range s.Messages {
-			if m.reached(env, x) && m.means(s, x.Stream, x.ID) {
+			if m.reached(env, x) && m.means(s, x.Send, x.ID) {
 				of[x.ID] = true
 			}
 		}
@@ -271,12 +271,12 @@ func (m mails) reached(env Env, x Message) bool {
 }
 
 // means reports whether a message is one of those that are asked about.
-func (m mails) means(s *Subject, stream id.Send, message id.Message) bool {
-	if !m.anySource() && m.source != s.Sends[stream].Source || m.types != nil && !slices.Contains(m.types, s.Sends[stream].Type) {
+func (m mails) means(s *Subject, send id.Send, message id.Message) bool {
+	if !m.anySource() && m.source != s.Sends[send].Source || m.types != nil && !slices.Contains(m.types, s.Sends[send].Type) {
 		return false
 	}
 	return m.variant == "" || slices.ContainsFunc(s.Messages, func(x Message) bool {
-		return x.ID == message && x.Stream == stream && x.Variant == m.variant
+		return x.ID == message && x.Send == send && x.Variant == m.variant
 	})
 }
 

@@ -54,9 +54,9 @@ func (s sample) past(people int) *past {
 				p.join(c, l, s.moment())
 			}
 		}
-		for _, stream := range someSends {
+		for _, send := range someSends {
 			if s.IntN(3) > 0 {
-				s.mail(p, c, stream)
+				s.mail(p, c, send)
 			}
 		}
 		for range s.IntN(5) {
@@ -66,8 +66,8 @@ func (s sample) past(people int) *past {
 	return p
 }
 
-func (s sample) mail(p *past, c id.Contact, stream id.Send) {
-	m := p.mail(c, stream, s.moment())
+func (s sample) mail(p *past, c id.Contact, send id.Send) {
+	m := p.mail(c, send, s.moment())
 	m.Variant = pick(s.Rand, "", "a", "b")
 	switch m.State = pick(s.Rand, outbox.Sent, outbox.Delivered, outbox.Delivered, outbox.Bounced, outbox.Failed, outbox.Skipped, outbox.Queued); m.State {
 	case outbox.Bounced:

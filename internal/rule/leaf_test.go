@@ -120,9 +120,9 @@ func (s *scene) shadow() *past {
 	o := newPast()
 	o.people = s.people
 	for i, c := range s.people {
-		for stream, sent := range s.sends {
-			o.sends[stream] = sent
-			m := *o.mail(c.id, stream, at(0))
+		for send, sent := range s.sends {
+			o.sends[send] = sent
+			m := *o.mail(c.id, send, at(0))
 			o.mails[len(o.mails)-1].Variant = "a"
 			o.sure[m.ID] = true
 			o.open(&m, track.Human, at(0))

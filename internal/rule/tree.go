@@ -186,7 +186,7 @@ type Broadcast struct {
 }
 
 // SequenceEmail asks what became of the mails of a sequence. A sequence sends in
-// an outbox stream of its own id; a message's variant is the node that sent it.
+// an outbox send of its own id; a message's variant is the node that sent it.
 type SequenceEmail struct {
 	Sequence id.Sequence
 	Node     string // empty: any

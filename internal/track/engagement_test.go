@@ -28,8 +28,8 @@ type mail struct {
 	contact id.Contact
 }
 
-func newMail(tenant id.Tenant, stream id.Send) mail {
-	return mail{tenant, stream, id.New[id.Message](), id.New[id.Contact]()}
+func newMail(tenant id.Tenant, send id.Send) mail {
+	return mail{tenant, send, id.New[id.Message](), id.New[id.Contact]()}
 }
 
 func (m mail) hit(h track.Hit) track.Hit {
@@ -69,16 +69,16 @@ func judge(t *testing.T, db *sqldb.DB, m mail, as func(track.Hit) track.Class) {
 	}
 }
 
-func sums(t *testing.T, db *sqldb.DB, tenant id.Tenant, stream id.Send) track.Sums {
+func sums(t *testing.T, db *sqldb.DB, tenant id.Tenant, send id.Send) track.Sums {
 	t.Helper()
-	s, err := track.LoadSums(t.Context(), db, tenant, stream)
+	s, err := track.LoadSums(t.Context(), db, tenant, send)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-// counted adds up, from the hits alone, what the sums of a stream must be.
+// counted adds up, from the hits alone, what the sums of a send must be.
 func counted(t *testing.T, db *sqldb.DB, tenant id.Tenant, mails []mail, left map[id.Message]bool) track.Sums {
 	t.Helper()
 	var s track.Sums
@@ -164,10 +164,10 @@ func TestSumsHoldUnderConcurrentHits(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		tenant := idtest.Tenant()
-		streams := []id.Send{idtest.Named[id.Send]("a"), idtest.Named[id.Send]("b"), idtest.Named[id.Send]("c")}
+		sends := []id.Send{idtest.Named[id.Send]("a"), idtest.Named[id.Send]("b"), idtest.Named[id.Send]("c")}
 		var mails []mail
 		for i := range 6 {
-			mails = append(mails, newMail(tenant, streams[i%3]))
+			mails = append(mails, newMail(tenant, sends[i%3]))
 		}
 		var wg sync.WaitGroup
 		for w := range 6 {
@@ -184,7 +184,7 @@ func TestSumsHoldUnderConcurrentHits(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		for _, s := range streams {
+		for _, s := range sends {
 			var of []mail
 			for _, m := range mails {
 				if m.send == s {

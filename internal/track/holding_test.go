@@ -18,12 +18,12 @@ func TestHitsOfSomebodyForgottenTellNothing(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-		tenant, stream := idtest.Tenant(), id.New[id.Send]()
+		tenant, send := idtest.Tenant(), id.New[id.Send]()
 		ann, err := contact.Create(t.Context(), db, tenant, "ann@example.org", contact.Change{}, contact.Rules{}, at)
 		if err != nil {
 			t.Fatal(err)
 		}
-		hers, bobs := newMail(tenant, stream), newMail(tenant, stream)
+		hers, bobs := newMail(tenant, send), newMail(tenant, send)
 		hers.contact = ann.ID
 		n := 0
 		visit := func(agent string) {

@@ -19,10 +19,10 @@ import (
 func TestMomentsAreTheFirstOfTheirKind(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		tenant, stream := idtest.Tenant(), id.New[id.Send]()
+		tenant, send := idtest.Tenant(), id.New[id.Send]()
 		start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 		at := func(seconds int) *time.Time { return new(start.Add(time.Duration(seconds) * time.Second)) }
-		read, ignored, left := newMail(tenant, stream), newMail(tenant, stream), newMail(tenant, stream)
+		read, ignored, left := newMail(tenant, send), newMail(tenant, send), newMail(tenant, send)
 		earlier := newMail(tenant, id.New[id.Send]()) // to the same person
 		earlier.contact = left.contact
 		hit := func(m mail, second int, click bool) {

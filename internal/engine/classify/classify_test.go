@@ -140,15 +140,15 @@ func TestOneAddressThatOpensForTenIsAMachine(t *testing.T) {
 		}
 		w.run(t, noon.Add(time.Hour+140*sec))
 		expect("ten recipients")
-		s, err := track.LoadSums(t.Context(), w.db, first(w.streamOf(t, messages[0].ID)), second(w.streamOf(t, messages[0].ID)))
+		s, err := track.LoadSums(t.Context(), w.db, first(w.sendOf(t, messages[0].ID)), second(w.sendOf(t, messages[0].ID)))
 		if err != nil || s.HumanOpened != 2 || s.BotOpened != 10 || s.ApparentOpened != 12 {
 			t.Errorf("sums are %+v, %v; want 2 of people, 10 of machines", s, err)
 		}
 	})
 }
 
-func first(t id.Tenant, _ id.Send) id.Tenant     { return t }
-func second(_ id.Tenant, stream id.Send) id.Send { return stream }
+func first(t id.Tenant, _ id.Send) id.Tenant   { return t }
+func second(_ id.Tenant, send id.Send) id.Send { return send }
 
 func TestThirtyPeopleBehindOneAddress(t *testing.T) {
 	t.Parallel()
@@ -214,8 +214,8 @@ func TestVerdictsDoNotDependOnWhenTheClassifierRuns(t *testing.T) {
 			if after := all(t, w, inSteps); !maps.Equal(before, after) {
 				t.Errorf("seed %d: a second run changed verdicts", seed)
 			}
-			sa, err1 := track.LoadSums(t.Context(), db, first(w.streamOf(t, inSteps[0].ID)), second(w.streamOf(t, inSteps[0].ID)))
-			sb, err2 := track.LoadSums(t.Context(), db, first(w.streamOf(t, atOnce[0].ID)), second(w.streamOf(t, atOnce[0].ID)))
+			sa, err1 := track.LoadSums(t.Context(), db, first(w.sendOf(t, inSteps[0].ID)), second(w.sendOf(t, inSteps[0].ID)))
+			sb, err2 := track.LoadSums(t.Context(), db, first(w.sendOf(t, atOnce[0].ID)), second(w.sendOf(t, atOnce[0].ID)))
 			if err := errors.Join(err1, err2); err != nil || sa != sb {
 				t.Errorf("seed %d: sums %+v and %+v, %v", seed, sa, sb, err)
 			}
@@ -262,9 +262,9 @@ func TestAHitThatOvertakesTheAcceptance(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := newWorld(db)
 		m := w.send(t, 5, 1)[0]
-		tenant, stream := w.streamOf(t, m.ID)
+		tenant, send := w.sendOf(t, m.ID)
 		h := act{at: -50 * ms, link: 1, agent: chrome, ip: home}.hit()
-		h.Tenant, h.Send, h.Message, h.Contact, h.SinceSent = tenant, stream, m.ID, m.Contact, nil
+		h.Tenant, h.Send, h.Message, h.Contact, h.SinceSent = tenant, send, m.ID, m.Contact, nil
 		if err := db.InTx(t.Context(), func(tx *sqldb.DB) error { return track.Record(t.Context(), tx, []track.Hit{h}) }); err != nil {
 			t.Fatal(err)
 		}

@@ -116,8 +116,8 @@ func TestVerdictsByFanOutAreThoseOfTheDefinition(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := newWorld(db)
 		mails, foreign := w.send(t, 3, 14), w.send(t, 3, 14) // of two tenants
-		tenant, _ := w.streamOf(t, mails[0].ID)
-		other, _ := w.streamOf(t, foreign[0].ID)
+		tenant, _ := w.sendOf(t, mails[0].ID)
+		other, _ := w.sendOf(t, foreign[0].ID)
 		var ids []id.Message
 		for _, m := range mails {
 			ids = append(ids, m.ID)

@@ -20,12 +20,12 @@ import (
 func floodCost(t *testing.T, w *world, n int) (queries, read int) {
 	t.Helper()
 	messages := w.send(t, 3, n/2)
-	tenant, stream := w.streamOf(t, messages[0].ID)
+	tenant, send := w.sendOf(t, messages[0].ID)
 	var hits []track.Hit
 	for i := range n {
 		h := act{at: time.Hour + time.Duration(i)*50*time.Second/time.Duration(n), agent: chrome, ip: office}.hit()
 		m := messages[i%len(messages)]
-		h.Tenant, h.Send, h.Message, h.Contact = tenant, stream, m.ID, m.Contact
+		h.Tenant, h.Send, h.Message, h.Contact = tenant, send, m.ID, m.Contact
 		hits = append(hits, h)
 	}
 	if err := w.db.InTx(t.Context(), func(tx *sqldb.DB) error { return track.Record(t.Context(), tx, hits) }); err != nil {
@@ -42,7 +42,7 @@ func floodCost(t *testing.T, w *world, n int) (queries, read int) {
 	if err := w.engine.pass(ctx, false); err != nil {
 		t.Fatal(err)
 	}
-	s, err := track.LoadSums(t.Context(), w.db, tenant, stream)
+	s, err := track.LoadSums(t.Context(), w.db, tenant, send)
 	if err != nil || s.BotOpened != n/2 || s.PendingOpened != 0 {
 		t.Errorf("sums of %d hits are %+v, %v", n, s, err)
 	}

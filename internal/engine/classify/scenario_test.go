@@ -160,21 +160,21 @@ func TestScenarios(t *testing.T) {
 
 // world is a database with a send whose messages were accepted at noon.
 type world struct {
-	db      *sqldb.DB
-	engine  *Engine
-	now     time.Time
-	live    bool
-	streams map[id.Message]placed
+	db     *sqldb.DB
+	engine *Engine
+	now    time.Time
+	live   bool
+	sends  map[id.Message]placed
 }
 
 // placed is where a message belongs.
 type placed struct {
 	tenant id.Tenant
-	stream id.Send
+	send   id.Send
 }
 
 func newWorld(db *sqldb.DB) *world {
-	w := &world{db: db, now: noon, live: true, streams: map[id.Message]placed{}}
+	w := &world{db: db, now: noon, live: true, sends: map[id.Message]placed{}}
 	w.engine = &Engine{DB: db, Now: func() time.Time { return w.now }, Live: func(context.Context, id.Tenant, id.Send) (bool, error) { return w.live, nil }}
 	return w
 }
@@ -196,7 +196,7 @@ func (w *world) send(t *testing.T, links, n int) []outbox.Message {
 		if err != nil {
 			return err
 		}
-		if err := outbox.Begin(t.Context(), tx, outbox.Stream{Tenant: tenant, ID: send, Source: outbox.FromBroadcast(b)}, noon); err != nil {
+		if err := outbox.Begin(t.Context(), tx, outbox.Send{Tenant: tenant, ID: send, Source: outbox.FromBroadcast(b)}, noon); err != nil {
 			return err
 		}
 		messages = nil
@@ -215,24 +215,24 @@ func (w *world) send(t *testing.T, links, n int) []outbox.Message {
 	return messages
 }
 
-// streamOf returns where a message belongs.
-func (w *world) streamOf(t *testing.T, m id.Message) (tenant id.Tenant, stream id.Send) {
+// sendOf returns where a message belongs.
+func (w *world) sendOf(t *testing.T, m id.Message) (tenant id.Tenant, send id.Send) {
 	t.Helper()
-	p, ok := w.streams[m]
+	p, ok := w.sends[m]
 	if !ok {
-		if err := w.db.QueryRow(t.Context(), `SELECT tenant_id, send_id FROM outbox WHERE id = $1`, m).Scan(&p.tenant, &p.stream); err != nil {
+		if err := w.db.QueryRow(t.Context(), `SELECT tenant_id, send_id FROM outbox WHERE id = $1`, m).Scan(&p.tenant, &p.send); err != nil {
 			t.Fatal(err)
 		}
-		w.streams[m] = p
+		w.sends[m] = p
 	}
-	return p.tenant, p.stream
+	return p.tenant, p.send
 }
 
 // hit is what an act does to a message.
 func (w *world) hit(t *testing.T, m outbox.Message, a act) track.Hit {
 	t.Helper()
 	h := a.hit()
-	h.Tenant, h.Send = w.streamOf(t, m.ID)
+	h.Tenant, h.Send = w.sendOf(t, m.ID)
 	h.Message, h.Contact = m.ID, m.Contact
 	return h
 }
@@ -258,7 +258,7 @@ func (w *world) run(t *testing.T, at time.Time) {
 
 func (w *world) verdicts(t *testing.T, m outbox.Message) map[string]string {
 	t.Helper()
-	tenant, _ := w.streamOf(t, m.ID)
+	tenant, _ := w.sendOf(t, m.ID)
 	hits, err := track.HitsOf(t.Context(), w.db, tenant, []id.Message{m.ID})
 	if err != nil {
 		t.Fatal(err)

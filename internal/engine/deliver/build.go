@@ -120,7 +120,7 @@ func (j *job) subject(written string) string {
 func feedbackID(j *job, sender string) string {
 	campaign := j.content.Content.Context.Broadcast.String()
 	if campaign == "" {
-		campaign = j.item.Stream.String()
+		campaign = j.item.Send.String()
 	}
 	return campaign[max(0, len(campaign)-8):] + ":l-" + label(j.sender.Type.Label()) + ":" + j.sender.Tenant.Slug + ":" + sender
 }

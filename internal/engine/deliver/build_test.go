@@ -53,7 +53,7 @@ func sampleJob(t testing.TB) *job {
 	return &job{
 		item: outbox.Item{
 			Tenant: idtest.TenantNamed("0196a2b0-0000-7000-8000-000000000001"), ID: idtest.Must[id.Message]("0196a2b0-0000-7000-8000-000000000002"),
-			Stream: idtest.Must[id.Send]("0196a2b0-0000-7000-8000-0000deadbeef"), Email: "ann@example.net", QueuedAt: at, DueAt: at,
+			Send: idtest.Must[id.Send]("0196a2b0-0000-7000-8000-0000deadbeef"), Email: "ann@example.net", QueuedAt: at, DueAt: at,
 		},
 		contact: &contact.Contact{ID: idtest.Must[id.Contact]("0196a2b0-0000-7000-8000-000000000003"), Email: "ann@example.net", FirstName: new("Ann")},
 		content: compiled,

@@ -7,9 +7,9 @@ import (
 	"packetboat/internal/outbox"
 )
 
-// claim claims due messages of a stream.
-func (e *Engine) claim(ctx context.Context, tenant id.Tenant, stream id.Send, after outbox.Position) ([]outbox.Item, error) {
-	return e.node.ClaimAfter(context.WithoutCancel(ctx), tenant, stream, after, claimBatch, e.Now())
+// claim claims due messages of a send.
+func (e *Engine) claim(ctx context.Context, tenant id.Tenant, send id.Send, after outbox.Position) ([]outbox.Item, error) {
+	return e.node.ClaimAfter(context.WithoutCancel(ctx), tenant, send, after, claimBatch, e.Now())
 }
 
 // release says that there is nothing to do with messages any more. Those that

@@ -1,6 +1,6 @@
 // Package deliver moves messages from the outbox to the servers that take them.
 //
-//	feeder (one per open stream)       workers (as many per lane as connections)
+//	feeder (one per open send)       workers (as many per lane as connections)
 //	  claim a batch                      build: render, rewrite, compose, sign
 //	  look at each contact again    ──►  commit: last result + this intent
 //	  skip, hold, or hand to its lane    send
@@ -67,7 +67,7 @@ type Engine struct {
 	Log      *slog.Logger
 	Now      func() time.Time
 	Metrics  *Metrics
-	Wake     <-chan struct{} // messages were put, or a stream was let go
+	Wake     <-chan struct{} // messages were put, or a send was let go
 	Stored   func()          // called after results were written; may be nil
 
 	FeedbackSender string        // the last part of Feedback-ID

@@ -37,12 +37,12 @@ type job struct {
 	marked   string         // what the subject of a test begins with; empty: no test
 }
 
-// feed claims the due messages of a stream batch by batch and hands them to
+// feed claims the due messages of a send batch by batch and hands them to
 // their lanes, until none is due, or none may leave.
-func (e *Engine) feed(ctx context.Context, tenant id.Tenant, stream id.Send) (*held, error) {
+func (e *Engine) feed(ctx context.Context, tenant id.Tenant, send id.Send) (*held, error) {
 	var after outbox.Position
 	for e.leased() && ctx.Err() == nil {
-		items, err := e.claim(ctx, tenant, stream, after)
+		items, err := e.claim(ctx, tenant, send, after)
 		switch {
 		case err != nil:
 			return nil, err
@@ -62,7 +62,7 @@ func (e *Engine) feed(ctx context.Context, tenant id.Tenant, stream id.Send) (*h
 
 // hand passes claimed messages on. Whatever it cannot pass on it puts back: to be
 // due when it can go, or, if nothing of the batch can, as it was, and then it says
-// when to look at the stream again.
+// when to look at the send again.
 func (e *Engine) hand(ctx context.Context, tenant id.Tenant, items []outbox.Item) (*held, error) {
 	jobs, ends, waiting, err := e.check(ctx, tenant, items)
 	if err != nil {

@@ -13,53 +13,53 @@ import (
 )
 
 const (
-	maxFeeders = 64              // streams fed at a time
+	maxFeeders = 64              // sends fed at a time
 	turnFor    = 2 * time.Second // how long one is fed while others wait
 	afterError = 5 * time.Second // until one is looked at again that could not be fed
 )
 
-type streamKey struct {
+type sendKey struct {
 	tenant id.Tenant
-	stream id.Send
+	send   id.Send
 }
 
-func (k streamKey) compare(o streamKey) int {
-	return cmp.Or(cmp.Compare(k.tenant, o.tenant), id.Compare(k.stream, o.stream))
+func (k sendKey) compare(o sendKey) int {
+	return cmp.Or(cmp.Compare(k.tenant, o.tenant), id.Compare(k.send, o.send))
 }
 
-// feeders are the streams being fed, and those that nobody need look at for a
-// while. When there are more streams than feeders, they take turns.
+// feeders are the sends being fed, and those that nobody need look at for a
+// while. When there are more sends than feeders, they take turns.
 type feeders struct {
 	mu    sync.Mutex
-	busy  map[streamKey]turn
-	rests map[streamKey]held
-	last  streamKey     // was seated last; the next to be seated comes after it
+	busy  map[sendKey]turn
+	rests map[sendKey]held
+	last  sendKey       // was seated last; the next to be seated comes after it
 	full  bool          // some found no seat
-	ready bool          // there were streams to look at
+	ready bool          // there were sends to look at
 	again chan struct{} // there is a seat again
 	wg    sync.WaitGroup
 	rota  rota
 	waits waits
 }
 
-// turn is one stream being fed.
+// turn is one send being fed.
 type turn struct {
 	since time.Time
 	end   context.CancelFunc
 }
 
 func (f *feeders) init() {
-	f.busy, f.rests, f.again = map[streamKey]turn{}, map[streamKey]held{}, make(chan struct{}, 1)
+	f.busy, f.rests, f.again = map[sendKey]turn{}, map[sendKey]held{}, make(chan struct{}, 1)
 }
 
-// any reports whether there are streams that have messages waiting.
+// any reports whether there are sends that have messages waiting.
 func (f *feeders) any() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.ready
 }
 
-// look gives every stream that has due messages a feeder, and cancels what waits
+// look gives every send that has due messages a feeder, and cancels what waits
 // of cancelled ones.
 func (e *Engine) look(ctx context.Context) error {
 	if !e.leased() { // the clock jumped, or the database was away
@@ -67,7 +67,7 @@ func (e *Engine) look(ctx context.Context) error {
 			return err
 		}
 	}
-	ready, err := outbox.ReadyStreams(ctx, e.DB)
+	ready, err := outbox.ReadySends(ctx, e.DB)
 	if err != nil {
 		return err
 	}
@@ -75,21 +75,21 @@ func (e *Engine) look(ctx context.Context) error {
 		if !r.Cancelled {
 			continue
 		}
-		if _, err := outbox.Sweep(ctx, e.DB, r.Tenant, r.Stream); err != nil {
-			e.Log.Error("a cancelled stream is not emptied", "tenant", r.Tenant, e.senderOf(ctx, r.Tenant, r.Stream), "err", err)
+		if _, err := outbox.Sweep(ctx, e.DB, r.Tenant, r.Send); err != nil {
+			e.Log.Error("a cancelled send is not emptied", "tenant", r.Tenant, e.senderOf(ctx, r.Tenant, r.Send), "err", err)
 		}
 	}
-	e.feeders.seat(ready, e.Now(), func(k streamKey) turn {
+	e.feeders.seat(ready, e.Now(), func(k sendKey) turn {
 		ctx, end := context.WithCancel(ctx)
 		e.feeders.wg.Go(func() {
 			defer end()
-			h, err := e.feed(ctx, k.tenant, k.stream)
+			h, err := e.feed(ctx, k.tenant, k.send)
 			if err != nil && ctx.Err() == nil {
-				e.Log.Error("a stream is not fed", "tenant", k.tenant, e.senderOf(ctx, k.tenant, k.stream), "err", err)
+				e.Log.Error("a send is not fed", "tenant", k.tenant, e.senderOf(ctx, k.tenant, k.send), "err", err)
 				h = &held{until: e.Now().Add(afterError), why: "it could not be fed"}
 			}
 			if e.feeders.leave(k, h) {
-				e.Log.Warn("a stream is held back", "tenant", k.tenant, e.senderOf(ctx, k.tenant, k.stream), "why", h.why)
+				e.Log.Warn("a send is held back", "tenant", k.tenant, e.senderOf(ctx, k.tenant, k.send), "why", h.why)
 			}
 		})
 		return turn{e.Now(), end}
@@ -107,16 +107,16 @@ func (e *Engine) senderOf(ctx context.Context, tenant id.Tenant, send id.Send) s
 	return slog.Any("send", send)
 }
 
-// seat starts a feeder for each stream that can use one. When there is no room
+// seat starts a feeder for each send that can use one. When there is no room
 // it ends the turns of those that were fed longest.
-func (f *feeders) seat(ready []outbox.Ready, now time.Time, start func(streamKey) turn) {
+func (f *feeders) seat(ready []outbox.Ready, now time.Time, start func(sendKey) turn) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.ready = len(ready) > 0
-	var due []streamKey
-	known := make(map[streamKey]bool, len(ready))
+	var due []sendKey
+	known := make(map[sendKey]bool, len(ready))
 	for _, r := range ready {
-		k := streamKey{r.Tenant, r.Stream}
+		k := sendKey{r.Tenant, r.Send}
 		known[k] = true
 		_, busy := f.busy[k]
 		if r.Cancelled || busy || r.NextDue.IsZero() || r.NextDue.After(now) || now.Before(f.rests[k].until) {
@@ -129,8 +129,8 @@ func (f *feeders) seat(ready []outbox.Ready, now time.Time, start func(streamKey
 			delete(f.rests, k)
 		}
 	}
-	slices.SortFunc(due, streamKey.compare)
-	first, _ := slices.BinarySearchFunc(due, f.last, func(k, last streamKey) int {
+	slices.SortFunc(due, sendKey.compare)
+	first, _ := slices.BinarySearchFunc(due, f.last, func(k, last sendKey) int {
 		return cmp.Or(k.compare(last), -1) // the last one itself comes last
 	})
 	f.full = false
@@ -148,9 +148,9 @@ func (f *feeders) seat(ready []outbox.Ready, now time.Time, start func(streamKey
 	}
 }
 
-// leave ends a turn and notes whether the stream is held. It reports whether
+// leave ends a turn and notes whether the send is held. It reports whether
 // that is news.
-func (f *feeders) leave(k streamKey, h *held) bool {
+func (f *feeders) leave(k sendKey, h *held) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.busy, k)

@@ -11,7 +11,7 @@ import (
 	"packetboat/internal/outbox"
 )
 
-// send is what there is to know of the broadcast that a stream belongs to.
+// send is what there is to know of a send while its messages leave.
 type send struct {
 	id      id.Send
 	perHour int             // 0: no limit
@@ -29,18 +29,18 @@ const (
 type sends struct {
 	engine *Engine
 	mu     sync.Mutex
-	kept   map[streamKey]*send
+	kept   map[sendKey]*send
 }
 
-func (s *sends) get(ctx context.Context, t id.Tenant, stream id.Send) (*send, error) {
-	now, key := s.engine.Now(), streamKey{t, stream}
+func (s *sends) get(ctx context.Context, t id.Tenant, which id.Send) (*send, error) {
+	now, key := s.engine.Now(), sendKey{t, which}
 	s.mu.Lock()
 	k := s.kept[key]
 	s.mu.Unlock()
 	if k != nil && now.Before(k.until) {
 		return k, nil
 	}
-	fresh, err := s.load(ctx, t, stream)
+	fresh, err := s.load(ctx, t, which)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (s *sends) get(ctx context.Context, t id.Tenant, stream id.Send) (*send, er
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.kept == nil || len(s.kept) >= maxSends {
-		s.kept = map[streamKey]*send{}
+		s.kept = map[sendKey]*send{}
 	}
 	s.kept[key] = fresh
 	return fresh, nil

@@ -165,7 +165,7 @@ func begun(t *testing.T, h *house) int {
 	return len(tried)
 }
 
-// claimed returns how many stretches of the stream a node has to itself.
+// claimed returns how many stretches of the send a node has to itself.
 func claimed(h *house) (n int) {
 	h.t.Helper()
 	err := h.DB.QueryRow(context.WithoutCancel(h.t.Context()), `SELECT COUNT(*) FROM outbox_claim WHERE tenant_id = $1`, h.Tenant).Scan(&n)
@@ -278,7 +278,7 @@ func TestWhatIsSwitchedOffHoldsItsMail(t *testing.T) {
 			h.relay(s.Port())
 			h.send(5)
 			h.must(test.off(h))
-			log := newWatch("a stream is held back")
+			log := newWatch("a send is held back")
 			e := h.engine()
 			e.Log = log.logger()
 			h.run(e)
@@ -300,7 +300,7 @@ func TestADeletedTenantsMailStays(t *testing.T) {
 	h.relay(s.Port())
 	h.send(5)
 	h.must(tenant.Delete(t.Context(), h.DB, h.Tenant, h.now()))
-	log := newWatch("a stream is held back")
+	log := newWatch("a send is held back")
 	e := h.engine()
 	e.Log = log.logger()
 	stop := h.run(e)
@@ -328,7 +328,7 @@ func TestASinkFillsTheMailbox(t *testing.T) {
 	})
 }
 
-func TestTwoEnginesShareAStream(t *testing.T) {
+func TestTwoEnginesShareASend(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.Postgres(t))
 	s := sink.Start(t, sink.Options{})

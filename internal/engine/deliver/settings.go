@@ -114,7 +114,7 @@ func (e *Engine) prepare(ctx context.Context, it outbox.Item) (*job, error) {
 	if err != nil {
 		return nil, gone(err)
 	}
-	d, err := e.sends.get(ctx, it.Tenant, it.Stream)
+	d, err := e.sends.get(ctx, it.Tenant, it.Send)
 	if err != nil {
 		return nil, err
 	}

@@ -105,7 +105,7 @@ func (w *testWay) job(t *Tester, test broadcast.Test, to string, arm broadcast.T
 	now, s := t.Now(), w.senders[identity]
 	return &job{
 		item: outbox.Item{
-			Tenant: test.Tenant, ID: id.New[id.Message](), Stream: test.Send, Email: to,
+			Tenant: test.Tenant, ID: id.New[id.Message](), Send: test.Send, Email: to,
 			Identity: identity, Lane: w.settings.config.ID, QueuedAt: now, DueAt: now,
 		},
 		contact: new(test.Recipient(to)), content: arm.Content, sender: s, lane: w.settings,
@@ -162,7 +162,7 @@ func (w *testWay) send(ctx context.Context, t *Tester, pool *smtpclient.Pool, b 
 	defer cancel()
 	var outcome reply.Outcome
 	if pool == nil {
-		outcome, err = intoMailbox(ctx, t.DB, w.settings.config, j.item.Stream, b.envelope, j.item.Email, raw, t.Now())
+		outcome, err = intoMailbox(ctx, t.DB, w.settings.config, j.item.Send, b.envelope, j.item.Email, raw, t.Now())
 	} else {
 		outcome, err = w.hand(ctx, pool, smtpclient.Envelope{From: b.envelope, To: j.item.Email}, raw)
 	}

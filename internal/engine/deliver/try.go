@@ -22,7 +22,7 @@ import (
 	"packetboat/internal/track"
 )
 
-// Tester sends mails outside of any stream: single ones that try whether a lane
+// Tester sends mails outside of any send: single ones that try whether a lane
 // works, and those of test sends.
 type Tester struct {
 	DB           *sqldb.DB
@@ -147,8 +147,8 @@ func (t *Tester) send(ctx context.Context, c lane.Config, from, to string, raw [
 
 // intoMailbox hands a message of a send, or of none, to the built-in mailbox, which
 // accepts everything.
-func intoMailbox(ctx context.Context, db *sqldb.DB, c lane.Config, stream id.Send, from, to string, raw []byte, now time.Time) (reply.Outcome, error) {
-	d := mailbox.Delivery{Tenant: c.Tenant, Lane: c.ID, Stream: stream, From: from, To: to, Raw: raw}
+func intoMailbox(ctx context.Context, db *sqldb.DB, c lane.Config, send id.Send, from, to string, raw []byte, now time.Time) (reply.Outcome, error) {
+	d := mailbox.Delivery{Tenant: c.Tenant, Lane: c.ID, Send: send, From: from, To: to, Raw: raw}
 	if err := mailbox.Deliver(ctx, db, d, now); err != nil {
 		return reply.Outcome{}, err
 	}

@@ -115,21 +115,21 @@ func TestUnsentIsNotTheServersFault(t *testing.T) {
 	}
 }
 
-// Every stream gets its turn, however many there are.
+// Every send gets its turn, however many there are.
 func TestFeedersTakeTurns(t *testing.T) {
 	t.Parallel()
 	var f feeders
 	f.init()
-	const streams = 3*maxFeeders + 5
+	const sends = 3*maxFeeders + 5
 	now := time.Now()
-	ready := make([]outbox.Ready, streams)
+	ready := make([]outbox.Ready, sends)
 	for i := range ready {
-		ready[i] = outbox.Ready{Tenant: idtest.TenantNamed("t" + string(rune('a'+i%7))), Stream: idtest.Named[id.Send](strings.Repeat("x", i)), NextDue: now}
+		ready[i] = outbox.Ready{Tenant: idtest.TenantNamed("t" + string(rune('a'+i%7))), Send: idtest.Named[id.Send](strings.Repeat("x", i)), NextDue: now}
 	}
-	seated := map[streamKey]int{}
+	seated := map[sendKey]int{}
 	for range 4 {
-		ended := map[streamKey]bool{}
-		f.seat(ready, now, func(k streamKey) turn {
+		ended := map[sendKey]bool{}
+		f.seat(ready, now, func(k sendKey) turn {
 			seated[k]++
 			return turn{now, func() { ended[k] = true }}
 		})
@@ -137,7 +137,7 @@ func TestFeedersTakeTurns(t *testing.T) {
 			t.Fatalf("%d feeders, want %d", len(f.busy), maxFeeders)
 		}
 		now = now.Add(turnFor)
-		f.seat(ready, now, func(k streamKey) turn { t.Fatalf("%v has a seat where there is none", k); return turn{} })
+		f.seat(ready, now, func(k sendKey) turn { t.Fatalf("%v has a seat where there is none", k); return turn{} })
 		if len(ended) != maxFeeders {
 			t.Fatalf("%d turns end, want all", len(ended))
 		}
@@ -145,28 +145,28 @@ func TestFeedersTakeTurns(t *testing.T) {
 			f.leave(k, nil)
 		}
 	}
-	if len(seated) != streams {
-		t.Errorf("%d of %d streams had a turn", len(seated), streams)
+	if len(seated) != sends {
+		t.Errorf("%d of %d sends had a turn", len(seated), sends)
 	}
 }
 
-func TestAHeldStreamIsLeftAlone(t *testing.T) {
+func TestAHeldSendIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	var f feeders
 	f.init()
 	now := time.Now()
-	k := streamKey{idtest.TenantNamed("t"), idtest.Named[id.Send]("s")}
-	ready := []outbox.Ready{{Tenant: idtest.TenantNamed("t"), Stream: idtest.Named[id.Send]("s"), NextDue: now}}
+	k := sendKey{idtest.TenantNamed("t"), idtest.Named[id.Send]("s")}
+	ready := []outbox.Ready{{Tenant: idtest.TenantNamed("t"), Send: idtest.Named[id.Send]("s"), NextDue: now}}
 	seats := 0
 	seat := func(at time.Time) int {
-		f.seat(ready, at, func(streamKey) turn { seats++; return turn{at, func() {}} })
+		f.seat(ready, at, func(sendKey) turn { seats++; return turn{at, func() {}} })
 		return seats
 	}
 	if seat(now) != 1 || !f.leave(k, &held{until: now.Add(time.Second), why: "paused"}) {
-		t.Fatal("a held stream is no news")
+		t.Fatal("a held send is no news")
 	}
 	if seat(now.Add(999*time.Millisecond)) != 1 {
-		t.Error("a held stream has a seat")
+		t.Error("a held send has a seat")
 	}
 	if seat(now.Add(time.Second)) != 2 || f.leave(k, &held{until: now.Add(time.Minute), why: "paused"}) {
 		t.Error("the same reason is news")

@@ -11,11 +11,11 @@ import (
 	"packetboat/internal/pace"
 )
 
-// waits gathers what keeps messages of the streams back, for whoever looks at a
+// waits gathers what keeps messages of the sends back, for whoever looks at a
 // broadcast, until it is written.
 type waits struct {
 	mu    sync.Mutex
-	found map[streamKey]waitOf
+	found map[sendKey]waitOf
 }
 
 // waitOf is a wait, and how many messages it keeps back.
@@ -24,18 +24,18 @@ type waitOf struct {
 	n int
 }
 
-// note keeps what holds up the most messages of a stream.
-func (w *waits) note(tenant id.Tenant, stream id.Send, wait outbox.Wait, n int) {
+// note keeps what holds up the most messages of a send.
+func (w *waits) note(tenant id.Tenant, send id.Send, wait outbox.Wait, n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	key := streamKey{tenant, stream}
+	key := sendKey{tenant, send}
 	if n == 0 || n < w.found[key].n {
 		return
 	}
 	if w.found == nil {
-		w.found = map[streamKey]waitOf{}
+		w.found = map[sendKey]waitOf{}
 	}
-	wait.Tenant, wait.Stream = tenant, stream
+	wait.Tenant, wait.Send = tenant, send
 	w.found[key] = waitOf{wait, n}
 }
 
@@ -49,7 +49,7 @@ func (w *waits) take() []outbox.Wait {
 	}
 	w.found = nil
 	slices.SortFunc(list, func(a, b outbox.Wait) int { // so that no two processes wait for each other in turn
-		return streamKey{a.Tenant, a.Stream}.compare(streamKey{b.Tenant, b.Stream})
+		return sendKey{a.Tenant, a.Send}.compare(sendKey{b.Tenant, b.Send})
 	})
 	return list
 }
@@ -62,7 +62,7 @@ func (e *Engine) tellWaits(waiting []pause) {
 		if !p.down.IsZero() {
 			w.Kind, w.Lane, w.Reason = outbox.WaitLaneDown, p.item.Lane, "the MTA config cannot be reached"
 		}
-		e.feeders.waits.note(p.item.Tenant, p.item.Stream, w, 1)
+		e.feeders.waits.note(p.item.Tenant, p.item.Send, w, 1)
 	}
 }
 
@@ -73,7 +73,7 @@ func (e *Engine) tellLeave(g *group, l leave) {
 	}
 	w := l.wait
 	w.Until = l.not.until
-	if w.Kind != outbox.WaitStreamRate {
+	if w.Kind != outbox.WaitSendRate {
 		w.Lane = g.lane.config.ID
 	}
 	e.feeders.waits.note(g.jobs[0].item.Tenant, g.send.id, w, len(g.jobs))
@@ -84,14 +84,14 @@ func (c class) rateWait(l pace.Limit) outbox.Wait {
 	w := outbox.Wait{Kind: outbox.WaitLaneRate, Max: l.Max, Per: l.Per, Reason: "the MTA config may not send faster"}
 	switch {
 	case strings.HasPrefix(l.Key, sendSpace):
-		w.Kind, w.Reason = outbox.WaitStreamRate, "throttle_per_hour lets no more leave yet"
+		w.Kind, w.Reason = outbox.WaitSendRate, "throttle_per_hour lets no more leave yet"
 	case c.throttle != nil && strings.HasSuffix(l.Key, ":"+c.throttle.Pattern):
 		w.Kind, w.Provider, w.Reason = outbox.WaitProviderRate, c.throttle.Pattern, "the MTA config may not send faster to this provider"
 	}
 	return w
 }
 
-// observe writes how far the streams are that this process feeds or holds, and
+// observe writes how far the sends are that this process feeds or holds, and
 // what keeps them back.
 func (e *Engine) observe(ctx context.Context) {
 	if !e.feeders.any() {

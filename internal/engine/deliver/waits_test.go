@@ -47,7 +47,7 @@ func TestWhoLooksSeesWhatASendWaitsFor(t *testing.T) {
 		}, {
 			name: "the author's rate", lane: func(f *lane.Fields) { f.MaxPerSecond = &lane.Bound{To: new(50)} },
 			send: func(ch *broadcast.Change) { ch.Delivery = &broadcast.DeliveryChange{PerHour: new(new(1800))} },
-			want: outbox.Wait{Kind: outbox.WaitStreamRate, Max: 1800, Per: time.Hour, Reason: "throttle_per_hour lets no more leave yet"}, soon: 10 * time.Second,
+			want: outbox.Wait{Kind: outbox.WaitSendRate, Max: 1800, Per: time.Hour, Reason: "throttle_per_hour lets no more leave yet"}, soon: 10 * time.Second,
 		}, {
 			name: "a paused domain", spoil: func(h *house) error {
 				_, err := h.DB.Exec(h.t.Context(), `UPDATE sending_domain SET paused = TRUE WHERE tenant_id = $1`, h.Tenant)
@@ -93,8 +93,8 @@ func TestWhoLooksSeesWhatASendWaitsFor(t *testing.T) {
 			if got.Until.Before(now.Add(-10*time.Second)) || got.Until.After(now.Add(test.soon)) {
 				t.Errorf("it waits until %s, at %s", got.Until, now)
 			}
-			got.Until, test.want.Tenant, test.want.Stream = time.Time{}, h.Tenant, h.SendOf(h.id)
-			if test.want.Kind != outbox.WaitHold && test.want.Kind != outbox.WaitStreamRate {
+			got.Until, test.want.Tenant, test.want.Send = time.Time{}, h.Tenant, h.SendOf(h.id)
+			if test.want.Kind != outbox.WaitHold && test.want.Kind != outbox.WaitSendRate {
 				test.want.Lane = h.Lane.ID
 			}
 			if got != test.want {

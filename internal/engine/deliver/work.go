@@ -255,7 +255,7 @@ func (w *worker) unreachable(it outbox.Item, err error) {
 func (w *worker) send(conn *smtpclient.Conn, j *job, raw []byte) (reply.Outcome, *smtpclient.Conn, error) {
 	e := w.engine
 	if conn == nil {
-		o, err := intoMailbox(e.cut, e.DB, w.settings.config, j.item.Stream, w.builder.envelope, j.item.Email, raw, e.Now())
+		o, err := intoMailbox(e.cut, e.DB, w.settings.config, j.item.Send, w.builder.envelope, j.item.Email, raw, e.Now())
 		return o, nil, err
 	}
 	env := smtpclient.Envelope{From: w.builder.envelope, To: j.item.Email}

@@ -1,12 +1,12 @@
 // Package dispatch starts broadcasts whose time has come, puts their audience
 // into the outbox, and ends them when every message has ended.
 //
-// To start a broadcast is one transaction: its content is frozen, its stream
+// To start a broadcast is one transaction: its content is frozen, its send
 // begun, its status moved. Preparing it walks the audience page by page, under a
 // lease, in the order of contact ids: who must not get the mail is counted by
 // reason, everyone else becomes a message. A page's messages, its counts and the
 // place to go on from commit together, so a crash repeats at most the reading of
-// one page; and because a contact has at most one message in a stream, even a
+// one page; and because a contact has at most one message in a send, even a
 // page put twice would harm nobody. Messages begin to leave when the last page
 // is in: whoever cancels earlier has mailed no one.
 //
@@ -243,12 +243,12 @@ func (e *Engine) begin(ctx context.Context, t tenant.Tenant, bid id.Broadcast) e
 // finish ends a broadcast whose every message has ended. It failed when
 // messages failed and not one was handed over.
 func (e *Engine) finish(ctx context.Context, run broadcast.Run) error {
-	stream, err := outbox.Load(ctx, e.DB, run.Tenant, run.Send)
-	if err != nil || !stream.Idle() {
+	send, err := outbox.Load(ctx, e.DB, run.Tenant, run.Send)
+	if err != nil || !send.Idle() {
 		return err
 	}
 	failure := broadcast.FailureCode("")
-	if stream.Failed > 0 && stream.Sent == 0 {
+	if send.Failed > 0 && send.Sent == 0 {
 		if failure, err = e.whyAllFailed(ctx, run); err != nil {
 			return err
 		}
@@ -270,20 +270,20 @@ func (e *Engine) finish(ctx context.Context, run broadcast.Run) error {
 		return run.End(ctx, tx, now)
 	})
 	if err == nil {
-		e.Log.Info("broadcast ended", "tenant", run.Tenant, "broadcast", run.Broadcast, "recipients", stream.Total, "sent", stream.Sent, "failed", stream.Failed)
+		e.Log.Info("broadcast ended", "tenant", run.Tenant, "broadcast", run.Broadcast, "recipients", send.Total, "sent", send.Sent, "failed", send.Failed)
 	}
 	return err
 }
 
-// clear empties the stream of a broadcast that was cancelled or failed, a page
+// clear empties the send of a broadcast that was cancelled or failed, a page
 // at a time, and ends its run when the attempts under way have ended too.
 func (e *Engine) clear(ctx context.Context, run broadcast.Run) (more bool, err error) {
 	n, err := outbox.Sweep(ctx, e.DB, run.Tenant, run.Send)
 	if err != nil || n > 0 {
 		return n > 0, err
 	}
-	stream, err := outbox.Load(ctx, e.DB, run.Tenant, run.Send)
-	if err != nil || stream.Waiting > 0 {
+	send, err := outbox.Load(ctx, e.DB, run.Tenant, run.Send)
+	if err != nil || send.Waiting > 0 {
 		return false, err
 	}
 	return false, e.DB.InTx(ctx, func(tx *sqldb.DB) error {

@@ -51,7 +51,7 @@ func settle(t *testing.T, e *dispatch.Engine) {
 	t.Fatal("the dispatcher does not come to rest")
 }
 
-func stream(t *testing.T, a *broadcasttest.Account, b id.Broadcast) outbox.Progress {
+func progress(t *testing.T, a *broadcasttest.Account, b id.Broadcast) outbox.Progress {
 	t.Helper()
 	p, err := outbox.Load(t.Context(), a.DB, a.Tenant, a.SendOf(b))
 	if err != nil {
@@ -134,9 +134,9 @@ func TestADueBroadcastReachesItsAudienceOnce(t *testing.T) {
 		if !maps.Equal(got, want) {
 			t.Errorf("recipients = %v, want each of six once", got)
 		}
-		p := stream(t, a, b.ID)
+		p := progress(t, a, b.ID)
 		if p.Phase != outbox.Open || !p.Sealed || p.Total != 6 {
-			t.Errorf("the stream is %+v, want it open, sealed, with 6", p)
+			t.Errorf("the send is %+v, want it open, sealed, with 6", p)
 		}
 		sending := a.Load(b.ID)
 		if sending.Status != broadcast.Sending || !sending.StartedAt.Equal(at) {
@@ -151,8 +151,8 @@ func TestADueBroadcastReachesItsAudienceOnce(t *testing.T) {
 		send(t, a, b.ID, outbox.Delivered, "")
 		settle(t, e)
 		done := a.Load(b.ID)
-		if done.Status != broadcast.Completed || done.CompletedAt == nil || stream(t, a, b.ID).Phase != outbox.Done {
-			t.Errorf("when all was sent the broadcast is %s (%v), its stream %s", done.Status, done.CompletedAt, stream(t, a, b.ID).Phase)
+		if done.Status != broadcast.Completed || done.CompletedAt == nil || progress(t, a, b.ID).Phase != outbox.Done {
+			t.Errorf("when all was sent the broadcast is %s (%v), its send %s", done.Status, done.CompletedAt, progress(t, a, b.ID).Phase)
 		}
 		if open, err := broadcast.OpenRuns(t.Context(), db); err != nil || len(open) != 0 {
 			t.Errorf("open runs at the end: %v, %v", open, err)
@@ -186,7 +186,7 @@ func TestExclusionsAreCountedByReason(t *testing.T) {
 		if err != nil || !maps.Equal(run.Excluded, want) {
 			t.Errorf("excluded = %v, %v; want %v", run.Excluded, err, want)
 		}
-		if got := stream(t, a, b.ID).Total; got != 3 {
+		if got := progress(t, a, b.ID).Total; got != 3 {
 			t.Errorf("total_recipients = %d, want 3", got)
 		}
 	})
@@ -230,8 +230,8 @@ func TestACrashRepeatsNobody(t *testing.T) {
 				}
 			}
 			run, err := broadcast.LoadRun(t.Context(), db, a.Tenant, b.ID)
-			if err != nil || len(got) != 10 || stream(t, a, b.ID).Total != 10 || run.Excluded[contact.SkipSuppressedAddress] != 3 || run.PreparedAt == nil {
-				t.Errorf("after %d pages: %d recipients, %d counted, run %+v, %v; want 10 and 3 excluded", k, len(got), stream(t, a, b.ID).Total, run, err)
+			if err != nil || len(got) != 10 || progress(t, a, b.ID).Total != 10 || run.Excluded[contact.SkipSuppressedAddress] != 3 || run.PreparedAt == nil {
+				t.Errorf("after %d pages: %d recipients, %d counted, run %+v, %v; want 10 and 3 excluded", k, len(got), progress(t, a, b.ID).Total, run, err)
 			}
 			if err := broadcast.Cancel(t.Context(), db, a.Tenant, b.ID, at); err != nil {
 				t.Fatal(err)
@@ -252,13 +252,13 @@ func TestPauseAndCancelDuringPreparation(t *testing.T) {
 			at := now
 			engines := []*dispatch.Engine{engine(db, "one", &at), engine(db, "two", &at)}
 			for range rapid.IntRange(0, 8).Draw(rt, "steps") {
-				before, total := a.Load(b.ID).Status, stream(t, a, b.ID).Total
+				before, total := a.Load(b.ID).Status, progress(t, a, b.ID).Total
 				switch rapid.SampledFrom([]string{"tick", "tick", "tick", "pause", "resume", "cancel"}).Draw(rt, "step") {
 				case "tick":
 					if _, err := rapid.SampledFrom(engines).Draw(rt, "engine").Tick(t.Context()); err != nil {
 						rt.Fatal(err)
 					}
-					if got := stream(t, a, b.ID).Total; got != total && before != broadcast.Sending && before != broadcast.Scheduled {
+					if got := progress(t, a, b.ID).Total; got != total && before != broadcast.Sending && before != broadcast.Scheduled {
 						rt.Fatalf("a %s broadcast went from %d to %d messages", before, total, got)
 					}
 				case "pause":
@@ -271,7 +271,7 @@ func TestPauseAndCancelDuringPreparation(t *testing.T) {
 			}
 			_ = broadcast.Resume(t.Context(), db, a.Tenant, b.ID, at)
 			settle(t, engines[0])
-			p := stream(t, a, b.ID)
+			p := progress(t, a, b.ID)
 			switch status := a.Load(b.ID).Status; status {
 			case broadcast.Sending:
 				if p.Total != 10 || p.Phase != outbox.Open {
@@ -339,7 +339,7 @@ func TestWhatCannotBePreparedFails(t *testing.T) {
 				if got.Status != broadcast.Failed || got.Failure == nil || got.Failure.Code != tt.want {
 					t.Errorf("%s gone after %d pages: the broadcast is %s, %+v; want %s", tt.name, pages, got.Status, got.Failure, tt.want)
 				}
-				if p := stream(t, a, b.ID); p.Waiting != 0 {
+				if p := progress(t, a, b.ID); p.Waiting != 0 {
 					t.Errorf("%s gone after %d pages: %d messages still wait", tt.name, pages, p.Waiting)
 				}
 			}
@@ -402,8 +402,8 @@ func TestAPausedTenantPausesItsSends(t *testing.T) {
 			t.Fatal(err)
 		}
 		settle(t, e)
-		if got := a.Load(b.ID); got.Status != broadcast.Paused || got.PauseReason != broadcast.TenantPaused || stream(t, a, b.ID).Phase != outbox.Paused {
-			t.Errorf("the broadcast is %s (%s), its stream %s", got.Status, got.PauseReason, stream(t, a, b.ID).Phase)
+		if got := a.Load(b.ID); got.Status != broadcast.Paused || got.PauseReason != broadcast.TenantPaused || progress(t, a, b.ID).Phase != outbox.Paused {
+			t.Errorf("the broadcast is %s (%s), its send %s", got.Status, got.PauseReason, progress(t, a, b.ID).Phase)
 		}
 	})
 }
@@ -451,7 +451,7 @@ func TestRunStartsWhatIsScheduledWhenWoken(t *testing.T) {
 		go func() { done <- e.Run(ctx) }()
 		b := a.Schedule()
 		wake <- struct{}{}
-		for stream(t, a, b.ID).Phase != outbox.Open {
+		for progress(t, a, b.ID).Phase != outbox.Open {
 			select {
 			case <-ctx.Done():
 				t.Fatal("the broadcast did not start within 10 s")

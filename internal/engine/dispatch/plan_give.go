@@ -16,7 +16,7 @@ import (
 // of each lane first.
 func (e *Engine) divide(ctx context.Context, b broadcast.Broadcast, run *broadcast.Run, c broadcast.Calendar) error {
 	p := *run.Planning
-	stream := b.Send
+	send := b.Send
 	names := map[string]bool{}
 	for _, q := range p.Quotas {
 		names[q.Lane] = true
@@ -33,7 +33,7 @@ func (e *Engine) divide(ctx context.Context, b broadcast.Broadcast, run *broadca
 			n += slots[i].N
 			ends[i] = n
 		}
-		places, err := outbox.Places(ctx, e.DB, b.Tenant, stream, id.Read[id.MTAConfig](name), p.Cut, ends)
+		places, err := outbox.Places(ctx, e.DB, b.Tenant, send, id.Read[id.MTAConfig](name), p.Cut, ends)
 		if err != nil {
 			return err
 		}
@@ -48,7 +48,7 @@ func (e *Engine) divide(ctx context.Context, b broadcast.Broadcast, run *broadca
 		if err := run.Hold(ctx, tx); err != nil {
 			return err
 		}
-		if err := outbox.Divide(ctx, tx, b.Tenant, stream, list); err != nil {
+		if err := outbox.Divide(ctx, tx, b.Tenant, send, list); err != nil {
 			return err
 		}
 		return run.Plan(ctx, tx, p, now.Add(lease))
@@ -65,17 +65,17 @@ func (e *Engine) divide(ctx context.Context, b broadcast.Broadcast, run *broadca
 const portion = 2000
 
 // give gives the next messages of a planned send the times of their slots, in the
-// order of contacts, and opens the stream after the last.
+// order of contacts, and opens the send after the last.
 func (e *Engine) give(ctx context.Context, b broadcast.Broadcast, run *broadcast.Run) (done bool, err error) {
 	var p broadcast.Planning
-	stream := b.Send
+	send := b.Send
 	now := e.Now()
 	err = e.DB.InTx(ctx, func(tx *sqldb.DB) error {
 		if err := run.Hold(ctx, tx); err != nil {
 			return err
 		}
 		p = *run.Planning
-		last, more, err := outbox.Give(ctx, tx, b.Tenant, stream, outbox.Portion{
+		last, more, err := outbox.Give(ctx, tx, b.Tenant, send, outbox.Portion{
 			Cut: p.Cut, After: p.Done, Limit: cmp.Or(e.Page, portion),
 		}, now)
 		if err != nil {
@@ -86,7 +86,7 @@ func (e *Engine) give(ctx context.Context, b broadcast.Broadcast, run *broadcast
 			return run.Plan(ctx, tx, p, now.Add(lease))
 		}
 		p = broadcast.Planning{Stage: broadcast.Planned, Start: p.Start, Again: p.Again, At: p.At}
-		if err := outbox.Undivide(ctx, tx, b.Tenant, stream); err != nil {
+		if err := outbox.Undivide(ctx, tx, b.Tenant, send); err != nil {
 			return err
 		}
 		if err := run.Plan(ctx, tx, p, now.Add(lease)); err != nil {

@@ -34,8 +34,8 @@ func TestPlanningIsTakenOver(t *testing.T) {
 			t.Errorf("days %s, want %s", got, want)
 		}
 		messages(t, a, b.ID)
-		if p := stream(t, a, b.ID).Phase; p != outbox.Open {
-			t.Errorf("the stream is %s", p)
+		if p := progress(t, a, b.ID).Phase; p != outbox.Open {
+			t.Errorf("the send is %s", p)
 		}
 		var wrong, slots int
 		if err := db.QueryRow(t.Context(), `
@@ -80,8 +80,8 @@ func TestPlanningIsCancelled(t *testing.T) {
 			t.Fatal(err)
 		}
 		settle(t, e)
-		if p := stream(t, a, b.ID); p.Cancelled != 8 || p.Waiting != 0 || slots() != 0 {
-			t.Errorf("the stream is %+v, with %d slots", p, slots())
+		if p := progress(t, a, b.ID); p.Cancelled != 8 || p.Waiting != 0 || slots() != 0 {
+			t.Errorf("the send is %+v, with %d slots", p, slots())
 		}
 	})
 }

@@ -222,8 +222,8 @@ func TestLanesWithDayCaps(t *testing.T) {
 					t.Errorf("days %s, want %s", got, tt.want)
 				}
 				messages(t, a, b.ID)
-				if s := stream(t, a, b.ID); s.Total != 10 || s.HeldBack != tt.held || s.Waiting != 10-tt.held || s.Phase != outbox.Open {
-					t.Errorf("the stream is %+v", s)
+				if s := progress(t, a, b.ID); s.Total != 10 || s.HeldBack != tt.held || s.Waiting != 10-tt.held || s.Phase != outbox.Open {
+					t.Errorf("the send is %+v", s)
 				}
 			})
 		})
@@ -318,8 +318,8 @@ func TestRescheduleMovesWhatHasNotLeft(t *testing.T) {
 		if err := reschedule("2026-03-03", "2026-03-05"); err != nil {
 			t.Fatal(err)
 		}
-		if p := stream(t, a, b.ID).Phase; p != outbox.Held {
-			t.Errorf("the stream is %s while it is planned", p)
+		if p := progress(t, a, b.ID).Phase; p != outbox.Held {
+			t.Errorf("the send is %s while it is planned", p)
 		}
 		settle(t, e)
 		if got, want := days(t, a, b.ID), "03-02 4/4 03-04 0/8 "; got != want {
@@ -375,8 +375,8 @@ func TestDaysThatPassInAPauseAreMadeUpFor(t *testing.T) {
 				t.Errorf("a message that kept its day was moved from %v to %v", due, m.DueAt)
 			}
 		}
-		if p := stream(t, a, b.ID); p.Phase != outbox.Open || p.Waiting != 12-sent {
-			t.Errorf("the stream is %+v", p)
+		if p := progress(t, a, b.ID); p.Phase != outbox.Open || p.Waiting != 12-sent {
+			t.Errorf("the send is %+v", p)
 		}
 	})
 }
@@ -462,7 +462,7 @@ func TestPlansHoldWhateverHappens(t *testing.T) {
 						}
 					}
 				}
-				if s := stream(t, a, b.ID); s.Total != people || s.Waiting+s.Sent+s.HeldBack != people {
+				if s := progress(t, a, b.ID); s.Total != people || s.Waiting+s.Sent+s.HeldBack != people {
 					t.Fatalf("step %d: of %d, %d wait, %d left, %d are held back", step, people, s.Waiting, s.Sent, s.HeldBack)
 				}
 			}

@@ -73,8 +73,8 @@ func TestRulesAreEvaluatedWhenTheSendIsPrepared(t *testing.T) {
 			if got := recipients(t, a, b.ID); !maps.Equal(got, want) {
 				t.Errorf("taken over after %d ticks: recipients %v, want %v", ticks, got, want)
 			}
-			if p := stream(t, a, b.ID); !p.Sealed || p.Total != 6 {
-				t.Errorf("taken over after %d ticks: the stream is %s", ticks, fmt.Sprint(p))
+			if p := progress(t, a, b.ID); !p.Sealed || p.Total != 6 {
+				t.Errorf("taken over after %d ticks: the send is %s", ticks, fmt.Sprint(p))
 			}
 			if err := broadcast.Cancel(t.Context(), db, a.Tenant, b.ID, at); err != nil {
 				t.Fatal(err)

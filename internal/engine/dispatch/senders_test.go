@@ -197,7 +197,7 @@ func TestSharesAreSettledWhenThePreparationBegins(t *testing.T) {
 		carry(full.ID, 50)
 		carry(large.ID, 20)
 		err := db.InTx(t.Context(), func(tx *sqldb.DB) error { // another send has the day planned
-			if err := outbox.Begin(t.Context(), tx, outbox.Stream{Tenant: a.Tenant, ID: idtest.Named[id.Send]("other"), Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, now); err != nil {
+			if err := outbox.Begin(t.Context(), tx, outbox.Send{Tenant: a.Tenant, ID: idtest.Named[id.Send]("other"), Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, now); err != nil {
 				return err
 			}
 			today := spread.DayOf(now, time.UTC)

@@ -14,14 +14,14 @@ import (
 // Wake is notified when messages may begin to leave, or must not any more.
 const Wake sqldb.Signal = "outbox"
 
-// move changes a stream's phase if it is in one of the phases named; it reports
+// move changes a send's phase if it is in one of the phases named; it reports
 // whether it was.
-func move(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, to Phase, from ...Phase) (bool, error) {
+func move(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, to Phase, from ...Phase) (bool, error) {
 	n, err := tx.Exec(ctx, `
 		UPDATE send SET phase = $3 WHERE tenant_id = $1 AND id = $2 AND phase`+tx.In(4),
-		tenant, stream, to, sqldb.List(tx, from))
+		tenant, send, to, sqldb.List(tx, from))
 	if err != nil {
-		return false, fmt.Errorf("move a stream to %s: %w", to, err)
+		return false, fmt.Errorf("move a send to %s: %w", to, err)
 	}
 	if n == 1 {
 		tx.Notify(Wake)
@@ -29,58 +29,58 @@ func move(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send, t
 	return n == 1, nil
 }
 
-// Start lets the messages of a held or paused stream leave.
-func Start(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send) error {
-	_, err := move(ctx, tx, tenant, stream, Open, Held, Paused)
+// Start lets the messages of a held or paused send leave.
+func Start(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) error {
+	_, err := move(ctx, tx, tenant, send, Open, Held, Paused)
 	return err
 }
 
-// Pause keeps the messages of a stream back. Attempts under way finish.
-func Pause(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send) error {
-	_, err := move(ctx, tx, tenant, stream, Paused, Held, Open)
+// Pause keeps the messages of a send back. Attempts under way finish.
+func Pause(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) error {
+	_, err := move(ctx, tx, tenant, send, Paused, Held, Open)
 	return err
 }
 
-// Cancel ends a stream: nothing of it is claimed any more, and what waits
+// Cancel ends a send: nothing of it is claimed any more, and what waits
 // becomes cancelled, page by page (Sweep). Attempts under way finish.
-func Cancel(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send) error {
-	if ok, err := move(ctx, tx, tenant, stream, Cancelled, Held, Open, Paused); err != nil || !ok {
+func Cancel(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) error {
+	if ok, err := move(ctx, tx, tenant, send, Cancelled, Held, Open, Paused); err != nil || !ok {
 		return err
 	}
-	_, err := Sweep(ctx, tx, tenant, stream)
+	_, err := Sweep(ctx, tx, tenant, send)
 	return err
 }
 
-// Seal says that nothing more will be put into the stream.
-func Seal(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send) error {
-	_, err := tx.Exec(ctx, `UPDATE send SET sealed = TRUE WHERE tenant_id = $1 AND id = $2`, tenant, stream)
+// Seal says that nothing more will be put into the send.
+func Seal(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) error {
+	_, err := tx.Exec(ctx, `UPDATE send SET sealed = TRUE WHERE tenant_id = $1 AND id = $2`, tenant, send)
 	return err
 }
 
-// Finish marks an idle stream as done, so that nobody looks at it any more.
-func Finish(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send) error {
+// Finish marks an idle send as done, so that nobody looks at it any more.
+func Finish(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) error {
 	n, err := tx.Exec(ctx, `
-		UPDATE send SET phase = 'done' WHERE tenant_id = $1 AND id = $2 AND waiting = 0`, tenant, stream)
+		UPDATE send SET phase = 'done' WHERE tenant_id = $1 AND id = $2 AND waiting = 0`, tenant, send)
 	if err != nil || n == 0 {
 		return err
 	}
-	_, err = tx.Exec(ctx, `DELETE FROM outbox_turn WHERE tenant_id = $1 AND send_id = $2`, tenant, stream)
+	_, err = tx.Exec(ctx, `DELETE FROM outbox_turn WHERE tenant_id = $1 AND send_id = $2`, tenant, send)
 	return err
 }
 
 // sweepPage is how many messages one Sweep cancels.
 const sweepPage = 5000
 
-// Sweep turns up to a page of a cancelled stream's waiting messages into
+// Sweep turns up to a page of a cancelled send's waiting messages into
 // cancelled ones, and reports how many there were.
-func Sweep(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send) (int, error) {
+func Sweep(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (int, error) {
 	n := 0
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
-		under, err := UnderWay(ctx, tx, tenant, stream)
+		under, err := UnderWay(ctx, tx, tenant, send)
 		if err != nil {
 			return err
 		}
-		due, first, err := low(ctx, tx, tenant, stream)
+		due, first, err := low(ctx, tx, tenant, send)
 		if err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func Sweep(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send) 
 			SELECT m.id FROM outbox AS m
 			JOIN send AS s ON s.tenant_id = m.tenant_id AND s.id = m.send_id AND s.phase = 'cancelled'
 			WHERE m.tenant_id = $1 AND m.send_id = $2 AND m.state = 'queued' AND NOT m.id`+tx.In(6)+` AND (m.due_at, m.id) >= ($4, $5)
-			ORDER BY m.due_at, m.id LIMIT $3`, tenant, stream, sweepPage, due, first, sqldb.List(tx, under))
+			ORDER BY m.due_at, m.id LIMIT $3`, tenant, send, sweepPage, due, first, sqldb.List(tx, under))
 		waiting, err := sqldb.Collect(rows, err, messageID)
 		if err != nil || len(waiting) == 0 {
 			n = 0
@@ -98,7 +98,7 @@ func Sweep(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send) 
 			UPDATE outbox SET state = 'cancelled' WHERE tenant_id = $1 AND id`+tx.In(2)+` AND state = 'queued'
 			RETURNING id, contact_id, deferred`, tenant, sqldb.List(tx, waiting))
 		list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (it Item, err error) {
-			it.Stream = stream
+			it.Send = send
 			return it, scan(&it.ID, &it.Contact, &it.Deferred)
 		})
 		if err != nil {
@@ -116,7 +116,7 @@ func Sweep(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send) 
 		if err := said.write(ctx, tx, tenant); err != nil {
 			return err
 		}
-		return s.add(ctx, tx, tenant, stream)
+		return s.add(ctx, tx, tenant, send)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("cancel waiting messages: %w", err)
@@ -124,7 +124,7 @@ func Sweep(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send) 
 	return n, nil
 }
 
-// Sums are the counts of a stream's messages by state.
+// Sums are the counts of a send's messages by state.
 type Sums struct {
 	Total     int
 	Waiting   int // queued: not tried yet, under way, or deferred
@@ -141,20 +141,20 @@ type Sums struct {
 // Queued returns how many wait for their first attempt to end.
 func (s Sums) Queued() int { return s.Waiting - s.Deferred }
 
-// add adds s to what the stream has.
-func (s Sums) add(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send) error {
+// add adds s to what the send has.
+func (s Sums) add(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) error {
 	if s == (Sums{}) {
 		return nil
 	}
-	_, err := change{Sums: s}.write(ctx, tx, tenant, stream)
+	_, err := change{Sums: s}.write(ctx, tx, tenant, send)
 	return err
 }
 
-// write adds a change to its stream, be it of nothing, and returns the phase of the
-// stream, which nobody changes before tx ends.
-func (c change) write(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, stream id.Send) (Phase, error) {
+// write adds a change to its send, be it of nothing, and returns the phase of the
+// send, which nobody changes before tx ends.
+func (c change) write(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) (Phase, error) {
 	s, set := c.Sums, ""
-	args := []any{tenant, stream, s.Waiting, s.Deferred, s.Sent, s.Delivered, s.Bounced, s.Failed, s.Skipped, s.Cancelled, micros(c.sent), s.HeldBack}
+	args := []any{tenant, send, s.Waiting, s.Deferred, s.Sent, s.Delivered, s.Bounced, s.Failed, s.Skipped, s.Cancelled, micros(c.sent), s.HeldBack}
 	if !c.wait.IsZero() {
 		set, args = ", "+lowering(13), append(args, micros(c.wait))
 	}
@@ -166,12 +166,12 @@ func (c change) write(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, strea
 			last_send_at = CASE WHEN $11 > COALESCE(last_send_at, 0) THEN $11 ELSE last_send_at END`+set+`
 		WHERE tenant_id = $1 AND id = $2 RETURNING phase`, args...).Scan(&phase)
 	if err != nil && !errors.Is(err, sqldb.ErrNoRows) {
-		return "", fmt.Errorf("add to a stream's sums: %w", err)
+		return "", fmt.Errorf("add to a send's sums: %w", err)
 	}
 	return phase, nil
 }
 
-// Progress is where a stream stands.
+// Progress is where a send stands.
 type Progress struct {
 	Sums
 	Phase      Phase
@@ -183,31 +183,31 @@ type Progress struct {
 // Idle reports that no message waits and none will come.
 func (p Progress) Idle() bool { return p.Sealed && p.Waiting == 0 }
 
-// Load returns where a stream stands; the zero Progress when there is none.
-func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, stream id.Send) (Progress, error) {
-	all, err := LoadAll(ctx, db, tenant, []id.Send{stream})
-	return all[stream], err
+// Load returns where a send stands; the zero Progress when there is none.
+func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (Progress, error) {
+	all, err := LoadAll(ctx, db, tenant, []id.Send{send})
+	return all[send], err
 }
 
-// LoadAll returns where each of the streams stands; unknown ones are left out.
-func LoadAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, streams []id.Send) (map[id.Send]Progress, error) {
+// LoadAll returns where each of the sends stands; unknown ones are left out.
+func LoadAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sends []id.Send) (map[id.Send]Progress, error) {
 	rows, err := db.Query(ctx, `
 		SELECT id, phase, sealed, opened_at, last_send_at, total, waiting, deferred, sent, delivered, bounced, failed, skipped, held_back, cancelled
-		FROM send WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, streams))
+		FROM send WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, sends))
 	all := map[id.Send]Progress{}
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
-		var stream id.Send
+		var send id.Send
 		var p Progress
 		var opened int64
 		var last sql.NullInt64
-		err := scan(&stream, &p.Phase, &p.Sealed, &opened, &last, &p.Total, &p.Waiting, &p.Deferred, &p.Sent,
+		err := scan(&send, &p.Phase, &p.Sealed, &opened, &last, &p.Total, &p.Waiting, &p.Deferred, &p.Sent,
 			&p.Delivered, &p.Bounced, &p.Failed, &p.Skipped, &p.HeldBack, &p.Cancelled)
 		p.OpenedAt, p.LastSendAt = sqldb.Time(opened), sqldb.NullTime(last)
-		all[stream] = p
+		all[send] = p
 		return struct{}{}, err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("load streams: %w", err)
+		return nil, fmt.Errorf("load sends: %w", err)
 	}
 	return all, nil
 }
