@@ -133,7 +133,7 @@ func (s *site) send(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
-	if err := outbox.Begin(ctx, s.db, outbox.Send{Tenant: tenant, ID: send, Source: outbox.FromBroadcast(of)}, sent); err != nil {
+	if err := outbox.Create(ctx, s.db, outbox.Send{Tenant: tenant, ID: send, Source: outbox.FromBroadcast(of)}, outbox.Terms{}, sent); err != nil {
 		return err
 	}
 	box, err := s.Box()

@@ -107,7 +107,7 @@ func TestActivityNamesBroadcasts(t *testing.T) {
 		a := broadcasttest.New(t, db, "acme")
 		c := a.AddContacts(a.AddList("Readers").ID, "p", 1)[0]
 		b := a.Create()
-		if err := outbox.Begin(t.Context(), db, outbox.Send{Tenant: a.Tenant, ID: b.Send, Source: outbox.FromBroadcast(b.ID)}, noon); err != nil {
+		if err := outbox.Create(t.Context(), db, outbox.Send{Tenant: a.Tenant, ID: b.Send, Source: outbox.FromBroadcast(b.ID)}, outbox.Terms{}, noon); err != nil {
 			t.Fatal(err)
 		}
 		entry := journal.Entry{Tenant: a.Tenant, Type: journal.EmailUnsubscribed, Contact: c.ID, Send: b.Send, At: c.CreatedAt.Add(time.Hour)}

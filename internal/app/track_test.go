@@ -100,7 +100,7 @@ func sentMessage(t *testing.T, a *broadcasttest.Account) id.Message {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := outbox.Begin(ctx, a.DB, outbox.Send{Tenant: a.Tenant, ID: b.Send, Source: outbox.FromBroadcast(b.ID)}, broadcasttest.Now); err != nil {
+	if err := outbox.Create(ctx, a.DB, outbox.Send{Tenant: a.Tenant, ID: b.Send, Source: outbox.FromBroadcast(b.ID)}, outbox.Terms{}, broadcasttest.Now); err != nil {
 		t.Fatal(err)
 	}
 	m := outbox.Message{

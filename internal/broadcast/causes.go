@@ -2,10 +2,13 @@ package broadcast
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"packetboat/internal/id"
 	"packetboat/internal/lane"
+	"packetboat/internal/outbox"
+	"packetboat/internal/route"
 	"packetboat/internal/sqldb"
 )
 
@@ -13,17 +16,18 @@ import (
 // to send is down, and since when none has been up. Lanes that are switched off
 // or were deleted could not.
 func (r Run) LanesDown(ctx context.Context, db *sqldb.DB) (since time.Time, down bool, err error) {
-	ours := map[id.MTAConfig]bool{}
-	for _, route := range r.Routes {
-		ours[route.Lane] = true
+	terms, err := outbox.LoadTerms(ctx, db, r.Tenant, r.Send)
+	if err != nil {
+		return time.Time{}, false, err
 	}
 	all, err := lane.List(ctx, db, r.Tenant)
 	if err != nil {
 		return time.Time{}, false, err
 	}
+	ours := route.Lanes(terms.Routes)
 	var usable []id.MTAConfig
 	for _, c := range all {
-		if ours[c.ID] && c.Active {
+		if slices.Contains(ours, c.ID) && c.Active {
 			usable = append(usable, c.ID)
 		}
 	}
@@ -44,5 +48,9 @@ func (r Run) LanesDown(ctx context.Context, db *sqldb.DB) (since time.Time, down
 
 // DomainPaused reports whether a domain that the run sends from is paused.
 func (r Run) DomainPaused(ctx context.Context, db *sqldb.DB) (bool, error) {
-	return anyDomainPaused(ctx, db, r.Tenant, r.Routes)
+	terms, err := outbox.LoadTerms(ctx, db, r.Tenant, r.Send)
+	if err != nil {
+		return false, err
+	}
+	return anyDomainPaused(ctx, db, r.Tenant, terms.Routes)
 }

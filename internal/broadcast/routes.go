@@ -6,20 +6,9 @@ import (
 
 	"packetboat/internal/id"
 	"packetboat/internal/lane"
+	"packetboat/internal/route"
 	"packetboat/internal/sender"
 )
-
-// Route is one way a message can take: a sending identity and the lane that
-// carries its mail.
-type Route struct {
-	Identity id.Identity  `json:"identity"`
-	Lane     id.MTAConfig `json:"lane"`
-	Weight   float64      `json:"weight,omitempty"`   // of the lane among those that share the identity's mail; 0: none share it
-	Capacity int          `json:"capacity,omitempty"` // of the identity, that day, when the send was prepared; 0 for all: they share alike
-}
-
-// same reports whether both are the same way.
-func (r Route) same(o Route) bool { return r.Identity == o.Identity && r.Lane == o.Lane }
 
 // carrier is a lane and its weight among those that carry an identity's mail.
 type carrier struct {
@@ -66,11 +55,11 @@ func (f Facts) Lane(b Broadcast, identity sender.Identity) (lane.Config, bool) {
 }
 
 // Routes returns the ways the messages of b can take.
-func (f Facts) Routes(b Broadcast) []Route {
-	routes := []Route{}
+func (f Facts) Routes(b Broadcast) []route.Route {
+	routes := []route.Route{}
 	for _, c := range f.Candidates {
 		for _, l := range f.carriers(b, c.Identity) {
-			routes = append(routes, Route{Identity: c.Identity.ID, Lane: l.ID, Weight: l.weight})
+			routes = append(routes, route.Route{Identity: c.Identity.ID, Lane: l.ID, Weight: l.weight})
 		}
 	}
 	return routes

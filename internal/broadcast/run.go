@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"packetboat/internal/id"
@@ -23,7 +22,6 @@ type Run struct {
 	Send       id.Send
 	Contents   map[string]id.Content // frozen when the send began, by arm
 	After      id.Contact            // the last contact that was looked at
-	Routes     []Route               // the ways its messages take
 	Excluded   map[string]int        // contacts of the audience that get nothing, by reason
 	PreparedAt *time.Time            // when the whole audience was in the outbox
 	EndedAt    *time.Time            // when nothing was left to do
@@ -69,23 +67,24 @@ func Begin(ctx context.Context, tx *sqldb.DB, b Broadcast, frozen map[string]id.
 		return err
 	}
 	_, err = tx.Exec(ctx, `
-		INSERT INTO broadcast_run (tenant_id, broadcast_id, send_id, contents, after_contact, routes, excluded, owner, lease_until, epoch)
-		VALUES ($1, $2, $4, $3, $5, '[]', '{}', '', 0, 0)`, b.Tenant, b.ID, string(contents), b.Send, id.Contact{})
+		INSERT INTO broadcast_run (tenant_id, broadcast_id, send_id, contents, after_contact, excluded, owner, lease_until, epoch)
+		VALUES ($1, $2, $4, $3, $5, '{}', '', 0, 0)`, b.Tenant, b.ID, string(contents), b.Send, id.Contact{})
 	if err != nil {
 		return fmt.Errorf("begin a run: %w", err)
 	}
-	return outbox.Begin(ctx, tx, outbox.Send{Tenant: b.Tenant, ID: b.Send, Source: outbox.FromBroadcast(b.ID), EmailType: b.EmailType}, now)
+	return outbox.Create(ctx, tx, outbox.Send{Tenant: b.Tenant, ID: b.Send, Source: outbox.FromBroadcast(b.ID), EmailType: b.EmailType},
+		outbox.Terms{PerHour: b.Delivery.PerHour}, now)
 }
 
 const runColumns = `broadcast_run.tenant_id, broadcast_run.broadcast_id, broadcast_run.send_id, broadcast_run.contents, broadcast_run.after_contact,
-	broadcast_run.routes, broadcast_run.excluded, broadcast_run.prepared_at, broadcast_run.ended_at, broadcast_run.epoch, broadcast_run.plan`
+	broadcast_run.excluded, broadcast_run.prepared_at, broadcast_run.ended_at, broadcast_run.epoch, broadcast_run.plan`
 
 func scanRun(row func(...any) error) (Run, error) {
 	var r Run
-	var contents, routes, excluded string
+	var contents, excluded string
 	var plan sql.NullString
 	var prepared, ended sql.NullInt64
-	if err := row(&r.Tenant, &r.Broadcast, &r.Send, &contents, &r.After, &routes, &excluded, &prepared, &ended, &r.Epoch, &plan); err != nil {
+	if err := row(&r.Tenant, &r.Broadcast, &r.Send, &contents, &r.After, &excluded, &prepared, &ended, &r.Epoch, &plan); err != nil {
 		return Run{}, err
 	}
 	r.PreparedAt, r.EndedAt = sqldb.NullTime(prepared), sqldb.NullTime(ended)
@@ -94,7 +93,7 @@ func scanRun(row func(...any) error) (Run, error) {
 			return r, err
 		}
 	}
-	return r, errors.Join(json.Unmarshal([]byte(contents), &r.Contents), json.Unmarshal([]byte(routes), &r.Routes), json.Unmarshal([]byte(excluded), &r.Excluded))
+	return r, errors.Join(json.Unmarshal([]byte(contents), &r.Contents), json.Unmarshal([]byte(excluded), &r.Excluded))
 }
 
 // LoadRun returns the run of a broadcast; the zero Run before it was begun.
@@ -149,41 +148,6 @@ func Lease(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast
 		return Run{}, false, nil
 	}
 	return list[0], true, nil
-}
-
-// Has reports whether messages of r have taken a route, whatever its weight.
-func (r *Run) Has(route Route) bool { return slices.ContainsFunc(r.Routes, route.same) }
-
-// Recorded returns those of the routes that r has recorded, with the weights
-// that they had then.
-func (r *Run) Recorded(routes []Route) []Route {
-	return slices.DeleteFunc(slices.Clone(r.Routes), func(was Route) bool { return !slices.ContainsFunc(routes, was.same) })
-}
-
-// Take records the ways that messages take from here on, beside those that
-// earlier ones took. One that is recorded keeps its weights.
-func (r *Run) Take(ctx context.Context, tx *sqldb.DB, routes []Route) error {
-	all := slices.Clone(r.Routes)
-	for _, route := range routes {
-		if !slices.ContainsFunc(all, route.same) {
-			all = append(all, route)
-		}
-	}
-	doc, err := json.Marshal(all)
-	if err != nil {
-		return err
-	}
-	n, err := tx.Exec(ctx, `
-		UPDATE broadcast_run SET routes = $4 WHERE tenant_id = $1 AND broadcast_id = $2 AND epoch = $3`,
-		r.Tenant, r.Broadcast, r.Epoch, string(doc))
-	if err != nil {
-		return fmt.Errorf("record a run's routes: %w", err)
-	}
-	if n == 0 {
-		return ErrLeaseLost
-	}
-	r.Routes = all
-	return nil
 }
 
 // Release gives the preparation back, so that another process need not wait

@@ -10,6 +10,7 @@ import (
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
 	"packetboat/internal/journal"
+	"packetboat/internal/route"
 	"packetboat/internal/sender"
 	"packetboat/internal/spread"
 	"packetboat/internal/sqldb"
@@ -91,13 +92,13 @@ func causeHolds(ctx context.Context, tx *sqldb.DB, b Broadcast) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		return anyDomainPaused(ctx, tx, b.Tenant, run.Routes)
+		return run.DomainPaused(ctx, tx)
 	}
 	return false, nil
 }
 
 // anyDomainPaused reports whether a domain that the routes send from is paused.
-func anyDomainPaused(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, routes []Route) (bool, error) {
+func anyDomainPaused(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, routes []route.Route) (bool, error) {
 	domains, err := sender.Domains(ctx, tx, tenant)
 	if err != nil {
 		return false, err

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"packetboat/internal/id"
+	"packetboat/internal/outbox"
+	"packetboat/internal/route"
 	"packetboat/internal/segment"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/usage"
@@ -18,7 +20,7 @@ import (
 func Finder() usage.Finder { return usage.Func(find) }
 
 func find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subject) (usage.Holders, error) {
-	var uses func(b Broadcast, routes []Route) bool
+	var uses func(b Broadcast, routes []route.Route) bool
 	live := []Status{Scheduled, Sending, Paused}
 	switch s.Kind {
 	case usage.Library:
@@ -26,25 +28,25 @@ func find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subject) 
 	case usage.Segment:
 		live = append(live, Draft)
 		seg := id.Read[id.Segment](s.ID)
-		uses = func(b Broadcast, _ []Route) bool {
+		uses = func(b Broadcast, _ []route.Route) bool {
 			return slices.Contains(b.Include, seg) || slices.Contains(b.Exclude, seg)
 		}
 	case usage.Identity:
 		live = append(live, Draft)
 		identity := id.Read[id.Identity](s.ID)
-		uses = func(b Broadcast, routes []Route) bool {
+		uses = func(b Broadcast, routes []route.Route) bool {
 			return slices.Contains(b.Identities, identity) || b.Status != Scheduled &&
-				slices.ContainsFunc(routes, func(r Route) bool { return r.Identity == identity })
+				slices.ContainsFunc(routes, func(r route.Route) bool { return r.Identity == identity })
 		}
 	case usage.EmailType:
 		emailType := id.Read[id.EmailType](s.ID)
-		uses = func(b Broadcast, _ []Route) bool { return b.EmailType == emailType }
+		uses = func(b Broadcast, _ []route.Route) bool { return b.EmailType == emailType }
 	case usage.MTAConfig:
 		config := id.Read[id.MTAConfig](s.ID)
-		uses = func(b Broadcast, routes []Route) bool {
+		uses = func(b Broadcast, routes []route.Route) bool {
 			return b.MTAConfig == config || b.Delivery.names(config) ||
 				slices.ContainsFunc(b.Delivery.Lanes, func(l LaneShare) bool { return l.Lane == config }) ||
-				slices.ContainsFunc(routes, func(r Route) bool { return r.Lane == config })
+				slices.ContainsFunc(routes, func(r route.Route) bool { return r.Lane == config })
 		}
 	default:
 		return nil, nil
@@ -58,7 +60,7 @@ func find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subject) 
 	}
 	holders := []usage.Holder{}
 	for _, b := range list {
-		var routes []Route
+		var routes []route.Route
 		if s.Kind == usage.MTAConfig || s.Kind == usage.Identity {
 			if routes, err = routesInUse(ctx, db, b); err != nil {
 				return nil, err
@@ -72,11 +74,11 @@ func find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subject) 
 }
 
 // routesInUse returns the ways a broadcast's messages take or would take.
-func routesInUse(ctx context.Context, db *sqldb.DB, b Broadcast) ([]Route, error) {
+func routesInUse(ctx context.Context, db *sqldb.DB, b Broadcast) ([]route.Route, error) {
 	switch b.Status {
 	case Sending, Paused:
-		run, err := LoadRun(ctx, db, b.Tenant, b.ID)
-		return run.Routes, err
+		terms, err := outbox.LoadTerms(ctx, db, b.Tenant, b.Send)
+		return terms.Routes, err
 	case Scheduled:
 		f, err := Gather(ctx, db, b)
 		return f.Routes(b), err

@@ -64,7 +64,7 @@ func past(t *testing.T, s *people, list, first, last string) person {
 		t.Helper()
 		send := id.New[id.Send]()
 		tx(func(tx *sqldb.DB) error {
-			if err := outbox.Begin(t.Context(), tx, outbox.Send{Tenant: s.acme, ID: send, Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, s.now); err != nil {
+			if err := outbox.Create(t.Context(), tx, outbox.Send{Tenant: s.acme, ID: send, Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, outbox.Terms{}, s.now); err != nil {
 				return err
 			}
 			_, err := outbox.Put(t.Context(), tx, s.acme, send, []outbox.Message{{

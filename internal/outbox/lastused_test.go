@@ -22,7 +22,7 @@ func TestLastSenders(t *testing.T) {
 			t.Helper()
 			send := id.New[id.Send]()
 			err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
-				if err := outbox.Begin(t.Context(), tx, outbox.Send{Tenant: tenant, ID: send, Source: outbox.FromBroadcast(id.New[id.Broadcast]()), EmailType: typ}, noon); err != nil {
+				if err := outbox.Create(t.Context(), tx, outbox.Send{Tenant: tenant, ID: send, Source: outbox.FromBroadcast(id.New[id.Broadcast]()), EmailType: typ}, outbox.Terms{}, noon); err != nil {
 					return err
 				}
 				var list []outbox.Message
@@ -77,7 +77,7 @@ func TestLastSendersOfLongAgo(t *testing.T) {
 		err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
 			for n := range 60 {
 				send, from := id.New[id.Send](), idtest.Named[id.Identity](fmt.Sprint("i", n))
-				if err := outbox.Begin(t.Context(), tx, outbox.Send{Tenant: acme, ID: send, Source: outbox.FromBroadcast(id.New[id.Broadcast]()), EmailType: idtest.Named[id.EmailType]("news")}, noon.Add(time.Duration(n)*time.Hour)); err != nil {
+				if err := outbox.Create(t.Context(), tx, outbox.Send{Tenant: acme, ID: send, Source: outbox.FromBroadcast(id.New[id.Broadcast]()), EmailType: idtest.Named[id.EmailType]("news")}, outbox.Terms{}, noon.Add(time.Duration(n)*time.Hour)); err != nil {
 					return err
 				}
 				var list []outbox.Message

@@ -29,7 +29,7 @@ func newLine(t *testing.T, db *sqldb.DB, n int) line {
 	t.Helper()
 	l := line{t, db, idtest.Tenant(), id.New[id.Send](), &Node{DB: db, Owner: id.NewText()}, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	if err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
-		return Begin(t.Context(), tx, Send{Tenant: l.tenant, ID: l.send, Source: FromBroadcast(id.New[id.Broadcast]())}, l.noon)
+		return Create(t.Context(), tx, Send{Tenant: l.tenant, ID: l.send, Source: FromBroadcast(id.New[id.Broadcast]())}, Terms{}, l.noon)
 	}); err != nil {
 		t.Fatal(err)
 	}

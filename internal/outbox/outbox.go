@@ -74,13 +74,16 @@ type Send struct {
 	EmailType id.EmailType
 }
 
-// Begin makes a send, held. Making it again changes nothing.
-func Begin(ctx context.Context, tx *sqldb.DB, s Send, now time.Time) error {
-	_, err := tx.Exec(ctx, `
+// Create makes a send, held. Creating it again changes nothing.
+func Create(ctx context.Context, tx *sqldb.DB, s Send, terms Terms, now time.Time) error {
+	n, err := tx.Exec(ctx, `
 		INSERT INTO send (tenant_id, id, source_kind, source_id, phase, opened_at, email_type_id) VALUES ($1, $2, $3, $4, 'held', $5, $6)
 		ON CONFLICT (tenant_id, id) DO NOTHING`, s.Tenant, s.ID, s.Source.Kind, s.Source.ID, now.UnixMicro(), sqldb.Null(s.EmailType))
+	if err == nil && n == 1 {
+		err = terms.write(ctx, tx, s.Tenant, s.ID)
+	}
 	if err != nil {
-		return fmt.Errorf("begin a send: %w", err)
+		return fmt.Errorf("create a send: %w", err)
 	}
 	return nil
 }

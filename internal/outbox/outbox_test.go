@@ -30,7 +30,7 @@ func setup(t *testing.T, db *sqldb.DB, n int) fixture {
 	f := fixture{db, idtest.Tenant(), idtest.Tenant(), id.New[id.Send]()}
 	for _, tenant := range []id.Tenant{f.tenant, f.other} {
 		if err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
-			if err := outbox.Begin(t.Context(), tx, outbox.Send{Tenant: tenant, ID: f.send, Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, noon); err != nil {
+			if err := outbox.Create(t.Context(), tx, outbox.Send{Tenant: tenant, ID: f.send, Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, outbox.Terms{}, noon); err != nil {
 				return err
 			}
 			if _, err := outbox.Put(t.Context(), tx, tenant, f.send, messages(n)); err != nil {

@@ -46,7 +46,7 @@ func newCrowd(t *testing.T, db *sqldb.DB, n int) crowd {
 	}
 	for _, send := range c.sends {
 		err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
-			if err := outbox.Begin(t.Context(), tx, outbox.Send{Tenant: c.tenant, ID: send, Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, noon); err != nil {
+			if err := outbox.Create(t.Context(), tx, outbox.Send{Tenant: c.tenant, ID: send, Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, outbox.Terms{}, noon); err != nil {
 				return err
 			}
 			if _, err := outbox.Put(t.Context(), tx, c.tenant, send, list); err != nil {

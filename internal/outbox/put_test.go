@@ -21,7 +21,7 @@ func TestPutKeepsTheFirstMessageOfEachContact(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		rapid.Check(t, func(rt *rapid.T) {
 			tenant, send := idtest.Tenant(), id.New[id.Send]()
-			if err := outbox.Begin(t.Context(), db, outbox.Send{Tenant: tenant, ID: send, Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, noon); err != nil {
+			if err := outbox.Create(t.Context(), db, outbox.Send{Tenant: tenant, ID: send, Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, outbox.Terms{}, noon); err != nil {
 				rt.Fatal(err)
 			}
 			some := func(name string) string { return rapid.SampledFrom([]string{name + "1", name + "2"}).Draw(rt, name) }

@@ -26,7 +26,7 @@ func TestHowFarSendsAreIsNotedNowAndThen(t *testing.T) {
 			}
 		}
 		for _, s := range []outbox.Send{{Tenant: mine, ID: idtest.Named[id.Send]("a"), Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, {Tenant: mine, ID: idtest.Named[id.Send]("held"), Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, {Tenant: theirs, ID: idtest.Named[id.Send]("b"), Source: outbox.FromBroadcast(id.New[id.Broadcast]())}} {
-			must(db.InTx(ctx, func(tx *sqldb.DB) error { return outbox.Begin(ctx, tx, s, noon) }))
+			must(db.InTx(ctx, func(tx *sqldb.DB) error { return outbox.Create(ctx, tx, s, outbox.Terms{}, noon) }))
 		}
 		sent := func(n int) {
 			_, err := db.Exec(ctx, `UPDATE send SET waiting = 100, sent = $2,

@@ -41,7 +41,7 @@ func TestAMailBelongsToWhatItsSendBelongsTo(t *testing.T) {
 			{Tenant: other.ID, ID: mail, Source: outbox.FromBroadcast(theirs)},
 			{Tenant: other.ID, ID: step, Source: outbox.FromBroadcast(spring)},
 		} {
-			must(outbox.Begin(ctx, db, s, noon))
+			must(outbox.Create(ctx, db, s, outbox.Terms{}, noon))
 		}
 		from, err := outbox.Sources(ctx, db, acme.ID, []id.Send{mail, step, id.New[id.Send]()})
 		must(err)

@@ -63,7 +63,7 @@ func newPost(t *testing.T, db *sqldb.DB) *post {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := outbox.Begin(ctx, db, outbox.Send{Tenant: p.Tenant, ID: p.send, Source: outbox.FromBroadcast(b.ID)}, broadcasttest.Now); err != nil {
+	if err := outbox.Create(ctx, db, outbox.Send{Tenant: p.Tenant, ID: p.send, Source: outbox.FromBroadcast(b.ID)}, outbox.Terms{}, broadcasttest.Now); err != nil {
 		t.Fatal(err)
 	}
 	p.message = outbox.Message{

@@ -26,7 +26,7 @@ func send(t *testing.T, a *broadcasttest.Account, b broadcast.Broadcast, n int, 
 	var messages []outbox.Message
 	err := a.DB.InTx(t.Context(), func(tx *sqldb.DB) error {
 		messages = nil
-		if err := outbox.Begin(t.Context(), tx, outbox.Send{Tenant: a.Tenant, ID: b.Send, Source: outbox.FromBroadcast(b.ID)}, now); err != nil {
+		if err := outbox.Create(t.Context(), tx, outbox.Send{Tenant: a.Tenant, ID: b.Send, Source: outbox.FromBroadcast(b.ID)}, outbox.Terms{}, now); err != nil {
 			return err
 		}
 		for _, text := range html {

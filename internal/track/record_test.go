@@ -110,7 +110,7 @@ func TestHitsOfMessagesThatDoNotExist(t *testing.T) {
 		tenant, other, send := idtest.Tenant(), idtest.Tenant(), id.New[id.Send]()
 		m := outbox.Message{ID: id.New[id.Message](), Contact: id.New[id.Contact](), Email: "a@example.org", DueAt: noon}
 		err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
-			if err := outbox.Begin(t.Context(), tx, outbox.Send{Tenant: tenant, ID: send, Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, noon); err != nil {
+			if err := outbox.Create(t.Context(), tx, outbox.Send{Tenant: tenant, ID: send, Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, outbox.Terms{}, noon); err != nil {
 				return err
 			}
 			if _, err := outbox.Put(t.Context(), tx, tenant, send, []outbox.Message{m}); err != nil {

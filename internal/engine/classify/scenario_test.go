@@ -196,7 +196,7 @@ func (w *world) send(t *testing.T, links, n int) []outbox.Message {
 		if err != nil {
 			return err
 		}
-		if err := outbox.Begin(t.Context(), tx, outbox.Send{Tenant: tenant, ID: send, Source: outbox.FromBroadcast(b)}, noon); err != nil {
+		if err := outbox.Create(t.Context(), tx, outbox.Send{Tenant: tenant, ID: send, Source: outbox.FromBroadcast(b)}, outbox.Terms{}, noon); err != nil {
 			return err
 		}
 		messages = nil

@@ -2,22 +2,21 @@ package deliver
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
-	"packetboat/internal/broadcast"
 	"packetboat/internal/id"
 	"packetboat/internal/outbox"
+	"packetboat/internal/route"
 )
 
 // send is what there is to know of a send while its messages leave.
 type send struct {
 	id      id.Send
-	perHour int             // 0: no limit
-	ways    *broadcast.Ways // nil: none recorded
-	lanes   []id.MTAConfig  // that the ways lead by
-	until   time.Time       // when to look again
+	perHour int            // 0: no limit
+	picker  *route.Picker  // nil: its terms have no routes
+	lanes   []id.MTAConfig // of its routes
+	until   time.Time      // when to look again
 }
 
 const (
@@ -55,30 +54,13 @@ func (s *sends) get(ctx context.Context, t id.Tenant, which id.Send) (*send, err
 }
 
 func (s *sends) load(ctx context.Context, t id.Tenant, which id.Send) (*send, error) {
-	fresh := &send{id: which}
-	of, err := outbox.Broadcasts(ctx, s.engine.DB, t, []id.Send{which})
+	terms, err := outbox.LoadTerms(ctx, s.engine.DB, t, which)
 	if err != nil {
 		return nil, err
 	}
-	bid, ok := of[which]
-	if !ok {
-		return fresh, nil
-	}
-	b, err := broadcast.Head(ctx, s.engine.DB, t, bid)
-	if errors.Is(err, broadcast.ErrNotFound) {
-		return fresh, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	fresh.perHour = b.Delivery.PerHour
-	run, err := broadcast.LoadRun(ctx, s.engine.DB, t, bid)
-	if err != nil || len(run.Routes) == 0 {
-		return fresh, err
-	}
-	fresh.ways = broadcast.NewWays(run.Routes)
-	for _, r := range run.Routes {
-		fresh.lanes = append(fresh.lanes, r.Lane)
+	fresh := &send{id: which, perHour: terms.PerHour, lanes: route.Lanes(terms.Routes)}
+	if len(terms.Routes) > 0 {
+		fresh.picker = route.NewPicker(terms.Routes)
 	}
 	return fresh, nil
 }

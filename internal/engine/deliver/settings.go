@@ -138,7 +138,7 @@ func (e *Engine) prepare(ctx context.Context, it outbox.Item) (*job, error) {
 // another of its sender's (contract 10.2).
 func (e *Engine) carrier(ctx context.Context, it *outbox.Item, d *send) (*laneSettings, error) {
 	own, err := e.settings.get(ctx, it.Tenant, it.Lane)
-	if err != nil || own.health.State != lane.Down || d.ways == nil {
+	if err != nil || own.health.State != lane.Down || d.picker == nil {
 		return own, err
 	}
 	down := map[id.MTAConfig]bool{}
@@ -149,7 +149,7 @@ func (e *Engine) carrier(ctx context.Context, it *outbox.Item, d *send) (*laneSe
 		}
 		down[l] = err != nil || s.health.State == lane.Down || !s.config.Active
 	}
-	other := d.ways.Instead(it.Contact, it.Identity, it.Lane, down)
+	other := d.picker.Failover(it.Contact, it.Identity, it.Lane, down)
 	if other == it.Lane {
 		return own, nil
 	}

@@ -10,34 +10,34 @@ import (
 	"packetboat/internal/id"
 	"packetboat/internal/lane"
 	"packetboat/internal/outbox"
+	"packetboat/internal/route"
 	"packetboat/internal/spread"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/tenant"
 )
 
 // allocator gives each message of a broadcast its sender and its lane (contract
-// 10.2). What it goes by is settled when the preparation begins and recorded in
-// the run, so that whoever takes the preparation over goes by the same.
+// 10.2). What it goes by is settled when the preparation begins and recorded in the
+// terms of the send, so that a process that takes over the preparation goes by the same.
 type allocator struct {
-	engine *Engine
-	b      broadcast.Broadcast
-	ways   *broadcast.Ways
-	down   map[id.MTAConfig]bool
+	engine   *Engine
+	b        broadcast.Broadcast
+	recorded []route.Route // in the terms of the send; some may not be usable any more
+	picker   *route.Picker
+	down     map[id.MTAConfig]bool
 }
 
 // allocator records the routes that b's messages take, and returns who chooses
 // among them.
-func (e *Engine) allocator(ctx context.Context, b broadcast.Broadcast, facts broadcast.Facts, run *broadcast.Run) (*allocator, error) {
-	if err := e.record(ctx, b, facts, run); err != nil {
+func (e *Engine) allocator(ctx context.Context, b broadcast.Broadcast, facts broadcast.Facts) (*allocator, error) {
+	recorded, err := e.record(ctx, b, facts)
+	if err != nil {
 		return nil, err
 	}
-	routes := run.Recorded(facts.Routes(b))
-	a := &allocator{engine: e, b: b, ways: broadcast.NewWays(routes), down: map[id.MTAConfig]bool{}}
-	lanes := make([]id.MTAConfig, len(routes))
-	for i, r := range routes {
-		lanes[i] = r.Lane
-	}
-	states, err := lane.StatesOf(ctx, e.DB, b.Tenant, lanes)
+	usable := facts.Routes(b)
+	routes := slices.DeleteFunc(slices.Clone(recorded), func(r route.Route) bool { return !route.Contains(usable, r) })
+	a := &allocator{engine: e, b: b, recorded: recorded, picker: route.NewPicker(routes), down: map[id.MTAConfig]bool{}}
+	states, err := lane.StatesOf(ctx, e.DB, b.Tenant, route.Lanes(routes))
 	for l, health := range states {
 		a.down[l] = health.State == lane.Down
 	}
@@ -45,21 +45,26 @@ func (e *Engine) allocator(ctx context.Context, b broadcast.Broadcast, facts bro
 }
 
 // record adds b's routes, with their weights as they are now, to those that the
-// run has recorded.
-func (e *Engine) record(ctx context.Context, b broadcast.Broadcast, facts broadcast.Facts, run *broadcast.Run) error {
-	routes := facts.Routes(b)
-	if slices.ContainsFunc(routes, func(r broadcast.Route) bool { return !run.Has(r) }) {
-		if err := e.weigh(ctx, b, facts, routes); err != nil {
-			return err
-		}
+// send has recorded, and returns all of them.
+func (e *Engine) record(ctx context.Context, b broadcast.Broadcast, facts broadcast.Facts) ([]route.Route, error) {
+	terms, err := outbox.LoadTerms(ctx, e.DB, b.Tenant, b.Send)
+	if err != nil {
+		return nil, err
 	}
-	return run.Take(ctx, e.DB, routes)
+	routes := facts.Routes(b)
+	if !slices.ContainsFunc(routes, func(r route.Route) bool { return !route.Contains(terms.Routes, r) }) {
+		return terms.Routes, nil
+	}
+	if err := e.weigh(ctx, b, facts, routes); err != nil {
+		return nil, err
+	}
+	return outbox.AddRoutes(ctx, e.DB, b.Tenant, b.Send, routes)
 }
 
 // last returns from whom each of the contacts heard last by mail of the
 // broadcast's type. It matters only where there are several senders.
 func (a *allocator) last(ctx context.Context, contacts []id.Contact) (map[id.Contact]id.Identity, error) {
-	if !a.ways.Several() {
+	if !a.picker.Several() {
 		return nil, nil
 	}
 	return outbox.LastSenders(ctx, a.engine.DB, a.b.Tenant, a.b.EmailType, a.b.Send, contacts)
@@ -67,13 +72,13 @@ func (a *allocator) last(ctx context.Context, contacts []id.Contact) (map[id.Con
 
 // route returns the way of a contact's message. Last is from whom the contact
 // heard last; empty: from nobody.
-func (a *allocator) route(contact id.Contact, last id.Identity) broadcast.Route {
-	return a.ways.Route(contact, last, a.down)
+func (a *allocator) route(contact id.Contact, last id.Identity) route.Route {
+	return a.picker.Pick(contact, last, a.down)
 }
 
 // weigh gives each route what its identity may still send today, besides what
 // other sends have planned for today.
-func (e *Engine) weigh(ctx context.Context, b broadcast.Broadcast, facts broadcast.Facts, routes []broadcast.Route) error {
+func (e *Engine) weigh(ctx context.Context, b broadcast.Broadcast, facts broadcast.Facts, routes []route.Route) error {
 	now := e.Now()
 	account, err := tenant.ByID(ctx, e.DB, b.Tenant)
 	if err != nil {
@@ -120,7 +125,7 @@ const unlimited = 1_000_000
 // weigh gives each route the capacity of its identity: what its lanes have left
 // of their day. Lanes that are not in left have no cap. What a lane has left
 // belongs to all who use it, so each identity counts its part of that.
-func weigh(routes []broadcast.Route, left map[id.MTAConfig]int) {
+func weigh(routes []route.Route, left map[id.MTAConfig]int) {
 	users, most := map[id.MTAConfig]int{}, unlimited
 	for _, r := range routes {
 		users[r.Lane]++

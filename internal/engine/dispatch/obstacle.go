@@ -11,10 +11,10 @@ import (
 // stop ends or pauses a broadcast that cannot be prepared, and reports whether it
 // did. One whose senders' domains are all paused waits for them; whatever else is
 // in the way will not come back, so the broadcast fails.
-func (e *Engine) stop(ctx context.Context, b broadcast.Broadcast, facts broadcast.Facts, run *broadcast.Run, now time.Time) (bool, error) {
+func (e *Engine) stop(ctx context.Context, b broadcast.Broadcast, facts broadcast.Facts, now time.Time) (bool, error) {
 	if waits, ok := facts.AwaitsDomain(b); ok {
 		// The routes tell Resume which domains to ask about.
-		if err := e.record(ctx, b, waits, run); err != nil {
+		if _, err := e.record(ctx, b, waits); err != nil {
 			return true, err
 		}
 		e.Log.Warn("broadcast paused with its sending domains", "tenant", b.Tenant, "broadcast", b.ID)

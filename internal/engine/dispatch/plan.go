@@ -11,6 +11,7 @@ import (
 	"packetboat/internal/broadcast"
 	"packetboat/internal/contact"
 	"packetboat/internal/id"
+	"packetboat/internal/route"
 	"packetboat/internal/spread"
 	"packetboat/internal/tenant"
 )
@@ -18,9 +19,9 @@ import (
 // needsPlan reports whether the messages of b are given days: when it is spread
 // over some, or a lane of it may carry only so many a day, or what does not fit
 // today is held back. Everything else leaves as it comes.
-func needsPlan(b broadcast.Broadcast, f broadcast.Facts, routes []broadcast.Route, today spread.Day) bool {
+func needsPlan(b broadcast.Broadcast, f broadcast.Facts, routes []route.Route, today spread.Day) bool {
 	d := b.Delivery
-	return d.Spread() || d.PerHour > 0 && d.Overflow == broadcast.Holdback || slices.ContainsFunc(routes, func(r broadcast.Route) bool {
+	return d.Spread() || d.PerHour > 0 && d.Overflow == broadcast.Holdback || slices.ContainsFunc(routes, func(r route.Route) bool {
 		_, capped := f.Lanes[r.Lane].DayCap(today)
 		return capped
 	})

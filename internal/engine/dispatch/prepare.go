@@ -42,10 +42,10 @@ func (e *Engine) prepare(ctx context.Context, t tenant.Tenant, bid id.Broadcast)
 	if err != nil {
 		return false, err
 	}
-	if stopped, err := e.stop(ctx, b, facts, &run, now); stopped || err != nil {
+	if stopped, err := e.stop(ctx, b, facts, now); stopped || err != nil {
 		return stopped, err
 	}
-	allocator, err := e.allocator(ctx, b, facts, &run)
+	allocator, err := e.allocator(ctx, b, facts)
 	if err != nil {
 		return false, err
 	}
@@ -53,7 +53,7 @@ func (e *Engine) prepare(ctx context.Context, t tenant.Tenant, bid id.Broadcast)
 		b: b, run: &run, audience: e.audience(b), allocator: allocator, due: now,
 		consent: contact.Consent{TypeKey: facts.EmailType.Key, Category: facts.EmailType.Category},
 	}
-	if run.After.IsZero() && run.Planning == nil && needsPlan(b, facts, run.Routes, spread.DayOf(now, t.Location())) {
+	if run.After.IsZero() && run.Planning == nil && needsPlan(b, facts, allocator.recorded, spread.DayOf(now, t.Location())) {
 		run.Planning = &broadcast.Planning{Stage: broadcast.Collect, Start: spread.DayOf(*b.StartedAt, t.Location())}
 		if err := run.Plan(ctx, e.DB, *run.Planning, now.Add(lease)); err != nil {
 			return false, err

@@ -12,6 +12,7 @@ import (
 	"packetboat/internal/id/idtest"
 	"packetboat/internal/lane"
 	"packetboat/internal/outbox"
+	"packetboat/internal/route"
 	"packetboat/internal/sender"
 	"packetboat/internal/spread"
 	"packetboat/internal/sqldb"
@@ -20,15 +21,15 @@ import (
 )
 
 // ways returns by whom and by which lane each contact's message goes.
-func ways(t *testing.T, a *broadcasttest.Account, b id.Broadcast) map[id.Contact]broadcast.Route {
+func ways(t *testing.T, a *broadcasttest.Account, b id.Broadcast) map[id.Contact]route.Route {
 	t.Helper()
 	list, err := outbox.First(t.Context(), a.DB, a.Tenant, a.SendOf(b), 10_000)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := map[id.Contact]broadcast.Route{}
+	got := map[id.Contact]route.Route{}
 	for _, r := range list {
-		got[r.Contact] = broadcast.Route{Identity: r.Identity, Lane: r.Lane}
+		got[r.Contact] = route.Route{Identity: r.Identity, Lane: r.Lane}
 	}
 	return got
 }
@@ -114,7 +115,7 @@ func TestContactsKeepTheirSender(t *testing.T) {
 	})
 }
 
-func mapsAgree(a, b map[id.Contact]broadcast.Route) bool {
+func mapsAgree(a, b map[id.Contact]route.Route) bool {
 	for c, way := range a {
 		if b[c] != way {
 			return false
@@ -197,7 +198,7 @@ func TestSharesAreSettledWhenThePreparationBegins(t *testing.T) {
 		carry(full.ID, 50)
 		carry(large.ID, 20)
 		err := db.InTx(t.Context(), func(tx *sqldb.DB) error { // another send has the day planned
-			if err := outbox.Begin(t.Context(), tx, outbox.Send{Tenant: a.Tenant, ID: idtest.Named[id.Send]("other"), Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, now); err != nil {
+			if err := outbox.Create(t.Context(), tx, outbox.Send{Tenant: a.Tenant, ID: idtest.Named[id.Send]("other"), Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, outbox.Terms{}, now); err != nil {
 				return err
 			}
 			today := spread.DayOf(now, time.UTC)
@@ -216,18 +217,18 @@ func TestSharesAreSettledWhenThePreparationBegins(t *testing.T) {
 		}
 		carry(large.ID, 70)
 		settle(t, engine(db, "second", &at))
-		run, err := broadcast.LoadRun(t.Context(), db, a.Tenant, b.ID)
-		if err != nil || len(run.Routes) != 3 {
-			t.Fatalf("routes %+v, %v; want three", run.Routes, err)
+		terms, err := outbox.LoadTerms(t.Context(), db, a.Tenant, b.Send)
+		if err != nil || len(terms.Routes) != 3 {
+			t.Fatalf("routes %+v, %v; want three", terms.Routes, err)
 		}
-		for _, r := range run.Routes {
+		for _, r := range terms.Routes {
 			if r.Capacity != senders[r.Identity] {
 				t.Errorf("%+v, want a capacity of %d", r, senders[r.Identity])
 			}
 		}
-		chooser, got := broadcast.NewWays(run.Routes), ways(t, a, b.ID)
+		picker, got := route.NewPicker(terms.Routes), ways(t, a, b.ID)
 		for c, way := range got {
-			if want := chooser.Route(c, id.Identity{}, nil); way != want {
+			if want := picker.Pick(c, id.Identity{}, nil); way != want {
 				t.Errorf("contact %s goes by %v, want %v", c, way, want)
 			}
 			if senders[way.Identity] == 0 {

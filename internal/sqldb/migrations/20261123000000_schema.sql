@@ -830,6 +830,15 @@ CREATE TABLE send (
 CREATE INDEX send_source ON send (tenant_id, source_kind, source_id);
 CREATE INDEX send_live ON send (tenant_id, id) WHERE phase IN ('open', 'cancelled');
 
+-- What the messages of a send go by: its routes and its rate (outbox.Terms). They are
+-- apart from its sums, which each batch of results changes.
+CREATE TABLE send_terms (
+	tenant_id INTEGER NOT NULL,
+	send_id   UUID    NOT NULL,
+	document  JSONB   NOT NULL,
+	PRIMARY KEY (tenant_id, send_id)
+);
+
 -- Every message, waiting or gone. What a result changes (state, sent_at, attempts …)
 -- is in no index and in the condition of none: on PostgreSQL a result is then a new
 -- version in the table alone (a HOT update), and in no index. Columns are in the
@@ -1242,7 +1251,6 @@ CREATE TABLE broadcast_run (
 	broadcast_id  UUID    NOT NULL,
 	send_id       UUID   NOT NULL,
 	after_contact UUID    NOT NULL,
-	routes        JSONB   NOT NULL,
 	excluded      JSONB   NOT NULL,
 	prepared_at   BIGINT,
 	ended_at      BIGINT,

@@ -1,4 +1,4 @@
-package broadcast_test
+package route_test
 
 import (
 	"fmt"
@@ -9,20 +9,20 @@ import (
 
 	"pgregory.net/rapid"
 
-	"packetboat/internal/broadcast"
 	"packetboat/internal/id"
 	"packetboat/internal/id/idtest"
+	"packetboat/internal/route"
 )
 
 // someRoutes are one to five senders, each with the same one to four lanes.
-func someRoutes(rt *rapid.T) []broadcast.Route {
+func someRoutes(rt *rapid.T) []route.Route {
 	capacity := rapid.OneOf(rapid.IntRange(0, 5), rapid.IntRange(1, 2_000_000), rapid.Just(math.MaxInt))
 	weight := rapid.OneOf(rapid.Just(0.0), rapid.Just(1.0), rapid.Float64Range(0.1, 10), rapid.Just(math.SmallestNonzeroFloat64), rapid.Just(math.MaxFloat64))
 	weights := rapid.SliceOfN(weight, 1, 4).Draw(rt, "lanes")
-	routes := []broadcast.Route{}
+	routes := []route.Route{}
 	for i, c := range rapid.SliceOfN(capacity, 1, 5).Draw(rt, "senders") {
 		for l, w := range weights {
-			routes = append(routes, broadcast.Route{
+			routes = append(routes, route.Route{
 				Identity: idtest.Named[id.Identity](fmt.Sprint("i", i)), Lane: idtest.Named[id.MTAConfig](fmt.Sprint("l", l)), Weight: w, Capacity: c,
 			})
 		}
@@ -70,7 +70,7 @@ func TestSendersAndLanesGetTheirShares(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		routes, contact := someRoutes(rt), someone(rt)
-		ways := broadcast.NewWays(routes)
+		picker := route.NewPicker(routes)
 		capacities, weights := map[id.Identity]float64{}, map[id.MTAConfig]float64{}
 		for _, r := range routes {
 			capacities[r.Identity], weights[r.Lane] = float64(r.Capacity), r.Weight
@@ -78,7 +78,7 @@ func TestSendersAndLanesGetTheirShares(t *testing.T) {
 		const n = 2000
 		identities, lanes := map[id.Identity]int{}, map[id.MTAConfig]int{}
 		for i := range n {
-			r := ways.Route(contact(i), id.Identity{}, nil)
+			r := picker.Pick(contact(i), id.Identity{}, nil)
 			identities[r.Identity]++
 			lanes[r.Lane]++
 		}
@@ -92,9 +92,9 @@ func TestAChoiceDependsOnIDsAndWeightsAlone(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		routes, contact := someRoutes(rt), someone(rt)
 		shuffled := rapid.Permutation(routes).Draw(rt, "shuffled")
-		one, other := broadcast.NewWays(routes), broadcast.NewWays(shuffled)
+		one, other := route.NewPicker(routes), route.NewPicker(shuffled)
 		for i := range 100 {
-			if a, b := one.Route(contact(i), id.Identity{}, nil), other.Route(contact(i), id.Identity{}, nil); a != b {
+			if a, b := one.Pick(contact(i), id.Identity{}, nil), other.Pick(contact(i), id.Identity{}, nil); a != b {
 				rt.Fatalf("contact %s goes by %v, and by %v when the routes come in another order", contact(i), a, b)
 			}
 		}
@@ -108,13 +108,13 @@ func TestContactsKeepTheirSenderWhenOthersComeAndGo(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		routes, contact := someRoutes(rt), someone(rt)
 		guest := routes[len(routes)-1].Identity
-		fewer := slices.DeleteFunc(slices.Clone(routes), func(r broadcast.Route) bool { return r.Identity == guest })
-		if !slices.ContainsFunc(fewer, func(r broadcast.Route) bool { return r.Capacity > 0 }) {
+		fewer := slices.DeleteFunc(slices.Clone(routes), func(r route.Route) bool { return r.Identity == guest })
+		if !slices.ContainsFunc(fewer, func(r route.Route) bool { return r.Capacity > 0 }) {
 			return // all that stay have nothing left, and share alike from then on
 		}
-		with, without := broadcast.NewWays(routes), broadcast.NewWays(fewer)
+		with, without := route.NewPicker(routes), route.NewPicker(fewer)
 		for i := range 300 {
-			a, b := with.Route(contact(i), id.Identity{}, nil), without.Route(contact(i), id.Identity{}, nil)
+			a, b := with.Pick(contact(i), id.Identity{}, nil), without.Pick(contact(i), id.Identity{}, nil)
 			if a.Identity != guest && a.Identity != b.Identity {
 				rt.Fatalf("contact %s had %s and has %s since %s left", contact(i), a.Identity, b.Identity, guest)
 			}
@@ -135,12 +135,12 @@ func TestWhoCanSendMoreOnlyGainsContacts(t *testing.T) {
 				more[i].Capacity = max(more[i].Capacity, rapid.IntRange(1, math.MaxInt).Draw(rt, "capacity"))
 			}
 		}
-		if !slices.ContainsFunc(routes, func(r broadcast.Route) bool { return r.Capacity > 0 }) {
+		if !slices.ContainsFunc(routes, func(r route.Route) bool { return r.Capacity > 0 }) {
 			return // they shared alike, as nobody had anything left
 		}
-		before, after := broadcast.NewWays(routes), broadcast.NewWays(more)
+		before, after := route.NewPicker(routes), route.NewPicker(more)
 		for i := range 300 {
-			a, b := before.Route(contact(i), id.Identity{}, nil), after.Route(contact(i), id.Identity{}, nil)
+			a, b := before.Pick(contact(i), id.Identity{}, nil), after.Pick(contact(i), id.Identity{}, nil)
 			if a != b && b.Identity != grown {
 				rt.Fatalf("contact %s went from %v to %v when %s could send more", contact(i), a, b, grown)
 			}
@@ -152,13 +152,13 @@ func TestContactsKeepWhomTheyHeardFromLast(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		routes, contact := someRoutes(rt), someone(rt)
-		ways := broadcast.NewWays(routes)
+		picker := route.NewPicker(routes)
 		for i := range 50 {
 			last := rapid.SampledFrom(routes).Draw(rt, "last").Identity
-			if got := ways.Route(contact(i), last, nil).Identity; got != last {
+			if got := picker.Pick(contact(i), last, nil).Identity; got != last {
 				rt.Fatalf("contact %s heard from %s and now hears from %s", contact(i), last, got)
 			}
-			if a, b := ways.Route(contact(i), idtest.Named[id.Identity]("gone"), nil), ways.Route(contact(i), id.Identity{}, nil); a != b {
+			if a, b := picker.Pick(contact(i), idtest.Named[id.Identity]("gone"), nil), picker.Pick(contact(i), id.Identity{}, nil); a != b {
 				rt.Fatalf("contact %s, whose sender is gone, goes by %v; want %v", contact(i), a, b)
 			}
 		}
@@ -172,9 +172,9 @@ func TestALaneThatIsDownIsPassedOver(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		routes, contact := someRoutes(rt), someone(rt)
-		ways := broadcast.NewWays(routes)
+		picker := route.NewPicker(routes)
 		down, up := map[id.MTAConfig]bool{}, 0
-		for _, r := range routes[:slices.IndexFunc(append(routes, broadcast.Route{}), func(r broadcast.Route) bool { return r.Identity != routes[0].Identity })] {
+		for _, r := range routes[:slices.IndexFunc(append(routes, route.Route{}), func(r route.Route) bool { return r.Identity != routes[0].Identity })] {
 			if rapid.Bool().Draw(rt, "down") {
 				down[r.Lane] = true
 			} else {
@@ -182,7 +182,7 @@ func TestALaneThatIsDownIsPassedOver(t *testing.T) {
 			}
 		}
 		for i := range 100 {
-			before, now := ways.Route(contact(i), id.Identity{}, nil), ways.Route(contact(i), id.Identity{}, down)
+			before, now := picker.Pick(contact(i), id.Identity{}, nil), picker.Pick(contact(i), id.Identity{}, down)
 			if before.Identity != now.Identity {
 				rt.Fatalf("contact %s changed its sender because a lane is down", contact(i))
 			}
@@ -192,7 +192,7 @@ func TestALaneThatIsDownIsPassedOver(t *testing.T) {
 			if (up == 0 || !down[before.Lane]) && now != before {
 				rt.Fatalf("contact %s is moved from %s to %s, for nothing", contact(i), before.Lane, now.Lane)
 			}
-			if got := ways.Instead(contact(i), before.Identity, before.Lane, down); got != now.Lane {
+			if got := picker.Failover(contact(i), before.Identity, before.Lane, down); got != now.Lane {
 				rt.Fatalf("a message of %s given %s goes by %s, want %s", contact(i), before.Lane, got, now.Lane)
 			}
 		}
@@ -201,7 +201,7 @@ func TestALaneThatIsDownIsPassedOver(t *testing.T) {
 
 func TestInsteadKeepsWhatItDoesNotKnow(t *testing.T) {
 	t.Parallel()
-	ways := broadcast.NewWays([]broadcast.Route{{Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.MTAConfig]("x")}, {Identity: idtest.Named[id.Identity]("b"), Lane: idtest.Named[id.MTAConfig]("y")}})
+	picker := route.NewPicker([]route.Route{{Identity: idtest.Named[id.Identity]("a"), Lane: idtest.Named[id.MTAConfig]("x")}, {Identity: idtest.Named[id.Identity]("b"), Lane: idtest.Named[id.MTAConfig]("y")}})
 	down := map[id.MTAConfig]bool{idtest.Named[id.MTAConfig]("x"): true, idtest.Named[id.MTAConfig]("z"): true}
 	for _, tt := range []struct {
 		identity    id.Identity
@@ -213,7 +213,7 @@ func TestInsteadKeepsWhatItDoesNotKnow(t *testing.T) {
 		{idtest.Named[id.Identity]("gone"), idtest.Named[id.MTAConfig]("z"), idtest.Named[id.MTAConfig]("z")},     // nobody knows another
 		{idtest.Named[id.Identity]("gone"), idtest.Named[id.MTAConfig]("new"), idtest.Named[id.MTAConfig]("new")}, // nor whether it is down
 	} {
-		if got := ways.Instead(idtest.Named[id.Contact]("c"), tt.identity, tt.given, down); got != tt.want {
+		if got := picker.Failover(idtest.Named[id.Contact]("c"), tt.identity, tt.given, down); got != tt.want {
 			t.Errorf("Instead(%s, %s) = %s, want %s", tt.identity, tt.given, got, tt.want)
 		}
 	}
