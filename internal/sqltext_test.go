@@ -294,6 +294,8 @@ func (s *source) result(c *ast.CallExpr, in *ast.FuncDecl, depth int) []string {
 			alias, _ := strconv.Unquote(lit.Value)
 			return []string{" " + given + alias + " "}
 		}
+	case name == "Home" && len(c.Args) == 1:
+		return []string{" (SELECT tenant_id) AS h "}
 	case name == "String" && len(c.Args) == 0:
 		return s.built(c, depth)
 	case s.funcs[name] != nil && s.funcs[name].Body != nil:

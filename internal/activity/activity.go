@@ -3,7 +3,7 @@
 //
 // Nothing is kept for that: it reads, and never writes, the contact's entries in
 // the journal, its mails in the outbox, and its opens and clicks, which are hits.
-// The names of broadcasts come from a function of the caller's.
+// The names of broadcasts come from package broadcast.
 package activity
 
 import (
@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"packetboat/internal/broadcast"
 	"packetboat/internal/contact"
 	"packetboat/internal/id"
 	"packetboat/internal/journal"
@@ -60,12 +61,9 @@ type Query struct {
 	Limit int
 }
 
-// Names returns the names of those of the broadcasts that exist.
-type Names func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Broadcast) (map[id.Broadcast]string, error)
-
 // List returns a page of what happened to a contact, and where the next begins.
-func List(ctx context.Context, db *sqldb.DB, c contact.Contact, q Query, names Names) ([]Item, *Position, error) {
-	r := reader{db: db, c: c, q: q, names: names}
+func List(ctx context.Context, db *sqldb.DB, c contact.Contact, q Query) ([]Item, *Position, error) {
+	r := reader{db: db, c: c, q: q}
 	for _, read := range []func(context.Context) error{r.entries, r.mails, r.hits, r.creation} {
 		if err := read(ctx); err != nil {
 			return nil, nil, fmt.Errorf("list the activity of a contact: %w", err)
@@ -91,7 +89,6 @@ type reader struct {
 	db    *sqldb.DB
 	c     contact.Contact
 	q     Query
-	names Names
 	found []Item
 }
 
@@ -127,7 +124,7 @@ func (r *reader) entries(ctx context.Context) error {
 	}
 	rows, err := r.db.Query(ctx, `
 		SELECT id, type, COALESCE(name, ''), send_id, occurred_at, COALESCE(data, '{}') FROM journal
-		WHERE tenant_id = $1 AND contact_id = $2 AND contact_id IS NOT NULL AND `+told+only+`
+		WHERE tenant_id = $1`+journal.InGroup(r.db, r.c.Tenant)+` AND contact_id = $2 AND contact_id IS NOT NULL AND `+told+only+`
 			AND (occurred_at < $3 OR occurred_at = $3 AND id < $4)
 		ORDER BY occurred_at DESC, id DESC LIMIT $5`, args...)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (Item, error) {
@@ -284,7 +281,7 @@ func (r *reader) name(ctx context.Context) error {
 			ids = append(ids, i.Broadcast)
 		}
 	}
-	names, err := r.names(ctx, r.db, r.c.Tenant, ids)
+	names, err := broadcast.Names(ctx, r.db, r.c.Tenant, ids)
 	if err != nil {
 		return err
 	}

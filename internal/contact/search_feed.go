@@ -25,7 +25,7 @@ func awaitIndex(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []wait
 	}
 	_, err := tx.Exec(ctx, `
 		INSERT INTO contact_search_fresh (tenant_id, contact_id, search_text)
-		SELECT `+tx.Param(1, "INTEGER")+`, v.contact_id, v.search_text FROM `+t.As("v", 2)+`
+		SELECT h.tenant_id, v.contact_id, v.search_text FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 2)+`
 		WHERE true ON CONFLICT (tenant_id, contact_id) DO UPDATE SET search_text = excluded.search_text`, t.Args(tenant)...)
 	if err != nil {
 		return fmt.Errorf("tell the search index: %w", err)
@@ -42,7 +42,7 @@ func forgetInIndex(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id
 	}
 	_, err := tx.Exec(ctx, `
 		INSERT INTO contact_search_forgotten (tenant_id, contact_id)
-		SELECT `+tx.Param(1, "INTEGER")+`, v.contact_id FROM `+t.As("v", 2)+`
+		SELECT h.tenant_id, v.contact_id FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 2)+`
 		WHERE true ON CONFLICT DO NOTHING`, t.Args(tenant)...)
 	if err != nil {
 		return fmt.Errorf("tell the search index: %w", err)

@@ -235,7 +235,7 @@ func writeBlocks(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, segment in
 	}
 	_, err := tx.Exec(ctx, `
 		INSERT INTO contact_search_block (tenant_id, segment, block, contacts)
-		SELECT CAST($1 AS INTEGER), CAST($2 AS BIGINT), v.block, v.contacts FROM `+t.As("v", 3), t.Args(tenant, segment)...)
+		SELECT h.tenant_id, CAST($2 AS BIGINT), v.block, v.contacts FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 3), t.Args(tenant, segment)...)
 	return err
 }
 

@@ -209,7 +209,7 @@ func Freeze(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, s Source, now t
 	}
 	_, err = tx.Exec(ctx, `
 		INSERT INTO content_link (tenant_id, content_id, idx, url, label, dynamic)
-		SELECT `+tx.Param(1, "INTEGER")+`, `+tx.Param(2, "UUID")+`, v.idx, v.url, v.label, v.dynamic FROM `+t.As("v", 3), t.Args(tenant, c.ID)...)
+		SELECT h.tenant_id, `+tx.Param(2, "UUID")+`, v.idx, v.url, v.label, v.dynamic FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 3), t.Args(tenant, c.ID)...)
 	if err != nil {
 		return id.Content{}, fmt.Errorf("freeze the links of a content: %w", err)
 	}

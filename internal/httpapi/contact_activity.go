@@ -8,7 +8,6 @@ import (
 
 	"packetboat/internal/activity"
 	"packetboat/internal/auth"
-	"packetboat/internal/broadcast"
 	"packetboat/internal/contact"
 	"packetboat/internal/endpoint"
 	"packetboat/internal/fault"
@@ -71,7 +70,7 @@ func (a *API) listContactActivity(ctx context.Context, p auth.Principal, in *lis
 	if err != nil {
 		return none, err
 	}
-	items, next, err := activity.List(ctx, a.DB, c, q, broadcast.Names)
+	items, next, err := activity.List(ctx, a.DB, c, q)
 	if err != nil {
 		return none, err
 	}

@@ -103,6 +103,9 @@ func appendOf(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []Ent
 	if tx.Dialect() == sqldb.SQLite {
 		return tx.InTx(ctx, func(tx *sqldb.DB) error { return appendCounted(ctx, tx, tenant, entries) })
 	}
+	if tx.Distributed() {
+		return tx.InTx(ctx, func(tx *sqldb.DB) error { return appendPlaced(ctx, tx, tenant, entries) })
+	}
 	return appendDrawn(ctx, tx, tenant, entries)
 }
 

@@ -39,6 +39,9 @@ type Engine struct {
 	horizon horizons
 	begun   map[int32]int // groups in which so many followers have cursors
 	turn    int32         // the next round begins with this group, or one after it
+
+	lookedAll time.Time      // where the tables are distributed: when all nodes were asked
+	unread    map[int32]bool // and in which groups there was something to read at the last look
 }
 
 // Run works until ctx ends.

@@ -49,7 +49,7 @@ func timelinePage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contact i
 	}
 	rows, err := db.Query(ctx, `
 		SELECT tenant_id, pos, `+columns+`
-		FROM journal WHERE tenant_id = $1 AND contact_id = $2 AND `+timeline+`
+		FROM journal WHERE tenant_id = $1`+InGroup(db, tenant)+` AND contact_id = $2 AND `+timeline+`
 			AND occurred_at >= $3 AND (occurred_at, id) > ($3, $4)
 		ORDER BY occurred_at, id LIMIT $5`, tenant, contact, from, last.ID, forgetPage)
 	return sqldb.Collect(rows, err, scan)
@@ -103,7 +103,7 @@ func Forget(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.C
 	}
 	_, err := tx.Exec(ctx, `
 		UPDATE journal SET data = NULL
-		WHERE tenant_id = $1 AND type IN ('suppression_added', 'suppression_removed') AND data ->> 'email' `+tx.In(2),
+		WHERE tenant_id = $1`+InGroup(tx, tenant)+` AND type IN ('suppression_added', 'suppression_removed') AND data ->> 'email' `+tx.In(2),
 		tenant, sqldb.List(tx, addresses))
 	if err != nil {
 		return fmt.Errorf("forget addresses: %w", err)

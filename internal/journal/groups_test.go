@@ -136,6 +136,9 @@ func TestABatchIsReadOnceForAllFollowers(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		withSeen(t, db)
+		if db.Distributed() {
+			t.Skip("each group is followed by itself where the tables are distributed")
+		}
 		calls := 0
 		counted := choosy("counted")
 		inner := counted.Follow

@@ -39,6 +39,20 @@ type horizon struct {
 // entries by group, as can be known by now. It reports whether it began anew,
 // because the database is not what it was.
 func (h *horizons) reach(ctx context.Context, db *sqldb.DB, heads map[int32]int64) (anew bool, err error) {
+	anew = h.see(db, heads)
+	if !h.behind() {
+		return anew, nil
+	}
+	server, holders, err := appending(ctx, db)
+	if err != nil {
+		return anew, err
+	}
+	return h.judge(server, holders) || anew, nil
+}
+
+// see notes the highest places of committed entries. It reports whether it began
+// anew.
+func (h *horizons) see(db *sqldb.DB, heads map[int32]int64) (anew bool) {
 	for group, g := range h.groups {
 		if heads[group] < g.last { // the database has lost entries
 			*h, anew = horizons{server: h.server}, true
@@ -59,22 +73,21 @@ func (h *horizons) reach(ctx context.Context, db *sqldb.DB, heads map[int32]int6
 			g.at = head
 		}
 	}
-	if !h.behind() {
-		return anew, nil
-	}
-	server, holders, err := appending(ctx, db)
-	if err != nil {
-		return anew, err
-	}
+	return anew
+}
+
+// judge moves the horizons, by the transactions that were found to append after the
+// highest places were seen. It reports whether it began anew.
+func (h *horizons) judge(server string, holders map[int32]map[string]struct{}) (anew bool) {
 	if h.server != "" && server != h.server { // and heads may be of the one before
 		*h = horizons{server: server}
-		return true, nil
+		return true
 	}
 	h.server = server
 	for group, g := range h.groups {
 		g.reach(holders[group])
 	}
-	return anew, nil
+	return false
 }
 
 // reach moves the horizon of a group to which the holders append.

@@ -29,6 +29,9 @@ type cursor struct {
 // look learns how far the groups may be read, and returns the cursors that are not
 // at the end of their group, in order.
 func (e *Engine) look(ctx context.Context) (map[cursor]int64, error) {
+	if e.DB.Distributed() {
+		return e.lookByGroup(ctx)
+	}
 	at, ends, err := e.cursors(ctx)
 	if err == nil && e.lacks(ends) {
 		if err = e.begin(ctx, ends); err == nil {
@@ -111,6 +114,9 @@ func (e *Engine) begin(ctx context.Context, ends map[int32]int64) error {
 // Lag returns how many places the slowest follower of each group is behind the last
 // entry, summed over the groups.
 func Lag(ctx context.Context, db *sqldb.DB) (int64, error) {
+	if db.Distributed() {
+		return lagOfAll(ctx, db)
+	}
 	rows, err := db.Query(ctx, heads+`
 		SELECT h.head - COALESCE((SELECT MIN(c.pos) FROM journal_cursor AS c WHERE c.grp = h.grp AND c.follower <> $1), 0)
 		FROM heads AS h /* all tenants: one order for each group */`, sequencer)
@@ -134,6 +140,8 @@ func Continue(ctx context.Context, db *sqldb.DB) error {
 		_, err = db.Exec(ctx, heads+`
 			INSERT INTO journal_cursor (grp, follower, pos) SELECT grp, $1, head FROM heads WHERE true
 			ON CONFLICT (grp, follower) DO UPDATE SET pos = MAX(pos, excluded.pos) /* all tenants: one order for each group */`, sequencer)
+	} else if db.Distributed() {
+		err = continueAll(ctx, db)
 	} else {
 		_, err = db.Exec(ctx, heads+`, places AS (SELECT head, ('journal_place_' || grp)::regclass AS seq FROM heads)
 			SELECT setval(seq, GREATEST(head, COALESCE(pg_sequence_last_value(seq), 0))) FROM places /* all tenants: one order for each group */`)

@@ -25,7 +25,7 @@ func FirstOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contacts []id.
 	}
 	rows, err := db.Query(ctx, `
 		SELECT message_id, type, MIN(occurred_at) FROM journal
-		WHERE tenant_id = $1 AND contact_id`+db.In(2)+` AND message_id`+db.In(3)+` AND type`+db.In(4)+`
+		WHERE tenant_id = $1`+InGroup(db, tenant)+` AND contact_id`+db.In(2)+` AND message_id`+db.In(3)+` AND type`+db.In(4)+`
 			AND contact_id IS NOT NULL AND type NOT IN ('email_sent', 'email_delivered', 'contact_created')
 		GROUP BY message_id, type`,
 		tenant, sqldb.List(db, contacts), sqldb.List(db, messages), sqldb.List(db, types))

@@ -152,13 +152,29 @@ func (e *Engine) pass(ctx context.Context, list []*stretch, sum *tally) error {
 	t := e.DB.Table("grp INTEGER", "follower TEXT", "since BIGINT", "upto BIGINT")
 	full := false
 	for _, s := range list {
+		var idle []string
 		for _, f := range s.followers {
 			if s.idle(f) {
-				t.Add(s.group, f.Name, s.from, s.to)
+				idle = append(idle, f.Name)
 				full = full || s.full
 			}
 		}
+		if len(idle) == 0 {
+			continue
+		}
+		if e.DB.Distributed() {
+			n, err := e.passIn(ctx, s, idle)
+			if err != nil {
+				return fmt.Errorf("pass entries that no follower cares for: %w", err)
+			}
+			sum.waiting = sum.waiting || n < int64(len(idle))
+			continue
+		}
+		for _, f := range idle {
+			t.Add(s.group, f, s.from, s.to)
+		}
 	}
+	sum.more = sum.more || full
 	if t.Len() == 0 {
 		return nil
 	}
@@ -170,10 +186,12 @@ func (e *Engine) pass(ctx context.Context, list []*stretch, sum *tally) error {
 	if err != nil {
 		return fmt.Errorf("pass entries that no follower cares for: %w", err)
 	}
-	sum.more = sum.more || full
 	sum.waiting = sum.waiting || n < int64(t.Len())
 	return nil
 }
+
+// errSeveral says that stretches were not tried together.
+var errSeveral = errors.New("stretches of several groups")
 
 // show shows a follower those of the stretches that it cares for something of, in
 // one transaction. When that fails, each is tried in one of its own, so that only
@@ -185,7 +203,12 @@ func (e *Engine) show(ctx context.Context, f *Follower, list []*stretch, failed 
 			mine = append(mine, s)
 		}
 	}
-	err := advance(ctx, e.DB, f, mine, sum)
+	var err error
+	if len(mine) > 1 && e.DB.Distributed() { // one transaction for each node commits faster than one for all
+		err = errSeveral
+	} else {
+		err = advance(ctx, e.DB, f, mine, sum)
+	}
 	switch {
 	case err == nil:
 		return nil
@@ -238,6 +261,10 @@ func advance(ctx context.Context, db *sqldb.DB, f *Follower, list []*stretch, su
 		if err := f.Follow(ctx, tx, entries); err != nil {
 			return err
 		}
+		if tx.Distributed() {
+			_, err = tx.Exec(ctx, `UPDATE journal_cursor SET pos = $3 WHERE grp = $1 AND follower = $2`, list[0].group, f.Name, list[0].to)
+			return err
+		}
 		_, err = tx.Exec(ctx, `
 			UPDATE journal_cursor SET pos = v.pos FROM `+t.As("v", 2)+`
 			WHERE journal_cursor.follower = $1 AND journal_cursor.grp = v.grp`, t.Args(f.Name)...)
@@ -254,6 +281,9 @@ func advance(ctx context.Context, db *sqldb.DB, f *Follower, list []*stretch, su
 // take locks a follower's cursors for the transaction, but for those that another
 // process has locked, and returns where they stand.
 func take(ctx context.Context, tx *sqldb.DB, f *Follower, list []*stretch) (map[int32]int64, error) {
+	if tx.Distributed() { // one at a time
+		return takeIn(ctx, tx, f, list[0].group)
+	}
 	t := tx.Table("grp INTEGER")
 	for _, s := range list {
 		t.Add(s.group)

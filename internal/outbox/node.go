@@ -193,7 +193,7 @@ func giveUp(ctx context.Context, tx *sqldb.DB, owner string, tenant id.Tenant, c
 	}
 	_, err = tx.Exec(ctx, `
 		INSERT INTO outbox_claim (tenant_id, send_id, id, owner, from_due, from_id, to_due, to_id)
-		SELECT `+tx.Param(1, "INTEGER")+`, v.send_id, v.id, `+tx.Param(2, "TEXT")+`, v.due, v.message_id, v.due, v.message_id
-		FROM `+kept.As("v", 3), kept.Args(tenant, owner)...)
+		SELECT h.tenant_id, v.send_id, v.id, `+tx.Param(2, "TEXT")+`, v.due, v.message_id, v.due, v.message_id
+		FROM `+tx.Home(1)+` CROSS JOIN `+kept.As("v", 3), kept.Args(tenant, owner)...)
 	return err
 }

@@ -46,7 +46,7 @@ func (n *notes) write(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) error
 	if n.rows.Len() > 0 {
 		_, err := tx.Exec(ctx, `
 			INSERT INTO outbox_note (tenant_id, `+noteColumns+`)
-			SELECT `+tx.Param(1, "INTEGER")+`, `+noteColumns+` FROM `+n.rows.As("v", 2)+` WHERE true
+			SELECT h.tenant_id, `+noteColumns+` FROM `+tx.Home(1)+` CROSS JOIN `+n.rows.As("v", 2)+` WHERE true
 			ON CONFLICT (tenant_id, message_id) DO UPDATE SET state = excluded.state, ended_at = excluded.ended_at,
 				bounce_type = excluded.bounce_type, skip_reason = excluded.skip_reason, category = excluded.category,
 				smtp_code = excluded.smtp_code, enhanced_code = excluded.enhanced_code, error = excluded.error`, n.rows.Args(tenant)...)

@@ -141,7 +141,7 @@ func Reserve(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, 
 	if t.Len() > 0 {
 		_, err := tx.Exec(ctx, `
 			INSERT INTO outbox_day (tenant_id, send_id, lane_id, day, planned)
-			SELECT `+tx.Param(1, "INTEGER")+`, `+tx.Param(2, "UUID")+`, v.lane_id, v.day, v.planned FROM `+t.As("v", 3)+` WHERE true
+			SELECT h.tenant_id, `+tx.Param(2, "UUID")+`, v.lane_id, v.day, v.planned FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 3)+` WHERE true
 			ON CONFLICT (tenant_id, send_id, lane_id, day) DO UPDATE SET planned = excluded.planned`, t.Args(tenant, send)...)
 		if err != nil {
 			return fmt.Errorf("reserve a send's days: %w", err)
@@ -276,7 +276,7 @@ func countDays(ctx context.Context, tx *sqldb.DB, sent map[sendDay]int) error {
 		}
 		_, err := tx.Exec(ctx, `
 			INSERT INTO outbox_day (tenant_id, send_id, lane_id, day, planned, sent)
-			SELECT `+tx.Param(1, "INTEGER")+`, v.send_id, v.lane_id, v.day, 0, v.n FROM `+t.As("v", 2)+` WHERE true
+			SELECT h.tenant_id, v.send_id, v.lane_id, v.day, 0, v.n FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 2)+` WHERE true
 			ON CONFLICT (tenant_id, send_id, lane_id, day) DO UPDATE SET sent = outbox_day.sent + excluded.sent`, t.Args(tenant)...)
 		if err != nil {
 			return fmt.Errorf("count what planned days have sent: %w", err)

@@ -38,8 +38,8 @@ func Put(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, mess
 	}
 	text, args := `
 		INSERT INTO outbox (tenant_id, send_id, state, `+strings.Join(w.names, ", ")+`)
-		SELECT `+tx.Param(1, "INTEGER")+`, `+tx.Param(2, "UUID")+`, 'queued', `+strings.Join(w.from, ", ")+`
-		FROM `+w.rows.As("v", 3+len(w.same)), w.rows.Args(append([]any{tenant, send}, w.same...)...)
+		SELECT h.tenant_id, `+tx.Param(2, "UUID")+`, 'queued', `+strings.Join(w.from, ", ")+`
+		FROM `+tx.Home(1)+` CROSS JOIN `+w.rows.As("v", 3+len(w.same)), w.rows.Args(append([]any{tenant, send}, w.same...)...)
 	added := len(messages)
 	if fresh {
 		_, err = tx.Exec(ctx, text, args...)

@@ -81,7 +81,7 @@ func Divide(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, s
 	}
 	_, err := tx.Exec(ctx, `
 		INSERT INTO outbox_slot (tenant_id, send_id, lane_id, after_rank, after_id, due_at, day)
-		SELECT `+tx.Param(1, "INTEGER")+`, `+tx.Param(2, "UUID")+`, v.lane_id, v.after_rank, v.after_id, v.due_at, v.day FROM `+t.As("v", 3), t.Args(tenant, send)...)
+		SELECT h.tenant_id, `+tx.Param(2, "UUID")+`, v.lane_id, v.after_rank, v.after_id, v.due_at, v.day FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 3), t.Args(tenant, send)...)
 	if err != nil {
 		return fmt.Errorf("divide the order of a send: %w", err)
 	}

@@ -56,8 +56,8 @@ func NoteWaits(ctx context.Context, db *sqldb.DB, waits []Wait, now time.Time) e
 		}
 		_, err := db.Exec(ctx, `
 			INSERT INTO outbox_wait (tenant_id, send_id, at, kind, lane_id, provider, most, per, until, reason)
-			SELECT `+db.Param(1, "INTEGER")+`, v.send_id, `+db.Param(2, "BIGINT")+`, v.kind, v.lane_id, v.provider, v.most, v.per, v.until, v.reason
-			FROM `+t.As("v", 3)+` WHERE true
+			SELECT h.tenant_id, v.send_id, `+db.Param(2, "BIGINT")+`, v.kind, v.lane_id, v.provider, v.most, v.per, v.until, v.reason
+			FROM `+db.Home(1)+` CROSS JOIN `+t.As("v", 3)+` WHERE true
 			ON CONFLICT (tenant_id, send_id) DO UPDATE SET at = excluded.at, kind = excluded.kind, lane_id = excluded.lane_id,
 				provider = excluded.provider, most = excluded.most, per = excluded.per, until = excluded.until, reason = excluded.reason`,
 			t.Args(tenant, now.UnixMicro())...)

@@ -125,7 +125,7 @@ func (l *loader) told(ctx context.Context) error {
 	var at int64
 	rows, err := l.db.Query(ctx, `
 		SELECT contact_id, type, message_id, send_id, occurred_at FROM journal
-		WHERE tenant_id = $1 AND contact_id`+l.db.In(2)+ofContacts+`
+		WHERE tenant_id = $1`+journal.InGroup(l.db, l.tenant)+` AND contact_id`+l.db.In(2)+ofContacts+`
 			AND type || '' IN ('email_complained', 'email_unsubscribed') AND message_id IS NOT NULL`, l.tenant, l.ids)
 	return l.each(rows, err, func(s *Subject) error {
 		t.Complaint, t.Send, t.At = what == journal.EmailComplained, send, sqldb.Time(at)
@@ -141,7 +141,7 @@ func (l *loader) events(ctx context.Context) error {
 	var data string
 	rows, err := l.db.Query(ctx, `
 		SELECT contact_id, type, name, occurred_at, COALESCE(data, '{}') FROM journal
-		WHERE tenant_id = $1 AND contact_id`+l.db.In(2)+ofContacts+`
+		WHERE tenant_id = $1`+journal.InGroup(l.db, l.tenant)+` AND contact_id`+l.db.In(2)+ofContacts+`
 			AND type IN ('event', 'page_viewed', 'form_submitted', 'sequence_enrolled', 'sequence_completed', 'sequence_exited')
 			AND name IS NOT NULL
 		ORDER BY occurred_at`, l.tenant, l.ids)

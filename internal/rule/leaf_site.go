@@ -13,7 +13,7 @@ import (
 // words are those of the index journal_named.
 func named(b *builder, name string, types ...journal.Type) trace {
 	var where strings.Builder
-	where.WriteString("x.tenant_id = $1 AND x.name IS NOT NULL AND x.type")
+	where.WriteString("x.tenant_id = $1" + journal.InGroup(b.db, b.env.Tenant) + "AND x.name IS NOT NULL AND x.type")
 	if len(types) == 1 {
 		where.WriteString(" = '" + string(types[0]) + "'")
 	} else {

@@ -11,6 +11,7 @@ import (
 
 // Schema is what a tenant has declared, which a rule may speak of.
 type Schema struct {
+	Tenant   id.Tenant
 	Fields   field.Catalog
 	Types    contact.Types
 	Stages   []contact.Stage

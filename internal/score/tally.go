@@ -85,7 +85,7 @@ func (c *tally) save(ctx context.Context, tx *sqldb.DB, t id.Tenant) error {
 	}
 	_, err := tx.Exec(ctx, `
 		INSERT INTO score_day (tenant_id, contact_id, rule_id, day, n)
-		SELECT CAST($1 AS INTEGER), v.contact_id, v.rule_id, v.day, v.n FROM `+v.As("v", 2)+` WHERE true
+		SELECT h.tenant_id, v.contact_id, v.rule_id, v.day, v.n FROM `+tx.Home(1)+` CROSS JOIN `+v.As("v", 2)+` WHERE true
 		ON CONFLICT (tenant_id, contact_id, rule_id, day) DO UPDATE SET n = excluded.n`, v.Args(t)...)
 	if err != nil {
 		return fmt.Errorf("save the day's counts: %w", err)

@@ -57,7 +57,7 @@ func Add(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment
 		if t.Len() > 0 {
 			rows, err := tx.Query(ctx, `
 				INSERT INTO segment_member (tenant_id, segment_id, contact_id, added_at)
-				SELECT `+tx.Param(1, "INTEGER")+`, `+tx.Param(2, "UUID")+`, v.contact_id, CAST($3 AS BIGINT) FROM `+t.As("v", 4)+`
+				SELECT h.tenant_id, `+tx.Param(2, "UUID")+`, v.contact_id, CAST($3 AS BIGINT) FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 4)+`
 				WHERE true ON CONFLICT DO NOTHING RETURNING contact_id`, t.Args(tenant, segment, sqldb.Micros(now))...)
 			if fresh, err = sqldb.Collect(rows, err, contactID); err != nil {
 				return err

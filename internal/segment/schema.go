@@ -24,7 +24,7 @@ func Schema(ctx context.Context, db *sqldb.DB, t id.Tenant) (rule.Schema, error)
 	if err != nil {
 		return rule.Schema{}, fmt.Errorf("read what rules may speak of: %w", err)
 	}
-	s := rule.Schema{Zone: account.Location()}
+	s := rule.Schema{Tenant: t, Zone: account.Location()}
 	if s.Fields, err = field.Load(ctx, db, t); err != nil {
 		return rule.Schema{}, err
 	}

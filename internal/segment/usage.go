@@ -30,7 +30,7 @@ func (s Segment) refer(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, tree
 	if t.Len() > 0 {
 		_, err := tx.Exec(ctx, `
 			INSERT INTO segment_reference (tenant_id, segment_id, kind, name)
-			SELECT `+tx.Param(1, "INTEGER")+`, `+tx.Param(2, "UUID")+`, v.kind, v.name FROM `+t.As("v", 3)+`
+			SELECT h.tenant_id, `+tx.Param(2, "UUID")+`, v.kind, v.name FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 3)+`
 			WHERE true ON CONFLICT DO NOTHING`, t.Args(tenant, s.ID)...)
 		if err != nil {
 			return fmt.Errorf("note what a segment refers to: %w", err)

@@ -285,7 +285,7 @@ func saveTypes(ctx context.Context, tx *sqldb.DB, i Identity) error {
 	}
 	_, err := tx.Exec(ctx, `
 		INSERT INTO identity_email_type (tenant_id, email_type_id, identity_id)
-		SELECT `+tx.Param(1, "INTEGER")+`, v.email_type_id, `+tx.Param(2, "UUID")+` FROM `+t.As("v", 3), t.Args(i.Tenant, i.ID)...)
+		SELECT h.tenant_id, v.email_type_id, `+tx.Param(2, "UUID")+` FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 3), t.Args(i.Tenant, i.ID)...)
 	return err
 }
 

@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -61,7 +62,8 @@ type shared struct {
 	writer      *writer // SQLite only
 	reads       map[*sql.DB]*statements
 	evaluations *evaluations
-	growth      *growth // PostgreSQL only
+	growth      *growth      // PostgreSQL only
+	distributed *atomic.Bool // PostgreSQL only: see Distributed
 	closers     []func() error
 	file        string    // SQLite only
 	lock        *fileLock // SQLite only

@@ -37,6 +37,10 @@ var sessionPlans = map[string]string{
 	"random_page_cost": "1.1",
 }
 
+// distributedPlans is the plan_cache_mode where the tables are distributed: a plan for
+// any values knows of no tenant, so that it asks all nodes.
+const distributedPlans = "auto"
+
 // queryAnew runs a query that is PlannedAnew on PostgreSQL.
 func (db *DB) queryAnew(ctx context.Context, text string, args []any) (*Rows, error) {
 	tx, end, err := db.anew(ctx)
@@ -82,7 +86,7 @@ func (db *DB) anew(ctx context.Context) (tx *sql.Tx, end func(well bool) error, 
 			if !well { // the transaction takes no more statements
 				return nil
 			}
-			_, err := t.pg.ExecContext(ctx, plansByRule)
+			_, err := t.pg.ExecContext(ctx, db.plansByRule())
 			return err
 		}
 	}
@@ -93,12 +97,17 @@ func (db *DB) anew(ctx context.Context) (tx *sql.Tx, end func(well bool) error, 
 	return t.pg, end, nil
 }
 
-// The rest of a transaction is planned for the values at hand and joins as it
-// likes, or as sessionPlans say.
-const (
-	plansFreely = `SELECT set_config('plan_cache_mode', 'force_custom_plan', TRUE), set_config('enable_hashjoin', 'on', TRUE), set_config('enable_mergejoin', 'on', TRUE)`
-	plansByRule = `SELECT set_config('plan_cache_mode', 'force_generic_plan', TRUE), set_config('enable_hashjoin', 'off', TRUE), set_config('enable_mergejoin', 'off', TRUE)`
-)
+// The rest of a transaction is planned for the values at hand and joins as it likes.
+const plansFreely = `SELECT set_config('plan_cache_mode', 'force_custom_plan', TRUE), set_config('enable_hashjoin', 'on', TRUE), set_config('enable_mergejoin', 'on', TRUE)`
+
+// plansByRule has the rest of a transaction planned as sessionPlans say.
+func (db *DB) plansByRule() string {
+	mode := sessionPlans["plan_cache_mode"]
+	if db.Distributed() {
+		mode = distributedPlans
+	}
+	return `SELECT set_config('plan_cache_mode', '` + mode + `', TRUE), set_config('enable_hashjoin', 'off', TRUE), set_config('enable_mergejoin', 'off', TRUE)`
+}
 
 // nameless puts before the parameters that the server keeps no plan.
 func nameless(args []any) []any { return append([]any{pgx.QueryExecModeCacheDescribe}, args...) }

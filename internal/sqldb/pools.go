@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -13,12 +14,13 @@ import (
 // postgresPools divides the connections between the callers and the rest of the
 // program.
 func postgresPools(ctx context.Context, cfg *pgxpool.Config, o Options) (*DB, error) {
+	db := &DB{shared: &shared{dialect: Postgres, distributed: &atomic.Bool{}}}
+	cfg.AfterConnect = db.recognise
 	callers := cfg.Copy()
 	conns := int(cfg.MaxConns)
 	// Migrating needs two connections at a time.
 	callers.MaxConns, cfg.MaxConns = int32(max(1, conns-conns/2)), int32(max(2, conns/2))
 	callers.ConnConfig.RuntimeParams["statement_timeout"] = fmt.Sprint(callerStatement.Milliseconds())
-	db := &DB{shared: &shared{dialect: Postgres}}
 	open := func(cfg *pgxpool.Config) (*sql.DB, error) {
 		pool, err := pgxpool.NewWithConfig(ctx, cfg)
 		if err != nil {

@@ -23,7 +23,7 @@ func (t *Table) Insert(ctx context.Context, tx *DB, table string, tenant id.Tena
 	}
 	part := t.only(t.used())
 	names := strings.Join(part.names, ", ")
-	rows, err := tx.Query(ctx, `INSERT INTO `+table+` (tenant_id, `+names+`) SELECT `+tx.Param(1, "INTEGER")+`, `+names+` FROM `+part.As("v", 2)+`
+	rows, err := tx.Query(ctx, `INSERT INTO `+table+` (tenant_id, `+names+`) SELECT h.tenant_id, `+names+` FROM `+tx.Home(1)+` CROSS JOIN `+part.As("v", 2)+`
 		WHERE true ON CONFLICT DO NOTHING RETURNING `+t.names[0], part.Args(tenant)...)
 	inserted := make(map[[16]byte]bool, len(keys))
 	_, err = Collect(rows, err, func(scan func(...any) error) (k id.UUID[any], err error) {

@@ -20,7 +20,7 @@ func (db *DB) Sweep(ctx context.Context, fn func() error) error {
 		return err
 	}
 	db.tx.freely = false
-	for _, setting := range []string{plansByRule, `SELECT set_config('enable_seqscan', 'off', TRUE)`} {
+	for _, setting := range []string{db.plansByRule(), `SELECT set_config('enable_seqscan', 'off', TRUE)`} {
 		if _, err := db.Exec(ctx, setting); err != nil {
 			return err
 		}

@@ -112,7 +112,7 @@ func keepBare(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, emails, all [
 	}
 	_, err = tx.Exec(ctx, `
 		INSERT INTO suppression (tenant_id, email, reason, created_at)
-		SELECT CAST($1 AS INTEGER), v.email, CAST($2 AS TEXT), CAST($3 AS BIGINT) FROM `+t.As("v", 4)+`
+		SELECT h.tenant_id, v.email, CAST($2 AS TEXT), CAST($3 AS BIGINT) FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 4)+`
 		WHERE true ON CONFLICT (tenant_id, email) DO NOTHING`,
 		t.Args(tenant, Anonymized, sqldb.Micros(now))...)
 	return err

@@ -106,7 +106,7 @@ func put(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, emails []string, r
 	}
 	rows, err := tx.Query(ctx, `
 		INSERT INTO suppression (tenant_id, email, reason, created_at)
-		SELECT CAST($1 AS INTEGER), v.email, CAST($2 AS TEXT), CAST($3 AS BIGINT) FROM `+t.As("v", 4)+`
+		SELECT h.tenant_id, v.email, CAST($2 AS TEXT), CAST($3 AS BIGINT) FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 4)+`
 		WHERE true ON CONFLICT (tenant_id, email) DO NOTHING RETURNING email`,
 		t.Args(tenant, sqldb.Null(reason), sqldb.Micros(now))...)
 	added, err := sqldb.Collect(rows, err, func(row func(...any) error) (string, error) {

@@ -59,7 +59,7 @@ func insert(ctx context.Context, db *sqldb.DB, t Tenant) (number id.Tenant, err 
 	case err != nil:
 		return 0, fmt.Errorf("create tenant: %w", err)
 	}
-	return number, nil
+	return number, db.Settle(ctx, number)
 }
 
 func save(ctx context.Context, db *sqldb.DB, t id.Tenant, name string, s Settings, now time.Time) error {

@@ -144,8 +144,8 @@ func insert(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, hits []Hit) ([]
 	}
 	rows, err := tx.Query(ctx, `
 		INSERT INTO hit (tenant_id, message_id, id, send_id, contact_id, kind, link, url, at, since_sent, method, agent, proxy, ip, prefetch, class)
-		SELECT `+tx.Param(1, "INTEGER")+`, v.message_id, v.id, v.send_id, v.contact_id, v.kind, v.link, v.url, v.at, v.since_sent, v.method, v.agent, v.proxy, v.ip, v.prefetch, 'pending'
-		FROM `+t.As("v", 3)+`
+		SELECT h.tenant_id, v.message_id, v.id, v.send_id, v.contact_id, v.kind, v.link, v.url, v.at, v.since_sent, v.method, v.agent, v.proxy, v.ip, v.prefetch, 'pending'
+		FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 3)+`
 		WHERE v.n <= COALESCE((SELECT $2 - e.hits FROM engagement AS e WHERE e.tenant_id = $1 AND e.message_id = v.message_id), $2)
 		ON CONFLICT (tenant_id, message_id, id) DO NOTHING RETURNING message_id, id`, t.Args(tenant, maxHits)...)
 	type key struct {
@@ -194,7 +194,7 @@ func count(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, fresh []Hit) (ch
 	}
 	rows, err := tx.Query(ctx, `
 		INSERT INTO engagement (tenant_id, message_id, send_id, flags, hits, gained)
-		SELECT `+tx.Param(1, "INTEGER")+`, v.message_id, v.send_id, v.flags, v.hits, v.flags FROM `+t.As("v", 2)+` WHERE true
+		SELECT h.tenant_id, v.message_id, v.send_id, v.flags, v.hits, v.flags FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 2)+` WHERE true
 		ON CONFLICT (tenant_id, message_id) DO UPDATE
 		SET flags = engagement.flags + `+gained+`, hits = engagement.hits + excluded.hits, gained = `+gained+`
 		RETURNING message_id, gained`, t.Args(tenant)...)

@@ -29,7 +29,7 @@ func begin(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, sends map[id.Mes
 	}
 	_, err := tx.Exec(ctx, `
 		INSERT INTO engagement (tenant_id, message_id, send_id, flags)
-		SELECT `+tx.Param(1, "INTEGER")+`, v.message_id, v.send_id, 0 FROM `+t.As("v", 2)+` WHERE true
+		SELECT h.tenant_id, v.message_id, v.send_id, 0 FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 2)+` WHERE true
 		ON CONFLICT (tenant_id, message_id) DO NOTHING`, t.Args(tenant)...)
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (c changes) add(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) error 
 	names := strings.Join(sumColumns, ", ")
 	_, err := tx.Exec(ctx, `
 		INSERT INTO engagement_sum (tenant_id, send_id, part, `+names+`)
-		SELECT `+tx.Param(1, "INTEGER")+`, send_id, `+tx.Param(2, "INTEGER")+`, `+names+` FROM `+t.As("v", 3)+` WHERE true
+		SELECT h.tenant_id, send_id, `+tx.Param(2, "INTEGER")+`, `+names+` FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 3)+` WHERE true
 		ON CONFLICT (tenant_id, send_id, part) DO UPDATE SET `+strings.Join(sets, ", "), t.Args(tenant, part)...)
 	return err
 }

@@ -105,8 +105,8 @@ func addOf(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, at time.Time, ke
 	}
 	_, err := tx.Exec(ctx, `
 		INSERT INTO traffic (tenant_id, lane_id, bucket, domain_id, tries, unreached, delivered, deferred, hard, block, complained)
-		SELECT `+tx.Param(1, "INTEGER")+`, v.lane_id, $2, v.domain_id, v.tries, v.unreached, v.delivered, v.deferred, v.hard, v.block, v.complained
-		FROM `+t.As("v", 3)+` WHERE true
+		SELECT h.tenant_id, v.lane_id, $2, v.domain_id, v.tries, v.unreached, v.delivered, v.deferred, v.hard, v.block, v.complained
+		FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 3)+` WHERE true
 		ON CONFLICT (tenant_id, lane_id, bucket, domain_id) DO UPDATE SET
 			tries = traffic.tries + excluded.tries, unreached = traffic.unreached + excluded.unreached,
 			delivered = traffic.delivered + excluded.delivered, deferred = traffic.deferred + excluded.deferred,

@@ -143,6 +143,9 @@ func BlankPostgres(t testing.TB) string {
 func postgresAddress(t testing.TB) string {
 	t.Helper()
 	admin, server := postgresServer(t)
+	if workers := citusWorkers(); workers != "" {
+		return distributedAddress(t, server, workers)
+	}
 	source, err := postgresTemplate(admin, server)
 	if err != nil {
 		t.Fatalf("make the PostgreSQL template: %v", err)
@@ -205,19 +208,13 @@ func postgresTemplate(admin *sql.DB, server string) (string, error) {
 func postgresMade(admin *sql.DB, server, prefix, script string) (string, error) {
 	templateMu.Lock()
 	defer templateMu.Unlock()
-	sum := sha256.New()
-	fmt.Fprintln(sum, sqldb.PostgresStatistics, script)
-	err := fs.WalkDir(sqldb.Migrations(), ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		b, err := fs.ReadFile(sqldb.Migrations(), path)
-		fmt.Fprintf(sum, "%s\n%s\n", path, b)
-		return err
-	})
+	texts, err := migrationTexts()
 	if err != nil {
 		return "", err
 	}
+	sum := sha256.New()
+	fmt.Fprintln(sum, sqldb.PostgresStatistics, script)
+	fmt.Fprint(sum, texts)
 	name := prefix + hex.EncodeToString(sum.Sum(nil))[:24]
 	var have bool
 	if err := admin.QueryRow(`SELECT EXISTS (SELECT 1 FROM pg_database WHERE datname = $1)`, name).Scan(&have); err != nil || have {
@@ -244,6 +241,20 @@ func postgresMade(admin *sql.DB, server, prefix, script string) (string, error) 
 		_, err = admin.Exec(`DROP DATABASE ` + mine)
 	}
 	return name, err
+}
+
+// migrationTexts returns all migration files.
+func migrationTexts() (string, error) {
+	var all strings.Builder
+	err := fs.WalkDir(sqldb.Migrations(), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := fs.ReadFile(sqldb.Migrations(), path)
+		fmt.Fprintf(&all, "%s\n%s\n", path, b)
+		return err
+	})
+	return all.String(), err
 }
 
 // Named returns the address of a database of that name on the test server.

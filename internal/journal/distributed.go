@@ -1,0 +1,268 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/sqldb"
+)
+
+// Where Citus distributes the tables (sqldb.DB.Distributed), entries and cursors of a
+// group lie on the node that has the rows of its tenants, so that a follower's effects
+// and its cursor are one transaction of that node. The coordinator has the
+// sequences, the locks of those who append, and a table of news: to which groups
+// something was appended. So a look asks no node for groups in which nothing has
+// happened.
+//
+// News are a hint. The coordinator commits them after the node has committed the
+// entries, and when it crashes between the two there are entries without news. They
+// are found with the next entry of the group, or by a look at all nodes.
+
+// lookAll is how often all nodes are asked for the last places of the groups.
+const lookAll = time.Minute
+
+// appendPlaced writes entries at places that the coordinator has drawn for them. In
+// one statement with the INSERT this would send the rows through the coordinator.
+func appendPlaced(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []Entry) error {
+	group := tenant.Group()
+	rows, err := tx.Query(ctx, `
+		WITH places AS MATERIALIZED (
+			SELECT CASE WHEN pg_advisory_xact_lock_shared(1885430635, $1) IS NOT NULL THEN nextval($2::regclass) END AS pos
+			FROM generate_series(1, $3)
+		), news AS (
+			INSERT INTO journal_news (grp, pos) SELECT $1::INTEGER, MAX(pos) FROM places
+		)
+		SELECT pos FROM places ORDER BY pos`, group, sequence(group), len(entries))
+	places, err := sqldb.Collect(rows, err, func(scan func(...any) error) (pos int64, err error) { return pos, scan(&pos) })
+	if err != nil {
+		return err
+	}
+	t := tx.Table(append(slices.Clone(columnTypes), "pos BIGINT")...)
+	for i, e := range entries {
+		row, err := e.values()
+		if err != nil {
+			return err
+		}
+		t.Add(append(row, places[i])...)
+	}
+	n, err := tx.Exec(ctx, `INSERT INTO journal (tenant_id, grp, pos, `+columns+`)
+		SELECT `+tx.Param(2, "INTEGER")+`, h.tenant_id, v.pos, `+columns+` FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 3), t.Args(group, tenant)...)
+	if err == nil && int(n) != len(entries) {
+		err = fmt.Errorf("%d of %d entries were written: the table home lacks the group %d", n, len(entries), group)
+	}
+	return err
+}
+
+// InGroup is a condition for reading a tenant's entries: where the tables are
+// distributed it says on which node they are, elsewhere it says nothing.
+func InGroup(db *sqldb.DB, tenant id.Tenant) string {
+	if !db.Distributed() {
+		return " "
+	}
+	return fmt.Sprintf(" AND grp = %d ", tenant.Group())
+}
+
+// lookByGroup is look where the tables are distributed.
+func (e *Engine) lookByGroup(ctx context.Context) (map[cursor]int64, error) {
+	ends, err := newest(ctx, e.DB)
+	if err != nil {
+		return nil, fmt.Errorf("look for news of the journal: %w", err)
+	}
+	news := slices.Sorted(maps.Keys(ends))
+	all := time.Since(e.lookedAll) >= lookAll
+	if all {
+		heads, err := headsOfAll(ctx, e.DB)
+		if err != nil {
+			return nil, fmt.Errorf("look at the journal on all nodes: %w", err)
+		}
+		for group, head := range heads {
+			ends[group] = max(ends[group], head)
+		}
+	} else {
+		for group, head := range e.horizon.ends() { // of groups without news the end is known
+			ends[group] = max(ends[group], head)
+		}
+	}
+	anew := e.horizon.see(e.DB, ends)
+	var server string
+	holders := map[int32]map[string]struct{}{}
+	if e.horizon.behind() {
+		if server, holders, err = appending(ctx, e.DB); err != nil {
+			return nil, err
+		}
+	}
+	if all {
+		news = slices.Sorted(maps.Keys(ends))
+	}
+	for group, head := range ends {
+		if (e.unread[group] || e.horizon.at(group) < head) && !slices.Contains(news, group) {
+			news = append(news, group)
+		}
+	}
+	e.unread = map[int32]bool{}
+	at := map[cursor]int64{}
+	done := e.DB.Table("grp INTEGER", "pos BIGINT")
+	for _, group := range news {
+		if e.begun[group] != len(e.Followers) {
+			if err := e.beginIn(ctx, group); err != nil {
+				return nil, fmt.Errorf("look how far the journal was read: %w", err)
+			}
+		}
+		pos, prepared, err := e.cursorsIn(ctx, group)
+		if err != nil {
+			return nil, fmt.Errorf("look how far the journal was read: %w", err)
+		}
+		read := true
+		for _, f := range e.Followers {
+			if p, ok := pos[f.Name]; ok && p < ends[group] {
+				at[cursor{group, f.Name}] = p
+				read, e.unread[group] = false, true
+			}
+		}
+		if read {
+			done.Add(group, ends[group])
+		}
+		for _, name := range prepared {
+			if holders[group] == nil {
+				holders[group] = map[string]struct{}{}
+			}
+			holders[group][name] = struct{}{}
+		}
+	}
+	if e.horizon.behind() && server != "" {
+		anew = e.horizon.judge(server, holders) || anew
+	}
+	if anew {
+		e.begun = nil
+		e.lookedAll = time.Time{}
+	} else if all {
+		e.lookedAll = time.Now()
+	}
+	if done.Len() > 0 {
+		_, err = e.DB.Exec(ctx, `DELETE FROM journal_news USING `+done.As("v", 1)+` WHERE journal_news.grp = v.grp AND journal_news.pos <= v.pos`, done.Args()...)
+		if err != nil {
+			return nil, fmt.Errorf("delete news of the journal: %w", err)
+		}
+	}
+	return at, nil
+}
+
+// newest returns the highest places that there are news of, by group.
+func newest(ctx context.Context, db *sqldb.DB) (map[int32]int64, error) {
+	rows, err := db.Query(ctx, `SELECT grp, MAX(pos) FROM journal_news GROUP BY grp`)
+	return byGroup(rows, err)
+}
+
+// headsOfAll returns the last place of each group, as all nodes say.
+func headsOfAll(ctx context.Context, db *sqldb.DB) (map[int32]int64, error) {
+	rows, err := db.Query(ctx, `
+		SELECT h.key, x.pos FROM home AS h
+		CROSS JOIN LATERAL (SELECT j.pos FROM journal AS j WHERE j.grp = h.key ORDER BY j.grp DESC, j.pos DESC LIMIT 1) AS x
+		/* all tenants: one order for each group */`)
+	return byGroup(rows, err)
+}
+
+func byGroup(rows *sqldb.Rows, err error) (map[int32]int64, error) {
+	m := map[int32]int64{}
+	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (pos int64, err error) {
+		var group int32
+		err = scan(&group, &pos)
+		m[group] = pos
+		return pos, err
+	})
+	return m, err
+}
+
+// cursorsIn returns where the cursors of a group stand, and the transactions that
+// its node has prepared to commit. Of these the coordinator may hold no lock any more:
+// when it fails to reach a node for the second phase, the transaction is committed
+// later on.
+func (e *Engine) cursorsIn(ctx context.Context, group int32) (at map[string]int64, prepared []string, err error) {
+	rows, err := e.DB.Query(ctx, `
+		SELECT follower, pos, (SELECT string_agg(p.gid, ' ') FROM pg_prepared_xact() AS p) FROM journal_cursor WHERE grp = $1`, group)
+	at = map[string]int64{}
+	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (_ struct{}, err error) {
+		var follower string
+		var pos int64
+		var names sql.NullString
+		err = scan(&follower, &pos, &names)
+		at[follower], prepared = pos, strings.Fields(names.String)
+		return struct{}{}, err
+	})
+	return at, prepared, err
+}
+
+// beginIn gives the followers cursors at 0 in a group where they have none.
+func (e *Engine) beginIn(ctx context.Context, group int32) error {
+	t := e.DB.Table("follower TEXT")
+	for _, f := range e.Followers {
+		t.Add(f.Name)
+	}
+	_, err := e.DB.Exec(ctx, `
+		INSERT INTO journal_cursor (grp, follower, pos) SELECT h.tenant_id, v.follower, 0
+		FROM `+e.DB.Home(1)+` CROSS JOIN `+t.As("v", 2)+` WHERE true ON CONFLICT DO NOTHING`, t.Args(group)...)
+	if err != nil {
+		return err
+	}
+	if e.begun == nil {
+		e.begun = map[int32]int{}
+	}
+	e.begun[group] = len(e.Followers)
+	return nil
+}
+
+// passIn moves followers past a stretch.
+func (e *Engine) passIn(ctx context.Context, s *stretch, followers []string) (int64, error) {
+	return e.DB.Exec(ctx, `
+		UPDATE journal_cursor SET pos = $3 WHERE grp = $1 AND pos = $2 AND follower IN (
+			SELECT c.follower FROM journal_cursor AS c WHERE c.grp = $1 AND c.pos = $2 AND c.follower`+e.DB.In(4)+e.DB.SkipLocked()+`)`,
+		s.group, s.from, s.to, sqldb.List(e.DB, followers))
+}
+
+// takeIn locks the cursor of a follower in a group, unless another process has
+// locked it, and returns where it stands.
+func takeIn(ctx context.Context, tx *sqldb.DB, f *Follower, group int32) (map[int32]int64, error) {
+	var pos int64
+	err := tx.QueryRow(ctx, `SELECT pos FROM journal_cursor WHERE grp = $1 AND follower = $2`+tx.SkipLocked(), group, f.Name).Scan(&pos)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return nil, nil
+	}
+	return map[int32]int64{group: pos}, err
+}
+
+// lagOfAll is Lag where the tables are distributed.
+func lagOfAll(ctx context.Context, db *sqldb.DB) (int64, error) {
+	heads, err := headsOfAll(ctx, db)
+	if err != nil {
+		return 0, err
+	}
+	rows, err := db.Query(ctx, `SELECT grp, MIN(pos) FROM journal_cursor GROUP BY grp`)
+	at, err := byGroup(rows, err)
+	var sum int64
+	for group, head := range heads {
+		sum += max(head-at[group], 0)
+	}
+	return sum, err
+}
+
+// continueAll is Continue where the tables are distributed.
+func continueAll(ctx context.Context, db *sqldb.DB) error {
+	heads, err := headsOfAll(ctx, db)
+	if err != nil {
+		return err
+	}
+	for group, head := range heads {
+		_, err := db.Exec(ctx, `SELECT setval($1::regclass, GREATEST($2, COALESCE(pg_sequence_last_value($1::regclass), 0)))`, sequence(group), head)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package sqldb
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+
+	"packetboat/internal/id"
+)
+
+// CitusScript distributes the tables of a migrated database over the nodes of a
+// Citus cluster (docs/scaling.md).
+//
+//go:embed citus.sql
+var CitusScript string
+
+// Distribute distributes the tables of a migrated database, each in so many shards, and
+// later on those that were made since. No other process has the database open
+// meanwhile.
+func (db *DB) Distribute(ctx context.Context, shards int) error {
+	if db.dialect != Postgres {
+		return errors.New("distribute the tables: the database is not PostgreSQL")
+	}
+	err := db.InTx(ctx, func(tx *DB) error {
+		if _, err := tx.Exec(ctx, `SELECT set_config('citus.shard_count', $1, TRUE)`, strconv.Itoa(shards)); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, CitusScript)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("distribute the tables: %w", err)
+	}
+	return nil
+}
+
+// Distributed reports whether the rows of tenants lie on the nodes of a Citus
+// cluster.
+func (db *DB) Distributed() bool { return db.distributed != nil && db.distributed.Load() }
+
+// Home is a table h of one row for a FROM clause: the tenant of parameter $n, as
+// h.tenant_id. A set of rows that is inserted takes its tenant from there.
+//
+//	INSERT INTO outbox (tenant_id, id) SELECT h.tenant_id, v.id
+//	FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 2)
+//
+// On a Citus cluster it is the tenant's row of the table home, which is distributed as
+// the tenants' rows are: the statement runs on one node, where it would otherwise be
+// run by the coordinator, with a commit in two phases.
+func (db *DB) Home(n int) string {
+	if db.Distributed() {
+		return fmt.Sprintf("(SELECT key AS tenant_id FROM home WHERE key = $%d) AS h", n)
+	}
+	return "(SELECT " + db.Param(n, "INTEGER") + " AS tenant_id) AS h"
+}
+
+// Settle gives a new tenant its row of the table home.
+func (db *DB) Settle(ctx context.Context, t id.Tenant) error {
+	if !db.Distributed() {
+		return nil
+	}
+	_, err := db.Exec(ctx, `INSERT INTO home (key) VALUES ($1) ON CONFLICT DO NOTHING`, t)
+	return err
+}
+
+// recognise finds out on a new connection whether the tables are distributed. Citus
+// needs the values of parameters to know where a statement goes, so then plans are
+// made for them.
+func (s *shared) recognise(ctx context.Context, conn *pgx.Conn) error {
+	rows, err := conn.Query(ctx, `SELECT set_config('plan_cache_mode', $1, FALSE) WHERE to_regclass('home') IS NOT NULL`,
+		pgx.QueryExecModeExec, distributedPlans)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	if rows.Next() {
+		s.distributed.Store(true)
+	}
+	rows.Close()
+	return rows.Err()
+}

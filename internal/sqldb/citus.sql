@@ -1,0 +1,67 @@
+-- Distributes the tables of Packetboat over the nodes of a Citus cluster. Run it on
+-- the coordinator after `packetboat migrate`, and again after an upgrade that made
+-- tables: what is distributed already stays as it is.
+--
+-- The number of shards is that of the setting citus.shard_count: a power of two, at
+-- most 64. It cannot be changed afterwards.
+DO $$
+DECLARE
+	-- Rows of a tenant lie on one node, with those of all its other tables. A table
+	-- stands behind those that it refers to.
+	by_tenant TEXT[] := ARRAY[
+		'audit', 'idempotency', 'test_mail', 'traffic', 'custom_field',
+		'contact_stage', 'contact', 'contact_activity', 'contact_turn', 'identity_secret',
+		'contact_search_fresh', 'contact_search_postings', 'contact_search_block', 'contact_search_renewal', 'contact_search_forgotten',
+		'suppression', 'score_settings', 'score_day',
+		'mta_config', 'mta_health', 'email_category', 'email_type', 'sending_domain', 'sending_identity', 'identity_email_type', 'identity_lane',
+		'content', 'content_link', 'template', 'block', 'library_entry', 'library_version', 'sink_message',
+		'send', 'send_terms', 'outbox', 'outbox_mix', 'outbox_note', 'outbox_claim', 'outbox_turn', 'outbox_flight',
+		'outbox_day', 'outbox_slot', 'outbox_sample', 'outbox_wait',
+		'hit', 'engagement', 'engagement_sum',
+		'segment', 'segment_member', 'segment_reference', 'segment_turn', 'saved_filter',
+		'broadcast', 'broadcast_run', 'job', 'job_file', 'job_file_chunk'];
+	-- The journal and its cursors lie where the tenants of the group lie.
+	by_group TEXT[] := ARRAY['journal', 'journal_cursor'];
+	-- Every node has a copy: few rows, which statements join with those of tenants.
+	everywhere TEXT[] := ARRAY['tenant', 'mail_domain'];
+	-- Only the coordinator has them: few rows, which are read alone.
+	coordinator TEXT[] := ARRAY[
+		'app_user', 'login_address', 'membership', 'session', 'one_time_token', 'api_key',
+		'leader', 'lease', 'send_hold', 'pace_day', 'pace_rate', 'pace_slot', 'rate_window',
+		'outbox_node', 'classifier_run', 'secret_key', 'write_probe'];
+	shards INTEGER := current_setting('citus.shard_count');
+	name   TEXT;
+BEGIN
+	IF shards > 64 OR (shards & (shards - 1)) <> 0 THEN
+		RAISE EXCEPTION 'citus.shard_count is %: it has to be a power of two, at most 64', shards;
+	END IF;
+	FOREACH name IN ARRAY everywhere LOOP
+		CONTINUE WHEN EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = name::regclass);
+		PERFORM create_reference_table(name);
+	END LOOP;
+	-- A row for each tenant and each group of tenants, on its node: sets of rows are
+	-- inserted from there (sqldb.DB.Home). Programs know by this table that the others
+	-- are distributed.
+	IF to_regclass('home') IS NULL THEN
+		CREATE TABLE home (key INTEGER NOT NULL PRIMARY KEY);
+		INSERT INTO home (key)
+			SELECT tenant_id FROM tenant UNION
+			SELECT MIN(key) FROM generate_series(1, 400) AS key GROUP BY (hashint4(key)::BIGINT + 2147483648) >> 26;
+		PERFORM create_distributed_table('home', 'key', colocate_with => 'none');
+	END IF;
+	-- To which groups something was appended, and up to which place (package journal).
+	CREATE TABLE IF NOT EXISTS journal_news (grp INTEGER NOT NULL, pos BIGINT NOT NULL)
+		WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+	FOREACH name IN ARRAY by_group LOOP
+		CONTINUE WHEN EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = name::regclass);
+		PERFORM create_distributed_table(name, 'grp', colocate_with => 'home');
+	END LOOP;
+	FOREACH name IN ARRAY by_tenant LOOP
+		CONTINUE WHEN EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = name::regclass);
+		PERFORM create_distributed_table(name, 'tenant_id', colocate_with => 'home');
+	END LOOP;
+	-- Sessions of the workers plan as those of the coordinator do (sqldb.sessionPlans).
+	FOREACH name IN ARRAY ARRAY['enable_seqscan = off', 'enable_hashjoin = off', 'enable_mergejoin = off', 'jit = off', 'random_page_cost = 1.1'] LOOP
+		PERFORM run_command_on_workers(format('ALTER DATABASE %I SET %s', current_database(), name));
+	END LOOP;
+END $$;
