@@ -93,7 +93,9 @@ func TestKilledImportsApplyEachRowOnce(t *testing.T) {
 		defer db.Close()
 		for typ, want := range map[string]int{"contact_created": fresh, "list_added": fresh, "contact_updated": again} {
 			var n int
-			if err := db.QueryRow(t.Context(), `SELECT COUNT(*) FROM journal WHERE type = $1 /* all tenants: there is one */`, typ).Scan(&n); err != nil {
+			if err := db.QueryRow(t.Context(), `
+				SELECT COALESCE(SUM(CASE WHEN contacts IS NULL THEN 1 ELSE LENGTH(contacts) / 16 END), 0) FROM journal
+				WHERE type = $1 /* all tenants: there is one */`, typ).Scan(&n); err != nil {
 				t.Fatal(err)
 			}
 			if n != want {

@@ -64,6 +64,35 @@ var columnTypes = []string{
 	"id UUID", "type TEXT", "name TEXT", "contact_id UUID", "send_id UUID", "message_id UUID", "occurred_at BIGINT", "data JSONB",
 }
 
+// rows returns the table of entries, and the names of its columns: those of packs
+// first, which have one column more.
+func rows(tx *sqldb.DB, entries []Entry) (*sqldb.Table, string, error) {
+	packs, entries := pack(entries)
+	names, types := columns, columnTypes
+	if len(packs) > 0 {
+		names, types = columns+", contacts", append(slices.Clone(columnTypes), "contacts BYTEA")
+	}
+	t := tx.Table(types...)
+	for _, p := range packs {
+		row, err := p.Entry.values()
+		if err != nil {
+			return nil, "", err
+		}
+		t.Add(append(row, p.contacts)...)
+	}
+	for _, e := range entries {
+		row, err := e.values()
+		if err != nil {
+			return nil, "", err
+		}
+		if len(packs) > 0 {
+			row = append(row, nil)
+		}
+		t.Add(row...)
+	}
+	return t, names, nil
+}
+
 // values returns what the columns hold of an entry.
 func (e Entry) values() ([]any, error) {
 	data, err := encoded(e.Data)
@@ -114,17 +143,13 @@ func appendOf(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []Ent
 // first place, and holds it until it has ended: appending asks who holds it. CASE
 // looks at one thing after the other.
 func appendDrawn(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []Entry) error {
-	t := tx.Table(columnTypes...)
-	for _, e := range entries {
-		row, err := e.values()
-		if err != nil {
-			return err
-		}
-		t.Add(row...)
+	t, names, err := rows(tx, entries)
+	if err != nil {
+		return err
 	}
-	_, err := tx.Exec(ctx, `
-		INSERT INTO journal (tenant_id, grp, pos, `+columns+`)
-		SELECT $1::INTEGER, $2::INTEGER, CASE WHEN pg_advisory_xact_lock_shared(1885430635, $2) IS NOT NULL THEN nextval($3::regclass) END, `+columns+`
+	_, err = tx.Exec(ctx, `
+		INSERT INTO journal (tenant_id, grp, pos, `+names+`)
+		SELECT $1::INTEGER, $2::INTEGER, CASE WHEN pg_advisory_xact_lock_shared(1885430635, $2) IS NOT NULL THEN nextval($3::regclass) END, `+names+`
 		FROM `+t.As("v", 4), t.Args(tenant, tenant.Group(), sequence(tenant.Group()))...)
 	return err
 }
@@ -139,32 +164,34 @@ const sequencer = "sequencer"
 // appendCounted writes entries behind the last one of the group, of which there is
 // no other writer.
 func appendCounted(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []Entry) error {
-	var last int64
-	err := tx.QueryRow(ctx, `
-		INSERT INTO journal_cursor (grp, follower, pos) VALUES ($1, $2, $3)
-		ON CONFLICT (grp, follower) DO UPDATE SET pos = pos + excluded.pos RETURNING pos`,
-		tenant.Group(), sequencer, len(entries)).Scan(&last)
+	t, names, err := rows(tx, entries)
 	if err != nil {
 		return err
 	}
-	t := tx.Table(append(slices.Clone(columnTypes), "pos BIGINT")...)
-	for i, e := range entries {
-		row, err := e.values()
-		if err != nil {
-			return err
-		}
-		t.Add(append(row, last-int64(len(entries)-1-i))...)
+	var last int64
+	err = tx.QueryRow(ctx, `
+		INSERT INTO journal_cursor (grp, follower, pos) VALUES ($1, $2, $3)
+		ON CONFLICT (grp, follower) DO UPDATE SET pos = pos + excluded.pos RETURNING pos`,
+		tenant.Group(), sequencer, t.Len()).Scan(&last)
+	if err != nil {
+		return err
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO journal (tenant_id, grp, pos, `+columns+`) SELECT $1, $2, pos, `+columns+` FROM `+t.As("v", 3),
+	places := make([]int64, t.Len())
+	for i := range places {
+		places[i] = last - int64(t.Len()-1-i)
+	}
+	t.Numbers("pos BIGINT", places)
+	_, err = tx.Exec(ctx, `INSERT INTO journal (tenant_id, grp, pos, `+names+`) SELECT $1, $2, pos, `+names+` FROM `+t.As("v", 3),
 		t.Args(tenant, tenant.Group())...)
 	return err
 }
 
-// scan reads one entry: its tenant, place and columns.
-func scan(row func(...any) error) (Entry, error) {
+// scan reads one entry: its tenant, place and columns, then what the query adds.
+func scan(row func(...any) error, more ...any) (Entry, error) {
 	var e Entry
 	var data []byte
-	err := row(&e.Tenant, sqldb.ToInt(&e.Position), &e.ID, sqldb.ToText(&e.Type), sqldb.ToText(&e.Name), &e.Contact, &e.Send, &e.Message, sqldb.ToTime(&e.At), &data)
+	dest := []any{&e.Tenant, sqldb.ToInt(&e.Position), &e.ID, sqldb.ToText(&e.Type), sqldb.ToText(&e.Name), &e.Contact, &e.Send, &e.Message, sqldb.ToTime(&e.At), &data}
+	err := row(append(dest, more...)...)
 	if len(data) > 0 {
 		e.Data = json.RawMessage(data)
 	}

@@ -32,30 +32,27 @@ const lookAll = time.Minute
 // one statement with the INSERT this would send the rows through the coordinator.
 func appendPlaced(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []Entry) error {
 	group := tenant.Group()
-	rows, err := tx.Query(ctx, `
+	t, names, err := rows(tx, entries)
+	if err != nil {
+		return err
+	}
+	drawn, err := tx.Query(ctx, `
 		WITH places AS MATERIALIZED (
 			SELECT CASE WHEN pg_advisory_xact_lock_shared(1885430635, $1) IS NOT NULL THEN nextval($2::regclass) END AS pos
 			FROM generate_series(1, $3)
 		), news AS (
 			INSERT INTO journal_news (grp, pos) SELECT $1::INTEGER, MAX(pos) FROM places
 		)
-		SELECT pos FROM places ORDER BY pos`, group, sequence(group), len(entries))
-	places, err := sqldb.Collect(rows, err, func(scan func(...any) error) (pos int64, err error) { return pos, scan(&pos) })
+		SELECT pos FROM places ORDER BY pos`, group, sequence(group), t.Len())
+	places, err := sqldb.Collect(drawn, err, func(scan func(...any) error) (pos int64, err error) { return pos, scan(&pos) })
 	if err != nil {
 		return err
 	}
-	t := tx.Table(append(slices.Clone(columnTypes), "pos BIGINT")...)
-	for i, e := range entries {
-		row, err := e.values()
-		if err != nil {
-			return err
-		}
-		t.Add(append(row, places[i])...)
-	}
-	n, err := tx.Exec(ctx, `INSERT INTO journal (tenant_id, grp, pos, `+columns+`)
-		SELECT `+tx.Param(2, "INTEGER")+`, h.tenant_id, v.pos, `+columns+` FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 3), t.Args(group, tenant)...)
-	if err == nil && int(n) != len(entries) {
-		err = fmt.Errorf("%d of %d entries were written: the table home lacks the group %d", n, len(entries), group)
+	t.Numbers("pos BIGINT", places)
+	n, err := tx.Exec(ctx, `INSERT INTO journal (tenant_id, grp, pos, `+names+`)
+		SELECT `+tx.Param(2, "INTEGER")+`, h.tenant_id, v.pos, `+names+` FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 3), t.Args(group, tenant)...)
+	if err == nil && int(n) != t.Len() {
+		err = fmt.Errorf("%d of %d entries were written: the table home lacks the group %d", n, t.Len(), group)
 	}
 	return err
 }

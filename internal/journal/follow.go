@@ -37,8 +37,9 @@ type Engine struct {
 	Every     time.Duration   // how often to look without being woken; 0 means 250 ms
 
 	horizon horizons
-	begun   map[int32]int // groups in which so many followers have cursors
-	turn    int32         // the next round begins with this group, or one after it
+	begun   map[int32]int  // groups in which so many followers have cursors
+	turn    int32          // the next round begins with this group, or one after it
+	packs   map[int32]bool // groups in which most rows that were read last are packs
 
 	lookedAll time.Time      // where the tables are distributed: when all nodes were asked
 	unread    map[int32]bool // and in which groups there was something to read at the last look

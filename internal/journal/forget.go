@@ -52,7 +52,7 @@ func timelinePage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contact i
 		FROM journal WHERE tenant_id = $1`+InGroup(db, tenant)+` AND contact_id = $2 AND `+timeline+`
 			AND occurred_at >= $3 AND (occurred_at, id) > ($3, $4)
 		ORDER BY occurred_at, id LIMIT $5`, tenant, contact, from, last.ID, forgetPage)
-	return sqldb.Collect(rows, err, scan)
+	return sqldb.Collect(rows, err, func(row func(...any) error) (Entry, error) { return scan(row) })
 }
 
 // impersonal are the keys of entries' data that say nothing about who somebody

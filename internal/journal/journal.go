@@ -85,7 +85,7 @@ const (
 // Entry is one thing that happened.
 type Entry struct {
 	Tenant   id.Tenant
-	ID       id.Entry // made by Append when empty
+	ID       id.Entry // made by Append when empty; contacts that were made at once may share one, and the position
 	Position int64    // in the tenant's group, given by Append: later ones are larger, some are left out
 	Type     Type
 	Name     string // what it is about, for the types that are asked for by it

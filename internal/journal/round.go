@@ -13,7 +13,8 @@ import (
 	"packetboat/internal/sqldb"
 )
 
-// batch is how many entries a follower is shown in one transaction.
+// batch is how many entries a follower is shown in one transaction, but for the rest
+// of a pack.
 const batch = 1000
 
 // stretch is a part of a group's journal that was read once, for all followers whose
@@ -79,7 +80,7 @@ func (e *Engine) read(ctx context.Context, at map[cursor]int64, failed map[curso
 			e.turn, cut = s.group, true
 		}
 		for _, f := range s.followers {
-			left[f.Name] -= len(s.entries)
+			left[f.Name] = max(left[f.Name]-len(s.entries), 0)
 		}
 	}
 	return list, nil
@@ -124,20 +125,46 @@ func (e *Engine) stands(at map[cursor]int64, failed map[cursor]bool) []*stretch 
 	})
 }
 
-// fill reads the entries of a stretch. Places may be empty, because the transaction
-// that drew them was rolled back.
+// fill reads the entries of a stretch: so many, or some more where the last row is a
+// pack. Places may be empty, because the transaction that drew them was rolled back.
 func (e *Engine) fill(ctx context.Context, s *stretch, limit int) error {
+	atMost := limit
+	if e.packs[s.group] { // as the last time: what is read beyond the limit is read again
+		atMost = limit/packed + 1
+	}
 	rows, err := e.DB.Query(ctx, `
-		SELECT tenant_id, pos, `+columns+` FROM journal
+		SELECT tenant_id, pos, `+columns+`, contacts FROM journal
 		WHERE grp = $1 AND pos > $2 AND pos <= $3 ORDER BY grp, pos LIMIT $4 /* all tenants: one order for each group */`,
-		s.group, s.from, s.to, limit)
-	s.entries, err = sqldb.Collect(rows, err, scan)
+		s.group, s.from, s.to, atMost)
 	if err != nil {
 		return fmt.Errorf("read the journal: %w", err)
 	}
-	if n := len(s.entries); n == limit {
-		s.full, s.to = true, s.entries[n-1].Position
+	defer rows.Close()
+	end, n, packs := s.to, 0, 0
+	for len(s.entries) < limit && rows.Next() {
+		var contacts []byte
+		one, err := scan(rows.Scan, &contacts)
+		if err != nil {
+			return fmt.Errorf("read the journal: %w", err)
+		}
+		n, end = n+1, one.Position
+		if contacts == nil {
+			s.entries = append(s.entries, one)
+			continue
+		}
+		packs++
+		s.entries = unpacked(s.entries, one, contacts)
 	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("read the journal: %w", err)
+	}
+	if s.full = n == atMost || len(s.entries) >= limit; s.full {
+		s.to = end
+	}
+	if e.packs == nil {
+		e.packs = map[int32]bool{}
+	}
+	e.packs[s.group] = 2*packs > n
 	return nil
 }
 

@@ -262,6 +262,16 @@ func (t *Table) Add(values ...any) {
 	}
 }
 
+// Numbers adds a column ("name TYPE") of whole numbers, one for each row.
+func (t *Table) Numbers(column string, list []int64) {
+	name, typ, _ := strings.Cut(column, " ")
+	values := make([]any, len(list))
+	for i, n := range list {
+		values[i] = n
+	}
+	t.names, t.types, t.columns = append(t.names, name), append(t.types, typ), append(t.columns, values)
+}
+
 // Len returns how many rows were added.
 func (t *Table) Len() int { return len(t.columns[0]) }
 
@@ -312,7 +322,11 @@ func array(typ string, values []any) any {
 	case "UUID":
 		return uuidArray(args)
 	case "BYTEA":
-		return typed[[]byte](args)
+		list := make([][]byte, len(args)) // nil is NULL
+		for i, v := range args {
+			list[i], _ = v.([]byte)
+		}
+		return list
 	case "BIGINT", "INTEGER":
 		return typed[int64](args)
 	case "BOOLEAN":

@@ -6,7 +6,8 @@
 -- of the tenant (id.Tenant.Group), pos the entry's place in the order in which
 -- followers read the group. name is what an entry is about, for those that are
 -- looked up by it: the name of a custom event, the URL of a page, the slug of a
--- form, the id of a sequence. data is what else is to be said, if anything.
+-- form, the id of a sequence. data is what else is to be said, if anything. contacts
+-- holds, in one row, those that were made at once, 16 bytes each (journal.pack).
 -- Followers read by the primary key (journal.read), and look there for the last
 -- place of each group.
 CREATE TABLE journal (
@@ -21,6 +22,7 @@ CREATE TABLE journal (
 	type         TEXT    NOT NULL,
 	name         TEXT,
 	data         JSONB,
+	contacts     BYTEA,
 	PRIMARY KEY (grp, pos, tenant_id)
 );
 
