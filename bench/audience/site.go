@@ -115,7 +115,8 @@ func (s *site) awaitIndex(ctx context.Context) error {
 	began, moved, last := time.Now(), time.Now(), -1
 	for ctx.Err() == nil {
 		var waiting int
-		if err := db.QueryRow(ctx, `SELECT COUNT(*) FROM contact_search_fresh`).Scan(&waiting); err != nil {
+		if err := db.QueryRow(ctx, `
+			SELECT (SELECT COUNT(*) FROM contact_search_fresh) + (SELECT CAST(COALESCE(SUM(contacts), 0) AS BIGINT) FROM contact_search_stretch)`).Scan(&waiting); err != nil {
 			return fmt.Errorf("wait for the index of the search: %w", err)
 		}
 		if waiting != last {

@@ -102,7 +102,8 @@ func indexed(ctx context.Context, p *harness.Program) (err error) {
 	defer func() { err = errors.Join(err, db.Close()) }()
 	for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
 		var waiting int
-		if err := db.QueryRow(ctx, `SELECT COUNT(*) FROM contact_search_fresh /* all tenants: there is one */`).Scan(&waiting); err != nil {
+		if err := db.QueryRow(ctx, `
+			SELECT (SELECT COUNT(*) FROM contact_search_fresh) + (SELECT CAST(COALESCE(SUM(contacts), 0) AS BIGINT) FROM contact_search_stretch) /* all tenants: there is one */`).Scan(&waiting); err != nil {
 			return err
 		}
 		if waiting < 10_000 {

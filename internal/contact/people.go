@@ -319,7 +319,7 @@ func (p *people) insert(ctx context.Context, tx *sqldb.DB, fresh []*person) (map
 		return nil, err
 	}
 	texts = slices.DeleteFunc(texts, func(w waiter) bool { return taken[w.contact] })
-	return taken, awaitIndex(ctx, tx, p.b.tenant, texts)
+	return taken, awaitNew(ctx, tx, p.b.tenant, texts)
 }
 
 // update writes what changed of anybody, and no other column: an index is

@@ -144,10 +144,11 @@ func (f *found) walk(from, step int64) int {
 // the index, or out of it, is seen in the one place or in the other.
 func look(ctx context.Context, db *sqldb.DB, tenant id.Tenant, words []string, most int) (*found, error) {
 	args := []any{tenant, most + 1}
-	var likes strings.Builder
+	var likes, likesOfStretch strings.Builder
 	for _, w := range words {
 		args = append(args, pattern(w))
 		fmt.Fprintf(&likes, ` AND f.search_text LIKE $%d ESCAPE '\' `, len(args))
+		fmt.Fprintf(&likesOfStretch, ` AND c.search_text LIKE $%d ESCAPE '\' `, len(args))
 	}
 	needed := gramsOfTerms(words)
 	t := db.Table("gram BIGINT", "bucket BIGINT")
@@ -158,6 +159,11 @@ func look(ctx context.Context, db *sqldb.DB, tenant id.Tenant, words []string, m
 		SELECT contact_id, segment, gram, postings FROM (
 			SELECT f.contact_id, 0 AS segment, -1 AS gram, CAST(NULL AS BYTEA) AS postings FROM contact_search_fresh f
 			WHERE f.tenant_id = $1`+likes.String()+` LIMIT $2) AS waiting
+		UNION ALL
+		SELECT contact_id, segment, gram, postings FROM (
+			SELECT c.id AS contact_id, 0 AS segment, -1 AS gram, CAST(NULL AS BYTEA) AS postings FROM contact_search_stretch s
+			JOIN contact c ON c.tenant_id = $1 AND c.id >= s.first_id AND c.id <= s.last_id
+			WHERE s.tenant_id = $1`+likesOfStretch.String()+` LIMIT $2) AS stretched /* reads the tenant: its few stretches */
 		UNION ALL
 		SELECT NULL, COALESCE((SELECT MIN(b.segment) FROM contact_search_block b WHERE b.tenant_id = $1), 0), -2, NULL
 		UNION ALL

@@ -69,6 +69,8 @@ func (x *SearchIndex) Tick(ctx context.Context) (more bool, err error) {
 		SELECT COALESCE(MIN(t.tenant_id), 0) FROM (
 			SELECT MIN(f.tenant_id) AS tenant_id FROM contact_search_fresh f WHERE f.tenant_id > $1
 			UNION ALL
+			SELECT MIN(s.tenant_id) FROM contact_search_stretch s WHERE s.tenant_id > $1
+			UNION ALL
 			SELECT MIN(o.tenant_id) FROM contact_search_forgotten o WHERE o.tenant_id > $1
 			UNION ALL
 			SELECT MIN(r.tenant_id) FROM contact_search_renewal r WHERE r.tenant_id > $1) AS t /* all tenants: in turn */`, x.at).Scan(&next)
@@ -101,16 +103,25 @@ func (x *SearchIndex) step(ctx context.Context, tenant id.Tenant) (bool, error) 
 	if did, err := forget(ctx, x.DB, tenant); did || err != nil {
 		return did, err
 	}
-	var waiting int
-	err := x.DB.QueryRow(ctx, `
-		SELECT COUNT(*) FROM (SELECT 1 FROM contact_search_fresh WHERE tenant_id = $1 LIMIT $2) AS w`, tenant, least).Scan(&waiting)
+	w, err := lookAtWaiting(ctx, x.DB, tenant, least)
 	if err != nil {
 		return false, err
 	}
-	if waiting < least {
+	var segment int64
+	switch {
+	case w.stretched >= least:
+		segment, err = indexStretches(ctx, x.DB, tenant)
+	case w.stretched > 0 && (w.fresh+w.stretched >= least || x.Now().Sub(id.Time(w.first)) > settled):
+		list, err := oldestStretches(ctx, x.DB, tenant)
+		if err == nil {
+			err = settle(ctx, x.DB, tenant, list)
+		}
+		return err == nil, err
+	case w.fresh >= least:
+		segment, err = index(ctx, x.DB, tenant)
+	default:
 		return renew(ctx, x.DB, tenant)
 	}
-	segment, err := index(ctx, x.DB, tenant)
 	if err != nil || segment == 0 {
 		return false, err
 	}
@@ -170,23 +181,29 @@ func index(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (segment int64, 
 		if !slices.Equal(taken, list) {
 			postings = encode(taken)
 		}
-		err = tx.QueryRow(ctx, `
-			SELECT COALESCE(MAX(n.last), 0) + 1 FROM (
-				SELECT MAX(b.segment) AS last FROM contact_search_block b WHERE b.tenant_id = $1
-				UNION ALL
-				SELECT r.through_segment FROM contact_search_renewal r WHERE r.tenant_id = $1) AS n`, tenant).Scan(&segment)
-		if err != nil {
-			return err
-		}
-		if err := writeBlocks(ctx, tx, tenant, segment, taken); err != nil {
-			return err
-		}
-		return writePostings(ctx, tx, tenant, segment, postings)
+		segment, err = writeSegment(ctx, tx, tenant, taken, postings)
+		return err
 	})
 	if errors.Is(err, errTaken) || sqldb.Unique(err) { // they, or the number
 		return 0, nil
 	}
 	return segment, err
+}
+
+// writeSegment writes contacts as the next segment, and returns its number.
+func writeSegment(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []waiter, postings map[int][]byte) (segment int64, err error) {
+	err = tx.QueryRow(ctx, `
+		SELECT COALESCE(MAX(n.last), 0) + 1 FROM (
+			SELECT MAX(b.segment) AS last FROM contact_search_block b WHERE b.tenant_id = $1
+			UNION ALL
+			SELECT r.through_segment FROM contact_search_renewal r WHERE r.tenant_id = $1) AS n`, tenant).Scan(&segment)
+	if err != nil {
+		return 0, err
+	}
+	if err := writeBlocks(ctx, tx, tenant, segment, list); err != nil {
+		return 0, err
+	}
+	return segment, writePostings(ctx, tx, tenant, segment, postings)
 }
 
 var errTaken = errors.New("others index these contacts")

@@ -120,8 +120,16 @@ const forgottenAtOnce = 100_000
 
 // forget dissolves the segments that anonymised contacts are in: the others
 // there wait again. It reports whether there was anybody to forget.
+//
+// Whoever is in a stretch is left for later: a segment may be made of it at this
+// moment, with what the contact was called. When the stretch is gone, that segment
+// is there to be seen.
 func forget(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (bool, error) {
-	rows, err := db.Query(ctx, `SELECT contact_id FROM contact_search_forgotten WHERE tenant_id = $1 LIMIT $2`, tenant, forgottenAtOnce)
+	rows, err := db.Query(ctx, `
+		SELECT f.contact_id FROM contact_search_forgotten f
+		WHERE f.tenant_id = $1 AND NOT EXISTS (
+			SELECT 1 FROM contact_search_stretch s WHERE s.tenant_id = $1 AND s.first_id <= f.contact_id AND s.last_id >= f.contact_id)
+		LIMIT $2`, tenant, forgottenAtOnce)
 	forgotten := map[id.Contact]bool{}
 	_, err = sqldb.Collect(rows, err, func(row func(...any) error) (c id.Contact, err error) {
 		err = row(&c)

@@ -79,7 +79,7 @@ func TestIndexedSearchFindsWhatAScanFinds(t *testing.T) {
 			ctx := rt.Context()
 			tenant := rapid.SampledFrom(tenants).Draw(rt, "tenant")
 			var drafts []contact.Draft
-			switch rapid.IntRange(0, 8).Draw(rt, "act") {
+			switch rapid.IntRange(0, 9).Draw(rt, "act") {
 			case 0, 1:
 				for range rapid.IntRange(1, 9).Draw(rt, "created") {
 					n++
@@ -106,6 +106,10 @@ func TestIndexedSearchFindsWhatAScanFinds(t *testing.T) {
 					INSERT INTO contact_search_renewal (tenant_id, through_segment, after_id)
 					SELECT tenant_id, MAX(segment), `+db.Param(2, "UUID")+` FROM contact_search_block WHERE tenant_id = $1 GROUP BY tenant_id
 					ON CONFLICT DO NOTHING`, tenant, id.Contact{}); err != nil {
+					rt.Fatal(err)
+				}
+			case 6:
+				if err := stretchWaiting(ctx, db, tenant); err != nil {
 					rt.Fatal(err)
 				}
 			default:

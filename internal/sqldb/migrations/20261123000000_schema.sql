@@ -452,12 +452,22 @@ CREATE INDEX mail_domain_next ON mail_domain (next_at);
 
 -- The index of the free-text search of contacts. What was written and is not in
 -- it yet waits in contact_search_fresh: what writes a contact's search_text writes
--- this row in the same transaction (contact.awaitIndex).
+-- this row in the same transaction (contact.awaitIndex). Contacts that are made at
+-- once may wait as a row of contact_search_stretch instead (contact.awaitNew).
 CREATE TABLE contact_search_fresh (
 	tenant_id   INTEGER NOT NULL,
 	contact_id  UUID    NOT NULL,
 	search_text TEXT    NOT NULL,
 	PRIMARY KEY (tenant_id, contact_id) -- WITHOUT ROWID
+);
+
+-- Contacts that were made at once, from one id to another.
+CREATE TABLE contact_search_stretch (
+	tenant_id INTEGER NOT NULL,
+	first_id  UUID    NOT NULL,
+	last_id   UUID    NOT NULL,
+	contacts  BIGINT  NOT NULL,
+	PRIMARY KEY (tenant_id, first_id)
 );
 
 -- A segment is some thousand contacts, each with a number. Which of them hold
