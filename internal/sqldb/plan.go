@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -122,18 +123,40 @@ type growth struct {
 // wrote counts n rows.
 func (g *growth) wrote(n int64) { g.rows.Add(n) }
 
-// stage rises when the number of rows has doubled.
-func (g *growth) stage() int { return bits.Len64(uint64(g.rows.Load()) / 256) }
+// planned is the age of a connection's plans: how many rows the process had written
+// when they were forgotten last, and when that was.
+type planned struct {
+	rows int64
+	at   time.Time
+}
 
-// growthStage is the key of the stage at which a connection's plans were made.
-const growthStage = "packetboat.growth"
+// Plans are forgotten once the process has written as many rows again as it had
+// before, or plannedRows after plannedFor: a table that fills only now may be a
+// small part of all that was written. To plan anew costs a connection some
+// milliseconds.
+const (
+	plannedRows = 2000
+	plannedFor  = time.Second
+)
+
+// outgrown reports whether the plans should not be used any longer.
+func (p planned) outgrown(rows int64, now time.Time) bool {
+	stage := func(rows int64) int { return bits.Len64(uint64(rows) / 256) }
+	return stage(rows) != stage(p.rows) || rows-p.rows >= plannedRows && now.Sub(p.at) >= plannedFor
+}
+
+// plansAge is the key of a connection's planned.
+const plansAge = "packetboat.plans"
 
 // fresh makes a connection forget its plans if there has been growth since.
 func (g *growth) fresh(ctx context.Context, conn *pgx.Conn) (bool, error) {
-	known, now := conn.PgConn().CustomData(), g.stage()
-	before, ok := known[growthStage]
-	known[growthStage] = now
-	if !ok || before == now {
+	known, now := conn.PgConn().CustomData(), planned{g.rows.Load(), time.Now()}
+	before, ok := known[plansAge].(planned)
+	if ok && !before.outgrown(now.rows, now.at) {
+		return true, nil
+	}
+	known[plansAge] = now
+	if !ok {
 		return true, nil
 	}
 	if _, err := conn.PgConn().Exec(ctx, `DISCARD PLANS`).ReadAll(); err != nil {
