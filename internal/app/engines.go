@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -30,11 +31,12 @@ import (
 )
 
 // followers react to the journal, in this order.
-func followers(now func() time.Time) []journal.Follower {
+func followers(now func() time.Time, log *slog.Logger) []journal.Follower {
 	return []journal.Follower{
 		contact.Follower(),
 		suppression.Follower(),
 		outbox.Follower(),
+		broadcast.Follower(log),
 		score.Follower(rule.ScoringFilters, outbox.Broadcasts, now),
 		contact.DomainFollower(now),
 	}
@@ -43,7 +45,7 @@ func followers(now func() time.Time) []journal.Follower {
 // engines are the loops of a worker.
 func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t tools) []loop {
 	db := s.Store.DB
-	followed := &journal.Engine{DB: db, Followers: followers(t.now), Log: s.Log.With("engine", "journal"), Wake: db.Subscribe(journal.Wake)}
+	followed := &journal.Engine{DB: db, Followers: followers(t.now, s.Log), Log: s.Log.With("engine", "journal"), Wake: db.Subscribe(journal.Wake)}
 	// These two begin anew after a hold, with nothing left from before.
 	broadcasts, messages := db.Subscribe(broadcast.Wake), db.Subscribe(outbox.Wake)
 	metrics := deliver.NewMetrics(registry)

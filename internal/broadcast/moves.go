@@ -121,11 +121,11 @@ func Cancel(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcas
 		if err != nil {
 			return err
 		}
-		return outbox.Cancel(ctx, tx, tenant, send)
+		return outbox.Cancel(ctx, tx, tenant, send, now)
 	})
 }
 
-// Complete ends a send whose every message has ended.
+// Complete ends a broadcast whose every message has ended.
 func Complete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
 		return step{from: []Status{Sending}, to: Completed, entry: journal.BroadcastCompleted}.take(ctx, tx, tenant, bid, now)
@@ -149,7 +149,7 @@ func Fail(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast,
 		if err != nil {
 			return fmt.Errorf("note why a broadcast failed: %w", err)
 		}
-		return outbox.Cancel(ctx, tx, tenant, send)
+		return outbox.Cancel(ctx, tx, tenant, send, now)
 	})
 }
 

@@ -116,7 +116,14 @@ func (r Run) restart(ctx context.Context, tx *sqldb.DB, now time.Time) error {
 			return r.replan(ctx, tx, r.again(true))
 		}
 	}
-	return outbox.Start(ctx, tx, r.Tenant, r.Send)
+	p, err := outbox.Load(ctx, tx, r.Tenant, r.Send)
+	if err != nil {
+		return err
+	}
+	if p.Phase == outbox.Done { // it ended as the broadcast was being paused
+		return r.end(ctx, tx, now)
+	}
+	return outbox.Start(ctx, tx, r.Tenant, r.Send, now)
 }
 
 // Replan lets the days that are left of a send take what days that have passed

@@ -227,18 +227,8 @@ func (r Run) Prepared(ctx context.Context, tx *sqldb.DB, now time.Time) error {
 	if n == 0 {
 		return ErrLeaseLost
 	}
-	if err := outbox.Seal(ctx, tx, r.Tenant, r.Send); err != nil {
+	if err := outbox.Seal(ctx, tx, r.Tenant, r.Send, now); err != nil {
 		return err
 	}
-	return outbox.Start(ctx, tx, r.Tenant, r.Send)
-}
-
-// End records that nothing is left to do for the run.
-func (r Run) End(ctx context.Context, tx *sqldb.DB, now time.Time) error {
-	_, err := tx.Exec(ctx, `UPDATE broadcast_run SET ended_at = $3 WHERE tenant_id = $1 AND broadcast_id = $2`,
-		r.Tenant, r.Broadcast, now.UnixMicro())
-	if err != nil {
-		return fmt.Errorf("end a run: %w", err)
-	}
-	return nil
+	return outbox.Start(ctx, tx, r.Tenant, r.Send, now)
 }

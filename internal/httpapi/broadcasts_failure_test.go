@@ -3,11 +3,15 @@ package httpapi_test
 import (
 	"fmt"
 	"log/slog"
+	"path"
 	"strings"
 	"testing"
 	"time"
 
+	"packetboat/internal/broadcast"
 	"packetboat/internal/engine/dispatch"
+	"packetboat/internal/journal"
+	"packetboat/internal/outbox"
 )
 
 // A broadcast that failed says why, how many messages failed, and shows some of
@@ -23,6 +27,10 @@ func TestFailureInfo(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			followed := journal.Engine{DB: s.db, Followers: []journal.Follower{broadcast.Follower(slog.New(slog.DiscardHandler))}}
+			if err := followed.Drain(ctx); err != nil {
+				t.Fatal(err)
+			}
 		}
 		exec := func(text string, args ...any) {
 			t.Helper()
@@ -34,10 +42,21 @@ func TestFailureInfo(t *testing.T) {
 		if r := s.must(200, "key", "GET "+at, ""); r.body["view_model"].(map[string]any)["failure_info"] != nil {
 			t.Errorf("failure_info of a send under way: %s", r.text)
 		}
-		exec(`UPDATE outbox SET state = 'failed' WHERE tenant_id = $1`)
-		exec(`INSERT INTO outbox_note (tenant_id, send_id, contact_id, message_id, state, error)
-			SELECT tenant_id, send_id, contact_id, id, state, 'expired at ' || email FROM outbox WHERE tenant_id = $1`)
-		exec(`UPDATE send SET failed = 7, waiting = 0 WHERE tenant_id = $1`)
+		node := outbox.Node{DB: s.db, Owner: "test"}
+		if err := node.Renew(ctx, s.now.Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		items, err := node.Claim(ctx, s.acme, s.sendOf(s.acme, path.Base(at)), len(records), s.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var results []outbox.Result
+		for _, it := range items {
+			results = append(results, outbox.Result{Item: it, State: outbox.Failed, At: s.now, Error: "expired at " + it.Email})
+		}
+		if _, err := node.Commit(ctx, results, nil, s.now); err != nil {
+			t.Fatal(err)
+		}
 		tick()
 		failed := s.now
 		r := s.must(200, "key", "GET "+at, "")

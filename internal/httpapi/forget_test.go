@@ -73,7 +73,7 @@ func past(t *testing.T, s *people, list, first, last string) person {
 			if err != nil {
 				return err
 			}
-			return outbox.Start(t.Context(), tx, s.acme, send)
+			return outbox.Start(t.Context(), tx, s.acme, send, s.now)
 		})
 		node := &outbox.Node{DB: s.db, Owner: "node"}
 		items, err := node.Claim(t.Context(), s.acme, send, 1, s.now.Add(time.Minute))

@@ -61,6 +61,8 @@ const (
 	SuppressionAdded    Type = "suppression_added"
 	SuppressionRemoved  Type = "suppression_removed"
 
+	SendEnded Type = "send_ended" // nothing of a send waits, and nothing will come
+
 	CustomEvent       Type = "event"             // named by its event_name
 	PageViewed        Type = "page_viewed"       // named by its URL
 	FormSubmitted     Type = "form_submitted"    // named by the form's slug

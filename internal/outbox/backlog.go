@@ -22,7 +22,7 @@ func LoadBacklog(ctx context.Context, db *sqldb.DB, now time.Time) (Backlog, err
 	var due *int64
 	err := db.QueryRow(ctx, `
 		SELECT CAST(COALESCE(SUM(s.waiting), 0) AS BIGINT), CAST(COALESCE(SUM(s.deferred), 0) AS BIGINT), MIN(`+firstWaiting("due_at")+`)
-		FROM send s WHERE s.phase = 'open' /* all tenants: the operator's measure */`).Scan(&b.Waiting, &b.Deferred, &due)
+		FROM send_ready AS r JOIN send AS s ON s.tenant_id = r.tenant_id AND s.id = r.send_id WHERE s.phase = 'open' /* all tenants: the operator's measure */`).Scan(&b.Waiting, &b.Deferred, &due)
 	if err != nil {
 		return Backlog{}, fmt.Errorf("measure the backlog: %w", err)
 	}

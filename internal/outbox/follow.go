@@ -108,7 +108,7 @@ func remove(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.C
 		return fmt.Errorf("skip messages of deleted contacts: %w", err)
 	}
 	for _, send := range slices.SortedFunc(maps.Keys(sums), id.Compare) {
-		if err := sums[send].add(ctx, tx, tenant, send); err != nil {
+		if err := sums[send].add(ctx, tx, tenant, send, now); err != nil {
 			return err
 		}
 	}

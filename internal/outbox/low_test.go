@@ -34,7 +34,7 @@ func newLine(t *testing.T, db *sqldb.DB, n int) line {
 		t.Fatal(err)
 	}
 	l.put(n, l.noon)
-	if err := Start(t.Context(), db, l.tenant, l.send); err != nil {
+	if err := Start(t.Context(), db, l.tenant, l.send, l.noon); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.node.Renew(t.Context(), l.noon.Add(time.Hour)); err != nil {

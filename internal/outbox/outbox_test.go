@@ -36,7 +36,7 @@ func setup(t *testing.T, db *sqldb.DB, n int) fixture {
 			if _, err := outbox.Put(t.Context(), tx, tenant, f.send, messages(n)); err != nil {
 				return err
 			}
-			return outbox.Start(t.Context(), tx, tenant, f.send)
+			return outbox.Start(t.Context(), tx, tenant, f.send, noon)
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -214,7 +214,7 @@ func TestAPausedSendBeginsNothing(t *testing.T) {
 			t.Errorf("%d messages of a paused send were claimed", len(more))
 		}
 		n.Release(items...)
-		if err := outbox.Start(t.Context(), db, f.tenant, f.send); err != nil {
+		if err := outbox.Start(t.Context(), db, f.tenant, f.send, noon); err != nil {
 			t.Fatal(err)
 		}
 		if all := f.claim(t, n, 10); len(all) != 4 {
@@ -232,7 +232,7 @@ func TestCancelledSendKeepsWhatIsUnderWay(t *testing.T) {
 		if _, err := n.Commit(t.Context(), nil, items, noon); err != nil {
 			t.Fatal(err)
 		}
-		if err := outbox.Cancel(t.Context(), db, f.tenant, f.send); err != nil {
+		if err := outbox.Cancel(t.Context(), db, f.tenant, f.send, noon); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := n.Commit(t.Context(), []outbox.Result{{Item: items[0], State: outbox.Delivered, At: noon}}, nil, noon); err != nil {

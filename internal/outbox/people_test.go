@@ -52,7 +52,7 @@ func newCrowd(t *testing.T, db *sqldb.DB, n int) crowd {
 			if _, err := outbox.Put(t.Context(), tx, c.tenant, send, list); err != nil {
 				return err
 			}
-			return outbox.Start(t.Context(), tx, c.tenant, send)
+			return outbox.Start(t.Context(), tx, c.tenant, send, noon)
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -53,13 +54,21 @@ func Put(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, mess
 	if err != nil {
 		return 0, fmt.Errorf("put messages into the outbox: %w", err)
 	}
-	_, err = tx.Exec(ctx, `
-		UPDATE send SET total = total + $3, waiting = waiting + $3, `+lowering(4)+` WHERE tenant_id = $1 AND id = $2`,
-		tenant, send, added, firstDue(messages).UnixMicro())
+	var phase Phase
+	err = tx.QueryRow(ctx, `
+		UPDATE send SET total = total + $3, waiting = waiting + $3, `+lowering(4)+` WHERE tenant_id = $1 AND id = $2 RETURNING phase`,
+		tenant, send, added, firstDue(messages).UnixMicro()).Scan(&phase)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		err = errors.New("there is no such send")
+	}
 	if err != nil {
 		return 0, fmt.Errorf("count messages put: %w", err)
 	}
-	return added, nil
+	if phase == Open && added > 0 {
+		tx.Notify(Wake)
+		err = enqueue(ctx, tx, tenant, send)
+	}
+	return added, err
 }
 
 // firstDue returns when the first of some messages is due.

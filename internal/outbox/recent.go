@@ -26,7 +26,8 @@ type Sample struct {
 func Observe(ctx context.Context, db *sqldb.DB, now time.Time) error {
 	_, err := db.Exec(ctx, `/* all tenants: the engine serves everyone */
 		INSERT INTO outbox_sample (tenant_id, send_id, slot, at, sent)
-		SELECT tenant_id, id, $1, $2, sent FROM send WHERE phase = 'open' AND waiting > 0
+		SELECT s.tenant_id, s.id, $1, $2, s.sent FROM send_ready AS r JOIN send AS s ON s.tenant_id = r.tenant_id AND s.id = r.send_id
+		WHERE s.phase = 'open' AND s.waiting > 0
 		ON CONFLICT (tenant_id, send_id, slot) DO NOTHING`, now.Truncate(SampleEvery).UnixMicro(), now.UnixMicro())
 	if err != nil {
 		return fmt.Errorf("note how far sends are: %w", err)

@@ -32,6 +32,8 @@ func TestHowFarSendsAreIsNotedNowAndThen(t *testing.T) {
 			_, err := db.Exec(ctx, `UPDATE send SET waiting = 100, sent = $2,
 				phase = CASE WHEN id = $3 THEN 'held' ELSE 'open' END WHERE tenant_id = $1 OR true`, mine, n, idtest.Named[id.Send]("held"))
 			must(err)
+			_, err = db.Exec(ctx, `INSERT INTO send_ready (tenant_id, send_id) SELECT tenant_id, id FROM send WHERE tenant_id = $1 OR true ON CONFLICT DO NOTHING`, mine)
+			must(err)
 		}
 		samples := func(tenant id.Tenant, send id.Send, since time.Time) []outbox.Sample {
 			list, err := outbox.Samples(ctx, db, tenant, send, since)

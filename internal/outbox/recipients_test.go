@@ -180,7 +180,11 @@ func TestPagesOfRecipients(t *testing.T) {
 		f.put(t, "state = 'bounced'", 17, 2500, 4999)
 		for range 4 { // most accounts have sent more than once
 			if err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
-				_, err := outbox.Put(t.Context(), tx, f.tenant, id.New[id.Send](), messages(1500))
+				s := outbox.Send{Tenant: f.tenant, ID: id.New[id.Send](), Source: outbox.FromBroadcast(id.New[id.Broadcast]())}
+				if err := outbox.Create(t.Context(), tx, s, outbox.Terms{}, noon); err != nil {
+					return err
+				}
+				_, err := outbox.Put(t.Context(), tx, s.Tenant, s.ID, messages(1500))
 				return err
 			}); err != nil {
 				t.Fatal(err)

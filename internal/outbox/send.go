@@ -14,7 +14,7 @@ import (
 // Wake is notified when messages may begin to leave, or must not any more.
 const Wake sqldb.Signal = "outbox"
 
-// move changes a send's phase if it is in one of the phases named; it reports
+// move changes a send's phase if it is in one of the phases named, and reports
 // whether it was.
 func move(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, to Phase, from ...Phase) (bool, error) {
 	n, err := tx.Exec(ctx, `
@@ -29,10 +29,18 @@ func move(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, to 
 	return n == 1, nil
 }
 
-// Start lets the messages of a held or paused send leave.
-func Start(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) error {
-	_, err := move(ctx, tx, tenant, send, Open, Held, Paused)
-	return err
+// Start lets the messages of a held or paused send leave. A sealed send of which
+// nothing waits ends.
+func Start(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, now time.Time) error {
+	return db.InTx(ctx, func(tx *sqldb.DB) error {
+		if ok, err := move(ctx, tx, tenant, send, Open, Held, Paused); err != nil || !ok {
+			return err
+		}
+		if err := enqueue(ctx, tx, tenant, send); err != nil {
+			return err
+		}
+		return endIfOver(ctx, tx, tenant, send, now)
+	})
 }
 
 // Pause keeps the messages of a send back. Attempts under way finish.
@@ -41,31 +49,33 @@ func Pause(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) er
 	return err
 }
 
-// Cancel ends a send: nothing of it is claimed any more, and what waits
-// becomes cancelled, page by page (Sweep). Attempts under way finish.
-func Cancel(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) error {
-	if ok, err := move(ctx, tx, tenant, send, Cancelled, Held, Open, Paused); err != nil || !ok {
-		return err
-	}
-	_, err := Sweep(ctx, tx, tenant, send)
-	return err
+// Cancel stops a send: nothing of it is claimed any more, and what waits becomes
+// cancelled, page by page (Sweep). Attempts under way finish, and then it ends.
+func Cancel(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, now time.Time) error {
+	return db.InTx(ctx, func(tx *sqldb.DB) error {
+		if ok, err := move(ctx, tx, tenant, send, Cancelled, Held, Open, Paused); err != nil || !ok {
+			return err
+		}
+		if err := enqueue(ctx, tx, tenant, send); err != nil {
+			return err
+		}
+		if n, err := Sweep(ctx, tx, tenant, send, now); err != nil || n > 0 {
+			return err
+		}
+		return endIfOver(ctx, tx, tenant, send, now)
+	})
 }
 
-// Seal says that nothing more will be put into the send.
-func Seal(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) error {
-	_, err := tx.Exec(ctx, `UPDATE send SET sealed = TRUE WHERE tenant_id = $1 AND id = $2`, tenant, send)
-	return err
-}
-
-// Finish marks an idle send as done, so that nobody looks at it any more.
-func Finish(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) error {
-	n, err := tx.Exec(ctx, `
-		UPDATE send SET phase = 'done' WHERE tenant_id = $1 AND id = $2 AND waiting = 0`, tenant, send)
-	if err != nil || n == 0 {
-		return err
-	}
-	_, err = tx.Exec(ctx, `DELETE FROM outbox_turn WHERE tenant_id = $1 AND send_id = $2`, tenant, send)
-	return err
+// Seal says that nothing more will be put into the send. One that is never sealed,
+// such as that of a step of a live sequence, has no end.
+func Seal(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, now time.Time) error {
+	return db.InTx(ctx, func(tx *sqldb.DB) error {
+		_, err := tx.Exec(ctx, `UPDATE send SET sealed = TRUE WHERE tenant_id = $1 AND id = $2`, tenant, send)
+		if err != nil {
+			return fmt.Errorf("seal a send: %w", err)
+		}
+		return endIfOver(ctx, tx, tenant, send, now)
+	})
 }
 
 // sweepPage is how many messages one Sweep cancels.
@@ -73,7 +83,7 @@ const sweepPage = 5000
 
 // Sweep turns up to a page of a cancelled send's waiting messages into
 // cancelled ones, and reports how many there were.
-func Sweep(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (int, error) {
+func Sweep(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, now time.Time) (int, error) {
 	n := 0
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		under, err := UnderWay(ctx, tx, tenant, send)
@@ -116,7 +126,7 @@ func Sweep(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (i
 		if err := said.write(ctx, tx, tenant); err != nil {
 			return err
 		}
-		return s.add(ctx, tx, tenant, send)
+		return s.add(ctx, tx, tenant, send, now)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("cancel waiting messages: %w", err)
@@ -142,33 +152,37 @@ type Sums struct {
 func (s Sums) Queued() int { return s.Waiting - s.Deferred }
 
 // add adds s to what the send has.
-func (s Sums) add(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) error {
+func (s Sums) add(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, now time.Time) error {
 	if s == (Sums{}) {
 		return nil
 	}
-	_, err := change{Sums: s}.write(ctx, tx, tenant, send)
+	_, err := change{Sums: s}.write(ctx, tx, tenant, send, now)
 	return err
 }
 
 // write adds a change to its send, be it of nothing, and returns the phase of the
-// send, which nobody changes before tx ends.
-func (c change) write(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) (Phase, error) {
+// send, which nobody changes before tx ends. A send that is over with it ends.
+func (c change) write(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, now time.Time) (Phase, error) {
 	s, set := c.Sums, ""
 	args := []any{tenant, send, s.Waiting, s.Deferred, s.Sent, s.Delivered, s.Bounced, s.Failed, s.Skipped, s.Cancelled, micros(c.sent), s.HeldBack}
 	if !c.wait.IsZero() {
 		set, args = ", "+lowering(13), append(args, micros(c.wait))
 	}
 	var phase Phase
+	var isOver bool
 	err := tx.QueryRow(ctx, `
 		UPDATE send SET waiting = waiting + $3, deferred = deferred + $4, sent = sent + $5,
 			delivered = delivered + $6, bounced = bounced + $7, failed = failed + $8, skipped = skipped + $9,
 			cancelled = cancelled + $10, held_back = held_back + $12,
 			last_send_at = CASE WHEN $11 > COALESCE(last_send_at, 0) THEN $11 ELSE last_send_at END`+set+`
-		WHERE tenant_id = $1 AND id = $2 RETURNING phase`, args...).Scan(&phase)
+		WHERE tenant_id = $1 AND id = $2 RETURNING phase, `+over, args...).Scan(&phase, &isOver)
 	if err != nil && !errors.Is(err, sqldb.ErrNoRows) {
 		return "", fmt.Errorf("add to a send's sums: %w", err)
 	}
-	return phase, nil
+	if isOver {
+		err = end(ctx, tx, tenant, send, now)
+	}
+	return phase, err
 }
 
 // Progress is where a send stands.
@@ -179,9 +193,6 @@ type Progress struct {
 	OpenedAt   time.Time
 	LastSendAt *time.Time // nil before the first hand-off
 }
-
-// Idle reports that no message waits and none will come.
-func (p Progress) Idle() bool { return p.Sealed && p.Waiting == 0 }
 
 // Load returns where a send stands; the zero Progress when there is none.
 func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (Progress, error) {

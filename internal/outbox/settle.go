@@ -54,7 +54,7 @@ func (n *Node) Commit(ctx context.Context, results []Result, intents []Item, now
 		}
 		// The sends come last: everybody who settles waits for their rows, and who
 		// pauses one does too.
-		closed, err := changes.write(ctx, tx)
+		closed, err := changes.write(ctx, tx, now)
 		if err != nil || len(closed) == 0 {
 			return err
 		}
@@ -94,13 +94,13 @@ type change struct {
 
 // write adds the changes to their sends, in an order that no two could wait for
 // each other in, and returns those that are not open.
-func (c changes) write(ctx context.Context, tx *sqldb.DB) (closed map[sendKey]bool, err error) {
+func (c changes) write(ctx context.Context, tx *sqldb.DB, now time.Time) (closed map[sendKey]bool, err error) {
 	order := slices.SortedFunc(maps.Keys(c), func(a, b sendKey) int {
 		return cmp.Or(cmp.Compare(a.tenant, b.tenant), id.Compare(a.id, b.id))
 	})
 	closed = map[sendKey]bool{}
 	for _, at := range order {
-		phase, err := c[at].write(ctx, tx, at.tenant, at.id)
+		phase, err := c[at].write(ctx, tx, at.tenant, at.id, now)
 		if err != nil {
 			return nil, err
 		}

@@ -184,7 +184,7 @@ func Give(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, p P
 			return id.Contact{}, false, fmt.Errorf("hold messages back: %w", err)
 		}
 		held := len(list)
-		if err := (Sums{HeldBack: held, Waiting: -held}).add(ctx, tx, tenant, send); err != nil {
+		if err := (Sums{HeldBack: held, Waiting: -held}).add(ctx, tx, tenant, send, now); err != nil {
 			return id.Contact{}, false, err
 		}
 	}

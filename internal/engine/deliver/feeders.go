@@ -59,8 +59,7 @@ func (f *feeders) any() bool {
 	return f.ready
 }
 
-// look gives every send that has due messages a feeder, and cancels what waits
-// of cancelled ones.
+// look gives every send that has due messages, or was cancelled, a feeder.
 func (e *Engine) look(ctx context.Context) error {
 	if !e.leased() { // the clock jumped, or the database was away
 		if err := e.renew(ctx); err != nil {
@@ -71,19 +70,15 @@ func (e *Engine) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, r := range ready {
-		if !r.Cancelled {
-			continue
-		}
-		if _, err := outbox.Sweep(ctx, e.DB, r.Tenant, r.Send); err != nil {
-			e.Log.Error("a cancelled send is not emptied", "tenant", r.Tenant, e.senderOf(ctx, r.Tenant, r.Send), "err", err)
-		}
-	}
-	e.feeders.seat(ready, e.Now(), func(k sendKey) turn {
+	e.feeders.seat(ready, e.Now(), func(k sendKey, cancelled bool) turn {
 		ctx, end := context.WithCancel(ctx)
 		e.feeders.wg.Go(func() {
 			defer end()
-			h, err := e.feed(ctx, k.tenant, k.send)
+			work := e.feed
+			if cancelled {
+				work = e.sweep
+			}
+			h, err := work(ctx, k.tenant, k.send)
 			if err != nil && ctx.Err() == nil {
 				e.Log.Error("a send is not fed", "tenant", k.tenant, e.senderOf(ctx, k.tenant, k.send), "err", err)
 				h = &held{until: e.Now().Add(afterError), why: "it could not be fed"}
@@ -95,6 +90,16 @@ func (e *Engine) look(ctx context.Context) error {
 		return turn{e.Now(), end}
 	})
 	return nil
+}
+
+// sweep cancels what waits of a cancelled send, page by page.
+func (e *Engine) sweep(ctx context.Context, tenant id.Tenant, send id.Send) (*held, error) {
+	for ctx.Err() == nil {
+		if n, err := outbox.Sweep(ctx, e.DB, tenant, send, e.Now()); err != nil || n == 0 {
+			return nil, err
+		}
+	}
+	return nil, nil
 }
 
 // senderOf names in the log what a send belongs to, or the send if that cannot be
@@ -109,20 +114,21 @@ func (e *Engine) senderOf(ctx context.Context, tenant id.Tenant, send id.Send) s
 
 // seat starts a feeder for each send that can use one. When there is no room
 // it ends the turns of those that were fed longest.
-func (f *feeders) seat(ready []outbox.Ready, now time.Time, start func(sendKey) turn) {
+func (f *feeders) seat(ready []outbox.Ready, now time.Time, start func(k sendKey, cancelled bool) turn) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.ready = len(ready) > 0
 	var due []sendKey
-	known := make(map[sendKey]bool, len(ready))
+	known, cancelled := make(map[sendKey]bool, len(ready)), map[sendKey]bool{}
 	for _, r := range ready {
 		k := sendKey{r.Tenant, r.Send}
 		known[k] = true
 		_, busy := f.busy[k]
-		if r.Cancelled || busy || r.NextDue.IsZero() || r.NextDue.After(now) || now.Before(f.rests[k].until) {
+		later := r.NextDue.IsZero() || r.NextDue.After(now)
+		if busy || later && !r.Cancelled || now.Before(f.rests[k].until) {
 			continue
 		}
-		due = append(due, k)
+		due, cancelled[k] = append(due, k), r.Cancelled
 	}
 	for k := range f.rests {
 		if !known[k] {
@@ -144,7 +150,7 @@ func (f *feeders) seat(ready []outbox.Ready, now time.Time, start func(sendKey) 
 			return
 		}
 		f.last = k
-		f.busy[k] = start(k)
+		f.busy[k] = start(k, cancelled[k])
 	}
 }
 

@@ -129,7 +129,7 @@ func TestFeedersTakeTurns(t *testing.T) {
 	seated := map[sendKey]int{}
 	for range 4 {
 		ended := map[sendKey]bool{}
-		f.seat(ready, now, func(k sendKey) turn {
+		f.seat(ready, now, func(k sendKey, _ bool) turn {
 			seated[k]++
 			return turn{now, func() { ended[k] = true }}
 		})
@@ -137,7 +137,7 @@ func TestFeedersTakeTurns(t *testing.T) {
 			t.Fatalf("%d feeders, want %d", len(f.busy), maxFeeders)
 		}
 		now = now.Add(turnFor)
-		f.seat(ready, now, func(k sendKey) turn { t.Fatalf("%v has a seat where there is none", k); return turn{} })
+		f.seat(ready, now, func(k sendKey, _ bool) turn { t.Fatalf("%v has a seat where there is none", k); return turn{} })
 		if len(ended) != maxFeeders {
 			t.Fatalf("%d turns end, want all", len(ended))
 		}
@@ -159,7 +159,7 @@ func TestAHeldSendIsLeftAlone(t *testing.T) {
 	ready := []outbox.Ready{{Tenant: idtest.TenantNamed("t"), Send: idtest.Named[id.Send]("s"), NextDue: now}}
 	seats := 0
 	seat := func(at time.Time) int {
-		f.seat(ready, at, func(sendKey) turn { seats++; return turn{at, func() {}} })
+		f.seat(ready, at, func(sendKey, bool) turn { seats++; return turn{at, func() {}} })
 		return seats
 	}
 	if seat(now) != 1 || !f.leave(k, &held{until: now.Add(time.Second), why: "paused"}) {

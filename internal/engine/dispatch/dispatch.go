@@ -1,5 +1,5 @@
-// Package dispatch starts broadcasts whose time has come, puts their audience
-// into the outbox, and ends them when every message has ended.
+// Package dispatch starts broadcasts whose time has come and puts their audience
+// into the outbox.
 //
 // To start a broadcast is one transaction: its content is frozen, its send
 // begun, its status moved. Preparing it walks the audience page by page, under a
@@ -10,7 +10,7 @@
 // page put twice would harm nobody. Messages begin to leave when the last page
 // is in: whoever cancels earlier has mailed no one.
 //
-//	Due ─► begin ─► prepare, page by page ─► sealed ─► (deliver) ─► idle ─► completed
+//	Due ─► begin ─► prepare, page by page ─► sealed ─► (deliver) ─► (broadcast.Follower)
 //
 // A send that is spread over days, or whose lanes may carry only so many a day,
 // is planned between its last page and its opening: days are reserved for it in
@@ -34,7 +34,6 @@ import (
 	"packetboat/internal/content"
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
-	"packetboat/internal/outbox"
 	"packetboat/internal/segment"
 	"packetboat/internal/spread"
 	"packetboat/internal/sqldb"
@@ -42,7 +41,7 @@ import (
 )
 
 // How long the engine waits when nothing is left to do, and how
-// often it looks whether what is being sent has ended.
+// often it looks at what is being sent.
 const (
 	idle = 10 * time.Second
 	busy = 250 * time.Millisecond
@@ -51,7 +50,7 @@ const (
 // lease is how long a preparation belongs to a process that says nothing.
 const lease = broadcast.PlanLease
 
-// Engine moves broadcasts from scheduled to their end.
+// Engine starts broadcasts and prepares their sends.
 type Engine struct {
 	DB    *sqldb.DB
 	Owner string // names this process in leases; unique among processes
@@ -166,12 +165,7 @@ func (e *Engine) step(ctx context.Context, t tenant.Tenant, o broadcast.OpenRun)
 	case o.Status == broadcast.Sending && o.PreparedAt == nil:
 		return e.prepare(ctx, t, o.Broadcast)
 	case o.Status == broadcast.Sending:
-		if again, err := e.look(ctx, t, o.Run); err != nil || again {
-			return again, err
-		}
-		return false, e.finish(ctx, o.Run)
-	case o.Status.Ended():
-		return e.clear(ctx, o.Run)
+		return e.look(ctx, t, o.Run)
 	}
 	return false, nil
 }
@@ -238,61 +232,4 @@ func (e *Engine) begin(ctx context.Context, t tenant.Tenant, bid id.Broadcast) e
 		e.Log.Info("broadcast started", "tenant", t.ID, "broadcast", bid)
 	}
 	return err
-}
-
-// finish ends a broadcast whose every message has ended. It failed when
-// messages failed and not one was handed over.
-func (e *Engine) finish(ctx context.Context, run broadcast.Run) error {
-	send, err := outbox.Load(ctx, e.DB, run.Tenant, run.Send)
-	if err != nil || !send.Idle() {
-		return err
-	}
-	failure := broadcast.FailureCode("")
-	if send.Failed > 0 && send.Sent == 0 {
-		if failure, err = e.whyAllFailed(ctx, run); err != nil {
-			return err
-		}
-	}
-	now := e.Now()
-	err = e.DB.InTx(ctx, func(tx *sqldb.DB) error {
-		var err error
-		if failure != "" {
-			err = broadcast.Fail(ctx, tx, run.Tenant, run.Broadcast, failure, now)
-		} else {
-			err = broadcast.Complete(ctx, tx, run.Tenant, run.Broadcast, now)
-		}
-		if err != nil {
-			return err
-		}
-		if err := outbox.Finish(ctx, tx, run.Tenant, run.Send); err != nil {
-			return err
-		}
-		return run.End(ctx, tx, now)
-	})
-	if err == nil {
-		e.Log.Info("broadcast ended", "tenant", run.Tenant, "broadcast", run.Broadcast, "recipients", send.Total, "sent", send.Sent, "failed", send.Failed)
-	}
-	return err
-}
-
-// clear empties the send of a broadcast that was cancelled or failed, a page
-// at a time, and ends its run when the attempts under way have ended too.
-func (e *Engine) clear(ctx context.Context, run broadcast.Run) (more bool, err error) {
-	n, err := outbox.Sweep(ctx, e.DB, run.Tenant, run.Send)
-	if err != nil || n > 0 {
-		return n > 0, err
-	}
-	send, err := outbox.Load(ctx, e.DB, run.Tenant, run.Send)
-	if err != nil || send.Waiting > 0 {
-		return false, err
-	}
-	return false, e.DB.InTx(ctx, func(tx *sqldb.DB) error {
-		if err := outbox.Undivide(ctx, tx, run.Tenant, run.Send); err != nil { // it may have been at its plan
-			return err
-		}
-		if err := outbox.Finish(ctx, tx, run.Tenant, run.Send); err != nil {
-			return err
-		}
-		return run.End(ctx, tx, e.Now())
-	})
 }

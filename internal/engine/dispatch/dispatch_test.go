@@ -19,6 +19,7 @@ import (
 	"packetboat/internal/content"
 	"packetboat/internal/engine/dispatch"
 	"packetboat/internal/id"
+	"packetboat/internal/journal"
 	"packetboat/internal/outbox"
 	"packetboat/internal/segment"
 	"packetboat/internal/sender"
@@ -36,19 +37,33 @@ func engine(db *sqldb.DB, owner string, at *time.Time) *dispatch.Engine {
 	return &dispatch.Engine{DB: db, Owner: owner, Now: func() time.Time { return *at }, Log: slog.New(slog.DiscardHandler), Page: 3, Pages: 1}
 }
 
-// settle ticks until nothing is left to do at once.
+// settle ticks until nothing is left to do at once, cancels what waits of cancelled
+// sends as engine/deliver does, and shows broadcasts which sends have ended.
 func settle(t *testing.T, e *dispatch.Engine) {
 	t.Helper()
-	for range 100 {
-		more, err := e.Tick(t.Context())
-		if err != nil {
+	more := true
+	for n := 0; more; n++ {
+		var err error
+		if more, err = e.Tick(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if !more {
-			return
+		if n == 100 {
+			t.Fatal("the dispatcher does not come to rest")
 		}
 	}
-	t.Fatal("the dispatcher does not come to rest")
+	ready, err := outbox.ReadySends(t.Context(), e.DB)
+	for _, r := range ready {
+		for n := 1; r.Cancelled && err == nil && n > 0; {
+			n, err = outbox.Sweep(t.Context(), e.DB, r.Tenant, r.Send, e.Now())
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	journals := &journal.Engine{DB: e.DB, Log: e.Log, Followers: []journal.Follower{broadcast.Follower(e.Log)}}
+	if err := journals.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func progress(t *testing.T, a *broadcasttest.Account, b id.Broadcast) outbox.Progress {

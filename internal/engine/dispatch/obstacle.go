@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"packetboat/internal/broadcast"
-	"packetboat/internal/outbox"
 )
 
 // stop ends or pauses a broadcast that cannot be prepared, and reports whether it
@@ -33,17 +32,4 @@ func obstacle(b broadcast.Broadcast, facts broadcast.Facts) broadcast.FailureCod
 		return ""
 	}
 	return facts.Obstacle(b)
-}
-
-// whyAllFailed names the failure of a send that handed nothing over: the content
-// is to blame when it could not be rendered for anybody who was tried.
-func (e *Engine) whyAllFailed(ctx context.Context, run broadcast.Run) (broadcast.FailureCode, error) {
-	other, err := outbox.FailedOtherwise(ctx, e.DB, run.Tenant, run.Send, "render_error")
-	if err != nil {
-		return "", err
-	}
-	if other {
-		return broadcast.AllFailed, nil
-	}
-	return broadcast.RenderFailed, nil
 }

@@ -840,7 +840,15 @@ CREATE TABLE send (
 );
 -- The sends of a broadcast, of the steps of a sequence.
 CREATE INDEX send_source ON send (tenant_id, source_kind, source_id);
-CREATE INDEX send_live ON send (tenant_id, id) WHERE phase IN ('open', 'cancelled');
+
+-- Sends that have work: open ones with messages waiting, cancelled ones with messages
+-- left to cancel. Engines look here, so sends that only stand open cost nothing
+-- (outbox/ready.go).
+CREATE TABLE send_ready (
+	tenant_id INTEGER NOT NULL,
+	send_id   UUID    NOT NULL,
+	PRIMARY KEY (tenant_id, send_id)
+);
 
 -- What the messages of a send go by: its routes and its rate (outbox.Terms). They are
 -- apart from its sums, which each batch of results changes.

@@ -1,0 +1,100 @@
+package broadcast
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+	"packetboat/internal/outbox"
+	"packetboat/internal/sqldb"
+)
+
+// Follower completes broadcasts whose sends have ended, and logs that.
+func Follower(log *slog.Logger) journal.Follower {
+	return journal.Follower{Name: "broadcast", Types: []journal.Type{journal.SendEnded}, Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
+		for _, e := range entries {
+			var ended outbox.Ended
+			if err := e.Decode(&ended); err != nil {
+				return fmt.Errorf("journal entry %s: %w", e.ID, err)
+			}
+			if ended.Kind != outbox.KindBroadcast {
+				continue
+			}
+			if err := sendEnded(ctx, tx, e.Tenant, id.OfSource[id.Broadcast](ended.Source), e.At, log); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+}
+
+// sendEnded ends the run of a broadcast whose send has ended, and completes the
+// broadcast, unless it was cancelled or has failed. One that was paused meanwhile
+// completes when it is resumed.
+func sendEnded(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, bid id.Broadcast, at time.Time, log *slog.Logger) error {
+	run, err := LoadRun(ctx, tx, tenant, bid)
+	if err != nil || run.Broadcast.IsZero() || run.EndedAt != nil {
+		return err
+	}
+	status, err := statusOf(ctx, tx, tenant, bid)
+	if err != nil || status == Paused {
+		return err
+	}
+	if err := run.end(ctx, tx, at); err != nil {
+		return err
+	}
+	p, err := outbox.Load(ctx, tx, tenant, run.Send)
+	if err == nil {
+		tx.AfterCommit(func() {
+			log.Info("broadcast ended", "tenant", tenant, "broadcast", bid, "recipients", p.Total, "sent", p.Sent, "failed", p.Failed)
+		})
+	}
+	return err
+}
+
+// end ends the run of a broadcast whose send has ended, and the broadcast if it is
+// being sent. A broadcast fails when messages failed and not one was handed over.
+func (r Run) end(ctx context.Context, tx *sqldb.DB, now time.Time) error {
+	failure, err := r.failure(ctx, tx)
+	if err != nil {
+		return err
+	}
+	if failure != "" {
+		err = Fail(ctx, tx, r.Tenant, r.Broadcast, failure, now)
+	} else {
+		err = Complete(ctx, tx, r.Tenant, r.Broadcast, now)
+	}
+	if err != nil && !Stale(err) {
+		return err
+	}
+	if err := outbox.Undivide(ctx, tx, r.Tenant, r.Send); err != nil { // it may have been cancelled at its plan
+		return err
+	}
+	_, err = tx.Exec(ctx, `UPDATE broadcast_run SET ended_at = $3 WHERE tenant_id = $1 AND broadcast_id = $2`,
+		r.Tenant, r.Broadcast, now.UnixMicro())
+	if err != nil {
+		return fmt.Errorf("end a run: %w", err)
+	}
+	return nil
+}
+
+// failure names why a send whose every message has ended has failed; empty: it has
+// not. The content is to blame when it could not be rendered for anybody who was
+// tried.
+func (r Run) failure(ctx context.Context, db *sqldb.DB) (FailureCode, error) {
+	p, err := outbox.Load(ctx, db, r.Tenant, r.Send)
+	if err != nil || p.Failed == 0 || p.Sent > 0 {
+		return "", err
+	}
+	other, err := outbox.FailedOtherwise(ctx, db, r.Tenant, r.Send, "render_error")
+	switch {
+	case err != nil:
+		return "", err
+	case other:
+		return AllFailed, nil
+	}
+	return RenderFailed, nil
+}

@@ -1,0 +1,58 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"packetboat/internal/id"
+	"packetboat/internal/journal"
+	"packetboat/internal/sqldb"
+)
+
+// Ended is the data of a journal.SendEnded entry.
+type Ended struct {
+	Kind   Kind      `json:"kind"`
+	Source id.Source `json:"source"`
+}
+
+// over is the condition that nothing of a send waits and nothing will come.
+const over = `(waiting = 0 AND (phase = 'cancelled' OR phase = 'open' AND sealed))`
+
+// endIfOver ends a send that is over.
+func endIfOver(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, now time.Time) error {
+	var isOver bool
+	err := tx.QueryRow(ctx, `SELECT `+over+` FROM send WHERE tenant_id = $1 AND id = $2`, tenant, send).Scan(&isOver)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look whether a send is over: %w", err)
+	}
+	if !isOver {
+		return nil
+	}
+	return end(ctx, tx, tenant, send, now)
+}
+
+// end marks a send as done, and its source learns of that through the journal. The
+// caller has changed the row of the send in tx, so nobody else can.
+func end(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, now time.Time) error {
+	var d Ended
+	err := tx.QueryRow(ctx, `
+		UPDATE send SET phase = 'done' WHERE tenant_id = $1 AND id = $2 RETURNING source_kind, source_id`, tenant, send).Scan(&d.Kind, &d.Source)
+	if err == nil {
+		_, err = tx.Exec(ctx, `DELETE FROM outbox_turn WHERE tenant_id = $1 AND send_id = $2`, tenant, send)
+	}
+	if err == nil {
+		_, err = tx.Exec(ctx, `DELETE FROM send_ready WHERE tenant_id = $1 AND send_id = $2`, tenant, send)
+	}
+	if err == nil {
+		err = journal.Append(ctx, tx, journal.Entry{Tenant: tenant, Type: journal.SendEnded, Send: send, At: now, Data: d})
+	}
+	if err != nil {
+		return fmt.Errorf("end a send: %w", err)
+	}
+	return nil
+}
