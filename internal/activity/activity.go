@@ -3,7 +3,7 @@
 //
 // Nothing is kept for that: it reads, and never writes, the contact's entries in
 // the journal, its mails in the outbox, and its opens and clicks, which are hits.
-// The names of broadcasts come from package broadcast.
+// The names of broadcasts come from a function of the caller's.
 package activity
 
 import (
@@ -15,7 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/internal/broadcast"
 	"packetboat/internal/contact"
 	"packetboat/internal/id"
 	"packetboat/internal/journal"
@@ -61,9 +60,12 @@ type Query struct {
 	Limit int
 }
 
+// Names returns the names of those of the broadcasts that exist.
+type Names func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Broadcast) (map[id.Broadcast]string, error)
+
 // List returns a page of what happened to a contact, and where the next begins.
-func List(ctx context.Context, db *sqldb.DB, c contact.Contact, q Query) ([]Item, *Position, error) {
-	r := reader{db: db, c: c, q: q}
+func List(ctx context.Context, db *sqldb.DB, c contact.Contact, q Query, names Names) ([]Item, *Position, error) {
+	r := reader{db: db, c: c, q: q, names: names}
 	for _, read := range []func(context.Context) error{r.entries, r.mails, r.hits, r.creation} {
 		if err := read(ctx); err != nil {
 			return nil, nil, fmt.Errorf("list the activity of a contact: %w", err)
@@ -89,6 +91,7 @@ type reader struct {
 	db    *sqldb.DB
 	c     contact.Contact
 	q     Query
+	names Names
 	found []Item
 }
 
@@ -281,7 +284,7 @@ func (r *reader) name(ctx context.Context) error {
 			ids = append(ids, i.Broadcast)
 		}
 	}
-	names, err := broadcast.Names(ctx, r.db, r.c.Tenant, ids)
+	names, err := r.names(ctx, r.db, r.c.Tenant, ids)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"packetboat/internal/activity"
+	"packetboat/internal/broadcast"
 	"packetboat/internal/broadcast/broadcasttest"
 	"packetboat/internal/contact"
 	"packetboat/internal/id"
@@ -60,7 +61,7 @@ func TestActivityIsOneStoryOfSeveralSources(t *testing.T) {
 
 		var told []string
 		for q := (activity.Query{Limit: 2}); ; {
-			items, next, err := activity.List(ctx, db, ann, q)
+			items, next, err := activity.List(ctx, db, ann, q, broadcast.Names)
 			ok(err)
 			for _, i := range items {
 				told = append(told, fmt.Sprintf("%s %s%s %s", i.Type, i.Title, i.Classification, i.Properties))
@@ -87,14 +88,14 @@ func TestActivityIsOneStoryOfSeveralSources(t *testing.T) {
 			t.Errorf("told\n%s\nnot\n%s", strings.Join(told, "\n"), strings.Join(want, "\n"))
 		}
 
-		some, _, err := activity.List(ctx, db, ann, activity.Query{Types: []journal.Type{journal.EmailClicked, journal.StageChanged}, Limit: 10})
+		some, _, err := activity.List(ctx, db, ann, activity.Query{Types: []journal.Type{journal.EmailClicked, journal.StageChanged}, Limit: 10}, broadcast.Names)
 		ok(err)
 		if len(some) != 2 || some[1].Classification != track.Human || some[1].Sequence != course || !some[1].Broadcast.IsZero() {
 			t.Errorf("asked for two types, told %+v", some)
 		}
 		stranger := ann
 		stranger.Tenant = idtest.Tenant()
-		if none, _, err := activity.List(ctx, db, stranger, activity.Query{Limit: 10}); err != nil || len(none) != 1 {
+		if none, _, err := activity.List(ctx, db, stranger, activity.Query{Limit: 10}, broadcast.Names); err != nil || len(none) != 1 {
 			t.Errorf("another tenant is told %+v, %v", none, err)
 		}
 	})
@@ -114,7 +115,7 @@ func TestActivityNamesBroadcasts(t *testing.T) {
 		if err := journal.Append(t.Context(), db, entry); err != nil {
 			t.Fatal(err)
 		}
-		items, _, err := activity.List(t.Context(), db, c, activity.Query{Limit: 1})
+		items, _, err := activity.List(t.Context(), db, c, activity.Query{Limit: 1}, broadcast.Names)
 		if err != nil || len(items) != 1 || items[0].Broadcast != b.ID || items[0].Title != "Email unsubscribed: "+b.Name {
 			t.Errorf("told %+v, %v", items, err)
 		}

@@ -90,32 +90,6 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter) ([]Broa
 	return list, nil
 }
 
-// Named is a broadcast and its name.
-type Named struct {
-	ID   id.Broadcast
-	Name string
-}
-
-// OfSends returns the broadcasts that sends belong to, be they begun or tests;
-// those that were deleted are left out.
-func OfSends(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sends []id.Send) (map[id.Send]Named, error) {
-	found := make(map[id.Send]Named, len(sends))
-	if len(sends) == 0 {
-		return found, nil
-	}
-	rows, err := db.Query(ctx, `SELECT send_id, id, name FROM broadcast WHERE tenant_id = $1 AND send_id`+db.In(2), tenant, sqldb.List(db, sends))
-	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (n Named, err error) {
-		var send id.Send
-		err = scan(&send, &n.ID, &n.Name)
-		found[send] = n
-		return n, err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("find the broadcasts of sends: %w", err)
-	}
-	return found, nil
-}
-
 // Names returns the names of those of the broadcasts that exist.
 func Names(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Broadcast) (map[id.Broadcast]string, error) {
 	names := make(map[id.Broadcast]string, len(ids))

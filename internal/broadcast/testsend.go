@@ -13,6 +13,7 @@ import (
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
 	"packetboat/internal/lane"
+	"packetboat/internal/letter"
 	"packetboat/internal/mail/address"
 	"packetboat/internal/sender"
 	"packetboat/internal/sqldb"
@@ -225,9 +226,56 @@ func (b Broadcast) compile(ctx context.Context, db *sqldb.DB, arms []Arm, f Fact
 	return made, nil
 }
 
-// ConfirmTested notes, for each route by which a mail of the test was accepted,
+// TestSender makes mails of test sends and hands them over.
+type TestSender interface {
+	// SendTest returns what became of each mail, in their order.
+	SendTest(ctx context.Context, tenant id.Tenant, mails []letter.TestMail) ([]letter.TestOutcome, error)
+}
+
+// SendTest sends the mails of a test by a sender and returns what became of each: by
+// address, then variant, then identity. A route by which a mail was accepted counts
+// as verified.
+func SendTest(ctx context.Context, db *sqldb.DB, t Test, by TestSender, now time.Time) ([]TestResult, error) {
+	results := make([]TestResult, 0, t.Mails())
+	var mails []letter.TestMail
+	var sent []int // places of their results
+	for _, to := range t.To {
+		for _, arm := range t.Arms {
+			for _, route := range t.Routes {
+				r := TestResult{To: to, Variant: arm.ID, Sender: route.Identity.Address}
+				if t.Suppressed[to] {
+					r.Status, r.Error = TestSuppressed, "the address is on the suppression list"
+				} else {
+					mails, sent = append(mails, t.mail(to, arm, route)), append(sent, len(results))
+				}
+				results = append(results, r)
+			}
+		}
+	}
+	outcomes, err := by.SendTest(ctx, t.Tenant, mails)
+	if err != nil {
+		return nil, err
+	}
+	for i, o := range outcomes {
+		r := &results[sent[i]]
+		r.Status, r.MessageID = TestSent, o.MessageID
+		if o.Err != nil {
+			r.Status, r.Error = TestFailed, o.Err.Error()
+		}
+	}
+	return results, verifyRoutes(context.WithoutCancel(ctx), db, t, results, now)
+}
+
+func (t Test) mail(to string, arm TestArm, route TestRoute) letter.TestMail {
+	return letter.TestMail{
+		Send: t.Send, EmailType: t.EmailType, To: to, Contact: t.Recipient(to), Content: arm.Content, Variant: arm.Name,
+		Identity: route.Identity.ID, Lane: route.Lane,
+	}
+}
+
+// verifyRoutes notes, for each route by which a mail of the test was accepted,
 // that the lane carries the sender's mail.
-func ConfirmTested(ctx context.Context, db *sqldb.DB, t Test, results []TestResult, now time.Time) error {
+func verifyRoutes(ctx context.Context, db *sqldb.DB, t Test, results []TestResult, now time.Time) error {
 	var failures []error
 	for _, route := range t.Routes {
 		accepted := slices.ContainsFunc(results, func(r TestResult) bool {

@@ -86,7 +86,7 @@ func (a *API) testSendBroadcast(ctx context.Context, p auth.Principal, in *testS
 	if err := testmail.Begin(ctx, a.DB, testmail.Call{By: p, Action: "broadcast.test_send", Target: "broadcast", ID: bid.String(), To: test.To, Mails: test.Mails()}, a.Now()); err != nil {
 		return testSendAnswer{}, err
 	}
-	results, err := a.Tester.SendTest(ctx, test)
+	results, err := broadcast.SendTest(ctx, a.DB, test, a.Tester, a.Now())
 	if err != nil {
 		return testSendAnswer{}, err
 	}

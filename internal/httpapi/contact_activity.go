@@ -8,6 +8,7 @@ import (
 
 	"packetboat/internal/activity"
 	"packetboat/internal/auth"
+	"packetboat/internal/broadcast"
 	"packetboat/internal/contact"
 	"packetboat/internal/endpoint"
 	"packetboat/internal/fault"
@@ -70,7 +71,7 @@ func (a *API) listContactActivity(ctx context.Context, p auth.Principal, in *lis
 	if err != nil {
 		return none, err
 	}
-	items, next, err := activity.List(ctx, a.DB, c, q)
+	items, next, err := activity.List(ctx, a.DB, c, q, broadcast.Names)
 	if err != nil {
 		return none, err
 	}

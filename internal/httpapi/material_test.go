@@ -14,11 +14,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"packetboat/internal/broadcast"
 	"packetboat/internal/endpoint"
 	"packetboat/internal/httpapi"
 	"packetboat/internal/id"
 	"packetboat/internal/lane"
+	letters "packetboat/internal/letter"
 	"packetboat/internal/limit"
 	"packetboat/internal/mail/mjml"
 	"packetboat/internal/mailbox"
@@ -61,8 +61,8 @@ func (o *outside) Try(_ context.Context, _ id.Tenant, _ id.MTAConfig, from id.Id
 	return o.trial, nil
 }
 
-func (o *outside) SendTest(_ context.Context, t broadcast.Test) ([]broadcast.TestResult, error) {
-	return []broadcast.TestResult{{To: t.To[0], Sender: t.Routes[0].Identity.Address, Status: broadcast.TestSent}}, nil
+func (o *outside) SendTest(_ context.Context, _ id.Tenant, mails []letters.TestMail) ([]letters.TestOutcome, error) {
+	return make([]letters.TestOutcome, len(mails)), nil
 }
 
 // eachMaterial gives f the API of two tenants, with an outside world to hand.

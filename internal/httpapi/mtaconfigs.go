@@ -22,10 +22,10 @@ import (
 
 // Tester sends mails that are no part of a send. Try sends one, to try a way out.
 // Without an identity it chooses one. What the way said is a Trial; an error means that
-// it was not tried. SendTest sends a broadcast's test.
+// it was not tried.
 type Tester interface {
 	Try(ctx context.Context, tenant id.Tenant, config id.MTAConfig, identity id.Identity, to string) (lane.Trial, error)
-	SendTest(ctx context.Context, test broadcast.Test) ([]broadcast.TestResult, error)
+	broadcast.TestSender
 }
 
 // mtaConfigs registers the operations on MTA configs.

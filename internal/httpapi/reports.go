@@ -81,7 +81,7 @@ func (a *API) broadcastReport(ctx context.Context, p auth.Principal, in *broadca
 	if err != nil {
 		return broadcastReport{}, err
 	}
-	r, err := report.Of(ctx, a.DB, b)
+	r, err := report.Of(ctx, a.DB, b.Tenant, b.Send)
 	if err != nil {
 		return broadcastReport{}, err
 	}
@@ -123,7 +123,7 @@ func (a *API) broadcastLinks(ctx context.Context, p auth.Principal, in *broadcas
 	if err != nil {
 		return nil, err
 	}
-	list, err := report.Links(ctx, a.DB, b)
+	list, err := report.Links(ctx, a.DB, b.Tenant, b.Send)
 	if err != nil {
 		return nil, err
 	}

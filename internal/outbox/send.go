@@ -223,8 +223,11 @@ func LoadAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sends []id.Sen
 	return all, nil
 }
 
+// Live reports whether the send is under way, be it paused.
+func (p Progress) Live() bool { return p.Phase == Held || p.Phase == Open || p.Phase == Paused }
+
 // Live reports whether a send is under way, be it paused; one that is gone is not.
 func Live(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (bool, error) {
 	p, err := Load(ctx, db, tenant, send)
-	return p.Phase == Held || p.Phase == Open || p.Phase == Paused, err
+	return p.Live(), err
 }

@@ -17,6 +17,7 @@ import (
 	"packetboat/internal/fault"
 	"packetboat/internal/id"
 	"packetboat/internal/mailbox"
+	"packetboat/internal/outbox"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/tenant"
 )
@@ -30,6 +31,7 @@ import (
 // is shown as text.
 type Mailbox struct {
 	DB       *sqldb.DB
+	Sends    outbox.Labeler
 	Door     *auth.Door
 	Cursors  *endpoint.Cursors
 	BaseURL  *url.URL

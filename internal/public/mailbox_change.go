@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"packetboat/internal/auth"
-	"packetboat/internal/broadcast"
 	"packetboat/internal/id"
 	"packetboat/internal/mailbox"
 	"packetboat/internal/sqldb"
@@ -27,12 +26,12 @@ func (b *Mailbox) count(ctx context.Context, view *listView) error {
 			sends = append(sends, g.Send)
 		}
 	}
-	broadcasts, err := broadcast.OfSends(ctx, b.DB, view.Tenant.Tenant, sends)
+	labels, err := b.Sends.Labels(ctx, b.DB, view.Tenant.Tenant, sends)
 	if err != nil {
 		return err
 	}
 	for _, g := range groups {
-		named := mailGroup{Group: g, Broadcast: broadcasts[g.Send].ID, Name: broadcasts[g.Send].Name}
+		named := mailGroup{Group: g, Source: labels[g.Send].Source.ID, Name: labels[g.Send].Name}
 		switch {
 		case g.Send.IsZero():
 			named.Name = "Tests of MTA configs"
@@ -59,10 +58,10 @@ func (b *Mailbox) sendOf(ctx context.Context, tenant id.Tenant, key string) (*id
 	case noBroadcast:
 		return new(id.Send), nil
 	}
-	if bid, ok := id.Parse[id.Broadcast](key); ok {
-		of, err := broadcast.Head(ctx, b.DB, tenant, bid)
-		if !errors.Is(err, broadcast.ErrNotFound) {
-			return &of.Send, err
+	if source, ok := id.Parse[id.Source](key); ok {
+		send, found, err := b.Sends.SendOf(ctx, b.DB, tenant, source)
+		if found || err != nil {
+			return &send, err
 		}
 	}
 	send, ok := id.Parse[id.Send](key) // of a broadcast that was deleted

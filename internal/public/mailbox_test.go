@@ -19,6 +19,7 @@ import (
 	"golang.org/x/net/html"
 
 	"packetboat/internal/auth"
+	"packetboat/internal/broadcast"
 	"packetboat/internal/endpoint"
 	"packetboat/internal/id"
 	"packetboat/internal/limit"
@@ -86,7 +87,8 @@ func newSite(t *testing.T, db *sqldb.DB, open bool) *site {
 		t.Fatal(err)
 	}
 	s.page = &public.Mailbox{
-		DB: db, Cursors: endpoint.NewCursors(box), BaseURL: base, Log: log, Now: func() time.Time { return noon },
+		Sends: broadcast.Labeler(),
+		DB:    db, Cursors: endpoint.NewCursors(box), BaseURL: base, Log: log, Now: func() time.Time { return noon },
 		Door:     &auth.Door{DB: db, Passwords: passwords, Limits: limit.New(db), BaseURL: base, Log: log},
 		ClientIP: func(*http.Request) netip.Addr { return netip.MustParseAddr("192.0.2.1") },
 	}

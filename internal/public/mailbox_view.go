@@ -73,9 +73,9 @@ type listView struct {
 // mailGroup is the mail of one send.
 type mailGroup struct {
 	mailbox.Group
-	Broadcast id.Broadcast // empty: it was deleted, or the mails belong to no send
-	Name      string
-	Link      string
+	Source id.Source // empty: it was deleted, or the mails belong to no send
+	Name   string
+	Link   string
 }
 
 // Key is what names the group in links and forms.
@@ -83,8 +83,8 @@ func (g mailGroup) Key() string {
 	if g.Send.IsZero() {
 		return noBroadcast
 	}
-	if b := g.Broadcast; !b.IsZero() {
-		return b.String()
+	if !g.Source.IsZero() {
+		return g.Source.String()
 	}
 	return g.Send.String()
 }

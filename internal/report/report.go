@@ -16,31 +16,31 @@ import (
 	"slices"
 	"time"
 
-	"packetboat/internal/broadcast"
 	"packetboat/internal/content"
+	"packetboat/internal/id"
 	"packetboat/internal/outbox"
 	"packetboat/internal/sqldb"
 	"packetboat/internal/track"
 )
 
-// Report is the headline metrics of one broadcast.
+// Report is the headline metrics of one send.
 type Report struct {
-	Broadcast broadcast.Broadcast
-	Live      bool // sending or paused: hits may still be pending
-	Messages  outbox.Progress
-	People    track.Sums // pending ones are zero unless Live
+	Live     bool // under way, be it paused: hits may still be pending
+	Messages outbox.Progress
+	People   track.Sums // pending ones are zero unless Live
 }
 
-// Of returns the report of a broadcast.
-func Of(ctx context.Context, db *sqldb.DB, b broadcast.Broadcast) (Report, error) {
-	r := Report{Broadcast: b, Live: b.Status == broadcast.Sending || b.Status == broadcast.Paused}
+// Of returns the report of a send; nothing but zeros before it begins.
+func Of(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (Report, error) {
+	var r Report
 	var err error
-	if r.Messages, err = outbox.Load(ctx, db, b.Tenant, b.Send); err != nil {
+	if r.Messages, err = outbox.Load(ctx, db, tenant, send); err != nil {
 		return Report{}, err
 	}
-	if r.People, err = track.LoadSums(ctx, db, b.Tenant, b.Send); err != nil {
-		return Report{}, fmt.Errorf("load the sums of a broadcast: %w", err)
+	if r.People, err = track.LoadSums(ctx, db, tenant, send); err != nil {
+		return Report{}, fmt.Errorf("load the sums of a send: %w", err)
 	}
+	r.Live = r.Messages.Live()
 	if !r.Live {
 		r.People.PendingOpened, r.People.PendingClicked = 0, 0
 	}
@@ -57,7 +57,7 @@ func rate(n, of int) float64 {
 	return math.Round(float64(n)/float64(of)*10000) / 10000
 }
 
-// Link is how one link of a broadcast fared; only people count.
+// Link is how one link of a send fared; only people count.
 type Link struct {
 	Index        int
 	URL          string // as authored
@@ -69,17 +69,17 @@ type Link struct {
 	LastClickAt  *time.Time
 }
 
-// Links returns every link that a broadcast's mails carry, busiest first.
-func Links(ctx context.Context, db *sqldb.DB, b broadcast.Broadcast) ([]Link, error) {
-	progress, err := outbox.Load(ctx, db, b.Tenant, b.Send)
+// Links returns every link that a send's mails carry, busiest first.
+func Links(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) ([]Link, error) {
+	progress, err := outbox.Load(ctx, db, tenant, send)
 	if err != nil {
 		return nil, err
 	}
-	all, err := content.LinksOf(ctx, db, b.Tenant, b.Send)
+	all, err := content.LinksOf(ctx, db, tenant, send)
 	if err != nil {
 		return nil, err
 	}
-	clicked, err := clicks(ctx, db, b)
+	clicked, err := clicks(ctx, db, tenant, send)
 	if err != nil {
 		return nil, err
 	}
@@ -101,10 +101,10 @@ func sortLinks(list []Link) {
 	})
 }
 
-func clicks(ctx context.Context, db *sqldb.DB, b broadcast.Broadcast) (map[string]Link, error) {
+func clicks(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (map[string]Link, error) {
 	rows, err := db.Query(ctx, `
 		SELECT url, COUNT(DISTINCT message_id), COUNT(*), MIN(at), MAX(at) FROM hit
-		WHERE tenant_id = $1 AND send_id = $2 AND kind = 'click' AND class = 'human' GROUP BY url`, b.Tenant, b.Send)
+		WHERE tenant_id = $1 AND send_id = $2 AND kind = 'click' AND class = 'human' GROUP BY url`, tenant, send)
 	all := map[string]Link{}
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
 		var l Link

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -85,11 +86,11 @@ func TestHeadline(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a, other := broadcasttest.New(t, db, "acme"), broadcasttest.New(t, db, "other")
 		draft := a.Create()
-		r, err := report.Of(t.Context(), db, draft)
+		r, err := report.Of(t.Context(), db, draft.Tenant, draft.Send)
 		if err != nil || r.Live || r.Messages.Total != 0 || r.People != (track.Sums{}) || r.Messages.LastSendAt != nil {
 			t.Errorf("the report of a draft is %+v, %v; want zeros", r, err)
 		}
-		if links, err := report.Links(t.Context(), db, draft); err != nil || links == nil || len(links) != 0 {
+		if links, err := report.Links(t.Context(), db, draft.Tenant, draft.Send); err != nil || links == nil || len(links) != 0 {
 			t.Errorf("the links of a draft are %v, %v; want none", links, err)
 		}
 		if r.Rate(0) != 0 || r.Rate(5) != 0 {
@@ -104,19 +105,24 @@ func TestHeadline(t *testing.T) {
 		hits(t, a, b, messages[0], track.Human, track.Hit{At: at(60)})
 		hits(t, a, b, messages[1], track.Bot, track.Hit{At: at(60)})
 		hits(t, a, b, messages[2], track.Pending, track.Hit{At: at(60)}, track.Hit{At: at(61), URL: "https://example.org/"})
-		for _, status := range []broadcast.Status{broadcast.Sending, broadcast.Paused, broadcast.Completed} {
-			b.Status = status
-			r, err := report.Of(t.Context(), db, b)
+		for _, move := range []struct {
+			to   string
+			take func(context.Context, *sqldb.DB, id.Tenant, id.Send) error
+			live bool
+		}{{"open", outbox.Start, true}, {"paused", outbox.Pause, true}, {"cancelled", outbox.Cancel, false}} {
+			if err := move.take(t.Context(), db, b.Tenant, b.Send); err != nil {
+				t.Fatal(err)
+			}
+			r, err := report.Of(t.Context(), db, b.Tenant, b.Send)
 			if err != nil {
 				t.Fatal(err)
 			}
-			live := status != broadcast.Completed
 			want := track.Sums{ApparentOpened: 3, VerifiedOpened: 1, HumanOpened: 1, BotOpened: 1}
-			if live {
+			if move.live {
 				want.PendingOpened, want.PendingClicked = 1, 1
 			}
-			if r.Live != live || r.People != want || r.Messages.Total != 3 {
-				t.Errorf("%s: %+v, want %+v", status, r, want)
+			if r.Live != move.live || r.People != want || r.Messages.Total != 3 {
+				t.Errorf("%s: %+v, want %+v", move.to, r, want)
 			}
 			if got := fmt.Sprint(r.Rate(1), r.Rate(2), r.Rate(3)); got != "0.3333 0.6667 1" {
 				t.Errorf("rates are %s", got)
@@ -145,7 +151,7 @@ func TestLinks(t *testing.T) {
 		click(3, track.Human, three, 120)
 		click(0, track.Bot, one, 90)
 		click(4, track.Pending, four, 400)
-		got, err := report.Links(t.Context(), db, b)
+		got, err := report.Links(t.Context(), db, b.Tenant, b.Send)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -232,7 +232,7 @@ func TestATestSendIsNotBehindALargeSend(t *testing.T) {
 		b := h.Create(func(ch *broadcast.Change) { ch.MTAConfig = &h.Lane.ID })
 		prepared, err := broadcast.PrepareTest(t.Context(), db, h.Tenant, b.ID, broadcast.TestRequest{To: []string{"author@example.org"}})
 		h.must(err)
-		results, err := h.tester().SendTest(t.Context(), prepared)
+		results, err := broadcast.SendTest(t.Context(), h.DB, prepared, h.tester(), h.now())
 		h.must(err)
 		if len(results) != 1 || results[0].Status != broadcast.TestSent {
 			t.Errorf("results: %+v", results)

@@ -117,7 +117,7 @@ func TestATestWhoseKeyCannotBeOpenedSaysSo(t *testing.T) {
 		h.must(err)
 		restore := h.breakKey()
 		tester := h.tester()
-		results, err := tester.SendTest(t.Context(), test)
+		results, err := broadcast.SendTest(t.Context(), db, test, tester, h.now())
 		h.must(err)
 		want := "the DKIM key of " + h.Domain.Name + " could not be opened"
 		if len(results) != 1 || results[0].Status != broadcast.TestFailed || results[0].Error != want || results[0].MessageID != "" {
@@ -127,11 +127,11 @@ func TestATestWhoseKeyCannotBeOpenedSaysSo(t *testing.T) {
 			t.Errorf("Try = %v", err)
 		}
 		restore()
-		if results, err = tester.SendTest(t.Context(), test); err != nil || results[0].Status != broadcast.TestSent {
+		if results, err = broadcast.SendTest(t.Context(), db, test, tester, h.now()); err != nil || results[0].Status != broadcast.TestSent {
 			t.Errorf("with the key: %+v, %v", results, err)
 		}
 		h.breakKey() // the key that is open stays open
-		if results, err = tester.SendTest(t.Context(), test); err != nil || results[0].Status != broadcast.TestSent {
+		if results, err = broadcast.SendTest(t.Context(), db, test, tester, h.now()); err != nil || results[0].Status != broadcast.TestSent {
 			t.Errorf("again: %+v, %v", results, err)
 		}
 		if n := len(s.Messages()); n != 2 {

@@ -96,7 +96,7 @@ func TestATestSendIsRealMailThatLeavesNoTrace(t *testing.T) {
 		})
 		h.must(err)
 		tester := h.tester()
-		results, err := tester.SendTest(t.Context(), test)
+		results, err := broadcast.SendTest(t.Context(), db, test, tester, h.now())
 		h.must(err)
 		if after := rows(t, db); !maps.Equal(before, after) {
 			t.Errorf("rows before: %v\nrows after: %v", before, after)
@@ -211,7 +211,7 @@ func TestATestSendEndsInTime(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), within)
 			defer cancel()
-			results, err := h.tester().SendTest(ctx, prepared)
+			results, err := broadcast.SendTest(ctx, h.DB, prepared, h.tester(), h.now())
 			h.must(err)
 			for _, r := range results {
 				switch {
