@@ -81,6 +81,10 @@ func hits(t *testing.T, a *broadcasttest.Account, b broadcast.Broadcast, m outbo
 
 func at(seconds int) time.Time { return now.Add(time.Duration(seconds) * time.Second) }
 
+func pause(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, _ time.Time) error {
+	return outbox.Pause(ctx, db, tenant, send)
+}
+
 func TestHeadline(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -107,10 +111,10 @@ func TestHeadline(t *testing.T) {
 		hits(t, a, b, messages[2], track.Pending, track.Hit{At: at(60)}, track.Hit{At: at(61), URL: "https://example.org/"})
 		for _, move := range []struct {
 			to   string
-			take func(context.Context, *sqldb.DB, id.Tenant, id.Send) error
+			take func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, now time.Time) error
 			live bool
-		}{{"open", outbox.Start, true}, {"paused", outbox.Pause, true}, {"cancelled", outbox.Cancel, false}} {
-			if err := move.take(t.Context(), db, b.Tenant, b.Send); err != nil {
+		}{{"open", outbox.Start, true}, {"paused", pause, true}, {"cancelled", outbox.Cancel, false}} {
+			if err := move.take(t.Context(), db, b.Tenant, b.Send, now); err != nil {
 				t.Fatal(err)
 			}
 			r, err := report.Of(t.Context(), db, b.Tenant, b.Send)
