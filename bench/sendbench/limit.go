@@ -22,6 +22,7 @@ import (
 	"packetboat/e2e/harness"
 	"packetboat/internal/id"
 	"packetboat/internal/sqldb"
+	"packetboat/internal/sqldb/dbtest"
 )
 
 // limits are messages a second of clients that do nothing but send.
@@ -130,6 +131,13 @@ func oneMessage(ctx context.Context, o options, ready *harness.Ready) ([]byte, e
 func databaseFor(ctx context.Context, o options, dialect string) (string, func() error, error) {
 	if dialect == "sqlite" {
 		return "", func() error { return nil }, nil
+	}
+	nodes, err := dbtest.CitusNodes(o.postgres)
+	if err != nil {
+		return "", nil, err
+	}
+	if nodes != nil {
+		return dbtest.NewDistributed(nodes)
 	}
 	admin, err := sql.Open("pgx", o.postgres)
 	if err != nil {

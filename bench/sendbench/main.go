@@ -26,6 +26,7 @@ import (
 	"packetboat/bench/meter"
 	"packetboat/bench/page"
 	"packetboat/e2e/harness"
+	"packetboat/internal/sqldb/dbtest"
 )
 
 func main() {
@@ -181,6 +182,20 @@ func measureSend(ctx context.Context, o options, p *harness.Program, database st
 	return nil
 }
 
+// servers is the processor time of the PostgreSQL server at an address, with that of
+// the workers when it is a coordinator.
+func servers(ctx context.Context, address string) (sum time.Duration, err error) {
+	nodes, err := dbtest.CitusNodes(address)
+	if nodes == nil {
+		nodes = []string{address}
+	}
+	for _, n := range nodes {
+		used, failed := meter.Server(ctx, n)
+		sum, err = sum+used, errors.Join(err, failed)
+	}
+	return sum, err
+}
+
 type figures struct {
 	rate   float64 // messages a second, from schedule to completed
 	cpu    time.Duration
@@ -198,7 +213,7 @@ func send(ctx context.Context, p *harness.Program, ready *harness.Ready, lane st
 	if err != nil {
 		return figures{}, err
 	}
-	server, err := meter.Server(ctx, p.Database)
+	server, err := servers(ctx, p.Database)
 	if err != nil {
 		return figures{}, err
 	}
@@ -217,7 +232,7 @@ func send(ctx context.Context, p *harness.Program, ready *harness.Ready, lane st
 	if err != nil {
 		return figures{}, err
 	}
-	served, err := meter.Server(ctx, p.Database)
+	served, err := servers(ctx, p.Database)
 	if err != nil {
 		return figures{}, err
 	}

@@ -19,6 +19,7 @@ import (
 
 	"packetboat/internal/app"
 	"packetboat/internal/fault"
+	"packetboat/internal/id"
 	"packetboat/internal/tenant"
 )
 
@@ -36,16 +37,17 @@ type commandLine struct {
 
 	app.Options `embed:"" group:"Configuration"`
 
-	Serve   serveCommand   `cmd:"" help:"Serve the API, the links in mails, and send."`
-	Demo    demoCommand    `cmd:"" help:"Serve with a tenant that holds sample data, ready to send."`
-	Release releaseCommand `cmd:"" help:"Let sends go on that serve --hold holds."`
-	Migrate migrateCommand `cmd:"" help:"Bring the database schema up to date, and do nothing else."`
-	Copy    copyCommand    `cmd:"" help:"Copy an installation from SQLite to an empty PostgreSQL database."`
-	Tenant  tenantCommands `cmd:"" help:"Make and manage tenants."`
-	User    userCommands   `cmd:"" help:"Make users, reset their passwords."`
-	APIKey  apiKeyCommands `cmd:"" name:"apikey" help:"Make and manage API keys."`
-	Domain  domainCommands `cmd:"" help:"Manage sending domains."`
-	Version versionCommand `cmd:"" help:"Print the version."`
+	Serve      serveCommand      `cmd:"" help:"Serve the API, the links in mails, and send."`
+	Demo       demoCommand       `cmd:"" help:"Serve with a tenant that holds sample data, ready to send."`
+	Release    releaseCommand    `cmd:"" help:"Let sends go on that serve --hold holds."`
+	Migrate    migrateCommand    `cmd:"" help:"Bring the database schema up to date, and do nothing else."`
+	Distribute distributeCommand `cmd:"" help:"Distribute the tables over the nodes of a Citus cluster."`
+	Copy       copyCommand       `cmd:"" help:"Copy an installation from SQLite to an empty PostgreSQL database."`
+	Tenant     tenantCommands    `cmd:"" help:"Make and manage tenants."`
+	User       userCommands      `cmd:"" help:"Make users, reset their passwords."`
+	APIKey     apiKeyCommands    `cmd:"" name:"apikey" help:"Make and manage API keys."`
+	Domain     domainCommands    `cmd:"" help:"Manage sending domains."`
+	Version    versionCommand    `cmd:"" help:"Print the version."`
 
 	Completion completionCommand `cmd:"" help:"Print a script that completes commands in bash, zsh or fish."`
 }
@@ -204,4 +206,24 @@ func (migrateCommand) Run(c *console) error {
 		return err
 	}
 	return errors.Join(c.show(map[string]string{"status": "ok"}, "the schema is up to date\n"), s.Close())
+}
+
+type distributeCommand struct {
+	Shards int `default:"32" help:"In how many shards each table is divided: 1, 2, 4, 8, 16, 32 or 64. It stays as it is when the tables have been distributed before."`
+}
+
+// Run distributes the tables over the nodes of the cluster that the database's server
+// coordinates.
+func (cmd distributeCommand) Run(c *console) error {
+	if cmd.Shards < 1 || cmd.Shards > id.Groups || cmd.Shards&(cmd.Shards-1) != 0 {
+		return usageError("--shards: write 1, 2, 4, 8, 16, 32 or 64")
+	}
+	s, err := app.OpenWhenUp(c.ctx, c.cfg, c.cfg.Logger(c.err))
+	if err != nil {
+		return err
+	}
+	if err := s.DB.Distribute(c.ctx, cmd.Shards); err != nil {
+		return errors.Join(err, s.Close())
+	}
+	return errors.Join(c.show(map[string]string{"status": "ok"}, "the tables are distributed\n"), s.Close())
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -25,6 +26,13 @@ func (db *DB) Distribute(ctx context.Context, shards int) error {
 	if db.dialect != Postgres {
 		return errors.New("distribute the tables: the database is not PostgreSQL")
 	}
+	var citus bool
+	if err := db.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus')`).Scan(&citus); err != nil {
+		return fmt.Errorf("distribute the tables: %w", err)
+	}
+	if !citus {
+		return errors.New("distribute the tables: the database has no extension citus")
+	}
 	err := db.InTx(ctx, func(tx *DB) error {
 		if _, err := tx.Exec(ctx, `SELECT set_config('citus.shard_count', $1, TRUE)`, strconv.Itoa(shards)); err != nil {
 			return err
@@ -32,10 +40,28 @@ func (db *DB) Distribute(ctx context.Context, shards int) error {
 		_, err := tx.Exec(ctx, CitusScript)
 		return err
 	})
+	if err == nil {
+		err = db.assumeOnWorkers(ctx)
+	}
 	if err != nil {
 		return fmt.Errorf("distribute the tables: %w", err)
 	}
 	return nil
+}
+
+// assumeOnWorkers gives the planners of the workers statistics of the shards, as
+// assumePostgres does for tables.
+func (db *DB) assumeOnWorkers(ctx context.Context) error {
+	const first, owned = "BEGIN\n", "AND pg_has_role(r.relowner, 'USAGE')"
+	script := strings.Replace(PostgresStatistics, first, first+`
+		PERFORM set_config('citus.enable_manual_changes_to_shards', 'on', TRUE), set_config('citus.override_table_visibility', 'off', TRUE);`, 1)
+	script = strings.Replace(script, owned, owned+` AND NOT EXISTS (SELECT FROM pg_dist_partition AS d WHERE d.logicalrelid = r.oid)`, 1)
+	rows, err := db.Query(ctx, `SELECT nodename || ':' || nodeport || ': ' || result FROM run_command_on_workers($1) WHERE NOT success`, script)
+	failed, err := Collect(rows, err, func(scan func(...any) error) (s string, err error) { return s, scan(&s) })
+	if err == nil && len(failed) > 0 {
+		err = fmt.Errorf("give planners statistics: %s", strings.Join(failed, "; "))
+	}
+	return err
 }
 
 // Distributed reports whether the rows of tenants lie on the nodes of a Citus
@@ -67,12 +93,18 @@ func (db *DB) Settle(ctx context.Context, t id.Tenant) error {
 	return err
 }
 
+// distributedSession are the settings of sessions where the tables are distributed.
+// What asks all shards does so over the one connection that a session keeps to each
+// worker, instead of opening more.
+const distributedSession = `
+	SELECT set_config('plan_cache_mode', $1, FALSE), set_config('citus.max_adaptive_executor_pool_size', '1', FALSE)
+	WHERE to_regclass('home') IS NOT NULL`
+
 // recognise finds out on a new connection whether the tables are distributed. Citus
 // needs the values of parameters to know where a statement goes, so then plans are
 // made for them.
 func (s *shared) recognise(ctx context.Context, conn *pgx.Conn) error {
-	rows, err := conn.Query(ctx, `SELECT set_config('plan_cache_mode', $1, FALSE) WHERE to_regclass('home') IS NOT NULL`,
-		pgx.QueryExecModeExec, distributedPlans)
+	rows, err := conn.Query(ctx, distributedSession, pgx.QueryExecModeExec, distributedPlans)
 	if err != nil {
 		return err
 	}

@@ -31,6 +31,8 @@ DECLARE
 		'outbox_node', 'classifier_run', 'secret_key', 'write_probe'];
 	shards INTEGER := current_setting('citus.shard_count');
 	name   TEXT;
+	node   TEXT;
+	failed TEXT;
 BEGIN
 	IF shards > 64 OR (shards & (shards - 1)) <> 0 THEN
 		RAISE EXCEPTION 'citus.shard_count is %: it has to be a power of two, at most 64', shards;
@@ -60,8 +62,14 @@ BEGIN
 		CONTINUE WHEN EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = name::regclass);
 		PERFORM create_distributed_table(name, 'tenant_id', colocate_with => 'home');
 	END LOOP;
-	-- Sessions of the workers plan as those of the coordinator do (sqldb.sessionPlans).
-	FOREACH name IN ARRAY ARRAY['enable_seqscan = off', 'enable_hashjoin = off', 'enable_mergejoin = off', 'jit = off', 'random_page_cost = 1.1'] LOOP
-		PERFORM run_command_on_workers(format('ALTER DATABASE %I SET %s', current_database(), name));
+	-- Sessions of the workers plan as those of sqldb.sessionPlans do.
+	FOREACH name IN ARRAY ARRAY['plan_cache_mode = force_generic_plan', 'enable_seqscan = off', 'enable_hashjoin = off', 'enable_mergejoin = off', 'jit = off', 'random_page_cost = 1.1'] LOOP
+		FOR node, failed IN
+			SELECT nodename || ':' || nodeport, result FROM run_command_on_workers(format(
+				'DO $set$ BEGIN PERFORM set_config(''citus.enable_ddl_propagation'', ''off'', TRUE); ALTER DATABASE %I SET %s; END $set$',
+				current_database(), name)) WHERE NOT success
+		LOOP
+			RAISE EXCEPTION '%: %', node, failed;
+		END LOOP;
 	END LOOP;
 END $$;

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -21,127 +22,152 @@ import (
 // them. The server of Variable is then its coordinator.
 const CitusWorkers = "PACKETBOAT_TEST_CITUS_WORKERS"
 
-// citus is a cluster.
-type citus struct {
-	t     testing.TB
-	nodes []string // addresses, that of the coordinator first
-}
+// citusShards is how many shards a table of a test has.
+const citusShards = 4
 
 // distributedAddress returns the address of an empty database whose tables are
 // distributed. It lives as long as the test.
-func distributedAddress(t testing.TB, server, workers string) string {
+func distributedAddress(t testing.TB, nodes []string) string {
 	t.Helper()
-	c := citus{t, []string{server}}
+	address, drop, err := NewDistributed(nodes)
+	if err != nil {
+		t.Fatalf("make a distributed database: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := drop(); err != nil {
+			t.Errorf("drop the test database: %v", err)
+		}
+	})
+	return address
+}
+
+// CitusNodes returns the addresses of the nodes that CitusWorkers names with a server,
+// which comes first; none when the variable is not set.
+func CitusNodes(server string) ([]string, error) {
+	workers := os.Getenv(CitusWorkers)
+	if workers == "" {
+		return nil, nil
+	}
+	nodes := []string{server}
 	for w := range strings.SplitSeq(workers, ",") {
 		u, err := url.Parse(server)
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		u.Host = w
-		c.nodes = append(c.nodes, u.String())
+		nodes = append(nodes, u.String())
 	}
-	texts, err := migrationTexts()
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum := sha256.Sum256([]byte(sqldb.CitusScript + workers + texts))
-	source := "citus_" + hex.EncodeToString(sum[:])[:24]
-	templateMu.Lock()
-	if c.one(server, `SELECT COUNT(*) FROM pg_database WHERE datname = '`+source+`'`) == 0 {
-		c.make(source)
-	}
-	templateMu.Unlock()
-	name := "t_" + strings.ReplaceAll(id.NewText(), "-", "")
-	t.Cleanup(func() { c.everywhere(`DROP DATABASE IF EXISTS ` + name + ` WITH (FORCE)`) })
-	c.everywhere(`CREATE DATABASE ` + name + ` TEMPLATE ` + source + ` STRATEGY file_copy`)
-	c.distribute(name) // for what is set on the database
-	return named(server, name)
+	return nodes, nil
 }
 
-// make creates a migrated and distributed database that can be copied.
-func (c citus) make(name string) {
-	c.t.Helper()
-	c.everywhere(`DROP DATABASE IF EXISTS `+name+` WITH (FORCE)`,
+// NewDistributed creates an empty database whose tables are distributed over the nodes
+// of a cluster, the coordinator first. It returns its address and how to drop it.
+func NewDistributed(nodes []string) (address string, drop func() error, err error) {
+	texts, err := migrationTexts()
+	if err != nil {
+		return "", nil, err
+	}
+	sum := sha256.Sum256([]byte(fmt.Sprint(sqldb.CitusScript, nodes, citusShards, texts)))
+	source := "citus_" + hex.EncodeToString(sum[:])[:24]
+	templateMu.Lock()
+	defer templateMu.Unlock()
+	have, err := citusHas(nodes[0], source)
+	if err == nil && !have {
+		err = citusTemplate(nodes, source)
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	name := "t_" + strings.ReplaceAll(id.NewText(), "-", "")
+	drop = func() error { return onNodes(nodes, `DROP DATABASE IF EXISTS `+name+` WITH (FORCE)`) }
+	if err = onNodes(nodes, `CREATE DATABASE `+name+` TEMPLATE `+source+` STRATEGY file_copy`); err == nil {
+		err = distribute(named(nodes[0], name)) // for what is set on the database
+	}
+	if err != nil {
+		return "", nil, errors.Join(err, drop())
+	}
+	return named(nodes[0], name), drop, nil
+}
+
+// citusTemplate creates a migrated and distributed database that can be copied.
+func citusTemplate(nodes []string, name string) error {
+	err := onNodes(nodes, `DROP DATABASE IF EXISTS `+name+` WITH (FORCE)`,
 		`CREATE DATABASE `+name+` TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C' ENCODING 'UTF8'`)
-	for i, node := range c.nodes {
-		c.exec(named(node, name), `CREATE EXTENSION citus`)
+	if err != nil {
+		return err
+	}
+	for i, node := range nodes {
+		u, err := url.Parse(node)
+		if err != nil {
+			return err
+		}
+		host, port, err := net.SplitHostPort(u.Host)
+		if err != nil {
+			return err
+		}
+		if err := run(named(node, name), `CREATE EXTENSION citus`); err != nil {
+			return err
+		}
+		add := "citus_add_node"
 		if i == 0 {
-			c.exec(named(node, name), `SELECT citus_set_coordinator_host(`+c.place(node)+`)`)
-		} else {
-			c.exec(named(c.nodes[0], name), `SELECT citus_add_node(`+c.place(node)+`)`)
+			add = "citus_set_coordinator_host"
+		}
+		if err := run(named(nodes[0], name), fmt.Sprintf(`SELECT %s('%s', %s)`, add, host, port)); err != nil {
+			return err
 		}
 	}
-	c.distribute(name)
+	if err := distribute(named(nodes[0], name)); err != nil {
+		return err
+	}
 	// Nobody may be connected to what is copied, and a daemon of Citus is.
-	c.everywhere(`ALTER DATABASE `+name+` ALLOW_CONNECTIONS false`,
+	return onNodes(nodes, `ALTER DATABASE `+name+` ALLOW_CONNECTIONS false`,
 		`SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '`+name+`'`)
 }
 
-func (c citus) distribute(name string) {
-	c.t.Helper()
+// distribute migrates a database and distributes its tables.
+func distribute(address string) error {
 	ctx := context.Background()
-	db, err := sqldb.Open(ctx, named(c.nodes[0], name), sqldb.Options{MaxConns: 2})
+	db, err := sqldb.Open(ctx, address, sqldb.Options{MaxConns: 2})
 	if err != nil {
-		c.t.Fatal(err)
+		return err
 	}
-	defer db.Close()
 	if _, err = db.Migrate(ctx); err == nil {
-		err = db.Distribute(ctx, 4)
+		err = db.Distribute(ctx, citusShards)
 	}
-	if err != nil {
-		c.t.Fatalf("distribute a test database: %v", err)
-	}
+	return errors.Join(err, db.Close())
 }
 
-// place is a node as arguments of Citus's functions.
-func (c citus) place(node string) string {
-	c.t.Helper()
-	u, err := url.Parse(node)
-	if err != nil {
-		c.t.Fatal(err)
+// onNodes runs statements on each node, in the database that its address names.
+func onNodes(nodes []string, statements ...string) error {
+	for _, node := range nodes {
+		if err := run(node, append([]string{`SET citus.enable_create_database_propagation TO off`}, statements...)...); err != nil {
+			return err
+		}
 	}
-	host, port, err := net.SplitHostPort(u.Host)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	return fmt.Sprintf(`'%s', %s`, host, port)
+	return nil
 }
 
-// everywhere runs statements on each node, in the database that its address names.
-func (c citus) everywhere(statements ...string) {
-	c.t.Helper()
-	for _, node := range c.nodes {
-		c.exec(node, append([]string{`SET citus.enable_create_database_propagation TO off`}, statements...)...)
-	}
-}
-
-func (c citus) exec(address string, statements ...string) {
-	c.t.Helper()
+func run(address string, statements ...string) error {
 	db, err := sql.Open("pgx", address)
 	if err != nil {
-		c.t.Fatal(err)
+		return err
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1)
 	for _, s := range statements {
 		if _, err := db.Exec(s); err != nil {
-			c.t.Errorf("%s: %v", s, err)
+			return fmt.Errorf("%s: %w", s, err)
 		}
 	}
+	return nil
 }
 
-func (c citus) one(address, query string) (n int) {
-	c.t.Helper()
+func citusHas(address, name string) (have bool, err error) {
 	db, err := sql.Open("pgx", address)
 	if err != nil {
-		c.t.Fatal(err)
+		return false, err
 	}
 	defer db.Close()
-	if err := db.QueryRow(query).Scan(&n); err != nil {
-		c.t.Fatal(err)
-	}
-	return n
+	err = db.QueryRow(`SELECT EXISTS (SELECT 1 FROM pg_database WHERE datname = $1)`, name).Scan(&have)
+	return have, err
 }
-
-// citusWorkers returns the value of CitusWorkers.
-func citusWorkers() string { return os.Getenv(CitusWorkers) }

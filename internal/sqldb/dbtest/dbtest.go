@@ -143,8 +143,12 @@ func BlankPostgres(t testing.TB) string {
 func postgresAddress(t testing.TB) string {
 	t.Helper()
 	admin, server := postgresServer(t)
-	if workers := citusWorkers(); workers != "" {
-		return distributedAddress(t, server, workers)
+	nodes, err := CitusNodes(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if nodes != nil {
+		return distributedAddress(t, nodes)
 	}
 	source, err := postgresTemplate(admin, server)
 	if err != nil {
