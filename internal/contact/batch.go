@@ -30,6 +30,7 @@ type Draft struct {
 	Email  string
 	ID     id.Contact // not empty: the contact with this id is updated, whatever the address
 	Mode   Mode
+	New    bool // nobody is expected to have the address: it is not looked up first
 	Change Change
 }
 
@@ -51,14 +52,29 @@ var ErrAnonymized = fault.New(fault.Conflict, "INVALID_TRANSITION", "the contact
 // Everything is read, and then written, by a few statements for all drafts
 // together: what one request costs alone, a thousand rows of an import share.
 func SaveAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, drafts []Draft, r Rules, now time.Time) ([]Outcome, error) {
+	return saveAll(ctx, db, tenant, drafts, r, now, false)
+}
+
+// LoadAll is SaveAll for many drafts that are all expected to be New, which it writes
+// faster. When somebody has an address or an external id already, it may fail with an
+// error that is sqldb.Unique, and the caller's transaction with it.
+func LoadAll(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, drafts []Draft, r Rules, now time.Time) ([]Outcome, error) {
+	drafts = slices.Clone(drafts)
+	for i := range drafts {
+		drafts[i].New = true
+	}
+	return saveAll(ctx, tx, tenant, drafts, r, now, true)
+}
+
+func saveAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, drafts []Draft, r Rules, now time.Time, load bool) ([]Outcome, error) {
 	var out []Outcome
 	save := func(tx *sqldb.DB) error {
-		b := &batch{tenant: tenant, rules: r, now: micros(now), drafts: drafts, outcomes: make([]Outcome, len(drafts))}
+		b := &batch{tenant: tenant, rules: r, now: micros(now), drafts: drafts, outcomes: make([]Outcome, len(drafts)), load: load}
 		out = b.outcomes
 		return b.run(ctx, tx)
 	}
 	err := db.InTx(ctx, save)
-	if sqldb.Unique(err) { // somebody took a key between our look and our write
+	if sqldb.Unique(err) && !db.Transacting() { // somebody took a key between our look and our write
 		err = db.InTx(ctx, save)
 	}
 	if errors.Is(err, sqldb.ErrRehearsed) {
@@ -84,6 +100,8 @@ type batch struct {
 	checked  []checked
 	existing map[id.Contact]bool // of those that custom fields refer to
 	room     *int                // contacts that may still be made; nil: any number
+	looked   bool                // everybody is looked up by now, New or not
+	load     bool                // a new contact whose address is taken may fail the transaction
 }
 
 func (b *batch) run(ctx context.Context, tx *sqldb.DB) error {
@@ -97,11 +115,12 @@ func (b *batch) run(ctx context.Context, tx *sqldb.DB) error {
 		}
 	}
 	// A round leaves over those whose address or external id somebody else took
-	// at this very moment: the next one finds what they made.
-	for range 3 {
+	// at this very moment, and those who are not New: the next one finds them.
+	for round := range 4 {
 		if len(waiting) == 0 {
 			return nil
 		}
+		b.looked = round > 0 || b.rules.Limit != nil // no place is taken for who is there
 		var err error
 		if waiting, err = b.round(ctx, tx, waiting); err != nil {
 			return err
@@ -173,7 +192,7 @@ func (b *batch) round(ctx context.Context, tx *sqldb.DB, which []int) ([]int, er
 	}
 	for _, i := range which {
 		b.outcomes[i] = b.one(ctx, tx, p, i)
-		if err := b.outcomes[i].Err; err != nil {
+		if err := b.outcomes[i].Err; err != nil && err != errLookUp {
 			if _, ok := fault.As(err); !ok {
 				return nil, err
 			}
@@ -186,16 +205,24 @@ func (b *batch) round(ctx context.Context, tx *sqldb.DB, which []int) ([]int, er
 	var again []int
 	for _, i := range which {
 		o := &b.outcomes[i]
-		if o.Err != nil {
+		if o.Err == errLookUp || o.Err == nil && taken[o.Contact.ID] {
+			again = append(again, i)
 			continue
 		}
-		if taken[o.Contact.ID] {
-			again = append(again, i)
+		if o.Err != nil {
 			continue
 		}
 		o.Contact = p.byID[o.Contact.ID].shown()
 	}
 	return again, nil
+}
+
+// errLookUp is the outcome of a round for a draft that was expected to be New.
+var errLookUp = errors.New("the contact has to be looked up")
+
+// expectsNew reports whether a draft's address is not looked up in this round.
+func (b *batch) expectsNew(d Draft) bool {
+	return d.New && !b.looked && d.ID.IsZero() && d.Mode != Updating
 }
 
 // one takes one draft into account, in memory.
@@ -212,7 +239,11 @@ func (b *batch) one(ctx context.Context, tx *sqldb.DB, p *people, i int) Outcome
 		if err := b.enter(ctx, tx); err != nil {
 			return refuse(err)
 		}
-		return p.create(ch)
+		o := p.create(ch)
+		if o.Err == ErrDuplicateExternalID && b.expectsNew(d) {
+			return refuse(errLookUp) // the key may be that of the contact with the address
+		}
+		return o
 	case old.c.AnonymizedAt != nil:
 		return refuse(ErrAnonymized)
 	case d.ID.IsZero() && d.Mode == Creating && old.c.Status != Pending:

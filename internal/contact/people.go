@@ -37,7 +37,7 @@ type person struct {
 func (b *batch) people(ctx context.Context, tx *sqldb.DB, which []int) (*people, error) {
 	p := &people{b: b, byID: map[id.Contact]*person{}, byEmail: map[string]*person{}, byKey: map[string]id.Contact{}}
 	var ids []id.Contact
-	var emails, keys []string
+	var emails, lookedUp, keys []string
 	for _, i := range which {
 		d, ch := b.drafts[i], b.checked[i]
 		if !d.ID.IsZero() {
@@ -45,6 +45,9 @@ func (b *batch) people(ctx context.Context, tx *sqldb.DB, which []int) (*people,
 		}
 		if ch.email != "" {
 			emails = append(emails, ch.email)
+			if !b.expectsNew(d) {
+				lookedUp = append(lookedUp, ch.email)
+			}
 		}
 		if k := ch.texts[ExternalID]; k != nil {
 			keys = append(keys, *k)
@@ -53,7 +56,7 @@ func (b *batch) people(ctx context.Context, tx *sqldb.DB, which []int) (*people,
 	if err := p.read(ctx, tx, `c.id`, sqldb.List(tx, ids), len(ids)); err != nil {
 		return nil, err
 	}
-	if err := p.read(ctx, tx, `c.email`, sqldb.List(tx, emails), len(emails)); err != nil {
+	if err := p.read(ctx, tx, `c.email`, sqldb.List(tx, lookedUp), len(lookedUp)); err != nil {
 		return nil, err
 	}
 	if len(keys) > 0 {
@@ -300,11 +303,17 @@ func (p *people) insert(ctx context.Context, tx *sqldb.DB, fresh []*person) (map
 			return nil, err
 		}
 	}
-	done, err := t.Insert(ctx, tx, "contact", p.b.tenant)
+	taken := map[id.Contact]bool{}
+	done := slices.Repeat([]bool{true}, len(fresh))
+	var err error
+	if p.b.load {
+		err = t.Load(ctx, tx, "contact", p.b.tenant)
+	} else {
+		done, err = t.Insert(ctx, tx, "contact", p.b.tenant)
+	}
 	if err != nil {
 		return nil, err
 	}
-	taken := map[id.Contact]bool{}
 	activities := tx.Table(append([]string{"contact_id UUID"}, narrow...)...)
 	for i, one := range fresh {
 		if !done[i] {

@@ -89,7 +89,7 @@ type createContactRequest struct {
 }
 
 func (a *API) createContact(ctx context.Context, p auth.Principal, in *createContactRequest) (ContactWithIdentityToken, error) {
-	saved, err := a.saver().Save(ctx, p.Tenant, contact.Draft{Email: in.Body.Email, Mode: contact.Creating, Change: in.Body.change(p)})
+	saved, err := a.saver().Save(ctx, p.Tenant, contact.Draft{Email: in.Body.Email, Mode: contact.Creating, New: true, Change: in.Body.change(p)})
 	if err != nil {
 		return ContactWithIdentityToken{}, err
 	}

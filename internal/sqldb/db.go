@@ -73,7 +73,7 @@ type shared struct {
 
 type transaction struct {
 	pg    *sql.Tx   // nil on SQLite, where the writer is held instead
-	conn  *sql.Conn // of an evaluation on SQLite
+	conn  *sql.Conn // of pg, or of an evaluation on SQLite
 	reads bool      // an evaluation, which only reads
 	after []func()
 
@@ -170,12 +170,26 @@ func (db *DB) begin(ctx context.Context, t *transaction) (commit func() error, r
 	if db.writer != nil {
 		return db.writer.begin(ctx)
 	}
-	t.pg, err = db.poolFor(ctx).BeginTx(ctx, nil)
-	if err != nil {
+	if t.conn, err = db.poolFor(ctx).Conn(ctx); err != nil {
 		return nil, nil, err
 	}
-	return t.pg.Commit, func() { _ = t.pg.Rollback() }, nil
+	if t.pg, err = t.conn.BeginTx(ctx, nil); err != nil {
+		return nil, nil, errors.Join(err, t.conn.Close())
+	}
+	commit = func() error {
+		err := t.pg.Commit()
+		_ = t.conn.Close() // gives it back
+		return err
+	}
+	rollback = func() {
+		_ = t.pg.Rollback()
+		_ = t.conn.Close()
+	}
+	return commit, rollback, nil
 }
+
+// Transacting reports whether db is a transaction.
+func (db *DB) Transacting() bool { return db.tx != nil }
 
 // AfterCommit runs f once the transaction has committed; on the database
 // handle, at once. What must not be lost is a row. Loops are woken by Notify.

@@ -214,6 +214,11 @@ func plain(args []any) ([]any, error) {
 				args[i] = a.Bytes()
 			}
 			continue
+		case *string:
+			if args[i] = nil; a != nil {
+				args[i] = *a
+			}
+			continue
 		case int:
 			args[i] = int64(a)
 			continue

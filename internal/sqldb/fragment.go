@@ -252,7 +252,14 @@ func (db *DB) Table(columns ...string) *Table {
 	return t
 }
 
-// Add appends one row.
+// Grow makes room for n rows more.
+func (t *Table) Grow(n int) {
+	for i := range t.columns {
+		t.columns[i] = slices.Grow(t.columns[i], n)
+	}
+}
+
+// Add appends one row. It keeps the values, not the slice.
 func (t *Table) Add(values ...any) {
 	if len(values) != len(t.names) {
 		panic(fmt.Sprintf("sqldb: %d values for %d columns", len(values), len(t.names)))
@@ -304,10 +311,9 @@ func (t *Table) Args(before ...any) []any {
 		return before
 	}
 	for _, column := range t.columns {
-		if _, err := plain(column); err != nil {
+		if err := handable(column); err != nil {
 			panic(err)
 		}
-		blobs(column)
 	}
 	return append(before, t)
 }

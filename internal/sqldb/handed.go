@@ -79,7 +79,25 @@ func (c *handedCursor) EOF() bool { return c.row >= c.table.Len() }
 // RowID numbers the rows from 1.
 func (c *handedCursor) RowID() (int64, error) { return int64(c.row) + 1, nil }
 
-// Column answers with one cell. Values are plain (func plain).
+// handable turns values that Column does not know into plain ones.
+func handable(column []any) error {
+	for i, v := range column {
+		switch v := v.(type) {
+		case nil, []byte, string, int64, bool, float64, [16]byte, *string:
+			continue
+		case identifier:
+			if reflect.ValueOf(v).Kind() != reflect.Pointer {
+				continue
+			}
+		}
+		if _, err := plain(column[i : i+1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Column answers with one cell, whose value is handable.
 func (c *handedCursor) Column(ctx sqlite3.Context, n int) error {
 	if n >= len(c.table.columns) {
 		ctx.ResultNull()
@@ -92,6 +110,17 @@ func (c *handedCursor) Column(ctx sqlite3.Context, n int) error {
 		ctx.ResultBlob(v)
 	case string:
 		ctx.ResultText(v)
+	case *string:
+		if v == nil {
+			ctx.ResultNull()
+		} else {
+			ctx.ResultText(*v)
+		}
+	case [16]byte:
+		ctx.ResultBlob(v[:])
+	case identifier:
+		b := v.Bytes()
+		ctx.ResultBlob(b[:])
 	case int64:
 		ctx.ResultInt64(v)
 	case bool:

@@ -68,7 +68,7 @@ func (t *Table) all() []int {
 // used returns the columns in which any row has a value.
 func (t *Table) used() []int {
 	return slices.DeleteFunc(t.all(), func(c int) bool {
-		return c > 0 && !slices.ContainsFunc(t.columns[c], func(v any) bool { return v != nil })
+		return c > 0 && !slices.ContainsFunc(t.columns[c], func(v any) bool { return v != nil && v != any((*string)(nil)) })
 	})
 }
 

@@ -99,7 +99,8 @@ func Import(ctx context.Context, w *job.Work) error {
 type imports struct {
 	*job.Work
 	drafter
-	open func(at int64) io.Reader
+	open  func(at int64) io.Reader
+	guess guess
 }
 
 // begin counts the rows, which is cheap beside saving them.
@@ -178,6 +179,7 @@ func (im *imports) save(ctx context.Context, at reached, b batch) (reached, erro
 		if err == nil || try == 5 || !sqldb.Unique(err) {
 			return next, err
 		}
+		im.guess.wrong()
 	}
 }
 
@@ -188,10 +190,15 @@ func (im *imports) apply(ctx context.Context, tx *sqldb.DB, at reached, b batch)
 	if err != nil {
 		return at, err
 	}
-	outcomes, err := contact.SaveAll(ctx, tx, tenant, b.drafts, rules, now)
+	save := contact.SaveAll
+	if im.guess.fresh {
+		save = contact.LoadAll
+	}
+	outcomes, err := save(ctx, tx, tenant, b.drafts, rules, now)
 	if err != nil {
 		return at, err
 	}
+	created := at.Sum.Created
 	at.At, at.Row, at.Done = b.at, b.row, b.last
 	var members []id.Contact
 	var errs errorRows
@@ -220,6 +227,7 @@ func (im *imports) apply(ctx context.Context, tx *sqldb.DB, at reached, b batch)
 		at.Sum.Invalid++
 		errs.add(t)
 	}
+	im.guess.saw(at.Sum.Created-created, len(b.drafts))
 	if b.last {
 		at.Total = at.Sum.Rows
 	}
@@ -229,6 +237,26 @@ func (im *imports) apply(ctx context.Context, tx *sqldb.DB, at reached, b batch)
 		}
 	}
 	return at, errs.write(ctx, tx, im)
+}
+
+// guess says whether the next batch is expected to be of new contacts alone, which
+// are written faster. When that is wrong the batch is saved once more, and it is
+// some batches, each time more of them, until it is expected again.
+type guess struct {
+	fresh        bool
+	pause, times int // batches that are left of a pause; how often it was wrong
+}
+
+// saw learns how many of a batch were new.
+func (g *guess) saw(created int64, drafts int) {
+	g.pause = max(g.pause-1, 0)
+	g.fresh = g.pause == 0 && 50*created >= 49*int64(drafts) && drafts > 0
+}
+
+func (g *guess) wrong() {
+	if g.fresh {
+		g.fresh, g.pause, g.times = false, 2<<min(g.times, 6), g.times+1
+	}
 }
 
 // skips reports whether a refusal is what the mode asks for.
