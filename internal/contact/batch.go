@@ -57,12 +57,9 @@ func SaveAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, drafts []Draft
 
 // LoadAll is SaveAll for many drafts that are all expected to be New, which it writes
 // faster. When somebody has an address or an external id already, it may fail with an
-// error that is sqldb.Unique, and the caller's transaction with it.
+// error that is sqldb.Unique, and the caller's transaction with it. Outcomes share
+// maps and lists where drafts are of one contact.
 func LoadAll(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, drafts []Draft, r Rules, now time.Time) ([]Outcome, error) {
-	drafts = slices.Clone(drafts)
-	for i := range drafts {
-		drafts[i].New = true
-	}
 	return saveAll(ctx, tx, tenant, drafts, r, now, true)
 }
 
@@ -212,7 +209,11 @@ func (b *batch) round(ctx context.Context, tx *sqldb.DB, which []int) ([]int, er
 		if o.Err != nil {
 			continue
 		}
-		o.Contact = p.byID[o.Contact.ID].shown()
+		if b.load {
+			o.Contact = p.byID[o.Contact.ID].c
+		} else {
+			o.Contact = p.byID[o.Contact.ID].shown()
+		}
 	}
 	return again, nil
 }
@@ -222,7 +223,7 @@ var errLookUp = errors.New("the contact has to be looked up")
 
 // expectsNew reports whether a draft's address is not looked up in this round.
 func (b *batch) expectsNew(d Draft) bool {
-	return d.New && !b.looked && d.ID.IsZero() && d.Mode != Updating
+	return (d.New || b.load) && !b.looked && d.ID.IsZero() && d.Mode != Updating
 }
 
 // one takes one draft into account, in memory.

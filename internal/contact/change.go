@@ -45,6 +45,9 @@ var longest = map[Text]int{
 	ExternalID: 255, Source: 200,
 }
 
+// allTexts are the text columns in order.
+var allTexts = slices.Sorted(maps.Keys(longest))
+
 // text returns where the contact keeps a text.
 func (c *Contact) text(t Text) **string {
 	switch t {
@@ -141,8 +144,10 @@ func (d Draft) check(catalog field.Catalog, types Types) (checked, error) {
 		}
 		out.email = addr
 	}
-	for _, t := range slices.Sorted(maps.Keys(ch.Texts)) {
-		out.texts[t] = checkText(&p, t, ch.Texts[t])
+	for _, t := range allTexts {
+		if text, said := ch.Texts[t]; said {
+			out.texts[t] = checkText(&p, t, text)
+		}
 	}
 	out.stage = checkStage(&p, "stage_id", ch.Stage)
 	out.stageIfNew = checkStage(&p, "stage_id_if_new", ch.StageIfNew)
@@ -301,10 +306,13 @@ func (c *Contact) apply(ch checked) (applied, error) {
 		return a, ErrLimit.Sayf("a contact may have at most %d tags", maxTags)
 	}
 	ch.splitName()
-	for _, t := range slices.Sorted(maps.Keys(ch.texts)) {
-		at := c.text(t)
-		if !same(*at, ch.texts[t]) {
-			*at = ch.texts[t]
+	for _, t := range allTexts {
+		text, said := ch.texts[t]
+		if !said {
+			continue
+		}
+		if at := c.text(t); !same(*at, text) {
+			*at = text
 			a.parts = append(a.parts, string(t))
 		}
 	}

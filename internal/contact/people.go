@@ -35,7 +35,7 @@ type person struct {
 // people reads, and keeps for the transaction, every contact that the drafts
 // speak of: those they name, and those who have what they want to be called.
 func (b *batch) people(ctx context.Context, tx *sqldb.DB, which []int) (*people, error) {
-	p := &people{b: b, byID: map[id.Contact]*person{}, byEmail: map[string]*person{}, byKey: map[string]id.Contact{}}
+	p := &people{b: b, byID: make(map[id.Contact]*person, len(which)), byEmail: make(map[string]*person, len(which)), byKey: map[string]id.Contact{}}
 	var ids []id.Contact
 	var emails, lookedUp, keys []string
 	for _, i := range which {
@@ -296,6 +296,7 @@ func (p *people) insert(ctx context.Context, tx *sqldb.DB, fresh []*person) (map
 		return nil, nil
 	}
 	t := tx.Table(storedColumns...)
+	t.Grow(len(fresh))
 	texts := make([]waiter, len(fresh))
 	for i, one := range fresh {
 		texts[i] = waiter{one.c.ID, one.c.searchText()}
@@ -335,6 +336,7 @@ func (p *people) insert(ctx context.Context, tx *sqldb.DB, fresh []*person) (map
 // touched only when it has to be.
 func (p *people) update(ctx context.Context, tx *sqldb.DB, changed []*person) error {
 	t := tx.Table(storedColumns...)
+	t.Grow(len(changed))
 	columns := map[string]bool{"id": true, "updated_at": true}
 	var texts []waiter
 	for _, one := range changed {

@@ -42,7 +42,8 @@ var storedColumns = func() []string {
 // add appends the contact's own row, with its search_text, to a table of
 // storedColumns.
 func (c *Contact) add(t *sqldb.Table, text string) error {
-	values, err := c.values()
+	var row [64]any
+	values, err := c.values(row[:0])
 	if err != nil {
 		return err
 	}
@@ -87,8 +88,8 @@ func scan(row func(...any) error, more ...any) (Contact, error) {
 	return c, nil
 }
 
-// values are the contact's wide columns as they are stored.
-func (c *Contact) values() ([]any, error) {
+// values appends to row the contact's wide columns as they are stored.
+func (c *Contact) values(row []any) ([]any, error) {
 	texts := [4]string{"{}", "[]", "{}", "{}"}
 	lengths := [4]int{len(c.CustomFields), len(c.Tags), len(c.Subscriptions), len(c.CategorySubscriptions)}
 	for i, v := range []any{c.CustomFields, c.Tags, c.Subscriptions, c.CategorySubscriptions} {
@@ -101,13 +102,13 @@ func (c *Contact) values() ([]any, error) {
 		}
 		texts[i] = string(b)
 	}
-	return []any{
+	return append(row,
 		c.ID, c.Email, c.EmailDomain, c.ExternalID, c.FirstName, c.LastName, c.FullName, c.Title, c.Company,
 		c.Phone, c.Website, c.Timezone, c.AddressLine1, c.AddressLine2, c.City, c.State, c.PostalCode, c.Country,
 		c.Source, sqldb.Null(c.Stage), texts[0], texts[1], texts[2], texts[3], c.Status,
 		sqldb.Null(c.StatusBeforeSuppress), c.DoNotContact, c.ProspectScore, c.CustomerScore, sqldb.NullMicros(c.ScoreUpdatedAt),
 		sqldb.Micros(c.CreatedAt), sqldb.Micros(c.UpdatedAt), sqldb.NullMicros(c.AnonymizedAt), sqldb.NullMicros(c.SuppressedAt), sqldb.NullMicros(c.UnsubscribedAt),
-	}, nil
+	), nil
 }
 
 // Load returns the contacts with the given ids, in no particular order; ids

@@ -34,7 +34,9 @@ func (d *drafter) draft(cells []string) (contact.Draft, *misfit) {
 	ch.KeepRefusals = true
 	ch.SourceIfNew = "import"
 	ch.Texts = make(map[contact.Text]*string, len(d.Columns))
-	ch.Subscriptions = said(d.Subscriptions)
+	if len(d.Subscriptions) > 0 {
+		ch.Subscriptions = said(d.Subscriptions)
+	}
 	tags := d.Tags
 	for i, c := range d.Columns {
 		if c.Target == "" {
@@ -75,6 +77,9 @@ func (d *drafter) put(out *contact.Draft, tags *[]string, target, cell string) s
 		yes, ok := boolean(cell)
 		if !ok {
 			return notBoolean
+		}
+		if ch.Subscriptions == nil {
+			ch.Subscriptions = map[string]*bool{}
 		}
 		ch.Subscriptions[key] = &yes
 		return ""

@@ -206,6 +206,56 @@ func TestBadRowsStandInTheErrorsFile(t *testing.T) {
 	})
 }
 
+// Batches of new contacts are written in another way than others, which must not
+// show: here is somebody who is known in the third of six batches, a key that is taken
+// in the fourth, and an address of the first once more in the fifth.
+func TestAFileOfNewContactsMayHoldKnownOnes(t *testing.T) {
+	each(t, func(d *desk) {
+		for _, tt := range []struct {
+			mode transfer.Mode
+			want string
+		}{
+			{transfer.Upsert, "completed 6000: 5997+2+0+1"},
+			{transfer.Create, "completed 6000: 5997+0+2+1"},
+		} {
+			before := d.count()
+			d.save("known@"+string(tt.mode)+".example", contact.Change{Texts: map[contact.Text]*string{contact.LastName: new("Known"), contact.ExternalID: new("own-" + string(tt.mode))}})
+			var text strings.Builder
+			text.WriteString("email,first_name,external_id\n")
+			for i := range 6000 {
+				email, key := fmt.Sprintf("u%d@%s.example", i, tt.mode), fmt.Sprintf("%s-%d", tt.mode, i)
+				switch i {
+				case 2500:
+					email, key = "known@"+string(tt.mode)+".example", "own-"+string(tt.mode)
+				case 3500:
+					key = "own-" + string(tt.mode)
+				case 4500:
+					email, key = fmt.Sprintf("u7@%s.example", tt.mode), ""
+				}
+				fmt.Fprintf(&text, "%s,Name %d,%s\n", email, i, key)
+			}
+			j := d.load(text.String(), transfer.Options{Mode: tt.mode})
+			if got := d.sums(j); got != tt.want || d.count()-before != 5998 {
+				d.Errorf("%s: the import = %s, %d contacts are new; want %s and 5998", tt.mode, got, d.count()-before, tt.want)
+			}
+			rows := d.errors(j)
+			if len(rows) != 2 || rows[1][0] != "3502" || rows[1][2] != "DUPLICATE_EXTERNAL_ID" {
+				d.Errorf("%s: the errors file = %q", tt.mode, rows)
+			}
+			first, again := "Name 2500", "Name 4500"
+			if tt.mode == transfer.Create {
+				again = "Name 7"
+			}
+			if c := d.contact("known@" + string(tt.mode) + ".example"); *c.LastName != "Known" || tt.mode == transfer.Upsert && *c.FirstName != first {
+				d.Errorf("%s: who was known is %v %s", tt.mode, c.FirstName, *c.LastName)
+			}
+			if c := d.contact(fmt.Sprintf("u7@%s.example", tt.mode)); *c.FirstName != again || *c.ExternalID != string(tt.mode)+"-7" {
+				d.Errorf("%s: who came twice is %s, %s; want %s", tt.mode, *c.FirstName, *c.ExternalID, again)
+			}
+		}
+	})
+}
+
 func TestAnImportFillsAList(t *testing.T) {
 	each(t, func(d *desk) {
 		s := d.list("Readers")
