@@ -15,12 +15,6 @@ import (
 // goes; PostgreSQL alone plans it better, too.
 const fromList = "writes rows whose tenants it takes from a list; bind one tenant as a parameter"
 
-// stillFromList are the files with such statements that have to be taken apart, and
-// how many of them there are.
-var stillFromList = map[string]int{
-	"segment/refresh.go": 2,
-}
-
 // given stands before the name of a list of parameters in a statement.
 const given = "given_"
 
@@ -139,23 +133,15 @@ func TestEveryStatementIsBoundToATenant(t *testing.T) {
 	if len(all) < 100 {
 		t.Fatalf("only %d statements were found: the program is not read as it should be", len(all))
 	}
-	seen, still := map[statement]bool{}, map[string]int{}
+	seen := map[statement]bool{}
 	for _, s := range all {
 		if seen[s] {
 			continue
 		}
 		seen[s] = true
-		o := objection(s.text, tables)
-		if file, _, _ := strings.Cut(s.place, ":"); o == fromList && still[file] < stillFromList[file] {
-			still[file]++
-			continue
-		}
-		if o != "" {
+		if o := objection(s.text, tables); o != "" {
 			t.Errorf("internal/%s: the statement %s; if that is its nature, let it say /* all tenants: why */:\n%s", s.place, o, strings.TrimSpace(s.text))
 		}
-	}
-	if !maps.Equal(still, stillFromList) {
-		t.Errorf("files with set writes of several tenants are %v, not %v", still, stillFromList)
 	}
 	t.Logf("%d statements, %d tables of tenants", len(seen), len(tables))
 }

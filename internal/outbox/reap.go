@@ -26,10 +26,7 @@ func (n *Node) Reap(ctx context.Context, now time.Time, alone bool) (requeued, u
 		if err != nil || len(dead) == 0 {
 			return err
 		}
-		rows, err := tx.Query(ctx, `
-			SELECT tenant_id, send_id, id, from_due, from_id, to_due, to_id FROM outbox_claim
-			WHERE owner`+tx.In(1)+` ORDER BY tenant_id, send_id, id`+tx.ForUpdate()+` /* all tenants: the node held anyone's */`, sqldb.List(tx, dead))
-		claims, err := sqldb.Collect(rows, err, scanDeadClaim)
+		claims, err := claimsOf(ctx, tx, dead)
 		if err != nil {
 			return err
 		}
@@ -53,6 +50,26 @@ func (n *Node) Reap(ctx context.Context, now time.Time, alone bool) (requeued, u
 		return 0, 0, fmt.Errorf("take back what dead nodes hold: %w", err)
 	}
 	return requeued, uncertain, nil
+}
+
+// claimsOf returns the claims of nodes, and locks them.
+func claimsOf(ctx context.Context, tx *sqldb.DB, owners []string) ([]deadClaim, error) {
+	rows, err := tx.Query(ctx, `
+		SELECT DISTINCT tenant_id FROM outbox_claim WHERE owner`+tx.In(1)+` ORDER BY tenant_id /* all tenants: the node held anyone's */`, sqldb.List(tx, owners))
+	tenants, err := sqldb.Collect(rows, err, func(scan func(...any) error) (t id.Tenant, err error) { return t, scan(&t) })
+	if err != nil {
+		return nil, err
+	}
+	var claims []deadClaim
+	for _, t := range tenants {
+		rows, err := tx.Query(ctx, `
+			SELECT tenant_id, send_id, id, from_due, from_id, to_due, to_id FROM outbox_claim
+			WHERE tenant_id = $1 AND owner`+tx.In(2)+` ORDER BY send_id, id`+tx.ForUpdate(), t, sqldb.List(tx, owners))
+		if claims, err = sqldb.CollectInto(claims, rows, err, scanDeadClaim); err != nil {
+			return nil, err
+		}
+	}
+	return claims, nil
 }
 
 // land ends the attempts of dead nodes, of which nobody knows what became, and

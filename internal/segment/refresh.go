@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
+	"strconv"
 	"time"
 
 	"packetboat/internal/id"
@@ -96,40 +99,69 @@ func (r *Refresher) claim(ctx context.Context) ([]Used, error) {
 		if err != nil {
 			return nil, fmt.Errorf("ask which segments are in use: %w", err)
 		}
-		v := r.DB.Table("tenant_id INTEGER", "id UUID", "before_at BIGINT")
+		of := map[id.Tenant][]id.Segment{}
 		for _, u := range used {
-			v.Add(u.Tenant, u.Segment, sqldb.Micros(now.Add(-freshInUse)))
+			of[u.Tenant] = append(of[u.Tenant], u.Segment)
 		}
-		if due, err = r.take(ctx, v, ` AND v.id = s.id `, refreshBatch, now); err != nil {
-			return nil, err
+		for _, t := range slices.Sorted(maps.Keys(of)) {
+			list, err := r.take(ctx, t, ` AND s.id`+r.DB.In(5), refreshBatch-len(due), now, now.Add(-freshInUse), sqldb.List(r.DB, of[t]))
+			if err != nil {
+				return nil, err
+			}
+			due = append(due, list...)
 		}
 	}
-	tenants, err := tenant.List(ctx, r.DB)
+	stale, err := r.stale(ctx, now)
 	if err != nil {
 		return nil, err
 	}
-	v := r.DB.Table("tenant_id INTEGER", "before_at BIGINT")
-	for _, t := range tenants {
-		v.Add(t.ID, sqldb.Micros(night(now, t.Location())))
+	for _, t := range stale {
+		list, err := r.take(ctx, t.ID, ``, refreshBatch-len(due), now, night(now, t.Location()))
+		if err != nil {
+			return nil, err
+		}
+		due = append(due, list...)
 	}
-	others, err := r.take(ctx, v, ``, refreshBatch-len(due), now)
-	return append(due, others...), err
+	return due, nil
 }
 
-// take claims segments that were not counted since the moment that v names.
-func (r *Refresher) take(ctx context.Context, v *sqldb.Table, and string, limit int, now time.Time) ([]Used, error) {
-	if v.Len() == 0 || limit == 0 {
+// stale returns the tenants with a segment that was not counted since the last night,
+// the one that was not counted for longest first.
+func (r *Refresher) stale(ctx context.Context, now time.Time) ([]tenant.Tenant, error) {
+	tenants, err := tenant.List(ctx, r.DB)
+	if err != nil || len(tenants) == 0 {
+		return nil, err
+	}
+	v := r.DB.Table("tenant_id INTEGER", "before_at BIGINT")
+	by := make(map[id.Tenant]tenant.Tenant, len(tenants))
+	for _, t := range tenants {
+		v.Add(t.ID, sqldb.Micros(night(now, t.Location())))
+		by[t.ID] = t
+	}
+	rows, err := r.DB.Query(ctx, `
+		SELECT s.tenant_id FROM segment s JOIN `+v.As("v", 3)+` ON v.tenant_id = s.tenant_id
+		WHERE s.counting_until <= $1 AND (s.member_count_evaluated_at IS NULL OR s.member_count_evaluated_at < v.before_at)
+		GROUP BY s.tenant_id ORDER BY MIN(COALESCE(s.member_count_evaluated_at, 0)), s.tenant_id LIMIT $2
+		/* all tenants: they take turns in the background */`, v.Args(sqldb.Micros(now), refreshBatch)...)
+	return sqldb.Collect(rows, err, func(scan func(...any) error) (tenant.Tenant, error) {
+		var t id.Tenant
+		err := scan(&t)
+		return by[t], err
+	})
+}
+
+// take claims segments of a tenant that were not counted since before.
+func (r *Refresher) take(ctx context.Context, t id.Tenant, and string, limit int, now, before time.Time, more ...any) ([]Used, error) {
+	if limit <= 0 {
 		return nil, nil
 	}
 	rows, err := r.DB.Query(ctx, `
-		UPDATE segment SET counting_until = $3 /* all tenants: they take turns in the background */
-		FROM (
-			SELECT s.tenant_id, s.id FROM segment s JOIN `+v.As("v", 4)+` ON v.tenant_id = s.tenant_id `+and+`
-			WHERE s.counting_until <= $1 AND (s.member_count_evaluated_at IS NULL OR s.member_count_evaluated_at < v.before_at)
-			ORDER BY s.member_count_evaluated_at NULLS FIRST LIMIT $2) AS due
-		WHERE segment.tenant_id = due.tenant_id AND segment.id = due.id AND segment.counting_until <= $1
-		RETURNING segment.tenant_id, segment.id`,
-		v.Args(sqldb.Micros(now), limit, sqldb.Micros(now.Add(countFor)))...)
+		UPDATE segment SET counting_until = $4 WHERE tenant_id = $1 AND counting_until <= $2 AND id IN (
+			SELECT s.id FROM segment s
+			WHERE s.tenant_id = $1 AND s.counting_until <= $2 AND (s.member_count_evaluated_at IS NULL OR s.member_count_evaluated_at < $3)`+and+`
+			ORDER BY s.member_count_evaluated_at NULLS FIRST LIMIT `+strconv.Itoa(limit)+`)
+		RETURNING tenant_id, id`,
+		append([]any{t, sqldb.Micros(now), sqldb.Micros(before), sqldb.Micros(now.Add(countFor))}, more...)...)
 	due, err := sqldb.Collect(rows, err, func(row func(...any) error) (Used, error) {
 		var u Used
 		return u, row(&u.Tenant, &u.Segment)

@@ -67,7 +67,7 @@ func NewDistributed(nodes []string) (address string, drop func() error, err erro
 	if err != nil {
 		return "", nil, err
 	}
-	sum := sha256.Sum256([]byte(fmt.Sprint(sqldb.CitusScript, nodes, citusShards, texts)))
+	sum := sha256.Sum256(fmt.Append(nil, sqldb.CitusScript, nodes, citusShards, texts))
 	source := "citus_" + hex.EncodeToString(sum[:])[:24]
 	templateMu.Lock()
 	defer templateMu.Unlock()
