@@ -193,8 +193,8 @@ func Actions() []Action {
 	return []Action{ActionUpdate, ActionDelete, ActionSchedule, ActionUnschedule, ActionPause, ActionResume, ActionCancel, ActionReschedule, ActionTestSend, ActionArchive, ActionUnarchive, ActionClone}
 }
 
-// leaves returns the statuses in which the action is legal.
-func (a Action) leaves() []Status {
+// from returns the statuses in which the action is legal.
+func (a Action) from() []Status {
 	switch a {
 	case ActionUpdate, ActionDelete, ActionSchedule:
 		return []Status{Draft}
@@ -222,7 +222,7 @@ func (b Broadcast) Can(a Action) bool {
 	if a == ActionReschedule && !b.Delivery.Spread() {
 		return false
 	}
-	return slices.Contains(a.leaves(), b.Status)
+	return slices.Contains(a.from(), b.Status)
 }
 
 // Available returns the actions that are legal now.

@@ -129,10 +129,10 @@ func clearable[T any](to *T, from **T) {
 	}
 }
 
-// lacking adds what the mode of d needs and is not there. The last day is looked
+// checkRequired adds the fields that the mode of d needs and lacks. The last day is looked
 // at when it, or the mode, was written, and when a draft is scheduled: it must
 // not lie before first, whose name is why.
-func (d Delivery) lacking(p *fault.Problems, first spread.Day, why string) {
+func (d Delivery) checkRequired(p *fault.Problems, first spread.Day, why string) {
 	switch {
 	case d.Mode == OverDays && d.WindowDays == 0:
 		p.Add("delivery_window_days", "is required for delivery_mode over_days")
@@ -143,8 +143,8 @@ func (d Delivery) lacking(p *fault.Problems, first spread.Day, why string) {
 	}
 }
 
-// lackingAfter is lacking, of what a change left.
-func (c *DeliveryChange) lackingAfter(d Delivery, today spread.Day) error {
+// checkRequiredAfter is checkRequired for the delivery that a change made.
+func (c *DeliveryChange) checkRequiredAfter(d Delivery, today spread.Day) error {
 	if c == nil {
 		return nil
 	}
@@ -152,7 +152,7 @@ func (c *DeliveryChange) lackingAfter(d Delivery, today spread.Day) error {
 	if c.WindowDate == nil && (c.Mode == nil || d.Mode != ByDate) {
 		d.WindowDate = max(d.WindowDate, today) // an old one is no fault of this request's
 	}
-	d.lacking(&p, today, "today, "+string(today))
+	d.checkRequired(&p, today, "today, "+string(today))
 	return p.Err()
 }
 

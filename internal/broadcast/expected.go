@@ -34,20 +34,20 @@ func (l Lacking) String() string {
 // about what they lack, so the first will do.
 const looked = 1000
 
-// lookTime is how long a look at an audience may take. What it finds are warnings,
+// lookTime is how long loading an audience may take. What it finds are warnings,
 // for which no answer about a broadcast is to wait long.
 const lookTime = 3 * time.Second
 
-// lookBriefly is look, or fault.ErrDeadline when that takes too long.
-func (f *Facts) lookBriefly(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) error {
+// loadAudienceBriefly is loadAudience, or fault.ErrDeadline when that takes too long.
+func (f *Preconditions) loadAudienceBriefly(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) error {
 	ctx, cancel := fault.Within(ctx, lookTime)
 	defer cancel()
-	return fault.Timely(ctx, f.look(ctx, db, b, now))
+	return fault.Timely(ctx, f.loadAudience(ctx, db, b, now))
 }
 
-// look finds whether the audience of b holds anybody, and what they lack of the
+// loadAudience finds whether the audience of b has members, and what they lack of the
 // data that the template of b expects.
-func (f *Facts) look(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) error {
+func (f *Preconditions) loadAudience(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) error {
 	audience := segment.Audience{Tenant: b.Tenant, Include: b.Include, Exclude: b.Exclude, Ahead: looked}
 	required, err := expected(b)
 	if err != nil {

@@ -70,7 +70,7 @@ func (r Run) end(ctx context.Context, tx *sqldb.DB, now time.Time) error {
 	if err != nil && !Stale(err) {
 		return err
 	}
-	if err := outbox.Undivide(ctx, tx, r.Tenant, r.Send); err != nil { // it may have been cancelled at its plan
+	if err := outbox.DropSlots(ctx, tx, r.Tenant, r.Send); err != nil { // it may have been cancelled at its plan
 		return err
 	}
 	_, err = tx.Exec(ctx, `UPDATE broadcast_run SET ended_at = $3 WHERE tenant_id = $1 AND broadcast_id = $2`,

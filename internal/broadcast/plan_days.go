@@ -21,22 +21,22 @@ const PlanLease = time.Minute
 // MakePlan gives each day and lane of a send that waits for a plan its number of
 // messages, and reserves them in one transaction, which takes effect only while
 // the caller holds the lease of r. In which order messages are met plays no part,
-// so counting them is enough. Their times are given later, by Give.
+// so counting them is enough. Their times are assigned later (stage Assign).
 func (r *Run) MakePlan(ctx context.Context, db *sqldb.DB, t tenant.Tenant, b Broadcast, now time.Time) error {
 	p := *r.Planning
 	c := CalendarOf(t, b, now)
-	p.At, p.Cut = now, outbox.Cut{}
+	p.At, p.Scope = now, outbox.PlanScope{}
 	if p.Again {
-		p.Cut = outbox.Cut{After: now, Before: c.today()}
+		p.Scope = outbox.PlanScope{After: now, Before: c.today()}
 	}
 	if p.Missed {
-		p.Cut.After = outbox.Unplanned()
+		p.Scope.After = outbox.Unplanned()
 	}
-	census, err := outbox.Count(ctx, db, t.ID, b.Send, p.Cut)
+	counts, err := outbox.CountForPlan(ctx, db, t.ID, b.Send, p.Scope)
 	if err != nil {
 		return err
 	}
-	lanes, err := lanesOf(ctx, db, t.ID, census)
+	lanes, err := lanesOf(ctx, db, t.ID, counts)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (r *Run) MakePlan(ctx context.Context, db *sqldb.DB, t tenant.Tenant, b Bro
 	if err != nil {
 		return err
 	}
-	pl := planner{Calendar: c, census: census, lanes: lanes, fares: fares}
+	pl := planner{Calendar: c, counts: counts, lanes: lanes, fares: fares}
 	err = db.InTx(ctx, func(tx *sqldb.DB) error {
 		if err := r.Hold(ctx, tx); err != nil {
 			return err
@@ -54,14 +54,14 @@ func (r *Run) MakePlan(ctx context.Context, db *sqldb.DB, t tenant.Tenant, b Bro
 			return err
 		}
 		p.Quotas, p.HeldBack = load.Plan()
-		planned := maps.Clone(census.Stay)
+		planned := maps.Clone(counts.Fixed)
 		for _, q := range p.Quotas {
 			planned[outbox.LaneDay{Lane: id.Read[id.MTAConfig](q.Lane), Day: q.Day}] += q.N
 		}
 		if err := outbox.Reserve(ctx, tx, t.ID, b.Send, planned); err != nil {
 			return err
 		}
-		p.Stage, p.Divided, p.Done = Give, false, id.Contact{}
+		p.Stage, p.SlotsCreated, p.Done = Assign, false, id.Contact{}
 		return r.Plan(ctx, tx, p, now.Add(PlanLease))
 	})
 	if err == nil {
@@ -73,7 +73,7 @@ func (r *Run) MakePlan(ctx context.Context, db *sqldb.DB, t tenant.Tenant, b Bro
 // planner is what a plan is made from.
 type planner struct {
 	Calendar
-	census outbox.Census
+	counts outbox.PlanCounts
 	lanes  map[id.MTAConfig]lane.Config
 	fares  map[id.MTAConfig]lane.Fares
 }
@@ -89,7 +89,7 @@ func (p planner) load(ctx context.Context, tx *sqldb.DB, b Broadcast, start spre
 	if err != nil {
 		return spread.Load{}, err
 	}
-	stay := p.census.Stay
+	stay := p.counts.Fixed
 	own := map[spread.Day]int{}   // what stays on each day
 	waits := map[spread.Day]int{} // of that, what has yet to leave
 	for at, n := range stay {
@@ -98,7 +98,7 @@ func (p planner) load(ctx context.Context, tx *sqldb.DB, b Broadcast, start spre
 	}
 	load := spread.Load{Skipped: b.Delivery.Skipped, Extend: b.Delivery.Overflow != Holdback, Waiting: map[string]int{}, Has: own}
 	load.Days, load.Next = p.days(start)
-	for l, n := range p.census.Moving {
+	for l, n := range p.counts.Movable {
 		load.Waiting[l.String()] = n
 	}
 	load.Total = func(day spread.Day) spread.Cap {
@@ -118,14 +118,14 @@ func (p planner) load(ctx context.Context, tx *sqldb.DB, b Broadcast, start spre
 	return load, nil
 }
 
-// lanesOf returns the lanes that carry the messages of a census that move.
-func lanesOf(ctx context.Context, db *sqldb.DB, t id.Tenant, census outbox.Census) (map[id.MTAConfig]lane.Config, error) {
+// lanesOf returns the lanes that carry the messages of a counts that move.
+func lanesOf(ctx context.Context, db *sqldb.DB, t id.Tenant, counts outbox.PlanCounts) (map[id.MTAConfig]lane.Config, error) {
 	all, err := lane.List(ctx, db, t)
 	if err != nil {
 		return nil, err
 	}
 	lanes := map[id.MTAConfig]lane.Config{}
-	for l := range census.Moving {
+	for l := range counts.Movable {
 		lanes[l] = lane.Config{ID: l} // one that was deleted bounds nothing
 	}
 	for _, l := range all {

@@ -13,12 +13,12 @@ import (
 	"packetboat/internal/tenant"
 )
 
-// Planning is how far the messages of a send have been given their times. It is
+// Planning is how far the messages of a send have been assigned their times. It is
 // there for sends over days, and for those whose lanes may carry only so many a
 // day; what else is sent leaves as soon as it is in the outbox.
 //
-//	Collect ─► Plan ─► Give ─► Done
-//	             ▲              │
+//	Collect ─► ToPlan ─► Assign ─► Planned
+//	             ▲                     │
 //	             └── rescheduled, or days passed unused
 type Planning struct {
 	Stage  Stage      `json:"stage"`
@@ -26,13 +26,13 @@ type Planning struct {
 	Again  bool       `json:"again,omitempty"`  // not the first plan of this send
 	Missed bool       `json:"missed,omitempty"` // plan only what days that have passed left over
 
-	// What Give goes by, and how far it has come.
-	At       time.Time      `json:"at,omitzero"` // when the plan was made
-	Cut      outbox.Cut     `json:"cut,omitzero"`
-	Quotas   []spread.Quota `json:"quotas,omitempty"`    // until they are divided
-	HeldBack map[string]int `json:"held_back,omitempty"` // of each lane, how many no day has room for
-	Divided  bool           `json:"divided,omitempty"`   // the order of the send is divided into slots
-	Done     id.Contact     `json:"done,omitzero"`       // the last whose message was given its time
+	// What assigning goes by, and how far it has come.
+	At           time.Time        `json:"at,omitzero"` // when the plan was made
+	Scope        outbox.PlanScope `json:"scope,omitzero"`
+	Quotas       []spread.Quota   `json:"quotas,omitempty"`        // until slots are made of them
+	HeldBack     map[string]int   `json:"held_back,omitempty"`     // of each lane, how many no day has room for
+	SlotsCreated bool             `json:"slots_created,omitempty"` // of the quotas
+	Done         id.Contact       `json:"done,omitzero"`           // the last whose message has its time
 }
 
 // Stage is a stage of planning.
@@ -42,7 +42,7 @@ type Stage string
 const (
 	Collect Stage = "collect" // the audience is put into the outbox
 	ToPlan  Stage = "plan"    // all of it is there, and waits for a plan
-	Give    Stage = "give"    // the plan is made, messages are given their times
+	Assign  Stage = "assign"  // the plan is made, messages are assigned their times
 	Planned Stage = "done"
 )
 
@@ -99,7 +99,7 @@ func (r Run) overdue(ctx context.Context, db *sqldb.DB, today spread.Day) (bool,
 // restart lets a paused send go on, once it is planned if it has to be.
 func (r Run) restart(ctx context.Context, tx *sqldb.DB, now time.Time) error {
 	switch {
-	case r.Planning != nil && r.Planning.Stage == Give: // by a plan of before the pause
+	case r.Planning != nil && r.Planning.Stage == Assign: // by a plan of before the pause
 		return r.replan(ctx, tx, r.again(false))
 	case r.PreparedAt == nil:
 		return nil

@@ -98,7 +98,7 @@ func progressOf(b Broadcast, run Run, send outbox.Progress, now time.Time) Progr
 		p.Phase = PhaseSending
 	}
 	if p.Phase == PhaseDone && send.LastSendAt != nil && run.PreparedAt != nil {
-		p.goes(p.average(p.Sent, *run.PreparedAt), now)
+		p.setRate(p.average(p.Sent, *run.PreparedAt), now)
 	}
 	return p
 }
@@ -120,7 +120,7 @@ func (p *Progress) addSpeed(ctx context.Context, db *sqldb.DB, b Broadcast, now 
 		begin = *p.Run.PreparedAt
 	}
 	perSecond, _ := speed(samples, begin, outbox.Sample{At: now, Sent: p.Sent})
-	p.goes(perSecond, now)
+	p.setRate(perSecond, now)
 	return nil
 }
 
@@ -165,7 +165,7 @@ func (p *Progress) addPlan(ctx context.Context, db *sqldb.DB, b Broadcast, now t
 		from = p.Run.Planning.At
 	}
 	if i := slices.IndexFunc(days, func(d outbox.Day) bool { return d.Day == today }); i >= 0 && p.LastSendAt != nil && p.LastSendAt.After(from) {
-		p.goes(p.average(days[i].Sent, from), now)
+		p.setRate(p.average(days[i].Sent, from), now)
 	}
 	p.lastBatch(last)
 	return nil
@@ -176,11 +176,11 @@ func (p *Progress) addPlan(ctx context.Context, db *sqldb.DB, b Broadcast, now t
 func (p *Progress) batches(ctx context.Context, db *sqldb.DB, t tenant.Tenant, b Broadcast, now time.Time) (outbox.Times, error) {
 	plan := p.Run.Planning
 	given, err := outbox.Batches(ctx, db, b.Tenant, b.Send, now)
-	if err != nil || plan.Stage != Give {
+	if err != nil || plan.Stage != Assign {
 		return given, err
 	}
 	var at outbox.Times
-	if plan.Divided {
+	if plan.SlotsCreated {
 		at, err = outbox.SlotTimes(ctx, db, b.Tenant, b.Send, now)
 	} else {
 		at = CalendarOf(t, b, plan.At).times(*plan, now)

@@ -72,8 +72,8 @@ func (r Readiness) Err() error {
 	return r.Reasons[0].fault.With(Reasons{r.Reasons})
 }
 
-// Facts are what the guards look at besides the broadcast itself.
-type Facts struct {
+// Preconditions are what the guards look at besides the broadcast itself.
+type Preconditions struct {
 	EmailType       *sender.EmailType // nil: not set, or deleted
 	Lanes           map[id.MTAConfig]lane.Config
 	DefaultLane     id.MTAConfig       // the account's; empty: none
@@ -88,8 +88,8 @@ type Facts struct {
 	Troubles        []ScheduleWarning  // Liquid that fails for some recipient
 }
 
-// Judge asks every guard of b.
-func Judge(b Broadcast, f Facts) Readiness {
+// Check asks every guard of b.
+func Check(b Broadcast, f Preconditions) Readiness {
 	r := Readiness{Reasons: []Reason{}, Warnings: []ScheduleWarning{}}
 	refuse := func(g Guard, err *fault.Error) {
 		r.Reasons = append(r.Reasons, Reason{g, err.Code, err.Message, err})
@@ -118,7 +118,7 @@ func Judge(b Broadcast, f Facts) Readiness {
 	warn(!f.HasAddress, "NO_POSTAL_ADDRESS", "the account has no postal address, which many laws ask for")
 	warn(slices.ContainsFunc(b.Arms(), func(a Arm) bool { return a.Content.HTML != nil && !links.HasUnsubscribe(*a.Content.HTML) }),
 		"NO_UNSUBSCRIBE_LINK", "the content has no unsubscribe link; a footer with one will be added")
-	warn(f.leaves(b, unverified), "LANE_UNVERIFIED", "an MTA config has not been tried with one of the sending identities")
+	warn(f.anyLeavingRoute(b, unverified), "LANE_UNVERIFIED", "an MTA config has not been tried with one of the sending identities")
 	warn(f.Template != "", "TEMPLATE_CHANGED", "the template "+f.Template)
 	for _, l := range f.Lacking {
 		warn(true, "EXPECTED_DATA_MISSING", l.String())
@@ -126,13 +126,13 @@ func Judge(b Broadcast, f Facts) Readiness {
 	warn(f.UnknownAudience, "AUDIENCE_UNKNOWN", "it took too long to look at the audience: it may hold nobody, or lack data that the template expects")
 	r.Warnings = append(r.Warnings, f.Troubles...)
 	warn(f.EmptyAudience, "EMPTY_AUDIENCE", "the audience holds nobody at present")
-	warn(f.leaves(b, withoutDMARC), "NO_DMARC", "no DMARC record is known for the domain of a sending identity")
+	warn(f.anyLeavingRoute(b, withoutDMARC), "NO_DMARC", "no DMARC record is known for the domain of a sending identity")
 	return r
 }
 
 // Ready asks every guard of b, as things stand.
 func Ready(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) (Readiness, error) {
-	f, err := Gather(ctx, db, b)
+	f, err := LoadPreconditions(ctx, db, b)
 	if err != nil {
 		return Readiness{}, err
 	}
@@ -140,7 +140,7 @@ func Ready(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) (Readi
 		return Readiness{}, err
 	}
 	if len(b.Include) > 0 {
-		err := f.lookBriefly(ctx, db, b, now)
+		err := f.loadAudienceBriefly(ctx, db, b, now)
 		if f.UnknownAudience = errors.Is(err, fault.ErrDeadline); err != nil && !f.UnknownAudience {
 			return Readiness{}, err
 		}
@@ -148,22 +148,22 @@ func Ready(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) (Readi
 	if f.Template, err = templateNow(ctx, db, b); err != nil {
 		return Readiness{}, err
 	}
-	if f.Troubles, err = Troubles(ctx, db, b, now); err != nil {
+	if f.Troubles, err = Warnings(ctx, db, b, now); err != nil {
 		return Readiness{}, err
 	}
-	return Judge(b, f), nil
+	return Check(b, f), nil
 }
 
-// Troubles are the warnings about Liquid of b that can be read, and fails for a
+// Warnings are those about Liquid of b that can be read, and fails for a
 // recipient who has every field or for one who has none. The field of a variant's
 // content begins with its place among the variants.
-func Troubles(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) ([]ScheduleWarning, error) {
+func Warnings(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) ([]ScheduleWarning, error) {
 	fields, err := field.Load(ctx, db, b.Tenant)
 	if err != nil {
 		return nil, err
 	}
 	list := []ScheduleWarning{}
-	seen := map[content.Trouble]bool{} // what variants share is told once
+	seen := map[content.Trouble]bool{} // what variants share is reported once
 	for i, arm := range b.Arms() {
 		found, err := arm.Content.Try(ctx, fields, now)
 		if err != nil {
@@ -191,7 +191,7 @@ func (v Variant) overrides(name string) bool {
 }
 
 // checkContent asks content.Check about arms, and keeps the first fault.
-func (f *Facts) checkContent(b Broadcast, arms []Arm) error {
+func (f *Preconditions) checkContent(b Broadcast, arms []Arm) error {
 	for _, arm := range arms {
 		if f.Content = content.Check(b.Source(arm)); f.Content == nil {
 			continue
@@ -204,12 +204,12 @@ func (f *Facts) checkContent(b Broadcast, arms []Arm) error {
 	return nil
 }
 
-// Gather reads what sending b depends on, but for its content and audience.
-func Gather(ctx context.Context, db *sqldb.DB, b Broadcast) (Facts, error) {
-	f := Facts{Lanes: map[id.MTAConfig]lane.Config{}}
+// LoadPreconditions reads what sending b depends on, but for its content and audience.
+func LoadPreconditions(ctx context.Context, db *sqldb.DB, b Broadcast) (Preconditions, error) {
+	f := Preconditions{Lanes: map[id.MTAConfig]lane.Config{}}
 	t, err := tenant.ByID(ctx, db, b.Tenant)
 	if err != nil {
-		return Facts{}, err
+		return Preconditions{}, err
 	}
 	f.DefaultLane, f.HasAddress = t.Settings.DefaultMTAConfig, !t.Settings.PostalAddress.Empty()
 	if !b.EmailType.IsZero() {
@@ -217,12 +217,12 @@ func Gather(ctx context.Context, db *sqldb.DB, b Broadcast) (Facts, error) {
 		if err == nil {
 			f.EmailType = &typ
 		} else if !errors.Is(err, sender.ErrEmailTypeNotFound) {
-			return Facts{}, err
+			return Preconditions{}, err
 		}
 	}
 	lanes, err := lane.List(ctx, db, b.Tenant)
 	if err != nil {
-		return Facts{}, err
+		return Preconditions{}, err
 	}
 	for _, l := range lanes {
 		f.Lanes[l.ID] = l
@@ -265,7 +265,7 @@ func (b Broadcast) Source(arm Arm) content.Source {
 }
 
 // SourceFor returns Source with the names that the account and the email type give it.
-func (b Broadcast) SourceFor(t tenant.Tenant, arm Arm, f Facts) content.Source {
+func (b Broadcast) SourceFor(t tenant.Tenant, arm Arm, f Preconditions) content.Source {
 	s := b.Source(arm)
 	s.Context.UTM = t.Settings.Tracking.UTM
 	s.Context.UTMCampaign = slug.Derive(b.Name, '-')

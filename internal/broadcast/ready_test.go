@@ -36,59 +36,61 @@ func TestGuards(t *testing.T) {
 	with := func(c sender.Candidate, l id.MTAConfig) sender.Candidate { c.Identity.DefaultMTA = l; return c }
 	for _, tt := range []struct {
 		name     string
-		edit     func(*broadcast.Broadcast, *broadcast.Facts)
+		edit     func(*broadcast.Broadcast, *broadcast.Preconditions)
 		want     []string
 		warnings []string
 	}{
-		{"ready", func(*broadcast.Broadcast, *broadcast.Facts) {}, nil, nil},
-		{"no segment", func(b *broadcast.Broadcast, _ *broadcast.Facts) { b.Include = nil }, []string{"NO_SEGMENT"}, nil},
-		{"no email type", func(_ *broadcast.Broadcast, f *broadcast.Facts) { f.EmailType = nil }, []string{"INVALID_EMAIL_TYPE"}, nil},
-		{"email type off", func(_ *broadcast.Broadcast, f *broadcast.Facts) {
+		{"ready", func(*broadcast.Broadcast, *broadcast.Preconditions) {}, nil, nil},
+		{"no segment", func(b *broadcast.Broadcast, _ *broadcast.Preconditions) { b.Include = nil }, []string{"NO_SEGMENT"}, nil},
+		{"no email type", func(_ *broadcast.Broadcast, f *broadcast.Preconditions) { f.EmailType = nil }, []string{"INVALID_EMAIL_TYPE"}, nil},
+		{"email type off", func(_ *broadcast.Broadcast, f *broadcast.Preconditions) {
 			f.EmailType = &sender.EmailType{ID: idtest.Named[id.EmailType]("t")}
 		}, []string{"INVALID_EMAIL_TYPE"}, nil},
-		{"lane off", func(b *broadcast.Broadcast, f *broadcast.Facts) {
+		{"lane off", func(b *broadcast.Broadcast, f *broadcast.Preconditions) {
 			b.MTAConfig, f.DefaultLane = idtest.Named[id.MTAConfig]("off"), theirs
 		}, []string{"NO_MTA"}, nil},
-		{"no lane anywhere", func(b *broadcast.Broadcast, _ *broadcast.Facts) { b.MTAConfig = id.MTAConfig{} }, []string{"NO_MTA"}, nil},
-		{"deleted lane is none", func(b *broadcast.Broadcast, f *broadcast.Facts) {
+		{"no lane anywhere", func(b *broadcast.Broadcast, _ *broadcast.Preconditions) { b.MTAConfig = id.MTAConfig{} }, []string{"NO_MTA"}, nil},
+		{"deleted lane is none", func(b *broadcast.Broadcast, f *broadcast.Preconditions) {
 			b.MTAConfig, f.DefaultLane = idtest.Named[id.MTAConfig]("gone"), theirs
 		}, nil, nil},
-		{"the identity's lane", func(b *broadcast.Broadcast, f *broadcast.Facts) {
+		{"the identity's lane", func(b *broadcast.Broadcast, f *broadcast.Preconditions) {
 			b.MTAConfig, f.Candidates = id.MTAConfig{}, []sender.Candidate{with(news, his)}
 		}, nil, []string{"LANE_UNVERIFIED"}},
-		{"the account's lane", func(b *broadcast.Broadcast, f *broadcast.Facts) { b.MTAConfig, f.DefaultLane = id.MTAConfig{}, theirs }, nil, nil},
-		{"shared lanes", func(b *broadcast.Broadcast, f *broadcast.Facts) {
+		{"the account's lane", func(b *broadcast.Broadcast, f *broadcast.Preconditions) {
+			b.MTAConfig, f.DefaultLane = id.MTAConfig{}, theirs
+		}, nil, nil},
+		{"shared lanes", func(b *broadcast.Broadcast, f *broadcast.Preconditions) {
 			b.MTAConfig, b.Delivery.Lanes = idtest.Named[id.MTAConfig]("off"), []broadcast.LaneShare{{Lane: mine, Weight: 1}, {Lane: theirs, Weight: 2}}
 		}, nil, nil},
-		{"one of the shared lanes was not tried", func(b *broadcast.Broadcast, f *broadcast.Facts) {
+		{"one of the shared lanes was not tried", func(b *broadcast.Broadcast, f *broadcast.Preconditions) {
 			b.Delivery.Lanes = []broadcast.LaneShare{{Lane: mine, Weight: 1}, {Lane: his, Weight: 2}}
 		}, nil, []string{"LANE_UNVERIFIED"}},
-		{"one of the shared lanes is off", func(b *broadcast.Broadcast, f *broadcast.Facts) {
+		{"one of the shared lanes is off", func(b *broadcast.Broadcast, f *broadcast.Preconditions) {
 			b.Delivery.Lanes = []broadcast.LaneShare{{Lane: mine, Weight: 1}, {Lane: idtest.Named[id.MTAConfig]("off"), Weight: 2}}
 		}, nil, nil},
-		{"nothing takes the place of shared lanes that are off", func(b *broadcast.Broadcast, f *broadcast.Facts) {
+		{"nothing takes the place of shared lanes that are off", func(b *broadcast.Broadcast, f *broadcast.Preconditions) {
 			b.Delivery.Lanes = []broadcast.LaneShare{{Lane: idtest.Named[id.MTAConfig]("off"), Weight: 1}, {Lane: idtest.Named[id.MTAConfig]("gone"), Weight: 1}}
 		}, []string{"NO_MTA"}, nil},
-		{"shared lanes that are all gone are none", func(b *broadcast.Broadcast, f *broadcast.Facts) {
+		{"shared lanes that are all gone are none", func(b *broadcast.Broadcast, f *broadcast.Preconditions) {
 			b.Delivery.Lanes = []broadcast.LaneShare{{Lane: idtest.Named[id.MTAConfig]("gone"), Weight: 1}, {Lane: idtest.Named[id.MTAConfig]("gone too"), Weight: 1}}
 		}, nil, nil},
-		{"shared lanes and no sender", func(b *broadcast.Broadcast, f *broadcast.Facts) {
+		{"shared lanes and no sender", func(b *broadcast.Broadcast, f *broadcast.Preconditions) {
 			b.MTAConfig, b.Delivery.Lanes, f.Candidates = id.MTAConfig{}, []broadcast.LaneShare{{Lane: theirs, Weight: 1}}, nil
 		}, []string{"NO_IDENTITY"}, nil},
-		{"no DMARC record", func(b *broadcast.Broadcast, f *broadcast.Facts) { f.Candidates[0].Domain.DMARCPolicy = "" },
+		{"no DMARC record", func(b *broadcast.Broadcast, f *broadcast.Preconditions) { f.Candidates[0].Domain.DMARCPolicy = "" },
 			nil, []string{"NO_DMARC"}},
-		{"the mailbox needs no DMARC record", func(b *broadcast.Broadcast, f *broadcast.Facts) {
+		{"the mailbox needs no DMARC record", func(b *broadcast.Broadcast, f *broadcast.Preconditions) {
 			b.MTAConfig, f.Candidates[0].Domain.DMARCPolicy = theirs, ""
 		}, nil, nil},
-		{"one sender of two has a lane", func(b *broadcast.Broadcast, f *broadcast.Facts) {
+		{"one sender of two has a lane", func(b *broadcast.Broadcast, f *broadcast.Preconditions) {
 			b.MTAConfig, f.Candidates = id.MTAConfig{}, []sender.Candidate{with(news, idtest.Named[id.MTAConfig]("off")), with(news, mine)}
 		}, nil, nil},
-		{"no content", func(_ *broadcast.Broadcast, f *broadcast.Facts) { f.Content = content.ErrNoContent }, []string{"NO_CONTENT"}, nil},
-		{"no identity", func(_ *broadcast.Broadcast, f *broadcast.Facts) { f.Candidates = nil }, []string{"NO_IDENTITY"}, nil},
-		{"nothing at all", func(b *broadcast.Broadcast, f *broadcast.Facts) {
-			b.Plan, *f = broadcast.Plan{}, broadcast.Facts{Content: content.ErrNoContent, HasAddress: true}
+		{"no content", func(_ *broadcast.Broadcast, f *broadcast.Preconditions) { f.Content = content.ErrNoContent }, []string{"NO_CONTENT"}, nil},
+		{"no identity", func(_ *broadcast.Broadcast, f *broadcast.Preconditions) { f.Candidates = nil }, []string{"NO_IDENTITY"}, nil},
+		{"nothing at all", func(b *broadcast.Broadcast, f *broadcast.Preconditions) {
+			b.Plan, *f = broadcast.Plan{}, broadcast.Preconditions{Content: content.ErrNoContent, HasAddress: true}
 		}, []string{"NO_SEGMENT", "INVALID_EMAIL_TYPE", "NO_MTA", "NO_CONTENT", "NO_IDENTITY"}, []string{"NO_SCHEDULED_AT"}},
-		{"warnings", func(b *broadcast.Broadcast, f *broadcast.Facts) {
+		{"warnings", func(b *broadcast.Broadcast, f *broadcast.Preconditions) {
 			b.ScheduledAt, f.HasAddress, f.EmptyAudience = nil, false, true
 			b.Content.HTML = new("<p>no way out</p>")
 		}, nil, []string{"NO_SCHEDULED_AT", "NO_POSTAL_ADDRESS", "NO_UNSUBSCRIBE_LINK", "EMPTY_AUDIENCE"}},
@@ -97,9 +99,9 @@ func TestGuards(t *testing.T) {
 			Include: []id.Segment{idtest.Named[id.Segment]("s")}, MTAConfig: mine, ScheduledAt: &now,
 			Content: manuscript.Manuscript{HTML: new(`<a href="{{ unsubscribe_url }}">leave</a>`)},
 		}}
-		f := broadcast.Facts{EmailType: &typ, Lanes: lanes, Candidates: []sender.Candidate{news}, HasAddress: true}
+		f := broadcast.Preconditions{EmailType: &typ, Lanes: lanes, Candidates: []sender.Candidate{news}, HasAddress: true}
 		tt.edit(&b, &f)
-		r := broadcast.Judge(b, f)
+		r := broadcast.Check(b, f)
 		var got, warned []string
 		for _, x := range r.Reasons {
 			got = append(got, x.Code)

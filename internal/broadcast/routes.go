@@ -21,7 +21,7 @@ type carrier struct {
 // mail among, or the one it names, or the identity's, or the account's
 // (contract 10.2). A lane that was deleted is passed over. One that is switched
 // off carries nothing, and nothing takes its place but those it shares with.
-func (f Facts) carriers(b Broadcast, identity sender.Identity) []carrier {
+func (f Preconditions) carriers(b Broadcast, identity sender.Identity) []carrier {
 	var shared []carrier
 	known := false
 	for _, s := range b.Delivery.Lanes {
@@ -47,7 +47,7 @@ func (f Facts) carriers(b Broadcast, identity sender.Identity) []carrier {
 }
 
 // Lane returns the lane that carries most of an identity's mail for b.
-func (f Facts) Lane(b Broadcast, identity sender.Identity) (lane.Config, bool) {
+func (f Preconditions) Lane(b Broadcast, identity sender.Identity) (lane.Config, bool) {
 	if c := f.carriers(b, identity); len(c) > 0 {
 		return c[0].Config, true
 	}
@@ -55,7 +55,7 @@ func (f Facts) Lane(b Broadcast, identity sender.Identity) (lane.Config, bool) {
 }
 
 // Routes returns the ways the messages of b can take.
-func (f Facts) Routes(b Broadcast) []route.Route {
+func (f Preconditions) Routes(b Broadcast) []route.Route {
 	routes := []route.Route{}
 	for _, c := range f.Candidates {
 		for _, l := range f.carriers(b, c.Identity) {
@@ -66,7 +66,7 @@ func (f Facts) Routes(b Broadcast) []route.Route {
 }
 
 // Obstacle says why b cannot be prepared, or nothing (contract 9.4).
-func (f Facts) Obstacle(b Broadcast) FailureCode {
+func (f Preconditions) Obstacle(b Broadcast) FailureCode {
 	var named []id.MTAConfig
 	for _, s := range b.Delivery.Lanes {
 		named = append(named, s.Lane)
@@ -90,7 +90,7 @@ func (f Facts) Obstacle(b Broadcast) FailureCode {
 
 // AwaitsDomain reports whether b could be prepared but for its senders' domains,
 // which are all paused, and returns the facts as they would be if they were not.
-func (f Facts) AwaitsDomain(b Broadcast) (Facts, bool) {
+func (f Preconditions) AwaitsDomain(b Broadcast) (Preconditions, bool) {
 	if len(f.Candidates) > 0 || len(f.Paused) == 0 {
 		return f, false
 	}
@@ -100,7 +100,7 @@ func (f Facts) AwaitsDomain(b Broadcast) (Facts, bool) {
 
 // hasLane reports whether a lane resolves and is active (contract G13). Without
 // an identity to ask, the broadcast's own and the account's are what is left.
-func (f Facts) hasLane(b Broadcast) bool {
+func (f Preconditions) hasLane(b Broadcast) bool {
 	if len(f.Candidates) == 0 {
 		_, ok := f.Lane(b, sender.Identity{})
 		return ok
@@ -108,9 +108,9 @@ func (f Facts) hasLane(b Broadcast) bool {
 	return len(f.Routes(b)) > 0
 }
 
-// leaves reports whether the mail of some candidate, by some lane that carries
-// it, is such. What goes into the built-in mailbox leaves nothing and is none.
-func (f Facts) leaves(b Broadcast, such func(sender.Candidate, lane.Config) bool) bool {
+// anyLeavingRoute reports whether some candidate, and a lane that carries its mail off
+// this machine, are such. The built-in mailbox is no such lane.
+func (f Preconditions) anyLeavingRoute(b Broadcast, such func(sender.Candidate, lane.Config) bool) bool {
 	return slices.ContainsFunc(f.Candidates, func(c sender.Candidate) bool {
 		return slices.ContainsFunc(f.carriers(b, c.Identity), func(l carrier) bool { return l.Type != lane.Sink && such(c, l.Config) })
 	})

@@ -58,7 +58,7 @@ func Begin(ctx context.Context, tx *sqldb.DB, b Broadcast, frozen map[string]id.
 	if at.Revision != b.Revision {
 		return ErrTransition.Sayf("the broadcast was written meanwhile")
 	}
-	err = step{from: []Status{Scheduled}, to: Sending, entry: journal.BroadcastStarted}.take(ctx, tx, b.Tenant, b.ID, now)
+	err = transition{from: []Status{Scheduled}, to: Sending, entry: journal.BroadcastStarted}.apply(ctx, tx, b.Tenant, b.ID, now)
 	if err != nil {
 		return err
 	}
@@ -177,8 +177,8 @@ func (r Run) Hold(ctx context.Context, tx *sqldb.DB) error {
 	return nil
 }
 
-// Passed notes in r what Advance recorded, once that is committed.
-func (r *Run) Passed(ids []id.Contact, excluded map[string]int) {
+// NoteAdvanced notes in r what Advance recorded, once that is committed.
+func (r *Run) NoteAdvanced(ids []id.Contact, excluded map[string]int) {
 	if len(ids) > 0 {
 		r.After = ids[len(ids)-1]
 	}

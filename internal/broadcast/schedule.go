@@ -38,7 +38,7 @@ func Schedule(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Broad
 		if err := ready.Err(); err != nil {
 			return Broadcast{}, err
 		}
-		if err := inTime(ctx, db, b, now); err != nil {
+		if err := checkWindow(ctx, db, b, now); err != nil {
 			return Broadcast{}, err
 		}
 		return b, db.InTx(ctx, func(tx *sqldb.DB) error {
@@ -49,14 +49,14 @@ func Schedule(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Broad
 			if at.Revision != b.Revision {
 				return errRevised
 			}
-			return step{from: ActionSchedule.leaves(), to: Scheduled, entry: journal.BroadcastScheduled}.take(ctx, tx, account, bid, now)
+			return transition{from: ActionSchedule.from(), to: Scheduled, entry: journal.BroadcastScheduled}.apply(ctx, tx, account, bid, now)
 		})
 	})
 	return err
 }
 
-// inTime refuses a send whose last day is over when it starts.
-func inTime(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) error {
+// checkWindow refuses a send whose last day is over when it starts.
+func checkWindow(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) error {
 	if b.Delivery.Mode != ByDate {
 		return nil
 	}
@@ -69,13 +69,13 @@ func inTime(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) error
 		first, why = spread.DayOf(*b.ScheduledAt, t.Location()), "the day of scheduled_at"
 	}
 	var p fault.Problems
-	b.Delivery.lacking(&p, first, why+", "+string(first))
+	b.Delivery.checkRequired(&p, first, why+", "+string(first))
 	return p.Err()
 }
 
-// causeHolds reports whether the reason for which the platform paused b is
+// causePersists reports whether the reason for which the platform paused b is
 // still there (contract G18).
-func causeHolds(ctx context.Context, tx *sqldb.DB, b Broadcast) (bool, error) {
+func causePersists(ctx context.Context, tx *sqldb.DB, b Broadcast) (bool, error) {
 	switch b.PauseReason {
 	case TenantPaused:
 		t, err := tenant.ByID(ctx, tx, b.Tenant)

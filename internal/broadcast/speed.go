@@ -35,8 +35,8 @@ func speed(samples []outbox.Sample, begin time.Time, now outbox.Sample) (perSeco
 	return float64(max(now.Sent-first.Sent, 0)) / took.Seconds(), true
 }
 
-// goes notes how fast the send goes, and when it is over if that stays so.
-func (p *Progress) goes(perSecond float64, now time.Time) {
+// setRate notes how fast the send goes, and when it is over if that stays so.
+func (p *Progress) setRate(perSecond float64, now time.Time) {
 	p.PerMinute, p.ETA = int(math.Round(60*perSecond)), nil
 	if p.Phase == PhaseSending && perSecond > 0 && p.Waiting > 0 {
 		p.ETA = new(now.Add(time.Duration(float64(p.Waiting) / perSecond * float64(time.Second))))

@@ -50,7 +50,7 @@ func New(ctx context.Context, w manuscript.Author, account id.Tenant, ch Change,
 		}
 	}
 	b.Plan = ch.apply(b.Plan)
-	if err := ch.Delivery.lackingAfter(b.Delivery, spread.DayOf(w.Now, t.Location())); err != nil {
+	if err := ch.Delivery.checkRequiredAfter(b.Delivery, spread.DayOf(w.Now, t.Location())); err != nil {
 		return Broadcast{}, err
 	}
 	b.UpdatedAt = b.CreatedAt
@@ -194,7 +194,7 @@ func Update(ctx context.Context, w manuscript.Author, account id.Tenant, bid id.
 			}
 		}
 		b.Plan = ch.apply(b.Plan)
-		if err := ch.Delivery.lackingAfter(b.Delivery, spread.DayOf(w.Now, t.Location())); err != nil {
+		if err := ch.Delivery.checkRequiredAfter(b.Delivery, spread.DayOf(w.Now, t.Location())); err != nil {
 			return Broadcast{}, err
 		}
 		if changed || !sameArms(arms, b.Variants) {

@@ -124,7 +124,7 @@ func PrepareTest(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Br
 	} else if test.expects, err = samples(b); err != nil {
 		return Test{}, err
 	}
-	f, err := Gather(ctx, db, b)
+	f, err := LoadPreconditions(ctx, db, b)
 	if err != nil {
 		return Test{}, err
 	}
@@ -191,8 +191,8 @@ func (b Broadcast) chosen(variants []string) ([]Arm, error) {
 
 // testable asks those guards of b that a test depends on. An email type need not
 // be active, but without one there is nothing that a recipient could leave.
-func testable(b Broadcast, f Facts) Readiness {
-	r := Judge(b, f)
+func testable(b Broadcast, f Preconditions) Readiness {
+	r := Check(b, f)
 	r.Reasons = slices.DeleteFunc(r.Reasons, func(reason Reason) bool {
 		switch reason.Guard {
 		case GuardMTA, GuardContent, GuardIdentity:
@@ -206,7 +206,7 @@ func testable(b Broadcast, f Facts) Readiness {
 }
 
 // compile makes arms ready for recipients.
-func (b Broadcast) compile(ctx context.Context, db *sqldb.DB, arms []Arm, f Facts) ([]TestArm, error) {
+func (b Broadcast) compile(ctx context.Context, db *sqldb.DB, arms []Arm, f Preconditions) ([]TestArm, error) {
 	account, err := tenant.ByID(ctx, db, b.Tenant)
 	if err != nil {
 		return nil, err

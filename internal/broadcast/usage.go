@@ -80,7 +80,7 @@ func routesInUse(ctx context.Context, db *sqldb.DB, b Broadcast) ([]route.Route,
 		terms, err := outbox.LoadTerms(ctx, db, b.Tenant, b.Send)
 		return terms.Routes, err
 	case Scheduled:
-		f, err := Gather(ctx, db, b)
+		f, err := LoadPreconditions(ctx, db, b)
 		return f.Routes(b), err
 	}
 	return nil, nil

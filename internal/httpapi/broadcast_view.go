@@ -141,7 +141,7 @@ func (a *API) progressOf(ctx context.Context, b broadcast.Broadcast, names broad
 			}
 		}
 	} else if b.Status == broadcast.Scheduled {
-		found, err := broadcast.Troubles(ctx, a.DB, b, a.Now())
+		found, err := broadcast.Warnings(ctx, a.DB, b, a.Now())
 		if err != nil {
 			return out, err
 		}

@@ -228,10 +228,10 @@ func TestWhatIsUnderWayIsNotClaimed(t *testing.T) {
 			if _, err := tx.Exec(t.Context(), `UPDATE outbox SET rank = `+tx.UUIDText("id")+` WHERE tenant_id = $1`, f.tenant); err != nil {
 				return err
 			}
-			if err := outbox.Divide(t.Context(), tx, f.tenant, f.send, []outbox.Slot{{Lane: idtest.Named[id.MTAConfig]("lane"), Due: noon.Add(-time.Hour), Day: "2026-03-01"}}); err != nil {
+			if err := outbox.CreateSlots(t.Context(), tx, f.tenant, f.send, []outbox.Slot{{Lane: idtest.Named[id.MTAConfig]("lane"), Due: noon.Add(-time.Hour), Day: "2026-03-01"}}); err != nil {
 				return err
 			}
-			_, _, err := outbox.Give(t.Context(), tx, f.tenant, f.send, outbox.Portion{Cut: outbox.Cut{After: noon.Add(-time.Hour)}, Limit: 10}, noon)
+			_, _, err := outbox.AssignDueTimes(t.Context(), tx, f.tenant, f.send, outbox.Batch{Scope: outbox.PlanScope{After: noon.Add(-time.Hour)}, Limit: 10}, noon)
 			return err
 		}); err != nil {
 			t.Fatal(err)

@@ -14,28 +14,26 @@ import (
 	"packetboat/internal/sqldb"
 )
 
-// Unplanned is when a message is due that a plan has not given its time yet:
-// never.
+// Unplanned is the due time of a message that no plan has assigned one yet: never.
 func Unplanned() time.Time { return time.Date(9999, 12, 1, 0, 0, 0, 0, time.UTC) }
 
-// Cut says which messages of a send a pass of planning gives a time: those
-// that nobody has tried to send, and that are due after a moment or were planned
-// for a day before another. The zero Cut is for a send of which none was tried
-// yet: all that wait.
-type Cut struct {
+// PlanScope says which messages of a send a pass of planning assigns a time: those
+// with no attempt yet that are due after a moment, or were planned for a day before
+// another. The zero PlanScope is for a send without any attempt: all that wait.
+type PlanScope struct {
 	After  time.Time  `json:"after"`
-	Before spread.Day `json:"before,omitempty"` // empty: no day is
+	Before spread.Day `json:"before,omitempty"` // empty: no day is before it
 }
 
-// moves is the condition that a queued message with a rank is within a cut, whose
+// inScope is the condition that a queued message with a rank is in a PlanScope, whose
 // parameters begin with the nth and are the statement's last.
-func moves(db *sqldb.DB, n int) string {
+func inScope(db *sqldb.DB, n int) string {
 	return fmt.Sprintf(`attempts = 0 AND (due_at > $%d OR plan_day < $%d) AND NOT id`, n, n+1) + db.In(n+2)
 }
 
-// args returns the parameters of a statement, of which the last are those of
-// moves; the messages named are under way, and stay as they are.
-func (c Cut) args(db *sqldb.DB, under []id.Message, before ...any) []any {
+// args returns the parameters of a statement, of which the last are those of inScope;
+// messages under way stay as they are.
+func (c PlanScope) args(db *sqldb.DB, under []id.Message, before ...any) []any {
 	return append(before, c.After.UnixMicro(), c.Before, sqldb.List(db, under))
 }
 
@@ -45,34 +43,34 @@ type LaneDay struct {
 	Day  spread.Day
 }
 
-// Census is how the messages of a send stand before a pass of planning.
-type Census struct {
-	Moving map[id.MTAConfig]int // those within the cut
-	Stay   map[LaneDay]int      // the others that have a day, ended ones among them
+// PlanCounts counts the messages of a send before a pass of planning.
+type PlanCounts struct {
+	Movable map[id.MTAConfig]int // those in scope
+	Fixed   map[LaneDay]int      // the others that have a day, ended ones among them
 }
 
-// Count takes the census of a send. It reads the whole of it.
-func Count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, cut Cut) (Census, error) {
-	c := Census{Moving: map[id.MTAConfig]int{}, Stay: map[LaneDay]int{}}
+// CountForPlan counts the messages of a send. It reads all of them.
+func CountForPlan(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, scope PlanScope) (PlanCounts, error) {
+	c := PlanCounts{Movable: map[id.MTAConfig]int{}, Fixed: map[LaneDay]int{}}
 	under, err := UnderWay(ctx, db, tenant, send)
 	if err != nil {
 		return c, err
 	}
 	rows, err := db.Query(ctx, `
-		SELECT lane_id, day, moving, COUNT(*) FROM (
+		SELECT lane_id, day, movable, COUNT(*) FROM (
 			SELECT lane_id, COALESCE(plan_day, '') AS day,
-				CASE WHEN rank IS NOT NULL AND state = 'queued' AND `+moves(db, 3)+` THEN 1 ELSE 0 END AS moving FROM outbox
+				CASE WHEN rank IS NOT NULL AND state = 'queued' AND `+inScope(db, 3)+` THEN 1 ELSE 0 END AS movable FROM outbox
 			WHERE tenant_id = $1 AND send_id = $2 AND state NOT IN ('held_back', 'cancelled')) AS m
-		GROUP BY lane_id, day, moving`, cut.args(db, under, tenant, send)...)
+		GROUP BY lane_id, day, movable`, scope.args(db, under, tenant, send)...)
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
 		var at LaneDay
-		var moving, n int
-		err := scan(&at.Lane, &at.Day, &moving, &n)
+		var movable, n int
+		err := scan(&at.Lane, &at.Day, &movable, &n)
 		switch {
-		case moving == 1:
-			c.Moving[at.Lane] += n
+		case movable == 1:
+			c.Movable[at.Lane] += n
 		case at.Day != "":
-			c.Stay[at] += n
+			c.Fixed[at] += n
 		}
 		return struct{}{}, err
 	})
@@ -88,17 +86,17 @@ func Hold(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) err
 	return err
 }
 
-// Busy is what a lane has to carry on a day.
-type Busy struct {
+// LaneLoad is what a lane has to carry on a day.
+type LaneLoad struct {
 	Sent     int // what it has carried of planned sends
 	Reserved int // what the plans of live sends have yet to send by it
 }
 
-// Reservations returns how busy lanes are from a day on, and keeps others from
-// planning on these lanes until tx ends: of two sends that are planned at once,
-// one sees what the other took. What the send itself has reserved is left out:
+// Reservations returns the loads of lanes from a day on, and locks these lanes for
+// planning until tx ends: of two sends that are planned at once, one sees what the
+// other reserved. What the send itself has reserved is left out:
 // it is about to be planned.
-func Reservations(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, lanes []id.MTAConfig, from spread.Day) (map[LaneDay]Busy, error) {
+func Reservations(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, lanes []id.MTAConfig, from spread.Day) (map[LaneDay]LaneLoad, error) {
 	for _, lane := range slices.SortedFunc(slices.Values(lanes), id.Compare) {
 		// A row of no send and no day: whoever writes it has the lane.
 		_, err := tx.Exec(ctx, `
@@ -114,10 +112,10 @@ func Reservations(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.S
 		FROM outbox_day AS d JOIN send AS s ON s.tenant_id = d.tenant_id AND s.id = d.send_id
 		WHERE d.tenant_id = $1 AND d.day >= $3 AND d.lane_id`+tx.In(4)+` GROUP BY d.lane_id, d.day`,
 		tenant, send, from, sqldb.List(tx, lanes))
-	busy := map[LaneDay]Busy{}
+	busy := map[LaneDay]LaneLoad{}
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
 		var at LaneDay
-		var b Busy
+		var b LaneLoad
 		err := scan(&at.Lane, &at.Day, &b.Sent, &b.Reserved)
 		busy[at] = b
 		return struct{}{}, err

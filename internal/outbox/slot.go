@@ -10,52 +10,52 @@ import (
 	"packetboat/internal/sqldb"
 )
 
-// A plan gives messages their times in two steps. The order of each lane, best
-// engaged first, is read once, which is quick, and divided into slots, of which
-// there are few. Then messages get the times of their slots in the order in which
-// they lie in the table: of its pages each is written once, where in the order of
-// the send every message would be on another one.
+// A plan assigns due times in two steps. First the order of each lane, best engaged
+// recipients first, is read once and divided into slots, of which there are few. Then
+// messages are assigned the times of their slots in the order of the table, so that
+// each page is written once; in the order of the send, neighbours lie on different
+// pages.
 
-// Place is where a message stands in the order of a planned send.
-type Place struct {
+// Boundary is a place in the order of a planned send, behind which a slot begins.
+type Boundary struct {
 	Rank string
 	ID   id.Message
 }
 
-// Slot is a time at which messages of a lane leave: those behind a place, up to
-// the place that the next slot of the lane begins behind.
+// Slot is a time at which messages of a lane leave: those behind a boundary, up to
+// that of the lane's next slot.
 type Slot struct {
 	Lane  id.MTAConfig
-	After Place // zero: from the first message on
+	After Boundary // zero: from the first message on
 	Due   time.Time
-	Day   spread.Day // empty: never, they are held back
+	Day   spread.Day // empty: none, they are held back
 }
 
-// Places numbers the messages of a lane that are within the cut from 1, best
-// engaged first, and returns the places of those with the numbers given, in
-// order; fewer when there are not so many messages.
-func Places(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, lane id.MTAConfig, cut Cut, numbers []int) ([]Place, error) {
+// Boundaries numbers the messages of a lane that are in scope from 1, best engaged
+// recipients first, and returns the boundaries behind those with the numbers given, in
+// order; fewer when there are fewer messages.
+func Boundaries(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, lane id.MTAConfig, scope PlanScope, numbers []int) ([]Boundary, error) {
 	if len(numbers) == 0 {
 		return nil, nil
 	}
 	condition, args := "", []any{tenant, send, lane, numbers[len(numbers)-1]}
-	if cut != (Cut{}) { // otherwise the index has it all
+	if scope != (PlanScope{}) { // otherwise the index is enough
 		under, err := UnderWay(ctx, db, tenant, send)
 		if err != nil {
 			return nil, err
 		}
-		condition, args = ` AND `+moves(db, 5), cut.args(db, under, args...)
+		condition, args = ` AND `+inScope(db, 5), scope.args(db, under, args...)
 	}
 	rows, err := db.Query(ctx, `
 		SELECT rank, id FROM outbox
 		WHERE tenant_id = $1 AND send_id = $2 AND lane_id = $3 AND rank IS NOT NULL AND state = 'queued'`+condition+`
 		ORDER BY rank, id LIMIT $4`, args...)
-	places := make([]Place, 0, len(numbers))
+	places := make([]Boundary, 0, len(numbers))
 	if err == nil {
 		defer rows.Close()
 		for n := 1; len(places) < len(numbers) && rows.Next(); n++ {
 			if n == numbers[len(places)] {
-				var p Place
+				var p Boundary
 				err = rows.Scan(&p.Rank, &p.ID)
 				places = append(places, p)
 			}
@@ -65,14 +65,14 @@ func Places(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, l
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("find places in the order of a send: %w", err)
+		return nil, fmt.Errorf("find boundaries in the order of a send: %w", err)
 	}
 	return places, nil
 }
 
-// Divide sets the slots of a send, in place of those it had.
-func Divide(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, slots []Slot) error {
-	if err := Undivide(ctx, tx, tenant, send); err != nil || len(slots) == 0 {
+// CreateSlots sets the slots of a send, in place of those it had.
+func CreateSlots(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, slots []Slot) error {
+	if err := DropSlots(ctx, tx, tenant, send); err != nil || len(slots) == 0 {
 		return err
 	}
 	t := tx.Table("lane_id UUID", "after_rank TEXT", "after_id UUID", "due_at BIGINT", "day TEXT")
@@ -83,13 +83,13 @@ func Divide(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, s
 		INSERT INTO outbox_slot (tenant_id, send_id, lane_id, after_rank, after_id, due_at, day)
 		SELECT h.tenant_id, `+tx.Param(2, "UUID")+`, v.lane_id, v.after_rank, v.after_id, v.due_at, v.day FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 3), t.Args(tenant, send)...)
 	if err != nil {
-		return fmt.Errorf("divide the order of a send: %w", err)
+		return fmt.Errorf("create the slots of a send: %w", err)
 	}
 	return nil
 }
 
-// Undivide removes the slots of a send.
-func Undivide(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) error {
+// DropSlots removes the slots of a send.
+func DropSlots(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) error {
 	if _, err := tx.Exec(ctx, `DELETE FROM outbox_slot WHERE tenant_id = $1 AND send_id = $2`, tenant, send); err != nil {
 		return fmt.Errorf("remove the slots of a send: %w", err)
 	}
@@ -111,9 +111,9 @@ func slotOf(columns string) string {
 		ORDER BY s.after_rank DESC, s.after_id DESC LIMIT 1)`
 }
 
-// divided returns the lanes whose order is divided, and those of them that cannot
-// carry all of their messages.
-func divided(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) (lanes, unfit []id.MTAConfig, err error) {
+// slotLanes returns the lanes that have slots, and those of them that cannot carry all
+// of their messages.
+func slotLanes(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) (lanes, unfit []id.MTAConfig, err error) {
 	rows, err := tx.Query(ctx, `
 		SELECT lane_id, MAX(CASE WHEN day = '' THEN 1 ELSE 0 END) FROM outbox_slot
 		WHERE tenant_id = $1 AND send_id = $2 GROUP BY lane_id`, tenant, send)
@@ -130,17 +130,17 @@ func divided(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) 
 	return lanes, unfit, nil
 }
 
-// Portion is a part of a send whose messages are given their times together.
-type Portion struct {
-	Cut   Cut        // those outside keep what they have
-	After id.Contact // behind whom it begins
+// Batch is a part of a send whose messages are assigned their times together.
+type Batch struct {
+	Scope PlanScope  // messages outside keep their times
+	After id.Contact // the contact behind which it begins
 	Limit int        // of messages
 }
 
-// Give gives messages the times of their slots, and holds those back that have
-// none. A node that has claimed one of them loses it. It returns the last contact
-// of the portion, and whether there may be more behind.
-func Give(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, p Portion, now time.Time) (last id.Contact, more bool, err error) {
+// AssignDueTimes assigns messages the times of their slots, and holds back those that
+// have none. A node that has claimed one of them loses the claim. It returns the last
+// contact of the batch, and whether there may be more behind it.
+func AssignDueTimes(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, p Batch, now time.Time) (last id.Contact, more bool, err error) {
 	n := 0
 	err = tx.QueryRow(ctx, `
 		WITH m AS (
@@ -154,22 +154,22 @@ func Give(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, p P
 		return p.After, false, nil
 	}
 	if err := revoke(ctx, tx, tenant, send); err != nil {
-		return id.Contact{}, false, fmt.Errorf("take back what is planned anew: %w", err)
+		return id.Contact{}, false, fmt.Errorf("revoke claims on what is planned anew: %w", err)
 	}
 	under, err := UnderWay(ctx, tx, tenant, send)
 	if err != nil {
 		return id.Contact{}, false, err
 	}
-	lanes, unfit, err := divided(ctx, tx, tenant, send)
+	lanes, unfit, err := slotLanes(ctx, tx, tenant, send)
 	if err != nil {
 		return id.Contact{}, false, err
 	}
 	if len(unfit) > 0 {
 		rows, err := tx.Query(ctx, `
 			UPDATE outbox SET state = 'held_back', plan_day = NULL, epoch = epoch + 1
-			WHERE `+portion+` AND lane_id`+tx.In(5)+` AND `+slotOf("s.day")+` = '' AND `+moves(tx, 6)+`
+			WHERE `+inBatch+` AND lane_id`+tx.In(5)+` AND `+slotOf("s.day")+` = '' AND `+inScope(tx, 6)+`
 			RETURNING id, contact_id`,
-			p.Cut.args(tx, under, tenant, send, p.After, last, sqldb.List(tx, unfit))...)
+			p.Scope.args(tx, under, tenant, send, p.After, last, sqldb.List(tx, unfit))...)
 		said := newNotes(tx)
 		list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (it Item, err error) {
 			err = scan(&it.ID, &it.Contact)
@@ -191,10 +191,10 @@ func Give(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, p P
 	// What is held back is not queued any more.
 	_, err = tx.Exec(ctx, `
 		UPDATE outbox SET (due_at, plan_day) = `+slotOf("s.due_at, s.day")+`, queued_at = COALESCE(queued_at, due_at), epoch = epoch + 1
-		WHERE `+portion+` AND lane_id`+tx.In(5)+` AND `+moves(tx, 6),
-		p.Cut.args(tx, under, tenant, send, p.After, last, sqldb.List(tx, lanes))...)
+		WHERE `+inBatch+` AND lane_id`+tx.In(5)+` AND `+inScope(tx, 6),
+		p.Scope.args(tx, under, tenant, send, p.After, last, sqldb.List(tx, lanes))...)
 	if err != nil {
-		return id.Contact{}, false, fmt.Errorf("give messages their times: %w", err)
+		return id.Contact{}, false, fmt.Errorf("assign messages their times: %w", err)
 	}
 	if err := lower(ctx, tx, tenant, send, time.Time{}); err != nil {
 		return id.Contact{}, false, err
@@ -202,6 +202,6 @@ func Give(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, p P
 	return last, n == p.Limit, nil
 }
 
-// portion is the condition that a message of a planned send is for a contact
+// inBatch is the condition that a message of a planned send is for a contact
 // behind $3, up to $4.
-const portion = `tenant_id = $1 AND send_id = $2 AND contact_id > $3 AND contact_id <= $4 AND rank IS NOT NULL AND state = 'queued'`
+const inBatch = `tenant_id = $1 AND send_id = $2 AND contact_id > $3 AND contact_id <= $4 AND rank IS NOT NULL AND state = 'queued'`

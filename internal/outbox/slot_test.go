@@ -17,7 +17,7 @@ import (
 
 // Whatever the order of a send and however it is divided, each message gets the
 // time of its slot, in whatever portions they are given; who moves meanwhile, or
-// is outside the cut, takes nobody's place.
+// is out of scope, takes no place of others.
 func TestMessagesGetTheTimesOfTheirSlots(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -33,7 +33,7 @@ func TestMessagesGetTheTimesOfTheirSlots(t *testing.T) {
 				list[i].Rank = fmt.Sprintf("%02x", chance.IntN(n/2)) // some are alike
 				list[i].DueAt = outbox.Unplanned()
 				if seed%2 == 1 && chance.IntN(4) == 0 {
-					list[i].DueAt = noon // outside the cut
+					list[i].DueAt = noon // out of scope
 				}
 			}
 			put := func(tx *sqldb.DB) error {
@@ -43,9 +43,9 @@ func TestMessagesGetTheTimesOfTheirSlots(t *testing.T) {
 			if err := db.InTx(t.Context(), put); err != nil {
 				t.Fatal(err)
 			}
-			cut := outbox.Cut{}
+			scope := outbox.PlanScope{}
 			if seed%2 == 1 {
-				cut.After = noon
+				scope.After = noon
 			}
 			want := map[id.Message]string{}
 			var slots []outbox.Slot
@@ -67,7 +67,7 @@ func TestMessagesGetTheTimesOfTheirSlots(t *testing.T) {
 				for at := 1 + chance.IntN(5); at < len(order); at += 1 + chance.IntN(9) {
 					numbers = append(numbers, at)
 				}
-				places, err := outbox.Places(t.Context(), db, f.tenant, f.send, lane, cut, append(numbers, n+1))
+				places, err := outbox.Boundaries(t.Context(), db, f.tenant, f.send, lane, scope, append(numbers, n+1))
 				if err != nil || len(places) != len(numbers) {
 					t.Fatalf("%d places for the numbers %v of %d messages: %v", len(places), numbers, len(order), err)
 				}
@@ -88,16 +88,16 @@ func TestMessagesGetTheTimesOfTheirSlots(t *testing.T) {
 					from = end
 				}
 			}
-			if err := outbox.Divide(t.Context(), db, f.tenant, f.send, append(slots, outbox.Slot{Lane: idtest.Named[id.MTAConfig]("gone"), Day: "2026-03-02"})); err != nil {
+			if err := outbox.CreateSlots(t.Context(), db, f.tenant, f.send, append(slots, outbox.Slot{Lane: idtest.Named[id.MTAConfig]("gone"), Day: "2026-03-02"})); err != nil {
 				t.Fatal(err)
 			}
-			if err := outbox.Divide(t.Context(), db, f.tenant, f.send, slots); err != nil { // anew
+			if err := outbox.CreateSlots(t.Context(), db, f.tenant, f.send, slots); err != nil { // anew
 				t.Fatal(err)
 			}
 			var after id.Contact
 			for more := true; more; {
 				if err := db.InTx(t.Context(), func(tx *sqldb.DB) (err error) {
-					after, more, err = outbox.Give(t.Context(), tx, f.tenant, f.send, outbox.Portion{Cut: cut, After: after, Limit: 1 + chance.IntN(n/2)}, noon)
+					after, more, err = outbox.AssignDueTimes(t.Context(), tx, f.tenant, f.send, outbox.Batch{Scope: scope, After: after, Limit: 1 + chance.IntN(n/2)}, noon)
 					return err
 				}); err != nil {
 					t.Fatal(err)
@@ -144,11 +144,11 @@ func TestALaneWithoutSlotsIsLeftAlone(t *testing.T) {
 		if _, err := db.Exec(t.Context(), `UPDATE outbox SET rank = `+db.UUIDText("id")+` WHERE tenant_id = $1`, f.tenant); err != nil {
 			t.Fatal(err)
 		}
-		if err := outbox.Divide(t.Context(), db, f.tenant, f.send, []outbox.Slot{{Lane: idtest.Named[id.MTAConfig]("another"), Due: noon.Add(time.Hour), Day: "2026-03-02"}}); err != nil {
+		if err := outbox.CreateSlots(t.Context(), db, f.tenant, f.send, []outbox.Slot{{Lane: idtest.Named[id.MTAConfig]("another"), Due: noon.Add(time.Hour), Day: "2026-03-02"}}); err != nil {
 			t.Fatal(err)
 		}
 		if err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
-			_, more, err := outbox.Give(t.Context(), tx, f.tenant, f.send, outbox.Portion{Limit: 10}, noon)
+			_, more, err := outbox.AssignDueTimes(t.Context(), tx, f.tenant, f.send, outbox.Batch{Limit: 10}, noon)
 			if more {
 				t.Error("there is more behind the last message")
 			}

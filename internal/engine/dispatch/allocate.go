@@ -29,8 +29,8 @@ type allocator struct {
 
 // allocator records the routes that b's messages take, and returns who chooses
 // among them.
-func (e *Engine) allocator(ctx context.Context, b broadcast.Broadcast, facts broadcast.Facts) (*allocator, error) {
-	recorded, err := e.record(ctx, b, facts)
+func (e *Engine) allocator(ctx context.Context, b broadcast.Broadcast, facts broadcast.Preconditions) (*allocator, error) {
+	recorded, err := e.recordRoutes(ctx, b, facts)
 	if err != nil {
 		return nil, err
 	}
@@ -44,9 +44,9 @@ func (e *Engine) allocator(ctx context.Context, b broadcast.Broadcast, facts bro
 	return a, err
 }
 
-// record adds b's routes, with their weights as they are now, to those that the
+// recordRoutes adds b's routes, with their weights as they are now, to those that the
 // send has recorded, and returns all of them.
-func (e *Engine) record(ctx context.Context, b broadcast.Broadcast, facts broadcast.Facts) ([]route.Route, error) {
+func (e *Engine) recordRoutes(ctx context.Context, b broadcast.Broadcast, facts broadcast.Preconditions) ([]route.Route, error) {
 	terms, err := outbox.LoadTerms(ctx, e.DB, b.Tenant, b.Send)
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (a *allocator) route(contact id.Contact, last id.Identity) route.Route {
 
 // weigh gives each route what its identity may still send today, besides what
 // other sends have planned for today.
-func (e *Engine) weigh(ctx context.Context, b broadcast.Broadcast, facts broadcast.Facts, routes []route.Route) error {
+func (e *Engine) weigh(ctx context.Context, b broadcast.Broadcast, facts broadcast.Preconditions, routes []route.Route) error {
 	now := e.Now()
 	account, err := tenant.ByID(ctx, e.DB, b.Tenant)
 	if err != nil {
@@ -101,7 +101,7 @@ func (e *Engine) weigh(ctx context.Context, b broadcast.Broadcast, facts broadca
 	if err != nil {
 		return err
 	}
-	var busy map[outbox.LaneDay]outbox.Busy
+	var busy map[outbox.LaneDay]outbox.LaneLoad
 	err = e.DB.InTx(ctx, func(tx *sqldb.DB) (err error) {
 		busy, err = outbox.Reservations(ctx, tx, b.Tenant, b.Send, slices.Collect(maps.Keys(most)), today)
 		return err

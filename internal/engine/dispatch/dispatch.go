@@ -60,9 +60,9 @@ type Engine struct {
 	Page  int             // contacts of one transaction; 0 means 2000, or 1000 that are given times
 	Pages int             // pages of one broadcast in one Tick; 0 means 20
 
-	turns int                                // sends that are being prepared; Tick's alone
-	found map[id.Broadcast]*segment.Audience // of those being prepared; Tick's alone
-	seen  map[id.Broadcast]spread.Day        // when days of planned sends were looked at last; Tick's alone
+	preparing int                                // sends that are being prepared; Tick's alone
+	audiences map[id.Broadcast]*segment.Audience // of those being prepared; Tick's alone
+	replanned map[id.Broadcast]spread.Day        // when days of planned sends were looked at last; Tick's alone
 }
 
 // Run works until ctx ends.
@@ -119,17 +119,17 @@ func (e *Engine) tick(ctx context.Context) (work, error) {
 		if err == nil && t.Status == tenant.Active {
 			err = errors.Join(e.DB.Acquaint(ctx, "contact", "contact_activity"), e.begin(ctx, t, b.ID))
 		}
-		errs = append(errs, e.note(err, "begin", b.Tenant, b.ID))
+		errs = append(errs, e.wrapError(err, "begin", b.Tenant, b.ID))
 	}
 	open, err := broadcast.OpenRuns(ctx, e.DB)
 	if err != nil {
 		return w, errors.Join(append(errs, err)...)
 	}
 	w.open = len(open)
-	e.turns = 0
+	e.preparing = 0
 	for _, o := range open {
 		if o.Status == broadcast.Sending && o.PreparedAt == nil {
-			e.turns++
+			e.preparing++
 		}
 	}
 	for _, o := range open {
@@ -142,14 +142,14 @@ func (e *Engine) tick(ctx context.Context) (work, error) {
 			more, err = e.step(ctx, t, o)
 		}
 		w.more = w.more || more
-		errs = append(errs, e.note(err, "continue", o.Tenant, o.Broadcast))
+		errs = append(errs, e.wrapError(err, "continue", o.Tenant, o.Broadcast))
 	}
 	return w, errors.Join(errs...)
 }
 
-// note adds to an error which broadcast it befell; that somebody else moved a
-// broadcast first is no error.
-func (e *Engine) note(err error, doing string, t id.Tenant, b id.Broadcast) error {
+// wrapError adds to an error which broadcast it is about; that another process moved
+// the broadcast first is no error.
+func (e *Engine) wrapError(err error, doing string, t id.Tenant, b id.Broadcast) error {
 	if err == nil || broadcast.Stale(err) || errors.Is(err, broadcast.ErrLeaseLost) {
 		return nil
 	}
@@ -165,7 +165,7 @@ func (e *Engine) step(ctx context.Context, t tenant.Tenant, o broadcast.OpenRun)
 	case o.Status == broadcast.Sending && o.PreparedAt == nil:
 		return e.prepare(ctx, t, o.Broadcast)
 	case o.Status == broadcast.Sending:
-		return e.look(ctx, t, o.Run)
+		return e.replanIfOverdue(ctx, t, o.Run)
 	}
 	return false, nil
 }
@@ -194,7 +194,7 @@ func (e *Engine) begin(ctx context.Context, t tenant.Tenant, bid id.Broadcast) e
 	if err != nil {
 		return err
 	}
-	facts, err := broadcast.Gather(ctx, e.DB, b)
+	facts, err := broadcast.LoadPreconditions(ctx, e.DB, b)
 	if err != nil {
 		return err
 	}

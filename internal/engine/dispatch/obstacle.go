@@ -7,13 +7,13 @@ import (
 	"packetboat/internal/broadcast"
 )
 
-// stop ends or pauses a broadcast that cannot be prepared, and reports whether it
+// stopIfBlocked ends or pauses a broadcast that cannot be prepared, and reports whether it
 // did. One whose senders' domains are all paused waits for them; whatever else is
 // in the way will not come back, so the broadcast fails.
-func (e *Engine) stop(ctx context.Context, b broadcast.Broadcast, facts broadcast.Facts, now time.Time) (bool, error) {
+func (e *Engine) stopIfBlocked(ctx context.Context, b broadcast.Broadcast, facts broadcast.Preconditions, now time.Time) (bool, error) {
 	if waits, ok := facts.AwaitsDomain(b); ok {
 		// The routes tell Resume which domains to ask about.
-		if _, err := e.record(ctx, b, waits); err != nil {
+		if _, err := e.recordRoutes(ctx, b, waits); err != nil {
 			return true, err
 		}
 		e.Log.Warn("broadcast paused with its sending domains", "tenant", b.Tenant, "broadcast", b.ID)
@@ -27,7 +27,7 @@ func (e *Engine) stop(ctx context.Context, b broadcast.Broadcast, facts broadcas
 }
 
 // obstacle says why a broadcast that is due cannot begin at all, or nothing.
-func obstacle(b broadcast.Broadcast, facts broadcast.Facts) broadcast.FailureCode {
+func obstacle(b broadcast.Broadcast, facts broadcast.Preconditions) broadcast.FailureCode {
 	if _, ok := facts.AwaitsDomain(b); ok {
 		return ""
 	}

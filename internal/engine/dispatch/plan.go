@@ -19,7 +19,7 @@ import (
 // needsPlan reports whether the messages of b are given days: when it is spread
 // over some, or a lane of it may carry only so many a day, or what does not fit
 // today is held back. Everything else leaves as it comes.
-func needsPlan(b broadcast.Broadcast, f broadcast.Facts, routes []route.Route, today spread.Day) bool {
+func needsPlan(b broadcast.Broadcast, f broadcast.Preconditions, routes []route.Route, today spread.Day) bool {
 	d := b.Delivery
 	return d.Spread() || d.PerHour > 0 && d.Overflow == broadcast.Holdback || slices.ContainsFunc(routes, func(r route.Route) bool {
 		_, capped := f.Lanes[r.Lane].DayCap(today)
@@ -60,7 +60,7 @@ func ago(t *time.Time) uint32 {
 }
 
 // plan takes the planning of a send that is all in the outbox further: it makes
-// the plan, and gives the next messages the times that it has for them.
+// the plan, and assigns the next messages their times.
 func (e *Engine) plan(ctx context.Context, t tenant.Tenant, b broadcast.Broadcast, run *broadcast.Run) (more bool, err error) {
 	if run.Planning.Stage == broadcast.ToPlan {
 		if err := run.MakePlan(ctx, e.DB, t, b, e.Now()); err != nil {
@@ -68,13 +68,13 @@ func (e *Engine) plan(ctx context.Context, t tenant.Tenant, b broadcast.Broadcas
 		}
 	}
 	c := broadcast.CalendarOf(t, b, run.Planning.At)
-	if !run.Planning.Divided {
-		if err := e.divide(ctx, b, run, c); err != nil {
+	if !run.Planning.SlotsCreated {
+		if err := e.createSlots(ctx, b, run, c); err != nil {
 			return false, err
 		}
 	}
 	for range e.pages() {
-		done, err := e.give(ctx, b, run)
+		done, err := e.assignDueTimes(ctx, b, run)
 		if err != nil || done {
 			return false, err
 		}
@@ -82,22 +82,22 @@ func (e *Engine) plan(ctx context.Context, t tenant.Tenant, b broadcast.Broadcas
 	return true, nil
 }
 
-// look asks for a new plan when a day of a planned send has passed that did not
+// replanIfOverdue asks for a new plan when a day of a planned send has passed that did not
 // send all it should. It looks once a day.
-func (e *Engine) look(ctx context.Context, t tenant.Tenant, run broadcast.Run) (again bool, err error) {
+func (e *Engine) replanIfOverdue(ctx context.Context, t tenant.Tenant, run broadcast.Run) (again bool, err error) {
 	if run.Planning == nil {
 		return false, nil
 	}
 	today := spread.DayOf(e.Now(), t.Location())
-	if e.seen[run.Broadcast] == today {
+	if e.replanned[run.Broadcast] == today {
 		return false, nil
 	}
 	again, err = broadcast.Replan(ctx, e.DB, run.Tenant, run.Broadcast, today)
 	if err == nil {
-		if e.seen == nil || len(e.seen) > 1000 {
-			e.seen = map[id.Broadcast]spread.Day{}
+		if e.replanned == nil || len(e.replanned) > 1000 {
+			e.replanned = map[id.Broadcast]spread.Day{}
 		}
-		e.seen[run.Broadcast] = today
+		e.replanned[run.Broadcast] = today
 	}
 	return again, err
 }

@@ -38,11 +38,11 @@ func (e *Engine) prepare(ctx context.Context, t tenant.Tenant, bid id.Broadcast)
 	if run.Planning != nil && run.Planning.Stage != broadcast.Collect {
 		return e.plan(ctx, t, b, &run)
 	}
-	facts, err := broadcast.Gather(ctx, e.DB, b)
+	facts, err := broadcast.LoadPreconditions(ctx, e.DB, b)
 	if err != nil {
 		return false, err
 	}
-	if stopped, err := e.stop(ctx, b, facts, now); stopped || err != nil {
+	if stopped, err := e.stopIfBlocked(ctx, b, facts, now); stopped || err != nil {
 		return stopped, err
 	}
 	allocator, err := e.allocator(ctx, b, facts)
@@ -88,7 +88,7 @@ func (e *Engine) prepare(ctx context.Context, t tenant.Tenant, bid id.Broadcast)
 }
 
 // pages is how many pages of one broadcast a tick puts: fewer when others wait.
-func (e *Engine) pages() int { return cmp.Or(e.Pages, max(20/max(e.turns, 1), 2)) }
+func (e *Engine) pages() int { return cmp.Or(e.Pages, max(20/max(e.preparing, 1), 2)) }
 
 // page is what every page of one preparation has in common.
 type page struct {
@@ -106,23 +106,23 @@ const pageSize = 2000
 
 // audiences is how many audiences an engine keeps from tick to tick; each may
 // hold what it found ahead.
-const audiences = 8
+const maxAudiences = 8
 
 // audience returns who a broadcast is for. What was found ahead in one tick is
 // there in the next.
 func (e *Engine) audience(b broadcast.Broadcast) *segment.Audience {
-	if a, ok := e.found[b.ID]; ok && a.Tenant == b.Tenant {
+	if a, ok := e.audiences[b.ID]; ok && a.Tenant == b.Tenant {
 		return a
 	}
-	if e.found == nil || len(e.found) >= audiences {
-		e.found = map[id.Broadcast]*segment.Audience{}
+	if e.audiences == nil || len(e.audiences) >= maxAudiences {
+		e.audiences = map[id.Broadcast]*segment.Audience{}
 	}
-	e.found[b.ID] = &segment.Audience{Tenant: b.Tenant, Include: b.Include, Exclude: b.Exclude}
-	return e.found[b.ID]
+	e.audiences[b.ID] = &segment.Audience{Tenant: b.Tenant, Include: b.Include, Exclude: b.Exclude}
+	return e.audiences[b.ID]
 }
 
-// reading is a page as it was read: whose turn it is, and what they get.
-type reading struct {
+// audiencePage is a page as it was read: its contacts, and their messages.
+type audiencePage struct {
 	ids      []id.Contact
 	messages []outbox.Message
 	excluded map[string]int // how many of them get nothing, by reason
@@ -131,13 +131,13 @@ type reading struct {
 }
 
 // readAhead reads the page behind a contact.
-func (e *Engine) readAhead(ctx context.Context, p page, after id.Contact) <-chan reading {
-	done := make(chan reading, 1)
+func (e *Engine) readAhead(ctx context.Context, p page, after id.Contact) <-chan audiencePage {
+	done := make(chan audiencePage, 1)
 	go func() {
 		size := cmp.Or(e.Page, pageSize)
-		var r reading
+		var r audiencePage
 		if r.ids, r.err = p.audience.After(ctx, e.DB, after, size, e.Now()); r.err == nil {
-			r.messages, r.excluded, r.err = e.choose(ctx, p, r.ids)
+			r.messages, r.excluded, r.err = e.chooseRecipients(ctx, p, r.ids)
 		}
 		r.last = len(r.ids) < size
 		done <- r
@@ -148,7 +148,7 @@ func (e *Engine) readAhead(ctx context.Context, p page, after id.Contact) <-chan
 // put writes a page. What it needs was read before its transaction begins, which
 // is therefore short; a contact who says no in between is asked again before
 // sending.
-func (e *Engine) put(ctx context.Context, p page, r reading) error {
+func (e *Engine) put(ctx context.Context, p page, r audiencePage) error {
 	ids, excluded, last := r.ids, r.excluded, r.last
 	now := e.Now()
 	err := e.DB.InTx(ctx, func(tx *sqldb.DB) error {
@@ -176,16 +176,16 @@ func (e *Engine) put(ctx context.Context, p page, r reading) error {
 	if err != nil {
 		return err
 	}
-	p.run.Passed(ids, excluded)
+	p.run.NoteAdvanced(ids, excluded)
 	if last {
-		delete(e.found, p.b.ID)
+		delete(e.audiences, p.b.ID)
 		e.Log.Info("broadcast prepared", "tenant", p.b.Tenant, "broadcast", p.b.ID, "excluded", p.run.Excluded)
 	}
 	return nil
 }
 
-// choose decides who of a page gets a message, and counts the others by reason.
-func (e *Engine) choose(ctx context.Context, p page, ids []id.Contact) ([]outbox.Message, map[string]int, error) {
+// chooseRecipients decides who of a page gets a message, and counts the others by reason.
+func (e *Engine) chooseRecipients(ctx context.Context, p page, ids []id.Contact) ([]outbox.Message, map[string]int, error) {
 	if len(ids) == 0 {
 		return nil, nil, nil
 	}

@@ -18,8 +18,8 @@ import (
 // preparation may have to begin, go on or end.
 const Wake sqldb.Signal = "broadcast"
 
-// step is one move between statuses.
-type step struct {
+// transition is one move between statuses.
+type transition struct {
 	from   []Status
 	to     Status
 	reason PauseReason // of a pause
@@ -27,15 +27,15 @@ type step struct {
 	data   any // of the entry
 }
 
-// take makes the move and writes its journal entry. It returns ErrTransition
+// apply makes the move and writes its journal entry. It returns ErrTransition
 // when the broadcast is in none of the statuses the move leaves.
-func (s step) take(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
-	_, err := s.takeSend(ctx, tx, tenant, bid, now)
+func (s transition) apply(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
+	_, err := s.applyToSend(ctx, tx, tenant, bid, now)
 	return err
 }
 
-// takeSend is take, and returns the broadcast's send.
-func (s step) takeSend(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) (send id.Send, err error) {
+// applyToSend is apply, and returns the broadcast's send.
+func (s transition) applyToSend(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) (send id.Send, err error) {
 	err = tx.QueryRow(ctx, `
 		UPDATE broadcast SET revision = revision + 1, status = $3, pause_reason = $4, updated_at = $5,
 			dispatch_started_at = CASE WHEN status = 'scheduled' AND $3 = 'sending' THEN $5 ELSE dispatch_started_at END,
@@ -64,17 +64,17 @@ func refused(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, bid id.Broadca
 // Unschedule takes a scheduled broadcast back, so that it can be edited again.
 func Unschedule(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
-		return step{from: ActionUnschedule.leaves(), to: Draft, entry: journal.BroadcastUnscheduled}.take(ctx, tx, tenant, bid, now)
+		return transition{from: ActionUnschedule.from(), to: Draft, entry: journal.BroadcastUnscheduled}.apply(ctx, tx, tenant, bid, now)
 	})
 }
 
 // Pause holds a send: messages on their way finish, no other leaves.
 func Pause(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, why PauseReason, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
-		send, err := step{
-			from: ActionPause.leaves(), to: Paused, reason: why,
+		send, err := transition{
+			from: ActionPause.from(), to: Paused, reason: why,
 			entry: journal.BroadcastPaused, data: map[string]PauseReason{"pause_reason": why},
-		}.takeSend(ctx, tx, tenant, bid, now)
+		}.applyToSend(ctx, tx, tenant, bid, now)
 		if err != nil {
 			return err
 		}
@@ -95,14 +95,14 @@ func Resume(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcas
 		if !b.Can(ActionResume) {
 			return refused(ctx, tx, tenant, bid)
 		}
-		holds, err := causeHolds(ctx, tx, b)
+		holds, err := causePersists(ctx, tx, b)
 		if err != nil {
 			return err
 		}
 		if holds {
 			return ErrCauseActive.With(map[string]PauseReason{"pause_reason": b.PauseReason})
 		}
-		if err := (step{from: ActionResume.leaves(), to: Sending, entry: journal.BroadcastResumed}).take(ctx, tx, tenant, bid, now); err != nil {
+		if err := (transition{from: ActionResume.from(), to: Sending, entry: journal.BroadcastResumed}).apply(ctx, tx, tenant, bid, now); err != nil {
 			return err
 		}
 		run, err := LoadRun(ctx, tx, tenant, bid)
@@ -117,7 +117,7 @@ func Resume(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcas
 // never leaves.
 func Cancel(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
-		send, err := step{from: ActionCancel.leaves(), to: Cancelled, entry: journal.BroadcastCancelled}.takeSend(ctx, tx, tenant, bid, now)
+		send, err := transition{from: ActionCancel.from(), to: Cancelled, entry: journal.BroadcastCancelled}.applyToSend(ctx, tx, tenant, bid, now)
 		if err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func Cancel(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcas
 // Complete ends a broadcast whose every message has ended.
 func Complete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
-		return step{from: []Status{Sending}, to: Completed, entry: journal.BroadcastCompleted}.take(ctx, tx, tenant, bid, now)
+		return transition{from: []Status{Sending}, to: Completed, entry: journal.BroadcastCompleted}.apply(ctx, tx, tenant, bid, now)
 	})
 }
 
@@ -139,9 +139,9 @@ func Fail(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast,
 		return err
 	}
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
-		send, err := step{
+		send, err := transition{
 			from: []Status{Sending}, to: Failed, entry: journal.BroadcastFailed, data: map[string]FailureCode{"code": code},
-		}.takeSend(ctx, tx, tenant, bid, now)
+		}.applyToSend(ctx, tx, tenant, bid, now)
 		if err != nil {
 			return err
 		}

@@ -12,9 +12,9 @@ import (
 	"packetboat/internal/sqldb"
 )
 
-// divide divides the order of a send into the slots of its plan, the best engaged
-// of each lane first.
-func (e *Engine) divide(ctx context.Context, b broadcast.Broadcast, run *broadcast.Run, c broadcast.Calendar) error {
+// createSlots divides the order of a send into the slots of its plan, the best engaged
+// recipients of each lane first.
+func (e *Engine) createSlots(ctx context.Context, b broadcast.Broadcast, run *broadcast.Run, c broadcast.Calendar) error {
 	p := *run.Planning
 	send := b.Send
 	names := map[string]bool{}
@@ -33,22 +33,22 @@ func (e *Engine) divide(ctx context.Context, b broadcast.Broadcast, run *broadca
 			n += slots[i].N
 			ends[i] = n
 		}
-		places, err := outbox.Places(ctx, e.DB, b.Tenant, send, id.Read[id.MTAConfig](name), p.Cut, ends)
+		places, err := outbox.Boundaries(ctx, e.DB, b.Tenant, send, id.Read[id.MTAConfig](name), p.Scope, ends)
 		if err != nil {
 			return err
 		}
-		places = append([]outbox.Place{{}}, places...)
+		places = append([]outbox.Boundary{{}}, places...)
 		for i, after := range places {
 			list = append(list, outbox.Slot{Lane: id.Read[id.MTAConfig](name), After: after, Due: slots[i].Due, Day: slots[i].Day})
 		}
 	}
-	p.Divided, p.Quotas, p.HeldBack = true, nil, nil
+	p.SlotsCreated, p.Quotas, p.HeldBack = true, nil, nil
 	now := e.Now()
 	err := e.DB.InTx(ctx, func(tx *sqldb.DB) error {
 		if err := run.Hold(ctx, tx); err != nil {
 			return err
 		}
-		if err := outbox.Divide(ctx, tx, b.Tenant, send, list); err != nil {
+		if err := outbox.CreateSlots(ctx, tx, b.Tenant, send, list); err != nil {
 			return err
 		}
 		return run.Plan(ctx, tx, p, now.Add(lease))
@@ -59,14 +59,14 @@ func (e *Engine) divide(ctx context.Context, b broadcast.Broadcast, run *broadca
 	return err
 }
 
-// portion is how many messages are given their times in one transaction: on
+// assignBatch is how many messages are assigned their times in one transaction: on
 // SQLite, some 50 ms in which nobody else writes. Fewer cost more each, since
 // slots lie far apart in the index of what is due.
-const portion = 2000
+const assignBatch = 2000
 
-// give gives the next messages of a planned send the times of their slots, in the
+// assignDueTimes assigns the next messages of a planned send the times of their slots, in the
 // order of contacts, and opens the send after the last.
-func (e *Engine) give(ctx context.Context, b broadcast.Broadcast, run *broadcast.Run) (done bool, err error) {
+func (e *Engine) assignDueTimes(ctx context.Context, b broadcast.Broadcast, run *broadcast.Run) (done bool, err error) {
 	var p broadcast.Planning
 	send := b.Send
 	now := e.Now()
@@ -75,8 +75,8 @@ func (e *Engine) give(ctx context.Context, b broadcast.Broadcast, run *broadcast
 			return err
 		}
 		p = *run.Planning
-		last, more, err := outbox.Give(ctx, tx, b.Tenant, send, outbox.Portion{
-			Cut: p.Cut, After: p.Done, Limit: cmp.Or(e.Page, portion),
+		last, more, err := outbox.AssignDueTimes(ctx, tx, b.Tenant, send, outbox.Batch{
+			Scope: p.Scope, After: p.Done, Limit: cmp.Or(e.Page, assignBatch),
 		}, now)
 		if err != nil {
 			return err
@@ -86,7 +86,7 @@ func (e *Engine) give(ctx context.Context, b broadcast.Broadcast, run *broadcast
 			return run.Plan(ctx, tx, p, now.Add(lease))
 		}
 		p = broadcast.Planning{Stage: broadcast.Planned, Start: p.Start, Again: p.Again, At: p.At}
-		if err := outbox.Undivide(ctx, tx, b.Tenant, send); err != nil {
+		if err := outbox.DropSlots(ctx, tx, b.Tenant, send); err != nil {
 			return err
 		}
 		if err := run.Plan(ctx, tx, p, now.Add(lease)); err != nil {
