@@ -147,7 +147,7 @@ func TestATemplateBecomesTheMailOfItsBinding(t *testing.T) {
 	})
 }
 
-// templateChangesUnderADraft is what contract G4 and F12 say: a draft keeps its
+// templateChangesUnderADraft changes the template of a draft: a draft keeps its
 // bodies until it is saved again, is warned, and cannot be saved again without
 // its template.
 func templateChangesUnderADraft(t *testing.T, ready *harness.Ready, template, slug string, bound any, lane string) {

@@ -31,7 +31,7 @@ var crashTroubles = [crashKills]string{
 // moments of a send, and starts it again; once the receiving server, too, which
 // makes trouble besides. Nobody may be lost; a mail may arrive twice only if its
 // final answer was open at a kill, so at most once for each connection and kill,
-// or was withheld, and then with the same Message-ID (mail-notes 9). The long
+// or was withheld, and then with the same Message-ID. The long
 // form of this is `make crash`.
 func TestKilledSendersLoseNobody(t *testing.T) {
 	t.Parallel()

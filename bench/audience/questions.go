@@ -48,7 +48,7 @@ var (
 	pairFieldsAll = group("and", leaf("custom_fields.plan", "equals", "free"), leaf("custom_fields.age", "greater_or_equal", 30))
 	pairTags      = group("and", object{"field": "tags", "operator": "has_any", "value": []string{"vip", "press"}}, leaf("country", "equals", "DE"))
 
-	// buyers is the example of the contract with a fifth leaf.
+	// buyers is a segment of five leaves.
 	buyers = group("and", leaf("country", "in", []string{"DE", "AT"}), leaf("custom_fields.plan", "in", []string{"pro", "enterprise"}),
 		event("order_placed", 2, 90), group("or", email("opened", 30), object{"type": "list", "operator": "in", "segment_keys": []string{"vip"}}))
 	// browsers asks the same of nearly everybody.

@@ -3,7 +3,7 @@
 // the receiving server are killed and start again, and the server makes every
 // kind of trouble. When it is over, what the program says must agree with what
 // the server has on its disk: nobody is lost, and nobody gets a mail twice whose
-// answer was not open when somebody died (mail-notes 9.3).
+// answer was not open when somebody died.
 //
 // All chance comes from one seed, which is printed. What the machine does with it
 // differs from run to run, so a seed repeats the plan, not the moments.

@@ -16,7 +16,7 @@ import (
 )
 
 // Expected is what must be true of a broadcast that has ended, whatever befell
-// the processes that sent it (mail-notes 9.3).
+// the processes that sent it.
 type Expected struct {
 	People    []string             // who has a row, by address
 	Refused   func(to string) bool // whose server refuses them for good; nil: nobody

@@ -26,7 +26,7 @@ import (
 	"time"
 )
 
-// What the program is bootstrapped with (contract A5).
+// What the program is bootstrapped with.
 const (
 	Tenant   = "acme"
 	Owner    = "owner@example.com"

@@ -19,7 +19,7 @@ type spot struct {
 	element int    // [element-1] of a list
 }
 
-// path writes the spot as contract F17 has it.
+// path writes the spot as callers are shown it.
 func (p spot) path() string {
 	b := append(make([]byte, 0, 64), p.base...)
 	step := func(name string) {

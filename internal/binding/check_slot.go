@@ -152,7 +152,7 @@ func (c *checker) random(at spot, sl *Slot, m map[string]any) Filling {
 // about names that no block has.
 func unsuited(i Issue) bool { return i.Code != UnknownParam && i.Code != UnknownSection }
 
-// pick chooses one of n, always the same for a seed and a slot (contract F28).
+// pick chooses one of n, always the same for a seed and a slot.
 func pick(seed, slot string, n int) int {
 	sum := sha256.Sum256([]byte(seed + ":" + slot))
 	return int(binary.BigEndian.Uint64(sum[:8]) % uint64(n))

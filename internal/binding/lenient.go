@@ -4,7 +4,7 @@ import "encoding/json"
 
 // Lenient is Check for those who want to see what they have so far: what it
 // returns can always be shown. What is missing or wrong shows as the sample that
-// the schema gives, else as a placeholder (contract F26), slots as notices; the
+// the schema gives, else as a placeholder, slots as notices; the
 // issues are those of Check.
 func Lenient(s Schema, raw json.RawMessage, pool Pool, seed string) (Bound, []Issue) {
 	c := checker{pool: pool, seed: seed}

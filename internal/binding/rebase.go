@@ -189,7 +189,7 @@ func byName(list []Parameter) map[string]*Parameter {
 }
 
 // carried returns a value as the new type has it; false when the types are not
-// compatible (contract Z38).
+// compatible.
 func carried(from, to Type, v any) (any, bool) {
 	if from == to {
 		return v, true

@@ -18,7 +18,7 @@ const (
 // Type is what a parameter, or a field of a row, may hold.
 type Type string
 
-// The types (contract 8.1).
+// The types.
 const (
 	Text     Type = "text"
 	Textarea Type = "textarea"

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The types in the order of the contract, each with the rules that count for it.
+// The types, each with the rules that count for it.
 var typeRules = []struct {
 	t    Type
 	keys []string

@@ -173,7 +173,7 @@ func (s *Schema) undeclared() []Reference {
 	return missing
 }
 
-// expectedTypes are the types of contact data (contract 8.3).
+// expectedTypes are the types of contact data.
 func expectedTypes() []string {
 	return []string{"string", "number", "boolean", "date", "datetime", "array", "object"}
 }

@@ -20,7 +20,7 @@ type RawSchema struct {
 	Expects    json.RawMessage
 }
 
-// How much a schema may declare (contract 3.7; the last four are ours).
+// How much a schema may declare.
 const (
 	maxParameters = 100 // also fields of a section
 	maxSections   = 30

@@ -15,7 +15,7 @@ import (
 )
 
 // Bounds of single values, whatever their schema allows. No mail is larger than
-// the first (contract H8).
+// the first.
 const (
 	maxText   = 1 << 20 // characters
 	maxURL    = 4096    // characters

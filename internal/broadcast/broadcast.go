@@ -33,7 +33,7 @@ var (
 	ErrMetadataFind = fault.New(fault.Invalid, "INVALID_METADATA_FILTER", "metadata must be a JSON object of fewer than 8192 characters")
 )
 
-// Caps on what one broadcast may name (contract 3.7).
+// Caps on what one broadcast may name.
 const (
 	MaxSegments = 20 // included, and as many excluded
 	MaxTags     = 50
@@ -143,7 +143,7 @@ type Failure struct {
 // FailureCode names why a broadcast failed.
 type FailureCode string
 
-// The reasons for which a broadcast fails (contract 9.4).
+// The reasons for which a broadcast fails.
 const (
 	EmailTypeDeleted FailureCode = "EMAIL_TYPE_DELETED"
 	MTAConfigDeleted FailureCode = "MTA_CONFIG_DELETED"

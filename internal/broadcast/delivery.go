@@ -7,7 +7,7 @@ import (
 	"packetboat/internal/spread"
 )
 
-// Mode says over how long a send is spread (contract 9.1).
+// Mode says over how long a send is spread.
 type Mode string
 
 // The modes.

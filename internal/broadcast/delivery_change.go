@@ -9,7 +9,7 @@ import (
 	"packetboat/internal/spread"
 )
 
-// Bounds on how a send may be spread (contract 9.1).
+// Bounds on how a send may be spread.
 const (
 	MaxWindowDays   = 60
 	MaxSkippedDates = 60
@@ -157,7 +157,7 @@ func (c *DeliveryChange) checkRequiredAfter(d Delivery, today spread.Day) error 
 }
 
 // Spread reports whether the send has days of its own: its recipients' days are
-// planned, shown, and can be changed while it is on its way (contract G22, G25).
+// planned, shown, and can be changed while it is on its way.
 func (d Delivery) Spread() bool { return d.Mode == ByDate || d.Mode == OverDays && d.WindowDays > 1 }
 
 // Days returns the days of the window of a send that starts on a day, those

@@ -26,7 +26,7 @@ import (
 // Guard names one of the things that scheduling asks for.
 type Guard string
 
-// The guards, in the order in which they are asked (contract G12).
+// The guards, in the order in which they are asked.
 const (
 	GuardSegment   Guard = "segment"
 	GuardEmailType Guard = "email_type"
@@ -77,7 +77,7 @@ type Preconditions struct {
 	EmailType       *sender.EmailType // nil: not set, or deleted
 	Lanes           map[id.MTAConfig]lane.Config
 	DefaultLane     id.MTAConfig       // the account's; empty: none
-	Candidates      []sender.Candidate // identities that are able to send (contract 10.2)
+	Candidates      []sender.Candidate // identities that are able to send
 	Paused          []sender.Candidate // those that are not, only because their domain is paused
 	Content         error              // what content.Check says
 	HasAddress      bool               // the account has a postal address

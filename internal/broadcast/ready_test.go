@@ -17,7 +17,7 @@ import (
 	"packetboat/internal/sqldb/dbtest"
 )
 
-// The guards in the order of contract G12: the first that fails is the code,
+// The guards in their order: the first that fails is the code,
 // and all of them are told.
 func TestGuards(t *testing.T) {
 	t.Parallel()

@@ -18,8 +18,8 @@ type carrier struct {
 
 // carriers returns the active lanes that carry the mail of an identity for b,
 // the one with the greatest weight first: those that the broadcast shares its
-// mail among, or the one it names, or the identity's, or the account's
-// (contract 10.2). A lane that was deleted is passed over. One that is switched
+// mail among, or the one it names, or the identity's, or the account's.
+// A lane that was deleted is passed over. One that is switched
 // off carries nothing, and nothing takes its place but those it shares with.
 func (f Preconditions) carriers(b Broadcast, identity sender.Identity) []carrier {
 	var shared []carrier
@@ -65,7 +65,7 @@ func (f Preconditions) Routes(b Broadcast) []route.Route {
 	return routes
 }
 
-// Obstacle says why b cannot be prepared, or nothing (contract 9.4).
+// Obstacle says why b cannot be prepared, or nothing.
 func (f Preconditions) Obstacle(b Broadcast) FailureCode {
 	var named []id.MTAConfig
 	for _, s := range b.Delivery.Lanes {
@@ -98,7 +98,7 @@ func (f Preconditions) AwaitsDomain(b Broadcast) (Preconditions, bool) {
 	return f, f.Obstacle(b) == ""
 }
 
-// hasLane reports whether a lane resolves and is active (contract G13). Without
+// hasLane reports whether a lane resolves and is active. Without
 // an identity to ask, the broadcast's own and the account's are what is left.
 func (f Preconditions) hasLane(b Broadcast) bool {
 	if len(f.Candidates) == 0 {

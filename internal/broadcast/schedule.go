@@ -21,7 +21,7 @@ import (
 // broadcast is moved only if it was not edited while they answered.
 //
 // A time that has passed means at once. Without a time the broadcast is
-// scheduled and never starts (contract C7).
+// scheduled and never starts.
 func Schedule(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Broadcast, now time.Time) error {
 	_, err := attempt(func() (Broadcast, error) {
 		b, err := Load(ctx, db, account, bid)
@@ -74,7 +74,7 @@ func checkWindow(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) 
 }
 
 // causePersists reports whether the reason for which the platform paused b is
-// still there (contract G18).
+// still there.
 func causePersists(ctx context.Context, tx *sqldb.DB, b Broadcast) (bool, error) {
 	switch b.PauseReason {
 	case TenantPaused:

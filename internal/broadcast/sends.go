@@ -12,7 +12,7 @@ import (
 	"packetboat/internal/usage"
 )
 
-// recent is how long a broadcast counts among the recent ones (contract F12).
+// recent is how long a broadcast counts among the recent ones.
 const recent = 30 * 24 * time.Hour
 
 // Sends answers which broadcasts use templates and blocks.

@@ -83,7 +83,7 @@ func Pause(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast
 }
 
 // Resume lets a paused send go on. Days of its plan that passed meanwhile are
-// planned anew before it does (contract G16); the others stay as they are. A
+// planned anew before it does; the others stay as they are. A
 // send whose audience was not all in the outbox yet is first prepared to its
 // end, and starts then.
 func Resume(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {

@@ -30,7 +30,7 @@ type call struct {
 	to     broadcast.Status // empty: the status stays
 }
 
-// calls is the table of spec 3.1 and contract 9.4.
+// calls is the table of legal transitions.
 func calls() []call {
 	type st = broadcast.Status
 	ended := []st{broadcast.Completed, broadcast.Failed, broadcast.Cancelled}

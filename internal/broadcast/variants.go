@@ -42,8 +42,8 @@ type Variant struct {
 	HTML *string `json:"html,omitempty"`
 }
 
-// ReadVariants reads the arms of a request, and says what is wrong with them
-// (contract 9.3). An arm that names a sender or an MTA config is told that before
+// ReadVariants reads the arms of a request, and says what is wrong with them.
+// An arm that names a sender or an MTA config is told that before
 // anything else.
 func ReadVariants(raw []byte) ([]Variant, error) {
 	var arms []map[string]json.RawMessage
@@ -164,8 +164,7 @@ func (b Broadcast) Arms() []Arm {
 }
 
 // Assign returns the arm of a contact, the empty one where there are none: drawn
-// from both ids alone, so that it is the same whoever asks and however often
-// (contract 9.3 and Z20).
+// from both ids alone, so that it is the same whoever asks and however often.
 func (b Broadcast) Assign(contact id.Contact) string {
 	if len(b.Variants) == 0 {
 		return ""

@@ -21,7 +21,7 @@ import (
 	"packetboat/internal/sqldb/dbtest"
 )
 
-// An assignment is what contract 9.3 and Z20 say, worked out with exact numbers.
+// Assignments worked out with exact numbers.
 func TestAssignmentIsTheHashOfBothIDs(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

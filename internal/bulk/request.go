@@ -56,7 +56,7 @@ type Doer struct {
 }
 
 // Read judges a request and everything it refers to. All that is wrong is told
-// at once; a code that belongs to one param wins over INVALID_INPUT (contract Z21).
+// at once; a code that belongs to one param wins over INVALID_INPUT.
 func (d Doer) Read(ctx context.Context, db *sqldb.DB, p auth.Principal, in Input, now time.Time) (Request, Target, error) {
 	if err := Admit(p, in.Action); err != nil {
 		return Request{}, Target{}, err
@@ -246,7 +246,7 @@ func (p Params) set() (contact.Change, fault.Field) {
 
 func (c *check) emailType(ctx context.Context, p auth.Principal, params *Params) error {
 	name := "email_type_key"
-	if !p.IsKey() && c.params["email_type_id"] != nil { // people write either; the id wins (contract 3.1)
+	if !p.IsKey() && c.params["email_type_id"] != nil { // people write either; the id wins
 		name = "email_type_id"
 	}
 	v := c.params[name]

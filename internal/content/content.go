@@ -106,11 +106,11 @@ func Check(s Source) error {
 	return nil
 }
 
-// maxHeader is RFC 5322 section 2.1.1, and contract G8, in characters.
+// maxHeader is the longest line of RFC 5322 section 2.1.1, in characters.
 const maxHeader = 998
 
-// CheckHeader adds what is wrong with a text that becomes part of a header (contract
-// Z33). How long Liquid makes it is known only when it is rendered.
+// CheckHeader adds what is wrong with a text that becomes part of a header. How
+// long Liquid makes it is known only when it is rendered.
 func CheckHeader(p *fault.Problems, path, text string) {
 	if strings.ContainsAny(text, "\r\n") {
 		p.Add(path, "must be one line")
@@ -177,7 +177,7 @@ func (c Content) safeVariable(name string) bool {
 }
 
 // Above this size mail programs cut a message off, and a pixel at its end with
-// it (mail-notes 1.2): then it goes to the top.
+// it: then it goes to the top.
 const clippedBytes = 90 << 10
 
 const pixel = `<img src="{{ ` + PixelVariable + ` }}" width="1" height="1" alt="" style="border:0;height:1px;width:1px">`

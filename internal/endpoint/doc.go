@@ -1,5 +1,5 @@
 // Package endpoint turns declared operations into HTTP: routing, the checks
-// before an operation in their one order (contract 2.3), decoding, faults to
+// before an operation in their one order, decoding, faults to
 // statuses, encoding, discovery and the OpenAPI document.
 //
 // An operation is one declaration and one function from values to values. What

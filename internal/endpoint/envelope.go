@@ -16,7 +16,7 @@ import (
 	"packetboat/internal/fault"
 )
 
-// envelope is the body of every refusal (contract 2.4).
+// envelope is the body of every refusal.
 type envelope struct {
 	StatusCode int    `json:"statusCode,omitempty"` // of a 429, and of nothing else
 	Reason     reason `json:"error"`

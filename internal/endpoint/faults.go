@@ -2,7 +2,7 @@ package endpoint
 
 import "packetboat/internal/fault"
 
-// The faults that any operation may answer with (contract 2.2). What is known
+// The faults that any operation may answer with. What is known
 // of a tenant or a credential is declared where it is kept.
 var (
 	ErrNotFound     = fault.New(fault.NotFound, "NOT_FOUND", "there is nothing here")

@@ -17,7 +17,7 @@ import (
 )
 
 // An operation that honours Idempotency-Key creates once, however often the
-// request comes (contract 3.3). A key belongs to a tenant and is remembered for
+// request comes. A key belongs to a tenant and is remembered for
 // 24 hours from its first use; only successes are.
 const (
 	idempotencyKey = "Idempotency-Key" // the header

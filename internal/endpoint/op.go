@@ -49,7 +49,7 @@ type Op struct {
 	Strict   bool           // unknown body fields are faults
 
 	// FieldFaults maps a body path such as "content" to the fault that any
-	// problem at or below it becomes, a wrong type included (contract Z21).
+	// problem at or below it becomes, a wrong type included.
 	// Of several, that of the first problem wins over INVALID_INPUT.
 	FieldFaults map[string]*fault.Error
 

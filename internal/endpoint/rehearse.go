@@ -9,7 +9,7 @@ import (
 )
 
 // A body with problems is refused, but its caller wants to hear of all of them
-// at once (contract 2.2), those included that only the operation itself knows.
+// at once, those included that only the operation itself knows.
 // So it is called all the same, with what is left of the body when the fields
 // told already are taken out, and on a database that keeps nothing.
 

@@ -103,7 +103,7 @@ func New(o Options) *Router {
 	return rt
 }
 
-// Version is the version of the API (contract 3.8).
+// Version is the version of the API.
 const Version = "1.0.0"
 
 // Handle adds an operation to the table: its route, such as
@@ -113,7 +113,7 @@ const Version = "1.0.0"
 // a JSON body, or a field Upload for a form with a file. Out is the body of the answer. Out may have methods
 // Status() int, when success has more than one status, and Headers() http.Header.
 //
-// By the time fn runs every check of contract 2.3 up to the fields' own is done.
+// By the time fn runs every check up to the fields' own is done (package comment).
 func Handle[In, Out any](r *Router, pattern string, op Op, fn func(ctx context.Context, p auth.Principal, in *In) (Out, error)) {
 	method, path, ok := strings.Cut(pattern, " ")
 	if !ok {

@@ -119,7 +119,7 @@ func (s Stamp) Schema(huma.Registry) *huma.Schema {
 
 var errTime = errors.New("must be a date and time such as 2026-03-01T09:30:00Z")
 
-// ParseTime reads a time as callers may write it (contract 3.5): RFC 3339;
+// ParseTime reads a time as callers may write it: RFC 3339;
 // without an offset it is UTC; a date alone is its first moment in UTC. The
 // error's text is fit for a field's message.
 func ParseTime(s string) (time.Time, error) {

@@ -219,7 +219,7 @@ func (u Usage) With(contacts int) Usage {
 	return u
 }
 
-// Counts is how often a field is used, by source (contract B38).
+// Counts is how often a field is used, by source.
 func Counts(contacts int, h usage.Holders) map[string]int {
 	counts := map[string]int{"contacts": contacts}
 	for _, source := range []string{"segments", "saved_filters", "automations", "sequences", "forms"} {

@@ -131,8 +131,8 @@ func tags(v any) ([]any, bool) {
 	return out, true
 }
 
-// dateTime reads RFC 3339, or the shorter forms that the API takes everywhere
-// (contract 3.5), and gives it one spelling: UTC with milliseconds.
+// dateTime reads RFC 3339, or the shorter forms that the API takes everywhere,
+// and gives it one spelling: UTC with milliseconds.
 func dateTime(s string) (string, bool) {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", time.DateOnly} {
 		if t, err := time.Parse(layout, s); err == nil && t.UTC().Year() >= 1 && t.UTC().Year() <= 9999 {

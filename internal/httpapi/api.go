@@ -3,7 +3,7 @@
 //
 // Handlers translate between the wire and the domain and hold no rule of their
 // own. A caller with an API key sees the public form of a record, a person the
-// session form (contract 3.1); the two are different structs.
+// session form; the two are different structs.
 package httpapi
 
 import (

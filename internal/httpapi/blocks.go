@@ -13,7 +13,7 @@ import (
 	"packetboat/internal/usage"
 )
 
-// blockFieldFaults are the fields with a code of their own (contract Z21).
+// blockFieldFaults are the fields with a code of their own.
 var blockFieldFaults = map[string]*fault.Error{
 	"parameters_schema": binding.ErrSchema,
 	"sections_schema":   binding.ErrSchema,

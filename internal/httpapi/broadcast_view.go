@@ -11,10 +11,10 @@ import (
 	"packetboat/internal/spread"
 )
 
-// embedded is how many recipients a single broadcast shows (contract C9).
+// embedded is how many recipients a single broadcast shows.
 const embedded = 100
 
-// samples is how many failures a failed broadcast shows (contract G26).
+// samples is how many failures a failed broadcast shows.
 const samples = 5
 
 // broadcastView is a single broadcast.

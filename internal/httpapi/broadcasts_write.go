@@ -24,7 +24,7 @@ var writeFaults = append([]*fault.Error{
 	broadcast.ErrMetadata, broadcast.ErrVariants, broadcast.ErrArmDelivery, broadcast.ErrSplitTest, broadcast.ErrLimit,
 }, contentFaults...)
 
-// broadcastFieldFaults are the fields with a code of their own (contract Z21).
+// broadcastFieldFaults are the fields with a code of their own.
 var broadcastFieldFaults = withContent(map[string]*fault.Error{
 	"email_type_key":          broadcast.ErrEmailType,
 	"mta_config_key":          broadcast.ErrMTAConfig,

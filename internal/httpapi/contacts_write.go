@@ -42,7 +42,7 @@ type ContactProfile struct {
 	Tags          []string                      `json:"tags,omitempty"`
 	DoNotContact  *bool                         `json:"do_not_contact,omitempty"`
 
-	// Written by people only; what a key sends here is ignored (contract D5).
+	// Written by people only; what a key sends here is ignored.
 	CategorySubscriptions map[string]endpoint.Opt[bool] `json:"category_subscriptions,omitempty" doc:"By email category id; null removes. Read-only for API keys."`
 }
 

@@ -20,8 +20,7 @@ var contentFaults = []*fault.Error{
 	content.ErrMJMLEmpty, content.ErrMJMLCompiler,
 }
 
-// contentFieldFaults are the fields of content with a code of their own
-// (contract Z21).
+// contentFieldFaults are the fields of content with a code of their own.
 var contentFieldFaults = map[string]*fault.Error{
 	"content":                  content.ErrNoContent,
 	"content.body_mjml":        fault.ErrInput,

@@ -139,7 +139,7 @@ func (a *API) listMessages(ctx context.Context, p auth.Principal, in *listMessag
 	return endpoint.Window(rows, offset, total), nil
 }
 
-// messageFieldFaults are the fields with a code of their own (contract Z21).
+// messageFieldFaults are the fields with a code of their own.
 var messageFieldFaults = withContent(map[string]*fault.Error{"status": library.ErrStatus})
 
 // messageBody is what a caller writes of an entry; a new one needs a name.
@@ -161,7 +161,7 @@ func (in *messageBody) change(p auth.Principal) (library.Change, error) {
 	}
 	var bad fault.Problems
 	if in.Content.Null {
-		bad.Add("content", "must not be null") // of all its faults, the one without a code of its own (contract Z37)
+		bad.Add("content", "must not be null") // of all its faults, the one without a code of its own
 	}
 	if in.Content.Given() {
 		var err error

@@ -27,7 +27,7 @@ func (a *API) recipients(r *endpoint.Router) {
 	}, a.listBroadcastRecipients)
 }
 
-// recipientRow is one message of a broadcast (contract 9.7).
+// recipientRow is one message of a broadcast.
 type recipientRow struct {
 	ContactID      id.Contact      `json:"contact_id" format:"uuid"`
 	Email          string          `json:"email"`

@@ -19,7 +19,7 @@ var templateFaults = []*fault.Error{
 	content.ErrMJML, content.ErrMJMLElement, content.ErrMJMLCompiler, content.ErrLiquid,
 }
 
-// schemaFieldFaults are the fields with a code of their own (contract Z21).
+// schemaFieldFaults are the fields with a code of their own.
 var schemaFieldFaults = map[string]*fault.Error{
 	"parameters_schema": binding.ErrSchema,
 	"sections_schema":   binding.ErrSchema,

@@ -11,7 +11,7 @@ import (
 )
 
 // Caps bound what a lane carries. They are the installation's, however many
-// processes send by the lane (contract Z27). A rate of 0 is no limit.
+// processes send by the lane. A rate of 0 is no limit.
 type Caps struct {
 	MaxPerSecond             int `json:"max_per_second,omitempty"`
 	MaxPerMinute             int `json:"max_per_minute,omitempty"`
@@ -43,7 +43,7 @@ type ThrottleFields struct {
 	MaxPerHour     *int
 }
 
-// groups are the providers that a throttle may name (contract B29), with the
+// groups are the providers that a throttle may name, with the
 // contacts' providers that each of them covers.
 var groups = map[string][]mx.Provider{
 	"gmail":   {mx.Gmail, mx.GoogleWorkspace},

@@ -12,7 +12,7 @@ import (
 	"packetboat/internal/traffic"
 )
 
-// State is how well a lane works (contract B31).
+// State is how well a lane works.
 type State string
 
 // The states of a lane. One that is down is passed over while another is up.

@@ -6,7 +6,7 @@ import (
 	"packetboat/internal/traffic"
 )
 
-// The rules by which a lane is judged (contract B31).
+// The rules by which a lane is judged.
 const (
 	shortly       = 2 * time.Minute // all tries failed in this time: it is down
 	downTries     = 20              // if there were so many

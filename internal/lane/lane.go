@@ -2,7 +2,7 @@
 //
 // A lane of type smtp hands messages to a relay. One of type sink accepts
 // everything and keeps it in the built-in mailbox (package mailbox), for
-// trials and tests. The other types of contract B26 are refused by name rather
+// trials and tests. The other types that the API knows are refused by name rather
 // than stored and forgotten.
 //
 // A lane has limits of its own (Caps), limits for what goes to one provider or
@@ -27,7 +27,7 @@ import (
 // Type is how a lane delivers.
 type Type string
 
-// The types of contract B26.
+// The types.
 const (
 	SMTP     Type = "smtp"
 	DirectMX Type = "direct_mx"
@@ -42,10 +42,10 @@ const (
 	maxPerConnection = 1_000_000
 	maxRate          = 100_000_000 // messages in a second, minute, hour or day
 	maxThrottles     = 100
-	maxRetryHours    = 120 // a DKIM signature is good for two days more (mail-notes 3.1)
+	maxRetryHours    = 120 // a DKIM signature is good for two days more
 )
 
-// Defaults of contract B27b.
+// Defaults.
 const (
 	DefaultConnections   = 10
 	DefaultPerConnection = 100

@@ -62,11 +62,11 @@ func (f Fields) smtpPaths() (paths []string) {
 
 // Rules are what is true around a lane when it is written.
 type Rules struct {
-	AllowPrivate bool       // relays may be on loopback and private addresses (contract B27c)
+	AllowPrivate bool       // relays may be on loopback and private addresses
 	Today        spread.Day // in the account's time zone: when a warm-up begins that names no day
 }
 
-// fresh returns a config with the defaults of contract B27 and B27b.
+// fresh returns a config with the defaults.
 func fresh() Config {
 	return Config{
 		Active:      true,
@@ -167,8 +167,7 @@ func (f Fields) applySMTP(s SMTPSettings, rules Rules, p *fault.Problems) SMTPSe
 }
 
 // checkLogin holds TLS and login to what can work and what is safe: a
-// password goes over an encrypted connection, or to this machine (contract
-// Z42).
+// password goes over an encrypted connection, or to this machine.
 func checkLogin(s SMTPSettings, p *fault.Problems) {
 	switch s.TLS {
 	case smtpclient.None, smtpclient.StartTLS, smtpclient.Implicit:

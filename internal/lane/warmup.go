@@ -11,7 +11,7 @@ import (
 
 // Warmup lets a new lane carry a little more each day: so many messages on the
 // day it starts, and so many percent more on each day that follows one that
-// went well (mail-notes 4.8).
+// went well.
 type Warmup struct {
 	Enabled     bool       `json:"enabled,omitempty"`
 	StartPerDay int        `json:"start_per_day"`
@@ -29,7 +29,7 @@ type WarmupFields struct {
 	StartedOn   *string // empty: none, or today if the warm-up is on
 }
 
-// noWarmup is the warm-up of a lane that needs none (contract 5.5).
+// noWarmup is the warm-up of a lane that needs none.
 var noWarmup = Warmup{StartPerDay: 200, GrowthPct: 30}
 
 // apply sets what f gives. A warm-up that is switched on, or whose pace is
@@ -120,7 +120,7 @@ type Day struct {
 // carried yesterday. Growth is earned: by a day of use on which few messages
 // were put off, refused or complained of. A day without use, and one that
 // nobody looked at, changes nothing; a day on which surely far too many were
-// halves what may be carried (mail-notes 4.8).
+// halves what may be carried.
 func (w Warmup) On(today spread.Day, yesterday Day) Warmup {
 	level := w.Level
 	switch {

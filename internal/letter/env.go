@@ -14,7 +14,7 @@ import (
 	"packetboat/internal/track"
 )
 
-// env answers what a letter's Liquid asks for (contract 10.4): our own URLs
+// env answers what a letter's Liquid asks for: our own URLs
 // first, then the named objects, then the contact's fields, then its custom
 // fields by their keys.
 type env struct {

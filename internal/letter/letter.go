@@ -86,7 +86,7 @@ func (r *Renderer) Return(w *Writer) {
 }
 
 // Render renders a letter. An error is a fault of the content or of the
-// contact's data: a budget exceeded (contract H8), never of the Writer.
+// contact's data: a budget exceeded, never of the Writer.
 func (w *Writer) Render(ctx context.Context, l Letter) (Parts, error) {
 	if err := w.begin(l); err != nil {
 		return Parts{}, err
@@ -113,7 +113,7 @@ func (w *Writer) Render(ctx context.Context, l Letter) (Parts, error) {
 		ends[i] = len(w.buf)
 		if i == 0 {
 			w.env.subject = string(w.buf)
-			if len(w.buf) > compose.MaxSubject { // contract Z39
+			if len(w.buf) > compose.MaxSubject { // Liquid made it longer than it was written
 				return Parts{}, fmt.Errorf("render_error: %s: %w", part.name, compose.ErrSubjectTooLong)
 			}
 		}

@@ -24,7 +24,7 @@
 // What a dead node held is taken back by Reap, which moves the epochs on, so that
 // a node that lost its lease changes nothing: a message whose attempt had not
 // begun is simply free again; one whose attempt had begun is uncertain, and is
-// tried once more with the same Message-ID (mail-notes 9.2). So nothing is lost once Put has committed, and a message is
+// tried once more with the same Message-ID. So nothing is lost once Put has committed, and a message is
 // repeated only when its final reply was open at a crash: at most one for each
 // open connection.
 package outbox

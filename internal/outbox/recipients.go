@@ -19,7 +19,7 @@ var ErrStatus = fault.New(fault.Invalid, "INVALID_STATUS", "no such status")
 // off by the other side is told apart.
 type Status string
 
-// The statuses of recipients (contract 9.7). A pending one waits for the plan of
+// The statuses of recipients. A pending one waits for the plan of
 // its send.
 const (
 	StatusPending   Status = "pending"

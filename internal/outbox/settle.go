@@ -23,8 +23,8 @@ type Result struct {
 	Uncertain  bool      // the attempt broke off after the message was written, before the answer
 	Unsent     bool      // the attempt was not made after all: it does not count
 	BounceType string    // hard, soft or block, for Bounced
-	SkipReason string    // of contract 10.1, for Skipped
-	Category   string    // of contract 12.3, for a refusal
+	SkipReason string    // a contact.Skip constant, for Skipped
+	Category   string    // a reply.Category, for a refusal
 	Code       int       // the SMTP reply, 0 when there was none
 	Enhanced   string
 	Error      string // the server's words, or ours; at most 1 KB
@@ -256,7 +256,7 @@ func settleOthers(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, results [
 func messageID(scan func(...any) error) (m id.Message, err error) { return m, scan(&m) }
 
 // handedOver reports whether the hand-off ended: the message was accepted, or
-// refused for this address (contract 12.2, total_sent).
+// refused for this address.
 func (r Result) handedOver() bool {
 	return r.State == Delivered || r.State == Sent || r.State == Bounced
 }

@@ -24,7 +24,7 @@ type form struct{ Action, Button string }
 
 type link struct{ To, Text string }
 
-// How long the tokens of pages last (contract 10.6); one to unsubscribe with
+// How long the tokens of pages last; one to unsubscribe with
 // never ends.
 const (
 	preferencesLast = 2 * 365 * 24 * time.Hour

@@ -16,7 +16,7 @@ import (
 )
 
 // unsubscribePage shows a button and changes nothing: scanners follow every
-// link of a mail (RFC 8058, mail-notes 8).
+// link of a mail (RFC 8058).
 func (p *Recipient) unsubscribePage(w http.ResponseWriter, r *http.Request) {
 	p.leavePage(w, r, track.Unsubscribe)
 }

@@ -1,5 +1,5 @@
 // Package report says how a send went, in sums that were counted when things
-// happened (contract 12.2).
+// happened.
 //
 // What left is counted by outbox, what people did with it by track; a report
 // reads both. Reading tables of packages below is allowed here and only here:

@@ -1,6 +1,5 @@
 // Package rule is the grammar by which contacts are chosen: the filters of a
-// list, the definition of a segment, the condition of a sequence (contract 6.3
-// and 7).
+// list, the definition of a segment, the condition of a sequence.
 //
 //	JSON ──ParseFilters, ParseDefinition──▶ Tree ──Condition─▶ one predicate over contact c
 //	  ▲                                      │ │
@@ -12,7 +11,7 @@
 // it refers to; Warnings tells what. Condition and Match mean the same, in both
 // databases; property tests hold them to it.
 //
-// What the contract leaves open is answered like this.
+// How cases are decided that callers may wonder about:
 //
 //   - A value is set or it is not; "" is not. An operator that denies holds
 //     exactly where the one it denies does not, so also for what is unset.

@@ -190,7 +190,7 @@ func TestOperators(t *testing.T) {
 	}
 }
 
-// Where days begin and end follows the account's clocks (contract Z12).
+// Where days begin and end follows the account's clocks.
 func TestRelativeDates(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

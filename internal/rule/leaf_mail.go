@@ -41,7 +41,7 @@ func (l Email) match(env Env, s *Subject) bool {
 }
 
 // mails returns what the leaf asks; known is false when none of the email types
-// that it names exists (contract E8).
+// that it names exists.
 func (l Email) mails(env Env) (m mails, known bool) {
 	m = mails{event: l.Event, level: l.Level, window: l.Window}
 	for _, key := range l.Types {
@@ -152,7 +152,7 @@ func (b *builder) sends(types []id.EmailType, since time.Time) string {
 	return s + ")"
 }
 
-// hits are the opens and clicks of the level asked for (contract 12.2).
+// hits are the opens and clicks of the level asked for.
 func (b *builder) hits(m mails) trace {
 	const human = "x.class = 'human'"
 	t := trace{

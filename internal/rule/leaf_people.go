@@ -5,7 +5,7 @@ import (
 )
 
 // lists returns the ids of the static lists that the leaf names; those that are
-// gone have no members (contract E8).
+// gone have no members.
 func (l List) lists(env Env) []id.Segment {
 	var list []id.Segment
 	for _, key := range l.Keys {
@@ -40,8 +40,8 @@ func (l List) match(env Env, s *Subject) bool {
 	return on == (l.Operator != NotIn)
 }
 
-// consent returns where the contact's word on the type or the category stands
-// (contract 10.1); known is false when there is no such thing.
+// consent returns where the contact's word on the type or the category stands;
+// known is false when there is no such thing.
 func (l Subscription) consent(env Env) (column, key string, known bool) {
 	category := l.Category
 	if l.TypeKey != "" {

@@ -10,7 +10,7 @@ import (
 
 // inquiry is what a Property comes to at a moment: the values found at its path
 // pass when any of these tests does. Each test is for values of one type, so
-// that the value found decides as what it is compared (contract E4).
+// that the value found decides as what it is compared.
 type inquiry struct {
 	deny    bool // holds where the tests do not
 	any     bool // whatever is found passes

@@ -2,8 +2,7 @@ package rule
 
 import "slices"
 
-// kind says which operators a field of contacts has, and what its values are
-// (the rows of the table of contract 6.3).
+// kind says which operators a field of contacts has, and what its values are.
 type kind int
 
 const (
@@ -39,7 +38,7 @@ var operators = map[kind][]Operator{
 	consentKind:   {Subscribed, Unsubscribed},
 }
 
-// aliases are other spellings of operators that callers may write (contract D21).
+// aliases are other spellings of operators that callers may write.
 var aliases = map[string]Operator{
 	"eq": Equals, "is": Equals, "=": Equals,
 	"neq": NotEquals, "is_not": NotEquals, "!=": NotEquals,
@@ -65,7 +64,7 @@ func (k kind) operator(s string) (Operator, bool) {
 }
 
 // positives maps each operator that says "not" to the one it denies. That
-// negative operators match what is unset follows from it (contract D20).
+// negative operators match what is unset follows from it.
 var positives = map[Operator]Operator{
 	NotEquals:    Equals,
 	NotContains:  Contains,

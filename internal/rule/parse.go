@@ -13,7 +13,7 @@ import (
 // first problem, and all of them.
 var ErrInvalidDefinition = fault.New(fault.Invalid, "INVALID_DEFINITION", "the definition is not valid")
 
-// More bounds of a rule (contract 7.1, Z8).
+// More bounds of a rule.
 const (
 	maxGroups   = 5
 	maxLeaves   = 100

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Bounds of what is read (contract 7.1, Z8).
+// Bounds of what is read.
 const (
 	maxBytes   = 64 << 10
 	maxNesting = 32 // of arrays and objects: more than any rule needs

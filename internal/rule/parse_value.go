@@ -98,7 +98,7 @@ func (p *parser) span(n *node, path string) Span {
 	return s
 }
 
-// dateLayouts are how callers may write a moment (contract 3.5); without an
+// dateLayouts are how callers may write a moment; without an
 // offset it is UTC.
 var dateLayouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04"}
 
@@ -206,7 +206,7 @@ func (p *parser) properties(n *node, path string) []Property {
 }
 
 // propertyOperators are those of texts, numbers, booleans and dates: which of
-// them apply is for the value to say that is found (contract E4).
+// them apply is for the value to say that is found.
 var propertyOperators = func() []Operator {
 	var list []Operator
 	for _, k := range []kind{textKind, numberKind, booleanKind, dateKind} {

@@ -12,7 +12,7 @@ import (
 // Bounds of what is rendered: segments refer to segments, and what is small on
 // paper may be large when each is written out.
 const (
-	maxInlined    = 5 // segments within segments (contract E9)
+	maxInlined    = 5 // segments within segments
 	maxRendered   = 1000
 	maxParameters = 30_000
 	maxQueries    = 4000    // SQLite's memory for one statement, 256 MB, holds about 5,000 subqueries

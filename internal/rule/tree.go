@@ -32,7 +32,7 @@ type Condition interface{ condition() }
 
 func (Group) condition() {}
 
-// Operator is a canonical operator of contract 6.3 or 7.2.
+// Operator is a canonical operator.
 type Operator string
 
 // The operators.
@@ -92,7 +92,7 @@ type Span struct {
 type Unit string
 
 // The units. Hours are exact; the others are calendar units of the account's
-// time zone (contract D19).
+// time zone.
 const (
 	Hour  Unit = "hour"
 	Day   Unit = "day"
@@ -165,7 +165,7 @@ const (
 	LeftBy     EmailEvent = "unsubscribed"
 )
 
-// Level is how sure an open or click must be (contract 12.1).
+// Level is how sure an open or click must be.
 type Level string
 
 // The levels.
@@ -205,7 +205,7 @@ type Event struct {
 }
 
 // Property tests a property of an event. The JSON value found decides which
-// type it is compared as (contract E4).
+// type it is compared as.
 type Property struct {
 	Path     string // dots reach into objects, [] into arrays: "items[].sku"
 	Operator Operator

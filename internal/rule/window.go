@@ -56,7 +56,7 @@ func (d Date) span(zone *time.Location) (from, to time.Time) {
 }
 
 // before returns where the last while begins: hours are exact, longer units
-// count from 00:00 of that many before today (contract Z12).
+// count from 00:00 of that many before today.
 func (s Span) before(now time.Time, zone *time.Location) time.Time {
 	if s.Unit == Hour {
 		return now.Add(-time.Duration(s.Amount) * time.Hour)

@@ -13,8 +13,8 @@ import (
 	"packetboat/internal/sqldb"
 )
 
-// Decay lets the scores fade of contacts with which nothing happens (contract
-// D34): for every stretch of days without activity, without points too, the
+// Decay lets the scores fade of contacts with which nothing happens: for every
+// stretch of days without activity, without points too, the
 // settings' share goes, rounded down. Both scores fade. It goes the round of all
 // tenants, and rests in between. Any number of processes may run one: a score
 // that has faded is not idle any more, so no stretch is counted twice.

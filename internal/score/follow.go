@@ -202,7 +202,7 @@ func (s Settings) play(list []contact.Scored, hits []hit, days *tally) movement 
 	return m
 }
 
-// scoreOf returns which of a contact's scores moves; nil: neither (contract D32).
+// scoreOf returns which of a contact's scores moves; nil: neither.
 func scoreOf(c *contact.Scored) (string, *float64) {
 	switch c.Category {
 	case contact.Prospect:

@@ -1,4 +1,4 @@
-// Package score moves the scores of contacts by what they do (contract 6.8).
+// Package score moves the scores of contacts by what they do.
 //
 // A tenant's rules say what an action is worth. The Follower reads the journal
 // and gives points to one of a contact's two scores: the category of its stage
@@ -97,7 +97,7 @@ func Triggers() []journal.Type {
 	}
 }
 
-// Defaults are the settings of a tenant that has not chosen (contract D33).
+// Defaults are the settings of a tenant that has not chosen.
 func Defaults() Settings {
 	event := func(name string, points int) Rule {
 		return Rule{ID: name, Trigger: journal.CustomEvent, Match: Match{EventName: name, Type: name}, Points: points}

@@ -81,7 +81,7 @@ type Candidate struct {
 	Domain   Domain
 }
 
-// Pool are the identities from which a broadcast may be sent (contract 10.2): the
+// Pool are the identities from which a broadcast may be sent: the
 // explicit ones if there are any, else all of the email type; of them those that
 // are active, whose domain is verified, and whose tracking is live.
 type Pool struct {

@@ -105,7 +105,7 @@ func UpdateCategory(ctx context.Context, db *sqldb.DB, tenant id.Tenant, categor
 
 // DeleteCategory removes a category; its types become uncategorised. It
 // returns their keys: the caller copies each contact's choice about the
-// category to them, in the same transaction (contract B11).
+// category to them, in the same transaction.
 func DeleteCategory(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, category id.Category) (typeKeys []string, err error) {
 	rows, err := tx.Query(ctx, `
 		UPDATE email_type SET category_id = NULL WHERE tenant_id = $1 AND category_id = $2 RETURNING type_key`, tenant, category)

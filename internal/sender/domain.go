@@ -18,7 +18,7 @@ import (
 // Status is how far a domain, or its tracking host, has got.
 type Status string
 
-// The statuses of contract B13; Live is for tracking, Verified for domains.
+// The statuses; Live is for tracking, Verified for domains.
 const (
 	Pending  Status = "pending"
 	Verified Status = "verified"
@@ -179,7 +179,7 @@ func DomainKey(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Ten
 
 // ForceVerify takes the operator's word for a domain: it is verified, and, when
 // a tracking host (host or host:port) is given, tracking is live there. No later
-// check takes that back (contract B14).
+// check takes that back.
 func ForceVerify(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, domain, trackingHost string, now time.Time) (Domain, error) {
 	name, err := address.Hostname(domain)
 	if err != nil {

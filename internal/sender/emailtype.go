@@ -204,7 +204,7 @@ func DeleteEmailType(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id
 	})
 }
 
-// Newsletter gives a new tenant its first email type (contract A6).
+// Newsletter gives a new tenant its first email type.
 func Newsletter(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, now time.Time) error {
 	typ, err := CreateEmailType(ctx, tx, t.ID, EmailTypeFields{Key: new("newsletter"), DisplayName: new("Newsletter")}, now)
 	if err != nil {

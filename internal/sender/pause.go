@@ -12,7 +12,7 @@ import (
 	"packetboat/internal/sqldb"
 )
 
-// PauseReason says why nothing is sent from a domain (contract B18).
+// PauseReason says why nothing is sent from a domain.
 type PauseReason string
 
 // The reasons.

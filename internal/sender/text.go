@@ -14,7 +14,7 @@ import (
 )
 
 // setLine sets *to from a single line of text, if one was given. A line that
-// may end up in a header holds no line break (contract Z33).
+// may end up in a header holds no line break.
 func setLine(p *fault.Problems, path string, to, from *string, most int) {
 	if from == nil {
 		return
@@ -48,7 +48,7 @@ func set[T any](to *T, from *T) {
 }
 
 // hostPort returns s, a host with or without a port, as it is stored. Hosts
-// without a dot and addresses are for machines without DNS (contract Z19).
+// without a dot and addresses are for machines without DNS.
 func hostPort(s string) (string, error) {
 	host, port := strings.ToLower(strings.TrimSpace(s)), ""
 	if at := strings.LastIndexByte(host, ':'); at >= 0 && at == strings.IndexByte(host, ':') || strings.Contains(host, "]:") {

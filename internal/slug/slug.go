@@ -1,5 +1,5 @@
 // Package slug makes and checks the short names by which people refer to
-// records: slugs and keys (contract 3.5).
+// records: slugs and keys.
 package slug
 
 import (

@@ -141,7 +141,7 @@ func TestEveryMessageHasADayOrIsHeldBack(t *testing.T) {
 	})
 }
 
-// plain is the algorithm as it is described for one lane (contract 10.3).
+// plain is the algorithm as it is described for one lane.
 func plain(days []spread.Day, n int, capacity func(spread.Day) int) (plan []spread.Quota, left int) {
 	carry := 0
 	for i, d := range days {

@@ -12,8 +12,7 @@ import (
 	"packetboat/internal/sqldb"
 )
 
-// Follower puts the address of every hard bounce and every complaint on the list
-// (contract 6.4).
+// Follower puts the address of every hard bounce and every complaint on the list.
 func Follower() journal.Follower {
 	return journal.Follower{Name: "suppression", Types: []journal.Type{journal.EmailBounced, journal.EmailComplained}, Follow: follow}
 }

@@ -63,8 +63,7 @@ type Block struct {
 	UpdatedAt time.Time
 }
 
-// Snapshot is the schema of a template as it was when content was made of it
-// (contract F25).
+// Snapshot is the schema of a template as it was when content was made of it.
 type Snapshot struct {
 	TemplateID  id.Template    `json:"template_id"`
 	Slug        string         `json:"slug"`
@@ -103,7 +102,7 @@ type Rendered struct {
 	Issues   []binding.Issue // of a lenient rendering
 }
 
-// Slot says what became of a slot (contract F24).
+// Slot says what became of a slot.
 type Slot struct {
 	Strategy  binding.Strategy `json:"strategy"`
 	BlockID   *id.Block        `json:"block_id"`

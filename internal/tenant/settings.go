@@ -18,7 +18,7 @@ import (
 	"packetboat/internal/sqldb"
 )
 
-// Settings are what a tenant decides for itself (contract 5.1).
+// Settings are what a tenant decides for itself.
 type Settings struct {
 	Timezone      string // IANA name
 	Locale        string // BCP 47

@@ -8,7 +8,7 @@ import (
 	"packetboat/internal/sqldb"
 )
 
-// Sends counts the mailings that use a thing (contract F12).
+// Sends counts the mailings that use a thing.
 type Sends struct {
 	ActiveDrafts     int `json:"active_drafts"`     // drafts that use it
 	RecentBroadcasts int `json:"recent_broadcasts"` // others that do, made or sent in the last 30 days

@@ -7,7 +7,7 @@
 //
 // What a worker has learned of one message and that it begins the next go into
 // one group commit, for which it waits: so no connection ever has more than one
-// message whose end is not written down (mail-notes 9.2). Whether a contact may
+// message whose end is not written down. Whether a contact may
 // still be mailed is asked when its message is claimed, moments before it leaves,
 // and again when those moments turn out to be many.
 //
@@ -45,7 +45,7 @@ import (
 const lookEvery = 500 * time.Millisecond
 
 // leaseFor is how long the lease of a node lasts unless it is said. It is renewed
-// nine times in that time, and no attempt begins in its last third (mail-notes 9.2).
+// nine times in that time, and no attempt begins in its last third.
 const leaseFor = 45 * time.Second
 
 // How a shutdown is bounded: attempts under way have stopWithin to end before
@@ -71,7 +71,7 @@ type Engine struct {
 	Stored   func()          // called after results were written; may be nil
 
 	FeedbackSender string        // the last part of Feedback-ID
-	AllowPrivate   bool          // relays on loopback and private addresses (contract B27c)
+	AllowPrivate   bool          // relays on loopback and private addresses
 	Alone          bool          // no other process uses the database: an earlier run's messages are taken back at once
 	Lease          time.Duration // how long a node that says nothing keeps its messages; 0 means 45 s
 	Grace          time.Duration // how long attempts under way may take at the end; 0 means 20 s

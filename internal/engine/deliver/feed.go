@@ -140,7 +140,7 @@ func (e *Engine) check(ctx context.Context, tenant id.Tenant, items []outbox.Ite
 	return jobs, ends, waiting, nil
 }
 
-// refusal is the check of contract 10.1, made again right before the send.
+// refusal checks once more, right before the send, whether the contact may be mailed.
 func refusal(c *contact.Contact, it outbox.Item, k contact.Consent, listed map[string]bool) string {
 	switch {
 	case c == nil:

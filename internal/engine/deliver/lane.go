@@ -15,7 +15,7 @@ import (
 // The rest a lane takes after it could not be reached: doubled each time.
 const (
 	restFirst = 2 * time.Second
-	restLast  = 5 * time.Second // so that a lane is found to be down within two minutes (contract B31)
+	restLast  = 5 * time.Second // so that a lane is found to be down within two minutes
 )
 
 // laneIdle is how long a lane without work keeps its workers.

@@ -135,7 +135,7 @@ func (e *Engine) prepare(ctx context.Context, it outbox.Item) (*job, error) {
 }
 
 // carrier returns the lane that carries a message: its own, or while that is down
-// another of its sender's (contract 10.2).
+// another of its sender's.
 func (e *Engine) carrier(ctx context.Context, it *outbox.Item, d *send) (*laneSettings, error) {
 	own, err := e.settings.get(ctx, it.Tenant, it.Lane)
 	if err != nil || own.health.State != lane.Down || d.picker == nil {
@@ -157,7 +157,7 @@ func (e *Engine) carrier(ctx context.Context, it *outbox.Item, d *send) (*laneSe
 	return e.settings.get(ctx, it.Tenant, other)
 }
 
-// obstacle says what keeps a sender's mail back at the moment (contract 10.2).
+// obstacle says what keeps a sender's mail back at the moment.
 func obstacle(s *letter.Sender, l *laneSettings) string {
 	switch {
 	case s.Tenant.Status != tenant.Active:

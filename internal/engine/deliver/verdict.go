@@ -37,8 +37,7 @@ func verdict(it outbox.Item, o reply.Outcome, maxAge time.Duration, since, now t
 }
 
 // giveUp ends a message for which there is no time left: as a bounce if a server
-// ever answered, else as a failure of ours, since then nobody refused the address
-// (contract 9.4).
+// ever answered, else as a failure of ours, since then nobody refused the address.
 func giveUp(r *outbox.Result, class reply.Class) {
 	r.Due = time.Time{}
 	switch {

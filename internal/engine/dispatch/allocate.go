@@ -16,8 +16,8 @@ import (
 	"packetboat/internal/tenant"
 )
 
-// allocator gives each message of a broadcast its sender and its lane (contract
-// 10.2). What it goes by is settled when the preparation begins and recorded in the
+// allocator gives each message of a broadcast its sender and its lane. What it goes
+// by is settled when the preparation begins and recorded in the
 // terms of the send, so that a process that takes over the preparation goes by the same.
 type allocator struct {
 	engine   *Engine

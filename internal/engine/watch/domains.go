@@ -9,7 +9,7 @@ import (
 	"packetboat/internal/traffic"
 )
 
-// The rules by which a domain is judged (contract 10.9, mail-notes 4.9).
+// The rules by which a domain is judged.
 const (
 	domainWindow     = 24 * time.Hour
 	minDeliveries    = 1000

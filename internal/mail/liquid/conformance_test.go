@@ -19,7 +19,7 @@ import (
 // conformanceFile lies beside the project, not in it.
 const conformanceFile = "../../../../shared/data/liquid-cases.json"
 
-// refusedTags are tags of Shopify's that the contract does not list (H5).
+// refusedTags are tags of Shopify's that our Liquid does not have.
 var refusedTags = regexp.MustCompile(`\{%-?\s*(echo|liquid|tablerow|ifchanged|doc|#|include|render)`)
 
 // TestConformance runs the public cases that use our tags and filters only.

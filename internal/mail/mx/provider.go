@@ -8,7 +8,7 @@ import (
 // Provider is who runs a domain's mailboxes.
 type Provider string
 
-// The providers (contract D10). Gmail and Outlook are the consumer services,
+// The providers. Gmail and Outlook are the consumer services,
 // GoogleWorkspace and Microsoft365 are other people's domains at the same house.
 const (
 	Gmail           Provider = "gmail"

@@ -19,7 +19,7 @@ const (
 	Lane     Class = "lane"
 )
 
-// Category groups the reasons of a refusal for reports (contract 12.3).
+// Category groups the reasons of a refusal for reports.
 type Category string
 
 // The categories.

@@ -3,7 +3,7 @@ package reply
 import "time"
 
 // schedule holds the waits after the first, second, … failed attempt; the
-// last one repeats (contract 10.8).
+// last one repeats.
 var schedule = [...]time.Duration{
 	1 * time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute,
 	1 * time.Hour, 2 * time.Hour, 4 * time.Hour,

@@ -17,7 +17,7 @@ import (
 // verified against Config.Host, and TLS is 1.2 or better.
 type TLSMode string
 
-// The modes, spelled as in the settings of a lane (contract B27).
+// The modes, spelled as in the settings of a lane.
 const (
 	None     TLSMode = "none"
 	StartTLS TLSMode = "starttls" // STARTTLS after EHLO, or no conversation at all

@@ -12,7 +12,7 @@ import (
 var ErrRefusedAddress = errors.New("connections to this address are not allowed")
 
 // Guard keeps connections away from addresses that a customer's host name must
-// not lead us to (contract B27c). Link-local, multicast and cloud metadata
+// not lead us to. Link-local, multicast and cloud metadata
 // addresses are refused always, loopback and private ones unless AllowPrivate.
 type Guard struct{ AllowPrivate bool }
 
