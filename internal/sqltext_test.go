@@ -35,8 +35,8 @@ type call struct {
 	in *ast.FuncDecl
 }
 
-// senders are the methods that take a statement, as their second argument.
-var senders = []string{"Query", "QueryRow", "Exec"}
+// senders are the methods that take a statement, and which argument that is.
+var senders = map[string]int{"Query": 1, "QueryRow": 1, "Exec": 1, "Queue": 0}
 
 // statements returns what the packages below root send to the database.
 func statements(root string) ([]statement, error) {
@@ -130,13 +130,13 @@ func called(c *ast.CallExpr) string {
 // statements returns every text the package may send.
 func (s *source) statements() []statement {
 	var all []statement
-	for _, name := range senders {
+	for name, at := range senders {
 		for _, c := range s.calls[name] {
 			if _, method := c.Fun.(*ast.SelectorExpr); !method || len(c.Args) < 2 {
 				continue
 			}
 			p := s.files.Position(c.Pos())
-			for _, text := range s.texts(c.Args[1], c.in, 0) {
+			for _, text := range s.texts(c.Args[at], c.in, 0) {
 				all = append(all, statement{fmt.Sprintf("%s:%d", filepath.ToSlash(p.Filename), p.Line), text})
 			}
 		}

@@ -28,8 +28,20 @@ func Append(ctx context.Context, tx *sqldb.DB, entries ...Entry) error {
 // as a send lasts: it leaves them to the next look of the Engine, which has more to
 // do at a time then.
 func AppendUnnoticed(ctx context.Context, tx *sqldb.DB, entries ...Entry) error {
+	b := tx.Batch()
+	if err := QueueUnnoticed(b, tx, entries...); err != nil {
+		return err
+	}
+	if err := b.Run(ctx); err != nil {
+		return fmt.Errorf("append to the journal: %w", err)
+	}
+	return nil
+}
+
+// QueueUnnoticed is AppendUnnoticed within a batch of tx.
+func QueueUnnoticed(b *sqldb.Batch, tx *sqldb.DB, entries ...Entry) error {
 	for _, part := range byTenant(entries) {
-		if err := appendOf(ctx, tx, part[0].Tenant, part); err != nil {
+		if err := queueOf(b, tx, part[0].Tenant, part); err != nil {
 			return fmt.Errorf("append to the journal: %w", err)
 		}
 	}
@@ -127,31 +139,36 @@ func encoded(data any) (any, error) {
 	return string(text), nil
 }
 
-// appendOf writes entries of one tenant.
-func appendOf(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []Entry) error {
-	if tx.Dialect() == sqldb.SQLite {
-		return tx.InTx(ctx, func(tx *sqldb.DB) error { return appendCounted(ctx, tx, tenant, entries) })
+// queueOf adds to a batch what writes entries of one tenant.
+func queueOf(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, entries []Entry) error {
+	if tx.Dialect() == sqldb.Postgres && !tx.Distributed() {
+		return queueDrawn(b, tx, tenant, entries)
 	}
-	if tx.Distributed() {
-		return tx.InTx(ctx, func(tx *sqldb.DB) error { return appendPlaced(ctx, tx, tenant, entries) })
-	}
-	return appendDrawn(ctx, tx, tenant, entries)
+	b.Call(func(ctx context.Context) error {
+		return tx.InTx(ctx, func(tx *sqldb.DB) error {
+			if tx.Distributed() {
+				return appendPlaced(ctx, tx, tenant, entries)
+			}
+			return appendCounted(ctx, tx, tenant, entries)
+		})
+	})
+	return nil
 }
 
-// appendDrawn writes entries at places from the group's sequence. The transaction
+// queueDrawn writes entries at places from the group's sequence. The transaction
 // takes a lock, shared with all others that append to the group, before it draws its
 // first place, and holds it until it has ended: appending asks who holds it. CASE
 // looks at one thing after the other.
-func appendDrawn(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []Entry) error {
+func queueDrawn(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, entries []Entry) error {
 	t, names, err := rows(tx, entries)
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `
+	b.Queue(`
 		INSERT INTO journal (tenant_id, grp, pos, `+names+`)
 		SELECT $1::INTEGER, $2::INTEGER, CASE WHEN pg_advisory_xact_lock_shared(1885430635, $2) IS NOT NULL THEN nextval($3::regclass) END, `+names+`
-		FROM `+t.As("v", 4), t.Args(tenant, tenant.Group(), sequence(tenant.Group()))...)
-	return err
+		FROM `+t.As("v", 4), nil, t.Args(tenant, tenant.Group(), sequence(tenant.Group()))...)
+	return nil
 }
 
 // sequence is the name of a group's sequence of places on PostgreSQL.

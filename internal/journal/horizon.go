@@ -155,7 +155,7 @@ func meet(a, b map[string]struct{}) bool {
 }
 
 // appending returns, by group, the transactions that may have drawn places and have
-// not ended, those that hold the lock which appendDrawn takes, and when the server
+// not ended, those that hold the lock which queueDrawn takes, and when the server
 // was started that says so.
 // (PostgreSQL makes a transaction visible before it releases its locks. Of one
 // that is rolled back to a savepoint it releases those taken since, together with

@@ -140,13 +140,10 @@ func (f *flights) begun(results []Result) map[id.Message]flight {
 	return m
 }
 
-// begin writes which attempts begin, of claims that are still the node's, which
-// nobody takes from it before tx ends. It returns the messages.
-func begin(ctx context.Context, tx *sqldb.DB, owner string, rows []*takeOff, now time.Time) (map[id.Message]bool, error) {
-	begun := map[id.Message]bool{}
-	if len(rows) == 0 {
-		return begun, nil
-	}
+// begin adds to a batch what writes which attempts begin, of claims that are still
+// the node's, which nobody takes from it before tx ends. Their messages are added to
+// begun.
+func begin(b *sqldb.Batch, tx *sqldb.DB, owner string, rows []*takeOff, now time.Time, begun map[id.Message]bool) {
 	for tenant, own := range byTenant(rows, func(r *takeOff) id.Tenant { return r.tenant }) {
 		t := tx.Table("send_id UUID", "claim UUID", "seq BIGINT", "messages BYTEA")
 		bySeq := make(map[int64]*takeOff, len(own))
@@ -155,24 +152,22 @@ func begin(ctx context.Context, tx *sqldb.DB, owner string, rows []*takeOff, now
 			bySeq[r.seq] = r
 		}
 		// A claim of which something was put back has several rows.
-		stands, err := tx.Query(ctx, `
+		b.Queue(`
 			INSERT INTO outbox_flight (tenant_id, owner, seq, send_id, begun_at, messages)
 			SELECT c.tenant_id, c.owner, v.seq, c.send_id, CAST($3 AS BIGINT), v.messages
 			FROM outbox_claim AS c JOIN `+t.As("v", 4)+` ON v.send_id = c.send_id AND v.claim = c.id
 			WHERE c.tenant_id = $1 AND c.owner = $2`+forUpdateOf(tx, "c")+`
-			ON CONFLICT (tenant_id, owner, seq) DO NOTHING RETURNING seq`, t.Args(tenant, owner, now.UnixMicro())...)
-		_, err = sqldb.Collect(stands, err, func(scan func(...any) error) (seq int64, err error) {
-			err = scan(&seq)
+			ON CONFLICT (tenant_id, owner, seq) DO NOTHING RETURNING seq`, func(scan func(...any) error) error {
+			var seq int64
+			if err := scan(&seq); err != nil {
+				return err
+			}
 			for _, l := range bySeq[seq].flights {
 				begun[l.Message] = true
 			}
-			return seq, err
-		})
-		if err != nil {
-			return nil, err
-		}
+			return nil
+		}, t.Args(tenant, owner, now.UnixMicro())...)
 	}
-	return begun, nil
 }
 
 // forUpdateOf locks the rows that a SELECT finds in one of its tables, where the
@@ -185,9 +180,9 @@ func forUpdateOf(tx *sqldb.DB, table string) string {
 }
 
 // stay takes back what begin wrote of sends that turn out not to be open.
-func stay(ctx context.Context, tx *sqldb.DB, owner string, rows []*takeOff, closed map[sendKey]bool, begun map[id.Message]bool) error {
+func stay(ctx context.Context, tx *sqldb.DB, owner string, rows []*takeOff, after map[sendKey]*standing, begun map[id.Message]bool) error {
 	for _, r := range rows {
-		if !closed[sendKey{r.tenant, r.send}] {
+		if after[sendKey{r.tenant, r.send}].phase == Open {
 			continue
 		}
 		for _, l := range r.flights {

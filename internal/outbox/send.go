@@ -3,7 +3,6 @@ package outbox
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
@@ -160,29 +159,43 @@ func (s Sums) add(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.S
 	return err
 }
 
-// write adds a change to its send, be it of nothing, and returns the phase of the
-// send, which nobody changes before tx ends. A send that is over with it ends.
-func (c change) write(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, now time.Time) (Phase, error) {
+// write adds a change to its send, be it of nothing. A send that is over with it ends.
+func (c change) write(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, now time.Time) (*standing, error) {
+	b := tx.Batch()
+	s := c.queue(b, tenant, send)
+	if err := b.Run(ctx); err != nil {
+		return nil, fmt.Errorf("add to a send's sums: %w", err)
+	}
+	if s.over {
+		return s, end(ctx, tx, tenant, send, now)
+	}
+	return s, nil
+}
+
+// standing is where a send stands after a change. Nobody changes its phase before the
+// transaction ends.
+type standing struct {
+	phase Phase // empty: the send is gone
+	over  bool  // nothing waits, and nothing more will be put: it is to end
+}
+
+// queue adds to a batch what adds a change to its send. The answer is known when the
+// batch has run.
+func (c change) queue(b *sqldb.Batch, tenant id.Tenant, send id.Send) *standing {
 	s, set := c.Sums, ""
 	args := []any{tenant, send, s.Waiting, s.Deferred, s.Sent, s.Delivered, s.Bounced, s.Failed, s.Skipped, s.Cancelled, micros(c.sent), s.HeldBack}
 	if !c.wait.IsZero() {
 		set, args = ", "+lowering(13), append(args, micros(c.wait))
 	}
-	var phase Phase
-	var isOver bool
-	err := tx.QueryRow(ctx, `
+	var after standing
+	b.Queue(`
 		UPDATE send SET waiting = waiting + $3, deferred = deferred + $4, sent = sent + $5,
 			delivered = delivered + $6, bounced = bounced + $7, failed = failed + $8, skipped = skipped + $9,
 			cancelled = cancelled + $10, held_back = held_back + $12,
 			last_send_at = CASE WHEN $11 > COALESCE(last_send_at, 0) THEN $11 ELSE last_send_at END`+set+`
-		WHERE tenant_id = $1 AND id = $2 RETURNING phase, `+over, args...).Scan(&phase, &isOver)
-	if err != nil && !errors.Is(err, sqldb.ErrNoRows) {
-		return "", fmt.Errorf("add to a send's sums: %w", err)
-	}
-	if isOver {
-		err = end(ctx, tx, tenant, send, now)
-	}
-	return phase, err
+		WHERE tenant_id = $1 AND id = $2 RETURNING phase, `+over,
+		func(scan func(...any) error) error { return scan(&after.phase, &after.over) }, args...)
+	return &after
 }
 
 // Progress is where a send stands.

@@ -3,6 +3,7 @@ package outbox
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -37,29 +38,24 @@ type Result struct {
 // A connection hands in its last result together with its next intent and waits
 // for both, so that at any moment at most one message of each connection has an
 // end that is not yet written.
+//
+// Everything is sent to the database at once, as if all messages were still this
+// node's to settle. If some turn out to be another's by now, which is rare, nothing
+// is written, and it begins again without their results.
 func (n *Node) Commit(ctx context.Context, results []Result, intents []Item, now time.Time) (begun map[id.Message]bool, err error) {
 	rows, tried := n.flights.prepare(intents, now), n.flights.begun(results)
-	err = n.DB.InTx(ctx, func(tx *sqldb.DB) error {
-		changes, err := settle(ctx, tx, results, tried)
-		if err != nil {
+	own := ended(results)
+	for {
+		var settled map[id.Message]bool
+		err = n.DB.InTx(ctx, func(tx *sqldb.DB) (err error) {
+			settled, begun, err = n.commit(ctx, tx, own, tried, intents, rows, now)
 			return err
+		})
+		if !errors.Is(err, errTaken) {
+			break
 		}
-		if begun, err = begin(ctx, tx, n.Owner, rows, now); err != nil {
-			return err
-		}
-		for _, it := range intents { // also of sends that no result changes it is asked whether they are open
-			if _, ok := changes[sendOf(it)]; !ok {
-				changes[sendOf(it)] = change{}
-			}
-		}
-		// The sends come last: everybody who settles waits for their rows, and who
-		// pauses one does too.
-		closed, err := changes.write(ctx, tx, now)
-		if err != nil || len(closed) == 0 {
-			return err
-		}
-		return stay(ctx, tx, n.Owner, rows, closed, begun)
-	})
+		own = slices.DeleteFunc(own, func(r Result) bool { return !settled[r.Item.ID] })
+	}
 	if err != nil {
 		n.flights.written(rows, nil, nil)
 		return nil, fmt.Errorf("commit results and intents: %w", err)
@@ -73,6 +69,61 @@ func (n *Node) Commit(ctx context.Context, results []Result, intents []Item, now
 		}
 	}, false)
 	return begun, nil
+}
+
+// errTaken says that messages which were to be settled are not this node's any more.
+var errTaken = errors.New("messages were taken back by another node")
+
+// ended returns the results, of each message the last.
+func ended(results []Result) []Result {
+	byID := make(map[id.Message]Result, len(results))
+	for _, r := range results {
+		byID[r.Item.ID] = r
+	}
+	own := make([]Result, 0, len(byID))
+	for _, r := range results {
+		if last, ok := byID[r.Item.ID]; ok {
+			own = append(own, last)
+			delete(byID, r.Item.ID)
+		}
+	}
+	return own
+}
+
+// commit writes results and attempts. It returns which messages were settled, with
+// errTaken if those are not all, and which attempts begin.
+func (n *Node) commit(ctx context.Context, tx *sqldb.DB, results []Result, tried map[id.Message]flight, intents []Item, rows []*takeOff, now time.Time) (
+	settled, begun map[id.Message]bool, err error,
+) {
+	settled, begun = make(map[id.Message]bool, len(results)), make(map[id.Message]bool, len(intents))
+	b := tx.Batch()
+	changes, err := settle(b, tx, results, tried, settled)
+	if err != nil {
+		return nil, nil, err
+	}
+	begin(b, tx, n.Owner, rows, now, begun)
+	for _, it := range intents { // also of sends that no result changes it is asked whether they are open
+		if _, ok := changes[sendOf(it)]; !ok {
+			changes[sendOf(it)] = change{}
+		}
+	}
+	// The sends come last: everybody who settles waits for their rows, and who
+	// pauses one does too.
+	order, after := changes.queue(b)
+	if err := b.Run(ctx); err != nil {
+		return nil, nil, err
+	}
+	if len(settled) < len(results) {
+		return settled, nil, errTaken
+	}
+	for _, at := range order {
+		if after[at].over {
+			if err := end(ctx, tx, at.tenant, at.id, now); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	return settled, begun, stay(ctx, tx, n.Owner, rows, after, begun)
 }
 
 // sendKey names a send of any tenant.
@@ -92,48 +143,36 @@ type change struct {
 	wait time.Time // when the first of those that were put off is due; zero: none was
 }
 
-// write adds the changes to their sends, in an order that no two could wait for
-// each other in, and returns those that are not open.
-func (c changes) write(ctx context.Context, tx *sqldb.DB, now time.Time) (closed map[sendKey]bool, err error) {
-	order := slices.SortedFunc(maps.Keys(c), func(a, b sendKey) int {
+// queue adds to a batch what adds the changes to their sends, in an order that no two
+// could wait for each other in, and returns the order and where each send stands
+// afterwards.
+func (c changes) queue(b *sqldb.Batch) (order []sendKey, after map[sendKey]*standing) {
+	order = slices.SortedFunc(maps.Keys(c), func(a, b sendKey) int {
 		return cmp.Or(cmp.Compare(a.tenant, b.tenant), id.Compare(a.id, b.id))
 	})
-	closed = map[sendKey]bool{}
+	after = make(map[sendKey]*standing, len(c))
 	for _, at := range order {
-		phase, err := c[at].write(ctx, tx, at.tenant, at.id, now)
-		if err != nil {
-			return nil, err
-		}
-		if phase != Open {
-			closed[at] = true
-		}
+		after[at] = c[at].queue(b, at.tenant, at.id)
 	}
-	return closed, nil
+	return order, after
 }
 
-// settle writes what became of messages, of those tried with the attempt, and
-// returns what that changes about their sends.
-func settle(ctx context.Context, tx *sqldb.DB, results []Result, tried map[id.Message]flight) (changes, error) {
-	c := changes{}
-	if len(results) == 0 {
-		return c, nil
-	}
-	byID := make(map[id.Message]Result, len(results))
-	for _, r := range results {
-		byID[r.Item.ID] = r
-	}
-	settled := make([]id.Message, 0, len(results))
+// settle adds to a batch what writes what became of messages, of those tried with the
+// attempt, and returns what that changes about their sends. The messages that were
+// still this node's to settle are added to settled; if those are not all, what was
+// written is not true.
+func settle(b *sqldb.Batch, tx *sqldb.DB, results []Result, tried map[id.Message]flight, settled map[id.Message]bool) (changes, error) {
 	for tenant, own := range byTenant(results, func(r Result) id.Tenant { return r.Item.Tenant }) {
-		list, err := settleOf(ctx, tx, tenant, own, tried)
-		if err != nil {
-			return nil, err
-		}
-		settled = append(settled, list...)
+		settleOf(b, tx, tenant, own, tried, func(scan func(...any) error) error {
+			var m id.Message
+			err := scan(&m)
+			settled[m] = true
+			return err
+		})
 	}
-	days := map[sendDay]int{}
+	c, days := changes{}, map[sendDay]int{}
 	var entries []journal.Entry
-	for _, m := range settled {
-		r := byID[m]
+	for _, r := range results {
 		at := sendOf(r.Item)
 		s := c[at]
 		s.count(r)
@@ -151,10 +190,13 @@ func settle(ctx context.Context, tx *sqldb.DB, results []Result, tried map[id.Me
 			entries = append(entries, e)
 		}
 	}
-	if err := journal.AppendUnnoticed(ctx, tx, entries...); err != nil {
+	if err := journal.QueueUnnoticed(b, tx, entries...); err != nil {
 		return nil, err
 	}
-	return c, countDays(ctx, tx, days)
+	if len(days) > 0 {
+		b.Call(func(ctx context.Context) error { return countDays(ctx, tx, days) })
+	}
+	return c, nil
 }
 
 // noteAttempt sets what an attempt changes about its message, whatever its end.
@@ -171,9 +213,9 @@ func attempt(r Result, tried map[id.Message]flight) (n int, first, lane any) {
 	return 1, f.FirstAt, f.Lane
 }
 
-// settleOf writes what became of a tenant's messages, and returns those that were
-// still this node's to settle.
-func settleOf(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, results []Result, tried map[id.Message]flight) ([]id.Message, error) {
+// settleOf adds to a batch what writes what became of a tenant's messages. Those that
+// were still this node's to settle are given to stood.
+func settleOf(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []Result, tried map[id.Message]flight, stood func(scan func(...any) error) error) {
 	var plain, others []Result // most are delivered, about which there is little to say
 	for _, r := range results {
 		if r.State == Delivered && !r.Uncertain && !r.Item.Deferred {
@@ -182,44 +224,37 @@ func settleOf(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, results []Res
 			others = append(others, r)
 		}
 	}
-	settled, err := settleDelivered(ctx, tx, tenant, plain, tried)
-	if err != nil {
-		return nil, err
+	if len(plain) > 0 {
+		settleDelivered(b, tx, tenant, plain, tried, stood)
 	}
-	more, err := settleOthers(ctx, tx, tenant, others, tried)
-	return append(settled, more...), err
+	if len(others) > 0 {
+		settleOthers(b, tx, tenant, others, tried, stood)
+	}
 }
 
 // settleDelivered writes that messages were delivered about which nothing was noted
-// before, and returns those that were still this node's to settle.
-func settleDelivered(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, results []Result, tried map[id.Message]flight) ([]id.Message, error) {
-	if len(results) == 0 {
-		return nil, nil
-	}
+// before.
+func settleDelivered(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []Result, tried map[id.Message]flight, stood func(scan func(...any) error) error) {
 	t := tx.Table("id UUID", "epoch BIGINT", "tried BIGINT", "first_at BIGINT", "lane_id UUID", "at BIGINT")
 	for _, r := range results {
 		n, first, lane := attempt(r, tried)
 		t.Add(r.Item.ID, r.Item.Epoch, n, first, lane, r.At.UnixMicro())
 	}
-	rows, err := tx.Query(ctx, `
+	b.Queue(`
 		UPDATE outbox SET `+noteAttempt+`, state = 'delivered', sent_at = v.at, answered = TRUE
 		FROM `+t.As("v", 2)+`
 		WHERE outbox.tenant_id = $1 AND outbox.id = v.id AND outbox.epoch = v.epoch AND outbox.state = 'queued'
-		RETURNING outbox.id`, t.Args(tenant)...)
-	return sqldb.Collect(rows, err, messageID)
+		RETURNING outbox.id`, stood, t.Args(tenant)...)
 }
 
 // settleOthers is settleDelivered for every other end, and for messages that
 // are put off.
-func settleOthers(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, results []Result, tried map[id.Message]flight) ([]id.Message, error) {
-	if len(results) == 0 {
-		return nil, nil
-	}
+func settleOthers(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []Result, tried map[id.Message]flight, stood func(scan func(...any) error) error) {
 	t := tx.Table("id UUID", "epoch BIGINT", "tried BIGINT", "first_at BIGINT", "lane_id UUID", "state TEXT", "due_at BIGINT", "sent_at BIGINT",
 		"answered BOOLEAN", "uncertain BIGINT")
-	byID := make(map[id.Message]Result, len(results))
+	said := newNotes(tx)
 	for _, r := range results {
-		byID[r.Item.ID] = r
+		said.add(r)
 		var due, sent any // NULL: as it is
 		if r.State == Queued {
 			due = r.Due.UnixMicro()
@@ -234,23 +269,15 @@ func settleOthers(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, results [
 		n, first, lane := attempt(r, tried)
 		t.Add(r.Item.ID, r.Item.Epoch, n, first, lane, r.State, due, sent, r.Answered || r.Item.Answered, uncertain)
 	}
-	rows, err := tx.Query(ctx, `
+	b.Queue(`
 		UPDATE outbox SET `+noteAttempt+`, state = v.state, epoch = outbox.epoch + 1, sent_at = v.sent_at,
 			due_at = COALESCE(v.due_at, outbox.due_at),
 			queued_at = CASE WHEN v.due_at IS NULL THEN outbox.queued_at ELSE COALESCE(outbox.queued_at, outbox.due_at) END,
 			deferred = (v.state = 'queued'), answered = v.answered, uncertain = outbox.uncertain + v.uncertain
 		FROM `+t.As("v", 2)+`
 		WHERE outbox.tenant_id = $1 AND outbox.id = v.id AND outbox.epoch = v.epoch AND outbox.state = 'queued'
-		RETURNING outbox.id`, t.Args(tenant)...)
-	settled, err := sqldb.Collect(rows, err, messageID)
-	if err != nil {
-		return nil, err
-	}
-	said := newNotes(tx)
-	for _, m := range settled {
-		said.add(byID[m])
-	}
-	return settled, said.write(ctx, tx, tenant)
+		RETURNING outbox.id`, stood, t.Args(tenant)...)
+	b.Call(func(ctx context.Context) error { return said.write(ctx, tx, tenant) })
 }
 
 func messageID(scan func(...any) error) (m id.Message, err error) { return m, scan(&m) }

@@ -72,14 +72,21 @@ type shared struct {
 }
 
 type transaction struct {
-	pg    *sql.Tx   // nil on SQLite, where the writer is held instead
-	conn  *sql.Conn // of pg, or of an evaluation on SQLite
-	reads bool      // an evaluation, which only reads
+	pg    onPostgres // nil on SQLite, where the writer is held instead
+	pipe  *pgTx      // pg, but for an evaluation
+	conn  *sql.Conn  // of an evaluation on SQLite
+	reads bool       // an evaluation, which only reads
 	after []func()
 
 	signals []Signal // notified so far, each once
 
 	freely bool // plansFreely was said
+}
+
+// onPostgres runs the statements of a transaction.
+type onPostgres interface {
+	ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
 }
 
 // poolFor returns the connections for work under ctx.
@@ -170,22 +177,13 @@ func (db *DB) begin(ctx context.Context, t *transaction) (commit func() error, r
 	if db.writer != nil {
 		return db.writer.begin(ctx)
 	}
-	if t.conn, err = db.poolFor(ctx).Conn(ctx); err != nil {
+	conn, err := db.poolFor(ctx).Conn(ctx)
+	if err != nil {
 		return nil, nil, err
 	}
-	if t.pg, err = t.conn.BeginTx(ctx, nil); err != nil {
-		return nil, nil, errors.Join(err, t.conn.Close())
-	}
-	commit = func() error {
-		err := t.pg.Commit()
-		_ = t.conn.Close() // gives it back
-		return err
-	}
-	rollback = func() {
-		_ = t.pg.Rollback()
-		_ = t.conn.Close()
-	}
-	return commit, rollback, nil
+	pg := &pgTx{conn: conn}
+	t.pg, t.pipe = pg, pg
+	return func() error { return pg.commit(ctx) }, func() { pg.rollback(ctx) }, nil
 }
 
 // Transacting reports whether db is a transaction.
@@ -201,11 +199,12 @@ func (db *DB) AfterCommit(f func()) {
 	db.tx.after = append(db.tx.after, f)
 }
 
-// lostRace reports whether err is PostgreSQL's word that the transaction may
-// succeed when run again: serialization_failure or deadlock_detected.
+// lostRace reports whether the transaction may succeed when run again: it is
+// PostgreSQL's word (serialization_failure or deadlock_detected), or the connection
+// had gone before anything was sent.
 func lostRace(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && (pg.Code == "40001" || pg.Code == "40P01")
+	return ok && (pg.Code == "40001" || pg.Code == "40P01") || pgconn.SafeToRetry(err)
 }
 
 // Unique reports whether err says that a unique key is already taken.

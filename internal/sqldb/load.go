@@ -8,7 +8,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/jackc/pgx/v5"
 
 	"packetboat/internal/id"
 )
@@ -31,12 +31,14 @@ func (t *Table) Load(ctx context.Context, tx *DB, table string, tenant id.Tenant
 	if err != nil {
 		return err
 	}
-	if tx.tx == nil || tx.tx.conn == nil {
+	if tx.tx == nil || tx.tx.pipe == nil {
 		return fmt.Errorf("sqldb: rows of %s are loaded outside of a transaction", table)
 	}
-	err = tx.tx.conn.Raw(func(driver any) error {
-		pg := driver.(*stdlib.Conn).Conn().PgConn()
-		_, err := pg.CopyFrom(ctx, bytes.NewReader(rows), `COPY `+table+` (tenant_id, `+names+`) FROM STDIN (FORMAT binary)`)
+	if err := tx.tx.pipe.start(ctx); err != nil {
+		return err
+	}
+	err = tx.tx.pipe.pgx(func(conn *pgx.Conn) error {
+		_, err := conn.PgConn().CopyFrom(ctx, bytes.NewReader(rows), `COPY `+table+` (tenant_id, `+names+`) FROM STDIN (FORMAT binary)`)
 		return err
 	})
 	if err == nil && tx.growth != nil {

@@ -64,7 +64,7 @@ func (db *DB) execAnew(ctx context.Context, text string, args []any) (sql.Result
 
 // anew returns a transaction for a statement that is PlannedAnew: the one that db
 // is, or one of its own. The statement is followed by end.
-func (db *DB) anew(ctx context.Context) (tx *sql.Tx, end func(well bool) error, err error) {
+func (db *DB) anew(ctx context.Context) (tx onPostgres, end func(well bool) error, err error) {
 	t := db.tx
 	switch {
 	case t == nil:

@@ -1,0 +1,92 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+// pgTx is a transaction on PostgreSQL. It begins with its first statement, so that
+// a Batch can send BEGIN along with what it holds.
+type pgTx struct {
+	conn  *sql.Conn
+	begun bool
+}
+
+// errRolledBack says that PostgreSQL answered COMMIT with ROLLBACK, as it does after
+// an error within the transaction.
+var errRolledBack = errors.New("the transaction had failed and was rolled back")
+
+// rollbackWithin is how long a rollback may take; then the connection is closed,
+// which has the same effect.
+const rollbackWithin = 5 * time.Second
+
+func (t *pgTx) start(ctx context.Context) error {
+	if t.begun {
+		return nil
+	}
+	t.begun = true
+	_, err := t.conn.ExecContext(ctx, `BEGIN`)
+	return err
+}
+
+// ExecContext runs a statement.
+func (t *pgTx) ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error) {
+	if err := t.start(ctx); err != nil {
+		return nil, err
+	}
+	return t.conn.ExecContext(ctx, text, args...)
+}
+
+// QueryContext runs a statement that answers with rows.
+func (t *pgTx) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	if err := t.start(ctx); err != nil {
+		return nil, err
+	}
+	return t.conn.QueryContext(ctx, text, args...)
+}
+
+// pgx gives do the connection of the driver.
+func (t *pgTx) pgx(do func(conn *pgx.Conn) error) error {
+	return t.conn.Raw(func(c any) error { return do(c.(*stdlib.Conn).Conn()) })
+}
+
+// commit ends the transaction and gives the connection back.
+func (t *pgTx) commit(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		t.rollback(ctx)
+		return err
+	}
+	defer t.conn.Close()
+	if !t.begun {
+		return nil
+	}
+	return t.pgx(func(conn *pgx.Conn) error {
+		tag, err := conn.Exec(ctx, `COMMIT`)
+		if err == nil && tag.String() == "ROLLBACK" {
+			err = errRolledBack
+		}
+		return err
+	})
+}
+
+// rollback is commit for a transaction that is to leave nothing.
+func (t *pgTx) rollback(ctx context.Context) {
+	defer t.conn.Close()
+	if !t.begun {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackWithin)
+	defer cancel()
+	_ = t.conn.Raw(func(c any) error {
+		if _, err := c.(*stdlib.Conn).Conn().Exec(ctx, `ROLLBACK`); err != nil {
+			return driver.ErrBadConn // not to be used again
+		}
+		return nil
+	})
+}
