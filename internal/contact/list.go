@@ -307,9 +307,10 @@ func list(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Query) (Page, e
 	}
 	text := s.page(o, q, added)
 	rows, err := db.Query(ctx, text, s.args...)
+	var at *time.Time
+	reader := newReader(sqldb.ToNullTime(&at))
 	list, err := sqldb.CollectInto(make([]Contact, 0, q.Limit+1), rows, err, func(row func(...any) error) (Contact, error) {
-		var at *time.Time
-		c, err := scan(row, sqldb.ToNullTime(&at))
+		c, err := reader.read(row)
 		c.MemberAddedAt = at
 		return c, err
 	})

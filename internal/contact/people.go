@@ -87,7 +87,7 @@ func (p *people) read(ctx context.Context, tx *sqldb.DB, column string, list any
 	rows, err := tx.Query(ctx, `
 		SELECT `+selected+` FROM `+source+`
 		WHERE c.tenant_id = $1 AND `+column+tx.In(2)+` ORDER BY `+column+keptOnly(tx), p.b.tenant, list)
-	found, err := sqldb.Collect(rows, err, func(row func(...any) error) (Contact, error) { return scan(row) })
+	found, err := sqldb.Collect(rows, err, newReader().read)
 	if err != nil {
 		return err
 	}

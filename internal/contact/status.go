@@ -212,5 +212,5 @@ func lockedByID(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Co
 	rows, err := tx.Query(ctx, `
 		SELECT `+selected+` FROM `+source+`
 		WHERE c.tenant_id = $1 AND c.id`+tx.In(2)+` ORDER BY c.id`+keptOnly(tx), tenant, sqldb.List(tx, ids))
-	return sqldb.Collect(rows, err, func(row func(...any) error) (Contact, error) { return scan(row) })
+	return sqldb.Collect(rows, err, newReader().read)
 }

@@ -56,36 +56,64 @@ var selected = "c.tenant_id, c." + strings.Join(wide, ", c.") + ", " + activityC
 // source joins a contact's two rows; every query of full contacts reads from it.
 const source = ` contact c ` + WithActivity
 
-// scan reads the selected columns, then what the query adds.
+// scan reads the selected columns of one row, then what the query adds.
 func scan(row func(...any) error, more ...any) (Contact, error) {
-	var c Contact
-	var fields, tags, subs, cats string
-	dest := []any{
-		&c.Tenant, &c.ID, &c.Email, &c.EmailDomain, sqldb.ToNullText(&c.ExternalID),
+	return newReader(more...).read(row)
+}
+
+// reader reads rows of the selected columns, one after the other.
+type reader struct {
+	c                        Contact // of the row that is being read
+	fields, tags, subs, cats string
+	dest                     []any
+}
+
+// newReader returns a reader of rows that end with what the query adds.
+func newReader(more ...any) *reader {
+	r := &reader{}
+	c := &r.c
+	r.dest = append(make([]any, 0, 64),
+		&c.Tenant, &c.ID, sqldb.ToText(&c.Email), sqldb.ToText(&c.EmailDomain), sqldb.ToNullText(&c.ExternalID),
 		sqldb.ToNullText(&c.FirstName), sqldb.ToNullText(&c.LastName), sqldb.ToNullText(&c.FullName), sqldb.ToNullText(&c.Title), sqldb.ToNullText(&c.Company),
 		sqldb.ToNullText(&c.Phone), sqldb.ToNullText(&c.Website), sqldb.ToNullText(&c.Timezone), sqldb.ToNullText(&c.AddressLine1), sqldb.ToNullText(&c.AddressLine2),
 		sqldb.ToNullText(&c.City), sqldb.ToNullText(&c.State), sqldb.ToNullText(&c.PostalCode), sqldb.ToNullText(&c.Country), sqldb.ToNullText(&c.Source),
-		&c.Stage, &fields, &tags, &subs, &cats, sqldb.ToText(&c.Status),
+		&c.Stage, sqldb.ToText(&r.fields), sqldb.ToText(&r.tags), sqldb.ToText(&r.subs), sqldb.ToText(&r.cats), sqldb.ToText(&c.Status),
 		sqldb.ToText(&c.StatusBeforeSuppress), &c.DoNotContact, &c.ProspectScore, &c.CustomerScore, sqldb.ToNullTime(&c.ScoreUpdatedAt),
 		sqldb.ToTime(&c.CreatedAt), sqldb.ToTime(&c.UpdatedAt), sqldb.ToNullTime(&c.AnonymizedAt), sqldb.ToNullTime(&c.SuppressedAt), sqldb.ToNullTime(&c.UnsubscribedAt),
-	}
-	if err := row(append(append(dest, c.Activity.dest()...), more...)...); err != nil {
+	)
+	r.dest = append(append(r.dest, c.Activity.dest()...), more...)
+	return r
+}
+
+func (r *reader) read(row func(...any) error) (Contact, error) {
+	if err := row(r.dest...); err != nil {
 		return Contact{}, err
 	}
-	c.CustomFields, c.Tags = map[string]any{}, []string{}
-	c.Subscriptions, c.CategorySubscriptions = map[string]bool{}, map[id.Category]bool{}
-	for _, j := range []struct {
-		text string
-		into any
-	}{{fields, &c.CustomFields}, {tags, &c.Tags}, {subs, &c.Subscriptions}, {cats, &c.CategorySubscriptions}} {
-		if len(j.text) <= 2 { // {} or []
-			continue
-		}
-		if err := json.Unmarshal([]byte(j.text), j.into); err != nil {
-			return Contact{}, fmt.Errorf("contact %s: %w", c.ID, err)
+	var ok bool
+	if r.c.CustomFields, ok = plainObject(r.fields); !ok {
+		r.c.CustomFields = map[string]any{}
+		if err := json.Unmarshal([]byte(r.fields), &r.c.CustomFields); err != nil {
+			return Contact{}, fmt.Errorf("contact %s: %w", r.c.ID, err)
 		}
 	}
-	return c, nil
+	if r.c.Tags, ok = plainTexts(r.tags); !ok {
+		r.c.Tags = []string{}
+		if err := json.Unmarshal([]byte(r.tags), &r.c.Tags); err != nil {
+			return Contact{}, fmt.Errorf("contact %s: %w", r.c.ID, err)
+		}
+	}
+	r.c.Subscriptions, r.c.CategorySubscriptions = map[string]bool{}, map[id.Category]bool{}
+	if len(r.subs) > len("{}") {
+		if err := json.Unmarshal([]byte(r.subs), &r.c.Subscriptions); err != nil {
+			return Contact{}, fmt.Errorf("contact %s: %w", r.c.ID, err)
+		}
+	}
+	if len(r.cats) > len("{}") {
+		if err := json.Unmarshal([]byte(r.cats), &r.c.CategorySubscriptions); err != nil {
+			return Contact{}, fmt.Errorf("contact %s: %w", r.c.ID, err)
+		}
+	}
+	return r.c, nil
 }
 
 // values appends to row the contact's wide columns as they are stored.
@@ -120,7 +148,7 @@ func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact)
 	rows, err := db.Query(ctx, `
 		SELECT `+selected+` FROM `+source+`
 		WHERE c.tenant_id = $1 AND c.id`+db.In(2), tenant, sqldb.List(db, ids))
-	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (Contact, error) { return scan(row) })
+	list, err := sqldb.Collect(rows, err, newReader().read)
 	if err != nil {
 		return nil, fmt.Errorf("load contacts: %w", err)
 	}

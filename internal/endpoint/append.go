@@ -3,6 +3,8 @@ package endpoint
 import (
 	"encoding/json"
 	"io"
+	"math"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -126,8 +128,27 @@ func appendUnusual(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// AppendValue writes any other value.
+// AppendValue writes any other value; what JSON is read to (map[string]any and so on)
+// without reflection.
 func AppendValue(b []byte, v any) ([]byte, error) {
+	switch v := v.(type) {
+	case nil:
+		return append(b, "null"...), nil
+	case bool:
+		return strconv.AppendBool(b, v), nil
+	case string:
+		return AppendString(b, v), nil
+	case float64:
+		return AppendNumber(b, v)
+	case []any:
+		if v != nil {
+			return appendArray(b, v)
+		}
+	case map[string]any:
+		if v != nil {
+			return appendObject(b, v)
+		}
+	}
 	w := appended{b}
 	e := json.NewEncoder(&w)
 	e.SetEscapeHTML(false)
@@ -135,6 +156,51 @@ func AppendValue(b []byte, v any) ([]byte, error) {
 		return b, err
 	}
 	return w.b[:len(w.b)-1], nil // without the line's end
+}
+
+func appendArray(b []byte, list []any) ([]byte, error) {
+	var err error
+	b = append(b, '[')
+	for i, v := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if b, err = AppendValue(b, v); err != nil {
+			return b, err
+		}
+	}
+	return append(b, ']'), nil
+}
+
+// appendObject writes an object in the order of its keys.
+func appendObject(b []byte, m map[string]any) ([]byte, error) {
+	var room [16]string
+	keys := room[:0]
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	var err error
+	b = append(b, '{')
+	for i, k := range keys {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(AppendString(b, k), ':')
+		if b, err = AppendValue(b, m[k]); err != nil {
+			return b, err
+		}
+	}
+	return append(b, '}'), nil
+}
+
+// AppendNumber writes a number; a whole one quickly.
+func AppendNumber(b []byte, n float64) ([]byte, error) {
+	if n == math.Trunc(n) && math.Abs(n) < 1e15 && !(n == 0 && math.Signbit(n)) {
+		return strconv.AppendInt(b, int64(n), 10), nil
+	}
+	text, err := json.Marshal(n)
+	return append(b, text...), err
 }
 
 type appended struct{ b []byte }

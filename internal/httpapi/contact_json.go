@@ -1,8 +1,6 @@
 package httpapi
 
 import (
-	"encoding/json"
-	"math"
 	"strconv"
 
 	"packetboat/internal/endpoint"
@@ -68,10 +66,10 @@ func (c *Contact) AppendJSON(b []byte) ([]byte, error) {
 	count(`,"total_emails_sent":`, c.TotalEmailsSent)
 	count(`,"total_emails_opened":`, c.TotalEmailsOpened)
 	count(`,"total_emails_clicked":`, c.TotalEmailsClicked)
-	if b, err = appendNumber(append(b, `,"prospect_score":`...), c.ProspectScore); err != nil {
+	if b, err = endpoint.AppendNumber(append(b, `,"prospect_score":`...), c.ProspectScore); err != nil {
 		return b, err
 	}
-	if b, err = appendNumber(append(b, `,"customer_score":`...), c.CustomerScore); err != nil {
+	if b, err = endpoint.AppendNumber(append(b, `,"customer_score":`...), c.CustomerScore); err != nil {
 		return b, err
 	}
 	stamp(`,"first_touch_at":`, c.FirstTouchAt)
@@ -130,15 +128,6 @@ func (c *Contact) appendData(b []byte) ([]byte, error) {
 		}
 	}
 	return b, nil
-}
-
-// appendNumber writes a number as JSON; a whole one, which scores are, quickly.
-func appendNumber(b []byte, n float64) ([]byte, error) {
-	if n == math.Trunc(n) && math.Abs(n) < 1e15 && !(n == 0 && math.Signbit(n)) {
-		return strconv.AppendInt(b, int64(n), 10), nil
-	}
-	text, err := json.Marshal(n)
-	return append(b, text...), err
 }
 
 // orZero returns the value, or the zero value for nil.
