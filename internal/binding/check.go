@@ -54,14 +54,14 @@ func (c *checker) binding(s *Schema, raw json.RawMessage) Bound {
 	slots, isSlots := c.part(m, "slots", "names to what fills them")
 	t := scope{schema: s, values: values, rows: rows, declares: "the template"}
 	return Bound{
-		Values: c.aloud(whole && isValues).parameters(t),
-		Rows:   c.aloud(whole && isRows).sections(t),
-		Slots:  c.aloud(whole && isSlots).slots(s, slots),
+		Values: c.reporting(whole && isValues).parameters(t),
+		Rows:   c.reporting(whole && isRows).sections(t),
+		Slots:  c.reporting(whole && isSlots).slots(s, slots),
 	}
 }
 
-// aloud returns a checker that tells its issues, or one that keeps them.
-func (c *checker) aloud(yes bool) *checker {
+// reporting returns a checker that tells its issues, or one that keeps them.
+func (c *checker) reporting(yes bool) *checker {
 	if yes {
 		return c
 	}
@@ -109,17 +109,17 @@ func (c *checker) parameters(s scope) map[string]Value {
 		if there {
 			known++
 		}
-		out[p.Name] = c.parameter(spot{slot: s.slot, name: p.Name}, p, v)
+		out[p.Name] = c.parameter(location{slot: s.slot, name: p.Name}, p, v)
 	}
 	if known < len(s.values) {
-		c.unknown(UnknownParam, spot{slot: s.slot}, s.values, namesOf(list), s)
+		c.unknown(UnknownParam, location{slot: s.slot}, s.values, namesOf(list), s)
 	}
 	return out
 }
 
 // parameter gives one parameter, or field of a row, its value: what is bound,
 // else its default, else nothing.
-func (c *checker) parameter(at spot, p *Parameter, v any) Value {
+func (c *checker) parameter(at location, p *Parameter, v any) Value {
 	if v == nil {
 		if held, ok := stored(p.Type, p.Default); ok {
 			return Value{Type: p.Type, V: held}
@@ -150,7 +150,7 @@ func (c *checker) sections(s scope) map[string][]map[string]Value {
 		out[list[i].Name] = c.section(s, &list[i], v)
 	}
 	if known < len(s.rows) {
-		c.unknown(UnknownSection, spot{slot: s.slot}, s.rows, namesOf(list), s)
+		c.unknown(UnknownSection, location{slot: s.slot}, s.rows, namesOf(list), s)
 	}
 	return out
 }
@@ -158,7 +158,7 @@ func (c *checker) sections(s scope) map[string][]map[string]Value {
 // section gives a section its rows. One that is not bound has none, whatever its
 // bounds; those are asked of what is bound.
 func (c *checker) section(s scope, sec *Section, v any) []map[string]Value {
-	at := spot{slot: s.slot, section: sec.Name}
+	at := location{slot: s.slot, section: sec.Name}
 	list, ok := v.([]any)
 	switch {
 	case v == nil && sec.Required:
@@ -192,7 +192,7 @@ func (c *checker) section(s scope, sec *Section, v any) []map[string]Value {
 	return rows
 }
 
-func (c *checker) row(at spot, sec *Section, row map[string]any, s scope) map[string]Value {
+func (c *checker) row(at location, sec *Section, row map[string]any, s scope) map[string]Value {
 	out := make(map[string]Value, len(sec.Item))
 	known := 0
 	for i := range sec.Item {

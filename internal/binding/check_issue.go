@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// spot is where in a binding something stands. It becomes a text only when
+// location is where in a binding something stands. It becomes a text only when
 // something is wrong there. Numbers count from 1; 0 is none.
-type spot struct {
+type location struct {
 	base    string // for what stands in no binding
 	slot    string // slots.<slot>
 	part    string // of the slot: its strategy, its block_id
@@ -20,7 +20,7 @@ type spot struct {
 }
 
 // path writes the spot as callers are shown it.
-func (p spot) path() string {
+func (p location) path() string {
 	b := append(make([]byte, 0, 64), p.base...)
 	step := func(name string) {
 		if len(b) > 0 {
@@ -55,7 +55,7 @@ func (p spot) path() string {
 }
 
 // issue notes a problem. The first %s of the fix is where it is.
-func (c *checker) issue(at spot, code IssueCode, message, fix string) {
+func (c *checker) issue(at location, code IssueCode, message, fix string) {
 	if len(c.issues) >= maxIssues {
 		return
 	}
@@ -69,17 +69,17 @@ func (c *checker) issue(at spot, code IssueCode, message, fix string) {
 }
 
 // invalid notes a value that does not fit, and returns that: false.
-func (c *checker) invalid(at spot, message, fix string) bool {
+func (c *checker) invalid(at location, message, fix string) bool {
 	c.issue(at, InvalidType, message, fix)
 	return false
 }
 
 func (c *checker) shape(path, message, fix string) {
-	c.issue(spot{base: path}, Shape, message, fix)
+	c.issue(location{base: path}, Shape, message, fix)
 }
 
 // unknown notes the names of m that are not declared, in order.
-func (c *checker) unknown(code IssueCode, at spot, m map[string]any, declared []string, s scope) {
+func (c *checker) unknown(code IssueCode, at location, m map[string]any, declared []string, s scope) {
 	known := knownTo(s.also, code)
 	for _, n := range declared {
 		known[n] = true

@@ -21,7 +21,7 @@ func (c *checker) slots(s *Schema, bound map[string]any) map[string]Filling {
 		out[sl.Name] = c.slot(sl, v)
 	}
 	if known < len(bound) {
-		c.unknown(UnknownSlot, spot{}, bound, namesOf(s.Slots), scope{declares: "the template"})
+		c.unknown(UnknownSlot, location{}, bound, namesOf(s.Slots), scope{declares: "the template"})
 	}
 	return out
 }
@@ -30,7 +30,7 @@ func (c *checker) slots(s *Schema, bound map[string]any) map[string]Filling {
 // fixed fills it with nothing then, for nothing says with which block. A required
 // slot that stays without a block is missing, also when it is asked to be empty.
 func (c *checker) slot(sl *Slot, v any) Filling {
-	at := spot{slot: sl.Name}
+	at := location{slot: sl.Name}
 	m, ok := v.(map[string]any)
 	if !ok && v != nil {
 		c.invalid(at, "must be an object, not "+kind(v), `Set %s to an object such as {"strategy": "fixed", "block_id": "<slug of a block>"}`)
@@ -56,7 +56,7 @@ func (c *checker) slot(sl *Slot, v any) Filling {
 
 // strategy reads how a slot is to be filled. Who names a block and no strategy
 // means that block.
-func (c *checker) strategy(at spot, sl *Slot, m map[string]any) (Strategy, bool) {
+func (c *checker) strategy(at location, sl *Slot, m map[string]any) (Strategy, bool) {
 	at.part = "strategy"
 	var s Strategy
 	switch v := m["strategy"].(type) {
@@ -78,7 +78,7 @@ func (c *checker) strategy(at spot, sl *Slot, m map[string]any) (Strategy, bool)
 }
 
 // fixed fills a slot with the block that is named.
-func (c *checker) fixed(at spot, sl *Slot, m map[string]any) Filling {
+func (c *checker) fixed(at location, sl *Slot, m map[string]any) Filling {
 	at.part = "block_id"
 	ref, ok := m["block_id"].(string)
 	switch {
@@ -108,7 +108,7 @@ const maxTries = 25
 // suffices for. One that what is bound does not suit is passed over, so that a
 // binding is as good for any seed; when none is suited, the first says why. Names
 // count as known when any of the blocks that fit has them.
-func (c *checker) random(at spot, sl *Slot, m map[string]any) Filling {
+func (c *checker) random(at location, sl *Slot, m map[string]any) Filling {
 	var all []*Block
 	if c.pool != nil {
 		all = c.pool.Eligible(*sl)
@@ -181,8 +181,8 @@ func (c *checker) block(sl *Slot, b *Block, m map[string]any, also []*Block) Bou
 	s.values, isValues = c.slotPart(sl, m, "parameters", "names to values")
 	s.rows, isRows = c.slotPart(sl, m, "sections", "names to arrays of rows")
 	return Bound{
-		Values: c.aloud(isValues).parameters(s),
-		Rows:   c.aloud(isRows).sections(s),
+		Values: c.reporting(isValues).parameters(s),
+		Rows:   c.reporting(isRows).sections(s),
 	}
 }
 
@@ -190,7 +190,7 @@ func (c *checker) slotPart(sl *Slot, m map[string]any, name, of string) (map[str
 	v := m[name]
 	part, ok := v.(map[string]any)
 	if !ok && v != nil {
-		c.invalid(spot{slot: sl.Name, part: name}, "must be an object, not "+kind(v), "Set %s to an object of "+of)
+		c.invalid(location{slot: sl.Name, part: name}, "must be an object, not "+kind(v), "Set %s to an object of "+of)
 		return nil, false
 	}
 	return part, true

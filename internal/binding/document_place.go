@@ -137,7 +137,7 @@ func (t *tracker) read(text string) {
 		return
 	}
 	for i := 0; i < len(text); i++ {
-		if skip := t.dull(text[i:]); skip > 0 {
+		if skip := t.skipText(text[i:]); skip > 0 {
 			i += skip
 			t.prior, t.last = 0, text[i-1]
 			if i == len(text) {
@@ -149,8 +149,8 @@ func (t *tracker) read(text string) {
 	}
 }
 
-// dull returns how much of text has no meaning where the tracker is.
-func (t *tracker) dull(text string) int {
+// skipText returns how much of text has no meaning where the tracker is.
+func (t *tracker) skipText(text string) int {
 	var n int
 	switch t.state {
 	case atText:
@@ -197,7 +197,7 @@ func (t *tracker) step(c byte) {
 			t.state = atBogus
 		}
 	case atBang:
-		t.bang(c)
+		t.markupDeclaration(c)
 	case atComment:
 		if c == '>' && t.commentEnds() {
 			t.state = atText
@@ -218,8 +218,8 @@ func (t *tracker) step(c byte) {
 	}
 }
 
-// bang tells comments, CDATA sections and the rest apart.
-func (t *tracker) bang(c byte) {
+// markupDeclaration tells comments, CDATA sections and the rest apart.
+func (t *tracker) markupDeclaration(c byte) {
 	t.name = append(t.name, c)
 	switch got := string(t.name); {
 	case got == "--":

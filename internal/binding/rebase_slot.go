@@ -16,7 +16,7 @@ func (r *rebase) slots(base, theirs []Slot, bound map[string]any) map[string]any
 		sl := &theirs[i]
 		old := before[sl.Name]
 		if old == nil {
-			value := usual(sl)
+			value := defaultFilling(sl)
 			if value != nil {
 				out[sl.Name] = value
 			}
@@ -36,9 +36,9 @@ func (r *rebase) slots(base, theirs []Slot, bound map[string]any) map[string]any
 	return out
 }
 
-// usual is how a slot is filled when nobody says how: by its default strategy.
+// defaultFilling is how a slot is filled when nobody says how: by its default strategy.
 // Fixed is not among what can be said without a block.
-func usual(sl *Slot) map[string]any {
+func defaultFilling(sl *Slot) map[string]any {
 	if sl.Default == Fixed {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (r *rebase) slot(old, sl *Slot, bound map[string]any) map[string]any {
 		return nil
 	}
 	quiet := checker{pool: r.pool}
-	strategy, ok := quiet.strategy(spot{slot: sl.Name}, sl, bound)
+	strategy, ok := quiet.strategy(location{slot: sl.Name}, sl, bound)
 	var blocks []*Block
 	if ok && strategy == Fixed {
 		ref, _ := bound["block_id"].(string)
@@ -66,7 +66,7 @@ func (r *rebase) slot(old, sl *Slot, bound map[string]any) map[string]any {
 		}
 	}
 	if !ok {
-		fallen := usual(sl)
+		fallen := defaultFilling(sl)
 		from["strategy"], to["strategy"] = bound["strategy"], string(sl.Default)
 		if bound["block_id"] != nil {
 			from["block_id"], to["block_id"] = bound["block_id"], nil

@@ -243,7 +243,7 @@ func (r *schemaReader) value(path string, p *Parameter, v any) json.RawMessage {
 		return nil
 	}
 	c := checker{}
-	held, ok := c.value(spot{base: path}, p, v)
+	held, ok := c.value(location{base: path}, p, v)
 	for _, i := range c.issues {
 		r.bad(i.Path, "%s", i.Message)
 	}

@@ -109,7 +109,7 @@ func (t Type) wants() string {
 
 // value holds what is bound to a parameter and returns it as Bound keeps it. What
 // is wrong becomes an issue at that place.
-func (c *checker) value(at spot, p *Parameter, bound any) (any, bool) {
+func (c *checker) value(at location, p *Parameter, bound any) (any, bool) {
 	switch v := bound.(type) {
 	case string:
 		switch {
@@ -139,7 +139,7 @@ func (c *checker) value(at spot, p *Parameter, bound any) (any, bool) {
 }
 
 // text holds a string to a type whose values are strings.
-func (c *checker) text(at spot, p *Parameter, s string) bool {
+func (c *checker) text(at location, p *Parameter, s string) bool {
 	if i := strings.IndexFunc(s, isControl); i >= 0 {
 		return c.invalid(at, "must not hold the control character "+strconv.QuoteRune(rune(s[i])), "Remove the control characters from %s")
 	}
@@ -188,7 +188,7 @@ func (c *checker) text(at spot, p *Parameter, s string) bool {
 }
 
 // length holds a text to its bounds, in characters as it is written.
-func (c *checker) length(at spot, p *Parameter, s string) bool {
+func (c *checker) length(at location, p *Parameter, s string) bool {
 	least, most := 0, maxText
 	if p.Type == URL || p.Type == Image {
 		most = maxURL
@@ -231,7 +231,7 @@ func (c *checker) matches(pattern, s string) bool {
 
 // number holds a number to its bounds. It stays as it is written, but for an
 // exponent, which is written out.
-func (c *checker) number(at spot, p *Parameter, n json.Number) (any, bool) {
+func (c *checker) number(at location, p *Parameter, n json.Number) (any, bool) {
 	s, ok := plainNumber(string(n))
 	if !ok {
 		return nil, c.invalid(at, "must be a number of at most "+strconv.Itoa(maxDigits)+" digits", "Set %s to a shorter number")
@@ -243,7 +243,7 @@ func (c *checker) number(at spot, p *Parameter, n json.Number) (any, bool) {
 }
 
 // within holds a number, a day or a time to the least and the most allowed.
-func (c *checker) within(at spot, p *Parameter, s string) bool {
+func (c *checker) within(at location, p *Parameter, s string) bool {
 	least, most := p.Validation.Min, p.Validation.Max
 	if !given(least) && !given(most) {
 		return true
@@ -269,7 +269,7 @@ func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "nu
 
 // list holds an array to its type; each element that does not fit is an issue
 // of its own.
-func (c *checker) list(at spot, p *Parameter, v []any) (any, bool) {
+func (c *checker) list(at location, p *Parameter, v []any) (any, bool) {
 	least, most := 0, maxItems
 	if p.Validation.MinItems != nil {
 		least = *p.Validation.MinItems

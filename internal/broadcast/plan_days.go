@@ -40,7 +40,7 @@ func (r *Run) MakePlan(ctx context.Context, db *sqldb.DB, t tenant.Tenant, b Bro
 	if err != nil {
 		return err
 	}
-	fares, err := lane.FaresOf(ctx, db, t.ID, slices.Collect(maps.Values(lanes)), now)
+	fares, err := lane.StatsOf(ctx, db, t.ID, slices.Collect(maps.Values(lanes)), now)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ type planner struct {
 	Calendar
 	counts outbox.PlanCounts
 	lanes  map[id.MTAConfig]lane.Config
-	fares  map[id.MTAConfig]lane.Fares
+	fares  map[id.MTAConfig]lane.Stats
 }
 
 // load returns what is to be planned and what there is room for, and keeps others

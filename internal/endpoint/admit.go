@@ -24,13 +24,13 @@ var (
 // route class, scope or role.
 func (r *Router) admit(x *exchange, req *http.Request) error {
 	ctx, op := req.Context(), x.route
-	x.announce(req)
+	x.setDeprecation(req)
 	p := auth.Principal{IP: x.ip}
 	if !op.Installation {
 		p.TenantSlug = req.PathValue("tenant")
 		tenant, err := r.Gate.Tenant(ctx, p.TenantSlug)
 		if err != nil {
-			x.showDenied(ctx)
+			x.setFailureLimit(ctx)
 			return err
 		}
 		p.Tenant = tenant
@@ -40,30 +40,30 @@ func (r *Router) admit(x *exchange, req *http.Request) error {
 		// Signing in needs the protection too: a foreign site must not bring a
 		// browser into a session of the site's own choice.
 		if op.Installation && r.origin.Check(req) != nil {
-			x.showDenied(ctx)
+			x.setFailureLimit(ctx)
 			return ErrCSRF
 		}
 		return nil
 	}
 	known, err := r.Gate.Authenticate(ctx, p.Tenant, p.TenantSlug, req)
 	if err != nil {
-		return x.denied(ctx, err)
+		return x.countFailure(ctx, err)
 	}
 	known.Tenant, known.TenantSlug, known.IP = p.Tenant, p.TenantSlug, p.IP
 	x.principal = known
 	if known.Kind == auth.KindSession && r.origin.Check(req) != nil {
-		x.showDenied(ctx)
+		x.setFailureLimit(ctx)
 		return ErrCSRF
 	}
 	if err := x.count(ctx, r.window, bucketOf(known)); err != nil {
 		return err
 	}
-	return x.permitted(op)
+	return x.authorize(op)
 }
 
-// announce tells that an operation is deprecated (RFC 9745), and what comes
+// setDeprecation tells that an operation is deprecated (RFC 9745), and what comes
 // after it (RFC 8288).
-func (x *exchange) announce(req *http.Request) {
+func (x *exchange) setDeprecation(req *http.Request) {
 	op := x.route
 	if op.DeprecatedAt.IsZero() {
 		return
@@ -85,12 +85,12 @@ func bucketOf(p auth.Principal) string {
 	return "session:" + p.Session.String()
 }
 
-// denied counts a failed credential against the caller's address. After too
+// countFailure counts a failed credential against the caller's address. After too
 // many, what it hears is how long to wait.
-func (x *exchange) denied(ctx context.Context, err error) error {
+func (x *exchange) countFailure(ctx context.Context, err error) error {
 	f, ok := fault.As(err)
 	if !ok || f.Kind != fault.Unauthenticated {
-		x.showDenied(ctx)
+		x.setFailureLimit(ctx)
 		return err
 	}
 	x.w.Header().Set("WWW-Authenticate", `ApiKey header="X-API-Key"`)
@@ -100,11 +100,11 @@ func (x *exchange) denied(ctx context.Context, err error) error {
 	return err
 }
 
-// showDenied shows the state of the caller's address, while nothing better is known.
-func (x *exchange) showDenied(ctx context.Context) {
+// setFailureLimit shows the state of the caller's address, while nothing better is known.
+func (x *exchange) setFailureLimit(ctx context.Context) {
 	s, err := x.router.Limiter.Look(ctx, deniedRule, limit.Address(x.ip), x.router.Now())
 	if err == nil {
-		x.showRate(s)
+		x.setRateLimit(s)
 	}
 }
 
@@ -114,7 +114,7 @@ func (x *exchange) count(ctx context.Context, rule limit.Rule, key string) error
 	if err != nil {
 		return err
 	}
-	x.showRate(s)
+	x.setRateLimit(s)
 	if s.Allowed {
 		return nil
 	}
@@ -123,7 +123,7 @@ func (x *exchange) count(ctx context.Context, rule limit.Rule, key string) error
 	return ErrRateLimited.Sayf("Rate limit of %d requests per minute exceeded; retry in %d s", s.Limit, wait)
 }
 
-func (x *exchange) showRate(s limit.State) {
+func (x *exchange) setRateLimit(s limit.State) {
 	h := x.w.Header()
 	h.Set("X-RateLimit-Limit", strconv.Itoa(s.Limit))
 	h.Set("X-RateLimit-Remaining", strconv.Itoa(max(s.Remaining, 0)))
@@ -146,8 +146,8 @@ func (x *exchange) headersFor(f *fault.Error) {
 	}
 }
 
-// permitted checks route class, then scope or role.
-func (x *exchange) permitted(op *route) error {
+// authorize checks route class, then scope or role.
+func (x *exchange) authorize(op *route) error {
 	p := x.principal
 	if !p.IsKey() {
 		if !op.Installation && !p.Role.AtLeast(op.role(op.method)) {

@@ -31,7 +31,7 @@ func (r *Router) describe(rt *route, in reflect.Type) {
 		}
 	}
 	if f, options, ok := uploadOf(in); ok {
-		rt.upload, rt.optionsShape = f.Index, shapeOf(options)
+		rt.upload, rt.optionsShape = f.Index, bodyTypeOf(options)
 		rt.bodySchema = r.schemas().Schema(options, true, "")
 		relaxer{r.schemas(), rt.Strict, map[reflect.Type]bool{}}.relax(rt.bodySchema, options)
 		rt.optionsShape.bound(r.schemas(), rt.bodySchema)

@@ -49,8 +49,8 @@ func (x *exchange) read(r *http.Request) error {
 	if _, ok := tree.(map[string]any); !ok && rt.body.kind == record {
 		return ErrJSON
 	}
-	c := cleaner{strict: rt.Strict, found: &x.problems}
-	tree = c.clean(rt.body, tree)
+	c := normalizer{strict: rt.Strict, found: &x.problems}
+	tree = c.normalize(rt.body, tree)
 	if !x.problems.Truncated() {
 		x.router.validate(&x.problems, "", rt.bodySchema, tree)
 	}

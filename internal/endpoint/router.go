@@ -58,13 +58,13 @@ type route struct {
 	method, path  string
 	huma          *huma.Operation
 	in            reflect.Type
-	query         []string // parameters it knows
-	body          *shape   // nil without a body
+	query         []string  // parameters it knows
+	body          *bodyType // nil without a body
 	bodySchema    *huma.Schema
 	bodyOptional  bool
-	upload        []int  // the field of in that is an Upload; nil without one
-	optionsShape  *shape // of an Upload
-	beginsSession bool   // its answer sets a cookie
+	upload        []int     // the field of in that is an Upload; nil without one
+	optionsShape  *bodyType // of an Upload
+	beginsSession bool      // its answer sets a cookie
 }
 
 // New returns a router without operations.
@@ -140,7 +140,7 @@ func Handle[In, Out any](r *Router, pattern string, op Op, fn func(ctx context.C
 		panic("endpoint: " + op.Name + " embeds " + name + ", whose parameters would not be read: export it")
 	}
 	if f, ok := rt.in.FieldByName("Body"); ok {
-		rt.body = shapeOf(f.Type)
+		rt.body = bodyTypeOf(f.Type)
 	}
 	r.routes = append(r.routes, rt)
 	h := huma.Operation{

@@ -73,7 +73,7 @@ func (x *exchange) refuseUnrouted(req *http.Request, err error) {
 	req, end := x.within(req, x.router.Timeout)
 	defer end()
 	if strings.HasPrefix(req.URL.Path, "/t/") {
-		x.showDenied(req.Context())
+		x.setFailureLimit(req.Context())
 	}
 	x.refuse(err)
 }

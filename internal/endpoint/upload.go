@@ -184,8 +184,8 @@ func (x *exchange) readOptions(r io.Reader) ([]byte, error) {
 		return nil, wrong("must be a JSON object")
 	}
 	found := &findings{}
-	c := cleaner{strict: x.route.Strict, found: found, path: []byte(optionsPart)}
-	tree = c.clean(x.route.optionsShape, tree)
+	c := normalizer{strict: x.route.Strict, found: found, path: []byte(optionsPart)}
+	tree = c.normalize(x.route.optionsShape, tree)
 	if !found.Truncated() {
 		x.router.validate(found, optionsPart, x.route.bodySchema, tree)
 	}

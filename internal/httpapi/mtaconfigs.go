@@ -116,7 +116,7 @@ type mtaHealth struct {
 	RemainingToday *int           `json:"remaining_today" doc:"null without a cap per day or a warm-up"`
 }
 
-func rowOfMTAConfig(c lane.Config, fares lane.Fares) mtaConfigRow {
+func rowOfMTAConfig(c lane.Config, fares lane.Stats) mtaConfigRow {
 	row := mtaConfigRow{
 		ID: c.ID, TenantID: c.Tenant, Key: c.Key, Name: c.Name, Type: c.Type, Active: c.Active,
 		Settings: sinkSettings{FailPatterns: []any{}},
@@ -149,7 +149,7 @@ func rowOfMTAConfig(c lane.Config, fares lane.Fares) mtaConfigRow {
 
 // showMTAConfigs returns configs with how they fare.
 func (a *API) showMTAConfigs(ctx context.Context, p auth.Principal, list ...lane.Config) ([]mtaConfigRow, error) {
-	fares, err := lane.FaresOf(ctx, a.DB, p.Tenant, list, a.Now())
+	fares, err := lane.StatsOf(ctx, a.DB, p.Tenant, list, a.Now())
 	if err != nil {
 		return nil, err
 	}

@@ -51,16 +51,16 @@ func StatesOf(ctx context.Context, db *sqldb.DB, t id.Tenant, lanes []id.MTAConf
 	return all, nil
 }
 
-// Fares is how a lane fares and what it has carried today.
-type Fares struct {
+// Stats is how a lane fares and what it has carried today.
+type Stats struct {
 	Health
 	SentToday      int  // messages that were handed over, or refused for good
 	RemainingToday *int // tries that the day has left; nil without a limit per day
 }
 
-// FaresOf returns how each of a tenant's lanes fares. A day is one of the
+// StatsOf returns how each of a tenant's lanes fares. A day is one of the
 // account's time zone.
-func FaresOf(ctx context.Context, db *sqldb.DB, t id.Tenant, lanes []Config, now time.Time) (map[id.MTAConfig]Fares, error) {
+func StatsOf(ctx context.Context, db *sqldb.DB, t id.Tenant, lanes []Config, now time.Time) (map[id.MTAConfig]Stats, error) {
 	ids := make([]id.MTAConfig, len(lanes))
 	for i, c := range lanes {
 		ids[i] = c.ID
@@ -80,10 +80,10 @@ func FaresOf(ctx context.Context, db *sqldb.DB, t id.Tenant, lanes []Config, now
 	if err != nil {
 		return nil, err
 	}
-	all := make(map[id.MTAConfig]Fares, len(lanes))
+	all := make(map[id.MTAConfig]Stats, len(lanes))
 	for _, c := range lanes {
 		n := carried[c.ID]
-		f := Fares{Health: states[c.ID], SentToday: n.Delivered + n.Hard + n.Block}
+		f := Stats{Health: states[c.ID], SentToday: n.Delivered + n.Hard + n.Block}
 		if f.Since.IsZero() {
 			f.Since = c.CreatedAt
 		}

@@ -167,11 +167,11 @@ func TestHowLanesFareIsKept(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		fares, err := lane.FaresOf(ctx, db, mine, []lane.Config{c, other}, noon)
+		fares, err := lane.StatsOf(ctx, db, mine, []lane.Config{c, other}, noon)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := map[id.MTAConfig]lane.Fares{
+		want := map[id.MTAConfig]lane.Stats{
 			c.ID:     {Health: down, SentToday: 42, RemainingToday: new(50)},
 			other.ID: {Health: lane.Health{State: lane.Healthy, Since: noon}},
 		}

@@ -28,7 +28,7 @@ func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact)
 		l.byID[c.ID] = &Subject{Contact: c, History: History{Lists: map[id.Segment]time.Time{}, Sends: l.sends}}
 	}
 	l.ids = sqldb.List(db, ids)
-	for _, read := range []func(context.Context) error{l.lists, l.messages, l.hits, l.told, l.events, l.addresses, l.types} {
+	for _, read := range []func(context.Context) error{l.lists, l.messages, l.hits, l.loadJournalEvents, l.events, l.addresses, l.types} {
 		if err := read(ctx); err != nil {
 			return nil, fmt.Errorf("load the history of contacts: %w", err)
 		}
@@ -118,7 +118,7 @@ func (l *loader) hits(ctx context.Context) error {
 // so to all that a tenant has there.
 const ofContacts = ` AND contact_id IS NOT NULL AND type NOT IN ('email_sent', 'email_delivered', 'contact_created') `
 
-func (l *loader) told(ctx context.Context) error {
+func (l *loader) loadJournalEvents(ctx context.Context) error {
 	var t Told
 	var what journal.Type
 	var send id.Send

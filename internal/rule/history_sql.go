@@ -6,9 +6,9 @@ import (
 	"packetboat/internal/sqldb"
 )
 
-// trace is what history keeps of one kind of event: rows x of a table, some of
+// source is what history keeps of one kind of event: rows x of a table, some of
 // which are a contact's.
-type trace struct {
+type source struct {
 	from     string // "hit AS x"
 	where    string // holds the rows to the tenant, $1, and to what is asked
 	contact  string // the column with the contact; empty: x.contact_id
@@ -21,28 +21,28 @@ type trace struct {
 	broad bool
 }
 
-func (t trace) column() string {
+func (t source) column() string {
 	if t.contact == "" {
 		return "x.contact_id"
 	}
 	return t.contact
 }
 
-func (t trace) key() string {
+func (t source) key() string {
 	if t.owner == "" {
 		return "c.id"
 	}
 	return t.owner
 }
 
-func (t trace) number() string {
+func (t source) number() string {
 	if t.distinct == "" {
 		return "COUNT(*)"
 	}
 	return "COUNT(DISTINCT " + t.distinct + ")"
 }
 
-func (t trace) with(having string) trace {
+func (t source) with(having string) source {
 	if t.having != "" {
 		having = t.having + " AND " + having
 	}
@@ -50,36 +50,36 @@ func (t trace) with(having string) trace {
 	return t
 }
 
-// asked is what a leaf about history comes to: whether a contact has a trace, or
+// condition is what a leaf about history comes to: whether a contact has a trace, or
 // has none.
-type asked struct {
-	trace trace
+type condition struct {
+	trace source
 	deny  bool
 	known bool // without asking: everybody has, or nobody, where it is denied
 }
 
 // unless is a, or its opposite.
-func (a asked) unless(deny bool) asked {
+func (a condition) unless(deny bool) condition {
 	a.deny = a.deny != deny
 	return a
 }
 
-// did asks for contacts that have such rows; how many, when count says so.
-func (b *builder) did(t trace, count *Count) asked {
+// occurred asks for contacts that have such rows; how many, when count says so.
+func (b *builder) occurred(t source, count *Count) condition {
 	switch {
 	case count == nil, count.Operator == AtLeast && count.N == 1:
-		return asked{trace: t}
+		return condition{trace: t}
 	case count.Operator == AtLeast && count.N <= 0:
-		return asked{known: true}
+		return condition{known: true}
 	case count.N <= 0: // at most or exactly none
-		return asked{trace: t, deny: true}
+		return condition{trace: t, deny: true}
 	}
 	compare := map[CountOperator]string{AtLeast: " >= ", AtMost: " > ", Exactly: " = "}[count.Operator]
-	return asked{trace: t.with(t.number() + compare + b.arg(count.N)), deny: count.Operator == AtMost}
+	return condition{trace: t.with(t.number() + compare + b.arg(count.N)), deny: count.Operator == AtMost}
 }
 
 // answer renders what a leaf asks.
-func (b *builder) answer(a asked) string {
+func (b *builder) answer(a condition) string {
 	holds := always
 	if !a.known {
 		holds = b.has(a.trace)
@@ -97,7 +97,7 @@ func (b *builder) answer(a asked) string {
 // would be gone through row by row once it is too large to hash. SQLite does what
 // is written: it looks up each contact for EXISTS, and reads all rows once for
 // IN, even where only a page of contacts is wanted.
-func (b *builder) has(t trace) string {
+func (b *builder) has(t source) string {
 	rows := " FROM " + t.from + " WHERE " + t.where
 	group := ""
 	if t.having != "" {

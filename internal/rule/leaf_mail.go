@@ -26,9 +26,9 @@ type mails struct {
 func (l Email) sql(b *builder) string {
 	m, known := l.mails(b.env)
 	if !known {
-		return b.answer(asked{known: true, deny: !l.Count.holds(0)}.unless(l.Operator == DidNot))
+		return b.answer(condition{known: true, deny: !l.Count.holds(0)}.unless(l.Operator == DidNot))
 	}
-	return b.answer(b.did(b.mails(m), l.Count).unless(l.Operator == DidNot))
+	return b.answer(b.occurred(b.mails(m), l.Count).unless(l.Operator == DidNot))
 }
 
 func (l Email) match(env Env, s *Subject) bool {
@@ -57,7 +57,7 @@ func (l Broadcast) mails() mails {
 }
 
 func (l Broadcast) sql(b *builder) string {
-	return b.answer(b.did(b.mails(l.mails()), nil).unless(l.Operator == DidNot))
+	return b.answer(b.occurred(b.mails(l.mails()), nil).unless(l.Operator == DidNot))
 }
 
 func (l Broadcast) match(env Env, s *Subject) bool {
@@ -69,7 +69,7 @@ func (l SequenceEmail) mails() mails {
 }
 
 func (l SequenceEmail) sql(b *builder) string {
-	return b.answer(b.did(b.mails(l.mails()), nil).unless(l.Operator == DidNot))
+	return b.answer(b.occurred(b.mails(l.mails()), nil).unless(l.Operator == DidNot))
 }
 
 func (l SequenceEmail) match(env Env, s *Subject) bool {
@@ -77,20 +77,20 @@ func (l SequenceEmail) match(env Env, s *Subject) bool {
 }
 
 // mails are the rows that say to which messages it happened.
-func (b *builder) mails(m mails) trace {
+func (b *builder) mails(m mails) source {
 	switch m.event {
 	case Opened, Clicked, Engaged:
 		return b.hits(m)
 	case Complained, LeftBy:
-		return b.told(m)
+		return b.journalEvents(m)
 	}
 	return b.messages(m)
 }
 
 // messages are the rows of the outbox that are in the state asked for.
-func (b *builder) messages(m mails) trace {
+func (b *builder) messages(m mails) source {
 	all := m.anySource() && m.types == nil
-	t := trace{from: "outbox AS x", where: "x.tenant_id = $1", broad: all && m.event != Bounced && b.broad(m.window)}
+	t := source{from: "outbox AS x", where: "x.tenant_id = $1", broad: all && m.event != Bounced && b.broad(m.window)}
 	switch m.event {
 	case Bounced:
 		t.from = "outbox_note AS x"
@@ -153,9 +153,9 @@ func (b *builder) sends(types []id.EmailType, since time.Time) string {
 }
 
 // hits are the opens and clicks of the level asked for.
-func (b *builder) hits(m mails) trace {
+func (b *builder) hits(m mails) source {
 	const human = "x.class = 'human'"
-	t := trace{
+	t := source{
 		from: "hit AS x", where: "x.tenant_id = $1 AND ", distinct: "x.message_id",
 		broad: m.anySource() && m.types == nil && b.broad(m.window),
 	}
@@ -208,8 +208,8 @@ func (b *builder) mixes(m mails) string {
 		" AND c.variant_id = " + b.arg(m.variant) + ")"
 }
 
-// told are the complaints, or the unsubscribes, that a message brought about.
-func (b *builder) told(m mails) trace {
+// journalEvents are the complaints, or the unsubscribes, that a message brought about.
+func (b *builder) journalEvents(m mails) source {
 	t := journal.EmailUnsubscribed
 	if m.event == Complained {
 		t = journal.EmailComplained
@@ -222,7 +222,7 @@ func (b *builder) told(m mails) trace {
 	if sends := b.sends(m.types, time.Time{}); sends != "" {
 		where += " AND x.send_id IN " + sends
 	}
-	return trace{from: "journal AS x", where: where + b.variant(m), distinct: "x.message_id"}
+	return source{from: "journal AS x", where: where + b.variant(m), distinct: "x.message_id"}
 }
 
 // rare is the predicate of the index journal_rare, word for word: SQLite
@@ -247,7 +247,7 @@ func (m mails) count(env Env, s *Subject) int {
 		}
 	default:
 		for _, x := range s.Messages {
-			if m.reached(env, x) && m.means(s, x.Send, x.ID) {
+			if m.matchesLevel(env, x) && m.means(s, x.Send, x.ID) {
 				of[x.ID] = true
 			}
 		}
@@ -255,8 +255,8 @@ func (m mails) count(env Env, s *Subject) int {
 	return len(of)
 }
 
-// reached reports whether a message is in the state asked for.
-func (m mails) reached(env Env, x Message) bool {
+// matchesLevel reports whether a message is in the state asked for.
+func (m mails) matchesLevel(env Env, x Message) bool {
 	switch m.event {
 	case Recipient:
 		return true

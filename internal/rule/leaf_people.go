@@ -19,10 +19,10 @@ func (l List) lists(env Env) []id.Segment {
 func (l List) sql(b *builder) string {
 	lists := l.lists(b.env)
 	if len(lists) == 0 {
-		return b.answer(asked{known: true, deny: l.Operator != NotIn})
+		return b.answer(condition{known: true, deny: l.Operator != NotIn})
 	}
-	return b.answer(asked{
-		trace: trace{
+	return b.answer(condition{
+		trace: source{
 			from:  "segment_member AS x",
 			where: "x.tenant_id = $1 AND x.segment_id" + in(b, lists) + l.Added.sql(b, "x.added_at"),
 		},
@@ -84,8 +84,8 @@ func (l Subscription) match(env Env, s *Subject) bool {
 }
 
 func (l Suppression) sql(b *builder) string {
-	return b.answer(asked{
-		trace: trace{from: "suppression AS x", where: "x.tenant_id = $1", contact: "x.email", owner: "c.email"},
+	return b.answer(condition{
+		trace: source{from: "suppression AS x", where: "x.tenant_id = $1", contact: "x.email", owner: "c.email"},
 		deny:  l.Operator == NotListed,
 	})
 }

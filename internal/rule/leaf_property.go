@@ -8,10 +8,10 @@ import (
 	"packetboat/internal/sqldb"
 )
 
-// inquiry is what a Property comes to at a moment: the values found at its path
+// propertyTest is what a Property comes to at a moment: the values found at its path
 // pass when any of these tests does. Each test is for values of one type, so
 // that the value found decides as what it is compared.
-type inquiry struct {
+type propertyTest struct {
 	deny    bool // holds where the tests do not
 	any     bool // whatever is found passes
 	texts   []string
@@ -44,10 +44,10 @@ func (b bound) holds(v float64) bool {
 
 var bounds = map[Operator]string{GreaterThan: ">", GreaterOrEqual: ">=", LessThan: "<", LessOrEqual: "<="}
 
-// inquire works out what a property test comes to.
-func (p Property) inquire(env Env) inquiry {
+// propertyTest works out what a property test comes to.
+func (p Property) propertyTest(env Env) propertyTest {
 	op, deny := p.Operator.positive()
-	q := inquiry{deny: deny, match: op}
+	q := propertyTest{deny: deny, match: op}
 	switch v := p.Value.(type) {
 	case nil:
 		q.any = op == IsSet
@@ -88,7 +88,7 @@ func (p Property) inquire(env Env) inquiry {
 	return q
 }
 
-func (q *inquiry) times(op Operator, v Value, env Env) {
+func (q *propertyTest) times(op Operator, v Value, env Env) {
 	q.moments = intervals(op, v, env)
 	if op == AnniversaryInNext {
 		q.season = new(anniversary(v.Span, env))
@@ -104,7 +104,7 @@ func (p Property) path() []string {
 
 // sql tests the event in row x of journal.
 func (p Property) sql(b *builder) string {
-	q := p.inquire(b.env)
+	q := p.propertyTest(b.env)
 	from := b.db.Found("x.data", p.path(), "v", b.arg)
 	passes := "EXISTS (SELECT 1 FROM " + from + " WHERE " + q.sql(b) + ")"
 	if q.moments != nil { // to be read once, and compared with many
@@ -118,7 +118,7 @@ func (p Property) sql(b *builder) string {
 }
 
 // sql tests a value found, v, with kind, text and number.
-func (q inquiry) sql(b *builder) string {
+func (q propertyTest) sql(b *builder) string {
 	if q.any {
 		return always
 	}
@@ -151,7 +151,7 @@ func (q inquiry) sql(b *builder) string {
 func (b *builder) double(n float64) string { return "CAST(" + b.arg(n) + " AS DOUBLE PRECISION)" }
 
 // timesSQL tests a value found that says a day, or a moment, and not both.
-func (q inquiry) timesSQL(b *builder) string {
+func (q propertyTest) timesSQL(b *builder) string {
 	var or []string
 	day := b.db.Bytewise("v.day")
 	if q.days != nil {
@@ -193,12 +193,12 @@ func (b *builder) textual(x string, op Operator, folded ...string) string {
 
 // holds tests the properties of an event, as JSON decodes them.
 func (p Property) holds(env Env, properties map[string]any) bool {
-	q := p.inquire(env)
+	q := p.propertyTest(env)
 	found := sqldb.Find(map[string]any{"properties": properties}, p.path())
 	return slices.ContainsFunc(found, func(v any) bool { return q.passes(env, v) }) != q.deny
 }
 
-func (q inquiry) passes(env Env, v any) bool {
+func (q propertyTest) passes(env Env, v any) bool {
 	if q.any {
 		return true
 	}
@@ -213,7 +213,7 @@ func (q inquiry) passes(env Env, v any) bool {
 	return false
 }
 
-func (q inquiry) passesText(env Env, s string) bool {
+func (q propertyTest) passesText(env Env, s string) bool {
 	folded := fold(s)
 	if slices.ContainsFunc(q.texts, func(t string) bool { return compare(q.match, folded, t) }) {
 		return true

@@ -11,7 +11,7 @@ import (
 
 // named are journal entries of some types; of one name, unless it is empty. The
 // words are those of the index journal_named.
-func named(b *builder, name string, types ...journal.Type) trace {
+func named(b *builder, name string, types ...journal.Type) source {
 	var where strings.Builder
 	where.WriteString("x.tenant_id = $1" + journal.InGroup(b.db, b.env.Tenant) + "AND x.name IS NOT NULL AND x.type")
 	if len(types) == 1 {
@@ -29,7 +29,7 @@ func named(b *builder, name string, types ...journal.Type) trace {
 	if name != "" {
 		where.WriteString(" AND x.name = " + b.arg(name))
 	}
-	return trace{from: "journal AS x", where: where.String()}
+	return source{from: "journal AS x", where: where.String()}
 }
 
 func (l Event) sql(b *builder) string {
@@ -38,7 +38,7 @@ func (l Event) sql(b *builder) string {
 	for _, p := range l.Filters {
 		t.where += " AND " + p.sql(b)
 	}
-	return b.answer(b.did(t, l.Count).unless(l.Operator == DidNot))
+	return b.answer(b.occurred(t, l.Count).unless(l.Operator == DidNot))
 }
 
 func (l Event) match(env Env, s *Subject) bool {
@@ -60,7 +60,7 @@ func (l PageView) sql(b *builder) string {
 	if l.URL != "" {
 		t.where += " AND " + b.textual("x.name", l.Match, fold(l.URL))
 	}
-	return b.answer(b.did(t, l.Count).unless(l.Operator == DidNot))
+	return b.answer(b.occurred(t, l.Count).unless(l.Operator == DidNot))
 }
 
 func (l PageView) match(env Env, s *Subject) bool {
@@ -76,7 +76,7 @@ func (l PageView) match(env Env, s *Subject) bool {
 func (l Form) sql(b *builder) string {
 	t := named(b, l.Slug, journal.FormSubmitted)
 	t.where += l.Window.sql(b, "x.occurred_at")
-	return b.answer(asked{trace: t, deny: l.Operator == DidNot})
+	return b.answer(condition{trace: t, deny: l.Operator == DidNot})
 }
 
 func (l Form) match(env Env, s *Subject) bool {
@@ -89,19 +89,19 @@ func (l Form) match(env Env, s *Subject) bool {
 func (l InSequence) sql(b *builder) string {
 	switch l.Operator {
 	case Completed:
-		return b.answer(asked{trace: b.sequence(l, journal.SequenceCompleted)})
+		return b.answer(condition{trace: b.sequence(l, journal.SequenceCompleted)})
 	case Exited:
-		return b.answer(asked{trace: b.sequence(l, journal.SequenceExited)})
+		return b.answer(condition{trace: b.sequence(l, journal.SequenceExited)})
 	case Active: // the last enrollment is the one that has not ended
 		t := named(b, l.Sequence.String(), journal.SequenceEnrolled, journal.SequenceCompleted, journal.SequenceExited)
 		const last = "MAX(CASE WHEN x.type = 'sequence_enrolled' THEN x.occurred_at END)"
 		t.having = "SUM(CASE WHEN x.type = 'sequence_enrolled' THEN 1 ELSE -1 END) > 0" + l.Window.sql(b, last)
-		return b.answer(asked{trace: t})
+		return b.answer(condition{trace: t})
 	}
-	return b.answer(asked{trace: b.sequence(l, journal.SequenceEnrolled), deny: l.Operator == Never})
+	return b.answer(condition{trace: b.sequence(l, journal.SequenceEnrolled), deny: l.Operator == Never})
 }
 
-func (b *builder) sequence(l InSequence, what journal.Type) trace {
+func (b *builder) sequence(l InSequence, what journal.Type) source {
 	t := named(b, l.Sequence.String(), what)
 	t.where += l.Window.sql(b, "x.occurred_at")
 	return t

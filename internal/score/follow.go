@@ -63,7 +63,7 @@ type hit struct {
 
 func follow(ctx context.Context, tx *sqldb.DB, t id.Tenant, entries []journal.Entry, parse Parser, of Broadcasts, now time.Time) error {
 	s, err := Load(ctx, tx, t)
-	if err != nil || !s.Enabled || !s.cares(entries) {
+	if err != nil || !s.Enabled || !s.relevant(entries) {
 		return err
 	}
 	account, err := tenant.ByID(ctx, tx, t)
@@ -104,8 +104,8 @@ func follow(ctx context.Context, tx *sqldb.DB, t id.Tenant, entries []journal.En
 	return moved.save(ctx, tx, t, now)
 }
 
-// cares reports whether any entry is of a type that a rule is about.
-func (s Settings) cares(entries []journal.Entry) bool {
+// relevant reports whether any entry is of a type that a rule is about.
+func (s Settings) relevant(entries []journal.Entry) bool {
 	return slices.ContainsFunc(entries, func(e journal.Entry) bool {
 		return slices.ContainsFunc(s.Rules, func(r Rule) bool { return r.Trigger == e.Type })
 	})
@@ -115,7 +115,7 @@ func (s Settings) cares(entries []journal.Entry) bool {
 func (s Settings) sends(entries []journal.Entry) []id.Send {
 	seen := map[id.Send]bool{}
 	for _, e := range entries {
-		if !e.Send.IsZero() && s.cares([]journal.Entry{e}) {
+		if !e.Send.IsZero() && s.relevant([]journal.Entry{e}) {
 			seen[e.Send] = true
 		}
 	}
@@ -142,7 +142,7 @@ func (s Settings) hits(entries []journal.Entry, parse Parser, more beside, zone 
 	rules := s.read(parse)
 	var list []hit
 	for _, e := range entries {
-		if !s.cares([]journal.Entry{e}) {
+		if !s.relevant([]journal.Entry{e}) {
 			continue
 		}
 		a, counts, err := read(e, more)

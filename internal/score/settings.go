@@ -32,11 +32,11 @@ import (
 
 // Settings say what moves a tenant's scores.
 type Settings struct {
-	Enabled bool   `json:"enabled"` // else nothing gives points, and nothing fades
-	Rules   []Rule `json:"rules"`
-	Fading  Fading `json:"decay"`
-	Min     int    `json:"min"`
-	Max     int    `json:"max"`
+	Enabled bool          `json:"enabled"` // else nothing gives points, and nothing fades
+	Rules   []Rule        `json:"rules"`
+	Fading  DecaySettings `json:"decay"`
+	Min     int           `json:"min"`
+	Max     int           `json:"max"`
 }
 
 // Rule says what one sort of action is worth.
@@ -67,8 +67,8 @@ type Filters interface {
 // stands above this one.
 type Parser func(raw []byte, path string) (Filters, []fault.Field)
 
-// Fading takes Percent off for every AfterDays without activity.
-type Fading struct {
+// DecaySettings takes Percent off for every AfterDays without activity.
+type DecaySettings struct {
 	AfterDays int `json:"after_days"`
 	Percent   int `json:"percent"`
 }
@@ -115,7 +115,7 @@ func Defaults() Settings {
 			{ID: "email_unsubscribed", Trigger: journal.EmailUnsubscribed, Points: -20},
 			{ID: "email_complained", Trigger: journal.EmailComplained, Points: -50},
 		},
-		Fading: Fading{AfterDays: 30, Percent: 20},
+		Fading: DecaySettings{AfterDays: 30, Percent: 20},
 		Min:    0, Max: 1000,
 	}
 }

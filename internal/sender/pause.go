@@ -76,8 +76,8 @@ func NamedDomain(ctx context.Context, db *sqldb.DB, tenant id.Tenant, domain str
 	return DomainByName(ctx, db, tenant, name)
 }
 
-// HavePaused returns the tenants that have a paused domain.
-func HavePaused(ctx context.Context, db *sqldb.DB) (map[id.Tenant]bool, error) {
+// PausedTenants returns the tenants that have a paused domain.
+func PausedTenants(ctx context.Context, db *sqldb.DB) (map[id.Tenant]bool, error) {
 	rows, err := db.Query(ctx, `/* all tenants: one watch looks after every send */ SELECT DISTINCT tenant_id FROM sending_domain WHERE paused`)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (t id.Tenant, err error) {
 		err = scan(&t)

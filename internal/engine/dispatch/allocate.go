@@ -97,7 +97,7 @@ func (e *Engine) weigh(ctx context.Context, b broadcast.Broadcast, facts broadca
 		weigh(routes, nil)
 		return nil
 	}
-	fares, err := lane.FaresOf(ctx, e.DB, b.Tenant, lanes, now)
+	fares, err := lane.StatsOf(ctx, e.DB, b.Tenant, lanes, now)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 // to carry for a while, and those that send from a paused domain, however that
 // came to be paused.
 func (e *Engine) pauseStuckSends(ctx context.Context, lanes map[traffic.Lane]lane.Health, now time.Time) error {
-	tenants, err := sender.HavePaused(ctx, e.DB)
+	tenants, err := sender.PausedTenants(ctx, e.DB)
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func (c *Conn) Close() error {
 // Send itself ignores its context once the final dot is written. It costs nothing
 // to say it again for the same context.
 func (c *Conn) CloseWhen(ctx context.Context) {
-	c.leaving.heed(ctx, func() {
+	c.leaving.watch(ctx, func() {
 		if !c.closed.Swap(true) {
 			c.watch.stop()
 			c.raw.Close()

@@ -33,11 +33,11 @@ func (c *Conn) Send(ctx context.Context, env Envelope, raw []byte) (reply.Outcom
 	if err := c.load(raw); err != nil {
 		return none, err
 	}
-	defer c.unload()
+	defer c.clearBuffer()
 	if !c.Usable() {
 		return none, ErrClosed
 	}
-	if o, refused := c.foresee(env); refused {
+	if o, refused := c.refuseEarly(env); refused {
 		return o, nil
 	}
 	if !c.watch.begin(ctx, c.raw) {
@@ -65,8 +65,8 @@ func (c *Conn) Send(ctx context.Context, env Envelope, raw []byte) (reply.Outcom
 	return o, nil
 }
 
-// foresee answers for the server where it said beforehand what it refuses.
-func (c *Conn) foresee(env Envelope) (reply.Outcome, bool) {
+// refuseEarly answers for the server where it said beforehand what it refuses.
+func (c *Conn) refuseEarly(env Envelope) (reply.Outcome, bool) {
 	o := reply.Outcome{Stage: reply.Mail, Remote: c.remote, TLS: c.tls}
 	switch {
 	case c.ext.size > 0 && c.size > c.ext.size:
@@ -130,7 +130,7 @@ func (c *Conn) open(env Envelope) (reply.Outcome, bool) {
 // reaches nobody (RFC 2920 section 3.1).
 func (c *Conn) openAtOnce(commands []byte, resets int) (reply.Outcome, bool) {
 	if err := c.write(commands, c.timeout.Mail); err != nil {
-		return c.parting(reply.Mail, err), false
+		return c.readFinalReply(reply.Mail, err), false
 	}
 	if resets > 0 {
 		if o, ok := c.answer(reply.Mail, 2, c.timeout.Mail); !ok {
@@ -167,7 +167,7 @@ func (c *Conn) openAtOnce(commands []byte, resets int) (reply.Outcome, bool) {
 // ask sends one command and reads the answer to it.
 func (c *Conn) ask(stage reply.Stage, command []byte, class int, within time.Duration) (reply.Outcome, bool) {
 	if err := c.write(command, within); err != nil {
-		return c.parting(stage, err), false
+		return c.readFinalReply(stage, err), false
 	}
 	return c.answer(stage, class, within)
 }
@@ -212,8 +212,8 @@ func (c *Conn) load(raw []byte) error {
 	return nil
 }
 
-// unload forgets the message.
-func (c *Conn) unload() {
+// clearBuffer forgets the message.
+func (c *Conn) clearBuffer() {
 	c.message = nil
 	if cap(c.body) > keepBody {
 		c.body = nil
@@ -238,7 +238,7 @@ func (c *Conn) transfer() (reply.Outcome, bool) {
 		// An error means that part was not written whole, so the server
 		// cannot have seen the final dot.
 		if err := c.writeBoth(part, after, c.timeout.Block); err != nil {
-			return c.parting(reply.Data, err), false
+			return c.readFinalReply(reply.Data, err), false
 		}
 		if len(rest) == 0 {
 			return reply.Outcome{}, true
@@ -246,9 +246,9 @@ func (c *Conn) transfer() (reply.Outcome, bool) {
 	}
 }
 
-// parting returns the outcome of a connection that broke while we were
+// readFinalReply returns the outcome of a connection that broke while we were
 // writing. A server that hangs up often says why first.
-func (c *Conn) parting(stage reply.Stage, err error) reply.Outcome {
+func (c *Conn) readFinalReply(stage reply.Stage, err error) reply.Outcome {
 	c.broken = true
 	if c.read(lastWords) == nil && c.rep.Code >= 400 {
 		return c.outcome(stage)

@@ -17,9 +17,9 @@ type leaving struct {
 	stopped bool
 }
 
-// heed calls f when ctx ends, and no longer when an earlier one does. For the same
+// watch calls f when ctx ends, and no longer when an earlier one does. For the same
 // ctx it must be the same f; it must not call heed or stop.
-func (l *leaving) heed(ctx context.Context, f func()) {
+func (l *leaving) watch(ctx context.Context, f func()) {
 	done := ctx.Done()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -63,7 +63,7 @@ const (
 
 // begin says that a message is being sent, unless ctx has ended.
 func (w *watch) begin(ctx context.Context, conn net.Conn) bool {
-	w.heed(ctx, func() {
+	w.watch(ctx, func() {
 		// Closing is the one way to abort that no later deadline undoes.
 		if w.at.CompareAndSwap(sending, aborted) {
 			conn.Close()

@@ -12,11 +12,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// cleaner goes through a parsed body before its rules are checked. It drops
+// normalizer goes through a parsed body before its rules are checked. It drops
 // the fields that nobody knows, so that what was checked is what the operation
 // sees; normalises text; and notes null where it means nothing, numbers that no
 // machine holds, and text that no database does.
-type cleaner struct {
+type normalizer struct {
 	strict  bool
 	path    []byte
 	element bool   // what is cleaned is an element of the array at path
@@ -24,7 +24,7 @@ type cleaner struct {
 	found   *findings
 }
 
-func (c *cleaner) note(message string) {
+func (c *normalizer) note(message string) {
 	if c.element {
 		if c.array == "" {
 			c.array = string(c.path)
@@ -35,7 +35,7 @@ func (c *cleaner) note(message string) {
 	c.found.add(string(c.path), message)
 }
 
-func (c *cleaner) clean(s *shape, v any) any {
+func (c *normalizer) normalize(s *bodyType, v any) any {
 	switch v := v.(type) {
 	case string:
 		return c.text(v)
@@ -53,11 +53,11 @@ func (c *cleaner) clean(s *shape, v any) any {
 	return v
 }
 
-var anything = &shape{}
+var anything = &bodyType{}
 
 // list cleans the elements of an array, unless there are too many: then it is
 // refused whatever they are.
-func (c *cleaner) list(s *shape, v []any) {
+func (c *normalizer) list(s *bodyType, v []any) {
 	elem := anything
 	if s.kind == list {
 		elem = s.elem
@@ -71,21 +71,21 @@ func (c *cleaner) list(s *shape, v []any) {
 		case c.found.Truncated():
 			return
 		case container(v[i]):
-			c.in("["+strconv.Itoa(i)+"]", func() { v[i] = c.clean(elem, v[i]) })
+			c.in("["+strconv.Itoa(i)+"]", func() { v[i] = c.normalize(elem, v[i]) })
 			c.array = ""
 		default:
 			c.element = true
 			if v[i] == nil && elem.kind != open && s.kind == list {
 				c.note("must not be null")
 			}
-			v[i] = c.clean(elem, v[i])
+			v[i] = c.normalize(elem, v[i])
 			c.element = false
 		}
 	}
 }
 
 // in runs f with a step added to the path.
-func (c *cleaner) in(step string, f func()) {
+func (c *normalizer) in(step string, f func()) {
 	n := len(c.path)
 	if n > 0 && step[0] != '[' {
 		c.path = append(c.path, '.')
@@ -95,7 +95,7 @@ func (c *cleaner) in(step string, f func()) {
 	c.path = c.path[:n]
 }
 
-func (c *cleaner) record(s *shape, v map[string]any) {
+func (c *normalizer) record(s *bodyType, v map[string]any) {
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		if c.found.Truncated() {
 			return
@@ -111,7 +111,7 @@ func (c *cleaner) record(s *shape, v map[string]any) {
 		c.in(name, func() {
 			switch {
 			case v[name] != nil:
-				v[name] = c.clean(m.shape, v[name])
+				v[name] = c.normalize(m.bodyType, v[name])
 			case !m.nullable:
 				c.note("must not be null")
 			case m.kind == list:
@@ -121,7 +121,7 @@ func (c *cleaner) record(s *shape, v map[string]any) {
 	}
 }
 
-func (c *cleaner) mapping(s *shape, v map[string]any) map[string]any {
+func (c *normalizer) mapping(s *bodyType, v map[string]any) map[string]any {
 	elem := anything
 	if s.kind == mapping {
 		elem = s.elem
@@ -131,7 +131,7 @@ func (c *cleaner) mapping(s *shape, v map[string]any) map[string]any {
 		if c.found.Truncated() {
 			return clean
 		}
-		c.in(shown(name), func() { clean[c.text(name)] = c.clean(elem, v[name]) })
+		c.in(shown(name), func() { clean[c.text(name)] = c.normalize(elem, v[name]) })
 	}
 	return clean
 }
@@ -148,7 +148,7 @@ func shown(name string) string {
 	return name
 }
 
-func (c *cleaner) text(s string) string {
+func (c *normalizer) text(s string) string {
 	if plain(s) {
 		if strings.IndexByte(s, 0) >= 0 {
 			c.note(badText(s))
@@ -162,7 +162,7 @@ func (c *cleaner) text(s string) string {
 }
 
 // number returns n as Go can read it back: 5.0 where an integer is wanted is 5.
-func (c *cleaner) number(s *shape, n json.Number) any {
+func (c *normalizer) number(s *bodyType, n json.Number) any {
 	f, err := n.Float64()
 	if err != nil || math.IsInf(f, 0) {
 		c.note("is out of range")

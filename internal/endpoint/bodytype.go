@@ -8,12 +8,12 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// shape is what the Go type of a body says of its JSON: which fields are known,
+// bodyType is what the Go type of a body says of its JSON: which fields are known,
 // and where null may stand. The schema says the rest.
-type shape struct {
+type bodyType struct {
 	kind   kind
 	fields map[string]member // of a record
-	elem   *shape            // of a list or a mapping
+	elem   *bodyType         // of a list or a mapping
 	most   int               // elements of a list; zero: any number
 
 	bounded bool // whether bound has been here
@@ -32,7 +32,7 @@ const (
 )
 
 // bound takes over from a schema how many elements lists may have.
-func (s *shape) bound(all huma.Registry, schema *huma.Schema) {
+func (s *bodyType) bound(all huma.Registry, schema *huma.Schema) {
 	for schema != nil && schema.Ref != "" {
 		schema = all.SchemaFromRef(schema.Ref)
 	}
@@ -58,19 +58,19 @@ func (s *shape) bound(all huma.Registry, schema *huma.Schema) {
 
 // member is one field of a record.
 type member struct {
-	*shape
+	*bodyType
 	nullable bool
 }
 
-// shapeOf returns the shape of a body of type t.
-func shapeOf(t reflect.Type) *shape { return shapes{}.of(t) }
+// bodyTypeOf returns the shape of a body of type t.
+func bodyTypeOf(t reflect.Type) *bodyType { return bodyTypes{}.of(t) }
 
-// shapes holds those under way, so that types may contain themselves.
-type shapes map[reflect.Type]*shape
+// bodyTypes holds those under way, so that types may contain themselves.
+type bodyTypes map[reflect.Type]*bodyType
 
 var optionalType = reflect.TypeFor[optional]()
 
-func (all shapes) of(t reflect.Type) *shape {
+func (all bodyTypes) of(t reflect.Type) *bodyType {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -80,7 +80,7 @@ func (all shapes) of(t reflect.Type) *shape {
 	if s, ok := all[t]; ok {
 		return s
 	}
-	s := &shape{}
+	s := &bodyType{}
 	all[t] = s
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
 		return s // it reads itself, so whatever it gets is its own matter
