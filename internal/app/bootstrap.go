@@ -97,7 +97,7 @@ func InviteFirst(ctx context.Context, db *sqldb.DB, base *url.URL, log *slog.Log
 	if err != nil {
 		return err
 	}
-	log.Info("nobody has a login yet: sign up with this link, once, or POST its token to the signup route",
+	log.Info("no login exists: sign up with this link, once, or POST its token to the signup route",
 		"link", auth.SetupLink(base, token), "signup", base.JoinPath("/api/auth/signup").String())
 	return nil
 }

@@ -87,7 +87,7 @@ func (c *Config) claimAddresses(log *slog.Logger) error {
 	if c.AdminListen != "" {
 		a, aerr := net.Listen("tcp", c.AdminListen)
 		if aerr != nil {
-			log.Warn("the address of the metrics is taken; the demo goes on without them", "admin_listen", c.AdminListen)
+			log.Warn("metrics address is in use; the demo runs without metrics", "admin_listen", c.AdminListen)
 			c.AdminListen = ""
 		} else {
 			err = a.Close()

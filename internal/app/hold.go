@@ -23,11 +23,11 @@ func (s *Server) beginHold(ctx context.Context) error {
 		return err
 	}
 	if !s.Hold && alone(db) {
-		s.Log.Info("sends that were held go on", "since", since)
+		s.Log.Info("held sends resumed", "since", since)
 		_, err := hold.Release(ctx, db)
 		return err
 	}
-	s.Log.Warn("all sends are held; packetboat release lets them go on", "since", since)
+	s.Log.Warn("all sends are held; packetboat release resumes them", "since", since)
 	return nil
 }
 

@@ -63,9 +63,9 @@ func checkHosts(ctx context.Context, dns hostResolver, hosts sender.Hosts, log *
 		switch {
 		case published || ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled):
 		case err == nil, errors.As(err, &dnsError) && dnsError.IsNotFound:
-			log.Warn("a host that tenants' DNS records name does not resolve; publish it or set another", "host", c.host, "missing", c.records, "option", c.option)
+			log.Warn("host named in tenants' DNS records does not resolve; publish it or set another", "host", c.host, "missing", c.records, "option", c.option)
 		default:
-			log.Warn("a host that tenants' DNS records name could not be looked up", "host", c.host, "option", c.option, "err", err)
+			log.Warn("look up host named in tenants' DNS records failed", "host", c.host, "option", c.option, "err", err)
 		}
 	}
 }

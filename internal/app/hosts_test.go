@@ -45,7 +45,7 @@ func TestHostsThatDoNotResolveAreLogged(t *testing.T) {
 	}{
 		{sender.Hosts{MX: "mail.example.org", SPF: "spf.example.org", Track: "mail.example.org"}, nil},
 		{sender.Hosts{MX: "mx.example.org", SPF: "mail.example.org", Track: "mail.example.org"}, []string{"host=mx.example.org missing=\"A or AAAA\" option=PACKETBOAT_MX_HOST", "host=mail.example.org missing=\"TXT v=spf1\" option=PACKETBOAT_SPF_HOST"}},
-		{sender.Hosts{MX: "mail.example.org", SPF: "spf.example.org", Track: "broken.example.org"}, []string{"could not be looked up\" host=broken.example.org option=PACKETBOAT_TRACK_HOST"}},
+		{sender.Hosts{MX: "mail.example.org", SPF: "spf.example.org", Track: "broken.example.org"}, []string{"DNS records failed\" host=broken.example.org option=PACKETBOAT_TRACK_HOST"}},
 		{sender.Hosts{MX: "mail.example.org"}, []string{"set=PACKETBOAT_SPF_HOST", "set=PACKETBOAT_TRACK_HOST"}},
 	} {
 		var out bytes.Buffer

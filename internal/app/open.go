@@ -32,7 +32,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 // it waits for a minute until the server is up.
 func OpenWhenUp(ctx context.Context, cfg Config, log *slog.Logger) (*Store, error) {
 	return open(ctx, cfg, sqldb.Options{DataDir: cfg.DataDir, Patience: patience, Waiting: func(err error) {
-		log.Warn("PostgreSQL is not up yet, waiting for it", "err", err, "at_most", patience)
+		log.Warn("waiting for PostgreSQL", "err", err, "at_most", patience)
 	}})
 }
 

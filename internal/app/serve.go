@@ -138,7 +138,7 @@ func (s *Server) run(ctx context.Context, servers []*http.Server, listeners []ne
 	case <-ctx.Done():
 	case err = <-failed:
 	}
-	s.Log.Info("packetboat stops")
+	s.Log.Info("packetboat is shutting down")
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdown)
 	defer cancel()
 	for _, server := range servers {
@@ -165,7 +165,7 @@ func (s *Server) every(name string, interval time.Duration, f func(ctx context.C
 		defer tick.Stop()
 		for {
 			if err := f(ctx); err != nil && ctx.Err() == nil {
-				s.Log.Error("a chore failed", "chore", name, "err", err)
+				s.Log.Error("maintenance failed", "chore", name, "err", err)
 			}
 			select {
 			case <-ctx.Done():

@@ -74,9 +74,9 @@ func (w *writable) probe(ctx context.Context) {
 	defer w.mu.Unlock()
 	switch {
 	case err != nil && w.err == nil:
-		w.log.Error("the database takes no writes", "err", err)
+		w.log.Error("database accepts no writes", "err", err)
 	case err == nil && w.err != nil:
-		w.log.Info("the database takes writes again")
+		w.log.Info("database accepts writes again")
 	}
 	w.err, w.at = err, w.now()
 	close(w.running)

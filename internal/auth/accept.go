@@ -29,7 +29,7 @@ func (d *Door) Invite(ctx context.Context, p Principal, email string, role Role,
 		if err := d.Mail(ctx, m.Email, "You are invited to "+p.TenantSlug, fmt.Sprintf(
 			"Hello,\n\n%s invites you to work with them in %s, as %s.\nWithin seven days, accept here:\n\n%s\n",
 			p.UserName, p.TenantSlug, m.Role, link)); err != nil {
-			d.Log.Error("an invitation was not mailed", "tenant", p.Tenant, "err", err)
+			d.Log.Error("mail invitation failed", "tenant", p.Tenant, "err", err)
 		}
 	})
 	return m, "", err

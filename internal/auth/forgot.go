@@ -33,7 +33,7 @@ func (d *Door) Forgot(ctx context.Context, email string, ip netip.Addr, now time
 	}
 	return d.errands.run(ctx, func(ctx context.Context) {
 		if err := d.mailReset(ctx, email, now); err != nil {
-			d.Log.Error("a link for a new password was not mailed", "err", err)
+			d.Log.Error("mail password reset failed", "err", err)
 		}
 	})
 }

@@ -155,6 +155,6 @@ func (kr *Keyring) used(ctx context.Context, lookup string, c cachedKey, now tim
 		UPDATE api_key SET last_used_at = $3
 		WHERE tenant_id = $1 AND id = $2 AND (last_used_at IS NULL OR last_used_at <= $4)`,
 		c.key.Tenant, c.key.ID, now.UnixMicro(), now.Add(-usedEvery).UnixMicro()); err != nil && ctx.Err() == nil {
-		kr.Log.Warn("could not note that an API key was used", "tenant", c.key.Tenant, "key", c.key.ID, "err", err)
+		kr.Log.Warn("note API key use failed", "tenant", c.key.Tenant, "key", c.key.ID, "err", err)
 	}
 }

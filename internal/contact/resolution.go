@@ -52,7 +52,7 @@ func (r *Resolution) Run(ctx context.Context) error {
 	for {
 		more, err := r.Tick(ctx)
 		if err != nil && ctx.Err() == nil {
-			r.Log.Error("mail domains are not resolved", "err", err)
+			r.Log.Error("resolve mail domains failed", "err", err)
 		}
 		if more && err == nil {
 			continue
@@ -129,7 +129,7 @@ func (r *Resolution) save(ctx context.Context, list []due) error {
 	failed := r.DB.Table("domain TEXT", "next_at BIGINT")
 	for _, d := range list {
 		if d.err != nil {
-			r.Log.Debug("a mail domain was not resolved", "domain", d.domain, "err", d.err)
+			r.Log.Debug("mail domain not resolved", "domain", d.domain, "err", d.err)
 			failed.Add(d.domain, sqldb.Micros(now.Add(retryIn(d.tries))))
 			continue
 		}
@@ -177,7 +177,7 @@ func (r *Resolution) listen(asked []due, answered bool) {
 		if d, ok := errors.AsType[*net.DNSError](asked[0].err); ok {
 			cause = d.Err // without the name that was asked for
 		}
-		r.Log.Warn("the DNS does not answer: the mail providers of contacts stay unknown", "err", cause)
+		r.Log.Warn("DNS does not answer; mail providers of contacts stay unknown", "err", cause)
 	}
 }
 

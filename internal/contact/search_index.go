@@ -45,7 +45,7 @@ func (x *SearchIndex) Run(ctx context.Context) error {
 			more, err = x.Tick(ctx)
 		}
 		if err != nil && ctx.Err() == nil {
-			x.Log.Error("contacts are not indexed", "err", err)
+			x.Log.Error("index contacts failed", "err", err)
 		}
 		pause := every
 		if !x.busy { // looking in vain takes a twentieth of the time at most

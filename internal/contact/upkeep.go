@@ -45,7 +45,7 @@ func (u *Upkeep) Run(ctx context.Context) error {
 	for {
 		more, err := u.Tick(ctx)
 		if err != nil && ctx.Err() == nil {
-			u.Log.Error("contacts are not kept up", "err", err)
+			u.Log.Error("contact upkeep failed", "err", err)
 		}
 		if more && err == nil {
 			continue

@@ -98,7 +98,7 @@ func (r *Router) faultOf(x *exchange, err error) *fault.Error {
 	case errors.Is(err, context.Canceled):
 		return ErrUnavailable // nobody is there to read it
 	case outage(err):
-		r.Log.Error("the database does not answer", "err", err, "request", x.id)
+		r.Log.Error("database does not answer", "err", err, "request", x.id)
 		return ErrUnavailable
 	}
 	r.Log.Error("request failed", "err", err, "request", x.id, "operation", x.operation())

@@ -176,7 +176,7 @@ func remembered[Out any](ctx context.Context, x *exchange, call func() (Out, err
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterwards)
 		defer cancel()
 		if err := c.release(late, db); err != nil {
-			x.router.Log.Warn("an idempotency key stays taken until its lease ends", "err", err, "tenant", c.tenant)
+			x.router.Log.Warn("release idempotency key failed; it stays reserved until its lease ends", "err", err, "tenant", c.tenant)
 		}
 	}()
 	out, err := call()

@@ -112,7 +112,7 @@ func (r *Router) caught(x *exchange, cause any) {
 	}
 	err = fmt.Errorf("panic: %w", err)
 	if x.w.committed() {
-		r.Log.Error("request failed half way", "err", err, "request", x.id, "operation", x.operation())
+		r.Log.Error("request failed after its response began", "err", err, "request", x.id, "operation", x.operation())
 		panic(http.ErrAbortHandler)
 	}
 	x.w.reset()

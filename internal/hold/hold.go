@@ -64,13 +64,13 @@ func Run(ctx context.Context, db *sqldb.DB, ticks <-chan time.Time, log *slog.Lo
 		switch {
 		case ctx.Err() != nil:
 		case err != nil:
-			log.Error("whether sends are held is not known", "err", err)
+			log.Error("check send hold failed", "err", err)
 		case since == nil && stop == nil:
 			var sending context.Context
 			sending, stop = context.WithCancel(ctx)
 			go func() { ended <- send(sending) }()
 		case since != nil && stop != nil:
-			log.Warn("all sends are held from now on", "since", since)
+			log.Warn("all sends are held", "since", since)
 			stop()
 			if err := <-ended; err != nil {
 				return err

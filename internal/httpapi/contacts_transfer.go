@@ -59,7 +59,7 @@ func (a *API) importContacts(ctx context.Context, p auth.Principal, in *importCo
 	defer func() {
 		if err != nil && !file.ID.IsZero() {
 			if err := file.Delete(context.WithoutCancel(ctx), a.DB); err != nil {
-				a.Log.Warn("an upload stays until it is swept", "err", err)
+				a.Log.Warn("remove upload failed", "err", err)
 			}
 		}
 	}()

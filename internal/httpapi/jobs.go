@@ -172,7 +172,7 @@ func (a *API) downloadJobFile(ctx context.Context, p auth.Principal, in *downloa
 		}
 		if _, err := io.Copy(c.BodyWriter(), f.Reader(c.Context(), a.DB, 0)); err != nil {
 			if c.Context().Err() == nil {
-				a.Log.Error("a download broke off", "job", j.ID, "err", err)
+				a.Log.Error("download failed", "job", j.ID, "err", err)
 			}
 			panic(http.ErrAbortHandler) // so that nobody takes half a file for a whole one
 		}

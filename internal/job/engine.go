@@ -42,7 +42,7 @@ type Engine struct {
 func (e *Engine) Run(ctx context.Context) error {
 	if e.Alone {
 		if err := takeBack(ctx, e.DB, e.Owner); err != nil && ctx.Err() == nil {
-			e.Log.Error("jobs of the last process wait for the end of their leases", "err", err)
+			e.Log.Error("release leases of jobs failed", "err", err)
 		}
 	}
 	atOnce := e.AtOnce
@@ -75,7 +75,7 @@ func (e *Engine) work(ctx context.Context, next chan struct{}) {
 		switch {
 		case err != nil:
 			if ctx.Err() == nil {
-				e.Log.Error("no job can be taken", "err", err)
+				e.Log.Error("claim job failed", "err", err)
 			}
 			timer.Reset(idle)
 			continue
@@ -131,7 +131,7 @@ func (e *Engine) run(ctx context.Context, j Job) {
 	last, done := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer done()
 	if err := e.settle(last, ctx.Err() != nil, w, err); err != nil {
-		log.Error("a job waits for the end of its lease", "err", err)
+		log.Error("release job lease failed", "err", err)
 	}
 }
 
@@ -168,7 +168,7 @@ func (e *Engine) keep(ctx context.Context, j Job, lost context.CancelCauseFunc) 
 		ours, err := j.renew(ctx, e.DB, e.Now().Add(lease))
 		switch {
 		case err != nil && ctx.Err() == nil:
-			e.Log.Warn("a job's lease is not extended", "job", j.ID, "err", err)
+			e.Log.Warn("extend job lease failed", "job", j.ID, "err", err)
 		case err == nil && !ours:
 			lost(errLost)
 			return
@@ -186,7 +186,7 @@ func (e *Engine) settle(ctx context.Context, stopping bool, w *Work, err error) 
 		w.Log.Info("job completed", "processed", j.Processed)
 		return j.end(ctx, e.DB, nil, now)
 	case errors.Is(err, ErrCancelled), errors.Is(err, errLost):
-		w.Log.Info("job put down", "reason", err)
+		w.Log.Info("job stopped", "reason", err)
 		return nil
 	case errors.Is(err, errYield):
 		return j.release(ctx, e.DB, 0, now)
@@ -196,7 +196,7 @@ func (e *Engine) settle(ctx context.Context, stopping bool, w *Work, err error) 
 	case stopping:
 		return j.release(ctx, e.DB, max(j.tries-1, 0), now)
 	case j.tries >= maxTries:
-		w.Log.Error("job given up", "err", err, "tries", j.tries)
+		w.Log.Error("job abandoned", "err", err, "tries", j.tries)
 		return j.end(ctx, e.DB, &Failure{Code: "INTERNAL_ERROR", Message: "something went wrong on our side, again and again; tell us the job's id"}, now)
 	}
 	pause := min(time.Second<<min(j.tries, 10), maxPause)
@@ -215,7 +215,7 @@ func (e *Engine) tidy(ctx context.Context) {
 			more, err = Prune(ctx, e.DB, e.Now())
 		}
 		if err != nil && ctx.Err() == nil {
-			e.Log.Error("files of jobs are not removed", "err", err)
+			e.Log.Error("remove job files failed", "err", err)
 		}
 		select {
 		case <-ctx.Done():

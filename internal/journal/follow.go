@@ -60,7 +60,7 @@ func (e *Engine) Run(ctx context.Context) error {
 			return nil
 		}
 		if err != nil {
-			e.Log.Error("journal is not followed", "err", err)
+			e.Log.Error("follow journal failed", "err", err)
 		}
 		if sum.more {
 			continue

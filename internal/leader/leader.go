@@ -73,19 +73,19 @@ func (c *contender) run(ctx context.Context, log *slog.Logger, work func(ctx con
 	for ctx.Err() == nil {
 		won, err := c.contend(ctx)
 		if err != nil && ctx.Err() == nil && !failing {
-			log.Error("whether this process leads is not known", "err", err)
+			log.Error("acquire leadership failed", "err", err)
 		}
 		failing = err != nil
 		if !won {
 			pause(ctx, c.terms.look)
 			continue
 		}
-		log.Info("this process leads")
+		log.Info("leadership acquired")
 		lost, err := c.do(ctx, log, work)
 		if !lost {
 			return err
 		}
-		log.Warn("this process leads no more", "err", err)
+		log.Warn("leadership lost", "err", err)
 	}
 	return nil
 }
@@ -101,7 +101,7 @@ func (c *contender) do(ctx context.Context, log *slog.Logger, work func(ctx cont
 		end()
 		keepers.Wait()
 		if err := c.release(context.WithoutCancel(ctx)); err != nil {
-			log.Warn("the lead is not released: others wait for its end", "err", err)
+			log.Warn("release leadership failed; others wait until it expires", "err", err)
 		}
 	}()
 	keepers.Go(func() { c.keep(keeping, log) })
@@ -127,7 +127,7 @@ func (c *contender) keep(ctx context.Context, log *slog.Logger) {
 		case ctx.Err() != nil || err == nil && !kept:
 			return
 		case err != nil:
-			log.Error("the lead is not renewed", "err", err)
+			log.Error("renew leadership failed", "err", err)
 			wait = c.terms.look
 		default:
 			wait = c.terms.renew

@@ -142,7 +142,7 @@ func (a *Accounts) show(w http.ResponseWriter, r *http.Request, status int, v ac
 	v.Style = template.CSS(accountStyle)
 	var page bytes.Buffer
 	if err := accountTemplate.Execute(&page, v); err != nil {
-		a.Log.Error("a page about a login cannot be made", "err", err)
+		a.Log.Error("render account page failed", "err", err)
 		http.Error(w, "Something went wrong on our side.", http.StatusInternalServerError)
 		return
 	}
@@ -159,7 +159,7 @@ func (a *Accounts) show(w http.ResponseWriter, r *http.Request, status int, v ac
 
 // broken answers when something of ours failed. The error names no token.
 func (a *Accounts) broken(w http.ResponseWriter, r *http.Request, err error) {
-	a.Log.Error("a page about a login failed", "path", r.URL.Path, "err", err)
+	a.Log.Error("account page failed", "path", r.URL.Path, "err", err)
 	a.show(w, r, http.StatusServiceUnavailable, accountView{
 		Title: "Please try again", Text: []string{"Something went wrong on our side. Please try again in a minute."},
 	})

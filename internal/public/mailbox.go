@@ -274,7 +274,7 @@ func (b *Mailbox) message(w http.ResponseWriter, r *http.Request) {
 	}
 	if !m.Read && r.Method == http.MethodGet && r.Header.Get("Sec-Purpose") == "" { // not when a browser only prefetches
 		if err := mailbox.MarkRead(r.Context(), b.DB, t.Tenant, m.ID, b.Now()); err != nil {
-			b.Log.Error("mark a message of the mailbox as read", "err", err) // it can be shown all the same
+			b.Log.Error("mark mailbox message as read failed", "err", err) // it can be shown all the same
 		}
 	}
 	b.show(w, r, http.StatusOK, "message.html", view)

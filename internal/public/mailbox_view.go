@@ -221,7 +221,7 @@ func sizeOf(n int) string {
 func (b *Mailbox) show(w http.ResponseWriter, r *http.Request, status int, name string, view any) {
 	var page bytes.Buffer
 	if err := mailboxTemplates.ExecuteTemplate(&page, name, view); err != nil {
-		b.Log.Error("a page of the mailbox cannot be made", "page", name, "err", err)
+		b.Log.Error("render mailbox page failed", "page", name, "err", err)
 		http.Error(w, "Something went wrong on our side.", http.StatusInternalServerError)
 		return
 	}
@@ -258,7 +258,7 @@ func (b *Mailbox) missing(w http.ResponseWriter, r *http.Request) {
 }
 
 func (b *Mailbox) broken(w http.ResponseWriter, r *http.Request, err error) {
-	b.Log.Error("the mailbox cannot be shown", "err", err)
+	b.Log.Error("show mailbox failed", "err", err)
 	b.refuse(w, r, http.StatusServiceUnavailable, "Please try again", "Something went wrong on our side. Please try again in a minute.")
 }
 

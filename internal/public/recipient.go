@@ -108,7 +108,7 @@ func (p *Recipient) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		page(w, r, http.StatusNotFound, "Not found", "This link is not valid, or what it led to is gone.", nil)
 		return
 	}
-	p.Log.Error("a recipient's request failed", "err", err, "path", kindOf(r.URL.Path))
+	p.Log.Error("recipient request failed", "err", err, "path", kindOf(r.URL.Path))
 	page(w, r, http.StatusServiceUnavailable, "Please try again", "Something went wrong on our side. Please try again in a minute.", nil)
 }
 
@@ -144,6 +144,6 @@ func (p *Recipient) record(ctx context.Context, h track.Hit) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordWithin)
 	defer cancel()
 	if err := p.Hits.Keep(ctx, h); err != nil {
-		p.Log.Error("a hit is lost", "tenant", h.Tenant, "message", h.Message, "err", err)
+		p.Log.Error("hit lost", "tenant", h.Tenant, "message", h.Message, "err", err)
 	}
 }

@@ -52,7 +52,7 @@ func (d *Decay) Run(ctx context.Context) error {
 	for {
 		more, err := d.Tick(ctx)
 		if err != nil && ctx.Err() == nil {
-			d.Log.Error("scores do not fade", "err", err)
+			d.Log.Error("decay scores failed", "err", err)
 		}
 		if more && err == nil {
 			continue

@@ -50,7 +50,7 @@ func (r *Refresher) Run(ctx context.Context) error {
 		}
 		more, err := r.Tick(ctx)
 		if err != nil && ctx.Err() == nil {
-			r.Log.Error("segments are not counted", "err", err)
+			r.Log.Error("count segments failed", "err", err)
 		}
 		if more && err == nil {
 			timer.Reset(0)
@@ -73,7 +73,7 @@ func (r *Refresher) Tick(ctx context.Context) (more bool, err error) {
 				return false, ctx.Err()
 			}
 			// It is tried again when the claim has run out.
-			r.Log.Error("segment is not counted", "tenant", u.Tenant, "segment", u.Segment, "err", err)
+			r.Log.Error("count segment failed", "tenant", u.Tenant, "segment", u.Segment, "err", err)
 		}
 	}
 	return len(due) == refreshBatch, nil

@@ -145,9 +145,9 @@ func (q *Queue) write(ctx context.Context, batch []queued) {
 			return
 		case sqldb.Refused(err), ctx.Err() != nil && tries >= lastTries:
 			q.lost.Add(int64(len(hits)))
-			q.Log.Error("hits are lost", "hits", len(hits), "tenant", hits[0].Tenant, "message", hits[0].Message, "err", err)
+			q.Log.Error("hits lost", "hits", len(hits), "tenant", hits[0].Tenant, "message", hits[0].Message, "err", err)
 		default:
-			q.Log.Warn("hits are not written yet", "hits", len(hits), "tries", tries, "err", err)
+			q.Log.Warn("write hits failed, will retry", "hits", len(hits), "tries", tries, "err", err)
 			q.pause(ctx, tries)
 			continue
 		}

@@ -63,7 +63,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	defer tick.Stop()
 	for n := 0; ; n++ {
 		if err := e.pass(ctx, n%quickPasses != 0); err != nil && ctx.Err() == nil {
-			e.Log.Error("hits are not classified", "err", err)
+			e.Log.Error("classify hits failed", "err", err)
 		}
 		select {
 		case <-ctx.Done():

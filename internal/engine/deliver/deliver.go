@@ -143,10 +143,10 @@ func (e *Engine) loop(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		if err := e.look(ctx); err != nil && ctx.Err() == nil {
-			e.Log.Error("waiting messages are not looked at", "err", err)
+			e.Log.Error("look for waiting messages failed", "err", err)
 		}
 		if err := e.node.GiveUp(context.WithoutCancel(ctx)); err != nil {
-			e.Log.Error("messages are not put back yet", "err", err)
+			e.Log.Error("release messages failed, will retry", "err", err)
 		}
 		e.lanes.tidy()
 		select {
@@ -171,11 +171,11 @@ func (e *Engine) keepLease(ctx context.Context) {
 		case <-tick.C:
 		}
 		if err := e.renew(ctx); err != nil {
-			e.Log.Error("the lease is not renewed", "err", err)
+			e.Log.Error("renew node lease failed", "err", err)
 			continue
 		}
 		if err := e.reap(ctx, false); err != nil {
-			e.Log.Error("dead nodes are not cleared up", "err", err)
+			e.Log.Error("reap dead nodes failed", "err", err)
 		}
 	}
 }
@@ -205,7 +205,7 @@ func (e *Engine) reap(ctx context.Context, alone bool) error {
 	}
 	if requeued+uncertain > 0 {
 		e.Metrics.Uncertain.Add(float64(uncertain))
-		e.Log.Warn("messages of a dead node go on", "requeued", requeued, "uncertain", uncertain)
+		e.Log.Warn("messages of dead node reclaimed", "requeued", requeued, "uncertain", uncertain)
 	}
 	return nil
 }
@@ -233,7 +233,7 @@ func (e *Engine) write(s *step) (bool, error) {
 	}
 	if err := e.commits.Do(context.Background(), s); err != nil {
 		for _, r := range s.results {
-			e.Log.Error("a result is lost; its message is sent once more", "message", r.Item.ID)
+			e.Log.Error("result lost; its message will be sent once more", "message", r.Item.ID)
 		}
 		return false, fmt.Errorf("write a step: %w", err)
 	}

@@ -80,11 +80,11 @@ func (e *Engine) look(ctx context.Context) error {
 			}
 			h, err := work(ctx, k.tenant, k.send)
 			if err != nil && ctx.Err() == nil {
-				e.Log.Error("a send is not fed", "tenant", k.tenant, e.senderOf(ctx, k.tenant, k.send), "err", err)
+				e.Log.Error("feed send failed", "tenant", k.tenant, e.senderOf(ctx, k.tenant, k.send), "err", err)
 				h = &held{until: e.Now().Add(afterError), why: "it could not be fed"}
 			}
 			if e.feeders.leave(k, h) {
-				e.Log.Warn("a send is held back", "tenant", k.tenant, e.senderOf(ctx, k.tenant, k.send), "why", h.why)
+				e.Log.Warn("send held back", "tenant", k.tenant, e.senderOf(ctx, k.tenant, k.send), "why", h.why)
 			}
 		})
 		return turn{e.Now(), end}

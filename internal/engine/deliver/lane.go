@@ -220,7 +220,7 @@ func (r *laneRun) connect() (*smtpclient.Conn, error) {
 		r.rest = min(max(2*r.rest, restFirst), restLast)
 		r.restUntil = now.Add(r.rest)
 		c := r.settings.config
-		r.engine.Log.Warn("a lane cannot be reached", "tenant", c.Tenant, "lane", c.ID, "rest", r.rest, "err", err)
+		r.engine.Log.Warn("lane unreachable", "tenant", c.Tenant, "lane", c.ID, "rest", r.rest, "err", err)
 	}
 	return nil, err
 }

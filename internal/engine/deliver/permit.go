@@ -118,7 +118,7 @@ func (e *Engine) permit(ctx context.Context, c class, zone *time.Location, n int
 		l.n, err = granted, errors.Join(err, bad)
 	}
 	if err != nil && l.not != nil { // not for as long as a limit would say
-		l.not = &held{until: now.Add(afterError), why: "limits cannot be asked"}
+		l.not = &held{until: now.Add(afterError), why: "acquire permits failed"}
 	}
 	return l, err
 }
@@ -153,7 +153,7 @@ func (e *Engine) unused(jobs ...*job) {
 			continue
 		}
 		if err := e.pacer.GiveBackDay(e.giveUp, 1, j.days); err != nil {
-			e.Log.Error("a permit of the day is lost", "lane", j.lane.config.ID, "err", err)
+			e.Log.Error("return day permit failed", "lane", j.lane.config.ID, "err", err)
 		}
 	}
 }
@@ -187,7 +187,7 @@ func (e *Engine) pass(ctx context.Context, jobs []*job) (passed int, ends []outb
 		return 0, nil, nil
 	}
 	if err := e.throttle(ctx, jobs); err != nil {
-		e.Log.Error("providers are not known", "err", err)
+		e.Log.Error("look up providers failed", "err", err)
 	}
 	zone := jobs[0].sender.Tenant.Location()
 	all := groups(jobs)
@@ -210,7 +210,7 @@ func (e *Engine) passGroup(ctx context.Context, g *group, zone *time.Location, a
 	for len(g.jobs) > 0 {
 		l, err := e.permit(ctx, g.class, zone, len(g.jobs))
 		if err != nil && ctx.Err() == nil {
-			e.Log.Error("limits cannot be asked", "err", err)
+			e.Log.Error("acquire permits failed", "err", err)
 		}
 		for left := l.n; left > 0; left-- {
 			j := g.jobs[0]

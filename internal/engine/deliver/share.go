@@ -20,7 +20,7 @@ func (r *laneRun) share() {
 	for {
 		granted, err := e.pacer.Slots(r.quit, key, n, n)
 		if err != nil && r.quit.Err() == nil {
-			e.Log.Error("the part of a lane's connections is not known", "lane", r.settings.config.ID, "err", err)
+			e.Log.Error("share lane connections failed", "lane", r.settings.config.ID, "err", err)
 		}
 		if r.pool != nil {
 			r.pool.Resize(granted)
@@ -53,7 +53,7 @@ func (r *laneRun) shareProviders(key string) {
 		}
 		granted, err := r.engine.pacer.Slots(r.quit, key+":"+t.Pattern, t.MaxConnections, t.MaxConnections)
 		if err != nil && r.quit.Err() == nil {
-			r.engine.Log.Error("the part of a provider's connections is not known", "lane", r.settings.config.ID, "err", err)
+			r.engine.Log.Error("share provider connections failed", "lane", r.settings.config.ID, "err", err)
 		}
 		r.mu.Lock()
 		r.granted[t.Pattern] = granted
@@ -70,7 +70,7 @@ func (r *laneRun) giveBack(key string) {
 	}
 	for _, k := range keys {
 		if _, err := r.engine.pacer.Slots(r.engine.giveUp, k, 0, 1); err != nil {
-			r.engine.Log.Error("connections are not given back", "lane", r.settings.config.ID, "err", err)
+			r.engine.Log.Error("return connections failed", "lane", r.settings.config.ID, "err", err)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func TestMailWhoseKeyCannotBeOpenedWaits(t *testing.T) {
 		h.run(e)
 		select {
 		case line := <-logged.lines:
-			for _, want := range []string{"a send is not fed", "broadcast=" + h.id.String(), "open the DKIM key of domain " + h.Domain.ID.String()} {
+			for _, want := range []string{"feed send failed", "broadcast=" + h.id.String(), "open the DKIM key of domain " + h.Domain.ID.String()} {
 				if !strings.Contains(line, want) {
 					t.Errorf("the log does not say %q: %s", want, line)
 				}

@@ -72,7 +72,7 @@ func (e *Engine) keepTally(ctx context.Context) {
 			e.observe(ctx)
 		case <-sweep.C:
 			if err := e.pacer.Sweep(ctx); err != nil && ctx.Err() == nil {
-				e.Log.Error("limits are not tidied", "err", err)
+				e.Log.Error("remove old limits failed", "err", err)
 			}
 		}
 	}
@@ -88,7 +88,7 @@ func (e *Engine) writeTally(ctx context.Context) {
 		return
 	}
 	if err := traffic.Add(ctx, e.DB, e.Now(), counts); err != nil {
-		e.Log.Error("traffic is not written yet", "err", err)
+		e.Log.Error("write traffic failed, will retry", "err", err)
 		for k, c := range counts {
 			e.tally.add(k, c)
 		}

@@ -133,7 +133,7 @@ func (l *testLane) send(ctx context.Context, t *Tester, pool *smtpclient.Pool, b
 	if j.lane.signs() {
 		signer, err := t.Signers.Of(ctx, j.sender.Domain)
 		if err != nil {
-			t.Log.Error("a mail of a test cannot be signed", "tenant", j.item.Tenant, "send", j.item.Send, "err", err)
+			t.Log.Error("sign test mail failed", "tenant", j.item.Tenant, "send", j.item.Send, "err", err)
 			return fmt.Errorf("the DKIM key of %s could not be opened", j.sender.Domain.Name)
 		}
 		j.signer = signer
@@ -159,7 +159,7 @@ func (l *testLane) send(ctx context.Context, t *Tester, pool *smtpclient.Pool, b
 	case err == nil:
 		return errors.New(outcome.String())
 	}
-	t.Log.Error("a mail of a test is not handed over", "tenant", j.item.Tenant, "send", j.item.Send, "err", err)
+	t.Log.Error("hand over test mail failed", "tenant", j.item.Tenant, "send", j.item.Send, "err", err)
 	return errors.New("it could not be handed over")
 }
 

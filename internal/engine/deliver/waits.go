@@ -98,9 +98,9 @@ func (e *Engine) observe(ctx context.Context) {
 		return
 	}
 	if err := outbox.Observe(ctx, e.DB, e.Now()); err != nil && ctx.Err() == nil {
-		e.Log.Error("the speed of sends is not noted", "err", err)
+		e.Log.Error("record send speed failed", "err", err)
 	}
 	if err := outbox.NoteWaits(ctx, e.DB, e.feeders.waits.take(), e.Now()); err != nil && ctx.Err() == nil {
-		e.Log.Error("what sends wait for is not noted", "err", err)
+		e.Log.Error("record send waits failed", "err", err)
 	}
 }

@@ -169,7 +169,7 @@ func (w *worker) deliver(j *job) bool {
 	begun, err := e.write(&step{results: w.last, intent: &j.item})
 	w.last = nil
 	if err != nil {
-		e.Log.Error("an attempt does not begin", "message", j.item.ID, "err", err)
+		e.Log.Error("begin attempt failed", "message", j.item.ID, "err", err)
 	}
 	if !begun { // paused, cancelled, or another node's by now
 		e.release(j.item)

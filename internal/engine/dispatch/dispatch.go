@@ -78,7 +78,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		}
 		w, err := e.tick(ctx)
 		if err != nil && ctx.Err() == nil {
-			e.Log.Error("broadcasts are not dispatched", "err", err)
+			e.Log.Error("dispatch broadcasts failed", "err", err)
 		}
 		switch {
 		case err != nil:

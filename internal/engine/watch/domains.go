@@ -101,17 +101,17 @@ func (e *Engine) domain(ctx context.Context, d traffic.Domain, c traffic.Counts,
 		a := alarmOf(c)
 		e.alarmed[d] = a
 		if a.complaints > given.complaints {
-			log.Warn("complaints about a domain are frequent", "rate", complaints(c, traffic.Rate), "complaints", c.Complained, "deliveries", c.Delivered)
+			log.Warn("complaint rate of domain is high", "rate", complaints(c, traffic.Rate), "complaints", c.Complained, "deliveries", c.Delivered)
 		}
 		if a.hardBounces > given.hardBounces {
-			log.Warn("hard bounces of a domain are frequent", "rate", hardBounces(c, traffic.Rate), "bounces", c.Hard, "deliveries", c.Delivered)
+			log.Warn("hard bounce rate of domain is high", "rate", hardBounces(c, traffic.Rate), "bounces", c.Hard, "deliveries", c.Delivered)
 		}
 		return nil
 	}
 	why.Domain = known.Name
 	paused, err := sender.PauseDomain(ctx, e.DB, d.Tenant, d.Domain, why, now)
 	if err == nil && paused {
-		log.Warn("a domain is paused", "reason", string(why.Reason), "rate", why.Rate, "count", why.Count, "deliveries", why.Deliveries)
+		log.Warn("domain paused", "reason", string(why.Reason), "rate", why.Rate, "count", why.Count, "deliveries", why.Deliveries)
 	}
 	return err
 }

@@ -47,7 +47,7 @@ func (e *Engine) warmup(ctx context.Context, c lane.Config, zone *time.Location,
 	})
 	set, err := lane.SetWarmup(ctx, e.DB, c, next)
 	if err == nil && set {
-		e.Log.Info("a lane warms up", "tenant", c.Tenant, "lane", c.ID, "per_day", next.Level, "before", c.Warmup.Level)
+		e.Log.Info("lane warm-up raised", "tenant", c.Tenant, "lane", c.ID, "per_day", next.Level, "before", c.Warmup.Level)
 	}
 	return err
 }

@@ -49,7 +49,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	defer tick.Stop()
 	for {
 		if _, err := e.Tick(ctx); err != nil && ctx.Err() == nil {
-			e.Log.Error("lanes and domains are not watched", "err", err)
+			e.Log.Error("watch lanes and domains failed", "err", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -118,9 +118,9 @@ func (e *Engine) note(ctx context.Context, l traffic.Lane, before, after lane.He
 	switch {
 	case before.State == after.State:
 	case after.State == lane.Healthy:
-		log.Info("a lane is well again", "was", string(before.State))
+		log.Info("lane recovered", "was", string(before.State))
 	default:
-		log.Warn("a lane is not well", "state", string(after.State), "was", string(before.State))
+		log.Warn("lane degraded", "state", string(after.State), "was", string(before.State))
 	}
 	return nil
 }

@@ -272,9 +272,9 @@ func TestADomainIsPausedWithItsSends(t *testing.T) {
 		"complaints":              {traffic.Counts{Delivered: 1000, Complained: 3}, sender.PausedForComplaints, ""},
 		"two complaints":          {traffic.Counts{Delivered: 1000, Complained: 2}, "", ""},
 		"complaints of few":       {traffic.Counts{Delivered: 999, Complained: 50}, "", ""},
-		"frequent complaints":     {traffic.Counts{Delivered: 20000, Complained: 45}, "", "complaints about a domain are frequent"},
+		"frequent complaints":     {traffic.Counts{Delivered: 20000, Complained: 45}, "", "complaint rate of domain is high"},
 		"hard bounces":            {traffic.Counts{Delivered: 1800, Hard: 200}, sender.PausedForBounces, ""},
-		"not quite":               {traffic.Counts{Delivered: 1801, Hard: 199}, "", "hard bounces of a domain are frequent"},
+		"not quite":               {traffic.Counts{Delivered: 1801, Hard: 199}, "", "hard bounce rate of domain is high"},
 		"blocks are not the same": {traffic.Counts{Delivered: 1000, Block: 500}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
