@@ -17,7 +17,7 @@ import (
 type apiKeyCommands struct {
 	Create apiKeyCreate `cmd:"" help:"Make an API key and print it, once."`
 	List   apiKeyList   `cmd:"" help:"List a tenant's API keys."`
-	Revoke apiKeyRevoke `cmd:"" help:"Revoke an API key, at once and for good."`
+	Revoke apiKeyRevoke `cmd:"" help:"Revoke an API key immediately and permanently."`
 }
 
 type apiKeyCreate struct {

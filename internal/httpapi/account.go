@@ -27,7 +27,7 @@ func (a *API) account(r *endpoint.Router) {
 	}, a.getAccount)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/account", endpoint.Op{
 		Name:    "updateAccount",
-		Summary: "Change account settings; what is absent stays.",
+		Summary: "Update account settings; absent fields keep their values.",
 		Tag:     "account",
 		Session: true,
 		Role:    auth.Admin,
@@ -35,7 +35,7 @@ func (a *API) account(r *endpoint.Router) {
 	}.Sending(`{"name": "Acme Books", "timezone": "Europe/London", "website_url": "https://www.example.com/", "postal_address": {"line1": "1 High Street", "city": "London", "postal_code": "N1 1AA", "country": "GB"}, "default_email_type_key": "newsletter"}`), a.updateAccount)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/settings/account", endpoint.Op{
 		Name:    "deleteTenant",
-		Summary: "Delete the tenant, for good.",
+		Summary: "Delete the tenant permanently.",
 		Tag:     "account",
 		Session: true,
 		Role:    auth.Owner,

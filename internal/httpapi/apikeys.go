@@ -15,15 +15,15 @@ func (a *API) apiKeys(r *endpoint.Router) {
 	op := func(name, summary string, faults ...*fault.Error) endpoint.Op {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "api keys", Session: true, Role: auth.Admin, Faults: faults}
 	}
-	created := op("createApiKey", "Make an API key; its secret is shown once.", auth.ErrInvalidScope, auth.ErrTooManyKeys)
+	created := op("createApiKey", "Create an API key; its secret is shown once.", auth.ErrInvalidScope, auth.ErrTooManyKeys)
 	created.Status = 201
 	endpoint.Handle(r, "GET /t/{tenant}/api/auth/api-keys", op("listApiKeys", "List the API keys, newest first."), a.listAPIKeys)
 	endpoint.Handle(r, "POST /t/{tenant}/api/auth/api-keys", created.Sending(`{"name": "CRM sync", "scopes": ["contacts:read", "contacts:write"], "expires_at": null}`), a.createAPIKey)
 	endpoint.Handle(r, "GET /t/{tenant}/api/auth/api-keys/scopes", op("listScopes", "List the scopes that a key may have."), a.listScopes)
 	endpoint.Handle(r, "GET /t/{tenant}/api/auth/api-keys/{id}", op("getApiKey", "Get an API key.", auth.ErrNoKey), a.getAPIKey)
-	endpoint.Handle(r, "PATCH /t/{tenant}/api/auth/api-keys/{id}", op("updateApiKey", "Change an API key's name, scopes or expiry.", auth.ErrNoKey, auth.ErrInvalidScope, auth.ErrKeyRevoked).Sending(`{"name": "CRM", "scopes": ["contacts:read"]}`), a.updateAPIKey)
-	endpoint.Handle(r, "DELETE /t/{tenant}/api/auth/api-keys/{id}", op("revokeApiKey", "Revoke an API key, at once and for good.", auth.ErrNoKey), a.revokeAPIKey)
-	endpoint.Handle(r, "POST /t/{tenant}/api/auth/api-keys/{id}/rotate", op("rotateApiKey", "Give an API key a new secret; the old one works on for the grace.", auth.ErrNoKey, auth.ErrKeyRevoked).Sending(`{"grace_seconds": 3600}`), a.rotateAPIKey)
+	endpoint.Handle(r, "PATCH /t/{tenant}/api/auth/api-keys/{id}", op("updateApiKey", "Update an API key's name, scopes or expiry.", auth.ErrNoKey, auth.ErrInvalidScope, auth.ErrKeyRevoked).Sending(`{"name": "CRM", "scopes": ["contacts:read"]}`), a.updateAPIKey)
+	endpoint.Handle(r, "DELETE /t/{tenant}/api/auth/api-keys/{id}", op("revokeApiKey", "Revoke an API key immediately and permanently.", auth.ErrNoKey), a.revokeAPIKey)
+	endpoint.Handle(r, "POST /t/{tenant}/api/auth/api-keys/{id}/rotate", op("rotateApiKey", "Rotate an API key's secret; the old one works during the grace period.", auth.ErrNoKey, auth.ErrKeyRevoked).Sending(`{"grace_seconds": 3600}`), a.rotateAPIKey)
 }
 
 // APIKey is a key as its owners see it.

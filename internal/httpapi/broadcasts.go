@@ -21,23 +21,23 @@ func (a *API) broadcasts(r *endpoint.Router) {
 	list.Description = "Rows are lean: bodies are told by has_* flags and variants by their ids, unless full=true. Archived broadcasts are hidden unless asked for."
 	endpoint.Handle(r, "GET /t/{tenant}/api/broadcasts", list, a.listBroadcasts)
 	endpoint.Handle(r, "GET /t/{tenant}/api/broadcasts/{broadcast_id}",
-		op("getBroadcast", "Get a broadcast with its progress, and what can be done with it.", auth.BroadcastsRead, broadcast.ErrNotFound), a.getBroadcast)
+		op("getBroadcast", "Get a broadcast with its progress and available actions.", auth.BroadcastsRead, broadcast.ErrNotFound), a.getBroadcast)
 
-	create := op("createBroadcast", "Create a draft. Nothing is sent by it.", auth.BroadcastsWrite, writeFaults...)
+	create := op("createBroadcast", "Create a draft broadcast; nothing is sent.", auth.BroadcastsWrite, writeFaults...)
 	create.Status, create.MaxBody, create.Idempotent, create.FieldFaults = http.StatusCreated, 5*endpoint.Megabyte, true, broadcastFieldFaults
 	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts", create.Sending(`{"name": "Spring news", "email_type_key": "newsletter", "include_segment_keys": ["$SEGMENT_KEY"], "scheduled_at": "2030-03-01T09:30:00Z", "content": {"subject": "Hello {{ contact.first_name | default: 'reader' }}", "body_html": "<p>Our <a href=\"https://www.example.com/news\">news</a> for spring.</p>"}}`), a.createBroadcast)
-	update := op("updateBroadcast", "Change a draft: what is not sent stays as it is.", auth.BroadcastsWrite, append(writeFaults, broadcast.ErrNotFound, broadcast.ErrNotDraft)...)
+	update := op("updateBroadcast", "Update a draft; absent fields keep their values.", auth.BroadcastsWrite, append(writeFaults, broadcast.ErrNotFound, broadcast.ErrNotDraft)...)
 	update.MaxBody, update.FieldFaults = 5*endpoint.Megabyte, broadcastFieldFaults
 	endpoint.Handle(r, "PUT /t/{tenant}/api/broadcasts/{broadcast_id}", update.Sending(`{"name": "Spring news, second draft", "tags": ["spring"], "scheduled_at": "2030-03-02T09:30:00Z"}`), a.updateBroadcast)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/broadcasts/{broadcast_id}",
-		op("deleteBroadcast", "Delete a draft for good.", auth.BroadcastsWrite, broadcast.ErrNotFound, broadcast.ErrNotDraft), a.deleteBroadcast)
+		op("deleteBroadcast", "Delete a draft permanently.", auth.BroadcastsWrite, broadcast.ErrNotFound, broadcast.ErrNotDraft), a.deleteBroadcast)
 
-	clone := op("cloneBroadcast", "Make a draft of all that another broadcast says, but for when it starts.", auth.BroadcastsWrite, broadcast.ErrNotFound)
+	clone := op("cloneBroadcast", "Clone a broadcast into a new draft, without scheduled_at.", auth.BroadcastsWrite, broadcast.ErrNotFound)
 	clone.Status = http.StatusCreated
 	clone.Description = "Whatever the other's status is. Its content is taken as it stands, and is not rendered again; what it refers to and was deleted is left out."
 	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/{broadcast_id}/clone", clone.Sending(`{"name": "Summer news"}`), a.cloneBroadcast)
 	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/bulk-archive",
-		op("bulkArchiveBroadcasts", "Hide up to 100 ended broadcasts from lists, and say which were not.", auth.BroadcastsWrite).Sending(`{"ids": ["$BROADCAST_ID"]}`), a.archiveBroadcasts)
+		op("bulkArchiveBroadcasts", "Archive up to 100 ended broadcasts, and report which were not.", auth.BroadcastsWrite).Sending(`{"ids": ["$BROADCAST_ID"]}`), a.archiveBroadcasts)
 
 	move := func(name, path, summary string, scope auth.Scope, do mover, faults ...*fault.Error) {
 		endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/{broadcast_id}/"+path,
@@ -49,7 +49,7 @@ func (a *API) broadcasts(r *endpoint.Router) {
 	move("pauseBroadcast", "pause", "Pause a send.", auth.BroadcastsSchedule, pauseByUser)
 	move("resumeBroadcast", "resume", "Let a paused send go on.", auth.BroadcastsSchedule, broadcast.Resume, broadcast.ErrCauseActive)
 	move("cancelBroadcast", "cancel", "Cancel a broadcast. What has left is not called back.", auth.BroadcastsSchedule, broadcast.Cancel)
-	reschedule := op("rescheduleBroadcast", "Replace the days that a send over days skips.", auth.BroadcastsSchedule,
+	reschedule := op("rescheduleBroadcast", "Replace the days that a spread send skips.", auth.BroadcastsSchedule,
 		broadcast.ErrNotFound, broadcast.ErrNotSending, broadcast.ErrNoPlan, broadcast.ErrSkip)
 	reschedule.Description = "What has not left is planned anew over the days that are left. Only days to come can be skipped; days that are in the list already may stay there."
 	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/{broadcast_id}/reschedule", reschedule.Sending(`{"skipped_dates": ["2030-03-02"]}`), a.rescheduleBroadcast)

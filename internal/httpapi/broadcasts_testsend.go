@@ -16,7 +16,7 @@ import (
 // testSend registers the operation that sends tests.
 func (a *API) testSend(r *endpoint.Router) {
 	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/{broadcast_id}/test-send", acting(endpoint.Op{
-		Name: "testSendBroadcast", Summary: "Send every variant of a broadcast to a few addresses, from every sender.", Tag: "broadcasts",
+		Name: "testSendBroadcast", Summary: "Send a test of every variant of a broadcast to a few addresses, from every sender.", Tag: "broadcasts",
 		Description: "Real mails, made and sent as the broadcast's are, with a mark in the subject: addresses times variants times senders, at most 200, and 300 an hour for the account with those of verify-lane and of MTA configs' tests. " +
 			"Whatever its status, unless it is archived. Nothing of it is reported, links lead on without being counted, and unsubscribing does nothing.",
 		Scope:       auth.BroadcastsSchedule,

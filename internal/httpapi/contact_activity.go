@@ -21,7 +21,7 @@ import (
 // contactActivity registers the timeline of a contact.
 func (a *API) contactActivity(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/{id}/activity", endpoint.Op{
-		Name: "listContactActivity", Summary: "What happened to a contact and what it did, newest first.",
+		Name: "listContactActivity", Summary: "List a contact's activity, newest first.",
 		Tag: "contacts", Session: true, Pagination: "cursor", Faults: []*fault.Error{contact.ErrNotFound, endpoint.ErrCursor},
 	}.Asking("limit=5"), a.listContactActivity)
 }

@@ -17,7 +17,7 @@ import (
 // contactsBulk registers the actions on many contacts.
 func (a *API) contactsBulk(r *endpoint.Router) {
 	op := endpoint.Op{
-		Name: "bulkContacts", Summary: "Do one thing to many contacts: at once to those named (200), or in a job to those selected (202).",
+		Name: "bulkContacts", Summary: "Apply an action to many contacts: at once to those named (200), or in a job to those selected (202).",
 		Description: `contact_ids names 1 to 1000 contacts; selector chooses any number, in a job that goes through them in the order of their ids and meets each once, whatever the action does to the selection. Exactly one of the two is sent.
 
 params by action: add_tags, remove_tags {tags}; set_stage {stage_id}, where null takes contacts out of their stage; set_field {field, value}, where field is a text field of the contact or custom_fields.<field_key> and null clears; set_do_not_contact {value}; subscribe, unsubscribe {email_type_key?}, without which they mean all mail; add_to_list, remove_from_list {segment_key}; suppress {reason?}; enroll, exit_sequence {sequence_id}; delete; restore; reset_status and anonymize {suppress = true}, which are not available to API keys.

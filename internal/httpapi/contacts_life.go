@@ -33,19 +33,19 @@ func (a *API) contactLife(r *endpoint.Router) {
 	endpoint.Handle(r, "PUT "+path, update("updateContact", "Change a contact.").Sending(`{"first_name": "Ada", "city": "London", "country": "GB", "timezone": "Europe/London"}`), a.updateContact)
 	endpoint.Handle(r, "PATCH "+path, update("patchContact", "Change a contact, as updateContact does.").Sending(`{"company": "Analytical Engines", "tags": ["press", "partner"]}`), a.updateContact)
 	endpoint.Handle(r, "DELETE "+path, endpoint.Op{
-		Name: "deleteContact", Summary: "Delete a contact softly: it keeps everything and gets no mail.",
+		Name: "deleteContact", Summary: "Soft-delete a contact: its data stays, and it gets no mail.",
 		Tag: "contacts", Scope: auth.ContactsWrite, Faults: []*fault.Error{contact.ErrNotFound},
 	}, a.deleteContact)
 	endpoint.Handle(r, "POST "+path+"/restore", endpoint.Op{
-		Name: "restoreContact", Summary: "Give a deleted contact back the status it had.",
+		Name: "restoreContact", Summary: "Restore a deleted contact with the status it had.",
 		Tag: "contacts", Scope: auth.ContactsWrite, Faults: []*fault.Error{contact.ErrNotFound, contact.ErrTransition, contact.ErrLimit},
 	}, a.restoreContact)
 	endpoint.Handle(r, "POST "+path+"/anonymize", endpoint.Op{
-		Name: "anonymizeContact", Summary: "Erase who a contact is, for good; counts stay.",
+		Name: "anonymizeContact", Summary: "Anonymize a contact permanently; counts stay.",
 		Tag: "contacts", Session: true, Role: auth.Admin, Faults: []*fault.Error{contact.ErrNotFound},
 	}.Sending(`{"suppress": true}`), a.anonymizeContact)
 	endpoint.Handle(r, "GET "+path+"/export", endpoint.Op{
-		Name: "exportContact", Summary: "Get everything that is held on a contact.",
+		Name: "exportContact", Summary: "Export all data stored about a contact.",
 		Tag: "contacts", Session: true, Faults: []*fault.Error{contact.ErrNotFound},
 	}, a.exportContact)
 }

@@ -16,11 +16,11 @@ func (a *API) domains(r *endpoint.Router) {
 	op := func(name, summary string, faults ...*fault.Error) endpoint.Op {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "sending domains", Session: true, Faults: faults}
 	}
-	create := op("createSendingDomain", "Add a sending domain; its DKIM key is made.", sender.ErrDuplicateDomain)
+	create := op("createSendingDomain", "Create a sending domain with a DKIM key.", sender.ErrDuplicateDomain)
 	create.Status, create.Role = 201, auth.Admin
 	remove := op("deleteSendingDomain", "Delete a sending domain that no identity uses.", sender.ErrDomainNotFound, sender.ErrDomainInUse)
 	remove.Role = auth.Admin
-	resume := op("resumeSendingDomain", "Let a paused sending domain send again; its rates are counted anew.", sender.ErrDomainNotFound)
+	resume := op("resumeSendingDomain", "Resume a paused sending domain; its rates are counted anew.", sender.ErrDomainNotFound)
 	resume.Role = auth.Admin
 	endpoint.Handle(r, "GET /t/{tenant}/api/sending-domains", op("listSendingDomains", "List the sending domains and the DNS records to publish."), a.listDomains)
 	endpoint.Handle(r, "POST /t/{tenant}/api/sending-domains", create.Sending(`{"domain": "news.example.com"}`), a.createDomain)

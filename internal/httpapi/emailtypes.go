@@ -22,7 +22,7 @@ func (a *API) emailTypes(r *endpoint.Router) {
 		return op
 	}
 	endpoint.Handle(r, "GET /t/{tenant}/api/email-types", endpoint.Op{
-		Name: "listEmailTypes", Summary: "List the kinds of mail that a contact can leave, in their order.",
+		Name: "listEmailTypes", Summary: "List email types, in their order.",
 		Tag: "email types", Scope: auth.SendingIdentitiesRead,
 	}, a.listEmailTypes)
 	endpoint.Handle(r, "POST /t/{tenant}/api/email-types",
@@ -33,7 +33,7 @@ func (a *API) emailTypes(r *endpoint.Router) {
 		write("deleteEmailType", "Delete an email type.", sender.ErrEmailTypeNotFound, sender.ErrEmailTypeInUse), a.deleteEmailType)
 
 	endpoint.Handle(r, "GET /t/{tenant}/api/email-categories", endpoint.Op{
-		Name: "listEmailCategories", Summary: "List the groups of email types that a contact leaves as one, in their order.",
+		Name: "listEmailCategories", Summary: "List email categories, in their order.",
 		Tag: "email types", Scope: auth.SendingIdentitiesRead,
 	}, a.listEmailCategories)
 	endpoint.Handle(r, "POST /t/{tenant}/api/email-categories",

@@ -22,11 +22,11 @@ func (a *API) identities(r *endpoint.Router) {
 		sender.ErrDuplicateIdentity, sender.ErrDomainNotVerified, sender.ErrTooManyIdentities)
 	create.Status = 201
 	endpoint.Handle(r, "GET /t/{tenant}/api/sending-identities", endpoint.Op{
-		Name: "listSendingIdentities", Summary: "List the addresses to send from, by address.",
+		Name: "listSendingIdentities", Summary: "List sending identities, by address.",
 		Tag: "sending identities", Scope: auth.SendingIdentitiesRead,
 	}, a.listIdentities)
 	endpoint.Handle(r, "GET /t/{tenant}/api/sending-identities/{id}", endpoint.Op{
-		Name: "getSendingIdentity", Summary: "Get an address to send from.",
+		Name: "getSendingIdentity", Summary: "Get a sending identity.",
 		Tag: "sending identities", Scope: auth.SendingIdentitiesRead, Faults: []*fault.Error{sender.ErrIdentityNotFound},
 	}, a.getIdentity)
 	endpoint.Handle(r, "POST /t/{tenant}/api/sending-identities", create.Sending(`{"email_address": "hello@$DOMAIN", "display_name": "Acme", "email_type_ids": ["$EMAIL_TYPE_ID"], "default_mta_config_id": "$MTA_CONFIG_ID", "active": true}`), a.createIdentity)

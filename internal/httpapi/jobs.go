@@ -26,12 +26,12 @@ func (a *API) jobs(r *endpoint.Router) {
 			Scopes: []auth.Scope{auth.ContactsRead, auth.ContactsWrite}, Faults: append(faults, job.ErrNotFound),
 		}
 	}
-	get := op("getJob", "Get a job: how far it is, and what came of it.")
+	get := op("getJob", "Get a job with its progress and result.")
 	get.Description = "progress.total is absent while nobody knows it. result is there from the first step on, also of a job that failed or was cancelled: what it did stands."
 	endpoint.Handle(r, "GET /t/{tenant}/api/jobs/{id}", get, a.getJob)
 	endpoint.Handle(r, "POST /t/{tenant}/api/jobs/{id}/cancel",
-		op("cancelJob", "Cancel a job that has not ended; what it did so far stands.", job.ErrTransition), a.cancelJob)
-	download := op("downloadJobFile", "Get a file that a job made.")
+		op("cancelJob", "Cancel a job that has not ended; what it has done stays.", job.ErrTransition), a.cancelJob)
+	download := op("downloadJobFile", "Download a file that a job wrote.")
 	download.Description = "The file of an export once it is completed, or with file=errors the rows that an import did not take once it has ended, for 7 days. " +
 		"Texts that a spreadsheet would compute (that begin with = + - @, a tab or a carriage return) have an apostrophe in front; an import takes it away again."
 	download.Produces = []string{"text/csv", "application/x-ndjson"}

@@ -22,7 +22,7 @@ func (a *API) mailbox(r *endpoint.Router) {
 	}
 	list := op("listSinkMessages", "List what an MTA config of type sink accepted, newest first.", endpoint.ErrCursor)
 	list.Pagination = "cursor"
-	remove := op("clearSinkMessages", "Forget what an MTA config of type sink accepted.")
+	remove := op("clearSinkMessages", "Delete the messages that an MTA config of type sink accepted.")
 	remove.Role = auth.Admin
 	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}/messages", list, a.listSinkMessages)
 	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}/messages/{message_id}", op("getSinkMessage", "Get a message that a sink accepted, with its parts."), a.getSinkMessage)

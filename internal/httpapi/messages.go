@@ -26,23 +26,23 @@ func (a *API) messages(r *endpoint.Router) {
 		w.MaxBody, w.FieldFaults = 5*endpoint.Megabyte, messageFieldFaults
 		return w
 	}
-	list := op("listMessages", "List the entries of the library, those changed last first; archived ones only when asked for.", auth.MessagesRead, library.ErrStatus)
+	list := op("listMessages", "List library entries, last changed first; archived ones only on request.", auth.MessagesRead, library.ErrStatus)
 	list.Pagination = "offset"
 	endpoint.Handle(r, "GET /t/{tenant}/api/messages", list, a.listMessages)
 	create := write("createMessage", "Add an entry to the library. With content, that becomes its version 1.")
 	create.Status = http.StatusCreated
 	endpoint.Handle(r, "POST /t/{tenant}/api/messages", create.Sending(`{"name": "Welcome", "status": "published", "tags": ["onboarding"], "content": {"subject": "Welcome", "body_html": "<p>Welcome, {{ contact.first_name }}.</p>"}}`), a.createMessage)
 	endpoint.Handle(r, "GET /t/{tenant}/api/messages/{id}",
-		op("getMessage", "Get an entry with its current content.", auth.MessagesRead, library.ErrNotFound), a.getMessage)
+		op("getMessage", "Get a library entry with its current content.", auth.MessagesRead, library.ErrNotFound), a.getMessage)
 	update := write("updateMessage", "Change an entry, all of it or nothing; what is absent stays. Content appends a version.", library.ErrNotFound, library.ErrSlug)
 	update.Description = "Content is merged at its first level into that of the current version, and appended as the next one even when it says the same. Versions never change."
 	endpoint.Handle(r, "PATCH /t/{tenant}/api/messages/{id}", update.Sending(`{"name": "Welcome, second version", "content": {"subject": "Welcome to Acme", "body_html": "<p>Welcome to Acme, {{ contact.first_name }}.</p>"}}`), a.updateMessage)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/messages/{id}",
-		op("deleteMessage", "Delete an entry and its versions, if nothing that is not finished refers to it.", auth.MessagesWrite,
+		op("deleteMessage", "Delete a library entry and its versions, unless something unfinished uses it.", auth.MessagesWrite,
 			library.ErrNotFound, library.ErrInUse, library.ErrUnavailable), a.deleteMessage)
 	endpoint.Handle(r, "POST /t/{tenant}/api/messages/{id}/archive",
-		op("archiveMessage", "Hide an entry from lists; its history is kept.", auth.MessagesWrite, library.ErrNotFound), a.archiveMessage)
-	duplicate := op("duplicateMessage", "Copy an entry with all its versions into a new draft.", auth.MessagesWrite, library.ErrNotFound)
+		op("archiveMessage", "Archive a library entry; its history is kept.", auth.MessagesWrite, library.ErrNotFound), a.archiveMessage)
+	duplicate := op("duplicateMessage", "Copy a library entry with all its versions into a new draft.", auth.MessagesWrite, library.ErrNotFound)
 	duplicate.Status = http.StatusCreated
 	endpoint.Handle(r, "POST /t/{tenant}/api/messages/{id}/duplicate", duplicate, a.duplicateMessage)
 	a.messageVersions(r, op)

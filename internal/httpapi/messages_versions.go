@@ -17,10 +17,10 @@ import (
 // messageVersions registers the operations on the versions of an entry.
 func (a *API) messageVersions(r *endpoint.Router, op func(name, summary string, scope auth.Scope, faults ...*fault.Error) endpoint.Op) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/messages/{id}/versions",
-		op("listMessageVersions", "List the versions of an entry, newest first.", auth.MessagesRead, library.ErrNotFound, library.ErrUnavailable), a.listMessageVersions)
+		op("listMessageVersions", "List the versions of a library entry, newest first.", auth.MessagesRead, library.ErrNotFound, library.ErrUnavailable), a.listMessageVersions)
 	endpoint.Handle(r, "GET /t/{tenant}/api/messages/{id}/versions/{version}",
-		op("getMessageVersion", "Get one version of an entry.", auth.MessagesRead, fault.ErrInput, library.ErrNotFound, library.ErrUnavailable), a.getMessageVersion)
-	rebase := op("rebaseMessagePreview", "Show what the binding of a version becomes with its template as that is now. Nothing is written.", auth.MessagesRead,
+		op("getMessageVersion", "Get one version of a library entry.", auth.MessagesRead, fault.ErrInput, library.ErrNotFound, library.ErrUnavailable), a.getMessageVersion)
+	rebase := op("rebaseMessagePreview", "Preview the binding of a version on its current template; nothing is stored.", auth.MessagesRead,
 		library.ErrNotFound, content.ErrNoContent, library.ErrNotTemplate)
 	rebase.Role = auth.Viewer
 	endpoint.Handle(r, "POST /t/{tenant}/api/messages/{id}/rebase-preview", rebase.Sending(`{"version": 1}`), a.rebaseMessagePreview)

@@ -37,12 +37,12 @@ func (a *API) mtaConfigs(r *endpoint.Router) {
 		op.Role = auth.Admin
 		return op
 	}
-	create := admin(op("createMtaConfig", "Add a way for mail to leave.", lane.ErrTooMany))
+	create := admin(op("createMtaConfig", "Create an MTA config.", lane.ErrTooMany))
 	create.Status = 201
-	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs", op("listMtaConfigs", "List the ways for mail to leave, by name."), a.listMTAConfigs)
+	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs", op("listMtaConfigs", "List MTA configs, by name."), a.listMTAConfigs)
 	endpoint.Handle(r, "POST /t/{tenant}/api/mta-configs", create.Sending(`{"name": "Main relay", "type": "smtp", "settings": {"host": "smtp.example.net", "port": 587, "tls": "starttls", "auth": "plain", "username": "packetboat", "password": "$RELAY_PASSWORD"}}`), a.createMTAConfig)
 	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}", op("getMtaConfig", "Get an MTA config.", lane.ErrNotFound), a.getMTAConfig)
-	endpoint.Handle(r, "PUT /t/{tenant}/api/mta-configs/{id}", admin(op("updateMtaConfig", "Change an MTA config.", lane.ErrNotFound)).Sending(`{"name": "Main relay", "caps": {"max_per_second": 10, "max_connections": 5}}`), a.updateMTAConfig)
+	endpoint.Handle(r, "PUT /t/{tenant}/api/mta-configs/{id}", admin(op("updateMtaConfig", "Update an MTA config.", lane.ErrNotFound)).Sending(`{"name": "Main relay", "caps": {"max_per_second": 10, "max_connections": 5}}`), a.updateMTAConfig)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/mta-configs/{id}", admin(op("deleteMtaConfig", "Delete an MTA config.", lane.ErrNotFound, lane.ErrInUse)), a.deleteMTAConfig)
 	endpoint.Handle(r, "POST /t/{tenant}/api/mta-configs/{id}/test", acting(admin(op("testMtaConfig", "Send one mail through an MTA config.", lane.ErrNotFound, testmail.ErrLimit))).Sending(`{"to": "ada@example.com"}`), a.testMTAConfig)
 }

@@ -25,7 +25,7 @@ func (a *API) savedFilters(r *endpoint.Router) {
 		return w
 	}
 	endpoint.Handle(r, "GET /t/{tenant}/api/saved-filters",
-		op("listSavedFilters", "List one's own and the shared saved filters, by name; admins see all."), a.listSavedFilters)
+		op("listSavedFilters", "List your own and shared saved filters, by name; admins see all."), a.listSavedFilters)
 	create := write("createSavedFilter", "Save a filter.")
 	create.Status = http.StatusCreated
 	endpoint.Handle(r, "POST /t/{tenant}/api/saved-filters", create.Sending(`{"name": "Readers in Germany", "filters": [{"field": "country", "operator": "equals", "value": "DE"}], "columns": ["email", "city"], "shared": true}`), a.createSavedFilter)
@@ -34,7 +34,7 @@ func (a *API) savedFilters(r *endpoint.Router) {
 	endpoint.Handle(r, "PUT /t/{tenant}/api/saved-filters/{id}",
 		write("updateSavedFilter", "Change a saved filter; what is absent stays. Another's is changed by admins only.", savedfilter.ErrNotFound).Sending(`{"name": "Germany", "sort": "email", "dir": "asc"}`), a.updateSavedFilter)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/saved-filters/{id}",
-		op("deleteSavedFilter", "Delete a saved filter. Another's is deleted by admins only.", savedfilter.ErrNotFound), a.deleteSavedFilter)
+		op("deleteSavedFilter", "Delete a saved filter; only admins may delete another member's.", savedfilter.ErrNotFound), a.deleteSavedFilter)
 }
 
 type savedFilterRow struct {

@@ -16,10 +16,10 @@ import (
 // scoring registers the operations on the scoring settings.
 func (a *API) scoring(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/settings/scoring", endpoint.Op{
-		Name: "getScoring", Summary: "Get what moves the scores of contacts.", Tag: "scoring", Session: true,
+		Name: "getScoring", Summary: "Get the scoring settings.", Tag: "scoring", Session: true,
 	}, a.getScoring)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/scoring", endpoint.Op{
-		Name: "updateScoring", Summary: "Change what moves the scores of contacts; what is absent stays.",
+		Name: "updateScoring", Summary: "Update the scoring settings; absent fields keep their values.",
 		Description: "rules replace the ones there are. Points that were given stay, and so do scores beyond new bounds until they next move.",
 		Tag:         "scoring", Session: true, Role: auth.Admin, Faults: []*fault.Error{score.ErrLimit},
 	}.Sending(`{"enabled": true, "rules": [{"id": "click", "trigger": "email_clicked", "points": 5, "daily_cap": 2}], "decay": {"after_days": 60, "percent": 10}, "min": 0, "max": 500}`), a.updateScoring)

@@ -16,13 +16,13 @@ import (
 // segmentTools registers what helps to make dynamic segments.
 func (a *API) segmentTools(r *endpoint.Router) {
 	endpoint.Handle(r, "POST /t/{tenant}/api/segments/from-broadcast", endpoint.Op{
-		Name: "createSegmentFromBroadcast", Summary: "Create a dynamic segment of those who did, or did not do, something with a broadcast.",
+		Name: "createSegmentFromBroadcast", Summary: "Create a dynamic segment from engagement with a broadcast.",
 		Tag: "segments", Scope: auth.SegmentsWrite, Status: http.StatusCreated,
 		Faults:      []*fault.Error{broadcast.ErrNotFound, segment.ErrCriterion, segment.ErrInvalidDefinition, segment.ErrCycle, segment.ErrLimit},
 		FieldFaults: map[string]*fault.Error{"criterion": segment.ErrCriterion},
 	}.Sending(`{"broadcast_id": "$BROADCAST_ID", "criterion": "non_openers", "name": "Did not open"}`).Titled("Segment from broadcast"), a.createSegmentFromBroadcast)
 	endpoint.Handle(r, "POST /t/{tenant}/api/segments/preview", endpoint.Op{
-		Name: "previewSegment", Summary: "Count whom a definition finds at the moment, and show some of them.",
+		Name: "previewSegment", Summary: "Count the contacts that a segment definition matches now, with a sample.",
 		Tag: "segments", Scope: auth.SegmentsRead, Role: auth.Viewer,
 		Faults:      []*fault.Error{segment.ErrMissingDefinition, segment.ErrInvalidDefinition},
 		FieldFaults: map[string]*fault.Error{"definition": segment.ErrInvalidDefinition},

@@ -16,15 +16,15 @@ import (
 // templateBindings registers the operations on what fills templates.
 func (a *API) templateBindings(r *endpoint.Router, op func(name, summary string, scope auth.Scope, faults ...*fault.Error) endpoint.Op) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/templates/{id}/schema",
-		op("getTemplateSchema", "Get what a template declares.", auth.TemplatesRead, template.ErrNotFound), a.getTemplateSchema)
+		op("getTemplateSchema", "Get a template's schema.", auth.TemplatesRead, template.ErrNotFound), a.getTemplateSchema)
 	endpoint.Handle(r, "GET /t/{tenant}/api/templates/{id}/binding-options",
-		op("getBindingOptions", "Get what a template can be filled with.", auth.TemplatesRead, template.ErrNotFound), a.getBindingOptions)
+		op("getBindingOptions", "Get the options for a template's binding.", auth.TemplatesRead, template.ErrNotFound), a.getBindingOptions)
 
-	validate := op("validateBinding", "Say everything that is wrong with a binding; it is 200 either way.", auth.TemplatesRead, template.ErrNotFound)
+	validate := op("validateBinding", "Validate a binding and list its problems; the status is 200 either way.", auth.TemplatesRead, template.ErrNotFound)
 	validate.Role, validate.MaxBody = auth.Viewer, 5*endpoint.Megabyte
 	endpoint.Handle(r, "POST /t/{tenant}/api/templates/{id}/validate-binding", validate.Sending(`{"template_binding": {"parameters": {"who": "Ada"}}}`), a.validateBinding)
 
-	render := op("renderTemplate", "Render a template with a binding. Nothing is kept and nothing is sent.", auth.TemplatesRead,
+	render := op("renderTemplate", "Render a template with a binding; nothing is stored or sent.", auth.TemplatesRead,
 		template.ErrNotFound, binding.ErrBinding, content.ErrMJML, content.ErrMJMLElement, content.ErrMJMLEmpty, content.ErrMJMLCompiler, content.ErrLiquid)
 	render.Description = "A binding that does not fit is refused, unless lenient or include_options is true: then what is missing shows where it is missing."
 	render.Role, render.MaxBody = auth.Viewer, 5*endpoint.Megabyte

@@ -37,14 +37,14 @@ func (a *API) templates(r *endpoint.Router) {
 	list.Description = "Rows are lean, without bodies and schemas, unless full=true."
 	endpoint.Handle(r, "GET /t/{tenant}/api/templates", list, a.listTemplates)
 
-	create := op("createTemplate", "Create a template. Its schemas are held to its bodies.", auth.TemplatesWrite, templateFaults...)
+	create := op("createTemplate", "Create a template; its schemas are checked against its bodies.", auth.TemplatesWrite, templateFaults...)
 	create.Status, create.MaxBody, create.FieldFaults = http.StatusCreated, 5*endpoint.Megabyte, schemaFieldFaults
 	endpoint.Handle(r, "POST /t/{tenant}/api/templates", create.Sending(`{"name": "Announcement", "subject": "{{param:headline}}", "format": "html", "content_html": "<h1>{{param:headline}}</h1>", "parameters_schema": [{"name": "headline", "type": "text", "required": true, "sample": "Spring"}]}`), a.createTemplate)
 
 	endpoint.Handle(r, "GET /t/{tenant}/api/templates/{id}",
 		op("getTemplate", "Get a template.", auth.TemplatesRead, template.ErrNotFound), a.getTemplate)
 
-	update := op("updateTemplate", "Change a template; what is not sent stays. What was sent already is not affected.",
+	update := op("updateTemplate", "Update a template; absent fields keep their values. Mail already sent does not change.",
 		auth.TemplatesWrite, append([]*fault.Error{template.ErrNotFound, template.ErrSlug}, templateFaults...)...)
 	update.MaxBody, update.FieldFaults = 5*endpoint.Megabyte, schemaFieldFaults
 	endpoint.Handle(r, "PUT /t/{tenant}/api/templates/{id}", update.Sending(`{"name": "Announcement, plain", "subject": "{{param:who}}"}`), a.updateTemplate)

@@ -14,14 +14,14 @@ import (
 func (a *API) users(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/users", endpoint.Op{
 		Name:    "listMembers",
-		Summary: "List the people who work in the tenant.",
+		Summary: "List the tenant's members.",
 		Tag:     "members",
 		Session: true,
 		Role:    auth.Viewer,
 	}, a.listMembers)
 	endpoint.Handle(r, "POST /t/{tenant}/api/users/invite", endpoint.Op{
 		Name:    "inviteMember",
-		Summary: "Invite a person; the answer carries the link they follow, unless it is mailed.",
+		Summary: "Invite a person; the response contains the invitation link unless it is mailed.",
 		Tag:     "members",
 		Session: true,
 		Role:    auth.Admin,
