@@ -112,7 +112,7 @@ func (r *Ready) Schedule(ctx context.Context, broadcast string) error {
 
 // Await waits until the broadcast has a status, and returns it.
 func (r *Ready) Await(ctx context.Context, broadcast, status string) (map[string]any, error) {
-	for wait := 25 * time.Millisecond; ; wait = min(2*wait, 250*time.Millisecond) { // who asks all the time slows what it waits for
+	for wait := 25 * time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) { // who asks all the time slows what it waits for
 		b, err := r.Key.Must(ctx, http.MethodGet, "/broadcasts/"+broadcast, nil)
 		if err != nil {
 			return nil, err

@@ -161,3 +161,53 @@ func TestARefusedHitIsLeftOut(t *testing.T) {
 		}
 	})
 }
+
+// Where the database takes several batches at a time, one is written while another is
+// made durable, and each hit is in one of them.
+func TestBatchesAreWrittenBesideEachOther(t *testing.T) {
+	t.Parallel()
+	const writers, many = 3, 50
+	var mu sync.Mutex
+	written := map[id.Message]int{}
+	begun, all := make(chan struct{}), make(chan struct{})
+	q := &Queue{
+		Write: func(_ context.Context, hits []Hit) error {
+			mu.Lock()
+			for _, h := range hits {
+				written[h.Message]++
+			}
+			mu.Unlock()
+			select {
+			case begun <- struct{}{}:
+			case <-all:
+			}
+			<-all
+			return nil
+		},
+		Log: slog.New(slog.DiscardHandler), in: make(chan queued), stall: time.Hour, pause: func(context.Context, int) {}, writers: writers,
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var run, requests sync.WaitGroup
+	run.Go(func() { _ = q.Run(ctx) })
+	for i := range many {
+		requests.Go(func() {
+			if err := q.Keep(t.Context(), numbered(i)); err != nil {
+				t.Errorf("hit %d: %v", i, err)
+			}
+		})
+		switch {
+		case i < writers: // none of them ends before all have begun
+			<-begun
+		case i == writers:
+			close(all)
+		}
+	}
+	requests.Wait()
+	stop()
+	run.Wait()
+	for i := range many {
+		if n := written[numbered(i).Message]; n != 1 {
+			t.Errorf("hit %d was written %d times", i, n)
+		}
+	}
+}
