@@ -2,6 +2,7 @@ package sender
 
 import (
 	"context"
+	"fmt"
 
 	"packetboat/internal/contact"
 	"packetboat/internal/id"
@@ -13,20 +14,29 @@ import (
 // ContactTypes returns what package contact must know of a tenant's email types
 // and categories.
 func ContactTypes(ctx context.Context, db *sqldb.DB, t id.Tenant) (contact.Types, error) {
+	// Every write of contacts waits for it, so it is one statement. A row without a type
+	// is a category.
+	rows, err := db.Query(ctx, `
+		SELECT id, type_key, category_id, sort_order, display_name FROM email_type WHERE tenant_id = $1
+		UNION ALL
+		SELECT NULL, NULL, id, 0, NULL FROM email_category WHERE tenant_id = $1
+		ORDER BY 4, 5, 1`, t)
 	var types contact.Types
-	list, err := EmailTypes(ctx, db, t)
+	_, err = sqldb.Collect(rows, err, func(row func(...any) error) (one contact.EmailType, err error) {
+		var order int64
+		var name string
+		if err := row(&one.ID, sqldb.ToText(&one.Key), &one.Category, &order, sqldb.ToText(&name)); err != nil {
+			return one, err
+		}
+		if one.ID.IsZero() {
+			types.Categories = append(types.Categories, one.Category)
+		} else {
+			types.EmailTypes = append(types.EmailTypes, one)
+		}
+		return one, nil
+	})
 	if err != nil {
-		return types, err
-	}
-	for _, e := range list {
-		types.EmailTypes = append(types.EmailTypes, contact.EmailType{ID: e.ID, Key: e.Key, Category: e.Category})
-	}
-	categories, err := Categories(ctx, db, t)
-	if err != nil {
-		return types, err
-	}
-	for _, c := range categories {
-		types.Categories = append(types.Categories, c.ID)
+		return contact.Types{}, fmt.Errorf("read what contacts subscribe to: %w", err)
 	}
 	return types, nil
 }
@@ -38,9 +48,9 @@ func ContactRules(ctx context.Context, db *sqldb.DB, t id.Tenant) (contact.Rules
 	if err != nil {
 		return contact.Rules{}, err
 	}
-	account, err := tenant.ByID(ctx, db, t)
+	limit, err := tenant.ContactLimit(ctx, db, t)
 	if err != nil {
 		return contact.Rules{}, err
 	}
-	return contact.Rules{Types: types, Limit: account.ContactLimit, Listed: suppression.Listed}, nil
+	return contact.Rules{Types: types, Limit: limit, Listed: suppression.Listed}, nil
 }

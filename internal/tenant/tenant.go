@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"database/sql"
 	"errors"
 	"fmt"
 	"regexp"
@@ -183,6 +184,21 @@ func BySlug(ctx context.Context, db *sqldb.DB, slug string) (Tenant, error) {
 // ByID returns the tenant, deleted or not.
 func ByID(ctx context.Context, db *sqldb.DB, t id.Tenant) (Tenant, error) {
 	return one(db.QueryRow(ctx, `SELECT `+columns+` FROM tenant WHERE tenant_id = $1`, t))
+}
+
+// ContactLimit returns how many billable contacts the tenant may hold; nil: any number.
+func ContactLimit(ctx context.Context, db *sqldb.DB, t id.Tenant) (*int, error) {
+	var limit sql.NullInt64
+	err := db.QueryRow(ctx, `SELECT contact_limit FROM tenant WHERE tenant_id = $1`, t).Scan(&limit)
+	switch {
+	case errors.Is(err, sqldb.ErrNoRows):
+		return nil, ErrNotFound
+	case err != nil:
+		return nil, fmt.Errorf("read the contact limit: %w", err)
+	case !limit.Valid:
+		return nil, nil
+	}
+	return new(int(limit.Int64)), nil
 }
 
 // List returns all tenants that were not deleted, by slug.
