@@ -43,7 +43,10 @@ func Put(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, mess
 		FROM `+tx.Home(1)+` CROSS JOIN `+w.rows.As("v", 3+len(w.same)), w.rows.Args(append([]any{tenant, send}, w.same...)...)
 	added := len(messages)
 	if fresh {
-		_, err = tx.Exec(ctx, text, args...)
+		var n int64
+		if n, err = tx.Exec(ctx, text, args...); err == nil && n != int64(added) {
+			err = fmt.Errorf("%d of %d were inserted", n, added)
+		}
 	} else {
 		// Not the number of rows: a database that distributes them says how many were offered.
 		rows, failed := tx.Query(ctx, text+` WHERE true ON CONFLICT (tenant_id, send_id, contact_id, visit) DO NOTHING RETURNING id`, args...)

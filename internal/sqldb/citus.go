@@ -93,6 +93,19 @@ func (db *DB) Settle(ctx context.Context, t id.Tenant) error {
 	return err
 }
 
+// settleAll gives the tenants that have none, because they were copied into the
+// database, their rows of the table home.
+func (db *DB) settleAll(ctx context.Context) error {
+	if !db.Distributed() {
+		return nil
+	}
+	_, err := db.Exec(ctx, `INSERT INTO home (key) SELECT tenant_id FROM tenant ON CONFLICT DO NOTHING`)
+	if err != nil {
+		return fmt.Errorf("find the tenants' nodes: %w", err)
+	}
+	return nil
+}
+
 // distributedSession are the settings of sessions where the tables are distributed.
 // What asks all shards does so over the one connection that a session keeps to each
 // worker, instead of opening more.

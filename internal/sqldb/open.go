@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -130,7 +131,7 @@ func (db *DB) Migrate(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	if len(missing(applied, known)) == 0 { // most starts: they wait for nobody's turn
-		return 0, db.assumePostgres(ctx)
+		return 0, db.ready(ctx)
 	}
 	ran, err := p.Up(ctx)
 	if err != nil {
@@ -147,7 +148,12 @@ func (db *DB) Migrate(ctx context.Context) (int, error) {
 			return len(ran), fmt.Errorf("migrate: tell the planner: %w", err)
 		}
 	}
-	return len(ran), db.assumePostgres(ctx)
+	return len(ran), db.ready(ctx)
+}
+
+// ready does what a migrated database needs at each start.
+func (db *DB) ready(ctx context.Context) error {
+	return errors.Join(db.assumePostgres(ctx), db.settleAll(ctx))
 }
 
 // Pending reports whether the schema is older than this program.

@@ -24,7 +24,7 @@ var PostgresStatistics string
 // assumePostgres runs PostgresStatistics if a table needs it, also when nothing was
 // migrated: a restored backup has no statistics.
 func (db *DB) assumePostgres(ctx context.Context) error {
-	if db.dialect != Postgres || db.Distributed() { // there the nodes' tables have the rows
+	if db.dialect != Postgres || db.Distributed() { // the statistics that count are those of the shards
 		return nil
 	}
 	var unknown bool

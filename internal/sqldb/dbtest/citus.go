@@ -22,8 +22,10 @@ import (
 // them. The server of Variable is then its coordinator.
 const CitusWorkers = "PACKETBOAT_TEST_CITUS_WORKERS"
 
-// citusShards is how many shards a table of a test has.
-const citusShards = 4
+const (
+	citusShards  = 4    // of a table of a test
+	citusTenants = 1000 // whose rows a test may write without making them: of both kinds, from 1 and idtest.Tenant
+)
 
 // distributedAddress returns the address of an empty database whose tables are
 // distributed. It lives as long as the test.
@@ -67,7 +69,7 @@ func NewDistributed(nodes []string) (address string, drop func() error, err erro
 	if err != nil {
 		return "", nil, err
 	}
-	sum := sha256.Sum256(fmt.Append(nil, sqldb.CitusScript, nodes, citusShards, texts))
+	sum := sha256.Sum256(fmt.Append(nil, sqldb.CitusScript, nodes, citusShards, citusTenants, texts))
 	source := "citus_" + hex.EncodeToString(sum[:])[:24]
 	templateMu.Lock()
 	defer templateMu.Unlock()
@@ -117,6 +119,9 @@ func citusTemplate(nodes []string, name string) error {
 		}
 	}
 	if err := distribute(named(nodes[0], name)); err != nil {
+		return err
+	}
+	if err := run(named(nodes[0], name), fmt.Sprintf(`INSERT INTO home (key) SELECT key + more FROM generate_series(1, %d) AS key CROSS JOIN (VALUES (0), (1000000)) AS v(more) ON CONFLICT DO NOTHING`, citusTenants)); err != nil {
 		return err
 	}
 	// Nobody may be connected to what is copied, and a daemon of Citus is.
