@@ -30,6 +30,7 @@ DECLARE
 		'leader', 'lease', 'send_hold', 'pace_day', 'pace_rate', 'pace_slot', 'rate_window',
 		'outbox_node', 'classifier_run', 'secret_key', 'write_probe'];
 	shards INTEGER := current_setting('citus.shard_count');
+	fresh  TEXT[] := '{}';
 	name   TEXT;
 	node   TEXT;
 	failed TEXT;
@@ -40,6 +41,7 @@ BEGIN
 	FOREACH name IN ARRAY everywhere LOOP
 		CONTINUE WHEN EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = name::regclass);
 		PERFORM create_reference_table(name);
+		fresh := fresh || name;
 	END LOOP;
 	-- A row for each tenant and each group of tenants, on its node: sets of rows are
 	-- inserted from there (sqldb.DB.Home). Programs know by this table that the others
@@ -57,10 +59,16 @@ BEGIN
 	FOREACH name IN ARRAY by_group LOOP
 		CONTINUE WHEN EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = name::regclass);
 		PERFORM create_distributed_table(name, 'grp', colocate_with => 'home');
+		fresh := fresh || name;
 	END LOOP;
 	FOREACH name IN ARRAY by_tenant LOOP
 		CONTINUE WHEN EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = name::regclass);
 		PERFORM create_distributed_table(name, 'tenant_id', colocate_with => 'home');
+		fresh := fresh || name;
+	END LOOP;
+	-- What the coordinator had of them before is out of sight, and has to go.
+	FOREACH name IN ARRAY fresh LOOP
+		PERFORM truncate_local_data_after_distributing_table(name::regclass);
 	END LOOP;
 	-- Sessions of the workers plan as those of sqldb.sessionPlans do.
 	FOREACH name IN ARRAY ARRAY['plan_cache_mode = force_generic_plan', 'enable_seqscan = off', 'enable_hashjoin = off', 'enable_mergejoin = off', 'jit = off', 'random_page_cost = 1.1'] LOOP
