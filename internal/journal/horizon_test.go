@@ -68,11 +68,17 @@ func (s *stage) drained(want ...string) {
 	}
 }
 
-// open begins a transaction, which ends when end is called, or the test.
+// open begins a transaction, which ends when end is called, or the test. One whose
+// connection has died is run again, but here it fails then.
 func (s *stage) open() (tx *sqldb.DB, end func(error) error) {
 	began, outcome, ended := make(chan *sqldb.DB), make(chan error), make(chan error)
 	go func() {
+		again := false
 		ended <- s.db.InTx(context.Background(), func(tx *sqldb.DB) error {
+			if again {
+				return errors.New("the transaction is run again")
+			}
+			again = true
 			began <- tx
 			return <-outcome
 		})
