@@ -33,14 +33,10 @@ func Follower(log *slog.Logger) journal.Follower {
 
 // sendEnded ends the run of a broadcast whose send has ended, and completes the
 // broadcast, unless it was cancelled or has failed. One that was paused meanwhile
-// completes when it is resumed.
+// completes when it is resumed (restart).
 func sendEnded(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, bid id.Broadcast, at time.Time, log *slog.Logger) error {
 	run, err := LoadRun(ctx, tx, tenant, bid)
 	if err != nil || run.Broadcast.IsZero() || run.EndedAt != nil {
-		return err
-	}
-	status, err := statusOf(ctx, tx, tenant, bid)
-	if err != nil || status == Paused {
 		return err
 	}
 	if err := run.end(ctx, tx, at); err != nil {

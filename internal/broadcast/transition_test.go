@@ -3,6 +3,7 @@ package broadcast_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"testing"
 	"time"
@@ -189,6 +190,45 @@ func TestMovesReachTheSendAndTheJournal(t *testing.T) {
 		}
 		if !slices.Equal(types, want) {
 			t.Errorf("the journal tells %v, want %v", types, want)
+		}
+	})
+}
+
+// A send may end as its broadcast is being paused. The broadcast stays paused, and
+// completes when it is resumed; its run is over whatever comes next.
+func TestASendEndsWhileItsBroadcastIsPaused(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		for want, next := range map[broadcast.Status]func(context.Context, *sqldb.DB, id.Tenant, id.Broadcast, time.Time) error{
+			broadcast.Completed: broadcast.Resume, broadcast.Cancelled: broadcast.Cancel,
+		} {
+			a := broadcasttest.New(t, db, "acme-"+string(want))
+			b := a.Schedule()
+			must := func(err error) {
+				t.Helper()
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			must(begin(t.Context(), db, a.Tenant, b.ID, now))
+			run, ok, err := broadcast.Lease(t.Context(), db, a.Tenant, b.ID, "me", now, now.Add(time.Minute))
+			if err != nil || !ok {
+				t.Fatalf("Lease = %v, %v", ok, err)
+			}
+			must(db.InTx(t.Context(), func(tx *sqldb.DB) error { return run.Prepared(t.Context(), tx, now) })) // to nobody
+			must(broadcast.Pause(t.Context(), db, a.Tenant, b.ID, broadcast.ByUser, now))
+			log := slog.New(slog.DiscardHandler)
+			must((&journal.Engine{DB: db, Log: log, Followers: []journal.Follower{broadcast.Follower(log)}}).Drain(t.Context()))
+			if got := a.Load(b.ID).Status; got != broadcast.Paused {
+				t.Errorf("the broadcast is %s, want paused", got)
+			}
+			must(next(t.Context(), db, a.Tenant, b.ID, now))
+			if got := a.Load(b.ID).Status; got != want {
+				t.Errorf("the broadcast is %s, want %s", got, want)
+			}
+			if run, err = broadcast.LoadRun(t.Context(), db, a.Tenant, b.ID); err != nil || run.EndedAt == nil {
+				t.Errorf("the run of a %s broadcast has not ended: %v", want, err)
+			}
 		}
 	})
 }
