@@ -1,4 +1,4 @@
-module packetboat
+module github.com/packetboat/packetboat
 
 go 1.26.0
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/e2e/harness"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/e2e/harness"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 // citusCommands names the environment variables with the commands that stop and start

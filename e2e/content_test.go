@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/e2e/harness"
+	"github.com/packetboat/packetboat/e2e/harness"
 )
 
 // digest is a template with everything a template can have: parameters of

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/e2e/harness"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/e2e/harness"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 // TestASendGoesOnInAnotherDatabase kills the program in the middle of a send, copies

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/e2e/harness"
+	"github.com/packetboat/packetboat/e2e/harness"
 )
 
 // The crash proof in its short form: enough recipients that the program is

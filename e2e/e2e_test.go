@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"packetboat/e2e/harness"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/e2e/harness"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 // The binaries under test, built once.

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/e2e/harness"
+	"github.com/packetboat/packetboat/e2e/harness"
 )
 
 // The crash proof of imports: enough rows that the program is killed in the

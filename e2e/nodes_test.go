@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/e2e/harness"
+	"github.com/packetboat/packetboat/e2e/harness"
 )
 
 // nodeLease is how long a worker of these tests may be silent before others take

@@ -12,8 +12,8 @@ import (
 
 	"github.com/emersion/go-msgauth/dkim"
 
-	"packetboat/e2e/harness"
-	"packetboat/e2e/sink"
+	"github.com/packetboat/packetboat/e2e/harness"
+	"github.com/packetboat/packetboat/e2e/sink"
 )
 
 // walk matches the blocks of a page that are to be pasted one after the other.

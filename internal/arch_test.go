@@ -42,7 +42,7 @@ var apart = map[string][]string{
 
 // TestImportsPointDown holds the layers true.
 func TestImportsPointDown(t *testing.T) {
-	const prefix = "packetboat/internal/"
+	const prefix = "github.com/packetboat/packetboat/internal/"
 	type place struct{ row, column int }
 	places := map[string]place{}
 	for r, row := range rows {

@@ -41,7 +41,7 @@ func TestNoIDIsCastToAnother(t *testing.T) {
 			t.Fatal(err)
 		}
 		exports[p.ImportPath] = p.Export
-		if p.Module != nil && p.Module.Path == "packetboat" && p.ImportPath != "packetboat/internal/id" {
+		if p.Module != nil && p.Module.Path == "github.com/packetboat/packetboat" && p.ImportPath != "github.com/packetboat/packetboat/internal/id" {
 			ours = append(ours, p)
 		}
 	}
@@ -135,7 +135,7 @@ func origin(info *types.Info, e ast.Expr) string {
 // identifier.
 func kindOf(t types.Type) string {
 	n, ok := types.Unalias(t).(*types.Named)
-	if !ok || n.Obj().Pkg() == nil || n.Obj().Pkg().Path() != "packetboat/internal/id" {
+	if !ok || n.Obj().Pkg() == nil || n.Obj().Pkg().Path() != "github.com/packetboat/packetboat/internal/id" {
 		return ""
 	}
 	if n.TypeArgs().Len() == 1 {

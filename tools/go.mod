@@ -1,6 +1,6 @@
 // The tools of this project, in a module of their own so that what they depend
 // on stays out of ours. Run them with: go tool -modfile=tools/go.mod NAME
-module packetboat/tools
+module github.com/packetboat/packetboat/tools
 
 go 1.26.0
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/bench/upload"
+	"github.com/packetboat/packetboat/bench/upload"
 )
 
 // importing measures how many rows of a file become contacts in a second: the

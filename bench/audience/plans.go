@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/e2e/harness"
-	"packetboat/internal/contact"
-	"packetboat/internal/id"
-	"packetboat/internal/segment"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/e2e/harness"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // asked is a question put to the packages themselves.

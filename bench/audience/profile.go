@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/bench/press"
+	"github.com/packetboat/packetboat/bench/press"
 )
 
 // profile begins to take a processor profile of the program while it is under a

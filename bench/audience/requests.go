@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"packetboat/bench/press"
+	"github.com/packetboat/packetboat/bench/press"
 )
 
 // requests measures how many requests a second each operation on contacts

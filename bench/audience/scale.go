@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/bench/press"
+	"github.com/packetboat/packetboat/bench/press"
 )
 
 // answer is how long a question took in one database.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"packetboat/bench/meter"
+	"github.com/packetboat/packetboat/bench/meter"
 )
 
 // serverTime returns the processor time that the PostgreSQL server has used

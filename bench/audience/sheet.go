@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // sheet writes rows of one of the tenant's tables, many at a time.

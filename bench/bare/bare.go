@@ -14,8 +14,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"packetboat/internal/mail/reply"
-	"packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/internal/mail/reply"
+	"github.com/packetboat/packetboat/internal/mail/smtpclient"
 )
 
 // Options say what to send and where.

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"packetboat/bench/bare"
-	"packetboat/e2e/sink"
+	"github.com/packetboat/packetboat/bench/bare"
+	"github.com/packetboat/packetboat/e2e/sink"
 )
 
 func TestRunSendsEachMessageOnce(t *testing.T) {

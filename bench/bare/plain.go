@@ -10,8 +10,8 @@ import (
 
 	gosmtp "github.com/emersion/go-smtp"
 
-	"packetboat/internal/mail/dkim"
-	"packetboat/internal/mail/dkim/libcrypto"
+	"github.com/packetboat/packetboat/internal/mail/dkim"
+	"github.com/packetboat/packetboat/internal/mail/dkim/libcrypto"
 )
 
 // Signer signs messages with a key, by the library that the program has: it would

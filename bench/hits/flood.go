@@ -14,8 +14,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"packetboat/bench/meter"
-	"packetboat/e2e/harness"
+	"github.com/packetboat/packetboat/bench/meter"
+	"github.com/packetboat/packetboat/e2e/harness"
 )
 
 const browser = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"

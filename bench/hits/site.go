@@ -11,13 +11,13 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib" // makes the databases measured on
 
-	"packetboat/bench/page"
-	"packetboat/e2e/harness"
-	"packetboat/internal/content"
-	"packetboat/internal/id"
-	"packetboat/internal/outbox"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/track"
+	"github.com/packetboat/packetboat/bench/page"
+	"github.com/packetboat/packetboat/e2e/harness"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/track"
 )
 
 // site is a running program with a send that is over, and the paths of its links.

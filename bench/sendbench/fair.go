@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/bench/page"
-	"packetboat/e2e/harness"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/bench/page"
+	"github.com/packetboat/packetboat/e2e/harness"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // small is how many recipients the send has that must not wait for a large one.

@@ -17,12 +17,12 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib" // makes the databases measured on
 
-	"packetboat/bench/bare"
-	"packetboat/bench/page"
-	"packetboat/e2e/harness"
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/bench/bare"
+	"github.com/packetboat/packetboat/bench/page"
+	"github.com/packetboat/packetboat/e2e/harness"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 // limits are messages a second of clients that do nothing but send.

@@ -22,11 +22,11 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/bench/bare"
-	"packetboat/bench/meter"
-	"packetboat/bench/page"
-	"packetboat/e2e/harness"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/bench/bare"
+	"github.com/packetboat/packetboat/bench/meter"
+	"github.com/packetboat/packetboat/bench/page"
+	"github.com/packetboat/packetboat/e2e/harness"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 func main() {

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
-	"packetboat/bench/meter"
-	"packetboat/bench/page"
-	"packetboat/e2e/harness"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/bench/meter"
+	"github.com/packetboat/packetboat/bench/page"
+	"github.com/packetboat/packetboat/e2e/harness"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // prepare measures how long it takes until the audience of a send is in the

@@ -12,7 +12,7 @@ import (
 	"net/http"
 	"time"
 
-	"packetboat/e2e/harness"
+	"github.com/packetboat/packetboat/e2e/harness"
 )
 
 // Job is what the API says about an import.

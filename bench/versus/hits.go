@@ -12,8 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"packetboat/bench/press"
-	"packetboat/e2e/sink"
+	"github.com/packetboat/packetboat/bench/press"
+	"github.com/packetboat/packetboat/e2e/sink"
 )
 
 const browser = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"

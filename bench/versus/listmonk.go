@@ -21,9 +21,9 @@ import (
 	"syscall"
 	"time"
 
-	"packetboat/bench/meter"
-	"packetboat/bench/page"
-	"packetboat/e2e/sink"
+	"github.com/packetboat/packetboat/bench/meter"
+	"github.com/packetboat/packetboat/bench/page"
+	"github.com/packetboat/packetboat/e2e/sink"
 )
 
 // besideConns are the SMTP connections of a send beside listmonk.

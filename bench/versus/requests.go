@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"packetboat/bench/press"
+	"github.com/packetboat/packetboat/bench/press"
 )
 
 // importing measures an import into an empty database, and the same file again.

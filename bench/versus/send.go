@@ -11,10 +11,10 @@ import (
 	"slices"
 	"time"
 
-	"packetboat/bench/bare"
-	"packetboat/bench/page"
-	"packetboat/e2e/harness"
-	"packetboat/e2e/sink"
+	"github.com/packetboat/packetboat/bench/bare"
+	"github.com/packetboat/packetboat/bench/page"
+	"github.com/packetboat/packetboat/e2e/harness"
+	"github.com/packetboat/packetboat/e2e/sink"
 )
 
 // limited is how many messages are enough to know how fast a client is.

@@ -15,10 +15,10 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib" // makes the databases measured on
 
-	"packetboat/bench/meter"
-	"packetboat/bench/press"
-	"packetboat/bench/upload"
-	"packetboat/e2e/harness"
+	"github.com/packetboat/packetboat/bench/meter"
+	"github.com/packetboat/packetboat/bench/press"
+	"github.com/packetboat/packetboat/bench/upload"
+	"github.com/packetboat/packetboat/e2e/harness"
 )
 
 // site is a program that runs on a fresh database.

@@ -6,12 +6,12 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"packetboat/internal/app"
-	"packetboat/internal/auth"
-	"packetboat/internal/endpoint"
-	"packetboat/internal/httpapi"
-	"packetboat/internal/id"
-	"packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/app"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/httpapi"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/tenant"
 )
 
 type apiKeyCommands struct {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"packetboat/internal/app"
+	"github.com/packetboat/packetboat/internal/app"
 )
 
 // The scripts are made from kong's own model of the command line. The libraries

@@ -12,7 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"packetboat/internal/app"
+	"github.com/packetboat/packetboat/internal/app"
 )
 
 // configFile holds the options of a configuration file, by name.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/internal/app"
-	"packetboat/internal/sqldb/dbcopy"
+	"github.com/packetboat/packetboat/internal/app"
+	"github.com/packetboat/packetboat/internal/sqldb/dbcopy"
 )
 
 type copyCommand struct {

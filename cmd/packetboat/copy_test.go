@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbcopy"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbcopy"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 func TestAnInstallationMovesToPostgreSQL(t *testing.T) {

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 
-	"packetboat/internal/app"
-	"packetboat/internal/auth"
-	"packetboat/internal/httpapi"
-	"packetboat/internal/sender"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/app"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/httpapi"
+	"github.com/packetboat/packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/tenant"
 )
 
 type domainCommands struct {

@@ -17,10 +17,10 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"packetboat/internal/app"
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/app"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/tenant"
 )
 
 // Exit statuses.

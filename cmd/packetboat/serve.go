@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"packetboat/internal/app"
-	"packetboat/internal/auth"
-	"packetboat/internal/hold"
+	"github.com/packetboat/packetboat/internal/app"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/hold"
 )
 
 type serveCommand struct {

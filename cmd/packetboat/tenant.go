@@ -6,12 +6,12 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"packetboat/internal/app"
-	"packetboat/internal/auth"
-	"packetboat/internal/endpoint"
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/app"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/tenant"
 )
 
 type tenantCommands struct {

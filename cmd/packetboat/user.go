@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"strings"
 
-	"packetboat/internal/app"
-	"packetboat/internal/auth"
-	"packetboat/internal/endpoint"
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/mail/address"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/app"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/address"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/tenant"
 )
 
 type userCommands struct {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/e2e/harness"
+	"github.com/packetboat/packetboat/e2e/harness"
 )
 
 // troubles are the rules of the receiving server, one set at a time (sink.Rule).

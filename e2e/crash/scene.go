@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"packetboat/e2e/harness"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/e2e/harness"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/e2e/harness"
+	"github.com/packetboat/packetboat/e2e/harness"
 )
 
 // settle lets the send come to its end and takes account.

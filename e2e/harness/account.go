@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/e2e/sink"
-	"packetboat/internal/id"
-	"packetboat/internal/journal"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/e2e/sink"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Expected is what must be true of a broadcast that has ended, whatever befell

@@ -5,10 +5,10 @@ import (
 	"context"
 	"crypto/rsa"
 
-	"packetboat/internal/id"
-	"packetboat/internal/secret"
-	"packetboat/internal/sender"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/secret"
+	"github.com/packetboat/packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // sharedKey is the secret key of programs on a server of their own, where

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/segment"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Seed puts n contacts into the tenant's list straight into the database, in

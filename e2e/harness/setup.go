@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Ready is an account that can send.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"syscall"
 
-	"packetboat/e2e/sink"
+	"github.com/packetboat/packetboat/e2e/sink"
 )
 
 // Sink is an SMTP server in a process of its own that keeps account: what it

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/e2e/sink"
+	"github.com/packetboat/packetboat/e2e/sink"
 )
 
 // talk is a client that says what it is told and returns what it hears.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/e2e/sink"
+	"github.com/packetboat/packetboat/e2e/sink"
 )
 
 func rules(t *testing.T, text string) []sink.Rule {

@@ -15,12 +15,12 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/id"
-	"packetboat/internal/journal"
-	"packetboat/internal/outbox"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/track"
 )
 
 // ID is the id of an item: of an entry of the journal, a message, a hit or, for its

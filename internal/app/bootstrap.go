@@ -8,10 +8,10 @@ import (
 	"net/url"
 	"time"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/mail/address"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/mail/address"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/tenant"
 )
 
 // Apply makes the tenant, its owner and its API key where they are not there yet.

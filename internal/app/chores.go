@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/limit"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/limit"
 )
 
 // chores are the loops that keep the door and the limits tidy.

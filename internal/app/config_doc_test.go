@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"packetboat/internal/app"
+	"github.com/packetboat/packetboat/internal/app"
 )
 
 // TestEveryOptionIsDocumented holds the table in docs/configuration.md to the

@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"packetboat/internal/app"
-	"packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/app"
+	"github.com/packetboat/packetboat/internal/sender"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")

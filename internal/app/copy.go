@@ -7,9 +7,9 @@ import (
 	"io/fs"
 	"os"
 
-	"packetboat/internal/secret"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbcopy"
+	"github.com/packetboat/packetboat/internal/secret"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbcopy"
 )
 
 // Copy moves the installation in the SQLite database at from to the PostgreSQL

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/template"
-	"packetboat/internal/template/starter"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/template"
+	"github.com/packetboat/packetboat/internal/template/starter"
 )
 
 // templates gives the tenant the templates and blocks to begin with. A program

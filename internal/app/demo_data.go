@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/slug"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/slug"
 )
 
 // demoHTML is what the demo's draft says.

@@ -16,16 +16,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/broadcast"
-	"packetboat/internal/contact"
-	"packetboat/internal/id"
-	"packetboat/internal/mail/mjml"
-	"packetboat/internal/secret"
-	"packetboat/internal/sender"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
-	"packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/broadcast"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/mjml"
+	"github.com/packetboat/packetboat/internal/secret"
+	"github.com/packetboat/packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/tenant"
 )
 
 var demoNoon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)

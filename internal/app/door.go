@@ -1,8 +1,8 @@
 package app
 
 import (
-	"packetboat/internal/auth"
-	"packetboat/internal/limit"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/limit"
 )
 
 // door is where people sign in.

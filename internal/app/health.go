@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"time"
 
-	"packetboat/internal/journal"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // health adds what load balancers and orchestrators ask.

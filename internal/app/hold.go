@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"packetboat/internal/hold"
+	"github.com/packetboat/packetboat/internal/hold"
 )
 
 // beginHold holds all sends when the server was asked to. Otherwise a hold of an

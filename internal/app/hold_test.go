@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/hold"
-	"packetboat/internal/secret"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/hold"
+	"github.com/packetboat/packetboat/internal/secret"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 // newTestServer returns a server of every role that ends as soon as it is up.

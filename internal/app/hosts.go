@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/internal/mail/mx"
-	"packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/mail/mx"
+	"github.com/packetboat/packetboat/internal/sender"
 )
 
 // hostsTimeout bounds all questions of checkHosts.

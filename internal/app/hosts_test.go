@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/sender"
 )
 
 // zone is a DNS of few names. What it does not know is not found, and "broken."

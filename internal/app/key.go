@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 
-	"packetboat/internal/secret"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/secret"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // fingerprint tells a secret key from others, and nothing else about it.

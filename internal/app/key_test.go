@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/secret"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/secret"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 func TestADatabaseKeepsItsSecretKey(t *testing.T) {

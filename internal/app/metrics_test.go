@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 func TestMetricsTellTheBacklogAndTheRequests(t *testing.T) {

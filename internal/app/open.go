@@ -7,10 +7,10 @@ import (
 	"log/slog"
 	"time"
 
-	"packetboat/internal/secret"
-	"packetboat/internal/segment"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbcopy"
+	"github.com/packetboat/packetboat/internal/secret"
+	"github.com/packetboat/packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbcopy"
 )
 
 // Store is what the program keeps things in.

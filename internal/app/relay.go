@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/mail/address"
-	"packetboat/internal/mail/compose"
-	"packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/address"
+	"github.com/packetboat/packetboat/internal/mail/compose"
+	"github.com/packetboat/packetboat/internal/mail/smtpclient"
 )
 
 // Relay is where mail about accounts goes: the installation's own.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/emersion/go-smtp"
 
-	"packetboat/internal/app"
+	"github.com/packetboat/packetboat/internal/app"
 )
 
 // caught is a relay that keeps what it is given.

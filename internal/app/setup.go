@@ -1,10 +1,10 @@
 package app
 
 import (
-	"packetboat/internal/contact"
-	"packetboat/internal/segment"
-	"packetboat/internal/sender"
-	"packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/tenant"
 )
 
 // TenantSetup lists what a new tenant is given, in order.

@@ -8,7 +8,7 @@ import (
 	"os"
 	"syscall"
 
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // soleServer makes sure that no other process serves the SQLite database: what

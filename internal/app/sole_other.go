@@ -2,7 +2,7 @@
 
 package app
 
-import "packetboat/internal/sqldb"
+import "github.com/packetboat/packetboat/internal/sqldb"
 
 // soleServer cannot be told on this system; see the Unix one.
 func soleServer(*sqldb.DB) (unlock func(), err error) { return func() {}, nil }

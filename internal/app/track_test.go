@@ -6,14 +6,14 @@ import (
 	"net/http"
 	"testing"
 
-	"packetboat/internal/broadcast/broadcasttest"
-	"packetboat/internal/content"
-	"packetboat/internal/id"
-	"packetboat/internal/outbox"
-	"packetboat/internal/sender"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
-	"packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/track"
 )
 
 // The DKIM keys of these tenants are sealed with another secret key than the

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 const (

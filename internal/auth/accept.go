@@ -7,10 +7,10 @@ import (
 	"net/netip"
 	"time"
 
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/tenant"
 )
 
 // Invite makes a person a member once they follow a link. Where there is a relay

@@ -13,9 +13,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // ErrNoKey says that the tenant has no such API key.

@@ -7,9 +7,9 @@ import (
 	"net/netip"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/limit"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/limit"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // The limits on what needs no credential. Addresses are counted as limit.Address

@@ -8,8 +8,8 @@ import (
 	"net/netip"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // auditAge is how long the audit log is kept.

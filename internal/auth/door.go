@@ -9,10 +9,10 @@ import (
 	"net/url"
 	"time"
 
-	"packetboat/internal/fault"
-	"packetboat/internal/limit"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/limit"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/tenant"
 )
 
 // What the door answers besides field problems.

@@ -11,11 +11,11 @@ import (
 
 	"log/slog"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/fault"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
-	"packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/tenant"
 )
 
 func TestTheFirstUserSignsUpWithASetupToken(t *testing.T) {

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 func TestWhoMayChangeWhom(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/alexedwards/argon2id"
 
-	"packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/fault"
 )
 
 // Bounds of a password, in characters.

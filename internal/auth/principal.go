@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id"
 )
 
 // Kind says by what credential a caller was known.

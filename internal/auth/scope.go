@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/fault"
 )
 
 // Scope is one permission that an API key may hold.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // MaxSessionAge is how long a session lives at most.

@@ -1,6 +1,6 @@
 package binding
 
-import "packetboat/internal/fault"
+import "github.com/packetboat/packetboat/internal/fault"
 
 // The faults of schemas and bindings.
 var (

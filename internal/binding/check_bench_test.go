@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/binding"
+	"github.com/packetboat/packetboat/internal/binding"
 )
 
 // BenchmarkCheck checks a binding of 100 parameters and 30 slots: 10 random ones

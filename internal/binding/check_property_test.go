@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"packetboat/internal/binding"
+	"github.com/packetboat/packetboat/internal/binding"
 )
 
 // A few names, so that what is declared and what is bound meet often.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"packetboat/internal/binding"
+	"github.com/packetboat/packetboat/internal/binding"
 )
 
 func TestRequiredSlotsGetABlock(t *testing.T) {

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"packetboat/internal/binding"
-	"packetboat/internal/id"
-	"packetboat/internal/id/idtest"
+	"github.com/packetboat/packetboat/internal/binding"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id/idtest"
 )
 
 // letter is a schema with one of everything.

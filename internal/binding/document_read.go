@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"packetboat/internal/mail/links"
-	"packetboat/internal/mail/liquid"
+	"github.com/packetboat/packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/liquid"
 )
 
 // reader cuts one body into parts.

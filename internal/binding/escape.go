@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/links"
 )
 
 // joiner puts texts together without ever making a Liquid delimiter, or

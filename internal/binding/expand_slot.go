@@ -3,7 +3,7 @@ package binding
 import (
 	"strings"
 
-	"packetboat/internal/mail/textpart"
+	"github.com/packetboat/packetboat/internal/mail/textpart"
 )
 
 // slot writes the block in a slot. Where no elements can stand, its text is

@@ -13,8 +13,8 @@ import (
 	tokens "golang.org/x/net/html"
 	"pgregory.net/rapid"
 
-	"packetboat/internal/mail/links"
-	"packetboat/internal/mail/liquid"
+	"github.com/packetboat/packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/liquid"
 )
 
 // failer is what testing.T, testing.F and rapid.T have in common.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/binding"
+	"github.com/packetboat/packetboat/internal/binding"
 )
 
 // FuzzCheck holds strangers' bindings to a schema, shows them, and moves them to

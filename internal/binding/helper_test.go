@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/binding"
-	"packetboat/internal/id"
-	"packetboat/internal/id/idtest"
+	"github.com/packetboat/packetboat/internal/binding"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id/idtest"
 )
 
 // rawSchema is a schema as a test writes it, in one JSON object.

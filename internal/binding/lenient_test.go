@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"packetboat/internal/binding"
+	"github.com/packetboat/packetboat/internal/binding"
 )
 
 func TestWhatIsMissingShows(t *testing.T) {

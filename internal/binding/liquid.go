@@ -4,8 +4,8 @@ import (
 	"errors"
 	"strings"
 
-	"packetboat/internal/mail/links"
-	"packetboat/internal/mail/liquid"
+	"github.com/packetboat/packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/liquid"
 )
 
 // hasLiquid reports whether a text may hold Liquid at all.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"packetboat/internal/binding"
+	"github.com/packetboat/packetboat/internal/binding"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

@@ -9,7 +9,7 @@ import (
 	tokens "golang.org/x/net/html"
 	"pgregory.net/rapid"
 
-	"packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/links"
 )
 
 func TestRichText(t *testing.T) {

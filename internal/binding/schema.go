@@ -3,7 +3,7 @@ package binding
 import (
 	"encoding/json"
 
-	"packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id"
 )
 
 // Format says which body is sent.

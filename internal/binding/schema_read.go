@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/fault"
 )
 
 // RawSchema is a schema as a request sends it. A part that is nil was not sent;

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"packetboat/internal/binding"
-	"packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/binding"
+	"github.com/packetboat/packetboat/internal/fault"
 )
 
 func TestSchemaEntriesGetTheirDefaults(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"packetboat/internal/mail/address"
+	"github.com/packetboat/packetboat/internal/mail/address"
 )
 
 // Bounds of single values, whatever their schema allows. No mail is larger than

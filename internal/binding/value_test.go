@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/binding"
+	"github.com/packetboat/packetboat/internal/binding"
 )
 
 func TestValuesFitTheirType(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/links"
 )
 
 // schemesOf returns the schemes that a URL of this parameter may have.

@@ -4,10 +4,10 @@ import (
 	"slices"
 	"time"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/manuscript"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/manuscript"
 )
 
 // The faults of broadcasts.

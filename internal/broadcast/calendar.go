@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"packetboat/internal/outbox"
-	"packetboat/internal/spread"
-	"packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/spread"
+	"github.com/packetboat/packetboat/internal/tenant"
 )
 
 // Calendar says when the messages of a planned send may leave.

@@ -6,10 +6,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/library"
-	"packetboat/internal/manuscript"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/library"
+	"github.com/packetboat/packetboat/internal/manuscript"
 )
 
 // Change is what a request says about a broadcast; nil leaves a part alone.

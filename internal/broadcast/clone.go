@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/id"
-	"packetboat/internal/lane"
-	"packetboat/internal/segment"
-	"packetboat/internal/sender"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Clone makes a draft of all that the author of another broadcast wrote, but for

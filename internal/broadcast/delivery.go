@@ -3,8 +3,8 @@ package broadcast
 import (
 	"slices"
 
-	"packetboat/internal/id"
-	"packetboat/internal/spread"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/spread"
 )
 
 // Mode says over how long a send is spread.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/spread"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/spread"
 )
 
 // Bounds on how a send may be spread.

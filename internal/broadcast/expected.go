@@ -6,12 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/internal/binding"
-	"packetboat/internal/contact"
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/segment"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/binding"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Lacking is how many of an audience have no value of what a template expects.

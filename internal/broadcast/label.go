@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"packetboat/internal/id"
-	"packetboat/internal/outbox"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Labeler returns the outbox.Labeler of broadcasts.

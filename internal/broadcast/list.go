@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Shelf says which broadcasts a list shows: those at hand, the archived, or both.

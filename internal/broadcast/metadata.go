@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/fault"
 )
 
 // Limits on metadata (spec 8).

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/broadcast"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/broadcast"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 func TestMetadataRules(t *testing.T) {

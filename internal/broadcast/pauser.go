@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/outbox"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Pauser returns the outbox.Pauser of broadcasts.

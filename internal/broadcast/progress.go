@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"packetboat/internal/outbox"
-	"packetboat/internal/spread"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/spread"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/tenant"
 )
 
 // Phase says what a send is doing.

@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/internal/broadcast"
-	"packetboat/internal/broadcast/broadcasttest"
-	"packetboat/internal/engine/dispatch"
-	"packetboat/internal/id"
-	"packetboat/internal/outbox"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/broadcast"
+	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
+	"github.com/packetboat/packetboat/internal/engine/dispatch"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 // spreadOver begins a send to six over three days, and returns what takes it as

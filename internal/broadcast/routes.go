@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"slices"
 
-	"packetboat/internal/id"
-	"packetboat/internal/lane"
-	"packetboat/internal/route"
-	"packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/route"
+	"github.com/packetboat/packetboat/internal/sender"
 )
 
 // carrier is a lane and its weight among those that carry an identity's mail.

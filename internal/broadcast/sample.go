@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"packetboat/internal/binding"
-	"packetboat/internal/contact"
-	"packetboat/internal/id"
-	"packetboat/internal/mail/address"
-	"packetboat/internal/template"
+	"github.com/packetboat/packetboat/internal/binding"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/address"
+	"github.com/packetboat/packetboat/internal/template"
 )
 
 // sampleData are the samples that a template gives for the data it expects.

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/usage"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/usage"
 )
 
 // recent is how long a broadcast counts among the recent ones.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/outbox"
 )
 
 // How the speed of a send is read: from what left in the last two minutes, unless

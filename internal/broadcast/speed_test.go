@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/outbox"
 )
 
 func TestTheSpeedOfASendIsARecentOne(t *testing.T) {

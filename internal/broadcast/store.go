@@ -9,12 +9,12 @@ import (
 	"slices"
 	"time"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/id"
-	"packetboat/internal/manuscript"
-	"packetboat/internal/spread"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/manuscript"
+	"github.com/packetboat/packetboat/internal/spread"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/tenant"
 )
 
 // Create makes a draft and stores it. Nothing is sent by it.

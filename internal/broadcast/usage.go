@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"slices"
 
-	"packetboat/internal/id"
-	"packetboat/internal/outbox"
-	"packetboat/internal/route"
-	"packetboat/internal/segment"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/usage"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/route"
+	"github.com/packetboat/packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/usage"
 )
 
 // Finder answers which broadcasts still need a segment, an email type, an MTA

@@ -11,9 +11,9 @@ import (
 	"regexp"
 	"slices"
 
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/manuscript"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/manuscript"
 )
 
 // Bounds on the arms of a broadcast.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/fault"
 )
 
 // Action is what is done to each contact.

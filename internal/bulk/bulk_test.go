@@ -9,18 +9,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/bulk"
-	"packetboat/internal/contact"
-	"packetboat/internal/fault"
-	"packetboat/internal/field"
-	"packetboat/internal/id"
-	"packetboat/internal/segment"
-	"packetboat/internal/sender"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
-	"packetboat/internal/suppression"
-	"packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/bulk"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/field"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/suppression"
+	"github.com/packetboat/packetboat/internal/tenant"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

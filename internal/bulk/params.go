@@ -7,9 +7,9 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/suppression"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/suppression"
 )
 
 // Params are what an action needs to know; which of them, the action says.

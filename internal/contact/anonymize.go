@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/journal"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // AnonymousDomain is that of the addresses that anonymised contacts get: their

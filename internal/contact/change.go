@@ -9,10 +9,10 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"packetboat/internal/fault"
-	"packetboat/internal/field"
-	"packetboat/internal/id"
-	"packetboat/internal/mail/address"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/field"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/address"
 )
 
 // Text names a plain text column that callers write.

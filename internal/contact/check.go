@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // ParseText returns the text column with a name.

@@ -6,9 +6,9 @@ import (
 	"iter"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/journal"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Held is one part of what is held on a person: a name and records, which are

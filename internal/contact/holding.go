@@ -4,8 +4,8 @@ import (
 	"context"
 	"iter"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Person is a contact as a Holding knows it.

@@ -14,10 +14,10 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/mail/address"
-	"packetboat/internal/secret"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/address"
+	"github.com/packetboat/packetboat/internal/secret"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 const (

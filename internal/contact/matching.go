@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Matching returns the next contacts after one that a selector means, in the

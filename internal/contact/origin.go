@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Origin is where a contact came from, and its tags.

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"packetboat/internal/id"
-	"packetboat/internal/journal"
-	"packetboat/internal/mail/address"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/mail/address"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // people are the contacts that a round of a batch speaks of, as they become.

@@ -9,10 +9,10 @@ import (
 	"sync"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/journal"
-	"packetboat/internal/mail/mx"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/mail/mx"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // MailDomain is what the DNS says of the domain of an address. Both are empty

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Reading says which fields of contacts a mail prints. The zero Reading is for one

@@ -4,10 +4,10 @@ import (
 	"reflect"
 	"testing"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/field"
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/field"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Whatever a mail prints is there as if the whole contact had been read, and so is

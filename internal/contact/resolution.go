@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"packetboat/internal/mail/mx"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/mail/mx"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Resolution asks the DNS where the mail of contacts' domains goes:

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"time"
 
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Saver saves single drafts of many callers at once: what arrives while one

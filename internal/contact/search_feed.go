@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // awaitIndex lets contacts whose search_text was just written wait for the index of

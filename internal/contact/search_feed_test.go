@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Whatever writes a contact's search_text lets it wait for the index, with the very

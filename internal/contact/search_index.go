@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // SearchIndex brings contacts into the index of the search. Whether it runs, and

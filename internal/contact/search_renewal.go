@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // What the index says of a contact stays when the contact changes, and what it

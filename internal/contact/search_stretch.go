@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Contacts that are made at once, as an import makes them, wait for the index of the

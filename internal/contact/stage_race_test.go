@@ -4,9 +4,9 @@ import (
 	"errors"
 	"testing"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 // On SQLite writers take turns.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/mail/address"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/address"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // wide are the columns of a contact's own row, in the order of fields and values.

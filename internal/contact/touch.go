@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Touches say where a contact first and last came from, on the website. Nil

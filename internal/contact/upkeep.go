@@ -6,9 +6,9 @@ import (
 	"log/slog"
 	"time"
 
-	"packetboat/internal/field"
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/field"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Upkeep does what contacts need without anybody asking: it erases the values

@@ -23,12 +23,12 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/mail/links"
-	"packetboat/internal/mail/liquid"
-	"packetboat/internal/mail/textpart"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/liquid"
+	"github.com/packetboat/packetboat/internal/mail/textpart"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Source is what an author wrote, with the names it may refer to.

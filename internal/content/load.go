@@ -9,11 +9,11 @@ import (
 	"slices"
 	"sync"
 
-	"packetboat/internal/id"
-	"packetboat/internal/mail/compose"
-	"packetboat/internal/mail/links"
-	"packetboat/internal/mail/liquid"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/compose"
+	"github.com/packetboat/packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/liquid"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // ErrGone says that no such content exists.

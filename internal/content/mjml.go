@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"strings"
 
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/mail/mjml"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/mjml"
 )
 
 // The faults of MJML.

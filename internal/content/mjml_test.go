@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/internal/content"
-	"packetboat/internal/fault"
-	"packetboat/internal/mail/mjml"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/mail/mjml"
 )
 
 func TestFaultsOfMJML(t *testing.T) {

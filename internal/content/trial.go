@@ -9,10 +9,10 @@ import (
 	"slices"
 	"time"
 
-	"packetboat/internal/contact"
-	custom "packetboat/internal/field"
-	"packetboat/internal/id"
-	"packetboat/internal/mail/liquid"
+	"github.com/packetboat/packetboat/internal/contact"
+	custom "github.com/packetboat/packetboat/internal/field"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/liquid"
 )
 
 // CodeMayFail is the code of a Trouble where warnings of several kinds are shown.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"packetboat/internal/content"
-	"packetboat/internal/field"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/field"
 )
 
 func TestTryTellsWhatWillFail(t *testing.T) {

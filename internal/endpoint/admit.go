@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/fault"
-	"packetboat/internal/limit"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/limit"
 )
 
 // The limits of callers that are not known yet.

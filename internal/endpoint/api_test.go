@@ -14,13 +14,13 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/endpoint"
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/id/idtest"
-	"packetboat/internal/limit"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id/idtest"
+	"github.com/packetboat/packetboat/internal/limit"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // doorman is a Gate of two tenants, whose credentials are plain words: a key

@@ -6,7 +6,7 @@ import (
 	"math"
 	"testing"
 
-	"packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/endpoint"
 )
 
 func TestAppendValueWritesWhatEncodingJSONDoes(t *testing.T) {

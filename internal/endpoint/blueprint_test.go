@@ -7,8 +7,8 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/endpoint"
 )
 
 func TestTheBlueprintTellsOfEveryOperation(t *testing.T) {

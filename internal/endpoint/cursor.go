@@ -6,8 +6,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 
-	"packetboat/internal/fault"
-	"packetboat/internal/secret"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/secret"
 )
 
 // ErrCursor refuses a cursor that was made for another order, or not by us.

@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/fault"
 )
 
 // within gives a request d for all of it; zero is as long as it takes. When the

@@ -12,9 +12,9 @@ import (
 	"testing/iotest"
 	"time"
 
-	"packetboat/internal/fault"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 // reason returns details.reason of a refusal.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/fault"
 )
 
 // object is a piece of the document.

@@ -11,7 +11,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/go-cmp/cmp"
 
-	"packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/endpoint"
 )
 
 func document(t *testing.T, s *shop) (*openapi3.T, []byte) {

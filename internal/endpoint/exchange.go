@@ -12,7 +12,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/auth"
 )
 
 // exchange is one request and its answer on their way through the router.

@@ -1,6 +1,6 @@
 package endpoint
 
-import "packetboat/internal/fault"
+import "github.com/packetboat/packetboat/internal/fault"
 
 // The faults that any operation may answer with. What is known
 // of a tenant or a credential is declared where it is kept.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"net/http"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/id"
 )
 
 // Gate knows tenants and credentials. The router asks it before it reads

@@ -12,8 +12,8 @@ import (
 	"regexp"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // An operation that honours Idempotency-Key creates once, however often the

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/internal/endpoint"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 const key = "Idempotency-Key: order_2026-03"

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"time"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/fault"
 )
 
 // ScopeMode says how the scopes of an operation are asked of a key.

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/fault"
 )
 
 // List is the envelope of every collection (spec 4.1).

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/limit"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/limit"
 )
 
 // Operation is what discovery tells of an operation.

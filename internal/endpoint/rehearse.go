@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
-	"packetboat/internal/fault"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // A body with problems is refused, but its caller wants to hear of all of them

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/fault"
 )
 
 // What only the operation knows of a body is told together with what its types

@@ -16,9 +16,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/limit"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/limit"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Options are what a Router leans on.

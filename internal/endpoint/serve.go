@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // ServeHTTP answers every request: with the operation at its route, or with

@@ -1,6 +1,6 @@
 package endpoint
 
-import "packetboat/internal/fault"
+import "github.com/packetboat/packetboat/internal/fault"
 
 // ErrTenant is what a Gate answers for a slug that is nobody's.
 var ErrTenant = fault.New(fault.NotFound, "TENANT_NOT_FOUND", "there is no such tenant")

@@ -10,7 +10,7 @@ import (
 	"net/http"
 	"reflect"
 
-	"packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/fault"
 )
 
 // Upload is the body of an operation that takes a file: multipart/form-data with

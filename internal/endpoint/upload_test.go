@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/endpoint"
 )
 
 type loadOptions struct {

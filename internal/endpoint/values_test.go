@@ -10,8 +10,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"packetboat/internal/endpoint"
-	"packetboat/internal/secret"
+	"github.com/packetboat/packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/secret"
 )
 
 func cursors(t testing.TB) *endpoint.Cursors {

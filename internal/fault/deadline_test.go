@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/fault"
 )
 
 func TestWorkBeyondItsTimeIsADeadline(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/fault"
 )
 
 func fieldsOf(t *testing.T, err error) fault.Fields {

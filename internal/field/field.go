@@ -11,9 +11,9 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/slug"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/slug"
 )
 
 // Type says what a field's values are. It never changes.

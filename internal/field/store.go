@@ -9,9 +9,9 @@ import (
 	"maps"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/usage"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/usage"
 )
 
 const columns = `id, name, field_key, field_type, enum_values, value_constraint, currency_code, default_value, created_at`

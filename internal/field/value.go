@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"packetboat/internal/id"
-	"packetboat/internal/mail/address"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/address"
 )
 
 // Bounds of one value.

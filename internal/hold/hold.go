@@ -14,7 +14,7 @@ import (
 	"log/slog"
 	"time"
 
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Look is how often a process that sends looks whether it may.

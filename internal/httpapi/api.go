@@ -11,16 +11,16 @@ import (
 	"net/url"
 	"time"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/bulk"
-	"packetboat/internal/contact"
-	"packetboat/internal/endpoint"
-	"packetboat/internal/mail/mjml"
-	"packetboat/internal/secret"
-	"packetboat/internal/segment"
-	"packetboat/internal/sender"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/usage"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/bulk"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/mail/mjml"
+	"github.com/packetboat/packetboat/internal/secret"
+	"github.com/packetboat/packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/usage"
 )
 
 // API is what the operations lean on.

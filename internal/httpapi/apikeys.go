@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/endpoint"
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
 )
 
 // apiKeys registers the operations on API keys.

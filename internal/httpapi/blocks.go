@@ -4,13 +4,13 @@ import (
 	"context"
 	"net/http"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/binding"
-	"packetboat/internal/endpoint"
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/template"
-	"packetboat/internal/usage"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/binding"
+	"github.com/packetboat/packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/template"
+	"github.com/packetboat/packetboat/internal/usage"
 )
 
 // blockFieldFaults are the fields with a code of their own.

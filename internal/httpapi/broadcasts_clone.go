@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/broadcast"
-	"packetboat/internal/endpoint"
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/broadcast"
+	"github.com/packetboat/packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
 )
 
 type cloneBroadcastRequest struct {

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/internal/broadcast"
-	"packetboat/internal/engine/dispatch"
-	"packetboat/internal/journal"
-	"packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/broadcast"
+	"github.com/packetboat/packetboat/internal/engine/dispatch"
+	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/outbox"
 )
 
 // A broadcast that failed says why, how many messages failed, and shows some of

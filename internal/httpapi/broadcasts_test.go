@@ -13,16 +13,16 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/endpoint"
-	"packetboat/internal/engine/dispatch"
-	"packetboat/internal/id"
-	"packetboat/internal/lane"
-	"packetboat/internal/outbox"
-	"packetboat/internal/secret"
-	"packetboat/internal/segment"
-	"packetboat/internal/sender"
-	"packetboat/internal/suppression"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/engine/dispatch"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/secret"
+	"github.com/packetboat/packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/suppression"
 )
 
 // sending is the API over two tenants of which acme is able to send: email type

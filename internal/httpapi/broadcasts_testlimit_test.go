@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/testmail"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/testmail"
 )
 
 // TestTestMailsAreBounded: test sends, verify-lane and tests of MTA configs count

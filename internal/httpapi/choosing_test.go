@@ -10,14 +10,14 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/internal/bulk"
-	"packetboat/internal/contact"
-	"packetboat/internal/httpapi"
-	"packetboat/internal/id"
-	"packetboat/internal/id/idtest"
-	"packetboat/internal/job"
-	"packetboat/internal/savedfilter"
-	"packetboat/internal/usage"
+	"github.com/packetboat/packetboat/internal/bulk"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/httpapi"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id/idtest"
+	"github.com/packetboat/packetboat/internal/job"
+	"github.com/packetboat/packetboat/internal/savedfilter"
+	"github.com/packetboat/packetboat/internal/usage"
 )
 
 // A choice of contacts means the same in a query and in a body, for both kinds

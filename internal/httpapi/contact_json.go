@@ -3,7 +3,7 @@ package httpapi
 import (
 	"strconv"
 
-	"packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/endpoint"
 )
 
 // AppendJSON writes the row as encoding/json does, which a test holds it to.

@@ -10,8 +10,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"packetboat/internal/endpoint"
-	"packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/id"
 )
 
 // TestContactsWriteTheirOwnJSON fills every field of a row in every way and

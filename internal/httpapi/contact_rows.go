@@ -3,10 +3,10 @@ package httpapi
 import (
 	"context"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/endpoint"
-	"packetboat/internal/id"
-	"packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sender"
 )
 
 // readContacts returns contacts as an answer to a read shows them.

@@ -3,9 +3,9 @@ package httpapi
 import (
 	"context"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/endpoint"
-	"packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/id"
 )
 
 // ContactWithIdentityToken is a contact as an answer to a write shows it.

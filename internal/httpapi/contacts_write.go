@@ -4,10 +4,10 @@ import (
 	"context"
 	"net/http"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/contact"
-	"packetboat/internal/endpoint"
-	"packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/sender"
 )
 
 // ContactInput is what a caller says about a contact. Absent leaves alone, null

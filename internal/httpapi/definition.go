@@ -5,7 +5,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"packetboat/internal/rule"
+	"github.com/packetboat/packetboat/internal/rule"
 )
 
 // definition is a definition in a request, as it came. Package rule reads it and

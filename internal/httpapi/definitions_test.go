@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/id"
 )
 
 // told returns the paths of the problems that an answer names.

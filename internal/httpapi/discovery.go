@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/endpoint"
 )
 
 // The index of operations.

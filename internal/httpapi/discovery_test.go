@@ -13,12 +13,12 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/endpoint"
-	"packetboat/internal/httpapi"
-	"packetboat/internal/limit"
-	"packetboat/internal/public"
-	"packetboat/internal/secret"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/httpapi"
+	"github.com/packetboat/packetboat/internal/limit"
+	"github.com/packetboat/packetboat/internal/public"
+	"github.com/packetboat/packetboat/internal/secret"
 )
 
 // table returns every operation of the API. Nothing is asked of a database.

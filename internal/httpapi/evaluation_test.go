@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // late reports whether an answer says that the deadline has passed.

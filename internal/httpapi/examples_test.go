@@ -19,11 +19,11 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/id"
-	"packetboat/internal/id/idtest"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id/idtest"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 // example is an operation's example as a document shows it.

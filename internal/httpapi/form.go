@@ -5,8 +5,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/endpoint"
 )
 
 // form is a record as its reader sees it: the public form for API keys, the

@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/internal/httpapi"
-	"packetboat/internal/id"
-	"packetboat/internal/job"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/transfer"
+	"github.com/packetboat/packetboat/internal/httpapi"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/job"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/transfer"
 )
 
 // raw sends a request and returns the answer as it is.

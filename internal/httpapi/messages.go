@@ -5,14 +5,14 @@ import (
 	"net/http"
 	"slices"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/content"
-	"packetboat/internal/endpoint"
-	"packetboat/internal/fault"
-	"packetboat/internal/field"
-	"packetboat/internal/id"
-	"packetboat/internal/library"
-	"packetboat/internal/manuscript"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/field"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/library"
+	"github.com/packetboat/packetboat/internal/manuscript"
 )
 
 // messages registers the operations on the library and its entries, which the

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"strconv"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/binding"
-	"packetboat/internal/content"
-	"packetboat/internal/endpoint"
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/library"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/binding"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/library"
 )
 
 // messageVersions registers the operations on the versions of an entry.

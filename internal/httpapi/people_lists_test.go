@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id"
 )
 
 func TestListsAndMembers(t *testing.T) {

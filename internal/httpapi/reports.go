@@ -3,13 +3,13 @@ package httpapi
 import (
 	"context"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/broadcast"
-	"packetboat/internal/endpoint"
-	"packetboat/internal/engine/classify"
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/report"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/broadcast"
+	"github.com/packetboat/packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/engine/classify"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/report"
 )
 
 // reports registers the operations that say how a broadcast went.

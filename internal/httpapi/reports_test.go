@@ -11,14 +11,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/engine/classify"
-	"packetboat/internal/engine/dispatch"
-	"packetboat/internal/id"
-	"packetboat/internal/outbox"
-	"packetboat/internal/segment"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/engine/classify"
+	"github.com/packetboat/packetboat/internal/engine/dispatch"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/track"
 )
 
 // links returns the answer of GET …/links, which is a bare array.

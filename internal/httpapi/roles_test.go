@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/bulk"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/bulk"
 )
 
 // leastRole returns who may do what, as the product promises it: viewers read,

@@ -6,12 +6,12 @@ import (
 	"net/http"
 	"strings"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/contact"
-	"packetboat/internal/endpoint"
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/savedfilter"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/savedfilter"
 )
 
 // savedFilters registers the operations on saved filters.

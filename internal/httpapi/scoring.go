@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/json"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/endpoint"
-	"packetboat/internal/fault"
-	"packetboat/internal/journal"
-	"packetboat/internal/rule"
-	"packetboat/internal/score"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/rule"
+	"github.com/packetboat/packetboat/internal/score"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // scoring registers the operations on the scoring settings.

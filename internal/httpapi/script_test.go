@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 // step is a request that is in order. In path, query and body {name} stands for

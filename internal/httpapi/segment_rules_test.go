@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/id"
-	"packetboat/internal/segment"
-	"packetboat/internal/usage"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/usage"
 )
 
 const germans = `{"logic": "ALL", "conditions": [{"field": "country", "operator": "is", "value": "de"}]}`

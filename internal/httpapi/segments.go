@@ -6,11 +6,11 @@ import (
 	"errors"
 	"net/http"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/endpoint"
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/segment"
 )
 
 // segments registers the operations on lists and segments.

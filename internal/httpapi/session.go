@@ -5,11 +5,11 @@ import (
 	"net/http"
 	"net/url"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/endpoint"
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/tenant"
 )
 
 // session registers the operations by which people come and go. They belong to

@@ -4,11 +4,11 @@ import (
 	"context"
 	"net/http"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/contact"
-	"packetboat/internal/endpoint"
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
 )
 
 // stages registers the operations on pipeline stages.

@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/json"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/binding"
-	"packetboat/internal/content"
-	"packetboat/internal/endpoint"
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/template"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/binding"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/template"
 )
 
 // templateBindings registers the operations on what fills templates.

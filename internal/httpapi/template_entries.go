@@ -7,7 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/endpoint"
 )
 
 // schemaInput is a part of a schema as a caller sends it: an array of entries,

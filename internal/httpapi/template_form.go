@@ -5,11 +5,11 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"packetboat/internal/binding"
-	"packetboat/internal/endpoint"
-	"packetboat/internal/id"
-	"packetboat/internal/template"
-	"packetboat/internal/usage"
+	"github.com/packetboat/packetboat/internal/binding"
+	"github.com/packetboat/packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/template"
+	"github.com/packetboat/packetboat/internal/usage"
 )
 
 // SchemaBody is what a caller says about a schema.

@@ -4,13 +4,13 @@ import (
 	"context"
 	"net/http"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/binding"
-	"packetboat/internal/content"
-	"packetboat/internal/endpoint"
-	"packetboat/internal/fault"
-	"packetboat/internal/template"
-	"packetboat/internal/usage"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/binding"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/template"
+	"github.com/packetboat/packetboat/internal/usage"
 )
 
 // templateFaults are what writing a template or a block may answer.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/id"
-	"packetboat/internal/usage"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/usage"
 )
 
 // shows fails unless the fields of a record are these, as JSON.

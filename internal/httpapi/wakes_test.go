@@ -4,11 +4,11 @@ import (
 	"maps"
 	"testing"
 
-	"packetboat/internal/broadcast"
-	"packetboat/internal/job"
-	"packetboat/internal/journal"
-	"packetboat/internal/outbox"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/broadcast"
+	"github.com/packetboat/packetboat/internal/job"
+	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Which engines a request wakes follows from the rows it wrote.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/id/idtest"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id/idtest"
 )
 
 const text = "018f2c4e-7a01-7b02-8c03-9d04ae05bf06"

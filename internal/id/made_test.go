@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id"
 )
 
 func TestWhatIsMadeSortsByTimeAndThenAsMade(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"packetboat/internal/fault"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 const (

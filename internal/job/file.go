@@ -7,8 +7,8 @@ import (
 	"io"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // ChunkSize is how many bytes of a file one row keeps at most.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // How long things are kept.

@@ -8,7 +8,7 @@ import (
 	"log/slog"
 	"time"
 
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Runner does the work of one kind of job, from where w says it stands to its

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"time"
 
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // breath is the least time between two rounds that found all there was: under a

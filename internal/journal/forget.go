@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"iter"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // forgetPage is how many entries are read at a time about one contact.

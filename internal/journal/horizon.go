@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"maps"
 
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // horizons is how far a process knows the order of each group to be final: every

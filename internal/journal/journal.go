@@ -28,7 +28,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id"
 )
 
 // Type says what happened. Those that are on a contact's timeline have these names

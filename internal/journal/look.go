@@ -7,7 +7,7 @@ import (
 	"maps"
 	"slices"
 
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // heads is a common table expression: each group that has entries, and its last

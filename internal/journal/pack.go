@@ -3,7 +3,7 @@ package journal
 import (
 	"slices"
 
-	"packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id"
 )
 
 // A pack is what was appended at once about contacts that were made: one row holds

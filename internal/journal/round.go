@@ -9,8 +9,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // batch is how many entries a follower is shown in one transaction, but for the rest

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"packetboat/internal/fault"
-	"packetboat/internal/mail/address"
-	"packetboat/internal/mail/mx"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/mail/address"
+	"github.com/packetboat/packetboat/internal/mail/mx"
 )
 
 // Caps bound what a lane carries. They are the installation's, however many

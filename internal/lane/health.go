@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/spread"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/tenant"
-	"packetboat/internal/traffic"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/spread"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/traffic"
 )
 
 // State is how well a lane works.

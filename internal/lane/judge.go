@@ -3,7 +3,7 @@ package lane
 import (
 	"time"
 
-	"packetboat/internal/traffic"
+	"github.com/packetboat/packetboat/internal/traffic"
 )
 
 // The rules by which a lane is judged.

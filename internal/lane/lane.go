@@ -19,9 +19,9 @@ package lane
 import (
 	"time"
 
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/smtpclient"
 )
 
 // Type is how a lane delivers.

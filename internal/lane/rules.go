@@ -10,10 +10,10 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"packetboat/internal/fault"
-	"packetboat/internal/mail/address"
-	"packetboat/internal/mail/smtpclient"
-	"packetboat/internal/spread"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/mail/address"
+	"github.com/packetboat/packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/internal/spread"
 )
 
 // Fields are what a caller may set. A nil field was not given; an empty text

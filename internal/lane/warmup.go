@@ -4,9 +4,9 @@ import (
 	"math"
 	"time"
 
-	"packetboat/internal/fault"
-	"packetboat/internal/spread"
-	"packetboat/internal/traffic"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/spread"
+	"github.com/packetboat/packetboat/internal/traffic"
 )
 
 // Warmup lets a new lane carry a little more each day: so many messages on the

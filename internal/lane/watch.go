@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 
-	"packetboat/internal/id"
-	"packetboat/internal/journal"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/traffic"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/traffic"
 )
 
 // Watched returns the health of all lanes that ever were other than healthy.

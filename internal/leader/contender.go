@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // contender is a process that leads, or would like to.

@@ -26,7 +26,7 @@ import (
 	"sync"
 	"time"
 
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // terms are how long things take.

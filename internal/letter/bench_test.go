@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/content"
-	"packetboat/internal/field"
-	"packetboat/internal/id"
-	"packetboat/internal/id/idtest"
-	"packetboat/internal/letter"
-	"packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/field"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id/idtest"
+	"github.com/packetboat/packetboat/internal/letter"
+	"github.com/packetboat/packetboat/internal/mail/links"
 )
 
 // mergeFields are twenty that differ in where their values come from.

@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"packetboat/internal/content"
-	"packetboat/internal/mail/links"
-	"packetboat/internal/mail/liquid"
-	"packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/liquid"
+	"github.com/packetboat/packetboat/internal/track"
 )
 
 // env answers what a letter's Liquid asks for: our own URLs

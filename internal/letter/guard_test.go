@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/content"
 )
 
 // TestAContactsDataMakeNoHarmfulLink: a contact's name may hold any text, and

@@ -12,12 +12,12 @@ import (
 	"sync"
 	"time"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/content"
-	"packetboat/internal/id"
-	"packetboat/internal/mail/compose"
-	"packetboat/internal/mail/liquid"
-	"packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/compose"
+	"github.com/packetboat/packetboat/internal/mail/liquid"
+	"github.com/packetboat/packetboat/internal/track"
 )
 
 // Letter is what is to be written, and to whom.

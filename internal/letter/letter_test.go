@@ -9,17 +9,17 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/content"
-	"packetboat/internal/field"
-	"packetboat/internal/id"
-	"packetboat/internal/id/idtest"
-	"packetboat/internal/letter"
-	"packetboat/internal/mail/links"
-	"packetboat/internal/secret"
-	"packetboat/internal/sender"
-	"packetboat/internal/tenant"
-	"packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/field"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id/idtest"
+	"github.com/packetboat/packetboat/internal/letter"
+	"github.com/packetboat/packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/secret"
+	"github.com/packetboat/packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/track"
 )
 
 var noon = time.Date(2026, 7, 21, 12, 0, 0, 0, time.UTC)

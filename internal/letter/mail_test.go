@@ -14,12 +14,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	bench "packetboat/bench/page"
-	"packetboat/internal/content"
-	"packetboat/internal/id"
-	"packetboat/internal/letter"
-	"packetboat/internal/mail/compose"
-	"packetboat/internal/mail/links"
+	bench "github.com/packetboat/packetboat/bench/page"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/letter"
+	"github.com/packetboat/packetboat/internal/mail/compose"
+	"github.com/packetboat/packetboat/internal/mail/links"
 )
 
 // broadcastLetter is a letter of that page, as it is frozen.

@@ -3,9 +3,9 @@ package letter
 import (
 	"strings"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/content"
-	"packetboat/internal/mail/liquid"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/mail/liquid"
 )
 
 // Reads returns which fields of a contact letters of a content print: all that

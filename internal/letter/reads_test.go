@@ -5,10 +5,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/content"
-	"packetboat/internal/letter"
-	"packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/letter"
+	"github.com/packetboat/packetboat/internal/mail/links"
 )
 
 func TestALetterReadsWhatItsTemplatesName(t *testing.T) {

@@ -1,10 +1,10 @@
 package letter
 
 import (
-	"packetboat/internal/contact"
-	"packetboat/internal/content"
-	"packetboat/internal/id"
-	"packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/lane"
 )
 
 // TestMail is one mail of a test send. It is made and sent as those of its send

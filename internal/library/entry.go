@@ -6,11 +6,11 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"packetboat/internal/content"
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/manuscript"
-	"packetboat/internal/slug"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/manuscript"
+	"github.com/packetboat/packetboat/internal/slug"
 )
 
 // The faults of this package.

@@ -12,10 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"packetboat/internal/content"
-	"packetboat/internal/id"
-	"packetboat/internal/library"
-	"packetboat/internal/manuscript"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/library"
+	"github.com/packetboat/packetboat/internal/manuscript"
 )
 
 // Whoever writes at the same time gets a version each, one after the other, and

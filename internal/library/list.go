@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Filter narrows a list, and says which part of it is wanted.

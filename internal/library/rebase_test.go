@@ -8,13 +8,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"packetboat/internal/binding"
-	"packetboat/internal/content"
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/library"
-	"packetboat/internal/manuscript"
-	"packetboat/internal/template"
+	"github.com/packetboat/packetboat/internal/binding"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/library"
+	"github.com/packetboat/packetboat/internal/manuscript"
+	"github.com/packetboat/packetboat/internal/template"
 )
 
 // template makes one of a headline and a teaser.

@@ -7,9 +7,9 @@ import (
 	"errors"
 	"fmt"
 
-	"packetboat/internal/id"
-	"packetboat/internal/slug"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/slug"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 const columns = `e.tenant_id, e.id, e.slug, e.name, e.status, e.tags, e.current_version, e.created_at, e.updated_at`

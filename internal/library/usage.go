@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"packetboat/internal/sqldb"
-	"packetboat/internal/usage"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/usage"
 )
 
 // InUse are the details of ErrInUse.

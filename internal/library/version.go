@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/internal/content"
-	"packetboat/internal/id"
-	"packetboat/internal/manuscript"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/usage"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/manuscript"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/usage"
 )
 
 // Version is what an entry said, for good.

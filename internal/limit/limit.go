@@ -17,7 +17,7 @@ import (
 	"sync"
 	"time"
 
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Rule is a limit: at most Max takes per key in Window.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // rows keeps shared windows, one row each.

@@ -7,9 +7,9 @@ import (
 	"iter"
 	"time"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Holding is the mail to people that sinks caught.

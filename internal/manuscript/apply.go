@@ -9,13 +9,13 @@ import (
 	"slices"
 	"time"
 
-	"packetboat/internal/content"
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/mail/links"
-	"packetboat/internal/mail/mjml"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/template"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/mjml"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/template"
 )
 
 // Author is what writing needs.

@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"strings"
 
-	"packetboat/internal/content"
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/mail/address"
-	"packetboat/internal/mail/mjml"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/address"
+	"github.com/packetboat/packetboat/internal/mail/mjml"
 )
 
 // ErrTemplate says that the template a request names does not exist.

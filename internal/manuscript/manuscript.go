@@ -3,7 +3,7 @@ package manuscript
 import (
 	"encoding/json"
 
-	"packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id"
 )
 
 // Field names a part of the content, as requests do.

@@ -7,16 +7,16 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/internal/binding"
-	"packetboat/internal/content"
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/mail/mjml"
-	"packetboat/internal/manuscript"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
-	"packetboat/internal/template"
-	"packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/binding"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/mjml"
+	"github.com/packetboat/packetboat/internal/manuscript"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/template"
+	"github.com/packetboat/packetboat/internal/tenant"
 )
 
 var now = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)

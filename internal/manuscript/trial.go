@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"packetboat/internal/content"
-	"packetboat/internal/field"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/field"
 )
 
 // Try renders what the manuscript says for a contact with every field and for one

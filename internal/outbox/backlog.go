@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Backlog is what the open sends of an installation have still to deliver.

@@ -3,7 +3,7 @@ package outbox_test
 import (
 	"testing"
 
-	"packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/outbox"
 )
 
 func TestABounceIsShownAsHardOrSoft(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/journal"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Ended is the data of a journal.SendEnded entry.

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"testing"
 
-	"packetboat/internal/id"
-	"packetboat/internal/journal"
-	"packetboat/internal/outbox"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 // ends returns the sends of a tenant that the journal says have ended.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // FailedOtherwise reports whether a message of the send failed with an error

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // flight is an attempt that has begun and whose end is not written yet.

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/id"
-	"packetboat/internal/journal"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Follower ends what waits for contacts that were deleted or anonymised: their

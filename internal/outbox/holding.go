@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Holding is what the outbox keeps about people: the messages that were for them.

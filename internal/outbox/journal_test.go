@@ -3,8 +3,8 @@ package outbox_test
 import (
 	"context"
 
-	"packetboat/internal/journal"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // collect returns a follower that counts entries by type.

@@ -3,8 +3,8 @@ package outbox
 import (
 	"context"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Label is how pages name a send: by what it belongs to.

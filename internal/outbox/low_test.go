@@ -9,10 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"packetboat/internal/id"
-	"packetboat/internal/id/idtest"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id/idtest"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 // line is an open send whose messages are claimed in order.

@@ -7,8 +7,8 @@ import (
 	"hash/fnv"
 	"sync"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // mix is what messages of a send have in common with many others of it. Their rows

@@ -3,8 +3,8 @@ package outbox
 import (
 	"context"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // ofNote joins the note of a message to its row in outbox.

@@ -34,8 +34,8 @@ import (
 	"fmt"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Phase says whether the messages of a send may leave.

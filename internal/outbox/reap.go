@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Reap takes back what dead nodes hold: those whose lease has ended, and those

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/id"
-	"packetboat/internal/id/idtest"
-	"packetboat/internal/outbox"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id/idtest"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 // put sets what has become of some messages of the fixture.

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"slices"
 
-	"packetboat/internal/id"
-	"packetboat/internal/route"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/route"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Terms are what the messages of a send go by while they leave. The source of the

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"packetboat/internal/spread"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/spread"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // idleDay is how long permits of a day may lie unused with a process.

@@ -10,10 +10,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"packetboat/internal/pace"
-	"packetboat/internal/spread"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/pace"
+	"github.com/packetboat/packetboat/internal/spread"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 const today = spread.Day("2026-11-21")

@@ -9,9 +9,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"packetboat/internal/pace"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/pace"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 // node is one of several processes in a world.

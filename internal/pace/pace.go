@@ -64,8 +64,8 @@ import (
 	"sync"
 	"time"
 
-	"packetboat/internal/spread"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/spread"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Pacer grants permits. It is safe for concurrent use.

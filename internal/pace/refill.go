@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // refill reserves slots of a shared limit for a take of n. The caller has set

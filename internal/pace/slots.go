@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // leaseFor is how long slots are held without being asked for again.

@@ -7,9 +7,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"packetboat/internal/pace"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/pace"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 func mustSlots(t tester, p *pace.Pacer, key string, want, limit int) int {

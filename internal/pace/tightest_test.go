@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 func TestTheTightestLimitIsTheOneThatIsWaitedFor(t *testing.T) {

@@ -11,11 +11,11 @@ import (
 	"net/url"
 	"time"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/fault"
-	"packetboat/internal/httpapi"
-	"packetboat/internal/lane"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/httpapi"
+	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Accounts serves the pages that the links about logins lead to: signing up,

@@ -18,12 +18,12 @@ import (
 
 	"golang.org/x/net/html"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/limit"
-	"packetboat/internal/public"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
-	"packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/limit"
+	"github.com/packetboat/packetboat/internal/public"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/tenant"
 )
 
 const ownWord = "purple otter skates home"

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/fault"
 )
 
 //go:embed account

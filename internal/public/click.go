@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"strings"
 
-	"packetboat/internal/mail/links"
-	"packetboat/internal/tenant"
-	"packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/track"
 )
 
 // pixelGIF is a transparent image of one pixel.

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"packetboat/internal/public"
+	"github.com/packetboat/packetboat/internal/public"
 )
 
 const docsSample = `{"openapi": "3.1.0", "info": {"title": "Mail", "version": "1.2.3"},

@@ -7,10 +7,10 @@ import (
 	"net/url"
 	"strconv"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/id"
-	"packetboat/internal/mailbox"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mailbox"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // count fills in how many mails there are, of each broadcast and of the one that

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"net/http"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/fault"
-	"packetboat/internal/httpapi"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/httpapi"
 )
 
 // maxForm bounds the body of a login form.

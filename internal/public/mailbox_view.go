@@ -15,9 +15,9 @@ import (
 
 	"golang.org/x/net/html"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/id"
-	"packetboat/internal/mailbox"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mailbox"
 )
 
 //go:embed mailbox

@@ -4,9 +4,9 @@ import (
 	"context"
 	"sync"
 
-	"packetboat/internal/id"
-	"packetboat/internal/outbox"
-	"packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/track"
 )
 
 // origin is what mails say, and who sent them.

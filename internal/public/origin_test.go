@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/outbox"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/track"
 )
 
 // An open asks the database for nothing before its hit is handed in, and of the

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/tenant"
-	"packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/track"
 )
 
 // preview returns the path of a link of a test mail, which names the message that

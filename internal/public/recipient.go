@@ -8,13 +8,13 @@ import (
 	"net/netip"
 	"time"
 
-	"packetboat/internal/content"
-	"packetboat/internal/id"
-	"packetboat/internal/letter"
-	"packetboat/internal/outbox"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/tenant"
-	"packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/letter"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/track"
 )
 
 // Recipient serves the links of a mail: the open pixel, clicks, unsubscribing

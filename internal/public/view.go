@@ -4,10 +4,10 @@ import (
 	"errors"
 	"net/http"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/id"
-	"packetboat/internal/letter"
-	"packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/letter"
+	"github.com/packetboat/packetboat/internal/track"
 )
 
 // view shows the mail as a page, written anew from the content its recipient

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"math"
 
-	"packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id"
 )
 
 // Picker picks a route for each recipient of a send.

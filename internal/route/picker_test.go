@@ -9,9 +9,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"packetboat/internal/id"
-	"packetboat/internal/id/idtest"
-	"packetboat/internal/route"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id/idtest"
+	"github.com/packetboat/packetboat/internal/route"
 )
 
 // someRoutes are one to five senders, each with the same one to four lanes.

@@ -5,7 +5,7 @@ package route
 import (
 	"slices"
 
-	"packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id"
 )
 
 // Route is one way a message can take: a sending identity and the lane that

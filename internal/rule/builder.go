@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // leaf is a condition that is no group. Both methods mean the same: sql is a

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id"
 )
 
 // MarshalJSON writes the canonical encoding of the tree: what ParseDefinition

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/field"
-	"packetboat/internal/mail/mx"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/field"
+	"github.com/packetboat/packetboat/internal/mail/mx"
 )
 
 // target is a field of contacts: what kind it is, and where its value is found.

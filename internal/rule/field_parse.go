@@ -6,8 +6,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"packetboat/internal/id"
-	"packetboat/internal/mail/address"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/address"
 )
 
 // field reads a leaf about a field of the contact.

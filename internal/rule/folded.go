@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // To fold a text, and to take it out of a JSON object, costs far more than to

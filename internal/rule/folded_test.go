@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/rule"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/rule"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 // However many conditions compare a text, wherever in the tree they stand, it is

@@ -3,7 +3,7 @@ package rule
 import (
 	"time"
 
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // source is what history keeps of one kind of event: rows x of a table, some of

@@ -1,7 +1,7 @@
 package rule
 
 import (
-	"packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id"
 )
 
 // lists returns the ids of the static lists that the leaf names; those that are

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // propertyTest is what a Property comes to at a moment: the values found at its path

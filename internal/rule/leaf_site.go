@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/journal"
 )
 
 // named are journal entries of some types; of one name, unless it is empty. The

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/fault"
 )
 
 // ErrInvalidDefinition reports a rule that cannot be used. Its details name the

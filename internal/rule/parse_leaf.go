@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"packetboat/internal/id"
-	"packetboat/internal/slug"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/slug"
 )
 
 // The types of leaves.

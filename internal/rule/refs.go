@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"packetboat/internal/id"
-	"packetboat/internal/usage"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/usage"
 )
 
 // Kinds of things that rules refer to, besides those that usage knows.

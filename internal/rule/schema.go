@@ -4,9 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/field"
-	"packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/field"
+	"github.com/packetboat/packetboat/internal/id"
 )
 
 // Schema is what a tenant has declared, which a rule may speak of.

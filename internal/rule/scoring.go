@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"packetboat/internal/fault"
-	"packetboat/internal/score"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/score"
 )
 
 // properties are tests of what one event says, all of which must hold.

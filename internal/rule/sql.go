@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/fault"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Bounds of what is rendered: segments refer to segments, and what is small on

@@ -1,6 +1,6 @@
 package rule
 
-import "packetboat/internal/contact"
+import "github.com/packetboat/packetboat/internal/contact"
 
 // Subject is a contact and what is known of its history: what a rule that is
 // matched in memory looks at. Load reads some.

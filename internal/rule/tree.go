@@ -3,7 +3,7 @@ package rule
 import (
 	"time"
 
-	"packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id"
 )
 
 // Logic says how the conditions of a group combine.

@@ -10,18 +10,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/contact"
-	"packetboat/internal/fault"
-	"packetboat/internal/field"
-	"packetboat/internal/id"
-	"packetboat/internal/savedfilter"
-	"packetboat/internal/segment"
-	"packetboat/internal/sender"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
-	"packetboat/internal/tenant"
-	"packetboat/internal/usage"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/field"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/savedfilter"
+	"github.com/packetboat/packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/usage"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"time"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/contact"
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 const columns = `id, name, filters, definition, search, statuses, sort, ascending, columns, shared, created_by, created_at, updated_at`

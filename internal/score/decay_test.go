@@ -10,11 +10,11 @@ import (
 
 	"pgregory.net/rapid"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/journal"
-	"packetboat/internal/score"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/score"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 const day = 24 * time.Hour

@@ -8,17 +8,17 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/id/idtest"
-	"packetboat/internal/journal"
-	"packetboat/internal/outbox"
-	"packetboat/internal/rule"
-	"packetboat/internal/score"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
-	"packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id/idtest"
+	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/rule"
+	"github.com/packetboat/packetboat/internal/score"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/tenant"
 )
 
 var noon = time.Date(2026, 3, 28, 11, 0, 0, 0, time.UTC) // noon in Berlin, the day before its clocks go forward

@@ -24,10 +24,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/journal"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Settings say what moves a tenant's scores.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // counted is a rule with a cap, on a day of one contact.

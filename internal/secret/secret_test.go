@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"packetboat/internal/secret"
+	"github.com/packetboat/packetboat/internal/secret"
 )
 
 func box(t *testing.T, fill byte) *secret.Box {

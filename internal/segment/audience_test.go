@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/id"
-	"packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/segment"
 )
 
 func TestAudiencesOfRules(t *testing.T) {

@@ -1,7 +1,7 @@
 package segment
 
-import "packetboat/internal/id"
-import "packetboat/internal/id/idtest"
+import "github.com/packetboat/packetboat/internal/id"
+import "github.com/packetboat/packetboat/internal/id/idtest"
 import "testing"
 
 // However many ask, one count is under way and one is to come; nobody joins a

@@ -8,9 +8,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"packetboat/internal/id"
-	"packetboat/internal/rule"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/rule"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Criterion says what recipients of a broadcast did (spec 4.8).

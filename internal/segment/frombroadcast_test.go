@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/id"
-	"packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/segment"
 )
 
 func TestSegmentsOfABroadcast(t *testing.T) {

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/usage"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/usage"
 )
 
 // maxDepth is how many segments may stand on each other.

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/fault"
 )
 
 func TestSegmentsStandOnEachOtherInOneDirectionAndNotTooDeep(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/segment"
 )
 
 func TestTheRefresherCountsWhatIsDue(t *testing.T) {

@@ -7,13 +7,13 @@ import (
 	"sync"
 	"time"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/field"
-	"packetboat/internal/id"
-	"packetboat/internal/rule"
-	"packetboat/internal/sender"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/field"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/rule"
+	"github.com/packetboat/packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/tenant"
 )
 
 // Schema returns what a tenant has declared, for rules to be checked against:

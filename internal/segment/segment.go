@@ -11,11 +11,11 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/rule"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/rule"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/tenant"
 )
 
 // Type says how a segment's members are found. It never changes.

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 
-	"packetboat/internal/id"
-	"packetboat/internal/rule"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/usage"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/rule"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/usage"
 )
 
 // noted are the kinds of what rules refer to that somebody may ask about.

@@ -12,12 +12,12 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/rule"
-	"packetboat/internal/slug"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/usage"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/rule"
+	"github.com/packetboat/packetboat/internal/slug"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/usage"
 )
 
 // Change is what a request says about a segment; nil leaves a part alone.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/suppression"
-	"packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/suppression"
+	"github.com/packetboat/packetboat/internal/tenant"
 )
 
 // ContactTypes returns what package contact must know of a tenant's email types

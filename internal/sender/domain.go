@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"time"
 
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/mail/address"
-	"packetboat/internal/mail/dkim"
-	"packetboat/internal/secret"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/address"
+	"github.com/packetboat/packetboat/internal/mail/dkim"
+	"github.com/packetboat/packetboat/internal/secret"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Status is how far a domain, or its tracking host, has got.

@@ -8,12 +8,12 @@ import (
 	"slices"
 	"time"
 
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/slug"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/tenant"
-	"packetboat/internal/usage"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/slug"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/usage"
 )
 
 // MaxEmailTypes is how many email types a tenant may have.

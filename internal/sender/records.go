@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"strings"
 
-	"packetboat/internal/mail/address"
+	"github.com/packetboat/packetboat/internal/mail/address"
 )
 
 // Record is a DNS record for a domain's owner to publish.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/sender"
 )
 
 // The records name the installation's hosts; one whose host has no name in the

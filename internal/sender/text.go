@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"packetboat/internal/fault"
-	"packetboat/internal/mail/address"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/mail/address"
 )
 
 // setLine sets *to from a single line of text, if one was given. A line that

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"packetboat/internal/slug"
+	"github.com/packetboat/packetboat/internal/slug"
 )
 
 func TestDerive(t *testing.T) {

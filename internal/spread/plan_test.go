@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"packetboat/internal/spread"
+	"github.com/packetboat/packetboat/internal/spread"
 )
 
 const first spread.Day = "2026-03-02"

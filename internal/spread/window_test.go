@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"packetboat/internal/spread"
+	"github.com/packetboat/packetboat/internal/spread"
 )
 
 func TestParseWindow(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 func things(t *testing.T, db *sqldb.DB) {

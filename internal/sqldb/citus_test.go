@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 // A new table belongs into one of the lists of citus.sql.

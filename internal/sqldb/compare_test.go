@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 // What is taken out of JSON, and how texts compare, is the same in both

@@ -8,7 +8,7 @@ import (
 	"hash/fnv"
 	"time"
 
-	"packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/fault"
 )
 
 // An evaluation is work that may have to look at every row of a tenant: a rule, a

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 func openFile(t *testing.T, path string) *sqldb.DB {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 func TestAGroupIsNotWaitedForBeyondTheCallersTime(t *testing.T) {

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 func TestSubscribersAreWokenByTheCommit(t *testing.T) {

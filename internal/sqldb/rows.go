@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id"
 )
 
 // Insert writes the table's rows into a tenant's rows of another of the same column

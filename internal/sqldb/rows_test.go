@@ -4,10 +4,10 @@ import (
 	"slices"
 	"testing"
 
-	"packetboat/internal/id"
-	"packetboat/internal/id/idtest"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id/idtest"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 // TestRowsSayWhichWereWritten inserts rows, and updates some columns of some of

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"time"
 
-	"packetboat/internal/binding"
-	"packetboat/internal/id"
-	"packetboat/internal/mail/mjml"
-	"packetboat/internal/slug"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/usage"
+	"github.com/packetboat/packetboat/internal/binding"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/mjml"
+	"github.com/packetboat/packetboat/internal/slug"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/usage"
 )
 
 const (

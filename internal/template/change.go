@@ -7,11 +7,11 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"packetboat/internal/binding"
-	"packetboat/internal/content"
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/slug"
+	"github.com/packetboat/packetboat/internal/binding"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/slug"
 )
 
 // Change is what a request says about a template; nil leaves a part alone, and

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/binding"
-	"packetboat/internal/content"
-	"packetboat/internal/fault"
-	"packetboat/internal/template"
+	"github.com/packetboat/packetboat/internal/binding"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/template"
 )
 
 const mail = `<mjml>

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"packetboat/internal/binding"
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/binding"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Options are the ways in which a template can be filled.

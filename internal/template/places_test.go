@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"packetboat/internal/binding"
-	"packetboat/internal/template"
+	"github.com/packetboat/packetboat/internal/binding"
+	"github.com/packetboat/packetboat/internal/template"
 )
 
 // fragments of bodies, some of them broken.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/internal/binding"
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/binding"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // shelf holds those blocks of an account that a binding is about, without their

@@ -11,14 +11,14 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/internal/binding"
-	"packetboat/internal/content"
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/mail/inline"
-	"packetboat/internal/mail/mjml"
-	"packetboat/internal/mail/textpart"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/binding"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/inline"
+	"github.com/packetboat/packetboat/internal/mail/mjml"
+	"github.com/packetboat/packetboat/internal/mail/textpart"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Validate says what is wrong with a binding of the template.

@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"time"
 
-	"packetboat/internal/binding"
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/binding"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
 )
 
 // The faults of templates and blocks.

@@ -12,10 +12,10 @@ import (
 
 	"github.com/biter777/countries"
 
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/spread"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/spread"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Settings are what a tenant decides for itself.

@@ -18,9 +18,9 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Status says whether a tenant may work.

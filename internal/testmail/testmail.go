@@ -12,9 +12,9 @@ import (
 	"fmt"
 	"time"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/fault"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // MaxPerHour is how many mails a tenant may send as tests in an hour.

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/track"
 )
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)

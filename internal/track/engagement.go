@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/journal"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Flags say what is known of one recipient's engagement with one message.

@@ -3,7 +3,7 @@ package track
 import (
 	"encoding/hex"
 
-	"packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id"
 )
 
 // messageID is the purpose of the code in a Message-ID.

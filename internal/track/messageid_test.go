@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/id"
-	"packetboat/internal/secret"
-	"packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/secret"
+	"github.com/packetboat/packetboat/internal/track"
 )
 
 // A Message-ID is the same whenever it is asked for, and another installation, or

@@ -6,12 +6,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"packetboat/internal/id"
-	"packetboat/internal/id/idtest"
-	"packetboat/internal/journal"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
-	"packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id/idtest"
+	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/track"
 )
 
 // What counts is the first that no machine did, and what people said of this

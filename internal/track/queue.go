@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Queue holds new hits until they are written, many in one transaction. It is

@@ -7,10 +7,10 @@ import (
 	"maps"
 	"slices"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/id"
-	"packetboat/internal/outbox"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Record keeps hits, pending, and counts them. It is called inside a transaction.

@@ -8,7 +8,7 @@ import (
 	"errors"
 	"time"
 
-	"packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id"
 )
 
 // returnPath is the kind of the tokens in envelope senders.

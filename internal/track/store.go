@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // engagement is the row of a message: its flags.

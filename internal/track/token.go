@@ -21,8 +21,8 @@ import (
 	"strings"
 	"sync"
 
-	"packetboat/internal/id"
-	"packetboat/internal/secret"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/secret"
 )
 
 // Kind is the purpose of a token.

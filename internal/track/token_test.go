@@ -9,10 +9,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"packetboat/internal/id"
-	"packetboat/internal/id/idtest"
-	"packetboat/internal/secret"
-	"packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id/idtest"
+	"github.com/packetboat/packetboat/internal/secret"
+	"github.com/packetboat/packetboat/internal/track"
 )
 
 var kinds = []track.Kind{track.OpenPixel, track.ClickLink, track.Unsubscribe, track.Preferences, track.View}

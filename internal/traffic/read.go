@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 const sums = `COALESCE(SUM(tries), 0), COALESCE(SUM(unreached), 0), COALESCE(SUM(delivered), 0), COALESCE(SUM(deferred), 0),

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/fault"
-	"packetboat/internal/field"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/field"
 )
 
 // drafter makes drafts of rows.

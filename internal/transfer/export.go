@@ -11,14 +11,14 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/internal/auth"
-	"packetboat/internal/contact"
-	"packetboat/internal/field"
-	"packetboat/internal/id"
-	"packetboat/internal/job"
-	"packetboat/internal/segment"
-	"packetboat/internal/sender"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/field"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/job"
+	"github.com/packetboat/packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // ExportFile is the name of the file that an export makes.

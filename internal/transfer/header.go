@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/fault"
 )
 
 // maxColumns is how many columns a file may have.

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"packetboat/internal/job"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/job"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // ErrorsFile is the name of the file in which an import tells of the rows that it

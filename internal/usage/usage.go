@@ -8,8 +8,8 @@ package usage
 import (
 	"context"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Kind says what sort of thing is asked about.

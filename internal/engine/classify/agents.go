@@ -7,7 +7,7 @@ import (
 
 	"github.com/x-way/crawlerdetect"
 
-	"packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/track"
 )
 
 // machines matches agents of programs: libraries, crawlers, link checkers and

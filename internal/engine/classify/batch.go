@@ -7,11 +7,11 @@ import (
 	"slices"
 	"time"
 
-	"packetboat/internal/content"
-	"packetboat/internal/id"
-	"packetboat/internal/outbox"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/track"
 )
 
 // What is judged in one transaction: others that write wait for it.

@@ -19,9 +19,9 @@ import (
 	"slices"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/track"
 )
 
 // Interval is how often pending hits are gone over (classifier_interval_ms).

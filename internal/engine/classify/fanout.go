@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/track"
 )
 
 // window is a stretch of at most fanOutWindow that slides over the hits of one

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 // Between the full passes only sends that are over are looked at; what is found

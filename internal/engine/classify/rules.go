@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/track"
 )
 
 // The bounds of the rules (docs/api-notes.md, Opens and clicks).

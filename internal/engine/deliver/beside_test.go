@@ -8,19 +8,19 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/e2e/sink"
-	"packetboat/internal/broadcast"
-	"packetboat/internal/contact"
-	"packetboat/internal/engine/dispatch"
-	"packetboat/internal/id"
-	"packetboat/internal/lane"
-	"packetboat/internal/outbox"
-	"packetboat/internal/segment"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
-	"packetboat/internal/suppression"
+	"github.com/packetboat/packetboat/e2e/sink"
+	"github.com/packetboat/packetboat/internal/broadcast"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/engine/dispatch"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/suppression"
 
-	"packetboat/internal/broadcast/broadcasttest"
+	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
 )
 
 // readers puts n people at a domain on a list; their addresses begin with the

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"packetboat/internal/letter"
-	"packetboat/internal/mail/compose"
-	"packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/letter"
+	"github.com/packetboat/packetboat/internal/mail/compose"
+	"github.com/packetboat/packetboat/internal/track"
 )
 
 // builder makes finished messages, one after the other, in buffers of its own.

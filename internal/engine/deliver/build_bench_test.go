@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/bench/page"
-	"packetboat/internal/content"
+	"github.com/packetboat/packetboat/bench/page"
+	"github.com/packetboat/packetboat/internal/content"
 )
 
 // BenchmarkBuild makes the mail of one recipient of a broadcast after the other,

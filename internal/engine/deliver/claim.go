@@ -3,8 +3,8 @@ package deliver
 import (
 	"context"
 
-	"packetboat/internal/id"
-	"packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/outbox"
 )
 
 // claim claims due messages of a send.

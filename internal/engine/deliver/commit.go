@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"packetboat/internal/id"
-	"packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/outbox"
 )
 
 // How many connections' words one transaction holds: at most maxCommit, and half

@@ -30,15 +30,15 @@ import (
 	"sync/atomic"
 	"time"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/content"
-	"packetboat/internal/id"
-	"packetboat/internal/letter"
-	"packetboat/internal/outbox"
-	"packetboat/internal/pace"
-	"packetboat/internal/secret"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/track"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/letter"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/pace"
+	"github.com/packetboat/packetboat/internal/secret"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/track"
 )
 
 // lookEvery is how often the engine looks for messages that are due.

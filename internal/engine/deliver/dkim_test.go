@@ -7,9 +7,9 @@ import (
 
 	verifier "github.com/emersion/go-msgauth/dkim"
 
-	"packetboat/e2e/sink"
-	"packetboat/internal/lane"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/e2e/sink"
+	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 func TestSignaturesVerifyAgainstTheDomainsRecord(t *testing.T) {

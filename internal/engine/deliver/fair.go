@@ -3,7 +3,7 @@ package deliver
 import (
 	"sync"
 
-	"packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id"
 )
 
 // fair lets a few workers at a time do what takes the processor: to make a

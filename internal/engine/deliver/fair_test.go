@@ -5,7 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"packetboat/internal/id/idtest"
+	"github.com/packetboat/packetboat/internal/id/idtest"
 )
 
 // However many of one tenant wait, those of another come at every second turn,

@@ -5,15 +5,15 @@ import (
 	"errors"
 	"time"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/content"
-	"packetboat/internal/id"
-	"packetboat/internal/lane"
-	"packetboat/internal/letter"
-	"packetboat/internal/mail/dkim"
-	"packetboat/internal/outbox"
-	"packetboat/internal/pace"
-	"packetboat/internal/suppression"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/letter"
+	"github.com/packetboat/packetboat/internal/mail/dkim"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/pace"
+	"github.com/packetboat/packetboat/internal/suppression"
 )
 
 // claimBatch is how many messages a feeder claims at once.

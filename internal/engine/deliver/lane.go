@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/lane"
-	"packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/mail/smtpclient"
 )
 
 // The rest a lane takes after it could not be reached: doubled each time.

@@ -3,7 +3,7 @@ package deliver
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/outbox"
 )
 
 // Metrics count what an operator decides on.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/internal/lane"
-	"packetboat/internal/outbox"
-	"packetboat/internal/pace"
-	"packetboat/internal/spread"
+	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/pace"
+	"github.com/packetboat/packetboat/internal/spread"
 )
 
 const (

@@ -5,16 +5,16 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/e2e/sink"
-	"packetboat/internal/broadcast"
-	"packetboat/internal/id"
-	"packetboat/internal/lane"
-	"packetboat/internal/outbox"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
-	"packetboat/internal/traffic"
+	"github.com/packetboat/packetboat/e2e/sink"
+	"github.com/packetboat/packetboat/internal/broadcast"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/traffic"
 
-	"packetboat/internal/broadcast/broadcasttest"
+	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
 )
 
 // within returns the most messages that arrived in any span of time.

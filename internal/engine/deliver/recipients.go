@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 
-	"packetboat/internal/contact"
-	"packetboat/internal/content"
-	"packetboat/internal/id"
-	"packetboat/internal/letter"
-	"packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/letter"
+	"github.com/packetboat/packetboat/internal/outbox"
 )
 
 // recipients loads the contacts of messages with what their mail prints of them.

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/pace"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/pace"
 )
 
 const (

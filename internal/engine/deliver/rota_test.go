@@ -3,17 +3,17 @@ package deliver
 import (
 	"fmt"
 	"log/slog"
-	"packetboat/internal/id"
-	"packetboat/internal/id/idtest"
 	"slices"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
-	"packetboat/internal/lane"
-	"packetboat/internal/pace"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id/idtest"
+	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/pace"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 // asker is a send that always has more to send.

@@ -7,15 +7,15 @@ import (
 	"sync"
 	"time"
 
-	"packetboat/internal/content"
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/lane"
-	"packetboat/internal/letter"
-	"packetboat/internal/mail/smtpclient"
-	"packetboat/internal/outbox"
-	"packetboat/internal/sender"
-	"packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/letter"
+	"github.com/packetboat/packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/tenant"
 )
 
 // errNoSender says that the sender, the content or the lane of a message is gone

@@ -3,7 +3,7 @@ package deliver
 import (
 	"time"
 
-	"packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/lane"
 )
 
 // shareEvery is how often a lane asks for its part of the connections that all

@@ -4,11 +4,11 @@ import (
 	"context"
 	"sync"
 
-	"packetboat/internal/id"
-	"packetboat/internal/mail/dkim"
-	"packetboat/internal/secret"
-	"packetboat/internal/sender"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/dkim"
+	"github.com/packetboat/packetboat/internal/secret"
+	"github.com/packetboat/packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // maxSigners is how many domains' signers are kept.

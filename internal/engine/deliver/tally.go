@@ -5,9 +5,9 @@ import (
 	"sync"
 	"time"
 
-	"packetboat/internal/mail/reply"
-	"packetboat/internal/outbox"
-	"packetboat/internal/traffic"
+	"github.com/packetboat/packetboat/internal/mail/reply"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/traffic"
 )
 
 // tallyEvery is how often the sums of what lanes and domains carry are written.

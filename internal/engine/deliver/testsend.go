@@ -7,12 +7,12 @@ import (
 	"sync"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/lane"
-	"packetboat/internal/letter"
-	"packetboat/internal/mail/reply"
-	"packetboat/internal/mail/smtpclient"
-	"packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/letter"
+	"github.com/packetboat/packetboat/internal/mail/reply"
+	"github.com/packetboat/packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/internal/outbox"
 )
 
 // How long a test send may take, because a request waits for it: all of it, and

@@ -18,18 +18,18 @@ import (
 
 	verifier "github.com/emersion/go-msgauth/dkim"
 
-	"packetboat/e2e/sink"
-	"packetboat/internal/broadcast"
-	"packetboat/internal/broadcast/broadcasttest"
-	"packetboat/internal/engine/deliver"
-	"packetboat/internal/letter"
-	"packetboat/internal/mail/compose"
-	"packetboat/internal/manuscript"
-	"packetboat/internal/sender"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
-	"packetboat/internal/suppression"
-	"packetboat/internal/track"
+	"github.com/packetboat/packetboat/e2e/sink"
+	"github.com/packetboat/packetboat/internal/broadcast"
+	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
+	"github.com/packetboat/packetboat/internal/engine/deliver"
+	"github.com/packetboat/packetboat/internal/letter"
+	"github.com/packetboat/packetboat/internal/mail/compose"
+	"github.com/packetboat/packetboat/internal/manuscript"
+	"github.com/packetboat/packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/suppression"
+	"github.com/packetboat/packetboat/internal/track"
 )
 
 func (h *house) tester() *deliver.Tester {

@@ -10,12 +10,12 @@ import (
 
 	verifier "github.com/emersion/go-msgauth/dkim"
 
-	"packetboat/e2e/sink"
-	"packetboat/internal/id"
-	"packetboat/internal/lane"
-	"packetboat/internal/mailbox"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/e2e/sink"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/mailbox"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 func TestATrialSaysWhatTheServerSaid(t *testing.T) {

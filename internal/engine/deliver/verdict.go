@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"packetboat/internal/mail/reply"
-	"packetboat/internal/mail/smtpclient"
-	"packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/mail/reply"
+	"github.com/packetboat/packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/internal/outbox"
 )
 
 // verdict says what becomes of a message after an attempt: the outcome, classed

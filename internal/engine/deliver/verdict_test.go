@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/id/idtest"
-	"packetboat/internal/mail/reply"
-	"packetboat/internal/mail/smtpclient"
-	"packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id/idtest"
+	"github.com/packetboat/packetboat/internal/mail/reply"
+	"github.com/packetboat/packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/internal/outbox"
 )
 
 func TestVerdict(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"sync"
 
-	"packetboat/internal/id"
-	"packetboat/internal/outbox"
-	"packetboat/internal/pace"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/pace"
 )
 
 // waits gathers what keeps messages of the sends back, for whoever looks at a

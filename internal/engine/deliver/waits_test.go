@@ -4,13 +4,13 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/e2e/sink"
-	"packetboat/internal/broadcast"
-	"packetboat/internal/lane"
-	"packetboat/internal/outbox"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/e2e/sink"
+	"github.com/packetboat/packetboat/internal/broadcast"
+	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 
-	"packetboat/internal/broadcast/broadcasttest"
+	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
 )
 
 // What keeps a send back can be read by whoever looks at it, and so can its speed.

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"packetboat/internal/mail/reply"
-	"packetboat/internal/mail/smtpclient"
-	"packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/mail/reply"
+	"github.com/packetboat/packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/internal/outbox"
 )
 
 // maxStale bounds how many connections are tried for one attempt when each

@@ -6,14 +6,14 @@ import (
 	"math"
 	"slices"
 
-	"packetboat/internal/broadcast"
-	"packetboat/internal/id"
-	"packetboat/internal/lane"
-	"packetboat/internal/outbox"
-	"packetboat/internal/route"
-	"packetboat/internal/spread"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/broadcast"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/route"
+	"github.com/packetboat/packetboat/internal/spread"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/tenant"
 )
 
 // allocator gives each message of a broadcast its sender and its lane. What it goes

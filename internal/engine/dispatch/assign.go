@@ -6,10 +6,10 @@ import (
 	"maps"
 	"slices"
 
-	"packetboat/internal/broadcast"
-	"packetboat/internal/id"
-	"packetboat/internal/outbox"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/broadcast"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // createSlots divides the order of a send into the slots of its plan, the best engaged

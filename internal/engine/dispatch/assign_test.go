@@ -4,11 +4,11 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/internal/broadcast"
-	"packetboat/internal/broadcast/broadcasttest"
-	"packetboat/internal/outbox"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/broadcast"
+	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 // A process that dies while it plans leaves the rest to another.

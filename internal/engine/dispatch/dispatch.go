@@ -30,14 +30,14 @@ import (
 	"log/slog"
 	"time"
 
-	"packetboat/internal/broadcast"
-	"packetboat/internal/content"
-	"packetboat/internal/fault"
-	"packetboat/internal/id"
-	"packetboat/internal/segment"
-	"packetboat/internal/spread"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/broadcast"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/spread"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/tenant"
 )
 
 // How long the engine waits when nothing is left to do, and how

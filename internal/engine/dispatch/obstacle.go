@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"packetboat/internal/broadcast"
+	"github.com/packetboat/packetboat/internal/broadcast"
 )
 
 // stopIfBlocked ends or pauses a broadcast that cannot be prepared, and reports whether it

@@ -8,12 +8,12 @@ import (
 	"slices"
 	"time"
 
-	"packetboat/internal/broadcast"
-	"packetboat/internal/contact"
-	"packetboat/internal/id"
-	"packetboat/internal/route"
-	"packetboat/internal/spread"
-	"packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/broadcast"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/route"
+	"github.com/packetboat/packetboat/internal/spread"
+	"github.com/packetboat/packetboat/internal/tenant"
 )
 
 // needsPlan reports whether the messages of b are given days: when it is spread

@@ -6,15 +6,15 @@ import (
 	"slices"
 	"time"
 
-	"packetboat/internal/broadcast"
-	"packetboat/internal/contact"
-	"packetboat/internal/id"
-	"packetboat/internal/outbox"
-	"packetboat/internal/segment"
-	"packetboat/internal/spread"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/suppression"
-	"packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/broadcast"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/spread"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/suppression"
+	"github.com/packetboat/packetboat/internal/tenant"
 )
 
 // prepare puts the next pages of a broadcast's audience into the outbox. It

@@ -7,14 +7,14 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/internal/broadcast"
-	"packetboat/internal/broadcast/broadcasttest"
-	"packetboat/internal/contact"
-	"packetboat/internal/engine/dispatch"
-	"packetboat/internal/id"
-	"packetboat/internal/segment"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/broadcast"
+	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
+	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/engine/dispatch"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 // A broadcast to what rules find reaches whom they find when it is dispatched,

@@ -4,13 +4,13 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/internal/broadcast"
-	"packetboat/internal/broadcast/broadcasttest"
-	"packetboat/internal/content"
-	"packetboat/internal/manuscript"
-	"packetboat/internal/outbox"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/broadcast"
+	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
+	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/manuscript"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 func TestEachContactGetsTheArmItIsAssigned(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"packetboat/internal/sender"
-	"packetboat/internal/traffic"
+	"github.com/packetboat/packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/traffic"
 )
 
 // The rules by which a domain is judged.

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"packetboat/internal/lane"
-	"packetboat/internal/mail/smtpclient"
-	"packetboat/internal/traffic"
+	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/internal/traffic"
 )
 
 const (

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"packetboat/internal/lane"
-	"packetboat/internal/sender"
-	"packetboat/internal/traffic"
+	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/sender"
+	"github.com/packetboat/packetboat/internal/traffic"
 )
 
 // pauseStuckSends asks every Pauser to pause the sends that no lane has been able

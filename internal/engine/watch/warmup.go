@@ -5,10 +5,10 @@ import (
 	"errors"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/lane"
-	"packetboat/internal/spread"
-	"packetboat/internal/traffic"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/spread"
+	"github.com/packetboat/packetboat/internal/traffic"
 )
 
 // warmups gives the lanes that warm up what they have earned on the day that

@@ -13,13 +13,13 @@ import (
 	"log/slog"
 	"time"
 
-	"packetboat/internal/id"
-	"packetboat/internal/lane"
-	"packetboat/internal/outbox"
-	"packetboat/internal/secret"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/tenant"
-	"packetboat/internal/traffic"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/secret"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/tenant"
+	"github.com/packetboat/packetboat/internal/traffic"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"hash/crc32"
 	"sync/atomic"
 
-	"packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/id"
 )
 
 var tenants atomic.Int32

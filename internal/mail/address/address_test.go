@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"packetboat/internal/mail/address"
+	"github.com/packetboat/packetboat/internal/mail/address"
 )
 
 func TestNormalizeGivesOneSpelling(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/mail/compose"
+	"github.com/packetboat/packetboat/internal/mail/compose"
 )
 
 func TestQuotedPrintable(t *testing.T) {

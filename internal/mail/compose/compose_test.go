@@ -18,7 +18,7 @@ import (
 
 	"github.com/jhillyerd/enmime/v2"
 
-	"packetboat/internal/mail/compose"
+	"github.com/packetboat/packetboat/internal/mail/compose"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

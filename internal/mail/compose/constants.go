@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"packetboat/internal/mail/liquid"
+	"github.com/packetboat/packetboat/internal/mail/liquid"
 )
 
 // Constants are the constant texts of a template, encoded once for all its

@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"packetboat/internal/mail/compose"
-	"packetboat/internal/mail/liquid"
+	"github.com/packetboat/packetboat/internal/mail/compose"
+	"github.com/packetboat/packetboat/internal/mail/liquid"
 )
 
 // checkKnown holds a body in pieces, of which every second one is known, against

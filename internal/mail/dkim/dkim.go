@@ -22,7 +22,7 @@ import (
 	"sync"
 	"time"
 
-	"packetboat/internal/mail/address"
+	"github.com/packetboat/packetboat/internal/mail/address"
 )
 
 // Lifetime is how long a signature is valid. It must exceed the longest time a

@@ -10,8 +10,8 @@ import (
 
 	verifier "github.com/emersion/go-msgauth/dkim"
 
-	"packetboat/internal/mail/compose"
-	"packetboat/internal/mail/dkim"
+	"github.com/packetboat/packetboat/internal/mail/compose"
+	"github.com/packetboat/packetboat/internal/mail/dkim"
 )
 
 var testKey = sync.OnceValue(func() *rsa.PrivateKey {

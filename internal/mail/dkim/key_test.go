@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"packetboat/internal/mail/dkim"
+	"github.com/packetboat/packetboat/internal/mail/dkim"
 )
 
 // libraryFunc is a function that is a Library, keyFunc one that is a Key.

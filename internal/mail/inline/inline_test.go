@@ -10,8 +10,8 @@ import (
 
 	tokens "golang.org/x/net/html"
 
-	"packetboat/internal/mail/inline"
-	"packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/inline"
+	"github.com/packetboat/packetboat/internal/mail/links"
 )
 
 var update = flag.Bool("update", false, "write the golden files")

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/links"
 )
 
 // page is a document: its start tags, its style elements, and what is to change.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/links"
 )
 
 // rule is one rule of a style element.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/links"
 )
 
 // change replaces src[start:end].

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/links"
 )
 
 func TestFoundLinks(t *testing.T) {

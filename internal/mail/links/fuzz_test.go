@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/links"
 )
 
 var seeds = []string{

@@ -6,7 +6,7 @@ import (
 
 	tokens "golang.org/x/net/html"
 
-	"packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/links"
 )
 
 func none(string) bool { return false }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/links"
 )
 
 // Spans reads a text once, or these would not end.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/links"
 )
 
 func numbered(l links.Link) string { return fmt.Sprintf("L%d", l.Index) }

@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"testing"
 
-	"packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/links"
 )
 
 func TestALocationIsASCII(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/links"
 )
 
 func TestCheckTarget(t *testing.T) {

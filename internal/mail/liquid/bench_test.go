@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/mail/liquid"
+	"github.com/packetboat/packetboat/internal/mail/liquid"
 )
 
 // page returns a template of about so many bytes with 20 merge fields.

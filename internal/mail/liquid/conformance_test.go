@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/internal/mail/liquid"
+	"github.com/packetboat/packetboat/internal/mail/liquid"
 )
 
 // conformanceFile lies beside the project, not in it.

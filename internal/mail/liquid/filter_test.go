@@ -3,7 +3,7 @@ package liquid_test
 import (
 	"testing"
 
-	"packetboat/internal/mail/liquid"
+	"github.com/packetboat/packetboat/internal/mail/liquid"
 )
 
 // TestFilters covers what the conformance cases leave open, and our own filters.

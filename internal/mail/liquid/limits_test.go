@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"packetboat/internal/mail/liquid"
+	"github.com/packetboat/packetboat/internal/mail/liquid"
 )
 
 // endless is an Object that leads back to itself.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/mail/liquid"
+	"github.com/packetboat/packetboat/internal/mail/liquid"
 )
 
 // Marks say where the long texts of a template went, and nothing else of it.

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"packetboat/internal/mail/liquid"
+	"github.com/packetboat/packetboat/internal/mail/liquid"
 )
 
 // counting is an Env that counts how often it is asked.

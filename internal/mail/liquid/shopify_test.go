@@ -3,7 +3,7 @@ package liquid_test
 import (
 	"testing"
 
-	"packetboat/internal/mail/liquid"
+	"github.com/packetboat/packetboat/internal/mail/liquid"
 )
 
 // TestWhatShopifysLiquidAnswers holds cases in which ours once differed.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/internal/mail/liquid"
+	"github.com/packetboat/packetboat/internal/mail/liquid"
 )
 
 // noon is the time of rendering in all tests, in a zone that is not UTC.

@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"packetboat/internal/mail/liquid"
+	"github.com/packetboat/packetboat/internal/mail/liquid"
 )
 
 // meter counts how often a rendering looks up from its work, which it does after

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/links"
 )
 
 // spans returns the Liquid of a source: outputs, tags, whole comments, and what

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/net/dns/dnsmessage"
 
-	"packetboat/internal/mail/mx"
+	"github.com/packetboat/packetboat/internal/mail/mx"
 )
 
 // zone is what a name server knows; a name that is not in it does not exist.

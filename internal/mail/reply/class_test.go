@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"packetboat/internal/mail/reply"
+	"github.com/packetboat/packetboat/internal/mail/reply"
 )
 
 // at makes the outcome of a reply in words, as a server sends it.

@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"packetboat/internal/mail/reply"
+	"github.com/packetboat/packetboat/internal/mail/reply"
 )
 
 func read(t *testing.T, wire string) (reply.Reply, error) {

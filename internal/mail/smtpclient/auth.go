@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"packetboat/internal/mail/reply"
+	"github.com/packetboat/packetboat/internal/mail/reply"
 )
 
 // login logs in (RFC 4954). Without TLS it does so only if the server really

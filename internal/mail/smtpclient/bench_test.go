@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/internal/mail/smtpclient"
 )
 
 // BenchmarkSend hands messages of 16 KB to a server on loopback that does nothing.

@@ -11,9 +11,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"packetboat/e2e/sink"
-	"packetboat/internal/mail/reply"
-	"packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/e2e/sink"
+	"github.com/packetboat/packetboat/internal/mail/reply"
+	"github.com/packetboat/packetboat/internal/mail/smtpclient"
 )
 
 const letter = "From: a@sender.example\r\nTo: ann@example.org\r\nMessage-ID: <1@sender.example>\r\n" +

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"packetboat/internal/mail/reply"
+	"github.com/packetboat/packetboat/internal/mail/reply"
 )
 
 // Conn is a conversation with one server. It belongs to one goroutine at a

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"packetboat/internal/mail/reply"
+	"github.com/packetboat/packetboat/internal/mail/reply"
 )
 
 // DialError says how far a connection came before it failed. Its outcome is

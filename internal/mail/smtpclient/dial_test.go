@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/e2e/sink"
-	"packetboat/internal/mail/reply"
-	"packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/e2e/sink"
+	"github.com/packetboat/packetboat/internal/mail/reply"
+	"github.com/packetboat/packetboat/internal/mail/smtpclient"
 )
 
 // failToDial dials and returns the error, which must come at stage.

@@ -5,9 +5,9 @@ import (
 	"net/netip"
 	"testing"
 
-	"packetboat/e2e/sink"
-	"packetboat/internal/mail/reply"
-	"packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/e2e/sink"
+	"github.com/packetboat/packetboat/internal/mail/reply"
+	"github.com/packetboat/packetboat/internal/mail/smtpclient"
 )
 
 func TestGuard(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/e2e/sink"
-	"packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/e2e/sink"
+	"github.com/packetboat/packetboat/internal/mail/smtpclient"
 )
 
 func get(t *testing.T, p *smtpclient.Pool) *smtpclient.Conn {

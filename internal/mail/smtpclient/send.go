@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"packetboat/internal/mail/reply"
+	"github.com/packetboat/packetboat/internal/mail/reply"
 )
 
 // ErrClosed reports a message for a connection that is no longer usable.

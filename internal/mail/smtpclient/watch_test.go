@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/e2e/sink"
+	"github.com/packetboat/packetboat/e2e/sink"
 )
 
 // A connection that has served one context serves another, and only the one whose

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"packetboat/internal/mail/links"
-	"packetboat/internal/mail/textpart"
+	"github.com/packetboat/packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/textpart"
 )
 
 var update = flag.Bool("update", false, "write the golden files")

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/links"
 )
 
 // widthOfOutput returns how many columns a Liquid output is taken to need. Those

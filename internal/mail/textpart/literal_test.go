@@ -6,8 +6,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"packetboat/internal/mail/liquid"
-	"packetboat/internal/mail/textpart"
+	"github.com/packetboat/packetboat/internal/mail/liquid"
+	"github.com/packetboat/packetboat/internal/mail/textpart"
 )
 
 // What is text in HTML is text in the text part, although it may look like

@@ -13,7 +13,7 @@ import (
 
 	tokens "golang.org/x/net/html"
 
-	"packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/links"
 )
 
 // FromHTML returns a plain text that says what src says: links as "text

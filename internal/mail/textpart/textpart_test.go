@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"packetboat/internal/mail/links"
-	"packetboat/internal/mail/textpart"
+	"github.com/packetboat/packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/textpart"
 )
 
 func TestFromHTML(t *testing.T) {

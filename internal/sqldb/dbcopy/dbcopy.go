@@ -22,7 +22,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 var (

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"packetboat/internal/id"
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // CitusWorkers names the environment variable that makes the databases of tests

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"testing"
 
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // ReadsTenant marks a statement, in a comment inside its text, that reads a tenant

@@ -3,7 +3,7 @@ package dbtest
 import (
 	"testing"
 
-	"packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // The check of plans tells a statement that looks rows up from one that reads all

@@ -3,8 +3,8 @@ package starter
 import (
 	"encoding/json"
 
-	"packetboat/internal/binding"
-	"packetboat/internal/template"
+	"github.com/packetboat/packetboat/internal/binding"
+	"github.com/packetboat/packetboat/internal/template"
 )
 
 // Change is what makes the starter a template of an account.

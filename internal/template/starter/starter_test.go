@@ -12,16 +12,16 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/internal/binding"
-	"packetboat/internal/fault"
-	"packetboat/internal/id/idtest"
-	"packetboat/internal/mail/links"
-	"packetboat/internal/mail/liquid"
-	"packetboat/internal/mail/mjml"
-	"packetboat/internal/sqldb"
-	"packetboat/internal/sqldb/dbtest"
-	"packetboat/internal/template"
-	"packetboat/internal/template/starter"
+	"github.com/packetboat/packetboat/internal/binding"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id/idtest"
+	"github.com/packetboat/packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/liquid"
+	"github.com/packetboat/packetboat/internal/mail/mjml"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
+	"github.com/packetboat/packetboat/internal/template"
+	"github.com/packetboat/packetboat/internal/template/starter"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

@@ -18,7 +18,7 @@ import (
 	gosmtp "github.com/emersion/go-smtp"
 	"golang.org/x/sync/errgroup"
 
-	"packetboat/bench/bare"
+	"github.com/packetboat/packetboat/bench/bare"
 )
 
 func main() {

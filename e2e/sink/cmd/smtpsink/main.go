@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"packetboat/e2e/sink"
+	"github.com/packetboat/packetboat/e2e/sink"
 )
 
 func main() {

@@ -12,9 +12,9 @@ import (
 	"syscall"
 	"testing"
 
-	"packetboat/e2e/sink"
-	"packetboat/internal/mail/reply"
-	"packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/e2e/sink"
+	"github.com/packetboat/packetboat/internal/mail/reply"
+	"github.com/packetboat/packetboat/internal/mail/smtpclient"
 )
 
 // TestMain lets the test binary stand in for the command.

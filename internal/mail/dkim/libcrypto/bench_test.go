@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"packetboat/internal/mail/dkim"
-	"packetboat/internal/mail/dkim/libcrypto"
+	"github.com/packetboat/packetboat/internal/mail/dkim"
+	"github.com/packetboat/packetboat/internal/mail/dkim/libcrypto"
 )
 
 // BenchmarkSign compares the library with crypto/rsa: one goroutine, and more

@@ -18,7 +18,7 @@ import (
 	"runtime"
 	"sync"
 
-	"packetboat/internal/mail/dkim"
+	"github.com/packetboat/packetboat/internal/mail/dkim"
 )
 
 // ErrNotBuilt is the error of Open in a program built without the tag

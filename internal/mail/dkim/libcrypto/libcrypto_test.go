@@ -6,8 +6,8 @@ import (
 	"crypto/sha256"
 	"testing"
 
-	"packetboat/internal/mail/dkim"
-	"packetboat/internal/mail/dkim/libcrypto"
+	"github.com/packetboat/packetboat/internal/mail/dkim"
+	"github.com/packetboat/packetboat/internal/mail/dkim/libcrypto"
 )
 
 // library returns the system's libcrypto. Only programs built with the tag

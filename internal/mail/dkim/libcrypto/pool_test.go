@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"packetboat/internal/mail/dkim"
+	"github.com/packetboat/packetboat/internal/mail/dkim"
 )
 
 // ledger stands for a library: it notes who uses what.
