@@ -3,9 +3,9 @@ module github.com/packetboat/packetboat
 go 1.26.0
 
 require (
-	github.com/PuerkitoBio/goquery v1.12.0
 	github.com/alecthomas/kong v1.17.0
 	github.com/alexedwards/argon2id v1.0.0
+	github.com/andybalholm/cascadia v1.3.3
 	github.com/biter777/countries v1.7.5
 	github.com/danielgtaylor/huma/v2 v2.39.0
 	github.com/ebitengine/purego v0.11.3
@@ -20,7 +20,6 @@ require (
 	github.com/ncruces/go-sqlite3 v0.35.6
 	github.com/pressly/goose/v3 v3.29.0
 	github.com/prometheus/client_golang v1.25.0
-	github.com/vanng822/go-premailer v1.35.0
 	github.com/x-way/crawlerdetect v0.2.31
 	golang.org/x/net v0.61.0
 	golang.org/x/sync v0.24.0
@@ -31,7 +30,6 @@ require (
 )
 
 require (
-	github.com/andybalholm/cascadia v1.3.3 // indirect
 	github.com/aymerick/douceur v0.2.0 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cention-sany/utf7 v0.0.0-20170124080048-26cad61bd60a // indirect
@@ -73,7 +71,6 @@ require (
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // indirect
 	github.com/sethvargo/go-retry v0.5.0 // indirect
 	github.com/ssor/bom v0.0.0-20170718123548-6386211fdfcf // indirect
-	github.com/vanng822/css v1.0.1 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
 	golang.org/x/crypto v0.58.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect

@@ -22,7 +22,7 @@ type page struct {
 	selectors int // how many were read
 	changes   []change
 
-	copied   strings.Builder // the tags, numbered, for premailer
+	copied   strings.Builder // the tags, numbered, for the parser
 	loose    strings.Builder // tags that are not touched, but must not lose rules
 	anyClass bool            // one of those has a class that nobody knows yet
 }

@@ -217,7 +217,7 @@ func (p *page) declarations(start, end int) []declaration {
 	return list
 }
 
-// property is a name that premailer's reader of CSS understands.
+// property is a name of CSS; what old browsers were addressed by (*zoom) is none.
 var property = regexp.MustCompile(`^[-a-z_][-a-z0-9_]*$`)
 
 // declaration reads src[start:end].

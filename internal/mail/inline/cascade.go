@@ -1,0 +1,114 @@
+package inline
+
+import (
+	"fmt"
+	"slices"
+)
+
+// cascade returns the declarations that apply to each tag, by its number, in
+// ascending precedence: what is important comes last, then the more specific
+// selector, then the later one (CSS Cascading and Inheritance Level 4, section
+// 6.1; all rules are the author's). It notes what became of the selectors, too.
+func (t *tree) cascade(selectors []*selector) (map[int][]value, error) {
+	sorted := slices.Clone(selectors) // which are in the order of the document
+	slices.SortStableFunc(sorted, func(a, b *selector) int {
+		return slices.Compare(a.specificity[:], b.specificity[:])
+	})
+	for n, s := range sorted {
+		for _, i := range t.matches(s) {
+			e := &t.elements[i]
+			e.rules = append(e.rules, int32(n))
+			s.matched = true
+			s.stays = s.stays || e.tag < 0
+		}
+		if t.budget < 0 {
+			return nil, fmt.Errorf("%w: its selectors would be compared with its elements too many times; use fewer and simpler ones, or turn inline_css off", ErrLimit)
+		}
+	}
+	styles := map[int][]value{}
+	for i := range t.elements {
+		if e := &t.elements[i]; e.tag >= 0 && len(e.rules) > 0 {
+			styles[e.tag] = winners(sorted, e.rules)
+		}
+	}
+	return styles, nil
+}
+
+// winners returns what the rules, in ascending precedence, leave of each
+// property, at the place of the declaration that wins.
+func winners(sorted []*selector, rules []int32) []value {
+	var all []value
+	for _, important := range []bool{false, true} {
+		for _, n := range rules {
+			for _, v := range sorted[n].rule.values {
+				if v.important == important {
+					all = append(all, v)
+				}
+			}
+		}
+	}
+	seen := make(map[string]bool, len(all))
+	kept := len(all)
+	for _, v := range slices.Backward(all) {
+		if !seen[v.property] {
+			seen[v.property] = true
+			kept--
+			all[kept] = v
+		}
+	}
+	return all[kept:]
+}
+
+// matches returns the places of the elements that a selector matches. It passes
+// over the elements once for each compound selector, from the left, and keeps
+// which of them the selector matches so far; so there is nothing to go back to,
+// and the work is at most the number of elements times that of the parts.
+func (t *tree) matches(s *selector) []int32 {
+	t.budget -= 300 // for reading the rule
+	t.found = t.found[:0]
+	var last, above []bool // what the parts so far match; what has one of these before it
+	for n := range s.parts {
+		q := &s.parts[n]
+		out := make([]bool, len(t.elements))
+		if n > 0 {
+			above = t.reach(q.combinator, last)
+		}
+		for i := 1; i < len(out); i++ {
+			if n > 0 && !above[i] {
+				continue
+			}
+			e := &t.elements[i]
+			if t.budget -= q.price(e); t.budget < 0 {
+				return nil
+			}
+			out[i] = q.match.Match(e.node)
+		}
+		last = out
+	}
+	cost := 20 * (1 + len(s.rule.values))
+	for i, matched := range last {
+		if matched {
+			t.found = append(t.found, int32(i))
+			t.budget -= cost
+		}
+	}
+	return t.found
+}
+
+// reach returns which elements stand, in the way of the combinator, below or
+// behind one that is among those given.
+func (t *tree) reach(combinator byte, given []bool) []bool {
+	t.budget -= len(t.elements) / 8
+	out := make([]bool, len(t.elements))
+	for i := 1; i < len(out); i++ {
+		from := t.elements[i].parent
+		if combinator == '+' || combinator == '~' {
+			from = t.elements[i].previous
+		}
+		out[i] = given[from]
+		if combinator == ' ' || combinator == '~' {
+			out[i] = out[i] || out[from]
+		}
+	}
+	return out
+}
