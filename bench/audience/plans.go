@@ -48,7 +48,7 @@ func showPlans(ctx context.Context, o options, dialect string) (err error) {
 			args []any
 		}
 		var said []statement
-		told := sqldb.Tell(ctx, func(text string, args []any) { said = append(said, statement{text, args}) })
+		told := sqldb.WithQueryTrace(ctx, func(text string, args []any) { said = append(said, statement{text, args}) })
 		if err := q.ask(told, db, tenant); err != nil {
 			return fmt.Errorf("%s: %w", q.name, err)
 		}

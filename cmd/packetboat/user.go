@@ -126,7 +126,7 @@ func (cmd userCreate) user(c *console, tx *sqldb.DB, passwordHash string) (u aut
 		return u, false, auth.ErrDuplicateEmail
 	}
 	had := u.HasPassword()
-	vouched, err := auth.Vouch(c.ctx, tx, u.ID, passwordHash, c.now())
+	vouched, err := auth.ConfirmEmail(c.ctx, tx, u.ID, passwordHash, c.now())
 	if err != nil {
 		return u, false, err
 	}

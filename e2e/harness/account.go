@@ -243,7 +243,7 @@ const settleWithin = 75 * time.Second
 func (a *account) rest(ctx context.Context, db *sqldb.DB) error {
 	for what, text := range map[string]string{
 		"claims are left":      `SELECT COUNT(*) FROM outbox_claim`,
-		"attempts have no end": `SELECT COUNT(*) FROM outbox_flight`,
+		"attempts have no end": `SELECT COUNT(*) FROM outbox_attempt`,
 	} {
 		n := 0
 		for end := time.Now().Add(settleWithin); ; {

@@ -88,7 +88,7 @@ func (s *Server) assemble(ctx context.Context, registry prometheus.Registerer) (
 	api, router := s.api(registry, t)
 	mux := http.NewServeMux()
 	s.health(mux)
-	out := &parts{handler: mux, loops: s.chores(t.limiter, api.Door)}
+	out := &parts{handler: mux, loops: s.chores(t.limiter, api.Login)}
 	for range s.writers() {
 		out.loops = append(out.loops, loop{"save contacts", api.Saver.Run})
 	}
@@ -135,10 +135,10 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 	})
 	api := &httpapi.API{
 		DB: db, Box: s.Store.Box, Now: t.now, BaseURL: s.Config.BaseURL, Hosts: s.Config.Hosts, Log: log, AllowPrivateRelays: t.private,
-		Door: s.door(t.limiter), Gate: gate, Saver: contact.NewSaver(db, sender.ContactRules, t.now), Usage: usage.Finders{broadcast.Finder(), segment.Finder(), savedfilter.Finder()},
+		Login: s.login(t.limiter), Gate: gate, Saver: contact.NewSaver(db, sender.ContactRules, t.now), Usage: usage.Finders{broadcast.Finder(), segment.Finder(), savedfilter.Finder()},
 		Providers: &contact.Providers{DB: db, Now: t.now},
 		MJML:      mjml.New(), Sends: broadcast.Sends{},
-		Holdings: holdings(t.now),
+		Holdings: personalData(t.now),
 		Tester: &deliver.Tester{
 			DB: db, Box: s.Store.Box, Now: t.now, AllowPrivate: t.private, Keys: t.keys, Senders: t.senders, Signers: t.signers, Letters: t.letters,
 			FeedbackSender: s.Config.FeedbackSenderID, Log: log,
@@ -148,10 +148,10 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 	return api, router
 }
 
-// holdings are the places that keep something about people, in the order in
+// personalData are the places that keep something about people, in the order in
 // which one is told of them.
-func holdings(now func() time.Time) []contact.Holding {
-	return []contact.Holding{segment.Holding(), outbox.Holding(), track.Holding(), mailbox.Holding(), transfer.Holding(now), suppression.Holding()}
+func personalData(now func() time.Time) []contact.PersonalData {
+	return []contact.PersonalData{segment.PersonalData(), outbox.PersonalData(), track.PersonalData(), mailbox.PersonalData(), transfer.PersonalData(now), suppression.PersonalData()}
 }
 
 // reference adds the page that documents the API.
@@ -177,7 +177,7 @@ func reference(mux *http.ServeMux, router *endpoint.Router) error {
 // the machine it runs on.
 func (s *Server) pages(ctx context.Context, mux *http.ServeMux, api *httpapi.API, t tools) error {
 	mailbox := &public.Mailbox{
-		DB: s.Store.DB, Sends: broadcast.Labeler(), Door: api.Door, Cursors: api.Cursors, BaseURL: s.Config.BaseURL,
+		DB: s.Store.DB, Sends: broadcast.Labeler(), Login: api.Login, Cursors: api.Cursors, BaseURL: s.Config.BaseURL,
 		Log: s.Log.With("part", "mailbox"), Now: t.now, ClientIP: t.clientIP,
 	}
 	if s.Demo != 0 && s.Config.LoopbackBaseURL() {
@@ -189,7 +189,7 @@ func (s *Server) pages(ctx context.Context, mux *http.ServeMux, api *httpapi.API
 	}
 	mailbox.Routes(mux)
 	(&public.Accounts{
-		DB: s.Store.DB, Door: api.Door, BaseURL: s.Config.BaseURL,
+		DB: s.Store.DB, Login: api.Login, BaseURL: s.Config.BaseURL,
 		Log: s.Log.With("part", "accounts"), Now: t.now, ClientIP: t.clientIP,
 	}).Routes(mux)
 	mux.Handle("GET /{$}", public.Home())

@@ -81,7 +81,7 @@ func (b Bootstrap) owner(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, ema
 	if _, err := auth.MemberOf(ctx, tx, t.ID, u.ID); !errors.Is(err, auth.ErrNoUser) {
 		return err
 	}
-	if _, err := auth.Vouch(ctx, tx, u.ID, passwordHash, now); err != nil {
+	if _, err := auth.ConfirmEmail(ctx, tx, u.ID, passwordHash, now); err != nil {
 		return err
 	}
 	return auth.AddMember(ctx, tx, t.ID, u.ID, auth.Owner, auth.BySystem, now)

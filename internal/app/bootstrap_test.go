@@ -66,7 +66,7 @@ func TestBootstrapTakesOverALoginThatWasOnlyClaimed(t *testing.T) {
 		}
 		log := slog.New(slog.DiscardHandler)
 		passwords := auth.NewPasswords()
-		door := &auth.Door{DB: db, Passwords: passwords, Limits: limit.New(db), SignupEnabled: true, BaseURL: base, Log: log}
+		door := &auth.Login{DB: db, Passwords: passwords, Limits: limit.New(db), SignupEnabled: true, BaseURL: base, Log: log}
 		if _, err := auth.CreateUser(t.Context(), db, "first@example.org", "First", "", noon); err != nil {
 			t.Fatal(err)
 		}

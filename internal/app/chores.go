@@ -9,13 +9,13 @@ import (
 )
 
 // chores are the loops that keep the door and the limits tidy.
-func (s *Server) chores(limits *limit.Limiter, door *auth.Door) []loop {
+func (s *Server) chores(limits *limit.Limiter, door *auth.Login) []loop {
 	return []loop{
 		s.every("sweep sessions and limits", 10*time.Minute, func(ctx context.Context) error {
 			if err := limits.Sweep(ctx, time.Now()); err != nil {
 				return err
 			}
-			return auth.Sweep(ctx, s.Store.DB, time.Now())
+			return auth.DeleteExpired(ctx, s.Store.DB, time.Now())
 		}),
 		{"system mail", func(ctx context.Context) error {
 			<-ctx.Done()

@@ -98,7 +98,7 @@ func (d demo) owner(ctx context.Context, tx *sqldb.DB, t id.Tenant, email, hash 
 			return err
 		}
 	default:
-		if _, err := auth.Vouch(ctx, tx, u.ID, hash, d.now); err != nil {
+		if _, err := auth.ConfirmEmail(ctx, tx, u.ID, hash, d.now); err != nil {
 			return err
 		}
 	}

@@ -5,9 +5,9 @@ import (
 	"github.com/packetboat/packetboat/internal/limit"
 )
 
-// door is where people sign in.
-func (s *Server) door(limits *limit.Limiter) *auth.Door {
-	d := &auth.Door{
+// login is where people sign in.
+func (s *Server) login(limits *limit.Limiter) *auth.Login {
+	d := &auth.Login{
 		DB: s.Store.DB, Passwords: auth.NewPasswords(), Limits: limits, SignupEnabled: s.Config.SignupEnabled,
 		Setups: TenantSetup(), BaseURL: s.Config.BaseURL, Log: s.Log.With("part", "door"),
 	}

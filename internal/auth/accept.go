@@ -16,7 +16,7 @@ import (
 // Invite makes a person a member once they follow a link. Where there is a relay
 // the link is mailed, and the returned link is empty: then it proves that the
 // person who follows it holds the address. Without a relay the inviter is shown it.
-func (d *Door) Invite(ctx context.Context, p Principal, email string, role Role, now time.Time) (Member, string, error) {
+func (d *Login) Invite(ctx context.Context, p Principal, email string, role Role, now time.Time) (Member, string, error) {
 	m, token, err := Invite(ctx, d.DB, p, email, role, d.Mail != nil, now)
 	if err != nil {
 		return Member{}, "", err
@@ -25,7 +25,7 @@ func (d *Door) Invite(ctx context.Context, p Principal, email string, role Role,
 	if d.Mail == nil {
 		return m, link, nil
 	}
-	err = d.errands.run(ctx, func(ctx context.Context) {
+	err = d.background.run(ctx, func(ctx context.Context) {
 		if err := d.Mail(ctx, m.Email, "You are invited to "+p.TenantSlug, fmt.Sprintf(
 			"Hello,\n\n%s invites you to work with them in %s, as %s.\nWithin seven days, accept here:\n\n%s\n",
 			p.UserName, p.TenantSlug, m.Role, link)); err != nil {
@@ -48,7 +48,7 @@ type Invitation struct {
 }
 
 // InvitationOf returns what a link invites to. It changes nothing.
-func (d *Door) InvitationOf(ctx context.Context, token string, now time.Time) (Invitation, error) {
+func (d *Login) InvitationOf(ctx context.Context, token string, now time.Time) (Invitation, error) {
 	o, err := lookUp(ctx, d.DB, forInvite, token, now)
 	if err != nil {
 		return Invitation{}, err
@@ -87,26 +87,26 @@ var errNoPassword = ErrCredentials.Sayf("this login has no password yet: choose 
 // password they have: the link alone must not do, for it was shown to the inviter.
 // Any other person chooses a password, and older sessions end; proof.go says
 // what becomes of the memberships that such a login has elsewhere.
-func (d *Door) Accept(ctx context.Context, token, name, password string, ip netip.Addr, now time.Time) (Entrance, error) {
+func (d *Login) Accept(ctx context.Context, token, name, password string, ip netip.Addr, now time.Time) (SignedIn, error) {
 	o, u, err := d.holder(ctx, forInvite, token, ip, now)
 	if err != nil {
-		return Entrance{}, err
+		return SignedIn{}, err
 	}
 	a := acceptance{oneTime: o, was: u, user: u, token: token, by: By{IP: ip}}
 	switch {
 	case u.chooses(o):
 		if err := d.choose(ctx, &a, name, password); err != nil {
-			return Entrance{}, err
+			return SignedIn{}, err
 		}
 	case !u.HasPassword():
-		return Entrance{}, errNoPassword
+		return SignedIn{}, errNoPassword
 	default:
 		if err := d.verify(ctx, u.Email, password, u.passwordHash, ip, now); err != nil {
-			return Entrance{}, err
+			return SignedIn{}, err
 		}
 	}
 	a.by.Actor = Actor{Type: "user", ID: u.ID.String(), Name: a.user.Name}
-	var e Entrance
+	var e SignedIn
 	err = d.DB.InTx(ctx, func(tx *sqldb.DB) error {
 		if err := a.commit(ctx, tx, now); err != nil {
 			return err
@@ -115,7 +115,7 @@ func (d *Door) Accept(ctx context.Context, token, name, password string, ip neti
 		return err
 	})
 	if err != nil {
-		return Entrance{}, err
+		return SignedIn{}, err
 	}
 	return e, nil
 }
@@ -132,7 +132,7 @@ type acceptance struct {
 
 // choose reads the name and the password of a login that gets them now. A login
 // that was used before keeps its name unless a new one is given.
-func (d *Door) choose(ctx context.Context, a *acceptance, name, password string) error {
+func (d *Login) choose(ctx context.Context, a *acceptance, name, password string) error {
 	var p fault.Problems
 	if name != "" || !a.was.HasPassword() {
 		a.user.Name = checkPersonName(&p, "name", name)
@@ -198,12 +198,12 @@ func (a *acceptance) handOver(ctx context.Context, tx *sqldb.DB, now time.Time) 
 	}
 	switch {
 	case a.proves:
-		if err := prove(ctx, tx, a.user.ID, now); err != nil {
+		if err := setProven(ctx, tx, a.user.ID, now); err != nil {
 			return err
 		}
 		return revokeTokens(ctx, tx, forReset, a.user.ID)
 	case !a.sameHands:
-		return withhold(ctx, tx, a.user.ID, a.tenant, a.by, now)
+		return suspendMemberships(ctx, tx, a.user.ID, a.tenant, a.by, now)
 	}
 	return nil
 }

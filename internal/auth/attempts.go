@@ -30,9 +30,9 @@ const knownAge = 30 * 24 * time.Hour
 // do not slip through. Success also forgets the failures of this email from this
 // address. Guesses from everywhere at one email are bounded as well, but do not
 // keep its user out at an address of an earlier sign-in.
-func (d *Door) verify(ctx context.Context, email, password, passwordHash string, ip netip.Addr, now time.Time) error {
+func (d *Login) verify(ctx context.Context, email, password, passwordHash string, ip netip.Addr, now time.Time) error {
 	address := limit.Address(ip)
-	taken := permits{d: d, now: now}
+	taken := grants{d: d, now: now}
 	if err := taken.take(ctx, failuresByAddress, address); err != nil {
 		return err
 	}
@@ -64,9 +64,9 @@ func (d *Door) verify(ctx context.Context, email, password, passwordHash string,
 // pair is the key of an email at an address.
 func pair(email, address string) string { return hash(email + "\n" + address) }
 
-// permits are those that one attempt took.
-type permits struct {
-	d    *Door
+// grants are those that one attempt took.
+type grants struct {
+	d    *Login
 	now  time.Time
 	list []permit
 }
@@ -76,7 +76,7 @@ type permit struct {
 	key  string
 }
 
-func (p *permits) take(ctx context.Context, r limit.Rule, key string) error {
+func (p *grants) take(ctx context.Context, r limit.Rule, key string) error {
 	if err := p.d.take(ctx, r, key, p.now); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (p *permits) take(ctx context.Context, r limit.Rule, key string) error {
 	return nil
 }
 
-func (p *permits) giveBack(ctx context.Context) error {
+func (p *grants) giveBack(ctx context.Context) error {
 	for _, one := range p.list {
 		if err := p.d.Limits.GiveBack(ctx, one.rule, one.key, p.now); err != nil {
 			return err
@@ -93,7 +93,7 @@ func (p *permits) giveBack(ctx context.Context) error {
 	return nil
 }
 
-func (d *Door) take(ctx context.Context, r limit.Rule, key string, now time.Time) error {
+func (d *Login) take(ctx context.Context, r limit.Rule, key string, now time.Time) error {
 	s, err := d.Limits.Take(ctx, r, key, now)
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func forgetAddresses(ctx context.Context, tx *sqldb.DB, user id.User) error {
 }
 
 // known reports whether the user with an email signed in from an address lately.
-func (d *Door) known(ctx context.Context, email, address string, now time.Time) (bool, error) {
+func (d *Login) known(ctx context.Context, email, address string, now time.Time) (bool, error) {
 	var yes bool
 	err := d.DB.QueryRow(ctx, `
 		SELECT EXISTS (

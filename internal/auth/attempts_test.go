@@ -18,7 +18,7 @@ import (
 
 // guess signs in with a password that is too long, which is wrong without a hash
 // being made: cheap.
-func guess(t *testing.T, d *auth.Door, email, from string, at time.Time) error {
+func guess(t *testing.T, d *auth.Login, email, from string, at time.Time) error {
 	t.Helper()
 	_, err := d.SignIn(t.Context(), email, strings.Repeat("x", 201), netip.MustParseAddr(from), at)
 	return err
@@ -27,7 +27,7 @@ func guess(t *testing.T, d *auth.Door, email, from string, at time.Time) error {
 func TestFailedSignInsAreCountedByEmailAndAddress(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		d := makeDoor(t, db)
+		d := newLogin(t, db)
 		makeMember(t, db, makeTenant(t, db, "acme"), "ann", auth.Admin)
 		const email = "ann@example.org"
 		for i := range 5 { // one IPv6 site, whatever the address in it
@@ -59,7 +59,7 @@ func TestFailedSignInsAreCountedByEmailAndAddress(t *testing.T) {
 func TestGuessesFromEverywhereDoNotKeepAUserOutAtHome(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		d := makeDoor(t, db)
+		d := newLogin(t, db)
 		makeMember(t, db, makeTenant(t, db, "acme"), "ann", auth.Admin)
 		const email = "ann@example.org"
 		in := func(from string, at time.Time) error {
@@ -87,7 +87,7 @@ func TestGuessesFromEverywhereDoNotKeepAUserOutAtHome(t *testing.T) {
 			wantFault(t, "a guess", guess(t, d, "nobody@example.org", fmt.Sprintf("203.0.113.%d", i), noon.Add(90*day)), auth.ErrCredentials)
 		}
 		wantFault(t, "guess 51 at nobody", guess(t, d, "nobody@example.org", "203.0.113.99", noon.Add(90*day)), auth.ErrTooOften)
-		if err := auth.Sweep(t.Context(), db, noon.Add(60*day)); err != nil {
+		if err := auth.DeleteExpired(t.Context(), db, noon.Add(60*day)); err != nil {
 			t.Fatal(err)
 		}
 		var left int
@@ -103,7 +103,7 @@ func TestGuessesFromEverywhereDoNotKeepAUserOutAtHome(t *testing.T) {
 func TestForgotDoesTheSameForEveryAddress(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		d := makeDoor(t, db)
+		d := newLogin(t, db)
 		makeMember(t, db, makeTenant(t, db, "acme"), "ann", auth.Admin)
 		leave := make(chan struct{})
 		var mu sync.Mutex
@@ -124,7 +124,7 @@ func TestForgotDoesTheSameForEveryAddress(t *testing.T) {
 		said := map[string][]string{}
 		for i, email := range []string{"ann@example.org", "nobody@example.org"} {
 			var texts []string
-			ctx, answered := context.WithCancel(sqldb.Tell(t.Context(), func(text string, _ []any) {
+			ctx, answered := context.WithCancel(sqldb.WithQueryTrace(t.Context(), func(text string, _ []any) {
 				mu.Lock()
 				defer mu.Unlock()
 				texts = append(texts, text)
@@ -157,9 +157,9 @@ func TestForgotDoesTheSameForEveryAddress(t *testing.T) {
 func TestForgotWithoutARelayLooksForNobody(t *testing.T) {
 	t.Parallel()
 	db := dbtest.SQLite(t)
-	d := makeDoor(t, db)
+	d := newLogin(t, db)
 	makeMember(t, db, makeTenant(t, db, "acme"), "ann", auth.Admin)
-	ctx := sqldb.Tell(t.Context(), func(text string, _ []any) { t.Errorf("the database is asked %s", text) })
+	ctx := sqldb.WithQueryTrace(t.Context(), func(text string, _ []any) { t.Errorf("the database is asked %s", text) })
 	if err := d.Forgot(ctx, "ann@example.org", home, noon); err != nil {
 		t.Fatal(err)
 	}

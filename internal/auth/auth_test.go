@@ -62,13 +62,13 @@ func principal(in tenant.Tenant, u auth.User, role auth.Role) auth.Principal {
 	}
 }
 
-func makeDoor(t *testing.T, db *sqldb.DB) *auth.Door {
+func newLogin(t *testing.T, db *sqldb.DB) *auth.Login {
 	t.Helper()
 	base, err := url.Parse("https://mail.example.org")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &auth.Door{
+	return &auth.Login{
 		DB: db, Passwords: auth.NewPasswords(), Limits: limit.New(db), BaseURL: base,
 		Log: slog.New(slog.DiscardHandler),
 	}

@@ -15,8 +15,8 @@ import (
 
 // Forgot mails a link to the user at the address, if there is one. Neither the
 // answer nor the time it takes says whether there is: the request counts against
-// the limits, and all the rest happens after it, as an errand.
-func (d *Door) Forgot(ctx context.Context, email string, ip netip.Addr, now time.Time) error {
+// the limits, and all the rest happens after it, in the background.
+func (d *Login) Forgot(ctx context.Context, email string, ip netip.Addr, now time.Time) error {
 	var p fault.Problems
 	email = checkEmail(&p, "email", email)
 	if err := p.Err(); err != nil {
@@ -31,7 +31,7 @@ func (d *Door) Forgot(ctx context.Context, email string, ip netip.Addr, now time
 	if d.Mail == nil {
 		return nil
 	}
-	return d.errands.run(ctx, func(ctx context.Context) {
+	return d.background.run(ctx, func(ctx context.Context) {
 		if err := d.mailReset(ctx, email, now); err != nil {
 			d.Log.Error("mail password reset failed", "err", err)
 		}
@@ -40,7 +40,7 @@ func (d *Door) Forgot(ctx context.Context, email string, ip netip.Addr, now time
 
 // mailReset makes a token and mails it. For an address without a user it makes a
 // token too, which is of no use, so that the database does the same.
-func (d *Door) mailReset(ctx context.Context, email string, now time.Time) error {
+func (d *Login) mailReset(ctx context.Context, email string, now time.Time) error {
 	u, err := UserByEmail(ctx, d.DB, email)
 	if err != nil && !errors.Is(err, ErrNoUser) {
 		return err
@@ -56,7 +56,7 @@ func (d *Door) mailReset(ctx context.Context, email string, now time.Time) error
 
 // Reset redeems a link by which a password may be chosen. All sessions end. The
 // link was mailed, or came from the operator, so it proves the login.
-func (d *Door) Reset(ctx context.Context, token, password string, ip netip.Addr, now time.Time) error {
+func (d *Login) Reset(ctx context.Context, token, password string, ip netip.Addr, now time.Time) error {
 	_, u, err := d.holder(ctx, forReset, token, ip, now)
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (d *Door) Reset(ctx context.Context, token, password string, ip netip.Addr,
 }
 
 // ResetOf returns the address whose password a link is for. It changes nothing.
-func (d *Door) ResetOf(ctx context.Context, token string, now time.Time) (string, error) {
+func (d *Login) ResetOf(ctx context.Context, token string, now time.Time) (string, error) {
 	o, err := lookUp(ctx, d.DB, forReset, token, now)
 	if err != nil {
 		return "", err
@@ -90,7 +90,7 @@ func (d *Door) ResetOf(ctx context.Context, token string, now time.Time) (string
 
 // holder returns what a token stands for and the user it belongs to, under the
 // limits on attempts.
-func (d *Door) holder(ctx context.Context, p purpose, token string, ip netip.Addr, now time.Time) (oneTime, User, error) {
+func (d *Login) holder(ctx context.Context, p purpose, token string, ip netip.Addr, now time.Time) (oneTime, User, error) {
 	if err := d.take(ctx, requestsByAddress, limit.Address(ip), now); err != nil {
 		return oneTime{}, User{}, err
 	}
@@ -106,7 +106,7 @@ func (d *Door) holder(ctx context.Context, p purpose, token string, ip netip.Add
 }
 
 // userOf returns the user of a token. A token without one is not valid.
-func (d *Door) userOf(ctx context.Context, user id.User) (User, error) {
+func (d *Login) userOf(ctx context.Context, user id.User) (User, error) {
 	u, err := UserByID(ctx, d.DB, user)
 	if errors.Is(err, ErrNoUser) {
 		err = ErrInvalidToken

@@ -113,7 +113,7 @@ func MemberOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, user id.User)
 // proven is vouched for first, and loses its password by that; see Vouch.
 func AddMember(ctx context.Context, db *sqldb.DB, tenant id.Tenant, user id.User, role Role, by By, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
-		if _, err := Vouch(ctx, tx, user, "", now); err != nil {
+		if _, err := ConfirmEmail(ctx, tx, user, "", now); err != nil {
 			return err
 		}
 		return addMember(ctx, tx, tenant, user, role, by, now)

@@ -23,10 +23,10 @@ import (
 //     memberships in other tenants are withheld, until they are granted anew or
 //     the login is proven.
 
-// Vouch makes a login that is not proven the operator's own: its sessions end, the
+// ConfirmEmail makes a login that is not proven the operator's own: its sessions end, the
 // password is the given one or, without one, void, and the login counts as
 // proven. It reports whether that was needed; a proven login stays as it is.
-func Vouch(ctx context.Context, db *sqldb.DB, user id.User, passwordHash string, now time.Time) (bool, error) {
+func ConfirmEmail(ctx context.Context, db *sqldb.DB, user id.User, passwordHash string, now time.Time) (bool, error) {
 	var needed bool
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		u, err := lockUser(ctx, tx, user)
@@ -45,7 +45,7 @@ func Vouch(ctx context.Context, db *sqldb.DB, user id.User, passwordHash string,
 		if err := forgetAddresses(ctx, tx, user); err != nil {
 			return err
 		}
-		return prove(ctx, tx, user, now)
+		return setProven(ctx, tx, user, now)
 	})
 	return needed, err
 }
@@ -56,8 +56,8 @@ func lockUser(ctx context.Context, tx *sqldb.DB, user id.User) (User, error) {
 		SELECT`+userColumns+`FROM app_user WHERE id = $1`+tx.ForUpdate()+` /* all tenants: a user belongs to the installation */`, user))
 }
 
-// prove notes that the user holds the address. What was withheld opens again.
-func prove(ctx context.Context, tx *sqldb.DB, user id.User, now time.Time) error {
+// setProven notes that the user holds the address. What was withheld opens again.
+func setProven(ctx context.Context, tx *sqldb.DB, user id.User, now time.Time) error {
 	if _, err := tx.Exec(ctx, `
 		UPDATE app_user SET proven_at = COALESCE(proven_at, $2)
 		WHERE id = $1 /* all tenants: a user belongs to the installation */`, user, now.UnixMicro()); err != nil {
@@ -71,9 +71,9 @@ func prove(ctx context.Context, tx *sqldb.DB, user id.User, now time.Time) error
 	return nil
 }
 
-// withhold closes the memberships of a login that is in new hands, all but the
+// suspendMemberships closes the memberships of a login that is in new hands, all but the
 // one in the tenant that let the new holder in.
-func withhold(ctx context.Context, tx *sqldb.DB, user id.User, but id.Tenant, by By, now time.Time) error {
+func suspendMemberships(ctx context.Context, tx *sqldb.DB, user id.User, but id.Tenant, by By, now time.Time) error {
 	rows, err := tx.Query(ctx, `
 		UPDATE membership SET withheld = true
 		WHERE user_id = $1 AND tenant_id <> $2 AND status <> 'invited' AND NOT withheld

@@ -22,14 +22,14 @@ const ownWord, newWord = "seven violet tractors", "eleven quiet harbours"
 type world struct {
 	*testing.T
 	db             *sqldb.DB
-	door           *auth.Door
+	door           *auth.Login
 	evil, corp     tenant.Tenant
 	mallory, boss  auth.Principal
 	cfo, oldCookie string
 }
 
 func newWorld(t *testing.T, db *sqldb.DB) *world {
-	w := &world{T: t, db: db, door: makeDoor(t, db), cfo: "cfo@corp.example"}
+	w := &world{T: t, db: db, door: newLogin(t, db), cfo: "cfo@corp.example"}
 	w.evil, w.corp = makeTenant(t, db, "evil"), makeTenant(t, db, "corp")
 	w.mallory = principal(w.evil, makeMember(t, db, w.evil, "mallory", auth.Admin), auth.Admin)
 	w.boss = principal(w.corp, makeMember(t, db, w.corp, "boss", auth.Owner), auth.Owner)
@@ -50,7 +50,7 @@ func (w *world) invite(by auth.Principal) string {
 	return tokenOf(w.T, link)
 }
 
-func (w *world) accept(token, password string) auth.Entrance {
+func (w *world) accept(token, password string) auth.SignedIn {
 	w.Helper()
 	e, err := w.door.Accept(w.Context(), token, "CFO", password, home, noon)
 	if err != nil {
@@ -132,14 +132,14 @@ func TestTheOperatorNeverAddsAClaimedLoginToATenant(t *testing.T) {
 func TestAProvenLoginKeepsItsPasswordWhenItIsAdded(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		d := makeDoor(t, db)
+		d := newLogin(t, db)
 		acme, other := makeTenant(t, db, "acme"), makeTenant(t, db, "other")
 		ann := makeMember(t, db, acme, "ann", auth.Admin)
 		e, err := d.SignIn(t.Context(), ann.Email, secretWord, home, noon)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if needed, err := auth.Vouch(t.Context(), db, ann.ID, "", noon); err != nil || needed {
+		if needed, err := auth.ConfirmEmail(t.Context(), db, ann.ID, "", noon); err != nil || needed {
 			t.Errorf("Vouch = %v, %v; want nothing to be done", needed, err)
 		}
 		if err := auth.AddMember(t.Context(), db, other.ID, ann.ID, auth.Viewer, auth.BySystem, noon); err != nil {
@@ -179,7 +179,7 @@ func TestAnInvitationGivesNothingToWhoeverClaimedTheAddressBefore(t *testing.T) 
 func TestAnInviterGetsNothingOfTheLoginTheyInvite(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		d := makeDoor(t, db)
+		d := newLogin(t, db)
 		d.SignupEnabled = true
 		evil := makeTenant(t, db, "evil")
 		mallory := principal(evil, makeMember(t, db, evil, "mallory", auth.Admin), auth.Admin)
@@ -332,7 +332,7 @@ func TestASignInDoesNotOutliveTheEndOfItsPassword(t *testing.T) {
 				}
 			})
 		}
-		if _, err := auth.Vouch(t.Context(), db, u.ID, "", noon); err != nil {
+		if _, err := auth.ConfirmEmail(t.Context(), db, u.ID, "", noon); err != nil {
 			t.Fatal(err)
 		}
 		wg.Wait()

@@ -106,9 +106,9 @@ func revokeTokens(ctx context.Context, tx *sqldb.DB, p purpose, user id.User) er
 	return nil
 }
 
-// Sweep deletes what has expired: sessions, links, addresses of old sign-ins, and
+// DeleteExpired deletes what has expired: sessions, links, addresses of old sign-ins, and
 // audit entries past their age.
-func Sweep(ctx context.Context, db *sqldb.DB, now time.Time) error {
+func DeleteExpired(ctx context.Context, db *sqldb.DB, now time.Time) error {
 	for _, s := range []struct {
 		text   string
 		before time.Time

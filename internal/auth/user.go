@@ -168,7 +168,7 @@ func SetPassword(ctx context.Context, db *sqldb.DB, user id.User, passwordHash s
 		if err := revokeTokens(ctx, tx, forReset, user); err != nil {
 			return err
 		}
-		return prove(ctx, tx, user, now)
+		return setProven(ctx, tx, user, now)
 	})
 }
 

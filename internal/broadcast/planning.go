@@ -148,7 +148,7 @@ func Replan(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Broadca
 			return err
 		}
 		again = true
-		return outbox.Hold(ctx, tx, account, b.Send)
+		return outbox.LockPlan(ctx, tx, account, b.Send)
 	})
 	return again, err
 }

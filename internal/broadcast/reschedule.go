@@ -122,7 +122,7 @@ func replaceSkipped(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, bid id.B
 	if err := run.replan(ctx, tx, plan); err != nil {
 		return b, nil, err
 	}
-	if err := outbox.Hold(ctx, tx, t.ID, b.Send); err != nil {
+	if err := outbox.LockPlan(ctx, tx, t.ID, b.Send); err != nil {
 		return b, nil, err
 	}
 	owner := "reschedule " + id.NewText()

@@ -52,10 +52,10 @@ type Sequences interface {
 
 // Apply carries out a request for contacts, at most MaxIDs of them and each
 // named once, in one transaction.
-func (d Doer) Apply(ctx context.Context, db *sqldb.DB, tenant id.Tenant, r Request, ids []id.Contact, now time.Time) (Result, error) {
+func (d Runner) Apply(ctx context.Context, db *sqldb.DB, tenant id.Tenant, r Request, ids []id.Contact, now time.Time) (Result, error) {
 	var res Result
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
-		w := &work{Doer: d, tenant: tenant, request: r, now: now, codes: make(map[id.Contact]string)}
+		w := &work{Runner: d, tenant: tenant, request: r, now: now, codes: make(map[id.Contact]string)}
 		there, err := w.admit(ctx, tx, ids)
 		if err != nil {
 			return err
@@ -76,7 +76,7 @@ func (d Doer) Apply(ctx context.Context, db *sqldb.DB, tenant id.Tenant, r Reque
 
 // work is an action under way.
 type work struct {
-	Doer
+	Runner
 	tenant  id.Tenant
 	request Request
 	now     time.Time
@@ -196,7 +196,7 @@ func (w *work) moved(list []contact.Moved, err error) error {
 // where only a person lifts what the contact itself has ended.
 func (w *work) consent(ctx context.Context, tx *sqldb.DB, ids []id.Contact) error {
 	on := w.request.Action == Subscribe
-	all := contact.Leaving{Everything: true}
+	all := contact.UnsubscribeScope{Everything: true}
 	switch key := w.request.Params.TypeKey; {
 	case key != "":
 		return w.save(ctx, tx, ids, contact.Change{Subscriptions: map[string]*bool{key: &on}})

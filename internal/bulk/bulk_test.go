@@ -30,7 +30,7 @@ type desk struct {
 	*testing.T
 	db     *sqldb.DB
 	tenant id.Tenant
-	doer   bulk.Doer
+	doer   bulk.Runner
 	now    time.Time
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// errand is what a job is asked for.
-type errand struct {
+// jobParams is what a job is asked for.
+type jobParams struct {
 	Request  Request               `json:"request"`
 	Selector segment.SelectorInput `json:"selector"`
 }
@@ -40,15 +40,15 @@ const (
 
 // Start queues a job that does what the request says to whoever the selector
 // chooses.
-func (d Doer) Start(ctx context.Context, db *sqldb.DB, p auth.Principal, r Request, in segment.SelectorInput, now time.Time) (job.Job, error) {
+func (d Runner) Start(ctx context.Context, db *sqldb.DB, p auth.Principal, r Request, in segment.SelectorInput, now time.Time) (job.Job, error) {
 	return job.Create(ctx, db, job.Draft{
-		Tenant: p.Tenant, Kind: job.Bulk, Scope: auth.ContactsWrite, Params: errand{r, in}, By: p.Actor(),
+		Tenant: p.Tenant, Kind: job.Bulk, Scope: auth.ContactsWrite, Params: jobParams{r, in}, By: p.Actor(),
 	}, now)
 }
 
 // Run does such a job from where it stands: a job.Runner.
-func (d Doer) Run(ctx context.Context, w *job.Work) error {
-	var e errand
+func (d Runner) Run(ctx context.Context, w *job.Work) error {
+	var e jobParams
 	if err := w.Params(&e); err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ type found struct {
 }
 
 // find returns the next contacts after at.
-func find(ctx context.Context, db *sqldb.DB, j job.Job, e errand, at place) (found, error) {
+func find(ctx context.Context, db *sqldb.DB, j job.Job, e jobParams, at place) (found, error) {
 	sel, err := segment.SelectQueued(ctx, db, j.Tenant, e.Selector, j.CreatedAt)
 	if err != nil {
 		return found{}, err
@@ -105,7 +105,7 @@ func find(ctx context.Context, db *sqldb.DB, j job.Job, e errand, at place) (fou
 }
 
 // page deals with the contacts that were found after at.
-func (d Doer) page(ctx context.Context, tx *sqldb.DB, j job.Job, e errand, at place, sum tally, f found, now time.Time) (job.Progress, error) {
+func (d Runner) page(ctx context.Context, tx *sqldb.DB, j job.Job, e jobParams, at place, sum tally, f found, now time.Time) (job.Progress, error) {
 	p, ids := job.Progress{Total: f.total}, f.ids
 	if len(ids) > 0 {
 		r, err := d.Apply(ctx, tx, j.Tenant, e.Request, ids, now)

@@ -48,16 +48,16 @@ type Target struct {
 	Selector *segment.SelectorInput
 }
 
-// Doer carries out actions. What it does not know of does not exist: its zero
+// Runner carries out actions. What it does not know of does not exist: its zero
 // value knows no sequences.
-type Doer struct {
-	Sequences Sequences         // nil: there are none
-	Holdings  []contact.Holding // where else something is kept about people
+type Runner struct {
+	Sequences Sequences              // nil: there are none
+	Holdings  []contact.PersonalData // where else something is kept about people
 }
 
 // Read judges a request and everything it refers to. All that is wrong is told
 // at once; a code that belongs to one param wins over INVALID_INPUT.
-func (d Doer) Read(ctx context.Context, db *sqldb.DB, p auth.Principal, in Input, now time.Time) (Request, Target, error) {
+func (d Runner) Read(ctx context.Context, db *sqldb.DB, p auth.Principal, in Input, now time.Time) (Request, Target, error) {
 	if err := Admit(p, in.Action); err != nil {
 		return Request{}, Target{}, err
 	}
@@ -115,7 +115,7 @@ type check struct {
 	reader
 	db     *sqldb.DB
 	tenant id.Tenant
-	doer   Doer
+	doer   Runner
 
 	specific *fault.Error // the first fault with a code of its own
 	missing  error        // an addressed record that is not there: said last

@@ -62,9 +62,9 @@ const (
 	tooManySends = 20
 )
 
-// judge sets the deliverability that follows from the status and the rest, and
+// evaluate sets the deliverability that follows from the status and the rest, and
 // reports whether it changed.
-func (a *Activity) judge(s Status, now time.Time) bool {
+func (a *Activity) evaluate(s Status, now time.Time) bool {
 	status, reason := a.deliverability(s, now)
 	if status == a.DeliverabilityStatus && reason == a.DeliverabilityReason {
 		return false
@@ -142,8 +142,8 @@ var unsaid = map[string]string{
 	"soft_bounces": "0", "listed": "FALSE", "deliverability_status": "'" + string(Healthy) + "'", "deliverability_updated_at": "c.created_at",
 }
 
-// quiet is the Activity of a contact to which nothing has happened.
-func quiet(created time.Time) Activity {
+// newActivity is the Activity of a contact to which nothing has happened.
+func newActivity(created time.Time) Activity {
 	return Activity{DeliverabilityStatus: Healthy, DeliverabilityUpdatedAt: created}
 }
 
@@ -216,32 +216,32 @@ func saveActivities(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []
 	return nil
 }
 
-// standing is what judging a contact needs.
-type standing struct {
+// deliveryState is what judging a contact needs.
+type deliveryState struct {
 	contact id.Contact
 	status  Status
 	Activity
 }
 
-// standings reads and keeps, for the transaction, the activity of contacts.
-func standings(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact) ([]*standing, error) {
-	if err := keepActivities(ctx, tx, tenant, ids); err != nil {
+// lockDeliveryStates reads and keeps, for the transaction, the activity of contacts.
+func lockDeliveryStates(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact) ([]*deliveryState, error) {
+	if err := lockOrCreateActivities(ctx, tx, tenant, ids); err != nil {
 		return nil, err
 	}
 	rows, err := tx.Query(ctx, `
 		SELECT c.id, c.global_status, `+activityColumns+` FROM `+source+`
 		WHERE c.tenant_id = $1 AND c.id`+tx.In(2)+` ORDER BY c.id`, tenant, sqldb.List(tx, ids))
-	return sqldb.Collect(rows, err, func(row func(...any) error) (*standing, error) {
-		s := &standing{}
+	return sqldb.Collect(rows, err, func(row func(...any) error) (*deliveryState, error) {
+		s := &deliveryState{}
 		return s, row(append([]any{&s.contact, &s.status}, s.dest()...)...)
 	})
 }
 
-// keepActivities keeps the activities of contacts for the transaction, and makes
+// lockOrCreateActivities keeps the activities of contacts for the transaction, and makes
 // those that are not there yet, so that there is something to keep. Whoever writes
 // an activity has kept it before reading it, and before keeping the contact's own
 // row: what is read while waiting may be older than what others write meanwhile.
-func keepActivities(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact) error {
+func lockOrCreateActivities(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact) error {
 	missing := len(ids)
 	if tx.Dialect() == sqldb.Postgres {
 		n, err := lockActivities(ctx, tx, tenant, ids)
@@ -285,7 +285,7 @@ func MarkListed(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, emails []st
 	for _, c := range byEmail {
 		ids = append(ids, c)
 	}
-	list, err := standings(ctx, tx, tenant, ids)
+	list, err := lockDeliveryStates(ctx, tx, tenant, ids)
 	if err != nil {
 		return fmt.Errorf("mark listed contacts: %w", err)
 	}
@@ -295,7 +295,7 @@ func MarkListed(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, emails []st
 			continue
 		}
 		s.listed = listed
-		s.judge(s.status, now)
+		s.evaluate(s.status, now)
 		changed = append(changed, saved{s.contact, &s.Activity})
 	}
 	return saveActivities(ctx, tx, tenant, changed)

@@ -21,7 +21,7 @@ const AnonymousDomain = "anonymized.invalid"
 // is suppressed. Contacts that are anonymised already stay as they are.
 //
 // Callers want suppression.Anonymize, which knows what becomes of the addresses.
-func Anonymize(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, holdings []Holding, now time.Time) ([]Moved, error) {
+func Anonymize(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, holdings []PersonalData, now time.Time) ([]Moved, error) {
 	if len(ids) > MaxMoved {
 		return nil, ErrLimit.Sayf("at most %d contacts at once", MaxMoved)
 	}
@@ -44,7 +44,7 @@ func Anonymize(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 			}
 			people = append(people, Person{c.ID, []string{c.Email}})
 			entries = append(entries, journal.Entry{Tenant: tenant, Type: journal.ContactAnonymized, Contact: c.ID, At: now})
-			c.judge(Suppressed, now)
+			c.evaluate(Suppressed, now)
 			activities = append(activities, saved{c.ID, &c.Activity})
 		}
 		if moved = answers(ids, became); len(people) == 0 {
@@ -69,7 +69,7 @@ func Anonymize(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 
 // erasePeople erases them everywhere: what is above this package, what is below
 // it, and their own rows last.
-func erasePeople(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []Person, holdings []Holding, now time.Time) error {
+func erasePeople(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []Person, holdings []PersonalData, now time.Time) error {
 	for _, h := range holdings {
 		if h.Erase == nil {
 			continue
@@ -87,12 +87,12 @@ func erasePeople(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []P
 	if err := journal.Forget(ctx, tx, tenant, ids, addresses); err != nil {
 		return err
 	}
-	return blank(ctx, tx, tenant, ids, now)
+	return blankContacts(ctx, tx, tenant, ids, now)
 }
 
 // addAddresses asks the holdings for the addresses that people had before, and
 // passes over those that are somebody else's by now.
-func addAddresses(ctx context.Context, db *sqldb.DB, tenant id.Tenant, people []Person, holdings []Holding) error {
+func addAddresses(ctx context.Context, db *sqldb.DB, tenant id.Tenant, people []Person, holdings []PersonalData) error {
 	ids := make([]id.Contact, len(people))
 	for i, p := range people {
 		ids[i] = p.ID
@@ -124,8 +124,8 @@ func addAddresses(ctx context.Context, db *sqldb.DB, tenant id.Tenant, people []
 // anonymous is the address of an anonymised contact.
 func anonymous(c id.Contact) string { return c.String() + "@" + AnonymousDomain }
 
-// blank takes what says who they were from contacts' own rows.
-func blank(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact, now time.Time) error {
+// blankContacts takes what says who they were from contacts' own rows.
+func blankContacts(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact, now time.Time) error {
 	t := tx.Table("id UUID", "email TEXT")
 	for _, c := range ids {
 		t.Add(c, anonymous(c))

@@ -57,7 +57,7 @@ func SaveAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, drafts []Draft
 
 // LoadAll is SaveAll for many drafts that are all expected to be New, which it writes
 // faster. When somebody has an address or an external id already, it may fail with an
-// error that is sqldb.Unique, and the caller's transaction with it. Outcomes share
+// error that is sqldb.IsUniqueViolation, and the caller's transaction with it. Outcomes share
 // maps and lists where drafts are of one contact.
 func LoadAll(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, drafts []Draft, r Rules, now time.Time) ([]Outcome, error) {
 	return saveAll(ctx, tx, tenant, drafts, r, now, true)
@@ -71,7 +71,7 @@ func saveAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, drafts []Draft
 		return b.run(ctx, tx)
 	}
 	err := db.InTx(ctx, save)
-	if sqldb.Unique(err) && !db.Transacting() { // somebody took a key between our look and our write
+	if sqldb.IsUniqueViolation(err) && !db.Transacting() { // somebody took a key between our look and our write
 		err = db.InTx(ctx, save)
 	}
 	if errors.Is(err, sqldb.ErrRehearsed) {
@@ -183,7 +183,7 @@ func (c checked) staged(stages []Stage) error {
 // round takes the given drafts through reading, merging and writing, and
 // returns those that have to be taken again.
 func (b *batch) round(ctx context.Context, tx *sqldb.DB, which []int) ([]int, error) {
-	p, err := b.people(ctx, tx, which)
+	p, err := b.loadMergeState(ctx, tx, which)
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +212,7 @@ func (b *batch) round(ctx context.Context, tx *sqldb.DB, which []int) ([]int, er
 		if b.load {
 			o.Contact = p.byID[o.Contact.ID].c
 		} else {
-			o.Contact = p.byID[o.Contact.ID].shown()
+			o.Contact = p.byID[o.Contact.ID].copy()
 		}
 	}
 	return again, nil
@@ -227,7 +227,7 @@ func (b *batch) expectsNew(d Draft) bool {
 }
 
 // one takes one draft into account, in memory.
-func (b *batch) one(ctx context.Context, tx *sqldb.DB, p *people, i int) Outcome {
+func (b *batch) one(ctx context.Context, tx *sqldb.DB, p *mergeState, i int) Outcome {
 	d, ch := b.drafts[i], b.checked[i]
 	old := p.find(d.ID, ch.email)
 	refuse := func(err error) Outcome { return Outcome{Err: err} }

@@ -293,7 +293,7 @@ func (c *checked) refuse(category id.Category, v *bool) {
 // applied is what a change did to a contact.
 type applied struct {
 	parts            []string // names of what changed
-	turned           []turn
+	turned           []subscriptionTurn
 	tagged, untagged []string
 }
 
@@ -328,7 +328,7 @@ func (c *Contact) apply(ch checked) (applied, error) {
 		c.DoNotContact = *ch.blocked
 		a.parts = append(a.parts, "do_not_contact")
 	}
-	a.turned = c.turn(ch)
+	a.turned = c.subscriptionTurns(ch)
 	if len(a.turned) > 0 {
 		a.parts = append(a.parts, "subscriptions")
 	}
@@ -365,23 +365,23 @@ func missing(list, others []string) []string {
 	return out
 }
 
-// turn is one subscription that changed; it is the data of a journal entry.
-type turn struct {
+// subscriptionTurn is one subscription that changed; it is the data of a journal entry.
+type subscriptionTurn struct {
 	TypeKey    string      `json:"email_type_key,omitempty"`
 	Category   id.Category `json:"category_id,omitzero"`
 	Subscribed *bool       `json:"subscribed"` // null: nothing is said any more
 }
 
-func (c *Contact) turn(ch checked) []turn {
-	var list []turn
+func (c *Contact) subscriptionTurns(ch checked) []subscriptionTurn {
+	var list []subscriptionTurn
 	for _, key := range slices.Sorted(maps.Keys(ch.types)) {
 		if turnKey(c.Subscriptions, key, ch.types[key], ch.keepRefusals) {
-			list = append(list, turn{TypeKey: key, Subscribed: ch.types[key]})
+			list = append(list, subscriptionTurn{TypeKey: key, Subscribed: ch.types[key]})
 		}
 	}
 	for _, category := range slices.SortedFunc(maps.Keys(ch.categories), id.Compare) {
 		if turnKey(c.CategorySubscriptions, category, ch.categories[category], ch.keepRefusals) {
-			list = append(list, turn{Category: category, Subscribed: ch.categories[category]})
+			list = append(list, subscriptionTurn{Category: category, Subscribed: ch.categories[category]})
 		}
 	}
 	return list

@@ -176,9 +176,9 @@ func (t Types) find(name string) (EmailType, bool) {
 	return EmailType{}, false
 }
 
-// Mirrored returns the contact's subscriptions as they are read: for a type in a
+// EffectiveSubscriptions returns the contact's subscriptions as they are read: for a type in a
 // category, what the category says.
-func (c Contact) Mirrored(t Types) map[string]bool {
+func (c Contact) EffectiveSubscriptions(t Types) map[string]bool {
 	out := make(map[string]bool, len(c.Subscriptions))
 	maps.Copy(out, c.Subscriptions)
 	for _, e := range t.EmailTypes {

@@ -17,12 +17,12 @@ import (
 // journal.
 func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, now time.Time) ([]Moved, error) {
 	at := micros(now)
-	moved, _, err := move(ctx, db, tenant, ids, now, func(c *Contact) ([]happening, *fault.Error) {
+	moved, _, err := applyStep(ctx, db, tenant, ids, now, func(c *Contact) ([]effect, *fault.Error) {
 		if c.Status == Suppressed {
 			return nil, nil
 		}
 		c.StatusBeforeSuppress, c.Status, c.SuppressedAt = c.Status, Suppressed, &at
-		return []happening{{journal.ContactDeleted, nil}}, nil
+		return []effect{{journal.ContactDeleted, nil}}, nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("delete contacts: %w", err)

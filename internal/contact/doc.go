@@ -12,7 +12,7 @@
 // suppressed is a deleted contact; the suppression list is another thing, see
 // package suppression. A contact that is anonymised is deleted for good, and
 // nothing says any more who it was: not here, and not in the holdings of the
-// packages above (Holding).
+// packages above (PersonalData).
 //
 // What every mail touches (counters, bounces, deliverability) lives in
 // contact_activity and is written by the Follower from the journal, so that a

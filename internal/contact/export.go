@@ -11,9 +11,9 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Held is one part of what is held on a person: a name and records, which are
+// PersonalRecord is one part of what is held on a person: a name and records, which are
 // read as they are yielded, so that there may be many.
-type Held struct {
+type PersonalRecord struct {
 	Name    string
 	Records iter.Seq2[any, error]
 }
@@ -22,15 +22,15 @@ type Held struct {
 type Broadcasts func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sends []id.Send) (map[id.Send]id.Broadcast, error)
 
 // Personal returns everything that is held on a contact beside its own row.
-func Personal(ctx context.Context, db *sqldb.DB, c Contact, holdings []Holding, of Broadcasts) ([]Held, error) {
+func Personal(ctx context.Context, db *sqldb.DB, c Contact, holdings []PersonalData, of Broadcasts) ([]PersonalRecord, error) {
 	people := []Person{{c.ID, []string{c.Email}}}
 	if err := addAddresses(ctx, db, c.Tenant, people, holdings); err != nil {
 		return nil, err
 	}
-	parts := []Held{{"events", timeline(ctx, db, c.Tenant, c.ID, of)}}
+	parts := []PersonalRecord{{"events", timeline(ctx, db, c.Tenant, c.ID, of)}}
 	for _, h := range holdings {
 		if h.Export != nil {
-			parts = append(parts, Held{h.Name, h.Export(ctx, db, c.Tenant, people[0])})
+			parts = append(parts, PersonalRecord{h.Name, h.Export(ctx, db, c.Tenant, people[0])})
 		}
 	}
 	return parts, nil

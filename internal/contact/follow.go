@@ -37,8 +37,8 @@ var followed = [...]journal.Type{
 	journal.EmailSent, journal.EmailDelivered, journal.EmailBounced, journal.EmailComplained, journal.EmailOpened, journal.EmailClicked,
 }
 
-// told is the data of the entries that are followed.
-type told struct {
+// entryData is the data of the entries that are followed.
+type entryData struct {
 	Class          string `json:"class"`
 	Classification string `json:"classification"`
 	First          bool   `json:"first"`
@@ -70,11 +70,11 @@ func followTenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries [
 	for _, e := range entries {
 		ids[e.Contact] = true
 	}
-	list, err := standings(ctx, tx, tenant, slices.Collect(maps.Keys(ids)))
+	list, err := lockDeliveryStates(ctx, tx, tenant, slices.Collect(maps.Keys(ids)))
 	if err != nil {
 		return err
 	}
-	byID := make(map[id.Contact]*standing, len(list))
+	byID := make(map[id.Contact]*deliveryState, len(list))
 	for _, s := range list {
 		byID[s.contact] = s
 	}
@@ -85,7 +85,7 @@ func followTenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries [
 		if !ok {
 			continue
 		}
-		var d told
+		var d entryData
 		if err := e.Decode(&d); err != nil {
 			return fmt.Errorf("journal entry %s: %w", e.ID, err)
 		}
@@ -101,24 +101,24 @@ func followTenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries [
 	}
 	changes := make([]saved, 0, len(list))
 	for _, s := range list {
-		s.judge(s.status, now)
+		s.evaluate(s.status, now)
 		changes = append(changes, saved{s.contact, &s.Activity})
 	}
 	if err := saveActivities(ctx, tx, tenant, changes); err != nil {
 		return err
 	}
 	for _, to := range []Status{Bounced, Complained} {
-		if err := raise(ctx, tx, tenant, raised[to], to, now); err != nil {
+		if err := escalate(ctx, tx, tenant, raised[to], to, now); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// raise gives contacts a status where precedence allows. Their rows may have
+// escalate gives contacts a status where precedence allows. Their rows may have
 // changed since they were read: the statement asks again. A deleted contact
 // remembers for its restoration.
-func raise(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.Contact, to Status, now time.Time) error {
+func escalate(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.Contact, to Status, now time.Time) error {
 	if len(contacts) == 0 {
 		return nil
 	}
@@ -159,7 +159,7 @@ func countSent(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []jo
 			s.plain = false
 			continue
 		}
-		var d told
+		var d entryData
 		if err := e.Decode(&d); err != nil {
 			return nil, fmt.Errorf("journal entry %s: %w", e.ID, err)
 		}
@@ -238,7 +238,7 @@ const (
 
 // happened takes one event into account and returns the status that the contact
 // is to have because of it; empty: none.
-func (a *Activity) happened(t journal.Type, d told, at time.Time) Status {
+func (a *Activity) happened(t journal.Type, d entryData, at time.Time) Status {
 	switch t {
 	case journal.EmailSent:
 		a.TotalEmailsSent++
@@ -279,7 +279,7 @@ func (a *Activity) bounce(class string, at time.Time) bool {
 	return a.softRun >= softLimit && at.Sub(*a.softSince) >= softSpan
 }
 
-func (a *Activity) engaged(t journal.Type, d told, at time.Time) {
+func (a *Activity) engaged(t journal.Type, d entryData, at time.Time) {
 	settle := func() {
 		if a.LastActivityPending && !after(a.LastActivityAt, micros(at)) {
 			a.LastActivityAt, a.LastActivityPending = a.settledAt, false

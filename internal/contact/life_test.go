@@ -62,8 +62,8 @@ func (l life) each(ids []id.Contact, f func(c contact.Contact) error) error {
 func movedOnly(_ []contact.Moved, err error) error { return err }
 
 var (
-	everything = contact.Leaving{Everything: true}
-	offers     = contact.Leaving{TypeKey: "offers"}
+	everything = contact.UnsubscribeScope{Everything: true}
+	offers     = contact.UnsubscribeScope{TypeKey: "offers"}
 )
 
 // saved saves one draft about each of the contacts.

@@ -36,20 +36,20 @@ func (m Moved) Code() string {
 	return m.Err.Code
 }
 
-// happening is one thing that a step made happen.
-type happening struct {
+// effect is one thing that a step made happen.
+type effect struct {
 	what journal.Type
 	data any
 }
 
 // step moves one contact. It returns what happened by that, nothing when there
 // was nothing to do, or why it cannot be.
-type step func(c *Contact) ([]happening, *fault.Error)
+type step func(c *Contact) ([]effect, *fault.Error)
 
-// move takes many contacts one step, in one transaction, and says what became
+// applyStep takes many contacts one step, in one transaction, and says what became
 // of each in the order they were asked for. A contact that cannot make the step
 // does not keep the others from it. It returns the contacts as they are then.
-func move(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, now time.Time, s step) ([]Moved, []Contact, error) {
+func applyStep(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, now time.Time, s step) ([]Moved, []Contact, error) {
 	if len(ids) > MaxMoved {
 		return nil, nil, ErrLimit.Sayf("at most %d contacts at once", MaxMoved)
 	}
@@ -74,7 +74,7 @@ func move(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact,
 				continue
 			}
 			c.UpdatedAt = now
-			c.judge(c.Status, now)
+			c.evaluate(c.Status, now)
 			changed = append(changed, c)
 			if c.Activity != before {
 				activities = append(activities, saved{c.ID, &c.Activity})
@@ -83,7 +83,7 @@ func move(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact,
 				entries = append(entries, journal.Entry{Tenant: tenant, Type: h.what, Contact: c.ID, At: now, Data: h.data})
 			}
 		}
-		if err := saveStandings(ctx, tx, tenant, changed, now); err != nil {
+		if err := saveStatuses(ctx, tx, tenant, changed, now); err != nil {
 			return err
 		}
 		if err := saveActivities(ctx, tx, tenant, activities); err != nil {
@@ -110,8 +110,8 @@ func answers(ids []id.Contact, became map[id.Contact]Moved) []Moved {
 	return out
 }
 
-// saveStandings writes what moves change of contacts' own rows.
-func saveStandings(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []*Contact, now time.Time) error {
+// saveStatuses writes what moves change of contacts' own rows.
+func saveStatuses(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []*Contact, now time.Time) error {
 	if len(list) == 0 {
 		return nil
 	}

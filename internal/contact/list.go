@@ -246,10 +246,10 @@ func Count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Selector) (int
 	}
 	var n int
 	err = db.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) error {
-		if _, err := s.narrow(ctx, db, tenant, q.Search, false); err != nil {
+		if _, err := s.addCandidates(ctx, db, tenant, q.Search, false); err != nil {
 			return err
 		}
-		return db.Sweep(ctx, func() error {
+		return db.ScanTx(ctx, func() error {
 			return db.QueryRow(ctx, `SELECT COUNT(*) FROM contact c `+s.joins.String()+` WHERE c.tenant_id = $1`+s.conditions.String(), s.args...).Scan(&n)
 		})
 	})
@@ -297,7 +297,7 @@ func list(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Query) (Page, e
 	if err != nil {
 		return Page{}, err
 	}
-	narrowed, err := s.narrow(ctx, db, tenant, q.Search, o.indexed)
+	narrowed, err := s.addCandidates(ctx, db, tenant, q.Search, o.indexed)
 	if err != nil {
 		return Page{}, err
 	}

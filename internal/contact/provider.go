@@ -28,7 +28,7 @@ func DomainFollower(now func() time.Time) journal.Follower {
 	return journal.Follower{Name: "mail_domain", Types: []journal.Type{journal.ContactCreated, journal.ContactUpdated}, Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
 		byTenant := map[id.Tenant][]id.Contact{}
 		for _, e := range entries {
-			if !e.Contact.IsZero() && bringsAddress(e) {
+			if !e.Contact.IsZero() && hasAddress(e) {
 				byTenant[e.Tenant] = append(byTenant[e.Tenant], e.Contact)
 			}
 		}
@@ -47,9 +47,9 @@ func DomainFollower(now func() time.Time) journal.Follower {
 	}}
 }
 
-// bringsAddress reports whether a contact may have a domain since the entry that
+// hasAddress reports whether a contact may have a domain since the entry that
 // it had not before.
-func bringsAddress(e journal.Entry) bool {
+func hasAddress(e journal.Entry) bool {
 	switch e.Type {
 	case journal.ContactCreated:
 		return true

@@ -22,7 +22,7 @@ func Restore(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Conta
 		if err != nil {
 			return err
 		}
-		moved, _, err = move(ctx, tx, tenant, ids, now, func(c *Contact) ([]happening, *fault.Error) {
+		moved, _, err = applyStep(ctx, tx, tenant, ids, now, func(c *Contact) ([]effect, *fault.Error) {
 			switch {
 			case c.AnonymizedAt != nil:
 				return nil, ErrAnonymized
@@ -40,7 +40,7 @@ func Restore(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Conta
 				places--
 			}
 			c.Status, c.StatusBeforeSuppress, c.SuppressedAt = to, "", nil
-			return []happening{{journal.ContactRestored, map[string]any{"global_status": to}}}, nil
+			return []effect{{journal.ContactRestored, map[string]any{"global_status": to}}}, nil
 		})
 		return err
 	})

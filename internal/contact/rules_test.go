@@ -191,7 +191,7 @@ func TestBouncesFollowTheRules(t *testing.T) {
 func TestLeavingKeepsThePrecedence(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		c := mustCreate(t, db, "ann@example.org", contact.Change{})
-		leave := func(l contact.Leaving) contact.Contact {
+		leave := func(l contact.UnsubscribeScope) contact.Contact {
 			t.Helper()
 			for range 2 { // again is no news
 				if err := contact.Unsubscribe(t.Context(), db, acme, c.ID, l, noon); err != nil {
@@ -204,15 +204,15 @@ func TestLeavingKeepsThePrecedence(t *testing.T) {
 			}
 			return got
 		}
-		got := leave(contact.Leaving{TypeKey: "newsletter", Category: news})
-		if got.Status != contact.Active || got.Mirrored(types)["digest"] || got.Refusal(contact.Consent{TypeKey: "digest", Category: news}, false) == "" {
+		got := leave(contact.UnsubscribeScope{TypeKey: "newsletter", Category: news})
+		if got.Status != contact.Active || got.EffectiveSubscriptions(types)["digest"] || got.Refusal(contact.Consent{TypeKey: "digest", Category: news}, false) == "" {
 			t.Errorf("after leaving a category: %s, %v", got.Status, got.CategorySubscriptions)
 		}
-		got = leave(contact.Leaving{TypeKey: "offers"})
+		got = leave(contact.UnsubscribeScope{TypeKey: "offers"})
 		if v, said := got.Subscriptions["offers"]; v || !said || got.Status != contact.Active {
 			t.Errorf("after leaving a type: %s, %v", got.Status, got.Subscriptions)
 		}
-		got = leave(contact.Leaving{Everything: true})
+		got = leave(contact.UnsubscribeScope{Everything: true})
 		if got.Status != contact.Unsubscribed || got.UnsubscribedAt == nil {
 			t.Errorf("after leaving altogether: %s", got.Status)
 		}
@@ -220,10 +220,10 @@ func TestLeavingKeepsThePrecedence(t *testing.T) {
 			t.Errorf("journal holds %v", entries)
 		}
 		mustStatus(t, db, c.ID, contact.Bounced)
-		if got = leave(contact.Leaving{Everything: true}); got.Status != contact.Bounced {
+		if got = leave(contact.UnsubscribeScope{Everything: true}); got.Status != contact.Bounced {
 			t.Errorf("a bounced contact became %s", got.Status)
 		}
-		if err := contact.Unsubscribe(t.Context(), db, other, c.ID, contact.Leaving{Everything: true}, noon); err == nil {
+		if err := contact.Unsubscribe(t.Context(), db, other, c.ID, contact.UnsubscribeScope{Everything: true}, noon); err == nil {
 			t.Error("another tenant unsubscribed the contact")
 		}
 	})

@@ -22,11 +22,11 @@ type Saver struct {
 	Rules func(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (Rules, error)
 	Now   func() time.Time
 
-	group *sqldb.Group[*errand]
+	group *sqldb.Group[*saveRequest]
 }
 
-// errand is one draft on its way.
-type errand struct {
+// saveRequest is one draft on its way.
+type saveRequest struct {
 	tenant id.Tenant
 	draft  Draft
 	saved  Outcome
@@ -52,13 +52,13 @@ func (s *Saver) Run(ctx context.Context) error { return s.group.Run(ctx) }
 // Save saves one draft and waits until that is durable. The error is the
 // draft's own fault, or that nothing could be saved.
 func (s *Saver) Save(ctx context.Context, tenant id.Tenant, d Draft) (Outcome, error) {
-	e := &errand{tenant: tenant, draft: d}
+	e := &saveRequest{tenant: tenant, draft: d}
 	var err error
 	if s.group == nil || sqldb.Rehearsed(ctx) {
-		err = s.flush(ctx, []*errand{e})
+		err = s.flush(ctx, []*saveRequest{e})
 	} else {
 		err = s.group.Within(ctx, e)
-		if errors.Is(err, sqldb.ErrGivenUp) {
+		if errors.Is(err, sqldb.ErrAbandoned) {
 			return Outcome{}, err
 		}
 	}
@@ -67,7 +67,7 @@ func (s *Saver) Save(ctx context.Context, tenant id.Tenant, d Draft) (Outcome, e
 
 // flush saves a batch in one transaction. When that fails, everybody is tried
 // alone, so that nobody fails for another.
-func (s *Saver) flush(ctx context.Context, batch []*errand) error {
+func (s *Saver) flush(ctx context.Context, batch []*saveRequest) error {
 	ctx, cancel := fault.Within(ctx, savedWithin)
 	defer cancel()
 	err := s.together(ctx, batch)
@@ -82,14 +82,14 @@ func (s *Saver) flush(ctx context.Context, batch []*errand) error {
 		return err
 	}
 	for _, e := range batch {
-		e.err = s.together(ctx, []*errand{e})
+		e.err = s.together(ctx, []*saveRequest{e})
 	}
 	return nil
 }
 
-func (s *Saver) together(ctx context.Context, batch []*errand) error {
+func (s *Saver) together(ctx context.Context, batch []*saveRequest) error {
 	var order []id.Tenant
-	byTenant := map[id.Tenant][]*errand{}
+	byTenant := map[id.Tenant][]*saveRequest{}
 	for _, e := range batch {
 		if byTenant[e.tenant] == nil {
 			order = append(order, e.tenant)
@@ -110,7 +110,7 @@ func (s *Saver) together(ctx context.Context, batch []*errand) error {
 	return nil
 }
 
-func (s *Saver) tenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, batch []*errand) error {
+func (s *Saver) tenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, batch []*saveRequest) error {
 	rules, err := s.Rules(ctx, tx, tenant)
 	if err != nil {
 		return err

@@ -52,12 +52,12 @@ const (
 	freshOfCount = 5000
 )
 
-// narrow adds, to the conditions of a search, that a contact is one of those
+// addCandidates adds, to the conditions of a search, that a contact is one of those
 // that the index names, and reports whether it did: when they are many, going
 // through all contacts is sooner at its end. Ordered says that only a page is
 // wanted, in the order of an index. It changes nothing about who is meant: the
 // index names everybody who can be.
-func (s *statement) narrow(ctx context.Context, db *sqldb.DB, tenant id.Tenant, search string, ordered bool) (bool, error) {
+func (s *statement) addCandidates(ctx context.Context, db *sqldb.DB, tenant id.Tenant, search string, ordered bool) (bool, error) {
 	words := terms(search)
 	if len(words) == 0 {
 		return false, nil
@@ -80,11 +80,11 @@ func candidates(ctx context.Context, db *sqldb.DB, tenant id.Tenant, words []str
 	if ordered {
 		most = freshOfPage
 	}
-	f, err := look(ctx, db, tenant, words, most)
-	if err != nil || len(f.fresh) > most || !f.worthwhile(ordered) {
+	f, err := lookUp(ctx, db, tenant, words, most)
+	if err != nil || len(f.fresh) > most || !f.selective(ordered) {
 		return nil, false, err
 	}
-	list, ok, err := f.named(ctx, db, tenant)
+	list, ok, err := f.resolve(ctx, db, tenant)
 	if err != nil || !ok {
 		return nil, false, err
 	}
@@ -93,38 +93,38 @@ func candidates(ctx context.Context, db *sqldb.DB, tenant id.Tenant, words []str
 	return slices.Compact(list), true, nil
 }
 
-// found is what the index says about a search.
-type found struct {
-	fresh       []id.Contact       // who is not in the index yet and holds the words
-	segments    map[int64]*finding // who is in it and holds their grams
-	first, last int64              // of all segments; 0: there is none
+// indexHits is what the index says about a search.
+type indexHits struct {
+	fresh       []id.Contact           // who is not in the index yet and holds the words
+	segments    map[int64]*segmentHits // who is in it and holds their grams
+	first, last int64                  // of all segments; 0: there is none
 }
 
-// finding is the part of one segment.
-type finding struct {
+// segmentHits is the part of one segment.
+type segmentHits struct {
 	members members // who holds all the grams that were met
 	met     int     // how many these are
 	holders int     // how many hold all that are needed
 }
 
-// worthwhile reports whether it is better to look at those who were found, each
+// selective reports whether it is better to look at those who were found, each
 // on their own, than at contacts in the order that they are in, which takes a
 // fraction of the time for each: at all of them, or at as many as it takes to
 // fill a page.
-func (f *found) worthwhile(ordered bool) bool {
+func (f *indexHits) selective(ordered bool) bool {
 	n := 0
 	for _, s := range f.segments {
 		n += s.holders
 	}
 	if ordered {
-		return 12*n <= max(f.walk(f.first, 1), f.walk(f.last, -1))
+		return 12*n <= max(f.estimateScan(f.first, 1), f.estimateScan(f.last, -1))
 	}
 	return 10*n <= int(f.last-f.first+1)*segmentSize
 }
 
-// walk estimates how many contacts one meets, from a segment on in steps, until
+// estimateScan estimates how many contacts one meets, from a segment on in steps, until
 // a page is full. Segments are about as old as the contacts in them.
-func (f *found) walk(from, step int64) int {
+func (f *indexHits) estimateScan(from, step int64) int {
 	met, missing := 0, 50
 	for n := from; n >= f.first && n <= f.last; n += step {
 		if s := f.segments[n]; s != nil {
@@ -138,11 +138,11 @@ func (f *found) walk(from, step int64) int {
 	return met
 }
 
-// look asks the index who holds the grams of the words, and who of those that
+// lookUp asks the index who holds the grams of the words, and who of those that
 // are not in it yet holds the words themselves, of whom it returns at most one
 // more than the bound. It is one statement, so that whoever is on the way into
 // the index, or out of it, is seen in the one place or in the other.
-func look(ctx context.Context, db *sqldb.DB, tenant id.Tenant, words []string, most int) (*found, error) {
+func lookUp(ctx context.Context, db *sqldb.DB, tenant id.Tenant, words []string, most int) (*indexHits, error) {
 	args := []any{tenant, most + 1}
 	var likes, likesOfStretch strings.Builder
 	for _, w := range words {
@@ -176,7 +176,7 @@ func look(ctx context.Context, db *sqldb.DB, tenant id.Tenant, words []string, m
 		return nil, err
 	}
 	defer rows.Close()
-	f := &found{segments: map[int64]*finding{}}
+	f := &indexHits{segments: map[int64]*segmentHits{}}
 	for rows.Next() {
 		var c id.Contact
 		var segment, gram int64
@@ -192,7 +192,7 @@ func look(ctx context.Context, db *sqldb.DB, tenant id.Tenant, words []string, m
 		case -3:
 			f.last = segment
 		default:
-			if err := f.meet(segment, postings, needed[gram]); err != nil {
+			if err := f.intersect(segment, postings, needed[gram]); err != nil {
 				return nil, fmt.Errorf("segment %d: %w", segment, err)
 			}
 		}
@@ -206,15 +206,15 @@ func look(ctx context.Context, db *sqldb.DB, tenant id.Tenant, words []string, m
 	return f, rows.Err()
 }
 
-// meet takes into account who of a segment holds one of the grams.
-func (f *found) meet(segment int64, postings []byte, g gram) error {
+// intersect takes into account who of a segment holds one of the grams.
+func (f *indexHits) intersect(segment int64, postings []byte, g gram) error {
 	with, err := decode(postings, g)
 	if err != nil {
 		return err
 	}
 	s := f.segments[segment]
 	if s == nil {
-		f.segments[segment] = &finding{members: with, met: 1}
+		f.segments[segment] = &segmentHits{members: with, met: 1}
 		return nil
 	}
 	s.members.keep(&with)
@@ -222,9 +222,9 @@ func (f *found) meet(segment int64, postings []byte, g gram) error {
 	return nil
 }
 
-// named returns the ids of those in the index. It reports false when some of
+// resolve returns the ids of those in the index. It reports false when some of
 // them have left it in the meantime.
-func (f *found) named(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]id.Contact, bool, error) {
+func (f *indexHits) resolve(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]id.Contact, bool, error) {
 	list := []id.Contact{}
 	t := db.Table("segment BIGINT", "block BIGINT")
 	for n, s := range f.segments {

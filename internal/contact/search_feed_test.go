@@ -45,7 +45,7 @@ func TestEveryWriterOfSearchTextFeedsTheIndex(t *testing.T) {
 			{name: "moved to another address", write: update(ann.ID, contact.Change{Email: new("eve@example.org")}), wait: []string{"eve@example.org\nacme"}},
 			{name: "of a city", write: update(ann.ID, contact.Change{Texts: texts("city", "Bonn")})},
 			{name: "unsubscribed", write: func() error {
-				return move(contact.UnsubscribeMany(ctx, db, acme, ids, contact.Leaving{Everything: true}, noon))
+				return move(contact.UnsubscribeMany(ctx, db, acme, ids, contact.UnsubscribeScope{Everything: true}, noon))
 			}},
 			{name: "deleted", write: func() error { return move(contact.Delete(ctx, db, acme, ids, noon)) }},
 			{name: "restored", write: func() error { return move(contact.Restore(ctx, db, acme, ids, nil, noon)) }},
@@ -84,7 +84,7 @@ func TestEveryWriterOfSearchTextFeedsTheIndex(t *testing.T) {
 func TestFilesThatNameSearchTextAreKnown(t *testing.T) {
 	t.Parallel()
 	known := map[string]bool{
-		"contact/anonymize.go": true, "contact/people.go": true, "contact/store.go": true, // its writers
+		"contact/anonymize.go": true, "contact/merge.go": true, "contact/store.go": true, // its writers
 		"contact/list.go": true, "contact/doc.go": true, "contact/search.go": true,
 		"contact/search_feed.go": true, "contact/search_index.go": true, "contact/search_renewal.go": true, "contact/search_stretch.go": true,
 	}

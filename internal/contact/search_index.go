@@ -184,7 +184,7 @@ func index(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (segment int64, 
 		segment, err = writeSegment(ctx, tx, tenant, taken, postings)
 		return err
 	})
-	if errors.Is(err, errTaken) || sqldb.Unique(err) { // they, or the number
+	if errors.Is(err, errTaken) || sqldb.IsUniqueViolation(err) { // they, or the number
 		return 0, nil
 	}
 	return segment, err

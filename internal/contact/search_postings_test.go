@@ -94,13 +94,13 @@ func TestWhenTheIndexIsWorthwhile(t *testing.T) {
 		{"a large company, long ago", func(n int64) int { return map[bool]int{true: segmentSize / 2}[n <= 5] }, true, true},
 		{"a large company, lately", func(n int64) int { return map[bool]int{true: segmentSize / 2}[n > segments-5] }, true, true},
 	} {
-		f := &found{segments: map[int64]*finding{}, first: 1, last: segments}
+		f := &indexHits{segments: map[int64]*segmentHits{}, first: 1, last: segments}
 		for n := f.first; n <= f.last; n++ {
 			if h := tt.holders(n); h > 0 {
-				f.segments[n] = &finding{holders: h}
+				f.segments[n] = &segmentHits{holders: h}
 			}
 		}
-		if page, all := f.worthwhile(true), f.worthwhile(false); page != tt.page || all != tt.all {
+		if page, all := f.selective(true), f.selective(false); page != tt.page || all != tt.all {
 			t.Errorf("%s: worthwhile for a page %t, for all %t; want %t, %t", tt.name, page, all, tt.page, tt.all)
 		}
 	}

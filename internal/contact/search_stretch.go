@@ -107,7 +107,7 @@ func indexStretches(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (segmen
 		segment, err = writeSegment(ctx, tx, tenant, list, postings)
 		return err
 	})
-	if errors.Is(err, errTaken) || sqldb.Unique(err) { // they, or the number
+	if errors.Is(err, errTaken) || sqldb.IsUniqueViolation(err) { // they, or the number
 		return 0, nil
 	}
 	return segment, err

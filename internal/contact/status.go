@@ -11,9 +11,9 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Leaving is what an unsubscribing person turns off: everything, or the category
+// UnsubscribeScope is what an unsubscribing person turns off: everything, or the category
 // of an email type where it has one, else the type.
-type Leaving struct {
+type UnsubscribeScope struct {
 	Everything bool
 	TypeKey    string
 	Category   id.Category // empty: the type is in no category
@@ -22,7 +22,7 @@ type Leaving struct {
 // Unsubscribe takes back consent. It may be called again, to no effect. A
 // contact that is bounced, complained or deleted keeps that status; that it
 // unsubscribed is noted all the same.
-func Unsubscribe(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contact id.Contact, l Leaving, now time.Time) error {
+func Unsubscribe(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contact id.Contact, l UnsubscribeScope, now time.Time) error {
 	moved, err := UnsubscribeMany(ctx, db, tenant, []id.Contact{contact}, l, now)
 	if err != nil {
 		return err
@@ -34,27 +34,27 @@ func Unsubscribe(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contact id
 }
 
 // UnsubscribeMany is Unsubscribe of many contacts.
-func UnsubscribeMany(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, l Leaving, now time.Time) ([]Moved, error) {
-	moved, _, err := move(ctx, db, tenant, ids, now, l.leave(micros(now)))
+func UnsubscribeMany(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, l UnsubscribeScope, now time.Time) ([]Moved, error) {
+	moved, _, err := applyStep(ctx, db, tenant, ids, now, l.unsubscribeStep(micros(now)))
 	if err != nil {
 		return nil, fmt.Errorf("unsubscribe contacts: %w", err)
 	}
 	return moved, nil
 }
 
-// leave is the step of a contact that turns off what l says.
-func (l Leaving) leave(now time.Time) step {
-	return func(c *Contact) ([]happening, *fault.Error) {
+// unsubscribeStep is the step of a contact that turns off what l says.
+func (l UnsubscribeScope) unsubscribeStep(now time.Time) step {
+	return func(c *Contact) ([]effect, *fault.Error) {
 		if c.AnonymizedAt != nil { // it gets nothing, and nothing more is to be known of it
 			return nil, nil
 		}
 		if !l.Everything {
-			return turned(c.turn(l.to(false))), nil
+			return subscriptionEffects(c.subscriptionTurns(l.change(false))), nil
 		}
 		if !c.unsubscribe(now) {
 			return nil, nil
 		}
-		return []happening{{journal.SubscriptionChanged, globally{"global", false}}}, nil
+		return []effect{{journal.SubscriptionChanged, globally{"global", false}}}, nil
 	}
 }
 
@@ -64,10 +64,10 @@ type globally struct {
 	Subscribed bool   `json:"subscribed"`
 }
 
-func turned(list []turn) []happening {
-	out := make([]happening, len(list))
+func subscriptionEffects(list []subscriptionTurn) []effect {
+	out := make([]effect, len(list))
 	for i, t := range list {
-		out[i] = happening{journal.SubscriptionChanged, t}
+		out[i] = effect{journal.SubscriptionChanged, t}
 	}
 	return out
 }
@@ -78,24 +78,24 @@ func turned(list []turn) []happening {
 // to everything is refused (ErrUnsubscribed), and consent to a type is noted
 // without lifting anything. A pending contact becomes active; bounces and
 // complaints stay.
-func Subscribe(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, l Leaving, byPerson bool, now time.Time) ([]Moved, error) {
-	moved, _, err := move(ctx, db, tenant, ids, now, func(c *Contact) ([]happening, *fault.Error) {
+func Subscribe(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, l UnsubscribeScope, byPerson bool, now time.Time) ([]Moved, error) {
+	moved, _, err := applyStep(ctx, db, tenant, ids, now, func(c *Contact) ([]effect, *fault.Error) {
 		if c.AnonymizedAt != nil {
 			return nil, ErrAnonymized
 		}
 		if l.Everything && !byPerson && (c.Status == Unsubscribed || c.UnsubscribedAt != nil) {
 			return nil, ErrUnsubscribed
 		}
-		var out []happening
+		var out []effect
 		if !l.Everything {
-			out = turned(c.turn(l.to(true)))
+			out = subscriptionEffects(c.subscriptionTurns(l.change(true)))
 		}
 		if byPerson && c.resubscribe() {
-			out = append(out, happening{journal.SubscriptionChanged, globally{"global", true}})
+			out = append(out, effect{journal.SubscriptionChanged, globally{"global", true}})
 		}
 		if c.Status == Pending {
 			c.Status = Active
-			out = append(out, happening{journal.ContactUpdated, updatedFields("global_status")})
+			out = append(out, effect{journal.ContactUpdated, updatedFields("global_status")})
 		}
 		return out, nil
 	})
@@ -112,7 +112,7 @@ func updatedFields(fields ...string) map[string]any { return map[string]any{"fie
 // and forgets their bounces. Deleted contacts are refused (ErrTransition). What
 // the suppression list holds of them is package suppression's to forget.
 func ResetStatus(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, now time.Time) ([]Moved, error) {
-	moved, _, err := move(ctx, db, tenant, ids, now, func(c *Contact) ([]happening, *fault.Error) {
+	moved, _, err := applyStep(ctx, db, tenant, ids, now, func(c *Contact) ([]effect, *fault.Error) {
 		switch c.Status {
 		case Suppressed:
 			return nil, ErrTransition.Sayf("the contact is deleted")
@@ -122,9 +122,9 @@ func ResetStatus(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.C
 		from := c.Status
 		c.Status, c.UnsubscribedAt = Active, nil
 		c.forgetBounces()
-		out := []happening{{journal.ContactUpdated, updatedFields("global_status")}}
+		out := []effect{{journal.ContactUpdated, updatedFields("global_status")}}
 		if from == Unsubscribed {
-			out = append(out, happening{journal.SubscriptionChanged, globally{"global", true}})
+			out = append(out, effect{journal.SubscriptionChanged, globally{"global", true}})
 		}
 		return out, nil
 	})
@@ -134,8 +134,8 @@ func ResetStatus(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.C
 	return moved, nil
 }
 
-// to returns the subscriptions that l means, turned on or off.
-func (l Leaving) to(on bool) checked {
+// change returns the subscriptions that l means, turned on or off.
+func (l UnsubscribeScope) change(on bool) checked {
 	ch := checked{types: map[string]*bool{}, categories: map[id.Category]*bool{}}
 	if l.TypeKey != "" {
 		ch.types[l.TypeKey] = &on
@@ -188,7 +188,7 @@ func (c *Contact) resubscribe() bool {
 // UnsubscribeAll ends every subscription of many contacts and returns those
 // that exist. Package suppression calls it.
 func UnsubscribeAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, now time.Time) ([]Contact, error) {
-	_, list, err := move(ctx, db, tenant, ids, now, Leaving{Everything: true}.leave(micros(now)))
+	_, list, err := applyStep(ctx, db, tenant, ids, now, UnsubscribeScope{Everything: true}.unsubscribeStep(micros(now)))
 	if err != nil {
 		return nil, fmt.Errorf("unsubscribe contacts: %w", err)
 	}
@@ -206,7 +206,7 @@ func keptOnly(tx *sqldb.DB) string {
 // lockedByID reads contacts and keeps their rows, and their activities, for the
 // transaction.
 func lockedByID(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact) ([]Contact, error) {
-	if err := keepActivities(ctx, tx, tenant, ids); err != nil {
+	if err := lockOrCreateActivities(ctx, tx, tenant, ids); err != nil {
 		return nil, err
 	}
 	rows, err := tx.Query(ctx, `

@@ -76,12 +76,12 @@ func (u *Upkeep) Tick(ctx context.Context) (more bool, err error) {
 	if u.at == (position{}) && now.Sub(u.rested) < day {
 		return false, nil
 	}
-	return u.judgeNext(ctx, now)
+	return u.evaluateNext(ctx, now)
 }
 
-// judgeNext judges the next page of the contacts whose deliverability time can
+// evaluateNext judges the next page of the contacts whose deliverability time can
 // change: those with soft bounces or enough mails to be called inactive.
-func (u *Upkeep) judgeNext(ctx context.Context, now time.Time) (more bool, err error) {
+func (u *Upkeep) evaluateNext(ctx context.Context, now time.Time) (more bool, err error) {
 	rows, err := u.DB.Query(ctx, `
 		SELECT tenant_id, contact_id FROM contact_activity
 		WHERE (tenant_id, contact_id) > ($1, $2)
@@ -103,7 +103,7 @@ func (u *Upkeep) judgeNext(ctx context.Context, now time.Time) (more bool, err e
 		byTenant[p.tenant] = append(byTenant[p.tenant], p.contact)
 	}
 	for t, ids := range byTenant {
-		if err := Judge(ctx, u.DB, t, ids, now); err != nil {
+		if err := Evaluate(ctx, u.DB, t, ids, now); err != nil {
 			return false, err
 		}
 	}
@@ -111,16 +111,16 @@ func (u *Upkeep) judgeNext(ctx context.Context, now time.Time) (more bool, err e
 	return true, nil
 }
 
-// Judge brings the deliverability of contacts up to date.
-func Judge(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, now time.Time) error {
+// Evaluate brings the deliverability of contacts up to date.
+func Evaluate(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, now time.Time) error {
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
-		list, err := standings(ctx, tx, tenant, ids)
+		list, err := lockDeliveryStates(ctx, tx, tenant, ids)
 		if err != nil {
 			return err
 		}
 		var changed []saved
 		for _, s := range list {
-			if s.judge(s.status, now) {
+			if s.evaluate(s.status, now) {
 				changed = append(changed, saved{s.contact, &s.Activity})
 			}
 		}

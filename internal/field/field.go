@@ -281,8 +281,8 @@ type Catalog map[string]Field
 // do not fit.
 func (c Catalog) Check(values map[string]any) (map[string]any, error) {
 	out := make(map[string]any, len(values))
-	var unknown, misfit fault.Problems
-	var first *misfitDetails
+	var unknown, mismatch fault.Problems
+	var first *mismatchDetails
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		f, ok := c[key]
 		path := "custom_fields." + key
@@ -296,9 +296,9 @@ func (c Catalog) Check(values map[string]any) (map[string]any, error) {
 		}
 		v, expected, ok := f.Value(values[key])
 		if !ok {
-			misfit.Add(path, "must be "+expected)
+			mismatch.Add(path, "must be "+expected)
 			if first == nil {
-				first = &misfitDetails{FieldKey: key, Expected: expected}
+				first = &mismatchDetails{FieldKey: key, Expected: expected}
 			}
 			continue
 		}
@@ -307,8 +307,8 @@ func (c Catalog) Check(values map[string]any) (map[string]any, error) {
 	switch {
 	case unknown.Any():
 		return nil, unknown.Fields().As(ErrUnknown)
-	case misfit.Any():
-		first.Fields = misfit.Fields()
+	case mismatch.Any():
+		first.Fields = mismatch.Fields()
 		return nil, first.Fields.As(ErrValue.With(first))
 	}
 	return out, nil
@@ -317,11 +317,11 @@ func (c Catalog) Check(values map[string]any) (map[string]any, error) {
 // Misfit is the fault of one value.
 func Misfit(key, expected string) error {
 	list := fault.Listed([]fault.Field{{Path: "custom_fields." + key, Message: "must be " + expected}})
-	return list.As(ErrValue.With(&misfitDetails{key, expected, list}))
+	return list.As(ErrValue.With(&mismatchDetails{key, expected, list}))
 }
 
-// misfitDetails name the first value that does not fit, and all of them.
-type misfitDetails struct {
+// mismatchDetails name the first value that does not fit, and all of them.
+type mismatchDetails struct {
 	FieldKey string `json:"field_key"`
 	Expected string `json:"expected"`
 	fault.Fields

@@ -28,7 +28,7 @@ type office struct {
 	t      *testing.T
 	db     *sqldb.DB
 	router *endpoint.Router
-	door   *auth.Door
+	door   *auth.Login
 	acme   tenant.Tenant
 	now    time.Time
 }
@@ -55,7 +55,7 @@ func newOffice(t *testing.T, db *sqldb.DB) *office {
 	clock := func() time.Time { return o.now }
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	limits := limit.New(db)
-	o.door = &auth.Door{
+	o.door = &auth.Login{
 		DB: db, Passwords: auth.NewPasswords(), Limits: limits, BaseURL: base, Log: log,
 		Setups: []tenant.Setup{sender.Newsletter},
 	}
@@ -63,7 +63,7 @@ func newOffice(t *testing.T, db *sqldb.DB) *office {
 	o.router = endpoint.New(endpoint.Options{
 		Gate: gate, Limiter: limits, DB: db, BaseURL: base, Now: clock, Log: log,
 	})
-	api := &httpapi.API{DB: db, Box: box, Now: clock, BaseURL: base, Door: o.door, Gate: gate, Log: log}
+	api := &httpapi.API{DB: db, Box: box, Now: clock, BaseURL: base, Login: o.door, Gate: gate, Log: log}
 	api.Register(o.router)
 	for _, slug := range []string{"other", "acme"} {
 		if o.acme, err = tenant.Create(t.Context(), db, slug, "The "+slug, "UTC", o.now, sender.Newsletter); err != nil {

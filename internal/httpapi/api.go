@@ -31,7 +31,7 @@ type API struct {
 	Now     func() time.Time
 	BaseURL *url.URL
 	Hosts   sender.Hosts // what DNS records of tenants name; what is empty: the host of BaseURL
-	Door    *auth.Door   // where people sign in
+	Login   *auth.Login  // where people sign in
 	Gate    *auth.Gate   // forgets what a request changed; may be nil
 	Log     *slog.Logger
 
@@ -44,7 +44,7 @@ type API struct {
 
 	// Holdings are the places that keep something about people: asked for when
 	// somebody must be told what that is, or be forgotten.
-	Holdings []contact.Holding
+	Holdings []contact.PersonalData
 
 	// Sequences answers for those who keep sequences; nil: there are none.
 	Sequences bulk.Sequences

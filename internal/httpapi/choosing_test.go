@@ -169,7 +169,7 @@ func TestBulkActions(t *testing.T) {
 		}
 		e := job.Engine{
 			DB: s.db, Owner: "here", Now: func() time.Time { return s.now }, Log: slog.New(slog.DiscardHandler),
-			Runners: map[job.Kind]job.Runner{job.Bulk: bulk.Doer{}.Run},
+			Runners: map[job.Kind]job.Runner{job.Bulk: bulk.Runner{}.Run},
 		}
 		if _, err := e.Tick(t.Context()); err != nil {
 			t.Fatal(err)

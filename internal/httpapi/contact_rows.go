@@ -60,7 +60,7 @@ func rowOfContact(c contact.Contact, types contact.Types, domain contact.MailDom
 		FullName: c.FullName, Title: c.Title, Company: c.Company, Phone: c.Phone, Website: c.Website, Timezone: c.Timezone,
 		AddressLine1: c.AddressLine1, AddressLine2: c.AddressLine2, City: c.City, State: c.State, PostalCode: c.PostalCode,
 		Country: c.Country, Source: c.Source, StageID: orNull(c.Stage),
-		CustomFields: c.CustomFields, Tags: c.Tags, Subscriptions: c.Mirrored(types), CategorySubscriptions: c.CategorySubscriptions,
+		CustomFields: c.CustomFields, Tags: c.Tags, Subscriptions: c.EffectiveSubscriptions(types), CategorySubscriptions: c.CategorySubscriptions,
 		GlobalStatus: c.Status, StatusBeforeSuppress: orNull(c.StatusBeforeSuppress), DoNotContact: c.DoNotContact,
 		BounceType: orNull(c.BounceType), DeliverabilityStatus: c.DeliverabilityStatus, DeliverabilityReason: orNull(c.DeliverabilityReason),
 		DeliverabilityUpdatedAt: endpoint.At(c.DeliverabilityUpdatedAt),

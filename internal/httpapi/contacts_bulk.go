@@ -85,7 +85,7 @@ func answerOfBulk(r bulk.Result) bulkAnswer {
 }
 
 func (a *API) bulkContacts(ctx context.Context, p auth.Principal, in *bulkContactsRequest) (bulkAnswer, error) {
-	b, doer := in.Body, bulk.Doer{Sequences: a.Sequences, Holdings: a.Holdings}
+	b, doer := in.Body, bulk.Runner{Sequences: a.Sequences, Holdings: a.Holdings}
 	asked := bulk.Input{Action: b.Action, ContactIDs: b.ContactIDs.Or(nil), Named: b.ContactIDs.Given(), Params: b.Params}
 	if b.Selector != nil {
 		asked.Selector = new(b.Selector.input())

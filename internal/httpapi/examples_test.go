@@ -270,7 +270,7 @@ func (s *siege) prepare(t testing.TB, op string, vars map[string]string) {
 	case "resetPassword":
 		token(auth.ResetToken(t.Context(), s.db, id.Read[id.User](s.made["acme"]["user_editor"]), s.now))
 	case "signUp":
-		s.api.Door.SignupEnabled = true
+		s.api.Login.SignupEnabled = true
 		vars["TOKEN"] = "none"
 	case "logOut":
 		a := s.send(t, shot{op: s.ops["logIn"], body: fmt.Sprintf(`{"email": "owner@acme.example", "password": %q}`, officeWord)})
@@ -316,7 +316,7 @@ func TestExamplesCanBeSentAsTheyStand(t *testing.T) {
 				continue
 			}
 			recorded[name] = record.tidy(got)
-			if err := e.schema.VisitJSON(got, openapi3.MultiErrors()); misfit(err) {
+			if err := e.schema.VisitJSON(got, openapi3.MultiErrors()); mismatches(err) {
 				t.Errorf("%s: the answer does not fit the document: %v", name, err)
 			}
 			if *update {
@@ -326,7 +326,7 @@ func TestExamplesCanBeSentAsTheyStand(t *testing.T) {
 				t.Errorf("%s: the document shows no answer; record it with -update", name)
 				continue
 			}
-			if err := e.schema.VisitJSON(e.answer, openapi3.MultiErrors()); misfit(err) {
+			if err := e.schema.VisitJSON(e.answer, openapi3.MultiErrors()); mismatches(err) {
 				t.Errorf("%s: the answer shown does not fit the document: %v", name, err)
 			}
 			if diff := differ("", recorded[name], e.answer); diff != "" {

@@ -19,8 +19,8 @@ import (
 )
 
 // held are the places that keep something about people.
-func held() []contact.Holding {
-	return []contact.Holding{segment.Holding(), outbox.Holding(), track.Holding(), mailbox.Holding(), suppression.Holding()}
+func held() []contact.PersonalData {
+	return []contact.PersonalData{segment.PersonalData(), outbox.PersonalData(), track.PersonalData(), mailbox.PersonalData(), suppression.PersonalData()}
 }
 
 const nobodysID = "01900000-0000-7000-8000-000000000000"

@@ -63,7 +63,7 @@ type scoringDecay struct {
 func viewOfScoring(s score.Settings) scoringView {
 	v := scoringView{
 		Enabled: s.Enabled, Rules: make([]scoreRule, len(s.Rules)), Min: s.Min, Max: s.Max,
-		Decay: scoringDecay{s.Fading.AfterDays, s.Fading.Percent},
+		Decay: scoringDecay{s.Decay.AfterDays, s.Decay.Percent},
 	}
 	for i, r := range s.Rules {
 		v.Rules[i] = scoreRule{ID: r.ID, Trigger: string(r.Trigger), Points: r.Points}
@@ -134,8 +134,8 @@ func (a *API) updateScoring(ctx context.Context, p auth.Principal, in *updateSco
 	err := a.audited(ctx, p, "update", "scoring", func(tx *sqldb.DB) (_ string, err error) {
 		s, err = score.Change(ctx, tx, p.Tenant, rule.ScoringFilters, func(s *score.Settings) {
 			put(&s.Enabled, b.Enabled)
-			put(&s.Fading.AfterDays, b.Decay.Value.AfterDays)
-			put(&s.Fading.Percent, b.Decay.Value.Percent)
+			put(&s.Decay.AfterDays, b.Decay.Value.AfterDays)
+			put(&s.Decay.Percent, b.Decay.Value.Percent)
 			put(&s.Min, b.Min)
 			put(&s.Max, b.Max)
 			if b.Rules.Given() {

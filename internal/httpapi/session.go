@@ -62,7 +62,7 @@ type sessionMembership struct {
 	Role       auth.Role `json:"role"`
 }
 
-func viewOfSession(e auth.Entrance) SessionView {
+func viewOfSession(e auth.SignedIn) SessionView {
 	v := SessionView{
 		User:        sessionUser{e.Session.User.ID, e.Session.User.Email, e.Session.User.Name},
 		Memberships: []sessionMembership{},
@@ -95,7 +95,7 @@ func SessionCookie(base *url.URL, token string) *http.Cookie {
 
 func (a *API) cookie(token string) *http.Cookie { return SessionCookie(a.BaseURL, token) }
 
-func (a *API) begun(e auth.Entrance, err error) (sessionBegun, error) {
+func (a *API) begun(e auth.SignedIn, err error) (sessionBegun, error) {
 	if err != nil {
 		return sessionBegun{}, err
 	}
@@ -115,7 +115,7 @@ type signUpRequest struct {
 
 func (a *API) signUp(ctx context.Context, p auth.Principal, in *signUpRequest) (sessionBegun, error) {
 	b := in.Body
-	return a.begun(a.Door.SignUp(ctx, auth.SignUp{
+	return a.begun(a.Login.SignUp(ctx, auth.SignUp{
 		TenantName: b.TenantName, TenantSlug: b.TenantSlug,
 		Name: b.Name, Email: b.Email, Password: b.Password, SetupToken: b.SetupToken.Value,
 	}, p.IP, a.Now()))
@@ -129,11 +129,11 @@ type logInRequest struct {
 }
 
 func (a *API) logIn(ctx context.Context, p auth.Principal, in *logInRequest) (sessionBegun, error) {
-	return a.begun(a.Door.SignIn(ctx, in.Body.Email, in.Body.Password, p.IP, a.Now()))
+	return a.begun(a.Login.SignIn(ctx, in.Body.Email, in.Body.Password, p.IP, a.Now()))
 }
 
 func (a *API) getSession(ctx context.Context, p auth.Principal, _ *struct{}) (SessionView, error) {
-	e, err := a.Door.Here(ctx, p)
+	e, err := a.Login.Current(ctx, p)
 	if err != nil {
 		return SessionView{}, err
 	}
@@ -154,7 +154,7 @@ type forgotPasswordRequest struct {
 type linkRequested struct{}
 
 func (a *API) forgotPassword(ctx context.Context, p auth.Principal, in *forgotPasswordRequest) (linkRequested, error) {
-	return linkRequested{}, a.Door.Forgot(ctx, in.Body.Email, p.IP, a.Now())
+	return linkRequested{}, a.Login.Forgot(ctx, in.Body.Email, p.IP, a.Now())
 }
 
 type resetPasswordRequest struct {
@@ -165,7 +165,7 @@ type resetPasswordRequest struct {
 }
 
 func (a *API) resetPassword(ctx context.Context, p auth.Principal, in *resetPasswordRequest) (endpoint.None, error) {
-	return endpoint.None{}, a.Door.Reset(ctx, in.Body.Token, in.Body.Password, p.IP, a.Now())
+	return endpoint.None{}, a.Login.Reset(ctx, in.Body.Token, in.Body.Password, p.IP, a.Now())
 }
 
 type changePasswordRequest struct {
@@ -176,7 +176,7 @@ type changePasswordRequest struct {
 }
 
 func (a *API) changePassword(ctx context.Context, p auth.Principal, in *changePasswordRequest) (endpoint.None, error) {
-	return endpoint.None{}, a.Door.Change(ctx, p, in.Body.CurrentPassword, in.Body.NewPassword, a.Now())
+	return endpoint.None{}, a.Login.Change(ctx, p, in.Body.CurrentPassword, in.Body.NewPassword, a.Now())
 }
 
 type acceptInvitationRequest struct {
@@ -188,5 +188,5 @@ type acceptInvitationRequest struct {
 }
 
 func (a *API) acceptInvitation(ctx context.Context, p auth.Principal, in *acceptInvitationRequest) (sessionBegun, error) {
-	return a.begun(a.Door.Accept(ctx, in.Body.Token, in.Body.Name, in.Body.Password, p.IP, a.Now()))
+	return a.begun(a.Login.Accept(ctx, in.Body.Token, in.Body.Name, in.Body.Password, p.IP, a.Now()))
 }

@@ -127,7 +127,7 @@ func (s siege) with(t testing.TB, db *sqldb.DB) *siege {
 	clock := func() time.Time { return s.now }
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
 	limits := limit.New(db)
-	door := &auth.Door{
+	door := &auth.Login{
 		DB: db, Passwords: auth.NewPasswords(), Limits: limits, BaseURL: base, Log: log,
 		Setups: []tenant.Setup{sender.Newsletter},
 	}
@@ -135,7 +135,7 @@ func (s siege) with(t testing.TB, db *sqldb.DB) *siege {
 		Gate: auth.NewGate(db, clock, log), Limiter: limits, DB: db, BaseURL: base, RatePerMinute: 10_000_000, Now: clock, Log: log,
 	})
 	api := &httpapi.API{
-		DB: db, Box: box, Now: clock, BaseURL: base, Door: door, Log: log,
+		DB: db, Box: box, Now: clock, BaseURL: base, Login: door, Log: log,
 		Usage: usage.Finders{broadcast.Finder()}, MJML: compiler(), Tester: &outside{}, AllowPrivateRelays: true,
 	}
 	api.Register(s.router)
@@ -332,7 +332,7 @@ func (s *siege) fits(t testing.TB, x shot, a answered) {
 		if s.strict.next(x.op.OperationID) <= 20 {
 			rules = append(rules, openapi3.EnableJSONSchema2020())
 		}
-		if err := c.Schema.Value.VisitJSON(v, rules...); misfit(err) {
+		if err := c.Schema.Value.VisitJSON(v, rules...); mismatches(err) {
 			fail("does not fit the document: %v", err)
 		}
 		return
@@ -356,11 +356,11 @@ func (s *siege) fits(t testing.TB, x shot, a answered) {
 	}
 }
 
-// misfit reports whether err says more than that null stands where anything
+// mismatches reports whether err says more than that null stands where anything
 // may, which the validator alone holds against an answer.
-func misfit(err error) bool {
+func mismatches(err error) bool {
 	if list, ok := errors.AsType[openapi3.MultiError](err); ok {
-		return slices.ContainsFunc(list, misfit)
+		return slices.ContainsFunc(list, mismatches)
 	}
 	if one, ok := errors.AsType[*openapi3.SchemaError](err); ok && one.Schema.Type == nil && one.Value == nil && one.Schema.AnyOf == nil {
 		return false

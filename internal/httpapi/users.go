@@ -89,7 +89,7 @@ type inviteMemberRequest struct {
 }
 
 func (a *API) inviteMember(ctx context.Context, p auth.Principal, in *inviteMemberRequest) (invitedMember, error) {
-	m, link, err := a.Door.Invite(ctx, p, in.Body.Email, in.Body.Role, a.Now())
+	m, link, err := a.Login.Invite(ctx, p, in.Body.Email, in.Body.Role, a.Now())
 	if err != nil {
 		return invitedMember{}, err
 	}

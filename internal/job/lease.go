@@ -53,7 +53,7 @@ func claim(ctx context.Context, db *sqldb.DB, kinds []Kind, owner string, now, u
 		switch {
 		case err == nil:
 			return j, true, nil
-		case errors.Is(err, sqldb.ErrNoRows), sqldb.Unique(err): // somebody was first, with this job or one of its kind
+		case errors.Is(err, sqldb.ErrNoRows), sqldb.IsUniqueViolation(err): // somebody was first, with this job or one of its kind
 			continue
 		}
 		return Job{}, false, fmt.Errorf("lease a job: %w", err)

@@ -118,7 +118,7 @@ func TestTwoProcessesFollowTwoGroupsAtOnce(t *testing.T) {
 // statements counts what a process sends to the database, by words.
 func statements(ctx context.Context, e *journal.Engine, words ...string) (all int, counts []int, err error) {
 	counts = make([]int, len(words))
-	_, err = e.Tick(sqldb.Tell(ctx, func(text string, _ []any) {
+	_, err = e.Tick(sqldb.WithQueryTrace(ctx, func(text string, _ []any) {
 		all++
 		for i, w := range words {
 			if strings.Contains(text, w) {
@@ -367,7 +367,7 @@ func TestLookingReadsOneEntryOfEachGroup(t *testing.T) {
 		}
 		drain(t, e)
 		var args []any
-		if _, err := e.Tick(sqldb.Tell(t.Context(), func(text string, a []any) { look, args = text, a })); err != nil {
+		if _, err := e.Tick(sqldb.WithQueryTrace(t.Context(), func(text string, a []any) { look, args = text, a })); err != nil {
 			t.Fatal(err)
 		}
 		if db.Dialect() == sqldb.SQLite {

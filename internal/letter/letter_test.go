@@ -299,15 +299,15 @@ func TestWhatOneClickLeaves(t *testing.T) {
 		name  string
 		scope tenant.UnsubscribeScope
 		typ   sender.EmailType
-		want  contact.Leaving
+		want  contact.UnsubscribeScope
 	}{
-		{"a type", tenant.UnsubscribeType, sender.EmailType{Key: "news"}, contact.Leaving{TypeKey: "news"}},
-		{"a category", tenant.UnsubscribeType, sender.EmailType{Key: "news", Category: idtest.Named[id.Category]("c")}, contact.Leaving{TypeKey: "news", Category: idtest.Named[id.Category]("c")}},
-		{"everything", tenant.UnsubscribeGlobal, sender.EmailType{Key: "news", Category: idtest.Named[id.Category]("c")}, contact.Leaving{Everything: true}},
-		{"a type that is gone", tenant.UnsubscribeType, sender.EmailType{}, contact.Leaving{Everything: true}},
+		{"a type", tenant.UnsubscribeType, sender.EmailType{Key: "news"}, contact.UnsubscribeScope{TypeKey: "news"}},
+		{"a category", tenant.UnsubscribeType, sender.EmailType{Key: "news", Category: idtest.Named[id.Category]("c")}, contact.UnsubscribeScope{TypeKey: "news", Category: idtest.Named[id.Category]("c")}},
+		{"everything", tenant.UnsubscribeGlobal, sender.EmailType{Key: "news", Category: idtest.Named[id.Category]("c")}, contact.UnsubscribeScope{Everything: true}},
+		{"a type that is gone", tenant.UnsubscribeType, sender.EmailType{}, contact.UnsubscribeScope{Everything: true}},
 	} {
 		s := letter.Sender{Tenant: tenant.Tenant{Settings: tenant.Settings{UnsubscribeScope: tt.scope}}, Type: tt.typ}
-		if got := s.Leaving(); got != tt.want {
+		if got := s.UnsubscribeScope(); got != tt.want {
 			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
 		}
 	}

@@ -32,13 +32,13 @@ func (s *Sender) Consent() contact.Consent {
 	return contact.Consent{TypeKey: s.Type.Key, Category: s.Type.Category}
 }
 
-// Leaving returns what a one-click unsubscribe ends. When the
+// UnsubscribeScope returns what a one-click unsubscribe ends. When the
 // email type is gone there is nothing narrower to leave than everything.
-func (s *Sender) Leaving() contact.Leaving {
+func (s *Sender) UnsubscribeScope() contact.UnsubscribeScope {
 	if s.Tenant.Settings.UnsubscribeScope == tenant.UnsubscribeGlobal || s.Type.Key == "" {
-		return contact.Leaving{Everything: true}
+		return contact.UnsubscribeScope{Everything: true}
 	}
-	return contact.Leaving{TypeKey: s.Type.Key, Category: s.Type.Category}
+	return contact.UnsubscribeScope{TypeKey: s.Type.Key, Category: s.Type.Category}
 }
 
 // TrackingHost returns the host of opens and clicks, with a port when it has one.

@@ -80,10 +80,10 @@ func TestASenderOfThePast(t *testing.T) {
 		if s := past(a.Identity.ID, a.Type.ID); s.Identity.ID != a.Identity.ID || s.Type.ID != a.Type.ID || s.Domain.ID != a.Domain.ID {
 			t.Error("one that is still there is not whole")
 		}
-		if s := past(id.New[id.Identity](), a.Type.ID); !s.Identity.ID.IsZero() || s.Type.ID != a.Type.ID || s.Leaving().TypeKey != a.Type.Key {
+		if s := past(id.New[id.Identity](), a.Type.ID); !s.Identity.ID.IsZero() || s.Type.ID != a.Type.ID || s.UnsubscribeScope().TypeKey != a.Type.Key {
 			t.Errorf("without the identity: %+v", s)
 		}
-		if s := past(a.Identity.ID, id.New[id.EmailType]()); s.Identity.ID != a.Identity.ID || !s.Leaving().Everything {
+		if s := past(a.Identity.ID, id.New[id.EmailType]()); s.Identity.ID != a.Identity.ID || !s.UnsubscribeScope().Everything {
 			t.Errorf("without the type: %+v", s)
 		}
 		if _, err := senders.Past(ctx, idtest.Tenant(), a.Identity.ID, a.Type.ID); !errors.Is(err, tenant.ErrNotFound) {

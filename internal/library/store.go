@@ -119,7 +119,7 @@ func (e *Entry) save(ctx context.Context, tx *sqldb.DB) error {
 		UPDATE library_entry SET slug = $3, name = $4, status = $5, tags = $6, current_version = $7, updated_at = $8
 		WHERE tenant_id = $1 AND id = $2`,
 		e.Tenant, e.ID, e.Slug, e.Name, e.Status, string(tags), e.Version, sqldb.Micros(e.UpdatedAt))
-	if sqldb.Unique(err) {
+	if sqldb.IsUniqueViolation(err) {
 		return ErrSlug.Sayf("another entry has the slug %s", e.Slug)
 	}
 	return err

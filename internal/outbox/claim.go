@@ -62,9 +62,9 @@ type Node struct {
 	DB    *sqldb.DB
 	Owner string // unique to this run of the process
 
-	held    holdings
-	flights flights
-	mixes   mixCache
+	claims   openClaims
+	attempts attemptTracker
+	mixes    mixCache
 }
 
 // Position is a place in the order in which a send's messages are claimed.
@@ -96,21 +96,21 @@ func (n *Node) Claim(ctx context.Context, tenant id.Tenant, send id.Send, limit 
 // A claim that seems to fail may have been made all the same. Then it is unmade
 // with what the node writes next.
 func (n *Node) ClaimAfter(ctx context.Context, tenant id.Tenant, send id.Send, after Position, limit int, now time.Time) ([]Item, error) {
-	if err := n.GiveUp(ctx); err != nil {
+	if err := n.FlushReleased(ctx); err != nil {
 		return nil, err
 	}
 	claim := id.New[id.Claim]()
 	var items []Item
 	err := n.DB.InTx(ctx, func(tx *sqldb.DB) error {
 		items = nil
-		if err := turn(ctx, tx, tenant, send); err != nil {
+		if err := lockTurn(ctx, tx, tenant, send); err != nil {
 			return err
 		}
 		var err error
-		if items, err = free(ctx, tx, tenant, send, after, limit, now); err != nil || len(items) == 0 {
+		if items, err = loadClaimable(ctx, tx, tenant, send, after, limit, now); err != nil || len(items) == 0 {
 			return err
 		}
-		if items, err = alone(ctx, tx, tenant, send, items); err != nil || len(items) == 0 {
+		if items, err = excludeClaimed(ctx, tx, tenant, send, items); err != nil || len(items) == 0 {
 			return err
 		}
 		if err := n.mixes.fill(ctx, tx, tenant, send, items); err != nil {
@@ -124,30 +124,30 @@ func (n *Node) ClaimAfter(ctx context.Context, tenant id.Tenant, send id.Send, a
 		return err
 	})
 	if err != nil {
-		n.held.lose(stretch{tenant, send, claim})
+		n.claims.markChanged(claimKey{tenant, send, claim})
 		return nil, fmt.Errorf("claim messages: %w", err)
 	}
 	for i := range items {
 		items[i].Claim = claim
 	}
-	n.held.add(stretch{tenant, send, claim}, items)
+	n.claims.add(claimKey{tenant, send, claim}, items)
 	return items, nil
 }
 
-// turn waits until nobody else claims in the send.
-func turn(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) error {
+// lockTurn waits until nobody else claims in the send.
+func lockTurn(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO outbox_turn (tenant_id, send_id, claims) VALUES ($1, $2, 1)
 		ON CONFLICT (tenant_id, send_id) DO UPDATE SET claims = outbox_turn.claims + 1`, tenant, send)
 	return err
 }
 
-// free returns due messages of an open send that nobody has claimed.
-func free(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, after Position, limit int, now time.Time) ([]Item, error) {
+// loadClaimable returns due messages of an open send that nobody has claimed.
+func loadClaimable(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, after Position, limit int, now time.Time) ([]Item, error) {
 	from, first, behind := micros(after.DueAt), after.ID, ">"
 	if after == (Position{}) {
 		var err error
-		if from, first, err = low(ctx, tx, tenant, send); err != nil {
+		if from, first, err = lowMark(ctx, tx, tenant, send); err != nil {
 			return nil, err
 		}
 		behind = ">="
@@ -162,11 +162,11 @@ func free(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, aft
 	return sqldb.Collect(rows, err, scanItem)
 }
 
-// alone cuts messages off where another claim begins, or one is under way whose
+// excludeClaimed cuts messages off where another claim begins, or one is under way whose
 // claim was revoked: what lies between the first and the last of a claim belongs
 // to whoever made it.
-func alone(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, items []Item) ([]Item, error) {
-	epochs, err := noted(ctx, tx, tenant, send)
+func excludeClaimed(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, items []Item) ([]Item, error) {
+	epochs, err := notedEpochs(ctx, tx, tenant, send)
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +215,7 @@ func (n *Node) Delay(ctx context.Context, items []Item) error {
 	if err != nil {
 		return fmt.Errorf("delay messages: %w", err)
 	}
-	n.held.drop(slices.Values(items), false)
+	n.claims.remove(slices.Values(items), false)
 	return nil
 }
 
@@ -237,7 +237,7 @@ func delay(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, items []Item) er
 		return err
 	}
 	for _, send := range slices.SortedFunc(maps.Keys(first), id.Compare) {
-		if err := lower(ctx, tx, tenant, send, first[send]); err != nil {
+		if err := lowerMark(ctx, tx, tenant, send, first[send]); err != nil {
 			return err
 		}
 	}

@@ -67,11 +67,11 @@ func remove(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.C
 	}
 	slices.SortFunc(sends, id.Compare)
 	for _, send := range sends {
-		if err := revoke(ctx, tx, tenant, send); err != nil {
+		if err := revokeClaims(ctx, tx, tenant, send); err != nil {
 			return err
 		}
 	}
-	under, err := UnderWay(ctx, tx, tenant, id.Send{})
+	under, err := InFlight(ctx, tx, tenant, id.Send{})
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func LastSenders(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id.Ema
 		if err != nil {
 			return nil, fmt.Errorf("find who wrote to contacts last: %w", err)
 		}
-		contacts = note(last, heard, contacts)
+		contacts = noteSenders(last, heard, contacts)
 	}
 	if all || len(contacts) == 0 {
 		return last, nil
@@ -40,13 +40,13 @@ func LastSenders(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id.Ema
 	if err != nil {
 		return nil, fmt.Errorf("find who ever wrote to contacts: %w", err)
 	}
-	note(last, heard, contacts)
+	noteSenders(last, heard, contacts)
 	return last, nil
 }
 
-// note adds what was found to last, and returns the contacts that are still
+// noteSenders adds what was found to last, and returns the contacts that are still
 // looked for.
-func note(last, heard map[id.Contact]id.Identity, contacts []id.Contact) (left []id.Contact) {
+func noteSenders(last, heard map[id.Contact]id.Identity, contacts []id.Contact) (left []id.Contact) {
 	for _, c := range contacts {
 		if i, ok := heard[c]; ok {
 			last[c] = i

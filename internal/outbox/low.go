@@ -15,16 +15,16 @@ import (
 // low_turn has changed since before: who makes a message wait, or changes when it is
 // due, lowers it if need be, and changes low_turn, in the same transaction.
 
-// lowering is the part of an UPDATE of a send that lowers its mark below the time of
+// lowerMarkSQL is the part of an UPDATE of a send that lowers its mark below the time of
 // parameter $n, in microseconds.
-func lowering(n int) string {
+func lowerMarkSQL(n int) string {
 	return fmt.Sprintf(`low_id = CASE WHEN $%[1]d <= low_due THEN NULL ELSE low_id END,
 			low_due = CASE WHEN $%[1]d <= low_due THEN $%[1]d - 1 ELSE low_due END, low_turn = low_turn + 1`, n)
 }
 
-// lower notes that messages of a send may wait that are due from a time on.
-func lower(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, due time.Time) error {
-	_, err := tx.Exec(ctx, `UPDATE send SET `+lowering(3)+` WHERE tenant_id = $1 AND id = $2`, tenant, send, micros(due))
+// lowerMark notes that messages of a send may wait that are due from a time on.
+func lowerMark(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, due time.Time) error {
+	_, err := tx.Exec(ctx, `UPDATE send SET `+lowerMarkSQL(3)+` WHERE tenant_id = $1 AND id = $2`, tenant, send, micros(due))
 	if err != nil {
 		return fmt.Errorf("note from when on messages wait: %w", err)
 	}
@@ -39,8 +39,8 @@ func micros(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-// low returns the place before which no message of a send waits.
-func low(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (due int64, m id.Message, err error) {
+// lowMark returns the place before which no message of a send waits.
+func lowMark(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (due int64, m id.Message, err error) {
 	rows, err := db.Query(ctx, `SELECT low_due, low_id FROM send WHERE tenant_id = $1 AND id = $2`, tenant, send)
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) { return struct{}{}, scan(&due, &m) })
 	if err != nil {

@@ -84,7 +84,7 @@ func (l line) commit(results ...Result) {
 // mark is the place before which no message waits, as the send's row says.
 func (l line) mark() Position {
 	l.Helper()
-	due, m, err := low(l.Context(), l.db, l.tenant, l.send)
+	due, m, err := lowMark(l.Context(), l.db, l.tenant, l.send)
 	if err != nil {
 		l.Fatal(err)
 	}

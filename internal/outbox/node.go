@@ -26,36 +26,36 @@ func (n *Node) Renew(ctx context.Context, until time.Time) error {
 
 // Leave ends the lease of a node that has released what it held.
 func (n *Node) Leave(ctx context.Context) error {
-	if err := n.GiveUp(ctx); err != nil {
+	if err := n.FlushReleased(ctx); err != nil {
 		return err
 	}
 	_, err := n.DB.Exec(ctx, `DELETE FROM outbox_node WHERE owner = $1`, n.Owner)
 	return err
 }
 
-// stretch is a claim and where it lies.
-type stretch struct {
+// claimKey is a claim and where it lies.
+type claimKey struct {
 	tenant id.Tenant
 	send   id.Send
 	claim  id.Claim
 }
 
-// holdings are the claims of a node: what of each is not dealt with yet, and
+// openClaims are the claims of a node: what of each is not dealt with yet, and
 // which of them have changed and still stand in the database as they were.
-type holdings struct {
+type openClaims struct {
 	writing sync.Mutex // held by whoever writes changes
 
 	mu      sync.Mutex
-	open    map[id.Claim]*holding
-	changed map[stretch]bool
+	open    map[id.Claim]*openClaim
+	changed map[claimKey]bool
 }
 
-type holding struct {
-	stretch
+type openClaim struct {
+	claimKey
 	left map[id.Message]Position
 }
 
-func (h *holdings) add(s stretch, items []Item) {
+func (h *openClaims) add(s claimKey, items []Item) {
 	if len(items) == 0 {
 		return
 	}
@@ -66,26 +66,26 @@ func (h *holdings) add(s stretch, items []Item) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.open == nil {
-		h.open = map[id.Claim]*holding{}
+		h.open = map[id.Claim]*openClaim{}
 	}
-	h.open[s.claim] = &holding{s, left}
+	h.open[s.claim] = &openClaim{s, left}
 }
 
-// lose notes that a claim may stand in the database and be held by nobody, or not
+// markChanged notes that a claim may stand in the database and be held by nobody, or not
 // as it is held.
-func (h *holdings) lose(s stretch) {
+func (h *openClaims) markChanged(s claimKey) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.change(s)
+	h.markChangedLocked(s)
 }
 
 // changes returns the claims that have changed, as they are, and forgets that.
-func (h *holdings) changes() []holding {
+func (h *openClaims) changes() []openClaim {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	list := make([]holding, 0, len(h.changed))
+	list := make([]openClaim, 0, len(h.changed))
 	for s := range h.changed {
-		now := holding{stretch: s}
+		now := openClaim{claimKey: s}
 		if held := h.open[s.claim]; held != nil {
 			now.left = maps.Clone(held.left)
 		}
@@ -95,17 +95,17 @@ func (h *holdings) changes() []holding {
 	return list
 }
 
-// change is lose for who holds h.mu.
-func (h *holdings) change(s stretch) {
+// markChangedLocked is lose for who holds h.mu.
+func (h *openClaims) markChangedLocked(s claimKey) {
 	if h.changed == nil {
-		h.changed = map[stretch]bool{}
+		h.changed = map[claimKey]bool{}
 	}
 	h.changed[s] = true
 }
 
-// drop takes messages out of the claims that hold them. Those that are claimable
+// remove takes messages out of the claims that hold them. Those that are claimable
 // again must not wait for the rest of their claim.
-func (h *holdings) drop(items iter.Seq[Item], claimable bool) {
+func (h *openClaims) remove(items iter.Seq[Item], claimable bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for it := range items {
@@ -118,40 +118,40 @@ func (h *holdings) drop(items iter.Seq[Item], claimable bool) {
 			delete(h.open, it.Claim)
 		}
 		if claimable || len(held.left) == 0 {
-			h.change(held.stretch)
+			h.markChangedLocked(held.claimKey)
 		}
 	}
 }
 
 // Release puts claimed messages back as they are. They can be claimed again once
-// the node has written so (GiveUp, and every claim).
-func (n *Node) Release(items ...Item) { n.held.drop(slices.Values(items), true) }
+// the node has written so (FlushReleased, and every claim).
+func (n *Node) Release(items ...Item) { n.claims.remove(slices.Values(items), true) }
 
 // Held returns how many messages the node has claimed and neither settled nor
 // put back.
 func (n *Node) Held() (messages int) {
-	n.held.mu.Lock()
-	defer n.held.mu.Unlock()
-	for _, h := range n.held.open {
+	n.claims.mu.Lock()
+	defer n.claims.mu.Unlock()
+	for _, h := range n.claims.open {
 		messages += len(h.left)
 	}
 	return messages
 }
 
-// GiveUp writes which claims the node has done with, and what was put back.
-func (n *Node) GiveUp(ctx context.Context) error {
-	n.held.writing.Lock()
-	defer n.held.writing.Unlock()
-	if err := n.tidyFlights(ctx); err != nil {
+// FlushReleased writes which claims the node has done with, and what was put back.
+func (n *Node) FlushReleased(ctx context.Context) error {
+	n.claims.writing.Lock()
+	defer n.claims.writing.Unlock()
+	if err := n.deleteFinishedAttempts(ctx); err != nil {
 		return err
 	}
-	changed := n.held.changes()
+	changed := n.claims.changes()
 	if len(changed) == 0 {
 		return nil
 	}
 	err := n.DB.InTx(ctx, func(tx *sqldb.DB) error {
-		for tenant, own := range byTenant(changed, func(h holding) id.Tenant { return h.tenant }) {
-			if err := giveUp(ctx, tx, n.Owner, tenant, own); err != nil {
+		for tenant, own := range byTenant(changed, func(h openClaim) id.Tenant { return h.tenant }) {
+			if err := writeReleased(ctx, tx, n.Owner, tenant, own); err != nil {
 				return err
 			}
 		}
@@ -159,15 +159,15 @@ func (n *Node) GiveUp(ctx context.Context) error {
 	})
 	if err != nil {
 		for _, h := range changed {
-			n.held.lose(h.stretch)
+			n.claims.markChanged(h.claimKey)
 		}
 		return fmt.Errorf("give up claims: %w", err)
 	}
 	return nil
 }
 
-// giveUp writes claims of a tenant as they have become.
-func giveUp(ctx context.Context, tx *sqldb.DB, owner string, tenant id.Tenant, changed []holding) error {
+// writeReleased writes claims of a tenant as they have become.
+func writeReleased(ctx context.Context, tx *sqldb.DB, owner string, tenant id.Tenant, changed []openClaim) error {
 	gone := tx.Table("send_id UUID", "id UUID")
 	for _, h := range changed {
 		gone.Add(h.send, h.claim)

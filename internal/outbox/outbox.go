@@ -16,7 +16,7 @@
 // order at a time, which costs one row and none of its messages', and gives the
 // stretch up when it has dealt with all of it. Attempts begin with an intent,
 // which is written before the message is handed over: one row for all that begin
-// together, and none of the messages' (outbox_flight). It is written only while
+// together, and none of the messages' (outbox_attempt). It is written only while
 // the claim stands, so whoever changes waiting messages from outside revokes the
 // claims on them first. Every result names the epoch that its message had when it
 // was claimed.

@@ -153,7 +153,7 @@ func TestTheOutboxTellsAndForgetsPeople(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h := outbox.Holding()
+		h := outbox.PersonalData()
 		found, err := h.Addresses(t.Context(), db, c.tenant, c.contacts[:1])
 		if diff := cmp.Diff(map[id.Contact][]string{c.contacts[0]: {"c0@example.org", "former@example.org"}}, found); err != nil || diff != "" {
 			t.Errorf("Addresses: %v\n%s", err, diff)

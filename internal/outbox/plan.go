@@ -52,7 +52,7 @@ type PlanCounts struct {
 // CountForPlan counts the messages of a send. It reads all of them.
 func CountForPlan(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, scope PlanScope) (PlanCounts, error) {
 	c := PlanCounts{Movable: map[id.MTAConfig]int{}, Fixed: map[LaneDay]int{}}
-	under, err := UnderWay(ctx, db, tenant, send)
+	under, err := InFlight(ctx, db, tenant, send)
 	if err != nil {
 		return c, err
 	}
@@ -80,8 +80,8 @@ func CountForPlan(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.S
 	return c, nil
 }
 
-// Hold keeps the messages of an open send back while they are planned.
-func Hold(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) error {
+// LockPlan keeps the messages of an open send back while they are planned.
+func LockPlan(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) error {
 	_, err := move(ctx, tx, tenant, send, Held, Open)
 	return err
 }
@@ -227,7 +227,7 @@ func (t Times) Add(at *time.Time, now time.Time) Times {
 // Batches returns when the batches of a planned send leave, as its messages
 // have their times.
 func Batches(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, now time.Time) (Times, error) {
-	from, first, err := low(ctx, db, tenant, send)
+	from, first, err := lowMark(ctx, db, tenant, send)
 	if err != nil {
 		return Times{}, err
 	}

@@ -20,12 +20,12 @@ import (
 // A page is put fastest when its messages are in the order of their contacts, and
 // say the same but for whom they are for: it then goes to the end of every index.
 // If somebody else puts such a page into the same send at the same moment, one of
-// the two gets a unique violation (sqldb.Unique) on PostgreSQL and may try again.
+// the two gets a unique violation (sqldb.IsUniqueViolation) on PostgreSQL and may try again.
 func Put(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, messages []Message) (int, error) {
 	if len(messages) == 0 {
 		return 0, nil
 	}
-	fresh, err := beyond(ctx, tx, tenant, send, messages)
+	fresh, err := appendsOnly(ctx, tx, tenant, send, messages)
 	if err != nil {
 		return 0, err
 	}
@@ -33,7 +33,7 @@ func Put(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, mess
 	if err != nil {
 		return 0, err
 	}
-	w := newWriting(tx, messages, numbers)
+	w := newInsertion(tx, messages, numbers)
 	if err := w.add(messages); err != nil {
 		return 0, err
 	}
@@ -59,7 +59,7 @@ func Put(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, mess
 	}
 	var phase Phase
 	err = tx.QueryRow(ctx, `
-		UPDATE send SET total = total + $3, waiting = waiting + $3, `+lowering(4)+` WHERE tenant_id = $1 AND id = $2 RETURNING phase`,
+		UPDATE send SET total = total + $3, waiting = waiting + $3, `+lowerMarkSQL(4)+` WHERE tenant_id = $1 AND id = $2 RETURNING phase`,
 		tenant, send, added, firstDue(messages).UnixMicro()).Scan(&phase)
 	if errors.Is(err, sqldb.ErrNoRows) {
 		err = errors.New("there is no such send")
@@ -85,11 +85,11 @@ func firstDue(messages []Message) time.Time {
 	return first
 }
 
-// beyond reports whether the messages are for different contacts, in their order,
+// appendsOnly reports whether the messages are for different contacts, in their order,
 // and nobody between the first and the last of these has one in the send. Then
 // none is to be passed over, and the database need not look for each, nor insert
 // it provisionally, as PostgreSQL does.
-func beyond(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, messages []Message) (bool, error) {
+func appendsOnly(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, messages []Message) (bool, error) {
 	for i := 1; i < len(messages); i++ {
 		if id.Compare(messages[i].Contact, messages[i-1].Contact) <= 0 {
 			return false, nil
@@ -119,17 +119,17 @@ var varying = []column{
 	{"rank", "TEXT", func(m *Message) any { return sqldb.Null(m.Rank) }},
 }
 
-// writing is a page on its way into the table. What all its messages have in
+// insertion is a page on its way into the table. What all its messages have in
 // common is handed over once, as parameters from $3 on.
-type writing struct {
+type insertion struct {
 	names, from []string // columns of the table, and where the value of each comes from
 	same        []any
 	differ      []column
 	rows        *sqldb.Table
 }
 
-func newWriting(tx *sqldb.DB, messages []Message, numbers map[mix]int64) *writing {
-	w := &writing{names: []string{"id", "contact_id", "email"}, from: []string{"v.id", "v.contact_id", "v.email"}}
+func newInsertion(tx *sqldb.DB, messages []Message, numbers map[mix]int64) *insertion {
+	w := &insertion{names: []string{"id", "contact_id", "email"}, from: []string{"v.id", "v.contact_id", "v.email"}}
 	columns := []string{"id UUID", "contact_id UUID", "email TEXT"}
 	number := column{"mix", "INTEGER", func(m *Message) any { return numbers[m.mix()] }}
 	for _, c := range append([]column{number}, varying...) {
@@ -151,7 +151,7 @@ func newWriting(tx *sqldb.DB, messages []Message, numbers map[mix]int64) *writin
 }
 
 // add gives each message an id unless it has one.
-func (w *writing) add(messages []Message) error {
+func (w *insertion) add(messages []Message) error {
 	const idBytes = 16
 	random := make([]byte, idBytes*len(messages))
 	_, _ = rand.Read(random) // never fails

@@ -31,12 +31,12 @@ func (n *Node) Reap(ctx context.Context, now time.Time, alone bool) (requeued, u
 			return err
 		}
 		// With its claims locked, nothing more begins under them.
-		under, err := land(ctx, tx, dead)
+		under, err := reapAttempts(ctx, tx, dead)
 		if err != nil {
 			return err
 		}
 		for _, c := range claims {
-			free, err := c.takeBack(ctx, tx, under)
+			free, err := c.requeue(ctx, tx, under)
 			if err != nil {
 				return err
 			}
@@ -72,25 +72,25 @@ func claimsOf(ctx context.Context, tx *sqldb.DB, owners []string) ([]deadClaim, 
 	return claims, nil
 }
 
-// land ends the attempts of dead nodes, of which nobody knows what became, and
+// reapAttempts ends the attempts of dead nodes, of which nobody knows what became, and
 // returns their messages.
-func land(ctx context.Context, tx *sqldb.DB, dead []string) (map[id.Message]bool, error) {
+func reapAttempts(ctx context.Context, tx *sqldb.DB, dead []string) (map[id.Message]bool, error) {
 	rows, err := tx.Query(ctx, `
-		SELECT tenant_id, messages FROM outbox_flight WHERE owner`+tx.In(1)+` /* all tenants: the node sent anyone's */`, sqldb.List(tx, dead))
-	type attempt struct {
+		SELECT tenant_id, messages FROM outbox_attempt WHERE owner`+tx.In(1)+` /* all tenants: the node sent anyone's */`, sqldb.List(tx, dead))
+	type tenantAttempt struct {
 		tenant id.Tenant
-		flight
+		attempt
 	}
-	var all []attempt
+	var all []tenantAttempt
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
 		var tenant id.Tenant
 		var b []byte
 		if err := scan(&tenant, &b); err != nil {
 			return struct{}{}, err
 		}
-		list, err := unpacked(b)
+		list, err := decodeAttempts(b)
 		for _, f := range list {
-			all = append(all, attempt{tenant, f})
+			all = append(all, tenantAttempt{tenant, f})
 		}
 		return struct{}{}, err
 	})
@@ -98,7 +98,7 @@ func land(ctx context.Context, tx *sqldb.DB, dead []string) (map[id.Message]bool
 	if err != nil {
 		return under, err
 	}
-	for tenant, own := range byTenant(all, func(a attempt) id.Tenant { return a.tenant }) {
+	for tenant, own := range byTenant(all, func(a tenantAttempt) id.Tenant { return a.tenant }) {
 		t := tx.Table("id UUID", "epoch BIGINT", "lane_id UUID", "first_at BIGINT")
 		for _, a := range own {
 			t.Add(a.Message, a.Epoch, a.Lane, a.FirstAt)
@@ -116,7 +116,7 @@ func land(ctx context.Context, tx *sqldb.DB, dead []string) (map[id.Message]bool
 		for _, m := range list {
 			under[m] = true
 		}
-		_, err = tx.Exec(ctx, `DELETE FROM outbox_flight WHERE tenant_id = $1 AND owner`+tx.In(2), tenant, sqldb.List(tx, dead))
+		_, err = tx.Exec(ctx, `DELETE FROM outbox_attempt WHERE tenant_id = $1 AND owner`+tx.In(2), tenant, sqldb.List(tx, dead))
 		if err != nil {
 			return nil, err
 		}
@@ -126,7 +126,7 @@ func land(ctx context.Context, tx *sqldb.DB, dead []string) (map[id.Message]bool
 
 // deadClaim is a stretch that nobody holds any more.
 type deadClaim struct {
-	stretch
+	claimKey
 	fromDue, toDue int64
 	fromID, toID   id.Message
 }
@@ -135,9 +135,9 @@ func scanDeadClaim(scan func(...any) error) (c deadClaim, err error) {
 	return c, scan(&c.tenant, &c.send, &c.claim, &c.fromDue, &c.fromID, &c.toDue, &c.toID)
 }
 
-// takeBack ends a claim and returns how many of its messages were not under way.
+// requeue ends a claim and returns how many of its messages were not under way.
 // Their epoch moves on, so that nothing its node may still write means them.
-func (c deadClaim) takeBack(ctx context.Context, tx *sqldb.DB, under map[id.Message]bool) (free int, err error) {
+func (c deadClaim) requeue(ctx context.Context, tx *sqldb.DB, under map[id.Message]bool) (free int, err error) {
 	rows, err := tx.Query(ctx, `
 		UPDATE outbox SET epoch = epoch + 1
 		WHERE tenant_id = $1 AND send_id = $2 AND state = 'queued' AND (due_at, id) >= ($3, $4) AND (due_at, id) <= ($5, $6)
@@ -167,7 +167,7 @@ func (n *Node) deadOwners(ctx context.Context, db *sqldb.DB, lock string, now ti
 	}
 	rows, err = db.Query(ctx, `
 		SELECT owner FROM outbox_claim WHERE owner <> $1 AND owner NOT IN (SELECT owner FROM outbox_node)
-		UNION SELECT owner FROM outbox_flight WHERE owner <> $1 AND owner NOT IN (SELECT owner FROM outbox_node)
+		UNION SELECT owner FROM outbox_attempt WHERE owner <> $1 AND owner NOT IN (SELECT owner FROM outbox_node)
 		/* all tenants: the node held anyone's */`, n.Owner)
 	strays, err := sqldb.Collect(rows, err, owner)
 	if err != nil {

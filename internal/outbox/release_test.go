@@ -30,7 +30,7 @@ func TestReleasedMessagesDoNotWaitForTheOthers(t *testing.T) {
 		if got := f.claim(t, other, 9); len(got) != 0 {
 			t.Errorf("%d messages can be claimed before it is written that they were put back", len(got))
 		}
-		if err := n.GiveUp(t.Context()); err != nil {
+		if err := n.FlushReleased(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		got := f.claim(t, other, 9)

@@ -49,7 +49,7 @@ func Pause(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) er
 }
 
 // Cancel stops a send: nothing of it is claimed any more, and what waits becomes
-// cancelled, page by page (Sweep). Attempts under way finish, and then it ends.
+// cancelled, page by page (CancelWaiting). Attempts under way finish, and then it ends.
 func Cancel(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
 		if ok, err := move(ctx, tx, tenant, send, Cancelled, Held, Open, Paused); err != nil || !ok {
@@ -58,7 +58,7 @@ func Cancel(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, n
 		if err := enqueue(ctx, tx, tenant, send); err != nil {
 			return err
 		}
-		if n, err := Sweep(ctx, tx, tenant, send, now); err != nil || n > 0 {
+		if n, err := CancelWaiting(ctx, tx, tenant, send, now); err != nil || n > 0 {
 			return err
 		}
 		return endIfOver(ctx, tx, tenant, send, now)
@@ -77,19 +77,19 @@ func Seal(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, now
 	})
 }
 
-// sweepPage is how many messages one Sweep cancels.
-const sweepPage = 5000
+// cancelPage is how many messages one CancelWaiting cancels.
+const cancelPage = 5000
 
-// Sweep turns up to a page of a cancelled send's waiting messages into
+// CancelWaiting turns up to a page of a cancelled send's waiting messages into
 // cancelled ones, and reports how many there were.
-func Sweep(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, now time.Time) (int, error) {
+func CancelWaiting(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, now time.Time) (int, error) {
 	n := 0
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
-		under, err := UnderWay(ctx, tx, tenant, send)
+		under, err := InFlight(ctx, tx, tenant, send)
 		if err != nil {
 			return err
 		}
-		due, first, err := low(ctx, tx, tenant, send)
+		due, first, err := lowMark(ctx, tx, tenant, send)
 		if err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func Sweep(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, no
 			SELECT m.id FROM outbox AS m
 			JOIN send AS s ON s.tenant_id = m.tenant_id AND s.id = m.send_id AND s.phase = 'cancelled'
 			WHERE m.tenant_id = $1 AND m.send_id = $2 AND m.state = 'queued' AND NOT m.id`+tx.In(6)+` AND (m.due_at, m.id) >= ($4, $5)
-			ORDER BY m.due_at, m.id LIMIT $3`, tenant, send, sweepPage, due, first, sqldb.List(tx, under))
+			ORDER BY m.due_at, m.id LIMIT $3`, tenant, send, cancelPage, due, first, sqldb.List(tx, under))
 		waiting, err := sqldb.Collect(rows, err, messageID)
 		if err != nil || len(waiting) == 0 {
 			n = 0
@@ -185,7 +185,7 @@ func (c change) queue(b *sqldb.Batch, tenant id.Tenant, send id.Send) *standing 
 	s, set := c.Sums, ""
 	args := []any{tenant, send, s.Waiting, s.Deferred, s.Sent, s.Delivered, s.Bounced, s.Failed, s.Skipped, s.Cancelled, micros(c.sent), s.HeldBack}
 	if !c.wait.IsZero() {
-		set, args = ", "+lowering(13), append(args, micros(c.wait))
+		set, args = ", "+lowerMarkSQL(13), append(args, micros(c.wait))
 	}
 	var after standing
 	b.Queue(`

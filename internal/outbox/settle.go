@@ -43,7 +43,7 @@ type Result struct {
 // node's to settle. If some turn out to be another's by now, which is rare, nothing
 // is written, and it begins again without their results.
 func (n *Node) Commit(ctx context.Context, results []Result, intents []Item, now time.Time) (begun map[id.Message]bool, err error) {
-	rows, tried := n.flights.prepare(intents, now), n.flights.begun(results)
+	rows, tried := n.attempts.newRows(intents, now), n.attempts.begunAt(results)
 	own := ended(results)
 	for {
 		var settled map[id.Message]bool
@@ -57,11 +57,11 @@ func (n *Node) Commit(ctx context.Context, results []Result, intents []Item, now
 		own = slices.DeleteFunc(own, func(r Result) bool { return !settled[r.Item.ID] })
 	}
 	if err != nil {
-		n.flights.written(rows, nil, nil)
+		n.attempts.noteWritten(rows, nil, nil)
 		return nil, fmt.Errorf("commit results and intents: %w", err)
 	}
-	n.flights.written(rows, begun, results)
-	n.held.drop(func(yield func(Item) bool) {
+	n.attempts.noteWritten(rows, begun, results)
+	n.claims.remove(func(yield func(Item) bool) {
 		for _, r := range results {
 			if !yield(r.Item) {
 				return
@@ -92,7 +92,7 @@ func ended(results []Result) []Result {
 
 // commit writes results and attempts. It returns which messages were settled, with
 // errTaken if those are not all, and which attempts begin.
-func (n *Node) commit(ctx context.Context, tx *sqldb.DB, results []Result, tried map[id.Message]flight, intents []Item, rows []*takeOff, now time.Time) (
+func (n *Node) commit(ctx context.Context, tx *sqldb.DB, results []Result, tried map[id.Message]attempt, intents []Item, rows []*attemptRow, now time.Time) (
 	settled, begun map[id.Message]bool, err error,
 ) {
 	settled, begun = make(map[id.Message]bool, len(results)), make(map[id.Message]bool, len(intents))
@@ -101,7 +101,7 @@ func (n *Node) commit(ctx context.Context, tx *sqldb.DB, results []Result, tried
 	if err != nil {
 		return nil, nil, err
 	}
-	begin(b, tx, n.Owner, rows, now, begun)
+	insertAttempts(b, tx, n.Owner, rows, now, begun)
 	for _, it := range intents { // also of sends that no result changes it is asked whether they are open
 		if _, ok := changes[sendOf(it)]; !ok {
 			changes[sendOf(it)] = change{}
@@ -123,7 +123,7 @@ func (n *Node) commit(ctx context.Context, tx *sqldb.DB, results []Result, tried
 			}
 		}
 	}
-	return settled, begun, stay(ctx, tx, n.Owner, rows, after, begun)
+	return settled, begun, dropStopped(ctx, tx, n.Owner, rows, after, begun)
 }
 
 // sendKey names a send of any tenant.
@@ -161,7 +161,7 @@ func (c changes) queue(b *sqldb.Batch) (order []sendKey, after map[sendKey]*stan
 // attempt, and returns what that changes about their sends. The messages that were
 // still this node's to settle are added to settled; if those are not all, what was
 // written is not true.
-func settle(b *sqldb.Batch, tx *sqldb.DB, results []Result, tried map[id.Message]flight, settled map[id.Message]bool) (changes, error) {
+func settle(b *sqldb.Batch, tx *sqldb.DB, results []Result, tried map[id.Message]attempt, settled map[id.Message]bool) (changes, error) {
 	for tenant, own := range byTenant(results, func(r Result) id.Tenant { return r.Item.Tenant }) {
 		settleOf(b, tx, tenant, own, tried, func(scan func(...any) error) error {
 			var m id.Message
@@ -203,9 +203,9 @@ func settle(b *sqldb.Batch, tx *sqldb.DB, results []Result, tried map[id.Message
 const noteAttempt = `attempts = outbox.attempts + v.tried, first_at = COALESCE(outbox.first_at, v.first_at),
 			lane_id = COALESCE(v.lane_id, outbox.lane_id)`
 
-// attempt returns the values of noteAttempt: of a message that was not tried,
+// attemptValues returns the values of noteAttempt: of a message that was not tried,
 // nothing changes.
-func attempt(r Result, tried map[id.Message]flight) (n int, first, lane any) {
+func attemptValues(r Result, tried map[id.Message]attempt) (n int, first, lane any) {
 	f, ok := tried[r.Item.ID]
 	if !ok || r.Unsent {
 		return 0, nil, nil
@@ -215,7 +215,7 @@ func attempt(r Result, tried map[id.Message]flight) (n int, first, lane any) {
 
 // settleOf adds to a batch what writes what became of a tenant's messages. Those that
 // were still this node's to settle are given to stood.
-func settleOf(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []Result, tried map[id.Message]flight, stood func(scan func(...any) error) error) {
+func settleOf(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []Result, tried map[id.Message]attempt, stood func(scan func(...any) error) error) {
 	var plain, others []Result // most are delivered, about which there is little to say
 	for _, r := range results {
 		if r.State == Delivered && !r.Uncertain && !r.Item.Deferred {
@@ -234,10 +234,10 @@ func settleOf(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []Result, 
 
 // settleDelivered writes that messages were delivered about which nothing was noted
 // before.
-func settleDelivered(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []Result, tried map[id.Message]flight, stood func(scan func(...any) error) error) {
+func settleDelivered(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []Result, tried map[id.Message]attempt, stood func(scan func(...any) error) error) {
 	t := tx.Table("id UUID", "epoch BIGINT", "tried BIGINT", "first_at BIGINT", "lane_id UUID", "at BIGINT")
 	for _, r := range results {
-		n, first, lane := attempt(r, tried)
+		n, first, lane := attemptValues(r, tried)
 		t.Add(r.Item.ID, r.Item.Epoch, n, first, lane, r.At.UnixMicro())
 	}
 	b.Queue(`
@@ -249,7 +249,7 @@ func settleDelivered(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []R
 
 // settleOthers is settleDelivered for every other end, and for messages that
 // are put off.
-func settleOthers(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []Result, tried map[id.Message]flight, stood func(scan func(...any) error) error) {
+func settleOthers(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []Result, tried map[id.Message]attempt, stood func(scan func(...any) error) error) {
 	t := tx.Table("id UUID", "epoch BIGINT", "tried BIGINT", "first_at BIGINT", "lane_id UUID", "state TEXT", "due_at BIGINT", "sent_at BIGINT",
 		"answered BOOLEAN", "uncertain BIGINT")
 	said := newNotes(tx)
@@ -266,7 +266,7 @@ func settleOthers(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []Resu
 		if r.handedOver() {
 			sent = r.At.UnixMicro()
 		}
-		n, first, lane := attempt(r, tried)
+		n, first, lane := attemptValues(r, tried)
 		t.Add(r.Item.ID, r.Item.Epoch, n, first, lane, r.State, due, sent, r.Answered || r.Item.Answered, uncertain)
 	}
 	b.Queue(`

@@ -40,7 +40,7 @@ func Boundaries(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Sen
 	}
 	condition, args := "", []any{tenant, send, lane, numbers[len(numbers)-1]}
 	if scope != (PlanScope{}) { // otherwise the index is enough
-		under, err := UnderWay(ctx, db, tenant, send)
+		under, err := InFlight(ctx, db, tenant, send)
 		if err != nil {
 			return nil, err
 		}
@@ -153,10 +153,10 @@ func AssignDueTimes(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id
 	if n == 0 {
 		return p.After, false, nil
 	}
-	if err := revoke(ctx, tx, tenant, send); err != nil {
+	if err := revokeClaims(ctx, tx, tenant, send); err != nil {
 		return id.Contact{}, false, fmt.Errorf("revoke claims on what is planned anew: %w", err)
 	}
-	under, err := UnderWay(ctx, tx, tenant, send)
+	under, err := InFlight(ctx, tx, tenant, send)
 	if err != nil {
 		return id.Contact{}, false, err
 	}
@@ -196,7 +196,7 @@ func AssignDueTimes(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id
 	if err != nil {
 		return id.Contact{}, false, fmt.Errorf("assign messages their times: %w", err)
 	}
-	if err := lower(ctx, tx, tenant, send, time.Time{}); err != nil {
+	if err := lowerMark(ctx, tx, tenant, send, time.Time{}); err != nil {
 		return id.Contact{}, false, err
 	}
 	return last, n == p.Limit, nil

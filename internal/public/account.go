@@ -20,12 +20,12 @@ import (
 
 // Accounts serves the pages that the links about logins lead to: signing up,
 // choosing a password, accepting an invitation. Each shows a form and hands what
-// was filled in to auth.Door, as the operations of the API do. They need no script.
+// was filled in to auth.Login, as the operations of the API do. They need no script.
 //
 // Looking at a page changes nothing: programs that check mail follow links.
 type Accounts struct {
 	DB       *sqldb.DB
-	Door     *auth.Door
+	Login    *auth.Login
 	BaseURL  *url.URL
 	Log      *slog.Logger
 	Now      func() time.Time
@@ -168,7 +168,7 @@ func (a *Accounts) ours(r *http.Request) bool {
 const passwordHint = "At least 10 characters; several words that do not belong together are best."
 
 func (a *Accounts) signUpForm(ctx context.Context, token string) (accountView, error) {
-	if err := a.Door.MaySignUp(ctx, token, a.Now()); err != nil {
+	if err := a.Login.MaySignUp(ctx, token, a.Now()); err != nil {
 		return accountView{}, err
 	}
 	return accountView{
@@ -185,7 +185,7 @@ func (a *Accounts) signUpForm(ctx context.Context, token string) (accountView, e
 
 func (a *Accounts) signUp(r *http.Request, token string) (string, error) {
 	f := r.PostForm
-	e, err := a.Door.SignUp(r.Context(), auth.SignUp{
+	e, err := a.Login.SignUp(r.Context(), auth.SignUp{
 		TenantName: f.Get("tenant_name"), TenantSlug: f.Get("tenant_slug"),
 		Name: f.Get("name"), Email: f.Get("email"), Password: f.Get("password"), SetupToken: token,
 	}, a.ClientIP(r), a.Now())
@@ -193,7 +193,7 @@ func (a *Accounts) signUp(r *http.Request, token string) (string, error) {
 }
 
 func (a *Accounts) resetForm(ctx context.Context, token string) (accountView, error) {
-	email, err := a.Door.ResetOf(ctx, token, a.Now())
+	email, err := a.Login.ResetOf(ctx, token, a.Now())
 	if err != nil {
 		return accountView{}, err
 	}
@@ -212,11 +212,11 @@ func loginField(email string) accountField {
 }
 
 func (a *Accounts) reset(r *http.Request, token string) (string, error) {
-	return "", a.Door.Reset(r.Context(), token, r.PostForm.Get("password"), a.ClientIP(r), a.Now())
+	return "", a.Login.Reset(r.Context(), token, r.PostForm.Get("password"), a.ClientIP(r), a.Now())
 }
 
 func (a *Accounts) acceptForm(ctx context.Context, token string) (accountView, error) {
-	in, err := a.Door.InvitationOf(ctx, token, a.Now())
+	in, err := a.Login.InvitationOf(ctx, token, a.Now())
 	if err != nil {
 		return accountView{}, err
 	}
@@ -242,7 +242,7 @@ func (a *Accounts) acceptForm(ctx context.Context, token string) (accountView, e
 }
 
 func (a *Accounts) accept(r *http.Request, token string) (string, error) {
-	e, err := a.Door.Accept(r.Context(), token, r.PostForm.Get("name"), r.PostForm.Get("password"), a.ClientIP(r), a.Now())
+	e, err := a.Login.Accept(r.Context(), token, r.PostForm.Get("name"), r.PostForm.Get("password"), a.ClientIP(r), a.Now())
 	return e.Token, err
 }
 

@@ -32,7 +32,7 @@ const ownWord = "purple otter skates home"
 type visit struct {
 	*testing.T
 	db     *sqldb.DB
-	door   *auth.Door
+	door   *auth.Login
 	base   *url.URL
 	client *http.Client
 	logs   bytes.Buffer
@@ -48,9 +48,9 @@ func newVisit(t *testing.T, db *sqldb.DB) *visit {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(&v.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	v.door = &auth.Door{DB: db, Passwords: auth.NewPasswords(), Limits: limit.New(db), BaseURL: v.base, Log: log}
+	v.door = &auth.Login{DB: db, Passwords: auth.NewPasswords(), Limits: limit.New(db), BaseURL: v.base, Log: log}
 	(&public.Accounts{
-		DB: db, Door: v.door, BaseURL: v.base, Log: log, Now: func() time.Time { return noon },
+		DB: db, Login: v.door, BaseURL: v.base, Log: log, Now: func() time.Time { return noon },
 		ClientIP: func(*http.Request) netip.Addr { return netip.MustParseAddr("192.0.2.1") },
 	}).Routes(mux)
 	v.fresh()

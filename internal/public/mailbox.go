@@ -32,7 +32,7 @@ import (
 type Mailbox struct {
 	DB       *sqldb.DB
 	Sends    outbox.Labeler
-	Door     *auth.Door
+	Login    *auth.Login
 	Cursors  *endpoint.Cursors
 	BaseURL  *url.URL
 	Log      *slog.Logger

@@ -89,7 +89,7 @@ func newSite(t *testing.T, db *sqldb.DB, open bool) *site {
 	s.page = &public.Mailbox{
 		Sends: broadcast.Labeler(),
 		DB:    db, Cursors: endpoint.NewCursors(box), BaseURL: base, Log: log, Now: func() time.Time { return noon },
-		Door:     &auth.Door{DB: db, Passwords: passwords, Limits: limit.New(db), BaseURL: base, Log: log},
+		Login:    &auth.Login{DB: db, Passwords: passwords, Limits: limit.New(db), BaseURL: base, Log: log},
 		ClientIP: func(*http.Request) netip.Addr { return netip.MustParseAddr("192.0.2.1") },
 	}
 	if open {

@@ -28,7 +28,7 @@ func TestWhoIsLookedUpForAClick(t *testing.T) {
 		}
 		lookUps := func(path string, status int) (n int) {
 			t.Helper()
-			ctx := sqldb.Tell(t.Context(), func(text string, _ []any) {
+			ctx := sqldb.WithQueryTrace(t.Context(), func(text string, _ []any) {
 				if strings.Contains(text, "FROM outbox") {
 					n++
 				}

@@ -58,7 +58,7 @@ func (p *Recipient) leaving(ctx context.Context, m outbox.Record) (string, error
 	if err != nil {
 		return "", err
 	}
-	l, name := s.Leaving(), s.Type.DisplayName
+	l, name := s.UnsubscribeScope(), s.Type.DisplayName
 	if l.Everything {
 		return "all mail from " + s.Tenant.Name, nil
 	}
@@ -102,7 +102,7 @@ func (p *Recipient) leave(ctx context.Context, m outbox.Record) error {
 	}
 	now := p.Now()
 	return p.DB.InTx(ctx, func(tx *sqldb.DB) error {
-		err := contact.Unsubscribe(ctx, tx, m.Tenant, m.Contact, s.Leaving(), now)
+		err := contact.Unsubscribe(ctx, tx, m.Tenant, m.Contact, s.UnsubscribeScope(), now)
 		if err != nil && !errors.Is(err, contact.ErrNotFound) { // a contact that is gone gets nothing anyway
 			return err
 		}

@@ -15,8 +15,8 @@ type History struct {
 	Messages   []Message                // every mail that was decided on
 	Sends      map[id.Send]Send         // those of its mails; zero: nothing is known
 	Hits       []Hit                    // every open and click
-	Told       []Told                   // complaints and unsubscribes that a mail brought about
-	Events     []Happened               // custom events, page views, forms, sequences
+	Told       []JournalEvent           // complaints and unsubscribes that a mail brought about
+	Events     []NamedEvent             // custom events, page views, forms, sequences
 	Suppressed bool                     // its address is on the suppression list
 }
 
@@ -47,16 +47,16 @@ type Hit struct {
 	Corroborated bool // its message is known to have been opened for certain
 }
 
-// Told is a complaint or an unsubscribe.
-type Told struct {
+// JournalEvent is a complaint or an unsubscribe.
+type JournalEvent struct {
 	Complaint bool // else an unsubscribe
 	Message   id.Message
 	Send      id.Send
 	At        time.Time
 }
 
-// Happened is an entry of the journal that rules ask for by name.
-type Happened struct {
+// NamedEvent is an entry of the journal that rules ask for by name.
+type NamedEvent struct {
 	Type       journal.Type
 	Name       string
 	At         time.Time

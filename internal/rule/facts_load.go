@@ -119,7 +119,7 @@ func (l *loader) hits(ctx context.Context) error {
 const ofContacts = ` AND contact_id IS NOT NULL AND type NOT IN ('email_sent', 'email_delivered', 'contact_created') `
 
 func (l *loader) loadJournalEvents(ctx context.Context) error {
-	var t Told
+	var t JournalEvent
 	var what journal.Type
 	var send id.Send
 	var at int64
@@ -136,7 +136,7 @@ func (l *loader) loadJournalEvents(ctx context.Context) error {
 }
 
 func (l *loader) events(ctx context.Context) error {
-	var h Happened
+	var h NamedEvent
 	var at int64
 	var data string
 	rows, err := l.db.Query(ctx, `

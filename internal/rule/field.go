@@ -12,7 +12,7 @@ import (
 // target is a field of contacts: what kind it is, and where its value is found.
 type target struct {
 	kind  kind
-	place place
+	place fieldPlace
 	name  string // of the column, or the key within the place
 
 	nullable bool // of a column
@@ -29,16 +29,16 @@ type target struct {
 	value func(s *Subject) any
 }
 
-// place is where a value is stored.
-type place int
+// fieldPlace is where a value is stored.
+type fieldPlace int
 
 const (
-	ofContact  place = iota // a column of contact c
-	ofActivity              // a column of contact_activity a
-	ofCustom                // a key of c.custom_fields
-	ofTouch                 // a key of a.touch
-	ofDomain                // a column of mail_domain, by c.email_domain
-	elsewhere               // asked for in a way of its own
+	ofContact  fieldPlace = iota // a column of contact c
+	ofActivity                   // a column of contact_activity a
+	ofCustom                     // a key of c.custom_fields
+	ofTouch                      // a key of a.touch
+	ofDomain                     // a column of mail_domain, by c.email_domain
+	elsewhere                    // asked for in a way of its own
 )
 
 // The prefixes of fields that tenants declare.

@@ -105,7 +105,7 @@ func (p Property) path() []string {
 // sql tests the event in row x of journal.
 func (p Property) sql(b *builder) string {
 	q := p.propertyTest(b.env)
-	from := b.db.Found("x.data", p.path(), "v", b.arg)
+	from := b.db.JSONPath("x.data", p.path(), "v", b.arg)
 	passes := "EXISTS (SELECT 1 FROM " + from + " WHERE " + q.sql(b) + ")"
 	if q.moments != nil { // to be read once, and compared with many
 		passes = "EXISTS (WITH v AS MATERIALIZED (SELECT day_of(v.text) AS day, moment_of(v.text) AS moment FROM " + from + " WHERE v.kind = 'string')" +
@@ -194,7 +194,7 @@ func (b *builder) textual(x string, op Operator, folded ...string) string {
 // holds tests the properties of an event, as JSON decodes them.
 func (p Property) holds(env Env, properties map[string]any) bool {
 	q := p.propertyTest(env)
-	found := sqldb.Find(map[string]any{"properties": properties}, p.path())
+	found := sqldb.FindJSONPath(map[string]any{"properties": properties}, p.path())
 	return slices.ContainsFunc(found, func(v any) bool { return q.passes(env, v) }) != q.deny
 }
 

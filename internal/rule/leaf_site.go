@@ -80,7 +80,7 @@ func (l Form) sql(b *builder) string {
 }
 
 func (l Form) match(env Env, s *Subject) bool {
-	sent := slices.ContainsFunc(s.Events, func(e Happened) bool {
+	sent := slices.ContainsFunc(s.Events, func(e NamedEvent) bool {
 		return e.Type == journal.FormSubmitted && (l.Slug == "" || e.Name == l.Slug) && l.Window.holds(env, e.At)
 	})
 	return sent == (l.Operator != DidNot)

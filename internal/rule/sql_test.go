@@ -117,7 +117,7 @@ func listed(t *testing.T, db *sqldb.DB, args []any) []any {
 		if _, ok := a.(*sqldb.Table); !ok {
 			continue
 		}
-		rows, err := db.Query(t.Context(), `SELECT c0 FROM handed_rows($1)`, a)
+		rows, err := db.Query(t.Context(), `SELECT c0 FROM rows_of($1)`, a)
 		out[i], err = sqldb.Collect(rows, err, func(row func(...any) error) (text string, err error) { return text, row(&text) })
 		if err != nil {
 			t.Fatal(err)

@@ -72,7 +72,7 @@ func (d *Decay) Tick(ctx context.Context) (more bool, err error) {
 	if d.tenant == 0 && now.Sub(d.rested) < d.every() {
 		return false, nil
 	}
-	if d.tenant != 0 && d.on.Enabled && d.on.Fading.Percent > 0 {
+	if d.tenant != 0 && d.on.Enabled && d.on.Decay.Percent > 0 {
 		more, err := d.fade(ctx, now)
 		if more || err != nil {
 			return more, err
@@ -96,7 +96,7 @@ func (d *Decay) Tick(ctx context.Context) (more bool, err error) {
 
 // fade is one page of the tenant whose turn it is.
 func (d *Decay) fade(ctx context.Context, now time.Time) (more bool, err error) {
-	stretch := time.Duration(d.on.Fading.AfterDays) * 24 * time.Hour
+	stretch := time.Duration(d.on.Decay.AfterDays) * 24 * time.Hour
 	after := d.on.after
 	err = d.DB.InTx(ctx, func(tx *sqldb.DB) error {
 		more = false
@@ -137,7 +137,7 @@ func (d *Decay) fade(ctx context.Context, now time.Time) (more bool, err error) 
 // faded returns what is left of a score after some stretches without activity.
 func (s Settings) faded(v float64, stretches int64) float64 {
 	for ; stretches > 0 && v > 0; stretches-- {
-		v = math.Floor(v * float64(100-s.Fading.Percent) / 100)
+		v = math.Floor(v * float64(100-s.Decay.Percent) / 100)
 	}
 	return s.clamp(v)
 }

@@ -88,11 +88,11 @@ func TestActivityKeepsAScore(t *testing.T) {
 		w.now = noon.Add(50 * day)
 		w.fade(w.decay())
 		w.want("prospect", 80, 0)
-		w.change(func(s *score.Settings) { s.Fading.Percent = 0 })
+		w.change(func(s *score.Settings) { s.Decay.Percent = 0 })
 		w.now = noon.Add(500 * day)
 		w.fade(w.decay())
 		w.want("prospect", 80, 0)
-		w.change(func(s *score.Settings) { s.Fading.Percent, s.Enabled = 50, false })
+		w.change(func(s *score.Settings) { s.Decay.Percent, s.Enabled = 50, false })
 		w.fade(w.decay())
 		w.want("prospect", 80, 0)
 	})
@@ -144,7 +144,7 @@ func TestAScoreIsAlwaysWithinItsBounds(t *testing.T) {
 		low, high := rapid.IntRange(-50, 0).Draw(rt, "min"), rapid.IntRange(1, 50).Draw(rt, "max")
 		w.change(func(s *score.Settings) {
 			s.Min, s.Max, s.Rules = low, high, nil
-			s.Fading.Percent = rapid.IntRange(0, 100).Draw(rt, "percent")
+			s.Decay.Percent = rapid.IntRange(0, 100).Draw(rt, "percent")
 			for i := range rapid.IntRange(1, 3).Draw(rt, "rules") {
 				s.Rules = append(s.Rules, score.Rule{
 					ID: fmt.Sprintf("r%d-%d", i, rand.Int()), Trigger: journal.FormSubmitted,

@@ -57,7 +57,7 @@ func Follower(parse Parser, of Broadcasts, now func() time.Time) journal.Followe
 
 // hit is an act that a rule gives points for.
 type hit struct {
-	act
+	occurrence
 	rule *Rule
 }
 
@@ -74,7 +74,7 @@ func follow(ctx context.Context, tx *sqldb.DB, t id.Tenant, entries []journal.En
 		return err
 	}
 	zone := account.Location()
-	var more beside
+	var more related
 	if more.broadcasts, err = of(ctx, tx, t, s.sends(entries)); err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (s Settings) created(entries []journal.Entry) []id.Contact {
 	return slices.SortedFunc(maps.Keys(seen), id.Compare)
 }
 
-func (s Settings) hits(entries []journal.Entry, parse Parser, more beside, zone *time.Location) ([]hit, error) {
+func (s Settings) hits(entries []journal.Entry, parse Parser, more related, zone *time.Location) ([]hit, error) {
 	rules := s.read(parse)
 	var list []hit
 	for _, e := range entries {
@@ -161,19 +161,19 @@ func (s Settings) hits(entries []journal.Entry, parse Parser, more beside, zone 
 	return list, nil
 }
 
-// movement is what has become of the contacts that were scored.
-type movement struct {
+// change is what has become of the contacts that were scored.
+type change struct {
 	scored []contact.Scored
 	told   map[id.Contact]Moved
 }
 
 // play gives the points of hits, in their order, to the contacts.
-func (s Settings) play(list []contact.Scored, hits []hit, days *tally) movement {
+func (s Settings) play(list []contact.Scored, hits []hit, days *tally) change {
 	byID := make(map[id.Contact]*contact.Scored, len(list))
 	for i := range list {
 		byID[list[i].Contact] = &list[i]
 	}
-	m := movement{told: map[id.Contact]Moved{}}
+	m := change{told: map[id.Contact]Moved{}}
 	for _, h := range hits {
 		c, ok := byID[h.Contact]
 		if !ok {
@@ -216,7 +216,7 @@ func scoreOf(c *contact.Scored) (string, *float64) {
 func (s Settings) clamp(v float64) float64 { return min(max(v, float64(s.Min)), float64(s.Max)) }
 
 // save writes the scores, and tells of those that are another than before.
-func (m movement) save(ctx context.Context, tx *sqldb.DB, t id.Tenant, now time.Time) error {
+func (m change) save(ctx context.Context, tx *sqldb.DB, t id.Tenant, now time.Time) error {
 	if err := contact.SaveScores(ctx, tx, t, m.scored, now); err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/packetboat/packetboat/internal/journal"
 )
 
-// act is a journal entry as rules see it.
-type act struct {
+// occurrence is a journal entry as rules see it.
+type occurrence struct {
 	journal.Entry
 	event      string         // what kind of custom event it is
 	properties map[string]any // what filters look at
@@ -23,8 +23,8 @@ type verdict struct {
 	Withdrawn      bool   `json:"withdrawn"`
 }
 
-// beside is what rules see of an entry beside what it says itself.
-type beside struct {
+// related is what rules see of an entry beside what it says itself.
+type related struct {
 	broadcasts map[id.Send]id.Broadcast      // of mails
 	origins    map[id.Contact]contact.Origin // of contacts that were created
 }
@@ -32,25 +32,25 @@ type beside struct {
 // read returns what an entry tells, or false when it is no person's act: a
 // machine's, one not yet judged (its verdict comes as another entry), or one that
 // is taken back.
-func read(e journal.Entry, more beside) (act, bool, error) {
+func read(e journal.Entry, more related) (occurrence, bool, error) {
 	var v verdict
 	if err := e.Decode(&v); err != nil {
-		return act{}, false, fmt.Errorf("journal entry %s: %w", e.ID, err)
+		return occurrence{}, false, fmt.Errorf("journal entry %s: %w", e.ID, err)
 	}
 	switch {
 	case v.Withdrawn, v.Classification == "bot", v.Classification == "pending":
-		return act{}, false, nil
+		return occurrence{}, false, nil
 	case v.Classification == "" && (e.Type == journal.EmailOpened || e.Type == journal.EmailClicked):
-		return act{}, false, nil
+		return occurrence{}, false, nil
 	}
-	a := act{Entry: e}
+	a := occurrence{Entry: e}
 	if e.Type == journal.CustomEvent {
 		ev, err := e.Event()
 		a.event, a.properties = ev.Type, ev.Properties
 		return a, true, err
 	}
 	if err := e.Decode(&a.properties); err != nil {
-		return act{}, false, fmt.Errorf("journal entry %s: %w", e.ID, err)
+		return occurrence{}, false, fmt.Errorf("journal entry %s: %w", e.ID, err)
 	}
 	if a.properties == nil {
 		a.properties = map[string]any{}
@@ -109,7 +109,7 @@ func (s Settings) read(parse Parser) []ready {
 
 // matches reports whether the rule speaks of the act. Filters that compare with
 // the present take the time of the act for it.
-func (r ready) matches(a act, zone *time.Location) bool {
+func (r ready) matches(a occurrence, zone *time.Location) bool {
 	if r.Trigger != a.Type {
 		return false
 	}

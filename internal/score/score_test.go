@@ -380,7 +380,7 @@ func TestWrongSettingsAreToldAtOnce(t *testing.T) {
 			{ID: "x", Trigger: journal.EmailOpened, Match: score.Match{EventName: "e", Filters: json.RawMessage(`[{"property": "", "operator": "equals", "value": "v"}]`)}},
 			{ID: "x", Trigger: journal.CustomEvent, Match: score.Match{Filters: json.RawMessage(`[{"property": "p", "operator": "equals"}]`)}},
 		}
-		s.Fading = score.DecaySettings{AfterDays: 0, Percent: 101}
+		s.Decay = score.DecaySettings{AfterDays: 0, Percent: 101}
 		s.Min, s.Max = 1, 0
 	}, noon)
 	f, ok := fault.As(err)

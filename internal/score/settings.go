@@ -34,7 +34,7 @@ import (
 type Settings struct {
 	Enabled bool          `json:"enabled"` // else nothing gives points, and nothing fades
 	Rules   []Rule        `json:"rules"`
-	Fading  DecaySettings `json:"decay"`
+	Decay   DecaySettings `json:"decay"`
 	Min     int           `json:"min"`
 	Max     int           `json:"max"`
 }
@@ -115,8 +115,8 @@ func Defaults() Settings {
 			{ID: "email_unsubscribed", Trigger: journal.EmailUnsubscribed, Points: -20},
 			{ID: "email_complained", Trigger: journal.EmailComplained, Points: -50},
 		},
-		Fading: DecaySettings{AfterDays: 30, Percent: 20},
-		Min:    0, Max: 1000,
+		Decay: DecaySettings{AfterDays: 30, Percent: 20},
+		Min:   0, Max: 1000,
 	}
 }
 
@@ -154,8 +154,8 @@ func (s Settings) checked(parse Parser) (Settings, error) {
 		between(path+"points", r.Points, -maxPoints, maxPoints)
 		between(path+"daily_cap", r.DailyCap, 0, maxCap)
 	}
-	between("decay.after_days", s.Fading.AfterDays, 1, maxDays)
-	between("decay.percent", s.Fading.Percent, 0, 100)
+	between("decay.after_days", s.Decay.AfterDays, 1, maxDays)
+	between("decay.percent", s.Decay.Percent, 0, 100)
 	between("min", s.Min, -maxScore, 0)
 	between("max", s.Max, 1, maxScore)
 	return s, p.Err()

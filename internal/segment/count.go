@@ -86,7 +86,7 @@ func count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, tree rule.Tree, 
 	}
 	var n Counts
 	err = db.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) error {
-		return db.Sweep(ctx, func() error {
+		return db.ScanTx(ctx, func() error {
 			return db.QueryRow(ctx, `
 				SELECT COUNT(*), COUNT(CASE WHEN c.global_status = 'active' AND NOT c.do_not_contact AND x.email IS NULL THEN 1 END)
 				FROM contact c `+join+`

@@ -110,7 +110,7 @@ func TestARuleFindsItsMembersWheneverItIsAsked(t *testing.T) {
 		// One of them cannot be mailed in each of the ways there are.
 		_, err := suppression.Add(t.Context(), o.db, o.acme, "de0@example.org", "", noon)
 		o.must(err)
-		o.must(contact.Unsubscribe(t.Context(), o.db, o.acme, de[1], contact.Leaving{Everything: true}, noon))
+		o.must(contact.Unsubscribe(t.Context(), o.db, o.acme, de[1], contact.UnsubscribeScope{Everything: true}, noon))
 		_, err = contact.Delete(t.Context(), o.db, o.acme, []id.Contact{de[2]}, noon)
 		o.must(err)
 		if got := o.recount(s); got != [2]int{1, 4} {
@@ -472,7 +472,7 @@ func TestCountsAreWhatMatchingGives(t *testing.T) {
 		add(t, o.db, o.acme, vip, ids[0], ids[5], ids[6], ids[11])
 		_, err := suppression.Add(t.Context(), o.db, o.acme, "fr1@example.org", "", noon)
 		o.must(err)
-		o.must(contact.Unsubscribe(t.Context(), o.db, o.acme, ids[0], contact.Leaving{Everything: true}, noon))
+		o.must(contact.Unsubscribe(t.Context(), o.db, o.acme, ids[0], contact.UnsubscribeScope{Everything: true}, noon))
 		o.rule("Germans", german)
 		env, err := segment.Env(t.Context(), o.db, o.acme, noon)
 		o.must(err)

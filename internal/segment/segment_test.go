@@ -164,7 +164,7 @@ func TestMembersAreCounted(t *testing.T) {
 		if got := counts(t, db, vip); got != [2]int{1, 2} {
 			t.Errorf("counts %v, want 1 of 2", got)
 		}
-		if err := contact.Unsubscribe(t.Context(), db, acme, people[2], contact.Leaving{Everything: true}, noon); err != nil {
+		if err := contact.Unsubscribe(t.Context(), db, acme, people[2], contact.UnsubscribeScope{Everything: true}, noon); err != nil {
 			t.Fatal(err)
 		}
 		if s, err := segment.Recount(t.Context(), db, acme, vip.ID, noon); err != nil || *s.Members != 0 || *s.MembersAll != 2 {

@@ -262,7 +262,7 @@ func UpdateIdentity(ctx context.Context, db *sqldb.DB, tenant id.Tenant, identit
 		}
 		return saveTypes(ctx, tx, i)
 	})
-	if sqldb.Unique(err) {
+	if sqldb.IsUniqueViolation(err) {
 		return Identity{}, ErrDuplicateIdentity.Because(err)
 	}
 	if err != nil {

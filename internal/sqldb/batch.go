@@ -11,11 +11,11 @@ import (
 // the other, too, but there is no trip to save.
 type Batch struct {
 	tx   *DB
-	list []batched
+	list []queuedStatement
 }
 
-// batched is a statement, or something to be done between statements.
-type batched struct {
+// queuedStatement is a statement, or something to be done between statements.
+type queuedStatement struct {
 	text string
 	args []any
 	read func(scan func(dest ...any) error) error
@@ -28,13 +28,13 @@ func (db *DB) Batch() *Batch { return &Batch{tx: db} }
 // Queue adds a statement. Each row of its answer is given to read, which may be nil
 // for a statement without one.
 func (b *Batch) Queue(text string, read func(scan func(dest ...any) error) error, args ...any) {
-	b.list = append(b.list, batched{text: text, args: args, read: read})
+	b.list = append(b.list, queuedStatement{text: text, args: args, read: read})
 }
 
 // Call adds what depends on answers of its own: it is called when what stands before
 // it has run.
 func (b *Batch) Call(do func(ctx context.Context) error) {
-	b.list = append(b.list, batched{call: do})
+	b.list = append(b.list, queuedStatement{call: do})
 }
 
 // Run runs what was added, in order, up to the first error.
@@ -49,10 +49,10 @@ func (b *Batch) Run(ctx context.Context) error {
 		var err error
 		switch {
 		case n > 0 && b.tx.tx != nil && b.tx.tx.pipe != nil:
-			err = b.tx.pipeline(ctx, list[:n])
+			err = b.tx.runPipelined(ctx, list[:n])
 		default:
 			n = 1
-			err = b.tx.single(ctx, list[0])
+			err = b.tx.runOne(ctx, list[0])
 		}
 		if err != nil {
 			return err
@@ -62,8 +62,8 @@ func (b *Batch) Run(ctx context.Context) error {
 	return nil
 }
 
-// single runs one of a batch.
-func (db *DB) single(ctx context.Context, q batched) error {
+// runOne runs one of a batch.
+func (db *DB) runOne(ctx context.Context, q queuedStatement) error {
 	if q.call != nil {
 		return q.call(ctx)
 	}
@@ -76,8 +76,8 @@ func (db *DB) single(ctx context.Context, q batched) error {
 	return err
 }
 
-// pipeline sends statements to PostgreSQL and reads their answers afterwards.
-func (db *DB) pipeline(ctx context.Context, list []batched) error {
+// runPipelined sends statements to PostgreSQL and reads their answers afterwards.
+func (db *DB) runPipelined(ctx context.Context, list []queuedStatement) error {
 	batch, pipe := &pgx.Batch{}, db.tx.pipe
 	begins := !pipe.begun
 	if begins {
@@ -92,7 +92,7 @@ func (db *DB) pipeline(ctx context.Context, list []batched) error {
 		if err != nil {
 			return err
 		}
-		db.tell(ctx, q.text, args)
+		db.traceQuery(ctx, q.text, args)
 		batch.Queue(q.text, args...)
 	}
 	return pipe.pgx(func(conn *pgx.Conn) (err error) {
@@ -117,7 +117,7 @@ func (db *DB) pipeline(ctx context.Context, list []batched) error {
 }
 
 // answer reads what one statement of a pipeline was answered.
-func (db *DB) answer(results pgx.BatchResults, q batched) error {
+func (db *DB) answer(results pgx.BatchResults, q queuedStatement) error {
 	rows, err := results.Query()
 	if err != nil {
 		return err

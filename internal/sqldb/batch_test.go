@@ -104,7 +104,7 @@ func TestABatchThatFailsLeavesNothing(t *testing.T) {
 			insert(b)
 			insert(b)
 			err := b.Run(t.Context())
-			if !sqldb.Unique(err) {
+			if !sqldb.IsUniqueViolation(err) {
 				t.Errorf("the same row twice: %v, want a taken key", err)
 			}
 			return nil // overlooked

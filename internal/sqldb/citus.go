@@ -84,8 +84,8 @@ func (db *DB) Home(n int) string {
 	return "(SELECT " + db.Param(n, "INTEGER") + " AS tenant_id) AS h"
 }
 
-// Settle gives a new tenant its row of the table home.
-func (db *DB) Settle(ctx context.Context, t id.Tenant) error {
+// AssignHome gives a new tenant its row of the table home.
+func (db *DB) AssignHome(ctx context.Context, t id.Tenant) error {
 	if !db.Distributed() {
 		return nil
 	}
@@ -93,9 +93,9 @@ func (db *DB) Settle(ctx context.Context, t id.Tenant) error {
 	return err
 }
 
-// settleAll gives the tenants that have none, because they were copied into the
+// assignHomes gives the tenants that have none, because they were copied into the
 // database, their rows of the table home.
-func (db *DB) settleAll(ctx context.Context) error {
+func (db *DB) assignHomes(ctx context.Context) error {
 	if !db.Distributed() {
 		return nil
 	}
@@ -113,10 +113,10 @@ const distributedSession = `
 	SELECT set_config('plan_cache_mode', $1, FALSE), set_config('citus.max_adaptive_executor_pool_size', '1', FALSE)
 	WHERE to_regclass('home') IS NOT NULL`
 
-// recognise finds out on a new connection whether the tables are distributed. Citus
+// detectCitus finds out on a new connection whether the tables are distributed. Citus
 // needs the values of parameters to know where a statement goes, so then plans are
 // made for them.
-func (s *shared) recognise(ctx context.Context, conn *pgx.Conn) error {
+func (s *shared) detectCitus(ctx context.Context, conn *pgx.Conn) error {
 	rows, err := conn.Query(ctx, distributedSession, pgx.QueryExecModeExec, distributedPlans)
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ DECLARE
 		'suppression', 'score_settings', 'score_day',
 		'mta_config', 'mta_health', 'email_category', 'email_type', 'sending_domain', 'sending_identity', 'identity_email_type', 'identity_lane',
 		'content', 'content_link', 'template', 'block', 'library_entry', 'library_version', 'sink_message',
-		'send', 'send_terms', 'send_ready', 'outbox', 'outbox_mix', 'outbox_note', 'outbox_claim', 'outbox_turn', 'outbox_flight',
+		'send', 'send_terms', 'send_ready', 'outbox', 'outbox_mix', 'outbox_note', 'outbox_claim', 'outbox_turn', 'outbox_attempt',
 		'outbox_day', 'outbox_slot', 'outbox_sample', 'outbox_wait',
 		'hit', 'engagement', 'engagement_sum',
 		'segment', 'segment_member', 'segment_reference', 'segment_turn', 'saved_filter',

@@ -67,7 +67,7 @@ type shared struct {
 	closers     []func() error
 	file        string    // SQLite only
 	lock        *fileLock // SQLite only
-	told        func(text string, args []any)
+	trace       func(text string, args []any)
 	subscribers subscribers
 }
 
@@ -134,7 +134,7 @@ func (db *DB) InTx(ctx context.Context, fn func(tx *DB) error) error {
 		return db.rehearse(ctx, fn)
 	}
 	for try := 1; ; try++ {
-		err := db.once(ctx, fn)
+		err := db.attemptTx(ctx, fn)
 		if err == nil || try == 8 || !lostRace(err) {
 			return err
 		}
@@ -147,7 +147,7 @@ func (db *DB) InTx(ctx context.Context, fn func(tx *DB) error) error {
 	}
 }
 
-func (db *DB) once(ctx context.Context, fn func(tx *DB) error) (err error) {
+func (db *DB) attemptTx(ctx context.Context, fn func(tx *DB) error) (err error) {
 	tx := &DB{shared: db.shared, tx: &transaction{}}
 	commit, rollback, err := db.begin(ctx, tx.tx)
 	if err != nil {
@@ -207,25 +207,25 @@ func lostRace(err error) bool {
 	return ok && (pg.Code == "40001" || pg.Code == "40P01") || pgconn.SafeToRetry(err)
 }
 
-// Unique reports whether err says that a unique key is already taken.
-func Unique(err error) bool {
+// IsUniqueViolation reports whether err says that a unique key is already taken.
+func IsUniqueViolation(err error) bool {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return pg.Code == "23505"
 	}
 	return sqliteUnique(err)
 }
 
-// Dangling reports whether err says that a row refers to one that has just gone.
+// IsForeignKeyViolation reports whether err says that a row refers to one that has just gone.
 // SQLite's writers take turns, so there it is no accident.
-func Dangling(err error) bool {
+func IsForeignKeyViolation(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && pg.Code == "23503"
 }
 
-// Refused reports whether err says that the database does not take these values,
+// IsInvalidData reports whether err says that the database does not take these values,
 // whenever they are written: SQLSTATE classes 22 (data exception) and 23
 // (integrity constraint violation), and what SQLite has for these.
-func Refused(err error) bool {
+func IsInvalidData(err error) bool {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return strings.HasPrefix(pg.Code, "22") || strings.HasPrefix(pg.Code, "23")
 	}

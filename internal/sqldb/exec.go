@@ -64,7 +64,7 @@ func (db *DB) Query(ctx context.Context, text string, args ...any) (*Rows, error
 	if err != nil {
 		return nil, err
 	}
-	db.tell(ctx, text, args)
+	db.traceQuery(ctx, text, args)
 	switch {
 	case db.writer == nil && plannedAnew(text):
 		return db.queryAnew(ctx, text, args)
@@ -127,7 +127,7 @@ func (db *DB) Exec(ctx context.Context, text string, args ...any) (int64, error)
 	if err != nil {
 		return 0, err
 	}
-	db.tell(ctx, text, args)
+	db.traceQuery(ctx, text, args)
 	var res sql.Result
 	switch {
 	case db.writer == nil && plannedAnew(text):

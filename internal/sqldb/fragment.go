@@ -37,7 +37,7 @@ func (db *DB) In(n int) string {
 	if db.dialect == Postgres {
 		return fmt.Sprintf(" = ANY($%d) ", n)
 	}
-	return fmt.Sprintf(" IN (SELECT c0 FROM handed_rows($%d)) ", n)
+	return fmt.Sprintf(" IN (SELECT c0 FROM rows_of($%d)) ", n)
 }
 
 // List is the parameter of In: texts or identifiers.
@@ -98,7 +98,7 @@ func (db *DB) AnyElement(column string, n int) string {
 	if db.dialect == Postgres {
 		return fmt.Sprintf(" jsonb_exists_any(%s, $%d) ", column, n)
 	}
-	return fmt.Sprintf(" EXISTS (SELECT 1 FROM json_each(%s) AS have WHERE have.value IN (SELECT c0 FROM handed_rows($%d))) ", column, n)
+	return fmt.Sprintf(" EXISTS (SELECT 1 FROM json_each(%s) AS have WHERE have.value IN (SELECT c0 FROM rows_of($%d))) ", column, n)
 }
 
 // Greatest returns the larger of two expressions, neither of them null.
@@ -119,7 +119,7 @@ func (db *DB) UUIDText(column string) string {
 
 // functions are what SQLite lacks and our statements use.
 func functions(c *sqlite3.Conn) error {
-	if err := found(c); err != nil {
+	if err := registerJSONPath(c); err != nil {
 		return err
 	}
 	if err := translate(c); err != nil {
@@ -128,7 +128,7 @@ func functions(c *sqlite3.Conn) error {
 	if err := inRanges(c); err != nil {
 		return err
 	}
-	if err := handed(c); err != nil {
+	if err := registerRowsOf(c); err != nil {
 		return err
 	}
 	err := c.CreateFunction("uuid_text", 1, sqlite3.DETERMINISTIC, func(ctx sqlite3.Context, arg ...sqlite3.Value) {
@@ -299,7 +299,7 @@ func (t *Table) As(name string, first int) string {
 	for i, n := range t.names {
 		cols[i] = fmt.Sprintf("c%d AS %s", i, n)
 	}
-	return fmt.Sprintf("(SELECT %s FROM handed_rows($%d)) AS %s", strings.Join(cols, ", "), first, name)
+	return fmt.Sprintf("(SELECT %s FROM rows_of($%d)) AS %s", strings.Join(cols, ", "), first, name)
 }
 
 // Args returns the statement's parameters: the given ones, then the table's.
@@ -311,7 +311,7 @@ func (t *Table) Args(before ...any) []any {
 		return before
 	}
 	for _, column := range t.columns {
-		if err := handable(column); err != nil {
+		if err := checkColumnTypes(column); err != nil {
 			panic(err)
 		}
 	}

@@ -58,12 +58,12 @@ func (g *Group[T]) Within(ctx context.Context, v T) error {
 	case err := <-e.done:
 		return err
 	case <-ctx.Done():
-		return fmt.Errorf("%w: %w", ErrGivenUp, context.Cause(ctx))
+		return fmt.Errorf("%w: %w", ErrAbandoned, context.Cause(ctx))
 	}
 }
 
-// ErrGivenUp is what a caller gets who did not wait for the end of a write.
-var ErrGivenUp = errors.New("whether it was written is not known")
+// ErrAbandoned is what a caller gets who did not wait for the end of a write.
+var ErrAbandoned = errors.New("whether it was written is not known")
 
 // Run writes until ctx ends. Batches under way are finished.
 func (g *Group[T]) Run(ctx context.Context) error {

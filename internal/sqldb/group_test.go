@@ -24,10 +24,10 @@ func TestAGroupIsNotWaitedForBeyondTheCallersTime(t *testing.T) {
 		<-begun
 		giveUp(why)
 	}()
-	if err := g.Within(caller, 1); !errors.Is(err, sqldb.ErrGivenUp) || !errors.Is(err, why) {
+	if err := g.Within(caller, 1); !errors.Is(err, sqldb.ErrAbandoned) || !errors.Is(err, why) {
 		t.Errorf("while the write hangs: %v, want ErrGivenUp and why", err)
 	}
-	if err := g.Within(caller, 2); !errors.Is(err, context.Canceled) || errors.Is(err, sqldb.ErrGivenUp) {
+	if err := g.Within(caller, 2); !errors.Is(err, context.Canceled) || errors.Is(err, sqldb.ErrAbandoned) {
 		t.Errorf("before the write: %v, want only that the caller gave up", err)
 	}
 	close(hang)

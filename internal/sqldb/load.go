@@ -15,7 +15,7 @@ import (
 
 // Load writes the table's rows into a tenant's rows of another of the same column
 // names, all of them. Where a row has a unique key that is there already, it fails
-// (Unique), and so does the transaction: whoever expects that uses Insert, which
+// (IsUniqueViolation), and so does the transaction: whoever expects that uses Insert, which
 // costs more. On PostgreSQL it is a COPY.
 func (t *Table) Load(ctx context.Context, tx *DB, table string, tenant id.Tenant) error {
 	if t.Len() == 0 {

@@ -82,7 +82,7 @@ func TestLoadWritesValuesOfEachType(t *testing.T) {
 			table.Add(two, "taken", nil, nil, nil, nil, nil, nil, nil)
 		})
 		var n int
-		if e := db.QueryRow(ctx, `SELECT COUNT(*) FROM loaded WHERE tenant_id = $1`, acme).Scan(&n); e != nil || n != 4 || !sqldb.Unique(err) {
+		if e := db.QueryRow(ctx, `SELECT COUNT(*) FROM loaded WHERE tenant_id = $1`, acme).Scan(&n); e != nil || n != 4 || !sqldb.IsUniqueViolation(err) {
 			t.Errorf("loading a key that is taken = %v, and there are %d rows (%v); want a violation of the key and 4", err, n, e)
 		}
 		if err := db.InTx(ctx, func(tx *sqldb.DB) error { // the connection still serves

@@ -39,9 +39,9 @@ type Options struct {
 	// Waiting is told every few seconds that it does, and why; may be nil.
 	Waiting func(err error)
 
-	// Tell is given every statement before it runs, in the database's own words,
+	// Trace is given every statement before it runs, in the database's own words,
 	// with its parameters; may be nil.
-	Tell func(text string, args []any)
+	Trace func(text string, args []any)
 	// EvaluationTime is how long a caller waits for an evaluation; 0 means 10 s.
 	EvaluationTime time.Duration
 }
@@ -107,7 +107,7 @@ func openPostgres(ctx context.Context, address string, o Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db.growth, db.told = grown, o.Tell
+	db.growth, db.trace = grown, o.Trace
 	if err := db.await(ctx, o); err != nil {
 		_ = db.Close()
 		return nil, fmt.Errorf("connect to PostgreSQL: %w", err)
@@ -153,7 +153,7 @@ func (db *DB) Migrate(ctx context.Context) (int, error) {
 
 // ready does what a migrated database needs at each start.
 func (db *DB) ready(ctx context.Context) error {
-	return errors.Join(db.assumePostgres(ctx), db.settleAll(ctx))
+	return errors.Join(db.assumePostgres(ctx), db.assignHomes(ctx))
 }
 
 // Pending reports whether the schema is older than this program.

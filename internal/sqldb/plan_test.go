@@ -96,7 +96,7 @@ func TestAStatementPlannedAnewLeavesTheOthersAlone(t *testing.T) {
 		}
 		err := db.Evaluate(t.Context(), "a", func(ctx context.Context, tx *sqldb.DB) error {
 			_ = round(tx, "force_generic_plan off")
-			if err := tx.Sweep(ctx, func() error { return round(tx, "force_custom_plan on") }); err != nil {
+			if err := tx.ScanTx(ctx, func() error { return round(tx, "force_custom_plan on") }); err != nil {
 				return err
 			}
 			return round(tx, "force_generic_plan off")

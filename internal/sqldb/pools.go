@@ -15,7 +15,7 @@ import (
 // program.
 func postgresPools(ctx context.Context, cfg *pgxpool.Config, o Options) (*DB, error) {
 	db := &DB{shared: &shared{dialect: Postgres, distributed: &atomic.Bool{}}}
-	cfg.AfterConnect = db.recognise
+	cfg.AfterConnect = db.detectCitus
 	callers := cfg.Copy()
 	conns := int(cfg.MaxConns)
 	// Migrating needs two connections at a time.

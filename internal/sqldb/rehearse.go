@@ -25,7 +25,7 @@ func Rehearsed(ctx context.Context) bool { return rehearsed(ctx) }
 
 // rehearse runs fn in a transaction that never commits.
 func (db *DB) rehearse(ctx context.Context, fn func(tx *DB) error) error {
-	return db.once(ctx, func(tx *DB) error {
+	return db.attemptTx(ctx, func(tx *DB) error {
 		if err := fn(tx); err != nil {
 			return err
 		}

@@ -42,7 +42,7 @@ func (d intoText[T]) Scan(src any) error {
 	case nil:
 		*d.p = ""
 	default:
-		return misread(src, "text")
+		return scanError(src, "text")
 	}
 	return nil
 }
@@ -57,7 +57,7 @@ func (d intoNullText) Scan(src any) error {
 	case nil:
 		*d.p = nil
 	default:
-		return misread(src, "text")
+		return scanError(src, "text")
 	}
 	return nil
 }
@@ -66,7 +66,7 @@ func (d intoNullText) Scan(src any) error {
 func (d intoInt) Scan(src any) error {
 	v, ok := src.(int64)
 	if !ok {
-		return misread(src, "a whole number")
+		return scanError(src, "a whole number")
 	}
 	*d.p = v
 	return nil
@@ -76,7 +76,7 @@ func (d intoInt) Scan(src any) error {
 func (d intoTime) Scan(src any) error {
 	v, ok := src.(int64)
 	if !ok {
-		return misread(src, "a time")
+		return scanError(src, "a time")
 	}
 	*d.p = Time(v)
 	return nil
@@ -90,11 +90,11 @@ func (d intoNullTime) Scan(src any) error {
 	case nil:
 		*d.p = nil
 	default:
-		return misread(src, "a time")
+		return scanError(src, "a time")
 	}
 	return nil
 }
 
-func misread(src any, want string) error {
+func scanError(src any, want string) error {
 	return fmt.Errorf("sqldb: a column holds %T, not %s", src, want)
 }

@@ -105,7 +105,7 @@ func TestTransactionsAreAllOrNothing(t *testing.T) {
 		if err := db.QueryRow(t.Context(), `SELECT id FROM scratch WHERE tenant_id = 1`).Scan(&left); err != nil || left != idtest.Named[id.Contact]("kept") {
 			t.Fatalf("left %q, %v; want kept", left, err)
 		}
-		if err := add(db, "kept"); !sqldb.Unique(err) {
+		if err := add(db, "kept"); !sqldb.IsUniqueViolation(err) {
 			t.Errorf("a second row of the same key: %v, want a unique violation", err)
 		}
 		if err := db.QueryRow(t.Context(), `SELECT id FROM scratch WHERE tenant_id = 2`).Scan(&left); !errors.Is(err, sqldb.ErrNoRows) {
@@ -169,7 +169,7 @@ func TestAcquaintLooksAtWhatHasChanged(t *testing.T) {
 			}
 		}
 		fill(2000)
-		if err := db.Acquaint(t.Context(), "outbox_node", "contact"); err != nil {
+		if err := db.AnalyzeStale(t.Context(), "outbox_node", "contact"); err != nil {
 			t.Fatal(err)
 		}
 		if db.Dialect() != sqldb.Postgres {
@@ -187,7 +187,7 @@ func TestAcquaintLooksAtWhatHasChanged(t *testing.T) {
 			if _, err := db.Exec(t.Context(), `SELECT pg_stat_force_next_flush(), pg_sleep(0.1)`); err != nil {
 				t.Fatal(err)
 			}
-			if err := db.Acquaint(t.Context(), "outbox_node"); err != nil {
+			if err := db.AnalyzeStale(t.Context(), "outbox_node"); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -45,7 +45,7 @@ func assume(ctx context.Context, db *sql.DB) error {
 	}
 	for _, x := range list {
 		if _, err := db.ExecContext(ctx, `INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES (?1, ?2, ?3)`,
-			x.table, x.name, shape(x.columns, x.unique, strings.HasPrefix(x.name, "sqlite_autoindex"))); err != nil {
+			x.table, x.name, statisticsOf(x.columns, x.unique, strings.HasPrefix(x.name, "sqlite_autoindex"))); err != nil {
 			return err
 		}
 	}
@@ -54,10 +54,10 @@ func assume(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
-// shape is a row of sqlite_stat1: a million rows, then how many rows share the
+// statisticsOf is a row of sqlite_stat1: a million rows, then how many rows share the
 // first column, the first two, and so on. A whole tenant is best read by the
 // table's own key: ids grow with time, so its order is the one the rows are in.
-func shape(columns int, unique, key bool) string {
+func statisticsOf(columns int, unique, key bool) string {
 	share := 250_000
 	if key {
 		share = 240_000

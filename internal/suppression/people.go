@@ -81,8 +81,8 @@ func forget(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, emails map[id.C
 // Anonymize makes contacts nobody's (contact.Anonymize). With suppress their bare
 // addresses are on the list from then on, so that they are never mailed again;
 // without, nothing of them is left there either. holdings are everybody else's.
-func Anonymize(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, suppress bool, holdings []contact.Holding, now time.Time) ([]contact.Moved, error) {
-	own := contact.Holding{Name: "suppressions", Erase: func(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []contact.Person) error {
+func Anonymize(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, suppress bool, holdings []contact.PersonalData, now time.Time) ([]contact.Moved, error) {
+	own := contact.PersonalData{Name: "suppressions", Erase: func(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []contact.Person) error {
 		var last, all []string
 		for _, p := range people {
 			last = append(last, p.Addresses[0])
@@ -118,10 +118,10 @@ func keepBare(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, emails, all [
 	return err
 }
 
-// Holding is what the list keeps about people. What becomes of it when one is
+// PersonalData is what the list keeps about people. What becomes of it when one is
 // anonymised is decided by whoever asks for that (Anonymize).
-func Holding() contact.Holding {
-	return contact.Holding{
+func PersonalData() contact.PersonalData {
+	return contact.PersonalData{
 		Name: "suppressions",
 		Export: func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, who contact.Person) iter.Seq2[any, error] {
 			return func(yield func(any, error) bool) {

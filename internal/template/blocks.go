@@ -168,7 +168,7 @@ func UpdateBlock(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.
 			WHERE tenant_id = $1 AND id = $2 AND updated_at = $3`,
 			append([]any{tenant, b.ID, sqldb.Micros(before), b.Slug, sqldb.Micros(b.UpdatedAt)}, values...)...)
 		switch {
-		case sqldb.Unique(err):
+		case sqldb.IsUniqueViolation(err):
 			return Block{}, nil, ErrSlug.Sayf("another block has the slug %s", b.Slug)
 		case err != nil:
 			return Block{}, nil, fmt.Errorf("update a block: %w", err)

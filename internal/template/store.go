@@ -233,7 +233,7 @@ func Update(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.Tenan
 			WHERE tenant_id = $1 AND id = $2 AND updated_at = $3`,
 			append([]any{tenant, t.ID, sqldb.Micros(before), t.Slug, sqldb.Micros(t.UpdatedAt)}, values...)...)
 		switch {
-		case sqldb.Unique(err):
+		case sqldb.IsUniqueViolation(err):
 			return Template{}, nil, ErrSlug.Sayf("another template has the slug %s", t.Slug)
 		case err != nil:
 			return Template{}, nil, fmt.Errorf("update a template: %w", err)

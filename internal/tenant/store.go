@@ -54,12 +54,12 @@ func insert(ctx context.Context, db *sqldb.DB, t Tenant) (number id.Tenant, err 
 	switch {
 	case errors.Is(err, sqldb.ErrNoRows):
 		return 0, ErrDuplicateSlug
-	case sqldb.Unique(err):
+	case sqldb.IsUniqueViolation(err):
 		return 0, errNumberTaken
 	case err != nil:
 		return 0, fmt.Errorf("create tenant: %w", err)
 	}
-	return number, db.Settle(ctx, number)
+	return number, db.AssignHome(ctx, number)
 }
 
 func save(ctx context.Context, db *sqldb.DB, t id.Tenant, name string, s Settings, now time.Time) error {

@@ -161,11 +161,11 @@ func (q *Queue) write(ctx context.Context, batch []queued) {
 		switch {
 		case err == nil:
 			q.written.Add(1)
-		case sqldb.Refused(err) && len(batch) > 1:
+		case sqldb.IsInvalidData(err) && len(batch) > 1:
 			q.write(ctx, batch[:len(batch)/2])
 			q.write(ctx, batch[len(batch)/2:])
 			return
-		case sqldb.Refused(err), ctx.Err() != nil && tries >= lastTries:
+		case sqldb.IsInvalidData(err), ctx.Err() != nil && tries >= lastTries:
 			q.lost.Add(int64(len(hits)))
 			q.Log.Error("hits lost", "hits", len(hits), "tenant", hits[0].Tenant, "message", hits[0].Message, "err", err)
 		default:

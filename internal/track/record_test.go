@@ -29,7 +29,7 @@ func TestHowOftenHitsAreRead(t *testing.T) {
 		}
 		record(t, db, hits...)
 		reads, statements := 0, 0
-		ctx := sqldb.Tell(t.Context(), func(text string, _ []any) {
+		ctx := sqldb.WithQueryTrace(t.Context(), func(text string, _ []any) {
 			statements++
 			if strings.Contains(text, "FROM hit") {
 				reads++

@@ -19,8 +19,8 @@ type drafter struct {
 	stages []contact.Stage
 }
 
-// misfit is why a row was not imported.
-type misfit struct {
+// rowError is why a row was not imported.
+type rowError struct {
 	column, code, message string
 }
 
@@ -28,7 +28,7 @@ type misfit struct {
 var modes = map[Mode]contact.Mode{Upsert: contact.Upserting, Create: contact.Creating, Update: contact.Updating}
 
 // draft returns what a row says about a contact; or why it says nothing.
-func (d *drafter) draft(cells []string) (contact.Draft, *misfit) {
+func (d *drafter) draft(cells []string) (contact.Draft, *rowError) {
 	out := contact.Draft{Mode: modes[d.Mode]}
 	ch := &out.Change
 	ch.KeepRefusals = true
@@ -44,13 +44,13 @@ func (d *drafter) draft(cells []string) (contact.Draft, *misfit) {
 		}
 		cell := ""
 		if i < len(cells) {
-			cell = strings.TrimSpace(undefused(cells[i]))
+			cell = strings.TrimSpace(unescapeFormula(cells[i]))
 		}
 		if cell == "" && !d.UpdateBlank && c.Target != emailTarget {
 			continue
 		}
 		if why := d.put(&out, &tags, c.Target, cell); why != "" {
-			return out, &misfit{c.Name, fault.ErrInput.Code, why}
+			return out, &rowError{c.Name, fault.ErrInput.Code, why}
 		}
 	}
 	if len(tags) > 0 {
@@ -175,9 +175,9 @@ func list(cell string) []string {
 	return out
 }
 
-// misfitOf tells a refusal by the column that it is about.
-func (d *drafter) misfitOf(err *fault.Error) *misfit {
-	m := &misfit{code: err.Code, message: err.Message}
+// rowErrorOf tells a refusal by the column that it is about.
+func (d *drafter) rowErrorOf(err *fault.Error) *rowError {
+	m := &rowError{code: err.Code, message: err.Message}
 	var details struct {
 		Fields []fault.Field `json:"fields"`
 	}

@@ -342,11 +342,11 @@ func cellOf(v json.RawMessage) (string, error) {
 	case v[0] == '"':
 		var s string
 		err := json.Unmarshal(v, &s)
-		return defused(s), err
+		return escapeFormula(s), err
 	case v[0] == '[':
 		var list []string
 		if json.Unmarshal(v, &list) == nil {
-			return defused(strings.Join(list, ",")), nil
+			return escapeFormula(strings.Join(list, ",")), nil
 		}
 	}
 	return string(v), nil

@@ -37,7 +37,7 @@ func readHeader(open func(at int64) io.Reader) (header, error) {
 	if rest, ok := bytes.CutPrefix(begin, []byte("\xEF\xBB\xBF")); ok { // the mark of UTF-8
 		begin, h.at = rest, 3
 	}
-	if comma, n := announced(begin); n > 0 {
+	if comma, n := declaredSeparator(begin); n > 0 {
 		h.format, h.at, h.number = sniff(begin[n:]), h.at+int64(n), 1
 		h.format.Comma = comma
 	} else {
@@ -57,7 +57,7 @@ func readHeader(open func(at int64) io.Reader) (header, error) {
 	h.at, h.number = row.End, row.Number
 	h.names = make([]string, len(row.Cells))
 	for i, name := range row.Cells {
-		h.names[i] = undefused(strings.TrimSpace(norm.NFC.String(name)))
+		h.names[i] = unescapeFormula(strings.TrimSpace(norm.NFC.String(name)))
 	}
 	return h, nil
 }
@@ -81,9 +81,9 @@ func unreadable(begin []byte) string {
 	return ""
 }
 
-// announced reads a first line such as "sep=;", by which spreadsheets tell each
+// declaredSeparator reads a first line such as "sep=;", by which spreadsheets tell each
 // other of the delimiter, and returns it and the line's length; 0 without one.
-func announced(begin []byte) (comma byte, n int) {
+func declaredSeparator(begin []byte) (comma byte, n int) {
 	line, _, _ := bytes.Cut(begin, []byte("\n"))
 	said := bytes.TrimSuffix(line, []byte("\r"))
 	if len(said) != 5 || !strings.EqualFold(string(said[:4]), "sep=") || !strings.ContainsRune(",;\t|", rune(said[4])) {

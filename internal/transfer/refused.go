@@ -27,9 +27,9 @@ var errorColumns = []string{"error_row", "error_column", "error_code", "error_me
 const maxMessage = 500
 
 // errorRows gathers the rows that a step did not take.
-type errorRows struct{ rows []taken }
+type errorRows struct{ rows []row }
 
-func (e *errorRows) add(t taken) { e.rows = append(e.rows, t) }
+func (e *errorRows) add(t row) { e.rows = append(e.rows, t) }
 
 // write appends the rows to the errors file, which begins with the first of them.
 func (e *errorRows) write(ctx context.Context, tx *sqldb.DB, im *imports) error {
@@ -49,20 +49,20 @@ func (e *errorRows) write(ctx context.Context, tx *sqldb.DB, im *imports) error 
 	if fresh {
 		names := slices.Clone(errorColumns)
 		for _, c := range im.Columns {
-			names = append(names, defused(c.Name))
+			names = append(names, escapeFormula(c.Name))
 		}
 		if err := w.Write(names); err != nil {
 			return fmt.Errorf("tell of rows: %w", err)
 		}
 	}
 	for _, t := range e.rows {
-		message := t.misfit.message
+		message := t.err.message
 		if len(message) > maxMessage {
 			message = strings.ToValidUTF8(message[:maxMessage], "") + "…"
 		}
-		cells := append([]string{strconv.FormatInt(t.number, 10), defused(t.misfit.column), t.misfit.code, defused(message)}, t.cells...)
+		cells := append([]string{strconv.FormatInt(t.number, 10), escapeFormula(t.err.column), t.err.code, escapeFormula(message)}, t.cells...)
 		for i := len(errorColumns); i < len(cells); i++ {
-			cells[i] = defused(undefused(cells[i]))
+			cells[i] = escapeFormula(unescapeFormula(cells[i]))
 		}
 		if err := w.Write(cells); err != nil {
 			return fmt.Errorf("tell of rows: %w", err)

@@ -25,23 +25,23 @@ const (
 
 // batch is some rows and what is to be made of them.
 type batch struct {
-	rows    []taken
+	rows    []row
 	drafts  []contact.Draft
 	at, row int64 // behind the last row
 	last    bool  // the file ends here
 	err     error // the file could not be read on
 }
 
-// taken is a row: the draft made of it, or why there is none.
-type taken struct {
+// row is a row: the draft made of it, or why there is none.
+type row struct {
 	number int64
 	cells  []string
 	draft  int // in batch.drafts
-	misfit *misfit
+	err    *rowError
 }
 
-// reached is the state of an import: what is done.
-type reached struct {
+// checkpoint is the state of an import: what is done.
+type checkpoint struct {
 	At    int64        `json:"at"`  // in the file
 	Row   int64        `json:"row"` // the number of the last one done
 	Total int64        `json:"total"`
@@ -52,7 +52,7 @@ type reached struct {
 // Import is the job.Runner of imports. While one batch is saved, the next is read.
 func Import(ctx context.Context, w *job.Work) error {
 	im := &imports{Work: w}
-	at := reached{}
+	at := checkpoint{}
 	if err := errors.Join(w.Params(&im.importing), w.State(&at)); err != nil {
 		return err
 	}
@@ -100,12 +100,12 @@ type imports struct {
 	*job.Work
 	drafter
 	open  func(at int64) io.Reader
-	guess guess
+	guess modeGuess
 }
 
 // begin counts the rows, which is cheap beside saving them.
-func (im *imports) begin(ctx context.Context) (reached, error) {
-	at := reached{At: im.At, Row: im.Row}
+func (im *imports) begin(ctx context.Context) (checkpoint, error) {
+	at := checkpoint{At: im.At, Row: im.Row}
 	rows := NewRows(im.open, im.Format, len(im.Columns), im.At, im.Row)
 	for {
 		_, err := rows.Next()
@@ -120,12 +120,12 @@ func (im *imports) begin(ctx context.Context) (reached, error) {
 	return at, im.Step(ctx, func(*sqldb.DB) (job.Progress, error) { return at.progress(), nil })
 }
 
-func (at reached) progress() job.Progress {
+func (at checkpoint) progress() job.Progress {
 	return job.Progress{Processed: at.Sum.Rows, Total: &at.Total, State: at, Result: at.Sum}
 }
 
 // read makes batches of what is left of the file.
-func (im *imports) read(ctx context.Context, at reached, out chan<- batch) {
+func (im *imports) read(ctx context.Context, at checkpoint, out chan<- batch) {
 	rows := NewRows(im.open, im.Format, len(im.Columns), at.At, at.Row)
 	for last := false; !last; {
 		b := im.batch(rows, at.At, at.Row)
@@ -139,9 +139,9 @@ func (im *imports) read(ctx context.Context, at reached, out chan<- batch) {
 }
 
 func (im *imports) batch(rows *Rows, at, number int64) batch {
-	b := batch{at: at, row: number, rows: make([]taken, 0, batchRows), drafts: make([]contact.Draft, 0, batchRows)}
+	b := batch{at: at, row: number, rows: make([]row, 0, batchRows), drafts: make([]contact.Draft, 0, batchRows)}
 	for len(b.rows) < batchRows && b.at-at < batchBytes {
-		row, err := rows.Next()
+		read, err := rows.Next()
 		if errors.Is(err, io.EOF) {
 			b.last = true
 			return b
@@ -150,13 +150,13 @@ func (im *imports) batch(rows *Rows, at, number int64) batch {
 			b.err = fmt.Errorf("read an import: %w", err)
 			return b
 		}
-		b.at, b.row = row.End, row.Number
-		t := taken{number: row.Number, cells: append([]string(nil), row.Cells...)}
-		if row.Flaw != "" {
-			t.misfit = &misfit{"", fault.ErrInput.Code, row.Flaw}
+		b.at, b.row = read.End, read.Number
+		t := row{number: read.Number, cells: append([]string(nil), read.Cells...)}
+		if read.Flaw != "" {
+			t.err = &rowError{"", fault.ErrInput.Code, read.Flaw}
 		} else {
 			var d contact.Draft
-			if d, t.misfit = im.draft(t.cells); t.misfit == nil {
+			if d, t.err = im.draft(t.cells); t.err == nil {
 				t.draft = len(b.drafts)
 				b.drafts = append(b.drafts, d)
 			}
@@ -168,15 +168,15 @@ func (im *imports) batch(rows *Rows, at, number int64) batch {
 
 // save is the step of one batch. When somebody takes an address or a key at the
 // very same moment, it is taken again.
-func (im *imports) save(ctx context.Context, at reached, b batch) (reached, error) {
+func (im *imports) save(ctx context.Context, at checkpoint, b batch) (checkpoint, error) {
 	for try := 1; ; try++ {
-		var next reached
+		var next checkpoint
 		err := im.Step(ctx, func(tx *sqldb.DB) (job.Progress, error) {
 			var err error
 			next, err = im.apply(ctx, tx, at, b)
 			return next.progress(), err
 		})
-		if err == nil || try == 5 || !sqldb.Unique(err) {
+		if err == nil || try == 5 || !sqldb.IsUniqueViolation(err) {
 			return next, err
 		}
 		im.guess.wrong()
@@ -184,7 +184,7 @@ func (im *imports) save(ctx context.Context, at reached, b batch) (reached, erro
 }
 
 // apply saves a batch's drafts and notes what became of its rows.
-func (im *imports) apply(ctx context.Context, tx *sqldb.DB, at reached, b batch) (reached, error) {
+func (im *imports) apply(ctx context.Context, tx *sqldb.DB, at checkpoint, b batch) (checkpoint, error) {
 	tenant, now := im.Job.Tenant, im.Now()
 	rules, err := sender.ContactRules(ctx, tx, tenant)
 	if err != nil {
@@ -204,7 +204,7 @@ func (im *imports) apply(ctx context.Context, tx *sqldb.DB, at reached, b batch)
 	var errs errorRows
 	for _, t := range b.rows {
 		at.Sum.Rows++
-		if t.misfit == nil {
+		if t.err == nil {
 			o := outcomes[t.draft]
 			refused, _ := fault.As(o.Err)
 			switch {
@@ -222,7 +222,7 @@ func (im *imports) apply(ctx context.Context, tx *sqldb.DB, at reached, b batch)
 			case refused == nil:
 				return at, o.Err
 			}
-			t.misfit = im.misfitOf(refused)
+			t.err = im.rowErrorOf(refused)
 		}
 		at.Sum.Invalid++
 		errs.add(t)
@@ -239,21 +239,21 @@ func (im *imports) apply(ctx context.Context, tx *sqldb.DB, at reached, b batch)
 	return at, errs.write(ctx, tx, im)
 }
 
-// guess says whether the next batch is expected to be of new contacts alone, which
+// modeGuess says whether the next batch is expected to be of new contacts alone, which
 // are written faster. When that is wrong the batch is saved once more, and it is
 // some batches, each time more of them, until it is expected again.
-type guess struct {
+type modeGuess struct {
 	fresh        bool
 	pause, times int // batches that are left of a pause; how often it was wrong
 }
 
 // saw learns how many of a batch were new.
-func (g *guess) saw(created int64, drafts int) {
+func (g *modeGuess) saw(created int64, drafts int) {
 	g.pause = max(g.pause-1, 0)
 	g.fresh = g.pause == 0 && 50*created >= 49*int64(drafts) && drafts > 0
 }
 
-func (g *guess) wrong() {
+func (g *modeGuess) wrong() {
 	if g.fresh {
 		g.fresh, g.pause, g.times = false, 2<<min(g.times, 6), g.times+1
 	}

@@ -2,6 +2,6 @@ package transfer
 
 // Defused and Undefused are for tests.
 var (
-	Defused   = defused
-	Undefused = undefused
+	Defused   = escapeFormula
+	Undefused = unescapeFormula
 )

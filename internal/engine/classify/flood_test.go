@@ -32,7 +32,7 @@ func floodCost(t *testing.T, w *world, n int) (queries, read int) {
 		t.Fatal(err)
 	}
 	w.now = noon.Add(2 * time.Hour)
-	ctx := sqldb.Tell(t.Context(), func(text string, args []any) {
+	ctx := sqldb.WithQueryTrace(t.Context(), func(text string, args []any) {
 		queries++
 		if strings.Contains(text, "SELECT message_id, at FROM hit") {
 			limit, _ := args[len(args)-1].(int64)
@@ -79,7 +79,7 @@ func TestABacklogOutlivesAProcess(t *testing.T) {
 		w.record(t, other, act{at: time.Hour, agent: chrome, ip: office})
 		ctx, cancel := context.WithCancel(t.Context())
 		written := 0
-		stopping := sqldb.Tell(ctx, func(text string, _ []any) {
+		stopping := sqldb.WithQueryTrace(ctx, func(text string, _ []any) {
 			if strings.Contains(text, "send_id, flags FROM engagement") { // a batch begins to be written
 				if written++; written == 2 {
 					cancel()

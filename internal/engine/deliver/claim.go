@@ -24,5 +24,5 @@ func (e *Engine) delay(items []outbox.Item) {
 		return
 	}
 	// If it never succeeds the node is at its end, and others take them.
-	_ = e.insist("messages are not put off yet", func() error { return e.node.Delay(e.giveUp, items) })
+	_ = e.retryWrite("messages are not put off yet", func() error { return e.node.Delay(e.abandoned, items) })
 }

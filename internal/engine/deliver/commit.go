@@ -18,8 +18,8 @@ const (
 	minCommit = 16
 )
 
-// share is how many of those at work may go into the next transaction.
-func (e *Engine) share() int { return max(minCommit, (int(e.working.Load())+1)/2) }
+// commitBatch is how many of those at work may go into the next transaction.
+func (e *Engine) commitBatch() int { return max(minCommit, (int(e.working.Load())+1)/2) }
 
 // step is what a connection hands in at once: what became of its last message
 // and which one it wants to send now.
@@ -39,14 +39,14 @@ func (e *Engine) commit(_ context.Context, batch []*step) error {
 		results = append(results, s.results...)
 	}
 	var begun map[id.Message]bool
-	err := e.insist("results are not written yet", func() (err error) {
+	err := e.retryWrite("results are not written yet", func() (err error) {
 		var intents []outbox.Item
 		for _, s := range batch {
 			if s.intent != nil && e.leased() {
 				intents = append(intents, *s.intent)
 			}
 		}
-		begun, err = e.node.Commit(e.giveUp, results, intents, e.Now())
+		begun, err = e.node.Commit(e.abandoned, results, intents, e.Now())
 		return err
 	})
 	if err != nil {

@@ -81,13 +81,13 @@ type Engine struct {
 	commits    *sqldb.Group[*step]
 	working    atomic.Int64    // workers that have a message, or a result to write
 	cut        context.Context // ends when connections are cut
-	giveUp     context.Context // ends when nothing more is written
+	abandoned  context.Context // ends when nothing more is written
 	settings   settings
 	lanes      lanes
 	sends      sends
 	feeders    feeders
-	tally      tally
-	fair       *fair
+	tally      stats
+	fair       *fairQueue
 	pacer      *pace.Pacer
 	providers  contact.Providers
 }
@@ -97,10 +97,10 @@ type Engine struct {
 func (e *Engine) Run(ctx context.Context) error {
 	e.node = &outbox.Node{DB: e.DB, Owner: id.NewText()}
 	e.commits = sqldb.NewGroup(maxCommit, e.commit)
-	e.commits.Limit(e.share)
+	e.commits.Limit(e.commitBatch)
 	e.settings.engine, e.lanes.engine, e.sends.engine = e, e, e
 	e.pacer = pace.New(e.DB, e.node.Owner, e.Now)
-	e.fair = newFair(runtime.GOMAXPROCS(0))
+	e.fair = newFairQueue(runtime.GOMAXPROCS(0))
 	e.providers.DB, e.providers.Now = e.DB, e.Now
 	e.feeders.init()
 	// The writers outlive ctx: what is under way must still be written.
@@ -108,7 +108,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	defer end()
 	var cut, giveUp context.CancelFunc
 	e.cut, cut = context.WithCancel(background)
-	e.giveUp, giveUp = context.WithCancel(background)
+	e.abandoned, giveUp = context.WithCancel(background)
 	defer cut()
 	defer giveUp()
 	if err := e.renew(ctx); err != nil {
@@ -120,7 +120,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	var writers sync.WaitGroup
 	writers.Go(func() { _ = e.commits.Run(background) })
 	writers.Go(func() { e.keepLease(background) })
-	writers.Go(func() { e.keepTally(background) })
+	writers.Go(func() { e.keepStats(background) })
 
 	e.loop(ctx)
 	grace := stopWithin
@@ -131,8 +131,8 @@ func (e *Engine) Run(ctx context.Context) error {
 	defer time.AfterFunc(grace+writeWithin, giveUp).Stop()
 	e.feeders.wg.Wait()
 	e.lanes.stop()
-	e.writeTally(e.giveUp)
-	err := errors.Join(e.node.Leave(e.giveUp), e.pacer.Close(e.giveUp))
+	e.writeStats(e.abandoned)
+	err := errors.Join(e.node.Leave(e.abandoned), e.pacer.Close(e.abandoned))
 	end()
 	writers.Wait()
 	return err
@@ -142,13 +142,13 @@ func (e *Engine) loop(ctx context.Context) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
-		if err := e.look(ctx); err != nil && ctx.Err() == nil {
+		if err := e.feedReady(ctx); err != nil && ctx.Err() == nil {
 			e.Log.Error("look for waiting messages failed", "err", err)
 		}
-		if err := e.node.GiveUp(context.WithoutCancel(ctx)); err != nil {
+		if err := e.node.FlushReleased(context.WithoutCancel(ctx)); err != nil {
 			e.Log.Error("release messages failed, will retry", "err", err)
 		}
-		e.lanes.tidy()
+		e.lanes.closeIdle()
 		select {
 		case <-ctx.Done():
 			return
@@ -210,17 +210,17 @@ func (e *Engine) reap(ctx context.Context, alone bool) error {
 	return nil
 }
 
-// insist calls write until it succeeds or nothing is written any more.
-func (e *Engine) insist(failing string, write func() error) error {
+// retryWrite calls write until it succeeds or nothing is written any more.
+func (e *Engine) retryWrite(failing string, write func() error) error {
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
 		err := write()
-		if err == nil || e.giveUp.Err() != nil {
+		if err == nil || e.abandoned.Err() != nil {
 			return err
 		}
 		e.Log.Warn(failing, "err", err)
 		select {
 		case <-time.After(wait):
-		case <-e.giveUp.Done():
+		case <-e.abandoned.Done():
 			return err
 		}
 	}
@@ -243,11 +243,11 @@ func (e *Engine) write(s *step) (bool, error) {
 	return s.begun, nil
 }
 
-// held says that a message cannot leave now, and when to look again.
-type held struct {
-	until time.Time
-	why   string
-	down  time.Time // since when its lane cannot be reached; zero for other reasons
+// deferral says that a message cannot leave now, and when to look again.
+type deferral struct {
+	until  time.Time
+	reason string
+	down   time.Time // since when its lane cannot be reached; zero for other reasons
 }
 
-func (h *held) Error() string { return h.why }
+func (h *deferral) Error() string { return h.reason }

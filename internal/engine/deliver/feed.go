@@ -39,7 +39,7 @@ type job struct {
 
 // feed claims the due messages of a send batch by batch and hands them to
 // their lanes, until none is due, or none may leave.
-func (e *Engine) feed(ctx context.Context, tenant id.Tenant, send id.Send) (*held, error) {
+func (e *Engine) feed(ctx context.Context, tenant id.Tenant, send id.Send) (*deferral, error) {
 	var after outbox.Position
 	for e.leased() && ctx.Err() == nil {
 		items, err := e.claim(ctx, tenant, send, after)
@@ -53,23 +53,23 @@ func (e *Engine) feed(ctx context.Context, tenant id.Tenant, send id.Send) (*hel
 			continue
 		}
 		after = outbox.Last(items)
-		if h, err := e.hand(ctx, tenant, items); h != nil || err != nil {
+		if h, err := e.deliverItems(ctx, tenant, items); h != nil || err != nil {
 			return h, err
 		}
 	}
 	return nil, nil
 }
 
-// hand passes claimed messages on. Whatever it cannot pass on it puts back: to be
+// deliverItems passes claimed messages on. Whatever it cannot pass on it puts back: to be
 // due when it can go, or, if nothing of the batch can, as it was, and then it says
 // when to look at the send again.
-func (e *Engine) hand(ctx context.Context, tenant id.Tenant, items []outbox.Item) (*held, error) {
+func (e *Engine) deliverItems(ctx context.Context, tenant id.Tenant, items []outbox.Item) (*deferral, error) {
 	jobs, ends, waiting, err := e.check(ctx, tenant, items)
 	if err != nil {
 		e.release(items...)
 		return nil, err
 	}
-	e.tellWaits(waiting)
+	e.noteWaits(waiting)
 	passed, over, later := e.pass(ctx, jobs)
 	ends, waiting = append(ends, over...), append(waiting, later...)
 	if _, err := e.write(&step{results: ends}); err != nil {
@@ -78,25 +78,25 @@ func (e *Engine) hand(ctx context.Context, tenant id.Tenant, items []outbox.Item
 	return e.putBack(waiting, passed+len(ends) == 0 && ctx.Err() == nil), nil
 }
 
-// pause is a message that cannot leave now.
-type pause struct {
+// deferredItem is a message that cannot leave now.
+type deferredItem struct {
 	item outbox.Item
-	*held
+	*deferral
 }
 
 // putBack puts messages back until they can go. When they are all there is, it
 // leaves their time alone and returns when the first of them can go.
-func (e *Engine) putBack(waiting []pause, all bool) *held {
+func (e *Engine) putBack(waiting []deferredItem, all bool) *deferral {
 	if len(waiting) == 0 {
 		return nil
 	}
-	first := waiting[0].held
+	first := waiting[0].deferral
 	items := make([]outbox.Item, len(waiting))
 	for i, p := range waiting {
 		items[i] = p.item
 		items[i].DueAt = p.until
 		if p.until.Before(first.until) {
-			first = p.held
+			first = p.deferral
 		}
 	}
 	if !all {
@@ -109,17 +109,17 @@ func (e *Engine) putBack(waiting []pause, all bool) *held {
 
 // check looks at claimed messages: which can go, which have ended, and which
 // must wait.
-func (e *Engine) check(ctx context.Context, tenant id.Tenant, items []outbox.Item) (jobs []*job, ends []outbox.Result, waiting []pause, err error) {
+func (e *Engine) check(ctx context.Context, tenant id.Tenant, items []outbox.Item) (jobs []*job, ends []outbox.Result, waiting []deferredItem, err error) {
 	now := e.Now()
-	people, listed, err := e.people(ctx, tenant, items)
+	people, listed, err := e.loadContacts(ctx, tenant, items)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	jobs = make([]*job, 0, len(items))
 	for _, it := range items {
 		j, err := e.prepare(ctx, it)
-		if h, ok := errors.AsType[*held](err); ok {
-			waiting = append(waiting, pause{it, h})
+		if h, ok := errors.AsType[*deferral](err); ok {
+			waiting = append(waiting, deferredItem{it, h})
 			continue
 		}
 		if errors.Is(err, errNoSender) {
@@ -151,7 +151,7 @@ func refusal(c *contact.Contact, it outbox.Item, k contact.Consent, listed map[s
 	return c.Refusal(k, listed[it.Email])
 }
 
-func (e *Engine) people(ctx context.Context, tenant id.Tenant, items []outbox.Item) (map[id.Contact]*contact.Contact, map[string]bool, error) {
+func (e *Engine) loadContacts(ctx context.Context, tenant id.Tenant, items []outbox.Item) (map[id.Contact]*contact.Contact, map[string]bool, error) {
 	list, err := e.recipients(ctx, tenant, items)
 	if err != nil {
 		return nil, nil, err

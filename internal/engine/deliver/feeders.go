@@ -30,26 +30,26 @@ func (k sendKey) compare(o sendKey) int {
 // feeders are the sends being fed, and those that nobody need look at for a
 // while. When there are more sends than feeders, they take turns.
 type feeders struct {
-	mu    sync.Mutex
-	busy  map[sendKey]turn
-	rests map[sendKey]held
-	last  sendKey       // was seated last; the next to be seated comes after it
-	full  bool          // some found no seat
-	ready bool          // there were sends to look at
-	again chan struct{} // there is a seat again
-	wg    sync.WaitGroup
-	rota  rota
-	waits waits
+	mu     sync.Mutex
+	busy   map[sendKey]feeding
+	rests  map[sendKey]deferral
+	last   sendKey       // was seated last; the next to be seated comes after it
+	full   bool          // some found no seat
+	ready  bool          // there were sends to look at
+	again  chan struct{} // there is a seat again
+	wg     sync.WaitGroup
+	shares fairShare
+	waits  waits
 }
 
-// turn is one send being fed.
-type turn struct {
+// feeding is one send being fed.
+type feeding struct {
 	since time.Time
 	end   context.CancelFunc
 }
 
 func (f *feeders) init() {
-	f.busy, f.rests, f.again = map[sendKey]turn{}, map[sendKey]held{}, make(chan struct{}, 1)
+	f.busy, f.rests, f.again = map[sendKey]feeding{}, map[sendKey]deferral{}, make(chan struct{}, 1)
 }
 
 // any reports whether there are sends that have messages waiting.
@@ -59,8 +59,8 @@ func (f *feeders) any() bool {
 	return f.ready
 }
 
-// look gives every send that has due messages, or was cancelled, a feeder.
-func (e *Engine) look(ctx context.Context) error {
+// feedReady gives every send that has due messages, or was cancelled, a feeder.
+func (e *Engine) feedReady(ctx context.Context) error {
 	if !e.leased() { // the clock jumped, or the database was away
 		if err := e.renew(ctx); err != nil {
 			return err
@@ -70,7 +70,7 @@ func (e *Engine) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e.feeders.seat(ready, e.Now(), func(k sendKey, cancelled bool) turn {
+	e.feeders.seat(ready, e.Now(), func(k sendKey, cancelled bool) feeding {
 		ctx, end := context.WithCancel(ctx)
 		e.feeders.wg.Go(func() {
 			defer end()
@@ -81,21 +81,21 @@ func (e *Engine) look(ctx context.Context) error {
 			h, err := work(ctx, k.tenant, k.send)
 			if err != nil && ctx.Err() == nil {
 				e.Log.Error("feed send failed", "tenant", k.tenant, e.senderOf(ctx, k.tenant, k.send), "err", err)
-				h = &held{until: e.Now().Add(afterError), why: "it could not be fed"}
+				h = &deferral{until: e.Now().Add(afterError), reason: "it could not be fed"}
 			}
-			if e.feeders.leave(k, h) {
-				e.Log.Warn("send held back", "tenant", k.tenant, e.senderOf(ctx, k.tenant, k.send), "why", h.why)
+			if e.feeders.finish(k, h) {
+				e.Log.Warn("send held back", "tenant", k.tenant, e.senderOf(ctx, k.tenant, k.send), "why", h.reason)
 			}
 		})
-		return turn{e.Now(), end}
+		return feeding{e.Now(), end}
 	})
 	return nil
 }
 
 // sweep cancels what waits of a cancelled send, page by page.
-func (e *Engine) sweep(ctx context.Context, tenant id.Tenant, send id.Send) (*held, error) {
+func (e *Engine) sweep(ctx context.Context, tenant id.Tenant, send id.Send) (*deferral, error) {
 	for ctx.Err() == nil {
-		if n, err := outbox.Sweep(ctx, e.DB, tenant, send, e.Now()); err != nil || n == 0 {
+		if n, err := outbox.CancelWaiting(ctx, e.DB, tenant, send, e.Now()); err != nil || n == 0 {
 			return nil, err
 		}
 	}
@@ -114,7 +114,7 @@ func (e *Engine) senderOf(ctx context.Context, tenant id.Tenant, send id.Send) s
 
 // seat starts a feeder for each send that can use one. When there is no room
 // it ends the turns of those that were fed longest.
-func (f *feeders) seat(ready []outbox.Ready, now time.Time, start func(k sendKey, cancelled bool) turn) {
+func (f *feeders) seat(ready []outbox.Ready, now time.Time, start func(k sendKey, cancelled bool) feeding) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.ready = len(ready) > 0
@@ -154,9 +154,9 @@ func (f *feeders) seat(ready []outbox.Ready, now time.Time, start func(k sendKey
 	}
 }
 
-// leave ends a turn and notes whether the send is held. It reports whether
+// finish ends a turn and notes whether the send is held. It reports whether
 // that is news.
-func (f *feeders) leave(k sendKey, h *held) bool {
+func (f *feeders) finish(k sendKey, h *deferral) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.busy, k)
@@ -170,7 +170,7 @@ func (f *feeders) leave(k sendKey, h *held) bool {
 		delete(f.rests, k)
 		return false
 	}
-	news := f.rests[k].why != h.why
+	news := f.rests[k].reason != h.reason
 	f.rests[k] = *h
 	return news
 }

@@ -30,29 +30,29 @@ type laneKey struct {
 type lanes struct {
 	engine *Engine
 	mu     sync.Mutex
-	open   map[laneKey]*laneRun
+	open   map[laneKey]*laneWorkers
 	ending sync.WaitGroup // lanes that finish what they have begun
 }
 
-// laneRun is one lane at work with one set of settings.
-type laneRun struct {
-	engine   *Engine
-	settings *laneSettings
-	pool     *smtpclient.Pool // nil for a sink
-	jobs     chan *job
-	leave    chan struct{}   // holds one for each connection that may be used and is not
-	fewer    chan struct{}   // takes one from a worker
-	used     atomic.Int64    // when it was last given a job, in microseconds
-	quit     context.Context // ends when the lane is to put down its work
-	stop     context.CancelFunc
-	workers  sync.WaitGroup
-	shares   sync.WaitGroup
+// laneWorkers is one lane at work with one set of settings.
+type laneWorkers struct {
+	engine    *Engine
+	settings  *laneSettings
+	pool      *smtpclient.Pool // nil for a sink
+	jobs      chan *job
+	tokens    chan struct{}   // holds one for each connection that may be used and is not
+	shrink    chan struct{}   // takes one from a worker
+	used      atomic.Int64    // when it was last given a job, in microseconds
+	quit      context.Context // ends when the lane is to put down its work
+	stop      context.CancelFunc
+	workers   sync.WaitGroup
+	connShare sync.WaitGroup
 
 	gate   sync.RWMutex // held while a job is put into jobs
 	closed bool         // nobody takes jobs any more; under gate
 
 	mu        sync.Mutex
-	flying    map[string]int // jobs that were taken and have not ended, by throttle
+	inFlight  map[string]int // jobs that were taken and have not ended, by throttle
 	granted   map[string]int // how many of them there may be
 	inUse     int            // connections that workers hold
 	reached   time.Time      // when one was last had
@@ -72,7 +72,7 @@ func (l *lanes) offer(ctx context.Context, j *job) error {
 		if h := j.lane.down(l.engine.Now()); h != nil {
 			return h
 		}
-		switch taken, err := run.take(ctx, j); {
+		switch taken, err := run.accept(ctx, j); {
 		case err != nil:
 			return err
 		case taken:
@@ -81,35 +81,35 @@ func (l *lanes) offer(ctx context.Context, j *job) error {
 	}
 }
 
-// take waits until there is room for a job. It reports false when the lane is
+// accept waits until there is room for a job. It reports false when the lane is
 // closing: another takes its place.
-func (r *laneRun) take(ctx context.Context, j *job) (bool, error) {
+func (r *laneWorkers) accept(ctx context.Context, j *job) (bool, error) {
 	r.gate.RLock()
 	defer r.gate.RUnlock()
 	if r.closed {
 		return false, nil
 	}
 	r.used.Store(r.engine.Now().UnixMicro())
-	r.fly(j, 1)
+	r.track(j, 1)
 	select {
 	case r.jobs <- j:
 		return true, nil
 	case <-r.quit.Done():
-		r.fly(j, -1)
+		r.track(j, -1)
 		return false, nil
 	case <-ctx.Done():
-		r.fly(j, -1)
+		r.track(j, -1)
 		return false, ctx.Err()
 	}
 }
 
 // run returns the lane at work with these settings, or with later ones. One that
 // works with earlier ones is told to finish.
-func (l *lanes) run(s *laneSettings) *laneRun {
+func (l *lanes) run(s *laneSettings) *laneWorkers {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.open == nil {
-		l.open = map[laneKey]*laneRun{}
+		l.open = map[laneKey]*laneWorkers{}
 	}
 	key := laneKey{s.config.Tenant, s.config.ID}
 	old := l.open[key]
@@ -119,7 +119,7 @@ func (l *lanes) run(s *laneSettings) *laneRun {
 	if old != nil {
 		l.end(key, old)
 	}
-	run := &laneRun{engine: l.engine, settings: s}
+	run := &laneWorkers{engine: l.engine, settings: s}
 	run.used.Store(l.engine.Now().UnixMicro())
 	run.quit, run.stop = context.WithCancel(context.Background())
 	n := s.config.Caps.MaxConnections
@@ -127,25 +127,25 @@ func (l *lanes) run(s *laneSettings) *laneRun {
 	if s.config.Type == lane.SMTP {
 		run.pool = smtpclient.NewPool(s.smtp, smtpclient.Limits{Connections: n, Messages: s.config.Caps.MaxMessagesPerConnection})
 	}
-	run.leave, run.fewer = make(chan struct{}, n), make(chan struct{})
-	run.flying, run.granted = map[string]int{}, map[string]int{}
+	run.tokens, run.shrink = make(chan struct{}, n), make(chan struct{})
+	run.inFlight, run.granted = map[string]int{}, map[string]int{}
 	for range n {
 		run.workers.Go(run.work)
 	}
-	run.shares.Go(run.share)
+	run.connShare.Go(run.shareConnections)
 	l.open[key] = run
 	return run
 }
 
 // end lets a lane finish what it has begun. The caller holds l.mu.
-func (l *lanes) end(key laneKey, run *laneRun) {
+func (l *lanes) end(key laneKey, run *laneWorkers) {
 	delete(l.open, key)
 	run.stop()
 	l.ending.Go(run.finish)
 }
 
-// tidy ends the lanes that have had no work for a while.
-func (l *lanes) tidy() {
+// closeIdle ends the lanes that have had no work for a while.
+func (l *lanes) closeIdle() {
 	now := l.engine.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -171,9 +171,9 @@ func (l *lanes) stop() {
 }
 
 // finish waits for the workers and puts back what they left.
-func (r *laneRun) finish() {
+func (r *laneWorkers) finish() {
 	r.workers.Wait()
-	r.shares.Wait()
+	r.connShare.Wait()
 	if r.pool != nil {
 		r.pool.Close()
 	}
@@ -181,15 +181,15 @@ func (r *laneRun) finish() {
 	r.closed = true
 	r.gate.Unlock()
 	for len(r.jobs) > 0 {
-		r.putDown(<-r.jobs)
+		r.abandon(<-r.jobs)
 	}
 }
 
 // connect returns a connection. When the lane cannot be reached it is given a
 // rest, after which one worker tries again, for all. When only this connection
 // is refused and others are at work, the server wants no more of them.
-func (r *laneRun) connect() (*smtpclient.Conn, error) {
-	if h := r.admit(); h != nil {
+func (r *laneWorkers) connect() (*smtpclient.Conn, error) {
+	if h := r.checkUsable(); h != nil {
 		return nil, h
 	}
 	conn, err := r.pool.Get(r.quit)
@@ -211,7 +211,7 @@ func (r *laneRun) connect() (*smtpclient.Conn, error) {
 	r.engine.tally.connection(r.settings, false)
 	now := r.engine.Now()
 	if r.inUse > 0 || now.Sub(r.reached) < restFirst {
-		return nil, &held{until: now.Add(restFirst), why: err.Error()}
+		return nil, &deferral{until: now.Add(restFirst), reason: err.Error()}
 	}
 	if r.down.IsZero() {
 		r.down = now
@@ -226,22 +226,22 @@ func (r *laneRun) connect() (*smtpclient.Conn, error) {
 }
 
 // disconnect gives a connection back.
-func (r *laneRun) disconnect(conn *smtpclient.Conn) {
+func (r *laneWorkers) disconnect(conn *smtpclient.Conn) {
 	r.mu.Lock()
 	r.inUse--
 	r.mu.Unlock()
 	r.pool.Put(conn)
 }
 
-// admit reports whether a worker may connect now; the one that may after a rest
+// checkUsable reports whether a worker may connect now; the one that may after a rest
 // does so for all.
-func (r *laneRun) admit() *held {
+func (r *laneWorkers) checkUsable() *deferral {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.rest == 0 {
 		return nil
 	}
-	if h := r.restingNow(); h != nil {
+	if h := r.restingLocked(); h != nil {
 		return h
 	}
 	r.probing = true
@@ -249,13 +249,13 @@ func (r *laneRun) admit() *held {
 }
 
 // resting returns how long the lane rests, or nil when it does not.
-func (r *laneRun) resting() *held {
+func (r *laneWorkers) resting() *deferral {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.restingNow()
+	return r.restingLocked()
 }
 
-func (r *laneRun) restingNow() *held {
+func (r *laneWorkers) restingLocked() *deferral {
 	now := r.engine.Now()
 	until := r.restUntil
 	if r.probing {
@@ -264,12 +264,12 @@ func (r *laneRun) restingNow() *held {
 	if !now.Before(until) {
 		return nil
 	}
-	return &held{until: until, why: "its lane cannot be reached", down: r.down}
+	return &deferral{until: until, reason: "its lane cannot be reached", down: r.down}
 }
 
 // reachable returns when the lane may be tried again, and since when it could
 // not be reached.
-func (r *laneRun) reachable() (again, down time.Time) {
+func (r *laneWorkers) reachable() (again, down time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.restUntil, r.down

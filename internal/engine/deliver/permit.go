@@ -83,42 +83,42 @@ func (c class) day(zone *time.Location, now time.Time) (days []pace.Day, next ti
 	return []pace.Day{{Key: laneSpace + c.lane.config.ID.String(), Day: today, Max: most}}, next
 }
 
-// leave is for how many messages a class got leave, and why the others wait.
-type leave struct {
-	n    int
-	days []pace.Day // of which each took a permit
-	not  *held      // nil: all got it
-	wait outbox.Wait
+// grant says how many messages of a class may leave now, and why the others wait.
+type grant struct {
+	n      int
+	days   []pace.Day // of which each took a permit
+	denied *deferral  // nil: all got it
+	wait   outbox.Wait
 }
 
-// permit asks for leave for n messages of a class.
-func (e *Engine) permit(ctx context.Context, c class, zone *time.Location, n int) (l leave, err error) {
+// acquirePermits asks the limits for n messages of a class.
+func (e *Engine) acquirePermits(ctx context.Context, c class, zone *time.Location, n int) (l grant, err error) {
 	now := e.Now()
-	if free := e.lanes.run(c.lane).room(c.throttle); free < n {
-		n, l.not = free, &held{until: now.Add(breath), why: "its provider's connections are in use"}
+	if free := e.lanes.run(c.lane).free(c.throttle); free < n {
+		n, l.denied = free, &deferral{until: now.Add(breath), reason: "its provider's connections are in use"}
 		l.wait = outbox.Wait{Kind: outbox.WaitProviderConnections, Provider: c.pattern(), Reason: "the connections to this provider are in use"}
 	}
 	days, tomorrow := c.day(zone, now)
 	l.n, l.days = n, days
 	if len(days) > 0 && n > 0 {
 		if l.n, err = e.pacer.TakeDay(ctx, n, days); l.n < n {
-			l.not = &held{until: tomorrow, why: "its lane has carried what it may today"}
+			l.denied = &deferral{until: tomorrow, reason: "its lane has carried what it may today"}
 			l.wait = outbox.Wait{Kind: outbox.WaitLaneDay, Reason: "the MTA config has carried what it may today"}
 		}
 	}
 	if limits := c.limits(); len(limits) > 0 && l.n > 0 {
-		granted, not, bad := e.feeders.rota.take(ctx, e.pacer, c.send.id, l.n, limits, now)
+		granted, not, bad := e.feeders.shares.take(ctx, e.pacer, c.send.id, l.n, limits, now)
 		if granted < l.n {
-			l.not = &held{until: not.again, why: "its lane, provider or broadcast may not go faster"}
+			l.denied = &deferral{until: not.again, reason: "its lane, provider or broadcast may not go faster"}
 			l.wait = c.rateWait(not.limit)
 			if len(days) > 0 {
-				bad = errors.Join(bad, e.pacer.GiveBackDay(e.giveUp, l.n-granted, days))
+				bad = errors.Join(bad, e.pacer.GiveBackDay(e.abandoned, l.n-granted, days))
 			}
 		}
 		l.n, err = granted, errors.Join(err, bad)
 	}
-	if err != nil && l.not != nil { // not for as long as a limit would say
-		l.not = &held{until: now.Add(afterError), why: "acquire permits failed"}
+	if err != nil && l.denied != nil { // not for as long as a limit would say
+		l.denied = &deferral{until: now.Add(afterError), reason: "acquire permits failed"}
 	}
 	return l, err
 }
@@ -146,13 +146,13 @@ func (e *Engine) throttle(ctx context.Context, jobs []*job) error {
 
 func domainOf(address string) string { return address[strings.LastIndexByte(address, '@')+1:] }
 
-// unused gives back the permits of jobs that no server was given.
-func (e *Engine) unused(jobs ...*job) {
+// returnPermits gives back the permits of jobs that no server was given.
+func (e *Engine) returnPermits(jobs ...*job) {
 	for _, j := range jobs {
 		if len(j.days) == 0 {
 			continue
 		}
-		if err := e.pacer.GiveBackDay(e.giveUp, 1, j.days); err != nil {
+		if err := e.pacer.GiveBackDay(e.abandoned, 1, j.days); err != nil {
 			e.Log.Error("return day permit failed", "lane", j.lane.config.ID, "err", err)
 		}
 	}
@@ -182,7 +182,7 @@ func groups(jobs []*job) []group {
 // here for a moment; in a mixture nobody waits for others, and what may not leave
 // yet is put off, one behind the other. It returns how many passed, what became of
 // others, and who waits.
-func (e *Engine) pass(ctx context.Context, jobs []*job) (passed int, ends []outbox.Result, waiting []pause) {
+func (e *Engine) pass(ctx context.Context, jobs []*job) (passed int, ends []outbox.Result, waiting []deferredItem) {
 	if len(jobs) == 0 {
 		return 0, nil, nil
 	}
@@ -206,9 +206,9 @@ func (e *Engine) pass(ctx context.Context, jobs []*job) (passed int, ends []outb
 
 // passGroup is pass for jobs of one class, which wait here if they are alone. It
 // reports whether it was stopped; g holds those then that nothing became of.
-func (e *Engine) passGroup(ctx context.Context, g *group, zone *time.Location, alone bool) (passed int, ends []outbox.Result, waiting []pause, stopped bool) {
+func (e *Engine) passGroup(ctx context.Context, g *group, zone *time.Location, alone bool) (passed int, ends []outbox.Result, waiting []deferredItem, stopped bool) {
 	for len(g.jobs) > 0 {
-		l, err := e.permit(ctx, g.class, zone, len(g.jobs))
+		l, err := e.acquirePermits(ctx, g.class, zone, len(g.jobs))
 		if err != nil && ctx.Err() == nil {
 			e.Log.Error("acquire permits failed", "err", err)
 		}
@@ -217,32 +217,32 @@ func (e *Engine) passGroup(ctx context.Context, g *group, zone *time.Location, a
 			j.days = l.days
 			r, h, err := e.offer(ctx, j)
 			if err != nil {
-				e.unused(slices.Repeat([]*job{j}, left)...)
+				e.returnPermits(slices.Repeat([]*job{j}, left)...)
 				return passed, ends, waiting, true
 			}
 			g.jobs = g.jobs[1:]
 			switch {
 			case r != nil:
-				e.unused(j)
+				e.returnPermits(j)
 				ends = append(ends, *r)
 			case h != nil:
-				e.unused(j)
-				waiting = append(waiting, pause{j.item, h})
-				e.tellWaits(waiting[len(waiting)-1:])
+				e.returnPermits(j)
+				waiting = append(waiting, deferredItem{j.item, h})
+				e.noteWaits(waiting[len(waiting)-1:])
 			default:
 				passed++
 			}
 		}
-		if l.not != nil && err == nil {
-			e.tellLeave(g, l)
+		if l.denied != nil && err == nil {
+			e.noteGrant(g, l)
 		}
 		switch {
 		case len(g.jobs) == 0:
-		case ctx.Err() != nil || l.not == nil:
+		case ctx.Err() != nil || l.denied == nil:
 			return passed, ends, waiting, true
-		case !alone || l.not.until.Sub(e.Now()) > patience:
-			return passed, ends, append(waiting, g.queue(l.not, e.Now())...), false
-		case !e.wait(ctx, l.not.until):
+		case !alone || l.denied.until.Sub(e.Now()) > patience:
+			return passed, ends, append(waiting, g.queue(l.denied, e.Now())...), false
+		case !e.wait(ctx, l.denied.until):
 			return passed, ends, waiting, true
 		}
 	}
@@ -250,15 +250,15 @@ func (e *Engine) passGroup(ctx context.Context, g *group, zone *time.Location, a
 }
 
 // queue puts off what is left of a group, one message behind the other.
-func (g *group) queue(not *held, now time.Time) []pause {
+func (g *group) queue(not *deferral, now time.Time) []deferredItem {
 	apart := g.apart()
-	list := make([]pause, len(g.jobs))
+	list := make([]deferredItem, len(g.jobs))
 	for i, j := range g.jobs {
 		h := *not
 		if limit := now.Add(furthest); h.until.Before(limit) {
 			h.until = h.until.Add(min(time.Second+time.Duration(i)*apart, limit.Sub(h.until)))
 		}
-		list[i] = pause{j.item, &h}
+		list[i] = deferredItem{j.item, &h}
 	}
 	return list
 }
@@ -277,9 +277,9 @@ func (e *Engine) wait(ctx context.Context, until time.Time) bool {
 
 // offer hands a job to its lane. When the lane cannot be reached, the message
 // waits, or has waited long enough.
-func (e *Engine) offer(ctx context.Context, j *job) (*outbox.Result, *held, error) {
+func (e *Engine) offer(ctx context.Context, j *job) (*outbox.Result, *deferral, error) {
 	err := e.lanes.offer(ctx, j)
-	h, ok := errors.AsType[*held](err)
+	h, ok := errors.AsType[*deferral](err)
 	if !ok {
 		return nil, nil, err
 	}

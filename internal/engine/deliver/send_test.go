@@ -151,7 +151,7 @@ func TestPauseAndResume(t *testing.T) {
 // begun returns how many messages are under way or have been tried.
 func begun(t *testing.T, h *house) int {
 	t.Helper()
-	under, err := outbox.UnderWay(t.Context(), h.DB, h.Tenant, h.SendOf(h.id))
+	under, err := outbox.InFlight(t.Context(), h.DB, h.Tenant, h.SendOf(h.id))
 	h.must(err)
 	tried := map[id.Message]bool{}
 	for _, m := range under {
@@ -198,8 +198,8 @@ func TestWhoMayNotBeMailedAnyMoreIsSkipped(t *testing.T) {
 		h.relay(s.Port())
 		h.send(6)
 		at := h.now()
-		h.must(contact.Unsubscribe(t.Context(), db, h.Tenant, h.people[0].ID, contact.Leaving{Everything: true}, at))
-		h.must(contact.Unsubscribe(t.Context(), db, h.Tenant, h.people[1].ID, contact.Leaving{TypeKey: h.Type.Key}, at))
+		h.must(contact.Unsubscribe(t.Context(), db, h.Tenant, h.people[0].ID, contact.UnsubscribeScope{Everything: true}, at))
+		h.must(contact.Unsubscribe(t.Context(), db, h.Tenant, h.people[1].ID, contact.UnsubscribeScope{TypeKey: h.Type.Key}, at))
 		_, err := suppression.Add(t.Context(), db, h.Tenant, h.people[2].Email, "asked", at)
 		h.must(err)
 		_, err = db.Exec(t.Context(), `UPDATE contact SET email = 'new@example.com' WHERE tenant_id = $1 AND id = $2`, h.Tenant, h.people[3].ID)

@@ -41,11 +41,11 @@ func (s *laneSettings) same(o *laneSettings) bool {
 
 // down says that the lane was found to be down, and when to look again. Whether
 // it is up again is tried by the watch (package watch), not with mail.
-func (s *laneSettings) down(now time.Time) *held {
+func (s *laneSettings) down(now time.Time) *deferral {
 	if s.health.State != lane.Down {
 		return nil
 	}
-	return &held{until: now.Add(holdFor), why: "its lane is down", down: s.health.Since}
+	return &deferral{until: now.Add(holdFor), reason: "its lane is down", down: s.health.Since}
 }
 
 // signs reports whether we put a DKIM signature on what goes by the lane.
@@ -123,7 +123,7 @@ func (e *Engine) prepare(ctx context.Context, it outbox.Item) (*job, error) {
 		return nil, err
 	}
 	if why := obstacle(s, l); why != "" {
-		return nil, &held{until: e.Now().Add(holdFor), why: why}
+		return nil, &deferral{until: e.Now().Add(holdFor), reason: why}
 	}
 	j := &job{item: it, content: c, sender: s, lane: l, send: d}
 	if l.signs() {

@@ -30,15 +30,15 @@ func verdict(it outbox.Item, o reply.Outcome, maxAge time.Duration, since, now t
 		r.Due = reply.NextTry(it.Attempts+1, now, rand.Float64())
 		r.State = outbox.Queued
 		if r.Due.Sub(since) > maxAge {
-			giveUp(&r, v.Expired())
+			setFailed(&r, v.Expired())
 		}
 	}
 	return r
 }
 
-// giveUp ends a message for which there is no time left: as a bounce if a server
+// setFailed ends a message for which there is no time left: as a bounce if a server
 // ever answered, else as a failure of ours, since then nobody refused the address.
-func giveUp(r *outbox.Result, class reply.Class) {
+func setFailed(r *outbox.Result, class reply.Class) {
 	r.Due = time.Time{}
 	switch {
 	case class != reply.Lane && (r.Answered || r.Item.Answered):
@@ -69,7 +69,7 @@ func expired(it outbox.Item, down time.Time, maxAge time.Duration, now time.Time
 		return outbox.Result{}, false
 	}
 	r := outbox.Result{Item: it, At: now, Category: string(reply.Network), Error: "the lane cannot be reached"}
-	giveUp(&r, reply.Lane)
+	setFailed(&r, reply.Lane)
 	return r, true
 }
 

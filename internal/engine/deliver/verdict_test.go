@@ -129,20 +129,20 @@ func TestFeedersTakeTurns(t *testing.T) {
 	seated := map[sendKey]int{}
 	for range 4 {
 		ended := map[sendKey]bool{}
-		f.seat(ready, now, func(k sendKey, _ bool) turn {
+		f.seat(ready, now, func(k sendKey, _ bool) feeding {
 			seated[k]++
-			return turn{now, func() { ended[k] = true }}
+			return feeding{now, func() { ended[k] = true }}
 		})
 		if len(f.busy) != maxFeeders {
 			t.Fatalf("%d feeders, want %d", len(f.busy), maxFeeders)
 		}
 		now = now.Add(turnFor)
-		f.seat(ready, now, func(k sendKey, _ bool) turn { t.Fatalf("%v has a seat where there is none", k); return turn{} })
+		f.seat(ready, now, func(k sendKey, _ bool) feeding { t.Fatalf("%v has a seat where there is none", k); return feeding{} })
 		if len(ended) != maxFeeders {
 			t.Fatalf("%d turns end, want all", len(ended))
 		}
 		for k := range ended {
-			f.leave(k, nil)
+			f.finish(k, nil)
 		}
 	}
 	if len(seated) != sends {
@@ -159,16 +159,16 @@ func TestAHeldSendIsLeftAlone(t *testing.T) {
 	ready := []outbox.Ready{{Tenant: idtest.TenantNamed("t"), Send: idtest.Named[id.Send]("s"), NextDue: now}}
 	seats := 0
 	seat := func(at time.Time) int {
-		f.seat(ready, at, func(sendKey, bool) turn { seats++; return turn{at, func() {}} })
+		f.seat(ready, at, func(sendKey, bool) feeding { seats++; return feeding{at, func() {}} })
 		return seats
 	}
-	if seat(now) != 1 || !f.leave(k, &held{until: now.Add(time.Second), why: "paused"}) {
+	if seat(now) != 1 || !f.finish(k, &deferral{until: now.Add(time.Second), reason: "paused"}) {
 		t.Fatal("a held send is no news")
 	}
 	if seat(now.Add(999*time.Millisecond)) != 1 {
 		t.Error("a held send has a seat")
 	}
-	if seat(now.Add(time.Second)) != 2 || f.leave(k, &held{until: now.Add(time.Minute), why: "paused"}) {
+	if seat(now.Add(time.Second)) != 2 || f.finish(k, &deferral{until: now.Add(time.Minute), reason: "paused"}) {
 		t.Error("the same reason is news")
 	}
 }

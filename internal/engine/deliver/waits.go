@@ -54,11 +54,11 @@ func (w *waits) take() []outbox.Wait {
 	return list
 }
 
-// tellWaits notes why messages of a batch wait that were not asked for leave: what
+// noteWaits notes why messages of a batch wait that were not asked for leave: what
 // they need is paused or switched off, or their lane is away.
-func (e *Engine) tellWaits(waiting []pause) {
+func (e *Engine) noteWaits(waiting []deferredItem) {
 	for _, p := range waiting {
-		w := outbox.Wait{Kind: outbox.WaitHold, Until: p.until, Reason: p.why}
+		w := outbox.Wait{Kind: outbox.WaitHold, Until: p.until, Reason: p.reason}
 		if !p.down.IsZero() {
 			w.Kind, w.Lane, w.Reason = outbox.WaitLaneDown, p.item.Lane, "the MTA config cannot be reached"
 		}
@@ -66,13 +66,13 @@ func (e *Engine) tellWaits(waiting []pause) {
 	}
 }
 
-// tellLeave notes why those of a group wait that did not get leave.
-func (e *Engine) tellLeave(g *group, l leave) {
+// noteGrant notes why those of a group wait that did not get leave.
+func (e *Engine) noteGrant(g *group, l grant) {
 	if len(g.jobs) == 0 {
 		return
 	}
 	w := l.wait
-	w.Until = l.not.until
+	w.Until = l.denied.until
 	if w.Kind != outbox.WaitSendRate {
 		w.Lane = g.lane.config.ID
 	}

@@ -14,53 +14,53 @@ import (
 // turns out to have ended before the message was looked at.
 const maxStale = 10
 
-// work is one worker. It needs leave for a connection, which it keeps as long as
+// work is one worker. It needs a token for a connection, which it keeps as long as
 // it has something to do with it or has to be written down of it: so a node never
 // has more messages of unknown end than connections.
-func (r *laneRun) work() {
-	w := worker{laneRun: r, builder: newBuilder(r.engine)}
-	for w.admitted() {
-		if w.turn() {
-			r.leave <- struct{}{}
+func (r *laneWorkers) work() {
+	w := worker{laneWorkers: r, builder: newBuilder(r.engine)}
+	for w.acquireToken() {
+		if w.loop() {
+			r.tokens <- struct{}{}
 		}
 	}
 }
 
-// admitted waits for leave to use a connection; false: the lane is closing.
-func (r *laneRun) admitted() bool {
+// acquireToken waits for a token of a connection; false: the lane is closing.
+func (r *laneWorkers) acquireToken() bool {
 	select {
 	case <-r.quit.Done():
 		return false
 	default:
 	}
 	select {
-	case <-r.leave:
+	case <-r.tokens:
 		return true
 	case <-r.quit.Done():
 		return false
 	}
 }
 
-// turn delivers one message after the other. It keeps at most one result that is
+// loop delivers one message after the other. It keeps at most one result that is
 // not yet written, and writes it together with its next intent, or alone when
 // nothing waits. It ends when the lane closes or when this process has to have
 // one connection less (false), and everything is written then.
-func (w *worker) turn() (kept bool) {
+func (w *worker) loop() (kept bool) {
 	for {
 		j, more, keep := w.next(w.last == nil)
 		switch {
 		case more:
-			w.works(true)
+			w.setBusy(true)
 			if !w.deliver(j) {
-				w.engine.unused(j)
+				w.engine.returnPermits(j)
 			}
-			w.fly(j, -1)
+			w.track(j, -1)
 		case w.last != nil && keep:
 			w.flush()
-			w.works(false)
+			w.setBusy(false)
 		default:
 			w.flush()
-			w.works(false)
+			w.setBusy(false)
 			return keep
 		}
 	}
@@ -68,11 +68,11 @@ func (w *worker) turn() (kept bool) {
 
 // next returns the next job; without wait, only one that is there already. Keep
 // is false when this process has to have one connection less.
-func (r *laneRun) next(wait bool) (j *job, more, keep bool) {
+func (r *laneWorkers) next(wait bool) (j *job, more, keep bool) {
 	select {
 	case <-r.quit.Done():
 		return nil, false, true
-	case <-r.fewer:
+	case <-r.shrink:
 		return nil, false, false
 	default:
 	}
@@ -87,7 +87,7 @@ func (r *laneRun) next(wait bool) (j *job, more, keep bool) {
 	select {
 	case j := <-r.jobs:
 		return j, true, true
-	case <-r.fewer:
+	case <-r.shrink:
 		return nil, false, false
 	case <-r.quit.Done():
 		return nil, false, true
@@ -96,15 +96,15 @@ func (r *laneRun) next(wait bool) (j *job, more, keep bool) {
 
 // worker delivers one message after the other.
 type worker struct {
-	*laneRun
+	*laneWorkers
 	builder *builder
 	last    []outbox.Result // of the message before, not yet written: none or one
 	nap     time.Duration   // after a connection too many was refused
 	busy    bool            // counted among those at work
 }
 
-// works notes whether the worker has something to do.
-func (w *worker) works(yes bool) {
+// setBusy notes whether the worker has something to do.
+func (w *worker) setBusy(yes bool) {
 	if w.busy == yes {
 		return
 	}
@@ -124,19 +124,19 @@ func (w *worker) flush() {
 	w.last = nil
 }
 
-// ended keeps what became of a message, after the one before is written.
-func (w *worker) ended(r outbox.Result) {
+// setResult keeps what became of a message, after the one before is written.
+func (w *worker) setResult(r outbox.Result) {
 	if w.last != nil {
 		w.flush()
 	}
 	w.last = []outbox.Result{r}
 }
 
-// putDown puts back a job that the lane has taken and nobody has looked at.
-func (r *laneRun) putDown(j *job) {
-	r.engine.unused(j)
+// abandon puts back a job that the lane has taken and nobody has looked at.
+func (r *laneWorkers) abandon(j *job) {
+	r.engine.returnPermits(j)
 	r.engine.release(j.item)
-	r.fly(j, -1)
+	r.track(j, -1)
 }
 
 // deliver makes one attempt, and reports whether a server was given the message.
@@ -146,11 +146,11 @@ func (w *worker) deliver(j *job) bool {
 		return false
 	}
 	queued := j.item
-	e.fair.enter(j.item.Tenant)
+	e.fair.acquire(j.item.Tenant)
 	raw, err := w.builder.build(j)
-	e.fair.leave()
+	e.fair.release()
 	if err != nil {
-		w.ended(failed(j.item, err.Error(), e.Now()))
+		w.setResult(failed(j.item, err.Error(), e.Now()))
 		return false
 	}
 	var conn *smtpclient.Conn
@@ -203,7 +203,7 @@ func (w *worker) recheck(j *job) bool {
 	case err != nil:
 		e.release(j.item)
 	case len(ends) > 0:
-		w.ended(ends[0])
+		w.setResult(ends[0])
 	case len(waiting) > 0:
 		e.putBack(waiting, false)
 	case !jobs[0].lane.same(w.settings):
@@ -221,12 +221,12 @@ func (w *worker) recheck(j *job) bool {
 // tried, so no attempt is counted.
 func (w *worker) unreachable(it outbox.Item, err error) {
 	e := w.engine
-	if h, ok := errors.AsType[*held](err); ok {
+	if h, ok := errors.AsType[*deferral](err); ok {
 		if r, over := expired(it, h.down, w.settings.config.RetryMaxAge, e.Now()); over {
-			w.ended(r)
+			w.setResult(r)
 			return
 		}
-		e.putBack([]pause{{it, h}}, false)
+		e.putBack([]deferredItem{{it, h}}, false)
 		if h.down.IsZero() { // the server takes fewer connections than the lane allows
 			w.flush()
 			w.nap = min(max(2*w.nap, restFirst), restLast)
@@ -247,7 +247,7 @@ func (w *worker) unreachable(it outbox.Item, err error) {
 	if r.State == outbox.Queued && again.Before(r.Due) {
 		r.Due = again
 	}
-	w.ended(r)
+	w.setResult(r)
 }
 
 // send hands the message over. A connection that had ended before anybody looked

@@ -117,7 +117,7 @@ func (e *Engine) tick(ctx context.Context) (work, error) {
 	for _, b := range due {
 		t, err := tenants.get(ctx, b.Tenant)
 		if err == nil && t.Status == tenant.Active {
-			err = errors.Join(e.DB.Acquaint(ctx, "contact", "contact_activity"), e.begin(ctx, t, b.ID))
+			err = errors.Join(e.DB.AnalyzeStale(ctx, "contact", "contact_activity"), e.begin(ctx, t, b.ID))
 		}
 		errs = append(errs, e.wrapError(err, "begin", b.Tenant, b.ID))
 	}

@@ -54,7 +54,7 @@ func settle(t *testing.T, e *dispatch.Engine) {
 	ready, err := outbox.ReadySends(t.Context(), e.DB)
 	for _, r := range ready {
 		for n := 1; r.Cancelled && err == nil && n > 0; {
-			n, err = outbox.Sweep(t.Context(), e.DB, r.Tenant, r.Send, e.Now())
+			n, err = outbox.CancelWaiting(t.Context(), e.DB, r.Tenant, r.Send, e.Now())
 		}
 	}
 	if err != nil {
@@ -182,8 +182,8 @@ func TestExclusionsAreCountedByReason(t *testing.T) {
 		people := a.AddContacts(a.List.ID, "a", 8)
 		ctx := t.Context()
 		err := errors.Join(
-			contact.Unsubscribe(ctx, db, a.Tenant, people[0].ID, contact.Leaving{TypeKey: a.Type.Key}, now),
-			contact.Unsubscribe(ctx, db, a.Tenant, people[1].ID, contact.Leaving{Everything: true}, now),
+			contact.Unsubscribe(ctx, db, a.Tenant, people[0].ID, contact.UnsubscribeScope{TypeKey: a.Type.Key}, now),
+			contact.Unsubscribe(ctx, db, a.Tenant, people[1].ID, contact.UnsubscribeScope{Everything: true}, now),
 		)
 		_, add := suppression.Add(ctx, db, a.Tenant, people[2].Email, "asked", now)
 		_, other := suppression.Add(ctx, db, a.Tenant, people[3].Email, "asked", now)

@@ -88,7 +88,7 @@ func (c *Conn) CloseWhen(ctx context.Context) {
 	})
 }
 
-// Quit takes leave as RFC 5321 asks and closes the connection.
+// Quit sends QUIT (RFC 5321, section 4.1.1.10) and closes the connection.
 func (c *Conn) Quit() error {
 	if !c.broken && !c.closed.Load() {
 		if c.write([]byte("QUIT\r\n"), c.timeout.Quit) == nil {

@@ -50,7 +50,7 @@ func EachWith(t *testing.T, o sqldb.Options, f func(t *testing.T, db *sqldb.DB))
 			}
 			address, o := d.address(t), o
 			if d.name == "postgres" {
-				o.Tell = watchPlans(t)
+				o.Trace = watchPlans(t)
 			}
 			f(t, open(t, address, o))
 		})
@@ -115,7 +115,7 @@ func sqliteAddress(t testing.TB) string {
 func Postgres(t testing.TB) *sqldb.DB {
 	t.Helper()
 	o := options
-	o.Tell = watchPlans(t)
+	o.Trace = watchPlans(t)
 	return open(t, postgresAddress(t), o)
 }
 

@@ -892,7 +892,7 @@ CREATE TABLE outbox (
 -- Give).
 CREATE UNIQUE INDEX outbox_contact ON outbox (tenant_id, send_id, contact_id, visit);
 
--- The order in which the messages of a send are claimed (ClaimAfter, Sweep). Those
+-- The order in which the messages of a send are claimed (ClaimAfter, CancelWaiting). Those
 -- that have ended stay in it: send.low_due says from where on any waits.
 CREATE INDEX outbox_due ON outbox (tenant_id, send_id, due_at, id);
 
@@ -973,7 +973,7 @@ CREATE TABLE outbox_turn (
 
 -- Attempts that have begun: one row for those of a claim that began together. What
 -- has landed is deleted now and then.
-CREATE TABLE outbox_flight (
+CREATE TABLE outbox_attempt (
 	tenant_id INTEGER NOT NULL,
 	owner     TEXT    NOT NULL,
 	seq       BIGINT  NOT NULL,

@@ -107,7 +107,7 @@ ALTER TABLE contact_activity SET (fillfactor = 70, autovacuum_vacuum_scale_facto
 ALTER TABLE outbox SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05);
 ALTER TABLE send SET (fillfactor = 20);
 ALTER TABLE journal_cursor SET (fillfactor = 20);
-ALTER TABLE outbox_flight SET (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
+ALTER TABLE outbox_attempt SET (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
 
 -- No two messages share a key of these, so all that PostgreSQL ever finds to fold
 -- in their pages are versions of one message.

@@ -21,7 +21,7 @@ import (
 func TestTheFirstUserSignsUpWithASetupToken(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		d := makeDoor(t, db)
+		d := newLogin(t, db)
 		token, err := auth.SetupToken(t.Context(), db, noon)
 		if err != nil {
 			t.Fatal(err)
@@ -60,7 +60,7 @@ func TestTheFirstUserSignsUpWithASetupToken(t *testing.T) {
 func TestSigningInBeginsASessionThatSlidesAndEnds(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		d := makeDoor(t, db)
+		d := newLogin(t, db)
 		makeMember(t, db, makeTenant(t, db, "acme"), "ann", auth.Admin)
 		e, err := d.SignIn(t.Context(), " ANN@example.org", secretWord, home, noon)
 		if err != nil {
@@ -91,7 +91,7 @@ func TestSigningInBeginsASessionThatSlidesAndEnds(t *testing.T) {
 		}
 		_, err = auth.FindSession(t.Context(), db, e.Token, noon)
 		wantFault(t, "after signing out", err, auth.ErrNoSession)
-		if err := auth.Sweep(t.Context(), db, noon.Add(500*day)); err != nil {
+		if err := auth.DeleteExpired(t.Context(), db, noon.Add(500*day)); err != nil {
 			t.Errorf("Sweep: %v", err)
 		}
 		var left int
@@ -104,7 +104,7 @@ func TestSigningInBeginsASessionThatSlidesAndEnds(t *testing.T) {
 func TestGuessingPasswordsEndsInAWait(t *testing.T) {
 	t.Parallel()
 	db := dbtest.SQLite(t)
-	d := makeDoor(t, db)
+	d := newLogin(t, db)
 	makeMember(t, db, makeTenant(t, db, "acme"), "ann", auth.Admin)
 	for range 3 { // success costs nothing
 		if _, err := d.SignIn(t.Context(), "ann@example.org", secretWord, home, noon); err != nil {
@@ -130,7 +130,7 @@ func TestGuessingPasswordsEndsInAWait(t *testing.T) {
 func TestAResetLinkWorksOnceForAnHour(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		d := makeDoor(t, db)
+		d := newLogin(t, db)
 		makeMember(t, db, makeTenant(t, db, "acme"), "ann", auth.Admin)
 		mails := make(chan string, 10)
 		d.Mail = func(_ context.Context, to, _, text string) error {
@@ -177,7 +177,7 @@ func TestAResetLinkWorksOnceForAnHour(t *testing.T) {
 func TestChangingAPasswordEndsTheOtherSessions(t *testing.T) {
 	t.Parallel()
 	db := dbtest.SQLite(t)
-	d := makeDoor(t, db)
+	d := newLogin(t, db)
 	acme := makeTenant(t, db, "acme")
 	u := makeMember(t, db, acme, "ann", auth.Viewer)
 	var tokens [2]string
@@ -203,7 +203,7 @@ func TestChangingAPasswordEndsTheOtherSessions(t *testing.T) {
 func TestAnInvitationMakesANewcomerAMemberOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		d := makeDoor(t, db)
+		d := newLogin(t, db)
 		acme := makeTenant(t, db, "acme")
 		admin := principal(acme, makeMember(t, db, acme, "ann", auth.Admin), auth.Admin)
 		_, _, err := d.Invite(t.Context(), admin, "bob@example.org", auth.Owner, noon)
@@ -236,7 +236,7 @@ func TestAnInvitationMakesANewcomerAMemberOnce(t *testing.T) {
 func TestAnInvitationLinkAloneDoesNotOpenAnotherPersonsLogin(t *testing.T) {
 	t.Parallel()
 	db := dbtest.SQLite(t)
-	d := makeDoor(t, db)
+	d := newLogin(t, db)
 	acme, other := makeTenant(t, db, "acme"), makeTenant(t, db, "other")
 	victim := makeMember(t, db, other, "vic", auth.Owner)
 	admin := principal(acme, makeMember(t, db, acme, "ann", auth.Admin), auth.Admin)
@@ -264,7 +264,7 @@ func tokenOf(t *testing.T, link string) string {
 func TestAccountLinksAreLimited(t *testing.T) {
 	t.Parallel()
 	db := dbtest.SQLite(t)
-	d := makeDoor(t, db)
+	d := newLogin(t, db)
 	for i := range 5 {
 		if err := d.Forgot(t.Context(), "ann@example.org", netip.AddrFrom4([4]byte{192, 0, 2, byte(i)}), noon); err != nil {
 			t.Fatal(err)
@@ -281,7 +281,7 @@ func TestAccountLinksAreLimited(t *testing.T) {
 func TestTheGateKnowsKeysAndMembers(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		d := makeDoor(t, db)
+		d := newLogin(t, db)
 		now := noon
 		g := auth.NewGate(db, func() time.Time { return now }, slog.New(slog.DiscardHandler))
 		acme, other := makeTenant(t, db, "acme"), makeTenant(t, db, "other")

@@ -10,9 +10,9 @@ import (
 // processes together may have.
 const shareEvery = 2 * time.Second
 
-// share keeps this process to its part of the lane's connections, and of those
+// shareConnections keeps this process to its part of the lane's connections, and of those
 // to a throttled provider, until the lane puts down its work.
-func (r *laneRun) share() {
+func (r *laneWorkers) shareConnections() {
 	e, key, n := r.engine, laneSpace+r.settings.config.ID.String(), r.settings.config.Caps.MaxConnections
 	have := 0
 	tick := time.NewTicker(shareEvery)
@@ -26,19 +26,19 @@ func (r *laneRun) share() {
 			r.pool.Resize(granted)
 		}
 		for ; have < granted; have++ {
-			r.leave <- struct{}{}
+			r.tokens <- struct{}{}
 		}
 		for ; have > granted && r.quit.Err() == nil; have-- {
 			select {
-			case <-r.leave:
-			case r.fewer <- struct{}{}:
+			case <-r.tokens:
+			case r.shrink <- struct{}{}:
 			case <-r.quit.Done():
 			}
 		}
 		r.shareProviders(key)
 		select {
 		case <-r.quit.Done():
-			r.giveBack(key)
+			r.returnConnections(key)
 			return
 		case <-tick.C:
 		}
@@ -46,7 +46,7 @@ func (r *laneRun) share() {
 }
 
 // shareProviders asks for the part of each throttled provider's connections.
-func (r *laneRun) shareProviders(key string) {
+func (r *laneWorkers) shareProviders(key string) {
 	for _, t := range r.settings.config.Throttles {
 		if t.MaxConnections == 0 {
 			continue
@@ -61,37 +61,37 @@ func (r *laneRun) shareProviders(key string) {
 	}
 }
 
-// giveBack lets others have the connections once no worker uses one.
-func (r *laneRun) giveBack(key string) {
+// returnConnections lets others have the connections once no worker uses one.
+func (r *laneWorkers) returnConnections(key string) {
 	r.workers.Wait()
 	keys := []string{key}
 	for _, t := range r.settings.config.Throttles {
 		keys = append(keys, key+":"+t.Pattern)
 	}
 	for _, k := range keys {
-		if _, err := r.engine.pacer.Slots(r.engine.giveUp, k, 0, 1); err != nil {
+		if _, err := r.engine.pacer.Slots(r.engine.abandoned, k, 0, 1); err != nil {
 			r.engine.Log.Error("return connections failed", "lane", r.settings.config.ID, "err", err)
 		}
 	}
 }
 
-// fly counts jobs that go to a throttled provider.
-func (r *laneRun) fly(j *job, n int) {
+// track counts jobs that go to a throttled provider.
+func (r *laneWorkers) track(j *job, n int) {
 	if j.throttle == nil {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.flying[j.throttle.Pattern] += n
+	r.inFlight[j.throttle.Pattern] += n
 }
 
-// room returns how many more jobs under a throttle the lane may take now.
-func (r *laneRun) room(t *lane.Throttle) int {
+// free returns how many more jobs under a throttle the lane may take now.
+func (r *laneWorkers) free(t *lane.Throttle) int {
 	const plenty = 1 << 20
 	if t == nil || t.MaxConnections == 0 {
 		return plenty
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return max(0, min(r.granted[t.Pattern], t.MaxConnections)-r.flying[t.Pattern])
+	return max(0, min(r.granted[t.Pattern], t.MaxConnections)-r.inFlight[t.Pattern])
 }

@@ -16,13 +16,13 @@ const tallyEvery = 5 * time.Second
 // sweepEvery is how often limits that nobody needs any more are forgotten.
 const sweepEvery = time.Minute
 
-// tally gathers them in between.
-type tally struct {
+// stats gathers them in between.
+type stats struct {
 	mu  sync.Mutex
 	new map[traffic.Key]traffic.Counts
 }
 
-func (t *tally) add(k traffic.Key, c traffic.Counts) {
+func (t *stats) add(k traffic.Key, c traffic.Counts) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.new == nil {
@@ -32,7 +32,7 @@ func (t *tally) add(k traffic.Key, c traffic.Counts) {
 }
 
 // result counts what became of an attempt.
-func (t *tally) result(j *job, r outbox.Result) {
+func (t *stats) result(j *job, r outbox.Result) {
 	var c traffic.Counts
 	switch {
 	case r.State == outbox.Delivered || r.State == outbox.Sent:
@@ -50,7 +50,7 @@ func (t *tally) result(j *job, r outbox.Result) {
 }
 
 // connection counts one that was tried.
-func (t *tally) connection(s *laneSettings, reached bool) {
+func (t *stats) connection(s *laneSettings, reached bool) {
 	c := traffic.Counts{Tries: 1}
 	if !reached {
 		c.Unreached = 1
@@ -58,8 +58,8 @@ func (t *tally) connection(s *laneSettings, reached bool) {
 	t.add(traffic.Key{Tenant: s.config.Tenant, Lane: s.config.ID}, c)
 }
 
-// keepTally writes the sums now and then, and tidies the limits.
-func (e *Engine) keepTally(ctx context.Context) {
+// keepStats writes the sums now and then, and tidies the limits.
+func (e *Engine) keepStats(ctx context.Context) {
 	tick, sweep := time.NewTicker(tallyEvery), time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	defer sweep.Stop()
@@ -68,7 +68,7 @@ func (e *Engine) keepTally(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			e.writeTally(ctx)
+			e.writeStats(ctx)
 			e.observe(ctx)
 		case <-sweep.C:
 			if err := e.pacer.Sweep(ctx); err != nil && ctx.Err() == nil {
@@ -78,8 +78,8 @@ func (e *Engine) keepTally(ctx context.Context) {
 	}
 }
 
-// writeTally writes the sums. Those that cannot be written wait for the next time.
-func (e *Engine) writeTally(ctx context.Context) {
+// writeStats writes the sums. Those that cannot be written wait for the next time.
+func (e *Engine) writeStats(ctx context.Context) {
 	e.tally.mu.Lock()
 	counts := e.tally.new
 	e.tally.new = nil

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// What bounds errands.
+// What bounds background tasks.
 const (
-	errandTime    = time.Minute // from the request on
-	mostErrands   = 1000        // waiting and under way
-	errandsAtOnce = 8
+	taskTimeout     = time.Minute // from the request on
+	maxTasks        = 1000        // waiting and under way
+	concurrentTasks = 8
 )
 
-// errands are done after the request that asked for them was answered, so that
+// backgroundTasks are done after the request that asked for them was answered, so that
 // the time of the answer tells nothing about them. The zero value is ready.
-type errands struct {
+type backgroundTasks struct {
 	once    sync.Once
 	waiting chan struct{}
 	turns   chan struct{}
@@ -23,16 +23,16 @@ type errands struct {
 }
 
 // run has f done soon. It waits only while far too many others are under way.
-func (e *errands) run(ctx context.Context, f func(ctx context.Context)) error {
+func (e *backgroundTasks) run(ctx context.Context, f func(ctx context.Context)) error {
 	e.once.Do(func() {
-		e.waiting, e.turns = make(chan struct{}, mostErrands), make(chan struct{}, errandsAtOnce)
+		e.waiting, e.turns = make(chan struct{}, maxTasks), make(chan struct{}, concurrentTasks)
 	})
 	select {
 	case e.waiting <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), errandTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), taskTimeout)
 	e.all.Go(func() {
 		defer func() { <-e.waiting }()
 		defer cancel()
@@ -47,4 +47,4 @@ func (e *errands) run(ctx context.Context, f func(ctx context.Context)) error {
 }
 
 // Wait returns when every mail has left or failed, after a minute at most.
-func (d *Door) Wait() { d.errands.all.Wait() }
+func (d *Login) Wait() { d.background.all.Wait() }

@@ -6,23 +6,23 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 )
 
-// fair lets a few workers at a time do what takes the processor: to make a
+// fairQueue lets a few workers at a time do what takes the processor: to make a
 // message. When more want to, tenants take turns, and in each those who came
 // first: so that one tenant's million, however many its connections, leaves the
 // others their part.
-type fair struct {
+type fairQueue struct {
 	mu     sync.Mutex
 	free   int
 	queues map[id.Tenant][]chan struct{}
 	turns  []id.Tenant // who has somebody waiting, next first
 }
 
-func newFair(places int) *fair {
-	return &fair{free: places, queues: map[id.Tenant][]chan struct{}{}}
+func newFairQueue(places int) *fairQueue {
+	return &fairQueue{free: places, queues: map[id.Tenant][]chan struct{}{}}
 }
 
-// enter waits for a place. Whoever has entered leaves again.
-func (f *fair) enter(t id.Tenant) {
+// acquire waits for a place. Whoever has entered leaves again.
+func (f *fairQueue) acquire(t id.Tenant) {
 	f.mu.Lock()
 	if f.free > 0 {
 		f.free--
@@ -38,8 +38,8 @@ func (f *fair) enter(t id.Tenant) {
 	<-mine
 }
 
-// leave gives the place to whoever's turn it is.
-func (f *fair) leave() {
+// release gives the place to whoever's turn it is.
+func (f *fairQueue) release() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.turns) == 0 {

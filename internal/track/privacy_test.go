@@ -33,7 +33,7 @@ func TestHitsOfSomebodyForgottenTellNothing(t *testing.T) {
 			}
 		}
 		told := func(c id.Contact) (text string, hits int) {
-			for one, err := range track.Holding().Export(t.Context(), db, tenant, contact.Person{ID: c}) {
+			for one, err := range track.PersonalData().Export(t.Context(), db, tenant, contact.Person{ID: c}) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -50,7 +50,7 @@ func TestHitsOfSomebodyForgottenTellNothing(t *testing.T) {
 		if text, hits := told(ann.ID); hits != 2 || strings.Count(text, "198.51.100.7") != 2 || !strings.Contains(text, "Quokka/1") {
 			t.Errorf("she is told of %d hits:\n%s", hits, text)
 		}
-		if _, err := contact.Anonymize(t.Context(), db, tenant, []id.Contact{ann.ID}, []contact.Holding{track.Holding()}, at); err != nil {
+		if _, err := contact.Anonymize(t.Context(), db, tenant, []id.Contact{ann.ID}, []contact.PersonalData{track.PersonalData()}, at); err != nil {
 			t.Fatal(err)
 		}
 		visit("Quokka/2") // she follows a link of an old mail

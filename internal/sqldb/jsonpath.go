@@ -10,7 +10,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// Found returns, for a FROM clause under a name, the values that a path leads to
+// JSONPath returns, for a FROM clause under a name, the values that a path leads to
 // in the JSON column: a table with the columns kind ('string', 'number',
 // 'boolean' or 'object'), text (of a boolean 'true' or 'false') and number. Arg
 // takes a parameter and returns its name.
@@ -18,12 +18,12 @@ import (
 // A step of the path names a member of an object; with [] behind it, the step
 // leads on to each element of the array there. An array at the end stands for
 // its elements. What is null, an empty string or not there is not found.
-func (db *DB) Found(column string, path []string, name string, arg func(value any) string) string {
+func (db *DB) JSONPath(column string, path []string, name string, arg func(value any) string) string {
 	if db.dialect == SQLite {
 		steps, _ := json.Marshal(path) // strings always encode
 		return fmt.Sprintf(` (SELECT CASE type WHEN 'text' THEN 'string' WHEN 'object' THEN 'object' WHEN 'true' THEN 'boolean' WHEN 'false' THEN 'boolean' ELSE 'number' END AS kind,
 			CASE type WHEN 'text' THEN value ELSE type END AS text, CAST(value AS REAL) AS number
-			FROM json_each(json_found(%s, %s))) AS %s `, column, arg(string(steps)), name)
+			FROM json_each(json_path(%s, %s))) AS %s `, column, arg(string(steps)), name)
 	}
 	var from strings.Builder
 	e := column
@@ -40,8 +40,8 @@ func (db *DB) Found(column string, path []string, name string, arg func(value an
 		WHERE jsonb_typeof(f.e) NOT IN ('null', 'array') AND f.e <> '""') AS %[3]s `, from.String(), e, name)
 }
 
-// Find is Found for a value held in memory, as JSON decodes it.
-func Find(v any, path []string) []any {
+// FindJSONPath is Found for a value held in memory, as JSON decodes it.
+func FindJSONPath(v any, path []string) []any {
 	if len(path) == 0 {
 		list, ok := v.([]any)
 		if !ok {
@@ -62,12 +62,12 @@ func Find(v any, path []string) []any {
 	case !ok:
 		return nil
 	case !each:
-		return Find(next, path[1:])
+		return FindJSONPath(next, path[1:])
 	}
 	members, _ := next.([]any)
 	var found []any
 	for _, m := range members {
-		found = append(found, Find(m, path[1:])...)
+		found = append(found, FindJSONPath(m, path[1:])...)
 	}
 	return found
 }
@@ -111,8 +111,8 @@ func ReadMoment(s string) (int64, bool) {
 	return 0, false
 }
 
-// found are the functions behind Found and the two that read times.
-func found(c *sqlite3.Conn) error {
+// registerJSONPath are the functions behind Found and the two that read times.
+func registerJSONPath(c *sqlite3.Conn) error {
 	err := c.CreateFunction("day_of", 1, sqlite3.DETERMINISTIC, func(ctx sqlite3.Context, arg ...sqlite3.Value) {
 		if day, ok := ReadDay(arg[0].Text()); ok {
 			ctx.ResultText(day)
@@ -129,14 +129,14 @@ func found(c *sqlite3.Conn) error {
 	if err != nil {
 		return err
 	}
-	return c.CreateFunction("json_found", 2, sqlite3.DETERMINISTIC, func(ctx sqlite3.Context, arg ...sqlite3.Value) {
+	return c.CreateFunction("json_path", 2, sqlite3.DETERMINISTIC, func(ctx sqlite3.Context, arg ...sqlite3.Value) {
 		var doc any
 		var path []string
 		if json.Unmarshal(arg[0].RawText(), &doc) != nil || json.Unmarshal(arg[1].RawText(), &path) != nil {
 			ctx.ResultText("[]")
 			return
 		}
-		list := Find(doc, path)
+		list := FindJSONPath(doc, path)
 		if len(list) == 0 {
 			ctx.ResultText("[]")
 			return

@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// Acquaint has PostgreSQL look at those of the tables that it has never looked
+// AnalyzeStale has PostgreSQL look at those of the tables that it has never looked
 // at, or of which most has changed since. It would by itself within minutes; until
 // then it takes the rows of a tenant for few, and reads them all where it should
 // look some up. SQLite needs none of it: it was told what to assume.
-func (db *DB) Acquaint(ctx context.Context, tables ...string) error {
+func (db *DB) AnalyzeStale(ctx context.Context, tables ...string) error {
 	if db.dialect != Postgres {
 		return nil
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Holding is what is kept of people's opens and clicks.
-func Holding() contact.Holding {
-	return contact.Holding{Name: "opens_and_clicks", Export: export, Erase: erase}
+// PersonalData is what is kept of people's opens and clicks.
+func PersonalData() contact.PersonalData {
+	return contact.PersonalData{Name: "opens_and_clicks", Export: export, Erase: erase}
 }
 
 // exported is a hit as a personal export shows it.

@@ -12,30 +12,30 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// people are the contacts that a round of a batch speaks of, as they become.
-type people struct {
+// mergeState are the contacts that a round of a batch speaks of, as they become.
+type mergeState struct {
 	b       *batch
-	byID    map[id.Contact]*person
-	byEmail map[string]*person
+	byID    map[id.Contact]*pending
+	byEmail map[string]*pending
 	byKey   map[string]id.Contact // external id → whose it is
 	listed  map[string]bool
-	order   []*person // in which they came to be spoken of
+	order   []*pending // in which they came to be spoken of
 }
 
-// person is one contact on its way from how it was to how it will be.
-type person struct {
-	c       Contact
-	fresh   bool            // is being made
-	parts   map[string]bool // names of what changed
-	owned   bool            // the maps and lists of c are not shared with an Outcome
-	judged  bool            // its activity must be written
-	entries []journal.Entry
+// pending is one contact on its way from how it was to how it will be.
+type pending struct {
+	c               Contact
+	isNew           bool            // is being made
+	parts           map[string]bool // names of what changed
+	unshared        bool            // the maps and lists of c are not shared with an Outcome
+	activityChanged bool            // its activity must be written
+	entries         []journal.Entry
 }
 
-// people reads, and keeps for the transaction, every contact that the drafts
+// loadMergeState reads, and keeps for the transaction, every contact that the drafts
 // speak of: those they name, and those who have what they want to be called.
-func (b *batch) people(ctx context.Context, tx *sqldb.DB, which []int) (*people, error) {
-	p := &people{b: b, byID: make(map[id.Contact]*person, len(which)), byEmail: make(map[string]*person, len(which)), byKey: map[string]id.Contact{}}
+func (b *batch) loadMergeState(ctx context.Context, tx *sqldb.DB, which []int) (*mergeState, error) {
+	p := &mergeState{b: b, byID: make(map[id.Contact]*pending, len(which)), byEmail: make(map[string]*pending, len(which)), byKey: map[string]id.Contact{}}
 	var ids []id.Contact
 	var emails, lookedUp, keys []string
 	for _, i := range which {
@@ -53,10 +53,10 @@ func (b *batch) people(ctx context.Context, tx *sqldb.DB, which []int) (*people,
 			keys = append(keys, *k)
 		}
 	}
-	if err := p.read(ctx, tx, `c.id`, sqldb.List(tx, ids), len(ids)); err != nil {
+	if err := p.load(ctx, tx, `c.id`, sqldb.List(tx, ids), len(ids)); err != nil {
 		return nil, err
 	}
-	if err := p.read(ctx, tx, `c.email`, sqldb.List(tx, lookedUp), len(lookedUp)); err != nil {
+	if err := p.load(ctx, tx, `c.email`, sqldb.List(tx, lookedUp), len(lookedUp)); err != nil {
 		return nil, err
 	}
 	if len(keys) > 0 {
@@ -80,7 +80,7 @@ func (b *batch) people(ctx context.Context, tx *sqldb.DB, which []int) (*people,
 	return p, err
 }
 
-func (p *people) read(ctx context.Context, tx *sqldb.DB, column string, list any, n int) error {
+func (p *mergeState) load(ctx context.Context, tx *sqldb.DB, column string, list any, n int) error {
 	if n == 0 {
 		return nil
 	}
@@ -93,13 +93,13 @@ func (p *people) read(ctx context.Context, tx *sqldb.DB, column string, list any
 	}
 	for _, c := range found {
 		if p.byID[c.ID] == nil {
-			p.add(&person{c: c})
+			p.track(&pending{c: c})
 		}
 	}
 	return nil
 }
 
-func (p *people) add(one *person) {
+func (p *mergeState) track(one *pending) {
 	p.byID[one.c.ID], p.byEmail[one.c.Email] = one, one
 	if k := one.c.ExternalID; k != nil {
 		p.byKey[*k] = one.c.ID
@@ -108,7 +108,7 @@ func (p *people) add(one *person) {
 }
 
 // find returns whom a draft speaks of, or nil.
-func (p *people) find(c id.Contact, email string) *person {
+func (p *mergeState) find(c id.Contact, email string) *pending {
 	if !c.IsZero() {
 		return p.byID[c]
 	}
@@ -116,7 +116,7 @@ func (p *people) find(c id.Contact, email string) *person {
 }
 
 // keyTaken reports whether another contact than c has the external id that ch gives.
-func (p *people) keyTaken(c id.Contact, ch checked) bool {
+func (p *mergeState) keyTaken(c id.Contact, ch checked) bool {
 	k := ch.texts[ExternalID]
 	if k == nil {
 		return false
@@ -126,7 +126,7 @@ func (p *people) keyTaken(c id.Contact, ch checked) bool {
 }
 
 // create makes a new contact out of a draft.
-func (p *people) create(ch checked) Outcome {
+func (p *mergeState) create(ch checked) Outcome {
 	b := p.b
 	c := Contact{
 		ID: id.Made[id.Contact](b.now), Tenant: b.tenant, Email: ch.email, EmailDomain: address.Domain(ch.email),
@@ -153,18 +153,18 @@ func (p *people) create(ch checked) Outcome {
 		c.Stage = standardStage(b.stages)
 	}
 	c.listed = p.listed[c.Email]
-	c.judge(c.Status, b.now)
-	one := &person{c: c, fresh: true, owned: true}
-	one.tell(b, journal.ContactCreated, "", nil)
+	c.evaluate(c.Status, b.now)
+	one := &pending{c: c, isNew: true, unshared: true}
+	one.log(b, journal.ContactCreated, "", nil)
 	for _, t := range done.turned {
-		one.tell(b, journal.SubscriptionChanged, "", t)
+		one.log(b, journal.SubscriptionChanged, "", t)
 	}
-	p.add(one)
+	p.track(one)
 	return Outcome{Contact: one.c, Created: true, Changed: true}
 }
 
 // merge applies a draft to a contact that is there.
-func (p *people) merge(one *person, ch checked) Outcome {
+func (p *mergeState) merge(one *pending, ch checked) Outcome {
 	b := p.b
 	moves := ch.email != "" && ch.email != one.c.Email
 	if moves {
@@ -175,7 +175,7 @@ func (p *people) merge(one *person, ch checked) Outcome {
 	if p.keyTaken(one.c.ID, ch) {
 		return Outcome{Err: ErrDuplicateExternalID}
 	}
-	one.own()
+	one.unshare()
 	key := one.c.ExternalID
 	done, err := one.c.apply(ch)
 	if err != nil {
@@ -186,7 +186,7 @@ func (p *people) merge(one *person, ch checked) Outcome {
 		delete(p.byEmail, one.c.Email)
 		one.c.Email, one.c.EmailDomain = ch.email, address.Domain(ch.email)
 		if on := p.listed[ch.email]; on != one.c.listed {
-			one.c.listed, one.judged = on, true
+			one.c.listed, one.activityChanged = on, true
 		}
 		p.byEmail[ch.email] = one
 		parts = append(parts, "email")
@@ -207,9 +207,9 @@ func (p *people) merge(one *person, ch checked) Outcome {
 		}
 	}
 	if ch.stage != nil && *ch.stage != one.c.Stage {
-		one.tell(b, journal.StageChanged, "", map[string]any{"from": sqldb.Null(one.c.Stage), "to": sqldb.Null(*ch.stage)})
+		one.log(b, journal.StageChanged, "", map[string]any{"from": sqldb.Null(one.c.Stage), "to": sqldb.Null(*ch.stage)})
 		for _, r := range one.c.moveTo(*ch.stage, b.stages, b.now) {
-			one.tell(b, journal.ScoreChanged, "", r)
+			one.log(b, journal.ScoreChanged, "", r)
 		}
 		parts = append(parts, "stage_id")
 	}
@@ -218,35 +218,35 @@ func (p *people) merge(one *person, ch checked) Outcome {
 	}
 	one.c.UpdatedAt = b.now
 	one.change(parts)
-	if one.c.judge(one.c.Status, b.now) {
-		one.judged = true
+	if one.c.evaluate(one.c.Status, b.now) {
+		one.activityChanged = true
 	}
 	for _, t := range done.turned {
-		one.tell(b, journal.SubscriptionChanged, "", t)
+		one.log(b, journal.SubscriptionChanged, "", t)
 	}
 	for _, t := range done.tagged {
-		one.tell(b, journal.TagAdded, t, nil)
+		one.log(b, journal.TagAdded, t, nil)
 	}
 	for _, t := range done.untagged {
-		one.tell(b, journal.TagRemoved, t, nil)
+		one.log(b, journal.TagRemoved, t, nil)
 	}
-	one.tell(b, journal.ContactUpdated, "", map[string]any{"fields": parts})
+	one.log(b, journal.ContactUpdated, "", map[string]any{"fields": parts})
 	return Outcome{Contact: one.c, Changed: true}
 }
 
-func (o *person) tell(b *batch, t journal.Type, name string, data any) {
+func (o *pending) log(b *batch, t journal.Type, name string, data any) {
 	o.entries = append(o.entries, journal.Entry{Tenant: b.tenant, Type: t, Name: name, Contact: o.c.ID, At: b.now, Data: data})
 }
 
-// own makes the contact's maps and lists its own before they change.
-func (o *person) own() {
-	if !o.owned {
-		o.c, o.owned = o.shown(), true
+// unshare makes the contact's maps and lists its own before they change.
+func (o *pending) unshare() {
+	if !o.unshared {
+		o.c, o.unshared = o.copy(), true
 	}
 }
 
-// shown returns the contact with maps and lists that later drafts do not change.
-func (o *person) shown() Contact {
+// copy returns the contact with maps and lists that later drafts do not change.
+func (o *pending) copy() Contact {
 	c := o.c
 	c.CustomFields, c.Tags = maps.Clone(c.CustomFields), slices.Clone(c.Tags)
 	c.Subscriptions, c.CategorySubscriptions = maps.Clone(c.Subscriptions), maps.Clone(c.CategorySubscriptions)
@@ -255,23 +255,23 @@ func (o *person) shown() Contact {
 
 // write stores what has become of everybody, and returns those whose address or
 // external id was taken at the last moment.
-func (p *people) write(ctx context.Context, tx *sqldb.DB) (taken map[id.Contact]bool, err error) {
-	var fresh, changed []*person
-	var judged []*person
+func (p *mergeState) write(ctx context.Context, tx *sqldb.DB) (taken map[id.Contact]bool, err error) {
+	var fresh, changed []*pending
+	var judged []*pending
 	for _, one := range p.order {
 		switch {
-		case one.fresh:
+		case one.isNew:
 			fresh = append(fresh, one)
 		case len(one.parts) > 0:
 			changed = append(changed, one)
-			if one.judged {
+			if one.activityChanged {
 				judged = append(judged, one)
 			}
 		}
 	}
 	// Everybody inserts in the same order, so that two batches do not wait for
 	// each other in a circle.
-	slices.SortFunc(fresh, func(a, b *person) int { return strings.Compare(a.c.Email, b.c.Email) })
+	slices.SortFunc(fresh, func(a, b *pending) int { return strings.Compare(a.c.Email, b.c.Email) })
 	taken, err = p.insert(ctx, tx, fresh)
 	if err != nil {
 		return nil, err
@@ -279,7 +279,7 @@ func (p *people) write(ctx context.Context, tx *sqldb.DB) (taken map[id.Contact]
 	if err := p.update(ctx, tx, changed); err != nil {
 		return nil, err
 	}
-	if err := p.judge(ctx, tx, judged); err != nil {
+	if err := p.saveActivities(ctx, tx, judged); err != nil {
 		return nil, err
 	}
 	var entries []journal.Entry
@@ -291,7 +291,7 @@ func (p *people) write(ctx context.Context, tx *sqldb.DB) (taken map[id.Contact]
 	return taken, journal.Append(ctx, tx, entries...)
 }
 
-func (p *people) insert(ctx context.Context, tx *sqldb.DB, fresh []*person) (map[id.Contact]bool, error) {
+func (p *mergeState) insert(ctx context.Context, tx *sqldb.DB, fresh []*pending) (map[id.Contact]bool, error) {
 	if len(fresh) == 0 {
 		return nil, nil
 	}
@@ -321,7 +321,7 @@ func (p *people) insert(ctx context.Context, tx *sqldb.DB, fresh []*person) (map
 			taken[one.c.ID] = true
 			continue
 		}
-		if one.c.Activity != quiet(one.c.CreatedAt) {
+		if one.c.Activity != newActivity(one.c.CreatedAt) {
 			activities.Add(append([]any{one.c.ID}, one.c.Activity.values()...)...)
 		}
 	}
@@ -334,7 +334,7 @@ func (p *people) insert(ctx context.Context, tx *sqldb.DB, fresh []*person) (map
 
 // update writes what changed of anybody, and no other column: an index is
 // touched only when it has to be.
-func (p *people) update(ctx context.Context, tx *sqldb.DB, changed []*person) error {
+func (p *mergeState) update(ctx context.Context, tx *sqldb.DB, changed []*pending) error {
 	t := tx.Table(storedColumns...)
 	t.Grow(len(changed))
 	columns := map[string]bool{"id": true, "updated_at": true}
@@ -361,9 +361,9 @@ func (p *people) update(ctx context.Context, tx *sqldb.DB, changed []*person) er
 	return awaitIndex(ctx, tx, p.b.tenant, texts)
 }
 
-// judge writes what becomes of the deliverability of contacts whose status or
+// saveActivities writes what becomes of the deliverability of contacts whose status or
 // address changed.
-func (p *people) judge(ctx context.Context, tx *sqldb.DB, judged []*person) error {
+func (p *mergeState) saveActivities(ctx context.Context, tx *sqldb.DB, judged []*pending) error {
 	if len(judged) == 0 {
 		return nil
 	}
@@ -371,7 +371,7 @@ func (p *people) judge(ctx context.Context, tx *sqldb.DB, judged []*person) erro
 	for i, one := range judged {
 		ids[i] = one.c.ID
 	}
-	list, err := standings(ctx, tx, p.b.tenant, ids)
+	list, err := lockDeliveryStates(ctx, tx, p.b.tenant, ids)
 	if err != nil {
 		return err
 	}
@@ -379,7 +379,7 @@ func (p *people) judge(ctx context.Context, tx *sqldb.DB, judged []*person) erro
 	for i, s := range list {
 		one := p.byID[s.contact]
 		s.listed = one.c.listed
-		s.judge(one.c.Status, p.b.now)
+		s.evaluate(one.c.Status, p.b.now)
 		one.c.Activity = s.Activity
 		changed[i] = saved{s.contact, &one.c.Activity}
 	}
@@ -387,7 +387,7 @@ func (p *people) judge(ctx context.Context, tx *sqldb.DB, judged []*person) erro
 }
 
 // change notes which parts of the contact are new.
-func (o *person) change(parts []string) {
+func (o *pending) change(parts []string) {
 	if o.parts == nil {
 		o.parts = make(map[string]bool, len(parts))
 	}

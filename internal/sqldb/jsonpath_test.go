@@ -55,7 +55,7 @@ func TestFound(t *testing.T) {
 				args = append(args, v)
 				return fmt.Sprintf("$%d", len(args))
 			}
-			from := db.Found("d.doc", path, "v", arg)
+			from := db.JSONPath("d.doc", path, "v", arg)
 			rows, err := db.Query(t.Context(), `SELECT v.kind, v.text, v.number FROM (SELECT CAST($1 AS JSONB) AS doc) AS d CROSS JOIN LATERAL `+from, args...)
 			if db.Dialect() == sqldb.SQLite {
 				rows, err = db.Query(t.Context(), `SELECT v.kind, v.text, v.number FROM `+strings.Replace(from, "d.doc", "$1", 1), args...)
@@ -81,7 +81,7 @@ func TestFound(t *testing.T) {
 			if strings.Join(got, ", ") != strings.Join(want, ", ") {
 				t.Errorf("found at %s: %v, want %v", tt.path, got, want)
 			}
-			if n := len(sqldb.Find(v, path)); n != len(got) {
+			if n := len(sqldb.FindJSONPath(v, path)); n != len(got) {
 				t.Errorf("Find(%s) finds %d values, want %d", tt.path, n, len(got))
 			}
 		}

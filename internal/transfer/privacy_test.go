@@ -23,7 +23,7 @@ import (
 // anonymize makes the contact nobody's.
 func (d *desk) anonymize(email string) {
 	d.Helper()
-	holdings := []contact.Holding{transfer.Holding(func() time.Time { return d.now })}
+	holdings := []contact.PersonalData{transfer.PersonalData(func() time.Time { return d.now })}
 	moved, err := suppression.Anonymize(d.Context(), d.db, d.tenant, []id.Contact{d.contact(email).ID}, true, holdings, d.now)
 	d.ok(err)
 	if len(moved) != 1 || !moved[0].Changed {

@@ -2,11 +2,11 @@ package sqldb
 
 import "context"
 
-// Sweep runs fn, a query of an evaluation that reads a tenant's rows from end to
+// ScanTx runs fn, a query of an evaluation that reads a tenant's rows from end to
 // end: a count by rule. Our other statements look up rows by index, which
 // PostgreSQL is told to prefer always; of a tenant that owns most of a table,
 // reading it whole, on several processors, is several times faster.
-func (db *DB) Sweep(ctx context.Context, fn func() error) error {
+func (db *DB) ScanTx(ctx context.Context, fn func() error) error {
 	if db.dialect != Postgres || db.tx == nil || !db.tx.reads {
 		return fn()
 	}

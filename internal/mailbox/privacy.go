@@ -12,9 +12,9 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Holding is the mail to people that sinks caught.
-func Holding() contact.Holding {
-	return contact.Holding{Name: "mailbox", Export: export, Erase: erase}
+// PersonalData is the mail to people that sinks caught.
+func PersonalData() contact.PersonalData {
+	return contact.PersonalData{Name: "mailbox", Export: export, Erase: erase}
 }
 
 // exported is a caught mail as a personal export shows it.

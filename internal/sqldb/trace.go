@@ -10,18 +10,18 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// teller is the key of what Tell was given.
-type teller struct{}
+// traceKey is the key of what Tell was given.
+type traceKey struct{}
 
-// Tell returns a context that reports its statements before they run: their
+// WithQueryTrace returns a context that reports its statements before they run: their
 // texts, in the database's own words, and their parameters.
-func Tell(ctx context.Context, to func(text string, args []any)) context.Context {
-	return context.WithValue(ctx, teller{}, to)
+func WithQueryTrace(ctx context.Context, to func(text string, args []any)) context.Context {
+	return context.WithValue(ctx, traceKey{}, to)
 }
 
-func (db *DB) tell(ctx context.Context, text string, args []any) {
-	to, ok := ctx.Value(teller{}).(func(string, []any))
-	if !ok && db.told == nil {
+func (db *DB) traceQuery(ctx context.Context, text string, args []any) {
+	to, ok := ctx.Value(traceKey{}).(func(string, []any))
+	if !ok && db.trace == nil {
 		return
 	}
 	if db.dialect == SQLite {
@@ -30,8 +30,8 @@ func (db *DB) tell(ctx context.Context, text string, args []any) {
 	if ok {
 		to(text, args)
 	}
-	if db.told != nil {
-		db.told(text, args)
+	if db.trace != nil {
+		db.trace(text, args)
 	}
 }
 

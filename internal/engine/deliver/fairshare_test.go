@@ -46,7 +46,7 @@ func TestSendsThatWaitForALimitTakeTurns(t *testing.T) {
 		}
 		last := askers[len(askers)-1]
 		last.next = now.Add(50 * slot) // it begins when the others are under way
-		var r rota
+		var r fairShare
 		var before []int
 		end := now.Add(50*slot + max(200*slot, 15*time.Second))
 		for now.Before(end) {
@@ -92,15 +92,15 @@ func TestSendsShareAProvidersRate(t *testing.T) {
 	t.Parallel()
 	began := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	now := began
-	e := &Engine{DB: dbtest.SQLite(t), Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now }, giveUp: t.Context()}
+	e := &Engine{DB: dbtest.SQLite(t), Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now }, abandoned: t.Context()}
 	e.lanes.engine, e.pacer = e, pace.New(e.DB, "node", e.Now)
 	t.Cleanup(e.lanes.stop)
 	settings := &laneSettings{config: lane.Config{Tenant: idtest.TenantNamed("acme"), ID: idtest.Named[id.MTAConfig]("lane"), Type: lane.Sink, Caps: lane.Caps{MaxConnections: 1}}}
 	throttle := &lane.Throttle{Pattern: "example.com", MaxPerMinute: 2400}
 	large, small := class{settings, throttle, &send{id: idtest.Named[id.Send]("large")}}, class{settings, throttle, &send{id: idtest.Named[id.Send]("small")}}
-	ask := func(c class, n int) leave {
+	ask := func(c class, n int) grant {
 		t.Helper()
-		l, err := e.permit(t.Context(), c, time.UTC, n)
+		l, err := e.acquirePermits(t.Context(), c, time.UTC, n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,8 +115,8 @@ func TestSendsShareAProvidersRate(t *testing.T) {
 		}
 		if !now.Before(largeAgain) {
 			l := ask(large, hand)
-			if left["large"] += l.n; l.not != nil {
-				largeAgain = l.not.until
+			if left["large"] += l.n; l.denied != nil {
+				largeAgain = l.denied.until
 			}
 		}
 		if now.Sub(began)%lookEvery != 0 {
@@ -134,9 +134,9 @@ func TestSendsShareAProvidersRate(t *testing.T) {
 			l := ask(small, len(g.jobs))
 			left["small"] += l.n
 			g.jobs = g.jobs[l.n:]
-			if l.not != nil {
-				for _, p := range g.queue(l.not, now) {
-					later = append(later, p.held.until)
+			if l.denied != nil {
+				for _, p := range g.queue(l.denied, now) {
+					later = append(later, p.deferral.until)
 				}
 			}
 		}

@@ -10,10 +10,10 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Holding is the lists that people are on. Being on one says nothing about who
+// PersonalData is the lists that people are on. Being on one says nothing about who
 // somebody is, so nothing of it is erased, and the counts stay.
-func Holding() contact.Holding {
-	return contact.Holding{Name: "lists", Export: export}
+func PersonalData() contact.PersonalData {
+	return contact.PersonalData{Name: "lists", Export: export}
 }
 
 // exported is a membership as a personal export shows it.

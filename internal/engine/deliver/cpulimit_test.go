@@ -13,26 +13,26 @@ import (
 func TestTenantsTakeTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := newFair(1)
-		f.enter(idtest.TenantNamed("holder"))
+		f := newFairQueue(1)
+		f.acquire(idtest.TenantNamed("holder"))
 		var served []string
 		arrive := func(who string) {
 			go func() {
-				f.enter(idtest.TenantNamed(who[:1]))
+				f.acquire(idtest.TenantNamed(who[:1]))
 				served = append(served, who) // one at a time: there is one place
-				f.leave()
+				f.release()
 			}()
 			synctest.Wait()
 		}
 		for _, who := range []string{"a1", "a2", "a3", "a4", "a5", "b1", "b2", "c1"} {
 			arrive(who)
 		}
-		f.leave()
+		f.release()
 		synctest.Wait()
 		if want := []string{"a1", "b1", "c1", "a2", "b2", "a3", "a4", "a5"}; !slices.Equal(served, want) {
 			t.Errorf("served %v, want %v", served, want)
 		}
-		f.enter(idtest.TenantNamed("a"))
+		f.acquire(idtest.TenantNamed("a"))
 		if f.free != 0 || len(f.turns) != 0 || len(f.queues) != 0 {
 			t.Errorf("%d places are free and %d tenants wait, after all were served and one came", f.free, len(f.turns))
 		}

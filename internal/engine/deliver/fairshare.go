@@ -15,7 +15,7 @@ const (
 	forgotten = time.Minute     // how long a limit that nobody asks for is remembered
 )
 
-// rota divides what rates let through between the sends that wait for it. Left
+// fairShare divides what rates let through between the sends that wait for it. Left
 // to chance, most would go to whoever asks most often: one that holds its next
 // message in hand, before one that must put off what may not leave, because it
 // has others to send meanwhile.
@@ -25,19 +25,19 @@ const (
 // through until it comes again, give or take a look of the engine, and one permit.
 // One that does not come when it should is not waited for. Whoever begins to wait
 // has had as much as the others at that time.
-type rota struct {
+type fairShare struct {
 	mu     sync.Mutex
-	limits map[string]*rotaLimit // by key
+	limits map[string]*sharedLimit // by key
 }
 
-// rotaLimit is what the sends have had of the limits of one key.
-type rotaLimit struct {
+// sharedLimit is what the sends have had of the limits of one key.
+type sharedLimit struct {
 	most  float64 // had by whoever took last, before it did; never falls
-	sends map[id.Send]*rotaSend
+	sends map[id.Send]*sendShare
 	asked time.Time
 }
 
-type rotaSend struct {
+type sendShare struct {
 	had   float64
 	waits bool
 	until time.Time // when it comes again
@@ -45,12 +45,12 @@ type rotaSend struct {
 }
 
 // waiting reports whether the others are to leave it something.
-func (s *rotaSend) waiting(now time.Time) bool { return s.waits && now.Before(s.until.Add(lateness)) }
+func (s *sendShare) waiting(now time.Time) bool { return s.waits && now.Before(s.until.Add(lateness)) }
 
 // take is pacer.Take for a send. It gets no more than the others that wait for
 // the same limits leave it.
-func (r *rota) take(ctx context.Context, pacer *pace.Pacer, send id.Send, n int, limits []pace.Limit, now time.Time) (granted int, not denial, err error) {
-	may, at := r.may(send, n, limits, now)
+func (r *fairShare) take(ctx context.Context, pacer *pace.Pacer, send id.Send, n int, limits []pace.Limit, now time.Time) (granted int, not denial, err error) {
+	may, at := r.allowed(send, n, limits, now)
 	if may > 0 {
 		granted, not.again, err = pacer.Take(ctx, may, limits)
 	}
@@ -61,7 +61,7 @@ func (r *rota) take(ctx context.Context, pacer *pace.Pacer, send id.Send, n int,
 		not.again = now.Add(breath)
 	}
 	not.limit = limits[at]
-	r.took(send, granted, granted == n, limits, now)
+	r.record(send, granted, granted == n, limits, now)
 	if granted < n && err == nil {
 		r.wait(send, not.limit.Key, not.again)
 	}
@@ -74,9 +74,9 @@ type denial struct {
 	again time.Time // when there may be more
 }
 
-// may returns how many permits a send may ask for. If they are fewer than n,
+// allowed returns how many permits a send may ask for. If they are fewer than n,
 // others wait for the limit in place where.
-func (r *rota) may(send id.Send, n int, limits []pace.Limit, now time.Time) (may, where int) {
+func (r *fairShare) allowed(send id.Send, n int, limits []pace.Limit, now time.Time) (may, where int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	may = n
@@ -96,9 +96,9 @@ func (r *rota) may(send id.Send, n int, limits []pace.Limit, now time.Time) (may
 	return may, where
 }
 
-// took notes that a send was given permits and does not wait: it got all that it
+// record notes that a send was given permits and does not wait: it got all that it
 // wanted, or is held up by something else.
-func (r *rota) took(send id.Send, n int, all bool, limits []pace.Limit, now time.Time) {
+func (r *fairShare) record(send id.Send, n int, all bool, limits []pace.Limit, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i, l := range limits {
@@ -124,7 +124,7 @@ func sameKey(limits []pace.Limit, key string) bool {
 }
 
 // wait notes that a send comes again for more of a limit.
-func (r *rota) wait(send id.Send, key string, until time.Time) {
+func (r *fairShare) wait(send id.Send, key string, until time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if at := r.limits[key]; at != nil && at.sends[send] != nil {
@@ -133,7 +133,7 @@ func (r *rota) wait(send id.Send, key string, until time.Time) {
 }
 
 // limit returns what is known of a limit, and forgets those nobody asks for.
-func (r *rota) limit(key string, now time.Time) *rotaLimit {
+func (r *fairShare) limit(key string, now time.Time) *sharedLimit {
 	at := r.limits[key]
 	if at == nil {
 		for k, l := range r.limits {
@@ -142,9 +142,9 @@ func (r *rota) limit(key string, now time.Time) *rotaLimit {
 			}
 		}
 		if r.limits == nil {
-			r.limits = map[string]*rotaLimit{}
+			r.limits = map[string]*sharedLimit{}
 		}
-		at = &rotaLimit{sends: map[id.Send]*rotaSend{}}
+		at = &sharedLimit{sends: map[id.Send]*sendShare{}}
 		r.limits[key] = at
 	}
 	at.asked = now
@@ -153,7 +153,7 @@ func (r *rota) limit(key string, now time.Time) *rotaLimit {
 
 // send returns what a send has had. One that did not wait, nor asked a moment ago,
 // has had as much as whoever took last.
-func (l *rotaLimit) send(name id.Send, now time.Time) *rotaSend {
+func (l *sharedLimit) send(name id.Send, now time.Time) *sendShare {
 	s := l.sends[name]
 	if s == nil {
 		for n, other := range l.sends {
@@ -161,7 +161,7 @@ func (l *rotaLimit) send(name id.Send, now time.Time) *rotaSend {
 				delete(l.sends, n) // it would begin anew anyway
 			}
 		}
-		s = &rotaSend{}
+		s = &sendShare{}
 		l.sends[name] = s
 	}
 	if !s.waiting(now) && now.Sub(s.met) > lookEvery {

@@ -30,7 +30,7 @@ func (f fixture) begin(t *testing.T, n *outbox.Node, items ...outbox.Item) []id.
 
 func (f fixture) underWay(t *testing.T) []id.Message {
 	t.Helper()
-	list, err := outbox.UnderWay(t.Context(), f.db, f.tenant, f.send)
+	list, err := outbox.InFlight(t.Context(), f.db, f.tenant, f.send)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,11 +79,11 @@ func TestWhatIsUnderWay(t *testing.T) {
 		if _, err := n.Commit(t.Context(), []outbox.Result{{Item: items[3], State: outbox.Delivered, At: noon}, {Item: items[4], State: outbox.Delivered, At: noon}}, nil, noon); err != nil {
 			t.Fatal(err)
 		}
-		if err := n.GiveUp(t.Context()); err != nil {
+		if err := n.FlushReleased(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		var left int
-		if err := db.QueryRow(t.Context(), `SELECT COUNT(*) FROM outbox_flight`).Scan(&left); err != nil || left != 0 {
+		if err := db.QueryRow(t.Context(), `SELECT COUNT(*) FROM outbox_attempt`).Scan(&left); err != nil || left != 0 {
 			t.Errorf("%d rows of attempts are left (%v)", left, err)
 		}
 	})
@@ -169,7 +169,7 @@ func TestNothingBeginsUnderAClaimThatWasTakenBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		slow.Release(items[0])
-		if err := slow.GiveUp(t.Context()); err != nil {
+		if err := slow.FlushReleased(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if got := f.begin(t, slow, items...); len(got) != 0 {

@@ -13,9 +13,9 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Holding is what the outbox keeps about people: the messages that were for them.
-func Holding() contact.Holding {
-	return contact.Holding{Name: "messages", Addresses: addresses, Export: export, Erase: erase}
+// PersonalData is what the outbox keeps about people: the messages that were for them.
+func PersonalData() contact.PersonalData {
+	return contact.PersonalData{Name: "messages", Addresses: addresses, Export: export, Erase: erase}
 }
 
 // addresses returns those that messages of contacts were for.

@@ -30,9 +30,9 @@ type Wait struct {
 // RetryAfter says how long to wait, for the header of that name.
 func (w Wait) RetryAfter() time.Duration { return time.Duration(w.Seconds) * time.Second }
 
-// Door is where people come in: sign-up, sign-in, forgotten passwords and
+// Login is where people come in: sign-up, sign-in, forgotten passwords and
 // invitations. It is safe for concurrent use.
-type Door struct {
+type Login struct {
 	DB            *sqldb.DB
 	Passwords     *Passwords
 	Limits        *limit.Limiter
@@ -45,11 +45,11 @@ type Door struct {
 	// Then the inviter is shown the link, and resets are the operator's.
 	Mail func(ctx context.Context, to, subject, text string) error
 
-	errands errands
+	background backgroundTasks
 }
 
-// Entrance is a session that has just begun, or goes on.
-type Entrance struct {
+// SignedIn is a session that has just begun, or goes on.
+type SignedIn struct {
 	Session     Session
 	Token       string // goes into the cookie; empty for a session that goes on
 	Memberships []Membership
@@ -62,7 +62,7 @@ type SignUp struct {
 
 // MaySignUp reports why nobody may sign up with a setup token, or without one. It
 // changes nothing.
-func (d *Door) MaySignUp(ctx context.Context, setupToken string, now time.Time) error {
+func (d *Login) MaySignUp(ctx context.Context, setupToken string, now time.Time) error {
 	set, err := AnyUser(ctx, d.DB)
 	if err != nil {
 		return err
@@ -79,13 +79,13 @@ func (d *Door) MaySignUp(ctx context.Context, setupToken string, now time.Time) 
 
 // SignUp makes a tenant and its owner. The installation's first user needs the
 // setup token that serve logs; after that, sign-up must be enabled.
-func (d *Door) SignUp(ctx context.Context, s SignUp, ip netip.Addr, now time.Time) (Entrance, error) {
+func (d *Login) SignUp(ctx context.Context, s SignUp, ip netip.Addr, now time.Time) (SignedIn, error) {
 	set, err := AnyUser(ctx, d.DB)
 	if err != nil {
-		return Entrance{}, err
+		return SignedIn{}, err
 	}
 	if set && !d.SignupEnabled {
-		return Entrance{}, ErrSignupDisabled
+		return SignedIn{}, ErrSignupDisabled
 	}
 	var p fault.Problems
 	tenant.CheckSlug(&p, "tenant_slug", s.TenantSlug)
@@ -94,16 +94,16 @@ func (d *Door) SignUp(ctx context.Context, s SignUp, ip netip.Addr, now time.Tim
 	s.Email = checkEmail(&p, "email", s.Email)
 	CheckNewPassword(&p, "password", s.Password, s.Email, s.Name)
 	if err := p.Err(); err != nil {
-		return Entrance{}, err
+		return SignedIn{}, err
 	}
 	if err := d.take(ctx, requestsByAddress, limit.Address(ip), now); err != nil {
-		return Entrance{}, err
+		return SignedIn{}, err
 	}
 	passwordHash, err := d.Passwords.Hash(ctx, s.Password)
 	if err != nil {
-		return Entrance{}, err
+		return SignedIn{}, err
 	}
-	var e Entrance
+	var e SignedIn
 	err = d.DB.InTx(ctx, func(tx *sqldb.DB) error {
 		if !set {
 			if _, err := redeem(ctx, tx, forSetup, s.SetupToken, now); err != nil {
@@ -130,23 +130,23 @@ func (d *Door) SignUp(ctx context.Context, s SignUp, ip netip.Addr, now time.Tim
 		return err
 	})
 	if err != nil {
-		return Entrance{}, err
+		return SignedIn{}, err
 	}
 	return e, nil
 }
 
 // SignIn begins a session. An unknown user and a wrong password look alike.
-func (d *Door) SignIn(ctx context.Context, email, password string, ip netip.Addr, now time.Time) (Entrance, error) {
+func (d *Login) SignIn(ctx context.Context, email, password string, ip netip.Addr, now time.Time) (SignedIn, error) {
 	var ignored fault.Problems
 	email = checkEmail(&ignored, "email", email)
 	u, err := UserByEmail(ctx, d.DB, email)
 	if err != nil && !errors.Is(err, ErrNoUser) {
-		return Entrance{}, err
+		return SignedIn{}, err
 	}
 	if err := d.verify(ctx, email, password, u.passwordHash, ip, now); err != nil {
-		return Entrance{}, err
+		return SignedIn{}, err
 	}
-	var e Entrance
+	var e SignedIn
 	err = d.DB.InTx(ctx, func(tx *sqldb.DB) error {
 		e, err = enter(ctx, tx, u, ip, now)
 		return err
@@ -156,29 +156,29 @@ func (d *Door) SignIn(ctx context.Context, email, password string, ip netip.Addr
 
 // enter begins a session, notes it in the audit log of each of the user's tenants,
 // and remembers the address.
-func enter(ctx context.Context, tx *sqldb.DB, u User, ip netip.Addr, now time.Time) (Entrance, error) {
+func enter(ctx context.Context, tx *sqldb.DB, u User, ip netip.Addr, now time.Time) (SignedIn, error) {
 	s, token, err := startSession(ctx, tx, u, now)
 	if err != nil {
-		return Entrance{}, err
+		return SignedIn{}, err
 	}
 	if err := noteAddress(ctx, tx, u.ID, ip, now); err != nil {
-		return Entrance{}, err
+		return SignedIn{}, err
 	}
 	list, err := Memberships(ctx, tx, u.ID)
 	if err != nil {
-		return Entrance{}, err
+		return SignedIn{}, err
 	}
 	by := By{Actor: Actor{Type: "user", ID: u.ID.String(), Name: u.Name}, IP: ip}
 	for _, m := range list {
 		if err := Audit(ctx, tx, by.Did(m.Tenant, "login", "user", u.ID.String(), now)); err != nil {
-			return Entrance{}, err
+			return SignedIn{}, err
 		}
 	}
-	return Entrance{Session: s, Token: token, Memberships: list}, nil
+	return SignedIn{Session: s, Token: token, Memberships: list}, nil
 }
 
 // Change replaces the password of a signed-in user; their other sessions end.
-func (d *Door) Change(ctx context.Context, p Principal, current, password string, now time.Time) error {
+func (d *Login) Change(ctx context.Context, p Principal, current, password string, now time.Time) error {
 	u, err := UserByID(ctx, d.DB, p.User)
 	if err != nil {
 		return err
@@ -210,23 +210,23 @@ func (d *Door) Change(ctx context.Context, p Principal, current, password string
 	})
 }
 
-// Here returns the session that p is in.
-func (d *Door) Here(ctx context.Context, p Principal) (Entrance, error) {
+// Current returns the session that p is in.
+func (d *Login) Current(ctx context.Context, p Principal) (SignedIn, error) {
 	var expires int64
 	err := d.DB.QueryRow(ctx, `
 		SELECT expires_at FROM session WHERE id = $1 /* all tenants: a session belongs to a user */`, p.Session).Scan(&expires)
 	if errors.Is(err, sqldb.ErrNoRows) {
-		return Entrance{}, ErrNoSession
+		return SignedIn{}, ErrNoSession
 	}
 	if err != nil {
-		return Entrance{}, fmt.Errorf("load session: %w", err)
+		return SignedIn{}, fmt.Errorf("load session: %w", err)
 	}
 	list, err := Memberships(ctx, d.DB, p.User)
 	if err != nil {
-		return Entrance{}, err
+		return SignedIn{}, err
 	}
 	u := User{ID: p.User, Email: p.Email, Name: p.UserName}
-	return Entrance{Session: Session{ID: p.Session, User: u, ExpiresAt: sqldb.Time(expires)}, Memberships: list}, nil
+	return SignedIn{Session: Session{ID: p.Session, User: u, ExpiresAt: sqldb.Time(expires)}, Memberships: list}, nil
 }
 
 // SetupLink is where the first user signs up.

@@ -8,16 +8,16 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Person is a contact as a Holding knows it.
+// Person is a contact as a PersonalData place knows it.
 type Person struct {
 	ID        id.Contact
 	Addresses []string // normalised: the one it has, first, and those its mail went to before
 }
 
-// Holding is a place above this package where something is kept about people:
+// PersonalData is a place above this package where something is kept about people:
 // what must be told when one of them asks, and erased when one is to be
 // forgotten. The packages that keep it offer one; app lists them.
-type Holding struct {
+type PersonalData struct {
 	Name string // in a personal export
 
 	// Addresses returns the addresses under which the place knows contacts,

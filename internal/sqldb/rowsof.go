@@ -9,7 +9,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// A Table is handed to SQLite as it stands: a table-valued function, handed_rows,
+// A Table is handed to SQLite as it stands: a table-valued function, rows_of,
 // reads its cells from memory. Written as JSON, half of the time of a statement
 // that inserts its rows would go into reading them back.
 
@@ -19,25 +19,25 @@ const handedColumns = 100
 // handedType is the type of a table that is on its way to SQLite.
 var handedType = reflect.TypeOf(sqlite3.Pointer(nil))
 
-// handed adds the function to a connection.
-func handed(c *sqlite3.Conn) error {
+// registerRowsOf adds the function to a connection.
+func registerRowsOf(c *sqlite3.Conn) error {
 	names := make([]string, handedColumns)
 	for i := range names {
 		names[i] = fmt.Sprintf("c%d", i)
 	}
 	declared := "CREATE TABLE x(" + strings.Join(names, ", ") + ", handed HIDDEN)"
 	//lint:ignore SA1019 the method that replaces it is generic, and needs Go 1.27
-	return sqlite3.CreateModule(c, "handed_rows", nil, func(c *sqlite3.Conn, _, _, _ string, _ ...string) (handedModule, error) {
-		return handedModule{}, c.DeclareVTab(declared)
+	return sqlite3.CreateModule(c, "rows_of", nil, func(c *sqlite3.Conn, _, _, _ string, _ ...string) (rowsOfModule, error) {
+		return rowsOfModule{}, c.DeclareVTab(declared)
 	})
 }
 
-// handedModule is the function; all it knows is its argument.
-type handedModule struct{}
+// rowsOfModule is the function; all it knows is its argument.
+type rowsOfModule struct{}
 
 // BestIndex tells SQLite's planner that the rows are read from first to last, and
 // are few beside those of a table.
-func (handedModule) BestIndex(info *sqlite3.IndexInfo) error {
+func (rowsOfModule) BestIndex(info *sqlite3.IndexInfo) error {
 	for i, c := range info.Constraint {
 		if c.Column == handedColumns && c.Op == sqlite3.INDEX_CONSTRAINT_EQ && c.Usable {
 			info.ConstraintUsage[i] = sqlite3.IndexConstraintUsage{ArgvIndex: 1, Omit: true}
@@ -49,38 +49,38 @@ func (handedModule) BestIndex(info *sqlite3.IndexInfo) error {
 }
 
 // Open begins a reading.
-func (handedModule) Open() (sqlite3.VTabCursor, error) { return &handedCursor{}, nil }
+func (rowsOfModule) Open() (sqlite3.VTabCursor, error) { return &rowsOfCursor{}, nil }
 
-// handedCursor reads the rows of one table.
-type handedCursor struct {
+// rowsOfCursor reads the rows of one table.
+type rowsOfCursor struct {
 	table *Table
 	row   int
 }
 
 // Filter takes the table that was bound.
-func (c *handedCursor) Filter(_ int, _ string, arg ...sqlite3.Value) error {
+func (c *rowsOfCursor) Filter(_ int, _ string, arg ...sqlite3.Value) error {
 	t, ok := arg[0].Pointer().(*Table)
 	if !ok {
-		return errors.New("handed_rows: no table was handed over")
+		return errors.New("rows_of: no table was handed over")
 	}
 	c.table, c.row = t, 0
 	return nil
 }
 
 // Next goes to the next row.
-func (c *handedCursor) Next() error {
+func (c *rowsOfCursor) Next() error {
 	c.row++
 	return nil
 }
 
 // EOF reports whether all rows were read.
-func (c *handedCursor) EOF() bool { return c.row >= c.table.Len() }
+func (c *rowsOfCursor) EOF() bool { return c.row >= c.table.Len() }
 
 // RowID numbers the rows from 1.
-func (c *handedCursor) RowID() (int64, error) { return int64(c.row) + 1, nil }
+func (c *rowsOfCursor) RowID() (int64, error) { return int64(c.row) + 1, nil }
 
-// handable turns values that Column does not know into plain ones.
-func handable(column []any) error {
+// checkColumnTypes turns values that Column does not know into plain ones.
+func checkColumnTypes(column []any) error {
 	for i, v := range column {
 		switch v := v.(type) {
 		case nil, []byte, string, int64, bool, float64, [16]byte, *string:
@@ -98,7 +98,7 @@ func handable(column []any) error {
 }
 
 // Column answers with one cell, whose value is handable.
-func (c *handedCursor) Column(ctx sqlite3.Context, n int) error {
+func (c *rowsOfCursor) Column(ctx sqlite3.Context, n int) error {
 	if n >= len(c.table.columns) {
 		ctx.ResultNull()
 		return nil
@@ -128,7 +128,7 @@ func (c *handedCursor) Column(ctx sqlite3.Context, n int) error {
 	case float64:
 		ctx.ResultFloat(v)
 	default:
-		return fmt.Errorf("handed_rows: a value of type %T", v)
+		return fmt.Errorf("rows_of: a value of type %T", v)
 	}
 	return nil
 }
