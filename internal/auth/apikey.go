@@ -138,6 +138,21 @@ func checkKeyName(p *fault.Problems, name string) string {
 	return name
 }
 
+// Check returns what is wrong with the name and the expiry of a new key.
+func (n NewKey) Check(now time.Time) error {
+	return KeyChange{Name: &n.Name, ExpiresAt: n.ExpiresAt}.Check(now)
+}
+
+// Check returns what is wrong with the name and the expiry.
+func (c KeyChange) Check(now time.Time) error {
+	var p fault.Problems
+	if c.Name != nil {
+		checkKeyName(&p, *c.Name)
+	}
+	checkExpiry(&p, c.ExpiresAt, now)
+	return p.Err()
+}
+
 func checkExpiry(p *fault.Problems, at *time.Time, now time.Time) {
 	if at != nil && !at.After(now) {
 		p.Add("expires_at", "must be a date and time in the future, such as 2030-01-31T12:00:00Z")

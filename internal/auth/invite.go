@@ -12,17 +12,30 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Invite makes the person at email a member as soon as they follow the link
-// that carries the returned token. Inviting again makes a new link and ends the
-// old one. Only owners invite owners. Mailed says that only the person at the
-// address will see the link, so that following it proves the login.
-func Invite(ctx context.Context, db *sqldb.DB, p Principal, email string, role Role, mailed bool, now time.Time) (Member, string, error) {
+// CheckInvitation returns what is wrong with the login and the role of a member
+// to be.
+func CheckInvitation(email string, role Role) error {
+	_, err := checkInvitation(email, role)
+	return err
+}
+
+// checkInvitation is CheckInvitation, and returns the address as it is stored.
+func checkInvitation(email string, role Role) (string, error) {
 	var problems fault.Problems
 	email = checkEmail(&problems, "email", email)
 	if !role.Valid() {
 		problems.Add("role", "must be viewer, editor, admin or owner")
 	}
-	if err := problems.Err(); err != nil {
+	return email, problems.Err()
+}
+
+// Invite makes the person at email a member as soon as they follow the link
+// that carries the returned token. Inviting again makes a new link and ends the
+// old one. Only owners invite owners. Mailed says that only the person at the
+// address will see the link, so that following it proves the login.
+func Invite(ctx context.Context, db *sqldb.DB, p Principal, email string, role Role, mailed bool, now time.Time) (Member, string, error) {
+	email, err := checkInvitation(email, role)
+	if err != nil {
 		return Member{}, "", err
 	}
 	if role == Owner && !p.Role.AtLeast(Owner) {
@@ -30,7 +43,7 @@ func Invite(ctx context.Context, db *sqldb.DB, p Principal, email string, role R
 	}
 	var m Member
 	var token string
-	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+	err = db.InTx(ctx, func(tx *sqldb.DB) error {
 		u, err := UserByEmail(ctx, tx, email)
 		if errors.Is(err, ErrNoUser) {
 			name, _, _ := strings.Cut(email, "@") // until they say

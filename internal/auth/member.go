@@ -150,9 +150,8 @@ type MemberChange struct {
 	Status *MemberStatus
 }
 
-// ChangeMember changes a membership. Admins manage the members below owner,
-// owners everybody; a tenant keeps at least one active owner.
-func ChangeMember(ctx context.Context, db *sqldb.DB, p Principal, user id.User, c MemberChange, now time.Time) (Member, error) {
+// Check returns what is wrong with the change, whoever the member is.
+func (c MemberChange) Check() error {
 	var problems fault.Problems
 	if c.Role != nil && !c.Role.Valid() {
 		problems.Add("role", "must be viewer, editor, admin or owner")
@@ -160,7 +159,13 @@ func ChangeMember(ctx context.Context, db *sqldb.DB, p Principal, user id.User, 
 	if c.Status != nil && *c.Status != MemberActive && *c.Status != MemberDisabled {
 		problems.Add("status", "must be active or disabled")
 	}
-	if err := problems.Err(); err != nil {
+	return problems.Err()
+}
+
+// ChangeMember changes a membership. Admins manage the members below owner,
+// owners everybody; a tenant keeps at least one active owner.
+func ChangeMember(ctx context.Context, db *sqldb.DB, p Principal, user id.User, c MemberChange, now time.Time) (Member, error) {
+	if err := c.Check(); err != nil {
 		return Member{}, err
 	}
 	var m Member

@@ -83,6 +83,13 @@ func (d Runner) Read(ctx context.Context, db *sqldb.DB, p auth.Principal, in Inp
 	return r, t, nil
 }
 
+// Check returns what is wrong with how the request says whom it means.
+func (in Input) Check() error {
+	var p fault.Problems
+	target(&p, in)
+	return p.Err()
+}
+
 // target reads whom the request means.
 func target(p *fault.Problems, in Input) Target {
 	var t Target

@@ -1,7 +1,6 @@
 package contact
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,11 +72,6 @@ func saveAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, drafts []Draft
 	err := db.InTx(ctx, save)
 	if sqldb.IsUniqueViolation(err) && !db.Transacting() { // somebody took a key between our look and our write
 		err = db.InTx(ctx, save)
-	}
-	if errors.Is(err, sqldb.ErrRehearsed) {
-		for _, o := range out {
-			err = cmp.Or(o.Err, err)
-		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("save contacts: %w", err)

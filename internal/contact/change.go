@@ -128,10 +128,17 @@ type checked struct {
 	references   map[string]id.Contact // custom field key → the contact it names
 }
 
-// check judges a draft without looking at any contact. General problems are
-// reported together; codes of their own come after them.
-func (d Draft) check(catalog field.Catalog, types Types) (checked, error) {
+// Check returns what is wrong with a draft, but for what depends on the tenant's
+// stages, email types and custom fields.
+func (d Draft) Check() error {
 	var p fault.Problems
+	d.checkValues(&p)
+	return p.Err()
+}
+
+// checkValues returns the values of a draft as they are stored, and adds what is
+// wrong with them.
+func (d Draft) checkValues(p *fault.Problems) checked {
 	ch := d.Change
 	out := checked{
 		texts: make(map[Text]*string, len(ch.Texts)), blocked: ch.DoNotContact, keepRefusals: ch.KeepRefusals, replaceTags: ch.ReplaceTags,
@@ -146,18 +153,26 @@ func (d Draft) check(catalog field.Catalog, types Types) (checked, error) {
 	}
 	for _, t := range allTexts {
 		if text, said := ch.Texts[t]; said {
-			out.texts[t] = checkText(&p, t, text)
+			out.texts[t] = checkText(p, t, text)
 		}
 	}
-	out.stage = checkStage(&p, "stage_id", ch.Stage)
-	out.stageIfNew = checkStage(&p, "stage_id_if_new", ch.StageIfNew)
+	out.stage = checkStage(p, "stage_id", ch.Stage)
+	out.stageIfNew = checkStage(p, "stage_id_if_new", ch.StageIfNew)
 	if ch.Tags != nil {
-		out.tags = new(checkTags(&p, *ch.Tags))
-		if ch.ReplaceTags && len(*out.tags) > maxTags {
-			return checked{}, ErrLimit.Sayf("a contact may have at most %d tags", maxTags)
-		}
+		out.tags = new(checkTags(p, *ch.Tags))
 	}
-	out.removeTags = checkTags(&p, ch.RemoveTags)
+	out.removeTags = checkTags(p, ch.RemoveTags)
+	return out
+}
+
+// check judges a draft without looking at any contact. General problems are
+// reported together; codes of their own come after them.
+func (d Draft) check(catalog field.Catalog, types Types) (checked, error) {
+	var p fault.Problems
+	ch, out := d.Change, d.checkValues(&p)
+	if ch.ReplaceTags && out.tags != nil && len(*out.tags) > maxTags {
+		return checked{}, ErrLimit.Sayf("a contact may have at most %d tags", maxTags)
+	}
 	for _, name := range slices.Sorted(maps.Keys(ch.CategorySubscriptions)) {
 		c, ok := id.Parse[id.Category](name)
 		if !ok || !slices.Contains(types.Categories, c) {

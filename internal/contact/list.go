@@ -211,9 +211,17 @@ func (s *statement) arg(v any) string {
 	return "$" + strconv.Itoa(len(s.args))
 }
 
+// CheckSearch refuses a search text that is too long.
+func CheckSearch(text string) error {
+	if utf8.RuneCountInString(text) > MaxSearch {
+		return fault.Input(fault.Field{Path: "search", Message: fmt.Sprintf("at most %d characters", MaxSearch)})
+	}
+	return nil
+}
+
 func selection(db *sqldb.DB, tenant id.Tenant, q Selector, r *Restriction) (*statement, error) {
-	if utf8.RuneCountInString(q.Search) > MaxSearch {
-		return nil, fault.Input(fault.Field{Path: "search", Message: "at most 200 characters"})
+	if err := CheckSearch(q.Search); err != nil {
+		return nil, err
 	}
 	s := &statement{args: []any{tenant}}
 	if r != nil {

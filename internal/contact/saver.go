@@ -54,7 +54,7 @@ func (s *Saver) Run(ctx context.Context) error { return s.group.Run(ctx) }
 func (s *Saver) Save(ctx context.Context, tenant id.Tenant, d Draft) (Outcome, error) {
 	e := &saveRequest{tenant: tenant, draft: d}
 	var err error
-	if s.group == nil || sqldb.Rehearsed(ctx) {
+	if s.group == nil {
 		err = s.flush(ctx, []*saveRequest{e})
 	} else {
 		err = s.group.Within(ctx, e)
@@ -62,7 +62,7 @@ func (s *Saver) Save(ctx context.Context, tenant id.Tenant, d Draft) (Outcome, e
 			return Outcome{}, err
 		}
 	}
-	return e.saved, cmp.Or(e.saved.Err, err, e.err) // a rehearsal fails, too, but a fault says more
+	return e.saved, cmp.Or(e.saved.Err, err, e.err)
 }
 
 // flush saves a batch in one transaction. When that fails, everybody is tried

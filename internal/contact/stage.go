@@ -136,6 +136,12 @@ type StageChange struct {
 
 var colorPattern = regexp.MustCompile(`^#[0-9a-f]{6}$`)
 
+// CheckNew returns what is wrong with the change that makes a stage.
+func (ch StageChange) CheckNew() error { return ch.apply(&Stage{}) }
+
+// Check returns what is wrong with the change, whatever stage it is made to.
+func (ch StageChange) Check() error { return ch.apply(&Stage{Name: "-", Category: Prospect}) }
+
 // apply checks the change and merges it into s.
 func (ch StageChange) apply(s *Stage) error {
 	var p fault.Problems

@@ -157,7 +157,7 @@ func newShop(t testing.TB, o options) *shop {
 		Name: "createThing", Summary: "Create a thing.", Tag: "things",
 		Scope: auth.BroadcastsWrite, Status: http.StatusCreated, Faults: []*fault.Error{errTaken, errContent},
 		FieldFaults: map[string]*fault.Error{"content": errContent}, Idempotent: true, MaxBody: 64 << 10,
-	}, s.create)
+	}, s.create, checkThing)
 	endpoint.Handle(r, "GET /t/{tenant}/api/things", endpoint.Op{
 		Name: "listThings", Summary: "List things.", Tag: "things", Scope: auth.BroadcastsRead, Pagination: "cursor",
 	}, func(context.Context, auth.Principal, *struct {
@@ -271,6 +271,18 @@ func (s *shop) create(ctx context.Context, p auth.Principal, in *createThing) (t
 	s.created++
 	s.seen = append(s.seen, in.Body)
 	return thing{ID: id.NewText(), Name: in.Body.Name, Note: in.Body.Note.Pointer(), Tags: []string{}, Props: map[string]any{}, Updated: endpoint.At(s.now)}, nil
+}
+
+// checkThing has rules that no type can say.
+func checkThing(_ auth.Principal, in *createThing) error {
+	var bad fault.Problems
+	if in.Body.Name == "" || in.Body.Name == "nameless" {
+		bad.Add("name", "must be a name")
+	}
+	if in.Body.Note.Value == "none" {
+		bad.Add("note", "must say something")
+	}
+	return bad.Err()
 }
 
 func (s *shop) get(_ context.Context, _ auth.Principal, in *getThing) (thing, error) {

@@ -29,7 +29,7 @@ type exchange struct {
 	body        []byte            // as it was cleaned; nil while unread
 	parts       *multipart.Reader // of a form, which the operation reads
 	problems    findings          // in what was read
-	sound       bool              // whether the rest of a body with problems can be read
+	partial     bool              // whether body is what is left without the fields in problems
 	code        int               // the status that stands, whatever huma sets
 	claim       *claim            // on an idempotency key
 }
@@ -104,13 +104,10 @@ func (x *exchange) BodyReader() io.Reader {
 // request may take is the server's matter.
 func (x *exchange) SetReadDeadline(time.Time) error { return nil }
 
-// run calls an operation, unless its body was found wanting.
+// run calls an operation, unless its request has problems.
 func run[Out any](ctx context.Context, x *exchange, call func(context.Context) (Out, error)) (Out, error) {
 	var out Out
 	if x.problems.Any() {
-		if x.sound {
-			rehearse(ctx, x, call)
-		}
 		return out, x.refusal(x.route.problem(&x.problems))
 	}
 	out, err := remembered(ctx, x, func() (Out, error) { return call(ctx) })

@@ -53,10 +53,6 @@ type Op struct {
 	// Of several, that of the first problem wins over INVALID_INPUT.
 	FieldFaults map[string]*fault.Error
 
-	// Acts says that the operation does more than change the database, so that
-	// it must not be rehearsed.
-	Acts bool
-
 	Idempotent bool   // honours Idempotency-Key; see Remember
 	Pagination string // "none" (the zero value too), "cursor" or "offset"
 

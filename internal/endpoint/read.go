@@ -55,11 +55,8 @@ func (x *exchange) read(r *http.Request) error {
 		x.router.validate(&x.problems, "", rt.bodySchema, tree)
 	}
 	if x.problems.Any() {
-		x.body, x.sound = []byte("null"), false // nothing is made of it
-		if o, ok := tree.(map[string]any); ok && rt.rehearsable() && !x.problems.Truncated() {
-			x.sound = x.prune(o)
-		}
-		if !x.sound {
+		if x.partial = rt.checked && x.dropInvalid(tree); !x.partial {
+			x.body = []byte("null") // nothing is made of it
 			return nil
 		}
 	}

@@ -65,6 +65,7 @@ type route struct {
 	upload        []int     // the field of in that is an Upload; nil without one
 	optionsShape  *bodyType // of an Upload
 	beginsSession bool      // its answer sets a cookie
+	checked       bool      // it has a Check
 }
 
 // New returns a router without operations.
@@ -114,7 +115,8 @@ const Version = "1.0.0"
 // Status() int, when success has more than one status, and Headers() http.Header.
 //
 // By the time fn runs every check up to the fields' own is done (package comment).
-func Handle[In, Out any](r *Router, pattern string, op Op, fn func(ctx context.Context, p auth.Principal, in *In) (Out, error)) {
+// A Check adds to the problems of a body whose fields break the rules of their types.
+func Handle[In, Out any](r *Router, pattern string, op Op, fn func(ctx context.Context, p auth.Principal, in *In) (Out, error), checks ...Check[In]) {
 	method, path, ok := strings.Cut(pattern, " ")
 	if !ok {
 		panic("endpoint: a route is a method, a space and a path: " + pattern)
@@ -132,7 +134,7 @@ func Handle[In, Out any](r *Router, pattern string, op Op, fn func(ctx context.C
 	if _, ok := any(*new(Out)).(interface{ Status() int }); ok && op.listed() && len(op.Statuses) == 0 {
 		panic("endpoint: " + op.Name + " answers with several statuses and must name them")
 	}
-	rt := &route{Op: op, method: method, path: path, in: reflect.TypeFor[In]()}
+	rt := &route{Op: op, method: method, path: path, in: reflect.TypeFor[In](), checked: len(checks) > 0}
 	if _, ok := any(*new(Out)).(interface{ Headers() http.Header }); ok {
 		rt.beginsSession = op.Public
 	}
@@ -159,24 +161,30 @@ func Handle[In, Out any](r *Router, pattern string, op Op, fn func(ctx context.C
 	if op.Tag != "" {
 		h.Tags = []string{op.Tag}
 	}
+	operate := func(ctx context.Context, in *In) (Out, error) {
+		x := exchangeOf(ctx)
+		rt.lend(x, in)
+		if x.partial {
+			for _, check := range checks {
+				x.addFrom(check(x.principal, in))
+			}
+		}
+		return run(ctx, x, func(ctx context.Context) (Out, error) { return fn(ctx, x.principal, in) })
+	}
 	if none {
 		huma.Register(r.api, h, func(ctx context.Context, in *In) (*struct{}, error) {
-			x := exchangeOf(ctx)
-			rt.lend(x, in)
-			_, err := run(ctx, x, func(ctx context.Context) (Out, error) { return fn(ctx, x.principal, in) })
+			_, err := operate(ctx, in)
 			return nil, err
 		})
-	} else {
-		huma.Register(r.api, h, func(ctx context.Context, in *In) (*answer[Out], error) {
-			x := exchangeOf(ctx)
-			rt.lend(x, in)
-			out, err := run(ctx, x, func(ctx context.Context) (Out, error) { return fn(ctx, x.principal, in) })
-			if err != nil {
-				return nil, err
-			}
-			return &answer[Out]{x.status(out), out}, nil
-		})
+		return
 	}
+	huma.Register(r.api, h, func(ctx context.Context, in *In) (*answer[Out], error) {
+		out, err := operate(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		return &answer[Out]{exchangeOf(ctx).status(out), out}, nil
+	})
 }
 
 // overlooked returns the name of an embedded struct of In that is not exported,

@@ -47,6 +47,19 @@ type problem struct {
 // Add notes that the value at path breaks a rule.
 func (p *Problems) Add(path, message string) { p.add(problem{Field{path, message}, 0}) }
 
+// AddFrom adds the broken rules that err, a fault of an invalid request, names.
+func (p *Problems) AddFrom(err error) {
+	f, ok := As(err)
+	if !ok || f.Kind != Invalid {
+		return
+	}
+	details, _ := f.Details.(Fields)
+	for _, one := range details.Fields {
+		p.Add(one.Path, one.Message)
+	}
+	p.truncated = p.truncated || details.Truncated
+}
+
 // AddElement notes that an element of the array at path breaks a rule. Elements
 // that break the same one are one problem, which says how many they are.
 func (p *Problems) AddElement(path, message string) { p.AddElements(path, 1, message) }

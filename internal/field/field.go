@@ -104,6 +104,12 @@ func Key(name string) string {
 	return strings.TrimRight(key[:min(len(key), slug.MaxLen)], "_")
 }
 
+// Check returns what is wrong with the draft.
+func (d Draft) Check() error {
+	_, err := d.field(time.Time{})
+	return err
+}
+
 // field checks the draft and makes the field it declares.
 func (d Draft) field(now time.Time) (Field, error) {
 	f := Field{
@@ -144,6 +150,14 @@ type Change struct {
 	Key          *string
 	Type         *Type
 	CurrencyCode *string
+}
+
+// Check returns what is wrong with the name, the enum values and the constraint,
+// whatever field is changed.
+func (c Change) Check() error {
+	c.Key, c.Type, c.CurrencyCode, c.Default = nil, nil, nil, nil
+	_, err := Field{Type: String}.change(c)
+	return err
 }
 
 // change returns f with c applied.

@@ -32,7 +32,7 @@ func (a *API) account(r *endpoint.Router) {
 		Session: true,
 		Role:    auth.Admin,
 		Faults:  []*fault.Error{sender.ErrUnknownEmailType, sender.ErrUnknownIdentity, lane.ErrUnknown},
-	}.Sending(`{"name": "Acme Books", "timezone": "Europe/London", "website_url": "https://www.example.com/", "postal_address": {"line1": "1 High Street", "city": "London", "postal_code": "N1 1AA", "country": "GB"}, "default_email_type_key": "newsletter"}`), a.updateAccount)
+	}.Sending(`{"name": "Acme Books", "timezone": "Europe/London", "website_url": "https://www.example.com/", "postal_address": {"line1": "1 High Street", "city": "London", "postal_code": "N1 1AA", "country": "GB"}, "default_email_type_key": "newsletter"}`), a.updateAccount, checkAccount)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/settings/account", endpoint.Op{
 		Name:    "deleteTenant",
 		Summary: "Delete the tenant permanently.",
@@ -224,6 +224,12 @@ func putOrClear(v **string, o endpoint.Opt[string]) {
 	if *v = o.Pointer(); *v != nil && **v == "" {
 		*v = nil
 	}
+}
+
+func checkAccount(_ auth.Principal, in *updateAccountRequest) error {
+	t := tenant.Tenant{Name: "-", Settings: tenant.Defaults("UTC")}
+	in.apply(&t)
+	return tenant.CheckSettings(t.Name, t.Settings)
 }
 
 func (a *API) updateAccount(ctx context.Context, p auth.Principal, in *updateAccountRequest) (accountSessionView, error) {

@@ -18,10 +18,10 @@ func (a *API) apiKeys(r *endpoint.Router) {
 	created := op("createApiKey", "Create an API key; its secret is shown once.", auth.ErrInvalidScope, auth.ErrTooManyKeys)
 	created.Status = 201
 	endpoint.Handle(r, "GET /t/{tenant}/api/auth/api-keys", op("listApiKeys", "List the API keys, newest first."), a.listAPIKeys)
-	endpoint.Handle(r, "POST /t/{tenant}/api/auth/api-keys", created.Sending(`{"name": "CRM sync", "scopes": ["contacts:read", "contacts:write"], "expires_at": null}`), a.createAPIKey)
+	endpoint.Handle(r, "POST /t/{tenant}/api/auth/api-keys", created.Sending(`{"name": "CRM sync", "scopes": ["contacts:read", "contacts:write"], "expires_at": null}`), a.createAPIKey, a.checkNewAPIKey)
 	endpoint.Handle(r, "GET /t/{tenant}/api/auth/api-keys/scopes", op("listScopes", "List the scopes that a key may have."), a.listScopes)
 	endpoint.Handle(r, "GET /t/{tenant}/api/auth/api-keys/{id}", op("getApiKey", "Get an API key.", auth.ErrNoKey), a.getAPIKey)
-	endpoint.Handle(r, "PATCH /t/{tenant}/api/auth/api-keys/{id}", op("updateApiKey", "Update an API key's name, scopes or expiry.", auth.ErrNoKey, auth.ErrInvalidScope, auth.ErrKeyRevoked).Sending(`{"name": "CRM", "scopes": ["contacts:read"]}`), a.updateAPIKey)
+	endpoint.Handle(r, "PATCH /t/{tenant}/api/auth/api-keys/{id}", op("updateApiKey", "Update an API key's name, scopes or expiry.", auth.ErrNoKey, auth.ErrInvalidScope, auth.ErrKeyRevoked).Sending(`{"name": "CRM", "scopes": ["contacts:read"]}`), a.updateAPIKey, a.checkAPIKey)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/auth/api-keys/{id}", op("revokeApiKey", "Revoke an API key immediately and permanently.", auth.ErrNoKey), a.revokeAPIKey)
 	endpoint.Handle(r, "POST /t/{tenant}/api/auth/api-keys/{id}/rotate", op("rotateApiKey", "Rotate an API key's secret; the old one works during the grace period.", auth.ErrNoKey, auth.ErrKeyRevoked).Sending(`{"grace_seconds": 3600}`), a.rotateAPIKey)
 }
@@ -99,11 +99,17 @@ type createAPIKeyRequest struct {
 	}
 }
 
+func (in *createAPIKeyRequest) key() auth.NewKey {
+	return auth.NewKey{Name: in.Body.Name, Scopes: in.Body.Scopes, ExpiresAt: expiryOf(in.Body.ExpiresAt)}
+}
+
+func (a *API) checkNewAPIKey(_ auth.Principal, in *createAPIKeyRequest) error {
+	return in.key().Check(a.Now())
+}
+
 func (a *API) createAPIKey(ctx context.Context, p auth.Principal, in *createAPIKeyRequest) (NewAPIKey, error) {
 	now := a.Now()
-	k, secret, err := auth.CreateKey(ctx, a.DB, p.Tenant, auth.NewKey{
-		Name: in.Body.Name, Scopes: in.Body.Scopes, ExpiresAt: expiryOf(in.Body.ExpiresAt),
-	}, p.By(), now)
+	k, secret, err := auth.CreateKey(ctx, a.DB, p.Tenant, in.key(), p.By(), now)
 	if err != nil {
 		return NewAPIKey{}, err
 	}
@@ -144,16 +150,24 @@ type updateAPIKeyRequest struct {
 	}
 }
 
+func (in *updateAPIKeyRequest) change() auth.KeyChange {
+	return auth.KeyChange{
+		Name: in.Body.Name.Pointer(), Scopes: in.Body.Scopes.Pointer(),
+		ExpiresAt: expiryOf(in.Body.ExpiresAt), NeverExpire: in.Body.ExpiresAt.Null,
+	}
+}
+
+func (a *API) checkAPIKey(_ auth.Principal, in *updateAPIKeyRequest) error {
+	return in.change().Check(a.Now())
+}
+
 func (a *API) updateAPIKey(ctx context.Context, p auth.Principal, in *updateAPIKeyRequest) (APIKey, error) {
 	key, err := in.id()
 	if err != nil {
 		return APIKey{}, err
 	}
 	now := a.Now()
-	k, err := auth.ChangeKey(ctx, a.DB, p.Tenant, key, auth.KeyChange{
-		Name: in.Body.Name.Pointer(), Scopes: in.Body.Scopes.Pointer(),
-		ExpiresAt: expiryOf(in.Body.ExpiresAt), NeverExpire: in.Body.ExpiresAt.Null,
-	}, p.By(), now)
+	k, err := auth.ChangeKey(ctx, a.DB, p.Tenant, key, in.change(), p.By(), now)
 	if err != nil {
 		return APIKey{}, err
 	}

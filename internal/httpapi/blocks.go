@@ -35,13 +35,13 @@ func (a *API) blocks(r *endpoint.Router) {
 	faults := append([]*fault.Error{template.ErrNoContent}, templateFaults...)
 	create := write("createBlock", "Create a block.", faults...)
 	create.Status, create.MaxBody, create.FieldFaults = http.StatusCreated, 5*endpoint.Megabyte, blockFieldFaults
-	endpoint.Handle(r, "POST /t/{tenant}/api/blocks", create.Sending(`{"name": "Masthead", "tags": ["masthead"], "content_html": "<h1>{{param:title}}</h1>", "parameters_schema": [{"name": "title", "type": "text", "default": "News"}]}`), a.createBlock)
+	endpoint.Handle(r, "POST /t/{tenant}/api/blocks", create.Sending(`{"name": "Masthead", "tags": ["masthead"], "content_html": "<h1>{{param:title}}</h1>", "parameters_schema": [{"name": "title", "type": "text", "default": "News"}]}`), a.createBlock, checkNewBlock)
 
 	endpoint.Handle(r, "GET /t/{tenant}/api/blocks/{id}", read("getBlock", "Get a block.", template.ErrNoBlock), a.getBlock)
 
 	update := write("updateBlock", "Change a block; what is not sent stays.", append(faults, template.ErrNoBlock, template.ErrSlug)...)
 	update.MaxBody, update.FieldFaults = 5*endpoint.Megabyte, blockFieldFaults
-	endpoint.Handle(r, "PUT /t/{tenant}/api/blocks/{id}", update.Sending(`{"name": "Masthead with line", "content_html": "<h1>{{param:title}}</h1><hr>", "parameters_schema": [{"name": "title", "type": "text", "default": "News"}]}`), a.updateBlock)
+	endpoint.Handle(r, "PUT /t/{tenant}/api/blocks/{id}", update.Sending(`{"name": "Masthead with line", "content_html": "<h1>{{param:title}}</h1><hr>", "parameters_schema": [{"name": "title", "type": "text", "default": "News"}]}`), a.updateBlock, checkBlock)
 
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/blocks/{id}",
 		write("deleteBlock", "Delete a block that no draft and no recent broadcast uses, or any with force=true.", template.ErrNoBlock, template.ErrInUse), a.deleteBlock)
@@ -159,10 +159,16 @@ type createBlockRequest struct {
 	}
 }
 
-func (a *API) createBlock(ctx context.Context, p auth.Principal, in *createBlockRequest) (savedBlock, error) {
+func (in *createBlockRequest) change() template.BlockChange {
 	ch := in.Body.change()
 	ch.Name = &in.Body.Name
-	b, warnings, err := template.CreateBlock(ctx, a.DB, a.MJML, p.Tenant, ch, a.Now())
+	return ch
+}
+
+func checkNewBlock(_ auth.Principal, in *createBlockRequest) error { return in.change().CheckNew() }
+
+func (a *API) createBlock(ctx context.Context, p auth.Principal, in *createBlockRequest) (savedBlock, error) {
+	b, warnings, err := template.CreateBlock(ctx, a.DB, a.MJML, p.Tenant, in.change(), a.Now())
 	if err != nil {
 		return savedBlock{}, err
 	}
@@ -194,10 +200,16 @@ type updateBlockRequest struct {
 	}
 }
 
-func (a *API) updateBlock(ctx context.Context, p auth.Principal, in *updateBlockRequest) (savedBlock, error) {
+func (in *updateBlockRequest) change() template.BlockChange {
 	ch := in.Body.change()
 	ch.Name = in.Body.Name.Pointer()
-	b, warnings, err := template.UpdateBlock(ctx, a.DB, a.MJML, p.Tenant, in.ID, ch, a.Now())
+	return ch
+}
+
+func checkBlock(_ auth.Principal, in *updateBlockRequest) error { return in.change().Check() }
+
+func (a *API) updateBlock(ctx context.Context, p auth.Principal, in *updateBlockRequest) (savedBlock, error) {
+	b, warnings, err := template.UpdateBlock(ctx, a.DB, a.MJML, p.Tenant, in.ID, in.change(), a.Now())
 	if err != nil {
 		return savedBlock{}, err
 	}

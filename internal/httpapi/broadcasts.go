@@ -25,10 +25,10 @@ func (a *API) broadcasts(r *endpoint.Router) {
 
 	create := op("createBroadcast", "Create a draft broadcast; nothing is sent.", auth.BroadcastsWrite, writeFaults...)
 	create.Status, create.MaxBody, create.Idempotent, create.FieldFaults = http.StatusCreated, 5*endpoint.Megabyte, true, broadcastFieldFaults
-	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts", create.Sending(`{"name": "Spring news", "email_type_key": "newsletter", "include_segment_keys": ["$SEGMENT_KEY"], "scheduled_at": "2030-03-01T09:30:00Z", "content": {"subject": "Hello {{ contact.first_name | default: 'reader' }}", "body_html": "<p>Our <a href=\"https://www.example.com/news\">news</a> for spring.</p>"}}`), a.createBroadcast)
+	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts", create.Sending(`{"name": "Spring news", "email_type_key": "newsletter", "include_segment_keys": ["$SEGMENT_KEY"], "scheduled_at": "2030-03-01T09:30:00Z", "content": {"subject": "Hello {{ contact.first_name | default: 'reader' }}", "body_html": "<p>Our <a href=\"https://www.example.com/news\">news</a> for spring.</p>"}}`), a.createBroadcast, checkNewBroadcast)
 	update := op("updateBroadcast", "Update a draft; absent fields keep their values.", auth.BroadcastsWrite, append(writeFaults, broadcast.ErrNotFound, broadcast.ErrNotDraft)...)
 	update.MaxBody, update.FieldFaults = 5*endpoint.Megabyte, broadcastFieldFaults
-	endpoint.Handle(r, "PUT /t/{tenant}/api/broadcasts/{broadcast_id}", update.Sending(`{"name": "Spring news, second draft", "tags": ["spring"], "scheduled_at": "2030-03-02T09:30:00Z"}`), a.updateBroadcast)
+	endpoint.Handle(r, "PUT /t/{tenant}/api/broadcasts/{broadcast_id}", update.Sending(`{"name": "Spring news, second draft", "tags": ["spring"], "scheduled_at": "2030-03-02T09:30:00Z"}`), a.updateBroadcast, checkBroadcast)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/broadcasts/{broadcast_id}",
 		op("deleteBroadcast", "Delete a draft permanently.", auth.BroadcastsWrite, broadcast.ErrNotFound, broadcast.ErrNotDraft), a.deleteBroadcast)
 

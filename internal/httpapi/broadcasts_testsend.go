@@ -15,7 +15,7 @@ import (
 
 // testSend registers the operation that sends tests.
 func (a *API) testSend(r *endpoint.Router) {
-	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/{broadcast_id}/test-send", acting(endpoint.Op{
+	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/{broadcast_id}/test-send", endpoint.Op{
 		Name: "testSendBroadcast", Summary: "Send a test of every variant of a broadcast to a few addresses, from every sender.", Tag: "broadcasts",
 		Description: "Real mails, made and sent as the broadcast's are, with a mark in the subject: addresses times variants times senders, at most 200, and 300 an hour for the account with those of verify-lane and of MTA configs' tests. " +
 			"Whatever its status, unless it is archived. Nothing of it is reported, links lead on without being counted, and unsubscribing does nothing.",
@@ -23,7 +23,7 @@ func (a *API) testSend(r *endpoint.Router) {
 		FieldFaults: map[string]*fault.Error{"to": broadcast.ErrRecipients, "recipients": broadcast.ErrRecipients, "emails": broadcast.ErrRecipients},
 		Faults: []*fault.Error{broadcast.ErrNotFound, broadcast.ErrTransition, broadcast.ErrRecipients, contact.ErrNotFound,
 			broadcast.ErrEmailType, broadcast.ErrNoMTA, content.ErrNoContent, content.ErrLiquid, broadcast.ErrNoIdentity, testmail.ErrLimit},
-	}).Sending(`{"to": ["ada@example.com"]}`), a.testSendBroadcast)
+	}.Sending(`{"to": ["ada@example.com"]}`), a.testSendBroadcast, checkTestSend)
 }
 
 type testSendRequest struct {
@@ -53,6 +53,11 @@ func (in *testSendRequest) asked() (broadcast.TestRequest, error) {
 		}
 	}
 	return r, nil
+}
+
+func checkTestSend(_ auth.Principal, in *testSendRequest) error {
+	_, err := in.asked()
+	return err
 }
 
 type testSendAnswer struct {

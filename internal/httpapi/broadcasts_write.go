@@ -134,8 +134,20 @@ func (in *broadcastBody) refuse(bad *fault.Problems) error {
 
 func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
-// change turns the body into a change: public names become ids.
-func (a *API) change(ctx context.Context, p auth.Principal, in *broadcastBody) (broadcast.Change, error) {
+// check returns what is wrong with the body, whatever it names.
+func (in *broadcastBody) check(p auth.Principal) error {
+	ch, err := in.change(p)
+	if err != nil {
+		return err
+	}
+	if _, err := in.sessionIDs(p); err != nil {
+		return err
+	}
+	return ch.Check()
+}
+
+// change returns the change that the body asks for, but for what it names.
+func (in *broadcastBody) change(p auth.Principal) (broadcast.Change, error) {
 	var ch broadcast.Change
 	var bad fault.Problems
 	if err := in.refuse(&bad); err != nil {
@@ -173,12 +185,7 @@ func (a *API) change(ctx context.Context, p auth.Principal, in *broadcastBody) (
 		}
 	}
 	if bad.Any() { // then all that is wrong is told, not only what was found first
-		if also, ok := fault.As(ch.Check()); ok {
-			fields, _ := also.Details.(fault.Fields)
-			for _, f := range fields.Fields {
-				bad.Add(f.Path, f.Message)
-			}
-		}
+		bad.AddFrom(ch.Check())
 		return ch, bad.Err()
 	}
 	var err error
@@ -186,6 +193,15 @@ func (a *API) change(ctx context.Context, p auth.Principal, in *broadcastBody) (
 		if ch.Metadata, err = broadcast.ParseMetadata(in.Metadata.Value.RawMessage); err != nil {
 			return ch, err
 		}
+	}
+	return ch, nil
+}
+
+// change turns the body into a change: public names become ids.
+func (a *API) change(ctx context.Context, p auth.Principal, in *broadcastBody) (broadcast.Change, error) {
+	ch, err := in.change(p)
+	if err != nil {
+		return ch, err
 	}
 	return ch, a.resolve(ctx, p, in, &ch)
 }
@@ -402,6 +418,8 @@ type createBroadcastRequest struct {
 	Body broadcastBody
 }
 
+func checkNewBroadcast(p auth.Principal, in *createBroadcastRequest) error { return in.Body.check(p) }
+
 func (a *API) createBroadcast(ctx context.Context, p auth.Principal, in *createBroadcastRequest) (broadcastAnswer, error) {
 	ch, err := a.change(ctx, p, &in.Body)
 	if err != nil {
@@ -430,6 +448,8 @@ type updateBroadcastRequest struct {
 	ID   string `path:"broadcast_id" doc:"The broadcast's id."`
 	Body broadcastBody
 }
+
+func checkBroadcast(p auth.Principal, in *updateBroadcastRequest) error { return in.Body.check(p) }
 
 func (a *API) updateBroadcast(ctx context.Context, p auth.Principal, in *updateBroadcastRequest) (broadcastAnswer, error) {
 	ch, err := a.change(ctx, p, &in.Body)

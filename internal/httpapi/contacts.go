@@ -41,12 +41,12 @@ func (a *API) contacts(r *endpoint.Router) {
 		Name: "createContact", Summary: "Create a contact; an address that exists already is refused.",
 		Tag: "contacts", Scope: auth.ContactsWrite, Status: http.StatusCreated,
 		Faults: append([]*fault.Error{contact.ErrDuplicateEmail}, write...),
-	}.Sending(`{"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace", "country": "GB", "tags": ["press"], "subscriptions": {"newsletter": true}}`), a.createContact)
+	}.Sending(`{"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace", "country": "GB", "tags": ["press"], "subscriptions": {"newsletter": true}}`), a.createContact, checkNewContact)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/contacts", endpoint.Op{
 		Name: "upsertContact", Summary: "Create the contact with an address (201) or update it (200).",
 		Description: "custom_fields and subscriptions merge key by key, where null removes; tags are added, never removed; what is absent stays.",
 		Tag:         "contacts", Scope: auth.ContactsWrite, Statuses: []int{http.StatusCreated}, Faults: write,
-	}.Sending(`{"email": "grace@example.com", "first_name": "Grace", "tags": ["press"], "source": "website"}`), a.upsertContact)
+	}.Sending(`{"email": "grace@example.com", "first_name": "Grace", "tags": ["press"], "source": "website"}`), a.upsertContact, checkUpsert)
 }
 
 // Contact is a contact as callers see it.

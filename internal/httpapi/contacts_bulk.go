@@ -30,7 +30,7 @@ affected counts the contacts that changed, skipped all others: those that were a
 		},
 		FieldFaults: selectorFaults("selector."),
 	}
-	endpoint.Handle(r, "POST /t/{tenant}/api/contacts/bulk", op.Sending(`{"action": "add_tags", "contact_ids": ["$CONTACT_ID"], "params": {"tags": ["spring"]}}`), a.bulkContacts)
+	endpoint.Handle(r, "POST /t/{tenant}/api/contacts/bulk", op.Sending(`{"action": "add_tags", "contact_ids": ["$CONTACT_ID"], "params": {"tags": ["spring"]}}`), a.bulkContacts, checkBulk)
 }
 
 type bulkContactsRequest struct {
@@ -84,13 +84,20 @@ func answerOfBulk(r bulk.Result) bulkAnswer {
 	return answer
 }
 
-func (a *API) bulkContacts(ctx context.Context, p auth.Principal, in *bulkContactsRequest) (bulkAnswer, error) {
-	b, doer := in.Body, bulk.Runner{Sequences: a.Sequences, Holdings: a.Holdings}
+func (in *bulkContactsRequest) input() bulk.Input {
+	b := &in.Body
 	asked := bulk.Input{Action: b.Action, ContactIDs: b.ContactIDs.Or(nil), Named: b.ContactIDs.Given(), Params: b.Params}
 	if b.Selector != nil {
 		asked.Selector = new(b.Selector.input())
 	}
-	request, target, err := doer.Read(ctx, a.DB, p, asked, a.Now())
+	return asked
+}
+
+func checkBulk(_ auth.Principal, in *bulkContactsRequest) error { return in.input().Check() }
+
+func (a *API) bulkContacts(ctx context.Context, p auth.Principal, in *bulkContactsRequest) (bulkAnswer, error) {
+	doer := bulk.Runner{Sequences: a.Sequences, Holdings: a.Holdings}
+	request, target, err := doer.Read(ctx, a.DB, p, in.input(), a.Now())
 	if err != nil {
 		return bulkAnswer{}, err
 	}

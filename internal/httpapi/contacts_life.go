@@ -30,8 +30,8 @@ func (a *API) contactLife(r *endpoint.Router) {
 			},
 		}
 	}
-	endpoint.Handle(r, "PUT "+path, update("updateContact", "Change a contact.").Sending(`{"first_name": "Ada", "city": "London", "country": "GB", "timezone": "Europe/London"}`), a.updateContact)
-	endpoint.Handle(r, "PATCH "+path, update("patchContact", "Change a contact, as updateContact does.").Sending(`{"company": "Analytical Engines", "tags": ["press", "partner"]}`), a.updateContact)
+	endpoint.Handle(r, "PUT "+path, update("updateContact", "Change a contact.").Sending(`{"first_name": "Ada", "city": "London", "country": "GB", "timezone": "Europe/London"}`), a.updateContact, checkContact)
+	endpoint.Handle(r, "PATCH "+path, update("patchContact", "Change a contact, as updateContact does.").Sending(`{"company": "Analytical Engines", "tags": ["press", "partner"]}`), a.updateContact, checkContact)
 	endpoint.Handle(r, "DELETE "+path, endpoint.Op{
 		Name: "deleteContact", Summary: "Soft-delete a contact: its data stays, and it gets no mail.",
 		Tag: "contacts", Scope: auth.ContactsWrite, Faults: []*fault.Error{contact.ErrNotFound},
@@ -59,14 +59,22 @@ type updateContactRequest struct {
 	}
 }
 
+func (in *updateContactRequest) draft(p auth.Principal, c id.Contact) contact.Draft {
+	ch := in.Body.change(p)
+	ch.Email, ch.ReplaceTags = in.Body.Email.Pointer(), true
+	return contact.Draft{ID: c, Mode: contact.Updating, Change: ch}
+}
+
+func checkContact(p auth.Principal, in *updateContactRequest) error {
+	return in.draft(p, id.New[id.Contact]()).Check()
+}
+
 func (a *API) updateContact(ctx context.Context, p auth.Principal, in *updateContactRequest) (ContactWithIdentityToken, error) {
 	c, err := in.contact()
 	if err != nil {
 		return ContactWithIdentityToken{}, err
 	}
-	ch := in.Body.change(p)
-	ch.Email, ch.ReplaceTags = in.Body.Email.Pointer(), true
-	saved, err := a.saver().Save(ctx, p.Tenant, contact.Draft{ID: c, Mode: contact.Updating, Change: ch})
+	saved, err := a.saver().Save(ctx, p.Tenant, in.draft(p, c))
 	if err != nil {
 		return ContactWithIdentityToken{}, err
 	}

@@ -21,7 +21,7 @@ func (a *API) contactsSearch(r *endpoint.Router) {
 		Description: "The same rules, answer and cursors as of GET /contacts. status is a comma separated list or an array.",
 		Tag:         "contacts", Scope: auth.ContactsRead, Role: auth.Viewer, Pagination: "cursor",
 		Faults: []*fault.Error{endpoint.ErrCursor}, FieldFaults: selectorFaults(""),
-	}.Sending(`{"status": ["active"], "filters": [{"field": "country", "operator": "equals", "value": "DE"}], "sort": "email", "dir": "asc", "limit": 10}`), a.searchContacts)
+	}.Sending(`{"status": ["active"], "filters": [{"field": "country", "operator": "equals", "value": "DE"}], "sort": "email", "dir": "asc", "limit": 10}`), a.searchContacts, checkSearch)
 }
 
 // selectorFaults are the faults of a selector's fields, which stand below path.
@@ -111,6 +111,10 @@ type searchContactsRequest struct {
 		Limit  endpoint.Opt[int]    `json:"limit" doc:"1 to 200, else the nearest of them; 50 when absent."`
 		Cursor endpoint.Opt[string] `json:"cursor"`
 	}
+}
+
+func checkSearch(_ auth.Principal, in *searchContactsRequest) error {
+	return contact.CheckSearch(in.Body.Search.Or(""))
 }
 
 func (a *API) searchContacts(ctx context.Context, p auth.Principal, in *searchContactsRequest) (endpoint.List[Contact], error) {

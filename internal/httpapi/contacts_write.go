@@ -88,8 +88,14 @@ type createContactRequest struct {
 	Body ContactInput
 }
 
+func (in *createContactRequest) draft(p auth.Principal) contact.Draft {
+	return contact.Draft{Email: in.Body.Email, Mode: contact.Creating, New: true, Change: in.Body.change(p)}
+}
+
+func checkNewContact(p auth.Principal, in *createContactRequest) error { return in.draft(p).Check() }
+
 func (a *API) createContact(ctx context.Context, p auth.Principal, in *createContactRequest) (ContactWithIdentityToken, error) {
-	saved, err := a.saver().Save(ctx, p.Tenant, contact.Draft{Email: in.Body.Email, Mode: contact.Creating, New: true, Change: in.Body.change(p)})
+	saved, err := a.saver().Save(ctx, p.Tenant, in.draft(p))
 	if err != nil {
 		return ContactWithIdentityToken{}, err
 	}
@@ -126,10 +132,16 @@ func (c upsertedContact) Status() int {
 	return http.StatusOK
 }
 
-func (a *API) upsertContact(ctx context.Context, p auth.Principal, in *upsertContactRequest) (upsertedContact, error) {
+func (in *upsertContactRequest) draft(p auth.Principal) contact.Draft {
 	ch := in.Body.change(p)
 	ch.StageIfNew = cleared(in.Body.StageIDIfNew)
-	saved, err := a.saver().Save(ctx, p.Tenant, contact.Draft{Email: in.Body.Email, Change: ch})
+	return contact.Draft{Email: in.Body.Email, Change: ch}
+}
+
+func checkUpsert(p auth.Principal, in *upsertContactRequest) error { return in.draft(p).Check() }
+
+func (a *API) upsertContact(ctx context.Context, p auth.Principal, in *upsertContactRequest) (upsertedContact, error) {
+	saved, err := a.saver().Save(ctx, p.Tenant, in.draft(p))
 	if err != nil {
 		return upsertedContact{}, err
 	}

@@ -23,7 +23,7 @@ func (a *API) domains(r *endpoint.Router) {
 	resume := op("resumeSendingDomain", "Resume a paused sending domain; its rates are counted anew.", sender.ErrDomainNotFound)
 	resume.Role = auth.Admin
 	endpoint.Handle(r, "GET /t/{tenant}/api/sending-domains", op("listSendingDomains", "List the sending domains and the DNS records to publish."), a.listDomains)
-	endpoint.Handle(r, "POST /t/{tenant}/api/sending-domains", create.Sending(`{"domain": "news.example.com"}`), a.createDomain)
+	endpoint.Handle(r, "POST /t/{tenant}/api/sending-domains", create.Sending(`{"domain": "news.example.com"}`), a.createDomain, checkNewDomain)
 	endpoint.Handle(r, "GET /t/{tenant}/api/sending-domains/{id}", op("getSendingDomain", "Get a sending domain and the DNS records to publish.", sender.ErrDomainNotFound), a.getDomain)
 	endpoint.Handle(r, "POST /t/{tenant}/api/sending-domains/{id}/resume", resume, a.resumeDomain)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/sending-domains/{id}", remove, a.deleteDomain)
@@ -116,11 +116,16 @@ type createDomainRequest struct {
 	}
 }
 
-func (a *API) createDomain(ctx context.Context, p auth.Principal, in *createDomainRequest) (SendingDomain, error) {
-	draft := sender.DomainDraft{
+func (in *createDomainRequest) draft() sender.DomainDraft {
+	return sender.DomainDraft{
 		Domain: in.Body.Domain.Value, TrackingSubdomain: in.Body.TrackingSubdomain.Value, ReturnPathSubdomain: in.Body.ReturnPathSubdomain.Value,
 	}
-	prepared, err := sender.PrepareDomain(a.Box, p.Tenant, draft, a.Now())
+}
+
+func checkNewDomain(_ auth.Principal, in *createDomainRequest) error { return in.draft().Check() }
+
+func (a *API) createDomain(ctx context.Context, p auth.Principal, in *createDomainRequest) (SendingDomain, error) {
+	prepared, err := sender.PrepareDomain(a.Box, p.Tenant, in.draft(), a.Now())
 	if err != nil {
 		return SendingDomain{}, err
 	}

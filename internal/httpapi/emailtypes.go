@@ -26,9 +26,9 @@ func (a *API) emailTypes(r *endpoint.Router) {
 		Tag: "email types", Scope: auth.SendingIdentitiesRead,
 	}, a.listEmailTypes)
 	endpoint.Handle(r, "POST /t/{tenant}/api/email-types",
-		made(write("createEmailType", "Add an email type.", sender.ErrTooManyEmailTypes)).Sending(`{"display_name": "Product news", "description": "Once a month", "list_key": "product-news"}`), a.createEmailType)
+		made(write("createEmailType", "Add an email type.", sender.ErrTooManyEmailTypes)).Sending(`{"display_name": "Product news", "description": "Once a month", "list_key": "product-news"}`), a.createEmailType, checkNewEmailType)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/email-types/{id}",
-		write("updateEmailType", "Change an email type.", sender.ErrEmailTypeNotFound).Sending(`{"display_name": "Product news, monthly", "sort_order": 2}`), a.updateEmailType)
+		write("updateEmailType", "Change an email type.", sender.ErrEmailTypeNotFound).Sending(`{"display_name": "Product news, monthly", "sort_order": 2}`), a.updateEmailType, checkEmailType)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/email-types/{id}",
 		write("deleteEmailType", "Delete an email type.", sender.ErrEmailTypeNotFound, sender.ErrEmailTypeInUse), a.deleteEmailType)
 
@@ -37,9 +37,9 @@ func (a *API) emailTypes(r *endpoint.Router) {
 		Tag: "email types", Scope: auth.SendingIdentitiesRead,
 	}, a.listEmailCategories)
 	endpoint.Handle(r, "POST /t/{tenant}/api/email-categories",
-		made(write("createEmailCategory", "Add an email category.", sender.ErrTooManyCategories)).Sending(`{"name": "News", "description": "What is new", "sort_order": 1}`), a.createEmailCategory)
+		made(write("createEmailCategory", "Add an email category.", sender.ErrTooManyCategories)).Sending(`{"name": "News", "description": "What is new", "sort_order": 1}`), a.createEmailCategory, checkNewEmailCategory)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/email-categories/{id}",
-		write("updateEmailCategory", "Change an email category.", sender.ErrCategoryNotFound).Sending(`{"name": "News and offers"}`), a.updateEmailCategory)
+		write("updateEmailCategory", "Change an email category.", sender.ErrCategoryNotFound).Sending(`{"name": "News and offers"}`), a.updateEmailCategory, checkEmailCategory)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/email-categories/{id}",
 		write("deleteEmailCategory", "Delete an email category; its types become uncategorised and keep what contacts said of it.",
 			sender.ErrCategoryNotFound), a.deleteEmailCategory)
@@ -125,6 +125,13 @@ func idSpelled[T ~[16]byte](text string) T {
 	return parsed
 }
 
+// checkID adds a problem when the text of a field is no id.
+func checkID(bad *fault.Problems, path string, o endpoint.Opt[string], message string) {
+	if text := o.Or(""); text != "" && !id.Valid(text) {
+		bad.Add(path, message)
+	}
+}
+
 // RecordPath is the path of one record. It is exported because huma fills
 // embedded structs only if they are.
 type RecordPath struct {
@@ -163,7 +170,21 @@ func (a *API) listEmailTypes(ctx context.Context, p auth.Principal, _ *struct{})
 	return endpoint.Whole(rows), nil
 }
 
-func (a *API) createEmailType(ctx context.Context, p auth.Principal, in *struct{ Body emailTypeBody }) (emailTypeRow, error) {
+type createEmailTypeRequest struct{ Body emailTypeBody }
+
+func checkNewEmailType(_ auth.Principal, in *createEmailTypeRequest) error {
+	return in.Body.checked(in.Body.fields().CheckNew())
+}
+
+// checked returns err and what is wrong with how the body names a category.
+func (b emailTypeBody) checked(err error) error {
+	var bad fault.Problems
+	bad.AddFrom(err)
+	checkID(&bad, "category_id", b.CategoryID, "no such email category")
+	return bad.Err()
+}
+
+func (a *API) createEmailType(ctx context.Context, p auth.Principal, in *createEmailTypeRequest) (emailTypeRow, error) {
 	t, err := sender.CreateEmailType(ctx, a.DB, p.Tenant, in.Body.fields(), a.Now())
 	if err != nil {
 		return emailTypeRow{}, err
@@ -174,6 +195,10 @@ func (a *API) createEmailType(ctx context.Context, p auth.Principal, in *struct{
 type updateEmailTypeRequest struct {
 	RecordPath
 	Body emailTypeBody
+}
+
+func checkEmailType(_ auth.Principal, in *updateEmailTypeRequest) error {
+	return in.Body.checked(in.Body.fields().Check())
 }
 
 func (a *API) updateEmailType(ctx context.Context, p auth.Principal, in *updateEmailTypeRequest) (emailTypeRow, error) {
@@ -231,7 +256,13 @@ func (a *API) listEmailCategories(ctx context.Context, p auth.Principal, _ *stru
 	return endpoint.Whole(rows), nil
 }
 
-func (a *API) createEmailCategory(ctx context.Context, p auth.Principal, in *struct{ Body emailCategoryBody }) (emailCategoryRow, error) {
+type createEmailCategoryRequest struct{ Body emailCategoryBody }
+
+func checkNewEmailCategory(_ auth.Principal, in *createEmailCategoryRequest) error {
+	return in.Body.fields().CheckNew()
+}
+
+func (a *API) createEmailCategory(ctx context.Context, p auth.Principal, in *createEmailCategoryRequest) (emailCategoryRow, error) {
 	c, err := sender.CreateCategory(ctx, a.DB, p.Tenant, in.Body.fields(), a.Now())
 	if err != nil {
 		return emailCategoryRow{}, err
@@ -242,6 +273,10 @@ func (a *API) createEmailCategory(ctx context.Context, p auth.Principal, in *str
 type updateEmailCategoryRequest struct {
 	RecordPath
 	Body emailCategoryBody
+}
+
+func checkEmailCategory(_ auth.Principal, in *updateEmailCategoryRequest) error {
+	return in.Body.fields().Check()
 }
 
 func (a *API) updateEmailCategory(ctx context.Context, p auth.Principal, in *updateEmailCategoryRequest) (emailCategoryRow, error) {

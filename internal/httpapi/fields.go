@@ -27,10 +27,10 @@ func (a *API) customFields(r *endpoint.Router) {
 		read("getCustomFieldUsage", "See where a custom field is used, before deleting it.", field.ErrNotFound).Titled("Custom field usage"), a.customFieldUsage)
 	create := write("createCustomField", "Declare a custom field.", field.ErrInvalid, field.ErrDuplicateKey, field.ErrLimit)
 	create.Status, create.FieldFaults = http.StatusCreated, definitionFaults
-	endpoint.Handle(r, "POST /t/{tenant}/api/settings/custom-fields", create.Sending(`{"name": "Favourite genre", "field_type": "enum", "enum_values": ["crime", "poetry", "travel"]}`), a.createCustomField)
+	endpoint.Handle(r, "POST /t/{tenant}/api/settings/custom-fields", create.Sending(`{"name": "Favourite genre", "field_type": "enum", "enum_values": ["crime", "poetry", "travel"]}`), a.createCustomField, checkNewCustomField)
 	update := write("updateCustomField", "Change a custom field.", field.ErrInvalid, field.ErrNotFound)
 	update.FieldFaults = definitionFaults
-	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/custom-fields/{id}", update.Sending(`{"name": "Plan of the customer", "default_value": "free"}`), a.updateCustomField)
+	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/custom-fields/{id}", update.Sending(`{"name": "Plan of the customer", "default_value": "free"}`), a.updateCustomField, checkCustomField)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/settings/custom-fields/{id}",
 		write("deleteCustomField", "Delete a custom field and its values.", field.ErrNotFound, field.ErrInUse), a.deleteCustomField)
 }
@@ -122,12 +122,20 @@ type createCustomFieldRequest struct {
 	}
 }
 
-func (a *API) createCustomField(ctx context.Context, p auth.Principal, in *createCustomFieldRequest) (customFieldRow, error) {
-	b := in.Body
-	f, err := contact.CreateField(ctx, a.DB, p.Tenant, field.Draft{
+func (in *createCustomFieldRequest) draft() field.Draft {
+	b := &in.Body
+	return field.Draft{
 		Name: b.Name, Key: b.FieldKey.Or(""), Type: field.Type(b.FieldType), EnumValues: b.EnumValues.Or(nil),
 		Constraint: field.Constraint(b.ValueConstraint.Or("")), CurrencyCode: b.CurrencyCode.Or(""), Default: b.DefaultValue,
-	}, a.Now())
+	}
+}
+
+func checkNewCustomField(_ auth.Principal, in *createCustomFieldRequest) error {
+	return in.draft().Check()
+}
+
+func (a *API) createCustomField(ctx context.Context, p auth.Principal, in *createCustomFieldRequest) (customFieldRow, error) {
+	f, err := contact.CreateField(ctx, a.DB, p.Tenant, in.draft(), a.Now())
 	if err != nil {
 		return customFieldRow{}, err
 	}
@@ -147,12 +155,8 @@ type updateCustomFieldRequest struct {
 	}
 }
 
-func (a *API) updateCustomField(ctx context.Context, p auth.Principal, in *updateCustomFieldRequest) (customFieldRow, error) {
-	key, err := in.field()
-	if err != nil {
-		return customFieldRow{}, err
-	}
-	b := in.Body
+func (in *updateCustomFieldRequest) change() field.Change {
+	b := &in.Body
 	ch := field.Change{
 		Name: b.Name.Pointer(), Constraint: (*field.Constraint)(b.ValueConstraint.Pointer()),
 		Key: cleared(b.FieldKey), Type: (*field.Type)(cleared(b.FieldType)), CurrencyCode: cleared(b.CurrencyCode),
@@ -163,7 +167,19 @@ func (a *API) updateCustomField(ctx context.Context, p auth.Principal, in *updat
 	if b.DefaultValue.Set {
 		ch.Default = new(b.DefaultValue.Or(nil))
 	}
-	f, err := contact.UpdateField(ctx, a.DB, p.Tenant, key, ch)
+	return ch
+}
+
+func checkCustomField(_ auth.Principal, in *updateCustomFieldRequest) error {
+	return in.change().Check()
+}
+
+func (a *API) updateCustomField(ctx context.Context, p auth.Principal, in *updateCustomFieldRequest) (customFieldRow, error) {
+	key, err := in.field()
+	if err != nil {
+		return customFieldRow{}, err
+	}
+	f, err := contact.UpdateField(ctx, a.DB, p.Tenant, key, in.change())
 	if err != nil {
 		return customFieldRow{}, err
 	}

@@ -39,9 +39,3 @@ func (f form[Public, Session]) Schema(r huma.Registry) *huma.Schema {
 
 // SchemaName is that of the public form.
 func (form[Public, Session]) SchemaName() string { return endpoint.SchemaName[Public]() }
-
-// acting marks an operation that does more than change the database.
-func acting(op endpoint.Op) endpoint.Op {
-	op.Acts = true
-	return op
-}

@@ -336,6 +336,8 @@ func (a *attack) bodies() {
 
 func (a *attack) fields() {
 	var typed []string
+	var one *field // the last of them, and
+	var oneWrong string
 	all := a.base.body
 	bad := map[string]string{} // what each field alone is refused for, though its type is right
 	for _, f := range fieldsOf(a.base.op.body()) {
@@ -358,6 +360,7 @@ func (a *attack) fields() {
 		if len(types) == 1 && len(f.path) == 1 {
 			typed = append(typed, f.String())
 			all = f.with(a.t, all, wrong[types[0]][2])
+			one, oneWrong = &f, wrong[types[0]][2]
 		}
 		a.fire(what("null"), set("null"))
 		if len(types) == 0 || slices.Contains(types, "string") {
@@ -400,6 +403,10 @@ func (a *attack) fields() {
 		body = field{path: []string{name}}.with(a.t, body, value)
 	}
 	a.together("every field breaks its rule", body, slices.Sorted(maps.Keys(bad)))
+	if one != nil {
+		bad[one.String()] = ""
+		a.together("one field has a wrong type, others break their rules", one.with(a.t, body, oneWrong), slices.Sorted(maps.Keys(bad)))
+	}
 }
 
 // arrays are too long, or hold what they should not.
@@ -430,6 +437,9 @@ func (a *attack) together(what, body string, fields []string) {
 	got := a.fire(what, func(x *shot) { x.body = body }, 400)
 	have := told(got)
 	for _, f := range fields {
+		if a.base.op.OperationID == "updateTemplate" && f == "content_html" {
+			continue // whether it may be empty depends on the format that is stored
+		}
 		if !slices.Contains(have, f) {
 			a.t.Errorf("%s: %s, but of %s nothing is told\nsent %.1000s\ngot %.1000s", a.base.op.OperationID, what, f, body, got.Body)
 		}

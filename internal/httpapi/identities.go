@@ -29,16 +29,16 @@ func (a *API) identities(r *endpoint.Router) {
 		Name: "getSendingIdentity", Summary: "Get a sending identity.",
 		Tag: "sending identities", Scope: auth.SendingIdentitiesRead, Faults: []*fault.Error{sender.ErrIdentityNotFound},
 	}, a.getIdentity)
-	endpoint.Handle(r, "POST /t/{tenant}/api/sending-identities", create.Sending(`{"email_address": "hello@$DOMAIN", "display_name": "Acme", "email_type_ids": ["$EMAIL_TYPE_ID"], "default_mta_config_id": "$MTA_CONFIG_ID", "active": true}`), a.createIdentity)
+	endpoint.Handle(r, "POST /t/{tenant}/api/sending-identities", create.Sending(`{"email_address": "hello@$DOMAIN", "display_name": "Acme", "email_type_ids": ["$EMAIL_TYPE_ID"], "default_mta_config_id": "$MTA_CONFIG_ID", "active": true}`), a.createIdentity, checkNewIdentity)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/sending-identities/{id}",
 		write("updateSendingIdentity", "Change an address to send from.",
-			sender.ErrIdentityNotFound, sender.ErrDuplicateIdentity, sender.ErrDomainNotVerified).Sending(`{"display_name": "Acme News", "reply_to": "office@example.com"}`), a.updateIdentity)
+			sender.ErrIdentityNotFound, sender.ErrDuplicateIdentity, sender.ErrDomainNotVerified).Sending(`{"display_name": "Acme News", "reply_to": "office@example.com"}`), a.updateIdentity, checkIdentity)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/sending-identities/{id}",
 		write("deleteSendingIdentity", "Delete an address to send from.",
 			sender.ErrIdentityNotFound, sender.ErrIdentityInUse), a.deleteIdentity)
 	endpoint.Handle(r, "POST /t/{tenant}/api/sending-identities/{id}/verify-lane",
-		acting(write("verifySendingIdentityLane", "Send one mail from the address through an MTA config; if that takes it, the pair is verified.",
-			sender.ErrIdentityNotFound, testmail.ErrLimit)).Sending(`{"mta_config_id": "$MTA_CONFIG_ID", "to": "ada@example.com"}`).Titled("Verify lane"), a.verifyLane)
+		write("verifySendingIdentityLane", "Send one mail from the address through an MTA config; if that takes it, the pair is verified.",
+			sender.ErrIdentityNotFound, testmail.ErrLimit).Sending(`{"mta_config_id": "$MTA_CONFIG_ID", "to": "ada@example.com"}`).Titled("Verify lane"), a.verifyLane, checkVerifyLane)
 }
 
 type identityRow struct {
@@ -120,7 +120,21 @@ func (a *API) getIdentity(ctx context.Context, p auth.Principal, in *RecordPath)
 	return rowOfIdentity(i), nil
 }
 
-func (a *API) createIdentity(ctx context.Context, p auth.Principal, in *struct{ Body identityBody }) (identityRow, error) {
+type createIdentityRequest struct{ Body identityBody }
+
+func checkNewIdentity(_ auth.Principal, in *createIdentityRequest) error {
+	return in.Body.checked(in.Body.fields().CheckNew())
+}
+
+// checked returns err and what is wrong with how the body names an MTA config.
+func (b identityBody) checked(err error) error {
+	var bad fault.Problems
+	bad.AddFrom(err)
+	checkID(&bad, "default_mta_config_id", b.DefaultMTAConfigID, "no such MTA config")
+	return bad.Err()
+}
+
+func (a *API) createIdentity(ctx context.Context, p auth.Principal, in *createIdentityRequest) (identityRow, error) {
 	i, err := sender.CreateIdentity(ctx, a.DB, p.Tenant, in.Body.fields(), a.Now())
 	if err != nil {
 		return identityRow{}, err
@@ -131,6 +145,10 @@ func (a *API) createIdentity(ctx context.Context, p auth.Principal, in *struct{ 
 type updateIdentityRequest struct {
 	RecordPath
 	Body identityBody
+}
+
+func checkIdentity(_ auth.Principal, in *updateIdentityRequest) error {
+	return in.Body.checked(in.Body.fields().Check())
 }
 
 func (a *API) updateIdentity(ctx context.Context, p auth.Principal, in *updateIdentityRequest) (identityRow, error) {
@@ -166,14 +184,25 @@ type verifiedLane struct {
 	SMTPResponse string `json:"smtp_response"`
 }
 
-func (a *API) verifyLane(ctx context.Context, p auth.Principal, in *verifyLaneRequest) (verifiedLane, error) {
+// read returns what the body names, or all that is wrong with it.
+func (in *verifyLaneRequest) read() (to string, config id.MTAConfig, _ error) {
 	var problems fault.Problems
-	to := oneAddress(&problems, "to", in.Body.To)
+	to = oneAddress(&problems, "to", in.Body.To)
 	config, ok := id.Parse[id.MTAConfig](in.Body.MTAConfigID)
 	if !ok {
 		problems.Add("mta_config_id", "must be the id of an MTA config")
 	}
-	if err := problems.Err(); err != nil {
+	return to, config, problems.Err()
+}
+
+func checkVerifyLane(_ auth.Principal, in *verifyLaneRequest) error {
+	_, _, err := in.read()
+	return err
+}
+
+func (a *API) verifyLane(ctx context.Context, p auth.Principal, in *verifyLaneRequest) (verifiedLane, error) {
+	to, config, err := in.read()
+	if err != nil {
 		return verifiedLane{}, err
 	}
 	identity, err := named[id.Identity](in.RecordPath, sender.ErrIdentityNotFound)

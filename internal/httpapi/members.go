@@ -20,10 +20,10 @@ func (a *API) members(r *endpoint.Router, read, write func(name, summary string,
 	endpoint.Handle(r, "GET /t/{tenant}/api/segments/{key}/members", list, a.listSegmentMembers)
 	endpoint.Handle(r, "POST /t/{tenant}/api/segments/{key}/members",
 		write("addSegmentMembers", "Add contacts to a static list; none is created.",
-			segment.ErrNotFound, segment.ErrNotStatic, segment.ErrLimit).Sending(`{"emails": ["ann@example.org"]}`), a.addSegmentMembers)
+			segment.ErrNotFound, segment.ErrNotStatic, segment.ErrLimit).Sending(`{"emails": ["ann@example.org"]}`), a.addSegmentMembers, checkMembers)
 	endpoint.Handle(r, "POST /t/{tenant}/api/segments/{key}/members/remove",
 		write("removeSegmentMembers", "Remove contacts from a static list.",
-			segment.ErrNotFound, segment.ErrNotStatic, segment.ErrLimit).Sending(`{"emails": ["ann@example.org"]}`), a.removeSegmentMembers)
+			segment.ErrNotFound, segment.ErrNotStatic, segment.ErrLimit).Sending(`{"emails": ["ann@example.org"]}`), a.removeSegmentMembers, checkMembers)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/segments/{key}/members/{contact_id}",
 		write("removeSegmentMember", "Remove one contact from a static list.",
 			segment.ErrNotFound, segment.ErrNotStatic, contact.ErrNotFound), a.removeSegmentMember)
@@ -77,6 +77,11 @@ func (in *membersRequest) people() (segment.People, error) {
 	}
 	ids, err := contactIDs(in.Body.ContactIDs)
 	return segment.People{IDs: ids, Emails: in.Body.Emails}, err
+}
+
+func checkMembers(_ auth.Principal, in *membersRequest) error {
+	_, err := in.people()
+	return err
 }
 
 type addedMembers struct {

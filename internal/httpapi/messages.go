@@ -31,12 +31,12 @@ func (a *API) messages(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/messages", list, a.listMessages)
 	create := write("createMessage", "Add an entry to the library. With content, that becomes its version 1.")
 	create.Status = http.StatusCreated
-	endpoint.Handle(r, "POST /t/{tenant}/api/messages", create.Sending(`{"name": "Welcome", "status": "published", "tags": ["onboarding"], "content": {"subject": "Welcome", "body_html": "<p>Welcome, {{ contact.first_name }}.</p>"}}`), a.createMessage)
+	endpoint.Handle(r, "POST /t/{tenant}/api/messages", create.Sending(`{"name": "Welcome", "status": "published", "tags": ["onboarding"], "content": {"subject": "Welcome", "body_html": "<p>Welcome, {{ contact.first_name }}.</p>"}}`), a.createMessage, checkNewMessage)
 	endpoint.Handle(r, "GET /t/{tenant}/api/messages/{id}",
 		op("getMessage", "Get a library entry with its current content.", auth.MessagesRead, library.ErrNotFound), a.getMessage)
 	update := write("updateMessage", "Change an entry, all of it or nothing; what is absent stays. Content appends a version.", library.ErrNotFound, library.ErrSlug)
 	update.Description = "Content is merged at its first level into that of the current version, and appended as the next one even when it says the same. Versions never change."
-	endpoint.Handle(r, "PATCH /t/{tenant}/api/messages/{id}", update.Sending(`{"name": "Welcome, second version", "content": {"subject": "Welcome to Acme", "body_html": "<p>Welcome to Acme, {{ contact.first_name }}.</p>"}}`), a.updateMessage)
+	endpoint.Handle(r, "PATCH /t/{tenant}/api/messages/{id}", update.Sending(`{"name": "Welcome, second version", "content": {"subject": "Welcome to Acme", "body_html": "<p>Welcome to Acme, {{ contact.first_name }}.</p>"}}`), a.updateMessage, checkMessage)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/messages/{id}",
 		op("deleteMessage", "Delete a library entry and its versions, unless something unfinished uses it.", auth.MessagesWrite,
 			library.ErrNotFound, library.ErrInUse, library.ErrUnavailable), a.deleteMessage)
@@ -170,17 +170,25 @@ func (in *messageBody) change(p auth.Principal) (library.Change, error) {
 		}
 	}
 	if bad.Any() { // then all that is wrong is told, not only what was found first
-		if also, ok := fault.As(ch.Check()); ok {
-			fields, _ := also.Details.(fault.Fields)
-			for _, f := range fields.Fields {
-				bad.Add(f.Path, f.Message)
-			}
-		}
+		bad.AddFrom(ch.Check())
 	}
 	return ch, bad.Err()
 }
 
-func (a *API) createMessage(ctx context.Context, p auth.Principal, in *struct{ Body messageBody }) (messageForm, error) {
+// check returns what is wrong with the body.
+func (in *messageBody) check(p auth.Principal) error {
+	ch, err := in.change(p)
+	if err != nil {
+		return err
+	}
+	return ch.Check()
+}
+
+type createMessageRequest struct{ Body messageBody }
+
+func checkNewMessage(p auth.Principal, in *createMessageRequest) error { return in.Body.check(p) }
+
+func (a *API) createMessage(ctx context.Context, p auth.Principal, in *createMessageRequest) (messageForm, error) {
 	ch, err := in.Body.change(p)
 	if err != nil {
 		return messageForm{}, err
@@ -232,6 +240,8 @@ type updateMessageRequest struct {
 	RecordPath
 	Body messageBody
 }
+
+func checkMessage(p auth.Principal, in *updateMessageRequest) error { return in.Body.check(p) }
 
 func (a *API) updateMessage(ctx context.Context, p auth.Principal, in *updateMessageRequest) (messageForm, error) {
 	ch, err := in.Body.change(p)

@@ -40,11 +40,11 @@ func (a *API) mtaConfigs(r *endpoint.Router) {
 	create := admin(op("createMtaConfig", "Create an MTA config.", lane.ErrTooMany))
 	create.Status = 201
 	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs", op("listMtaConfigs", "List MTA configs, by name."), a.listMTAConfigs)
-	endpoint.Handle(r, "POST /t/{tenant}/api/mta-configs", create.Sending(`{"name": "Main relay", "type": "smtp", "settings": {"host": "smtp.example.net", "port": 587, "tls": "starttls", "auth": "plain", "username": "packetboat", "password": "$RELAY_PASSWORD"}}`), a.createMTAConfig)
+	endpoint.Handle(r, "POST /t/{tenant}/api/mta-configs", create.Sending(`{"name": "Main relay", "type": "smtp", "settings": {"host": "smtp.example.net", "port": 587, "tls": "starttls", "auth": "plain", "username": "packetboat", "password": "$RELAY_PASSWORD"}}`), a.createMTAConfig, a.checkNewMTAConfig)
 	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}", op("getMtaConfig", "Get an MTA config.", lane.ErrNotFound), a.getMTAConfig)
-	endpoint.Handle(r, "PUT /t/{tenant}/api/mta-configs/{id}", admin(op("updateMtaConfig", "Update an MTA config.", lane.ErrNotFound)).Sending(`{"name": "Main relay", "caps": {"max_per_second": 10, "max_connections": 5}}`), a.updateMTAConfig)
+	endpoint.Handle(r, "PUT /t/{tenant}/api/mta-configs/{id}", admin(op("updateMtaConfig", "Update an MTA config.", lane.ErrNotFound)).Sending(`{"name": "Main relay", "caps": {"max_per_second": 10, "max_connections": 5}}`), a.updateMTAConfig, a.checkMTAConfig)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/mta-configs/{id}", admin(op("deleteMtaConfig", "Delete an MTA config.", lane.ErrNotFound, lane.ErrInUse)), a.deleteMTAConfig)
-	endpoint.Handle(r, "POST /t/{tenant}/api/mta-configs/{id}/test", acting(admin(op("testMtaConfig", "Send one mail through an MTA config.", lane.ErrNotFound, testmail.ErrLimit))).Sending(`{"to": "ada@example.com"}`), a.testMTAConfig)
+	endpoint.Handle(r, "POST /t/{tenant}/api/mta-configs/{id}/test", admin(op("testMtaConfig", "Send one mail through an MTA config.", lane.ErrNotFound, testmail.ErrLimit)).Sending(`{"to": "ada@example.com"}`), a.testMTAConfig)
 }
 
 type mtaConfigRow struct {
@@ -310,7 +310,13 @@ func (a *API) listMTAConfigs(ctx context.Context, p auth.Principal, _ *struct{})
 	return endpoint.Whole(rows), err
 }
 
-func (a *API) createMTAConfig(ctx context.Context, p auth.Principal, in *struct{ Body mtaConfigBody }) (mtaConfigRow, error) {
+type createMTAConfigRequest struct{ Body mtaConfigBody }
+
+func (a *API) checkNewMTAConfig(_ auth.Principal, in *createMTAConfigRequest) error {
+	return in.Body.fields().CheckNew(lane.Rules{AllowPrivate: a.AllowPrivateRelays})
+}
+
+func (a *API) createMTAConfig(ctx context.Context, p auth.Principal, in *createMTAConfigRequest) (mtaConfigRow, error) {
 	var c lane.Config
 	err := a.audited(ctx, p, "create", "mta_config", func(tx *sqldb.DB) (_ string, err error) {
 		rules, err := a.laneRules(ctx, tx, p.Tenant)
@@ -341,6 +347,10 @@ func (a *API) getMTAConfig(ctx context.Context, p auth.Principal, in *RecordPath
 type updateMTAConfigRequest struct {
 	RecordPath
 	Body mtaConfigBody
+}
+
+func (a *API) checkMTAConfig(_ auth.Principal, in *updateMTAConfigRequest) error {
+	return in.Body.fields().Check(lane.Rules{AllowPrivate: a.AllowPrivateRelays})
 }
 
 func (a *API) updateMTAConfig(ctx context.Context, p auth.Principal, in *updateMTAConfigRequest) (mtaConfigRow, error) {

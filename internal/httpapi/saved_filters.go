@@ -28,11 +28,11 @@ func (a *API) savedFilters(r *endpoint.Router) {
 		op("listSavedFilters", "List your own and shared saved filters, by name; admins see all."), a.listSavedFilters)
 	create := write("createSavedFilter", "Save a filter.")
 	create.Status = http.StatusCreated
-	endpoint.Handle(r, "POST /t/{tenant}/api/saved-filters", create.Sending(`{"name": "Readers in Germany", "filters": [{"field": "country", "operator": "equals", "value": "DE"}], "columns": ["email", "city"], "shared": true}`), a.createSavedFilter)
+	endpoint.Handle(r, "POST /t/{tenant}/api/saved-filters", create.Sending(`{"name": "Readers in Germany", "filters": [{"field": "country", "operator": "equals", "value": "DE"}], "columns": ["email", "city"], "shared": true}`), a.createSavedFilter, checkNewSavedFilter)
 	endpoint.Handle(r, "GET /t/{tenant}/api/saved-filters/{id}",
 		op("getSavedFilter", "Get a saved filter.", savedfilter.ErrNotFound), a.getSavedFilter)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/saved-filters/{id}",
-		write("updateSavedFilter", "Change a saved filter; what is absent stays. Another's is changed by admins only.", savedfilter.ErrNotFound).Sending(`{"name": "Germany", "sort": "email", "dir": "asc"}`), a.updateSavedFilter)
+		write("updateSavedFilter", "Change a saved filter; what is absent stays. Another's is changed by admins only.", savedfilter.ErrNotFound).Sending(`{"name": "Germany", "sort": "email", "dir": "asc"}`), a.updateSavedFilter, checkSavedFilter)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/saved-filters/{id}",
 		op("deleteSavedFilter", "Delete a saved filter; only admins may delete another member's.", savedfilter.ErrNotFound), a.deleteSavedFilter)
 }
@@ -115,7 +115,13 @@ func (a *API) listSavedFilters(ctx context.Context, p auth.Principal, _ *struct{
 	return endpoint.Whole(rows), nil
 }
 
-func (a *API) createSavedFilter(ctx context.Context, p auth.Principal, in *struct{ Body savedFilterBody }) (savedFilterRow, error) {
+type createSavedFilterRequest struct{ Body savedFilterBody }
+
+func checkNewSavedFilter(_ auth.Principal, in *createSavedFilterRequest) error {
+	return in.Body.change().CheckNew()
+}
+
+func (a *API) createSavedFilter(ctx context.Context, p auth.Principal, in *createSavedFilterRequest) (savedFilterRow, error) {
 	f, err := savedfilter.Create(ctx, a.DB, p, in.Body.change(), a.Now())
 	if err != nil {
 		return savedFilterRow{}, err
@@ -151,6 +157,10 @@ func (a *API) getSavedFilter(ctx context.Context, p auth.Principal, in *SavedFil
 type updateSavedFilterRequest struct {
 	SavedFilterPath
 	Body savedFilterBody
+}
+
+func checkSavedFilter(_ auth.Principal, in *updateSavedFilterRequest) error {
+	return in.Body.change().Check()
 }
 
 func (a *API) updateSavedFilter(ctx context.Context, p auth.Principal, in *updateSavedFilterRequest) (savedFilterRow, error) {

@@ -22,7 +22,7 @@ func (a *API) scoring(r *endpoint.Router) {
 		Name: "updateScoring", Summary: "Update the scoring settings; absent fields keep their values.",
 		Description: "rules replace the ones there are. Points that were given stay, and so do scores beyond new bounds until they next move.",
 		Tag:         "scoring", Session: true, Role: auth.Admin, Faults: []*fault.Error{score.ErrLimit},
-	}.Sending(`{"enabled": true, "rules": [{"id": "click", "trigger": "email_clicked", "points": 5, "daily_cap": 2}], "decay": {"after_days": 60, "percent": 10}, "min": 0, "max": 500}`), a.updateScoring)
+	}.Sending(`{"enabled": true, "rules": [{"id": "click", "trigger": "email_clicked", "points": 5, "daily_cap": 2}], "decay": {"after_days": 60, "percent": 10}, "min": 0, "max": 500}`), a.updateScoring, checkScoring)
 }
 
 // scoringView is the settings as people see and write them.
@@ -128,23 +128,29 @@ func (b scoreRuleBody) rule() score.Rule {
 	return r
 }
 
+func (in *updateScoringRequest) apply(s *score.Settings) {
+	b := &in.Body
+	put(&s.Enabled, b.Enabled)
+	put(&s.Decay.AfterDays, b.Decay.Value.AfterDays)
+	put(&s.Decay.Percent, b.Decay.Value.Percent)
+	put(&s.Min, b.Min)
+	put(&s.Max, b.Max)
+	if b.Rules.Given() {
+		s.Rules = make([]score.Rule, len(b.Rules.Value))
+		for i, r := range b.Rules.Value {
+			s.Rules[i] = r.rule()
+		}
+	}
+}
+
+func checkScoring(_ auth.Principal, in *updateScoringRequest) error {
+	return score.Check(rule.ScoringFilters, in.apply)
+}
+
 func (a *API) updateScoring(ctx context.Context, p auth.Principal, in *updateScoringRequest) (scoringView, error) {
-	b := in.Body
 	var s score.Settings
 	err := a.audited(ctx, p, "update", "scoring", func(tx *sqldb.DB) (_ string, err error) {
-		s, err = score.Change(ctx, tx, p.Tenant, rule.ScoringFilters, func(s *score.Settings) {
-			put(&s.Enabled, b.Enabled)
-			put(&s.Decay.AfterDays, b.Decay.Value.AfterDays)
-			put(&s.Decay.Percent, b.Decay.Value.Percent)
-			put(&s.Min, b.Min)
-			put(&s.Max, b.Max)
-			if b.Rules.Given() {
-				s.Rules = make([]score.Rule, len(b.Rules.Value))
-				for i, r := range b.Rules.Value {
-					s.Rules[i] = r.rule()
-				}
-			}
-		}, a.Now())
+		s, err = score.Change(ctx, tx, p.Tenant, rule.ScoringFilters, in.apply, a.Now())
 		return p.Tenant.String(), err
 	})
 	return viewOfScoring(s), err

@@ -20,7 +20,7 @@ func (a *API) segmentTools(r *endpoint.Router) {
 		Tag: "segments", Scope: auth.SegmentsWrite, Status: http.StatusCreated,
 		Faults:      []*fault.Error{broadcast.ErrNotFound, segment.ErrCriterion, segment.ErrInvalidDefinition, segment.ErrCycle, segment.ErrLimit},
 		FieldFaults: map[string]*fault.Error{"criterion": segment.ErrCriterion},
-	}.Sending(`{"broadcast_id": "$BROADCAST_ID", "criterion": "non_openers", "name": "Did not open"}`).Titled("Segment from broadcast"), a.createSegmentFromBroadcast)
+	}.Sending(`{"broadcast_id": "$BROADCAST_ID", "criterion": "non_openers", "name": "Did not open"}`).Titled("Segment from broadcast"), a.createSegmentFromBroadcast, checkSegmentFromBroadcast)
 	endpoint.Handle(r, "POST /t/{tenant}/api/segments/preview", endpoint.Op{
 		Name: "previewSegment", Summary: "Count the contacts that a segment definition matches now, with a sample.",
 		Tag: "segments", Scope: auth.SegmentsRead, Role: auth.Viewer,
@@ -46,16 +46,13 @@ func (in *segmentFromBroadcastRequest) read() (id.Broadcast, segment.Change, err
 		problems.Add("broadcast_id", "must be a UUID")
 	}
 	ch := segment.Change{Name: in.Body.Name}
-	if ch.Name == nil {
-		return bid, ch, problems.Err()
-	}
-	if f, wrong := fault.As(ch.Check()); wrong {
-		details, _ := f.Details.(fault.Fields)
-		for _, field := range details.Fields {
-			problems.Add(field.Path, field.Message)
-		}
-	}
+	problems.AddFrom(ch.Check())
 	return bid, ch, problems.Err()
+}
+
+func checkSegmentFromBroadcast(_ auth.Principal, in *segmentFromBroadcastRequest) error {
+	_, _, err := in.read()
+	return err
 }
 
 func (a *API) createSegmentFromBroadcast(ctx context.Context, p auth.Principal, in *segmentFromBroadcastRequest) (segmentForm, error) {

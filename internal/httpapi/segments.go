@@ -33,14 +33,14 @@ func (a *API) segments(r *endpoint.Router) {
 		segment.ErrMissingDefinition, segment.ErrInvalidDefinition, segment.ErrCycle, segment.ErrLimit)
 	create.Status = http.StatusCreated
 	create.FieldFaults = map[string]*fault.Error{"definition": segment.ErrInvalidDefinition}
-	endpoint.Handle(r, "POST /t/{tenant}/api/segments", create.Sending(`{"name": "Readers in Germany", "type": "dynamic", "definition": {"logic": "and", "conditions": [{"field": "country", "operator": "equals", "value": "DE"}]}, "tags": ["europe"]}`), a.createSegment)
+	endpoint.Handle(r, "POST /t/{tenant}/api/segments", create.Sending(`{"name": "Readers in Germany", "type": "dynamic", "definition": {"logic": "and", "conditions": [{"field": "country", "operator": "equals", "value": "DE"}]}, "tags": ["europe"]}`), a.createSegment, checkNewSegment)
 	a.segmentTools(r)
 	endpoint.Handle(r, "GET /t/{tenant}/api/segments/{key}",
 		read("getSegment", "Get a list or segment.", segment.ErrNotFound), a.getSegment)
 	update := write("updateSegment", "Rename or tag a list or segment, or replace a segment's definition, which counts it anew.",
 		segment.ErrNotFound, segment.ErrLocked, segment.ErrMissingDefinition, segment.ErrInvalidDefinition, segment.ErrCycle, segment.ErrLimit)
 	update.FieldFaults = map[string]*fault.Error{"definition": segment.ErrInvalidDefinition}
-	endpoint.Handle(r, "PUT /t/{tenant}/api/segments/{key}", update.Sending(`{"name": "Readers in Europe", "tags": ["europe"]}`), a.updateSegment)
+	endpoint.Handle(r, "PUT /t/{tenant}/api/segments/{key}", update.Sending(`{"name": "Readers in Europe", "tags": ["europe"]}`), a.updateSegment, checkSegment)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/segments/{key}",
 		write("deleteSegment", "Delete a list or segment that nothing uses; contacts stay.",
 			segment.ErrNotFound, segment.ErrLocked, segment.ErrInUse), a.deleteSegment)
@@ -160,6 +160,10 @@ type createSegmentRequest struct {
 	}
 }
 
+func checkNewSegment(_ auth.Principal, in *createSegmentRequest) error {
+	return segment.Change{Name: &in.Body.Name, Tags: &in.Body.Tags}.CheckNew()
+}
+
 func (a *API) createSegment(ctx context.Context, p auth.Principal, in *createSegmentRequest) (segmentForm, error) {
 	t := segment.Type(in.Body.Type.Or(string(segment.Dynamic)))
 	if err := needScope(p, segmentWrites[t]); err != nil {
@@ -208,19 +212,25 @@ type updateSegmentRequest struct {
 	}
 }
 
+func (in *updateSegmentRequest) change() segment.Change {
+	ch := segment.Change{Name: in.Body.Name.Pointer(), Definition: json.RawMessage(in.Body.Definition.Or(nil))}
+	if in.Body.Tags.Set {
+		ch.Tags = new(in.Body.Tags.Or(nil))
+	}
+	return ch
+}
+
+func checkSegment(_ auth.Principal, in *updateSegmentRequest) error { return in.change().Check() }
+
 func (a *API) updateSegment(ctx context.Context, p auth.Principal, in *updateSegmentRequest) (segmentForm, error) {
 	s, err := a.segmentFor(ctx, p, in.SegmentPath, segmentWrites)
 	if err != nil {
 		return segmentForm{}, err
 	}
-	ch := segment.Change{Name: in.Body.Name.Pointer(), Definition: json.RawMessage(in.Body.Definition.Or(nil))}
 	if in.Body.Definition.Null && s.Type == segment.Dynamic {
 		return segmentForm{}, segment.ErrMissingDefinition
 	}
-	if in.Body.Tags.Set {
-		ch.Tags = new(in.Body.Tags.Or(nil))
-	}
-	if s, err = segment.Update(ctx, a.DB, p.Tenant, s.ID, ch, a.Now()); err != nil {
+	if s, err = segment.Update(ctx, a.DB, p.Tenant, s.ID, in.change(), a.Now()); err != nil {
 		return segmentForm{}, err
 	}
 	return formOfSegment(p, s), nil

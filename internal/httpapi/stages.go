@@ -21,11 +21,11 @@ func (a *API) stages(r *endpoint.Router) {
 	}, a.listStages)
 	create := write("createStage", "Add a stage.", contact.ErrLimit)
 	create.Status = http.StatusCreated
-	endpoint.Handle(r, "POST /t/{tenant}/api/settings/stages", create.Sending(`{"name": "Trial", "category": "prospect", "color": "#336699"}`), a.createStage)
+	endpoint.Handle(r, "POST /t/{tenant}/api/settings/stages", create.Sending(`{"name": "Trial", "category": "prospect", "color": "#336699"}`), a.createStage, checkNewStage)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/stages/order",
 		write("orderStages", "Put the stages in an order.").Sending(`{"ids": ["$STAGE_ID"]}`), a.orderStages)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/stages/{id}",
-		write("updateStage", "Change a stage.", contact.ErrNoStage).Sending(`{"name": "Qualified", "description": "Talked to us", "sort_order": 2}`), a.updateStage)
+		write("updateStage", "Change a stage.", contact.ErrNoStage).Sending(`{"name": "Qualified", "description": "Talked to us", "sort_order": 2}`), a.updateStage, checkStage)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/settings/stages/{id}",
 		write("deleteStage", "Delete a stage; its contacts move to replacement_stage_id.",
 			contact.ErrNoStage, contact.ErrStageInUse, contact.ErrInvalidStage), a.deleteStage)
@@ -82,7 +82,13 @@ func (b stageBody) change() contact.StageChange {
 	}
 }
 
-func (a *API) createStage(ctx context.Context, p auth.Principal, in *struct{ Body stageBody }) (stageRow, error) {
+type createStageRequest struct{ Body stageBody }
+
+func checkNewStage(_ auth.Principal, in *createStageRequest) error {
+	return in.Body.change().CheckNew()
+}
+
+func (a *API) createStage(ctx context.Context, p auth.Principal, in *createStageRequest) (stageRow, error) {
 	s, err := contact.CreateStage(ctx, a.DB, p.Tenant, in.Body.change(), a.Now())
 	if err != nil {
 		return stageRow{}, err
@@ -107,6 +113,8 @@ type updateStageRequest struct {
 	StagePath
 	Body stageBody
 }
+
+func checkStage(_ auth.Principal, in *updateStageRequest) error { return in.Body.change().Check() }
 
 func (a *API) updateStage(ctx context.Context, p auth.Principal, in *updateStageRequest) (stageRow, error) {
 	stage, err := in.stage()

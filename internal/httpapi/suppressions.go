@@ -22,11 +22,11 @@ func (a *API) suppressions(r *endpoint.Router) {
 	}, a.listSuppressions)
 	add := write("addSuppression", "Suppress an address, or replace the reason it is suppressed for.")
 	add.Status = http.StatusCreated
-	endpoint.Handle(r, "POST /t/{tenant}/api/suppressions", add.Sending(`{"email": "gone@example.com", "reason": "asked by phone"}`), a.addSuppression)
+	endpoint.Handle(r, "POST /t/{tenant}/api/suppressions", add.Sending(`{"email": "gone@example.com", "reason": "asked by phone"}`), a.addSuppression, checkSuppression)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/suppressions",
 		write("removeSuppression", "Release an address; nobody is resubscribed by that.").Asking("email=gone@example.org"), a.removeSuppression)
 	endpoint.Handle(r, "POST /t/{tenant}/api/suppressions/bulk",
-		write("suppressContacts", "Suppress the addresses of contacts and unsubscribe them.", suppression.ErrTooMany).Sending(`{"contact_ids": ["$CONTACT_ID"], "reason": "manual"}`), a.suppressContacts)
+		write("suppressContacts", "Suppress the addresses of contacts and unsubscribe them.", suppression.ErrTooMany).Sending(`{"contact_ids": ["$CONTACT_ID"], "reason": "manual"}`), a.suppressContacts, checkSuppressed)
 	imported := write("importSuppressions", "Suppress many addresses.", suppression.ErrLimit)
 	imported.MaxBody = 5 * endpoint.Megabyte
 	endpoint.Handle(r, "POST /t/{tenant}/api/suppressions/import", imported.Sending(`{"emails": ["gone@example.com", "left@example.com"], "reason": "manual"}`), a.importSuppressions)
@@ -66,6 +66,10 @@ type addSuppressionRequest struct {
 	}
 }
 
+func checkSuppression(_ auth.Principal, in *addSuppressionRequest) error {
+	return suppression.Check(in.Body.Email, in.Body.Reason.Or(""))
+}
+
 func (a *API) addSuppression(ctx context.Context, p auth.Principal, in *addSuppressionRequest) (suppressionRow, error) {
 	e, err := suppression.Add(ctx, a.DB, p.Tenant, in.Body.Email, in.Body.Reason.Or(""), a.Now())
 	if err != nil {
@@ -87,6 +91,11 @@ type suppressContactsRequest struct {
 		ContactIDs []string             `json:"contact_ids" doc:"1 to 500."`
 		Reason     endpoint.Opt[string] `json:"reason" doc:"sunset when absent."`
 	}
+}
+
+func checkSuppressed(_ auth.Principal, in *suppressContactsRequest) error {
+	_, err := contactIDs(in.Body.ContactIDs)
+	return err
 }
 
 type suppressedContacts struct {

@@ -39,7 +39,7 @@ func (a *API) templates(r *endpoint.Router) {
 
 	create := op("createTemplate", "Create a template; its schemas are checked against its bodies.", auth.TemplatesWrite, templateFaults...)
 	create.Status, create.MaxBody, create.FieldFaults = http.StatusCreated, 5*endpoint.Megabyte, schemaFieldFaults
-	endpoint.Handle(r, "POST /t/{tenant}/api/templates", create.Sending(`{"name": "Announcement", "subject": "{{param:headline}}", "format": "html", "content_html": "<h1>{{param:headline}}</h1>", "parameters_schema": [{"name": "headline", "type": "text", "required": true, "sample": "Spring"}]}`), a.createTemplate)
+	endpoint.Handle(r, "POST /t/{tenant}/api/templates", create.Sending(`{"name": "Announcement", "subject": "{{param:headline}}", "format": "html", "content_html": "<h1>{{param:headline}}</h1>", "parameters_schema": [{"name": "headline", "type": "text", "required": true, "sample": "Spring"}]}`), a.createTemplate, checkNewTemplate)
 
 	endpoint.Handle(r, "GET /t/{tenant}/api/templates/{id}",
 		op("getTemplate", "Get a template.", auth.TemplatesRead, template.ErrNotFound), a.getTemplate)
@@ -47,7 +47,7 @@ func (a *API) templates(r *endpoint.Router) {
 	update := op("updateTemplate", "Update a template; absent fields keep their values. Mail already sent does not change.",
 		auth.TemplatesWrite, append([]*fault.Error{template.ErrNotFound, template.ErrSlug}, templateFaults...)...)
 	update.MaxBody, update.FieldFaults = 5*endpoint.Megabyte, schemaFieldFaults
-	endpoint.Handle(r, "PUT /t/{tenant}/api/templates/{id}", update.Sending(`{"name": "Announcement, plain", "subject": "{{param:who}}"}`), a.updateTemplate)
+	endpoint.Handle(r, "PUT /t/{tenant}/api/templates/{id}", update.Sending(`{"name": "Announcement, plain", "subject": "{{param:who}}"}`), a.updateTemplate, checkTemplate)
 
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/templates/{id}",
 		op("deleteTemplate", "Delete a template that no draft and no recent broadcast uses, or any with force=true.",
@@ -124,10 +124,18 @@ type createTemplateRequest struct {
 	}
 }
 
-func (a *API) createTemplate(ctx context.Context, p auth.Principal, in *createTemplateRequest) (savedTemplate, error) {
+func (in *createTemplateRequest) change() template.Change {
 	ch := in.Body.change()
 	ch.Name, ch.HTML = &in.Body.Name, &in.Body.HTML
-	t, warnings, err := template.Create(ctx, a.DB, a.MJML, p.Tenant, ch, a.Now())
+	return ch
+}
+
+func checkNewTemplate(_ auth.Principal, in *createTemplateRequest) error {
+	return in.change().CheckNew()
+}
+
+func (a *API) createTemplate(ctx context.Context, p auth.Principal, in *createTemplateRequest) (savedTemplate, error) {
+	t, warnings, err := template.Create(ctx, a.DB, a.MJML, p.Tenant, in.change(), a.Now())
 	if err != nil {
 		return savedTemplate{}, err
 	}
@@ -160,10 +168,16 @@ type updateTemplateRequest struct {
 	}
 }
 
-func (a *API) updateTemplate(ctx context.Context, p auth.Principal, in *updateTemplateRequest) (savedTemplate, error) {
+func (in *updateTemplateRequest) change() template.Change {
 	ch := in.Body.change()
 	ch.Name, ch.HTML = in.Body.Name.Pointer(), in.Body.HTML.Pointer()
-	t, warnings, err := template.Update(ctx, a.DB, a.MJML, p.Tenant, in.ID, ch, a.Now())
+	return ch
+}
+
+func checkTemplate(_ auth.Principal, in *updateTemplateRequest) error { return in.change().Check() }
+
+func (a *API) updateTemplate(ctx context.Context, p auth.Principal, in *updateTemplateRequest) (savedTemplate, error) {
+	t, warnings, err := template.Update(ctx, a.DB, a.MJML, p.Tenant, in.ID, in.change(), a.Now())
 	if err != nil {
 		return savedTemplate{}, err
 	}

@@ -27,7 +27,7 @@ func (a *API) users(r *endpoint.Router) {
 		Role:    auth.Admin,
 		Status:  http.StatusCreated,
 		Faults:  []*fault.Error{auth.ErrForbidden, auth.ErrMember},
-	}.Sending(`{"email": "grace@example.com", "role": "editor"}`), a.inviteMember)
+	}.Sending(`{"email": "grace@example.com", "role": "editor"}`), a.inviteMember, checkInvitation)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/users/{id}", endpoint.Op{
 		Name:    "updateMember",
 		Summary: "Change a member's role or status.",
@@ -35,7 +35,7 @@ func (a *API) users(r *endpoint.Router) {
 		Session: true,
 		Role:    auth.Admin,
 		Faults:  []*fault.Error{auth.ErrForbidden, auth.ErrNoUser, auth.ErrLastOwner},
-	}.Sending(`{"role": "editor"}`), a.updateMember)
+	}.Sending(`{"role": "editor"}`), a.updateMember, checkMember)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/users/{id}", endpoint.Op{
 		Name:    "removeMember",
 		Summary: "End a membership.",
@@ -88,6 +88,10 @@ type inviteMemberRequest struct {
 	}
 }
 
+func checkInvitation(_ auth.Principal, in *inviteMemberRequest) error {
+	return auth.CheckInvitation(in.Body.Email, in.Body.Role)
+}
+
 func (a *API) inviteMember(ctx context.Context, p auth.Principal, in *inviteMemberRequest) (invitedMember, error) {
 	m, link, err := a.Login.Invite(ctx, p, in.Body.Email, in.Body.Role, a.Now())
 	if err != nil {
@@ -104,14 +108,18 @@ type updateMemberRequest struct {
 	}
 }
 
+func (in *updateMemberRequest) change() auth.MemberChange {
+	return auth.MemberChange{Role: in.Body.Role.Pointer(), Status: in.Body.Status.Pointer()}
+}
+
+func checkMember(_ auth.Principal, in *updateMemberRequest) error { return in.change().Check() }
+
 func (a *API) updateMember(ctx context.Context, p auth.Principal, in *updateMemberRequest) (Member, error) {
 	user, ok := id.Parse[id.User](in.ID)
 	if !ok {
 		return Member{}, auth.ErrNoUser
 	}
-	m, err := auth.ChangeMember(ctx, a.DB, p, user, auth.MemberChange{
-		Role: in.Body.Role.Pointer(), Status: in.Body.Status.Pointer(),
-	}, a.Now())
+	m, err := auth.ChangeMember(ctx, a.DB, p, user, in.change(), a.Now())
 	if err != nil {
 		return Member{}, err
 	}

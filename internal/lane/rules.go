@@ -76,6 +76,28 @@ func fresh() Config {
 	}
 }
 
+// CheckNew returns what is wrong with the fields of a new config.
+func (f Fields) CheckNew(rules Rules) error {
+	var p fault.Problems
+	f.apply(fresh(), rules, &p)
+	return p.Err()
+}
+
+// Check returns what is wrong with the fields, whatever config is changed. What
+// they do not say is taken to be well, and the type to be the one that they say.
+func (f Fields) Check(rules Rules) error {
+	var p fault.Problems
+	c := fresh()
+	c.Name, c.Type = "-", SMTP
+	c.SMTP = SMTPSettings{Host: "localhost", Port: 587, TLS: smtpclient.StartTLS, Auth: smtpclient.AuthNone, Username: "-", HasPassword: true}
+	if f.Type != nil && *f.Type == Sink {
+		c.Type = Sink
+	}
+	rules.AllowPrivate = rules.AllowPrivate || f.Host == nil
+	f.apply(c, rules, &p)
+	return p.Err()
+}
+
 // apply sets what f gives and notes every rule that the outcome breaks.
 func (f Fields) apply(c Config, rules Rules, p *fault.Problems) Config {
 	for _, path := range f.Dormant {

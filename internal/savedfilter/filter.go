@@ -100,6 +100,19 @@ func (f *Filter) change(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ch 
 	return f.choose(ctx, tx, tenant, ch)
 }
 
+// CheckNew returns what is wrong with the texts of a new filter.
+func (ch Change) CheckNew() error { return ch.check(Filter{}) }
+
+// Check returns what is wrong with the texts of a change, whatever filter it is
+// made to.
+func (ch Change) Check() error { return ch.check(Filter{Name: "-"}) }
+
+func (ch Change) check(f Filter) error {
+	var p fault.Problems
+	f.texts(&p, ch)
+	return p.Err()
+}
+
 func (f *Filter) texts(p *fault.Problems, ch Change) {
 	if ch.Name != nil {
 		f.Name = strings.TrimSpace(norm.NFC.String(*ch.Name))

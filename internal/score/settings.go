@@ -218,6 +218,14 @@ func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (Settings, error)
 	return s, nil
 }
 
+// Check returns what is wrong with the settings that change makes of the defaults.
+func Check(parse Parser, change func(*Settings)) error {
+	s := Defaults()
+	change(&s)
+	_, err := s.checked(parse)
+	return err
+}
+
 // Change lets change alter a tenant's settings and keeps what comes of it, once it
 // is checked. A score beyond new bounds stays until it next moves.
 func Change(ctx context.Context, db *sqldb.DB, tenant id.Tenant, parse Parser, change func(*Settings), now time.Time) (Settings, error) {

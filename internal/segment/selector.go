@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/fault"
@@ -45,10 +44,10 @@ func Choose(ctx context.Context, db *sqldb.DB, tenant id.Tenant, in SelectorInpu
 
 func choose(ctx context.Context, db *sqldb.DB, tenant id.Tenant, in SelectorInput, parse func([]byte, rule.Schema) (rule.Tree, error)) (Choice, error) {
 	c := Choice{Search: in.Search}
-	if utf8.RuneCountInString(in.Search) > contact.MaxSearch {
-		return Choice{}, fault.Input(fault.Field{Path: "search", Message: "at most 200 characters"})
+	err := contact.CheckSearch(in.Search)
+	if err != nil {
+		return Choice{}, err
 	}
-	var err error
 	if c.Statuses, err = contact.ParseStatuses(in.Status); err != nil {
 		return Choice{}, err
 	}

@@ -29,9 +29,11 @@ type Change struct {
 	Definition json.RawMessage
 }
 
-// Check says what is wrong with the change to a new segment, but for its
-// definition.
-func (ch Change) Check() error { return ch.apply(&Segment{}) }
+// CheckNew returns what is wrong with a new segment, but for its definition.
+func (ch Change) CheckNew() error { return ch.apply(&Segment{}) }
+
+// Check is CheckNew for the change of a segment, whatever that is.
+func (ch Change) Check() error { return ch.apply(&Segment{Name: "-"}) }
 
 func (ch Change) apply(s *Segment) error {
 	var p fault.Problems
@@ -77,7 +79,7 @@ func CreateList(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ch Change, 
 // Create makes a dynamic segment; its key is derived from the name. It is
 // counted when it is first looked at.
 func Create(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ch Change, now time.Time) (Segment, error) {
-	if err := ch.Check(); err != nil {
+	if err := ch.CheckNew(); err != nil {
 		return Segment{}, err
 	}
 	tree, err := Parse(ctx, db, tenant, ch.Definition)

@@ -40,6 +40,18 @@ type CategoryFields struct {
 	SortOrder   *int
 }
 
+// CheckNew returns what is wrong with the fields of a new category.
+func (f CategoryFields) CheckNew() error {
+	_, err := f.apply(Category{})
+	return err
+}
+
+// Check returns what is wrong with the fields, whatever category is changed.
+func (f CategoryFields) Check() error {
+	_, err := f.apply(Category{Name: "-"})
+	return err
+}
+
 func (f CategoryFields) apply(c Category) (Category, error) {
 	var p fault.Problems
 	setLine(&p, "name", &c.Name, f.Name, 200)

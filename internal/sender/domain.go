@@ -70,7 +70,14 @@ type DomainDraft struct {
 	ReturnPathSubdomain string // default "bounce"
 }
 
-func (d DomainDraft) check() (Domain, error) {
+// Check returns what is wrong with the draft.
+func (d DomainDraft) Check() error {
+	_, err := d.domain()
+	return err
+}
+
+// domain returns the domain that the draft describes.
+func (d DomainDraft) domain() (Domain, error) {
 	var p fault.Problems
 	name, err := address.Hostname(d.Domain)
 	if err != nil {
@@ -108,7 +115,7 @@ type NewDomain struct {
 // PrepareDomain checks a draft and makes the domain's DKIM key, which takes
 // too long to do inside a transaction.
 func PrepareDomain(box *secret.Box, tenant id.Tenant, draft DomainDraft, now time.Time) (NewDomain, error) {
-	d, err := draft.check()
+	d, err := draft.domain()
 	if err != nil {
 		return NewDomain{}, err
 	}

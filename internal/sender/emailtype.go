@@ -68,30 +68,24 @@ type EmailTypeFields struct {
 	ListKey           *string
 }
 
+// CheckNew returns what is wrong with the fields of a new email type, but for
+// the category that they name.
+func (f EmailTypeFields) CheckNew() error {
+	var p fault.Problems
+	f.applyTexts(new(EmailType), &p)
+	return p.Err()
+}
+
+// Check is CheckNew for the change of an email type, whatever it is.
+func (f EmailTypeFields) Check() error {
+	var p fault.Problems
+	f.applyTexts(&EmailType{DisplayName: "-"}, &p)
+	return p.Err()
+}
+
 func (f EmailTypeFields) apply(ctx context.Context, tx *sqldb.DB, t EmailType) (EmailType, error) {
 	var p fault.Problems
-	setLine(&p, "display_name", &t.DisplayName, f.DisplayName, 200)
-	if t.DisplayName == "" {
-		p.Add("display_name", "required")
-	}
-	switch {
-	case f.Key == nil:
-	case t.Key != "" && *f.Key != t.Key:
-		p.Add("type_key", "cannot be changed")
-	case !slug.Valid(*f.Key):
-		p.Add("type_key", slug.Rule)
-	default:
-		t.Key = *f.Key
-	}
-	setText(&p, "description", &t.Description, f.Description, 2000)
-	setLine(&p, "utm_campaign_prefix", &t.UTMCampaignPrefix, f.UTMCampaignPrefix, 100)
-	setOrder(&p, &t.SortOrder, f.SortOrder)
-	set(&t.Active, f.Active)
-	set(&t.ListIDEnabled, f.ListIDEnabled)
-	set(&t.ListKey, f.ListKey)
-	if t.ListKey != "" && !slug.Valid(t.ListKey) {
-		p.Add("list_key", slug.Rule)
-	}
+	f.applyTexts(&t, &p)
 	if f.Category != nil && *f.Category != t.Category {
 		t.Category = *f.Category
 		if !t.Category.IsZero() {
@@ -105,6 +99,32 @@ func (f EmailTypeFields) apply(ctx context.Context, tx *sqldb.DB, t EmailType) (
 		}
 	}
 	return t, p.Err()
+}
+
+// applyTexts sets what f gives and names no other record.
+func (f EmailTypeFields) applyTexts(t *EmailType, p *fault.Problems) {
+	setLine(p, "display_name", &t.DisplayName, f.DisplayName, 200)
+	if t.DisplayName == "" {
+		p.Add("display_name", "required")
+	}
+	switch {
+	case f.Key == nil:
+	case t.Key != "" && *f.Key != t.Key:
+		p.Add("type_key", "cannot be changed")
+	case !slug.Valid(*f.Key):
+		p.Add("type_key", slug.Rule)
+	default:
+		t.Key = *f.Key
+	}
+	setText(p, "description", &t.Description, f.Description, 2000)
+	setLine(p, "utm_campaign_prefix", &t.UTMCampaignPrefix, f.UTMCampaignPrefix, 100)
+	setOrder(p, &t.SortOrder, f.SortOrder)
+	set(&t.Active, f.Active)
+	set(&t.ListIDEnabled, f.ListIDEnabled)
+	set(&t.ListKey, f.ListKey)
+	if t.ListKey != "" && !slug.Valid(t.ListKey) {
+		p.Add("list_key", slug.Rule)
+	}
 }
 
 const typeColumns = `id, type_key, display_name, description, utm_campaign_prefix, category_id, sort_order,

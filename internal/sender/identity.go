@@ -67,6 +67,26 @@ type IdentityFields struct {
 	Active      *bool
 }
 
+// CheckNew returns what is wrong with the fields of a new identity, but for the
+// records that they name.
+func (f IdentityFields) CheckNew() error { return f.check(Identity{}) }
+
+// Check is CheckNew for the change of an identity, whatever it is.
+func (f IdentityFields) Check() error { return f.check(Identity{Address: "-", DisplayName: "-"}) }
+
+func (f IdentityFields) check(i Identity) error {
+	var p fault.Problems
+	if f.Address != nil {
+		if _, err := address.Parse(*f.Address); err != nil {
+			p.Add("email_address", err.Error())
+		}
+	} else if i.Address == "" {
+		p.Add("email_address", "required")
+	}
+	f.applyTexts(&i, &p)
+	return p.Err()
+}
+
 // apply sets what f gives, looks up what it names, and holds the outcome to
 // the rules. Without a word on it, a new identity is active if it may be.
 func (f IdentityFields) apply(ctx context.Context, tx *sqldb.DB, i Identity, fresh bool) (Identity, error) {

@@ -85,9 +85,6 @@ func (db *DB) runPipelined(ctx context.Context, list []queuedStatement) error {
 		batch.Queue(`BEGIN`)
 	}
 	for _, q := range list {
-		if err := db.mayRun(ctx, q.text); err != nil {
-			return err
-		}
 		args, err := db.plain(q.args)
 		if err != nil {
 			return err

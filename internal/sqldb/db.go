@@ -130,9 +130,6 @@ func (db *DB) InTx(ctx context.Context, fn func(tx *DB) error) error {
 	if db.tx != nil {
 		return fn(db)
 	}
-	if rehearsed(ctx) {
-		return db.rehearse(ctx, fn)
-	}
 	for try := 1; ; try++ {
 		err := db.attemptTx(ctx, fn)
 		if err == nil || try == 8 || !lostRace(err) {

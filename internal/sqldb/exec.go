@@ -57,8 +57,8 @@ func (r *Row) Scan(dest ...any) error {
 
 // Query runs a statement that answers with rows.
 func (db *DB) Query(ctx context.Context, text string, args ...any) (*Rows, error) {
-	if err := db.mayRun(ctx, text); err != nil {
-		return nil, err
+	if db.dialect == SQLite && overlong(text) {
+		return nil, ErrOverlong
 	}
 	args, err := db.plain(args)
 	if err != nil {
@@ -120,8 +120,8 @@ func (db *DB) QueryRow(ctx context.Context, text string, args ...any) *Row {
 
 // Exec runs a statement and returns how many rows it changed.
 func (db *DB) Exec(ctx context.Context, text string, args ...any) (int64, error) {
-	if err := db.mayRun(ctx, text); err != nil {
-		return 0, err
+	if db.dialect == SQLite && overlong(text) {
+		return 0, ErrOverlong
 	}
 	args, err := db.plain(args)
 	if err != nil {

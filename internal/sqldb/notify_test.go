@@ -46,12 +46,6 @@ func TestSubscribersAreWokenByTheCommit(t *testing.T) {
 		}
 		expect("after a rollback", false)
 
-		err = db.InTx(sqldb.Rehearse(ctx), func(tx *sqldb.DB) error { tx.Notify("work"); return nil })
-		if !errors.Is(err, sqldb.ErrRehearsed) {
-			t.Fatal(err)
-		}
-		expect("after a rehearsal", false)
-
 		db.Notify("work")
 		db.Notify("work")
 		db.Notify("work of which no loop knows")

@@ -69,16 +69,27 @@ func checkReason(p *fault.Problems, reason string) string {
 	return reason
 }
 
-// Add puts an address on the list. If it is there already, the reason is
-// replaced, so an empty one clears it; the time it was added stands.
-func Add(ctx context.Context, db *sqldb.DB, tenant id.Tenant, email, reason string, now time.Time) (Entry, error) {
+// Check returns what is wrong with an address to be added and its reason.
+func Check(email, reason string) error {
+	_, _, err := check(email, reason)
+	return err
+}
+
+// check is Check, and returns both as they are stored.
+func check(email, reason string) (addr, why string, _ error) {
 	var p fault.Problems
 	addr, err := address.Normalize(email)
 	if err != nil {
 		p.Add("email", err.Error())
 	}
-	reason = checkReason(&p, reason)
-	if err := p.Err(); err != nil {
+	return addr, checkReason(&p, reason), p.Err()
+}
+
+// Add puts an address on the list. If it is there already, the reason is
+// replaced, so an empty one clears it; the time it was added stands.
+func Add(ctx context.Context, db *sqldb.DB, tenant id.Tenant, email, reason string, now time.Time) (Entry, error) {
+	addr, reason, err := check(email, reason)
+	if err != nil {
 		return Entry{}, err
 	}
 	var e Entry

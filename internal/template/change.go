@@ -47,6 +47,14 @@ func declares(raw binding.RawSchema) bool {
 	return raw.Parameters != nil || raw.Sections != nil || raw.Slots != nil || raw.Groups != nil || raw.Expects != nil
 }
 
+// CheckNew returns what is wrong with a new template, but for what it says.
+func (ch Change) CheckNew() error { return (&Template{Format: binding.HTML}).apply(ch) }
+
+// Check is CheckNew for the change of a template, whatever that is.
+func (ch Change) Check() error {
+	return (&Template{Name: "-", HTML: "-", MJML: new("-")}).apply(ch)
+}
+
 // apply makes the change but for the schema, and says which fields are wrong,
 // all at once.
 func (t *Template) apply(ch Change) error {
@@ -184,6 +192,14 @@ type BlockChange struct {
 // content reports whether the change is about what a block says.
 func (ch BlockChange) content() bool {
 	return ch.HTML != nil || ch.MJML != nil || ch.Text != nil || declares(ch.Schema)
+}
+
+// CheckNew returns what is wrong with a new block, but for what it says.
+func (ch BlockChange) CheckNew() error { return new(Block).apply(ch) }
+
+// Check is CheckNew for the change of a block, whatever that is.
+func (ch BlockChange) Check() error {
+	return (&Block{Name: "-", HTML: new("-"), MJML: new("-")}).apply(ch)
 }
 
 // apply makes the change but for the schema, and says which fields are wrong,

@@ -124,16 +124,22 @@ func (t Tenant) Location() *time.Location {
 	return loc
 }
 
+// CheckSettings returns what is wrong with a tenant's name and settings.
+func CheckSettings(name string, s Settings) error {
+	var p fault.Problems
+	CheckName(&p, "name", strings.TrimSpace(name))
+	s.CurrencyCode = strings.ToUpper(s.CurrencyCode)
+	s.check(&p)
+	return p.Err()
+}
+
 // SaveSettings replaces the tenant's name and settings, once they are checked.
 func SaveSettings(ctx context.Context, db *sqldb.DB, t id.Tenant, name string, s Settings, now time.Time) error {
-	name = strings.TrimSpace(name)
-	s.CurrencyCode = strings.ToUpper(s.CurrencyCode)
-	var p fault.Problems
-	CheckName(&p, "name", name)
-	s.check(&p)
-	if err := p.Err(); err != nil {
+	if err := CheckSettings(name, s); err != nil {
 		return err
 	}
+	name = strings.TrimSpace(name)
+	s.CurrencyCode = strings.ToUpper(s.CurrencyCode)
 	return save(ctx, db, t, name, s, now)
 }
 
