@@ -25,7 +25,7 @@ var rows = []struct {
 	{"people", "field contact suppression score"},
 	{"spine", "tenant limit pace leader hold traffic auth journal usage testmail"},
 	{"mail", "mail/address mail/mx mail/liquid mail/links mail/textpart mail/inline mail/mjml mail/compose mail/dkim mail/dkim/libcrypto mail/reply mail/smtpclient"},
-	{"ground", "fault id id/idtest route slug secret spread sqldb sqldb/dbtest sqldb/dbcopy"},
+	{"ground", "fault id id/idtest cache poll route slug secret spread sqldb sqldb/dbtest sqldb/dbcopy"},
 }
 
 // apart are imports that the rows would allow and that are wrong all the same:

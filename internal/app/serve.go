@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/poll"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -160,20 +161,8 @@ type loop struct {
 
 // every returns a loop that calls f now and then; a failure is logged, not fatal.
 func (s *Server) every(name string, interval time.Duration, f func(ctx context.Context) error) loop {
-	return loop{name, func(ctx context.Context) error {
-		tick := time.NewTicker(interval)
-		defer tick.Stop()
-		for {
-			if err := f(ctx); err != nil && ctx.Err() == nil {
-				s.Log.Error("maintenance failed", "chore", name, "err", err)
-			}
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-tick.C:
-			}
-		}
-	}}
+	look := func(ctx context.Context) (bool, error) { return false, f(ctx) }
+	return loop{name, poll.Loop{Look: look, Every: interval, Log: s.Log.With("task", name), Failed: "maintenance failed"}.Run}
 }
 
 func (s *Server) has(r Role) bool { return slices.Contains(s.Roles, r) }

@@ -1,6 +1,7 @@
 package contact
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/mail/mx"
+	"github.com/packetboat/packetboat/internal/poll"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -43,26 +45,7 @@ const (
 
 // Run works until ctx ends.
 func (r *Resolution) Run(ctx context.Context) error {
-	every := r.Every
-	if every == 0 {
-		every = 10 * time.Second
-	}
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		more, err := r.Tick(ctx)
-		if err != nil && ctx.Err() == nil {
-			r.Log.Error("resolve mail domains failed", "err", err)
-		}
-		if more && err == nil {
-			continue
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
+	return poll.Loop{Look: r.Tick, Every: cmp.Or(r.Every, 10*time.Second), Log: r.Log, Failed: "resolve mail domains failed"}.Run(ctx)
 }
 
 // due is a domain that is to be asked about.

@@ -1,6 +1,7 @@
 package contact
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/poll"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -33,32 +35,22 @@ type SearchIndex struct {
 
 // Run works until ctx ends.
 func (x *SearchIndex) Run(ctx context.Context) error {
-	every := x.Every
-	if every == 0 {
-		every = 2 * time.Second
-	}
-	for {
+	every := cmp.Or(x.Every, 2*time.Second)
+	pause := every
+	round := func(ctx context.Context) (bool, error) {
 		x.busy = false
 		began := x.Now()
 		more, err := true, error(nil)
 		for more && err == nil && ctx.Err() == nil {
 			more, err = x.Tick(ctx)
 		}
-		if err != nil && ctx.Err() == nil {
-			x.Log.Error("index contacts failed", "err", err)
-		}
-		pause := every
-		if !x.busy { // looking in vain takes a twentieth of the time at most
+		pause = every
+		if !x.busy { // a round that finds nothing takes a twentieth of the time at most
 			pause = min(max(every, 20*x.Now().Sub(began)), time.Minute)
 		}
-		rest := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-			rest.Stop()
-			return nil
-		case <-rest.C:
-		}
+		return false, err
 	}
+	return poll.Loop{Look: round, Pause: func() time.Duration { return pause }, Log: x.Log, Failed: "index contacts failed"}.Run(ctx)
 }
 
 // Tick looks at the next tenant, and does for it one step of what there is to

@@ -1,6 +1,7 @@
 package contact
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/field"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/poll"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -36,26 +38,7 @@ const judgePage = 500
 
 // Run works until ctx ends.
 func (u *Upkeep) Run(ctx context.Context) error {
-	every := u.Every
-	if every == 0 {
-		every = time.Minute
-	}
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		more, err := u.Tick(ctx)
-		if err != nil && ctx.Err() == nil {
-			u.Log.Error("contact upkeep failed", "err", err)
-		}
-		if more && err == nil {
-			continue
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
+	return poll.Loop{Look: u.Tick, Every: cmp.Or(u.Every, time.Minute), Log: u.Log, Failed: "contact upkeep failed"}.Run(ctx)
 }
 
 // Tick erases a page of values, or judges a page of contacts. It reports

@@ -13,16 +13,17 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/poll"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 const (
-	lease    = 15 * time.Second // how long a job belongs to a process that says nothing
-	idle     = 5 * time.Second  // between looks for work, when nobody wakes us
-	slice    = 20 * time.Second // after which a job makes room for those that wait
-	tidy     = time.Minute      // between looks for files that may go
-	maxTries = 25               // leases without a step between them, after which a job fails
-	maxPause = 5 * time.Minute  // between two tries
+	lease      = 15 * time.Second // how long a job belongs to a process that says nothing
+	idle       = 5 * time.Second  // between looks for work, when nobody wakes us
+	slice      = 20 * time.Second // after which a job makes room for those that wait
+	pruneEvery = time.Minute      // between looks for files that may be removed
+	maxTries   = 25               // leases without a step between them, after which a job fails
+	maxPause   = 5 * time.Minute  // between two tries
 )
 
 // Engine runs jobs, AtOnce of them at a time. Any number of processes may run one
@@ -54,7 +55,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	for range atOnce {
 		all.Go(func() { e.work(ctx, next) })
 	}
-	all.Go(func() { e.tidy(ctx) })
+	all.Go(func() { _ = e.prune(ctx) }) // it ends without an error
 	all.Wait()
 	return nil
 }
@@ -205,22 +206,8 @@ func (e *Engine) settle(ctx context.Context, stopping bool, w *Work, err error) 
 	return j.release(ctx, e.DB, j.tries, now.Add(pause))
 }
 
-// tidy removes files that nobody needs any more, now and then.
-func (e *Engine) tidy(ctx context.Context) {
-	tick := time.NewTicker(tidy)
-	defer tick.Stop()
-	for {
-		more, err := true, error(nil)
-		for more && err == nil && ctx.Err() == nil {
-			more, err = Prune(ctx, e.DB, e.Now())
-		}
-		if err != nil && ctx.Err() == nil {
-			e.Log.Error("remove job files failed", "err", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
+// prune removes the files of jobs that have expired.
+func (e *Engine) prune(ctx context.Context) error {
+	look := func(ctx context.Context) (bool, error) { return Prune(ctx, e.DB, e.Now()) }
+	return poll.Loop{Look: look, Every: pruneEvery, Log: e.Log, Failed: "remove job files failed"}.Run(ctx)
 }

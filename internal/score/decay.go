@@ -1,6 +1,7 @@
 package score
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
+	"github.com/packetboat/packetboat/internal/poll"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -38,31 +40,11 @@ type settled struct {
 // fadePage is how many contacts fade per transaction.
 const fadePage = 500
 
-func (d *Decay) every() time.Duration {
-	if d.Every == 0 {
-		return time.Hour
-	}
-	return d.Every
-}
+func (d *Decay) every() time.Duration { return cmp.Or(d.Every, time.Hour) }
 
 // Run works until ctx ends.
 func (d *Decay) Run(ctx context.Context) error {
-	tick := time.NewTicker(min(d.every(), time.Minute))
-	defer tick.Stop()
-	for {
-		more, err := d.Tick(ctx)
-		if err != nil && ctx.Err() == nil {
-			d.Log.Error("decay scores failed", "err", err)
-		}
-		if more && err == nil {
-			continue
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
+	return poll.Loop{Look: d.Tick, Every: min(d.every(), time.Minute), Log: d.Log, Failed: "decay scores failed"}.Run(ctx)
 }
 
 // Tick lets a page of scores fade, or goes on to the next tenant. It reports

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/poll"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/tenant"
 )
@@ -40,24 +41,7 @@ const (
 
 // Run works until ctx ends.
 func (r *Refresher) Run(ctx context.Context) error {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-timer.C:
-		}
-		more, err := r.Tick(ctx)
-		if err != nil && ctx.Err() == nil {
-			r.Log.Error("count segments failed", "err", err)
-		}
-		if more && err == nil {
-			timer.Reset(0)
-		} else {
-			timer.Reset(refreshEvery)
-		}
-	}
+	return poll.Loop{Look: r.Tick, Every: refreshEvery, Log: r.Log, Failed: "count segments failed"}.Run(ctx)
 }
 
 // Tick counts some of the segments that are due. It reports whether there may be

@@ -11,6 +11,7 @@
 package classify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/poll"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/track"
 )
@@ -55,22 +57,12 @@ type Engine struct {
 // Run works until ctx ends. Between the full passes it looks at the hits of
 // sends that are over, which need not settle.
 func (e *Engine) Run(ctx context.Context) error {
-	every := e.Every
-	if every == 0 {
-		every = Interval
+	n := -1
+	look := func(ctx context.Context) (bool, error) {
+		n++
+		return false, e.pass(ctx, n%quickPasses != 0)
 	}
-	tick := time.NewTicker(every / quickPasses)
-	defer tick.Stop()
-	for n := 0; ; n++ {
-		if err := e.pass(ctx, n%quickPasses != 0); err != nil && ctx.Err() == nil {
-			e.Log.Error("classify hits failed", "err", err)
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
+	return poll.Loop{Look: look, Every: cmp.Or(e.Every, Interval) / quickPasses, Log: e.Log, Failed: "classify hits failed"}.Run(ctx)
 }
 
 // quickPasses is how many times within the interval hits are looked at.

@@ -34,6 +34,7 @@ import (
 	"github.com/packetboat/packetboat/internal/content"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/poll"
 	"github.com/packetboat/packetboat/internal/segment"
 	"github.com/packetboat/packetboat/internal/spread"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -67,30 +68,18 @@ type Engine struct {
 
 // Run works until ctx ends.
 func (e *Engine) Run(ctx context.Context) error {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-timer.C:
-		case <-e.Wake:
-		}
+	pause := idle
+	look := func(ctx context.Context) (bool, error) {
 		w, err := e.tick(ctx)
-		if err != nil && ctx.Err() == nil {
-			e.Log.Error("dispatch broadcasts failed", "err", err)
+		pause = idle
+		if err == nil && w.open > 0 {
+			pause = busy
 		}
-		switch {
-		case err != nil:
-			timer.Reset(idle)
-		case w.more:
-			timer.Reset(0)
-		case w.open > 0:
-			timer.Reset(busy)
-		default:
-			timer.Reset(idle)
-		}
+		return w.more, err
 	}
+	return poll.Loop{
+		Look: look, Pause: func() time.Duration { return pause }, Wake: e.Wake, Log: e.Log, Failed: "dispatch broadcasts failed",
+	}.Run(ctx)
 }
 
 // Tick starts what is due and takes every open send one step further. It

@@ -16,6 +16,7 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/poll"
 	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/tenant"
@@ -45,18 +46,7 @@ type Engine struct {
 
 // Run watches until ctx ends.
 func (e *Engine) Run(ctx context.Context) error {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		if _, err := e.Tick(ctx); err != nil && ctx.Err() == nil {
-			e.Log.Error("watch lanes and domains failed", "err", err)
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
+	return poll.Loop{Look: e.Tick, Every: every, Log: e.Log, Failed: "watch lanes and domains failed"}.Run(ctx)
 }
 
 // Tick looks at everything whose turn it is. What fails keeps nothing else
