@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"sync"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/cache"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/tenant"
@@ -26,14 +26,7 @@ type Gate struct {
 	keys *Keyring
 	now  func() time.Time
 
-	mu      sync.Mutex
-	tenants map[string]cachedTenant // by slug
-	changes int                     // how often Forget was called
-}
-
-type cachedTenant struct {
-	id     id.Tenant
-	readAt time.Time
+	tenants cache.Cache[string, id.Tenant] // by slug
 }
 
 // NewGate returns the gate of an installation.
@@ -43,29 +36,10 @@ func NewGate(db *sqldb.DB, now func() time.Time, log *slog.Logger) *Gate {
 
 // Tenant returns the tenant at slug, or tenant.ErrNotFound.
 func (g *Gate) Tenant(ctx context.Context, slug string) (id.Tenant, error) {
-	now := g.now()
-	g.mu.Lock()
-	c, ok := g.tenants[slug]
-	changes := g.changes
-	g.mu.Unlock()
-	if ok && now.Sub(c.readAt).Abs() < fresh {
-		return c.id, nil
-	}
-	t, err := tenant.BySlug(ctx, g.db, slug)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if err != nil {
-		delete(g.tenants, slug)
-		return 0, err
-	}
-	if changes != g.changes { // it may be gone by now
-		return t.ID, nil
-	}
-	if g.tenants == nil || len(g.tenants) >= maxCached {
-		g.tenants = map[string]cachedTenant{}
-	}
-	g.tenants[slug] = cachedTenant{t.ID, now}
-	return t.ID, nil
+	return g.tenants.Load(slug, g.now(), fresh, func() (id.Tenant, error) {
+		t, err := tenant.BySlug(ctx, g.db, slug)
+		return t.ID, err
+	})
 }
 
 // Forget is called after a key was changed or a tenant deleted, so that the next
@@ -76,10 +50,7 @@ func (g *Gate) Forget() {
 		return
 	}
 	g.keys.Forget()
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.tenants = nil
-	g.changes++
+	g.tenants.Clear()
 }
 
 // Authenticate says who sent r: the holder of the key in its X-API-Key header

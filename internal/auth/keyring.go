@@ -7,9 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/cache"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -40,17 +40,12 @@ const fresh = 900 * time.Millisecond
 // usedEvery bounds how often a key's last_used_at is written.
 const usedEvery = time.Minute
 
-// maxCached bounds each cache.
-const maxCached = 10_000
-
 // Keyring tells whose an API key is. It is safe for concurrent use.
 type Keyring struct {
 	DB  *sqldb.DB
 	Log *slog.Logger
 
-	mu      sync.Mutex
-	keys    map[string]cachedKey // by lookup id
-	changes int                  // how often Forget was called
+	keys cache.Cache[string, cachedKey] // by lookup id
 }
 
 type cachedKey struct {
@@ -58,17 +53,12 @@ type cachedKey struct {
 	hash          string
 	previous      string
 	previousUntil time.Time
-	readAt        time.Time
-	changes       int // when it was read
 }
 
 // Forget is called after a key was changed, so that the next request sees the
 // change. Keys change rarely: all are forgotten.
 func (kr *Keyring) Forget() {
-	kr.mu.Lock()
-	defer kr.mu.Unlock()
-	kr.keys = nil
-	kr.changes++
+	kr.keys.Clear()
 }
 
 // Find returns the key, when secret is one of the tenant and may be used;
@@ -101,46 +91,24 @@ func (kr *Keyring) Find(ctx context.Context, tenant id.Tenant, secret string, no
 // read returns what is known of the key with a lookup id; the zero value, which
 // no secret matches, when there is none.
 func (kr *Keyring) read(ctx context.Context, lookup string, now time.Time) (cachedKey, error) {
-	kr.mu.Lock()
-	c, ok := kr.keys[lookup]
-	changes := kr.changes
-	kr.mu.Unlock()
-	if ok && now.Sub(c.readAt).Abs() < fresh {
-		return c, nil
+	c, err := kr.keys.Load(lookup, now, fresh, func() (cachedKey, error) { return kr.load(ctx, lookup) })
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return cachedKey{}, nil
 	}
-	c = cachedKey{readAt: now, changes: changes}
+	return c, err
+}
+
+func (kr *Keyring) load(ctx context.Context, lookup string) (c cachedKey, err error) {
 	var previous sql.NullString
 	var until sql.NullInt64
-	var err error
 	c.key, _, err = scanKeyAnd(kr.DB.QueryRow(ctx, `
 		SELECT`+keyColumns+`, key_hash, previous_hash, previous_until FROM api_key
 		WHERE lookup_id = $1 /* all tenants: the key tells which */`, lookup).Scan, &c.hash, &previous, &until)
-	if errors.Is(err, sqldb.ErrNoRows) {
-		kr.mu.Lock()
-		delete(kr.keys, lookup)
-		kr.mu.Unlock()
-		return cachedKey{}, nil
-	}
 	if err != nil {
-		return cachedKey{}, fmt.Errorf("look up API key: %w", err)
+		return c, fmt.Errorf("look up API key: %w", err)
 	}
-	c.previous = previous.String
-	c.previousUntil = sqldb.Time(until.Int64)
-	kr.keep(lookup, c)
+	c.previous, c.previousUntil = previous.String, sqldb.Time(until.Int64)
 	return c, nil
-}
-
-// keep remembers a key, unless keys were changed since it was read.
-func (kr *Keyring) keep(lookup string, c cachedKey) {
-	kr.mu.Lock()
-	defer kr.mu.Unlock()
-	if c.changes != kr.changes {
-		return
-	}
-	if kr.keys == nil || len(kr.keys) >= maxCached {
-		kr.keys = map[string]cachedKey{}
-	}
-	kr.keys[lookup] = c
 }
 
 // used notes that the key was used, at most once a minute. That is worth no
@@ -149,8 +117,7 @@ func (kr *Keyring) used(ctx context.Context, lookup string, c cachedKey, now tim
 	if last := c.key.LastUsedAt; last != nil && now.Sub(*last) < usedEvery {
 		return
 	}
-	c.key.LastUsedAt = &now
-	kr.keep(lookup, c)
+	kr.keys.Update(lookup, func(c cachedKey) cachedKey { c.key.LastUsedAt = &now; return c })
 	if _, err := kr.DB.Exec(ctx, `
 		UPDATE api_key SET last_used_at = $3
 		WHERE tenant_id = $1 AND id = $2 AND (last_used_at IS NULL OR last_used_at <= $4)`,

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/cache"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/mail/mx"
@@ -87,19 +87,12 @@ type Providers struct {
 	DB  *sqldb.DB
 	Now func() time.Time
 
-	mu    sync.Mutex
-	known map[string]remembered
-}
-
-type remembered struct {
-	MailDomain
-	until time.Time
+	known cache.Cache[string, MailDomain]
 }
 
 const (
 	rememberKnown   = 10 * time.Minute // what the DNS said stays for days
 	rememberUnknown = 5 * time.Second  // it may be asked at this moment
-	rememberDomains = 20_000
 )
 
 // Of returns what is known of each of the domains.
@@ -107,18 +100,16 @@ func (p *Providers) Of(ctx context.Context, domains ...string) (map[string]MailD
 	now := p.Now()
 	out := make(map[string]MailDomain, len(domains))
 	var missing []string
-	p.mu.Lock()
 	for _, d := range domains {
 		if _, have := out[d]; have {
 			continue
 		}
-		k, ok := p.known[d]
-		out[d] = k.MailDomain
-		if !ok || !now.Before(k.until) {
+		known, ok := p.known.Get(d, now)
+		out[d] = known
+		if !ok {
 			missing = append(missing, d)
 		}
 	}
-	p.mu.Unlock()
 	if len(missing) == 0 {
 		return out, nil
 	}
@@ -126,20 +117,13 @@ func (p *Providers) Of(ctx context.Context, domains ...string) (map[string]MailD
 	if err != nil {
 		return nil, err
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.known == nil || len(p.known)+len(missing) > rememberDomains {
-		p.known = make(map[string]remembered, len(missing))
-	}
 	for _, d := range missing {
-		out[d] = found[d]
-		if len(p.known) < rememberDomains {
-			hold := rememberKnown
-			if found[d] == (MailDomain{}) {
-				hold = rememberUnknown
-			}
-			p.known[d] = remembered{found[d], now.Add(hold)}
+		keep := rememberKnown
+		if found[d] == (MailDomain{}) {
+			keep = rememberUnknown
 		}
+		out[d] = found[d]
+		p.known.Put(d, found[d], now, keep)
 	}
 	return out, nil
 }

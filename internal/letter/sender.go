@@ -3,9 +3,9 @@ package letter
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/cache"
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/content"
 	"github.com/packetboat/packetboat/internal/fault"
@@ -71,8 +71,7 @@ type Senders struct {
 	DB  *sqldb.DB
 	Now func() time.Time
 
-	mu   sync.Mutex
-	kept map[senderKey]keptSender
+	kept cache.Cache[senderKey, *Sender]
 }
 
 type senderKey struct {
@@ -81,26 +80,14 @@ type senderKey struct {
 	typ      id.EmailType
 }
 
-type keptSender struct {
-	sender *Sender
-	until  time.Time
-}
-
-const (
-	keepSender = 900 * time.Millisecond
-	maxKept    = 1000
-)
+// keepSender is how long a sender is used before it is read again.
+const keepSender = 900 * time.Millisecond
 
 // Get returns the sender of an identity's mails of a type. What does not exist
 // any more is the fault of the package that would have it.
 func (s *Senders) Get(ctx context.Context, t id.Tenant, identity id.Identity, typ id.EmailType) (*Sender, error) {
-	s.mu.Lock()
-	k, ok := s.kept[senderKey{t, identity, typ}]
-	s.mu.Unlock()
-	if ok && s.Now().Before(k.until) {
-		return k.sender, nil
-	}
-	return s.Reload(ctx, t, identity, typ)
+	key := senderKey{t, identity, typ}
+	return s.kept.Load(key, s.Now(), keepSender, func() (*Sender, error) { return s.load(ctx, key) })
 }
 
 // Reload is Get for a request that is answered by the settings as they stand.
@@ -110,12 +97,7 @@ func (s *Senders) Reload(ctx context.Context, t id.Tenant, identity id.Identity,
 	if err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.kept == nil || len(s.kept) >= maxKept {
-		s.kept = map[senderKey]keptSender{}
-	}
-	s.kept[key] = keptSender{fresh, now.Add(keepSender)}
+	s.kept.Put(key, fresh, now, keepSender)
 	return fresh, nil
 }
 

@@ -2,8 +2,9 @@ package public
 
 import (
 	"context"
-	"sync"
+	"time"
 
+	"github.com/packetboat/packetboat/internal/cache"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/track"
@@ -18,8 +19,7 @@ type origin struct {
 // origins remembers which contents and identities the tokens of clicks name. The
 // zero value is ready for use. It is safe for concurrent use.
 type origins struct {
-	mu   sync.RWMutex
-	kept map[originKey]origin
+	kept cache.Cache[originKey, origin] // a send has one for each of its variants and identities
 }
 
 type originKey struct {
@@ -27,33 +27,21 @@ type originKey struct {
 	origin track.Origin
 }
 
-// maxOrigins bounds what is remembered; a send has one for each of its variants
-// and identities.
-const maxOrigins = 4096
-
 // origin returns what the mail of a click says, and who sent it. Only the first
 // click of many mails that are alike in that asks the database.
 func (p *Recipient) origin(ctx context.Context, t track.Token) (origin, error) {
 	key := originKey{t.Tenant, t.Origin}
-	p.origins.mu.RLock()
-	o, known := p.origins.kept[key]
-	p.origins.mu.RUnlock()
-	if known {
+	if o, known := p.origins.kept.Get(key, time.Time{}); known {
 		return o, nil
 	}
 	m, err := outbox.Find(ctx, p.DB, t.Tenant, t.Message)
 	if err != nil {
 		return origin{}, err
 	}
-	o = origin{m.Content, m.Identity}
+	o := origin{m.Content, m.Identity}
 	if track.OriginOf(o.content, o.identity) != t.Origin {
 		return o, nil
 	}
-	p.origins.mu.Lock()
-	defer p.origins.mu.Unlock()
-	if p.origins.kept == nil || len(p.origins.kept) >= maxOrigins {
-		p.origins.kept = map[originKey]origin{}
-	}
-	p.origins.kept[key] = o
+	p.origins.kept.Put(key, o, time.Time{}, 0)
 	return o, nil
 }

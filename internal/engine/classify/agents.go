@@ -3,10 +3,11 @@ package classify
 import (
 	"regexp"
 	"strings"
-	"sync"
+	"time"
 
 	"github.com/x-way/crawlerdetect"
 
+	"github.com/packetboat/packetboat/internal/cache"
 	"github.com/packetboat/packetboat/internal/track"
 )
 
@@ -28,12 +29,8 @@ var clients = regexp.MustCompile(`(?i)microsoft outlook|ms-?office|\boutlook-(io
 // than everything else about a hit together. The zero value is ready for use; a
 // nil one remembers nothing. It is safe for concurrent use.
 type Agents struct {
-	mu   sync.Mutex
-	kept map[string]bool
+	kept cache.Cache[string, bool] // bounded: strangers choose the strings
 }
-
-// maxAgents bounds what is remembered: strangers choose the strings.
-const maxAgents = 4096
 
 // Machine reports whether an agent is empty or a program's (rule R2): on our
 // list, or among the crawlers of a maintained library.
@@ -41,19 +38,11 @@ func (a *Agents) Machine(agent string) bool {
 	if a == nil {
 		return machine(agent)
 	}
-	a.mu.Lock()
-	is, ok := a.kept[agent]
-	a.mu.Unlock()
-	if ok {
-		return is
+	is, ok := a.kept.Get(agent, time.Time{})
+	if !ok {
+		is = machine(agent)
+		a.kept.Put(agent, is, time.Time{}, 0)
 	}
-	is = machine(agent)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.kept == nil || len(a.kept) >= maxAgents {
-		a.kept = map[string]bool{}
-	}
-	a.kept[agent] = is
 	return is
 }
 

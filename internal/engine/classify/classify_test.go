@@ -49,13 +49,6 @@ func TestAgents(t *testing.T) {
 			}
 		}
 	}
-	for i := range 3 * maxAgents / 2 {
-		agents.kept[fmt.Sprint(i)] = false
-	}
-	agents.Machine("something new")
-	if len(agents.kept) > maxAgents {
-		t.Errorf("%d agents are remembered", len(agents.kept))
-	}
 }
 
 // sweeps is held to its definition.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/cache"
 	"github.com/packetboat/packetboat/internal/content"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
@@ -27,7 +27,7 @@ type laneSettings struct {
 	config lane.Config
 	smtp   smtpclient.Config
 	health lane.Health
-	until  time.Time // when to look again
+	until  time.Time // when they are read again
 }
 
 // same reports whether a lane at work needs no change for these settings.
@@ -56,18 +56,15 @@ func signs(c lane.Config) bool { return c.Type != lane.SMTP || c.SMTP.DKIMSign }
 // settings loads lanes and keeps them for a moment.
 type settings struct {
 	engine *Engine
-	mu     sync.Mutex
-	kept   map[laneKey]*laneSettings
+	kept   cache.Cache[laneKey, *laneSettings]
 }
 
 func (s *settings) get(ctx context.Context, t id.Tenant, config id.MTAConfig) (*laneSettings, error) {
-	now, key := s.engine.Now(), laneKey{t, config}
-	s.mu.Lock()
-	k := s.kept[key]
-	s.mu.Unlock()
-	if k != nil && now.Before(k.until) {
-		return k, nil
-	}
+	now := s.engine.Now()
+	return s.kept.Load(laneKey{t, config}, now, keepSettings, func() (*laneSettings, error) { return s.load(ctx, t, config, now) })
+}
+
+func (s *settings) load(ctx context.Context, t id.Tenant, config id.MTAConfig, now time.Time) (*laneSettings, error) {
 	c, err := lane.ByID(ctx, s.engine.DB, t, config)
 	if err != nil {
 		return nil, gone(err)
@@ -81,22 +78,12 @@ func (s *settings) get(ctx context.Context, t id.Tenant, config id.MTAConfig) (*
 		fresh.smtp = c.SMTP.Client(password, smtpclient.Guard{AllowPrivate: s.engine.AllowPrivate})
 	}
 	states, err := lane.StatesOf(ctx, s.engine.DB, t, []id.MTAConfig{config})
-	if err != nil {
-		return nil, err
-	}
 	fresh.health = states[config]
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.kept == nil || len(s.kept) >= maxSettings {
-		s.kept = map[laneKey]*laneSettings{}
-	}
-	s.kept[key] = fresh
-	return fresh, nil
+	return fresh, err
 }
 
 const (
 	keepSettings = 3 * time.Second // how long a lane's settings are used without looking again
-	maxSettings  = 1000            // lanes whose settings are kept
 	holdFor      = 5 * time.Second // until what holds a message is looked at again
 )
 

@@ -2,17 +2,15 @@ package deliver
 
 import (
 	"context"
-	"sync"
+	"time"
 
+	"github.com/packetboat/packetboat/internal/cache"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/mail/dkim"
 	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
-
-// maxSigners is how many domains' signers are kept.
-const maxSigners = 1000
 
 // Signers opens the DKIM keys of sending domains. Only sending needs them: what
 // else deals with mail, such as the links of recipients, loads a letter.Sender,
@@ -22,8 +20,7 @@ type Signers struct {
 	Box     *secret.Box
 	Library dkim.Library // that signs faster than Go; nil: none
 
-	mu   sync.Mutex
-	kept map[signerKey]*dkim.Signer
+	kept cache.Cache[signerKey, *dkim.Signer]
 }
 
 // signerKey names a key: a domain's new key has a new selector.
@@ -36,10 +33,7 @@ type signerKey struct {
 // Of returns the signer of a domain. Opening a key is expensive, so it is kept.
 func (s *Signers) Of(ctx context.Context, d sender.Domain) (*dkim.Signer, error) {
 	key := signerKey{d.Tenant, d.ID, d.DKIMSelector}
-	s.mu.Lock()
-	kept := s.kept[key]
-	s.mu.Unlock()
-	if kept != nil {
+	if kept, ok := s.kept.Get(key, time.Time{}); ok {
 		return kept, nil
 	}
 	private, selector, err := sender.DomainKey(ctx, s.DB, s.Box, d.Tenant, d.ID)
@@ -54,11 +48,6 @@ func (s *Signers) Of(ctx context.Context, d sender.Domain) (*dkim.Signer, error)
 	if err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.kept == nil || len(s.kept) >= maxSigners {
-		s.kept = map[signerKey]*dkim.Signer{}
-	}
-	s.kept[signerKey{d.Tenant, d.ID, selector}] = signer
+	s.kept.Put(signerKey{d.Tenant, d.ID, selector}, signer, time.Time{}, 0)
 	return signer, nil
 }
