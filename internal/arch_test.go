@@ -24,7 +24,7 @@ var rows = []struct {
 	{"material", "lane sender binding content template template/starter manuscript library mailbox"},
 	{"people", "field contact suppression score"},
 	{"spine", "tenant limit pace leader hold traffic auth journal usage testmail"},
-	{"mail", "mail/address mail/mx mail/liquid mail/links mail/textpart mail/inline mail/mjml mail/compose mail/dkim mail/dkim/libcrypto mail/reply mail/smtpclient"},
+	{"mail", "mail/address mail/mx mail/liquid mail/markup mail/links mail/textpart mail/inline mail/mjml mail/compose mail/dkim mail/dkim/libcrypto mail/reply mail/smtpclient"},
 	{"ground", "fault id id/idtest cache poll route slug secret spread sqldb sqldb/dbtest sqldb/dbcopy"},
 }
 

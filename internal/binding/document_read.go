@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/packetboat/packetboat/internal/mail/links"
 	"github.com/packetboat/packetboat/internal/mail/liquid"
+	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
 // reader cuts one body into parts.
@@ -39,7 +39,7 @@ type openSection struct {
 
 func (r *reader) read() []part {
 	r.src = scoped(r.src, r.slot)
-	spans := links.Spans(r.src)
+	spans := markup.Spans(r.src)
 	params(r.src, spans, func(_ int, name string) {
 		if name == "" {
 			r.names.all = true
@@ -67,7 +67,7 @@ func (r *reader) read() []part {
 }
 
 // output reads what may be a placeholder.
-func (r *reader) output(span links.Span) {
+func (r *reader) output(span markup.Span) {
 	code := strings.TrimFunc(r.src[span.Start+2:span.End-2], isLiquidSpace)
 	kind, name := placeholder(code)
 	if kind == "param" || kind == "item" {
@@ -95,7 +95,7 @@ func (r *reader) output(span links.Span) {
 }
 
 // tag reads the placeholders in a tag, outside of its texts.
-func (r *reader) tag(span links.Span) {
+func (r *reader) tag(span markup.Span) {
 	piece := r.src[span.Start:span.End]
 	if isComment(r.src, span) {
 		if strings.Contains(piece, "raw") { // which might end with a raw block of a value's
@@ -124,7 +124,7 @@ func (r *reader) tag(span links.Span) {
 			i += n + 1
 			kind, name := placeholder(strings.TrimFunc(piece[start-span.Start+2:i-1], isLiquidSpace))
 			if kind == "param" || kind == "item" {
-				r.value(links.Span{Start: start, End: span.Start + i + 1}, kind, name, "", "")
+				r.value(markup.Span{Start: start, End: span.Start + i + 1}, kind, name, "", "")
 			}
 		}
 	}
@@ -132,7 +132,7 @@ func (r *reader) tag(span links.Span) {
 
 // value puts a parameter or a field, as a value of Liquid, in the place of the
 // placeholder at span.
-func (r *reader) value(span links.Span, kind, name, before, after string) {
+func (r *reader) value(span markup.Span, kind, name, before, after string) {
 	if kind == "param" && !use(r.names.params, name) {
 		r.refuse(span, "names no declared parameter")
 		return
@@ -184,7 +184,7 @@ func (r *reader) literal(to int) {
 }
 
 // put puts a part in the place of the placeholder at span.
-func (r *reader) put(span links.Span, p part) {
+func (r *reader) put(span markup.Span, p part) {
 	r.literal(span.Start)
 	r.from = span.End
 	p.place = r.track.place(r.src[span.End:])
@@ -192,7 +192,7 @@ func (r *reader) put(span links.Span, p part) {
 }
 
 // refuse notes that the placeholder at span is wrong.
-func (r *reader) refuse(span links.Span, reason string) {
+func (r *reader) refuse(span markup.Span, reason string) {
 	r.report(r.src[span.Start:span.End], r.lineOf(span.Start), reason)
 	r.literal(span.Start)
 	r.from = span.End
@@ -214,7 +214,7 @@ func (r *reader) lineOf(at int) int {
 	return r.line + 1
 }
 
-func (r *reader) param(span links.Span, name string) {
+func (r *reader) param(span markup.Span, name string) {
 	if !use(r.names.params, name) {
 		r.refuse(span, "names no declared parameter")
 		return
@@ -222,7 +222,7 @@ func (r *reader) param(span links.Span, name string) {
 	r.put(span, part{kind: paramPart, name: name})
 }
 
-func (r *reader) item(span links.Span, name string) {
+func (r *reader) item(span markup.Span, name string) {
 	if r.isField(span, name) {
 		r.put(span, part{kind: fieldPart, name: name})
 	}
@@ -230,7 +230,7 @@ func (r *reader) item(span links.Span, name string) {
 
 // isField reports whether the row has that field; if not, it refuses the
 // placeholder at span.
-func (r *reader) isField(span links.Span, name string) bool {
+func (r *reader) isField(span markup.Span, name string) bool {
 	switch {
 	case r.form == subjectForm:
 		r.refuse(span, "cannot stand in a subject")
@@ -246,7 +246,7 @@ func (r *reader) isField(span links.Span, name string) bool {
 	return false
 }
 
-func (r *reader) slotAt(span links.Span, name string) {
+func (r *reader) slotAt(span markup.Span, name string) {
 	switch {
 	case r.form == subjectForm:
 		r.refuse(span, "cannot stand in a subject")
@@ -259,7 +259,7 @@ func (r *reader) slotAt(span links.Span, name string) {
 	}
 }
 
-func (r *reader) begin(span links.Span, name string) {
+func (r *reader) begin(span markup.Span, name string) {
 	fields, declared := r.names.sections[name]
 	switch {
 	case r.form == subjectForm:
@@ -281,7 +281,7 @@ func (r *reader) begin(span links.Span, name string) {
 	r.parts = nil
 }
 
-func (r *reader) end(span links.Span, name string) {
+func (r *reader) end(span markup.Span, name string) {
 	switch {
 	case r.nested > 0:
 		r.nested--
@@ -310,7 +310,7 @@ func (r *reader) endSection() {
 
 // alone returns what the beginning or end of a section takes with it: its whole
 // line, when nothing else stands on that.
-func (r *reader) alone(span links.Span) (start, end int) {
+func (r *reader) alone(span markup.Span) (start, end int) {
 	start, end = span.Start, span.End
 	for start > r.from && (r.src[start-1] == ' ' || r.src[start-1] == '\t') {
 		start--

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/packetboat/packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
 // joiner puts texts together without ever making a Liquid delimiter, or
@@ -181,14 +181,14 @@ func apart(text string, f, code func(string) string) string {
 	return j.String()
 }
 
-func liquidSpans(text string) []links.Span {
+func liquidSpans(text string) []markup.Span {
 	if !hasLiquid(text) {
 		return nil
 	}
-	return links.Spans(text)
+	return markup.Spans(text)
 }
 
-func isComment(text string, span links.Span) bool {
+func isComment(text string, span markup.Span) bool {
 	return !span.Output && firstWord(inside(text[span.Start:span.End])) == "comment"
 }
 

@@ -13,8 +13,8 @@ import (
 	tokens "golang.org/x/net/html"
 	"pgregory.net/rapid"
 
-	"github.com/packetboat/packetboat/internal/mail/links"
 	"github.com/packetboat/packetboat/internal/mail/liquid"
+	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
 // failer is what testing.T, testing.F and rapid.T have in common.
@@ -86,7 +86,7 @@ func holdShape(t failer, shaped string, typ Type, x string) {
 	got := d.Expand(Bound{Values: map[string]Value{"x": v}}).HTML
 	want := strings.ReplaceAll(strings.ReplaceAll(shaped, "{{param:x}}", "v"), "{{x}}", "v")
 	want = shape(t, strings.ReplaceAll(want, "{{ param:x }}", "v"))
-	if got := links.Mask(got); shape(t, got) != want {
+	if got := markup.Mask(got); shape(t, got) != want {
 		t.Fatalf("%s %q: before rendering %q has the shape %s, want %s", typ, x, got, shape(t, got), want)
 	}
 	if printed := render(t, got, liquid.HTML); printed != "" && shape(t, printed) != want {
@@ -218,7 +218,7 @@ func TestMJMLStaysWellFormed(t *testing.T) {
 			v.V = []string{x, x}
 		}
 		got := d.Expand(Bound{Values: map[string]Value{"x": v}, Slots: map[string]Filling{"b": {Notice: x}}}).MJML
-		decoder := xml.NewDecoder(strings.NewReader(links.Mask(got)))
+		decoder := xml.NewDecoder(strings.NewReader(markup.Mask(got)))
 		for {
 			if _, err := decoder.Token(); err == io.EOF {
 				return

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/packetboat/packetboat/internal/mail/links"
 	"github.com/packetboat/packetboat/internal/mail/liquid"
+	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
 // hasLiquid reports whether a text may hold Liquid at all.
@@ -51,7 +51,7 @@ func settled(text string) string {
 	}
 	var b strings.Builder
 	last := 0
-	for _, span := range links.Spans(text) {
+	for _, span := range markup.Spans(text) {
 		piece := text[span.Start:span.End]
 		if !span.Output || strings.Contains(piece, "{%") {
 			continue
@@ -68,7 +68,7 @@ func settled(text string) string {
 // checkTags looks through the Liquid of a value, which parses.
 func checkTags(t Type, text string) string {
 	depth, loops := 0, 0
-	for _, span := range links.Spans(text) {
+	for _, span := range markup.Spans(text) {
 		piece := text[span.Start:span.End]
 		code := inside(piece)
 		if t != RawHTML && usesFilter(code, "raw") {
@@ -191,7 +191,7 @@ func usesFilter(code, name string) bool {
 // params calls f for every mention of param in the Liquid of text: with its
 // position in text and the name that is asked of it, or "" when that is not
 // known before rendering.
-func params(text string, spans []links.Span, f func(at int, name string)) {
+func params(text string, spans []markup.Span, f func(at int, name string)) {
 	for _, span := range spans {
 		piece := text[span.Start:span.End]
 		if !strings.Contains(piece, "param") {
@@ -261,7 +261,7 @@ func scoped(text, slot string) string {
 	}
 	var b strings.Builder
 	last := 0
-	params(text, links.Spans(text), func(at int, _ string) {
+	params(text, markup.Spans(text), func(at int, _ string) {
 		at += len("param")
 		b.WriteString(text[last : at-len("param")])
 		b.WriteString(constantName(slot))

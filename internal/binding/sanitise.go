@@ -10,7 +10,7 @@ import (
 
 	"github.com/microcosm-cc/bluemonday"
 
-	"github.com/packetboat/packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
 // policy says which elements and attributes rich text may have. Styles and
@@ -46,18 +46,18 @@ var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 // sanitised returns rich text with nothing but the elements, attributes and
 // styles that are allowed, every element closed, and its Liquid. It is well-formed
 // XML, so that it can stand in MJML.
-func sanitised(markup string) string {
-	markup = newlines.Replace(markup)
-	if !strings.ContainsAny(markup, "<&{") {
-		return encoded(markup)
+func sanitised(text string) string {
+	text = newlines.Replace(text)
+	if !strings.ContainsAny(text, "<&{") {
+		return encoded(text)
 	}
-	m := newMask(clean(markup))
-	text := m.restored(literally(m.balance(policy().Sanitize(m.text))), true)
-	if checkLiquid(RichText, text) != "" { // half of a block went with something forbidden
+	m := newMask(clean(text))
+	out := m.restored(literally(m.balance(policy().Sanitize(m.text))), true)
+	if checkLiquid(RichText, out) != "" { // half of a block went with something forbidden
 		m.dropTags()
-		text = m.restored(literally(m.balance(policy().Sanitize(m.text))), true)
+		out = m.restored(literally(m.balance(policy().Sanitize(m.text))), true)
 	}
-	return text
+	return out
 }
 
 // mask is a text in which words stand for its Liquid, so that what reads HTML
@@ -67,7 +67,7 @@ type mask struct {
 	text   string
 	source string
 	word   string // what each of the words begins with
-	spans  []links.Span
+	spans  []markup.Span
 }
 
 func newMask(source string) *mask {
@@ -75,18 +75,18 @@ func newMask(source string) *mask {
 	if len(m.spans) > 0 {
 		sum := sha256.Sum256([]byte(source))
 		m.word = "lq" + hex.EncodeToString(sum[:12]) + "n"
-		m.cover(func(links.Span) bool { return true })
+		m.cover(func(markup.Span) bool { return true })
 	}
 	return m
 }
 
 // dropTags leaves out the tags, so that only outputs are left.
-func (m *mask) dropTags() { m.cover(func(s links.Span) bool { return s.Output }) }
+func (m *mask) dropTags() { m.cover(func(s markup.Span) bool { return s.Output }) }
 
 // cover puts words in place of the spans that are kept. Comments and outputs of
 // nothing are not, and raw tags need not be: what they enclose is literal in any
 // case.
-func (m *mask) cover(keep func(links.Span) bool) {
+func (m *mask) cover(keep func(markup.Span) bool) {
 	var b strings.Builder
 	last := 0
 	for i, span := range m.spans {
@@ -130,7 +130,7 @@ func (m *mask) next(text string) (start, end int, piece string, ok bool) {
 
 // restored puts the Liquid back; in HTML the attributes around it are in double
 // quotes.
-func (m *mask) restored(text string, markup bool) string {
+func (m *mask) restored(text string, isHTML bool) string {
 	var j joiner
 	quoted := false
 	for {
@@ -140,7 +140,7 @@ func (m *mask) restored(text string, markup bool) string {
 			return j.String()
 		}
 		j.write(text[:start])
-		if markup {
+		if isHTML {
 			quoted = quoted != (strings.Count(text[:start], `"`)%2 == 1) // elsewhere they are entities
 			at := inMarkup
 			if quoted {

@@ -25,9 +25,9 @@ const (
 
 // balance returns HTML that was sanitised with its elements closed, without
 // unsafe styles and addresses.
-func (m *mask) balance(markup string) string {
+func (m *mask) balance(text string) string {
 	b := &balancer{mask: m}
-	z := tokens.NewTokenizer(strings.NewReader(markup))
+	z := tokens.NewTokenizer(strings.NewReader(text))
 	for {
 		switch z.Next() {
 		case tokens.ErrorToken:

@@ -9,17 +9,17 @@ import (
 // stripped returns the text of HTML, with its Liquid: in lines where the HTML has
 // them and with the addresses of its links, or, for a header or an attribute, in
 // one line without.
-func stripped(markup string, lines bool) string {
-	if !strings.ContainsAny(markup, "<&") {
-		return outside(markup, clean)
+func stripped(text string, lines bool) string {
+	if !strings.ContainsAny(text, "<&") {
+		return outside(text, clean)
 	}
-	m := newMask(clean(markup))
-	text := m.restored(literally(m.strip(lines)), false)
-	if checkLiquid(RawHTML, text) != "" { // half of a block went with something that holds no text
+	m := newMask(clean(text))
+	out := m.restored(literally(m.strip(lines)), false)
+	if checkLiquid(RawHTML, out) != "" { // half of a block went with something that holds no text
 		m.dropTags()
-		text = m.restored(literally(m.strip(lines)), false)
+		out = m.restored(literally(m.strip(lines)), false)
 	}
-	return text
+	return out
 }
 
 // gap is what separates two pieces of text.

@@ -9,7 +9,7 @@ import (
 	tokens "golang.org/x/net/html"
 	"pgregory.net/rapid"
 
-	"github.com/packetboat/packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
 func TestRichText(t *testing.T) {
@@ -92,7 +92,7 @@ func holdSanitised(t failer, in string) {
 	if wrong := checkLiquid(RichText, value); wrong != "" {
 		t.Errorf("rich text %q becomes %q, which %s", in, value, wrong)
 	}
-	d := xml.NewDecoder(strings.NewReader("<x>" + links.Mask(value) + "</x>"))
+	d := xml.NewDecoder(strings.NewReader("<x>" + markup.Mask(value) + "</x>"))
 	d.Entity = map[string]string{}
 	for {
 		token, err := d.Token()
@@ -139,7 +139,7 @@ func TestRichTextStaysInside(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		in := anything().Draw(rt, "rich text")
 		out := d.Expand(Bound{Values: map[string]Value{"x": {RichText, in}}}).HTML
-		root, err := tokens.Parse(strings.NewReader(links.Mask(out)))
+		root, err := tokens.Parse(strings.NewReader(markup.Mask(out)))
 		if err != nil {
 			return // deeper than a browser goes
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/packetboat/packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
 // schemesOf returns the schemes that a URL of this parameter may have.
@@ -73,7 +73,7 @@ func splitLiquid(s string) (literal string, runs []string) {
 		return s, []string{s}
 	}
 	last := 0
-	for _, span := range links.Spans(s) {
+	for _, span := range markup.Spans(s) {
 		runs = append(runs, s[last:span.Start])
 		last = span.End
 	}

@@ -27,6 +27,7 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/mail/links"
 	"github.com/packetboat/packetboat/internal/mail/liquid"
+	"github.com/packetboat/packetboat/internal/mail/markup"
 	"github.com/packetboat/packetboat/internal/mail/textpart"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
@@ -287,7 +288,7 @@ var setting = regexp.MustCompile(`^\{%-?\s*(?:assign|capture|for|increment|decre
 // be rendered apart from its place, so it is not tracked.
 func assigned(html string) map[string]bool {
 	set := map[string]bool{"forloop": true}
-	for _, span := range links.Spans(html) {
+	for _, span := range markup.Spans(html) {
 		if m := setting.FindStringSubmatch(html[span.Start:span.End]); m != nil {
 			set[m[1]] = true
 		}

@@ -11,7 +11,7 @@ import (
 	tokens "golang.org/x/net/html"
 
 	"github.com/packetboat/packetboat/internal/mail/inline"
-	"github.com/packetboat/packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -220,7 +220,7 @@ func FuzzCSS(f *testing.F) {
 // rest returns a document without its style elements and attributes.
 func rest(s string) string {
 	var b strings.Builder
-	z := tokens.NewTokenizer(strings.NewReader(links.Mask(s)))
+	z := tokens.NewTokenizer(strings.NewReader(markup.Mask(s)))
 	style := false
 	for pos := 0; ; {
 		kind := z.Next()

@@ -8,13 +8,13 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/packetboat/packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
 // page is a document: its start tags, its style elements, and what is to change.
 type page struct {
 	src, masked string
-	spans       []links.Span
+	spans       []markup.Span
 	branches    bool // there are Liquid tags
 
 	tags      []tag
@@ -55,7 +55,7 @@ type sheet struct {
 
 // read finds the tags of the document.
 func read(src string) *page {
-	p := &page{src: src, masked: links.Mask(src), spans: links.Spans(src)}
+	p := &page{src: src, masked: markup.Mask(src), spans: markup.Spans(src)}
 	p.branches = p.hasTags(0, len(src))
 	z := html.NewTokenizer(strings.NewReader(p.masked))
 	var last html.TokenType
@@ -152,7 +152,7 @@ func (p *page) readTag(name string, start, end int) (tag, string) {
 		var a attribute
 		a, i = p.attributeAt(i, stop)
 		t.attributes = append(t.attributes, a)
-		var within []links.Span
+		var within []markup.Span
 		for len(spans) > 0 && spans[0].End <= a.end {
 			if spans[0].Start < a.start {
 				t.doubtful = true
@@ -219,15 +219,15 @@ func (p *page) attributeAt(i, end int) (attribute, int) {
 }
 
 // spansIn returns the Liquid that begins in src[start:end].
-func (p *page) spansIn(start, end int) []links.Span {
-	from, _ := slices.BinarySearchFunc(p.spans, start, func(s links.Span, at int) int { return cmp.Compare(s.Start, at) })
-	to, _ := slices.BinarySearchFunc(p.spans, end, func(s links.Span, at int) int { return cmp.Compare(s.Start, at) })
+func (p *page) spansIn(start, end int) []markup.Span {
+	from, _ := slices.BinarySearchFunc(p.spans, start, func(s markup.Span, at int) int { return cmp.Compare(s.Start, at) })
+	to, _ := slices.BinarySearchFunc(p.spans, end, func(s markup.Span, at int) int { return cmp.Compare(s.Start, at) })
 	return p.spans[from:to]
 }
 
 // hasTags reports whether a Liquid tag begins in src[start:end].
 func (p *page) hasTags(start, end int) bool {
-	return slices.ContainsFunc(p.spansIn(start, end), func(s links.Span) bool { return !s.Output })
+	return slices.ContainsFunc(p.spansIn(start, end), func(s markup.Span) bool { return !s.Output })
 }
 
 func isSpace(c byte) bool {

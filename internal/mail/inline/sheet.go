@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/packetboat/packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
 // rule is one rule of a style element.
@@ -46,7 +46,7 @@ type reader struct {
 // readRules reads the rules of a style element, those within @media included.
 func (p *page) readRules(s *sheet) error {
 	r := &reader{p: p, m: p.masked, pos: s.start, end: s.end}
-	tags := slices.DeleteFunc(slices.Clone(p.spansIn(s.start, s.end)), func(s links.Span) bool { return s.Output })
+	tags := slices.DeleteFunc(slices.Clone(p.spansIn(s.start, s.end)), func(s markup.Span) bool { return s.Output })
 	between := func(at int) bool { return len(tags) > 0 && tags[0].Start < at && at < tags[len(tags)-1].Start }
 	groups := 0
 	for {

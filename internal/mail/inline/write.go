@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/packetboat/packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
 // change replaces src[start:end].
@@ -125,7 +125,7 @@ func attributeText(text string, quote byte) string {
 func outside(text string, f func(string) string) string {
 	var b strings.Builder
 	last := 0
-	for _, s := range links.Spans(text) {
+	for _, s := range markup.Spans(text) {
 		b.WriteString(f(text[last:s.Start]))
 		b.WriteString(text[s.Start:s.End])
 		last = s.End

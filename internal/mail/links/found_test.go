@@ -127,14 +127,3 @@ func TestHasUnsubscribe(t *testing.T) {
 		}
 	}
 }
-
-func TestAttribute(t *testing.T) {
-	t.Parallel()
-	tag := `<img ALT='{{ a | default: "&amp;" }} &amp; b' alt="c" src=x>`
-	if got, want := links.Attribute(tag, "alt"), `{{ a | default: "&amp;" }} & b`; got != want {
-		t.Errorf("Attribute = %q; want %q", got, want)
-	}
-	if got := links.Attribute(tag, "href"); got != "" {
-		t.Errorf("missing Attribute = %q", got)
-	}
-}

@@ -83,9 +83,6 @@ func FuzzInsert(f *testing.F) {
 		if once := links.DeclareUTF8(src); links.DeclareUTF8(once) != once {
 			t.Errorf("DeclareUTF8 twice: %q, then %q", once, links.DeclareUTF8(once))
 		}
-		if m := links.Mask(src); len(m) != len(src) {
-			t.Errorf("Mask(%q) has another length: %q", src, m)
-		}
 	})
 }
 

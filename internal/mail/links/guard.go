@@ -2,12 +2,12 @@ package links
 
 import (
 	"html"
+	"iter"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 
-	tokens "golang.org/x/net/html"
+	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
 // Guard takes links out of rendered HTML whose scheme came from a recipient's
@@ -21,23 +21,23 @@ type Guard struct {
 // template alone says where each link leads. Safe says of a variable that it
 // prints only URLs of ours.
 func NewGuard(src string, safe func(variable string) bool) *Guard {
-	s := newScan(src, nil)
+	in := markup.New(src, markup.Syntax{})
 	g := &Guard{authored: map[string]bool{}}
 	open := false // the scheme of some link is not known
-	for _, p := range s.spans {
+	for _, p := range in.Spans {
 		piece := src[p.Start:p.End]
 		open = open || rawFilter.MatchString(piece) || p.Output && p.Start > 0 && src[p.Start-1] == '<'
 	}
-	s.tags(0, len(src), 0, func(start, end int) {
+	for t := range tags(in, 0) {
 		inValues := 0 // outputs that stand in values
-		s.attributes(start, end, func(a attribute) {
-			inValues += s.outputs(a.start, a.end)
-			if isURLAttribute(a.name) && !g.settled(a.name, src[a.start:a.end], safe) {
+		for a := range in.Attributes(t) {
+			inValues += outputs(in, a.Start, a.End)
+			if isURLAttribute(a.Name) && !g.settled(a.Name, src[a.Start:a.End], safe) {
 				open = true
 			}
-		})
-		open = open || s.outputs(start, end) > inValues
-	})
+		}
+		open = open || outputs(in, t.Start, t.End) > inValues
+	}
 	if !open {
 		return nil
 	}
@@ -47,11 +47,10 @@ func NewGuard(src string, safe func(variable string) bool) *Guard {
 // rawFilter finds an output that is not escaped, which may print whole elements.
 var rawFilter = regexp.MustCompile(`\|\s*raw\b`)
 
-// outputs counts the Liquid outputs in src[start:end].
-func (s *scan) outputs(start, end int) (n int) {
-	at, _ := slices.BinarySearchFunc(s.spans, start, func(p Span, i int) int { return p.Start - i })
-	for ; at < len(s.spans) && s.spans[at].Start < end; at++ {
-		if s.spans[at].Output {
+// outputs counts the Liquid outputs from start to end.
+func outputs(in *markup.Scanner, start, end int) (n int) {
+	for _, p := range in.Within(start, end) {
+		if p.Output {
 			n++
 		}
 	}
@@ -61,7 +60,7 @@ func (s *scan) outputs(start, end int) (n int) {
 // settled reports whether the template alone decides the scheme of an attribute's
 // value, and notes the scheme.
 func (g *Guard) settled(name, value string, safe func(string) bool) bool {
-	spans := Spans(value)
+	spans := markup.Spans(value)
 	prefix := value
 	if len(spans) > 0 {
 		prefix = value[:spans[0].Start]
@@ -74,26 +73,26 @@ func (g *Guard) settled(name, value string, safe func(string) bool) bool {
 		return true
 	}
 	first := value[spans[0].Start:spans[0].End]
-	return scheme == "" && strings.TrimSpace(prefix) == "" && spans[0].Output && strings.Count(first, "|") == 0 && safe(firstWord(first[2:len(first)-2]))
+	return scheme == "" && strings.TrimSpace(prefix) == "" && spans[0].Output && strings.Count(first, "|") == 0 && safe(markup.FirstWord(markup.Code(first)))
 }
 
 // Clean returns rendered HTML without the attributes that lead where no link may,
 // and whether there were any. The HTML given stays as it is.
 func (g *Guard) Clean(rendered []byte) ([]byte, bool) {
 	text := string(rendered)
-	s := &scan{src: text, masked: text, open: -1} // what looks like Liquid now is a recipient's text
+	in := markup.Rendered(text) // what looks like Liquid now is a recipient's text
 	var out []byte
 	last := 0
-	s.tags(0, len(text), 0, func(start, end int) {
-		s.attributes(start, end, func(a attribute) {
-			if !isURLAttribute(a.name) || g.allows(a.name, html.UnescapeString(text[a.start:a.end])) || a.before < last {
-				return
+	for t := range tags(in, 0) {
+		for a := range in.Attributes(t) {
+			if !isURLAttribute(a.Name) || g.allows(a.Name, html.UnescapeString(text[a.Start:a.End])) || a.Before < last {
+				continue
 			}
-			out = append(out, text[last:a.before]...)
+			out = append(out, text[last:a.Before]...)
 			out = append(out, ' ')
-			last = a.after
-		})
-	})
+			last = a.After
+		}
+	}
 	if last == 0 {
 		return rendered, false
 	}
@@ -146,24 +145,25 @@ func isURLAttribute(name string) bool {
 	return false
 }
 
-// tags calls f for each start tag of src[from:to], also for those in conditional
-// comments.
-func (s *scan) tags(from, to, depth int, f func(start, end int)) {
-	z := tokens.NewTokenizer(strings.NewReader(s.masked[from:to]))
-	pos := from
-	for {
-		kind := z.Next()
-		if kind == tokens.ErrorToken {
-			return
-		}
-		start, end := pos, pos+len(z.Raw())
-		pos = end
-		switch kind {
-		case tokens.StartTagToken, tokens.SelfClosingTagToken:
-			f(start, end)
-		case tokens.CommentToken:
-			if depth < maxNesting && isConditional(s.masked[start:end]) {
-				s.tags(start+strings.Index(s.masked[start:end], "]>")+2, end, depth+1, f)
+// tags returns the start tags, also those in conditional comments.
+func tags(in *markup.Scanner, depth int) iter.Seq[markup.Token] {
+	return func(yield func(markup.Token) bool) {
+		for t := range in.All() {
+			switch t.Kind {
+			case markup.StartTag:
+				if !yield(t) {
+					return
+				}
+			case markup.Comment:
+				inner, ok := in.Conditional(t)
+				if !ok || depth == maxNesting {
+					continue
+				}
+				for t := range tags(inner, depth+1) {
+					if !yield(t) {
+						return
+					}
+				}
 			}
 		}
 	}

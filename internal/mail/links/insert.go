@@ -5,19 +5,18 @@ import (
 	"strings"
 	"unicode"
 
-	tokens "golang.org/x/net/html"
+	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
 // InsertBeforeBodyEnd puts snippet before the last </body> of src, or at its
 // end where there is none. Comments and scripts are not looked into.
 func InsertBeforeBodyEnd(src, snippet string) string {
 	at := len(src)
-	walk(src, func(kind tokens.TokenType, name string, start, _ int) bool {
-		if kind == tokens.EndTagToken && name == "body" {
-			at = start
+	for t := range markup.New(src, markup.Syntax{}).All() {
+		if t.Kind == markup.EndTag && t.Name == "body" {
+			at = t.Start
 		}
-		return true
-	})
+	}
 	return src[:at] + snippet + src[at:]
 }
 
@@ -25,40 +24,16 @@ func InsertBeforeBodyEnd(src, snippet string) string {
 // is none, after the head, or else before everything but the doctype.
 func InsertAfterBodyStart(src, snippet string) string {
 	at := 0
-	walk(src, func(kind tokens.TokenType, name string, _, end int) bool {
-		switch {
-		case kind == tokens.StartTagToken && name == "body":
-			at = end
-			return false
-		case kind == tokens.DoctypeToken && at == 0,
-			kind == tokens.StartTagToken && name == "html",
-			kind == tokens.EndTagToken && name == "head":
-			at = end
+	for t := range markup.New(src, markup.Syntax{}).All() {
+		opens := t.Kind == markup.StartTag && !t.Empty
+		if opens && (t.Name == "body" || t.Name == "html") || t.Kind == markup.EndTag && t.Name == "head" || t.Kind == markup.Declaration && at == 0 {
+			at = t.End
 		}
-		return true
-	})
-	return src[:at] + snippet + src[at:]
-}
-
-// walk calls f for each token of src until it returns false.
-func walk(src string, f func(kind tokens.TokenType, name string, start, end int) bool) {
-	z := tokens.NewTokenizer(strings.NewReader(Mask(src)))
-	for pos := 0; ; {
-		kind := z.Next()
-		if kind == tokens.ErrorToken {
-			return
-		}
-		start := pos
-		pos += len(z.Raw())
-		name := ""
-		if kind == tokens.StartTagToken || kind == tokens.SelfClosingTagToken || kind == tokens.EndTagToken {
-			n, _ := z.TagName()
-			name = string(n)
-		}
-		if !f(kind, name, start, pos) {
-			return
+		if opens && t.Name == "body" {
+			break
 		}
 	}
+	return src[:at] + snippet + src[at:]
 }
 
 const (
@@ -82,7 +57,7 @@ func Preheader(text string) string {
 
 // PreheaderText returns what stands in that block, for one that is there already.
 func PreheaderText(text string) string {
-	text = outside(text, func(piece string) string {
+	text = markup.Outside(text, func(piece string) string {
 		return html.EscapeString(strings.Map(func(r rune) rune {
 			if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
 				return ' '
@@ -96,42 +71,45 @@ func PreheaderText(text string) string {
 // DeclareUTF8 returns src with the character sets that its meta elements name
 // changed to utf-8, in which all mail is sent.
 func DeclareUTF8(src string) string {
-	s := newScan(src, nil)
+	in := markup.New(src, markup.Syntax{})
 	var b strings.Builder
 	last := 0
-	replace := func(start, end int) {
-		if !strings.EqualFold(src[start:end], "utf-8") {
-			b.WriteString(src[last:start])
-			b.WriteString("utf-8")
-			last = end
+	for t := range in.All() {
+		if t.Name == "body" && t.Kind != markup.Text {
+			break
+		}
+		if t.Name != "meta" || t.Kind != markup.StartTag {
+			continue
+		}
+		for a := range in.Attributes(t) {
+			start, end, ok := charset(a.Name, src[a.Start:a.End])
+			if start, end = a.Start+start, a.Start+end; ok && !strings.EqualFold(src[start:end], "utf-8") {
+				b.WriteString(src[last:start])
+				b.WriteString("utf-8")
+				last = end
+			}
 		}
 	}
-	walk(src, func(kind tokens.TokenType, name string, start, end int) bool {
-		if name != "meta" {
-			return name != "body"
-		}
-		s.attributes(start, end, func(a attribute) {
-			value := src[a.start:a.end]
-			switch a.name {
-			case "charset":
-				replace(a.start, a.end)
-			case "content":
-				at := strings.Index(strings.ToLower(value), "charset=")
-				if at < 0 || len(value) != len(strings.ToLower(value)) {
-					return
-				}
-				at += len("charset=")
-				n := strings.IndexAny(value[at:], "; \t\r\n\f")
-				if n < 0 {
-					n = len(value) - at
-				}
-				replace(a.start+at, a.start+at+n)
-			}
-		})
-		return true
-	})
 	if last == 0 {
 		return src
 	}
 	return b.String() + src[last:]
+}
+
+// charset returns where the value of an attribute of a meta element names a
+// character set, if it does.
+func charset(attribute, value string) (start, end int, ok bool) {
+	if attribute == "charset" {
+		return 0, len(value), true
+	}
+	lower := strings.ToLower(value)
+	at := strings.Index(lower, "charset=")
+	if attribute != "content" || at < 0 || len(value) != len(lower) {
+		return 0, 0, false
+	}
+	at += len("charset=")
+	if n := strings.IndexAny(value[at:], "; \t\r\n\f"); n >= 0 {
+		return at, at + n, true
+	}
+	return at, len(value), true
 }

@@ -12,6 +12,8 @@ import (
 	"html"
 	"slices"
 	"strings"
+
+	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
 // Link is one distinct URL of a content.
@@ -63,7 +65,7 @@ func (e *Error) Error() string {
 // as they are, and what is returned beside the error is complete.
 func Rewrite(src string, opts Options) (out string, found []Link, err error) {
 	s := newScan(src, opts.Known)
-	s.document(0, len(src), 0)
+	s.document(s.in, 0)
 	if len(s.problems) > 0 {
 		err = &Error{s.problems}
 	}
@@ -91,7 +93,7 @@ func Rewrite(src string, opts Options) (out string, found []Link, err error) {
 // or nil.
 func Check(src string) error {
 	s := newScan(src, nil)
-	s.document(0, len(src), 0)
+	s.document(s.in, 0)
 	if len(s.problems) > 0 {
 		return &Error{s.problems}
 	}
@@ -101,7 +103,7 @@ func Check(src string) error {
 // writeValue writes an attribute value in the quotes that the author used;
 // where there were none, it brings its own.
 func writeValue(b *strings.Builder, value string, quote byte) {
-	value = outside(value, escapeAttribute)
+	value = markup.Outside(value, escapeAttribute)
 	if quote == 0 {
 		b.WriteByte('"')
 		b.WriteString(value)
@@ -115,7 +117,7 @@ func escapeAttribute(s string) string { return html.EscapeString(s) }
 
 // decide says what becomes of an authored href: a link, a problem, or neither.
 func decide(url string) (track bool, problem string) {
-	spans := Spans(url)
+	spans := markup.Spans(url)
 	prefix := url
 	if len(spans) > 0 {
 		prefix = url[:spans[0].Start]
@@ -173,7 +175,7 @@ func isOwnVariable(piece string) bool {
 	if !strings.HasPrefix(piece, "{{") {
 		return false
 	}
-	switch firstWord(strings.TrimSuffix(piece[2:], "}}")) {
+	switch markup.FirstWord(markup.Code(piece)) {
 	case "unsubscribe_url", "preferences_url", "view_in_browser_url", "subscribe_confirm_url":
 		return true
 	}

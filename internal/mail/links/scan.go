@@ -6,8 +6,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	tokens "golang.org/x/net/html"
 	"golang.org/x/net/idna"
+
+	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
 // maxLabel is the length, in bytes, at which a link's label is cut.
@@ -26,9 +27,8 @@ type edit struct {
 
 // scan walks one HTML text and notes what is to change.
 type scan struct {
-	src, masked string
-	spans       []Span
-	base        string // of <base href>
+	in   *markup.Scanner
+	base string // of <base href>
 
 	links    []Link
 	next     int            // the number of the next new link
@@ -42,11 +42,7 @@ type scan struct {
 }
 
 func newScan(src string, known []Link) *scan {
-	spans := Spans(src)
-	s := &scan{
-		src: src, masked: mask(src, spans), spans: spans,
-		links: slices.Clone(known), byURL: make(map[string]int), open: -1,
-	}
+	s := &scan{in: markup.New(src, markup.Syntax{}), links: slices.Clone(known), byURL: make(map[string]int), open: -1}
 	for i, l := range known {
 		s.byURL[l.URL] = i
 		s.next = max(s.next, l.Index+1)
@@ -54,106 +50,72 @@ func newScan(src string, known []Link) *scan {
 	return s
 }
 
-// document walks src[from:to].
-func (s *scan) document(from, to, depth int) {
-	z := tokens.NewTokenizer(strings.NewReader(s.masked[from:to]))
-	pos := from
-	for {
-		kind := z.Next()
-		if kind == tokens.ErrorToken {
-			s.closeLabel()
-			return
-		}
-		start, end := pos, pos+len(z.Raw())
-		pos = end
-		switch kind {
-		case tokens.TextToken:
+// document walks the tokens of what is read.
+func (s *scan) document(in *markup.Scanner, depth int) {
+	for t := range in.All() {
+		switch t.Kind {
+		case markup.Text:
 			if s.open >= 0 && len(s.label) < 4*maxLabel {
-				s.label = append(s.label, outside(s.src[start:end], html.UnescapeString)...)
+				s.label = append(s.label, markup.Outside(in.Source[t.Start:t.End], html.UnescapeString)...)
 			}
-		case tokens.StartTagToken, tokens.SelfClosingTagToken:
-			name, _ := z.TagName()
-			s.element(string(name), start, end)
-		case tokens.EndTagToken:
-			if name, _ := z.TagName(); string(name) == "a" {
+		case markup.StartTag:
+			s.element(t)
+		case markup.EndTag:
+			if t.Name == "a" {
 				s.closeLabel()
 			}
-		case tokens.CommentToken:
-			if depth < maxNesting {
-				s.comment(start, end, depth)
+		case markup.Comment:
+			if inner, ok := in.Conditional(t); ok && depth < maxNesting {
+				s.comment(inner, depth+1)
 			}
 		}
 	}
+	s.closeLabel()
 }
 
 // comment walks the inside of a conditional comment, which is HTML to Outlook.
-func (s *scan) comment(start, end, depth int) {
-	if !isConditional(s.masked[start:end]) {
-		return
-	}
-	open := s.open
-	s.open = -1 // its text is no part of the label around it
-	kept, alt := s.label, s.alt
-	s.label = nil
-	s.document(start+strings.Index(s.masked[start:end], "]>")+2, end, depth+1)
-	s.open, s.label, s.alt = open, kept, alt
-}
-
-// isConditional reports whether a comment is <!--[if …]> …, which hides HTML
-// from everything but Outlook.
-func isConditional(comment string) bool {
-	inner, ok := strings.CutPrefix(comment, "<!--")
-	if !ok {
-		return false
-	}
-	inner = strings.TrimLeft(inner, " \t\r\n\f")
-	end := strings.Index(inner, "]>")
-	return end > 0 && len(inner) > 3 && strings.EqualFold(inner[:3], "[if") && !strings.Contains(inner[:end], "-->")
+func (s *scan) comment(in *markup.Scanner, depth int) {
+	open, label, alt := s.open, s.label, s.alt
+	s.open, s.label = -1, nil // its text is no part of the label around it
+	s.document(in, depth)
+	s.open, s.label, s.alt = open, label, alt
 }
 
 // element handles one start tag.
-func (s *scan) element(name string, start, end int) {
-	switch {
-	case name == "base":
-		s.runsNothing(start, end)
-		if s.base == "" {
-			s.attributes(start, end, func(a attribute) {
-				if a.name == "href" && s.base == "" && len(Spans(s.value(a))) == 0 && CheckTarget(s.value(a)) == nil {
-					s.base = s.value(a)
-				}
-			})
-		}
-		return
-	case name == "img":
-		s.runsNothing(start, end)
-		if s.open >= 0 && s.alt == "" {
-			s.attributes(start, end, func(a attribute) {
-				if a.name == "alt" && s.alt == "" {
-					s.alt = outside(s.src[a.start:a.end], html.UnescapeString)
-				}
-			})
-		}
-		return
-	case name != "a" && name != "area" && !strings.HasPrefix(name, "v:"):
-		s.runsNothing(start, end)
+func (s *scan) element(t markup.Token) {
+	if t.Name == "a" || t.Name == "area" || strings.HasPrefix(t.Name, "v:") {
+		s.linkElement(t)
 		return
 	}
-	var hrefs []attribute
+	for a := range s.in.Attributes(t) {
+		s.runsNothing(a)
+		switch {
+		case t.Name == "base" && a.Name == "href" && s.base == "" && len(markup.Spans(s.value(a))) == 0 && CheckTarget(s.value(a)) == nil:
+			s.base = s.value(a)
+		case t.Name == "img" && a.Name == "alt" && s.open >= 0 && s.alt == "":
+			s.alt = s.in.Value(a)
+		}
+	}
+}
+
+// linkElement handles the start tag of an element that may be a link.
+func (s *scan) linkElement(t markup.Token) {
+	var hrefs []markup.Attribute
 	var off []edit
 	title := ""
-	s.attributes(start, end, func(a attribute) {
-		switch a.name {
+	for a := range s.in.Attributes(t) {
+		switch a.Name {
 		case "href":
 			hrefs = append(hrefs, a)
 		case "data-no-track":
-			off = append(off, edit{start: a.before, end: a.after, link: -1})
+			off = append(off, edit{start: a.Before, end: a.After, link: -1})
 		case "alt", "title", "aria-label":
 			if title == "" {
-				title = outside(s.src[a.start:a.end], html.UnescapeString)
+				title = s.in.Value(a)
 			}
 		}
-	})
-	if name == "a" {
+	}
+	if t.Name == "a" {
 		s.closeLabel()
 	}
 	first := -1
@@ -166,32 +128,30 @@ func (s *scan) element(name string, start, end int) {
 	s.edits = append(s.edits, off...)
 	if len(off) == 0 && first >= 0 {
 		s.open, s.label, s.alt = first, nil, title
-		if name != "a" {
+		if t.Name != "a" {
 			s.closeLabel()
 		}
 	}
 }
 
-// runsNothing notes attributes of an element that is no link and would run a
+// runsNothing notes an attribute of an element that is no link and would run a
 // script: the action of a form, a link of an SVG image.
-func (s *scan) runsNothing(start, end int) {
-	s.attributes(start, end, func(a attribute) {
-		if !isURLAttribute(a.name) {
-			return
-		}
-		url := s.value(a)
-		literal := url
-		if spans := Spans(url); len(spans) > 0 {
-			literal = url[:spans[0].Start]
-		}
-		if scheme, _ := schemeIn(literal); scheme == "javascript" || scheme == "vbscript" {
-			s.problems = append(s.problems, Problem{cut(url, maxLabel), "the scheme " + scheme + ": is not allowed"})
-		}
-	})
+func (s *scan) runsNothing(a markup.Attribute) {
+	if !isURLAttribute(a.Name) {
+		return
+	}
+	url := s.value(a)
+	literal := url
+	if spans := markup.Spans(url); len(spans) > 0 {
+		literal = url[:spans[0].Start]
+	}
+	if scheme, _ := schemeIn(literal); scheme == "javascript" || scheme == "vbscript" {
+		s.problems = append(s.problems, Problem{cut(url, maxLabel), "the scheme " + scheme + ": is not allowed"})
+	}
 }
 
 // href judges one href, notes the edit, and returns the position of its link or -1.
-func (s *scan) href(a attribute, track bool) int {
+func (s *scan) href(a markup.Attribute, track bool) int {
 	url := s.value(a)
 	if url == "" {
 		return -1
@@ -210,18 +170,18 @@ func (s *scan) href(a attribute, track bool) int {
 	at, known := s.byURL[url]
 	if !known {
 		at = len(s.links)
-		s.links = append(s.links, Link{Index: s.next, URL: url, Dynamic: len(Spans(url)) > 0})
+		s.links = append(s.links, Link{Index: s.next, URL: url, Dynamic: len(markup.Spans(url)) > 0})
 		s.next++
 		s.byURL[url] = at
 	}
-	s.edits = append(s.edits, edit{a.start, a.end, at, a.quote})
+	s.edits = append(s.edits, edit{a.Start, a.End, at, a.Quote})
 	return at
 }
 
 // value returns the decoded value of a, without the line breaks and tabs that
 // browsers ignore in a URL.
-func (s *scan) value(a attribute) string {
-	v := outside(s.src[a.start:a.end], func(piece string) string {
+func (s *scan) value(a markup.Attribute) string {
+	v := markup.Outside(s.in.Source[a.Start:a.End], func(piece string) string {
 		return strings.Map(func(r rune) rune {
 			if r == '\t' || r == '\r' || r == '\n' {
 				return -1

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+
+	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
 // CheckTarget says whether a redirect may lead to target, a URL without
@@ -53,7 +55,7 @@ func CheckTarget(target string) error {
 // LeadsToWeb reports whether a URL with Liquid begins, before all Liquid, with
 // http: or https:.
 func LeadsToWeb(url string) bool {
-	if spans := Spans(url); len(spans) > 0 {
+	if spans := markup.Spans(url); len(spans) > 0 {
 		url = url[:spans[0].Start]
 	}
 	scheme, _ := schemeIn(url)
@@ -69,7 +71,7 @@ type UTM struct {
 // AddUTM adds to target, before its fragment, each parameter that it does not
 // have yet. The rest is kept byte for byte, Liquid included.
 func AddUTM(target string, utm UTM) string {
-	masked := Mask(target)
+	masked := markup.Mask(target)
 	end := len(target)
 	if i := strings.IndexByte(masked, '#'); i >= 0 {
 		end = i

@@ -9,9 +9,9 @@ import (
 type content int
 
 const (
-	unknown  content = iota
-	elements         // other elements
-	markup           // HTML, which the compiler copies
+	unknown     content = iota
+	elements            // other elements
+	htmlContent         // HTML, which the compiler copies
 )
 
 // known are the elements of MJML 4.
@@ -22,37 +22,37 @@ var known = map[string]content{
 
 	"mj-all":             elements,
 	"mj-attributes":      elements,
-	"mj-breakpoint":      markup,
+	"mj-breakpoint":      htmlContent,
 	"mj-class":           elements,
 	"mj-font":            elements,
 	"mj-html-attribute":  elements,
 	"mj-html-attributes": elements,
-	"mj-preview":         markup,
+	"mj-preview":         htmlContent,
 	"mj-selector":        elements,
-	"mj-style":           markup,
-	"mj-title":           markup,
+	"mj-style":           htmlContent,
+	"mj-title":           htmlContent,
 
 	"mj-accordion":         elements,
 	"mj-accordion-element": elements,
-	"mj-accordion-text":    markup,
-	"mj-accordion-title":   markup,
-	"mj-button":            markup,
+	"mj-accordion-text":    htmlContent,
+	"mj-accordion-title":   htmlContent,
+	"mj-button":            htmlContent,
 	"mj-carousel":          elements,
-	"mj-carousel-image":    markup,
+	"mj-carousel-image":    htmlContent,
 	"mj-column":            elements,
 	"mj-divider":           elements,
 	"mj-group":             elements,
 	"mj-hero":              elements,
 	"mj-image":             elements,
 	"mj-navbar":            elements,
-	"mj-navbar-link":       markup,
-	"mj-raw":               markup,
+	"mj-navbar-link":       htmlContent,
+	"mj-raw":               htmlContent,
 	"mj-section":           elements,
 	"mj-social":            elements,
-	"mj-social-element":    markup,
+	"mj-social-element":    htmlContent,
 	"mj-spacer":            elements,
-	"mj-table":             markup,
-	"mj-text":              markup,
+	"mj-table":             htmlContent,
+	"mj-text":              htmlContent,
 	"mj-wrapper":           elements,
 }
 

@@ -7,14 +7,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/packetboat/packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
 // spans returns the Liquid of a source: outputs, tags, whole comments, and what
 // looks like Liquid inside raw blocks.
-func spans(source string) []links.Span {
-	all := links.Spans(source)
-	var inner []links.Span
+func spans(source string) []markup.Span {
+	all := markup.Spans(source)
+	var inner []markup.Span
 	for i, s := range all {
 		if !strings.HasPrefix(strings.TrimLeft(source[s.Start+2:s.End], "- \t\r\n\u00a0"), "raw") {
 			continue
@@ -23,15 +23,15 @@ func spans(source string) []links.Span {
 		if i+1 < len(all) {
 			end = all[i+1].Start
 		}
-		for _, in := range links.Spans(source[s.End:end]) {
-			inner = append(inner, links.Span{Start: s.End + in.Start, End: s.End + in.End, Output: in.Output})
+		for _, in := range markup.Spans(source[s.End:end]) {
+			inner = append(inner, markup.Span{Start: s.End + in.Start, End: s.End + in.End, Output: in.Output})
 		}
 	}
 	if inner == nil {
 		return all
 	}
 	all = append(all, inner...)
-	slices.SortFunc(all, func(a, b links.Span) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortFunc(all, func(a, b markup.Span) int { return cmp.Compare(a.Start, b.Start) })
 	return all
 }
 

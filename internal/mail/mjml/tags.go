@@ -38,7 +38,7 @@ func (i *inspector) startTag(at int) error {
 	switch {
 	case closed:
 		i.head.note(i, name, at, true)
-	case kind == markup:
+	case kind == htmlContent:
 		content, err := i.content(name, at)
 		if err != nil {
 			return err

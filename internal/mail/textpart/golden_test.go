@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/packetboat/packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/markup"
 	"github.com/packetboat/packetboat/internal/mail/textpart"
 )
 
@@ -73,11 +73,11 @@ func wellFormed(t *testing.T, name, text string) {
 	if text != "" && (!strings.HasSuffix(text, "\n") || strings.HasSuffix(text, "\n\n") || strings.HasPrefix(text, "\n")) {
 		t.Errorf("%s: it begins or ends badly", name)
 	}
-	plain := links.Mask(text)
+	plain := markup.Mask(text)
 	if strings.Contains(plain, "\n\n\n") {
 		t.Errorf("%s: more than one blank line", name)
 	}
-	spans := links.Spans(text)
+	spans := markup.Spans(text)
 	for i := range len(text) - 1 {
 		if text[i] == ' ' && text[i+1] == '\n' && !inside(spans, i) {
 			t.Errorf("%s: a trailing space before %q", name, text[i:min(i+20, len(text))])
@@ -85,7 +85,7 @@ func wellFormed(t *testing.T, name, text string) {
 	}
 }
 
-func inside(spans []links.Span, at int) bool {
+func inside(spans []markup.Span, at int) bool {
 	for _, s := range spans {
 		if s.Start <= at && at < s.End {
 			return true
@@ -121,7 +121,7 @@ func TestTagsAreKept(t *testing.T) {
 
 func tagsOf(s string) string {
 	var b strings.Builder
-	for _, p := range links.Spans(s) {
+	for _, p := range markup.Spans(s) {
 		if piece := s[p.Start:p.End]; !p.Output && !strings.HasPrefix(piece, "{% comment") {
 			b.WriteString(piece)
 		}

@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/packetboat/packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
 const (
@@ -82,7 +82,7 @@ func (w *lineWriter) text(s string) { w.mixed(s, func(s string) string { return 
 
 func (w *lineWriter) mixed(s string, decode func(string) string) {
 	last := 0
-	for _, p := range links.Spans(s) {
+	for _, p := range markup.Spans(s) {
 		w.plain(w.literal(decode(s[last:p.Start])))
 		last = p.End
 		piece := s[p.Start:p.End]
@@ -191,7 +191,7 @@ func visibleRun(s string) int {
 
 // tagsOf keeps the Liquid tags of what is otherwise left out.
 func (w *lineWriter) tagsOf(s string) {
-	for _, p := range links.Spans(s) {
+	for _, p := range markup.Spans(s) {
 		if !p.Output {
 			w.tag(s[p.Start:p.End])
 		}
@@ -229,7 +229,7 @@ func (w *lineWriter) visible(s string, width int) {
 // word writes a whole word, which may hold Liquid.
 func (w *lineWriter) word(s string) {
 	width, last := 0, 0
-	for _, p := range links.Spans(s) {
+	for _, p := range markup.Spans(s) {
 		width += widthOf(s[last:p.Start])
 		last = p.End
 		if p.Output {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/packetboat/packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
 // widthOfOutput returns how many columns a Liquid output is taken to need. Those
@@ -47,17 +47,17 @@ func isLoop(tag string) int {
 // attribute returns the value of an attribute, decoded. Liquid in it is only what
 // is Liquid in the tag as it is written, too.
 func attribute(tag, name string) string {
-	value := links.Attribute(tag, name)
+	value := markup.Lookup(tag, name)
 	if !strings.Contains(value, "{") {
 		return value
 	}
 	written := map[string]bool{}
-	for _, p := range links.Spans(tag) {
+	for _, p := range markup.Spans(tag) {
 		written[tag[p.Start:p.End]] = true
 	}
 	var b strings.Builder
 	last := 0
-	for _, p := range links.Spans(value) {
+	for _, p := range markup.Spans(value) {
 		if piece := value[p.Start:p.End]; written[piece] {
 			b.WriteString(literal(value[last:p.Start]) + piece)
 			last = p.End

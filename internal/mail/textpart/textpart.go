@@ -13,7 +13,7 @@ import (
 
 	tokens "golang.org/x/net/html"
 
-	"github.com/packetboat/packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
 // FromHTML returns a plain text that says what src says: links as "text
@@ -73,7 +73,7 @@ type table struct {
 func readNodes(src string) []node {
 	var nodes []node
 	open := make(map[string][]int)
-	z := tokens.NewTokenizer(strings.NewReader(links.Mask(src)))
+	z := tokens.NewTokenizer(strings.NewReader(markup.Mask(src)))
 	for pos := 0; ; {
 		kind := z.Next()
 		if kind == tokens.ErrorToken {
@@ -229,9 +229,9 @@ func (t *textMaker) start(n node, piece string) {
 	case "a":
 		t.startLink(piece)
 	case "ul", "ol":
-		t.w.openList(n.name == "ol", number(links.Attribute(piece, "start"), 1))
+		t.w.openList(n.name == "ol", number(markup.Lookup(piece, "start"), 1))
 	case "li":
-		t.w.item(number(links.Attribute(piece, "value"), 0))
+		t.w.item(number(markup.Lookup(piece, "value"), 0))
 	case "h1", "h2":
 		t.w.startHeading()
 	case "table":

@@ -1,4 +1,4 @@
-package links
+package markup
 
 import "strings"
 
@@ -48,11 +48,11 @@ func Spans(s string) []Span {
 			}
 		}
 		next := span.End
-		switch tagName(s[span.Start:span.End]) {
+		switch TagName(s[span.Start:span.End]) {
 		case "raw":
 			next = rawEnd(s, span.End)
 		case "comment":
-			span.End = commentEnd(s, span.End, &noRaw)
+			span.End = commentBlockEnd(s, span.End, &noRaw)
 			next = span.End
 		}
 		spans = append(spans, span)
@@ -75,9 +75,10 @@ func rawEnd(s string, from int) int {
 	}
 }
 
-// commentEnd returns where the comment that holds from ends. Comments nest, and
-// a raw block in one hides what it holds, unless it is known that none is closed.
-func commentEnd(s string, from int, noRaw *bool) int {
+// commentBlockEnd returns where the comment block that holds from ends. Such
+// blocks nest, and a raw block in one hides what it holds, unless it is known
+// that none is closed.
+func commentBlockEnd(s string, from int, noRaw *bool) int {
 	depth := 1
 	for i := from; ; {
 		at := strings.Index(s[i:], "{%")
@@ -109,48 +110,53 @@ func commentEnd(s string, from int, noRaw *bool) int {
 // isTag returns the length of the tag of that name, without arguments, that s
 // starts with, else 0.
 func isTag(s, name string) int {
-	rest := strings.TrimLeftFunc(strings.TrimPrefix(s[2:], "-"), isLiquidSpace)
+	rest := strings.TrimLeftFunc(strings.TrimPrefix(s[2:], "-"), IsLiquidSpace)
 	rest, ok := strings.CutPrefix(rest, name)
 	if !ok {
 		return 0
 	}
-	rest = strings.TrimPrefix(strings.TrimLeftFunc(rest, isLiquidSpace), "-")
+	rest = strings.TrimPrefix(strings.TrimLeftFunc(rest, IsLiquidSpace), "-")
 	if !strings.HasPrefix(rest, "%}") {
 		return 0
 	}
 	return len(s) - len(rest) + 2
 }
 
-func isLiquidSpace(r rune) bool { return r == ' ' || r == '\u00a0' || '\t' <= r && r <= '\r' }
+// Code returns what stands between the marks of an output or a tag, without
+// white space and white-space control.
+func Code(piece string) string {
+	code := strings.TrimPrefix(piece[2:len(piece)-2], "-")
+	return strings.TrimFunc(strings.TrimSuffix(code, "-"), IsLiquidSpace)
+}
 
-// tagName returns the first word of a tag, white-space control aside, and
-// nothing for an output.
-func tagName(piece string) string {
+// TagName returns the name of a tag, and nothing for an output.
+func TagName(piece string) string {
 	if piece[1] != '%' {
 		return ""
 	}
-	return firstWord(piece[2 : len(piece)-2])
+	return FirstWord(strings.TrimLeftFunc(strings.TrimPrefix(piece[2:len(piece)-2], "-"), IsLiquidSpace))
 }
 
-func firstWord(s string) string {
-	s = strings.TrimLeftFunc(strings.TrimPrefix(s, "-"), isLiquidSpace)
+// FirstWord returns the letters, digits and underscores that code starts with.
+func FirstWord(code string) string {
 	n := 0
-	for n < len(s) && isWord(s[n]) {
+	for n < len(code) && IsWord(code[n]) {
 		n++
 	}
-	return s[:n]
+	return code[:n]
 }
 
-func isWord(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
-}
+// IsWord reports whether c may stand in a name of Liquid.
+func IsWord(c byte) bool { return isLetter(c) || '0' <= c && c <= '9' || c == '_' }
 
-// Mask returns s with its Liquid painted over, byte for byte, so that an HTML
-// tokenizer is not led astray by quotes and angle brackets inside Liquid and
-// its offsets hold for s: outputs become digits, tags become spaces.
-func Mask(s string) string {
-	return mask(s, Spans(s))
-}
+// IsLiquidSpace reports whether r is white space in Liquid. The no-break space
+// is, too, as in package liquid.
+func IsLiquidSpace(r rune) bool { return r == ' ' || r == '\u00a0' || '\t' <= r && r <= '\r' }
+
+// Mask returns s with its Liquid painted over, byte for byte, so that a reader
+// of HTML is not led astray by quotes and angle brackets inside Liquid and its
+// offsets hold for s: outputs become digits, tags become spaces.
+func Mask(s string) string { return mask(s, Spans(s)) }
 
 func mask(s string, spans []Span) string {
 	if len(spans) == 0 {
@@ -169,8 +175,8 @@ func mask(s string, spans []Span) string {
 	return string(b)
 }
 
-// outside applies f to the pieces of s between its Liquid.
-func outside(s string, f func(string) string) string {
+// Outside returns s with f applied to the pieces between its Liquid.
+func Outside(s string, f func(string) string) string {
 	spans := Spans(s)
 	if len(spans) == 0 {
 		return f(s)
@@ -184,69 +190,4 @@ func outside(s string, f func(string) string) string {
 	}
 	b.WriteString(f(s[last:]))
 	return b.String()
-}
-
-// HasUnsubscribe reports whether text, HTML or plain, prints unsubscribe_url
-// or preferences_url by a Liquid output that is not inside an HTML comment.
-func HasUnsubscribe(text string) bool {
-	spans := Spans(text)
-	masked := mask(text, spans)
-	hidden := 0 // where the last comment seen ends
-	seen := 0
-	for _, p := range spans {
-		for seen < p.Start {
-			open := strings.Index(masked[seen:p.Start], "<!--")
-			if open < 0 {
-				break
-			}
-			seen += open
-			if !isConditional(masked[seen:]) {
-				hidden = len(text)
-				if n := strings.Index(masked[seen:], "-->"); n >= 0 {
-					hidden = seen + n
-				}
-				seen = hidden
-				break
-			}
-			seen += len("<!--")
-		}
-		seen = max(seen, p.End)
-		if p.Output && p.Start >= hidden && mentions(text[p.Start:p.End], "unsubscribe_url", "preferences_url") {
-			return true
-		}
-	}
-	return false
-}
-
-// mentions reports whether one of the names stands in s as a word of its own,
-// outside string literals.
-func mentions(s string, names ...string) bool {
-	var quote byte
-	for i := 0; i < len(s); {
-		c := s[i]
-		switch {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-			i++
-		case c == '"' || c == '\'':
-			quote = c
-			i++
-		case isWord(c):
-			n := i
-			for n < len(s) && (isWord(s[n]) || s[n] == '-') {
-				n++
-			}
-			for _, name := range names {
-				if s[i:n] == name && (i == 0 || s[i-1] != '.') {
-					return true
-				}
-			}
-			i = n
-		default:
-			i++
-		}
-	}
-	return false
 }
