@@ -86,7 +86,7 @@ func (w *lineWriter) mixed(s string, decode func(string) string) {
 		w.plain(w.literal(decode(s[last:p.Start])))
 		last = p.End
 		piece := s[p.Start:p.End]
-		if name := liquidName(piece); !p.Output && (name == "raw" || name == "endraw") {
+		if name := markup.TagName(piece); name == "raw" || name == "endraw" {
 			w.raw = name == "raw"
 		}
 		if p.Output {
@@ -200,7 +200,7 @@ func (w *lineWriter) tagsOf(s string) {
 
 // tag takes a Liquid tag.
 func (w *lineWriter) tag(s string) {
-	if isComment(s) {
+	if markup.TagName(s) == "comment" {
 		return
 	}
 	w.loops = max(w.loops+isLoop(s), 0)

@@ -3,7 +3,7 @@ package textpart
 import (
 	"strings"
 
-	tokens "golang.org/x/net/html"
+	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
 // link is the link that is being read.
@@ -47,14 +47,14 @@ const lookAhead = 60
 // followed reports whether the next thing to read is a link to the same place.
 func (t *textMaker) followed() bool {
 	for _, n := range t.nodes[min(t.at+1, len(t.nodes)):min(t.at+lookAhead, len(t.nodes))] {
-		switch n.kind {
-		case tokens.TextToken:
-			if strings.TrimSpace(t.src[n.start:n.end]) != "" {
+		switch n.Kind {
+		case markup.Text:
+			if strings.TrimSpace(t.src[n.Start:n.End]) != "" {
 				return false
 			}
-		case tokens.StartTagToken, tokens.SelfClosingTagToken:
-			if n.name == "a" {
-				return strings.TrimSpace(attribute(t.src[n.start:n.end], "href")) == t.link.href
+		case markup.StartTag:
+			if n.Name == "a" {
+				return strings.TrimSpace(attribute(t.src[n.Start:n.End], "href")) == t.link.href
 			}
 		}
 	}

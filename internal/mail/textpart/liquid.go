@@ -1,7 +1,6 @@
 package textpart
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/packetboat/packetboat/internal/mail/markup"
@@ -16,29 +15,12 @@ func widthOfOutput(piece string) int {
 	return outputWidth
 }
 
-// isComment reports whether a Liquid tag is a comment block.
-func isComment(tag string) bool { return liquidName(tag) == "comment" }
-
-// liquidName returns the first word of a Liquid tag.
-func liquidName(tag string) string {
-	fields := strings.Fields(strings.Trim(tag, "{}%-"))
-	if len(fields) == 0 {
-		return ""
-	}
-	name := fields[0]
-	if i := strings.IndexAny(name, "-%"); i >= 0 {
-		name = name[:i]
-	}
-	return name
-}
-
 // isLoop reports whether a Liquid tag opens (+1) or closes (-1) a loop.
 func isLoop(tag string) int {
-	name := liquidName(tag)
-	switch {
-	case slices.Contains([]string{"for", "tablerow"}, name):
+	switch markup.TagName(tag) {
+	case "for", "tablerow":
 		return 1
-	case slices.Contains([]string{"endfor", "endtablerow"}, name):
+	case "endfor", "endtablerow":
 		return -1
 	}
 	return 0

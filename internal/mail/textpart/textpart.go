@@ -7,11 +7,10 @@
 package textpart
 
 import (
+	"html"
 	"slices"
 	"strconv"
 	"strings"
-
-	tokens "golang.org/x/net/html"
 
 	"github.com/packetboat/packetboat/internal/mail/markup"
 )
@@ -27,7 +26,8 @@ import (
 // everywhere between elements, also in comments and hidden elements, so that
 // what one opens another still closes.
 func FromHTML(src string) string {
-	t := &textMaker{src: src, nodes: readNodes(src)}
+	in := markup.New(src, markup.Syntax{})
+	t := &textMaker{src: src, nodes: readNodes(in)}
 	for i := 0; i < len(t.nodes); i++ {
 		t.at = i
 		i = t.node(i)
@@ -42,12 +42,10 @@ func FromHTML(src string) string {
 
 // node is one token of the HTML.
 type node struct {
-	kind       tokens.TokenType
-	name       string
-	start, end int
-	hidden     bool
-	layout     bool // a table that says that it is only there for the looks
-	match      int  // of a start tag: the position of its end tag, or 0
+	markup.Token
+	hidden bool
+	layout bool // a table that says that it is only there for the looks
+	match  int  // of a start tag: the position of its end tag, or 0
 }
 
 // textMaker turns nodes into lines.
@@ -69,41 +67,46 @@ type table struct {
 	words  int  // that were written before the cell being read
 }
 
-// readNodes splits src into tokens and finds the end tag of each start tag.
-func readNodes(src string) []node {
+// readNodes reads the tokens and finds the end tag of each start tag.
+func readNodes(in *markup.Scanner) []node {
 	var nodes []node
 	open := make(map[string][]int)
-	z := tokens.NewTokenizer(strings.NewReader(markup.Mask(src)))
-	for pos := 0; ; {
-		kind := z.Next()
-		if kind == tokens.ErrorToken {
-			return nodes
-		}
-		n := node{kind: kind, start: pos, end: pos + len(z.Raw())}
-		pos = n.end
-		switch kind {
-		case tokens.StartTagToken, tokens.SelfClosingTagToken:
-			name, more := z.TagName()
-			n.name = string(name)
-			for more {
-				var key, value []byte
-				key, value, more = z.TagAttr()
-				n.hidden = n.hidden || hides(string(key), string(value))
-				n.layout = n.layout || string(key) == "role" && (string(value) == "presentation" || string(value) == "none")
+	for t := range in.All() {
+		n := node{Token: t}
+		switch t.Kind {
+		case markup.StartTag:
+			var seen []string // the first of each name counts
+			for a := range in.Attributes(t) {
+				if saysLooks(a.Name) && !slices.Contains(seen, a.Name) {
+					seen = append(seen, a.Name)
+					value := html.UnescapeString(in.Masked[a.Start:a.End])
+					n.hidden = n.hidden || hides(a.Name, value)
+					n.layout = n.layout || a.Name == "role" && (value == "presentation" || value == "none")
+				}
 			}
-			if kind == tokens.StartTagToken && !isVoid(n.name) {
-				open[n.name] = append(open[n.name], len(nodes))
+			if !t.Empty && !isVoid(t.Name) {
+				open[t.Name] = append(open[t.Name], len(nodes))
 			}
-		case tokens.EndTagToken:
-			name, _ := z.TagName()
-			n.name = string(name)
-			if stack := open[n.name]; len(stack) > 0 {
+		case markup.EndTag:
+			if stack := open[t.Name]; len(stack) > 0 {
 				nodes[stack[len(stack)-1]].match = len(nodes)
-				open[n.name] = stack[:len(stack)-1]
+				open[t.Name] = stack[:len(stack)-1]
 			}
+		case markup.Unclosed:
+			return nodes
 		}
 		nodes = append(nodes, n)
 	}
+	return nodes
+}
+
+// saysLooks reports whether an attribute decides how its element is shown.
+func saysLooks(name string) bool {
+	switch name {
+	case "hidden", "aria-hidden", "style", "role":
+		return true
+	}
+	return false
 }
 
 // hides reports whether an attribute keeps its element from being seen.
@@ -156,15 +159,6 @@ func holdsNoText(name string) bool {
 	return false
 }
 
-// isRaw reports whether the tokenizer reads an element's inside as one text.
-func isRaw(name string) bool {
-	switch name {
-	case "style", "script", "title", "noscript", "iframe", "noembed", "noframes":
-		return true
-	}
-	return false
-}
-
 // margin returns how many line ends set an element off from what is around it.
 func margin(name string) int {
 	switch name {
@@ -180,41 +174,41 @@ func margin(name string) int {
 // node writes the i-th node and returns the last one that is done with.
 func (t *textMaker) node(i int) int {
 	n := t.nodes[i]
-	piece := t.src[n.start:n.end]
-	switch n.kind {
-	case tokens.TextToken:
+	piece := t.src[n.Start:n.End]
+	switch n.Kind {
+	case markup.Text:
 		t.w.html(piece)
-	case tokens.CommentToken:
+	case markup.Comment:
 		t.w.tagsOf(piece)
-	case tokens.StartTagToken, tokens.SelfClosingTagToken:
-		if n.hidden || holdsNoText(n.name) {
+	case markup.StartTag:
+		if n.hidden || holdsNoText(n.Name) {
 			last := n.match
-			if last == 0 && isRaw(n.name) {
-				last = min(i+1, len(t.nodes)-1)
+			if last == 0 && holdsNoText(n.Name) && i+1 < len(t.nodes) && t.nodes[i+1].Kind == markup.Text && t.nodes[i+1].Name == n.Name {
+				last = i + 1
 			}
 			if last > 0 {
-				t.w.tagsOf(t.src[n.end:t.nodes[last].end])
+				t.w.tagsOf(t.src[n.End:t.nodes[last].End])
 				return last
 			}
-			if isVoid(n.name) {
+			if isVoid(n.Name) {
 				return i
 			}
 		}
 		t.start(n, piece)
-	case tokens.EndTagToken:
+	case markup.EndTag:
 		t.end(n)
 	}
 	return i
 }
 
 func (t *textMaker) start(n node, piece string) {
-	if m := margin(n.name); m > 0 {
-		if len(t.tables) > 0 && n.name != "tr" && n.name != "tbody" && n.name != "thead" && n.name != "tfoot" {
+	if m := margin(n.Name); m > 0 {
+		if len(t.tables) > 0 && n.Name != "tr" && n.Name != "tbody" && n.Name != "thead" && n.Name != "tfoot" {
 			t.tables[len(t.tables)-1].blocks = true
 		}
 		t.w.breakLine(m)
 	}
-	switch n.name {
+	switch n.Name {
 	case "br":
 		t.w.lineBreak()
 	case "hr":
@@ -229,7 +223,7 @@ func (t *textMaker) start(n node, piece string) {
 	case "a":
 		t.startLink(piece)
 	case "ul", "ol":
-		t.w.openList(n.name == "ol", number(markup.Lookup(piece, "start"), 1))
+		t.w.openList(n.Name == "ol", number(markup.Lookup(piece, "start"), 1))
 	case "li":
 		t.w.item(number(markup.Lookup(piece, "value"), 0))
 	case "h1", "h2":
@@ -242,7 +236,7 @@ func (t *textMaker) start(n node, piece string) {
 			row.blocks, row.cells = false, 0
 		}
 	case "td", "th":
-		t.cell(n.name == "th")
+		t.cell(n.Name == "th")
 	case "dd":
 		t.w.indent++
 	case "blockquote":
@@ -274,8 +268,8 @@ func (t *textMaker) cell(heading bool) {
 }
 
 func (t *textMaker) end(n node) {
-	m := margin(n.name)
-	switch n.name {
+	m := margin(n.Name)
+	switch n.Name {
 	case "a":
 		t.endLink()
 	case "ul", "ol":
@@ -301,7 +295,7 @@ func (t *textMaker) end(n node) {
 	if m > 0 {
 		t.w.breakLine(m)
 	}
-	switch n.name {
+	switch n.Name {
 	case "blockquote":
 		t.w.quotes = max(t.w.quotes-1, 0)
 	case "dd":
@@ -326,10 +320,10 @@ const maxPictures = 20
 func (t *textMaker) pictures() string {
 	var found []string
 	for i, n := range t.nodes {
-		if n.kind != tokens.StartTagToken && n.kind != tokens.SelfClosingTagToken || n.name != "img" || n.hidden || len(found) == maxPictures {
+		if n.Kind != markup.StartTag || n.Name != "img" || n.hidden || len(found) == maxPictures {
 			continue
 		}
-		src := strings.TrimSpace(attribute(t.src[n.start:n.end], "src"))
+		src := strings.TrimSpace(attribute(t.src[n.Start:n.End], "src"))
 		if target, ok := printable(src); ok && !slices.Contains(found, target) {
 			found = append(found, target)
 		}
@@ -340,8 +334,8 @@ func (t *textMaker) pictures() string {
 	}
 	t.w = lineWriter{}
 	for i, n := range t.nodes {
-		if n.kind == tokens.StartTagToken && n.name == "title" && i+1 < len(t.nodes) && t.nodes[i+1].kind == tokens.TextToken {
-			t.w.html(t.src[t.nodes[i+1].start:t.nodes[i+1].end])
+		if n.Kind == markup.StartTag && !n.Empty && n.Name == "title" && i+1 < len(t.nodes) && t.nodes[i+1].Kind == markup.Text {
+			t.w.html(t.src[t.nodes[i+1].Start:t.nodes[i+1].End])
 			break
 		}
 	}
