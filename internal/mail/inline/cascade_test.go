@@ -43,7 +43,7 @@ func TestSelectorsMatchAsCascadiaDoes(t *testing.T) {
 			}
 		}
 		if got := tr.matches(&s); !slices.Equal(got, want) {
-			t.Fatalf("%q matches the elements %v of %q, want %v", text, got, p.src, want)
+			t.Fatalf("%q matches the elements %v of %q, want %v", text, got, p.Source, want)
 		}
 	})
 }

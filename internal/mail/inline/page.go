@@ -1,21 +1,17 @@
 package inline
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
-
-	"golang.org/x/net/html"
 
 	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
 // page is a document: its start tags, its style elements, and what is to change.
 type page struct {
-	src, masked string
-	spans       []markup.Span
-	branches    bool // there are Liquid tags
+	*markup.Scanner
+	branches bool // there are Liquid tags
 
 	tags      []tag
 	sheets    []sheet
@@ -32,17 +28,9 @@ type tag struct {
 	name       string
 	start      int
 	behind     int // where its name ends
-	style      *attribute
-	attributes []attribute
+	style      *markup.Attribute
+	attributes []markup.Attribute
 	doubtful   bool // Liquid decides about its attributes
-}
-
-// attribute is where an attribute stands in the document.
-type attribute struct {
-	name       string
-	start, end int // its value
-	quote      byte
-	hasValue   bool
 }
 
 // sheet is what a style element holds.
@@ -55,51 +43,43 @@ type sheet struct {
 
 // read finds the tags of the document.
 func read(src string) *page {
-	p := &page{src: src, masked: markup.Mask(src), spans: markup.Spans(src)}
+	p := &page{Scanner: markup.New(src, markup.Syntax{})}
 	p.branches = p.hasTags(0, len(src))
-	z := html.NewTokenizer(strings.NewReader(p.masked))
-	var last html.TokenType
+	var last markup.Token
 	seen := map[string]bool{}
-	for pos := 0; ; {
-		kind := z.Next()
-		if kind == html.ErrorToken {
-			return p
-		}
-		start := pos
-		pos += len(z.Raw())
-		switch kind {
-		case html.StartTagToken, html.SelfClosingTagToken:
-			name, _ := z.TagName()
-			t, text := p.readTag(string(name), start, pos)
-			if t.doubtful {
-				p.loose.WriteString("<" + t.name + strings.ToLower(text))
+	for t := range p.All() {
+		switch t.Kind {
+		case markup.StartTag:
+			read, text := p.readTag(t)
+			if read.doubtful {
+				p.loose.WriteString("<" + t.Name + strings.ToLower(text))
 				p.anyClass = true
 			}
 			// The parser takes attributes from every html and body tag, slowly.
-			if t.name != "html" && t.name != "body" || !seen[t.name] {
+			if t.Name != "html" && t.Name != "body" || !seen[t.Name] {
 				p.copied.WriteString(text)
-				seen[t.name] = true
+				seen[t.Name] = true
 			}
-			p.tags = append(p.tags, t)
-		case html.EndTagToken:
-			name, _ := z.TagName()
-			if n := len(p.sheets); n > 0 && p.sheets[n-1].end == start {
-				p.sheets[n-1].close = pos
+			p.tags = append(p.tags, read)
+		case markup.EndTag:
+			if n := len(p.sheets); n > 0 && p.sheets[n-1].end == t.Start {
+				p.sheets[n-1].close = t.End
 			}
-			p.copied.WriteString("</" + alias(string(name)) + ">")
-		case html.TextToken:
-			if last == html.StartTagToken && p.tags[len(p.tags)-1].name == "style" {
-				p.addSheet(start, pos)
+			p.copied.WriteString("</" + alias(t.Name) + ">")
+		case markup.Text:
+			if t.Name == "style" && !last.Empty {
+				p.addSheet(t.Start, t.End)
 			}
-		case html.CommentToken:
-			if inner := p.masked[start:pos]; strings.Contains(inner, "[if") {
+		case markup.Comment:
+			if inner := p.Masked[t.Start:t.End]; strings.Contains(inner, "[if") {
 				p.loose.WriteString(strings.ToLower(inner)) // elements for Outlook
 			}
-		case html.DoctypeToken:
-			p.copied.WriteString(p.masked[start:pos])
+		case markup.Declaration:
+			p.copied.WriteString(p.Masked[t.Start:t.End])
 		}
-		last = kind
+		last = t
 	}
+	return p
 }
 
 // addSheet notes the text of the style element that was opened last, unless it
@@ -108,8 +88,8 @@ func (p *page) addSheet(start, end int) {
 	t := &p.tags[len(p.tags)-1]
 	s := sheet{open: t.start, start: start, end: end, close: end}
 	for _, a := range t.attributes {
-		value := strings.ToLower(strings.TrimSpace(p.masked[a.start:a.end]))
-		switch a.name {
+		value := strings.ToLower(strings.TrimSpace(p.Masked[a.Start:a.End]))
+		switch a.Name {
 		case "media":
 			s.narrow = value != "" && value != "all"
 		case "type":
@@ -129,51 +109,35 @@ const number = "n"
 
 // readTag finds the attributes of a start tag, and returns the tag for the copy,
 // too. That has only the classes that it has whatever Liquid says.
-func (p *page) readTag(name string, start, end int) (tag, string) {
-	stop := end
-	if p.masked[end-1] == '>' {
-		stop--
-	}
-	i := start + 1
-	for i < stop && !isSpace(p.masked[i]) && p.masked[i] != '/' {
-		i++
-	}
-	t := tag{name: name, start: start, behind: i}
-	copied := "<" + alias(name) + " " + number + `="` + strconv.Itoa(len(p.tags)) + `"`
+func (p *page) readTag(in markup.Token) (tag, string) {
+	t := tag{name: in.Name, start: in.Start, behind: in.Start + len("<") + len(in.Name)}
+	copied := "<" + alias(t.name) + " " + number + `="` + strconv.Itoa(len(p.tags)) + `"`
 	var b strings.Builder
-	last, spans := i, p.spansIn(start, end)
-	for {
-		for i < stop && (isSpace(p.masked[i]) || p.masked[i] == '/') {
-			i++
-		}
-		if i >= stop {
-			break
-		}
-		var a attribute
-		a, i = p.attributeAt(i, stop)
+	last, spans := t.behind, p.Within(in.Start, in.End)
+	for a := range p.Attributes(in) {
 		t.attributes = append(t.attributes, a)
 		var within []markup.Span
-		for len(spans) > 0 && spans[0].End <= a.end {
-			if spans[0].Start < a.start {
+		for len(spans) > 0 && spans[0].End <= a.End {
+			if spans[0].Start < a.Start || a.Quote == 0 && !spans[0].Output {
 				t.doubtful = true
 				return t, copied + ">" // Liquid decides which attributes there are
 			}
 			within = append(within, spans[0])
 			spans = spans[1:]
 		}
-		if len(within) > 0 && (a.name == "class" || a.name == "id") {
+		if len(within) > 0 && (a.Name == "class" || a.Name == "id") {
 			t.doubtful = true
 			from, to := within[0].Start, within[len(within)-1].End
-			for from > a.start && !isSpace(p.masked[from-1]) {
+			for from > a.Start && !markup.IsSpace(p.Masked[from-1]) {
 				from--
 			}
-			for to < a.end && !isSpace(p.masked[to]) {
+			for to < a.End && !markup.IsSpace(p.Masked[to]) {
 				to++
 			}
-			b.WriteString(p.masked[last:from])
+			b.WriteString(p.Masked[last:from])
 			last = to
 		}
-		if a.name == "style" && t.style == nil {
+		if a.Name == "style" && t.style == nil {
 			t.style = &a
 		}
 	}
@@ -181,55 +145,11 @@ func (p *page) readTag(name string, start, end int) (tag, string) {
 		t.doubtful = true
 		return t, copied + ">"
 	}
-	b.WriteString(p.masked[last:end])
+	b.WriteString(p.Masked[last:in.End])
 	return t, copied + b.String()
 }
 
-// attributeAt reads the attribute at i and returns where it ends.
-func (p *page) attributeAt(i, end int) (attribute, int) {
-	m := p.masked
-	from := i
-	for i < end && !isSpace(m[i]) && m[i] != '/' && (m[i] != '=' || i == from) {
-		i++
-	}
-	a := attribute{name: strings.ToLower(m[from:i]), start: i, end: i}
-	j := i
-	for j < end && isSpace(m[j]) {
-		j++
-	}
-	if j >= end || m[j] != '=' {
-		return a, i
-	}
-	a.hasValue = true
-	for i = j + 1; i < end && isSpace(m[i]); i++ {
-	}
-	if i < end && (m[i] == '"' || m[i] == '\'') {
-		a.quote, a.start, a.end = m[i], i+1, end
-		if n := strings.IndexByte(m[i+1:end], a.quote); n >= 0 {
-			a.end = i + 1 + n
-		}
-		return a, min(a.end+1, end)
-	}
-	a.start = i
-	for i < end && !isSpace(m[i]) {
-		i++
-	}
-	a.end = i
-	return a, i
-}
-
-// spansIn returns the Liquid that begins in src[start:end].
-func (p *page) spansIn(start, end int) []markup.Span {
-	from, _ := slices.BinarySearchFunc(p.spans, start, func(s markup.Span, at int) int { return cmp.Compare(s.Start, at) })
-	to, _ := slices.BinarySearchFunc(p.spans, end, func(s markup.Span, at int) int { return cmp.Compare(s.Start, at) })
-	return p.spans[from:to]
-}
-
-// hasTags reports whether a Liquid tag begins in src[start:end].
+// hasTags reports whether a Liquid tag begins in the source from start to end.
 func (p *page) hasTags(start, end int) bool {
-	return slices.ContainsFunc(p.spansIn(start, end), func(s markup.Span) bool { return !s.Output })
-}
-
-func isSpace(c byte) bool {
-	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f'
+	return slices.ContainsFunc(p.Within(start, end), func(s markup.Span) bool { return !s.Output })
 }

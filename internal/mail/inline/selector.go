@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/andybalholm/cascadia"
+
+	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
 // selector is one of a rule's selectors.
@@ -61,7 +63,7 @@ func (r *rule) readSelectors(m string) {
 	for {
 		s := &selector{rule: r, start: in.pos}
 		stop := in.until(",{}")
-		for s.start < in.pos && isSpace(m[s.start]) {
+		for s.start < in.pos && markup.IsSpace(m[s.start]) {
 			s.start++
 		}
 		s.end = s.start + len(trimRight(m[s.start:in.pos]))

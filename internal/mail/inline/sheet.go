@@ -45,8 +45,8 @@ type reader struct {
 
 // readRules reads the rules of a style element, those within @media included.
 func (p *page) readRules(s *sheet) error {
-	r := &reader{p: p, m: p.masked, pos: s.start, end: s.end}
-	tags := slices.DeleteFunc(slices.Clone(p.spansIn(s.start, s.end)), func(s markup.Span) bool { return s.Output })
+	r := &reader{p: p, m: p.Masked, pos: s.start, end: s.end}
+	tags := slices.DeleteFunc(slices.Clone(p.Within(s.start, s.end)), func(s markup.Span) bool { return s.Output })
 	between := func(at int) bool { return len(tags) > 0 && tags[0].Start < at && at < tags[len(tags)-1].Start }
 	groups := 0
 	for {
@@ -69,7 +69,7 @@ func (p *page) readRules(s *sheet) error {
 			rule := &rule{start: start, prelude: r.pos, conditional: groups > 0 || s.narrow || between(start)}
 			// Only the recipient's data can tell what a selector with Liquid means,
 			// and halves may not move: they could find what makes them whole.
-			if r.body(rule) && len(p.spansIn(rule.start, rule.prelude)) == 0 && !p.hasTags(rule.prelude, rule.end) &&
+			if r.body(rule) && len(p.Within(rule.start, rule.prelude)) == 0 && !p.hasTags(rule.prelude, rule.end) &&
 				!halves.MatchString(r.m[rule.start:rule.end-1]) {
 				if p.selectors += 1 + strings.Count(r.m[rule.start:rule.prelude], ","); p.selectors > maxSelectors {
 					return fmt.Errorf("%w: there are more than %d selectors; remove unused rules, or turn inline_css off", ErrLimit, maxSelectors)
@@ -203,7 +203,7 @@ func (r *rule) readValues() {
 // declarations reads what a style attribute holds.
 func (p *page) declarations(start, end int) []declaration {
 	var list []declaration
-	r := &reader{p: p, m: p.masked, pos: start, end: end}
+	r := &reader{p: p, m: p.Masked, pos: start, end: end}
 	for r.pos < r.end {
 		from := r.pos
 		stop := r.until(";{}")
@@ -222,9 +222,9 @@ var property = regexp.MustCompile(`^[-a-z_][-a-z0-9_]*$`)
 
 // declaration reads src[start:end].
 func (p *page) declaration(start, end int) (declaration, bool) {
-	end = start + len(trimRight(p.masked[start:end]))
+	end = start + len(trimRight(p.Masked[start:end]))
 	d := declaration{end: end}
-	name, value, found := strings.Cut(p.masked[start:end], ":")
+	name, value, found := strings.Cut(p.Masked[start:end], ":")
 	if !found {
 		return d, false
 	}
@@ -234,7 +234,7 @@ func (p *page) declaration(start, end int) (declaration, bool) {
 		value = trimRight(value[:i])
 	}
 	from := start + len(name) + 1
-	d.text = strings.TrimSpace(p.src[from : from+len(value)])
+	d.text = strings.TrimSpace(p.Source[from : from+len(value)])
 	return d, property.MatchString(d.property) && d.text != ""
 }
 

@@ -25,11 +25,11 @@ func (p *page) edited() string {
 		if c.start < last {
 			continue // within something that is gone already
 		}
-		b.WriteString(p.src[last:c.start])
+		b.WriteString(p.Source[last:c.start])
 		b.WriteString(c.text)
 		last = c.end
 	}
-	b.WriteString(p.src[last:])
+	b.WriteString(p.Source[last:])
 	return b.String()
 }
 
@@ -59,14 +59,14 @@ func (p *page) writeAttribute(t *tag, style []value) {
 	quote, authored := byte('"'), ""
 	own := map[string]bool{} // whether it is important
 	if a := t.style; a != nil {
-		authored = strings.TrimRight(p.src[a.start:a.end], "; \t\r\n\f")
-		if a.quote != 0 {
-			quote = a.quote
+		authored = strings.TrimRight(p.Source[a.Start:a.End], "; \t\r\n\f")
+		if a.Quote != 0 {
+			quote = a.Quote
 		} else {
-			authored = outside(authored, func(s string) string { return strings.ReplaceAll(s, `"`, "&quot;") })
+			authored = markup.Outside(authored, func(s string) string { return strings.ReplaceAll(s, `"`, "&quot;") })
 		}
-		if !p.hasTags(a.start, a.end) {
-			for _, d := range p.declarations(a.start, a.end) {
+		if !p.hasTags(a.Start, a.End) {
+			for _, d := range p.declarations(a.Start, a.End) {
 				own[d.property] = d.important
 			}
 		}
@@ -94,12 +94,12 @@ func (p *page) writeAttribute(t *tag, style []value) {
 	switch a := t.style; {
 	case a == nil:
 		p.changes = append(p.changes, change{t.behind, t.behind, ` style="` + text + `"`})
-	case a.quote != 0:
-		p.changes = append(p.changes, change{a.start, a.end, text})
-	case a.hasValue:
-		p.changes = append(p.changes, change{a.start, a.end, `"` + text + `"`})
+	case a.Quote != 0:
+		p.changes = append(p.changes, change{a.Start, a.End, text})
+	case a.Valued:
+		p.changes = append(p.changes, change{a.Start, a.End, `"` + text + `"`})
 	default:
-		p.changes = append(p.changes, change{a.start, a.end, `="` + text + `"`})
+		p.changes = append(p.changes, change{a.Start, a.End, `="` + text + `"`})
 	}
 }
 
@@ -118,20 +118,7 @@ func attributeText(text string, quote byte) string {
 		entity = other
 	}
 	r := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\r", " ", "\n", " ", string(quote), entity)
-	return outside(text, r.Replace)
-}
-
-// outside applies f to the pieces of a text between its Liquid.
-func outside(text string, f func(string) string) string {
-	var b strings.Builder
-	last := 0
-	for _, s := range markup.Spans(text) {
-		b.WriteString(f(text[last:s.Start]))
-		b.WriteString(text[s.Start:s.End])
-		last = s.End
-	}
-	b.WriteString(f(text[last:]))
-	return b.String()
+	return markup.Outside(text, r.Replace)
 }
 
 // handled finds the selectors that hold while a reader does something.
@@ -145,7 +132,7 @@ func (p *page) writeSheet(s *sheet) {
 	for _, r := range s.rules {
 		var calm, pressing []string
 		for _, s := range r.selectors {
-			switch text := p.src[s.start:s.end]; {
+			switch text := p.Source[s.start:s.end]; {
 			case s.matched && !s.stays:
 			case r.conditional || handled.MatchString(text):
 				pressing = append(pressing, text)
@@ -160,22 +147,22 @@ func (p *page) writeSheet(s *sheet) {
 		}
 		var kept []string
 		for _, list := range [][]string{calm, pressing} {
-			block := p.src[r.prelude:r.end]
+			block := p.Source[r.prelude:r.end]
 			if len(calm) == 0 || len(kept) > 0 {
 				block = p.pressed(r)
 			}
 			switch len(list) {
 			case 0:
 			case len(r.selectors):
-				kept = append(kept, p.src[r.start:r.prelude]+block)
+				kept = append(kept, p.Source[r.start:r.prelude]+block)
 			default:
 				kept = append(kept, strings.Join(list, ", ")+" "+block)
 			}
 		}
 		start := r.start
 		if len(kept) == 0 {
-			start = s.start + len(strings.TrimRight(p.src[s.start:start], " \t")) // its line goes, too
-			if start > s.start && p.src[start-1] == '\n' {
+			start = s.start + len(strings.TrimRight(p.Source[s.start:start], " \t")) // its line goes, too
+			if start > s.start && p.Source[start-1] == '\n' {
 				start--
 			}
 		}
@@ -192,17 +179,17 @@ func (p *page) pressed(r *rule) string {
 	last := r.prelude
 	for _, d := range r.declarations {
 		if !d.important {
-			b.WriteString(p.src[last:d.end] + " !important")
+			b.WriteString(p.Source[last:d.end] + " !important")
 			last = d.end
 		}
 	}
-	return b.String() + p.src[last:r.end]
+	return b.String() + p.Source[last:r.end]
 }
 
 // isBlank reports whether src[start:end] holds nothing but white space and
 // comments.
 func (p *page) isBlank(start, end int) bool {
-	r := &reader{p: p, m: p.src, pos: start, end: end}
+	r := &reader{p: p, m: p.Source, pos: start, end: end}
 	r.skipBlanks()
 	return r.pos >= end
 }
