@@ -68,7 +68,7 @@ func ParseDocument(b Bodies, s Schema) (*Document, []Warning, error) {
 	var wrong []Reference
 	reason := ""
 	for f := range form(len(d.bodies)) {
-		r := reader{src: b.of(f), form: f, names: in, track: tracker{form: f}}
+		r := reader{src: b.of(f), form: f, names: in}
 		d.bodies[f] = r.read()
 		wrong = append(wrong, r.wrong...)
 		reason = cmp.Or(reason, r.reason)

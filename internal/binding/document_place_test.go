@@ -25,7 +25,7 @@ func outline(html string) string {
 	}
 }
 
-// A tracker reads HTML as others do: a text in the place of a placeholder, which
+// Places are found as browsers read HTML: a text in the place of a placeholder, which
 // would mean something wherever it is not escaped as it must be there, changes no
 // token, wherever in broken HTML it stands.
 func TestPlacesAreKnown(t *testing.T) {
@@ -37,9 +37,6 @@ func TestPlacesAreKnown(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		pieces := rapid.SliceOfN(piece, 1, 12).Draw(rt, "template")
 		body := strings.Join(pieces, "")
-		if strings.Contains(body, "<script") && strings.Contains(body, "<!--") {
-			return // scripts in comments in scripts
-		}
 		d := mustParse(t, Bodies{HTML: body}, Schema{Parameters: []Parameter{{Name: "x"}}})
 		of := func(t Type, x string) string {
 			return d.Expand(Bound{Values: map[string]Value{"x": {t, x}}}).HTML

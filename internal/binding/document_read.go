@@ -15,7 +15,7 @@ type reader struct {
 	form   form
 	names  *names
 	slot   string // the slot that the body is a block for; param means its parameters
-	track  tracker
+	places *places
 	wrong  []Reference
 	reason string // of the first of them
 
@@ -39,23 +39,19 @@ type openSection struct {
 
 func (r *reader) read() []part {
 	r.src = scoped(r.src, r.slot)
-	spans := markup.Spans(r.src)
-	params(r.src, spans, func(_ int, name string) {
+	r.places = newPlaces(r.src, r.form)
+	params(r.src, r.places.Spans, func(_ int, name string) {
 		if name == "" {
 			r.names.all = true
 		}
 		use(r.names.params, name)
 	})
-	tracked := 0
-	for _, span := range spans {
-		r.track.read(r.src[tracked:span.Start])
-		tracked = span.End
-		if !span.Output {
-			r.tag(span) // to HTML it is nothing, or stands between attributes
-			continue
+	for _, span := range r.places.Spans {
+		if span.Output {
+			r.output(span)
+		} else {
+			r.tag(span)
 		}
-		r.output(span)
-		r.track.value()
 	}
 	r.literal(len(r.src))
 	if s := r.section; s != nil {
@@ -68,11 +64,11 @@ func (r *reader) read() []part {
 
 // output reads what may be a placeholder.
 func (r *reader) output(span markup.Span) {
-	code := strings.TrimFunc(r.src[span.Start+2:span.End-2], isLiquidSpace)
+	code := strings.TrimFunc(r.src[span.Start+2:span.End-2], markup.IsLiquidSpace)
 	kind, name := placeholder(code)
 	if kind == "param" || kind == "item" {
 		if bare, filters, ok := strings.Cut(name, "|"); ok {
-			r.value(span, kind, strings.TrimFunc(bare, isLiquidSpace), "{{ ", " |"+filters+" }}")
+			r.value(span, kind, strings.TrimFunc(bare, markup.IsLiquidSpace), "{{ ", " |"+filters+" }}")
 			return
 		}
 	}
@@ -122,7 +118,7 @@ func (r *reader) tag(span markup.Span) {
 			}
 			start := span.Start + i
 			i += n + 1
-			kind, name := placeholder(strings.TrimFunc(piece[start-span.Start+2:i-1], isLiquidSpace))
+			kind, name := placeholder(strings.TrimFunc(piece[start-span.Start+2:i-1], markup.IsLiquidSpace))
 			if kind == "param" || kind == "item" {
 				r.value(markup.Span{Start: start, End: span.Start + i + 1}, kind, name, "", "")
 			}
@@ -146,13 +142,13 @@ func (r *reader) value(span markup.Span, kind, name, before, after string) {
 		r.parts = append(r.parts, part{text: before + constantName(r.slot) + "." + name + after})
 		return
 	}
-	r.parts = append(r.parts, part{text: before},
-		part{kind: fieldPart, name: name, place: r.track.place(r.src[span.End:]), code: true}, part{text: after})
+	at, _ := r.places.at(span)
+	r.parts = append(r.parts, part{text: before}, part{kind: fieldPart, name: name, place: at, code: true}, part{text: after})
 }
 
 // placeholder returns the kind of a placeholder and the name in it.
 func placeholder(code string) (kind, name string) {
-	trim := func(s string) string { return strings.TrimFunc(s, isLiquidSpace) }
+	trim := func(s string) string { return strings.TrimFunc(s, markup.IsLiquidSpace) }
 	for _, mark := range []string{"#", "/"} {
 		if rest, ok := strings.CutPrefix(code, mark); ok {
 			rest, ok = strings.CutPrefix(trim(rest), "section")
@@ -187,7 +183,7 @@ func (r *reader) literal(to int) {
 func (r *reader) put(span markup.Span, p part) {
 	r.literal(span.Start)
 	r.from = span.End
-	p.place = r.track.place(r.src[span.End:])
+	p.place, p.parent = r.places.at(span)
 	r.parts = append(r.parts, p)
 }
 
@@ -255,7 +251,7 @@ func (r *reader) slotAt(span markup.Span, name string) {
 	case !use(r.names.slots, name):
 		r.refuse(span, "names no declared slot")
 	default:
-		r.put(span, part{kind: slotPart, name: name, parent: r.track.parent()})
+		r.put(span, part{kind: slotPart, name: name})
 	}
 }
 

@@ -189,7 +189,7 @@ func liquidSpans(text string) []markup.Span {
 }
 
 func isComment(text string, span markup.Span) bool {
-	return !span.Output && firstWord(inside(text[span.Start:span.End])) == "comment"
+	return markup.TagName(text[span.Start:span.End]) == "comment"
 }
 
 // oneLine returns text on one line, as a header needs it.

@@ -3,6 +3,7 @@ package binding
 import (
 	"strings"
 
+	"github.com/packetboat/packetboat/internal/mail/markup"
 	"github.com/packetboat/packetboat/internal/mail/textpart"
 )
 
@@ -40,7 +41,7 @@ func (x *expander) block(b *Block, slot string, f form) []part {
 	if !ok {
 		schema := b.Schema
 		schema.Slots = nil // a block has none
-		r := reader{src: b.Bodies.of(f), form: f, names: newNames(schema), slot: slot, track: tracker{form: f}}
+		r := reader{src: b.Bodies.of(f), form: f, names: newNames(schema), slot: slot}
 		parts = r.read()
 		x.blocks[key] = parts
 	}
@@ -137,7 +138,7 @@ func firstElement(source string) string {
 			continue
 		}
 		n := 0
-		for n < len(rest) && (isWord(rest[n]) || rest[n] == '-') {
+		for n < len(rest) && (markup.IsWord(rest[n]) || rest[n] == '-') {
 			n++
 		}
 		if n > 0 {

@@ -56,7 +56,7 @@ func settled(text string) string {
 		if !span.Output || strings.Contains(piece, "{%") {
 			continue
 		}
-		if kind, _ := placeholder(strings.TrimFunc(piece[2:len(piece)-2], isLiquidSpace)); kind != "" {
+		if kind, _ := placeholder(strings.TrimFunc(piece[2:len(piece)-2], markup.IsLiquidSpace)); kind != "" {
 			b.WriteString(text[last:span.Start] + "{% raw %}" + piece + "{% endraw %}")
 			last = span.End
 		}
@@ -70,15 +70,15 @@ func checkTags(t Type, text string) string {
 	depth, loops := 0, 0
 	for _, span := range markup.Spans(text) {
 		piece := text[span.Start:span.End]
-		code := inside(piece)
+		code := markup.Code(piece)
 		if t != RawHTML && usesFilter(code, "raw") {
 			return `must not use the filter "raw": what it prints would not be escaped`
 		}
 		if span.Output {
 			continue
 		}
-		name := firstWord(code)
-		if sets(name) && firstWord(strings.TrimLeftFunc(strings.TrimLeft(code[len(name):], "\"' \t\r\n"), isLiquidSpace)) == "param" {
+		name := markup.FirstWord(code)
+		if sets(name) && markup.FirstWord(strings.TrimLeftFunc(strings.TrimLeft(code[len(name):], "\"' \t\r\n"), markup.IsLiquidSpace)) == "param" {
 			return "must not set param, which is the template's"
 		}
 		switch name {
@@ -105,27 +105,6 @@ func checkTags(t Type, text string) string {
 	}
 	return ""
 }
-
-// inside returns what stands between the delimiters of an output or a tag.
-func inside(piece string) string {
-	code := strings.TrimPrefix(piece[2:len(piece)-2], "-")
-	return strings.TrimFunc(strings.TrimSuffix(code, "-"), isLiquidSpace)
-}
-
-// isLiquidSpace knows the no-break space too, as package liquid does.
-func isLiquidSpace(r rune) bool { return r == ' ' || r == '\u00a0' || '\t' <= r && r <= '\r' }
-
-func firstWord(code string) string { return code[:wordLen(code)] }
-
-func wordLen(s string) int {
-	n := 0
-	for n < len(s) && isWord(s[n]) {
-		n++
-	}
-	return n
-}
-
-func isWord(c byte) bool { return isLetter(c) || c == '_' || '0' <= c && c <= '9' }
 
 // word is a name in the code of an output or a tag, outside its texts.
 type word struct {
@@ -155,9 +134,9 @@ func words(code string, f func(word)) {
 				i++
 			}
 			after = '0'
-		case isWord(c):
+		case markup.IsWord(c):
 			w := word{start: i, after: after}
-			for i < len(code) && (isWord(code[i]) || code[i] == '-') {
+			for i < len(code) && (markup.IsWord(code[i]) || code[i] == '-') {
 				i++
 			}
 			if i < len(code) && code[i] == '?' {
@@ -172,7 +151,7 @@ func words(code string, f func(word)) {
 		case strings.HasPrefix(code[i:], "\u00a0"):
 			i += len("\u00a0")
 		default:
-			if !isLiquidSpace(rune(c)) {
+			if !markup.IsLiquidSpace(rune(c)) {
 				after = c
 			}
 			i++
@@ -197,10 +176,10 @@ func params(text string, spans []markup.Span, f func(at int, name string)) {
 		if !strings.Contains(piece, "param") {
 			continue
 		}
-		code := inside(piece)
+		code := markup.Code(piece)
 		tag := ""
 		if !span.Output {
-			if tag = firstWord(code); tag == "comment" {
+			if tag = markup.FirstWord(code); tag == "comment" {
 				continue
 			}
 		}
@@ -211,7 +190,7 @@ func params(text string, spans []markup.Span, f func(at int, name string)) {
 			if code[w.start:w.end] != "param" || w.after == '.' || w.after == '|' || sets(tag) && seen == 2 {
 				return
 			}
-			if rest := strings.TrimLeftFunc(code[w.end:], isLiquidSpace); !strings.HasPrefix(rest, ":") { // or it is a placeholder
+			if rest := strings.TrimLeftFunc(code[w.end:], markup.IsLiquidSpace); !strings.HasPrefix(rest, ":") { // or it is a placeholder
 				f(start+w.start, asked(rest))
 			}
 		})
@@ -230,13 +209,13 @@ func sets(tag string) bool {
 // asked returns the first name of a path, written .name or ["name"].
 func asked(path string) string {
 	if rest, ok := strings.CutPrefix(path, "."); ok {
-		return firstWord(strings.TrimLeftFunc(rest, isLiquidSpace))
+		return markup.FirstWord(strings.TrimLeftFunc(rest, markup.IsLiquidSpace))
 	}
 	rest, ok := strings.CutPrefix(path, "[")
 	if !ok {
 		return ""
 	}
-	rest = strings.TrimLeftFunc(rest, isLiquidSpace)
+	rest = strings.TrimLeftFunc(rest, markup.IsLiquidSpace)
 	if rest == "" || rest[0] != '"' && rest[0] != '\'' {
 		return ""
 	}

@@ -92,8 +92,8 @@ func (m *mask) cover(keep func(markup.Span) bool) {
 	for i, span := range m.spans {
 		b.WriteString(m.source[last:span.Start])
 		last = span.End
-		code := inside(m.source[span.Start:span.End])
-		if name := firstWord(code); code == "" || !span.Output && (name == "comment" || name == "raw" || name == "endraw") {
+		code := markup.Code(m.source[span.Start:span.End])
+		if name := markup.FirstWord(code); code == "" || !span.Output && (name == "comment" || name == "raw" || name == "endraw") {
 			continue
 		}
 		if keep(span) {

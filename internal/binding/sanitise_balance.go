@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	tokens "golang.org/x/net/html"
+
+	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
 // balancer writes tokens of HTML so that every element is closed where it was
@@ -54,7 +56,7 @@ func (b *balancer) text(text string) {
 		b.literal(text[:start])
 		tag := ""
 		if strings.HasPrefix(piece, liquidBlock) {
-			tag = firstWord(inside(piece))
+			tag = markup.FirstWord(markup.Code(piece))
 		}
 		around := -1
 		switch tag {
@@ -304,7 +306,7 @@ func safeStyleValue(value string) bool {
 		return false
 	}
 	for i := range len(value) {
-		if c := value[i]; !isWord(c) && !strings.ContainsRune(` #%.,-+!'"()/`, rune(c)) {
+		if c := value[i]; !markup.IsWord(c) && !strings.ContainsRune(` #%.,-+!'"()/`, rune(c)) {
 			return false
 		}
 	}

@@ -14,6 +14,7 @@ package markup
 
 import (
 	"iter"
+	"slices"
 	"strings"
 )
 
@@ -43,8 +44,8 @@ type Token struct {
 type Syntax struct {
 	XML bool            // there are CDATA sections, and /> ends an element
 	Raw map[string]bool // the elements whose content is text; nil: those of HTML
-	// Names says that Liquid just behind < or </ stands for the name of a tag;
-	// otherwise such a < is text.
+	// Names says that Liquid just behind < or </ stands for the name of a tag, or
+	// for a part of it; otherwise such a < is text.
 	Names bool
 }
 
@@ -85,10 +86,15 @@ func Rendered(src string) *Scanner {
 	return &Scanner{Source: src, Masked: src, end: len(src), syntax: Syntax{Raw: htmlRaw}}
 }
 
-// withNames paints Liquid behind < and </ as a name.
+// withNames paints Liquid behind < and </ as a name. A tag prints nothing, so it
+// is one only if a name follows.
 func withNames(masked string, spans []Span) string {
 	b := []byte(masked)
-	for _, p := range spans {
+	named := false // the span that was looked at last, which stands behind this one
+	for i, p := range slices.Backward(spans) {
+		if named = p.Output || p.End < len(b) && isLetter(b[p.End]) || named && p.End == spans[i+1].Start; !named {
+			continue
+		}
 		if n := p.Start; n > 0 && b[n-1] == '<' || n > 1 && b[n-1] == '/' && b[n-2] == '<' {
 			for i := p.Start; i < p.End; i++ {
 				b[i] = 'x'

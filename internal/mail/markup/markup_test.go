@@ -49,6 +49,7 @@ func TestTokens(t *testing.T) {
 			{markup.StartTag, "p", `<p {% if a > b %}c{% endif %} d="{{ ">" }}">`}, {markup.Text, "", "{% comment %}<i>{% endcomment %}"}}},
 		{"Liquid behind an angle bracket", "<{{ a }} b>", markup.Syntax{}, []piece{{markup.Text, "", "<{{ a }} b>"}}},
 		{"Liquid that names a tag", "<{{ a }} b>", markup.Syntax{Names: true}, []piece{{markup.StartTag, "xxxxxxx", "<{{ a }} b>"}}},
+		{"Liquid in the name of a tag", "<{% if a %}{% if b %}c d><{% if e %} f></{{ g }}>", markup.Syntax{Names: true}, []piece{{markup.StartTag, "xxxxxxxxxx", "<{% if a %}{% if b %}c d>"}, {markup.Text, "", "<{% if e %} f>"}, {markup.EndTag, "xxxxxxx", "</{{ g }}>"}}},
 		{"never closed", "<p>a<b c='>", markup.Syntax{}, []piece{{markup.StartTag, "p", "<p>"}, {markup.Text, "", "a"}, {markup.Unclosed, "b", "<b c='>"}}},
 		{"CDATA in HTML", "<![CDATA[ > ]]>", markup.Syntax{}, []piece{{markup.Comment, "", "<![CDATA[ >"}, {markup.Text, "", " ]]>"}}},
 		{"CDATA in MJML", "<![CDATA[ > ]]>a", xml, []piece{{markup.CData, "", "<![CDATA[ > ]]>"}, {markup.Text, "", "a"}}},
