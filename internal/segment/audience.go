@@ -14,41 +14,40 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Audience reads who is in any of the included segments and in none of the
-// excluded ones, in the order of contact ids, each once. Whether they may be
-// mailed is not asked here.
+// Audience pages through the contacts that are in at least one included segment and in no excluded
+// one, each once, in the order of contact ids. It does not check whether a contact may be mailed.
 //
-// Lists are walked by their keys. As soon as a rule takes part, everybody is
-// found by one statement, evaluated at that moment, which reads ahead: what it
-// found is handed out for a while before it is evaluated again. So a million
-// contacts cost some twenty evaluations and the memory of one.
+// If all segments are static lists, each page is read from the keys of the lists. If at least one
+// is dynamic, the whole audience is one statement, evaluated at that moment, that reads Ahead
+// contacts into memory. Pages are served from there until they run out or are older than maxAge. A
+// million contacts thus cost about twenty evaluations, and the memory of one.
 //
-// It has no place in a sequence of its own: whoever reads says after whom, and
-// may go on after a crash with another Audience. It is for one goroutine.
+// An Audience keeps no cursor: the caller passes the last contact it has processed, and after a
+// crash continues with another Audience. It must not be used by several goroutines at once.
 type Audience struct {
 	Tenant           id.Tenant
 	Include, Exclude []id.Segment
-	Ahead            int // contacts found by one evaluation; 0 means 50,000
+	Ahead            int // contacts read by one evaluation; 0 means 50,000
 
-	kinds kinds        // nil: not yet known
-	ids   []id.Contact // found: everybody after from, up to the last one
+	kinds kinds        // nil: not loaded yet
+	ids   []id.Contact // the read-ahead: contacts after from
 	from  id.Contact
-	whole bool // and there are no more
+	whole bool // ids reaches the end of the audience
 	at    time.Time
 }
 
-// keep is how long contacts that were found ahead are handed out.
-const keep = time.Minute
+// maxAge is how long pages are served from one evaluation.
+const maxAge = time.Minute
 
-// After returns the next contacts after one. Fewer than limit means that there
-// are no more.
+// After returns up to limit contacts that follow after. Fewer than limit means that the end is
+// reached.
 func (a *Audience) After(ctx context.Context, db *sqldb.DB, after id.Contact, limit int, now time.Time) ([]id.Contact, error) {
 	dynamic, err := a.dynamic(ctx, db)
 	if err != nil {
 		return nil, err
 	}
 	if !dynamic {
-		return a.walk(ctx, db, after, limit)
+		return a.pageOfLists(ctx, db, after, limit)
 	}
 	if page, ok := a.ready(after, limit, now); ok {
 		return page, nil
@@ -62,13 +61,13 @@ func (a *Audience) After(ctx context.Context, db *sqldb.DB, after id.Contact, li
 	return page, nil
 }
 
-// Any reports whether anybody is in the audience.
+// Any reports whether the audience has at least one contact.
 func (a *Audience) Any(ctx context.Context, db *sqldb.DB, now time.Time) (bool, error) {
 	dynamic, err := a.dynamic(ctx, db)
 	if err != nil {
 		return false, err
 	}
-	read := a.walk
+	read := a.pageOfLists
 	if dynamic {
 		read = func(ctx context.Context, db *sqldb.DB, after id.Contact, limit int) ([]id.Contact, error) {
 			return a.find(ctx, db, after, limit, now)
@@ -78,9 +77,9 @@ func (a *Audience) Any(ctx context.Context, db *sqldb.DB, now time.Time) (bool, 
 	return len(first) > 0, err
 }
 
-// ready returns the page if it was found ahead.
+// ready returns the page if the read-ahead contains all of it and is not older than maxAge.
 func (a *Audience) ready(after id.Contact, limit int, now time.Time) ([]id.Contact, bool) {
-	if a.at.IsZero() || id.Compare(after, a.from) < 0 || now.Sub(a.at) > keep {
+	if a.at.IsZero() || id.Compare(after, a.from) < 0 || now.Sub(a.at) > maxAge {
 		return nil, false
 	}
 	i, found := slices.BinarySearchFunc(a.ids, after, id.Compare)
@@ -93,8 +92,8 @@ func (a *Audience) ready(after id.Contact, limit int, now time.Time) ([]id.Conta
 	return a.ids[i:min(i+limit, len(a.ids))], true
 }
 
-// dynamic reports whether a rule takes part. What became of a segment that was
-// deleted by force is nothing: it holds nobody.
+// dynamic reports whether at least one of the segments is dynamic. A segment that was deleted by
+// force is ignored.
 func (a *Audience) dynamic(ctx context.Context, db *sqldb.DB) (bool, error) {
 	if a.kinds == nil {
 		var err error
@@ -110,8 +109,8 @@ func (a *Audience) dynamic(ctx context.Context, db *sqldb.DB) (bool, error) {
 	return false, nil
 }
 
-// find evaluates the whole audience in one statement. Each rule is rendered by
-// itself: how large it may be does not hang on its neighbours.
+// find evaluates the whole audience in one statement. Each rule is rendered separately, so that the
+// size limit of a rule applies to it alone.
 func (a *Audience) find(ctx context.Context, db *sqldb.DB, after id.Contact, limit int, now time.Time) ([]id.Contact, error) {
 	env, err := Env(ctx, db, a.Tenant, now)
 	if err != nil {
@@ -129,14 +128,14 @@ func (a *Audience) find(ctx context.Context, db *sqldb.DB, after id.Contact, lim
 	return contact.Matching(ctx, db, a.Tenant, q, after, limit)
 }
 
-// matches is the condition that a rule finds a contact.
+// matches returns the condition that a contact matches the rule.
 func matches(db *sqldb.DB, env rule.Env, tree rule.Tree) (contact.Condition, error) {
 	found, err := matching(db, env, tree, nil)
 	return joined(found, " AND "), err
 }
 
-// fails is the condition that a rule does not find a contact. The rule itself
-// is turned round: what is rendered of it may be null instead of false.
+// fails returns the condition that a contact does not match the rule. The tree is negated before it
+// is rendered, because its SQL may yield NULL, for which NOT is not true either.
 func fails(db *sqldb.DB, env rule.Env, tree rule.Tree) (contact.Condition, error) {
 	c, err := rule.Tree{Root: rule.Group{Negate: true, Conditions: []rule.Condition{tree.Root}}}.Condition(db, env)
 	if err != nil {
@@ -146,9 +145,8 @@ func fails(db *sqldb.DB, env rule.Env, tree rule.Tree) (contact.Condition, error
 	return joined([]contact.Condition{outside, c}, " OR "), nil
 }
 
-// conditions returns what each rule among the segments asks of contacts that are
-// to be in it, or not in it, and what the lists do together. What does not exist
-// any more asks nothing.
+// conditions returns one condition for each dynamic segment and one for all lists together, for
+// operator In or NotIn. Segments that no longer exist are ignored.
 func (a *Audience) conditions(db *sqldb.DB, env rule.Env, segments []id.Segment, operator rule.Operator) ([]contact.Condition, error) {
 	ask := matches
 	if operator == rule.NotIn {
@@ -195,8 +193,9 @@ func joined(list []contact.Condition, logic string) contact.Condition {
 	}
 }
 
-// walk reads an audience of lists: the database never sorts a whole one.
-func (a *Audience) walk(ctx context.Context, db *sqldb.DB, after id.Contact, limit int) ([]id.Contact, error) {
+// pageOfLists reads a page of an audience of lists. It reads keys in order, so the database never sorts a
+// list.
+func (a *Audience) pageOfLists(ctx context.Context, db *sqldb.DB, after id.Contact, limit int) ([]id.Contact, error) {
 	out := make([]id.Contact, 0, limit)
 	for len(out) < limit {
 		page, err := union(ctx, db, a.Tenant, a.Include, after, limit)
@@ -219,8 +218,7 @@ func (a *Audience) walk(ctx context.Context, db *sqldb.DB, after id.Contact, lim
 	return out, nil
 }
 
-// union walks the key of each list and merges the pages: the database never
-// sorts a whole list.
+// union reads a page from each list and merges them.
 func union(ctx context.Context, db *sqldb.DB, tenant id.Tenant, include []id.Segment, after id.Contact, limit int) ([]id.Contact, error) {
 	var all []id.Contact
 	for _, s := range include {

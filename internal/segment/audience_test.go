@@ -51,7 +51,7 @@ func TestAudiencesOfRules(t *testing.T) {
 							break
 						}
 						after = page[len(page)-1]
-						if pages++; pages%2 == 0 { // a crash: somebody else goes on
+						if pages++; pages%2 == 0 { // a crash: another Audience continues
 							a = segment.Audience{Tenant: o.acme, Include: tt.include, Exclude: tt.exclude, Ahead: ahead}
 						}
 					}
@@ -65,7 +65,7 @@ func TestAudiencesOfRules(t *testing.T) {
 				t.Errorf("%s: Any = %v, %v", name, any, err)
 			}
 		}
-		// What was found ahead is handed out for a while, not for ever.
+		// A read-ahead is used for a limited time only.
 		a := segment.Audience{Tenant: o.acme, Include: []id.Segment{austrians.ID}}
 		first, err := a.After(t.Context(), o.db, id.Contact{}, 1, noon)
 		o.must(err)
@@ -84,8 +84,8 @@ func TestAudiencesOfRules(t *testing.T) {
 	})
 }
 
-// However large the rules of an audience are together, it is read; but no
-// definition makes another too large.
+// An audience can be read however large its rules are together, while a definition may not make
+// another one too large.
 func TestLargeRules(t *testing.T) {
 	eachOffice(t, func(t *testing.T, o office) {
 		de := o.country("DE", 1)

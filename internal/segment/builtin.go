@@ -80,13 +80,13 @@ func builtInBy(key string) (builtIn, bool) {
 	return builtIns[i], true
 }
 
-// BuiltIn gives a new tenant its built-in segments.
+// BuiltIn creates the built-in segments of a new tenant.
 func BuiltIn(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, now time.Time) error {
 	return install(ctx, tx, t.ID, now)
 }
 
-// InstallAll gives every tenant the built-in segments that it lacks. It is for
-// the start of a program that may know more of them than its predecessor.
+// InstallAll creates the built-in segments that tenants lack. It runs at the start of the program,
+// because a new version may have more of them.
 func InstallAll(ctx context.Context, db *sqldb.DB, now time.Time) error {
 	rows, err := db.Query(ctx, `
 		SELECT t.tenant_id FROM tenant t /* all tenants: each has the built-in segments */
@@ -109,7 +109,8 @@ func InstallAll(ctx context.Context, db *sqldb.DB, now time.Time) error {
 	return nil
 }
 
-// install leaves alone what is there; no list can have taken a reserved key.
+// install skips segments that exist. A list cannot have one of their keys, since these are
+// reserved.
 func install(ctx context.Context, db *sqldb.DB, tenant id.Tenant, now time.Time) error {
 	t := db.Table("id UUID", "segment_key TEXT", "name TEXT", "type TEXT", "tags JSONB", "system_key TEXT", "created_at BIGINT", "updated_at BIGINT")
 	for _, b := range builtIns {

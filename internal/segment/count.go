@@ -12,20 +12,20 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Counts are how many contacts a segment holds, and how many of them could be
-// mailed.
+// Counts are the number of contacts in a segment, and of those that could be mailed.
 type Counts struct {
 	Sendable, All int
 }
 
-// isSendable holds of a contact c that could be mailed.
+// isSendable is the SQL condition that contact c could be mailed.
 const isSendable = ` c.global_status = 'active' AND NOT c.do_not_contact AND NOT EXISTS (
 	SELECT 1 FROM suppression x WHERE x.tenant_id = c.tenant_id AND x.email = c.email) `
 
-// population is whom a rule can find at all.
+// population is the SQL condition for contacts that rules are evaluated on: neither pending nor
+// anonymized.
 const population = ` c.global_status <> 'pending' AND c.anonymized_at IS NULL `
 
-// matching adds to conditions those of a rule on its population.
+// matching appends the conditions of a rule, with that of its population, to a copy of conditions.
 func matching(db *sqldb.DB, env rule.Env, tree rule.Tree, conditions []contact.Condition) ([]contact.Condition, error) {
 	c, err := tree.Condition(db, env)
 	if err != nil {
@@ -35,16 +35,16 @@ func matching(db *sqldb.DB, env rule.Env, tree rule.Tree, conditions []contact.C
 	return append(conditions[:len(conditions):len(conditions)], in, c), nil
 }
 
-// Preview is whom a definition finds.
+// Preview is the result of evaluating a definition.
 type Preview struct {
 	Counts
-	Sample []contact.Contact // the newest few that are not deleted
+	Sample []contact.Contact // the newest contacts, at most maxSample, without deleted ones
 }
 
 // maxSample is how many contacts a preview shows.
 const maxSample = 10
 
-// Try evaluates a rule that belongs to no segment yet.
+// Try evaluates a rule that is not stored as a segment.
 func Try(ctx context.Context, db *sqldb.DB, tenant id.Tenant, tree rule.Tree, now time.Time) (Preview, error) {
 	env, err := Env(ctx, db, tenant, now)
 	if err != nil {
@@ -69,7 +69,7 @@ func Try(ctx context.Context, db *sqldb.DB, tenant id.Tenant, tree rule.Tree, no
 // withActivity joins the activity of contacts.
 const withActivity = contact.WithActivity
 
-// count evaluates a rule: both counts are one statement's.
+// count returns both counts of a rule with one statement.
 func count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, tree rule.Tree, env rule.Env) (Counts, error) {
 	c, err := tree.Condition(db, env)
 	if err != nil {
@@ -100,7 +100,7 @@ func count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, tree rule.Tree, 
 	return n, nil
 }
 
-// Recount counts the members anew.
+// Recount counts the members and stores the counts.
 func Recount(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment, now time.Time) (Segment, error) {
 	s, err := Find(ctx, db, tenant, segment.String())
 	if err != nil {
@@ -122,12 +122,11 @@ func (s Segment) tree(schema rule.Schema) (rule.Tree, error) {
 	if r, ok := schema.Segments(s.ID.String()); ok {
 		return r.Tree, nil
 	}
-	return rule.Tree{}, ErrNotFound // it was deleted meanwhile
+	return rule.Tree{}, ErrNotFound // the segment was deleted meanwhile
 }
 
-// recountRule keeps nobody waiting while the rule is evaluated. Counts of a
-// definition that was replaced meanwhile, or older than what is there, are not
-// stored.
+// recountRule evaluates the rule without holding a lock. Its counts are discarded if the definition
+// was replaced meanwhile or newer counts are stored.
 func recountRule(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Segment, now time.Time) (Segment, error) {
 	env, err := Env(ctx, db, tenant, now)
 	if err != nil {
@@ -150,9 +149,8 @@ func recountRule(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Segment,
 	return s, err
 }
 
-// recountList counts before it writes, so that a long list keeps nobody waiting.
-// If its members changed meanwhile it counts again and keeps the list's row, so
-// that nobody is counted twice.
+// recountList counts before it writes, so that no lock is held while a long list is counted. If the
+// members changed meanwhile, it counts once more with the list's row locked.
 func recountList(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Segment, now time.Time) (Segment, error) {
 	n, err := countList(ctx, db, tenant, s.ID)
 	if err != nil {
@@ -175,7 +173,7 @@ func recountList(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Segment,
 	return s, err
 }
 
-// recount counts a list whose row is kept, and stores it.
+// recount counts a list whose row the transaction has locked, and stores the counts.
 func (s *Segment) recount(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, now time.Time) error {
 	n, err := countList(ctx, tx, tenant, s.ID)
 	if err != nil {
@@ -203,7 +201,8 @@ func (s *Segment) counted(n Counts, now time.Time) {
 	s.Members, s.MembersAll, s.EvaluatedAt = &n.Sendable, &n.All, new(now.UTC().Truncate(time.Microsecond))
 }
 
-// store keeps the counts of a list whose members changed, and whose row is kept.
+// store writes the counts of a list whose members changed. The transaction must have locked the
+// list's row.
 func (s Segment) store(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, n Counts, now time.Time) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE segment SET member_count = $3, member_count_total = $4, member_count_evaluated_at = $5,

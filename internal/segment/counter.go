@@ -11,10 +11,9 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Counter counts segments for whoever asks. However many ask at once, a segment
-// is counted for one of them at a time; and nobody is told what was counted
-// before they asked, so that those who come while it is being counted share the
-// next count.
+// Counter counts segments on request. At most one count of a segment runs at a time. A request that
+// arrives while one runs waits for the next, which all requests that arrive meanwhile share: a
+// count that began before the request may miss changes that its caller has made.
 type Counter struct {
 	DB  *sqldb.DB
 	Now func() time.Time
@@ -28,18 +27,18 @@ type counted struct {
 	segment id.Segment
 }
 
-// turnOut is one count, which several may wait for.
+// turnOut is one count that several callers may wait for.
 type turnOut struct {
-	before *turnOut // the count to wait for; nil: none
-	begun  bool     // guarded by Counter.mu; who comes later waits for the next
+	before *turnOut // the count that must end first; nil: none
+	begun  bool     // guarded by Counter.mu; later callers need the next count
 	done   chan struct{}
-	s      Segment // once done
+	s      Segment // set before done is closed
 	err    error
 }
 
-// Recount counts a segment's members anew.
+// Recount counts the members of a segment, or waits for a count that begins after the call.
 func (c *Counter) Recount(ctx context.Context, tenant id.Tenant, segment id.Segment) (Segment, error) {
-	ctx, cancel := c.DB.Timed(ctx) // to wait for the count of another is part of the time
+	ctx, cancel := c.DB.Timed(ctx) // the deadline includes the wait for another count
 	defer cancel()
 	s, err := c.recount(ctx, counted{tenant, segment})
 	return s, fault.Timely(ctx, err)
@@ -57,14 +56,14 @@ func (c *Counter) recount(ctx context.Context, k counted) (Segment, error) {
 		case <-ctx.Done():
 			return Segment{}, ctx.Err()
 		}
-		// Who counted may have gone away: that is no reason for the others to.
+		// The caller that counted was canceled or ran out of time: the others try again.
 		if t.err == nil || !errors.Is(t.err, context.Canceled) && !errors.Is(t.err, context.DeadlineExceeded) {
 			return t.s, t.err
 		}
 	}
 }
 
-// join returns the next count that has not begun, and whether the caller has to do it.
+// join returns the next count that has not begun, and whether the caller has to run it.
 func (c *Counter) join(k counted) (t *turnOut, mine bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -101,6 +100,6 @@ func (c *Counter) count(ctx context.Context, k counted, t *turnOut) {
 	c.mu.Lock()
 	t.begun = true
 	c.mu.Unlock()
-	t.err = context.Canceled // should counting panic, the others go on
+	t.err = context.Canceled // if Recount panics, waiting callers try again
 	t.s, t.err = Recount(ctx, c.DB, k.tenant, k.segment, c.Now())
 }

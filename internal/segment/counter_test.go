@@ -4,15 +4,15 @@ import "github.com/packetboat/packetboat/internal/id"
 import "github.com/packetboat/packetboat/internal/id/idtest"
 import "testing"
 
-// However many ask, one count is under way and one is to come; nobody joins a
-// count that has begun.
-func TestWhoAsksJoinsTheNextCount(t *testing.T) {
+// With any number of callers, one count runs and at most one waits; no caller joins a count that
+// has begun.
+func TestCallersShareTheNextCount(t *testing.T) {
 	t.Parallel()
 	var c Counter
 	k := counted{idtest.TenantNamed("t"), idtest.Named[id.Segment]("s")}
 	first, mine := c.join(k)
 	if !mine {
-		t.Fatal("the first has nobody to wait for")
+		t.Fatal("the first caller must not wait")
 	}
 	if same, mine := c.join(k); mine || same != first {
 		t.Error("the second does not share a count that has not begun")

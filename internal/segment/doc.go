@@ -1,20 +1,19 @@
-// Package segment holds who a tenant writes to: static lists, whose members are
-// added and removed, dynamic segments, whose members a rule finds, and the
-// dynamic ones that are built in.
+// Package segment stores the groups of contacts that a tenant writes to: static lists, whose
+// members are added and removed; dynamic segments, whose members a rule finds; and the built-in
+// dynamic segments.
 //
 //	definition ──rule.ParseDefinition──▶ rule.Tree ──▶ counts, members, audience
 //
-// Rules are evaluated when somebody asks, never from caches. Only the counts
-// are kept: member_count_total is how many the rule or the list held when it was
-// last counted, member_count how many of them could be mailed. Counter counts
-// for whoever asks, Refresher in the background; a list is also counted when its
-// members change.
+// Rules are evaluated when members or an audience are read, never from a cache. Only counts are
+// stored: member_count_total is the number of contacts that the rule or list had when it was last
+// counted, member_count the number of those that could be mailed. Counter counts on request,
+// Refresher in the background; a list is also counted when its members change.
 //
-// A segment may be built on others, five deep and never on itself. Who changes
-// or deletes what others may refer to takes turns (turn), so that this stays
-// true whatever happens at once.
+// A segment may refer to other segments, at most five deep and without cycles. A transaction that
+// changes such references, or deletes a segment, first takes the tenant's lock (lockReferences), so
+// that concurrent changes cannot create a cycle or a reference to a deleted segment.
 //
-// Its statements read tables of other packages, and write none: contact,
-// contact_activity and suppression, what rules read, and of broadcasts, which
-// are above it, whether they exist.
+// Its statements also read tables of other packages, and never write them: contact,
+// contact_activity, suppression, the tables that rules read, and broadcast (only whether a row
+// exists, since that package is above this one).
 package segment

@@ -2,5 +2,5 @@ package segment
 
 import "context"
 
-// Claim takes segments that are due, as Tick does before it counts them.
+// Claim claims segments that are due, as Tick does before it counts them.
 func (r *Refresher) Claim(ctx context.Context) ([]Used, error) { return r.claim(ctx) }

@@ -13,7 +13,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Criterion says what recipients of a broadcast did (spec 4.8).
+// Criterion says what recipients of a broadcast did, or did not do.
 type Criterion string
 
 // The criteria.
@@ -29,12 +29,13 @@ const (
 	NotReceived   Criterion = "not_received"
 )
 
-// Criteria lists them all.
+// Criteria returns all criteria.
 func Criteria() []Criterion {
 	return []Criterion{Engagers, Openers, NonOpeners, Clickers, NonClickers, Bouncers, Complainers, Unsubscribers, NotReceived}
 }
 
-// Mailing is what this package must know of a broadcast, which is above it.
+// Mailing holds the facts about a broadcast that this package needs. It cannot import package
+// broadcast, which is above it.
 type Mailing struct {
 	Broadcast        id.Broadcast
 	Name             string
@@ -49,8 +50,8 @@ func ParseCriterion(s string) (Criterion, error) {
 	return Criterion(s), nil
 }
 
-// FromBroadcast makes a dynamic segment of those whom a criterion holds for.
-// Without a name it is called by the broadcast's and the criterion.
+// FromBroadcast creates a dynamic segment of the contacts that meet a criterion. Without a name it
+// is named after the broadcast and the criterion.
 func FromBroadcast(ctx context.Context, db *sqldb.DB, tenant id.Tenant, m Mailing, c Criterion, ch Change, now time.Time) (Segment, error) {
 	tree, err := m.rule(ctx, db, tenant, c)
 	if err != nil {
@@ -69,8 +70,8 @@ func clipped(s string, most int) string {
 	return string([]rune(s)[:most])
 }
 
-// does are the criteria that ask for one event, and lacks those that ask for a
-// mail that arrived and one event that did not follow.
+// does are the criteria that require one event. lacks are those that require a delivery and the
+// absence of one event after it.
 var (
 	does = map[Criterion]rule.EmailEvent{
 		Engagers: rule.Engaged, Openers: rule.Opened, Clickers: rule.Clicked,
@@ -95,7 +96,7 @@ func (m Mailing) rule(ctx context.Context, db *sqldb.DB, tenant id.Tenant, c Cri
 	}
 	in, out := kinds.leaves(m.Include, rule.In), kinds.leaves(m.Exclude, rule.NotIn)
 	if len(in) == 0 {
-		return rule.Tree{}, ErrCriterion.Sayf("the broadcast includes no list or segment, so nobody can be said not to have received it")
+		return rule.Tree{}, ErrCriterion.Sayf("the broadcast includes no list or segment, so there is no audience to compare its recipients with")
 	}
 	t := all()
 	if len(in) == 1 {
@@ -107,7 +108,7 @@ func (m Mailing) rule(ctx context.Context, db *sqldb.DB, tenant id.Tenant, c Cri
 	return t, nil
 }
 
-// kinds are segments by id, as far as a rule that names them must know.
+// kinds are segments by id, with the fields that a rule naming them needs.
 type kinds map[id.Segment]Segment
 
 func kindsOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Segment) (kinds, error) {
@@ -126,8 +127,8 @@ func kindsOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Segme
 	return k, nil
 }
 
-// leaves returns the leaves that name segments: one for the lists, one for the
-// dynamic ones. What does not exist any more is passed over.
+// leaves returns the conditions that name segments: one for the lists, one for the dynamic ones.
+// Segments that no longer exist are skipped.
 func (k kinds) leaves(ids []id.Segment, op rule.Operator) []rule.Condition {
 	var lists, rules []string
 	for _, s := range ids {

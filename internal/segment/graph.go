@@ -10,14 +10,14 @@ import (
 	"github.com/packetboat/packetboat/internal/usage"
 )
 
-// maxDepth is how many segments may stand on each other.
+// maxDepth is the greatest number of segments in a chain of references.
 const maxDepth = 5
 
-// graph says which segments each segment is built on, by key. Lists are built
-// on nothing.
+// graph maps the key of each segment to the keys of the segments it refers to. Lists refer to none.
 type graph map[string][]string
 
-// check says whether a segment of a graph stands on itself, or too deep.
+// check returns ErrCycle if the segment refers to itself, directly or through others, or is part of
+// a chain longer than maxDepth.
 func (g graph) check(key string) error {
 	if c := g.cycle(key); c != nil {
 		return ErrCycle.Sayf("the segment would be built on itself: %s", strings.Join(append(slices.Clone(c), key), " → ")).
@@ -33,7 +33,8 @@ func (g graph) check(key string) error {
 	return nil
 }
 
-// cycle returns the shortest way from a segment back to it, or nil.
+// cycle returns the shortest path from a segment back to itself, or nil. It is a breadth-first
+// search.
 func (g graph) cycle(key string) []string {
 	from := map[string]string{}
 	for queue := []string{key}; len(queue) > 0; queue = queue[1:] {
@@ -56,7 +57,7 @@ func (g graph) cycle(key string) []string {
 	return nil
 }
 
-// chain returns the longest chain that begins at a segment.
+// chain returns the longest chain of references that begins at a segment.
 func (g graph) chain(key string) []string {
 	longest := map[string][]string{}
 	var from func(string) []string
@@ -64,7 +65,7 @@ func (g graph) chain(key string) []string {
 		if c, done := longest[k]; done {
 			return c
 		}
-		longest[k] = nil // a circle elsewhere ends here
+		longest[k] = nil // ends the recursion on a cycle that key is not part of
 		var best []string
 		for _, next := range g[k] {
 			if c := from(next); len(c) > len(best) {
@@ -87,16 +88,18 @@ func (g graph) reversed() graph {
 	return r
 }
 
-// turn waits until nobody else changes what a tenant's segments refer to, and
-// keeps others waiting until the transaction ends.
-func turn(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) error {
+// lockReferences locks the references between a tenant's segments until the transaction ends. It
+// locks a row of its own, since a reference may concern segments whose rows the transaction does
+// not write. It is taken before the row of a segment, in this order everywhere, so that
+// transactions do not deadlock.
+func lockReferences(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO segment_turn (tenant_id) VALUES ($1)
 		ON CONFLICT (tenant_id) DO UPDATE SET tenant_id = excluded.tenant_id`, tenant)
 	return err
 }
 
-// loadGraph reads what a tenant's segments are built on.
+// loadGraph reads the references between a tenant's segments.
 func loadGraph(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) (graph, error) {
 	rows, err := tx.Query(ctx, `
 		SELECT s.segment_key, o.segment_key

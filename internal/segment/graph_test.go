@@ -12,7 +12,7 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 )
 
-func TestSegmentsStandOnEachOtherInOneDirectionAndNotTooDeep(t *testing.T) {
+func TestReferencesHaveNoCyclesAndLimitedDepth(t *testing.T) {
 	t.Parallel()
 	line := graph{"a": {"b"}, "b": {"c"}, "c": {"d"}, "d": {"e"}}
 	for _, tt := range []struct {
@@ -44,8 +44,8 @@ func TestSegmentsStandOnEachOtherInOneDirectionAndNotTooDeep(t *testing.T) {
 	}
 }
 
-// What check finds agrees with looking at every way there is.
-func TestCheckAgreesWithEveryWayThereIs(t *testing.T) {
+// check agrees with an exhaustive search of all paths.
+func TestCheckAgreesWithExhaustiveSearch(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		g := graph{}
@@ -88,7 +88,7 @@ func TestCheckAgreesWithEveryWayThereIs(t *testing.T) {
 	})
 }
 
-func TestNightsAreTheAccounts(t *testing.T) {
+func TestNightIsInTheTenantsTimeZone(t *testing.T) {
 	t.Parallel()
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {

@@ -16,25 +16,25 @@ import (
 // MaxMembers is how many contacts one request may add or remove.
 const MaxMembers = 1000
 
-// People names contacts, by id and by address.
+// People selects contacts by id and by address.
 type People struct {
 	IDs    []id.Contact
 	Emails []string
 }
 
-// Added is what adding did. NotFound holds ids and addresses as they were sent.
+// Added is the result of Add. NotFound holds ids and addresses as the request had them.
 type Added struct {
 	Added, Already int
 	NotFound       []string
 }
 
-// Removed is what removing did. NotMembers counts everybody else that was
-// named, those who do not exist too.
+// Removed is the result of Remove. NotMembers counts all other contacts of the request, including
+// those that do not exist.
 type Removed struct {
 	Removed, NotMembers int
 }
 
-// Add puts contacts on a static list. It never creates any.
+// Add puts contacts on a static list. It does not create contacts.
 func Add(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment, who People, now time.Time) (Added, error) {
 	if err := who.check(); err != nil {
 		return Added{}, err
@@ -111,8 +111,8 @@ func (p People) check() error {
 	return nil
 }
 
-// resolve returns the contacts that exist, each once and in the order of their
-// ids, and what names none.
+// resolve returns the contacts that exist, each once and ordered by id, and the names in p that
+// match none.
 func (p People) resolve(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) ([]id.Contact, []string, error) {
 	missing := []string{}
 	miss := func(name string) {
@@ -134,7 +134,7 @@ func (p People) resolve(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) ([]
 	}
 	addrs := make([]string, len(p.Emails))
 	for i, e := range p.Emails {
-		addrs[i], _ = address.Normalize(e) // what is no address is nobody's
+		addrs[i], _ = address.Normalize(e) // an invalid address matches no contact
 	}
 	byEmail, err := contact.IDsByEmail(ctx, tx, tenant, addrs)
 	if err != nil {
@@ -151,7 +151,8 @@ func (p People) resolve(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) ([]
 	return slices.Compact(found), missing, nil
 }
 
-// list returns a static list and keeps its row, so that its counts add up.
+// list returns a static list and locks its row, so that concurrent changes do not corrupt its
+// counts.
 func list(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, segment id.Segment) (Segment, error) {
 	s, err := find(ctx, tx, tenant, segment.String(), tx.ForUpdate())
 	if err != nil {
@@ -163,7 +164,7 @@ func list(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, segment id.Segmen
 	return s, nil
 }
 
-// changed brings the counts up to date and tells the journal.
+// changed updates the counts and appends the changes to the journal.
 func changed(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, s Segment, contacts []id.Contact, t journal.Type, now time.Time) error {
 	if len(contacts) == 0 {
 		return nil
@@ -181,10 +182,10 @@ func changed(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, s Segment, con
 	return journal.Append(ctx, tx, entries...)
 }
 
-// smallList is the size up to which a change recounts the whole list. A larger
-// one is adjusted by those who came and went, so that loading a list of
-// millions does not count it each time; a refresh makes up for members whose
-// status changed meanwhile.
+// smallList is the size up to which a change of members recounts the whole list. The counts of a
+// larger list are adjusted by the contacts added or removed, since loading millions of contacts in
+// batches would otherwise count it each time. That misses members whose status changed meanwhile;
+// the next refresh corrects it.
 const smallList = 20_000
 
 func adjust(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, s Segment, contacts []id.Contact, came bool, now time.Time) error {
@@ -205,8 +206,8 @@ func adjust(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, s Segment, cont
 	return s.store(ctx, tx, tenant, Counts{max(0, *s.Members+sendable), max(0, *s.MembersAll+all)}, now)
 }
 
-// Members returns one page of a segment's contacts. A list's know when they were
-// added; whom a rule finds does not, and cannot be sorted by it.
+// Members returns one page of a segment's contacts. Only members of a list have a time at which
+// they were added; those of a dynamic segment cannot be sorted by it.
 func Members(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Segment, q contact.Query, now time.Time) (contact.Page, error) {
 	if s.Type == Dynamic {
 		env, err := Env(ctx, db, tenant, now)

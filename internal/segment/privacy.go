@@ -10,8 +10,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// PersonalData is the lists that people are on. Being on one says nothing about who
-// somebody is, so nothing of it is erased, and the counts stay.
+// PersonalData returns the lists that contacts are on, for exports. Membership does not identify a
+// person, so erasing a contact leaves it and the counts unchanged.
 func PersonalData() contact.PersonalData {
 	return contact.PersonalData{Name: "lists", Export: export}
 }

@@ -15,37 +15,35 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// Refresher counts segments in the background: one that was never
-// counted soon, one that is in use every quarter of an hour, every other once a
-// night. Any number of processes may run one on one database: a segment is
-// counted by whoever claims its row.
+// Refresher counts segments in the background: within 30 seconds if they were never counted, every
+// 15 minutes if they are in use, else once a night. Several processes may run it on one database:
+// each claims the rows of the segments it counts.
 type Refresher struct {
 	DB    *sqldb.DB
 	Now   func() time.Time
 	Log   *slog.Logger
-	InUse func(ctx context.Context) ([]Used, error) // asked at each tick; nil: none is
+	InUse func(ctx context.Context) ([]Used, error) // called at each tick; nil: no segment is in use
 }
 
-// Used is a segment that something under way depends on.
+// Used is a segment that a send in preparation or a schedule depends on.
 type Used struct {
 	Tenant  id.Tenant
 	Segment id.Segment
 }
 
 const (
-	refreshEvery = 30 * time.Second // a look for what is due
-	freshInUse   = 15 * time.Minute // how old the counts of a used segment get
+	refreshEvery = 30 * time.Second // interval of polling
+	freshInUse   = 15 * time.Minute // maximum age of the counts of a segment in use
 	nightHour    = 2                // in the account's time zone
-	refreshBatch = 20               // counted in one tick
+	refreshBatch = 20               // segments counted in one tick
 )
 
-// Run works until ctx ends.
+// Run counts segments until ctx ends.
 func (r *Refresher) Run(ctx context.Context) error {
 	return poll.Loop{Look: r.Tick, Every: refreshEvery, Log: r.Log, Failed: "count segments failed"}.Run(ctx)
 }
 
-// Tick counts some of the segments that are due. It reports whether there may be
-// more.
+// Tick counts up to refreshBatch segments that are due. It reports whether more may be due.
 func (r *Refresher) Tick(ctx context.Context) (more bool, err error) {
 	due, err := r.claim(ctx)
 	if err != nil {
@@ -56,7 +54,7 @@ func (r *Refresher) Tick(ctx context.Context) (more bool, err error) {
 			if ctx.Err() != nil {
 				return false, ctx.Err()
 			}
-			// It is tried again when the claim has run out.
+			// It is due again when the claim expires.
 			r.Log.Error("count segment failed", "tenant", u.Tenant, "segment", u.Segment, "err", err)
 		}
 	}
@@ -70,11 +68,10 @@ func (r *Refresher) count(ctx context.Context, u Used) error {
 	return err
 }
 
-// countFor is how long a count in the background may take, and how long its
-// segment belongs to who claimed it.
+// countFor is the time limit of a count in the background, and the length of a claim.
 const countFor = 5 * time.Minute
 
-// claim takes segments that are due, those in use first.
+// claim claims segments that are due, those in use first.
 func (r *Refresher) claim(ctx context.Context) ([]Used, error) {
 	now := r.Now()
 	var due []Used
@@ -88,7 +85,7 @@ func (r *Refresher) claim(ctx context.Context) ([]Used, error) {
 			of[u.Tenant] = append(of[u.Tenant], u.Segment)
 		}
 		for _, t := range slices.Sorted(maps.Keys(of)) {
-			list, err := r.take(ctx, t, ` AND s.id`+r.DB.In(5), refreshBatch-len(due), now, now.Add(-freshInUse), sqldb.List(r.DB, of[t]))
+			list, err := r.claimStale(ctx, t, ` AND s.id`+r.DB.In(5), refreshBatch-len(due), now, now.Add(-freshInUse), sqldb.List(r.DB, of[t]))
 			if err != nil {
 				return nil, err
 			}
@@ -100,7 +97,7 @@ func (r *Refresher) claim(ctx context.Context) ([]Used, error) {
 		return nil, err
 	}
 	for _, t := range stale {
-		list, err := r.take(ctx, t.ID, ``, refreshBatch-len(due), now, night(now, t.Location()))
+		list, err := r.claimStale(ctx, t.ID, ``, refreshBatch-len(due), now, night(now, t.Location()))
 		if err != nil {
 			return nil, err
 		}
@@ -109,8 +106,8 @@ func (r *Refresher) claim(ctx context.Context) ([]Used, error) {
 	return due, nil
 }
 
-// stale returns the tenants with a segment that was not counted since the last night,
-// the one that was not counted for longest first.
+// stale returns the tenants with a segment that was not counted since their last night, ordered by
+// their oldest count.
 func (r *Refresher) stale(ctx context.Context, now time.Time) ([]tenant.Tenant, error) {
 	tenants, err := tenant.List(ctx, r.DB)
 	if err != nil || len(tenants) == 0 {
@@ -134,8 +131,8 @@ func (r *Refresher) stale(ctx context.Context, now time.Time) ([]tenant.Tenant, 
 	})
 }
 
-// take claims segments of a tenant that were not counted since before.
-func (r *Refresher) take(ctx context.Context, t id.Tenant, and string, limit int, now, before time.Time, more ...any) ([]Used, error) {
+// claimStale claims up to limit segments of a tenant that were last counted before a time.
+func (r *Refresher) claimStale(ctx context.Context, t id.Tenant, and string, limit int, now, before time.Time, more ...any) ([]Used, error) {
 	if limit <= 0 {
 		return nil, nil
 	}
@@ -156,7 +153,7 @@ func (r *Refresher) take(ctx context.Context, t id.Tenant, and string, limit int
 	return due, nil
 }
 
-// night returns when the last night was at its deepest, in a time zone.
+// night returns the latest past nightHour of a time zone.
 func night(now time.Time, zone *time.Location) time.Time {
 	y, m, d := now.In(zone).Date()
 	t := time.Date(y, m, d, nightHour, 0, 0, 0, zone)

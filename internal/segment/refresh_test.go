@@ -73,7 +73,7 @@ func TestTheRefresherCountsWhatIsDue(t *testing.T) {
 	})
 }
 
-// Two refreshers never count the same segment.
+// Two refreshers never claim the same segment.
 func TestRefreshersShareTheWork(t *testing.T) {
 	eachOffice(t, func(t *testing.T, o office) {
 		for i := range 30 {

@@ -24,7 +24,7 @@ import (
 	"github.com/packetboat/packetboat/internal/usage"
 )
 
-// office is an account with built-in segments, beside another.
+// office is a tenant with built-in segments; a second tenant is in the same database.
 type office struct {
 	t     *testing.T
 	db    *sqldb.DB
@@ -96,7 +96,7 @@ func (o office) recount(s segment.Segment) [2]int {
 
 const german = `{"logic": "all", "conditions": [{"field": "country", "operator": "is", "value": "de"}]}`
 
-func TestARuleFindsItsMembersWheneverItIsAsked(t *testing.T) {
+func TestARuleIsEvaluatedOnEachRead(t *testing.T) {
 	eachOffice(t, func(t *testing.T, o office) {
 		de := o.country("DE", 4)
 		o.country("FR", 2)
@@ -107,7 +107,7 @@ func TestARuleFindsItsMembersWheneverItIsAsked(t *testing.T) {
 		if got := o.recount(s); got != [2]int{4, 4} {
 			t.Errorf("counts %v, want 4 of 4", got)
 		}
-		// One of them cannot be mailed in each of the ways there are.
+		// One contact for each reason why it could not be mailed.
 		_, err := suppression.Add(t.Context(), o.db, o.acme, "de0@example.org", "", noon)
 		o.must(err)
 		o.must(contact.Unsubscribe(t.Context(), o.db, o.acme, de[1], contact.UnsubscribeScope{Everything: true}, noon))
@@ -225,7 +225,7 @@ func TestDefinitionsAreRefused(t *testing.T) {
 	})
 }
 
-func TestSegmentsStandOnEachOtherButNotOnThemselves(t *testing.T) {
+func TestSegmentsReferToOthersButNotToThemselves(t *testing.T) {
 	eachOffice(t, func(t *testing.T, o office) {
 		de := o.country("DE", 3)
 		o.country("FR", 2)
@@ -259,7 +259,7 @@ func TestSegmentsStandOnEachOtherButNotOnThemselves(t *testing.T) {
 			t.Errorf("counts five deep %v", got)
 		}
 		if err := segment.Delete(t.Context(), o.db, o.acme, d.ID, usage.Finders{segment.Finder()}); !errors.Is(err, segment.ErrInUse) {
-			t.Errorf("deleting what E stands on = %v", err)
+			t.Errorf("deleting a segment that E refers to = %v", err)
 		} else if g, _ := fault.As(err); !strings.Contains(fmt.Sprint(g.Details), "e") {
 			t.Errorf("details %v", g.Details)
 		}
@@ -267,7 +267,7 @@ func TestSegmentsStandOnEachOtherButNotOnThemselves(t *testing.T) {
 		o.must(segment.Delete(t.Context(), o.db, o.acme, d.ID, usage.Finders{segment.Finder()}))
 		o.must(segment.Delete(t.Context(), o.db, o.acme, f.ID, usage.Finders{segment.Finder()}))
 
-		// A list by either of the leaves that name one is held, too.
+		// A list is in use whichever of the two conditions names it.
 		vip := list(t, o.db, o.acme, "VIP")
 		add(t, o.db, o.acme, vip, de[0])
 		for _, leaf := range []string{
@@ -288,9 +288,9 @@ func TestSegmentsStandOnEachOtherButNotOnThemselves(t *testing.T) {
 	})
 }
 
-// However many change definitions at once, no circle comes about, and nobody
-// deletes what another just built on.
-func TestNoCircleComesAboutAtOnce(t *testing.T) {
+// Concurrent changes of definitions never create a cycle, and no segment is deleted while another
+// transaction adds a reference to it.
+func TestConcurrentChangesCreateNoCycle(t *testing.T) {
 	eachOffice(t, func(t *testing.T, o office) {
 		var all []segment.Segment
 		for i := range 4 {
@@ -340,7 +340,7 @@ func TestNoCircleComesAboutAtOnce(t *testing.T) {
 	})
 }
 
-func TestAFieldIsHeldBySegments(t *testing.T) {
+func TestAFieldUsedBySegmentsCannotBeDeleted(t *testing.T) {
 	eachOffice(t, func(t *testing.T, o office) {
 		f, err := field.Create(t.Context(), o.db, o.acme, field.Draft{Name: "Plan", Type: field.String}, noon)
 		o.must(err)
@@ -357,12 +357,12 @@ func TestAFieldIsHeldBySegments(t *testing.T) {
 		if h, err := segment.Finder().Find(t.Context(), o.db, o.other, usage.Subject{Kind: usage.Field, Key: f.Key}); err != nil || h.Any() {
 			t.Errorf("another tenant's Find = %v, %v", h, err)
 		}
-		// Deleted by force: the leaf finds nobody, and a warning says so.
+		// Deleted by force: the condition matches no contact, and a warning says so.
 		o.person("ann@example.org", contact.Change{})
 		_, err = field.Delete(t.Context(), o.db, o.acme, f.ID, usage.Finders{}, noon)
 		o.must(err)
 		if got := o.recount(s); got != [2]int{0, 0} {
-			t.Errorf("counts of a broken rule %v, want nobody", got)
+			t.Errorf("counts of a broken rule %v, want 0", got)
 		}
 		w, err := segment.Warnings(t.Context(), o.db, o.acme, s)
 		if err != nil || len(w) != 1 || w[0].Path != "definition.conditions[0].conditions[0].field" && w[0].Path != "definition.conditions[0].conditions[0]" || w[0].Code != "UNKNOWN_FIELD" {
@@ -371,8 +371,8 @@ func TestAFieldIsHeldBySegments(t *testing.T) {
 	})
 }
 
-// A leaf without a subject, which requests cannot have any more, still works in
-// a segment and in a job that were stored with one.
+// A condition without a subject, which requests can no longer have, still works in a stored segment
+// and in a stored job.
 func TestStoredLeavesNeedNoSubject(t *testing.T) {
 	const openForm = `{"logic":"and","conditions":[{"type":"event","operator":"did_not"},{"type":"page_view","operator":"did_not"},{"type":"form","operator":"did_not","window":{"in_the_last":{"amount":30,"unit":"day"}}}]}`
 	eachOffice(t, func(t *testing.T, o office) {
@@ -438,7 +438,7 @@ func TestBuiltInSegments(t *testing.T) {
 				t.Errorf("%s: %v, want %v", s.Key, got, want[s.Key])
 			}
 		}
-		// A tenant that was there before the built-in segments gets them at the start.
+		// A tenant older than the built-in segments gets them when the program starts.
 		old, err := tenant.Create(t.Context(), o.db, "old", "Old", "UTC", noon)
 		o.must(err)
 		for range 2 {
@@ -464,8 +464,8 @@ func TestSunsetFollowsTheSettings(t *testing.T) {
 	})
 }
 
-// Stored counts are what matching everybody one by one gives.
-func TestCountsAreWhatMatchingGives(t *testing.T) {
+// Stored counts equal those of matching each contact by itself.
+func TestCountsAgreeWithMatching(t *testing.T) {
 	eachOffice(t, func(t *testing.T, o office) {
 		ids := slices.Concat(o.country("DE", 5), o.country("FR", 4), o.country("AT", 3))
 		vip := list(t, o.db, o.acme, "VIP")

@@ -16,9 +16,8 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// Schema returns what a tenant has declared, for rules to be checked against:
-// its custom fields, email types, stages, lists and segments, and time zone. It
-// is a picture of this moment; read it anew for the next request.
+// Schema returns what the rules of a tenant are checked against: custom fields, email types,
+// stages, lists, segments, and the time zone. It is a snapshot; load it for each request.
 func Schema(ctx context.Context, db *sqldb.DB, t id.Tenant) (rule.Schema, error) {
 	account, err := tenant.ByID(ctx, db, t)
 	if err != nil {
@@ -42,13 +41,13 @@ func Schema(ctx context.Context, db *sqldb.DB, t id.Tenant) (rule.Schema, error)
 	return s, nil
 }
 
-// Env returns what a tenant's rules are evaluated in at a moment.
+// Env returns the schema and the time that a tenant's rules are evaluated with.
 func Env(ctx context.Context, db *sqldb.DB, t id.Tenant, now time.Time) (rule.Env, error) {
 	s, err := Schema(ctx, db, t)
 	return rule.Env{Now: now, Schema: s}, err
 }
 
-// definition is a list or segment as it is stored, as far as rules care.
+// definition is a list or segment as stored, with the columns that rules need.
 type definition struct {
 	id     id.Segment
 	key    string
@@ -75,8 +74,9 @@ func definitions(ctx context.Context, db *sqldb.DB, t id.Tenant) ([]definition, 
 	return list, nil
 }
 
-// resolver finds lists and segments for rules. A definition is read when it is
-// first asked for, and then knows of other segments only that they exist.
+// resolver looks up lists and segments for rules. It parses a definition on first use. While
+// parsing, other segments are only checked for existence, so a cycle does not lead to endless
+// recursion.
 func resolver(list []definition, s rule.Schema, settings tenant.Settings) rule.Segments {
 	byID := make(map[id.Segment]*definition, len(list))
 	byKey := make(map[string]*definition, len(list))
@@ -114,8 +114,8 @@ func resolver(list []definition, s rule.Schema, settings tenant.Settings) rule.S
 	}
 }
 
-// tree returns the rule: of a built-in segment as the settings have it, else as
-// it is stored. What cannot be read finds nobody.
+// tree returns the rule. That of a built-in segment depends on the settings. A stored definition
+// that cannot be parsed becomes a rule that matches no contact.
 func (d definition) tree(s rule.Schema, settings tenant.Settings) rule.Tree {
 	if b, ok := builtInBy(d.system); ok {
 		return b.tree(settings)

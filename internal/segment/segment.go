@@ -35,14 +35,14 @@ type Segment struct {
 	Type        Type
 	Tags        []string
 	Definition  json.RawMessage // the canonical one, of a dynamic segment
-	SystemKey   string          // of a built-in one
+	SystemKey   string          // members that could be mailed; nil until counted
 	Members     *int            // who can be mailed; nil until counted
 	MembersAll  *int
 	EvaluatedAt *time.Time
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 
-	Revision int64 // counts the changes of its definition, or of its members
+	Revision int64 // increases when the definition or the members change
 }
 
 // The faults of this package.
@@ -66,7 +66,7 @@ const (
 	maxTag      = 64
 )
 
-// columns hold no definition of a static list: it is kept, and read by nobody.
+// columns leave out the definition of a static list: it is stored but never used.
 const columns = `id, segment_key, name, type, tags, CASE WHEN type = 'dynamic' THEN definition END, system_key,
 	member_count, member_count_total, member_count_evaluated_at, created_at, updated_at, rule_revision`
 
@@ -93,7 +93,7 @@ func scan(row func(...any) error) (Segment, error) {
 	return s, nil
 }
 
-// complete gives built-in segments their definitions, which hang on settings.
+// complete fills in the definitions of built-in segments, which depend on the tenant's settings.
 func complete(ctx context.Context, db *sqldb.DB, t id.Tenant, list []Segment) error {
 	if !slices.ContainsFunc(list, func(s Segment) bool { return s.SystemKey != "" }) {
 		return nil
@@ -118,7 +118,7 @@ func complete(ctx context.Context, db *sqldb.DB, t id.Tenant, list []Segment) er
 type Filter struct {
 	Types  []Type
 	Tags   []string // any of them
-	Search string   // a part of the name
+	Search string   // substring of the name, ignoring case
 }
 
 // List returns segments by name, the built-in ones first.
@@ -137,7 +137,8 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter) ([]Segm
 	return list, nil
 }
 
-// match is asked in Go: there are a thousand at most, and case is a matter of Go's.
+// match filters in Go rather than SQL: a tenant has at most a thousand segments, and SQLite folds
+// only ASCII letters.
 func (f Filter) match(s Segment) bool {
 	if len(f.Types) > 0 && !slices.Contains(f.Types, s.Type) {
 		return false
@@ -175,18 +176,18 @@ func find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, keyOrID, lock str
 	return one[0], nil
 }
 
-// unstorable reports whether no column can hold s, so that nothing has it.
+// unstorable reports whether no TEXT column can hold s, so that no row can match it.
 func unstorable(s string) bool { return strings.ContainsRune(s, 0) || !utf8.ValidString(s) }
 
-// ByKeys returns the segments with the given public keys, in that order and
-// each once. A key that names none is ErrInvalid, whose message names all such.
+// ByKeys returns the segments with the given public keys, in that order and each once. If keys are
+// unknown, the error is ErrInvalid with all of them in its message.
 func ByKeys(ctx context.Context, db *sqldb.DB, tenant id.Tenant, keys []string) ([]Segment, error) {
 	known := slices.DeleteFunc(slices.Clone(keys), unstorable)
 	return many(ctx, db, tenant, `segment_key`, sqldb.List(db, known), keys, func(s Segment) string { return s.Key })
 }
 
-// ByIDs returns the segments with the given ids, in that order and each once.
-// An id that names none is ErrInvalid.
+// ByIDs returns the segments with the given ids, in that order and each once. If an id is unknown,
+// the error is ErrInvalid.
 func ByIDs(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Segment) ([]Segment, error) {
 	texts := make([]string, len(ids))
 	for i, s := range ids {

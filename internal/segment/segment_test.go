@@ -196,7 +196,7 @@ func TestConcurrentWritersCountEachMember(t *testing.T) {
 				}
 			})
 		}
-		for range 2 { // and somebody counts them all the while
+		for range 2 { // and a concurrent recount
 			wg.Go(func() {
 				for range 8 {
 					if _, err := segment.Recount(context.Background(), db, acme, vip.ID, noon); err != nil {
@@ -239,20 +239,20 @@ func TestAudienceIsUnionLessExclusions(t *testing.T) {
 				t.Errorf("pages of %d: %d contacts, want %d", limit, len(got), len(want))
 			}
 		}
-		for _, nobody := range []segment.Audience{
+		for _, empty := range []segment.Audience{
 			{Tenant: other, Include: []id.Segment{a.ID}}, {Tenant: acme}, {Tenant: acme, Exclude: []id.Segment{a.ID}},
 		} {
-			if page, err := nobody.After(t.Context(), db, id.Contact{}, 5, noon); err != nil || len(page) != 0 {
-				t.Errorf("the audience %+v = %v, %v", nobody, page, err)
+			if page, err := empty.After(t.Context(), db, id.Contact{}, 5, noon); err != nil || len(page) != 0 {
+				t.Errorf("the audience %+v = %v, %v", empty, page, err)
 			}
-			if any, err := nobody.Any(t.Context(), db, noon); err != nil || any {
-				t.Errorf("anybody in %+v = %v, %v", nobody, any, err)
+			if any, err := empty.Any(t.Context(), db, noon); err != nil || any {
+				t.Errorf("Any of %+v = %v, %v", empty, any, err)
 			}
 		}
 	})
 }
 
-func TestDeleteAsksWhoUsesIt(t *testing.T) {
+func TestDeleteRefusesSegmentsInUse(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		vip := list(t, db, acme, "VIP")
 		c := person(t, db, acme, "ann@example.org")

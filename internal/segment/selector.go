@@ -15,17 +15,17 @@ import (
 	"github.com/packetboat/packetboat/internal/usage"
 )
 
-// SelectorInput is a choice of contacts as it came. It encodes to JSON and back,
-// so a job may keep it.
+// SelectorInput is a choice of contacts as a request has it. It survives encoding to JSON, so that
+// a job can store it.
 type SelectorInput struct {
-	Status     []string        `json:"status,omitempty"` // none: all but suppressed
+	Status     []string        `json:"status,omitempty"` // empty: all but suppressed
 	Search     string          `json:"search,omitempty"`
-	Filters    json.RawMessage `json:"filters,omitempty"`    // an array; nothing or null: none
-	Definition json.RawMessage `json:"definition,omitempty"` // an object; nothing or null: none
+	Filters    json.RawMessage `json:"filters,omitempty"`    // array; empty or null: none
+	Definition json.RawMessage `json:"definition,omitempty"` // object; empty or null: none
 }
 
-// Choice is a choice of contacts that was found valid. What it holds is
-// canonical; the trees are nil when nothing was said.
+// Choice is a valid choice of contacts in canonical form. A tree is nil if the request has no such
+// part.
 type Choice struct {
 	Statuses   []contact.Status
 	Search     string
@@ -35,9 +35,9 @@ type Choice struct {
 	schema rule.Schema
 }
 
-// Choose checks a choice of contacts against what the tenant has declared:
-// contact.ErrInvalidStatus, contact.ErrInvalidFilters, ErrInvalidDefinition, or
-// INVALID_INPUT for the search.
+// Choose validates a choice of contacts against the tenant's schema. Errors are
+// contact.ErrInvalidStatus, contact.ErrInvalidFilters, ErrInvalidDefinition, and INVALID_INPUT for
+// the search.
 func Choose(ctx context.Context, db *sqldb.DB, tenant id.Tenant, in SelectorInput) (Choice, error) {
 	return choose(ctx, db, tenant, in, rule.ParseDefinition)
 }
@@ -51,7 +51,7 @@ func choose(ctx context.Context, db *sqldb.DB, tenant id.Tenant, in SelectorInpu
 	if c.Statuses, err = contact.ParseStatuses(in.Status); err != nil {
 		return Choice{}, err
 	}
-	filtered, defined := said(in.Filters), said(in.Definition)
+	filtered, defined := given(in.Filters), given(in.Definition)
 	if !filtered && !defined {
 		return c, nil
 	}
@@ -75,13 +75,13 @@ func choose(ctx context.Context, db *sqldb.DB, tenant id.Tenant, in SelectorInpu
 	return c, nil
 }
 
-// said reports whether a part of a choice is there.
-func said(raw json.RawMessage) bool {
+// given reports whether a part of a choice is present.
+func given(raw json.RawMessage) bool {
 	text := strings.TrimSpace(string(raw))
 	return text != "" && text != "null"
 }
 
-// Selector returns the choice as package contact takes it, at a moment.
+// Selector renders the choice for package contact, evaluated at a time.
 func (c Choice) Selector(db *sqldb.DB, now time.Time) (contact.Selector, error) {
 	sel := contact.Selector{Statuses: c.Statuses, Search: c.Search}
 	env := rule.Env{Now: now, Schema: c.schema}
@@ -98,7 +98,7 @@ func (c Choice) Selector(db *sqldb.DB, now time.Time) (contact.Selector, error) 
 	return sel, nil
 }
 
-// Select is Choose, and the Selector that follows from it.
+// Select is Choose followed by Selector.
 func Select(ctx context.Context, db *sqldb.DB, tenant id.Tenant, in SelectorInput, now time.Time) (contact.Selector, error) {
 	c, err := Choose(ctx, db, tenant, in)
 	if err != nil {
@@ -107,8 +107,8 @@ func Select(ctx context.Context, db *sqldb.DB, tenant id.Tenant, in SelectorInpu
 	return c.Selector(db, now)
 }
 
-// SelectQueued is Select for the choice of a job that was queued earlier, perhaps
-// by a version that accepted other definitions.
+// SelectQueued is Select for the stored choice of a job, which an earlier version of the program
+// may have accepted under other rules.
 func SelectQueued(ctx context.Context, db *sqldb.DB, tenant id.Tenant, in SelectorInput, now time.Time) (contact.Selector, error) {
 	c, err := choose(ctx, db, tenant, in, rule.Reparse)
 	if err != nil {
@@ -117,8 +117,8 @@ func SelectQueued(ctx context.Context, db *sqldb.DB, tenant id.Tenant, in Select
 	return c.Selector(db, now)
 }
 
-// Below returns a fault of a choice with the paths in it below another, for a
-// body in which the choice is a field.
+// Below returns a fault of a choice with its paths prefixed by path, for a request body in which
+// the choice is a field.
 func Below(path string, err error) error {
 	f, ok := fault.As(err)
 	if !ok || f.Details == nil {
@@ -141,10 +141,10 @@ func Below(path string, err error) error {
 	return d.Fields.As(f.With(d))
 }
 
-// Uses reports whether a rule, as it was stored, refers to a list, a segment or
-// a custom field. One that cannot be read refers to nothing.
+// Uses reports whether a stored rule refers to a list, a segment or a custom field. A rule that
+// cannot be parsed refers to nothing.
 func Uses(stored json.RawMessage, schema rule.Schema, s usage.Subject) bool {
-	if !said(stored) {
+	if !given(stored) {
 		return false
 	}
 	tree, err := rule.Decode(stored, schema)

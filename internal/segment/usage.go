@@ -12,11 +12,11 @@ import (
 	"github.com/packetboat/packetboat/internal/usage"
 )
 
-// noted are the kinds of what rules refer to that somebody may ask about.
+// noted are the kinds of references that are stored, so that Finder can look them up.
 var noted = []usage.Kind{usage.Segment, usage.Field}
 
-// refer notes what the rule of a segment that was just written refers to, and
-// refuses one that would stand on itself. It needs the turn.
+// refer stores the references of the rule of a segment that was just written, and checks the graph.
+// The transaction must hold lockReferences.
 func (s Segment) refer(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, tree rule.Tree) error {
 	if _, err := tx.Exec(ctx, `DELETE FROM segment_reference WHERE tenant_id = $1 AND segment_id = $2`, tenant, s.ID); err != nil {
 		return err
@@ -49,8 +49,8 @@ func (s Segment) refer(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, tree
 	return fits(ctx, tx, tenant, s.Key, g.reversed())
 }
 
-// fits refuses a rule with which a segment that is built on its own becomes too
-// large to be asked for.
+// fits returns an error if a segment that refers to this one, directly or through others, would
+// become too large to evaluate.
 func fits(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, key string, over graph) error {
 	if len(over[key]) == 0 {
 		return nil
@@ -76,7 +76,7 @@ func fits(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, key string, over 
 	return nil
 }
 
-// missing refuses a rule that refers to what was deleted since it was parsed.
+// missing returns an error if the rule refers to a segment that was deleted since it was parsed.
 func (s Segment) missing(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) error {
 	var name string
 	err := tx.QueryRow(ctx, `
@@ -93,8 +93,7 @@ func (s Segment) missing(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) er
 	return ErrInvalidDefinition.Sayf("there is no list or segment %s", name)
 }
 
-// Finder answers which segments are built on a list or segment, and which ask
-// for a custom field.
+// Finder finds the segments that refer to a list, a segment or a custom field.
 func Finder() usage.Finder { return usage.Func(holders) }
 
 func holders(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subject) (usage.Holders, error) {

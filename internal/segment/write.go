@@ -20,19 +20,18 @@ import (
 	"github.com/packetboat/packetboat/internal/usage"
 )
 
-// Change is what a request says about a segment; nil leaves a part alone.
+// Change holds the changes that a request makes to a segment; nil leaves a part unchanged.
 type Change struct {
 	Name *string
 	Tags *[]string
-	// Definition is JSON. Of a static list it is kept as it came, and read by
-	// nobody.
+	// Definition is JSON. That of a static list is stored as received, and never used.
 	Definition json.RawMessage
 }
 
-// CheckNew returns what is wrong with a new segment, but for its definition.
+// CheckNew validates the change as one of a new segment, except for its definition.
 func (ch Change) CheckNew() error { return ch.apply(&Segment{}) }
 
-// Check is CheckNew for the change of a segment, whatever that is.
+// Check validates the change, except for its definition, independently of the segment.
 func (ch Change) Check() error { return ch.apply(&Segment{Name: "-"}) }
 
 func (ch Change) apply(s *Segment) error {
@@ -51,7 +50,7 @@ func (ch Change) apply(s *Segment) error {
 				p.AddElement("tags", fmt.Sprintf("must have 1 to %d characters", maxTag))
 				continue
 			}
-			if len(s.Tags) <= maxTags && !slices.Contains(s.Tags, t) { // beyond, there are too many
+			if len(s.Tags) <= maxTags && !slices.Contains(s.Tags, t) { // one more than allowed is enough to report the error
 				s.Tags = append(s.Tags, t)
 			}
 		}
@@ -65,7 +64,7 @@ func (ch Change) apply(s *Segment) error {
 	return nil
 }
 
-// CreateList makes an empty static list; its key is derived from the name.
+// CreateList creates an empty static list; its key is derived from the name.
 func CreateList(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ch Change, now time.Time) (Segment, error) {
 	now = now.UTC().Truncate(time.Microsecond)
 	s := Segment{Type: Static, Members: new(0), MembersAll: new(0), EvaluatedAt: &now}
@@ -76,8 +75,8 @@ func CreateList(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ch Change, 
 	return s, nil
 }
 
-// Create makes a dynamic segment; its key is derived from the name. It is
-// counted when it is first looked at.
+// Create creates a dynamic segment; its key is derived from the name. The Refresher or the first
+// request for its counts counts it.
 func Create(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ch Change, now time.Time) (Segment, error) {
 	if err := ch.CheckNew(); err != nil {
 		return Segment{}, err
@@ -89,8 +88,8 @@ func Create(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ch Change, now 
 	return createOf(ctx, db, tenant, ch, tree, now)
 }
 
-// Parse reads a definition and checks it against what the tenant has declared.
-// None at all, or null, is ErrMissingDefinition.
+// Parse parses a definition and checks it against the tenant's schema. If it is empty or null, the
+// error is ErrMissingDefinition.
 func Parse(ctx context.Context, db *sqldb.DB, tenant id.Tenant, definition json.RawMessage) (rule.Tree, error) {
 	if text := strings.TrimSpace(string(definition)); text == "" || text == "null" {
 		return rule.Tree{}, ErrMissingDefinition
@@ -100,13 +99,13 @@ func Parse(ctx context.Context, db *sqldb.DB, tenant id.Tenant, definition json.
 		return rule.Tree{}, err
 	}
 	tree, err := rule.ParseDefinition(definition, schema)
-	if err == nil { // with what it is built on it may be too large to be asked for
+	if err == nil { // together with the segments it refers to, it may be too large to evaluate
 		_, err = tree.Condition(db, rule.Env{Schema: schema})
 	}
 	return tree, err
 }
 
-// Warnings returns what a segment's definition refers to that does not exist.
+// Warnings returns the references of a segment's definition to records that do not exist.
 func Warnings(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Segment) ([]rule.Warning, error) {
 	if s.Type == Static || s.SystemKey != "" {
 		return nil, nil
@@ -125,7 +124,8 @@ func Warnings(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Segment) ([
 	return tree.Warnings(schema), nil
 }
 
-// broadcasts returns whether broadcasts that a tree names exist.
+// broadcasts loads which of the broadcasts that a tree refers to exist. It returns nil if it refers
+// to none.
 func broadcasts(ctx context.Context, db *sqldb.DB, tenant id.Tenant, tree rule.Tree) (func(id.Broadcast) bool, error) {
 	var named []id.Broadcast
 	for _, r := range tree.References() {
@@ -169,7 +169,7 @@ func create(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Segment, tree
 		return Segment{}, err
 	}
 	err = db.InTx(ctx, func(tx *sqldb.DB) error {
-		if err := turn(ctx, tx, tenant); err != nil {
+		if err := lockReferences(ctx, tx, tenant); err != nil {
 			return err
 		}
 		var n int
@@ -203,8 +203,8 @@ func create(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Segment, tree
 	return s, nil
 }
 
-// Update renames, tags, and replaces the definition. Type and key never change.
-// A segment whose definition was replaced is counted anew.
+// Update changes name, tags and definition. Type and key never change. A segment with a new
+// definition is recounted.
 func Update(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment, ch Change, now time.Time) (Segment, error) {
 	s, redefined, err := update(ctx, db, tenant, segment, ch, now)
 	if err != nil {
@@ -214,7 +214,7 @@ func Update(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segm
 		return s, nil
 	}
 	counted, err := Recount(ctx, db, tenant, segment, now)
-	if errors.Is(err, fault.ErrDeadline) { // the definition is stored; the counts follow in the background
+	if errors.Is(err, fault.ErrDeadline) { // the definition is stored; the Refresher will count it
 		return s, nil
 	}
 	return counted, err
@@ -222,8 +222,8 @@ func Update(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segm
 
 func update(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment, ch Change, now time.Time) (s Segment, redefined bool, err error) {
 	err = db.InTx(ctx, func(tx *sqldb.DB) error {
-		if ch.Definition != nil { // the turn comes before the row, as when deleting
-			if err := turn(ctx, tx, tenant); err != nil {
+		if ch.Definition != nil { // lockReferences before the row, as in Delete
+			if err := lockReferences(ctx, tx, tenant); err != nil {
 				return err
 			}
 		}
@@ -263,7 +263,7 @@ func isObject(definition json.RawMessage) bool {
 	return strings.HasPrefix(strings.TrimSpace(string(definition)), "{")
 }
 
-// redefine replaces the definition; the counts of the old one are forgotten.
+// redefine replaces the definition and clears the counts.
 func (s *Segment) redefine(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, definition json.RawMessage) error {
 	tree, err := Parse(ctx, tx, tenant, definition)
 	if err != nil {
@@ -283,10 +283,10 @@ func (s *Segment) redefine(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, 
 	return s.refer(ctx, tx, tenant, tree)
 }
 
-// Delete removes a segment that nobody uses, and a list's members with it.
+// Delete removes a segment that nothing refers to, with its memberships.
 func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment, who usage.Finder) error {
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
-		if err := turn(ctx, tx, tenant); err != nil {
+		if err := lockReferences(ctx, tx, tenant); err != nil {
 			return err
 		}
 		s, err := find(ctx, tx, tenant, segment.String(), tx.ForUpdate())
