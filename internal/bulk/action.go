@@ -9,7 +9,7 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 )
 
-// Action is what is done to each contact.
+// Action is the change made to each contact.
 type Action string
 
 // The actions.
@@ -32,7 +32,7 @@ const (
 	Anonymize       Action = "anonymize"
 )
 
-// Actions lists them all.
+// Actions returns all actions.
 func Actions() []Action {
 	return []Action{
 		AddTags, RemoveTags, SetStage, SetField, SetDoNotContact, Subscribe, Unsubscribe, AddToList, RemoveFromList,
@@ -40,12 +40,12 @@ func Actions() []Action {
 	}
 }
 
-// ErrNotAvailable refuses a key what only people may do.
+// ErrNotAvailable is returned to an API key for actions that require a signed-in user.
 var ErrNotAvailable = fault.New(fault.Forbidden, "ACTION_NOT_AVAILABLE", "this action is not available to API keys")
 
-// Admit reports whether p may ask for an action at all. It is asked before
-// anything else about the request. Keys never may reset a status or anonymize,
-// and of people only admins. About an action that does not exist it says nothing.
+// Admit reports whether p may request an action at all. It is called before the rest of the request
+// is validated. API keys may neither reset a status nor anonymize; users need the role admin for
+// both. An unknown action passes, and is refused later.
 func Admit(p auth.Principal, action string) error {
 	switch Action(action) {
 	case ResetStatus, Anonymize:
@@ -61,7 +61,7 @@ func Admit(p auth.Principal, action string) error {
 	return nil
 }
 
-// parseAction reads the name of an action.
+// parseAction parses the name of an action.
 func parseAction(p *fault.Problems, name string) Action {
 	a := Action(name)
 	if slices.Contains(Actions(), a) {

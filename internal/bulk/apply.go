@@ -15,24 +15,24 @@ import (
 	"github.com/packetboat/packetboat/internal/suppression"
 )
 
-// Result is what an action did. Affected and Skipped together are everybody who
-// was meant, those who do not exist included; Matched are those who do.
+// Result is the outcome of an action. Affected plus Skipped is the number of contacts addressed,
+// including those that do not exist; Matched is the number of those that exist.
 type Result struct {
 	Action   Action     `json:"action"`
 	Matched  int        `json:"matched"`
 	Affected int        `json:"affected"` // changed
-	Skipped  int        `json:"skipped"`  // not changed: there was nothing to change, or Errors say why
+	Skipped  int        `json:"skipped"`  // unchanged: no change was needed, or Errors has the reason
 	Errors   []Refusal  `json:"errors"`
 	Results  []Enrolled `json:"results,omitempty"` // of Enroll
 }
 
-// Refusal is why one contact was passed over.
+// Refusal is the reason why one contact was skipped.
 type Refusal struct {
 	Contact id.Contact `json:"contact_id"`
 	Code    string     `json:"code"`
 }
 
-// Enrolled is what became of one contact that was to be enrolled.
+// Enrolled is the result of enrolling one contact.
 type Enrolled struct {
 	Contact    id.Contact `json:"contact_id"`
 	Status     string     `json:"status"`
@@ -40,18 +40,17 @@ type Enrolled struct {
 	New        bool       `json:"-"` // it was not in the sequence before
 }
 
-// Sequences is asked about sequences by those who do not keep them.
+// Sequences gives access to sequences, which another package stores.
 type Sequences interface {
 	// Known reports whether the tenant has the sequence.
 	Known(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sequence id.Sequence) (bool, error)
-	// Enroll puts contacts into the sequence and says of each what became of it.
+	// Enroll adds contacts to the sequence and returns the result for each.
 	Enroll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sequence id.Sequence, contacts []id.Contact, now time.Time) ([]Enrolled, error)
-	// Exit takes contacts out of the sequence and returns those that were in it.
+	// Exit removes contacts from the sequence and returns those that were in it.
 	Exit(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sequence id.Sequence, contacts []id.Contact, now time.Time) ([]id.Contact, error)
 }
 
-// Apply carries out a request for contacts, at most MaxIDs of them and each
-// named once, in one transaction.
+// Apply carries out a request for up to MaxIDs distinct contacts in one transaction.
 func (d Runner) Apply(ctx context.Context, db *sqldb.DB, tenant id.Tenant, r Request, ids []id.Contact, now time.Time) (Result, error) {
 	var res Result
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
@@ -74,7 +73,7 @@ func (d Runner) Apply(ctx context.Context, db *sqldb.DB, tenant id.Tenant, r Req
 	return res, nil
 }
 
-// work is an action under way.
+// work is the state of one call of Apply.
 type work struct {
 	Runner
 	tenant  id.Tenant
@@ -83,17 +82,17 @@ type work struct {
 
 	affected int
 	unknown  int
-	codes    map[id.Contact]string // why contacts are passed over
+	codes    map[id.Contact]string // reasons for skipped contacts
 	enrolled []Enrolled
 }
 
-// admit returns the contacts to whom something can be done at all.
+// admit returns the contacts that the action can apply to, and records a code for the others.
 func (w *work) admit(ctx context.Context, tx *sqldb.DB, ids []id.Contact) ([]id.Contact, error) {
 	existing, err := contact.Existing(ctx, tx, w.tenant, ids)
 	if err != nil {
 		return nil, err
 	}
-	named, err := contact.Emails(ctx, tx, w.tenant, ids) // those who are not anonymised
+	named, err := contact.Emails(ctx, tx, w.tenant, ids) // those that are not anonymized
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +109,7 @@ func (w *work) admit(ctx context.Context, tx *sqldb.DB, ids []id.Contact) ([]id.
 			w.codes[c] = contact.ErrAnonymized.Code
 		}
 	}
-	slices.SortFunc(there, id.Compare) // one order of locks for everybody
+	slices.SortFunc(there, id.Compare) // all transactions lock contacts in the same order
 	return there, nil
 }
 
@@ -155,7 +154,7 @@ func (w *work) do(ctx context.Context, tx *sqldb.DB, ids []id.Contact) error {
 	return fmt.Errorf("unknown action %q", w.request.Action)
 }
 
-// save changes the profile of contacts.
+// save applies a change to the profiles of contacts.
 func (w *work) save(ctx context.Context, tx *sqldb.DB, ids []id.Contact, ch contact.Change) error {
 	rules, err := sender.ContactRules(ctx, tx, w.tenant)
 	if err != nil {
@@ -179,7 +178,7 @@ func (w *work) save(ctx context.Context, tx *sqldb.DB, ids []id.Contact, ch cont
 	return nil
 }
 
-// moved counts what a move of package contact did.
+// moved counts the result of a status change by package contact.
 func (w *work) moved(list []contact.Moved, err error) error {
 	for _, m := range list {
 		switch {
@@ -192,8 +191,8 @@ func (w *work) moved(list []contact.Moved, err error) error {
 	return err
 }
 
-// consent gives or takes back consent: to one type of mail, or to all of it,
-// where only a person lifts what the contact itself has ended.
+// consent subscribes or unsubscribes: one email type, or everything. Only a user, not an API key,
+// may subscribe a contact again that unsubscribed itself from everything.
 func (w *work) consent(ctx context.Context, tx *sqldb.DB, ids []id.Contact) error {
 	on := w.request.Action == Subscribe
 	all := contact.UnsubscribeScope{Everything: true}
@@ -218,8 +217,8 @@ func (w *work) list(ctx context.Context, tx *sqldb.DB, ids []id.Contact) error {
 	return err
 }
 
-// suppress counts whom it changes before it does, for the suppression list says
-// only how many it was about.
+// suppress counts the addresses that are not listed yet before it adds them, since
+// suppression.SuppressContacts returns only a total.
 func (w *work) suppress(ctx context.Context, tx *sqldb.DB, ids []id.Contact) error {
 	for part := range slices.Chunk(ids, suppression.MaxBulk) {
 		people, err := contact.Load(ctx, tx, w.tenant, part)
@@ -266,7 +265,7 @@ func (w *work) sequence(ctx context.Context, tx *sqldb.DB, ids []id.Contact) err
 	return err
 }
 
-// result adds everything up; the refusals are in the order of ids.
+// result builds the Result. Refusals are in the order of ids.
 func (w *work) result(ids []id.Contact) Result {
 	r := Result{
 		Action: w.request.Action, Matched: len(ids) - w.unknown,

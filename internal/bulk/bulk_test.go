@@ -25,7 +25,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// desk is a tenant with whoever asks for actions.
+// desk is a tenant with callers of several roles.
 type desk struct {
 	*testing.T
 	db     *sqldb.DB
@@ -34,8 +34,7 @@ type desk struct {
 	now    time.Time
 }
 
-// each runs f on both databases, beside a tenant whose contacts must stay as
-// they are.
+// each runs f on both databases. The contacts of a second tenant must not change.
 func each(t *testing.T, f func(d *desk)) {
 	t.Helper()
 	t.Parallel()
@@ -73,7 +72,7 @@ func (d *desk) person(r auth.Role) auth.Principal {
 	return auth.Principal{Tenant: d.tenant, Kind: auth.KindSession, User: id.New[id.User](), Role: r}
 }
 
-// people makes n contacts, in the order of their ids.
+// people creates n contacts, in the order of their ids.
 func (d *desk) people(n int) []id.Contact {
 	d.Helper()
 	drafts := make([]contact.Draft, n)
@@ -115,7 +114,7 @@ func texts(ids []id.Contact) []string {
 	return out
 }
 
-// params reads params as a request holds them.
+// params decodes params as a request does.
 func (d *desk) params(text string) map[string]any {
 	d.Helper()
 	if text == "" {
@@ -126,7 +125,7 @@ func (d *desk) params(text string) map[string]any {
 	return p
 }
 
-// do asks for an action on contacts and carries it out.
+// do reads a request for an action on contacts and applies it.
 func (d *desk) do(p auth.Principal, action bulk.Action, params string, ids ...id.Contact) bulk.Result {
 	d.Helper()
 	r, target, err := d.doer.Read(d.Context(), d.db, p, bulk.Input{
@@ -156,9 +155,9 @@ func (d *desk) list(name string) segment.Segment {
 	return s
 }
 
-// Each action changes whoever is not as wanted, says who could not be helped,
-// and the second time changes nobody.
-func TestEachActionChangesEverybodyOnce(t *testing.T) {
+// Each action changes the contacts that need it, reports the others with a code, and changes none
+// when repeated.
+func TestEachActionChangesEachContactOnce(t *testing.T) {
 	each(t, func(d *desk) {
 		_, err := field.Create(d.Context(), d.db, d.tenant, field.Draft{Name: "Plan", Key: "plan", Type: field.Number}, d.now)
 		d.ok(err)
@@ -265,14 +264,14 @@ func (d *desk) suppressed(email string) bool {
 	return listed[email]
 }
 
-// Who cannot be helped is skipped with a code, and the others are helped.
-func TestWhoCannotBeHelpedIsSkipped(t *testing.T) {
+// Contacts an action cannot apply to are skipped with a code; the others are changed.
+func TestContactsAnActionCannotApplyToAreSkipped(t *testing.T) {
 	each(t, func(d *desk) {
 		ids := d.people(4)
-		gone, nobody, left, fine := ids[0], ids[1], ids[2], ids[3]
+		gone, anonymized, left, fine := ids[0], ids[1], ids[2], ids[3]
 		key, admin := d.key(), d.person(auth.Admin)
 		d.do(key, bulk.Delete, ``, gone)
-		d.do(admin, bulk.Anonymize, ``, nobody)
+		d.do(admin, bulk.Anonymize, ``, anonymized)
 		d.do(key, bulk.Unsubscribe, ``, left)
 		list := d.list("Readers")
 		for _, tt := range []struct {
@@ -282,14 +281,14 @@ func TestWhoCannotBeHelpedIsSkipped(t *testing.T) {
 			want   map[id.Contact]string
 			did    int
 		}{
-			{key, bulk.Subscribe, ``, map[id.Contact]string{nobody: "INVALID_TRANSITION", left: "UNSUBSCRIBED"}, 0},
-			{key, bulk.AddTags, `{"tags": ["x"]}`, map[id.Contact]string{nobody: "INVALID_TRANSITION"}, 3},
-			{key, bulk.AddToList, fmt.Sprintf(`{"segment_key": %q}`, list.Key), map[id.Contact]string{nobody: "INVALID_TRANSITION"}, 3},
+			{key, bulk.Subscribe, ``, map[id.Contact]string{anonymized: "INVALID_TRANSITION", left: "UNSUBSCRIBED"}, 0},
+			{key, bulk.AddTags, `{"tags": ["x"]}`, map[id.Contact]string{anonymized: "INVALID_TRANSITION"}, 3},
+			{key, bulk.AddToList, fmt.Sprintf(`{"segment_key": %q}`, list.Key), map[id.Contact]string{anonymized: "INVALID_TRANSITION"}, 3},
 			{key, bulk.SetField, `{"field": "external_id", "value": "e-1"}`, map[id.Contact]string{
-				nobody: "INVALID_TRANSITION", left: "DUPLICATE_EXTERNAL_ID", fine: "DUPLICATE_EXTERNAL_ID"}, 1},
-			{key, bulk.Suppress, ``, map[id.Contact]string{nobody: "INVALID_TRANSITION"}, 3},
-			{admin, bulk.ResetStatus, ``, map[id.Contact]string{gone: "INVALID_TRANSITION", nobody: "INVALID_TRANSITION"}, 2},
-			{key, bulk.Restore, ``, map[id.Contact]string{nobody: "INVALID_TRANSITION", left: "INVALID_TRANSITION", fine: "INVALID_TRANSITION"}, 1},
+				anonymized: "INVALID_TRANSITION", left: "DUPLICATE_EXTERNAL_ID", fine: "DUPLICATE_EXTERNAL_ID"}, 1},
+			{key, bulk.Suppress, ``, map[id.Contact]string{anonymized: "INVALID_TRANSITION"}, 3},
+			{admin, bulk.ResetStatus, ``, map[id.Contact]string{gone: "INVALID_TRANSITION", anonymized: "INVALID_TRANSITION"}, 2},
+			{key, bulk.Restore, ``, map[id.Contact]string{anonymized: "INVALID_TRANSITION", left: "INVALID_TRANSITION", fine: "INVALID_TRANSITION"}, 1},
 		} {
 			got := d.do(tt.by, tt.action, tt.params, ids...)
 			codes := map[id.Contact]string{}
@@ -303,9 +302,8 @@ func TestWhoCannotBeHelpedIsSkipped(t *testing.T) {
 	})
 }
 
-// All that is wrong with a request is told at once, and codes of single params
-// stand above the general one.
-func TestRequestsAreJudgedWhole(t *testing.T) {
+// The error lists all problems of a request, and a code of a single param replaces the general one.
+func TestAllProblemsOfARequestAreReported(t *testing.T) {
 	each(t, func(d *desk) {
 		list := d.list("Readers")
 		dynamic, err := segment.Create(d.Context(), d.db, d.tenant, segment.Change{
@@ -329,7 +327,7 @@ func TestRequestsAreJudgedWhole(t *testing.T) {
 		}{
 			"nothing":              {d.key(), bulk.Input{}, "INVALID_INPUT", []string{"action", "contact_ids"}},
 			"unknown action":       {d.key(), bulk.Input{Action: "explode", ContactIDs: ids, Named: true}, "INVALID_INPUT", []string{"action"}},
-			"nobody":               {d.key(), bulk.Input{Action: "delete", Named: true}, "INVALID_INPUT", []string{"contact_ids"}},
+			"no contacts":          {d.key(), bulk.Input{Action: "delete", Named: true}, "INVALID_INPUT", []string{"contact_ids"}},
 			"both":                 {d.key(), bulk.Input{Action: "delete", Named: true, ContactIDs: ids, Selector: selector(`{}`)}, "INVALID_INPUT", []string{"selector"}},
 			"too many":             {d.key(), bulk.Input{Action: "delete", Named: true, ContactIDs: tooMany}, "LIMIT_EXCEEDED", nil},
 			"everything":           {d.key(), bulk.Input{Action: "add_tags", Named: true, ContactIDs: []string{"x"}, Params: d.params(`{"tags": ["", 5]}`)}, "INVALID_INPUT", []string{"contact_ids", "params.tags"}},

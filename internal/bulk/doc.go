@@ -1,17 +1,14 @@
-// Package bulk does one thing to many contacts at once.
+// Package bulk applies one action to many contacts.
 //
-// Contacts that are named by id, 1000 at most, are dealt with at once and in
-// one transaction. Those that a selector means are dealt with by a job, page
-// after page in the order of their ids. The selector is asked anew for every
-// page, but only behind the last id: so an action that makes a contact cease
-// to match, or begin to, still meets everybody once. Relative dates are those
-// of the moment the job was asked for, and whoever was created after it is left
-// alone.
+// Contacts given by id, at most 1000, are changed within the request, in one transaction. Contacts
+// chosen by a selector are changed by a job, page by page in the order of their ids. The selector
+// is evaluated again for each page, but only for ids greater than the last one processed. An action
+// that changes which contacts match therefore still processes each contact once. Relative dates are
+// evaluated at the time the job was created, and contacts created later are not included.
 //
 //	Read ──▶ Request ──ids──────▶ Apply ──▶ Result
 //	                 └─selector─▶ job ──step──▶ Apply, tally and the last id, one commit
 //
-// Every contact that is meant is either affected, which is to say changed, or
-// skipped: because nothing was left to change, or for a reason that errors
-// name. Doing the same twice affects nobody the second time.
+// Each contact is either affected, which means changed, or skipped: because no change was needed,
+// or for a reason listed in errors. Repeating an action affects no contact.
 package bulk

@@ -15,38 +15,37 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// jobParams is what a job is asked for.
+// jobParams are the stored parameters of a job.
 type jobParams struct {
 	Request  Request               `json:"request"`
 	Selector segment.SelectorInput `json:"selector"`
 }
 
-// place is where a job stands.
+// place is a job's checkpoint.
 type place struct {
 	After id.Contact `json:"after"`
 	Done  bool       `json:"done"`
 }
 
-// tally is the result of a job.
+// tally is the result of a job so far.
 type tally struct {
 	Result
-	Truncated bool `json:"errors_truncated"` // there were more errors and results than are kept
+	Truncated bool `json:"errors_truncated"` // there were more errors or results than are stored
 }
 
 const (
 	jobPage = 500
-	kept    = 100 // errors, and results, of a job
+	kept    = 100 // maximum number of errors, and of results, stored with a job
 )
 
-// Start queues a job that does what the request says to whoever the selector
-// chooses.
+// Start queues a job that applies the request to the contacts that the selector matches.
 func (d Runner) Start(ctx context.Context, db *sqldb.DB, p auth.Principal, r Request, in segment.SelectorInput, now time.Time) (job.Job, error) {
 	return job.Create(ctx, db, job.Draft{
 		Tenant: p.Tenant, Kind: job.Bulk, Scope: auth.ContactsWrite, Params: jobParams{r, in}, By: p.Actor(),
 	}, now)
 }
 
-// Run does such a job from where it stands: a job.Runner.
+// Run executes a bulk job from its checkpoint on. It is a job.Runner.
 func (d Runner) Run(ctx context.Context, w *job.Work) error {
 	var e jobParams
 	if err := w.Params(&e); err != nil {
@@ -63,8 +62,8 @@ func (d Runner) Run(ctx context.Context, w *job.Work) error {
 				return fmt.Errorf("the result of job %s: %w", w.Job.ID, err)
 			}
 		}
-		// The contacts are found before the step begins, which holds the only
-		// connection that writes to SQLite.
+		// Contacts are found before the step begins, because a step's transaction occupies SQLite's
+		// only writing connection.
 		found, err := find(ctx, w.DB, w.Job, e, at)
 		if err != nil {
 			return err
@@ -78,20 +77,19 @@ func (d Runner) Run(ctx context.Context, w *job.Work) error {
 	}
 }
 
-// found is a page of contacts, and how many there are in all, if that was not
-// known yet.
+// found is a page of contacts, and the total number if it was not known yet.
 type found struct {
 	ids   []id.Contact
 	total *int64
 }
 
-// find returns the next contacts after at.
+// find returns the next page of contacts after the checkpoint.
 func find(ctx context.Context, db *sqldb.DB, j job.Job, e jobParams, at place) (found, error) {
 	sel, err := segment.SelectQueued(ctx, db, j.Tenant, e.Selector, j.CreatedAt)
 	if err != nil {
 		return found{}, err
 	}
-	sel.Where = append(sel.Where, thereBy(j.CreatedAt))
+	sel.Where = append(sel.Where, createdBy(j.CreatedAt))
 	f := found{total: j.Total}
 	if j.Total == nil {
 		n, err := contact.Count(ctx, db, j.Tenant, sel)
@@ -104,7 +102,7 @@ func find(ctx context.Context, db *sqldb.DB, j job.Job, e jobParams, at place) (
 	return f, err
 }
 
-// page deals with the contacts that were found after at.
+// page applies the request to the contacts found, and returns the new checkpoint and result.
 func (d Runner) page(ctx context.Context, tx *sqldb.DB, j job.Job, e jobParams, at place, sum tally, f found, now time.Time) (job.Progress, error) {
 	p, ids := job.Progress{Total: f.total}, f.ids
 	if len(ids) > 0 {
@@ -117,15 +115,14 @@ func (d Runner) page(ctx context.Context, tx *sqldb.DB, j job.Job, e jobParams, 
 	}
 	at.Done = len(ids) < jobPage
 	p.Processed = int64(sum.Affected + sum.Skipped)
-	if at.Done { // whoever ceased to match by another's doing was not met
+	if at.Done { // contacts that stopped matching since they were counted were not processed
 		p.Total = new(p.Processed)
 	}
 	p.State, p.Result = at, sum
 	return p, nil
 }
 
-// with adds what one page did. Everybody of a page was matched, whoever went
-// away meanwhile.
+// with adds the result of one page.
 func (t tally) with(r Result) tally {
 	t.Matched += r.Matched
 	t.Affected += r.Affected
@@ -136,7 +133,7 @@ func (t tally) with(r Result) tally {
 	return t
 }
 
-// thereBy holds for contacts that were created by a moment.
-func thereBy(t time.Time) contact.Condition {
+// createdBy is the condition that a contact was created at or before t.
+func createdBy(t time.Time) contact.Condition {
 	return contact.Condition{Text: func(arg func(any) string) string { return `c.created_at <= ` + arg(sqldb.Micros(t)) }}
 }

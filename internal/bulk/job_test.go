@@ -18,7 +18,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// queue asks for an action on whoever a selector chooses.
+// queue starts a job for the contacts that a selector matches.
 func (d *desk) queue(action bulk.Action, params, selector string) job.Job {
 	d.Helper()
 	var in segment.SelectorInput
@@ -31,7 +31,7 @@ func (d *desk) queue(action bulk.Action, params, selector string) job.Job {
 	return j
 }
 
-// engine runs bulk jobs; stop is called with how often it looked at the clock.
+// engine runs bulk jobs; it calls stop with the number of times it has read the clock.
 func (d *desk) engine(owner string, stop func(looks int)) *job.Engine {
 	looks := 0
 	return &job.Engine{
@@ -86,10 +86,9 @@ func resultOf(t *testing.T, j job.Job) result {
 	return r
 }
 
-// A job that is stopped again and again, wherever that is, and taken up by
-// another process each time, meets everybody once: although what it does makes
-// those whom it met cease to match.
-func TestAJobThatIsStoppedMeetsEverybodyOnce(t *testing.T) {
+// A job that is interrupted repeatedly, at any point, and continued by another process each time,
+// processes each contact once, although the action makes processed contacts stop matching.
+func TestAnInterruptedJobProcessesEachContactOnce(t *testing.T) {
 	each(t, func(d *desk) {
 		const crowd = 1200
 		ids := d.people(crowd)
@@ -100,7 +99,7 @@ func TestAJobThatIsStoppedMeetsEverybodyOnce(t *testing.T) {
 		j := d.queue(bulk.SetStage, fmt.Sprintf(`{"stage_id": %q}`, to.ID),
 			fmt.Sprintf(`{"filters": [{"field": "stage", "operator": "equals", "value": %q}]}`, from.Slug))
 		d.now = d.now.Add(time.Hour)
-		d.do(d.key(), bulk.SetStage, fmt.Sprintf(`{"stage_id": %q}`, from.ID), d.people(1)...) // came too late
+		d.do(d.key(), bulk.SetStage, fmt.Sprintf(`{"stage_id": %q}`, from.ID), d.people(1)...) // created after the job
 		runs := 0
 		for looks := 3; !d.job(j).Status.Ended(); looks++ {
 			if runs++; runs > 30 {
@@ -113,7 +112,7 @@ func TestAJobThatIsStoppedMeetsEverybodyOnce(t *testing.T) {
 				}
 			}))
 			cancel()
-			d.now = d.now.Add(time.Hour) // beyond every lease and pause
+			d.now = d.now.Add(time.Hour) // later than every lease and pause
 		}
 		if runs < 2 {
 			d.Error("the job was never stopped")
@@ -132,8 +131,8 @@ func TestAJobThatIsStoppedMeetsEverybodyOnce(t *testing.T) {
 	})
 }
 
-// What a selector chooses is what the list shows; errors of a job are counted
-// all and kept in part; what is deleted meanwhile fails the job.
+// A selector matches what the list of contacts shows. All errors of a job are counted and some are
+// stored. A record that is deleted meanwhile fails the job.
 func TestJobsReportWhatTheyDid(t *testing.T) {
 	each(t, func(d *desk) {
 		ids := d.people(150)
@@ -168,7 +167,7 @@ func TestJobsReportWhatTheyDid(t *testing.T) {
 	})
 }
 
-// enrolling answers for sequences, which other packages keep.
+// enrolling is a fake of Sequences in memory.
 type enrolling struct{ in map[id.Contact]bool }
 
 func (e *enrolling) Known(context.Context, *sqldb.DB, id.Tenant, id.Sequence) (bool, error) {
@@ -192,8 +191,8 @@ func (e *enrolling) Exit(_ context.Context, _ *sqldb.DB, _ id.Tenant, _ id.Seque
 	return slices.DeleteFunc(slices.Clone(contacts), func(c id.Contact) bool { return !e.in[c] }), nil
 }
 
-// Whoever keeps sequences is asked about them, and its answers are passed on.
-func TestSequencesAreAsked(t *testing.T) {
+// Actions on sequences call Sequences, and return its results.
+func TestSequenceActionsCallSequences(t *testing.T) {
 	each(t, func(d *desk) {
 		d.doer.Sequences = &enrolling{map[id.Contact]bool{}}
 		ids := d.people(2)

@@ -12,28 +12,28 @@ import (
 	"github.com/packetboat/packetboat/internal/suppression"
 )
 
-// Params are what an action needs to know; which of them, the action says.
-// They are kept with a job, so they name records by id where keys may change.
+// Params are the parameters of an action; the action determines which are set. A job stores them,
+// so records are referred to by id wherever a key may change.
 type Params struct {
 	Tags     []string    `json:"tags,omitempty"`
-	Stage    id.Stage    `json:"stage,omitzero"` // empty: none
+	Stage    id.Stage    `json:"stage,omitzero"` // zero: remove from the stage
 	Field    string      `json:"field,omitempty"`
 	Value    any         `json:"value,omitempty"` // nil clears
 	Block    bool        `json:"block,omitempty"`
-	TypeKey  string      `json:"type_key,omitempty"` // empty: everything
+	TypeKey  string      `json:"type_key,omitempty"` // empty: all types
 	Segment  id.Segment  `json:"segment,omitzero"`
 	Sequence id.Sequence `json:"sequence,omitzero"`
 	Reason   string      `json:"reason,omitempty"`
-	Keep     bool        `json:"keep,omitempty"` // the anonymised address is to stay on the suppression list
+	Keep     bool        `json:"keep,omitempty"` // keep the anonymized address on the suppression list
 }
 
-// Bounds of params; those of contacts are theirs.
+// Limits of params. Those of contacts are in package contact.
 const (
 	maxTags = 200
 	maxTag  = 64
 )
 
-// reader reads params as JSON has them and gathers what is wrong.
+// reader reads params as decoded from JSON and collects problems.
 type reader struct {
 	params map[string]any
 	*fault.Problems
@@ -41,7 +41,7 @@ type reader struct {
 
 func (r reader) problem(name, message string) { r.Add("params."+name, message) }
 
-// text returns a text that must be there and not be empty.
+// text returns a required string that is not empty.
 func (r reader) text(name string) string {
 	v, ok := r.params[name].(string)
 	v = strings.TrimSpace(v)
@@ -51,7 +51,7 @@ func (r reader) text(name string) string {
 	return v
 }
 
-// optional returns a text that may be missing or null.
+// optional returns a string that may be missing or null.
 func (r reader) optional(name string, most int) string {
 	switch v := r.params[name].(type) {
 	case nil:
@@ -75,7 +75,7 @@ func (r reader) flag(name string) bool {
 	return v
 }
 
-// required returns "required" for what is not there, else message.
+// required returns "required" if the param is missing, else message.
 func required(params map[string]any, name, message string) string {
 	if params[name] == nil {
 		return "required"
@@ -102,9 +102,9 @@ func (r reader) tags() []string {
 	return tags
 }
 
-// read reads the params of an action, as far as that needs no look at what the
-// tenant has. Names of records are left to resolve.
-func (r reader) read(a Action) Params {
+// readParams reads the params of an action without access to the database. Names of records are
+// resolved by check.resolve.
+func (r reader) readParams(a Action) Params {
 	var p Params
 	switch a {
 	case AddTags, RemoveTags:

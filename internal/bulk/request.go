@@ -16,7 +16,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// MaxIDs is how many contacts one request may name.
+// MaxIDs is the maximum number of contacts in one request.
 const MaxIDs = 1000
 
 // The faults of this package.
@@ -25,38 +25,36 @@ var (
 	ErrNoSequence = fault.New(fault.NotFound, "NOT_FOUND", "there is no such sequence")
 )
 
-// Input is a request as it came.
+// Input is the decoded body of a request.
 type Input struct {
 	Action     string
 	ContactIDs []string
-	Named      bool // ContactIDs was there
+	Named      bool // whether ContactIDs was present
 	Selector   *segment.SelectorInput
 	Params     map[string]any
 }
 
-// Request is an action that can be carried out.
+// Request is a valid action with its parameters.
 type Request struct {
 	Action Action `json:"action"`
 	Params Params `json:"params"`
-	ByKey  bool   `json:"by_key"` // asked for by a program, not a person
+	ByKey  bool   `json:"by_key"` // requested by an API key, not a user
 }
 
-// Target is whom a request means: IDs, each once, or whoever the selector
-// chooses.
+// Target is the contacts a request addresses: distinct IDs, or those that the selector matches.
 type Target struct {
 	IDs      []id.Contact
 	Selector *segment.SelectorInput
 }
 
-// Runner carries out actions. What it does not know of does not exist: its zero
-// value knows no sequences.
+// Runner carries out actions. Its zero value has no sequences.
 type Runner struct {
 	Sequences Sequences              // nil: there are none
-	Holdings  []contact.PersonalData // where else something is kept about people
+	Holdings  []contact.PersonalData // other packages' data about people, for Anonymize
 }
 
-// Read judges a request and everything it refers to. All that is wrong is told
-// at once; a code that belongs to one param wins over INVALID_INPUT.
+// Read validates a request and resolves its references. The error lists all problems. If one of
+// them has a code of its own, that code replaces INVALID_INPUT.
 func (d Runner) Read(ctx context.Context, db *sqldb.DB, p auth.Principal, in Input, now time.Time) (Request, Target, error) {
 	if err := Admit(p, in.Action); err != nil {
 		return Request{}, Target{}, err
@@ -67,7 +65,7 @@ func (d Runner) Read(ctx context.Context, db *sqldb.DB, p auth.Principal, in Inp
 	c := &check{reader: reader{params: in.Params, Problems: &fault.Problems{}}, db: db, tenant: p.Tenant, doer: d}
 	r := Request{Action: parseAction(c.Problems, in.Action), ByKey: p.IsKey()}
 	t := target(c.Problems, in)
-	r.Params = c.read(r.Action)
+	r.Params = c.readParams(r.Action)
 	if err := c.resolve(ctx, p, r.Action, &r.Params); err != nil {
 		return Request{}, Target{}, err
 	}
@@ -83,14 +81,14 @@ func (d Runner) Read(ctx context.Context, db *sqldb.DB, p auth.Principal, in Inp
 	return r, t, nil
 }
 
-// Check returns what is wrong with how the request says whom it means.
+// Check validates which contacts the request addresses.
 func (in Input) Check() error {
 	var p fault.Problems
 	target(&p, in)
 	return p.Err()
 }
 
-// target reads whom the request means.
+// target reads which contacts the request addresses.
 func target(p *fault.Problems, in Input) Target {
 	var t Target
 	switch {
@@ -117,7 +115,7 @@ func target(p *fault.Problems, in Input) Target {
 	return t
 }
 
-// check is a request that is being judged.
+// check is a request under validation.
 type check struct {
 	reader
 	db     *sqldb.DB
@@ -125,10 +123,10 @@ type check struct {
 	doer   Runner
 
 	specific *fault.Error // the first fault with a code of its own
-	missing  error        // an addressed record that is not there: said last
+	missing  error        // a record in the request that does not exist; reported only if there are no other problems
 }
 
-// refuse notes a problem with a param whose faults have a code of their own.
+// refuse records a problem with a param that has a fault code of its own.
 func (c *check) refuse(f *fault.Error, name, message string) {
 	c.problem(name, message)
 	if c.specific == nil {
@@ -136,7 +134,7 @@ func (c *check) refuse(f *fault.Error, name, message string) {
 	}
 }
 
-// verdict returns what all problems add up to.
+// verdict returns the error for all problems, or nil.
 func (c *check) verdict() error {
 	err := c.Err()
 	if f, ok := fault.As(err); ok && c.specific != nil {
@@ -148,7 +146,7 @@ func (c *check) verdict() error {
 	return c.missing
 }
 
-// resolve finds what the params name.
+// resolve looks up the records that the params refer to.
 func (c *check) resolve(ctx context.Context, p auth.Principal, a Action, params *Params) error {
 	switch a {
 	case AddTags, RemoveTags:
@@ -195,7 +193,7 @@ func (c *check) stage(ctx context.Context, params *Params) error {
 	return nil
 }
 
-// field judges set_field by what the change would be refused with.
+// field validates set_field by validating the change to a contact that it makes.
 func (c *check) field(ctx context.Context, params *Params) error {
 	if params.Field == "" {
 		return nil
@@ -229,7 +227,7 @@ func (c *check) field(ctx context.Context, params *Params) error {
 	return nil
 }
 
-// set returns the change that set_field makes, or what is wrong with the params.
+// set returns the change to a contact that set_field makes, or the problem with its params.
 func (p Params) set() (contact.Change, fault.Field) {
 	if key, ok := strings.CutPrefix(p.Field, "custom_fields."); ok {
 		return contact.Change{CustomFields: map[string]any{key: p.Value}}, fault.Field{}
@@ -253,7 +251,7 @@ func (p Params) set() (contact.Change, fault.Field) {
 
 func (c *check) emailType(ctx context.Context, p auth.Principal, params *Params) error {
 	name := "email_type_key"
-	if !p.IsKey() && c.params["email_type_id"] != nil { // people write either; the id wins
+	if !p.IsKey() && c.params["email_type_id"] != nil { // users may send either; the id takes precedence
 		name = "email_type_id"
 	}
 	v := c.params[name]
