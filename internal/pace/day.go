@@ -10,11 +10,11 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// idleDay is how long permits of a day may lie unused with a process.
+// idleDay is how long a process keeps unused permits of a day before Sweep returns them.
 const idleDay = time.Minute
 
-// keepDays is how many days counters are kept: warm-up looks back, and a day
-// does not end everywhere at once.
+// keepDays is how many days counters are stored: warm-up reads past days, and days end at different
+// times in different time zones.
 const keepDays = 40
 
 type dayKey struct {
@@ -24,36 +24,35 @@ type dayKey struct {
 
 // day is one counter as this process knows it.
 type day struct {
-	held  int // taken from the row and not yet used
-	row   int // what the row said when asked last
-	most  int // how many to take at once
+	held  int // taken from the row and not used yet
+	row   int // value of the row when last read
+	most  int // how many permits to take in one statement
 	asked time.Duration
 	busy  chan struct{}
 
-	until time.Duration // before that the row is not asked again
-	full  int           // because it was full for this limit,
-	err   error         // or did not answer
+	until time.Duration // the row is not read again before,
+	full  int           // because it was full for this limit
+	err   error         // or the database failed
 }
 
-// ready returns how many permits in hand may be used: all, unless the limit was
-// lowered meanwhile.
+// ready returns how many permits in hand may be used: all of them, unless the limit was lowered
+// meanwhile.
 func (c *day) ready(most int) int { return max(min(c.held, most-(c.row-c.held)), 0) }
 
-// shut reports whether the row is known to have no more.
+// shut reports whether the row is known to have no permits left.
 func (c *day) shut(most int, at time.Duration) bool {
 	return at < c.until && (c.err != nil || c.full >= most)
 }
 
-// portion is how many permits are taken at once of a day of which left may be
-// left: fewer as the day fills, so that little lies unused in other processes.
+// portion is how many permits to take in one statement when left of the day's remain. It shrinks as
+// the day fills, so that few permits lie unused in other processes.
 func portion(most, left int) int {
 	return max(min(most/100, 200, left/20), 1)
 }
 
-// TakeDay takes up to n permits of all days at once and returns how many it
-// got. They are counted when it returns. A refusal holds for a second, since
-// another process may give permits back. When the database cannot be asked, only
-// permits in hand are granted; err says why there are no more.
+// TakeDay takes up to n permits of all days together and returns how many it got. They are counted
+// in the database when it returns. A refusal is remembered for a second, since another process may
+// return permits. If the database fails, only permits in hand are granted, and err has the cause.
 func (p *Pacer) TakeDay(ctx context.Context, n int, days []Day) (granted int, err error) {
 	for n > 0 {
 		p.mu.Lock()
@@ -80,8 +79,8 @@ func (p *Pacer) TakeDay(ctx context.Context, n int, days []Day) (granted int, er
 	return 0, nil
 }
 
-// dayView is what a take finds. Ask is the counter of a day that must be refilled
-// by need permits first.
+// dayView is the result of weighDays. If ask is not nil, that counter must first be refilled by
+// need permits.
 type dayView struct {
 	granted int
 	err     error
@@ -90,7 +89,8 @@ type dayView struct {
 	need    int
 }
 
-// weighDays takes what all days have, unless one must be asked for more first.
+// weighDays takes the permits if all days have some in hand, or returns the counter to refill
+// first.
 func (p *Pacer) weighDays(at time.Duration, n int, days []Day) dayView {
 	if p.closed {
 		return dayView{err: errClosed}
@@ -143,8 +143,8 @@ func (p *Pacer) day(d Day, at time.Duration) *day {
 	return c
 }
 
-// refillDay takes at least n permits from a row, if it has them. The caller has
-// set busy. An error is the caller's own; the database's is kept with the day.
+// refillDay takes at least n permits from a row, if it has that many left. The caller has set busy.
+// It returns only an error of ctx; one of the database is stored in c.
 func (p *Pacer) refillDay(ctx context.Context, c *day, d Day, n int) error {
 	p.mu.Lock()
 	k := min(max(n, c.most), d.Max)
@@ -187,7 +187,7 @@ func takeDay(ctx context.Context, db *sqldb.DB, d Day, k int) (used, taken int, 
 	return used, taken, nil
 }
 
-// GiveBackDay gives back n permits that TakeDay granted and that were not used.
+// GiveBackDay returns n permits that TakeDay granted and that were not used.
 func (p *Pacer) GiveBackDay(ctx context.Context, n int, days []Day) error {
 	var errs []error
 	for i, d := range days {
@@ -212,7 +212,7 @@ func (p *Pacer) GiveBackDay(ctx context.Context, n int, days []Day) error {
 	return errors.Join(errs...)
 }
 
-// returnDay lowers a row by n; should that fail, they count as used.
+// returnDay subtracts n from a row. If that fails, the permits count as used.
 func (p *Pacer) returnDay(ctx context.Context, k dayKey, n int) error {
 	_, err := p.db.Exec(ctx, `
 		UPDATE pace_day SET used = CASE WHEN used > $3 THEN used - $3 ELSE 0 END
@@ -220,10 +220,10 @@ func (p *Pacer) returnDay(ctx context.Context, k dayKey, n int) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("give permits of day %s of %s back: %w", k.day, k.key, err)
+	return fmt.Errorf("return permits of day %s of %s: %w", k.day, k.key, err)
 }
 
-// returnDays gives back what has lain unused for some time.
+// returnDays returns permits that have not been used for idle.
 func (p *Pacer) returnDays(ctx context.Context, idle time.Duration) error {
 	at := p.since(p.now())
 	back := map[dayKey]int{}
@@ -243,8 +243,8 @@ func (p *Pacer) returnDays(ctx context.Context, idle time.Duration) error {
 	return errors.Join(errs...)
 }
 
-// Used returns how many permits of a key's day are used. What other processes
-// hold counts as used; it is little.
+// Used returns how many permits of a key's day are used. Permits in hand of other processes count
+// as used; there are few of these (portion).
 func (p *Pacer) Used(ctx context.Context, key string, on spread.Day) (int, error) {
 	var used int
 	err := p.db.QueryRow(ctx, `
@@ -261,7 +261,7 @@ func (p *Pacer) Used(ctx context.Context, key string, on spread.Day) (int, error
 	return used, nil
 }
 
-// forgetDays drops counters of which nothing is held and nobody has asked lately.
+// forgetDays drops idle counters of which this process has no permits.
 func (p *Pacer) forgetDays() {
 	at := p.since(p.now())
 	p.mu.Lock()
@@ -277,7 +277,7 @@ func (p *Pacer) sweepDays(ctx context.Context) error {
 	oldest := spread.DayOf(p.now(), time.UTC).Add(-keepDays)
 	if _, err := p.db.Exec(ctx, `
 		DELETE FROM pace_day WHERE day < $1 /* all tenants: limits are the installation's */`, oldest); err != nil {
-		return fmt.Errorf("sweep day counters: %w", err)
+		return fmt.Errorf("delete old day counters: %w", err)
 	}
 	return nil
 }

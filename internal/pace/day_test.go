@@ -18,7 +18,7 @@ import (
 
 const today = spread.Day("2026-11-21")
 
-// tester is a test, or a run of a property.
+// tester is a test, or one run of a property.
 type tester interface {
 	rapid.TB
 	Context() context.Context
@@ -42,7 +42,7 @@ func mustUsed(t tester, p *pace.Pacer, key string, day spread.Day) int {
 	return got
 }
 
-func TestADayHoldsSoManyAndSaysHowManyAreUsed(t *testing.T) {
+func TestADayGrantsItsMaximumAndCountsUse(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := newWorld(t, db)
@@ -79,12 +79,12 @@ func TestADayHoldsSoManyAndSaysHowManyAreUsed(t *testing.T) {
 	})
 }
 
-func TestALoweredLimitHoldsForPermitsInHand(t *testing.T) {
+func TestALoweredLimitAppliesToPermitsInHand(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		p := newWorld(t, db).process("a", 0)
 		d := pace.Day{Key: "lane", Day: today, Max: 20000}
-		for range 50 { // takes 200 at once, soon
+		for range 50 { // takes 200 at once before long
 			mustTakeDay(t, p, 1, d)
 		}
 		d.Max = 60
@@ -161,12 +161,12 @@ func TestADayIsNeverExceededWhateverHappensToProcesses(t *testing.T) {
 				case 0: // dies
 					processes[i] = w.process(fmt.Sprint(round, "-", i), 0)
 					lost += 2 * 60
-				case 1: // stops in good order
+				case 1: // stops cleanly
 					if err := p.Close(t.Context()); err != nil {
 						t.Fatal(err)
 					}
 					processes[i] = w.process(fmt.Sprint(round, "-", i), 0)
-				case 2: // rests
+				case 2: // is idle
 					w.at = w.at.Add(2 * time.Minute)
 					if err := p.Sweep(t.Context()); err != nil {
 						t.Fatal(err)
@@ -206,7 +206,7 @@ func TestADayIsNeverExceededWhateverHappensToProcesses(t *testing.T) {
 	})
 }
 
-func TestManyGoroutinesTakeOneDayUp(t *testing.T) {
+func TestManyGoroutinesExhaustOneDay(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := newWorld(t, db)

@@ -17,7 +17,7 @@ import (
 // node is one of several processes in a world.
 type node struct {
 	*pace.Pacer
-	ahead time.Duration // its clock
+	ahead time.Duration // error of its clock
 	again time.Time
 	got   int
 }
@@ -30,8 +30,8 @@ func (w *world) nodes(prefix string, aheads ...time.Duration) []*node {
 	return list
 }
 
-// held fails if more was taken than the package promises.
-func held(t rapid.TB, l pace.Limit, taken []time.Time) {
+// checkLimit fails if more was taken than the package documents.
+func checkLimit(t rapid.TB, l pace.Limit, taken []time.Time) {
 	t.Helper()
 	most := l.Max
 	if l.Per < time.Minute {
@@ -39,7 +39,7 @@ func held(t rapid.TB, l pace.Limit, taken []time.Time) {
 	}
 	for i := most; i < len(taken); i++ {
 		if d := taken[i].Sub(taken[i-most]); d < l.Per {
-			t.Fatalf("%+v: %d left within %v", l, most+1, d)
+			t.Fatalf("%+v: %d permits within %v", l, most+1, d)
 		}
 	}
 }
@@ -77,7 +77,7 @@ func TestNoScheduleOfProcessesExceedsALimit(t *testing.T) {
 					w.pass(max(again.Sub(w.at), 0))
 				case 1:
 					w.pass(time.Duration(rapid.Int64Range(1, 3000).Draw(t, "ms")) * time.Millisecond)
-				case 2: // it dies, and comes back
+				case 2: // it dies and restarts
 					*n = *w.nodes(fmt.Sprint(round, "-"), n.ahead)[0]
 					if db.Dialect() == sqldb.SQLite {
 						taken = nil // a restart may be followed by a burst
@@ -85,14 +85,14 @@ func TestNoScheduleOfProcessesExceedsALimit(t *testing.T) {
 				}
 			}
 			for _, l := range limits {
-				held(t, l, taken)
+				checkLimit(t, l, taken)
 			}
 		})
 	})
 }
 
-// TestHungryProcessesShareALimitAndUseItUp lets each process ask again when it
-// was told to.
+// TestHungryProcessesShareALimitAndUseItUp has each process ask again at the time that Take
+// returned.
 func TestHungryProcessesShareALimitAndUseItUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, dbtest.Postgres(t))
@@ -130,7 +130,7 @@ func TestHungryProcessesShareALimitAndUseItUp(t *testing.T) {
 			}
 			w.pass(next.Sub(w.at))
 		}
-		held(t, tt.l, taken)
+		checkLimit(t, tt.l, taken)
 		could := int(tt.lasts * time.Duration(tt.l.Max) / tt.l.Per)
 		if len(taken) < could*95/100-1 {
 			t.Errorf("%+v: %d processes took %d in %v, want nearly %d", tt.l, tt.nodes, len(taken), tt.lasts, could)
@@ -143,8 +143,7 @@ func TestHungryProcessesShareALimitAndUseItUp(t *testing.T) {
 	}
 }
 
-// TestManyGoroutinesOnARealClock takes permits in real time, until there were
-// enough of them.
+// TestManyGoroutinesOnARealClock takes a number of permits in real time.
 func TestManyGoroutinesOnARealClock(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

@@ -12,15 +12,15 @@ import (
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// world has one time, which the database's clock shows, and processes whose own
-// clocks are wrong by some amount each.
+// world has one time, which the database's clock shows, and processes whose own clocks are off by
+// some amount.
 type world struct {
 	t  testing.TB
 	db *sqldb.DB
 	at time.Time
 }
 
-// newWorld puts a clock into the database that only the test moves.
+// newWorld replaces the database's clock by one that only the test moves.
 func newWorld(t testing.TB, db *sqldb.DB) *world {
 	t.Helper()
 	w := &world{t: t, db: db, at: noon}
@@ -40,7 +40,7 @@ func (w *world) exec(text string, args ...any) {
 	}
 }
 
-// pass lets time pass.
+// pass advances the time.
 func (w *world) pass(d time.Duration) {
 	w.t.Helper()
 	w.at = w.at.Add(d)
@@ -54,7 +54,7 @@ func (w *world) process(name string, ahead time.Duration) *pace.Pacer {
 	return pace.New(w.db, name, func() time.Time { return w.at.Add(ahead) })
 }
 
-// take takes, and returns when to ask again by the world's time.
+// take calls Take, and returns again in the world's time.
 func (w *world) take(p *pace.Pacer, ahead time.Duration, n int, limits ...pace.Limit) (int, time.Time) {
 	w.t.Helper()
 	granted, again, err := p.Take(w.t.Context(), n, limits)
@@ -71,7 +71,7 @@ func (w *world) take(p *pace.Pacer, ahead time.Duration, n int, limits ...pace.L
 	return granted, again
 }
 
-func TestALimitSavesUpABurstAndThenComesEvenly(t *testing.T) {
+func TestALimitAccumulatesABurstAndThenIsEven(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := newWorld(t, db)
@@ -122,7 +122,7 @@ func TestALimitPerMinuteOrHourIsNeverExceeded(t *testing.T) {
 			}
 			for i := l.Max; i < len(taken); i++ {
 				if d := taken[i].Sub(taken[i-l.Max]); d < l.Per {
-					t.Fatalf("%v: %d left within %v", l, l.Max+1, d)
+					t.Fatalf("%v: %d permits within %v", l, l.Max+1, d)
 				}
 			}
 			if d, most := taken[len(taken)-1].Sub(noon), time.Duration(len(taken))*(l.Per+time.Second)/time.Duration(l.Max); l.Key == "m" && d > most {
@@ -132,7 +132,7 @@ func TestALimitPerMinuteOrHourIsNeverExceeded(t *testing.T) {
 	})
 }
 
-func TestARefusalCostsTheOtherLimitsNothing(t *testing.T) {
+func TestARefusalConsumesNoPermitsOfOtherLimits(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := newWorld(t, db)
@@ -162,7 +162,7 @@ func TestARefusalCostsTheOtherLimitsNothing(t *testing.T) {
 	})
 }
 
-func TestALimitThatIsChangedHoldsAtOnce(t *testing.T) {
+func TestAChangedLimitAppliesAtOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := newWorld(t, db)
@@ -175,7 +175,7 @@ func TestALimitThatIsChangedHoldsAtOnce(t *testing.T) {
 	})
 }
 
-func TestAfterCloseNothingIsGrantedAndWhatWasHeldIsThere(t *testing.T) {
+func TestCloseReturnsPermitsAndGrantsNoMore(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := newWorld(t, db)
@@ -244,7 +244,7 @@ func benchmark(b *testing.B, db *sqldb.DB) {
 	p := pace.New(db, "a", time.Now)
 	limits := []pace.Limit{{"lane", 1e9, time.Second}, {"lane", 1e10, time.Minute}, {"gmail", 1e10, time.Minute}}
 	b.ReportAllocs()
-	b.ResetTimer() // not the making of the database
+	b.ResetTimer() // do not measure creating the database
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
 			if _, _, err := p.Take(b.Context(), 1, limits); err != nil {

@@ -4,8 +4,8 @@ import "time"
 
 const second = time.Second
 
-// horizon is how far ahead slots may be reserved, and so how long a process may
-// have to wait for its turn.
+// horizon is how far ahead slots may be reserved, and so the longest wait of a process for its
+// turn.
 const horizon = time.Second
 
 type rateKey struct {
@@ -13,42 +13,40 @@ type rateKey struct {
 	per time.Duration
 }
 
-// rate is one limit as this process knows it. Moments are durations since the
-// pacer's epoch.
+// rate is one limit as this process knows it. Times are durations since the pacer's epoch.
 //
-// In memory, next is the next free slot. Of a shared limit, the slots next,
-// next+every, … (left of them) are this process's own.
+// In memory, next is the next free slot. Of a shared limit, this process has reserved the slots
+// next, next+every, … (left of them).
 type rate struct {
 	key    rateKey
 	shared bool
 
 	max   int
-	every time.Duration // from slot to slot
-	burst int           // slots of one second, at least 1
-	life  time.Duration // how long after its moment a slot may be used
+	every time.Duration // interval between slots
+	burst int           // slots in one second, at least 1
+	life  time.Duration // how long after its time a slot may be used
 
 	next time.Duration
 	left int
-	late time.Duration // how much of life is lost to not knowing the shared clock exactly
+	late time.Duration // part of life that is lost because the shared clock is known only within the round trip
 
-	until time.Duration // a shared limit has nothing before
-	err   error         // why, if the database did not answer
-	busy  chan struct{} // closed when a refill under way has ended
+	until time.Duration // a shared limit has no free slot before
+	err   error         // the database's error, if that is the reason
+	busy  chan struct{} // closed when the current refill ends
 
 	batch      int // how many slots to reserve
-	got, spent int // of the run of slots in hand
+	got, spent int // of the last reservation: slots reserved, slots used
 	end        int64
 
-	asked time.Duration // when a take last looked
-	turn  uint64        // the last take that spent
+	asked time.Duration // time of the last take that read this limit
+	turn  uint64        // number of the last take that used slots of it
 }
 
-// begin sets what follows from the limit and forgets the slots in hand.
+// begin initializes the state for a maximum, and drops the slots in hand.
 //
-// A slot s is used in [s, s+life). What is used within a period has its slot
-// within period+life, and there are at most ⌈(period+life)/every⌉ of these:
-// with every = period/max that is max plus one burst; with
-// every = (period+life)/max it is max.
+// A slot s is used in [s, s+life). The slots used within a period therefore lie within period+life,
+// which contains at most ⌈(period+life)/every⌉ of them: with every = period/max that is max plus
+// one burst; with every = (period+life)/max it is max.
 func (r *rate) begin(most int, at time.Duration) {
 	span := r.key.per
 	if span >= time.Minute {
@@ -63,13 +61,13 @@ func (r *rate) begin(most int, at time.Duration) {
 	r.batch, r.got, r.spent = r.few(), 0, 0
 }
 
-// few is how many slots a process reserves while others want some.
+// few is how many slots a process reserves while others also want some.
 func (r *rate) few() int { return max(r.burst/8, 1) }
 
-// lapse drops slots that were not used in time.
+// lapse drops slots that have expired.
 func (r *rate) lapse(at time.Duration) {
 	if !r.shared {
-		// An idle limit has saved up a burst, no more.
+		// An idle limit accumulates one burst at most.
 		r.next = max(r.next, at-time.Duration(r.burst-1)*r.every)
 		return
 	}
@@ -83,8 +81,8 @@ func (r *rate) lapse(at time.Duration) {
 	}
 }
 
-// ready returns how many slots may be used now. If none may, next is when one
-// may, as far as is known; it is not after at when the database must be asked.
+// ready returns how many slots may be used now. If none, next is the earliest time at which one may
+// be usable; if that is not after at, the database must be asked.
 func (r *rate) ready(at time.Duration) (n int, next time.Duration) {
 	switch {
 	case r.shared && r.left == 0:
@@ -108,8 +106,8 @@ func (r *rate) spend(n int) {
 	}
 }
 
-// wanted is how many slots to reserve for a take of n: twice as many as the last
-// time if those were all used, else one more than were.
+// wanted returns how many slots to reserve for a take of n: twice the last batch if all of it was
+// used, else one more than were used.
 func (r *rate) wanted(n int) int {
 	switch {
 	case r.got == 0:

@@ -10,14 +10,13 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// refill reserves slots of a shared limit for a take of n. The caller has set
-// busy. An error is the caller's own; the database's is kept with the limit.
+// refill reserves slots of a shared limit for a take of n. The caller has set busy. It returns only
+// an error of ctx; one of the database is stored in r.
 func (p *Pacer) refill(ctx context.Context, r *rate, n int) error {
 	p.mu.Lock()
 	most, want := r.max, r.wanted(n)
 	every, few := r.every, r.few()
-	// Of a burst saved up, the slots that would be over before they arrive here
-	// are passed over.
+	// Skip those slots of an accumulated burst that would expire before the answer arrives here.
 	late := max(min(time.Duration(r.burst-1)*r.every, r.life-horizon/4), 0)
 	p.mu.Unlock()
 
@@ -32,7 +31,7 @@ func (p *Pacer) refill(ctx context.Context, r *rate, n int) error {
 	close(r.busy)
 	r.busy = nil
 	switch {
-	case r.max != most: // another limit by now; these slots lapse
+	case r.max != most: // the limit was changed meanwhile; these slots expire unused
 		return ctx.Err()
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
@@ -41,33 +40,33 @@ func (p *Pacer) refill(ctx context.Context, r *rate, n int) error {
 		return nil
 	}
 	r.err = nil
-	if answered-asked >= r.life { // every slot may be over
+	if answered-asked >= r.life { // all slots may have expired
 		r.until, r.err = answered+respite, fmt.Errorf("reserve slots of limit %s: the answer took %v", r.key.key, answered-asked)
 		return nil
 	}
-	// The shared clock showed g.clock at some time between asked and answered. A
-	// slot counts as begun when it surely has, and as over when it may be.
+	// The shared clock read g.clock at some time between asked and answered. Take the bound that is
+	// safe for each end: a slot begins at the latest time possible, and expires at the earliest.
 	r.next = answered + time.Duration(g.first-g.clock)
 	r.late = answered - asked
 	r.left, r.got, r.end = g.n, g.n, g.first+int64(g.n)*int64(every)
-	r.until = r.next + time.Duration(g.n)*every - horizon // before that there is no other
+	r.until = r.next + time.Duration(g.n)*every - horizon // no other slot is free before then
 	if g.n == 0 {
-		// Not all at once, and not for a single slot of a fast limit.
+		// Spread the retries of processes, and do not retry for a single slot of a fast limit.
 		r.until = max(r.until+min(time.Duration(few-1)*every, horizon/4), answered) + rand.N(horizon/4)
 	}
 	return nil
 }
 
-// grant is n slots from first on, by a clock that showed clock; nanoseconds.
+// grant is n slots beginning at first, when the shared clock read clock; in nanoseconds.
 type grant struct {
 	clock, first int64
 	n            int
 }
 
-// reserve moves a limit's next free slot by up to want slots. If somebody else
-// has reserved some that are yet to come, it takes few. No slots are reserved
-// twice, and none that begin later than the horizon. A row cannot be further
-// ahead than that unless its limit or the clock was changed: it is brought back.
+// reserve advances a limit's next free slot by up to want slots, or by few if another process has
+// reserved slots in the future. No slot is reserved twice, and none that begins later than the
+// horizon. A row further ahead than that is left over from a changed limit or clock, and is set
+// back.
 func (p *Pacer) reserve(ctx context.Context, k rateKey, every, late time.Duration, want, few int) (grant, error) {
 	for range 2 {
 		var g grant
@@ -103,8 +102,8 @@ func (p *Pacer) reserve(ctx context.Context, k rateKey, every, late time.Duratio
 	return grant{}, fmt.Errorf("reserve slots of limit %s: its row is gone", k.key)
 }
 
-// returnRates gives back the slots in hand of those limits of which nobody has
-// reserved any since: then it is as if they had not been reserved.
+// returnRates returns the unused slots of limits of which no other process has reserved any since,
+// by setting the row back.
 func (p *Pacer) returnRates(ctx context.Context) error {
 	if !p.shared() {
 		return nil
@@ -130,7 +129,7 @@ func (p *Pacer) returnRates(ctx context.Context) error {
 			UPDATE pace_rate SET tat = tat - $4
 			WHERE name = $1 AND per = $2 AND tat = $3 /* all tenants: limits are the installation's */`,
 			u.key.key, int64(u.key.per), u.end, u.back); err != nil {
-			errs = append(errs, fmt.Errorf("give slots of limit %s back: %w", u.key.key, err))
+			errs = append(errs, fmt.Errorf("return slots of limit %s: %w", u.key.key, err))
 		}
 	}
 	return errors.Join(errs...)

@@ -10,25 +10,25 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// leaseFor is how long slots are held without being asked for again.
+// leaseFor is how long slots are held without renewal.
 const leaseFor = 15 * time.Second
 
-// turn is how long some processes go without when there are not slots for all.
+// turn is the interval at which processes alternate when there are fewer slots than processes.
 const turn = time.Minute
 
-// lease is what this process was last told of a key.
+// lease is the last answer of Slots for a key.
 type lease struct {
 	told int
 	ends time.Duration
 }
 
-// Slots says how many connections this process may hold open: at most want, of
-// which it needs as many as it has open. Call it every few seconds, from one
-// goroutine per key. The answer may be lower than the last one. Connections above
-// it are to be ended by the next call; they are not given to others before.
+// Slots returns how many connections this process may have open, at most want. Call it every few
+// seconds, from one goroutine per key. If the answer is lower than the last one, the surplus
+// connections must be closed before the next call; other processes do not get their slots
+// earlier.
 //
-// A want of 0 gives everything back at once. When the database cannot be asked,
-// the last answer holds until its 15 seconds are over, and err says why.
+// A want of 0 returns all slots at once. If the database fails, the last answer remains valid until
+// its 15 seconds are over, and err has the cause.
 func (p *Pacer) Slots(ctx context.Context, key string, want, limit int) (granted int, err error) {
 	want, limit = max(want, 0), max(limit, 0)
 	p.mu.Lock()
@@ -64,8 +64,8 @@ func (p *Pacer) Slots(ctx context.Context, key string, want, limit int) (granted
 	return granted, nil
 }
 
-// holder is a process that wants slots, or has some. Told is what it was told
-// last, and held what nobody else may have until it asks again.
+// holder is a process that wants slots or has some. Told is the last answer it got, held the slots
+// that are reserved for it until its next request: the higher of its last two answers.
 type holder struct {
 	owner            string
 	want, told, held int
@@ -92,7 +92,7 @@ func (p *Pacer) leaseSlots(ctx context.Context, key string, want, limit int) (gr
 		if err != nil {
 			return err
 		}
-		me := settle(all, p.owner, want, limit, now/turn.Microseconds())
+		me := grantSlots(all, p.owner, want, limit, now/turn.Microseconds())
 		granted = me.told
 		if want == 0 {
 			return release(ctx, tx, key, p.owner)
@@ -107,9 +107,10 @@ func (p *Pacer) leaseSlots(ctx context.Context, key string, want, limit int) (gr
 	return granted, err
 }
 
-// settle decides what a process gets that wants so many slots, of what the
-// others do not hold. Whose turn it is when there are too few counts up with time.
-func settle(all []holder, owner string, want, limit int, turns int64) holder {
+// grantSlots computes what a process gets that wants so many slots, from those that others do not
+// hold. Turns is a number that increases with time; it selects the processes that get a slot when
+// there are too few.
+func grantSlots(all []holder, owner string, want, limit int, turns int64) holder {
 	me := holder{owner: owner}
 	free := limit
 	for _, h := range all {
@@ -145,9 +146,9 @@ func settle(all []holder, owner string, want, limit int, turns int64) holder {
 	return me
 }
 
-// shares divides the limit among those that want some: as evenly as their wants
-// allow, and what is left over one by one. If there are fewer than takers, the
-// turns say with whom to begin.
+// shares divides the limit among the processes that want slots, as evenly as their wants allow; the
+// remainder is assigned one by one. If there are fewer slots than processes, turns selects the
+// first of them.
 func shares(wants []int, limit int, turns int64) []int {
 	got := make([]int, len(wants))
 	hungry := make([]int, 0, len(wants))
@@ -184,7 +185,7 @@ func release(ctx context.Context, db *sqldb.DB, key, owner string) error {
 	return err
 }
 
-// returnSlots gives back every slot of this process.
+// returnSlots returns all slots of this process.
 func (p *Pacer) returnSlots(ctx context.Context) error {
 	p.mu.Lock()
 	held := p.leases
@@ -193,7 +194,7 @@ func (p *Pacer) returnSlots(ctx context.Context) error {
 	var errs []error
 	for key := range held {
 		if err := release(ctx, p.db, key, p.owner); err != nil {
-			errs = append(errs, fmt.Errorf("give connection slots of %s back: %w", key, err))
+			errs = append(errs, fmt.Errorf("return connection slots of %s: %w", key, err))
 		}
 	}
 	return errors.Join(errs...)

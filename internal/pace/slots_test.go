@@ -54,7 +54,7 @@ func TestSlotsMoveToThoseWithLess(t *testing.T) {
 	}
 	ask(a, 20, 10)
 	ask(b, 20, 0) // nothing is free
-	ask(a, 20, 5) // a is told to give up half,
+	ask(a, 20, 5) // a must give up half,
 	ask(b, 20, 0) // but may still be using it
 	ask(a, 20, 5)
 	ask(b, 20, 5)
@@ -64,11 +64,11 @@ func TestSlotsMoveToThoseWithLess(t *testing.T) {
 	ask(a, 20, 4)
 	ask(b, 20, 4)
 	ask(c, 2, 2)
-	ask(b, 0, 0) // gives back at once
+	ask(b, 0, 0) // returns its slots at once
 	ask(a, 20, 8)
 	w.pass(20 * time.Second)
 	ask(c, 2, 2)
-	w.pass(11 * time.Second) // a was not heard of for 31 seconds
+	w.pass(11 * time.Second) // a has not renewed for 31 seconds
 	ask(c, 20, 10)
 	ask(a, 20, 0)
 }
@@ -130,7 +130,7 @@ func TestNoSeriesOfCallsHandsOutTooManySlots(t *testing.T) {
 				t.Fatalf("%d slots of %d may be in use", sum, limit)
 			}
 		}
-		// A few rounds later all have their share.
+		// A few rounds later the shares are even.
 		for range 4 {
 			for _, n := range nodes {
 				n.got = mustSlots(t, n.Pacer, key, 15, limit)
@@ -149,7 +149,7 @@ func TestNoSeriesOfCallsHandsOutTooManySlots(t *testing.T) {
 	})
 }
 
-func TestASweepDeletesWhatTellsNothing(t *testing.T) {
+func TestSweepDeletesRowsWithoutEffect(t *testing.T) {
 	t.Parallel()
 	db := dbtest.Postgres(t)
 	w := newWorld(t, db)
@@ -169,7 +169,7 @@ func TestASweepDeletesWhatTellsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := count(); got != want {
-			t.Errorf("%d rows are kept, want %d", got, want)
+			t.Errorf("%d rows remain, want %d", got, want)
 		}
 		w.pass(2 * time.Hour)
 	}

@@ -6,19 +6,18 @@ import (
 	"time"
 )
 
-// tick is the least time between two takes that get nothing.
+// tick is the shortest wait after a take that got nothing.
 const tick = time.Millisecond
 
-// rounds is how often one take asks the database at most.
+// rounds is the maximum number of refills in one take.
 const rounds = 12
 
-// Take takes up to n permits of all limits at once and returns how many it got.
-// When they are fewer than n, again is when the next may be had: before that,
-// asking is in vain. A permit is to be used at once; one that is not used is
-// lost, not owed.
+// Take takes up to n permits of all limits together and returns how many it got. If fewer than n,
+// again is the earliest time at which the next may be available. A permit must be used at once; an
+// unused one is lost.
 //
-// Limits that refuse cost the others nothing. When the database cannot be
-// asked, nothing is granted, and err says why.
+// A refusal by one limit does not consume permits of the others. If the database fails, nothing is
+// granted, and err has the cause.
 func (p *Pacer) Take(ctx context.Context, n int, limits []Limit) (granted int, again time.Time, err error) {
 	for asked := 0; ; {
 		now := p.now()
@@ -37,7 +36,7 @@ func (p *Pacer) Take(ctx context.Context, n int, limits []Limit) (granted int, a
 			}
 			continue
 		}
-		if asked++; asked > rounds { // others were faster, or the answers too slow
+		if asked++; asked > rounds { // other goroutines took the slots, or the answers were too slow
 			p.mu.Unlock()
 			return 0, now.Add(horizon / 8), nil
 		}
@@ -49,8 +48,8 @@ func (p *Pacer) Take(ctx context.Context, n int, limits []Limit) (granted int, a
 	}
 }
 
-// view is what a take finds. Ask is a limit that must be refilled first, wait
-// another take that is refilling it. Again is from now.
+// view is the result of weigh. Ask is a limit that must be refilled first, wait is closed when
+// another take has refilled it. Again is relative to now.
 type view struct {
 	granted int
 	again   time.Duration
@@ -59,9 +58,9 @@ type view struct {
 	err     error
 }
 
-// weigh looks at all limits and takes what they all have. A limit that is known
-// to have nothing yet ends the take before others are refilled for it; of those
-// that must be refilled the slowest comes first, for the same reason.
+// weigh takes permits if all limits have some. A limit known to have none yet ends the take before
+// others are refilled for it. Of the limits to refill, the slowest comes first, for the same
+// reason.
 func (p *Pacer) weigh(at time.Duration, n int, limits []Limit) view {
 	if p.closed {
 		return view{again: time.Hour, err: errClosed}
@@ -103,7 +102,7 @@ func (p *Pacer) weigh(at time.Duration, n int, limits []Limit) view {
 	p.turn++
 	for _, l := range limits {
 		r := p.rates[rateKey{l.Key, l.Per}]
-		if r.turn == p.turn { // named twice
+		if r.turn == p.turn { // the same limit twice
 			continue
 		}
 		r.turn = p.turn
@@ -119,7 +118,7 @@ func (p *Pacer) weigh(at time.Duration, n int, limits []Limit) view {
 	return v
 }
 
-// rate returns what is known of a limit. One whose Max has changed begins anew.
+// rate returns the state of a limit. If Max has changed, the state is reset.
 func (p *Pacer) rate(l Limit, at time.Duration) *rate {
 	k := rateKey{l.Key, l.Per}
 	r := p.rates[k]
@@ -134,7 +133,7 @@ func (p *Pacer) rate(l Limit, at time.Duration) *rate {
 	return r
 }
 
-// forgetRates drops what nobody has asked for lately.
+// forgetRates drops limits that have not been used lately.
 func (p *Pacer) forgetRates() {
 	at := p.since(p.now())
 	p.mu.Lock()

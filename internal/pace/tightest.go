@@ -1,8 +1,7 @@
 package pace
 
-// Tightest returns which of the limits a take that got too little waits for: the
-// one whose next permit comes last, as far as this process knows. It is -1 when
-// all of them have some.
+// Tightest returns the index of the limit that a take which got too little must wait for: the one
+// whose next permit is available last, as far as this process knows. It is -1 if all have permits.
 func (p *Pacer) Tightest(limits []Limit) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -7,13 +7,13 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-func TestTheTightestLimitIsTheOneThatIsWaitedFor(t *testing.T) {
+func TestTightestIsTheLimitToWaitFor(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	p := New(dbtest.SQLite(t), "node", func() time.Time { return now })
 	limits := []Limit{{"lane", 100, time.Second}, {"provider", 6, time.Minute}, {"send", 60, time.Minute}}
 	if i := p.Tightest(limits); i != -1 {
-		t.Errorf("before anything left, limit %d is waited for", i)
+		t.Errorf("before the first permit, limit %d is the tightest", i)
 	}
 	for _, want := range []int{1, 1} {
 		if _, _, err := p.Take(t.Context(), 200, limits); err != nil {
