@@ -11,11 +11,11 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Wake is notified when there are new entries.
+// Wake is notified when entries are appended.
 const Wake sqldb.Signal = "journal"
 
-// Append writes entries. It is called inside the transaction that makes them true,
-// best as the last thing.
+// Append writes entries in the transaction that makes the change they record. It should be the last
+// statement of that transaction: see the package comment.
 func Append(ctx context.Context, tx *sqldb.DB, entries ...Entry) error {
 	if err := AppendUnnoticed(ctx, tx, entries...); err != nil || len(entries) == 0 {
 		return err
@@ -24,9 +24,9 @@ func Append(ctx context.Context, tx *sqldb.DB, entries ...Entry) error {
 	return nil
 }
 
-// AppendUnnoticed is Append for entries that come many times a second for as long
-// as a send lasts: it leaves them to the next look of the Engine, which has more to
-// do at a time then.
+// AppendUnnoticed is Append without notifying Wake. It is for entries that are appended many times
+// a second during a send: the Engine finds them at its next poll, and then reads more of them at a
+// time.
 func AppendUnnoticed(ctx context.Context, tx *sqldb.DB, entries ...Entry) error {
 	b := tx.Batch()
 	if err := QueueUnnoticed(b, tx, entries...); err != nil {
@@ -38,7 +38,7 @@ func AppendUnnoticed(ctx context.Context, tx *sqldb.DB, entries ...Entry) error 
 	return nil
 }
 
-// QueueUnnoticed is AppendUnnoticed within a batch of tx.
+// QueueUnnoticed is AppendUnnoticed as part of a batch of tx.
 func QueueUnnoticed(b *sqldb.Batch, tx *sqldb.DB, entries ...Entry) error {
 	for _, part := range byTenant(entries) {
 		if err := queueOf(b, tx, part[0].Tenant, part); err != nil {
@@ -48,8 +48,9 @@ func QueueUnnoticed(b *sqldb.Batch, tx *sqldb.DB, entries ...Entry) error {
 	return nil
 }
 
-// byTenant splits entries by tenant. Those of a tenant keep their order; tenants are
-// in the order of their groups, so that all transactions take them in turn alike.
+// byTenant splits entries by tenant. The entries of a tenant keep their order. Tenants are sorted
+// by group, so that all transactions take the locks of groups in the same order and do not
+// deadlock.
 func byTenant(entries []Entry) [][]Entry {
 	other := func(e Entry) bool { return e.Tenant != entries[0].Tenant }
 	if len(entries) > 0 && slices.ContainsFunc(entries, other) {
@@ -69,15 +70,15 @@ func byTenant(entries []Entry) [][]Entry {
 	return parts
 }
 
-// columns of an entry but for its tenant, group and place.
+// columns are the columns of an entry, except for tenant, group and position.
 const columns = "id, type, name, contact_id, send_id, message_id, occurred_at, data"
 
 var columnTypes = []string{
 	"id UUID", "type TEXT", "name TEXT", "contact_id UUID", "send_id UUID", "message_id UUID", "occurred_at BIGINT", "data JSONB",
 }
 
-// rows returns the table of entries, and the names of its columns: those of packs
-// first, which have one column more.
+// rows returns the entries as a table, and the names of its columns. Packs come first; if there are
+// any, the table has one more column.
 func rows(tx *sqldb.DB, entries []Entry) (*sqldb.Table, string, error) {
 	packs, entries := pack(entries)
 	names, types := columns, columnTypes
@@ -105,7 +106,7 @@ func rows(tx *sqldb.DB, entries []Entry) (*sqldb.Table, string, error) {
 	return t, names, nil
 }
 
-// values returns what the columns hold of an entry.
+// values returns the values of an entry's columns.
 func (e Entry) values() ([]any, error) {
 	data, err := encoded(e.Data)
 	if err != nil {
@@ -117,7 +118,7 @@ func (e Entry) values() ([]any, error) {
 	return []any{e.ID, e.Type, sqldb.Null(e.Name), sqldb.Null(e.Contact), sqldb.Null(e.Send), sqldb.Null(e.Message), e.At.UnixMicro(), data}, nil
 }
 
-// encoded returns the data of an entry as JSON; nil: it says nothing.
+// encoded returns the data of an entry as JSON, or nil if it is empty.
 func encoded(data any) (any, error) {
 	var text []byte
 	switch d := data.(type) {
@@ -139,7 +140,7 @@ func encoded(data any) (any, error) {
 	return string(text), nil
 }
 
-// queueOf adds to a batch what writes entries of one tenant.
+// queueOf adds the statements that append entries of one tenant to a batch.
 func queueOf(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, entries []Entry) error {
 	if tx.Dialect() == sqldb.Postgres && !tx.Distributed() {
 		return queueDrawn(b, tx, tenant, entries)
@@ -155,10 +156,10 @@ func queueOf(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, entries []Entry) er
 	return nil
 }
 
-// queueDrawn writes entries at places from the group's sequence. The transaction
-// takes a lock, shared with all others that append to the group, before it draws its
-// first place, and holds it until it has ended: appending asks who holds it. CASE
-// looks at one thing after the other.
+// queueDrawn inserts entries at positions drawn from the group's sequence. Before it draws the
+// first, the transaction takes an advisory lock, shared with all others that append to the group,
+// and holds it until it ends; appending reads the holders. CASE guarantees the order: the lock,
+// then nextval.
 func queueDrawn(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, entries []Entry) error {
 	t, names, err := rows(tx, entries)
 	if err != nil {
@@ -171,15 +172,14 @@ func queueDrawn(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, entries []Entry)
 	return nil
 }
 
-// sequence is the name of a group's sequence of places on PostgreSQL.
+// sequence returns the name of a group's sequence of positions on PostgreSQL.
 func sequence(group int32) string { return fmt.Sprintf("journal_place_%d", group) }
 
-// sequencer is the name of the cursor that holds, on SQLite, the last place of a
-// group that was given.
+// sequencer is the name of the cursor that stores, on SQLite, the last position assigned in a
+// group.
 const sequencer = "sequencer"
 
-// appendCounted writes entries behind the last one of the group, of which there is
-// no other writer.
+// appendCounted inserts entries after the last one of the group. SQLite has no concurrent writers.
 func appendCounted(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []Entry) error {
 	t, names, err := rows(tx, entries)
 	if err != nil {
@@ -203,7 +203,7 @@ func appendCounted(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries 
 	return err
 }
 
-// scan reads one entry: its tenant, place and columns, then what the query adds.
+// scan reads one entry: tenant, position, columns, then the extra columns of the query.
 func scan(row func(...any) error, more ...any) (Entry, error) {
 	var e Entry
 	var data []byte

@@ -14,22 +14,21 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Where Citus distributes the tables (sqldb.DB.Distributed), entries and cursors of a
-// group lie on the node that has the rows of its tenants, so that a follower's effects
-// and its cursor are one transaction of that node. The coordinator has the
-// sequences, the locks of those who append, and a table of news: to which groups
-// something was appended. So a look asks no node for groups in which nothing has
-// happened.
+// Where Citus distributes the tables (sqldb.DB.Distributed), the entries and cursors of a group are
+// on the node that has the rows of its tenants, so that a follower's effects and its cursor are
+// committed by a transaction on that node alone. The coordinator has the sequences, the locks of
+// appending transactions, and the table journal_news, which names the groups that were appended to.
+// Groups without news are not queried.
 //
-// News are a hint. The coordinator commits them after the node has committed the
-// entries, and when it crashes between the two there are entries without news. They
-// are found with the next entry of the group, or by a look at all nodes.
+// News are only a hint. The coordinator commits them after the node has committed the entries; if
+// it crashes between the two, entries exist without news. They are found when the group is next
+// appended to, or when all nodes are queried.
 
-// lookAll is how often all nodes are asked for the last places of the groups.
+// lookAll is how often all nodes are queried for the last positions of the groups.
 const lookAll = time.Minute
 
-// appendPlaced writes entries at places that the coordinator has drawn for them. In
-// one statement with the INSERT this would send the rows through the coordinator.
+// appendPlaced inserts entries at positions drawn on the coordinator. Drawing and inserting are two
+// statements, because a single one would send the rows through the coordinator.
 func appendPlaced(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []Entry) error {
 	group := tenant.Group()
 	t, names, err := rows(tx, entries)
@@ -57,8 +56,8 @@ func appendPlaced(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries [
 	return err
 }
 
-// InGroup is a condition for reading a tenant's entries: where the tables are
-// distributed it says on which node they are, elsewhere it says nothing.
+// InGroup returns a condition to add to queries for a tenant's entries. Where the tables are
+// distributed it determines the node; elsewhere it is empty.
 func InGroup(db *sqldb.DB, tenant id.Tenant) string {
 	if !db.Distributed() {
 		return " "
@@ -66,24 +65,24 @@ func InGroup(db *sqldb.DB, tenant id.Tenant) string {
 	return fmt.Sprintf(" AND grp = %d ", tenant.Group())
 }
 
-// lookByGroup is look where the tables are distributed.
+// lookByGroup is look for distributed tables.
 func (e *Engine) lookByGroup(ctx context.Context) (map[cursor]int64, error) {
 	ends, err := newest(ctx, e.DB)
 	if err != nil {
-		return nil, fmt.Errorf("look for news of the journal: %w", err)
+		return nil, fmt.Errorf("read news of the journal: %w", err)
 	}
 	news := slices.Sorted(maps.Keys(ends))
 	all := time.Since(e.lookedAll) >= lookAll
 	if all {
 		heads, err := headsOfAll(ctx, e.DB)
 		if err != nil {
-			return nil, fmt.Errorf("look at the journal on all nodes: %w", err)
+			return nil, fmt.Errorf("read the journal's ends on all nodes: %w", err)
 		}
 		for group, head := range heads {
 			ends[group] = max(ends[group], head)
 		}
 	} else {
-		for group, head := range e.horizon.ends() { // of groups without news the end is known
+		for group, head := range e.horizon.ends() { // the ends of groups without news are known
 			ends[group] = max(ends[group], head)
 		}
 	}
@@ -109,12 +108,12 @@ func (e *Engine) lookByGroup(ctx context.Context) (map[cursor]int64, error) {
 	for _, group := range news {
 		if e.begun[group] != len(e.Followers) {
 			if err := e.beginIn(ctx, group); err != nil {
-				return nil, fmt.Errorf("look how far the journal was read: %w", err)
+				return nil, fmt.Errorf("read the journal's cursors: %w", err)
 			}
 		}
 		pos, prepared, err := e.cursorsIn(ctx, group)
 		if err != nil {
-			return nil, fmt.Errorf("look how far the journal was read: %w", err)
+			return nil, fmt.Errorf("read the journal's cursors: %w", err)
 		}
 		read := true
 		for _, f := range e.Followers {
@@ -134,7 +133,7 @@ func (e *Engine) lookByGroup(ctx context.Context) (map[cursor]int64, error) {
 		}
 	}
 	if e.horizon.behind() && server != "" {
-		anew = e.horizon.judge(server, holders) || anew
+		anew = e.horizon.advance(server, holders) || anew
 	}
 	if anew {
 		e.begun = nil
@@ -151,13 +150,13 @@ func (e *Engine) lookByGroup(ctx context.Context) (map[cursor]int64, error) {
 	return at, nil
 }
 
-// newest returns the highest places that there are news of, by group.
+// newest returns the highest positions in journal_news, by group.
 func newest(ctx context.Context, db *sqldb.DB) (map[int32]int64, error) {
 	rows, err := db.Query(ctx, `SELECT grp, MAX(pos) FROM journal_news GROUP BY grp`)
 	return byGroup(rows, err)
 }
 
-// headsOfAll returns the last place of each group, as all nodes say.
+// headsOfAll returns the last position of each group, read from all nodes.
 func headsOfAll(ctx context.Context, db *sqldb.DB) (map[int32]int64, error) {
 	rows, err := db.Query(ctx, `
 		SELECT h.key, x.pos FROM home AS h
@@ -177,10 +176,9 @@ func byGroup(rows *sqldb.Rows, err error) (map[int32]int64, error) {
 	return m, err
 }
 
-// cursorsIn returns where the cursors of a group stand, and the transactions that
-// its node has prepared to commit. Of these the coordinator may hold no lock any more:
-// when it fails to reach a node for the second phase, the transaction is committed
-// later on.
+// cursorsIn returns the cursors of a group, and the names of transactions prepared for commit on
+// its node. The coordinator may no longer hold their locks: if it cannot reach a node for the
+// second phase of a commit, the transaction is committed later.
 func (e *Engine) cursorsIn(ctx context.Context, group int32) (at map[string]int64, prepared []string, err error) {
 	rows, err := e.DB.Query(ctx, `
 		SELECT follower, pos, (SELECT string_agg(p.gid, ' ') FROM pg_prepared_xact() AS p) FROM journal_cursor WHERE grp = $1`, group)
@@ -196,7 +194,7 @@ func (e *Engine) cursorsIn(ctx context.Context, group int32) (at map[string]int6
 	return at, prepared, err
 }
 
-// beginIn gives the followers cursors at 0 in a group where they have none.
+// beginIn creates missing cursors of the followers in a group, at position 0.
 func (e *Engine) beginIn(ctx context.Context, group int32) error {
 	t := e.DB.Table("follower TEXT")
 	for _, f := range e.Followers {
@@ -215,7 +213,7 @@ func (e *Engine) beginIn(ctx context.Context, group int32) error {
 	return nil
 }
 
-// passIn moves followers past a stretch.
+// passIn advances the cursors of followers past a stretch.
 func (e *Engine) passIn(ctx context.Context, s *stretch, followers []string) (int64, error) {
 	return e.DB.Exec(ctx, `
 		UPDATE journal_cursor SET pos = $3 WHERE grp = $1 AND pos = $2 AND follower IN (
@@ -223,9 +221,9 @@ func (e *Engine) passIn(ctx context.Context, s *stretch, followers []string) (in
 		s.group, s.from, s.to, sqldb.List(e.DB, followers))
 }
 
-// takeIn locks the cursor of a follower in a group, unless another process has
-// locked it, and returns where it stands.
-func takeIn(ctx context.Context, tx *sqldb.DB, f *Follower, group int32) (map[int32]int64, error) {
+// lockCursorIn locks the cursor of a follower in a group, unless another process has locked it, and
+// returns its position.
+func lockCursorIn(ctx context.Context, tx *sqldb.DB, f *Follower, group int32) (map[int32]int64, error) {
 	var pos int64
 	err := tx.QueryRow(ctx, `SELECT pos FROM journal_cursor WHERE grp = $1 AND follower = $2`+tx.SkipLocked(), group, f.Name).Scan(&pos)
 	if errors.Is(err, sqldb.ErrNoRows) {
@@ -234,7 +232,7 @@ func takeIn(ctx context.Context, tx *sqldb.DB, f *Follower, group int32) (map[in
 	return map[int32]int64{group: pos}, err
 }
 
-// lagOfAll is Lag where the tables are distributed.
+// lagOfAll is Lag for distributed tables.
 func lagOfAll(ctx context.Context, db *sqldb.DB) (int64, error) {
 	heads, err := headsOfAll(ctx, db)
 	if err != nil {
@@ -249,7 +247,7 @@ func lagOfAll(ctx context.Context, db *sqldb.DB) (int64, error) {
 	return sum, err
 }
 
-// continueAll is Continue where the tables are distributed.
+// continueAll is Continue for distributed tables.
 func continueAll(ctx context.Context, db *sqldb.DB) error {
 	heads, err := headsOfAll(ctx, db)
 	if err != nil {

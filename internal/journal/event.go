@@ -7,7 +7,7 @@ import (
 
 // Event is the data of a CustomEvent entry, whose Name is the event's.
 type Event struct {
-	Type       string         `json:"type,omitempty"` // the kind of activity it is; empty: none was named
+	Type       string         `json:"type,omitempty"` // the kind of activity; empty if none was given
 	Properties map[string]any `json:"properties,omitempty"`
 }
 

@@ -8,44 +8,43 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// breath is the least time between two rounds that found all there was: under a
-// stream of small writes, each round then has more to do.
+// breath is the shortest interval between rounds that read everything there was: with many small
+// writes, each round then processes more of them.
 const breath = 40 * time.Millisecond
 
-// glance is how long Drain waits for transactions that append.
+// glance is how long Drain waits between polls for transactions that append.
 const glance = 2 * time.Millisecond
 
-// Follower reacts to what happened.
+// Follower processes entries.
 type Follower struct {
-	Name  string // of its cursors; never changes
-	Types []Type // what it cares for; none: everything
-	// Follow takes effect of entries inside tx: of those that the follower cares for,
-	// each once. They are of several groups; those of a group, and so of a tenant, are
-	// in order.
+	Name  string // of its cursors; must never change
+	Types []Type // types it processes; empty: all
+	// Follow applies entries within tx: those of the follower's types, each once. They may belong
+	// to several groups; those of a group, and so of a tenant, are in order.
 	Follow func(ctx context.Context, tx *sqldb.DB, entries []Entry) error
 }
 
-// Engine shows entries to the followers. Its methods are called one at a time, but
-// any number of processes may have one. They share the work by rows of
-// journal_cursor: a process passes over cursors that another one has locked, so that
-// they follow different groups side by side.
+// Engine passes entries to the followers. Its methods must not be called concurrently, but any
+// number of processes may run one Engine each. They share the work through rows of journal_cursor:
+// a process skips cursors that another has locked, so that different groups are processed in
+// parallel.
 type Engine struct {
 	DB        *sqldb.DB
 	Followers []Follower
 	Log       *slog.Logger
-	Wake      <-chan struct{} // something was appended; may be nil
-	Every     time.Duration   // how often to look without being woken; 0 means 250 ms
+	Wake      <-chan struct{} // notified when entries are appended; may be nil
+	Every     time.Duration   // interval of polling; 0 means 250 ms
 
 	horizon horizons
-	begun   map[int32]int  // groups in which so many followers have cursors
-	turn    int32          // the next round begins with this group, or one after it
-	packs   map[int32]bool // groups in which most rows that were read last are packs
+	begun   map[int32]int  // number of followers that have cursors, by group
+	turn    int32          // the next round begins with this group or the one after it
+	packs   map[int32]bool // groups in which most of the rows last read are packs
 
-	lookedAll time.Time      // where the tables are distributed: when all nodes were asked
-	unread    map[int32]bool // and in which groups there was something to read at the last look
+	lookedAll time.Time      // distributed tables: when all nodes were last queried,
+	unread    map[int32]bool // and which groups had entries to read at the last poll
 }
 
-// Run works until ctx ends.
+// Run processes entries until ctx ends.
 func (e *Engine) Run(ctx context.Context) error {
 	every := e.Every
 	if every == 0 {
@@ -53,7 +52,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	failed := map[cursor]bool{} // these wait for the clock
+	failed := map[cursor]bool{} // retried at the next tick
 	for {
 		sum, err := e.round(ctx, failed)
 		if ctx.Err() != nil {
@@ -71,7 +70,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		case <-time.After(breath):
 		}
 		var again chan struct{}
-		if e.horizon.behind() { // for what was committed behind a slow writer, too
+		if e.horizon.behind() { // also poll for entries that are committed but not final yet
 			again = make(chan struct{})
 			close(again)
 		}
@@ -86,18 +85,17 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 }
 
-// Tick lets every follower read one batch of what is committed, as far as no slow
-// transaction has places in it. It reports whether there was more than that
-// somewhere, so that it is worth calling again at once. A follower that fails at a
-// group is left behind there and does not hold up the others.
+// Tick has every follower process one batch of the entries that are final. It reports whether there
+// are more, so that it should be called again at once. If a follower fails in a group, its cursor
+// there stays where it is, and other groups and followers continue.
 func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
 	sum, err := e.round(ctx, map[cursor]bool{})
 	return sum.more, err
 }
 
-// Drain ticks until everything is followed that was committed before, or a follower
-// fails. It waits for transactions whose entries come before that, and for other
-// processes that follow.
+// Drain calls Tick until all entries committed before the call are processed, or a follower fails.
+// It waits for transactions that may still commit entries before those, and for other processes
+// that follow.
 func (e *Engine) Drain(ctx context.Context) error {
 	var goals map[int32]int64
 	for {

@@ -10,16 +10,15 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// forgetPage is how many entries are read at a time about one contact.
+// forgetPage is how many entries of a contact are read at a time.
 const forgetPage = 500
 
-// timeline is the condition of the index journal_contact: what happened to a
-// contact but for its mails going out, of which there are as many as messages,
-// and for its creation. Neither says anything personal.
+// timeline is the condition of the index journal_contact. It excludes the sending of mails, since
+// there is an entry for each message, and the contact's creation. Neither contains personal data.
 const timeline = ` contact_id IS NOT NULL AND type NOT IN ('email_sent', 'email_delivered', 'contact_created') `
 
-// Timeline yields what happened to a contact, oldest first, but for its creation
-// and the sending of mails. It reads page by page as it yields.
+// Timeline yields the entries of a contact, oldest first, except for its creation and the sending
+// of mails. It reads them page by page.
 func Timeline(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contact id.Contact) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		var last Entry
@@ -55,8 +54,8 @@ func timelinePage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contact i
 	return sqldb.Collect(rows, err, func(row func(...any) error) (Entry, error) { return scan(row) })
 }
 
-// impersonal are the keys of entries' data that say nothing about who somebody
-// is. What those who follow or count go by is among them.
+// impersonal are the keys in entries' data that do not identify a person. They include all that
+// followers and counts use.
 var impersonal = map[Type][]string{
 	EmailBounced:        {"class", "category", "code", "enhanced"},
 	EmailFailed:         {"category", "code", "enhanced"},
@@ -70,10 +69,10 @@ var impersonal = map[Type][]string{
 	ListRemoved:         {"segment_id", "segment_key"},
 }
 
-// named are the types whose name is that of a thing, not of anything a person did.
+// named are the types whose name is that of an object, and contains no personal data.
 var named = map[Type]bool{CustomEvent: true, FormSubmitted: true, SequenceEnrolled: true, SequenceCompleted: true, SequenceExited: true}
 
-// strip returns e without what is personal in it, and whether there was anything.
+// strip returns e without personal data, and whether it had any.
 func strip(e Entry) (Entry, bool, error) {
 	var have map[string]json.RawMessage
 	if err := e.Decode(&have); err != nil {
@@ -93,8 +92,8 @@ func strip(e Entry) (Entry, bool, error) {
 	return e, changed, nil
 }
 
-// Forget erases what the journal says about contacts, and about addresses, but
-// for what happened and when: no count changes by it.
+// Forget erases personal data from the entries of contacts, and of addresses. The entries
+// themselves remain, so no count changes.
 func Forget(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.Contact, addresses []string) error {
 	for _, c := range contacts {
 		if err := forget(ctx, tx, tenant, c); err != nil {

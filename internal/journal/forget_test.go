@@ -14,15 +14,15 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-func TestForgettingLeavesWhatHappened(t *testing.T) {
+func TestForgetKeepsEntriesWithoutPersonalData(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 		mine, theirs := idtest.Tenant(), idtest.Tenant()
 		ann, bob := id.New[id.Contact](), id.New[id.Contact]()
-		ann2 := ann // the same id, of another tenant
+		ann2 := ann // the same id, in another tenant
 		secrets := map[string]any{"email": "ann@example.org", "note": "Ann"}
-		tell := func(tenant id.Tenant, c id.Contact, typ journal.Type, name string, data any) {
+		record := func(tenant id.Tenant, c id.Contact, typ journal.Type, name string, data any) {
 			at = at.Add(time.Second)
 			e := journal.Entry{Tenant: tenant, Contact: c, Type: typ, Name: name, At: at, Data: data}
 			if err := journal.Append(t.Context(), db, e); err != nil {
@@ -30,19 +30,19 @@ func TestForgettingLeavesWhatHappened(t *testing.T) {
 			}
 		}
 		for tenant, c := range map[id.Tenant]id.Contact{mine: ann, theirs: ann2} {
-			tell(tenant, c, journal.ContactCreated, "", nil)
-			tell(tenant, c, journal.CustomEvent, "order_placed", map[string]any{"properties": secrets})
-			tell(tenant, c, journal.PageViewed, "https://example.org/ann@example.org", secrets)
-			tell(tenant, c, journal.TagAdded, "Ann's", nil)
-			tell(tenant, c, journal.EmailBounced, "", map[string]any{"class": "hard", "code": 550, "text": "550 ann@example.org"})
-			tell(tenant, c, journal.EmailClicked, "", map[string]any{"classification": "human", "first": true, "link_url": "https://x.org/"})
-			tell(tenant, c, journal.EmailDelivered, "", nil)
-			tell(tenant, id.Contact{}, journal.SuppressionAdded, "", map[string]any{"email": "ann@example.org", "reason": "Ann asked"})
-			tell(tenant, id.Contact{}, journal.SuppressionAdded, "", map[string]any{"email": "bob@example.org"})
+			record(tenant, c, journal.ContactCreated, "", nil)
+			record(tenant, c, journal.CustomEvent, "order_placed", map[string]any{"properties": secrets})
+			record(tenant, c, journal.PageViewed, "https://example.org/ann@example.org", secrets)
+			record(tenant, c, journal.TagAdded, "Ann's", nil)
+			record(tenant, c, journal.EmailBounced, "", map[string]any{"class": "hard", "code": 550, "text": "550 ann@example.org"})
+			record(tenant, c, journal.EmailClicked, "", map[string]any{"classification": "human", "first": true, "link_url": "https://x.org/"})
+			record(tenant, c, journal.EmailDelivered, "", nil)
+			record(tenant, id.Contact{}, journal.SuppressionAdded, "", map[string]any{"email": "ann@example.org", "reason": "Ann asked"})
+			record(tenant, id.Contact{}, journal.SuppressionAdded, "", map[string]any{"email": "bob@example.org"})
 		}
-		tell(mine, bob, journal.CustomEvent, "order_placed", secrets)
+		record(mine, bob, journal.CustomEvent, "order_placed", secrets)
 		for i := range 1200 { // more than a page
-			tell(mine, ann, journal.FormSubmitted, "contact-form", map[string]any{"answer": fmt.Sprintf("Ann %d", i)})
+			record(mine, ann, journal.FormSubmitted, "contact-form", map[string]any{"answer": fmt.Sprintf("Ann %d", i)})
 		}
 		count := func() (n int) {
 			if err := db.QueryRow(t.Context(), `SELECT COUNT(*) FROM journal WHERE tenant_id = $1 AND (name IS NULL OR name <> '')`, mine).Scan(&n); err != nil {
@@ -55,7 +55,7 @@ func TestForgettingLeavesWhatHappened(t *testing.T) {
 			t.Fatal(err)
 		}
 		if after := count(); after != before {
-			t.Errorf("%d entries are left of %d", after, before)
+			t.Errorf("%d entries remain of %d", after, before)
 		}
 		personal := func(tenant id.Tenant) (n int) {
 			rows, err := db.Query(t.Context(), `SELECT COALESCE(name, ''), COALESCE(data, '{}') FROM journal WHERE tenant_id = $1 AND (contact_id IS NULL OR contact_id <> $2)`, tenant, bob)
@@ -109,7 +109,7 @@ func TestForgettingLeavesWhatHappened(t *testing.T) {
 		}
 		for e, err := range journal.Timeline(t.Context(), db, mine, bob) {
 			if raw, _ := e.Data.(json.RawMessage); err != nil || !strings.Contains(string(raw), "ann@example.org") {
-				t.Errorf("somebody else's entry was changed: %s, %v", raw, err)
+				t.Errorf("another contact's entry was changed: %s, %v", raw, err)
 			}
 		}
 	})

@@ -17,8 +17,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// tell appends n entries of a tenant and returns their ids.
-func tell(t *testing.T, on *sqldb.DB, tenant id.Tenant, typ journal.Type, n int) (made []string) {
+// emit appends n entries of a tenant and returns their ids.
+func emit(t *testing.T, on *sqldb.DB, tenant id.Tenant, typ journal.Type, n int) (made []string) {
 	t.Helper()
 	list := make([]journal.Entry, n)
 	for i := range list {
@@ -54,15 +54,15 @@ func drain(t *testing.T, e *journal.Engine) {
 	}
 }
 
-// A slow writer holds up its own group and no other.
+// A slow transaction holds up its own group only.
 func TestGroupsDoNotWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	tenants := inGroups(2)
 	tx, end := s.open()
-	slow := tell(t, tx, tenants[0], journal.EmailSent, 1)
-	behind := tell(t, s.db, tenants[0], journal.EmailSent, 1)
-	free := tell(t, s.db, tenants[1], journal.EmailSent, 1)
+	slow := emit(t, tx, tenants[0], journal.EmailSent, 1)
+	behind := emit(t, s.db, tenants[0], journal.EmailSent, 1)
+	free := emit(t, s.db, tenants[1], journal.EmailSent, 1)
 	for range 2 {
 		tick(t, s.e)
 	}
@@ -75,8 +75,8 @@ func TestGroupsDoNotWaitForEachOther(t *testing.T) {
 	wantSeen(t, s.db, "f", tenants[0], slow[0], behind[0])
 }
 
-// While one process is at a group, another follows the next one; each entry takes
-// effect once. Drain waits for the other process.
+// While one process is working on a group, another processes the next one; each entry takes effect
+// once. Drain waits for the other process.
 func TestTwoProcessesFollowTwoGroupsAtOnce(t *testing.T) {
 	t.Parallel()
 	db := dbtest.Postgres(t)
@@ -92,14 +92,14 @@ func TestTwoProcessesFollowTwoGroupsAtOnce(t *testing.T) {
 	}
 	first := &journal.Engine{DB: db, Followers: []journal.Follower{slow}}
 	second := &journal.Engine{DB: db, Followers: []journal.Follower{plain}}
-	a := tell(t, db, tenants[0], journal.EmailSent, 2)
+	a := emit(t, db, tenants[0], journal.EmailSent, 2)
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
 		tick(t, first)
 	}()
 	<-entered
-	b := tell(t, db, tenants[1], journal.EmailSent, 2)
+	b := emit(t, db, tenants[1], journal.EmailSent, 2)
 	tick(t, second)
 	wantSeen(t, db, "f", tenants[0])
 	wantSeen(t, db, "f", tenants[1], b...)
@@ -115,7 +115,7 @@ func TestTwoProcessesFollowTwoGroupsAtOnce(t *testing.T) {
 	wantSeen(t, db, "f", tenants[1], b...)
 }
 
-// statements counts what a process sends to the database, by words.
+// statements counts the statements that contain each of the words.
 func statements(ctx context.Context, e *journal.Engine, words ...string) (all int, counts []int, err error) {
 	counts = make([]int, len(words))
 	_, err = e.Tick(sqldb.WithQueryTrace(ctx, func(text string, _ []any) {
@@ -129,9 +129,9 @@ func statements(ctx context.Context, e *journal.Engine, words ...string) (all in
 	return all, counts, err
 }
 
-// A batch of a group is read once for all followers. Those that care for nothing of
-// it are moved by one statement, for all groups; each of the others has one
-// transaction for all groups. A process with nothing to do looks once.
+// A batch of a group is read once for all followers. One statement advances the cursors without
+// entries to process, of all groups; each other follower has one transaction for all groups. A
+// process with nothing to do runs one query.
 func TestABatchIsReadOnceForAllFollowers(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -155,7 +155,7 @@ func TestABatchIsReadOnceForAllFollowers(t *testing.T) {
 		e := &journal.Engine{DB: db, Followers: []journal.Follower{never("a"), counted, never("b"), never("c"), never("d")}}
 		tenants := inGroups(3)
 		for _, tenant := range tenants {
-			tell(t, db, tenant, journal.EmailSent, 1)
+			emit(t, db, tenant, journal.EmailSent, 1)
 		}
 		drain(t, e)
 		const looks, reads, passed, taken, moved = "heads", "ORDER BY grp, pos", "x.upto", "JOIN journal_cursor AS c ON c.follower", "SET pos = v.pos"
@@ -165,9 +165,9 @@ func TestABatchIsReadOnceForAllFollowers(t *testing.T) {
 		}
 		var want [][]string
 		for _, tenant := range tenants {
-			tell(t, db, tenant, journal.EmailSent, 20)
-			want = append(want, tell(t, db, tenant, journal.EmailFailed, 2))
-			tell(t, db, tenant, journal.EmailSent, 20)
+			emit(t, db, tenant, journal.EmailSent, 20)
+			want = append(want, emit(t, db, tenant, journal.EmailFailed, 2))
+			emit(t, db, tenant, journal.EmailSent, 20)
 		}
 		_, counts, err := statements(t.Context(), e, looks, reads, passed, taken, moved)
 		if err != nil || !slices.Equal(counts, []int{1, 3, 1, 1, 1}) || calls != 1 {
@@ -182,20 +182,20 @@ func TestABatchIsReadOnceForAllFollowers(t *testing.T) {
 	})
 }
 
-// A follower that has much to catch up with does not hold up the others, nor a
-// group with much behind it the other groups.
-func TestWhoIsBehindHoldsNobodyUp(t *testing.T) {
+// A follower with a backlog does not hold up the other followers, nor a group with one the other
+// groups.
+func TestABacklogHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		withSeen(t, db)
 		tenants := inGroups(2)
 		var made [][]string
 		for _, tenant := range tenants {
-			made = append(made, tell(t, db, tenant, journal.EmailFailed, 2200))
+			made = append(made, emit(t, db, tenant, journal.EmailFailed, 2200))
 		}
 		drain(t, &journal.Engine{DB: db, Followers: []journal.Follower{choosy("quick")}})
-		e := &journal.Engine{DB: db, Followers: []journal.Follower{choosy("quick"), choosy("late")}} // as a newer program
-		made[0] = append(made[0], tell(t, db, tenants[0], journal.EmailFailed, 1)...)
+		e := &journal.Engine{DB: db, Followers: []journal.Follower{choosy("quick"), choosy("late")}} // late is added by a newer version of the program
+		made[0] = append(made[0], emit(t, db, tenants[0], journal.EmailFailed, 1)...)
 		if !tick(t, e) {
 			t.Error("there is more for the late one, and Tick does not say so")
 		}
@@ -216,8 +216,8 @@ func TestWhoIsBehindHoldsNobodyUp(t *testing.T) {
 	})
 }
 
-// A follower that fails at one group goes on with the others.
-func TestAFailureIsOfOneGroup(t *testing.T) {
+// A follower that fails in one group continues with the others.
+func TestAFailureStopsOneGroupOnly(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		withSeen(t, db)
@@ -234,7 +234,7 @@ func TestAFailureIsOfOneGroup(t *testing.T) {
 		e := &journal.Engine{DB: db, Followers: []journal.Follower{fails}}
 		var made [][]string
 		for _, tenant := range tenants {
-			made = append(made, tell(t, db, tenant, journal.EmailSent, 2))
+			made = append(made, emit(t, db, tenant, journal.EmailSent, 2))
 		}
 		if more, err := e.Tick(t.Context()); err == nil || more {
 			t.Errorf("Tick = %v, %v; want an error and no hurry", more, err)
@@ -251,8 +251,7 @@ func TestAFailureIsOfOneGroup(t *testing.T) {
 	})
 }
 
-// What is appended together keeps its order tenant by tenant, and each group counts
-// by itself.
+// Entries appended together keep their order for each tenant, and each group has its own positions.
 func TestEntriesOfSeveralTenantsAreAppendedTogether(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -286,7 +285,7 @@ func TestEntriesOfSeveralTenantsAreAppendedTogether(t *testing.T) {
 	})
 }
 
-func TestDataThatSaysNothingIsNotKept(t *testing.T) {
+func TestEmptyDataIsNotStored(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		tenant := idtest.Tenant()
@@ -315,14 +314,14 @@ func TestDataThatSaysNothingIsNotKept(t *testing.T) {
 	})
 }
 
-// Entries that are appended after others were copied in stand behind those.
-func TestTheJournalContinuesBehindWhatWasCopied(t *testing.T) {
+// Entries appended after others were copied in follow those.
+func TestTheJournalContinuesAfterCopiedEntries(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		tenants := inGroups(3)
 		last := func(tenant id.Tenant, want int64) {
 			t.Helper()
-			tell(t, db, tenant, journal.EmailSent, 1)
+			emit(t, db, tenant, journal.EmailSent, 1)
 			var got int64
 			if err := db.QueryRow(t.Context(), `SELECT MAX(pos) FROM journal WHERE tenant_id = $1`, tenant).Scan(&got); err != nil || got != want {
 				t.Errorf("tenant %d: the new entry is at %d, %v; want %d", int32(tenant), got, err, want)
@@ -334,7 +333,7 @@ func TestTheJournalContinuesBehindWhatWasCopied(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		goOn() // there is nothing yet
+		goOn() // the journal is empty
 		last(tenants[1], 1)
 		for i, pos := range []int64{70, 9} {
 			_, err := db.Exec(t.Context(), `INSERT INTO journal (tenant_id, grp, pos, id, type, occurred_at) VALUES ($1, $2, $3, $4, 'email_sent', 0)`,
@@ -350,12 +349,12 @@ func TestTheJournalContinuesBehindWhatWasCopied(t *testing.T) {
 		if _, err := db.Exec(t.Context(), `DELETE FROM journal WHERE tenant_id = $1 AND pos > 70`, tenants[0]); err != nil {
 			t.Fatal(err)
 		}
-		goOn() // a place is not given twice
+		goOn() // no position is assigned twice
 		last(tenants[0], 72)
 	})
 }
 
-// The places where each group ends are found without reading the groups.
+// The last position of each group is found without reading the group.
 func TestLookingReadsOneEntryOfEachGroup(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -363,7 +362,7 @@ func TestLookingReadsOneEntryOfEachGroup(t *testing.T) {
 		e := &journal.Engine{DB: db, Followers: []journal.Follower{witness("f")}}
 		withSeen(t, db)
 		for _, tenant := range inGroups(5) {
-			tell(t, db, tenant, journal.EmailSent, 300)
+			emit(t, db, tenant, journal.EmailSent, 300)
 		}
 		drain(t, e)
 		var args []any

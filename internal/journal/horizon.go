@@ -8,36 +8,35 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// horizons is how far a process knows the order of each group to be final: every
-// entry up to there is committed, or never will be.
+// horizons is what a process knows about how far the order of each group is final: every entry up
+// to the horizon is committed, or never will be.
 //
-// On PostgreSQL a transaction draws its places while others draw theirs, and they
-// commit in any order. Each takes a lock of the group, shared with the others, before
-// it draws the first, and holds it until it has ended and what it committed is
-// visible. So when a committed entry has been seen at a place, a transaction with a
-// lower one either holds the lock or has ended. A process looks for the highest place
-// first and for the holders afterwards: once none of those is left, that place is its
-// horizon. Holders that have come since have higher places.
+// On PostgreSQL concurrent transactions draw positions and commit in any order. Each takes a lock
+// of the group, shared with the others, before it draws its first position, and holds it until it
+// has ended and its rows are visible. So when a committed entry has been seen at a position, any
+// transaction with a lower one either still holds the lock or has ended. A process therefore reads
+// the highest committed position first and the lock holders second: when all of those holders have
+// ended, that position is the horizon. Holders that came later have higher positions.
 //
-// It is kept in memory only. What was seen is durable, and so is the sequence that
-// the places come from, so it stays true when the server crashes. Another server
-// may have taken over that lacks some of it: then a process begins anew.
+// Horizons are kept in memory only. They stay valid across a crash of the server, since entries
+// seen are durable, and so is the sequence that positions come from. But after a failover the new
+// server may lack some of them: then the process starts over.
 type horizons struct {
-	server string // of which the rest is known
+	server string // identifies the server that the rest is known of
 	groups map[int32]*horizon
 }
 
-// horizon is that of one group.
+// horizon is the state of one group.
 type horizon struct {
 	at    int64               // the horizon
-	last  int64               // the highest place that was seen last
-	next  int64               // the horizon when all of until have ended; 0: none is tried
+	last  int64               // the highest committed position seen
+	next  int64               // the horizon once all of until have ended; 0: no candidate
 	until map[string]struct{} // transactions
 }
 
-// reach moves the horizons as far towards heads, the highest places of committed
-// entries by group, as can be known by now. It reports whether it began anew,
-// because the database is not what it was.
+// reach advances the horizons towards heads, the highest committed positions by group, as far as is
+// known to be final. It reports whether the state was reset because the database is not the one
+// seen before.
 func (h *horizons) reach(ctx context.Context, db *sqldb.DB, heads map[int32]int64) (anew bool, err error) {
 	anew = h.see(db, heads)
 	if !h.behind() {
@@ -47,11 +46,10 @@ func (h *horizons) reach(ctx context.Context, db *sqldb.DB, heads map[int32]int6
 	if err != nil {
 		return anew, err
 	}
-	return h.judge(server, holders) || anew, nil
+	return h.advance(server, holders) || anew, nil
 }
 
-// see notes the highest places of committed entries. It reports whether it began
-// anew.
+// see records the highest committed positions. It reports whether the state was reset.
 func (h *horizons) see(db *sqldb.DB, heads map[int32]int64) (anew bool) {
 	for group, g := range h.groups {
 		if heads[group] < g.last { // the database has lost entries
@@ -69,17 +67,17 @@ func (h *horizons) see(db *sqldb.DB, heads map[int32]int64) (anew bool) {
 			h.groups[group] = g
 		}
 		g.last = head
-		if db.Dialect() == sqldb.SQLite { // writers take turns until they have committed
+		if db.Dialect() == sqldb.SQLite { // one writer at a time, so all positions up to the head are final
 			g.at = head
 		}
 	}
 	return anew
 }
 
-// judge moves the horizons, by the transactions that were found to append after the
-// highest places were seen. It reports whether it began anew.
-func (h *horizons) judge(server string, holders map[int32]map[string]struct{}) (anew bool) {
-	if h.server != "" && server != h.server { // and heads may be of the one before
+// advance advances the horizons by the transactions that held the lock after the highest positions
+// were read. It reports whether the state was reset.
+func (h *horizons) advance(server string, holders map[int32]map[string]struct{}) (anew bool) {
+	if h.server != "" && server != h.server { // heads may be from the previous server
 		*h = horizons{server: server}
 		return true
 	}
@@ -90,7 +88,7 @@ func (h *horizons) judge(server string, holders map[int32]map[string]struct{}) (
 	return false
 }
 
-// reach moves the horizon of a group to which the holders append.
+// reach advances the horizon of a group by the current lock holders.
 func (g *horizon) reach(holders map[string]struct{}) {
 	if g.next > 0 && !meet(g.until, holders) {
 		g.at, g.next = g.next, 0
@@ -112,7 +110,7 @@ func (h *horizons) at(group int32) int64 {
 	return 0
 }
 
-// behind reports whether there are committed entries beyond a horizon.
+// behind reports whether there are committed entries after a horizon.
 func (h *horizons) behind() bool {
 	for _, g := range h.groups {
 		if g.at < g.last {
@@ -122,7 +120,7 @@ func (h *horizons) behind() bool {
 	return false
 }
 
-// ends returns the highest places that were seen last.
+// ends returns the highest committed positions seen.
 func (h *horizons) ends() map[int32]int64 {
 	m := make(map[int32]int64, len(h.groups))
 	for group, g := range h.groups {
@@ -131,10 +129,9 @@ func (h *horizons) ends() map[int32]int64 {
 	return m
 }
 
-// reached reports whether the horizons are at goals, or at the ends if those have
-// become less.
+// reached reports whether the horizons have reached goals, or the ends if those are lower.
 func (h *horizons) reached(goals map[int32]int64) bool {
-	if h.groups == nil { // it has just begun anew
+	if h.groups == nil { // the state was just reset
 		return false
 	}
 	for group, goal := range goals {
@@ -154,13 +151,13 @@ func meet(a, b map[string]struct{}) bool {
 	return false
 }
 
-// appending returns, by group, the transactions that may have drawn places and have
-// not ended, those that hold the lock which queueDrawn takes, and when the server
-// was started that says so.
-// (PostgreSQL makes a transaction visible before it releases its locks. Of one
-// that is rolled back to a savepoint it releases those taken since, together with
-// the entries. We never prepare transactions for a second phase, which would
-// change their names.)
+// appending returns, by group, the transactions that may have drawn positions and have not ended,
+// which are the holders of the lock taken by queueDrawn, and the start time of the server, which
+// identifies it.
+//
+// PostgreSQL makes a transaction's rows visible before it releases its locks. A rollback to a
+// savepoint releases the locks taken since, and with them the entries. We do not use prepared
+// transactions here, which would change the names of the holders.
 func appending(ctx context.Context, db *sqldb.DB) (server string, holders map[int32]map[string]struct{}, err error) {
 	rows, err := db.Query(ctx, `
 		SELECT pg_postmaster_start_time()::text, 0 UNION ALL
@@ -183,7 +180,7 @@ func appending(ctx context.Context, db *sqldb.DB) (server string, holders map[in
 		return struct{}{}, err
 	})
 	if err != nil {
-		return "", nil, fmt.Errorf("see what appends to the journal: %w", err)
+		return "", nil, fmt.Errorf("read which transactions append to the journal: %w", err)
 	}
 	return server, holders, nil
 }

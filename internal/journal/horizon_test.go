@@ -15,7 +15,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// stage is a database on which transactions append while one process follows.
+// stage is a database to which transactions append while one process follows.
 type stage struct {
 	*testing.T
 	db *sqldb.DB
@@ -38,7 +38,7 @@ func (s *stage) append(on *sqldb.DB) (entry string) {
 	return e.ID.String()
 }
 
-// follows lets the process look, and look again.
+// follows calls Tick twice and checks what the follower has seen.
 func (s *stage) follows(want ...string) {
 	s.Helper()
 	for range 2 {
@@ -56,7 +56,7 @@ func (s *stage) saw(want ...string) {
 	}
 }
 
-// drained follows everything, after which there is no lag.
+// drained calls Drain, after which the lag is 0.
 func (s *stage) drained(want ...string) {
 	s.Helper()
 	if err := s.e.Drain(s.Context()); err != nil {
@@ -68,8 +68,8 @@ func (s *stage) drained(want ...string) {
 	}
 }
 
-// open begins a transaction, which ends when end is called, or the test. One whose
-// connection has died is run again, but here it fails then.
+// open begins a transaction that ends when end is called, or with the test. InTx would retry it
+// when its connection is lost; here that fails the test.
 func (s *stage) open() (tx *sqldb.DB, end func(error) error) {
 	began, outcome, ended := make(chan *sqldb.DB), make(chan error), make(chan error)
 	go func() {
@@ -104,8 +104,8 @@ func (s *stage) must(_ int64, err error) {
 	}
 }
 
-// A slow writer began first and commits last: nobody may overtake it.
-func TestASlowWriterIsNotOvertaken(t *testing.T) {
+// Entries of a slow transaction, which began first and commits last, are not skipped.
+func TestEntriesOfASlowTransactionAreNotSkipped(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	before := s.append(s.db)
@@ -125,15 +125,15 @@ func TestASlowWriterIsNotOvertaken(t *testing.T) {
 	s.drained(before, slow, quick)
 }
 
-// Somebody is appending at any time; the order goes on all the same.
-func TestWritersThatRelieveEachOtherDoNotHoldUpTheOrder(t *testing.T) {
+// The horizon advances even if at any time some transaction is appending.
+func TestOverlappingTransactionsDoNotStopTheHorizon(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	tx, end := s.open()
 	want := []string{s.append(tx)}
 	for range 3 {
 		quick := s.append(s.db)
-		s.follows(want[:len(want)-1]...) // the quick one waits for the slow one
+		s.follows(want[:len(want)-1]...) // the fast one waits for the slow one
 		next, endNext := s.open()
 		after := s.append(next)
 		if err := end(nil); err != nil {
@@ -149,8 +149,8 @@ func TestWritersThatRelieveEachOtherDoNotHoldUpTheOrder(t *testing.T) {
 	s.drained(want...)
 }
 
-// Places that were drawn and never used are passed, and nobody waits for who drew them.
-func TestLostPlacesHoldNobodyUp(t *testing.T) {
+// Positions that were drawn but never used are skipped, without waiting for their transaction.
+func TestUnusedPositionsAreSkipped(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]func(s *stage, tx *sqldb.DB, end func(error) error){
 		"rolled back": func(s *stage, _ *sqldb.DB, end func(error) error) {
@@ -178,15 +178,16 @@ func TestLostPlacesHoldNobodyUp(t *testing.T) {
 				s.append(tx)
 			}
 			second := s.append(s.db)
-			s.follows() // it cannot know that the first was there before
+			s.follows() // it cannot know that the first began earlier
 			lose(s, tx, end)
 			s.drained(first, second)
 		})
 	}
 }
 
-// What a transaction takes back in part holds nobody up; what it appends then does.
-func TestATransactionThatIsRolledBackInPart(t *testing.T) {
+// Entries rolled back to a savepoint hold up no follower; those the transaction appends afterwards
+// do.
+func TestARollbackToASavepoint(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	tx, end := s.open()
@@ -209,8 +210,8 @@ func TestATransactionThatIsRolledBackInPart(t *testing.T) {
 	s.drained(first, slow, second)
 }
 
-// Drain waits for who has a place before what was committed.
-func TestDrainWaitsForWhoComesBefore(t *testing.T) {
+// Drain waits for a transaction with a position before entries that are committed.
+func TestDrainWaitsForEarlierPositions(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	tx, end := s.open()
@@ -230,8 +231,8 @@ func TestDrainWaitsForWhoComesBefore(t *testing.T) {
 	}
 }
 
-// An entry's row is as it was written when everybody has followed it.
-func TestAnEntryIsWrittenOnce(t *testing.T) {
+// An entry's row is not updated while it is followed.
+func TestAnEntryIsNeverUpdated(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	versions := func() []string {
@@ -262,7 +263,7 @@ func TestAnEntryIsWrittenOnce(t *testing.T) {
 	}
 }
 
-// Who has nothing to follow writes nothing.
+// A process with nothing to follow writes nothing.
 func TestAnIdleProcessDoesNotWrite(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

@@ -1,27 +1,26 @@
-// Package journal keeps what happened, in order, for those who react to it.
+// Package journal records what happens, in order, for the code that reacts to it.
 //
-// Code that makes something happen appends an entry in the same transaction and is
-// done. Tenants fall into groups (id.Tenant.Group), and each group has an order of
-// its own: places, horizon and the followers' cursors are the group's, and no two
-// groups have a row, a key or a lock in common.
+// Code that changes something appends an entry in the same transaction and does not know who reads
+// it. Tenants are divided into groups (id.Tenant.Group), and each group has its own order:
+// positions, horizon and the followers' cursors belong to the group, and two groups share no row,
+// key or lock.
 //
-// An entry is written with its place in the order of its group, and never again for
-// the order's sake. Places are drawn one after the other, so what had been committed
-// when another entry was appended stands before that, whatever the clocks of their
-// machines say. Transactions that run at once commit in any order: followers read up
-// to a horizon only, before which no transaction has still to commit, so that they
-// never overtake a slow writer. A follower's cursor and its effects commit together,
-// so each entry takes effect exactly once.
+// An entry is inserted with its position in the order of its group, and is not updated afterwards.
+// Positions come from a sequence, so entries committed before another was appended precede it,
+// whatever the clocks of the machines say. Concurrent transactions commit in any order. Followers
+// therefore read only up to a horizon, before which no transaction has yet to commit; they never
+// skip the entries of a slow transaction. A follower's cursor and its effects commit together, so
+// each entry takes effect exactly once.
 //
-//	Append (caller's transaction) → has its place, committed
-//	horizon → final: nothing will come before it any more
+//	Append (caller's transaction) → has its position, committed
+//	horizon → final: no entry will be committed before it
 //	Followers → read in order, batch by batch
 //
-// A transaction holds up what comes behind it from its first entry to its end: the
-// entries are best the last thing that it writes.
+// From its first entry until its end, a transaction holds up the followers for all later entries of
+// the group. It should therefore append as its last statement.
 //
-// A message whose acceptance counts as its delivery (a relay's 250) writes the
-// one entry EmailDelivered, which stands for "sent" and "delivered" both.
+// For a message whose acceptance counts as delivery (a relay's 250), a single entry EmailDelivered
+// stands for both sent and delivered.
 package journal
 
 import (
@@ -31,8 +30,8 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 )
 
-// Type says what happened. Those that are on a contact's timeline have these names
-// in the API, too.
+// Type is the kind of an entry. The types shown on a contact's timeline have the same names in the
+// API.
 type Type string
 
 // The types that are written.
@@ -61,16 +60,16 @@ const (
 	SuppressionAdded    Type = "suppression_added"
 	SuppressionRemoved  Type = "suppression_removed"
 
-	SendEnded Type = "send_ended" // nothing of a send waits, and nothing will come
+	SendEnded Type = "send_ended" // no message of the send is waiting, and none will be added
 
-	CustomEvent       Type = "event"             // named by its event_name
+	CustomEvent       Type = "event"             // named by the event's event_name
 	PageViewed        Type = "page_viewed"       // named by its URL
 	FormSubmitted     Type = "form_submitted"    // named by the form's slug
 	SequenceEnrolled  Type = "sequence_enrolled" // these are named by the sequence's id
 	SequenceCompleted Type = "sequence_completed"
 	SequenceExited    Type = "sequence_exited"
 
-	BroadcastScheduled   Type = "broadcast_scheduled" // these are named by the broadcast's id
+	BroadcastScheduled   Type = "broadcast_scheduled" // these have the broadcast's id as name
 	BroadcastUnscheduled Type = "broadcast_unscheduled"
 	BroadcastStarted     Type = "broadcast_started"
 	BroadcastPaused      Type = "broadcast_paused"
@@ -80,25 +79,25 @@ const (
 	BroadcastCancelled   Type = "broadcast_cancelled"
 
 	DomainPaused Type = "domain_paused" // named by the sending domain's id
-	MTADown      Type = "mta_down"      // these are named by the MTA config's id
+	MTADown      Type = "mta_down"      // these have the MTA config's id as name
 	MTARecovered Type = "mta_recovered"
 )
 
-// Entry is one thing that happened.
+// Entry records one change or event.
 type Entry struct {
 	Tenant   id.Tenant
-	ID       id.Entry // made by Append when empty; contacts that were made at once may share one, and the position
-	Position int64    // in the tenant's group, given by Append: later ones are larger, some are left out
+	ID       id.Entry // set by Append if zero; entries of contacts created together may share it, and the position
+	Position int64    // in the tenant's group, assigned by Append; increasing, with gaps
 	Type     Type
-	Name     string // what it is about, for the types that are asked for by it
+	Name     string // identifies the subject, for the types that are looked up by it
 	Contact  id.Contact
-	Send     id.Send // that the mail belongs to, for what happens to mails
+	Send     id.Send // the send of the mail, for entries about mails
 	Message  id.Message
 	At       time.Time
-	Data     any // nil, or what encodes to a JSON object; nil or json.RawMessage when read
+	Data     any // nil, or a value that encodes to a JSON object; when read: nil or json.RawMessage
 }
 
-// Decode reads the entry's data into v.
+// Decode decodes the entry's data into v.
 func (e Entry) Decode(v any) error {
 	raw, _ := e.Data.(json.RawMessage)
 	if len(raw) == 0 {

@@ -20,8 +20,8 @@ import (
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// witness remembers what a follower saw; its writes and its memory may differ
-// when a transaction is run again, so it keeps what it saw in the database.
+// witness is a follower that records what it saw. It does so in the database, since memory would be
+// wrong after a transaction is retried.
 func witness(name string) journal.Follower {
 	return journal.Follower{Name: name, Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
 		for _, e := range entries {
@@ -54,7 +54,7 @@ func seen(t *testing.T, db *sqldb.DB, follower string) []string {
 	return list
 }
 
-// seenIn is seen of one group.
+// seenIn is seen for one group.
 func seenIn(t *testing.T, db *sqldb.DB, follower string, group int32) []string {
 	t.Helper()
 	rows, err := db.Query(t.Context(), `SELECT id FROM seen WHERE follower = $1 AND grp = $2 ORDER BY pos`, follower, group)
@@ -88,7 +88,7 @@ func TestFollowersSeeEachEntryOnceAndInCommitOrder(t *testing.T) {
 		withSeen(t, db)
 		const writers, rounds, followers = 6, 25, 2
 		ctx := t.Context()
-		engines := make([]*journal.Engine, 3) // as three processes would
+		engines := make([]*journal.Engine, 3) // like three processes
 		for i := range engines {
 			engines[i] = &journal.Engine{DB: db, Log: slog.New(slog.DiscardHandler)}
 			for f := range followers {
@@ -180,7 +180,7 @@ func TestFollowersSeeEachEntryOnceAndInCommitOrder(t *testing.T) {
 
 var errRolledBack = errors.New("rolled back")
 
-func TestAFailingFollowerIsTriedAgainAndHoldsNobodyUp(t *testing.T) {
+func TestAFailingFollowerIsRetriedAndHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		withSeen(t, db)
@@ -225,8 +225,8 @@ func TestAFailingFollowerIsTriedAgainAndHoldsNobodyUp(t *testing.T) {
 	})
 }
 
-// Run must let the sound ones read on, full speed, while one fails.
-func TestRunKeepsUpBesideAFailingFollower(t *testing.T) {
+// While one follower fails, Run continues to call the others at full speed.
+func TestRunContinuesWhileAFollowerFails(t *testing.T) {
 	t.Parallel()
 	db := dbtest.SQLite(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -10,8 +10,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// heads is a common table expression: each group that has entries, and its last
-// place. It looks into the primary key once for the group and once for the place.
+// heads is a common table expression: each group that has entries, with its last position. It reads
+// the primary key once for each group and once for its position.
 const heads = `WITH RECURSIVE present(grp) AS (
 		SELECT (SELECT j.grp FROM journal AS j ORDER BY j.grp LIMIT 1)
 		UNION ALL
@@ -20,14 +20,14 @@ const heads = `WITH RECURSIVE present(grp) AS (
 		SELECT grp, (SELECT j.pos FROM journal AS j WHERE j.grp = present.grp ORDER BY j.grp DESC, j.pos DESC LIMIT 1) FROM present WHERE grp IS NOT NULL
 	) `
 
-// cursor is a follower's in a group.
+// cursor identifies the cursor of a follower in a group.
 type cursor struct {
 	group    int32
 	follower string
 }
 
-// look learns how far the groups may be read, and returns the cursors that are not
-// at the end of their group, in order.
+// look updates the horizons, and returns the positions of the cursors that are not at the end of
+// their group.
 func (e *Engine) look(ctx context.Context) (map[cursor]int64, error) {
 	if e.DB.Distributed() {
 		return e.lookByGroup(ctx)
@@ -39,7 +39,7 @@ func (e *Engine) look(ctx context.Context) (map[cursor]int64, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("look how far the journal was read: %w", err)
+		return nil, fmt.Errorf("read the journal's cursors: %w", err)
 	}
 	anew, err := e.horizon.reach(ctx, e.DB, ends)
 	if anew {
@@ -74,8 +74,7 @@ func (e *Engine) cursors(ctx context.Context) (at map[cursor]int64, ends map[int
 	return at, ends, err
 }
 
-// lacks reports whether there is a group of which it is not known that the followers
-// have cursors there.
+// lacks reports whether there is a group in which the followers may have no cursors yet.
 func (e *Engine) lacks(ends map[int32]int64) bool {
 	for group := range ends {
 		if e.begun[group] != len(e.Followers) {
@@ -85,7 +84,7 @@ func (e *Engine) lacks(ends map[int32]int64) bool {
 	return false
 }
 
-// begin gives the followers cursors at 0 where they have none.
+// begin creates missing cursors of the followers, at position 0.
 func (e *Engine) begin(ctx context.Context, ends map[int32]int64) error {
 	t := e.DB.Table("grp INTEGER", "follower TEXT")
 	for _, group := range slices.Sorted(maps.Keys(ends)) {
@@ -111,8 +110,8 @@ func (e *Engine) begin(ctx context.Context, ends map[int32]int64) error {
 	return nil
 }
 
-// Lag returns how many places the slowest follower of each group is behind the last
-// entry, summed over the groups.
+// Lag returns how many positions the slowest follower of each group is behind the last entry,
+// summed over the groups.
 func Lag(ctx context.Context, db *sqldb.DB) (int64, error) {
 	if db.Distributed() {
 		return lagOfAll(ctx, db)
@@ -132,8 +131,8 @@ func Lag(ctx context.Context, db *sqldb.DB) (int64, error) {
 	return sum, nil
 }
 
-// Continue makes what is appended from now on stand behind all entries that are
-// there. It is called after rows were copied into the journal with their places.
+// Continue advances the sequences of positions past all existing entries. It is called after rows
+// were copied into the journal with their positions.
 func Continue(ctx context.Context, db *sqldb.DB) error {
 	var err error
 	if db.Dialect() == sqldb.SQLite {

@@ -9,16 +9,16 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Moment is when something first happened with a message.
+// Moment is the first time that something happened with a message.
 type Moment struct {
 	Message id.Message
 	Type    Type
 	At      time.Time
 }
 
-// FirstOf returns when something of the types first happened with each of the
-// messages; contacts are those who got them. It is for what a contact's history
-// holds (journal_contact), which sending and delivery are not part of.
+// FirstOf returns when entries of the types first occurred for each of the messages; contacts are
+// their recipients. Only types that the index journal_contact includes are found, so not sending
+// and delivery.
 func FirstOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contacts []id.Contact, messages []id.Message, types ...Type) ([]Moment, error) {
 	if len(messages) == 0 || len(types) == 0 {
 		return nil, nil
@@ -34,7 +34,7 @@ func FirstOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contacts []id.
 		return m, err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read when something first happened: %w", err)
+		return nil, fmt.Errorf("read first times from the journal: %w", err)
 	}
 	return list, nil
 }

@@ -19,18 +19,18 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// commits remembers, of one group, which transactions have committed, and for each
-// how many had when it began: those come before it in any order worth the name.
+// commits records, for one group, the committed transactions, and for each how many had committed
+// when it began: those must precede it.
 type commits struct {
 	all []commit
 }
 
 type commit struct {
-	after   int // so many of all had committed when this one began
+	after   int // how many had committed when this one began
 	entries []string
 }
 
-// total returns how many entries were committed.
+// total returns the number of committed entries.
 func (c *commits) total() (n int) {
 	for _, x := range c.all {
 		n += len(x.entries)
@@ -63,7 +63,7 @@ func (l *ledger) counts() map[int32]int {
 	return n
 }
 
-// add notes a transaction that has committed, and began after so many.
+// add records a committed transaction, which began after so many others.
 func (l *ledger) add(after map[int32]int, made map[int32][]string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -73,8 +73,7 @@ func (l *ledger) add(after map[int32]int, made map[int32][]string) {
 	}
 }
 
-// disagreement says how an order in which entries were seen is at odds with the
-// commits, if it is.
+// disagreement describes how an order of entries contradicts the commits, or is empty.
 func (c *commits) disagreement(seen []string) string {
 	place := make(map[string]int, len(seen))
 	for i, e := range seen {
@@ -83,7 +82,7 @@ func (c *commits) disagreement(seen []string) string {
 	if len(place) != len(seen) {
 		return "an entry was seen twice"
 	}
-	last := make([]int, len(c.all)+1) // the last place of the first so many commits
+	last := make([]int, len(c.all)+1) // the last position of the first i commits
 	for i, x := range c.all {
 		last[i+1] = last[i]
 		for k, e := range x.entries {
@@ -108,7 +107,7 @@ func (c *commits) disagreement(seen []string) string {
 	return ""
 }
 
-// entryBy returns the id of an entry made by a machine whose clock is wrong.
+// entryBy returns an entry id as a machine with a wrong clock creates it.
 func entryBy(wrong time.Duration) id.Entry {
 	text := id.New[id.Entry]().String()
 	ms, err := strconv.ParseInt(text[:8]+text[9:13], 16, 64)
@@ -119,12 +118,13 @@ func entryBy(wrong time.Duration) id.Entry {
 	return id.Read[id.Entry](moved[:8] + "-" + moved[8:] + text[13:])
 }
 
-// Writers of several machines append to three groups at once, with clocks that are
-// seconds apart, in transactions of all sizes and of one group or several: slow ones, some rolled back as a whole or in part,
-// some lost to a race and run again, some whose connection dies. Meanwhile processes
-// follow, each by what it knows, and die.
-// No follower misses an entry or sees one twice, all see the same order in each group,
-// and in that order nothing stands before what had been committed when it was begun.
+// Writers on several machines append to three groups, with clocks that differ by seconds, in
+// transactions of all sizes, for one group or several: some are slow, some rolled back wholly or
+// partly, some retried after a conflict, some lose their connection. Meanwhile processes follow,
+// each with its own horizons, and are killed.
+//
+// No follower misses an entry or sees one twice, all see the same order in each group, and in that
+// order no entry precedes one that was committed before its transaction began.
 func TestTheOrderIsThatOfCommits(t *testing.T) {
 	t.Parallel()
 	db := dbtest.Postgres(t)
@@ -147,7 +147,7 @@ func TestTheOrderIsThatOfCommits(t *testing.T) {
 						t.Errorf("Tick: %v", err)
 					}
 				}
-				// A process that is killed breaks off wherever it is.
+				// A process is killed at a random time.
 				death, die := context.WithTimeout(ctx, time.Duration(random.IntN(20))*time.Millisecond)
 				if _, err := e.Tick(death); err != nil && death.Err() == nil && !errors.Is(err, errUnsteady) {
 					t.Errorf("Tick: %v", err)
@@ -198,13 +198,13 @@ func TestTheOrderIsThatOfCommits(t *testing.T) {
 	t.Logf("%d entries of %d transactions", entries, transactions)
 }
 
-// writer appends in transactions that it chooses at random.
+// writer appends in random transactions.
 type writer struct {
 	db      *sqldb.DB
 	random  *rand.Rand
 	log     *ledger
 	tenants []id.Tenant
-	wrong   time.Duration // its machine's clock
+	wrong   time.Duration // error of its machine's clock
 }
 
 func (w *writer) write(ctx context.Context) error {
@@ -265,8 +265,7 @@ func (w *writer) write(ctx context.Context) error {
 	return err
 }
 
-// entries returns some, of one tenant or of all; now and then as many as a batch of a
-// large import.
+// entries returns some, of one tenant or of all; occasionally as many as a batch of a large import.
 func (w *writer) entries() []journal.Entry {
 	n := 1 + w.random.IntN(6)
 	if w.random.IntN(40) == 0 {
@@ -287,7 +286,7 @@ func (w *writer) entries() []journal.Entry {
 	return list
 }
 
-// chosen says which entries are of the type that choosy followers care for.
+// chosen reports whether an entry is of the type that choosy followers process.
 func chosen(entry string) bool { return strings.HasSuffix(entry, "0") || strings.HasSuffix(entry, "7") }
 
 // choosy is a witness of some types only.
@@ -298,9 +297,9 @@ func choosy(name string) journal.Follower {
 	}}
 }
 
-var errUnsteady = errors.New("another time")
+var errUnsteady = errors.New("occasional failure")
 
-// unsteady is a witness that fails half way now and then.
+// unsteady is a witness that occasionally fails halfway.
 func unsteady(name string, random *rand.Rand) journal.Follower {
 	all := witness(name)
 	return journal.Follower{Name: name, Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
@@ -311,9 +310,9 @@ func unsteady(name string, random *rand.Rand) journal.Follower {
 	}}
 }
 
-// What was committed before another began comes first, although the machine that
-// wrote it has a clock that is ahead.
-func TestClocksDoNotMakeTheOrder(t *testing.T) {
+// Entries committed before another began come first, although the machine that wrote that one has a
+// clock that is behind.
+func TestClocksDoNotAffectTheOrder(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		withSeen(t, db)

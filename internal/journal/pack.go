@@ -6,27 +6,25 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 )
 
-// A pack is what was appended at once about contacts that were made: one row holds
-// the ids of up to packed of them, 16 bytes each, instead of a row for each. Those
-// who follow the journal are shown an entry for each contact; these have the place
-// and the id of the pack. No statement looks such entries up by contact: what a
-// contact's creation says is in its own row.
+// A pack is one row for up to packed contacts that were created in one call: it holds their ids, 16
+// bytes each, instead of a row for each. Followers get an entry for each contact, with the position
+// and the id of the pack. No statement looks up such entries by contact; the data about its
+// creation are in the contact's own row.
 type packOf struct {
 	Entry
 	contacts []byte
 }
 
-// packed bounds a pack, so that PostgreSQL keeps the row on its page.
+// packed limits a pack, so that PostgreSQL stores the row inline rather than in TOAST.
 const packed = 100
 
-// packable reports whether an entry says nothing but that a contact was made.
+// packable reports whether an entry contains nothing but the creation of a contact.
 func (e Entry) packable() bool {
 	return e.Type == ContactCreated && !e.Contact.IsZero() && e.ID.IsZero() && e.Name == "" && e.Send.IsZero() && e.Message.IsZero() && e.Data == nil
 }
 
-// pack gathers what was appended at once about contacts that were made, and returns
-// the entries that are left. A contact's creation is the first entry about it, so
-// packs stand before them.
+// pack combines entries about created contacts into packs, and returns the remaining entries. Packs
+// are inserted first, because a contact's creation must precede its other entries.
 func pack(entries []Entry) ([]packOf, []Entry) {
 	n := 0
 	for _, e := range entries {
@@ -56,7 +54,7 @@ func pack(entries []Entry) ([]packOf, []Entry) {
 	return packs, left
 }
 
-// unpacked appends to list an entry of each contact of a pack.
+// unpacked appends an entry for each contact of a pack to list.
 func unpacked(list []Entry, e Entry, contacts []byte) []Entry {
 	list = slices.Grow(list, len(contacts)/len(e.Contact))
 	for c := range slices.Chunk(contacts, len(e.Contact)) {

@@ -15,8 +15,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// scribe notes in the database which contact's entries it saw, in order. It counts the
-// entries of each call in calls.
+// scribe is a follower that records the contacts of its entries in the database, in order. It
+// appends the number of entries of each call to calls.
 func scribe(name string, calls *[]int, types ...journal.Type) journal.Follower {
 	return journal.Follower{Name: name, Types: types, Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
 		*calls = append(*calls, len(entries))
@@ -47,7 +47,7 @@ func scribed(t *testing.T, db *sqldb.DB, follower string) []string {
 	return list
 }
 
-func TestContactsMadeAtOnceAreFollowedOneByOne(t *testing.T) {
+func TestPackedContactsAreFollowedOneByOne(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		if _, err := db.Exec(t.Context(), `CREATE TABLE scribed (follower TEXT, n BIGINT, tenant BIGINT, contact UUID, type TEXT, at BIGINT)`); err != nil {
@@ -61,7 +61,7 @@ func TestContactsMadeAtOnceAreFollowedOneByOne(t *testing.T) {
 		say := func(tenant id.Tenant, c id.Contact, typ journal.Type, at time.Time) string {
 			return fmt.Sprint(int64(tenant), c, typ, at.UnixMicro())
 		}
-		// Of each append the creations come first, as they do for each contact.
+		// In each append the creations come first, as they do for each contact.
 		appendAll := func(tenant id.Tenant, contacts int, at time.Time, changed int) {
 			var entries []journal.Entry
 			var later []string
@@ -107,7 +107,7 @@ func TestContactsMadeAtOnceAreFollowedOneByOne(t *testing.T) {
 			t.Errorf("the journal has %d rows at %d places, want %d", rows, positions, n)
 		}
 		var all, some []int
-		for _, calls := range []*[]int{&all, &some} { // the second process has seen nothing: all is done already
+		for _, calls := range []*[]int{&all, &some} { // the second process finds nothing to do
 			e := &journal.Engine{DB: db, Log: slog.New(slog.DiscardHandler), Followers: []journal.Follower{scribe("all", calls), scribe("created", calls, journal.ContactCreated)}}
 			drain(t, e)
 		}

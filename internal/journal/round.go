@@ -13,34 +13,34 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// batch is how many entries a follower is shown in one transaction, but for the rest
-// of a pack.
+// batch is how many entries a follower processes in one transaction; the rest of a pack may exceed
+// it.
 const batch = 1000
 
-// stretch is a part of a group's journal that was read once, for all followers whose
-// cursors stand where it begins.
+// stretch is a part of a group's journal that is read once, for all followers whose cursors are at
+// its beginning.
 type stretch struct {
 	group     int32
-	from, to  int64 // behind from, up to to
+	from, to  int64 // after from, up to and including to
 	entries   []Entry
-	full      bool // there may be more behind it
+	full      bool // there may be more entries after it
 	followers []*Follower
 }
 
-// tally is what came of a round.
+// tally is the result of a round.
 type tally struct {
-	more    bool // it is worth looking again at once
-	waiting bool // another process was at some cursors
+	more    bool // poll again at once
+	waiting bool // another process had locked some cursors
 }
 
-// round is Tick without what failed before, and it adds to that.
+// round is Tick without the cursors in failed; it adds those that fail now.
 func (e *Engine) round(ctx context.Context, failed map[cursor]bool) (tally, error) {
 	var t tally
 	at, err := e.look(ctx)
 	if err != nil {
 		return t, err
 	}
-	list, err := e.read(ctx, at, failed)
+	list, err := e.readStretches(ctx, at, failed)
 	if err != nil {
 		return t, err
 	}
@@ -51,9 +51,9 @@ func (e *Engine) round(ctx context.Context, failed map[cursor]bool) (tally, erro
 	return t, errors.Join(errs...)
 }
 
-// read reads what cursors have before them: of each group what is behind each place
-// where cursors stand, and for no follower more than a batch.
-func (e *Engine) read(ctx context.Context, at map[cursor]int64, failed map[cursor]bool) ([]*stretch, error) {
+// readStretches reads the entries after each position at which cursors are, and at most a batch for
+// each follower.
+func (e *Engine) readStretches(ctx context.Context, at map[cursor]int64, failed map[cursor]bool) ([]*stretch, error) {
 	left := make(map[string]int, len(e.Followers))
 	for _, f := range e.Followers {
 		left[f.Name] = batch
@@ -74,7 +74,7 @@ func (e *Engine) read(ctx context.Context, at map[cursor]int64, failed map[curso
 		}
 		switch {
 		case cut:
-		case s.full: // the next round begins behind it
+		case s.full: // the next round begins after this group
 			e.turn, cut = s.group+1, true
 		case len(s.followers) == 0:
 			e.turn, cut = s.group, true
@@ -86,8 +86,8 @@ func (e *Engine) read(ctx context.Context, at map[cursor]int64, failed map[curso
 	return list, nil
 }
 
-// stands returns the places where cursors stand before their horizons: groups in
-// turn, from where the last round that could not read all had to stop.
+// stands returns the positions of cursors that are before their horizon. It begins with the group
+// where the last round had to stop.
 func (e *Engine) stands(at map[cursor]int64, failed map[cursor]bool) []*stretch {
 	type stand struct {
 		group int32
@@ -110,7 +110,7 @@ func (e *Engine) stands(at map[cursor]int64, failed map[cursor]bool) []*stretch 
 			s.followers = append(s.followers, f)
 		}
 	}
-	if e.turn == 0 { // processes begin apart
+	if e.turn == 0 { // processes start with different groups
 		groups := id.AllGroups()
 		e.turn = groups[rand.IntN(len(groups))]
 	}
@@ -125,11 +125,11 @@ func (e *Engine) stands(at map[cursor]int64, failed map[cursor]bool) []*stretch 
 	})
 }
 
-// fill reads the entries of a stretch: so many, or some more where the last row is a
-// pack. Places may be empty, because the transaction that drew them was rolled back.
+// fill reads the entries of a stretch: up to limit, or more if the last row is a pack. There may be
+// gaps, of transactions that were rolled back.
 func (e *Engine) fill(ctx context.Context, s *stretch, limit int) error {
 	atMost := limit
-	if e.packs[s.group] { // as the last time: what is read beyond the limit is read again
+	if e.packs[s.group] { // expect packs again: rows beyond the limit would be read twice
 		atMost = limit/packed + 1
 	}
 	rows, err := e.DB.Query(ctx, `
@@ -168,13 +168,13 @@ func (e *Engine) fill(ctx context.Context, s *stretch, limit int) error {
 	return nil
 }
 
-// wants reports whether a follower cares for an entry.
+// wants reports whether a follower processes an entry.
 func (f *Follower) wants(e Entry) bool { return len(f.Types) == 0 || slices.Contains(f.Types, e.Type) }
 
-// idle reports whether a follower has nothing to do with a stretch.
+// idle reports whether a follower processes no entry of a stretch.
 func (s *stretch) idle(f *Follower) bool { return !slices.ContainsFunc(s.entries, f.wants) }
 
-// pass moves followers past stretches that they care for nothing of.
+// pass advances the cursors of followers past stretches without entries for them.
 func (e *Engine) pass(ctx context.Context, list []*stretch, sum *tally) error {
 	t := e.DB.Table("grp INTEGER", "follower TEXT", "since BIGINT", "upto BIGINT")
 	full := false
@@ -192,7 +192,7 @@ func (e *Engine) pass(ctx context.Context, list []*stretch, sum *tally) error {
 		if e.DB.Distributed() {
 			n, err := e.passIn(ctx, s, idle)
 			if err != nil {
-				return fmt.Errorf("pass entries that no follower cares for: %w", err)
+				return fmt.Errorf("pass entries without a follower: %w", err)
 			}
 			sum.waiting = sum.waiting || n < int64(len(idle))
 			continue
@@ -211,18 +211,17 @@ func (e *Engine) pass(ctx context.Context, list []*stretch, sum *tally) error {
 			JOIN journal_cursor AS c ON c.grp = v.grp AND c.follower = v.follower AND c.pos = v.since `+e.DB.SkipLocked()+`) AS x
 		WHERE journal_cursor.grp = x.grp AND journal_cursor.follower = x.follower AND journal_cursor.pos = x.since`, t.Args()...)
 	if err != nil {
-		return fmt.Errorf("pass entries that no follower cares for: %w", err)
+		return fmt.Errorf("pass entries without a follower: %w", err)
 	}
 	sum.waiting = sum.waiting || n < int64(t.Len())
 	return nil
 }
 
-// errSeveral says that stretches were not tried together.
+// errSeveral means that stretches were not processed in one transaction.
 var errSeveral = errors.New("stretches of several groups")
 
-// show shows a follower those of the stretches that it cares for something of, in
-// one transaction. When that fails, each is tried in one of its own, so that only
-// those are left behind that it fails at.
+// show passes the stretches with entries for a follower to it, in one transaction. If that fails,
+// it uses one transaction for each stretch, so that only the failing ones are retried later.
 func (e *Engine) show(ctx context.Context, f *Follower, list []*stretch, failed map[cursor]bool, sum *tally) error {
 	var mine []*stretch
 	for _, s := range list {
@@ -231,7 +230,7 @@ func (e *Engine) show(ctx context.Context, f *Follower, list []*stretch, failed 
 		}
 	}
 	var err error
-	if len(mine) > 1 && e.DB.Distributed() { // one transaction for each node commits faster than one for all
+	if len(mine) > 1 && e.DB.Distributed() { // one transaction per node commits faster than one across nodes
 		err = errSeveral
 	} else {
 		err = advance(ctx, e.DB, f, mine, sum)
@@ -255,15 +254,15 @@ func (e *Engine) show(ctx context.Context, f *Follower, list []*stretch, failed 
 	return errors.Join(errs...)
 }
 
-// advance shows a follower stretches of several groups and moves its cursors behind
-// them, where they still stand at the beginnings and no other process is at them.
+// advance passes stretches of several groups to a follower and advances its cursors past them. It
+// skips stretches whose cursor has moved or is locked by another process.
 func advance(ctx context.Context, db *sqldb.DB, f *Follower, list []*stretch, sum *tally) error {
 	if len(list) == 0 {
 		return nil
 	}
 	var done []*stretch
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
-		at, err := take(ctx, tx, f, list)
+		at, err := lockCursors(ctx, tx, f, list)
 		if err != nil {
 			return err
 		}
@@ -305,11 +304,11 @@ func advance(ctx context.Context, db *sqldb.DB, f *Follower, list []*stretch, su
 	return nil
 }
 
-// take locks a follower's cursors for the transaction, but for those that another
-// process has locked, and returns where they stand.
-func take(ctx context.Context, tx *sqldb.DB, f *Follower, list []*stretch) (map[int32]int64, error) {
-	if tx.Distributed() { // one at a time
-		return takeIn(ctx, tx, f, list[0].group)
+// lockCursors locks a follower's cursors until the transaction ends, skipping those that another
+// process has locked, and returns their positions.
+func lockCursors(ctx context.Context, tx *sqldb.DB, f *Follower, list []*stretch) (map[int32]int64, error) {
+	if tx.Distributed() { // one group at a time
+		return lockCursorIn(ctx, tx, f, list[0].group)
 	}
 	t := tx.Table("grp INTEGER")
 	for _, s := range list {
