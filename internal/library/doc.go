@@ -1,17 +1,16 @@
-// Package library keeps the reusable emails of an account, and every version of
-// what each of them said.
+// Package library stores the reusable emails of a tenant, and every version of their content.
 //
-// An entry has a name, a slug, tags and a status, which change in place. What it
-// says is a manuscript (package manuscript), and never changes: whoever writes
-// to it appends a version, also one that says the same as the last.
+// An entry has a name, a slug, tags and a status, which are updated in place. Its content is a
+// manuscript (package manuscript), which is never updated: each write of content appends a version,
+// even one equal to the last.
 //
 //	draft ⇄ published ⇄ archived      by a change, from any to any
-//	any → archived                    by Archive; hidden from lists unless asked for
+//	any → archived                    by Archive; not listed unless asked for
 //
-// A content is rendered before the transaction that appends it, against the
-// version that was current then. If another version got in between, it is
-// rendered again: no version is lost and no number is given twice.
+// Content is rendered before the transaction that appends it, on the basis of the current version.
+// If another version was appended meanwhile, it is rendered again, so that no version is lost and
+// no number is assigned twice.
 //
-// Who sends what an entry says copies it (Content), and may name the version it
-// was; an entry that is named so is deleted only when nobody needs it any more.
+// A broadcast copies the content of a version (Content) and stores its number. An entry can be
+// deleted when no unfinished broadcast refers to it.
 package library

@@ -21,30 +21,30 @@ var (
 	ErrStatus      = fault.New(fault.Invalid, "INVALID_STATUS", "status must be draft, published or archived")
 	ErrLimit       = fault.New(fault.Invalid, "LIMIT_EXCEEDED", "a limit is exceeded")
 	ErrInUse       = fault.New(fault.Conflict, "IN_USE", "the entry is still in use") // details: InUse
-	ErrUnavailable = fault.New(fault.Unavailable, "UNAVAILABLE", "it cannot be told just now who uses the entry; try again")
+	ErrUnavailable = fault.New(fault.Unavailable, "UNAVAILABLE", "the uses of the entry cannot be determined at the moment; try again")
 )
 
-// What a request is told that takes its content from an entry, by the fields in
-// which it names one.
+// Faults of a request that takes its content from an entry, named after the fields that refer to
+// it.
 var (
 	ErrNoEntry        = fault.Input(fault.Field{Path: "content.message_id", Message: "names no entry of the library"})
 	ErrNoEntryVersion = fault.Input(fault.Field{Path: "content.message_version", Message: "names no version of the entry"})
 )
 
-// Status says where an entry stands.
+// Status is the state of an entry.
 type Status string
 
 // The statuses.
 const (
 	Draft     Status = "draft"
 	Published Status = "published"
-	Archived  Status = "archived" // hidden from lists, history kept
+	Archived  Status = "archived" // not listed unless asked for
 )
 
-// Statuses are all of them.
+// Statuses returns all statuses.
 func Statuses() []Status { return []Status{Draft, Published, Archived} }
 
-// ParseStatus reads the name of a status.
+// ParseStatus parses the name of a status.
 func ParseStatus(name string) (Status, error) {
 	if !slices.Contains(Statuses(), Status(name)) {
 		return "", ErrStatus
@@ -60,13 +60,13 @@ type Entry struct {
 	Name      string
 	Status    Status
 	Tags      []string
-	Version   int                    // the current one; 0: none yet
-	Content   *manuscript.Manuscript // of the current version; nil in lists, and when there is none
+	Version   int                    // number of the current version; 0: none yet
+	Content   *manuscript.Manuscript // of the current version; nil in lists, and without a version
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
 
-// Change is what a request says about an entry; nil leaves a part alone.
+// Change holds the changes that a request makes to an entry; nil leaves a part unchanged.
 type Change struct {
 	Name    *string
 	Slug    *string
@@ -81,8 +81,7 @@ const (
 	maxTag  = 64
 )
 
-// Check says what is wrong with the change, whatever entry it is made to, and
-// brings its texts into the form in which they are kept.
+// Check validates the change, independently of the entry, and normalizes its texts.
 func (ch *Change) Check() error {
 	var p fault.Problems
 	if ch.Name != nil {
@@ -101,7 +100,7 @@ func (ch *Change) Check() error {
 			if !within(t, maxTag) {
 				p.AddElement("tags", "must have 1 to 64 characters")
 				if i >= maxTags {
-					break // there are too many besides
+					break // also too many, which is reported below
 				}
 			}
 			if !slices.Contains(tags, t) && len(tags) <= maxTags {
@@ -139,7 +138,7 @@ func within(text string, most int) bool {
 	return n > 0 && n <= most && !strings.ContainsRune(text, 0)
 }
 
-// apply makes the change to the entry, but for its content.
+// apply applies the change to the entry, except for its content.
 func (ch *Change) apply(e *Entry) {
 	set(&e.Name, ch.Name)
 	set(&e.Slug, ch.Slug)

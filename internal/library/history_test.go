@@ -18,9 +18,9 @@ import (
 	"github.com/packetboat/packetboat/internal/manuscript"
 )
 
-// Whoever writes at the same time gets a version each, one after the other, and
-// what one of them wrote the next has kept.
-func TestWritersAtOnceLoseNothing(t *testing.T) {
+// Concurrent writers append one version each, and each version contains the changes of those before
+// it.
+func TestConcurrentWritersLoseNothing(t *testing.T) {
 	each(t, func(s *shelf) {
 		e := s.create(library.Change{Name: new("News"), Content: says("one")})
 		writes := map[manuscript.Field]string{
@@ -37,7 +37,7 @@ func TestWritersAtOnceLoseNothing(t *testing.T) {
 				}
 				got <- e.Version
 			})
-			all.Go(func() { // and one who writes no content
+			all.Go(func() { // and one that writes no content
 				if _, err := library.Update(s.Context(), s.author(), s.tenant, e.ID, library.Change{Name: new("By " + string(f))}); err != nil {
 					s.Error(err)
 				}
@@ -68,8 +68,8 @@ func TestWritersAtOnceLoseNothing(t *testing.T) {
 	})
 }
 
-// Whatever happens to entries: their versions are what was written, in order,
-// and never change; an entry shows the last of them.
+// After any series of operations, the versions of an entry are those written, in order and
+// unchanged, and the entry shows the last of them.
 func TestVersionsNeverChange(t *testing.T) {
 	each(t, func(s *shelf) {
 		rapid.Check(s.T, func(r *rapid.T) {
@@ -113,7 +113,7 @@ func TestVersionsNeverChange(t *testing.T) {
 					s.ok(err)
 					written[d.ID] = written[e]
 				case "delete":
-					s.ok(library.Delete(s.Context(), s.db, s.tenant, e, nobody))
+					s.ok(library.Delete(s.Context(), s.db, s.tenant, e, unused))
 					delete(written, e)
 				}
 			}
@@ -139,13 +139,13 @@ func TestVersionsNeverChange(t *testing.T) {
 				if now.Content != nil && *now.Content.Subject != list[len(list)-1] {
 					r.Fatalf("the entry says %s", *now.Content.Subject)
 				}
-				s.ok(library.Delete(s.Context(), s.db, s.tenant, e, nobody))
+				s.ok(library.Delete(s.Context(), s.db, s.tenant, e, unused))
 			}
 		})
 		var left int
 		s.ok(s.db.QueryRow(s.Context(), `SELECT COUNT(*) FROM library_version WHERE tenant_id = $1`, s.tenant).Scan(&left))
 		if left != 0 {
-			s.Errorf("%d versions outlived their entries", left)
+			s.Errorf("%d versions remain of deleted entries", left)
 		}
 	})
 }
@@ -220,8 +220,8 @@ func TestACopyHasEverythingButTheNameAndTheStatus(t *testing.T) {
 	})
 }
 
-// A broadcast copies the current version, or the one it names.
-func TestContentForThoseWhoSend(t *testing.T) {
+// A broadcast copies the current version, or the one it refers to.
+func TestContentForBroadcasts(t *testing.T) {
 	each(t, func(s *shelf) {
 		e := s.create(library.Change{Name: new("News"), Content: says("one")})
 		s.update(e.ID, library.Change{Content: says("two")})

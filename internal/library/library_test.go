@@ -23,8 +23,8 @@ import (
 	"github.com/packetboat/packetboat/internal/usage"
 )
 
-// Every check of a property here is a handful of transactions on a real
-// database; twenty of them, not the hundred rapid would make.
+// Each run of a property is several transactions on a real database, so there are 20 runs rather
+// than rapid's default of 100.
 func TestMain(m *testing.M) {
 	if err := flag.Set("rapid.checks", "20"); err != nil {
 		panic(err)
@@ -42,8 +42,8 @@ type shelf struct {
 	now    time.Time
 }
 
-// each runs f on both databases, beside a tenant whose only entry stays as it
-// is and cannot be reached from the first.
+// each runs f on both databases. The only entry of a second tenant must not change, and cannot be
+// reached from the first.
 func each(t *testing.T, f func(s *shelf)) {
 	t.Helper()
 	t.Parallel()
@@ -58,8 +58,8 @@ func each(t *testing.T, f func(s *shelf)) {
 			"update":    second(library.Update(t.Context(), s.author(), s.tenant, theirs.ID, library.Change{Name: new("Mine"), Content: says("x")})),
 			"archive":   second(library.Archive(t.Context(), s.author(), s.tenant, theirs.ID)),
 			"duplicate": second(library.Duplicate(t.Context(), db, s.tenant, theirs.ID, noon)),
-			"delete":    library.Delete(t.Context(), db, s.tenant, theirs.ID, nobody),
-			"version":   second(library.VersionOf(t.Context(), db, s.tenant, theirs.ID, 1, nobody)),
+			"delete":    library.Delete(t.Context(), db, s.tenant, theirs.ID, unused),
+			"version":   second(library.VersionOf(t.Context(), db, s.tenant, theirs.ID, 1, unused)),
 			"rebase":    second(library.PreviewRebase(t.Context(), db, s.tenant, theirs.ID, nil, noon)),
 		} {
 			if !errors.Is(err, library.ErrNotFound) {
@@ -69,7 +69,7 @@ func each(t *testing.T, f func(s *shelf)) {
 		if _, _, err := library.Content(t.Context(), db, s.tenant, theirs.ID, 0); !errors.Is(err, library.ErrNoEntry) {
 			t.Errorf("the content of another tenant's entry: %v", err)
 		}
-		for _, err := range library.Versions(t.Context(), db, s.tenant, theirs.ID, nobody) {
+		for _, err := range library.Versions(t.Context(), db, s.tenant, theirs.ID, unused) {
 			if !errors.Is(err, library.ErrNotFound) {
 				t.Errorf("the versions of another tenant's entry: %v", err)
 			}
@@ -87,8 +87,8 @@ func each(t *testing.T, f func(s *shelf)) {
 
 func second[T any](_ T, err error) error { return err }
 
-// nobody uses anything.
-var nobody = usage.Finders{}
+// unused finds no uses.
+var unused = usage.Finders{}
 
 func (s *shelf) ok(err error) {
 	s.Helper()
@@ -140,12 +140,12 @@ func (s *shelf) versions(entry id.LibraryEntry) []library.Version {
 	return list
 }
 
-// says is a whole content.
+// says is a complete content with a subject.
 func says(subject string) *manuscript.Change {
 	return part(manuscript.Subject, subject, manuscript.BodyHTML, "<p>"+subject+"</p>")
 }
 
-// part is a change of some texts, named and given in turn.
+// part is a change of some texts, given as names and values.
 func part(pairs ...any) *manuscript.Change {
 	parts := map[manuscript.Field]*string{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -154,7 +154,7 @@ func part(pairs ...any) *manuscript.Change {
 	return &manuscript.Change{Parts: parts}
 }
 
-// subjects of versions, in their order.
+// subjects returns the subjects of versions, in their order.
 func subjects(list []library.Version) string {
 	var all []string
 	for _, v := range list {
@@ -163,7 +163,7 @@ func subjects(list []library.Version) string {
 	return strings.Join(all, ", ")
 }
 
-func TestAnEntryBeginsWithoutContentOrWithVersionOne(t *testing.T) {
+func TestANewEntryHasNoContentOrVersionOne(t *testing.T) {
 	each(t, func(s *shelf) {
 		bare := s.create(library.Change{Name: new("  Spring news ")})
 		want := library.Entry{
@@ -199,7 +199,7 @@ func TestAnEntryBeginsWithoutContentOrWithVersionOne(t *testing.T) {
 	})
 }
 
-// Many entries of one name get numbers, none of them twice.
+// Entries with equal names get numbered slugs, each once.
 func TestSlugsAreNumbered(t *testing.T) {
 	each(t, func(s *shelf) {
 		long := strings.Repeat("n", 64)
@@ -234,7 +234,7 @@ func TestSlugsAreNumbered(t *testing.T) {
 	})
 }
 
-func TestWhatIsRefused(t *testing.T) {
+func TestInvalidChangesAreRefused(t *testing.T) {
 	each(t, func(s *shelf) {
 		tags := make([]string, 51)
 		for i := range tags {

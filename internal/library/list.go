@@ -10,15 +10,15 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Filter narrows a list, and says which part of it is wanted.
+// Filter selects entries, and a page of them.
 type Filter struct {
-	Statuses []Status // any of these; none: all but the archived
-	Search   string   // a part of the name, in whatever case
+	Statuses []Status // any of these; empty: all but archived
+	Search   string   // substring of the name, ignoring case
 	Offset   int
 	Limit    int
 }
 
-// ParseStatuses reads the names of statuses.
+// ParseStatuses parses names of statuses.
 func ParseStatuses(names []string) ([]Status, error) {
 	list := make([]Status, 0, len(names))
 	for _, n := range names {
@@ -31,8 +31,8 @@ func ParseStatuses(names []string) ([]Status, error) {
 	return list, nil
 }
 
-// List returns entries without their content, those written last first, and how
-// many there are in all.
+// List returns a page of entries without their content, most recently updated first, and the total
+// number.
 func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter) (list []Entry, total int, err error) {
 	if len(f.Statuses) == 0 {
 		f.Statuses = []Status{Draft, Published}
@@ -63,7 +63,7 @@ func page(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter) (list [
 	return list, total, err
 }
 
-// search compares names here, for the databases do not agree on cases.
+// search compares names in Go, because SQLite folds only ASCII letters.
 func search(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter) (list []Entry, total int, err error) {
 	part := strings.ToLower(f.Search)
 	found := []id.LibraryEntry{}

@@ -21,15 +21,15 @@ var (
 	ErrTemplateGone = fault.New(fault.NotFound, "NOT_FOUND", "the template that the version was made of was deleted")
 )
 
-// Rebase is what a version's binding becomes when it follows its template.
+// Rebase is the binding of a version after merging it with the current schema of its template.
 type Rebase struct {
-	Binding  json.RawMessage   // what is kept, and the defaults of what is new
-	Snapshot template.Snapshot // of the template as it is now
+	Binding  json.RawMessage   // values that remain valid, and defaults for new ones
+	Snapshot template.Snapshot // the current schema of the template
 	Diff     binding.Diff
 }
 
-// PreviewRebase merges what a version of an entry says with what its template
-// asks for now; nil takes the current version. Nothing is written.
+// PreviewRebase merges the binding of a version of an entry with the current schema of its
+// template. A nil version is the current one. Nothing is written.
 func PreviewRebase(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.LibraryEntry, version *int, now time.Time) (Rebase, error) {
 	e, err := find(ctx, db, tenant, entry, " ")
 	if err != nil {

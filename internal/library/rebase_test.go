@@ -17,7 +17,7 @@ import (
 	"github.com/packetboat/packetboat/internal/template"
 )
 
-// template makes one of a headline and a teaser.
+// template creates a template with a headline and a teaser.
 func (s *shelf) template() template.Template {
 	s.Helper()
 	t, _, err := template.Create(s.Context(), s.db, nil, s.tenant, template.Change{
@@ -32,15 +32,15 @@ func (s *shelf) template() template.Template {
 	return t
 }
 
-// bound is a content made of a template.
+// bound is content made from a template.
 func bound(slug, values string) *manuscript.Change {
 	return &manuscript.Change{Template: &manuscript.TemplateRef{Slug: slug}, Binding: json.RawMessage(values)}
 }
 
 const values = `{"parameters": {"headline": "Hello", "teaser": "Read on"}, "sections": {"items": [{"name": "a"}, {"name": "b"}, {"name": "c"}]}}`
 
-// What a template makes is kept as it was made, whatever becomes of the template.
-func TestAVersionKeepsWhatItsTemplateMade(t *testing.T) {
+// Content made from a template does not change when the template does.
+func TestAVersionIsIndependentOfItsTemplate(t *testing.T) {
 	each(t, func(s *shelf) {
 		tpl := s.template()
 		e := s.create(library.Change{Name: new("News"), Content: bound(tpl.Slug, values)})
@@ -73,7 +73,7 @@ func TestAVersionKeepsWhatItsTemplateMade(t *testing.T) {
 	})
 }
 
-func TestARebaseShowsWhatATemplateAsksNow(t *testing.T) {
+func TestARebaseFollowsTheCurrentTemplate(t *testing.T) {
 	each(t, func(s *shelf) {
 		tpl := s.template()
 		e := s.create(library.Change{Name: new("News"), Content: bound(tpl.Slug, values)})

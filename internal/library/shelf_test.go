@@ -30,7 +30,7 @@ func TestAList(t *testing.T) {
 			made = append(made, s.create(library.Change{Name: &tt.name, Status: &tt.status, Content: says("x")}))
 		}
 		s.later()
-		s.update(made[0].ID, library.Change{Tags: new([]string{"x"})}) // which brings it to the front
+		s.update(made[0].ID, library.Change{Tags: new([]string{"x"})}) // which makes it the first of the list
 		for _, tt := range []struct {
 			what  string
 			f     library.Filter
@@ -73,7 +73,7 @@ func TestAList(t *testing.T) {
 	})
 }
 
-func TestAnEntryIsDeletedWhenNobodyNeedsIt(t *testing.T) {
+func TestAnEntryIsDeletedUnlessItIsInUse(t *testing.T) {
 	each(t, func(s *shelf) {
 		e := s.create(library.Change{Name: new("News"), Content: says("one")})
 		s.update(e.ID, library.Change{Content: says("two")})
@@ -105,7 +105,7 @@ func TestAnEntryIsDeletedWhenNobodyNeedsIt(t *testing.T) {
 		if diff := cmp.Diff([]usage.Subject{{Kind: usage.Library, ID: e.ID.String(), Key: "news"}}, asked); diff != "" {
 			s.Errorf("asked about:\n%s", diff)
 		}
-		want := map[int][]library.Use{1: {march, sent}, 2: {may, welcome}} // who pins none has the current one
+		want := map[int][]library.Use{1: {march, sent}, 2: {may, welcome}} // uses without a version are of the current one
 		for v, err := range library.Versions(s.Context(), s.db, s.tenant, e.ID, who) {
 			s.ok(err)
 			if diff := cmp.Diff(want[v.Number], v.Usage); diff != "" {
@@ -127,8 +127,8 @@ func TestAnEntryIsDeletedWhenNobodyNeedsIt(t *testing.T) {
 			return nil, errors.New("the line is dead")
 		})
 		for what, err := range map[string]error{
-			"nobody can tell":   library.Delete(s.Context(), s.db, s.tenant, e.ID, silent),
-			"nobody is there":   library.Delete(s.Context(), s.db, s.tenant, e.ID, nil),
+			"lookup fails":      library.Delete(s.Context(), s.db, s.tenant, e.ID, silent),
+			"no lookup":         library.Delete(s.Context(), s.db, s.tenant, e.ID, nil),
 			"a version of such": second(library.VersionOf(s.Context(), s.db, s.tenant, e.ID, 1, silent)),
 		} {
 			if !errors.Is(err, library.ErrUnavailable) {
@@ -140,7 +140,7 @@ func TestAnEntryIsDeletedWhenNobodyNeedsIt(t *testing.T) {
 			return usage.Holders{"broadcasts": {{Status: "completed"}, {Status: "failed"}, {Status: "cancelled"}}, "sequences": {{Status: "archived"}}}, nil
 		})
 		s.ok(library.Delete(s.Context(), s.db, s.tenant, e.ID, past))
-		if err := library.Delete(s.Context(), s.db, s.tenant, e.ID, nobody); !errors.Is(err, library.ErrNotFound) {
+		if err := library.Delete(s.Context(), s.db, s.tenant, e.ID, unused); !errors.Is(err, library.ErrNotFound) {
 			s.Errorf("deleted twice: %v", err)
 		}
 	})

@@ -14,7 +14,7 @@ import (
 
 const columns = `e.tenant_id, e.id, e.slug, e.name, e.status, e.tags, e.current_version, e.created_at, e.updated_at`
 
-// scan reads columns, and what follows them into more.
+// scan reads columns, and further columns of the query into more.
 func scan(row func(...any) error, more ...any) (Entry, error) {
 	var e Entry
 	var tags string
@@ -64,14 +64,13 @@ func find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.LibraryE
 	return e, nil
 }
 
-// insert stores a new entry under the slug that is wanted, or that with the
-// first number which nobody has.
+// insert stores a new entry with the requested slug, or with the first free number appended to it.
 func (e *Entry) insert(ctx context.Context, tx *sqldb.DB, want string) error {
 	tags, err := json.Marshal(e.Tags)
 	if err != nil {
 		return err
 	}
-	var used map[string]bool // those that begin alike, once the wanted one is known to be taken
+	var used map[string]bool // slugs with the same prefix, read once the requested one is known to exist
 	e.Slug, err = slug.Free(want, '-', func(try string) (bool, error) {
 		if try != want && used == nil {
 			if used, err = slugsLike(ctx, tx, e.Tenant, want); err != nil {
@@ -90,15 +89,15 @@ func (e *Entry) insert(ctx context.Context, tx *sqldb.DB, want string) error {
 	return err
 }
 
-// slugsLike returns the slugs that begin as one does, so that a number for it is
-// found without asking for one after the other.
+// slugsLike returns the slugs that share a prefix with like, so that a free number is found with
+// one query.
 func slugsLike(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, like string) (map[string]bool, error) {
-	like = like[:min(len(like), slug.MaxLen-10)] // a number may take the place of what follows
+	like = like[:min(len(like), slug.MaxLen-10)] // a number may replace the last characters
 	rows, err := tx.Query(ctx, `SELECT slug FROM library_entry WHERE tenant_id = $1 AND substr(slug, 1, $3) = $2`, tenant, like, len(like))
 	return setOf(rows, err)
 }
 
-// setOf reads a column of texts.
+// setOf reads a column of strings into a set.
 func setOf(rows *sqldb.Rows, err error) (map[string]bool, error) {
 	set := map[string]bool{}
 	_, err = sqldb.Collect(rows, err, func(row func(...any) error) (text string, err error) {
@@ -109,7 +108,7 @@ func setOf(rows *sqldb.Rows, err error) (map[string]bool, error) {
 	return set, err
 }
 
-// save writes what may change of an entry.
+// save updates the mutable columns of an entry.
 func (e *Entry) save(ctx context.Context, tx *sqldb.DB) error {
 	tags, err := json.Marshal(e.Tags)
 	if err != nil {

@@ -11,23 +11,23 @@ import (
 	"github.com/packetboat/packetboat/internal/usage"
 )
 
-// InUse are the details of ErrInUse.
+// InUse is the details of ErrInUse.
 type InUse struct {
 	Usage []Use `json:"usage"`
 }
 
-// Use is one mailing that has committed to a version of an entry.
+// Use is one broadcast or sequence that refers to an entry.
 type Use struct {
-	Version *int   `json:"version"` // nil: whichever is current
-	Kind    string `json:"kind"`    // broadcast, sequence
+	Version *int   `json:"version"` // nil: the current one, whichever it is
+	Kind    string `json:"kind"`    // "broadcast" or "sequence"
 	Name    string `json:"name"`
 	Status  string `json:"status"`
 }
 
 type uses []Use
 
-// usesOf asks who uses an entry. Nobody to ask is nil; an answer that does not
-// come is ErrUnavailable.
+// usesOf finds the uses of an entry. It returns nil if who is nil, and ErrUnavailable if the lookup
+// fails.
 func usesOf(ctx context.Context, db *sqldb.DB, e Entry, who usage.Finder) (uses, error) {
 	if who == nil {
 		return nil, nil
@@ -49,17 +49,17 @@ func usesOf(ctx context.Context, db *sqldb.DB, e Entry, who usage.Finder) (uses,
 	return found, nil
 }
 
-// finished are the statuses of holders that will never ask for an entry again. A
-// version's history names them all the same.
+// finished are the statuses of holders that do not need the entry any more. They remain in the
+// usage of a version.
 var finished = []string{"completed", "failed", "cancelled", "archived"}
 
-// live returns those that stand in the way of a deletion.
+// live returns the uses that prevent deletion.
 func (u uses) live() uses {
 	return slices.DeleteFunc(slices.Clone(u), func(one Use) bool { return slices.Contains(finished, one.Status) })
 }
 
-// of returns those that use a version: by its number, or because they take
-// whichever is current and it is that.
+// of returns the uses of a version: those with its number, and those of the current version if it
+// is the current one.
 func (u uses) of(number, current int) []Use {
 	if u == nil {
 		return nil

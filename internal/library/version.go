@@ -17,19 +17,19 @@ import (
 	"github.com/packetboat/packetboat/internal/usage"
 )
 
-// Version is what an entry said, for good.
+// Version is one immutable version of an entry's content.
 type Version struct {
 	ID        id.LibraryVersion
 	Entry     id.LibraryEntry
 	Number    int // from 1
 	Content   manuscript.Manuscript
 	CreatedAt time.Time
-	Usage     []Use // who has committed to it; nil when nobody was asked
+	Usage     []Use // uses of it; nil if not loaded
 }
 
-// Content returns what a version of an entry says, and its number; 0 asks for
-// the current one. It answers those who take their content from the library:
-// ErrNoEntry, ErrNoEntryVersion, or content.ErrNoContent.
+// Content returns the content of a version, and its number; 0 means the current version. Errors are
+// ErrNoEntry, ErrNoEntryVersion and content.ErrNoContent, as requests that refer to an entry report
+// them.
 func Content(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.LibraryEntry, version int) (manuscript.Manuscript, int, error) {
 	e, err := find(ctx, db, tenant, entry, " ")
 	if errors.Is(err, ErrNotFound) {
@@ -51,7 +51,7 @@ func Content(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.Libra
 	return v.Content, version, err
 }
 
-// VersionOf returns one version of an entry, with who uses it.
+// VersionOf returns one version of an entry with its uses.
 func VersionOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.LibraryEntry, number int, who usage.Finder) (Version, error) {
 	e, err := find(ctx, db, tenant, entry, " ")
 	if err != nil {
@@ -66,8 +66,8 @@ func VersionOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.Lib
 	return v, err
 }
 
-// Versions returns the versions of an entry, newest first, with who uses them.
-// They are read one by one: together they may be large.
+// Versions yields the versions of an entry with their uses, newest first. Each is read by its own
+// query, since together they may be large.
 func Versions(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.LibraryEntry, who usage.Finder) iter.Seq2[Version, error] {
 	return func(yield func(Version, error) bool) {
 		e, err := find(ctx, db, tenant, entry, " ")
@@ -111,7 +111,7 @@ func versionOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.Lib
 	return v, nil
 }
 
-// appendVersion stores the version that the entry has come to.
+// appendVersion inserts the entry's content as version e.Version.
 func appendVersion(ctx context.Context, tx *sqldb.DB, e Entry, text string) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO library_version (tenant_id, entry_id, version, id, content, created_at)
@@ -120,8 +120,7 @@ func appendVersion(ctx context.Context, tx *sqldb.DB, e Entry, text string) erro
 	return err
 }
 
-// copyVersions gives an entry all versions of another, with the times at which
-// they were written.
+// copyVersions copies all versions of an entry to another, with their times.
 func copyVersions(ctx context.Context, tx *sqldb.DB, from, to Entry) error {
 	t := tx.Table("version BIGINT", "id UUID")
 	for n := 1; n <= from.Version; n++ {
@@ -138,11 +137,11 @@ func copyVersions(ctx context.Context, tx *sqldb.DB, from, to Entry) error {
 	return err
 }
 
-// encode returns a manuscript as it is kept.
+// encode returns a manuscript as stored.
 func encode(m manuscript.Manuscript) (string, error) {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // bodies are full of what that would make longer
+	e.SetEscapeHTML(false) // escaping would make HTML bodies longer
 	if err := e.Encode(m); err != nil {
 		return "", fmt.Errorf("encode a manuscript: %w", err)
 	}
@@ -153,7 +152,7 @@ func decode(text string) (m manuscript.Manuscript, err error) {
 	return m, json.Unmarshal([]byte(text), &m)
 }
 
-// decoded returns the content of a column that may be NULL.
+// decoded decodes a column that may be NULL.
 func decoded(text sql.NullString) (*manuscript.Manuscript, error) {
 	if !text.Valid {
 		return nil, nil

@@ -14,12 +14,11 @@ import (
 	"github.com/packetboat/packetboat/internal/usage"
 )
 
-// Create makes an entry, a draft unless the change says otherwise. Its slug is
-// derived from the name when none is wanted; one that is taken gets a number.
-// With content, that is its version 1.
+// Create creates an entry, by default a draft. Without a slug, one is derived from the name, with a
+// number if it is taken. Content becomes version 1.
 func Create(ctx context.Context, a manuscript.Author, tenant id.Tenant, ch Change) (Entry, error) {
 	if ch.Name == nil {
-		ch.Name = new("") // which it must not be
+		ch.Name = new("") // so that Check reports it as missing
 	}
 	if err := ch.Check(); err != nil {
 		return Entry{}, err
@@ -50,7 +49,7 @@ func Create(ctx context.Context, a manuscript.Author, tenant id.Tenant, ch Chang
 	return e, nil
 }
 
-// write gives the entry its next content and returns that as it is kept.
+// write applies a change to the entry's content, as the next version, and returns it as stored.
 func (e *Entry) write(ctx context.Context, a manuscript.Author, ch manuscript.Change) (string, error) {
 	var old manuscript.Manuscript
 	if e.Content != nil {
@@ -65,13 +64,13 @@ func (e *Entry) write(ctx context.Context, a manuscript.Author, ch manuscript.Ch
 	return encode(m)
 }
 
-// Update makes a change to an entry, all of it or nothing. Its content is merged
-// into the current version's and appended as the next.
+// Update applies a change to an entry, wholly or not at all. A change of content is merged into the
+// current version and appended as the next one.
 func Update(ctx context.Context, a manuscript.Author, tenant id.Tenant, entry id.LibraryEntry, ch Change) (Entry, error) {
 	if err := ch.Check(); err != nil {
 		return Entry{}, err
 	}
-	for { // each turn that is lost, somebody else has won
+	for { // each retry means that another writer has succeeded
 		e, err := update(ctx, a, tenant, entry, ch)
 		if errors.Is(err, errOvertaken) {
 			continue
@@ -83,8 +82,8 @@ func Update(ctx context.Context, a manuscript.Author, tenant id.Tenant, entry id
 	}
 }
 
-// errOvertaken says that a version was appended since the one was read to which
-// a content was to be merged.
+// errOvertaken means that a version was appended after the one was read that the change was merged
+// into.
 var errOvertaken = errors.New("another version was appended meanwhile")
 
 func update(ctx context.Context, a manuscript.Author, tenant id.Tenant, entry id.LibraryEntry, ch Change) (Entry, error) {
@@ -93,7 +92,7 @@ func update(ctx context.Context, a manuscript.Author, tenant id.Tenant, entry id
 		return Entry{}, err
 	}
 	before, text := next.Version, ""
-	if ch.Content != nil { // rendered now, for nothing is rendered inside a transaction
+	if ch.Content != nil { // rendered here, since nothing is rendered inside a transaction
 		if text, err = next.write(ctx, a, *ch.Content); err != nil {
 			return Entry{}, err
 		}
@@ -117,13 +116,12 @@ func update(ctx context.Context, a manuscript.Author, tenant id.Tenant, entry id
 	return next, err
 }
 
-// Archive hides an entry from lists, wherever it stands.
+// Archive sets the status of an entry to archived, whatever it was.
 func Archive(ctx context.Context, a manuscript.Author, tenant id.Tenant, entry id.LibraryEntry) (Entry, error) {
 	return Update(ctx, a, tenant, entry, Change{Status: new(Archived)})
 }
 
-// Delete removes an entry and its versions, if nobody needs it who is not
-// finished.
+// Delete removes an entry and its versions, unless it has live uses.
 func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.LibraryEntry, who usage.Finder) error {
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		e, err := find(ctx, tx, tenant, entry, tx.ForUpdate())
@@ -149,11 +147,11 @@ func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.Librar
 	return nil
 }
 
-// Duplicate makes a draft of an entry with all its versions.
+// Duplicate creates a draft with all versions of an entry.
 func Duplicate(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.LibraryEntry, now time.Time) (Entry, error) {
 	var e Entry
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
-		from, err := find(ctx, tx, tenant, entry, tx.ForUpdate()) // copies of one entry take turns, for their names
+		from, err := find(ctx, tx, tenant, entry, tx.ForUpdate()) // the lock keeps concurrent copies from choosing the same name
 		if err != nil {
 			return err
 		}
@@ -180,8 +178,7 @@ func Duplicate(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.Lib
 	return e, nil
 }
 
-// copyName returns the name of a copy: that of the original, shortened if need
-// be, with a suffix that makes it a name which is not taken.
+// copyName returns a free name for a copy: the original's, shortened if necessary, with a suffix.
 func copyName(name string, taken map[string]bool) string {
 	runes := []rune(name)
 	for n := 1; ; n++ {
