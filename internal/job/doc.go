@@ -1,20 +1,18 @@
-// Package job runs long work: imports, exports, actions on very many contacts.
+// Package job runs long work in the background: imports, exports, and actions on many contacts.
 //
-// A job is a row that any process may lease. It is done in steps: what a step
-// changes, what it counts and the place from which to go on commit in one
-// transaction, under the lease's epoch. So a process that dies, or is believed
-// dead, leaves neither half a step nor one done twice, and whoever leases the
-// job next goes on behind the last step.
+// A job is a row that any process may lease. It runs in steps: the changes of a step, its counts
+// and the new checkpoint commit in one transaction that checks the lease's epoch. So if a process
+// dies or loses its lease, no step is half done or done twice, and the next process that leases the
+// job continues after the last committed step.
 //
 //	queued ─► running ─┬─► completed
 //	   │         │     └─► failed      a fault: code and message
-//	   └─────────┴───────► cancelled   by somebody, at any time before the end
+//	   └─────────┴───────► cancelled   on request, at any time before the end
 //
-// What is no fault is an outage: the job stays, and is tried again after a pause
-// that grows. A tenant's jobs of one kind take turns, in their order; between
-// tenants, who was served longest ago comes first, and a long job makes room for
-// those that wait.
+// An error that is no fault is an outage: the job is retried after a pause that grows with each
+// retry. Of a tenant's jobs of one kind, one runs at a time, in order of creation. Between tenants,
+// the one served longest ago comes first, and a long job yields to waiting ones.
 //
-// Files that jobs read and write are kept in chunks in the database (File), for
-// a week after the job has ended.
+// Files that jobs read and write are stored in the database in chunks (File), until a week after
+// the job has ended.
 package job

@@ -18,28 +18,28 @@ import (
 )
 
 const (
-	lease      = 15 * time.Second // how long a job belongs to a process that says nothing
-	idle       = 5 * time.Second  // between looks for work, when nobody wakes us
-	slice      = 20 * time.Second // after which a job makes room for those that wait
-	pruneEvery = time.Minute      // between looks for files that may be removed
-	maxTries   = 25               // leases without a step between them, after which a job fails
-	maxPause   = 5 * time.Minute  // between two tries
+	lease      = 15 * time.Second // how long a lease lasts without renewal
+	idle       = 5 * time.Second  // interval of polling without a wake-up
+	slice      = 20 * time.Second // after this a job yields if others wait
+	pruneEvery = time.Minute      // interval of looking for files to remove
+	maxTries   = 25               // consecutive leases without a committed step, after which a job fails
+	maxPause   = 5 * time.Minute  // between two attempts
 )
 
-// Engine runs jobs, AtOnce of them at a time. Any number of processes may run one
-// on the same database.
+// Engine runs up to AtOnce jobs at a time. Any number of processes may run one on the same
+// database.
 type Engine struct {
 	DB      *sqldb.DB
-	Owner   string // names this process in leases; unique among processes
+	Owner   string // identifies this process in leases; unique among processes
 	Now     func() time.Time
 	Log     *slog.Logger
 	Wake    <-chan struct{} // a job was queued; may be nil
-	Runners map[Kind]Runner // other kinds are left to other processes
+	Runners map[Kind]Runner // jobs of other kinds are left to other processes
 	AtOnce  int             // 0 means 2
-	Alone   bool            // the database is ours: whoever held leases is dead
+	Alone   bool            // no other process uses the database: leases of other owners are stale
 }
 
-// Run works until ctx ends and every job is put down.
+// Run runs jobs until ctx ends and each running job has stopped.
 func (e *Engine) Run(ctx context.Context) error {
 	if e.Alone {
 		if err := takeBack(ctx, e.DB, e.Owner); err != nil && ctx.Err() == nil {
@@ -50,17 +50,17 @@ func (e *Engine) Run(ctx context.Context) error {
 	if atOnce == 0 {
 		atOnce = 2
 	}
-	next := make(chan struct{}, atOnce) // whoever found work lets another look for more
+	next := make(chan struct{}, atOnce) // a worker that found a job wakes another to look for more
 	var all sync.WaitGroup
 	for range atOnce {
 		all.Go(func() { e.work(ctx, next) })
 	}
-	all.Go(func() { _ = e.prune(ctx) }) // it ends without an error
+	all.Go(func() { _ = e.prune(ctx) }) // it never returns an error
 	all.Wait()
 	return nil
 }
 
-// work runs one job after the other.
+// work runs one job after another.
 func (e *Engine) work(ctx context.Context, next chan struct{}) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -93,8 +93,7 @@ func (e *Engine) work(ctx context.Context, next chan struct{}) {
 	}
 }
 
-// Tick runs the next job until it ends or is put down, and reports whether there
-// was one.
+// Tick runs the next job until it ends, yields or stops, and reports whether there was one.
 func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
 	j, found, err := e.claim(ctx)
 	if err != nil || !found {
@@ -111,7 +110,7 @@ func (e *Engine) claim(ctx context.Context) (Job, bool, error) {
 
 func (e *Engine) kinds() []Kind { return slices.Sorted(maps.Keys(e.Runners)) }
 
-// run does a leased job as far as it goes, and notes what became of it.
+// run runs a leased job and records the result.
 func (e *Engine) run(ctx context.Context, j Job) {
 	log := e.Log.With("tenant", j.Tenant, "job", j.ID, "kind", j.Kind)
 	w := &Work{Job: j, DB: e.DB, Log: log, Now: e.Now, lease: lease}
@@ -120,28 +119,28 @@ func (e *Engine) run(ctx context.Context, j Job) {
 		if e.Now().Sub(begun) < slice {
 			return false
 		}
-		begun = e.Now() // asked once in a while, not after each step
+		begun = e.Now() // look for waiting jobs once per slice, not after each step
 		others, err := waiting(ctx, e.DB, e.kinds(), e.Now())
 		return err == nil && others
 	}
-	err := errors.New("it was begun too often without reaching anything")
+	err := errors.New("too many attempts without progress")
 	if j.tries <= maxTries {
-		err = e.held(ctx, w)
+		err = e.runLeased(ctx, w)
 	}
-	// What became of it is written down even while the program stops.
+	// Record the result even if the program is stopping.
 	last, done := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer done()
-	if err := e.settle(last, ctx.Err() != nil, w, err); err != nil {
+	if err := e.finish(last, ctx.Err() != nil, w, err); err != nil {
 		log.Error("release job lease failed", "err", err)
 	}
 }
 
-// held calls the runner and keeps the lease meanwhile.
-func (e *Engine) held(ctx context.Context, w *Work) (err error) {
+// runLeased calls the runner while it renews the lease.
+func (e *Engine) runLeased(ctx context.Context, w *Work) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var keeping sync.WaitGroup
-	j := w.Job // as it was taken: each step changes w.Job
-	keeping.Go(func() { e.keep(ctx, j, cancel) })
+	j := w.Job // a copy, since each step changes w.Job
+	keeping.Go(func() { e.renewLease(ctx, j, cancel) })
 	defer keeping.Wait()
 	defer cancel(nil)
 	defer func() {
@@ -155,9 +154,8 @@ func (e *Engine) held(ctx context.Context, w *Work) (err error) {
 	return err
 }
 
-// keep extends the lease until ctx ends, and ends ctx when the job is not ours
-// any more.
-func (e *Engine) keep(ctx context.Context, j Job, lost context.CancelCauseFunc) {
+// renewLease renews the lease until ctx ends, and cancels ctx when the lease is lost.
+func (e *Engine) renewLease(ctx context.Context, j Job, lost context.CancelCauseFunc) {
 	tick := time.NewTicker(lease / 6)
 	defer tick.Stop()
 	for {
@@ -177,8 +175,8 @@ func (e *Engine) keep(ctx context.Context, j Job, lost context.CancelCauseFunc) 
 	}
 }
 
-// settle notes what became of a job when its runner has returned err.
-func (e *Engine) settle(ctx context.Context, stopping bool, w *Work, err error) error {
+// finish records the result of a job whose runner has returned err.
+func (e *Engine) finish(ctx context.Context, stopping bool, w *Work, err error) error {
 	j, now := &w.Job, e.Now()
 	f, refused := fault.As(err)
 	refused = refused && f.Kind != fault.Unavailable && f.Kind != fault.Internal
@@ -198,7 +196,7 @@ func (e *Engine) settle(ctx context.Context, stopping bool, w *Work, err error) 
 		return j.release(ctx, e.DB, max(j.tries-1, 0), now)
 	case j.tries >= maxTries:
 		w.Log.Error("job abandoned", "err", err, "tries", j.tries)
-		return j.end(ctx, e.DB, &Failure{Code: "INTERNAL_ERROR", Message: "something went wrong on our side, again and again; tell us the job's id"}, now)
+		return j.end(ctx, e.DB, &Failure{Code: "INTERNAL_ERROR", Message: "an internal error occurred repeatedly; please report the job's id"}, now)
 	}
 	pause := min(time.Second<<min(j.tries, 10), maxPause)
 	pause = pause/2 + rand.N(pause/2)
@@ -206,7 +204,7 @@ func (e *Engine) settle(ctx context.Context, stopping bool, w *Work, err error) 
 	return j.release(ctx, e.DB, j.tries, now.Add(pause))
 }
 
-// prune removes the files of jobs that have expired.
+// prune periodically removes files and jobs past their retention time.
 func (e *Engine) prune(ctx context.Context) error {
 	look := func(ctx context.Context) (bool, error) { return Prune(ctx, e.DB, e.Now()) }
 	return poll.Loop{Look: look, Every: pruneEvery, Log: e.Log, Failed: "remove job files failed"}.Run(ctx)

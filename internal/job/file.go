@@ -11,19 +11,19 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// ChunkSize is how many bytes of a file one row keeps at most.
+// ChunkSize is the maximum number of bytes in one row of a file.
 const ChunkSize = 256 << 10
 
-// Input is the name of what a job reads. It goes when the job has ended; other
-// files are kept for KeepFor.
+// Input is the name of the file that a job reads. It is removed when the job has ended; other files
+// are kept for KeepFor.
 const Input = "input"
 
-// File is something that a job reads or writes.
+// File is a file that a job reads or writes.
 type File struct {
 	ID        id.JobFile
 	Tenant    id.Tenant
-	Job       id.Job // empty: an upload that no job has taken yet
-	Name      string // its part in the job, such as Input
+	Job       id.Job // zero: an upload that belongs to no job yet
+	Name      string // its role in the job, such as Input
 	MediaType string
 	Size      int64
 	CreatedAt time.Time
@@ -39,8 +39,8 @@ func scanFile(row func(...any) error) (File, error) {
 	return f, err
 }
 
-// NewFile begins an empty file. Without a job it is an upload: unless a job takes
-// it (Take), it goes within hours.
+// NewFile creates an empty file. Without a job it is an upload, which is removed after keepStray
+// unless a job takes it (Take).
 func NewFile(ctx context.Context, db *sqldb.DB, tenant id.Tenant, job id.Job, name, mediaType string, now time.Time) (File, error) {
 	f, err := scanFile(db.QueryRow(ctx, `
 		INSERT INTO job_file (tenant_id, id, job_id, name, media_type, size, created_at)
@@ -65,7 +65,7 @@ func FileOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, job id.Job, nam
 	return f, nil
 }
 
-// Take makes an upload a file of a job.
+// Take assigns an upload to a job.
 func (f *File) Take(ctx context.Context, tx *sqldb.DB, job id.Job) error {
 	n, err := tx.Exec(ctx, `
 		UPDATE job_file SET job_id = $3 WHERE tenant_id = $1 AND id = $2 AND job_id IS NULL`, f.Tenant, f.ID, job)
@@ -79,8 +79,7 @@ func (f *File) Take(ctx context.Context, tx *sqldb.DB, job id.Job) error {
 	return nil
 }
 
-// Append adds p to the end of the file, in chunks. Within Step, what it added
-// goes when the step does.
+// Append adds p to the end of the file, in chunks. Within Step, it is rolled back with the step.
 func (f *File) Append(ctx context.Context, db *sqldb.DB, p []byte) error {
 	if len(p) == 0 {
 		return nil
@@ -125,8 +124,8 @@ func (f File) Delete(ctx context.Context, db *sqldb.DB) error {
 	return nil
 }
 
-// Writer writes to the end of a file, a chunk at a time. Close writes the last
-// one; without it the file lacks its end.
+// Writer writes to the end of a file, one chunk at a time. Close writes the last chunk; without it
+// the end of the file is missing.
 func (f *File) Writer(ctx context.Context, db *sqldb.DB) io.WriteCloser {
 	return &writer{ctx: ctx, db: db, file: f, held: make([]byte, 0, ChunkSize)}
 }
@@ -138,7 +137,7 @@ type writer struct {
 	held []byte
 }
 
-// Write keeps p until a chunk is full.
+// Write buffers p until a chunk is full.
 func (w *writer) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
@@ -153,14 +152,14 @@ func (w *writer) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close writes what is held.
+// Close writes the buffered bytes.
 func (w *writer) Close() error {
 	err := w.file.Append(w.ctx, w.db, w.held)
 	w.held = w.held[:0]
 	return err
 }
 
-// Reader reads the file from a place in it, a chunk at a time.
+// Reader reads the file from an offset on, one chunk at a time.
 func (f File) Reader(ctx context.Context, db *sqldb.DB, from int64) io.Reader {
 	return &reader{ctx: ctx, db: db, file: f, at: from}
 }
@@ -169,11 +168,11 @@ type reader struct {
 	ctx  context.Context
 	db   *sqldb.DB
 	file File
-	at   int64 // of the next byte
+	at   int64 // offset of the next byte
 	held []byte
 }
 
-// Read returns what is left of a chunk, or of the next one.
+// Read returns the rest of the current chunk, or the next one.
 func (r *reader) Read(p []byte) (int, error) {
 	for len(r.held) == 0 {
 		if r.at >= r.file.Size {
@@ -192,7 +191,7 @@ func (r *reader) Read(p []byte) (int, error) {
 		}
 		r.held = r.held[r.at-at:]
 		if left := r.file.Size - r.at; int64(len(r.held)) > left {
-			r.held = r.held[:left] // written since the file was looked up
+			r.held = r.held[:left] // appended after f was loaded
 		}
 	}
 	n := copy(p, r.held)

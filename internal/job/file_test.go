@@ -65,7 +65,7 @@ func TestFilesReadAsTheyWereWritten(t *testing.T) {
 	})
 }
 
-func TestOldFilesGo(t *testing.T) {
+func TestOldFilesAreRemoved(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		b := newBench(t, db, count(nothing))

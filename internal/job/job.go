@@ -14,7 +14,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Kind says what a job does.
+// Kind is the kind of work a job does.
 type Kind string
 
 // The kinds.
@@ -24,7 +24,7 @@ const (
 	Bulk   Kind = "bulk"
 )
 
-// Status is where a job stands.
+// Status is the state of a job.
 type Status string
 
 // The statuses.
@@ -36,22 +36,22 @@ const (
 	Cancelled Status = "cancelled"
 )
 
-// Ended reports whether a job in this status is over.
+// Ended reports whether a job in this status has ended.
 func (s Status) Ended() bool { return s != Queued && s != Running }
 
-// Job is one piece of long work.
+// Job is one piece of work.
 type Job struct {
 	ID         id.Job
 	Tenant     id.Tenant
 	Kind       Kind
 	Status     Status
-	Scope      auth.Scope      // what a key needs to see the job
-	Params     json.RawMessage // what was asked for, an object; empty once the job has ended
-	State      json.RawMessage // where to go on, an object; nil before the first step
+	Scope      auth.Scope      // the scope an API key needs to see the job
+	Params     json.RawMessage // an object; empty once the job has ended
+	State      json.RawMessage // the checkpoint, an object; nil before the first step
 	Result     json.RawMessage // an object, or nil
 	Error      *Failure        // of a failed job
 	Processed  int64
-	Total      *int64 // nil: not known
+	Total      *int64 // nil: unknown
 	CreatedBy  auth.Actor
 	CreatedAt  time.Time
 	FinishedAt *time.Time
@@ -59,7 +59,7 @@ type Job struct {
 	epoch, tries int64
 }
 
-// Failure says why a job failed.
+// Failure is the reason why a job failed.
 type Failure struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
@@ -73,20 +73,20 @@ var (
 	ErrLimit      = fault.New(fault.Invalid, "LIMIT_EXCEEDED", "at most 100 jobs may wait or run at a time; wait until some have ended")
 )
 
-// maxOpen is how many unfinished jobs a tenant may have.
+// maxOpen is the maximum number of unfinished jobs of a tenant.
 const maxOpen = 100
 
-// Draft is what a job is made of.
+// Draft is the argument of Create.
 type Draft struct {
 	Tenant id.Tenant
 	Kind   Kind
-	Scope  auth.Scope // what a key needs to see and cancel the job
+	Scope  auth.Scope // the scope an API key needs to see and cancel the job
 	Params any        // encodes to a JSON object
-	Total  *int64     // how much there is to do, if that is known
+	Total  *int64     // the amount of work, if known
 	By     auth.Actor
 }
 
-// Wake is notified when a job was queued.
+// Wake is notified when a job is queued.
 const Wake sqldb.Signal = "job"
 
 // Create queues a job.
@@ -173,8 +173,8 @@ func ByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, job id.Job) (Job,
 	return j, nil
 }
 
-// Cancel ends a job that has not ended. What its steps did stands; the step under
-// way, if there is one, either was done before or leaves nothing behind.
+// Cancel ends a job that has not ended. Committed steps remain; the current step, if any, either
+// has committed or is rolled back.
 func Cancel(ctx context.Context, db *sqldb.DB, tenant id.Tenant, job id.Job, now time.Time) (Job, error) {
 	j, err := scan(db.QueryRow(ctx, `
 		UPDATE job SET status = 'cancelled', finished_at = $3, owner = '', lease_until = 0, epoch = epoch + 1, params = '{}', state = NULL

@@ -72,11 +72,11 @@ func (b *bench) load(j job.Job) job.Job {
 	return j
 }
 
-// place is a state: how far a job got.
+// place is the checkpoint of the test's jobs.
 type place struct{ At int64 }
 
-// count is a runner of as many steps as the parameter n says, each of which
-// leaves a file behind as its effect; before is called at each.
+// count is a runner with as many steps as the parameter n says, each of which creates a file;
+// before is called at each.
 func count(before func(w *job.Work, at int64) error) job.Runner {
 	return func(ctx context.Context, w *job.Work) error {
 		var want struct{ N int64 }
@@ -104,7 +104,7 @@ func count(before func(w *job.Work, at int64) error) job.Runner {
 
 func nothing(*job.Work, int64) error { return nil }
 
-// steps returns the effects that a job left.
+// steps returns the files that a job's steps created.
 func (b *bench) steps(j job.Job) []string {
 	b.Helper()
 	rows, err := b.db.Query(b.Context(), `SELECT name FROM job_file WHERE tenant_id = $1 AND job_id = $2 ORDER BY name`, j.Tenant, j.ID)
@@ -144,7 +144,7 @@ func TestJobsRunToTheirEnd(t *testing.T) {
 	})
 }
 
-func TestAnInterruptedJobGoesOnBehindItsLastStep(t *testing.T) {
+func TestAnInterruptedJobContinuesAfterItsLastStep(t *testing.T) {
 	t.Parallel()
 	for name, interrupt := range map[string]func(){
 		"error": nil,
@@ -211,7 +211,7 @@ func TestAFaultFailsTheJobAndAnOutageDoesNot(t *testing.T) {
 	})
 }
 
-func TestAJobThatNeverGetsAnywhereFails(t *testing.T) {
+func TestAJobWithoutProgressFails(t *testing.T) {
 	t.Parallel()
 	db := dbtest.SQLite(t)
 	b := newBench(t, db, func(context.Context, *job.Work) error { return errors.New("a bug") })
@@ -301,8 +301,7 @@ func TestACancelledJobStopsBetweenSteps(t *testing.T) {
 	})
 }
 
-// A tenant with many jobs does not keep others waiting, and its jobs of one kind
-// take turns.
+// A tenant with many jobs does not delay others, and its jobs of one kind run one at a time.
 func TestJobsTakeTurns(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -343,7 +342,7 @@ func TestJobsTakeTurns(t *testing.T) {
 	})
 }
 
-func TestALongJobMakesRoom(t *testing.T) {
+func TestALongJobYields(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		var order []string
@@ -363,7 +362,7 @@ func TestALongJobMakesRoom(t *testing.T) {
 	})
 }
 
-func TestATenantMayHaveSoManyOpenJobs(t *testing.T) {
+func TestOpenJobsOfATenantAreLimited(t *testing.T) {
 	t.Parallel()
 	db := dbtest.SQLite(t)
 	b := newBench(t, db, count(nothing))
@@ -397,8 +396,8 @@ func TestAnEngineRunsUntilItIsStopped(t *testing.T) {
 		cancel()
 		<-stop
 		b.e = b.engine("next", count(nothing))
-		if !b.tick() { // at once, not when a lease has run out
-			t.Error("the job was not given back")
+		if !b.tick() { // at once, before a lease expires
+			t.Error("the lease was not released")
 		}
 		if s := b.load(j).Status; s != job.Completed {
 			t.Errorf("the job is %s", s)

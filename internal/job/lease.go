@@ -11,20 +11,19 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// ready says which jobs may be leased at $1: those that wait for their turn and
-// have it, and those whose lease has ended. It is a test of job j; the kinds are
-// the list $2.
+// ready is the condition that job j may be leased at time $1: it is queued and no other job of its
+// tenant and kind is running, or it is running and its lease has expired. $2 is the list of kinds.
 func ready(db *sqldb.DB) string {
 	return ` j.lease_until <= $1 AND j.kind` + db.In(2) + ` AND (j.status = 'running' OR (j.status = 'queued' AND NOT EXISTS (
 		SELECT 1 FROM job r WHERE r.tenant_id = j.tenant_id AND r.kind = j.kind AND r.status = 'running'))) `
 }
 
-// candidates are how many ready jobs a claim looks at: others may take some first.
+// candidates is how many ready jobs a claim reads, since other processes may claim some of them
+// first.
 const candidates = 8
 
-// claim leases the next job of the given kinds until a time, and reports whether
-// there was one. The tenant with the fewest jobs at work comes first, then the
-// one served longest ago.
+// claim leases the next job of the given kinds until a time, and reports whether there was one. The
+// tenant with the fewest running jobs comes first, then the one served longest ago.
 func claim(ctx context.Context, db *sqldb.DB, kinds []Kind, owner string, now, until time.Time) (Job, bool, error) {
 	type ref struct {
 		tenant id.Tenant
@@ -53,7 +52,7 @@ func claim(ctx context.Context, db *sqldb.DB, kinds []Kind, owner string, now, u
 		switch {
 		case err == nil:
 			return j, true, nil
-		case errors.Is(err, sqldb.ErrNoRows), sqldb.IsUniqueViolation(err): // somebody was first, with this job or one of its kind
+		case errors.Is(err, sqldb.ErrNoRows), sqldb.IsUniqueViolation(err): // another process claimed this job, or one of its kind
 			continue
 		}
 		return Job{}, false, fmt.Errorf("lease a job: %w", err)
@@ -73,8 +72,8 @@ func waiting(ctx context.Context, db *sqldb.DB, kinds []Kind, now time.Time) (bo
 	return any, nil
 }
 
-// takeBack ends the leases of every other process. It is for a process that has
-// the database to itself: those others are dead.
+// takeBack ends the leases of all other processes. It is for a process that is alone on the
+// database, so the others are dead.
 func takeBack(ctx context.Context, db *sqldb.DB, owner string) error {
 	_, err := db.Exec(ctx, `
 		/* all tenants: their holder is dead */
@@ -85,7 +84,7 @@ func takeBack(ctx context.Context, db *sqldb.DB, owner string) error {
 	return nil
 }
 
-// renew extends the lease and reports whether it still was ours.
+// renew extends the lease and reports whether it was still valid.
 func (j *Job) renew(ctx context.Context, db *sqldb.DB, until time.Time) (bool, error) {
 	n, err := db.Exec(ctx, `
 		UPDATE job SET lease_until = $4 WHERE tenant_id = $1 AND id = $2 AND epoch = $3 AND status = 'running'`,
@@ -93,7 +92,7 @@ func (j *Job) renew(ctx context.Context, db *sqldb.DB, until time.Time) (bool, e
 	return n > 0, err
 }
 
-// release gives the job back: it may be leased again from the given time on.
+// release ends the lease: the job may be leased again from the given time on.
 func (j *Job) release(ctx context.Context, db *sqldb.DB, tries int64, from time.Time) error {
 	_, err := db.Exec(ctx, `
 		UPDATE job SET owner = '', lease_until = $4, tries = $5
@@ -105,9 +104,8 @@ func (j *Job) release(ctx context.Context, db *sqldb.DB, tries int64, from time.
 	return nil
 }
 
-// end finishes the job; failure is nil when it is done. One that was cancelled or
-// lost meanwhile stays as it is. What was asked for, which may name people, is not
-// needed any more and goes.
+// end finishes the job; failure is nil if it completed. A job that was cancelled or lost meanwhile
+// does not change. The parameters, which may contain personal data, are cleared.
 func (j *Job) end(ctx context.Context, db *sqldb.DB, failure *Failure, now time.Time) error {
 	status, reason := Completed, any(nil)
 	if failure != nil {

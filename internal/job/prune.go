@@ -8,18 +8,18 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// How long things are kept.
+// Retention times.
 const (
 	KeepFor   = 7 * 24 * time.Hour  // files, after their job has ended
 	keepJobs  = 90 * 24 * time.Hour // jobs, after they have ended
-	keepStray = 6 * time.Hour       // uploads that no job took
+	keepStray = 6 * time.Hour       // uploads that belong to no job
 )
 
-// pruneBatch is how many rows of each sort one Prune removes.
+// pruneBatch is how many rows of each kind one Prune removes.
 const pruneBatch = 100
 
-// Prune removes what has been kept long enough, one batch of it; more says that
-// there may be another.
+// Prune removes a batch of files and jobs past their retention time; more reports whether there may
+// be others.
 func Prune(ctx context.Context, db *sqldb.DB, now time.Time) (more bool, err error) {
 	rows, err := db.Query(ctx, `
 		/* all tenants: files go by age */
@@ -48,8 +48,8 @@ func Prune(ctx context.Context, db *sqldb.DB, now time.Time) (more bool, err err
 	return len(files) == pruneBatch || n == pruneBatch, nil
 }
 
-// eraseStep is how much of a file one transaction removes, so that large files do
-// not hold up other writers.
+// eraseStep is how many bytes of a file one transaction removes, so that large files do not block
+// other writers.
 const eraseStep = 8 << 20
 
 // erase removes the file piece by piece, its own row last.

@@ -11,43 +11,41 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Runner does the work of one kind of job, from where w says it stands to its
-// end. It returns what Step returned, as it is, when that is an error. A fault
-// fails the job; any other error means to try again later.
+// Runner runs a job of one kind, from its checkpoint to its end. If Step returns an error, the
+// Runner must return it unchanged. A fault fails the job; any other error causes a retry later.
 //
 // A Runner that is called again after the last step must find nothing to do.
 type Runner func(ctx context.Context, w *Work) error
 
-// ErrCancelled says that somebody cancelled the job: the step had no effect.
+// ErrCancelled means that the job was cancelled; the step was rolled back.
 var ErrCancelled = errors.New("the job was cancelled")
 
-// errLost says that another process has the job by now: the step had no effect.
-var errLost = errors.New("the job is not ours any more")
+// errLost means that another process has leased the job; the step was rolled back.
+var errLost = errors.New("the lease on the job was lost")
 
-// errYield says that the job makes room for others, after a step that counts.
-var errYield = errors.New("the job makes room for others")
+// errYield means that the job should yield to others; the step was committed.
+var errYield = errors.New("the job yields to others")
 
-// Work is a job under lease.
+// Work is a leased job.
 type Work struct {
-	Job Job // as of the last step
+	Job Job // as of the last committed step
 	DB  *sqldb.DB
 	Log *slog.Logger
 	Now func() time.Time
 
 	lease time.Duration
-	room  func(context.Context) bool // whether to make room for others; nil: never
+	room  func(context.Context) bool // whether to yield to others; nil: never
 }
 
-// Progress is what a step reached; everything in it stands for the whole job so
-// far, not for the step alone.
+// Progress is the state after a step. All fields describe the whole job so far, not the step alone.
 type Progress struct {
 	Processed int64
-	Total     *int64 // nil leaves what is known
-	State     any    // where the next step goes on; encodes to a JSON object
-	Result    any    // encodes to a JSON object, or nil to leave what is there
+	Total     *int64 // nil leaves it unchanged
+	State     any    // the checkpoint; encodes to a JSON object
+	Result    any    // encodes to a JSON object; nil leaves it unchanged
 }
 
-// Params decodes what was asked for.
+// Params decodes the job's parameters.
 func (w *Work) Params(into any) error {
 	if err := json.Unmarshal(w.Job.Params, into); err != nil {
 		return fmt.Errorf("the parameters of job %s: %w", w.Job.ID, err)
@@ -55,8 +53,7 @@ func (w *Work) Params(into any) error {
 	return nil
 }
 
-// State decodes where the last step ended; before the first step it leaves into
-// as it is.
+// State decodes the checkpoint; before the first step it leaves into unchanged.
 func (w *Work) State(into any) error {
 	if w.Job.State == nil {
 		return nil
@@ -67,14 +64,13 @@ func (w *Work) State(into any) error {
 	return nil
 }
 
-// Step does one bounded piece of work: what fn changes through tx, and the
-// progress that it returns, are committed together, unless the job was cancelled
-// or lost meanwhile. fn may be run again when the transaction lost a race, so it
-// assigns anew what it leaves behind.
+// Step does one bounded piece of work: it commits what fn changes through tx together with the
+// progress that fn returns, unless the job was cancelled or lost meanwhile. fn may be called again
+// when the transaction is retried, so it must set its results from scratch each time.
 func (w *Work) Step(ctx context.Context, fn func(tx *sqldb.DB) (Progress, error)) error {
 	next := w.Job
 	err := w.DB.InTx(ctx, func(tx *sqldb.DB) error {
-		if err := w.hold(ctx, tx); err != nil {
+		if err := w.lockJob(ctx, tx); err != nil {
 			return err
 		}
 		p, err := fn(tx)
@@ -96,9 +92,9 @@ func (w *Work) Step(ctx context.Context, fn func(tx *sqldb.DB) (Progress, error)
 	return nil
 }
 
-// hold keeps the job for the transaction, so that a cancellation comes either
+// lockJob locks the job's row until the transaction ends, so that a cancellation comes either
 // before the step or after it.
-func (w *Work) hold(ctx context.Context, tx *sqldb.DB) error {
+func (w *Work) lockJob(ctx context.Context, tx *sqldb.DB) error {
 	var status Status
 	var epoch int64
 	err := tx.QueryRow(ctx, `
@@ -108,7 +104,7 @@ func (w *Work) hold(ctx context.Context, tx *sqldb.DB) error {
 	case errors.Is(err, sqldb.ErrNoRows):
 		return errLost
 	case err != nil:
-		return fmt.Errorf("hold a job: %w", err)
+		return fmt.Errorf("lock a job: %w", err)
 	case status == Cancelled:
 		return ErrCancelled
 	case status != Running || epoch != w.Job.epoch:
@@ -117,7 +113,7 @@ func (w *Work) hold(ctx context.Context, tx *sqldb.DB) error {
 	return nil
 }
 
-// advance records what a step reached, and extends the lease.
+// advance records the progress of a step, and extends the lease.
 func (w *Work) advance(ctx context.Context, tx *sqldb.DB, p Progress) (Job, error) {
 	next := w.Job
 	next.Processed, next.tries = p.Processed, 0
