@@ -33,14 +33,14 @@ var (
 	ErrMetadataFind = fault.New(fault.Invalid, "INVALID_METADATA_FILTER", "metadata must be a JSON object of fewer than 8192 characters")
 )
 
-// Caps on what one broadcast may name.
+// Limits on the references of one broadcast.
 const (
-	MaxSegments = 20 // included, and as many excluded
+	MaxSegments = 20 // included; the same number may be excluded
 	MaxTags     = 50
 	MaxTagChars = 64
 )
 
-// Status is where a broadcast stands.
+// Status is the state of a broadcast.
 type Status string
 
 // The statuses.
@@ -54,27 +54,27 @@ const (
 	Cancelled Status = "cancelled"
 )
 
-// Statuses returns every status, in the order of a broadcast's life.
+// Statuses returns every status, in the order of a broadcast's lifecycle.
 func Statuses() []Status {
 	return []Status{Draft, Scheduled, Sending, Paused, Completed, Failed, Cancelled}
 }
 
-// Ended reports that nothing will be sent any more.
+// Ended reports whether nothing more will be sent.
 func (s Status) Ended() bool { return s == Completed || s == Failed || s == Cancelled }
 
-// Kind tells ordinary broadcasts from a retired sort.
+// Kind distinguishes regular broadcasts from a retired kind.
 type Kind string
 
-// The kinds. Triggered ones are read by id only, and never made any more.
+// The kinds. Triggered broadcasts can be read by id only, and are not created any more.
 const (
 	Regular   Kind = "regular"
 	Triggered Kind = "triggered"
 )
 
-// PauseReason says who paused a broadcast.
+// PauseReason is why a broadcast is paused.
 type PauseReason string
 
-// The reasons: a person, or the platform.
+// The reasons: a user's request, or a condition detected by the platform.
 const (
 	ByUser            PauseReason = "user"
 	CapacityCollapsed PauseReason = "capacity_collapsed"
@@ -84,15 +84,15 @@ const (
 
 // Plan is the part of a broadcast that its author writes.
 type Plan struct {
-	Name        string // internal; empty takes the subject
+	Name        string // internal; if empty, the subject
 	Content     manuscript.Manuscript
-	Variants    []Variant    // nil: everybody gets the same
-	Message     *Message     // the library's version that the content is; nil: none, or edited since
-	EmailType   id.EmailType // empty: none yet
-	MTAConfig   id.MTAConfig // empty: the identity's or the account's
+	Variants    []Variant    // nil: all recipients get the same
+	Message     *Message     // the library version that the content is a copy of; nil: none, or edited since
+	EmailType   id.EmailType // zero: not set
+	MTAConfig   id.MTAConfig // zero: the identity's, else the account's
 	Include     []id.Segment
 	Exclude     []id.Segment
-	Identities  []id.Identity // nil: all of the email type
+	Identities  []id.Identity // nil: all identities of the email type
 	Tags        []string
 	Metadata    Metadata
 	ScheduledAt *time.Time
@@ -105,45 +105,45 @@ type Broadcast struct {
 	Plan
 	Tenant         id.Tenant
 	ID             id.Broadcast
-	Send           id.Send // its mail
-	Revision       int     // counts writes
+	Send           id.Send // the send of its messages
+	Revision       int     // increases with each write
 	Status         Status
 	Kind           Kind
 	ContentVersion int
 	PauseReason    PauseReason // empty unless paused
 	ArchivedAt     *time.Time
-	StartedAt      *time.Time // when the dispatcher took it
+	StartedAt      *time.Time // when the dispatcher began its send
 	CompletedAt    *time.Time // when it completed or failed
 	Failure        *Failure
 	CreatedBy      auth.Actor
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
 
-	// Bodies tells which bodies are stored; a lean reading leaves them out of
-	// Content, and what its variants say.
+	// Bodies reports which bodies are stored. Head and List leave the bodies out of Content and
+	// Variants.
 	Bodies Bodies
 }
 
-// Bodies says what a lean reading leaves out.
+// Bodies are the parts that are left out when a broadcast is loaded without bodies.
 type Bodies struct{ HTML, MJML, Text, Snapshot bool }
 
-// Message names a version of an entry of the library.
+// Message identifies a version of a library entry.
 type Message struct {
 	Entry   id.LibraryEntry
 	Version int
 }
 
-// Failure says why a broadcast failed as a whole.
+// Failure is the reason why a broadcast failed as a whole.
 type Failure struct {
 	Code    FailureCode `json:"code"`
 	Message string      `json:"message"`
 	At      time.Time   `json:"at"`
 }
 
-// FailureCode names why a broadcast failed.
+// FailureCode is the machine-readable reason.
 type FailureCode string
 
-// The reasons for which a broadcast fails.
+// The failure codes.
 const (
 	EmailTypeDeleted FailureCode = "EMAIL_TYPE_DELETED"
 	MTAConfigDeleted FailureCode = "MTA_CONFIG_DELETED"
@@ -152,7 +152,7 @@ const (
 	AllFailed        FailureCode = "ALL_FAILED"
 )
 
-// Message says for a person what the code means.
+// Message returns a description of the code for users.
 func (c FailureCode) Message() string {
 	switch c {
 	case EmailTypeDeleted:
@@ -162,17 +162,17 @@ func (c FailureCode) Message() string {
 	case NoIdentity:
 		return "no sending identity was left that could send"
 	case RenderFailed:
-		return "the content could not be rendered for anybody"
+		return "the content could not be rendered for any recipient"
 	case AllFailed:
 		return "no message could be handed over"
 	}
 	return string(c)
 }
 
-// Action is something a caller can ask of a broadcast.
+// Action is an operation on a broadcast.
 type Action string
 
-// The actions, in the order in which they are offered.
+// The actions, in the order in which they are listed.
 const (
 	ActionUpdate     Action = "update"
 	ActionDelete     Action = "delete"
@@ -193,7 +193,7 @@ func Actions() []Action {
 	return []Action{ActionUpdate, ActionDelete, ActionSchedule, ActionUnschedule, ActionPause, ActionResume, ActionCancel, ActionReschedule, ActionTestSend, ActionArchive, ActionUnarchive, ActionClone}
 }
 
-// from returns the statuses in which the action is legal.
+// from returns the statuses in which the action is allowed.
 func (a Action) from() []Status {
 	switch a {
 	case ActionUpdate, ActionDelete, ActionSchedule:
@@ -214,7 +214,7 @@ func (a Action) from() []Status {
 	return nil
 }
 
-// Can reports whether the action is legal now.
+// Can reports whether the action is allowed now.
 func (b Broadcast) Can(a Action) bool {
 	if (a == ActionArchive || a == ActionTestSend) && b.ArchivedAt != nil || a == ActionUnarchive && b.ArchivedAt == nil {
 		return false
@@ -225,7 +225,7 @@ func (b Broadcast) Can(a Action) bool {
 	return slices.Contains(a.from(), b.Status)
 }
 
-// Available returns the actions that are legal now.
+// Available returns the actions that are allowed now.
 func (b Broadcast) Available() []Action {
 	return slices.DeleteFunc(Actions(), func(a Action) bool { return !b.Can(a) })
 }

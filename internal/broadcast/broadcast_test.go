@@ -31,7 +31,7 @@ func stranger(t *testing.T, db *sqldb.DB) *broadcasttest.Account {
 	return broadcasttest.New(t, db, "other")
 }
 
-func TestCreateKeepsWhatWasSaid(t *testing.T) {
+func TestCreateStoresTheRequest(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a := account(t, db)

@@ -12,16 +12,16 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// Calendar says when the messages of a planned send may leave.
+// Calendar computes when the messages of a planned send may be sent.
 type Calendar struct {
 	delivery Delivery
 	window   spread.Window
 	zone     *time.Location
-	offset   time.Duration // of the batches from the start of the window
-	at       time.Time     // nothing leaves before
+	offset   time.Duration // of the batches, from the start of the window
+	at       time.Time     // nothing is sent before
 }
 
-// CalendarOf returns the calendar of a plan for b that is made at a moment.
+// CalendarOf returns the calendar for a plan of b that is made at a time.
 func CalendarOf(t tenant.Tenant, b Broadcast, at time.Time) Calendar {
 	hash := sha256.Sum256([]byte(b.ID.String()))
 	seconds := binary.BigEndian.Uint32(hash[:4]) % uint32(spread.Quarter/time.Second)
@@ -30,8 +30,8 @@ func CalendarOf(t tenant.Tenant, b Broadcast, at time.Time) Calendar {
 
 func (c Calendar) today() spread.Day { return spread.DayOf(c.at, c.zone) }
 
-// batches returns when messages of a day leave. A send that is not spread
-// leaves at once, and on later days when the window opens.
+// batches returns the times of a day's batches. A send that is not spread is sent at once, and on
+// later days when the window opens.
 func (c Calendar) batches(day spread.Day) []time.Time {
 	if !c.delivery.Spread() && day == c.today() {
 		return []time.Time{c.at}
@@ -43,7 +43,7 @@ func (c Calendar) batches(day spread.Day) []time.Time {
 	return list
 }
 
-// capacity returns how many messages the send may have on a day.
+// capacity returns the maximum number of messages that the broadcast's rate limit allows on a day.
 func (c Calendar) capacity(day spread.Day) spread.Cap {
 	if len(c.batches(day)) == 0 {
 		return spread.UpTo(0)
@@ -58,8 +58,7 @@ func (c Calendar) capacity(day spread.Day) spread.Cap {
 	return spread.UpTo(int(math.Ceil(float64(c.delivery.PerHour) * window.Hours(day, c.zone, c.at))))
 }
 
-// days returns the days of the window that are left, and the first one that
-// extending may use.
+// days returns the remaining days of the window, and the first day by which it may be extended.
 func (c Calendar) days(start spread.Day) (left []spread.Day, next spread.Day) {
 	today := c.today()
 	if !c.delivery.Spread() {
@@ -69,16 +68,15 @@ func (c Calendar) days(start spread.Day) (left []spread.Day, next spread.Day) {
 	return slices.DeleteFunc(all, func(d spread.Day) bool { return d < today }), max(next, today)
 }
 
-// PlanSlot is a time at which so many messages of a lane leave.
+// PlanSlot is a time at which N messages of a lane are due.
 type PlanSlot struct {
-	Day spread.Day // empty: they are held back
+	Day spread.Day // empty: these messages are held back
 	Due time.Time
 	N   int
 }
 
-// Slots returns the slots that a plan has for a lane, in order of time: its quota
-// of each day, divided over the batches of the day. Last come those that are held
-// back.
+// Slots returns the slots of a plan for a lane, ordered by time: the quota of each day, divided
+// among the day's batches. Messages that are held back come last.
 func (c Calendar) Slots(p Planning, lane string) []PlanSlot {
 	var slots []PlanSlot
 	for _, q := range p.Quotas {
@@ -86,7 +84,7 @@ func (c Calendar) Slots(p Planning, lane string) []PlanSlot {
 			continue
 		}
 		batches := c.batches(q.Day)
-		if len(batches) == 0 { // the window was changed since the plan was made
+		if len(batches) == 0 { // the window was changed after the plan was made
 			batches = []time.Time{c.at}
 		}
 		for i, n := range spread.Shares(q.N, len(batches)) {
@@ -101,7 +99,7 @@ func (c Calendar) Slots(p Planning, lane string) []PlanSlot {
 	return slots
 }
 
-// times returns when the batches of a plan leave, seen from now.
+// times returns the batch times of a plan, relative to now.
 func (c Calendar) times(p Planning, now time.Time) (at outbox.Times) {
 	lanes := map[string]bool{}
 	for _, q := range p.Quotas {

@@ -12,9 +12,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// LanesDown reports whether every lane that could carry what the run still has
-// to send is down, and since when none has been up. Lanes that are switched off
-// or were deleted could not.
+// LanesDown reports whether all lanes that could carry the remaining messages of the run are down,
+// and since when. Lanes that are inactive or deleted are not considered.
 func (r Run) LanesDown(ctx context.Context, db *sqldb.DB) (since time.Time, down bool, err error) {
 	terms, err := outbox.LoadTerms(ctx, db, r.Tenant, r.Send)
 	if err != nil {
@@ -46,7 +45,7 @@ func (r Run) LanesDown(ctx context.Context, db *sqldb.DB) (since time.Time, down
 	return since, len(usable) > 0, nil
 }
 
-// DomainPaused reports whether a domain that the run sends from is paused.
+// DomainPaused reports whether one of the run's sending domains is paused.
 func (r Run) DomainPaused(ctx context.Context, db *sqldb.DB) (bool, error) {
 	terms, err := outbox.LoadTerms(ctx, db, r.Tenant, r.Send)
 	if err != nil {

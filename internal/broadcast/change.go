@@ -12,11 +12,11 @@ import (
 	"github.com/packetboat/packetboat/internal/manuscript"
 )
 
-// Change is what a request says about a broadcast; nil leaves a part alone.
+// Change holds the changes that a request makes to a broadcast; nil leaves a part unchanged.
 type Change struct {
 	Name       *string
 	Content    *manuscript.Change
-	Message    *Message      // take this version of the library's, 0 being the current one; then Content is changed in that
+	Message    *Message      // copy this library version first (0: the current one), then apply Content to it
 	Variants   *[]Variant    // empty: none
 	EmailType  *id.EmailType // empty: none
 	MTAConfig  *id.MTAConfig // empty: none
@@ -30,13 +30,12 @@ type Change struct {
 	Delivery   *DeliveryChange
 }
 
-// Start is when a send should begin; nil: not said.
+// Start is when the send should begin; a nil At clears the time.
 type Start struct{ At *time.Time }
 
 const maxName = 200
 
-// Check says what is wrong with the change, whatever broadcast it is made to.
-// It also brings texts into the form in which they are kept.
+// Check validates the change independently of the broadcast, and normalizes its texts.
 func (ch *Change) Check() error {
 	var p fault.Problems
 	if ch.Name != nil {
@@ -78,7 +77,7 @@ func (ch *Change) Check() error {
 	return nil
 }
 
-// apply returns p with the change made, but for the content.
+// apply returns p with all changes except those of the content.
 func (ch Change) apply(p Plan) Plan {
 	set(&p.Name, ch.Name)
 	set(&p.EmailType, ch.EmailType)
@@ -103,8 +102,8 @@ func (ch Change) apply(p Plan) Plan {
 	return p.complete()
 }
 
-// rewrite returns the content with the change made: what the library has first,
-// then the parts that were sent.
+// rewrite returns the plan with its content changed: first the library version, then the parts in
+// the request.
 func (ch Change) rewrite(ctx context.Context, w manuscript.Author, b Broadcast) (Plan, error) {
 	p, edit := b.Plan, manuscript.Change{}
 	if ch.Content != nil {
@@ -123,7 +122,7 @@ func (ch Change) rewrite(ctx context.Context, w manuscript.Author, b Broadcast) 
 		return p, err
 	}
 	if !p.Content.Equal(written) {
-		p.Message = nil // it says something of its own now
+		p.Message = nil // it differs from the library version now
 	}
 	p.Content = written
 	return p, nil

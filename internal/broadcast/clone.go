@@ -16,10 +16,10 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Clone makes a draft of all that the author of another broadcast wrote, but for
-// when it starts. The content is taken as it stands: nothing is rendered again,
-// so it does not matter what became of the template since. What was deleted
-// since is left out. Without a name the draft is called a copy of the other.
+// Clone creates a draft with everything that the author of another broadcast wrote, except for the
+// start time. The content is copied without rendering it again, so later changes of the template
+// have no effect. References to deleted records are dropped. Without a name, the draft is named as
+// a copy.
 func Clone(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, name *string, by auth.Actor, now time.Time) (Broadcast, error) {
 	ch := Change{Name: name}
 	if err := ch.Check(); err != nil {
@@ -52,15 +52,15 @@ func Clone(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast
 	return b, nil
 }
 
-// copyName returns the name of a copy, the original's shortened if need be.
-// Names of broadcasts may repeat, so copies are not counted.
+// copyName returns the name of a copy, shortened if necessary. Names need not be unique, so copies
+// are not numbered.
 func copyName(name string) string {
 	const suffix = " (copy)"
 	runes := []rune(name)
 	return strings.TrimSpace(string(runes[:min(len(runes), maxName-len(suffix))])) + suffix
 }
 
-// forgetLanes lets go of lanes that are no longer there.
+// forgetLanes drops lanes that no longer exist.
 func (b *Broadcast) forgetLanes(ctx context.Context, db *sqldb.DB) error {
 	if len(b.Delivery.Lanes) == 0 {
 		return nil
@@ -79,8 +79,8 @@ func (b *Broadcast) forgetLanes(ctx context.Context, db *sqldb.DB) error {
 	return nil
 }
 
-// forget lets go of what the plan names and is no longer there. Of senders that
-// are all gone the names stay: none would mean any sender, whom nobody chose.
+// forget drops references to records that no longer exist. If all chosen identities are gone, they
+// are kept: an empty list would mean any identity, which the author did not choose.
 func (b *Broadcast) forget(ctx context.Context, db *sqldb.DB) error {
 	if !b.EmailType.IsZero() {
 		if _, err := sender.EmailTypeByID(ctx, db, b.Tenant, b.EmailType); errors.Is(err, sender.ErrEmailTypeNotFound) {

@@ -28,7 +28,7 @@ import (
 
 var copier = auth.Actor{Type: "user", ID: "u", Name: "Ann"}
 
-// copyOf clones a broadcast and reads the draft back.
+// copyOf clones a broadcast and loads the draft.
 func copyOf(t *testing.T, a *broadcasttest.Account, bid id.Broadcast) broadcast.Broadcast {
 	t.Helper()
 	made, err := broadcast.Clone(t.Context(), a.DB, a.Tenant, bid, nil, copier, now.Add(time.Hour))
@@ -42,8 +42,7 @@ func copyOf(t *testing.T, a *broadcasttest.Account, bid id.Broadcast) broadcast.
 	return got
 }
 
-// same compares what the authors of two broadcasts wrote, but for the names and
-// the start.
+// same compares what the authors of two broadcasts wrote, except for names and start times.
 func same(t *testing.T, what string, from, to broadcast.Broadcast) {
 	t.Helper()
 	if d := cmp.Diff(from.Plan, to.Plan, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(broadcast.Plan{}, "Name", "ScheduledAt")); d != "" {
@@ -51,7 +50,7 @@ func same(t *testing.T, what string, from, to broadcast.Broadcast) {
 	}
 }
 
-func TestCloneCopiesWhatWasWrittenWhateverTheStatus(t *testing.T) {
+func TestCloneCopiesThePlanInAnyStatus(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a := account(t, db)
@@ -128,8 +127,8 @@ func TestTheNameOfAClone(t *testing.T) {
 	})
 }
 
-// What was deleted after a broadcast ended is left out of a copy, and a draft
-// that named it does not hold on to it. Senders alone are kept, when all are gone.
+// A clone drops references to records deleted after the original ended, and a draft that referred
+// to them does not prevent their deletion. Only identities are kept if all are gone.
 func TestCloneWithoutWhatWasDeleted(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -174,8 +173,7 @@ func TestCloneWithoutWhatWasDeleted(t *testing.T) {
 	})
 }
 
-// A copy keeps what the template made, also when the template says something
-// else by now, or is gone.
+// A clone keeps the rendered content even if the template was changed or deleted.
 func TestCloneRendersNothing(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

@@ -7,7 +7,7 @@ import (
 	"github.com/packetboat/packetboat/internal/spread"
 )
 
-// Mode says over how long a send is spread.
+// Mode selects over which days a send is spread.
 type Mode string
 
 // The modes.
@@ -17,13 +17,13 @@ const (
 	ByDate   Mode = "by_date"
 )
 
-// Overflow says what becomes of messages that do not fit the days of a send.
+// Overflow selects what happens to messages that do not fit into the days of a send.
 type Overflow string
 
-// What may become of them.
+// The values of Overflow.
 const (
-	Extend   Overflow = "extend"   // they go on the days that follow
-	Holdback Overflow = "holdback" // they never go
+	Extend   Overflow = "extend"   // sent on the following days
+	Holdback Overflow = "holdback" // not sent
 )
 
 // Delivery is how a broadcast's mail is spread over time and lanes.
@@ -33,17 +33,17 @@ type Delivery struct {
 	WindowDate spread.Day   `json:"window_date,omitempty"` // the last day, of by_date
 	Skipped    []spread.Day `json:"skipped,omitempty"`
 	Overflow   Overflow     `json:"overflow,omitempty"`
-	PerHour    int          `json:"per_hour,omitempty"` // at most so many an hour; 0: as fast as the lanes allow
-	Lanes      []LaneShare  `json:"lanes,omitempty"`    // nil: the one lane that resolves
+	PerHour    int          `json:"per_hour,omitempty"` // maximum number of messages per hour; 0: no limit besides those of the lanes
+	Lanes      []LaneShare  `json:"lanes,omitempty"`    // nil: one lane, resolved by carriers
 }
 
-// names reports whether a lane stands in the list.
+// names reports whether the list contains a lane.
 func (d Delivery) names(l id.MTAConfig) bool {
 	return slices.ContainsFunc(d.Lanes, func(s LaneShare) bool { return s.Lane == l })
 }
 
-// LaneShare is a lane and how much of each sender's mail it should carry,
-// relative to the others.
+// LaneShare is a lane and its weight: the share of each sender's mail it should carry, relative to
+// the others.
 type LaneShare struct {
 	Lane   id.MTAConfig `json:"lane"`
 	Weight float64      `json:"weight"`

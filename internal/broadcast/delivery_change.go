@@ -9,15 +9,15 @@ import (
 	"github.com/packetboat/packetboat/internal/spread"
 )
 
-// Bounds on how a send may be spread.
+// Limits on spreading.
 const (
 	MaxWindowDays   = 60
 	MaxSkippedDates = 60
 	maxPerHour      = 1_000_000_000
 )
 
-// DeliveryChange is what a request says about how a broadcast is spread. What is
-// nil is left alone; a pointer to nil takes a value away.
+// DeliveryChange holds the changes that a request makes to a broadcast's delivery. Nil leaves a
+// value unchanged; a pointer to nil clears it.
 type DeliveryChange struct {
 	Mode       *Mode
 	WindowDays **int
@@ -25,10 +25,10 @@ type DeliveryChange struct {
 	Skipped    *[]string
 	Overflow   *Overflow
 	PerHour    **int
-	Lanes      *[]LaneShare // whose lanes exist; empty: the one lane that resolves
+	Lanes      *[]LaneShare // existing lanes; empty: one lane, resolved by carriers
 }
 
-// check says what is wrong with the change, whatever it is made to.
+// check validates the change independently of the broadcast.
 func (c *DeliveryChange) check(p *fault.Problems) {
 	if c.Mode != nil && !slices.Contains([]Mode{Now, OverDays, ByDate}, *c.Mode) {
 		p.Add("delivery_mode", "must be now, over_days or by_date")
@@ -57,7 +57,7 @@ func (c *DeliveryChange) check(p *fault.Problems) {
 
 const notADay = "must be a day such as 2026-03-02"
 
-// checkDays adds what is wrong with a list of days to skip.
+// checkDays validates a list of days to skip.
 func checkDays(p *fault.Problems, days []string) {
 	if len(distinct(days)) > MaxSkippedDates {
 		p.Add("skipped_dates", fmt.Sprintf("must hold at most %d days", MaxSkippedDates))
@@ -75,7 +75,7 @@ func checkLanes(p *fault.Problems, lanes []LaneShare) {
 	for i, s := range lanes {
 		path := fmt.Sprintf("delivery_lanes[%d]", i)
 		if seen[s.Lane] && !s.Lane.IsZero() {
-			p.Add(path, "names an MTA config that stands in the list already")
+			p.Add(path, "names an MTA config that is in the list already")
 		}
 		seen[s.Lane] = true
 		if !(s.Weight > 0 && s.Weight <= maxWeight) {
@@ -84,7 +84,7 @@ func checkLanes(p *fault.Problems, lanes []LaneShare) {
 	}
 }
 
-// apply returns d with the change, which was checked, made.
+// apply returns d with a validated change applied.
 func (c *DeliveryChange) apply(d Delivery) Delivery {
 	if c == nil {
 		return d
@@ -108,7 +108,7 @@ func (c *DeliveryChange) apply(d Delivery) Delivery {
 	return d
 }
 
-// daysOf returns days that were checked, in order, each once.
+// daysOf returns validated days, sorted and without duplicates.
 func daysOf(texts []string) []spread.Day {
 	days := make([]spread.Day, len(texts))
 	for i, d := range texts {
@@ -129,9 +129,9 @@ func clearable[T any](to *T, from **T) {
 	}
 }
 
-// checkRequired adds the fields that the mode of d needs and lacks. The last day is looked
-// at when it, or the mode, was written, and when a draft is scheduled: it must
-// not lie before first, whose name is why.
+// checkRequired adds the fields that the mode of d requires and that are missing. The last day must
+// not be before first; why describes first in the message. It is checked when the last day or the
+// mode is written, and when a draft is scheduled.
 func (d Delivery) checkRequired(p *fault.Problems, first spread.Day, why string) {
 	switch {
 	case d.Mode == OverDays && d.WindowDays == 0:
@@ -143,25 +143,25 @@ func (d Delivery) checkRequired(p *fault.Problems, first spread.Day, why string)
 	}
 }
 
-// checkRequiredAfter is checkRequired for the delivery that a change made.
+// checkRequiredAfter is checkRequired for the delivery that a change produced.
 func (c *DeliveryChange) checkRequiredAfter(d Delivery, today spread.Day) error {
 	if c == nil {
 		return nil
 	}
 	var p fault.Problems
 	if c.WindowDate == nil && (c.Mode == nil || d.Mode != ByDate) {
-		d.WindowDate = max(d.WindowDate, today) // an old one is no fault of this request's
+		d.WindowDate = max(d.WindowDate, today) // this request did not set the outdated day
 	}
 	d.checkRequired(&p, today, "today, "+string(today))
 	return p.Err()
 }
 
-// Spread reports whether the send has days of its own: its recipients' days are
-// planned, shown, and can be changed while it is on its way.
+// Spread reports whether the send is spread over several days. Only then are its days planned and
+// shown, and can be rescheduled.
 func (d Delivery) Spread() bool { return d.Mode == ByDate || d.Mode == OverDays && d.WindowDays > 1 }
 
-// Days returns the days of the window of a send that starts on a day, those
-// skipped left out, and the first day after it.
+// Days returns the days of the window of a send that starts on a day, without the skipped ones, and
+// the first day after the window.
 func (d Delivery) Days(start spread.Day) (days []spread.Day, next spread.Day) {
 	switch {
 	case d.Mode == OverDays:

@@ -44,8 +44,8 @@ func TestTheDaysOfASend(t *testing.T) {
 	}
 }
 
-// A date that has passed since it was written is no fault of another change, but
-// the draft cannot be scheduled with it.
+// An outdated last day does not make an unrelated change fail, but the draft cannot be scheduled
+// with it.
 func TestALastDayThatHasPassed(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

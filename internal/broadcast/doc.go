@@ -1,9 +1,8 @@
-// Package broadcast keeps mailings to an audience: what is said, to whom, by
-// whom and when, and how far each has come.
+// Package broadcast stores mailings to an audience: content, audience, sender and schedule, and the
+// progress of their sends.
 //
-// A broadcast begins as a draft, the only state in which it can be edited or
-// deleted. Scheduling it asks every guard (Readiness); from then on only moves
-// change it:
+// A broadcast is created as a draft, the only status in which it can be edited or deleted.
+// Scheduling it checks its preconditions (Readiness); afterwards only transitions change it:
 //
 //	draft ── Schedule ──► scheduled ── Begin ──► sending ── Complete ──► completed
 //	  ▲                     │   │                │  ▲  │
@@ -13,11 +12,11 @@
 //	                            │
 //	                            └── Cancel, from sending and paused too ─► cancelled
 //
-// What has ended (completed, failed, cancelled) can be archived, which hides it
-// from lists and changes nothing else.
+// A broadcast that has ended (completed, failed, cancelled) can be archived, which hides it from
+// lists and has no other effect.
 //
-// Each move names the state it leaves in its statement and checks that a row
-// moved, so two callers cannot both win, and writes its journal entry in the same
-// transaction. The messages themselves belong to package outbox: a broadcast's
-// send carries its id, and its progress is read from there.
+// The UPDATE of each transition has the expected status in its condition, and fails if no row was
+// updated; of two concurrent callers only one succeeds. The journal entry is written in the same
+// transaction. The messages belong to package outbox: a broadcast's send has an id of its own, and
+// its progress is read from there.
 package broadcast

@@ -14,14 +14,14 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Lacking is how many of an audience have no value of what a template expects.
+// Lacking is how many contacts of an audience have no value that a template expects.
 type Lacking struct {
 	Path    string // such as contact.custom_fields.orders
 	Without int
-	Of      int // contacts that were looked at
+	Of      int // contacts checked
 }
 
-// String says it for a person.
+// String describes it for users.
 func (l Lacking) String() string {
 	share := float64(l.Without) / float64(l.Of) * 100
 	if l.Of < looked {
@@ -30,23 +30,24 @@ func (l Lacking) String() string {
 	return fmt.Sprintf("about %.0f %% of the audience have no %s, which the template expects (%d of %d contacts looked at)", share, l.Path, l.Without, l.Of)
 }
 
-// looked is how many of an audience are looked at: who they are says nothing
-// about what they lack, so the first will do.
+// looked is how many contacts of an audience are checked. The first ones serve as a sample, since
+// ids are independent of the contacts' data.
 const looked = 1000
 
-// lookTime is how long loading an audience may take. What it finds are warnings,
-// for which no answer about a broadcast is to wait long.
+// lookTime is the time limit for loading an audience. It serves warnings only, which should not
+// delay the answer to a request.
 const lookTime = 3 * time.Second
 
-// loadAudienceBriefly is loadAudience, or fault.ErrDeadline when that takes too long.
+// loadAudienceBriefly is loadAudience with the time limit lookTime; it returns fault.ErrDeadline if
+// that is exceeded.
 func (f *Preconditions) loadAudienceBriefly(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) error {
 	ctx, cancel := fault.Within(ctx, lookTime)
 	defer cancel()
 	return fault.Timely(ctx, f.loadAudience(ctx, db, b, now))
 }
 
-// loadAudience finds whether the audience of b has members, and what they lack of the
-// data that the template of b expects.
+// loadAudience finds out whether the audience of b has members, and which data expected by the
+// template of b they lack.
 func (f *Preconditions) loadAudience(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) error {
 	audience := segment.Audience{Tenant: b.Tenant, Include: b.Include, Exclude: b.Exclude, Ahead: looked}
 	required, err := expected(b)
@@ -54,8 +55,8 @@ func (f *Preconditions) loadAudience(ctx context.Context, db *sqldb.DB, b Broadc
 		return err
 	}
 	if len(required) == 0 {
-		somebody, err := audience.Any(ctx, db, now)
-		f.EmptyAudience = err == nil && !somebody
+		any, err := audience.Any(ctx, db, now)
+		f.EmptyAudience = err == nil && !any
 		return err
 	}
 	ids, err := audience.After(ctx, db, id.Contact{}, looked, now)
@@ -81,7 +82,7 @@ func (f *Preconditions) loadAudience(ctx context.Context, db *sqldb.DB, b Broadc
 	return nil
 }
 
-// expected returns what the template of b needs of every contact.
+// expected returns the values that the template of b requires of each contact.
 func expected(b Broadcast) ([]binding.Expectation, error) {
 	all, err := samples(b)
 	if err != nil {

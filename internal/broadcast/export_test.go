@@ -1,4 +1,4 @@
 package broadcast
 
-// RescheduleWithin is Reschedule with so much time for the plan.
+// RescheduleWithin is Reschedule with a time limit for the plan.
 var RescheduleWithin = reschedule

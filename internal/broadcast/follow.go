@@ -12,7 +12,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Follower completes broadcasts whose sends have ended, and logs that.
+// Follower completes broadcasts whose sends have ended, and logs it.
 func Follower(log *slog.Logger) journal.Follower {
 	return journal.Follower{Name: "broadcast", Types: []journal.Type{journal.SendEnded}, Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
 		for _, e := range entries {
@@ -31,9 +31,9 @@ func Follower(log *slog.Logger) journal.Follower {
 	}}
 }
 
-// sendEnded ends the run of a broadcast whose send has ended, and completes the
-// broadcast, unless it was cancelled or has failed. One that was paused meanwhile
-// completes when it is resumed (restart).
+// sendEnded ends the run of a broadcast whose send has ended, and completes the broadcast unless it
+// was cancelled or has failed. A broadcast that was paused meanwhile completes when it is resumed
+// (restart).
 func sendEnded(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, bid id.Broadcast, at time.Time, log *slog.Logger) error {
 	run, err := LoadRun(ctx, tx, tenant, bid)
 	if err != nil || run.Broadcast.IsZero() || run.EndedAt != nil {
@@ -51,8 +51,8 @@ func sendEnded(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, bid id.Broad
 	return err
 }
 
-// end ends the run of a broadcast whose send has ended, and the broadcast if it is
-// being sent. A broadcast fails when messages failed and not one was handed over.
+// end ends the run of a broadcast whose send has ended, and the broadcast if its status is sending.
+// A broadcast fails if messages failed and none was sent.
 func (r Run) end(ctx context.Context, tx *sqldb.DB, now time.Time) error {
 	failure, err := r.failure(ctx, tx)
 	if err != nil {
@@ -66,7 +66,7 @@ func (r Run) end(ctx context.Context, tx *sqldb.DB, now time.Time) error {
 	if err != nil && !Stale(err) {
 		return err
 	}
-	if err := outbox.DropSlots(ctx, tx, r.Tenant, r.Send); err != nil { // it may have been cancelled at its plan
+	if err := outbox.DropSlots(ctx, tx, r.Tenant, r.Send); err != nil { // it may have been cancelled while slots were assigned
 		return err
 	}
 	_, err = tx.Exec(ctx, `UPDATE broadcast_run SET ended_at = $3 WHERE tenant_id = $1 AND broadcast_id = $2`,
@@ -77,9 +77,8 @@ func (r Run) end(ctx context.Context, tx *sqldb.DB, now time.Time) error {
 	return nil
 }
 
-// failure names why a send whose every message has ended has failed; empty: it has
-// not. The content is to blame when it could not be rendered for anybody who was
-// tried.
+// failure returns why a send failed whose messages have all ended; empty if it did not fail. The
+// content is the reason if all failed messages could not be rendered.
 func (r Run) failure(ctx context.Context, db *sqldb.DB) (FailureCode, error) {
 	p, err := outbox.Load(ctx, db, r.Tenant, r.Send)
 	if err != nil || p.Failed == 0 || p.Sent > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Labeler returns the outbox.Labeler of broadcasts.
+// Labeler returns the outbox.Labeler for broadcasts.
 func Labeler() outbox.Labeler { return labeler{} }
 
 type labeler struct{}

@@ -11,28 +11,28 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Shelf says which broadcasts a list shows: those at hand, the archived, or both.
+// Shelf selects broadcasts by whether they are archived.
 type Shelf int
 
-// The shelves.
+// The values of Shelf.
 const (
 	Live Shelf = iota
 	LiveAndArchived
 	Archived
 )
 
-// Filter narrows a list. Its zero value shows every live broadcast.
+// Filter selects broadcasts of a list. Its zero value selects all that are not archived.
 type Filter struct {
-	Status   []Status // any of these; none: all
+	Status   []Status // any of these; empty: all
 	Tags     []string // any of these
 	Metadata *Containment
-	Since    *time.Time // created then or later
-	Before   *time.Time // created earlier
+	Since    *time.Time // created at or after
+	Before   *time.Time // created before
 	Shelf    Shelf
-	Bodies   bool // read the bodies too
+	Bodies   bool // load the bodies too
 }
 
-// ParseStatuses reads the names of statuses.
+// ParseStatuses parses names of statuses.
 func ParseStatuses(names []string) ([]Status, error) {
 	list := make([]Status, 0, len(names))
 	for _, n := range names {
@@ -44,7 +44,7 @@ func ParseStatuses(names []string) ([]Status, error) {
 	return list, nil
 }
 
-// List returns the regular broadcasts that f lets through, newest first.
+// List returns the regular broadcasts that match f, newest first.
 func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter) ([]Broadcast, error) {
 	if f.Metadata != nil && f.Metadata.never {
 		return []Broadcast{}, nil
@@ -90,7 +90,7 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter) ([]Broa
 	return list, nil
 }
 
-// Names returns the names of those of the broadcasts that exist.
+// Names returns the names of broadcasts, by id; missing ones are left out.
 func Names(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Broadcast) (map[id.Broadcast]string, error) {
 	names := make(map[id.Broadcast]string, len(ids))
 	if len(ids) == 0 {

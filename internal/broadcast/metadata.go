@@ -13,7 +13,7 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 )
 
-// Limits on metadata (spec 8).
+// Limits on metadata.
 const (
 	maxMetadataKeys   = 20
 	maxMetadataBytes  = 8192
@@ -21,13 +21,13 @@ const (
 	maxMetadataItems  = 50
 )
 
-// Metadata is a flat object of the caller's own: strings, numbers (kept as they
-// were written), booleans, and arrays of those. It never reaches recipients.
+// Metadata is a flat object of the API caller: strings, numbers (stored as written), booleans, and
+// arrays of those. It is never part of a mail.
 type Metadata map[string]any
 
 var metadataKey = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
-// ParseMetadata reads metadata as a request holds it and checks every rule.
+// ParseMetadata decodes and validates the metadata of a request.
 func ParseMetadata(raw []byte) (Metadata, error) {
 	var m Metadata
 	if !isObject(raw) || decode(raw, &m) != nil {
@@ -67,7 +67,7 @@ func ParseMetadata(raw []byte) (Metadata, error) {
 	return m, nil
 }
 
-// badScalar says what is wrong with one value, or nothing.
+// badScalar returns what is wrong with a value, or "".
 func badScalar(v any) string {
 	switch v := v.(type) {
 	case bool:
@@ -89,12 +89,11 @@ func badScalar(v any) string {
 	return "must be a string, number, boolean or an array of those"
 }
 
-// maxExponent is beyond every number that is told from zero and infinity.
+// maxExponent is greater than the exponent of any finite float64, in absolute value.
 const maxExponent = 400
 
-// storable reports whether both databases keep and compare the number: neither
-// is it huge, nor so close to zero that it looks like it, nor a zero that is
-// written with more places than can be kept.
+// storable reports whether both databases can store and compare the number. It excludes overflow,
+// values that underflow to zero, and zeros written with more digits than can be stored.
 func storable(n json.Number) bool {
 	f, err := strconv.ParseFloat(string(n), 64)
 	if err != nil || len(n) > 64 {
@@ -111,13 +110,13 @@ func metadataFault(path, why string) *fault.Error {
 	return asMetadataFault(fault.Input(fault.Field{Path: strings.TrimSuffix("metadata."+path, "."), Message: why}))
 }
 
-// asMetadataFault gives field problems the code that belongs to metadata.
+// asMetadataFault converts field problems to ErrMetadata.
 func asMetadataFault(err error) *fault.Error {
 	f, _ := fault.As(err)
 	return ErrMetadata.Sayf("%s", f.Message).With(f.Details)
 }
 
-// JSON returns the metadata as it is stored: compact, keys in order.
+// JSON returns the metadata as stored: compact, with sorted keys.
 func (m Metadata) JSON() string {
 	if m == nil {
 		return "{}"
@@ -126,23 +125,23 @@ func (m Metadata) JSON() string {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(map[string]any(m)); err != nil {
-		panic("broadcast: metadata that JSON cannot hold: " + err.Error()) // it came from JSON
+		panic("broadcast: metadata that JSON cannot hold: " + err.Error()) // it was decoded from JSON
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Containment is a question about metadata: does it hold this object, in the
-// sense of PostgreSQL's @>?
+// Containment is a filter by metadata: whether it contains an object, as PostgreSQL's @> defines
+// it.
 type Containment struct {
 	json  string
-	never bool // no metadata that we accept can hold it
+	never bool // no valid metadata can contain it
 }
 
-// maxFilterDepth is deeper than any metadata; what is nested further cannot be
-// held by it, and is not shown to the database.
+// maxFilterDepth is greater than the depth of any metadata. A deeper filter matches nothing and is
+// not passed to the database.
 const maxFilterDepth = 8
 
-// ParseContainment reads the metadata filter of a list.
+// ParseContainment parses the metadata filter of a list.
 func ParseContainment(text string) (Containment, error) {
 	if utf8.RuneCountInString(text) >= maxMetadataBytes || !utf8.ValidString(text) {
 		return Containment{}, ErrMetadataFind
@@ -179,12 +178,12 @@ func askable(v any, depth int) bool {
 	return true
 }
 
-// isObject reports whether the text begins as a JSON object, which null does not.
+// isObject reports whether the text begins like a JSON object; null does not.
 func isObject(raw []byte) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte("{"))
 }
 
-// decode reads one JSON value and nothing after it; numbers stay as written.
+// decode decodes exactly one JSON value; numbers are kept as written.
 func decode(raw []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()

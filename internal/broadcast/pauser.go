@@ -10,13 +10,13 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Pauser returns the outbox.Pauser of broadcasts.
+// Pauser returns the outbox.Pauser for broadcasts.
 func Pauser() outbox.Pauser { return pauser{} }
 
 type pauser struct{}
 
-// PauseStuck implements outbox.Pauser. A broadcast that another caller moved to a
-// different status in the meantime is left alone.
+// PauseStuck implements outbox.Pauser. A broadcast whose status was changed concurrently is
+// skipped.
 func (pauser) PauseStuck(ctx context.Context, db *sqldb.DB, tenants map[id.Tenant]bool, downSince, now time.Time) ([]outbox.PausedSend, error) {
 	runs, err := OpenRuns(ctx, db)
 	if err != nil {
@@ -43,7 +43,7 @@ func (pauser) PauseStuck(ctx context.Context, db *sqldb.DB, tenants map[id.Tenan
 	return paused, errors.Join(errs...)
 }
 
-// stuck returns why the run must be paused, or "" if it can go on.
+// stuck returns the reason to pause the run, or "" if there is none.
 func (r Run) stuck(ctx context.Context, db *sqldb.DB, downSince time.Time) (PauseReason, error) {
 	paused, err := r.DomainPaused(ctx, db)
 	if err != nil {

@@ -14,14 +14,12 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// PlanLease is how long the planning of a send belongs to a process that gives
-// no sign of life.
+// PlanLease is how long the lease for planning a send lasts without renewal.
 const PlanLease = time.Minute
 
-// MakePlan gives each day and lane of a send that waits for a plan its number of
-// messages, and reserves them in one transaction, which takes effect only while
-// the caller holds the lease of r. In which order messages are met plays no part,
-// so counting them is enough. Their times are assigned later (stage Assign).
+// MakePlan assigns a number of messages to each day and lane of a send at stage ToPlan, and
+// reserves capacity for them, in one transaction that checks the lease of r. The order of messages
+// does not matter here, so it only counts them. Their due times are assigned later (stage Assign).
 func (r *Run) MakePlan(ctx context.Context, db *sqldb.DB, t tenant.Tenant, b Broadcast, now time.Time) error {
 	p := *r.Planning
 	c := CalendarOf(t, b, now)
@@ -40,11 +38,11 @@ func (r *Run) MakePlan(ctx context.Context, db *sqldb.DB, t tenant.Tenant, b Bro
 	if err != nil {
 		return err
 	}
-	fares, err := lane.StatsOf(ctx, db, t.ID, slices.Collect(maps.Values(lanes)), now)
+	stats, err := lane.StatsOf(ctx, db, t.ID, slices.Collect(maps.Values(lanes)), now)
 	if err != nil {
 		return err
 	}
-	pl := planner{Calendar: c, counts: counts, lanes: lanes, fares: fares}
+	pl := planner{Calendar: c, counts: counts, lanes: lanes, stats: stats}
 	err = db.InTx(ctx, func(tx *sqldb.DB) error {
 		if err := r.Hold(ctx, tx); err != nil {
 			return err
@@ -70,16 +68,16 @@ func (r *Run) MakePlan(ctx context.Context, db *sqldb.DB, t tenant.Tenant, b Bro
 	return err
 }
 
-// planner is what a plan is made from.
+// planner is the input of a plan.
 type planner struct {
 	Calendar
 	counts outbox.PlanCounts
 	lanes  map[id.MTAConfig]lane.Config
-	fares  map[id.MTAConfig]lane.Stats
+	stats  map[id.MTAConfig]lane.Stats
 }
 
-// load returns what is to be planned and what there is room for, and keeps others
-// from planning on these lanes until tx ends.
+// load returns the messages to plan and the available capacity. It locks the reservations of these
+// lanes until tx ends.
 func (p planner) load(ctx context.Context, tx *sqldb.DB, b Broadcast, start spread.Day) (spread.Load, error) {
 	busy, err := outbox.Reservations(ctx, tx, b.Tenant, b.Send, slices.Collect(maps.Keys(p.lanes)), p.today())
 	if err != nil {
@@ -90,8 +88,8 @@ func (p planner) load(ctx context.Context, tx *sqldb.DB, b Broadcast, start spre
 		return spread.Load{}, err
 	}
 	stay := p.counts.Fixed
-	own := map[spread.Day]int{}   // what stays on each day
-	waits := map[spread.Day]int{} // of that, what has yet to leave
+	own := map[spread.Day]int{}   // fixed messages by day
+	waits := map[spread.Day]int{} // those of them that were not sent yet
 	for at, n := range stay {
 		own[at.Day] += n
 		waits[at.Day] += max(0, n-sent[at])
@@ -111,14 +109,14 @@ func (p planner) load(ctx context.Context, tx *sqldb.DB, b Broadcast, start spre
 		at := outbox.LaneDay{Lane: l, Day: day}
 		carried := busy[at].Sent
 		if day == p.today() {
-			carried = max(carried, p.fares[l].SentToday)
+			carried = max(carried, p.stats[l].SentToday)
 		}
 		return spread.Cap{Max: most - carried - busy[at].Reserved - max(0, stay[at]-sent[at]), Capped: capped}
 	}
 	return load, nil
 }
 
-// lanesOf returns the lanes that carry the messages of a counts that move.
+// lanesOf returns the lanes that carry the movable messages of counts.
 func lanesOf(ctx context.Context, db *sqldb.DB, t id.Tenant, counts outbox.PlanCounts) (map[id.MTAConfig]lane.Config, error) {
 	all, err := lane.List(ctx, db, t)
 	if err != nil {
@@ -126,7 +124,7 @@ func lanesOf(ctx context.Context, db *sqldb.DB, t id.Tenant, counts outbox.PlanC
 	}
 	lanes := map[id.MTAConfig]lane.Config{}
 	for l := range counts.Movable {
-		lanes[l] = lane.Config{ID: l} // one that was deleted bounds nothing
+		lanes[l] = lane.Config{ID: l} // a deleted lane has no limits
 	}
 	for _, l := range all {
 		if _, ok := lanes[l.ID]; ok {

@@ -13,26 +13,26 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// Planning is how far the messages of a send have been assigned their times. It is
-// there for sends over days, and for those whose lanes may carry only so many a
-// day; what else is sent leaves as soon as it is in the outbox.
+// Planning is the progress of assigning due times to the messages of a send. Sends over several
+// days have it, and those by lanes with a daily limit. Other messages are due as soon as they are
+// in the outbox.
 //
 //	Collect ─► ToPlan ─► Assign ─► Planned
 //	             ▲                     │
-//	             └── rescheduled, or days passed unused
+//	             └── rescheduled, or messages left over from past days
 type Planning struct {
 	Stage  Stage      `json:"stage"`
-	Start  spread.Day `json:"start"`            // the first day of the window
+	Start  spread.Day `json:"start"`            // first day of the window
 	Again  bool       `json:"again,omitempty"`  // not the first plan of this send
-	Missed bool       `json:"missed,omitempty"` // plan only what days that have passed left over
+	Missed bool       `json:"missed,omitempty"` // plan only the messages left over from past days
 
-	// What assigning goes by, and how far it has come.
+	// State of stage Assign.
 	At           time.Time        `json:"at,omitzero"` // when the plan was made
 	Scope        outbox.PlanScope `json:"scope,omitzero"`
-	Quotas       []spread.Quota   `json:"quotas,omitempty"`        // until slots are made of them
-	HeldBack     map[string]int   `json:"held_back,omitempty"`     // of each lane, how many no day has room for
-	SlotsCreated bool             `json:"slots_created,omitempty"` // of the quotas
-	Done         id.Contact       `json:"done,omitzero"`           // the last whose message has its time
+	Quotas       []spread.Quota   `json:"quotas,omitempty"`        // until slots are created from them
+	HeldBack     map[string]int   `json:"held_back,omitempty"`     // by lane, number of messages without capacity on any day
+	SlotsCreated bool             `json:"slots_created,omitempty"` // from the quotas
+	Done         id.Contact       `json:"done,omitzero"`           // last contact whose message has its due time
 }
 
 // Stage is a stage of planning.
@@ -40,13 +40,13 @@ type Stage string
 
 // The stages.
 const (
-	Collect Stage = "collect" // the audience is put into the outbox
-	ToPlan  Stage = "plan"    // all of it is there, and waits for a plan
-	Assign  Stage = "assign"  // the plan is made, messages are assigned their times
+	Collect Stage = "collect" // the audience is being added to the outbox
+	ToPlan  Stage = "plan"    // the audience is complete, no plan yet
+	Assign  Stage = "assign"  // there is a plan; due times are being assigned
 	Planned Stage = "done"
 )
 
-// Plan records how far the planning of r has come, and extends the lease.
+// Plan stores the planning state of r and extends the lease.
 func (r *Run) Plan(ctx context.Context, tx *sqldb.DB, p Planning, until time.Time) error {
 	doc, err := json.Marshal(p)
 	if err != nil {
@@ -57,7 +57,7 @@ func (r *Run) Plan(ctx context.Context, tx *sqldb.DB, p Planning, until time.Tim
 		WHERE tenant_id = $1 AND broadcast_id = $2 AND epoch = $3 AND prepared_at IS NULL`,
 		r.Tenant, r.Broadcast, r.Epoch, string(doc), until.UnixMicro())
 	if err != nil {
-		return fmt.Errorf("record how far a plan has come: %w", err)
+		return fmt.Errorf("store the state of a plan: %w", err)
 	}
 	if n == 0 {
 		return ErrLeaseLost
@@ -65,14 +65,13 @@ func (r *Run) Plan(ctx context.Context, tx *sqldb.DB, p Planning, until time.Tim
 	return nil
 }
 
-// again returns how a send is planned once more: all that has not left, or only
-// what days that have passed did not send.
+// again returns the initial state of another plan: of all messages not sent yet, or only of those
+// left over from past days.
 func (r Run) again(missed bool) Planning {
 	return Planning{Stage: ToPlan, Start: r.Planning.Start, Again: true, Missed: missed}
 }
 
-// replan takes a send back to where its messages wait for a plan, and its lease
-// from the process that has it. Its send must not be open.
+// replan returns a send to the stage of p and revokes the current lease. The send must not be open.
 func (r Run) replan(ctx context.Context, tx *sqldb.DB, p Planning) error {
 	doc, err := json.Marshal(p)
 	if err != nil {
@@ -82,13 +81,12 @@ func (r Run) replan(ctx context.Context, tx *sqldb.DB, p Planning) error {
 		UPDATE broadcast_run SET plan = $3, prepared_at = NULL, lease_until = 0, owner = '', epoch = epoch + 1
 		WHERE tenant_id = $1 AND broadcast_id = $2 AND ended_at IS NULL`, r.Tenant, r.Broadcast, string(doc))
 	if err != nil {
-		return fmt.Errorf("ask for a new plan: %w", err)
+		return fmt.Errorf("request a new plan: %w", err)
 	}
 	return nil
 }
 
-// overdue reports whether days of the plan of r have passed that did not send
-// all that was planned for them.
+// overdue reports whether messages planned for past days of r were not sent.
 func (r Run) overdue(ctx context.Context, db *sqldb.DB, today spread.Day) (bool, error) {
 	if r.Planning == nil || r.Planning.Stage != Planned {
 		return false, nil
@@ -96,10 +94,10 @@ func (r Run) overdue(ctx context.Context, db *sqldb.DB, today spread.Day) (bool,
 	return outbox.Overdue(ctx, db, r.Tenant, r.Send, today)
 }
 
-// restart lets a paused send go on, once it is planned if it has to be.
+// restart continues a paused send, after planning it again if necessary.
 func (r Run) restart(ctx context.Context, tx *sqldb.DB, now time.Time) error {
 	switch {
-	case r.Planning != nil && r.Planning.Stage == Assign: // by a plan of before the pause
+	case r.Planning != nil && r.Planning.Stage == Assign: // the plan is older than the pause
 		return r.replan(ctx, tx, r.again(false))
 	case r.PreparedAt == nil:
 		return nil
@@ -120,16 +118,15 @@ func (r Run) restart(ctx context.Context, tx *sqldb.DB, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	if p.Phase == outbox.Done { // it ended as the broadcast was being paused
+	if p.Phase == outbox.Done { // the send ended while the broadcast was being paused
 		return r.end(ctx, tx, now)
 	}
 	return outbox.Start(ctx, tx, r.Tenant, r.Send, now)
 }
 
-// Replan lets the days that are left of a send take what days that have passed
-// did not send. It does so for sends that may be extended: what is left of
-// another leaves late rather than never. It reports whether there is something
-// to plan.
+// Replan moves messages left over from past days to the remaining days of a send. It does so only
+// if the send may be extended; otherwise they stay due and are sent late. It reports whether there
+// is something to plan.
 func Replan(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Broadcast, today spread.Day) (again bool, err error) {
 	err = db.InTx(ctx, func(tx *sqldb.DB) error {
 		again = false

@@ -12,30 +12,30 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// Phase says what a send is doing.
+// Phase is what a send is currently doing.
 type Phase string
 
 // The phases of a send.
 const (
-	PhasePreparing Phase = "preparing" // the audience is being put into the outbox
+	PhasePreparing Phase = "preparing" // the audience is being added to the outbox
 	PhaseSending   Phase = "sending"
 	PhaseWaiting   Phase = "waiting" // for the next batch
 	PhasePaused    Phase = "paused"
 	PhaseDone      Phase = "done"
 )
 
-// Progress is how far a send has come.
+// Progress is the progress of a send.
 type Progress struct {
 	outbox.Sums
 	Phase       Phase
-	Excluded    map[string]int // who of the audience gets nothing, by reason
-	Percent     int            // of recipients handed over
-	PerMinute   int            // of late; over days: since today's first batch; at the end: the average
-	ETA         *time.Time     // nil: nothing to go by
-	NextBatchAt *time.Time     // nil: none is to come
+	Excluded    map[string]int // contacts of the audience that get no message, by reason
+	Percent     int            // of recipients whose message was sent
+	PerMinute   int            // current rate; over days: since today's first batch; at the end: the average
+	ETA         *time.Time     // nil: unknown
+	NextBatchAt *time.Time     // nil: no further batch
 	Plan        []PlanDay      // nil: not spread over days
 	LastSendAt  *time.Time
-	Limit       *outbox.Wait // what keeps messages back that would be due; nil: nothing that is known
+	Limit       *outbox.Wait // the limit that delays due messages; nil: none known
 	Run         Run
 }
 
@@ -45,7 +45,7 @@ type PlanDay struct {
 	Status DayStatus
 }
 
-// DayStatus says where a day of a plan stands.
+// DayStatus is the state of a day of a plan.
 type DayStatus string
 
 // The statuses of days.
@@ -56,7 +56,7 @@ const (
 	DaySkipped DayStatus = "skipped"
 )
 
-// LoadProgress returns how far b has come; nil before its preparation began.
+// LoadProgress returns the progress of b, or nil if its preparation has not begun.
 func LoadProgress(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) (*Progress, error) {
 	run, err := LoadRun(ctx, db, b.Tenant, b.ID)
 	if err != nil || run.Broadcast.IsZero() {
@@ -103,20 +103,20 @@ func progressOf(b Broadcast, run Run, send outbox.Progress, now time.Time) Progr
 	return p
 }
 
-// average returns how many messages left in a second, from how many have since a
-// moment.
+// average returns the messages per second from a start time to the last send, given the number sent
+// since then.
 func (p *Progress) average(sent int, since time.Time) float64 {
 	return float64(sent) / max(p.LastSendAt.Sub(since), time.Second).Seconds()
 }
 
-// addSpeed adds how fast a send goes that is under way.
+// addSpeed adds the current rate of a send.
 func (p *Progress) addSpeed(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) error {
 	samples, err := outbox.Samples(ctx, db, b.Tenant, b.Send, now.Add(-recently))
 	if err != nil {
 		return err
 	}
 	var begin time.Time
-	if p.Run.PreparedAt != nil && (p.Run.Planning == nil || !p.Run.Planning.Again) { // nothing had left by then
+	if p.Run.PreparedAt != nil && (p.Run.Planning == nil || !p.Run.Planning.Again) { // nothing was sent before the preparation ended
 		begin = *p.Run.PreparedAt
 	}
 	perSecond, _ := speed(samples, begin, outbox.Sample{At: now, Sent: p.Sent})
@@ -124,8 +124,7 @@ func (p *Progress) addSpeed(ctx context.Context, db *sqldb.DB, b Broadcast, now 
 	return nil
 }
 
-// addPlan adds what the plan of a send says: its days, when the next batch
-// leaves, and when the last one does.
+// addPlan adds the data of a send's plan: its days, the next batch and the time of the last one.
 func (p *Progress) addPlan(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) error {
 	t, err := tenant.ByID(ctx, db, b.Tenant)
 	if err != nil {
@@ -171,8 +170,8 @@ func (p *Progress) addPlan(ctx context.Context, db *sqldb.DB, b Broadcast, now t
 	return nil
 }
 
-// batches returns when batches of a send leave. While its messages are given
-// their times, the plan says it: most still have those of the plan before.
+// batches returns the batch times of a send. At stage Assign they come from the plan, since most
+// messages still have the due times of the previous one.
 func (p *Progress) batches(ctx context.Context, db *sqldb.DB, t tenant.Tenant, b Broadcast, now time.Time) (outbox.Times, error) {
 	plan := p.Run.Planning
 	given, err := outbox.Batches(ctx, db, b.Tenant, b.Send, now)
@@ -186,21 +185,21 @@ func (p *Progress) batches(ctx context.Context, db *sqldb.DB, t tenant.Tenant, b
 		at = CalendarOf(t, b, plan.At).times(*plan, now)
 	}
 	at.Overdue = at.Overdue || given.Overdue
-	if plan.Missed { // what days to come carry keeps its times
+	if plan.Missed { // messages of future days keep their due times
 		at = at.Add(given.Next, now).Add(given.Last, now)
 	}
 	return at, err
 }
 
-// lastBatch notes when the last batch leaves; the send is not over before.
+// lastBatch sets the ETA to at least the time of the last batch.
 func (p *Progress) lastBatch(at *time.Time) {
 	if at != nil && (p.ETA == nil || p.ETA.Before(*at)) {
 		p.ETA = at
 	}
 }
 
-// planDays returns the days of a send: those of its window, those that were
-// added, and those skipped in between.
+// planDays returns the days of a send: those of its window, those added later, and skipped days in
+// between.
 func planDays(b Broadcast, start spread.Day, days []outbox.Day, today spread.Day) []PlanDay {
 	carried := map[spread.Day]outbox.Day{}
 	window, _ := b.Delivery.Days(start)
@@ -231,7 +230,7 @@ func planDays(b Broadcast, start spread.Day, days []outbox.Day, today spread.Day
 	return plan
 }
 
-// Percent returns how much of a send was handed over, rounded.
+// Percent returns the percentage of messages sent, rounded.
 func Percent(s outbox.Sums) int {
 	if s.Total == 0 {
 		return 0

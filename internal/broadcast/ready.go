@@ -23,10 +23,10 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// Guard names one of the things that scheduling asks for.
+// Guard names a precondition of scheduling.
 type Guard string
 
-// The guards, in the order in which they are asked.
+// The guards, in the order in which they are checked.
 const (
 	GuardSegment   Guard = "segment"
 	GuardEmailType Guard = "email_type"
@@ -44,27 +44,27 @@ type Reason struct {
 	fault *fault.Error
 }
 
-// ScheduleWarning is what an author may want to know before scheduling; it stops nothing.
+// ScheduleWarning is a possible problem that does not prevent scheduling.
 type ScheduleWarning struct {
 	Code    string `json:"code"`
 	Field   string `json:"field,omitempty"` // of LIQUID_MAY_FAIL
-	Line    int    `json:"line,omitempty"`  // of LIQUID_MAY_FAIL, where it is known
+	Line    int    `json:"line,omitempty"`  // of LIQUID_MAY_FAIL, if known
 	Message string `json:"message"`
 }
 
-// Readiness says whether a broadcast can be scheduled.
+// Readiness is the result of checking all guards.
 type Readiness struct {
 	Reasons  []Reason
 	Warnings []ScheduleWarning
 }
 
-// Reasons are the details of the fault that scheduling answers.
+// Reasons is the details of the fault returned by scheduling.
 type Reasons struct {
 	Reasons []Reason `json:"reasons"`
 }
 
-// Err returns nil when the broadcast is ready, else the fault of the first
-// guard that failed, with all reasons as details.
+// Err returns nil if the broadcast is ready, else the fault of the first failed guard with all
+// reasons as details.
 func (r Readiness) Err() error {
 	if len(r.Reasons) == 0 {
 		return nil
@@ -72,23 +72,23 @@ func (r Readiness) Err() error {
 	return r.Reasons[0].fault.With(Reasons{r.Reasons})
 }
 
-// Preconditions are what the guards look at besides the broadcast itself.
+// Preconditions are the data that the guards check in addition to the broadcast.
 type Preconditions struct {
 	EmailType       *sender.EmailType // nil: not set, or deleted
 	Lanes           map[id.MTAConfig]lane.Config
-	DefaultLane     id.MTAConfig       // the account's; empty: none
-	Candidates      []sender.Candidate // identities that are able to send
-	Paused          []sender.Candidate // those that are not, only because their domain is paused
-	Content         error              // what content.Check says
+	DefaultLane     id.MTAConfig       // the account's; zero: none
+	Candidates      []sender.Candidate // identities that may send
+	Paused          []sender.Candidate // identities that may not send, only because their domain is paused
+	Content         error              // the error of content.Check
 	HasAddress      bool               // the account has a postal address
-	EmptyAudience   bool               // the segments exist and hold nobody
-	UnknownAudience bool               // it took too long to look
-	Template        string             // how the template differs from what the content was made of; empty: it does not
-	Lacking         []Lacking          // data that the template expects of everybody
-	Troubles        []ScheduleWarning  // Liquid that fails for some recipient
+	EmptyAudience   bool               // the segments exist and have no members
+	UnknownAudience bool               // loading the audience took too long
+	Template        string             // how the template differs from its snapshot; empty: it does not
+	Lacking         []Lacking          // values the template expects and contacts lack
+	Troubles        []ScheduleWarning  // Liquid that fails for some recipients
 }
 
-// Check asks every guard of b.
+// Check checks every guard of b.
 func Check(b Broadcast, f Preconditions) Readiness {
 	r := Readiness{Reasons: []Reason{}, Warnings: []ScheduleWarning{}}
 	refuse := func(g Guard, err *fault.Error) {
@@ -123,14 +123,14 @@ func Check(b Broadcast, f Preconditions) Readiness {
 	for _, l := range f.Lacking {
 		warn(true, "EXPECTED_DATA_MISSING", l.String())
 	}
-	warn(f.UnknownAudience, "AUDIENCE_UNKNOWN", "it took too long to look at the audience: it may hold nobody, or lack data that the template expects")
+	warn(f.UnknownAudience, "AUDIENCE_UNKNOWN", "loading the audience took too long: it may be empty, or lack data that the template expects")
 	r.Warnings = append(r.Warnings, f.Troubles...)
-	warn(f.EmptyAudience, "EMPTY_AUDIENCE", "the audience holds nobody at present")
+	warn(f.EmptyAudience, "EMPTY_AUDIENCE", "the audience is currently empty")
 	warn(f.anyLeavingRoute(b, withoutDMARC), "NO_DMARC", "no DMARC record is known for the domain of a sending identity")
 	return r
 }
 
-// Ready asks every guard of b, as things stand.
+// Ready loads the preconditions of b and checks every guard.
 func Ready(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) (Readiness, error) {
 	f, err := LoadPreconditions(ctx, db, b)
 	if err != nil {
@@ -154,16 +154,16 @@ func Ready(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) (Readi
 	return Check(b, f), nil
 }
 
-// Warnings are those about Liquid of b that can be read, and fails for a
-// recipient who has every field or for one who has none. The field of a variant's
-// content begins with its place among the variants.
+// Warnings returns warnings about Liquid in b that parses but fails to render for a recipient with
+// all fields set, or for one with none. The field of a variant's content is prefixed by its index
+// among the variants.
 func Warnings(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) ([]ScheduleWarning, error) {
 	fields, err := field.Load(ctx, db, b.Tenant)
 	if err != nil {
 		return nil, err
 	}
 	list := []ScheduleWarning{}
-	seen := map[content.Trouble]bool{} // what variants share is reported once
+	seen := map[content.Trouble]bool{} // report what variants share once
 	for i, arm := range b.Arms() {
 		found, err := arm.Content.Try(ctx, fields, now)
 		if err != nil {
@@ -184,13 +184,13 @@ func Warnings(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) ([]
 	return list, nil
 }
 
-// overrides reports whether a variant says something of its own in a field.
+// overrides reports whether a variant has a value of its own for a field.
 func (v Variant) overrides(name string) bool {
 	_, own := v.Overrides[manuscript.Field(name)]
 	return own
 }
 
-// checkContent asks content.Check about arms, and keeps the first fault.
+// checkContent calls content.Check for each arm and stores the first fault.
 func (f *Preconditions) checkContent(b Broadcast, arms []Arm) error {
 	for _, arm := range arms {
 		if f.Content = content.Check(b.Source(arm)); f.Content == nil {
@@ -204,7 +204,7 @@ func (f *Preconditions) checkContent(b Broadcast, arms []Arm) error {
 	return nil
 }
 
-// LoadPreconditions reads what sending b depends on, but for its content and audience.
+// LoadPreconditions loads the preconditions of b, except for its content and audience.
 func LoadPreconditions(ctx context.Context, db *sqldb.DB, b Broadcast) (Preconditions, error) {
 	f := Preconditions{Lanes: map[id.MTAConfig]lane.Config{}}
 	t, err := tenant.ByID(ctx, db, b.Tenant)
@@ -232,8 +232,7 @@ func LoadPreconditions(ctx context.Context, db *sqldb.DB, b Broadcast) (Precondi
 	return f, err
 }
 
-// templateNow says how the template of b differs by now from what the content
-// was made of.
+// templateNow describes how the template of b differs from the snapshot the content was made from.
 func templateNow(ctx context.Context, db *sqldb.DB, b Broadcast) (string, error) {
 	if b.Content.Origin == nil {
 		return "", nil
@@ -254,8 +253,8 @@ func templateNow(ctx context.Context, db *sqldb.DB, b Broadcast) (string, error)
 	return "", nil
 }
 
-// Source returns the content of an arm as it is checked and frozen, but for the
-// names that only the moment of sending knows.
+// Source returns the content of an arm for checking and freezing, without the names that SourceFor
+// adds.
 func (b Broadcast) Source(arm Arm) content.Source {
 	s := arm.Content.Source()
 	s.Context.UTMContent = arm.ID
@@ -264,7 +263,7 @@ func (b Broadcast) Source(arm Arm) content.Source {
 	return s
 }
 
-// SourceFor returns Source with the names that the account and the email type give it.
+// SourceFor returns Source with the UTM parameters from the account and the email type.
 func (b Broadcast) SourceFor(t tenant.Tenant, arm Arm, f Preconditions) content.Source {
 	s := b.Source(arm)
 	s.Context.UTM = t.Settings.Tracking.UTM

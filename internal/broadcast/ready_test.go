@@ -17,8 +17,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// The guards in their order: the first that fails is the code,
-// and all of them are told.
+// Guards are checked in order: the first that fails determines the code, and all are listed.
 func TestGuards(t *testing.T) {
 	t.Parallel()
 	mine, his, theirs := idtest.Named[id.MTAConfig]("broadcast's"), idtest.Named[id.MTAConfig]("identity's"), idtest.Named[id.MTAConfig]("account's")
@@ -119,7 +118,7 @@ func TestGuards(t *testing.T) {
 	}
 }
 
-func TestScheduleAsksTheGuards(t *testing.T) {
+func TestScheduleChecksTheGuards(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a := account(t, db)

@@ -23,24 +23,23 @@ var (
 	ErrSkip       = fault.New(fault.Invalid, "INVALID_SKIP", "only days to come can be skipped")
 )
 
-// planTime is how long a call to Reschedule may take over the new plan. Counting
-// a send takes some seconds for millions of messages.
+// planTime is how long a call to Reschedule may take to make the plan. Counting the messages of a
+// send takes some seconds for millions.
 const planTime = 8 * time.Second
 
-// releaseTime is how long giving the lease back may take; it ends by itself too.
+// releaseTime is how long releasing the lease may take; otherwise it expires.
 const releaseTime = 2 * time.Second
 
-// planLook is how often such a call looks whether another has made the plan.
+// planLook is the interval at which such a call polls for a plan made by another.
 const planLook = 50 * time.Millisecond
 
-// Reschedule replaces the days that a send over days skips, and plans what was
-// not sent yet anew over the days that are left. What is due already leaves as
-// planned. Days that have passed may stay in the list if they were in it.
+// Reschedule replaces the days that a send over days skips, and plans the messages not sent yet
+// over the remaining days. Messages already due are sent as planned. Past days may remain in the
+// list if they were in it before.
 //
-// The plan is made before Reschedule returns, under the lease of the run, which
-// the transaction that replaces the days takes from an engine that has it. The
-// engine gives messages their times afterwards. When the plan takes too long, or
-// the process dies, an engine makes it too.
+// The plan is made before Reschedule returns, under the lease of the run, which the transaction
+// that replaces the days takes over from an engine. An engine assigns the due times afterwards. If
+// planning takes too long, or the process dies, an engine makes the plan as well.
 func Reschedule(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Broadcast, skipped []string, now time.Time) error {
 	return reschedule(ctx, db, account, bid, skipped, now, planTime)
 }
@@ -70,7 +69,7 @@ func reschedule(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Bro
 	if e := release(ctx, db, *run); err == nil {
 		err = e
 	}
-	if errors.Is(err, ErrLeaseLost) { // to a later call, or the send was paused
+	if errors.Is(err, ErrLeaseLost) { // taken over by a later call, or the send was paused
 		err = awaitPlan(brief, db, account, bid)
 	}
 	if fault.Late(brief) && !fault.Late(ctx) {
@@ -79,8 +78,8 @@ func reschedule(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Bro
 	return err
 }
 
-// replaceSkipped replaces the days that a send skips. It returns the broadcast
-// as it is then, and its run under a lease if it has to be planned now.
+// replaceSkipped replaces the days that a send skips. It returns the updated broadcast, and its run
+// with a lease if it has to be planned now.
 func replaceSkipped(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, bid id.Broadcast, days []spread.Day, now time.Time) (Broadcast, *Run, error) {
 	b, err := lock(ctx, tx, t.ID, bid)
 	switch {
@@ -113,10 +112,10 @@ func replaceSkipped(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, bid id.B
 	}
 	run, err := LoadRun(ctx, tx, t.ID, bid)
 	if err != nil || run.Planning == nil || run.Planning.Stage == Collect || same && run.Planning.Stage != ToPlan {
-		return b, nil, err // it is planned later, with these days, or was planned with them
+		return b, nil, err // it will be planned with these days, or was already
 	}
 	plan := run.again(false)
-	if same { // a call or an engine is at this very plan: it is made here instead
+	if same { // another call or an engine is making this plan: take it over
 		plan = *run.Planning
 	}
 	if err := run.replan(ctx, tx, plan); err != nil {
@@ -133,8 +132,8 @@ func replaceSkipped(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, bid id.B
 	return b, &run, nil
 }
 
-// release gives the lease of a run back, also when the caller has gone, and leaves
-// the rest of the plan to the engine.
+// release releases the lease of a run, even if the request was canceled, and wakes an engine to
+// continue.
 func release(ctx context.Context, db *sqldb.DB, run Run) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
 	defer cancel()
@@ -143,7 +142,7 @@ func release(ctx context.Context, db *sqldb.DB, run Run) error {
 	return err
 }
 
-// awaitPlan waits until a send does not wait for a plan any more.
+// awaitPlan waits until a send has left the stage ToPlan.
 func awaitPlan(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Broadcast) error {
 	tick := time.NewTicker(planLook)
 	defer tick.Stop()

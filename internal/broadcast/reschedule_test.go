@@ -15,8 +15,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// spreadOver begins a send to six over three days, and returns what takes it as
-// far as it goes.
+// spreadOver begins a send to six contacts over three days, and returns a function that runs the
+// dispatcher until nothing is left to do.
 func spreadOver(t *testing.T, a *broadcasttest.Account) (bid id.Broadcast, settle func()) {
 	t.Helper()
 	a.AddContacts(a.List.ID, "a", 6)
@@ -51,8 +51,8 @@ func reserved(t *testing.T, a *broadcasttest.Account, bid id.Broadcast) (text st
 	return text
 }
 
-// A plan for which a call has no time is an engine's to make at once.
-func TestAPlanThatTakesTooLongIsLeftToAnEngine(t *testing.T) {
+// A plan that a call has no time for can be made by an engine at once.
+func TestAnEngineMakesAPlanThatTakesTooLong(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a := broadcasttest.New(t, db, "acme")
@@ -70,8 +70,8 @@ func TestAPlanThatTakesTooLongIsLeftToAnEngine(t *testing.T) {
 	})
 }
 
-// Of calls at the same time the last one's days hold, and once all have returned
-// there is a plan for them.
+// Of concurrent calls the last one's days take effect, and when all have returned there is a plan
+// for them.
 func TestCallsToRescheduleAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

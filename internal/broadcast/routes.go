@@ -10,17 +10,16 @@ import (
 	"github.com/packetboat/packetboat/internal/sender"
 )
 
-// carrier is a lane and its weight among those that carry an identity's mail.
+// carrier is a lane and its weight among the lanes of an identity.
 type carrier struct {
 	lane.Config
-	weight float64 // 0: it shares with none
+	weight float64 // 0: it is the only one
 }
 
-// carriers returns the active lanes that carry the mail of an identity for b,
-// the one with the greatest weight first: those that the broadcast shares its
-// mail among, or the one it names, or the identity's, or the account's.
-// A lane that was deleted is passed over. One that is switched
-// off carries nothing, and nothing takes its place but those it shares with.
+// carriers returns the active lanes that carry the mail of an identity for b, the one with the
+// greatest weight first. These are the lanes of the broadcast's delivery; else the lane of the
+// broadcast, of the identity, or of the account, whichever is set first. A deleted lane counts as
+// not set. An inactive one carries nothing and is not replaced by the next in this order.
 func (f Preconditions) carriers(b Broadcast, identity sender.Identity) []carrier {
 	var shared []carrier
 	known := false
@@ -46,7 +45,7 @@ func (f Preconditions) carriers(b Broadcast, identity sender.Identity) []carrier
 	return nil
 }
 
-// Lane returns the lane that carries most of an identity's mail for b.
+// Lane returns the lane with the greatest weight for an identity's mail of b.
 func (f Preconditions) Lane(b Broadcast, identity sender.Identity) (lane.Config, bool) {
 	if c := f.carriers(b, identity); len(c) > 0 {
 		return c[0].Config, true
@@ -54,7 +53,7 @@ func (f Preconditions) Lane(b Broadcast, identity sender.Identity) (lane.Config,
 	return lane.Config{}, false
 }
 
-// Routes returns the ways the messages of b can take.
+// Routes returns the routes for messages of b.
 func (f Preconditions) Routes(b Broadcast) []route.Route {
 	routes := []route.Route{}
 	for _, c := range f.Candidates {
@@ -65,7 +64,7 @@ func (f Preconditions) Routes(b Broadcast) []route.Route {
 	return routes
 }
 
-// Obstacle says why b cannot be prepared, or nothing.
+// Obstacle returns why b cannot be prepared, or "".
 func (f Preconditions) Obstacle(b Broadcast) FailureCode {
 	var named []id.MTAConfig
 	for _, s := range b.Delivery.Lanes {
@@ -88,8 +87,8 @@ func (f Preconditions) Obstacle(b Broadcast) FailureCode {
 	return ""
 }
 
-// AwaitsDomain reports whether b could be prepared but for its senders' domains,
-// which are all paused, and returns the facts as they would be if they were not.
+// AwaitsDomain reports whether b cannot be prepared only because the domains of all its identities
+// are paused. It then returns the preconditions as if they were not.
 func (f Preconditions) AwaitsDomain(b Broadcast) (Preconditions, bool) {
 	if len(f.Candidates) > 0 || len(f.Paused) == 0 {
 		return f, false
@@ -98,8 +97,8 @@ func (f Preconditions) AwaitsDomain(b Broadcast) (Preconditions, bool) {
 	return f, f.Obstacle(b) == ""
 }
 
-// hasLane reports whether a lane resolves and is active. Without
-// an identity to ask, the broadcast's own and the account's are what is left.
+// hasLane reports whether an active lane resolves. Without a candidate identity, the lanes of the
+// broadcast and of the account are considered.
 func (f Preconditions) hasLane(b Broadcast) bool {
 	if len(f.Candidates) == 0 {
 		_, ok := f.Lane(b, sender.Identity{})
@@ -108,18 +107,18 @@ func (f Preconditions) hasLane(b Broadcast) bool {
 	return len(f.Routes(b)) > 0
 }
 
-// anyLeavingRoute reports whether some candidate, and a lane that carries its mail off
-// this machine, are such. The built-in mailbox is no such lane.
+// anyLeavingRoute reports whether the predicate holds for some candidate and a lane that carries
+// its mail off this machine, which excludes the built-in mailbox.
 func (f Preconditions) anyLeavingRoute(b Broadcast, such func(sender.Candidate, lane.Config) bool) bool {
 	return slices.ContainsFunc(f.Candidates, func(c sender.Candidate) bool {
 		return slices.ContainsFunc(f.carriers(b, c.Identity), func(l carrier) bool { return l.Type != lane.Sink && such(c, l.Config) })
 	})
 }
 
-// unverified reports whether some route has not been seen to work.
+// unverified reports whether no test mail was accepted on a route yet.
 func unverified(c sender.Candidate, l lane.Config) bool {
 	return !slices.Contains(c.Identity.VerifiedLanes, l.ID)
 }
 
-// withoutDMARC reports whether no DMARC record is known for the sender's domain.
+// withoutDMARC reports whether the sender's domain has no known DMARC record.
 func withoutDMARC(c sender.Candidate, _ lane.Config) bool { return c.Domain.DMARCPolicy == "" }

@@ -14,28 +14,26 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Run is the work of sending one broadcast: how far its audience is in the
-// outbox, who prepares it, and whether all of it has ended.
+// Run is the state of sending one broadcast: how much of its audience is in the outbox, and when it
+// was prepared and ended.
 type Run struct {
 	Tenant     id.Tenant
 	Broadcast  id.Broadcast
 	Send       id.Send
-	Contents   map[string]id.Content // frozen when the send began, by arm
-	After      id.Contact            // the last contact that was looked at
-	Excluded   map[string]int        // contacts of the audience that get nothing, by reason
+	Contents   map[string]id.Content // frozen when the send began, by arm id
+	After      id.Contact            // checkpoint: the last contact processed
+	Excluded   map[string]int        // contacts of the audience that get no message, by reason
 	PreparedAt *time.Time            // when the whole audience was in the outbox
 	EndedAt    *time.Time            // when nothing was left to do
-	Planning   *Planning             // nil: its messages leave as soon as they are in the outbox
-	Epoch      int                   // of the lease under which it was read
+	Planning   *Planning             // nil: messages are due as soon as they are in the outbox
+	Epoch      int                   // of the lease when the run was loaded
 }
 
-// ErrLeaseLost says that another process prepares the broadcast by now, or that
-// it is not being sent any more. What was done since belongs to nobody: the
-// transaction must end without effect.
-var ErrLeaseLost = errors.New("the preparation of the broadcast is not ours any more")
+// ErrLeaseLost means that another process has leased the run, or that the broadcast is not being
+// sent any more. The transaction must be rolled back.
+var ErrLeaseLost = errors.New("the lease on the broadcast's preparation was lost")
 
-// Due returns broadcasts whose time to start has come, the longest due first,
-// without their bodies.
+// Due returns scheduled broadcasts whose start time has come, ordered by it, without bodies.
 func Due(ctx context.Context, db *sqldb.DB, now time.Time) ([]Broadcast, error) {
 	rows, err := db.Query(ctx, `
 		SELECT `+withoutBodies+` FROM broadcast WHERE status = 'scheduled' AND scheduled_at <= $1
@@ -47,9 +45,9 @@ func Due(ctx context.Context, db *sqldb.DB, now time.Time) ([]Broadcast, error) 
 	return list, nil
 }
 
-// Begin moves a scheduled broadcast to sending: its content was frozen, its
-// send is begun and held. b is the broadcast as it was read when its content
-// was frozen; one that was written since is left for another time.
+// Begin moves a scheduled broadcast to sending, after its content was frozen and its send created
+// in phase held. b is the broadcast as read when its content was frozen; if its revision has
+// changed since, the error is ErrTransition.
 func Begin(ctx context.Context, tx *sqldb.DB, b Broadcast, frozen map[string]id.Content, now time.Time) error {
 	at, err := lock(ctx, tx, b.Tenant, b.ID)
 	if err != nil {
@@ -96,7 +94,7 @@ func scanRun(row func(...any) error) (Run, error) {
 	return r, errors.Join(json.Unmarshal([]byte(contents), &r.Contents), json.Unmarshal([]byte(excluded), &r.Excluded))
 }
 
-// LoadRun returns the run of a broadcast; the zero Run before it was begun.
+// LoadRun returns the run of a broadcast, or the zero Run if it has not begun.
 func LoadRun(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast) (Run, error) {
 	rows, err := db.Query(ctx, `SELECT `+runColumns+` FROM broadcast_run WHERE tenant_id = $1 AND broadcast_id = $2`, tenant, bid)
 	list, err := sqldb.Collect(rows, err, scanRun)
@@ -109,13 +107,13 @@ func LoadRun(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadca
 	return list[0], nil
 }
 
-// OpenRun is a run that has not ended, and where its broadcast stands.
+// OpenRun is a run that has not ended, with the status of its broadcast.
 type OpenRun struct {
 	Run
 	Status Status
 }
 
-// OpenRuns returns the runs that have not ended, of running tenants and others.
+// OpenRuns returns the runs of all tenants that have not ended.
 func OpenRuns(ctx context.Context, db *sqldb.DB) ([]OpenRun, error) {
 	rows, err := db.Query(ctx, `
 		SELECT b.status, `+runColumns+` FROM broadcast_run
@@ -133,8 +131,8 @@ func OpenRuns(ctx context.Context, db *sqldb.DB) ([]OpenRun, error) {
 	return list, nil
 }
 
-// Lease gives owner the preparation of a broadcast until the given time, unless
-// somebody else holds it. It reports whether it did.
+// Lease leases the preparation of a broadcast to owner until the given time, unless another owner
+// has a valid lease. It reports whether it did.
 func Lease(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, owner string, now, until time.Time) (Run, bool, error) {
 	rows, err := db.Query(ctx, `
 		UPDATE broadcast_run SET owner = $3, lease_until = $5, epoch = epoch + 1
@@ -150,8 +148,7 @@ func Lease(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast
 	return list[0], true, nil
 }
 
-// Release gives the preparation back, so that another process need not wait
-// for the lease to end.
+// Release ends the lease, so that another process need not wait until it expires.
 func (r Run) Release(ctx context.Context, db *sqldb.DB) error {
 	_, err := db.Exec(ctx, `
 		UPDATE broadcast_run SET lease_until = 0, owner = '' WHERE tenant_id = $1 AND broadcast_id = $2 AND epoch = $3`,
@@ -159,9 +156,9 @@ func (r Run) Release(ctx context.Context, db *sqldb.DB) error {
 	return err
 }
 
-// Hold keeps the broadcast in the status sending until tx ends, so that a pause
-// or a cancellation comes either before a page or after it. It returns
-// ErrLeaseLost when the broadcast is not being sent, or not prepared by r.
+// Hold locks the broadcast until tx ends, so that a pause or cancellation comes either before a
+// page or after it. It returns ErrLeaseLost if the status is not sending, or the lease of r was
+// lost.
 func (r Run) Hold(ctx context.Context, tx *sqldb.DB) error {
 	b, err := lock(ctx, tx, r.Tenant, r.Broadcast)
 	if err != nil {
@@ -177,7 +174,7 @@ func (r Run) Hold(ctx context.Context, tx *sqldb.DB) error {
 	return nil
 }
 
-// NoteAdvanced notes in r what Advance recorded, once that is committed.
+// NoteAdvanced updates r with what Advance recorded, after the transaction has committed.
 func (r *Run) NoteAdvanced(ids []id.Contact, excluded map[string]int) {
 	if len(ids) > 0 {
 		r.After = ids[len(ids)-1]
@@ -195,8 +192,8 @@ func sum(counts ...map[string]int) map[string]int {
 	return total
 }
 
-// Advance records that the audience was worked through up to a contact, and
-// how many were left out since, and extends the lease.
+// Advance stores the last contact of the audience that was processed and the number excluded since
+// the previous one, and extends the lease.
 func (r Run) Advance(ctx context.Context, tx *sqldb.DB, after id.Contact, excluded map[string]int, until time.Time) error {
 	doc, err := json.Marshal(sum(r.Excluded, excluded))
 	if err != nil {
@@ -215,7 +212,7 @@ func (r Run) Advance(ctx context.Context, tx *sqldb.DB, after id.Contact, exclud
 	return nil
 }
 
-// Prepared records that the whole audience is in the outbox, and lets it leave.
+// Prepared records that the whole audience is in the outbox, and starts the send.
 func (r Run) Prepared(ctx context.Context, tx *sqldb.DB, now time.Time) error {
 	n, err := tx.Exec(ctx, `
 		UPDATE broadcast_run SET prepared_at = $4, lease_until = 0, owner = ''

@@ -14,10 +14,10 @@ import (
 	"github.com/packetboat/packetboat/internal/template"
 )
 
-// sampleData are the samples that a template gives for the data it expects.
+// sampleData are the sample values of a template for the data it expects.
 type sampleData []binding.Expectation
 
-// samples returns those of the template that b was made of.
+// samples returns the sample values of the template that b was made from.
 func samples(b Broadcast) (sampleData, error) {
 	if b.Content.Origin == nil || len(b.Content.Origin.Snapshot) == 0 {
 		return nil, nil
@@ -29,8 +29,8 @@ func samples(b Broadcast) (sampleData, error) {
 	return s.Expects, nil
 }
 
-// contact returns somebody with the address and the sample data. What has no
-// sample is not set, so that a mail shows how it falls back.
+// contact returns a contact with the address and the sample values. Values without a sample stay
+// unset, so that a mail shows their fallback.
 func (s sampleData) contact(tenant id.Tenant, to string) contact.Contact {
 	c := contact.Contact{
 		ID: id.New[id.Contact](), Tenant: tenant, Email: to, EmailDomain: address.Domain(to), Status: contact.Active,
@@ -48,7 +48,7 @@ func (s sampleData) contact(tenant id.Tenant, to string) contact.Contact {
 		if len(path) > 1 && path[0] == "custom_fields" {
 			put(c.CustomFields, path[1:], v)
 		} else if len(path) == 1 && !setField(&c, path[0], v) {
-			if _, known := c.Value(path[0]); !known { // a bare name may be that of a custom field
+			if _, known := c.Value(path[0]); !known { // a name without prefix may be a custom field
 				put(c.CustomFields, path, v)
 			}
 		}
@@ -56,7 +56,7 @@ func (s sampleData) contact(tenant id.Tenant, to string) contact.Contact {
 	return c
 }
 
-// put sets what is at a path, and makes the objects on the way there.
+// put sets the value at a path, creating objects along it.
 func put(object map[string]any, path []string, v any) {
 	for _, name := range path[:len(path)-1] {
 		inner, ok := object[name].(map[string]any)
@@ -69,8 +69,7 @@ func put(object map[string]any, path []string, v any) {
 	object[path[len(path)-1]] = v
 }
 
-// setField sets a field that an author may give a sample of, and reports whether
-// it is one.
+// setField sets a field that may have a sample value, and reports whether there is such a field.
 func setField(c *contact.Contact, name string, v any) bool {
 	switch name {
 	case "tags":
@@ -100,7 +99,7 @@ func setField(c *contact.Contact, name string, v any) bool {
 	return true
 }
 
-// printed writes a sample as the text that a field holds.
+// printed converts a sample value to the text of a field.
 func printed(v any) string {
 	switch v := v.(type) {
 	case string:

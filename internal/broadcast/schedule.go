@@ -17,11 +17,10 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// Schedule lets a draft be sent at its time: every guard is asked, and the
-// broadcast is moved only if it was not edited while they answered.
+// Schedule moves a draft to scheduled after checking every guard. The move fails if the broadcast
+// was edited while the guards were checked; it is then tried again.
 //
-// A time that has passed means at once. Without a time the broadcast is
-// scheduled and never starts.
+// A time in the past means at once. Without a time the broadcast is scheduled and does not start.
 func Schedule(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Broadcast, now time.Time) error {
 	_, err := attempt(func() (Broadcast, error) {
 		b, err := Load(ctx, db, account, bid)
@@ -33,7 +32,7 @@ func Schedule(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Broad
 		}
 		ready, err := Ready(ctx, db, b, now)
 		if err != nil {
-			return Broadcast{}, fmt.Errorf("ask the guards: %w", err)
+			return Broadcast{}, fmt.Errorf("check the guards: %w", err)
 		}
 		if err := ready.Err(); err != nil {
 			return Broadcast{}, err
@@ -55,7 +54,7 @@ func Schedule(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Broad
 	return err
 }
 
-// checkWindow refuses a send whose last day is over when it starts.
+// checkWindow returns an error if the last day of the window is before the start of the send.
 func checkWindow(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) error {
 	if b.Delivery.Mode != ByDate {
 		return nil
@@ -73,8 +72,7 @@ func checkWindow(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) 
 	return p.Err()
 }
 
-// causePersists reports whether the reason for which the platform paused b is
-// still there.
+// causePersists reports whether the cause for which the platform paused b still exists.
 func causePersists(ctx context.Context, tx *sqldb.DB, b Broadcast) (bool, error) {
 	switch b.PauseReason {
 	case TenantPaused:
@@ -97,7 +95,7 @@ func causePersists(ctx context.Context, tx *sqldb.DB, b Broadcast) (bool, error)
 	return false, nil
 }
 
-// anyDomainPaused reports whether a domain that the routes send from is paused.
+// anyDomainPaused reports whether one of the sending domains of the routes is paused.
 func anyDomainPaused(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, routes []route.Route) (bool, error) {
 	domains, err := sender.Domains(ctx, tx, tenant)
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 	"github.com/packetboat/packetboat/internal/usage"
 )
 
-// recent is how long a broadcast counts among the recent ones.
+// recent is the age up to which a broadcast counts as recent.
 const recent = 30 * 24 * time.Hour
 
-// Sends answers which broadcasts use templates and blocks.
+// Sends counts the broadcasts that use templates and blocks.
 type Sends struct{}
 
-// Count returns the counts of one template or block, or of all of them.
+// Count returns the counts of one template or block, or of all.
 func (Sends) Count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, kind usage.Kind, thing string, now time.Time) (map[string]usage.Sends, error) {
 	if kind != usage.Template && kind != usage.Block {
 		return nil, nil

@@ -7,17 +7,16 @@ import (
 	"github.com/packetboat/packetboat/internal/outbox"
 )
 
-// How the speed of a send is read: from what left in the last two minutes, unless
-// it stood still for half of one, since nobody looked then: it was paused, or
-// nothing was running.
+// The rate of a send is that of the last two minutes. A gap of more than half a minute between
+// samples ends the interval: no samples are taken while the send is paused or no process runs.
 const (
 	recently = 2 * time.Minute
 	still    = 30 * time.Second
 )
 
-// speed returns how many messages a second a send has handed over of late.
-// Samples are in order of time; begin is when its first message could leave, now
-// how far it is. It is not known for a moment after a pause.
+// speed returns the current rate of a send in messages per second. Samples are ordered by time;
+// begin is when its first message could be sent, now the current state. The rate is unknown for a
+// moment after a pause.
 func speed(samples []outbox.Sample, begin time.Time, now outbox.Sample) (perSecond float64, known bool) {
 	list := append([]outbox.Sample{{At: begin}}, samples...)
 	first := now
@@ -35,7 +34,7 @@ func speed(samples []outbox.Sample, begin time.Time, now outbox.Sample) (perSeco
 	return float64(max(now.Sent-first.Sent, 0)) / took.Seconds(), true
 }
 
-// setRate notes how fast the send goes, and when it is over if that stays so.
+// setRate sets the rate, and the time at which the send ends at that rate.
 func (p *Progress) setRate(perSecond float64, now time.Time) {
 	p.PerMinute, p.ETA = int(math.Round(60*perSecond)), nil
 	if p.Phase == PhaseSending && perSecond > 0 && p.Waiting > 0 {

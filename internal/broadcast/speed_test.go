@@ -8,11 +8,11 @@ import (
 	"github.com/packetboat/packetboat/internal/outbox"
 )
 
-func TestTheSpeedOfASendIsARecentOne(t *testing.T) {
+func TestSpeedIsThatOfTheLastMinutes(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
-	// at returns samples taken every ten seconds from so many seconds ago on, to
-	// another, each with so many more sent.
+	// at returns samples every ten seconds over an interval given in seconds before now, each with
+	// a fixed number of further messages.
 	at := func(from, to, sent, each int) (list []outbox.Sample) {
 		for ago := from; ago >= to; ago -= 10 {
 			list = append(list, outbox.Sample{At: now.Add(-time.Duration(ago) * time.Second), Sent: sent})
@@ -35,11 +35,11 @@ func TestTheSpeedOfASendIsARecentOne(t *testing.T) {
 		{"half a minute", at(25, 5, 50, 100), ago(30 * time.Second), 300, 10, false},
 		{"steady", at(118, 8, 1000, 100), ago(time.Hour), 2180, 10, false},
 		{"fast at first, slow by now", append(at(200, 130, 0, 5000), at(120, 10, 40000, 10)...), ago(time.Hour), 40120, 1, false},
-		{"it stands still", at(119, 9, 500, 0), ago(time.Hour), 500, 0, false},
+		{"nothing sent lately", at(119, 9, 500, 0), ago(time.Hour), 500, 0, false},
 		{"resumed after a pause", append(at(119, 79, 0, 1000), at(18, 8, 5000, 20)...), ago(time.Hour), 5036, 2, false},
 		{"resumed a moment ago", at(119, 79, 0, 1000), ago(time.Hour), 5001, 0, true},
-		{"nobody has looked for long", nil, ago(time.Hour), 5000, 0, true},
-		{"planned anew, so the beginning says nothing", at(8, 8, 700, 0), time.Time{}, 716, 2, false},
+		{"no samples for a long time", nil, ago(time.Hour), 5000, 0, true},
+		{"planned again, so the start time is not used", at(8, 8, 700, 0), time.Time{}, 716, 2, false},
 		{"a clock behind that of who took samples", at(10, -10, 70, 10), ago(time.Hour), 90, 2, false},
 	} {
 		got, known := speed(test.samples, test.begin, outbox.Sample{At: now, Sent: test.sent})

@@ -17,7 +17,7 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// Create makes a draft and stores it. Nothing is sent by it.
+// Create creates a draft and stores it.
 func Create(ctx context.Context, w manuscript.Author, account id.Tenant, ch Change, by auth.Actor) (Broadcast, error) {
 	b, err := New(ctx, w, account, ch, by)
 	if err != nil {
@@ -26,9 +26,8 @@ func Create(ctx context.Context, w manuscript.Author, account id.Tenant, ch Chan
 	return b, b.Insert(ctx, w.DB)
 }
 
-// New makes a draft of the change that describes it, once that is checked, and
-// does not store it. Whether opens and clicks are tracked is the account's
-// default.
+// New returns a draft made from a change, after validating it, without storing it. Tracking is the
+// account's default unless the change sets it.
 func New(ctx context.Context, w manuscript.Author, account id.Tenant, ch Change, by auth.Actor) (Broadcast, error) {
 	if err := ch.Check(); err != nil {
 		return Broadcast{}, err
@@ -58,13 +57,13 @@ func New(ctx context.Context, w manuscript.Author, account id.Tenant, ch Change,
 	return b, nil
 }
 
-// bodies says what of a wholly read broadcast a lean reading leaves out.
+// bodies returns which bodies a completely loaded broadcast has.
 func (b Broadcast) bodies() Bodies {
 	c := b.Content
 	return Bodies{HTML: c.HTML != nil, MJML: c.MJML != nil, Text: c.Text != nil, Snapshot: c.Origin != nil}
 }
 
-// Insert stores a draft that New made.
+// Insert stores a draft made by New.
 func (b Broadcast) Insert(ctx context.Context, db *sqldb.DB) error {
 	creator, err := json.Marshal(b.CreatedBy)
 	if err != nil {
@@ -85,7 +84,7 @@ func (b Broadcast) Insert(ctx context.Context, db *sqldb.DB) error {
 	return nil
 }
 
-// complete gives what the author left out its value.
+// complete sets defaults for values that the author left out.
 func (p Plan) complete() Plan {
 	if p.Name == "" {
 		p.Name = "Untitled broadcast"
@@ -106,7 +105,7 @@ func (p Plan) complete() Plan {
 	return p
 }
 
-// distinct returns the list without repeats, in its order, never nil.
+// distinct returns the list without duplicates, in its order; never nil.
 func distinct[T comparable](list []T) []T {
 	seen := make(map[T]bool, len(list))
 	out := make([]T, 0, len(list))
@@ -119,7 +118,7 @@ func distinct[T comparable](list []T) []T {
 	return out
 }
 
-// written returns the columns an author writes, in the order of the statements.
+// written returns the columns that an author writes, in the order of the statements.
 func (b Broadcast) written() []any {
 	c := b.Content
 	var identities any
@@ -142,13 +141,13 @@ func (b Broadcast) written() []any {
 		for i := range short {
 			short[i].Overrides, short[i].HTML = nil, nil
 		}
-		arms, _ := json.Marshal(short) // texts and numbers always encode
+		arms, _ := json.Marshal(short) // strings and numbers always encode
 		all, _ := json.Marshal(b.Variants)
 		columns = append(columns, string(arms), string(all))
 	} else {
 		columns = append(columns, nil, nil)
 	}
-	delivery, _ := json.Marshal(b.Delivery) // texts and finite numbers always encode
+	delivery, _ := json.Marshal(b.Delivery) // strings and finite numbers always encode
 	return append(columns,
 		sqldb.Null(b.EmailType), sqldb.Null(b.MTAConfig),
 		array(b.Include), array(b.Exclude), identities, array(b.Tags), b.Metadata.JSON(),
@@ -156,12 +155,12 @@ func (b Broadcast) written() []any {
 }
 
 func array[T any](list []T) string {
-	b, _ := json.Marshal(list) // texts and identifiers always encode
+	b, _ := json.Marshal(list) // strings and ids always encode
 	return string(b)
 }
 
-// Update makes a checked change to a draft. What a template made is made again,
-// and the content version goes up when the content changed.
+// Update applies a validated change to a draft. Content made from a template is rendered again. The
+// content version increases if the content changed.
 func Update(ctx context.Context, w manuscript.Author, account id.Tenant, bid id.Broadcast, ch Change) (Broadcast, error) {
 	if err := ch.Check(); err != nil {
 		return Broadcast{}, err
@@ -220,10 +219,10 @@ func Update(ctx context.Context, w manuscript.Author, account id.Tenant, bid id.
 	})
 }
 
-// errRevised says that the row was written between our reading and our writing.
+// errRevised means that the row was written since it was read.
 var errRevised = errors.New("the broadcast was written meanwhile")
 
-// attempt runs f again, a few times, when somebody else wrote the row meanwhile.
+// attempt calls f again, up to 10 times, while it returns errRevised.
 func attempt(f func() (Broadcast, error)) (Broadcast, error) {
 	for try := 1; ; try++ {
 		b, err := f()
@@ -233,7 +232,7 @@ func attempt(f func() (Broadcast, error)) (Broadcast, error) {
 	}
 }
 
-// Delete deletes a draft for good.
+// Delete deletes a draft.
 func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast) error {
 	n, err := db.Exec(ctx, `DELETE FROM broadcast WHERE tenant_id = $1 AND id = $2 AND status = 'draft'`, tenant, bid)
 	if err != nil {
@@ -248,7 +247,7 @@ func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcas
 	return nil
 }
 
-// statusOf returns where a broadcast stands.
+// statusOf returns the status of a broadcast.
 func statusOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast) (Status, error) {
 	var s Status
 	err := db.QueryRow(ctx, `SELECT status FROM broadcast WHERE tenant_id = $1 AND id = $2`, tenant, bid).Scan(&s)
@@ -261,8 +260,8 @@ func statusOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadc
 	return s, nil
 }
 
-// columns are what scan reads. What is long comes last, and as NULL in a lean
-// reading, which does not fetch it from where the database keeps long values.
+// columns are the columns that scan reads. Large values come last, and are NULL without bodies, so
+// that PostgreSQL does not read them from TOAST.
 const (
 	columns = `tenant_id, id, send_id, revision, name, status, kind, subject, preheader, from_name, reply_to,
 		body_html IS NOT NULL, body_mjml IS NOT NULL, body_text IS NOT NULL, template_snapshot IS NOT NULL,
@@ -286,8 +285,7 @@ func Head(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast)
 	return one(rows, err)
 }
 
-// lock returns a broadcast without its bodies and keeps others from moving it
-// until tx ends.
+// lock returns a broadcast without its bodies and locks its row until tx ends.
 func lock(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, bid id.Broadcast) (Broadcast, error) {
 	rows, err := tx.Query(ctx, `
 		SELECT `+withoutBodies+` FROM broadcast WHERE tenant_id = $1 AND id = $2`+tx.ForUpdate(), tenant, bid)
@@ -360,7 +358,7 @@ func scan(row func(...any) error) (Broadcast, error) {
 	return b, nil
 }
 
-// originRow is what a broadcast's row keeps of its template.
+// originRow is the template columns of a broadcast's row.
 type originRow struct {
 	template                                id.Template
 	slug, binding, snapshot, params, blocks sql.NullString

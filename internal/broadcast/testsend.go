@@ -21,73 +21,73 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// Bounds on one test send: addresses, and mails in all, which is addresses times
-// variants times senders.
+// Limits on one test send: addresses, and mails, which are addresses times variants times
+// identities.
 const (
 	MaxTestAddresses = 10
 	MaxTestMails     = 200
 )
 
-// TestRequest is what is asked of a test send.
+// TestRequest is a request for a test send.
 type TestRequest struct {
 	To       []string
-	Contact  id.Contact // whose data the mails show; empty: those of a sample
-	Variants []string   // none: all
+	Contact  id.Contact // whose data to use; zero: sample data
+	Variants []string   // ids; empty: all
 }
 
-// Test is a test send made ready: every arm goes to every address from every
-// sender. Nothing of it is stored, and nothing waits for it.
+// Test is a prepared test send: each arm goes to each address from each identity. It is sent within
+// the request and not stored.
 type Test struct {
 	Tenant     id.Tenant
 	Broadcast  id.Broadcast
-	Send       id.Send // whose mails they look like
+	Send       id.Send // the broadcast's send, for links and headers
 	EmailType  id.EmailType
 	Arms       []TestArm
 	Routes     []TestRoute
 	To         []string
-	Suppressed map[string]bool  // those of To that are on the suppression list
-	Contact    *contact.Contact // nil: Sample of each address
+	Suppressed map[string]bool  // addresses of To that are on the suppression list
+	Contact    *contact.Contact // nil: sample data for each address
 
 	expects sampleData
 }
 
-// TestArm is what one variant says.
+// TestArm is the compiled content of one variant.
 type TestArm struct {
-	ID      string // empty where there are no variants
-	Name    string // as the subject shows it
+	ID      string // empty without variants
+	Name    string // shown in the subject
 	Content *content.Compiled
 }
 
-// TestRoute is a sender and the lane of its mail.
+// TestRoute is an identity and the lane for its mail.
 type TestRoute struct {
 	Identity sender.Identity
 	Lane     lane.Config
 }
 
-// TestStatus is what became of one mail of a test.
+// TestStatus is the outcome of one mail of a test.
 type TestStatus string
 
 // The statuses.
 const (
 	TestSent       TestStatus = "sent"       // accepted by the server
-	TestFailed     TestStatus = "failed"     // refused, or not tried
+	TestFailed     TestStatus = "failed"     // refused, or not attempted
 	TestSuppressed TestStatus = "suppressed" // the address is on the suppression list
 )
 
-// TestResult is what became of one mail of a test.
+// TestResult is the result of one mail of a test.
 type TestResult struct {
 	To        string
-	Variant   string // empty where there are no variants
+	Variant   string // empty without variants
 	Sender    string
 	Status    TestStatus
-	MessageID string // with its angle brackets; empty when the mail was not made
+	MessageID string // with angle brackets; empty if the mail was not built
 	Error     string
 }
 
-// Mails is how many mails the test has: addresses times variants times senders.
+// Mails is the number of mails of the test.
 func (t Test) Mails() int { return len(t.To) * len(t.Arms) * len(t.Routes) }
 
-// Recipient returns whose data the mail to an address shows.
+// Recipient returns the contact whose data the mail to an address shows.
 func (t Test) Recipient(to string) contact.Contact {
 	if t.Contact != nil {
 		return *t.Contact
@@ -95,9 +95,8 @@ func (t Test) Recipient(to string) contact.Contact {
 	return t.expects.contact(t.Tenant, to)
 }
 
-// PrepareTest makes a test send ready, if the content, the lane and the senders of
-// the broadcast allow it. Only what is archived cannot be tested. A draft says
-// what it would say if it were sent now.
+// PrepareTest prepares a test send if the content, the lane and the identities of the broadcast
+// allow it, in any status unless it is archived. A draft is rendered with the current settings.
 func PrepareTest(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Broadcast, r TestRequest) (Test, error) {
 	b, err := Load(ctx, db, account, bid)
 	if err != nil {
@@ -150,7 +149,7 @@ func PrepareTest(ctx context.Context, db *sqldb.DB, account id.Tenant, bid id.Br
 	return test, err
 }
 
-// testAddresses reads the addresses of a test, each once.
+// testAddresses parses the addresses of a test, without duplicates.
 func testAddresses(list []string) ([]string, error) {
 	if len(list) == 0 || len(list) > MaxTestAddresses {
 		return nil, ErrRecipients.Sayf("a test goes to 1 to %d addresses", MaxTestAddresses).With(fault.Fields{Fields: []fault.Field{
@@ -189,8 +188,8 @@ func (b Broadcast) chosen(variants []string) ([]Arm, error) {
 	return arms, p.Err()
 }
 
-// testable asks those guards of b that a test depends on. An email type need not
-// be active, but without one there is nothing that a recipient could leave.
+// testable checks the guards that a test depends on. The email type need not be active, but it must
+// exist, because the unsubscribe links refer to it.
 func testable(b Broadcast, f Preconditions) Readiness {
 	r := Check(b, f)
 	r.Reasons = slices.DeleteFunc(r.Reasons, func(reason Reason) bool {
@@ -205,7 +204,7 @@ func testable(b Broadcast, f Preconditions) Readiness {
 	return r
 }
 
-// compile makes arms ready for recipients.
+// compile compiles arms for rendering.
 func (b Broadcast) compile(ctx context.Context, db *sqldb.DB, arms []Arm, f Preconditions) ([]TestArm, error) {
 	account, err := tenant.ByID(ctx, db, b.Tenant)
 	if err != nil {
@@ -226,19 +225,18 @@ func (b Broadcast) compile(ctx context.Context, db *sqldb.DB, arms []Arm, f Prec
 	return made, nil
 }
 
-// TestSender makes mails of test sends and hands them over.
+// TestSender builds and sends the mails of a test.
 type TestSender interface {
-	// SendTest returns what became of each mail, in their order.
+	// SendTest returns the outcome of each mail, in the same order.
 	SendTest(ctx context.Context, tenant id.Tenant, mails []letter.TestMail) ([]letter.TestOutcome, error)
 }
 
-// SendTest sends the mails of a test by a sender and returns what became of each: by
-// address, then variant, then identity. A route by which a mail was accepted counts
-// as verified.
+// SendTest sends the mails of a test and returns the results, ordered by address, variant and
+// identity. A route on which a mail was accepted is marked as verified.
 func SendTest(ctx context.Context, db *sqldb.DB, t Test, by TestSender, now time.Time) ([]TestResult, error) {
 	results := make([]TestResult, 0, t.Mails())
 	var mails []letter.TestMail
-	var sent []int // places of their results
+	var sent []int // indices of their results
 	for _, to := range t.To {
 		for _, arm := range t.Arms {
 			for _, route := range t.Routes {
@@ -273,8 +271,7 @@ func (t Test) mail(to string, arm TestArm, route TestRoute) letter.TestMail {
 	}
 }
 
-// verifyRoutes notes, for each route by which a mail of the test was accepted,
-// that the lane carries the sender's mail.
+// verifyRoutes marks each route on which a mail of the test was accepted as verified.
 func verifyRoutes(ctx context.Context, db *sqldb.DB, t Test, results []TestResult, now time.Time) error {
 	var failures []error
 	for _, route := range t.Routes {

@@ -62,7 +62,7 @@ func TestATestTakesEveryVariantAndSender(t *testing.T) {
 	})
 }
 
-// A test takes the lane that carries most of a sender's mail.
+// A test uses the lane with the greatest weight of an identity.
 func TestATestTakesTheHeaviestLane(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -89,7 +89,7 @@ func TestATestTakesTheHeaviestLane(t *testing.T) {
 	})
 }
 
-func TestATestAsksItsGuards(t *testing.T) {
+func TestATestChecksItsGuards(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a := account(t, db)
@@ -112,7 +112,7 @@ func TestATestAsksItsGuards(t *testing.T) {
 			}
 		}
 		b := a.Create(twoArms)
-		expect("nobody", b, broadcast.TestRequest{}, broadcast.ErrRecipients)
+		expect("no addresses", b, broadcast.TestRequest{}, broadcast.ErrRecipients)
 		expect("eleven", b, broadcast.TestRequest{To: append(many, "x@example.com")}, broadcast.ErrRecipients)
 		expect("no address", b, broadcast.TestRequest{To: []string{"ann@example.com", "ann"}}, broadcast.ErrRecipients)
 		expect("no such variant", b, broadcast.TestRequest{To: one, Variants: []string{"a", "c"}}, fault.ErrInput)

@@ -14,11 +14,11 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Wake is notified when a broadcast's status or plan changed, so that its
-// preparation may have to begin, go on or end.
+// Wake is notified when a broadcast's status or plan changes, so that preparation may have to
+// begin, continue or stop.
 const Wake sqldb.Signal = "broadcast"
 
-// transition is one move between statuses.
+// transition is a change of status.
 type transition struct {
 	from   []Status
 	to     Status
@@ -27,8 +27,8 @@ type transition struct {
 	data   any // of the entry
 }
 
-// apply makes the move and writes its journal entry. It returns ErrTransition
-// when the broadcast is in none of the statuses the move leaves.
+// apply changes the status and appends the journal entry. It returns ErrTransition if the current
+// status is not in from.
 func (s transition) apply(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
 	_, err := s.applyToSend(ctx, tx, tenant, bid, now)
 	return err
@@ -52,7 +52,8 @@ func (s transition) applyToSend(ctx context.Context, tx *sqldb.DB, tenant id.Ten
 	return send, journal.Append(ctx, tx, journal.Entry{Tenant: tenant, Type: s.entry, Name: bid.String(), At: now, Data: s.data})
 }
 
-// refused says why no row moved: there is none, or its status does not allow it.
+// refused returns why no row was updated: the broadcast does not exist, or its status does not
+// allow the transition.
 func refused(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, bid id.Broadcast) error {
 	status, err := statusOf(ctx, tx, tenant, bid)
 	if err != nil {
@@ -61,14 +62,14 @@ func refused(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, bid id.Broadca
 	return ErrTransition.Sayf("a broadcast that is %s does not allow this", status).With(map[string]Status{"status": status})
 }
 
-// Unschedule takes a scheduled broadcast back, so that it can be edited again.
+// Unschedule returns a scheduled broadcast to draft.
 func Unschedule(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
 		return transition{from: ActionUnschedule.from(), to: Draft, entry: journal.BroadcastUnscheduled}.apply(ctx, tx, tenant, bid, now)
 	})
 }
 
-// Pause holds a send: messages on their way finish, no other leaves.
+// Pause pauses a send: attempts in flight finish, and no further ones begin.
 func Pause(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, why PauseReason, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
 		send, err := transition{
@@ -82,10 +83,9 @@ func Pause(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast
 	})
 }
 
-// Resume lets a paused send go on. Days of its plan that passed meanwhile are
-// planned anew before it does; the others stay as they are. A
-// send whose audience was not all in the outbox yet is first prepared to its
-// end, and starts then.
+// Resume continues a paused send. Messages planned for days that passed meanwhile are planned again
+// first; the others keep their due times. If the audience was not completely in the outbox yet, the
+// preparation continues, and the send starts when it is done.
 func Resume(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
 		b, err := lock(ctx, tx, tenant, bid)
@@ -113,8 +113,7 @@ func Resume(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcas
 	})
 }
 
-// Cancel cancels a broadcast. What has left is not called back; what waits
-// never leaves.
+// Cancel cancels a broadcast. Messages that are waiting are not sent.
 func Cancel(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
 		send, err := transition{from: ActionCancel.from(), to: Cancelled, entry: journal.BroadcastCancelled}.applyToSend(ctx, tx, tenant, bid, now)
@@ -125,14 +124,15 @@ func Cancel(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcas
 	})
 }
 
-// Complete ends a broadcast whose every message has ended.
+// Complete completes a broadcast whose messages have all ended.
 func Complete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
 		return transition{from: []Status{Sending}, to: Completed, entry: journal.BroadcastCompleted}.apply(ctx, tx, tenant, bid, now)
 	})
 }
 
-// Fail ends a send that cannot go on, or reached nobody. What waits never leaves.
+// Fail fails a broadcast that cannot continue, or of which no message was sent. Messages that are
+// waiting are not sent.
 func Fail(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, code FailureCode, now time.Time) error {
 	why, err := json.Marshal(Failure{Code: code, Message: code.Message(), At: now.UTC()})
 	if err != nil {
@@ -162,11 +162,11 @@ func Archive(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadca
 	return shelved(ctx, db, tenant, bid, n, err)
 }
 
-// MaxArchived is how many broadcasts ArchiveAll takes at once.
+// MaxArchived is the maximum number of broadcasts for ArchiveAll.
 const MaxArchived = 100
 
-// ArchiveAll hides those of the broadcasts that have ended and are not hidden
-// yet, all at once, and returns them in the order in which they were named.
+// ArchiveAll archives, in one transaction, those of the broadcasts that have ended and are not
+// archived yet. It returns them in the order given.
 func ArchiveAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Broadcast, now time.Time) ([]id.Broadcast, error) {
 	moved := map[id.Broadcast]bool{}
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
@@ -213,5 +213,5 @@ func shelved(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadca
 	return ErrTransition.Sayf("only a broadcast that has ended can be archived; this one is %s", status)
 }
 
-// Stale reports that a move was refused because somebody else moved first.
+// Stale reports whether a transition failed because another caller changed the status first.
 func Stale(err error) bool { return errors.Is(err, ErrTransition) || errors.Is(err, ErrNotFound) }

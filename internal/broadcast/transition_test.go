@@ -22,7 +22,7 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// call is something that callers or the platform do to a broadcast.
+// call is an operation on a broadcast by a caller or the platform.
 type call struct {
 	name   string
 	action broadcast.Action // empty: the platform's
@@ -63,7 +63,7 @@ func calls() []call {
 	}
 }
 
-// begin is what the dispatcher does.
+// begin does what the dispatcher does.
 func begin(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
 	b, err := broadcast.Load(ctx, db, tenant, bid)
 	if err != nil {
@@ -74,9 +74,9 @@ func begin(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast
 	})
 }
 
-// No series of calls leaves a broadcast in a state the table does not allow,
-// what is offered is what succeeds, and nobody else's broadcast moves.
-func TestEveryMoveIsOneOfTheTable(t *testing.T) {
+// No series of calls leads to a status that the table does not allow, exactly the available actions
+// succeed, and no other tenant's broadcast changes.
+func TestEveryTransitionIsInTheTable(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a, other := account(t, db), stranger(t, db)
@@ -87,7 +87,7 @@ func TestEveryMoveIsOneOfTheTable(t *testing.T) {
 				before := a.Load(b.ID)
 				c := rapid.SampledFrom(calls()).Draw(rt, "call")
 				if c.name == "begin" && before.StartedAt != nil {
-					continue // the dispatcher begins what is scheduled, and that never comes back
+					continue // a broadcast that has started is never scheduled again
 				}
 				err := c.do(t.Context(), db, a.Tenant, b.ID, now)
 				after := a.Load(b.ID)
@@ -128,7 +128,7 @@ func TestEveryMoveIsOneOfTheTable(t *testing.T) {
 	})
 }
 
-func TestMovesReachTheSendAndTheJournal(t *testing.T) {
+func TestTransitionsUpdateTheSendAndTheJournal(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a := account(t, db)
@@ -189,13 +189,13 @@ func TestMovesReachTheSendAndTheJournal(t *testing.T) {
 			journal.BroadcastPaused, journal.BroadcastResumed, journal.BroadcastCancelled,
 		}
 		if !slices.Equal(types, want) {
-			t.Errorf("the journal tells %v, want %v", types, want)
+			t.Errorf("the journal has %v, want %v", types, want)
 		}
 	})
 }
 
-// A send may end as its broadcast is being paused. The broadcast stays paused, and
-// completes when it is resumed; its run is over whatever comes next.
+// A send may end while its broadcast is being paused. The broadcast stays paused and completes when
+// it is resumed; its run has ended in either case.
 func TestASendEndsWhileItsBroadcastIsPaused(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -215,7 +215,7 @@ func TestASendEndsWhileItsBroadcastIsPaused(t *testing.T) {
 			if err != nil || !ok {
 				t.Fatalf("Lease = %v, %v", ok, err)
 			}
-			must(db.InTx(t.Context(), func(tx *sqldb.DB) error { return run.Prepared(t.Context(), tx, now) })) // to nobody
+			must(db.InTx(t.Context(), func(tx *sqldb.DB) error { return run.Prepared(t.Context(), tx, now) })) // with an empty audience
 			must(broadcast.Pause(t.Context(), db, a.Tenant, b.ID, broadcast.ByUser, now))
 			log := slog.New(slog.DiscardHandler)
 			must((&journal.Engine{DB: db, Log: log, Followers: []journal.Follower{broadcast.Follower(log)}}).Drain(t.Context()))
@@ -233,7 +233,7 @@ func TestASendEndsWhileItsBroadcastIsPaused(t *testing.T) {
 	})
 }
 
-func TestResumeWaitsUntilTheCauseIsGone(t *testing.T) {
+func TestResumeFailsWhileTheCauseExists(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a := account(t, db)
@@ -280,9 +280,9 @@ func TestOnlyDraftsAreDeleted(t *testing.T) {
 	})
 }
 
-// What was taken back and edited after the dispatcher read it does not start
-// with the old words.
-func TestBeginLooksAgain(t *testing.T) {
+// A broadcast that was unscheduled and edited after the dispatcher read it does not start with the
+// old content.
+func TestBeginChecksTheRevision(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a := account(t, db)
@@ -302,8 +302,8 @@ func TestBeginLooksAgain(t *testing.T) {
 	})
 }
 
-// Of many callers who make the same move at once, one wins.
-func TestOneOfManyCallersMoves(t *testing.T) {
+// Of many concurrent callers of the same transition, one succeeds.
+func TestOneOfConcurrentCallersSucceeds(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a := account(t, db)

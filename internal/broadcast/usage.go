@@ -13,10 +13,10 @@ import (
 	"github.com/packetboat/packetboat/internal/usage"
 )
 
-// Finder answers which broadcasts still need a segment, an email type, an MTA
-// config or a sending identity. Segments and identities are held by unfinished
-// broadcasts, drafts included; email types and MTA configs only by those that
-// are scheduled or on their way, since a draft can do without.
+// Finder finds the broadcasts that refer to a segment, an email type, an MTA config or a sending
+// identity and still need it. For segments and identities these are all unfinished broadcasts; for
+// email types and MTA configs only those scheduled, sending or paused, since a draft can do
+// without.
 func Finder() usage.Finder { return usage.Func(find) }
 
 func find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subject) (usage.Holders, error) {
@@ -73,7 +73,7 @@ func find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subject) 
 	return usage.Holders{"broadcasts": holders}, nil
 }
 
-// routesInUse returns the ways a broadcast's messages take or would take.
+// routesInUse returns the routes of a broadcast's messages.
 func routesInUse(ctx context.Context, db *sqldb.DB, b Broadcast) ([]route.Route, error) {
 	switch b.Status {
 	case Sending, Paused:
@@ -86,8 +86,8 @@ func routesInUse(ctx context.Context, db *sqldb.DB, b Broadcast) ([]route.Route,
 	return nil, nil
 }
 
-// Segments returns the lists and segments that unfinished broadcasts of all
-// tenants go to or leave out.
+// Segments returns the lists and segments that unfinished broadcasts of all tenants include or
+// exclude.
 func Segments(ctx context.Context, db *sqldb.DB) ([]segment.Used, error) {
 	rows, err := db.Query(ctx, `
 		SELECT `+withoutBodies+` FROM broadcast
@@ -110,8 +110,8 @@ func Segments(ctx context.Context, db *sqldb.DB) ([]segment.Used, error) {
 	return used, nil
 }
 
-// findMessage returns every broadcast whose content is a version of an entry of
-// the library: their history refers to it as long as they are kept.
+// findMessage returns every broadcast whose content is a version of a library entry. Ended
+// broadcasts are included, because their history shows the version.
 func findMessage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry string) (usage.Holders, error) {
 	rows, err := db.Query(ctx, `
 		SELECT id, name, status, message_version FROM broadcast

@@ -16,7 +16,7 @@ import (
 	"github.com/packetboat/packetboat/internal/manuscript"
 )
 
-// Bounds on the arms of a broadcast.
+// Limits on the variants of a broadcast.
 const (
 	minArms = 2
 	maxArms = 10
@@ -30,21 +30,19 @@ var (
 	armDelivery = []string{"sending_identity_id", "sending_identity_ids", "sending_identity_email", "sending_identity_emails", "mta_config_id", "mta_config_key"}
 )
 
-// Variant is one arm of a split: what it says otherwise than the broadcast.
+// Variant is one arm of a split test: its differences from the broadcast's content.
 type Variant struct {
 	ID        string                      `json:"id"`
 	Name      string                      `json:"name"`
 	Weight    float64                     `json:"weight"` // relative to the others
 	Overrides map[manuscript.Field]string `json:"content_overrides,omitempty"`
 
-	// HTML is what the arm's MJML compiles to; nil when its HTML is its own or
-	// the broadcast's.
+	// HTML is compiled from the variant's MJML; nil if its HTML is its own or the broadcast's.
 	HTML *string `json:"html,omitempty"`
 }
 
-// ReadVariants reads the arms of a request, and says what is wrong with them.
-// An arm that names a sender or an MTA config is told that before
-// anything else.
+// ReadVariants parses and validates the variants of a request. A variant with a sender or an MTA
+// config of its own is reported before all other problems.
 func ReadVariants(raw []byte) ([]Variant, error) {
 	var arms []map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &arms); err != nil || arms == nil {
@@ -97,7 +95,7 @@ func readOverrides(path string, raw json.RawMessage) (map[manuscript.Field]strin
 		if json.Unmarshal(value, &text) != nil {
 			return nil, badArm(path+"."+key, "must be a string")
 		}
-		if text != nil { // null is as good as absent
+		if text != nil { // null is treated as absent
 			overrides[manuscript.Field(key)] = *text
 		}
 	}
@@ -107,7 +105,7 @@ func readOverrides(path string, raw json.RawMessage) (map[manuscript.Field]strin
 	return overrides, nil
 }
 
-// parts returns what the arm says otherwise, as a change.
+// parts returns the overrides as a change.
 func (v Variant) parts() map[manuscript.Field]*string {
 	parts := make(map[manuscript.Field]*string, len(v.Overrides))
 	for f, text := range v.Overrides {
@@ -116,7 +114,7 @@ func (v Variant) parts() map[manuscript.Field]*string {
 	return parts
 }
 
-// content returns what the arm says, all in all.
+// content returns the complete content of the variant.
 func (v Variant) content(base manuscript.Manuscript) manuscript.Manuscript {
 	m := base.Overridden(v.parts())
 	if v.HTML != nil {
@@ -125,8 +123,8 @@ func (v Variant) content(base manuscript.Manuscript) manuscript.Manuscript {
 	return m
 }
 
-// writeVariants makes the arms of a broadcast ready: each is checked with the content it
-// changes, and its MJML compiled.
+// writeVariants validates each variant together with the content it overrides, and compiles its
+// MJML.
 func writeVariants(ctx context.Context, w manuscript.Author, b Broadcast, arms []Variant) ([]Variant, error) {
 	arms = slices.Clone(arms)
 	for i := range arms {
@@ -145,13 +143,13 @@ func writeVariants(ctx context.Context, w manuscript.Author, b Broadcast, arms [
 	return arms, nil
 }
 
-// Arm is what one share of the recipients gets.
+// Arm is the content for one share of the recipients.
 type Arm struct {
-	ID      string // of the variant; empty: everybody gets the same
+	ID      string // id of the variant; empty: all recipients
 	Content manuscript.Manuscript
 }
 
-// Arms returns what recipients get: one arm for each variant, or one for all.
+// Arms returns one arm for each variant, or a single one without variants.
 func (b Broadcast) Arms() []Arm {
 	if len(b.Variants) == 0 {
 		return []Arm{{Content: b.Content}}
@@ -163,8 +161,8 @@ func (b Broadcast) Arms() []Arm {
 	return arms
 }
 
-// Assign returns the arm of a contact, the empty one where there are none: drawn
-// from both ids alone, so that it is the same whoever asks and however often.
+// Assign returns the id of a contact's arm, or "" without variants. It depends on the two ids
+// alone, so that it is the same in each process and at each call.
 func (b Broadcast) Assign(contact id.Contact) string {
 	if len(b.Variants) == 0 {
 		return ""
@@ -174,7 +172,7 @@ func (b Broadcast) Assign(contact id.Contact) string {
 		total += v.Weight
 	}
 	sum := sha256.Sum256([]byte(b.ID.String() + ":" + contact.String()))
-	// The upper 53 bits are what a float64 holds exactly: less than 1 for sure.
+	// A float64 represents the upper 53 bits exactly, so the quotient is less than 1.
 	x := float64(binary.BigEndian.Uint64(sum[:8])>>11) / (1 << 53) * total
 	reached := 0.0
 	for _, v := range b.Variants {
@@ -182,11 +180,10 @@ func (b Broadcast) Assign(contact id.Contact) string {
 			return v.ID
 		}
 	}
-	return b.Variants[len(b.Variants)-1].ID // the sum was rounded
+	return b.Variants[len(b.Variants)-1].ID // rounding made the sum of weights too small
 }
 
-// deliveryKey returns the first key anywhere in an arm by which it would choose
-// how it is delivered.
+// deliveryKey returns the first key of an arm that would change its delivery.
 func deliveryKey(arm map[string]json.RawMessage) string {
 	var overrides map[string]json.RawMessage
 	if bytes.HasPrefix(bytes.TrimSpace(arm["content_overrides"]), []byte("{")) {
@@ -208,7 +205,7 @@ func badArm(path, message string) error {
 	return ErrVariants.Sayf("%s: %s", path, message).With(fault.Fields{Fields: []fault.Field{f}})
 }
 
-// sameArms reports whether both say the same.
+// sameArms reports whether both lists are equal.
 func sameArms(a, b []Variant) bool {
 	return slices.EqualFunc(a, b, func(v, w Variant) bool {
 		return v.ID == w.ID && v.Name == w.Name && v.Weight == w.Weight && maps.Equal(v.Overrides, w.Overrides)

@@ -21,7 +21,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// Assignments worked out with exact numbers.
+// Assignments computed with exact arithmetic.
 func TestAssignmentIsTheHashOfBothIDs(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -48,7 +48,7 @@ func TestAssignmentIsTheHashOfBothIDs(t *testing.T) {
 	})
 }
 
-// Shares follow the weights, far from what chance could explain otherwise.
+// Shares follow the weights within a bound that chance almost never exceeds.
 func TestSharesFollowTheWeights(t *testing.T) {
 	t.Parallel()
 	b := broadcast.Broadcast{ID: idtest.Must[id.Broadcast]("00000000-0000-7000-8000-000000000001")}
@@ -68,7 +68,7 @@ func TestSharesFollowTheWeights(t *testing.T) {
 	}
 }
 
-func TestVariantsChangeWhatIsSaid(t *testing.T) {
+func TestVariantsOverrideContent(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a := account(t, db)
