@@ -2,13 +2,13 @@ package transfer
 
 import "strings"
 
-// A spreadsheet takes a cell for a formula when it begins with one of these, and
-// what contacts are called is for strangers to say.
+// Spreadsheets evaluate a cell that begins with one of these characters, and the data of contacts
+// come from untrusted sources.
 const formula = "=+-@\t\r"
 
-// escapeFormula returns a text so that no spreadsheet computes it: with an apostrophe
-// in front, which spreadsheets do not show. A text that looks as if it had been
-// defused already gets one more, so that undefused takes away what defused added.
+// escapeFormula returns a text that spreadsheets do not evaluate: with a leading apostrophe, which
+// they do not display. A text that already looks escaped is escaped again, so that unescapeFormula
+// always restores the original.
 func escapeFormula(s string) string {
 	if startsFormula(s) {
 		return "'" + s
@@ -16,7 +16,7 @@ func escapeFormula(s string) string {
 	return s
 }
 
-// unescapeFormula returns what defused was given.
+// unescapeFormula reverses escapeFormula.
 func unescapeFormula(s string) string {
 	if strings.HasPrefix(s, "'") && startsFormula(s) {
 		return s[1:]

@@ -25,7 +25,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// desk is a tenant with fields of each kind, and an engine that moves contacts.
+// desk is a tenant with fields of each type, and an engine for imports and exports.
 type desk struct {
 	*testing.T
 	db     *sqldb.DB
@@ -91,14 +91,14 @@ func (d *desk) load(text string, o transfer.Options) job.Job {
 	d.ok(err)
 	for !j.Status.Ended() {
 		d.run()
-		d.now = d.now.Add(time.Hour) // over every pause
+		d.now = d.now.Add(time.Hour) // longer than every pause
 		j, err = job.ByID(d.Context(), d.db, d.tenant, j.ID)
 		d.ok(err)
 	}
 	return j
 }
 
-// run lets the engine work until nothing is left.
+// run runs the engine until no job is left.
 func (d *desk) run() {
 	d.Helper()
 	for {
@@ -110,7 +110,7 @@ func (d *desk) run() {
 	}
 }
 
-// sums says what an import did: rows, created, updated, skipped, invalid.
+// sums returns the counts of an import: rows, created, updated, skipped, invalid.
 func (d *desk) sums(j job.Job) string {
 	d.Helper()
 	r, _, err := transfer.ImportResultOf(j)
@@ -174,8 +174,8 @@ func (d *desk) save(email string, ch contact.Change) contact.Contact {
 	return c
 }
 
-// interrupted is a runner that dies again and again, each time a little later in
-// its work: in the middle of a step, or between two.
+// interrupted is a runner that is interrupted repeatedly, each time a little later: within a step,
+// or between two.
 func (d *desk) interrupted(run job.Runner, died *int) job.Runner {
 	return func(ctx context.Context, w *job.Work) error {
 		ctx, die := context.WithCancel(ctx)

@@ -12,22 +12,23 @@ import (
 	"github.com/packetboat/packetboat/internal/field"
 )
 
-// drafter makes drafts of rows.
+// drafter converts rows to drafts.
 type drafter struct {
 	importing
 	fields field.Catalog
 	stages []contact.Stage
 }
 
-// rowError is why a row was not imported.
+// rowError is why a row was not imported: the code and message of a fault, and the column if it
+// concerns one.
 type rowError struct {
 	column, code, message string
 }
 
-// modes are the import's modes as package contact has them.
+// modes maps the modes of imports to those of package contact.
 var modes = map[Mode]contact.Mode{Upsert: contact.Upserting, Create: contact.Creating, Update: contact.Updating}
 
-// draft returns what a row says about a contact; or why it says nothing.
+// draft converts a row to a draft, or returns what is wrong with it.
 func (d *drafter) draft(cells []string) (contact.Draft, *rowError) {
 	out := contact.Draft{Mode: modes[d.Mode]}
 	ch := &out.Change
@@ -59,8 +60,8 @@ func (d *drafter) draft(cells []string) (contact.Draft, *rowError) {
 	return out, nil
 }
 
-// put adds one cell to a draft, and says what is wrong with it. A blank one gets
-// here only when it clears.
+// put adds one cell to a draft, or returns what is wrong with it. An empty cell is passed only if
+// it clears the field.
 func (d *drafter) put(out *contact.Draft, tags *[]string, target, cell string) string {
 	ch := &out.Change
 	if key, ok := strings.CutPrefix(target, customPrefix); ok {
@@ -72,7 +73,7 @@ func (d *drafter) put(out *contact.Draft, tags *[]string, target, cell string) s
 	}
 	if key, ok := strings.CutPrefix(target, consentPrefix); ok {
 		if cell == "" {
-			return "" // to say nothing is not to consent
+			return "" // an empty cell is no consent
 		}
 		yes, ok := boolean(cell)
 		if !ok {
@@ -113,7 +114,7 @@ func (d *drafter) put(out *contact.Draft, tags *[]string, target, cell string) s
 	return ""
 }
 
-// stage reads the id of a stage, or its slug.
+// stage parses the id or the slug of a stage.
 func (d *drafter) stage(ch *contact.Change, cell string) string {
 	if cell == "" {
 		return ""
@@ -127,8 +128,8 @@ func (d *drafter) stage(ch *contact.Change, cell string) string {
 	return "there is no such stage"
 }
 
-// custom returns a cell as JSON would have the value of a custom field. What does
-// not fit stays text, which the field then refuses.
+// custom converts a cell to the JSON value of a custom field. A cell that does not parse stays a
+// string, which the field's validation refuses.
 func custom(t field.Type, cell string) any {
 	if cell == "" {
 		return nil
@@ -164,7 +165,7 @@ func boolean(cell string) (value, ok bool) {
 	return false, false
 }
 
-// list splits a cell at its commas.
+// list splits a cell at commas.
 func list(cell string) []string {
 	var out []string
 	for v := range strings.SplitSeq(cell, ",") {
@@ -175,7 +176,7 @@ func list(cell string) []string {
 	return out
 }
 
-// rowErrorOf tells a refusal by the column that it is about.
+// rowErrorOf converts a fault to the error of a row, and finds the column it concerns.
 func (d *drafter) rowErrorOf(err *fault.Error) *rowError {
 	m := &rowError{code: err.Code, message: err.Message}
 	var details struct {

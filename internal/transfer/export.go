@@ -21,40 +21,40 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// ExportFile is the name of the file that an export makes.
+// ExportFile is the name of the file that an export writes.
 const ExportFile = "export"
 
-// FileFormat says how an export is written.
+// FileFormat is the format of an export.
 type FileFormat string
 
 // The formats.
 const (
-	CSV    FileFormat = "csv"    // a header, then a row per contact
-	NDJSON FileFormat = "ndjson" // an object per line
+	CSV    FileFormat = "csv"    // a header row, then one row per contact
+	NDJSON FileFormat = "ndjson" // one JSON object per line
 )
 
-// mediaTypes are those of exports.
+// mediaTypes are the media types of exports.
 var mediaTypes = map[FileFormat]string{CSV: "text/csv; charset=utf-8", NDJSON: "application/x-ndjson"}
 
-// ExportRequest says what to export.
+// ExportRequest is a request for an export.
 type ExportRequest struct {
 	Format   FileFormat            `json:"format"` // empty: CSV
 	Selector segment.SelectorInput `json:"selector"`
-	Fields   []string              `json:"fields,omitempty"` // none: of CSV DefaultFields, of NDJSON everything
+	Fields   []string              `json:"fields,omitempty"` // empty: for CSV defaultFields and all custom fields and email types, for NDJSON everything
 }
 
-// defaultFields are the columns of a CSV file whose caller names none, before one
-// for each custom field and each email type. An import knows them by their names.
+// defaultFields are the first columns of a CSV file if the request names none; one column for each
+// custom field and email type follows. An import recognizes their names.
 var defaultFields = []string{
 	"id", "email", "external_id", "first_name", "last_name", "full_name", "title", "company", "phone", "website", "timezone",
 	"address_line1", "address_line2", "city", "state", "postal_code", "country", "source", "stage_id", "tags",
 	"global_status", "do_not_contact", "created_at", "updated_at",
 }
 
-// maxFields is how many fields a caller may name.
+// maxFields is the maximum number of fields in a request.
 const maxFields = 500
 
-// StartExport checks a request and queues the job.
+// StartExport validates a request and queues the job.
 func StartExport(ctx context.Context, db *sqldb.DB, tenant id.Tenant, r ExportRequest, by auth.Actor, now time.Time) (job.Job, error) {
 	var p problems
 	if r.Format == "" {
@@ -86,7 +86,7 @@ func StartExport(ctx context.Context, db *sqldb.DB, tenant id.Tenant, r ExportRe
 	return job.Create(ctx, db, job.Draft{Tenant: tenant, Kind: job.Export, Scope: auth.ContactsRead, Params: r, By: by}, now)
 }
 
-// checkFields notes fields that there are not.
+// checkFields reports unknown and duplicate fields.
 func checkFields(p *problems, fields []string, catalog field.Catalog, types contact.Types) {
 	if len(fields) > maxFields {
 		p.Add("fields", fmt.Sprintf("at most %d", maxFields))
@@ -110,7 +110,7 @@ func checkFields(p *problems, fields []string, catalog field.Catalog, types cont
 	}
 }
 
-// everyField returns the columns of a CSV file whose caller names none.
+// everyField returns the columns of a CSV file if the request names none.
 func everyField(catalog field.Catalog, types contact.Types) []string {
 	fields := slices.Clone(defaultFields)
 	var keys []string
@@ -126,29 +126,29 @@ func everyField(catalog field.Catalog, types contact.Types) []string {
 
 // Exporter runs exports.
 type Exporter struct {
-	// Encode writes a tenant's contacts as the API shows them: a JSON object each.
+	// Encode encodes a tenant's contacts as the API does, one JSON object each.
 	Encode func(ctx context.Context, tenant id.Tenant, list []contact.Contact) ([][]byte, error)
 }
 
-// ExportResult is what an export has done so far.
+// ExportResult is the result of an export so far.
 type ExportResult struct {
 	Rows int64 `json:"rows"`
 }
 
-// exportPage is how many contacts a step writes.
+// exportPage is the number of contacts written in one step.
 const exportPage = 1000
 
-// written is the state of an export.
+// written is the checkpoint of an export.
 type written struct {
-	After id.Contact `json:"after"` // the last contact in the file
+	After id.Contact `json:"after"` // the last contact written
 	Rows  int64      `json:"rows"`
 	Total int64      `json:"total"`
 	Done  bool       `json:"done"`
 }
 
-// Run is the job.Runner of exports. It goes through the contacts in the order of
-// their ids, so that none is in the file twice or left out because others came or
-// went meanwhile. Rows and the place to go on from commit together.
+// Run is the job.Runner of exports. It processes contacts in the order of their ids, so that none
+// is duplicated or left out when others are created or deleted meanwhile. Rows and checkpoint
+// commit together.
 func (e Exporter) Run(ctx context.Context, w *job.Work) error {
 	var r ExportRequest
 	var at written
@@ -176,7 +176,7 @@ func (e Exporter) Run(ctx context.Context, w *job.Work) error {
 	return nil
 }
 
-// export is an export under way.
+// export is the state of a running export.
 type export struct {
 	*job.Work
 	ExportRequest
@@ -184,7 +184,7 @@ type export struct {
 	Exporter
 }
 
-// begin makes the file and writes the header.
+// begin creates the file and writes the header.
 func (x *export) begin(ctx context.Context, at *written) error {
 	n, err := contact.Count(ctx, x.DB, x.Job.Tenant, x.sel)
 	if err != nil {
@@ -210,8 +210,8 @@ func (at written) progress() job.Progress {
 	return job.Progress{Processed: at.Rows, Total: &at.Total, State: at, Result: ExportResult{at.Rows}}
 }
 
-// page writes the next contacts. They are read before the step begins, so that
-// nobody waits for that.
+// page writes the next contacts. They are read before the step begins, so that its transaction is
+// short.
 func (x *export) page(ctx context.Context, at *written) error {
 	tenant := x.Job.Tenant
 	ids, err := contact.Matching(ctx, x.DB, tenant, x.sel, at.After, exportPage)
@@ -255,7 +255,7 @@ func (x *export) page(ctx context.Context, at *written) error {
 	return err
 }
 
-// write adds one contact to the file.
+// write writes one contact.
 func (x *export) write(text *bytes.Buffer, doc []byte) error {
 	if x.Format == NDJSON && len(x.Fields) == 0 {
 		text.Write(doc)
@@ -290,7 +290,7 @@ func writeRow(text *bytes.Buffer, cells []string) error {
 	return w.Error()
 }
 
-// pick returns the values of the fields, null for those that are not there.
+// pick returns the values of the fields, null for missing ones.
 func pick(all map[string]json.RawMessage, fields []string) ([]json.RawMessage, error) {
 	values := make([]json.RawMessage, len(fields))
 	groups := map[string]map[string]json.RawMessage{}
@@ -314,7 +314,7 @@ func pick(all map[string]json.RawMessage, fields []string) ([]json.RawMessage, e
 	return values, nil
 }
 
-// writeObject writes an object of the fields, under the names that were asked for.
+// writeObject writes an object with the requested field names.
 func writeObject(text *bytes.Buffer, fields []string, values []json.RawMessage) error {
 	text.WriteByte('{')
 	for i, name := range fields {
@@ -333,8 +333,8 @@ func writeObject(text *bytes.Buffer, fields []string, values []json.RawMessage) 
 	return nil
 }
 
-// cellOf returns a value as a cell: texts defused, lists of texts with commas
-// between, numbers and booleans as they are, anything else as JSON.
+// cellOf converts a JSON value to a cell: strings with escapeFormula, lists of strings joined by
+// commas, numbers and booleans unchanged, other values as JSON.
 func cellOf(v json.RawMessage) (string, error) {
 	switch {
 	case string(v) == "null":

@@ -23,7 +23,7 @@ import (
 	"github.com/packetboat/packetboat/internal/transfer"
 )
 
-// exporter writes of a contact what the tests look at.
+// exporter encodes the fields of a contact that the tests check.
 func exporter() transfer.Exporter {
 	return transfer.Exporter{Encode: func(_ context.Context, _ id.Tenant, list []contact.Contact) ([][]byte, error) {
 		docs := make([][]byte, len(list))
@@ -79,7 +79,7 @@ func (d *desk) table(j job.Job) (columns []string, rows map[string]map[string]st
 	return all[0], rows
 }
 
-func TestAnExportHoldsWhatItIsAskedFor(t *testing.T) {
+func TestAnExportHasTheRequestedFields(t *testing.T) {
 	each(t, func(d *desk) {
 		d.save("ann@example.org", contact.Change{
 			Texts: map[contact.Text]*string{"first_name": new("=HYPERLINK(\"x\")"), "last_name": new("O'Neill, \"Ann\""), "phone": new("+49 170"), "city": new("'+x"), "title": new("two\nlines")},
@@ -125,8 +125,8 @@ func TestAnExportHoldsWhatItIsAskedFor(t *testing.T) {
 		if len(rows) != 1 || rows["ann@example.org"] == nil {
 			d.Errorf("those on a plan = %v", rows)
 		}
-		if columns, rows := d.table(d.export(transfer.ExportRequest{Selector: segment.SelectorInput{Search: "nobody"}, Fields: []string{"email"}})); len(rows) != 0 || len(columns) != 1 {
-			d.Errorf("nobody = %v %v", columns, rows)
+		if columns, rows := d.table(d.export(transfer.ExportRequest{Selector: segment.SelectorInput{Search: "unknown"}, Fields: []string{"email"}})); len(rows) != 0 || len(columns) != 1 {
+			d.Errorf("no contacts = %v %v", columns, rows)
 		}
 
 		text := d.file(d.export(transfer.ExportRequest{Format: transfer.NDJSON}), transfer.ExportFile)
@@ -143,8 +143,8 @@ func TestAnExportHoldsWhatItIsAskedFor(t *testing.T) {
 	})
 }
 
-// What was exported can be imported, and is what it was.
-func TestAnExportComesBackAsItWent(t *testing.T) {
+// An exported file can be imported, with the same result.
+func TestAnExportCanBeImported(t *testing.T) {
 	each(t, func(d *desk) {
 		ann := d.save("ann@example.org", contact.Change{
 			Texts: map[contact.Text]*string{"first_name": new("=1+1"), "last_name": new("'=1"), "phone": new("+49 170"), "city": new("'"), "company": new("-"), "source": new("fair")},
@@ -158,7 +158,7 @@ func TestAnExportComesBackAsItWent(t *testing.T) {
 			d.Fatalf("the import = %s", got)
 		}
 		back := d.contact("ann@example.org")
-		for _, c := range []*contact.Contact{&ann, &back} { // what is the new contact's own
+		for _, c := range []*contact.Contact{&ann, &back} { // fields that a new contact does not share
 			c.ID, c.CreatedAt, c.UpdatedAt, c.Activity = id.Contact{}, time.Time{}, time.Time{}, contact.Activity{}
 			slices.Sort(c.Tags)
 		}
@@ -168,9 +168,9 @@ func TestAnExportComesBackAsItWent(t *testing.T) {
 	})
 }
 
-// An export that is killed, while contacts come and go, holds everybody who was
-// there all the while, and nobody twice.
-func TestAKilledExportGoesOn(t *testing.T) {
+// An export that is interrupted, while contacts are created and deleted, has each contact that
+// existed all the time once.
+func TestAnInterruptedExportContinues(t *testing.T) {
 	each(t, func(d *desk) {
 		var file strings.Builder
 		file.WriteString("email\n")
@@ -209,7 +209,7 @@ func TestAKilledExportGoesOn(t *testing.T) {
 	})
 }
 
-func TestExportsThatCannotBe(t *testing.T) {
+func TestInvalidExportRequests(t *testing.T) {
 	each(t, func(d *desk) {
 		_, err := transfer.StartExport(d.Context(), d.db, d.tenant, transfer.ExportRequest{
 			Format: "xlsx", Fields: []string{"email", "nope", "custom_fields.nope", "email", "subscriptions.offers", "city.x", "custom_fields."},
@@ -244,13 +244,13 @@ func TestExportsThatCannotBe(t *testing.T) {
 	})
 }
 
-func TestCellsAreNoFormulas(t *testing.T) {
+func TestCellsAreEscapedAsText(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.StringOf(rapid.RuneFrom([]rune("'=+-@\t\rab 1"))).Draw(t, "text")
 		cell := transfer.Defused(s)
 		if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
-			t.Fatalf("%q stands in a cell as %q", s, cell)
+			t.Fatalf("%q is escaped as %q", s, cell)
 		}
 		if back := transfer.Undefused(cell); back != s {
 			t.Fatalf("%q comes back as %q", s, back)

@@ -12,19 +12,19 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 )
 
-// maxColumns is how many columns a file may have.
+// maxColumns is the maximum number of columns of a file.
 const maxColumns = 4096
 
-// header is how a file begins.
+// header is the parsed beginning of a file.
 type header struct {
 	format Format
-	names  []string // as they stand, trimmed
-	at     int64    // where the first row begins that is not the header
-	number int64    // of the header's row
+	names  []string // trimmed
+	at     int64    // offset of the first row after the header
+	number int64    // number of the header's row
 }
 
-// readHeader reads the header row of a file and finds out how its rows are
-// written. What makes the whole file unreadable is a fault about "file".
+// readHeader reads the header row of a file and detects its format. If the file cannot be read at
+// all, it returns a fault for the field "file".
 func readHeader(open func(at int64) io.Reader) (header, error) {
 	begin, err := io.ReadAll(io.LimitReader(open(0), MaxRow))
 	if err != nil {
@@ -34,7 +34,7 @@ func readHeader(open func(at int64) io.Reader) (header, error) {
 		return header{}, badFile(why)
 	}
 	var h header
-	if rest, ok := bytes.CutPrefix(begin, []byte("\xEF\xBB\xBF")); ok { // the mark of UTF-8
+	if rest, ok := bytes.CutPrefix(begin, []byte("\xEF\xBB\xBF")); ok { // byte order mark of UTF-8
 		begin, h.at = rest, 3
 	}
 	if comma, n := declaredSeparator(begin); n > 0 {
@@ -64,7 +64,7 @@ func readHeader(open func(at int64) io.Reader) (header, error) {
 
 func badFile(why string) error { return fault.Input(fault.Field{Path: "file", Message: why}) }
 
-// unreadable says why a file that begins so cannot be an import at all, or "".
+// unreadable returns why a file with this beginning is not a CSV file in UTF-8, or "".
 func unreadable(begin []byte) string {
 	for _, kind := range []struct{ mark, why string }{
 		{"\xFF\xFE", "is UTF-16; save it as UTF-8"},
@@ -81,8 +81,8 @@ func unreadable(begin []byte) string {
 	return ""
 }
 
-// declaredSeparator reads a first line such as "sep=;", by which spreadsheets tell each
-// other of the delimiter, and returns it and the line's length; 0 without one.
+// declaredSeparator parses a first line such as "sep=;", by which spreadsheets declare the
+// delimiter. It returns the delimiter and the length of the line, or 0.
 func declaredSeparator(begin []byte) (comma byte, n int) {
 	line, _, _ := bytes.Cut(begin, []byte("\n"))
 	said := bytes.TrimSuffix(line, []byte("\r"))
@@ -92,8 +92,8 @@ func declaredSeparator(begin []byte) (comma byte, n int) {
 	return said[4], min(len(line)+1, len(begin))
 }
 
-// sniff tells from the header row how rows are written: cells are divided by what
-// divides it into the most, comma before the others.
+// sniff detects the format from the header row: the delimiter is the one that occurs most often;
+// comma wins a tie.
 func sniff(begin []byte) Format {
 	counts := map[byte]int{}
 	quoted := false

@@ -24,32 +24,32 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Mode says what an import may do.
+// Mode selects what an import may do.
 type Mode string
 
 // The modes.
 const (
-	Upsert Mode = "upsert" // create contacts and update those that are there
-	Create Mode = "create" // pass over contacts that are there
-	Update Mode = "update" // pass over addresses that nobody has
+	Upsert Mode = "upsert" // create contacts and update existing ones
+	Create Mode = "create" // skip existing contacts
+	Update Mode = "update" // skip unknown addresses
 )
 
-// Options are what a caller says of an import.
+// Options are the options of an import.
 type Options struct {
-	Mapping       map[string]string // column → target; an empty target leaves the column out
+	Mapping       map[string]string // column → target; an empty target ignores the column
 	Mode          Mode              // empty: Upsert
-	Tags          []string          // for every contact
-	SegmentKey    string            // a static list that every contact joins; may be empty
-	Subscriptions map[string]bool   // by email type, for every contact
-	UpdateBlank   bool              // a blank cell clears the field, rather than saying nothing
+	Tags          []string          // added to each contact
+	SegmentKey    string            // a static list to which each contact is added; may be empty
+	Subscriptions map[string]bool   // by email type, set for each contact
+	UpdateBlank   bool              // an empty cell clears the field; otherwise it is ignored
 }
 
-// importing is what an import's job remembers of what was asked for.
+// importing is the parameters of an import's job.
 type importing struct {
 	Format        Format          `json:"format"`
 	Columns       []column        `json:"columns"`
-	At            int64           `json:"at"`  // where the first row begins
-	Row           int64           `json:"row"` // the number of the header's
+	At            int64           `json:"at"`  // offset of the first row
+	Row           int64           `json:"row"` // number of the header's row
 	Mode          Mode            `json:"mode"`
 	Tags          []string        `json:"tags,omitempty"`
 	Segment       id.Segment      `json:"segment_id,omitzero"`
@@ -57,14 +57,14 @@ type importing struct {
 	UpdateBlank   bool            `json:"update_blank,omitempty"`
 }
 
-// column is one column of a file and what its cells are about.
+// column is one column of a file and the field it maps to.
 type column struct {
 	Name   string `json:"name"`
-	Target string `json:"target,omitempty"` // empty: nothing
+	Target string `json:"target,omitempty"` // empty: ignored
 }
 
-// Upload keeps a file that is to be imported, as it comes in. Whoever does not go
-// on to StartImport deletes it.
+// Upload stores a file to import, as it is received. A caller that does not continue with
+// StartImport must delete it.
 func Upload(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file io.Reader, now time.Time) (job.File, error) {
 	f, err := job.NewFile(ctx, db, tenant, id.Job{}, job.Input, "text/csv", now)
 	if err != nil {
@@ -72,13 +72,13 @@ func Upload(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file io.Reader,
 	}
 	w := f.Writer(ctx, db)
 	if _, err := io.Copy(w, file); err != nil {
-		return f, fmt.Errorf("keep an upload: %w", err)
+		return f, fmt.Errorf("store an upload: %w", err)
 	}
 	return f, w.Close()
 }
 
-// StartImport checks the options of an import against the file's header and what
-// the tenant has declared, tells of every problem at once, and queues the job.
+// StartImport validates the options of an import against the file's header and the tenant's schema,
+// reports all problems together, and queues the job.
 func StartImport(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file job.File, o Options, by auth.Actor, now time.Time) (job.Job, error) {
 	in, err := prepare(ctx, db, tenant, file, o)
 	if err != nil {
@@ -150,14 +150,14 @@ func said(m map[string]bool) map[string]*bool {
 	return out
 }
 
-// problems gathers what is wrong with a request. A fault with a code of its own
-// stands when it is all there is.
+// problems collects the problems of a request. A fault with a code of its own is returned unchanged
+// if it is the only problem.
 type problems struct {
 	fault.Problems
 	own *fault.Error
 }
 
-// take adds the problems of a fault, below a path; what is no fault it returns.
+// take adds the problems of a fault, with a path prefix; it returns an error that is no fault.
 func (p *problems) take(prefix string, err error) error {
 	f, ok := fault.As(err)
 	if !ok {
@@ -178,7 +178,7 @@ func (p *problems) take(prefix string, err error) error {
 	return nil
 }
 
-// refuse notes a problem whose fault has a code of its own.
+// refuse records a problem that has a fault code of its own.
 func (p *problems) refuse(f *fault.Error, path, message string) {
 	p.specific(f.Sayf("%s: %s", path, message).With(fault.Fields{Fields: []fault.Field{{Path: path, Message: message}}}))
 }
@@ -202,13 +202,13 @@ func (p *problems) err() error {
 	return p.Err()
 }
 
-// targets are what columns can be about.
+// targets resolves the fields that columns can map to.
 type targets struct {
 	fields field.Catalog
 	types  contact.Types
 }
 
-// The targets that are no text columns, nor custom fields or subscriptions.
+// The targets besides text columns, custom fields and subscriptions.
 const (
 	emailTarget   = "email"
 	tagsTarget    = "tags"
@@ -218,8 +218,7 @@ const (
 	consentPrefix = "subscriptions."
 )
 
-// of says what each column is about: what the mapping says, or else what its name
-// says. Columns that say nothing are left out.
+// of maps columns to targets: by the mapping, or else by name. Unknown columns are ignored.
 func (t targets) of(names []string, mapping map[string]string, p *problems) []column {
 	columns := make([]column, len(names))
 	given := map[string]bool{}
@@ -257,7 +256,7 @@ func (t targets) of(names []string, mapping map[string]string, p *problems) []co
 	return columns
 }
 
-// refusal says why a column cannot be about a target, or "".
+// refusal returns why a column cannot map to a target, or "".
 func (t targets) refusal(target string) string {
 	key, custom := strings.CutPrefix(target, customPrefix)
 	typ, consent := strings.CutPrefix(target, consentPrefix)
@@ -276,14 +275,14 @@ func (t targets) refusal(target string) string {
 	return ""
 }
 
-// plain reports whether a target is a field of every contact.
+// plain reports whether a target is a built-in field.
 func (t targets) plain(target string) bool {
 	_, text := contact.ParseText(target)
 	return text || slices.Contains([]string{emailTarget, tagsTarget, stageTarget, blockTarget}, target)
 }
 
-// named returns what a column is about by its name: a field of contacts, in any
-// case and with spaces for underscores, or a custom field, or nothing.
+// named returns the target for the name of a column: a built-in field, ignoring case and with
+// spaces for underscores; else a custom field; else "".
 func (t targets) named(name string) string {
 	if name == "" || t.refusal(name) == "" {
 		return name
@@ -298,16 +297,16 @@ func (t targets) named(name string) string {
 	return ""
 }
 
-// ImportResult is what an import has done so far.
+// ImportResult is the result of an import so far.
 type ImportResult struct {
-	Rows    int64 `json:"rows"`    // that are not blank
+	Rows    int64 `json:"rows"`    // that are not empty
 	Created int64 `json:"created"` // contacts
-	Updated int64 `json:"updated"` // rows about a contact that was there, whether it changed or not
-	Skipped int64 `json:"skipped"` // rows that the mode leaves out
-	Invalid int64 `json:"invalid"` // rows that stand in the errors file
+	Updated int64 `json:"updated"` // rows for an existing contact, changed or not
+	Skipped int64 `json:"skipped"` // rows skipped because of the mode
+	Invalid int64 `json:"invalid"` // rows written to the errors file
 }
 
-// ImportResultOf reads the result of an import's job; false before there is one.
+// ImportResultOf decodes the result of an import's job; false if there is none yet.
 func ImportResultOf(j job.Job) (ImportResult, bool, error) {
 	var r ImportResult
 	if j.Result == nil {

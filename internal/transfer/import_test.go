@@ -105,8 +105,8 @@ func TestModesOfAnImport(t *testing.T) {
 	}
 }
 
-// What people said of mail to them stands, whatever a file says.
-func TestAnImportLiftsNoRefusal(t *testing.T) {
+// A file does not override a contact's own decisions about mail.
+func TestAnImportDoesNotOverrideRefusals(t *testing.T) {
 	each(t, func(d *desk) {
 		statuses := []contact.Status{contact.Unsubscribed, contact.Bounced, contact.Complained, contact.Suppressed, contact.Pending}
 		var file strings.Builder
@@ -124,7 +124,7 @@ func TestAnImportLiftsNoRefusal(t *testing.T) {
 		for _, s := range statuses {
 			c := d.contact(string(s) + "@example.org")
 			if s == contact.Pending {
-				s = contact.Active // somebody vouches for it now
+				s = contact.Active // an import confirms pending contacts
 			}
 			if c.Status != s || *c.FirstName != "New" || c.Subscriptions["newsletter"] || !c.Subscriptions["offers"] {
 				d.Errorf("%s: status %s, name %v, subscriptions %v", c.Email, c.Status, *c.FirstName, c.Subscriptions)
@@ -137,7 +137,7 @@ func TestAnImportLiftsNoRefusal(t *testing.T) {
 	})
 }
 
-func TestBadRowsStandInTheErrorsFile(t *testing.T) {
+func TestInvalidRowsAreInTheErrorsFile(t *testing.T) {
 	each(t, func(d *desk) {
 		text := "email,Vorname,seats,vip,born,size,country,tags,=x\n" +
 			"a@example.org,A,1,yes,2026-01-01,S,DE,t,\n" + // 2
@@ -190,10 +190,10 @@ func TestBadRowsStandInTheErrorsFile(t *testing.T) {
 			d.Errorf("the errors (-want +got):\n%s", diff)
 		}
 		if r := rows[13]; r[4] != "m@example.org" || r[5] != "'=1+1" {
-			d.Errorf("the last row stands as %q", r)
+			d.Errorf("the last row is %q", r)
 		}
 
-		// Put right, the errors file can be imported as it is.
+		// The corrected errors file can be imported as it is.
 		fixed := strings.NewReplacer("b at example", "b@example.org", ",many,", ",7,", ",perhaps,", ",no,", ",01.02.2026,", ",2026-02-01,",
 			",XL,", ",S,", ",Atlantis,", ",FR,", strings.Repeat("x", 65), "x", ",NaN,", ",1,").Replace(d.file(j, transfer.ErrorsFile))
 		again := d.load(fixed, transfer.Options{Mapping: map[string]string{"Vorname": "first_name"}})
@@ -206,9 +206,9 @@ func TestBadRowsStandInTheErrorsFile(t *testing.T) {
 	})
 }
 
-// Batches of new contacts are written in another way than others, which must not
-// show: here is somebody who is known in the third of six batches, a key that is taken
-// in the fourth, and an address of the first once more in the fifth.
+// Batches of new contacts are written differently from others, which must not affect the result:
+// there is a known contact in the third of six batches, a duplicate key in the fourth, and an
+// address of the first batch again in the fifth.
 func TestAFileOfNewContactsMayHoldKnownOnes(t *testing.T) {
 	each(t, func(d *desk) {
 		for _, tt := range []struct {
@@ -272,12 +272,12 @@ func TestAnImportFillsAList(t *testing.T) {
 		var added int
 		d.ok(d.db.QueryRow(d.Context(), `SELECT COUNT(*) FROM journal WHERE tenant_id = $1 AND type = $2`, d.tenant, journal.ListAdded).Scan(&added))
 		if added != 2 {
-			d.Errorf("%d entries say that somebody joined the list, want 2", added)
+			d.Errorf("%d entries for joining the list, want 2", added)
 		}
 	})
 }
 
-func TestAListThatGoesAwayFailsTheImport(t *testing.T) {
+func TestDeletingTheListFailsTheImport(t *testing.T) {
 	each(t, func(d *desk) {
 		s := d.list("Readers")
 		j, err := d.start("email\nann@example.org\n", transfer.Options{SegmentKey: s.Key})
@@ -293,8 +293,8 @@ func TestAListThatGoesAwayFailsTheImport(t *testing.T) {
 	})
 }
 
-// An import that is killed again and again applies each row once.
-func TestAKilledImportGoesOn(t *testing.T) {
+// An import that is interrupted repeatedly applies each row once.
+func TestAnInterruptedImportContinues(t *testing.T) {
 	each(t, func(d *desk) {
 		s := d.list("Readers")
 		var file strings.Builder
@@ -330,7 +330,7 @@ func TestAKilledImportGoesOn(t *testing.T) {
 	})
 }
 
-func TestACancelledImportKeepsWhatItDid(t *testing.T) {
+func TestACancelledImportKeepsCommittedRows(t *testing.T) {
 	each(t, func(d *desk) {
 		var file strings.Builder
 		file.WriteString("email\n")
@@ -354,7 +354,7 @@ func TestACancelledImportKeepsWhatItDid(t *testing.T) {
 			j, err = job.ByID(d.Context(), d.db, d.tenant, j.ID)
 			d.ok(err)
 		}
-		if err := <-cancelled; err != nil && !errors.Is(err, job.ErrTransition) { // it may come too late
+		if err := <-cancelled; err != nil && !errors.Is(err, job.ErrTransition) { // it may be too late
 			d.Error(err)
 		}
 		r, _, err := transfer.ImportResultOf(j)
@@ -365,9 +365,8 @@ func TestACancelledImportKeepsWhatItDid(t *testing.T) {
 	})
 }
 
-// The rows of an import are within the tenant's limit, and those beyond it are
-// told of.
-func TestAnImportKeepsToTheLimit(t *testing.T) {
+// An import creates contacts up to the tenant's limit, and reports the rows beyond it.
+func TestAnImportRespectsTheContactLimit(t *testing.T) {
 	each(t, func(d *desk) {
 		_, err := d.db.Exec(d.Context(), `UPDATE tenant SET contact_limit = 2 WHERE tenant_id = $1 /* all tenants: a test's own */`, d.tenant)
 		d.ok(err)
@@ -378,7 +377,7 @@ func TestAnImportKeepsToTheLimit(t *testing.T) {
 	})
 }
 
-func TestOptionsAreCheckedAtOnce(t *testing.T) {
+func TestOptionsAreValidatedBeforeQueueing(t *testing.T) {
 	each(t, func(d *desk) {
 		s := d.list("Readers")
 		fields := func(err error) map[string]string {
@@ -436,7 +435,7 @@ func TestOptionsAreCheckedAtOnce(t *testing.T) {
 	})
 }
 
-// A file of another tenant cannot be taken, whatever id is sent.
+// The file of another tenant cannot be taken with its id.
 func TestForeignFilesAreNotTaken(t *testing.T) {
 	each(t, func(d *desk) {
 		f := d.upload("email\nann@example.org\n")

@@ -10,11 +10,10 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// PersonalData is what jobs keep about people: the files of exports, and the reports
-// of rows that imports did not take. Whoever is anonymised may be in any of them,
-// under an address or a name that is written in another way, or in columns
-// without either; so none of the tenant's is kept. Parameters need not be looked
-// at: a job keeps them only until it ends.
+// PersonalData returns how to erase people from the files of jobs: those of exports, and the errors
+// files of imports. An anonymized person may occur in any of them, with an address or name written
+// differently, or in columns with neither; so all files of the tenant are removed. The parameters
+// of jobs are cleared when a job ends.
 func PersonalData(now func() time.Time) contact.PersonalData {
 	return contact.PersonalData{
 		Name: "files of jobs",

@@ -20,7 +20,7 @@ import (
 	"github.com/packetboat/packetboat/internal/transfer"
 )
 
-// anonymize makes the contact nobody's.
+// anonymize anonymizes the contact.
 func (d *desk) anonymize(email string) {
 	d.Helper()
 	holdings := []contact.PersonalData{transfer.PersonalData(func() time.Time { return d.now })}
@@ -31,7 +31,7 @@ func (d *desk) anonymize(email string) {
 	}
 }
 
-// prune removes what has been taken away.
+// prune deletes removed files.
 func (d *desk) prune() {
 	d.Helper()
 	for more := true; more; {
@@ -41,7 +41,7 @@ func (d *desk) prune() {
 	}
 }
 
-// mentions counts the places in the tables of jobs that hold a text.
+// mentions counts the rows of job tables that contain a text.
 func (d *desk) mentions(tenant id.Tenant, text string) int {
 	d.Helper()
 	n := 0
@@ -62,7 +62,7 @@ func (d *desk) mentions(tenant id.Tenant, text string) int {
 	return n
 }
 
-func TestAnonymisedPeopleAreInNoJobAndNoFileOfOne(t *testing.T) {
+func TestAnonymizingRemovesPeopleFromJobsAndFiles(t *testing.T) {
 	each(t, func(d *desk) {
 		d.e.Runners[job.Export] = exporter().Run
 		ours := d.tenant
@@ -76,7 +76,7 @@ func TestAnonymisedPeopleAreInNoJobAndNoFileOfOne(t *testing.T) {
 			last = d.export(transfer.ExportRequest{Selector: segment.SelectorInput{
 				Filters: json.RawMessage(`[{"field": "email", "operator": "equals", "value": "ann@example.org"}]`),
 			}})
-			d.export(transfer.ExportRequest{Fields: []string{"first_name"}}) // names her by no address
+			d.export(transfer.ExportRequest{Fields: []string{"first_name"}}) // contains her name but no address
 			_, err = transfer.Upload(d.Context(), d.db, d.tenant, strings.NewReader("email\nann@example.org\n"), d.now.Add(-time.Hour))
 			d.ok(err)
 			waits, err := transfer.StartExport(d.Context(), d.db, d.tenant, transfer.ExportRequest{Selector: segment.SelectorInput{Search: "ann@example.org"}}, auth.System, d.now)
@@ -104,8 +104,8 @@ func TestAnonymisedPeopleAreInNoJobAndNoFileOfOne(t *testing.T) {
 	})
 }
 
-// An export under way has read the person already, and may be about to write.
-func TestAnExportUnderWayBeginsAnewWhenSomebodyIsAnonymised(t *testing.T) {
+// A running export has already read the person, and may be about to write.
+func TestAnonymizingRestartsRunningExports(t *testing.T) {
 	each(t, func(d *desk) {
 		d.save("ann@example.org", contact.Change{})
 		d.save("bob@example.org", contact.Change{})
@@ -113,7 +113,7 @@ func TestAnExportUnderWayBeginsAnewWhenSomebodyIsAnonymised(t *testing.T) {
 		encode := x.Encode
 		x.Encode = func(ctx context.Context, tenant id.Tenant, list []contact.Contact) ([][]byte, error) {
 			docs, err := encode(ctx, tenant, list)
-			if !once { // read, and not yet written
+			if !once { // after reading, before writing
 				once = true
 				d.anonymize("ann@example.org")
 			}

@@ -14,24 +14,23 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// ErrorsFile is the name of the file in which an import tells of the rows that it
-// did not take. Each stands as it was, behind the columns errorColumns; so the
-// file can be put right and imported again as it is.
+// ErrorsFile is the name of the file with the rows that an import refused. Each row is unchanged,
+// after the columns errorColumns, so the file can be corrected and imported as it is.
 const ErrorsFile = "errors"
 
-// errorColumns say what is wrong with a row: its number as a spreadsheet counts,
-// the column if it is about one, and why.
+// errorColumns describe what is wrong with a row: its number as spreadsheets count, the column if
+// it concerns one, and the reason.
 var errorColumns = []string{"error_row", "error_column", "error_code", "error_message"}
 
-// maxMessage is how much of a message is told.
+// maxMessage is the maximum length of a message.
 const maxMessage = 500
 
-// errorRows gathers the rows that a step did not take.
+// errorRows collects the rows that a step refused.
 type errorRows struct{ rows []row }
 
 func (e *errorRows) add(t row) { e.rows = append(e.rows, t) }
 
-// write appends the rows to the errors file, which begins with the first of them.
+// write appends the rows to the errors file, which is created with the first of them.
 func (e *errorRows) write(ctx context.Context, tx *sqldb.DB, im *imports) error {
 	if len(e.rows) == 0 {
 		return nil
@@ -52,7 +51,7 @@ func (e *errorRows) write(ctx context.Context, tx *sqldb.DB, im *imports) error 
 			names = append(names, escapeFormula(c.Name))
 		}
 		if err := w.Write(names); err != nil {
-			return fmt.Errorf("tell of rows: %w", err)
+			return fmt.Errorf("write the errors file: %w", err)
 		}
 	}
 	for _, t := range e.rows {
@@ -65,7 +64,7 @@ func (e *errorRows) write(ctx context.Context, tx *sqldb.DB, im *imports) error 
 			cells[i] = escapeFormula(unescapeFormula(cells[i]))
 		}
 		if err := w.Write(cells); err != nil {
-			return fmt.Errorf("tell of rows: %w", err)
+			return fmt.Errorf("write the errors file: %w", err)
 		}
 	}
 	w.Flush()

@@ -7,57 +7,56 @@ import (
 	"unicode/utf8"
 )
 
-// MaxRow is how many bytes a row may have, its quotes included.
+// MaxRow is the maximum number of bytes of a row, including quotes.
 const MaxRow = 1 << 20
 
-// rawShown is how much of a row that cannot be read stands in the errors file.
+// rawShown is how many bytes of an unreadable row are written to the errors file.
 const rawShown = 1000
 
-// extraCells is the flaw of a row that holds something where there is no column.
+// extraCells is the flaw of a row with non-empty cells beyond the last column.
 const extraCells = "the row has more cells than the header"
 
-// Format says how the rows of a file are written.
+// Format is the format of a file's rows.
 type Format struct {
-	Comma byte `json:"comma"`        // between cells
-	CR    bool `json:"cr,omitempty"` // rows end with a carriage return alone
+	Comma byte `json:"comma"`        // the delimiter
+	CR    bool `json:"cr,omitempty"` // rows end with CR alone
 }
 
-// Row is one row of a file, or what could be read of it.
+// Row is one row of a file, or the readable part of it.
 type Row struct {
-	Number int64    // in the file, as a spreadsheet counts: the header is 1, blank rows count
-	Cells  []string // valid until the next row is read; as many as there are columns, at most
-	Flaw   string   // why it cannot be read; then Cells holds its beginning as it stands
-	End    int64    // the place in the file where the next row begins
+	Number int64    // in the file, as spreadsheets count: the header is 1, empty rows count
+	Cells  []string // valid until the next call of Next; at most one per column
+	Flaw   string   // why it cannot be read; Cells then holds its raw beginning
+	End    int64    // offset of the next row
 }
 
-// Rows reads rows one after the other.
+// Rows reads rows sequentially.
 //
-// It reads what RFC 4180 describes and what is met besides: any line end, and
-// quotes in the midst of cells that do not begin with one. A row that breaks the
-// rules of quoting ends with its line, so that a quote nobody closed costs one
-// row and not the rest of the file.
+// It reads RFC 4180, and also any line end, and quotes inside cells that do not begin with one. A
+// row with malformed quoting ends with its first line, so that an unclosed quote costs one row and
+// not the rest of the file.
 type Rows struct {
 	format Format
-	width  int // cells wanted of a row; a row with more is flawed
+	width  int // number of columns; a row with more cells is flawed
 	open   func(at int64) io.Reader
 	max    int // MaxRow
 
 	src    io.Reader
-	mem    []byte // that buf is part of
-	buf    []byte // what was read and not yet used
-	at     int64  // the place in the file of buf[0]
+	mem    []byte // memory that buf is part of
+	buf    []byte // bytes read and not consumed yet
+	at     int64  // offset of buf[0] in the file
 	eof    bool
 	number int64
 	cells  []string
 }
 
-// NewRows reads on at a place in a file, behind the row of the given number.
-// open returns the file from a place in it on.
+// NewRows reads from an offset of a file, after the row with the given number. open opens the file
+// at an offset.
 func NewRows(open func(at int64) io.Reader, f Format, width int, at, number int64) *Rows {
 	return &Rows{format: f, width: width, max: MaxRow, open: open, src: open(at), at: at, number: number}
 }
 
-// Next returns the next row that is not blank; io.EOF after the last one.
+// Next returns the next row that is not empty, or io.EOF.
 func (r *Rows) Next() (Row, error) {
 	for {
 		if err := r.want(1); err != nil {
@@ -78,7 +77,7 @@ func (r *Rows) Next() (Row, error) {
 	}
 }
 
-// row reads one row, its end included.
+// row reads one row with its line end.
 func (r *Rows) row() (Row, error) {
 	line, found, err := r.line()
 	if err != nil {
@@ -95,8 +94,8 @@ func (r *Rows) row() (Row, error) {
 	return row, nil
 }
 
-// line returns the first line of the buffer, its end included, or as much of it
-// as a row may have; then found is false.
+// line returns the first line of the buffer with its line end. If it is longer than a row may be,
+// it returns its beginning and found is false.
 func (r *Rows) line() (line []byte, found bool, err error) {
 	for seen := 0; ; {
 		if i := bytes.IndexByte(r.bounded(seen), r.eol()); i >= 0 {
@@ -108,14 +107,14 @@ func (r *Rows) line() (line []byte, found bool, err error) {
 		if err := r.want(seen + 1); err != nil {
 			return nil, false, err
 		}
-		if len(r.buf) == seen { // the file ends without a line end
+		if len(r.buf) == seen { // the last line has no line end
 			return r.buf, true, nil
 		}
 	}
 }
 
-// bounded returns what the buffer holds from p on of what a row may hold. What a row
-// is must not depend on how much of the file happened to be read.
+// bounded returns the bytes of the buffer from p on, up to the maximum length of a row. What a row
+// is must not depend on how much of the file happens to be buffered.
 func (r *Rows) bounded(p int) []byte { return r.buf[min(p, r.max):min(len(r.buf), r.max)] }
 
 func (r *Rows) eol() byte {
@@ -125,7 +124,7 @@ func (r *Rows) eol() byte {
 	return '\n'
 }
 
-// chomp returns a line without its end.
+// chomp returns a line without its line end.
 func (r *Rows) chomp(line []byte) []byte {
 	line = bytes.TrimSuffix(line, []byte{r.eol()})
 	return bytes.TrimSuffix(line, []byte{'\r'})
@@ -150,8 +149,7 @@ func (r *Rows) plain(line []byte) Row {
 	}
 }
 
-// quoted reads a row in which there are quotes; first is the length of its first
-// line, if whole.
+// quoted reads a row that contains quotes; first is the length of its first line, if whole.
 func (r *Rows) quoted(first int, whole bool) (Row, error) {
 	b := r.begin()
 	for p := 0; ; {
@@ -208,7 +206,7 @@ func (r *Rows) quoted(first int, whole bool) (Row, error) {
 					return Row{}, err
 				}
 				if len(r.buf) > n {
-					continue // there is more of the cell
+					continue // the cell continues
 				}
 				i = n - p
 			}
@@ -254,7 +252,7 @@ func (r *Rows) close(b builder, n int) Row {
 	return row
 }
 
-// broken ends a row whose quotes make no sense behind its first line.
+// broken ends a row with malformed quotes after its first line.
 func (r *Rows) broken(first int, whole bool, flaw string) (Row, error) {
 	if !whole {
 		return r.overlong(first, false)
@@ -264,13 +262,13 @@ func (r *Rows) broken(first int, whole bool, flaw string) (Row, error) {
 	return row, nil
 }
 
-// overlong passes over a row that is too long. It was read up to p and is in the
-// midst of a quoted cell there, or not. A quote that is never closed properly
-// leaves the lines behind the first one to be rows of their own.
+// overlong skips a row that is too long. The caller has read up to p, which is inside a quoted cell
+// if open. If that quote is never closed properly, the lines after the first one are rows of their
+// own.
 func (r *Rows) overlong(p int, open bool) (Row, error) {
 	const flaw = "the row is longer than a megabyte"
 	row := r.flawed(r.bounded(0), flaw)
-	second := int64(-1) // where the second line begins
+	second := int64(-1) // offset of the second line
 	if open {
 		if i := bytes.IndexByte(r.buf[:p], r.eol()); i >= 0 {
 			second = r.at + int64(i) + 1
@@ -299,9 +297,8 @@ func (r *Rows) overlong(p int, open bool) (Row, error) {
 	}
 }
 
-// passQuote drops what there is up to the end of a quoted cell, and reports
-// whether that is followed by what may follow one. It notes where the second
-// line begins, if that is not known yet.
+// passQuote skips the rest of a quoted cell, and reports whether a delimiter, a line end or the end
+// of the file follows. It sets second to the offset of the second line, if that is unknown yet.
 func (r *Rows) passQuote(second *int64) (closed bool, err error) {
 	for {
 		if err := r.want(1); err != nil {
@@ -342,7 +339,7 @@ func (r *Rows) passQuote(second *int64) (closed bool, err error) {
 	}
 }
 
-// want makes sure that the buffer holds n bytes, or all that are left.
+// want reads until the buffer has n bytes, or the file ends.
 func (r *Rows) want(n int) error {
 	for len(r.buf) < n && !r.eof {
 		if cap(r.buf)-len(r.buf) < 4<<10 {
@@ -362,18 +359,18 @@ func (r *Rows) want(n int) error {
 	return nil
 }
 
-// drop gives up the first n bytes of the buffer.
+// drop consumes the first n bytes of the buffer.
 func (r *Rows) drop(n int) {
 	r.buf, r.at = r.buf[n:], r.at+int64(n)
 }
 
-// flawed is a row that cannot be read.
+// flawed returns a row that cannot be read.
 func (r *Rows) flawed(text []byte, flaw string) Row {
 	text = text[:min(len(text), rawShown)]
 	return Row{Flaw: flaw, Cells: []string{strings.ReplaceAll(strings.ToValidUTF8(string(text), "\uFFFD"), "\x00", "\uFFFD")}}
 }
 
-// flawOf says why a row cannot be taken as text.
+// flawOf returns why a row is no valid text, or "".
 func flawOf(text []byte) string {
 	switch {
 	case !utf8.Valid(text):
@@ -384,11 +381,11 @@ func flawOf(text []byte) string {
 	return ""
 }
 
-// builder gathers the cells of a row.
+// builder collects the cells of a row.
 type builder struct {
 	cells []string
 	width int
-	extra bool // there are cells beyond the width that are not blank
+	extra bool // there are non-empty cells beyond the width
 }
 
 func (r *Rows) begin() builder { return builder{cells: r.cells[:0], width: r.width} }

@@ -17,7 +17,7 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 )
 
-// from returns how to open text, some bytes at a time.
+// from returns a function that opens text, reading a few bytes at a time if slow.
 func from(text string, slow bool) func(at int64) io.Reader {
 	return func(at int64) io.Reader {
 		r := strings.NewReader(text[at:])
@@ -28,8 +28,8 @@ func from(text string, slow bool) func(at int64) io.Reader {
 	}
 }
 
-// told is a row as tests write it: number, and cells or the flaw.
-func told(row Row) string {
+// render formats a row for comparison: number, and cells or the flaw.
+func render(row Row) string {
 	if row.Flaw != "" {
 		return fmt.Sprintf("%d! %s", row.Number, row.Flaw)
 	}
@@ -47,7 +47,7 @@ func rest(t testing.TB, r *Rows) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		list = append(list, told(row))
+		list = append(list, render(row))
 	}
 }
 
@@ -82,7 +82,7 @@ func TestRowsOfHostileFiles(t *testing.T) {
 		{"not UTF-8", "a\nM\xfcller\n\"M\xfcller\"\ne\n", []string{"1 a", "2! the row is not UTF-8", "3! the row is not UTF-8", "4 e"}},
 		{"text behind a quote", "\"a\"b,c\nd\n", []string{"1! " + follows, "2 d"}},
 		{"CR behind a quote", "\"a\"\rb\nd\n", []string{"1! " + follows, "2 d"}},
-		{"a quote nobody closes", "a,\"b\nc,d\ne,f\n", []string{"1! " + unclosed, "2 c|d", "3 e|f"}},
+		{"an unclosed quote", "a,\"b\nc,d\ne,f\n", []string{"1! " + unclosed, "2 c|d", "3 e|f"}},
 		{"a quote that closes with another's beginning", "a,\"b\nc,\"d\"\ne,f\n", []string{"1! " + follows, "2 c|d", "3 e|f"}},
 		{"an unclosed quote in the last row", "a\n\"b", []string{"1 a", "2! " + unclosed}},
 		{"only a quote", "\"", []string{"1! " + unclosed}},
@@ -114,7 +114,7 @@ func many(from, n int, cell string) (list []string) {
 	return list
 }
 
-func TestFlawedRowsShowTheirBeginning(t *testing.T) {
+func TestFlawedRowsHaveTheirRawBeginning(t *testing.T) {
 	t.Parallel()
 	r := NewRows(from("M\xfc\x00ller\r\n"+strings.Repeat("z", 2<<20)+"\n", false), Format{Comma: ','}, 1, 0, 0)
 	for _, want := range []string{"M\uFFFD\uFFFDller", strings.Repeat("z", rawShown)} {
@@ -137,7 +137,7 @@ func TestOtherFormats(t *testing.T) {
 	}
 }
 
-// A ten megabyte cell costs its row, and not the memory.
+// A cell of ten megabytes costs one row, and little memory.
 func TestMemoryIsBoundedByARow(t *testing.T) {
 	t.Parallel()
 	cell := strings.Repeat("0123456789\n", 1<<20)
@@ -151,16 +151,16 @@ func TestMemoryIsBoundedByARow(t *testing.T) {
 		if n++; err != nil || cap(r.mem) > 5*MaxRow {
 			t.Fatalf("after row %d: %d bytes of memory, %v", n, cap(r.mem), err)
 		}
-		if row.Number == 3 && told(row) != "3 c" {
-			t.Errorf("behind the long row comes %s", told(row))
+		if row.Number == 3 && render(row) != "3 c" {
+			t.Errorf("after the long row comes %s", render(row))
 		}
 	}
-	if want := 3 + 1 + (1<<20 - 1) + 1; n != want { // the lines of the cell that nobody closed are rows
+	if want := 3 + 1 + (1<<20 - 1) + 1; n != want { // the lines of the unclosed cell are rows
 		t.Errorf("%d rows, want %d", n, want)
 	}
 }
 
-// What encoding/csv writes is read as it was, from any row on.
+// A file written by encoding/csv is read correctly, from any row on.
 func TestRowsAgreeWithTheStandardLibrary(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -192,7 +192,7 @@ func TestRowsAgreeWithTheStandardLibrary(t *testing.T) {
 			if err != nil || row.Flaw != "" || i >= len(want) {
 				t.Fatalf("row %d = %+v, %v of %q", i, row, err, b.String())
 			}
-			for c := range row.Cells { // it turns CRLF within quotes into LF
+			for c := range row.Cells { // encoding/csv turns CRLF within quotes into LF
 				if strings.ReplaceAll(row.Cells[c], "\r\n", "\n") != want[i][c] {
 					t.Fatalf("row %d = %q, want %q", i, row.Cells, want[i])
 				}
@@ -204,8 +204,7 @@ func TestRowsAgreeWithTheStandardLibrary(t *testing.T) {
 	})
 }
 
-// Whatever the bytes are, reading ends, goes forward, and goes on from any row
-// as it went on before.
+// For any input, reading terminates, advances, and continues from any row as it did before.
 func FuzzRows(f *testing.F) {
 	for _, seed := range []string{
 		"a,b\n\"c\"\"\n,d", "\"\"\"\n\"x", "\"a\nb\"c\n\"", "\r\n\r\"\r", "\xff\xfe\x00", strings.Repeat("\"\n", 80), strings.Repeat("a\"\"", 50) + "\n\"",
@@ -228,12 +227,12 @@ func FuzzRows(f *testing.F) {
 					t.Fatal(err)
 				}
 				if last := append([]int64{at}, ends...)[len(ends)]; row.End <= last || row.End > int64(len(text)) {
-					t.Fatalf("%q: row %s ends at %d, the one before at %d", text, told(row), row.End, last)
+					t.Fatalf("%q: row %s ends at %d, the one before at %d", text, render(row), row.End, last)
 				}
 				if len(row.Cells) > 4 {
 					t.Fatalf("%q: %d cells", text, len(row.Cells))
 				}
-				list, ends = append(list, told(row)+fmt.Sprintf(" %q", row.Cells)), append(ends, row.End)
+				list, ends = append(list, render(row)+fmt.Sprintf(" %q", row.Cells)), append(ends, row.End)
 			}
 		}
 		all, ends := read(0, 0, false)

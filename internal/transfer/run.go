@@ -17,35 +17,35 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// A batch is what one step saves: so many rows, or so many bytes of them.
+// Limits of a batch, which is what one step saves.
 const (
 	batchRows  = 1000
 	batchBytes = 4 << 20
 )
 
-// batch is some rows and what is to be made of them.
+// batch is some rows and the drafts made from them.
 type batch struct {
 	rows    []row
 	drafts  []contact.Draft
-	at, row int64 // behind the last row
+	at, row int64 // offset and number after the last row
 	last    bool  // the file ends here
-	err     error // the file could not be read on
+	err     error // reading failed after these rows
 }
 
-// row is a row: the draft made of it, or why there is none.
+// row is a row with its draft, or its error.
 type row struct {
 	number int64
 	cells  []string
-	draft  int // in batch.drafts
+	draft  int // index in batch.drafts
 	err    *rowError
 }
 
-// checkpoint is the state of an import: what is done.
+// checkpoint is the state of an import.
 type checkpoint struct {
-	At    int64        `json:"at"`  // in the file
-	Row   int64        `json:"row"` // the number of the last one done
+	At    int64        `json:"at"`  // offset in the file
+	Row   int64        `json:"row"` // number of the last row done
 	Total int64        `json:"total"`
-	Done  bool         `json:"done"` // nothing is left
+	Done  bool         `json:"done"` // all rows are done
 	Sum   ImportResult `json:"sum"`
 }
 
@@ -80,7 +80,7 @@ func Import(ctx context.Context, w *job.Work) error {
 	var reading sync.WaitGroup
 	reading.Go(func() {
 		defer close(batches)
-		im.read(ctx, at, batches)
+		im.readBatches(ctx, at, batches)
 	})
 	defer reading.Wait()
 	defer stop()
@@ -95,7 +95,7 @@ func Import(ctx context.Context, w *job.Work) error {
 	return ctx.Err()
 }
 
-// imports is an import under way.
+// imports is the state of a running import.
 type imports struct {
 	*job.Work
 	drafter
@@ -103,7 +103,7 @@ type imports struct {
 	guess modeGuess
 }
 
-// begin counts the rows, which is cheap beside saving them.
+// begin counts the rows, which takes little time compared with saving them.
 func (im *imports) begin(ctx context.Context) (checkpoint, error) {
 	at := checkpoint{At: im.At, Row: im.Row}
 	rows := NewRows(im.open, im.Format, len(im.Columns), im.At, im.Row)
@@ -124,8 +124,8 @@ func (at checkpoint) progress() job.Progress {
 	return job.Progress{Processed: at.Sum.Rows, Total: &at.Total, State: at, Result: at.Sum}
 }
 
-// read makes batches of what is left of the file.
-func (im *imports) read(ctx context.Context, at checkpoint, out chan<- batch) {
+// readBatches sends batches of the remaining rows to out.
+func (im *imports) readBatches(ctx context.Context, at checkpoint, out chan<- batch) {
 	rows := NewRows(im.open, im.Format, len(im.Columns), at.At, at.Row)
 	for last := false; !last; {
 		b := im.batch(rows, at.At, at.Row)
@@ -166,8 +166,8 @@ func (im *imports) batch(rows *Rows, at, number int64) batch {
 	return b
 }
 
-// save is the step of one batch. When somebody takes an address or a key at the
-// very same moment, it is taken again.
+// save is the step of one batch. If a concurrent transaction inserts the same address or key, it is
+// retried.
 func (im *imports) save(ctx context.Context, at checkpoint, b batch) (checkpoint, error) {
 	for try := 1; ; try++ {
 		var next checkpoint
@@ -183,7 +183,7 @@ func (im *imports) save(ctx context.Context, at checkpoint, b batch) (checkpoint
 	}
 }
 
-// apply saves a batch's drafts and notes what became of its rows.
+// apply saves a batch's drafts and counts the results.
 func (im *imports) apply(ctx context.Context, tx *sqldb.DB, at checkpoint, b batch) (checkpoint, error) {
 	tenant, now := im.Job.Tenant, im.Now()
 	rules, err := sender.ContactRules(ctx, tx, tenant)
@@ -239,15 +239,15 @@ func (im *imports) apply(ctx context.Context, tx *sqldb.DB, at checkpoint, b bat
 	return at, errs.write(ctx, tx, im)
 }
 
-// modeGuess says whether the next batch is expected to be of new contacts alone, which
-// are written faster. When that is wrong the batch is saved once more, and it is
-// some batches, each time more of them, until it is expected again.
+// modeGuess predicts whether the next batch has only new contacts, which LoadAll writes faster. If
+// that fails, the batch is saved again with SaveAll, and a number of batches that doubles with each
+// failure follows before the next guess.
 type modeGuess struct {
 	fresh        bool
-	pause, times int // batches that are left of a pause; how often it was wrong
+	pause, times int // remaining batches without a guess; number of failures
 }
 
-// saw learns how many of a batch were new.
+// saw records how many contacts of a batch were new.
 func (g *modeGuess) saw(created int64, drafts int) {
 	g.pause = max(g.pause-1, 0)
 	g.fresh = g.pause == 0 && 50*created >= 49*int64(drafts) && drafts > 0
@@ -259,7 +259,7 @@ func (g *modeGuess) wrong() {
 	}
 }
 
-// skips reports whether a refusal is what the mode asks for.
+// skips reports whether an error is one that the mode ignores.
 func (im *imports) skips(err error) bool {
 	switch im.Mode {
 	case Create:

@@ -1,6 +1,6 @@
 package transfer
 
-// Defused and Undefused are for tests.
+// Exported for tests.
 var (
 	Defused   = escapeFormula
 	Undefused = unescapeFormula
