@@ -8,42 +8,42 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// leaf is a condition that is no group. Both methods mean the same: sql is a
-// predicate over the row c of contact, where $1 is the tenant; within a negation
-// it is never null.
+// leaf is a condition that is no group. Its methods are equivalent: sql renders a predicate over
+// row c of contact, where $1 is the tenant, which is never NULL within a negation; match evaluates
+// the same in memory.
 type leaf interface {
 	Condition
 	sql(b *builder) string
 	match(env Env, s *Subject) bool
 }
 
-// builder renders a tree for one database.
+// builder renders a tree as SQL for one dialect.
 type builder struct {
 	db       *sqldb.DB
 	env      Env
-	arg      func(value any) string // takes a parameter and returns its name, "$7"
-	denied   bool                   // within a negation, where null is not as good as false
-	activity bool                   // set by what reads contact_activity a
-	leaves   int                    // rendered so far, those of segments included
+	arg      func(value any) string // adds a parameter and returns its name, "$7"
+	denied   bool                   // within a negation, where NULL must become false
+	activity bool                   // set if a predicate reads contact_activity a
+	leaves   int                    // rendered so far, including those of segments
 	err      error
 
 	texts   foldedTexts
-	pending map[*folded]int // compared by name in what is rendered, and not yet folded around it
+	pending map[*folded]int // texts used by name in what is rendered, whose subquery has yet to be added
 }
 
-// at takes a time as a parameter.
+// at adds a time as a parameter.
 func (b *builder) at(t time.Time) string { return b.arg(sqldb.Micros(t)) }
 
-// place takes a parameter and returns its number.
+// place adds a parameter and returns its number.
 func (b *builder) place(value any) int {
 	n, err := strconv.Atoi(strings.TrimPrefix(b.arg(value), "$"))
 	if err != nil {
-		panic("rule: a parameter that has no number: " + err.Error())
+		panic("rule: a parameter without a number: " + err.Error())
 	}
 	return n
 }
 
-// in tests, behind an expression of text or identifiers, whether it is one of list.
+// in renders the test that the preceding expression, of text or ids, is in list.
 func in[T ~string | ~[16]byte](b *builder, list []T) string {
 	if len(list) == 1 {
 		return " = " + b.arg(list[0]) + " "
@@ -51,7 +51,7 @@ func in[T ~string | ~[16]byte](b *builder, list []T) string {
 	return b.db.In(b.place(sqldb.List(b.db, list)))
 }
 
-// unless renders a predicate, or the negation of one.
+// unless renders a predicate, negated if negative.
 func (b *builder) unless(negative bool, render func() string) string {
 	if !negative {
 		return render()
@@ -62,7 +62,7 @@ func (b *builder) unless(negative bool, render func() string) string {
 	return not(render())
 }
 
-// not negates a predicate that is never null.
+// not negates a predicate that is never NULL.
 func not(predicate string) string { return "NOT (" + predicate + ")" }
 
 // never and always are predicates.

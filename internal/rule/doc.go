@@ -1,34 +1,26 @@
-// Package rule is the grammar by which contacts are chosen: the filters of a
-// list, the definition of a segment, the condition of a sequence.
+// Package rule implements the rules by which contacts are selected: the filters of a list, the
+// definition of a segment, the condition of a sequence.
 //
 //	JSON ──ParseFilters, ParseDefinition──▶ Tree ──Condition─▶ one predicate over contact c
 //	  ▲                                      │ │
-//	  └────────MarshalJSON, Decode───────────┘ └────Match────▶ yes or no, for a Subject in memory
+//	  └────────MarshalJSON, Decode───────────┘ └────Match────▶ a bool, for a Subject in memory
 //
-// A tree is parsed once, against what the tenant has declared (Schema), and is
-// canonical from then on: aliases are resolved, values have the type of their
-// field. What was stored is read by Decode, which takes what has lost something
-// it refers to; Warnings tells what. Condition and Match mean the same, in both
-// databases; property tests hold them to it.
+// A rule is parsed against the tenant's Schema into a canonical Tree: aliases are resolved, and
+// values have the type of their field. A stored rule is read by Decode, which accepts references to
+// records that no longer exist; Warnings lists these. Condition and Match are equivalent in both
+// databases, which property tests check.
 //
-// How cases are decided that callers may wonder about:
+// Semantics that are not obvious:
 //
-//   - A value is set or it is not; "" is not. An operator that denies holds
-//     exactly where the one it denies does not, so also for what is unset.
-//   - Texts are equal whatever their case, letter by letter (like.go): "ß" is
-//     "ẞ" and not "ss". Enum values and tags are compared as they are.
-//   - A moment that is written with milliseconds or less means that millisecond,
-//     as the API shows it, so what was read can be asked for.
-//   - A field that holds days takes the day of a date and time as it is written.
-//     "In the last" and "in the next" both count today.
-//   - Months and years that have no such day end at their last. An anniversary is
-//     at least a year after, and that of 29 February is the 28th where there is
-//     no 29th. Of fields that hold moments, those of 1900 and later are known.
-//   - Times of day may go past midnight: 23:00 is between 22:00 and 06:00.
-//   - Something that is gone has no part in its leaf: of two lists, one of them
-//     deleted, the other counts.
+//   - A value is set or unset; "" is unset. A negative operator holds exactly where the positive one does not, and therefore for unset values.
+//   - Texts are compared ignoring case, letter by letter (like.go): "ß" equals "ẞ" but not "ss". Enum values and tags are compared exactly.
+//   - A time written with milliseconds or less means that whole millisecond, which is how the API shows times, so that a value read can be used in a rule.
+//   - A field of type date uses the day of a date and time as written. "In the last" and "in the next" both include today.
+//   - Adding months or years ends at the last day of the month if the day does not exist. An anniversary is at least one year after the date; that of 29 February is on the 28th in other years. For fields with times, anniversaries of dates before 1900 are not found.
+//   - A range of times of day may include midnight: 23:00 is between 22:00 and 06:00.
+//   - A reference to a deleted record is ignored: of two lists, one of them deleted, the other counts.
 //
-// Its statements read tables of packages beside and above it, and write none:
-// segment_member, suppression, journal, outbox, outbox_mix, outbox_note, send, hit, engagement
-// and mail_domain.
+// Its statements read tables of other packages, some of which are above it, and write none:
+// segment_member, suppression, journal, outbox, outbox_mix, outbox_note, send, hit, engagement and
+// mail_domain.
 package rule

@@ -8,15 +8,14 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 )
 
-// MarshalJSON writes the canonical encoding of the tree: what ParseDefinition
-// makes of it is the tree again.
+// MarshalJSON returns the canonical encoding of the tree; ParseDefinition of it returns an equal
+// tree.
 func (t Tree) MarshalJSON() ([]byte, error) { return encode(wireGroup(t.Root)) }
 
-// Filters writes the tree as filters, which it can be when it came from
-// ParseFilters.
+// Filters encodes the tree as filters. It must be a result of ParseFilters.
 func (t Tree) Filters() (json.RawMessage, error) { return encode(wireGroup(t.Root).Conditions) }
 
-// encode writes JSON in which no character is escaped without need.
+// encode encodes JSON without escaping HTML characters.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -33,7 +32,7 @@ type groupJSON struct {
 	Negate     bool  `json:"negate,omitempty"`
 }
 
-// leafJSON has the members of all leaves, in the order in which they are written.
+// leafJSON has the members of all leaves, in the order of encoding.
 type leafJSON struct {
 	Type        string       `json:"type,omitempty"`
 	Field       string       `json:"field,omitempty"`
@@ -138,7 +137,7 @@ func wire(c Condition) any {
 	panic(fmt.Sprintf("rule: a condition of type %T has no encoding", c))
 }
 
-// wireLevel leaves out the level that is meant anyway.
+// wireLevel omits the default level.
 func wireLevel(l Level) Level {
 	if l == Verified {
 		return ""

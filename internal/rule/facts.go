@@ -9,18 +9,18 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// History is what a contact did and what was done to it.
+// History is what is stored about a contact's past.
 type History struct {
-	Lists      map[id.Segment]time.Time // the static lists it is on, and since when
-	Messages   []Message                // every mail that was decided on
-	Sends      map[id.Send]Send         // those of its mails; zero: nothing is known
-	Hits       []Hit                    // every open and click
-	Told       []JournalEvent           // complaints and unsubscribes that a mail brought about
+	Lists      map[id.Segment]time.Time // the static lists it is on, with the time it was added
+	Messages   []Message                // all its mails in the outbox
+	Sends      map[id.Send]Send         // the sends of its mails; zero: unknown
+	Hits       []Hit                    // all opens and clicks
+	Complaints []JournalEvent           // complaints and unsubscribes caused by a mail
 	Events     []NamedEvent             // custom events, page views, forms, sequences
 	Suppressed bool                     // its address is on the suppression list
 }
 
-// Send is what is known of a send.
+// Send is the data about a send that rules need.
 type Send struct {
 	Type   id.EmailType
 	Source outbox.Source
@@ -32,7 +32,7 @@ type Message struct {
 	Send    id.Send
 	Variant string
 	State   outbox.State
-	SentAt  *time.Time // nil: no hand-off has ended
+	SentAt  *time.Time // nil: no attempt has been accepted
 	EndedAt *time.Time
 }
 
@@ -44,7 +44,7 @@ type Hit struct {
 	URL          string
 	At           time.Time
 	Class        track.Class
-	Corroborated bool // its message is known to have been opened for certain
+	Corroborated bool // the message has a confirmed open
 }
 
 // JournalEvent is a complaint or an unsubscribe.
@@ -55,7 +55,7 @@ type JournalEvent struct {
 	At        time.Time
 }
 
-// NamedEvent is an entry of the journal that rules ask for by name.
+// NamedEvent is a journal entry that rules look up by name.
 type NamedEvent struct {
 	Type       journal.Type
 	Name       string

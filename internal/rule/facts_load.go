@@ -14,9 +14,8 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// Load returns what Match asks of contacts, in the order of ids; ids that name
-// no contact are passed over. It takes a fixed number of statements, however
-// many contacts there are: give it pages.
+// Load returns the subjects for Match, ordered by id; unknown ids are skipped. The number of
+// statements does not depend on the number of contacts, so call it with pages.
 func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact) ([]Subject, error) {
 	l := loader{db: db, tenant: tenant, byID: make(map[id.Contact]*Subject, len(ids))}
 	contacts, err := contact.Load(ctx, db, tenant, ids)
@@ -37,23 +36,23 @@ func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact)
 	for _, c := range ids {
 		if s := l.byID[c]; s != nil {
 			out = append(out, *s)
-			delete(l.byID, c) // an id given twice is answered once
+			delete(l.byID, c) // a duplicate id has one result
 		}
 	}
 	return out, nil
 }
 
-// loader reads the histories of some contacts, table by table.
+// loader loads the histories of some contacts, one table at a time.
 type loader struct {
 	db     *sqldb.DB
 	tenant id.Tenant
-	ids    any // the contacts, as sqldb.List has it
+	ids    any // the contacts, as an argument from sqldb.List
 	byID   map[id.Contact]*Subject
 	sends  map[id.Send]Send
 }
 
-// each reads rows of which the first column is the contact, and passes the
-// contact's subject on after the others were scanned into dest.
+// each reads rows whose first column is the contact, scans the others into dest, and calls put with
+// the contact's subject.
 func (l *loader) each(rows *sqldb.Rows, err error, put func(s *Subject) error, dest ...any) error {
 	var whose id.Contact
 	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
@@ -112,10 +111,10 @@ func (l *loader) hits(ctx context.Context) error {
 	}, &h.Message, &h.Send, &kind, &url, &at, &h.Class, &flags)
 }
 
-// The entries of a contact are found by the index journal_contact, whose
-// predicate the statement repeats word for word. What else is asked of the type is
-// not written as a plain column where it would lead PostgreSQL to journal_rare, and
-// so to all that a tenant has there.
+// The entries of a contact are read through the index journal_contact, whose predicate the
+// statement must repeat verbatim. Further conditions on type are written as an expression (type ||
+// ”), because PostgreSQL would otherwise choose journal_rare and read all such entries of the
+// tenant.
 const ofContacts = ` AND contact_id IS NOT NULL AND type NOT IN ('email_sent', 'email_delivered', 'contact_created') `
 
 func (l *loader) loadJournalEvents(ctx context.Context) error {
@@ -129,7 +128,7 @@ func (l *loader) loadJournalEvents(ctx context.Context) error {
 			AND type || '' IN ('email_complained', 'email_unsubscribed') AND message_id IS NOT NULL`, l.tenant, l.ids)
 	return l.each(rows, err, func(s *Subject) error {
 		t.Complaint, t.Send, t.At = what == journal.EmailComplained, send, sqldb.Time(at)
-		s.Told = append(s.Told, t)
+		s.Complaints = append(s.Complaints, t)
 		l.sends[t.Send] = Send{}
 		return nil
 	}, &what, &t.Message, &send, &at)
@@ -159,7 +158,7 @@ func (l *loader) events(ctx context.Context) error {
 	}, &h.Type, &h.Name, &at, &data)
 }
 
-// addresses reads what is known of the contacts' addresses.
+// addresses loads data about the contacts' addresses.
 func (l *loader) addresses(ctx context.Context) error {
 	var suppressed bool
 	var record, provider sql.NullString
@@ -174,7 +173,7 @@ func (l *loader) addresses(ctx context.Context) error {
 	}, &suppressed, &record, &provider)
 }
 
-// types reads what the sends are that the others came upon.
+// types loads the sends that the other rows refer to.
 func (l *loader) types(ctx context.Context) error {
 	names := make([]id.Send, 0, len(l.sends))
 	for s := range l.sends {

@@ -17,7 +17,7 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// past is a tenant's history, to be written into a database.
+// past is a tenant's history, to be written to a database.
 type past struct {
 	tenant  id.Tenant
 	people  []person
@@ -43,7 +43,7 @@ type sentMail struct {
 	contact id.Contact
 }
 
-// offered is the consent to the category of offers, as it is stored.
+// offered is the stored consent to the category of offers.
 func offered(consent bool) string {
 	return encoded(map[id.Category]bool{idtest.Named[id.Category]("offers"): consent})
 }
@@ -62,7 +62,7 @@ func (p *past) meet(name string) id.Contact {
 	return c.id
 }
 
-// mail adds a message that was delivered.
+// mail adds a delivered message.
 func (p *past) mail(c id.Contact, send id.Send, at time.Time) *sentMail {
 	p.mails = append(p.mails, sentMail{rule.Message{ID: id.New[id.Message](), Send: send, State: outbox.Delivered, SentAt: &at, EndedAt: &at}, c})
 	if _, ok := p.sends[send]; !ok {
@@ -88,7 +88,7 @@ func (p *past) click(m *sentMail, class track.Class, at time.Time) *rule.Hit {
 	return p.hit(m, true, class, at)
 }
 
-func (p *past) tell(m *sentMail, what journal.Type, at time.Time) {
+func (p *past) report(m *sentMail, what journal.Type, at time.Time) {
 	p.entries = append(p.entries, journal.Entry{
 		Tenant: p.tenant, Type: what, Contact: m.contact, Send: m.Send, Message: m.ID, At: at,
 	})
@@ -109,7 +109,7 @@ func (p *past) join(c id.Contact, list id.Segment, at time.Time) {
 	p.lists[list][c] = at
 }
 
-// write puts the history where the program would have.
+// write stores the history in the tables that the program uses.
 func (p *past) write(t testing.TB, db *sqldb.DB) {
 	t.Helper()
 	err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
@@ -244,7 +244,7 @@ func (p *past) writeLists(t testing.TB, tx *sqldb.DB) error {
 	return nil
 }
 
-// inSQL returns for which contacts a tree holds when the database is asked.
+// inSQL returns the contacts for which a tree holds in the database.
 func (p *past) inSQL(t testing.TB, db *sqldb.DB, tree rule.Tree, env rule.Env) map[id.Contact]bool {
 	t.Helper()
 	cond, err := tree.Condition(db, env)
@@ -273,7 +273,7 @@ func (p *past) inSQL(t testing.TB, db *sqldb.DB, tree rule.Tree, env rule.Env) m
 	return held
 }
 
-// inMemory returns for which contacts a tree holds when their facts are matched.
+// inMemory returns the contacts for which a tree holds by Match.
 func (p *past) inMemory(t testing.TB, subjects []rule.Subject, tree rule.Tree, env rule.Env) map[id.Contact]bool {
 	t.Helper()
 	held := map[id.Contact]bool{}
@@ -330,12 +330,12 @@ func TestLoadReadsContactsInOrderAndOnce(t *testing.T) {
 			t.Errorf("Load(ann) = %+v", a.History)
 		}
 		if none, err := rule.Load(t.Context(), db, p.tenant, nil); err != nil || len(none) != 0 {
-			t.Errorf("Load of nobody = %v, %v", none, err)
+			t.Errorf("Load of unknown ids = %v, %v", none, err)
 		}
 	})
 }
 
-// declared is what the tenant of the tests has declared.
+// declared is the schema of the tests' tenant.
 func declared(now time.Time, zone *time.Location, lists ...id.Segment) rule.Env {
 	return rule.Env{Now: now, Schema: rule.Schema{
 		Zone: zone,

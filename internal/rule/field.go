@@ -9,18 +9,18 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/mx"
 )
 
-// target is a field of contacts: what kind it is, and where its value is found.
+// target is a field of contacts: its kind, and where its value is stored.
 type target struct {
 	kind  kind
 	place fieldPlace
-	name  string // of the column, or the key within the place
+	name  string // of the column, or the key in the JSON object
 
-	nullable bool // of a column
-	whole    bool // a column of whole numbers
-	lower    bool // text that is kept in lower case and ASCII
+	nullable bool // the column may be NULL
+	whole    bool // an integer column
+	lower    bool // text stored in lower case ASCII
 
-	// vocabulary returns the canonical spelling of one of the words of a choice;
-	// ok is false for what is none, and expected says what would be. Nil: any text.
+	// vocabulary returns the canonical form of a word of a closed set, or ok false; expected
+	// describes the set. Nil: any text.
 	vocabulary func(word string) (canonical string, ok bool)
 	expected   string
 
@@ -38,17 +38,17 @@ const (
 	ofCustom                     // a key of c.custom_fields
 	ofTouch                      // a key of a.touch
 	ofDomain                     // a column of mail_domain, by c.email_domain
-	elsewhere                    // asked for in a way of its own
+	elsewhere                    // a leaf of its own has the value
 )
 
-// The prefixes of fields that tenants declare.
+// The prefixes of fields declared by tenants.
 const (
 	customPrefix   = "custom_fields."
 	typePrefix     = "subscriptions."
 	categoryPrefix = "category_subscriptions."
 )
 
-// The codes of what a field may lack.
+// The codes of warnings about missing records.
 const (
 	codeField     = "UNKNOWN_FIELD"
 	codeType      = "INVALID_EMAIL_TYPE"
@@ -59,7 +59,7 @@ const (
 	unknownColumn = "there is no such field"
 )
 
-// field returns the field with a name, or a message and a code for its lack.
+// field returns the field with a name; if there is none, a message and a code.
 func (s Schema) field(name string) (t target, problem, code string) {
 	if t, ok := columns[name]; ok {
 		return t, "", ""
@@ -86,7 +86,7 @@ func (s Schema) field(name string) (t target, problem, code string) {
 	return target{}, unknownColumn, codeField
 }
 
-// kinds are those of custom fields.
+// kinds maps the types of custom fields to kinds.
 var kinds = map[field.Type]kind{
 	field.String: textKind, field.Email: textKind, field.URL: textKind,
 	field.Number: numberKind, field.Currency: numberKind, field.Boolean: booleanKind,
@@ -125,7 +125,7 @@ const (
 
 func timeZone(s string) (string, bool) { return s, field.ValidTimeZone(s) }
 
-// words makes the vocabulary of a choice that is closed.
+// words returns a vocabulary of the given words.
 func words[T ~string](list ...T) (func(string) (string, bool), string) {
 	return func(s string) (string, bool) {
 		s = strings.ToLower(s)
@@ -138,7 +138,7 @@ func words[T ~string](list ...T) (func(string) (string, bool), string) {
 	}, "one of " + join(list)
 }
 
-// columns are the fields that every contact has.
+// columns are the built-in fields.
 var columns = func() map[string]target {
 	all := map[string]target{}
 	add := func(name string, t target, value func(s *Subject) any) {
@@ -212,7 +212,7 @@ var columns = func() map[string]target {
 		t.place = ofTouch
 		add(name, t, func(s *Subject) any {
 			touches, err := s.Contact.Touches()
-			if err != nil { // not what we wrote: nothing is known
+			if err != nil { // not written by this program: treat as unknown
 				return nil
 			}
 			return value(touches)

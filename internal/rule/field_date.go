@@ -4,20 +4,18 @@ import (
 	"time"
 )
 
-// interval is a stretch [from, to) of time; a zero time is no bound. For fields
-// that hold days, times are days at 00:00 UTC.
+// interval is the range [from, to) of times; a zero time means unbounded. For fields of dates,
+// times are dates at 00:00 UTC.
 type interval struct{ from, to time.Time }
 
 func (i interval) holds(at time.Time) bool {
 	return (i.from.IsZero() || !at.Before(i.from)) && (i.to.IsZero() || at.Before(i.to))
 }
 
-// oldest is the first year whose anniversaries are asked for where fields hold
-// moments.
+// oldest is the first year of which anniversaries are found for fields of times.
 const oldest = 1900
 
-// intervals returns the stretches that a positive operator means for a field
-// that holds moments.
+// intervals returns the ranges that a positive operator selects for a field of times.
 func intervals(op Operator, v Value, env Env) []interval {
 	zone := env.zone()
 	switch op {
@@ -46,7 +44,7 @@ func intervals(op Operator, v Value, env Env) []interval {
 	return []interval{{from, to}}
 }
 
-// days is intervals for a field that holds days. Anniversaries it does not know.
+// days is intervals for a field of dates. It does not support anniversaries.
 func days(op Operator, v Value, env Env) interval {
 	zone := env.zone()
 	now := today(env.Now, zone)
@@ -81,16 +79,15 @@ func days(op Operator, v Value, env Env) interval {
 	return interval{from, to}
 }
 
-// season is a part of the year, from a day to a day inclusively, both as MM-DD.
-// It may go past the end of the year. In years that have no 29 February, its
-// anniversary is the 28th.
+// season is a part of the year, from one day to another inclusively, both as MM-DD. It may include
+// the end of the year. An anniversary of 29 February is on the 28th in other years.
 type season struct {
 	from, to string
-	before   time.Time // an anniversary is of a day before this one: today
+	before   time.Time // today; an anniversary requires an earlier date
 	whole    bool      // the whole year
 }
 
-// anniversary returns the season that begins today and lasts a while.
+// anniversary returns the season that begins today and lasts for the span.
 func anniversary(s Span, env Env) season {
 	now := today(env.Now, env.zone())
 	end := today(s.after(env.Now, env.zone()).Add(-time.Microsecond), env.zone())
@@ -115,8 +112,7 @@ func (s season) holds(day time.Time) bool {
 	return s.from <= d || d <= s.to
 }
 
-// anniversaries returns the stretches of the years past that the season which
-// begins today means.
+// anniversaries returns the range of the season of anniversary in each past year.
 func anniversaries(s Span, env Env) []interval {
 	season := anniversary(s, env)
 	start := startOf(season.before, env.zone())
@@ -140,14 +136,13 @@ func anniversaries(s Span, env Env) []interval {
 	return list
 }
 
-// dayIn returns a day of a year, or the one after it where there is none.
+// dayIn returns a day of a year, or the next one if it does not exist.
 func dayIn(year int, monthDay string) time.Time {
-	d, _ := time.Parse("2006-01-02", "2000-"+monthDay) // a leap year, so every day is there
+	d, _ := time.Parse("2006-01-02", "2000-"+monthDay) // a leap year, in which each day exists
 	return time.Date(year, d.Month(), d.Day(), 0, 0, 0, 0, time.UTC)
 }
 
-// dayAfter returns the day after a day of a year; 1 March after 29 February,
-// whether there is one or not.
+// dayAfter returns the day after a day of a year; that after 29 February is always 1 March.
 func dayAfter(year int, monthDay string) time.Time {
 	if monthDay == "02-29" {
 		return time.Date(year, time.March, 1, 0, 0, 0, 0, time.UTC)

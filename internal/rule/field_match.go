@@ -21,7 +21,7 @@ func (f Field) match(env Env, s *Subject) bool {
 	return holds != negative
 }
 
-// matches applies a positive operator to a value.
+// matches evaluates a positive operator on a value.
 func (t target) matches(op Operator, v Value, env Env, value any) bool {
 	switch value := value.(type) {
 	case nil:
@@ -113,7 +113,7 @@ func matchesClock(op Operator, v Value, s string) bool {
 		return s > first
 	case Between:
 		second := seconds(v.Texts[1])
-		if first > second { // past midnight
+		if first > second { // includes midnight
 			return s >= first || s <= second
 		}
 		return s >= first && s <= second

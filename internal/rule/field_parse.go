@@ -10,7 +10,7 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/address"
 )
 
-// field reads a leaf about a field of the contact.
+// field parses a leaf about a field of the contact.
 func (l leafReader) field() Condition {
 	f := Field{}
 	name, named := l.name("field")
@@ -49,7 +49,7 @@ func (l leafReader) field() Condition {
 	return f
 }
 
-// spelled returns the name of a field in its one spelling.
+// spelled returns the canonical name of a field.
 func (p *parser) spelled(name string) string {
 	if key, ok := strings.CutPrefix(name, typePrefix); ok {
 		if t, ok := p.schema.emailType(key); ok {
@@ -64,7 +64,7 @@ func (p *parser) spelled(name string) string {
 	return name
 }
 
-// value reads what a field is compared with.
+// value parses the value that a field is compared with.
 func (p *parser) value(n *node, path string, t target, op Operator) Value {
 	switch op.shape() {
 	case aSpan:
@@ -77,14 +77,14 @@ func (p *parser) value(n *node, path string, t target, op Operator) Value {
 		switch t.kind {
 		case numberKind:
 			return Value{Numbers: p.numbers(n, path)}
-		case clockKind: // the second may be earlier: past midnight, then
+		case clockKind: // the second may be earlier, for a range that includes midnight
 			return Value{Texts: []string{p.clock(n.array[0], path+"[0]"), p.clock(n.array[1], path+"[1]")}}
 		case dateKind:
 			return Value{Dates: p.dates(n, path, p.day)}
 		}
 		return Value{Dates: p.dates(n, path, p.date)}
 	case manyValues:
-		if (t.kind == listKind || t.kind == tagsKind) && !n.isArray { // one may stand alone
+		if (t.kind == listKind || t.kind == tagsKind) && !n.isArray { // a single value without an array
 			return Value{Texts: []string{p.word(n, path, t, op)}}
 		}
 		return p.several(n, path, t, op)
@@ -125,7 +125,7 @@ func (p *parser) several(n *node, path string, t target, op Operator) Value {
 	return v
 }
 
-// needle reads a text that is not empty.
+// needle parses a string that is not empty.
 func (p *parser) needle(n *node, path string) string {
 	s, ok := n.value.(string)
 	switch {
@@ -139,7 +139,7 @@ func (p *parser) needle(n *node, path string) string {
 	return s
 }
 
-// word reads a text, and returns it as such fields keep theirs.
+// word parses a string and returns it in the form that the field is stored in.
 func (p *parser) word(n *node, path string, t target, op Operator) string {
 	s := p.needle(n, path)
 	if s == "" {
@@ -169,8 +169,8 @@ func (p *parser) word(n *node, path string, t target, op Operator) string {
 	return s
 }
 
-// spelledAddress returns an address, or a domain, as contacts keep them; any
-// other text as it is.
+// spelledAddress returns an address or a domain in the form that contacts store; any other text
+// unchanged.
 func spelledAddress(s string) string {
 	if a, err := address.Normalize(s); err == nil {
 		return a
@@ -196,7 +196,7 @@ func (p *parser) stage(s, path string, t target) string {
 	return st.Slug
 }
 
-// clock reads HH:MM or HH:MM:SS.
+// clock parses HH:MM or HH:MM:SS.
 func (p *parser) clock(n *node, path string) string {
 	s, _ := n.value.(string)
 	for _, layout := range []string{"15:04", time.TimeOnly} {

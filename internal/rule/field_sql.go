@@ -25,7 +25,7 @@ func (f Field) sql(b *builder) string {
 	})
 }
 
-// delegate asks what another leaf asks too, or what is known by its id.
+// delegate renders a field that has a leaf type of its own, or is stored as an id.
 func (f Field) delegate(b *builder, t target) string {
 	if t.kind != choiceKind {
 		return f.other(t).sql(b)
@@ -43,7 +43,7 @@ func (f Field) delegate(b *builder, t target) string {
 	})
 }
 
-// other returns the leaf that means the same.
+// other returns the equivalent leaf.
 func (f Field) other(t target) leaf {
 	if t.kind == listKind {
 		return List{Keys: f.Value.Texts, Operator: f.Operator}
@@ -54,7 +54,7 @@ func (f Field) other(t target) leaf {
 	return Subscription{Category: id.Read[id.Category](strings.TrimPrefix(f.Name, categoryPrefix)), Operator: f.Operator}
 }
 
-// stages returns the stages that the field's value names and that there are.
+// stages returns the existing stages among the field's values.
 func (f Field) stages(env Env) []id.Stage {
 	var list []id.Stage
 	for _, s := range f.Value.Texts {
@@ -65,7 +65,7 @@ func (f Field) stages(env Env) []id.Stage {
 	return list
 }
 
-// field renders a positive operator: a predicate that is never null.
+// field renders a positive operator as a predicate that is not NULL if b.denied.
 func (b *builder) field(t target, op Operator, v Value) string {
 	if t.place == ofActivity || t.place == ofTouch {
 		b.activity = true
@@ -74,7 +74,7 @@ func (b *builder) field(t target, op Operator, v Value) string {
 		return b.test(t, op, v)
 	}
 	denied := b.denied
-	b.denied = false // in a subquery of its own
+	b.denied = false // a subquery in IN yields no row for NULL
 	defer func() { b.denied = denied }()
 	return "c.email_domain IN (SELECT d.domain FROM mail_domain AS d WHERE " + b.test(t, op, v) + ")"
 }
@@ -106,18 +106,18 @@ func (b *builder) test(t target, op Operator, v Value) string {
 	return b.known(t, x, x+in(b, v.Texts))
 }
 
-// key compares a column of keys, which is never null.
+// key compares an id column that is never NULL.
 func (b *builder) key(x string, op Operator, v Value) string {
 	switch {
 	case op == IsSet:
 		return x + " IS NOT NULL"
 	case x == "c.tenant_id":
-		return x + " = " + b.arg(id.ReadTenant(v.Texts[0])) // 0, which no tenant has, when it names none
+		return x + " = " + b.arg(id.ReadTenant(v.Texts[0])) // an invalid value becomes 0, which is no tenant's id
 	}
 	return x + " = " + b.arg(id.Read[id.Contact](v.Texts[0]))
 }
 
-// string is the text of a field, or of a reference.
+// string renders the text of a field, or of a reference.
 func (b *builder) string(t target) string {
 	switch t.place {
 	case ofCustom:
@@ -138,8 +138,8 @@ func (t target) column() string {
 	return "c." + t.name
 }
 
-// known makes a predicate over a field's value x false where x is null. Where
-// null does as well it stays as it is, for an index to serve it.
+// known turns a predicate over a field's value x from NULL into false. Outside a negation it is
+// left unchanged, so that an index can serve it.
 func (b *builder) known(t target, x, predicate string) string {
 	switch {
 	case !b.denied:
@@ -163,7 +163,7 @@ func (b *builder) text(t target, op Operator, v Value) string {
 	}
 	switch {
 	case t.lower:
-	case t.place == ofDomain: // a column of a subquery
+	case t.place == ofDomain: // d is not visible outside the subquery, so fold here
 		x = b.fold(x, folded)
 	default:
 		x = b.folded(x, folded)
@@ -182,7 +182,7 @@ func (b *builder) number(t target, op Operator, v Value) string {
 	switch {
 	case t.place == ofCustom:
 		x = b.db.JSONNumber("c.custom_fields", t.name)
-	case t.whole: // a whole number compares with any
+	case t.whole: // compare an integer column with any number
 		x = "CAST(" + x + " AS DOUBLE PRECISION)"
 	}
 	compare := ""
@@ -221,7 +221,7 @@ func (b *builder) boolean(t target, op Operator, v Value) string {
 	return b.known(t, x, "NOT "+x)
 }
 
-// day tests a field that holds days, as YYYY-MM-DD.
+// day tests a field of dates, stored as YYYY-MM-DD.
 func (b *builder) day(t target, op Operator, v Value) string {
 	x := b.db.Bytewise(b.string(t))
 	switch op {
@@ -243,8 +243,8 @@ func (b *builder) day(t target, op Operator, v Value) string {
 	return b.known(t, x, b.within(x, days(op, v, b.env), func(at time.Time) any { return dayText(at) })+" AND "+x+" <> ''")
 }
 
-// moment tests a field that holds moments: microseconds in a column, a number in
-// a touch, a text of UTC with milliseconds in a custom field.
+// moment tests a field of times: microseconds in a column, a number in touch, text in UTC with
+// milliseconds in a custom field.
 func (b *builder) moment(t target, op Operator, v Value) string {
 	switch t.place {
 	case ofCustom:
@@ -261,8 +261,8 @@ func (b *builder) moment(t target, op Operator, v Value) string {
 	return p
 }
 
-// made narrows contacts that were made within an interval to a range of ids, which
-// the primary key serves: a contact's id is made at its created_at.
+// made adds a range of ids to a range of created_at. Contact ids are UUIDv7 generated at
+// created_at, so the primary key serves it.
 func (b *builder) made(op Operator, v Value) string {
 	if op == IsSet {
 		return ""
@@ -281,7 +281,7 @@ func (b *builder) made(op Operator, v Value) string {
 	return p
 }
 
-// ranges tests an expression of a type that encode writes times as.
+// ranges tests an expression whose type is the result of encode.
 func ranges[T int64 | float64 | string](b *builder, t target, x, typ string, op Operator, v Value, encode func(time.Time) T) string {
 	if op == IsSet {
 		return x + " IS NOT NULL"
@@ -289,19 +289,19 @@ func ranges[T int64 | float64 | string](b *builder, t target, x, typ string, op 
 	return b.known(t, x, inAny(b, x, typ, intervals(op, v, b.env), encode))
 }
 
-// inAny tests whether an expression lies in one interval of several.
+// inAny tests whether an expression is in one of several intervals.
 func inAny[T int64 | float64 | string](b *builder, x, typ string, list []interval, encode func(time.Time) T) string {
 	if len(list) == 1 {
 		return b.within(x, list[0], func(at time.Time) any { return encode(at) })
 	}
-	bounds := make([]T, 0, 2*len(list)) // of anniversaries, which have both
+	bounds := make([]T, 0, 2*len(list)) // anniversaries, which have both bounds
 	for _, i := range list {
 		bounds = append(bounds, encode(i.from), encode(i.to))
 	}
 	return b.db.InRanges(x, b.place(sqldb.Bounds(b.db, bounds)), typ)
 }
 
-// within tests whether an expression lies in an interval.
+// within tests whether an expression is in an interval.
 func (b *builder) within(x string, i interval, encode func(time.Time) any) string {
 	var tests []string
 	if !i.from.IsZero() {
@@ -313,8 +313,8 @@ func (b *builder) within(x string, i interval, encode func(time.Time) any) strin
 	return strings.Join(tests, " AND ")
 }
 
-// dayText returns a day as it is stored. What lies beyond the years that can be
-// stored comes before, or behind, all that is.
+// dayText returns a date as stored. Dates outside the years that can be stored become texts that
+// sort before or after all stored ones.
 func dayText(day time.Time) string {
 	switch y := day.Year(); {
 	case y < 0:
@@ -325,7 +325,7 @@ func dayText(day time.Time) string {
 	return day.Format(time.DateOnly)
 }
 
-// momentText returns the first stored spelling that is not before at.
+// momentText returns the first storable text that is not before at.
 func momentText(at time.Time) string {
 	at = at.UTC().Add(time.Millisecond - 1).Truncate(time.Millisecond)
 	switch y := at.Year(); {
@@ -353,7 +353,7 @@ func (b *builder) clock(t target, op Operator, v Value) string {
 		p = x + " > " + first
 	case Between:
 		join := " AND "
-		if seconds(v.Texts[0]) > seconds(v.Texts[1]) { // past midnight
+		if seconds(v.Texts[0]) > seconds(v.Texts[1]) { // includes midnight
 			join = " OR "
 		}
 		p = "(" + x + " >= " + first + join + x + " <= " + b.arg(seconds(v.Texts[1])) + ")"
@@ -384,8 +384,8 @@ func (b *builder) tags(t target, op Operator, v Value) string {
 	return b.known(t, x, b.db.JSONContains("("+x+")", b.place(string(all))))
 }
 
-// joined combines predicates. Many are paired in the form of a tree, because
-// databases bound how deep an expression may be.
+// joined combines predicates. Many of them are nested as a balanced tree, because databases limit
+// the depth of expressions.
 func joined(tests []string, logic Logic) string {
 	word := " AND "
 	if logic == Or {

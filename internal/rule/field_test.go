@@ -25,8 +25,8 @@ func holds(t *testing.T, env rule.Env, leaf string, c contact.Contact) bool {
 	return tree.Match(env, rule.Subject{Contact: c, MXRecord: "mx.example.org", SMTPProvider: "other"})
 }
 
-// Every operator for every type, of a contact that has the value and of one that
-// has none: only operators that say "not" hold for what is unset.
+// Each operator for each type, for a contact with a value and one without: only negative operators
+// hold for unset values.
 func TestOperators(t *testing.T) {
 	t.Parallel()
 	custom := map[string]any{
@@ -61,7 +61,7 @@ func TestOperators(t *testing.T) {
 		{"first_name", "is_not_set", ``, false, true},
 		{"first_name", "contains", `"%"`, false, false},
 		{"first_name", "equals", `"A_na"`, false, false},
-		{"custom_fields.string", "equals", `"GRÖSSE xl"`, false, false}, // ß is no ss
+		{"custom_fields.string", "equals", `"GRÖSSE xl"`, false, false}, // ß does not equal ss
 		{"custom_fields.string", "contains", `"GRÖ"`, true, false},
 		{"custom_fields.string", "not_equals", `"größe xl"`, false, true},
 		{"custom_fields.url", "equals", `"https://example.org/a"`, true, false},
@@ -190,7 +190,7 @@ func TestOperators(t *testing.T) {
 	}
 }
 
-// Where days begin and end follows the account's clocks.
+// The boundaries of days follow the account's time zone.
 func TestRelativeDates(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -216,14 +216,13 @@ func TestRelativeDates(t *testing.T) {
 		{"UTC", "2026-03-31T12:00:00Z", `"in_the_last","value":{"amount":1,"unit":"month"}`, "2026-02-27T23:59:59Z", false},
 		{"UTC", "2024-02-29T12:00:00Z", `"in_the_last","value":{"amount":1,"unit":"year"}`, "2023-02-28T00:00:00Z", true},
 		{"UTC", "2026-03-31T12:00:00Z", `"in_the_last","value":{"amount":1,"unit":"week"}`, "2026-03-24T00:00:00Z", true},
-		// Until now, and from now on.
+		// Up to now, and from now on.
 		{"UTC", "2026-03-31T12:00:00Z", `"in_the_last","value":{"amount":1,"unit":"day"}`, "2026-03-31T12:00:00Z", true},
 		{"UTC", "2026-03-31T12:00:00Z", `"in_the_last","value":{"amount":1,"unit":"day"}`, "2026-03-31T12:00:01Z", false},
 		{"UTC", "2026-03-31T12:00:00Z", `"in_the_next","value":{"amount":1,"unit":"day"}`, "2026-04-01T23:59:59Z", true},
 		{"UTC", "2026-03-31T12:00:00Z", `"in_the_next","value":{"amount":1,"unit":"day"}`, "2026-03-31T11:59:59Z", false},
 		{"UTC", "2026-03-31T12:00:00Z", `"in_the_next","value":{"amount":2,"unit":"hour"}`, "2026-03-31T14:00:01Z", false},
-		// Anniversaries are of years before; one of 29 February is on the 28th
-		// where there is no 29th.
+		// Anniversaries require an earlier year; that of 29 February is on the 28th in other years.
 		{"UTC", "2026-12-20T12:00:00Z", `"anniversary_in_next","value":{"amount":3,"unit":"week"}`, "2019-01-10T23:00:00Z", true},
 		{"UTC", "2026-12-20T12:00:00Z", `"anniversary_in_next","value":{"amount":3,"unit":"week"}`, "2019-01-11T00:00:00Z", false},
 		{"UTC", "2026-12-20T12:00:00Z", `"anniversary_in_next","value":{"amount":1,"unit":"day"}`, "2026-12-20T11:00:00Z", false},
@@ -267,8 +266,8 @@ func TestRelativeDates(t *testing.T) {
 	}
 }
 
-// Segments refer to segments: each is asked for by its own rule, those that are
-// gone or lead too deep by none.
+// Segments refer to segments: each is evaluated by its rule, those that do not exist or are too
+// deep are ignored.
 func TestSegmentsWithinSegments(t *testing.T) {
 	t.Parallel()
 	parsed := map[string]rule.Tree{}
@@ -296,7 +295,7 @@ func TestSegmentsWithinSegments(t *testing.T) {
 	for n := 2; n <= 6; n++ {
 		define(fmt.Sprintf("deep%d", n), in("in", fmt.Sprintf("deep%d", n-1)))
 	}
-	// Wide has a hundred leaves that each mean wide's like, and so on.
+	// Wide has a hundred leaves that each refer to a segment like it, and so on.
 	define("wide0", `{"field":"city","operator":"is_set"}`)
 	for n := 1; n <= 5; n++ {
 		leaf := in("in", fmt.Sprintf("wide%d", n-1))
@@ -367,7 +366,7 @@ func TestSegmentsWithinSegments(t *testing.T) {
 		if list, _ := problems(t, err, rule.ErrInvalidDefinition); len(list) != 1 {
 			t.Errorf("a rule that is a hundred to the fifth large: %q", list)
 		}
-		for _, sub := range subjects { // each segment is asked once
+		for _, sub := range subjects { // each segment is evaluated once per contact
 			tree.Match(env, sub)
 		}
 	})

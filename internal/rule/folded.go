@@ -8,24 +8,23 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// To fold a text, and to take it out of a JSON object, costs far more than to
-// compare it. So a text that several conditions of a tree compare is folded once
-// for each row: around the conditions stands a subquery of one row, whose columns
-// are the folded texts. It stands around no more than it must, since what is
-// within it cannot be served by an index or a join.
+// Folding a text, and extracting it from a JSON object, costs far more than comparing it. A text
+// that several conditions of a tree compare is therefore folded once per row: the conditions are
+// wrapped in a subquery of one row whose columns are the folded texts. The subquery wraps as few
+// conditions as possible, because an index or a join cannot serve conditions inside it.
 
-// folded is a text of contacts that is compared whatever its case.
+// folded is a text of contacts that is compared ignoring case.
 type folded struct {
 	raw     string   // the expression
-	name    string   // of the column that holds it folded
-	uses    int      // conditions of the tree that compare it
-	needles []string // what they compare it with, folded
+	name    string   // of the subquery's column
+	uses    int      // number of conditions that compare it
+	needles []string // the texts it is compared with, folded
 }
 
-// foldedTexts are those of a tree, by expression. A first rendering counts them.
+// foldedTexts are the folded texts of a tree, by expression. They are counted by a first rendering.
 type foldedTexts struct {
 	texts  map[string]*folded
-	counts bool // this is the first rendering
+	counts bool // true during the first rendering
 }
 
 // folded returns the folded text of an expression over contacts.
@@ -47,7 +46,7 @@ func (b *builder) folded(raw string, needles []string) string {
 	return f.name
 }
 
-// fold folds an expression, as far as the needles make it necessary.
+// fold folds an expression in ASCII, and in the other letters that the needles contain.
 func (b *builder) fold(x string, needles []string) string {
 	x = b.db.Lower(x)
 	if from, to := variants(needles); from != "" {
@@ -56,8 +55,7 @@ func (b *builder) fold(x string, needles []string) string {
 	return x
 }
 
-// combined renders conditions and joins them. Texts that nothing beyond these
-// conditions compares are folded here.
+// combined renders and joins conditions. Texts that only these conditions compare are folded here.
 func (b *builder) combined(logic Logic, conditions []func() string) string {
 	outer := b.pending
 	defer func() { b.pending = outer }()
@@ -93,8 +91,8 @@ func (b *builder) combined(logic Logic, conditions []func() string) string {
 	return joined(append(rest, b.foldedOnce(here, joined(within, logic))), logic)
 }
 
-// foldedOnce renders conditions that compare folded texts by their names. The
-// limit keeps databases from writing the expressions in the places of the names.
+// foldedOnce wraps conditions that compare folded texts by name. LIMIT 1 prevents the databases
+// from flattening the subquery, which would duplicate the expressions.
 func (b *builder) foldedOnce(texts []*folded, conditions string) string {
 	slices.SortFunc(texts, func(a, b *folded) int { return strings.Compare(a.name, b.name) })
 	columns := make([]string, len(texts))
@@ -106,7 +104,7 @@ func (b *builder) foldedOnce(texts []*folded, conditions string) string {
 
 // contains tests whether a folded text contains a needle.
 func (b *builder) contains(x, needle string) string {
-	if b.db.Dialect() == sqldb.SQLite { // LIKE would fold both once more
+	if b.db.Dialect() == sqldb.SQLite { // SQLite's LIKE would fold both again
 		return "instr(" + x + ", " + b.arg(needle) + ") > 0"
 	}
 	return x + " LIKE " + b.arg(pattern(Contains, needle)) + ` ESCAPE '\'`

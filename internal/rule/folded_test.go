@@ -10,10 +10,9 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// However many conditions compare a text, wherever in the tree they stand, it is
-// folded once for a row, and conditions that it has nothing to do with stay where
-// an index can serve them.
-func TestATextIsFoldedOnceForARow(t *testing.T) {
+// However many conditions of a tree compare a text, it is folded once per row, and unrelated
+// conditions stay where an index can serve them.
+func TestATextIsFoldedOncePerRow(t *testing.T) {
 	t.Parallel()
 	contains := func(field string, n int) string {
 		list := make([]string, n)
@@ -57,14 +56,14 @@ func TestATextIsFoldedOnceForARow(t *testing.T) {
 	})
 }
 
-// lowers returns how often the database folds a text for a row, by its plan.
+// lowers returns how often a text is folded per row, according to the query plan.
 func lowers(t *testing.T, db *sqldb.DB, text string, args []any) (n int) {
 	t.Helper()
 	explain, column := `EXPLAIN `, 0
 	if db.Dialect() == sqldb.Postgres {
 		explain = `EXPLAIN (VERBOSE) `
 	}
-	// EXPLAIN is no SELECT, so it runs on the connection that writes.
+	// EXPLAIN is no SELECT, so it runs on the writing connection.
 	rows, err := db.Query(t.Context(), explain+text, args...)
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +87,7 @@ func lowers(t *testing.T, db *sqldb.DB, text string, args []any) (n int) {
 		}
 		line := strings.TrimSpace(fmt.Sprint(values[column]))
 		if db.Dialect() == sqldb.Postgres {
-			// A node above the one that computes a column shows its expression again.
+			// A node above the one that computes a column repeats its expression.
 			output := strings.HasPrefix(line, "Output:")
 			if !output && !strings.HasPrefix(line, "Filter:") {
 				node = line

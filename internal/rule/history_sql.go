@@ -6,18 +6,17 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// source is what history keeps of one kind of event: rows x of a table, some of
-// which are a contact's.
+// source is the rows x of a table that record one kind of event; some belong to a contact.
 type source struct {
 	from     string // "hit AS x"
-	where    string // holds the rows to the tenant, $1, and to what is asked
-	contact  string // the column with the contact; empty: x.contact_id
-	owner    string // what it is compared with; empty: c.id
-	distinct string // what is counted; empty: rows
-	having   string // asked of a contact's rows together, besides a count
+	where    string // restricts the rows to tenant $1 and to the leaf's conditions
+	contact  string // the contact's column; empty: x.contact_id
+	owner    string // the expression it equals; empty: c.id
+	distinct string // the expression that is counted; empty: rows
+	having   string // condition on a contact's rows together, in addition to a count
 
-	// broad says that a contact has few of the rows, and that all contacts'
-	// rows are many: to look up each contact is less work.
+	// broad means that each contact has few of the rows, but all contacts together many, so that
+	// looking them up for each contact is cheaper.
 	broad bool
 }
 
@@ -50,35 +49,34 @@ func (t source) with(having string) source {
 	return t
 }
 
-// condition is what a leaf about history comes to: whether a contact has a trace, or
-// has none.
+// condition is the meaning of a leaf about history: the contact has such rows, or has none.
 type condition struct {
 	trace source
 	deny  bool
-	known bool // without asking: everybody has, or nobody, where it is denied
+	known bool // constant: true, or false if denied
 }
 
-// unless is a, or its opposite.
+// unless negates a if deny.
 func (a condition) unless(deny bool) condition {
 	a.deny = a.deny != deny
 	return a
 }
 
-// occurred asks for contacts that have such rows; how many, when count says so.
+// occurred requires that a contact has such rows, as many as count says.
 func (b *builder) occurred(t source, count *Count) condition {
 	switch {
 	case count == nil, count.Operator == AtLeast && count.N == 1:
 		return condition{trace: t}
 	case count.Operator == AtLeast && count.N <= 0:
 		return condition{known: true}
-	case count.N <= 0: // at most or exactly none
+	case count.N <= 0: // at most 0 or exactly 0
 		return condition{trace: t, deny: true}
 	}
 	compare := map[CountOperator]string{AtLeast: " >= ", AtMost: " > ", Exactly: " = "}[count.Operator]
 	return condition{trace: t.with(t.number() + compare + b.arg(count.N)), deny: count.Operator == AtMost}
 }
 
-// answer renders what a leaf asks.
+// answer renders a condition.
 func (b *builder) answer(a condition) string {
 	holds := always
 	if !a.known {
@@ -90,13 +88,12 @@ func (b *builder) answer(a condition) string {
 	return holds
 }
 
-// has asks for contacts that have such rows.
+// has renders the test that a contact has such rows.
 //
-// PostgreSQL may choose how to go about it: EXISTS becomes a join of whatever
-// kind is cheapest, while a set that is negated, or one of several alternatives,
-// would be gone through row by row once it is too large to hash. SQLite does what
-// is written: it looks up each contact for EXISTS, and reads all rows once for
-// IN, even where only a page of contacts is wanted.
+// PostgreSQL plans EXISTS as the cheapest kind of join, while IN that is negated, or is one of
+// several alternatives, is scanned row by row when it is too large to hash. SQLite executes what is
+// written: EXISTS looks up each contact, and IN reads all rows once, even if only a page of
+// contacts is wanted.
 func (b *builder) has(t source) string {
 	rows := " FROM " + t.from + " WHERE " + t.where
 	group := ""
@@ -113,13 +110,13 @@ func (b *builder) has(t source) string {
 	return t.key() + " IN (" + set + ")"
 }
 
-// broadly is how far a window reaches back from which on SQLite has less work
-// with looking up the contacts one by one than with reading what all of them did.
+// broadly is the length of a window from which on looking up each contact is cheaper on SQLite than
+// reading the rows of all contacts.
 const broadly = 60 * 24 * time.Hour
 
-// broad reports whether the window holds much of what ever happened. PostgreSQL
-// judges that itself, but for counts, of which it would make one for everybody:
-// those it is spared where nothing limits them.
+// broad reports whether the window contains a large part of all rows. PostgreSQL estimates that
+// itself, except for counts, which it would compute for all contacts: so it is true there for a
+// window without a beginning.
 func (b *builder) broad(w *Window) bool {
 	from, to := w.bounds(b.env)
 	if b.db.Dialect() == sqldb.Postgres {

@@ -11,8 +11,8 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// mails asks what became of messages; the leaves about mails differ only in
-// which messages they mean.
+// mails is the common meaning of the leaves about mails: which messages are counted, and what must
+// have happened to them.
 type mails struct {
 	event   EmailEvent
 	level   Level
@@ -40,8 +40,7 @@ func (l Email) match(env Env, s *Subject) bool {
 	return l.Count.holds(n) == (l.Operator != DidNot)
 }
 
-// mails returns what the leaf asks; known is false when none of the email types
-// that it names exists.
+// mails returns the meaning of the leaf; known is false if none of its email types exists.
 func (l Email) mails(env Env) (m mails, known bool) {
 	m = mails{event: l.Event, level: l.Level, window: l.Window}
 	for _, key := range l.Types {
@@ -76,7 +75,7 @@ func (l SequenceEmail) match(env Env, s *Subject) bool {
 	return l.mails().count(env, s) > 0 == (l.Operator != DidNot)
 }
 
-// mails are the rows that say to which messages it happened.
+// mails returns the rows of messages that meet m.
 func (b *builder) mails(m mails) source {
 	switch m.event {
 	case Opened, Clicked, Engaged:
@@ -87,7 +86,7 @@ func (b *builder) mails(m mails) source {
 	return b.messages(m)
 }
 
-// messages are the rows of the outbox that are in the state asked for.
+// messages returns the rows of the outbox in the required state.
 func (b *builder) messages(m mails) source {
 	all := m.anySource() && m.types == nil
 	t := source{from: "outbox AS x", where: "x.tenant_id = $1", broad: all && m.event != Bounced && b.broad(m.window)}
@@ -123,11 +122,11 @@ func (b *builder) messages(m mails) source {
 	return t
 }
 
-// anySource reports whether it does not matter what sent the messages.
+// anySource reports whether messages of all sources count.
 func (m mails) anySource() bool { return m.source == outbox.Source{} }
 
-// sendsOf are the sends of a source, as a condition on the column before: a
-// broadcast has one, a sequence one for each step.
+// sendsOf renders the condition that the preceding column is a send of a source: a broadcast has
+// one, a sequence one per step.
 func (b *builder) sendsOf(s outbox.Source) string {
 	all := "(SELECT s.id FROM send AS s WHERE s.tenant_id = $1 AND s.source_kind = " + b.arg(string(s.Kind)) + " AND s.source_id = " + b.arg(s.ID)
 	if s.Kind == outbox.KindBroadcast {
@@ -136,8 +135,8 @@ func (b *builder) sendsOf(s outbox.Source) string {
 	return " IN " + all + ")"
 }
 
-// sends are those of some email types, and those that have sent something
-// since a time: outbox has no order by time of its own.
+// sends renders the sends of some email types with a message sent at or after a time. It is needed
+// because outbox has no index by time.
 func (b *builder) sends(types []id.EmailType, since time.Time) string {
 	if types == nil && since.IsZero() {
 		return ""
@@ -152,7 +151,7 @@ func (b *builder) sends(types []id.EmailType, since time.Time) string {
 	return s + ")"
 }
 
-// hits are the opens and clicks of the level asked for.
+// hits returns the opens and clicks of the required level.
 func (b *builder) hits(m mails) source {
 	const human = "x.class = 'human'"
 	t := source{
@@ -172,7 +171,7 @@ func (b *builder) hits(m mails) source {
 		t.where += "x.kind IN ('open', 'click')"
 	case m.level == Confirmed:
 		t.where += "x.kind IN ('open', 'click') AND " + human + " AND (x.kind = 'click' OR " + corroborated + ")"
-	default: // verified opens; who clicks has seen the mail, so engaged too
+	default: // verified opens; a click implies an open, so this serves Engaged too
 		t.where += "x.kind IN ('open', 'click') AND (" + human + " OR x.kind = 'open' AND x.class = 'privacy')"
 	}
 	t.where += m.window.sql(b, "x.at")
@@ -189,11 +188,10 @@ func (b *builder) hits(m mails) source {
 	return t
 }
 
-// corroborated is true of a hit whose message is known to have been opened for
-// certain.
+// corroborated is the condition that the message of a hit has a confirmed open.
 var corroborated = fmt.Sprintf("EXISTS (SELECT 1 FROM engagement AS e WHERE e.tenant_id = $1 AND e.message_id = x.message_id AND (e.flags & %d) <> 0)", track.Confirmed)
 
-// variant limits rows that name a message to those of a variant.
+// variant restricts rows with a message to those of a variant.
 func (b *builder) variant(m mails) string {
 	if m.variant == "" {
 		return ""
@@ -202,13 +200,13 @@ func (b *builder) variant(m mails) string {
 		" AND (m.send_id, m.mix) IN " + b.mixes(m) + ")"
 }
 
-// mixes are what the mails of a variant have in common.
+// mixes renders the rows of outbox_mix of a variant.
 func (b *builder) mixes(m mails) string {
 	return "(SELECT c.send_id, c.n FROM outbox_mix AS c WHERE c.tenant_id = $1 AND c.send_id" + b.sendsOf(m.source) +
 		" AND c.variant_id = " + b.arg(m.variant) + ")"
 }
 
-// journalEvents are the complaints, or the unsubscribes, that a message brought about.
+// journalEvents returns the complaints or unsubscribes caused by a message.
 func (b *builder) journalEvents(m mails) source {
 	t := journal.EmailUnsubscribed
 	if m.event == Complained {
@@ -225,11 +223,10 @@ func (b *builder) journalEvents(m mails) source {
 	return source{from: "journal AS x", where: where + b.variant(m), distinct: "x.message_id"}
 }
 
-// rare is the predicate of the index journal_rare, word for word: SQLite
-// recognises no other.
+// rare repeats the predicate of the index journal_rare verbatim; SQLite recognizes no other form.
 const rare = "x.type IN ('email_bounced', 'email_complained', 'email_unsubscribed')"
 
-// count returns to how many of a contact's messages it happened.
+// count returns the number of a contact's messages that meet m.
 func (m mails) count(env Env, s *Subject) int {
 	of := map[id.Message]bool{}
 	switch m.event {
@@ -240,7 +237,7 @@ func (m mails) count(env Env, s *Subject) int {
 			}
 		}
 	case Complained, LeftBy:
-		for _, e := range s.Told {
+		for _, e := range s.Complaints {
 			if e.Complaint == (m.event == Complained) && m.means(s, e.Send, e.Message) && m.window.holds(env, e.At) {
 				of[e.Message] = true
 			}
@@ -255,7 +252,7 @@ func (m mails) count(env Env, s *Subject) int {
 	return len(of)
 }
 
-// matchesLevel reports whether a message is in the state asked for.
+// matchesLevel reports whether a message is in the required state.
 func (m mails) matchesLevel(env Env, x Message) bool {
 	switch m.event {
 	case Recipient:
@@ -270,7 +267,7 @@ func (m mails) matchesLevel(env Env, x Message) bool {
 	return x.SentAt != nil && m.window.holdsAt(env, x.SentAt)
 }
 
-// means reports whether a message is one of those that are asked about.
+// means reports whether a message is one of those that m counts.
 func (m mails) means(s *Subject, send id.Send, message id.Message) bool {
 	if !m.anySource() && m.source != s.Sends[send].Source || m.types != nil && !slices.Contains(m.types, s.Sends[send].Type) {
 		return false
@@ -280,7 +277,7 @@ func (m mails) means(s *Subject, send id.Send, message id.Message) bool {
 	})
 }
 
-// shows reports whether a hit is what is asked for, at its level.
+// shows reports whether a hit is of the required kind and level.
 func (m mails) shows(h Hit) bool {
 	human := h.Class == track.Human
 	opened := map[Level]bool{
@@ -296,7 +293,7 @@ func (m mails) shows(h Hit) bool {
 	return human || !h.Click && h.Class == track.Privacy
 }
 
-// holds reports whether n is as often as asked for; nil asks for once.
+// holds reports whether n meets the count; nil means at least once.
 func (c *Count) holds(n int) bool {
 	switch {
 	case c == nil:
@@ -309,8 +306,7 @@ func (c *Count) holds(n int) bool {
 	return n == c.N
 }
 
-// holdsAt is holds of a time that may be missing; then it lies in no window but
-// all time.
+// holdsAt is holds for a time that may be missing, which only an unbounded window contains.
 func (w *Window) holdsAt(env Env, at *time.Time) bool {
 	if at == nil {
 		from, to := w.bounds(env)

@@ -4,8 +4,7 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 )
 
-// lists returns the ids of the static lists that the leaf names; those that are
-// gone have no members.
+// lists returns the ids of the existing static lists of the leaf.
 func (l List) lists(env Env) []id.Segment {
 	var list []id.Segment
 	for _, key := range l.Keys {
@@ -40,8 +39,8 @@ func (l List) match(env Env, s *Subject) bool {
 	return on == (l.Operator != NotIn)
 }
 
-// consent returns where the contact's word on the type or the category stands;
-// known is false when there is no such thing.
+// consent returns where the contact's consent to the type or category is stored; known is false if
+// that does not exist.
 func (l Subscription) consent(env Env) (column, key string, known bool) {
 	category := l.Category
 	if l.TypeKey != "" {

@@ -8,25 +8,25 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// propertyTest is what a Property comes to at a moment: the values found at its path
-// pass when any of these tests does. Each test is for values of one type, so
-// that the value found decides as what it is compared.
+// propertyTest is a Property evaluated at a time. It passes if any value at the path passes any of
+// these tests. Each test applies to values of one type, so the type of the value found determines
+// the comparison.
 type propertyTest struct {
-	deny    bool // holds where the tests do not
-	any     bool // whatever is found passes
+	deny    bool // negate the result
+	any     bool // any value passes
 	texts   []string
-	match   Operator // of texts
+	match   Operator // operator for texts
 	numbers []float64
 	ranges  []bound
 	bools   []bool
-	moments []interval // of texts that say a date and time
-	days    *interval  // of texts that say a day, which are days at 00:00 UTC
-	season  *season    // of the same
+	moments []interval // for strings that are a date and time
+	days    *interval  // for strings that are a date, at 00:00 UTC
+	season  *season    // likewise
 }
 
 // bound is a comparison with a number.
 type bound struct {
-	operator string // of SQL
+	operator string // in SQL
 	n        float64
 }
 
@@ -44,7 +44,7 @@ func (b bound) holds(v float64) bool {
 
 var bounds = map[Operator]string{GreaterThan: ">", GreaterOrEqual: ">=", LessThan: "<", LessOrEqual: "<="}
 
-// propertyTest works out what a property test comes to.
+// propertyTest evaluates a Property at the time of env.
 func (p Property) propertyTest(env Env) propertyTest {
 	op, deny := p.Operator.positive()
 	q := propertyTest{deny: deny, match: op}
@@ -97,7 +97,7 @@ func (q *propertyTest) times(op Operator, v Value, env Env) {
 	q.days = new(days(op, v, env))
 }
 
-// path is where the property stands in the data of an event.
+// path is the path of the property in the data of an event.
 func (p Property) path() []string {
 	return append([]string{"properties"}, strings.Split(p.Path, ".")...)
 }
@@ -107,7 +107,7 @@ func (p Property) sql(b *builder) string {
 	q := p.propertyTest(b.env)
 	from := b.db.JSONPath("x.data", p.path(), "v", b.arg)
 	passes := "EXISTS (SELECT 1 FROM " + from + " WHERE " + q.sql(b) + ")"
-	if q.moments != nil { // to be read once, and compared with many
+	if q.moments != nil { // parse the value once and compare it with several bounds
 		passes = "EXISTS (WITH v AS MATERIALIZED (SELECT day_of(v.text) AS day, moment_of(v.text) AS moment FROM " + from + " WHERE v.kind = 'string')" +
 			" SELECT 1 FROM v WHERE " + q.timesSQL(b) + ")"
 	}
@@ -117,7 +117,7 @@ func (p Property) sql(b *builder) string {
 	return passes
 }
 
-// sql tests a value found, v, with kind, text and number.
+// sql tests a value v with columns kind, text and number.
 func (q propertyTest) sql(b *builder) string {
 	if q.any {
 		return always
@@ -147,10 +147,10 @@ func (q propertyTest) sql(b *builder) string {
 	return joined(or, Or)
 }
 
-// double takes a number as a parameter of the type that it is compared as.
+// double adds a number as a parameter of type double.
 func (b *builder) double(n float64) string { return "CAST(" + b.arg(n) + " AS DOUBLE PRECISION)" }
 
-// timesSQL tests a value found that says a day, or a moment, and not both.
+// timesSQL tests a value v that is a date or a time, but never both.
 func (q propertyTest) timesSQL(b *builder) string {
 	var or []string
 	day := b.db.Bytewise("v.day")
@@ -163,7 +163,7 @@ func (q propertyTest) timesSQL(b *builder) string {
 	return joined(append(or, inAny(b, "v.moment", "BIGINT", q.moments, sqldb.Micros)+" AND v.moment IS NOT NULL"), Or)
 }
 
-// within tests an expression that holds a day as text.
+// within tests an expression that is a date as text.
 func (s season) within(b *builder, x string) string {
 	past := x + " < " + b.arg(dayText(s.before))
 	if s.whole {
@@ -177,8 +177,8 @@ func (s season) within(b *builder, x string) string {
 	return past + " AND " + joined([]string{monthDay + " >= " + b.arg(s.from), monthDay + " <= " + b.arg(s.to)}, logic)
 }
 
-// textual applies a positive operator of texts to an expression that is not
-// null, whatever the case; the texts are folded.
+// textual applies a positive text operator to an expression that is not NULL, ignoring case; the
+// texts are folded.
 func (b *builder) textual(x string, op Operator, folded ...string) string {
 	x = b.db.Lower(x)
 	if from, to := variants(folded); from != "" {
@@ -191,7 +191,7 @@ func (b *builder) textual(x string, op Operator, folded ...string) string {
 	return x + in(b, folded)
 }
 
-// holds tests the properties of an event, as JSON decodes them.
+// holds tests the decoded properties of an event.
 func (p Property) holds(env Env, properties map[string]any) bool {
 	q := p.propertyTest(env)
 	found := sqldb.FindJSONPath(map[string]any{"properties": properties}, p.path())

@@ -24,7 +24,7 @@ func filtered(filters ...map[string]any) string {
 	}})
 }
 
-func TestPropertiesAreComparedAsWhatTheyAre(t *testing.T) {
+func TestPropertiesAreComparedByTheirType(t *testing.T) {
 	t.Parallel()
 	const order = `{"order_id": "A-1", "value": 49.9, "gift": true, "note": "", "gone": null, "placed": "2026-11-20T23:30:00Z",
 		"day": "2026-11-21", "born": "1980-11-22", "leap": "2024-02-29", "items": [{"sku": "TEE", "qty": 2}, {"sku": "Müg"}],
@@ -130,7 +130,7 @@ func TestPropertiesAreComparedAsWhatTheyAre(t *testing.T) {
 	})
 }
 
-func TestSQLMeansWhatMatchDoesOfProperties(t *testing.T) {
+func TestSQLAgreesWithMatchOnProperties(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s := sample{rand.New(rand.NewPCG(13, 17)), time.Date(2026, 3, 29, 10, 30, 0, 0, time.UTC), nil}

@@ -35,7 +35,7 @@ var (
 	somePages      = []string{"https://shop.example/", "https://shop.example/Cart", "https://SHOP.example/cart?a=100%", "https://shop.example/Ünï"}
 )
 
-// past draws what happened to some people.
+// past draws a random history of some people.
 func (s sample) past(people int) *past {
 	p := newPast()
 	for i, send := range someSends {
@@ -90,8 +90,8 @@ func (s sample) mail(p *past, c id.Contact, send id.Send) {
 	}
 	for _, what := range []journal.Type{journal.EmailUnsubscribed, journal.EmailComplained} {
 		if s.IntN(4) == 0 {
-			p.tell(&mine, what, s.moment())
-			if s.IntN(4) == 0 { // of no message that is known
+			p.report(&mine, what, s.moment())
+			if s.IntN(4) == 0 { // without a known message
 				p.entries[len(p.entries)-1].Message = id.Message{}
 			}
 		}
@@ -135,7 +135,7 @@ func (s sample) property(depth int) any {
 	return pick(s.Rand, s.text(), "2026-02-30", "2026-3-1", "")
 }
 
-// history draws a leaf about what happened, as JSON.
+// history draws a leaf about history, as JSON.
 func (s sample) history() map[string]any {
 	l := map[string]any{"operator": pick(s.Rand, "did", "did_not")}
 	counted := func() {
@@ -262,8 +262,8 @@ func (s sample) filter() map[string]any {
 	return f
 }
 
-// What happened is asked for by SQL as it is matched in memory.
-func TestSQLMeansWhatMatchDoesOfHistory(t *testing.T) {
+// SQL and Match agree on leaves about history.
+func TestSQLAgreesWithMatchOnHistory(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s := sample{rand.New(rand.NewPCG(3, 5)), time.Date(2026, 3, 29, 10, 30, 0, 0, time.UTC), nil}
@@ -272,7 +272,7 @@ func TestSQLMeansWhatMatchDoesOfHistory(t *testing.T) {
 			t.Fatal(err)
 		}
 		p, alien := s.past(120), s.past(5)
-		alien.people = nil // theirs is another address book, not another history
+		alien.people = nil // its contacts differ, its history is the same
 		for i := range alien.whose {
 			alien.whose[i] = p.people[i%len(p.people)].id
 		}

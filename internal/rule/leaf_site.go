@@ -9,8 +9,8 @@ import (
 	"github.com/packetboat/packetboat/internal/journal"
 )
 
-// named are journal entries of some types; of one name, unless it is empty. The
-// words are those of the index journal_named.
+// named returns journal entries of some types, with a name unless it is empty. The predicate
+// repeats that of the index journal_named verbatim.
 func named(b *builder, name string, types ...journal.Type) source {
 	var where strings.Builder
 	where.WriteString("x.tenant_id = $1" + journal.InGroup(b.db, b.env.Tenant) + "AND x.name IS NOT NULL AND x.type")
@@ -92,7 +92,7 @@ func (l InSequence) sql(b *builder) string {
 		return b.answer(condition{trace: b.sequence(l, journal.SequenceCompleted)})
 	case Exited:
 		return b.answer(condition{trace: b.sequence(l, journal.SequenceExited)})
-	case Active: // the last enrollment is the one that has not ended
+	case Active: // active: more enrollments than ends
 		t := named(b, l.Sequence.String(), journal.SequenceEnrolled, journal.SequenceCompleted, journal.SequenceExited)
 		const last = "MAX(CASE WHEN x.type = 'sequence_enrolled' THEN x.occurred_at END)"
 		t.having = "SUM(CASE WHEN x.type = 'sequence_enrolled' THEN 1 ELSE -1 END) > 0" + l.Window.sql(b, last)

@@ -22,8 +22,7 @@ var (
 	month = &rule.Window{InTheLast: &rule.Span{Amount: 30, Unit: rule.Day}}
 )
 
-// scene is what the tables of leaves are about: the names say what happened to
-// whom.
+// scene is the data of the tests about leaves: the names describe what happened to the contacts.
 type scene struct {
 	*past
 	names map[id.Contact]string
@@ -44,7 +43,7 @@ func newScene() *scene {
 	p.sends[idtest.Named[id.Send]("spring")] = rule.Send{Type: idtest.Named[id.EmailType]("type-news"), Source: outbox.FromBroadcast(idtest.Named[id.Broadcast]("spring news"))}
 	p.sends[idtest.Named[id.Send]("summer")] = rule.Send{Type: idtest.Named[id.EmailType]("type-deals"), Source: outbox.FromSequence(idtest.Named[id.Sequence]("summer deals"))}
 	p.sends[idtest.Named[id.Send]("welcome")] = rule.Send{Source: outbox.FromSequence(idtest.Named[id.Sequence]("welcome"))}
-	s.meet("nobody") // nothing ever happened to
+	s.meet("blank") // without any history
 	reader := s.meet("reader")
 	m := p.mail(reader, idtest.Named[id.Send]("spring"), at(3))
 	m.Variant = "a"
@@ -77,15 +76,15 @@ func newScene() *scene {
 	m = p.mail(bounced, idtest.Named[id.Send]("spring"), at(40))
 	m.State, m.EndedAt = outbox.Bounced, new(at(20)) // long after it was accepted
 	withdrawn := s.meet("withdrawn")                 // had bounced, by the journal
-	p.tell(p.mail(withdrawn, idtest.Named[id.Send]("spring"), at(40)), journal.EmailBounced, at(40))
+	p.report(p.mail(withdrawn, idtest.Named[id.Send]("spring"), at(40)), journal.EmailBounced, at(40))
 	failed := s.meet("failed")
 	m = p.mail(failed, idtest.Named[id.Send]("spring"), at(3))
 	m.State, m.SentAt = outbox.Failed, nil
 	leaver := s.meet("leaver")
 	m = p.mail(leaver, idtest.Named[id.Send]("spring"), at(3))
-	p.tell(m, journal.EmailUnsubscribed, at(1))
-	p.tell(m, journal.EmailComplained, at(1))
-	vague := s.meet("vague") // complained, nobody knows about what
+	p.report(m, journal.EmailUnsubscribed, at(1))
+	p.report(m, journal.EmailComplained, at(1))
+	vague := s.meet("vague") // a complaint without a message
 	p.entries = append(p.entries, journal.Entry{Tenant: p.tenant, Type: journal.EmailComplained, Contact: vague, At: at(1)})
 
 	buyer := s.meet("buyer")
@@ -93,7 +92,7 @@ func newScene() *scene {
 	p.did(buyer, journal.CustomEvent, "order_placed", at(50), map[string]any{"value": 5.0, "coupon": "spring"})
 	p.did(buyer, journal.PageViewed, "https://shop.example/Cart?a=1", at(10), nil)
 	p.did(buyer, journal.FormSubmitted, "contest", at(10), nil)
-	p.did(clicker, journal.CustomEvent, "page_viewed", at(10), nil) // a custom event called like a built-in one
+	p.did(clicker, journal.CustomEvent, "page_viewed", at(10), nil) // a custom event named like a built-in one
 
 	student := s.meet("student")
 	p.did(student, journal.SequenceEnrolled, onboarding.String(), at(10), nil)
@@ -114,8 +113,7 @@ func newScene() *scene {
 	return s
 }
 
-// shadow is another tenant, to whose contacts, of the same ids, everything
-// happened just now.
+// shadow is another tenant with contacts of the same ids, whose history happened just now.
 func (s *scene) shadow() *past {
 	o := newPast()
 	o.people = s.people
@@ -127,8 +125,8 @@ func (s *scene) shadow() *past {
 			o.sure[m.ID] = true
 			o.open(&m, track.Human, at(0))
 			o.click(&m, track.Human, at(0))
-			o.tell(&m, journal.EmailUnsubscribed, at(0))
-			o.tell(&m, journal.EmailComplained, at(0))
+			o.report(&m, journal.EmailUnsubscribed, at(0))
+			o.report(&m, journal.EmailComplained, at(0))
 			if i%2 == 0 {
 				o.mails[len(o.mails)-1].State = outbox.Bounced
 			}
@@ -149,7 +147,7 @@ var onboarding = idtest.Must[id.Sequence]("0190b0a0-0000-7000-8000-000000000001"
 
 func TestLeavesAboutHistory(t *testing.T) {
 	t.Parallel()
-	const everybody = "nobody reader robot pending clicker again bounced withdrawn failed leaver vague buyer student graduate returned"
+	const all = "blank reader robot pending clicker again bounced withdrawn failed leaver vague buyer student graduate returned"
 	did := func(e rule.EmailEvent) rule.Email { return rule.Email{Event: e, Operator: rule.Did} }
 	with := func(e rule.Email, change func(*rule.Email)) rule.Email { change(&e); return e }
 	times := func(e rule.Email, o rule.CountOperator, n int) rule.Email {
@@ -166,18 +164,18 @@ func TestLeavesAboutHistory(t *testing.T) {
 	table := []struct {
 		name string
 		leaf rule.Condition
-		want string // names; "but" and those who are not
+		want string // names; "but" and the names of the others
 	}{
 		{"sent", did(rule.Sent), "reader robot pending clicker again bounced withdrawn leaver"},
-		{"not sent", with(did(rule.Sent), func(e *rule.Email) { e.Operator = rule.DidNot }), "nobody failed vague buyer student graduate returned"},
+		{"not sent", with(did(rule.Sent), func(e *rule.Email) { e.Operator = rule.DidNot }), "blank failed vague buyer student graduate returned"},
 		{"sent lately", with(did(rule.Sent), func(e *rule.Email) { e.Window = month }), "reader robot pending again leaver"},
 		{"sent a kind", with(did(rule.Sent), func(e *rule.Email) { e.Types = []string{"deals", "gone"} }), "reader"},
 		{"sent a kind that is gone", with(did(rule.Sent), func(e *rule.Email) { e.Types = []string{"gone"} }), ""},
-		{"not sent a kind that is gone", with(did(rule.Sent), func(e *rule.Email) { e.Types, e.Operator = []string{"gone"}, rule.DidNot }), everybody},
-		{"sent a kind that is gone at most once", times(with(did(rule.Sent), func(e *rule.Email) { e.Types = []string{"gone"} }), rule.AtMost, 1), everybody},
+		{"not sent a kind that is gone", with(did(rule.Sent), func(e *rule.Email) { e.Types, e.Operator = []string{"gone"}, rule.DidNot }), all},
+		{"sent a kind that is gone at most once", times(with(did(rule.Sent), func(e *rule.Email) { e.Types = []string{"gone"} }), rule.AtMost, 1), all},
 		{"sent twice", times(did(rule.Sent), rule.AtLeast, 2), "reader"},
 		{"sent exactly once", times(did(rule.Sent), rule.Exactly, 1), "robot pending clicker again bounced withdrawn leaver"},
-		{"sent never", times(did(rule.Sent), rule.Exactly, 0), "nobody failed vague buyer student graduate returned"},
+		{"sent never", times(did(rule.Sent), rule.Exactly, 0), "blank failed vague buyer student graduate returned"},
 		{"sent at most once", times(did(rule.Sent), rule.AtMost, 1), "but reader"},
 		{"delivered", did(rule.Delivered), "reader robot pending clicker again withdrawn leaver"},
 		{"bounced", did(rule.Bounced), "bounced"},
@@ -208,7 +206,7 @@ func TestLeavesAboutHistory(t *testing.T) {
 		{"broadcast, a variant sent", rule.Broadcast{ID: idtest.Named[id.Broadcast]("spring news"), Event: rule.Sent, Variant: "b", Operator: rule.Did}, "robot"},
 		{"broadcast, unsubscribed by", spring(rule.LeftBy, ""), "leaver"},
 		{"broadcast, complained of another", rule.Broadcast{ID: idtest.Named[id.Broadcast]("summer deals"), Event: rule.Complained, Operator: rule.Did}, ""},
-		{"broadcast that is gone", rule.Broadcast{ID: idtest.Named[id.Broadcast]("gone"), Event: rule.Sent, Operator: rule.DidNot}, everybody},
+		{"broadcast that is gone", rule.Broadcast{ID: idtest.Named[id.Broadcast]("gone"), Event: rule.Sent, Operator: rule.DidNot}, all},
 		{"sequence mail of a node", rule.SequenceEmail{Sequence: idtest.Named[id.Sequence]("summer deals"), Node: "a", Event: rule.Opened, Operator: rule.Did}, "reader"},
 
 		{"event", order, "buyer"},
@@ -241,7 +239,7 @@ func TestLeavesAboutHistory(t *testing.T) {
 		{"on a list, lately", rule.List{Keys: []string{"list-0", "list-1"}, Added: month, Operator: rule.In}, "graduate"},
 		{"not on a list", rule.List{Keys: []string{"list-1"}, Operator: rule.NotIn}, "but graduate"},
 		{"on a list that is gone", rule.List{Keys: []string{"gone"}, Operator: rule.In}, ""},
-		{"not on a list that is gone", rule.List{Keys: []string{"gone", "dynamic"}, Operator: rule.NotIn}, everybody},
+		{"not on a list that is gone", rule.List{Keys: []string{"gone", "dynamic"}, Operator: rule.NotIn}, all},
 		{"suppressed", rule.Suppression{Operator: rule.Listed}, "robot"},
 		{"not suppressed", rule.Suppression{Operator: rule.NotListed}, "but robot"},
 
@@ -265,7 +263,7 @@ func TestLeavesAboutHistory(t *testing.T) {
 			want := strings.Fields(tt.want)
 			if rest, but := strings.CutPrefix(tt.want, "but "); but {
 				out := strings.Fields(rest)
-				want = slices.DeleteFunc(strings.Fields(everybody), func(n string) bool { return slices.Contains(out, n) })
+				want = slices.DeleteFunc(strings.Fields(all), func(n string) bool { return slices.Contains(out, n) })
 			}
 			slices.Sort(want)
 			for how, held := range map[string]map[id.Contact]bool{

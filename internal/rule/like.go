@@ -7,17 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// Texts are compared whatever their case. No two of SQLite, PostgreSQL and Go
-// agree on what that means: SQLite folds ASCII, PostgreSQL what the locale of
-// the database says. All three can fold ASCII, and all three can replace some
-// characters by others. So a text is folded to ASCII's lower case, and beyond
-// that in the letters of the needle only, each to one member of its orbit
-// (Unicode simple case folding): that decides the same as folding every letter,
-// and costs nothing where the needle is ASCII. Letters outside ASCII never equal
-// letters within it (the Kelvin sign is no k).
+// Texts are compared ignoring case, but SQLite, PostgreSQL and Go differ in what that means: SQLite
+// folds ASCII, PostgreSQL depends on the database's locale. All three can fold ASCII and replace
+// single characters. So a text is folded to ASCII lower case, and each other letter of the needle
+// to one member of its orbit (Unicode simple case folding). The result is the same as folding all
+// letters, and there is no extra cost if the needle is ASCII. Letters outside ASCII never equal
+// ASCII letters (the Kelvin sign is not k).
 
-// fold returns s with every letter replaced by the one that stands for all its
-// cases.
+// fold returns s with each letter replaced by the representative of its orbit.
 func fold(s string) string { return strings.Map(foldRune, s) }
 
 func foldRune(r rune) rune {
@@ -36,8 +33,8 @@ func foldRune(r rune) rune {
 	return least
 }
 
-// variants returns the letters that fold to a letter outside ASCII of folded
-// texts, and what each is replaced by.
+// variants returns the letters that fold to a letter outside ASCII in the folded texts, and their
+// replacements.
 func variants(folded []string) (from, to string) {
 	var letters []rune
 	for _, s := range folded {

@@ -1,7 +1,6 @@
 package rule
 
-// Match reports whether the tree holds for a contact. It means what Condition
-// does.
+// Match reports whether the tree holds for a contact. It is equivalent to Condition.
 func (t Tree) Match(env Env, s Subject) bool {
 	env.inlined = &inlined{seen: map[string]bool{}}
 	return t.Root.match(env, &s)
@@ -16,7 +15,7 @@ func (g Group) match(env Env, s *Subject) bool {
 		} else {
 			yes = c.(leaf).match(env, s)
 		}
-		if yes == (g.Logic == Or) { // decided
+		if yes == (g.Logic == Or) { // the result is determined
 			holds = yes
 			break
 		}

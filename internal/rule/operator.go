@@ -2,7 +2,7 @@ package rule
 
 import "slices"
 
-// kind says which operators a field of contacts has, and what its values are.
+// kind determines the operators and values of a field of contacts.
 type kind int
 
 const (
@@ -23,7 +23,7 @@ var dateOperators = []Operator{
 	On, NotOn, Before, After, OnOrBefore, OnOrAfter, Between, InTheLast, NotInTheLast, InTheNext, MoreThanAgo, AnniversaryInNext, IsSet, IsNotSet,
 }
 
-// operators are those that fields of a kind have.
+// operators are the operators of each kind.
 var operators = map[kind][]Operator{
 	textKind:      {Equals, NotEquals, Contains, NotContains, StartsWith, EndsWith, In, NotIn, IsSet, IsNotSet},
 	numberKind:    {Equals, NotEquals, GreaterThan, GreaterOrEqual, LessThan, LessOrEqual, Between, In, NotIn, IsSet, IsNotSet},
@@ -38,7 +38,7 @@ var operators = map[kind][]Operator{
 	consentKind:   {Subscribed, Unsubscribed},
 }
 
-// aliases are other spellings of operators that callers may write.
+// aliases are alternative names of operators in requests.
 var aliases = map[string]Operator{
 	"eq": Equals, "is": Equals, "=": Equals,
 	"neq": NotEquals, "is_not": NotEquals, "!=": NotEquals,
@@ -46,7 +46,7 @@ var aliases = map[string]Operator{
 	"exists": IsSet, "not_exists": IsNotSet, "is_empty": IsNotSet,
 }
 
-// canonical returns the operator that a caller wrote.
+// canonical returns the operator for a name in a request.
 func canonical(s string) Operator {
 	if op, ok := aliases[s]; ok {
 		return op
@@ -54,7 +54,7 @@ func canonical(s string) Operator {
 	return Operator(s)
 }
 
-// operator returns the canonical operator for a field of a kind, if it has it.
+// operator returns the canonical operator, and whether fields of the kind have it.
 func (k kind) operator(s string) (Operator, bool) {
 	op := canonical(s)
 	if k == tagsKind && op == Contains {
@@ -63,8 +63,8 @@ func (k kind) operator(s string) (Operator, bool) {
 	return op, slices.Contains(operators[k], op)
 }
 
-// positives maps each operator that says "not" to the one it denies. That
-// negative operators match what is unset follows from it.
+// positives maps each negative operator to its positive one. Negative operators therefore match
+// unset values.
 var positives = map[Operator]Operator{
 	NotEquals:    Equals,
 	NotContains:  Contains,
@@ -79,7 +79,7 @@ var positives = map[Operator]Operator{
 	Never:        Ever,
 }
 
-// positive returns op without its negation, and whether it had one.
+// positive returns the positive operator of op, and whether op is negative.
 func (op Operator) positive() (Operator, bool) {
 	if p, ok := positives[op]; ok {
 		return p, true
@@ -87,7 +87,7 @@ func (op Operator) positive() (Operator, bool) {
 	return op, false
 }
 
-// shape says what an operator is written with.
+// shape is the form of an operator's value.
 type shape int
 
 const (
@@ -98,7 +98,7 @@ const (
 	aSpan // {"amount", "unit"}
 )
 
-// shape returns what op is written with.
+// shape returns the form of the value of op.
 func (op Operator) shape() shape {
 	switch op {
 	case IsSet, IsNotSet, IsTrue, IsFalse, Subscribed, Unsubscribed:

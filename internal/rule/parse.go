@@ -9,53 +9,49 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 )
 
-// ErrInvalidDefinition reports a rule that cannot be used. Its details name the
-// first problem, and all of them.
+// ErrInvalidDefinition reports an invalid rule. Its details contain the first problem and a list of
+// all.
 var ErrInvalidDefinition = fault.New(fault.Invalid, "INVALID_DEFINITION", "the definition is not valid")
 
-// More bounds of a rule.
+// Further limits of a rule.
 const (
 	maxGroups   = 5
 	maxLeaves   = 100
 	maxProblems = fault.MaxFields + 1 // one more than is reported
 )
 
-// Where rules stand in the bodies that hold them.
+// The fields of request bodies that contain rules.
 const (
 	rootFilters    = "filters"
 	rootDefinition = "definition"
 )
 
-// ParseFilters reads the filters of a list of contacts: a JSON array of
-// {field, operator, value}, all of which must hold. What is wrong with them is
-// reported together, as contact.ErrInvalidFilters.
+// ParseFilters parses the filters of a list of contacts: a JSON array of {field, operator, value},
+// all of which must hold. All problems are reported together, as contact.ErrInvalidFilters.
 func ParseFilters(raw []byte, s Schema) (Tree, error) {
 	p := parser{schema: s}
 	t := p.filters(raw)
 	return t, p.fault(contact.ErrInvalidFilters)
 }
 
-// ParseDefinition reads the definition in a request. Leaves name their subjects
-// and have no unknown fields. What is wrong with it is reported together, as
-// ErrInvalidDefinition.
+// ParseDefinition parses the definition in a request. Leaves must have a subject and no unknown
+// fields. All problems are reported together, as ErrInvalidDefinition.
 func ParseDefinition(raw []byte, s Schema) (Tree, error) {
 	p := parser{schema: s, strict: true}
 	t := p.definition(raw)
 	return t, p.fault(ErrInvalidDefinition)
 }
 
-// Reparse is ParseDefinition for a definition that was accepted in an earlier
-// request and kept as it was sent, perhaps by a version that accepted unknown
-// fields and leaves without a subject.
+// Reparse is ParseDefinition for a definition that an earlier request contained and that is stored
+// unchanged, perhaps by a version that accepted unknown fields and leaves without a subject.
 func Reparse(raw []byte, s Schema) (Tree, error) {
 	p := parser{schema: s}
 	t := p.definition(raw)
 	return t, p.fault(ErrInvalidDefinition)
 }
 
-// Decode reads the canonical encoding of a tree, or of filters, that was stored.
-// A leaf may have no subject. Something that a leaf refers to may have been
-// deleted since; then the leaf stays, and Warnings reports it.
+// Decode parses the stored canonical encoding of a tree, or of filters. A leaf may have no subject.
+// If a leaf refers to a deleted record, it is kept, and Warnings reports it.
 func Decode(raw []byte, s Schema) (Tree, error) {
 	p := parser{schema: s, lenient: true}
 	var t Tree
@@ -70,17 +66,17 @@ func Decode(raw []byte, s Schema) (Tree, error) {
 	return t, nil
 }
 
-// details name the first problem, and all of them.
+// details contain the first problem and a list of all.
 type details struct {
 	Path string `json:"path"`
 	fault.Fields
 }
 
-// parser reads one rule and gathers what is wrong with it.
+// parser parses one rule and collects its problems.
 type parser struct {
 	schema   Schema
-	lenient  bool // what was right once is read, whatever it refers to
-	strict   bool // leaves name their subjects and have no unknown fields
+	lenient  bool // stored rule: missing references are no problem
+	strict   bool // leaves must have a subject and no unknown fields
 	leaves   int
 	problems []fault.Field
 }
@@ -89,19 +85,19 @@ func (p *parser) fault(f *fault.Error) error {
 	if len(p.problems) == 0 {
 		return nil
 	}
-	told := fault.Listed(p.problems)
-	return told.As(f.With(details{p.problems[0].Path, told}))
+	listed := fault.Listed(p.problems)
+	return listed.As(f.With(details{p.problems[0].Path, listed}))
 }
 
-// add notes a problem.
+// add records a problem.
 func (p *parser) add(path, format string, args ...any) {
 	if len(p.problems) < maxProblems {
 		p.problems = append(p.problems, fault.Field{Path: path, Message: fmt.Sprintf(format, args...)})
 	}
 }
 
-// missing notes that something referred to does not exist. In what was right
-// once that is no problem, but a warning.
+// missing records that a referenced record does not exist. In a stored rule that is a warning
+// rather than a problem.
 func (p *parser) missing(path, format string, args ...any) {
 	if !p.lenient {
 		p.add(path, format, args...)
@@ -163,7 +159,7 @@ func (p *parser) definition(raw []byte) Tree {
 	return t
 }
 
-// logics are the logics as callers may write them, in lower case.
+// logics maps the names of logics in requests, in lower case.
 var logics = map[string]Logic{"and": And, "all": And, "or": Or, "any": Or}
 
 func (p *parser) group(n *node, path string, level int) Group {
@@ -210,7 +206,7 @@ func (p *parser) group(n *node, path string, level int) Group {
 	for i, e := range list.array {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		switch {
-		case p.leaves > maxLeaves && !p.lenient: // it is refused anyway
+		case p.leaves > maxLeaves && !p.lenient: // it will be refused in any case
 			return g
 		case e.object == nil:
 			p.add(at, "must be an object: a group or a leaf")
@@ -223,15 +219,14 @@ func (p *parser) group(n *node, path string, level int) Group {
 	return g
 }
 
-// leaf reads a condition that is no group. One that was right once and cannot be
-// read any more is Broken.
+// leaf parses a condition that is no group. A stored leaf that is no longer valid becomes Broken.
 func (p *parser) leaf(n *node, path string) Condition {
 	p.leaves++
 	before := len(p.problems)
 	c := p.typed(n, path)
 	if p.lenient && len(p.problems) > before {
 		raw, err := json.Marshal(n)
-		if err != nil { // what was read can be written
+		if err != nil { // a parsed value always encodes
 			panic("rule: " + err.Error())
 		}
 		op, _ := n.text("operator")
@@ -242,7 +237,7 @@ func (p *parser) leaf(n *node, path string) Condition {
 	return c
 }
 
-// code says what a leaf lacks that cannot be read.
+// code returns the code of the warning for a leaf that is no longer valid.
 func (p *parser) code(n *node) string {
 	name, _ := n.text("field")
 	if _, _, code := p.schema.field(name); code != "" && name != "" {
@@ -253,7 +248,7 @@ func (p *parser) code(n *node) string {
 
 func (n *node) isGroup() bool { return n.member("logic") != nil || n.member("conditions") != nil }
 
-// text returns a member that is a string.
+// text returns a string member.
 func (n *node) text(name string) (string, bool) {
 	if m := n.member(name); m != nil {
 		s, ok := m.value.(string)

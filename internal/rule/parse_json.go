@@ -12,13 +12,13 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Bounds of what is read.
+// Limits of the input.
 const (
 	maxBytes   = 64 << 10
-	maxNesting = 32 // of arrays and objects: more than any rule needs
+	maxNesting = 32 // of arrays and objects; no rule needs more
 )
 
-// node is a value of a JSON text. What is in value says which part counts.
+// node is a JSON value: an object, an array, or else value.
 type node struct {
 	value   any // nil, bool, string or json.Number
 	object  map[string]*node
@@ -28,7 +28,7 @@ type node struct {
 
 func (n *node) isNull() bool { return n.object == nil && !n.isArray && n.value == nil }
 
-// member returns a member of an object; nil when it is absent or null.
+// member returns a member of an object, or nil if it is absent or null.
 func (n *node) member(name string) *node {
 	if m := n.object[name]; m != nil && !m.isNull() {
 		return m
@@ -36,7 +36,7 @@ func (n *node) member(name string) *node {
 	return nil
 }
 
-// MarshalJSON writes the node in one spelling.
+// MarshalJSON encodes the node canonically.
 func (n *node) MarshalJSON() ([]byte, error) {
 	switch {
 	case n.object != nil:
@@ -47,13 +47,13 @@ func (n *node) MarshalJSON() ([]byte, error) {
 	return json.Marshal(n.value)
 }
 
-// flaw is what keeps a JSON text from being read, and where.
+// flaw is an error in a JSON text, with its path.
 type flaw struct{ path, message string }
 
 func (f *flaw) Error() string { return f.path + ": " + f.message }
 
-// read reads a whole JSON text, in which no object names a member twice and no
-// string holds a NUL. Strings are in NFC. Its work and its depth are bounded.
+// read parses a complete JSON text without duplicate members and without NUL in strings. Strings
+// are converted to NFC. Size and depth are limited.
 func read(raw []byte, path string) (*node, *flaw) {
 	if len(raw) > maxBytes {
 		return nil, &flaw{path, fmt.Sprintf("at most %d bytes", maxBytes)}
@@ -87,7 +87,7 @@ func reason(err error) string {
 
 type reader struct{ dec *json.Decoder }
 
-// value reads one value. The path of a flaw is relative to it.
+// value parses one value. The path of a flaw is relative to it.
 func (r reader) value(depth int) (*node, error) {
 	t, err := r.dec.Token()
 	if err != nil {
@@ -143,7 +143,7 @@ func (r reader) members(depth int) (*node, error) {
 	return n, err
 }
 
-// within puts the place of a flaw before its path.
+// within prefixes the path of a flaw.
 func within(place string, err error) error {
 	if f, ok := errors.AsType[*flaw](err); ok {
 		f.path = place + f.path
@@ -151,7 +151,7 @@ func within(place string, err error) error {
 	return err
 }
 
-// clip shortens a name that is to be shown.
+// clip shortens a name for a message.
 func clip(s string) string {
 	const most = 80
 	if utf8.RuneCountInString(s) <= most {

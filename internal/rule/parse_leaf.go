@@ -32,14 +32,14 @@ var types = []string{
 	typePageView, typeForm, typeSubscription, typeSequence, typeSuppression,
 }
 
-// LeafType is a type of leaves: the fields that a leaf in a request must have
-// and those that it may have, besides type and operator.
+// LeafType is a type of leaf with the fields that it must and may have in a request, besides type
+// and operator.
 type LeafType struct {
 	Name               string
 	Required, Optional []string
 }
 
-// leafTypes are all types. A leaf of type subscription has one of its two fields.
+// leafTypes are all types. A leaf of type subscription has exactly one of its two fields.
 var leafTypes = []LeafType{
 	{typeField, []string{"field"}, []string{"value"}},
 	{typeList, []string{"segment_keys"}, []string{"added"}},
@@ -58,7 +58,7 @@ var leafTypes = []LeafType{
 // LeafTypes returns all types of leaves.
 func LeafTypes() []LeafType { return slices.Clone(leafTypes) }
 
-// Bounds of the parts of leaves.
+// Limits of parts of leaves.
 const (
 	maxKeys    = 100
 	maxText    = 4096
@@ -73,7 +73,7 @@ const (
 	maxEventName = 128
 )
 
-// typed reads a leaf of any type.
+// typed parses a leaf of any type.
 func (p *parser) typed(n *node, path string) Condition {
 	l := leafReader{p, n, path}
 	typ := typeField
@@ -123,7 +123,7 @@ func (p *parser) typed(n *node, path string) Condition {
 	return Field{}
 }
 
-// only reports the fields of an object that are not among the known ones.
+// only reports unknown fields of an object.
 func (p *parser) only(n *node, path string, known ...string) {
 	if !p.strict {
 		return
@@ -135,14 +135,14 @@ func (p *parser) only(n *node, path string, known ...string) {
 	}
 }
 
-// leafReader reads the members of one leaf.
+// leafReader parses the members of one leaf.
 type leafReader struct {
 	*parser
 	n    *node
 	path string
 }
 
-// operator reads the operator, which must be one of some.
+// operator parses the operator, which must be one of some.
 func (l leafReader) operator(some ...Operator) Operator {
 	s, ok := l.name("operator")
 	if !ok {
@@ -156,7 +156,7 @@ func (l leafReader) operator(some ...Operator) Operator {
 	return op
 }
 
-// name reads a string that must be there.
+// name parses a required string.
 func (l leafReader) name(member string) (string, bool) {
 	m := l.n.member(member)
 	if m == nil {
@@ -171,7 +171,7 @@ func (l leafReader) name(member string) (string, bool) {
 	return s, true
 }
 
-// text reads a string of at most so many characters.
+// text parses a string of at most so many characters.
 func (l leafReader) text(member string, required bool, most int) string {
 	if !required && l.n.member(member) == nil {
 		return ""
@@ -183,7 +183,7 @@ func (l leafReader) text(member string, required bool, most int) string {
 	return s
 }
 
-// uuidOf reads the id of a record, which must be there.
+// uuidOf parses the required id of a record.
 func uuidOf[T ~[16]byte](l leafReader, member string) T {
 	s, ok := l.name(member)
 	if !ok {
@@ -196,8 +196,8 @@ func uuidOf[T ~[16]byte](l leafReader, member string) T {
 	return uuid
 }
 
-// subject reads a string that names what a leaf is about. Only a stored
-// definition may leave it out; then the leaf is about anything of its type.
+// subject parses the name of what a leaf is about. Only a stored definition may omit it; the leaf
+// then applies to anything of its type.
 func (l leafReader) subject(member string, most int) string {
 	return l.text(member, l.strict, most)
 }
@@ -210,7 +210,7 @@ func (l leafReader) slug(member string) string {
 	return s
 }
 
-// keys reads a list of strings.
+// keys parses a list of strings.
 func (l leafReader) keys(member string, most int) []string {
 	return l.strings(l.n.member(member), l.path+"."+member, most)
 }
@@ -243,7 +243,7 @@ func (p *parser) strings(n *node, path string, most int) []string {
 	return list
 }
 
-// unique returns list without what it holds twice.
+// unique removes duplicates.
 func unique[T comparable](list []T) []T {
 	seen := make(map[T]bool, len(list))
 	return slices.DeleteFunc(list, func(v T) bool {
@@ -253,7 +253,7 @@ func unique[T comparable](list []T) []T {
 	})
 }
 
-// segments reads the keys of lists, or of segments.
+// segments parses the keys of lists, or of segments.
 func (l leafReader) segments(static bool) []string {
 	const member = "segment_keys"
 	list := l.keys(member, maxKeys)
@@ -263,7 +263,7 @@ func (l leafReader) segments(static bool) []string {
 	return unique(list)
 }
 
-// segment returns the key of a list, or of a segment, named by key or id.
+// segment returns the key of a list, or of a segment, given its key or id.
 func (p *parser) segment(key string, static bool, path string) string {
 	if p.schema.Segments == nil || key == "" {
 		return key
@@ -298,7 +298,7 @@ func (l leafReader) event(some []EmailEvent) EmailEvent {
 	return EmailEvent(s)
 }
 
-// level reads how sure an open or a click must be; other events have none.
+// level parses the level of an open or click; other events have none.
 func (l leafReader) level(e EmailEvent) Level {
 	level := Verified
 	if l.n.member("level") != nil {
@@ -379,7 +379,7 @@ func (l leafReader) subscription() Subscription {
 	return s
 }
 
-// typeKey returns the key of an email type named by key or id.
+// typeKey returns the key of an email type given its key or id.
 func (p *parser) typeKey(key, path string) string {
 	t, ok := p.schema.emailType(key)
 	if !ok {
@@ -389,7 +389,7 @@ func (p *parser) typeKey(key, path string) string {
 	return t.Key
 }
 
-// count reads how often; it makes no sense with an operator that denies.
+// count parses the count; it must be absent for a negative operator.
 func (l leafReader) count(op Operator) *Count {
 	n := l.n.member("count")
 	if n == nil {

@@ -42,7 +42,7 @@ func whole() rule.Schema {
 // one wraps a leaf into a definition.
 func one(leaf string) []byte { return []byte(`{"logic":"and","conditions":[` + leaf + `]}`) }
 
-func TestLeavesAreStoredInOneSpelling(t *testing.T) {
+func TestLeavesAreStoredCanonically(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		// Aliases, and what a field keeps its values as.
@@ -123,10 +123,9 @@ func TestLeavesAreStoredInOneSpelling(t *testing.T) {
 	}
 }
 
-// A request says what each leaf is about, and nothing that is not understood.
-// A definition that is kept may be about any event, page or form, and have
-// fields that mean nothing.
-func TestLeavesOfRequestsAreWhole(t *testing.T) {
+// A leaf in a request must have a subject and no unknown fields. A stored definition may have
+// leaves about any event, page or form, and unknown fields.
+func TestLeavesOfRequestsAreComplete(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string][]string{
 		`{"type":"event","operator":"did"}`:                                                                                   {".event_name: required"},
@@ -163,7 +162,7 @@ func TestLeavesOfRequestsAreWhole(t *testing.T) {
 		if !ok {
 			t.Errorf("%s: %q, want %q", in, list, want)
 		}
-		if blank := strings.Contains(in, `""`); blank { // was never accepted
+		if blank := strings.Contains(in, `""`); blank { // was never valid
 			continue
 		}
 		if _, err := rule.Reparse(one(in), whole()); err != nil {
@@ -174,21 +173,21 @@ func TestLeavesOfRequestsAreWhole(t *testing.T) {
 			t.Errorf("%s as it is stored: %v, %v", in, err, stored.Warnings(whole()))
 		}
 	}
-	// Groups and filters of a list ignore what they do not know, as other bodies do.
+	// Groups and filters of a list ignore unknown fields, as other bodies do.
 	if _, err := rule.ParseDefinition([]byte(`{"logic":"and","title":"x","conditions":[{"field":"city","operator":"is_set"}]}`), whole()); err != nil {
 		t.Error(err)
 	}
 	if _, err := rule.ParseFilters([]byte(`[{"field":"city","operator":"is_set","title":"x"}]`), whole()); err != nil {
 		t.Error(err)
 	}
-	// Many unknown fields are reported like any problems: a hundred of them.
+	// Unknown fields are limited like other problems: a hundred are reported.
 	_, err := rule.ParseDefinition(one(`{"field":"city","operator":"is_set"`+manyFields(2000)+`}`), whole())
 	if list, first := problems(t, err, rule.ErrInvalidDefinition); len(list) != fault.MaxFields || first != "definition.conditions[0].x0" {
 		t.Errorf("%d problems, the first at %s", len(list), first)
 	}
 }
 
-// manyFields returns members of an object that no leaf has.
+// manyFields returns unknown members of an object.
 func manyFields(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -217,7 +216,7 @@ func problems(t *testing.T, err error, of *fault.Error) (list []string, first st
 	return list, d.Path
 }
 
-func TestWhatIsWrongWithLeavesIsNamed(t *testing.T) {
+func TestProblemsOfLeaves(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		`5`:                                 `: must be an object`,
@@ -357,7 +356,7 @@ func TestEveryProblemIsReportedAtOnce(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeReadAsARule(t *testing.T) {
+func TestMalformedRules(t *testing.T) {
 	t.Parallel()
 	deep := func(open, close string, n int) string { return strings.Repeat(open, n) + strings.Repeat(close, n) }
 	leaf := `{"field":"city","operator":"is_set"}`
@@ -412,8 +411,8 @@ func TestWhatCannotBeReadAsARule(t *testing.T) {
 	}
 }
 
-// What is stored stays readable when something it refers to has gone.
-func TestWhatIsGoneIsWarnedOf(t *testing.T) {
+// A stored rule stays readable after records it refers to were deleted.
+func TestMissingReferencesAreWarnings(t *testing.T) {
 	t.Parallel()
 	text := `{"logic":"and","conditions":[` +
 		`{"field":"custom_fields.string","operator":"not_contains","value":"x"},` +
@@ -499,7 +498,7 @@ func sameJSON(t *testing.T, a, b string) bool {
 	return cmp.Equal(x, y)
 }
 
-func TestFiltersAreWrittenAsFilters(t *testing.T) {
+func TestFiltersAreEncodedAsFilters(t *testing.T) {
 	t.Parallel()
 	tree, err := rule.ParseFilters([]byte(`[{"field":"city","operator":"is","value":"Köln"},{"field":"tags","operator":"contains","value":"a"}]`), whole())
 	if err != nil {
@@ -516,8 +515,7 @@ func TestFiltersAreWrittenAsFilters(t *testing.T) {
 	}
 }
 
-// Whatever comes, it is refused as a fault, or it is a tree whose encoding is
-// the same tree.
+// Any input is refused with a fault, or is a tree whose encoding is the same tree.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		`{"logic":"and","conditions":[{"field":"country","operator":"in","value":["DE","AT"]},{"type":"event","event_name":"order_placed","operator":"did","count":{"operator":"at_least","value":2},"window":{"in_the_last":{"amount":90,"unit":"day"}}}]}`,
@@ -557,7 +555,7 @@ func FuzzParse(f *testing.F) {
 		tree, err = rule.ParseFilters(raw, whole())
 		check(tree, err, contact.ErrInvalidFilters)
 		bare := rule.Schema{Segments: func(string) (rule.SegmentRule, bool) { return rule.SegmentRule{}, false }}
-		if stored, err := rule.Decode(raw, bare); err == nil { // nothing it names is there
+		if stored, err := rule.Decode(raw, bare); err == nil { // none of its references exists
 			text := encoded(stored)
 			if again, err := rule.Decode([]byte(text), bare); err != nil || encoded(again) != text {
 				t.Errorf("%q is decoded as %s, and that as %s, %v", raw, text, encoded(again), err)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// whole reads a whole number within bounds, which must be there.
+// whole parses a required integer within limits.
 func (p *parser) whole(n *node, path string, least, most int) int {
 	if n == nil {
 		p.add(path, "required")
@@ -28,7 +28,7 @@ func (p *parser) whole(n *node, path string, least, most int) int {
 	return int(f)
 }
 
-// number reads a number.
+// number parses a number.
 func (p *parser) number(n *node, path string) float64 {
 	num, ok := n.value.(json.Number)
 	if !ok {
@@ -40,13 +40,13 @@ func (p *parser) number(n *node, path string) float64 {
 		p.add(path, "is too large a number")
 		return 0
 	}
-	if f == 0 { // there is one zero only
+	if f == 0 { // -0 becomes 0
 		return 0
 	}
 	return f
 }
 
-// window reads {"in_the_last": span} or {"from", "to"}; nil when it is absent.
+// window parses {"in_the_last": span} or {"from", "to"}; nil if absent.
 func (l leafReader) window(member string) *Window {
 	n := l.n.member(member)
 	if n == nil {
@@ -81,7 +81,7 @@ func (l leafReader) window(member string) *Window {
 	return w
 }
 
-// span reads {"amount", "unit"}.
+// span parses {"amount", "unit"}.
 func (p *parser) span(n *node, path string) Span {
 	if n.object == nil {
 		p.add(path, `must be an object such as {"amount": 30, "unit": "day"}`)
@@ -98,11 +98,10 @@ func (p *parser) span(n *node, path string) Span {
 	return s
 }
 
-// dateLayouts are how callers may write a moment; without an
-// offset it is UTC.
+// dateLayouts are the accepted forms of a time; without an offset it is UTC.
 var dateLayouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04"}
 
-// date reads a moment or a day.
+// date parses a time or a day.
 func (p *parser) date(n *node, path string) Date {
 	s, ok := n.value.(string)
 	if d, parsed := parseDate(strings.TrimSpace(s)); ok && parsed {
@@ -125,8 +124,8 @@ func parseDate(s string) (Date, bool) {
 	return Date{}, false
 }
 
-// day reads a day. Of a date and time it is the day as written: a field that
-// holds days ignores the time.
+// day parses a day. Of a date and time it returns the date as written, since a field of dates
+// ignores the time.
 func (p *parser) day(n *node, path string) Date {
 	s, _ := n.value.(string)
 	s = strings.TrimSpace(s)
@@ -140,17 +139,16 @@ func (p *parser) day(n *node, path string) Date {
 	return d
 }
 
-// after reports whether d lies wholly after e, as far as that can be told
-// without a time zone.
+// after reports whether d is entirely after e in any time zone.
 func (d Date) after(e Date) bool {
 	slack := time.Duration(0)
-	if d.Day != e.Day { // a day begins up to 14 hours before UTC's and ends 12 after
+	if d.Day != e.Day { // a local day begins up to 14 hours before that in UTC and ends up to 12 hours after it
 		slack = 36 * time.Hour
 	}
 	return d.Moment.After(e.Moment.Add(slack))
 }
 
-// String returns the date as it is encoded.
+// String returns the canonical encoding of the date.
 func (d Date) String() string {
 	switch {
 	case d.Day:
@@ -161,7 +159,7 @@ func (d Date) String() string {
 	return d.Moment.UTC().Format("2006-01-02T15:04:05.000000Z")
 }
 
-// custom reads a leaf about custom events.
+// custom parses a leaf about custom events.
 func (l leafReader) custom() Event {
 	e := Event{Name: l.eventName(), Window: l.window("window"), Operator: l.operator(Did, DidNot)}
 	e.Count = l.count(e.Operator)
@@ -171,7 +169,7 @@ func (l leafReader) custom() Event {
 	return e
 }
 
-// eventName reads the name of a custom event, without spaces around it.
+// eventName parses the name of a custom event, without surrounding spaces.
 func (l leafReader) eventName() string {
 	const member = "event_name"
 	said := l.subject(member, maxEventName)
@@ -182,7 +180,7 @@ func (l leafReader) eventName() string {
 	return name
 }
 
-// properties reads the tests of an event's properties.
+// properties parses the tests of an event's properties.
 func (p *parser) properties(n *node, path string) []Property {
 	switch {
 	case !n.isArray:
@@ -205,8 +203,8 @@ func (p *parser) properties(n *node, path string) []Property {
 	return list
 }
 
-// propertyOperators are those of texts, numbers, booleans and dates: which of
-// them apply is for the value to say that is found.
+// propertyOperators are those of texts, numbers, booleans and dates. The type of the value found
+// determines which apply.
 var propertyOperators = func() []Operator {
 	var list []Operator
 	for _, k := range []kind{textKind, numberKind, booleanKind, dateKind} {
@@ -244,7 +242,7 @@ func (l leafReader) property() Property {
 	return f
 }
 
-// range2 reads two numbers, or two dates.
+// range2 parses two numbers, or two dates.
 func (p *parser) range2(n *node, path string) any {
 	if !n.isArray || len(n.array) != 2 {
 		p.add(path, "must be an array of two values")
@@ -256,7 +254,7 @@ func (p *parser) range2(n *node, path string) any {
 	return p.dates(n, path, p.date)
 }
 
-// numbers reads two numbers in order.
+// numbers parses two numbers in ascending order.
 func (p *parser) numbers(n *node, path string) []float64 {
 	a, b := p.number(n.array[0], path+"[0]"), p.number(n.array[1], path+"[1]")
 	if a > b {
@@ -265,7 +263,7 @@ func (p *parser) numbers(n *node, path string) []float64 {
 	return []float64{a, b}
 }
 
-// dates reads two dates in order.
+// dates parses two dates in ascending order.
 func (p *parser) dates(n *node, path string, read func(*node, string) Date) []Date {
 	a, b := read(n.array[0], path+"[0]"), read(n.array[1], path+"[1]")
 	if a.after(b) {
@@ -274,7 +272,7 @@ func (p *parser) dates(n *node, path string, read func(*node, string) Date) []Da
 	return []Date{a, b}
 }
 
-// scalar reads a string, a number or a boolean.
+// scalar parses a string, a number or a boolean.
 func (p *parser) scalar(n *node, path string) any {
 	switch v := n.value.(type) {
 	case json.Number:
@@ -299,7 +297,7 @@ func (p *parser) scalars(n *node, path string) []any {
 	return unique(list)
 }
 
-// many reports whether n is an array of a number of values that is taken.
+// many reports whether n is an array with an allowed number of values.
 func (p *parser) many(n *node, path string) bool {
 	switch {
 	case !n.isArray:

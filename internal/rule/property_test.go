@@ -49,8 +49,8 @@ func schema() rule.Schema {
 	return s
 }
 
-// sample draws values that contacts have and that leaves ask for, so that they
-// meet.
+// sample draws values for contacts and for leaves from the same small sets, so that they match
+// often.
 type sample struct {
 	*rand.Rand
 	now  time.Time
@@ -87,7 +87,7 @@ func (s sample) tags() []string {
 	return list
 }
 
-// moment returns a time around one of the borders that dates are judged by.
+// moment returns a time near one of the boundaries of the date operators.
 func (s sample) moment() time.Time {
 	base := s.now
 	switch s.IntN(4) {
@@ -115,7 +115,7 @@ func (s sample) clock() string {
 
 const stamp = "2006-01-02T15:04:05.000Z"
 
-// value returns what a custom field of a type may hold.
+// value returns a random value of a type of custom field.
 func (s sample) value(t field.Type) any {
 	switch t {
 	case field.String:
@@ -146,7 +146,7 @@ func (s sample) value(t field.Type) any {
 	return pick(s.Rand, "01900000-0000-7000-8000-000000000001", "01900000-0000-7000-8000-000000000002")
 }
 
-// insert stores a random contact as the database may hold it.
+// insert stores a random contact.
 func (s sample) insert(t *testing.T, db *sqldb.DB, tenant id.Tenant, n int) id.Contact {
 	t.Helper()
 	created := s.moment()
@@ -189,7 +189,7 @@ func (s sample) insert(t *testing.T, db *sqldb.DB, tenant id.Tenant, n int) id.C
 		values[c] = maybe(s.text())
 	}
 	insert(t, db, "contact", values)
-	if s.IntN(4) == 0 { // nothing has happened to it
+	if s.IntN(4) == 0 { // no activity
 		return key
 	}
 	touch := map[string]any{}
@@ -231,7 +231,7 @@ func insert(t *testing.T, db *sqldb.DB, table string, values map[string]any) {
 	}
 }
 
-// stages stores the stages of the schema, for both tenants.
+// stages stores the schema's stages for both tenants.
 func stages(t *testing.T, db *sqldb.DB) {
 	t.Helper()
 	for _, st := range []id.Stage{lead, buyer} {
@@ -436,8 +436,8 @@ func selected(t interface {
 
 var zones = []string{"UTC", "Europe/Berlin", "America/New_York", "Pacific/Apia", "America/Havana", "Asia/Kolkata"}
 
-// SQL selects whom Match finds: random trees over random contacts.
-func TestSQLMeansWhatMatchDoes(t *testing.T) {
+// SQL and Match agree: random trees over random contacts.
+func TestSQLAgreesWithMatch(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s := newSampleAt(time.Date(2026, 3, 29, 10, 30, 0, 0, time.UTC))

@@ -8,7 +8,7 @@ import (
 	"github.com/packetboat/packetboat/internal/usage"
 )
 
-// Kinds of things that rules refer to, besides those that usage knows.
+// Kinds of records that rules refer to, besides those of package usage.
 const (
 	RefStage     usage.Kind = "stage"
 	RefCategory  usage.Kind = "category"
@@ -17,30 +17,29 @@ const (
 	RefForm      usage.Kind = "form"
 )
 
-// Reference is one place where a tree names something that may go away.
+// Reference is one reference of a tree to a record that may be deleted.
 type Reference struct {
 	Kind usage.Kind
-	Name string // as in the tree: the key of a list, segment, field or type; a slug; an id
+	Name string // as in the tree: a key, a slug or an id
 	Path string
 }
 
-// References returns everything that the tree names, in order. Lists are
-// segments.
+// References returns all references of the tree, in order. A list is a usage.Segment.
 func (t Tree) References() []Reference {
 	var r references
 	t.walk(r.leaf)
 	return r.list
 }
 
-// Warning says that a leaf, or a part of one, has no effect any more because
-// what it names does not exist (any more).
+// Warning reports that a leaf, or a part of one, has no effect because it refers to a record that
+// does not exist.
 type Warning struct {
 	Path string `json:"path"`
 	Code string `json:"code"`
 }
 
-// Warnings returns what the tree names and the schema does not have. Sequences
-// and forms are no part of a schema.
+// Warnings returns the references to records that the schema does not have. Sequences and forms are
+// not checked.
 func (t Tree) Warnings(s Schema) []Warning {
 	list := []Warning{}
 	t.walk(func(c Condition, path string) {
@@ -58,7 +57,7 @@ func (t Tree) Warnings(s Schema) []Warning {
 	return list
 }
 
-// lacks returns a code when the schema does not have what is referred to.
+// lacks returns a code if the schema does not have the referenced record, else "".
 func (s Schema) lacks(r Reference) string {
 	var has bool
 	var code string

@@ -9,37 +9,37 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 )
 
-// Schema is what a tenant has declared, which a rule may speak of.
+// Schema is what a tenant has declared, which its rules may refer to.
 type Schema struct {
 	Tenant   id.Tenant
 	Fields   field.Catalog
 	Types    contact.Types
 	Stages   []contact.Stage
 	Segments Segments
-	// Broadcasts reports whether a broadcast exists. Only Warnings asks; nil says
-	// that all do.
+	// Broadcasts reports whether a broadcast exists. Only Warnings calls it; nil means that all
+	// exist.
 	Broadcasts func(id.Broadcast) bool
 	Zone       *time.Location // the account's; nil is UTC
 }
 
-// Segments finds a list or a segment by its key or its id. Package segment
-// binds one to a tenant and what it has read; nil knows none.
+// Segments looks up a list or a segment by its key or id. Package segment provides it; nil finds
+// none.
 type Segments func(keyOrID string) (SegmentRule, bool)
 
-// SegmentRule is a list or a segment as rules see it.
+// SegmentRule is a list or a segment with the fields that rules need.
 type SegmentRule struct {
 	ID     id.Segment
 	Key    string
 	Static bool
-	Tree   Tree // of a dynamic one
+	Tree   Tree // of a dynamic segment
 }
 
-// Env is what a rule is evaluated in.
+// Env is the environment in which a rule is evaluated.
 type Env struct {
 	Now time.Time
 	Schema
 
-	inlined *inlined // what a segment leaf has gone through
+	inlined *inlined // the segments that contain the current leaf
 }
 
 func (s Schema) zone() *time.Location {

@@ -8,12 +8,11 @@ import (
 	"github.com/packetboat/packetboat/internal/score"
 )
 
-// properties are tests of what one event says, all of which must hold.
+// properties are tests of an event's properties, all of which must hold.
 type properties []Property
 
-// ScoringFilters reads the filters of a scoring rule, a JSON array of
-// {property, operator, value}: they are those of an event leaf. What is wrong
-// with them is told by its place, which begins with path.
+// ScoringFilters parses the filters of a scoring rule, a JSON array of {property, operator, value}
+// like the filters of an event leaf. The paths of problems begin with path.
 func ScoringFilters(raw []byte, path string) (score.Filters, []fault.Field) {
 	var p parser
 	var list properties
@@ -23,8 +22,8 @@ func ScoringFilters(raw []byte, path string) (score.Filters, []fault.Field) {
 	return list, p.problems
 }
 
-// Hold reports whether the properties of an event, as JSON decodes them, pass
-// every test at a moment. Days are those of zone.
+// Hold reports whether the decoded properties of an event pass every test at a time. Days are those
+// of zone.
 func (list properties) Hold(said map[string]any, now time.Time, zone *time.Location) bool {
 	env := Env{Now: now, Schema: Schema{Zone: zone}}
 	for _, p := range list {
@@ -35,7 +34,7 @@ func (list properties) Hold(said map[string]any, now time.Time, zone *time.Locat
 	return true
 }
 
-// MarshalJSON writes the tests in their canonical form.
+// MarshalJSON returns the canonical encoding of the tests.
 func (list properties) MarshalJSON() ([]byte, error) {
 	out := make([]leafJSON, 0, len(list))
 	for _, p := range list {

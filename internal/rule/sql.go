@@ -9,8 +9,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Bounds of what is rendered: segments refer to segments, and what is small on
-// paper may be large when each is written out.
+// Limits of what is rendered: segments refer to segments, so a small rule may become large when
+// they are expanded.
 const (
 	maxInlined    = 5 // segments within segments
 	maxRendered   = 1000
@@ -19,17 +19,16 @@ const (
 	maxSQL        = 1 << 20 // bytes
 )
 
-// errTooLarge reports a rule that is too large with the segments it refers to.
+// errTooLarge reports a rule that is too large together with the segments it refers to.
 var errTooLarge = func() error {
 	const message = "has too many conditions, with those of the segments that it refers to"
 	return ErrInvalidDefinition.With(details{rootDefinition, fault.Listed([]fault.Field{{Path: rootDefinition, Message: message}})}).
 		Sayf("%s: %s", rootDefinition, message)
 }()
 
-// Condition renders the tree as a test of contacts. Where it does not hold, it may
-// be null: to deny it, render a group that is negated. The error is
-// ErrInvalidDefinition when the tree is too large to be asked for, with the
-// segments that it refers to.
+// Condition renders the tree as a test of contacts. Where it does not hold, it may be NULL; to
+// negate it, render a negated group. If the tree is too large together with the segments it refers
+// to, the error is ErrInvalidDefinition.
 func (t Tree) Condition(db *sqldb.DB, env Env) (contact.Condition, error) {
 	n := 0
 	trial := builder{
@@ -56,7 +55,7 @@ func (b *builder) group(g Group) string {
 func (b *builder) conditions(g Group) string {
 	logic := g.Logic
 	if len(g.Conditions) == 0 {
-		logic = And // no condition is none that fails
+		logic = And // an empty group holds
 	}
 	tests := make([]func() string, len(g.Conditions))
 	for i, c := range g.Conditions {
@@ -86,7 +85,7 @@ func (b *builder) condition(c Condition) string {
 	return c.(leaf).sql(b)
 }
 
-// sql writes out the rules of the segments.
+// sql expands the rules of the segments.
 func (l InSegment) sql(b *builder) string {
 	outer := b.env
 	defer func() { b.env = outer }()
@@ -111,14 +110,14 @@ func (l Broken) sql(*builder) string {
 	return never
 }
 
-// inlined is the way that an evaluation took through segments.
+// inlined is the path of an evaluation through segments.
 type inlined struct {
 	keys []string
-	seen map[string]bool // what a subject was found to be in
+	seen map[string]bool // results for the subject so far, by segment
 }
 
-// into returns a segment that a leaf names, and what its rule is evaluated in.
-// There is none when it is gone, is a list, or would lead too deep.
+// into returns a segment that a leaf refers to, and the environment for its rule; false if it does
+// not exist, is a list, would be a cycle, or is too deep.
 func (e Env) into(key string) (SegmentRule, Env, bool) {
 	s, ok := e.segment(key)
 	if !ok || s.Static {

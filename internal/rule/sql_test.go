@@ -19,10 +19,10 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "update the golden files")
 
-// The predicates that rules become, to be read. An equality of a column stays
-// one that its index can serve.
+// The predicates that rules become, for review. An equality with a column remains one that its
+// index can serve.
 func TestPredicates(t *testing.T) {
 	t.Parallel()
 	rules := []string{
@@ -85,7 +85,7 @@ func TestPredicates(t *testing.T) {
 				args = append(args, v)
 				return fmt.Sprintf("$%d", len(args)+1)
 			})
-			text, _, _ = strings.Cut(text, "/*") // hints are no part of it
+			text, _, _ = strings.Cut(text, "/*") // without hints
 			fmt.Fprintf(&out, "%s\n  %s\n  %v", r, strings.Join(strings.Fields(text), " "), listed(t, db, args))
 			if c.Activity {
 				out.WriteString(" activity")
@@ -104,12 +104,12 @@ func TestPredicates(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(string(want), out.String()); diff != "" {
-			t.Errorf("predicates differ from %s; -update writes them anew:\n%s", file, diff)
+			t.Errorf("predicates differ from %s; run with -update to rewrite it:\n%s", file, diff)
 		}
 	})
 }
 
-// listed returns parameters with the lists of text among them written out.
+// listed returns parameters with lists of text expanded.
 func listed(t *testing.T, db *sqldb.DB, args []any) []any {
 	t.Helper()
 	out := slices.Clone(args)
@@ -126,8 +126,8 @@ func listed(t *testing.T, db *sqldb.DB, args []any) []any {
 	return out
 }
 
-// What is accepted can be asked, however strange or large it is.
-func TestWhateverIsAcceptedCanBeAsked(t *testing.T) {
+// Every accepted rule can be evaluated, whatever its size and values.
+func TestAcceptedRulesCanBeEvaluated(t *testing.T) {
 	t.Parallel()
 	var letters strings.Builder // capitals of many alphabets
 	for r := rune(0xC0); letters.Len() < 2*4000; r++ {
@@ -202,8 +202,8 @@ func TestWhateverIsAcceptedCanBeAsked(t *testing.T) {
 	})
 }
 
-// A field's type decides what may be asked of it, so every type has a kind.
-func TestEveryFieldCanBeAskedWhetherItIsSet(t *testing.T) {
+// A field's type determines its operators, so every type needs a kind.
+func TestEveryFieldHasIsSet(t *testing.T) {
 	t.Parallel()
 	names := []string{"id", "tenant_id", "tags", "stage", "stage_id", "mx_record", "smtp_provider", "full_name", "last_activity_pending"}
 	for _, typ := range field.Types() {

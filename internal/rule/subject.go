@@ -2,12 +2,11 @@ package rule
 
 import "github.com/packetboat/packetboat/internal/contact"
 
-// Subject is a contact and what is known of its history: what a rule that is
-// matched in memory looks at. Load reads some.
+// Subject is a contact and its history, the input of Match. Load loads it.
 type Subject struct {
 	Contact contact.Contact
 
-	// What receives mail for the address's domain; empty while unresolved.
+	// The mail servers of the address's domain; empty if not resolved yet.
 	MXRecord     string
 	SMTPProvider string
 

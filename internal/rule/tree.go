@@ -6,7 +6,7 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 )
 
-// Logic says how the conditions of a group combine.
+// Logic is how the conditions of a group combine.
 type Logic string
 
 // The logics.
@@ -15,12 +15,12 @@ const (
 	Or  Logic = "or"
 )
 
-// Tree is a whole rule: the root group. Its zero value holds for everybody.
+// Tree is a whole rule: the root group. Its zero value holds for every contact.
 type Tree struct {
 	Root Group
 }
 
-// Group is conditions that combine.
+// Group combines conditions.
 type Group struct {
 	Logic      Logic
 	Negate     bool
@@ -82,7 +82,7 @@ const (
 	NotListed Operator = "not_listed"
 )
 
-// Span is a length of time as a caller writes it: {"amount": 30, "unit": "day"}.
+// Span is a length of time as in requests: {"amount": 30, "unit": "day"}.
 type Span struct {
 	Amount int
 	Unit   Unit
@@ -101,17 +101,16 @@ const (
 	Year  Unit = "year"
 )
 
-// Field asks for a value of the contact: a column, a custom field, a tag, a
-// subscription, the stage, or a list by {"field": "list"}. Its value has the
-// type of the field.
+// Field tests a value of the contact: a column, a custom field, a tag, a subscription, the stage,
+// or a list by {"field": "list"}. The type of its value is that of the field.
 type Field struct {
 	Name     string // as in the API: "country", "custom_fields.plan", …
 	Operator Operator
 	Value    Value
 }
 
-// Value is what a field is compared with. Which part is used follows from the
-// field's type and the operator.
+// Value is what a field is compared with. The field's type and the operator determine which part is
+// used.
 type Value struct {
 	Texts   []string  // one for most operators, several for in, has_any, …
 	Numbers []float64 // two for between
@@ -120,26 +119,26 @@ type Value struct {
 	Span    Span   // of relative operators
 }
 
-// Date is a moment, or a whole day when it was written as one.
+// Date is a time, or a whole day if it was written as one.
 type Date struct {
-	Moment time.Time // UTC; of a Day, its date at 00:00 UTC
+	Moment time.Time // UTC; for a Day, the date at 00:00 UTC
 	Day    bool
 }
 
-// List asks for membership of static lists: any of them, for In.
+// List tests membership of static lists; In: of any of them.
 type List struct {
 	Keys     []string
 	Added    *Window
 	Operator Operator // In, NotIn
 }
 
-// InSegment asks whether other segments hold for the contact: any of them, for In.
+// InSegment tests whether other segments contain the contact; In: any of them.
 type InSegment struct {
 	Keys     []string
 	Operator Operator // In, NotIn
 }
 
-// Email asks what became of the contact's mails. Counted are distinct messages.
+// Email tests what happened to the contact's mails. It counts distinct messages.
 type Email struct {
 	Event    EmailEvent
 	Types    []string // email type keys; empty: any
@@ -149,10 +148,10 @@ type Email struct {
 	Operator Operator // Did, DidNot
 }
 
-// EmailEvent is what may happen to a mail.
+// EmailEvent is an event of a mail.
 type EmailEvent string
 
-// The events. Recipient and Engaged are known to broadcasts only.
+// The events. Only a Broadcast leaf may have Recipient and Engaged.
 const (
 	Recipient  EmailEvent = "recipient"
 	Sent       EmailEvent = "sent"
@@ -165,7 +164,7 @@ const (
 	LeftBy     EmailEvent = "unsubscribed"
 )
 
-// Level is how sure an open or click must be.
+// Level is the required certainty of an open or click.
 type Level string
 
 // The levels.
@@ -175,7 +174,7 @@ const (
 	Apparent  Level = "apparent"
 )
 
-// Broadcast asks what became of the mail of one broadcast.
+// Broadcast tests what happened to the mail of one broadcast.
 type Broadcast struct {
 	ID       id.Broadcast
 	Event    EmailEvent
@@ -185,8 +184,8 @@ type Broadcast struct {
 	Operator Operator // Did, DidNot
 }
 
-// SequenceEmail asks what became of the mails of a sequence. A sequence sends in
-// an outbox send of its own id; a message's variant is the node that sent it.
+// SequenceEmail tests what happened to the mails of a sequence. Each step has a send of its own; a
+// message's variant is the node that sent it.
 type SequenceEmail struct {
 	Sequence id.Sequence
 	Node     string // empty: any
@@ -195,7 +194,7 @@ type SequenceEmail struct {
 	Operator Operator // Did, DidNot
 }
 
-// Event asks for custom events.
+// Event tests custom events.
 type Event struct {
 	Name     string // empty: any
 	Filters  []Property
@@ -204,8 +203,8 @@ type Event struct {
 	Operator Operator // Did, DidNot
 }
 
-// Property tests a property of an event. The JSON value found decides which
-// type it is compared as.
+// Property tests a property of an event. The type of the JSON value found determines the
+// comparison.
 type Property struct {
 	Path     string // dots reach into objects, [] into arrays: "items[].sku"
 	Operator Operator
@@ -216,7 +215,7 @@ type Property struct {
 	Value any
 }
 
-// PageView asks for visits of pages.
+// PageView tests visits of pages.
 type PageView struct {
 	URL      string   // empty: any
 	Match    Operator // Equals, Contains, StartsWith
@@ -225,38 +224,38 @@ type PageView struct {
 	Operator Operator // Did, DidNot
 }
 
-// Form asks for submissions of a form.
+// Form tests submissions of a form.
 type Form struct {
 	Slug     string // empty: any
 	Window   *Window
 	Operator Operator // Did, DidNot
 }
 
-// Subscription asks for consent to an email type or a category.
+// Subscription tests consent to an email type or a category.
 type Subscription struct {
 	TypeKey  string // or
 	Category id.Category
 	Operator Operator // Subscribed, Unsubscribed
 }
 
-// InSequence asks how the contact stands with a sequence.
+// InSequence tests the contact's state in a sequence.
 type InSequence struct {
 	Sequence id.Sequence
 	Window   *Window  // of the enrollment, or for Completed and Exited of the end
 	Operator Operator // Active, Ever, Never, Completed, Exited
 }
 
-// Suppression asks whether the address is on the suppression list.
+// Suppression tests whether the address is on the suppression list.
 type Suppression struct {
 	Operator Operator // Listed, NotListed
 }
 
-// Broken is a leaf that can no longer be read, because what it was about is not
-// there any more. It holds for nobody, or for everybody when it denies.
+// Broken is a stored leaf that is no longer valid, because it refers to a record that does not
+// exist any more. It holds for no contact, or for all if Negative.
 type Broken struct {
-	Raw      []byte // canonical, as it was stored
+	Raw      []byte // the stored canonical encoding
 	Negative bool
-	Code     string // what is missing: a code of the API
+	Code     string // what is missing, as a code of the API
 }
 
 func (Broken) condition()        {}
@@ -273,14 +272,14 @@ func (Subscription) condition()  {}
 func (InSequence) condition()    {}
 func (Suppression) condition()   {}
 
-// Window limits a leaf to a stretch of time: the last while, or from and to,
-// either of which may be missing.
+// Window restricts a leaf to an interval: a span before now, or from and to, either of which may be
+// missing.
 type Window struct {
 	InTheLast *Span
 	From, To  *Date
 }
 
-// Count is how often something must have happened.
+// Count is a required number of occurrences.
 type Count struct {
 	Operator CountOperator
 	N        int

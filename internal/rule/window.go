@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// bounds returns the stretch [from, to) that a window means; a zero time is no
-// bound. A nil window is all time.
+// bounds returns the interval [from, to) of a window; a zero time means unbounded. A nil window is
+// unbounded.
 func (w *Window) bounds(env Env) (from, to time.Time) {
 	if w == nil {
 		return
@@ -23,14 +23,14 @@ func (w *Window) bounds(env Env) (from, to time.Time) {
 	return from, to
 }
 
-// holds reports whether a time lies in the window.
+// holds reports whether a time is in the window.
 func (w *Window) holds(env Env, at time.Time) bool {
 	from, to := w.bounds(env)
 	return !at.Before(from) && (to.IsZero() || at.Before(to))
 }
 
-// sql limits an expression that holds microseconds to the window: a predicate
-// that begins with AND, or nothing.
+// sql renders the test that an expression in microseconds is in the window: a predicate that begins
+// with AND, or nothing.
 func (w *Window) sql(b *builder, expr string) string {
 	from, to := w.bounds(b.env)
 	var s strings.Builder
@@ -43,8 +43,8 @@ func (w *Window) sql(b *builder, expr string) string {
 	return s.String()
 }
 
-// span returns the stretch [from, to) that a date means in a time zone: the
-// whole of a day, or what is shown as the moment, which is a millisecond.
+// span returns the interval [from, to) of a date in a time zone: a whole day, or the precision of a
+// time, which is usually a millisecond.
 func (d Date) span(zone *time.Location) (from, to time.Time) {
 	switch {
 	case d.Day:
@@ -55,8 +55,8 @@ func (d Date) span(zone *time.Location) (from, to time.Time) {
 	return d.Moment, d.Moment.Add(time.Microsecond)
 }
 
-// before returns where the last while begins: hours are exact, longer units
-// count from 00:00 of that many before today.
+// before returns the beginning of the last span: hours are exact, longer units begin at 00:00 of
+// that many before today.
 func (s Span) before(now time.Time, zone *time.Location) time.Time {
 	if s.Unit == Hour {
 		return now.Add(-time.Duration(s.Amount) * time.Hour)
@@ -64,8 +64,8 @@ func (s Span) before(now time.Time, zone *time.Location) time.Time {
 	return startOf(s.from(today(now, zone), -1), zone)
 }
 
-// after returns where the next while ends, exclusively: hours are exact, longer
-// units run to the end of that many after today.
+// after returns the exclusive end of the next span: hours are exact, longer units end with the day
+// that many after today.
 func (s Span) after(now time.Time, zone *time.Location) time.Time {
 	if s.Unit == Hour {
 		return now.Add(time.Duration(s.Amount)*time.Hour + time.Microsecond)
@@ -73,9 +73,8 @@ func (s Span) after(now time.Time, zone *time.Location) time.Time {
 	return startOf(s.from(today(now, zone), +1).AddDate(0, 0, 1), zone)
 }
 
-// from returns the day that lies the span away from another, in the direction
-// of sign. Both are days at 00:00 UTC. A month or a year that has no such day
-// ends at its last.
+// from returns the day that is the span away from another, in the direction of sign. Both are days
+// at 00:00 UTC. If a month has no such day, its last day is used.
 func (s Span) from(day time.Time, sign int) time.Time {
 	n := s.Amount * sign
 	switch s.Unit {
@@ -96,14 +95,14 @@ func addMonths(day time.Time, n int) time.Time {
 	return first.AddDate(0, 0, min(d, last)-1)
 }
 
-// today returns the day it is in a time zone, at 00:00 UTC.
+// today returns the current day in a time zone, at 00:00 UTC.
 func today(now time.Time, zone *time.Location) time.Time {
 	y, m, d := now.In(zone).Date()
 	return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 }
 
-// startOf returns the first moment of a day in a time zone. Clocks that are put
-// forward or back at midnight make that another than 00:00, or one of two.
+// startOf returns the first moment of a day in a time zone. Where clocks change at midnight, it is
+// not 00:00, or 00:00 occurs twice.
 func startOf(day time.Time, zone *time.Location) time.Time {
 	y, m, d := day.Date()
 	t := time.Date(y, m, d, 0, 0, 0, 0, zone)
