@@ -1,9 +1,8 @@
-// Package activity tells what happened to a contact and what it did, newest
-// first.
+// Package activity lists the activity of a contact, newest first.
 //
-// Nothing is kept for that: it reads, and never writes, the contact's entries in
-// the journal, its mails in the outbox, and its opens and clicks, which are hits.
-// The names of broadcasts come from a function of the caller's.
+// It has no tables of its own: it reads the contact's entries in the journal, its messages in the
+// outbox, and its opens and clicks, which are hits. The caller passes a function that returns the
+// names of broadcasts.
 package activity
 
 import (
@@ -23,47 +22,47 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// ID is the id of an item: of an entry of the journal, a message, a hit or, for its
-// creation, the contact.
+// ID is the id of an item: that of a journal entry, a message, a hit or, for the creation, the
+// contact.
 type ID = id.UUID[item]
 
 type item struct{}
 
-// idOf returns the id of the item that stands for a record.
+// idOf returns the id of the item for a record.
 func idOf[T ~[16]byte](record T) ID { return ID(record) }
 
-// Item is one thing that happened.
+// Item is one event of a contact's activity.
 type Item struct {
 	ID             ID
 	Type           journal.Type
 	EventName      string // of a custom event
 	At             time.Time
-	Source         string // where it came from: email, website, form, api or account
+	Source         string // email, website, form, api or account
 	Title          string
-	Properties     json.RawMessage // an object
+	Properties     json.RawMessage // a JSON object
 	Broadcast      id.Broadcast
-	send           id.Send // of which what it came from is still to be read
+	send           id.Send // of a journal entry; its source is loaded later
 	Sequence       id.Sequence
 	Classification track.Class // of an open or a click
 }
 
-// Position is a place in the list: behind an item.
+// Position is a position in the list: after an item.
 type Position struct {
 	At time.Time
 	ID ID
 }
 
-// Query asks for a page.
+// Query selects a page.
 type Query struct {
-	Types []journal.Type // none: all
+	Types []journal.Type // empty: all
 	After *Position
 	Limit int
 }
 
-// Names returns the names of those of the broadcasts that exist.
+// Names returns the names of broadcasts by id; missing ones are left out.
 type Names func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Broadcast) (map[id.Broadcast]string, error)
 
-// List returns a page of what happened to a contact, and where the next begins.
+// List returns a page of a contact's activity, and the position of the next one.
 func List(ctx context.Context, db *sqldb.DB, c contact.Contact, q Query, names Names) ([]Item, *Position, error) {
 	r := reader{db: db, c: c, q: q, names: names}
 	for _, read := range []func(context.Context) error{r.entries, r.mails, r.hits, r.creation} {
@@ -86,7 +85,7 @@ func List(ctx context.Context, db *sqldb.DB, c contact.Contact, q Query, names N
 	return r.found, next, r.name(ctx)
 }
 
-// reader gathers the newest of each source; no page needs more of any.
+// reader collects the newest items of each source; a page cannot need more of any.
 type reader struct {
 	db    *sqldb.DB
 	c     contact.Contact
@@ -95,7 +94,7 @@ type reader struct {
 	found []Item
 }
 
-// before are the parameters that begin a page.
+// before returns the parameters for the position of the page.
 func (r *reader) before() (int64, ID) {
 	if r.q.After == nil {
 		return 1 << 62, ID{}
@@ -103,20 +102,21 @@ func (r *reader) before() (int64, ID) {
 	return sqldb.Micros(r.q.After.At), r.q.After.ID
 }
 
-// wants reports whether any of the types is asked for.
+// wants reports whether the query includes any of the types.
 func (r *reader) wants(types ...journal.Type) bool {
 	return len(r.q.Types) == 0 || slices.ContainsFunc(types, func(t journal.Type) bool { return slices.Contains(r.q.Types, t) })
 }
 
-// add keeps an item that is asked for.
+// add adds an item if the query includes its type.
 func (r *reader) add(i Item) {
 	if r.wants(i.Type) {
 		r.found = append(r.found, i)
 	}
 }
 
-// told are the types that other sources tell more of.
-const told = ` type NOT IN ('email_sent', 'email_delivered', 'contact_created') AND type NOT IN ('email_opened', 'email_clicked') `
+// entryTypes excludes types that other sources have more details of. It is two conditions, because
+// the first repeats the predicate of an index.
+const entryTypes = ` type NOT IN ('email_sent', 'email_delivered', 'contact_created') AND type NOT IN ('email_opened', 'email_clicked') `
 
 func (r *reader) entries(ctx context.Context) error {
 	at, last := r.before()
@@ -127,7 +127,7 @@ func (r *reader) entries(ctx context.Context) error {
 	}
 	rows, err := r.db.Query(ctx, `
 		SELECT id, type, COALESCE(name, ''), send_id, occurred_at, COALESCE(data, '{}') FROM journal
-		WHERE tenant_id = $1`+journal.InGroup(r.db, r.c.Tenant)+` AND contact_id = $2 AND contact_id IS NOT NULL AND `+told+only+`
+		WHERE tenant_id = $1`+journal.InGroup(r.db, r.c.Tenant)+` AND contact_id = $2 AND contact_id IS NOT NULL AND `+entryTypes+only+`
 			AND (occurred_at < $3 OR occurred_at = $3 AND id < $4)
 		ORDER BY occurred_at DESC, id DESC LIMIT $5`, args...)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (Item, error) {
@@ -145,7 +145,7 @@ func (r *reader) entries(ctx context.Context) error {
 	return nil
 }
 
-// describe says what an entry is about.
+// describe sets the fields that depend on the entry's type.
 func (i *Item) describe(name string) {
 	switch i.Type {
 	case journal.CustomEvent:
@@ -169,13 +169,13 @@ func (i *Item) describe(name string) {
 	}
 }
 
-// titleOf makes a sentence's beginning of a type: "Stage changed".
+// titleOf turns a type into a title: "Stage changed".
 func titleOf(t journal.Type) string {
 	s := strings.ReplaceAll(string(t), "_", " ")
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// cameFrom notes what sent the mail that the item is about.
+// cameFrom sets the source of the mail that the item is about.
 func (i *Item) cameFrom(s outbox.Source) {
 	if b, ok := s.Broadcast(); ok {
 		i.Broadcast = b
@@ -240,7 +240,7 @@ func (r *reader) hits(ctx context.Context) error {
 	return err
 }
 
-// creation is the first thing that happened.
+// creation adds the contact's creation, its oldest item.
 func (r *reader) creation(context.Context) error {
 	at, last := r.before()
 	created := sqldb.Micros(r.c.CreatedAt)
@@ -259,7 +259,7 @@ func (r *reader) creation(context.Context) error {
 	return err
 }
 
-// sources reads what sent the mails that entries of the journal are about.
+// sources loads the sources of the sends of journal entries.
 func (r *reader) sources(ctx context.Context) error {
 	var sends []id.Send
 	for _, i := range r.found {
@@ -276,7 +276,7 @@ func (r *reader) sources(ctx context.Context) error {
 	return err
 }
 
-// name puts the names of broadcasts into the titles.
+// name appends the names of broadcasts to titles.
 func (r *reader) name(ctx context.Context) error {
 	var ids []id.Broadcast
 	for _, i := range r.found {

@@ -22,9 +22,9 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// TestActivityIsOneStoryOfSeveralSources tells what is kept in four places in
-// one order, page by page, and only what is the contact's own.
-func TestActivityIsOneStoryOfSeveralSources(t *testing.T) {
+// TestActivityMergesItsSources merges four sources in one order, page by page, with the
+// contact's own items only.
+func TestActivityMergesItsSources(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx, acme := t.Context(), idtest.Tenant()
@@ -56,15 +56,15 @@ func TestActivityIsOneStoryOfSeveralSources(t *testing.T) {
 		}
 		ok(journal.Append(ctx, db,
 			journal.Entry{Tenant: acme, Type: journal.CustomEvent, Name: "order_placed", Contact: ann.ID, At: noon.Add(3 * time.Hour), Data: map[string]any{"properties": map[string]any{"value": 5}}},
-			journal.Entry{Tenant: acme, Type: journal.EmailOpened, Contact: ann.ID, At: noon.Add(3 * time.Hour)}, // a hit tells of it
+			journal.Entry{Tenant: acme, Type: journal.EmailOpened, Contact: ann.ID, At: noon.Add(3 * time.Hour)}, // not listed: the hit is
 			journal.Entry{Tenant: acme, Type: journal.StageChanged, Contact: ann.ID, At: noon.Add(3 * time.Hour)}))
 
-		var told []string
+		var got []string
 		for q := (activity.Query{Limit: 2}); ; {
 			items, next, err := activity.List(ctx, db, ann, q, broadcast.Names)
 			ok(err)
 			for _, i := range items {
-				told = append(told, fmt.Sprintf("%s %s%s %s", i.Type, i.Title, i.Classification, i.Properties))
+				got = append(got, fmt.Sprintf("%s %s%s %s", i.Type, i.Title, i.Classification, i.Properties))
 			}
 			if next == nil {
 				break
@@ -73,7 +73,7 @@ func TestActivityIsOneStoryOfSeveralSources(t *testing.T) {
 				t.Errorf("a page of %d that is not the last", len(items))
 			}
 		}
-		slices.SortStableFunc(told[:2], strings.Compare) // these two happened at once
+		slices.SortStableFunc(got[:2], strings.Compare) // these two have the same time
 		want := []string{
 			`event order_placed {"value": 5}`,
 			`stage_changed Stage changed {}`,
@@ -84,24 +84,24 @@ func TestActivityIsOneStoryOfSeveralSources(t *testing.T) {
 		if db.Dialect() == sqldb.SQLite {
 			want[0] = `event order_placed {"value":5}`
 		}
-		if !slices.Equal(told, want) {
-			t.Errorf("told\n%s\nnot\n%s", strings.Join(told, "\n"), strings.Join(want, "\n"))
+		if !slices.Equal(got, want) {
+			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 
 		some, _, err := activity.List(ctx, db, ann, activity.Query{Types: []journal.Type{journal.EmailClicked, journal.StageChanged}, Limit: 10}, broadcast.Names)
 		ok(err)
 		if len(some) != 2 || some[1].Classification != track.Human || some[1].Sequence != course || !some[1].Broadcast.IsZero() {
-			t.Errorf("asked for two types, told %+v", some)
+			t.Errorf("with two types: %+v", some)
 		}
 		stranger := ann
 		stranger.Tenant = idtest.Tenant()
 		if none, _, err := activity.List(ctx, db, stranger, activity.Query{Limit: 10}, broadcast.Names); err != nil || len(none) != 1 {
-			t.Errorf("another tenant is told %+v, %v", none, err)
+			t.Errorf("another tenant gets %+v, %v", none, err)
 		}
 	})
 }
 
-// TestActivityNamesBroadcasts shows which broadcast a mail was of.
+// TestActivityNamesBroadcasts shows the broadcast of a mail.
 func TestActivityNamesBroadcasts(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -117,7 +117,7 @@ func TestActivityNamesBroadcasts(t *testing.T) {
 		}
 		items, _, err := activity.List(t.Context(), db, c, activity.Query{Limit: 1}, broadcast.Names)
 		if err != nil || len(items) != 1 || items[0].Broadcast != b.ID || items[0].Title != "Email unsubscribed: "+b.Name {
-			t.Errorf("told %+v, %v", items, err)
+			t.Errorf("got %+v, %v", items, err)
 		}
 	})
 }
