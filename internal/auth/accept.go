@@ -13,9 +13,9 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// Invite makes a person a member once they follow a link. Where there is a relay
-// the link is mailed, and the returned link is empty: then it proves that the
-// person who follows it holds the address. Without a relay the inviter is shown it.
+// Invite invites a person to become a member by following a link. If the installation has a relay,
+// the link is mailed and the returned link is empty; following it then proves that the person owns
+// the address. Otherwise the inviter gets the link.
 func (d *Login) Invite(ctx context.Context, p Principal, email string, role Role, now time.Time) (Member, string, error) {
 	m, token, err := Invite(ctx, d.DB, p, email, role, d.Mail != nil, now)
 	if err != nil {
@@ -35,19 +35,19 @@ func (d *Login) Invite(ctx context.Context, p Principal, email string, role Role
 	return m, "", err
 }
 
-// Invitation is what a person is asked to accept.
+// Invitation describes an invitation to the person who may accept it.
 type Invitation struct {
 	Email, Name, Tenant string
 	Role                Role
-	// NewPassword says that accepting means to choose a password. Otherwise the
-	// person gives the one that they have.
+	// NewPassword is true if the person must choose a password to accept, and false if they must
+	// give their current one.
 	NewPassword bool
-	// Known says that the login has a password already. Giving that one keeps
-	// the memberships in other tenants.
+	// Known is true if the login already has a password. If that one is given, memberships in other
+	// tenants stay active.
 	Known bool
 }
 
-// InvitationOf returns what a link invites to. It changes nothing.
+// InvitationOf returns the invitation of a link, without redeeming it.
 func (d *Login) InvitationOf(ctx context.Context, token string, now time.Time) (Invitation, error) {
 	o, err := lookUp(ctx, d.DB, forInvite, token, now)
 	if err != nil {
@@ -71,22 +71,21 @@ func (d *Login) InvitationOf(ctx context.Context, token string, now time.Time) (
 	}, err
 }
 
-// chooses reports whether accepting an invitation sets the password: for logins
-// that are not proven, and for those that have none when the link proves them.
+// chooses reports whether accepting an invitation sets the password: if the login is not proven, or
+// has no password and the link proves it.
 func (u User) chooses(o oneTime) bool {
 	return !u.Proven() || !u.HasPassword() && o.proves
 }
 
-// errNoPassword refuses a link that does not prove the login for a login that is
-// proven but has no password yet.
+// errNoPassword refuses a link that does not prove the login, for a proven login without a
+// password.
 var errNoPassword = ErrCredentials.Sayf("this login has no password yet: choose one with the link from the operator, or ask for a new link, and then accept")
 
 // Accept redeems an invitation and begins a session.
 //
-// A proven login gains the membership, and its user shows who they are with the
-// password they have: the link alone must not do, for it was shown to the inviter.
-// Any other person chooses a password, and older sessions end; proof.go says
-// what becomes of the memberships that such a login has elsewhere.
+// A proven login gains the membership, and its user must give their current password: the link
+// alone does not suffice, since the inviter has seen it. Any other person chooses a password, and
+// older sessions end; proof.go explains the effect on memberships in other tenants.
 func (d *Login) Accept(ctx context.Context, token, name, password string, ip netip.Addr, now time.Time) (SignedIn, error) {
 	o, u, err := d.holder(ctx, forInvite, token, ip, now)
 	if err != nil {
@@ -120,18 +119,18 @@ func (d *Login) Accept(ctx context.Context, token, name, password string, ip net
 	return e, nil
 }
 
-// acceptance is an invitation about to be accepted.
+// acceptance is an invitation that is being accepted.
 type acceptance struct {
 	oneTime
 	token     string
 	was, user User // the login before and after
-	chosen    bool // the password was chosen just now
-	sameHands bool // it is the one that the login had
+	chosen    bool // the password was just chosen
+	sameHands bool // it equals the login's previous password
 	by        By
 }
 
-// choose reads the name and the password of a login that gets them now. A login
-// that was used before keeps its name unless a new one is given.
+// choose validates the name and the password of a login that sets them. A login that already had a
+// password keeps its name if none is given.
 func (d *Login) choose(ctx context.Context, a *acceptance, name, password string) error {
 	var p fault.Problems
 	if name != "" || !a.was.HasPassword() {
@@ -153,7 +152,7 @@ func (d *Login) choose(ctx context.Context, a *acceptance, name, password string
 	return err
 }
 
-// commit redeems the token and makes the membership active.
+// commit redeems the token and activates the membership.
 func (a *acceptance) commit(ctx context.Context, tx *sqldb.DB, now time.Time) error {
 	if _, err := redeem(ctx, tx, forInvite, a.token, now); err != nil {
 		return err
@@ -163,7 +162,7 @@ func (a *acceptance) commit(ctx context.Context, tx *sqldb.DB, now time.Time) er
 		return err
 	}
 	if u.passwordHash != a.was.passwordHash || u.Proven() != a.was.Proven() {
-		return ErrInvalidToken // the login was changed at the same moment
+		return ErrInvalidToken // the login was changed concurrently
 	}
 	if a.chosen {
 		if err := a.handOver(ctx, tx, now); err != nil {
@@ -182,7 +181,7 @@ func (a *acceptance) commit(ctx context.Context, tx *sqldb.DB, now time.Time) er
 	return Audit(ctx, tx, a.by.Did(a.tenant, "member.accept", "user", u.ID.String(), now))
 }
 
-// handOver stores the chosen password and ends what an earlier holder had.
+// handOver stores the chosen password and revokes the access of a previous holder.
 func (a *acceptance) handOver(ctx context.Context, tx *sqldb.DB, now time.Time) error {
 	if _, err := tx.Exec(ctx, `
 		UPDATE app_user SET name = $2 WHERE id = $1 /* all tenants: a user belongs to the installation */`, a.user.ID, a.user.Name); err != nil {

@@ -18,29 +18,29 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// ErrNoKey says that the tenant has no such API key.
+// ErrNoKey means that the tenant has no such API key.
 var ErrNoKey = fault.New(fault.NotFound, "NOT_FOUND", "there is no such API key")
 
-// ErrTooManyKeys refuses a key over the cap.
+// ErrTooManyKeys refuses a key beyond maxKeys.
 var ErrTooManyKeys = fault.New(fault.Invalid, "LIMIT_EXCEEDED", "a tenant has at most 100 API keys; revoke one first")
 
 // ErrKeyRevoked refuses to change a key that was revoked.
 var ErrKeyRevoked = fault.New(fault.Conflict, "INVALID_TRANSITION", "the API key has been revoked")
 
-// ErrKeyTaken refuses a key made elsewhere that looks like another one.
+// ErrKeyTaken refuses an imported key whose lookup part belongs to another key.
 var ErrKeyTaken = fault.New(fault.Conflict, "DUPLICATE_NAME", "another API key begins with the same letters; make a new one")
 
-// What bounds keys.
+// Limits of keys.
 const (
 	maxKeys    = 100
 	maxGrace   = 24 * time.Hour
-	revokedAge = 90 * 24 * time.Hour // how long revoked keys stay on the list
+	revokedAge = 90 * 24 * time.Hour // how long revoked keys are listed
 )
 
-// KeyStatus says whether a key may be used.
+// KeyStatus is the status of a key.
 type KeyStatus string
 
-// The states of a key.
+// The statuses of a key.
 const (
 	KeyActive  KeyStatus = "active"
 	KeyExpired KeyStatus = "expired"
@@ -52,16 +52,16 @@ type Key struct {
 	ID         id.APIKey
 	Tenant     id.Tenant
 	Name       string
-	Prefix     string // the part that is not secret
+	Prefix     string // the public part
 	Scopes     Set
-	CreatedBy  Actor // Type is empty when the operator made it
+	CreatedBy  Actor // empty Type: created by the operator
 	CreatedAt  time.Time
 	ExpiresAt  *time.Time
 	LastUsedAt *time.Time
 	RevokedAt  *time.Time
 }
 
-// Status returns the key's state at now.
+// Status returns the key's status at a time.
 func (k Key) Status(now time.Time) KeyStatus {
 	switch {
 	case k.RevokedAt != nil:
@@ -72,8 +72,8 @@ func (k Key) Status(now time.Time) KeyStatus {
 	return KeyActive
 }
 
-// A key is pbk_<12 characters to look it up by>_<43 secret ones>: Crockford's
-// base32 in lower case, and 256 bits in base62.
+// A key is pbk_<12 characters for the lookup>_<43 secret characters>: Crockford's base32 in lower
+// case, and 256 random bits in base62.
 const (
 	keyStart      = "pbk_"
 	lookupLetters = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -84,7 +84,7 @@ const (
 
 var keyFormat = regexp.MustCompile(`^pbk_([0-9a-z]{12})_[0-9A-Za-z]{43}$`)
 
-// lookupID returns the part of a key by which its row is found.
+// lookupID returns the part of a key that identifies its row.
 func lookupID(key string) (string, bool) {
 	if len(key) != len(keyStart)+lookupLength+1+secretLength {
 		return "", false
@@ -96,7 +96,7 @@ func lookupID(key string) (string, bool) {
 	return m[1], true
 }
 
-// KeyShaped reports whether s reads like a key of ours.
+// KeyShaped reports whether s has the format of an API key.
 func KeyShaped(s string) bool {
 	_, ok := lookupID(s)
 	return ok
@@ -108,7 +108,7 @@ func random(letters string, n int) string {
 	for range n {
 		i, err := rand.Int(rand.Reader, most)
 		if err != nil {
-			panic(err) // crypto/rand never fails
+			panic(err) // never happens (crypto/rand)
 		}
 		b.WriteByte(letters[i.Int64()])
 	}
@@ -119,12 +119,12 @@ func newKey(lookup string) string {
 	return keyStart + lookup + "_" + random(secretLetters, secretLength)
 }
 
-// NewKey is what a key is made from.
+// NewKey is the argument of CreateKey.
 type NewKey struct {
 	Name      string
 	Scopes    []string
 	ExpiresAt *time.Time
-	Secret    string // the whole key when it was made elsewhere; else empty
+	Secret    string // the whole key if it is imported; else empty
 }
 
 func checkKeyName(p *fault.Problems, name string) string {
@@ -159,7 +159,7 @@ func checkExpiry(p *fault.Problems, at *time.Time, now time.Time) {
 	}
 }
 
-// CreateKey makes a key and returns it with its secret, which is not kept.
+// CreateKey creates a key and returns it with its secret, of which only a hash is stored.
 func CreateKey(ctx context.Context, db *sqldb.DB, tenant id.Tenant, n NewKey, by By, now time.Time) (Key, string, error) {
 	var p fault.Problems
 	n.Name = checkKeyName(&p, n.Name)
@@ -221,7 +221,7 @@ func scanKey(scan func(...any) error) (Key, error) {
 	return k, err
 }
 
-// scanKeyAnd reads a key and whatever columns follow its own.
+// scanKeyAnd reads a key and further columns of the query.
 func scanKeyAnd(scan func(...any) error, more ...any) (Key, string, error) {
 	var k Key
 	var lookup, scopes string
@@ -244,7 +244,7 @@ func scanKeyAnd(scan func(...any) error, more ...any) (Key, string, error) {
 	return k, lookup, nil
 }
 
-// Keys returns the tenant's keys, newest first; revoked ones for 90 days.
+// Keys returns the tenant's keys, newest first; revoked ones only for 90 days.
 func Keys(ctx context.Context, db *sqldb.DB, tenant id.Tenant, now time.Time) ([]Key, error) {
 	rows, err := db.Query(ctx, `
 		SELECT`+keyColumns+`FROM api_key
@@ -273,15 +273,15 @@ func oneKey(row *sqldb.Row) (Key, error) {
 	return k, nil
 }
 
-// KeyChange is what to change of a key; nil leaves it.
+// KeyChange holds the changes to a key; nil leaves a field unchanged.
 type KeyChange struct {
 	Name        *string
 	Scopes      *[]string
 	ExpiresAt   *time.Time
-	NeverExpire bool // takes the expiry away
+	NeverExpire bool // removes the expiry
 }
 
-// ChangeKey changes a key; requests feel it within a second.
+// ChangeKey changes a key; the change takes effect for requests within a second.
 func ChangeKey(ctx context.Context, db *sqldb.DB, tenant id.Tenant, key id.APIKey, c KeyChange, by By, now time.Time) (Key, error) {
 	var p fault.Problems
 	if c.Name != nil {
@@ -325,8 +325,8 @@ func ChangeKey(ctx context.Context, db *sqldb.DB, tenant id.Tenant, key id.APIKe
 	return k, err
 }
 
-// RotateKey gives a key a new secret and returns it. The old one works on for
-// the grace; a secret still in an earlier grace ends.
+// RotateKey gives a key a new secret and returns it. The current secret remains valid during the
+// grace period; one from an earlier grace period ends at once.
 func RotateKey(ctx context.Context, db *sqldb.DB, tenant id.Tenant, key id.APIKey, grace time.Duration, by By, now time.Time) (Key, string, error) {
 	if grace < 0 || grace > maxGrace {
 		return Key{}, "", fault.Input(fault.Field{Path: "grace_seconds", Message: "must be between 0 and 86400"})
@@ -352,7 +352,7 @@ func RotateKey(ctx context.Context, db *sqldb.DB, tenant id.Tenant, key id.APIKe
 	return k, secret, nil
 }
 
-// RevokeKey ends a key for good; its row is kept. Revoking again changes nothing.
+// RevokeKey revokes a key; its row remains. Revoking it again has no effect.
 func RevokeKey(ctx context.Context, db *sqldb.DB, tenant id.Tenant, key id.APIKey, by By, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
 		k, err := changeable(ctx, tx, tenant, key)
@@ -371,7 +371,7 @@ func RevokeKey(ctx context.Context, db *sqldb.DB, tenant id.Tenant, key id.APIKe
 	})
 }
 
-// changeable returns a key that has not been revoked, and keeps its row.
+// changeable returns a key that is not revoked, and locks its row.
 func changeable(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, key id.APIKey) (Key, error) {
 	k, err := oneKey(tx.QueryRow(ctx, `SELECT`+keyColumns+`FROM api_key WHERE tenant_id = $1 AND id = $2`+tx.ForUpdate(), tenant, key))
 	if err != nil {
@@ -383,8 +383,8 @@ func changeable(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, key id.APIK
 	return k, nil
 }
 
-// KeyKnown reports whether the tenant has this very key, revoked or not. It
-// is ErrKeyTaken when another tenant, or another secret, has its lookup part.
+// KeyKnown reports whether the tenant has exactly this key, revoked or not. If its lookup part
+// belongs to another tenant or another secret, the error is ErrKeyTaken.
 func KeyKnown(ctx context.Context, db *sqldb.DB, tenant id.Tenant, secret string) (bool, error) {
 	lookup, ok := lookupID(secret)
 	if !ok {

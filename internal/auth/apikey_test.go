@@ -66,7 +66,7 @@ func TestAKeyOpensItsOwnTenantOnly(t *testing.T) {
 		}
 		var stored int
 		if err := db.QueryRow(t.Context(), `SELECT COUNT(*) FROM api_key WHERE tenant_id = $1 AND (key_hash = $2 OR name = $2)`, acme.ID, secret).Scan(&stored); err != nil || stored != 0 {
-			t.Errorf("the secret is kept in clear (%d rows, %v)", stored, err)
+			t.Errorf("the secret is stored in clear (%d rows, %v)", stored, err)
 		}
 	})
 }

@@ -12,24 +12,22 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// The limits on what needs no credential. Addresses are counted as limit.Address
-// has them.
+// Limits on requests without a credential. Client addresses are grouped by limit.Address.
 var (
-	failuresByPair    = limit.Rule{Name: "login-pair", Max: 5, Window: 15 * time.Minute} // of an email from an address
+	failuresByPair    = limit.Rule{Name: "login-pair", Max: 5, Window: 15 * time.Minute} // for an email and an address
 	failuresByAddress = limit.Rule{Name: "login-ip", Max: 30, Window: 15 * time.Minute}
 	failuresByEmail   = limit.Rule{Name: "login-email", Max: 50, Window: time.Hour}
 	requestsByEmail   = limit.Rule{Name: "account-email", Max: 5, Window: time.Hour}
 	requestsByAddress = limit.Rule{Name: "account-ip", Max: 20, Window: time.Hour}
 )
 
-// knownAge is how long an address from which a user signed in is remembered.
+// knownAge is how long the address of a successful sign-in is stored.
 const knownAge = 30 * 24 * time.Hour
 
-// verify checks a password under the limits on failures. Permits are taken
-// before the check and given back when it succeeds, so that many guesses at once
-// do not slip through. Success also forgets the failures of this email from this
-// address. Guesses from everywhere at one email are bounded as well, but do not
-// keep its user out at an address of an earlier sign-in.
+// verify checks a password, limiting failures. Permits are taken before the check and returned if
+// it succeeds, so that concurrent guesses cannot exceed the limit. Success also resets the failures
+// of this email from this address. Failures for one email from all addresses are limited too, but
+// that does not lock out its user at an address of an earlier sign-in.
 func (d *Login) verify(ctx context.Context, email, password, passwordHash string, ip netip.Addr, now time.Time) error {
 	address := limit.Address(ip)
 	taken := grants{d: d, now: now}
@@ -49,7 +47,7 @@ func (d *Login) verify(ctx context.Context, email, password, passwordHash string
 		}
 	}
 	ok, err := d.Passwords.Check(ctx, password, passwordHash)
-	if err != nil { // nothing was found out
+	if err != nil { // the check itself failed
 		return errors.Join(err, taken.giveBack(context.WithoutCancel(ctx)))
 	}
 	if !ok {
@@ -61,10 +59,10 @@ func (d *Login) verify(ctx context.Context, email, password, passwordHash string
 	return d.Limits.Clear(ctx, failuresByPair, pair(email, address), now)
 }
 
-// pair is the key of an email at an address.
+// pair is the limit key of an email at an address.
 func pair(email, address string) string { return hash(email + "\n" + address) }
 
-// grants are those that one attempt took.
+// grants are the permits that one attempt took.
 type grants struct {
 	d    *Login
 	now  time.Time
@@ -105,14 +103,14 @@ func (d *Login) take(ctx context.Context, r limit.Rule, key string, now time.Tim
 	return nil
 }
 
-// noteAddress remembers from where a user signed in.
+// noteAddress stores the address of a sign-in.
 func noteAddress(ctx context.Context, tx *sqldb.DB, user id.User, ip netip.Addr, now time.Time) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO login_address (user_id, address, seen_at) VALUES ($1, $2, $3)
 		ON CONFLICT (user_id, address) DO UPDATE SET seen_at = excluded.seen_at /* all tenants: a user belongs to the installation */`,
 		user, limit.Address(ip), now.UnixMicro())
 	if err != nil {
-		return fmt.Errorf("note the address of a sign-in: %w", err)
+		return fmt.Errorf("store the address of a sign-in: %w", err)
 	}
 	return nil
 }
@@ -126,7 +124,7 @@ func forgetAddresses(ctx context.Context, tx *sqldb.DB, user id.User) error {
 	return nil
 }
 
-// known reports whether the user with an email signed in from an address lately.
+// known reports whether the user with an email recently signed in from an address.
 func (d *Login) known(ctx context.Context, email, address string, now time.Time) (bool, error) {
 	var yes bool
 	err := d.DB.QueryRow(ctx, `

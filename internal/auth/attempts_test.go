@@ -16,8 +16,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// guess signs in with a password that is too long, which is wrong without a hash
-// being made: cheap.
+// guess signs in with a password that is too long, which is refused without hashing and is
+// therefore fast.
 func guess(t *testing.T, d *auth.Login, email, from string, at time.Time) error {
 	t.Helper()
 	_, err := d.SignIn(t.Context(), email, strings.Repeat("x", 201), netip.MustParseAddr(from), at)
@@ -30,14 +30,14 @@ func TestFailedSignInsAreCountedByEmailAndAddress(t *testing.T) {
 		d := newLogin(t, db)
 		makeMember(t, db, makeTenant(t, db, "acme"), "ann", auth.Admin)
 		const email = "ann@example.org"
-		for i := range 5 { // one IPv6 site, whatever the address in it
+		for i := range 5 { // one IPv6 /64, whatever the address in it
 			wantFault(t, "a guess", guess(t, d, email, fmt.Sprintf("2001:db8:0:1::%x", i+1), noon), auth.ErrCredentials)
 		}
 		wantFault(t, "guess 6 from the site", guess(t, d, email, "2001:db8:0:1:ffff::", noon), auth.ErrTooOften)
 		wantFault(t, "a guess from another site", guess(t, d, email, "2001:db8:0:2::1", noon), auth.ErrCredentials)
 		wantFault(t, "another email from the site", guess(t, d, "bob@example.org", "2001:db8:0:1::1", noon), auth.ErrCredentials)
 
-		// Success clears the count of its own pair.
+		// Success resets the count of its own pair.
 		for round := range 3 {
 			for range 4 {
 				wantFault(t, fmt.Sprint("a slip in round ", round), guess(t, d, email, "192.0.2.9", noon), auth.ErrCredentials)
@@ -56,7 +56,7 @@ func TestFailedSignInsAreCountedByEmailAndAddress(t *testing.T) {
 	})
 }
 
-func TestGuessesFromEverywhereDoNotKeepAUserOutAtHome(t *testing.T) {
+func TestGuessesFromElsewhereDoNotLockOutAUser(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		d := newLogin(t, db)
@@ -83,23 +83,22 @@ func TestGuessesFromEverywhereDoNotKeepAUserOutAtHome(t *testing.T) {
 		}
 		flood(noon.Add(60 * day))
 		wantFault(t, "the user at home, 31 days later", in("2001:db8:5::1", noon.Add(60*day)), auth.ErrTooOften)
-		for i := range 50 { // an address that no user has is bounded alike
-			wantFault(t, "a guess", guess(t, d, "nobody@example.org", fmt.Sprintf("203.0.113.%d", i), noon.Add(90*day)), auth.ErrCredentials)
+		for i := range 50 { // an address without a user is limited equally
+			wantFault(t, "a guess", guess(t, d, "unknown@example.org", fmt.Sprintf("203.0.113.%d", i), noon.Add(90*day)), auth.ErrCredentials)
 		}
-		wantFault(t, "guess 51 at nobody", guess(t, d, "nobody@example.org", "203.0.113.99", noon.Add(90*day)), auth.ErrTooOften)
+		wantFault(t, "guess 51 at an unknown address", guess(t, d, "unknown@example.org", "203.0.113.99", noon.Add(90*day)), auth.ErrTooOften)
 		if err := auth.DeleteExpired(t.Context(), db, noon.Add(60*day)); err != nil {
 			t.Fatal(err)
 		}
 		var left int
 		if err := db.QueryRow(t.Context(), `SELECT COUNT(*) FROM login_address /* all tenants: the test counts */`).Scan(&left); err != nil || left != 0 {
-			t.Errorf("%d addresses are kept after 31 days, %v", left, err)
+			t.Errorf("%d addresses are stored after 31 days, %v", left, err)
 		}
 	})
 }
 
-// Before the answer nothing depends on whether the address is known: no statement
-// looks for the user, and the mail has not left. Behind it both do the same but
-// for the mail.
+// Before the answer, nothing depends on whether the address is known: no statement looks up the
+// user, and no mail is sent. Afterwards both do the same except for the mail.
 func TestForgotDoesTheSameForEveryAddress(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -122,28 +121,28 @@ func TestForgotDoesTheSameForEveryAddress(t *testing.T) {
 			return n
 		}
 		said := map[string][]string{}
-		for i, email := range []string{"ann@example.org", "nobody@example.org"} {
+		for i, email := range []string{"ann@example.org", "unknown@example.org"} {
 			var texts []string
 			ctx, answered := context.WithCancel(sqldb.WithQueryTrace(t.Context(), func(text string, _ []any) {
 				mu.Lock()
 				defer mu.Unlock()
 				texts = append(texts, text)
 			}))
-			// The mail cannot leave yet, so that waiting for it would never end.
+			// The mail cannot be sent yet, so waiting for it would never end.
 			if err := d.Forgot(ctx, email, netip.AddrFrom4([4]byte{192, 0, 2, byte(i)}), noon); err != nil {
 				t.Fatal(err)
 			}
-			answered() // what follows must not end with the request
+			answered() // the background task must not end with the request
 			if i == 0 {
 				close(leave)
 			}
 			d.Wait()
 			said[email] = texts
 			if got := rows(); got != i+1 {
-				t.Errorf("after %s %d tokens are kept, want %d", email, got, i+1)
+				t.Errorf("after %s %d tokens are stored, want %d", email, got, i+1)
 			}
 		}
-		if a, b := said["ann@example.org"], said["nobody@example.org"]; len(a) == 0 || !slices.Equal(a, b) {
+		if a, b := said["ann@example.org"], said["unknown@example.org"]; len(a) == 0 || !slices.Equal(a, b) {
 			t.Errorf("a known address asks the database\n%q\nan unknown one\n%q", a, b)
 		}
 		if !slices.Equal(mailed, []string{"ann@example.org"}) {
@@ -154,7 +153,7 @@ func TestForgotDoesTheSameForEveryAddress(t *testing.T) {
 	})
 }
 
-func TestForgotWithoutARelayLooksForNobody(t *testing.T) {
+func TestForgotWithoutARelayLooksUpNoUser(t *testing.T) {
 	t.Parallel()
 	db := dbtest.SQLite(t)
 	d := newLogin(t, db)

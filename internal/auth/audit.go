@@ -12,45 +12,45 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// auditAge is how long the audit log is kept.
+// auditAge is the retention of the audit log.
 const auditAge = 400 * 24 * time.Hour
 
-// By is who does something, and from where.
+// By is the author of a change, with the client's address.
 type By struct {
 	Actor Actor
 	IP    netip.Addr
 }
 
-// BySystem is what the program, or its operator on the command line, does.
+// BySystem is the author of changes by the program, or by its operator on the command line.
 var BySystem = By{Actor: System}
 
-// By returns the caller as the author of what it does.
+// By returns the caller as the author of changes.
 func (p Principal) By() By { return By{Actor: p.Actor(), IP: p.IP} }
 
-// AuditEntry is one change that someone made, for those who must know who did.
+// AuditEntry records one change and its author.
 type AuditEntry struct {
 	Tenant     id.Tenant
-	ID         id.AuditEntry // made by Audit when empty
+	ID         id.AuditEntry // set by Audit if zero
 	Actor      Actor
 	Action     string // such as api_key.create
 	TargetType string // such as api_key
 	TargetID   string
-	Details    any // nil, or what encodes to a JSON object
+	Details    any // nil, or encodes to a JSON object
 	IP         netip.Addr
 	At         time.Time
 }
 
-// Did returns the entry that says that by did action to a target.
+// Did returns the entry for an action of by on a target.
 func (by By) Did(tenant id.Tenant, action, targetType, targetID string, now time.Time) AuditEntry {
 	return AuditEntry{Tenant: tenant, Actor: by.Actor, Action: action, TargetType: targetType, TargetID: targetID, IP: by.IP, At: now}
 }
 
-// Did returns the entry that says that p did action to a target.
+// Did returns the entry for an action of p on a target.
 func (p Principal) Did(action, targetType, targetID string, now time.Time) AuditEntry {
 	return p.By().Did(p.Tenant, action, targetType, targetID, now)
 }
 
-// Audit writes an entry. It is called inside the transaction that makes it true.
+// Audit inserts an entry, in the transaction that makes the change.
 func Audit(ctx context.Context, tx *sqldb.DB, e AuditEntry) error {
 	if e.ID.IsZero() {
 		e.ID = id.New[id.AuditEntry]()
@@ -77,8 +77,8 @@ func Audit(ctx context.Context, tx *sqldb.DB, e AuditEntry) error {
 	return nil
 }
 
-// AuditLog returns up to n entries, newest first, that are older than the given
-// one; a zero time begins at the newest.
+// AuditLog returns up to n entries before the given one, newest first; a zero time begins at the
+// newest.
 func AuditLog(ctx context.Context, db *sqldb.DB, tenant id.Tenant, olderThan time.Time, last id.AuditEntry, n int) ([]AuditEntry, error) {
 	at := int64(1<<63 - 1)
 	if !olderThan.IsZero() {

@@ -24,7 +24,7 @@ var (
 
 const secretWord = "purple otter skates home"
 
-// passwordHash is made once: hashing is slow on purpose.
+// passwordHash is computed once, since hashing is slow by design.
 var passwordHash = sync.OnceValue(func() string {
 	h, err := auth.NewPasswords().Hash(context.Background(), secretWord)
 	if err != nil {
@@ -42,7 +42,7 @@ func makeTenant(t *testing.T, db *sqldb.DB, slug string) tenant.Tenant {
 	return made
 }
 
-// makeMember makes a user who can sign in with secretWord.
+// makeMember creates a user who can sign in with secretWord.
 func makeMember(t *testing.T, db *sqldb.DB, in tenant.Tenant, name string, role auth.Role) auth.User {
 	t.Helper()
 	u, err := auth.CreateUser(t.Context(), db, name+"@example.org", name, passwordHash(), noon)

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// What bounds background tasks.
+// Limits of background tasks.
 const (
-	taskTimeout     = time.Minute // from the request on
-	maxTasks        = 1000        // waiting and under way
+	taskTimeout     = time.Minute // from the request
+	maxTasks        = 1000        // waiting or running
 	concurrentTasks = 8
 )
 
-// backgroundTasks are done after the request that asked for them was answered, so that
-// the time of the answer tells nothing about them. The zero value is ready.
+// backgroundTasks run after the request was answered, so that the response time does not depend on
+// them. The zero value is ready for use.
 type backgroundTasks struct {
 	once    sync.Once
 	waiting chan struct{}
@@ -22,7 +22,7 @@ type backgroundTasks struct {
 	all     sync.WaitGroup
 }
 
-// run has f done soon. It waits only while far too many others are under way.
+// run runs f in the background. It blocks only if maxTasks are waiting or running.
 func (e *backgroundTasks) run(ctx context.Context, f func(ctx context.Context)) error {
 	e.once.Do(func() {
 		e.waiting, e.turns = make(chan struct{}, maxTasks), make(chan struct{}, concurrentTasks)
@@ -41,10 +41,10 @@ func (e *backgroundTasks) run(ctx context.Context, f func(ctx context.Context)) 
 			defer func() { <-e.turns }()
 		case <-ctx.Done():
 		}
-		f(ctx) // also when it is too late, for f says what was not done
+		f(ctx) // even after the timeout, since f logs what failed
 	})
 	return nil
 }
 
-// Wait returns when every mail has left or failed, after a minute at most.
+// Wait returns when all background mails are sent or have failed, after a minute at most.
 func (d *Login) Wait() { d.background.all.Wait() }

@@ -13,9 +13,9 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Forgot mails a link to the user at the address, if there is one. Neither the
-// answer nor the time it takes says whether there is: the request counts against
-// the limits, and all the rest happens after it, in the background.
+// Forgot mails a link to the user with the address, if there is one. Neither the answer nor the
+// response time reveals whether there is: before the answer, only the limits are checked; the rest
+// is done in the background.
 func (d *Login) Forgot(ctx context.Context, email string, ip netip.Addr, now time.Time) error {
 	var p fault.Problems
 	email = checkEmail(&p, "email", email)
@@ -38,8 +38,8 @@ func (d *Login) Forgot(ctx context.Context, email string, ip netip.Addr, now tim
 	})
 }
 
-// mailReset makes a token and mails it. For an address without a user it makes a
-// token too, which is of no use, so that the database does the same.
+// mailReset creates a token and mails it. For an address without a user it also creates a token,
+// which cannot be used, so that the work in the database is the same.
 func (d *Login) mailReset(ctx context.Context, email string, now time.Time) error {
 	u, err := UserByEmail(ctx, d.DB, email)
 	if err != nil && !errors.Is(err, ErrNoUser) {
@@ -54,8 +54,8 @@ func (d *Login) mailReset(ctx context.Context, email string, now time.Time) erro
 		u.Name, ResetLink(d.BaseURL, token)))
 }
 
-// Reset redeems a link by which a password may be chosen. All sessions end. The
-// link was mailed, or came from the operator, so it proves the login.
+// Reset redeems a link for choosing a password. All sessions end. The link was mailed, or came from
+// the operator, so it proves the login.
 func (d *Login) Reset(ctx context.Context, token, password string, ip netip.Addr, now time.Time) error {
 	_, u, err := d.holder(ctx, forReset, token, ip, now)
 	if err != nil {
@@ -78,7 +78,7 @@ func (d *Login) Reset(ctx context.Context, token, password string, ip netip.Addr
 	})
 }
 
-// ResetOf returns the address whose password a link is for. It changes nothing.
+// ResetOf returns the address for which a link sets the password, without redeeming it.
 func (d *Login) ResetOf(ctx context.Context, token string, now time.Time) (string, error) {
 	o, err := lookUp(ctx, d.DB, forReset, token, now)
 	if err != nil {
@@ -88,8 +88,7 @@ func (d *Login) ResetOf(ctx context.Context, token string, now time.Time) (strin
 	return u.Email, err
 }
 
-// holder returns what a token stands for and the user it belongs to, under the
-// limits on attempts.
+// holder returns the data of a token and its user, and limits attempts.
 func (d *Login) holder(ctx context.Context, p purpose, token string, ip netip.Addr, now time.Time) (oneTime, User, error) {
 	if err := d.take(ctx, requestsByAddress, limit.Address(ip), now); err != nil {
 		return oneTime{}, User{}, err
@@ -105,7 +104,7 @@ func (d *Login) holder(ctx context.Context, p purpose, token string, ip netip.Ad
 	return o, u, d.take(ctx, requestsByEmail, hash(u.Email), now)
 }
 
-// userOf returns the user of a token. A token without one is not valid.
+// userOf returns the user of a token. A token without a user is invalid.
 func (d *Login) userOf(ctx context.Context, user id.User) (User, error) {
 	u, err := UserByID(ctx, d.DB, user)
 	if errors.Is(err, ErrNoUser) {

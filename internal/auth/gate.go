@@ -17,10 +17,10 @@ import (
 // CookieName is the name of the session's cookie.
 const CookieName = "packetboat_session"
 
-// KeyHeader is the header that carries an API key, the only place one is read from.
+// KeyHeader is the header that contains the API key. Keys are read from nowhere else.
 const KeyHeader = "X-API-Key"
 
-// Gate knows tenants and credentials of requests. It is safe for concurrent use.
+// Gate authenticates requests. It is safe for concurrent use.
 type Gate struct {
 	db   *sqldb.DB
 	keys *Keyring
@@ -34,7 +34,7 @@ func NewGate(db *sqldb.DB, now func() time.Time, log *slog.Logger) *Gate {
 	return &Gate{db: db, keys: &Keyring{DB: db, Log: log}, now: now}
 }
 
-// Tenant returns the tenant at slug, or tenant.ErrNotFound.
+// Tenant returns the tenant with a slug, or tenant.ErrNotFound.
 func (g *Gate) Tenant(ctx context.Context, slug string) (id.Tenant, error) {
 	return g.tenants.Load(slug, g.now(), fresh, func() (id.Tenant, error) {
 		t, err := tenant.BySlug(ctx, g.db, slug)
@@ -42,9 +42,8 @@ func (g *Gate) Tenant(ctx context.Context, slug string) (id.Tenant, error) {
 	})
 }
 
-// Forget is called after a key was changed or a tenant deleted, so that the next
-// request sees it. Other processes see it within a second. A nil Gate has nothing
-// to forget.
+// Forget must be called after a key was changed or a tenant deleted, so that the next request reads
+// it again. Other processes do so within a second. It does nothing on a nil Gate.
 func (g *Gate) Forget() {
 	if g == nil {
 		return
@@ -53,9 +52,8 @@ func (g *Gate) Forget() {
 	g.tenants.Clear()
 }
 
-// Authenticate says who sent r: the holder of the key in its X-API-Key header
-// or, without that header, the user of its session cookie. Without a tenant,
-// only sessions are known.
+// Authenticate identifies the sender of r: the API key in its X-API-Key header or, without that
+// header, the user of its session cookie. Without a tenant, only sessions are accepted.
 func (g *Gate) Authenticate(ctx context.Context, t id.Tenant, slug string, r *http.Request) (Principal, error) {
 	now := g.now()
 	if key := r.Header.Get(KeyHeader); key != "" && t != 0 {
@@ -86,7 +84,7 @@ func (g *Gate) Authenticate(ctx context.Context, t id.Tenant, slug string, r *ht
 	err = g.db.QueryRow(ctx, `
 		SELECT role FROM membership WHERE tenant_id = $1 AND user_id = $2 AND status = 'active' AND NOT withheld`, t, s.User.ID).Scan(&p.Role)
 	if errors.Is(err, sqldb.ErrNoRows) {
-		return Principal{}, tenant.ErrNotFound // strangers do not learn that it exists
+		return Principal{}, tenant.ErrNotFound // do not reveal to non-members that the tenant exists
 	}
 	if err != nil {
 		return Principal{}, fmt.Errorf("load role: %w", err)

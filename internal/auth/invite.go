@@ -12,14 +12,13 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// CheckInvitation returns what is wrong with the login and the role of a member
-// to be.
+// CheckInvitation validates the address and the role of an invitation.
 func CheckInvitation(email string, role Role) error {
 	_, err := checkInvitation(email, role)
 	return err
 }
 
-// checkInvitation is CheckInvitation, and returns the address as it is stored.
+// checkInvitation is CheckInvitation, and returns the normalized address.
 func checkInvitation(email string, role Role) (string, error) {
 	var problems fault.Problems
 	email = checkEmail(&problems, "email", email)
@@ -29,10 +28,9 @@ func checkInvitation(email string, role Role) (string, error) {
 	return email, problems.Err()
 }
 
-// Invite makes the person at email a member as soon as they follow the link
-// that carries the returned token. Inviting again makes a new link and ends the
-// old one. Only owners invite owners. Mailed says that only the person at the
-// address will see the link, so that following it proves the login.
+// Invite makes the person with an email a member when they follow the link with the returned token.
+// Inviting again creates a new link and revokes the old one. Only owners may invite owners. Mailed
+// means that only the owner of the address gets the link, so that following it proves the login.
 func Invite(ctx context.Context, db *sqldb.DB, p Principal, email string, role Role, mailed bool, now time.Time) (Member, string, error) {
 	email, err := checkInvitation(email, role)
 	if err != nil {
@@ -46,7 +44,7 @@ func Invite(ctx context.Context, db *sqldb.DB, p Principal, email string, role R
 	err = db.InTx(ctx, func(tx *sqldb.DB) error {
 		u, err := UserByEmail(ctx, tx, email)
 		if errors.Is(err, ErrNoUser) {
-			name, _, _ := strings.Cut(email, "@") // until they say
+			name, _, _ := strings.Cut(email, "@") // until they choose a name
 			u = newUser(email, name, "", now)
 			err = insertUser(ctx, tx, u)
 		}
@@ -82,7 +80,7 @@ func Invite(ctx context.Context, db *sqldb.DB, p Principal, email string, role R
 	return m, token, nil
 }
 
-// revokeInvitations ends the links by which a user may join a tenant.
+// revokeInvitations revokes a user's invitations to a tenant.
 func revokeInvitations(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, user id.User) error {
 	_, err := tx.Exec(ctx, `
 		DELETE FROM one_time_token WHERE tenant_id = $1 AND user_id = $2 AND purpose = 'invite'`, tenant, user)

@@ -15,7 +15,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// ErrUnauthorized refuses a credential; its details say why.
+// ErrUnauthorized refuses a credential; its details have the reason.
 var ErrUnauthorized = fault.New(fault.Unauthenticated, "UNAUTHORIZED", "a valid API key or session is needed")
 
 // Reason is the details of ErrUnauthorized.
@@ -33,14 +33,14 @@ func unauthorized(reason string) error {
 	return ErrUnauthorized.With(Reason{reason}).Sayf("%s", message)
 }
 
-// fresh is how long a row that was read is believed. It is below a second, so
-// that a key revoked elsewhere is refused within one.
+// fresh is how long a cached row is used. It is less than a second, so that a key revoked by
+// another process is refused within a second.
 const fresh = 900 * time.Millisecond
 
-// usedEvery bounds how often a key's last_used_at is written.
+// usedEvery is the shortest interval between updates of a key's last_used_at.
 const usedEvery = time.Minute
 
-// Keyring tells whose an API key is. It is safe for concurrent use.
+// Keyring looks up API keys. It is safe for concurrent use.
 type Keyring struct {
 	DB  *sqldb.DB
 	Log *slog.Logger
@@ -55,24 +55,23 @@ type cachedKey struct {
 	previousUntil time.Time
 }
 
-// Forget is called after a key was changed, so that the next request sees the
-// change. Keys change rarely: all are forgotten.
+// Forget must be called after a key was changed, so that the next request reads it again. Changes
+// are rare, so it clears the whole cache.
 func (kr *Keyring) Forget() {
 	kr.keys.Clear()
 }
 
-// Find returns the key, when secret is one of the tenant and may be used;
-// otherwise ErrUnauthorized with the reason.
+// Find returns the tenant's key with a secret if it is valid, or ErrUnauthorized with the reason.
 func (kr *Keyring) Find(ctx context.Context, tenant id.Tenant, secret string, now time.Time) (Key, error) {
 	lookup, ok := lookupID(secret)
 	if !ok {
 		return Key{}, unauthorized("invalid")
 	}
-	c, err := kr.read(ctx, lookup, now)
+	c, err := kr.lookUpKey(ctx, lookup, now)
 	if err != nil {
 		return Key{}, err
 	}
-	// Both are compared, in constant time, whichever matches.
+	// Always compare both, in constant time.
 	given := []byte(hash(secret))
 	current := subtle.ConstantTimeCompare(given, []byte(c.hash)) == 1
 	previous := subtle.ConstantTimeCompare(given, []byte(c.previous)) == 1
@@ -88,9 +87,9 @@ func (kr *Keyring) Find(ctx context.Context, tenant id.Tenant, secret string, no
 	return c.key, nil
 }
 
-// read returns what is known of the key with a lookup id; the zero value, which
-// no secret matches, when there is none.
-func (kr *Keyring) read(ctx context.Context, lookup string, now time.Time) (cachedKey, error) {
+// lookUpKey returns the key with a lookup id from the cache or the database; if there is none, the
+// zero value, which no secret matches.
+func (kr *Keyring) lookUpKey(ctx context.Context, lookup string, now time.Time) (cachedKey, error) {
 	c, err := kr.keys.Load(lookup, now, fresh, func() (cachedKey, error) { return kr.load(ctx, lookup) })
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return cachedKey{}, nil
@@ -111,8 +110,8 @@ func (kr *Keyring) load(ctx context.Context, lookup string) (c cachedKey, err er
 	return c, nil
 }
 
-// used notes that the key was used, at most once a minute. That is worth no
-// refused request, so a failure is only logged.
+// used updates last_used_at, at most once a minute. A failure is only logged and does not fail the
+// request.
 func (kr *Keyring) used(ctx context.Context, lookup string, c cachedKey, now time.Time) {
 	if last := c.key.LastUsedAt; last != nil && now.Sub(*last) < usedEvery {
 		return

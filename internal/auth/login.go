@@ -15,7 +15,7 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// What the door answers besides field problems.
+// Faults of signing in and up, besides problems with fields.
 var (
 	ErrCredentials    = fault.New(fault.Unauthenticated, "INVALID_CREDENTIALS", "the address or the password is wrong")
 	ErrSignupDisabled = fault.New(fault.Forbidden, "SIGNUP_DISABLED", "sign-up is off; ask for an invitation")
@@ -27,40 +27,40 @@ type Wait struct {
 	Seconds int `json:"retry_after"`
 }
 
-// RetryAfter says how long to wait, for the header of that name.
+// RetryAfter returns the duration for the Retry-After header.
 func (w Wait) RetryAfter() time.Duration { return time.Duration(w.Seconds) * time.Second }
 
-// Login is where people come in: sign-up, sign-in, forgotten passwords and
-// invitations. It is safe for concurrent use.
+// Login implements sign-up, sign-in, password resets and invitations. It is safe for concurrent
+// use.
 type Login struct {
 	DB            *sqldb.DB
 	Passwords     *Passwords
 	Limits        *limit.Limiter
-	SignupEnabled bool           // also after the first user
-	Setups        []tenant.Setup // of a tenant that is made by signing up
+	SignupEnabled bool           // whether sign-up is possible after the first user
+	Setups        []tenant.Setup // run for a tenant created by sign-up
 	BaseURL       *url.URL
 	Log           *slog.Logger
 
-	// Mail sends a mail over the installation's own relay; nil without one.
-	// Then the inviter is shown the link, and resets are the operator's.
+	// Mail sends a mail over the installation's relay; nil without one. Without it, inviters get
+	// the link, and only the operator can reset passwords.
 	Mail func(ctx context.Context, to, subject, text string) error
 
 	background backgroundTasks
 }
 
-// SignedIn is a session that has just begun, or goes on.
+// SignedIn is a session that has begun or continues.
 type SignedIn struct {
 	Session     Session
-	Token       string // goes into the cookie; empty for a session that goes on
+	Token       string // for the cookie; empty if the session continues
 	Memberships []Membership
 }
 
-// SignUp is what a person who signs up says.
+// SignUp is the data of a sign-up.
 type SignUp struct {
 	TenantName, TenantSlug, Name, Email, Password, SetupToken string
 }
 
-// MaySignUp reports why nobody may sign up with a setup token, or without one. It
+// MaySignUp returns why sign-up with a setup token, or without one, is not possible, or nil. It
 // changes nothing.
 func (d *Login) MaySignUp(ctx context.Context, setupToken string, now time.Time) error {
 	set, err := AnyUser(ctx, d.DB)
@@ -77,8 +77,8 @@ func (d *Login) MaySignUp(ctx context.Context, setupToken string, now time.Time)
 	return nil
 }
 
-// SignUp makes a tenant and its owner. The installation's first user needs the
-// setup token that serve logs; after that, sign-up must be enabled.
+// SignUp creates a tenant and its owner. The first user of the installation needs the setup token
+// that the command serve logs; afterwards sign-up must be enabled.
 func (d *Login) SignUp(ctx context.Context, s SignUp, ip netip.Addr, now time.Time) (SignedIn, error) {
 	set, err := AnyUser(ctx, d.DB)
 	if err != nil {
@@ -109,7 +109,8 @@ func (d *Login) SignUp(ctx context.Context, s SignUp, ip netip.Addr, now time.Ti
 			if _, err := redeem(ctx, tx, forSetup, s.SetupToken, now); err != nil {
 				return err
 			}
-			// The others, so that two people with a link each cannot both be first.
+			// Delete all of them, so that two people with one link each cannot both become the
+			// first user.
 			if _, err := tx.Exec(ctx, `DELETE FROM one_time_token WHERE purpose = 'setup' /* all tenants: the installation's */`); err != nil {
 				return fmt.Errorf("end setup: %w", err)
 			}
@@ -135,7 +136,7 @@ func (d *Login) SignUp(ctx context.Context, s SignUp, ip netip.Addr, now time.Ti
 	return e, nil
 }
 
-// SignIn begins a session. An unknown user and a wrong password look alike.
+// SignIn begins a session. The error is the same for an unknown user and a wrong password.
 func (d *Login) SignIn(ctx context.Context, email, password string, ip netip.Addr, now time.Time) (SignedIn, error) {
 	var ignored fault.Problems
 	email = checkEmail(&ignored, "email", email)
@@ -154,8 +155,8 @@ func (d *Login) SignIn(ctx context.Context, email, password string, ip netip.Add
 	return e, err
 }
 
-// enter begins a session, notes it in the audit log of each of the user's tenants,
-// and remembers the address.
+// enter begins a session, records it in the audit log of each of the user's tenants, and stores the
+// address.
 func enter(ctx context.Context, tx *sqldb.DB, u User, ip netip.Addr, now time.Time) (SignedIn, error) {
 	s, token, err := startSession(ctx, tx, u, now)
 	if err != nil {
@@ -177,7 +178,7 @@ func enter(ctx context.Context, tx *sqldb.DB, u User, ip netip.Addr, now time.Ti
 	return SignedIn{Session: s, Token: token, Memberships: list}, nil
 }
 
-// Change replaces the password of a signed-in user; their other sessions end.
+// Change replaces the password of a signed-in user and ends their other sessions.
 func (d *Login) Change(ctx context.Context, p Principal, current, password string, now time.Time) error {
 	u, err := UserByID(ctx, d.DB, p.User)
 	if err != nil {
@@ -200,7 +201,7 @@ func (d *Login) Change(ctx context.Context, p Principal, current, password strin
 		if err != nil {
 			return err
 		}
-		if locked.passwordHash != u.passwordHash { // another change came first, and may have ended this session
+		if locked.passwordHash != u.passwordHash { // changed concurrently, which may have ended this session
 			return ErrCredentials
 		}
 		if err := setPassword(ctx, tx, u.ID, passwordHash, p.Session); err != nil {
@@ -210,7 +211,7 @@ func (d *Login) Change(ctx context.Context, p Principal, current, password strin
 	})
 }
 
-// Current returns the session that p is in.
+// Current returns the session of p.
 func (d *Login) Current(ctx context.Context, p Principal) (SignedIn, error) {
 	var expires int64
 	err := d.DB.QueryRow(ctx, `
@@ -229,15 +230,15 @@ func (d *Login) Current(ctx context.Context, p Principal) (SignedIn, error) {
 	return SignedIn{Session: Session{ID: p.Session, User: u, ExpiresAt: sqldb.Time(expires)}, Memberships: list}, nil
 }
 
-// SetupLink is where the first user signs up.
+// SetupLink returns the URL where the first user signs up.
 func SetupLink(base *url.URL, token string) string { return link(base, "signup", "setup_token", token) }
 
-// ResetLink is where a user chooses a password.
+// ResetLink returns the URL where a user chooses a password.
 func ResetLink(base *url.URL, token string) string {
 	return link(base, "reset-password", "token", token)
 }
 
-// InviteLink is where a person accepts an invitation.
+// InviteLink returns the URL where a person accepts an invitation.
 func InviteLink(base *url.URL, token string) string {
 	return link(base, "accept-invitation", "token", token)
 }

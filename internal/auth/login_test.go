@@ -69,7 +69,7 @@ func TestSigningInBeginsASessionThatSlidesAndEnds(t *testing.T) {
 		day := 24 * time.Hour
 		for _, tt := range []struct {
 			at   time.Duration
-			ends time.Duration // zero: it is over
+			ends time.Duration // zero: it has ended
 		}{{0, 7 * day}, {6 * day, 13 * day}, {12 * day, 19 * day}, {18 * day, 25 * day}, {24 * day, 30 * day}, {29 * day, 30 * day}, {30 * day, 0}} {
 			s, err := auth.FindSession(t.Context(), db, e.Token, noon.Add(tt.at))
 			if tt.ends == 0 {
@@ -96,12 +96,12 @@ func TestSigningInBeginsASessionThatSlidesAndEnds(t *testing.T) {
 		}
 		var left int
 		if err := db.QueryRow(t.Context(), `SELECT (SELECT COUNT(*) FROM session) + (SELECT COUNT(*) FROM audit) /* all tenants: the test counts */`).Scan(&left); err != nil || left != 0 {
-			t.Errorf("%d old rows stay, %v", left, err)
+			t.Errorf("%d old rows remain, %v", left, err)
 		}
 	})
 }
 
-func TestGuessingPasswordsEndsInAWait(t *testing.T) {
+func TestGuessingPasswordsIsLimited(t *testing.T) {
 	t.Parallel()
 	db := dbtest.SQLite(t)
 	d := newLogin(t, db)
@@ -120,7 +120,7 @@ func TestGuessingPasswordsEndsInAWait(t *testing.T) {
 	if f, _ := fault.As(err); f.Details.(auth.Wait).RetryAfter() != time.Minute {
 		t.Errorf("it says to wait %v, want a minute", f.Details)
 	}
-	_, err = d.SignIn(t.Context(), "nobody@example.org", "wrong horse battery", home, noon)
+	_, err = d.SignIn(t.Context(), "unknown@example.org", "wrong horse battery", home, noon)
 	wantFault(t, "an unknown user", err, auth.ErrCredentials)
 	if _, err := d.SignIn(t.Context(), "ann@example.org", secretWord, home, noon.Add(15*time.Minute)); err != nil {
 		t.Errorf("after the wait: %v", err)
@@ -141,7 +141,7 @@ func TestAResetLinkWorksOnceForAnHour(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, address := range []string{"ann@example.org", "nobody@example.org"} {
+		for _, address := range []string{"ann@example.org", "unknown@example.org"} {
 			if err := d.Forgot(t.Context(), address, home, noon); err != nil {
 				t.Errorf("Forgot(%s): %v", address, err)
 			}
@@ -245,7 +245,7 @@ func TestAnInvitationLinkAloneDoesNotOpenAnotherPersonsLogin(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = d.Accept(t.Context(), tokenOf(t, link), "Mallory", "seven violet tractors", home, noon)
-	wantFault(t, "whoever made the link", err, auth.ErrCredentials)
+	wantFault(t, "the inviter", err, auth.ErrCredentials)
 	e, err := d.Accept(t.Context(), tokenOf(t, link), "Ignored", secretWord, home, noon)
 	if err != nil || len(e.Memberships) != 2 || e.Session.User.Name != "vic" {
 		t.Errorf("the person themselves = %+v, %v; want both memberships and their own name", e, err)
@@ -278,7 +278,7 @@ func TestAccountLinksAreLimited(t *testing.T) {
 	wantFault(t, "forged link 21", d.Reset(t.Context(), "x", secretWord, visitor, noon), auth.ErrTooOften)
 }
 
-func TestTheGateKnowsKeysAndMembers(t *testing.T) {
+func TestGateAuthenticatesKeysAndMembers(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		d := newLogin(t, db)

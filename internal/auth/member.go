@@ -12,26 +12,26 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// ErrForbidden refuses a person whose role is too low.
+// ErrForbidden refuses a user whose role does not suffice.
 var ErrForbidden = fault.New(fault.Forbidden, "FORBIDDEN", "your role does not allow this")
 
 // ErrLastOwner refuses to leave a tenant without an owner.
-var ErrLastOwner = fault.New(fault.Conflict, "IN_USE", "this is the tenant's last owner; make somebody else an owner first")
+var ErrLastOwner = fault.New(fault.Conflict, "IN_USE", "this is the tenant's last owner; make another member an owner first")
 
-// ErrMember says that the person works in the tenant already.
+// ErrMember means that the person is already a member of the tenant.
 var ErrMember = fault.New(fault.Conflict, "DUPLICATE_EMAIL", "this person is a member already")
 
-// MemberStatus says whether a membership may be used.
+// MemberStatus is the status of a membership.
 type MemberStatus string
 
-// The states of a membership.
+// The statuses of a membership.
 const (
 	MemberInvited  MemberStatus = "invited" // until the link is followed
 	MemberActive   MemberStatus = "active"
 	MemberDisabled MemberStatus = "disabled"
 )
 
-// Member is a person in one tenant.
+// Member is a user of one tenant.
 type Member struct {
 	User        id.User
 	Email       string
@@ -42,7 +42,7 @@ type Member struct {
 	CreatedAt   time.Time
 }
 
-// Membership is one tenant of a person.
+// Membership is one tenant of a user.
 type Membership struct {
 	Tenant id.Tenant
 	Slug   string
@@ -50,7 +50,7 @@ type Membership struct {
 	Role   Role
 }
 
-// Memberships returns where a user may work, by slug.
+// Memberships returns the tenants of a user, by slug.
 func Memberships(ctx context.Context, db *sqldb.DB, user id.User) ([]Membership, error) {
 	rows, err := db.Query(ctx, `
 		SELECT t.tenant_id, t.slug, t.name, m.role
@@ -67,8 +67,7 @@ func Memberships(ctx context.Context, db *sqldb.DB, user id.User) ([]Membership,
 	return list, nil
 }
 
-// memberQuery shows a membership that is withheld as one that has not been
-// accepted: what ends both is the same, a new invitation.
+// memberQuery shows a withheld membership as invited, since both end with a new invitation.
 const memberQuery = `
 	SELECT u.id, u.email, u.name, m.role,
 		CASE WHEN m.withheld AND m.status = 'active' THEN 'invited' ELSE m.status END, u.last_login_at, m.created_at
@@ -86,7 +85,7 @@ func scanMember(scan func(...any) error) (Member, error) {
 	return m, nil
 }
 
-// Members returns the people of a tenant, by address.
+// Members returns the members of a tenant, by address.
 func Members(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]Member, error) {
 	rows, err := db.Query(ctx, memberQuery+`ORDER BY u.email`, tenant)
 	list, err := sqldb.Collect(rows, err, scanMember)
@@ -96,7 +95,7 @@ func Members(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]Member, err
 	return list, nil
 }
 
-// MemberOf returns one person of a tenant, or ErrNoUser.
+// MemberOf returns one member of a tenant, or ErrNoUser.
 func MemberOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, user id.User) (Member, error) {
 	m, err := scanMember(db.QueryRow(ctx, memberQuery+`AND m.user_id = $2`, tenant, user).Scan)
 	if errors.Is(err, sqldb.ErrNoRows) {
@@ -108,9 +107,9 @@ func MemberOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, user id.User)
 	return m, nil
 }
 
-// AddMember makes a user a member for the operator, active at once. A user who was
-// invited or disabled becomes active with the new role. A login that is not
-// proven is vouched for first, and loses its password by that; see Vouch.
+// AddMember makes a user an active member on behalf of the operator. An invited or disabled member
+// becomes active with the new role. A login that is not proven is confirmed first, which voids its
+// password; see ConfirmEmail.
 func AddMember(ctx context.Context, db *sqldb.DB, tenant id.Tenant, user id.User, role Role, by By, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
 		if _, err := ConfirmEmail(ctx, tx, user, "", now); err != nil {
@@ -144,13 +143,13 @@ func putMember(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, user id.User
 	return nil
 }
 
-// MemberChange is what to change of a membership; nil leaves it.
+// MemberChange holds the changes to a membership; nil leaves a field unchanged.
 type MemberChange struct {
 	Role   *Role
 	Status *MemberStatus
 }
 
-// Check returns what is wrong with the change, whoever the member is.
+// Check validates the change, independently of the member.
 func (c MemberChange) Check() error {
 	var problems fault.Problems
 	if c.Role != nil && !c.Role.Valid() {
@@ -162,8 +161,8 @@ func (c MemberChange) Check() error {
 	return problems.Err()
 }
 
-// ChangeMember changes a membership. Admins manage the members below owner,
-// owners everybody; a tenant keeps at least one active owner.
+// ChangeMember changes a membership. Admins may change all members except owners, owners may change
+// all. A tenant keeps at least one active owner.
 func ChangeMember(ctx context.Context, db *sqldb.DB, p Principal, user id.User, c MemberChange, now time.Time) (Member, error) {
 	if err := c.Check(); err != nil {
 		return Member{}, err
@@ -208,8 +207,8 @@ func ChangeMember(ctx context.Context, db *sqldb.DB, p Principal, user id.User, 
 	return m, nil
 }
 
-// saveMember stores a changed membership. The status is left alone where it was
-// not changed, for what is shown of a withheld membership is not its own.
+// saveMember stores a changed membership. The status is only written if it was changed, because the
+// one shown for a withheld membership differs from the stored one.
 func saveMember(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, m Member, status bool) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE membership SET role = $3, status = CASE WHEN $5 THEN $4 ELSE status END
@@ -221,7 +220,7 @@ func saveMember(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, m Member, s
 	return nil
 }
 
-// RemoveMember ends a membership; the person keeps their login elsewhere.
+// RemoveMember deletes a membership; the user's memberships in other tenants remain.
 func RemoveMember(ctx context.Context, db *sqldb.DB, p Principal, user id.User, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
 		owners, err := lockOwners(ctx, tx, p.Tenant)
@@ -252,8 +251,8 @@ type owners []id.User
 
 func (o owners) only(user id.User) bool { return len(o) == 1 && o[0] == user }
 
-// lockOwners returns the active owners and keeps their rows, so that two of
-// them cannot step down at once.
+// lockOwners returns the active owners and locks their rows, so that two of them cannot resign
+// concurrently.
 func lockOwners(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) (owners, error) {
 	rows, err := tx.Query(ctx, `
 		SELECT user_id FROM membership

@@ -15,7 +15,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-func TestWhoMayChangeWhom(t *testing.T) {
+func TestRolesLimitChangesOfMembers(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		actor, target, to auth.Role
@@ -52,7 +52,7 @@ func TestATenantKeepsAnOwner(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		acme := makeTenant(t, db, "acme")
 		a, b := makeMember(t, db, acme, "ann", auth.Owner), makeMember(t, db, acme, "bob", auth.Owner)
-		// Both step down at once: one of them has to stay.
+		// Both resign concurrently: one must remain.
 		errs := make([]error, 2)
 		var wg sync.WaitGroup
 		for i, u := range []auth.User{a, b} {
@@ -75,7 +75,7 @@ func TestATenantKeepsAnOwner(t *testing.T) {
 	})
 }
 
-func TestMembersOfOneTenantAreNoneOfAnother(t *testing.T) {
+func TestMembersBelongToOneTenant(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		acme, other := makeTenant(t, db, "acme"), makeTenant(t, db, "other")
@@ -144,7 +144,7 @@ func TestTheAuditLogPagesThroughEveryEntryOfATenant(t *testing.T) {
 	})
 }
 
-func TestPasswordsThatAreGuessedFirstAreRefused(t *testing.T) {
+func TestCommonPasswordsAreRefused(t *testing.T) {
 	t.Parallel()
 	for password, ok := range map[string]bool{
 		"purple otter skates home":  true,

@@ -14,23 +14,23 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 )
 
-// Bounds of a password, in characters.
+// Limits of a password's length, in characters.
 const (
 	minPassword = 10
 	maxPassword = 200
 )
 
-// Passwords hashes and checks passwords with argon2id (RFC 9106). At most two
-// at once: each takes 19 MiB and a core.
+// Passwords hashes and checks passwords with argon2id (RFC 9106), at most two at a time, since each
+// takes 19 MiB and a core.
 type Passwords struct {
 	turns chan struct{}
-	decoy string // compared with when there is no such user, so that time does not tell
+	decoy string // checked if there is no such user, so that the time is the same
 }
 
-// params are those that OWASP names as the least for argon2id.
+// params are the minimum recommended by OWASP for argon2id.
 var params = argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
 
-// NewPasswords returns a hasher for the whole process.
+// NewPasswords returns a hasher; a process needs one.
 func NewPasswords() *Passwords {
 	return &Passwords{
 		turns: make(chan struct{}, 2),
@@ -42,7 +42,7 @@ func (p *Passwords) turn(ctx context.Context) (done func(), err error) {
 	select {
 	case p.turns <- struct{}{}:
 		return func() {
-			runtime.GC() // or the next one's memory would come on top, and stay with the process
+			runtime.GC() // otherwise the memory of the next hash is added, and stays allocated
 			<-p.turns
 		}, nil
 	case <-ctx.Done():
@@ -50,7 +50,7 @@ func (p *Passwords) turn(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// Hash returns what is kept of a password.
+// Hash returns the hash of a password for storage.
 func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
 	done, err := p.turn(ctx)
 	if err != nil {
@@ -64,8 +64,8 @@ func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
 	return h, nil
 }
 
-// Check reports whether hash is of password. An empty hash is of none, and
-// finding that out takes as long.
+// Check reports whether hash is that of password. An empty hash matches none, and takes the same
+// time.
 func (p *Passwords) Check(ctx context.Context, password, hash string) (bool, error) {
 	if utf8.RuneCountInString(password) > maxPassword {
 		return false, nil
@@ -89,8 +89,8 @@ func (p *Passwords) Check(ctx context.Context, password, hash string) (bool, err
 //go:embed common-passwords.txt
 var commonPasswords string
 
-// CheckNewPassword adds a problem at path unless password may be chosen.
-// About holds what an attacker tries first: the user's address and name.
+// CheckNewPassword adds a problem at path if the password must not be chosen. About is what an
+// attacker tries first: the user's address and name.
 func CheckNewPassword(p *fault.Problems, path, password string, about ...string) {
 	switch n := utf8.RuneCountInString(password); {
 	case password == "":
@@ -106,12 +106,12 @@ func CheckNewPassword(p *fault.Problems, path, password string, about ...string)
 	}
 }
 
-// unleet undoes the usual disguises.
+// unleet reverses common substitutions of letters.
 var unleet = strings.NewReplacer("0", "o", "1", "l", "3", "e", "4", "a", "5", "s", "7", "t", "@", "a", "$", "s", "!", "i")
 
-// common reports whether a password is on the list, as it is or with a few
-// digits and signs around it or in place of letters; is one of few characters;
-// or is what the caller says about the user.
+// common reports whether a password is on the list of common ones, also with digits and signs
+// around it or in place of letters; has fewer than four different characters; or equals the
+// user's address or name.
 func common(password string, about []string) bool {
 	s := strings.ToLower(password)
 	kinds := map[rune]bool{}

@@ -1,5 +1,5 @@
-// Package auth knows who is asking, and what they may do: API keys with scopes,
-// people with roles, and the records of both.
+// Package auth authenticates callers and determines what they may do: API keys with scopes, and
+// users with roles. It stores both.
 package auth
 
 import (
@@ -9,20 +9,20 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 )
 
-// Kind says by what credential a caller was known.
+// Kind is the kind of credential of a caller.
 type Kind int
 
-// The kinds of caller. The zero Kind is a caller without a credential.
+// The kinds. The zero Kind is a caller without a credential.
 const (
-	KindNone    Kind = iota // nobody: public operations only
-	KindKey                 // an API key: scopes decide
-	KindSession             // a person signed in with a browser: the role decides
+	KindNone    Kind = iota // no credential: public operations only
+	KindKey                 // an API key: scopes apply
+	KindSession             // a signed-in user: the role applies
 )
 
-// Role is what a member may do in one tenant.
+// Role determines what a member may do in a tenant.
 type Role string
 
-// The roles, least first. A role may do whatever a lesser one may.
+// The roles in ascending order. Each includes the permissions of those before it.
 const (
 	Viewer Role = "viewer"
 	Editor Role = "editor"
@@ -30,21 +30,21 @@ const (
 	Owner  Role = "owner"
 )
 
-// Roles returns the roles, least first.
+// Roles returns the roles in ascending order.
 func Roles() []Role { return []Role{Viewer, Editor, Admin, Owner} }
 
 // Valid reports whether r is one of the roles.
 func (r Role) Valid() bool { return slices.Contains(Roles(), r) }
 
-// AtLeast reports whether r may do what least may. An unknown role may nothing.
+// AtLeast reports whether r includes the permissions of least. An unknown role has none.
 func (r Role) AtLeast(least Role) bool {
 	return r.Valid() && slices.Index(Roles(), r) >= slices.Index(Roles(), least)
 }
 
-// Principal is who is asking, and in which tenant.
+// Principal is the authenticated caller of a request.
 //
-// On a tenant's routes Tenant is set whatever the credential. On the routes of
-// the installation (sign-in and the like) it is empty, and so is Role.
+// On a tenant's routes Tenant is always set. On the routes of the installation, such as sign-in, it
+// is zero, and Role is empty.
 type Principal struct {
 	Tenant     id.Tenant
 	TenantSlug string
@@ -60,16 +60,15 @@ type Principal struct {
 	Email    string
 	Role     Role
 
-	IP netip.Addr // of the caller, behind trusted proxies
+	IP netip.Addr // of the client, considering trusted proxies
 }
 
-// IsKey reports whether the caller holds an API key. What it is shown and may
-// write is the public form; everybody else sees the session form.
+// IsKey reports whether the caller uses an API key. Such callers read and write the public form of
+// resources, all others the session form.
 func (p Principal) IsKey() bool { return p.Kind == KindKey }
 
-// Has reports whether the caller's key grants s, directly or by implication.
-// A session has no scopes: its role was checked before the operation ran, and
-// Has is true for it.
+// Has reports whether the caller's key grants s, directly or by implication. It is true for a
+// session, which has no scopes: its role was checked before the operation ran.
 func (p Principal) Has(s Scope) bool {
 	switch p.Kind {
 	case KindKey:
@@ -80,14 +79,14 @@ func (p Principal) Has(s Scope) bool {
 	return false
 }
 
-// Actor names who did something, for records that outlive the caller.
+// Actor identifies the author of a change, in records that remain when the key or user is deleted.
 type Actor struct {
 	Type string `json:"type" doc:"api_key, user or system"`
 	ID   string `json:"id"`
 	Name string `json:"name"`
 }
 
-// System is the actor of what the program does by itself.
+// System is the actor of changes by the program itself.
 var System = Actor{Type: "system", Name: "system"}
 
 // Actor returns the caller as an actor.

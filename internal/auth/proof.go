@@ -9,23 +9,19 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Anybody may claim an address: by signing up with it, or by inviting it and
-// following the link they are shown. Such a login is not proven. It is when its
-// user follows a link that was mailed to the address and shown to nobody else, or
-// when the operator makes it or gives it a password.
+// Anyone can claim an address: by signing up with it, or by inviting it and following the link they
+// get. Such a login is not proven. It becomes proven when its user follows a link that was only
+// mailed to the address, or when the operator creates it or sets its password.
 //
-// A login that is not proven opens only what its present holder was let into:
+// A login that is not proven gives access only to what its current holder was granted:
 //
-//   - The operator adds it to a tenant (Vouch): its sessions end, its password is
-//     void, and a new link makes the password.
-//   - An invitation is accepted with its password: the holder has it and the link.
-//   - An invitation is accepted without it: the login is in new hands, and its
-//     memberships in other tenants are withheld, until they are granted anew or
-//     the login is proven.
+//   - The operator adds it to a tenant (ConfirmEmail): its sessions end, its password is voided, and a new link sets the password.
+//   - An invitation is accepted with its password: the holder has both the password and the link.
+//   - An invitation is accepted without it: the login has a new holder, and its memberships in other tenants are withheld, until they are granted again or the login is proven.
 
-// ConfirmEmail makes a login that is not proven the operator's own: its sessions end, the
-// password is the given one or, without one, void, and the login counts as
-// proven. It reports whether that was needed; a proven login stays as it is.
+// ConfirmEmail makes a login that is not proven a proven one, on behalf of the operator: its
+// sessions end, and its password is replaced by the given one or, without one, voided. It reports
+// whether that was necessary; a proven login is not changed.
 func ConfirmEmail(ctx context.Context, db *sqldb.DB, user id.User, passwordHash string, now time.Time) (bool, error) {
 	var needed bool
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
@@ -50,29 +46,29 @@ func ConfirmEmail(ctx context.Context, db *sqldb.DB, user id.User, passwordHash 
 	return needed, err
 }
 
-// lockUser returns the user and keeps the row.
+// lockUser returns the user and locks the row.
 func lockUser(ctx context.Context, tx *sqldb.DB, user id.User) (User, error) {
 	return oneUser(tx.QueryRow(ctx, `
 		SELECT`+userColumns+`FROM app_user WHERE id = $1`+tx.ForUpdate()+` /* all tenants: a user belongs to the installation */`, user))
 }
 
-// setProven notes that the user holds the address. What was withheld opens again.
+// setProven marks the login as proven and ends the withholding of its memberships.
 func setProven(ctx context.Context, tx *sqldb.DB, user id.User, now time.Time) error {
 	if _, err := tx.Exec(ctx, `
 		UPDATE app_user SET proven_at = COALESCE(proven_at, $2)
 		WHERE id = $1 /* all tenants: a user belongs to the installation */`, user, now.UnixMicro()); err != nil {
-		return fmt.Errorf("note that a login is proven: %w", err)
+		return fmt.Errorf("mark a login as proven: %w", err)
 	}
 	if _, err := tx.Exec(ctx, `
 		UPDATE membership SET withheld = false
 		WHERE user_id = $1 AND withheld /* all tenants: a person works in several */`, user); err != nil {
-		return fmt.Errorf("open memberships again: %w", err)
+		return fmt.Errorf("restore memberships: %w", err)
 	}
 	return nil
 }
 
-// suspendMemberships closes the memberships of a login that is in new hands, all but the
-// one in the tenant that let the new holder in.
+// suspendMemberships withholds the memberships of a login with a new holder, except for the one in
+// the tenant that invited the holder.
 func suspendMemberships(ctx context.Context, tx *sqldb.DB, user id.User, but id.Tenant, by By, now time.Time) error {
 	rows, err := tx.Query(ctx, `
 		UPDATE membership SET withheld = true

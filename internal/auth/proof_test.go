@@ -59,7 +59,7 @@ func (w *world) accept(token, password string) auth.SignedIn {
 	return e
 }
 
-// opens returns the slugs of the tenants that a sign-in opens.
+// opens returns the slugs of the tenants that a sign-in gives access to.
 func (w *world) opens(password string) (slugs []string, err error) {
 	e, err := w.door.SignIn(w.Context(), w.cfo, password, home, noon)
 	for _, m := range e.Memberships {
@@ -68,7 +68,7 @@ func (w *world) opens(password string) (slugs []string, err error) {
 	return slugs, err
 }
 
-// wantOver fails unless nothing is left of the login as Mallory made it.
+// wantOver fails unless the login as Mallory created it has no access left.
 func (w *world) wantOver() {
 	w.Helper()
 	_, err := auth.FindSession(w.Context(), w.db, w.oldCookie, noon)
@@ -109,7 +109,7 @@ func TestTheOperatorNeverAddsAClaimedLoginToATenant(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.wantOver()
-		again := w.mallory // a link that Mallory is shown opens nothing any more
+		again := w.mallory // a link that Mallory gets no longer gives access to anything
 		if err := auth.RemoveMember(t.Context(), db, again, u.ID, noon); err != nil {
 			t.Fatal(err)
 		}
@@ -154,12 +154,12 @@ func TestAProvenLoginKeepsItsPasswordWhenItIsAdded(t *testing.T) {
 	})
 }
 
-func TestAnInvitationGivesNothingToWhoeverClaimedTheAddressBefore(t *testing.T) {
+func TestAnInvitationRevokesAnEarlierClaimOfTheAddress(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := newWorld(t, db)
 		token := w.invite(w.boss)
-		w.wantOpens(ownWord, "evil") // nothing happens until the link is followed
+		w.wantOpens(ownWord, "evil") // nothing changes until the link is followed
 		if got := w.statusIn(w.corp); got != auth.MemberInvited {
 			t.Errorf("before it is followed the membership is %s", got)
 		}
@@ -174,9 +174,8 @@ func TestAnInvitationGivesNothingToWhoeverClaimedTheAddressBefore(t *testing.T) 
 	})
 }
 
-// What keeps Mallory out of corp keeps an inviter from taking over the tenants of
-// those whom they invite.
-func TestAnInviterGetsNothingOfTheLoginTheyInvite(t *testing.T) {
+// For the same reason an inviter cannot take over the tenants of the people they invite.
+func TestAnInviterGainsNoAccessToTheInvitedLogin(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		d := newLogin(t, db)
@@ -202,7 +201,7 @@ func TestAnInviterGetsNothingOfTheLoginTheyInvite(t *testing.T) {
 		if err := db.QueryRow(t.Context(), `SELECT COUNT(*) FROM audit WHERE tenant_id = $1 AND action = 'member.withhold'`, shop.ID).Scan(&noted); err != nil || noted != 1 {
 			t.Errorf("shop's audit log holds %d entries of it, %v", noted, err)
 		}
-		// Ann proves who she is and has everything again, Mallory nothing.
+		// Ann proves her login and regains everything; Mallory regains nothing.
 		u, err := auth.UserByEmail(t.Context(), db, up.Email)
 		if err != nil {
 			t.Fatal(err)
@@ -224,7 +223,7 @@ func TestAnInviterGetsNothingOfTheLoginTheyInvite(t *testing.T) {
 func TestAClaimedLoginKeepsItsTenantsWithItsPassword(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		w := newWorld(t, db) // the same person works in both
+		w := newWorld(t, db) // the same person is a member of both
 		if e := w.accept(w.invite(w.boss), ownWord); len(e.Memberships) != 2 {
 			t.Errorf("the link opens %v, want both", e.Memberships)
 		}
@@ -262,7 +261,7 @@ func TestAMailedInvitationProvesALoginAndIsNotShown(t *testing.T) {
 		if u, err := auth.UserByEmail(t.Context(), db, w.cfo); err != nil || !u.Proven() {
 			t.Errorf("the login is %+v, %v; want it proven", u, err)
 		}
-		// From now on a link adds a membership and changes nothing else.
+		// From now on a link only adds a membership.
 		w.door.Mail = nil
 		third := makeTenant(t, db, "third")
 		admin := principal(third, makeMember(t, db, third, "tina", auth.Admin), auth.Admin)
@@ -274,7 +273,7 @@ func TestAMailedInvitationProvesALoginAndIsNotShown(t *testing.T) {
 	})
 }
 
-func TestSomebodyNewChoosesAPasswordByEitherLink(t *testing.T) {
+func TestANewUserChoosesAPasswordByEitherLink(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := newWorld(t, db)
@@ -290,7 +289,7 @@ func TestSomebodyNewChoosesAPasswordByEitherLink(t *testing.T) {
 		wantFault(t, "without a name", err, fault.ErrInput)
 		w.accept(token, newWord)
 		w.wantOpens(newWord, "corp")
-		// One whom the operator made chooses by the operator's link only.
+		// A login created by the operator can only get its password by the operator's link.
 		u, err := auth.CreateUser(t.Context(), db, "made@corp.example", "Made", "", noon)
 		if err != nil {
 			t.Fatal(err)
@@ -314,8 +313,8 @@ func TestSomebodyNewChoosesAPasswordByEitherLink(t *testing.T) {
 	})
 }
 
-// A sign-in whose password was checked before the operator voided it gets no session.
-func TestASignInDoesNotOutliveTheEndOfItsPassword(t *testing.T) {
+// A sign-in whose password was checked before the operator voided it does not get a session.
+func TestASignInFailsIfItsPasswordIsVoidedConcurrently(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := newWorld(t, db)
@@ -338,7 +337,7 @@ func TestASignInDoesNotOutliveTheEndOfItsPassword(t *testing.T) {
 		wg.Wait()
 		var left int
 		if err := db.QueryRow(t.Context(), `SELECT COUNT(*) FROM session WHERE user_id = $1 /* all tenants: a session belongs to a user */`, u.ID).Scan(&left); err != nil || left != 0 {
-			t.Errorf("%d sessions are left, %v", left, err)
+			t.Errorf("%d sessions remain, %v", left, err)
 		}
 	})
 }

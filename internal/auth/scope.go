@@ -7,10 +7,10 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 )
 
-// Scope is one permission that an API key may hold.
+// Scope is one permission of an API key.
 type Scope string
 
-// The scopes that can be granted.
+// The scopes.
 const (
 	BlocksRead            Scope = "blocks:read"
 	BroadcastsRead        Scope = "broadcasts:read"
@@ -39,14 +39,14 @@ const (
 	TemplatesWrite        Scope = "templates:write"
 )
 
-// ScopeInfo describes a scope to whoever makes a key.
+// ScopeInfo describes a scope to users who create keys.
 type ScopeInfo struct {
 	Scope       Scope
 	Description string
 	Implies     []Scope // never nil
 }
 
-// Scopes returns every scope that can be granted, sorted by name.
+// Scopes returns every scope, sorted by name.
 func Scopes() []ScopeInfo {
 	return []ScopeInfo{
 		{BlocksRead, "List and get blocks", []Scope{}},
@@ -77,15 +77,15 @@ func Scopes() []ScopeInfo {
 	}
 }
 
-// ErrInvalidScope refuses a key whose scopes are unknown or none.
+// ErrInvalidScope refuses a key with unknown scopes or without scopes.
 var ErrInvalidScope = fault.New(fault.Invalid, "INVALID_SCOPE", "the scopes are empty or hold one that does not exist")
 
-// Set is the scopes of a key, sorted, each once, as they were granted; what
-// they imply is added when asked.
+// Set is the scopes of a key as granted, sorted and without duplicates. Implied scopes are not
+// included; Has considers them.
 type Set []Scope
 
-// NewSet returns the set of names, or ErrInvalidScope naming those that cannot
-// be granted. An empty set is refused too.
+// NewSet returns the set with the given names. For unknown names, or none, the error is
+// ErrInvalidScope.
 func NewSet(names []string) (Set, error) {
 	if len(names) == 0 {
 		return nil, ErrInvalidScope.Sayf("name at least one scope")
@@ -106,7 +106,7 @@ func NewSet(names []string) (Set, error) {
 	return slices.Compact(set), nil
 }
 
-// AllScopes returns the set of every scope that can be granted.
+// AllScopes returns the set of all scopes.
 func AllScopes() Set {
 	var set Set
 	for _, i := range Scopes() {
@@ -120,7 +120,7 @@ func (s Set) Has(want Scope) bool {
 	if slices.Contains(s, want) {
 		return true
 	}
-	switch want { // kept beside Scopes by a test: this is asked on every request
+	switch want { // a test compares this with Scopes; Has is called for every request
 	case BlocksRead:
 		return slices.Contains(s, TemplatesRead)
 	case SuppressionRead:

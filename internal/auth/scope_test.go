@@ -19,7 +19,7 @@ func TestASetGrantsWhatItsScopesImply(t *testing.T) {
 	}
 }
 
-func TestNewSetNamesWhatDoesNotExist(t *testing.T) {
+func TestNewSetListsUnknownScopes(t *testing.T) {
 	t.Parallel()
 	for _, bad := range [][]string{nil, {"contacts:read", "moon:walk"}, {"custom-fields:write"}} {
 		if _, err := NewSet(bad); !errors.Is(err, ErrInvalidScope) {

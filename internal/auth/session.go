@@ -11,28 +11,28 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// MaxSessionAge is how long a session lives at most.
+// MaxSessionAge is the maximum lifetime of a session.
 const MaxSessionAge = 30 * 24 * time.Hour
 
-// idleAge is how long it lives after it was last used.
+// idleAge is how long a session lives after its last use.
 const idleAge = 7 * 24 * time.Hour
 
-// seenEvery bounds how often a session's row is written.
+// seenEvery is the shortest interval between updates of a session's row.
 const seenEvery = time.Minute
 
-// ErrNoSession says that the cookie stands for no session, or for one that ended.
+// ErrNoSession means that there is no session for the cookie, or that it has ended.
 var ErrNoSession = fault.New(fault.Unauthenticated, "UNAUTHORIZED", "the session has ended; sign in again")
 
-// Session is one browser of a user.
+// Session is a signed-in browser of a user.
 type Session struct {
 	ID        id.Session
 	User      User
 	ExpiresAt time.Time
 }
 
-// startSession makes a session and returns what goes into its cookie. The
-// password must still be the one that u was loaded with: a change that came
-// between ends all sessions, and this one would escape it.
+// startSession creates a session and returns the value of its cookie. The statement checks that the
+// password is still the one that u was loaded with: a concurrent change ends all sessions, and
+// would otherwise miss this one.
 func startSession(ctx context.Context, tx *sqldb.DB, u User, now time.Time) (Session, string, error) {
 	s := Session{ID: id.New[id.Session](), User: u, ExpiresAt: sqldb.Time(now.Add(idleAge).UnixMicro())}
 	token := newToken()
@@ -54,8 +54,7 @@ func startSession(ctx context.Context, tx *sqldb.DB, u User, now time.Time) (Ses
 	return s, token, nil
 }
 
-// FindSession returns the session of a cookie and lets it live on, or
-// ErrNoSession.
+// FindSession returns the session of a cookie and extends it, or returns ErrNoSession.
 func FindSession(ctx context.Context, db *sqldb.DB, token string, now time.Time) (Session, error) {
 	var s Session
 	var created, seen, expires int64
@@ -87,7 +86,7 @@ func FindSession(ctx context.Context, db *sqldb.DB, token string, now time.Time)
 	return s, nil
 }
 
-// EndSession signs one browser out.
+// EndSession ends one session.
 func EndSession(ctx context.Context, db *sqldb.DB, s id.Session) error {
 	_, err := db.Exec(ctx, `DELETE FROM session WHERE id = $1 /* all tenants: a session belongs to a user */`, s)
 	if err != nil {
@@ -96,7 +95,7 @@ func EndSession(ctx context.Context, db *sqldb.DB, s id.Session) error {
 	return nil
 }
 
-// endSessions signs a user out everywhere but in the session to keep.
+// endSessions ends all sessions of a user except one.
 func endSessions(ctx context.Context, tx *sqldb.DB, user id.User, keep id.Session) error {
 	_, err := tx.Exec(ctx, `
 		DELETE FROM session WHERE user_id = $1 AND id <> $2 /* all tenants: a session belongs to a user */`, user, keep)

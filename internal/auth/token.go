@@ -15,31 +15,30 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// ErrInvalidToken refuses a link that is forged, expired or was used before.
+// ErrInvalidToken refuses a link that is unknown, expired or already used.
 var ErrInvalidToken = fault.New(fault.Invalid, "INVALID_TOKEN", "the link is not valid any more; ask for a new one")
 
-// How long links work.
+// How long links are valid.
 const (
 	resetAge  = time.Hour
 	inviteAge = 7 * 24 * time.Hour
 	setupAge  = 30 * 24 * time.Hour // and only while there is no user
 )
 
-// newToken returns 32 random bytes for a URL or a cookie.
+// newToken returns 32 random bytes, encoded for a URL or a cookie.
 func newToken() string {
 	b := make([]byte, 32)
 	_, _ = rand.Read(b) // never fails
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// hash is what we keep of a token or a key: with 256 random bits behind it, a
-// fast hash is enough.
+// hash is the stored form of a token or key. With 256 random bits a fast hash is sufficient.
 func hash(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])
 }
 
-// purpose keeps a token from being used for something else.
+// purpose prevents the use of a token for another purpose.
 type purpose string
 
 const (
@@ -48,12 +47,12 @@ const (
 	forInvite purpose = "invite"
 )
 
-// oneTime is what a token stands for.
+// oneTime is the data of a one-time token.
 type oneTime struct {
 	purpose purpose
-	user    id.User   // none for setup
-	tenant  id.Tenant // invitations only
-	proves  bool      // following it proves that the user holds the address
+	user    id.User   // zero for setup
+	tenant  id.Tenant // for invitations only
+	proves  bool      // redeeming it proves that the user owns the address
 }
 
 func issue(ctx context.Context, db *sqldb.DB, o oneTime, age time.Duration, now time.Time) (string, error) {
@@ -68,7 +67,7 @@ func issue(ctx context.Context, db *sqldb.DB, o oneTime, age time.Duration, now 
 	return token, nil
 }
 
-// lookUp returns what a token stands for and leaves it valid.
+// lookUp returns the data of a token without redeeming it.
 func lookUp(ctx context.Context, db *sqldb.DB, p purpose, token string, now time.Time) (oneTime, error) {
 	return scanToken(p, db.QueryRow(ctx, `
 		SELECT user_id, tenant_id, proves FROM one_time_token
@@ -76,7 +75,7 @@ func lookUp(ctx context.Context, db *sqldb.DB, p purpose, token string, now time
 		hash(token), p, now.UnixMicro()))
 }
 
-// redeem deletes the token, so that it works once, and returns what it stood for.
+// redeem deletes the token, so that it can be used once, and returns its data.
 func redeem(ctx context.Context, tx *sqldb.DB, p purpose, token string, now time.Time) (oneTime, error) {
 	return scanToken(p, tx.QueryRow(ctx, `
 		DELETE FROM one_time_token WHERE token_hash = $1 AND purpose = $2 AND expires_at > $3
@@ -96,7 +95,7 @@ func scanToken(p purpose, row *sqldb.Row) (oneTime, error) {
 	return o, nil
 }
 
-// revokeTokens ends the user's links of one purpose.
+// revokeTokens deletes the user's tokens of one purpose.
 func revokeTokens(ctx context.Context, tx *sqldb.DB, p purpose, user id.User) error {
 	_, err := tx.Exec(ctx, `
 		DELETE FROM one_time_token WHERE user_id = $1 AND purpose = $2 /* all tenants: a user belongs to the installation */`, user, p)
@@ -106,8 +105,8 @@ func revokeTokens(ctx context.Context, tx *sqldb.DB, p purpose, user id.User) er
 	return nil
 }
 
-// DeleteExpired deletes what has expired: sessions, links, addresses of old sign-ins, and
-// audit entries past their age.
+// DeleteExpired deletes expired sessions and links, addresses of old sign-ins, and audit entries
+// past their retention.
 func DeleteExpired(ctx context.Context, db *sqldb.DB, now time.Time) error {
 	for _, s := range []struct {
 		text   string
@@ -119,7 +118,7 @@ func DeleteExpired(ctx context.Context, db *sqldb.DB, now time.Time) error {
 		{`DELETE FROM audit WHERE created_at <= $1 /* all tenants: by age */`, now.Add(-auditAge)},
 	} {
 		if _, err := db.Exec(ctx, s.text, s.before.UnixMicro()); err != nil {
-			return fmt.Errorf("sweep: %w", err)
+			return fmt.Errorf("delete expired rows: %w", err)
 		}
 	}
 	return nil

@@ -15,31 +15,31 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// ErrDuplicateEmail says that a user with the address exists.
+// ErrDuplicateEmail means that a user with the address exists.
 var ErrDuplicateEmail = fault.New(fault.Conflict, "DUPLICATE_EMAIL", "a user with this address exists")
 
-// ErrNoUser says that there is no such user, or none in this tenant.
+// ErrNoUser means that there is no such user, or no such member of the tenant.
 var ErrNoUser = fault.New(fault.NotFound, "NOT_FOUND", "there is no such user")
 
-// User is a person with a login, in however many tenants.
+// User is a person with a login. A user may be a member of several tenants.
 type User struct {
 	ID          id.User
 	Email       string
 	Name        string
 	CreatedAt   time.Time
 	LastLoginAt *time.Time
-	ProvenAt    *time.Time // when it was shown that the user holds the address; nil: it was not
+	ProvenAt    *time.Time // when it was proven that the user owns the address; nil: not yet
 
-	passwordHash string // empty until a password is chosen
+	passwordHash string // empty until a password is set
 }
 
-// Proven reports whether it was shown that the user holds the address.
+// Proven reports whether it was proven that the user owns the address.
 func (u User) Proven() bool { return u.ProvenAt != nil }
 
 // HasPassword reports whether the user can sign in.
 func (u User) HasPassword() bool { return u.passwordHash != "" }
 
-// checkEmail returns the address as it is stored, or adds a problem.
+// checkEmail returns the normalized address, or adds a problem.
 func checkEmail(p *fault.Problems, path, email string) string {
 	if email == "" {
 		p.Add(path, "required")
@@ -52,7 +52,7 @@ func checkEmail(p *fault.Problems, path, email string) string {
 	return a
 }
 
-// checkPersonName returns the name as it is stored, or adds a problem.
+// checkPersonName returns the normalized name, or adds a problem.
 func checkPersonName(p *fault.Problems, path, name string) string {
 	name = strings.TrimSpace(name)
 	switch {
@@ -88,7 +88,7 @@ func oneUser(row *sqldb.Row) (User, error) {
 	return u, nil
 }
 
-// UserByEmail returns the user with an address in stored form, or ErrNoUser.
+// UserByEmail returns the user with a normalized address, or ErrNoUser.
 func UserByEmail(ctx context.Context, db *sqldb.DB, email string) (User, error) {
 	return oneUser(db.QueryRow(ctx, `
 		SELECT`+userColumns+`FROM app_user WHERE email = $1 /* all tenants: a user belongs to the installation */`, email))
@@ -100,7 +100,7 @@ func UserByID(ctx context.Context, db *sqldb.DB, user id.User) (User, error) {
 		SELECT`+userColumns+`FROM app_user WHERE id = $1 /* all tenants: a user belongs to the installation */`, user))
 }
 
-// AnyUser reports whether the installation has been set up: a user exists.
+// AnyUser reports whether the installation has a user, which means that it has been set up.
 func AnyUser(ctx context.Context, db *sqldb.DB) (bool, error) {
 	var some bool
 	err := db.QueryRow(ctx, `
@@ -111,9 +111,8 @@ func AnyUser(ctx context.Context, db *sqldb.DB) (bool, error) {
 	return some, nil
 }
 
-// CreateUser makes a user for the operator, whose word proves the login. Without
-// a password they cannot sign in until they redeem a link; see ResetLink. An
-// empty hash means that.
+// CreateUser creates a user on behalf of the operator, which proves the login. With an empty hash,
+// the user must redeem a link (ResetLink) before they can sign in.
 func CreateUser(ctx context.Context, db *sqldb.DB, email, name, passwordHash string, now time.Time) (User, error) {
 	var p fault.Problems
 	u := User{ID: id.New[id.User](), CreatedAt: sqldb.Time(now.UnixMicro()), passwordHash: passwordHash}
@@ -126,7 +125,7 @@ func CreateUser(ctx context.Context, db *sqldb.DB, email, name, passwordHash str
 	return u, insertUser(ctx, db, u)
 }
 
-// newUser returns a user whose address is only claimed.
+// newUser returns a user whose address is not proven.
 func newUser(email, name, passwordHash string, now time.Time) User {
 	return User{ID: id.New[id.User](), Email: email, Name: name, CreatedAt: sqldb.Time(now.UnixMicro()), passwordHash: passwordHash}
 }
@@ -146,9 +145,8 @@ func insertUser(ctx context.Context, db *sqldb.DB, u User) error {
 	return nil
 }
 
-// setPassword stores a new hash, or with none makes the password void, and ends
-// the user's other sessions. It begins with the user's row, for which a sign-in
-// under way waits; see startSession.
+// setPassword stores a new hash, or voids the password if it is empty, and ends the user's other
+// sessions. It locks the user's row first, on which a concurrent sign-in waits; see startSession.
 func setPassword(ctx context.Context, tx *sqldb.DB, user id.User, passwordHash string, keep id.Session) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE app_user SET password_hash = $2 WHERE id = $1 /* all tenants: a user belongs to the installation */`, user, sqldb.Null(passwordHash))
@@ -158,8 +156,8 @@ func setPassword(ctx context.Context, tx *sqldb.DB, user id.User, passwordHash s
 	return endSessions(ctx, tx, user, keep)
 }
 
-// SetPassword replaces a user's password for the operator, whose word proves the
-// login; all sessions and links for a new password end.
+// SetPassword replaces a user's password on behalf of the operator, which proves the login. All
+// sessions and reset links end.
 func SetPassword(ctx context.Context, db *sqldb.DB, user id.User, passwordHash string, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
 		if err := setPassword(ctx, tx, user, passwordHash, id.Session{}); err != nil {
@@ -172,13 +170,12 @@ func SetPassword(ctx context.Context, db *sqldb.DB, user id.User, passwordHash s
 	})
 }
 
-// ResetToken makes a token with which the user may choose a password, once,
-// within the hour.
+// ResetToken creates a token for choosing a password, valid once and for an hour.
 func ResetToken(ctx context.Context, db *sqldb.DB, user id.User, now time.Time) (string, error) {
 	return issue(ctx, db, oneTime{purpose: forReset, user: user, proves: true}, resetAge, now)
 }
 
-// SetupToken makes a token with which the first user may sign up.
+// SetupToken creates a token for the sign-up of the first user.
 func SetupToken(ctx context.Context, db *sqldb.DB, now time.Time) (string, error) {
 	return issue(ctx, db, oneTime{purpose: forSetup}, setupAge, now)
 }
