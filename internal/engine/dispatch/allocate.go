@@ -16,19 +16,19 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// allocator gives each message of a broadcast its sender and its lane. What it goes
-// by is settled when the preparation begins and recorded in the
-// terms of the send, so that a process that takes over the preparation goes by the same.
+// allocator assigns an identity and a lane to each message of a broadcast. The routes and weights
+// are fixed when the preparation begins and stored in the terms of the send, so that a process that
+// takes over the preparation uses the same.
 type allocator struct {
 	engine   *Engine
 	b        broadcast.Broadcast
-	recorded []route.Route // in the terms of the send; some may not be usable any more
+	recorded []route.Route // in the terms of the send; some may have become unusable
 	picker   *route.Picker
 	down     map[id.MTAConfig]bool
 }
 
-// allocator records the routes that b's messages take, and returns who chooses
-// among them.
+// allocator stores the routes of b in the terms of its send, and returns the allocator for those
+// that are usable.
 func (e *Engine) allocator(ctx context.Context, b broadcast.Broadcast, facts broadcast.Preconditions) (*allocator, error) {
 	recorded, err := e.recordRoutes(ctx, b, facts)
 	if err != nil {
@@ -44,8 +44,8 @@ func (e *Engine) allocator(ctx context.Context, b broadcast.Broadcast, facts bro
 	return a, err
 }
 
-// recordRoutes adds b's routes, with their weights as they are now, to those that the
-// send has recorded, and returns all of them.
+// recordRoutes adds b's routes, with their current weights, to those stored in the terms of the
+// send, and returns all of them.
 func (e *Engine) recordRoutes(ctx context.Context, b broadcast.Broadcast, facts broadcast.Preconditions) ([]route.Route, error) {
 	terms, err := outbox.LoadTerms(ctx, e.DB, b.Tenant, b.Send)
 	if err != nil {
@@ -61,8 +61,8 @@ func (e *Engine) recordRoutes(ctx context.Context, b broadcast.Broadcast, facts 
 	return outbox.AddRoutes(ctx, e.DB, b.Tenant, b.Send, routes)
 }
 
-// last returns from whom each of the contacts heard last by mail of the
-// broadcast's type. It matters only where there are several senders.
+// last returns the identity from which each contact last got mail of the broadcast's type. It is
+// needed only if there are several identities.
 func (a *allocator) last(ctx context.Context, contacts []id.Contact) (map[id.Contact]id.Identity, error) {
 	if !a.picker.Several() {
 		return nil, nil
@@ -70,14 +70,14 @@ func (a *allocator) last(ctx context.Context, contacts []id.Contact) (map[id.Con
 	return outbox.LastSenders(ctx, a.engine.DB, a.b.Tenant, a.b.EmailType, a.b.Send, contacts)
 }
 
-// route returns the way of a contact's message. Last is from whom the contact
-// heard last; empty: from nobody.
+// route returns the route of a contact's message. Last is the identity of the contact's last mail,
+// or zero.
 func (a *allocator) route(contact id.Contact, last id.Identity) route.Route {
 	return a.picker.Pick(contact, last, a.down)
 }
 
-// weigh gives each route what its identity may still send today, besides what
-// other sends have planned for today.
+// weigh sets the capacity of each route: what its identity may still send today, without the
+// reservations of other sends.
 func (e *Engine) weigh(ctx context.Context, b broadcast.Broadcast, facts broadcast.Preconditions, routes []route.Route) error {
 	now := e.Now()
 	account, err := tenant.ByID(ctx, e.DB, b.Tenant)
@@ -118,13 +118,13 @@ func (e *Engine) weigh(ctx context.Context, b broadcast.Broadcast, facts broadca
 	return nil
 }
 
-// unlimited is what a lane without a cap counts as being able to carry in a day,
-// beside lanes that have one; it is never less than what those have left.
+// unlimited is the daily capacity assumed for a lane without a limit, relative to lanes with one.
+// If another lane has more left, that is used instead.
 const unlimited = 1_000_000
 
-// weigh gives each route the capacity of its identity: what its lanes have left
-// of their day. Lanes that are not in left have no cap. What a lane has left
-// belongs to all who use it, so each identity counts its part of that.
+// weigh sets the capacity of each route to that of its identity: the sum of what its lanes have
+// left today. Lanes that are not in left have no limit. A lane shared by several identities counts
+// in equal parts for each.
 func weigh(routes []route.Route, left map[id.MTAConfig]int) {
 	users, most := map[id.MTAConfig]int{}, unlimited
 	for _, r := range routes {

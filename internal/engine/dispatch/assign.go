@@ -12,8 +12,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// createSlots divides the order of a send into the slots of its plan, the best engaged
-// recipients of each lane first.
+// createSlots divides the order of a send into the slots of its plan. Within each lane, the most
+// recently engaged recipients come first.
 func (e *Engine) createSlots(ctx context.Context, b broadcast.Broadcast, run *broadcast.Run, c broadcast.Calendar) error {
 	p := *run.Planning
 	send := b.Send
@@ -27,7 +27,7 @@ func (e *Engine) createSlots(ctx context.Context, b broadcast.Broadcast, run *br
 	var list []outbox.Slot
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		slots := c.Slots(p, name)
-		// Each slot begins behind the last message of the one before.
+		// Each slot begins after the last message of the previous one.
 		ends, n := make([]int, len(slots)-1), 0
 		for i := range ends {
 			n += slots[i].N
@@ -59,13 +59,13 @@ func (e *Engine) createSlots(ctx context.Context, b broadcast.Broadcast, run *br
 	return err
 }
 
-// assignBatch is how many messages are assigned their times in one transaction: on
-// SQLite, some 50 ms in which nobody else writes. Fewer cost more each, since
-// slots lie far apart in the index of what is due.
+// assignBatch is how many messages get their due times in one transaction: on SQLite, about 50 ms
+// in which no other transaction can write. Smaller batches cost more per message, since the slots
+// are far apart in the index by due time.
 const assignBatch = 2000
 
-// assignDueTimes assigns the next messages of a planned send the times of their slots, in the
-// order of contacts, and opens the send after the last.
+// assignDueTimes assigns due times to the next messages of a planned send, ordered by contact, and
+// opens the send after the last.
 func (e *Engine) assignDueTimes(ctx context.Context, b broadcast.Broadcast, run *broadcast.Run) (done bool, err error) {
 	var p broadcast.Planning
 	send := b.Send

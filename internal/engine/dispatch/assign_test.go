@@ -11,8 +11,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// A process that dies while it plans leaves the rest to another.
-func TestPlanningIsTakenOver(t *testing.T) {
+// Another process continues the planning of a process that dies.
+func TestAnotherProcessContinuesPlanning(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a := broadcasttest.New(t, db, "acme")
@@ -45,13 +45,13 @@ func TestPlanningIsTakenOver(t *testing.T) {
 			t.Fatal(err)
 		}
 		if wrong > 0 || slots > 0 {
-			t.Errorf("%d pairs of messages leave in the wrong order; %d slots are left of the plan", wrong, slots)
+			t.Errorf("%d pairs of messages leave in the wrong order; %d slots of the plan remain", wrong, slots)
 		}
 	})
 }
 
-// A send that is cancelled while it is planned leaves nothing behind.
-func TestPlanningIsCancelled(t *testing.T) {
+// A send that is cancelled during planning leaves no slots.
+func TestCancellingDuringPlanning(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a := broadcasttest.New(t, db, "acme")

@@ -1,24 +1,20 @@
-// Package dispatch starts broadcasts whose time has come and puts their audience
-// into the outbox.
+// Package dispatch starts due broadcasts and puts their audience into the outbox.
 //
-// To start a broadcast is one transaction: its content is frozen, its send
-// begun, its status moved. Preparing it walks the audience page by page, under a
-// lease, in the order of contact ids: who must not get the mail is counted by
-// reason, everyone else becomes a message. A page's messages, its counts and the
-// place to go on from commit together, so a crash repeats at most the reading of
-// one page; and because a contact has at most one message in a send, even a
-// page put twice would harm nobody. Messages begin to leave when the last page
-// is in: whoever cancels earlier has mailed no one.
+// Starting a broadcast is one transaction: its content is frozen, its send created, its status
+// changed. Preparing it reads the audience page by page, in the order of contact ids, under a
+// lease. Contacts that must not get the mail are counted by reason, all others get a message. The
+// messages of a page, its counts and the checkpoint commit together, so a crash repeats at most the
+// reading of one page. In addition a contact can have only one message in a send (a unique key), so
+// inserting a page twice would have no effect. Messages are sent only after the last page was
+// inserted: a broadcast that is cancelled earlier sends nothing.
 //
 //	Due ─► begin ─► prepare, page by page ─► sealed ─► (deliver) ─► (broadcast.Follower)
 //
-// A send that is spread over days, or whose lanes may carry only so many a day,
-// is planned between its last page and its opening: days are reserved for it in
-// one transaction, and then its messages are given their times, again page by
-// page. The same is done once more for what has not left when the send is
-// rescheduled, or when a day has passed that did not send its part. The call that
-// reschedules a send makes the plan (broadcast.Reschedule) and leaves the times to
-// an Engine.
+// A send that is spread over days, or has lanes with a daily limit, is planned between its last
+// page and its opening: capacity of days is reserved for it in one transaction, and then its
+// messages get their due times, again page by page. This is repeated for messages not sent yet when
+// the send is rescheduled, or when a day has passed without sending its share. The request that
+// reschedules a send makes the plan (broadcast.Reschedule), and an Engine assigns the due times.
 //
 // Any number of processes may run an Engine on one database.
 package dispatch
@@ -41,32 +37,31 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// How long the engine waits when nothing is left to do, and how
-// often it looks at what is being sent.
+// Intervals of polling without and with open sends.
 const (
 	idle = 10 * time.Second
 	busy = 250 * time.Millisecond
 )
 
-// lease is how long a preparation belongs to a process that says nothing.
+// lease is how long the lease for a preparation lasts without renewal.
 const lease = broadcast.PlanLease
 
 // Engine starts broadcasts and prepares their sends.
 type Engine struct {
 	DB    *sqldb.DB
-	Owner string // names this process in leases; unique among processes
+	Owner string // identifies this process in leases; unique among processes
 	Now   func() time.Time
 	Log   *slog.Logger
-	Wake  <-chan struct{} // something was scheduled, or ended; may be nil
-	Page  int             // contacts of one transaction; 0 means 2000, or 1000 that are given times
-	Pages int             // pages of one broadcast in one Tick; 0 means 20
+	Wake  <-chan struct{} // notified when a broadcast was scheduled or has ended; may be nil
+	Page  int             // contacts per transaction; 0 means 2000, both for inserting and for assigning due times
+	Pages int             // pages of one broadcast per Tick; 0 means 20
 
-	preparing int                                // sends that are being prepared; Tick's alone
-	audiences map[id.Broadcast]*segment.Audience // of those being prepared; Tick's alone
-	replanned map[id.Broadcast]spread.Day        // when days of planned sends were looked at last; Tick's alone
+	preparing int                                // number of sends in preparation; used by Tick only
+	audiences map[id.Broadcast]*segment.Audience // of the sends in preparation; used by Tick only
+	replanned map[id.Broadcast]spread.Day        // last day on which a planned send was checked; used by Tick only
 }
 
-// Run works until ctx ends.
+// Run calls Tick until ctx ends.
 func (e *Engine) Run(ctx context.Context) error {
 	pause := idle
 	look := func(ctx context.Context) (bool, error) {
@@ -82,17 +77,17 @@ func (e *Engine) Run(ctx context.Context) error {
 	}.Run(ctx)
 }
 
-// Tick starts what is due and takes every open send one step further. It
-// reports whether it is worth calling again at once.
+// Tick starts due broadcasts and advances each open send by one step. It reports whether it should
+// be called again at once.
 func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
 	w, err := e.tick(ctx)
 	return w.more, err
 }
 
-// work is what a tick found.
+// work is the result of a tick.
 type work struct {
 	open int  // sends that have not ended
-	more bool // some of them can go on at once
+	more bool // some of them can continue at once
 }
 
 func (e *Engine) tick(ctx context.Context) (work, error) {
@@ -136,8 +131,8 @@ func (e *Engine) tick(ctx context.Context) (work, error) {
 	return w, errors.Join(errs...)
 }
 
-// wrapError adds to an error which broadcast it is about; that another process moved
-// the broadcast first is no error.
+// wrapError adds the broadcast to an error. It returns nil if another process changed the broadcast
+// first.
 func (e *Engine) wrapError(err error, doing string, t id.Tenant, b id.Broadcast) error {
 	if err == nil || broadcast.Stale(err) || errors.Is(err, broadcast.ErrLeaseLost) {
 		return nil
@@ -145,7 +140,7 @@ func (e *Engine) wrapError(err error, doing string, t id.Tenant, b id.Broadcast)
 	return fmt.Errorf("%s broadcast %s of tenant %s: %w", doing, b, t, err)
 }
 
-// step takes one send further: what depends on where its broadcast stands.
+// step advances one send, depending on the status of its broadcast.
 func (e *Engine) step(ctx context.Context, t tenant.Tenant, o broadcast.OpenRun) (more bool, err error) {
 	switch {
 	case o.Status == broadcast.Sending && t.Status != tenant.Active:
@@ -159,7 +154,7 @@ func (e *Engine) step(ctx context.Context, t tenant.Tenant, o broadcast.OpenRun)
 	return false, nil
 }
 
-// tenants remembers tenants for the length of a tick.
+// tenants caches tenants during a tick.
 type tenants struct {
 	db    *sqldb.DB
 	known map[id.Tenant]tenant.Tenant
@@ -176,8 +171,7 @@ func (ts tenants) get(ctx context.Context, t id.Tenant) (tenant.Tenant, error) {
 	return found, err
 }
 
-// begin moves a scheduled broadcast to sending. What cannot be sent at all fails
-// there and then.
+// begin moves a scheduled broadcast to sending, or to failed if it cannot be sent.
 func (e *Engine) begin(ctx context.Context, t tenant.Tenant, bid id.Broadcast) error {
 	b, err := broadcast.Load(ctx, e.DB, t.ID, bid)
 	if err != nil {

@@ -32,13 +32,13 @@ import (
 
 var now = broadcasttest.Now
 
-// engine returns a dispatcher with small pages whose clock the test moves.
+// engine returns a dispatcher with small pages and a clock that the test moves.
 func engine(db *sqldb.DB, owner string, at *time.Time) *dispatch.Engine {
 	return &dispatch.Engine{DB: db, Owner: owner, Now: func() time.Time { return *at }, Log: slog.New(slog.DiscardHandler), Page: 3, Pages: 1}
 }
 
-// settle ticks until nothing is left to do at once, cancels what waits of cancelled
-// sends as engine/deliver does, and shows broadcasts which sends have ended.
+// settle calls Tick until nothing can continue at once, cancels waiting messages of cancelled sends
+// as engine/deliver does, and runs the journal's followers.
 func settle(t *testing.T, e *dispatch.Engine) {
 	t.Helper()
 	more := true
@@ -89,7 +89,7 @@ func recipients(t *testing.T, a *broadcasttest.Account, b id.Broadcast) map[id.C
 	return got
 }
 
-// send pretends that everything that waits was handed over, or failed.
+// send marks all waiting messages as sent or failed.
 func send(t *testing.T, a *broadcasttest.Account, b id.Broadcast, state outbox.State, why string) {
 	t.Helper()
 	n := outbox.Node{DB: a.DB, Owner: "test"}
@@ -207,9 +207,9 @@ func TestExclusionsAreCountedByReason(t *testing.T) {
 	})
 }
 
-// A preparation that ends between any two pages, and is taken up by another
-// process, loses nobody, writes to nobody twice, and counts everyone once.
-func TestACrashRepeatsNobody(t *testing.T) {
+// A preparation that is interrupted between any two pages and continued by another process misses
+// no contact, sends no duplicates, and counts each contact once.
+func TestACrashRepeatsAndLosesNoMessage(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a := broadcasttest.New(t, db, "acme")
@@ -228,7 +228,7 @@ func TestACrashRepeatsNobody(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			// The process is gone in the middle of a page: its lease is still there.
+			// The process dies within a page: its lease remains.
 			if _, _, err := broadcast.Lease(t.Context(), db, a.Tenant, b.ID, "first", at, at.Add(time.Minute)); err != nil {
 				t.Fatal(err)
 			}
@@ -255,8 +255,8 @@ func TestACrashRepeatsNobody(t *testing.T) {
 	})
 }
 
-// Whatever the order of pages, pauses, resumptions and cancellations: what is
-// cancelled or paused gets no further pages, and what goes on misses nobody.
+// Whatever the order of pages, pauses, resumptions and cancellations: a paused or cancelled
+// broadcast gets no further pages, and a resumed one misses no contact.
 func TestPauseAndCancelDuringPreparation(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -306,7 +306,7 @@ func TestPauseAndCancelDuringPreparation(t *testing.T) {
 	})
 }
 
-func TestWhatCannotBePreparedFails(t *testing.T) {
+func TestABroadcastThatCannotBePreparedFails(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		for _, tt := range []struct {
@@ -328,12 +328,12 @@ func TestWhatCannotBePreparedFails(t *testing.T) {
 				return err
 			}, broadcast.NoIdentity},
 		} {
-			for pages := range 2 { // before it begins, and half way
+			for pages := range 2 { // before it begins, and halfway
 				a := broadcasttest.New(t, db, fmt.Sprintf("%s-%d", tt.name, pages))
 				a.AddContacts(a.List.ID, "a", 5)
 				unnamed, wide := addLane(t, a, "Unnamed", 0), addLane(t, a, "Wide", 0)
 				b := a.Schedule(func(ch *broadcast.Change) {
-					if tt.name == "lanes" { // nothing takes the place of all that a broadcast shares its mail among
+					if tt.name == "lanes" { // if all lanes of the delivery are unusable, no other replaces them
 						ch.MTAConfig = &unnamed.ID
 						ch.Delivery = &broadcast.DeliveryChange{Lanes: &[]broadcast.LaneShare{{Lane: a.Lane.ID, Weight: 1}, {Lane: wide.ID, Weight: 1}}}
 					}
@@ -362,13 +362,13 @@ func TestWhatCannotBePreparedFails(t *testing.T) {
 	})
 }
 
-// drop removes a tenant's records past every guard.
+// drop deletes a tenant's records without checking their use.
 func drop(ctx context.Context, a *broadcasttest.Account, table string) error {
 	_, err := a.DB.Exec(ctx, `DELETE FROM `+table+` WHERE tenant_id = $1`, a.Tenant)
 	return err
 }
 
-func TestHowABroadcastEnds(t *testing.T) {
+func TestBroadcastsCompleteOrFail(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		for _, tt := range []struct {
@@ -379,7 +379,7 @@ func TestHowABroadcastEnds(t *testing.T) {
 			want   broadcast.Status
 			code   broadcast.FailureCode
 		}{
-			{"nobody", 0, outbox.Delivered, "", broadcast.Completed, ""},
+			{"empty", 0, outbox.Delivered, "", broadcast.Completed, ""},
 			{"delivered", 2, outbox.Delivered, "", broadcast.Completed, ""},
 			{"bounced", 2, outbox.Bounced, "550 no such user", broadcast.Completed, ""},
 			{"skipped", 2, outbox.Skipped, "", broadcast.Completed, ""},
@@ -451,7 +451,7 @@ func TestContentIsFrozenWhenTheSendBegins(t *testing.T) {
 	})
 }
 
-func TestRunStartsWhatIsScheduledWhenWoken(t *testing.T) {
+func TestRunStartsDueBroadcastsWhenWoken(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a := broadcasttest.New(t, db, "acme")

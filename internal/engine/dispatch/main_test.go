@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Every check of a property here is a handful of transactions on a real
-// database; thirty of them, not the hundred rapid would make.
+// Each run of a property is several transactions on a real database, so there are 30 runs rather
+// than rapid's default of 100.
 func TestMain(m *testing.M) {
 	if err := flag.Set("rapid.checks", "30"); err != nil {
 		panic(err)

@@ -7,12 +7,12 @@ import (
 	"github.com/packetboat/packetboat/internal/broadcast"
 )
 
-// stopIfBlocked ends or pauses a broadcast that cannot be prepared, and reports whether it
-// did. One whose senders' domains are all paused waits for them; whatever else is
-// in the way will not come back, so the broadcast fails.
+// stopIfBlocked pauses or fails a broadcast that cannot be prepared, and reports whether it did. If
+// all its sending domains are paused, it is paused until they are resumed. Other obstacles are
+// permanent, so the broadcast fails.
 func (e *Engine) stopIfBlocked(ctx context.Context, b broadcast.Broadcast, facts broadcast.Preconditions, now time.Time) (bool, error) {
 	if waits, ok := facts.AwaitsDomain(b); ok {
-		// The routes tell Resume which domains to ask about.
+		// Resume checks the domains of these routes.
 		if _, err := e.recordRoutes(ctx, b, waits); err != nil {
 			return true, err
 		}
@@ -26,7 +26,7 @@ func (e *Engine) stopIfBlocked(ctx context.Context, b broadcast.Broadcast, facts
 	return false, nil
 }
 
-// obstacle says why a broadcast that is due cannot begin at all, or nothing.
+// obstacle returns why a due broadcast cannot begin, or "".
 func obstacle(b broadcast.Broadcast, facts broadcast.Preconditions) broadcast.FailureCode {
 	if _, ok := facts.AwaitsDomain(b); ok {
 		return ""

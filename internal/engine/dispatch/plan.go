@@ -16,9 +16,9 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// needsPlan reports whether the messages of b are given days: when it is spread
-// over some, or a lane of it may carry only so many a day, or what does not fit
-// today is held back. Everything else leaves as it comes.
+// needsPlan reports whether the messages of b are assigned to days: if it is spread over several, a
+// lane has a daily limit, or messages beyond today's capacity are held back. All other messages are
+// due at once.
 func needsPlan(b broadcast.Broadcast, f broadcast.Preconditions, routes []route.Route, today spread.Day) bool {
 	d := b.Delivery
 	return d.Spread() || d.PerHour > 0 && d.Overflow == broadcast.Holdback || slices.ContainsFunc(routes, func(r route.Route) bool {
@@ -27,9 +27,8 @@ func needsPlan(b broadcast.Broadcast, f broadcast.Preconditions, routes []route.
 	})
 }
 
-// ranks returns the place of each contact in the order of a planned send: who
-// clicked last comes first, then who opened last, then the others by chance.
-// Nobody has one in a send that is not planned.
+// ranks returns the position of each contact in the order of a planned send: by last click, then by
+// last open, then at random. It returns nil for a send that is not planned.
 func (e *Engine) ranks(ctx context.Context, p page, ids []id.Contact) (map[id.Contact]string, error) {
 	if p.run.Planning == nil {
 		return nil, nil
@@ -45,13 +44,13 @@ func (e *Engine) ranks(ctx context.Context, p page, ids []id.Contact) (map[id.Co
 	return ranks, nil
 }
 
-// rank is a text of fixed width whose order is that of the send.
+// rank returns a text of fixed length that sorts in the order of the send.
 func rank(b id.Broadcast, c id.Contact, e contact.Engagement) string {
 	chance := sha256.Sum256([]byte(b.String() + ":" + c.String()))
 	return fmt.Sprintf("%08x%08x%08x", ago(e.Clicked), ago(e.Opened), chance[:4])
 }
 
-// ago is the smaller the later a moment is, and the largest for none.
+// ago returns a number that is smaller the later t is, and the maximum for nil.
 func ago(t *time.Time) uint32 {
 	if t == nil {
 		return math.MaxUint32
@@ -59,8 +58,8 @@ func ago(t *time.Time) uint32 {
 	return math.MaxUint32 - uint32(min(max(t.Unix(), 1), math.MaxUint32))
 }
 
-// plan takes the planning of a send that is all in the outbox further: it makes
-// the plan, and assigns the next messages their times.
+// plan advances the planning of a send whose audience is complete in the outbox: it makes the plan,
+// creates its slots, or assigns due times.
 func (e *Engine) plan(ctx context.Context, t tenant.Tenant, b broadcast.Broadcast, run *broadcast.Run) (more bool, err error) {
 	if run.Planning.Stage == broadcast.ToPlan {
 		if err := run.MakePlan(ctx, e.DB, t, b, e.Now()); err != nil {
@@ -82,8 +81,8 @@ func (e *Engine) plan(ctx context.Context, t tenant.Tenant, b broadcast.Broadcas
 	return true, nil
 }
 
-// replanIfOverdue asks for a new plan when a day of a planned send has passed that did not
-// send all it should. It looks once a day.
+// replanIfOverdue requests a new plan if messages are left over from past days of a planned send.
+// It checks once a day.
 func (e *Engine) replanIfOverdue(ctx context.Context, t tenant.Tenant, run broadcast.Run) (again bool, err error) {
 	if run.Planning == nil {
 		return false, nil

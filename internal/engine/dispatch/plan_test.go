@@ -23,8 +23,7 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// leave pretends that everything due at a moment was handed over then, and
-// returns how many that were.
+// leave marks all messages due at a time as sent, and returns their number.
 func leave(t *testing.T, a *broadcasttest.Account, b id.Broadcast, at time.Time) int {
 	t.Helper()
 	n := outbox.Node{DB: a.DB, Owner: "test"}
@@ -45,7 +44,7 @@ func leave(t *testing.T, a *broadcasttest.Account, b id.Broadcast, at time.Time)
 	return len(items)
 }
 
-// days returns what each day of a send is to carry, and has carried.
+// days returns for each day of a send how many messages were sent and planned.
 func days(t *testing.T, a *broadcasttest.Account, b id.Broadcast) string {
 	t.Helper()
 	list, err := outbox.Days(t.Context(), a.DB, a.Tenant, a.SendOf(b))
@@ -59,7 +58,8 @@ func days(t *testing.T, a *broadcasttest.Account, b id.Broadcast) string {
 	return text.String()
 }
 
-// messages returns the messages of a send, which all hold together with its days.
+// messages returns the messages of a send, after checking that they agree with the sums of its
+// days.
 func messages(t *testing.T, a *broadcasttest.Account, b id.Broadcast) []outbox.Record {
 	t.Helper()
 	list, err := outbox.First(t.Context(), a.DB, a.Tenant, a.SendOf(b), 10_000)
@@ -106,7 +106,7 @@ func overDays(n int, more ...func(*broadcast.DeliveryChange)) func(*broadcast.Ch
 
 func holdback(d *broadcast.DeliveryChange) { d.Overflow = new(broadcast.Holdback) }
 
-// capLane lets a lane carry only so many messages a day.
+// capLane sets the daily limit of a lane.
 func capLane(t *testing.T, a *broadcasttest.Account, n int) {
 	t.Helper()
 	_, err := lane.Update(t.Context(), a.DB, broadcasttest.Box(t), a.Tenant, a.Lane.ID, lane.Fields{MaxPerDay: &lane.Bound{To: &n}}, lane.Rules{})
@@ -115,7 +115,7 @@ func capLane(t *testing.T, a *broadcasttest.Account, n int) {
 	}
 }
 
-func TestASendOverDaysLeavesDayByDay(t *testing.T) {
+func TestASendOverDaysIsSentDayByDay(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a := broadcasttest.New(t, db, "acme")
@@ -146,7 +146,7 @@ func TestASendOverDaysLeavesDayByDay(t *testing.T) {
 			}
 			settle(t, e)
 			if n := leave(t, a, b.ID, at); n != step.sent && !step.at.Equal(now) {
-				t.Errorf("by %v %d messages left, want %d", at, n, step.sent)
+				t.Errorf("by %v %d messages were sent, want %d", at, n, step.sent)
 			}
 			settle(t, e)
 			if status := a.Load(b.ID).Status; (status == broadcast.Completed) != (step.sent == 5) {
@@ -159,7 +159,7 @@ func TestASendOverDaysLeavesDayByDay(t *testing.T) {
 	})
 }
 
-func TestTheBestEngagedComeFirst(t *testing.T) {
+func TestRecentlyEngagedContactsComeFirst(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a := broadcasttest.New(t, db, "acme")
@@ -262,7 +262,7 @@ func TestSendsShareTheDaysOfALane(t *testing.T) {
 	})
 }
 
-func TestAThrottleBoundsDays(t *testing.T) {
+func TestARateLimitsDays(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a := broadcasttest.New(t, db, "acme")
@@ -273,7 +273,7 @@ func TestAThrottleBoundsDays(t *testing.T) {
 		}
 		a.AddContacts(a.List.ID, "a", 12)
 		b := a.Schedule(overDays(2, func(d *broadcast.DeliveryChange) { d.PerHour = new(new(2)) }))
-		at := now // two hours of the window are left
+		at := now // two hours of the window remain
 		settle(t, engine(db, "one", &at))
 		if got, want := days(t, a, b.ID), "03-02 0/4 03-03 0/6 03-04 0/2 "; got != want {
 			t.Errorf("days %s, want %s", got, want)
@@ -286,7 +286,7 @@ func TestAThrottleBoundsDays(t *testing.T) {
 	})
 }
 
-func TestRescheduleMovesWhatHasNotLeft(t *testing.T) {
+func TestRescheduleMovesMessagesNotSent(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a := broadcasttest.New(t, db, "acme")
@@ -326,7 +326,7 @@ func TestRescheduleMovesWhatHasNotLeft(t *testing.T) {
 			t.Errorf("days %s, want %s", got, want)
 		}
 		messages(t, a, b.ID)
-		if err := reschedule(); err != nil { // nothing is skipped: today, the 3rd, is used
+		if err := reschedule(); err != nil { // no day is skipped any more: today, the 3rd, is used
 			t.Fatal(err)
 		}
 		settle(t, e)
@@ -341,7 +341,7 @@ func TestRescheduleMovesWhatHasNotLeft(t *testing.T) {
 	})
 }
 
-func TestDaysThatPassInAPauseAreMadeUpFor(t *testing.T) {
+func TestDaysThatPassDuringAPauseArePlannedAgain(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a := broadcasttest.New(t, db, "acme")
@@ -381,8 +381,8 @@ func TestDaysThatPassInAPauseAreMadeUpFor(t *testing.T) {
 	})
 }
 
-// What a day could not send moves on, if the send may be extended.
-func TestYesterdaysRestIsPlannedAnew(t *testing.T) {
+// Messages left over from a day are planned again if the send may be extended.
+func TestMessagesLeftOverArePlannedAgain(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a := broadcasttest.New(t, db, "acme")
@@ -395,7 +395,7 @@ func TestYesterdaysRestIsPlannedAnew(t *testing.T) {
 		if got, want := days(t, a, b.ID), "03-02 0/4 03-03 0/2 "; got != want {
 			t.Fatalf("days %s, want %s", got, want)
 		}
-		at = now.Add(24 * time.Hour) // and nothing left on the 2nd
+		at = now.Add(24 * time.Hour) // and nothing was sent on the 2nd
 		settle(t, e)
 		if got, want := days(t, a, b.ID), "03-03 0/4 03-04 0/2 "; got != want {
 			t.Errorf("days %s, want %s", got, want)
@@ -404,9 +404,9 @@ func TestYesterdaysRestIsPlannedAnew(t *testing.T) {
 	})
 }
 
-// Whatever happens to sends that share a lane: nobody is lost, no day to come is
-// given more than the lane may carry, and none that is skipped is used.
-func TestPlansHoldWhateverHappens(t *testing.T) {
+// After any series of operations on sends that share a lane, no message is lost, no future day
+// exceeds the lane's limit, and no skipped day is used.
+func TestPlansRespectLimitsAndSkippedDays(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		const most, people = 5, 9

@@ -17,8 +17,8 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// prepare puts the next pages of a broadcast's audience into the outbox. It
-// reports whether there are more.
+// prepare puts the next pages of a broadcast's audience into the outbox. It reports whether there
+// are more.
 func (e *Engine) prepare(ctx context.Context, t tenant.Tenant, bid id.Broadcast) (more bool, err error) {
 	now := e.Now()
 	run, ok, err := broadcast.Lease(ctx, e.DB, t.ID, bid, e.Owner, now, now.Add(lease))
@@ -26,7 +26,7 @@ func (e *Engine) prepare(ctx context.Context, t tenant.Tenant, bid id.Broadcast)
 		return false, err
 	}
 	defer func() {
-		// The process may be ending; the lease is given back all the same.
+		// Release the lease even if ctx has ended.
 		if e := run.Release(context.WithoutCancel(ctx), e.DB); err == nil {
 			err = e
 		}
@@ -62,12 +62,12 @@ func (e *Engine) prepare(ctx context.Context, t tenant.Tenant, bid id.Broadcast)
 	if run.Planning != nil {
 		p.due = outbox.Unplanned()
 	}
-	// While one page is written the next is read.
+	// While one page is written, the next is read.
 	ahead, stop := context.WithCancel(ctx)
 	next := e.readAhead(ahead, p, run.After)
 	defer func() {
 		stop()
-		if next != nil { // the audience is the reader's until it has ended
+		if next != nil { // the reader uses p.audience until it ends
 			<-next
 		}
 	}()
@@ -87,10 +87,11 @@ func (e *Engine) prepare(ctx context.Context, t tenant.Tenant, bid id.Broadcast)
 	return true, nil
 }
 
-// pages is how many pages of one broadcast a tick puts: fewer when others wait.
+// pages returns how many pages of one broadcast a tick processes: fewer if several are in
+// preparation.
 func (e *Engine) pages() int { return cmp.Or(e.Pages, max(20/max(e.preparing, 1), 2)) }
 
-// page is what every page of one preparation has in common.
+// page is the data that all pages of one preparation share.
 type page struct {
 	b         broadcast.Broadcast
 	run       *broadcast.Run
@@ -100,16 +101,15 @@ type page struct {
 	due       time.Time
 }
 
-// pageSize is how many contacts one transaction deals with, which holds the only
-// connection that writes to SQLite: some 30 ms for 2,000.
+// pageSize is the number of contacts in one transaction, which occupies SQLite's only writing
+// connection for about 30 ms.
 const pageSize = 2000
 
-// audiences is how many audiences an engine keeps from tick to tick; each may
-// hold what it found ahead.
+// maxAudiences is how many audiences an engine keeps between ticks; each may have a read-ahead in
+// memory.
 const maxAudiences = 8
 
-// audience returns who a broadcast is for. What was found ahead in one tick is
-// there in the next.
+// audience returns the audience of a broadcast. It is kept between ticks for its read-ahead.
 func (e *Engine) audience(b broadcast.Broadcast) *segment.Audience {
 	if a, ok := e.audiences[b.ID]; ok && a.Tenant == b.Tenant {
 		return a
@@ -121,16 +121,16 @@ func (e *Engine) audience(b broadcast.Broadcast) *segment.Audience {
 	return e.audiences[b.ID]
 }
 
-// audiencePage is a page as it was read: its contacts, and their messages.
+// audiencePage is a page that was read: its contacts and their messages.
 type audiencePage struct {
 	ids      []id.Contact
 	messages []outbox.Message
-	excluded map[string]int // how many of them get nothing, by reason
+	excluded map[string]int // number of contacts without a message, by reason
 	last     bool
 	err      error
 }
 
-// readAhead reads the page behind a contact.
+// readAhead reads the page after a contact in the background.
 func (e *Engine) readAhead(ctx context.Context, p page, after id.Contact) <-chan audiencePage {
 	done := make(chan audiencePage, 1)
 	go func() {
@@ -145,9 +145,8 @@ func (e *Engine) readAhead(ctx context.Context, p page, after id.Contact) <-chan
 	return done
 }
 
-// put writes a page. What it needs was read before its transaction begins, which
-// is therefore short; a contact who says no in between is asked again before
-// sending.
+// put inserts a page. Its data were read before the transaction, which is therefore short. A
+// contact that unsubscribes in between is caught by the check before sending.
 func (e *Engine) put(ctx context.Context, p page, r audiencePage) error {
 	ids, excluded, last := r.ids, r.excluded, r.last
 	now := e.Now()
@@ -184,7 +183,8 @@ func (e *Engine) put(ctx context.Context, p page, r audiencePage) error {
 	return nil
 }
 
-// chooseRecipients decides who of a page gets a message, and counts the others by reason.
+// chooseRecipients returns messages for the contacts that may get one, and counts the others by
+// reason.
 func (e *Engine) chooseRecipients(ctx context.Context, p page, ids []id.Contact) ([]outbox.Message, map[string]int, error) {
 	if len(ids) == 0 {
 		return nil, nil, nil
@@ -193,8 +193,8 @@ func (e *Engine) chooseRecipients(ctx context.Context, p page, ids []id.Contact)
 	if err != nil {
 		return nil, nil, err
 	}
-	// In their order, that of the ids their messages will have: each index of the
-	// outbox then grows at its end (outbox.Put).
+	// Sort by contact id, the order in which the messages get their ids: each index of the outbox
+	// then grows at its end (outbox.Put).
 	slices.SortFunc(contacts, func(a, b contact.Contact) int { return id.Compare(a.ID, b.ID) })
 	addresses := make([]string, len(contacts))
 	for i, c := range contacts {

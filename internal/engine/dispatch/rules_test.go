@@ -17,8 +17,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// A broadcast to what rules find reaches whom they find when it is dispatched,
-// not when they were counted, whoever crashes on the way.
+// The rules of an audience are evaluated when the send is prepared, not when its segments were
+// counted, even if processes crash meanwhile.
 func TestRulesAreEvaluatedWhenTheSendIsPrepared(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -63,7 +63,7 @@ func TestRulesAreEvaluatedWhenTheSendIsPrepared(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			for _, e := range []*dispatch.Engine{second, first, second} { // they take turns
+			for _, e := range []*dispatch.Engine{second, first, second} { // they alternate
 				if _, err := e.Tick(t.Context()); err != nil {
 					t.Fatal(err)
 				}

@@ -20,7 +20,7 @@ import (
 	"github.com/packetboat/packetboat/internal/traffic"
 )
 
-// ways returns by whom and by which lane each contact's message goes.
+// ways returns the route of each contact's message.
 func ways(t *testing.T, a *broadcasttest.Account, b id.Broadcast) map[id.Contact]route.Route {
 	t.Helper()
 	list, err := outbox.First(t.Context(), a.DB, a.Tenant, a.SendOf(b), 10_000)
@@ -55,9 +55,8 @@ func addLane(t *testing.T, a *broadcasttest.Account, name string, perDay int) la
 	return c
 }
 
-// Who heard from a sender hears from the same one again, as long as that one is
-// among those who may send and the mail is of the same type.
-func TestContactsKeepTheirSender(t *testing.T) {
+// A contact gets its mail of one type from the same identity again, as long as that one may send.
+func TestContactsKeepTheirIdentity(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a := broadcasttest.New(t, db, "acme")
@@ -124,8 +123,8 @@ func mapsAgree(a, b map[id.Contact]route.Route) bool {
 	return len(a) == len(b)
 }
 
-// Mail is shared among the lanes of a broadcast by their weights, but for those
-// that are down or switched off.
+// Messages are divided among the lanes of a broadcast by weight, except for lanes that are down or
+// inactive.
 func TestLanesShareABroadcast(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -166,9 +165,9 @@ func TestLanesShareABroadcast(t *testing.T) {
 	})
 }
 
-// Senders share a broadcast by what their lanes have left of the day when its
-// preparation begins, whatever happens meanwhile and whoever ends it.
-func TestSharesAreSettledWhenThePreparationBegins(t *testing.T) {
+// Identities share a broadcast by the daily capacity that their lanes had left when its preparation
+// began, whatever happens later and whichever process finishes it.
+func TestSharesAreFixedWhenThePreparationBegins(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a := broadcasttest.New(t, db, "acme")
@@ -197,7 +196,7 @@ func TestSharesAreSettledWhenThePreparationBegins(t *testing.T) {
 		}
 		carry(full.ID, 50)
 		carry(large.ID, 20)
-		err := db.InTx(t.Context(), func(tx *sqldb.DB) error { // another send has the day planned
+		err := db.InTx(t.Context(), func(tx *sqldb.DB) error { // another send has reserved the day
 			if err := outbox.Create(t.Context(), tx, outbox.Send{Tenant: a.Tenant, ID: idtest.Named[id.Send]("other"), Source: outbox.FromBroadcast(id.New[id.Broadcast]())}, outbox.Terms{}, now); err != nil {
 				return err
 			}
@@ -241,8 +240,8 @@ func TestSharesAreSettledWhenThePreparationBegins(t *testing.T) {
 	})
 }
 
-// A broadcast whose senders' domains are all paused waits for them, whether they
-// were paused before it began or half way.
+// A broadcast whose sending domains are all paused waits for them, whether they were paused before
+// it began or during its preparation.
 func TestAPausedDomainPausesAPreparation(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

@@ -13,7 +13,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-func TestEachContactGetsTheArmItIsAssigned(t *testing.T) {
+func TestEachContactGetsItsAssignedArm(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a := broadcasttest.New(t, db, "acme")
