@@ -9,7 +9,7 @@ import (
 	"github.com/packetboat/packetboat/internal/traffic"
 )
 
-// The rules by which a domain is judged.
+// The thresholds at which a domain is paused.
 const (
 	domainWindow     = 24 * time.Hour
 	minDeliveries    = 1000
@@ -17,13 +17,13 @@ const (
 	pauseHardBounces = 0.10
 )
 
-// The rates at which a warning is given, rising.
+// The rates at which warnings are logged, ascending.
 var (
 	warnComplaints  = []float64{0.001}
 	warnHardBounces = []float64{0.02, 0.05}
 )
 
-// grounds returns why a domain that carried this must be paused, if it must.
+// grounds returns the reason to pause a domain with these counts, if there is one.
 func grounds(c traffic.Counts) (why sender.Pause, must bool) {
 	if c.Delivered < minDeliveries {
 		return sender.Pause{}, false
@@ -44,12 +44,12 @@ func complaints(c traffic.Counts, rate func(n, of int) float64) float64 {
 	return rate(c.Complained, c.Delivered)
 }
 
-// hardBounces is of all messages that were accepted or refused for good.
+// hardBounces is the share of all messages that were accepted or permanently refused.
 func hardBounces(c traffic.Counts, rate func(n, of int) float64) float64 {
 	return rate(c.Hard, c.Delivered+c.Hard+c.Block)
 }
 
-// alarm is how many of the warning rates a domain has surely reached.
+// alarm is how many of the warning rates a domain has reached, at the lower bound of the estimate.
 type alarm struct{ complaints, hardBounces int }
 
 func alarmOf(c traffic.Counts) (a alarm) {
@@ -64,8 +64,8 @@ func alarmOf(c traffic.Counts) (a alarm) {
 	return alarm{reached(complaints(c, traffic.AtLeast), warnComplaints), reached(hardBounces(c, traffic.AtLeast), warnHardBounces)}
 }
 
-// domains pauses the domains whose mail bounces or is complained of too often,
-// and warns of those that come near.
+// domains pauses domains with too many bounces or complaints, and logs a warning for those that
+// come near.
 func (e *Engine) domains(ctx context.Context, now time.Time) error {
 	since := now.Add(-domainWindow)
 	busy, err := traffic.ByDomain(ctx, e.DB, since, minDeliveries)

@@ -15,7 +15,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// fakePauser records what it is asked, and answers as it is told.
+// fakePauser records its calls, and returns what the test sets.
 type fakePauser struct {
 	asked     []map[id.Tenant]bool
 	downSince time.Time
@@ -28,7 +28,7 @@ func (p *fakePauser) PauseStuck(_ context.Context, _ *sqldb.DB, tenants map[id.T
 	return p.paused, p.err
 }
 
-func TestEveryPauserIsAskedAboutTenantsInTrouble(t *testing.T) {
+func TestEveryPauserIsCalledForAffectedTenants(t *testing.T) {
 	each(t, func(w *ward) {
 		other := broadcasttest.New(w.t, w.DB, "other")
 		failing := &fakePauser{

@@ -15,19 +15,19 @@ import (
 
 const (
 	lanesAtOnce  = 16
-	suspectTries = 3                // at a time, and as often as the watch looks
-	probeWithin  = 15 * time.Second // one that takes longer has failed
+	suspectTries = 3                // concurrent attempts at each tick
+	probeWithin  = 15 * time.Second // timeout of an attempt
 )
 
-// patient is a lane that is to be tried.
+// patient is a lane to probe.
 type patient struct {
 	lane    traffic.Lane
 	health  lane.Health
 	suspect bool
 }
 
-// probe tries the lanes that are not well and whose turn it is, and the suspects,
-// several at once, and notes in lanes what came of it.
+// probe probes several lanes concurrently: the suspects, and unhealthy ones that are due. It stores
+// the results in lanes.
 func (e *Engine) probe(ctx context.Context, now time.Time, lanes map[traffic.Lane]lane.Health, suspects map[traffic.Lane]bool) error {
 	var mu sync.Mutex
 	var errs []error
@@ -51,8 +51,8 @@ func (e *Engine) probe(ctx context.Context, now time.Time, lanes map[traffic.Lan
 	return errors.Join(errs...)
 }
 
-// probed tries one lane and returns how it fares. A suspect is tried several
-// times, which count as its own tries, so that the next look can tell.
+// probed probes one lane and returns its health. A suspect is probed several times, which count as
+// attempts of its own, so that the next tick can decide.
 func (e *Engine) probed(ctx context.Context, p patient, now time.Time) (lane.Health, error) {
 	l, before := p.lane, p.health
 	c, err := lane.ByID(ctx, e.DB, l.Tenant, l.Lane)
@@ -88,8 +88,7 @@ func (e *Engine) probed(ctx context.Context, p patient, now time.Time) (lane.Hea
 	return after, e.note(ctx, l, before, after)
 }
 
-// tries tries a lane several times at once, and returns what went wrong with
-// each try: nothing, if it did not.
+// tries probes a lane several times concurrently, and returns the failure of each attempt, or "".
 func (e *Engine) tries(ctx context.Context, c lane.Config, times int) ([]string, error) {
 	failures, errs := make([]string, times), make([]error, times)
 	var at sync.WaitGroup
@@ -100,9 +99,9 @@ func (e *Engine) tries(ctx context.Context, c lane.Config, times int) ([]string,
 	return failures, errors.Join(errs...)
 }
 
-// try opens one connection and ends it, and returns what went wrong with it.
+// try opens and closes one connection, and returns the failure, or "".
 func (e *Engine) try(ctx context.Context, c lane.Config) (failure string, err error) {
-	if c.Type != lane.SMTP { // the built-in mailbox is always there
+	if c.Type != lane.SMTP { // the built-in mailbox is always available
 		return "", nil
 	}
 	password, err := lane.Password(ctx, e.DB, e.Box, c.Tenant, c.ID)
@@ -115,7 +114,7 @@ func (e *Engine) try(ctx context.Context, c lane.Config) (failure string, err er
 	refused, ok := errors.AsType[*smtpclient.DialError](err)
 	switch {
 	case err == nil:
-		_ = conn.Quit() // it has answered, and that is all we wanted
+		_ = conn.Quit() // the connection was established, which is all that matters
 		return "", nil
 	case ok:
 		return refused.Outcome.String(), nil

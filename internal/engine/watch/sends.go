@@ -10,9 +10,8 @@ import (
 	"github.com/packetboat/packetboat/internal/traffic"
 )
 
-// pauseStuckSends asks every Pauser to pause the sends that no lane has been able
-// to carry for a while, and those that send from a paused domain, however that
-// came to be paused.
+// pauseStuckSends calls every Pauser to pause sends whose lanes have all been down for a while, and
+// those from a paused domain, whatever the reason of that pause.
 func (e *Engine) pauseStuckSends(ctx context.Context, lanes map[traffic.Lane]lane.Health, now time.Time) error {
 	tenants, err := sender.PausedTenants(ctx, e.DB)
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 	"github.com/packetboat/packetboat/internal/traffic"
 )
 
-// warmups gives the lanes that warm up what they have earned on the day that
-// ended.
+// warmups raises the limits of lanes that warm up, according to the previous day.
 func (e *Engine) warmups(ctx context.Context, now time.Time) error {
 	warming, err := lane.WarmingUp(ctx, e.DB)
 	if err != nil {

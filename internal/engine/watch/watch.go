@@ -1,10 +1,8 @@
-// Package watch looks after what may go wrong while mail is sent: lanes that no
-// longer work, sends that no lane can carry, and domains whose mail bounces or
-// is complained of.
+// Package watch detects problems of sending: lanes that do not work, sends without a working lane,
+// and domains with too many bounces or complaints.
 //
-// It reads the sums of package traffic, which deliver adds to, and decides by
-// them. It pauses and never resumes: that is for people to do. What sends can be
-// paused it learns from a list of outbox.Pausers. One process runs it at a time.
+// It reads the counts of package traffic, which deliver writes. It only pauses; resuming is up to a
+// user. It knows what can be paused as a list of outbox.Pausers. It runs on one process at a time.
 package watch
 
 import (
@@ -24,33 +22,32 @@ import (
 )
 
 const (
-	every       = 10 * time.Second // between two looks
-	rarely      = time.Minute      // between two looks at domains and warm-ups
+	every       = 10 * time.Second // interval of ticks
+	rarely      = time.Minute      // interval of checking domains and warm-ups
 	pruneEvery  = 10 * time.Minute
-	collapsedIn = 10 * time.Minute // a send all of whose lanes are down is paused
+	collapsedIn = 10 * time.Minute // how long all lanes of a send are down before it is paused
 )
 
-// Engine is the watch. Its fields are set before Run and not changed.
+// Engine is the watch. Its fields must not be changed after Run was called.
 type Engine struct {
 	DB           *sqldb.DB
 	Box          *secret.Box
 	Now          func() time.Time
 	Log          *slog.Logger
-	AllowPrivate bool            // lanes may be at private addresses
-	Pausers      []outbox.Pauser // what sends, by kind
+	AllowPrivate bool            // lanes may have private addresses
+	Pausers      []outbox.Pauser // one for each kind of source
 
-	judged  time.Time                // when domains and warm-ups were last looked at
-	pruned  time.Time                // when old traffic was last forgotten
-	alarmed map[traffic.Domain]alarm // warnings that were given
+	judged  time.Time                // when domains and warm-ups were last checked
+	pruned  time.Time                // when old traffic was last deleted
+	alarmed map[traffic.Domain]alarm // warnings that were logged
 }
 
-// Run watches until ctx ends.
+// Run calls Tick until ctx ends.
 func (e *Engine) Run(ctx context.Context) error {
 	return poll.Loop{Look: e.Tick, Every: every, Log: e.Log, Failed: "watch lanes and domains failed"}.Run(ctx)
 }
 
-// Tick looks at everything whose turn it is. What fails keeps nothing else
-// from being looked at.
+// Tick checks everything that is due. An error in one check does not prevent the others.
 func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
 	now := e.Now()
 	lanes, suspects, err := e.lanes(ctx, now)
@@ -67,8 +64,8 @@ func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
 	return false, err
 }
 
-// lanes judges the lanes that tried anything of late, and those that were not
-// well. It returns how all of these fare, and which of them may be down.
+// lanes evaluates the lanes with recent attempts, and those that were unhealthy. It returns their
+// health, and the suspects: lanes that may be down.
 func (e *Engine) lanes(ctx context.Context, now time.Time) (known map[traffic.Lane]lane.Health, suspects map[traffic.Lane]bool, err error) {
 	if known, err = lane.Watched(ctx, e.DB); err != nil {
 		return nil, nil, err
@@ -99,7 +96,7 @@ func (e *Engine) lanes(ctx context.Context, now time.Time) (known map[traffic.La
 	return known, suspects, err
 }
 
-// note stores what has become of a lane, and says so.
+// note stores a changed health of a lane, and logs it.
 func (e *Engine) note(ctx context.Context, l traffic.Lane, before, after lane.Health) error {
 	if err := lane.Note(ctx, e.DB, l, before, after); err != nil {
 		return err
@@ -115,7 +112,7 @@ func (e *Engine) note(ctx context.Context, l traffic.Lane, before, after lane.He
 	return nil
 }
 
-// zones remembers tenants' time zones for the length of a look.
+// zones caches tenants' time zones during a tick.
 type zones struct {
 	db    *sqldb.DB
 	known map[id.Tenant]*time.Location

@@ -25,7 +25,7 @@ import (
 	"github.com/packetboat/packetboat/internal/traffic"
 )
 
-// ward is an account with a watch over it and a clock that the test moves.
+// ward is an account with a watch, and a clock that the test moves.
 type ward struct {
 	*broadcasttest.Account
 	t     *testing.T
@@ -34,7 +34,7 @@ type ward struct {
 	watch *watch.Engine
 }
 
-// each runs a test on an account in each kind of database.
+// each runs f on both databases.
 func each(t *testing.T, f func(w *ward)) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -54,7 +54,7 @@ func (w *ward) must(err error) {
 	}
 }
 
-// look lets time pass and the watch look once.
+// look advances the clock and calls Tick.
 func (w *ward) look(after time.Duration) {
 	w.t.Helper()
 	w.at = w.at.Add(after)
@@ -62,13 +62,13 @@ func (w *ward) look(after time.Duration) {
 	w.must(err)
 }
 
-// carried adds to what a lane carried for the account's domain.
+// carried adds counts to a lane and the account's domain.
 func (w *ward) carried(l id.MTAConfig, c traffic.Counts) {
 	w.t.Helper()
 	w.must(traffic.Add(w.t.Context(), w.DB, w.at, map[traffic.Key]traffic.Counts{{Tenant: w.Tenant, Lane: l, Domain: w.Domain.ID}: c}))
 }
 
-// relay makes a lane to a port of this machine.
+// relay creates a lane to a port of this machine.
 func (w *ward) relay(name string, port int, edits ...func(*lane.Fields)) lane.Config {
 	w.t.Helper()
 	f := lane.Fields{Name: &name, Type: new(lane.SMTP), Host: new("127.0.0.1"), Port: &port, TLS: new(smtpclient.None), Auth: new(smtpclient.AuthNone)}
@@ -103,7 +103,7 @@ func (w *ward) send(edits ...func(*broadcast.Change)) id.Broadcast {
 	return b.ID
 }
 
-// expect holds a broadcast to its status, and to the reason if it is paused.
+// expect checks the status of a broadcast, and the reason if it is paused.
 func (w *ward) expect(when string, b id.Broadcast, status broadcast.Status, why broadcast.PauseReason) {
 	w.t.Helper()
 	if got := w.Load(b); got.Status != status || got.PauseReason != why {
@@ -111,14 +111,14 @@ func (w *ward) expect(when string, b id.Broadcast, status broadcast.Status, why 
 	}
 }
 
-// told returns how many entries of a type are in the journal.
-func (w *ward) told(what journal.Type) (n int) {
+// entries returns the number of journal entries of a type.
+func (w *ward) entries(what journal.Type) (n int) {
 	w.t.Helper()
 	w.must(w.DB.QueryRow(w.t.Context(), `SELECT COUNT(*) FROM journal WHERE tenant_id = $1 AND type = $2`, w.Tenant, what).Scan(&n))
 	return n
 }
 
-// deadPort returns a port on which nobody listens.
+// deadPort returns a port without a listener.
 func deadPort(t *testing.T) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -129,7 +129,7 @@ func deadPort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-func TestALaneGoesDownAndIsProbedUntilItIsBack(t *testing.T) {
+func TestALaneThatIsDownIsProbedUntilItRecovers(t *testing.T) {
 	each(t, func(w *ward) {
 		port := deadPort(w.t)
 		relay := w.relay("Relay", port)
@@ -155,25 +155,25 @@ func TestALaneGoesDownAndIsProbedUntilItIsBack(t *testing.T) {
 		server := sink.Start(w.t, sink.Options{})
 		_, err := lane.Update(w.t.Context(), w.DB, broadcasttest.Box(w.t), w.Tenant, relay.ID, lane.Fields{Port: new(server.Port())}, lane.Rules{AllowPrivate: true})
 		w.must(err)
-		w.look(time.Second) // changed, so it is tried at once
+		w.look(time.Second) // the lane was changed, so it is probed at once
 		if got := w.health(relay.ID); got.State != lane.Healthy || got.LastError != "" || !got.Since.Equal(w.at) {
-			w.t.Errorf("once somebody listens: %+v", got)
+			w.t.Errorf("with a listener:  %+v", got)
 		}
 		if s := server.Stats(); s.Connections != 1 || s.Messages != 0 {
 			w.t.Errorf("the probe was %+v, want one connection and no mail", s)
 		}
-		w.look(10 * time.Second) // what failed before is forgotten
+		w.look(10 * time.Second) // earlier failures are not considered any more
 		if got := w.health(relay.ID); got.State != lane.Healthy {
 			w.t.Errorf("ten seconds after it came back: %+v", got)
 		}
-		if down, up := w.told(journal.MTADown), w.told(journal.MTARecovered); down != 1 || up != 1 {
-			w.t.Errorf("the journal tells of %d downs and %d recoveries, want one each", down, up)
+		if down, up := w.entries(journal.MTADown), w.entries(journal.MTARecovered); down != 1 || up != 1 {
+			w.t.Errorf("the journal has %d downs and %d recoveries, want one each", down, up)
 		}
 	})
 }
 
-// Whoever sends rests after a failure, so that few tries may be all there are.
-func TestASuspectIsTriedUntilItIsKnownToBeDown(t *testing.T) {
+// After a failure the sender pauses, so there may be few attempts to judge by.
+func TestASuspectIsProbedUntilItIsKnownToBeDown(t *testing.T) {
 	each(t, func(w *ward) {
 		dead, alive := w.relay("Dead", deadPort(w.t)), w.relay("Alive", sink.Start(w.t, sink.Options{}).Port())
 		for _, l := range []lane.Config{dead, alive} {
@@ -224,13 +224,13 @@ func TestALaneThatFailsAtTimesIsDegraded(t *testing.T) {
 		if got := w.health(relay.ID); got.State != lane.Healthy {
 			w.t.Errorf("when that is past: %+v", got)
 		}
-		if n := w.told(journal.MTADown) + w.told(journal.MTARecovered); n != 0 {
+		if n := w.entries(journal.MTADown) + w.entries(journal.MTARecovered); n != 0 {
 			w.t.Errorf("the journal has %d entries about a lane that was never down", n)
 		}
 	})
 }
 
-func TestASendIsPausedWhenNoLaneIsLeft(t *testing.T) {
+func TestASendWithoutAWorkingLaneIsPaused(t *testing.T) {
 	each(t, func(w *ward) {
 		w.AddContacts(w.List.ID, "c", 3)
 		one, other := w.relay("One", deadPort(w.t)), w.relay("Other", deadPort(w.t))
@@ -295,8 +295,8 @@ func TestADomainIsPausedWithItsSends(t *testing.T) {
 				}
 				w.look(time.Minute)
 				w.look(time.Minute)
-				if n := w.told(journal.DomainPaused); (n == 1) != got.Paused {
-					w.t.Errorf("the journal tells of it %d times", n)
+				if n := w.entries(journal.DomainPaused); (n == 1) != got.Paused {
+					w.t.Errorf("the journal has %d entries", n)
 				}
 				if n := strings.Count(w.log.String(), tt.warned); tt.warned != "" && n != 1 {
 					w.t.Errorf("warned %d times, want once:\n%s", n, w.log.String())
@@ -306,7 +306,7 @@ func TestADomainIsPausedWithItsSends(t *testing.T) {
 	}
 }
 
-func TestAResumedDomainIsJudgedByWhatFollows(t *testing.T) {
+func TestAResumedDomainIsJudgedByLaterTraffic(t *testing.T) {
 	each(t, func(w *ward) {
 		paused := func() bool {
 			w.t.Helper()
@@ -366,7 +366,7 @@ func TestWarmupsGrowWithGoodDays(t *testing.T) {
 		}
 		for _, day := range []struct {
 			carried traffic.Counts
-			want    int // on the next
+			want    int // on the next day
 		}{
 			{traffic.Counts{Delivered: 195, Deferred: 3}, 260},
 			{traffic.Counts{}, 260},
@@ -375,7 +375,7 @@ func TestWarmupsGrowWithGoodDays(t *testing.T) {
 			{traffic.Counts{Delivered: 200, Block: 100}, 169},
 		} {
 			w.carried(relay.ID, day.carried)
-			w.look(time.Hour) // the day is not over
+			w.look(time.Hour) // the day has not ended
 			w.look(23 * time.Hour)
 			if got := may(); got != day.want {
 				w.t.Errorf("after %+v the lane may carry %d, want %d", day.carried, got, day.want)
