@@ -11,7 +11,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// contender is a process that leads, or would like to.
+// contender is a process that is the leader, or wants to become it.
 type contender struct {
 	db    *sqldb.DB
 	name  string
@@ -19,39 +19,39 @@ type contender struct {
 	now   func() time.Time
 	terms terms
 
-	epoch  int64                     // of the lead, while it lasts
-	until  atomic.Pointer[time.Time] // how long this process may take itself for the leader
+	epoch  int64                     // of the leadership, while it lasts
+	until  atomic.Pointer[time.Time] // until when this process may assume that it is the leader
 	seen   row
-	seenAt time.Time // when seen was first seen, and not before
+	seenAt time.Time // when the current value of seen was first read
 }
 
-// row is who leads, as far as others need to know.
+// row is the row of a name, without times.
 type row struct {
 	owner string // empty: released
-	epoch int64  // of the lead
-	beat  int64  // of its renewals
+	epoch int64  // of the leadership
+	beat  int64  // number of renewals
 }
 
-// contend takes the lead if nobody has it, and reports whether it did.
+// contend acquires the leadership if it is free or expired, and reports whether it did.
 func (c *contender) contend(ctx context.Context) (won bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.terms.answer)
 	defer cancel()
-	r, err := c.read(ctx)
+	r, err := c.readRow(ctx)
 	if err != nil {
-		return false, fmt.Errorf("read who leads: %w", err)
+		return false, fmt.Errorf("read the leader: %w", err)
 	}
 	if c.seenAt.IsZero() || r != c.seen {
 		c.seen, c.seenAt = r, c.now()
 	}
-	// What was this process's own is so until somebody else has taken it.
+	// A row of this owner is from an earlier run of this process: it may be taken at once.
 	if r.owner != "" && r.owner != c.owner && c.now().Sub(c.seenAt) < c.terms.lease {
 		return false, nil
 	}
-	return c.take(ctx, r)
+	return c.acquire(ctx, r)
 }
 
-// read returns the row, which it makes when there is none.
-func (c *contender) read(ctx context.Context) (row, error) {
+// readRow returns the row, and creates it if there is none.
+func (c *contender) readRow(ctx context.Context) (row, error) {
 	var r row
 	var owner sql.NullString
 	err := c.db.QueryRow(ctx, `SELECT owner, epoch, beat FROM leader WHERE name = $1`, c.name).Scan(&owner, &r.epoch, &r.beat)
@@ -67,17 +67,17 @@ func (c *contender) read(ctx context.Context) (row, error) {
 	return r, err
 }
 
-// take takes the lead from what the row was, if it still is.
-func (c *contender) take(ctx context.Context, from row) (bool, error) {
+// acquire takes the leadership if the row is still as it was read.
+func (c *contender) acquire(ctx context.Context, from row) (bool, error) {
 	begun := c.now()
 	n, err := c.db.Exec(ctx, `
 		UPDATE leader SET owner = $4, epoch = epoch + 1, beat = 0, until_at = $5
 		WHERE name = $1 AND epoch = $2 AND beat = $3 AND COALESCE(owner, '') = $6`,
 		c.name, from.epoch, from.beat, c.owner, begun.Add(c.terms.lease).UnixMicro(), from.owner)
 	if err != nil {
-		return false, fmt.Errorf("take the lead: %w", err)
+		return false, fmt.Errorf("acquire leadership: %w", err)
 	}
-	if n == 0 { // another was quicker, or the leader lives
+	if n == 0 { // another contender was faster, or the leader has renewed
 		return false, nil
 	}
 	c.epoch = from.epoch + 1
@@ -85,7 +85,7 @@ func (c *contender) take(ctx context.Context, from row) (bool, error) {
 	return true, nil
 }
 
-// renew keeps the lead, and reports whether it was still there to be kept.
+// renew renews the leadership, and reports whether it was still held.
 func (c *contender) renew(ctx context.Context) (kept bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.terms.answer)
 	defer cancel()
@@ -95,7 +95,7 @@ func (c *contender) renew(ctx context.Context) (kept bool, err error) {
 		WHERE name = $1 AND owner = $2 AND epoch = $3`,
 		c.name, c.owner, c.epoch, begun.Add(c.terms.lease).UnixMicro())
 	if err != nil {
-		return false, fmt.Errorf("renew the lead: %w", err)
+		return false, fmt.Errorf("renew leadership: %w", err)
 	}
 	if n == 0 {
 		c.until.Store(nil)
@@ -105,7 +105,7 @@ func (c *contender) renew(ctx context.Context) (kept bool, err error) {
 	return true, nil
 }
 
-// release lets the next one in at once.
+// release releases the leadership, so that another process can acquire it at once.
 func (c *contender) release(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, c.terms.answer)
 	defer cancel()
@@ -114,14 +114,14 @@ func (c *contender) release(ctx context.Context) error {
 		UPDATE leader SET owner = NULL, until_at = 0
 		WHERE name = $1 AND owner = $2 AND epoch = $3`, c.name, c.owner, c.epoch)
 	if err != nil {
-		return fmt.Errorf("release the lead: %w", err)
+		return fmt.Errorf("release leadership: %w", err)
 	}
 	return nil
 }
 
-// leads reports whether this process may take itself for the leader. It must by
-// the clock on the wall, which goes on while a machine sleeps, and by the one
-// that nobody sets.
+// leads reports whether this process may assume that it is the leader, by two clocks: the wall
+// clock, which advances while a machine is suspended, and the monotonic one, which cannot be set
+// back.
 func (c *contender) leads() bool {
 	until, now := c.until.Load(), c.now()
 	return until != nil && now.Before(*until) && now.Round(0).Before(until.Round(0))

@@ -1,23 +1,22 @@
-// Package leader lets one process out of many do what only one may do.
+// Package leader elects one process among many for work that only one may do.
 //
-// Each name has a row, which the leader renews. Whoever sees the row stand still
-// for the length of a lease takes the name over:
+// Each name has a row, which the leader renews. A process that sees the row unchanged for the
+// length of a lease takes it over:
 //
-//	           taken                 renewed every 5 s
-//	(nobody) ────────► owner, epoch ◄──────────────────┐
-//	    ▲                │   │                         │
-//	    └─── released ───┘   └── beat + 1 ─────────────┘
+//	           acquired                 renewed every 5 s
+//	(no owner) ────────► owner, epoch ◄──────────────────┐
+//	    ▲                │   │                           │
+//	    └─── released ───┘   └── beat + 1 ───────────────┘
 //	                     │
 //	                     └── 15 s without a beat ──► another owner, epoch + 1
 //
-// No clock is compared with another machine's. A contender measures by its own
-// how long it has seen the same beat, so it waits at least 15 s from the moment
-// at which the leader wrote it. The leader counts from before it wrote, and gives
-// up after 10 s: its work has the difference to come to rest.
+// Clocks of different machines are never compared. A contender measures with its own clock for how
+// long it has seen the same beat, so it waits at least 15 s from the time the leader wrote it. The
+// leader measures from before its write, and stops after 10 s: the difference is the time for its
+// work to stop.
 //
-// What the work writes should still be safe when done twice: a process that
-// stood still (a machine that sleeps) learns of its loss when it wakes up, not
-// before.
+// The work should nevertheless be safe if done twice: a process that was suspended (a machine that
+// sleeps) learns that it lost the leadership only after it wakes up.
 package leader
 
 import (
@@ -29,17 +28,17 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// terms are how long things take.
+// terms are the intervals and timeouts of an election.
 type terms struct {
 	lease  time.Duration // without a beat, after which others take over
-	lead   time.Duration // since the last beat was begun, after which the work is ended
-	renew  time.Duration // between beats
-	look   time.Duration // between looks of a contender, and tries of a renewal that failed
-	guard  time.Duration // between looks at the clock
-	answer time.Duration // how long the database may take
+	lead   time.Duration // since the start of the last renewal, after which the work is canceled
+	renew  time.Duration // between renewals
+	look   time.Duration // between polls of a contender, and retries of a failed renewal
+	guard  time.Duration // between checks of the clock
+	answer time.Duration // timeout of statements
 }
 
-// usual are the terms of Run.
+// usual are the terms used by Run.
 var usual = terms{
 	lease:  15 * time.Second,
 	lead:   10 * time.Second,
@@ -49,23 +48,22 @@ var usual = terms{
 	answer: 4 * time.Second,
 }
 
-// Run does work while this process leads under the name, and waits for that
-// while another does. Owner is unique among processes and runs of them.
+// Run calls work while this process is the leader for a name, and waits while another one is. Owner
+// must be unique among processes and runs of them.
 //
-// The ctx of work ends when ctx does, and when the lead is lost or may be by now:
-// the database does not answer, or the clock says that too much time has gone by.
-// Then work is called again as soon as the lead is won again. When work returns
-// by itself, the lead is released and Run returns what work did; so it is when
-// ctx ends, after work has returned. Until then the lead is kept, so that nobody
-// begins before work has ended.
+// The ctx of work ends when ctx does, and when the leadership is lost or may be lost: the database
+// does not answer, or too much time has passed since the last renewal. Work is called again when
+// the leadership is acquired again. When work returns by itself, the leadership is released and Run
+// returns its error; the same happens when ctx ends, after work has returned. The leadership is
+// held until then, so that no other process begins before work has ended.
 //
-// SQLite is served by one process, which always leads.
+// SQLite is used by one process, which is always the leader.
 func Run(ctx context.Context, db *sqldb.DB, name, owner string, now func() time.Time, log *slog.Logger, work func(ctx context.Context) error) error {
 	if db.Dialect() == sqldb.SQLite {
 		return work(ctx)
 	}
 	c := &contender{db: db, name: name, owner: owner, now: now, terms: usual}
-	return c.run(ctx, log.With("lead", name), work)
+	return c.run(ctx, log.With("leader", name), work)
 }
 
 func (c *contender) run(ctx context.Context, log *slog.Logger, work func(ctx context.Context) error) error {
@@ -90,8 +88,8 @@ func (c *contender) run(ctx context.Context, log *slog.Logger, work func(ctx con
 	return nil
 }
 
-// do runs work and keeps the lead meanwhile. It reports whether the lead was
-// lost; if not, work has ended by itself, or because ctx did.
+// do runs work and renews the leadership meanwhile. It reports whether the leadership was lost; if
+// not, work has returned by itself, or because ctx ended.
 func (c *contender) do(ctx context.Context, log *slog.Logger, work func(ctx context.Context) error) (lost bool, err error) {
 	working, stop := context.WithCancel(ctx)
 	defer stop()
@@ -115,7 +113,7 @@ func (c *contender) do(ctx context.Context, log *slog.Logger, work func(ctx cont
 	return working.Err() != nil && ctx.Err() == nil, err
 }
 
-// keep renews the lead until ctx ends or another has it.
+// keep renews the leadership until ctx ends or another process has it.
 func (c *contender) keep(ctx context.Context, log *slog.Logger) {
 	wait := c.terms.renew
 	for {
@@ -135,7 +133,7 @@ func (c *contender) keep(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// pause waits, and reports whether ctx lasted.
+// pause waits, and reports false if ctx ended.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

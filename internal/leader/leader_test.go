@@ -18,16 +18,16 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// Whatever contenders do, however slow the database is and however wrong their
-// clocks are, no two take themselves for the leader at once; and when all goes
-// well for a while, one leads.
+// Whatever contenders do, however slow the database is and however wrong their clocks are, at most
+// one considers itself the leader at any time; and after some time without failures, exactly one
+// does.
 func TestNeverTwoLeaders(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx := t.Context()
 		rapid.Check(t, func(t *rapid.T) {
 			sim := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-			slow := time.Duration(0) // goes by whenever a clock is read
+			slow := time.Duration(0) // passes whenever a clock is read
 			name := id.NewText()
 			all := make([]*contender, 3)
 			for i := range all {
@@ -80,7 +80,7 @@ func TestNeverTwoLeaders(t *testing.T) {
 					}
 				},
 			})
-			for range 25 { // now everybody is awake
+			for range 25 { // now all processes run
 				for _, c := range all {
 					act(c)
 				}
@@ -93,7 +93,7 @@ func TestNeverTwoLeaders(t *testing.T) {
 	})
 }
 
-// short are terms that a test can wait for. What a test bounds is far from them.
+// short are terms that a test can wait for. Its assertions do not depend on their exact length.
 var short = terms{
 	lease: 1200 * time.Millisecond, lead: 500 * time.Millisecond, renew: 50 * time.Millisecond,
 	look: 20 * time.Millisecond, guard: 5 * time.Millisecond, answer: 300 * time.Millisecond,
@@ -106,7 +106,7 @@ type process struct {
 	done         chan error
 }
 
-// crew are processes of which one is to work at a time.
+// crew are processes of which one works at a time.
 type crew struct {
 	t      *testing.T
 	atWork atomic.Int32
@@ -142,7 +142,7 @@ func await[T any](t *testing.T, what string, from <-chan T) T {
 	}
 }
 
-func TestAReleasedLeadIsTakenOverAtOnce(t *testing.T) {
+func TestReleasedLeadershipIsAcquiredAtOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		t.Parallel()
@@ -159,7 +159,7 @@ func TestAReleasedLeadIsTakenOverAtOnce(t *testing.T) {
 		case <-others[0].begins:
 		case <-others[1].begins:
 		case <-time.After(short.lease / 2):
-			t.Error("nobody began before the released lease would have ended")
+			t.Error("no process began before the released lease would have expired")
 		}
 		for _, p := range others {
 			p.stop()
@@ -168,7 +168,7 @@ func TestAReleasedLeadIsTakenOverAtOnce(t *testing.T) {
 	})
 }
 
-func TestSilenceAndOutagesEndALead(t *testing.T) {
+func TestSuspensionAndOutagesEndLeadership(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
 		t.Parallel()
@@ -188,7 +188,7 @@ func TestSilenceAndOutagesEndALead(t *testing.T) {
 		first := w.join(mine, "first")
 		await(t, "first begins", first.begins)
 
-		// The row is held: nobody can renew or take anything.
+		// The row is locked: no process can renew or acquire.
 		err := theirs.InTx(t.Context(), func(tx *sqldb.DB) error {
 			var epoch int64
 			if err := tx.QueryRow(t.Context(), `SELECT epoch FROM leader WHERE name = 'n'`+tx.ForUpdate()).Scan(&epoch); err != nil {
@@ -200,7 +200,7 @@ func TestSilenceAndOutagesEndALead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		await(t, "first begins anew", first.begins)
+		await(t, "first begins again", first.begins)
 
 		second := w.join(theirs, "second")
 		if err := mine.Close(); err != nil {
@@ -215,7 +215,7 @@ func TestSilenceAndOutagesEndALead(t *testing.T) {
 	})
 }
 
-// Work that ends by itself is not done again, and its lead is given up.
+// When work returns by itself, it is not called again, and the leadership is released.
 func TestWorkThatReturns(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -234,8 +234,8 @@ func TestWorkThatReturns(t *testing.T) {
 	})
 }
 
-// Names do not wait for each other, and one process may lead under several.
-func TestNamesAreApart(t *testing.T) {
+// Names are independent, and a process may be the leader for several.
+func TestNamesAreIndependent(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		var all sync.WaitGroup
