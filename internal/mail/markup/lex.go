@@ -86,7 +86,7 @@ func opens(m, mark, name string) bool {
 		return false
 	}
 	for i := range len(name) {
-		if c := m[len(mark)+i]; c != name[i] && !(isLetter(c) && c|0x20 == name[i]) {
+		if c := m[len(mark)+i]; c != name[i] && !(IsLetter(c) && c|0x20 == name[i]) {
 			return false
 		}
 	}
@@ -138,7 +138,8 @@ func skipSpace(m string, i int) int {
 // IsSpace reports whether c is white space in HTML.
 func IsSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' }
 
-func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+// IsLetter reports whether c is a letter of ASCII.
+func IsLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 // lower returns a name with its ASCII letters in lower case.
 func lower(name string) string {

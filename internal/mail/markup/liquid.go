@@ -147,7 +147,7 @@ func FirstWord(code string) string {
 }
 
 // IsWord reports whether c may stand in a name of Liquid.
-func IsWord(c byte) bool { return isLetter(c) || '0' <= c && c <= '9' || c == '_' }
+func IsWord(c byte) bool { return IsLetter(c) || '0' <= c && c <= '9' || c == '_' }
 
 // IsLiquidSpace reports whether r is white space in Liquid. The no-break space
 // is, too, as in package liquid.

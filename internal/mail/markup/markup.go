@@ -92,7 +92,7 @@ func withNames(masked string, spans []Span) string {
 	b := []byte(masked)
 	named := false // the span that was looked at last, which stands behind this one
 	for i, p := range slices.Backward(spans) {
-		if named = p.Output || p.End < len(b) && isLetter(b[p.End]) || named && p.End == spans[i+1].Start; !named {
+		if named = p.Output || p.End < len(b) && IsLetter(b[p.End]) || named && p.End == spans[i+1].Start; !named {
 			continue
 		}
 		if n := p.Start; n > 0 && b[n-1] == '<' || n > 1 && b[n-1] == '/' && b[n-2] == '<' {
@@ -143,7 +143,7 @@ func (s *Scanner) textEnd(from int) int {
 		}
 		i += n
 		switch c := m[i+1]; {
-		case isLetter(c) || c == '!' || c == '?':
+		case IsLetter(c) || c == '!' || c == '?':
 			return i
 		case c == '/' && (i > from || i+2 < len(m)):
 			return i
@@ -156,9 +156,9 @@ func (s *Scanner) construct(start int) Token {
 	m := s.Masked[:s.end]
 	rest := m[start+1:]
 	switch {
-	case isLetter(rest[0]):
+	case IsLetter(rest[0]):
 		return s.tag(start, start+1, StartTag)
-	case rest[0] == '/' && isLetter(rest[1]):
+	case rest[0] == '/' && IsLetter(rest[1]):
 		return s.tag(start, start+2, EndTag)
 	case strings.HasPrefix(rest, "!--"):
 		s.pos = commentEnd(m, start+len("<!--"))

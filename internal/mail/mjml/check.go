@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
 // What a source may have.
@@ -206,9 +208,9 @@ func (i *inspector) between(start, end int) error {
 // isPlaceholder reports whether a piece of Liquid is replaced before compilation
 // or says nothing.
 func isPlaceholder(liquid string) bool {
-	inner := strings.TrimLeft(liquid[2:], "- \t\r\n\u00a0")
+	inner := markup.Code(liquid)
 	if strings.HasPrefix(liquid, "{%") {
-		return strings.HasPrefix(inner, "comment") || strings.HasPrefix(inner, "#")
+		return markup.TagName(liquid) == "comment" || strings.HasPrefix(inner, "#")
 	}
 	for _, mark := range []string{"#", "/", "slot:", "item:", "param:"} {
 		if strings.HasPrefix(inner, mark) {

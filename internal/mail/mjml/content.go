@@ -3,18 +3,22 @@ package mjml
 import (
 	"slices"
 	"strings"
+
+	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
 // contentScanner finds the end of an element whose content is HTML. It reads the
 // HTML the way the compiler's parser does, because whatever hides an end tag
-// from that one (an attribute, a comment, a script) has to hide it here.
+// from that one (an attribute, a comment, a script) has to hide it here. Package
+// markup reads as browsers do: they end a comment at --!>, too, and take </ p> for
+// a comment.
 type contentScanner struct {
 	*scanner
 	name    string   // of the element
 	outside []string // the elements around it
 	open    []string // the elements open inside it
 	count   map[string]int
-	inside  func(name string, pos int) // is told of start tags
+	inside  func(name string, pos int) // called for each start tag
 }
 
 // end moves behind the end tag of the element, whose start tag ends at the
@@ -52,7 +56,7 @@ func (s *contentScanner) end(start int) (string, error) {
 			if done {
 				return s.source[from:at], nil
 			}
-		case rest != "" && isLetter(rest[0]):
+		case rest != "" && markup.IsLetter(rest[0]):
 			s.pos++
 			if err := s.startTag(at); err != nil {
 				return "", err
@@ -78,7 +82,7 @@ func (s *contentScanner) declaration() {
 // element's own.
 func (s *contentScanner) endTag(start, at int) (bool, error) {
 	s.blanks()
-	if !isLetter(s.peek()) { // </> is nothing, </1> a comment
+	if !markup.IsLetter(s.peek()) { // </> is nothing, </1> a comment
 		s.skip(">")
 		return false, nil
 	}
@@ -120,7 +124,7 @@ func (s *contentScanner) startTag(at int) error {
 			if !s.skipFold("</" + name) {
 				return s.fail(at, "<%s> in <%s> is not closed", name, s.name)
 			}
-			if c := s.peek(); c == '>' || isBlank(c) {
+			if c := s.peek(); c == '>' || markup.IsSpace(c) {
 				s.skip(">")
 				return nil
 			}

@@ -16,7 +16,7 @@ func spans(source string) []markup.Span {
 	all := markup.Spans(source)
 	var inner []markup.Span
 	for i, s := range all {
-		if !strings.HasPrefix(strings.TrimLeft(source[s.Start+2:s.End], "- \t\r\n\u00a0"), "raw") {
+		if markup.TagName(source[s.Start:s.End]) != "raw" {
 			continue
 		}
 		end := len(source)

@@ -3,6 +3,8 @@ package mjml
 import (
 	"fmt"
 	"strings"
+
+	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
 // paint stands for every byte of Liquid while a source is scanned, so that
@@ -73,7 +75,7 @@ func (s *scanner) skip(mark string) bool {
 // blanks moves past white space and reports whether there was any.
 func (s *scanner) blanks() bool {
 	start := s.pos
-	for s.pos < len(s.text) && isBlank(s.text[s.pos]) {
+	for s.pos < len(s.text) && markup.IsSpace(s.text[s.pos]) {
 		s.pos++
 	}
 	return s.pos > start
@@ -83,21 +85,17 @@ func (s *scanner) blanks() bool {
 // moves there.
 func (s *scanner) until(marks string) string {
 	start := s.pos
-	for s.pos < len(s.text) && !isBlank(s.text[s.pos]) && strings.IndexByte(marks, s.text[s.pos]) < 0 {
+	for s.pos < len(s.text) && !markup.IsSpace(s.text[s.pos]) && strings.IndexByte(marks, s.text[s.pos]) < 0 {
 		s.pos++
 	}
 	return s.text[start:s.pos]
 }
 
-func isBlank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' && c != '\v' }
-
-func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
-
 // isName reports whether a name is one that elements and attributes may have.
 func isName(name string) bool {
 	for i := range len(name) {
 		c := name[i]
-		ok := isLetter(c) || c == '_' || c == ':' || c >= 0x80 ||
+		ok := markup.IsLetter(c) || c == '_' || c == ':' || c >= 0x80 ||
 			i > 0 && ('0' <= c && c <= '9' || c == '-' || c == '.')
 		if !ok {
 			return false

@@ -3,12 +3,14 @@ package mjml
 import (
 	"slices"
 	"strings"
+
+	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
 // startTag reads the start tag of an element at the position at, and the content
 // of one that holds HTML.
 func (i *inspector) startTag(at int) error {
-	if c := i.peek(); !isLetter(c) && c != '_' && c != ':' {
+	if c := i.peek(); !markup.IsLetter(c) && c != '_' && c != ':' {
 		return i.fail(at, "a < begins no element here: write &lt; for the character")
 	}
 	name := i.until("/>")
