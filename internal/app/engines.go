@@ -27,6 +27,7 @@ import (
 	"github.com/packetboat/packetboat/internal/score"
 	"github.com/packetboat/packetboat/internal/segment"
 	"github.com/packetboat/packetboat/internal/suppression"
+	"github.com/packetboat/packetboat/internal/track"
 	"github.com/packetboat/packetboat/internal/transfer"
 )
 
@@ -68,6 +69,7 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 	live := func(ctx context.Context, tenant id.Tenant, send id.Send) (bool, error) {
 		return outbox.Live(ctx, db, tenant, send)
 	}
+	inbox := &track.Inbox{DB: db, Log: s.Log.With("engine", "inbox")}
 	classifier := &classify.Engine{DB: db, Log: s.Log.With("engine", "classify"), Now: t.now, Live: live}
 	upkeep := &contact.Upkeep{DB: db, Log: s.Log.With("engine", "contacts"), Now: t.now}
 	resolution := &contact.Resolution{
@@ -91,7 +93,7 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 		{"journal", followed.Run},
 		s.led("scheduler", dispatching, loop{"watch", watcher.Run}),
 		delivering,
-		s.led("classifier", loop{"classify", classifier.Run}),
+		s.led("classifier", loop{"classify", classifier.Run}, loop{"inbox", inbox.Run}),
 		{"contacts", upkeep.Run},
 		{"domains", resolution.Run},
 		{"scores", fading.Run},

@@ -80,6 +80,9 @@ func TestTheTrackRoleOpensNoDKIMKey(t *testing.T) {
 					t.Errorf("%s: a link of kind %c is answered %d %q, want %d %q: %s", slug, rune(tt.kind), response.StatusCode, got, tt.status, tt.location, body)
 				}
 			}
+			if err := (&track.Inbox{DB: db, Log: s.Log}).Drain(t.Context()); err != nil { // as a worker does
+				t.Fatal(err)
+			}
 			if hits, err := track.HitsOf(t.Context(), db, a.Tenant, []id.Message{message}); err != nil || len(hits) == 0 {
 				t.Errorf("%s: hits = %v, %v", slug, hits, err)
 			}

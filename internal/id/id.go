@@ -46,6 +46,7 @@ type (
 	message        struct{}
 	sinkMessage    struct{}
 	hit            struct{}
+	hitPack        struct{}
 	entry          struct{}
 	auditEntry     struct{}
 	form           struct{}
@@ -82,6 +83,7 @@ type (
 	Message        = UUID[message]     // one mail to one recipient
 	SinkMessage    = UUID[sinkMessage] // a mail caught by an MTA config of type sink
 	Hit            = UUID[hit]         // one open or click
+	HitPack        = UUID[hitPack]     // hits that came in together
 	Entry          = UUID[entry]       // one journal entry
 	AuditEntry     = UUID[auditEntry]
 	Form           = UUID[form]

@@ -123,8 +123,17 @@ func (p *post) do(method, path string, body io.Reader, headers ...string) *httpt
 	return w
 }
 
+// record takes what was accepted out of the inbox.
+func (p *post) record() {
+	p.t.Helper()
+	if err := (&track.Inbox{DB: p.DB, Log: slog.New(slog.DiscardHandler)}).Drain(p.t.Context()); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
 func (p *post) hits() []track.Hit {
 	p.t.Helper()
+	p.record()
 	list, err := track.HitsOf(p.t.Context(), p.DB, p.Tenant, []id.Message{p.message.ID})
 	if err != nil {
 		p.t.Fatal(err)
@@ -134,6 +143,7 @@ func (p *post) hits() []track.Hit {
 
 func (p *post) sums() track.Sums {
 	p.t.Helper()
+	p.record()
 	s, err := track.LoadSums(p.t.Context(), p.DB, p.Tenant, p.send)
 	if err != nil {
 		p.t.Fatal(err)

@@ -11,11 +11,11 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Queue holds new hits until they are written, many in one transaction. It is
+// Queue holds new hits until they are durable, many by one commit. It is
 // bounded; while the database takes writes none of its hits is lost: a write that
 // fails is tried again, and a full queue makes requests wait.
 type Queue struct {
-	Write func(ctx context.Context, hits []Hit) error // in one transaction
+	Write func(ctx context.Context, hits []Hit) error // by one commit
 	Log   *slog.Logger
 
 	writers int // batches written at a time; 0 means one
@@ -32,14 +32,13 @@ type queued struct {
 }
 
 const (
-	queueBatch = 400    // hits of a transaction; about 30 ms
+	queueBatch = 400    // hits of a commit
 	queueSize  = 20_000 // hits, of at most about a kilobyte each
 	queueStall = 30 * time.Second
 	lastTries  = 3 // of a batch when the process ends
 
 	// postgresWriters is how many batches PostgreSQL is given at a time: while one is
-	// made durable, the other is written. With four, batches are so small that a hit
-	// costs half as much again.
+	// made durable, the other is written.
 	postgresWriters = 2
 )
 
@@ -51,13 +50,11 @@ func NewQueue(db *sqldb.DB, log *slog.Logger) *Queue {
 	}
 	return &Queue{
 		writers: writers,
-		Write: func(ctx context.Context, hits []Hit) error {
-			return db.InTx(ctx, func(tx *sqldb.DB) error { return Record(ctx, tx, hits) })
-		},
-		Log:   log,
-		in:    make(chan queued, queueSize),
-		stall: queueStall,
-		pause: backOff,
+		Write:   func(ctx context.Context, hits []Hit) error { return Accept(ctx, db, hits) },
+		Log:     log,
+		in:      make(chan queued, queueSize),
+		stall:   queueStall,
+		pause:   backOff,
 	}
 }
 
@@ -149,8 +146,7 @@ func (q *Queue) run(ctx context.Context) {
 	}
 }
 
-// write writes a batch, however often it has to try. Hits that the database
-// refuses for what they are would be refused again: these are left out.
+// write writes a batch, however often it has to try.
 func (q *Queue) write(ctx context.Context, batch []queued) {
 	hits := make([]Hit, len(batch))
 	for i, e := range batch {
@@ -161,11 +157,7 @@ func (q *Queue) write(ctx context.Context, batch []queued) {
 		switch {
 		case err == nil:
 			q.written.Add(1)
-		case sqldb.IsInvalidData(err) && len(batch) > 1:
-			q.write(ctx, batch[:len(batch)/2])
-			q.write(ctx, batch[len(batch)/2:])
-			return
-		case sqldb.IsInvalidData(err), ctx.Err() != nil && tries >= lastTries:
+		case ctx.Err() != nil && tries >= lastTries:
 			q.lost.Add(int64(len(hits)))
 			q.Log.Error("hits lost", "hits", len(hits), "tenant", hits[0].Tenant, "message", hits[0].Message, "err", err)
 		default:
@@ -182,10 +174,5 @@ func (q *Queue) write(ctx context.Context, batch []queued) {
 
 // backOff waits before another try: longer each time, up to five seconds.
 func backOff(ctx context.Context, tries int) {
-	timer := time.NewTimer(min(50*time.Millisecond<<min(tries, 10), 5*time.Second))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
+	rest(ctx, min(50*time.Millisecond<<min(tries, 10), 5*time.Second))
 }

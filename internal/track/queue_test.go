@@ -12,8 +12,6 @@ import (
 
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/id/idtest"
-	"github.com/packetboat/packetboat/internal/sqldb"
-	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 // newQueue returns a queue that writes by write, never pauses, and runs until the
@@ -116,50 +114,6 @@ func TestWaitingHitsAreSmall(t *testing.T) {
 	if len(got) != 1 || len(got[0].Agent) > maxAgent || len(got[0].Method) > maxAgent {
 		t.Errorf("%d hits, of an agent of %d bytes", len(got), len(got[0].Agent))
 	}
-}
-
-// One hit that the database refuses does not keep the others out.
-func TestARefusedHitIsLeftOut(t *testing.T) {
-	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		tenants := []id.Tenant{idtest.Tenant(), idtest.Tenant()}
-		q := NewQueue(db, slog.New(slog.DiscardHandler))
-		write := q.Write
-		q.Write = func(ctx context.Context, hits []Hit) error {
-			if err := write(ctx, hits); err != nil {
-				return err
-			}
-			for _, h := range hits {
-				if h.URL == "refused" { // as a rule of the table would have it
-					return db.InTx(ctx, func(tx *sqldb.DB) error {
-						_, err := tx.Exec(ctx, `UPDATE hit SET class = 'unknown' WHERE tenant_id = $1`, h.Tenant)
-						return err
-					})
-				}
-			}
-			return nil
-		}
-		var messages [2][]id.Message
-		for i := range 20 {
-			h := Hit{Tenant: tenants[i%2], Send: idtest.Named[id.Send]("s"), Message: id.New[id.Message](), Contact: id.New[id.Contact](), Method: "GET", At: time.Unix(1e9, 0)}
-			if i == 7 {
-				h.URL, h.Click = "refused", true
-			}
-			messages[i%2] = append(messages[i%2], h.Message)
-			q.in <- queued{h, make(chan struct{})}
-		}
-		ended, end := context.WithCancel(t.Context())
-		end()
-		if err := q.Run(ended); err != nil { // what has been handed in is written
-			t.Fatal(err)
-		}
-		for i, tenant := range tenants {
-			hits, err := HitsOf(t.Context(), db, tenant, messages[i])
-			if err != nil || len(hits) < 9 {
-				t.Errorf("%d hits, %v; want those that nothing is wrong with", len(hits), err)
-			}
-		}
-	})
 }
 
 // Where the database takes several batches at a time, one is written while another is

@@ -71,19 +71,20 @@ const quickPasses = 6
 // pass goes over the pending hits, page by page, until none is old enough. A full
 // one notes when it ended; a quick one passes over the sends that are live.
 func (e *Engine) pass(ctx context.Context, quick bool) error {
+	unrecorded := e.drain(ctx) // what can be judged is, all the same
 	var after track.Place
 	for {
 		next, err := e.page(ctx, after, quick)
 		if err != nil {
-			return err
+			return errors.Join(unrecorded, err)
 		}
 		if next == nil {
 			break
 		}
 		after = *next
 	}
-	if quick {
-		return nil
+	if quick || unrecorded != nil {
+		return unrecorded
 	}
 	_, err := e.DB.Exec(ctx, `
 		INSERT INTO classifier_run (name, run_at) VALUES ('hits', $1)
@@ -103,8 +104,17 @@ func LastRun(ctx context.Context, db *sqldb.DB) (*time.Time, error) {
 	return new(sqldb.Time(list[0])), nil
 }
 
+// drain has what was accepted so far recorded, so that no hit is judged without the
+// neighbours that came before now.
+func (e *Engine) drain(ctx context.Context) error {
+	return (&track.Inbox{DB: e.DB, Log: e.Log}).Drain(ctx)
+}
+
 // Tick judges the first page of pending hits. It reports whether there may be more.
 func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
+	if err := e.drain(ctx); err != nil {
+		return false, err
+	}
 	next, err := e.page(ctx, track.Place{}, false)
 	return next != nil, err
 }

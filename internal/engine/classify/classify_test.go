@@ -266,6 +266,29 @@ func TestAHitThatOvertakesTheAcceptance(t *testing.T) {
 	})
 }
 
+// What was accepted before a pass counts in it, though nothing has recorded it yet.
+func TestAcceptedHitsAreJudgedWithTheirNeighbours(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		w := newWorld(db)
+		messages := w.send(t, 3, 10)
+		for i, m := range messages {
+			h := w.hit(t, m, act{at: time.Hour + time.Duration(i)*sec, agent: chrome, ip: office})
+			if i%3 == 0 {
+				w.record(t, m, act{at: time.Hour + time.Duration(i)*sec, agent: chrome, ip: office})
+			} else if err := track.Accept(t.Context(), db, []track.Hit{h}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.run(t, noon.Add(2*time.Hour))
+		for k, v := range all(t, w, messages) {
+			if v != "bot R7" {
+				t.Errorf("%s: %s", k, v)
+			}
+		}
+	})
+}
+
 func TestManyPendingHitsAreAllJudged(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

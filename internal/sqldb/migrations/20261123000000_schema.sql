@@ -1041,6 +1041,16 @@ CREATE INDEX outbox_wait_at ON outbox_wait (at);
 
 -- Package track.
 
+-- Opens and clicks as they came in, up to some hundreds of a tenant in a row (track.pack),
+-- until they are recorded as rows of hit. n is their number.
+CREATE TABLE hit_inbox (
+	tenant_id INTEGER NOT NULL,
+	id        UUID    NOT NULL,
+	n         INTEGER NOT NULL,
+	hits      BYTEA   NOT NULL,
+	PRIMARY KEY (tenant_id, id)
+);
+
 -- Every open and click as it came in, and what it was found to be. An open that is
 -- pending is in five b-trees, a click in six; a verdict takes it out of one.
 CREATE TABLE hit (

@@ -106,6 +106,9 @@ END $$;
 ALTER TABLE contact_activity SET (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 ALTER TABLE outbox SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05);
 ALTER TABLE send SET (fillfactor = 20);
+-- Packs lie on the page, as they are, and are gone within seconds.
+ALTER TABLE hit_inbox SET (toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+ALTER TABLE hit_inbox ALTER COLUMN hits SET STORAGE EXTERNAL;
 ALTER TABLE journal_cursor SET (fillfactor = 20);
 ALTER TABLE outbox_attempt SET (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
 

@@ -1,0 +1,161 @@
+package track
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/packetboat/packetboat/internal/id"
+)
+
+// A pack is hits of one tenant as they came in, in a few dozen bytes each:
+//
+//	version     1 byte, packVersion
+//	texts       their number, and each with its length before it
+//	hits        to the end; for each
+//	  message   16 bytes
+//	  at        microseconds since the hit before, or since 1970 for the first; signed
+//	  bits      1 byte: hitClick, hitPrefetch
+//	  method, agent, IP   the number of a text, for each
+//	  link, url           for clicks; the latter is the number of a text
+//
+// Numbers are varints (encoding/binary). Texts are kept once: the hits of a moment are
+// made by few programs and lead to few addresses.
+
+const (
+	packVersion = 1
+
+	hitClick    = 1 << 0
+	hitPrefetch = 1 << 1
+)
+
+var errPack = errors.New("no pack of hits that this program can read")
+
+// packer numbers the texts of a pack.
+type packer struct {
+	numbers map[string]uint64
+	texts   []byte
+}
+
+func (p *packer) number(text string) uint64 {
+	n, known := p.numbers[text]
+	if !known {
+		n = uint64(len(p.numbers))
+		p.numbers[text] = n
+		p.texts = binary.AppendUvarint(p.texts, uint64(len(text)))
+		p.texts = append(p.texts, text...)
+	}
+	return n
+}
+
+// pack returns a pack of hits of one tenant. What Record looks up is not in it.
+func pack(hits []Hit) []byte {
+	p := packer{numbers: make(map[string]uint64, 8)}
+	rows := make([]byte, 0, 40*len(hits))
+	last := int64(0)
+	for _, h := range hits {
+		at := h.At.UnixMicro()
+		rows = append(rows, h.Message[:]...)
+		rows = binary.AppendVarint(rows, at-last)
+		last = at
+		bits := byte(0)
+		if h.Click {
+			bits |= hitClick
+		}
+		if h.Prefetch {
+			bits |= hitPrefetch
+		}
+		rows = append(rows, bits)
+		for _, text := range []string{h.Method, h.Agent, h.IP} {
+			rows = binary.AppendUvarint(rows, p.number(text))
+		}
+		if h.Click {
+			rows = binary.AppendUvarint(rows, uint64(h.Link))
+			rows = binary.AppendUvarint(rows, p.number(h.URL))
+		}
+	}
+	b := append(make([]byte, 0, 8+len(p.texts)+len(rows)), packVersion)
+	b = binary.AppendUvarint(b, uint64(len(p.numbers)))
+	return append(append(b, p.texts...), rows...)
+}
+
+// unpack returns the hits of a tenant's pack. The error is errPack.
+func unpack(tenant id.Tenant, b []byte) (hits []Hit, err error) {
+	if len(b) == 0 || b[0] != packVersion {
+		return nil, errPack
+	}
+	r := unpacker{rest: b[1:]}
+	n := r.number(uint64(len(b)))
+	for range n {
+		r.texts = append(r.texts, string(r.take(int(r.number(uint64(len(r.rest)))))))
+	}
+	for last := int64(0); len(r.rest) > 0 && !r.failed; {
+		h := Hit{Tenant: tenant}
+		copy(h.Message[:], r.take(len(h.Message)))
+		last += r.signed()
+		h.At = time.UnixMicro(last).UTC()
+		for _, bits := range r.take(1) {
+			h.Click, h.Prefetch = bits&hitClick != 0, bits&hitPrefetch != 0
+		}
+		h.Method, h.Agent, h.IP = r.text(), r.text(), r.text()
+		if h.Click {
+			h.Link, h.URL = int(r.number(1<<31-1)), r.text()
+		}
+		hits = append(hits, h)
+	}
+	if r.failed {
+		return nil, fmt.Errorf("%w: it ends or refers to a text too early", errPack)
+	}
+	return hits, nil
+}
+
+// unpacker reads a pack from front to back. Once it has failed, all that it reads is
+// empty.
+type unpacker struct {
+	rest   []byte
+	texts  []string
+	failed bool
+}
+
+func (r *unpacker) fail() { r.rest, r.failed = nil, true }
+
+func (r *unpacker) take(n int) []byte {
+	if n > len(r.rest) {
+		r.fail()
+		return nil
+	}
+	b := r.rest[:n]
+	r.rest = r.rest[n:]
+	return b
+}
+
+// number reads one that is at most most.
+func (r *unpacker) number(most uint64) uint64 {
+	n, size := binary.Uvarint(r.rest)
+	if size <= 0 || n > most {
+		r.fail()
+		return 0
+	}
+	r.rest = r.rest[size:]
+	return n
+}
+
+func (r *unpacker) signed() int64 {
+	n, size := binary.Varint(r.rest)
+	if size <= 0 {
+		r.fail()
+		return 0
+	}
+	r.rest = r.rest[size:]
+	return n
+}
+
+func (r *unpacker) text() string {
+	n := r.number(uint64(len(r.texts)))
+	if r.failed || n == uint64(len(r.texts)) {
+		r.fail()
+		return ""
+	}
+	return r.texts[n]
+}
