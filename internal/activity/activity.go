@@ -196,7 +196,7 @@ func (r *reader) mails(ctx context.Context) error {
 		WHERE m.tenant_id = $1 AND m.contact_id = $2 AND m.sent_at IS NOT NULL
 			AND (m.sent_at < $3 OR m.sent_at = $3 AND m.id < $4)
 		ORDER BY m.sent_at DESC, m.id DESC LIMIT $5`, r.c.Tenant, r.c.ID, at, last, r.q.Limit+1)
-	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		i := Item{Type: journal.EmailSent, Source: "email", Properties: json.RawMessage("{}")}
 		var state string
 		var from outbox.Source
@@ -207,7 +207,7 @@ func (r *reader) mails(ctx context.Context) error {
 		i.Title = titleOf(i.Type)
 		i.cameFrom(from)
 		r.add(i)
-		return struct{}{}, err
+		return err
 	})
 	return err
 }
@@ -222,7 +222,7 @@ func (r *reader) hits(ctx context.Context) error {
 		JOIN send s ON s.tenant_id = h.tenant_id AND s.id = h.send_id
 		WHERE h.tenant_id = $1 AND h.contact_id = $2 AND (h.at < $3 OR h.at = $3 AND h.id < $4)
 		ORDER BY h.at DESC, h.id DESC LIMIT $5`, r.c.Tenant, r.c.ID, at, last, r.q.Limit+1)
-	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		i := Item{Type: journal.EmailOpened, Source: "email", Properties: json.RawMessage("{}")}
 		var kind, url string
 		var from outbox.Source
@@ -235,7 +235,7 @@ func (r *reader) hits(ctx context.Context) error {
 		i.Title = titleOf(i.Type)
 		i.cameFrom(from)
 		r.add(i)
-		return struct{}{}, err
+		return err
 	})
 	return err
 }

@@ -22,14 +22,14 @@ func (labeler) Labels(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sends
 		return labels, nil
 	}
 	rows, err := db.Query(ctx, `SELECT send_id, id, name FROM broadcast WHERE tenant_id = $1 AND send_id`+db.In(2), tenant, sqldb.List(db, sends))
-	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var send id.Send
 		var bid id.Broadcast
 		var l outbox.Label
 		err := scan(&send, &bid, &l.Name)
 		l.Source = outbox.FromBroadcast(bid)
 		labels[send] = l
-		return struct{}{}, err
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("name the broadcasts of sends: %w", err)

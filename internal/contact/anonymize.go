@@ -163,11 +163,11 @@ func Anonymized(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Co
 		SELECT id FROM contact
 		WHERE tenant_id = $1 AND anonymized_at IS NOT NULL AND id`+db.In(2), tenant, sqldb.List(db, ids))
 	found := map[id.Contact]bool{}
-	_, err = sqldb.Collect(rows, err, func(row func(...any) error) (struct{}, error) {
+	err = sqldb.Each(rows, err, func(row func(...any) error) error {
 		var c id.Contact
 		err := row(&c)
 		found[c] = true
-		return struct{}{}, err
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("look for anonymised contacts: %w", err)

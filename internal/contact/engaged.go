@@ -21,12 +21,12 @@ func Engagements(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.C
 		WHERE tenant_id = $1 AND contact_id`+db.In(2)+` AND (last_email_clicked_at IS NOT NULL OR last_email_opened_at IS NOT NULL)`,
 		tenant, sqldb.List(db, ids))
 	all := map[id.Contact]Engagement{}
-	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var c id.Contact
 		var clicked, opened sql.NullInt64
 		err := scan(&c, &clicked, &opened)
 		all[c] = Engagement{sqldb.NullTime(clicked), sqldb.NullTime(opened)}
-		return struct{}{}, err
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("load when contacts were last engaged: %w", err)

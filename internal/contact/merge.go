@@ -61,12 +61,12 @@ func (b *batch) loadMergeState(ctx context.Context, tx *sqldb.DB, which []int) (
 	}
 	if len(keys) > 0 {
 		rows, err := tx.Query(ctx, `SELECT external_id, id FROM contact WHERE tenant_id = $1 AND external_id`+tx.In(2), b.tenant, sqldb.List(tx, keys))
-		_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+		err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 			var key string
 			var c id.Contact
 			err := scan(&key, &c)
 			p.byKey[key] = c
-			return struct{}{}, err
+			return err
 		})
 		if err != nil {
 			return nil, err

@@ -141,16 +141,16 @@ func forget(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (bool, error) {
 	}
 	rows, err = db.Query(ctx, `SELECT segment, contacts FROM contact_search_block WHERE tenant_id = $1`, tenant)
 	touched := map[int64]bool{}
-	_, err = sqldb.Collect(rows, err, func(row func(...any) error) (struct{}, error) {
+	err = sqldb.Each(rows, err, func(row func(...any) error) error {
 		var segment int64
 		var contacts []byte
 		if err := row(&segment, &contacts); err != nil {
-			return struct{}{}, err
+			return err
 		}
 		if slices.ContainsFunc(unpack(contacts), func(c id.Contact) bool { return forgotten[c] }) {
 			touched[segment] = true
 		}
-		return struct{}{}, nil
+		return nil
 	})
 	if err != nil {
 		return false, err

@@ -192,12 +192,12 @@ func IDsByEmail(ctx context.Context, db *sqldb.DB, tenant id.Tenant, emails []st
 		return found, nil
 	}
 	rows, err := db.Query(ctx, `SELECT email, id FROM contact WHERE tenant_id = $1 AND email`+db.In(2), tenant, sqldb.List(db, emails))
-	_, err = sqldb.Collect(rows, err, func(row func(...any) error) (struct{}, error) {
+	err = sqldb.Each(rows, err, func(row func(...any) error) error {
 		var email string
 		var c id.Contact
 		err := row(&email, &c)
 		found[email] = c
-		return struct{}{}, err
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("find contacts by address: %w", err)
@@ -212,11 +212,11 @@ func Existing(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Cont
 		return found, nil
 	}
 	rows, err := db.Query(ctx, `SELECT id FROM contact WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, ids))
-	_, err = sqldb.Collect(rows, err, func(row func(...any) error) (struct{}, error) {
+	err = sqldb.Each(rows, err, func(row func(...any) error) error {
 		var c id.Contact
 		err := row(&c)
 		found[c] = true
-		return struct{}{}, err
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("find contacts: %w", err)
@@ -249,12 +249,12 @@ func Emails(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contac
 	rows, err := db.Query(ctx, `
 		SELECT id, email FROM contact
 		WHERE tenant_id = $1 AND anonymized_at IS NULL AND id`+db.In(2), tenant, sqldb.List(db, ids))
-	_, err = sqldb.Collect(rows, err, func(row func(...any) error) (struct{}, error) {
+	err = sqldb.Each(rows, err, func(row func(...any) error) error {
 		var c id.Contact
 		var email string
 		err := row(&c, &email)
 		found[c] = email
-		return struct{}{}, err
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("find addresses of contacts: %w", err)

@@ -59,13 +59,13 @@ func TestForgetKeepsEntriesWithoutPersonalData(t *testing.T) {
 		}
 		personal := func(tenant id.Tenant) (n int) {
 			rows, err := db.Query(t.Context(), `SELECT COALESCE(name, ''), COALESCE(data, '{}') FROM journal WHERE tenant_id = $1 AND (contact_id IS NULL OR contact_id <> $2)`, tenant, bob)
-			_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+			err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 				var name, data string
 				err := scan(&name, &data)
 				if strings.Contains(strings.ToLower(name+data), "ann") {
 					n++
 				}
-				return struct{}{}, err
+				return err
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -39,11 +39,11 @@ func StatesOf(ctx context.Context, db *sqldb.DB, t id.Tenant, lanes []id.MTAConf
 	rows, err := db.Query(ctx, `
 		SELECT mta_config_id, state, since, last_error, probed_at FROM mta_health
 		WHERE tenant_id = $1 AND mta_config_id`+db.In(2), t, sqldb.List(db, lanes))
-	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var l id.MTAConfig
 		h, err := scanHealth(func(dest ...any) error { return scan(append([]any{&l}, dest...)...) })
 		all[l] = h
-		return struct{}{}, err
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read how MTA configs fare: %w", err)

@@ -17,11 +17,11 @@ func Watched(ctx context.Context, db *sqldb.DB) (map[traffic.Lane]Health, error)
 	all := map[traffic.Lane]Health{}
 	rows, err := db.Query(ctx, `/* all tenants: one watch looks after every lane */
 		SELECT tenant_id, mta_config_id, state, since, last_error, probed_at FROM mta_health`)
-	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var l traffic.Lane
 		h, err := scanHealth(func(dest ...any) error { return scan(append([]any{&l.Tenant, &l.Lane}, dest...)...) })
 		all[l] = h
-		return struct{}{}, err
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read how lanes fare: %w", err)

@@ -70,14 +70,14 @@ func search(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter) (list
 	rows, err := db.Query(ctx, `
 		SELECT e.id, e.name FROM library_entry AS e WHERE e.tenant_id = $1 AND e.status`+db.In(2)+newestFirst,
 		tenant, sqldb.List(db, f.Statuses))
-	_, err = sqldb.Collect(rows, err, func(row func(...any) error) (struct{}, error) {
+	err = sqldb.Each(rows, err, func(row func(...any) error) error {
 		var entry id.LibraryEntry
 		var name string
 		err := row(&entry, &name)
 		if strings.Contains(strings.ToLower(name), part) {
 			found = append(found, entry)
 		}
-		return struct{}{}, err
+		return err
 	})
 	if err != nil {
 		return nil, 0, err

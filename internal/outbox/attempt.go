@@ -229,16 +229,16 @@ func (n *Node) deleteFinishedAttempts(ctx context.Context) error {
 func notedEpochs(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (map[id.Message]int64, error) {
 	rows, err := db.Query(ctx, `SELECT messages FROM outbox_attempt WHERE tenant_id = $1 AND ($3 OR send_id = $2)`, tenant, send, send.IsZero())
 	epochs := map[id.Message]int64{}
-	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var b []byte
 		if err := scan(&b); err != nil {
-			return struct{}{}, err
+			return err
 		}
 		list, err := decodeAttempts(b)
 		for _, l := range list {
 			epochs[l.Message] = max(epochs[l.Message], l.Epoch)
 		}
-		return struct{}{}, err
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("find attempts under way: %w", err)

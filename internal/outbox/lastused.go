@@ -77,18 +77,18 @@ func sendersIn(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sends []id.S
 			AND outbox.state NOT IN ('failed', 'skipped', 'held_back', 'cancelled')`,
 		tenant, sqldb.List(db, sends), sqldb.List(db, contacts))
 	heard, at := map[id.Contact]id.Identity{}, map[id.Contact]int{}
-	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var c id.Contact
 		var i id.Identity
 		var send id.Send
 		if err := scan(&c, &i, &send); err != nil {
-			return struct{}{}, err
+			return err
 		}
 		place := slices.Index(sends, send)
 		if before, ok := at[c]; !ok || place < before {
 			heard[c], at[c] = i, place
 		}
-		return struct{}{}, nil
+		return nil
 	})
 	return heard, err
 }
@@ -104,12 +104,12 @@ func sendersEver(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id.Ema
 				AND m.state NOT IN ('failed', 'skipped', 'held_back', 'cancelled')) AS heard
 		WHERE nth = 1`, tenant, typ, asking, sqldb.List(db, contacts))
 	heard := map[id.Contact]id.Identity{}
-	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var c id.Contact
 		var i id.Identity
 		err := scan(&c, &i)
 		heard[c] = i
-		return struct{}{}, err
+		return err
 	})
 	return heard, err
 }

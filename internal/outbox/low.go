@@ -42,7 +42,7 @@ func micros(t time.Time) int64 {
 // lowMark returns the place before which no message of a send waits.
 func lowMark(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (due int64, m id.Message, err error) {
 	rows, err := db.Query(ctx, `SELECT low_due, low_id FROM send WHERE tenant_id = $1 AND id = $2`, tenant, send)
-	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) { return struct{}{}, scan(&due, &m) })
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error { return scan(&due, &m) })
 	if err != nil {
 		return 0, m, fmt.Errorf("find from where on messages wait: %w", err)
 	}

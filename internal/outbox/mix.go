@@ -73,14 +73,14 @@ func mixes(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (m
 	rows, err := db.Query(ctx, `
 		SELECT n, content_id, content_version, variant_id, identity_id FROM outbox_mix WHERE tenant_id = $1 AND send_id = $2`, tenant, send)
 	found := map[int64]mix{}
-	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var n int64
 		var m mix
 		var variant sql.NullString
 		err := scan(&n, &m.content, &m.version, &variant, &m.identity)
 		m.variant = variant.String
 		found[n] = m
-		return struct{}{}, err
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("load what messages have in common: %w", err)

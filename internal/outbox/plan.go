@@ -62,7 +62,7 @@ func CountForPlan(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.S
 				CASE WHEN rank IS NOT NULL AND state = 'queued' AND `+inScope(db, 3)+` THEN 1 ELSE 0 END AS movable FROM outbox
 			WHERE tenant_id = $1 AND send_id = $2 AND state NOT IN ('held_back', 'cancelled')) AS m
 		GROUP BY lane_id, day, movable`, scope.args(db, under, tenant, send)...)
-	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var at LaneDay
 		var movable, n int
 		err := scan(&at.Lane, &at.Day, &movable, &n)
@@ -72,7 +72,7 @@ func CountForPlan(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.S
 		case at.Day != "":
 			c.Fixed[at] += n
 		}
-		return struct{}{}, err
+		return err
 	})
 	if err != nil {
 		return c, fmt.Errorf("count messages to plan: %w", err)
@@ -113,12 +113,12 @@ func Reservations(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.S
 		WHERE d.tenant_id = $1 AND d.day >= $3 AND d.lane_id`+tx.In(4)+` GROUP BY d.lane_id, d.day`,
 		tenant, send, from, sqldb.List(tx, lanes))
 	busy := map[LaneDay]LaneLoad{}
-	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var at LaneDay
 		var b LaneLoad
 		err := scan(&at.Lane, &at.Day, &b.Sent, &b.Reserved)
 		busy[at] = b
-		return struct{}{}, err
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("find how busy lanes are: %w", err)
@@ -154,12 +154,12 @@ func Reserve(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, 
 func SentOn(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (map[LaneDay]int, error) {
 	rows, err := db.Query(ctx, `SELECT lane_id, day, sent FROM outbox_day WHERE tenant_id = $1 AND send_id = $2`, tenant, send)
 	sent := map[LaneDay]int{}
-	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var at LaneDay
 		var n int
 		err := scan(&at.Lane, &at.Day, &n)
 		sent[at] = n
-		return struct{}{}, err
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("load what days have sent: %w", err)

@@ -24,12 +24,12 @@ func addresses(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 		SELECT DISTINCT contact_id, email FROM outbox
 		WHERE tenant_id = $1 AND contact_id`+db.In(2), tenant, sqldb.List(db, ids))
 	found := map[id.Contact][]string{}
-	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var c id.Contact
 		var email string
 		err := scan(&c, &email)
 		found[c] = append(found[c], email)
-		return struct{}{}, err
+		return err
 	})
 	for _, list := range found {
 		slices.Sort(list)

@@ -82,17 +82,17 @@ func reapAttempts(ctx context.Context, tx *sqldb.DB, dead []string) (map[id.Mess
 		attempt
 	}
 	var all []tenantAttempt
-	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var tenant id.Tenant
 		var b []byte
 		if err := scan(&tenant, &b); err != nil {
-			return struct{}{}, err
+			return err
 		}
 		list, err := decodeAttempts(b)
 		for _, f := range list {
 			all = append(all, tenantAttempt{tenant, f})
 		}
-		return struct{}{}, err
+		return err
 	})
 	under := map[id.Message]bool{}
 	if err != nil {

@@ -219,7 +219,7 @@ func LoadAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sends []id.Sen
 		SELECT id, phase, sealed, opened_at, last_send_at, total, waiting, deferred, sent, delivered, bounced, failed, skipped, held_back, cancelled
 		FROM send WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, sends))
 	all := map[id.Send]Progress{}
-	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var send id.Send
 		var p Progress
 		var opened int64
@@ -228,7 +228,7 @@ func LoadAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sends []id.Sen
 			&p.Delivered, &p.Bounced, &p.Failed, &p.Skipped, &p.HeldBack, &p.Cancelled)
 		p.OpenedAt, p.LastSendAt = sqldb.Time(opened), sqldb.NullTime(last)
 		all[send] = p
-		return struct{}{}, err
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("load sends: %w", err)

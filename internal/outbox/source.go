@@ -57,12 +57,12 @@ func Sources(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sends []id.Sen
 	rows, err := db.Query(ctx, `
 		SELECT id, source_kind, source_id FROM send
 		WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, sends))
-	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var send id.Send
 		var from Source
 		err := scan(&send, &from.Kind, &from.ID)
 		found[send] = from
-		return struct{}{}, err
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("find the sources of sends: %w", err)

@@ -106,13 +106,13 @@ func clicks(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (
 		SELECT url, COUNT(DISTINCT message_id), COUNT(*), MIN(at), MAX(at) FROM hit
 		WHERE tenant_id = $1 AND send_id = $2 AND kind = 'click' AND class = 'human' GROUP BY url`, tenant, send)
 	all := map[string]Link{}
-	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var l Link
 		var first, last sql.NullInt64
 		err := scan(&l.URL, &l.UniqueClicks, &l.TotalClicks, &first, &last)
 		l.FirstClickAt, l.LastClickAt = sqldb.NullTime(first), sqldb.NullTime(last)
 		all[l.URL] = l
-		return struct{}{}, err
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("count clicks by link: %w", err)

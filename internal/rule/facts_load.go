@@ -55,11 +55,11 @@ type loader struct {
 // the contact's subject.
 func (l *loader) each(rows *sqldb.Rows, err error, put func(s *Subject) error, dest ...any) error {
 	var whose id.Contact
-	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		if err := scan(append([]any{&whose}, dest...)...); err != nil {
-			return struct{}{}, err
+			return err
 		}
-		return struct{}{}, put(l.byID[whose])
+		return put(l.byID[whose])
 	})
 	return err
 }
@@ -181,12 +181,12 @@ func (l *loader) types(ctx context.Context) error {
 	}
 	rows, err := l.db.Query(ctx, `
 		SELECT id, email_type_id, source_kind, source_id FROM send WHERE tenant_id = $1 AND id`+l.db.In(2), l.tenant, sqldb.List(l.db, names))
-	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var send id.Send
 		var known Send
 		err := scan(&send, &known.Type, &known.Source.Kind, &known.Source.ID)
 		l.sends[send] = known
-		return struct{}{}, err
+		return err
 	})
 	return err
 }

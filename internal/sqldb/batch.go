@@ -72,8 +72,7 @@ func (db *DB) runOne(ctx context.Context, q queuedStatement) error {
 		return err
 	}
 	rows, err := db.Query(ctx, q.text, q.args...)
-	_, err = Collect(rows, err, func(scan func(...any) error) (struct{}, error) { return struct{}{}, q.read(scan) })
-	return err
+	return Each(rows, err, q.read)
 }
 
 // runPipelined sends statements to PostgreSQL and reads their answers afterwards.

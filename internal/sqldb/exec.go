@@ -180,6 +180,20 @@ func CollectInto[T any](list []T, rows *Rows, err error, scan func(scan func(des
 	return list, rows.Err()
 }
 
+// Each reads every row with read and closes rows.
+func Each(rows *Rows, err error, read func(scan func(dest ...any) error) error) error {
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := read(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
 // plain turns named strings, numbers and identifiers into the types that the
 // database's driver knows.
 func (db *DB) plain(args []any) ([]any, error) {

@@ -241,11 +241,11 @@ func Listed(ctx context.Context, db *sqldb.DB, tenant id.Tenant, emails []string
 		return found, nil
 	}
 	rows, err := db.Query(ctx, `SELECT email FROM suppression WHERE tenant_id = $1 AND email`+db.In(2), tenant, sqldb.List(db, emails))
-	_, err = sqldb.Collect(rows, err, func(row func(...any) error) (struct{}, error) {
+	err = sqldb.Each(rows, err, func(row func(...any) error) error {
 		var email string
 		err := row(&email)
 		found[email] = true
-		return struct{}{}, err
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("look addresses up in the suppression list: %w", err)

@@ -24,12 +24,12 @@ func ByLane(ctx context.Context, db *sqldb.DB, tenant id.Tenant, lanes []id.MTAC
 	rows, err := db.Query(ctx, `SELECT lane_id, `+sums+` FROM traffic
 		WHERE tenant_id = $1 AND bucket >= $2 AND bucket < $3 AND lane_id`+db.In(4)+`GROUP BY lane_id`,
 		tenant, since.UnixMicro(), until.UnixMicro(), sqldb.List(db, lanes))
-	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var lane id.MTAConfig
 		var c Counts
 		err := scan(append([]any{&lane}, c.fields()...)...)
 		all[lane] = c
-		return struct{}{}, err
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("sum up the traffic of lanes: %w", err)
@@ -67,14 +67,14 @@ func Lanes(ctx context.Context, db *sqldb.DB, since time.Time) (map[Lane][]Bucke
 	rows, err := db.Query(ctx, `/* all tenants: one watch looks after every lane */
 		SELECT tenant_id, lane_id, bucket, `+sums+` FROM traffic
 		WHERE bucket >= $1 GROUP BY tenant_id, lane_id, bucket ORDER BY bucket`, since.UnixMicro())
-	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var l Lane
 		var b Bucket
 		var at int64
 		err := scan(append([]any{&l.Tenant, &l.Lane, &at}, b.fields()...)...)
 		b.At = sqldb.Time(at)
 		all[l] = append(all[l], b)
-		return struct{}{}, err
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the traffic of lanes: %w", err)
@@ -89,12 +89,12 @@ func ByDomain(ctx context.Context, db *sqldb.DB, since time.Time, deliveries int
 	rows, err := db.Query(ctx, `/* all tenants: one watch looks after every domain */
 		SELECT tenant_id, domain_id, `+sums+` FROM traffic
 		WHERE bucket >= $1 AND domain_id <> $3 GROUP BY tenant_id, domain_id HAVING SUM(delivered) >= $2`, since.UnixMicro(), deliveries, id.Domain{})
-	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var d Domain
 		var c Counts
 		err := scan(append([]any{&d.Tenant, &d.Domain}, c.fields()...)...)
 		all[d] = c
-		return struct{}{}, err
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("sum up the traffic of domains: %w", err)

@@ -138,13 +138,13 @@ func (c *copier) sourceTables(ctx context.Context) (map[string][]string, error) 
 		SELECT t.name, c.name FROM sqlite_schema AS t, pragma_table_info(t.name) AS c
 		WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY t.name, c.name`)
 	tables := map[string][]string{}
-	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (struct{}, error) {
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var name, column string
 		err := scan(&name, &column)
 		if !slices.Contains(bookkeeping, name) {
 			tables[name] = append(tables[name], column)
 		}
-		return struct{}{}, err
+		return err
 	})
 	return tables, err
 }

@@ -227,12 +227,12 @@ func (p *planned) learn(ctx context.Context) error {
 		WHERE r.relnamespace = CAST(current_schema() AS regnamespace)
 			AND EXISTS (SELECT 1 FROM pg_attribute AS t WHERE t.attrelid = r.oid AND t.attname = 'tenant_id')
 		ORDER BY x.relname, k.place`)
-	_, err = sqldb.Collect(rows, err, func(row func(...any) error) (struct{}, error) {
+	err = sqldb.Each(rows, err, func(row func(...any) error) error {
 		var table, name, column, predicate string
 		var unique bool
 		var columns, place int
 		if err := row(&table, &name, &unique, &columns, &place, &column, &predicate); err != nil {
-			return struct{}{}, err
+			return err
 		}
 		p.indexes[name] = append(p.indexes[name], column)
 		if strings.HasPrefix(table, "job") && predicate != "" {
@@ -242,7 +242,7 @@ func (p *planned) learn(ctx context.Context) error {
 		if place == 2 && few && !slices.Contains(p.keys[table], column) {
 			p.keys[table] = append(p.keys[table], column)
 		}
-		return struct{}{}, nil
+		return nil
 	})
 	return err
 }
