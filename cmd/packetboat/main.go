@@ -10,8 +10,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
-	"strings"
 	"syscall"
 	"time"
 
@@ -89,7 +87,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 		kong.Writers(out, errOut),
 		kong.Exit(func(code int) { panic(helped(code)) }),
 		kong.Configuration(readTOML),
-		kong.Vars{"version": "packetboat " + version()},
+		kong.Vars{"version": programBuild().String()},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)
 	if err != nil {
@@ -169,31 +167,6 @@ func (c *console) show(v any, text string, args ...any) error {
 	}
 	_, err := fmt.Fprintf(c.out, text, args...)
 	return err
-}
-
-type versionCommand struct{}
-
-// Run prints the version.
-func (versionCommand) Run(c *console) error {
-	v := version()
-	return c.show(map[string]string{"version": v}, "packetboat %s\n", v)
-}
-
-// version is that of the module, or the commit it was built from.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return strings.TrimPrefix(v, "v")
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-			return "0.0.0-" + s.Value[:12]
-		}
-	}
-	return "0.0.0-dev"
 }
 
 type migrateCommand struct{}
