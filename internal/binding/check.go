@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// maxIssues is how many problems of a binding are told at once.
+// maxIssues is how many problems of a binding are reported at once.
 const maxIssues = 500
 
 // Check holds a binding to a schema. It returns what each declared thing holds,
@@ -60,7 +60,7 @@ func (c *checker) binding(s *Schema, raw json.RawMessage) Bound {
 	}
 }
 
-// reporting returns a checker that tells its issues, or one that keeps them.
+// reporting returns a checker that reports its issues, or one that drops them.
 func (c *checker) reporting(yes bool) *checker {
 	if yes {
 		return c
@@ -155,8 +155,8 @@ func (c *checker) sections(s scope) map[string][]map[string]Value {
 	return out
 }
 
-// section gives a section its rows. One that is not bound has none, whatever its
-// bounds; those are asked of what is bound.
+// section gives a section its rows. One that is not bound has none, and its
+// bounds are not checked.
 func (c *checker) section(s scope, sec *Section, v any) []map[string]Value {
 	at := location{slot: s.slot, section: sec.Name}
 	list, ok := v.([]any)

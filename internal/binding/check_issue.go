@@ -173,7 +173,7 @@ func edits(a, b string, most int) int {
 	return min(row[len(b)], most)
 }
 
-// clip shortens what is shown of a stranger's text.
+// clip shortens what is shown of a caller's text.
 func clip(s string) string {
 	const most = 80
 	if len(s) <= most || utf8.RuneCountInString(s) <= most {

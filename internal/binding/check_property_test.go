@@ -255,8 +255,8 @@ func TestRebasedBindingsLackOnlyWhatTheyAreToldToLack(t *testing.T) {
 		_, before := binding.Check(base, raw, pool, "")
 		merged, diff := binding.Rebase(base, raw, theirs, pool)
 		_, issues := binding.Check(theirs, merged, pool, "")
-		if told(issues) != told(diff.Issues) {
-			r.Fatalf("the merged binding has %s; told was %s", told(issues), told(diff.Issues))
+		if listed(issues) != listed(diff.Issues) {
+			r.Fatalf("the merged binding has %s; reported was %s", listed(issues), listed(diff.Issues))
 		}
 		for _, i := range issues {
 			switch i.Code {

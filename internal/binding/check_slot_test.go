@@ -25,7 +25,7 @@ func TestRequiredSlotsGetABlock(t *testing.T) {
 			t.Parallel()
 			s := schemaOf(t, `{"slots_schema": [{"name": "s", `+tt.slot+`}]}`)
 			_, issues := binding.Check(s, json.RawMessage(tt.raw), shelf{plain}, "seed")
-			if got := told(issues); got != tt.want {
+			if got := listed(issues); got != tt.want {
 				t.Errorf("issues %q, want %q", got, tt.want)
 			}
 		})
@@ -78,7 +78,7 @@ func TestRandomBlocksTakeWhatIsBound(t *testing.T) {
 	}
 	check := func(parameters string) (binding.Bound, string) {
 		b, issues := binding.Check(s, json.RawMessage(`{"slots": {"s": {"strategy": "random", "parameters": `+parameters+`}}}`), pool, "x")
-		return b, told(issues)
+		return b, listed(issues)
 	}
 	b, issues := check(`{"title": "T"}`)
 	if issues != "" || b.Slots["s"].Block.Slug != "needy" || b.Slots["s"].Bound.Values["title"].V != "T" {
@@ -113,7 +113,7 @@ func TestRandomBlocksThatWhatIsBoundDoesNotSuitArePassedOver(t *testing.T) {
 			t.Fatalf("seed %s: %+v, %+v", seed, b.Slots["s"], issues)
 		}
 		_, issues = binding.Check(s, json.RawMessage(`{"slots": {"s": {"strategy": "random", "parameters": {"title": true, "size": 1}}}}`), pool, seed)
-		if got := told(issues); got != lines("slots.s.parameters.title invalid_type", "slots.s.parameters.size unknown_param") {
+		if got := listed(issues); got != lines("slots.s.parameters.title invalid_type", "slots.s.parameters.size unknown_param") {
 			t.Fatalf("seed %s: %s", seed, got)
 		}
 	}

@@ -120,7 +120,7 @@ func TestEachProblemIsToldWhereItIs(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			_, issues := binding.Check(schemaOf(t, letter), json.RawMessage(tt.raw), blocks(t), "seed")
-			if diff := cmp.Diff(tt.want, told(issues)); diff != "" {
+			if diff := cmp.Diff(tt.want, listed(issues)); diff != "" {
 				t.Errorf("issues (-want +got):\n%s", diff)
 			}
 			for _, i := range issues {
@@ -199,6 +199,6 @@ func TestIssuesAreBounded(t *testing.T) {
 	raw := json.RawMessage(`{"parameters": {` + b.String() + `"headline": 5}}`)
 	_, issues := binding.Check(schemaOf(t, letter), raw, blocks(t), "")
 	if len(issues) != 500 || issues[0].Path != "parameters.headline" || issues[1].Path != "parameters.strange0" {
-		t.Errorf("Check tells %d issues, the first %+v", len(issues), issues[:2])
+		t.Errorf("Check reports %d issues, the first %+v", len(issues), issues[:2])
 	}
 }

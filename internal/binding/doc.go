@@ -3,7 +3,7 @@
 //
 // A Schema says what a template (or a block) declares; a Document is its bodies,
 // read once, in which the placeholders stand; a binding gives the values. Check
-// holds a binding to the schema and tells every problem at once; what it returns
+// checks a binding against the schema and reports every problem at once; what it returns
 // is Bound, in which each declared thing has a value, and Document.Expand writes
 // that into the bodies, escaped as its type and its place ask.
 //

@@ -41,11 +41,11 @@ var textElements = map[string]bool{
 	"mj-style": true, "mj-title": true, "mj-preview": true,
 }
 
-// maxOpen bounds how deep elements of MJML are told apart.
+// maxOpen bounds how deep the nesting of MJML is followed.
 const maxOpen = 100
 
-// places finds where the Liquid of a body stands, from its start to its end. A
-// value, whatever it is, closes nothing and opens nothing.
+// places finds where the Liquid of a body stands, from its start to its end. No
+// value closes or opens anything.
 type places struct {
 	*markup.Scanner
 	form       form

@@ -167,7 +167,7 @@ func placeholder(code string) (kind, name string) {
 }
 
 // literal makes a part of what stands before to. Braces just before those of a
-// placeholder are text, and stay that whatever takes its place.
+// placeholder are text, and stay that after it is replaced.
 func (r *reader) literal(to int) {
 	if r.from >= to {
 		return
@@ -333,7 +333,7 @@ func (r *reader) checkSections() {
 			continue
 		}
 		if !whole && !liquidParses(r.parts) {
-			return // wrong all the same: whoever checks the Liquid says where
+			return // wrong all the same: the check of the Liquid says where
 		}
 		whole = true
 		r.report("{{#section "+p.name+"}}", p.line, "holds one end of a Liquid block, and not the other")

@@ -82,7 +82,7 @@ func (w where) inTag() bool { return w.place == inTag || w.place == inBare }
 func prepared(v Value, slot string) Value {
 	ready := func(t Type, text string) string {
 		if checkLiquid(t, text) != "" {
-			return literally(text) // nobody should have let it in: then it is no Liquid
+			return literally(text) // Check would have refused it: it is taken for text
 		}
 		return scoped(settled(text), slot)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/packetboat/packetboat/internal/binding"
 )
 
-// FuzzCheck holds strangers' bindings to a schema, shows them, and moves them to
+// FuzzCheck checks untrusted bindings against a schema, shows them, and moves them to
 // another.
 func FuzzCheck(f *testing.F) {
 	s, theirs, pool := schemaOf(f, letter), schemaOf(f, changedLetter), blocks(f)
@@ -41,7 +41,7 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// FuzzSchema reads strangers' schemas. What is accepted is stored, comes back and
+// FuzzSchema reads untrusted schemas. What is accepted is stored, comes back and
 // is accepted again as the same, and can be filled in.
 func FuzzSchema(f *testing.F) {
 	for _, seed := range []string{

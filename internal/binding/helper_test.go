@@ -71,8 +71,8 @@ func blockOf(t testing.TB, slug, tags, schema string) *binding.Block {
 	return &binding.Block{ID: idtest.Named[id.Block]("id-" + slug), Slug: slug, Name: slug, Tags: strings.Fields(tags), Schema: schemaOf(t, schema)}
 }
 
-// told writes issues as "path code", one a line.
-func told(issues []binding.Issue) string {
+// listed writes issues as "path code", one a line.
+func listed(issues []binding.Issue) string {
 	var b strings.Builder
 	for _, i := range issues {
 		fmt.Fprintf(&b, "%s %s\n", i.Path, i.Code)

@@ -38,8 +38,8 @@ func TestWhatIsMissingShows(t *testing.T) {
 	} {
 		s := onlyParameter(t, rest+`, "required": true`)
 		b, issues := binding.Lenient(s, json.RawMessage(`{}`), nil, "")
-		if diff := cmp.Diff(want, b.Values["x"].V); diff != "" || told(issues) != "parameters.x required_missing\n" {
-			t.Errorf("%s (-want +got):\n%s%s", rest, diff, told(issues))
+		if diff := cmp.Diff(want, b.Values["x"].V); diff != "" || listed(issues) != "parameters.x required_missing\n" {
+			t.Errorf("%s (-want +got):\n%s%s", rest, diff, listed(issues))
 		}
 		b, _ = binding.Lenient(s, json.RawMessage(`{"parameters": {"x": {}}}`), nil, "")
 		if diff := cmp.Diff(want, b.Values["x"].V); diff != "" {
@@ -55,7 +55,7 @@ func TestPartsOfALetterThatAreMissingShow(t *testing.T) {
 	t.Parallel()
 	s := schemaOf(t, letter)
 	b, issues := binding.Lenient(s, json.RawMessage(`{"slots": {"aside": {"strategy": "fixed", "block_id": "none"}}}`), blocks(t), "")
-	if got := told(issues); got != lines("parameters.headline required_missing", "sections.products required_missing", "slots.hero required_missing", "slots.aside.block_id block_not_eligible") {
+	if got := listed(issues); got != lines("parameters.headline required_missing", "sections.products required_missing", "slots.hero required_missing", "slots.aside.block_id block_not_eligible") {
 		t.Errorf("issues are\n%s", got)
 	}
 	want := binding.Bound{

@@ -8,7 +8,7 @@ import (
 
 // Diff says what became of a binding when its template changed.
 type Diff struct {
-	TemplateChanged bool      `json:"template_changed"` // set by whoever knows both contents
+	TemplateChanged bool      `json:"template_changed"` // set by the caller, which knows both contents
 	Added           []Added   `json:"added"`
 	Removed         []Removed `json:"removed"`
 	Changed         []Changed `json:"changed"`

@@ -36,7 +36,7 @@ func (r *rebase) slots(base, theirs []Slot, bound map[string]any) map[string]any
 	return out
 }
 
-// defaultFilling is how a slot is filled when nobody says how: by its default strategy.
+// defaultFilling is how a slot is filled when a binding does not say: by its default strategy.
 // Fixed is not among what can be said without a block.
 func defaultFilling(sl *Slot) map[string]any {
 	if sl.Default == Fixed {

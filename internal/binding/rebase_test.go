@@ -104,7 +104,7 @@ func TestTypesThatCarryOver(t *testing.T) {
 				t.Errorf("%s to %s gives %s, want %s", from, to, got, want)
 			}
 			if from != to && (len(diff.Changed) != 1 || diff.Changed[0].ValueKept != compatible) {
-				t.Errorf("%s to %s is told as %+v", from, to, diff.Changed)
+				t.Errorf("%s to %s is reported as %+v", from, to, diff.Changed)
 			}
 			if len(diff.Issues) > 0 {
 				t.Errorf("%s to %s leaves %+v", from, to, diff.Issues)

@@ -62,7 +62,7 @@ func sanitised(text string) string {
 
 // mask is a text in which words stand for its Liquid, so that what reads HTML
 // neither sees that nor changes it. The words are made of the text's own hash:
-// nobody can write a text that holds them.
+// a text cannot be written to contain them.
 type mask struct {
 	text   string
 	source string

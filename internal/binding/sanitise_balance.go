@@ -284,7 +284,7 @@ var styles = map[string]bool{
 }
 
 // safeStyle returns the declarations of a style that are allowed. One that holds
-// Liquid is not: nobody knows what it will be.
+// Liquid is not: its result is not known.
 func safeStyle(style, word string) string {
 	var kept []string
 	for declaration := range strings.SplitSeq(style, ";") {

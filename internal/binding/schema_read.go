@@ -38,13 +38,13 @@ const (
 	maxLabel    = 200
 	maxHelp     = 2000
 	maxOption   = 500
-	maxProblems = 500 // that are told at once
+	maxProblems = 500 // that are reported at once
 )
 
 const nameRule = "must be 1 to 64 lower case letters, digits or _, the first a letter"
 
 // With returns s with the parts that were sent instead of its own. All that is
-// wrong with them is told at once, by ErrSchema; ErrLimit comes first, and
+// wrong with them is reported at once, by ErrSchema; ErrLimit comes first, and
 // ErrReference, which is about groups that name what is not declared, last.
 //
 // Members of an entry that mean nothing are ignored, as everywhere in the API,

@@ -157,7 +157,7 @@ func TestMalformedEntriesAreToldWithTheirPlace(t *testing.T) {
 			paths = append(paths, p.Path)
 		}
 		if got := strings.Join(paths, " "); got != tt.want {
-			t.Errorf("With(%s) tells of\n%s, want\n%s\n%v", tt.schema, got, tt.want, err)
+			t.Errorf("With(%s) reports\n%s, want\n%s\n%v", tt.schema, got, tt.want, err)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/address"
 )
 
-// Bounds of single values, whatever their schema allows. No mail is larger than
+// Bounds of single values, independent of their schema. No mail is larger than
 // the first.
 const (
 	maxText   = 1 << 20 // characters

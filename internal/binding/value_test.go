@@ -123,8 +123,8 @@ func TestPatternsCostLittle(t *testing.T) {
 	s := onlyParameter(t, `"type": "text", "validation": {"pattern": "(?:a?){60}(?:a|b|ab)*c"}`)
 	text := strings.Repeat("ab", 500_000)
 	_, issues := binding.Check(s, json.RawMessage(`{"parameters": {"x": "`+text+`"}}`), nil, "")
-	if told(issues) != "parameters.x invalid_type\n" {
-		t.Errorf("Check gives %s", told(issues))
+	if listed(issues) != "parameters.x invalid_type\n" {
+		t.Errorf("Check gives %s", listed(issues))
 	}
 }
 

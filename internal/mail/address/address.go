@@ -4,8 +4,8 @@
 // An address is a bare mailbox of RFC 5321 section 4.1.2 (local@domain) in one
 // canonical spelling: no display name, no angle brackets, lower case, the
 // domain in A-labels (RFC 5890). Two further forms of the RFC are refused on
-// purpose: quoted local parts and address literals, which nobody subscribes
-// with and which many receivers mangle. A local part outside ASCII needs
+// purpose: quoted local parts and address literals, which subscribers do not
+// use and which many receivers mangle. A local part outside ASCII needs
 // SMTPUTF8 from end to end (RFC 6531) and is refused too.
 package address
 

@@ -2,7 +2,7 @@
 // 5322), a plain text and an HTML part (RFC 2046), both as quoted-printable or
 // base64 (RFC 2045), seven bits and CRLF only.
 //
-// Everything a message says may come from strangers: names, subjects and
+// Everything in a message may come from untrusted input: names, subjects and
 // bodies hold merge values. So there is no way to write a raw header; values
 // lose line breaks and controls before they are written, identifiers that do
 // not have the form of their RFC are refused, and the finished bytes are
@@ -56,7 +56,7 @@ type Message struct {
 	FeedbackID         string // up to four fields with colons between
 	EntityRef          string // our own reference, for X-Entity-Ref-ID
 	Precedence         string // "bulk" for broadcasts
-	AutoSubmitted      string // "auto-generated" for what nobody wrote just now (RFC 3834)
+	AutoSubmitted      string // "auto-generated" for mail that no person wrote for the occasion (RFC 3834)
 	NoAutoReplies      bool   // asks Exchange for no out-of-office replies
 
 	// Text and HTML are UTF-8; any line ends will do. A message without HTML

@@ -14,7 +14,7 @@
 //
 //   - at-rules. Rules inside @media and its like are made important, or the
 //     attributes would overrule them; so are rules between Liquid tags, and those
-//     that answer a hand (:hover, :focus, :active, :checked);
+//     that depend on what a reader does (:hover, :focus, :active, :checked);
 //   - rules that match nothing, for mail programs have elements and classes of
 //     their own (.ExternalClass, [data-ogsc]), and what an attribute cannot say
 //     (::before, :visited);

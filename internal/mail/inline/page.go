@@ -20,7 +20,7 @@ type page struct {
 
 	copied   strings.Builder // the tags, numbered, for the parser
 	loose    strings.Builder // tags that are not touched, but must not lose rules
-	anyClass bool            // one of those has a class that nobody knows yet
+	anyClass bool            // one of those has a class that Liquid decides
 }
 
 // tag is a start tag.
@@ -108,7 +108,7 @@ func (p *page) addSheet(start, end int) {
 const number = "n"
 
 // readTag finds the attributes of a start tag, and returns the tag for the copy,
-// too. That has only the classes that it has whatever Liquid says.
+// too. That has only the classes that do not depend on Liquid.
 func (p *page) readTag(in markup.Token) (tag, string) {
 	t := tag{name: in.Name, start: in.Start, behind: in.Start + len("<") + len(in.Name)}
 	copied := "<" + alias(t.name) + " " + number + `="` + strconv.Itoa(len(p.tags)) + `"`

@@ -67,7 +67,7 @@ func (p *page) readRules(s *sheet) error {
 		case stop == '}' || stop == 0:
 		case r.m[start] != '@':
 			rule := &rule{start: start, prelude: r.pos, conditional: groups > 0 || s.narrow || between(start)}
-			// Only the recipient's data can tell what a selector with Liquid means,
+			// What a selector with Liquid means depends on the recipient's data,
 			// and halves may not move: they could find what makes them whole.
 			if r.body(rule) && len(p.Within(rule.start, rule.prelude)) == 0 && !p.hasTags(rule.prelude, rule.end) &&
 				!halves.MatchString(r.m[rule.start:rule.end-1]) {
@@ -133,7 +133,7 @@ func (r *reader) until(stops string) byte {
 	return 0
 }
 
-// skipBlock moves past a block, whatever it holds.
+// skipBlock moves past a block without reading it.
 func (r *reader) skipBlock() {
 	for depth := 0; r.pos < r.end; {
 		switch r.until("{}") {

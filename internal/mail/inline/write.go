@@ -121,8 +121,8 @@ func attributeText(text string, quote byte) string {
 	return markup.Outside(text, r.Replace)
 }
 
-// handled finds the selectors that hold while a reader does something.
-var handled = regexp.MustCompile(`(?i):(hover|active|focus|checked|target)`)
+// interactive finds the selectors that hold while a reader does something.
+var interactive = regexp.MustCompile(`(?i):(hover|active|focus|checked|target)`)
 
 // writeSheet notes what becomes of a style element: rules that were inlined
 // everywhere go, those that must beat the attributes become important, and the
@@ -130,26 +130,26 @@ var handled = regexp.MustCompile(`(?i):(hover|active|focus|checked|target)`)
 func (p *page) writeSheet(s *sheet) {
 	left, empty := s.start, true
 	for _, r := range s.rules {
-		var calm, pressing []string
+		var normal, important []string
 		for _, s := range r.selectors {
 			switch text := p.Source[s.start:s.end]; {
 			case s.matched && !s.stays:
-			case r.conditional || handled.MatchString(text):
-				pressing = append(pressing, text)
+			case r.conditional || interactive.MatchString(text):
+				important = append(important, text)
 			default:
-				calm = append(calm, text)
+				normal = append(normal, text)
 			}
 		}
-		empty = empty && p.isBlank(left, r.start) && len(calm)+len(pressing) == 0
+		empty = empty && p.isBlank(left, r.start) && len(normal)+len(important) == 0
 		left = r.end
-		if len(calm) == len(r.selectors) {
+		if len(normal) == len(r.selectors) {
 			continue
 		}
 		var kept []string
-		for _, list := range [][]string{calm, pressing} {
+		for _, list := range [][]string{normal, important} {
 			block := p.Source[r.prelude:r.end]
-			if len(calm) == 0 || len(kept) > 0 {
-				block = p.pressed(r)
+			if len(normal) == 0 || len(kept) > 0 {
+				block = p.important(r)
 			}
 			switch len(list) {
 			case 0:
@@ -173,8 +173,8 @@ func (p *page) writeSheet(s *sheet) {
 	}
 }
 
-// pressed returns the block of a rule with all declarations important.
-func (p *page) pressed(r *rule) string {
+// important returns the block of a rule with all declarations important.
+func (p *page) important(r *rule) string {
 	var b strings.Builder
 	last := r.prelude
 	for _, d := range r.declarations {

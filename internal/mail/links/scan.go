@@ -219,7 +219,7 @@ func cut(s string, n int) string {
 }
 
 // resolve gives a relative url the origin and folder of base. Dot segments
-// stay: whoever follows the URL removes them.
+// stay: the client that follows the URL removes them.
 func resolve(base, url string) string {
 	if _, ok := schemeOf(url); ok || url[0] == '#' || strings.HasPrefix(url, "{") {
 		return url

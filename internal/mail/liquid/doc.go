@@ -13,7 +13,7 @@
 //
 // The tags are if, unless, case, for, break, continue, assign, capture, comment,
 // raw, cycle, increment and decrement; the filters are Shopify's standard ones
-// and raw, money, time_zone, sha256 and pluralize. Whatever looks like another
+// and raw, money, time_zone, sha256 and pluralize. What looks like another
 // language's placeholder ({{{name}}}, *|NAME|*) is text.
 //
 // # Escaping

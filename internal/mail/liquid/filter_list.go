@@ -203,7 +203,7 @@ func sortFilter(s *state, in any, args []any) any {
 	return unkeyed(items)
 }
 
-// sortNatural sorts by what values print, whatever their case.
+// sortNatural sorts by what values print, ignoring case.
 func sortNatural(s *state, in any, args []any) any {
 	items := s.keyed(in, argument(args, 0))
 	for i := range items {

@@ -25,7 +25,7 @@ type piece struct {
 const space = " \t\r\n\f\v"
 
 // scanner cuts a source into pieces. It takes care of whitespace control, so
-// that nobody else needs to know of it.
+// that the parser need not.
 type scanner struct {
 	src     string
 	pos     int

@@ -13,7 +13,7 @@ type Mode int
 
 // The modes.
 const (
-	Text Mode = iota // values are printed as they are; line breaks are the caller's business
+	Text Mode = iota // values are printed as they are; line breaks are left to the caller
 	HTML             // values are escaped for HTML text and quoted attributes
 )
 

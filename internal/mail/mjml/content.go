@@ -8,8 +8,8 @@ import (
 )
 
 // contentScanner finds the end of an element whose content is HTML. It reads the
-// HTML the way the compiler's parser does, because whatever hides an end tag
-// from that one (an attribute, a comment, a script) has to hide it here. Package
+// HTML the way the compiler's parser does, because what hides an end tag
+// from that parser (an attribute, a comment, a script) has to hide it here. Package
 // markup reads as browsers do: they end a comment at --!>, too, and take </ p> for
 // a comment.
 type contentScanner struct {
@@ -68,7 +68,7 @@ func (s *contentScanner) end(start int) (string, error) {
 }
 
 // declaration moves behind the declaration at the position. The parser takes the
-// byte behind <! or <!- for a part of it, whatever it is, so <!> goes on.
+// byte behind <! or <!- for a part of it, even a >, so <!> goes on.
 func (s *contentScanner) declaration() {
 	s.pos += len("<!")
 	if s.peek() == '-' {

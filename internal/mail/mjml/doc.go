@@ -23,7 +23,7 @@
 // attributes quoted (Error), and every element must be one of MJML's
 // (UnknownError). mj-include is none: there are no files to include. Inside
 // elements whose content is HTML (mj-text, mj-button, mj-raw, ...) only their
-// end is looked for. Whatever else the compiler finds becomes a Warning.
+// end is looked for. Everything else that the compiler reports becomes a Warning.
 //
 // # Liquid
 //

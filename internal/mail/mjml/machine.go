@@ -68,7 +68,7 @@ func readScript() (string, error) {
 type machine struct{ vm *quickjs.VM }
 
 // openMachine returns a new interpreter, which stops documents that take longer
-// than maxWait times the limit whatever keeps them.
+// than maxWait times the limit regardless of the cause.
 func openMachine(limit time.Duration) (*machine, error) {
 	script, err := readScript()
 	if err != nil {

@@ -73,7 +73,7 @@ func protect(source string) protected {
 }
 
 // prefix returns a word that does not occur in the source. It is made of the
-// source's hash, so that nobody can write it into the source.
+// source's hash, so that a source cannot be written to contain it.
 func prefix(source string) string {
 	hash := sha256.Sum256([]byte(source))
 	for {

@@ -84,7 +84,7 @@ func (t *turns) add(owner string, w *waiter) {
 }
 
 // makeRoom sends away the last waiter of the owner that has most, if the owner
-// given has none and nobody loses its only place. The caller holds mu.
+// given has none and no owner loses its only place. The caller holds mu.
 func (t *turns) makeRoom(owner string) bool {
 	if len(t.queues[owner]) > 0 {
 		return false

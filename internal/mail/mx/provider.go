@@ -9,7 +9,7 @@ import (
 type Provider string
 
 // The providers. Gmail and Outlook are the consumer services,
-// GoogleWorkspace and Microsoft365 are other people's domains at the same house.
+// GoogleWorkspace and Microsoft365 host the domains of their customers.
 const (
 	Gmail           Provider = "gmail"
 	GoogleWorkspace Provider = "google_workspace"
@@ -28,7 +28,7 @@ func Providers() []Provider {
 	return []Provider{Gmail, GoogleWorkspace, Outlook, Microsoft365, Yahoo, AOL, ICloud, Proton, Zoho, Other}
 }
 
-// consumers are the domains under which providers give mailboxes to anybody.
+// consumers are the domains under which providers offer mailboxes to the public.
 var consumers = map[string]Provider{
 	"gmail.com": Gmail, "googlemail.com": Gmail,
 	"msn.com": Outlook, "windowslive.com": Outlook, "passport.com": Outlook,
@@ -45,7 +45,7 @@ var (
 	country = map[string]Provider{"yahoo": Yahoo, "hotmail": Outlook, "live": Outlook, "outlook": Outlook, "aol": AOL}
 )
 
-// Consumer returns the provider that gives mailboxes to anybody under a domain.
+// Consumer returns the provider that offers mailboxes to the public under a domain.
 func Consumer(domain string) (Provider, bool) {
 	domain = strings.ToLower(domain)
 	if p, ok := consumers[domain]; ok {

@@ -29,7 +29,7 @@ const (
 	Full    Category = "full"    // the mailbox is full
 	Policy  Category = "policy"  // who we are, or how much we send
 	Content Category = "content" // what the message says or how big it is
-	Network Category = "network" // nobody answered, or not to the end
+	Network Category = "network" // no answer, or not a complete one
 	Other   Category = "other"
 )
 
@@ -42,7 +42,7 @@ type Verdict struct {
 
 // Expired returns the class of a message whose last verdict this is when there
 // is no time left to try again: a deferral for policy was a block, any other a
-// soft bounce. A lane's trouble stays one, since nobody refused the message.
+// soft bounce. A failure of the lane stays one, since the message was not refused.
 func (v Verdict) Expired() Class {
 	switch {
 	case v.Class == Deferred && v.Category == Policy:
@@ -57,7 +57,7 @@ func (v Verdict) Expired() Class {
 // Classify says what an outcome means. What came before MAIL, and what ended
 // without a reply, is the lane's; everything else is decided by the first of
 // the rules that matches. An uncertain outcome counts as deferred: whether to
-// try again is decided by whoever keeps track of attempts.
+// try again is decided where attempts are counted.
 func Classify(o Outcome) Verdict {
 	switch {
 	case o.Accepted:

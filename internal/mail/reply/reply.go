@@ -179,7 +179,7 @@ func digits(line []byte, i int) (int, bool) {
 	return i, i > from && i-from <= 3
 }
 
-// Clean makes a stranger's words fit to be kept and shown: valid UTF-8 on one
+// Clean makes a server's text safe to store and show: valid UTF-8 on one
 // line, no control or invisible formatting characters, at most MaxText bytes.
 func Clean(s string) string {
 	if isClean(s) {

@@ -14,7 +14,7 @@ import (
 )
 
 // login logs in (RFC 4954). Without TLS it does so only if the server really
-// is on this machine, whatever its name says.
+// is on this machine: the address counts, not the name.
 func (c *Conn) login(cfg Config) error {
 	if !c.tls && !c.loopback() {
 		return c.noLogin("a login without TLS goes to loopback hosts only")
@@ -67,7 +67,7 @@ func (c *Conn) noLogin(why string) error {
 	return &DialError{c.failure(reply.Auth, err), err}
 }
 
-// hide keeps a server that repeats what we told it from spreading the
+// hide keeps a server that repeats our commands from leaking the
 // password: outcomes are logged and shown.
 func hide(err error, cfg Config) error {
 	de, ok := errors.AsType[*DialError](err)

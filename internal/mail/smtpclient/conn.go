@@ -41,8 +41,8 @@ type Conn struct {
 	parts   [2][]byte
 	joined  net.Buffers
 
-	watch   watch // for the context of what is being sent
-	leaving leaving
+	watch  watch // for the context of what is being sent
+	ending contextWatch
 }
 
 // Sent returns how many messages were tried on the connection.
@@ -65,22 +65,22 @@ func (c *Conn) Stale(o reply.Outcome) bool {
 	return c.broken && c.sent > 1 && o.Stage == reply.Mail && (o.Code == 0 || o.Code == 421)
 }
 
-// Close ends the connection without a word. Called while Send waits for the
+// Close ends the connection without QUIT. Called while Send waits for the
 // last answer, it makes that message's outcome uncertain.
 func (c *Conn) Close() error {
 	if c.closed.Swap(true) {
 		return nil
 	}
 	c.watch.stop()
-	c.leaving.stop()
+	c.ending.stop()
 	return c.raw.Close()
 }
 
-// CloseWhen closes the connection when ctx ends, whatever it does at that moment:
-// Send itself ignores its context once the final dot is written. It costs nothing
-// to say it again for the same context.
+// CloseWhen closes the connection when ctx ends, even in the middle of a message:
+// Send itself ignores its context once the final dot is written. Calling it again
+// with the same context costs nothing.
 func (c *Conn) CloseWhen(ctx context.Context) {
-	c.leaving.watch(ctx, func() {
+	c.ending.watch(ctx, func() {
 		if !c.closed.Swap(true) {
 			c.watch.stop()
 			c.raw.Close()

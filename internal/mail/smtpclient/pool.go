@@ -30,9 +30,9 @@ type Pool struct {
 	closed  bool
 	open    int // connections that exist, are being made or being closed
 	idle    []idleConn
-	waiting []chan *Conn // each is sent a connection, or nil for leave to look again
+	waiting []chan *Conn // each is sent a connection, or nil as permission to look again
 	reap    *time.Timer  // set while connections are idle
-	leaving sync.WaitGroup
+	closing sync.WaitGroup
 }
 
 type idleConn struct {
@@ -155,7 +155,7 @@ func (p *Pool) dialNew(ctx context.Context) (*Conn, error) {
 func (p *Pool) Put(c *Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed { // nobody waits for leaving any more
+	if p.closed { // Close does not wait for closing connections any more
 		p.mu.Unlock()
 		c.Quit()
 		p.mu.Lock()
@@ -163,7 +163,7 @@ func (p *Pool) Put(c *Conn) {
 		return
 	}
 	if !c.Usable() || c.Sent() >= p.limits.Messages || p.open > p.limits.Connections {
-		p.leave(c)
+		p.closeConn(c)
 		return
 	}
 	if len(p.waiting) > 0 {
@@ -186,7 +186,7 @@ func (p *Pool) Resize(connections int) {
 	p.limits.Connections = connections
 	surplus := min(max(p.open-connections, 0), len(p.idle))
 	for _, i := range p.idle[:surplus] {
-		p.leave(i.c)
+		p.closeConn(i.c)
 	}
 	p.idle = slices.Delete(p.idle, 0, surplus)
 	for n := min(connections-p.open, len(p.waiting)); n > 0; n-- {
@@ -195,7 +195,7 @@ func (p *Pool) Resize(connections int) {
 }
 
 // Close closes idle connections and waits until they are gone. Connections in
-// use are closed when they are Put; whoever waits in Get gets ErrPoolClosed.
+// use are closed when they are Put; waiting calls of Get return ErrPoolClosed.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	p.closed = true
@@ -203,17 +203,17 @@ func (p *Pool) Close() {
 		p.reap.Stop()
 	}
 	for _, i := range p.idle {
-		p.leave(i.c)
+		p.closeConn(i.c)
 	}
 	p.idle = nil
 	for len(p.waiting) > 0 {
 		p.wake()
 	}
 	p.mu.Unlock()
-	p.leaving.Wait()
+	p.closing.Wait()
 }
 
-// reapIdle closes connections that nobody wanted for long enough.
+// reapIdle closes connections that were idle for longer than Limits.Idle.
 func (p *Pool) reapIdle() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -224,7 +224,7 @@ func (p *Pool) reapIdle() {
 	now := time.Now()
 	stale := 0
 	for stale < len(p.idle) && now.Sub(p.idle[stale].since) >= p.limits.Idle {
-		p.leave(p.idle[stale].c)
+		p.closeConn(p.idle[stale].c)
 		stale++
 	}
 	p.idle = slices.Delete(p.idle, 0, stale)
@@ -233,15 +233,15 @@ func (p *Pool) reapIdle() {
 	}
 }
 
-// leave closes c and then gives its place to somebody else. The caller holds
+// closeConn closes c and then gives up its place in the pool. The caller holds
 // p.mu.
-func (p *Pool) leave(c *Conn) {
+func (p *Pool) closeConn(c *Conn) {
 	if c.broken {
 		c.Close()
 		p.release()
 		return
 	}
-	p.leaving.Go(func() {
+	p.closing.Go(func() {
 		c.Quit()
 		p.mu.Lock()
 		p.release()

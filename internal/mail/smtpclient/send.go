@@ -127,7 +127,7 @@ func (c *Conn) open(env Envelope) (reply.Outcome, bool) {
 // openAtOnce sends MAIL, RCPT and DATA in one write and then reads the
 // answers. The first refusal is the outcome, but all answers must be read, and
 // if the server asks for the message all the same it gets a lone dot, which
-// reaches nobody (RFC 2920 section 3.1).
+// has no recipients (RFC 2920 section 3.1).
 func (c *Conn) openAtOnce(commands []byte, resets int) (reply.Outcome, bool) {
 	if err := c.write(commands, c.timeout.Mail); err != nil {
 		return c.readFinalReply(reply.Mail, err), false

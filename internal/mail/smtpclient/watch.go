@@ -7,51 +7,51 @@ import (
 	"sync/atomic"
 )
 
-// leaving does something when a context ends. A connection mostly serves the same
-// context for message after message, so it is asked for the news once and not for
-// each of them. The zero leaving heeds nothing.
-type leaving struct {
+// contextWatch calls a function when a context ends. A connection mostly serves the
+// same context for message after message, so context.AfterFunc is called once and
+// not for each of them. The zero contextWatch watches nothing.
+type contextWatch struct {
 	mu      sync.Mutex
-	done    <-chan struct{} // of the context that is heeded
+	done    <-chan struct{} // of the context that is watched
 	forget  func() bool
 	stopped bool
 }
 
 // watch calls f when ctx ends, and no longer when an earlier one does. For the same
-// ctx it must be the same f; it must not call heed or stop.
-func (l *leaving) watch(ctx context.Context, f func()) {
+// ctx it must be the same f; it must not call watch or stop.
+func (w *contextWatch) watch(ctx context.Context, f func()) {
 	done := ctx.Done()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.done == done || l.stopped {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.done == done || w.stopped {
 		return
 	}
-	if l.forget != nil {
-		l.forget()
+	if w.forget != nil {
+		w.forget()
 	}
-	l.done, l.forget = done, context.AfterFunc(ctx, func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if l.done == done { // else it is late
+	w.done, w.forget = done, context.AfterFunc(ctx, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.done == done { // else it is late
 			f()
 		}
 	})
 }
 
-// stop ends heeding for good.
-func (l *leaving) stop() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.stopped = true
-	if l.forget != nil {
-		l.forget()
+// stop ends watching for good.
+func (w *contextWatch) stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stopped = true
+	if w.forget != nil {
+		w.forget()
 	}
-	l.done, l.forget = nil, nil
+	w.done, w.forget = nil, nil
 }
 
 // watch aborts what is being sent when its context ends.
 type watch struct {
-	leaving
+	contextWatch
 	at atomic.Int32 // one of the below
 }
 
@@ -77,6 +77,6 @@ func (w *watch) begin(ctx context.Context, conn net.Conn) bool {
 	return false
 }
 
-// end says that the context has no say any more, and reports false if the message
-// was aborted before.
+// end stops the context from aborting the message, and reports false if it was
+// aborted before.
 func (w *watch) end() bool { return w.at.CompareAndSwap(sending, idle) || w.at.Load() == idle }

@@ -102,7 +102,7 @@ func (w *lineWriter) mixed(s string, decode func(string) string) {
 const brace = `{{"{"}}`
 
 // literal returns decoded text in which no brace can be read as the beginning of
-// Liquid, whatever comes to stand beside it. In a raw block none can be anyway.
+// Liquid, no matter what is written beside it. In a raw block none can be.
 func (w *lineWriter) literal(s string) string {
 	if w.raw {
 		return s
@@ -255,7 +255,7 @@ func (w *lineWriter) cell() {
 	w.gap, w.before = w.lineOpen, edge{}
 }
 
-// lineBreak asks for a line end whatever follows; two are a blank line.
+// lineBreak adds a line end; two in a row are a blank line.
 func (w *lineWriter) lineBreak() {
 	w.endWord()
 	w.attachHeld()

@@ -77,8 +77,8 @@ func widthOf(s string) int {
 	return n
 }
 
-// isPadding reports whether a character is one of those that nobody sees and
-// that only fill previews, or tell where words may be divided.
+// isPadding reports whether a character is one of those that are not visible and
+// that only fill previews, or mark where words may be divided.
 func isPadding(r rune) bool {
 	switch r {
 	case '\u00ad', '\u034f', '\u180e', '\u2060', '\u2061', '\u2062', '\u2063', '\u2064', '\ufeff':

@@ -101,7 +101,7 @@ type key struct {
 	idle []*session
 }
 
-// session owns a handle. The handle is closed when nobody can reach the
+// session owns a handle. The handle is closed when nothing can reach the
 // session, which is when its key is gone: signers are kept in caches and
 // dropped without ceremony.
 type session struct{ handle handle }
