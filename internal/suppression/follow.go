@@ -12,13 +12,13 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Follower puts the address of every hard bounce and every complaint on the list.
+// Follower adds the address of every hard bounce and every complaint to the list.
 func Follower() journal.Follower {
 	return journal.Follower{Name: "suppression", Types: []journal.Type{journal.EmailBounced, journal.EmailComplained}, Follow: follow}
 }
 
 func follow(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
-	failed := map[id.Tenant]map[string][]journal.Entry{} // by reason
+	failed := map[id.Tenant]map[string][]journal.Entry{} // entries by tenant and reason
 	for _, e := range entries {
 		reason, err := reasonFor(e)
 		if err != nil {
@@ -33,7 +33,7 @@ func follow(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
 		failed[e.Tenant][reason] = append(failed[e.Tenant][reason], e)
 	}
 	for _, tenant := range slices.Sorted(maps.Keys(failed)) {
-		for _, reason := range []string{Complaint, HardBounce} { // whoever did both has complained
+		for _, reason := range []string{Complaint, HardBounce} { // complaints first, which take precedence
 			if err := list(ctx, tx, tenant, failed[tenant][reason], reason); err != nil {
 				return err
 			}
@@ -42,8 +42,7 @@ func follow(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
 	return nil
 }
 
-// reasonFor returns why the address of an entry's contact comes on the list;
-// empty: it does not.
+// reasonFor returns the reason to list the address of an entry's contact, or "".
 func reasonFor(e journal.Entry) (string, error) {
 	switch e.Type {
 	case journal.EmailComplained:
@@ -62,7 +61,7 @@ func reasonFor(e journal.Entry) (string, error) {
 	return "", nil
 }
 
-// list puts the addresses of the entries' contacts on the list.
+// list adds the addresses of the entries' contacts to the list.
 func list(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []journal.Entry, reason string) error {
 	if len(entries) == 0 {
 		return nil

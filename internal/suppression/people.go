@@ -13,9 +13,9 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// ResetStatus makes contacts active again that bounced, complained or
-// unsubscribed (contact.ResetStatus), and takes their addresses off the list
-// where we put them on it for that: what others put there stays.
+// ResetStatus makes contacts active again that bounced, complained or unsubscribed
+// (contact.ResetStatus), and removes their addresses from the list if Follower added them.
+// Addresses added in other ways stay.
 func ResetStatus(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, now time.Time) ([]contact.Moved, error) {
 	var moved []contact.Moved
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
@@ -50,7 +50,7 @@ func ResetStatus(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.C
 	return moved, nil
 }
 
-// forget removes the addresses that are listed for a bounce or a complaint.
+// forget removes those addresses that are listed because of a bounce or a complaint.
 func forget(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, emails map[id.Contact]string, now time.Time) (map[string]bool, error) {
 	if len(emails) == 0 {
 		return nil, nil
@@ -59,7 +59,7 @@ func forget(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, emails map[id.C
 	for _, e := range emails {
 		list = append(list, e)
 	}
-	slices.Sort(list) // one order of locks for everybody
+	slices.Sort(list) // all transactions lock rows in the same order
 	rows, err := tx.Query(ctx, `
 		DELETE FROM suppression
 		WHERE tenant_id = $1 AND email`+tx.In(2)+` AND reason IN ('`+HardBounce+`', '`+Complaint+`') RETURNING email`,
@@ -78,9 +78,9 @@ func forget(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, emails map[id.C
 	return gone, moved(ctx, tx, tenant, removed, journal.SuppressionRemoved, "", now)
 }
 
-// Anonymize makes contacts nobody's (contact.Anonymize). With suppress their bare
-// addresses are on the list from then on, so that they are never mailed again;
-// without, nothing of them is left there either. holdings are everybody else's.
+// Anonymize anonymizes contacts (contact.Anonymize). With suppress their addresses stay on the list
+// without further data, so that they are never mailed again; without, they are removed from it.
+// holdings are the personal data of other packages.
 func Anonymize(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, suppress bool, holdings []contact.PersonalData, now time.Time) ([]contact.Moved, error) {
 	own := contact.PersonalData{Name: "suppressions", Erase: func(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []contact.Person) error {
 		var last, all []string
@@ -98,8 +98,8 @@ func Anonymize(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 	return contact.Anonymize(ctx, db, tenant, ids, append(slices.Clone(holdings), own), now)
 }
 
-// keepBare puts addresses on the list, and leaves no words about any of all there.
-// The journal is not told: it must not know them.
+// keepBare adds addresses to the list, and replaces the reasons of all. It writes no journal
+// entries, since these would contain the addresses.
 func keepBare(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, emails, all []string, now time.Time) error {
 	_, err := tx.Exec(ctx, `UPDATE suppression SET reason = $2 WHERE tenant_id = $1 AND email`+tx.In(3),
 		tenant, Anonymized, sqldb.List(tx, all))
@@ -118,8 +118,8 @@ func keepBare(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, emails, all [
 	return err
 }
 
-// PersonalData is what the list keeps about people. What becomes of it when one is
-// anonymised is decided by whoever asks for that (Anonymize).
+// PersonalData returns the list entries about people, for exports. Erasing them is part of
+// Anonymize.
 func PersonalData() contact.PersonalData {
 	return contact.PersonalData{
 		Name: "suppressions",

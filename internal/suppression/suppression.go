@@ -1,13 +1,12 @@
-// Package suppression keeps the addresses a tenant must never mail.
+// Package suppression stores the addresses that a tenant must never mail.
 //
-// A suppressed address stays blocked whatever its subscriptions say, and even
-// when no contact holds it; adding it changes nobody's subscription, removing it
-// resubscribes nobody. The list is asked twice: when recipients are chosen, and
-// again just before a message leaves, because hours may lie between the two.
+// A suppressed address stays blocked whatever its subscriptions are, and even if no contact has it.
+// Adding or removing an address does not change subscriptions. The list is checked twice: when
+// recipients are chosen, and again just before a message is sent, since hours may pass between the
+// two.
 //
-// Addresses come to it by request, in bulk together with the end of the
-// contacts' subscriptions, and from the journal: a hard bounce blocks its
-// address (Follower).
+// Addresses are added by request, in bulk together with unsubscribing the contacts, and from the
+// journal: hard bounces and complaints (Follower).
 package suppression
 
 import (
@@ -34,11 +33,11 @@ import (
 // Entry is one suppressed address.
 type Entry struct {
 	Email   string
-	Reason  string // free text; nothing branches on it
+	Reason  string // free text without meaning for the program
 	AddedAt time.Time
 }
 
-// The reasons we write ourselves.
+// The reasons that the program sets.
 const (
 	HardBounce = "hard_bounce"
 	Complaint  = "complaint"
@@ -47,7 +46,7 @@ const (
 	Imported   = "import"
 )
 
-// Bounds of one request.
+// Limits of one request.
 const (
 	MaxReason = 200
 	MaxBulk   = 500
@@ -57,10 +56,10 @@ const (
 // ErrTooMany reports a bulk suppression of too many contacts.
 var ErrTooMany = fault.New(fault.Invalid, "TOO_MANY", "at most 500 contacts can be suppressed at once")
 
-// page is how many addresses one statement moves.
+// page is the number of addresses in one statement.
 const page = 500
 
-// checkReason returns the reason as it is stored; empty clears it.
+// checkReason returns the reason as stored; an empty one clears it.
 func checkReason(p *fault.Problems, reason string) string {
 	reason = strings.TrimSpace(norm.NFC.String(reason))
 	if utf8.RuneCountInString(reason) > MaxReason || strings.ContainsRune(reason, 0) {
@@ -69,13 +68,13 @@ func checkReason(p *fault.Problems, reason string) string {
 	return reason
 }
 
-// Check returns what is wrong with an address to be added and its reason.
+// Check validates an address to add and its reason.
 func Check(email, reason string) error {
 	_, _, err := check(email, reason)
 	return err
 }
 
-// check is Check, and returns both as they are stored.
+// check is Check, and returns both as stored.
 func check(email, reason string) (addr, why string, _ error) {
 	var p fault.Problems
 	addr, err := address.Normalize(email)
@@ -85,8 +84,8 @@ func check(email, reason string) (addr, why string, _ error) {
 	return addr, checkReason(&p, reason), p.Err()
 }
 
-// Add puts an address on the list. If it is there already, the reason is
-// replaced, so an empty one clears it; the time it was added stands.
+// Add adds an address to the list. If it is listed already, its reason is replaced, or cleared by
+// an empty one; the time it was added does not change.
 func Add(ctx context.Context, db *sqldb.DB, tenant id.Tenant, email, reason string, now time.Time) (Entry, error) {
 	addr, reason, err := check(email, reason)
 	if err != nil {
@@ -108,11 +107,11 @@ func Add(ctx context.Context, db *sqldb.DB, tenant id.Tenant, email, reason stri
 	return e, nil
 }
 
-// put adds normalised addresses and returns those that are new on the list.
-// The others get the reason too when replace is set.
+// put adds normalized addresses and returns those that are new. With replace, the others get the
+// reason too.
 func put(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, emails []string, reason string, replace bool, now time.Time) ([]string, error) {
 	t := tx.Table("email TEXT")
-	for _, e := range slices.Sorted(slices.Values(emails)) { // one order of locks for everybody
+	for _, e := range slices.Sorted(slices.Values(emails)) { // all transactions lock rows in the same order
 		t.Add(e)
 	}
 	rows, err := tx.Query(ctx, `
@@ -137,7 +136,7 @@ func put(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, emails []string, r
 	return added, moved(ctx, tx, tenant, added, journal.SuppressionAdded, reason, now)
 }
 
-// moved tells the contacts and the journal that addresses came or went.
+// moved updates the contacts of addresses that were added or removed, and appends to the journal.
 func moved(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, emails []string, t journal.Type, reason string, now time.Time) error {
 	if len(emails) == 0 {
 		return nil
@@ -160,7 +159,7 @@ func moved(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, emails []string,
 	return journal.Append(ctx, tx, entries...)
 }
 
-// Remove takes an address off the list; one that is not there is no error.
+// Remove removes an address from the list; it is no error if it is not listed.
 func Remove(ctx context.Context, db *sqldb.DB, tenant id.Tenant, email string, now time.Time) error {
 	addr, err := address.Normalize(email)
 	if err != nil {
@@ -179,10 +178,10 @@ func Remove(ctx context.Context, db *sqldb.DB, tenant id.Tenant, email string, n
 	return nil
 }
 
-// Filter limits a listing; empty means no limit.
+// Filter restricts a listing; an empty field means no restriction.
 type Filter struct {
-	Search string // a part of the address
-	Reason string // exactly
+	Search string // substring of the address
+	Reason string // exact match
 }
 
 func scan(row func(...any) error) (Entry, error) {
@@ -196,15 +195,15 @@ func scan(row func(...any) error) (Entry, error) {
 	return e, nil
 }
 
-// All yields the whole list, newest first. It reads as it yields, so the list
-// may be long and its reader slow.
+// All yields the whole list, newest first, reading page by page, so that a long list needs little
+// memory.
 func All(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		part := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(strings.TrimSpace(f.Search)))
 		if strings.ContainsRune(part+f.Reason, 0) || !utf8.ValidString(part+f.Reason) {
-			return // nothing on the list holds such a character
+			return // no stored text contains such a character
 		}
-		// Page by page, so that a slow reader holds no connection.
+		// Page by page, so that no connection is held for a slow reader.
 		last := Entry{AddedAt: sqldb.Time(math.MaxInt64)}
 		for {
 			rows, err := db.Query(ctx, `
@@ -231,10 +230,10 @@ func All(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter) iter.Seq
 	}
 }
 
-// allPage is how many addresses All reads at a time.
+// allPage is the number of addresses that All reads at a time.
 const allPage = 2000
 
-// Listed returns which of the normalised addresses are on the list.
+// Listed returns which of the normalized addresses are on the list.
 func Listed(ctx context.Context, db *sqldb.DB, tenant id.Tenant, emails []string) (map[string]bool, error) {
 	found := map[string]bool{}
 	if len(emails) == 0 {
@@ -253,9 +252,9 @@ func Listed(ctx context.Context, db *sqldb.DB, tenant id.Tenant, emails []string
 	return found, nil
 }
 
-// SuppressContacts puts the addresses of contacts on the list and ends their
-// subscriptions. It returns how many contacts that were: those that do not exist
-// are passed over. An address that is listed already keeps its reason.
+// SuppressContacts adds the addresses of contacts to the list and unsubscribes the contacts. It
+// returns the number of contacts; ids that do not exist are skipped. An address that is listed
+// already keeps its reason.
 func SuppressContacts(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, reason string, now time.Time) (int, error) {
 	if len(ids) > MaxBulk {
 		return 0, ErrTooMany
@@ -295,13 +294,13 @@ func SuppressContacts(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids [
 	return n, nil
 }
 
-// Result is what an import did.
+// Result is the result of an import.
 type Result struct {
 	Added, Updated int
-	Invalid        []string // as they were sent
+	Invalid        []string // as in the request
 }
 
-// Import puts many addresses on the list under one reason.
+// Import adds many addresses to the list with one reason.
 func Import(ctx context.Context, db *sqldb.DB, tenant id.Tenant, emails []string, reason string, now time.Time) (Result, error) {
 	if len(emails) > MaxImport {
 		return Result{}, ErrLimit

@@ -25,7 +25,7 @@ var (
 	other = id.Tenant(102)
 )
 
-// each runs f on both databases; the other tenant's list must stay as it is.
+// each runs f on both databases; another tenant's list must not change.
 func each(t *testing.T, f func(t *testing.T, db *sqldb.DB)) {
 	t.Helper()
 	t.Parallel()
@@ -98,12 +98,12 @@ func TestAddAgainReplacesTheReason(t *testing.T) {
 			}
 		}
 		if list := all(t, db, acme, suppression.Filter{}); len(list) != 0 {
-			t.Errorf("%v is left", list)
+			t.Errorf("%v remains", list)
 		}
 	})
 }
 
-func TestListingShowsInTheContact(t *testing.T) {
+func TestAListedAddressShowsInTheContact(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		before := person(t, db, "ann@example.org")
 		mustAdd(t, db, "ann@example.org", "", noon)
