@@ -10,32 +10,31 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/mx"
 )
 
-// Caps bound what a lane carries. They are the installation's, however many
-// processes send by the lane. A rate of 0 is no limit.
+// Caps limit what a lane sends. They apply to the installation, whatever the number of processes. A
+// rate of 0 means no limit.
 type Caps struct {
 	MaxPerSecond             int `json:"max_per_second,omitempty"`
 	MaxPerMinute             int `json:"max_per_minute,omitempty"`
 	MaxPerHour               int `json:"max_per_hour,omitempty"`
-	MaxPerDay                int `json:"max_per_day,omitempty"` // a day of the account's time zone
+	MaxPerDay                int `json:"max_per_day,omitempty"` // per day in the account's time zone
 	MaxConnections           int `json:"max_connections"`
 	MaxMessagesPerConnection int `json:"max_messages_per_connection"`
 }
 
-// Throttle bounds what a lane carries to one provider or to one domain. A limit
-// of 0 is none.
+// Throttle limits what a lane sends to one provider or domain. 0 means no limit.
 type Throttle struct {
-	Pattern        string `json:"pattern"` // a group of providers, or a domain
+	Pattern        string `json:"pattern"` // a provider group, or a domain
 	MaxConnections int    `json:"max_connections,omitempty"`
 	MaxPerMinute   int    `json:"max_per_minute,omitempty"`
 	MaxPerHour     int    `json:"max_per_hour,omitempty"`
 }
 
-// Bound is a limit that a caller sets, or lifts.
+// Bound sets or removes a limit.
 type Bound struct {
-	To *int // nil lifts it
+	To *int // nil removes the limit
 }
 
-// ThrottleFields are what a caller says of one throttle. Nil is no limit.
+// ThrottleFields are the fields of one throttle in a request. Nil means no limit.
 type ThrottleFields struct {
 	Pattern        string
 	MaxConnections *int
@@ -43,8 +42,7 @@ type ThrottleFields struct {
 	MaxPerHour     *int
 }
 
-// groups are the providers that a throttle may name, with the
-// contacts' providers that each of them covers.
+// groups maps the provider groups that a throttle may name to the providers in each.
 var groups = map[string][]mx.Provider{
 	"gmail":   {mx.Gmail, mx.GoogleWorkspace},
 	"outlook": {mx.Outlook, mx.Microsoft365},
@@ -54,8 +52,7 @@ var groups = map[string][]mx.Provider{
 	"proton":  {mx.Proton},
 }
 
-// Group returns the group of a contact's provider, which shares its limits, or
-// "" for one that has none.
+// Group returns the group of a contact's provider, whose limits it shares, or "".
 func Group(provider string) string {
 	for name, members := range groups {
 		if slices.Contains(members, mx.Provider(provider)) {
@@ -65,9 +62,8 @@ func Group(provider string) string {
 	return ""
 }
 
-// Throttle returns the throttle for mail to an address at the domain, whose
-// mailboxes the provider runs, or nil. One that names the domain goes before
-// one that names its provider.
+// Throttle returns the throttle for mail to a domain and the provider of its mailboxes, or nil. A
+// throttle for the domain takes precedence over one for the provider.
 func (c Config) Throttle(provider, domain string) *Throttle {
 	if len(c.Throttles) == 0 {
 		return nil
@@ -103,7 +99,7 @@ func bound(p *fault.Problems, path string, to *int, b *Bound) {
 	}
 }
 
-// limit returns a limit that may be none, which is 0.
+// limit returns a validated limit, or 0 for none.
 func limit(p *fault.Problems, path string, n *int, high int) int {
 	if n == nil {
 		return 0
@@ -112,7 +108,7 @@ func limit(p *fault.Problems, path string, n *int, high int) int {
 	return *n
 }
 
-// throttles returns the list as it is kept, and notes what is wrong with it.
+// throttles validates a list of throttles and returns it as stored.
 func throttles(list []ThrottleFields, p *fault.Problems) []Throttle {
 	if len(list) > maxThrottles {
 		p.Add("domain_throttles", fmt.Sprintf("at most %d", maxThrottles))
@@ -138,7 +134,7 @@ func throttles(list []ThrottleFields, p *fault.Problems) []Throttle {
 	return out
 }
 
-// pattern returns what a throttle is for in its usual spelling.
+// pattern validates a pattern and returns its canonical form.
 func pattern(p *fault.Problems, path, text string) string {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if _, ok := groups[text]; ok {

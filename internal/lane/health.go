@@ -12,25 +12,25 @@ import (
 	"github.com/packetboat/packetboat/internal/traffic"
 )
 
-// State is how well a lane works.
+// State is the health of a lane in one word.
 type State string
 
-// The states of a lane. One that is down is passed over while another is up.
+// The states of a lane. A lane that is down is not used while another one is up.
 const (
 	Healthy  State = "healthy"
-	Degraded State = "degraded" // many tries fail to connect or to log in
+	Degraded State = "degraded" // many attempts fail to connect or to log in
 	Down     State = "down"     // all do
 )
 
-// Health is how a lane has fared of late.
+// Health is the recent health of a lane.
 type Health struct {
 	State     State
-	Since     time.Time  // zero: ever since there is the lane
-	LastError string     // of the last probe that failed
-	ProbedAt  *time.Time // the last probe
+	Since     time.Time  // zero: since the lane was created
+	LastError string     // of the last failed probe
+	ProbedAt  *time.Time // time of the last probe
 }
 
-// StatesOf returns how each of the lanes fares.
+// StatesOf returns the health of each of the lanes.
 func StatesOf(ctx context.Context, db *sqldb.DB, t id.Tenant, lanes []id.MTAConfig) (map[id.MTAConfig]Health, error) {
 	all := make(map[id.MTAConfig]Health, len(lanes))
 	for _, l := range lanes {
@@ -46,20 +46,19 @@ func StatesOf(ctx context.Context, db *sqldb.DB, t id.Tenant, lanes []id.MTAConf
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read how MTA configs fare: %w", err)
+		return nil, fmt.Errorf("read the health of MTA configs: %w", err)
 	}
 	return all, nil
 }
 
-// Stats is how a lane fares and what it has carried today.
+// Stats is the health of a lane and its use today.
 type Stats struct {
 	Health
-	SentToday      int  // messages that were handed over, or refused for good
-	RemainingToday *int // tries that the day has left; nil without a limit per day
+	SentToday      int  // messages accepted or permanently refused
+	RemainingToday *int // remaining attempts of the day; nil without a daily limit
 }
 
-// StatsOf returns how each of a tenant's lanes fares. A day is one of the
-// account's time zone.
+// StatsOf returns the stats of a tenant's lanes. Days are those of the account's time zone.
 func StatsOf(ctx context.Context, db *sqldb.DB, t id.Tenant, lanes []Config, now time.Time) (map[id.MTAConfig]Stats, error) {
 	ids := make([]id.MTAConfig, len(lanes))
 	for i, c := range lanes {

@@ -16,7 +16,7 @@ import (
 	"github.com/packetboat/packetboat/internal/traffic"
 )
 
-// tries are a lane's tries at a time before noon.
+// tries returns a bucket with attempts at a time before noon.
 func tries(ago time.Duration, all, failed int) traffic.Bucket {
 	return traffic.Bucket{At: noon.Add(-ago), Counts: traffic.Counts{Tries: all, Unreached: failed}}
 }
@@ -68,10 +68,9 @@ func TestALaneIsJudgedByItsTries(t *testing.T) {
 	}
 }
 
-// Whatever was tried: a lane that never fails is healthy, one of which nothing
-// gets through is not healthy once it tried twenty times, and to judge twice
-// is to judge once.
-func TestJudgingIsSteady(t *testing.T) {
+// For any traffic: a lane that never fails is healthy, one on which all of twenty attempts failed
+// is not, and judging twice has the same result as judging once.
+func TestJudgingIsIdempotent(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		fails := rapid.SampledFrom([]string{"never", "sometimes", "always"}).Draw(t, "fails")
@@ -142,7 +141,7 @@ func TestProbes(t *testing.T) {
 	}
 }
 
-func TestHowLanesFareIsKept(t *testing.T) {
+func TestHealthIsStored(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx, box := t.Context(), newBox(t)
@@ -155,12 +154,12 @@ func TestHowLanesFareIsKept(t *testing.T) {
 		limited.MaxPerDay = to(100)
 		c, other := mustCreate(t, db, box, mine, limited), mustCreate(t, db, box, mine, relay("smtp.example.net"))
 		down := lane.Health{State: lane.Down, Since: noon.Add(time.Minute), LastError: "421 busy", ProbedAt: new(noon.Add(2 * time.Minute))}
-		for _, l := range []id.MTAConfig{c.ID, id.New[id.MTAConfig]()} { // the second is not there
+		for _, l := range []id.MTAConfig{c.ID, id.New[id.MTAConfig]()} { // the second does not exist
 			if err := lane.Note(ctx, db, traffic.Lane{Tenant: mine, Lane: l}, lane.Health{State: lane.Healthy}, down); err != nil {
 				t.Fatal(err)
 			}
 		}
-		midnight := time.Date(2026, 2, 28, 23, 0, 0, 0, time.UTC) // in Amsterdam
+		midnight := time.Date(2026, 2, 28, 23, 0, 0, 0, time.UTC) // of Amsterdam
 		for at, n := range map[time.Time]int{midnight.Add(-time.Minute): 500, midnight: 30, noon: 12} {
 			err := traffic.Add(ctx, db, at, map[traffic.Key]traffic.Counts{{Tenant: mine, Lane: c.ID}: {Tries: 1, Delivered: n - 3, Hard: 2, Block: 1, Deferred: 4}})
 			if err != nil {

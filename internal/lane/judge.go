@@ -6,28 +6,27 @@ import (
 	"github.com/packetboat/packetboat/internal/traffic"
 )
 
-// The rules by which a lane is judged.
+// The thresholds for the states.
 const (
-	shortly       = 2 * time.Minute // all tries failed in this time: it is down
-	downTries     = 20              // if there were so many
-	lately        = 5 * time.Minute // this share of the tries failed in this time: it is degraded
+	shortly       = 2 * time.Minute // down if all attempts in this interval failed
+	downTries     = 20              // and there were at least this many
+	lately        = 5 * time.Minute // degraded if this share of the attempts in this interval failed
 	degradedShare = 0.20
 	degradedTries = 10
 	suspectTries  = 3
-	justNow       = time.Minute // whoever handed a message over in this time is not down
+	justNow       = time.Minute // a lane that delivered in this interval is not down
 )
 
-// ProbeEvery is how often a lane that is not healthy is tried.
+// ProbeEvery is the interval of probing an unhealthy lane.
 const ProbeEvery = time.Minute
 
-// Window is how far back the traffic goes that Judge wants to see.
+// Window is how much traffic Judge needs.
 const Window = lately + traffic.Width
 
-// Judge returns the lane's health in the light of what it tried lately.
+// Judge returns the lane's health according to its recent traffic.
 //
-// A lane that is down is healthy again as soon as a try succeeds. What came
-// before it was found healthy is forgotten, or the failures of before would
-// take it down again.
+// A lane that is down becomes healthy as soon as an attempt succeeds. Traffic from before that is
+// not considered, since its failures would take the lane down again.
 func (h Health) Judge(buckets []traffic.Bucket, now time.Time) Health {
 	soon, late := h.sum(buckets, now, shortly), h.sum(buckets, now, lately)
 	switch {
@@ -38,19 +37,19 @@ func (h Health) Judge(buckets []traffic.Bucket, now time.Time) Health {
 	case late.Tries >= degradedTries && traffic.Rate(late.Unreached, late.Tries) >= degradedShare:
 		return h.become(Degraded, now)
 	case h.State == Degraded && late.Tries > 0 && late.Tries < degradedTries && late.Unreached > 0:
-		return h // too few to say that it is well again
+		return h // too few attempts to consider it healthy
 	}
 	return h.become(Healthy, now)
 }
 
-// Suspect reports whether the lane may be down, but has not tried often enough to
-// say so: whoever sends rests after a failure. To try it more often tells.
+// Suspect reports whether the lane may be down but has too few attempts to decide, since senders
+// pause after a failure. It should be probed.
 func (h Health) Suspect(buckets []traffic.Bucket, now time.Time) bool {
 	soon := h.sum(buckets, now, shortly)
 	return h.State != Down && soon.Tries >= suspectTries && soon.Unreached >= soon.Tries && !working(buckets, now)
 }
 
-// sum adds up what counts of the last while.
+// sum returns the counts of the last interval, as far as they are considered.
 func (h Health) sum(buckets []traffic.Bucket, now time.Time, while time.Duration) traffic.Counts {
 	since := now.Add(-while)
 	if h.State == Healthy && h.Since.After(since) {
@@ -64,9 +63,9 @@ func working(buckets []traffic.Bucket, now time.Time) bool {
 	return n.Delivered+n.Deferred > 0
 }
 
-// Probed returns the lane's health after a probe; failure says what went wrong,
-// if anything did. What is down is healthy again when it answers; what only
-// fails at times has to prove itself by its work.
+// Probed returns the lane's health after a probe; failure is what went wrong, or "". A lane that
+// was down becomes healthy when a probe succeeds; one that is degraded only when its traffic shows
+// it.
 func (h Health) Probed(failure string, now time.Time) Health {
 	if failure == "" && h.State == Down {
 		h = h.become(Healthy, now)
@@ -78,9 +77,9 @@ func (h Health) Probed(failure string, now time.Time) Health {
 	return h
 }
 
-// DueForProbe reports whether the lane is to be tried.
+// DueForProbe reports whether the lane should be probed now.
 func (h Health) DueForProbe(now time.Time) bool {
-	const early = time.Second // rather than a whole look late
+	const early = time.Second // a little early, rather than one tick late
 	return h.State != Healthy && (h.ProbedAt == nil || !now.Before(h.ProbedAt.Add(ProbeEvery-early)))
 }
 

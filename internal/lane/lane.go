@@ -1,19 +1,17 @@
-// Package lane keeps a tenant's MTA configs: the ways its mail leaves.
+// Package lane stores a tenant's MTA configs: the lanes by which its mail is sent.
 //
-// A lane of type smtp hands messages to a relay. One of type sink accepts
-// everything and keeps it in the built-in mailbox (package mailbox), for
-// trials and tests. The other types that the API knows are refused by name rather
-// than stored and forgotten.
+// A lane of type smtp sends messages to a relay. One of type sink accepts all messages and stores
+// them in the built-in mailbox (package mailbox), for tests. Other types of the API are refused,
+// since they are not implemented.
 //
-// A lane has limits of its own (Caps), limits for what goes to one provider or
-// domain (Throttle), and perhaps a Warmup, under which it may carry a little
-// more each day. How it fares is its Health, which is judged from its traffic
-// and by probes:
+// A lane has limits (Caps), limits for single providers or domains (Throttle), and optionally a
+// Warmup that raises its daily limit day by day. Its Health is determined from its traffic and by
+// probes:
 //
 //	healthy ⇄ degraded ⇄ down
 //
-// Passwords are write-only: sealed under the installation's key, and opened
-// only for whoever connects.
+// Passwords are write-only: they are sealed with the installation's key, and opened only to
+// connect.
 package lane
 
 import (
@@ -35,14 +33,14 @@ const (
 	Sink     Type = "sink"
 )
 
-// Limits of one tenant's lanes.
+// Limits on a tenant's lanes.
 const (
 	MaxConfigs       = 50
 	maxConnections   = 1000
 	maxPerConnection = 1_000_000
-	maxRate          = 100_000_000 // messages in a second, minute, hour or day
+	maxRate          = 100_000_000 // messages per second, minute, hour or day
 	maxThrottles     = 100
-	maxRetryHours    = 120 // a DKIM signature is good for two days more
+	maxRetryHours    = 120 // a DKIM signature is valid two days longer
 )
 
 // Defaults.
@@ -55,11 +53,11 @@ const (
 var (
 	// ErrNotFound reports an MTA config that does not exist.
 	ErrNotFound = fault.New(fault.NotFound, "NOT_FOUND", "no such MTA config")
-	// ErrUnknown reports a key that names no MTA config.
+	// ErrUnknown reports a key without an MTA config.
 	ErrUnknown = fault.New(fault.Invalid, "INVALID_MTA_CONFIG", "no MTA config has this key")
-	// ErrInUse reports who still needs the MTA config.
+	// ErrInUse reports what still uses the MTA config.
 	ErrInUse = fault.New(fault.Conflict, "IN_USE", "the MTA config is still in use")
-	// ErrTooMany reports that the tenant has as many as it may.
+	// ErrTooMany reports that the tenant has the maximum number of them.
 	ErrTooMany = fault.New(fault.Invalid, "LIMIT_EXCEEDED", "a tenant may have 50 MTA configs")
 )
 
@@ -67,11 +65,11 @@ var (
 type Config struct {
 	ID          id.MTAConfig
 	Tenant      id.Tenant
-	Key         string // its public name; never changes
+	Key         string // public name; never changes
 	Name        string
 	Type        Type
 	Active      bool
-	SMTP        SMTPSettings // of type smtp; zero otherwise
+	SMTP        SMTPSettings // of type smtp; else zero
 	Caps        Caps
 	Throttles   []Throttle
 	Warmup      Warmup
@@ -79,7 +77,8 @@ type Config struct {
 	CreatedAt   time.Time
 }
 
-// SMTPSettings say how to reach a relay. The password is kept apart.
+// SMTPSettings are the address and login of a relay, without the password, which is stored
+// separately.
 type SMTPSettings struct {
 	Host        string              `json:"host"`
 	Port        int                 `json:"port"`
@@ -91,7 +90,7 @@ type SMTPSettings struct {
 	HasPassword bool                `json:"-"`
 }
 
-// Client returns the settings as the SMTP client takes them.
+// Client returns the configuration for the SMTP client.
 func (s SMTPSettings) Client(password string, guard smtpclient.Guard) smtpclient.Config {
 	return smtpclient.Config{
 		Host: s.Host, Port: s.Port, TLS: s.TLS, Auth: s.Auth,
@@ -99,10 +98,10 @@ func (s SMTPSettings) Client(password string, guard smtpclient.Guard) smtpclient
 	}
 }
 
-// Trial is what became of one test mail.
+// Trial is the result of one test mail.
 type Trial struct {
 	Accepted bool
-	Code     int // the SMTP reply code; 0 when no server answered
+	Code     int // SMTP reply code; 0 if no server answered
 	Response string
 	Latency  time.Duration
 }

@@ -152,7 +152,7 @@ func TestAConfigIsKeptWithItsDefaults(t *testing.T) {
 	})
 }
 
-func TestPasswordsAreSealedAndStayWhereTheyAre(t *testing.T) {
+func TestPasswordsAreSealedForTheirRow(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx, box, mine := t.Context(), newBox(t), idtest.Tenant()
@@ -195,7 +195,7 @@ func TestPasswordsAreSealedAndStayWhereTheyAre(t *testing.T) {
 	})
 }
 
-func TestDeleteAsksWhoNeedsIt(t *testing.T) {
+func TestDeleteRefusesLanesInUse(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx, box, mine, other := t.Context(), newBox(t), idtest.Tenant(), idtest.Tenant()

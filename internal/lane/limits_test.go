@@ -125,7 +125,7 @@ func TestAThrottleIsFoundByDomainBeforeProvider(t *testing.T) {
 	}
 }
 
-func TestWhatADayMayCarry(t *testing.T) {
+func TestDayCap(t *testing.T) {
 	t.Parallel()
 	warm := lane.Warmup{Enabled: true, StartPerDay: 200, GrowthPct: 30, StartedOn: "2026-03-01"}
 	earned := warm
@@ -190,7 +190,7 @@ func TestWarmupsAreEarned(t *testing.T) {
 		}
 	}
 	if got := at.On("2026-03-20", lane.Day{Tried: 10, Sent: 10}); got.Level != 1300 {
-		t.Errorf("after days that nobody looked at: %d, want one step, 1300", got.Level)
+		t.Errorf("after skipped days:  %d, want one step, 1300", got.Level)
 	}
 	future := lane.Warmup{Enabled: true, StartPerDay: 200, GrowthPct: 30, StartedOn: "2026-03-09", Level: 200, LevelDay: "2026-03-07"}
 	if got := future.On("2026-03-09", lane.Day{Tried: 10, Sent: 10}); got.Level != 200 {
@@ -198,9 +198,9 @@ func TestWarmupsAreEarned(t *testing.T) {
 	}
 }
 
-// Whatever a warm-up has been through: it never allows nothing, never grows by
-// more than its growth, and what it projects never shrinks.
-func TestWarmupsAreSteady(t *testing.T) {
+// In any series of days, a warm-up never allows 0, never grows by more than its percentage, and its
+// projection never shrinks.
+func TestWarmupsStayWithinTheirGrowth(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		day := spread.Day("2026-03-01")
@@ -225,7 +225,7 @@ func TestWarmupsAreSteady(t *testing.T) {
 	})
 }
 
-func TestAWarmupThatIsSwitchedOnIsWhereItsDaysPutIt(t *testing.T) {
+func TestAnEnabledWarmupStartsAtTheLevelOfItsDays(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx, box, mine := t.Context(), newBox(t), idtest.Tenant()

@@ -16,8 +16,8 @@ import (
 	"github.com/packetboat/packetboat/internal/spread"
 )
 
-// Fields are what a caller may set. A nil field was not given; an empty text
-// clears what may be empty.
+// Fields are the fields of a request. A nil field is absent; an empty string clears an optional
+// field.
 type Fields struct {
 	Name                     *string
 	Type                     *Type
@@ -39,10 +39,10 @@ type Fields struct {
 	Throttles                *[]ThrottleFields
 	Warmup                   WarmupFields
 	RetryMaxAgeHours         *int
-	Dormant                  []string // paths that ask for what does nothing yet
+	Dormant                  []string // paths of requested features that are not implemented yet
 }
 
-// smtpPaths names what f sets that only a relay has.
+// smtpPaths returns the paths of fields in f that only relays have.
 func (f Fields) smtpPaths() (paths []string) {
 	for _, field := range []struct {
 		path  string
@@ -60,13 +60,13 @@ func (f Fields) smtpPaths() (paths []string) {
 	return paths
 }
 
-// Rules are what is true around a lane when it is written.
+// Rules are external conditions for writing a lane.
 type Rules struct {
-	AllowPrivate bool       // relays may be on loopback and private addresses
-	Today        spread.Day // in the account's time zone: when a warm-up begins that names no day
+	AllowPrivate bool       // relays may have loopback and private addresses
+	Today        spread.Day // in the account's time zone: the default start of a warm-up
 }
 
-// fresh returns a config with the defaults.
+// fresh returns a config with defaults.
 func fresh() Config {
 	return Config{
 		Active:      true,
@@ -76,15 +76,15 @@ func fresh() Config {
 	}
 }
 
-// CheckNew returns what is wrong with the fields of a new config.
+// CheckNew validates the fields of a new config.
 func (f Fields) CheckNew(rules Rules) error {
 	var p fault.Problems
 	f.apply(fresh(), rules, &p)
 	return p.Err()
 }
 
-// Check returns what is wrong with the fields, whatever config is changed. What
-// they do not say is taken to be well, and the type to be the one that they say.
+// Check validates the fields of a change, independently of the config: absent fields are assumed to
+// be valid, and the type to be the one in f.
 func (f Fields) Check(rules Rules) error {
 	var p fault.Problems
 	c := fresh()
@@ -98,7 +98,7 @@ func (f Fields) Check(rules Rules) error {
 	return p.Err()
 }
 
-// apply sets what f gives and notes every rule that the outcome breaks.
+// apply sets the fields in f and validates the result.
 func (f Fields) apply(c Config, rules Rules, p *fault.Problems) Config {
 	for _, path := range f.Dormant {
 		p.Add(path, "is not available yet")
@@ -188,8 +188,8 @@ func (f Fields) applySMTP(s SMTPSettings, rules Rules, p *fault.Problems) SMTPSe
 	return s
 }
 
-// checkLogin holds TLS and login to what can work and what is safe: a
-// password goes over an encrypted connection, or to this machine.
+// checkLogin validates TLS and login: a password is only sent over an encrypted connection, or to
+// this machine.
 func checkLogin(s SMTPSettings, p *fault.Problems) {
 	switch s.TLS {
 	case smtpclient.None, smtpclient.StartTLS, smtpclient.Implicit:
@@ -215,8 +215,7 @@ func checkLogin(s SMTPSettings, p *fault.Problems) {
 	}
 }
 
-// canonicalHost spells a host as it is stored: names in lower case A-labels,
-// addresses without brackets.
+// canonicalHost returns a host as stored: names as lower-case A-labels, addresses without brackets.
 func canonicalHost(s string) string {
 	s = strings.ToLower(strings.TrimSpace(s))
 	bare := strings.TrimSuffix(strings.TrimPrefix(s, "["), "]")

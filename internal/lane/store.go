@@ -19,7 +19,7 @@ import (
 
 const columns = `id, key, name, type, active, settings, password IS NOT NULL, caps, throttles, warmup, retry_max_age_hours, created_at`
 
-// Create adds an MTA config. The key is made from the name.
+// Create adds an MTA config. Its key is derived from the name.
 func Create(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, f Fields, rules Rules, now time.Time) (Config, error) {
 	var p fault.Problems
 	c := f.apply(fresh(), rules, &p)
@@ -40,7 +40,7 @@ func Create(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant
 				int(c.RetryMaxAge/time.Hour), now.UnixMicro(), c.throttles(), encode(c.Warmup))
 			if err != nil || n == 1 {
 				return err
-			} // else somebody else has just taken the key
+			} // else another transaction has just taken the key
 		}
 	})
 	if err != nil {
@@ -49,7 +49,7 @@ func Create(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant
 	return c, nil
 }
 
-// pickKey gives a new config a key that no other of the tenant has.
+// pickKey sets a key that is unique in the tenant.
 func (c *Config) pickKey(ctx context.Context, tx *sqldb.DB) error {
 	all, err := List(ctx, tx, c.Tenant)
 	if err != nil {
@@ -64,7 +64,7 @@ func (c *Config) pickKey(ctx context.Context, tx *sqldb.DB) error {
 	return err
 }
 
-// Update changes what f gives.
+// Update changes the fields in f.
 func Update(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, config id.MTAConfig, f Fields, rules Rules) (Config, error) {
 	var c Config
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
@@ -99,8 +99,8 @@ func Update(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant
 	return c, nil
 }
 
-// Delete removes an MTA config that nobody who asks for it needs. Sending
-// identities must have let go of it in the same transaction.
+// Delete removes an MTA config that is not in use. The caller must have removed it from sending
+// identities in the same transaction.
 func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, config id.MTAConfig, who usage.Finder) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
 		c, err := ByID(ctx, tx, tenant, config)
@@ -145,7 +145,7 @@ func ByKey(ctx context.Context, db *sqldb.DB, tenant id.Tenant, key string) (Con
 	return c, err
 }
 
-// Password opens the password of an MTA config; it is empty when there is none.
+// Password opens the password of an MTA config; "" if there is none.
 func Password(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, config id.MTAConfig) (string, error) {
 	var sealed sql.NullString
 	err := db.QueryRow(ctx, `SELECT password FROM mta_config WHERE tenant_id = $1 AND id = $2`, tenant, config).Scan(&sealed)
@@ -175,7 +175,7 @@ func seal(box *secret.Box, c Config, password *string) any {
 	return box.Seal([]byte(*password), place(c.Tenant, c.ID))
 }
 
-// settings encodes what the type has of settings.
+// settings encodes the settings of the type.
 func (c Config) settings() string {
 	if c.Type == SMTP {
 		return encode(c.SMTP)

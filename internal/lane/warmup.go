@@ -9,31 +9,30 @@ import (
 	"github.com/packetboat/packetboat/internal/traffic"
 )
 
-// Warmup lets a new lane carry a little more each day: so many messages on the
-// day it starts, and so many percent more on each day that follows one that
-// went well.
+// Warmup raises a new lane's daily limit: StartPerDay on the first day, and GrowthPct percent more
+// after each good day.
 type Warmup struct {
 	Enabled     bool       `json:"enabled,omitempty"`
 	StartPerDay int        `json:"start_per_day"`
 	GrowthPct   int        `json:"growth_pct"`
 	StartedOn   spread.Day `json:"started_on,omitempty"` // in the account's time zone
-	Level       int        `json:"level,omitempty"`      // what was earned until LevelDay; 0: what the days alone give
-	LevelDay    spread.Day `json:"level_day,omitempty"`  // the day that Level is for
+	Level       int        `json:"level,omitempty"`      // daily limit earned until LevelDay; 0: as computed from the days alone
+	LevelDay    spread.Day `json:"level_day,omitempty"`  // the day that Level applies to
 }
 
-// WarmupFields are what a caller may set of a warm-up. A nil field was not given.
+// WarmupFields are the fields of a request. A nil field is absent.
 type WarmupFields struct {
 	Enabled     *bool
 	StartPerDay *int
 	GrowthPct   *int
-	StartedOn   *string // empty: none, or today if the warm-up is on
+	StartedOn   *string // empty: none, or today if the warm-up is enabled
 }
 
-// noWarmup is the warm-up of a lane that needs none.
+// noWarmup is a disabled warm-up with defaults.
 var noWarmup = Warmup{StartPerDay: 200, GrowthPct: 30}
 
-// apply sets what f gives. A warm-up that is switched on, or whose pace is
-// changed, is where its days put it; from then on it has to earn its growth.
+// apply sets the fields in f. When a warm-up is enabled, or its parameters are changed, its level
+// is computed from the days since its start; afterwards growth must be earned.
 func (f WarmupFields) apply(w Warmup, today spread.Day, p *fault.Problems) Warmup {
 	before := w
 	set(&w.Enabled, f.Enabled)
@@ -67,10 +66,9 @@ func (f WarmupFields) apply(w Warmup, today spread.Day, p *fault.Problems) Warmu
 	return w
 }
 
-// DayCap returns how many messages the lane may carry on a day: the lower of
-// its cap and what its warm-up allows, which for days to come supposes that
-// growth is earned on every day before them. Without a cap and a warm-up it is
-// not capped.
+// DayCap returns the maximum number of messages on a day: the lower of the lane's cap and the
+// warm-up's limit. For future days it assumes that growth is earned on each day before. Without
+// both, capped is false.
 func (c Config) DayCap(day spread.Day) (n int, capped bool) {
 	n = c.Caps.MaxPerDay
 	if c.Warmup.Enabled {
@@ -81,8 +79,7 @@ func (c Config) DayCap(day spread.Day) (n int, capped bool) {
 	return n, n > 0
 }
 
-// cap returns what the warm-up allows on a day. Before it starts it allows what
-// it allows on its first day.
+// cap returns the warm-up's limit on a day; before the start, that of the first day.
 func (w Warmup) cap(day spread.Day) int {
 	from, level := w.StartedOn, w.StartPerDay
 	if w.LevelDay != "" && w.LevelDay >= from {
@@ -93,7 +90,7 @@ func (w Warmup) cap(day spread.Day) int {
 		return max(level, 1)
 	}
 	n := float64(level) * math.Pow(1+float64(w.GrowthPct)/100, float64(days))
-	const almost = 1e-6 // 200 grown by 30% twice is 338, not 337.99…
+	const almost = 1e-6 // 200 grown by 30 % twice is 338, not 337.99…
 	return int(max(1, min(n+almost, maxRate)))
 }
 
@@ -106,21 +103,20 @@ func daysBetween(from, to spread.Day) int {
 	return int(b.Sub(a) / (24 * time.Hour))
 }
 
-// Day is what a lane carried on one day.
+// Day is the traffic of a lane on one day.
 type Day struct {
-	Sent       int // messages that a server took
-	Tried      int // messages that a server gave an answer for
+	Sent       int // accepted messages
+	Tried      int // messages that a server answered
 	Deferred   int
 	Blocked    int
 	Hard       int
 	Complained int
 }
 
-// On returns the warm-up with what it allows today, judged by what the lane
-// carried yesterday. Growth is earned: by a day of use on which few messages
-// were put off, refused or complained of. A day without use, and one that
-// nobody looked at, changes nothing; a day on which surely far too many were
-// halves what may be carried.
+// On returns the warm-up with its limit for today, depending on yesterday's traffic. The limit
+// grows after a day of use with few deferrals, refusals and complaints. It does not change after a
+// day without use, or for days that were skipped. It is halved after a day whose rates were
+// certainly far too high.
 func (w Warmup) On(today spread.Day, yesterday Day) Warmup {
 	level := w.Level
 	switch {
@@ -129,7 +125,7 @@ func (w Warmup) On(today spread.Day, yesterday Day) Warmup {
 	case w.LevelDay == "" || today <= w.StartedOn:
 		w.LevelDay = ""
 		level = w.cap(today)
-	case yesterday.worst(traffic.AtLeast) >= 3: // surely, or one complaint of a first small day would do it
+	case yesterday.worst(traffic.AtLeast) >= 3: // by the lower bound: one complaint on a small first day must not suffice
 		level = max(w.Level/2, 1)
 	case yesterday.Tried > 0 && yesterday.worst(traffic.Rate) < 1:
 		w.LevelDay = today.Add(-1)
@@ -139,8 +135,8 @@ func (w Warmup) On(today spread.Day, yesterday Day) Warmup {
 	return w
 }
 
-// worst returns how far the worst of the day's rates is from its limit: 1 is at
-// it, 3 is three times as much.
+// worst returns the ratio of the day's worst rate to its threshold: 1 is at the threshold, 3 three
+// times as high.
 func (d Day) worst(rate func(n, of int) float64) (over float64) {
 	for _, r := range []struct {
 		n, of int

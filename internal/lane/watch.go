@@ -12,7 +12,7 @@ import (
 	"github.com/packetboat/packetboat/internal/traffic"
 )
 
-// Watched returns the health of all lanes that ever were other than healthy.
+// Watched returns the health of all lanes that were ever unhealthy.
 func Watched(ctx context.Context, db *sqldb.DB) (map[traffic.Lane]Health, error) {
 	all := map[traffic.Lane]Health{}
 	rows, err := db.Query(ctx, `/* all tenants: one watch looks after every lane */
@@ -24,13 +24,13 @@ func Watched(ctx context.Context, db *sqldb.DB) (map[traffic.Lane]Health, error)
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read how lanes fare: %w", err)
+		return nil, fmt.Errorf("read the health of lanes: %w", err)
 	}
 	return all, nil
 }
 
-// Note stores a lane's health. A lane that was deleted meanwhile has none. A
-// lane that goes down, or comes back from that, is told of in the journal.
+// Note stores a lane's health, unless the lane was deleted meanwhile. If the lane goes down or
+// recovers, it appends to the journal.
 func Note(ctx context.Context, db *sqldb.DB, l traffic.Lane, before, after Health) error {
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		n, err := tx.Exec(ctx, `
@@ -54,13 +54,12 @@ func Note(ctx context.Context, db *sqldb.DB, l traffic.Lane, before, after Healt
 		return journal.Append(ctx, tx, entry)
 	})
 	if err != nil {
-		return fmt.Errorf("note how a lane fares: %w", err)
+		return fmt.Errorf("store the health of a lane: %w", err)
 	}
 	return nil
 }
 
-// tryAgain has a lane that is not healthy probed at the next occasion, because
-// it was changed.
+// tryAgain makes an unhealthy lane due for a probe, because it was changed.
 func tryAgain(ctx context.Context, tx *sqldb.DB, t id.Tenant, config id.MTAConfig) error {
 	_, err := tx.Exec(ctx, `UPDATE mta_health SET probed_at = NULL WHERE tenant_id = $1 AND mta_config_id = $2`, t, config)
 	return err
@@ -82,8 +81,8 @@ func WarmingUp(ctx context.Context, db *sqldb.DB) ([]Config, error) {
 	return list, nil
 }
 
-// SetWarmup replaces what a lane has earned by its warm-up, unless the lane was
-// changed since it was read, and reports whether it did.
+// SetWarmup stores the state of a warm-up, unless the lane was changed since it was read, and
+// reports whether it did.
 func SetWarmup(ctx context.Context, db *sqldb.DB, read Config, w Warmup) (set bool, err error) {
 	err = db.InTx(ctx, func(tx *sqldb.DB) error {
 		now, err := one(tx.QueryRow(ctx, `SELECT `+columns+` FROM mta_config WHERE tenant_id = $1 AND id = $2`+tx.ForUpdate(), read.Tenant, read.ID), read.Tenant)
@@ -98,7 +97,7 @@ func SetWarmup(ctx context.Context, db *sqldb.DB, read Config, w Warmup) (set bo
 		return err
 	})
 	if err != nil {
-		return false, fmt.Errorf("note what a warm-up has earned: %w", err)
+		return false, fmt.Errorf("store the state of a warm-up: %w", err)
 	}
 	return set, nil
 }
