@@ -47,8 +47,8 @@ func scanBlock(row scanner, more func(b *Block) []any) (Block, error) {
 	return b, nil
 }
 
-// ListBlocks returns the blocks of an account by name, those that are not active
-// included; whole tells whether with their bodies and groups.
+// ListBlocks returns the blocks of an account by name, including inactive ones; whole includes
+// bodies and groups.
 func ListBlocks(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter, whole bool) ([]Block, error) {
 	columns, scan := blockLean, scanBlockLean
 	if whole {
@@ -82,8 +82,7 @@ func BlockByRef(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ref string)
 	return b, nil
 }
 
-// CreateBlock makes a block once it is found to be in order. A slug that is
-// taken gets a number.
+// CreateBlock creates a block after validating it. If the slug is taken, a number is appended.
 func CreateBlock(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.Tenant, ch BlockChange, now time.Time) (Block, []binding.Warning, error) {
 	now = sqldb.Time(now.UnixMicro())
 	b := Block{Tenant: tenant, ID: id.New[id.Block](), Active: true, Tags: []string{}, SlotKeys: []string{}, CreatedAt: now, UpdatedAt: now}
@@ -126,7 +125,7 @@ func CreateBlock(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.
 	return b, warnings, nil
 }
 
-// values returns the columns an author writes, in the order of the statements.
+// values returns the columns that an author writes, in the order of the statements.
 func (b *Block) values() ([]any, error) {
 	s := b.Schema
 	var texts [5]string
@@ -140,7 +139,7 @@ func (b *Block) values() ([]any, error) {
 	return []any{b.Name, b.Active, texts[0], texts[1], texts[2], texts[3], texts[4], b.HTML, b.MJML, b.Text}, nil
 }
 
-// UpdateBlock changes a block; what the change does not say stays.
+// UpdateBlock applies a change to a block.
 func UpdateBlock(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.Tenant, ref string, ch BlockChange, now time.Time) (Block, []binding.Warning, error) {
 	return attempt(func() (Block, []binding.Warning, error) {
 		b, err := BlockByRef(ctx, db, tenant, ref)
@@ -179,8 +178,8 @@ func UpdateBlock(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.
 	})
 }
 
-// DeleteBlock removes a block. Unless it is forced, no draft or recent broadcast
-// may use it; a nil counter knows of none.
+// DeleteBlock deletes a block. Unless forced, drafts and recent broadcasts must not use it; a nil
+// counter finds none.
 func DeleteBlock(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ref string, force bool, who usage.Counter, now time.Time) error {
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		b, err := BlockByRef(ctx, tx, tenant, ref)

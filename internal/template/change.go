@@ -14,14 +14,14 @@ import (
 	"github.com/packetboat/packetboat/internal/slug"
 )
 
-// Change is what a request says about a template; nil leaves a part alone, and
-// an empty text clears one that a template can do without.
+// Change holds the changes that a request makes to a template; nil leaves a part unchanged, and an
+// empty string clears an optional one.
 type Change struct {
 	Name      *string
-	Slug      *string // of a new template: derived from the name when not given
+	Slug      *string // of a new template: derived from the name by default
 	Subject   *string
 	Format    *binding.Format
-	HTML      *string // empty in an MJML template: what the MJML compiles to
+	HTML      *string // empty in an MJML template: compiled from the MJML
 	MJML      *string
 	Text      *string
 	InlineCSS *bool
@@ -37,8 +37,7 @@ const (
 	maxTagChars  = 64
 )
 
-// content reports whether the change is about what a template says, so that it
-// has to be checked anew.
+// content reports whether the change affects the content, so that it must be validated again.
 func (ch Change) content() bool {
 	return ch.Subject != nil || ch.Format != nil || ch.HTML != nil || ch.MJML != nil || ch.Text != nil || ch.InlineCSS != nil || declares(ch.Schema)
 }
@@ -47,16 +46,15 @@ func declares(raw binding.RawSchema) bool {
 	return raw.Parameters != nil || raw.Sections != nil || raw.Slots != nil || raw.Groups != nil || raw.Expects != nil
 }
 
-// CheckNew returns what is wrong with a new template, but for what it says.
+// CheckNew validates a new template, except for its content.
 func (ch Change) CheckNew() error { return (&Template{Format: binding.HTML}).apply(ch) }
 
-// Check is CheckNew for the change of a template, whatever that is.
+// Check validates a change, except for the content, independently of the template.
 func (ch Change) Check() error {
 	return (&Template{Name: "-", HTML: "-", MJML: new("-")}).apply(ch)
 }
 
-// apply makes the change but for the schema, and says which fields are wrong,
-// all at once.
+// apply applies the change except for the schema, and reports all invalid fields.
 func (t *Template) apply(ch Change) error {
 	var p fault.Problems
 	t.Name = named(&p, t.Name, ch.Name)
@@ -74,7 +72,7 @@ func (t *Template) apply(ch Change) error {
 	if ch.MJML != nil {
 		t.MJML = noText(ch.MJML)
 		if t.Format == binding.MJML && ch.HTML == nil {
-			t.HTML = "" // what the old one compiled to
+			t.HTML = "" // compiled from the previous MJML
 		}
 	}
 	if ch.HTML != nil {
@@ -100,7 +98,7 @@ func (t *Template) apply(ch Change) error {
 	return few("tags", tags)
 }
 
-// named returns the name after a change.
+// named validates the name and returns it after a change.
 func named(p *fault.Problems, old string, name *string) string {
 	if name != nil {
 		old = strings.TrimSpace(norm.NFC.String(*name))
@@ -111,8 +109,8 @@ func named(p *fault.Problems, old string, name *string) string {
 	return old
 }
 
-// slugged returns the slug after a change. One that reads like an id would
-// never be found.
+// slugged validates the slug and returns it after a change. It must not look like an id, since
+// ByRef would take it for one.
 func slugged(p *fault.Problems, old string, s *string) string {
 	if s == nil {
 		return old
@@ -126,7 +124,7 @@ func slugged(p *fault.Problems, old string, s *string) string {
 	return *s
 }
 
-// listed returns a list of labels after a change: trimmed, each once, never nil.
+// listed validates labels and returns them after a change: trimmed, without duplicates, never nil.
 func listed(p *fault.Problems, path string, old []string, list *[]string) []string {
 	if list == nil {
 		return old
@@ -138,7 +136,7 @@ func listed(p *fault.Problems, path string, old []string, list *[]string) []stri
 		if n := utf8.RuneCountInString(l); n == 0 || n > maxTagChars || unstorable(l) {
 			p.AddElement(path, "must have 1 to 64 characters")
 			if i >= maxTags {
-				break // it is too long besides
+				break // also too long, which is reported below
 			}
 			continue
 		}
@@ -157,7 +155,7 @@ func few(path string, labels []string) error {
 	return nil
 }
 
-// unstorable reports whether no column can hold s, so that nothing has it.
+// unstorable reports whether no TEXT column can hold s, so that no row can match it.
 func unstorable(s string) bool { return strings.ContainsRune(s, 0) || !utf8.ValidString(s) }
 
 // noText returns nil for an empty text.
@@ -175,11 +173,11 @@ func deref(s *string) string {
 	return *s
 }
 
-// BlockChange is what a request says about a block; nil leaves a part alone, and
-// an empty text clears one.
+// BlockChange holds the changes that a request makes to a block; nil leaves a part unchanged, and
+// an empty string clears an optional one.
 type BlockChange struct {
 	Name     *string
-	Slug     *string // of a new block: derived from the name when not given
+	Slug     *string // of a new block: derived from the name by default
 	Active   *bool
 	HTML     *string
 	MJML     *string // a fragment
@@ -189,21 +187,20 @@ type BlockChange struct {
 	Schema   binding.RawSchema
 }
 
-// content reports whether the change is about what a block says.
+// content reports whether the change affects the content.
 func (ch BlockChange) content() bool {
 	return ch.HTML != nil || ch.MJML != nil || ch.Text != nil || declares(ch.Schema)
 }
 
-// CheckNew returns what is wrong with a new block, but for what it says.
+// CheckNew validates a new block, except for its content.
 func (ch BlockChange) CheckNew() error { return new(Block).apply(ch) }
 
-// Check is CheckNew for the change of a block, whatever that is.
+// Check validates a change, except for the content, independently of the block.
 func (ch BlockChange) Check() error {
 	return (&Block{Name: "-", HTML: new("-"), MJML: new("-")}).apply(ch)
 }
 
-// apply makes the change but for the schema, and says which fields are wrong,
-// all at once.
+// apply applies the change except for the schema, and reports all invalid fields.
 func (b *Block) apply(ch BlockChange) error {
 	var p fault.Problems
 	b.Name = named(&p, b.Name, ch.Name)

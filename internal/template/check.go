@@ -18,10 +18,9 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// check holds what a template says to the rules, in the order in which they
-// build on each other: the schema, the placeholders, the MJML, the Liquid, and
-// what becomes of all that when it is filled with samples. It fills in the HTML
-// of an MJML template that was given none.
+// check validates a template's content, in the order in which the checks depend on each other: the
+// schema, the placeholders, the MJML, the Liquid, and the result of filling the bodies with sample
+// values. It sets the HTML of an MJML template that has none.
 func (t *Template) check(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, ch Change, now time.Time) ([]binding.Warning, error) {
 	var err error
 	if t.Schema, err = t.Schema.With(ch.Schema); err != nil {
@@ -29,7 +28,7 @@ func (t *Template) check(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, ch
 	}
 	b := binding.Bodies{Subject: deref(t.Subject), MJML: deref(t.MJML), Text: deref(t.Text)}
 	if t.Format == binding.HTML || ch.HTML != nil {
-		b.HTML = t.HTML // the author's, not what the MJML compiled to
+		b.HTML = t.HTML // written by the author, not compiled from the MJML
 	}
 	filled, warnings, err := fill(b, t.Schema)
 	if err != nil {
@@ -64,8 +63,8 @@ func (t *Template) check(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, ch
 	return append(warnings, troubles...), err
 }
 
-// try says which Liquid of the template, filled with samples, fails for a contact
-// with every field or for one with none.
+// try renders the Liquid of the template, filled with samples, for a contact with all fields and
+// for one with none, and returns warnings for what fails.
 func (t *Template) try(ctx context.Context, db *sqldb.DB, written, filled binding.Bodies, now time.Time) ([]binding.Warning, error) {
 	catalog, err := field.Load(ctx, db, t.Tenant)
 	if err != nil {
@@ -93,9 +92,9 @@ func (t *Template) try(ctx context.Context, db *sqldb.DB, written, filled bindin
 	return warnings, nil
 }
 
-// check holds what a block says to the rules, as a template's does.
+// check validates a block's content like that of a template.
 func (b *Block) check(ctx context.Context, c *mjml.Compiler, ch BlockChange) ([]binding.Warning, error) {
-	ch.Schema.Slots, ch.Schema.Expects = nil, nil // a block has none, whatever was said
+	ch.Schema.Slots, ch.Schema.Expects = nil, nil // a block has none; ignore them
 	var err error
 	if b.Schema, err = b.Schema.With(ch.Schema); err != nil {
 		return nil, err
@@ -119,7 +118,7 @@ func (b *Block) check(ctx context.Context, c *mjml.Compiler, ch BlockChange) ([]
 	return warnings, whole(bodies, filled)
 }
 
-// fill returns the bodies with the samples of a schema in their placeholders.
+// fill returns the bodies with the sample values of a schema in place of placeholders.
 func fill(b binding.Bodies, s binding.Schema) (binding.Bodies, []binding.Warning, error) {
 	doc, warnings, err := binding.ParseDocument(b, s)
 	if err != nil {
@@ -132,7 +131,7 @@ func fill(b binding.Bodies, s binding.Schema) (binding.Bodies, []binding.Warning
 	return filled, warnings, err
 }
 
-// field names in faults and warnings.
+// names of fields in faults and warnings.
 const (
 	fieldSubject = "subject"
 	fieldHTML    = "content_html"
@@ -140,8 +139,8 @@ const (
 	fieldText    = "content_text"
 )
 
-// fragment tries the MJML of a block. What is wrong with the source as it was
-// written is told first: its lines are the author's.
+// fragment checks the MJML of a block. The source is checked before the filled body, since its line
+// numbers are the author's.
 func fragment(ctx context.Context, c *mjml.Compiler, tenant id.Tenant, source, filled string) ([]mjml.Warning, error) {
 	if _, err := mjml.CheckFragment(ctx, c, tenant.String(), source); err != nil {
 		return nil, content.MJMLFault(fieldMJML, err)
@@ -153,7 +152,7 @@ func fragment(ctx context.Context, c *mjml.Compiler, tenant id.Tenant, source, f
 	return found, nil
 }
 
-// inSource turns an error of a filled body into a fault, with lines of its source.
+// inSource converts an error of a filled body to a fault with line numbers of its source.
 func inSource(err error, line func(int) int) error {
 	if e, ok := errors.AsType[*mjml.Error](err); ok {
 		err = &mjml.Error{Line: line(e.Line), Message: "once it is filled with samples: " + e.Message}
@@ -168,15 +167,13 @@ func inSource(err error, line func(int) int) error {
 	return content.MJMLFault(fieldMJML, err)
 }
 
-// sectionLine is a line with nothing on it but one end of a section, which goes
-// when the section is filled.
+// sectionLine matches a line with only one end of a section, which filling removes.
 var sectionLine = regexp.MustCompile(`(?m)^[ \t]*\{\{\s*[#/]\s*section\b[^{}\n]*\}\}[ \t\r]*$`)
 
-// lineIn returns how lines of a body that is filled with samples, of which there
-// is one row for each section, are found in its source. What it returns answers 0
-// for a line that is not known.
+// lineIn returns a function that maps line numbers of a body filled with samples, which have one
+// row per section, to those of its source. It returns 0 for unknown lines.
 func lineIn(source, filled string) func(line int) int {
-	gone := []int{} // counted from 1
+	gone := []int{} // removed lines, counted from 1
 	line, from := 1, 0
 	for _, at := range sectionLine.FindAllStringIndex(source, -1) {
 		line += strings.Count(source[from:at[0]], "\n")
@@ -184,7 +181,7 @@ func lineIn(source, filled string) func(line int) int {
 		gone = append(gone, line)
 	}
 	if strings.Count(source, "\n") != strings.Count(filled, "\n")+len(gone) {
-		return func(int) int { return 0 } // a sample has lines of its own
+		return func(int) int { return 0 } // a sample value contains line breaks
 	}
 	return func(line int) int {
 		for _, g := range gone {
@@ -205,19 +202,19 @@ func findings(list []mjml.Warning, line func(int) int) []binding.Warning {
 	return out
 }
 
-// placeholder is what is replaced before there is any Liquid. A name in braces
-// reads the same to both.
+// placeholder matches what is replaced before Liquid is rendered. A plain name in braces is not
+// among it, since it is the same in both.
 var placeholder = regexp.MustCompile(`\{\{\s*(?:(?:param|item|slot)\s*:|#\s*section\b|/\s*section\b)[^{}]*\}\}`)
 
-// paint returns a body with something plain for each placeholder, of the same
-// length and with the same lines.
+// paint replaces each placeholder by plain text of the same length and with the same lines, so that
+// Liquid can be parsed before placeholders are filled.
 func paint(body string) string {
 	return placeholder.ReplaceAllStringFunc(body, func(s string) string {
 		b := []byte(s)
 		for i, c := range b {
 			switch {
 			case i == 0:
-				b[i] = '0' // in a tag it stands for a value
+				b[i] = '0' // stands for a value inside a tag
 			case c != '\n':
 				b[i] = ' '
 			}
@@ -226,12 +223,12 @@ func paint(body string) string {
 	})
 }
 
-// fields are the bodies with their names.
+// fields returns the bodies with their names.
 func fields(b binding.Bodies) [4]struct{ field, text string } {
 	return [4]struct{ field, text string }{{fieldSubject, b.Subject}, {fieldHTML, b.HTML}, {fieldMJML, b.MJML}, {fieldText, b.Text}}
 }
 
-// readable says where the Liquid of bodies cannot be read, as it was written.
+// readable returns the first syntax error of Liquid in the bodies as written.
 func readable(written binding.Bodies) error {
 	for _, f := range fields(written) {
 		if err := content.CheckLiquid(f.field, paint(f.text)); err != nil {
@@ -241,8 +238,7 @@ func readable(written binding.Bodies) error {
 	return nil
 }
 
-// whole says where Liquid that could be read cannot be any more, once the bodies
-// are filled.
+// whole returns the first syntax error of Liquid that only occurs after filling the bodies.
 func whole(written, filled binding.Bodies) error {
 	for i, f := range fields(filled) {
 		err := content.CheckLiquid(f.field, f.text)

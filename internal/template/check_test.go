@@ -33,16 +33,16 @@ var mailSchema = binding.RawSchema{
 	Slots:      json.RawMessage(`[{"name": "hero", "tag_filter": ["hero"]}]`),
 }
 
-// What is wrong is told by its code, the first kind of it that there is in the
-// order in which the checks build on each other.
-func TestSavingIsRefusedInOrder(t *testing.T) {
+// The error is that of the first check that fails, in the order in which the checks depend on each
+// other.
+func TestChecksAreMadeInOrder(t *testing.T) {
 	each(t, func(a *account) {
 		a.compiles()
 		for _, tt := range []struct {
 			name    string
 			ch      template.Change
 			want    *fault.Error
-			details string // of which the JSON holds this
+			details string // substring of the details as JSON
 		}{
 			{"nothing is given", template.Change{HTML: new(" ")}, fault.ErrInput, `[{"path":"name",`},
 			{"all fields at once", template.Change{
@@ -96,7 +96,7 @@ func TestSavingIsRefusedInOrder(t *testing.T) {
 	})
 }
 
-func TestAllFieldsAreToldAtOnce(t *testing.T) {
+func TestAllInvalidFieldsAreReported(t *testing.T) {
 	each(t, func(a *account) {
 		_, _, err := template.Create(a.Context(), a.db, compiler(), a.tenant, template.Change{
 			Name: new("\x00"), Slug: new(""), Subject: new(strings.Repeat("x", 999)), Format: new(binding.Format("x")), Tags: &[]string{"a", " "},
@@ -125,7 +125,7 @@ func TestHTMLOfMJMLIsFilledIn(t *testing.T) {
 				a.Errorf("the HTML lacks %q: %s", want, made.HTML)
 			}
 		}
-		// The MJML alone makes new HTML, other changes leave it.
+		// Changing the MJML compiles new HTML, other changes do not.
 		changed, err := a.update("mail", template.Change{MJML: new(strings.Replace(mail, "Hello", "Goodbye", 1))})
 		a.ok(err)
 		if !strings.Contains(changed.HTML, "Goodbye Ann") {
@@ -134,7 +134,7 @@ func TestHTMLOfMJMLIsFilledIn(t *testing.T) {
 		if got, err := a.update("mail", template.Change{Subject: new("x")}); err != nil || got.HTML != changed.HTML {
 			a.Errorf("a new subject changed the HTML: %v", err)
 		}
-		// The author's own HTML stays, and is the author's to write.
+		// HTML written by the author is kept.
 		own, err := a.update("mail", template.Change{HTML: new("<p>{{param:who}}</p>")})
 		a.ok(err)
 		if own.HTML != "<p>{{param:who}}</p>" {
@@ -176,13 +176,13 @@ func TestAuthorsAreWarned(t *testing.T) {
 	})
 }
 
-func TestBlocksAreHeldToTheRules(t *testing.T) {
+func TestBlockRules(t *testing.T) {
 	each(t, func(a *account) {
 		a.compiles()
 		for _, tt := range []struct {
 			name    string
 			ch      template.BlockChange
-			want    *fault.Error // nil: it is made
+			want    *fault.Error // nil: it is created
 			details string
 		}{
 			{"no body", template.BlockChange{Name: new("x"), Text: new("x")}, template.ErrNoContent, ``},

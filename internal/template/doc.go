@@ -1,9 +1,7 @@
-// Package template keeps the templates and blocks of an account, and makes
-// bodies of them.
+// Package template stores the templates and blocks of an account, and renders bodies from them.
 //
-// A template is bodies with placeholders and the schema of what fills them; a
-// block is the same in small, for the slots of templates. What the placeholders
-// mean is package binding's; here they are stored, looked up and rendered: bound,
-// compiled when they are MJML, given a text part. What comes out still holds
-// the Liquid of each recipient.
+// A template is bodies with placeholders and the schema of their values. A block is a smaller piece
+// of the same kind, for the slots of templates. Package binding defines the placeholders; this
+// package stores and renders: it fills in a binding, compiles MJML, and derives a text part. The
+// rendered bodies still contain the Liquid for each recipient.
 package template

@@ -9,21 +9,20 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Options are the ways in which a template can be filled.
+// Options are the values a template can be filled with.
 type Options struct {
 	Template Template
 	Slots    []SlotOptions
 }
 
-// SlotOptions are the blocks for a slot: the first of them by name, and how
-// many there are.
+// SlotOptions are the blocks for a slot: the first ones by name, and their total number.
 type SlotOptions struct {
 	binding.Slot
 	Blocks []Block // without bodies
 	Total  int
 }
 
-// MaxEligible is how many blocks a slot's options name.
+// MaxEligible is the maximum number of blocks listed for a slot.
 const MaxEligible = 25
 
 // Options returns the template with the blocks that fit its slots.
@@ -36,7 +35,7 @@ func (t Template) Options(ctx context.Context, db *sqldb.DB) (Options, error) {
 	if err != nil {
 		return Options{}, fmt.Errorf("find the blocks for slots: %w", err)
 	}
-	shown := map[id.Block]Block{} // each is read but once
+	shown := map[id.Block]Block{} // each is loaded once
 	for i, s := range t.Schema.Slots {
 		o.Slots[i] = SlotOptions{Slot: s, Blocks: []Block{}}
 		for _, c := range list {

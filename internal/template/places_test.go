@@ -18,8 +18,7 @@ var fragments = []string{
 	"\n", " ", "\t", "text", "<p>", "{", "}", "{{{", "}}}", "{{#sections}}", "ä", "\r\n", "{% raw %}", "{{param:", "\xff",
 }
 
-// What stands for placeholders while Liquid is read leaves everything else where
-// it was.
+// paint leaves everything except placeholders unchanged.
 func TestPaintLeavesTheRest(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -41,8 +40,7 @@ func TestPaintLeavesTheRest(t *testing.T) {
 	})
 }
 
-// A mark on any line of a body is found on that line again once the body is
-// filled, or its line is not known.
+// Each line of a filled body maps to the right line of its source, or is unknown.
 func TestLinesOfFilledBodiesAreFound(t *testing.T) {
 	t.Parallel()
 	schema, err := binding.Schema{}.With(binding.RawSchema{

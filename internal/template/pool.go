@@ -14,15 +14,14 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// shelf holds those blocks of an account that a binding is about, without their
-// bodies.
+// shelf is the blocks that a binding may refer to, without bodies.
 type shelf struct {
-	refs   map[string]*binding.Block // by id and by slug, those that bindings name
-	likely []*binding.Block          // for random slots, by name, then id
-	read   map[id.Block]time.Time    // as of when
+	refs   map[string]*binding.Block // by id and by slug: the blocks that the binding names
+	likely []*binding.Block          // candidates for random slots, by name, then id
+	read   map[id.Block]time.Time    // updated_at of each
 }
 
-// Find returns the block of an id or a slug.
+// Find returns the block with an id or a slug.
 func (s *shelf) Find(ref string) (*binding.Block, bool) {
 	if uuid, ok := id.Canonical(ref); ok {
 		ref = uuid
@@ -31,7 +30,7 @@ func (s *shelf) Find(ref string) (*binding.Block, bool) {
 	return b, ok
 }
 
-// Eligible returns the blocks that carry every tag of the slot's filter.
+// Eligible returns the blocks that have every tag of the slot's filter.
 func (s *shelf) Eligible(slot binding.Slot) []*binding.Block {
 	fit := []*binding.Block{}
 	for _, b := range s.likely {
@@ -42,30 +41,29 @@ func (s *shelf) Eligible(slot binding.Slot) []*binding.Block {
 	return fit
 }
 
-// carries reports whether tags hold all of the filter.
+// carries reports whether tags contain the whole filter.
 func carries(tags, filter []string) bool {
 	return !slices.ContainsFunc(filter, func(t string) bool { return !slices.Contains(tags, t) })
 }
 
-// Pool returns the blocks that a binding of the template is about: those it
-// names, and those that could stand in its random slots. They have no bodies.
+// Pool returns the blocks that a binding of the template names, and those that fit its random
+// slots, without bodies.
 func (t Template) Pool(ctx context.Context, db *sqldb.DB, raw json.RawMessage) (binding.Pool, error) {
 	return t.shelf(ctx, db, raw)
 }
 
-// filling is what a binding says of a slot, as far as choosing blocks needs it.
+// filling is the part of a binding about a slot that is needed to choose blocks.
 type filling struct {
 	strategy binding.Strategy
 	block    string
 }
 
-// names reports whether a block is named to fill the slot.
+// names reports whether the binding names a block for the slot.
 func (f filling) names() bool {
 	return f.strategy == binding.Fixed || f.strategy == "" && f.block != ""
 }
 
-// fillings reads what a binding says of slots. What is wrong with it is told by
-// whoever checks it.
+// fillings parses the slots of a binding. It ignores errors, which binding.Check reports.
 func fillings(raw json.RawMessage) map[string]filling {
 	var whole, slots map[string]json.RawMessage
 	_ = json.Unmarshal(raw, &whole)
@@ -87,7 +85,7 @@ func fillings(raw json.RawMessage) map[string]filling {
 func (t Template) shelf(ctx context.Context, db *sqldb.DB, raw json.RawMessage) (*shelf, error) {
 	said := fillings(raw)
 	var refs []string
-	open := []binding.Slot{} // may hold any block that fits
+	open := []binding.Slot{} // slots for any block that fits
 	for _, s := range t.Schema.Slots {
 		switch f := said[s.Name]; {
 		case !f.names():
@@ -101,9 +99,8 @@ func (t Template) shelf(ctx context.Context, db *sqldb.DB, raw json.RawMessage) 
 	return t.gather(ctx, db, said, refs, open)
 }
 
-// gather reads the blocks that are named, and all that fit the open slots. Those
-// that fit are also wanted where a block that is named does not: whoever named it
-// is told of them.
+// gather loads the blocks that the binding names, and all that fit the open slots. The latter are
+// also needed if a named block does not fit, for the error message.
 func (t Template) gather(ctx context.Context, db *sqldb.DB, said map[string]filling, refs []string, open []binding.Slot) (*shelf, error) {
 	sh := &shelf{refs: map[string]*binding.Block{}, read: map[id.Block]time.Time{}}
 	var all, list []candidate
@@ -144,14 +141,14 @@ func (t Template) gather(ctx context.Context, db *sqldb.DB, said map[string]fill
 	return sh, nil
 }
 
-// put reads the schema of a block that is wanted.
+// put decodes a block with its schema.
 func (s *shelf) put(c candidate) (*binding.Block, error) {
 	b, err := c.lean()
 	s.read[b.ID] = b.UpdatedAt
 	return &binding.Block{ID: b.ID, Slug: b.Slug, Name: b.Name, Tags: b.Tags, Schema: b.Schema}, err
 }
 
-// name puts those of the blocks on the shelf that refs name.
+// name adds the blocks that refs name to the shelf.
 func (s *shelf) name(list []candidate, refs []string) error {
 	wanted := make(map[string]bool, len(refs))
 	for _, ref := range refs {
@@ -173,7 +170,7 @@ func (s *shelf) name(list []candidate, refs []string) error {
 	return nil
 }
 
-// active are the blocks that may stand in a template of a format.
+// active is the condition for blocks that can be used in a template of a format.
 func active(f binding.Format) string {
 	if f == binding.MJML {
 		return ` active AND content_mjml IS NOT NULL `
@@ -200,15 +197,15 @@ func (t Template) named(ctx context.Context, db *sqldb.DB, refs []string) ([]can
 	return sqldb.Collect(rows, err, scanCandidate)
 }
 
-// candidates returns the blocks that may stand in the template, by name.
+// candidates returns the blocks that can be used in the template, by name.
 func (t Template) candidates(ctx context.Context, db *sqldb.DB) ([]candidate, error) {
 	rows, err := db.Query(ctx, `SELECT `+candidateColumns+` FROM block WHERE tenant_id = $1 AND`+active(t.Format)+
 		`ORDER BY `+db.Bytewise("name")+`, id`, t.Tenant)
 	return sqldb.Collect(rows, err, scanCandidate)
 }
 
-// candidate is a block of which more is read when it is wanted: there may be a
-// thousand of them for every question.
+// candidate is a block whose JSON columns are decoded on demand, since there may be a thousand of
+// them.
 type candidate struct {
 	Block
 	slotKeys, parameters, sections string
@@ -234,8 +231,7 @@ func (c candidate) fits(slots []binding.Slot) bool {
 	return slices.ContainsFunc(slots, func(s binding.Slot) bool { return carries(c.Tags, s.TagFilter) })
 }
 
-// labels reads an array of strings. Without escapes, they are what stands between
-// the quotes.
+// labels decodes an array of strings, without encoding/json if there are no escapes.
 func labels(text string) ([]string, error) {
 	list := []string{}
 	if strings.ContainsRune(text, '\\') {
@@ -252,7 +248,7 @@ func labels(text string) ([]string, error) {
 	}
 }
 
-// lean returns the block without its bodies.
+// lean decodes the block without its bodies.
 func (c candidate) lean() (Block, error) {
 	b := c.Block
 	var err error
@@ -265,7 +261,7 @@ func (c candidate) lean() (Block, error) {
 	return b, nil
 }
 
-// entries reads a part of a schema.
+// entries decodes a part of a schema.
 func entries[T any](text string, to *[]T) error {
 	if text == `[]` {
 		*to = []T{}

@@ -21,7 +21,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Validate says what is wrong with a binding of the template.
+// Validate returns the issues of a binding of the template.
 func (t Template) Validate(ctx context.Context, db *sqldb.DB, raw json.RawMessage) ([]binding.Issue, error) {
 	pool, err := t.shelf(ctx, db, raw)
 	if err != nil {
@@ -31,8 +31,8 @@ func (t Template) Validate(ctx context.Context, db *sqldb.DB, raw json.RawMessag
 	return issues, nil
 }
 
-// Render makes bodies of the template and a binding. One that does not fit is
-// refused (binding.ErrBinding), unless the rendering is lenient.
+// Render renders the template with a binding. An invalid binding is refused (binding.ErrBinding),
+// unless the rendering is lenient.
 func (t Template) Render(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.Tenant, raw json.RawMessage, o RenderOptions, now time.Time) (Rendered, error) {
 	t.Tenant = tenant
 	seed := o.Seed
@@ -56,8 +56,8 @@ func (t Template) Render(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, te
 	}
 }
 
-// bind holds a binding to the schema and reads the bodies of the blocks that
-// were chosen. The error is errMeanwhile when one of them changed in between.
+// bind validates a binding and loads the bodies of the chosen blocks. If one of these changed
+// meanwhile, the error is errMeanwhile.
 func (t Template) bind(ctx context.Context, db *sqldb.DB, raw json.RawMessage, lenient bool, seed string) (binding.Bound, []binding.Issue, error) {
 	pool, err := t.shelf(ctx, db, raw)
 	if err != nil {
@@ -73,7 +73,7 @@ func (t Template) bind(ctx context.Context, db *sqldb.DB, raw json.RawMessage, l
 	return bound, issues, t.open(ctx, db, pool, bound)
 }
 
-// first tells of the first of the issues, and how many more there are.
+// first describes the first issue and the number of others.
 func first(issues []binding.Issue) string {
 	text := issues[0].Message
 	if p := issues[0].Path; p != "" && !strings.Contains(text, p) {
@@ -85,7 +85,7 @@ func first(issues []binding.Issue) string {
 	return text
 }
 
-// open reads the bodies of the blocks that fill the slots.
+// open loads the bodies of the blocks that fill the slots.
 func (t Template) open(ctx context.Context, db *sqldb.DB, sh *shelf, bound binding.Bound) error {
 	chosen := map[id.Block][]*binding.Block{}
 	var ids []id.Block
@@ -120,12 +120,12 @@ func (t Template) open(ctx context.Context, db *sqldb.DB, sh *shelf, bound bindi
 	return nil
 }
 
-// bodies returns what a block puts into a template's bodies.
+// bodies returns the bodies of a block.
 func (b Block) bodies() binding.Bodies {
 	return binding.Bodies{HTML: deref(b.HTML), MJML: deref(b.MJML), Text: deref(b.Text)}
 }
 
-// bodies returns what placeholders are replaced in when the template is rendered.
+// bodies returns the bodies whose placeholders are filled when the template is rendered.
 func (t Template) bodies() binding.Bodies {
 	b := binding.Bodies{Subject: deref(t.Subject), Text: deref(t.Text)}
 	if t.Format == binding.MJML {
@@ -136,7 +136,7 @@ func (t Template) bodies() binding.Bodies {
 	return b
 }
 
-// make returns the bodies that come of a bound template.
+// make fills and compiles the bodies of a bound template.
 func (t Template) make(ctx context.Context, c *mjml.Compiler, bound binding.Bound) (Rendered, error) {
 	doc, _, err := binding.ParseDocument(t.bodies(), t.Schema)
 	if err != nil {
@@ -180,8 +180,7 @@ func (t Template) make(ctx context.Context, c *mjml.Compiler, bound binding.Boun
 	return r, nil
 }
 
-// styled returns the HTML with its style rules moved into the elements, if that
-// is asked for.
+// styled inlines the CSS of the HTML, if the template says so.
 func (t Template) styled(html string) (string, error) {
 	if !t.InlineCSS || t.Format != binding.HTML {
 		return html, nil
@@ -204,13 +203,13 @@ func slotOf(f binding.Filling) Slot {
 	return s
 }
 
-// ContentHash returns the SHA-256, in hex, of all of the template that rendering
-// depends on.
+// ContentHash returns the SHA-256, in hex, of everything that affects the rendering of the
+// template.
 func (t Template) ContentHash() string {
 	b := t.bodies()
 	s := t.Schema
 	h := sha256.New()
-	// What encodes here has been decoded, so it encodes.
+	// These values were decoded from JSON, so they encode.
 	_ = json.NewEncoder(h).Encode([]any{
 		t.Format, t.Subject, b.HTML, b.MJML, t.Text, t.InlineCSS && t.Format == binding.HTML,
 		some(s.Parameters), some(s.Sections), some(s.Slots),
@@ -218,7 +217,7 @@ func (t Template) ContentHash() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Snapshot returns the template's schema as it is.
+// Snapshot returns the template's current schema.
 func (t Template) Snapshot(now time.Time) Snapshot {
 	s := t.Schema
 	return Snapshot{

@@ -69,7 +69,7 @@ func TestATemplateIsRendered(t *testing.T) {
 			a.Errorf("rendered of nothing: %s", empty.HTML)
 		}
 
-		// Whoever asked for styles to be inlined gets them so; a text of its own is bound.
+		// With InlineCSS styles are inlined; a text body is filled too.
 		styled := a.create(letterOf(func(ch *template.Change) { ch.InlineCSS, ch.Text = new(true), new("{{param:who}}!\n{{slot:hero}}") }))
 		r = a.rendered(styled, `{"parameters": {"who": "Bob"}, "slots": {"hero": {"strategy": "fixed", "block_id": "`+strings.ToUpper(hero.ID.String())+`"}}}`, template.RenderOptions{})
 		if !strings.Contains(r.HTML, `style="color: red`) && !strings.Contains(r.HTML, `style="color:red`) {
@@ -111,7 +111,7 @@ func TestMJMLIsCompiled(t *testing.T) {
 	})
 }
 
-func TestABindingIsHeldToWhatThereIs(t *testing.T) {
+func TestABindingIsValidated(t *testing.T) {
 	each(t, func(a *account) {
 		made := a.create(page("Strict", html("{{param:who}}{{#section rows}}{{item:name}}{{/section}}{{slot:hero}}"),
 			declaring(binding.RawSchema{Sections: mailSchema.Sections, Slots: mailSchema.Slots, Parameters: json.RawMessage(`[{"name": "who", "type": "text", "required": true}]`)})))
@@ -169,8 +169,8 @@ func TestABindingIsHeldToWhatThereIs(t *testing.T) {
 	})
 }
 
-// The same block is chosen each time, whatever else happens to the account, and
-// never one that is not the account's own.
+// The same block is chosen each time, whatever else changes in the account, and never one of
+// another account.
 func TestRandomBlocksAreChosenOnce(t *testing.T) {
 	each(t, func(a *account) {
 		made := a.create(page("Lucky", html("{{slot:hero}}"), slots(`[{"name": "hero", "tag_filter": ["hero", "blue"], "default_strategy": "random"}]`)))
@@ -276,8 +276,8 @@ func TestASnapshotTellsWhetherATemplateChanged(t *testing.T) {
 	})
 }
 
-// What nobody means is answered all the same, and soon.
-func TestHostileBodiesAreAnswered(t *testing.T) {
+// Malformed bodies are refused in reasonable time.
+func TestMalformedBodiesAreRefused(t *testing.T) {
 	each(t, func(a *account) {
 		const n = 20_000
 		p := params(`[{"name": "x", "type": "text"}]`)
@@ -312,7 +312,7 @@ func TestHostileBodiesAreAnswered(t *testing.T) {
 	})
 }
 
-// large is a template of as much as a template may declare.
+// large is a template with the maximum of declarations.
 func large(b testing.TB) (ch template.Change, raw string) {
 	b.Helper()
 	var p, s, body []string

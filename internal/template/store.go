@@ -15,14 +15,13 @@ import (
 	"github.com/packetboat/packetboat/internal/usage"
 )
 
-// Filter limits a listing; empty means no limit.
+// Filter restricts a listing; an empty field means no restriction.
 type Filter struct {
-	Tags     []string // all of them
-	SlotKeys []string // any of them; of blocks only
+	Tags     []string // all of these
+	SlotKeys []string // any of these; for blocks only
 }
 
-// where returns the conditions on the columns, and the parameters of a statement
-// whose first is the tenant.
+// where returns the conditions, and the parameters of a statement whose first is the tenant.
 func (f Filter) where(db *sqldb.DB, tenant id.Tenant) (text string, args []any) {
 	args = []any{tenant}
 	if len(f.Tags) > 0 {
@@ -37,7 +36,7 @@ func (f Filter) where(db *sqldb.DB, tenant id.Tenant) (text string, args []any) 
 	return text, args
 }
 
-// head are the columns of a lean row, in which body is not.
+// head are the columns of a listing; body are the others.
 const (
 	head = `tenant_id, id, slug, name, format, tags, counts, created_at, updated_at`
 	body = `subject, content_html, content_mjml, content_text, inline_css, parameters, sections, slots, groups, expects`
@@ -70,12 +69,12 @@ func scan(row scanner, more func(t *Template) []any) (Template, error) {
 	return t, nil
 }
 
-// jsonColumn reads a column that holds JSON.
+// jsonColumn scans a JSON column.
 type jsonColumn struct{ to any }
 
 func stored(to any) jsonColumn { return jsonColumn{to} }
 
-// Scan reads the text of the column.
+// Scan decodes the column.
 func (c jsonColumn) Scan(v any) error {
 	switch v := v.(type) {
 	case string:
@@ -86,8 +85,8 @@ func (c jsonColumn) Scan(v any) error {
 	return fmt.Errorf("a column of JSON holds a %T", v)
 }
 
-// List returns the templates of an account by name; whole tells whether with
-// their bodies and schemas, without which only the schemas' lengths are known.
+// List returns the templates of an account by name; whole includes bodies and schemas, otherwise
+// only the schemas' lengths are set.
 func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter, whole bool) ([]Template, error) {
 	columns, scan := head, scanHead
 	if whole {
@@ -121,8 +120,7 @@ func ByRef(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ref string) (Tem
 	return t, nil
 }
 
-// Create makes a template once it is found to be in order. A slug that is taken
-// gets a number.
+// Create creates a template after validating it. If the slug is taken, a number is appended.
 func Create(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.Tenant, ch Change, now time.Time) (Template, []binding.Warning, error) {
 	now = sqldb.Time(now.UnixMicro())
 	t := Template{Tenant: tenant, ID: id.New[id.Template](), Format: binding.HTML, Tags: []string{}, CreatedAt: now, UpdatedAt: now}
@@ -165,8 +163,8 @@ func Create(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.Tenan
 	return t, warnings, nil
 }
 
-// free inserts under the slug, or under it with the first number that is free.
-// What reads like an id is not a slug.
+// free inserts with the slug, or with the first free number appended. A text that looks like an id
+// is not used as a slug.
 func free(s string, insert func(try string) (int64, error)) (string, error) {
 	return slug.Free(s, '-', func(try string) (bool, error) {
 		if id.Valid(try) {
@@ -177,7 +175,7 @@ func free(s string, insert func(try string) (int64, error)) (string, error) {
 	})
 }
 
-// values returns the columns an author writes, in the order of the statements.
+// values returns the columns that an author writes, in the order of the statements.
 func (t *Template) values() ([]any, error) {
 	s := t.Schema
 	t.Counts = Counts{len(s.Parameters), len(s.Sections), len(s.Slots), len(s.Groups)}
@@ -203,8 +201,8 @@ func some[T any](list []T) []T {
 	return list
 }
 
-// Update changes a template; what the change does not say stays. The whole is
-// checked, so schema and bodies fit whoever else writes at the same time.
+// Update applies a change to a template. The result is validated as a whole, and stored only if no
+// other writer has changed it meanwhile, so that schema and bodies always fit.
 func Update(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.Tenant, ref string, ch Change, now time.Time) (Template, []binding.Warning, error) {
 	return attempt(func() (Template, []binding.Warning, error) {
 		t, err := ByRef(ctx, db, tenant, ref)
@@ -244,8 +242,8 @@ func Update(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.Tenan
 	})
 }
 
-// after returns the time of a change: now, and later than the one before, by
-// which a writer sees that somebody else was quicker.
+// after returns the time of a change: now, but later than the previous one, since a writer detects
+// concurrent changes by it.
 func after(before, now time.Time) time.Time {
 	if next := before.Add(time.Microsecond); now.Before(next) {
 		return next
@@ -253,10 +251,10 @@ func after(before, now time.Time) time.Time {
 	return sqldb.Time(now.UnixMicro())
 }
 
-// errMeanwhile says that the row was written between our reading and our writing.
-var errMeanwhile = errors.New("it was written meanwhile")
+// errMeanwhile means that the row was written since it was read.
+var errMeanwhile = errors.New("the row was written meanwhile")
 
-// attempt runs f again when somebody else was quicker.
+// attempt calls f again, up to 10 times, while it returns errMeanwhile.
 func attempt[T any](f func() (T, []binding.Warning, error)) (T, []binding.Warning, error) {
 	for try := 1; ; try++ {
 		v, warnings, err := f()
@@ -266,8 +264,8 @@ func attempt[T any](f func() (T, []binding.Warning, error)) (T, []binding.Warnin
 	}
 }
 
-// Delete removes a template. Unless it is forced, no draft or recent broadcast
-// may use it; a nil counter knows of none.
+// Delete deletes a template. Unless forced, drafts and recent broadcasts must not use it; a nil
+// counter finds none.
 func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ref string, force bool, who usage.Counter, now time.Time) error {
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		t, err := ByRef(ctx, tx, tenant, ref)
@@ -288,7 +286,7 @@ func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ref string, for
 	return nil
 }
 
-// unused is ErrInUse when mailings use a thing.
+// unused returns ErrInUse if broadcasts use the template or block.
 func unused(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, kind usage.Kind, thing string, who usage.Counter, now time.Time) error {
 	if who == nil {
 		return nil

@@ -19,7 +19,7 @@ var (
 	ErrNoContent = fault.New(fault.Invalid, "NO_CONTENT", "a block needs content_html or content_mjml")
 )
 
-// Template is bodies with placeholders, and the schema of what fills them.
+// Template is bodies with placeholders, and the schema of their values.
 type Template struct {
 	Tenant    id.Tenant
 	ID        id.Template
@@ -27,10 +27,10 @@ type Template struct {
 	Name      string
 	Subject   *string
 	Format    binding.Format
-	HTML      string // of an MJML template: what that compiles to, unless the author gave one
+	HTML      string // of an MJML template: compiled from it, unless the author gave one
 	MJML      *string
 	Text      *string
-	InlineCSS bool // move style rules into the elements; only for HTML
+	InlineCSS bool // inline style rules; for HTML only
 	Schema    binding.Schema
 	Counts    Counts
 	Tags      []string
@@ -38,7 +38,7 @@ type Template struct {
 	UpdatedAt time.Time
 }
 
-// Counts are the lengths of a schema's lists: what a lean row tells of it.
+// Counts are the lengths of a schema's lists, for listings.
 type Counts struct {
 	Parameters int `json:"parameters"`
 	Sections   int `json:"sections"`
@@ -63,18 +63,18 @@ type Block struct {
 	UpdatedAt time.Time
 }
 
-// Snapshot is the schema of a template as it was when content was made of it.
+// Snapshot is the schema of a template at the time when content was made from it.
 type Snapshot struct {
 	TemplateID  id.Template    `json:"template_id"`
 	Slug        string         `json:"slug"`
 	Name        string         `json:"name"`
 	Format      binding.Format `json:"format"`
-	ContentHash string         `json:"content_hash"` // SHA-256 in hex of all that rendering depends on
+	ContentHash string         `json:"content_hash"` // SHA-256 in hex of everything that affects rendering
 	binding.Schema
 	CapturedAt time.Time `json:"captured_at"`
 }
 
-// MarshalJSON writes the time as the API does: UTC, in milliseconds.
+// MarshalJSON encodes the time like the API: UTC, in milliseconds.
 func (s Snapshot) MarshalJSON() ([]byte, error) {
 	type plain Snapshot
 	return json.Marshal(struct {
@@ -83,26 +83,26 @@ func (s Snapshot) MarshalJSON() ([]byte, error) {
 	}{plain(s), s.CapturedAt.UTC().Format("2006-01-02T15:04:05.000Z")})
 }
 
-// RenderOptions say how a template is rendered.
+// RenderOptions are options of rendering.
 type RenderOptions struct {
-	Seed    string // picks the blocks of random slots: the id of what the content is for
-	Lenient bool   // fill what is missing with things that show where it is missing
+	Seed    string // selects blocks for random slots: the id of the record the content is for
+	Lenient bool   // fill missing values with visible markers
 }
 
-// Rendered is what a template and a binding make.
+// Rendered is the result of rendering a template with a binding.
 type Rendered struct {
 	Subject  *string
 	HTML     string
 	MJML     *string
 	Text     *string
-	Params   map[string]any // what param.* means to the Liquid left in the bodies
+	Params   map[string]any // values of param.* for the Liquid in the bodies
 	Slots    map[string]Slot
-	Blocks   []id.Block // those that were used
+	Blocks   []id.Block // the blocks used
 	Snapshot Snapshot
 	Issues   []binding.Issue // of a lenient rendering
 }
 
-// Slot says what became of a slot.
+// Slot is how a slot was filled.
 type Slot struct {
 	Strategy  binding.Strategy `json:"strategy"`
 	BlockID   *id.Block        `json:"block_id"`

@@ -24,7 +24,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// compiler is shared, because opening the interpreter takes a moment.
+// compiler is shared, because starting the interpreter takes a moment.
 var compiler = sync.OnceValue(mjml.New)
 
 // account is one of two tenants over a database.
@@ -43,7 +43,7 @@ func each(t *testing.T, f func(a *account)) {
 	})
 }
 
-// compiles skips a test of a program that was built without the compiler.
+// compiles skips a test if the program was built without the compiler.
 func (a *account) compiles() {
 	a.Helper()
 	if !compiler().Available() {
@@ -58,7 +58,7 @@ func (a *account) ok(err error) {
 	}
 }
 
-// page returns a change that makes an HTML template.
+// page returns a change that creates an HTML template.
 func page(name string, more ...func(ch *template.Change)) template.Change {
 	ch := template.Change{Name: &name, HTML: new("<p>Hello {{ first_name }}</p>")}
 	for _, f := range more {
@@ -121,7 +121,7 @@ func tagged(tags ...string) func(ch *template.BlockChange) {
 	return func(ch *template.BlockChange) { ch.Tags = &tags }
 }
 
-// names of what a listing shows.
+// names returns the names of listed records.
 func names[T any](list []T, name func(T) string) string {
 	all := make([]string, len(list))
 	for i, v := range list {
@@ -138,7 +138,7 @@ func blockSlugs(list []template.Block) string {
 	return names(list, func(b template.Block) string { return b.Slug })
 }
 
-// same fails unless both are alike, as JSON.
+// same fails unless both are equal as JSON.
 func same(t testing.TB, what string, got, want any) {
 	t.Helper()
 	g, _ := json.Marshal(got)
@@ -155,7 +155,7 @@ func TestSlugsAreDerivedAndNeverTwice(t *testing.T) {
 			{"Spring sale", "", "spring-sale-2"},
 			{"x", "spring-sale", "spring-sale-3"},
 			{"日本", "", "item"},
-			{"01900000-0000-7000-8000-000000000071", "", "01900000-0000-7000-8000-000000000071-2"}, // not mistaken for an id
+			{"01900000-0000-7000-8000-000000000071", "", "01900000-0000-7000-8000-000000000071-2"}, // not taken for an id
 		} {
 			got := a.create(page(tt.name, func(ch *template.Change) {
 				if tt.slug != "" {
@@ -197,7 +197,7 @@ func TestSlugsAreDerivedAndNeverTwice(t *testing.T) {
 	})
 }
 
-func TestOnlyWhatIsSentChanges(t *testing.T) {
+func TestAbsentFieldsDoNotChange(t *testing.T) {
 	each(t, func(a *account) {
 		made := a.create(page(" Café ", params(`[{"name": "a", "type": "text"}]`), html("<p>{{param:a}}</p>"), func(ch *template.Change) {
 			ch.Subject, ch.Text, ch.Tags, ch.InlineCSS = new("Hi {{param:a}}"), new("{{param:a}}"), &[]string{" x ", "y", "x"}, new(true)
@@ -301,14 +301,14 @@ func TestListsAreByNameAndLean(t *testing.T) {
 	})
 }
 
-// counter says that everything is used that it names.
+// counter reports that all templates and blocks in it are used.
 type counter map[string]usage.Sends
 
 func (c counter) Count(_ context.Context, _ *sqldb.DB, _ id.Tenant, _ usage.Kind, _ string, _ time.Time) (map[string]usage.Sends, error) {
 	return c, nil
 }
 
-func TestWhatIsUsedIsDeletedByForceOnly(t *testing.T) {
+func TestRecordsInUseAreDeletedByForceOnly(t *testing.T) {
 	each(t, func(a *account) {
 		made, b := a.create(page("Used")), a.block("Used")
 		who := counter{made.ID.String(): {ActiveDrafts: 1, RecentBroadcasts: 2}, b.ID.String(): {RecentBroadcasts: 1}}
@@ -374,7 +374,7 @@ func TestAnAccountHasItsLimits(t *testing.T) {
 	})
 }
 
-// Who writes at the same time does not make a template that nobody has checked.
+// Concurrent writers cannot produce a combination of schema and body that was not validated.
 func TestWritersDoNotMixSchemaAndBody(t *testing.T) {
 	each(t, func(a *account) {
 		for range 5 {
