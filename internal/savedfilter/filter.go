@@ -1,13 +1,12 @@
-// Package savedfilter keeps the views that people make of their contacts: a
-// selection, the order it is shown in, and the columns.
+// Package savedfilter stores users' views of contacts: a selection, its order, and the columns
+// shown.
 //
-// A filter belongs to whoever made it. One that is shared is seen by every
-// member; another's is changed by admins only, who see them all, so that
-// nothing is held for good by a filter of someone who left.
+// A filter belongs to the user who created it. A shared filter is visible to all members. Other
+// users' filters can be changed by admins only, to whom all filters are visible, so that filters of
+// former members can be deleted.
 //
-// Filters and definitions are kept in their canonical form. What they refer to
-// may go away by force; then the filter is shown as it is, and the list it
-// opens says what is wrong.
+// Filters and definitions are stored in canonical form. If a record they refer to is deleted by
+// force, the filter is still shown unchanged, and the list opened with it reports the problem.
 package savedfilter
 
 import (
@@ -38,7 +37,7 @@ type Filter struct {
 	Filters    json.RawMessage // an array, canonical
 	Definition json.RawMessage // nil: none
 	Search     string
-	Statuses   []contact.Status // none: all but suppressed
+	Statuses   []contact.Status // empty: all but suppressed
 	Sort       contact.Sort
 	Asc        bool
 	Columns    []string
@@ -48,8 +47,8 @@ type Filter struct {
 	UpdatedAt  time.Time
 }
 
-// Change is what a request says about a filter; nil leaves a part alone. An
-// empty Definition removes it.
+// Change holds the changes that a request makes to a filter; nil leaves a part unchanged. An empty
+// Definition removes it.
 type Change struct {
 	Name       *string
 	Filters    *json.RawMessage
@@ -69,12 +68,12 @@ var (
 )
 
 const (
-	maxFilters = 500 // of a tenant
+	maxFilters = 500 // per tenant
 	maxName    = 200
 	maxColumns = 250
 )
 
-// sees reports whether p is shown the filter.
+// sees reports whether the filter is visible to p.
 func (f Filter) sees(p auth.Principal) bool {
 	return f.Shared || f.CreatedBy == p.User || p.Role.AtLeast(auth.Admin)
 }
@@ -84,7 +83,7 @@ func (f Filter) mayChange(p auth.Principal) bool {
 	return f.CreatedBy == p.User || p.Role.AtLeast(auth.Admin)
 }
 
-// change merges a change into the filter and judges all of it that was said.
+// change merges a change into the filter and validates the changed parts.
 func (f *Filter) change(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ch Change) error {
 	var p fault.Problems
 	f.texts(&p, ch)
@@ -100,11 +99,10 @@ func (f *Filter) change(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ch 
 	return f.choose(ctx, tx, tenant, ch)
 }
 
-// CheckNew returns what is wrong with the texts of a new filter.
+// CheckNew validates the texts of a new filter.
 func (ch Change) CheckNew() error { return ch.check(Filter{}) }
 
-// Check returns what is wrong with the texts of a change, whatever filter it is
-// made to.
+// Check validates the texts of a change, independently of the filter.
 func (ch Change) Check() error { return ch.check(Filter{Name: "-"}) }
 
 func (ch Change) check(f Filter) error {
@@ -134,7 +132,7 @@ func (f *Filter) texts(p *fault.Problems, ch Change) {
 	}
 }
 
-// show takes the columns, each once.
+// show sets the columns, without duplicates.
 func (f *Filter) show(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, p *fault.Problems, ch Change) error {
 	if ch.Columns == nil {
 		return nil
@@ -169,10 +167,10 @@ func (f *Filter) show(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, p *fa
 	return nil
 }
 
-// customField begins the name of a custom field.
+// customField is the prefix of custom fields.
 const customField = "custom_fields."
 
-// choose takes the selection, in its canonical form.
+// choose sets the selection in canonical form.
 func (f *Filter) choose(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ch Change) error {
 	var in segment.SelectorInput
 	if ch.Statuses != nil {

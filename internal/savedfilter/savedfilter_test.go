@@ -26,7 +26,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// office is a tenant and the people who work there.
+// office is a tenant with users.
 type office struct {
 	*testing.T
 	db                       *sqldb.DB
@@ -34,8 +34,8 @@ type office struct {
 	ann, bob, admin, outside auth.Principal
 }
 
-// each runs f on both databases, beside a tenant whose filter stays as it is
-// and is seen by nobody of the first.
+// each runs f on both databases. The filter of a second tenant must not change, and is not visible
+// to the first.
 func each(t *testing.T, f func(o *office)) {
 	t.Helper()
 	t.Parallel()
@@ -97,8 +97,8 @@ func (o *office) create(p auth.Principal, ch savedfilter.Change) savedfilter.Fil
 	return f
 }
 
-// What is saved is canonical, what is not mentioned stays, and null clears.
-func TestFiltersAreKeptAsTheyAreMeant(t *testing.T) {
+// Saved filters are canonical, absent fields do not change, and null clears.
+func TestFiltersAreStoredCanonically(t *testing.T) {
 	each(t, func(o *office) {
 		f := o.create(o.ann, savedfilter.Change{
 			Name:       new(" Pros "),
@@ -161,9 +161,8 @@ func same(t *testing.T, a, b json.RawMessage) bool {
 	return cmp.Equal(x, y)
 }
 
-// One's own filters and the shared ones are seen; another's is changed by
-// admins only.
-func TestWhoSeesAndChangesFilters(t *testing.T) {
+// Users see their own and shared filters; only admins may change those of others.
+func TestVisibilityAndPermissions(t *testing.T) {
 	each(t, func(o *office) {
 		private := o.create(o.ann, savedfilter.Change{Name: new("private"), Shared: new(false)})
 		shared := o.create(o.ann, savedfilter.Change{Name: new("shared")})
@@ -202,7 +201,7 @@ func TestWhoSeesAndChangesFilters(t *testing.T) {
 	})
 }
 
-func TestWhatCannotBeSaved(t *testing.T) {
+func TestInvalidFilters(t *testing.T) {
 	each(t, func(o *office) {
 		for name, tt := range map[string]struct {
 			ch    savedfilter.Change
@@ -237,8 +236,8 @@ func TestWhatCannotBeSaved(t *testing.T) {
 	})
 }
 
-// A custom field is held by the filters that ask for it or show it, a list by none.
-func TestFiltersHoldWhatTheyNeed(t *testing.T) {
+// Filters that use or show a custom field prevent its deletion; they do not prevent that of a list.
+func TestFiltersUseCustomFields(t *testing.T) {
 	each(t, func(o *office) {
 		plan := usage.Subject{Kind: usage.Field, Key: "plan"}
 		vip, err := segment.CreateList(o.Context(), o.db, o.tenant, segment.Change{Name: new("VIP")}, noon)
@@ -261,7 +260,7 @@ func TestFiltersHoldWhatTheyNeed(t *testing.T) {
 				names = append(names, h.Name)
 			}
 			if got := strings.Join(names, " "); got != tt.want {
-				o.Errorf("%s %s is held by %q, want %q", tt.subject.Kind, tt.subject.Key, got, tt.want)
+				o.Errorf("%s %s is used by %q, want %q", tt.subject.Kind, tt.subject.Key, got, tt.want)
 			}
 		}
 		f, err := field.List(o.Context(), o.db, o.tenant)

@@ -41,8 +41,8 @@ func scan(row func(...any) error) (Filter, error) {
 	return f, nil
 }
 
-// values are the columns that a write sets, in the order of columns but for the
-// id, the maker and the times.
+// values returns the columns that a write sets, in the order of columns, without the id, the author
+// and the times.
 func (f Filter) values() ([]any, error) {
 	statuses, err := json.Marshal(f.Statuses)
 	if err != nil {
@@ -58,7 +58,7 @@ func (f Filter) values() ([]any, error) {
 	}, nil
 }
 
-// List returns the filters that p is shown, by name.
+// List returns the filters visible to p, by name.
 func List(ctx context.Context, db *sqldb.DB, p auth.Principal) ([]Filter, error) {
 	all, err := all(ctx, db, p.Tenant)
 	if err != nil {
@@ -76,7 +76,7 @@ func all(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]Filter, error) 
 	return list, nil
 }
 
-// ByID returns one filter. One that p is not shown does not exist for p.
+// ByID returns one filter, or ErrNotFound if it is not visible to p.
 func ByID(ctx context.Context, db *sqldb.DB, p auth.Principal, filter id.SavedFilter) (Filter, error) {
 	return find(ctx, db, p, filter, " ")
 }
@@ -92,17 +92,17 @@ func find(ctx context.Context, db *sqldb.DB, p auth.Principal, filter id.SavedFi
 	return f, nil
 }
 
-// changeable returns a filter that p may change, and keeps it for the transaction.
+// changeable returns a filter that p may change, and locks its row.
 func changeable(ctx context.Context, tx *sqldb.DB, p auth.Principal, filter id.SavedFilter) (Filter, error) {
 	f, err := find(ctx, tx, p, filter, tx.ForUpdate())
 	if err == nil && !f.mayChange(p) {
-		return Filter{}, auth.ErrForbidden.Sayf("only whoever saved a filter, and admins, may change it")
+		return Filter{}, auth.ErrForbidden.Sayf("only the user who saved a filter, and admins, may change it")
 	}
 	return f, err
 }
 
-// Create saves a filter of p's. What the change does not say is as in a list of
-// contacts that is asked for nothing; the filter is shared unless it says not.
+// Create creates a filter of p. Absent fields have the defaults of a list of contacts; the filter
+// is shared by default.
 func Create(ctx context.Context, db *sqldb.DB, p auth.Principal, ch Change, now time.Time) (Filter, error) {
 	now = now.UTC().Truncate(time.Microsecond)
 	f := Filter{
@@ -137,7 +137,7 @@ func Create(ctx context.Context, db *sqldb.DB, p auth.Principal, ch Change, now 
 	return f, nil
 }
 
-// Update changes a filter; what the change does not say stays.
+// Update applies a change to a filter.
 func Update(ctx context.Context, db *sqldb.DB, p auth.Principal, filter id.SavedFilter, ch Change, now time.Time) (Filter, error) {
 	var f Filter
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
@@ -165,7 +165,7 @@ func Update(ctx context.Context, db *sqldb.DB, p auth.Principal, filter id.Saved
 	return f, nil
 }
 
-// Delete forgets a filter.
+// Delete deletes a filter.
 func Delete(ctx context.Context, db *sqldb.DB, p auth.Principal, filter id.SavedFilter) error {
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
 		f, err := changeable(ctx, tx, p, filter)

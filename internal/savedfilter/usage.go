@@ -11,9 +11,9 @@ import (
 	"github.com/packetboat/packetboat/internal/usage"
 )
 
-// Finder answers which saved filters need a custom field, to choose by or to
-// show. A list or segment may be deleted all the same: it is in use only by what
-// would send or count otherwise (spec 4.8), and the filter says what it misses.
+// Finder finds the saved filters that use a custom field, as a condition or a column. Lists and
+// segments are not looked up: a saved filter does not prevent their deletion, and reports that they
+// are missing.
 func Finder() usage.Finder { return usage.Func(holders) }
 
 func holders(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s usage.Subject) (usage.Holders, error) {
