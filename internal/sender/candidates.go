@@ -33,7 +33,7 @@ func IdentityByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, identity 
 	return list[0], nil
 }
 
-// IdentitiesByID returns those of the named identities that exist, by address.
+// IdentitiesByID returns the existing identities among ids, by address.
 func IdentitiesByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Identity) ([]Identity, error) {
 	rows, err := db.Query(ctx, `SELECT `+identityColumns+identityTables+`
 		WHERE i.tenant_id = $1 AND i.id`+db.In(2)+`ORDER BY i.email_address`, tenant, sqldb.List(db, ids))
@@ -44,9 +44,8 @@ func IdentitiesByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []i
 	return list, link(ctx, db, tenant, list)
 }
 
-// IdentitiesByAddress returns the identities with the given addresses, in
-// their order and each once; ErrUnknownIdentity names the first address that
-// has none.
+// IdentitiesByAddress returns the identities with the given addresses, in their order and without
+// duplicates. For an unknown address the error is ErrUnknownIdentity.
 func IdentitiesByAddress(ctx context.Context, db *sqldb.DB, tenant id.Tenant, addrs []string) ([]Identity, error) {
 	wanted := make([]string, 0, len(addrs))
 	for _, a := range addrs {
@@ -75,18 +74,17 @@ func IdentitiesByAddress(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ad
 	return list, link(ctx, db, tenant, list)
 }
 
-// Candidate is an identity that may send now, with its domain.
+// Candidate is an identity that may send, with its domain.
 type Candidate struct {
 	Identity Identity
 	Domain   Domain
 }
 
-// Pool are the identities from which a broadcast may be sent: the
-// explicit ones if there are any, else all of the email type; of them those that
-// are active, whose domain is verified, and whose tracking is live.
+// Pool is the identities from which a broadcast may be sent: the explicit ones if there are any,
+// else all of the email type, restricted to active ones with a verified domain and live tracking.
 type Pool struct {
-	Able   []Candidate // who may send now, by address
-	Paused []Candidate // who could, were their domain not paused, by address
+	Able   []Candidate // may send now, by address
+	Paused []Candidate // only their domain's pause prevents sending, by address
 }
 
 // Candidates returns the pool of some explicit identities or an email type.
@@ -101,7 +99,7 @@ func Candidates(ctx context.Context, db *sqldb.DB, tenant id.Tenant, explicit []
 			AND `+chosen+` ORDER BY i.email_address`, tenant, arg)
 	list, err := sqldb.Collect(rows, err, scanIdentity(tenant))
 	if err != nil {
-		return Pool{}, fmt.Errorf("find who may send: %w", err)
+		return Pool{}, fmt.Errorf("find candidate identities: %w", err)
 	}
 	if len(list) == 0 {
 		return Pool{}, nil
@@ -127,7 +125,7 @@ func Candidates(ctx context.Context, db *sqldb.DB, tenant id.Tenant, explicit []
 	return p, nil
 }
 
-// link fills in the email types and verified lanes of each identity.
+// link loads the email types and verified lanes of each identity.
 func link(ctx context.Context, db *sqldb.DB, tenant id.Tenant, list []Identity) error {
 	if len(list) == 0 {
 		return nil
@@ -154,13 +152,13 @@ func link(ctx context.Context, db *sqldb.DB, tenant id.Tenant, list []Identity) 
 	return nil
 }
 
-// pair is an identity and something else that it has.
+// pair is an identity and the id of a record linked to it.
 type pair[T any] struct {
 	identity id.Identity
 	other    T
 }
 
-// linked reads what identities have, in order of its ids.
+// linked reads the records linked to identities, ordered by id.
 func linked[T ~[16]byte](ctx context.Context, db *sqldb.DB, query string, tenant id.Tenant, ids []id.Identity) ([]pair[T], error) {
 	rows, err := db.Query(ctx, query, tenant, sqldb.List(db, ids))
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (p pair[T], err error) {

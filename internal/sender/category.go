@@ -18,11 +18,11 @@ const MaxCategories = 50
 var (
 	// ErrCategoryNotFound reports an email category that does not exist.
 	ErrCategoryNotFound = fault.New(fault.NotFound, "NOT_FOUND", "no such email category")
-	// ErrTooManyCategories reports that the tenant has as many as it may.
+	// ErrTooManyCategories reports that the tenant has the maximum number of them.
 	ErrTooManyCategories = fault.New(fault.Invalid, "LIMIT_EXCEEDED", "a tenant may have 50 email categories")
 )
 
-// Category groups email types that a contact leaves as one.
+// Category is a group of email types that contacts unsubscribe from together.
 type Category struct {
 	ID          id.Category
 	Tenant      id.Tenant
@@ -32,21 +32,21 @@ type Category struct {
 	CreatedAt   time.Time
 }
 
-// CategoryFields are what a caller may set; nil means not given, an empty
-// text clears what may be empty.
+// CategoryFields are the fields of a request; nil means absent, an empty string clears an optional
+// field.
 type CategoryFields struct {
 	Name        *string
 	Description *string
 	SortOrder   *int
 }
 
-// CheckNew returns what is wrong with the fields of a new category.
+// CheckNew validates the fields of a new category.
 func (f CategoryFields) CheckNew() error {
 	_, err := f.apply(Category{})
 	return err
 }
 
-// Check returns what is wrong with the fields, whatever category is changed.
+// Check validates the fields of a change, independently of the category.
 func (f CategoryFields) Check() error {
 	_, err := f.apply(Category{Name: "-"})
 	return err
@@ -92,7 +92,7 @@ func CreateCategory(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Categ
 	return c, nil
 }
 
-// UpdateCategory changes what f gives.
+// UpdateCategory changes the fields in f.
 func UpdateCategory(ctx context.Context, db *sqldb.DB, tenant id.Tenant, category id.Category, f CategoryFields) (Category, error) {
 	var c Category
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
@@ -115,9 +115,8 @@ func UpdateCategory(ctx context.Context, db *sqldb.DB, tenant id.Tenant, categor
 	return c, nil
 }
 
-// DeleteCategory removes a category; its types become uncategorised. It
-// returns their keys: the caller copies each contact's choice about the
-// category to them, in the same transaction.
+// DeleteCategory deletes a category; its email types no longer have one. It returns their keys, so
+// that the caller can copy each contact's choice for the category to them in the same transaction.
 func DeleteCategory(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, category id.Category) (typeKeys []string, err error) {
 	rows, err := tx.Query(ctx, `
 		UPDATE email_type SET category_id = NULL WHERE tenant_id = $1 AND category_id = $2 RETURNING type_key`, tenant, category)
@@ -170,7 +169,7 @@ func scanCategory(tenant id.Tenant) func(func(...any) error) (Category, error) {
 	}
 }
 
-// missing turns "no row" into the fault that says so.
+// missing converts sqldb.ErrNoRows to a fault.
 func missing(err error, fault error) error {
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return fault

@@ -11,11 +11,10 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// ContactTypes returns what package contact must know of a tenant's email types
-// and categories.
+// ContactTypes returns a tenant's email types and categories for package contact.
 func ContactTypes(ctx context.Context, db *sqldb.DB, t id.Tenant) (contact.Types, error) {
-	// Every write of contacts waits for it, so it is one statement. A row without a type
-	// is a category.
+	// Every write of contacts executes this, so it is a single statement. Rows without a type are
+	// categories.
 	rows, err := db.Query(ctx, `
 		SELECT id, type_key, category_id, sort_order, display_name FROM email_type WHERE tenant_id = $1
 		UNION ALL
@@ -36,13 +35,13 @@ func ContactTypes(ctx context.Context, db *sqldb.DB, t id.Tenant) (contact.Types
 		return one, nil
 	})
 	if err != nil {
-		return contact.Types{}, fmt.Errorf("read what contacts subscribe to: %w", err)
+		return contact.Types{}, fmt.Errorf("read email types and categories: %w", err)
 	}
 	return types, nil
 }
 
-// ContactRules returns what a write of contacts must know from elsewhere: the
-// email types, the account's limit, and the suppression list.
+// ContactRules returns what package contact needs from other packages to write contacts: email
+// types, the account's limit, and the suppression list.
 func ContactRules(ctx context.Context, db *sqldb.DB, t id.Tenant) (contact.Rules, error) {
 	types, err := ContactTypes(ctx, db, t)
 	if err != nil {

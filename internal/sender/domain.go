@@ -15,7 +15,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Status is how far a domain, or its tracking host, has got.
+// Status is the verification status of a domain or its tracking host.
 type Status string
 
 // The statuses; Live is for tracking, Verified for domains.
@@ -26,10 +26,10 @@ const (
 	Failed   Status = "failed"
 )
 
-// ByOperator is who verified a domain that the installation's operator forced.
+// ByOperator is the value of verified_by for a domain verified by the operator.
 const ByOperator = "operator"
 
-// firstSelector names a domain's first key; the next would be es2.
+// firstSelector is the selector of a domain's first key; the next would be es2.
 const firstSelector = "es1"
 
 var (
@@ -48,9 +48,9 @@ type Domain struct {
 	Name           string
 	Status         Status
 	DKIMSelector   string
-	DKIMRecord     string // the TXT record that the tenant publishes
+	DKIMRecord     string // TXT record for the tenant to publish
 	ReturnPathHost string
-	TrackingHost   string // with a port when the operator set one
+	TrackingHost   string // with a port if the operator set one
 	TrackingStatus Status
 	TrackingLive   bool
 	DMARCPolicy    string
@@ -59,18 +59,18 @@ type Domain struct {
 	VerifiedBy     string
 	VerifiedAt     *time.Time
 	LastCheckedAt  *time.Time
-	JudgedFrom     *time.Time // when it was last resumed: its rates count from here
+	JudgedFrom     *time.Time // when it was last resumed: earlier traffic is not considered
 	CreatedAt      time.Time
 }
 
-// DomainDraft is a domain to be added. Empty subdomains mean the defaults.
+// DomainDraft is the input for a new domain. Empty subdomains mean the defaults.
 type DomainDraft struct {
 	Domain              string
 	TrackingSubdomain   string // default "go"
 	ReturnPathSubdomain string // default "bounce"
 }
 
-// Check returns what is wrong with the draft.
+// Check validates the draft.
 func (d DomainDraft) Check() error {
 	_, err := d.domain()
 	return err
@@ -82,7 +82,7 @@ func (d DomainDraft) domain() (Domain, error) {
 	name, err := address.Hostname(d.Domain)
 	if err != nil {
 		p.Add("domain", err.Error())
-		name = "example.invalid" // so that the other fields are checked too
+		name = "example.invalid" // so that the other fields are validated too
 	}
 	sub := func(path, given, byDefault string) string {
 		if given == "" {
@@ -112,8 +112,8 @@ type NewDomain struct {
 	sealed string // the private key
 }
 
-// PrepareDomain checks a draft and makes the domain's DKIM key, which takes
-// too long to do inside a transaction.
+// PrepareDomain validates a draft and generates the domain's DKIM key, which takes too long for a
+// transaction.
 func PrepareDomain(box *secret.Box, tenant id.Tenant, draft DomainDraft, now time.Time) (NewDomain, error) {
 	d, err := draft.domain()
 	if err != nil {
@@ -134,7 +134,7 @@ func PrepareDomain(box *secret.Box, tenant id.Tenant, draft DomainDraft, now tim
 	return NewDomain{d, box.Seal(private, keyPlace(tenant, d.ID))}, nil
 }
 
-// Save stores the domain, unless the tenant has it already.
+// Save stores the domain, or returns ErrDuplicateDomain.
 func (d NewDomain) Save(ctx context.Context, db *sqldb.DB) error {
 	n, err := db.Exec(ctx, `
 		INSERT INTO sending_domain (tenant_id, id, domain, status, dkim_selector, dkim_key, dkim_record, return_path_host,
@@ -152,7 +152,7 @@ func (d NewDomain) Save(ctx context.Context, db *sqldb.DB) error {
 	return nil
 }
 
-// CreateDomain adds a sending domain and makes its DKIM key.
+// CreateDomain creates a sending domain with its DKIM key.
 func CreateDomain(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, draft DomainDraft, now time.Time) (Domain, error) {
 	d, err := PrepareDomain(box, tenant, draft, now)
 	if err != nil {
@@ -184,9 +184,8 @@ func DomainKey(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Ten
 	return key, selector, nil
 }
 
-// ForceVerify takes the operator's word for a domain: it is verified, and, when
-// a tracking host (host or host:port) is given, tracking is live there. No later
-// check takes that back.
+// ForceVerify marks a domain as verified on behalf of the operator and, if a tracking host (host or
+// host:port) is given, tracking as live on it. Later checks do not change that.
 func ForceVerify(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, domain, trackingHost string, now time.Time) (Domain, error) {
 	name, err := address.Hostname(domain)
 	if err != nil {
@@ -210,7 +209,7 @@ func ForceVerify(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, domain, tr
 	return d, nil
 }
 
-// DeleteDomain removes a domain that no identity uses.
+// DeleteDomain deletes a domain that no identity uses.
 func DeleteDomain(ctx context.Context, db *sqldb.DB, tenant id.Tenant, domain id.Domain) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
 		if _, err := scanDomain(tenant)(tx.QueryRow(ctx, `

@@ -24,29 +24,29 @@ var (
 	ErrEmailTypeNotFound = fault.New(fault.NotFound, "NOT_FOUND", "no such email type")
 	// ErrUnknownEmailType reports a key or id that names no email type.
 	ErrUnknownEmailType = fault.New(fault.Invalid, "INVALID_EMAIL_TYPE", "no email type has this key")
-	// ErrEmailTypeInUse reports who still needs the email type.
+	// ErrEmailTypeInUse reports what still uses the email type.
 	ErrEmailTypeInUse = fault.New(fault.Conflict, "IN_USE", "the email type is still in use")
-	// ErrTooManyEmailTypes reports that the tenant has as many as it may.
+	// ErrTooManyEmailTypes reports that the tenant has the maximum number of them.
 	ErrTooManyEmailTypes = fault.New(fault.Invalid, "LIMIT_EXCEEDED", "a tenant may have 200 email types")
 )
 
-// EmailType is a kind of mail that a contact may leave.
+// EmailType is a kind of mail that contacts can unsubscribe from.
 type EmailType struct {
 	ID                id.EmailType
 	Tenant            id.Tenant
-	Key               string // its public name; contacts' choices hang on it, so it never changes
+	Key               string // public name; never changes, since contacts' subscriptions refer to it
 	DisplayName       string
 	Description       string
-	UTMCampaignPrefix string // stands before utm_campaign on tracked links
+	UTMCampaignPrefix string // prefix of utm_campaign on tracked links
 	Category          id.Category
 	SortOrder         int
 	Active            bool
-	ListIDEnabled     bool   // whether its mails carry List-ID
+	ListIDEnabled     bool   // whether its mails have a List-ID
 	ListKey           string // label of List-ID and Feedback-ID; empty means Key
 	CreatedAt         time.Time
 }
 
-// Label returns what names the type in List-ID and Feedback-ID.
+// Label returns the type's label in List-ID and Feedback-ID.
 func (t EmailType) Label() string {
 	if t.ListKey != "" {
 		return t.ListKey
@@ -54,8 +54,8 @@ func (t EmailType) Label() string {
 	return t.Key
 }
 
-// EmailTypeFields are what a caller may set; nil means not given, an empty
-// text clears what may be empty.
+// EmailTypeFields are the fields of a request; nil means absent, an empty string clears an optional
+// field.
 type EmailTypeFields struct {
 	Key               *string
 	DisplayName       *string
@@ -68,15 +68,15 @@ type EmailTypeFields struct {
 	ListKey           *string
 }
 
-// CheckNew returns what is wrong with the fields of a new email type, but for
-// the category that they name.
+// CheckNew validates the fields of a new email type, except for
+// its category.
 func (f EmailTypeFields) CheckNew() error {
 	var p fault.Problems
 	f.applyTexts(new(EmailType), &p)
 	return p.Err()
 }
 
-// Check is CheckNew for the change of an email type, whatever it is.
+// Check validates the fields of a change, independently of the email type.
 func (f EmailTypeFields) Check() error {
 	var p fault.Problems
 	f.applyTexts(&EmailType{DisplayName: "-"}, &p)
@@ -130,14 +130,14 @@ func (f EmailTypeFields) applyTexts(t *EmailType, p *fault.Problems) {
 const typeColumns = `id, type_key, display_name, description, utm_campaign_prefix, category_id, sort_order,
 	active, list_id_enabled, list_key, created_at`
 
-// CreateEmailType adds an email type. A key that is taken gets a number.
+// CreateEmailType creates an email type. If the key is taken, a number is appended.
 func CreateEmailType(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f EmailTypeFields, now time.Time) (EmailType, error) {
 	var t EmailType
 	err := db.InTx(ctx, func(tx *sqldb.DB) (err error) {
 		t, err = f.apply(ctx, tx, EmailType{
 			ID: id.New[id.EmailType](), Tenant: tenant, Active: true, ListIDEnabled: true, CreatedAt: sqldb.Time(now.UnixMicro()),
 		})
-		for inserted := int64(0); err == nil && inserted == 0; { // until nobody else has just taken the key
+		for inserted := int64(0); err == nil && inserted == 0; { // repeat if another transaction has just taken the key
 			if err = t.pickKey(ctx, tx); err != nil {
 				return err
 			}
@@ -157,7 +157,7 @@ func CreateEmailType(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Emai
 	return t, nil
 }
 
-// pickKey gives a new email type a key that no other of the tenant has.
+// pickKey sets a key that is unique in the tenant.
 func (t *EmailType) pickKey(ctx context.Context, tx *sqldb.DB) error {
 	all, err := EmailTypes(ctx, tx, t.Tenant)
 	if err != nil {
@@ -176,7 +176,7 @@ func (t *EmailType) pickKey(ctx context.Context, tx *sqldb.DB) error {
 	return err
 }
 
-// UpdateEmailType changes what f gives.
+// UpdateEmailType changes the fields in f.
 func UpdateEmailType(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id.EmailType, f EmailTypeFields) (EmailType, error) {
 	var t EmailType
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
@@ -202,8 +202,7 @@ func UpdateEmailType(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id
 	return t, nil
 }
 
-// DeleteEmailType removes an email type that nobody who asks for it needs, and
-// takes it from its identities.
+// DeleteEmailType deletes an email type that is not in use, and removes it from identities.
 func DeleteEmailType(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id.EmailType, who usage.Finder) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
 		t, err := EmailTypeByID(ctx, tx, tenant, typ)
@@ -212,7 +211,7 @@ func DeleteEmailType(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id
 		}
 		holders, err := who.Find(ctx, tx, tenant, usage.Subject{Kind: usage.EmailType, ID: t.ID.String(), Key: t.Key})
 		if err != nil {
-			return fmt.Errorf("find who uses an email type: %w", err)
+			return fmt.Errorf("find the uses of an email type: %w", err)
 		}
 		if holders.Any() {
 			return ErrEmailTypeInUse.With(map[string]any{"usage": holders.With("broadcasts", "sequences", "forms")})
@@ -224,7 +223,7 @@ func DeleteEmailType(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id
 	})
 }
 
-// Newsletter gives a new tenant its first email type.
+// Newsletter creates the first email type of a new tenant.
 func Newsletter(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, now time.Time) error {
 	typ, err := CreateEmailType(ctx, tx, t.ID, EmailTypeFields{Key: new("newsletter"), DisplayName: new("Newsletter")}, now)
 	if err != nil {

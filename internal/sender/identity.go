@@ -25,13 +25,13 @@ var (
 	ErrIdentityNotFound = fault.New(fault.NotFound, "NOT_FOUND", "no such sending identity")
 	// ErrUnknownIdentity reports an address that is no sending identity.
 	ErrUnknownIdentity = fault.New(fault.Invalid, "INVALID_SENDING_IDENTITY", "no sending identity has this address")
-	// ErrIdentityInUse reports who still needs the identity.
+	// ErrIdentityInUse reports what still uses the identity.
 	ErrIdentityInUse = fault.New(fault.Conflict, "IN_USE", "the sending identity is still in use")
 	// ErrDuplicateIdentity reports that the tenant has the address already.
 	ErrDuplicateIdentity = fault.New(fault.Conflict, "DUPLICATE_NAME", "a sending identity with this address exists")
 	// ErrDomainNotVerified refuses to activate an identity before its domain is verified.
 	ErrDomainNotVerified = fault.New(fault.Conflict, "DOMAIN_NOT_VERIFIED", "the sending domain is not verified yet")
-	// ErrTooManyIdentities reports that the tenant has as many as it may.
+	// ErrTooManyIdentities reports that the tenant has the maximum number of them.
 	ErrTooManyIdentities = fault.New(fault.Invalid, "LIMIT_EXCEEDED", "a tenant may have 500 sending identities")
 )
 
@@ -41,37 +41,36 @@ type Identity struct {
 	Tenant        id.Tenant
 	Address       string
 	DisplayName   string
-	ReplyTo       string // empty: replies go to Address
+	ReplyTo       string // empty: Address
 	UTMCode       string // utm_source; empty means the tenant's slug
 	Domain        id.Domain
-	TrackingHost  *string // the domain's, while tracking is live
-	ContentHost   *string // host of the pages we serve; nil means TrackingHost
+	TrackingHost  *string // the domain's, if tracking is live
+	ContentHost   *string // host of public pages; nil means TrackingHost
 	DefaultMTA    id.MTAConfig
 	EmailTypes    []id.EmailType
-	VerifiedLanes []id.MTAConfig // those that took a test mail
+	VerifiedLanes []id.MTAConfig // those that accepted a test mail
 	Active        bool
 	CreatedAt     time.Time
 }
 
-// IdentityFields are what a caller may set; nil means not given, an empty
-// text clears what may be empty.
+// IdentityFields are the fields of a request; nil means absent, an empty string clears an optional
+// field.
 type IdentityFields struct {
 	Address     *string
 	DisplayName *string
 	ReplyTo     *string
 	UTMCode     *string
 	ContentHost *string
-	ImageHost   *string // no images are served yet, so it must be empty
+	ImageHost   *string // not implemented, so it must be empty
 	DefaultMTA  *id.MTAConfig
 	EmailTypes  *[]id.EmailType
 	Active      *bool
 }
 
-// CheckNew returns what is wrong with the fields of a new identity, but for the
-// records that they name.
+// CheckNew validates the fields of a new identity, except for references.
 func (f IdentityFields) CheckNew() error { return f.check(Identity{}) }
 
-// Check is CheckNew for the change of an identity, whatever it is.
+// Check validates the fields of a change, except for references, independently of the identity.
 func (f IdentityFields) Check() error { return f.check(Identity{Address: "-", DisplayName: "-"}) }
 
 func (f IdentityFields) check(i Identity) error {
@@ -87,8 +86,8 @@ func (f IdentityFields) check(i Identity) error {
 	return p.Err()
 }
 
-// apply sets what f gives, looks up what it names, and holds the outcome to
-// the rules. Without a word on it, a new identity is active if it may be.
+// apply sets the fields in f, resolves references, and validates the result. By default a new
+// identity is active if that is allowed.
 func (f IdentityFields) apply(ctx context.Context, tx *sqldb.DB, i Identity, fresh bool) (Identity, error) {
 	var p fault.Problems
 	var domain Domain
@@ -241,7 +240,7 @@ func CreateIdentity(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Ident
 	return i, nil
 }
 
-// UpdateIdentity changes what f gives. A new address starts with no verified lanes.
+// UpdateIdentity changes the fields in f. Changing the address clears the verified lanes.
 func UpdateIdentity(ctx context.Context, db *sqldb.DB, tenant id.Tenant, identity id.Identity, f IdentityFields) (Identity, error) {
 	var i Identity
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
@@ -291,7 +290,7 @@ func UpdateIdentity(ctx context.Context, db *sqldb.DB, tenant id.Tenant, identit
 	return i, nil
 }
 
-// saveTypes makes the identity's email types those that i names.
+// saveTypes replaces the identity's email types.
 func saveTypes(ctx context.Context, tx *sqldb.DB, i Identity) error {
 	if _, err := tx.Exec(ctx, `DELETE FROM identity_email_type WHERE tenant_id = $1 AND identity_id = $2`, i.Tenant, i.ID); err != nil {
 		return err
@@ -309,7 +308,7 @@ func saveTypes(ctx context.Context, tx *sqldb.DB, i Identity) error {
 	return err
 }
 
-// DeleteIdentity removes an identity that nobody who asks for it needs.
+// DeleteIdentity deletes an identity that is not in use.
 func DeleteIdentity(ctx context.Context, db *sqldb.DB, tenant id.Tenant, identity id.Identity, who usage.Finder) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
 		i, err := IdentityByID(ctx, tx, tenant, identity)
@@ -318,7 +317,7 @@ func DeleteIdentity(ctx context.Context, db *sqldb.DB, tenant id.Tenant, identit
 		}
 		holders, err := who.Find(ctx, tx, tenant, usage.Subject{Kind: usage.Identity, ID: i.ID.String(), Key: i.Address})
 		if err != nil {
-			return fmt.Errorf("find who uses a sending identity: %w", err)
+			return fmt.Errorf("find the uses of a sending identity: %w", err)
 		}
 		if holders.Any() {
 			return ErrIdentityInUse.With(map[string]any{"usage": holders.With("broadcasts", "sequences")})
@@ -330,28 +329,27 @@ func DeleteIdentity(ctx context.Context, db *sqldb.DB, tenant id.Tenant, identit
 	})
 }
 
-// LaneVerified notes that an MTA config took a test mail from the identity.
+// LaneVerified records that an MTA config accepted a test mail of the identity.
 func LaneVerified(ctx context.Context, db *sqldb.DB, tenant id.Tenant, identity id.Identity, config id.MTAConfig, now time.Time) error {
 	_, err := db.Exec(ctx, `
 		INSERT INTO identity_lane (tenant_id, identity_id, mta_config_id, verified_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (tenant_id, identity_id, mta_config_id) DO UPDATE SET verified_at = excluded.verified_at`,
 		tenant, identity, config, now.UnixMicro())
 	if err != nil {
-		return fmt.Errorf("note a verified lane: %w", err)
+		return fmt.Errorf("store a verified lane: %w", err)
 	}
 	return nil
 }
 
-// RemoveLane deletes an MTA config that nobody who asks for it needs, and
-// takes it out of every identity.
+// RemoveLane deletes an MTA config that is not in use, and removes it from every identity.
 func RemoveLane(ctx context.Context, db *sqldb.DB, tenant id.Tenant, config id.MTAConfig, who usage.Finder) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
 		if _, err := tx.Exec(ctx, `
 			UPDATE sending_identity SET default_mta_config_id = NULL WHERE tenant_id = $1 AND default_mta_config_id = $2`, tenant, config); err != nil {
-			return fmt.Errorf("forget a default lane: %w", err)
+			return fmt.Errorf("clear default lanes: %w", err)
 		}
 		if _, err := tx.Exec(ctx, `DELETE FROM identity_lane WHERE tenant_id = $1 AND mta_config_id = $2`, tenant, config); err != nil {
-			return fmt.Errorf("forget a verified lane: %w", err)
+			return fmt.Errorf("delete verified lanes: %w", err)
 		}
 		return lane.Delete(ctx, tx, tenant, config, who)
 	})

@@ -12,7 +12,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// PauseReason says why nothing is sent from a domain.
+// PauseReason is why a domain is paused.
 type PauseReason string
 
 // The reasons.
@@ -23,18 +23,17 @@ const (
 	PausedByOperator    PauseReason = "operator"
 )
 
-// Pause is why and on what grounds a domain is paused.
+// Pause is the reason of a pause, with the measured rate.
 type Pause struct {
 	Reason     PauseReason `json:"reason"`
 	Domain     string      `json:"domain"`
-	Rate       float64     `json:"rate,omitempty"` // these three of a rate that was too high
+	Rate       float64     `json:"rate,omitempty"` // these are set if a rate was too high
 	Count      int         `json:"count,omitempty"`
 	Deliveries int         `json:"deliveries,omitempty"`
 	Hours      int         `json:"window_hours,omitempty"`
 }
 
-// PauseDomain stops all sending from a domain, and reports whether it was not
-// stopped before.
+// PauseDomain pauses a domain, and reports whether it was not paused before.
 func PauseDomain(ctx context.Context, db *sqldb.DB, tenant id.Tenant, domain id.Domain, why Pause, now time.Time) (paused bool, err error) {
 	err = db.InTx(ctx, func(tx *sqldb.DB) error {
 		n, err := tx.Exec(ctx, `UPDATE sending_domain SET paused = true, pause_reason = $3 WHERE tenant_id = $1 AND id = $2 AND NOT paused`,
@@ -51,9 +50,8 @@ func PauseDomain(ctx context.Context, db *sqldb.DB, tenant id.Tenant, domain id.
 	return paused, nil
 }
 
-// ResumeDomain lets a paused domain send again. Its rates are judged by what it
-// sends from now on: by those of the day for which it was paused it would be
-// paused again at once. A domain that is not paused stays as it is.
+// ResumeDomain resumes a paused domain. Its rates are computed from now on, since those of the last
+// day would pause it again at once. A domain that is not paused does not change.
 func ResumeDomain(ctx context.Context, db *sqldb.DB, tenant id.Tenant, domain id.Domain, now time.Time) (Domain, error) {
 	var d Domain
 	err := db.InTx(ctx, func(tx *sqldb.DB) (err error) {
@@ -67,7 +65,7 @@ func ResumeDomain(ctx context.Context, db *sqldb.DB, tenant id.Tenant, domain id
 	return d, err
 }
 
-// NamedDomain returns the domain that an operator names, or ErrDomainNotFound.
+// NamedDomain returns the domain with a name given by an operator, or ErrDomainNotFound.
 func NamedDomain(ctx context.Context, db *sqldb.DB, tenant id.Tenant, domain string) (Domain, error) {
 	name, err := address.Hostname(domain)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sender"
 )
 
-// The records name the installation's hosts; one whose host has no name in the
-// DNS is left out and says which option would give it one.
+// The records refer to the installation's hosts. One whose host is missing is omitted, with the
+// option that sets it.
 func TestRecordsNameTheInstallationsHosts(t *testing.T) {
 	t.Parallel()
 	d := sender.Domain{Name: "acme.example", DKIMSelector: "es1", DKIMRecord: "v=DKIM1; p=x", ReturnPathHost: "bounce.acme.example", TrackingHost: "go.acme.example"}

@@ -25,7 +25,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// house is a database with two tenants; the other's records must not move.
+// house is a database with two tenants; the records of the second must not change.
 type house struct {
 	*testing.T
 	db          *sqldb.DB
@@ -76,7 +76,7 @@ func (h house) identity(tenant id.Tenant, address string, types ...id.EmailType)
 	return i
 }
 
-// wrong returns the paths of the fields that err names.
+// wrong returns the paths of the fields in err.
 func (h house) wrong(err error) (paths []string) {
 	h.Helper()
 	f, ok := fault.As(err)
@@ -219,12 +219,12 @@ func TestADeletedCategoryLeavesItsTypes(t *testing.T) {
 			h.Errorf("DeleteCategory = %v, %v; want weekly", keys, err)
 		}
 		if typ, err = sender.EmailTypeByID(ctx, h.db, h.mine, typ.ID); err != nil || !typ.Category.IsZero() {
-			h.Errorf("the type is left in %q, %v", typ.Category, err)
+			h.Errorf("the type has category %q, %v", typ.Category, err)
 		}
 	})
 }
 
-func TestCapsOnCounts(t *testing.T) {
+func TestLimitsOnCounts(t *testing.T) {
 	t.Parallel()
 	db, mine := dbtest.SQLite(t), idtest.Tenant()
 	for range sender.MaxCategories {
@@ -263,7 +263,7 @@ func TestADomainIsMadeWithItsKey(t *testing.T) {
 		}
 		var sealed string
 		if err := h.db.QueryRow(ctx, `SELECT dkim_key FROM sending_domain WHERE tenant_id = $1 AND id = $2`, h.mine, d.ID).Scan(&sealed); err != nil || !strings.HasPrefix(sealed, "k1:") {
-			h.Errorf("the key is kept as %.20q, %v; want it sealed", sealed, err)
+			h.Errorf("the key is stored as %.20q, %v; want it sealed", sealed, err)
 		}
 		theirs := h.domain(h.other, "bücher.example", "")
 		if theirs.DKIMRecord == d.DKIMRecord {
@@ -306,7 +306,7 @@ func TestDomainRules(t *testing.T) {
 	})
 }
 
-func TestTheOperatorsWordVerifies(t *testing.T) {
+func TestForceVerify(t *testing.T) {
 	t.Parallel()
 	each(t, func(h house) {
 		ctx := h.Context()
@@ -462,7 +462,7 @@ func TestChangesOfAnIdentity(t *testing.T) {
 	})
 }
 
-func TestCandidatesAreThoseWhoMaySendNow(t *testing.T) {
+func TestCandidates(t *testing.T) {
 	t.Parallel()
 	each(t, func(h house) {
 		ctx := h.Context()

@@ -13,8 +13,8 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/address"
 )
 
-// setLine sets *to from a single line of text, if one was given. A line that
-// may end up in a header holds no line break.
+// setLine sets *to to a single line of text, if given. It must not contain line breaks, since it
+// may be used in a header.
 func setLine(p *fault.Problems, path string, to, from *string, most int) {
 	if from == nil {
 		return
@@ -25,7 +25,7 @@ func setLine(p *fault.Problems, path string, to, from *string, most int) {
 	}
 }
 
-// setText sets *to from text of several lines, if one was given.
+// setText sets *to to text of several lines, if given.
 func setText(p *fault.Problems, path string, to, from *string, most int) {
 	if from == nil {
 		return
@@ -36,7 +36,7 @@ func setText(p *fault.Problems, path string, to, from *string, most int) {
 	}
 }
 
-// isControl also counts the separators that some programs take for line breaks.
+// isControl includes the separators that some programs treat as line breaks.
 func isControl(r rune) bool {
 	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029'
 }
@@ -47,8 +47,8 @@ func set[T any](to *T, from *T) {
 	}
 }
 
-// hostPort returns s, a host with or without a port, as it is stored. Hosts
-// without a dot and addresses are for machines without DNS.
+// hostPort returns a host, with or without a port, as stored. Hosts without a dot, and IP
+// addresses, are for machines without DNS.
 func hostPort(s string) (string, error) {
 	host, port := strings.ToLower(strings.TrimSpace(s)), ""
 	if at := strings.LastIndexByte(host, ':'); at >= 0 && at == strings.IndexByte(host, ':') || strings.Contains(host, "]:") {
