@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"reflect"
 	"strings"
-
-	"github.com/danielgtaylor/huma/v2"
 )
 
 // bodyType is what the Go type of a body says of its JSON: which fields are known,
@@ -32,7 +30,7 @@ const (
 )
 
 // bound takes over from a schema how many elements lists may have.
-func (s *bodyType) bound(all huma.Registry, schema *huma.Schema) {
+func (s *bodyType) bound(all Registry, schema *Schema) {
 	for schema != nil && schema.Ref != "" {
 		schema = all.SchemaFromRef(schema.Ref)
 	}
@@ -47,7 +45,7 @@ func (s *bodyType) bound(all huma.Registry, schema *huma.Schema) {
 		}
 		s.elem.bound(all, schema.Items)
 	case mapping:
-		elem, _ := schema.AdditionalProperties.(*huma.Schema)
+		elem, _ := schema.AdditionalProperties.(*Schema)
 		s.elem.bound(all, elem)
 	case record:
 		for name, m := range s.fields {

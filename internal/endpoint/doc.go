@@ -9,8 +9,8 @@
 //	(401, 403) → rate (429) → route class (403) → scope or role (403) → size,
 //	media type, JSON (413, 415, 400) → fields, all at once (400) → the function
 //
-// It is a thin layer over huma: huma binds parameters, makes schemas and checks
-// values against them. Bodies are parsed, cleaned and checked here first, so
-// that unknown fields are dropped, null is told from absent, and no text holds
-// what a database would refuse.
+// Bodies are parsed and normalised first, so that unknown fields are dropped, null
+// is told from absent, and no text holds what a database would refuse; then they
+// are checked against the schemas of their types. The schemas, and the check of
+// one value against one, are huma's.
 package endpoint

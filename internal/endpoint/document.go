@@ -11,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/fault"
 )
@@ -189,16 +187,16 @@ func (rt *route) scopeNames() []string {
 
 func (d *drafter) parameters(rt *route) ([]object, error) {
 	var list []object
-	for _, p := range rt.huma.Parameters {
-		s, err := d.schema(p.Schema)
+	for _, p := range rt.params {
+		s, err := d.schema(p.schema)
 		if err != nil {
 			return nil, err
 		}
-		o := object{"name": p.Name, "in": p.In, "schema": s}
-		if p.Required || p.In == "path" {
+		o := object{"name": p.name, "in": p.in, "schema": s}
+		if p.required {
 			o["required"] = true
 		}
-		if text := cmp.Or(p.Description, p.Schema.Description); text != "" {
+		if text := p.schema.Description; text != "" {
 			o["description"] = text
 			delete(s, "description")
 		}
@@ -218,8 +216,8 @@ func (d *drafter) parameters(rt *route) ([]object, error) {
 func (d *drafter) responses(rt *route) (object, error) {
 	all := object{}
 	var body object
-	if c := rt.huma.Responses[strconv.Itoa(rt.Status)].Content[jsonType]; c != nil {
-		s, err := d.schema(c.Schema)
+	if rt.answer != nil {
+		s, err := d.schema(rt.answer)
 		if err != nil {
 			return nil, err
 		}
@@ -303,7 +301,7 @@ func (rt *route) codes(session bool) map[int][]string {
 		faults = append(faults, fault.ErrInput, ErrTooLarge, ErrMediaType)
 	} else if rt.body != nil {
 		faults = append(faults, fault.ErrInput, ErrJSON, ErrTooLarge, ErrMediaType)
-	} else if len(rt.query) > 0 {
+	} else if slices.ContainsFunc(rt.params, func(p param) bool { return p.in == "query" }) {
 		faults = append(faults, fault.ErrInput)
 	}
 	if rt.Idempotent {
@@ -325,7 +323,7 @@ func (rt *route) codes(session bool) map[int][]string {
 const schemaPrefix = "#/components/schemas/"
 
 // schema returns s as the document has it, and gathers what it refers to.
-func (d *drafter) schema(s *huma.Schema) (object, error) {
+func (d *drafter) schema(s *Schema) (object, error) {
 	text, err := json.Marshal(s)
 	if err != nil {
 		return nil, err
@@ -337,7 +335,7 @@ func (d *drafter) schema(s *huma.Schema) (object, error) {
 	return o, d.settle(o)
 }
 
-// settle puts right what huma says differently, at any depth of o, and gathers
+// settle puts right what the schemas of types say differently, at any depth of o, and gathers
 // the schemas that o refers to.
 func (d *drafter) settle(v any) error {
 	switch v := v.(type) {
@@ -373,7 +371,7 @@ func (d *drafter) gather(ref string) error {
 	if _, known := d.schemas[name]; known {
 		return nil
 	}
-	s := d.router.schemas().SchemaFromRef(ref)
+	s := d.router.schemas.SchemaFromRef(ref)
 	if s == nil {
 		return fmt.Errorf("no schema %s", ref)
 	}
@@ -383,7 +381,7 @@ func (d *drafter) gather(ref string) error {
 		return err
 	}
 	d.schemas[name] = o
-	markNull(o, d.router.schemas().TypeFromRef(ref))
+	markNull(o, d.router.schemas.TypeFromRef(ref))
 	return nil
 }
 

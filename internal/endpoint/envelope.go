@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/packetboat/packetboat/internal/fault"
@@ -119,28 +118,4 @@ func outage(err error) bool {
 		return true
 	}
 	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.DeadlineExceeded) || pgconn.SafeToRetry(err)
-}
-
-// explain turns huma's own errors into ours: they speak of parameters that
-// could not be read.
-func (r *Router) explain(ctx huma.Context, _ string, v any) (any, error) {
-	switch v := v.(type) {
-	case *refusal:
-		return v.envelope, nil
-	case *huma.ErrorModel:
-		x := exchangeOf(ctx.Context())
-		if v.Status >= http.StatusInternalServerError {
-			ref := x.refusal(errors.New(v.Error()))
-			x.code = ref.status
-			return ref.envelope, nil
-		}
-		var found findings
-		for _, f := range append(fieldsOf(v.Errors), x.problems.Fields().Fields...) {
-			found.add(f.Path, f.Message)
-		}
-		ref := x.refusal(x.route.problem(&found))
-		x.code = ref.status
-		return ref.envelope, nil
-	}
-	return v, nil
 }

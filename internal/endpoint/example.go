@@ -84,9 +84,9 @@ func variable(path, param string) string {
 // target is the path of the example, with variables.
 func (rt *route) target() string {
 	path := rt.public()
-	for _, p := range rt.huma.Parameters {
-		if p.In == "path" && p.Name != "tenant" {
-			path = strings.ReplaceAll(path, "{"+p.Name+"}", variable(rt.public(), p.Name))
+	for _, p := range rt.params {
+		if p.in == "path" && p.name != "tenant" {
+			path = strings.ReplaceAll(path, "{"+p.name+"}", variable(rt.public(), p.name))
 		}
 	}
 	if rt.Example.Query != "" {

@@ -2,8 +2,6 @@ package endpoint
 
 import (
 	"reflect"
-
-	"github.com/danielgtaylor/huma/v2"
 )
 
 // sessionForm marks, beside the reference to the schema of a record as API keys
@@ -12,7 +10,7 @@ const sessionForm = "x-session-form"
 
 // FormSchema returns the schema of a record that API keys see as public and
 // people as session: each document shows the one of its readers.
-func FormSchema(r huma.Registry, public, session reflect.Type) *huma.Schema {
+func FormSchema(r Registry, public, session reflect.Type) *Schema {
 	s := *r.Schema(public, true, "")
 	s.Extensions = map[string]any{sessionForm: r.Schema(session, true, "").Ref}
 	return &s

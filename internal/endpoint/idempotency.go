@@ -7,7 +7,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"regexp"
 	"time"
@@ -53,11 +52,20 @@ func (x *exchange) replayed(req *http.Request) (bool, error) {
 	if err != nil || had.status == 0 {
 		return false, err
 	}
-	x.w.Header().Set("Content-Type", jsonType)
-	x.w.Header().Set("Idempotency-Replay", "true")
-	x.w.WriteHeader(had.status)
-	_, _ = x.w.Write([]byte(had.body))
+	x.replay(had.status, []byte(had.body))
 	return true, nil
+}
+
+// replay writes an answer that was given before.
+func (x *exchange) replay(status int, body []byte) {
+	x.w.Header().Set("Idempotency-Replay", "true")
+	x.writeStored(status, body)
+}
+
+func (x *exchange) writeStored(status int, body []byte) {
+	x.w.Header().Set("Content-Type", jsonType)
+	x.w.WriteHeader(status)
+	_, _ = x.w.Write(body)
 }
 
 // standing is what is known of a key: nothing, an attempt that is under way, or
@@ -142,7 +150,7 @@ func Remember[Out any](ctx context.Context, tx *sqldb.DB, out Out) error {
 		return nil
 	}
 	var body bytes.Buffer
-	if err := jsonFormat.Marshal(&body, out); err != nil {
+	if err := writeJSON(&body, out); err != nil {
 		return err
 	}
 	if err := x.claim.keep(ctx, tx, x.status(out), body.String()); err != nil {
@@ -152,20 +160,15 @@ func Remember[Out any](ctx context.Context, tx *sqldb.DB, out Out) error {
 	return nil
 }
 
-// remembered runs an operation under the key its caller gave, if any. A success
-// comes back as a replay of what was stored, so that the first answer and the
-// later ones are the same bytes.
-func remembered[Out any](ctx context.Context, x *exchange, call func() (Out, error)) (Out, error) {
-	var none Out
+// once runs an operation under the key its caller gave, and answers with what was
+// stored, so that the first answer and the later ones are the same bytes.
+func once[Out any](ctx context.Context, x *exchange, operate func() (Out, error)) error {
 	c, db := x.claim, x.router.DB
-	if c == nil {
-		return call()
-	}
 	if had, err := x.await(ctx); err != nil {
-		return none, err
+		return err
 	} else if had.status != 0 {
-		x.w.Header().Set("Idempotency-Replay", "true")
-		return none, &replay{had.status, []byte(had.body)}
+		x.replay(had.status, []byte(had.body))
+		return nil
 	}
 	done := false
 	defer func() {
@@ -179,19 +182,20 @@ func remembered[Out any](ctx context.Context, x *exchange, call func() (Out, err
 			x.router.Log.Warn("release idempotency key failed; it stays reserved until its lease ends", "err", err, "tenant", c.tenant)
 		}
 	}()
-	out, err := call()
+	out, err := operate()
 	if err != nil {
-		return none, err
+		return err
 	}
 	if c.stored == nil { // the operation did not do it itself
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterwards)
 		defer cancel()
 		if err := Remember(late, db, out); err != nil {
-			return none, err
+			return err
 		}
 	}
 	done = true
-	return none, &replay{x.status(out), c.stored}
+	x.writeStored(x.status(out), c.stored)
+	return nil
 }
 
 // await takes the key, or returns how it ended for whoever had it. It waits for
@@ -220,21 +224,4 @@ func (x *exchange) await(ctx context.Context) (standing, error) {
 			return standing{}, ctx.Err()
 		}
 	}
-}
-
-// replay is a stored answer on its way through huma.
-type replay struct {
-	status int
-	body   []byte
-}
-
-// Error is never shown.
-func (r *replay) Error() string { return "the answer to this idempotency key is known" }
-
-// GetStatus tells huma the status.
-func (r *replay) GetStatus() int { return r.status }
-
-func (r *replay) stream(w io.Writer) error {
-	_, err := w.Write(r.body)
-	return err
 }

@@ -4,27 +4,25 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
-	"net/url"
-	"slices"
+	"reflect"
 	"strings"
 	"unicode/utf8"
-
-	"golang.org/x/text/unicode/norm"
 )
 
-// read reads what the caller sent: query and body, each cleaned. Faults of
-// single fields are noted and told together, later; what it returns is a body
-// that cannot be read at all.
-func (x *exchange) read(r *http.Request) error {
-	x.cleanQuery(r)
+// read fills in from what the caller sent. Faults of single fields are noted and
+// told together, later; what it returns is a body that cannot be read at all.
+func (x *exchange) read(r *http.Request, in reflect.Value) error {
+	x.bind(r, in)
 	rt := x.route
-	if rt.upload != nil {
+	switch {
+	case rt.upload != nil:
+		in.FieldByIndex(rt.upload).Addr().Interface().(uploader).of(x)
 		return x.form(r)
-	}
-	if rt.body == nil {
+	case rt.body == nil:
 		return nil
 	}
 	raw, err := x.readAll(r, rt.maxBody())
@@ -35,33 +33,52 @@ func (x *exchange) read(r *http.Request) error {
 		return err
 	}
 	if len(raw) == 0 && rt.bodyOptional {
-		x.body = []byte{}
 		return nil
 	}
 	tree, err := parse(raw)
-	if err != nil {
+	if err != nil || tree == nil && rt.bodyOptional {
 		return err
-	}
-	if tree == nil && rt.bodyOptional {
-		x.body = []byte{}
-		return nil
 	}
 	if _, ok := tree.(map[string]any); !ok && rt.body.kind == record {
 		return ErrJSON
 	}
-	c := normalizer{strict: rt.Strict, found: &x.problems}
-	tree = c.normalize(rt.body, tree)
-	if !x.problems.Truncated() {
-		x.router.validate(&x.problems, "", rt.bodySchema, tree)
+	tree = x.check(&x.problems, "", tree)
+	return x.decode(tree, in.FieldByIndex(rt.bodyIndex).Addr().Interface())
+}
+
+// check returns a parsed body, or the part of it at a path, in the form in which
+// it is read, and adds what is wrong with it to found.
+func (x *exchange) check(found *findings, path string, tree any) any {
+	n := normalizer{strict: x.route.Strict, found: found, path: []byte(path)}
+	tree = n.normalize(x.route.body, tree)
+	if !found.Truncated() {
+		x.router.validate(found, path, x.route.bodySchema, tree)
 	}
-	if x.problems.Any() {
-		if x.partial = rt.checked && x.dropInvalid(tree); !x.partial {
-			x.body = []byte("null") // nothing is made of it
-			return nil
+	return tree
+}
+
+// decode reads a body that was checked. When there are problems it reads the rest
+// of it, if somebody has more to say about that.
+func (x *exchange) decode(tree, body any) error {
+	known := x.problems.Any()
+	if known && !(x.route.checked && x.dropInvalid(tree)) {
+		return nil
+	}
+	text, err := json.Marshal(tree)
+	if err != nil {
+		return fmt.Errorf("write the body anew: %w", err)
+	}
+	switch err := json.Unmarshal(text, body); {
+	case err == nil:
+		x.partial = known
+	case !known: // the rules were kept, and yet it does not fit our types
+		message := err.Error()
+		if strings.HasPrefix(message, "json: ") {
+			message = "a value does not fit its field"
 		}
+		x.problems.add("", message)
 	}
-	x.body, err = json.Marshal(tree)
-	return err
+	return nil
 }
 
 // mediaType refuses a body that says it is not JSON. One that says nothing is.
@@ -109,33 +126,6 @@ func badJSON(err error, length int) error {
 		return ErrJSON.Sayf("the body is not JSON: %s at byte %d", s.Error(), s.Offset)
 	}
 	return ErrJSON.Sayf("the body is not JSON: it breaks off")
-}
-
-// cleanQuery normalises the text of the parameters that the operation knows,
-// and notes what could never be stored.
-func (x *exchange) cleanQuery(r *http.Request) {
-	q := r.URL.RawQuery
-	if q == "" || (plain(q) && !strings.Contains(q, "%")) {
-		return
-	}
-	values, err := url.ParseQuery(q)
-	if err != nil && len(values) == 0 {
-		return
-	}
-	for name, list := range values {
-		if !slices.Contains(x.route.query, name) {
-			continue
-		}
-		for i, v := range list {
-			if bad := badText(v); bad != "" {
-				x.problems.add(name, bad)
-				list[i] = ""
-				continue
-			}
-			list[i] = norm.NFC.String(v)
-		}
-	}
-	r.URL.RawQuery = values.Encode()
 }
 
 // plain reports whether s is ASCII, and so in normal form already.

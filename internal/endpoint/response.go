@@ -8,30 +8,24 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-
-	"github.com/danielgtaylor/huma/v2"
 )
 
 const (
-	jsonType    = "application/json"
-	problemType = "application/problem+json" // of huma's refusals, before they are ours
-	gzipFrom    = 1024                       // bytes; a shorter answer is not worth compressing
+	jsonType = "application/json"
+	gzipFrom = 1024 // bytes; a shorter answer is not worth compressing
 )
 
-// jsonFormat is how bodies are written and read. What is read was cleaned before.
-var jsonFormat = huma.Format{
-	Marshal: func(w io.Writer, v any) error {
-		if s, ok := v.(streamed); ok {
-			return s.stream(w)
-		}
-		if done, err := writeList(w, v); done {
-			return err
-		}
-		e := json.NewEncoder(w)
-		e.SetEscapeHTML(false)
-		return e.Encode(v)
-	},
-	Unmarshal: json.Unmarshal,
+// writeJSON writes a body.
+func writeJSON(w io.Writer, v any) error {
+	if s, ok := v.(streamed); ok {
+		return s.stream(w)
+	}
+	if done, err := writeList(w, v); done {
+		return err
+	}
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
 }
 
 // response holds an answer back until it is known to be longer than gzipFrom,
@@ -156,7 +150,7 @@ func (w *response) finish() {
 func (w *response) writeJSON(status int, v any) {
 	w.Header().Set("Content-Type", jsonType)
 	w.WriteHeader(status)
-	_ = jsonFormat.Marshal(w, v)
+	_ = writeJSON(w, v)
 }
 
 // Unwrap is for http.ResponseController.

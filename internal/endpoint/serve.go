@@ -100,8 +100,7 @@ func (p *probe) Header() http.Header         { return p.header }
 func (p *probe) Write(b []byte) (int, error) { return len(b), nil }
 func (p *probe) WriteHeader(status int)      { p.status = status }
 
-// caught answers for a panic: logged once, INTERNAL_ERROR for the caller, or a
-// broken connection when part of another answer has left already.
+// caught answers for a panic.
 func (r *Router) caught(x *exchange, cause any) {
 	if cause == http.ErrAbortHandler {
 		panic(cause)
@@ -110,13 +109,7 @@ func (r *Router) caught(x *exchange, cause any) {
 	if !ok {
 		err = fmt.Errorf("%v", cause)
 	}
-	err = fmt.Errorf("panic: %w", err)
-	if x.w.committed() {
-		r.Log.Error("request failed after its response began", "err", err, "request", x.id, "operation", x.operation())
-		panic(http.ErrAbortHandler)
-	}
-	x.w.reset()
-	x.refuse(err)
+	x.fail(fmt.Errorf("panic: %w", err))
 }
 
 func (x *exchange) operation() string {

@@ -6,8 +6,7 @@ import (
 	"io"
 	"iter"
 	"reflect"
-
-	"github.com/danielgtaylor/huma/v2"
+	"strconv"
 )
 
 // Stream is the envelope of a collection that is not paged and may be long: its
@@ -98,11 +97,31 @@ func (p Parts) stream(w io.Writer) error {
 }
 
 // Schema is that of any object.
-func (p Parts) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+func (p Parts) Schema(Registry) *Schema {
+	return &Schema{Type: TypeObject, AdditionalProperties: true}
 }
 
 // Schema is that of List.
-func (s Stream[T]) Schema(r huma.Registry) *huma.Schema {
+func (s Stream[T]) Schema(r Registry) *Schema {
 	return r.Schema(reflect.TypeFor[List[T]](), true, "")
+}
+
+// Download is an answer that is a file, not JSON.
+type Download struct {
+	Name, MediaType string
+	Size            int64 // bytes
+	Content         io.Reader
+}
+
+// download writes a file, or nothing of it for HEAD.
+func (x *exchange) download(file Download) error {
+	h := x.w.Header()
+	h.Set("Content-Type", file.MediaType)
+	h.Set("Content-Disposition", `attachment; filename="`+file.Name+`"`)
+	h.Set("Content-Length", strconv.FormatInt(file.Size, 10))
+	if x.w.head {
+		return nil
+	}
+	_, err := io.Copy(x.w, file.Content)
+	return err
 }

@@ -64,13 +64,6 @@ func uploadOf(in reflect.Type) (reflect.StructField, reflect.Type, bool) {
 	return f, u.options(), true
 }
 
-// lend gives an operation its body to read.
-func (rt *route) lend(x *exchange, in any) {
-	if rt.upload != nil {
-		reflect.ValueOf(in).Elem().FieldByIndex(rt.upload).Addr().Interface().(uploader).of(x)
-	}
-}
-
 // form makes sure that a request brings a form, and bounds it.
 func (x *exchange) form(r *http.Request) error {
 	limit := x.route.maxBody()
@@ -184,11 +177,7 @@ func (x *exchange) readOptions(r io.Reader) ([]byte, error) {
 		return nil, wrong("must be a JSON object")
 	}
 	found := &findings{}
-	c := normalizer{strict: x.route.Strict, found: found, path: []byte(optionsPart)}
-	tree = c.normalize(x.route.optionsShape, tree)
-	if !found.Truncated() {
-		x.router.validate(found, optionsPart, x.route.bodySchema, tree)
-	}
+	tree = x.check(found, optionsPart, tree)
 	if found.Any() {
 		return nil, x.route.problem(found)
 	}

@@ -40,20 +40,20 @@ type validator struct {
 }
 
 // validate adds what is wrong with the value at a path by its schema.
-func (r *Router) validate(found *findings, path string, s *huma.Schema, value any) {
+func (r *Router) validate(found *findings, path string, s *Schema, value any) {
 	v := validator{cut: &r.cut, found: found, path: []byte(path), at: huma.NewPathBuffer(make([]byte, 0, 64), 0)}
 	v.value(s, value)
 }
 
 // huma checks a value except for what is inside its arrays and mappings.
-func (v *validator) huma(s *huma.Schema, value any) []error {
+func (v *validator) huma(s *Schema, value any) []error {
 	v.res.Reset()
 	v.at.Reset()
 	huma.Validate(v.cut, v.cut.of(s), v.at, huma.ModeWriteToServer, value, &v.res)
 	return v.res.Errors
 }
 
-func (v *validator) value(s *huma.Schema, value any) {
+func (v *validator) value(s *Schema, value any) {
 	for _, err := range v.huma(s, value) {
 		f := problemOf(err)
 		v.found.add(v.below(f.Path), f.Message)
@@ -62,13 +62,13 @@ func (v *validator) value(s *huma.Schema, value any) {
 }
 
 // inside checks the arrays and mappings in a value, which itself was checked.
-func (v *validator) inside(s *huma.Schema, value any) {
+func (v *validator) inside(s *Schema, value any) {
 	s = v.cut.resolved(s)
 	switch value := value.(type) {
 	case []any:
 		v.list(s, value)
 	case map[string]any:
-		others, _ := s.AdditionalProperties.(*huma.Schema)
+		others, _ := s.AdditionalProperties.(*Schema)
 		if len(s.Properties) == 0 && others == nil {
 			return
 		}
@@ -87,7 +87,7 @@ func (v *validator) inside(s *huma.Schema, value any) {
 	}
 }
 
-func (v *validator) list(s *huma.Schema, list []any) {
+func (v *validator) list(s *Schema, list []any) {
 	if s.Items == nil || s.MaxItems != nil && len(list) > *s.MaxItems {
 		return
 	}
@@ -163,7 +163,7 @@ func container(value any) bool {
 }
 
 // wrongKind says that a value has not the JSON type of its schema, or "".
-func wrongKind(s *huma.Schema, value any) string {
+func wrongKind(s *Schema, value any) string {
 	if value == nil && s.Nullable {
 		return ""
 	}
@@ -172,7 +172,7 @@ func wrongKind(s *huma.Schema, value any) string {
 	case huma.TypeBoolean:
 		_, ok = value.(bool)
 		message = validation.MsgExpectedBoolean
-	case huma.TypeString:
+	case TypeString:
 		_, ok = value.(string)
 		message = validation.MsgExpectedString
 	case huma.TypeInteger:
@@ -184,7 +184,7 @@ func wrongKind(s *huma.Schema, value any) string {
 	case huma.TypeArray:
 		_, ok = value.([]any)
 		message = validation.MsgExpectedArray
-	case huma.TypeObject:
+	case TypeObject:
 		_, ok = value.(map[string]any)
 		message = validation.MsgExpectedObject
 	}
@@ -197,39 +197,39 @@ func wrongKind(s *huma.Schema, value any) string {
 // cutter makes schemas that say nothing of the elements of arrays and mappings.
 // It stands in for the registry that they refer to.
 type cutter struct {
-	huma.Registry
-	made sync.Map // *huma.Schema -> *huma.Schema
+	Registry
+	made sync.Map // *Schema -> *Schema
 }
 
 // SchemaFromRef returns the schema that ref names, cut.
-func (c *cutter) SchemaFromRef(ref string) *huma.Schema { return c.of(c.Registry.SchemaFromRef(ref)) }
+func (c *cutter) SchemaFromRef(ref string) *Schema { return c.of(c.Registry.SchemaFromRef(ref)) }
 
-func (c *cutter) of(s *huma.Schema) *huma.Schema {
+func (c *cutter) of(s *Schema) *Schema {
 	if s == nil || s.Ref != "" {
 		return s
 	}
 	if made, ok := c.made.Load(s); ok {
-		return made.(*huma.Schema)
+		return made.(*Schema)
 	}
 	cut := *s
 	if s.Items != nil {
-		cut.Items = &huma.Schema{}
+		cut.Items = &Schema{}
 	}
-	if _, ok := s.AdditionalProperties.(*huma.Schema); ok {
+	if _, ok := s.AdditionalProperties.(*Schema); ok {
 		cut.AdditionalProperties = true
 	}
 	if s.Properties != nil {
-		cut.Properties = make(map[string]*huma.Schema, len(s.Properties))
+		cut.Properties = make(map[string]*Schema, len(s.Properties))
 		for name, p := range s.Properties {
 			cut.Properties[name] = c.of(p)
 		}
 	}
 	made, _ := c.made.LoadOrStore(s, &cut)
-	return made.(*huma.Schema)
+	return made.(*Schema)
 }
 
 // resolved returns the schema that s refers to, whole.
-func (c *cutter) resolved(s *huma.Schema) *huma.Schema {
+func (c *cutter) resolved(s *Schema) *Schema {
 	for s.Ref != "" {
 		s = c.Registry.SchemaFromRef(s.Ref)
 	}

@@ -7,8 +7,6 @@ import (
 	"reflect"
 	"strings"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 )
 
 // None is the answer without a body: 204.
@@ -63,7 +61,7 @@ func (o Opt[T]) MarshalJSON() ([]byte, error) {
 }
 
 // Schema is T's schema, and null.
-func (o Opt[T]) Schema(r huma.Registry) *huma.Schema {
+func (o Opt[T]) Schema(r Registry) *Schema {
 	t := reflect.TypeFor[T]()
 	s := r.Schema(t, true, t.Name())
 	if s.Ref == "" && s.Type != "" { // what has no type may be null anyway
@@ -113,8 +111,8 @@ func (s *Stamp) UnmarshalJSON(b []byte) error {
 }
 
 // Schema is that of a date-time.
-func (s Stamp) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeString, Format: "date-time"}
+func (s Stamp) Schema(Registry) *Schema {
+	return &Schema{Type: TypeString, Format: "date-time"}
 }
 
 var errTime = errors.New("must be a date and time such as 2026-03-01T09:30:00Z")

@@ -64,8 +64,7 @@ func ShowAPIKey(k auth.Key, now time.Time) APIKey {
 	return row
 }
 
-// APIKeyPath is the path of one key. It is exported because huma fills embedded
-// structs only if they are.
+// APIKeyPath is the path of one key.
 type APIKeyPath struct {
 	ID string `path:"id"`
 }

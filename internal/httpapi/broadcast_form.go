@@ -5,8 +5,6 @@ import (
 	"context"
 	"reflect"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/broadcast"
 	"github.com/packetboat/packetboat/internal/endpoint"
@@ -63,7 +61,7 @@ type alwaysNull struct{}
 func (alwaysNull) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
 
 // Schema is that of null.
-func (alwaysNull) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: "null"} }
+func (alwaysNull) Schema(endpoint.Registry) *endpoint.Schema { return &endpoint.Schema{Type: "null"} }
 
 type DeliveryLane struct {
 	MTAConfigKey string  `json:"mta_config_key"`
@@ -159,8 +157,8 @@ func (r broadcastRow) MarshalJSON() ([]byte, error) {
 }
 
 // Schema is either row's.
-func (r broadcastRow) Schema(all huma.Registry) *huma.Schema {
-	return &huma.Schema{AnyOf: []*huma.Schema{
+func (r broadcastRow) Schema(all endpoint.Registry) *endpoint.Schema {
+	return &endpoint.Schema{AnyOf: []*endpoint.Schema{
 		endpoint.FormSchema(all, reflect.TypeFor[LeanBroadcast](), reflect.TypeFor[leanSession]()),
 		endpoint.FormSchema(all, reflect.TypeFor[FullBroadcast](), reflect.TypeFor[FullSession]()),
 	}}

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"maps"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/broadcast"
 	"github.com/packetboat/packetboat/internal/endpoint"
@@ -81,8 +79,8 @@ type broadcastBody struct {
 type metadataBody struct{ json.RawMessage }
 
 // Schema is that of a flat object.
-func (metadataBody) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, MaxProperties: new(20)}
+func (metadataBody) Schema(endpoint.Registry) *endpoint.Schema {
+	return &endpoint.Schema{Type: endpoint.TypeObject, AdditionalProperties: true, MaxProperties: new(20)}
 }
 
 // laneShareBody is a lane and its weight among those of a broadcast.

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/endpoint"
@@ -62,9 +60,9 @@ func (s *statusList) UnmarshalJSON(b []byte) error {
 }
 
 // Schema is that of a string or an array of them.
-func (statusList) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{OneOf: []*huma.Schema{
-		{Type: huma.TypeString, Nullable: true}, {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}},
+func (statusList) Schema(endpoint.Registry) *endpoint.Schema {
+	return &endpoint.Schema{OneOf: []*endpoint.Schema{
+		{Type: endpoint.TypeString, Nullable: true}, {Type: endpoint.TypeArray, Items: &endpoint.Schema{Type: endpoint.TypeString}},
 	}}
 }
 
@@ -78,10 +76,10 @@ func (f *filterArray) UnmarshalJSON(b []byte) error { *f = slices.Clone(b); retu
 func (f filterArray) MarshalJSON() ([]byte, error) { return json.RawMessage(f).MarshalJSON() }
 
 // Schema is that of an array of conditions.
-func (filterArray) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeArray, Nullable: true, Items: &huma.Schema{
-		Type: huma.TypeObject, AdditionalProperties: true, Properties: map[string]*huma.Schema{
-			"field": {Type: huma.TypeString}, "operator": {Type: huma.TypeString}, "value": {},
+func (filterArray) Schema(endpoint.Registry) *endpoint.Schema {
+	return &endpoint.Schema{Type: endpoint.TypeArray, Nullable: true, Items: &endpoint.Schema{
+		Type: endpoint.TypeObject, AdditionalProperties: true, Properties: map[string]*endpoint.Schema{
+			"field": {Type: endpoint.TypeString}, "operator": {Type: endpoint.TypeString}, "value": {},
 		},
 	}}
 }
@@ -96,10 +94,10 @@ func (o *ruleObject) UnmarshalJSON(b []byte) error { *o = slices.Clone(b); retur
 func (o ruleObject) MarshalJSON() ([]byte, error) { return json.RawMessage(o).MarshalJSON() }
 
 // Schema is that of a group of conditions.
-func (ruleObject) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeObject, Nullable: true, AdditionalProperties: true, Properties: map[string]*huma.Schema{
-		"logic": {Type: huma.TypeString}, "conditions": {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}},
-		"negate": {Type: huma.TypeBoolean},
+func (ruleObject) Schema(endpoint.Registry) *endpoint.Schema {
+	return &endpoint.Schema{Type: endpoint.TypeObject, Nullable: true, AdditionalProperties: true, Properties: map[string]*endpoint.Schema{
+		"logic": {Type: endpoint.TypeString}, "conditions": {Type: endpoint.TypeArray, Items: &endpoint.Schema{Type: endpoint.TypeObject, AdditionalProperties: true}},
+		"negate": {Type: endpoint.TypeBoolean},
 	}}
 }
 

@@ -3,8 +3,6 @@ package httpapi
 import (
 	"encoding/json"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/binding"
 	"github.com/packetboat/packetboat/internal/content"
@@ -160,6 +158,6 @@ func templateOf(m manuscript.Manuscript) TemplateRef {
 type anyJSON struct{ json.RawMessage }
 
 // Schema is that of any object.
-func (anyJSON) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+func (anyJSON) Schema(endpoint.Registry) *endpoint.Schema {
+	return &endpoint.Schema{Type: endpoint.TypeObject, AdditionalProperties: true}
 }

@@ -3,8 +3,7 @@ package httpapi
 import (
 	"slices"
 
-	"github.com/danielgtaylor/huma/v2"
-
+	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/rule"
 )
 
@@ -18,39 +17,39 @@ func (d *definition) UnmarshalJSON(b []byte) error { *d = slices.Clone(b); retur
 // Schema describes what package rule accepts. It names no types of values, so
 // that nothing is refused for them before package rule has read the definition:
 // its problems have their path in it.
-func (definition) Schema(huma.Registry) *huma.Schema {
-	group := func(conditions *huma.Schema) *huma.Schema {
-		return &huma.Schema{
+func (definition) Schema(endpoint.Registry) *endpoint.Schema {
+	group := func(conditions *endpoint.Schema) *endpoint.Schema {
+		return &endpoint.Schema{
 			Description: "A group of conditions.", Required: []string{"logic", "conditions"},
-			Properties: map[string]*huma.Schema{
+			Properties: map[string]*endpoint.Schema{
 				"logic":      {Description: "and or or."},
 				"conditions": conditions,
 				"negate":     {Description: "true: the group holds where it would not."},
 			},
 		}
 	}
-	inner := group(&huma.Schema{Description: "An array of conditions, at least one; groups may be nested five levels deep."})
-	conditions := []*huma.Schema{inner}
+	inner := group(&endpoint.Schema{Description: "An array of conditions, at least one; groups may be nested five levels deep."})
+	conditions := []*endpoint.Schema{inner}
 	for _, t := range rule.LeafTypes() {
 		conditions = append(conditions, leafSchema(t))
 	}
-	return group(&huma.Schema{
+	return group(&endpoint.Schema{
 		Description: "An array of conditions, at least one: groups, and leaves of the types below.",
-		Items:       &huma.Schema{AnyOf: conditions},
+		Items:       &endpoint.Schema{AnyOf: conditions},
 	})
 }
 
-func leafSchema(t rule.LeafType) *huma.Schema {
-	s := &huma.Schema{
+func leafSchema(t rule.LeafType) *endpoint.Schema {
+	s := &endpoint.Schema{
 		Description: "A leaf of type " + t.Name + ".", Required: slices.Concat([]string{"type"}, t.Required, []string{"operator"}),
-		Properties: map[string]*huma.Schema{"type": {Enum: []any{t.Name}}, "operator": {}}, AdditionalProperties: false,
+		Properties: map[string]*endpoint.Schema{"type": {Enum: []any{t.Name}}, "operator": {}}, AdditionalProperties: false,
 	}
 	if t.Name == "field" {
 		s.Description += " It may leave out type."
 		s.Required = s.Required[1:]
 	}
 	for _, name := range slices.Concat(t.Required, t.Optional) {
-		s.Properties[name] = &huma.Schema{}
+		s.Properties[name] = &endpoint.Schema{}
 	}
 	return s
 }

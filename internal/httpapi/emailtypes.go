@@ -132,8 +132,7 @@ func checkID(bad *fault.Problems, path string, o endpoint.Opt[string], message s
 	}
 }
 
-// RecordPath is the path of one record. It is exported because huma fills
-// embedded structs only if they are.
+// RecordPath is the path of one record.
 type RecordPath struct {
 	ID string `path:"id"`
 }

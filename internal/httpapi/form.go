@@ -3,8 +3,6 @@ package httpapi
 import (
 	"reflect"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/endpoint"
 )
@@ -33,7 +31,7 @@ func (f form[Public, Session]) MarshalJSON() ([]byte, error) {
 }
 
 // Schema is that of either form, by document.
-func (f form[Public, Session]) Schema(r huma.Registry) *huma.Schema {
+func (f form[Public, Session]) Schema(r endpoint.Registry) *endpoint.Schema {
 	return endpoint.FormSchema(r, reflect.TypeFor[Public](), reflect.TypeFor[Session]())
 }
 

@@ -3,12 +3,7 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
-	"io"
-	"net/http"
-	"strconv"
 	"strings"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/endpoint"
@@ -146,10 +141,10 @@ type downloadJobFileRequest struct {
 	File string `query:"file" enum:"export,errors" doc:"export, or errors; without it the one file that the job makes."`
 }
 
-func (a *API) downloadJobFile(ctx context.Context, p auth.Principal, in *downloadJobFileRequest) (func(huma.Context), error) {
+func (a *API) downloadJobFile(ctx context.Context, p auth.Principal, in *downloadJobFileRequest) (endpoint.Download, error) {
 	j, err := a.job(ctx, p, in.RecordPath)
 	if err != nil {
-		return nil, err
+		return endpoint.Download{}, err
 	}
 	name := in.File
 	if name == "" {
@@ -157,26 +152,13 @@ func (a *API) downloadJobFile(ctx context.Context, p auth.Principal, in *downloa
 	}
 	// Half an export is not for anybody to take for a whole one.
 	if !j.Status.Ended() || name == transfer.ExportFile && j.Status != job.Completed || a.Now().Sub(*j.FinishedAt) > job.KeepFor {
-		return nil, job.ErrNoFile
+		return endpoint.Download{}, job.ErrNoFile
 	}
 	f, err := job.FileOf(ctx, a.DB, p.Tenant, j.ID, name)
 	if err != nil {
-		return nil, err
+		return endpoint.Download{}, err
 	}
-	return func(c huma.Context) {
-		c.SetHeader("Content-Type", f.MediaType)
-		c.SetHeader("Content-Disposition", `attachment; filename="`+fileName(j, f)+`"`)
-		c.SetHeader("Content-Length", strconv.FormatInt(f.Size, 10))
-		if c.Method() == http.MethodHead {
-			return
-		}
-		if _, err := io.Copy(c.BodyWriter(), f.Reader(c.Context(), a.DB, 0)); err != nil {
-			if c.Context().Err() == nil {
-				a.Log.Error("download failed", "job", j.ID, "err", err)
-			}
-			panic(http.ErrAbortHandler) // so that nobody takes half a file for a whole one
-		}
-	}, nil
+	return endpoint.Download{Name: fileName(j, f), MediaType: f.MediaType, Size: f.Size, Content: f.Reader(ctx, a.DB, 0)}, nil
 }
 
 // fileName is what a download is kept as.

@@ -1,10 +1,9 @@
 package httpapi
 
 import (
+	"bytes"
 	"context"
 	"strconv"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/endpoint"
@@ -127,23 +126,21 @@ func (a *API) getSinkMessage(ctx context.Context, p auth.Principal, in *sinkMess
 	return sinkMessage{rowOfSinkMessage(m), parts.Headers, orNull(parts.HTML), orNull(parts.Text)}, nil
 }
 
-func (a *API) getRawSinkMessage(ctx context.Context, p auth.Principal, in *sinkMessagePath) (func(huma.Context), error) {
+func (a *API) getRawSinkMessage(ctx context.Context, p auth.Principal, in *sinkMessagePath) (endpoint.Download, error) {
 	config, err := a.sink(ctx, p, in.RecordPath)
 	if err != nil {
-		return nil, err
+		return endpoint.Download{}, err
 	}
 	message, err := in.message()
 	if err != nil {
-		return nil, err
+		return endpoint.Download{}, err
 	}
 	_, raw, err := mailbox.Raw(ctx, a.DB, p.Tenant, config, message)
 	if err != nil {
-		return nil, err
+		return endpoint.Download{}, err
 	}
-	return func(c huma.Context) {
-		c.SetHeader("Content-Type", "message/rfc822")
-		c.SetHeader("Content-Disposition", `attachment; filename="`+message.String()+`.eml"`)
-		_, _ = c.BodyWriter().Write(raw)
+	return endpoint.Download{
+		Name: message.String() + ".eml", MediaType: "message/rfc822", Size: int64(len(raw)), Content: bytes.NewReader(raw),
 	}, nil
 }
 

@@ -5,8 +5,6 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/packetboat/packetboat/internal/endpoint"
 )
 
@@ -18,8 +16,8 @@ type schemaInput json.RawMessage
 func (l *schemaInput) UnmarshalJSON(b []byte) error { *l = slices.Clone(b); return nil }
 
 // Schema is that of an array of objects.
-func (schemaInput) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeArray, Nullable: true, Items: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}}
+func (schemaInput) Schema(endpoint.Registry) *endpoint.Schema {
+	return &endpoint.Schema{Type: endpoint.TypeArray, Nullable: true, Items: &endpoint.Schema{Type: endpoint.TypeObject, AdditionalProperties: true}}
 }
 
 // sent returns a part of a schema as it was sent: nil when it was not, and an
@@ -41,8 +39,8 @@ type schemaPart[E any] json.RawMessage
 func (l schemaPart[E]) MarshalJSON() ([]byte, error) { return json.RawMessage(l).MarshalJSON() }
 
 // Schema is that of an array of entries.
-func (schemaPart[E]) Schema(all huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeArray, Items: all.Schema(reflect.TypeFor[E](), true, "")}
+func (schemaPart[E]) Schema(all endpoint.Registry) *endpoint.Schema {
+	return &endpoint.Schema{Type: endpoint.TypeArray, Items: all.Schema(reflect.TypeFor[E](), true, "")}
 }
 
 // part returns the entries of a schema as they are shown.
@@ -73,22 +71,22 @@ type parameterEntry struct {
 type heldValue struct{}
 
 // Schema is that of a text, a number, a truth, a list of texts or null.
-func (heldValue) Schema(huma.Registry) *huma.Schema {
-	return valueOf(&huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}})
+func (heldValue) Schema(endpoint.Registry) *endpoint.Schema {
+	return valueOf(&endpoint.Schema{Type: endpoint.TypeArray, Items: &endpoint.Schema{Type: endpoint.TypeString}})
 }
 
 // dataValue is what may be known of a contact.
 type dataValue struct{}
 
 // Schema is that of anything.
-func (dataValue) Schema(huma.Registry) *huma.Schema {
-	return valueOf(&huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{}}, &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true})
+func (dataValue) Schema(endpoint.Registry) *endpoint.Schema {
+	return valueOf(&endpoint.Schema{Type: endpoint.TypeArray, Items: &endpoint.Schema{}}, &endpoint.Schema{Type: endpoint.TypeObject, AdditionalProperties: true})
 }
 
 // valueOf returns the schema of a simple value, of null, or of what else there is.
-func valueOf(also ...*huma.Schema) *huma.Schema {
-	return &huma.Schema{AnyOf: append([]*huma.Schema{
-		{Type: huma.TypeString}, {Type: huma.TypeNumber}, {Type: huma.TypeBoolean}, {Type: "null"},
+func valueOf(also ...*endpoint.Schema) *endpoint.Schema {
+	return &endpoint.Schema{AnyOf: append([]*endpoint.Schema{
+		{Type: endpoint.TypeString}, {Type: endpoint.TypeNumber}, {Type: endpoint.TypeBoolean}, {Type: "null"},
 	}, also...)}
 }
 

@@ -3,8 +3,6 @@ package httpapi
 import (
 	"reflect"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/packetboat/packetboat/internal/binding"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/id"
@@ -131,8 +129,8 @@ func (r either[Lean, Full]) MarshalJSON() ([]byte, error) {
 }
 
 // Schema is either row's.
-func (r either[Lean, Full]) Schema(all huma.Registry) *huma.Schema {
-	return &huma.Schema{AnyOf: []*huma.Schema{
+func (r either[Lean, Full]) Schema(all endpoint.Registry) *endpoint.Schema {
+	return &endpoint.Schema{AnyOf: []*endpoint.Schema{
 		all.Schema(reflect.TypeFor[Lean](), true, ""), all.Schema(reflect.TypeFor[Full](), true, ""),
 	}}
 }

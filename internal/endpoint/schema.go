@@ -1,0 +1,122 @@
+package endpoint
+
+import (
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// Schema is a JSON schema, as the documents have it and as requests are checked
+// against it. A type that describes itself has a method Schema(Registry) *Schema.
+type Schema = huma.Schema
+
+// Registry makes the schemas of types, and keeps those of structs by name.
+type Registry = huma.Registry
+
+// The types of JSON values, as schemas name them.
+const (
+	TypeArray   = huma.TypeArray
+	TypeBoolean = huma.TypeBoolean
+	TypeNumber  = huma.TypeNumber
+	TypeObject  = huma.TypeObject
+	TypeString  = huma.TypeString
+)
+
+// newRegistry returns a registry whose objects may have properties that they do
+// not name.
+func newRegistry() Registry {
+	config := huma.Config{OpenAPI: &huma.OpenAPI{Components: &huma.Components{Schemas: huma.NewMapRegistry(schemaPrefix, schemaName)}}}
+	config.AllowAdditionalPropertiesByDefault = true
+	return huma.NewAPI(config, nil).OpenAPI().Components.Schemas // which alone can tell it so
+}
+
+// Named is a type that names its schema in the document itself. Generic types
+// do, for their own names hold those of all their arguments.
+type Named interface{ SchemaName() string }
+
+// SchemaName returns the name of T's schema in the document.
+func SchemaName[T any]() string { return schemaName(reflect.TypeFor[T](), "") }
+
+func schemaName(t reflect.Type, hint string) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if n, ok := reflect.Zero(t).Interface().(Named); ok {
+		return n.SchemaName()
+	}
+	return huma.DefaultSchemaNamer(t, hint)
+}
+
+// describe completes a route with what its types say.
+func (r *Router) describe(rt *route, in, out reflect.Type) {
+	rt.params = r.paramsOf(in)
+	if out != reflect.TypeFor[None]() && out != reflect.TypeFor[Download]() {
+		rt.answer = r.schemas.Schema(out, true, rt.Name+"Response")
+	}
+	var body reflect.Type
+	if f, t, ok := uploadOf(in); ok {
+		rt.upload, body = f.Index, t
+		rt.bodySchema = r.schemas.Schema(t, true, "")
+	} else if f, ok := in.FieldByName("Body"); ok {
+		hint := rt.Name + "Request"
+		if in.Name() != "" {
+			hint = in.Name() + "Body"
+		}
+		rt.bodyIndex, rt.bodyOptional, body = f.Index, f.Type.Kind() == reflect.Pointer, f.Type
+		rt.bodySchema = huma.SchemaFromField(r.schemas, f, hint)
+	} else {
+		return
+	}
+	rt.body = bodyTypeOf(body)
+	relaxer{r.schemas, rt.Strict, map[reflect.Type]bool{}}.relax(rt.bodySchema, body)
+	rt.bodySchema.PrecomputeMessages()
+	rt.body.bound(r.schemas, rt.bodySchema)
+}
+
+// relaxer puts the schema of a body right.
+type relaxer struct {
+	all    Registry
+	strict bool
+	seen   map[reflect.Type]bool
+}
+
+// relax makes optional the fields that need not be there, for huma believes
+// that of omitempty alone; in a strict operation it closes the schema.
+func (r relaxer) relax(s *Schema, t reflect.Type) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Implements(optionalType) {
+		r.relax(s, reflect.Zero(t).Interface().(optional).inner())
+		return
+	}
+	if s != nil && s.Ref != "" {
+		s = r.all.SchemaFromRef(s.Ref)
+	}
+	if s == nil {
+		return
+	}
+	switch t.Kind() {
+	case reflect.Slice, reflect.Array:
+		r.relax(s.Items, t.Elem())
+	case reflect.Map:
+		elem, _ := s.AdditionalProperties.(*Schema)
+		r.relax(elem, t.Elem())
+	case reflect.Struct:
+		if r.seen[t] || s.Type != TypeObject {
+			return
+		}
+		r.seen[t] = true
+		s.Required = nil
+		if r.strict {
+			s.AdditionalProperties = false
+		}
+		for f, name := range bodyFields(t) {
+			if required(f) {
+				s.Required = append(s.Required, name)
+			}
+			r.relax(s.Properties[name], f.Type)
+		}
+		s.PrecomputeMessages()
+	}
+}
