@@ -67,8 +67,10 @@ func (ch *Change) Check() error {
 		return err
 	}
 	for _, list := range []*[]id.Segment{ch.Include, ch.Exclude} {
-		if list != nil && len(distinct(*list)) > MaxSegments {
-			return ErrLimit.Sayf("a broadcast may include at most %d segments and exclude as many", MaxSegments)
+		if list != nil {
+			if err := checkSegments(len(distinct(*list))); err != nil {
+				return err
+			}
 		}
 	}
 	if ch.Content != nil {

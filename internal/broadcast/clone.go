@@ -2,7 +2,6 @@ package broadcast
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,9 +9,6 @@ import (
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/lane"
-	"github.com/packetboat/packetboat/internal/segment"
-	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -60,64 +56,31 @@ func copyName(name string) string {
 	return strings.TrimSpace(string(runes[:min(len(runes), maxName-len(suffix))])) + suffix
 }
 
-// forgetLanes drops lanes that no longer exist.
-func (b *Broadcast) forgetLanes(ctx context.Context, db *sqldb.DB) error {
-	if len(b.Delivery.Lanes) == 0 {
-		return nil
-	}
-	lanes, err := lane.List(ctx, db, b.Tenant)
-	if err != nil {
-		return err
-	}
-	var left []LaneShare
-	for _, s := range b.Delivery.Lanes {
-		if slices.ContainsFunc(lanes, func(l lane.Config) bool { return l.ID == s.Lane }) {
-			left = append(left, s)
-		}
-	}
-	b.Delivery.Lanes = left
-	return nil
-}
-
 // forget drops references to records that no longer exist. If all chosen identities are gone, they
 // are kept: an empty list would mean any identity, which the author did not choose.
 func (b *Broadcast) forget(ctx context.Context, db *sqldb.DB) error {
-	if !b.EmailType.IsZero() {
-		if _, err := sender.EmailTypeByID(ctx, db, b.Tenant, b.EmailType); errors.Is(err, sender.ErrEmailTypeNotFound) {
-			b.EmailType = id.EmailType{}
-		} else if err != nil {
-			return err
-		}
-	}
-	if !b.MTAConfig.IsZero() {
-		if _, err := lane.ByID(ctx, db, b.Tenant, b.MTAConfig); errors.Is(err, lane.ErrNotFound) {
-			b.MTAConfig = id.MTAConfig{}
-		} else if err != nil {
-			return err
-		}
-	}
-	if err := b.forgetLanes(ctx, db); err != nil {
-		return err
-	}
-	found, err := segment.List(ctx, db, b.Tenant, segment.Filter{})
+	there, err := LoadRefNames(ctx, db, b.Tenant, *b)
 	if err != nil {
 		return err
 	}
-	there := make(map[id.Segment]bool, len(found))
-	for _, s := range found {
-		there[s.ID] = true
+	if _, ok := there.Types[b.EmailType]; !ok {
+		b.EmailType = id.EmailType{}
 	}
-	gone := func(s id.Segment) bool { return !there[s] }
-	b.Include, b.Exclude = slices.DeleteFunc(b.Include, gone), slices.DeleteFunc(b.Exclude, gone)
-	if len(b.Identities) == 0 {
-		return nil
+	if _, ok := there.Lanes[b.MTAConfig]; !ok {
+		b.MTAConfig = id.MTAConfig{}
 	}
-	senders, err := sender.IdentitiesByID(ctx, db, b.Tenant, b.Identities)
-	if err != nil || len(senders) == 0 {
-		return err
+	b.Include, b.Exclude = existing(there.Segments, b.Include), existing(there.Segments, b.Exclude)
+	if left := existing(there.Identities, b.Identities); len(left) > 0 {
+		b.Identities = left
 	}
-	b.Identities = slices.DeleteFunc(b.Identities, func(i id.Identity) bool {
-		return !slices.ContainsFunc(senders, func(s sender.Identity) bool { return s.ID == i })
-	})
+	b.Delivery.Lanes = slices.DeleteFunc(b.Delivery.Lanes, func(s LaneShare) bool { return there.Lanes[s.Lane] == "" })
+	if len(b.Delivery.Lanes) == 0 {
+		b.Delivery.Lanes = nil
+	}
 	return nil
+}
+
+// existing returns those of ids that have a name.
+func existing[ID comparable](names map[ID]string, ids []ID) []ID {
+	return slices.DeleteFunc(ids, func(v ID) bool { return names[v] == "" })
 }

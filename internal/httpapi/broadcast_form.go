@@ -9,11 +9,8 @@ import (
 	"github.com/packetboat/packetboat/internal/broadcast"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/manuscript"
 	"github.com/packetboat/packetboat/internal/outbox"
-	"github.com/packetboat/packetboat/internal/segment"
-	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/spread"
 )
 
@@ -164,56 +161,26 @@ func (r broadcastRow) Schema(all endpoint.Registry) *endpoint.Schema {
 	}}
 }
 
-// broadcastNames are the public names of what broadcasts refer to. What was
-// deleted has none, and is left out.
+// broadcastNames are the public names of what broadcasts refer to, and how their
+// sends go on.
 type broadcastNames struct {
-	types    map[id.EmailType]string
-	lanes    map[id.MTAConfig]string
-	segments map[id.Segment]string
-	senders  map[id.Identity]string
-	sends    map[id.Send]outbox.Progress
+	broadcast.RefNames
+	sends map[id.Send]outbox.Progress
 }
 
-// namesFor reads the names that a list of broadcasts needs.
-func (a *API) namesFor(ctx context.Context, tenant id.Tenant, list []broadcast.Broadcast) (broadcastNames, error) {
-	n := broadcastNames{
-		types: map[id.EmailType]string{}, lanes: map[id.MTAConfig]string{},
-		segments: map[id.Segment]string{}, senders: map[id.Identity]string{},
-	}
+// namesFor reads what is shown of a list of broadcasts beside themselves.
+func (a *API) namesFor(ctx context.Context, tenant id.Tenant, list ...broadcast.Broadcast) (broadcastNames, error) {
 	var sends []id.Send
 	for _, b := range list {
 		if b.StartedAt != nil {
 			sends = append(sends, b.Send)
 		}
 	}
-	types, err := sender.EmailTypes(ctx, a.DB, tenant)
+	names, err := broadcast.LoadRefNames(ctx, a.DB, tenant, list...)
 	if err != nil {
-		return n, err
+		return broadcastNames{}, err
 	}
-	for _, t := range types {
-		n.types[t.ID] = t.Key
-	}
-	lanes, err := lane.List(ctx, a.DB, tenant)
-	if err != nil {
-		return n, err
-	}
-	for _, l := range lanes {
-		n.lanes[l.ID] = l.Key
-	}
-	found, err := segment.List(ctx, a.DB, tenant, segment.Filter{})
-	if err != nil {
-		return n, err
-	}
-	for _, s := range found {
-		n.segments[s.ID] = s.Key
-	}
-	senders, err := sender.Identities(ctx, a.DB, tenant)
-	if err != nil {
-		return n, err
-	}
-	for _, s := range senders {
-		n.senders[s.ID] = s.Address
-	}
+	n := broadcastNames{RefNames: names}
 	n.sends, err = outbox.LoadAll(ctx, a.DB, tenant, sends)
 	return n, err
 }
@@ -254,8 +221,8 @@ func nameOf[K comparable](names map[K]string, v K) *string {
 func (n broadcastNames) base(b broadcast.Broadcast) BroadcastBase {
 	base := BroadcastBase{
 		ID: b.ID, Name: b.Name, Status: b.Status, Kind: b.Kind, Mode: "blast", ContentVersion: b.ContentVersion,
-		EmailTypeKey: nameOf(n.types, b.EmailType), MTAConfigKey: nameOf(n.lanes, b.MTAConfig),
-		IncludeKeys: namesOf(n.segments, b.Include), ExcludeKeys: namesOf(n.segments, b.Exclude),
+		EmailTypeKey: nameOf(n.Types, b.EmailType), MTAConfigKey: nameOf(n.Lanes, b.MTAConfig),
+		IncludeKeys: namesOf(n.Segments, b.Include), ExcludeKeys: namesOf(n.Segments, b.Exclude),
 		Tags: b.Tags, Metadata: b.Metadata, ScheduledAt: endpoint.AtOr(b.ScheduledAt), Tracking: b.Tracking,
 		DeliveryMode: cmp.Or(b.Delivery.Mode, broadcast.Now), SkippedDates: skippedOf(b.Delivery.Skipped),
 		OverflowMode: cmp.Or(b.Delivery.Overflow, broadcast.Extend), WindowDays: above0(b.Delivery.WindowDays),
@@ -265,7 +232,7 @@ func (n broadcastNames) base(b broadcast.Broadcast) BroadcastBase {
 		CreatedBy:  b.CreatedBy, CreatedAt: endpoint.At(b.CreatedAt), UpdatedAt: endpoint.At(b.UpdatedAt),
 	}
 	if b.Identities != nil {
-		base.Senders = namesOf(n.senders, b.Identities)
+		base.Senders = namesOf(n.Identities, b.Identities)
 	}
 	if b.Delivery.WindowDate != "" {
 		base.WindowDate = &b.Delivery.WindowDate
@@ -277,18 +244,18 @@ func (n broadcastNames) base(b broadcast.Broadcast) BroadcastBase {
 }
 
 func (n broadcastNames) ids(b broadcast.Broadcast) BroadcastIDs {
-	ids := BroadcastIDs{IncludeIDs: known(n.segments, b.Include), ExcludeIDs: known(n.segments, b.Exclude)}
-	if _, ok := n.types[b.EmailType]; ok {
+	ids := BroadcastIDs{IncludeIDs: known(n.Segments, b.Include), ExcludeIDs: known(n.Segments, b.Exclude)}
+	if _, ok := n.Types[b.EmailType]; ok {
 		ids.EmailTypeID = new(b.EmailType.String())
 	}
-	if _, ok := n.lanes[b.MTAConfig]; ok {
+	if _, ok := n.Lanes[b.MTAConfig]; ok {
 		ids.MTAConfigID = new(b.MTAConfig.String())
 	}
 	if b.Delivery.Lanes != nil {
 		ids.Lanes = n.sessionLanes(b.Delivery.Lanes)
 	}
 	if b.Identities != nil {
-		ids.SenderIDs = known(n.senders, b.Identities)
+		ids.SenderIDs = known(n.Identities, b.Identities)
 	}
 	return ids
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/packetboat/packetboat/internal/broadcast"
 	"github.com/packetboat/packetboat/internal/content"
 	"github.com/packetboat/packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/spread"
 )
@@ -114,11 +116,11 @@ type failureSample struct {
 
 // viewBroadcast returns a broadcast with all that a single one shows.
 func (a *API) viewBroadcast(ctx context.Context, p auth.Principal, b broadcast.Broadcast) (broadcastAnswer, error) {
-	names, err := a.namesFor(ctx, b.Tenant, []broadcast.Broadcast{b})
+	names, err := a.namesFor(ctx, b.Tenant, b)
 	if err != nil {
 		return broadcastAnswer{}, err
 	}
-	extra, err := a.progressOf(ctx, b, names)
+	extra, err := a.progressOf(ctx, b)
 	if err != nil {
 		return broadcastAnswer{}, err
 	}
@@ -127,7 +129,7 @@ func (a *API) viewBroadcast(ctx context.Context, p auth.Principal, b broadcast.B
 		func() broadcastSessionView { return broadcastSessionView{names.FullSession(b), extra} }), nil
 }
 
-func (a *API) progressOf(ctx context.Context, b broadcast.Broadcast, names broadcastNames) (BroadcastProgress, error) {
+func (a *API) progressOf(ctx context.Context, b broadcast.Broadcast) (BroadcastProgress, error) {
 	out := BroadcastProgress{Warnings: []broadcast.ScheduleWarning{}, ViewModel: viewModel{Actions: b.Available()}}
 	if b.Status == broadcast.Draft {
 		ready, err := broadcast.Ready(ctx, a.DB, b, a.Now())
@@ -161,22 +163,27 @@ func (a *API) progressOf(ctx context.Context, b broadcast.Broadcast, names broad
 		return out, nil
 	}
 	out.TotalRecipients, out.Sent, out.Failed, out.ProgressPct = progress.Total, progress.Sent, progress.Failed, progress.Percent
-	out.ViewModel.Progress = showProgress(progress, names)
+	if out.ViewModel.Progress = showProgress(progress); progress.Limit != nil {
+		lanes, err := lane.Keys(ctx, a.DB, b.Tenant, []id.MTAConfig{progress.Limit.Lane})
+		if err != nil {
+			return out, err
+		}
+		out.ViewModel.Progress.LimitedBy = showLimit(*progress.Limit, lanes[progress.Limit.Lane])
+	}
 	records, err := outbox.First(ctx, a.DB, b.Tenant, b.Send, embedded)
 	if err != nil {
 		return out, err
 	}
 	out.Truncated = progress.Total > len(records)
-	out.Recipients, err = a.recipientRows(ctx, b.Tenant, records, names)
+	out.Recipients, err = a.recipientRows(ctx, b.Tenant, records)
 	return out, err
 }
 
-func showProgress(p *broadcast.Progress, names broadcastNames) *deliveryProgress {
+func showProgress(p *broadcast.Progress) *deliveryProgress {
 	out := &deliveryProgress{
 		Phase: p.Phase, TotalRecipients: p.Total, Queued: p.Waiting, Sent: p.Sent, Delivered: p.Delivered, Failed: p.Failed,
 		Skipped: p.Skipped, HeldBack: p.HeldBack, Excluded: p.Excluded, Remaining: p.Waiting, ProgressPct: p.Percent,
 		RatePerMinute: p.PerMinute, ETA: endpoint.AtOr(p.ETA), NextBatchAt: endpoint.AtOr(p.NextBatchAt),
-		LimitedBy: names.limitedBy(p.Limit),
 	}
 	if p.Plan != nil {
 		out.Plan = make([]planDay, len(p.Plan))
@@ -187,11 +194,8 @@ func showProgress(p *broadcast.Progress, names broadcastNames) *deliveryProgress
 	return out
 }
 
-func (n broadcastNames) limitedBy(w *outbox.Wait) *limitedBy {
-	if w == nil {
-		return nil
-	}
-	out := &limitedBy{Kind: w.Kind, MTAConfigKey: textOr(n.lanes[w.Lane]), Provider: textOr(w.Provider), Until: endpoint.At(w.Until), Message: w.Reason}
+func showLimit(w outbox.Wait, laneKey string) *limitedBy {
+	out := &limitedBy{Kind: w.Kind, MTAConfigKey: textOr(laneKey), Provider: textOr(w.Provider), Until: endpoint.At(w.Until), Message: w.Reason}
 	if w.Max > 0 && w.Per > 0 {
 		out.PerMinute = new(float64(w.Max) / w.Per.Minutes())
 	}

@@ -121,7 +121,7 @@ func (a *API) listBroadcasts(ctx context.Context, p auth.Principal, in *listBroa
 	if err != nil {
 		return none, err
 	}
-	names, err := a.namesFor(ctx, p.Tenant, list)
+	names, err := a.namesFor(ctx, p.Tenant, list...)
 	if err != nil {
 		return none, err
 	}

@@ -1,20 +1,13 @@
 package httpapi
 
 import (
-	"context"
-	"fmt"
-
-	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/broadcast"
 	"github.com/packetboat/packetboat/internal/endpoint"
-	"github.com/packetboat/packetboat/internal/fault"
-	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/spread"
 )
 
 // delivery returns what the body says about how the send is spread; nil when it
-// says nothing. Lanes are told without their ids, which resolveLanes adds.
+// says nothing. Lanes are told without their ids, which broadcast.Refs adds.
 func (in *broadcastBody) delivery() *broadcast.DeliveryChange {
 	ch := broadcast.DeliveryChange{WindowDays: clearing(in.WindowDays), WindowDate: clearing(in.WindowDate), PerHour: clearing(in.Throttle)}
 	if in.DeliveryMode.Set {
@@ -47,41 +40,6 @@ func clearing[T any](o endpoint.Opt[T]) **T {
 	return new(o.Pointer())
 }
 
-// resolveLanes looks up the lanes that share the mail. A person may name them by
-// id too, and the id wins.
-func (a *API) resolveLanes(ctx context.Context, p auth.Principal, named []laneShareBody, ch *broadcast.Change) error {
-	var bad fault.Problems
-	ids := make([]*id.MTAConfig, len(named))
-	if !p.IsKey() {
-		for i, l := range named {
-			ids[i] = oneID[id.MTAConfig](&bad, fmt.Sprintf("delivery_lanes[%d].mta_config_id", i), l.MTAConfigID)
-		}
-	}
-	if bad.Any() {
-		return bad.Err()
-	}
-	all, err := lane.List(ctx, a.DB, p.Tenant)
-	if err != nil {
-		return err
-	}
-	byKey, byID := map[string]id.MTAConfig{}, map[id.MTAConfig]bool{}
-	for _, l := range all {
-		byKey[l.Key], byID[l.ID] = l.ID, true
-	}
-	shares := *ch.Delivery.Lanes
-	for i, l := range named {
-		found, ok := byKey[l.MTAConfigKey.Value]
-		if ids[i] != nil && !ids[i].IsZero() {
-			found, ok = *ids[i], byID[*ids[i]]
-		}
-		if !ok {
-			return broadcast.ErrMTAConfig.Sayf("delivery_lanes[%d] names no MTA config", i)
-		}
-		shares[i].Lane = found
-	}
-	return nil
-}
-
 // skippedOf returns days, never nil.
 func skippedOf(days []spread.Day) []spread.Day {
 	if days == nil {
@@ -106,7 +64,7 @@ func (n broadcastNames) laneShares(shares []broadcast.LaneShare) []DeliveryLane 
 	}
 	list := []DeliveryLane{}
 	for _, s := range shares {
-		if key, ok := n.lanes[s.Lane]; ok {
+		if key, ok := n.Lanes[s.Lane]; ok {
 			list = append(list, DeliveryLane{key, s.Weight})
 		}
 	}
@@ -116,7 +74,7 @@ func (n broadcastNames) laneShares(shares []broadcast.LaneShare) []DeliveryLane 
 func (n broadcastNames) sessionLanes(shares []broadcast.LaneShare) []sessionLane {
 	list := []sessionLane{}
 	for _, s := range shares {
-		if key, ok := n.lanes[s.Lane]; ok {
+		if key, ok := n.Lanes[s.Lane]; ok {
 			list = append(list, sessionLane{DeliveryLane{key, s.Weight}, s.Lane})
 		}
 	}

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 
 	"github.com/packetboat/packetboat/internal/auth"
@@ -10,9 +11,6 @@ import (
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/lane"
-	"github.com/packetboat/packetboat/internal/segment"
-	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -38,6 +36,74 @@ var broadcastFieldFaults = withContent(map[string]*fault.Error{
 func withContent(faults map[string]*fault.Error) map[string]*fault.Error {
 	maps.Copy(faults, contentFieldFaults)
 	return faults
+}
+
+type createBroadcastRequest struct {
+	Key  string `header:"Idempotency-Key" doc:"8 to 128 letters, digits, - or _; a repeat within 24 hours returns the first answer."`
+	Body broadcastBody
+}
+
+func checkNewBroadcast(p auth.Principal, in *createBroadcastRequest) error { return in.Body.check(p) }
+
+func (a *API) createBroadcast(ctx context.Context, p auth.Principal, in *createBroadcastRequest) (broadcastAnswer, error) {
+	ch, refs, err := in.Body.read(p)
+	if err != nil {
+		return broadcastAnswer{}, err
+	}
+	if refs.EmailType == nil {
+		refs.EmailType = &broadcast.Ref[id.EmailType]{}
+	}
+	if err := refs.Resolve(ctx, a.DB, p.Tenant, &ch); err != nil {
+		return broadcastAnswer{}, err
+	}
+	b, err := broadcast.New(ctx, a.author(), p.Tenant, ch, p.Actor())
+	if err != nil {
+		return broadcastAnswer{}, err
+	}
+	out, err := a.viewBroadcast(ctx, p, b)
+	if err != nil {
+		return broadcastAnswer{}, err
+	}
+	return out, a.DB.InTx(ctx, func(tx *sqldb.DB) error {
+		if err := b.Insert(ctx, tx); err != nil {
+			return err
+		}
+		return endpoint.Remember(ctx, tx, out)
+	})
+}
+
+type updateBroadcastRequest struct {
+	ID   string `path:"broadcast_id" doc:"The broadcast's id."`
+	Body broadcastBody
+}
+
+func checkBroadcast(p auth.Principal, in *updateBroadcastRequest) error { return in.Body.check(p) }
+
+func (a *API) updateBroadcast(ctx context.Context, p auth.Principal, in *updateBroadcastRequest) (broadcastAnswer, error) {
+	ch, refs, err := in.Body.read(p)
+	if err != nil {
+		return broadcastAnswer{}, err
+	}
+	if err := refs.Resolve(ctx, a.DB, p.Tenant, &ch); err != nil {
+		return broadcastAnswer{}, err
+	}
+	bid, ok := id.Parse[id.Broadcast](in.ID)
+	if !ok {
+		return broadcastAnswer{}, broadcast.ErrNotFound
+	}
+	b, err := broadcast.Update(ctx, a.author(), p.Tenant, bid, ch)
+	if err != nil {
+		return broadcastAnswer{}, err
+	}
+	return a.viewBroadcast(ctx, p, b)
+}
+
+func (a *API) deleteBroadcast(ctx context.Context, p auth.Principal, in *broadcastPath) (endpoint.None, error) {
+	bid, ok := id.Parse[id.Broadcast](in.ID)
+	if !ok {
+		return endpoint.None{}, broadcast.ErrNotFound
+	}
+	return endpoint.None{}, broadcast.Delete(ctx, a.DB, p.Tenant, bid)
 }
 
 // broadcastBody is what a caller writes.
@@ -134,14 +200,21 @@ func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "nu
 
 // check returns what is wrong with the body, whatever it names.
 func (in *broadcastBody) check(p auth.Principal) error {
-	ch, err := in.change(p)
+	ch, _, err := in.read(p)
 	if err != nil {
 		return err
 	}
-	if _, err := in.sessionIDs(p); err != nil {
-		return err
-	}
 	return ch.Check()
+}
+
+// read returns the change that the body asks for, and the records it names.
+func (in *broadcastBody) read(p auth.Principal) (broadcast.Change, broadcast.Refs, error) {
+	ch, err := in.change(p)
+	if err != nil {
+		return ch, broadcast.Refs{}, err
+	}
+	refs, err := in.refs(p)
+	return ch, refs, err
 }
 
 // change returns the change that the body asks for, but for what it names.
@@ -195,130 +268,34 @@ func (in *broadcastBody) change(p auth.Principal) (broadcast.Change, error) {
 	return ch, nil
 }
 
-// change turns the body into a change: public names become ids.
-func (a *API) change(ctx context.Context, p auth.Principal, in *broadcastBody) (broadcast.Change, error) {
-	ch, err := in.change(p)
-	if err != nil {
-		return ch, err
-	}
-	return ch, a.resolve(ctx, p, in, &ch)
-}
-
-// resolve looks up what the body refers to. A person may name things by id
-// too, and the id wins.
-func (a *API) resolve(ctx context.Context, p auth.Principal, in *broadcastBody, ch *broadcast.Change) error {
+// refs returns the records that the body names.
+func (in *broadcastBody) refs(p auth.Principal) (broadcast.Refs, error) {
 	ids, err := in.sessionIDs(p)
-	if err != nil {
-		return err
-	}
-	if err := a.resolveType(ctx, p, in, ids, ch); err != nil {
-		return err
-	}
-	switch {
-	case ids.lane != nil && !ids.lane.IsZero():
-		if _, err := lane.ByID(ctx, a.DB, p.Tenant, *ids.lane); err != nil {
-			return becomes(err, lane.ErrNotFound, broadcast.ErrMTAConfig)
-		}
-		ch.MTAConfig = ids.lane
-	case in.MTAConfigKey.Given():
-		l, err := lane.ByKey(ctx, a.DB, p.Tenant, in.MTAConfigKey.Value)
-		if err != nil {
-			return err
-		}
-		ch.MTAConfig = &l.ID
-	case ids.lane != nil || in.MTAConfigKey.Set:
-		ch.MTAConfig = new(id.MTAConfig{})
-	}
-	if ch.Include, err = a.resolveSegments(ctx, p.Tenant, in.IncludeKeys, ids.include); err != nil {
-		return err
-	}
-	if ch.Exclude, err = a.resolveSegments(ctx, p.Tenant, in.ExcludeKeys, ids.exclude); err != nil {
-		return err
-	}
-	if in.Lanes.Given() {
-		if err := a.resolveLanes(ctx, p, in.Lanes.Value, ch); err != nil {
-			return err
-		}
-	}
-	return a.resolveSenders(ctx, p.Tenant, in.Senders, ids.senders, ch)
+	return broadcast.Refs{
+		EmailType: refOf(ids.emailType, in.EmailTypeKey), TypeRequired: p.IsKey(), MTAConfig: refOf(ids.lane, in.MTAConfigKey),
+		Include: refsOf(ids.include, in.IncludeKeys), Exclude: refsOf(ids.exclude, in.ExcludeKeys),
+		Identities: refsOf(ids.senders, in.Senders), Lanes: ids.lanes,
+	}, err
 }
 
-// resolveType looks up the email type, which must be active.
-func (a *API) resolveType(ctx context.Context, p auth.Principal, in *broadcastBody, ids sessionIDs, ch *broadcast.Change) error {
-	var typ sender.EmailType
-	var err error
-	switch {
-	case ids.emailType != nil && !ids.emailType.IsZero():
-		typ, err = sender.EmailTypeByID(ctx, a.DB, p.Tenant, *ids.emailType)
-		err = becomes(err, sender.ErrEmailTypeNotFound, broadcast.ErrEmailType)
-	case in.EmailTypeKey.Given():
-		typ, err = sender.EmailTypeByKey(ctx, a.DB, p.Tenant, in.EmailTypeKey.Value)
-	case ids.emailType != nil || in.EmailTypeKey.Set:
-		if p.IsKey() {
-			return broadcast.ErrEmailType.Sayf("email_type_key is required")
-		}
-		ch.EmailType = new(id.EmailType{})
-		return nil
-	default:
+func refOf[ID comparable](byID *ID, key endpoint.Opt[string]) *broadcast.Ref[ID] {
+	if byID == nil && !key.Set {
 		return nil
 	}
-	if err != nil {
-		return err
+	r := broadcast.Ref[ID]{Key: key.Pointer()}
+	if byID != nil {
+		r.ID = *byID
 	}
-	if !typ.Active {
-		return broadcast.ErrEmailType.Sayf("the email type %s is not active", typ.Key)
-	}
-	ch.EmailType = &typ.ID
-	return nil
+	return &r
 }
 
-func (a *API) resolveSegments(ctx context.Context, tenant id.Tenant, keys endpoint.Opt[[]string], ids *[]id.Segment) (*[]id.Segment, error) {
-	var list []segment.Segment
-	var err error
+func refsOf[ID comparable](byID *[]ID, keys endpoint.Opt[[]string]) *broadcast.RefList[ID] {
 	switch {
-	case ids != nil && len(*ids) > broadcast.MaxSegments || len(distinct(keys.Value)) > broadcast.MaxSegments:
-		err = broadcast.ErrLimit.Sayf("a broadcast may include at most %d segments and exclude as many", broadcast.MaxSegments)
-	case ids != nil:
-		list, err = segment.ByIDs(ctx, a.DB, tenant, *ids)
+	case byID != nil:
+		return &broadcast.RefList[ID]{IDs: *byID, Keys: keys.Value}
 	case keys.Set:
-		list, err = segment.ByKeys(ctx, a.DB, tenant, distinct(keys.Value))
-	default:
-		return nil, nil
+		return &broadcast.RefList[ID]{Keys: keys.Value}
 	}
-	if err != nil {
-		return nil, err
-	}
-	found := make([]id.Segment, len(list))
-	for i, s := range list {
-		found[i] = s.ID
-	}
-	return &found, nil
-}
-
-func (a *API) resolveSenders(ctx context.Context, tenant id.Tenant, addresses endpoint.Opt[[]string], ids *[]id.Identity, ch *broadcast.Change) error {
-	var list []sender.Identity
-	var err error
-	switch {
-	case ids != nil:
-		list, err = sender.IdentitiesByID(ctx, a.DB, tenant, *ids)
-		if err == nil && len(list) < len(*ids) {
-			err = broadcast.ErrIdentity
-		}
-	case len(distinct(addresses.Value)) > sender.MaxIdentities:
-		err = broadcast.ErrIdentity.Sayf("more addresses than there can be sending identities")
-	case addresses.Set:
-		list, err = sender.IdentitiesByAddress(ctx, a.DB, tenant, distinct(addresses.Value))
-	default:
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	found := make([]id.Identity, len(list))
-	for i, s := range list {
-		found[i] = s.ID
-	}
-	ch.Identities = &found
 	return nil
 }
 
@@ -328,15 +305,25 @@ type sessionIDs struct {
 	lane             *id.MTAConfig
 	include, exclude *[]id.Segment
 	senders          *[]id.Identity
+	lanes            []broadcast.Ref[id.MTAConfig] // by key too
 }
 
 // sessionIDs reads them; a key has none.
 func (in *broadcastBody) sessionIDs(p auth.Principal) (sessionIDs, error) {
 	var ids sessionIDs
+	ids.lanes = make([]broadcast.Ref[id.MTAConfig], len(in.Lanes.Value))
+	for i, l := range in.Lanes.Value {
+		ids.lanes[i].Key = new(l.MTAConfigKey.Value)
+	}
 	if p.IsKey() {
 		return ids, nil
 	}
 	var bad fault.Problems
+	for i, l := range in.Lanes.Value {
+		if v := oneID[id.MTAConfig](&bad, fmt.Sprintf("delivery_lanes[%d].mta_config_id", i), l.MTAConfigID); v != nil {
+			ids.lanes[i].ID = *v
+		}
+	}
 	ids.emailType = oneID[id.EmailType](&bad, "email_type_id", in.EmailTypeID)
 	ids.lane = oneID[id.MTAConfig](&bad, "mta_config_id", in.MTAConfigID)
 	ids.include = manyIDs[id.Segment](&bad, "include_segment_ids", in.IncludeIDs)
@@ -388,87 +375,4 @@ func manyIDs[T ~[16]byte](bad *fault.Problems, path string, raw json.RawMessage)
 		}
 	}
 	return &list
-}
-
-// distinct returns the texts of a list in their order, each once.
-func distinct(list []string) []string {
-	seen := make(map[string]bool, len(list))
-	out := make([]string, 0, len(list))
-	for _, v := range list {
-		if !seen[v] {
-			seen[v] = true
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
-// becomes turns one fault into another.
-func becomes(err error, from, to *fault.Error) error {
-	if f, ok := fault.As(err); ok && f.Is(from) {
-		return to
-	}
-	return err
-}
-
-type createBroadcastRequest struct {
-	Key  string `header:"Idempotency-Key" doc:"8 to 128 letters, digits, - or _; a repeat within 24 hours returns the first answer."`
-	Body broadcastBody
-}
-
-func checkNewBroadcast(p auth.Principal, in *createBroadcastRequest) error { return in.Body.check(p) }
-
-func (a *API) createBroadcast(ctx context.Context, p auth.Principal, in *createBroadcastRequest) (broadcastAnswer, error) {
-	ch, err := a.change(ctx, p, &in.Body)
-	if err != nil {
-		return broadcastAnswer{}, err
-	}
-	if ch.EmailType == nil && p.IsKey() {
-		return broadcastAnswer{}, broadcast.ErrEmailType.Sayf("email_type_key is required")
-	}
-	b, err := broadcast.New(ctx, a.author(), p.Tenant, ch, p.Actor())
-	if err != nil {
-		return broadcastAnswer{}, err
-	}
-	out, err := a.viewBroadcast(ctx, p, b)
-	if err != nil {
-		return broadcastAnswer{}, err
-	}
-	return out, a.DB.InTx(ctx, func(tx *sqldb.DB) error {
-		if err := b.Insert(ctx, tx); err != nil {
-			return err
-		}
-		return endpoint.Remember(ctx, tx, out)
-	})
-}
-
-type updateBroadcastRequest struct {
-	ID   string `path:"broadcast_id" doc:"The broadcast's id."`
-	Body broadcastBody
-}
-
-func checkBroadcast(p auth.Principal, in *updateBroadcastRequest) error { return in.Body.check(p) }
-
-func (a *API) updateBroadcast(ctx context.Context, p auth.Principal, in *updateBroadcastRequest) (broadcastAnswer, error) {
-	ch, err := a.change(ctx, p, &in.Body)
-	if err != nil {
-		return broadcastAnswer{}, err
-	}
-	bid, ok := id.Parse[id.Broadcast](in.ID)
-	if !ok {
-		return broadcastAnswer{}, broadcast.ErrNotFound
-	}
-	b, err := broadcast.Update(ctx, a.author(), p.Tenant, bid, ch)
-	if err != nil {
-		return broadcastAnswer{}, err
-	}
-	return a.viewBroadcast(ctx, p, b)
-}
-
-func (a *API) deleteBroadcast(ctx context.Context, p auth.Principal, in *broadcastPath) (endpoint.None, error) {
-	bid, ok := id.Parse[id.Broadcast](in.ID)
-	if !ok {
-		return endpoint.None{}, broadcast.ErrNotFound
-	}
-	return endpoint.None{}, broadcast.Delete(ctx, a.DB, p.Tenant, bid)
 }

@@ -2,15 +2,14 @@ package httpapi
 
 import (
 	"context"
+	"slices"
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/broadcast"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/outbox"
-	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/track"
 )
 
@@ -91,11 +90,7 @@ func (a *API) listBroadcastRecipients(ctx context.Context, p auth.Principal, in 
 	if err != nil {
 		return none, err
 	}
-	names, err := a.routeNames(ctx, p.Tenant)
-	if err != nil {
-		return none, err
-	}
-	rows, err := a.recipientRows(ctx, p.Tenant, records, names)
+	rows, err := a.recipientRows(ctx, p.Tenant, records)
 	if err != nil {
 		return none, err
 	}
@@ -106,29 +101,24 @@ func (a *API) listBroadcastRecipients(ctx context.Context, p auth.Principal, in 
 	return endpoint.Page(rows, next), nil
 }
 
-// routeNames reads those names that the rows of recipients need.
-func (a *API) routeNames(ctx context.Context, tenant id.Tenant) (broadcastNames, error) {
-	n := broadcastNames{lanes: map[id.MTAConfig]string{}, senders: map[id.Identity]string{}}
-	lanes, err := lane.List(ctx, a.DB, tenant)
-	if err != nil {
-		return n, err
-	}
-	for _, l := range lanes {
-		n.lanes[l.ID] = l.Key
-	}
-	senders, err := sender.Identities(ctx, a.DB, tenant)
-	for _, s := range senders {
-		n.senders[s.ID] = s.Address
-	}
-	return n, err
-}
-
 // recipientRows shows messages, with what their recipients did, as far as it is
 // not known for a machine's doing.
-func (a *API) recipientRows(ctx context.Context, tenant id.Tenant, records []outbox.Record, names broadcastNames) ([]recipientRow, error) {
+func (a *API) recipientRows(ctx context.Context, tenant id.Tenant, records []outbox.Record) ([]recipientRow, error) {
 	sent := make(map[id.Message]id.Contact, len(records))
+	var lanes []id.MTAConfig
+	var senders []id.Identity
 	for _, r := range records {
 		sent[r.ID] = r.Contact
+		if !slices.Contains(lanes, r.Lane) {
+			lanes = append(lanes, r.Lane)
+		}
+		if !slices.Contains(senders, r.Identity) {
+			senders = append(senders, r.Identity)
+		}
+	}
+	names, err := broadcast.LoadRouteNames(ctx, a.DB, tenant, lanes, senders)
+	if err != nil {
+		return nil, err
 	}
 	did, err := track.MomentsOf(ctx, a.DB, tenant, sent)
 	if err != nil {
@@ -141,10 +131,10 @@ func (a *API) recipientRows(ctx context.Context, tenant id.Tenant, records []out
 	return rows, nil
 }
 
-func recipientOf(r outbox.Record, did track.Moments, names broadcastNames) recipientRow {
+func recipientOf(r outbox.Record, did track.Moments, names broadcast.RefNames) recipientRow {
 	row := recipientRow{
-		ContactID: r.Contact, Email: r.Email, VariantID: textOr(r.Variant), Sender: nameOf(names.senders, r.Identity),
-		MTAConfigKey: nameOf(names.lanes, r.Lane), Status: r.Status(), ContentVersion: r.ContentVersion,
+		ContactID: r.Contact, Email: r.Email, VariantID: textOr(r.Variant), Sender: nameOf(names.Identities, r.Identity),
+		MTAConfigKey: nameOf(names.Lanes, r.Lane), Status: r.Status(), ContentVersion: r.ContentVersion,
 		SentAt: endpoint.AtOr(r.SentAt), FirstOpenedAt: endpoint.AtOr(did.Opened), FirstClickedAt: endpoint.AtOr(did.Clicked),
 		ComplainedAt: endpoint.AtOr(did.Complained), UnsubscribedAt: endpoint.AtOr(did.Unsubscribed),
 		BounceType: textOr(string(r.Bounce())), SkipReason: textOr(r.SkipReason), Error: textOr(r.Error),

@@ -131,6 +131,19 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]Config, error)
 	return list, nil
 }
 
+// Keys returns the keys of those MTA configs that exist.
+func Keys(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.MTAConfig) (map[id.MTAConfig]string, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := db.Query(ctx, `SELECT id, key FROM mta_config WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, ids))
+	names, err := sqldb.Names[id.MTAConfig](rows, err)
+	if err != nil {
+		return nil, fmt.Errorf("read the keys of MTA configs: %w", err)
+	}
+	return names, nil
+}
+
 // ByID returns one MTA config, or ErrNotFound.
 func ByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, config id.MTAConfig) (Config, error) {
 	return one(db.QueryRow(ctx, `SELECT `+columns+` FROM mta_config WHERE tenant_id = $1 AND id = $2`, tenant, config), tenant)

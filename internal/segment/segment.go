@@ -186,6 +186,19 @@ func ByKeys(ctx context.Context, db *sqldb.DB, tenant id.Tenant, keys []string) 
 	return many(ctx, db, tenant, `segment_key`, sqldb.List(db, known), keys, func(s Segment) string { return s.Key })
 }
 
+// Keys returns the keys of those segments that exist.
+func Keys(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Segment) (map[id.Segment]string, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := db.Query(ctx, `SELECT id, segment_key FROM segment WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, ids))
+	names, err := sqldb.Names[id.Segment](rows, err)
+	if err != nil {
+		return nil, fmt.Errorf("read the keys of segments: %w", err)
+	}
+	return names, nil
+}
+
 // ByIDs returns the segments with the given ids, in that order and each once. If an id is unknown,
 // the error is ErrInvalid.
 func ByIDs(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Segment) ([]Segment, error) {

@@ -33,6 +33,19 @@ func IdentityByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, identity 
 	return list[0], nil
 }
 
+// Addresses returns the addresses of those sending identities that exist.
+func Addresses(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Identity) (map[id.Identity]string, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := db.Query(ctx, `SELECT id, email_address FROM sending_identity WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, ids))
+	names, err := sqldb.Names[id.Identity](rows, err)
+	if err != nil {
+		return nil, fmt.Errorf("read the addresses of sending identities: %w", err)
+	}
+	return names, nil
+}
+
 // IdentitiesByID returns the existing identities among ids, by address.
 func IdentitiesByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Identity) ([]Identity, error) {
 	rows, err := db.Query(ctx, `SELECT `+identityColumns+identityTables+`

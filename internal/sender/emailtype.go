@@ -243,6 +243,19 @@ func EmailTypes(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]EmailTyp
 	return list, nil
 }
 
+// TypeKeys returns the keys of those email types that exist.
+func TypeKeys(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.EmailType) (map[id.EmailType]string, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := db.Query(ctx, `SELECT id, type_key FROM email_type WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, ids))
+	names, err := sqldb.Names[id.EmailType](rows, err)
+	if err != nil {
+		return nil, fmt.Errorf("read the keys of email types: %w", err)
+	}
+	return names, nil
+}
+
 // EmailTypeByID returns one email type, or ErrEmailTypeNotFound.
 func EmailTypeByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, typ id.EmailType) (EmailType, error) {
 	t, err := scanEmailType(tenant)(db.QueryRow(ctx, `

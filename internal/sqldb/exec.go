@@ -194,6 +194,19 @@ func Each(rows *Rows, err error, read func(scan func(dest ...any) error) error) 
 	return rows.Err()
 }
 
+// Names reads rows of an identifier and a name.
+func Names[ID comparable](rows *Rows, err error) (map[ID]string, error) {
+	names := map[ID]string{}
+	err = Each(rows, err, func(scan func(...any) error) error {
+		var v ID
+		var name string
+		err := scan(&v, &name)
+		names[v] = name
+		return err
+	})
+	return names, err
+}
+
 // plain turns named strings, numbers and identifiers into the types that the
 // database's driver knows.
 func (db *DB) plain(args []any) ([]any, error) {
