@@ -35,9 +35,9 @@ var apart = map[string][]string{
 	"engine/deliver":  {"broadcast"}, // a send and its terms are enough
 	"engine/classify": {"broadcast"},
 	"report":          {"broadcast"},
-	"activity":        {"broadcast"},           // activity.Names
-	"letter":          {"secret"},              // what answers recipients opens no DKIM key
-	"public":          {"secret", "broadcast"}, // outbox.Labeler
+	"activity":        {"broadcast"},                      // activity.Names
+	"letter":          {"secret"},                         // what answers recipients opens no DKIM key
+	"public":          {"secret", "broadcast", "httpapi"}, // outbox.Labeler
 }
 
 // TestImportsPointDown holds the layers true.

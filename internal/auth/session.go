@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/fault"
@@ -103,4 +105,13 @@ func endSessions(ctx context.Context, tx *sqldb.DB, user id.User, keep id.Sessio
 		return fmt.Errorf("end sessions: %w", err)
 	}
 	return nil
+}
+
+// SessionCookie returns the cookie that carries the token of a session of the installation at
+// base. The browser keeps it for as long as a session can last; the server decides how long it does.
+func SessionCookie(base *url.URL, token string) *http.Cookie {
+	return &http.Cookie{
+		Name: CookieName, Value: token, Path: "/", MaxAge: int(MaxSessionAge.Seconds()),
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: base.Scheme == "https",
+	}
 }

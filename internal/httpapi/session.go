@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"net/http"
-	"net/url"
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/endpoint"
@@ -83,17 +82,7 @@ type sessionBegun struct {
 // Headers carries the cookie.
 func (s sessionBegun) Headers() http.Header { return http.Header{"Set-Cookie": {s.cookie.String()}} }
 
-// SessionCookie returns the session cookie. How long the session
-// lives is the server's matter; the browser forgets the cookie when no session
-// could live any longer.
-func SessionCookie(base *url.URL, token string) *http.Cookie {
-	return &http.Cookie{
-		Name: auth.CookieName, Value: token, Path: "/", MaxAge: int(auth.MaxSessionAge.Seconds()),
-		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: base.Scheme == "https",
-	}
-}
-
-func (a *API) cookie(token string) *http.Cookie { return SessionCookie(a.BaseURL, token) }
+func (a *API) cookie(token string) *http.Cookie { return auth.SessionCookie(a.BaseURL, token) }
 
 func (a *API) begun(e auth.SignedIn, err error) (sessionBegun, error) {
 	if err != nil {

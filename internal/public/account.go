@@ -13,7 +13,6 @@ import (
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/fault"
-	"github.com/packetboat/packetboat/internal/httpapi"
 	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
@@ -113,7 +112,7 @@ func (a *Accounts) post(w http.ResponseWriter, r *http.Request, p accountPage) {
 		return
 	}
 	if session != "" {
-		http.SetCookie(w, httpapi.SessionCookie(a.BaseURL, session))
+		http.SetCookie(w, auth.SessionCookie(a.BaseURL, session))
 	}
 	w.Header().Set("Location", "welcome") // relative, so that it is right behind a proxy
 	w.Header().Set("Referrer-Policy", "no-referrer")

@@ -6,7 +6,6 @@ import (
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/fault"
-	"github.com/packetboat/packetboat/internal/httpapi"
 )
 
 // maxForm bounds the body of a login form.
@@ -36,7 +35,7 @@ func (b *Mailbox) signIn(w http.ResponseWriter, r *http.Request) {
 		b.broken(w, r, err)
 		return
 	}
-	http.SetCookie(w, httpapi.SessionCookie(b.BaseURL, e.Token))
+	http.SetCookie(w, auth.SessionCookie(b.BaseURL, e.Token))
 	http.Redirect(w, r, "./", http.StatusSeeOther)
 }
 
@@ -55,7 +54,7 @@ func (b *Mailbox) signOut(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	gone := httpapi.SessionCookie(b.BaseURL, "")
+	gone := auth.SessionCookie(b.BaseURL, "")
 	gone.MaxAge = -1
 	http.SetCookie(w, gone)
 	http.Redirect(w, r, "./", http.StatusSeeOther)
