@@ -212,20 +212,6 @@ type accountWindowChange struct {
 	End   endpoint.Opt[string] `json:"end" nullable:"false"`
 }
 
-// put replaces v when the field was there with a value.
-func put[T any](v *T, o endpoint.Opt[T]) { *v = o.Or(*v) }
-
-// putOrClear replaces v when the field was there, and clears it for null or an
-// empty text.
-func putOrClear(v **string, o endpoint.Opt[string]) {
-	if !o.Set {
-		return
-	}
-	if *v = o.Pointer(); *v != nil && **v == "" {
-		*v = nil
-	}
-}
-
 func checkAccount(_ auth.Principal, in *updateAccountRequest) error {
 	t := tenant.Tenant{Name: "-", Settings: tenant.Defaults("UTC")}
 	in.apply(&t)

@@ -195,7 +195,7 @@ func showProgress(p *broadcast.Progress) *deliveryProgress {
 }
 
 func showLimit(w outbox.Wait, laneKey string) *limitedBy {
-	out := &limitedBy{Kind: w.Kind, MTAConfigKey: textOr(laneKey), Provider: textOr(w.Provider), Until: endpoint.At(w.Until), Message: w.Reason}
+	out := &limitedBy{Kind: w.Kind, MTAConfigKey: orNull(laneKey), Provider: orNull(w.Provider), Until: endpoint.At(w.Until), Message: w.Reason}
 	if w.Max > 0 && w.Per > 0 {
 		out.PerMinute = new(float64(w.Max) / w.Per.Minutes())
 	}
@@ -216,12 +216,4 @@ func (a *API) failureOf(ctx context.Context, b broadcast.Broadcast, p *broadcast
 		info.Samples = append(info.Samples, failureSample{r.Email, r.Error})
 	}
 	return info, nil
-}
-
-// textOr returns nil for the empty text.
-func textOr(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"github.com/packetboat/packetboat/internal/broadcast"
-	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/spread"
 )
 
@@ -32,28 +31,12 @@ func (in *broadcastBody) delivery() *broadcast.DeliveryChange {
 	return &ch
 }
 
-// clearing returns nil for a field that was not sent, and a pointer to nil for null.
-func clearing[T any](o endpoint.Opt[T]) **T {
-	if !o.Set {
-		return nil
-	}
-	return new(o.Pointer())
-}
-
 // skippedOf returns days, never nil.
 func skippedOf(days []spread.Day) []spread.Day {
 	if days == nil {
 		return []spread.Day{}
 	}
 	return days
-}
-
-// above0 returns nil for 0.
-func above0(n int) *int {
-	if n == 0 {
-		return nil
-	}
-	return &n
 }
 
 // laneShares shows the lanes that share a broadcast's mail, those that were

@@ -196,8 +196,6 @@ func (in *broadcastBody) refuse(bad *fault.Problems) error {
 	return nil
 }
 
-func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
-
 // check returns what is wrong with the body, whatever it names.
 func (in *broadcastBody) check(p auth.Principal) error {
 	ch, _, err := in.read(p)
@@ -330,49 +328,4 @@ func (in *broadcastBody) sessionIDs(p auth.Principal) (sessionIDs, error) {
 	ids.exclude = manyIDs[id.Segment](&bad, "exclude_segment_ids", in.ExcludeIDs)
 	ids.senders = manyIDs[id.Identity](&bad, "sending_identity_ids", in.SenderIDs)
 	return ids, bad.Err()
-}
-
-// oneID reads an id; the empty id for null, nil when there is none.
-func oneID[T ~[16]byte](bad *fault.Problems, path string, raw json.RawMessage) *T {
-	if len(raw) == 0 {
-		return nil
-	}
-	if !given(raw) {
-		return new(T)
-	}
-	var text string
-	v, ok := T{}, false
-	if json.Unmarshal(raw, &text) == nil {
-		v, ok = id.Parse[T](text)
-	}
-	if !ok {
-		bad.Add(path, "must be a uuid")
-	}
-	return &v
-}
-
-// manyIDs reads a list of ids, each once; null is the empty list.
-func manyIDs[T ~[16]byte](bad *fault.Problems, path string, raw json.RawMessage) *[]T {
-	if len(raw) == 0 {
-		return nil
-	}
-	var texts []string
-	if json.Unmarshal(raw, &texts) != nil {
-		bad.Add(path, "must be a list of uuids")
-		return nil
-	}
-	seen := map[T]bool{}
-	list := []T{}
-	for _, t := range texts {
-		v, ok := id.Parse[T](t)
-		if !ok {
-			bad.Add(path, "must be a list of uuids")
-			return nil
-		}
-		if !seen[v] {
-			seen[v] = true
-			list = append(list, v)
-		}
-	}
-	return &list
 }

@@ -68,23 +68,6 @@ func rowOfEmailType(t sender.EmailType) emailTypeRow {
 	}
 }
 
-// orNull returns nil for the empty text, which answers show as null.
-func orNull[T comparable](s T) *T {
-	if s == *new(T) {
-		return nil
-	}
-	return &s
-}
-
-// cleared returns what a nullable text field says: nil when it was not given,
-// the empty text when it is null.
-func cleared[T any](o endpoint.Opt[T]) *T {
-	if !o.Set {
-		return nil
-	}
-	return new(o.Or(*new(T)))
-}
-
 type emailTypeBody struct {
 	TypeKey           endpoint.Opt[string] `json:"type_key"`
 	DisplayName       endpoint.Opt[string] `json:"display_name" nullable:"false"`
@@ -103,47 +86,6 @@ func (b emailTypeBody) fields() sender.EmailTypeFields {
 		UTMCampaignPrefix: cleared(b.UTMCampaignPrefix), Category: idGiven[id.Category](b.CategoryID), SortOrder: b.SortOrder.Pointer(),
 		Active: b.Active.Pointer(), ListIDEnabled: b.ListIDEnabled.Pointer(), ListKey: cleared(b.ListKey),
 	}
-}
-
-// idGiven returns what a nullable id field says. For what is no id it returns a new
-// one, which names nothing.
-func idGiven[T ~[16]byte](o endpoint.Opt[string]) *T {
-	text := cleared(o)
-	if text == nil {
-		return nil
-	}
-	return new(idSpelled[T](*text))
-}
-
-// idSpelled returns the id that a text spells, none for the empty text, and a new
-// one, which names nothing, for what is no id.
-func idSpelled[T ~[16]byte](text string) T {
-	parsed, ok := id.Parse[T](text)
-	if !ok && text != "" {
-		return id.New[T]()
-	}
-	return parsed
-}
-
-// checkID adds a problem when the text of a field is no id.
-func checkID(bad *fault.Problems, path string, o endpoint.Opt[string], message string) {
-	if text := o.Or(""); text != "" && !id.Valid(text) {
-		bad.Add(path, message)
-	}
-}
-
-// RecordPath is the path of one record.
-type RecordPath struct {
-	ID string `path:"id"`
-}
-
-// named returns the id in a path, or the fault that there is no such record.
-func named[T ~[16]byte](in RecordPath, none *fault.Error) (T, error) {
-	v, ok := id.Parse[T](in.ID)
-	if !ok {
-		return v, none
-	}
-	return v, nil
 }
 
 // audited does something that the audit log must tell of, both or neither.

@@ -40,7 +40,7 @@ func (a *API) listSegmentMembers(ctx context.Context, p auth.Principal, in *list
 	if err != nil {
 		return endpoint.List[Contact]{}, err
 	}
-	if err := needScope(p, auth.ContactsRead); err != nil {
+	if err := endpoint.Need(p, auth.ContactsRead); err != nil {
 		return endpoint.List[Contact]{}, err
 	}
 	sort := contact.ParseSort(in.Sort)

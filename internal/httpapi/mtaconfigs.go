@@ -121,8 +121,8 @@ func rowOfMTAConfig(c lane.Config, fares lane.Stats) mtaConfigRow {
 		ID: c.ID, TenantID: c.Tenant, Key: c.Key, Name: c.Name, Type: c.Type, Active: c.Active,
 		Settings: sinkSettings{FailPatterns: []any{}},
 		Caps: mtaCaps{
-			MaxPerSecond: orNone(c.Caps.MaxPerSecond), MaxPerMinute: orNone(c.Caps.MaxPerMinute),
-			MaxPerHour: orNone(c.Caps.MaxPerHour), MaxPerDay: orNone(c.Caps.MaxPerDay),
+			MaxPerSecond: orNull(c.Caps.MaxPerSecond), MaxPerMinute: orNull(c.Caps.MaxPerMinute),
+			MaxPerHour: orNull(c.Caps.MaxPerHour), MaxPerDay: orNull(c.Caps.MaxPerDay),
 			MaxConnections: c.Caps.MaxConnections, MaxMessagesPerConnection: c.Caps.MaxMessagesPerConnection,
 		},
 		DomainThrottles: make([]mtaThrottle, len(c.Throttles)),
@@ -136,7 +136,7 @@ func rowOfMTAConfig(c lane.Config, fares lane.Stats) mtaConfigRow {
 		},
 	}
 	for i, t := range c.Throttles {
-		row.DomainThrottles[i] = mtaThrottle{t.Pattern, orNone(t.MaxConnections), orNone(t.MaxPerMinute), orNone(t.MaxPerHour)}
+		row.DomainThrottles[i] = mtaThrottle{t.Pattern, orNull(t.MaxConnections), orNull(t.MaxPerMinute), orNull(t.MaxPerHour)}
 	}
 	if c.Type == lane.SMTP {
 		row.Settings = smtpSettings{
@@ -232,14 +232,6 @@ func (b mtaConfigBody) fields() lane.Fields {
 		MaxConnections: c.MaxConnections.Pointer(), MaxMessagesPerConnection: c.MaxMessagesPerConnection.Pointer(),
 		Throttles: b.throttles(), Warmup: b.warmup(), RetryMaxAgeHours: b.Retry.Value.MaxAgeHours.Pointer(), Dormant: b.dormant(),
 	}
-}
-
-// orNone returns a limit as answers show it: null for none.
-func orNone(n int) *int {
-	if n == 0 {
-		return nil
-	}
-	return &n
 }
 
 // boundOf returns nil for a limit that was not mentioned; null lifts it.

@@ -133,11 +133,11 @@ func (a *API) recipientRows(ctx context.Context, tenant id.Tenant, records []out
 
 func recipientOf(r outbox.Record, did track.Moments, names broadcast.RefNames) recipientRow {
 	row := recipientRow{
-		ContactID: r.Contact, Email: r.Email, VariantID: textOr(r.Variant), Sender: nameOf(names.Identities, r.Identity),
+		ContactID: r.Contact, Email: r.Email, VariantID: orNull(r.Variant), Sender: nameOf(names.Identities, r.Identity),
 		MTAConfigKey: nameOf(names.Lanes, r.Lane), Status: r.Status(), ContentVersion: r.ContentVersion,
 		SentAt: endpoint.AtOr(r.SentAt), FirstOpenedAt: endpoint.AtOr(did.Opened), FirstClickedAt: endpoint.AtOr(did.Clicked),
 		ComplainedAt: endpoint.AtOr(did.Complained), UnsubscribedAt: endpoint.AtOr(did.Unsubscribed),
-		BounceType: textOr(string(r.Bounce())), SkipReason: textOr(r.SkipReason), Error: textOr(r.Error),
+		BounceType: orNull(string(r.Bounce())), SkipReason: orNull(r.SkipReason), Error: orNull(r.Error),
 	}
 	switch r.State {
 	case outbox.Queued:

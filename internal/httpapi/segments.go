@@ -114,14 +114,7 @@ func (a *API) segmentFor(ctx context.Context, p auth.Principal, in SegmentPath, 
 	if err != nil {
 		return segment.Segment{}, err
 	}
-	return s, needScope(p, scopes[s.Type])
-}
-
-func needScope(p auth.Principal, s auth.Scope) error {
-	if p.Has(s) {
-		return nil
-	}
-	return endpoint.ErrScope.With(map[string][]auth.Scope{"scopes": {s}})
+	return s, endpoint.Need(p, scopes[s.Type])
 }
 
 type listSegmentsRequest struct {
@@ -166,7 +159,7 @@ func checkNewSegment(_ auth.Principal, in *createSegmentRequest) error {
 
 func (a *API) createSegment(ctx context.Context, p auth.Principal, in *createSegmentRequest) (segmentForm, error) {
 	t := segment.Type(in.Body.Type.Or(string(segment.Dynamic)))
-	if err := needScope(p, segmentWrites[t]); err != nil {
+	if err := endpoint.Need(p, segmentWrites[t]); err != nil {
 		return segmentForm{}, err
 	}
 	make, ch := segment.CreateList, segment.Change{Name: &in.Body.Name, Tags: &in.Body.Tags}

@@ -137,11 +137,3 @@ func (r either[Lean, Full]) Schema(all endpoint.Registry) *endpoint.Schema {
 
 // SchemaName is that of the full row.
 func (either[Lean, Full]) SchemaName() string { return endpoint.SchemaName[Full]() }
-
-// filled returns an empty list rather than nil.
-func filled[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
-}

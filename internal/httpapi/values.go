@@ -1,0 +1,145 @@
+package httpapi
+
+import (
+	"encoding/json"
+
+	"github.com/packetboat/packetboat/internal/endpoint"
+	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/id"
+)
+
+// orNull returns nil for a zero value, which answers show as null.
+func orNull[T comparable](s T) *T {
+	if s == *new(T) {
+		return nil
+	}
+	return &s
+}
+
+// filled returns an empty list rather than nil.
+func filled[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// cleared returns what a nullable text field says: nil when it was not given,
+// the empty text when it is null.
+func cleared[T any](o endpoint.Opt[T]) *T {
+	if !o.Set {
+		return nil
+	}
+	return new(o.Or(*new(T)))
+}
+
+// clearing returns nil for a field that was not sent, and a pointer to nil for null.
+func clearing[T any](o endpoint.Opt[T]) **T {
+	if !o.Set {
+		return nil
+	}
+	return new(o.Pointer())
+}
+
+// put replaces v when the field was there with a value.
+func put[T any](v *T, o endpoint.Opt[T]) { *v = o.Or(*v) }
+
+// putOrClear replaces v when the field was there, and clears it for null or an
+// empty text.
+func putOrClear(v **string, o endpoint.Opt[string]) {
+	if !o.Set {
+		return
+	}
+	if *v = o.Pointer(); *v != nil && **v == "" {
+		*v = nil
+	}
+}
+
+// RecordPath is the path of one record.
+type RecordPath struct {
+	ID string `path:"id"`
+}
+
+// named returns the id in a path, or the fault that there is no such record.
+func named[T ~[16]byte](in RecordPath, none *fault.Error) (T, error) {
+	v, ok := id.Parse[T](in.ID)
+	if !ok {
+		return v, none
+	}
+	return v, nil
+}
+
+// idGiven returns what a nullable id field says: nil when it was not given, the zero id for null,
+// and for a text that is no id a new one, which no record has.
+func idGiven[T ~[16]byte](o endpoint.Opt[string]) *T {
+	text := cleared(o)
+	if text == nil {
+		return nil
+	}
+	return new(idSpelled[T](*text))
+}
+
+// idSpelled returns the id in a text, the zero id for the empty text, and for what is no id a new
+// one, which no record has.
+func idSpelled[T ~[16]byte](text string) T {
+	parsed, ok := id.Parse[T](text)
+	if !ok && text != "" {
+		return id.New[T]()
+	}
+	return parsed
+}
+
+// checkID adds a problem when the text of a field is no id.
+func checkID(bad *fault.Problems, path string, o endpoint.Opt[string], message string) {
+	if text := o.Or(""); text != "" && !id.Valid(text) {
+		bad.Add(path, message)
+	}
+}
+
+// oneID reads an id that a body may hold as text: nil when it is absent, the zero id for null.
+func oneID[T ~[16]byte](bad *fault.Problems, path string, raw json.RawMessage) *T {
+	if len(raw) == 0 {
+		return nil
+	}
+	if !given(raw) {
+		return new(T)
+	}
+	var text string
+	v, ok := T{}, false
+	if json.Unmarshal(raw, &text) == nil {
+		v, ok = id.Parse[T](text)
+	}
+	if !ok {
+		bad.Add(path, "must be a uuid")
+	}
+	return &v
+}
+
+// manyIDs reads a list of ids, each once: nil when it is absent, the empty list for null.
+func manyIDs[T ~[16]byte](bad *fault.Problems, path string, raw json.RawMessage) *[]T {
+	if len(raw) == 0 {
+		return nil
+	}
+	var texts []string
+	if json.Unmarshal(raw, &texts) != nil {
+		bad.Add(path, "must be a list of uuids")
+		return nil
+	}
+	seen := map[T]bool{}
+	list := []T{}
+	for _, t := range texts {
+		v, ok := id.Parse[T](t)
+		if !ok {
+			bad.Add(path, "must be a list of uuids")
+			return nil
+		}
+		if !seen[v] {
+			seen[v] = true
+			list = append(list, v)
+		}
+	}
+	return &list
+}
+
+// given reports whether a field was sent with a value.
+func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
