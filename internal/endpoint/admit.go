@@ -130,7 +130,7 @@ func (x *exchange) setRateLimit(s limit.State) {
 	h.Set("X-RateLimit-Reset", strconv.Itoa(seconds(s.Reset)))
 }
 
-// seconds rounds up, so that whoever waits that long has waited enough.
+// seconds rounds up, so that a caller who waits that long has waited long enough.
 func seconds(d time.Duration) int { return int(math.Ceil(max(d, 0).Seconds())) }
 
 // headersFor completes the headers of a refusal: a 429 says when to come back.

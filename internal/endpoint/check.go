@@ -29,8 +29,8 @@ func (x *exchange) dropInvalid(body any) bool {
 	return true
 }
 
-// addFrom adds the problems that err names, but for those of fields that have
-// one already: of these, err knows nothing.
+// addFrom adds the problems that err names, except for fields that have one already: these were not
+// in the body that was checked.
 func (x *exchange) addFrom(err error) {
 	var more fault.Problems
 	more.AddFrom(err)

@@ -10,7 +10,7 @@
 //	media type, JSON (413, 415, 400) → fields, all at once (400) → the function
 //
 // Bodies are parsed and normalised first, so that unknown fields are dropped, null
-// is told from absent, and no text holds what a database would refuse; then they
+// is distinguished from absent, and no text holds what a database would refuse; then they
 // are checked against the schemas of their types. The schemas, and the check of
 // one value against one, are huma's.
 package endpoint

@@ -72,8 +72,7 @@ func enveloped(f *fault.Error) (int, envelope) {
 	return status, e
 }
 
-// clipped returns s, or its beginning: what is told may quote what was sent,
-// and that has no end.
+// clipped returns s, cut to 500 bytes: messages may quote what was sent, which can be of any length.
 func clipped(s string) string {
 	const most = 500
 	if len(s) <= most {
@@ -82,7 +81,7 @@ func clipped(s string) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
-// faultOf returns what the caller is told of err. What is no fault is logged,
+// faultOf returns the fault that answers err. An error that is no fault is logged
 // once, with its chain, and becomes INTERNAL_ERROR, or UNAVAILABLE when it says
 // that the database cannot be reached.
 func (r *Router) faultOf(x *exchange, err error) *fault.Error {
@@ -95,7 +94,7 @@ func (r *Router) faultOf(x *exchange, err error) *fault.Error {
 		r.Log.Warn("unavailable", "err", err, "request", x.id, "operation", x.operation())
 		return f
 	case errors.Is(err, context.Canceled):
-		return ErrUnavailable // nobody is there to read it
+		return ErrUnavailable // the caller has gone
 	case outage(err):
 		r.Log.Error("database does not answer", "err", err, "request", x.id)
 		return ErrUnavailable

@@ -32,7 +32,7 @@ const (
 // keyPattern is that of the spec; any other key protects nothing, silently.
 var keyPattern = regexp.MustCompile(`^[A-Za-z0-9_-]{8,128}$`)
 
-// claim is one attempt's hold on a key.
+// claim is one attempt's reservation of a key.
 type claim struct {
 	tenant id.Tenant
 	key    string
@@ -93,8 +93,8 @@ func (c *claim) look(ctx context.Context, db *sqldb.DB, now time.Time) (standing
 	return standing{lease > sqldb.Micros(now), int(status.Int64), body.String}, nil
 }
 
-// take takes the key for this attempt, unless another has it or it has
-// succeeded. Keys of the tenant that are past their time go.
+// take reserves the key for this attempt, unless another attempt has reserved it or has succeeded. It
+// deletes keys of the tenant that have expired.
 func (c *claim) take(ctx context.Context, db *sqldb.DB, now time.Time) (bool, error) {
 	at := sqldb.Micros(now)
 	if _, err := db.Exec(ctx, `
@@ -113,8 +113,8 @@ func (c *claim) take(ctx context.Context, db *sqldb.DB, now time.Time) (bool, er
 	return n == 1, nil
 }
 
-// keep stores the outcome. It fails when the attempt has lost its hold, and so
-// undoes the transaction it stands in.
+// keep stores the outcome. It fails when the attempt has lost its reservation, and with it the
+// transaction fails.
 func (c *claim) keep(ctx context.Context, tx *sqldb.DB, status int, body string) error {
 	n, err := tx.Exec(ctx, `
 		UPDATE idempotency SET status = $4, body = $5
@@ -198,8 +198,8 @@ func once[Out any](ctx context.Context, x *exchange, operate func() (Out, error)
 	return nil
 }
 
-// await takes the key, or returns how it ended for whoever had it. It waits for
-// one who has it still.
+// await reserves the key, or returns the answer of the request that had it. It waits for one that is
+// still running.
 func (x *exchange) await(ctx context.Context) (standing, error) {
 	timeout := time.NewTimer(x.router.keyWait)
 	defer timeout.Stop()

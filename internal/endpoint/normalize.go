@@ -13,7 +13,7 @@ import (
 )
 
 // normalizer goes through a parsed body before its rules are checked. It drops
-// the fields that nobody knows, so that what was checked is what the operation
+// unknown fields, so that what was checked is what the operation
 // sees; normalises text; and notes null where it means nothing, numbers that no
 // machine holds, and text that no database does.
 type normalizer struct {

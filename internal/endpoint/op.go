@@ -37,7 +37,7 @@ type Op struct {
 	Session bool      // people only: keys get API_KEY_FORBIDDEN, and it is not listed
 	Role    auth.Role // the least role of a person; zero: viewer to read, editor to write
 
-	Public       bool // nobody needs to be known; not listed
+	Public       bool // needs no credential; not listed
 	Installation bool // the path has no tenant; not listed
 
 	Status   int            // of success; zero: 200, or 204 when the answer is None

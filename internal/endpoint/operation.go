@@ -34,8 +34,8 @@ func Handle[In, Out any](r *Router, pattern string, op Op, fn func(ctx context.C
 	}))
 }
 
-// handler is how the mux keeps our operations, so that they can be told from
-// the answers it makes up itself.
+// handler is the type under which the mux keeps our operations: its own answers of 404 and 405 have
+// another type.
 type handler func(http.ResponseWriter, *http.Request)
 
 // ServeHTTP serves the operation.

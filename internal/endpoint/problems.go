@@ -25,10 +25,10 @@ func (rt *route) problem(found *findings) error {
 	if !found.Any() {
 		return nil
 	}
-	told := found.Fields()
-	for _, f := range told.Fields {
+	fields := found.Fields()
+	for _, f := range fields.Fields {
 		if specific := rt.fieldFault(f.Path); specific != nil {
-			return told.As(specific)
+			return fields.As(specific)
 		}
 	}
 	return found.Err()

@@ -41,8 +41,8 @@ func (r *Router) Operations() []Operation {
 }
 
 // Publish serves a text that is the same for everybody, without a credential,
-// limited by the caller's address and cacheable for five minutes. It is made
-// when somebody first asks for it, and once.
+// limited by the caller's address and cacheable for five minutes. It is written
+// once, by the first request for it.
 func (r *Router) Publish(route, contentType string, write func() ([]byte, error)) {
 	made := sync.OnceValues(func() (published, error) {
 		text, err := write()

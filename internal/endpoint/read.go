@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// read fills in from what the caller sent. Faults of single fields are noted and
-// told together, later; what it returns is a body that cannot be read at all.
+// read fills in from what the caller sent. Problems of single fields are collected and reported
+// together, later; the error is that of a body that cannot be read at all.
 func (x *exchange) read(r *http.Request, in reflect.Value) error {
 	x.bind(r, in)
 	rt := x.route
@@ -57,8 +57,8 @@ func (x *exchange) check(found *findings, path string, tree any) any {
 	return tree
 }
 
-// decode reads a body that was checked. When there are problems it reads the rest
-// of it, if somebody has more to say about that.
+// decode reads a body that was checked. When there are problems it reads what is left without the
+// fields in problems, if the operation has a Check for it.
 func (x *exchange) decode(tree, body any) error {
 	known := x.problems.Any()
 	if known && !(x.route.checked && x.dropInvalid(tree)) {
@@ -71,7 +71,7 @@ func (x *exchange) decode(tree, body any) error {
 	switch err := json.Unmarshal(text, body); {
 	case err == nil:
 		x.partial = known
-	case !known: // the rules were kept, and yet it does not fit our types
+	case !known: // it is valid by its schema, and yet does not fit the Go type
 		message := err.Error()
 		if strings.HasPrefix(message, "json: ") {
 			message = "a value does not fit its field"

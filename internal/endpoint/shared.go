@@ -2,7 +2,7 @@ package endpoint
 
 import "github.com/packetboat/packetboat/internal/fault"
 
-// ErrTenant is what a Gate answers for a slug that is nobody's.
+// ErrTenant is what a Gate answers for an unknown slug.
 var ErrTenant = fault.New(fault.NotFound, "TENANT_NOT_FOUND", "there is no such tenant")
 
 // errorSchema is the envelope of every refusal.

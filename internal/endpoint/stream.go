@@ -13,7 +13,7 @@ import (
 // rows are written as they come, and never all in memory.
 //
 // An error before the first kilobyte becomes an ordinary refusal. Later, the
-// connection breaks off, so that nobody takes half a list for a whole one.
+// connection breaks off, so that a caller cannot take a part for the whole list.
 type Stream[T any] struct {
 	Rows iter.Seq2[T, error]
 }

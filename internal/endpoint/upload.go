@@ -131,8 +131,7 @@ func (x *exchange) receive(keep func(io.Reader) error) ([]byte, error) {
 	return options, nil
 }
 
-// source remembers what went wrong with reading, to be told from what went wrong
-// with keeping.
+// source remembers the error of reading, to distinguish it from an error of storing.
 type source struct {
 	r   io.Reader
 	err error

@@ -42,8 +42,8 @@ type API struct {
 	MJML      *mjml.Compiler     // makes HTML of MJML
 	Tester    Tester             // sends mails that are no part of a send
 
-	// Holdings are the places that keep something about people: asked for when
-	// somebody must be told what that is, or be forgotten.
+	// Holdings are the places that keep something about people: used to export
+	// and to erase personal data.
 	Holdings []contact.PersonalData
 
 	// Sequences answers for those who keep sequences; nil: there are none.
@@ -56,7 +56,7 @@ type API struct {
 }
 
 // Register adds every operation to r. One sorted line per resource, then what
-// is told about them all.
+// describes them all.
 func (a *API) Register(r *endpoint.Router) {
 	a.Cursors = endpoint.NewCursors(a.Box)
 	a.counts = &segment.Counter{DB: a.DB, Now: a.Now}

@@ -253,7 +253,7 @@ func (in *broadcastBody) change(p auth.Principal) (broadcast.Change, error) {
 			ch.Start.At = &t
 		}
 	}
-	if bad.Any() { // then all that is wrong is told, not only what was found first
+	if bad.Any() { // report all problems, not only those found first
 		bad.AddFrom(ch.Check())
 		return ch, bad.Err()
 	}

@@ -40,7 +40,7 @@ type (
 )
 
 // discovery publishes the index of operations and the OpenAPI documents, made of
-// the operations that are in the table when somebody first asks.
+// the operations that are in the table at the first request.
 func (a *API) discovery(r *endpoint.Router) {
 	r.Illustrate(answers())
 	r.Publish("GET /api/openapi.json", "application/json", r.Document)

@@ -169,7 +169,7 @@ func (in *messageBody) change(p auth.Principal) (library.Change, error) {
 			return ch, err
 		}
 	}
-	if bad.Any() { // then all that is wrong is told, not only what was found first
+	if bad.Any() { // report all problems, not only those found first
 		bad.AddFrom(ch.Check())
 	}
 	return ch, bad.Err()

@@ -168,8 +168,8 @@ func (a *API) showMTAConfig(ctx context.Context, p auth.Principal, c lane.Config
 	return rows[0], nil
 }
 
-// mtaConfigBody is what may be said of an MTA config. Fields that nothing
-// heeds yet are read too, so that more than their default can be refused.
+// mtaConfigBody is what may be said of an MTA config. Fields without
+// an effect yet are read too, so that values other than the default can be refused.
 type mtaConfigBody struct {
 	Name              endpoint.Opt[string]            `json:"name" nullable:"false"`
 	Type              endpoint.Opt[lane.Type]         `json:"type" nullable:"false"`

@@ -66,7 +66,7 @@ type SegmentRow struct {
 	Warnings               *[]segmentWarning `json:"warnings,omitempty" doc:"What the definition refers to and is not there any more; when a single one is read."`
 }
 
-// segmentWarning is a part of a definition that finds nobody, or everybody.
+// segmentWarning is a part of a definition that matches no contact, or all.
 type segmentWarning struct {
 	Path string `json:"path"`
 	Code string `json:"code"`

@@ -90,7 +90,7 @@ func (a *API) listTemplates(ctx context.Context, p auth.Principal, in *listTempl
 	return endpoint.Whole(rows), nil
 }
 
-// sends are the counts of mailings that use things; nil when nobody asked.
+// sends are the counts of mailings that use things; nil when they were not asked for.
 type sends map[string]usage.Sends
 
 func (s sends) of(thing string) *usage.Sends {
