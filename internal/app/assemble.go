@@ -177,7 +177,7 @@ func reference(mux *http.ServeMux, router *endpoint.Router) error {
 // the machine it runs on.
 func (s *Server) pages(ctx context.Context, mux *http.ServeMux, api *httpapi.API, t tools) error {
 	mailbox := &public.Mailbox{
-		DB: s.Store.DB, Sends: broadcast.Labeler(), Login: api.Login, Cursors: api.Cursors, BaseURL: s.Config.BaseURL,
+		DB: s.Store.DB, Sends: broadcast.Labeler(), Login: api.Login, Cursors: endpoint.NewCursors(api.Box), BaseURL: s.Config.BaseURL,
 		Log: s.Log.With("part", "mailbox"), Now: t.now, ClientIP: t.clientIP,
 	}
 	if s.Demo != 0 && s.Config.LoopbackBaseURL() {

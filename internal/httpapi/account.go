@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/contact"
@@ -11,20 +12,30 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/lane"
+	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// account registers the operations on the account settings.
-func (a *API) account(r *endpoint.Router) {
+// accountAPI serves the account of a tenant.
+type accountAPI struct {
+	db   *sqldb.DB
+	box  *secret.Box
+	gate *auth.Gate
+	now  func() time.Time
+}
+
+// register adds the operations on the account of a tenant.
+func (api accountAPI) register(r *endpoint.Router) {
+	api.identitySecret(r)
 	endpoint.Handle(r, "GET /t/{tenant}/api/settings/account", endpoint.Op{
 		Name:        "getAccount",
 		Summary:     "Get the account settings.",
 		Description: "Any valid key may, so this also tests a connection.",
 		Tag:         "account",
 		Mode:        endpoint.Free,
-	}, a.getAccount)
+	}, api.getAccount)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/account", endpoint.Op{
 		Name:    "updateAccount",
 		Summary: "Update account settings; absent fields keep their values.",
@@ -32,7 +43,7 @@ func (a *API) account(r *endpoint.Router) {
 		Session: true,
 		Role:    auth.Admin,
 		Faults:  []*fault.Error{sender.ErrUnknownEmailType, sender.ErrUnknownIdentity, lane.ErrUnknown},
-	}.Sending(`{"name": "Acme Books", "timezone": "Europe/London", "website_url": "https://www.example.com/", "postal_address": {"line1": "1 High Street", "city": "London", "postal_code": "N1 1AA", "country": "GB"}, "default_email_type_key": "newsletter"}`), a.updateAccount, checkAccount)
+	}.Sending(`{"name": "Acme Books", "timezone": "Europe/London", "website_url": "https://www.example.com/", "postal_address": {"line1": "1 High Street", "city": "London", "postal_code": "N1 1AA", "country": "GB"}, "default_email_type_key": "newsletter"}`), api.updateAccount, checkAccount)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/settings/account", endpoint.Op{
 		Name:    "deleteTenant",
 		Summary: "Delete the tenant permanently.",
@@ -40,7 +51,7 @@ func (a *API) account(r *endpoint.Router) {
 		Session: true,
 		Role:    auth.Owner,
 		Status:  http.StatusAccepted,
-	}.Sending(`{"confirm_slug": "$SLUG"}`), a.deleteTenant)
+	}.Sending(`{"confirm_slug": "$SLUG"}`), api.deleteTenant)
 }
 
 // AccountView is the account as keys see it.
@@ -94,12 +105,12 @@ type accountSessionView struct {
 	PauseReason              *string       `json:"pause_reason"`
 }
 
-func (a *API) getAccount(ctx context.Context, p auth.Principal, _ *struct{}) (form[AccountView, accountSessionView], error) {
-	t, err := tenant.ByID(ctx, a.DB, p.Tenant)
+func (api accountAPI) getAccount(ctx context.Context, p auth.Principal, _ *struct{}) (form[AccountView, accountSessionView], error) {
+	t, err := tenant.ByID(ctx, api.db, p.Tenant)
 	if err != nil {
 		return form[AccountView, accountSessionView]{}, err
 	}
-	full, err := a.accountOf(ctx, t)
+	full, err := api.accountOf(ctx, t)
 	if err != nil {
 		return form[AccountView, accountSessionView]{}, err
 	}
@@ -107,7 +118,7 @@ func (a *API) getAccount(ctx context.Context, p auth.Principal, _ *struct{}) (fo
 }
 
 // accountOf returns the session form, which holds the public one.
-func (a *API) accountOf(ctx context.Context, t tenant.Tenant) (accountSessionView, error) {
+func (api accountAPI) accountOf(ctx context.Context, t tenant.Tenant) (accountSessionView, error) {
 	s := t.Settings
 	v := accountSessionView{
 		AccountView: AccountView{
@@ -129,15 +140,15 @@ func (a *API) accountOf(ctx context.Context, t tenant.Tenant) (accountSessionVie
 		v.PauseReason = &t.PauseReason
 	}
 	var err error
-	if v.IdentitySigningEnabled, err = contact.IdentitySigned(ctx, a.DB, t.ID); err != nil {
+	if v.IdentitySigningEnabled, err = contact.IdentitySigned(ctx, api.db, t.ID); err != nil {
 		return v, err
 	}
-	if v.BillableContacts, err = contact.Billable(ctx, a.DB, t.ID); err != nil {
+	if v.BillableContacts, err = contact.Billable(ctx, api.db, t.ID); err != nil {
 		return v, err
 	}
 	// A default whose record is gone counts as none.
 	if !s.DefaultIdentity.IsZero() {
-		switch i, err := sender.IdentityByID(ctx, a.DB, t.ID, s.DefaultIdentity); {
+		switch i, err := sender.IdentityByID(ctx, api.db, t.ID, s.DefaultIdentity); {
 		case err == nil:
 			v.DefaultSendingIdentityID, v.DefaultSendingIdentityEmail = &i.ID, &i.Address
 		case !errors.Is(err, sender.ErrIdentityNotFound):
@@ -145,7 +156,7 @@ func (a *API) accountOf(ctx context.Context, t tenant.Tenant) (accountSessionVie
 		}
 	}
 	if !s.DefaultEmailType.IsZero() {
-		switch e, err := sender.EmailTypeByID(ctx, a.DB, t.ID, s.DefaultEmailType); {
+		switch e, err := sender.EmailTypeByID(ctx, api.db, t.ID, s.DefaultEmailType); {
 		case err == nil:
 			v.DefaultEmailTypeID, v.DefaultEmailTypeKey = &e.ID, &e.Key
 		case !errors.Is(err, sender.ErrEmailTypeNotFound):
@@ -153,7 +164,7 @@ func (a *API) accountOf(ctx context.Context, t tenant.Tenant) (accountSessionVie
 		}
 	}
 	if !s.DefaultMTAConfig.IsZero() {
-		switch c, err := lane.ByID(ctx, a.DB, t.ID, s.DefaultMTAConfig); {
+		switch c, err := lane.ByID(ctx, api.db, t.ID, s.DefaultMTAConfig); {
 		case err == nil:
 			v.DefaultMTAConfigID, v.DefaultMTAConfigKey = &c.ID, &c.Key
 		case !errors.Is(err, lane.ErrNotFound):
@@ -218,10 +229,10 @@ func checkAccount(_ auth.Principal, in *updateAccountRequest) error {
 	return tenant.CheckSettings(t.Name, t.Settings)
 }
 
-func (a *API) updateAccount(ctx context.Context, p auth.Principal, in *updateAccountRequest) (accountSessionView, error) {
-	now := a.Now()
+func (api accountAPI) updateAccount(ctx context.Context, p auth.Principal, in *updateAccountRequest) (accountSessionView, error) {
+	now := api.now()
 	var t tenant.Tenant
-	err := a.DB.InTx(ctx, func(tx *sqldb.DB) (err error) {
+	err := api.db.InTx(ctx, func(tx *sqldb.DB) (err error) {
 		if t, err = tenant.ByID(ctx, tx, p.Tenant); err != nil {
 			return err
 		}
@@ -240,7 +251,7 @@ func (a *API) updateAccount(ctx context.Context, p auth.Principal, in *updateAcc
 	if err != nil {
 		return accountSessionView{}, err
 	}
-	return a.accountOf(ctx, t)
+	return api.accountOf(ctx, t)
 }
 
 // apply puts the fields that name no other record into t.
@@ -349,16 +360,16 @@ type deleteTenantRequest struct {
 // deletionBegun is an empty object.
 type deletionBegun struct{}
 
-func (a *API) deleteTenant(ctx context.Context, p auth.Principal, in *deleteTenantRequest) (deletionBegun, error) {
+func (api accountAPI) deleteTenant(ctx context.Context, p auth.Principal, in *deleteTenantRequest) (deletionBegun, error) {
 	if in.Body.ConfirmSlug != p.TenantSlug {
 		return deletionBegun{}, fault.Input(fault.Field{Path: "confirm_slug", Message: "must be the tenant's slug"})
 	}
-	now := a.Now()
-	return deletionBegun{}, a.DB.InTx(ctx, func(tx *sqldb.DB) error {
+	now := api.now()
+	return deletionBegun{}, api.db.InTx(ctx, func(tx *sqldb.DB) error {
 		if err := tenant.Delete(ctx, tx, p.Tenant, now); err != nil {
 			return err
 		}
-		tx.AfterCommit(a.Gate.Forget)
+		tx.AfterCommit(api.gate.Forget)
 		return auth.Audit(ctx, tx, p.Did("tenant.delete", "tenant", p.Tenant.String(), now))
 	})
 }

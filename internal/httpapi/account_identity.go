@@ -11,14 +11,14 @@ import (
 
 // identitySecret registers the operations on the secret that proves to us who a
 // website's visitors are.
-func (a *API) identitySecret(r *endpoint.Router) {
+func (api accountAPI) identitySecret(r *endpoint.Router) {
 	op := func(name, summary string) endpoint.Op {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "account", Session: true, Role: auth.Owner}
 	}
 	const path = "/t/{tenant}/api/settings/account/identity-secret"
 	endpoint.Handle(r, "POST "+path, op("createIdentitySecret",
-		"Make a secret for identity signing, shown this once; the one before it verifies for 24 hours more."), a.createIdentitySecret)
-	endpoint.Handle(r, "DELETE "+path, op("deleteIdentitySecret", "Turn identity signing off."), a.deleteIdentitySecret)
+		"Make a secret for identity signing, shown this once; the one before it verifies for 24 hours more."), api.createIdentitySecret)
+	endpoint.Handle(r, "DELETE "+path, op("deleteIdentitySecret", "Turn identity signing off."), api.deleteIdentitySecret)
 }
 
 type identitySecretRow struct {
@@ -26,12 +26,12 @@ type identitySecretRow struct {
 	CreatedAt endpoint.Stamp `json:"created_at"`
 }
 
-func (a *API) createIdentitySecret(ctx context.Context, p auth.Principal, _ *struct{}) (identitySecretRow, error) {
+func (api accountAPI) createIdentitySecret(ctx context.Context, p auth.Principal, _ *struct{}) (identitySecretRow, error) {
 	var made contact.IdentitySecret
-	now := a.Now()
-	err := a.DB.InTx(ctx, func(tx *sqldb.DB) error {
+	now := api.now()
+	err := api.db.InTx(ctx, func(tx *sqldb.DB) error {
 		var err error
-		if made, err = contact.NewIdentitySecret(ctx, tx, a.Box, p.Tenant, now); err != nil {
+		if made, err = contact.NewIdentitySecret(ctx, tx, api.box, p.Tenant, now); err != nil {
 			return err
 		}
 		return auth.Audit(ctx, tx, p.Did("identity_secret.create", "tenant", p.Tenant.String(), now))
@@ -39,9 +39,9 @@ func (a *API) createIdentitySecret(ctx context.Context, p auth.Principal, _ *str
 	return identitySecretRow{made.Secret, endpoint.At(made.CreatedAt)}, err
 }
 
-func (a *API) deleteIdentitySecret(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.None, error) {
-	now := a.Now()
-	return endpoint.None{}, a.DB.InTx(ctx, func(tx *sqldb.DB) error {
+func (api accountAPI) deleteIdentitySecret(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.None, error) {
+	now := api.now()
+	return endpoint.None{}, api.db.InTx(ctx, func(tx *sqldb.DB) error {
 		if err := contact.DropIdentitySecret(ctx, tx, p.Tenant); err != nil {
 			return err
 		}

@@ -23,11 +23,10 @@ import (
 	"github.com/packetboat/packetboat/internal/usage"
 )
 
-// API is what the operations lean on.
+// API holds what the operations need.
 type API struct {
 	DB      *sqldb.DB
 	Box     *secret.Box
-	Cursors *endpoint.Cursors
 	Now     func() time.Time
 	BaseURL *url.URL
 	Hosts   sender.Hosts // what DNS records of tenants name; what is empty: the host of BaseURL
@@ -51,45 +50,49 @@ type API struct {
 
 	// AllowPrivateRelays lets MTA configs name hosts on private networks.
 	AllowPrivateRelays bool
-
-	counts *segment.Counter
 }
 
-// Register adds every operation to r. One sorted line per resource, then what
-// describes them all.
+// Register adds every operation to r: those of each resource, then the documents that describe them.
 func (a *API) Register(r *endpoint.Router) {
-	a.Cursors = endpoint.NewCursors(a.Box)
-	a.counts = &segment.Counter{DB: a.DB, Now: a.Now}
-	a.account(r)
-	a.apiKeys(r)
-	a.audit(r)
-	a.blocks(r)
-	a.broadcasts(r)
-	a.contactActivity(r)
-	a.contactLife(r)
-	a.contacts(r)
-	a.contactsBulk(r)
-	a.contactsSearch(r)
-	a.contactsTransfer(r)
-	a.customFields(r)
-	a.domains(r)
-	a.emailTypes(r)
-	a.identities(r)
-	a.identitySecret(r)
-	a.jobs(r)
-	a.mailbox(r)
-	a.messages(r)
-	a.mtaConfigs(r)
-	a.recipients(r)
-	a.reports(r)
-	a.savedFilters(r)
-	a.scoring(r)
-	a.segments(r)
-	a.session(r)
-	a.stages(r)
-	a.suppressions(r)
-	a.templates(r)
-	a.users(r)
+	cursors, contacts := endpoint.NewCursors(a.Box), a.contacts()
+	contacts.cursors = cursors
 
-	a.discovery(r)
+	accountAPI{db: a.DB, box: a.Box, gate: a.Gate, now: a.Now}.register(r)
+	apiKeysAPI{db: a.DB, gate: a.Gate, now: a.Now}.register(r)
+	auditAPI{db: a.DB, cursors: cursors}.register(r)
+	broadcastsAPI{db: a.DB, cursors: cursors, mjml: a.MJML, now: a.Now, tester: a.Tester}.register(r)
+	contacts.register(r)
+	customFieldsAPI{db: a.DB, now: a.Now, usage: a.Usage}.register(r)
+	domainsAPI{db: a.DB, box: a.Box, baseURL: a.BaseURL, hosts: a.Hosts, now: a.Now}.register(r)
+	emailTypesAPI{db: a.DB, now: a.Now, usage: a.Usage}.register(r)
+	identitiesAPI{db: a.DB, now: a.Now, tester: a.Tester, usage: a.Usage}.register(r)
+	jobsAPI{db: a.DB, baseURL: a.BaseURL, now: a.Now}.register(r)
+	mailboxAPI{db: a.DB, cursors: cursors}.register(r)
+	messagesAPI{db: a.DB, mjml: a.MJML, now: a.Now, usage: a.Usage}.register(r)
+	mtaConfigsAPI{db: a.DB, box: a.Box, allowPrivateRelays: a.AllowPrivateRelays, now: a.Now, tester: a.Tester, usage: a.Usage}.register(r)
+	savedFiltersAPI{db: a.DB, now: a.Now}.register(r)
+	scoringAPI{db: a.DB, now: a.Now}.register(r)
+	segmentsAPI{db: a.DB, contacts: contacts, counts: &segment.Counter{DB: a.DB, Now: a.Now}, now: a.Now, usage: a.Usage}.register(r)
+	sessionAPI{db: a.DB, baseURL: a.BaseURL, login: a.Login, now: a.Now}.register(r)
+	stagesAPI{db: a.DB, now: a.Now}.register(r)
+	suppressionsAPI{db: a.DB, now: a.Now}.register(r)
+	templatesAPI{db: a.DB, mjml: a.MJML, now: a.Now, sendCounts: a.Sends}.register(r)
+	usersAPI{db: a.DB, login: a.Login, now: a.Now}.register(r)
+
+	publish(r, a.BaseURL)
+}
+
+// contacts returns what serves contacts, but for the cursors of lists.
+func (a *API) contacts() contactsAPI {
+	c := contactsAPI{
+		db: a.DB, box: a.Box, log: a.Log, now: a.Now,
+		saver: a.Saver, providers: a.Providers, holdings: a.Holdings, sequences: a.Sequences,
+	}
+	if c.saver == nil {
+		c.saver = &contact.Saver{DB: a.DB, Rules: sender.ContactRules, Now: a.Now}
+	}
+	if c.providers == nil {
+		c.providers = &contact.Providers{DB: a.DB, Now: a.Now}
+	}
+	return c
 }

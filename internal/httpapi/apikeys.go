@@ -8,22 +8,30 @@ import (
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// apiKeys registers the operations on API keys.
-func (a *API) apiKeys(r *endpoint.Router) {
+// apiKeysAPI serves API keys.
+type apiKeysAPI struct {
+	db   *sqldb.DB
+	gate *auth.Gate
+	now  func() time.Time
+}
+
+// register adds the operations on API keys.
+func (api apiKeysAPI) register(r *endpoint.Router) {
 	op := func(name, summary string, faults ...*fault.Error) endpoint.Op {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "api keys", Session: true, Role: auth.Admin, Faults: faults}
 	}
 	created := op("createApiKey", "Create an API key; its secret is shown once.", auth.ErrInvalidScope, auth.ErrTooManyKeys)
 	created.Status = 201
-	endpoint.Handle(r, "GET /t/{tenant}/api/auth/api-keys", op("listApiKeys", "List the API keys, newest first."), a.listAPIKeys)
-	endpoint.Handle(r, "POST /t/{tenant}/api/auth/api-keys", created.Sending(`{"name": "CRM sync", "scopes": ["contacts:read", "contacts:write"], "expires_at": null}`), a.createAPIKey, a.checkNewAPIKey)
-	endpoint.Handle(r, "GET /t/{tenant}/api/auth/api-keys/scopes", op("listScopes", "List the scopes that a key may have."), a.listScopes)
-	endpoint.Handle(r, "GET /t/{tenant}/api/auth/api-keys/{id}", op("getApiKey", "Get an API key.", auth.ErrNoKey), a.getAPIKey)
-	endpoint.Handle(r, "PATCH /t/{tenant}/api/auth/api-keys/{id}", op("updateApiKey", "Update an API key's name, scopes or expiry.", auth.ErrNoKey, auth.ErrInvalidScope, auth.ErrKeyRevoked).Sending(`{"name": "CRM", "scopes": ["contacts:read"]}`), a.updateAPIKey, a.checkAPIKey)
-	endpoint.Handle(r, "DELETE /t/{tenant}/api/auth/api-keys/{id}", op("revokeApiKey", "Revoke an API key immediately and permanently.", auth.ErrNoKey), a.revokeAPIKey)
-	endpoint.Handle(r, "POST /t/{tenant}/api/auth/api-keys/{id}/rotate", op("rotateApiKey", "Rotate an API key's secret; the old one works during the grace period.", auth.ErrNoKey, auth.ErrKeyRevoked).Sending(`{"grace_seconds": 3600}`), a.rotateAPIKey)
+	endpoint.Handle(r, "GET /t/{tenant}/api/auth/api-keys", op("listApiKeys", "List the API keys, newest first."), api.listAPIKeys)
+	endpoint.Handle(r, "POST /t/{tenant}/api/auth/api-keys", created.Sending(`{"name": "CRM sync", "scopes": ["contacts:read", "contacts:write"], "expires_at": null}`), api.createAPIKey, api.checkNewAPIKey)
+	endpoint.Handle(r, "GET /t/{tenant}/api/auth/api-keys/scopes", op("listScopes", "List the scopes that a key may have."), api.listScopes)
+	endpoint.Handle(r, "GET /t/{tenant}/api/auth/api-keys/{id}", op("getApiKey", "Get an API key.", auth.ErrNoKey), api.getAPIKey)
+	endpoint.Handle(r, "PATCH /t/{tenant}/api/auth/api-keys/{id}", op("updateApiKey", "Update an API key's name, scopes or expiry.", auth.ErrNoKey, auth.ErrInvalidScope, auth.ErrKeyRevoked).Sending(`{"name": "CRM", "scopes": ["contacts:read"]}`), api.updateAPIKey, api.checkAPIKey)
+	endpoint.Handle(r, "DELETE /t/{tenant}/api/auth/api-keys/{id}", op("revokeApiKey", "Revoke an API key immediately and permanently.", auth.ErrNoKey), api.revokeAPIKey)
+	endpoint.Handle(r, "POST /t/{tenant}/api/auth/api-keys/{id}/rotate", op("rotateApiKey", "Rotate an API key's secret; the old one works during the grace period.", auth.ErrNoKey, auth.ErrKeyRevoked).Sending(`{"grace_seconds": 3600}`), api.rotateAPIKey)
 }
 
 // APIKey is a key as its owners see it.
@@ -77,9 +85,9 @@ func (in APIKeyPath) id() (id.APIKey, error) {
 	return key, nil
 }
 
-func (a *API) listAPIKeys(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[APIKey], error) {
-	now := a.Now()
-	list, err := auth.Keys(ctx, a.DB, p.Tenant, now)
+func (api apiKeysAPI) listAPIKeys(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[APIKey], error) {
+	now := api.now()
+	list, err := auth.Keys(ctx, api.db, p.Tenant, now)
 	if err != nil {
 		return endpoint.List[APIKey]{}, err
 	}
@@ -102,13 +110,13 @@ func (in *createAPIKeyRequest) key() auth.NewKey {
 	return auth.NewKey{Name: in.Body.Name, Scopes: in.Body.Scopes, ExpiresAt: expiryOf(in.Body.ExpiresAt)}
 }
 
-func (a *API) checkNewAPIKey(_ auth.Principal, in *createAPIKeyRequest) error {
-	return in.key().Check(a.Now())
+func (api apiKeysAPI) checkNewAPIKey(_ auth.Principal, in *createAPIKeyRequest) error {
+	return in.key().Check(api.now())
 }
 
-func (a *API) createAPIKey(ctx context.Context, p auth.Principal, in *createAPIKeyRequest) (NewAPIKey, error) {
-	now := a.Now()
-	k, secret, err := auth.CreateKey(ctx, a.DB, p.Tenant, in.key(), p.By(), now)
+func (api apiKeysAPI) createAPIKey(ctx context.Context, p auth.Principal, in *createAPIKeyRequest) (NewAPIKey, error) {
+	now := api.now()
+	k, secret, err := auth.CreateKey(ctx, api.db, p.Tenant, in.key(), p.By(), now)
 	if err != nil {
 		return NewAPIKey{}, err
 	}
@@ -128,16 +136,16 @@ func expiryOf(o endpoint.Opt[string]) *time.Time {
 	return &t
 }
 
-func (a *API) getAPIKey(ctx context.Context, p auth.Principal, in *APIKeyPath) (APIKey, error) {
+func (api apiKeysAPI) getAPIKey(ctx context.Context, p auth.Principal, in *APIKeyPath) (APIKey, error) {
 	key, err := in.id()
 	if err != nil {
 		return APIKey{}, err
 	}
-	k, err := auth.KeyByID(ctx, a.DB, p.Tenant, key)
+	k, err := auth.KeyByID(ctx, api.db, p.Tenant, key)
 	if err != nil {
 		return APIKey{}, err
 	}
-	return ShowAPIKey(k, a.Now()), nil
+	return ShowAPIKey(k, api.now()), nil
 }
 
 type updateAPIKeyRequest struct {
@@ -156,33 +164,33 @@ func (in *updateAPIKeyRequest) change() auth.KeyChange {
 	}
 }
 
-func (a *API) checkAPIKey(_ auth.Principal, in *updateAPIKeyRequest) error {
-	return in.change().Check(a.Now())
+func (api apiKeysAPI) checkAPIKey(_ auth.Principal, in *updateAPIKeyRequest) error {
+	return in.change().Check(api.now())
 }
 
-func (a *API) updateAPIKey(ctx context.Context, p auth.Principal, in *updateAPIKeyRequest) (APIKey, error) {
+func (api apiKeysAPI) updateAPIKey(ctx context.Context, p auth.Principal, in *updateAPIKeyRequest) (APIKey, error) {
 	key, err := in.id()
 	if err != nil {
 		return APIKey{}, err
 	}
-	now := a.Now()
-	k, err := auth.ChangeKey(ctx, a.DB, p.Tenant, key, in.change(), p.By(), now)
+	now := api.now()
+	k, err := auth.ChangeKey(ctx, api.db, p.Tenant, key, in.change(), p.By(), now)
 	if err != nil {
 		return APIKey{}, err
 	}
-	a.Gate.Forget()
+	api.gate.Forget()
 	return ShowAPIKey(k, now), nil
 }
 
-func (a *API) revokeAPIKey(ctx context.Context, p auth.Principal, in *APIKeyPath) (endpoint.None, error) {
+func (api apiKeysAPI) revokeAPIKey(ctx context.Context, p auth.Principal, in *APIKeyPath) (endpoint.None, error) {
 	key, err := in.id()
 	if err != nil {
 		return endpoint.None{}, err
 	}
-	if err := auth.RevokeKey(ctx, a.DB, p.Tenant, key, p.By(), a.Now()); err != nil {
+	if err := auth.RevokeKey(ctx, api.db, p.Tenant, key, p.By(), api.now()); err != nil {
 		return endpoint.None{}, err
 	}
-	a.Gate.Forget()
+	api.gate.Forget()
 	return endpoint.None{}, nil
 }
 
@@ -193,7 +201,7 @@ type rotateAPIKeyRequest struct {
 	}
 }
 
-func (a *API) rotateAPIKey(ctx context.Context, p auth.Principal, in *rotateAPIKeyRequest) (NewAPIKey, error) {
+func (api apiKeysAPI) rotateAPIKey(ctx context.Context, p auth.Principal, in *rotateAPIKeyRequest) (NewAPIKey, error) {
 	key, err := in.id()
 	if err != nil {
 		return NewAPIKey{}, err
@@ -202,12 +210,12 @@ func (a *API) rotateAPIKey(ctx context.Context, p auth.Principal, in *rotateAPIK
 	if in.Body != nil {
 		grace = time.Duration(in.Body.GraceSeconds) * time.Second
 	}
-	now := a.Now()
-	k, secret, err := auth.RotateKey(ctx, a.DB, p.Tenant, key, grace, p.By(), now)
+	now := api.now()
+	k, secret, err := auth.RotateKey(ctx, api.db, p.Tenant, key, grace, p.By(), now)
 	if err != nil {
 		return NewAPIKey{}, err
 	}
-	a.Gate.Forget()
+	api.gate.Forget()
 	return NewAPIKey{ShowAPIKey(k, now), secret}, nil
 }
 
@@ -217,7 +225,7 @@ type scopeRow struct {
 	Implies     []auth.Scope `json:"implies"`
 }
 
-func (a *API) listScopes(context.Context, auth.Principal, *struct{}) (endpoint.List[scopeRow], error) {
+func (api apiKeysAPI) listScopes(context.Context, auth.Principal, *struct{}) (endpoint.List[scopeRow], error) {
 	var rows []scopeRow
 	for _, s := range auth.Scopes() {
 		rows = append(rows, scopeRow{s.Scope, s.Description, s.Implies})

@@ -12,8 +12,14 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// audit registers the operation that reads the audit log.
-func (a *API) audit(r *endpoint.Router) {
+// auditAPI serves the audit log.
+type auditAPI struct {
+	db      *sqldb.DB
+	cursors *endpoint.Cursors
+}
+
+// register adds the operations on the audit log.
+func (api auditAPI) register(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/audit-log", endpoint.Op{
 		Name:       "listAuditLog",
 		Summary:    "List who changed what, newest first.",
@@ -22,7 +28,7 @@ func (a *API) audit(r *endpoint.Router) {
 		Role:       auth.Admin,
 		Pagination: "cursor",
 		Faults:     []*fault.Error{endpoint.ErrCursor},
-	}.Asking("limit=2"), a.listAuditLog)
+	}.Asking("limit=2"), api.listAuditLog)
 }
 
 type auditLogRequest struct {
@@ -52,11 +58,11 @@ func rowOfAudit(e auth.AuditEntry) auditRow {
 	return row
 }
 
-func (a *API) listAuditLog(ctx context.Context, p auth.Principal, in *auditLogRequest) (endpoint.List[auditRow], error) {
+func (api auditAPI) listAuditLog(ctx context.Context, p auth.Principal, in *auditLogRequest) (endpoint.List[auditRow], error) {
 	var at time.Time
 	var last id.AuditEntry
 	if in.Cursor != "" {
-		c, err := a.Cursors.Decode(in.Cursor, "created_at", "desc")
+		c, err := api.cursors.Decode(in.Cursor, "created_at", "desc")
 		if err != nil || c.LastValue == nil {
 			return endpoint.List[auditRow]{}, endpoint.ErrCursor
 		}
@@ -67,7 +73,7 @@ func (a *API) listAuditLog(ctx context.Context, p auth.Principal, in *auditLogRe
 		at, last = sqldb.Time(micros), id.Read[id.AuditEntry](c.LastID)
 	}
 	limit := endpoint.Limit(in.Limit)
-	list, err := auth.AuditLog(ctx, a.DB, p.Tenant, at, last, limit+1)
+	list, err := auth.AuditLog(ctx, api.db, p.Tenant, at, last, limit+1)
 	if err != nil {
 		return endpoint.List[auditRow]{}, err
 	}
@@ -75,7 +81,7 @@ func (a *API) listAuditLog(ctx context.Context, p auth.Principal, in *auditLogRe
 	if len(list) > limit {
 		list = list[:limit]
 		e := list[limit-1]
-		next = a.Cursors.Encode(endpoint.Cursor{
+		next = api.cursors.Encode(endpoint.Cursor{
 			Sort: "created_at", Dir: "desc",
 			LastValue: new(strconv.FormatInt(e.At.UnixMicro(), 10)), LastID: e.ID.String(),
 		})

@@ -21,7 +21,7 @@ var blockFieldFaults = map[string]*fault.Error{
 }
 
 // blocks registers the operations on blocks.
-func (a *API) blocks(r *endpoint.Router) {
+func (api templatesAPI) blocks(r *endpoint.Router) {
 	read := func(name, summary string, faults ...*fault.Error) endpoint.Op {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "blocks", Scope: auth.BlocksRead, Faults: faults}
 	}
@@ -30,21 +30,21 @@ func (a *API) blocks(r *endpoint.Router) {
 	}
 	list := read("listBlocks", "List blocks by name, those that are not active included.")
 	list.Description = "Rows are lean, without bodies and groups, unless full=true."
-	endpoint.Handle(r, "GET /t/{tenant}/api/blocks", list, a.listBlocks)
+	endpoint.Handle(r, "GET /t/{tenant}/api/blocks", list, api.listBlocks)
 
 	faults := append([]*fault.Error{template.ErrNoContent}, templateFaults...)
 	create := write("createBlock", "Create a block.", faults...)
 	create.Status, create.MaxBody, create.FieldFaults = http.StatusCreated, 5*endpoint.Megabyte, blockFieldFaults
-	endpoint.Handle(r, "POST /t/{tenant}/api/blocks", create.Sending(`{"name": "Masthead", "tags": ["masthead"], "content_html": "<h1>{{param:title}}</h1>", "parameters_schema": [{"name": "title", "type": "text", "default": "News"}]}`), a.createBlock, checkNewBlock)
+	endpoint.Handle(r, "POST /t/{tenant}/api/blocks", create.Sending(`{"name": "Masthead", "tags": ["masthead"], "content_html": "<h1>{{param:title}}</h1>", "parameters_schema": [{"name": "title", "type": "text", "default": "News"}]}`), api.createBlock, checkNewBlock)
 
-	endpoint.Handle(r, "GET /t/{tenant}/api/blocks/{id}", read("getBlock", "Get a block.", template.ErrNoBlock), a.getBlock)
+	endpoint.Handle(r, "GET /t/{tenant}/api/blocks/{id}", read("getBlock", "Get a block.", template.ErrNoBlock), api.getBlock)
 
 	update := write("updateBlock", "Change a block; what is not sent stays.", append(faults, template.ErrNoBlock, template.ErrSlug)...)
 	update.MaxBody, update.FieldFaults = 5*endpoint.Megabyte, blockFieldFaults
-	endpoint.Handle(r, "PUT /t/{tenant}/api/blocks/{id}", update.Sending(`{"name": "Masthead with line", "content_html": "<h1>{{param:title}}</h1><hr>", "parameters_schema": [{"name": "title", "type": "text", "default": "News"}]}`), a.updateBlock, checkBlock)
+	endpoint.Handle(r, "PUT /t/{tenant}/api/blocks/{id}", update.Sending(`{"name": "Masthead with line", "content_html": "<h1>{{param:title}}</h1><hr>", "parameters_schema": [{"name": "title", "type": "text", "default": "News"}]}`), api.updateBlock, checkBlock)
 
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/blocks/{id}",
-		write("deleteBlock", "Delete a block that no draft and no recent broadcast uses, or any with force=true.", template.ErrNoBlock, template.ErrInUse), a.deleteBlock)
+		write("deleteBlock", "Delete a block that no draft and no recent broadcast uses, or any with force=true.", template.ErrNoBlock, template.ErrInUse), api.deleteBlock)
 }
 
 // BlockPath names a block.
@@ -104,15 +104,15 @@ type listBlocksRequest struct {
 
 type blockListRow = either[BlockHead, BlockRow]
 
-func (a *API) listBlocks(ctx context.Context, p auth.Principal, in *listBlocksRequest) (endpoint.List[blockListRow], error) {
+func (api templatesAPI) listBlocks(ctx context.Context, p auth.Principal, in *listBlocksRequest) (endpoint.List[blockListRow], error) {
 	var none endpoint.List[blockListRow]
 	full := endpoint.Flag(in.Full)
 	f := template.Filter{Tags: endpoint.CommaList(in.Tags), SlotKeys: endpoint.CommaList(in.SlotKeys)}
-	list, err := template.ListBlocks(ctx, a.DB, p.Tenant, f, full)
+	list, err := template.ListBlocks(ctx, api.db, p.Tenant, f, full)
 	if err != nil {
 		return none, err
 	}
-	used, err := a.sends(ctx, p, usage.Block, "", in.Usage)
+	used, err := api.sends(ctx, p, usage.Block, "", in.Usage)
 	if err != nil {
 		return none, err
 	}
@@ -167,8 +167,8 @@ func (in *createBlockRequest) change() template.BlockChange {
 
 func checkNewBlock(_ auth.Principal, in *createBlockRequest) error { return in.change().CheckNew() }
 
-func (a *API) createBlock(ctx context.Context, p auth.Principal, in *createBlockRequest) (savedBlock, error) {
-	b, warnings, err := template.CreateBlock(ctx, a.DB, a.MJML, p.Tenant, in.change(), a.Now())
+func (api templatesAPI) createBlock(ctx context.Context, p auth.Principal, in *createBlockRequest) (savedBlock, error) {
+	b, warnings, err := template.CreateBlock(ctx, api.db, api.mjml, p.Tenant, in.change(), api.now())
 	if err != nil {
 		return savedBlock{}, err
 	}
@@ -180,12 +180,12 @@ type getBlockRequest struct {
 	Usage string `query:"include_usage" doc:"true: adds usage."`
 }
 
-func (a *API) getBlock(ctx context.Context, p auth.Principal, in *getBlockRequest) (BlockRow, error) {
-	b, err := template.BlockByRef(ctx, a.DB, p.Tenant, in.ID)
+func (api templatesAPI) getBlock(ctx context.Context, p auth.Principal, in *getBlockRequest) (BlockRow, error) {
+	b, err := template.BlockByRef(ctx, api.db, p.Tenant, in.ID)
 	if err != nil {
 		return BlockRow{}, err
 	}
-	used, err := a.sends(ctx, p, usage.Block, b.ID.String(), in.Usage)
+	used, err := api.sends(ctx, p, usage.Block, b.ID.String(), in.Usage)
 	if err != nil {
 		return BlockRow{}, err
 	}
@@ -208,8 +208,8 @@ func (in *updateBlockRequest) change() template.BlockChange {
 
 func checkBlock(_ auth.Principal, in *updateBlockRequest) error { return in.change().Check() }
 
-func (a *API) updateBlock(ctx context.Context, p auth.Principal, in *updateBlockRequest) (savedBlock, error) {
-	b, warnings, err := template.UpdateBlock(ctx, a.DB, a.MJML, p.Tenant, in.ID, in.change(), a.Now())
+func (api templatesAPI) updateBlock(ctx context.Context, p auth.Principal, in *updateBlockRequest) (savedBlock, error) {
+	b, warnings, err := template.UpdateBlock(ctx, api.db, api.mjml, p.Tenant, in.ID, in.change(), api.now())
 	if err != nil {
 		return savedBlock{}, err
 	}
@@ -221,6 +221,6 @@ type deleteBlockRequest struct {
 	Force string `query:"force" doc:"true: delete it although it is used."`
 }
 
-func (a *API) deleteBlock(ctx context.Context, p auth.Principal, in *deleteBlockRequest) (endpoint.None, error) {
-	return endpoint.None{}, template.DeleteBlock(ctx, a.DB, p.Tenant, in.ID, endpoint.Flag(in.Force), a.Sends, a.Now())
+func (api templatesAPI) deleteBlock(ctx context.Context, p auth.Principal, in *deleteBlockRequest) (endpoint.None, error) {
+	return endpoint.None{}, template.DeleteBlock(ctx, api.db, p.Tenant, in.ID, endpoint.Flag(in.Force), api.sendCounts, api.now())
 }

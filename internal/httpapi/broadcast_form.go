@@ -169,19 +169,19 @@ type broadcastNames struct {
 }
 
 // namesFor reads what is shown of a list of broadcasts beside themselves.
-func (a *API) namesFor(ctx context.Context, tenant id.Tenant, list ...broadcast.Broadcast) (broadcastNames, error) {
+func (api broadcastsAPI) namesFor(ctx context.Context, tenant id.Tenant, list ...broadcast.Broadcast) (broadcastNames, error) {
 	var sends []id.Send
 	for _, b := range list {
 		if b.StartedAt != nil {
 			sends = append(sends, b.Send)
 		}
 	}
-	names, err := broadcast.LoadRefNames(ctx, a.DB, tenant, list...)
+	names, err := broadcast.LoadRefNames(ctx, api.db, tenant, list...)
 	if err != nil {
 		return broadcastNames{}, err
 	}
 	n := broadcastNames{RefNames: names}
-	n.sends, err = outbox.LoadAll(ctx, a.DB, tenant, sends)
+	n.sends, err = outbox.LoadAll(ctx, api.db, tenant, sends)
 	return n, err
 }
 

@@ -20,20 +20,20 @@ func pauseByUser(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Bro
 }
 
 // moveBroadcast returns the operation that makes a move and shows the outcome.
-func (a *API) moveBroadcast(do mover) func(context.Context, auth.Principal, *broadcastPath) (broadcastAnswer, error) {
+func (api broadcastsAPI) moveBroadcast(do mover) func(context.Context, auth.Principal, *broadcastPath) (broadcastAnswer, error) {
 	return func(ctx context.Context, p auth.Principal, in *broadcastPath) (broadcastAnswer, error) {
 		bid, ok := id.Parse[id.Broadcast](in.ID)
 		if !ok {
 			return broadcastAnswer{}, broadcast.ErrNotFound
 		}
-		if err := do(ctx, a.DB, p.Tenant, bid, a.Now()); err != nil {
+		if err := do(ctx, api.db, p.Tenant, bid, api.now()); err != nil {
 			return broadcastAnswer{}, err
 		}
-		b, err := broadcast.Load(ctx, a.DB, p.Tenant, bid)
+		b, err := broadcast.Load(ctx, api.db, p.Tenant, bid)
 		if err != nil {
 			return broadcastAnswer{}, err
 		}
-		return a.viewBroadcast(ctx, p, b)
+		return api.viewBroadcast(ctx, p, b)
 	}
 }
 
@@ -44,13 +44,13 @@ type rescheduleBroadcastRequest struct {
 	}
 }
 
-func (a *API) rescheduleBroadcast(ctx context.Context, p auth.Principal, in *rescheduleBroadcastRequest) (broadcastAnswer, error) {
+func (api broadcastsAPI) rescheduleBroadcast(ctx context.Context, p auth.Principal, in *rescheduleBroadcastRequest) (broadcastAnswer, error) {
 	if !in.Body.SkippedDates.Given() {
 		var bad fault.Problems
 		bad.Add("skipped_dates", "required")
 		return broadcastAnswer{}, bad.Err()
 	}
-	return a.moveBroadcast(func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
+	return api.moveBroadcast(func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
 		return broadcast.Reschedule(ctx, db, tenant, bid, in.Body.SkippedDates.Value, now)
 	})(ctx, p, &broadcastPath{ID: in.ID})
 }

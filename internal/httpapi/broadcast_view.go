@@ -115,12 +115,12 @@ type failureSample struct {
 }
 
 // viewBroadcast returns a broadcast with all that a single one shows.
-func (a *API) viewBroadcast(ctx context.Context, p auth.Principal, b broadcast.Broadcast) (broadcastAnswer, error) {
-	names, err := a.namesFor(ctx, b.Tenant, b)
+func (api broadcastsAPI) viewBroadcast(ctx context.Context, p auth.Principal, b broadcast.Broadcast) (broadcastAnswer, error) {
+	names, err := api.namesFor(ctx, b.Tenant, b)
 	if err != nil {
 		return broadcastAnswer{}, err
 	}
-	extra, err := a.progressOf(ctx, b)
+	extra, err := api.progressOf(ctx, b)
 	if err != nil {
 		return broadcastAnswer{}, err
 	}
@@ -129,10 +129,10 @@ func (a *API) viewBroadcast(ctx context.Context, p auth.Principal, b broadcast.B
 		func() broadcastSessionView { return broadcastSessionView{names.FullSession(b), extra} }), nil
 }
 
-func (a *API) progressOf(ctx context.Context, b broadcast.Broadcast) (BroadcastProgress, error) {
+func (api broadcastsAPI) progressOf(ctx context.Context, b broadcast.Broadcast) (BroadcastProgress, error) {
 	out := BroadcastProgress{Warnings: []broadcast.ScheduleWarning{}, ViewModel: viewModel{Actions: b.Available()}}
 	if b.Status == broadcast.Draft {
-		ready, err := broadcast.Ready(ctx, a.DB, b, a.Now())
+		ready, err := broadcast.Ready(ctx, api.db, b, api.now())
 		if err != nil {
 			return out, err
 		}
@@ -143,18 +143,18 @@ func (a *API) progressOf(ctx context.Context, b broadcast.Broadcast) (BroadcastP
 			}
 		}
 	} else if b.Status == broadcast.Scheduled {
-		found, err := broadcast.Warnings(ctx, a.DB, b, a.Now())
+		found, err := broadcast.Warnings(ctx, api.db, b, api.now())
 		if err != nil {
 			return out, err
 		}
 		out.Warnings = found
 	}
-	progress, err := broadcast.LoadProgress(ctx, a.DB, b, a.Now())
+	progress, err := broadcast.LoadProgress(ctx, api.db, b, api.now())
 	if err != nil {
 		return out, err
 	}
 	if b.Failure != nil {
-		out.ViewModel.Failure, err = a.failureOf(ctx, b, progress)
+		out.ViewModel.Failure, err = api.failureOf(ctx, b, progress)
 		if err != nil {
 			return out, err
 		}
@@ -164,18 +164,18 @@ func (a *API) progressOf(ctx context.Context, b broadcast.Broadcast) (BroadcastP
 	}
 	out.TotalRecipients, out.Sent, out.Failed, out.ProgressPct = progress.Total, progress.Sent, progress.Failed, progress.Percent
 	if out.ViewModel.Progress = showProgress(progress); progress.Limit != nil {
-		lanes, err := lane.Keys(ctx, a.DB, b.Tenant, []id.MTAConfig{progress.Limit.Lane})
+		lanes, err := lane.Keys(ctx, api.db, b.Tenant, []id.MTAConfig{progress.Limit.Lane})
 		if err != nil {
 			return out, err
 		}
 		out.ViewModel.Progress.LimitedBy = showLimit(*progress.Limit, lanes[progress.Limit.Lane])
 	}
-	records, err := outbox.First(ctx, a.DB, b.Tenant, b.Send, embedded)
+	records, err := outbox.First(ctx, api.db, b.Tenant, b.Send, embedded)
 	if err != nil {
 		return out, err
 	}
 	out.Truncated = progress.Total > len(records)
-	out.Recipients, err = a.recipientRows(ctx, b.Tenant, records)
+	out.Recipients, err = api.recipientRows(ctx, b.Tenant, records)
 	return out, err
 }
 
@@ -202,13 +202,13 @@ func showLimit(w outbox.Wait, laneKey string) *limitedBy {
 	return out
 }
 
-func (a *API) failureOf(ctx context.Context, b broadcast.Broadcast, p *broadcast.Progress) (*failureInfo, error) {
+func (api broadcastsAPI) failureOf(ctx context.Context, b broadcast.Broadcast, p *broadcast.Progress) (*failureInfo, error) {
 	info := &failureInfo{Code: b.Failure.Code, Message: b.Failure.Message, FailedAt: endpoint.At(b.Failure.At), Samples: []failureSample{}}
 	if p == nil {
 		return info, nil
 	}
 	info.FailedCount = p.Failed
-	failed, err := outbox.FirstFailures(ctx, a.DB, b.Tenant, b.Send, samples)
+	failed, err := outbox.FirstFailures(ctx, api.db, b.Tenant, b.Send, samples)
 	if err != nil {
 		return nil, err
 	}

@@ -10,38 +10,51 @@ import (
 	"github.com/packetboat/packetboat/internal/content"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/mail/mjml"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// broadcasts registers the operations on broadcasts.
-func (a *API) broadcasts(r *endpoint.Router) {
+// broadcastsAPI serves broadcasts, their recipients and their reports.
+type broadcastsAPI struct {
+	db      *sqldb.DB
+	cursors *endpoint.Cursors
+	mjml    *mjml.Compiler
+	now     func() time.Time
+	tester  Tester
+}
+
+// register adds the operations on broadcasts, their recipients and their reports.
+func (api broadcastsAPI) register(r *endpoint.Router) {
+	api.recipients(r)
+	api.reports(r)
 	op := func(name, summary string, scope auth.Scope, faults ...*fault.Error) endpoint.Op {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "broadcasts", Scope: scope, Faults: faults}
 	}
 	list := op("listBroadcasts", "List broadcasts, newest first.", auth.BroadcastsRead, broadcast.ErrStatus, broadcast.ErrMetadataFind)
 	list.Description = "Rows are lean: bodies are told by has_* flags and variants by their ids, unless full=true. Archived broadcasts are hidden unless asked for."
-	endpoint.Handle(r, "GET /t/{tenant}/api/broadcasts", list, a.listBroadcasts)
+	endpoint.Handle(r, "GET /t/{tenant}/api/broadcasts", list, api.listBroadcasts)
 	endpoint.Handle(r, "GET /t/{tenant}/api/broadcasts/{broadcast_id}",
-		op("getBroadcast", "Get a broadcast with its progress and available actions.", auth.BroadcastsRead, broadcast.ErrNotFound), a.getBroadcast)
+		op("getBroadcast", "Get a broadcast with its progress and available actions.", auth.BroadcastsRead, broadcast.ErrNotFound), api.getBroadcast)
 
 	create := op("createBroadcast", "Create a draft broadcast; nothing is sent.", auth.BroadcastsWrite, writeFaults...)
 	create.Status, create.MaxBody, create.Idempotent, create.FieldFaults = http.StatusCreated, 5*endpoint.Megabyte, true, broadcastFieldFaults
-	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts", create.Sending(`{"name": "Spring news", "email_type_key": "newsletter", "include_segment_keys": ["$SEGMENT_KEY"], "scheduled_at": "2030-03-01T09:30:00Z", "content": {"subject": "Hello {{ contact.first_name | default: 'reader' }}", "body_html": "<p>Our <a href=\"https://www.example.com/news\">news</a> for spring.</p>"}}`), a.createBroadcast, checkNewBroadcast)
+	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts", create.Sending(`{"name": "Spring news", "email_type_key": "newsletter", "include_segment_keys": ["$SEGMENT_KEY"], "scheduled_at": "2030-03-01T09:30:00Z", "content": {"subject": "Hello {{ contact.first_name | default: 'reader' }}", "body_html": "<p>Our <a href=\"https://www.example.com/news\">news</a> for spring.</p>"}}`), api.createBroadcast, checkNewBroadcast)
 	update := op("updateBroadcast", "Update a draft; absent fields keep their values.", auth.BroadcastsWrite, append(writeFaults, broadcast.ErrNotFound, broadcast.ErrNotDraft)...)
 	update.MaxBody, update.FieldFaults = 5*endpoint.Megabyte, broadcastFieldFaults
-	endpoint.Handle(r, "PUT /t/{tenant}/api/broadcasts/{broadcast_id}", update.Sending(`{"name": "Spring news, second draft", "tags": ["spring"], "scheduled_at": "2030-03-02T09:30:00Z"}`), a.updateBroadcast, checkBroadcast)
+	endpoint.Handle(r, "PUT /t/{tenant}/api/broadcasts/{broadcast_id}", update.Sending(`{"name": "Spring news, second draft", "tags": ["spring"], "scheduled_at": "2030-03-02T09:30:00Z"}`), api.updateBroadcast, checkBroadcast)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/broadcasts/{broadcast_id}",
-		op("deleteBroadcast", "Delete a draft permanently.", auth.BroadcastsWrite, broadcast.ErrNotFound, broadcast.ErrNotDraft), a.deleteBroadcast)
+		op("deleteBroadcast", "Delete a draft permanently.", auth.BroadcastsWrite, broadcast.ErrNotFound, broadcast.ErrNotDraft), api.deleteBroadcast)
 
 	clone := op("cloneBroadcast", "Clone a broadcast into a new draft, without scheduled_at.", auth.BroadcastsWrite, broadcast.ErrNotFound)
 	clone.Status = http.StatusCreated
 	clone.Description = "Whatever the other's status is. Its content is taken as it stands, and is not rendered again; what it refers to and was deleted is left out."
-	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/{broadcast_id}/clone", clone.Sending(`{"name": "Summer news"}`), a.cloneBroadcast)
+	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/{broadcast_id}/clone", clone.Sending(`{"name": "Summer news"}`), api.cloneBroadcast)
 	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/bulk-archive",
-		op("bulkArchiveBroadcasts", "Archive up to 100 ended broadcasts, and report which were not.", auth.BroadcastsWrite).Sending(`{"ids": ["$BROADCAST_ID"]}`), a.archiveBroadcasts)
+		op("bulkArchiveBroadcasts", "Archive up to 100 ended broadcasts, and report which were not.", auth.BroadcastsWrite).Sending(`{"ids": ["$BROADCAST_ID"]}`), api.archiveBroadcasts)
 
 	move := func(name, path, summary string, scope auth.Scope, do mover, faults ...*fault.Error) {
 		endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/{broadcast_id}/"+path,
-			op(name, summary, scope, append(faults, broadcast.ErrNotFound, broadcast.ErrTransition)...), a.moveBroadcast(do))
+			op(name, summary, scope, append(faults, broadcast.ErrNotFound, broadcast.ErrTransition)...), api.moveBroadcast(do))
 	}
 	move("scheduleBroadcast", "schedule", "Schedule a draft, if every guard lets it pass.", auth.BroadcastsSchedule, broadcast.Schedule,
 		broadcast.ErrNoSegment, broadcast.ErrEmailType, broadcast.ErrNoMTA, content.ErrNoContent, content.ErrLiquid, broadcast.ErrNoIdentity)
@@ -52,8 +65,8 @@ func (a *API) broadcasts(r *endpoint.Router) {
 	reschedule := op("rescheduleBroadcast", "Replace the days that a spread send skips.", auth.BroadcastsSchedule,
 		broadcast.ErrNotFound, broadcast.ErrNotSending, broadcast.ErrNoPlan, broadcast.ErrSkip)
 	reschedule.Description = "What has not left is planned anew over the days that are left. Only days to come can be skipped; days that are in the list already may stay there."
-	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/{broadcast_id}/reschedule", reschedule.Sending(`{"skipped_dates": ["2030-03-02"]}`), a.rescheduleBroadcast)
-	a.testSend(r)
+	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/{broadcast_id}/reschedule", reschedule.Sending(`{"skipped_dates": ["2030-03-02"]}`), api.rescheduleBroadcast)
+	api.testSend(r)
 	move("archiveBroadcast", "archive", "Hide an ended broadcast from lists.", auth.BroadcastsWrite, broadcast.Archive)
 	move("unarchiveBroadcast", "unarchive", "Show an archived broadcast in lists again.", auth.BroadcastsWrite, broadcast.Unarchive)
 }
@@ -111,17 +124,17 @@ func queryTime(p *fault.Problems, name, text string) *time.Time {
 	return &t
 }
 
-func (a *API) listBroadcasts(ctx context.Context, p auth.Principal, in *listBroadcastsRequest) (endpoint.List[broadcastRow], error) {
+func (api broadcastsAPI) listBroadcasts(ctx context.Context, p auth.Principal, in *listBroadcastsRequest) (endpoint.List[broadcastRow], error) {
 	var none endpoint.List[broadcastRow]
 	f, err := in.filter()
 	if err != nil {
 		return none, err
 	}
-	list, err := broadcast.List(ctx, a.DB, p.Tenant, f)
+	list, err := broadcast.List(ctx, api.db, p.Tenant, f)
 	if err != nil {
 		return none, err
 	}
-	names, err := a.namesFor(ctx, p.Tenant, list...)
+	names, err := api.namesFor(ctx, p.Tenant, list...)
 	if err != nil {
 		return none, err
 	}
@@ -136,10 +149,10 @@ func (a *API) listBroadcasts(ctx context.Context, p auth.Principal, in *listBroa
 	return endpoint.Whole(rows), nil
 }
 
-func (a *API) getBroadcast(ctx context.Context, p auth.Principal, in *broadcastPath) (broadcastAnswer, error) {
-	b, err := a.broadcastAt(ctx, p, in.ID)
+func (api broadcastsAPI) getBroadcast(ctx context.Context, p auth.Principal, in *broadcastPath) (broadcastAnswer, error) {
+	b, err := api.broadcastAt(ctx, p, in.ID)
 	if err != nil {
 		return broadcastAnswer{}, err
 	}
-	return a.viewBroadcast(ctx, p, b)
+	return api.viewBroadcast(ctx, p, b)
 }

@@ -18,7 +18,7 @@ type cloneBroadcastRequest struct {
 	}
 }
 
-func (a *API) cloneBroadcast(ctx context.Context, p auth.Principal, in *cloneBroadcastRequest) (broadcastAnswer, error) {
+func (api broadcastsAPI) cloneBroadcast(ctx context.Context, p auth.Principal, in *cloneBroadcastRequest) (broadcastAnswer, error) {
 	var name *string
 	if in.Body != nil {
 		name = in.Body.Name.Pointer()
@@ -27,11 +27,11 @@ func (a *API) cloneBroadcast(ctx context.Context, p auth.Principal, in *cloneBro
 	if !ok {
 		return broadcastAnswer{}, broadcast.ErrNotFound
 	}
-	b, err := broadcast.Clone(ctx, a.DB, p.Tenant, bid, name, p.Actor(), a.Now())
+	b, err := broadcast.Clone(ctx, api.db, p.Tenant, bid, name, p.Actor(), api.now())
 	if err != nil {
 		return broadcastAnswer{}, err
 	}
-	return a.viewBroadcast(ctx, p, b)
+	return api.viewBroadcast(ctx, p, b)
 }
 
 type archiveBroadcastsRequest struct {
@@ -45,7 +45,7 @@ type archivedBroadcasts struct {
 	Skipped  []id.Broadcast `json:"skipped" doc:"Unknown, not ended, or archived already."`
 }
 
-func (a *API) archiveBroadcasts(ctx context.Context, p auth.Principal, in *archiveBroadcastsRequest) (archivedBroadcasts, error) {
+func (api broadcastsAPI) archiveBroadcasts(ctx context.Context, p auth.Principal, in *archiveBroadcastsRequest) (archivedBroadcasts, error) {
 	out := archivedBroadcasts{Archived: []id.Broadcast{}, Skipped: []id.Broadcast{}}
 	var bad fault.Problems
 	if n := len(in.Body.IDs); n == 0 || n > broadcast.MaxArchived {
@@ -62,7 +62,7 @@ func (a *API) archiveBroadcasts(ctx context.Context, p auth.Principal, in *archi
 	if bad.Any() {
 		return out, bad.Err()
 	}
-	archived, err := broadcast.ArchiveAll(ctx, a.DB, p.Tenant, ids, a.Now())
+	archived, err := broadcast.ArchiveAll(ctx, api.db, p.Tenant, ids, api.now())
 	if err != nil {
 		return out, err
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // testSend registers the operation that sends tests.
-func (a *API) testSend(r *endpoint.Router) {
+func (api broadcastsAPI) testSend(r *endpoint.Router) {
 	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/{broadcast_id}/test-send", endpoint.Op{
 		Name: "testSendBroadcast", Summary: "Send a test of every variant of a broadcast to a few addresses, from every sender.", Tag: "broadcasts",
 		Description: "Real mails, made and sent as the broadcast's are, with a mark in the subject: addresses times variants times senders, at most 200, and 300 an hour for the account with those of verify-lane and of MTA configs' tests. " +
@@ -23,7 +23,7 @@ func (a *API) testSend(r *endpoint.Router) {
 		FieldFaults: map[string]*fault.Error{"to": broadcast.ErrRecipients, "recipients": broadcast.ErrRecipients, "emails": broadcast.ErrRecipients},
 		Faults: []*fault.Error{broadcast.ErrNotFound, broadcast.ErrTransition, broadcast.ErrRecipients, contact.ErrNotFound,
 			broadcast.ErrEmailType, broadcast.ErrNoMTA, content.ErrNoContent, content.ErrLiquid, broadcast.ErrNoIdentity, testmail.ErrLimit},
-	}.Sending(`{"to": ["ada@example.com"]}`), a.testSendBroadcast, checkTestSend)
+	}.Sending(`{"to": ["ada@example.com"]}`), api.testSendBroadcast, checkTestSend)
 }
 
 type testSendRequest struct {
@@ -75,7 +75,7 @@ type testSendResult struct {
 	Error     *string              `json:"error"`
 }
 
-func (a *API) testSendBroadcast(ctx context.Context, p auth.Principal, in *testSendRequest) (testSendAnswer, error) {
+func (api broadcastsAPI) testSendBroadcast(ctx context.Context, p auth.Principal, in *testSendRequest) (testSendAnswer, error) {
 	bid, ok := id.Parse[id.Broadcast](in.ID)
 	if !ok {
 		return testSendAnswer{}, broadcast.ErrNotFound
@@ -84,14 +84,14 @@ func (a *API) testSendBroadcast(ctx context.Context, p auth.Principal, in *testS
 	if err != nil {
 		return testSendAnswer{}, err
 	}
-	test, err := broadcast.PrepareTest(ctx, a.DB, p.Tenant, bid, asked)
+	test, err := broadcast.PrepareTest(ctx, api.db, p.Tenant, bid, asked)
 	if err != nil {
 		return testSendAnswer{}, err
 	}
-	if err := testmail.Begin(ctx, a.DB, testmail.Call{By: p, Action: "broadcast.test_send", Target: "broadcast", ID: bid.String(), To: test.To, Mails: test.Mails()}, a.Now()); err != nil {
+	if err := testmail.Begin(ctx, api.db, testmail.Call{By: p, Action: "broadcast.test_send", Target: "broadcast", ID: bid.String(), To: test.To, Mails: test.Mails()}, api.now()); err != nil {
 		return testSendAnswer{}, err
 	}
-	results, err := broadcast.SendTest(ctx, a.DB, test, a.Tester, a.Now())
+	results, err := broadcast.SendTest(ctx, api.db, test, api.tester, api.now())
 	if err != nil {
 		return testSendAnswer{}, err
 	}

@@ -45,7 +45,7 @@ type createBroadcastRequest struct {
 
 func checkNewBroadcast(p auth.Principal, in *createBroadcastRequest) error { return in.Body.check(p) }
 
-func (a *API) createBroadcast(ctx context.Context, p auth.Principal, in *createBroadcastRequest) (broadcastAnswer, error) {
+func (api broadcastsAPI) createBroadcast(ctx context.Context, p auth.Principal, in *createBroadcastRequest) (broadcastAnswer, error) {
 	ch, refs, err := in.Body.read(p)
 	if err != nil {
 		return broadcastAnswer{}, err
@@ -53,18 +53,18 @@ func (a *API) createBroadcast(ctx context.Context, p auth.Principal, in *createB
 	if refs.EmailType == nil {
 		refs.EmailType = &broadcast.Ref[id.EmailType]{}
 	}
-	if err := refs.Resolve(ctx, a.DB, p.Tenant, &ch); err != nil {
+	if err := refs.Resolve(ctx, api.db, p.Tenant, &ch); err != nil {
 		return broadcastAnswer{}, err
 	}
-	b, err := broadcast.New(ctx, a.author(), p.Tenant, ch, p.Actor())
+	b, err := broadcast.New(ctx, authorOf(api.db, api.mjml, api.now()), p.Tenant, ch, p.Actor())
 	if err != nil {
 		return broadcastAnswer{}, err
 	}
-	out, err := a.viewBroadcast(ctx, p, b)
+	out, err := api.viewBroadcast(ctx, p, b)
 	if err != nil {
 		return broadcastAnswer{}, err
 	}
-	return out, a.DB.InTx(ctx, func(tx *sqldb.DB) error {
+	return out, api.db.InTx(ctx, func(tx *sqldb.DB) error {
 		if err := b.Insert(ctx, tx); err != nil {
 			return err
 		}
@@ -79,31 +79,31 @@ type updateBroadcastRequest struct {
 
 func checkBroadcast(p auth.Principal, in *updateBroadcastRequest) error { return in.Body.check(p) }
 
-func (a *API) updateBroadcast(ctx context.Context, p auth.Principal, in *updateBroadcastRequest) (broadcastAnswer, error) {
+func (api broadcastsAPI) updateBroadcast(ctx context.Context, p auth.Principal, in *updateBroadcastRequest) (broadcastAnswer, error) {
 	ch, refs, err := in.Body.read(p)
 	if err != nil {
 		return broadcastAnswer{}, err
 	}
-	if err := refs.Resolve(ctx, a.DB, p.Tenant, &ch); err != nil {
+	if err := refs.Resolve(ctx, api.db, p.Tenant, &ch); err != nil {
 		return broadcastAnswer{}, err
 	}
 	bid, ok := id.Parse[id.Broadcast](in.ID)
 	if !ok {
 		return broadcastAnswer{}, broadcast.ErrNotFound
 	}
-	b, err := broadcast.Update(ctx, a.author(), p.Tenant, bid, ch)
+	b, err := broadcast.Update(ctx, authorOf(api.db, api.mjml, api.now()), p.Tenant, bid, ch)
 	if err != nil {
 		return broadcastAnswer{}, err
 	}
-	return a.viewBroadcast(ctx, p, b)
+	return api.viewBroadcast(ctx, p, b)
 }
 
-func (a *API) deleteBroadcast(ctx context.Context, p auth.Principal, in *broadcastPath) (endpoint.None, error) {
+func (api broadcastsAPI) deleteBroadcast(ctx context.Context, p auth.Principal, in *broadcastPath) (endpoint.None, error) {
 	bid, ok := id.Parse[id.Broadcast](in.ID)
 	if !ok {
 		return endpoint.None{}, broadcast.ErrNotFound
 	}
-	return endpoint.None{}, broadcast.Delete(ctx, a.DB, p.Tenant, bid)
+	return endpoint.None{}, broadcast.Delete(ctx, api.db, p.Tenant, bid)
 }
 
 // broadcastBody is what a caller writes.

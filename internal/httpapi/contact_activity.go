@@ -19,11 +19,11 @@ import (
 )
 
 // contactActivity registers the timeline of a contact.
-func (a *API) contactActivity(r *endpoint.Router) {
+func (api contactsAPI) contactActivity(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/{id}/activity", endpoint.Op{
 		Name: "listContactActivity", Summary: "List a contact's activity, newest first.",
 		Tag: "contacts", Session: true, Pagination: "cursor", Faults: []*fault.Error{contact.ErrNotFound, endpoint.ErrCursor},
-	}.Asking("limit=5"), a.listContactActivity)
+	}.Asking("limit=5"), api.listContactActivity)
 }
 
 type activityRow struct {
@@ -46,7 +46,7 @@ type listContactActivityRequest struct {
 	Limit  string `query:"limit" doc:"1 to 200; 50 when absent."`
 }
 
-func (a *API) listContactActivity(ctx context.Context, p auth.Principal, in *listContactActivityRequest) (endpoint.List[activityRow], error) {
+func (api contactsAPI) listContactActivity(ctx context.Context, p auth.Principal, in *listContactActivityRequest) (endpoint.List[activityRow], error) {
 	var none endpoint.List[activityRow]
 	who, err := in.contact()
 	if err != nil {
@@ -57,7 +57,7 @@ func (a *API) listContactActivity(ctx context.Context, p auth.Principal, in *lis
 		q.Types = append(q.Types, journal.Type(t))
 	}
 	if in.Cursor != "" {
-		c, err := a.Cursors.Decode(in.Cursor, "occurred_at", "desc")
+		c, err := api.cursors.Decode(in.Cursor, "occurred_at", "desc")
 		if err != nil || c.LastValue == nil {
 			return none, endpoint.ErrCursor
 		}
@@ -67,11 +67,11 @@ func (a *API) listContactActivity(ctx context.Context, p auth.Principal, in *lis
 		}
 		q.After = &activity.Position{At: sqldb.Time(at), ID: id.Read[activity.ID](c.LastID)}
 	}
-	c, err := contact.ByID(ctx, a.DB, p.Tenant, who)
+	c, err := contact.ByID(ctx, api.db, p.Tenant, who)
 	if err != nil {
 		return none, err
 	}
-	items, next, err := activity.List(ctx, a.DB, c, q, broadcast.Names)
+	items, next, err := activity.List(ctx, api.db, c, q, broadcast.Names)
 	if err != nil {
 		return none, err
 	}
@@ -88,7 +88,7 @@ func (a *API) listContactActivity(ctx context.Context, p auth.Principal, in *lis
 	}
 	cursor := ""
 	if next != nil {
-		cursor = a.Cursors.Encode(endpoint.Cursor{
+		cursor = api.cursors.Encode(endpoint.Cursor{
 			Sort: "occurred_at", Dir: "desc", LastValue: new(strconv.FormatInt(sqldb.Micros(next.At), 10)), LastID: next.ID.String(),
 		})
 	}

@@ -10,8 +10,8 @@ import (
 )
 
 // readContacts returns contacts as an answer to a read shows them.
-func (a *API) readContacts(ctx context.Context, t id.Tenant, list ...contact.Contact) ([]Contact, error) {
-	rows, err := a.writtenContacts(ctx, t, list...)
+func (api contactsAPI) readContacts(ctx context.Context, t id.Tenant, list ...contact.Contact) ([]Contact, error) {
+	rows, err := api.writtenContacts(ctx, t, list...)
 	for i := range rows {
 		rows[i].LastActivityPending = &list[i].LastActivityPending
 	}
@@ -19,7 +19,7 @@ func (a *API) readContacts(ctx context.Context, t id.Tenant, list ...contact.Con
 }
 
 // writtenContacts returns contacts as an answer to a write shows them.
-func (a *API) writtenContacts(ctx context.Context, t id.Tenant, list ...contact.Contact) ([]Contact, error) {
+func (api contactsAPI) writtenContacts(ctx context.Context, t id.Tenant, list ...contact.Contact) ([]Contact, error) {
 	var types contact.Types
 	domains := make([]string, len(list))
 	asked := false
@@ -27,13 +27,13 @@ func (a *API) writtenContacts(ctx context.Context, t id.Tenant, list ...contact.
 		domains[i] = c.EmailDomain
 		if !asked && len(c.Subscriptions)+len(c.CategorySubscriptions) > 0 { // else no type changes what is shown
 			var err error
-			if types, err = sender.ContactTypes(ctx, a.DB, t); err != nil {
+			if types, err = sender.ContactTypes(ctx, api.db, t); err != nil {
 				return nil, err
 			}
 			asked = true
 		}
 	}
-	known, err := a.providers().Of(ctx, domains...)
+	known, err := api.providers.Of(ctx, domains...)
 	if err != nil {
 		return nil, err
 	}
@@ -42,14 +42,6 @@ func (a *API) writtenContacts(ctx context.Context, t id.Tenant, list ...contact.
 		rows[i] = rowOfContact(c, types, known[c.EmailDomain])
 	}
 	return rows, nil
-}
-
-// providers returns what knows who runs the mail of domains.
-func (a *API) providers() *contact.Providers {
-	if a.Providers != nil {
-		return a.Providers
-	}
-	return &contact.Providers{DB: a.DB, Now: a.Now}
 }
 
 // rowOfContact returns c as it is shown, but for what is read with it: whether

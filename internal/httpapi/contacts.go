@@ -3,35 +3,58 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/bulk"
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/field"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// contacts registers the operations on contacts.
-func (a *API) contacts(r *endpoint.Router) {
+// contactsAPI serves contacts.
+type contactsAPI struct {
+	db        *sqldb.DB
+	box       *secret.Box
+	cursors   *endpoint.Cursors
+	log       *slog.Logger
+	now       func() time.Time
+	saver     *contact.Saver
+	providers *contact.Providers
+	holdings  []contact.PersonalData
+	sequences bulk.Sequences
+}
+
+// register adds the operations on contacts.
+func (api contactsAPI) register(r *endpoint.Router) {
+	api.contactActivity(r)
+	api.contactLife(r)
+	api.contactsBulk(r)
+	api.contactsSearch(r)
+	api.contactsTransfer(r)
 	read := func(name, summary string, faults ...*fault.Error) endpoint.Op {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "contacts", Scope: auth.ContactsRead, Faults: faults}
 	}
 	list := read("listContacts", "List contacts, newest first.", endpoint.ErrCursor)
 	list.Pagination, list.FieldFaults = "cursor", selectorFaults("")
-	endpoint.Handle(r, "GET /t/{tenant}/api/contacts", list.Asking("limit=2"), a.listContacts)
+	endpoint.Handle(r, "GET /t/{tenant}/api/contacts", list.Asking("limit=2"), api.listContacts)
 	count := read("countContacts", "Count contacts.")
 	count.FieldFaults = selectorFaults("")
-	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/count", count, a.countContacts)
+	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/count", count, api.countContacts)
 	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/lookup",
-		read("lookupContact", "Get the contact with an address or an external_id.", contact.ErrNotFound, contact.ErrMissingIdentifier).Asking("email=ann@example.org"), a.lookupContact)
+		read("lookupContact", "Get the contact with an address or an external_id.", contact.ErrNotFound, contact.ErrMissingIdentifier).Asking("email=ann@example.org"), api.lookupContact)
 	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/{id}",
-		read("getContact", "Get a contact.", contact.ErrNotFound), a.getContact)
+		read("getContact", "Get a contact.", contact.ErrNotFound), api.getContact)
 	endpoint.Handle(r, "GET /t/{tenant}/api/contacts/{id}/lists",
-		read("listContactLists", "List the static lists a contact is on.", contact.ErrNotFound), a.listContactLists)
+		read("listContactLists", "List the static lists a contact is on.", contact.ErrNotFound), api.listContactLists)
 
 	write := []*fault.Error{
 		contact.ErrInvalidStage, contact.ErrInvalidEmailType, contact.ErrDuplicateExternalID, contact.ErrLimit,
@@ -41,12 +64,12 @@ func (a *API) contacts(r *endpoint.Router) {
 		Name: "createContact", Summary: "Create a contact; an address that exists already is refused.",
 		Tag: "contacts", Scope: auth.ContactsWrite, Status: http.StatusCreated,
 		Faults: append([]*fault.Error{contact.ErrDuplicateEmail}, write...),
-	}.Sending(`{"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace", "country": "GB", "tags": ["press"], "subscriptions": {"newsletter": true}}`), a.createContact, checkNewContact)
+	}.Sending(`{"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace", "country": "GB", "tags": ["press"], "subscriptions": {"newsletter": true}}`), api.createContact, checkNewContact)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/contacts", endpoint.Op{
 		Name: "upsertContact", Summary: "Create the contact with an address (201) or update it (200).",
 		Description: "custom_fields and subscriptions merge key by key, where null removes; tags are added, never removed; what is absent stays.",
 		Tag:         "contacts", Scope: auth.ContactsWrite, Statuses: []int{http.StatusCreated}, Faults: write,
-	}.Sending(`{"email": "grace@example.com", "first_name": "Grace", "tags": ["press"], "source": "website"}`), a.upsertContact, checkUpsert)
+	}.Sending(`{"email": "grace@example.com", "first_name": "Grace", "tags": ["press"], "source": "website"}`), api.upsertContact, checkUpsert)
 }
 
 // Contact is a contact as callers see it.
@@ -152,12 +175,12 @@ type ContactPage struct {
 }
 
 // query reads the page; sort is what the parameter said.
-func (a *API) contactQuery(p ContactPage, sel contact.Selector, sort contact.Sort) (contact.Query, error) {
+func (api contactsAPI) contactQuery(p ContactPage, sel contact.Selector, sort contact.Sort) (contact.Query, error) {
 	q := contact.Query{Selector: sel, Sort: sort, Asc: strings.EqualFold(p.Dir, "asc"), Limit: endpoint.Limit(p.Limit)}
 	if p.Cursor == "" {
 		return q, nil
 	}
-	c, err := a.Cursors.Decode(p.Cursor, string(q.Sort), direction(q))
+	c, err := api.cursors.Decode(p.Cursor, string(q.Sort), direction(q))
 	if err != nil {
 		return q, err
 	}
@@ -173,14 +196,14 @@ func direction(q contact.Query) string {
 }
 
 // contactRows returns the page as its reader gets it.
-func (a *API) contactRows(ctx context.Context, t id.Tenant, q contact.Query, p contact.Page) (endpoint.List[Contact], error) {
-	rows, err := a.readContacts(ctx, t, p.Contacts...)
+func (api contactsAPI) contactRows(ctx context.Context, t id.Tenant, q contact.Query, p contact.Page) (endpoint.List[Contact], error) {
+	rows, err := api.readContacts(ctx, t, p.Contacts...)
 	if err != nil {
 		return endpoint.List[Contact]{}, err
 	}
 	next := ""
 	if p.Next != nil {
-		next = a.Cursors.Encode(endpoint.Cursor{
+		next = api.cursors.Encode(endpoint.Cursor{
 			Sort: string(q.Sort), Dir: direction(q), LastValue: p.Next.Value, LastID: p.Next.ID.String(),
 		})
 	}
@@ -192,38 +215,38 @@ type listContactsRequest struct {
 	ContactPage
 }
 
-func (a *API) listContacts(ctx context.Context, p auth.Principal, in *listContactsRequest) (endpoint.List[Contact], error) {
-	return a.contactPage(ctx, p, in.input(), in.ContactPage, endpoint.Limit(in.Limit))
+func (api contactsAPI) listContacts(ctx context.Context, p auth.Principal, in *listContactsRequest) (endpoint.List[Contact], error) {
+	return api.contactPage(ctx, p, in.input(), in.ContactPage, endpoint.Limit(in.Limit))
 }
 
 // contactPage answers with a page of the contacts that a caller chose.
-func (a *API) contactPage(ctx context.Context, p auth.Principal, choice segment.SelectorInput, page ContactPage, limit int) (endpoint.List[Contact], error) {
-	sel, err := segment.Select(ctx, a.DB, p.Tenant, choice, a.Now())
+func (api contactsAPI) contactPage(ctx context.Context, p auth.Principal, choice segment.SelectorInput, page ContactPage, limit int) (endpoint.List[Contact], error) {
+	sel, err := segment.Select(ctx, api.db, p.Tenant, choice, api.now())
 	if err != nil {
 		return endpoint.List[Contact]{}, err
 	}
-	q, err := a.contactQuery(page, sel, contact.ParseSort(page.Sort))
+	q, err := api.contactQuery(page, sel, contact.ParseSort(page.Sort))
 	if err != nil {
 		return endpoint.List[Contact]{}, err
 	}
 	q.Limit = limit
-	list, err := contact.List(ctx, a.DB, p.Tenant, q)
+	list, err := contact.List(ctx, api.db, p.Tenant, q)
 	if err != nil {
 		return endpoint.List[Contact]{}, err
 	}
-	return a.contactRows(ctx, p.Tenant, q, list)
+	return api.contactRows(ctx, p.Tenant, q, list)
 }
 
 type count struct {
 	Count int `json:"count"`
 }
 
-func (a *API) countContacts(ctx context.Context, p auth.Principal, in *ContactSelector) (count, error) {
-	sel, err := segment.Select(ctx, a.DB, p.Tenant, in.input(), a.Now())
+func (api contactsAPI) countContacts(ctx context.Context, p auth.Principal, in *ContactSelector) (count, error) {
+	sel, err := segment.Select(ctx, api.db, p.Tenant, in.input(), api.now())
 	if err != nil {
 		return count{}, err
 	}
-	n, err := contact.Count(ctx, a.DB, p.Tenant, sel)
+	n, err := contact.Count(ctx, api.db, p.Tenant, sel)
 	return count{n}, err
 }
 
@@ -240,21 +263,21 @@ func (in ContactPath) contact() (id.Contact, error) {
 	return c, nil
 }
 
-func (a *API) getContact(ctx context.Context, p auth.Principal, in *ContactPath) (Contact, error) {
+func (api contactsAPI) getContact(ctx context.Context, p auth.Principal, in *ContactPath) (Contact, error) {
 	c, err := in.contact()
 	if err != nil {
 		return Contact{}, err
 	}
-	return a.shownContact(ctx, p.Tenant)(contact.ByID(ctx, a.DB, p.Tenant, c))
+	return api.shownContact(ctx, p.Tenant)(contact.ByID(ctx, api.db, p.Tenant, c))
 }
 
 // shownContact turns what a lookup returned into what its caller gets.
-func (a *API) shownContact(ctx context.Context, t id.Tenant) func(contact.Contact, error) (Contact, error) {
+func (api contactsAPI) shownContact(ctx context.Context, t id.Tenant) func(contact.Contact, error) (Contact, error) {
 	return func(c contact.Contact, err error) (Contact, error) {
 		if err != nil {
 			return Contact{}, err
 		}
-		rows, err := a.readContacts(ctx, t, c)
+		rows, err := api.readContacts(ctx, t, c)
 		if err != nil {
 			return Contact{}, err
 		}
@@ -267,13 +290,13 @@ type lookupContactRequest struct {
 	ExternalID string `query:"external_id"`
 }
 
-func (a *API) lookupContact(ctx context.Context, p auth.Principal, in *lookupContactRequest) (Contact, error) {
-	show := a.shownContact(ctx, p.Tenant)
+func (api contactsAPI) lookupContact(ctx context.Context, p auth.Principal, in *lookupContactRequest) (Contact, error) {
+	show := api.shownContact(ctx, p.Tenant)
 	switch {
 	case strings.TrimSpace(in.Email) != "":
-		return show(contact.ByEmail(ctx, a.DB, p.Tenant, in.Email))
+		return show(contact.ByEmail(ctx, api.db, p.Tenant, in.Email))
 	case strings.TrimSpace(in.ExternalID) != "":
-		return show(contact.ByExternalID(ctx, a.DB, p.Tenant, strings.TrimSpace(in.ExternalID)))
+		return show(contact.ByExternalID(ctx, api.db, p.Tenant, strings.TrimSpace(in.ExternalID)))
 	}
 	return Contact{}, contact.ErrMissingIdentifier
 }
@@ -285,16 +308,16 @@ type contactListRow struct {
 	MemberAddedAt endpoint.Stamp `json:"member_added_at"`
 }
 
-func (a *API) listContactLists(ctx context.Context, p auth.Principal, in *ContactPath) (endpoint.List[contactListRow], error) {
+func (api contactsAPI) listContactLists(ctx context.Context, p auth.Principal, in *ContactPath) (endpoint.List[contactListRow], error) {
 	var none endpoint.List[contactListRow]
 	c, err := in.contact()
 	if err != nil {
 		return none, err
 	}
-	if _, err := contact.ByID(ctx, a.DB, p.Tenant, c); err != nil {
+	if _, err := contact.ByID(ctx, api.db, p.Tenant, c); err != nil {
 		return none, err
 	}
-	list, err := segment.Memberships(ctx, a.DB, p.Tenant, c)
+	list, err := segment.Memberships(ctx, api.db, p.Tenant, c)
 	if err != nil {
 		return none, err
 	}

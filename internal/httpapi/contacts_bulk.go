@@ -15,7 +15,7 @@ import (
 )
 
 // contactsBulk registers the actions on many contacts.
-func (a *API) contactsBulk(r *endpoint.Router) {
+func (api contactsAPI) contactsBulk(r *endpoint.Router) {
 	op := endpoint.Op{
 		Name: "bulkContacts", Summary: "Apply an action to many contacts: at once to those named (200), or in a job to those selected (202).",
 		Description: `contact_ids names 1 to 1000 contacts; selector chooses any number, in a job that goes through them in the order of their ids and meets each once, whatever the action does to the selection. Exactly one of the two is sent.
@@ -30,7 +30,7 @@ affected counts the contacts that changed, skipped all others: those that were a
 		},
 		FieldFaults: selectorFaults("selector."),
 	}
-	endpoint.Handle(r, "POST /t/{tenant}/api/contacts/bulk", op.Sending(`{"action": "add_tags", "contact_ids": ["$CONTACT_ID"], "params": {"tags": ["spring"]}}`), a.bulkContacts, checkBulk)
+	endpoint.Handle(r, "POST /t/{tenant}/api/contacts/bulk", op.Sending(`{"action": "add_tags", "contact_ids": ["$CONTACT_ID"], "params": {"tags": ["spring"]}}`), api.bulkContacts, checkBulk)
 }
 
 type bulkContactsRequest struct {
@@ -95,20 +95,20 @@ func (in *bulkContactsRequest) input() bulk.Input {
 
 func checkBulk(_ auth.Principal, in *bulkContactsRequest) error { return in.input().Check() }
 
-func (a *API) bulkContacts(ctx context.Context, p auth.Principal, in *bulkContactsRequest) (bulkAnswer, error) {
-	doer := bulk.Runner{Sequences: a.Sequences, Holdings: a.Holdings}
-	request, target, err := doer.Read(ctx, a.DB, p, in.input(), a.Now())
+func (api contactsAPI) bulkContacts(ctx context.Context, p auth.Principal, in *bulkContactsRequest) (bulkAnswer, error) {
+	doer := bulk.Runner{Sequences: api.sequences, Holdings: api.holdings}
+	request, target, err := doer.Read(ctx, api.db, p, in.input(), api.now())
 	if err != nil {
 		return bulkAnswer{}, err
 	}
 	if target.Selector == nil {
-		r, err := doer.Apply(ctx, a.DB, p.Tenant, request, target.IDs, a.Now())
+		r, err := doer.Apply(ctx, api.db, p.Tenant, request, target.IDs, api.now())
 		if err != nil {
 			return bulkAnswer{}, err
 		}
 		return answerOfBulk(r), nil
 	}
-	j, err := doer.Start(ctx, a.DB, p, request, *target.Selector, a.Now())
+	j, err := doer.Start(ctx, api.db, p, request, *target.Selector, api.now())
 	if err != nil {
 		return bulkAnswer{}, err
 	}

@@ -26,8 +26,8 @@ func (in IncludeIdentityToken) wanted() bool {
 
 // writtenContact returns a contact that was saved, with its token where that is
 // wanted.
-func (a *API) writtenContact(ctx context.Context, t id.Tenant, in IncludeIdentityToken, s contact.Outcome) (ContactWithIdentityToken, error) {
-	rows, err := a.writtenContacts(ctx, t, s.Contact)
+func (api contactsAPI) writtenContact(ctx context.Context, t id.Tenant, in IncludeIdentityToken, s contact.Outcome) (ContactWithIdentityToken, error) {
+	rows, err := api.writtenContacts(ctx, t, s.Contact)
 	if err != nil {
 		return ContactWithIdentityToken{}, err
 	}
@@ -35,8 +35,8 @@ func (a *API) writtenContact(ctx context.Context, t id.Tenant, in IncludeIdentit
 	if !in.wanted() {
 		return row, nil
 	}
-	now := a.Now()
-	signer, err := contact.IdentitySigner(ctx, a.DB, a.Box, t, now)
+	now := api.now()
+	signer, err := contact.IdentitySigner(ctx, api.db, api.box, t, now)
 	if err != nil {
 		return ContactWithIdentityToken{}, err
 	}

@@ -17,7 +17,7 @@ import (
 
 // contactLife registers the operations on the life of a contact after its
 // creation.
-func (a *API) contactLife(r *endpoint.Router) {
+func (api contactsAPI) contactLife(r *endpoint.Router) {
 	const path = "/t/{tenant}/api/contacts/{id}"
 	update := func(name, summary string) endpoint.Op {
 		return endpoint.Op{
@@ -30,24 +30,24 @@ func (a *API) contactLife(r *endpoint.Router) {
 			},
 		}
 	}
-	endpoint.Handle(r, "PUT "+path, update("updateContact", "Change a contact.").Sending(`{"first_name": "Ada", "city": "London", "country": "GB", "timezone": "Europe/London"}`), a.updateContact, checkContact)
-	endpoint.Handle(r, "PATCH "+path, update("patchContact", "Change a contact, as updateContact does.").Sending(`{"company": "Analytical Engines", "tags": ["press", "partner"]}`), a.updateContact, checkContact)
+	endpoint.Handle(r, "PUT "+path, update("updateContact", "Change a contact.").Sending(`{"first_name": "Ada", "city": "London", "country": "GB", "timezone": "Europe/London"}`), api.updateContact, checkContact)
+	endpoint.Handle(r, "PATCH "+path, update("patchContact", "Change a contact, as updateContact does.").Sending(`{"company": "Analytical Engines", "tags": ["press", "partner"]}`), api.updateContact, checkContact)
 	endpoint.Handle(r, "DELETE "+path, endpoint.Op{
 		Name: "deleteContact", Summary: "Soft-delete a contact: its data stays, and it gets no mail.",
 		Tag: "contacts", Scope: auth.ContactsWrite, Faults: []*fault.Error{contact.ErrNotFound},
-	}, a.deleteContact)
+	}, api.deleteContact)
 	endpoint.Handle(r, "POST "+path+"/restore", endpoint.Op{
 		Name: "restoreContact", Summary: "Restore a deleted contact with the status it had.",
 		Tag: "contacts", Scope: auth.ContactsWrite, Faults: []*fault.Error{contact.ErrNotFound, contact.ErrTransition, contact.ErrLimit},
-	}, a.restoreContact)
+	}, api.restoreContact)
 	endpoint.Handle(r, "POST "+path+"/anonymize", endpoint.Op{
 		Name: "anonymizeContact", Summary: "Anonymize a contact permanently; counts stay.",
 		Tag: "contacts", Session: true, Role: auth.Admin, Faults: []*fault.Error{contact.ErrNotFound},
-	}.Sending(`{"suppress": true}`), a.anonymizeContact)
+	}.Sending(`{"suppress": true}`), api.anonymizeContact)
 	endpoint.Handle(r, "GET "+path+"/export", endpoint.Op{
 		Name: "exportContact", Summary: "Export all data stored about a contact.",
 		Tag: "contacts", Session: true, Faults: []*fault.Error{contact.ErrNotFound},
-	}, a.exportContact)
+	}, api.exportContact)
 }
 
 type updateContactRequest struct {
@@ -69,16 +69,16 @@ func checkContact(p auth.Principal, in *updateContactRequest) error {
 	return in.draft(p, id.New[id.Contact]()).Check()
 }
 
-func (a *API) updateContact(ctx context.Context, p auth.Principal, in *updateContactRequest) (ContactWithIdentityToken, error) {
+func (api contactsAPI) updateContact(ctx context.Context, p auth.Principal, in *updateContactRequest) (ContactWithIdentityToken, error) {
 	c, err := in.contact()
 	if err != nil {
 		return ContactWithIdentityToken{}, err
 	}
-	saved, err := a.saver().Save(ctx, p.Tenant, in.draft(p, c))
+	saved, err := api.saver.Save(ctx, p.Tenant, in.draft(p, c))
 	if err != nil {
 		return ContactWithIdentityToken{}, err
 	}
-	return a.writtenContact(ctx, p.Tenant, in.IncludeIdentityToken, saved)
+	return api.writtenContact(ctx, p.Tenant, in.IncludeIdentityToken, saved)
 }
 
 // moved returns why a move of one contact was refused, if it was.
@@ -94,36 +94,36 @@ func moved(list []contact.Moved, err error) error {
 	return nil
 }
 
-func (a *API) deleteContact(ctx context.Context, p auth.Principal, in *ContactPath) (endpoint.None, error) {
+func (api contactsAPI) deleteContact(ctx context.Context, p auth.Principal, in *ContactPath) (endpoint.None, error) {
 	c, err := in.contact()
 	if err != nil {
 		return endpoint.None{}, err
 	}
-	return endpoint.None{}, moved(contact.Delete(ctx, a.DB, p.Tenant, []id.Contact{c}, a.Now()))
+	return endpoint.None{}, moved(contact.Delete(ctx, api.db, p.Tenant, []id.Contact{c}, api.now()))
 }
 
-func (a *API) restoreContact(ctx context.Context, p auth.Principal, in *ContactPath) (Contact, error) {
+func (api contactsAPI) restoreContact(ctx context.Context, p auth.Principal, in *ContactPath) (Contact, error) {
 	c, err := in.contact()
 	if err != nil {
 		return Contact{}, err
 	}
-	t, err := tenant.ByID(ctx, a.DB, p.Tenant)
+	t, err := tenant.ByID(ctx, api.db, p.Tenant)
 	if err != nil {
 		return Contact{}, err
 	}
-	if err := moved(contact.Restore(ctx, a.DB, p.Tenant, []id.Contact{c}, t.ContactLimit, a.Now())); err != nil {
+	if err := moved(contact.Restore(ctx, api.db, p.Tenant, []id.Contact{c}, t.ContactLimit, api.now())); err != nil {
 		return Contact{}, err
 	}
-	return a.asWritten(ctx, p.Tenant, c)
+	return api.asWritten(ctx, p.Tenant, c)
 }
 
 // asWritten returns a contact as an answer to a write shows it.
-func (a *API) asWritten(ctx context.Context, t id.Tenant, c id.Contact) (Contact, error) {
-	now, err := contact.ByID(ctx, a.DB, t, c)
+func (api contactsAPI) asWritten(ctx context.Context, t id.Tenant, c id.Contact) (Contact, error) {
+	now, err := contact.ByID(ctx, api.db, t, c)
 	if err != nil {
 		return Contact{}, err
 	}
-	rows, err := a.writtenContacts(ctx, t, now)
+	rows, err := api.writtenContacts(ctx, t, now)
 	if err != nil {
 		return Contact{}, err
 	}
@@ -137,15 +137,15 @@ type anonymizeContactRequest struct {
 	}
 }
 
-func (a *API) anonymizeContact(ctx context.Context, p auth.Principal, in *anonymizeContactRequest) (Contact, error) {
+func (api contactsAPI) anonymizeContact(ctx context.Context, p auth.Principal, in *anonymizeContactRequest) (Contact, error) {
 	c, err := in.contact()
 	if err != nil {
 		return Contact{}, err
 	}
 	suppress := in.Body == nil || in.Body.Suppress == nil || *in.Body.Suppress
-	now := a.Now()
-	err = a.DB.InTx(ctx, func(tx *sqldb.DB) error {
-		list, err := suppression.Anonymize(ctx, tx, p.Tenant, []id.Contact{c}, suppress, a.Holdings, now)
+	now := api.now()
+	err = api.db.InTx(ctx, func(tx *sqldb.DB) error {
+		list, err := suppression.Anonymize(ctx, tx, p.Tenant, []id.Contact{c}, suppress, api.holdings, now)
 		if err := moved(list, err); err != nil || !list[0].Changed {
 			return err
 		}
@@ -154,27 +154,27 @@ func (a *API) anonymizeContact(ctx context.Context, p auth.Principal, in *anonym
 	if err != nil {
 		return Contact{}, err
 	}
-	return a.asWritten(ctx, p.Tenant, c)
+	return api.asWritten(ctx, p.Tenant, c)
 }
 
-func (a *API) exportContact(ctx context.Context, p auth.Principal, in *ContactPath) (endpoint.Parts, error) {
+func (api contactsAPI) exportContact(ctx context.Context, p auth.Principal, in *ContactPath) (endpoint.Parts, error) {
 	c, err := in.contact()
 	if err != nil {
 		return endpoint.Parts{}, err
 	}
-	found, err := contact.ByID(ctx, a.DB, p.Tenant, c)
+	found, err := contact.ByID(ctx, api.db, p.Tenant, c)
 	if err != nil {
 		return endpoint.Parts{}, err
 	}
-	row, err := a.shownContact(ctx, p.Tenant)(found, nil)
+	row, err := api.shownContact(ctx, p.Tenant)(found, nil)
 	if err != nil {
 		return endpoint.Parts{}, err
 	}
-	held, err := contact.Personal(ctx, a.DB, found, a.Holdings, outbox.Broadcasts)
+	held, err := contact.Personal(ctx, api.db, found, api.holdings, outbox.Broadcasts)
 	if err != nil {
 		return endpoint.Parts{}, err
 	}
-	parts := endpoint.Parts{List: []endpoint.Part{{Name: "exported_at", Value: endpoint.At(a.Now())}, {Name: "contact", Value: row}}}
+	parts := endpoint.Parts{List: []endpoint.Part{{Name: "exported_at", Value: endpoint.At(api.now())}, {Name: "contact", Value: row}}}
 	for _, h := range held {
 		parts.List = append(parts.List, endpoint.Part{Name: h.Name, Rows: h.Records})
 	}

@@ -13,13 +13,13 @@ import (
 )
 
 // contactsSearch registers the search that takes its selector in the body.
-func (a *API) contactsSearch(r *endpoint.Router) {
+func (api contactsAPI) contactsSearch(r *endpoint.Router) {
 	endpoint.Handle(r, "POST /t/{tenant}/api/contacts/search", endpoint.Op{
 		Name: "searchContacts", Summary: "List contacts; filters too long for a URL go into the body.",
 		Description: "The same rules, answer and cursors as of GET /contacts. status is a comma separated list or an array.",
 		Tag:         "contacts", Scope: auth.ContactsRead, Role: auth.Viewer, Pagination: "cursor",
 		Faults: []*fault.Error{endpoint.ErrCursor}, FieldFaults: selectorFaults(""),
-	}.Sending(`{"status": ["active"], "filters": [{"field": "country", "operator": "equals", "value": "DE"}], "sort": "email", "dir": "asc", "limit": 10}`), a.searchContacts, checkSearch)
+	}.Sending(`{"status": ["active"], "filters": [{"field": "country", "operator": "equals", "value": "DE"}], "sort": "email", "dir": "asc", "limit": 10}`), api.searchContacts, checkSearch)
 }
 
 // selectorFaults are the faults of a selector's fields, which stand below path.
@@ -115,9 +115,9 @@ func checkSearch(_ auth.Principal, in *searchContactsRequest) error {
 	return contact.CheckSearch(in.Body.Search.Or(""))
 }
 
-func (a *API) searchContacts(ctx context.Context, p auth.Principal, in *searchContactsRequest) (endpoint.List[Contact], error) {
+func (api contactsAPI) searchContacts(ctx context.Context, p auth.Principal, in *searchContactsRequest) (endpoint.List[Contact], error) {
 	b := in.Body
 	page := ContactPage{Cursor: b.Cursor.Or(""), Sort: b.Sort.Or(""), Dir: b.Dir.Or("")}
 	limit := min(max(b.Limit.Or(endpoint.DefaultLimit), 1), endpoint.MaxLimit)
-	return a.contactPage(ctx, p, b.input(), page, limit)
+	return api.contactPage(ctx, p, b.input(), page, limit)
 }

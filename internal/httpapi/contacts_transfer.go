@@ -16,7 +16,7 @@ import (
 )
 
 // contactsTransfer registers import and export.
-func (a *API) contactsTransfer(r *endpoint.Router) {
+func (api contactsAPI) contactsTransfer(r *endpoint.Router) {
 	endpoint.Handle(r, "POST /t/{tenant}/api/contacts/import", endpoint.Op{
 		Name: "importContacts", Summary: "Import contacts from a CSV file, in a job.",
 		Description: `The file is UTF-8 with a header row; its delimiter (comma, semicolon, tab or |) is found out from that. A row may have a megabyte, the body 100.
@@ -26,14 +26,14 @@ Columns are about what mapping says: a field of contacts, custom_fields.<key>, s
 Each row is saved as by PUT /contacts, but a file never turns a refused subscription into consent, and never brings back who unsubscribed, bounced, complained or was deleted. A row that is wrong does not stop the rest: it stands in the errors file (errors_url of the result), which can be put right and imported as it is.`,
 		Tag: "contacts", Scope: auth.ContactsWrite, Status: http.StatusAccepted, MaxBody: 100 * endpoint.Megabyte,
 		Faults: []*fault.Error{segment.ErrInvalid, segment.ErrNotStatic, contact.ErrInvalidEmailType, job.ErrLimit},
-	}.Uploading("email,First name\nada@example.com,Ada\ngrace@example.com,Grace\n", `{"mapping": {"First name": "first_name"}, "mode": "upsert", "tags": ["import"]}`), a.importContacts)
+	}.Uploading("email,First name\nada@example.com,Ada\ngrace@example.com,Grace\n", `{"mapping": {"First name": "first_name"}, "mode": "upsert", "tags": ["import"]}`), api.importContacts)
 	endpoint.Handle(r, "POST /t/{tenant}/api/contacts/export", endpoint.Op{
 		Name: "exportContacts", Summary: "Export contacts to a file, in a job.",
 		Description: `The file has the contacts in the order in which they were created. Fields are named as in a contact, with custom_fields.<key> and subscriptions.<type_key>. Without fields a CSV file has those of a person, every custom field and every subscription, and NDJSON has whole contacts as GET /contacts shows them. The file is at GET /jobs/{id}/download.`,
 		Tag:         "contacts", Scope: auth.ContactsRead, Status: http.StatusAccepted,
 		Faults:      []*fault.Error{job.ErrLimit},
 		FieldFaults: selectorFaults("selector."),
-	}.Sending(`{"format": "csv", "selector": {"status": "active"}, "fields": ["email", "first_name", "country"]}`), a.exportContacts)
+	}.Sending(`{"format": "csv", "selector": {"status": "active"}, "fields": ["email", "first_name", "country"]}`), api.exportContacts)
 }
 
 // accepted is the answer to a request that a job carries out.
@@ -54,26 +54,26 @@ type importOptions struct {
 	UpdateBlank   bool                 `json:"update_blank,omitempty" doc:"Whether a blank cell clears the field."`
 }
 
-func (a *API) importContacts(ctx context.Context, p auth.Principal, in *importContactsRequest) (out accepted, err error) {
+func (api contactsAPI) importContacts(ctx context.Context, p auth.Principal, in *importContactsRequest) (out accepted, err error) {
 	var file job.File
 	defer func() {
 		if err != nil && !file.ID.IsZero() {
-			if err := file.Delete(context.WithoutCancel(ctx), a.DB); err != nil {
-				a.Log.Warn("remove upload failed", "err", err)
+			if err := file.Delete(context.WithoutCancel(ctx), api.db); err != nil {
+				api.log.Warn("remove upload failed", "err", err)
 			}
 		}
 	}()
 	o, err := in.Upload.Receive(func(r io.Reader) (err error) {
-		file, err = transfer.Upload(ctx, a.DB, p.Tenant, r, a.Now())
+		file, err = transfer.Upload(ctx, api.db, p.Tenant, r, api.now())
 		return err
 	})
 	if err != nil {
 		return out, err
 	}
-	j, err := transfer.StartImport(ctx, a.DB, p.Tenant, file, transfer.Options{
+	j, err := transfer.StartImport(ctx, api.db, p.Tenant, file, transfer.Options{
 		Mapping: o.Mapping, Mode: o.Mode, Tags: o.Tags, SegmentKey: o.SegmentKey.Or(""),
 		Subscriptions: o.Subscriptions, UpdateBlank: o.UpdateBlank,
-	}, p.Actor(), a.Now())
+	}, p.Actor(), api.now())
 	return accepted{j.ID}, err
 }
 
@@ -85,7 +85,7 @@ type exportContactsRequest struct {
 	}
 }
 
-func (a *API) exportContacts(ctx context.Context, p auth.Principal, in *exportContactsRequest) (accepted, error) {
+func (api contactsAPI) exportContacts(ctx context.Context, p auth.Principal, in *exportContactsRequest) (accepted, error) {
 	var r transfer.ExportRequest
 	if b := in.Body; b != nil {
 		r.Format, r.Fields = b.Format, b.Fields
@@ -93,13 +93,13 @@ func (a *API) exportContacts(ctx context.Context, p auth.Principal, in *exportCo
 			r.Selector = b.Selector.input()
 		}
 	}
-	j, err := transfer.StartExport(ctx, a.DB, p.Tenant, r, p.Actor(), a.Now())
+	j, err := transfer.StartExport(ctx, api.db, p.Tenant, r, p.Actor(), api.now())
 	return accepted{j.ID}, err
 }
 
 // EncodeContacts writes a tenant's contacts for exports: as a read shows them.
 func (a *API) EncodeContacts(ctx context.Context, t id.Tenant, list []contact.Contact) ([][]byte, error) {
-	rows, err := a.readContacts(ctx, t, list...)
+	rows, err := a.contacts().readContacts(ctx, t, list...)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/endpoint"
-	"github.com/packetboat/packetboat/internal/sender"
 )
 
 // ContactInput is what a caller says about a contact. Absent leaves alone, null
@@ -94,20 +93,12 @@ func (in *createContactRequest) draft(p auth.Principal) contact.Draft {
 
 func checkNewContact(p auth.Principal, in *createContactRequest) error { return in.draft(p).Check() }
 
-func (a *API) createContact(ctx context.Context, p auth.Principal, in *createContactRequest) (ContactWithIdentityToken, error) {
-	saved, err := a.saver().Save(ctx, p.Tenant, in.draft(p))
+func (api contactsAPI) createContact(ctx context.Context, p auth.Principal, in *createContactRequest) (ContactWithIdentityToken, error) {
+	saved, err := api.saver.Save(ctx, p.Tenant, in.draft(p))
 	if err != nil {
 		return ContactWithIdentityToken{}, err
 	}
-	return a.writtenContact(ctx, p.Tenant, in.IncludeIdentityToken, saved)
-}
-
-// saver returns what saves contacts; by itself each, where no program gathers them.
-func (a *API) saver() *contact.Saver {
-	if a.Saver != nil {
-		return a.Saver
-	}
-	return &contact.Saver{DB: a.DB, Rules: sender.ContactRules, Now: a.Now}
+	return api.writtenContact(ctx, p.Tenant, in.IncludeIdentityToken, saved)
 }
 
 type upsertContactRequest struct {
@@ -140,11 +131,11 @@ func (in *upsertContactRequest) draft(p auth.Principal) contact.Draft {
 
 func checkUpsert(p auth.Principal, in *upsertContactRequest) error { return in.draft(p).Check() }
 
-func (a *API) upsertContact(ctx context.Context, p auth.Principal, in *upsertContactRequest) (upsertedContact, error) {
-	saved, err := a.saver().Save(ctx, p.Tenant, in.draft(p))
+func (api contactsAPI) upsertContact(ctx context.Context, p auth.Principal, in *upsertContactRequest) (upsertedContact, error) {
+	saved, err := api.saver.Save(ctx, p.Tenant, in.draft(p))
 	if err != nil {
 		return upsertedContact{}, err
 	}
-	row, err := a.writtenContact(ctx, p.Tenant, in.IncludeIdentityToken, saved)
+	row, err := api.writtenContact(ctx, p.Tenant, in.IncludeIdentityToken, saved)
 	return upsertedContact{row, saved.Created}, err
 }

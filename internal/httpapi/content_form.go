@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"time"
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/binding"
@@ -9,7 +10,9 @@ import (
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/mjml"
 	"github.com/packetboat/packetboat/internal/manuscript"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // contentFaults are what writing content may answer.
@@ -81,9 +84,9 @@ func (c ContentBody) change(p auth.Principal) (*manuscript.Change, error) {
 	return ch, nil
 }
 
-// author is who writes content in answer to a request.
-func (a *API) author() manuscript.Author {
-	return manuscript.Author{DB: a.DB, MJML: a.MJML, Now: a.Now()}
+// authorOf returns who writes content in answer to a request.
+func authorOf(db *sqldb.DB, compiler *mjml.Compiler, now time.Time) manuscript.Author {
+	return manuscript.Author{DB: db, MJML: compiler, Now: now}
 }
 
 // ContentHead is what the lean and the full content have in common.

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"net/url"
 	"strings"
 
 	"github.com/packetboat/packetboat/internal/auth"
@@ -39,17 +40,17 @@ type (
 	}
 )
 
-// discovery publishes the index of operations and the OpenAPI documents, made of
+// publish publishes the index of operations and the OpenAPI documents, made of
 // the operations that are in the table at the first request.
-func (a *API) discovery(r *endpoint.Router) {
+func publish(r *endpoint.Router, base *url.URL) {
 	r.Illustrate(answers())
 	r.Publish("GET /api/openapi.json", "application/json", r.Document)
 	r.Publish("GET /api/openapi-app.json", "application/json", r.AppDocument)
-	r.Publish("GET /api/discover", "application/json", func() ([]byte, error) { return json.Marshal(a.index(r)) })
+	r.Publish("GET /api/discover", "application/json", func() ([]byte, error) { return json.Marshal(index(r, base)) })
 }
 
-func (a *API) index(r *endpoint.Router) discovery {
-	base := strings.TrimSuffix(a.BaseURL.String(), "/")
+func index(r *endpoint.Router, baseURL *url.URL) discovery {
+	base := strings.TrimSuffix(baseURL.String(), "/")
 	scopes := []discoveryScope{}
 	for _, s := range auth.Scopes() {
 		scopes = append(scopes, discoveryScope{s.Scope, s.Description})

@@ -2,17 +2,29 @@ package httpapi
 
 import (
 	"context"
+	"net/url"
+	"time"
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// domains registers the operations on sending domains.
-func (a *API) domains(r *endpoint.Router) {
+// domainsAPI serves sending domains.
+type domainsAPI struct {
+	db      *sqldb.DB
+	box     *secret.Box
+	baseURL *url.URL
+	hosts   sender.Hosts
+	now     func() time.Time
+}
+
+// register adds the operations on sending domains.
+func (api domainsAPI) register(r *endpoint.Router) {
 	op := func(name, summary string, faults ...*fault.Error) endpoint.Op {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "sending domains", Session: true, Faults: faults}
 	}
@@ -22,11 +34,11 @@ func (a *API) domains(r *endpoint.Router) {
 	remove.Role = auth.Admin
 	resume := op("resumeSendingDomain", "Resume a paused sending domain; its rates are counted anew.", sender.ErrDomainNotFound)
 	resume.Role = auth.Admin
-	endpoint.Handle(r, "GET /t/{tenant}/api/sending-domains", op("listSendingDomains", "List the sending domains and the DNS records to publish."), a.listDomains)
-	endpoint.Handle(r, "POST /t/{tenant}/api/sending-domains", create.Sending(`{"domain": "news.example.com"}`), a.createDomain, checkNewDomain)
-	endpoint.Handle(r, "GET /t/{tenant}/api/sending-domains/{id}", op("getSendingDomain", "Get a sending domain and the DNS records to publish.", sender.ErrDomainNotFound), a.getDomain)
-	endpoint.Handle(r, "POST /t/{tenant}/api/sending-domains/{id}/resume", resume, a.resumeDomain)
-	endpoint.Handle(r, "DELETE /t/{tenant}/api/sending-domains/{id}", remove, a.deleteDomain)
+	endpoint.Handle(r, "GET /t/{tenant}/api/sending-domains", op("listSendingDomains", "List the sending domains and the DNS records to publish."), api.listDomains)
+	endpoint.Handle(r, "POST /t/{tenant}/api/sending-domains", create.Sending(`{"domain": "news.example.com"}`), api.createDomain, checkNewDomain)
+	endpoint.Handle(r, "GET /t/{tenant}/api/sending-domains/{id}", op("getSendingDomain", "Get a sending domain and the DNS records to publish.", sender.ErrDomainNotFound), api.getDomain)
+	endpoint.Handle(r, "POST /t/{tenant}/api/sending-domains/{id}/resume", resume, api.resumeDomain)
+	endpoint.Handle(r, "DELETE /t/{tenant}/api/sending-domains/{id}", remove, api.deleteDomain)
 }
 
 // SendingDomain is a domain as its owners see it.
@@ -92,18 +104,18 @@ func ShowSendingDomain(d sender.Domain, hosts sender.Hosts) SendingDomain {
 	return row
 }
 
-func (a *API) showDomain(d sender.Domain) SendingDomain {
-	return ShowSendingDomain(d, a.Hosts.Or(a.BaseURL.Hostname()))
+func (api domainsAPI) showDomain(d sender.Domain) SendingDomain {
+	return ShowSendingDomain(d, api.hosts.Or(api.baseURL.Hostname()))
 }
 
-func (a *API) listDomains(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[SendingDomain], error) {
-	list, err := sender.Domains(ctx, a.DB, p.Tenant)
+func (api domainsAPI) listDomains(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[SendingDomain], error) {
+	list, err := sender.Domains(ctx, api.db, p.Tenant)
 	if err != nil {
 		return endpoint.List[SendingDomain]{}, err
 	}
 	rows := make([]SendingDomain, len(list))
 	for i, d := range list {
-		rows[i] = a.showDomain(d)
+		rows[i] = api.showDomain(d)
 	}
 	return endpoint.Whole(rows), nil
 }
@@ -124,54 +136,54 @@ func (in *createDomainRequest) draft() sender.DomainDraft {
 
 func checkNewDomain(_ auth.Principal, in *createDomainRequest) error { return in.draft().Check() }
 
-func (a *API) createDomain(ctx context.Context, p auth.Principal, in *createDomainRequest) (SendingDomain, error) {
-	prepared, err := sender.PrepareDomain(a.Box, p.Tenant, in.draft(), a.Now())
+func (api domainsAPI) createDomain(ctx context.Context, p auth.Principal, in *createDomainRequest) (SendingDomain, error) {
+	prepared, err := sender.PrepareDomain(api.box, p.Tenant, in.draft(), api.now())
 	if err != nil {
 		return SendingDomain{}, err
 	}
-	err = a.audited(ctx, p, "create", "sending_domain", func(tx *sqldb.DB) (string, error) {
+	err = audited(ctx, api.db, p, "create", "sending_domain", api.now(), func(tx *sqldb.DB) (string, error) {
 		return prepared.ID.String(), prepared.Save(ctx, tx)
 	})
 	if err != nil {
 		return SendingDomain{}, err
 	}
-	return a.showDomain(prepared.Domain), nil
+	return api.showDomain(prepared.Domain), nil
 }
 
-func (a *API) getDomain(ctx context.Context, p auth.Principal, in *RecordPath) (SendingDomain, error) {
+func (api domainsAPI) getDomain(ctx context.Context, p auth.Principal, in *RecordPath) (SendingDomain, error) {
 	domain, err := named[id.Domain](*in, sender.ErrDomainNotFound)
 	if err != nil {
 		return SendingDomain{}, err
 	}
-	d, err := sender.DomainByID(ctx, a.DB, p.Tenant, domain)
+	d, err := sender.DomainByID(ctx, api.db, p.Tenant, domain)
 	if err != nil {
 		return SendingDomain{}, err
 	}
-	return a.showDomain(d), nil
+	return api.showDomain(d), nil
 }
 
-func (a *API) resumeDomain(ctx context.Context, p auth.Principal, in *RecordPath) (SendingDomain, error) {
+func (api domainsAPI) resumeDomain(ctx context.Context, p auth.Principal, in *RecordPath) (SendingDomain, error) {
 	domain, err := named[id.Domain](*in, sender.ErrDomainNotFound)
 	if err != nil {
 		return SendingDomain{}, err
 	}
 	var d sender.Domain
-	err = a.audited(ctx, p, "resume", "sending_domain", func(tx *sqldb.DB) (_ string, err error) {
-		d, err = sender.ResumeDomain(ctx, tx, p.Tenant, domain, a.Now())
+	err = audited(ctx, api.db, p, "resume", "sending_domain", api.now(), func(tx *sqldb.DB) (_ string, err error) {
+		d, err = sender.ResumeDomain(ctx, tx, p.Tenant, domain, api.now())
 		return domain.String(), err
 	})
 	if err != nil {
 		return SendingDomain{}, err
 	}
-	return a.showDomain(d), nil
+	return api.showDomain(d), nil
 }
 
-func (a *API) deleteDomain(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
+func (api domainsAPI) deleteDomain(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
 	domain, err := named[id.Domain](*in, sender.ErrDomainNotFound)
 	if err != nil {
 		return endpoint.None{}, err
 	}
-	return endpoint.None{}, a.audited(ctx, p, "delete", "sending_domain", func(tx *sqldb.DB) (string, error) {
+	return endpoint.None{}, audited(ctx, api.db, p, "delete", "sending_domain", api.now(), func(tx *sqldb.DB) (string, error) {
 		return domain.String(), sender.DeleteDomain(ctx, tx, p.Tenant, domain)
 	})
 }

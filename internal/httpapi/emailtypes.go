@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"time"
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/contact"
@@ -10,10 +11,18 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/usage"
 )
 
-// emailTypes registers the operations on email types and their categories.
-func (a *API) emailTypes(r *endpoint.Router) {
+// emailTypesAPI serves email types and categories.
+type emailTypesAPI struct {
+	db    *sqldb.DB
+	now   func() time.Time
+	usage usage.Finder
+}
+
+// register adds the operations on email types and categories.
+func (api emailTypesAPI) register(r *endpoint.Router) {
 	write := func(name, summary string, faults ...*fault.Error) endpoint.Op {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "email types", Session: true, Role: auth.Admin, Faults: faults}
 	}
@@ -24,25 +33,25 @@ func (a *API) emailTypes(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/email-types", endpoint.Op{
 		Name: "listEmailTypes", Summary: "List email types, in their order.",
 		Tag: "email types", Scope: auth.SendingIdentitiesRead,
-	}, a.listEmailTypes)
+	}, api.listEmailTypes)
 	endpoint.Handle(r, "POST /t/{tenant}/api/email-types",
-		made(write("createEmailType", "Add an email type.", sender.ErrTooManyEmailTypes)).Sending(`{"display_name": "Product news", "description": "Once a month", "list_key": "product-news"}`), a.createEmailType, checkNewEmailType)
+		made(write("createEmailType", "Add an email type.", sender.ErrTooManyEmailTypes)).Sending(`{"display_name": "Product news", "description": "Once a month", "list_key": "product-news"}`), api.createEmailType, checkNewEmailType)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/email-types/{id}",
-		write("updateEmailType", "Change an email type.", sender.ErrEmailTypeNotFound).Sending(`{"display_name": "Product news, monthly", "sort_order": 2}`), a.updateEmailType, checkEmailType)
+		write("updateEmailType", "Change an email type.", sender.ErrEmailTypeNotFound).Sending(`{"display_name": "Product news, monthly", "sort_order": 2}`), api.updateEmailType, checkEmailType)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/email-types/{id}",
-		write("deleteEmailType", "Delete an email type.", sender.ErrEmailTypeNotFound, sender.ErrEmailTypeInUse), a.deleteEmailType)
+		write("deleteEmailType", "Delete an email type.", sender.ErrEmailTypeNotFound, sender.ErrEmailTypeInUse), api.deleteEmailType)
 
 	endpoint.Handle(r, "GET /t/{tenant}/api/email-categories", endpoint.Op{
 		Name: "listEmailCategories", Summary: "List email categories, in their order.",
 		Tag: "email types", Scope: auth.SendingIdentitiesRead,
-	}, a.listEmailCategories)
+	}, api.listEmailCategories)
 	endpoint.Handle(r, "POST /t/{tenant}/api/email-categories",
-		made(write("createEmailCategory", "Add an email category.", sender.ErrTooManyCategories)).Sending(`{"name": "News", "description": "What is new", "sort_order": 1}`), a.createEmailCategory, checkNewEmailCategory)
+		made(write("createEmailCategory", "Add an email category.", sender.ErrTooManyCategories)).Sending(`{"name": "News", "description": "What is new", "sort_order": 1}`), api.createEmailCategory, checkNewEmailCategory)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/email-categories/{id}",
-		write("updateEmailCategory", "Change an email category.", sender.ErrCategoryNotFound).Sending(`{"name": "News and offers"}`), a.updateEmailCategory, checkEmailCategory)
+		write("updateEmailCategory", "Change an email category.", sender.ErrCategoryNotFound).Sending(`{"name": "News and offers"}`), api.updateEmailCategory, checkEmailCategory)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/email-categories/{id}",
 		write("deleteEmailCategory", "Delete an email category; its types become uncategorised and keep what contacts said of it.",
-			sender.ErrCategoryNotFound), a.deleteEmailCategory)
+			sender.ErrCategoryNotFound), api.deleteEmailCategory)
 }
 
 type emailTypeRow struct {
@@ -88,19 +97,8 @@ func (b emailTypeBody) fields() sender.EmailTypeFields {
 	}
 }
 
-// audited does something that the audit log must tell of, both or neither.
-func (a *API) audited(ctx context.Context, p auth.Principal, action, target string, do func(tx *sqldb.DB) (targetID string, err error)) error {
-	return a.DB.InTx(ctx, func(tx *sqldb.DB) error {
-		targetID, err := do(tx)
-		if err != nil {
-			return err
-		}
-		return auth.Audit(ctx, tx, p.Did(target+"."+action, target, targetID, a.Now()))
-	})
-}
-
-func (a *API) listEmailTypes(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[emailTypeRow], error) {
-	list, err := sender.EmailTypes(ctx, a.DB, p.Tenant)
+func (api emailTypesAPI) listEmailTypes(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[emailTypeRow], error) {
+	list, err := sender.EmailTypes(ctx, api.db, p.Tenant)
 	if err != nil {
 		return endpoint.List[emailTypeRow]{}, err
 	}
@@ -125,8 +123,8 @@ func (b emailTypeBody) checked(err error) error {
 	return bad.Err()
 }
 
-func (a *API) createEmailType(ctx context.Context, p auth.Principal, in *createEmailTypeRequest) (emailTypeRow, error) {
-	t, err := sender.CreateEmailType(ctx, a.DB, p.Tenant, in.Body.fields(), a.Now())
+func (api emailTypesAPI) createEmailType(ctx context.Context, p auth.Principal, in *createEmailTypeRequest) (emailTypeRow, error) {
+	t, err := sender.CreateEmailType(ctx, api.db, p.Tenant, in.Body.fields(), api.now())
 	if err != nil {
 		return emailTypeRow{}, err
 	}
@@ -142,24 +140,24 @@ func checkEmailType(_ auth.Principal, in *updateEmailTypeRequest) error {
 	return in.Body.checked(in.Body.fields().Check())
 }
 
-func (a *API) updateEmailType(ctx context.Context, p auth.Principal, in *updateEmailTypeRequest) (emailTypeRow, error) {
+func (api emailTypesAPI) updateEmailType(ctx context.Context, p auth.Principal, in *updateEmailTypeRequest) (emailTypeRow, error) {
 	typ, err := named[id.EmailType](in.RecordPath, sender.ErrEmailTypeNotFound)
 	if err != nil {
 		return emailTypeRow{}, err
 	}
-	t, err := sender.UpdateEmailType(ctx, a.DB, p.Tenant, typ, in.Body.fields())
+	t, err := sender.UpdateEmailType(ctx, api.db, p.Tenant, typ, in.Body.fields())
 	if err != nil {
 		return emailTypeRow{}, err
 	}
 	return rowOfEmailType(t), nil
 }
 
-func (a *API) deleteEmailType(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
+func (api emailTypesAPI) deleteEmailType(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
 	typ, err := named[id.EmailType](*in, sender.ErrEmailTypeNotFound)
 	if err != nil {
 		return endpoint.None{}, err
 	}
-	return endpoint.None{}, sender.DeleteEmailType(ctx, a.DB, p.Tenant, typ, a.Usage)
+	return endpoint.None{}, sender.DeleteEmailType(ctx, api.db, p.Tenant, typ, api.usage)
 }
 
 type emailCategoryRow struct {
@@ -185,8 +183,8 @@ func (b emailCategoryBody) fields() sender.CategoryFields {
 	return sender.CategoryFields{Name: b.Name.Pointer(), Description: cleared(b.Description), SortOrder: b.SortOrder.Pointer()}
 }
 
-func (a *API) listEmailCategories(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[emailCategoryRow], error) {
-	list, err := sender.Categories(ctx, a.DB, p.Tenant)
+func (api emailTypesAPI) listEmailCategories(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[emailCategoryRow], error) {
+	list, err := sender.Categories(ctx, api.db, p.Tenant)
 	if err != nil {
 		return endpoint.List[emailCategoryRow]{}, err
 	}
@@ -203,8 +201,8 @@ func checkNewEmailCategory(_ auth.Principal, in *createEmailCategoryRequest) err
 	return in.Body.fields().CheckNew()
 }
 
-func (a *API) createEmailCategory(ctx context.Context, p auth.Principal, in *createEmailCategoryRequest) (emailCategoryRow, error) {
-	c, err := sender.CreateCategory(ctx, a.DB, p.Tenant, in.Body.fields(), a.Now())
+func (api emailTypesAPI) createEmailCategory(ctx context.Context, p auth.Principal, in *createEmailCategoryRequest) (emailCategoryRow, error) {
+	c, err := sender.CreateCategory(ctx, api.db, p.Tenant, in.Body.fields(), api.now())
 	if err != nil {
 		return emailCategoryRow{}, err
 	}
@@ -220,28 +218,28 @@ func checkEmailCategory(_ auth.Principal, in *updateEmailCategoryRequest) error 
 	return in.Body.fields().Check()
 }
 
-func (a *API) updateEmailCategory(ctx context.Context, p auth.Principal, in *updateEmailCategoryRequest) (emailCategoryRow, error) {
+func (api emailTypesAPI) updateEmailCategory(ctx context.Context, p auth.Principal, in *updateEmailCategoryRequest) (emailCategoryRow, error) {
 	category, err := named[id.Category](in.RecordPath, sender.ErrCategoryNotFound)
 	if err != nil {
 		return emailCategoryRow{}, err
 	}
-	c, err := sender.UpdateCategory(ctx, a.DB, p.Tenant, category, in.Body.fields())
+	c, err := sender.UpdateCategory(ctx, api.db, p.Tenant, category, in.Body.fields())
 	if err != nil {
 		return emailCategoryRow{}, err
 	}
 	return rowOfEmailCategory(c), nil
 }
 
-func (a *API) deleteEmailCategory(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
+func (api emailTypesAPI) deleteEmailCategory(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
 	category, err := named[id.Category](*in, sender.ErrCategoryNotFound)
 	if err != nil {
 		return endpoint.None{}, err
 	}
-	return endpoint.None{}, a.DB.InTx(ctx, func(tx *sqldb.DB) error {
+	return endpoint.None{}, api.db.InTx(ctx, func(tx *sqldb.DB) error {
 		typeKeys, err := sender.DeleteCategory(ctx, tx, p.Tenant, category)
 		if err != nil {
 			return err
 		}
-		return contact.SplitConsent(ctx, tx, p.Tenant, category, typeKeys, a.Now())
+		return contact.SplitConsent(ctx, tx, p.Tenant, category, typeKeys, api.now())
 	})
 }

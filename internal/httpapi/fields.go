@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/contact"
@@ -10,11 +11,19 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/field"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/usage"
 )
 
-// customFields registers the operations on custom field definitions.
-func (a *API) customFields(r *endpoint.Router) {
+// customFieldsAPI serves custom fields.
+type customFieldsAPI struct {
+	db    *sqldb.DB
+	now   func() time.Time
+	usage usage.Finder
+}
+
+// register adds the operations on custom fields.
+func (api customFieldsAPI) register(r *endpoint.Router) {
 	read := func(name, summary string, faults ...*fault.Error) endpoint.Op {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "custom fields", Scope: auth.CustomFieldsRead, Faults: faults}
 	}
@@ -22,17 +31,17 @@ func (a *API) customFields(r *endpoint.Router) {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "custom fields", Session: true, Role: auth.Admin, Faults: faults}
 	}
 	endpoint.Handle(r, "GET /t/{tenant}/api/settings/custom-fields",
-		read("listCustomFields", "List custom field definitions."), a.listCustomFields)
+		read("listCustomFields", "List custom field definitions."), api.listCustomFields)
 	endpoint.Handle(r, "GET /t/{tenant}/api/settings/custom-fields/{id}/usage",
-		read("getCustomFieldUsage", "See where a custom field is used, before deleting it.", field.ErrNotFound).Titled("Custom field usage"), a.customFieldUsage)
+		read("getCustomFieldUsage", "See where a custom field is used, before deleting it.", field.ErrNotFound).Titled("Custom field usage"), api.customFieldUsage)
 	create := write("createCustomField", "Declare a custom field.", field.ErrInvalid, field.ErrDuplicateKey, field.ErrLimit)
 	create.Status, create.FieldFaults = http.StatusCreated, definitionFaults
-	endpoint.Handle(r, "POST /t/{tenant}/api/settings/custom-fields", create.Sending(`{"name": "Favourite genre", "field_type": "enum", "enum_values": ["crime", "poetry", "travel"]}`), a.createCustomField, checkNewCustomField)
+	endpoint.Handle(r, "POST /t/{tenant}/api/settings/custom-fields", create.Sending(`{"name": "Favourite genre", "field_type": "enum", "enum_values": ["crime", "poetry", "travel"]}`), api.createCustomField, checkNewCustomField)
 	update := write("updateCustomField", "Change a custom field.", field.ErrInvalid, field.ErrNotFound)
 	update.FieldFaults = definitionFaults
-	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/custom-fields/{id}", update.Sending(`{"name": "Plan of the customer", "default_value": "free"}`), a.updateCustomField, checkCustomField)
+	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/custom-fields/{id}", update.Sending(`{"name": "Plan of the customer", "default_value": "free"}`), api.updateCustomField, checkCustomField)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/settings/custom-fields/{id}",
-		write("deleteCustomField", "Delete a custom field and its values.", field.ErrNotFound, field.ErrInUse), a.deleteCustomField)
+		write("deleteCustomField", "Delete a custom field and its values.", field.ErrNotFound, field.ErrInUse), api.deleteCustomField)
 }
 
 // definitionFaults are the faults of what makes up a definition.
@@ -61,8 +70,8 @@ func rowOfCustomField(t id.Tenant, f field.Field) customFieldRow {
 	}
 }
 
-func (a *API) listCustomFields(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[customFieldRow], error) {
-	list, err := field.List(ctx, a.DB, p.Tenant)
+func (api customFieldsAPI) listCustomFields(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[customFieldRow], error) {
+	list, err := field.List(ctx, api.db, p.Tenant)
 	if err != nil {
 		return endpoint.List[customFieldRow]{}, err
 	}
@@ -90,20 +99,20 @@ type customFieldUsage struct {
 	Usage map[string]int `json:"usage" doc:"How often, by source. Only contacts do not keep a field from being deleted."`
 }
 
-func (a *API) customFieldUsage(ctx context.Context, p auth.Principal, in *CustomFieldPath) (customFieldUsage, error) {
+func (api customFieldsAPI) customFieldUsage(ctx context.Context, p auth.Principal, in *CustomFieldPath) (customFieldUsage, error) {
 	key, err := in.field()
 	if err != nil {
 		return customFieldUsage{}, err
 	}
-	f, err := field.ByID(ctx, a.DB, p.Tenant, key)
+	f, err := field.ByID(ctx, api.db, p.Tenant, key)
 	if err != nil {
 		return customFieldUsage{}, err
 	}
-	n, err := contact.CountField(ctx, a.DB, p.Tenant, f.Key)
+	n, err := contact.CountField(ctx, api.db, p.Tenant, f.Key)
 	if err != nil {
 		return customFieldUsage{}, err
 	}
-	holders, err := a.Usage.Find(ctx, a.DB, p.Tenant, usage.Subject{Kind: usage.Field, ID: f.ID.String(), Key: f.Key})
+	holders, err := api.usage.Find(ctx, api.db, p.Tenant, usage.Subject{Kind: usage.Field, ID: f.ID.String(), Key: f.Key})
 	if err != nil {
 		return customFieldUsage{}, err
 	}
@@ -134,8 +143,8 @@ func checkNewCustomField(_ auth.Principal, in *createCustomFieldRequest) error {
 	return in.draft().Check()
 }
 
-func (a *API) createCustomField(ctx context.Context, p auth.Principal, in *createCustomFieldRequest) (customFieldRow, error) {
-	f, err := contact.CreateField(ctx, a.DB, p.Tenant, in.draft(), a.Now())
+func (api customFieldsAPI) createCustomField(ctx context.Context, p auth.Principal, in *createCustomFieldRequest) (customFieldRow, error) {
+	f, err := contact.CreateField(ctx, api.db, p.Tenant, in.draft(), api.now())
 	if err != nil {
 		return customFieldRow{}, err
 	}
@@ -174,22 +183,22 @@ func checkCustomField(_ auth.Principal, in *updateCustomFieldRequest) error {
 	return in.change().Check()
 }
 
-func (a *API) updateCustomField(ctx context.Context, p auth.Principal, in *updateCustomFieldRequest) (customFieldRow, error) {
+func (api customFieldsAPI) updateCustomField(ctx context.Context, p auth.Principal, in *updateCustomFieldRequest) (customFieldRow, error) {
 	key, err := in.field()
 	if err != nil {
 		return customFieldRow{}, err
 	}
-	f, err := contact.UpdateField(ctx, a.DB, p.Tenant, key, in.change())
+	f, err := contact.UpdateField(ctx, api.db, p.Tenant, key, in.change())
 	if err != nil {
 		return customFieldRow{}, err
 	}
 	return rowOfCustomField(p.Tenant, f), nil
 }
 
-func (a *API) deleteCustomField(ctx context.Context, p auth.Principal, in *CustomFieldPath) (endpoint.None, error) {
+func (api customFieldsAPI) deleteCustomField(ctx context.Context, p auth.Principal, in *CustomFieldPath) (endpoint.None, error) {
 	key, err := in.field()
 	if err != nil {
 		return endpoint.None{}, err
 	}
-	return endpoint.None{}, contact.DeleteField(ctx, a.DB, p.Tenant, key, a.Usage, a.Now())
+	return endpoint.None{}, contact.DeleteField(ctx, api.db, p.Tenant, key, api.usage, api.now())
 }

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"time"
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/endpoint"
@@ -11,10 +12,19 @@ import (
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/testmail"
+	"github.com/packetboat/packetboat/internal/usage"
 )
 
-// identities registers the operations on sending identities.
-func (a *API) identities(r *endpoint.Router) {
+// identitiesAPI serves sending identities.
+type identitiesAPI struct {
+	db     *sqldb.DB
+	now    func() time.Time
+	tester Tester
+	usage  usage.Finder
+}
+
+// register adds the operations on sending identities.
+func (api identitiesAPI) register(r *endpoint.Router) {
 	write := func(name, summary string, faults ...*fault.Error) endpoint.Op {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "sending identities", Session: true, Role: auth.Admin, Faults: faults}
 	}
@@ -24,21 +34,21 @@ func (a *API) identities(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/sending-identities", endpoint.Op{
 		Name: "listSendingIdentities", Summary: "List sending identities, by address.",
 		Tag: "sending identities", Scope: auth.SendingIdentitiesRead,
-	}, a.listIdentities)
+	}, api.listIdentities)
 	endpoint.Handle(r, "GET /t/{tenant}/api/sending-identities/{id}", endpoint.Op{
 		Name: "getSendingIdentity", Summary: "Get a sending identity.",
 		Tag: "sending identities", Scope: auth.SendingIdentitiesRead, Faults: []*fault.Error{sender.ErrIdentityNotFound},
-	}, a.getIdentity)
-	endpoint.Handle(r, "POST /t/{tenant}/api/sending-identities", create.Sending(`{"email_address": "hello@$DOMAIN", "display_name": "Acme", "email_type_ids": ["$EMAIL_TYPE_ID"], "default_mta_config_id": "$MTA_CONFIG_ID", "active": true}`), a.createIdentity, checkNewIdentity)
+	}, api.getIdentity)
+	endpoint.Handle(r, "POST /t/{tenant}/api/sending-identities", create.Sending(`{"email_address": "hello@$DOMAIN", "display_name": "Acme", "email_type_ids": ["$EMAIL_TYPE_ID"], "default_mta_config_id": "$MTA_CONFIG_ID", "active": true}`), api.createIdentity, checkNewIdentity)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/sending-identities/{id}",
 		write("updateSendingIdentity", "Change an address to send from.",
-			sender.ErrIdentityNotFound, sender.ErrDuplicateIdentity, sender.ErrDomainNotVerified).Sending(`{"display_name": "Acme News", "reply_to": "office@example.com"}`), a.updateIdentity, checkIdentity)
+			sender.ErrIdentityNotFound, sender.ErrDuplicateIdentity, sender.ErrDomainNotVerified).Sending(`{"display_name": "Acme News", "reply_to": "office@example.com"}`), api.updateIdentity, checkIdentity)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/sending-identities/{id}",
 		write("deleteSendingIdentity", "Delete an address to send from.",
-			sender.ErrIdentityNotFound, sender.ErrIdentityInUse), a.deleteIdentity)
+			sender.ErrIdentityNotFound, sender.ErrIdentityInUse), api.deleteIdentity)
 	endpoint.Handle(r, "POST /t/{tenant}/api/sending-identities/{id}/verify-lane",
 		write("verifySendingIdentityLane", "Send one mail from the address through an MTA config; if that takes it, the pair is verified.",
-			sender.ErrIdentityNotFound, testmail.ErrLimit).Sending(`{"mta_config_id": "$MTA_CONFIG_ID", "to": "ada@example.com"}`).Titled("Verify lane"), a.verifyLane, checkVerifyLane)
+			sender.ErrIdentityNotFound, testmail.ErrLimit).Sending(`{"mta_config_id": "$MTA_CONFIG_ID", "to": "ada@example.com"}`).Titled("Verify lane"), api.verifyLane, checkVerifyLane)
 }
 
 type identityRow struct {
@@ -96,8 +106,8 @@ func (b identityBody) fields() sender.IdentityFields {
 	return f
 }
 
-func (a *API) listIdentities(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[identityRow], error) {
-	list, err := sender.Identities(ctx, a.DB, p.Tenant)
+func (api identitiesAPI) listIdentities(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[identityRow], error) {
+	list, err := sender.Identities(ctx, api.db, p.Tenant)
 	if err != nil {
 		return endpoint.List[identityRow]{}, err
 	}
@@ -108,12 +118,12 @@ func (a *API) listIdentities(ctx context.Context, p auth.Principal, _ *struct{})
 	return endpoint.Whole(rows), nil
 }
 
-func (a *API) getIdentity(ctx context.Context, p auth.Principal, in *RecordPath) (identityRow, error) {
+func (api identitiesAPI) getIdentity(ctx context.Context, p auth.Principal, in *RecordPath) (identityRow, error) {
 	identity, err := named[id.Identity](*in, sender.ErrIdentityNotFound)
 	if err != nil {
 		return identityRow{}, err
 	}
-	i, err := sender.IdentityByID(ctx, a.DB, p.Tenant, identity)
+	i, err := sender.IdentityByID(ctx, api.db, p.Tenant, identity)
 	if err != nil {
 		return identityRow{}, err
 	}
@@ -134,8 +144,8 @@ func (b identityBody) checked(err error) error {
 	return bad.Err()
 }
 
-func (a *API) createIdentity(ctx context.Context, p auth.Principal, in *createIdentityRequest) (identityRow, error) {
-	i, err := sender.CreateIdentity(ctx, a.DB, p.Tenant, in.Body.fields(), a.Now())
+func (api identitiesAPI) createIdentity(ctx context.Context, p auth.Principal, in *createIdentityRequest) (identityRow, error) {
+	i, err := sender.CreateIdentity(ctx, api.db, p.Tenant, in.Body.fields(), api.now())
 	if err != nil {
 		return identityRow{}, err
 	}
@@ -151,24 +161,24 @@ func checkIdentity(_ auth.Principal, in *updateIdentityRequest) error {
 	return in.Body.checked(in.Body.fields().Check())
 }
 
-func (a *API) updateIdentity(ctx context.Context, p auth.Principal, in *updateIdentityRequest) (identityRow, error) {
+func (api identitiesAPI) updateIdentity(ctx context.Context, p auth.Principal, in *updateIdentityRequest) (identityRow, error) {
 	identity, err := named[id.Identity](in.RecordPath, sender.ErrIdentityNotFound)
 	if err != nil {
 		return identityRow{}, err
 	}
-	i, err := sender.UpdateIdentity(ctx, a.DB, p.Tenant, identity, in.Body.fields())
+	i, err := sender.UpdateIdentity(ctx, api.db, p.Tenant, identity, in.Body.fields())
 	if err != nil {
 		return identityRow{}, err
 	}
 	return rowOfIdentity(i), nil
 }
 
-func (a *API) deleteIdentity(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
+func (api identitiesAPI) deleteIdentity(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
 	identity, err := named[id.Identity](*in, sender.ErrIdentityNotFound)
 	if err != nil {
 		return endpoint.None{}, err
 	}
-	return endpoint.None{}, sender.DeleteIdentity(ctx, a.DB, p.Tenant, identity, a.Usage)
+	return endpoint.None{}, sender.DeleteIdentity(ctx, api.db, p.Tenant, identity, api.usage)
 }
 
 type verifyLaneRequest struct {
@@ -200,7 +210,7 @@ func checkVerifyLane(_ auth.Principal, in *verifyLaneRequest) error {
 	return err
 }
 
-func (a *API) verifyLane(ctx context.Context, p auth.Principal, in *verifyLaneRequest) (verifiedLane, error) {
+func (api identitiesAPI) verifyLane(ctx context.Context, p auth.Principal, in *verifyLaneRequest) (verifiedLane, error) {
 	to, config, err := in.read()
 	if err != nil {
 		return verifiedLane{}, err
@@ -209,23 +219,23 @@ func (a *API) verifyLane(ctx context.Context, p auth.Principal, in *verifyLaneRe
 	if err != nil {
 		return verifiedLane{}, err
 	}
-	i, err := sender.IdentityByID(ctx, a.DB, p.Tenant, identity)
+	i, err := sender.IdentityByID(ctx, api.db, p.Tenant, identity)
 	if err != nil {
 		return verifiedLane{}, err
 	}
-	if _, err := lane.ByID(ctx, a.DB, p.Tenant, config); err != nil {
+	if _, err := lane.ByID(ctx, api.db, p.Tenant, config); err != nil {
 		return verifiedLane{}, noSuchConfig(err)
 	}
-	if err := testmail.Begin(ctx, a.DB, testmail.Call{By: p, Action: "sending_identity.verify_lane", Target: "sending_identity", ID: i.ID.String(), To: []string{to}, Mails: 1}, a.Now()); err != nil {
+	if err := testmail.Begin(ctx, api.db, testmail.Call{By: p, Action: "sending_identity.verify_lane", Target: "sending_identity", ID: i.ID.String(), To: []string{to}, Mails: 1}, api.now()); err != nil {
 		return verifiedLane{}, err
 	}
-	trial, err := a.Tester.Try(ctx, p.Tenant, config, i.ID, to)
+	trial, err := api.tester.Try(ctx, p.Tenant, config, i.ID, to)
 	if err != nil {
 		return verifiedLane{}, err
 	}
 	if trial.Accepted {
-		err = a.DB.InTx(ctx, func(tx *sqldb.DB) error {
-			return sender.LaneVerified(ctx, tx, p.Tenant, i.ID, config, a.Now())
+		err = api.db.InTx(ctx, func(tx *sqldb.DB) error {
+			return sender.LaneVerified(ctx, tx, p.Tenant, i.ID, config, api.now())
 		})
 	}
 	return verifiedLane{trial.Accepted, trial.Response}, err

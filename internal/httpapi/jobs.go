@@ -3,18 +3,28 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
+	"net/url"
 	"strings"
+	"time"
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/job"
+	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/transfer"
 )
 
-// jobs registers the operations on long work.
-func (a *API) jobs(r *endpoint.Router) {
+// jobsAPI serves jobs.
+type jobsAPI struct {
+	db      *sqldb.DB
+	baseURL *url.URL
+	now     func() time.Time
+}
+
+// register adds the operations on jobs.
+func (api jobsAPI) register(r *endpoint.Router) {
 	op := func(name, summary string, faults ...*fault.Error) endpoint.Op {
 		return endpoint.Op{
 			Name: name, Summary: summary, Tag: "jobs", Mode: endpoint.ByJob,
@@ -23,14 +33,14 @@ func (a *API) jobs(r *endpoint.Router) {
 	}
 	get := op("getJob", "Get a job with its progress and result.")
 	get.Description = "progress.total is absent while nobody knows it. result is there from the first step on, also of a job that failed or was cancelled: what it did stands."
-	endpoint.Handle(r, "GET /t/{tenant}/api/jobs/{id}", get, a.getJob)
+	endpoint.Handle(r, "GET /t/{tenant}/api/jobs/{id}", get, api.getJob)
 	endpoint.Handle(r, "POST /t/{tenant}/api/jobs/{id}/cancel",
-		op("cancelJob", "Cancel a job that has not ended; what it has done stays.", job.ErrTransition), a.cancelJob)
+		op("cancelJob", "Cancel a job that has not ended; what it has done stays.", job.ErrTransition), api.cancelJob)
 	download := op("downloadJobFile", "Download a file that a job wrote.")
 	download.Description = "The file of an export once it is completed, or with file=errors the rows that an import did not take once it has ended, for 7 days. " +
 		"Texts that a spreadsheet would compute (that begin with = + - @, a tab or a carriage return) have an apostrophe in front; an import takes it away again."
 	download.Produces = []string{"text/csv", "application/x-ndjson"}
-	endpoint.Handle(r, "GET /t/{tenant}/api/jobs/{id}/download", download.Asking("file=$FILE"), a.downloadJobFile)
+	endpoint.Handle(r, "GET /t/{tenant}/api/jobs/{id}/download", download.Asking("file=$FILE"), api.downloadJobFile)
 }
 
 // Job is long work as callers see it.
@@ -66,7 +76,7 @@ type exportResult struct {
 }
 
 // row returns j as p sees it.
-func (a *API) rowOfJob(p auth.Principal, j job.Job) (Job, error) {
+func (api jobsAPI) rowOfJob(p auth.Principal, j job.Job) (Job, error) {
 	row := Job{
 		ID: j.ID, Type: j.Kind, Status: j.Status, Progress: jobProgress{j.Processed, j.Total},
 		CreatedAt: endpoint.At(j.CreatedAt), FinishedAt: endpoint.AtOr(j.FinishedAt),
@@ -78,7 +88,7 @@ func (a *API) rowOfJob(p auth.Principal, j job.Job) (Job, error) {
 		return row, nil
 	}
 	// Whoever follows one of these needs the credential of the request itself.
-	download := strings.TrimSuffix(a.BaseURL.String(), "/") + "/t/" + p.TenantSlug + "/api/jobs/" + j.ID.String() + "/download"
+	download := strings.TrimSuffix(api.baseURL.String(), "/") + "/t/" + p.TenantSlug + "/api/jobs/" + j.ID.String() + "/download"
 	switch j.Kind {
 	case job.Import:
 		var r importResult
@@ -105,35 +115,35 @@ func (a *API) rowOfJob(p auth.Principal, j job.Job) (Job, error) {
 }
 
 // job returns the job that a path names, if p may see it.
-func (a *API) job(ctx context.Context, p auth.Principal, in RecordPath) (job.Job, error) {
+func (api jobsAPI) job(ctx context.Context, p auth.Principal, in RecordPath) (job.Job, error) {
 	named, err := named[id.Job](in, job.ErrNotFound)
 	if err != nil {
 		return job.Job{}, err
 	}
-	j, err := job.ByID(ctx, a.DB, p.Tenant, named)
+	j, err := job.ByID(ctx, api.db, p.Tenant, named)
 	if err != nil {
 		return job.Job{}, err
 	}
 	return j, endpoint.Need(p, j.Scope)
 }
 
-func (a *API) getJob(ctx context.Context, p auth.Principal, in *RecordPath) (Job, error) {
-	j, err := a.job(ctx, p, *in)
+func (api jobsAPI) getJob(ctx context.Context, p auth.Principal, in *RecordPath) (Job, error) {
+	j, err := api.job(ctx, p, *in)
 	if err != nil {
 		return Job{}, err
 	}
-	return a.rowOfJob(p, j)
+	return api.rowOfJob(p, j)
 }
 
-func (a *API) cancelJob(ctx context.Context, p auth.Principal, in *RecordPath) (Job, error) {
-	j, err := a.job(ctx, p, *in)
+func (api jobsAPI) cancelJob(ctx context.Context, p auth.Principal, in *RecordPath) (Job, error) {
+	j, err := api.job(ctx, p, *in)
 	if err != nil {
 		return Job{}, err
 	}
-	if j, err = job.Cancel(ctx, a.DB, p.Tenant, j.ID, a.Now()); err != nil {
+	if j, err = job.Cancel(ctx, api.db, p.Tenant, j.ID, api.now()); err != nil {
 		return Job{}, err
 	}
-	return a.rowOfJob(p, j)
+	return api.rowOfJob(p, j)
 }
 
 type downloadJobFileRequest struct {
@@ -141,8 +151,8 @@ type downloadJobFileRequest struct {
 	File string `query:"file" enum:"export,errors" doc:"export, or errors; without it the one file that the job makes."`
 }
 
-func (a *API) downloadJobFile(ctx context.Context, p auth.Principal, in *downloadJobFileRequest) (endpoint.Download, error) {
-	j, err := a.job(ctx, p, in.RecordPath)
+func (api jobsAPI) downloadJobFile(ctx context.Context, p auth.Principal, in *downloadJobFileRequest) (endpoint.Download, error) {
+	j, err := api.job(ctx, p, in.RecordPath)
 	if err != nil {
 		return endpoint.Download{}, err
 	}
@@ -151,14 +161,14 @@ func (a *API) downloadJobFile(ctx context.Context, p auth.Principal, in *downloa
 		name = map[job.Kind]string{job.Import: transfer.ErrorsFile, job.Export: transfer.ExportFile}[j.Kind]
 	}
 	// Half an export is not for anybody to take for a whole one.
-	if !j.Status.Ended() || name == transfer.ExportFile && j.Status != job.Completed || a.Now().Sub(*j.FinishedAt) > job.KeepFor {
+	if !j.Status.Ended() || name == transfer.ExportFile && j.Status != job.Completed || api.now().Sub(*j.FinishedAt) > job.KeepFor {
 		return endpoint.Download{}, job.ErrNoFile
 	}
-	f, err := job.FileOf(ctx, a.DB, p.Tenant, j.ID, name)
+	f, err := job.FileOf(ctx, api.db, p.Tenant, j.ID, name)
 	if err != nil {
 		return endpoint.Download{}, err
 	}
-	return endpoint.Download{Name: fileName(j, f), MediaType: f.MediaType, Size: f.Size, Content: f.Reader(ctx, a.DB, 0)}, nil
+	return endpoint.Download{Name: fileName(j, f), MediaType: f.MediaType, Size: f.Size, Content: f.Reader(ctx, api.db, 0)}, nil
 }
 
 // fileName is what a download is kept as.

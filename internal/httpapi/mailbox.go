@@ -14,8 +14,14 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// mailbox registers the operations on what MTA configs of type sink accepted.
-func (a *API) mailbox(r *endpoint.Router) {
+// mailboxAPI serves what sinks caught.
+type mailboxAPI struct {
+	db      *sqldb.DB
+	cursors *endpoint.Cursors
+}
+
+// register adds the operations on what sinks caught.
+func (api mailboxAPI) register(r *endpoint.Router) {
 	op := func(name, summary string, faults ...*fault.Error) endpoint.Op {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "mta configs", Session: true, Faults: append(faults, lane.ErrNotFound)}
 	}
@@ -23,10 +29,10 @@ func (a *API) mailbox(r *endpoint.Router) {
 	list.Pagination = "cursor"
 	remove := op("clearSinkMessages", "Delete the messages that an MTA config of type sink accepted.")
 	remove.Role = auth.Admin
-	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}/messages", list, a.listSinkMessages)
-	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}/messages/{message_id}", op("getSinkMessage", "Get a message that a sink accepted, with its parts."), a.getSinkMessage)
-	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}/messages/{message_id}/raw", op("getRawSinkMessage", "Get a message that a sink accepted, as it came (message/rfc822).").Titled("Raw sink message"), a.getRawSinkMessage)
-	endpoint.Handle(r, "DELETE /t/{tenant}/api/mta-configs/{id}/messages", remove, a.clearSinkMessages)
+	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}/messages", list, api.listSinkMessages)
+	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}/messages/{message_id}", op("getSinkMessage", "Get a message that a sink accepted, with its parts."), api.getSinkMessage)
+	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}/messages/{message_id}/raw", op("getRawSinkMessage", "Get a message that a sink accepted, as it came (message/rfc822).").Titled("Raw sink message"), api.getRawSinkMessage)
+	endpoint.Handle(r, "DELETE /t/{tenant}/api/mta-configs/{id}/messages", remove, api.clearSinkMessages)
 }
 
 type SinkMessageRow struct {
@@ -50,19 +56,19 @@ type listSinkMessagesRequest struct {
 }
 
 // sink returns the MTA config that a path names.
-func (a *API) sink(ctx context.Context, p auth.Principal, in RecordPath) (id.MTAConfig, error) {
+func (api mailboxAPI) sink(ctx context.Context, p auth.Principal, in RecordPath) (id.MTAConfig, error) {
 	config, err := named[id.MTAConfig](in, lane.ErrNotFound)
 	if err != nil {
 		return id.MTAConfig{}, err
 	}
-	_, err = lane.ByID(ctx, a.DB, p.Tenant, config)
+	_, err = lane.ByID(ctx, api.db, p.Tenant, config)
 	return config, err
 }
 
-func (a *API) listSinkMessages(ctx context.Context, p auth.Principal, in *listSinkMessagesRequest) (endpoint.List[SinkMessageRow], error) {
+func (api mailboxAPI) listSinkMessages(ctx context.Context, p auth.Principal, in *listSinkMessagesRequest) (endpoint.List[SinkMessageRow], error) {
 	q := mailbox.Query{Search: in.Search, Limit: endpoint.Limit(in.Limit)}
 	if in.Cursor != "" {
-		c, err := a.Cursors.Decode(in.Cursor, "received_at", "desc")
+		c, err := api.cursors.Decode(in.Cursor, "received_at", "desc")
 		if err != nil || c.LastValue == nil {
 			return endpoint.List[SinkMessageRow]{}, endpoint.ErrCursor
 		}
@@ -73,10 +79,10 @@ func (a *API) listSinkMessages(ctx context.Context, p auth.Principal, in *listSi
 		q.After = &mailbox.Position{At: sqldb.Time(micros), ID: id.Read[id.SinkMessage](c.LastID)}
 	}
 	var err error
-	if q.Lane, err = a.sink(ctx, p, in.RecordPath); err != nil {
+	if q.Lane, err = api.sink(ctx, p, in.RecordPath); err != nil {
 		return endpoint.List[SinkMessageRow]{}, err
 	}
-	list, more, err := mailbox.List(ctx, a.DB, p.Tenant, q)
+	list, more, err := mailbox.List(ctx, api.db, p.Tenant, q)
 	if err != nil {
 		return endpoint.List[SinkMessageRow]{}, err
 	}
@@ -87,7 +93,7 @@ func (a *API) listSinkMessages(ctx context.Context, p auth.Principal, in *listSi
 	next := ""
 	if more {
 		last := list[len(list)-1]
-		next = a.Cursors.Encode(endpoint.Cursor{
+		next = api.cursors.Encode(endpoint.Cursor{
 			Sort: "received_at", Dir: "desc", LastValue: new(strconv.FormatInt(last.ReceivedAt.UnixMicro(), 10)), LastID: last.ID.String(),
 		})
 	}
@@ -110,8 +116,8 @@ type sinkMessage struct {
 	Text    *string     `json:"text"`
 }
 
-func (a *API) getSinkMessage(ctx context.Context, p auth.Principal, in *sinkMessagePath) (sinkMessage, error) {
-	config, err := a.sink(ctx, p, in.RecordPath)
+func (api mailboxAPI) getSinkMessage(ctx context.Context, p auth.Principal, in *sinkMessagePath) (sinkMessage, error) {
+	config, err := api.sink(ctx, p, in.RecordPath)
 	if err != nil {
 		return sinkMessage{}, err
 	}
@@ -119,15 +125,15 @@ func (a *API) getSinkMessage(ctx context.Context, p auth.Principal, in *sinkMess
 	if err != nil {
 		return sinkMessage{}, err
 	}
-	m, parts, err := mailbox.Get(ctx, a.DB, p.Tenant, config, message)
+	m, parts, err := mailbox.Get(ctx, api.db, p.Tenant, config, message)
 	if err != nil {
 		return sinkMessage{}, err
 	}
 	return sinkMessage{rowOfSinkMessage(m), parts.Headers, orNull(parts.HTML), orNull(parts.Text)}, nil
 }
 
-func (a *API) getRawSinkMessage(ctx context.Context, p auth.Principal, in *sinkMessagePath) (endpoint.Download, error) {
-	config, err := a.sink(ctx, p, in.RecordPath)
+func (api mailboxAPI) getRawSinkMessage(ctx context.Context, p auth.Principal, in *sinkMessagePath) (endpoint.Download, error) {
+	config, err := api.sink(ctx, p, in.RecordPath)
 	if err != nil {
 		return endpoint.Download{}, err
 	}
@@ -135,7 +141,7 @@ func (a *API) getRawSinkMessage(ctx context.Context, p auth.Principal, in *sinkM
 	if err != nil {
 		return endpoint.Download{}, err
 	}
-	_, raw, err := mailbox.Raw(ctx, a.DB, p.Tenant, config, message)
+	_, raw, err := mailbox.Raw(ctx, api.db, p.Tenant, config, message)
 	if err != nil {
 		return endpoint.Download{}, err
 	}
@@ -144,10 +150,10 @@ func (a *API) getRawSinkMessage(ctx context.Context, p auth.Principal, in *sinkM
 	}, nil
 }
 
-func (a *API) clearSinkMessages(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
-	config, err := a.sink(ctx, p, *in)
+func (api mailboxAPI) clearSinkMessages(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
+	config, err := api.sink(ctx, p, *in)
 	if err != nil {
 		return endpoint.None{}, err
 	}
-	return endpoint.None{}, mailbox.Clear(ctx, a.DB, p.Tenant, config)
+	return endpoint.None{}, mailbox.Clear(ctx, api.db, p.Tenant, config)
 }

@@ -12,21 +12,21 @@ import (
 )
 
 // members registers the operations on the members of lists.
-func (a *API) members(r *endpoint.Router, read, write func(name, summary string, faults ...*fault.Error) endpoint.Op) {
+func (api segmentsAPI) members(r *endpoint.Router, read, write func(name, summary string, faults ...*fault.Error) endpoint.Op) {
 	list := read("listSegmentMembers", "List the members of a list, newest added first, or whom a segment finds at the moment. Needs contacts:read too.",
 		segment.ErrNotFound, endpoint.ErrCursor)
 	list.Scopes = append(list.Scopes, auth.ContactsRead)
 	list.Pagination = "cursor"
-	endpoint.Handle(r, "GET /t/{tenant}/api/segments/{key}/members", list, a.listSegmentMembers)
+	endpoint.Handle(r, "GET /t/{tenant}/api/segments/{key}/members", list, api.listSegmentMembers)
 	endpoint.Handle(r, "POST /t/{tenant}/api/segments/{key}/members",
 		write("addSegmentMembers", "Add contacts to a static list; none is created.",
-			segment.ErrNotFound, segment.ErrNotStatic, segment.ErrLimit).Sending(`{"emails": ["ann@example.org"]}`), a.addSegmentMembers, checkMembers)
+			segment.ErrNotFound, segment.ErrNotStatic, segment.ErrLimit).Sending(`{"emails": ["ann@example.org"]}`), api.addSegmentMembers, checkMembers)
 	endpoint.Handle(r, "POST /t/{tenant}/api/segments/{key}/members/remove",
 		write("removeSegmentMembers", "Remove contacts from a static list.",
-			segment.ErrNotFound, segment.ErrNotStatic, segment.ErrLimit).Sending(`{"emails": ["ann@example.org"]}`), a.removeSegmentMembers, checkMembers)
+			segment.ErrNotFound, segment.ErrNotStatic, segment.ErrLimit).Sending(`{"emails": ["ann@example.org"]}`), api.removeSegmentMembers, checkMembers)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/segments/{key}/members/{contact_id}",
 		write("removeSegmentMember", "Remove one contact from a static list.",
-			segment.ErrNotFound, segment.ErrNotStatic, contact.ErrNotFound), a.removeSegmentMember)
+			segment.ErrNotFound, segment.ErrNotStatic, contact.ErrNotFound), api.removeSegmentMember)
 }
 
 type listSegmentMembersRequest struct {
@@ -35,8 +35,8 @@ type listSegmentMembersRequest struct {
 	Search string `query:"search" doc:"Every word must occur in names, company or address."`
 }
 
-func (a *API) listSegmentMembers(ctx context.Context, p auth.Principal, in *listSegmentMembersRequest) (endpoint.List[Contact], error) {
-	s, err := a.segmentFor(ctx, p, in.SegmentPath, segmentReads)
+func (api segmentsAPI) listSegmentMembers(ctx context.Context, p auth.Principal, in *listSegmentMembersRequest) (endpoint.List[Contact], error) {
+	s, err := api.segmentFor(ctx, p, in.SegmentPath, segmentReads)
 	if err != nil {
 		return endpoint.List[Contact]{}, err
 	}
@@ -47,15 +47,15 @@ func (a *API) listSegmentMembers(ctx context.Context, p auth.Principal, in *list
 	if s.Type == segment.Static && (in.Sort == "" || in.Sort == string(contact.ByMemberAdded)) {
 		sort = contact.ByMemberAdded
 	}
-	q, err := a.contactQuery(in.ContactPage, contact.Selector{Search: in.Search}, sort)
+	q, err := api.contacts.contactQuery(in.ContactPage, contact.Selector{Search: in.Search}, sort)
 	if err != nil {
 		return endpoint.List[Contact]{}, err
 	}
-	page, err := segment.Members(ctx, a.DB, p.Tenant, s, q, a.Now())
+	page, err := segment.Members(ctx, api.db, p.Tenant, s, q, api.now())
 	if err != nil {
 		return endpoint.List[Contact]{}, err
 	}
-	return a.contactRows(ctx, p.Tenant, q, page)
+	return api.contacts.contactRows(ctx, p.Tenant, q, page)
 }
 
 // membersRequest names contacts, 1 to 1000 together.
@@ -90,16 +90,16 @@ type addedMembers struct {
 	NotFound       []string `json:"not_found" doc:"Ids and addresses that no contact has."`
 }
 
-func (a *API) addSegmentMembers(ctx context.Context, p auth.Principal, in *membersRequest) (addedMembers, error) {
+func (api segmentsAPI) addSegmentMembers(ctx context.Context, p auth.Principal, in *membersRequest) (addedMembers, error) {
 	who, err := in.people()
 	if err != nil {
 		return addedMembers{}, err
 	}
-	s, err := a.segmentFor(ctx, p, in.SegmentPath, segmentWrites)
+	s, err := api.segmentFor(ctx, p, in.SegmentPath, segmentWrites)
 	if err != nil {
 		return addedMembers{}, err
 	}
-	r, err := segment.Add(ctx, a.DB, p.Tenant, s.ID, who, a.Now())
+	r, err := segment.Add(ctx, api.db, p.Tenant, s.ID, who, api.now())
 	return addedMembers{r.Added, r.Already, r.NotFound}, err
 }
 
@@ -108,16 +108,16 @@ type removedMembers struct {
 	NotMembers int `json:"not_members"`
 }
 
-func (a *API) removeSegmentMembers(ctx context.Context, p auth.Principal, in *membersRequest) (removedMembers, error) {
+func (api segmentsAPI) removeSegmentMembers(ctx context.Context, p auth.Principal, in *membersRequest) (removedMembers, error) {
 	who, err := in.people()
 	if err != nil {
 		return removedMembers{}, err
 	}
-	s, err := a.segmentFor(ctx, p, in.SegmentPath, segmentWrites)
+	s, err := api.segmentFor(ctx, p, in.SegmentPath, segmentWrites)
 	if err != nil {
 		return removedMembers{}, err
 	}
-	r, err := segment.Remove(ctx, a.DB, p.Tenant, s.ID, who, a.Now())
+	r, err := segment.Remove(ctx, api.db, p.Tenant, s.ID, who, api.now())
 	return removedMembers{r.Removed, r.NotMembers}, err
 }
 
@@ -126,8 +126,8 @@ type removeSegmentMemberRequest struct {
 	ContactID string `path:"contact_id"`
 }
 
-func (a *API) removeSegmentMember(ctx context.Context, p auth.Principal, in *removeSegmentMemberRequest) (endpoint.None, error) {
-	s, err := a.segmentFor(ctx, p, in.SegmentPath, segmentWrites)
+func (api segmentsAPI) removeSegmentMember(ctx context.Context, p auth.Principal, in *removeSegmentMemberRequest) (endpoint.None, error) {
+	s, err := api.segmentFor(ctx, p, in.SegmentPath, segmentWrites)
 	if err != nil {
 		return endpoint.None{}, err
 	}
@@ -135,6 +135,6 @@ func (a *API) removeSegmentMember(ctx context.Context, p auth.Principal, in *rem
 	if !ok {
 		return endpoint.None{}, contact.ErrNotFound
 	}
-	_, err = segment.Remove(ctx, a.DB, p.Tenant, s.ID, segment.People{IDs: []id.Contact{c}}, a.Now())
+	_, err = segment.Remove(ctx, api.db, p.Tenant, s.ID, segment.People{IDs: []id.Contact{c}}, api.now())
 	return endpoint.None{}, err
 }

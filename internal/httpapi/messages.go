@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/content"
@@ -12,12 +13,22 @@ import (
 	"github.com/packetboat/packetboat/internal/field"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/library"
+	"github.com/packetboat/packetboat/internal/mail/mjml"
 	"github.com/packetboat/packetboat/internal/manuscript"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/usage"
 )
 
-// messages registers the operations on the library and its entries, which the
-// API calls messages.
-func (a *API) messages(r *endpoint.Router) {
+// messagesAPI serves the library.
+type messagesAPI struct {
+	db    *sqldb.DB
+	mjml  *mjml.Compiler
+	now   func() time.Time
+	usage usage.Finder
+}
+
+// register adds the operations on the library.
+func (api messagesAPI) register(r *endpoint.Router) {
 	op := func(name, summary string, scope auth.Scope, faults ...*fault.Error) endpoint.Op {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "messages", Scope: scope, Faults: faults}
 	}
@@ -28,24 +39,24 @@ func (a *API) messages(r *endpoint.Router) {
 	}
 	list := op("listMessages", "List library entries, last changed first; archived ones only on request.", auth.MessagesRead, library.ErrStatus)
 	list.Pagination = "offset"
-	endpoint.Handle(r, "GET /t/{tenant}/api/messages", list, a.listMessages)
+	endpoint.Handle(r, "GET /t/{tenant}/api/messages", list, api.listMessages)
 	create := write("createMessage", "Add an entry to the library. With content, that becomes its version 1.")
 	create.Status = http.StatusCreated
-	endpoint.Handle(r, "POST /t/{tenant}/api/messages", create.Sending(`{"name": "Welcome", "status": "published", "tags": ["onboarding"], "content": {"subject": "Welcome", "body_html": "<p>Welcome, {{ contact.first_name }}.</p>"}}`), a.createMessage, checkNewMessage)
+	endpoint.Handle(r, "POST /t/{tenant}/api/messages", create.Sending(`{"name": "Welcome", "status": "published", "tags": ["onboarding"], "content": {"subject": "Welcome", "body_html": "<p>Welcome, {{ contact.first_name }}.</p>"}}`), api.createMessage, checkNewMessage)
 	endpoint.Handle(r, "GET /t/{tenant}/api/messages/{id}",
-		op("getMessage", "Get a library entry with its current content.", auth.MessagesRead, library.ErrNotFound), a.getMessage)
+		op("getMessage", "Get a library entry with its current content.", auth.MessagesRead, library.ErrNotFound), api.getMessage)
 	update := write("updateMessage", "Change an entry, all of it or nothing; what is absent stays. Content appends a version.", library.ErrNotFound, library.ErrSlug)
 	update.Description = "Content is merged at its first level into that of the current version, and appended as the next one even when it says the same. Versions never change."
-	endpoint.Handle(r, "PATCH /t/{tenant}/api/messages/{id}", update.Sending(`{"name": "Welcome, second version", "content": {"subject": "Welcome to Acme", "body_html": "<p>Welcome to Acme, {{ contact.first_name }}.</p>"}}`), a.updateMessage, checkMessage)
+	endpoint.Handle(r, "PATCH /t/{tenant}/api/messages/{id}", update.Sending(`{"name": "Welcome, second version", "content": {"subject": "Welcome to Acme", "body_html": "<p>Welcome to Acme, {{ contact.first_name }}.</p>"}}`), api.updateMessage, checkMessage)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/messages/{id}",
 		op("deleteMessage", "Delete a library entry and its versions, unless something unfinished uses it.", auth.MessagesWrite,
-			library.ErrNotFound, library.ErrInUse, library.ErrUnavailable), a.deleteMessage)
+			library.ErrNotFound, library.ErrInUse, library.ErrUnavailable), api.deleteMessage)
 	endpoint.Handle(r, "POST /t/{tenant}/api/messages/{id}/archive",
-		op("archiveMessage", "Archive a library entry; its history is kept.", auth.MessagesWrite, library.ErrNotFound), a.archiveMessage)
+		op("archiveMessage", "Archive a library entry; its history is kept.", auth.MessagesWrite, library.ErrNotFound), api.archiveMessage)
 	duplicate := op("duplicateMessage", "Copy a library entry with all its versions into a new draft.", auth.MessagesWrite, library.ErrNotFound)
 	duplicate.Status = http.StatusCreated
-	endpoint.Handle(r, "POST /t/{tenant}/api/messages/{id}/duplicate", duplicate, a.duplicateMessage)
-	a.messageVersions(r, op)
+	endpoint.Handle(r, "POST /t/{tenant}/api/messages/{id}/duplicate", duplicate, api.duplicateMessage)
+	api.messageVersions(r, op)
 }
 
 // MessageRow is an entry of the library without its content.
@@ -116,7 +127,7 @@ type listMessagesRequest struct {
 	Offset string `query:"offset" doc:"How many to pass over; 0 when absent."`
 }
 
-func (a *API) listMessages(ctx context.Context, p auth.Principal, in *listMessagesRequest) (endpoint.List[MessageRow], error) {
+func (api messagesAPI) listMessages(ctx context.Context, p auth.Principal, in *listMessagesRequest) (endpoint.List[MessageRow], error) {
 	var none endpoint.List[MessageRow]
 	statuses, err := library.ParseStatuses(endpoint.CommaList(in.Status))
 	if err != nil {
@@ -126,7 +137,7 @@ func (a *API) listMessages(ctx context.Context, p auth.Principal, in *listMessag
 	if err != nil {
 		return none, err
 	}
-	list, total, err := library.List(ctx, a.DB, p.Tenant, library.Filter{
+	list, total, err := library.List(ctx, api.db, p.Tenant, library.Filter{
 		Statuses: statuses, Search: in.Search, Offset: offset, Limit: endpoint.Limit(in.Limit),
 	})
 	if err != nil {
@@ -188,27 +199,27 @@ type createMessageRequest struct{ Body messageBody }
 
 func checkNewMessage(p auth.Principal, in *createMessageRequest) error { return in.Body.check(p) }
 
-func (a *API) createMessage(ctx context.Context, p auth.Principal, in *createMessageRequest) (messageForm, error) {
+func (api messagesAPI) createMessage(ctx context.Context, p auth.Principal, in *createMessageRequest) (messageForm, error) {
 	ch, err := in.Body.change(p)
 	if err != nil {
 		return messageForm{}, err
 	}
-	e, err := library.Create(ctx, a.author(), p.Tenant, ch)
+	e, err := library.Create(ctx, authorOf(api.db, api.mjml, api.now()), p.Tenant, ch)
 	if err != nil {
 		return messageForm{}, err
 	}
-	return a.savedMessage(ctx, p, e)
+	return api.savedMessage(ctx, p, e)
 }
 
 // savedMessage shows an entry that was written, with what there is to know of it.
-func (a *API) savedMessage(ctx context.Context, p auth.Principal, e library.Entry) (messageForm, error) {
+func (api messagesAPI) savedMessage(ctx context.Context, p auth.Principal, e library.Entry) (messageForm, error) {
 	found := []content.Trouble{}
 	if e.Content != nil {
-		fields, err := field.Load(ctx, a.DB, p.Tenant)
+		fields, err := field.Load(ctx, api.db, p.Tenant)
 		if err != nil {
 			return messageForm{}, err
 		}
-		troubles, err := e.Content.Try(ctx, fields, a.Now())
+		troubles, err := e.Content.Try(ctx, fields, api.now())
 		if err != nil {
 			return messageForm{}, err
 		}
@@ -217,14 +228,14 @@ func (a *API) savedMessage(ctx context.Context, p auth.Principal, e library.Entr
 	return formOfMessage(p, e, SaveWarnings{&found}), nil
 }
 
-func (a *API) getMessage(ctx context.Context, p auth.Principal, in *RecordPath) (messageForm, error) {
-	return a.atMessage(p, in, func(entry id.LibraryEntry) (library.Entry, error) {
-		return library.Load(ctx, a.DB, p.Tenant, entry)
+func (api messagesAPI) getMessage(ctx context.Context, p auth.Principal, in *RecordPath) (messageForm, error) {
+	return api.atMessage(p, in, func(entry id.LibraryEntry) (library.Entry, error) {
+		return library.Load(ctx, api.db, p.Tenant, entry)
 	})
 }
 
 // atMessage answers with what do makes of the entry.
-func (a *API) atMessage(p auth.Principal, in *RecordPath, do func(id.LibraryEntry) (library.Entry, error)) (messageForm, error) {
+func (api messagesAPI) atMessage(p auth.Principal, in *RecordPath, do func(id.LibraryEntry) (library.Entry, error)) (messageForm, error) {
 	entry, err := named[id.LibraryEntry](*in, library.ErrNotFound)
 	if err != nil {
 		return messageForm{}, err
@@ -243,7 +254,7 @@ type updateMessageRequest struct {
 
 func checkMessage(p auth.Principal, in *updateMessageRequest) error { return in.Body.check(p) }
 
-func (a *API) updateMessage(ctx context.Context, p auth.Principal, in *updateMessageRequest) (messageForm, error) {
+func (api messagesAPI) updateMessage(ctx context.Context, p auth.Principal, in *updateMessageRequest) (messageForm, error) {
 	ch, err := in.Body.change(p)
 	if err != nil {
 		return messageForm{}, err
@@ -252,29 +263,29 @@ func (a *API) updateMessage(ctx context.Context, p auth.Principal, in *updateMes
 	if err != nil {
 		return messageForm{}, err
 	}
-	e, err := library.Update(ctx, a.author(), p.Tenant, entry, ch)
+	e, err := library.Update(ctx, authorOf(api.db, api.mjml, api.now()), p.Tenant, entry, ch)
 	if err != nil {
 		return messageForm{}, err
 	}
-	return a.savedMessage(ctx, p, e)
+	return api.savedMessage(ctx, p, e)
 }
 
-func (a *API) deleteMessage(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
+func (api messagesAPI) deleteMessage(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
 	entry, err := named[id.LibraryEntry](*in, library.ErrNotFound)
 	if err != nil {
 		return endpoint.None{}, err
 	}
-	return endpoint.None{}, library.Delete(ctx, a.DB, p.Tenant, entry, a.Usage)
+	return endpoint.None{}, library.Delete(ctx, api.db, p.Tenant, entry, api.usage)
 }
 
-func (a *API) archiveMessage(ctx context.Context, p auth.Principal, in *RecordPath) (messageForm, error) {
-	return a.atMessage(p, in, func(entry id.LibraryEntry) (library.Entry, error) {
-		return library.Archive(ctx, a.author(), p.Tenant, entry)
+func (api messagesAPI) archiveMessage(ctx context.Context, p auth.Principal, in *RecordPath) (messageForm, error) {
+	return api.atMessage(p, in, func(entry id.LibraryEntry) (library.Entry, error) {
+		return library.Archive(ctx, authorOf(api.db, api.mjml, api.now()), p.Tenant, entry)
 	})
 }
 
-func (a *API) duplicateMessage(ctx context.Context, p auth.Principal, in *RecordPath) (messageForm, error) {
-	return a.atMessage(p, in, func(entry id.LibraryEntry) (library.Entry, error) {
-		return library.Duplicate(ctx, a.DB, p.Tenant, entry, a.Now())
+func (api messagesAPI) duplicateMessage(ctx context.Context, p auth.Principal, in *RecordPath) (messageForm, error) {
+	return api.atMessage(p, in, func(entry id.LibraryEntry) (library.Entry, error) {
+		return library.Duplicate(ctx, api.db, p.Tenant, entry, api.now())
 	})
 }

@@ -15,15 +15,15 @@ import (
 )
 
 // messageVersions registers the operations on the versions of an entry.
-func (a *API) messageVersions(r *endpoint.Router, op func(name, summary string, scope auth.Scope, faults ...*fault.Error) endpoint.Op) {
+func (api messagesAPI) messageVersions(r *endpoint.Router, op func(name, summary string, scope auth.Scope, faults ...*fault.Error) endpoint.Op) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/messages/{id}/versions",
-		op("listMessageVersions", "List the versions of a library entry, newest first.", auth.MessagesRead, library.ErrNotFound, library.ErrUnavailable), a.listMessageVersions)
+		op("listMessageVersions", "List the versions of a library entry, newest first.", auth.MessagesRead, library.ErrNotFound, library.ErrUnavailable), api.listMessageVersions)
 	endpoint.Handle(r, "GET /t/{tenant}/api/messages/{id}/versions/{version}",
-		op("getMessageVersion", "Get one version of a library entry.", auth.MessagesRead, fault.ErrInput, library.ErrNotFound, library.ErrUnavailable), a.getMessageVersion)
+		op("getMessageVersion", "Get one version of a library entry.", auth.MessagesRead, fault.ErrInput, library.ErrNotFound, library.ErrUnavailable), api.getMessageVersion)
 	rebase := op("rebaseMessagePreview", "Preview the binding of a version on its current template; nothing is stored.", auth.MessagesRead,
 		library.ErrNotFound, content.ErrNoContent, library.ErrNotTemplate)
 	rebase.Role = auth.Viewer
-	endpoint.Handle(r, "POST /t/{tenant}/api/messages/{id}/rebase-preview", rebase.Sending(`{"version": 1}`), a.rebaseMessagePreview)
+	endpoint.Handle(r, "POST /t/{tenant}/api/messages/{id}/rebase-preview", rebase.Sending(`{"version": 1}`), api.rebaseMessagePreview)
 }
 
 // MessageVersionHead is a version without its content.
@@ -67,13 +67,13 @@ func formOfVersion(p auth.Principal, v library.Version) messageVersionForm {
 		func() messageVersionSession { return messageVersionSession{head, sessionContent(v.Content)} })
 }
 
-func (a *API) listMessageVersions(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.Stream[messageVersionForm], error) {
+func (api messagesAPI) listMessageVersions(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.Stream[messageVersionForm], error) {
 	entry, err := named[id.LibraryEntry](*in, library.ErrNotFound)
 	if err != nil {
 		return endpoint.Stream[messageVersionForm]{}, err
 	}
 	return endpoint.Stream[messageVersionForm]{Rows: func(yield func(messageVersionForm, error) bool) {
-		for v, err := range library.Versions(ctx, a.DB, p.Tenant, entry, a.Usage) {
+		for v, err := range library.Versions(ctx, api.db, p.Tenant, entry, api.usage) {
 			if !yield(formOfVersion(p, v), err) {
 				return
 			}
@@ -86,7 +86,7 @@ type messageVersionPath struct {
 	Version string `path:"version" doc:"A whole number from 1."`
 }
 
-func (a *API) getMessageVersion(ctx context.Context, p auth.Principal, in *messageVersionPath) (messageVersionForm, error) {
+func (api messagesAPI) getMessageVersion(ctx context.Context, p auth.Principal, in *messageVersionPath) (messageVersionForm, error) {
 	number, err := strconv.ParseUint(in.Version, 10, 31)
 	if err != nil && !errors.Is(err, strconv.ErrRange) || err == nil && number == 0 {
 		return messageVersionForm{}, fault.Input(fault.Field{Path: "version", Message: "must be a whole number from 1"})
@@ -95,7 +95,7 @@ func (a *API) getMessageVersion(ctx context.Context, p auth.Principal, in *messa
 	if err != nil {
 		return messageVersionForm{}, err
 	}
-	v, err := library.VersionOf(ctx, a.DB, p.Tenant, entry, int(number), a.Usage)
+	v, err := library.VersionOf(ctx, api.db, p.Tenant, entry, int(number), api.usage)
 	if err != nil {
 		return messageVersionForm{}, err
 	}
@@ -115,7 +115,7 @@ type rebasedMessage struct {
 	Diff     binding.Diff     `json:"diff"`
 }
 
-func (a *API) rebaseMessagePreview(ctx context.Context, p auth.Principal, in *rebaseMessageRequest) (rebasedMessage, error) {
+func (api messagesAPI) rebaseMessagePreview(ctx context.Context, p auth.Principal, in *rebaseMessageRequest) (rebasedMessage, error) {
 	entry, err := named[id.LibraryEntry](in.RecordPath, library.ErrNotFound)
 	if err != nil {
 		return rebasedMessage{}, err
@@ -124,7 +124,7 @@ func (a *API) rebaseMessagePreview(ctx context.Context, p auth.Principal, in *re
 	if in.Body != nil {
 		version = in.Body.Version.Pointer()
 	}
-	r, err := library.PreviewRebase(ctx, a.DB, p.Tenant, entry, version, a.Now())
+	r, err := library.PreviewRebase(ctx, api.db, p.Tenant, entry, version, api.now())
 	if err != nil {
 		return rebasedMessage{}, err
 	}

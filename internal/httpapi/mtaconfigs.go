@@ -13,11 +13,13 @@ import (
 	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/mail/address"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
+	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/spread"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/tenant"
 	"github.com/packetboat/packetboat/internal/testmail"
+	"github.com/packetboat/packetboat/internal/usage"
 )
 
 // Tester sends mails that are no part of a send. Try sends one, to try a way out.
@@ -28,8 +30,18 @@ type Tester interface {
 	broadcast.TestSender
 }
 
-// mtaConfigs registers the operations on MTA configs.
-func (a *API) mtaConfigs(r *endpoint.Router) {
+// mtaConfigsAPI serves MTA configs.
+type mtaConfigsAPI struct {
+	db                 *sqldb.DB
+	box                *secret.Box
+	allowPrivateRelays bool
+	now                func() time.Time
+	tester             Tester
+	usage              usage.Finder
+}
+
+// register adds the operations on MTA configs.
+func (api mtaConfigsAPI) register(r *endpoint.Router) {
 	op := func(name, summary string, faults ...*fault.Error) endpoint.Op {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "mta configs", Session: true, Faults: faults}
 	}
@@ -39,12 +51,12 @@ func (a *API) mtaConfigs(r *endpoint.Router) {
 	}
 	create := admin(op("createMtaConfig", "Create an MTA config.", lane.ErrTooMany))
 	create.Status = 201
-	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs", op("listMtaConfigs", "List MTA configs, by name."), a.listMTAConfigs)
-	endpoint.Handle(r, "POST /t/{tenant}/api/mta-configs", create.Sending(`{"name": "Main relay", "type": "smtp", "settings": {"host": "smtp.example.net", "port": 587, "tls": "starttls", "auth": "plain", "username": "packetboat", "password": "$RELAY_PASSWORD"}}`), a.createMTAConfig, a.checkNewMTAConfig)
-	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}", op("getMtaConfig", "Get an MTA config.", lane.ErrNotFound), a.getMTAConfig)
-	endpoint.Handle(r, "PUT /t/{tenant}/api/mta-configs/{id}", admin(op("updateMtaConfig", "Update an MTA config.", lane.ErrNotFound)).Sending(`{"name": "Main relay", "caps": {"max_per_second": 10, "max_connections": 5}}`), a.updateMTAConfig, a.checkMTAConfig)
-	endpoint.Handle(r, "DELETE /t/{tenant}/api/mta-configs/{id}", admin(op("deleteMtaConfig", "Delete an MTA config.", lane.ErrNotFound, lane.ErrInUse)), a.deleteMTAConfig)
-	endpoint.Handle(r, "POST /t/{tenant}/api/mta-configs/{id}/test", admin(op("testMtaConfig", "Send one mail through an MTA config.", lane.ErrNotFound, testmail.ErrLimit)).Sending(`{"to": "ada@example.com"}`), a.testMTAConfig)
+	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs", op("listMtaConfigs", "List MTA configs, by name."), api.listMTAConfigs)
+	endpoint.Handle(r, "POST /t/{tenant}/api/mta-configs", create.Sending(`{"name": "Main relay", "type": "smtp", "settings": {"host": "smtp.example.net", "port": 587, "tls": "starttls", "auth": "plain", "username": "packetboat", "password": "$RELAY_PASSWORD"}}`), api.createMTAConfig, api.checkNewMTAConfig)
+	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}", op("getMtaConfig", "Get an MTA config.", lane.ErrNotFound), api.getMTAConfig)
+	endpoint.Handle(r, "PUT /t/{tenant}/api/mta-configs/{id}", admin(op("updateMtaConfig", "Update an MTA config.", lane.ErrNotFound)).Sending(`{"name": "Main relay", "caps": {"max_per_second": 10, "max_connections": 5}}`), api.updateMTAConfig, api.checkMTAConfig)
+	endpoint.Handle(r, "DELETE /t/{tenant}/api/mta-configs/{id}", admin(op("deleteMtaConfig", "Delete an MTA config.", lane.ErrNotFound, lane.ErrInUse)), api.deleteMTAConfig)
+	endpoint.Handle(r, "POST /t/{tenant}/api/mta-configs/{id}/test", admin(op("testMtaConfig", "Send one mail through an MTA config.", lane.ErrNotFound, testmail.ErrLimit)).Sending(`{"to": "ada@example.com"}`), api.testMTAConfig)
 }
 
 type mtaConfigRow struct {
@@ -148,8 +160,8 @@ func rowOfMTAConfig(c lane.Config, fares lane.Stats) mtaConfigRow {
 }
 
 // showMTAConfigs returns configs with how they fare.
-func (a *API) showMTAConfigs(ctx context.Context, p auth.Principal, list ...lane.Config) ([]mtaConfigRow, error) {
-	fares, err := lane.StatsOf(ctx, a.DB, p.Tenant, list, a.Now())
+func (api mtaConfigsAPI) showMTAConfigs(ctx context.Context, p auth.Principal, list ...lane.Config) ([]mtaConfigRow, error) {
+	fares, err := lane.StatsOf(ctx, api.db, p.Tenant, list, api.now())
 	if err != nil {
 		return nil, err
 	}
@@ -160,8 +172,8 @@ func (a *API) showMTAConfigs(ctx context.Context, p auth.Principal, list ...lane
 	return rows, nil
 }
 
-func (a *API) showMTAConfig(ctx context.Context, p auth.Principal, c lane.Config) (mtaConfigRow, error) {
-	rows, err := a.showMTAConfigs(ctx, p, c)
+func (api mtaConfigsAPI) showMTAConfig(ctx context.Context, p auth.Principal, c lane.Config) (mtaConfigRow, error) {
+	rows, err := api.showMTAConfigs(ctx, p, c)
 	if err != nil {
 		return mtaConfigRow{}, err
 	}
@@ -285,55 +297,55 @@ func (b mtaConfigBody) dormant() (paths []string) {
 }
 
 // laneRules returns what holds for a tenant's lanes that are written now.
-func (a *API) laneRules(ctx context.Context, db *sqldb.DB, t id.Tenant) (lane.Rules, error) {
+func (api mtaConfigsAPI) laneRules(ctx context.Context, db *sqldb.DB, t id.Tenant) (lane.Rules, error) {
 	account, err := tenant.ByID(ctx, db, t)
 	if err != nil {
 		return lane.Rules{}, err
 	}
-	return lane.Rules{AllowPrivate: a.AllowPrivateRelays, Today: spread.DayOf(a.Now(), account.Location())}, nil
+	return lane.Rules{AllowPrivate: api.allowPrivateRelays, Today: spread.DayOf(api.now(), account.Location())}, nil
 }
 
-func (a *API) listMTAConfigs(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[mtaConfigRow], error) {
-	list, err := lane.List(ctx, a.DB, p.Tenant)
+func (api mtaConfigsAPI) listMTAConfigs(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[mtaConfigRow], error) {
+	list, err := lane.List(ctx, api.db, p.Tenant)
 	if err != nil {
 		return endpoint.List[mtaConfigRow]{}, err
 	}
-	rows, err := a.showMTAConfigs(ctx, p, list...)
+	rows, err := api.showMTAConfigs(ctx, p, list...)
 	return endpoint.Whole(rows), err
 }
 
 type createMTAConfigRequest struct{ Body mtaConfigBody }
 
-func (a *API) checkNewMTAConfig(_ auth.Principal, in *createMTAConfigRequest) error {
-	return in.Body.fields().CheckNew(lane.Rules{AllowPrivate: a.AllowPrivateRelays})
+func (api mtaConfigsAPI) checkNewMTAConfig(_ auth.Principal, in *createMTAConfigRequest) error {
+	return in.Body.fields().CheckNew(lane.Rules{AllowPrivate: api.allowPrivateRelays})
 }
 
-func (a *API) createMTAConfig(ctx context.Context, p auth.Principal, in *createMTAConfigRequest) (mtaConfigRow, error) {
+func (api mtaConfigsAPI) createMTAConfig(ctx context.Context, p auth.Principal, in *createMTAConfigRequest) (mtaConfigRow, error) {
 	var c lane.Config
-	err := a.audited(ctx, p, "create", "mta_config", func(tx *sqldb.DB) (_ string, err error) {
-		rules, err := a.laneRules(ctx, tx, p.Tenant)
+	err := audited(ctx, api.db, p, "create", "mta_config", api.now(), func(tx *sqldb.DB) (_ string, err error) {
+		rules, err := api.laneRules(ctx, tx, p.Tenant)
 		if err != nil {
 			return "", err
 		}
-		c, err = lane.Create(ctx, tx, a.Box, p.Tenant, in.Body.fields(), rules, a.Now())
+		c, err = lane.Create(ctx, tx, api.box, p.Tenant, in.Body.fields(), rules, api.now())
 		return c.ID.String(), err
 	})
 	if err != nil {
 		return mtaConfigRow{}, err
 	}
-	return a.showMTAConfig(ctx, p, c)
+	return api.showMTAConfig(ctx, p, c)
 }
 
-func (a *API) getMTAConfig(ctx context.Context, p auth.Principal, in *RecordPath) (mtaConfigRow, error) {
+func (api mtaConfigsAPI) getMTAConfig(ctx context.Context, p auth.Principal, in *RecordPath) (mtaConfigRow, error) {
 	config, err := named[id.MTAConfig](*in, lane.ErrNotFound)
 	if err != nil {
 		return mtaConfigRow{}, err
 	}
-	c, err := lane.ByID(ctx, a.DB, p.Tenant, config)
+	c, err := lane.ByID(ctx, api.db, p.Tenant, config)
 	if err != nil {
 		return mtaConfigRow{}, err
 	}
-	return a.showMTAConfig(ctx, p, c)
+	return api.showMTAConfig(ctx, p, c)
 }
 
 type updateMTAConfigRequest struct {
@@ -341,37 +353,37 @@ type updateMTAConfigRequest struct {
 	Body mtaConfigBody
 }
 
-func (a *API) checkMTAConfig(_ auth.Principal, in *updateMTAConfigRequest) error {
-	return in.Body.fields().Check(lane.Rules{AllowPrivate: a.AllowPrivateRelays})
+func (api mtaConfigsAPI) checkMTAConfig(_ auth.Principal, in *updateMTAConfigRequest) error {
+	return in.Body.fields().Check(lane.Rules{AllowPrivate: api.allowPrivateRelays})
 }
 
-func (a *API) updateMTAConfig(ctx context.Context, p auth.Principal, in *updateMTAConfigRequest) (mtaConfigRow, error) {
+func (api mtaConfigsAPI) updateMTAConfig(ctx context.Context, p auth.Principal, in *updateMTAConfigRequest) (mtaConfigRow, error) {
 	config, err := named[id.MTAConfig](in.RecordPath, lane.ErrNotFound)
 	if err != nil {
 		return mtaConfigRow{}, err
 	}
 	var c lane.Config
-	err = a.audited(ctx, p, "update", "mta_config", func(tx *sqldb.DB) (_ string, err error) {
-		rules, err := a.laneRules(ctx, tx, p.Tenant)
+	err = audited(ctx, api.db, p, "update", "mta_config", api.now(), func(tx *sqldb.DB) (_ string, err error) {
+		rules, err := api.laneRules(ctx, tx, p.Tenant)
 		if err != nil {
 			return "", err
 		}
-		c, err = lane.Update(ctx, tx, a.Box, p.Tenant, config, in.Body.fields(), rules)
+		c, err = lane.Update(ctx, tx, api.box, p.Tenant, config, in.Body.fields(), rules)
 		return config.String(), err
 	})
 	if err != nil {
 		return mtaConfigRow{}, err
 	}
-	return a.showMTAConfig(ctx, p, c)
+	return api.showMTAConfig(ctx, p, c)
 }
 
-func (a *API) deleteMTAConfig(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
+func (api mtaConfigsAPI) deleteMTAConfig(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
 	config, err := named[id.MTAConfig](*in, lane.ErrNotFound)
 	if err != nil {
 		return endpoint.None{}, err
 	}
-	return endpoint.None{}, a.audited(ctx, p, "delete", "mta_config", func(tx *sqldb.DB) (string, error) {
-		return config.String(), sender.RemoveLane(ctx, tx, p.Tenant, config, a.Usage)
+	return endpoint.None{}, audited(ctx, api.db, p, "delete", "mta_config", api.now(), func(tx *sqldb.DB) (string, error) {
+		return config.String(), sender.RemoveLane(ctx, tx, p.Tenant, config, api.usage)
 	})
 }
 
@@ -389,7 +401,7 @@ type testedMTAConfig struct {
 	LatencyMS    int64  `json:"latency_ms"`
 }
 
-func (a *API) testMTAConfig(ctx context.Context, p auth.Principal, in *testMTAConfigRequest) (testedMTAConfig, error) {
+func (api mtaConfigsAPI) testMTAConfig(ctx context.Context, p auth.Principal, in *testMTAConfigRequest) (testedMTAConfig, error) {
 	var problems fault.Problems
 	to := oneAddress(&problems, "to", in.Body.To)
 	if err := problems.Err(); err != nil {
@@ -399,13 +411,13 @@ func (a *API) testMTAConfig(ctx context.Context, p auth.Principal, in *testMTACo
 	if err != nil {
 		return testedMTAConfig{}, err
 	}
-	if _, err := lane.ByID(ctx, a.DB, p.Tenant, config); err != nil {
+	if _, err := lane.ByID(ctx, api.db, p.Tenant, config); err != nil {
 		return testedMTAConfig{}, err
 	}
-	if err := testmail.Begin(ctx, a.DB, testmail.Call{By: p, Action: "mta_config.test", Target: "mta_config", ID: config.String(), To: []string{to}, Mails: 1}, a.Now()); err != nil {
+	if err := testmail.Begin(ctx, api.db, testmail.Call{By: p, Action: "mta_config.test", Target: "mta_config", ID: config.String(), To: []string{to}, Mails: 1}, api.now()); err != nil {
 		return testedMTAConfig{}, err
 	}
-	trial, err := a.Tester.Try(ctx, p.Tenant, config, id.Identity{}, to)
+	trial, err := api.tester.Try(ctx, p.Tenant, config, id.Identity{}, to)
 	if err != nil {
 		return testedMTAConfig{}, err
 	}

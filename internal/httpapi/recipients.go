@@ -14,7 +14,7 @@ import (
 )
 
 // recipients registers the operation that shows who gets a broadcast.
-func (a *API) recipients(r *endpoint.Router) {
+func (api broadcastsAPI) recipients(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/broadcasts/{broadcast_id}/recipients", endpoint.Op{
 		Name:        "listBroadcastRecipients",
 		Summary:     "List the recipients of a broadcast and what became of each one's mail.",
@@ -23,7 +23,7 @@ func (a *API) recipients(r *endpoint.Router) {
 		Scope:       auth.ReportsRead,
 		Pagination:  "cursor",
 		Faults:      []*fault.Error{broadcast.ErrNotFound, outbox.ErrStatus, endpoint.ErrCursor},
-	}, a.listBroadcastRecipients)
+	}, api.listBroadcastRecipients)
 }
 
 // recipientRow is one message of a broadcast.
@@ -72,9 +72,9 @@ func (in *listBroadcastRecipientsRequest) query(cursors *endpoint.Cursors) (outb
 // byContact is the order in which recipients are listed, as cursors name it.
 const byContact = "contact_id"
 
-func (a *API) listBroadcastRecipients(ctx context.Context, p auth.Principal, in *listBroadcastRecipientsRequest) (endpoint.List[recipientRow], error) {
+func (api broadcastsAPI) listBroadcastRecipients(ctx context.Context, p auth.Principal, in *listBroadcastRecipientsRequest) (endpoint.List[recipientRow], error) {
 	var none endpoint.List[recipientRow]
-	q, err := in.query(a.Cursors)
+	q, err := in.query(api.cursors)
 	if err != nil {
 		return none, err
 	}
@@ -82,28 +82,28 @@ func (a *API) listBroadcastRecipients(ctx context.Context, p auth.Principal, in 
 	if !ok {
 		return none, broadcast.ErrNotFound
 	}
-	b, err := broadcast.Head(ctx, a.DB, p.Tenant, bid)
+	b, err := broadcast.Head(ctx, api.db, p.Tenant, bid)
 	if err != nil {
 		return none, err
 	}
-	records, more, err := outbox.List(ctx, a.DB, p.Tenant, b.Send, q)
+	records, more, err := outbox.List(ctx, api.db, p.Tenant, b.Send, q)
 	if err != nil {
 		return none, err
 	}
-	rows, err := a.recipientRows(ctx, p.Tenant, records)
+	rows, err := api.recipientRows(ctx, p.Tenant, records)
 	if err != nil {
 		return none, err
 	}
 	next := ""
 	if more {
-		next = a.Cursors.Encode(endpoint.Cursor{Sort: byContact, Dir: "asc", LastID: records[len(records)-1].Contact.String()})
+		next = api.cursors.Encode(endpoint.Cursor{Sort: byContact, Dir: "asc", LastID: records[len(records)-1].Contact.String()})
 	}
 	return endpoint.Page(rows, next), nil
 }
 
 // recipientRows shows messages, with what their recipients did, as far as it is
 // not known for a machine's doing.
-func (a *API) recipientRows(ctx context.Context, tenant id.Tenant, records []outbox.Record) ([]recipientRow, error) {
+func (api broadcastsAPI) recipientRows(ctx context.Context, tenant id.Tenant, records []outbox.Record) ([]recipientRow, error) {
 	sent := make(map[id.Message]id.Contact, len(records))
 	var lanes []id.MTAConfig
 	var senders []id.Identity
@@ -116,11 +116,11 @@ func (a *API) recipientRows(ctx context.Context, tenant id.Tenant, records []out
 			senders = append(senders, r.Identity)
 		}
 	}
-	names, err := broadcast.LoadRouteNames(ctx, a.DB, tenant, lanes, senders)
+	names, err := broadcast.LoadRouteNames(ctx, api.db, tenant, lanes, senders)
 	if err != nil {
 		return nil, err
 	}
-	did, err := track.MomentsOf(ctx, a.DB, tenant, sent)
+	did, err := track.MomentsOf(ctx, api.db, tenant, sent)
 	if err != nil {
 		return nil, err
 	}

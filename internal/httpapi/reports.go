@@ -13,7 +13,7 @@ import (
 )
 
 // reports registers the operations that say how a broadcast went.
-func (a *API) reports(r *endpoint.Router) {
+func (api broadcastsAPI) reports(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/broadcasts/{broadcast_id}/report", endpoint.Op{
 		Name:        "getBroadcastReport",
 		Summary:     "Read the headline metrics of a broadcast.",
@@ -21,14 +21,14 @@ func (a *API) reports(r *endpoint.Router) {
 		Tag:         "reports",
 		Scope:       auth.ReportsRead,
 		Faults:      []*fault.Error{broadcast.ErrNotFound},
-	}, a.broadcastReport)
+	}, api.broadcastReport)
 	endpoint.Handle(r, "GET /t/{tenant}/api/broadcasts/{broadcast_id}/links", endpoint.Op{
 		Name:    "listBroadcastLinks",
 		Summary: "List the links of a broadcast with their clicks, busiest first.",
 		Tag:     "reports",
 		Scope:   auth.ReportsRead,
 		Faults:  []*fault.Error{broadcast.ErrNotFound},
-	}, a.broadcastLinks)
+	}, api.broadcastLinks)
 }
 
 type broadcastPath struct {
@@ -36,12 +36,12 @@ type broadcastPath struct {
 }
 
 // broadcastAt returns the broadcast that a path names.
-func (a *API) broadcastAt(ctx context.Context, p auth.Principal, path string) (broadcast.Broadcast, error) {
+func (api broadcastsAPI) broadcastAt(ctx context.Context, p auth.Principal, path string) (broadcast.Broadcast, error) {
 	bid, ok := id.Parse[id.Broadcast](path)
 	if !ok {
 		return broadcast.Broadcast{}, broadcast.ErrNotFound
 	}
-	return broadcast.Load(ctx, a.DB, p.Tenant, bid)
+	return broadcast.Load(ctx, api.db, p.Tenant, bid)
 }
 
 type broadcastReport struct {
@@ -76,12 +76,12 @@ type broadcastReport struct {
 	BounceRate           float64         `json:"bounce_rate"`
 }
 
-func (a *API) broadcastReport(ctx context.Context, p auth.Principal, in *broadcastPath) (broadcastReport, error) {
-	b, err := a.broadcastAt(ctx, p, in.ID)
+func (api broadcastsAPI) broadcastReport(ctx context.Context, p auth.Principal, in *broadcastPath) (broadcastReport, error) {
+	b, err := api.broadcastAt(ctx, p, in.ID)
 	if err != nil {
 		return broadcastReport{}, err
 	}
-	r, err := report.Of(ctx, a.DB, b.Tenant, b.Send)
+	r, err := report.Of(ctx, api.db, b.Tenant, b.Send)
 	if err != nil {
 		return broadcastReport{}, err
 	}
@@ -99,7 +99,7 @@ func (a *API) broadcastReport(ctx context.Context, p auth.Principal, in *broadca
 	if !r.Live {
 		return out, nil
 	}
-	last, err := classify.LastRun(ctx, a.DB)
+	last, err := classify.LastRun(ctx, api.db)
 	if err != nil {
 		return broadcastReport{}, err
 	}
@@ -118,12 +118,12 @@ type linkRow struct {
 	LastClickAt  *endpoint.Stamp `json:"last_click_at"`
 }
 
-func (a *API) broadcastLinks(ctx context.Context, p auth.Principal, in *broadcastPath) ([]linkRow, error) {
-	b, err := a.broadcastAt(ctx, p, in.ID)
+func (api broadcastsAPI) broadcastLinks(ctx context.Context, p auth.Principal, in *broadcastPath) ([]linkRow, error) {
+	b, err := api.broadcastAt(ctx, p, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	list, err := report.Links(ctx, a.DB, b.Tenant, b.Send)
+	list, err := report.Links(ctx, api.db, b.Tenant, b.Send)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/contact"
@@ -12,10 +13,17 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/savedfilter"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// savedFilters registers the operations on saved filters.
-func (a *API) savedFilters(r *endpoint.Router) {
+// savedFiltersAPI serves saved filters.
+type savedFiltersAPI struct {
+	db  *sqldb.DB
+	now func() time.Time
+}
+
+// register adds the operations on saved filters.
+func (api savedFiltersAPI) register(r *endpoint.Router) {
 	op := func(name, summary string, faults ...*fault.Error) endpoint.Op {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "saved filters", Session: true, Faults: faults}
 	}
@@ -25,16 +33,16 @@ func (a *API) savedFilters(r *endpoint.Router) {
 		return w
 	}
 	endpoint.Handle(r, "GET /t/{tenant}/api/saved-filters",
-		op("listSavedFilters", "List your own and shared saved filters, by name; admins see all."), a.listSavedFilters)
+		op("listSavedFilters", "List your own and shared saved filters, by name; admins see all."), api.listSavedFilters)
 	create := write("createSavedFilter", "Save a filter.")
 	create.Status = http.StatusCreated
-	endpoint.Handle(r, "POST /t/{tenant}/api/saved-filters", create.Sending(`{"name": "Readers in Germany", "filters": [{"field": "country", "operator": "equals", "value": "DE"}], "columns": ["email", "city"], "shared": true}`), a.createSavedFilter, checkNewSavedFilter)
+	endpoint.Handle(r, "POST /t/{tenant}/api/saved-filters", create.Sending(`{"name": "Readers in Germany", "filters": [{"field": "country", "operator": "equals", "value": "DE"}], "columns": ["email", "city"], "shared": true}`), api.createSavedFilter, checkNewSavedFilter)
 	endpoint.Handle(r, "GET /t/{tenant}/api/saved-filters/{id}",
-		op("getSavedFilter", "Get a saved filter.", savedfilter.ErrNotFound), a.getSavedFilter)
+		op("getSavedFilter", "Get a saved filter.", savedfilter.ErrNotFound), api.getSavedFilter)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/saved-filters/{id}",
-		write("updateSavedFilter", "Change a saved filter; what is absent stays. Another's is changed by admins only.", savedfilter.ErrNotFound).Sending(`{"name": "Germany", "sort": "email", "dir": "asc"}`), a.updateSavedFilter, checkSavedFilter)
+		write("updateSavedFilter", "Change a saved filter; what is absent stays. Another's is changed by admins only.", savedfilter.ErrNotFound).Sending(`{"name": "Germany", "sort": "email", "dir": "asc"}`), api.updateSavedFilter, checkSavedFilter)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/saved-filters/{id}",
-		op("deleteSavedFilter", "Delete a saved filter; only admins may delete another member's.", savedfilter.ErrNotFound), a.deleteSavedFilter)
+		op("deleteSavedFilter", "Delete a saved filter; only admins may delete another member's.", savedfilter.ErrNotFound), api.deleteSavedFilter)
 }
 
 type savedFilterRow struct {
@@ -103,8 +111,8 @@ func (b savedFilterBody) change() savedfilter.Change {
 	return ch
 }
 
-func (a *API) listSavedFilters(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[savedFilterRow], error) {
-	list, err := savedfilter.List(ctx, a.DB, p)
+func (api savedFiltersAPI) listSavedFilters(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[savedFilterRow], error) {
+	list, err := savedfilter.List(ctx, api.db, p)
 	if err != nil {
 		return endpoint.List[savedFilterRow]{}, err
 	}
@@ -121,8 +129,8 @@ func checkNewSavedFilter(_ auth.Principal, in *createSavedFilterRequest) error {
 	return in.Body.change().CheckNew()
 }
 
-func (a *API) createSavedFilter(ctx context.Context, p auth.Principal, in *createSavedFilterRequest) (savedFilterRow, error) {
-	f, err := savedfilter.Create(ctx, a.DB, p, in.Body.change(), a.Now())
+func (api savedFiltersAPI) createSavedFilter(ctx context.Context, p auth.Principal, in *createSavedFilterRequest) (savedFilterRow, error) {
+	f, err := savedfilter.Create(ctx, api.db, p, in.Body.change(), api.now())
 	if err != nil {
 		return savedFilterRow{}, err
 	}
@@ -142,12 +150,12 @@ func (in SavedFilterPath) filter() (id.SavedFilter, error) {
 	return f, nil
 }
 
-func (a *API) getSavedFilter(ctx context.Context, p auth.Principal, in *SavedFilterPath) (savedFilterRow, error) {
+func (api savedFiltersAPI) getSavedFilter(ctx context.Context, p auth.Principal, in *SavedFilterPath) (savedFilterRow, error) {
 	filter, err := in.filter()
 	if err != nil {
 		return savedFilterRow{}, err
 	}
-	f, err := savedfilter.ByID(ctx, a.DB, p, filter)
+	f, err := savedfilter.ByID(ctx, api.db, p, filter)
 	if err != nil {
 		return savedFilterRow{}, err
 	}
@@ -163,22 +171,22 @@ func checkSavedFilter(_ auth.Principal, in *updateSavedFilterRequest) error {
 	return in.Body.change().Check()
 }
 
-func (a *API) updateSavedFilter(ctx context.Context, p auth.Principal, in *updateSavedFilterRequest) (savedFilterRow, error) {
+func (api savedFiltersAPI) updateSavedFilter(ctx context.Context, p auth.Principal, in *updateSavedFilterRequest) (savedFilterRow, error) {
 	filter, err := in.filter()
 	if err != nil {
 		return savedFilterRow{}, err
 	}
-	f, err := savedfilter.Update(ctx, a.DB, p, filter, in.Body.change(), a.Now())
+	f, err := savedfilter.Update(ctx, api.db, p, filter, in.Body.change(), api.now())
 	if err != nil {
 		return savedFilterRow{}, err
 	}
 	return rowOfSavedFilter(f), nil
 }
 
-func (a *API) deleteSavedFilter(ctx context.Context, p auth.Principal, in *SavedFilterPath) (endpoint.None, error) {
+func (api savedFiltersAPI) deleteSavedFilter(ctx context.Context, p auth.Principal, in *SavedFilterPath) (endpoint.None, error) {
 	filter, err := in.filter()
 	if err != nil {
 		return endpoint.None{}, err
 	}
-	return endpoint.None{}, savedfilter.Delete(ctx, a.DB, p, filter)
+	return endpoint.None{}, savedfilter.Delete(ctx, api.db, p, filter)
 }

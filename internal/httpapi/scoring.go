@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/endpoint"
@@ -13,16 +14,22 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// scoring registers the operations on the scoring settings.
-func (a *API) scoring(r *endpoint.Router) {
+// scoringAPI serves scoring settings.
+type scoringAPI struct {
+	db  *sqldb.DB
+	now func() time.Time
+}
+
+// register adds the operations on scoring settings.
+func (api scoringAPI) register(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/settings/scoring", endpoint.Op{
 		Name: "getScoring", Summary: "Get the scoring settings.", Tag: "scoring", Session: true,
-	}, a.getScoring)
+	}, api.getScoring)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/scoring", endpoint.Op{
 		Name: "updateScoring", Summary: "Update the scoring settings; absent fields keep their values.",
 		Description: "rules replace the ones there are. Points that were given stay, and so do scores beyond new bounds until they next move.",
 		Tag:         "scoring", Session: true, Role: auth.Admin, Faults: []*fault.Error{score.ErrLimit},
-	}.Sending(`{"enabled": true, "rules": [{"id": "click", "trigger": "email_clicked", "points": 5, "daily_cap": 2}], "decay": {"after_days": 60, "percent": 10}, "min": 0, "max": 500}`), a.updateScoring, checkScoring)
+	}.Sending(`{"enabled": true, "rules": [{"id": "click", "trigger": "email_clicked", "points": 5, "daily_cap": 2}], "decay": {"after_days": 60, "percent": 10}, "min": 0, "max": 500}`), api.updateScoring, checkScoring)
 }
 
 // scoringView is the settings as people see and write them.
@@ -79,8 +86,8 @@ func viewOfScoring(s score.Settings) scoringView {
 	return v
 }
 
-func (a *API) getScoring(ctx context.Context, p auth.Principal, _ *struct{}) (scoringView, error) {
-	s, err := score.Load(ctx, a.DB, p.Tenant)
+func (api scoringAPI) getScoring(ctx context.Context, p auth.Principal, _ *struct{}) (scoringView, error) {
+	s, err := score.Load(ctx, api.db, p.Tenant)
 	return viewOfScoring(s), err
 }
 
@@ -147,10 +154,10 @@ func checkScoring(_ auth.Principal, in *updateScoringRequest) error {
 	return score.Check(rule.ScoringFilters, in.apply)
 }
 
-func (a *API) updateScoring(ctx context.Context, p auth.Principal, in *updateScoringRequest) (scoringView, error) {
+func (api scoringAPI) updateScoring(ctx context.Context, p auth.Principal, in *updateScoringRequest) (scoringView, error) {
 	var s score.Settings
-	err := a.audited(ctx, p, "update", "scoring", func(tx *sqldb.DB) (_ string, err error) {
-		s, err = score.Change(ctx, tx, p.Tenant, rule.ScoringFilters, in.apply, a.Now())
+	err := audited(ctx, api.db, p, "update", "scoring", api.now(), func(tx *sqldb.DB) (_ string, err error) {
+		s, err = score.Change(ctx, tx, p.Tenant, rule.ScoringFilters, in.apply, api.now())
 		return p.Tenant.String(), err
 	})
 	return viewOfScoring(s), err

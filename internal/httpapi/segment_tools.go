@@ -14,19 +14,19 @@ import (
 )
 
 // segmentTools registers what helps to make dynamic segments.
-func (a *API) segmentTools(r *endpoint.Router) {
+func (api segmentsAPI) segmentTools(r *endpoint.Router) {
 	endpoint.Handle(r, "POST /t/{tenant}/api/segments/from-broadcast", endpoint.Op{
 		Name: "createSegmentFromBroadcast", Summary: "Create a dynamic segment from engagement with a broadcast.",
 		Tag: "segments", Scope: auth.SegmentsWrite, Status: http.StatusCreated,
 		Faults:      []*fault.Error{broadcast.ErrNotFound, segment.ErrCriterion, segment.ErrInvalidDefinition, segment.ErrCycle, segment.ErrLimit},
 		FieldFaults: map[string]*fault.Error{"criterion": segment.ErrCriterion},
-	}.Sending(`{"broadcast_id": "$BROADCAST_ID", "criterion": "non_openers", "name": "Did not open"}`).Titled("Segment from broadcast"), a.createSegmentFromBroadcast, checkSegmentFromBroadcast)
+	}.Sending(`{"broadcast_id": "$BROADCAST_ID", "criterion": "non_openers", "name": "Did not open"}`).Titled("Segment from broadcast"), api.createSegmentFromBroadcast, checkSegmentFromBroadcast)
 	endpoint.Handle(r, "POST /t/{tenant}/api/segments/preview", endpoint.Op{
 		Name: "previewSegment", Summary: "Count the contacts that a segment definition matches now, with a sample.",
 		Tag: "segments", Scope: auth.SegmentsRead, Role: auth.Viewer,
 		Faults:      []*fault.Error{segment.ErrMissingDefinition, segment.ErrInvalidDefinition},
 		FieldFaults: map[string]*fault.Error{"definition": segment.ErrInvalidDefinition},
-	}.Sending(`{"definition": {"logic": "and", "conditions": [{"field": "country", "operator": "equals", "value": "DE"}]}}`), a.previewSegment)
+	}.Sending(`{"definition": {"logic": "and", "conditions": [{"field": "country", "operator": "equals", "value": "DE"}]}}`), api.previewSegment)
 }
 
 type segmentFromBroadcastRequest struct {
@@ -55,7 +55,7 @@ func checkSegmentFromBroadcast(_ auth.Principal, in *segmentFromBroadcastRequest
 	return err
 }
 
-func (a *API) createSegmentFromBroadcast(ctx context.Context, p auth.Principal, in *segmentFromBroadcastRequest) (segmentForm, error) {
+func (api segmentsAPI) createSegmentFromBroadcast(ctx context.Context, p auth.Principal, in *segmentFromBroadcastRequest) (segmentForm, error) {
 	bid, ch, err := in.read()
 	if err != nil {
 		return segmentForm{}, err
@@ -64,12 +64,12 @@ func (a *API) createSegmentFromBroadcast(ctx context.Context, p auth.Principal, 
 	if err != nil {
 		return segmentForm{}, err
 	}
-	b, err := broadcast.Head(ctx, a.DB, p.Tenant, bid)
+	b, err := broadcast.Head(ctx, api.db, p.Tenant, bid)
 	if err != nil {
 		return segmentForm{}, err
 	}
 	m := segment.Mailing{Broadcast: b.ID, Name: b.Name, Include: b.Include, Exclude: b.Exclude}
-	s, err := segment.FromBroadcast(ctx, a.DB, p.Tenant, m, c, ch, a.Now())
+	s, err := segment.FromBroadcast(ctx, api.db, p.Tenant, m, c, ch, api.now())
 	if err != nil {
 		return segmentForm{}, err
 	}
@@ -88,16 +88,16 @@ type segmentPreview struct {
 	Sample           []Contact `json:"sample" doc:"At most ten."`
 }
 
-func (a *API) previewSegment(ctx context.Context, p auth.Principal, in *previewSegmentRequest) (segmentPreview, error) {
-	tree, err := segment.Parse(ctx, a.DB, p.Tenant, json.RawMessage(in.Body.Definition.Or(nil)))
+func (api segmentsAPI) previewSegment(ctx context.Context, p auth.Principal, in *previewSegmentRequest) (segmentPreview, error) {
+	tree, err := segment.Parse(ctx, api.db, p.Tenant, json.RawMessage(in.Body.Definition.Or(nil)))
 	if err != nil {
 		return segmentPreview{}, err
 	}
-	found, err := segment.Try(ctx, a.DB, p.Tenant, tree, a.Now())
+	found, err := segment.Try(ctx, api.db, p.Tenant, tree, api.now())
 	if err != nil {
 		return segmentPreview{}, err
 	}
-	sample, err := a.readContacts(ctx, p.Tenant, found.Sample...)
+	sample, err := api.contacts.readContacts(ctx, p.Tenant, found.Sample...)
 	if err != nil {
 		return segmentPreview{}, err
 	}

@@ -5,16 +5,28 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/segment"
+	"github.com/packetboat/packetboat/internal/sqldb"
+	"github.com/packetboat/packetboat/internal/usage"
 )
 
-// segments registers the operations on lists and segments.
-func (a *API) segments(r *endpoint.Router) {
+// segmentsAPI serves segments and their members.
+type segmentsAPI struct {
+	db       *sqldb.DB
+	contacts contactsAPI
+	counts   *segment.Counter
+	now      func() time.Time
+	usage    usage.Finder
+}
+
+// register adds the operations on segments and their members.
+func (api segmentsAPI) register(r *endpoint.Router) {
 	read := func(name, summary string, faults ...*fault.Error) endpoint.Op {
 		return endpoint.Op{
 			Name: name, Summary: summary, Tag: "segments", Faults: faults,
@@ -28,26 +40,26 @@ func (a *API) segments(r *endpoint.Router) {
 		}
 	}
 	endpoint.Handle(r, "GET /t/{tenant}/api/segments",
-		read("listSegments", "List the lists and segments that the key's scopes cover."), a.listSegments)
+		read("listSegments", "List the lists and segments that the key's scopes cover."), api.listSegments)
 	create := write("createSegment", "Create a dynamic segment, or a static list.",
 		segment.ErrMissingDefinition, segment.ErrInvalidDefinition, segment.ErrCycle, segment.ErrLimit)
 	create.Status = http.StatusCreated
 	create.FieldFaults = map[string]*fault.Error{"definition": segment.ErrInvalidDefinition}
-	endpoint.Handle(r, "POST /t/{tenant}/api/segments", create.Sending(`{"name": "Readers in Germany", "type": "dynamic", "definition": {"logic": "and", "conditions": [{"field": "country", "operator": "equals", "value": "DE"}]}, "tags": ["europe"]}`), a.createSegment, checkNewSegment)
-	a.segmentTools(r)
+	endpoint.Handle(r, "POST /t/{tenant}/api/segments", create.Sending(`{"name": "Readers in Germany", "type": "dynamic", "definition": {"logic": "and", "conditions": [{"field": "country", "operator": "equals", "value": "DE"}]}, "tags": ["europe"]}`), api.createSegment, checkNewSegment)
+	api.segmentTools(r)
 	endpoint.Handle(r, "GET /t/{tenant}/api/segments/{key}",
-		read("getSegment", "Get a list or segment.", segment.ErrNotFound), a.getSegment)
+		read("getSegment", "Get a list or segment.", segment.ErrNotFound), api.getSegment)
 	update := write("updateSegment", "Rename or tag a list or segment, or replace a segment's definition, which counts it anew.",
 		segment.ErrNotFound, segment.ErrLocked, segment.ErrMissingDefinition, segment.ErrInvalidDefinition, segment.ErrCycle, segment.ErrLimit)
 	update.FieldFaults = map[string]*fault.Error{"definition": segment.ErrInvalidDefinition}
-	endpoint.Handle(r, "PUT /t/{tenant}/api/segments/{key}", update.Sending(`{"name": "Readers in Europe", "tags": ["europe"]}`), a.updateSegment, checkSegment)
+	endpoint.Handle(r, "PUT /t/{tenant}/api/segments/{key}", update.Sending(`{"name": "Readers in Europe", "tags": ["europe"]}`), api.updateSegment, checkSegment)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/segments/{key}",
 		write("deleteSegment", "Delete a list or segment that nothing uses; contacts stay.",
-			segment.ErrNotFound, segment.ErrLocked, segment.ErrInUse), a.deleteSegment)
+			segment.ErrNotFound, segment.ErrLocked, segment.ErrInUse), api.deleteSegment)
 	refresh := read("refreshSegmentCount", "Count the members anew.", segment.ErrNotFound)
 	refresh.Role = auth.Viewer
-	endpoint.Handle(r, "POST /t/{tenant}/api/segments/{key}/refresh-count", refresh, a.refreshSegmentCount)
-	a.members(r, read, write)
+	endpoint.Handle(r, "POST /t/{tenant}/api/segments/{key}/refresh-count", refresh, api.refreshSegmentCount)
+	api.members(r, read, write)
 }
 
 // SegmentRow is a list or segment as API keys see it.
@@ -109,8 +121,8 @@ type SegmentPath struct {
 }
 
 // segmentFor finds the segment and asks for the scope of its type.
-func (a *API) segmentFor(ctx context.Context, p auth.Principal, in SegmentPath, scopes map[segment.Type]auth.Scope) (segment.Segment, error) {
-	s, err := segment.Find(ctx, a.DB, p.Tenant, in.Key)
+func (api segmentsAPI) segmentFor(ctx context.Context, p auth.Principal, in SegmentPath, scopes map[segment.Type]auth.Scope) (segment.Segment, error) {
+	s, err := segment.Find(ctx, api.db, p.Tenant, in.Key)
 	if err != nil {
 		return segment.Segment{}, err
 	}
@@ -123,7 +135,7 @@ type listSegmentsRequest struct {
 	Search string `query:"search" doc:"A part of the name."`
 }
 
-func (a *API) listSegments(ctx context.Context, p auth.Principal, in *listSegmentsRequest) (endpoint.List[segmentForm], error) {
+func (api segmentsAPI) listSegments(ctx context.Context, p auth.Principal, in *listSegmentsRequest) (endpoint.List[segmentForm], error) {
 	rows := []segmentForm{}
 	var types []segment.Type
 	for _, t := range []segment.Type{segment.Static, segment.Dynamic} {
@@ -134,7 +146,7 @@ func (a *API) listSegments(ctx context.Context, p auth.Principal, in *listSegmen
 	if len(types) == 0 {
 		return endpoint.Whole(rows), nil
 	}
-	list, err := segment.List(ctx, a.DB, p.Tenant, segment.Filter{Types: types, Tags: endpoint.CommaList(in.Tags), Search: in.Search})
+	list, err := segment.List(ctx, api.db, p.Tenant, segment.Filter{Types: types, Tags: endpoint.CommaList(in.Tags), Search: in.Search})
 	if err != nil {
 		return endpoint.List[segmentForm]{}, err
 	}
@@ -157,7 +169,7 @@ func checkNewSegment(_ auth.Principal, in *createSegmentRequest) error {
 	return segment.Change{Name: &in.Body.Name, Tags: &in.Body.Tags}.CheckNew()
 }
 
-func (a *API) createSegment(ctx context.Context, p auth.Principal, in *createSegmentRequest) (segmentForm, error) {
+func (api segmentsAPI) createSegment(ctx context.Context, p auth.Principal, in *createSegmentRequest) (segmentForm, error) {
 	t := segment.Type(in.Body.Type.Or(string(segment.Dynamic)))
 	if err := endpoint.Need(p, segmentWrites[t]); err != nil {
 		return segmentForm{}, err
@@ -166,20 +178,20 @@ func (a *API) createSegment(ctx context.Context, p auth.Principal, in *createSeg
 	if t == segment.Dynamic {
 		make, ch.Definition = segment.Create, json.RawMessage(in.Body.Definition)
 	}
-	s, err := make(ctx, a.DB, p.Tenant, ch, a.Now())
+	s, err := make(ctx, api.db, p.Tenant, ch, api.now())
 	if err != nil {
 		return segmentForm{}, err
 	}
 	return formOfSegment(p, s), nil
 }
 
-func (a *API) getSegment(ctx context.Context, p auth.Principal, in *SegmentPath) (segmentForm, error) {
-	s, err := a.segmentFor(ctx, p, *in, segmentReads)
+func (api segmentsAPI) getSegment(ctx context.Context, p auth.Principal, in *SegmentPath) (segmentForm, error) {
+	s, err := api.segmentFor(ctx, p, *in, segmentReads)
 	if err != nil {
 		return segmentForm{}, err
 	}
 	if s.EvaluatedAt == nil { // the first to look at it has it counted
-		counted, err := a.counts.Recount(ctx, p.Tenant, s.ID)
+		counted, err := api.counts.Recount(ctx, p.Tenant, s.ID)
 		switch {
 		case err == nil:
 			s = counted
@@ -189,7 +201,7 @@ func (a *API) getSegment(ctx context.Context, p auth.Principal, in *SegmentPath)
 	}
 	row := rowOfSegment(p, s)
 	row.Count, row.Warnings = s.Members, &[]segmentWarning{}
-	warnings, err := segment.Warnings(ctx, a.DB, p.Tenant, s)
+	warnings, err := segment.Warnings(ctx, api.db, p.Tenant, s)
 	for _, w := range warnings {
 		*row.Warnings = append(*row.Warnings, segmentWarning{w.Path, w.Code})
 	}
@@ -215,26 +227,26 @@ func (in *updateSegmentRequest) change() segment.Change {
 
 func checkSegment(_ auth.Principal, in *updateSegmentRequest) error { return in.change().Check() }
 
-func (a *API) updateSegment(ctx context.Context, p auth.Principal, in *updateSegmentRequest) (segmentForm, error) {
-	s, err := a.segmentFor(ctx, p, in.SegmentPath, segmentWrites)
+func (api segmentsAPI) updateSegment(ctx context.Context, p auth.Principal, in *updateSegmentRequest) (segmentForm, error) {
+	s, err := api.segmentFor(ctx, p, in.SegmentPath, segmentWrites)
 	if err != nil {
 		return segmentForm{}, err
 	}
 	if in.Body.Definition.Null && s.Type == segment.Dynamic {
 		return segmentForm{}, segment.ErrMissingDefinition
 	}
-	if s, err = segment.Update(ctx, a.DB, p.Tenant, s.ID, in.change(), a.Now()); err != nil {
+	if s, err = segment.Update(ctx, api.db, p.Tenant, s.ID, in.change(), api.now()); err != nil {
 		return segmentForm{}, err
 	}
 	return formOfSegment(p, s), nil
 }
 
-func (a *API) deleteSegment(ctx context.Context, p auth.Principal, in *SegmentPath) (endpoint.None, error) {
-	s, err := a.segmentFor(ctx, p, *in, segmentWrites)
+func (api segmentsAPI) deleteSegment(ctx context.Context, p auth.Principal, in *SegmentPath) (endpoint.None, error) {
+	s, err := api.segmentFor(ctx, p, *in, segmentWrites)
 	if err != nil {
 		return endpoint.None{}, err
 	}
-	return endpoint.None{}, segment.Delete(ctx, a.DB, p.Tenant, s.ID, a.Usage)
+	return endpoint.None{}, segment.Delete(ctx, api.db, p.Tenant, s.ID, api.usage)
 }
 
 type segmentCount struct {
@@ -244,12 +256,12 @@ type segmentCount struct {
 	MemberCountEvaluatedAt *endpoint.Stamp `json:"member_count_evaluated_at"`
 }
 
-func (a *API) refreshSegmentCount(ctx context.Context, p auth.Principal, in *SegmentPath) (segmentCount, error) {
-	s, err := a.segmentFor(ctx, p, *in, segmentReads)
+func (api segmentsAPI) refreshSegmentCount(ctx context.Context, p auth.Principal, in *SegmentPath) (segmentCount, error) {
+	s, err := api.segmentFor(ctx, p, *in, segmentReads)
 	if err != nil {
 		return segmentCount{}, err
 	}
-	if s, err = a.counts.Recount(ctx, p.Tenant, s.ID); err != nil {
+	if s, err = api.counts.Recount(ctx, p.Tenant, s.ID); err != nil {
 		return segmentCount{}, err
 	}
 	return segmentCount{s.Key, s.Members, s.MembersAll, endpoint.AtOr(s.EvaluatedAt)}, nil

@@ -3,17 +3,27 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"net/url"
+	"time"
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// session registers the operations by which people come and go. They belong to
-// the installation, not to a tenant.
-func (a *API) session(r *endpoint.Router) {
+// sessionAPI serves signing in and sessions.
+type sessionAPI struct {
+	db      *sqldb.DB
+	baseURL *url.URL
+	login   *auth.Login
+	now     func() time.Time
+}
+
+// register adds the operations on signing in and sessions.
+func (api sessionAPI) register(r *endpoint.Router) {
 	public := func(name, summary string, status int, faults ...*fault.Error) endpoint.Op {
 		return endpoint.Op{
 			Name: name, Summary: summary, Tag: "session", Public: true, Installation: true,
@@ -24,21 +34,21 @@ func (a *API) session(r *endpoint.Router) {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "session", Session: true, Installation: true, Faults: faults}
 	}
 	endpoint.Handle(r, "POST /api/auth/signup",
-		public("signUp", "Make a tenant and its owner.", http.StatusCreated, auth.ErrSignupDisabled, auth.ErrInvalidToken, auth.ErrDuplicateEmail, tenant.ErrDuplicateSlug).Sending(`{"tenant_name": "Acme Books", "tenant_slug": "acme-books", "name": "Ada Lovelace", "email": "ada@example.com", "password": "$PASSWORD", "setup_token": "$TOKEN"}`), a.signUp)
+		public("signUp", "Make a tenant and its owner.", http.StatusCreated, auth.ErrSignupDisabled, auth.ErrInvalidToken, auth.ErrDuplicateEmail, tenant.ErrDuplicateSlug).Sending(`{"tenant_name": "Acme Books", "tenant_slug": "acme-books", "name": "Ada Lovelace", "email": "ada@example.com", "password": "$PASSWORD", "setup_token": "$TOKEN"}`), api.signUp)
 	endpoint.Handle(r, "POST /api/auth/login",
-		public("logIn", "Begin a session.", http.StatusOK, auth.ErrCredentials).Sending(`{"email": "$EMAIL", "password": "$PASSWORD"}`), a.logIn)
+		public("logIn", "Begin a session.", http.StatusOK, auth.ErrCredentials).Sending(`{"email": "$EMAIL", "password": "$PASSWORD"}`), api.logIn)
 	endpoint.Handle(r, "GET /api/auth/session",
-		person("getSession", "Get the session's user and memberships."), a.getSession)
+		person("getSession", "Get the session's user and memberships."), api.getSession)
 	endpoint.Handle(r, "POST /api/auth/logout",
-		person("logOut", "End the session."), a.logOut)
+		person("logOut", "End the session."), api.logOut)
 	endpoint.Handle(r, "POST /api/auth/password/forgot",
-		public("forgotPassword", "Ask for a link by which to choose a new password.", http.StatusAccepted).Sending(`{"email": "ada@example.com"}`), a.forgotPassword)
+		public("forgotPassword", "Ask for a link by which to choose a new password.", http.StatusAccepted).Sending(`{"email": "ada@example.com"}`), api.forgotPassword)
 	endpoint.Handle(r, "POST /api/auth/password/reset",
-		public("resetPassword", "Choose a new password by a link; every session ends.", http.StatusNoContent, auth.ErrInvalidToken).Sending(`{"token": "$TOKEN", "password": "$PASSWORD"}`), a.resetPassword)
+		public("resetPassword", "Choose a new password by a link; every session ends.", http.StatusNoContent, auth.ErrInvalidToken).Sending(`{"token": "$TOKEN", "password": "$PASSWORD"}`), api.resetPassword)
 	endpoint.Handle(r, "POST /api/auth/password/change",
-		person("changePassword", "Replace the password; the other sessions end.", auth.ErrCredentials, auth.ErrTooOften).Sending(`{"current_password": "$PASSWORD", "new_password": "$NEW_PASSWORD"}`), a.changePassword)
+		person("changePassword", "Replace the password; the other sessions end.", auth.ErrCredentials, auth.ErrTooOften).Sending(`{"current_password": "$PASSWORD", "new_password": "$NEW_PASSWORD"}`), api.changePassword)
 	endpoint.Handle(r, "POST /api/auth/invitations/accept",
-		public("acceptInvitation", "Accept an invitation and begin a session.", http.StatusOK, auth.ErrInvalidToken, auth.ErrCredentials).Sending(`{"token": "$TOKEN", "name": "Ada Lovelace", "password": "$PASSWORD"}`), a.acceptInvitation)
+		public("acceptInvitation", "Accept an invitation and begin a session.", http.StatusOK, auth.ErrInvalidToken, auth.ErrCredentials).Sending(`{"token": "$TOKEN", "name": "Ada Lovelace", "password": "$PASSWORD"}`), api.acceptInvitation)
 }
 
 // SessionView is the session as its user sees it.
@@ -82,13 +92,15 @@ type sessionBegun struct {
 // Headers carries the cookie.
 func (s sessionBegun) Headers() http.Header { return http.Header{"Set-Cookie": {s.cookie.String()}} }
 
-func (a *API) cookie(token string) *http.Cookie { return auth.SessionCookie(a.BaseURL, token) }
+func (api sessionAPI) cookie(token string) *http.Cookie {
+	return auth.SessionCookie(api.baseURL, token)
+}
 
-func (a *API) begun(e auth.SignedIn, err error) (sessionBegun, error) {
+func (api sessionAPI) begun(e auth.SignedIn, err error) (sessionBegun, error) {
 	if err != nil {
 		return sessionBegun{}, err
 	}
-	return sessionBegun{viewOfSession(e), a.cookie(e.Token)}, nil
+	return sessionBegun{viewOfSession(e), api.cookie(e.Token)}, nil
 }
 
 type signUpRequest struct {
@@ -102,12 +114,12 @@ type signUpRequest struct {
 	}
 }
 
-func (a *API) signUp(ctx context.Context, p auth.Principal, in *signUpRequest) (sessionBegun, error) {
+func (api sessionAPI) signUp(ctx context.Context, p auth.Principal, in *signUpRequest) (sessionBegun, error) {
 	b := in.Body
-	return a.begun(a.Login.SignUp(ctx, auth.SignUp{
+	return api.begun(api.login.SignUp(ctx, auth.SignUp{
 		TenantName: b.TenantName, TenantSlug: b.TenantSlug,
 		Name: b.Name, Email: b.Email, Password: b.Password, SetupToken: b.SetupToken.Value,
-	}, p.IP, a.Now()))
+	}, p.IP, api.now()))
 }
 
 type logInRequest struct {
@@ -117,20 +129,20 @@ type logInRequest struct {
 	}
 }
 
-func (a *API) logIn(ctx context.Context, p auth.Principal, in *logInRequest) (sessionBegun, error) {
-	return a.begun(a.Login.SignIn(ctx, in.Body.Email, in.Body.Password, p.IP, a.Now()))
+func (api sessionAPI) logIn(ctx context.Context, p auth.Principal, in *logInRequest) (sessionBegun, error) {
+	return api.begun(api.login.SignIn(ctx, in.Body.Email, in.Body.Password, p.IP, api.now()))
 }
 
-func (a *API) getSession(ctx context.Context, p auth.Principal, _ *struct{}) (SessionView, error) {
-	e, err := a.Login.Current(ctx, p)
+func (api sessionAPI) getSession(ctx context.Context, p auth.Principal, _ *struct{}) (SessionView, error) {
+	e, err := api.login.Current(ctx, p)
 	if err != nil {
 		return SessionView{}, err
 	}
 	return viewOfSession(e), nil
 }
 
-func (a *API) logOut(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.None, error) {
-	return endpoint.None{}, auth.EndSession(ctx, a.DB, p.Session)
+func (api sessionAPI) logOut(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.None, error) {
+	return endpoint.None{}, auth.EndSession(ctx, api.db, p.Session)
 }
 
 type forgotPasswordRequest struct {
@@ -142,8 +154,8 @@ type forgotPasswordRequest struct {
 // linkRequested is an empty object: it does not tell whether the address is known.
 type linkRequested struct{}
 
-func (a *API) forgotPassword(ctx context.Context, p auth.Principal, in *forgotPasswordRequest) (linkRequested, error) {
-	return linkRequested{}, a.Login.Forgot(ctx, in.Body.Email, p.IP, a.Now())
+func (api sessionAPI) forgotPassword(ctx context.Context, p auth.Principal, in *forgotPasswordRequest) (linkRequested, error) {
+	return linkRequested{}, api.login.Forgot(ctx, in.Body.Email, p.IP, api.now())
 }
 
 type resetPasswordRequest struct {
@@ -153,8 +165,8 @@ type resetPasswordRequest struct {
 	}
 }
 
-func (a *API) resetPassword(ctx context.Context, p auth.Principal, in *resetPasswordRequest) (endpoint.None, error) {
-	return endpoint.None{}, a.Login.Reset(ctx, in.Body.Token, in.Body.Password, p.IP, a.Now())
+func (api sessionAPI) resetPassword(ctx context.Context, p auth.Principal, in *resetPasswordRequest) (endpoint.None, error) {
+	return endpoint.None{}, api.login.Reset(ctx, in.Body.Token, in.Body.Password, p.IP, api.now())
 }
 
 type changePasswordRequest struct {
@@ -164,8 +176,8 @@ type changePasswordRequest struct {
 	}
 }
 
-func (a *API) changePassword(ctx context.Context, p auth.Principal, in *changePasswordRequest) (endpoint.None, error) {
-	return endpoint.None{}, a.Login.Change(ctx, p, in.Body.CurrentPassword, in.Body.NewPassword, a.Now())
+func (api sessionAPI) changePassword(ctx context.Context, p auth.Principal, in *changePasswordRequest) (endpoint.None, error) {
+	return endpoint.None{}, api.login.Change(ctx, p, in.Body.CurrentPassword, in.Body.NewPassword, api.now())
 }
 
 type acceptInvitationRequest struct {
@@ -176,6 +188,6 @@ type acceptInvitationRequest struct {
 	}
 }
 
-func (a *API) acceptInvitation(ctx context.Context, p auth.Principal, in *acceptInvitationRequest) (sessionBegun, error) {
-	return a.begun(a.Login.Accept(ctx, in.Body.Token, in.Body.Name, in.Body.Password, p.IP, a.Now()))
+func (api sessionAPI) acceptInvitation(ctx context.Context, p auth.Principal, in *acceptInvitationRequest) (sessionBegun, error) {
+	return api.begun(api.login.Accept(ctx, in.Body.Token, in.Body.Name, in.Body.Password, p.IP, api.now()))
 }

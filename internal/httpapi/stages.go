@@ -3,32 +3,40 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// stages registers the operations on pipeline stages.
-func (a *API) stages(r *endpoint.Router) {
+// stagesAPI serves pipeline stages.
+type stagesAPI struct {
+	db  *sqldb.DB
+	now func() time.Time
+}
+
+// register adds the operations on pipeline stages.
+func (api stagesAPI) register(r *endpoint.Router) {
 	write := func(name, summary string, faults ...*fault.Error) endpoint.Op {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "stages", Session: true, Role: auth.Admin, Faults: faults}
 	}
 	endpoint.Handle(r, "GET /t/{tenant}/api/settings/stages", endpoint.Op{
 		Name: "listStages", Summary: "List the pipeline stages in display order.", Tag: "stages", Scope: auth.ContactsRead,
-	}, a.listStages)
+	}, api.listStages)
 	create := write("createStage", "Add a stage.", contact.ErrLimit)
 	create.Status = http.StatusCreated
-	endpoint.Handle(r, "POST /t/{tenant}/api/settings/stages", create.Sending(`{"name": "Trial", "category": "prospect", "color": "#336699"}`), a.createStage, checkNewStage)
+	endpoint.Handle(r, "POST /t/{tenant}/api/settings/stages", create.Sending(`{"name": "Trial", "category": "prospect", "color": "#336699"}`), api.createStage, checkNewStage)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/stages/order",
-		write("orderStages", "Put the stages in an order.").Sending(`{"ids": ["$STAGE_ID"]}`), a.orderStages)
+		write("orderStages", "Put the stages in an order.").Sending(`{"ids": ["$STAGE_ID"]}`), api.orderStages)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/settings/stages/{id}",
-		write("updateStage", "Change a stage.", contact.ErrNoStage).Sending(`{"name": "Qualified", "description": "Talked to us", "sort_order": 2}`), a.updateStage, checkStage)
+		write("updateStage", "Change a stage.", contact.ErrNoStage).Sending(`{"name": "Qualified", "description": "Talked to us", "sort_order": 2}`), api.updateStage, checkStage)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/settings/stages/{id}",
 		write("deleteStage", "Delete a stage; its contacts move to replacement_stage_id.",
-			contact.ErrNoStage, contact.ErrStageInUse, contact.ErrInvalidStage), a.deleteStage)
+			contact.ErrNoStage, contact.ErrStageInUse, contact.ErrInvalidStage), api.deleteStage)
 }
 
 type stageRow struct {
@@ -59,8 +67,8 @@ func stageRows(t id.Tenant, list []contact.Stage) endpoint.List[stageRow] {
 	return endpoint.Whole(rows)
 }
 
-func (a *API) listStages(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[stageRow], error) {
-	list, err := contact.Stages(ctx, a.DB, p.Tenant)
+func (api stagesAPI) listStages(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[stageRow], error) {
+	list, err := contact.Stages(ctx, api.db, p.Tenant)
 	return stageRows(p.Tenant, list), err
 }
 
@@ -88,8 +96,8 @@ func checkNewStage(_ auth.Principal, in *createStageRequest) error {
 	return in.Body.change().CheckNew()
 }
 
-func (a *API) createStage(ctx context.Context, p auth.Principal, in *createStageRequest) (stageRow, error) {
-	s, err := contact.CreateStage(ctx, a.DB, p.Tenant, in.Body.change(), a.Now())
+func (api stagesAPI) createStage(ctx context.Context, p auth.Principal, in *createStageRequest) (stageRow, error) {
+	s, err := contact.CreateStage(ctx, api.db, p.Tenant, in.Body.change(), api.now())
 	if err != nil {
 		return stageRow{}, err
 	}
@@ -116,12 +124,12 @@ type updateStageRequest struct {
 
 func checkStage(_ auth.Principal, in *updateStageRequest) error { return in.Body.change().Check() }
 
-func (a *API) updateStage(ctx context.Context, p auth.Principal, in *updateStageRequest) (stageRow, error) {
+func (api stagesAPI) updateStage(ctx context.Context, p auth.Principal, in *updateStageRequest) (stageRow, error) {
 	stage, err := in.stage()
 	if err != nil {
 		return stageRow{}, err
 	}
-	s, err := contact.UpdateStage(ctx, a.DB, p.Tenant, stage, in.Body.change())
+	s, err := contact.UpdateStage(ctx, api.db, p.Tenant, stage, in.Body.change())
 	if err != nil {
 		return stageRow{}, err
 	}
@@ -134,12 +142,12 @@ type orderStagesRequest struct {
 	}
 }
 
-func (a *API) orderStages(ctx context.Context, p auth.Principal, in *orderStagesRequest) (endpoint.List[stageRow], error) {
+func (api stagesAPI) orderStages(ctx context.Context, p auth.Principal, in *orderStagesRequest) (endpoint.List[stageRow], error) {
 	ids := make([]id.Stage, len(in.Body.IDs))
 	for i, text := range in.Body.IDs {
 		ids[i], _ = id.Parse[id.Stage](text)
 	}
-	list, err := contact.OrderStages(ctx, a.DB, p.Tenant, ids)
+	list, err := contact.OrderStages(ctx, api.db, p.Tenant, ids)
 	if err != nil {
 		return endpoint.List[stageRow]{}, err
 	}
@@ -151,10 +159,10 @@ type deleteStageRequest struct {
 	ReplacementStageID string `query:"replacement_stage_id"`
 }
 
-func (a *API) deleteStage(ctx context.Context, p auth.Principal, in *deleteStageRequest) (endpoint.None, error) {
+func (api stagesAPI) deleteStage(ctx context.Context, p auth.Principal, in *deleteStageRequest) (endpoint.None, error) {
 	stage, err := in.stage()
 	if err != nil {
 		return endpoint.None{}, err
 	}
-	return endpoint.None{}, contact.DeleteStage(ctx, a.DB, p.Tenant, stage, idSpelled[id.Stage](in.ReplacementStageID), a.Now())
+	return endpoint.None{}, contact.DeleteStage(ctx, api.db, p.Tenant, stage, idSpelled[id.Stage](in.ReplacementStageID), api.now())
 }

@@ -3,33 +3,41 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/suppression"
 )
 
-// suppressions registers the operations on the suppression list.
-func (a *API) suppressions(r *endpoint.Router) {
+// suppressionsAPI serves the suppression list.
+type suppressionsAPI struct {
+	db  *sqldb.DB
+	now func() time.Time
+}
+
+// register adds the operations on the suppression list.
+func (api suppressionsAPI) register(r *endpoint.Router) {
 	write := func(name, summary string, faults ...*fault.Error) endpoint.Op {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "suppressions", Scope: auth.SuppressionWrite, Faults: faults}
 	}
 	endpoint.Handle(r, "GET /t/{tenant}/api/suppressions", endpoint.Op{
 		Name: "listSuppressions", Summary: "List every suppressed address, newest first.",
 		Tag: "suppressions", Scope: auth.SuppressionRead,
-	}, a.listSuppressions)
+	}, api.listSuppressions)
 	add := write("addSuppression", "Suppress an address, or replace the reason it is suppressed for.")
 	add.Status = http.StatusCreated
-	endpoint.Handle(r, "POST /t/{tenant}/api/suppressions", add.Sending(`{"email": "gone@example.com", "reason": "asked by phone"}`), a.addSuppression, checkSuppression)
+	endpoint.Handle(r, "POST /t/{tenant}/api/suppressions", add.Sending(`{"email": "gone@example.com", "reason": "asked by phone"}`), api.addSuppression, checkSuppression)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/suppressions",
-		write("removeSuppression", "Release an address; nobody is resubscribed by that.").Asking("email=gone@example.org"), a.removeSuppression)
+		write("removeSuppression", "Release an address; nobody is resubscribed by that.").Asking("email=gone@example.org"), api.removeSuppression)
 	endpoint.Handle(r, "POST /t/{tenant}/api/suppressions/bulk",
-		write("suppressContacts", "Suppress the addresses of contacts and unsubscribe them.", suppression.ErrTooMany).Sending(`{"contact_ids": ["$CONTACT_ID"], "reason": "manual"}`), a.suppressContacts, checkSuppressed)
+		write("suppressContacts", "Suppress the addresses of contacts and unsubscribe them.", suppression.ErrTooMany).Sending(`{"contact_ids": ["$CONTACT_ID"], "reason": "manual"}`), api.suppressContacts, checkSuppressed)
 	imported := write("importSuppressions", "Suppress many addresses.", suppression.ErrLimit)
 	imported.MaxBody = 5 * endpoint.Megabyte
-	endpoint.Handle(r, "POST /t/{tenant}/api/suppressions/import", imported.Sending(`{"emails": ["gone@example.com", "left@example.com"], "reason": "manual"}`), a.importSuppressions)
+	endpoint.Handle(r, "POST /t/{tenant}/api/suppressions/import", imported.Sending(`{"emails": ["gone@example.com", "left@example.com"], "reason": "manual"}`), api.importSuppressions)
 }
 
 type suppressionRow struct {
@@ -48,8 +56,8 @@ type listSuppressionsRequest struct {
 	Reason string `query:"reason" doc:"Exactly this reason."`
 }
 
-func (a *API) listSuppressions(ctx context.Context, p auth.Principal, in *listSuppressionsRequest) (endpoint.Stream[suppressionRow], error) {
-	list := suppression.All(ctx, a.DB, p.Tenant, suppression.Filter{Search: in.Search, Reason: in.Reason})
+func (api suppressionsAPI) listSuppressions(ctx context.Context, p auth.Principal, in *listSuppressionsRequest) (endpoint.Stream[suppressionRow], error) {
+	list := suppression.All(ctx, api.db, p.Tenant, suppression.Filter{Search: in.Search, Reason: in.Reason})
 	return endpoint.Stream[suppressionRow]{Rows: func(yield func(suppressionRow, error) bool) {
 		for e, err := range list {
 			if !yield(rowOfSuppression(p.Tenant, e), err) {
@@ -70,8 +78,8 @@ func checkSuppression(_ auth.Principal, in *addSuppressionRequest) error {
 	return suppression.Check(in.Body.Email, in.Body.Reason.Or(""))
 }
 
-func (a *API) addSuppression(ctx context.Context, p auth.Principal, in *addSuppressionRequest) (suppressionRow, error) {
-	e, err := suppression.Add(ctx, a.DB, p.Tenant, in.Body.Email, in.Body.Reason.Or(""), a.Now())
+func (api suppressionsAPI) addSuppression(ctx context.Context, p auth.Principal, in *addSuppressionRequest) (suppressionRow, error) {
+	e, err := suppression.Add(ctx, api.db, p.Tenant, in.Body.Email, in.Body.Reason.Or(""), api.now())
 	if err != nil {
 		return suppressionRow{}, err
 	}
@@ -82,8 +90,8 @@ type removeSuppressionRequest struct {
 	Email string `query:"email" required:"true"`
 }
 
-func (a *API) removeSuppression(ctx context.Context, p auth.Principal, in *removeSuppressionRequest) (endpoint.None, error) {
-	return endpoint.None{}, suppression.Remove(ctx, a.DB, p.Tenant, in.Email, a.Now())
+func (api suppressionsAPI) removeSuppression(ctx context.Context, p auth.Principal, in *removeSuppressionRequest) (endpoint.None, error) {
+	return endpoint.None{}, suppression.Remove(ctx, api.db, p.Tenant, in.Email, api.now())
 }
 
 type suppressContactsRequest struct {
@@ -102,7 +110,7 @@ type suppressedContacts struct {
 	Suppressed int `json:"suppressed" doc:"How many contacts were processed; those that do not exist are not."`
 }
 
-func (a *API) suppressContacts(ctx context.Context, p auth.Principal, in *suppressContactsRequest) (suppressedContacts, error) {
+func (api suppressionsAPI) suppressContacts(ctx context.Context, p auth.Principal, in *suppressContactsRequest) (suppressedContacts, error) {
 	if len(in.Body.ContactIDs) > suppression.MaxBulk {
 		return suppressedContacts{}, suppression.ErrTooMany
 	}
@@ -110,7 +118,7 @@ func (a *API) suppressContacts(ctx context.Context, p auth.Principal, in *suppre
 	if err != nil {
 		return suppressedContacts{}, err
 	}
-	n, err := suppression.SuppressContacts(ctx, a.DB, p.Tenant, ids, in.Body.Reason.Or(""), a.Now())
+	n, err := suppression.SuppressContacts(ctx, api.db, p.Tenant, ids, in.Body.Reason.Or(""), api.now())
 	return suppressedContacts{n}, err
 }
 
@@ -145,7 +153,7 @@ type importedSuppressions struct {
 	Invalid []string `json:"invalid" doc:"What is no address, as it was sent."`
 }
 
-func (a *API) importSuppressions(ctx context.Context, p auth.Principal, in *importSuppressionsRequest) (importedSuppressions, error) {
-	r, err := suppression.Import(ctx, a.DB, p.Tenant, in.Body.Emails, in.Body.Reason.Or(""), a.Now())
+func (api suppressionsAPI) importSuppressions(ctx context.Context, p auth.Principal, in *importSuppressionsRequest) (importedSuppressions, error) {
+	r, err := suppression.Import(ctx, api.db, p.Tenant, in.Body.Emails, in.Body.Reason.Or(""), api.now())
 	return importedSuppressions{r.Added, r.Updated, r.Invalid}, err
 }

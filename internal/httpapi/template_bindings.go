@@ -14,21 +14,21 @@ import (
 )
 
 // templateBindings registers the operations on what fills templates.
-func (a *API) templateBindings(r *endpoint.Router, op func(name, summary string, scope auth.Scope, faults ...*fault.Error) endpoint.Op) {
+func (api templatesAPI) templateBindings(r *endpoint.Router, op func(name, summary string, scope auth.Scope, faults ...*fault.Error) endpoint.Op) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/templates/{id}/schema",
-		op("getTemplateSchema", "Get a template's schema.", auth.TemplatesRead, template.ErrNotFound), a.getTemplateSchema)
+		op("getTemplateSchema", "Get a template's schema.", auth.TemplatesRead, template.ErrNotFound), api.getTemplateSchema)
 	endpoint.Handle(r, "GET /t/{tenant}/api/templates/{id}/binding-options",
-		op("getBindingOptions", "Get the options for a template's binding.", auth.TemplatesRead, template.ErrNotFound), a.getBindingOptions)
+		op("getBindingOptions", "Get the options for a template's binding.", auth.TemplatesRead, template.ErrNotFound), api.getBindingOptions)
 
 	validate := op("validateBinding", "Validate a binding and list its problems; the status is 200 either way.", auth.TemplatesRead, template.ErrNotFound)
 	validate.Role, validate.MaxBody = auth.Viewer, 5*endpoint.Megabyte
-	endpoint.Handle(r, "POST /t/{tenant}/api/templates/{id}/validate-binding", validate.Sending(`{"template_binding": {"parameters": {"who": "Ada"}}}`), a.validateBinding)
+	endpoint.Handle(r, "POST /t/{tenant}/api/templates/{id}/validate-binding", validate.Sending(`{"template_binding": {"parameters": {"who": "Ada"}}}`), api.validateBinding)
 
 	render := op("renderTemplate", "Render a template with a binding; nothing is stored or sent.", auth.TemplatesRead,
 		template.ErrNotFound, binding.ErrBinding, content.ErrMJML, content.ErrMJMLElement, content.ErrMJMLEmpty, content.ErrMJMLCompiler, content.ErrLiquid)
 	render.Description = "A binding that does not fit is refused, unless lenient or include_options is true: then what is missing shows where it is missing."
 	render.Role, render.MaxBody = auth.Viewer, 5*endpoint.Megabyte
-	endpoint.Handle(r, "POST /t/{tenant}/api/templates/{id}/render", render.Sending(`{"template_binding": {"parameters": {"who": "Ada"}}, "lenient": true}`), a.renderTemplate)
+	endpoint.Handle(r, "POST /t/{tenant}/api/templates/{id}/render", render.Sending(`{"template_binding": {"parameters": {"who": "Ada"}}, "lenient": true}`), api.renderTemplate)
 }
 
 type templateSchema struct {
@@ -42,8 +42,8 @@ type templateSchema struct {
 	Expects    schemaPart[expectEntry]    `json:"expects_schema"`
 }
 
-func (a *API) getTemplateSchema(ctx context.Context, p auth.Principal, in *TemplatePath) (templateSchema, error) {
-	t, err := template.ByRef(ctx, a.DB, p.Tenant, in.ID)
+func (api templatesAPI) getTemplateSchema(ctx context.Context, p auth.Principal, in *TemplatePath) (templateSchema, error) {
+	t, err := template.ByRef(ctx, api.db, p.Tenant, in.ID)
 	if err != nil {
 		return templateSchema{}, err
 	}
@@ -104,12 +104,12 @@ func rowOfOptions(o template.Options) bindingOptions {
 	return row
 }
 
-func (a *API) getBindingOptions(ctx context.Context, p auth.Principal, in *TemplatePath) (bindingOptions, error) {
-	t, err := template.ByRef(ctx, a.DB, p.Tenant, in.ID)
+func (api templatesAPI) getBindingOptions(ctx context.Context, p auth.Principal, in *TemplatePath) (bindingOptions, error) {
+	t, err := template.ByRef(ctx, api.db, p.Tenant, in.ID)
 	if err != nil {
 		return bindingOptions{}, err
 	}
-	o, err := t.Options(ctx, a.DB)
+	o, err := t.Options(ctx, api.db)
 	if err != nil {
 		return bindingOptions{}, err
 	}
@@ -128,12 +128,12 @@ type bindingVerdict struct {
 	Issues []binding.Issue `json:"issues"`
 }
 
-func (a *API) validateBinding(ctx context.Context, p auth.Principal, in *validateBindingRequest) (bindingVerdict, error) {
-	t, err := template.ByRef(ctx, a.DB, p.Tenant, in.ID)
+func (api templatesAPI) validateBinding(ctx context.Context, p auth.Principal, in *validateBindingRequest) (bindingVerdict, error) {
+	t, err := template.ByRef(ctx, api.db, p.Tenant, in.ID)
 	if err != nil {
 		return bindingVerdict{}, err
 	}
-	issues, err := t.Validate(ctx, a.DB, in.Body.Binding)
+	issues, err := t.Validate(ctx, api.db, in.Body.Binding)
 	if err != nil {
 		return bindingVerdict{}, err
 	}
@@ -183,21 +183,21 @@ func rowOfSnapshot(s template.Snapshot) templateSnapshot {
 	}
 }
 
-func (a *API) renderTemplate(ctx context.Context, p auth.Principal, in *renderTemplateRequest) (renderedTemplate, error) {
-	t, err := template.ByRef(ctx, a.DB, p.Tenant, in.ID)
+func (api templatesAPI) renderTemplate(ctx context.Context, p auth.Principal, in *renderTemplateRequest) (renderedTemplate, error) {
+	t, err := template.ByRef(ctx, api.db, p.Tenant, in.ID)
 	if err != nil {
 		return renderedTemplate{}, err
 	}
 	withOptions := in.Body.Options.Or(false)
-	r, err := t.Render(ctx, a.DB, a.MJML, p.Tenant, in.Body.Binding, template.RenderOptions{
+	r, err := t.Render(ctx, api.db, api.mjml, p.Tenant, in.Body.Binding, template.RenderOptions{
 		Seed: t.ID.String(), Lenient: withOptions || in.Body.Lenient.Or(false),
-	}, a.Now())
+	}, api.now())
 	if err != nil {
 		return renderedTemplate{}, err
 	}
 	out := renderedTemplate{Subject: r.Subject, HTML: r.HTML, MJML: r.MJML, Text: r.Text, Slots: r.Slots, Snapshot: rowOfSnapshot(r.Snapshot)}
 	if withOptions {
-		o, err := t.Options(ctx, a.DB)
+		o, err := t.Options(ctx, api.db)
 		if err != nil {
 			return renderedTemplate{}, err
 		}

@@ -3,12 +3,15 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/binding"
 	"github.com/packetboat/packetboat/internal/content"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/fault"
+	"github.com/packetboat/packetboat/internal/mail/mjml"
+	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/template"
 	"github.com/packetboat/packetboat/internal/usage"
 )
@@ -28,31 +31,40 @@ var schemaFieldFaults = map[string]*fault.Error{
 	"expects_schema":    binding.ErrSchema,
 }
 
-// templates registers the operations on templates.
-func (a *API) templates(r *endpoint.Router) {
+// templatesAPI serves templates and blocks.
+type templatesAPI struct {
+	db         *sqldb.DB
+	mjml       *mjml.Compiler
+	now        func() time.Time
+	sendCounts usage.Counter
+}
+
+// register adds the operations on templates and blocks.
+func (api templatesAPI) register(r *endpoint.Router) {
+	api.blocks(r)
 	op := func(name, summary string, scope auth.Scope, faults ...*fault.Error) endpoint.Op {
 		return endpoint.Op{Name: name, Summary: summary, Tag: "templates", Scope: scope, Faults: faults}
 	}
 	list := op("listTemplates", "List templates by name.", auth.TemplatesRead)
 	list.Description = "Rows are lean, without bodies and schemas, unless full=true."
-	endpoint.Handle(r, "GET /t/{tenant}/api/templates", list, a.listTemplates)
+	endpoint.Handle(r, "GET /t/{tenant}/api/templates", list, api.listTemplates)
 
 	create := op("createTemplate", "Create a template; its schemas are checked against its bodies.", auth.TemplatesWrite, templateFaults...)
 	create.Status, create.MaxBody, create.FieldFaults = http.StatusCreated, 5*endpoint.Megabyte, schemaFieldFaults
-	endpoint.Handle(r, "POST /t/{tenant}/api/templates", create.Sending(`{"name": "Announcement", "subject": "{{param:headline}}", "format": "html", "content_html": "<h1>{{param:headline}}</h1>", "parameters_schema": [{"name": "headline", "type": "text", "required": true, "sample": "Spring"}]}`), a.createTemplate, checkNewTemplate)
+	endpoint.Handle(r, "POST /t/{tenant}/api/templates", create.Sending(`{"name": "Announcement", "subject": "{{param:headline}}", "format": "html", "content_html": "<h1>{{param:headline}}</h1>", "parameters_schema": [{"name": "headline", "type": "text", "required": true, "sample": "Spring"}]}`), api.createTemplate, checkNewTemplate)
 
 	endpoint.Handle(r, "GET /t/{tenant}/api/templates/{id}",
-		op("getTemplate", "Get a template.", auth.TemplatesRead, template.ErrNotFound), a.getTemplate)
+		op("getTemplate", "Get a template.", auth.TemplatesRead, template.ErrNotFound), api.getTemplate)
 
 	update := op("updateTemplate", "Update a template; absent fields keep their values. Mail already sent does not change.",
 		auth.TemplatesWrite, append([]*fault.Error{template.ErrNotFound, template.ErrSlug}, templateFaults...)...)
 	update.MaxBody, update.FieldFaults = 5*endpoint.Megabyte, schemaFieldFaults
-	endpoint.Handle(r, "PUT /t/{tenant}/api/templates/{id}", update.Sending(`{"name": "Announcement, plain", "subject": "{{param:who}}"}`), a.updateTemplate, checkTemplate)
+	endpoint.Handle(r, "PUT /t/{tenant}/api/templates/{id}", update.Sending(`{"name": "Announcement, plain", "subject": "{{param:who}}"}`), api.updateTemplate, checkTemplate)
 
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/templates/{id}",
 		op("deleteTemplate", "Delete a template that no draft and no recent broadcast uses, or any with force=true.",
-			auth.TemplatesWrite, template.ErrNotFound, template.ErrInUse), a.deleteTemplate)
-	a.templateBindings(r, op)
+			auth.TemplatesWrite, template.ErrNotFound, template.ErrInUse), api.deleteTemplate)
+	api.templateBindings(r, op)
 }
 
 // TemplatePath names a template.
@@ -68,14 +80,14 @@ type listTemplatesRequest struct {
 
 type templateListRow = either[templateLean, TemplateRow]
 
-func (a *API) listTemplates(ctx context.Context, p auth.Principal, in *listTemplatesRequest) (endpoint.List[templateListRow], error) {
+func (api templatesAPI) listTemplates(ctx context.Context, p auth.Principal, in *listTemplatesRequest) (endpoint.List[templateListRow], error) {
 	var none endpoint.List[templateListRow]
 	full := endpoint.Flag(in.Full)
-	list, err := template.List(ctx, a.DB, p.Tenant, template.Filter{Tags: endpoint.CommaList(in.Tags)}, full)
+	list, err := template.List(ctx, api.db, p.Tenant, template.Filter{Tags: endpoint.CommaList(in.Tags)}, full)
 	if err != nil {
 		return none, err
 	}
-	used, err := a.sends(ctx, p, usage.Template, "", in.Usage)
+	used, err := api.sends(ctx, p, usage.Template, "", in.Usage)
 	if err != nil {
 		return none, err
 	}
@@ -102,14 +114,14 @@ func (s sends) of(thing string) *usage.Sends {
 
 // sends returns the counts of one thing, or of all of a kind, when the query asks
 // for them.
-func (a *API) sends(ctx context.Context, p auth.Principal, kind usage.Kind, thing, flag string) (sends, error) {
+func (api templatesAPI) sends(ctx context.Context, p auth.Principal, kind usage.Kind, thing, flag string) (sends, error) {
 	if !endpoint.Flag(flag) {
 		return nil, nil
 	}
-	if a.Sends == nil {
+	if api.sendCounts == nil {
 		return sends{}, nil
 	}
-	counts, err := a.Sends.Count(ctx, a.DB, p.Tenant, kind, thing, a.Now())
+	counts, err := api.sendCounts.Count(ctx, api.db, p.Tenant, kind, thing, api.now())
 	if counts == nil {
 		counts = map[string]usage.Sends{}
 	}
@@ -134,8 +146,8 @@ func checkNewTemplate(_ auth.Principal, in *createTemplateRequest) error {
 	return in.change().CheckNew()
 }
 
-func (a *API) createTemplate(ctx context.Context, p auth.Principal, in *createTemplateRequest) (savedTemplate, error) {
-	t, warnings, err := template.Create(ctx, a.DB, a.MJML, p.Tenant, in.change(), a.Now())
+func (api templatesAPI) createTemplate(ctx context.Context, p auth.Principal, in *createTemplateRequest) (savedTemplate, error) {
+	t, warnings, err := template.Create(ctx, api.db, api.mjml, p.Tenant, in.change(), api.now())
 	if err != nil {
 		return savedTemplate{}, err
 	}
@@ -147,12 +159,12 @@ type getTemplateRequest struct {
 	Usage string `query:"include_usage" doc:"true: adds usage."`
 }
 
-func (a *API) getTemplate(ctx context.Context, p auth.Principal, in *getTemplateRequest) (TemplateRow, error) {
-	t, err := template.ByRef(ctx, a.DB, p.Tenant, in.ID)
+func (api templatesAPI) getTemplate(ctx context.Context, p auth.Principal, in *getTemplateRequest) (TemplateRow, error) {
+	t, err := template.ByRef(ctx, api.db, p.Tenant, in.ID)
 	if err != nil {
 		return TemplateRow{}, err
 	}
-	used, err := a.sends(ctx, p, usage.Template, t.ID.String(), in.Usage)
+	used, err := api.sends(ctx, p, usage.Template, t.ID.String(), in.Usage)
 	if err != nil {
 		return TemplateRow{}, err
 	}
@@ -176,8 +188,8 @@ func (in *updateTemplateRequest) change() template.Change {
 
 func checkTemplate(_ auth.Principal, in *updateTemplateRequest) error { return in.change().Check() }
 
-func (a *API) updateTemplate(ctx context.Context, p auth.Principal, in *updateTemplateRequest) (savedTemplate, error) {
-	t, warnings, err := template.Update(ctx, a.DB, a.MJML, p.Tenant, in.ID, in.change(), a.Now())
+func (api templatesAPI) updateTemplate(ctx context.Context, p auth.Principal, in *updateTemplateRequest) (savedTemplate, error) {
+	t, warnings, err := template.Update(ctx, api.db, api.mjml, p.Tenant, in.ID, in.change(), api.now())
 	if err != nil {
 		return savedTemplate{}, err
 	}
@@ -189,6 +201,6 @@ type deleteTemplateRequest struct {
 	Force string `query:"force" doc:"true: delete it although it is used."`
 }
 
-func (a *API) deleteTemplate(ctx context.Context, p auth.Principal, in *deleteTemplateRequest) (endpoint.None, error) {
-	return endpoint.None{}, template.Delete(ctx, a.DB, p.Tenant, in.ID, endpoint.Flag(in.Force), a.Sends, a.Now())
+func (api templatesAPI) deleteTemplate(ctx context.Context, p auth.Principal, in *deleteTemplateRequest) (endpoint.None, error) {
+	return endpoint.None{}, template.Delete(ctx, api.db, p.Tenant, in.ID, endpoint.Flag(in.Force), api.sendCounts, api.now())
 }

@@ -3,22 +3,31 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// users registers the operations on the members of a tenant.
-func (a *API) users(r *endpoint.Router) {
+// usersAPI serves the members of a tenant.
+type usersAPI struct {
+	db    *sqldb.DB
+	login *auth.Login
+	now   func() time.Time
+}
+
+// register adds the operations on the members of a tenant.
+func (api usersAPI) register(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/users", endpoint.Op{
 		Name:    "listMembers",
 		Summary: "List the tenant's members.",
 		Tag:     "members",
 		Session: true,
 		Role:    auth.Viewer,
-	}, a.listMembers)
+	}, api.listMembers)
 	endpoint.Handle(r, "POST /t/{tenant}/api/users/invite", endpoint.Op{
 		Name:    "inviteMember",
 		Summary: "Invite a person; the response contains the invitation link unless it is mailed.",
@@ -27,7 +36,7 @@ func (a *API) users(r *endpoint.Router) {
 		Role:    auth.Admin,
 		Status:  http.StatusCreated,
 		Faults:  []*fault.Error{auth.ErrForbidden, auth.ErrMember},
-	}.Sending(`{"email": "grace@example.com", "role": "editor"}`), a.inviteMember, checkInvitation)
+	}.Sending(`{"email": "grace@example.com", "role": "editor"}`), api.inviteMember, checkInvitation)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/users/{id}", endpoint.Op{
 		Name:    "updateMember",
 		Summary: "Change a member's role or status.",
@@ -35,7 +44,7 @@ func (a *API) users(r *endpoint.Router) {
 		Session: true,
 		Role:    auth.Admin,
 		Faults:  []*fault.Error{auth.ErrForbidden, auth.ErrNoUser, auth.ErrLastOwner},
-	}.Sending(`{"role": "editor"}`), a.updateMember, checkMember)
+	}.Sending(`{"role": "editor"}`), api.updateMember, checkMember)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/users/{id}", endpoint.Op{
 		Name:    "removeMember",
 		Summary: "End a membership.",
@@ -43,7 +52,7 @@ func (a *API) users(r *endpoint.Router) {
 		Session: true,
 		Role:    auth.Admin,
 		Faults:  []*fault.Error{auth.ErrForbidden, auth.ErrNoUser, auth.ErrLastOwner},
-	}, a.removeMember)
+	}, api.removeMember)
 }
 
 // Member is a person in a tenant.
@@ -69,8 +78,8 @@ func rowOfMember(m auth.Member) Member {
 	}
 }
 
-func (a *API) listMembers(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[Member], error) {
-	list, err := auth.Members(ctx, a.DB, p.Tenant)
+func (api usersAPI) listMembers(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[Member], error) {
+	list, err := auth.Members(ctx, api.db, p.Tenant)
 	if err != nil {
 		return endpoint.List[Member]{}, err
 	}
@@ -92,8 +101,8 @@ func checkInvitation(_ auth.Principal, in *inviteMemberRequest) error {
 	return auth.CheckInvitation(in.Body.Email, in.Body.Role)
 }
 
-func (a *API) inviteMember(ctx context.Context, p auth.Principal, in *inviteMemberRequest) (invitedMember, error) {
-	m, link, err := a.Login.Invite(ctx, p, in.Body.Email, in.Body.Role, a.Now())
+func (api usersAPI) inviteMember(ctx context.Context, p auth.Principal, in *inviteMemberRequest) (invitedMember, error) {
+	m, link, err := api.login.Invite(ctx, p, in.Body.Email, in.Body.Role, api.now())
 	if err != nil {
 		return invitedMember{}, err
 	}
@@ -114,24 +123,24 @@ func (in *updateMemberRequest) change() auth.MemberChange {
 
 func checkMember(_ auth.Principal, in *updateMemberRequest) error { return in.change().Check() }
 
-func (a *API) updateMember(ctx context.Context, p auth.Principal, in *updateMemberRequest) (Member, error) {
+func (api usersAPI) updateMember(ctx context.Context, p auth.Principal, in *updateMemberRequest) (Member, error) {
 	user, ok := id.Parse[id.User](in.ID)
 	if !ok {
 		return Member{}, auth.ErrNoUser
 	}
-	m, err := auth.ChangeMember(ctx, a.DB, p, user, in.change(), a.Now())
+	m, err := auth.ChangeMember(ctx, api.db, p, user, in.change(), api.now())
 	if err != nil {
 		return Member{}, err
 	}
 	return rowOfMember(m), nil
 }
 
-func (a *API) removeMember(ctx context.Context, p auth.Principal, in *struct {
+func (api usersAPI) removeMember(ctx context.Context, p auth.Principal, in *struct {
 	ID string `path:"id"`
 }) (endpoint.None, error) {
 	user, ok := id.Parse[id.User](in.ID)
 	if !ok {
 		return endpoint.None{}, auth.ErrNoUser
 	}
-	return endpoint.None{}, auth.RemoveMember(ctx, a.DB, p, user, a.Now())
+	return endpoint.None{}, auth.RemoveMember(ctx, api.db, p, user, api.now())
 }

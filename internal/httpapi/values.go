@@ -1,11 +1,15 @@
 package httpapi
 
 import (
+	"context"
 	"encoding/json"
+	"time"
 
+	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // orNull returns nil for a zero value, which answers show as null.
@@ -143,3 +147,14 @@ func manyIDs[T ~[16]byte](bad *fault.Problems, path string, raw json.RawMessage)
 
 // given reports whether a field was sent with a value.
 func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+
+// audited makes a change and writes it into the audit log, in one transaction.
+func audited(ctx context.Context, db *sqldb.DB, p auth.Principal, action, target string, now time.Time, do func(tx *sqldb.DB) (targetID string, err error)) error {
+	return db.InTx(ctx, func(tx *sqldb.DB) error {
+		targetID, err := do(tx)
+		if err != nil {
+			return err
+		}
+		return auth.Audit(ctx, tx, p.Did(target+"."+action, target, targetID, now))
+	})
+}
