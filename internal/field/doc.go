@@ -1,11 +1,10 @@
-// Package field holds the custom fields a tenant declares for its contacts, and
-// judges whether a value fits its field.
+// Package field stores the custom fields that a tenant declares for its contacts, and validates
+// values.
 //
-// A field's key and type never change, because values are stored under the one
-// and by the other. A deleted field is gone for everybody at once; its row stays
-// until the values are erased from the contacts (Erased), which keeps the key
-// from being declared again too early.
+// A field's key and type never change, since stored values depend on both. A deleted field
+// disappears at once; its row stays until its values are erased from the contacts (Erased), so that
+// the key cannot be declared again before that.
 //
-// The package also knows the closed lists that values are checked against:
-// time zones, countries and currencies.
+// The package also has the closed lists that values are checked against: time zones, countries and
+// currencies.
 package field

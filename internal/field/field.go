@@ -16,10 +16,10 @@ import (
 	"github.com/packetboat/packetboat/internal/slug"
 )
 
-// Type says what a field's values are. It never changes.
+// Type is the type of a field's values. It never changes.
 type Type string
 
-// The types of spec 2.9.
+// The types.
 const (
 	String   Type = "string"
 	Number   Type = "number"
@@ -37,12 +37,12 @@ const (
 	Contact  Type = "contact"
 )
 
-// Types lists them all.
+// Types returns all types.
 func Types() []Type {
 	return []Type{String, Number, Boolean, Date, DateTime, Time, Enum, Tags, Email, URL, TimeZone, Country, Currency, Contact}
 }
 
-// Constraint says whether the enum values are all there is or mere suggestions.
+// Constraint says whether only the enum values are allowed, or others too.
 type Constraint string
 
 // The constraints.
@@ -57,10 +57,10 @@ type Field struct {
 	Name         string
 	Key          string
 	Type         Type
-	EnumValues   []string // nil: none given
+	EnumValues   []string // nil: none
 	Constraint   Constraint
-	CurrencyCode string // empty but for Currency
-	Default      any    // nil, or a value that fits
+	CurrencyCode string // empty unless the type is Currency
+	Default      any    // nil, or a valid value
 	CreatedAt    time.Time
 }
 
@@ -82,7 +82,7 @@ const (
 	maxEnumValue  = 255
 )
 
-// Draft is what a new field is declared with.
+// Draft is the input for a new field.
 type Draft struct {
 	Name         string
 	Key          string // empty: derived from Name
@@ -104,13 +104,13 @@ func Key(name string) string {
 	return strings.TrimRight(key[:min(len(key), slug.MaxLen)], "_")
 }
 
-// Check returns what is wrong with the draft.
+// Check validates the draft.
 func (d Draft) Check() error {
 	_, err := d.field(time.Time{})
 	return err
 }
 
-// field checks the draft and makes the field it declares.
+// field validates the draft and returns the field.
 func (d Draft) field(now time.Time) (Field, error) {
 	f := Field{
 		ID: id.New[id.Field](), Name: cleanName(d.Name), Key: d.Key, Type: d.Type,
@@ -140,8 +140,8 @@ func (d Draft) field(now time.Time) (Field, error) {
 	return f, p.err()
 }
 
-// Change is an update: nil leaves a part as it is. Key, Type and CurrencyCode
-// never change; they are here to be refused.
+// Change holds the changes of an update; nil leaves a part unchanged. Key, Type and CurrencyCode
+// never change; they are here so that requests with other values are refused.
 type Change struct {
 	Name         *string
 	EnumValues   *[]string
@@ -152,8 +152,7 @@ type Change struct {
 	CurrencyCode *string
 }
 
-// Check returns what is wrong with the name, the enum values and the constraint,
-// whatever field is changed.
+// Check validates the name, the enum values and the constraint, independently of the field.
 func (c Change) Check() error {
 	c.Key, c.Type, c.CurrencyCode, c.Default = nil, nil, nil, nil
 	_, err := Field{Type: String}.change(c)
@@ -183,7 +182,7 @@ func (f Field) change(c Change) (Field, error) {
 		f.Constraint = *c.Constraint
 	}
 	kept := f.Default
-	if c.Default == nil { // what no longer fits was accepted once, and stays
+	if c.Default == nil { // a stored default stays, even if it is no longer valid
 		f.finish(&p, nil)
 		f.Default = kept
 		return f, p.err()
@@ -192,7 +191,7 @@ func (f Field) change(c Change) (Field, error) {
 	return f, p.err()
 }
 
-// finish checks and completes what creating and updating have in common.
+// finish validates and completes a new or updated field.
 func (f *Field) finish(p *problems, standard any) {
 	if f.Constraint == "" {
 		f.Constraint = Strict
@@ -208,7 +207,7 @@ func (f *Field) finish(p *problems, standard any) {
 		p.add("enum_values", "a strict enum field needs at least one value")
 	}
 	f.Default = nil
-	if standard != nil && !p.at("field_type", "value_constraint", "enum_values") { // else there is no telling what would fit
+	if standard != nil && !p.at("field_type", "value_constraint", "enum_values") { // otherwise it is unknown which values are valid
 		v, expected, ok := f.Value(standard)
 		if !ok {
 			p.add("default_value", "must be %s", expected)
@@ -254,8 +253,8 @@ func join[T ~string](list []T) string {
 	return strings.Join(texts, ", ")
 }
 
-// problems gathers what is wrong with a definition. The code is INVALID_FIELD,
-// but for a name that is the only thing wrong.
+// problems collects the problems of a definition. The code is INVALID_FIELD, unless the only
+// problem is the name.
 type problems struct{ fault.Problems }
 
 func (p *problems) add(path, format string, args ...any) {
@@ -268,7 +267,7 @@ func (p *problems) name(s string) {
 	}
 }
 
-// at reports whether something is wrong at or below one of the paths.
+// at reports whether there is a problem at or below one of the paths.
 func (p *problems) at(paths ...string) bool {
 	return slices.ContainsFunc(p.Fields().Fields, func(f fault.Field) bool {
 		path, _, _ := strings.Cut(f.Path, "[")
@@ -277,22 +276,21 @@ func (p *problems) at(paths ...string) bool {
 }
 
 func (p *problems) err() error {
-	switch told := p.Fields(); {
+	switch fields := p.Fields(); {
 	case !p.Any():
 		return nil
-	case len(told.Fields) == 1 && p.at("name"):
+	case len(fields.Fields) == 1 && p.at("name"):
 		return p.Err()
 	default:
-		return told.As(ErrInvalid)
+		return fields.As(ErrInvalid)
 	}
 }
 
 // Catalog is a tenant's fields by key.
 type Catalog map[string]Field
 
-// Check returns values as contacts keep them; a nil value stays nil and means
-// removal. All unknown keys are reported together, and so are all values that
-// do not fit.
+// Check validates values and returns them as contacts store them; nil stays nil and means removal.
+// All unknown keys are reported together, and so are all invalid values.
 func (c Catalog) Check(values map[string]any) (map[string]any, error) {
 	out := make(map[string]any, len(values))
 	var unknown, mismatch fault.Problems
@@ -328,13 +326,13 @@ func (c Catalog) Check(values map[string]any) (map[string]any, error) {
 	return out, nil
 }
 
-// Misfit is the fault of one value.
+// Misfit returns the fault of one value.
 func Misfit(key, expected string) error {
 	list := fault.Listed([]fault.Field{{Path: "custom_fields." + key, Message: "must be " + expected}})
 	return list.As(ErrValue.With(&mismatchDetails{key, expected, list}))
 }
 
-// mismatchDetails name the first value that does not fit, and all of them.
+// mismatchDetails are the first invalid value, and a list of all.
 type mismatchDetails struct {
 	FieldKey string `json:"field_key"`
 	Expected string `json:"expected"`

@@ -99,7 +99,7 @@ func TestValuesFitTheirType(t *testing.T) {
 	}
 }
 
-// Whatever comes, a value that is taken is taken again as it is.
+// A valid value is stored in a form that is valid and does not change when validated again.
 func FuzzValue(f *testing.F) {
 	for _, s := range []string{`"x"`, `1e400`, `["a"]`, `{"a":[]}`, `"2026-03-01T10:00:00+02:00"`, `"\ud800"`, `"europe/berlin"`} {
 		f.Add(s)
@@ -201,7 +201,7 @@ func TestDefinitions(t *testing.T) {
 			t.Fatal(err)
 		}
 		if list, err := field.List(ctx, db, acme); err != nil || len(list) != 1 {
-			t.Errorf("%d fields are left, %v; want 1", len(list), err)
+			t.Errorf("%d fields remain, %v; want 1", len(list), err)
 		}
 		if _, err := field.Create(ctx, db, acme, field.Draft{Name: "Plan", Type: field.String}, noon); code(err) != "DUPLICATE_FIELD_KEY" {
 			t.Errorf("the key of a field being erased is free: %v", err)
@@ -222,7 +222,7 @@ func TestDefinitions(t *testing.T) {
 	})
 }
 
-func TestCheckNamesEveryProblem(t *testing.T) {
+func TestCheckReportsEveryProblem(t *testing.T) {
 	t.Parallel()
 	c := field.Catalog{"n": {Key: "n", Type: field.Number}, "d": {Key: "d", Type: field.Date}}
 	_, err := c.Check(map[string]any{"x": 1.0, "y": 2.0, "n": "z"})
@@ -241,7 +241,7 @@ func TestCheckNamesEveryProblem(t *testing.T) {
 	}
 }
 
-func TestTheLastPlaceForAFieldIsTakenOnce(t *testing.T) {
+func TestConcurrentDeclarationsRespectTheLimit(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		for i := range 199 {

@@ -16,7 +16,7 @@ import (
 
 const columns = `id, name, field_key, field_type, enum_values, value_constraint, currency_code, default_value, created_at`
 
-// standard wraps a default value: a column holds objects and arrays only.
+// standard wraps a default value, since a JSON column stores objects and arrays only.
 type standard struct {
 	Value any `json:"value"`
 }
@@ -142,20 +142,20 @@ func Create(ctx context.Context, db *sqldb.DB, tenant id.Tenant, d Draft, now ti
 	return f, nil
 }
 
-// kept counts the tenant's fields and lets nobody else change them until the
-// transaction ends: two that declare one at once do not share the last place.
+// kept locks the tenant's fields until the transaction ends and counts them, so that concurrent
+// transactions cannot exceed the limit.
 func kept(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) (int, error) {
 	rows, err := tx.Query(ctx, `SELECT id FROM custom_field WHERE tenant_id = $1 AND deleted_at IS NULL ORDER BY id`+tx.ForUpdate(), tenant)
 	if _, err := sqldb.Collect(rows, err, func(row func(...any) error) (f id.Field, err error) { return f, row(&f) }); err != nil {
 		return 0, err
 	}
-	var n int // in a statement of its own, which sees what was committed while we waited
+	var n int // a second statement, which sees rows committed while the first waited for locks
 	err = tx.QueryRow(ctx, `SELECT COUNT(*) FROM custom_field WHERE tenant_id = $1 AND deleted_at IS NULL`, tenant).Scan(&n)
 	return n, err
 }
 
-// Update changes what may change of a field. Stored values are left alone, also
-// those that a strict field no longer lists.
+// Update applies a change to a field. Stored values do not change, even if a strict field no longer
+// lists them.
 func Update(ctx context.Context, db *sqldb.DB, tenant id.Tenant, field id.Field, c Change) (Field, error) {
 	var f Field
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
@@ -181,8 +181,8 @@ func Update(ctx context.Context, db *sqldb.DB, tenant id.Tenant, field id.Field,
 	return f, nil
 }
 
-// Delete removes a field unless something other than contacts uses it. The
-// values are erased by package contact, which then calls Erased.
+// Delete deletes a field unless something other than contacts uses it. Package contact erases the
+// values and then calls Erased.
 func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, field id.Field, who usage.Finder, now time.Time) (Field, error) {
 	var f Field
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
@@ -206,20 +206,20 @@ func Delete(ctx context.Context, db *sqldb.DB, tenant id.Tenant, field id.Field,
 	return f, nil
 }
 
-// Usage are the details of ErrInUse.
+// Usage is the details of ErrInUse.
 type Usage struct {
 	Key   string         `json:"-"`
 	Usage map[string]int `json:"usage"`
 }
 
-// With returns the usage with the number of contacts that hold a value.
+// With returns the usage with the number of contacts that have a value.
 func (u Usage) With(contacts int) Usage {
 	u.Usage = maps.Clone(u.Usage)
 	u.Usage["contacts"] = contacts
 	return u
 }
 
-// Counts is how often a field is used, by source.
+// Counts returns how often a field is used, by source.
 func Counts(contacts int, h usage.Holders) map[string]int {
 	counts := map[string]int{"contacts": contacts}
 	for _, source := range []string{"segments", "saved_filters", "automations", "sequences", "forms"} {
@@ -228,14 +228,14 @@ func Counts(contacts int, h usage.Holders) map[string]int {
 	return counts
 }
 
-// Doomed is a deleted field whose values are not yet erased everywhere.
+// Doomed is a deleted field whose values are not erased completely.
 type Doomed struct {
 	Tenant id.Tenant
 	ID     id.Field
 	Key    string
 }
 
-// Unerased returns deleted fields that still have to be erased, oldest first.
+// Unerased returns deleted fields with values to erase, oldest first.
 func Unerased(ctx context.Context, db *sqldb.DB, limit int) ([]Doomed, error) {
 	rows, err := db.Query(ctx, `
 		SELECT tenant_id, id, field_key FROM custom_field
@@ -246,11 +246,11 @@ func Unerased(ctx context.Context, db *sqldb.DB, limit int) ([]Doomed, error) {
 	})
 }
 
-// Erased forgets a deleted field once no contact holds a value of it.
+// Erased deletes the row of a deleted field, when no contact has a value of it.
 func Erased(ctx context.Context, db *sqldb.DB, tenant id.Tenant, field id.Field) error {
 	_, err := db.Exec(ctx, `DELETE FROM custom_field WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NOT NULL`, tenant, field)
 	if err != nil {
-		return fmt.Errorf("forget a custom field: %w", err)
+		return fmt.Errorf("delete a custom field's row: %w", err)
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/address"
 )
 
-// Bounds of one value.
+// Limits of one value.
 const (
 	maxString  = 4096
 	maxElement = 64
@@ -23,12 +23,11 @@ const (
 	maxURL     = 2048
 )
 
-// Value returns v as a contact keeps it. When v does not fit the field, ok is
-// false and expected says what would. v is what JSON decoding made of it; nil,
-// which removes a value, is not for Value.
+// Value validates v, as decoded from JSON and not nil, and returns it as contacts store it. If it
+// is invalid, ok is false and expected describes valid values.
 //
-// That a value of type contact names an existing contact is for package contact
-// to ask; here it is only a UUID.
+// Of a value of type contact only the format is checked; package contact checks that the contact
+// exists.
 func (f Field) Value(v any) (value any, expected string, ok bool) {
 	switch f.Type {
 	case Number, Currency:
@@ -49,7 +48,7 @@ func (f Field) Value(v any) (value any, expected string, ok bool) {
 	return s, f.expects(), fits
 }
 
-// expects says what a field whose values are strings wants.
+// expects describes the valid values of a field of strings.
 func (f Field) expects() string {
 	switch f.Type {
 	case Enum:
@@ -131,8 +130,8 @@ func tags(v any) ([]any, bool) {
 	return out, true
 }
 
-// dateTime reads RFC 3339, or the shorter forms that the API takes everywhere,
-// and gives it one spelling: UTC with milliseconds.
+// dateTime parses RFC 3339, or the shorter forms that the API accepts, and returns the canonical
+// form: UTC with milliseconds.
 func dateTime(s string) (string, bool) {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", time.DateOnly} {
 		if t, err := time.Parse(layout, s); err == nil && t.UTC().Year() >= 1 && t.UTC().Year() <= 9999 {
