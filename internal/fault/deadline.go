@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// ErrDeadline reports work that was ended because it took longer than a request
-// may take. It has the code of every other outage; its details tell it apart.
+// ErrDeadline reports work that was canceled because it exceeded the time limit of a request. It
+// has the code of other outages; its details distinguish it.
 var ErrDeadline = New(Unavailable, "UNAVAILABLE", "the request took longer than it may; try again, or ask for less").
 	With(map[string]string{"reason": "deadline"})
 
@@ -15,11 +15,11 @@ func Within(ctx context.Context, d time.Duration) (context.Context, context.Canc
 	return context.WithTimeoutCause(ctx, d, ErrDeadline)
 }
 
-// Late reports whether ctx has ended because its time was up.
+// Late reports whether the deadline of Within has passed.
 func Late(ctx context.Context) bool { return context.Cause(ctx) == error(ErrDeadline) }
 
-// Timely returns err, or ErrDeadline because of err when the time of ctx is up
-// and err is no fault itself: a driver's error may say anything then.
+// Timely returns err, or ErrDeadline because of err if the deadline of ctx has passed and err is no
+// fault: a driver's error may be of any kind then.
 func Timely(ctx context.Context, err error) error {
 	if err == nil || !Late(ctx) {
 		return err

@@ -1,9 +1,9 @@
-// Package fault holds the errors that are meant for the caller: a code that
-// never changes, a kind, and one sentence.
+// Package fault defines the errors that are meant for the caller: a code that never changes, a
+// kind, and one sentence.
 //
-// A fault is declared once, in the package whose rule it states, and given
-// details or a cause where it happens. Faults know nothing of HTTP; package
-// endpoint maps kinds to statuses. Every other error is a bug or an outage.
+// A fault is declared once, in the package whose rule it states; details or a cause are added where
+// it occurs. Faults do not depend on HTTP; package endpoint maps kinds to statuses. Every other
+// error is a bug or an outage.
 package fault
 
 import (
@@ -11,30 +11,30 @@ import (
 	"fmt"
 )
 
-// Kind says what sort of refusal a fault is.
+// Kind is the kind of a fault.
 type Kind int
 
 // The kinds, in the order of their HTTP statuses.
 const (
-	Invalid          Kind = iota + 1 // the request is wrong
-	Unauthenticated                  // nobody, or nobody we know, is asking
-	Forbidden                        // this caller may not
+	Invalid          Kind = iota + 1 // the request is invalid
+	Unauthenticated                  // no valid credential
+	Forbidden                        // the caller lacks the permission
 	NotFound                         // no such record
-	MethodNotAllowed                 // the route exists, not with this method
-	Conflict                         // the state of things refuses it
-	TooLarge                         // over a size cap
-	Unsupported                      // a media type we do not read
-	Unprocessable                    // understood, but it cannot be done
-	Limited                          // too often
-	Internal                         // our own mistake
-	Unavailable                      // something we need is down
+	MethodNotAllowed                 // the route exists, but not with this method
+	Conflict                         // the current state does not allow it
+	TooLarge                         // exceeds a size limit
+	Unsupported                      // unsupported media type
+	Unprocessable                    // valid, but cannot be done
+	Limited                          // too many requests
+	Internal                         // an error in the program
+	Unavailable                      // a dependency does not work
 )
 
-// Error is a fault. Two faults are equal, for errors.Is, when their codes are.
+// Error is a fault. errors.Is compares faults by code.
 type Error struct {
 	Kind    Kind
 	Code    string // upper case with underscores; part of the API
-	Message string // one sentence for a person
+	Message string // one sentence for people
 	Details any    // nil, or a value that encodes to a JSON object
 	cause   error
 }
@@ -44,7 +44,7 @@ func New(kind Kind, code, message string) *Error {
 	return &Error{Kind: kind, Code: code, Message: message}
 }
 
-// Error returns the message and, for the log, the cause behind it.
+// Error returns the message with the cause, for the log.
 func (e *Error) Error() string {
 	if e.cause != nil {
 		return e.Code + ": " + e.Message + ": " + e.cause.Error()
@@ -52,7 +52,7 @@ func (e *Error) Error() string {
 	return e.Code + ": " + e.Message
 }
 
-// Unwrap returns the cause, which is never shown to a caller.
+// Unwrap returns the cause, which callers never see.
 func (e *Error) Unwrap() error { return e.cause }
 
 // Is reports whether target is a fault of the same code.
@@ -61,21 +61,21 @@ func (e *Error) Is(target error) bool {
 	return ok && t.Code == e.Code
 }
 
-// With returns a copy that carries details for the caller.
+// With returns a copy with details for the caller.
 func (e *Error) With(details any) *Error {
 	c := *e
 	c.Details = details
 	return &c
 }
 
-// Because returns a copy that carries a cause for the log.
+// Because returns a copy with a cause for the log.
 func (e *Error) Because(cause error) *Error {
 	c := *e
 	c.cause = cause
 	return &c
 }
 
-// Sayf returns a copy with a message of its own.
+// Sayf returns a copy with another message.
 func (e *Error) Sayf(format string, args ...any) *Error {
 	c := *e
 	c.Message = fmt.Sprintf(format, args...)

@@ -6,48 +6,45 @@ import (
 	"strings"
 )
 
-// ErrInput is the general fault of a request that breaks a rule. Its details
-// are Fields, which name every broken rule at once.
+// ErrInput is the general fault of an invalid request. Its details are Fields, with all problems.
 var ErrInput = New(Invalid, "INVALID_INPUT", "the request is not valid")
 
-// Field is one broken rule: where, and what to send instead.
+// Field is one problem: the path of the value, and what is required.
 type Field struct {
 	Path    string `json:"path"`
 	Message string `json:"message"`
 }
 
-// MaxFields is how many broken rules of a request are reported.
+// MaxFields is the maximum number of problems reported for a request.
 const MaxFields = 100
 
-// Fields are the details of ErrInput. Truncated says that more than MaxFields
-// rules are broken.
+// Fields is the details of ErrInput. Truncated means that there are more than MaxFields problems.
 type Fields struct {
 	Fields    []Field `json:"fields"`
 	Truncated bool    `json:"truncated,omitempty"`
 }
 
-// Listed returns the details for a list of broken rules.
+// Listed returns the details for a list of problems.
 func Listed(list []Field) Fields {
 	return Fields{list[:min(len(list), MaxFields)], len(list) > MaxFields}
 }
 
-// Problems gathers the broken rules of one request, as many as are reported.
-// The zero value is ready to use.
+// Problems collects the problems of one request, up to MaxFields. The zero value is ready for use.
 type Problems struct {
 	list      []problem
-	last      int // of list: where elements were counted last
+	last      int // index in list of the element problem added last
 	truncated bool
 }
 
 type problem struct {
 	Field
-	elements int // of the array at the path that break the rule; zero: it is about the path itself
+	elements int // number of invalid elements of the array at the path; zero: the value at the path itself
 }
 
-// Add notes that the value at path breaks a rule.
+// Add adds a problem with the value at path.
 func (p *Problems) Add(path, message string) { p.add(problem{Field{path, message}, 0}) }
 
-// AddFrom adds the broken rules that err, a fault of an invalid request, names.
+// AddFrom adds the problems of err, if it is a fault of kind Invalid.
 func (p *Problems) AddFrom(err error) {
 	f, ok := As(err)
 	if !ok || f.Kind != Invalid {
@@ -60,8 +57,8 @@ func (p *Problems) AddFrom(err error) {
 	p.truncated = p.truncated || details.Truncated
 }
 
-// AddElement notes that an element of the array at path breaks a rule. Elements
-// that break the same one are one problem, which says how many they are.
+// AddElement adds a problem with an element of the array at path. Elements with the same problem
+// are reported as one, with their number.
 func (p *Problems) AddElement(path, message string) { p.AddElements(path, 1, message) }
 
 // AddElements is AddElement for n elements.
@@ -88,19 +85,19 @@ func (p *Problems) add(f problem) {
 	p.list = append(p.list, f)
 }
 
-// Any reports whether a rule was broken.
+// Any reports whether there are problems.
 func (p *Problems) Any() bool { return len(p.list) > 0 }
 
-// At reports whether a problem at path is known.
+// At reports whether there is a problem at path.
 func (p *Problems) At(path string) bool {
 	return slices.ContainsFunc(p.list, func(f problem) bool { return f.Path == path })
 }
 
-// Truncated reports whether more rules are broken than are reported: there is
-// no use in looking further.
+// Truncated reports whether there are more problems than are reported, so that looking for others
+// is useless.
 func (p *Problems) Truncated() bool { return p.truncated }
 
-// Fields returns the details that report the problems.
+// Fields returns the details for the problems.
 func (p *Problems) Fields() Fields {
 	list := make([]Field, len(p.list))
 	for i, f := range p.list {
@@ -115,7 +112,7 @@ func (p *Problems) Fields() Fields {
 	return Fields{list, p.truncated}
 }
 
-// Err returns nil, or ErrInput with everything that was added.
+// Err returns nil, or ErrInput with all problems.
 func (p *Problems) Err() error {
 	if len(p.list) == 0 {
 		return nil
@@ -123,7 +120,7 @@ func (p *Problems) Err() error {
 	return p.Fields().input()
 }
 
-// Input returns ErrInput for the given fields; its message names the first.
+// Input returns ErrInput for the given fields; its message contains the first ones.
 func Input(fields ...Field) *Error { return Listed(fields).input() }
 
 func (d Fields) input() *Error {
@@ -144,12 +141,11 @@ func (d Fields) input() *Error {
 	return e
 }
 
-// As returns e for the broken rules in d: with them as its details, unless it
-// has others, and with their message.
+// As returns e with the message for the problems in d, and with d as details unless e has others.
 func (d Fields) As(e *Error) *Error {
-	told := e.Sayf("%s", d.input().Message)
-	if told.Details == nil {
-		told = told.With(d)
+	out := e.Sayf("%s", d.input().Message)
+	if out.Details == nil {
+		out = out.With(d)
 	}
-	return told
+	return out
 }
