@@ -2,7 +2,7 @@ package traffic
 
 import "math"
 
-// Rate returns how many of a number something happened to; 0 of none.
+// Rate returns n/of, or 0 if of is 0.
 func Rate(n, of int) float64 {
 	if of <= 0 {
 		return 0
@@ -10,13 +10,13 @@ func Rate(n, of int) float64 {
 	return float64(n) / float64(of)
 }
 
-// AtLeast returns the rate that is surely reached: the lower bound of Wilson's
-// 95 % interval, so that a few events among a few messages say little.
+// AtLeast returns the lower bound of Wilson's 95 % interval for the rate, so that a few events
+// among a few messages have little weight.
 func AtLeast(n, of int) float64 {
 	if n <= 0 || of <= 0 {
 		return 0
 	}
-	const z = 1.959964 // of the normal distribution
+	const z = 1.959964 // quantile of the normal distribution
 	p, m := min(Rate(n, of), 1), float64(of)
 	centre := p + z*z/(2*m)
 	spread := z * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))

@@ -12,13 +12,13 @@ import (
 const sums = `COALESCE(SUM(tries), 0), COALESCE(SUM(unreached), 0), COALESCE(SUM(delivered), 0), COALESCE(SUM(deferred), 0),
 	COALESCE(SUM(hard), 0), COALESCE(SUM(block), 0), COALESCE(SUM(complained), 0)`
 
-// fields are where a row's sums go.
+// fields returns the destinations for a row's sums.
 func (c *Counts) fields() []any {
 	return []any{&c.Tries, &c.Unreached, &c.Delivered, &c.Deferred, &c.Hard, &c.Block, &c.Complained}
 }
 
-// ByLane returns what each of the lanes that carried anything did in the
-// buckets that begin in [since, until).
+// ByLane returns the counts of lanes in buckets that begin in [since, until). Lanes without traffic
+// are left out.
 func ByLane(ctx context.Context, db *sqldb.DB, tenant id.Tenant, lanes []id.MTAConfig, since, until time.Time) (map[id.MTAConfig]Counts, error) {
 	all := map[id.MTAConfig]Counts{}
 	rows, err := db.Query(ctx, `SELECT lane_id, `+sums+` FROM traffic
@@ -37,7 +37,7 @@ func ByLane(ctx context.Context, db *sqldb.DB, tenant id.Tenant, lanes []id.MTAC
 	return all, nil
 }
 
-// OfDomain returns what was carried for one domain since a moment.
+// OfDomain returns the counts of one domain since a time.
 func OfDomain(ctx context.Context, db *sqldb.DB, tenant id.Tenant, domain id.Domain, since time.Time) (Counts, error) {
 	var c Counts
 	err := db.QueryRow(ctx, `SELECT `+sums+` FROM traffic WHERE tenant_id = $1 AND domain_id = $2 AND bucket >= $3`,
@@ -48,20 +48,19 @@ func OfDomain(ctx context.Context, db *sqldb.DB, tenant id.Tenant, domain id.Dom
 	return c, nil
 }
 
-// Lane names a lane of any tenant.
+// Lane identifies a lane of any tenant.
 type Lane struct {
 	Tenant id.Tenant
 	Lane   id.MTAConfig
 }
 
-// Domain names a sending domain of any tenant.
+// Domain identifies a sending domain of any tenant.
 type Domain struct {
 	Tenant id.Tenant
 	Domain id.Domain
 }
 
-// Lanes returns the buckets, since a moment, of all lanes that carried or tried
-// anything, in order of time.
+// Lanes returns the buckets since a time of all lanes with traffic or attempts, ordered by time.
 func Lanes(ctx context.Context, db *sqldb.DB, since time.Time) (map[Lane][]Bucket, error) {
 	all := map[Lane][]Bucket{}
 	rows, err := db.Query(ctx, `/* all tenants: one watch looks after every lane */
@@ -82,8 +81,8 @@ func Lanes(ctx context.Context, db *sqldb.DB, since time.Time) (map[Lane][]Bucke
 	return all, nil
 }
 
-// ByDomain returns what was carried since a moment for each domain of any
-// tenant that has at least so many deliveries.
+// ByDomain returns the counts since a time of each domain of any tenant with at least so many
+// deliveries.
 func ByDomain(ctx context.Context, db *sqldb.DB, since time.Time, deliveries int) (map[Domain]Counts, error) {
 	all := map[Domain]Counts{}
 	rows, err := db.Query(ctx, `/* all tenants: one watch looks after every domain */

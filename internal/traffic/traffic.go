@@ -1,10 +1,8 @@
-// Package traffic keeps what lanes and sending domains have carried of late, so
-// that somebody can judge how they fare: how often a relay could not be
-// reached, how many messages of a domain bounced or were complained of.
+// Package traffic counts the recent traffic of lanes and sending domains, to evaluate their health:
+// how often a relay was unreachable, how many messages of a domain bounced or caused complaints.
 //
-// Sums are kept per lane, domain and half minute, for two days. They are for
-// judging, not for reports: whoever sends adds to them now and then, and what a
-// crash loses of a moment's sums is missed by nobody.
+// Counts are stored per lane, domain and half minute, for two days. They are not for reports:
+// senders add to them every few seconds, and counts not yet stored are lost in a crash.
 package traffic
 
 import (
@@ -19,26 +17,26 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Width is how much time one bucket spans.
+// Width is the length of one bucket.
 const Width = 30 * time.Second
 
-// Keep is how long sums are kept.
+// Keep is the retention of counts.
 const Keep = 48 * time.Hour
 
-// Key says whose traffic it is.
+// Key identifies what is counted.
 type Key struct {
 	Tenant id.Tenant
 	Lane   id.MTAConfig
-	Domain id.Domain // of the sender; zero when it is not known
+	Domain id.Domain // the sender's; zero if unknown
 }
 
-// Counts are sums of what happened. The last five count messages.
+// Counts are counts of connections (the first two) and messages.
 type Counts struct {
-	Tries      int // connections tried
+	Tries      int // connection attempts
 	Unreached  int // of these: no connection, no session, or no login
 	Delivered  int // accepted
-	Deferred   int // put off by the server
-	Hard       int // bounced for good
+	Deferred   int // temporarily refused
+	Hard       int // hard bounces
 	Block      int // refused by policy
 	Complained int // reported as spam
 }
@@ -51,13 +49,13 @@ func (c Counts) Plus(o Counts) Counts {
 	}
 }
 
-// Bucket is the sums of one half minute.
+// Bucket is the counts of one half minute.
 type Bucket struct {
 	At time.Time // when it begins
 	Counts
 }
 
-// Sum adds up the buckets that begin at since or later.
+// Sum returns the sum of the buckets that begin at or after since.
 func Sum(buckets []Bucket, since time.Time) (sum Counts) {
 	for _, b := range buckets {
 		if !b.At.Before(since) {
@@ -67,11 +65,11 @@ func Sum(buckets []Bucket, since time.Time) (sum Counts) {
 	return sum
 }
 
-// Add adds to the sums of the moment, in one statement for each tenant. Processes that
-// add to the same sums wait for each other, so this is called now and then, in a
-// transaction of its own, and not with every message.
+// Add adds to the counts of the current bucket, with one statement per tenant. Transactions that
+// add to the same rows wait for each other, so it is called every few seconds, in a transaction of
+// its own, rather than for each message.
 func Add(ctx context.Context, db *sqldb.DB, at time.Time, counts map[Key]Counts) error {
-	keys := slices.SortedFunc(maps.Keys(counts), inOrder) // so that no two wait for each other in turn
+	keys := slices.SortedFunc(maps.Keys(counts), inOrder) // in the same order in all transactions, so that they do not deadlock
 	keys = slices.DeleteFunc(keys, func(k Key) bool { return counts[k] == Counts{} })
 	if len(keys) == 0 {
 		return nil
@@ -90,12 +88,12 @@ func Add(ctx context.Context, db *sqldb.DB, at time.Time, counts map[Key]Counts)
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("add to the sums of traffic: %w", err)
+		return fmt.Errorf("add to the traffic counts: %w", err)
 	}
 	return nil
 }
 
-// addOf adds to the sums of one tenant.
+// addOf adds to the counts of one tenant.
 func addOf(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, at time.Time, keys []Key, counts map[Key]Counts) error {
 	t := tx.Table("lane_id UUID", "domain_id UUID", "tries BIGINT", "unreached BIGINT",
 		"delivered BIGINT", "deferred BIGINT", "hard BIGINT", "block BIGINT", "complained BIGINT")
@@ -119,12 +117,12 @@ func inOrder(a, b Key) int {
 	return cmp.Or(cmp.Compare(a.Tenant, b.Tenant), id.Compare(a.Lane, b.Lane), id.Compare(a.Domain, b.Domain))
 }
 
-// Prune forgets what is older than Keep.
+// Prune deletes counts older than Keep.
 func Prune(ctx context.Context, db *sqldb.DB, now time.Time) error {
-	_, err := db.Exec(ctx, `/* all tenants: old sums serve nobody */
+	_, err := db.Exec(ctx, `/* all tenants: deletes by age */
 		DELETE FROM traffic WHERE bucket < $1`, now.Add(-Keep).UnixMicro())
 	if err != nil {
-		return fmt.Errorf("forget old sums of traffic: %w", err)
+		return fmt.Errorf("delete old traffic: %w", err)
 	}
 	return nil
 }

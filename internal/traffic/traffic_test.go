@@ -16,7 +16,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-func TestSumsAreKeptByLaneAndByDomain(t *testing.T) {
+func TestCountsByLaneAndDomain(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx := t.Context()
