@@ -1,8 +1,8 @@
-// Package usage is the question "who still uses this?", asked upwards.
+// Package usage lets a package find out which records refer to one of its own, without importing
+// the packages of those records, which are above it.
 //
-// A package that owns something others refer to must know who does before it
-// lets go of it, and may not import them. So it asks a Finder; the packages
-// that refer to things answer, and the program introduces them to each other.
+// Before a package deletes a record, it asks a Finder. The packages with references implement it,
+// and app passes them in.
 package usage
 
 import (
@@ -12,10 +12,10 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Kind says what sort of thing is asked about.
+// Kind is the kind of a record.
 type Kind string
 
-// The things that can be referred to.
+// The kinds of records that can be referred to.
 const (
 	Segment   Kind = "segment"
 	Field     Kind = "custom_field"
@@ -28,11 +28,11 @@ const (
 	Library   Kind = "library_entry"
 )
 
-// Subject is the thing that is asked about.
+// Subject is the record to look up.
 type Subject struct {
 	Kind Kind
 	ID   string
-	Key  string // its public key, for those who refer to it by that
+	Key  string // its public key, for references by key
 }
 
 // Holder is one record that refers to the subject.
@@ -42,13 +42,13 @@ type Holder struct {
 	Name       string `json:"name"`
 	Status     string `json:"status,omitempty"`
 	Where      string `json:"where,omitempty"`
-	Version    int    `json:"version,omitempty"` // of a library entry; 0: whichever is current
+	Version    int    `json:"version,omitempty"` // of a library entry; 0: the current one
 }
 
-// Holders lists who refers to a subject, by source: broadcasts, sequences, …
+// Holders are the records that refer to a subject, by source: broadcasts, sequences, …
 type Holders map[string][]Holder
 
-// Any reports whether anybody does.
+// Any reports whether there are any.
 func (h Holders) Any() bool {
 	for _, list := range h {
 		if len(list) > 0 {
@@ -58,8 +58,7 @@ func (h Holders) Any() bool {
 	return false
 }
 
-// With returns h with an empty list for each source that has none, the form in
-// which details are shown.
+// With returns h with an empty list for each source that has none, as shown in details.
 func (h Holders) With(sources ...string) Holders {
 	all := Holders{}
 	for _, s := range sources {
@@ -73,14 +72,13 @@ func (h Holders) With(sources ...string) Holders {
 	return all
 }
 
-// Finder answers for one package. It returns only holders that are live: those
-// that would break if the subject went away. It is asked inside the transaction
-// that removes the subject.
+// Finder finds the references of one package. It returns only holders that would break if the
+// subject was deleted. It is called in the transaction that deletes the subject.
 type Finder interface {
 	Find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Subject) (Holders, error)
 }
 
-// Func is a function that is a Finder.
+// Func is a function that implements Finder.
 type Func func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Subject) (Holders, error)
 
 // Find calls f.
@@ -88,10 +86,10 @@ func (f Func) Find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Subjec
 	return f(ctx, db, tenant, s)
 }
 
-// Finders asks all of them. None is a Finder that finds nobody.
+// Finders combines several finders. An empty list finds nothing.
 type Finders []Finder
 
-// Find returns what each finder found, together.
+// Find returns the results of all finders.
 func (fs Finders) Find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Subject) (Holders, error) {
 	all := Holders{}
 	for _, f := range fs {
