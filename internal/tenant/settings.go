@@ -18,7 +18,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Settings are what a tenant decides for itself.
+// Settings are the settings that a tenant controls.
 type Settings struct {
 	Timezone      string // IANA name
 	Locale        string // BCP 47
@@ -27,7 +27,7 @@ type Settings struct {
 	LogoURL       *string
 	PostalAddress PostalAddress
 
-	DefaultIdentity  id.Identity // each empty: none
+	DefaultIdentity  id.Identity // zero: none
 	DefaultEmailType id.EmailType
 	DefaultMTAConfig id.MTAConfig
 
@@ -41,8 +41,7 @@ type Settings struct {
 	TrackedDomains     []string
 }
 
-// PostalAddress is where the sender can be reached by letter; the footer of a
-// mail shows it, and many laws ask for it.
+// PostalAddress is the sender's postal address; the footer of mails shows it, as many laws require.
 type PostalAddress struct {
 	Line1      *string `json:"line1"`
 	Line2      *string `json:"line2"`
@@ -52,7 +51,7 @@ type PostalAddress struct {
 	Country    *string `json:"country"`
 }
 
-// Lines returns the address as it is printed, one line each, nothing empty.
+// Lines returns the lines of the address as printed, without empty ones.
 func (a PostalAddress) Lines() []string {
 	lines := []string{}
 	add := func(sep string, parts ...*string) {
@@ -74,23 +73,23 @@ func (a PostalAddress) Lines() []string {
 	return lines
 }
 
-// Empty reports whether the address says nothing.
+// Empty reports whether the address has no parts.
 func (a PostalAddress) Empty() bool { return len(a.Lines()) == 0 }
 
 // String returns the address on one line.
 func (a PostalAddress) String() string { return strings.Join(a.Lines(), ", ") }
 
-// Tracking says what a new broadcast measures unless it says otherwise.
+// Tracking is the default tracking of new broadcasts.
 type Tracking struct {
 	Enabled  bool
 	UTM      bool
 	Honeypot bool
 }
 
-// SendWindow is the part of a day in which spread sends go out, wall time.
+// SendWindow is the part of a day in which spread sends are sent, in local time.
 type SendWindow struct{ Start, End string }
 
-// UnsubscribeScope says what a one-click unsubscribe ends.
+// UnsubscribeScope is what a one-click unsubscribe ends.
 type UnsubscribeScope string
 
 // The scopes: the email type (or its category), or everything.
@@ -115,16 +114,16 @@ func Defaults(timezone string) Settings {
 	}
 }
 
-// Location returns the account timezone.
+// Location returns the account's time zone.
 func (t Tenant) Location() *time.Location {
 	loc, err := time.LoadLocation(t.Settings.Timezone)
-	if err != nil { // checked when it was saved
+	if err != nil { // validated when it was saved
 		return time.UTC
 	}
 	return loc
 }
 
-// CheckSettings returns what is wrong with a tenant's name and settings.
+// CheckSettings validates a tenant's name and settings.
 func CheckSettings(name string, s Settings) error {
 	var p fault.Problems
 	CheckName(&p, "name", strings.TrimSpace(name))
@@ -133,7 +132,7 @@ func CheckSettings(name string, s Settings) error {
 	return p.Err()
 }
 
-// SaveSettings replaces the tenant's name and settings, once they are checked.
+// SaveSettings replaces the tenant's name and settings after validating them.
 func SaveSettings(ctx context.Context, db *sqldb.DB, t id.Tenant, name string, s Settings, now time.Time) error {
 	if err := CheckSettings(name, s); err != nil {
 		return err
@@ -143,7 +142,7 @@ func SaveSettings(ctx context.Context, db *sqldb.DB, t id.Tenant, name string, s
 	return save(ctx, db, t, name, s, now)
 }
 
-// UseEmailType makes an email type the default of a tenant that has none.
+// UseEmailType sets the default email type of a tenant that has none.
 func UseEmailType(ctx context.Context, db *sqldb.DB, t id.Tenant, e id.EmailType) error {
 	_, err := db.Exec(ctx, `
 		UPDATE tenant SET default_email_type_id = $2
@@ -183,8 +182,8 @@ func (s Settings) check(p *fault.Problems) {
 	s.checkDormant(p)
 }
 
-// check adds what is wrong with the window. It does not wrap past midnight: the
-// mail of a day leaves on that day.
+// check validates the window. It must not include midnight, so that messages planned for a day are
+// sent on that day.
 func (w SendWindow) check(p *fault.Problems) {
 	start, err := spread.ParseClock(w.Start)
 	if err != nil {
@@ -199,17 +198,16 @@ func (w SendWindow) check(p *fault.Problems) {
 	}
 }
 
-// Window returns the part of the day in which spread sends go out.
+// Window returns the send window.
 func (s Settings) Window() spread.Window {
 	w, err := spread.ParseWindow(s.SendWindow.Start, s.SendWindow.End)
-	if err != nil { // checked when it was saved
+	if err != nil { // validated when it was saved
 		return spread.AllDay
 	}
 	return w
 }
 
-// checkDormant refuses what nothing acts upon yet: a setting that was accepted
-// would be believed.
+// checkDormant refuses settings that are not implemented yet, so that no caller relies on them.
 func (s Settings) checkDormant(p *fault.Problems) {
 	d := Defaults(s.Timezone)
 	only := func(path string, same bool, value any) {
@@ -242,7 +240,7 @@ func (a PostalAddress) check(p *fault.Problems) {
 	}
 }
 
-// CheckName adds a problem at path unless name can name a tenant.
+// CheckName adds a problem at path if name is not valid.
 func CheckName(p *fault.Problems, path, name string) {
 	switch {
 	case name == "":
@@ -272,7 +270,7 @@ func checkURL(p *fault.Problems, path string, value *string) {
 	}
 }
 
-// plainText reports whether s is at most n characters, valid and on one line.
+// plainText reports whether s is valid text of at most n characters on one line.
 func plainText(s string, n int) bool {
 	return utf8.ValidString(s) && utf8.RuneCountInString(s) <= n && !strings.ContainsFunc(s, func(r rune) bool {
 		return r < ' ' || r == 0x7f || r == '\u2028' || r == '\u2029'

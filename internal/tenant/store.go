@@ -20,7 +20,7 @@ const columns = `
 	send_window_start, send_window_end, sunset_days, sunset_min_sends,
 	unsubscribe_scope, double_opt_in_default, tracked_domains, created_at, updated_at`
 
-// changeable returns the columns that settings fill, in the order of insert and save.
+// changeable returns the columns of the settings, in the order of insert and save.
 func (s Settings) changeable() []any {
 	address, _ := json.Marshal(s.PostalAddress) // strings always encode
 	domains, _ := json.Marshal(s.TrackedDomains)
@@ -33,10 +33,10 @@ func (s Settings) changeable() []any {
 	}
 }
 
-// errNumberTaken says that another tenant has been made with the same number.
+// errNumberTaken means that another tenant was created with the same number.
 var errNumberTaken = errors.New("the next number of a tenant is taken")
 
-// insert writes a tenant under the next number, which it returns.
+// insert inserts a tenant with the next number, which it returns.
 func insert(ctx context.Context, db *sqldb.DB, t Tenant) (number id.Tenant, err error) {
 	args := append([]any{t.Slug, t.Name, t.Status, t.SiteKey, t.CreatedAt.UnixMicro(), t.UpdatedAt.UnixMicro()}, t.Settings.changeable()...)
 	err = db.QueryRow(ctx, `

@@ -1,10 +1,10 @@
-// Package tenant knows the tenants of an installation and their settings.
+// Package tenant stores the tenants of an installation and their settings.
 //
 //	active ⇄ paused
 //	   └───────┴──→ deleted   (the row and its slug stay)
 //
-// Everything else hangs on a tenant's id. Whatever a new tenant starts with is
-// put there by the packages that own it: app lists their Setup functions.
+// All other tables refer to a tenant's id. The initial records of a new tenant are created by the
+// packages that own them: app lists their Setup functions.
 package tenant
 
 import (
@@ -23,44 +23,43 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Status says whether a tenant may work.
+// Status is the status of a tenant.
 type Status string
 
-// The states of a tenant.
+// The statuses of a tenant.
 const (
 	Active  Status = "active"
-	Paused  Status = "paused"  // everything works, but nothing is sent
-	Deleted Status = "deleted" // nobody finds it any more
+	Paused  Status = "paused"  // everything works except sending
+	Deleted Status = "deleted" // not found by slug any more
 )
 
-// ErrNotFound says that no tenant has the slug, or that it was deleted.
+// ErrNotFound means that no tenant has the slug, or that it was deleted.
 var ErrNotFound = fault.New(fault.NotFound, "TENANT_NOT_FOUND", "there is no such tenant")
 
-// ErrDuplicateSlug says that a tenant has, or had, the slug: it is never reused.
+// ErrDuplicateSlug means that a tenant has, or had, the slug; slugs are never reused.
 var ErrDuplicateSlug = fault.New(fault.Conflict, "DUPLICATE_SLUG", "the tenant slug is taken")
 
-// Tenant is one customer of the installation. Nothing of one is visible to another.
+// Tenant is one customer of the installation. Tenants cannot see each other's data.
 type Tenant struct {
 	ID           id.Tenant
 	Slug         string
 	Name         string
 	Status       Status
 	PauseReason  string
-	ContactLimit *int // nil: none
+	ContactLimit *int // nil: no limit
 	SiteKey      string
 	Settings     Settings
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
 }
 
-// Setup puts into a new tenant what it starts with. It runs in the transaction
-// that makes the tenant.
+// Setup creates initial records of a new tenant, in the transaction that creates the tenant.
 type Setup func(ctx context.Context, tx *sqldb.DB, t Tenant, now time.Time) error
 
-// slugs are immutable, and part of every path.
+// slugs never change, and are part of every path.
 var slugs = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{1,38}[a-z0-9]$`)
 
-// CheckSlug adds a problem at path unless slug is one.
+// CheckSlug adds a problem at path if slug is not valid.
 func CheckSlug(p *fault.Problems, path, slug string) {
 	switch {
 	case slug == "":
@@ -70,8 +69,8 @@ func CheckSlug(p *fault.Problems, path, slug string) {
 	}
 }
 
-// Create makes a tenant and runs the setups in order, all in one transaction.
-// An empty timezone means UTC.
+// Create creates a tenant and runs the setups in order, in one transaction. An empty timezone means
+// UTC.
 func Create(ctx context.Context, db *sqldb.DB, slug, name, timezone string, now time.Time, setups ...Setup) (Tenant, error) {
 	name = strings.TrimSpace(name)
 	timezone = cmp.Or(timezone, "UTC")
@@ -102,7 +101,7 @@ func Create(ctx context.Context, db *sqldb.DB, slug, name, timezone string, now 
 	if err != nil {
 		return Tenant{}, err
 	}
-	if len(setups) > 0 { // a setup may have chosen a default
+	if len(setups) > 0 { // a setup may have changed the tenant's settings
 		return ByID(ctx, db, t.ID)
 	}
 	return t, nil
@@ -117,8 +116,7 @@ func (t Tenant) setUp(ctx context.Context, tx *sqldb.DB, setups []Setup, now tim
 	return nil
 }
 
-// numbered runs create again when a tenant that was made at the same moment took
-// the number.
+// numbered retries create if a concurrent transaction took the number.
 func numbered(create func() error) error {
 	for try := 1; ; try++ {
 		if err := create(); try == 8 || !errors.Is(err, errNumberTaken) {
@@ -127,17 +125,17 @@ func numbered(create func() error) error {
 	}
 }
 
-// Pause stops every send of the tenant. Pausing again replaces the reason.
+// Pause pauses all sends of the tenant. Pausing again replaces the reason.
 func Pause(ctx context.Context, db *sqldb.DB, t id.Tenant, reason string, now time.Time) error {
 	return move(ctx, db, t, Paused, reason, now)
 }
 
-// Resume lets a paused tenant send again.
+// Resume ends a pause.
 func Resume(ctx context.Context, db *sqldb.DB, t id.Tenant, now time.Time) error {
 	return move(ctx, db, t, Active, "", now)
 }
 
-// Delete hides the tenant for good. Its rows and its slug stay.
+// Delete marks the tenant as deleted, permanently. Its rows and its slug stay.
 func Delete(ctx context.Context, db *sqldb.DB, t id.Tenant, now time.Time) error {
 	return move(ctx, db, t, Deleted, "", now)
 }
@@ -156,8 +154,8 @@ func move(ctx context.Context, db *sqldb.DB, t id.Tenant, to Status, reason stri
 	return nil
 }
 
-// SetContactLimit bounds how many billable contacts the tenant may hold; nil
-// lifts the bound. Contacts over it stay, new ones are refused.
+// SetContactLimit sets the maximum number of billable contacts; nil removes the limit. Existing
+// contacts beyond it stay, new ones are refused.
 func SetContactLimit(ctx context.Context, db *sqldb.DB, t id.Tenant, limit *int, now time.Time) error {
 	if limit != nil && *limit < 0 {
 		return fault.Input(fault.Field{Path: "contact_limit", Message: "must not be negative"})
@@ -174,7 +172,7 @@ func SetContactLimit(ctx context.Context, db *sqldb.DB, t id.Tenant, limit *int,
 	return nil
 }
 
-// BySlug returns the tenant with the slug, unless it was deleted.
+// BySlug returns the tenant with the slug, unless it is deleted.
 func BySlug(ctx context.Context, db *sqldb.DB, slug string) (Tenant, error) {
 	return one(db.QueryRow(ctx, `
 		SELECT `+columns+` FROM tenant
@@ -186,7 +184,7 @@ func ByID(ctx context.Context, db *sqldb.DB, t id.Tenant) (Tenant, error) {
 	return one(db.QueryRow(ctx, `SELECT `+columns+` FROM tenant WHERE tenant_id = $1`, t))
 }
 
-// ContactLimit returns how many billable contacts the tenant may hold; nil: any number.
+// ContactLimit returns the maximum number of billable contacts; nil: no limit.
 func ContactLimit(ctx context.Context, db *sqldb.DB, t id.Tenant) (*int, error) {
 	var limit sql.NullInt64
 	err := db.QueryRow(ctx, `SELECT contact_limit FROM tenant WHERE tenant_id = $1`, t).Scan(&limit)
@@ -201,7 +199,7 @@ func ContactLimit(ctx context.Context, db *sqldb.DB, t id.Tenant) (*int, error) 
 	return new(int(limit.Int64)), nil
 }
 
-// List returns all tenants that were not deleted, by slug.
+// List returns all tenants that are not deleted, by slug.
 func List(ctx context.Context, db *sqldb.DB) ([]Tenant, error) {
 	rows, err := db.Query(ctx, `
 		SELECT `+columns+` FROM tenant

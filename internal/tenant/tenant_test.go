@@ -30,7 +30,7 @@ func create(t *testing.T, db *sqldb.DB, slug string) tenant.Tenant {
 	return got
 }
 
-func TestATenantIsFoundAsItWasMade(t *testing.T) {
+func TestATenantIsStored(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		acme, other := create(t, db, "acme"), create(t, db, "other")
@@ -82,7 +82,7 @@ func TestASlugIsNeverUsedAgain(t *testing.T) {
 	})
 }
 
-func TestPauseAndLimitTouchOneTenant(t *testing.T) {
+func TestPauseAndLimitChangeOneTenant(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		acme, other := create(t, db, "acme"), create(t, db, "other")
@@ -126,7 +126,7 @@ func TestATenantIsMadeWithItsSetupOrNotAtAll(t *testing.T) {
 	})
 }
 
-func TestSettingsAreCheckedAllAtOnce(t *testing.T) {
+func TestAllProblemsOfSettingsAreReported(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		acme := create(t, db, "acme")
