@@ -1,14 +1,13 @@
-// Package content keeps what messages say, frozen.
+// Package content stores the frozen content of messages.
 //
-// Whatever sends (a broadcast, later a sequence) hands over its source once;
-// what is stored never changes after that, so a message can be built, again or
-// later, from its content, its contact and its sender alone. Freezing does all
-// the work that is the same for every recipient: the footer, the preheader, the
-// text part, the numbering of links and the place of the pixel.
+// The source of a send (a broadcast, later a sequence) freezes its content once. Stored content is
+// immutable, so a message can be built at any time from its content, its contact and its sender.
+// Freezing does all work that is the same for every recipient: the footer, the preheader, the text
+// part, the numbering of links and the place of the pixel.
 //
-// The stored HTML is Liquid in which a few variables are ours: LinkVariable for
-// each rewritten link, PixelVariable for the open pixel. An author may print the
-// public ones (unsubscribe_url, preferences_url, view_in_browser_url).
+// The stored HTML is Liquid with some internal variables: LinkVariable for each rewritten link,
+// PixelVariable for the open pixel. Authors may use the public ones (unsubscribe_url,
+// preferences_url, view_in_browser_url).
 package content
 
 import (
@@ -32,7 +31,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Source is what an author wrote, with the names it may refer to.
+// Source is content as written by an author, with its context.
 type Source struct {
 	Subject   string
 	Preheader string
@@ -40,13 +39,13 @@ type Source struct {
 	ReplyTo   string // empty: the sender's own
 	HTML      string
 	Text      string // empty: derived from the HTML
-	Previewed bool   // the HTML shows the preheader already
+	Previewed bool   // the HTML already contains the preheader
 	Tracking  bool   // rewrite links and add the open pixel
 	Context   Context
-	Send      id.Send // that it belongs to
+	Send      id.Send // the send of the content
 }
 
-// Context is what the content knows of its sender.
+// Context is data about the sender that the content uses.
 type Context struct {
 	Broadcast     id.Broadcast `json:"broadcast_id,omitzero"`
 	BroadcastName string       `json:"broadcast_name,omitempty"`
@@ -55,26 +54,26 @@ type Context struct {
 	UTMCampaign   string       `json:"utm_campaign,omitempty"`
 	UTMContent    string       `json:"utm_content,omitempty"` // the variant
 
-	// Params are the constants that the Liquid knows as param: a JSON object.
+	// Params are constants available to Liquid as param: a JSON object.
 	Params json.RawMessage `json:"params,omitempty"`
 }
 
-// ErrNoContent says that something a mail cannot do without is missing.
+// ErrNoContent means that a required part of a mail is missing.
 var ErrNoContent = fault.New(fault.Invalid, "NO_CONTENT", "the content is incomplete")
 
-// ErrLiquid says that a field's Liquid cannot be read; details are a LiquidProblem.
+// ErrLiquid means that a field's Liquid does not parse; details are a LiquidProblem.
 var ErrLiquid = fault.New(fault.Invalid, "LIQUID_INVALID", "the Liquid of the content is not valid")
 
-// LiquidProblem says where Liquid is wrong.
+// LiquidProblem is the position of an error in Liquid.
 type LiquidProblem struct {
 	Field   string `json:"field"`
 	Line    int    `json:"line"`
 	Message string `json:"message"`
 }
 
-// Check says what is wrong with a source, or nil: no subject or body
-// (ErrNoContent), Liquid that does not parse (ErrLiquid), links that must not be
-// sent (fault.ErrInput). Fields are named as in a broadcast's content.
+// Check validates a source: subject and body are required (ErrNoContent), Liquid must parse
+// (ErrLiquid), and links must be allowed (fault.ErrInput). Fields are named as in a broadcast's
+// content.
 func Check(s Source) error {
 	var missing []fault.Field
 	if strings.TrimSpace(s.Subject) == "" {
@@ -107,11 +106,11 @@ func Check(s Source) error {
 	return nil
 }
 
-// maxHeader is the longest line of RFC 5322 section 2.1.1, in characters.
+// maxHeader is the maximum line length of RFC 5322 section 2.1.1, in characters.
 const maxHeader = 998
 
-// CheckHeader adds what is wrong with a text that becomes part of a header. How
-// long Liquid makes it is known only when it is rendered.
+// CheckHeader validates a text for a header. If it contains Liquid, its length is only known after
+// rendering.
 func CheckHeader(p *fault.Problems, path, text string) {
 	if strings.ContainsAny(text, "\r\n") {
 		p.Add(path, "must be one line")
@@ -121,7 +120,7 @@ func CheckHeader(p *fault.Problems, path, text string) {
 	}
 }
 
-// CheckLiquid says where the Liquid of a field cannot be read (ErrLiquid), or nil.
+// CheckLiquid returns ErrLiquid if the Liquid of a field does not parse.
 func CheckLiquid(field, source string) error {
 	_, err := liquid.Parse(source, liquid.Options{})
 	if p, ok := errors.AsType[*liquid.ParseError](err); ok {
@@ -150,13 +149,13 @@ func (s Source) fields() []field {
 	}
 }
 
-// The variables that stand in stored HTML for what differs per recipient.
+// The variables in stored HTML for values that differ per recipient.
 const (
 	linkPrefix    = "packetboat_link_"
 	PixelVariable = "packetboat_pixel"
 )
 
-// LinkVariable returns the number of the link that a variable stands for.
+// LinkVariable returns the number of the link for a variable.
 func LinkVariable(name string) (int, bool) {
 	digits, ok := strings.CutPrefix(name, linkPrefix)
 	if !ok {
@@ -166,8 +165,8 @@ func LinkVariable(name string) (int, bool) {
 	return n, err == nil && n >= 0
 }
 
-// safeVariable reports whether a variable prints an address that does not depend
-// on what the recipient's data say.
+// safeVariable reports whether a variable is an address that does not depend on the recipient's
+// data.
 func (c Content) safeVariable(name string) bool {
 	switch name {
 	case PixelVariable, "unsubscribe_url", "preferences_url", "view_in_browser_url", "subscribe_confirm_url":
@@ -177,13 +176,13 @@ func (c Content) safeVariable(name string) bool {
 	return ok && n < len(c.Links) && (!c.Links[n].Dynamic || links.LeadsToWeb(c.Links[n].URL))
 }
 
-// Above this size mail programs cut a message off, and a pixel at its end with
-// it: then it goes to the top.
+// Above this size mail clients clip a message, which would cut off a pixel at its end: it is then
+// placed at the beginning.
 const clippedBytes = 90 << 10
 
 const pixel = `<img src="{{ ` + PixelVariable + ` }}" width="1" height="1" alt="" style="border:0;height:1px;width:1px">`
 
-// Freeze stores a source that Check has passed and returns the content's id.
+// Freeze stores a source that passed Check, and returns the content's id.
 func Freeze(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, s Source, now time.Time) (id.Content, error) {
 	c, err := prepare(s)
 	if err != nil {
@@ -217,14 +216,14 @@ func Freeze(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, s Source, now t
 	return c.ID, nil
 }
 
-// Content is what a message says, ready for recipients.
+// Content is a prepared source.
 type Content struct {
-	Source            // HTML and Text are the finished ones
-	ID     id.Content // empty for a draft that is only looked at
+	Source            // HTML and Text are final
+	ID     id.Content // zero for a draft
 	Links  []links.Link
 }
 
-// prepare does what is the same for every recipient.
+// prepare does the work that is the same for every recipient.
 func prepare(s Source) (Content, error) {
 	if err := Check(s); err != nil {
 		return Content{}, err
@@ -240,7 +239,7 @@ func prepare(s Source) (Content, error) {
 	case !links.HasUnsubscribe(s.Text):
 		c.Text = strings.TrimRight(s.Text, "\n") + footerText
 	}
-	opts := links.Options{} // without Href only data-no-track goes
+	opts := links.Options{} // without Href, only data-no-track is removed
 	if s.Tracking {
 		set := assigned(s.HTML)
 		opts.Href = func(l links.Link) string {
@@ -272,7 +271,7 @@ func prepare(s Source) (Content, error) {
 	return c, nil
 }
 
-// Draft is what a source would say if it were frozen now. It is kept nowhere.
+// Draft returns the source as if it was frozen now, without storing it.
 func Draft(s Source) (*Compiled, error) {
 	c, err := prepare(s)
 	if err != nil {
@@ -281,11 +280,11 @@ func Draft(s Source) (*Compiled, error) {
 	return Compile(c)
 }
 
-// setting finds what a template's own tags give a value.
+// setting matches tags that set a variable.
 var setting = regexp.MustCompile(`^\{%-?\s*(?:assign|capture|for|increment|decrement)\s+["']?([\w-]+)`)
 
-// assigned returns the names that html itself sets. A link that reads one cannot
-// be rendered apart from its place, so it is not tracked.
+// assigned returns the variables that html sets. A link that uses one cannot be rendered separately
+// from the body, so it is not tracked.
 func assigned(html string) map[string]bool {
 	set := map[string]bool{"forloop": true}
 	for _, span := range markup.Spans(html) {
@@ -296,8 +295,7 @@ func assigned(html string) map[string]bool {
 	return set
 }
 
-// reads reports whether the Liquid in url reads one of the names. What does not
-// parse alone does not make sense alone either.
+// reads reports whether the Liquid in url uses one of the names, or does not parse by itself.
 func reads(url string, names map[string]bool) bool {
 	t, err := liquid.Parse(url, liquid.Options{Mode: liquid.Text})
 	return err != nil || slices.ContainsFunc(t.Variables(), func(path string) bool {
@@ -307,7 +305,7 @@ func reads(url string, names map[string]bool) bool {
 	})
 }
 
-// The footer of a mail whose author left out the way to unsubscribe.
+// The footer of a mail without an unsubscribe link.
 const (
 	footerHTML = `<div style="margin:24px auto 0;padding:16px;max-width:600px;font:12px/1.5 Arial,Helvetica,sans-serif;color:#6b7280;text-align:center">` +
 		`{% if account.postal_address != blank %}{{ account.name }}, {{ account.postal_address }}<br>{% endif %}` +

@@ -103,7 +103,7 @@ func TestCheck(t *testing.T) {
 		name    string
 		source  content.Source
 		want    error
-		details string // of which the JSON holds this
+		details string // substring of the details as JSON
 	}{
 		{"enough", good, nil, ""},
 		{"nothing", content.Source{}, content.ErrNoContent, `"content.body_html"`},
@@ -217,7 +217,7 @@ func TestAFrozenContentIsItsTenantsAlone(t *testing.T) {
 			}
 		}
 		first, _ := cache.Get(ctx, acme, a)
-		for range 40 { // more than are kept
+		for range 40 { // more than the cache holds
 			c, err := content.Freeze(ctx, db, acme, want, noon)
 			if err != nil {
 				t.Fatal(err)
@@ -232,7 +232,7 @@ func TestAFrozenContentIsItsTenantsAlone(t *testing.T) {
 	})
 }
 
-func TestOnlyLinksThatStandForThemselvesHaveATarget(t *testing.T) {
+func TestOnlyIndependentLinksHaveATarget(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, html string

@@ -16,7 +16,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// ErrGone says that no such content exists.
+// ErrGone means that the content does not exist.
 var ErrGone = errors.New("no such content")
 
 // Load returns a frozen content, or ErrGone.
@@ -47,8 +47,7 @@ func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, content id.Conten
 	return c, nil
 }
 
-// LinksOf returns the distinct links of everything a send's messages say, in
-// the order in which they stand there, numbered anew.
+// LinksOf returns the distinct links of all contents of a send, in their order and numbered from 0.
 func LinksOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) ([]links.Link, error) {
 	rows, err := db.Query(ctx, `
 		SELECT MIN(l.idx), l.url, MIN(l.label) FROM content AS c
@@ -60,13 +59,13 @@ func LinksOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) 
 	if err != nil {
 		return nil, fmt.Errorf("list links: %w", err)
 	}
-	for i := range list { // two contents may have given two links one number
+	for i := range list { // several contents may use the same number for different links
 		list[i].Index = i
 	}
 	return list, nil
 }
 
-// LinkCounts returns how many distinct links each of the contents has.
+// LinkCounts returns the number of distinct links of each content.
 func LinkCounts(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contents []id.Content) (map[id.Content]int, error) {
 	rows, err := db.Query(ctx, `
 		SELECT content_id, COUNT(*) FROM content_link WHERE tenant_id = $1 AND content_id`+db.In(2)+` GROUP BY content_id`,
@@ -84,18 +83,17 @@ func LinkCounts(ctx context.Context, db *sqldb.DB, tenant id.Tenant, contents []
 	return counts, nil
 }
 
-// Compiled is a content whose Liquid has been parsed. It is immutable and safe
-// for concurrent use.
+// Compiled is a content with parsed Liquid. It is immutable and safe for concurrent use.
 type Compiled struct {
 	Content
 	SubjectTemplate, PreheaderTemplate, FromNameTemplate, HTMLTemplate, TextTemplate *liquid.Template
-	Targets                                                                          []*liquid.Template // of dynamic links, nil for the others
-	Params                                                                           map[string]any     // what param means
-	Guard                                                                            *links.Guard       // of the rendered HTML; nil: it needs none
-	HTMLConstants, TextConstants                                                     *compose.Constants // what no recipient changes, encoded
+	Targets                                                                          []*liquid.Template // of dynamic links, nil for others
+	Params                                                                           map[string]any     // values of param
+	Guard                                                                            *links.Guard       // for the rendered HTML; nil: not needed
+	HTMLConstants, TextConstants                                                     *compose.Constants // parts that are the same for all recipients, encoded
 }
 
-// Compile parses a content's Liquid and encodes its constant texts.
+// Compile parses a content's Liquid and encodes its constant parts.
 func Compile(c Content) (*Compiled, error) {
 	k := &Compiled{Content: c, Targets: make([]*liquid.Template, len(c.Links))}
 	parse := func(dst **liquid.Template, text string, mode liquid.Mode) error {
@@ -113,13 +111,13 @@ func Compile(c Content) (*Compiled, error) {
 	set := assigned(c.HTML)
 	k.Guard = links.NewGuard(c.HTML, func(variable string) bool { return !set[variable] && c.safeVariable(variable) })
 	for i, l := range c.Links {
-		if l.Dynamic && !reads(l.URL, set) { // else it is not tracked
+		if l.Dynamic && !reads(l.URL, set) { // otherwise it is not tracked
 			err = errors.Join(err, parse(&k.Targets[i], l.URL, liquid.Text))
 		}
 	}
 	if params := c.Context.Params; len(params) > 0 {
 		d := json.NewDecoder(bytes.NewReader(params))
-		d.UseNumber() // a whole number prints without a decimal point
+		d.UseNumber() // integers print without a decimal point
 		err = errors.Join(err, d.Decode(&k.Params))
 	}
 	if err != nil {
@@ -129,12 +127,12 @@ func Compile(c Content) (*Compiled, error) {
 	return k, nil
 }
 
-// Cache keeps the contents compiled last.
+// Cache caches the contents compiled last.
 type Cache struct {
 	DB *sqldb.DB
 
 	mu   sync.Mutex
-	list []cached // used longest ago first
+	list []cached // least recently used first
 }
 
 type cached struct {
@@ -142,7 +140,7 @@ type cached struct {
 	value  *Compiled
 }
 
-// cacheSize bounds how many contents are kept; one is rarely over 200 KB.
+// cacheSize is the maximum number of cached contents; one is rarely over 200 KB.
 const cacheSize = 32
 
 // Get returns a compiled content, or ErrGone.
@@ -161,7 +159,7 @@ func (c *Cache) Get(ctx context.Context, tenant id.Tenant, content id.Content) (
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if slices.ContainsFunc(c.list, func(e cached) bool { return e.tenant == tenant && e.value.ID == content }) {
-		return k, nil // somebody else compiled it at the same time
+		return k, nil // another goroutine compiled it concurrently
 	}
 	if len(c.list) >= cacheSize {
 		c.list = append(c.list[:0], c.list[1:]...)

@@ -21,14 +21,13 @@ var (
 	ErrMJMLBusy     = fault.New(fault.Unavailable, "UNAVAILABLE", "too many documents wait to be compiled; try again in a few seconds")
 )
 
-// UnknownElements are the details of ErrMJMLElement.
+// UnknownElements is the details of ErrMJMLElement.
 type UnknownElements struct {
 	Field    string         `json:"field"`
 	Elements []mjml.Element `json:"elements"`
 }
 
-// CompileMJML returns the HTML of a tenant's MJML document; field names it in
-// faults.
+// CompileMJML returns the HTML of a tenant's MJML document; field is its name in faults.
 func CompileMJML(ctx context.Context, c *mjml.Compiler, tenant id.Tenant, field, source string) (mjml.Result, error) {
 	r, err := c.Compile(ctx, tenant.String(), source)
 	if err != nil {
@@ -40,7 +39,7 @@ func CompileMJML(ctx context.Context, c *mjml.Compiler, tenant id.Tenant, field,
 	return r, nil
 }
 
-// MJMLFault turns an error of package mjml into the fault that callers are told.
+// MJMLFault converts an error of package mjml to a fault.
 func MJMLFault(field string, err error) error {
 	if e, ok := errors.AsType[*mjml.Error](err); ok {
 		where := field

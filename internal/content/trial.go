@@ -15,29 +15,27 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/liquid"
 )
 
-// CodeMayFail is the code of a Trouble where warnings of several kinds are shown.
+// CodeMayFail is the code of a Trouble among other warnings.
 const CodeMayFail = "LIQUID_MAY_FAIL"
 
-// Trouble is Liquid that can be read and fails when it is rendered: who meets it
-// gets no mail.
+// Trouble is Liquid that parses and fails to render: affected recipients get no mail.
 type Trouble struct {
 	Code    string `json:"code"` // CodeMayFail
 	Field   string `json:"field"`
-	Line    int    `json:"line,omitempty"` // 0: not known
+	Line    int    `json:"line,omitempty"` // 0: unknown
 	Message string `json:"message"`
 }
 
 // Text is a piece of Liquid with the name of its field.
 type Text struct{ Field, Source string }
 
-// trialTime is how long a text may take to render for one contact. It is more
-// than at a send, because one slow moment of the machine is no trouble.
+// trialTime is the time limit for rendering a text for one contact. It is longer than at a send, so
+// that a short delay of the machine causes no warning.
 const trialTime = 2 * time.Second
 
-// Try renders texts for a contact who has every field and for one who has none,
-// and returns the first trouble of each text with either. Fields are the custom
-// ones, params what param means as a JSON object. What cannot be read is passed
-// over: Check says so.
+// Try renders texts for a contact with all fields and for one with none, and returns the first
+// trouble of each text. Fields are the custom fields, params the values of param as a JSON object.
+// Texts that do not parse are skipped, since Check reports them.
 func Try(ctx context.Context, texts []Text, fields custom.Catalog, params json.RawMessage, now time.Time) ([]Trouble, error) {
 	var constants map[string]any
 	if len(params) > 0 {
@@ -61,7 +59,7 @@ func Try(ctx context.Context, texts []Text, fields custom.Catalog, params json.R
 			} else if errors.Is(err, liquid.ErrLimit) {
 				t.Message = "it takes more than a recipient's mail may: loop turns, output or time"
 			} else if err != nil {
-				return nil, err // the context's
+				return nil, err // an error of ctx
 			} else {
 				continue
 			}
@@ -73,7 +71,7 @@ func Try(ctx context.Context, texts []Text, fields custom.Catalog, params json.R
 	return found, nil
 }
 
-// fullContact has a value in every field that a contact can have.
+// fullContact returns a contact with a value in every field.
 func fullContact(fields custom.Catalog, now time.Time) *contact.Contact {
 	c := &contact.Contact{
 		ID: id.New[id.Contact](), Email: "ann@example.com", EmailDomain: "example.com", Stage: id.New[id.Stage](),
@@ -89,7 +87,7 @@ func fullContact(fields custom.Catalog, now time.Time) *contact.Contact {
 	return c
 }
 
-// trialValue returns a value that fits a custom field.
+// trialValue returns a valid value of a custom field.
 func trialValue(f custom.Field) any {
 	switch f.Type {
 	case custom.Number, custom.Currency:
@@ -121,8 +119,8 @@ func trialValue(f custom.Field) any {
 	return "text"
 }
 
-// trialEnv answers what Liquid asks for as it is when a letter is written, with
-// plain words for what only the send knows.
+// trialEnv provides the variables like the rendering of a letter, with placeholders for values of
+// the send.
 type trialEnv struct {
 	contact *contact.Contact
 	fields  custom.Catalog
@@ -133,7 +131,7 @@ type trialEnv struct {
 // Now is the time of rendering.
 func (e trialEnv) Now() time.Time { return e.now }
 
-// Lookup returns the value of a name that stands alone, or begins a path.
+// Lookup returns the value of a variable.
 func (e trialEnv) Lookup(name string) (any, bool) {
 	switch name {
 	case "unsubscribe_url", "preferences_url", "view_in_browser_url", PixelVariable:

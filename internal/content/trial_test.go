@@ -8,7 +8,7 @@ import (
 	"github.com/packetboat/packetboat/internal/field"
 )
 
-func TestTryTellsWhatWillFail(t *testing.T) {
+func TestTryReportsWhatFails(t *testing.T) {
 	t.Parallel()
 	fields := field.Catalog{"seats": {Type: field.Number}, "plan": {Type: field.Enum, EnumValues: []string{"gold"}}, "since": {Type: field.Date}, "level": {Type: field.Number, Default: "none"}}
 	for source, want := range map[string]string{
