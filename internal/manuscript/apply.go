@@ -18,19 +18,18 @@ import (
 	"github.com/packetboat/packetboat/internal/template"
 )
 
-// Author is what writing needs.
+// Author is the dependencies of writing manuscripts.
 type Author struct {
 	DB   *sqldb.DB
 	MJML *mjml.Compiler
 	Now  time.Time
 }
 
-// Apply returns the manuscript with the change made: complete, and readable.
-// Bodies that a template made are made again, unless the change is frozen or
-// brings bodies of its own, which ends that. The seed is the id of what the
-// content is for.
+// Apply returns the manuscript with the change applied, complete and validated. Bodies made from a
+// template are rendered again, unless the change is frozen or contains bodies of its own, which
+// drops the template. The seed is the id of the record the content is for.
 func (a Author) Apply(ctx context.Context, tenant id.Tenant, seed string, m Manuscript, ch Change) (Manuscript, error) {
-	own := m.Subject // what the author said of the subject
+	own := m.Subject // the author's own subject, if any
 	if m.Origin != nil {
 		own = m.Origin.Subject
 	}
@@ -64,19 +63,19 @@ func (a Author) Apply(ctx context.Context, tenant id.Tenant, seed string, m Manu
 	return m, nil
 }
 
-// leaves reports that the change ends the template's say over the bodies.
+// leaves reports whether the change replaces the template's bodies.
 func (ch Change) leaves() bool {
 	return !ch.templated() && (ch.bodies() || ch.Template != nil || ch.Binding != nil)
 }
 
-// recompiles reports that something changed which stands inside compiled MJML.
+// recompiles reports whether a text that is part of compiled MJML changed.
 func recompiles(ch Change) bool {
 	_, preheader := ch.Parts[Preheader]
 	return preheader
 }
 
-// with returns m with the texts replaced that were sent. An empty text is as
-// good as none; a body of one sort takes the place of one of the other.
+// with returns m with the given texts replaced. An empty text counts as absent; a body of one kind
+// replaces one of the other.
 func (m Manuscript) with(ch Change) Manuscript {
 	for f, to := range map[Field]**string{
 		Subject: &m.Subject, Preheader: &m.Preheader, FromName: &m.FromName, ReplyTo: &m.ReplyTo,
@@ -95,8 +94,8 @@ func (m Manuscript) with(ch Change) Manuscript {
 	return m
 }
 
-// Overridden returns m with texts replaced, as Override does, but for MJML that
-// has to be compiled. A body without a text beside it has its text derived.
+// Overridden returns m with texts replaced like Override, but without compiling MJML. The text of a
+// body without one is derived.
 func (m Manuscript) Overridden(parts map[Field]*string) Manuscript {
 	m = m.with(Change{Parts: parts})
 	_, own := parts[BodyText]
@@ -106,8 +105,8 @@ func (m Manuscript) Overridden(parts map[Field]*string) Manuscript {
 	return m
 }
 
-// Override returns the manuscript with texts replaced, checked and compiled; its
-// template has no say any more.
+// Override returns the manuscript with texts replaced, validated and compiled, without its
+// template.
 func (a Author) Override(ctx context.Context, tenant id.Tenant, m Manuscript, parts map[Field]*string) (Manuscript, error) {
 	ch := Change{Parts: parts}
 	var p fault.Problems
@@ -135,7 +134,7 @@ func noText(v *string) *string {
 	return v
 }
 
-// render makes the bodies of m from its template.
+// render renders the bodies of m from its template.
 func (a Author) render(ctx context.Context, tenant id.Tenant, seed string, m *Manuscript, subject *string, ch Change) error {
 	t, err := a.template(ctx, tenant, m.Origin, ch.Template)
 	if err != nil {
@@ -164,20 +163,20 @@ func (a Author) render(ctx context.Context, tenant id.Tenant, seed string, m *Ma
 	origin := Origin{Template: t.ID, Slug: t.Slug, Subject: subject, Blocks: slices.Clone(r.Blocks)}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, bound); err != nil {
-		return fmt.Errorf("keep a binding: %w", err)
+		return fmt.Errorf("store a binding: %w", err)
 	}
 	origin.Binding = compact.Bytes()
 	snapshot, err1 := json.Marshal(r.Snapshot)
 	params, err2 := json.Marshal(r.Params)
 	if err := errors.Join(err1, err2); err != nil {
-		return fmt.Errorf("keep what a template made: %w", err)
+		return fmt.Errorf("store what a template made: %w", err)
 	}
 	origin.Snapshot, origin.Params = snapshot, params
 	m.Origin = &origin
 	return nil
 }
 
-// template returns the template that is named now, else the one that was before.
+// template returns the template in the change, else the current one.
 func (a Author) template(ctx context.Context, tenant id.Tenant, before *Origin, ref *TemplateRef) (template.Template, error) {
 	name := ""
 	switch {
@@ -209,8 +208,8 @@ func (a Author) compile(ctx context.Context, tenant id.Tenant, source string, pr
 	return r.HTML, err
 }
 
-// Source returns the manuscript as it is checked and frozen, but for what only
-// its holder and the moment of sending know.
+// Source returns the manuscript for checking and freezing, without what only the owning record
+// knows.
 func (m Manuscript) Source() content.Source {
 	s := content.Source{
 		Subject: deref(m.Subject), Preheader: deref(m.Preheader), FromName: deref(m.FromName), ReplyTo: deref(m.ReplyTo),
@@ -229,7 +228,7 @@ func deref(s *string) string {
 	return *s
 }
 
-// Equal reports whether both say the same.
+// Equal reports whether both are equal.
 func (m Manuscript) Equal(n Manuscript) bool {
 	same := func(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
 	if !same(m.Subject, n.Subject) || !same(m.Preheader, n.Preheader) || !same(m.FromName, n.FromName) || !same(m.ReplyTo, n.ReplyTo) ||

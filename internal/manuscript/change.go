@@ -11,32 +11,29 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/mjml"
 )
 
-// ErrTemplate says that the template a request names does not exist.
+// ErrTemplate means that the template in a request does not exist.
 var ErrTemplate = fault.New(fault.Invalid, "INVALID_TEMPLATE", "no template has this slug")
 
-// Change is what a request says about content; what was not sent stays.
+// Change holds the changes that a request makes to content; absent parts do not change.
 type Change struct {
-	Parts    map[Field]*string // the texts that were sent; nil clears one
-	Template *TemplateRef      // nil: not sent
-	Binding  json.RawMessage   // nil: not sent; null: cleared
-	// Frozen keeps bodies that a template made as they are, although the
-	// template may read differently by now.
+	Parts    map[Field]*string // texts in the request; nil clears one
+	Template *TemplateRef      // nil: absent
+	Binding  json.RawMessage   // nil: absent; null: cleared
+	// Frozen keeps bodies made from a template, even if the template has changed since.
 	Frozen bool
 }
 
-// TemplateRef names a template in one way or the other; neither is to do
-// without one from now on.
+// TemplateRef refers to a template by id or slug; neither means to drop the template.
 type TemplateRef struct {
 	ID   id.Template
 	Slug string
 }
 
-// Empty reports that nothing was sent.
+// Empty reports whether the change has no parts.
 func (ch Change) Empty() bool { return len(ch.Parts) == 0 && ch.Template == nil && ch.Binding == nil }
 
-// Check says what is wrong with the change, whatever it is made to: problems of
-// single fields go to p, and what can be told of single bodies is returned. It
-// also brings texts into the form in which they are kept.
+// Check validates the change independently of the manuscript, and normalizes its texts: problems of
+// single fields are added to p, and those of single bodies are returned.
 func (ch *Change) Check(p *fault.Problems) {
 	for _, f := range []Field{Subject, Preheader, FromName, ReplyTo} {
 		if v := ch.Parts[f]; v != nil {
@@ -53,9 +50,8 @@ func (ch *Change) Check(p *fault.Problems) {
 	}
 }
 
-// Readable says whether the texts that were sent can be read: one that was not
-// sent is taken to be well. In a change that names a template its bodies do not
-// count.
+// Readable checks that the Liquid of the texts in the change parses. Absent texts are assumed to be
+// valid. If the change refers to a template, its bodies are ignored.
 func (ch Change) Readable() error {
 	given := func(f Field, otherwise string) string {
 		v, sent := ch.Parts[f]
@@ -74,7 +70,7 @@ func (ch Change) Readable() error {
 	if ch.templated() {
 		s.HTML, s.Text = "-", ""
 		if s.Subject == "" {
-			s.Subject = "-" // the template's own
+			s.Subject = "-" // the template's
 		}
 		return content.Check(s)
 	}
@@ -90,17 +86,17 @@ func (ch Change) Readable() error {
 	return content.Check(s)
 }
 
-// templated reports that the change makes bodies of a template.
+// templated reports whether the change makes bodies from a template.
 func (ch Change) templated() bool {
 	return ch.Template != nil && *ch.Template != TemplateRef{} || ch.Template == nil && given(ch.Binding)
 }
 
-// bodies reports that the change brings a body of its own.
+// bodies reports whether the change contains a body.
 func (ch Change) bodies() bool {
 	return written(ch.Parts[BodyHTML]) || written(ch.Parts[BodyMJML]) || written(ch.Parts[BodyText])
 }
 
 func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
-// written reports that a text says something.
+// written reports whether a text is present and not blank.
 func written(s *string) bool { return s != nil && strings.TrimSpace(*s) != "" }

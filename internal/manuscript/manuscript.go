@@ -6,7 +6,7 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 )
 
-// Field names a part of the content, as requests do.
+// Field names a part of the content, as in requests.
 type Field string
 
 // The parts that are texts.
@@ -20,26 +20,26 @@ const (
 	BodyText  Field = "body_text"
 )
 
-// Manuscript is what an author wrote; nil means not given. Its JSON is the form
-// in which the library keeps it.
+// Manuscript is the content written by an author; nil means absent. The library stores its JSON
+// encoding.
 type Manuscript struct {
 	Subject   *string `json:"subject"`
-	Preheader *string `json:"preheader"` // shown by mailboxes beside the subject
+	Preheader *string `json:"preheader"` // shown by mail clients next to the subject
 	FromName  *string `json:"from_name"` // instead of the sending identity's name
 	ReplyTo   *string `json:"reply_to"`  // instead of the sending identity's
-	HTML      *string `json:"body_html"` // with MJML: what that compiles to
+	HTML      *string `json:"body_html"` // with MJML: compiled from it
 	MJML      *string `json:"body_mjml"`
 	Text      *string `json:"body_text"` // derived from HTML when nil
 	Origin    *Origin `json:"origin,omitempty"`
 }
 
-// Origin is the template that the bodies were made of.
+// Origin is the template that the bodies were made from.
 type Origin struct {
-	Template id.Template     `json:"template_id"` // may be gone since
+	Template id.Template     `json:"template_id"` // may have been deleted
 	Slug     string          `json:"template_slug"`
-	Subject  *string         `json:"subject"` // what the author wrote instead of the template's
+	Subject  *string         `json:"subject"` // the author's, in place of the template's
 	Binding  json.RawMessage `json:"template_binding"`
 	Snapshot json.RawMessage `json:"template_snapshot"`
-	Params   json.RawMessage `json:"template_params"` // what param.* means
+	Params   json.RawMessage `json:"template_params"` // values of param.*
 	Blocks   []id.Block      `json:"block_ids"`
 }

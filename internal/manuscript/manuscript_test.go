@@ -25,7 +25,7 @@ const document = `<mjml><mj-body><mj-section><mj-column><mj-text>%s</mj-text></m
 
 func doc(text string) *string { return new(strings.Replace(document, "%s", text, 1)) }
 
-// desk is an author at work, with a template at hand.
+// desk is an author with a template.
 type desk struct {
 	*testing.T
 	manuscript.Author
@@ -76,7 +76,7 @@ func parts(pairs ...any) manuscript.Change {
 	return ch
 }
 
-// apply makes changes one after the other.
+// apply applies changes one after another.
 func (d *desk) apply(changes ...manuscript.Change) (m manuscript.Manuscript, err error) {
 	for _, ch := range changes {
 		if m, err = d.Apply(d.Context(), d.tenant, "seed", m, ch); err != nil {
@@ -155,7 +155,7 @@ func TestAPreheaderBecomesThePreviewOfMJML(t *testing.T) {
 	})
 }
 
-func TestATemplateMakesTheBodiesWheneverSaved(t *testing.T) {
+func TestATemplateIsRenderedAtEachSave(t *testing.T) {
 	each(t, func(d *desk) {
 		m := d.must(d.templated("Tea & cake"))
 		if text(m.HTML) != "<p>Tea &amp; cake</p>" || text(m.Subject) != "Tea & cake, {{ first_name }}" || !strings.Contains(text(m.Text), "Tea & cake") {
@@ -189,7 +189,7 @@ func TestATemplateMakesTheBodiesWheneverSaved(t *testing.T) {
 	})
 }
 
-func TestABodyOfOnesOwnLeavesTheTemplate(t *testing.T) {
+func TestAnOwnBodyDropsTheTemplate(t *testing.T) {
 	each(t, func(d *desk) {
 		for name, leave := range map[string]manuscript.Change{
 			"html": parts(manuscript.BodyHTML, "<p>own</p>"),
@@ -207,7 +207,7 @@ func TestABodyOfOnesOwnLeavesTheTemplate(t *testing.T) {
 	})
 }
 
-func TestWhatCannotBeWritten(t *testing.T) {
+func TestInvalidChangesAreRefused(t *testing.T) {
 	each(t, func(d *desk) {
 		gone := d.templated("a")
 		gone.Template = &manuscript.TemplateRef{Slug: "gone"}
@@ -250,7 +250,7 @@ func TestWhatCannotBeWritten(t *testing.T) {
 	})
 }
 
-func TestADeletedTemplateIsMissedAtTheNextSave(t *testing.T) {
+func TestADeletedTemplateFailsTheNextSave(t *testing.T) {
 	each(t, func(d *desk) {
 		m := d.must(d.templated("Tea"))
 		if err := template.Delete(d.Context(), d.DB, d.tenant, d.letter.Slug, true, nil, now); err != nil {
@@ -265,7 +265,7 @@ func TestADeletedTemplateIsMissedAtTheNextSave(t *testing.T) {
 	})
 }
 
-func TestReadableLooksAtWhatWasSent(t *testing.T) {
+func TestReadableChecksTheTextsOfTheChange(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		ch   manuscript.Change

@@ -8,9 +8,8 @@ import (
 	"github.com/packetboat/packetboat/internal/field"
 )
 
-// Try renders what the manuscript says for a contact with every field and for one
-// with none, and says what fails. Lines are those of what the author wrote: of the
-// MJML, where there is some.
+// Try renders the manuscript for a contact with all fields and for one with none, and returns what
+// fails. Line numbers are those of the source: of the MJML, if there is any.
 func (m Manuscript) Try(ctx context.Context, fields field.Catalog, now time.Time) ([]content.Trouble, error) {
 	texts := []content.Text{
 		{Field: "content.subject", Source: deref(m.Subject)}, {Field: "content.preheader", Source: deref(m.Preheader)}, {Field: "content.from_name", Source: deref(m.FromName)},
