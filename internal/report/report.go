@@ -1,10 +1,8 @@
-// Package report says how a send went, in sums that were counted when things
-// happened.
+// Package report computes the reports of sends from sums that are updated with each event.
 //
-// What left is counted by outbox, what people did with it by track; a report
-// reads both. Reading tables of packages below is allowed here and only here:
-//
-//	hit, for the links of a broadcast (Links)
+// Package outbox counts the results of messages, track the engagement of recipients; a report reads
+// both. Reading a table of a package below is an exception, limited to hit, for the links of a
+// broadcast (Links).
 package report
 
 import (
@@ -25,12 +23,12 @@ import (
 
 // Report is the headline metrics of one send.
 type Report struct {
-	Live     bool // under way, be it paused: hits may still be pending
+	Live     bool // not ended, even if paused: hits may be pending
 	Messages outbox.Progress
 	People   track.Sums // pending ones are zero unless Live
 }
 
-// Of returns the report of a send; nothing but zeros before it begins.
+// Of returns the report of a send; all zero before it begins.
 func Of(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (Report, error) {
 	var r Report
 	var err error
@@ -47,7 +45,7 @@ func Of(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (Repo
 	return r, nil
 }
 
-// Rate returns n as a share of all recipients, to four decimals; 0 of none.
+// Rate returns n as a share of all recipients, rounded to four decimals; 0 if there are none.
 func (r Report) Rate(n int) float64 { return rate(n, r.Messages.Total) }
 
 func rate(n, of int) float64 {
@@ -57,10 +55,10 @@ func rate(n, of int) float64 {
 	return math.Round(float64(n)/float64(of)*10000) / 10000
 }
 
-// Link is how one link of a send fared; only people count.
+// Link is the result of one link of a send; only human clicks count.
 type Link struct {
 	Index        int
-	URL          string // as authored
+	URL          string // as written by the author
 	Label        string
 	UniqueClicks int
 	TotalClicks  int
@@ -69,7 +67,7 @@ type Link struct {
 	LastClickAt  *time.Time
 }
 
-// Links returns every link that a send's mails carry, busiest first.
+// Links returns every link of a send's mails, ordered by clicks, most first.
 func Links(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) ([]Link, error) {
 	progress, err := outbox.Load(ctx, db, tenant, send)
 	if err != nil {
@@ -94,7 +92,7 @@ func Links(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) ([
 	return list, nil
 }
 
-// sortLinks puts the busiest first; among equals, in the order of the mail.
+// sortLinks sorts by clicks, most first, then by the order in the mail.
 func sortLinks(list []Link) {
 	slices.SortStableFunc(list, func(a, b Link) int {
 		return cmp.Or(cmp.Compare(b.UniqueClicks, a.UniqueClicks), cmp.Compare(b.TotalClicks, a.TotalClicks), cmp.Compare(a.Index, b.Index))

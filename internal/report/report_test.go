@@ -21,7 +21,7 @@ import (
 
 var now = broadcasttest.Now
 
-// send puts n messages of each of the contents into the outbox for b.
+// send puts n messages with each of the contents into the outbox for b.
 func send(t *testing.T, a *broadcasttest.Account, b broadcast.Broadcast, n int, html ...string) []outbox.Message {
 	t.Helper()
 	var messages []outbox.Message
@@ -166,7 +166,7 @@ func TestLinks(t *testing.T) {
 			{Index: 3, URL: four, Label: "Four"},
 		}
 		var indexes []int
-		for i := range got { // numbers are unique, in what order variants share them is not said
+		for i := range got { // numbers are unique; their order across variants is not specified
 			indexes = append(indexes, got[i].Index)
 			got[i].Index, want[i].Index = 0, 0
 		}
