@@ -34,13 +34,13 @@ import (
 	"github.com/packetboat/packetboat/internal/usage"
 )
 
-// parts is the program assembled: what answers requests and what runs beside.
+// parts is the assembled program: the HTTP handlers and the loops.
 type parts struct {
 	handler http.Handler
 	loops   []loop
 }
 
-// tools are what several parts of the program share.
+// tools are dependencies that several parts share.
 type tools struct {
 	now      func() time.Time
 	keys     *track.Keys
@@ -49,7 +49,7 @@ type tools struct {
 	signers  *deliver.Signers
 	letters  *letter.Renderer
 	limiter  *limit.Limiter
-	private  bool // relays may be on private networks
+	private  bool // relays may have private addresses
 	clientIP func(*http.Request) netip.Addr
 }
 
@@ -82,7 +82,7 @@ func (s *Server) libcrypto() dkim.Library {
 	return library
 }
 
-// assemble builds what the server's roles ask for.
+// assemble builds the parts for the server's roles.
 func (s *Server) assemble(ctx context.Context, registry prometheus.Registerer) (*parts, error) {
 	t := s.tools()
 	api, router := s.api(registry, t)
@@ -115,8 +115,8 @@ func (s *Server) assemble(ctx context.Context, registry prometheus.Registerer) (
 	return out, nil
 }
 
-// writers is how many transactions the database takes side by side without
-// making them wait for each other, in round numbers.
+// writers is the number of transactions that the database can run concurrently without waiting,
+// roughly.
 func (s *Server) writers() int {
 	if s.Store.DB.Dialect() == sqldb.Postgres {
 		return 2
@@ -124,7 +124,7 @@ func (s *Server) writers() int {
 	return 1
 }
 
-// api is the table of operations, and what serves it.
+// api returns the operations and their handler.
 func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *endpoint.Router) {
 	db, log := s.Store.DB, s.Log.With("part", "api")
 	gate := auth.NewGate(db, t.now, s.Log)
@@ -148,8 +148,7 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 	return api, router
 }
 
-// personalData are the places that keep something about people, in the order in
-// which one is told of them.
+// personalData lists the packages with personal data, in the order of an export.
 func personalData(now func() time.Time) []contact.PersonalData {
 	return []contact.PersonalData{segment.PersonalData(), outbox.PersonalData(), track.PersonalData(), mailbox.PersonalData(), transfer.PersonalData(now), suppression.PersonalData()}
 }
@@ -173,8 +172,8 @@ func reference(mux *http.ServeMux, router *endpoint.Router) error {
 	return nil
 }
 
-// pages adds the pages for people who sign in. The demo's mailbox is open on
-// the machine it runs on.
+// pages adds the pages for signed-in users. The demo's mailbox needs no login on the machine it
+// runs on.
 func (s *Server) pages(ctx context.Context, mux *http.ServeMux, api *httpapi.API, t tools) error {
 	mailbox := &public.Mailbox{
 		DB: s.Store.DB, Sends: broadcast.Labeler(), Login: api.Login, Cursors: endpoint.NewCursors(api.Box), BaseURL: s.Config.BaseURL,
@@ -196,7 +195,7 @@ func (s *Server) pages(ctx context.Context, mux *http.ServeMux, api *httpapi.API
 	return nil
 }
 
-// recipients adds the links of mails, and returns the loop that keeps their hits.
+// recipients adds the links of mails, and returns the loop that stores their hits.
 func (s *Server) recipients(registry prometheus.Registerer, mux *http.ServeMux, t tools) loop {
 	hits := track.NewQueue(s.Store.DB, s.Log.With("part", "track"))
 	hitMetrics(registry, hits)

@@ -14,10 +14,9 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// Apply makes the tenant, its owner and its API key where they are not there yet.
-// What is there stays as it is, passwords included. Only a login that was never
-// proven to belong to its address, and that is to become the owner, gets the
-// password given here in place of its own.
+// Apply creates the tenant, its owner and its API key if they do not exist. Existing ones do not
+// change, including passwords. The exception is a login of the owner's address that is not proven:
+// it gets the password given here.
 func (b Bootstrap) Apply(ctx context.Context, db *sqldb.DB, passwords *auth.Passwords, now time.Time) error {
 	if b.TenantSlug == "" {
 		return nil
@@ -69,7 +68,7 @@ func (b Bootstrap) Apply(ctx context.Context, db *sqldb.DB, passwords *auth.Pass
 	return nil
 }
 
-// owner makes the user where there is none, and the membership likewise.
+// owner creates the user and the membership if they do not exist.
 func (b Bootstrap) owner(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, email, passwordHash string, now time.Time) error {
 	u, err := auth.UserByEmail(ctx, tx, email)
 	if errors.Is(err, auth.ErrNoUser) {
@@ -87,7 +86,7 @@ func (b Bootstrap) owner(ctx context.Context, tx *sqldb.DB, t tenant.Tenant, ema
 	return auth.AddMember(ctx, tx, t.ID, u.ID, auth.Owner, auth.BySystem, now)
 }
 
-// InviteFirst logs a link by which the first user signs up, while there is none.
+// InviteFirst logs a link for the sign-up of the first user, if there is no user.
 func InviteFirst(ctx context.Context, db *sqldb.DB, base *url.URL, log *slog.Logger, now time.Time) error {
 	some, err := auth.AnyUser(ctx, db)
 	if err != nil || some {

@@ -19,7 +19,7 @@ import (
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-func TestBootstrapMakesWhatIsMissingAndOnlyThat(t *testing.T) {
+func TestBootstrapCreatesOnlyWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		b := app.Bootstrap{
@@ -55,8 +55,8 @@ func TestBootstrapMakesWhatIsMissingAndOnlyThat(t *testing.T) {
 	})
 }
 
-// A login that nothing proves, made by another tenant for the operator's address,
-// does not become the owner's.
+// A login for the operator's address that another tenant created and that is not proven does not
+// keep its password.
 func TestBootstrapTakesOverALoginThatWasOnlyClaimed(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

@@ -1,4 +1,4 @@
-// Package app builds the program out of its parts, runs it and shuts it down.
+// Package app assembles the program, runs it and shuts it down.
 package app
 
 import (
@@ -21,9 +21,9 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// Options are the configuration as it is written: flags, or environment
-// variables, or the file given with --config, in that order. All are texts, so
-// that Config can report every mistake at once. The tags are kong's.
+// Options are the unparsed configuration: flags, environment variables, or the file given with
+// --config, in this order of precedence. All are strings, so that Config can report every mistake
+// at once. The tags are kong's.
 type Options struct {
 	DatabaseURL            string `name:"database-url" env:"PACKETBOAT_DATABASE_URL" default:"sqlite:packetboat.db" help:"Where the data is: sqlite:FILE (a relative file is in the data directory) or postgres://…"`
 	DataDir                string `name:"data-dir" env:"PACKETBOAT_DATA_DIR" default:"./data" help:"Directory of the SQLite database and of the secret key."`
@@ -52,13 +52,13 @@ type Options struct {
 	BootstrapAPIKey        string `name:"bootstrap-api-key" env:"PACKETBOAT_BOOTSTRAP_API_KEY" help:"API key of that tenant with all scopes, made when not there."`
 }
 
-// Config is the configuration, checked.
+// Config is the validated configuration.
 type Config struct {
 	DatabaseURL        string
 	DataDir            string
 	Listen             string
 	BaseURL            *url.URL
-	SecretKey          []byte // nil: the one in the data directory
+	SecretKey          []byte // nil: from the data directory
 	AdminListen        string // empty: none
 	RateLimitPerMinute int
 	MaxConnections     int
@@ -68,7 +68,7 @@ type Config struct {
 	AllowPrivateRelays bool
 	SystemRelay        *Relay       // nil: none
 	DNSResolver        string       // host:port; empty: the machine's
-	Hosts              sender.Hosts // as set; see RecordHosts
+	Hosts              sender.Hosts // as configured; see RecordHosts
 	NodeLease          time.Duration
 	Libcrypto          bool
 	LogFormat          string
@@ -76,7 +76,7 @@ type Config struct {
 	Bootstrap          Bootstrap
 }
 
-// Bootstrap is what serve makes at its start when it is not there.
+// Bootstrap is what serve creates at its start if it does not exist.
 type Bootstrap struct {
 	TenantSlug, AdminEmail, AdminPassword, APIKey string
 }
@@ -86,7 +86,7 @@ type Option struct {
 	Name, Env, Default, Help string
 }
 
-// AllOptions returns every option in order.
+// AllOptions returns all options in order.
 func AllOptions() []Option {
 	var list []Option
 	t := reflect.TypeFor[Options]()
@@ -97,7 +97,7 @@ func AllOptions() []Option {
 	return list
 }
 
-// DefaultOptions returns the options of a configuration that says nothing.
+// DefaultOptions returns the options of an empty configuration.
 func DefaultOptions() Options {
 	var o Options
 	v := reflect.ValueOf(&o).Elem()
@@ -107,10 +107,10 @@ func DefaultOptions() Options {
 	return o
 }
 
-// Mistakes are all that is wrong with a configuration; each says what to write.
+// Mistakes are all errors of a configuration; each says what is valid.
 type Mistakes []string
 
-// Error lists the mistakes, one a line.
+// Error lists the mistakes, one per line.
 func (m Mistakes) Error() string {
 	return "the configuration has mistakes:\n  " + strings.Join(m, "\n  ")
 }
@@ -119,14 +119,14 @@ func (m *Mistakes) add(env, format string, args ...any) {
 	*m = append(*m, fmt.Sprintf("%s (%s) ", env, flagOf(env))+fmt.Sprintf(format, args...))
 }
 
-// flagOf returns the flag of an option that is set in the environment as env.
+// flagOf returns the flag of an option given its environment variable.
 func flagOf(env string) string {
 	return "--" + strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(env, "PACKETBOAT_"), "_", "-"))
 }
 
 var feedbackIDs = regexp.MustCompile(`^[A-Za-z0-9_-]{5,15}$`)
 
-// Config checks the options, all of them, and returns them as values.
+// Config validates all options and returns them as values.
 func (o Options) Config() (Config, error) {
 	var m Mistakes
 	c := Config{
@@ -217,17 +217,17 @@ func (c *Config) baseURL(text string, m *Mistakes) {
 	c.BaseURL = u
 }
 
-// LoopbackBaseURL reports whether the base URL is on loopback: a trial or a test.
+// LoopbackBaseURL reports whether the base URL is on loopback, as in trials and tests.
 func (c Config) LoopbackBaseURL() bool {
 	host := c.BaseURL.Hostname()
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// RecordHosts returns the hosts that the DNS records of tenants name.
+// RecordHosts returns the hosts that the DNS records of tenants refer to.
 func (c Config) RecordHosts() sender.Hosts { return c.Hosts.Or(c.BaseURL.Hostname()) }
 
-// hostname reads the name of a host in the DNS, or nothing.
+// hostname parses the name of a host in the DNS, which may be empty.
 func hostname(env, text string, m *Mistakes) string {
 	if text == "" {
 		return ""
@@ -248,8 +248,7 @@ func hostPort(s string) bool {
 	return err == nil && n >= 0 && n <= 65535
 }
 
-// resolver returns the address of a name server, at the usual port unless it
-// names another.
+// resolver returns the address of a name server, with the default port unless it has one.
 func resolver(text string, m *Mistakes) string {
 	if ip, err := netip.ParseAddr(text); err == nil {
 		return netip.AddrPortFrom(ip, 53).String()
@@ -282,7 +281,7 @@ func prefixes(list string, m *Mistakes) []netip.Prefix {
 	return out
 }
 
-// span reads a length of time within bounds.
+// span parses a duration within limits.
 func span(env, text string, low, high time.Duration, m *Mistakes) time.Duration {
 	d, err := time.ParseDuration(text)
 	if err != nil || d < low || d > high {

@@ -76,8 +76,8 @@ func TestConfigurationIsReadAsValues(t *testing.T) {
 	}
 }
 
-// DNS records name the base URL's host unless the operator sets another, and
-// nothing where that host has no name in the DNS.
+// DNS records refer to the base URL's host unless the operator sets another, and to none if that
+// host has no name in the DNS.
 func TestHostsOfDNSRecords(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

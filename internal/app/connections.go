@@ -8,12 +8,11 @@ import (
 	"time"
 )
 
-// connections bounds how many connections a server keeps. A new one is always
-// taken: beyond the bound the one that has been idle longest is closed for it,
-// and when none is idle it is spare. Spare connections answer one request, the
-// health checks as ever and everything else with 503. There are few of them,
-// and the oldest makes room for the next, so that a health check is answered
-// however many connections others hold open.
+// connections limits the number of a server's connections. New connections are always accepted.
+// Beyond the limit, the connection that has been idle longest is closed; if none is idle, the new
+// one is spare. Spare connections serve one request: health checks as usual, everything else with
+// 503. Their number is limited too, and the oldest is closed for a new one, so that health checks
+// are served however many connections clients hold open.
 type connections struct {
 	net.Listener
 	max, spare int
@@ -21,15 +20,15 @@ type connections struct {
 
 	mu    sync.Mutex
 	open  map[net.Conn]*connection
-	spent []net.Conn // the spare ones, oldest first
+	spent []net.Conn // the spare connections, oldest first
 }
 
 type connection struct {
 	spare bool
-	idle  time.Time // since when; zero while it is not
+	idle  time.Time // since when it is idle; zero while it is not
 }
 
-// spareConnections are those beyond the bound.
+// spareConnections is the maximum number of connections beyond the limit.
 const spareConnections = 64
 
 func limitConnections(l net.Listener, most int) *connections {
@@ -48,7 +47,7 @@ func (c *connections) Accept() (net.Conn, error) {
 	return conn, nil
 }
 
-// take counts a connection in, and returns which other is to be closed for it.
+// take registers a connection, and returns the one to close for it.
 func (c *connections) take(conn net.Conn) (victim net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,7 +81,7 @@ func (c *connections) longestIdle() (longest net.Conn) {
 	return longest
 }
 
-// watch is the server's ConnState.
+// watch is the server's ConnState hook.
 func (c *connections) watch(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -108,7 +107,7 @@ func (c *connections) watch(conn net.Conn, state http.ConnState) {
 
 type spareKey struct{}
 
-// mark is the server's ConnContext: it marks the requests of spare connections.
+// mark is the server's ConnContext hook: it marks requests on spare connections.
 func (c *connections) mark(ctx context.Context, conn net.Conn) context.Context {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -118,7 +117,7 @@ func (c *connections) mark(ctx context.Context, conn net.Conn) context.Context {
 	return ctx
 }
 
-// sparing answers on spare connections what health checks ask, and nothing else.
+// sparing serves only health checks on spare connections.
 func sparing(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		spare := r.Context().Value(spareKey{}) != nil

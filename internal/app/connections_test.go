@@ -68,12 +68,12 @@ func ask(t *testing.T, c net.Conn, path string) *http.Response {
 func TestHealthIsAnsweredWhenConnectionsAreExhausted(t *testing.T) {
 	t.Parallel()
 	dial, _ := bounded(t, 3)
-	for range 3 { // they send half a request, and hold the connection
+	for range 3 { // they send half a request and keep the connection open
 		if _, err := dial().Write([]byte("GET / HTTP/1.1\r\nHost:")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for range 2 * spareConnections { // nobody can keep the spare ones either
+	for range 2 * spareConnections { // the spare connections cannot be exhausted either
 		dial()
 	}
 	for path, want := range map[string]int{"/healthz": 200, "/readyz": 200, "/t/acme/api/contacts": 503} {
@@ -100,7 +100,7 @@ func TestAnIdleConnectionMakesRoom(t *testing.T) {
 	}
 }
 
-func TestAClosedConnectionGivesItsPlaceBack(t *testing.T) {
+func TestAClosedConnectionFreesItsPlace(t *testing.T) {
 	t.Parallel()
 	dial, states := bounded(t, 1)
 	for range 3 {

@@ -12,9 +12,9 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbcopy"
 )
 
-// Copy moves the installation in the SQLite database at from to the PostgreSQL
-// database at to, which is empty or the target of a copy that was interrupted. No
-// process serves the source meanwhile, and cfg holds its secret key.
+// Copy copies the installation in the SQLite database at from to the PostgreSQL database at to,
+// which must be empty or the target of an interrupted copy. No process may serve the source
+// meanwhile, and cfg must have its secret key.
 func Copy(ctx context.Context, cfg Config, from, to string, o dbcopy.Options) (report dbcopy.Report, err error) {
 	source, done, err := copySource(ctx, cfg, from)
 	if err != nil {
@@ -24,13 +24,13 @@ func Copy(ctx context.Context, cfg Config, from, to string, o dbcopy.Options) (r
 	return dbcopy.Run(ctx, source, to, o)
 }
 
-// copySource opens the source, which only this process uses until done is called.
+// copySource opens the source for exclusive use until done is called.
 func copySource(ctx context.Context, cfg Config, from string) (source *sqldb.DB, done func() error, err error) {
 	file, err := sqldb.SQLiteFile(from, cfg.DataDir)
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, err := os.Stat(file); err != nil { // it would be made
+	if _, err := os.Stat(file); err != nil { // opening would create it
 		return nil, nil, fmt.Errorf("open the source: %w", err)
 	}
 	db, err := sqldb.Open(ctx, "sqlite:"+file, sqldb.Options{})
@@ -51,8 +51,8 @@ func copySource(ctx context.Context, cfg Config, from string) (source *sqldb.DB,
 	return db, func() error { unlock(); return db.Close() }, nil
 }
 
-// holdsKey makes sure that cfg has the secret key of the source: what is sealed in its
-// rows moves as it is. No key is made.
+// holdsKey checks that cfg has the secret key of the source, since sealed values are copied
+// unchanged. It does not create a key.
 func holdsKey(ctx context.Context, cfg Config, source *sqldb.DB) error {
 	if err := source.CheckSchema(ctx); err != nil {
 		return fmt.Errorf("the source: %w", err)

@@ -22,19 +22,18 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// demoFile is where the demo keeps what the database has only hashes of.
+// demoFile is the file with the demo's credentials, of which the database has only hashes.
 const demoFile = "demo.json"
 
-// demoAccess is how one gets into the demo.
+// demoAccess is the demo's credentials.
 type demoAccess struct {
 	Email    string `json:"email"`
 	Password string `json:"password"`
 	APIKey   string `json:"api_key"`
 }
 
-// Demo serves, after making once a tenant that is ready to send, and says on
-// out how to use it. What it made stays as it is in later runs; only the host
-// of the links in mails follows the address that is served.
+// Demo creates a tenant that is ready to send, unless it exists, prints instructions to out, and
+// serves. Later runs change only the host of links in mails, to the address that is served.
 func Demo(ctx context.Context, cfg Config, log *slog.Logger, out io.Writer) (err error) {
 	if err := cfg.claimAddresses(log); err != nil {
 		return err
@@ -44,7 +43,7 @@ func Demo(ctx context.Context, cfg Config, log *slog.Logger, out io.Writer) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	unlock, err := soleServer(store.DB) // the one that serves it sends with its own address
+	unlock, err := soleServer(store.DB) // another process would use its own address in mails
 	if err != nil {
 		return err
 	}
@@ -67,9 +66,8 @@ func Demo(ctx context.Context, cfg Config, log *slog.Logger, out io.Writer) (err
 	return server.Run(ctx)
 }
 
-// claimAddresses finds out, before anything is written, whether the addresses
-// to listen on are free. Port 0 becomes one that is. The demo can do without
-// its metrics.
+// claimAddresses checks, before anything is written, whether the addresses to listen on are free.
+// Port 0 is replaced by a free one. The demo runs without metrics if their address is in use.
 func (c *Config) claimAddresses(log *slog.Logger) error {
 	l, err := listen("PACKETBOAT_LISTEN", c.Listen)
 	if err != nil {
@@ -103,7 +101,7 @@ func loopback(hostPort string) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// loadDemoAccess reads the file of an earlier run; all is empty before the first.
+// loadDemoAccess reads the file of an earlier run; the result is empty before the first.
 func loadDemoAccess(dir string) (demoAccess, error) {
 	var a demoAccess
 	b, err := os.ReadFile(filepath.Join(dir, demoFile))
@@ -116,13 +114,13 @@ func loadDemoAccess(dir string) (demoAccess, error) {
 	return a, err
 }
 
-// save writes the file, which only its owner may read.
+// save writes the file, readable by its owner only.
 func (a demoAccess) save(dir string) error {
 	b, err := json.MarshalIndent(a, "", "  ")
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, demoFile+".*") // of mode 0600
+	f, err := os.CreateTemp(dir, demoFile+".*") // with mode 0600
 	if err != nil {
 		return err
 	}
@@ -137,7 +135,7 @@ func (a demoAccess) save(dir string) error {
 	return nil
 }
 
-// demoText says how to use the demo.
+// demoText returns the instructions for the demo.
 func demoText(base *url.URL, a demoAccess, now time.Time) string {
 	api := base.JoinPath("t", demoSlug, "api").String()
 	return strings.NewReplacer(

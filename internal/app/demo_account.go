@@ -21,7 +21,7 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// The names by which the demo is found.
+// The names of the demo's records.
 const (
 	demoSlug      = "demo"
 	demoEmail     = "owner@example.com"
@@ -30,8 +30,8 @@ const (
 	demoList      = "newsletter_readers"
 )
 
-// prepare makes the tenant and what it needs where it is not there yet, and
-// returns it with the ways in.
+// prepare creates the tenant and its records unless they exist, and returns it with the
+// credentials.
 func (d demo) prepare(ctx context.Context) (tenant.Tenant, demoAccess, error) {
 	access, err := loadDemoAccess(d.dir)
 	if err != nil {
@@ -70,7 +70,7 @@ func (d demo) prepare(ctx context.Context) (tenant.Tenant, demoAccess, error) {
 	return t, access, access.save(d.dir)
 }
 
-// mine refuses a tenant called demo that somebody else made.
+// mine returns an error if a tenant called demo was not created by the demo.
 func mine(ctx context.Context, tx *sqldb.DB, t tenant.Tenant) error {
 	u, err := auth.UserByEmail(ctx, tx, demoEmail)
 	if err == nil {
@@ -82,8 +82,8 @@ func mine(ctx context.Context, tx *sqldb.DB, t tenant.Tenant) error {
 	return err
 }
 
-// owner makes the user and the membership where they are not there yet. A
-// password that nobody knows any more is replaced.
+// owner creates the user and the membership unless they exist. A password that is not in the demo's
+// file any more is replaced.
 func (d demo) owner(ctx context.Context, tx *sqldb.DB, t id.Tenant, email, hash string, forgotten bool) error {
 	u, err := auth.UserByEmail(ctx, tx, email)
 	switch {
@@ -108,7 +108,7 @@ func (d demo) owner(ctx context.Context, tx *sqldb.DB, t id.Tenant, email, hash 
 	return auth.AddMember(ctx, tx, t, u.ID, auth.Owner, auth.BySystem, d.now)
 }
 
-// key returns the API key, made where the tenant does not have it.
+// key returns the API key, and creates it if the tenant has none.
 func (d demo) key(ctx context.Context, tx *sqldb.DB, t id.Tenant, secret string) (string, error) {
 	if secret != "" {
 		have, err := auth.KeyKnown(ctx, tx, t, secret)
@@ -122,10 +122,10 @@ func (d demo) key(ctx context.Context, tx *sqldb.DB, t id.Tenant, secret string)
 	return secret, err
 }
 
-// track leads the links of mails to where the demo is served now.
+// track sets the host of links in mails to the one that is served.
 func (d demo) track(ctx context.Context, tx *sqldb.DB, t id.Tenant) error {
 	dom, err := sender.DomainByName(ctx, tx, t, demoDomain)
-	if errors.Is(err, sender.ErrDomainNotFound) { // deleted since, and not ours to bring back
+	if errors.Is(err, sender.ErrDomainNotFound) { // deleted by a user; do not create it again
 		return nil
 	}
 	if err != nil || dom.TrackingLive && dom.TrackingHost == d.trackingHost {
@@ -143,9 +143,8 @@ func (d demo) verify(ctx context.Context, tx *sqldb.DB, t id.Tenant) error {
 	return auth.Audit(ctx, tx, auth.BySystem.Did(t, "domain.verify", "sending_domain", dom.ID.String(), d.now))
 }
 
-// create makes the tenant with all that it sends, from whom and to whom. It is
-// one transaction, so that an interrupted first run leaves nothing half made;
-// nobody else waits for the database yet.
+// create creates the tenant with everything it needs to send. It is one transaction, so that an
+// interrupted first run leaves nothing incomplete.
 func (d demo) create(ctx context.Context, tx *sqldb.DB) (tenant.Tenant, error) {
 	t, err := tenant.Create(ctx, tx, demoSlug, "Harbour Books", "Europe/Amsterdam", d.now, TenantSetup()...)
 	if err != nil {
@@ -188,7 +187,7 @@ func (d demo) create(ctx context.Context, tx *sqldb.DB) (tenant.Tenant, error) {
 	return t, d.draft(ctx, tx, t.ID, typ.ID, list)
 }
 
-// people makes the contacts, with their custom fields, and puts them on a list.
+// people creates the contacts, with their custom fields, and puts them on a list.
 func (d demo) people(ctx context.Context, tx *sqldb.DB, t tenant.Tenant) (id.Segment, error) {
 	for _, f := range []field.Draft{
 		{Name: "Books bought", Key: "books_bought", Type: field.Number},
@@ -223,7 +222,7 @@ func (d demo) people(ctx context.Context, tx *sqldb.DB, t tenant.Tenant) (id.Seg
 	return list.ID, err
 }
 
-// draft makes a broadcast that starts as soon as somebody schedules it.
+// draft creates a broadcast that starts as soon as it is scheduled.
 func (d demo) draft(ctx context.Context, tx *sqldb.DB, t id.Tenant, typ id.EmailType, list id.Segment) error {
 	_, err := broadcast.Create(ctx, manuscript.Author{DB: tx, MJML: d.mjml, Now: d.now}, t, broadcast.Change{
 		Name: new("Autumn list"),

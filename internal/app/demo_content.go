@@ -10,8 +10,8 @@ import (
 	"github.com/packetboat/packetboat/internal/template/starter"
 )
 
-// templates gives the tenant the templates and blocks to begin with. A program
-// that was built without the MJML compiler has none to give.
+// templates creates the starter templates and blocks. A program built without the MJML compiler has
+// none.
 func (d demo) templates(ctx context.Context, tx *sqldb.DB, t id.Tenant) error {
 	if !d.mjml.Available() {
 		return nil

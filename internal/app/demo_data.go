@@ -15,14 +15,13 @@ import (
 //go:embed demo.html
 var demoHTML string
 
-// What the demo's draft is called and headed.
+// The name and the subject of the demo's draft.
 const (
 	demoSubject   = `{{ contact.first_name | default: "Hello" }}, the autumn list is here`
 	demoPreheader = "Thirty new books, readings on Thursdays, and a shelf for your office"
 )
 
-// demoTown is where some of the demo's people live, and what they are called
-// there.
+// demoTown is a town with typical names of its inhabitants.
 type demoTown struct {
 	country, zone string
 	cities        [5]string
@@ -68,15 +67,14 @@ var (
 	demoSources = [...]string{"website", "shop", "fair"}
 )
 
-// demoContact is one of the demo's people.
+// demoContact is one contact of the demo.
 type demoContact struct {
 	email  string
 	change contact.Change
 }
 
-// demoContacts returns the demo's people: always the same ones. A few want no
-// newsletter, and two want no mail at all, so that a report has something to
-// say about it.
+// demoContacts returns the demo's contacts, always the same. Some are unsubscribed from the
+// newsletter, and two from all mail, so that a report has exclusions.
 func demoContacts(today time.Time) []demoContact {
 	var people []demoContact
 	for pair := range 25 {
@@ -119,5 +117,5 @@ func demoContacts(today time.Time) []demoContact {
 	return people
 }
 
-// dotted returns a name as it stands in an address.
+// dotted returns a name as used in an address.
 func dotted(name string) string { return strings.ReplaceAll(slug.Derive(name, '-'), "-", "") }

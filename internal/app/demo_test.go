@@ -126,7 +126,7 @@ func TestDemoAgainKeepsEverything(t *testing.T) {
 	}
 }
 
-func TestDemoWithoutItsFileMakesNewWaysIn(t *testing.T) {
+func TestDemoWithoutItsFileCreatesNewCredentials(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	first := prepareDemo(t, dir, "127.0.0.1:8080", func(*Store, tenant.Tenant) {})
@@ -144,7 +144,7 @@ func TestDemoWithoutItsFileMakesNewWaysIn(t *testing.T) {
 	})
 }
 
-func TestDemoLeavesAnothersTenantAlone(t *testing.T) {
+func TestDemoDoesNotChangeAnothersTenant(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	s := openDemo(t, dir)
@@ -221,7 +221,7 @@ func TestDemoSaysThatItsAddressIsTaken(t *testing.T) {
 	}
 }
 
-// said is what a program says, for somebody who waits for it.
+// said is the output of a program, for tests that wait for it.
 type said chan string
 
 func (c said) Write(p []byte) (int, error) {
@@ -229,7 +229,7 @@ func (c said) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// runDemo runs the demo on a free port, hands what it said to check, and stops it.
+// runDemo runs the demo on a free port, passes its output to check, and stops it.
 func runDemo(t *testing.T, check func(text string)) {
 	t.Helper()
 	o := DefaultOptions()
@@ -280,7 +280,7 @@ func TestDemoCommandsWorkAsPrinted(t *testing.T) {
 			switch {
 			case strings.HasPrefix(line, "B="), strings.HasPrefix(line, "curl "):
 				script.WriteString(line)
-			case strings.HasPrefix(line, "sleep "): // and again, where the machine is slow
+			case strings.HasPrefix(line, "sleep "): // retried on slow machines
 				script.WriteString("for i in 1 2 3 4 5 6 7 8; do R=$(" + strings.TrimSpace(line) + `); echo "$R"; case "$R" in *completed*) break;; esac; done` + "\n")
 			}
 		}

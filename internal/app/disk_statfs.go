@@ -4,7 +4,7 @@ package app
 
 import "golang.org/x/sys/unix"
 
-// freeBytes returns how much a process without special rights may still write.
+// freeBytes returns the space available to unprivileged processes.
 func freeBytes(dir string) (uint64, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {

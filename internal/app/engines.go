@@ -31,7 +31,7 @@ import (
 	"github.com/packetboat/packetboat/internal/transfer"
 )
 
-// followers react to the journal, in this order.
+// followers returns the followers of the journal, in the order in which they are called.
 func followers(now func() time.Time, log *slog.Logger) []journal.Follower {
 	return []journal.Follower{
 		contact.Follower(),
@@ -43,11 +43,11 @@ func followers(now func() time.Time, log *slog.Logger) []journal.Follower {
 	}
 }
 
-// engines are the loops of a worker.
+// engines returns the loops of a worker.
 func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t tools) []loop {
 	db := s.Store.DB
 	followed := &journal.Engine{DB: db, Followers: followers(t.now, s.Log), Log: s.Log.With("engine", "journal"), Wake: db.Subscribe(journal.Wake)}
-	// These two begin anew after a hold, with nothing left from before.
+	// These two are created again after a hold, without state from before.
 	broadcasts, messages := db.Subscribe(broadcast.Wake), db.Subscribe(outbox.Wake)
 	metrics := deliver.NewMetrics(registry)
 	dispatching := s.unlessHeld("dispatch", func(ctx context.Context) error {
@@ -110,8 +110,7 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 	}
 }
 
-// led returns a loop that runs others while this process is the one, of all that
-// share the database, that leads under the name.
+// led returns a loop that runs others while this process is the leader for a name.
 func (s *Server) led(name string, loops ...loop) loop {
 	owner := id.NewText()
 	return loop{name, func(ctx context.Context) error {

@@ -5,10 +5,9 @@ import (
 	"path"
 )
 
-// front gives a request to the page at its route, and every other one to api,
-// which knows how to say that there is nothing. That includes paths that are
-// not clean, such as //t/x: the mux would send their callers elsewhere, and a
-// client of an API takes a redirect for an answer.
+// front routes requests to the pages, and all others to api, which answers unknown routes in the
+// API's format. That includes unclean paths such as //t/x: http.ServeMux would redirect them, and
+// an API client would take the redirect for an answer.
 func front(pages *http.ServeMux, api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, page := pages.Handler(r); page == "" || !clean(r.URL.Path) {

@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// served is the whole program as requests see it, without its loops.
+// served is the whole program as an HTTP handler, without its loops.
 func served(t *testing.T) http.Handler {
 	t.Helper()
 	o := DefaultOptions()
@@ -34,9 +34,8 @@ func served(t *testing.T) http.Handler {
 	return made.handler
 }
 
-// Whatever has no route is answered by the API, in its envelope, wherever the
-// path leads and however it is written.
-func TestWhatHasNoRouteIsAnsweredInTheEnvelope(t *testing.T) {
+// Unknown routes are answered by the API in its format, whatever the path.
+func TestUnknownRoutesAreAnsweredInTheEnvelope(t *testing.T) {
 	t.Parallel()
 	h := served(t)
 	for _, tt := range []struct {
@@ -70,7 +69,7 @@ func TestWhatHasNoRouteIsAnsweredInTheEnvelope(t *testing.T) {
 	}
 }
 
-func TestPagesAreServedBesideTheAPI(t *testing.T) {
+func TestPagesAreServedWithTheAPI(t *testing.T) {
 	t.Parallel()
 	h := served(t)
 	for target, want := range map[string]struct {
@@ -103,8 +102,8 @@ func TestPagesAreServedBesideTheAPI(t *testing.T) {
 	}
 }
 
-// Whoever asks for a page asks for what they like; nothing of it breaks us.
-func TestNoPageBreaksOnHostileInput(t *testing.T) {
+// Requests for pages with any input do not cause a server error.
+func TestPagesHandleAnyInput(t *testing.T) {
 	t.Parallel()
 	h := served(t)
 	hostile := []string{

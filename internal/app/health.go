@@ -10,7 +10,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// health adds what load balancers and orchestrators ask.
+// health adds the endpoints for load balancers and orchestrators.
 func (s *Server) health(mux *http.ServeMux) {
 	writable := newWritable(s.Store.DB, s.Log.With("part", "health"))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
@@ -38,7 +38,7 @@ func (s *Server) health(mux *http.ServeMux) {
 }
 
 func (s *Server) pending(ctx context.Context) (bool, error) {
-	if s.Store.DB.Dialect() == sqldb.SQLite { // migrated when it was opened, and nobody else serves it
+	if s.Store.DB.Dialect() == sqldb.SQLite { // migrated when it was opened, and served by this process alone
 		return false, nil
 	}
 	return s.Store.DB.Pending(ctx)

@@ -17,7 +17,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// readyz asks a server with the database whether it is ready.
+// readyz requests the readiness of a server with the database.
 func readyz(t *testing.T, db *sqldb.DB) *httptest.ResponseRecorder {
 	t.Helper()
 	s := &Server{Store: &Store{DB: db}, Log: slog.New(slog.DiscardHandler)}
@@ -41,7 +41,7 @@ func TestAServerWhoseDatabaseTakesNoWritesIsNotReady(t *testing.T) {
 		if _, err := db.Exec(t.Context(), full); err != nil {
 			t.Fatal(err)
 		}
-		if db.Dialect() == sqldb.Postgres { // it holds for new connections
+		if db.Dialect() == sqldb.Postgres { // it applies to new connections
 			var address string
 			if err := db.QueryRow(t.Context(), `SELECT current_database()`).Scan(&address); err != nil {
 				t.Fatal(err)
@@ -75,7 +75,7 @@ func TestManyProbesAreOneWrite(t *testing.T) {
 		writes int
 	}{
 		{0, nil, nil, 1},
-		{probeEvery - 1, full, nil, 1}, // the last answer still counts
+		{probeEvery - 1, full, nil, 1}, // the last answer is still valid
 		{1, full, full, 2},
 		{probeEvery / 2, nil, full, 2},
 		{probeEvery, nil, nil, 3},
@@ -110,7 +110,7 @@ func TestAProbeDoesNotWaitForADiskThatHangs(t *testing.T) {
 			t.Errorf("check = %v, want it given up", err)
 		}
 	}
-	hang <- nil // the one write that there was
+	hang <- nil // the only write
 	if err := w.check(t.Context()); err != nil {
 		t.Error(err)
 	}

@@ -7,10 +7,9 @@ import (
 	"github.com/packetboat/packetboat/internal/hold"
 )
 
-// beginHold holds all sends when the server was asked to. Otherwise a hold of an
-// earlier run ends here if this process has the database to itself. Where there
-// are several, the restart of one must not let the mail of all go: there it stands
-// until the operator releases it.
+// beginHold holds all sends if the server was started with that option. Otherwise it releases a
+// hold of an earlier run, if this process has the database to itself. With several processes,
+// restarting one must not release the mail of all: the hold stays until the operator releases it.
 func (s *Server) beginHold(ctx context.Context) error {
 	db := s.Store.DB
 	if s.Hold {

@@ -13,7 +13,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// newTestServer returns a server of every role that ends as soon as it is up.
+// newTestServer returns a server of every role that stops as soon as it has started.
 func newTestServer(t *testing.T, db *sqldb.DB) (s *Server, ctx context.Context) {
 	t.Helper()
 	o := DefaultOptions()
@@ -43,7 +43,7 @@ func TestAHoldOutlivesTheProcess(t *testing.T) {
 			{false, false},
 			{true, true},
 			{true, true},
-			// Alone on SQLite a restart releases; elsewhere there may be others.
+			// On SQLite a restart releases the hold; elsewhere there may be other processes.
 			{false, db.Dialect() == sqldb.Postgres},
 		} {
 			s, ctx := newTestServer(t, db)

@@ -13,11 +13,10 @@ import (
 	"github.com/packetboat/packetboat/internal/sender"
 )
 
-// hostsTimeout bounds all questions of checkHosts.
+// hostsTimeout limits the time of all lookups by checkHosts.
 const hostsTimeout = 10 * time.Second
 
-// hosts returns a loop that logs once which of the hosts that tenants' DNS
-// records name are not published. Nothing waits for it.
+// hosts returns a loop that logs once which hosts in tenants' DNS records do not resolve.
 func (s *Server) hosts() loop {
 	return loop{"hosts", func(ctx context.Context) error {
 		if !s.Config.LoopbackBaseURL() {
@@ -27,14 +26,14 @@ func (s *Server) hosts() loop {
 	}}
 }
 
-// hostResolver asks the DNS; *net.Resolver does.
+// hostResolver looks up names; *net.Resolver implements it.
 type hostResolver interface {
 	LookupHost(ctx context.Context, host string) ([]string, error)
 	LookupTXT(ctx context.Context, name string) ([]string, error)
 }
 
-// checkHosts warns of each host that is missing in the DNS: mail that tenants send
-// would fail SPF, bounces would not arrive, links would lead nowhere.
+// checkHosts logs a warning for each host that does not resolve: mail of tenants would fail SPF,
+// bounces would not arrive, and links would not work.
 func checkHosts(ctx context.Context, dns hostResolver, hosts sender.Hosts, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(ctx, hostsTimeout)
 	defer cancel()

@@ -12,8 +12,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sender"
 )
 
-// zone is a DNS of few names. What it does not know is not found, and "broken."
-// fails.
+// zone is a DNS with few names. Other names are not found, and "broken." fails.
 type zone struct {
 	hosts, texts map[string][]string
 }

@@ -10,16 +10,15 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// fingerprint tells a secret key from others, and nothing else about it.
+// fingerprint returns a hash that identifies a secret key without revealing it.
 func fingerprint(box *secret.Box) string { return hex.EncodeToString(box.Derive("fingerprint")[:8]) }
 
-// sameKey makes sure that the secret key is the one the database was begun
-// with. With another, sealed passwords would not open, and no link in a mail
-// that has left would be valid.
+// sameKey checks that the secret key is the one the database was created with. With another, sealed
+// passwords could not be opened, and all links in sent mails would be invalid.
 func sameKey(ctx context.Context, db *sqldb.DB, box *secret.Box) error {
 	mine := fingerprint(box)
 	if _, err := db.Exec(ctx, `INSERT INTO secret_key (name, fingerprint) VALUES ('main', $1) ON CONFLICT DO NOTHING`, mine); err != nil {
-		return fmt.Errorf("note the secret key: %w", err)
+		return fmt.Errorf("store the secret key's fingerprint: %w", err)
 	}
 	var begun string
 	if err := db.QueryRow(ctx, `SELECT fingerprint FROM secret_key WHERE name = 'main'`).Scan(&begun); err != nil {

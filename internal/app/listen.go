@@ -7,8 +7,7 @@ import (
 	"syscall"
 )
 
-// listen opens a listener, and says of a taken address which option chooses
-// another one.
+// listen opens a listener. If the address is in use, the error says which option changes it.
 func listen(option, address string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if !errors.Is(err, syscall.EADDRINUSE) {

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 )
 
-// Logger returns the program's log, as configured.
+// Logger returns the program's logger as configured.
 func (c Config) Logger(w io.Writer) *slog.Logger {
 	o := &slog.HandlerOptions{Level: c.LogLevel}
 	if c.LogFormat == "json" {

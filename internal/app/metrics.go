@@ -16,11 +16,11 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// scrape is how long the database may take to be measured.
+// scrape is the time limit for measuring the database.
 const scrape = 3 * time.Second
 
-// newRegistry returns the metrics of the process and of the database; the
-// parts of the program add their own.
+// newRegistry returns a registry with metrics of the process and the database; the parts of the
+// program add their own.
 func newRegistry(db *sqldb.DB) *prometheus.Registry {
 	r := prometheus.NewRegistry()
 	r.MustRegister(
@@ -35,22 +35,22 @@ func newRegistry(db *sqldb.DB) *prometheus.Registry {
 	return r
 }
 
-// backlog measures the database when somebody asks. Every node of an
-// installation tells the same.
+// backlog measures the database when metrics are collected. Every node of an installation reports
+// the same values.
 type backlog struct {
 	db                          *sqldb.DB
 	waiting, deferred, age, lag *prometheus.Desc
 	held                        *prometheus.Desc
 }
 
-// Describe names the metrics.
+// Describe implements prometheus.Collector.
 func (b *backlog) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{b.waiting, b.deferred, b.age, b.lag, b.held} {
 		to <- d
 	}
 }
 
-// Collect measures.
+// Collect implements prometheus.Collector.
 func (b *backlog) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrape)
 	defer cancel()
@@ -75,7 +75,7 @@ func (b *backlog) Collect(to chan<- prometheus.Metric) {
 	gauge(b.held, held, err)
 }
 
-// hitMetrics shows how the queue of opens and clicks fares.
+// hitMetrics adds the metrics of the queue of opens and clicks.
 func hitMetrics(r prometheus.Registerer, q *track.Queue) {
 	r.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
@@ -87,7 +87,7 @@ func hitMetrics(r prometheus.Registerer, q *track.Queue) {
 	)
 }
 
-// requestTimes returns what notes how long the requests of an operation take.
+// requestTimes returns a function that records the duration of requests by operation.
 func requestTimes(r prometheus.Registerer) func(operation string, status int, took time.Duration) {
 	times := prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "packetboat_request_duration_seconds",

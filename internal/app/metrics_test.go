@@ -9,7 +9,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-func TestMetricsTellTheBacklogAndTheRequests(t *testing.T) {
+func TestMetricsOfTheBacklogAndRequests(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r := newRegistry(db)

@@ -13,23 +13,23 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbcopy"
 )
 
-// Store is what the program keeps things in.
+// Store is the opened database with the secret key's box and signer.
 type Store struct {
 	DB  *sqldb.DB
 	Box *secret.Box
 }
 
-// patience is how long a server waits for PostgreSQL when both start at once.
+// patience is how long OpenWhenUp waits for PostgreSQL.
 const patience = time.Minute
 
-// Open opens the database that cfg names and brings its schema up to date. The
-// secret key is made at the first start, unless cfg holds one.
+// Open opens the configured database and applies migrations. The secret key is created at the first
+// start, unless cfg has one.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	return open(ctx, cfg, sqldb.Options{DataDir: cfg.DataDir})
 }
 
-// OpenWhenUp is Open for programs that a machine starts together with PostgreSQL:
-// it waits for a minute until the server is up.
+// OpenWhenUp is Open for programs that are started together with PostgreSQL: it waits up to a
+// minute until the server is reachable.
 func OpenWhenUp(ctx context.Context, cfg Config, log *slog.Logger) (*Store, error) {
 	return open(ctx, cfg, sqldb.Options{DataDir: cfg.DataDir, Patience: patience, Waiting: func(err error) {
 		log.Warn("waiting for PostgreSQL", "err", err, "at_most", patience)
@@ -41,7 +41,7 @@ func open(ctx context.Context, cfg Config, o sqldb.Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := db.CheckSchema(ctx); err != nil { // before a secret key is made beside it
+	if err := db.CheckSchema(ctx); err != nil { // before a secret key is created
 		return nil, errors.Join(err, db.Close())
 	}
 	if err := dbcopy.Unfinished(ctx, db); err != nil {
@@ -63,8 +63,7 @@ func open(ctx context.Context, cfg Config, o sqldb.Options) (*Store, error) {
 	return &Store{DB: db, Box: box}, nil
 }
 
-// openBox returns what seals and signs with the secret key, which is made when there
-// is none.
+// openBox returns what seals and signs with the secret key, which is created if there is none.
 func openBox(cfg Config) (*secret.Box, error) {
 	key := cfg.SecretKey
 	if key == nil {

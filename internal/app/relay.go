@@ -15,15 +15,14 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
 )
 
-// Relay is where mail about accounts goes: the installation's own.
+// Relay is the installation's relay, for mail about accounts.
 type Relay struct {
 	Client smtpclient.Config
 	From   string
 }
 
-// ParseRelay reads smtp[s]://user:password@host:port?from=address. The port is
-// 587, or 465 for smtps, unless it is given. With smtp the server must offer
-// STARTTLS, unless tls=none is among the parameters.
+// ParseRelay parses smtp[s]://user:password@host:port?from=address. The default port is 587, or 465
+// for smtps. With smtp the server must offer STARTTLS, unless the parameters contain tls=none.
 func ParseRelay(text string) (*Relay, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" {
@@ -31,7 +30,7 @@ func ParseRelay(text string) (*Relay, error) {
 	}
 	r := &Relay{Client: smtpclient.Config{
 		Host: u.Hostname(), Port: 587, TLS: smtpclient.StartTLS, Auth: smtpclient.AuthNone,
-		Guard: smtpclient.Guard{AllowPrivate: true}, // the operator's own choice
+		Guard: smtpclient.Guard{AllowPrivate: true}, // configured by the operator
 	}}
 	if u.Scheme == "smtps" {
 		r.Client.TLS, r.Client.Port = smtpclient.Implicit, 465
@@ -57,7 +56,7 @@ func ParseRelay(text string) (*Relay, error) {
 	return r, nil
 }
 
-// Mail hands one plain message to the relay.
+// Mail sends one plain-text message over the relay.
 func (r *Relay) Mail(ctx context.Context, to, subject, text string) error {
 	_, domain, _ := strings.Cut(r.From, "@")
 	var b compose.Builder

@@ -14,7 +14,7 @@ import (
 	"github.com/packetboat/packetboat/internal/app"
 )
 
-// caught is a relay that keeps what it is given.
+// caught is a relay that stores what it receives.
 type caught struct{ mail bytes.Buffer }
 
 func (c *caught) NewSession(*smtp.Conn) (smtp.Session, error) { return c, nil }

@@ -19,42 +19,42 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Role is a part of the program that a process may run.
+// Role is a part of the program that a process runs.
 type Role string
 
-// The roles. Those for which nothing runs yet (inbound) are
-// accepted, so that a deployment need not change when it does.
+// The roles. Roles without a function yet (inbound) are accepted, so that a deployment need not
+// change when they have one.
 const (
-	RoleAPI     Role = "api"     // the tenant API and the pages beside it
-	RoleApp     Role = "app"     // signing in, the mailbox
+	RoleAPI     Role = "api"     // the tenant API and the pages
+	RoleApp     Role = "app"     // sign-in, the mailbox
 	RoleTrack   Role = "track"   // the links in mails
-	RoleInbound Role = "inbound" // mail that comes back
+	RoleInbound Role = "inbound" // inbound mail
 	RoleWorker  Role = "worker"  // the engines
 )
 
 // Roles returns every role.
 func Roles() []Role { return []Role{RoleAPI, RoleApp, RoleTrack, RoleInbound, RoleWorker} }
 
-// shutdown is how long requests under way may take when the program stops.
+// shutdown is how long running requests may take when the program stops.
 const shutdown = 15 * time.Second
 
-// Server is the program as it runs.
+// Server is the running program.
 type Server struct {
 	Config Config
 	Store  *Store
 	Roles  []Role
 	Log    *slog.Logger
-	// Hold stops all sends of the installation before any begins.
+	// Hold holds all sends of the installation before any begins.
 	Hold bool
-	// Demo, when set, is the tenant whose mailbox is shown without a login.
+	// Demo, if set, is the tenant whose mailbox needs no login.
 	Demo id.Tenant
-	// Started is called once the listeners are open, with the address of the
-	// public one; may be nil.
+	// Started is called when the listeners are open, with the address of the public one; may be
+	// nil.
 	Started func(address string)
 }
 
-// Run serves until ctx ends: then it stops accepting, finishes what is under
-// way, stops the engines and returns. The store stays open.
+// Run serves until ctx ends. Then it stops accepting connections, finishes running requests, stops
+// the engines and returns. The store stays open.
 func (s *Server) Run(ctx context.Context) error {
 	registry := newRegistry(s.Store.DB)
 	registry.MustRegister(newDisk(s.Store.DB, s.Config.DataDir))
@@ -75,7 +75,7 @@ func (s *Server) Run(ctx context.Context) error {
 		return err
 	}
 	bounded := limitConnections(public, s.Config.MaxConnections)
-	server := httpServer(sparing(parts.handler), 30*time.Second) // the API extends it for files
+	server := httpServer(sparing(parts.handler), 30*time.Second) // the API extends it for uploads
 	server.ConnState, server.ConnContext = bounded.watch, bounded.mark
 	servers := []*http.Server{server}
 	listeners := []net.Listener{bounded}
@@ -92,7 +92,7 @@ func (s *Server) Run(ctx context.Context) error {
 	return s.run(ctx, servers, listeners, parts)
 }
 
-// profiles lets the operator look into a running program (go tool pprof).
+// profiles adds the handlers for go tool pprof.
 func profiles(mux *http.ServeMux) {
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
@@ -111,7 +111,7 @@ func httpServer(h http.Handler, read time.Duration) *http.Server {
 }
 
 func (s *Server) run(ctx context.Context, servers []*http.Server, listeners []net.Listener, parts *parts) error {
-	// The engines outlive the requests, which may still hand them work.
+	// The engines stop after the requests, which may still create work for them.
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	failed := make(chan error, len(servers)+len(parts.loops))
@@ -167,6 +167,5 @@ func (s *Server) every(name string, interval time.Duration, f func(ctx context.C
 
 func (s *Server) has(r Role) bool { return slices.Contains(s.Roles, r) }
 
-// alone reports whether this process has the database to itself: SQLite is one
-// file, served by one process.
+// alone reports whether this process has the database to itself, which is the case with SQLite.
 func alone(db *sqldb.DB) bool { return db.Dialect() == sqldb.SQLite }

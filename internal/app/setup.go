@@ -7,7 +7,7 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// TenantSetup lists what a new tenant is given, in order.
+// TenantSetup returns the setups of a new tenant, in order.
 func TenantSetup() []tenant.Setup {
 	return []tenant.Setup{
 		contact.FirstStages,

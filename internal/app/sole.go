@@ -11,15 +11,14 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// soleServer makes sure that no other process serves the SQLite database: what
-// another one has on the wire would be taken for abandoned, and sent again. It
-// returns how to let the next one in. PostgreSQL is served by any number of
-// processes. The operating system drops both locks when the process ends, however
-// it ends.
+// soleServer makes sure that no other process serves the SQLite database: a second one would
+// consider attempts in flight of the first as abandoned, and repeat them. It returns a function
+// that releases the locks. PostgreSQL may be served by any number of processes. The operating
+// system releases both locks when the process ends for any reason.
 //
-// The lock on the file itself (sqldb.DB.Serve) holds whatever name the file was
-// opened by. The one on a file beside it is the only one that earlier versions
-// know, and the only one on systems that lack locks of open file descriptions.
+// The lock on the database file (sqldb.DB.Serve) works whatever name the file was opened by. The
+// lock on a separate file is the only one that earlier versions use, and the only one on systems
+// without locks of open file descriptions.
 func soleServer(db *sqldb.DB) (unlock func(), err error) {
 	file := db.File()
 	if file == "" {

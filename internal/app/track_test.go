@@ -16,8 +16,8 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// The DKIM keys of these tenants are sealed with another secret key than the
-// server's, so whatever opens one fails.
+// The DKIM keys of these tenants are sealed with another secret key than the server's, so opening
+// one fails.
 func TestTheTrackRoleOpensNoDKIMKey(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -90,7 +90,7 @@ func TestTheTrackRoleOpensNoDKIMKey(t *testing.T) {
 	})
 }
 
-// sentMessage puts a mail with one link into the outbox, as sent.
+// sentMessage puts a sent mail with one link into the outbox.
 func sentMessage(t *testing.T, a *broadcasttest.Account) id.Message {
 	t.Helper()
 	ctx, b := t.Context(), a.Create()

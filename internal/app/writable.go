@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	probeEvery  = time.Second     // an answer counts for so long
-	probeWithin = 3 * time.Second // a write that takes longer has failed
+	probeEvery  = time.Second     // how long an answer is valid
+	probeWithin = 3 * time.Second // time limit of a write
 )
 
-// writable finds out whether the database takes writes, by writing. However many
-// ask, one write is under way, and none begins within a second of the last.
+// writable checks whether the database accepts writes, by writing. However many callers there are,
+// at most one write runs at a time, and none begins within a second of the last.
 type writable struct {
 	write func(ctx context.Context) error
 	now   func() time.Time
@@ -24,15 +24,15 @@ type writable struct {
 
 	mu      sync.Mutex
 	at      time.Time     // when the last write ended
-	err     error         // what became of it
-	running chan struct{} // closed when the write under way has ended; nil without one
+	err     error         // its error
+	running chan struct{} // closed when the current write ends; nil if there is none
 }
 
 func newWritable(db *sqldb.DB, log *slog.Logger) *writable {
 	return &writable{now: time.Now, log: log, write: func(ctx context.Context) error { return touch(ctx, db, time.Now()) }}
 }
 
-// touch is the write.
+// touch writes a row.
 func touch(ctx context.Context, db *sqldb.DB, now time.Time) error {
 	_, err := db.Exec(ctx, `INSERT INTO write_probe (name, at) VALUES ('ready', $1)
 		ON CONFLICT (name) DO UPDATE SET at = excluded.at`, now.UnixMicro())
@@ -42,8 +42,8 @@ func touch(ctx context.Context, db *sqldb.DB, now time.Time) error {
 	return nil
 }
 
-// check returns why the database takes no writes, or nil. It waits no longer than
-// ctx, also where a disk that hangs keeps the write for longer.
+// check returns why the database accepts no writes, or nil. It returns when ctx ends, even if a
+// write hangs.
 func (w *writable) check(ctx context.Context) error {
 	w.mu.Lock()
 	if w.running == nil && w.now().Sub(w.at) < probeEvery {
