@@ -13,7 +13,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbcopy"
 )
 
-// Store is the opened database with the secret key's box and signer.
+// Store is the opened database and the box that seals values with the secret key.
 type Store struct {
 	DB  *sqldb.DB
 	Box *secret.Box
