@@ -22,7 +22,7 @@ var rows = []struct {
 	{"audience", "rule segment savedfilter"},
 	{"waist", "outbox track letter"},
 	{"material", "lane sender binding content template template/starter manuscript library mailbox"},
-	{"people", "field contact suppression score"},
+	{"people", "field contactsearch contact maildomain suppression score"},
 	{"spine", "tenant limit pace leader hold traffic auth journal usage testmail"},
 	{"mail", "mail/address mail/mx mail/liquid mail/markup mail/links mail/textpart mail/inline mail/mjml mail/compose mail/dkim mail/dkim/libcrypto mail/reply mail/smtpclient"},
 	{"ground", "fault id id/idtest cache poll route slug secret spread sqldb sqldb/dbtest sqldb/dbcopy"},

@@ -21,6 +21,7 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/dkim/libcrypto"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
 	"github.com/packetboat/packetboat/internal/mailbox"
+	"github.com/packetboat/packetboat/internal/maildomain"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/public"
 	"github.com/packetboat/packetboat/internal/savedfilter"
@@ -136,7 +137,7 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 	api := &httpapi.API{
 		DB: db, Box: s.Store.Box, Now: t.now, BaseURL: s.Config.BaseURL, Hosts: s.Config.Hosts, Log: log, AllowPrivateRelays: t.private,
 		Login: s.login(t.limiter), Gate: gate, Saver: contact.NewSaver(db, sender.ContactRules, t.now), Usage: usage.Finders{broadcast.Finder(), segment.Finder(), savedfilter.Finder()},
-		Providers: &contact.Providers{DB: db, Now: t.now},
+		Providers: &maildomain.Providers{DB: db, Now: t.now},
 		MJML:      mjml.New(), Sends: broadcast.Sends{},
 		Holdings: personalData(t.now),
 		Tester: &deliver.Tester{

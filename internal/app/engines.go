@@ -11,6 +11,7 @@ import (
 	"github.com/packetboat/packetboat/internal/broadcast"
 	"github.com/packetboat/packetboat/internal/bulk"
 	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/contactsearch"
 	"github.com/packetboat/packetboat/internal/engine/classify"
 	"github.com/packetboat/packetboat/internal/engine/deliver"
 	"github.com/packetboat/packetboat/internal/engine/dispatch"
@@ -22,6 +23,7 @@ import (
 	"github.com/packetboat/packetboat/internal/leader"
 	"github.com/packetboat/packetboat/internal/mail/mx"
 	"github.com/packetboat/packetboat/internal/mailbox"
+	"github.com/packetboat/packetboat/internal/maildomain"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/rule"
 	"github.com/packetboat/packetboat/internal/score"
@@ -39,7 +41,7 @@ func followers(now func() time.Time, log *slog.Logger) []journal.Follower {
 		outbox.Follower(),
 		broadcast.Follower(log),
 		score.Follower(rule.ScoringFilters, outbox.Broadcasts, now),
-		contact.DomainFollower(now),
+		maildomain.Follower(now),
 	}
 }
 
@@ -72,10 +74,10 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 	inbox := &track.Inbox{DB: db, Log: s.Log.With("engine", "inbox")}
 	classifier := &classify.Engine{DB: db, Log: s.Log.With("engine", "classify"), Now: t.now, Live: live}
 	upkeep := &contact.Upkeep{DB: db, Log: s.Log.With("engine", "contacts"), Now: t.now}
-	resolution := &contact.Resolution{
+	resolution := &maildomain.Resolution{
 		DB: db, Resolver: mx.NewResolver(s.Config.DNSResolver), Log: s.Log.With("engine", "domains"), Now: t.now,
 	}
-	searched := &contact.SearchIndex{DB: db, Log: s.Log.With("engine", "search"), Now: t.now}
+	searched := &contactsearch.Index{DB: db, Log: s.Log.With("engine", "search"), Now: t.now}
 	fading := &score.Decay{DB: db, Log: s.Log.With("engine", "scores"), Now: t.now}
 	counting := &segment.Refresher{
 		DB: db, Log: s.Log.With("engine", "segments"), Now: t.now,

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/contactsearch"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -141,14 +142,14 @@ func blankContacts(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id
 	if err != nil {
 		return err
 	}
-	texts := make([]waiter, len(ids))
+	texts := make([]contactsearch.Entry, len(ids))
 	for i, c := range ids {
-		texts[i] = waiter{c, anonymous(c)}
+		texts[i] = contactsearch.Entry{Contact: c, Text: anonymous(c)}
 	}
-	if err := awaitIndex(ctx, tx, tenant, texts); err != nil {
+	if err := contactsearch.Await(ctx, tx, tenant, texts); err != nil {
 		return err
 	}
-	if err := forgetInIndex(ctx, tx, tenant, ids); err != nil {
+	if err := contactsearch.Forget(ctx, tx, tenant, ids); err != nil {
 		return err
 	}
 	_, err = tx.Exec(ctx, `

@@ -18,6 +18,6 @@
 // contact_activity and is written by the Follower from the journal, so that a
 // send never rewrites a contact's own row.
 //
-// The free-text search looks in search_text; an index of its own, kept by
-// SearchIndex, says whose is worth looking at, and never changes what is found.
+// The free-text search looks in search_text; package contactsearch knows whose is
+// worth looking at.
 package contact

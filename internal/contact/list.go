@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/packetboat/packetboat/internal/contactsearch"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -213,8 +214,8 @@ func (s *statement) arg(v any) string {
 
 // CheckSearch refuses a search text that is too long.
 func CheckSearch(text string) error {
-	if utf8.RuneCountInString(text) > MaxSearch {
-		return fault.Input(fault.Field{Path: "search", Message: fmt.Sprintf("at most %d characters", MaxSearch)})
+	if utf8.RuneCountInString(text) > contactsearch.MaxSearch {
+		return fault.Input(fault.Field{Path: "search", Message: fmt.Sprintf("at most %d characters", contactsearch.MaxSearch)})
 	}
 	return nil
 }
@@ -234,8 +235,8 @@ func selection(db *sqldb.DB, tenant id.Tenant, q Selector, r *Restriction) (*sta
 		s.conditions.WriteString(` AND c.global_status` + db.In(len(s.args)+1))
 		s.args = append(s.args, sqldb.List(db, q.Statuses))
 	}
-	for _, word := range terms(q.Search) {
-		s.conditions.WriteString(` AND c.search_text LIKE ` + s.arg(pattern(word)) + ` ESCAPE '\' `)
+	for _, word := range contactsearch.Terms(q.Search) {
+		s.conditions.WriteString(` AND c.search_text LIKE ` + s.arg(contactsearch.Pattern(word)) + ` ESCAPE '\' `)
 	}
 	for _, w := range q.Where {
 		if w.Activity {
@@ -244,6 +245,20 @@ func selection(db *sqldb.DB, tenant id.Tenant, q Selector, r *Restriction) (*sta
 		s.conditions.WriteString(` AND (` + w.Text(s.arg) + `) `)
 	}
 	return s, nil
+}
+
+// addCandidates restricts a search to the contacts that its index names, and
+// reports whether it did: when they are many, it is faster to walk all contacts.
+// ordered says that only a page is wanted, in the order of an index. It never
+// changes what is found, since the index names every contact that can match.
+func (s *statement) addCandidates(ctx context.Context, db *sqldb.DB, tenant id.Tenant, search string, ordered bool) (bool, error) {
+	list, ok, err := contactsearch.Candidates(ctx, db, tenant, search, ordered)
+	if err != nil || !ok {
+		return false, err
+	}
+	s.conditions.WriteString(` AND c.id` + db.In(len(s.args)+1))
+	s.args = append(s.args, sqldb.List(db, list))
+	return true, nil
 }
 
 // Count returns how many contacts a selector means.
@@ -286,7 +301,7 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Query) (p Page,
 // contacts only.
 func (q Query) plain() bool {
 	o, ok := orders[q.Sort]
-	return (!ok || o.indexed) && q.From == nil && len(q.Where) == 0 && len(q.Statuses) == 0 && len(terms(q.Search)) == 0
+	return (!ok || o.indexed) && q.From == nil && len(q.Where) == 0 && len(q.Statuses) == 0 && len(contactsearch.Terms(q.Search)) == 0
 }
 
 func list(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Query) (Page, error) {

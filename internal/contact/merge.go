@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/packetboat/packetboat/internal/contactsearch"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/mail/address"
@@ -297,10 +298,10 @@ func (p *mergeState) insert(ctx context.Context, tx *sqldb.DB, fresh []*pending)
 	}
 	t := tx.Table(storedColumns...)
 	t.Grow(len(fresh))
-	texts := make([]waiter, len(fresh))
+	texts := make([]contactsearch.Entry, len(fresh))
 	for i, one := range fresh {
-		texts[i] = waiter{one.c.ID, one.c.searchText()}
-		if err := one.c.add(t, texts[i].text); err != nil {
+		texts[i] = contactsearch.Entry{Contact: one.c.ID, Text: one.c.searchText()}
+		if err := one.c.add(t, texts[i].Text); err != nil {
 			return nil, err
 		}
 	}
@@ -328,8 +329,8 @@ func (p *mergeState) insert(ctx context.Context, tx *sqldb.DB, fresh []*pending)
 	if _, err = activities.Insert(ctx, tx, "contact_activity", p.b.tenant); err != nil {
 		return nil, err
 	}
-	texts = slices.DeleteFunc(texts, func(w waiter) bool { return taken[w.contact] })
-	return taken, awaitNew(ctx, tx, p.b.tenant, texts)
+	texts = slices.DeleteFunc(texts, func(w contactsearch.Entry) bool { return taken[w.Contact] })
+	return taken, contactsearch.AwaitNew(ctx, tx, p.b.tenant, texts)
 }
 
 // update writes what changed of anybody, and no other column: an index is
@@ -338,7 +339,7 @@ func (p *mergeState) update(ctx context.Context, tx *sqldb.DB, changed []*pendin
 	t := tx.Table(storedColumns...)
 	t.Grow(len(changed))
 	columns := map[string]bool{"id": true, "updated_at": true}
-	var texts []waiter
+	var texts []contactsearch.Entry
 	for _, one := range changed {
 		text := one.c.searchText()
 		if err := one.c.add(t, text); err != nil {
@@ -352,13 +353,13 @@ func (p *mergeState) update(ctx context.Context, tx *sqldb.DB, changed []*pendin
 			}
 		}
 		if said {
-			texts = append(texts, waiter{one.c.ID, text})
+			texts = append(texts, contactsearch.Entry{Contact: one.c.ID, Text: text})
 		}
 	}
 	if _, err := t.Only(func(column string) bool { return columns[column] }).Update(ctx, tx, "contact", p.b.tenant); err != nil {
 		return err
 	}
-	return awaitIndex(ctx, tx, p.b.tenant, texts)
+	return contactsearch.Await(ctx, tx, p.b.tenant, texts)
 }
 
 // saveActivities writes what becomes of the deliverability of contacts whose status or

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/contactsearch"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
@@ -58,7 +59,7 @@ func TestContactsMadeAtOnceAreFoundBeforeAndInTheIndex(t *testing.T) {
 				}
 			}
 		}
-		round := func(x *contact.SearchIndex) {
+		round := func(x *contactsearch.Index) {
 			t.Helper()
 			for more := true; more; {
 				var err error
@@ -87,7 +88,7 @@ func TestContactsMadeAtOnceAreFoundBeforeAndInTheIndex(t *testing.T) {
 		want := map[string]int{"number7": 61, "number7 c5": 11, "renamed": 1, "example": 629}
 		counts("after changes", want)
 
-		young := &contact.SearchIndex{DB: db, Log: indexer(db).Log, Now: func() time.Time { return now }}
+		young := &contactsearch.Index{DB: db, Log: indexer(db).Log, Now: func() time.Time { return now }}
 		round(young)
 		if s := waiting("contact_search_stretch"); s != 2 {
 			t.Errorf("%d stretches wait for more, want 2", s)
@@ -107,7 +108,7 @@ func TestContactsMadeAtOnceAreFoundBeforeAndInTheIndex(t *testing.T) {
 		counts("in the index", want)
 
 		save(acme, 1000, 300, now.Add(time.Second))
-		old := &contact.SearchIndex{DB: db, Log: indexer(db).Log, Now: func() time.Time { return now.Add(time.Minute) }}
+		old := &contactsearch.Index{DB: db, Log: indexer(db).Log, Now: func() time.Time { return now.Add(time.Minute) }}
 		round(old)
 		if s, f := waiting("contact_search_stretch"), waiting("contact_search_fresh"); s != 0 || f < 300 {
 			t.Errorf("%d stretches and %d contacts wait, want none and 300", s, f)

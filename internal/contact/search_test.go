@@ -16,14 +16,15 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/contactsearch"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
 // indexer makes a segment of a few contacts already.
-func indexer(db *sqldb.DB) *contact.SearchIndex {
-	return &contact.SearchIndex{DB: db, Log: slog.New(slog.DiscardHandler), Now: time.Now, Least: 5}
+func indexer(db *sqldb.DB) *contactsearch.Index {
+	return &contactsearch.Index{DB: db, Log: slog.New(slog.DiscardHandler), Now: time.Now, Least: 5}
 }
 
 // plainly is a text as a search sees it.
@@ -298,7 +299,7 @@ func TestSegmentsOfARenewalStay(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx, index, patient := t.Context(), indexer(db), indexer(db)
 		patient.Least = 1000
-		tick := func(x *contact.SearchIndex) bool {
+		tick := func(x *contactsearch.Index) bool {
 			more, err := x.Tick(ctx)
 			if err != nil {
 				t.Fatal(err)

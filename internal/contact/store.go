@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/contactsearch"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/mail/address"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -55,6 +56,11 @@ var selected = "c.tenant_id, c." + strings.Join(wide, ", c.") + ", " + activityC
 
 // source joins a contact's two rows; every query of full contacts reads from it.
 const source = ` contact c ` + WithActivity
+
+// searchText is what the search looks in.
+func (c *Contact) searchText() string {
+	return contactsearch.Text(&c.Email, c.FirstName, c.LastName, c.FullName, c.Company)
+}
 
 // scan reads the selected columns of one row, then what the query adds.
 func scan(row func(...any) error, more ...any) (Contact, error) {
@@ -260,4 +266,14 @@ func Emails(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contac
 		return nil, fmt.Errorf("find addresses of contacts: %w", err)
 	}
 	return found, nil
+}
+
+// Domains returns the domains of the addresses of contacts.
+func Domains(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact) ([]string, error) {
+	rows, err := db.Query(ctx, `SELECT DISTINCT email_domain FROM contact WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, ids))
+	list, err := sqldb.Collect(rows, err, func(row func(...any) error) (d string, err error) { return d, row(&d) })
+	if err != nil {
+		return nil, fmt.Errorf("read the domains of contacts: %w", err)
+	}
+	return list, nil
 }

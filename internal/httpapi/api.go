@@ -16,6 +16,7 @@ import (
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
+	"github.com/packetboat/packetboat/internal/maildomain"
 	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/segment"
 	"github.com/packetboat/packetboat/internal/sender"
@@ -34,12 +35,12 @@ type API struct {
 	Gate    *auth.Gate   // forgets what a request changed; may be nil
 	Log     *slog.Logger
 
-	Saver     *contact.Saver     // gathers what callers write about contacts; nil: each by itself
-	Providers *contact.Providers // who runs the mail of domains; nil: asked each time
-	Usage     usage.Finder       // who needs a record, asked before it goes
-	Sends     usage.Counter      // which mailings use a template or a block; nil: none
-	MJML      *mjml.Compiler     // makes HTML of MJML
-	Tester    Tester             // sends mails that are no part of a send
+	Saver     *contact.Saver        // gathers what callers write about contacts; nil: each by itself
+	Providers *maildomain.Providers // who runs the mail of domains; nil: asked each time
+	Usage     usage.Finder          // who needs a record, asked before it goes
+	Sends     usage.Counter         // which mailings use a template or a block; nil: none
+	MJML      *mjml.Compiler        // makes HTML of MJML
+	Tester    Tester                // sends mails that are no part of a send
 
 	// Holdings are the places that keep something about people: used to export
 	// and to erase personal data.
@@ -92,7 +93,7 @@ func (a *API) contacts() contactsAPI {
 		c.saver = &contact.Saver{DB: a.DB, Rules: sender.ContactRules, Now: a.Now}
 	}
 	if c.providers == nil {
-		c.providers = &contact.Providers{DB: a.DB, Now: a.Now}
+		c.providers = &maildomain.Providers{DB: a.DB, Now: a.Now}
 	}
 	return c
 }

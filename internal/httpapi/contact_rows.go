@@ -6,6 +6,7 @@ import (
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/maildomain"
 	"github.com/packetboat/packetboat/internal/sender"
 )
 
@@ -46,7 +47,7 @@ func (api contactsAPI) writtenContacts(ctx context.Context, t id.Tenant, list ..
 
 // rowOfContact returns c as it is shown, but for what is read with it: whether
 // its activity is certain.
-func rowOfContact(c contact.Contact, types contact.Types, domain contact.MailDomain) Contact {
+func rowOfContact(c contact.Contact, types contact.Types, domain maildomain.Domain) Contact {
 	return Contact{
 		ID: c.ID, TenantID: c.Tenant, Email: c.Email, ExternalID: c.ExternalID, FirstName: c.FirstName, LastName: c.LastName,
 		FullName: c.FullName, Title: c.Title, Company: c.Company, Phone: c.Phone, Website: c.Website, Timezone: c.Timezone,

@@ -15,6 +15,7 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/field"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/maildomain"
 	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/segment"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -28,7 +29,7 @@ type contactsAPI struct {
 	log       *slog.Logger
 	now       func() time.Time
 	saver     *contact.Saver
-	providers *contact.Providers
+	providers *maildomain.Providers
 	holdings  []contact.PersonalData
 	sequences bulk.Sequences
 }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/contactsearch"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/field"
 	"github.com/packetboat/packetboat/internal/id"
@@ -121,8 +122,8 @@ func (f *Filter) texts(p *fault.Problems, ch Change) {
 	if ch.Search != nil {
 		f.Search = strings.TrimSpace(norm.NFC.String(*ch.Search))
 	}
-	if n := utf8.RuneCountInString(f.Search); n > contact.MaxSearch || strings.ContainsRune(f.Search, 0) {
-		p.Add("search", fmt.Sprintf("at most %d characters", contact.MaxSearch))
+	if n := utf8.RuneCountInString(f.Search); n > contactsearch.MaxSearch || strings.ContainsRune(f.Search, 0) {
+		p.Add("search", fmt.Sprintf("at most %d characters", contactsearch.MaxSearch))
 	}
 	if ch.Sort != nil {
 		f.Sort = contact.ParseSort(*ch.Sort)

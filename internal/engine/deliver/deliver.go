@@ -30,10 +30,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/content"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/letter"
+	"github.com/packetboat/packetboat/internal/maildomain"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/pace"
 	"github.com/packetboat/packetboat/internal/secret"
@@ -89,7 +89,7 @@ type Engine struct {
 	tally      stats
 	fair       *fairQueue
 	pacer      *pace.Pacer
-	providers  contact.Providers
+	providers  maildomain.Providers
 }
 
 // Run delivers until ctx ends, then finishes the attempts under way, writes what

@@ -1,4 +1,4 @@
-package contact
+package contactsearch
 
 import (
 	"context"
@@ -9,19 +9,19 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// awaitIndex lets contacts whose search_text was just written wait for the index of
+// Await lets contacts whose search_text was just written wait for the index of
 // the search. Whatever writes that column calls it in the same transaction.
 //
 // One that waits already is written all the same: that makes us wait for an
 // indexer that is just taking it away.
-func awaitIndex(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []waiter) error {
+func Await(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []Entry) error {
 	if len(list) == 0 {
 		return nil
 	}
-	slices.SortFunc(list, func(a, b waiter) int { return id.Compare(a.contact, b.contact) }) // one order of locks for all
+	slices.SortFunc(list, func(a, b Entry) int { return id.Compare(a.Contact, b.Contact) }) // one order of locks for all
 	t := tx.Table("contact_id UUID", "search_text TEXT")
 	for _, w := range list {
-		t.Add(w.contact, w.text)
+		t.Add(w.Contact, w.Text)
 	}
 	_, err := tx.Exec(ctx, `
 		INSERT INTO contact_search_fresh (tenant_id, contact_id, search_text)
@@ -33,9 +33,9 @@ func awaitIndex(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []wait
 	return nil
 }
 
-// forgetInIndex has the index forget what it says of contacts that were just
+// Forget has the index forget what it says of contacts that were just
 // anonymised.
-func forgetInIndex(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact) error {
+func Forget(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact) error {
 	t := tx.Table("contact_id UUID")
 	for _, c := range ids {
 		t.Add(c)

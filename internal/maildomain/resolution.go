@@ -1,4 +1,4 @@
-package contact
+package maildomain
 
 import (
 	"cmp"
@@ -36,9 +36,9 @@ const (
 	claimDomains = 64
 	askAtOnce    = 8
 	claimFor     = 2 * time.Minute
-	refreshAfter = 30 * day
-	absentAfter  = 3 * day // a domain that does not exist may yet
-	silence      = 10      // unanswered questions that are no accident
+	refreshAfter = 30 * 24 * time.Hour
+	absentAfter  = 3 * 24 * time.Hour // a domain that does not exist may yet
+	silence      = 10                 // unanswered questions that are no accident
 	retryFirst   = time.Minute
 	retryLast    = 12 * time.Hour
 )

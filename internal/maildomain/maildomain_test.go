@@ -1,4 +1,4 @@
-package contact_test
+package maildomain_test
 
 import (
 	"context"
@@ -15,9 +15,29 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/mail/mx"
+	"github.com/packetboat/packetboat/internal/maildomain"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
+
+const acme = id.Tenant(101)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func mustCreate(t *testing.T, db *sqldb.DB, email string, ch contact.Change) contact.Contact {
+	t.Helper()
+	c, err := contact.Create(t.Context(), db, acme, email, ch, contact.Rules{}, noon)
+	if err != nil {
+		t.Fatalf("Create(%q): %v", email, err)
+	}
+	return c
+}
+
+func each(t *testing.T, f func(t *testing.T, db *sqldb.DB)) {
+	t.Helper()
+	t.Parallel()
+	dbtest.Each(t, f)
+}
 
 // dns is a DNS of MX records; what is not in it does not exist, and while it is
 // down nothing is answered.
@@ -66,17 +86,17 @@ func (h *house) clock() time.Time { return h.now }
 
 func (h *house) follow() {
 	h.t.Helper()
-	e := journal.Engine{DB: h.db, Followers: []journal.Follower{contact.DomainFollower(h.clock)}}
+	e := journal.Engine{DB: h.db, Followers: []journal.Follower{maildomain.Follower(h.clock)}}
 	if err := e.Drain(h.t.Context()); err != nil {
 		h.t.Fatal(err)
 	}
 }
 
-func (h *house) node() *contact.Resolution {
-	return &contact.Resolution{DB: h.db, Resolver: h.dns, Log: h.log, Now: h.clock}
+func (h *house) node() *maildomain.Resolution {
+	return &maildomain.Resolution{DB: h.db, Resolver: h.dns, Log: h.log, Now: h.clock}
 }
 
-func (h *house) resolve(r *contact.Resolution) {
+func (h *house) resolve(r *maildomain.Resolution) {
 	h.t.Helper()
 	for {
 		more, err := r.Tick(h.t.Context())
@@ -91,9 +111,9 @@ func (h *house) resolve(r *contact.Resolution) {
 
 func (h *house) want(domain, record string, provider mx.Provider) {
 	h.t.Helper()
-	p := &contact.Providers{DB: h.db, Now: h.clock}
+	p := &maildomain.Providers{DB: h.db, Now: h.clock}
 	got, err := p.Of(h.t.Context(), domain)
-	if want := (contact.MailDomain{Record: record, Provider: provider}); err != nil || got[domain] != want {
+	if want := (maildomain.Domain{Record: record, Provider: provider}); err != nil || got[domain] != want {
 		h.t.Errorf("%s is %+v, %v; want %+v", domain, got[domain], err, want)
 	}
 }
@@ -114,7 +134,7 @@ func TestDomainsAreResolvedOnceForAllAndRefreshed(t *testing.T) {
 		h.want("own.example", "mail.own.example", mx.Other)
 		h.want("gone.example", "", "")
 		slices.Sort(h.dns.asked)
-		if got, want := fmt.Sprint(h.dns.asked), "[example.org. gmail.com. gone.example. own.example. shop.example.]"; got != want {
+		if got, want := fmt.Sprint(h.dns.asked), "[gmail.com. gone.example. own.example. shop.example.]"; got != want {
 			t.Errorf("asked for %s, want %s", got, want)
 		}
 		h.dns.zone["own.example"], h.dns.asked = "x.mail.protection.outlook.com.", nil
@@ -214,7 +234,7 @@ func TestProvidersAreRememberedForAMoment(t *testing.T) {
 	t.Parallel()
 	db := dbtest.SQLite(t)
 	h := newHouse(t, db)
-	p := &contact.Providers{DB: db, Now: h.clock}
+	p := &maildomain.Providers{DB: db, Now: h.clock}
 	of := func() mx.Provider {
 		t.Helper()
 		got, err := p.Of(t.Context(), "shop.example", "nowhere.example", "shop.example")

@@ -1,4 +1,4 @@
-package contact
+package contactsearch
 
 import (
 	"strings"
@@ -16,9 +16,9 @@ func TestPostingsSayWhoHoldsAGram(t *testing.T) {
 		for i := range texts {
 			texts[i] = few[(i*i/7)%len(few)]
 		}
-		list := make([]waiter, len(texts))
+		list := make([]Entry, len(texts))
 		for i, text := range texts {
-			list[i].text = text
+			list[i].Text = text
 		}
 		stored := encode(list)
 		word := rapid.StringOfN(rapid.SampledFrom(letters[:5]), 1, 3, -1).Draw(t, "word")
@@ -45,7 +45,7 @@ func TestPostingsSayWhoHoldsAGram(t *testing.T) {
 func TestAnyTextHoldsTheGramsOfItsWords(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		text := fold(rapid.String().Draw(t, "text"))
+		text := Fold(rapid.String().Draw(t, "text"))
 		var words []string
 		for w := range strings.FieldsSeq(text) {
 			r := []rune(w)
@@ -66,7 +66,7 @@ func TestAnyTextHoldsTheGramsOfItsWords(t *testing.T) {
 }
 
 func FuzzDecodePostings(f *testing.F) {
-	for _, row := range encode([]waiter{{text: "ann@example.org"}, {text: "zoë"}}) {
+	for _, row := range encode([]Entry{{Text: "ann@example.org"}, {Text: "zoë"}}) {
 		f.Add(row, uint64('a'))
 	}
 	f.Add([]byte{0x80}, uint64(1))

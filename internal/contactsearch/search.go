@@ -1,4 +1,4 @@
-package contact
+package contactsearch
 
 import (
 	"context"
@@ -16,16 +16,16 @@ import (
 // MaxSearch is the longest search text.
 const MaxSearch = 200
 
-// terms are the words of a search, each of which must occur.
-func terms(search string) []string { return strings.Fields(fold(search)) }
+// Terms are the words of a search, each of which must occur.
+func Terms(search string) []string { return strings.Fields(Fold(search)) }
 
-// pattern is a term as LIKE reads it, with \ as the escape character.
-func pattern(term string) string { return "%" + likeEscaper.Replace(term) + "%" }
+// Pattern is a term as LIKE reads it, with \ as the escape character.
+func Pattern(term string) string { return "%" + likeEscaper.Replace(term) + "%" }
 
 var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// fold makes text comparable whatever its case and accents.
-func fold(s string) string {
+// Fold makes text comparable whatever its case and accents.
+func Fold(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Mn, r) || r == 0 {
 			return -1
@@ -34,51 +34,44 @@ func fold(s string) string {
 	}, norm.NFKD.String(s))
 }
 
-// searchText is what the search looks in; a word holds no space, so it matches
-// within one of the parts.
-func (c *Contact) searchText() string {
-	parts := []string{c.Email}
-	for _, p := range []*string{c.FirstName, c.LastName, c.FullName, c.Company} {
+// Text is what the search looks in, of the parts of a contact that it covers. A word
+// of a search holds no space, so it matches within one of the parts.
+func Text(parts ...*string) string {
+	var list []string
+	for _, p := range parts {
 		if p != nil {
-			parts = append(parts, *p)
+			list = append(list, *p)
 		}
 	}
-	return fold(strings.Join(parts, "\n"))
+	return Fold(strings.Join(list, "\n"))
 }
 
 // How many of those that are not in the index yet are looked for.
 const (
-	freshOfPage  = 500
-	freshOfCount = 5000
+	maxWaitingPage  = 500
+	maxWaitingCount = 5000
 )
 
-// addCandidates adds, to the conditions of a search, that a contact is one of those
-// that the index names, and reports whether it did: when they are many, going
-// through all contacts is sooner at its end. Ordered says that only a page is
-// wanted, in the order of an index. It changes nothing about who is meant: the
-// index names everybody who can be.
-func (s *statement) addCandidates(ctx context.Context, db *sqldb.DB, tenant id.Tenant, search string, ordered bool) (bool, error) {
-	words := terms(search)
+// Candidates returns, in order, every contact that a search may find. It reports
+// false when it does not know: the search has no words, too many contacts match
+// for the index to be of use, or the index is changing. ordered says that only a
+// page of the contacts is wanted, in the order of an index.
+func Candidates(ctx context.Context, db *sqldb.DB, tenant id.Tenant, search string, ordered bool) ([]id.Contact, bool, error) {
+	words := Terms(search)
 	if len(words) == 0 {
-		return false, nil
+		return nil, false, nil
 	}
 	list, ok, err := candidates(ctx, db, tenant, words, ordered)
 	if err != nil {
-		return false, fmt.Errorf("search the index of contacts: %w", err)
+		return nil, false, fmt.Errorf("search the index of contacts: %w", err)
 	}
-	if ok {
-		s.conditions.WriteString(` AND c.id` + db.In(len(s.args)+1))
-		s.args = append(s.args, sqldb.List(db, list))
-	}
-	return ok, nil
+	return list, ok, nil
 }
 
-// candidates returns everybody in whose text the words may occur, unless they
-// are too many or the index is changing.
 func candidates(ctx context.Context, db *sqldb.DB, tenant id.Tenant, words []string, ordered bool) ([]id.Contact, bool, error) {
-	most := freshOfCount
+	most := maxWaitingCount
 	if ordered {
-		most = freshOfPage
+		most = maxWaitingPage
 	}
 	f, err := lookUp(ctx, db, tenant, words, most)
 	if err != nil || len(f.fresh) > most || !f.selective(ordered) {
@@ -146,7 +139,7 @@ func lookUp(ctx context.Context, db *sqldb.DB, tenant id.Tenant, words []string,
 	args := []any{tenant, most + 1}
 	var likes, likesOfStretch strings.Builder
 	for _, w := range words {
-		args = append(args, pattern(w))
+		args = append(args, Pattern(w))
 		fmt.Fprintf(&likes, ` AND f.search_text LIKE $%d ESCAPE '\' `, len(args))
 		fmt.Fprintf(&likesOfStretch, ` AND c.search_text LIKE $%d ESCAPE '\' `, len(args))
 	}

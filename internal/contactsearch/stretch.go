@@ -1,4 +1,4 @@
-package contact
+package contactsearch
 
 import (
 	"context"
@@ -20,19 +20,19 @@ import (
 // by one in contact_search_fresh, which a search reads sooner.
 
 const (
-	stretched = 256              // as many new contacts wait as a stretch
-	settled   = 10 * time.Second // how long a stretch waits for more
-	stretches = 64               // are looked at for a segment
+	minStretch  = 256              // as many new contacts wait as a stretch
+	settleAfter = 10 * time.Second // how long a stretch waits for more
+	stretches   = 64               // are looked at for a segment
 )
 
-// awaitNew lets contacts that were just made wait for the index of the search.
-func awaitNew(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []waiter) error {
-	if len(list) < stretched {
-		return awaitIndex(ctx, tx, tenant, list)
+// AwaitNew lets contacts that were just made wait for the index of the search.
+func AwaitNew(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []Entry) error {
+	if len(list) < minStretch {
+		return Await(ctx, tx, tenant, list)
 	}
-	byID := func(a, b waiter) int { return id.Compare(a.contact, b.contact) }
+	byID := func(a, b Entry) int { return id.Compare(a.Contact, b.Contact) }
 	_, err := tx.Exec(ctx, `INSERT INTO contact_search_stretch (tenant_id, first_id, last_id, contacts) VALUES ($1, $2, $3, $4)`,
-		tenant, slices.MinFunc(list, byID).contact, slices.MaxFunc(list, byID).contact, len(list))
+		tenant, slices.MinFunc(list, byID).Contact, slices.MaxFunc(list, byID).Contact, len(list))
 	if err != nil {
 		return fmt.Errorf("tell the search index: %w", err)
 	}
@@ -49,7 +49,7 @@ type waiting struct {
 	first     id.Contact // of the oldest stretch
 }
 
-func lookAtWaiting(ctx context.Context, db *sqldb.DB, tenant id.Tenant, most int) (w waiting, err error) {
+func countWaiting(ctx context.Context, db *sqldb.DB, tenant id.Tenant, most int) (w waiting, err error) {
 	err = db.QueryRow(ctx, `
 		SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM contact_search_fresh WHERE tenant_id = $1 LIMIT $2) AS f),
 			(SELECT CAST(COALESCE(SUM(contacts), 0) AS BIGINT) FROM contact_search_stretch WHERE tenant_id = $1),
@@ -79,13 +79,13 @@ func indexStretches(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (segmen
 	if err != nil {
 		return 0, err
 	}
-	list := make([]waiter, 0, segmentSize)
+	list := make([]Entry, 0, segmentSize)
 	var firsts []id.Contact
 	for _, s := range oldest {
 		rows, err := db.Query(ctx, `
 			SELECT id, search_text FROM contact
 			WHERE tenant_id = $1 AND id >= $2 AND id <= $3 ORDER BY id LIMIT $4`, tenant, s.first, s.last, segmentSize+1)
-		page, err := sqldb.Collect(rows, err, scanWaiter)
+		page, err := sqldb.Collect(rows, err, scanEntry)
 		if err != nil {
 			return 0, err
 		}
@@ -97,8 +97,8 @@ func indexStretches(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (segmen
 	if len(firsts) == 0 && len(oldest) > 0 {
 		return 0, settle(ctx, db, tenant, oldest[:1]) // more were made among them than fit
 	}
-	slices.SortFunc(list, func(a, b waiter) int { return id.Compare(a.contact, b.contact) })
-	list = slices.CompactFunc(list, func(a, b waiter) bool { return a.contact == b.contact })
+	slices.SortFunc(list, func(a, b Entry) int { return id.Compare(a.Contact, b.Contact) })
+	list = slices.CompactFunc(list, func(a, b Entry) bool { return a.Contact == b.Contact })
 	postings := encode(list)
 	err = db.InTx(ctx, func(tx *sqldb.DB) error {
 		if err := takeStretches(ctx, tx, tenant, firsts); err != nil {

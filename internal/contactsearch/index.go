@@ -1,4 +1,4 @@
-package contact
+package contactsearch
 
 import (
 	"cmp"
@@ -17,11 +17,11 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// SearchIndex brings contacts into the index of the search. Whether it runs, and
+// Index brings contacts into the index of the search. Whether it runs, and
 // how far it has come, changes how long a search takes and never what it finds:
 // whoever is not in the index yet is looked at. Any number of processes may run
 // one.
-type SearchIndex struct {
+type Index struct {
 	DB    *sqldb.DB
 	Log   *slog.Logger
 	Now   func() time.Time
@@ -34,7 +34,7 @@ type SearchIndex struct {
 }
 
 // Run works until ctx ends.
-func (x *SearchIndex) Run(ctx context.Context) error {
+func (x *Index) Run(ctx context.Context) error {
 	every := cmp.Or(x.Every, 2*time.Second)
 	pause := every
 	round := func(ctx context.Context) (bool, error) {
@@ -55,7 +55,7 @@ func (x *SearchIndex) Run(ctx context.Context) error {
 
 // Tick looks at the next tenant, and does for it one step of what there is to
 // do. It reports false at the end of a round through all of them.
-func (x *SearchIndex) Tick(ctx context.Context) (more bool, err error) {
+func (x *Index) Tick(ctx context.Context) (more bool, err error) {
 	var next id.Tenant
 	err = x.DB.QueryRow(ctx, `
 		SELECT COALESCE(MIN(t.tenant_id), 0) FROM (
@@ -87,7 +87,7 @@ func (x *SearchIndex) Tick(ctx context.Context) (more bool, err error) {
 }
 
 // step reports whether there was anything to do.
-func (x *SearchIndex) step(ctx context.Context, tenant id.Tenant) (bool, error) {
+func (x *Index) step(ctx context.Context, tenant id.Tenant) (bool, error) {
 	least := x.Least
 	if least == 0 {
 		least = segmentSize
@@ -95,7 +95,7 @@ func (x *SearchIndex) step(ctx context.Context, tenant id.Tenant) (bool, error) 
 	if did, err := forget(ctx, x.DB, tenant); did || err != nil {
 		return did, err
 	}
-	w, err := lookAtWaiting(ctx, x.DB, tenant, least)
+	w, err := countWaiting(ctx, x.DB, tenant, least)
 	if err != nil {
 		return false, err
 	}
@@ -103,7 +103,7 @@ func (x *SearchIndex) step(ctx context.Context, tenant id.Tenant) (bool, error) 
 	switch {
 	case w.stretched >= least:
 		segment, err = indexStretches(ctx, x.DB, tenant)
-	case w.stretched > 0 && (w.fresh+w.stretched >= least || x.Now().Sub(id.Time(w.first)) > settled):
+	case w.stretched > 0 && (w.fresh+w.stretched >= least || x.Now().Sub(id.Time(w.first)) > settleAfter):
 		list, err := oldestStretches(ctx, x.DB, tenant)
 		if err == nil {
 			err = settle(ctx, x.DB, tenant, list)
@@ -130,7 +130,7 @@ func (x *SearchIndex) step(ctx context.Context, tenant id.Tenant) (bool, error) 
 // tidy frees, after so many segments, the room of those who waited. PostgreSQL
 // would do that by itself some time, but until then each search passes over
 // them, and after an import they are as many as all contacts.
-func (x *SearchIndex) tidy(ctx context.Context, segments int) error {
+func (x *Index) tidy(ctx context.Context, segments int) error {
 	if x.made < segments {
 		return nil
 	}
@@ -142,14 +142,14 @@ func (x *SearchIndex) tidy(ctx context.Context, segments int) error {
 	return err
 }
 
-// waiter is somebody who is not in the index as they are now.
-type waiter struct {
-	contact id.Contact
-	text    string
+// Entry is somebody who is not in the index as they are now.
+type Entry struct {
+	Contact id.Contact
+	Text    string
 }
 
-func scanWaiter(row func(...any) error) (w waiter, err error) {
-	err = row(&w.contact, &w.text)
+func scanEntry(row func(...any) error) (w Entry, err error) {
+	err = row(&w.Contact, &w.Text)
 	return w, err
 }
 
@@ -159,13 +159,13 @@ func index(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (segment int64, 
 	rows, err := db.Query(ctx, `
 		SELECT contact_id, search_text FROM contact_search_fresh
 		WHERE tenant_id = $1 ORDER BY contact_id LIMIT $2`, tenant, segmentSize)
-	list, err := sqldb.Collect(rows, err, scanWaiter)
+	list, err := sqldb.Collect(rows, err, scanEntry)
 	if err != nil || len(list) == 0 {
 		return 0, err
 	}
 	postings := encode(list) // the work is done before the transaction
 	err = db.InTx(ctx, func(tx *sqldb.DB) error {
-		taken, err := take(ctx, tx, tenant, list)
+		taken, err := takeEntries(ctx, tx, tenant, list)
 		if err != nil {
 			return err
 		}
@@ -183,7 +183,7 @@ func index(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (segment int64, 
 }
 
 // writeSegment writes contacts as the next segment, and returns its number.
-func writeSegment(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []waiter, postings map[int][]byte) (segment int64, err error) {
+func writeSegment(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []Entry, postings map[int][]byte) (segment int64, err error) {
 	err = tx.QueryRow(ctx, `
 		SELECT COALESCE(MAX(n.last), 0) + 1 FROM (
 			SELECT MAX(b.segment) AS last FROM contact_search_block b WHERE b.tenant_id = $1
@@ -200,28 +200,28 @@ func writeSegment(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []wa
 
 var errTaken = errors.New("others index these contacts")
 
-// take takes away, and returns, those who wait from the first to the last of a
+// takeEntries takes away, and returns, those who wait from the first to the last of a
 // list, as they are now: they may have changed, and there may be others.
-func take(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []waiter) ([]waiter, error) {
+func takeEntries(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []Entry) ([]Entry, error) {
 	rows, err := tx.Query(ctx, `
 		DELETE FROM contact_search_fresh WHERE tenant_id = $1 AND contact_id IN (
 			SELECT contact_id FROM contact_search_fresh
 			WHERE tenant_id = $1 AND contact_id >= $2 AND contact_id <= $3
 			ORDER BY contact_id LIMIT $4 `+tx.SkipLocked()+`)
-		RETURNING contact_id, search_text`, tenant, list[0].contact, list[len(list)-1].contact, segmentSize)
-	taken, err := sqldb.Collect(rows, err, scanWaiter)
+		RETURNING contact_id, search_text`, tenant, list[0].Contact, list[len(list)-1].Contact, segmentSize)
+	taken, err := sqldb.Collect(rows, err, scanEntry)
 	if err == nil && len(taken) <= len(list)/2 {
 		return nil, errTaken
 	}
-	slices.SortFunc(taken, func(a, b waiter) int { return id.Compare(a.contact, b.contact) })
+	slices.SortFunc(taken, func(a, b Entry) int { return id.Compare(a.Contact, b.Contact) })
 	return taken, err
 }
 
 // pack writes the ids of contacts behind each other.
-func pack(list []waiter) []byte {
+func pack(list []Entry) []byte {
 	b := make([]byte, 0, len(list)*len(id.Contact{}))
 	for _, w := range list {
-		b = append(b, w.contact[:]...)
+		b = append(b, w.Contact[:]...)
 	}
 	return b
 }
@@ -235,7 +235,7 @@ func unpack(b []byte) []id.Contact {
 	return list
 }
 
-func writeBlocks(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, segment int64, list []waiter) error {
+func writeBlocks(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, segment int64, list []Entry) error {
 	t := tx.Table("block BIGINT", "contacts BYTEA")
 	block := 0
 	for part := range slices.Chunk(list, blockSize) {

@@ -1,4 +1,10 @@
-package contact
+// Package maildomain knows who runs the mail of the domains of contacts' addresses,
+// for all tenants together: what the DNS says of a domain is the same for all.
+//
+// A domain is noted when a contact gets an address there (Follower), asked about in
+// the background (Resolution) and looked up when contacts are shown or mail is
+// shaped by provider (Providers).
+package maildomain
 
 import (
 	"context"
@@ -9,22 +15,23 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/cache"
+	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
 	"github.com/packetboat/packetboat/internal/mail/mx"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// MailDomain is what the DNS says of the domain of an address. Both are empty
+// Domain is what the DNS says of the domain of an address. Both are empty
 // until it has been asked, and for a domain that does not exist.
-type MailDomain struct {
+type Domain struct {
 	Record   string // the server that is tried first; "." when the domain takes no mail
 	Provider mx.Provider
 }
 
-// DomainFollower notes the domains of new addresses, so that Resolution asks the
+// Follower notes the domains of new addresses, so that Resolution asks the
 // DNS about them. Writing a contact does not wait for that.
-func DomainFollower(now func() time.Time) journal.Follower {
+func Follower(now func() time.Time) journal.Follower {
 	return journal.Follower{Name: "mail_domain", Types: []journal.Type{journal.ContactCreated, journal.ContactUpdated}, Follow: func(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
 		byTenant := map[id.Tenant][]id.Contact{}
 		for _, e := range entries {
@@ -34,10 +41,9 @@ func DomainFollower(now func() time.Time) journal.Follower {
 		}
 		domains := map[string]bool{}
 		for t, ids := range byTenant {
-			rows, err := tx.Query(ctx, `SELECT DISTINCT email_domain FROM contact WHERE tenant_id = $1 AND id`+tx.In(2), t, sqldb.List(tx, ids))
-			list, err := sqldb.Collect(rows, err, func(row func(...any) error) (d string, err error) { return d, row(&d) })
+			list, err := contact.Domains(ctx, tx, t, ids)
 			if err != nil {
-				return fmt.Errorf("read the domains of contacts: %w", err)
+				return err
 			}
 			for _, d := range list {
 				domains[d] = true
@@ -87,7 +93,7 @@ type Providers struct {
 	DB  *sqldb.DB
 	Now func() time.Time
 
-	known cache.Cache[string, MailDomain]
+	known cache.Cache[string, Domain]
 }
 
 const (
@@ -96,9 +102,9 @@ const (
 )
 
 // Of returns what is known of each of the domains.
-func (p *Providers) Of(ctx context.Context, domains ...string) (map[string]MailDomain, error) {
+func (p *Providers) Of(ctx context.Context, domains ...string) (map[string]Domain, error) {
 	now := p.Now()
-	out := make(map[string]MailDomain, len(domains))
+	out := make(map[string]Domain, len(domains))
 	var missing []string
 	for _, d := range domains {
 		if _, have := out[d]; have {
@@ -119,7 +125,7 @@ func (p *Providers) Of(ctx context.Context, domains ...string) (map[string]MailD
 	}
 	for _, d := range missing {
 		keep := rememberKnown
-		if found[d] == (MailDomain{}) {
+		if found[d] == (Domain{}) {
 			keep = rememberUnknown
 		}
 		out[d] = found[d]
@@ -128,13 +134,13 @@ func (p *Providers) Of(ctx context.Context, domains ...string) (map[string]MailD
 	return out, nil
 }
 
-func loadDomains(ctx context.Context, db *sqldb.DB, domains []string) (map[string]MailDomain, error) {
-	found := make(map[string]MailDomain, len(domains))
+func loadDomains(ctx context.Context, db *sqldb.DB, domains []string) (map[string]Domain, error) {
+	found := make(map[string]Domain, len(domains))
 	rows, err := db.Query(ctx, `SELECT domain, mx_record, smtp_provider FROM mail_domain WHERE domain`+db.In(1), sqldb.List(db, domains))
 	_, err = sqldb.Collect(rows, err, func(row func(...any) error) (d string, err error) {
 		var record, provider sql.NullString
 		err = row(&d, &record, &provider)
-		found[d] = MailDomain{record.String, mx.Provider(provider.String)}
+		found[d] = Domain{record.String, mx.Provider(provider.String)}
 		return d, err
 	})
 	if err != nil {

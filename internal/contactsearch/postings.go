@@ -1,4 +1,4 @@
-package contact
+package contactsearch
 
 import (
 	"encoding/binary"
@@ -112,10 +112,10 @@ func (m *members) block(b int) uint16 {
 // them, into buckets: gram, length, and then either the differences between the
 // numbers or, where these are not shorter, a bit for each number, by which
 // length the two are told apart.
-func encode(list []waiter) map[int][]byte {
+func encode(list []Entry) map[int][]byte {
 	holders := map[gram]*[]uint16{}
 	for n, w := range list {
-		eachGram(w.text, func(g gram) {
+		eachGram(w.Text, func(g gram) {
 			h := holders[g]
 			if h == nil {
 				h = new([]uint16)
