@@ -9,7 +9,7 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// The bounds of the rules (docs/api-notes.md, Opens and clicks).
+// The bounds of the rules (docs/api.md, Opens and clicks).
 const (
 	clickTooSoon  = 2 * time.Second  // R5
 	openTooSoon   = time.Second      // R5
