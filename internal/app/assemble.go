@@ -138,8 +138,8 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 		DB: db, Box: s.Store.Box, Now: t.now, BaseURL: s.Config.BaseURL, Hosts: s.Config.Hosts, Log: log, AllowPrivateRelays: t.private,
 		Login: s.login(t.limiter), Gate: gate, Saver: contact.NewSaver(db, sender.ContactRules, t.now), Usage: usage.Finders{broadcast.Finder(), segment.Finder(), savedfilter.Finder()},
 		Providers: &maildomain.Providers{DB: db, Now: t.now},
-		MJML:      mjml.New(), Sends: broadcast.Sends{},
-		Holdings: personalData(t.now),
+		MJML:      mjml.New(), SendCounts: broadcast.Sends{},
+		PersonalData: personalData(t.now),
 		Tester: &deliver.Tester{
 			DB: db, Box: s.Store.Box, Now: t.now, AllowPrivate: t.private, Keys: t.keys, Senders: t.senders, Signers: t.signers, Letters: t.letters,
 			FeedbackSender: s.Config.FeedbackSenderID, Log: log,

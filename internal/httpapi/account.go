@@ -257,32 +257,32 @@ func (api accountAPI) updateAccount(ctx context.Context, p auth.Principal, in *u
 // apply puts the fields that name no other record into t.
 func (in *updateAccountRequest) apply(t *tenant.Tenant) {
 	b, s := &in.Body, &t.Settings
-	put(&t.Name, b.Name)
-	put(&s.Timezone, b.Timezone)
-	put(&s.Locale, b.Locale)
-	put(&s.CurrencyCode, b.CurrencyCode)
-	putOrClear(&s.WebsiteURL, b.WebsiteURL)
-	putOrClear(&s.LogoURL, b.LogoURL)
+	setIfGiven(&t.Name, b.Name)
+	setIfGiven(&s.Timezone, b.Timezone)
+	setIfGiven(&s.Locale, b.Locale)
+	setIfGiven(&s.CurrencyCode, b.CurrencyCode)
+	setOrClear(&s.WebsiteURL, b.WebsiteURL)
+	setOrClear(&s.LogoURL, b.LogoURL)
 	if b.PostalAddress.Null {
 		s.PostalAddress = tenant.PostalAddress{}
 	}
 	address := b.PostalAddress.Value
-	putOrClear(&s.PostalAddress.Line1, address.Line1)
-	putOrClear(&s.PostalAddress.Line2, address.Line2)
-	putOrClear(&s.PostalAddress.City, address.City)
-	putOrClear(&s.PostalAddress.State, address.State)
-	putOrClear(&s.PostalAddress.PostalCode, address.PostalCode)
-	putOrClear(&s.PostalAddress.Country, address.Country)
-	put(&s.AutoCreateOnEvent, b.AutoCreateOnEvent)
-	put(&s.Tracking.Enabled, b.TrackingDefaults.Value.TrackingEnabled)
-	put(&s.Tracking.UTM, b.TrackingDefaults.Value.UTMEnabled)
-	put(&s.Tracking.Honeypot, b.TrackingDefaults.Value.HoneypotLinks)
-	put(&s.SendWindow.Start, b.SendWindow.Value.Start)
-	put(&s.SendWindow.End, b.SendWindow.Value.End)
-	put(&s.SunsetDays, b.SunsetDays)
-	put(&s.SunsetMinSends, b.SunsetMinSends)
-	put(&s.UnsubscribeScope, b.UnsubscribeScope)
-	put(&s.DoubleOptInDefault, b.DoubleOptInDefault)
+	setOrClear(&s.PostalAddress.Line1, address.Line1)
+	setOrClear(&s.PostalAddress.Line2, address.Line2)
+	setOrClear(&s.PostalAddress.City, address.City)
+	setOrClear(&s.PostalAddress.State, address.State)
+	setOrClear(&s.PostalAddress.PostalCode, address.PostalCode)
+	setOrClear(&s.PostalAddress.Country, address.Country)
+	setIfGiven(&s.AutoCreateOnEvent, b.AutoCreateOnEvent)
+	setIfGiven(&s.Tracking.Enabled, b.TrackingDefaults.Value.TrackingEnabled)
+	setIfGiven(&s.Tracking.UTM, b.TrackingDefaults.Value.UTMEnabled)
+	setIfGiven(&s.Tracking.Honeypot, b.TrackingDefaults.Value.HoneypotLinks)
+	setIfGiven(&s.SendWindow.Start, b.SendWindow.Value.Start)
+	setIfGiven(&s.SendWindow.End, b.SendWindow.Value.End)
+	setIfGiven(&s.SunsetDays, b.SunsetDays)
+	setIfGiven(&s.SunsetMinSends, b.SunsetMinSends)
+	setIfGiven(&s.UnsubscribeScope, b.UnsubscribeScope)
+	setIfGiven(&s.DoubleOptInDefault, b.DoubleOptInDefault)
 	if b.TrackedDomains.Set {
 		s.TrackedDomains = append([]string{}, b.TrackedDomains.Value...)
 	}
@@ -293,7 +293,7 @@ func (in *updateAccountRequest) resolve(ctx context.Context, tx *sqldb.DB, t *te
 	b, s := &in.Body, &t.Settings
 	switch {
 	case b.DefaultSendingIdentityID.Given():
-		i, err := sender.IdentityByID(ctx, tx, t.ID, idSpelled[id.Identity](b.DefaultSendingIdentityID.Value))
+		i, err := sender.IdentityByID(ctx, tx, t.ID, idOrUnknown[id.Identity](b.DefaultSendingIdentityID.Value))
 		if errors.Is(err, sender.ErrIdentityNotFound) {
 			return sender.ErrUnknownIdentity
 		}
@@ -312,7 +312,7 @@ func (in *updateAccountRequest) resolve(ctx context.Context, tx *sqldb.DB, t *te
 	}
 	switch {
 	case b.DefaultEmailTypeID.Given():
-		e, err := sender.EmailTypeByID(ctx, tx, t.ID, idSpelled[id.EmailType](b.DefaultEmailTypeID.Value))
+		e, err := sender.EmailTypeByID(ctx, tx, t.ID, idOrUnknown[id.EmailType](b.DefaultEmailTypeID.Value))
 		if errors.Is(err, sender.ErrEmailTypeNotFound) {
 			return sender.ErrUnknownEmailType
 		}
@@ -331,7 +331,7 @@ func (in *updateAccountRequest) resolve(ctx context.Context, tx *sqldb.DB, t *te
 	}
 	switch {
 	case b.DefaultMTAConfigID.Given():
-		c, err := lane.ByID(ctx, tx, t.ID, idSpelled[id.MTAConfig](b.DefaultMTAConfigID.Value))
+		c, err := lane.ByID(ctx, tx, t.ID, idOrUnknown[id.MTAConfig](b.DefaultMTAConfigID.Value))
 		if errors.Is(err, lane.ErrNotFound) {
 			return lane.ErrUnknown
 		}

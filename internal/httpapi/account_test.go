@@ -24,26 +24,26 @@ import (
 )
 
 // office is an installation with real credentials and tenants acme and other.
-type office struct {
+type accountTest struct {
 	t      *testing.T
 	db     *sqldb.DB
 	router *endpoint.Router
-	door   *auth.Login
+	login  *auth.Login
 	acme   tenant.Tenant
 	now    time.Time
 }
 
-const officeWord = "purple otter skates home"
+const testPassword = "purple otter skates home"
 
-func eachOffice(t *testing.T, f func(t *testing.T, o *office)) {
+func eachAccount(t *testing.T, f func(t *testing.T, o *accountTest)) {
 	t.Helper()
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) { f(t, newOffice(t, db)) })
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) { f(t, newAccountTest(t, db)) })
 }
 
-func newOffice(t *testing.T, db *sqldb.DB) *office {
+func newAccountTest(t *testing.T, db *sqldb.DB) *accountTest {
 	t.Helper()
-	o := &office{t: t, db: db, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	o := &accountTest{t: t, db: db, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	base, err := url.Parse("https://mail.example.org")
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func newOffice(t *testing.T, db *sqldb.DB) *office {
 	clock := func() time.Time { return o.now }
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	limits := limit.New(db)
-	o.door = &auth.Login{
+	o.login = &auth.Login{
 		DB: db, Passwords: auth.NewPasswords(), Limits: limits, BaseURL: base, Log: log,
 		Setups: []tenant.Setup{sender.Newsletter},
 	}
@@ -63,7 +63,7 @@ func newOffice(t *testing.T, db *sqldb.DB) *office {
 	o.router = endpoint.New(endpoint.Options{
 		Gate: gate, Limiter: limits, DB: db, BaseURL: base, Now: clock, Log: log,
 	})
-	api := &httpapi.API{DB: db, Box: box, Now: clock, BaseURL: base, Login: o.door, Gate: gate, Log: log}
+	api := &httpapi.API{DB: db, Box: box, Now: clock, BaseURL: base, Login: o.login, Gate: gate, Log: log}
 	api.Register(o.router)
 	for _, slug := range []string{"other", "acme"} {
 		if o.acme, err = tenant.Create(t.Context(), db, slug, "The "+slug, "UTC", o.now, sender.Newsletter); err != nil {
@@ -74,20 +74,20 @@ func newOffice(t *testing.T, db *sqldb.DB) *office {
 }
 
 // answered is what came back: status, headers, and the body as JSON.
-type answered struct {
+type recordedResponse struct {
 	*httptest.ResponseRecorder
 	body map[string]any
 }
 
 // code returns the code of a refusal.
-func (a answered) code() string {
+func (a recordedResponse) code() string {
 	e, _ := a.body["error"].(map[string]any)
 	s, _ := e["code"].(string)
 	return s
 }
 
 // ask sends a request; who is an API key or a session's cookie.
-func (o *office) ask(who, route string, body any) answered {
+func (o *accountTest) call(caller, route string, body any) recordedResponse {
 	o.t.Helper()
 	method, path, _ := strings.Cut(route, " ")
 	if !strings.HasPrefix(path, "/t/") && !strings.HasPrefix(path, "/api/auth/") {
@@ -103,12 +103,12 @@ func (o *office) ask(who, route string, body any) answered {
 	}
 	r := httptest.NewRequest(method, path, strings.NewReader(text))
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
-	if strings.HasPrefix(who, "pbk_") {
-		r.Header.Set("X-API-Key", who)
-	} else if who != "" {
-		r.AddCookie(&http.Cookie{Name: auth.CookieName, Value: who})
+	if strings.HasPrefix(caller, "pbk_") {
+		r.Header.Set("X-API-Key", caller)
+	} else if caller != "" {
+		r.AddCookie(&http.Cookie{Name: auth.CookieName, Value: caller})
 	}
-	a := answered{ResponseRecorder: httptest.NewRecorder()}
+	a := recordedResponse{ResponseRecorder: httptest.NewRecorder()}
 	o.router.ServeHTTP(a, r)
 	if a.Body.Len() > 0 {
 		if err := json.Unmarshal(a.Body.Bytes(), &a.body); err != nil {
@@ -119,9 +119,9 @@ func (o *office) ask(who, route string, body any) answered {
 }
 
 // want asks and fails unless the status, and a refusal's code, are these.
-func (o *office) want(status int, code, who, route string, body any) answered {
+func (o *accountTest) want(status int, code, caller, route string, body any) recordedResponse {
 	o.t.Helper()
-	a := o.ask(who, route, body)
+	a := o.call(caller, route, body)
 	if a.Code != status || a.code() != code {
 		o.t.Errorf("%s = %d %s, want %d %s\n%.400s", route, a.Code, a.code(), status, code, a.Body)
 	}
@@ -129,9 +129,9 @@ func (o *office) want(status int, code, who, route string, body any) answered {
 }
 
 // signedIn makes a member of acme and returns their cookie.
-func (o *office) signedIn(name string, role auth.Role) string {
+func (o *accountTest) memberCookie(name string, role auth.Role) string {
 	o.t.Helper()
-	hash, err := o.door.Passwords.Hash(o.t.Context(), officeWord)
+	hash, err := o.login.Passwords.Hash(o.t.Context(), testPassword)
 	if err != nil {
 		o.t.Fatal(err)
 	}
@@ -142,10 +142,10 @@ func (o *office) signedIn(name string, role auth.Role) string {
 	if err := auth.AddMember(o.t.Context(), o.db, o.acme.ID, u.ID, role, auth.BySystem, o.now); err != nil {
 		o.t.Fatal(err)
 	}
-	return o.cookieOf(o.want(200, "", "", "POST /api/auth/login", map[string]any{"email": u.Email, "password": officeWord}))
+	return o.cookieOf(o.want(200, "", "", "POST /api/auth/login", map[string]any{"email": u.Email, "password": testPassword}))
 }
 
-func (o *office) cookieOf(a answered) string {
+func (o *accountTest) cookieOf(a recordedResponse) string {
 	o.t.Helper()
 	for _, c := range a.Result().Cookies() {
 		if c.Name == auth.CookieName {
@@ -160,12 +160,12 @@ func (o *office) cookieOf(a answered) string {
 }
 
 func TestAPersonSignsUpInvitesAndLeaves(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
+	eachAccount(t, func(t *testing.T, o *accountTest) {
 		token, err := auth.SetupToken(t.Context(), o.db, o.now)
 		if err != nil {
 			t.Fatal(err)
 		}
-		up := map[string]any{"tenant_name": "Third", "tenant_slug": "third", "name": "Ann", "email": "ann@example.org", "password": officeWord}
+		up := map[string]any{"tenant_name": "Third", "tenant_slug": "third", "name": "Ann", "email": "ann@example.org", "password": testPassword}
 		o.want(400, "INVALID_TOKEN", "", "POST /api/auth/signup", up)
 		o.want(400, "INVALID_INPUT", "", "POST /api/auth/signup", map[string]any{"name": 5})
 		up["setup_token"] = token
@@ -182,7 +182,7 @@ func TestAPersonSignsUpInvitesAndLeaves(t *testing.T) {
 		if err != nil || invited["status"] != "invited" {
 			t.Fatalf("the invitation is %v", invited)
 		}
-		bob := o.cookieOf(o.want(200, "", "", "POST /api/auth/invitations/accept", map[string]any{"token": u.Query().Get("token"), "name": "Bob", "password": officeWord}))
+		bob := o.cookieOf(o.want(200, "", "", "POST /api/auth/invitations/accept", map[string]any{"token": u.Query().Get("token"), "name": "Bob", "password": testPassword}))
 		if rows := o.want(200, "", bob, "GET /t/third/api/users", nil).body["data"].([]any); len(rows) != 2 {
 			t.Errorf("the members are %v", rows)
 		}
@@ -194,13 +194,13 @@ func TestAPersonSignsUpInvitesAndLeaves(t *testing.T) {
 		o.want(401, "UNAUTHORIZED", ann, "GET /api/auth/session", nil)
 		o.want(401, "INVALID_CREDENTIALS", "", "POST /api/auth/login", map[string]any{"email": "ann@example.org", "password": "wrong"})
 		o.want(202, "", "", "POST /api/auth/password/forgot", map[string]any{"email": "nobody@example.org"})
-		o.want(400, "INVALID_TOKEN", "", "POST /api/auth/password/reset", map[string]any{"token": "x", "password": officeWord})
+		o.want(400, "INVALID_TOKEN", "", "POST /api/auth/password/reset", map[string]any{"token": "x", "password": testPassword})
 	})
 }
 
 func TestSignInAttemptsEndInA429WithTheWait(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, dbtest.SQLite(t))
+	o := newAccountTest(t, dbtest.SQLite(t))
 	for range 5 {
 		o.want(401, "INVALID_CREDENTIALS", "", "POST /api/auth/login", map[string]any{"email": "ann@example.org", "password": "wrong"})
 	}
@@ -211,8 +211,8 @@ func TestSignInAttemptsEndInA429WithTheWait(t *testing.T) {
 }
 
 func TestAnAPIKeyLivesThroughItsOperations(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		admin := o.signedIn("ann", auth.Admin)
+	eachAccount(t, func(t *testing.T, o *accountTest) {
+		admin := o.memberCookie("ann", auth.Admin)
 		made := o.want(201, "", admin, "POST /auth/api-keys", map[string]any{"name": " CRM ", "scopes": []string{"lists:read", "contacts:write"}}).body
 		key, path := made["key"].(string), "/auth/api-keys/"+made["id"].(string)
 		if by := made["created_by"].(map[string]any); made["name"] != "CRM" || made["status"] != "active" || by["name"] != "ann" || !strings.HasPrefix(key, made["prefix"].(string)) {
@@ -272,10 +272,10 @@ func TestAnAPIKeyLivesThroughItsOperations(t *testing.T) {
 
 func TestRolesDecideWhatAPersonMay(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, dbtest.SQLite(t))
-	who := map[auth.Role]string{}
+	o := newAccountTest(t, dbtest.SQLite(t))
+	caller := map[auth.Role]string{}
 	for _, r := range auth.Roles() {
-		who[r] = o.signedIn(string(r), r)
+		caller[r] = o.memberCookie(string(r), r)
 	}
 	for _, tt := range []struct {
 		route string
@@ -291,7 +291,7 @@ func TestRolesDecideWhatAPersonMay(t *testing.T) {
 		{"DELETE /settings/account", map[string]any{"confirm_slug": "no"}, auth.Owner},
 	} {
 		for _, r := range auth.Roles() {
-			a := o.ask(who[r], tt.route, tt.body)
+			a := o.call(caller[r], tt.route, tt.body)
 			if refused := a.Code == 403 && a.code() == "FORBIDDEN"; refused == r.AtLeast(tt.least) {
 				t.Errorf("%s as %s = %d %s, want it for %s and above", tt.route, r, a.Code, a.code(), tt.least)
 			}
@@ -300,8 +300,8 @@ func TestRolesDecideWhatAPersonMay(t *testing.T) {
 }
 
 func TestAccountSettingsHaveTwoForms(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		admin := o.signedIn("ann", auth.Admin)
+	eachAccount(t, func(t *testing.T, o *accountTest) {
+		admin := o.memberCookie("ann", auth.Admin)
 		key := o.want(201, "", admin, "POST /auth/api-keys", map[string]any{"name": "k", "scopes": []string{"lists:read"}}).body["key"].(string)
 		public, session := o.want(200, "", key, "GET /settings/account", nil).body, o.want(200, "", admin, "GET /settings/account", nil).body
 		if _, shown := public["default_email_type_id"]; shown || session["default_email_type_id"] == nil || public["default_email_type_key"] != "newsletter" || public["slug"] != "acme" {
@@ -345,8 +345,8 @@ func TestAccountSettingsHaveTwoForms(t *testing.T) {
 }
 
 func TestAnOwnerDeletesTheTenantByNamingIt(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		owner := o.signedIn("ann", auth.Owner)
+	eachAccount(t, func(t *testing.T, o *accountTest) {
+		owner := o.memberCookie("ann", auth.Owner)
 		o.want(400, "INVALID_INPUT", owner, "DELETE /settings/account", map[string]any{"confirm_slug": "other"})
 		o.want(202, "", owner, "DELETE /settings/account", map[string]any{"confirm_slug": "acme"})
 		o.want(404, "TENANT_NOT_FOUND", owner, "GET /settings/account", nil)
@@ -360,14 +360,14 @@ func TestAnOwnerDeletesTheTenantByNamingIt(t *testing.T) {
 // sites, as every write with a session is. A program that is no browser sends
 // none of the headers and is let through.
 func TestForeignPagesCannotSignAnybodyIn(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
-		o.signedIn("ann", auth.Owner)
+	eachAccount(t, func(t *testing.T, o *accountTest) {
+		o.memberCookie("ann", auth.Owner)
 		for path, body := range map[string]string{
-			"/api/auth/login":              `{"email": "ann@example.org", "password": "` + officeWord + `"}`,
-			"/api/auth/signup":             `{"tenant_name": "Third", "tenant_slug": "third", "name": "Bob", "email": "bob@example.org", "password": "` + officeWord + `"}`,
+			"/api/auth/login":              `{"email": "ann@example.org", "password": "` + testPassword + `"}`,
+			"/api/auth/signup":             `{"tenant_name": "Third", "tenant_slug": "third", "name": "Bob", "email": "bob@example.org", "password": "` + testPassword + `"}`,
 			"/api/auth/password/forgot":    `{"email": "ann@example.org"}`,
-			"/api/auth/password/reset":     `{"token": "x", "password": "` + officeWord + `"}`,
-			"/api/auth/invitations/accept": `{"token": "x", "name": "Bob", "password": "` + officeWord + `"}`,
+			"/api/auth/password/reset":     `{"token": "x", "password": "` + testPassword + `"}`,
+			"/api/auth/invitations/accept": `{"token": "x", "name": "Bob", "password": "` + testPassword + `"}`,
 		} {
 			for header, foreign := range map[[2]string]bool{
 				{"Sec-Fetch-Site", "cross-site"}:       true,
@@ -380,7 +380,7 @@ func TestForeignPagesCannotSignAnybodyIn(t *testing.T) {
 			} {
 				r := httptest.NewRequest("POST", path, strings.NewReader(body))
 				r.Header.Set(header[0], header[1])
-				a := answered{ResponseRecorder: httptest.NewRecorder()}
+				a := recordedResponse{ResponseRecorder: httptest.NewRecorder()}
 				o.router.ServeHTTP(a, r)
 				_ = json.Unmarshal(a.Body.Bytes(), &a.body)
 				if refused := a.Code == 403 && a.code() == "CSRF_FAILED"; refused != foreign {

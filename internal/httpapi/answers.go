@@ -13,7 +13,7 @@ import (
 var answersFile []byte
 
 // answers returns the recorded answers.
-func answers() map[string]json.RawMessage {
+func recordedAnswers() map[string]json.RawMessage {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(answersFile, &all); err != nil {
 		panic(fmt.Sprintf("httpapi: answers.json: %v", err)) // it is part of the program

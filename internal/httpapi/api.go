@@ -35,16 +35,16 @@ type API struct {
 	Gate    *auth.Gate   // forgets what a request changed; may be nil
 	Log     *slog.Logger
 
-	Saver     *contact.Saver        // gathers what callers write about contacts; nil: each by itself
-	Providers *maildomain.Providers // who runs the mail of domains; nil: asked each time
-	Usage     usage.Finder          // who needs a record, asked before it goes
-	Sends     usage.Counter         // which mailings use a template or a block; nil: none
-	MJML      *mjml.Compiler        // makes HTML of MJML
-	Tester    Tester                // sends mails that are no part of a send
+	Saver      *contact.Saver        // gathers what callers write about contacts; nil: each by itself
+	Providers  *maildomain.Providers // who runs the mail of domains; nil: asked each time
+	Usage      usage.Finder          // who needs a record, asked before it goes
+	SendCounts usage.Counter         // which mailings use a template or a block; nil: none
+	MJML       *mjml.Compiler        // makes HTML of MJML
+	Tester     Tester                // sends mails that are no part of a send
 
 	// Holdings are the places that keep something about people: used to export
 	// and to erase personal data.
-	Holdings []contact.PersonalData
+	PersonalData []contact.PersonalData
 
 	// Sequences answers for those who keep sequences; nil: there are none.
 	Sequences bulk.Sequences
@@ -77,17 +77,17 @@ func (a *API) Register(r *endpoint.Router) {
 	sessionAPI{db: a.DB, baseURL: a.BaseURL, login: a.Login, now: a.Now}.register(r)
 	stagesAPI{db: a.DB, now: a.Now}.register(r)
 	suppressionsAPI{db: a.DB, now: a.Now}.register(r)
-	templatesAPI{db: a.DB, mjml: a.MJML, now: a.Now, sendCounts: a.Sends}.register(r)
+	templatesAPI{db: a.DB, mjml: a.MJML, now: a.Now, sendCounts: a.SendCounts}.register(r)
 	usersAPI{db: a.DB, login: a.Login, now: a.Now}.register(r)
 
-	publish(r, a.BaseURL)
+	publishDocuments(r, a.BaseURL)
 }
 
 // contacts returns what serves contacts, but for the cursors of lists.
 func (a *API) contacts() contactsAPI {
 	c := contactsAPI{
 		db: a.DB, box: a.Box, log: a.Log, now: a.Now,
-		saver: a.Saver, providers: a.Providers, holdings: a.Holdings, sequences: a.Sequences,
+		saver: a.Saver, providers: a.Providers, personalData: a.PersonalData, sequences: a.Sequences,
 	}
 	if c.saver == nil {
 		c.saver = &contact.Saver{DB: a.DB, Rules: sender.ContactRules, Now: a.Now}

@@ -86,13 +86,13 @@ type savedBlock struct {
 func leanBlock(b template.Block, used *usage.Sends) BlockHead {
 	return BlockHead{
 		ID: b.ID, Slug: b.Slug, Name: b.Name, Active: b.Active, Tags: b.Tags, SlotKeys: b.SlotKeys,
-		Parameters: part[parameterEntry](b.Schema.Parameters), Sections: part[sectionEntry](b.Schema.Sections),
+		Parameters: schemaPartOf[parameterEntry](b.Schema.Parameters), Sections: schemaPartOf[sectionEntry](b.Schema.Sections),
 		Usage: used, CreatedAt: endpoint.At(b.CreatedAt), UpdatedAt: endpoint.At(b.UpdatedAt),
 	}
 }
 
 func rowOfBlock(b template.Block, used *usage.Sends) BlockRow {
-	return BlockRow{leanBlock(b, used), b.Tenant, part[groupEntry](b.Schema.Groups), b.HTML, b.MJML, b.Text}
+	return BlockRow{leanBlock(b, used), b.Tenant, schemaPartOf[groupEntry](b.Schema.Groups), b.HTML, b.MJML, b.Text}
 }
 
 type listBlocksRequest struct {
@@ -112,16 +112,16 @@ func (api templatesAPI) listBlocks(ctx context.Context, p auth.Principal, in *li
 	if err != nil {
 		return none, err
 	}
-	used, err := api.sends(ctx, p, usage.Block, "", in.Usage)
+	used, err := api.countSends(ctx, p, usage.Block, "", in.Usage)
 	if err != nil {
 		return none, err
 	}
 	rows := make([]blockListRow, len(list))
 	for i, b := range list {
 		if full {
-			rows[i].full = new(rowOfBlock(b, used.of(b.ID.String())))
+			rows[i].full = new(rowOfBlock(b, used.forRecord(b.ID.String())))
 		} else {
-			rows[i].lean = new(leanBlock(b, used.of(b.ID.String())))
+			rows[i].lean = new(leanBlock(b, used.forRecord(b.ID.String())))
 		}
 	}
 	return endpoint.Whole(rows), nil
@@ -141,7 +141,7 @@ type BlockBody struct {
 
 func (b BlockBody) change() template.BlockChange {
 	ch := template.BlockChange{
-		Slug: b.Slug.Pointer(), Active: b.Active.Pointer(), HTML: cleared(b.HTML), MJML: cleared(b.MJML), Text: cleared(b.Text), Schema: b.raw(),
+		Slug: b.Slug.Pointer(), Active: b.Active.Pointer(), HTML: nullAsZero(b.HTML), MJML: nullAsZero(b.MJML), Text: nullAsZero(b.Text), Schema: b.raw(),
 	}
 	if b.Tags.Set {
 		ch.Tags = new(b.Tags.Or(nil))
@@ -185,11 +185,11 @@ func (api templatesAPI) getBlock(ctx context.Context, p auth.Principal, in *getB
 	if err != nil {
 		return BlockRow{}, err
 	}
-	used, err := api.sends(ctx, p, usage.Block, b.ID.String(), in.Usage)
+	used, err := api.countSends(ctx, p, usage.Block, b.ID.String(), in.Usage)
 	if err != nil {
 		return BlockRow{}, err
 	}
-	return rowOfBlock(b, used.of(b.ID.String())), nil
+	return rowOfBlock(b, used.forRecord(b.ID.String())), nil
 }
 
 type updateBlockRequest struct {

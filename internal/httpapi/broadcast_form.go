@@ -197,7 +197,7 @@ func namesOf[K comparable](names map[K]string, ids []K) []string {
 }
 
 // known returns those ids that have a name.
-func known[K interface {
+func idsWithName[K interface {
 	comparable
 	String() string
 }](names map[K]string, ids []K) []string {
@@ -244,7 +244,7 @@ func (n broadcastNames) base(b broadcast.Broadcast) BroadcastBase {
 }
 
 func (n broadcastNames) ids(b broadcast.Broadcast) BroadcastIDs {
-	ids := BroadcastIDs{IncludeIDs: known(n.Segments, b.Include), ExcludeIDs: known(n.Segments, b.Exclude)}
+	ids := BroadcastIDs{IncludeIDs: idsWithName(n.Segments, b.Include), ExcludeIDs: idsWithName(n.Segments, b.Exclude)}
 	if _, ok := n.Types[b.EmailType]; ok {
 		ids.EmailTypeID = new(b.EmailType.String())
 	}
@@ -255,12 +255,12 @@ func (n broadcastNames) ids(b broadcast.Broadcast) BroadcastIDs {
 		ids.Lanes = n.sessionLanes(b.Delivery.Lanes)
 	}
 	if b.Identities != nil {
-		ids.SenderIDs = known(n.Identities, b.Identities)
+		ids.SenderIDs = idsWithName(n.Identities, b.Identities)
 	}
 	return ids
 }
 
-func armsOf(b broadcast.Broadcast) []string {
+func variantIDs(b broadcast.Broadcast) []string {
 	ids := make([]string, len(b.Variants))
 	for i, v := range b.Variants {
 		ids[i] = v.ID
@@ -279,7 +279,7 @@ func (n broadcastNames) lean(b broadcast.Broadcast) LeanBroadcast {
 	has := LeanContent{
 		ContentHead: headOf(b.Content), HasHTML: b.Bodies.HTML, HasMJML: b.Bodies.MJML, HasText: b.Bodies.Text, HasSnapshot: b.Bodies.Snapshot,
 	}
-	return LeanBroadcast{BroadcastBase: n.base(b), Content: broadcastLean{has, messageOf(b)}, VariantCount: len(b.Variants), VariantIDs: armsOf(b)}
+	return LeanBroadcast{BroadcastBase: n.base(b), Content: broadcastLean{has, messageOf(b)}, VariantCount: len(b.Variants), VariantIDs: variantIDs(b)}
 }
 
 func (n broadcastNames) leanSession(b broadcast.Broadcast) leanSession {
@@ -295,7 +295,7 @@ func (n broadcastNames) full(b broadcast.Broadcast) FullBroadcast {
 	return full
 }
 
-func (n broadcastNames) FullSession(b broadcast.Broadcast) FullSession {
+func (n broadcastNames) fullSession(b broadcast.Broadcast) FullSession {
 	full := n.full(b)
 	return FullSession{n.ids(b), full, broadcastFullSession{FullSessionContent{full.Content.FullContent, templateOf(b.Content)}, messageOf(b)}}
 }

@@ -13,14 +13,14 @@ import (
 )
 
 // mover moves a broadcast to another status, or refuses.
-type mover func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error
+type transition func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error
 
 func pauseByUser(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
 	return broadcast.Pause(ctx, db, tenant, bid, broadcast.ByUser, now)
 }
 
 // moveBroadcast returns the operation that makes a move and shows the outcome.
-func (api broadcastsAPI) moveBroadcast(do mover) func(context.Context, auth.Principal, *broadcastPath) (broadcastAnswer, error) {
+func (api broadcastsAPI) changeStatus(do transition) func(context.Context, auth.Principal, *broadcastPath) (broadcastAnswer, error) {
 	return func(ctx context.Context, p auth.Principal, in *broadcastPath) (broadcastAnswer, error) {
 		bid, ok := id.Parse[id.Broadcast](in.ID)
 		if !ok {
@@ -50,7 +50,7 @@ func (api broadcastsAPI) rescheduleBroadcast(ctx context.Context, p auth.Princip
 		bad.Add("skipped_dates", "required")
 		return broadcastAnswer{}, bad.Err()
 	}
-	return api.moveBroadcast(func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
+	return api.changeStatus(func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
 		return broadcast.Reschedule(ctx, db, tenant, bid, in.Body.SkippedDates.Value, now)
 	})(ctx, p, &broadcastPath{ID: in.ID})
 }

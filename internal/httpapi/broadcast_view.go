@@ -14,10 +14,10 @@ import (
 )
 
 // embedded is how many recipients a single broadcast shows.
-const embedded = 100
+const maxEmbeddedRecipients = 100
 
 // samples is how many failures a failed broadcast shows.
-const samples = 5
+const maxFailureSamples = 5
 
 // broadcastView is a single broadcast.
 type broadcastView struct {
@@ -126,7 +126,7 @@ func (api broadcastsAPI) viewBroadcast(ctx context.Context, p auth.Principal, b 
 	}
 	return formFor(p,
 		func() broadcastView { return broadcastView{names.full(b), extra} },
-		func() broadcastSessionView { return broadcastSessionView{names.FullSession(b), extra} }), nil
+		func() broadcastSessionView { return broadcastSessionView{names.fullSession(b), extra} }), nil
 }
 
 func (api broadcastsAPI) progressOf(ctx context.Context, b broadcast.Broadcast) (BroadcastProgress, error) {
@@ -170,7 +170,7 @@ func (api broadcastsAPI) progressOf(ctx context.Context, b broadcast.Broadcast) 
 		}
 		out.ViewModel.Progress.LimitedBy = showLimit(*progress.Limit, lanes[progress.Limit.Lane])
 	}
-	records, err := outbox.First(ctx, api.db, b.Tenant, b.Send, embedded)
+	records, err := outbox.First(ctx, api.db, b.Tenant, b.Send, maxEmbeddedRecipients)
 	if err != nil {
 		return out, err
 	}
@@ -208,7 +208,7 @@ func (api broadcastsAPI) failureOf(ctx context.Context, b broadcast.Broadcast, p
 		return info, nil
 	}
 	info.FailedCount = p.Failed
-	failed, err := outbox.FirstFailures(ctx, api.db, b.Tenant, b.Send, samples)
+	failed, err := outbox.FirstFailures(ctx, api.db, b.Tenant, b.Send, maxFailureSamples)
 	if err != nil {
 		return nil, err
 	}

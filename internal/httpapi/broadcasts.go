@@ -52,9 +52,9 @@ func (api broadcastsAPI) register(r *endpoint.Router) {
 	endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/bulk-archive",
 		op("bulkArchiveBroadcasts", "Archive up to 100 ended broadcasts, and report which were not.", auth.BroadcastsWrite).Sending(`{"ids": ["$BROADCAST_ID"]}`), api.archiveBroadcasts)
 
-	move := func(name, path, summary string, scope auth.Scope, do mover, faults ...*fault.Error) {
+	move := func(name, path, summary string, scope auth.Scope, do transition, faults ...*fault.Error) {
 		endpoint.Handle(r, "POST /t/{tenant}/api/broadcasts/{broadcast_id}/"+path,
-			op(name, summary, scope, append(faults, broadcast.ErrNotFound, broadcast.ErrTransition)...), api.moveBroadcast(do))
+			op(name, summary, scope, append(faults, broadcast.ErrNotFound, broadcast.ErrTransition)...), api.changeStatus(do))
 	}
 	move("scheduleBroadcast", "schedule", "Schedule a draft, if every guard lets it pass.", auth.BroadcastsSchedule, broadcast.Schedule,
 		broadcast.ErrNoSegment, broadcast.ErrEmailType, broadcast.ErrNoMTA, content.ErrNoContent, content.ErrLiquid, broadcast.ErrNoIdentity)
@@ -82,7 +82,7 @@ type listBroadcastsRequest struct {
 }
 
 // filter reads the query.
-func (in *listBroadcastsRequest) filter() (broadcast.Filter, error) {
+func (in *listBroadcastsRequest) parse() (broadcast.Filter, error) {
 	var p fault.Problems
 	f := broadcast.Filter{
 		Tags: endpoint.CommaList(in.Tags), Bodies: endpoint.Flag(in.Full),
@@ -126,7 +126,7 @@ func queryTime(p *fault.Problems, name, text string) *time.Time {
 
 func (api broadcastsAPI) listBroadcasts(ctx context.Context, p auth.Principal, in *listBroadcastsRequest) (endpoint.List[broadcastRow], error) {
 	var none endpoint.List[broadcastRow]
-	f, err := in.filter()
+	f, err := in.parse()
 	if err != nil {
 		return none, err
 	}
@@ -141,7 +141,7 @@ func (api broadcastsAPI) listBroadcasts(ctx context.Context, p auth.Principal, i
 	rows := make([]broadcastRow, len(list))
 	for i, b := range list {
 		if f.Bodies {
-			rows[i].full = new(formFor(p, func() FullBroadcast { return names.full(b) }, func() FullSession { return names.FullSession(b) }))
+			rows[i].full = new(formFor(p, func() FullBroadcast { return names.full(b) }, func() FullSession { return names.fullSession(b) }))
 		} else {
 			rows[i].lean = new(formFor(p, func() LeanBroadcast { return names.lean(b) }, func() leanSession { return names.leanSession(b) }))
 		}

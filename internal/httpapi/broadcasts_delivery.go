@@ -8,7 +8,7 @@ import (
 // delivery returns what the body says about how the send is spread; nil when it
 // says nothing. Lanes are without their ids, which broadcast.Refs adds.
 func (in *broadcastBody) delivery() *broadcast.DeliveryChange {
-	ch := broadcast.DeliveryChange{WindowDays: clearing(in.WindowDays), WindowDate: clearing(in.WindowDate), PerHour: clearing(in.Throttle)}
+	ch := broadcast.DeliveryChange{WindowDays: nullAsNil(in.WindowDays), WindowDate: nullAsNil(in.WindowDate), PerHour: nullAsNil(in.Throttle)}
 	if in.DeliveryMode.Set {
 		ch.Mode = new(broadcast.Mode(in.DeliveryMode.Value))
 	}

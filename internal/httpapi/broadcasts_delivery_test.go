@@ -8,8 +8,8 @@ import (
 )
 
 func TestHowASendIsSpreadIsKept(t *testing.T) {
-	eachSending(t, func(t *testing.T, s *sending) {
-		expect := func(r seen, want map[string]string) {
+	eachSending(t, func(t *testing.T, s *sendingTest) {
+		expect := func(r response, want map[string]string) {
 			t.Helper()
 			for name, text := range want {
 				if got, _ := json.Marshal(r.body[name]); string(got) != text {
@@ -17,7 +17,7 @@ func TestHowASendIsSpreadIsKept(t *testing.T) {
 				}
 			}
 		}
-		made := s.must(201, "key", "POST /broadcasts", body(t, `{"delivery_mode": "over_days", "delivery_window_days": 3, "overflow_mode": "holdback",
+		made := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"delivery_mode": "over_days", "delivery_window_days": 3, "overflow_mode": "holdback",
 			"skipped_dates": ["2026-05-02", "2026-05-01", "2026-05-02"], "throttle_per_hour": 500,
 			"delivery_lanes": [{"mta_config_key": "sink", "weight": 2.5}]}`))
 		at := "/broadcasts/" + made.str("id")
@@ -29,7 +29,7 @@ func TestHowASendIsSpreadIsKept(t *testing.T) {
 		expect(s.must(200, "key", "GET "+at, ""), all)
 		expect(s.must(201, "key", "POST "+at+"/clone", ""), all)
 		row := s.must(200, "key", "GET /broadcasts", "").body["data"].([]any)[1].(map[string]any)
-		expect(seen{body: row}, all)
+		expect(response{body: row}, all)
 		lanes := `[{"mta_config_id":"` + s.lane.ID.String() + `","mta_config_key":"sink","weight":2.5}]`
 		session := s.must(200, "editor", "GET "+at, "")
 		if got, _ := json.Marshal(session.body["delivery_lanes"]); string(got) != lanes {
@@ -44,14 +44,14 @@ func TestHowASendIsSpreadIsKept(t *testing.T) {
 		})
 		s.must(200, "editor", "PUT "+at, `{"delivery_lanes": [{"mta_config_id": "`+s.lane.ID.String()+`", "weight": 1}]}`)
 		s.must(200, "key", "POST "+at+"/schedule", "")
-		if r := s.as("admin", "DELETE /mta-configs/"+s.lane.ID.String(), ""); r.status != 409 || !strings.Contains(r.text, made.str("id")) {
+		if r := s.call("admin", "DELETE /mta-configs/"+s.lane.ID.String(), ""); r.status != 409 || !strings.Contains(r.text, made.str("id")) {
 			t.Errorf("deleting a lane that carries a broadcast's mail answered %d %s", r.status, r.text)
 		}
 	})
 }
 
 func TestWhatASpreadRefuses(t *testing.T) {
-	eachSending(t, func(t *testing.T, s *sending) {
+	eachSending(t, func(t *testing.T, s *sendingTest) {
 		var days []string
 		for d := range 61 {
 			days = append(days, time.Date(2026, 2, 1+d, 0, 0, 0, 0, time.UTC).Format(time.DateOnly))
@@ -97,19 +97,19 @@ func TestWhatASpreadRefuses(t *testing.T) {
 			{`{"delivery_lanes": [{"weight": 1}]}`, "INVALID_MTA_CONFIG", "delivery_lanes"},
 			{`{"delivery_lanes": [{"mta_config_id": "` + s.lane.ID.String() + `", "weight": 1}]}`, "INVALID_MTA_CONFIG", "delivery_lanes"},
 		} {
-			r := s.as("key", "POST /broadcasts", body(t, tt.with))
+			r := s.call("key", "POST /broadcasts", broadcastJSON(t, tt.with))
 			if r.status != 400 || r.code != tt.code || !strings.Contains(r.text, tt.path) {
 				t.Errorf("POST with %s answered %d %s, want %s naming %q", tt.with, r.status, r.text, tt.code, tt.path)
 			}
 		}
 		for _, with := range []string{`"x"`, `"00000000-0000-0000-0000-000000000000"`} {
-			if r := s.as("editor", "POST /broadcasts", body(t, `{"delivery_lanes": [{"mta_config_id": `+with+`, "weight": 1}]}`)); r.status != 400 {
+			if r := s.call("editor", "POST /broadcasts", broadcastJSON(t, `{"delivery_lanes": [{"mta_config_id": `+with+`, "weight": 1}]}`)); r.status != 400 {
 				t.Errorf("a lane with the id %s answered %d %s", with, r.status, r.text)
 			}
 		}
 		// A last day that has passed by the time a draft is scheduled.
-		made := s.must(201, "key", "POST /broadcasts", body(t, `{"delivery_mode": "by_date", "delivery_window_date": "2999-01-01", "scheduled_at": "2999-02-01T00:00:00Z"}`))
-		if r := s.as("key", "POST /broadcasts/"+made.str("id")+"/schedule", ""); r.status != 400 || r.code != "INVALID_INPUT" || !strings.Contains(r.text, "delivery_window_date") {
+		made := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"delivery_mode": "by_date", "delivery_window_date": "2999-01-01", "scheduled_at": "2999-02-01T00:00:00Z"}`))
+		if r := s.call("key", "POST /broadcasts/"+made.str("id")+"/schedule", ""); r.status != 400 || r.code != "INVALID_INPUT" || !strings.Contains(r.text, "delivery_window_date") {
 			t.Errorf("a send that starts after its last day answered %d %s", r.status, r.text)
 		}
 	})

@@ -17,7 +17,7 @@ import (
 // A broadcast that failed says why, how many messages failed, and shows some of
 // them; one that never had a message shows none.
 func TestFailureInfo(t *testing.T) {
-	eachSending(t, func(t *testing.T, s *sending) {
+	eachSending(t, func(t *testing.T, s *sendingTest) {
 		ctx := t.Context()
 		tick := func() {
 			t.Helper()
@@ -38,7 +38,7 @@ func TestFailureInfo(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		at, records := s.sent(t, 7)
+		at, records := s.sendTo(t, 7)
 		if r := s.must(200, "key", "GET "+at, ""); r.body["view_model"].(map[string]any)["failure_info"] != nil {
 			t.Errorf("failure_info of a send under way: %s", r.text)
 		}
@@ -73,7 +73,7 @@ func TestFailureInfo(t *testing.T) {
 				t.Errorf("sample %d is %v, want %v", i, sample, want)
 			}
 		}
-		made := s.must(201, "key", "POST /broadcasts", body(t, `{"scheduled_at": "2026-01-01"}`)).str("id")
+		made := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"scheduled_at": "2026-01-01"}`)).str("id")
 		s.must(200, "key", "POST /broadcasts/"+made+"/schedule", "")
 		exec(`UPDATE sending_identity SET active = false WHERE tenant_id = $1`)
 		tick()

@@ -20,12 +20,12 @@ import (
 )
 
 // spreading is the API with readers, and a dispatcher whose clock stands still.
-type spreading struct {
-	*sending
+type spreadTest struct {
+	*sendingTest
 	engine *dispatch.Engine
 }
 
-func spread(t *testing.T, s *sending, readers int) spreading {
+func newSpreadTest(t *testing.T, s *sendingTest, readers int) spreadTest {
 	t.Helper()
 	var people []id.Contact
 	for i := range readers {
@@ -39,12 +39,12 @@ func spread(t *testing.T, s *sending, readers int) spreading {
 		t.Fatal(err)
 	}
 	at := time.Date(2026, 3, 1, 12, 30, 0, 0, time.UTC)
-	return spreading{s, &dispatch.Engine{
+	return spreadTest{s, &dispatch.Engine{
 		DB: s.db, Owner: "test", Now: func() time.Time { return at }, Log: slog.New(slog.DiscardHandler), Page: 3, Pages: 1,
 	}}
 }
 
-func (s spreading) settle() {
+func (s spreadTest) tickUntilIdle() {
 	s.t.Helper()
 	for range 100 {
 		if more, err := s.engine.Tick(s.t.Context()); err != nil {
@@ -57,17 +57,17 @@ func (s spreading) settle() {
 }
 
 // start begins a send and returns its path and id.
-func (s spreading) start(with string) (path string, bid id.Broadcast) {
+func (s spreadTest) start(with string) (path string, bid id.Broadcast) {
 	s.t.Helper()
-	made := s.must(201, "key", "POST /broadcasts", body(s.t, with))
+	made := s.must(201, "key", "POST /broadcasts", broadcastJSON(s.t, with))
 	path = "/broadcasts/" + made.str("id")
 	s.must(200, "key", "POST "+path+"/schedule", "")
-	s.settle()
+	s.tickUntilIdle()
 	return path, id.Read[id.Broadcast](made.str("id"))
 }
 
 // planned is what an answer says about when a send leaves.
-func planned(r seen) string {
+func planText(r response) string {
 	p := r.body["view_model"].(map[string]any)["delivery_progress"].(map[string]any)
 	var text strings.Builder
 	for _, d := range p["plan"].([]any) {
@@ -79,7 +79,7 @@ func planned(r seen) string {
 }
 
 // reserved returns what the days of a send carry, lanes taken together.
-func (s spreading) reserved(t id.Tenant, bid id.Broadcast) (total int, text string) {
+func (s spreadTest) reserved(t id.Tenant, bid id.Broadcast) (total int, text string) {
 	s.t.Helper()
 	days, err := outbox.Days(s.t.Context(), s.db, t, s.sendOf(t, bid.String()))
 	if err != nil {
@@ -125,9 +125,9 @@ func TestRescheduleAnswersWithTheNewPlan(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			eachSending(t, func(t *testing.T, s *sending) {
+			eachSending(t, func(t *testing.T, s *sendingTest) {
 				ctx := t.Context()
-				sp := spread(t, s, 6)
+				sp := newSpreadTest(t, s, 6)
 				stranger := broadcasttest.New(t, s.db, "stranger")
 				stranger.AddContacts(stranger.List.ID, "x", 4)
 				theirs := stranger.Schedule(func(ch *broadcast.Change) {
@@ -142,7 +142,7 @@ func TestRescheduleAnswersWithTheNewPlan(t *testing.T) {
 				at, bid := sp.start(`{"delivery_mode": "over_days", "scheduled_at": "2026-03-01", ` + tt.with + `}`)
 				_, foreign := sp.reserved(stranger.Tenant, theirs.ID)
 				s.now = sp.engine.Now()
-				if got := planned(s.must(200, "key", "GET "+at, "")); !strings.HasPrefix(got, tt.before) {
+				if got := planText(s.must(200, "key", "GET "+at, "")); !strings.HasPrefix(got, tt.before) {
 					t.Fatalf("the first plan is %s, want %s", got, tt.before)
 				}
 				if tt.window != "" {
@@ -154,21 +154,21 @@ func TestRescheduleAnswersWithTheNewPlan(t *testing.T) {
 				}
 				again := fmt.Sprintf(`{"skipped_dates": [%q]}`, tt.skip)
 				s.must(404, "key", "POST /t/other/api"+at+"/reschedule", again)
-				answer := planned(s.must(200, "key", "POST "+at+"/reschedule", again))
+				answer := planText(s.must(200, "key", "POST "+at+"/reschedule", again))
 				if !strings.HasPrefix(answer, tt.after) {
 					t.Errorf("reschedule answered with %s, want %s", answer, tt.after)
 				}
 				for range 12 { // page by page
-					if got := planned(s.must(200, "editor", "GET "+at, "")); got != answer {
+					if got := planText(s.must(200, "editor", "GET "+at, "")); got != answer {
 						t.Errorf("reschedule answered with %s, and later it is %s", answer, got)
 					}
 					if _, err := sp.engine.Tick(ctx); err != nil {
 						t.Fatal(err)
 					}
 				}
-				sp.settle()
+				sp.tickUntilIdle()
 				last := s.must(200, "editor", "POST "+at+"/reschedule", again) // changes nothing
-				if got := planned(last); got != answer {
+				if got := planText(last); got != answer {
 					t.Errorf("the same days once more are answered with %s, before with %s", got, answer)
 				}
 				if n, text := sp.reserved(s.acme, bid); n != 6-tt.held {
@@ -188,9 +188,9 @@ func TestRescheduleAnswersWithTheNewPlan(t *testing.T) {
 
 // The plan that is answered stands, whatever an engine does meanwhile.
 func TestRescheduleBesideAnEngine(t *testing.T) {
-	eachSending(t, func(t *testing.T, s *sending) {
+	eachSending(t, func(t *testing.T, s *sendingTest) {
 		const readers = 9
-		sp := spread(t, s, readers)
+		sp := newSpreadTest(t, s, readers)
 		at, bid := sp.start(`{"delivery_mode": "over_days", "scheduled_at": "2026-03-01", "delivery_window_days": 4}`)
 		s.now = sp.engine.Now()
 		for i := range 6 {
@@ -204,7 +204,7 @@ func TestRescheduleBesideAnEngine(t *testing.T) {
 				}
 				ended <- failed
 			}()
-			answer := planned(s.must(200, "key", "POST "+at+"/reschedule", fmt.Sprintf(`{"skipped_dates": ["2026-03-0%d"]}`, 2+i%3)))
+			answer := planText(s.must(200, "key", "POST "+at+"/reschedule", fmt.Sprintf(`{"skipped_dates": ["2026-03-0%d"]}`, 2+i%3)))
 			if err := <-ended; err != nil {
 				t.Fatal(err)
 			}
@@ -212,9 +212,9 @@ func TestRescheduleBesideAnEngine(t *testing.T) {
 				t.Errorf("reschedule answered with %s, in which %sis used", answer, day)
 			}
 			if i%2 == 0 { // otherwise the engine is at this plan when the next is asked for
-				sp.settle()
+				sp.tickUntilIdle()
 			}
-			if got := planned(s.must(200, "key", "GET "+at, "")); got != answer {
+			if got := planText(s.must(200, "key", "GET "+at, "")); got != answer {
 				t.Errorf("reschedule answered with %s, and later it is %s", answer, got)
 			}
 			if n, text := sp.reserved(s.acme, bid); n != readers {
@@ -227,8 +227,8 @@ func TestRescheduleBesideAnEngine(t *testing.T) {
 // What a call leaves undone, because the database fails or the process dies, an
 // engine does: nothing is reserved twice.
 func TestAnEngineMakesThePlanThatACallDidNot(t *testing.T) {
-	eachSending(t, func(t *testing.T, s *sending) {
-		sp := spread(t, s, 6)
+	eachSending(t, func(t *testing.T, s *sendingTest) {
+		sp := newSpreadTest(t, s, 6)
 		at, bid := sp.start(`{"delivery_mode": "over_days", "scheduled_at": "2026-03-01", "delivery_window_days": 3}`)
 		s.now = sp.engine.Now()
 		exec := func(statement string, args ...any) {
@@ -238,7 +238,7 @@ func TestAnEngineMakesThePlanThatACallDidNot(t *testing.T) {
 			}
 		}
 		exec(`ALTER TABLE outbox_day RENAME TO outbox_day_gone`)
-		if r := s.outcome("key", "POST "+at+"/reschedule", `{"skipped_dates": ["2026-03-02"]}`); r.status < 500 {
+		if r := s.callUnchecked("key", "POST "+at+"/reschedule", `{"skipped_dates": ["2026-03-02"]}`); r.status < 500 {
 			t.Errorf("without days reschedule answered %d", r.status)
 		}
 		exec(`ALTER TABLE outbox_day_gone RENAME TO outbox_day`)
@@ -248,16 +248,16 @@ func TestAnEngineMakesThePlanThatACallDidNot(t *testing.T) {
 		// As a process leaves it that dies instead of giving its lease back.
 		exec(`UPDATE broadcast_run SET owner = 'gone', lease_until = $3 WHERE tenant_id = $1 AND broadcast_id = $2`,
 			s.acme, bid, sp.engine.Now().Add(time.Minute).UnixMicro())
-		sp.settle()
+		sp.tickUntilIdle()
 		if _, text := sp.reserved(s.acme, bid); text != "03-01 2 03-02 2 03-03 2 " {
 			t.Errorf("under another's lease the engine reserved %s", text)
 		}
 		exec(`UPDATE broadcast_run SET lease_until = $3 WHERE tenant_id = $1 AND broadcast_id = $2`, s.acme, bid, sp.engine.Now().UnixMicro())
-		sp.settle()
+		sp.tickUntilIdle()
 		if _, text := sp.reserved(s.acme, bid); text != "03-01 3 03-03 3 " {
 			t.Errorf("reserved are %s", text)
 		}
-		if got := planned(s.must(200, "key", "GET "+at, "")); !strings.HasPrefix(got, "03-01 3 today, 03-02 0 skipped, 03-03 3 planned, ") {
+		if got := planText(s.must(200, "key", "GET "+at, "")); !strings.HasPrefix(got, "03-01 3 today, 03-02 0 skipped, 03-03 3 planned, ") {
 			t.Errorf("the plan is %s", got)
 		}
 	})
@@ -265,21 +265,21 @@ func TestAnEngineMakesThePlanThatACallDidNot(t *testing.T) {
 
 // A call with the days that are set already makes the plan that is not made yet.
 func TestRescheduleTwiceMakesThePlanOnce(t *testing.T) {
-	eachSending(t, func(t *testing.T, s *sending) {
-		sp := spread(t, s, 6)
+	eachSending(t, func(t *testing.T, s *sendingTest) {
+		sp := newSpreadTest(t, s, 6)
 		at, bid := sp.start(`{"delivery_mode": "over_days", "scheduled_at": "2026-03-01", "delivery_window_days": 3}`)
 		s.now = sp.engine.Now()
 		const days = `{"skipped_dates": ["2026-03-02"]}`
 		if _, err := s.db.Exec(t.Context(), `ALTER TABLE outbox_day RENAME TO outbox_day_gone`); err != nil {
 			t.Fatal(err)
 		}
-		s.outcome("key", "POST "+at+"/reschedule", days)
+		s.callUnchecked("key", "POST "+at+"/reschedule", days)
 		if _, err := s.db.Exec(t.Context(), `ALTER TABLE outbox_day_gone RENAME TO outbox_day`); err != nil {
 			t.Fatal(err)
 		}
-		answer := planned(s.must(200, "key", "POST "+at+"/reschedule", days))
-		sp.settle()
-		if got := planned(s.must(200, "key", "GET "+at, "")); got != answer || !strings.HasPrefix(got, "03-01 3 today, 03-02 0 skipped, 03-03 3 planned, ") {
+		answer := planText(s.must(200, "key", "POST "+at+"/reschedule", days))
+		sp.tickUntilIdle()
+		if got := planText(s.must(200, "key", "GET "+at, "")); got != answer || !strings.HasPrefix(got, "03-01 3 today, 03-02 0 skipped, 03-03 3 planned, ") {
 			t.Errorf("reschedule answered with %s, and later it is %s", answer, got)
 		}
 		if _, text := sp.reserved(s.acme, bid); text != "03-01 3 03-03 3 " {

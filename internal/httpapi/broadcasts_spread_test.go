@@ -15,7 +15,7 @@ import (
 )
 
 func TestASpreadSendShowsItsPlanAndIsRescheduled(t *testing.T) {
-	eachSending(t, func(t *testing.T, s *sending) {
+	eachSending(t, func(t *testing.T, s *sendingTest) {
 		ctx := t.Context()
 		var people []id.Contact
 		for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
@@ -28,9 +28,9 @@ func TestASpreadSendShowsItsPlanAndIsRescheduled(t *testing.T) {
 		if _, err := segment.Add(ctx, s.db, s.acme, s.list.ID, segment.People{IDs: people}, s.now); err != nil {
 			t.Fatal(err)
 		}
-		made := s.must(201, "key", "POST /broadcasts", body(t, `{"delivery_mode": "over_days", "delivery_window_days": 3, "scheduled_at": "2026-03-01"}`))
+		made := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"delivery_mode": "over_days", "delivery_window_days": 3, "scheduled_at": "2026-03-01"}`))
 		at := "/broadcasts/" + made.str("id")
-		reschedule := func(body string) seen { return s.as("key", "POST "+at+"/reschedule", body) }
+		reschedule := func(body string) response { return s.call("key", "POST "+at+"/reschedule", body) }
 		refuse := func(body string, status int, code string) {
 			t.Helper()
 			if r := reschedule(body); r.status != status || r.code != code {
@@ -116,7 +116,7 @@ func TestASpreadSendShowsItsPlanAndIsRescheduled(t *testing.T) {
 		expect(`["test_send","archive","clone"]`, "done", `[{"date":"2026-03-01","planned":3,"sent":3,"status":"done"},
 			{"date":"2026-03-02","planned":0,"sent":0,"status":"skipped"}]`)
 
-		plain := s.must(201, "key", "POST /broadcasts", body(t, `{"scheduled_at": "2026-03-01"}`))
+		plain := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"scheduled_at": "2026-03-01"}`))
 		s.must(200, "key", "POST /broadcasts/"+plain.str("id")+"/schedule", "")
 		settle()
 		at = "/broadcasts/" + plain.str("id")

@@ -27,18 +27,18 @@ import (
 
 // sending is the API over two tenants of which acme is able to send: email type
 // news, sender news@acme.example.com, lane sink, lists readers and others.
-type sending struct {
-	*people
+type sendingTest struct {
+	*apiTest
 	typ    sender.EmailType
 	sender sender.Identity
 	lane   lane.Config
 	list   segment.Segment
 }
 
-func eachSending(t *testing.T, f func(t *testing.T, s *sending)) {
+func eachSending(t *testing.T, f func(t *testing.T, s *sendingTest)) {
 	t.Helper()
-	eachPeople(t, func(t *testing.T, p *people) {
-		s := &sending{people: p}
+	eachAPI(t, func(t *testing.T, p *apiTest) {
+		s := &sendingTest{apiTest: p}
 		ctx := t.Context()
 		ok := func(err error) {
 			t.Helper()
@@ -70,7 +70,7 @@ func eachSending(t *testing.T, f func(t *testing.T, s *sending)) {
 
 // body returns a complete broadcast with fields added, replaced or, by "-",
 // taken out.
-func body(t *testing.T, with string) string {
+func broadcastJSON(t *testing.T, with string) string {
 	t.Helper()
 	b := map[string]any{
 		"email_type_key": "news", "mta_config_key": "sink", "include_segment_keys": []string{"readers"},
@@ -97,8 +97,8 @@ func body(t *testing.T, with string) string {
 }
 
 func TestABroadcastShowsWhatWasSaidAndTheDefaults(t *testing.T) {
-	eachSending(t, func(t *testing.T, s *sending) {
-		made := s.must(201, "key", "POST /broadcasts", body(t, `{"tags": ["a"], "metadata": {"wave": 12345678901234567890}, "exclude_segment_keys": ["others"],
+	eachSending(t, func(t *testing.T, s *sendingTest) {
+		made := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"tags": ["a"], "metadata": {"wave": 12345678901234567890}, "exclude_segment_keys": ["others"],
 			"sending_identity_emails": ["NEWS@acme.example.com"], "scheduled_at": "2026-03-01T12:00:00+01:00", "email_type_id": 5}`))
 		for name, want := range map[string]string{
 			"name": `"Spring news"`, "status": `"draft"`, "kind": `"regular"`, "mode": `"blast"`, "content_version": `1`,
@@ -150,7 +150,7 @@ func TestABroadcastShowsWhatWasSaidAndTheDefaults(t *testing.T) {
 }
 
 func TestWhatABroadcastRefuses(t *testing.T) {
-	eachSending(t, func(t *testing.T, s *sending) {
+	eachSending(t, func(t *testing.T, s *sendingTest) {
 		content := func(fields string) string { return `{"content": {` + fields + `}}` }
 		const html = `"subject": "s", "body_html": "<p>x</p>"`
 		for _, tt := range []struct{ with, code, path string }{
@@ -201,7 +201,7 @@ func TestWhatABroadcastRefuses(t *testing.T) {
 			{`{"split_test_config": {}}`, "ADVANCED_SPLIT_TEST_UNSUPPORTED", ""},
 			{`{"seed_list_ids": ["` + id.NewText() + `"]}`, "INVALID_INPUT", "seed_list_ids"},
 		} {
-			r := s.as("key", "POST /broadcasts", body(t, tt.with))
+			r := s.call("key", "POST /broadcasts", broadcastJSON(t, tt.with))
 			if r.status != 400 || r.code != tt.code || !strings.Contains(r.text, tt.path) {
 				t.Errorf("POST with %s answered %d %s, want %s naming %q", tt.with, r.status, r.text, tt.code, tt.path)
 			}
@@ -213,27 +213,27 @@ func TestWhatABroadcastRefuses(t *testing.T) {
 				}
 			}
 		}), `","`) + `"]`
-		if r := s.as("key", "POST /broadcasts", body(t, `{"tags": `+tags+`}`)); r.code != "LIMIT_EXCEEDED" {
+		if r := s.call("key", "POST /broadcasts", broadcastJSON(t, `{"tags": `+tags+`}`)); r.code != "LIMIT_EXCEEDED" {
 			t.Errorf("51 tags answered %d %s", r.status, r.text)
 		}
-		if r := s.as("key", "POST /broadcasts", `{"name": 5, "tags": 5, "tracking_enabled": 5}`); len(r.body["error"].(map[string]any)["details"].(map[string]any)["fields"].([]any)) != 3 {
+		if r := s.call("key", "POST /broadcasts", `{"name": 5, "tags": 5, "tracking_enabled": 5}`); len(r.body["error"].(map[string]any)["details"].(map[string]any)["fields"].([]any)) != 3 {
 			t.Errorf("three wrong fields answered %s", r.text)
 		}
 		if list := s.must(200, "key", "GET /broadcasts", ""); len(list.data("id")) != 0 {
 			t.Errorf("refused creations left %s", list.text)
 		}
-		s.must(403, "key broadcasts:read", "POST /broadcasts", body(t, `{}`))
-		s.must(403, "viewer", "POST /broadcasts", body(t, `{}`))
-		s.must(201, "editor", "POST /broadcasts", body(t, `{"email_type_key": "-"}`)) // people may leave it for later
-		s.must(201, "key", "POST /broadcasts", body(t, `{"variants": null, "delivery_mode": "now", "overflow_mode": "extend", "skipped_dates": [],
+		s.must(403, "key broadcasts:read", "POST /broadcasts", broadcastJSON(t, `{}`))
+		s.must(403, "viewer", "POST /broadcasts", broadcastJSON(t, `{}`))
+		s.must(201, "editor", "POST /broadcasts", broadcastJSON(t, `{"email_type_key": "-"}`)) // people may leave it for later
+		s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"variants": null, "delivery_mode": "now", "overflow_mode": "extend", "skipped_dates": [],
 			"delivery_lanes": null, "seed_list_ids": null, "throttle_per_hour": null, "delivery_window_days": null, "delivery_window_date": null,
 			"split_test_config": null, "mode": "blast", "kind": "triggered", "tags": null, "sending_identity_emails": null}`))
 	})
 }
 
 func TestUpdateLeavesAloneWhatIsNotSent(t *testing.T) {
-	eachSending(t, func(t *testing.T, s *sending) {
-		made := s.must(201, "key", "POST /broadcasts", body(t, `{"tags": ["a"], "metadata": {"a": 1, "b": 2}, "scheduled_at": "2026-03-01"}`))
+	eachSending(t, func(t *testing.T, s *sendingTest) {
+		made := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"tags": ["a"], "metadata": {"a": 1, "b": 2}, "scheduled_at": "2026-03-01"}`))
 		at := "/broadcasts/" + made.str("id")
 		got := s.must(200, "key", "PUT "+at, `{"metadata": {"c": 3}, "content": {"from_name": "Ann"}, "scheduled_at": null, "mta_config_key": null}`)
 		if text, _ := json.Marshal(got.body["metadata"]); string(text) != `{"c":3}` || got.body["scheduled_at"] != nil || got.body["mta_config_key"] != nil {
@@ -247,7 +247,7 @@ func TestUpdateLeavesAloneWhatIsNotSent(t *testing.T) {
 			`{"content": {"subject": null}}`: "NO_CONTENT", `{"content": null}`: "NO_CONTENT", `{"email_type_key": null}`: "INVALID_EMAIL_TYPE",
 			`{"include_segment_keys": ["nope"]}`: "INVALID_SEGMENT", `{"content": {"body_mjml": "x"}}`: "MJML_INVALID",
 		} {
-			if r := s.as("key", "PUT "+at, with); r.status != 400 || r.code != code {
+			if r := s.call("key", "PUT "+at, with); r.status != 400 || r.code != code {
 				t.Errorf("PUT %s answered %d %s, want %s", with, r.status, r.text, code)
 			}
 		}
@@ -260,17 +260,17 @@ func TestUpdateLeavesAloneWhatIsNotSent(t *testing.T) {
 			`{"include_segment_ids": ["` + id.NewText() + `"]}`: "INVALID_SEGMENT", `{"sending_identity_ids": 5}`: "INVALID_INPUT",
 			`{"content": {"template_id": "x"}}`: "INVALID_TEMPLATE",
 		} {
-			if r := s.as("editor", "PUT "+at, with); r.status != 400 || r.code != code {
+			if r := s.call("editor", "PUT "+at, with); r.status != 400 || r.code != code {
 				t.Errorf("a person's PUT %s answered %d %s, want %s", with, r.status, r.text, code)
 			}
 		}
 		s.must(404, "key", "PUT /broadcasts/"+id.NewText(), `{}`)
 		s.must(404, "key", "PUT /t/other/api"+at, `{}`)
 		s.must(200, "key", "POST "+at+"/schedule", "")
-		if r := s.as("key", "PUT "+at, `{}`); r.status != 409 || r.code != "NOT_DRAFT" {
+		if r := s.call("key", "PUT "+at, `{}`); r.status != 409 || r.code != "NOT_DRAFT" {
 			t.Errorf("PUT of a scheduled broadcast answered %d %s", r.status, r.text)
 		}
-		if r := s.as("key", "DELETE "+at, ""); r.status != 409 || r.code != "NOT_DRAFT" {
+		if r := s.call("key", "DELETE "+at, ""); r.status != 409 || r.code != "NOT_DRAFT" {
 			t.Errorf("DELETE of a scheduled broadcast answered %d %s", r.status, r.text)
 		}
 		s.must(200, "key", "POST "+at+"/unschedule", "")
@@ -280,9 +280,9 @@ func TestUpdateLeavesAloneWhatIsNotSent(t *testing.T) {
 }
 
 func TestCreateIsReplayed(t *testing.T) {
-	eachSending(t, func(t *testing.T, s *sending) {
+	eachSending(t, func(t *testing.T, s *sendingTest) {
 		post := func(key, with string) *httptest.ResponseRecorder {
-			req := httptest.NewRequest("POST", "/t/acme/api/broadcasts", strings.NewReader(body(t, with)))
+			req := httptest.NewRequest("POST", "/t/acme/api/broadcasts", strings.NewReader(broadcastJSON(t, with)))
 			req.Header.Set("X-API-Key", "key")
 			req.Header.Set("Idempotency-Key", key)
 			w := httptest.NewRecorder()
@@ -303,10 +303,10 @@ func TestCreateIsReplayed(t *testing.T) {
 }
 
 func TestListIsLeanAndFiltered(t *testing.T) {
-	eachSending(t, func(t *testing.T, s *sending) {
+	eachSending(t, func(t *testing.T, s *sendingTest) {
 		var ids []string
 		for _, with := range []string{`{"name": "one", "tags": ["x"], "metadata": {"team": "a", "l": [1, 2]}}`, `{"name": "two", "tags": ["y"]}`, `{"name": "three", "tags": ["x", "y"]}`} {
-			ids = append(ids, s.must(201, "key", "POST /broadcasts", body(t, with)).str("id"))
+			ids = append(ids, s.must(201, "key", "POST /broadcasts", broadcastJSON(t, with)).str("id"))
 		}
 		s.must(200, "key", "POST /broadcasts/"+ids[1]+"/schedule", "")
 		created := s.must(200, "key", "GET /broadcasts/"+ids[1], "").str("created_at")
@@ -327,13 +327,13 @@ func TestListIsLeanAndFiltered(t *testing.T) {
 			"?since=yesterday": "INVALID_INPUT", "?before=x": "INVALID_INPUT", "?archived=false": "INVALID_INPUT", "?archived=True": "INVALID_INPUT",
 			"?status=triggered": "INVALID_STATUS", "?status=DRAFT": "INVALID_STATUS", "?metadata=null": "INVALID_METADATA_FILTER",
 		} {
-			if r := s.as("key", "GET /broadcasts"+query, ""); r.status != 400 || r.code != code {
+			if r := s.call("key", "GET /broadcasts"+query, ""); r.status != 400 || r.code != code {
 				t.Errorf("GET /broadcasts%s answered %d %s, want %s", query, r.status, r.text, code)
 			}
 		}
-		row := func(who, query string) map[string]any {
+		row := func(caller, query string) map[string]any {
 			t.Helper()
-			r := s.must(200, who, "GET /broadcasts"+query, "")
+			r := s.must(200, caller, "GET /broadcasts"+query, "")
 			if r.body["next_cursor"] != nil || r.body["has_more"] != false {
 				t.Errorf("the envelope is %s", r.text)
 			}
@@ -364,7 +364,7 @@ func TestListIsLeanAndFiltered(t *testing.T) {
 }
 
 func TestABroadcastIsDrivenFromDraftToArchive(t *testing.T) {
-	eachSending(t, func(t *testing.T, s *sending) {
+	eachSending(t, func(t *testing.T, s *sendingTest) {
 		ctx := t.Context()
 		var people []id.Contact
 		for i := range 103 {
@@ -380,8 +380,8 @@ func TestABroadcastIsDrivenFromDraftToArchive(t *testing.T) {
 		if _, err := suppression.Add(ctx, s.db, s.acme, "p7@example.com", "asked", s.now); err != nil {
 			t.Fatal(err)
 		}
-		incomplete := s.must(201, "key", "POST /broadcasts", body(t, `{"include_segment_keys": [], "mta_config_key": null}`))
-		r := s.as("key", "POST /broadcasts/"+incomplete.str("id")+"/schedule", "")
+		incomplete := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"include_segment_keys": [], "mta_config_key": null}`))
+		r := s.call("key", "POST /broadcasts/"+incomplete.str("id")+"/schedule", "")
 		if r.status != 400 || r.code != "NO_SEGMENT" || !strings.Contains(r.text, "NO_MTA") {
 			t.Errorf("scheduling half a draft answered %d %s", r.status, r.text)
 		}
@@ -390,7 +390,7 @@ func TestABroadcastIsDrivenFromDraftToArchive(t *testing.T) {
 			t.Errorf("schedule_readiness = %v", ready)
 		}
 
-		made := s.must(201, "key", "POST /broadcasts", body(t, `{"scheduled_at": "2026-01-01"}`))
+		made := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"scheduled_at": "2026-01-01"}`))
 		at := "/broadcasts/" + made.str("id")
 		expect := func(status, actions string) map[string]any {
 			t.Helper()
@@ -405,7 +405,7 @@ func TestABroadcastIsDrivenFromDraftToArchive(t *testing.T) {
 			}
 			return b.body
 		}
-		move := func(status int, what string) seen {
+		move := func(status int, what string) response {
 			t.Helper()
 			return s.must(status, "key", "POST "+at+"/"+what, "")
 		}
@@ -413,7 +413,7 @@ func TestABroadcastIsDrivenFromDraftToArchive(t *testing.T) {
 			t.Errorf("schedule answered %s", b.text)
 		}
 		for _, what := range []string{"schedule", "pause", "resume", "archive", "unarchive"} {
-			if r := s.as("key", "POST "+at+"/"+what, ""); r.status != 409 || r.code != "INVALID_TRANSITION" {
+			if r := s.call("key", "POST "+at+"/"+what, ""); r.status != 409 || r.code != "INVALID_TRANSITION" {
 				t.Errorf("%s of a scheduled broadcast answered %d %s", what, r.status, r.text)
 			}
 		}
@@ -498,9 +498,9 @@ func TestABroadcastIsDrivenFromDraftToArchive(t *testing.T) {
 
 // What a deleted record left behind reads as null or is left out.
 func TestDeletedReferencesReadAsNothing(t *testing.T) {
-	eachSending(t, func(t *testing.T, s *sending) {
-		made := s.must(201, "key", "POST /broadcasts", body(t, `{"sending_identity_emails": ["news@acme.example.com"]}`))
-		if r := s.as("editor", "DELETE /segments/readers", ""); r.status != 409 || r.code != "SEGMENT_IN_USE" || !strings.Contains(r.text, made.str("id")) {
+	eachSending(t, func(t *testing.T, s *sendingTest) {
+		made := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"sending_identity_emails": ["news@acme.example.com"]}`))
+		if r := s.call("editor", "DELETE /segments/readers", ""); r.status != 409 || r.code != "SEGMENT_IN_USE" || !strings.Contains(r.text, made.str("id")) {
 			t.Errorf("deleting a draft's list answered %d %s", r.status, r.text)
 		}
 		for _, table := range []string{"identity_email_type", "email_type", "mta_config", "segment_member", "segment", "sending_identity"} {
@@ -522,7 +522,7 @@ func TestDeletedReferencesReadAsNothing(t *testing.T) {
 
 // Lists far over their cap are refused before anything is looked up.
 func TestEndlessListsAreRefusedAtOnce(t *testing.T) {
-	eachSending(t, func(t *testing.T, s *sending) {
+	eachSending(t, func(t *testing.T, s *sendingTest) {
 		long := func(item func(int) string) string {
 			items := make([]string, 50_000)
 			for i := range items {
@@ -535,13 +535,13 @@ func TestEndlessListsAreRefusedAtOnce(t *testing.T) {
 			"sending_identity_emails": "INVALID_SENDING_IDENTITY", "metadata": "INVALID_METADATA", "variants": "INVALID_VARIANTS",
 		} {
 			list := long(func(i int) string { return fmt.Sprint("a", i, "@example.com") })
-			if r := s.as("key", "POST /broadcasts", body(t, `{"`+field+`": `+list+`}`)); r.status != 400 || r.code != code {
+			if r := s.call("key", "POST /broadcasts", broadcastJSON(t, `{"`+field+`": `+list+`}`)); r.status != 400 || r.code != code {
 				t.Errorf("50,000 %s answered %d %.200s, want %s", field, r.status, r.text, code)
 			}
 		}
 		same := long(func(int) string { return "readers" })
-		s.must(201, "key", "POST /broadcasts", body(t, `{"include_segment_keys": `+same+`}`))
-		if r := s.as("editor", "POST /broadcasts", body(t, `{"include_segment_ids": `+long(func(int) string { return id.NewText() })+`}`)); r.code != "LIMIT_EXCEEDED" {
+		s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"include_segment_keys": `+same+`}`))
+		if r := s.call("editor", "POST /broadcasts", broadcastJSON(t, `{"include_segment_ids": `+long(func(int) string { return id.NewText() })+`}`)); r.code != "LIMIT_EXCEEDED" {
 			t.Errorf("50,000 ids answered %d %.200s", r.status, r.text)
 		}
 	})
@@ -549,7 +549,7 @@ func TestEndlessListsAreRefusedAtOnce(t *testing.T) {
 
 // What is answered is what openapi.json says will be.
 func TestBroadcastsAreAsTheDocumentSays(t *testing.T) {
-	eachSending(t, func(t *testing.T, s *sending) {
+	eachSending(t, func(t *testing.T, s *sendingTest) {
 		w := httptest.NewRecorder()
 		s.router.ServeHTTP(w, httptest.NewRequest("GET", "/api/openapi.json", nil))
 		doc, err := openapi3.NewLoader().LoadFromData(w.Body.Bytes())
@@ -562,7 +562,7 @@ func TestBroadcastsAreAsTheDocumentSays(t *testing.T) {
 				t.Errorf("%s: %v", schema, err)
 			}
 		}
-		at := "/broadcasts/" + s.must(201, "key", "POST /broadcasts", body(t, `{"scheduled_at": "2026-01-01", "metadata": {"a": 1}}`)).str("id")
+		at := "/broadcasts/" + s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"scheduled_at": "2026-01-01", "metadata": {"a": 1}}`)).str("id")
 		check("BroadcastView", any(s.must(200, "key", "GET "+at, "").body))
 		check("ListBroadcastRow", any(s.must(200, "key", "GET /broadcasts", "").body))
 		check("ListBroadcastRow", any(s.must(200, "key", "GET /broadcasts?full=true", "").body))

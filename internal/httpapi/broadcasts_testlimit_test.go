@@ -12,7 +12,7 @@ import (
 // TestTestMailsAreBounded: test sends, verify-lane and tests of MTA configs count
 // together, and a call that would cross the bound is refused whole.
 func TestTestMailsAreBounded(t *testing.T) {
-	eachSending(t, func(t *testing.T, s *sending) {
+	eachSending(t, func(t *testing.T, s *sendingTest) {
 		used := func(c testmail.Call) {
 			t.Helper()
 			if err := testmail.Begin(t.Context(), s.db, c, s.now); err != nil {
@@ -20,23 +20,23 @@ func TestTestMailsAreBounded(t *testing.T) {
 			}
 		}
 		used(testmail.Call{By: auth.Principal{Tenant: s.acme}, Action: "a", Mails: testmail.MaxPerHour - 4})
-		made := s.must(201, "key", "POST /broadcasts", body(t, `{"variants": [{"id": "a", "name": "A", "weight": 1, "content_overrides": {"subject": "A"}}, {"id": "b", "name": "B", "weight": 2, "content_overrides": {"subject": "B"}}]}`))
+		made := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"variants": [{"id": "a", "name": "A", "weight": 1, "content_overrides": {"subject": "A"}}, {"id": "b", "name": "B", "weight": 2, "content_overrides": {"subject": "B"}}]}`))
 		send := "POST /broadcasts/" + made.str("id") + "/test-send"
 		test := "POST /mta-configs/" + s.lane.ID.String() + "/test"
 		verify := "POST /sending-identities/" + s.sender.ID.String() + "/verify-lane"
 		s.must(200, "admin", test, `{"to": "Ann@example.org"}`)
 		s.must(200, "admin", verify, `{"mta_config_id": "`+s.lane.ID.String()+`", "to": "bob@example.org"}`)
 		s.mails()
-		refused := func(who, what, body string) {
+		refused := func(caller, what, body string) {
 			t.Helper()
 			s.now = s.now.Add(time.Minute)
-			r := s.must(429, who, what, body)
+			r := s.must(429, caller, what, body)
 			if r.code != "RATE_LIMITED" || r.body["statusCode"] != 429.0 || r.header.Get("Retry-After") == "" {
 				t.Errorf("%s: %s, Retry-After %q", what, r.text, r.header.Get("Retry-After"))
 			}
 		}
-		for _, who := range []string{"key", "editor"} { // two addresses, two variants, one sender: 4 mails, and 2 are left
-			refused(who, send, `{"to": ["ann@example.org", "bob@example.org"]}`)
+		for _, caller := range []string{"key", "editor"} { // two addresses, two variants, one sender: 4 mails, and 2 are left
+			refused(caller, send, `{"to": ["ann@example.org", "bob@example.org"]}`)
 		}
 		if n := len(s.mails()); n != 0 {
 			t.Errorf("a call that is refused sent %d mails", n)

@@ -38,7 +38,7 @@ type testSendRequest struct {
 }
 
 // asked reads the body.
-func (in *testSendRequest) asked() (broadcast.TestRequest, error) {
+func (in *testSendRequest) parse() (broadcast.TestRequest, error) {
 	b := &in.Body
 	r := broadcast.TestRequest{Variants: b.Variants.Value}
 	for _, list := range []endpoint.Opt[[]string]{b.Emails, b.Recipients, b.To} {
@@ -56,7 +56,7 @@ func (in *testSendRequest) asked() (broadcast.TestRequest, error) {
 }
 
 func checkTestSend(_ auth.Principal, in *testSendRequest) error {
-	_, err := in.asked()
+	_, err := in.parse()
 	return err
 }
 
@@ -80,7 +80,7 @@ func (api broadcastsAPI) testSendBroadcast(ctx context.Context, p auth.Principal
 	if !ok {
 		return testSendAnswer{}, broadcast.ErrNotFound
 	}
-	asked, err := in.asked()
+	asked, err := in.parse()
 	if err != nil {
 		return testSendAnswer{}, err
 	}

@@ -30,7 +30,7 @@ import (
 )
 
 // tester sends real mails.
-func tester(db *sqldb.DB, box *secret.Box, base *url.URL, now func() time.Time) *deliver.Tester {
+func newTester(db *sqldb.DB, box *secret.Box, base *url.URL, now func() time.Time) *deliver.Tester {
 	keys := track.NewKeys(box)
 	return &deliver.Tester{
 		DB: db, Box: box, Now: now, AllowPrivate: true, Keys: keys, FeedbackSender: "packetboat", Log: slog.New(slog.DiscardHandler),
@@ -39,7 +39,7 @@ func tester(db *sqldb.DB, box *secret.Box, base *url.URL, now func() time.Time) 
 }
 
 // count returns how many rows each table has, but for the mailbox.
-func (s *people) count() map[string]int {
+func (s *apiTest) tableCounts() map[string]int {
 	s.t.Helper()
 	query := `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '%search%'`
 	if s.db.Dialect() == sqldb.Postgres {
@@ -65,7 +65,7 @@ func (s *people) count() map[string]int {
 
 // mails returns subject and source of what is in the mailbox, by address and
 // subject, and empties it.
-func (s *sending) mails() map[string]string {
+func (s *sendingTest) mails() map[string]string {
 	s.t.Helper()
 	list, _, err := mailbox.List(s.t.Context(), s.db, s.acme, mailbox.Query{Lane: s.lane.ID, Limit: 100})
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *sending) mails() map[string]string {
 }
 
 func TestTestSendsOfABroadcast(t *testing.T) {
-	eachSending(t, func(t *testing.T, s *sending) {
+	eachSending(t, func(t *testing.T, s *sendingTest) {
 		ctx := t.Context()
 		if _, err := sender.CreateIdentity(ctx, s.db, s.acme, sender.IdentityFields{
 			Address: new("more@acme.example.com"), DisplayName: new("More"), EmailTypes: &[]id.EmailType{s.typ.ID}, Active: new(true),
@@ -97,15 +97,15 @@ func TestTestSendsOfABroadcast(t *testing.T) {
 		if _, err := suppression.Add(ctx, s.db, s.acme, "gone@example.org", "manual", s.now); err != nil {
 			t.Fatal(err)
 		}
-		made := s.must(201, "key", "POST /broadcasts", body(t, `{"variants": [{"id": "a", "name": "Short", "weight": 1, "content_overrides": {"subject": "Hi"}},
+		made := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"variants": [{"id": "a", "name": "Short", "weight": 1, "content_overrides": {"subject": "Hi"}},
 			{"id": "b", "name": "Long", "weight": 2, "content_overrides": {"subject": "Good morning"}}]}`))
 		at := "/broadcasts/" + made.str("id")
-		before := s.count()
-		for who, field := range map[string]string{"key broadcasts:schedule": "to", "editor": "recipients", "key": "emails"} {
-			r := s.must(200, who, "POST "+at+"/test-send", `{"`+field+`": ["Ann@example.org", "gone@example.org"]}`)
+		before := s.tableCounts()
+		for caller, field := range map[string]string{"key broadcasts:schedule": "to", "editor": "recipients", "key": "emails"} {
+			r := s.must(200, caller, "POST "+at+"/test-send", `{"`+field+`": ["Ann@example.org", "gone@example.org"]}`)
 			rows := r.body["results"].([]any)
 			if r.body["sent"] != 4.0 || r.body["failed"] != 0.0 || len(rows) != 8 {
-				t.Fatalf("%s is answered %s", who, r.text)
+				t.Fatalf("%s is answered %s", caller, r.text)
 			}
 			if row := rows[0].(map[string]any); row["to"] != "ann@example.org" || row["variant_id"] != "a" || row["sending_identity_email"] != "more@acme.example.com" || row["status"] != "sent" ||
 				!strings.HasPrefix(fmt.Sprint(row["message_id"]), "<") || row["error"] != nil || len(row) != 6 {
@@ -129,8 +129,8 @@ func TestTestSendsOfABroadcast(t *testing.T) {
 				t.Errorf("variant_ids %s: %s", all, r.text)
 			}
 		}
-		s.followNothing(s.mails()["ann@example.org [TEST Long | news@acme.example.com] Good morning"])
-		after := s.count()
+		s.checkTestLinks(s.mails()["ann@example.org [TEST Long | news@acme.example.com] Good morning"])
+		after := s.tableCounts()
 		for _, name := range []string{"audit", "test_mail"} { // say that there were tests
 			if after[name] == before[name] {
 				t.Errorf("there is nothing new in %s", name)
@@ -146,7 +146,7 @@ func TestTestSendsOfABroadcast(t *testing.T) {
 
 // followNothing follows the links of a test mail for Bob: they lead on, and that
 // is all.
-func (s *sending) followNothing(raw string) {
+func (s *sendingTest) checkTestLinks(raw string) {
 	t := s.t
 	t.Helper()
 	if !strings.Contains(raw, "Hi Bob") {
@@ -190,19 +190,19 @@ func (s *sending) followNothing(raw string) {
 	if text, _ := json.Marshal(seen); string(text) != `{"c":true,"o":true,"p":true,"u":true}` {
 		t.Errorf("links of kinds %s", text)
 	}
-	if who, err := contact.ByEmail(t.Context(), s.db, s.acme, "bob@example.org"); err != nil || who.Status != contact.Active || len(who.Subscriptions) > 0 {
-		t.Errorf("Bob is %s, %v, %v", who.Status, who.Subscriptions, err)
+	if caller, err := contact.ByEmail(t.Context(), s.db, s.acme, "bob@example.org"); err != nil || caller.Status != contact.Active || len(caller.Subscriptions) > 0 {
+		t.Errorf("Bob is %s, %v, %v", caller.Status, caller.Subscriptions, err)
 	}
 }
 
 func TestTestSendsThatAreRefused(t *testing.T) {
-	eachSending(t, func(t *testing.T, s *sending) {
-		at := "/broadcasts/" + s.must(201, "key", "POST /broadcasts", body(t, `{"scheduled_at": "2026-01-01"}`)).str("id")
+	eachSending(t, func(t *testing.T, s *sendingTest) {
+		at := "/broadcasts/" + s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"scheduled_at": "2026-01-01"}`)).str("id")
 		stranger := s.must(201, "key", "POST /t/other/api/contacts", `{"email": "x@example.org"}`).str("id")
 		eleven := `["` + strings.Repeat(`a@example.org", "`, 10) + `a@example.org"]`
 		ok := `{"to": ["ann@example.org"]}`
 		for _, test := range []struct {
-			name, who, path, body string
+			name, caller, path, body string
 			status                int
 			code                  string
 		}{
@@ -222,7 +222,7 @@ func TestTestSendsThatAreRefused(t *testing.T) {
 			{"without the scope", "key broadcasts:write broadcasts:read", at, ok, 403, "INSUFFICIENT_SCOPE"},
 			{"a viewer", "viewer", at, ok, 403, "INSUFFICIENT_ROLE"},
 		} {
-			if r := s.as(test.who, "POST "+test.path+"/test-send", test.body); r.status != test.status || r.code != test.code && test.status != 403 {
+			if r := s.call(test.caller, "POST "+test.path+"/test-send", test.body); r.status != test.status || r.code != test.code && test.status != 403 {
 				t.Errorf("%s: %d %s, want %d %s", test.name, r.status, r.text, test.status, test.code)
 			}
 		}
@@ -231,10 +231,10 @@ func TestTestSendsThatAreRefused(t *testing.T) {
 		s.must(200, "key", "POST "+at+"/cancel", "")
 		s.must(200, "key", "POST "+at+"/test-send", ok)
 		s.must(200, "key", "POST "+at+"/archive", "")
-		if r := s.as("key", "POST "+at+"/test-send", ok); r.status != 409 || r.code != "INVALID_TRANSITION" {
+		if r := s.call("key", "POST "+at+"/test-send", ok); r.status != 409 || r.code != "INVALID_TRANSITION" {
 			t.Errorf("archived: %d %s", r.status, r.text)
 		}
-		at = "/broadcasts/" + s.must(201, "key", "POST /broadcasts", body(t, `{"include_segment_keys": []}`)).str("id")
+		at = "/broadcasts/" + s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"include_segment_keys": []}`)).str("id")
 		s.must(200, "key", "POST "+at+"/test-send", ok) // a test needs no audience
 		for _, step := range []struct{ sql, code string }{
 			{`UPDATE mta_config SET active = FALSE WHERE tenant_id = $1`, "NO_MTA"},
@@ -246,7 +246,7 @@ func TestTestSendsThatAreRefused(t *testing.T) {
 			if _, err := s.db.Exec(t.Context(), step.sql, s.acme); err != nil {
 				t.Fatal(err)
 			}
-			if r := s.as("key", "POST "+at+"/test-send", ok); r.code != step.code {
+			if r := s.call("key", "POST "+at+"/test-send", ok); r.code != step.code {
 				t.Errorf("%s: %d %s", step.code, r.status, r.text)
 			}
 		}

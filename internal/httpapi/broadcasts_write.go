@@ -46,7 +46,7 @@ type createBroadcastRequest struct {
 func checkNewBroadcast(p auth.Principal, in *createBroadcastRequest) error { return in.Body.check(p) }
 
 func (api broadcastsAPI) createBroadcast(ctx context.Context, p auth.Principal, in *createBroadcastRequest) (broadcastAnswer, error) {
-	ch, refs, err := in.Body.read(p)
+	ch, refs, err := in.Body.changeAndRefs(p)
 	if err != nil {
 		return broadcastAnswer{}, err
 	}
@@ -80,7 +80,7 @@ type updateBroadcastRequest struct {
 func checkBroadcast(p auth.Principal, in *updateBroadcastRequest) error { return in.Body.check(p) }
 
 func (api broadcastsAPI) updateBroadcast(ctx context.Context, p auth.Principal, in *updateBroadcastRequest) (broadcastAnswer, error) {
-	ch, refs, err := in.Body.read(p)
+	ch, refs, err := in.Body.changeAndRefs(p)
 	if err != nil {
 		return broadcastAnswer{}, err
 	}
@@ -182,23 +182,23 @@ func (c broadcastContent) message(bad *fault.Problems) *broadcast.Message {
 	return &broadcast.Message{Entry: entry, Version: c.MessageVersion.Value}
 }
 
-const notYet = "is not available yet: leave it out or send its default"
+const notAvailable = "is not available yet: leave it out or send its default"
 
 // refuse says what the body asks for that cannot be done (yet), each by its
 // name: it returns what has a code of its own and adds the others to bad.
-func (in *broadcastBody) refuse(bad *fault.Problems) error {
+func (in *broadcastBody) refuseUnsupported(bad *fault.Problems) error {
 	if in.SplitTest.Given() {
 		return broadcast.ErrSplitTest
 	}
 	if in.SeedLists.Given() {
-		bad.Add("seed_list_ids", notYet)
+		bad.Add("seed_list_ids", notAvailable)
 	}
 	return nil
 }
 
 // check returns what is wrong with the body, whatever it names.
 func (in *broadcastBody) check(p auth.Principal) error {
-	ch, _, err := in.read(p)
+	ch, _, err := in.changeAndRefs(p)
 	if err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func (in *broadcastBody) check(p auth.Principal) error {
 }
 
 // read returns the change that the body asks for, and the records it names.
-func (in *broadcastBody) read(p auth.Principal) (broadcast.Change, broadcast.Refs, error) {
+func (in *broadcastBody) changeAndRefs(p auth.Principal) (broadcast.Change, broadcast.Refs, error) {
 	ch, err := in.change(p)
 	if err != nil {
 		return ch, broadcast.Refs{}, err
@@ -219,7 +219,7 @@ func (in *broadcastBody) read(p auth.Principal) (broadcast.Change, broadcast.Ref
 func (in *broadcastBody) change(p auth.Principal) (broadcast.Change, error) {
 	var ch broadcast.Change
 	var bad fault.Problems
-	if err := in.refuse(&bad); err != nil {
+	if err := in.refuseUnsupported(&bad); err != nil {
 		return ch, err
 	}
 	ch = broadcast.Change{Name: in.Name.Pointer(), Tracking: in.Tracking.Pointer(), Delivery: in.delivery()}
@@ -318,14 +318,14 @@ func (in *broadcastBody) sessionIDs(p auth.Principal) (sessionIDs, error) {
 	}
 	var bad fault.Problems
 	for i, l := range in.Lanes.Value {
-		if v := oneID[id.MTAConfig](&bad, fmt.Sprintf("delivery_lanes[%d].mta_config_id", i), l.MTAConfigID); v != nil {
+		if v := readID[id.MTAConfig](&bad, fmt.Sprintf("delivery_lanes[%d].mta_config_id", i), l.MTAConfigID); v != nil {
 			ids.lanes[i].ID = *v
 		}
 	}
-	ids.emailType = oneID[id.EmailType](&bad, "email_type_id", in.EmailTypeID)
-	ids.lane = oneID[id.MTAConfig](&bad, "mta_config_id", in.MTAConfigID)
-	ids.include = manyIDs[id.Segment](&bad, "include_segment_ids", in.IncludeIDs)
-	ids.exclude = manyIDs[id.Segment](&bad, "exclude_segment_ids", in.ExcludeIDs)
-	ids.senders = manyIDs[id.Identity](&bad, "sending_identity_ids", in.SenderIDs)
+	ids.emailType = readID[id.EmailType](&bad, "email_type_id", in.EmailTypeID)
+	ids.lane = readID[id.MTAConfig](&bad, "mta_config_id", in.MTAConfigID)
+	ids.include = readIDs[id.Segment](&bad, "include_segment_ids", in.IncludeIDs)
+	ids.exclude = readIDs[id.Segment](&bad, "exclude_segment_ids", in.ExcludeIDs)
+	ids.senders = readIDs[id.Identity](&bad, "sending_identity_ids", in.SenderIDs)
 	return ids, bad.Err()
 }

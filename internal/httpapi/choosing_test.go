@@ -23,7 +23,7 @@ import (
 // A choice of contacts means the same in a query and in a body, for both kinds
 // of caller, and a page from the one goes on in the other.
 func TestContactsAreChosenTheSameEverywhere(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		for i, country := range []string{"DE", "AT", "FR", "DE", "CH"} {
 			s.must(201, "key", "POST /contacts", fmt.Sprintf(`{"email": "c%d@example.org", "country": %q, "tags": ["n%d"]}`, i, country, i))
 		}
@@ -56,19 +56,19 @@ func TestContactsAreChosenTheSameEverywhere(t *testing.T) {
 					parts = append(parts, fmt.Sprintf("%q: %s", name, value))
 				}
 			}
-			for _, who := range []string{"key contacts:read", "viewer"} {
-				first := s.must(200, who, "GET /contacts?"+q.Encode(), "")
-				rest := s.must(200, who, "POST /contacts/search", "{"+strings.Join(append(slices.Clone(parts), fmt.Sprintf(`"limit": 4, "cursor": %q`, first.str("next_cursor"))), ", ")+"}")
+			for _, caller := range []string{"key contacts:read", "viewer"} {
+				first := s.must(200, caller, "GET /contacts?"+q.Encode(), "")
+				rest := s.must(200, caller, "POST /contacts/search", "{"+strings.Join(append(slices.Clone(parts), fmt.Sprintf(`"limit": 4, "cursor": %q`, first.str("next_cursor"))), ", ")+"}")
 				if first.str("next_cursor") == "" {
-					rest = seen{}
+					rest = response{}
 				}
 				got := strings.ReplaceAll(strings.Join(append(first.data("email"), rest.data("email")...), " "), "@example.org", "")
 				if got != tt.want {
-					t.Errorf("%s, %+v: %s", who, tt, got)
+					t.Errorf("%s, %+v: %s", caller, tt, got)
 				}
-				n := s.must(200, who, "GET /contacts/count?"+q.Encode(), "")
+				n := s.must(200, caller, "GET /contacts/count?"+q.Encode(), "")
 				if want := float64(len(strings.Fields(tt.want))); n.body["count"] != want {
-					t.Errorf("%s, %+v: count %s, want %v", who, tt, n.text, want)
+					t.Errorf("%s, %+v: count %s, want %v", caller, tt, n.text, want)
 				}
 			}
 		}
@@ -76,7 +76,7 @@ func TestContactsAreChosenTheSameEverywhere(t *testing.T) {
 }
 
 func TestChoicesThatAreRefused(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		for body, want := range map[string]string{
 			`{"status": "happy"}`:                            "INVALID_STATUS",
 			`{"status": ["active", "happy"]}`:                "INVALID_STATUS",
@@ -97,14 +97,14 @@ func TestChoicesThatAreRefused(t *testing.T) {
 			`{"status": null, "filters": null, "definition": null, "search": null, "sort": null, "limit": 0}`: "",
 			`{"sort": "nonsense", "limit": 9999999}`:                                                          "",
 		} {
-			if r := s.as("key", "POST /contacts/search", body); r.code != want {
+			if r := s.call("key", "POST /contacts/search", body); r.code != want {
 				t.Errorf("search %.80s = %d %s, want %s", body, r.status, r.text, want)
 			}
 		}
-		if r := s.as("key", "POST /contacts/search", `{"filters": [{"field": "email", "operator": "is_set"}, {"field": "nope", "operator": "is_set"}]}`); !strings.Contains(r.text, `"path":"filters[1].field"`) {
+		if r := s.call("key", "POST /contacts/search", `{"filters": [{"field": "email", "operator": "is_set"}, {"field": "nope", "operator": "is_set"}]}`); !strings.Contains(r.text, `"path":"filters[1].field"`) {
 			t.Errorf("the path is not told: %s", r.text)
 		}
-		if r := s.as("key contacts:write", "POST /contacts/search", `{}`); r.code != "INSUFFICIENT_SCOPE" {
+		if r := s.call("key contacts:write", "POST /contacts/search", `{}`); r.code != "INSUFFICIENT_SCOPE" {
 			t.Errorf("search without the scope: %s", r.text)
 		}
 	})
@@ -113,25 +113,25 @@ func TestChoicesThatAreRefused(t *testing.T) {
 // Bulk actions change those named at once, those selected in a job, and nobody
 // of another tenant.
 func TestBulkActions(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		ann := s.must(201, "key", "POST /contacts", `{"email": "ann@example.org"}`).str("id")
 		bob := s.must(201, "key", "POST /contacts", `{"email": "bob@example.org"}`).str("id")
 		theirs := s.must(201, "key", "POST /t/other/api/contacts", `{"email": "eve@example.org"}`).str("id")
 		body := func(action, params string, ids ...string) string {
 			return fmt.Sprintf(`{"action": %q, "contact_ids": ["%s"], "params": %s}`, action, strings.Join(ids, `", "`), params)
 		}
-		for i, who := range []string{"key contacts:write", "editor"} {
-			r := s.must(200, who, "POST /contacts/bulk", body("add_tags", fmt.Sprintf(`{"tags": ["t%d"]}`, i), ann, bob, theirs))
+		for i, caller := range []string{"key contacts:write", "editor"} {
+			r := s.must(200, caller, "POST /contacts/bulk", body("add_tags", fmt.Sprintf(`{"tags": ["t%d"]}`, i), ann, bob, theirs))
 			want := fmt.Sprintf(`{"action":"add_tags","matched":2,"affected":2,"skipped":1,"errors":[{"contact_id":"%s","code":"CONTACT_NOT_FOUND"}]}`, theirs)
 			if strings.TrimSpace(r.text) != want {
-				t.Errorf("%s: %s, want %s", who, r.text, want)
+				t.Errorf("%s: %s, want %s", caller, r.text, want)
 			}
 		}
 		if r := s.must(200, "key", "GET /t/other/api/contacts/"+theirs, ""); strings.Contains(r.text, `"t0"`) {
 			t.Errorf("another tenant's contact was tagged: %s", r.text)
 		}
 		s.must(200, "key", "POST /contacts/bulk", body("unsubscribe", `{}`, ann))
-		for _, tt := range []struct{ who, body, want string }{
+		for _, tt := range []struct{ caller, body, want string }{
 			{"key contacts:read", body("delete", `{}`, ann), "INSUFFICIENT_SCOPE"},
 			{"viewer", body("delete", `{}`, ann), "FORBIDDEN"},
 			{"key", body("reset_status", `{}`, "x"), "ACTION_NOT_AVAILABLE"},
@@ -153,8 +153,8 @@ func TestBulkActions(t *testing.T) {
 			{"key", body("set_field", `{"field": "custom_fields.nope", "value": 1}`, ann), "UNKNOWN_FIELD"},
 			{"key", body("subscribe", `{"email_type_key": 5}`, ann), "INVALID_EMAIL_TYPE"},
 		} {
-			if r := s.as(tt.who, "POST /contacts/bulk", tt.body); r.code != tt.want {
-				t.Errorf("%s %.100s = %d %s, want %s", tt.who, tt.body, r.status, r.text, tt.want)
+			if r := s.call(tt.caller, "POST /contacts/bulk", tt.body); r.code != tt.want {
+				t.Errorf("%s %.100s = %d %s, want %s", tt.caller, tt.body, r.status, r.text, tt.want)
 			}
 		}
 		if r := s.must(200, "key", "POST /contacts/bulk", body("subscribe", `{}`, ann)); !strings.Contains(r.text, `"UNSUBSCRIBED"`) || r.body["affected"] != 0.0 {
@@ -190,7 +190,7 @@ func TestBulkActions(t *testing.T) {
 }
 
 func TestSavedFilters(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		s.must(201, "admin", "POST /settings/custom-fields", `{"name": "Plan", "field_type": "string"}`)
 		made := s.must(201, "editor", "POST /saved-filters", `{"name": "Pros", "filters": [{"field": "custom_fields.plan", "operator": "=", "value": "pro"}],
 			"status": ["active", "pending"], "search": " ann ", "sort": "email", "dir": "ASC", "columns": ["email", "custom_fields.plan"]}`)
@@ -209,7 +209,7 @@ func TestSavedFilters(t *testing.T) {
 		if r := s.must(200, "editor", "PUT "+path, `{"filters": null, "status": null, "definition": {"logic": "any", "conditions": [{"field": "email", "operator": "is_set"}]}}`); r.str("name") != "Pros" || r.body["status"] != nil || !strings.Contains(r.text, `"logic":"or"`) || !strings.Contains(r.text, `"filters":[]`) {
 			t.Errorf("changed %s", r.text)
 		}
-		for _, tt := range []struct{ who, what, body, want string }{
+		for _, tt := range []struct{ caller, what, body, want string }{
 			{"key", "GET /saved-filters", ``, "API_KEY_FORBIDDEN"},
 			{"key", "POST /saved-filters", `{"name": "x"}`, "API_KEY_FORBIDDEN"},
 			{"viewer", "POST /saved-filters", `{"name": "x"}`, "FORBIDDEN"},
@@ -223,8 +223,8 @@ func TestSavedFilters(t *testing.T) {
 			{"owner", "GET /t/other/api" + path, ``, "NOT_FOUND"},
 			{"owner", "DELETE /t/other/api" + path, ``, "NOT_FOUND"},
 		} {
-			if r := s.as(tt.who, tt.what, tt.body); r.code != tt.want {
-				t.Errorf("%s %s %s = %d %s, want %s", tt.who, tt.what, tt.body, r.status, r.text, tt.want)
+			if r := s.call(tt.caller, tt.what, tt.body); r.code != tt.want {
+				t.Errorf("%s %s %s = %d %s, want %s", tt.caller, tt.what, tt.body, r.status, r.text, tt.want)
 			}
 		}
 		found, err := savedfilter.Finder().Find(t.Context(), s.db, s.acme, usage.Subject{Kind: usage.Field, Key: "plan"})

@@ -36,7 +36,7 @@ func (c *Contact) AppendJSON(b []byte) ([]byte, error) {
 	text(`,"postal_code":`, c.PostalCode)
 	text(`,"country":`, c.Country)
 	text(`,"source":`, c.Source)
-	b = endpoint.AppendID(append(b, `,"stage_id":`...), orZero(c.StageID))
+	b = endpoint.AppendID(append(b, `,"stage_id":`...), derefOrZero(c.StageID))
 	var err error
 	if b, err = c.appendData(b); err != nil {
 		return b, err
@@ -131,7 +131,7 @@ func (c *Contact) appendData(b []byte) ([]byte, error) {
 }
 
 // orZero returns the value, or the zero value for nil.
-func orZero[T any](v *T) (zero T) {
+func derefOrZero[T any](v *T) (zero T) {
 	if v == nil {
 		return zero
 	}

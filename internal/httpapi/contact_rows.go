@@ -11,8 +11,8 @@ import (
 )
 
 // readContacts returns contacts as an answer to a read shows them.
-func (api contactsAPI) readContacts(ctx context.Context, t id.Tenant, list ...contact.Contact) ([]Contact, error) {
-	rows, err := api.writtenContacts(ctx, t, list...)
+func (api contactsAPI) rowsForRead(ctx context.Context, t id.Tenant, list ...contact.Contact) ([]Contact, error) {
+	rows, err := api.rowsForWrite(ctx, t, list...)
 	for i := range rows {
 		rows[i].LastActivityPending = &list[i].LastActivityPending
 	}
@@ -20,7 +20,7 @@ func (api contactsAPI) readContacts(ctx context.Context, t id.Tenant, list ...co
 }
 
 // writtenContacts returns contacts as an answer to a write shows them.
-func (api contactsAPI) writtenContacts(ctx context.Context, t id.Tenant, list ...contact.Contact) ([]Contact, error) {
+func (api contactsAPI) rowsForWrite(ctx context.Context, t id.Tenant, list ...contact.Contact) ([]Contact, error) {
 	var types contact.Types
 	domains := make([]string, len(list))
 	asked := false

@@ -23,15 +23,15 @@ import (
 
 // contactsAPI serves contacts.
 type contactsAPI struct {
-	db        *sqldb.DB
-	box       *secret.Box
-	cursors   *endpoint.Cursors
-	log       *slog.Logger
-	now       func() time.Time
-	saver     *contact.Saver
-	providers *maildomain.Providers
-	holdings  []contact.PersonalData
-	sequences bulk.Sequences
+	db           *sqldb.DB
+	box          *secret.Box
+	cursors      *endpoint.Cursors
+	log          *slog.Logger
+	now          func() time.Time
+	saver        *contact.Saver
+	providers    *maildomain.Providers
+	personalData []contact.PersonalData
+	sequences    bulk.Sequences
 }
 
 // register adds the operations on contacts.
@@ -176,7 +176,7 @@ type ContactPage struct {
 }
 
 // query reads the page; sort is what the parameter said.
-func (api contactsAPI) contactQuery(p ContactPage, sel contact.Selector, sort contact.Sort) (contact.Query, error) {
+func (api contactsAPI) parsePage(p ContactPage, sel contact.Selector, sort contact.Sort) (contact.Query, error) {
 	q := contact.Query{Selector: sel, Sort: sort, Asc: strings.EqualFold(p.Dir, "asc"), Limit: endpoint.Limit(p.Limit)}
 	if p.Cursor == "" {
 		return q, nil
@@ -197,8 +197,8 @@ func direction(q contact.Query) string {
 }
 
 // contactRows returns the page as its reader gets it.
-func (api contactsAPI) contactRows(ctx context.Context, t id.Tenant, q contact.Query, p contact.Page) (endpoint.List[Contact], error) {
-	rows, err := api.readContacts(ctx, t, p.Contacts...)
+func (api contactsAPI) contactList(ctx context.Context, t id.Tenant, q contact.Query, p contact.Page) (endpoint.List[Contact], error) {
+	rows, err := api.rowsForRead(ctx, t, p.Contacts...)
 	if err != nil {
 		return endpoint.List[Contact]{}, err
 	}
@@ -217,16 +217,16 @@ type listContactsRequest struct {
 }
 
 func (api contactsAPI) listContacts(ctx context.Context, p auth.Principal, in *listContactsRequest) (endpoint.List[Contact], error) {
-	return api.contactPage(ctx, p, in.input(), in.ContactPage, endpoint.Limit(in.Limit))
+	return api.listPage(ctx, p, in.input(), in.ContactPage, endpoint.Limit(in.Limit))
 }
 
 // contactPage answers with a page of the contacts that a caller chose.
-func (api contactsAPI) contactPage(ctx context.Context, p auth.Principal, choice segment.SelectorInput, page ContactPage, limit int) (endpoint.List[Contact], error) {
+func (api contactsAPI) listPage(ctx context.Context, p auth.Principal, choice segment.SelectorInput, page ContactPage, limit int) (endpoint.List[Contact], error) {
 	sel, err := segment.Select(ctx, api.db, p.Tenant, choice, api.now())
 	if err != nil {
 		return endpoint.List[Contact]{}, err
 	}
-	q, err := api.contactQuery(page, sel, contact.ParseSort(page.Sort))
+	q, err := api.parsePage(page, sel, contact.ParseSort(page.Sort))
 	if err != nil {
 		return endpoint.List[Contact]{}, err
 	}
@@ -235,7 +235,7 @@ func (api contactsAPI) contactPage(ctx context.Context, p auth.Principal, choice
 	if err != nil {
 		return endpoint.List[Contact]{}, err
 	}
-	return api.contactRows(ctx, p.Tenant, q, list)
+	return api.contactList(ctx, p.Tenant, q, list)
 }
 
 type count struct {
@@ -278,7 +278,7 @@ func (api contactsAPI) shownContact(ctx context.Context, t id.Tenant) func(conta
 		if err != nil {
 			return Contact{}, err
 		}
-		rows, err := api.readContacts(ctx, t, c)
+		rows, err := api.rowsForRead(ctx, t, c)
 		if err != nil {
 			return Contact{}, err
 		}

@@ -96,7 +96,7 @@ func (in *bulkContactsRequest) input() bulk.Input {
 func checkBulk(_ auth.Principal, in *bulkContactsRequest) error { return in.input().Check() }
 
 func (api contactsAPI) bulkContacts(ctx context.Context, p auth.Principal, in *bulkContactsRequest) (bulkAnswer, error) {
-	doer := bulk.Runner{Sequences: api.sequences, Holdings: api.holdings}
+	doer := bulk.Runner{Sequences: api.sequences, Holdings: api.personalData}
 	request, target, err := doer.Read(ctx, api.db, p, in.input(), api.now())
 	if err != nil {
 		return bulkAnswer{}, err

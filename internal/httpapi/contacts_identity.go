@@ -27,7 +27,7 @@ func (in IncludeIdentityToken) wanted() bool {
 // writtenContact returns a contact that was saved, with its token where that is
 // wanted.
 func (api contactsAPI) writtenContact(ctx context.Context, t id.Tenant, in IncludeIdentityToken, s contact.Outcome) (ContactWithIdentityToken, error) {
-	rows, err := api.writtenContacts(ctx, t, s.Contact)
+	rows, err := api.rowsForWrite(ctx, t, s.Contact)
 	if err != nil {
 		return ContactWithIdentityToken{}, err
 	}

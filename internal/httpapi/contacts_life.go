@@ -82,7 +82,7 @@ func (api contactsAPI) updateContact(ctx context.Context, p auth.Principal, in *
 }
 
 // moved returns why a move of one contact was refused, if it was.
-func moved(list []contact.Moved, err error) error {
+func transitionErr(list []contact.Moved, err error) error {
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (api contactsAPI) deleteContact(ctx context.Context, p auth.Principal, in *
 	if err != nil {
 		return endpoint.None{}, err
 	}
-	return endpoint.None{}, moved(contact.Delete(ctx, api.db, p.Tenant, []id.Contact{c}, api.now()))
+	return endpoint.None{}, transitionErr(contact.Delete(ctx, api.db, p.Tenant, []id.Contact{c}, api.now()))
 }
 
 func (api contactsAPI) restoreContact(ctx context.Context, p auth.Principal, in *ContactPath) (Contact, error) {
@@ -111,7 +111,7 @@ func (api contactsAPI) restoreContact(ctx context.Context, p auth.Principal, in 
 	if err != nil {
 		return Contact{}, err
 	}
-	if err := moved(contact.Restore(ctx, api.db, p.Tenant, []id.Contact{c}, t.ContactLimit, api.now())); err != nil {
+	if err := transitionErr(contact.Restore(ctx, api.db, p.Tenant, []id.Contact{c}, t.ContactLimit, api.now())); err != nil {
 		return Contact{}, err
 	}
 	return api.asWritten(ctx, p.Tenant, c)
@@ -123,7 +123,7 @@ func (api contactsAPI) asWritten(ctx context.Context, t id.Tenant, c id.Contact)
 	if err != nil {
 		return Contact{}, err
 	}
-	rows, err := api.writtenContacts(ctx, t, now)
+	rows, err := api.rowsForWrite(ctx, t, now)
 	if err != nil {
 		return Contact{}, err
 	}
@@ -145,8 +145,8 @@ func (api contactsAPI) anonymizeContact(ctx context.Context, p auth.Principal, i
 	suppress := in.Body == nil || in.Body.Suppress == nil || *in.Body.Suppress
 	now := api.now()
 	err = api.db.InTx(ctx, func(tx *sqldb.DB) error {
-		list, err := suppression.Anonymize(ctx, tx, p.Tenant, []id.Contact{c}, suppress, api.holdings, now)
-		if err := moved(list, err); err != nil || !list[0].Changed {
+		list, err := suppression.Anonymize(ctx, tx, p.Tenant, []id.Contact{c}, suppress, api.personalData, now)
+		if err := transitionErr(list, err); err != nil || !list[0].Changed {
 			return err
 		}
 		return auth.Audit(ctx, tx, p.Did("contact.anonymize", "contact", c.String(), now))
@@ -170,7 +170,7 @@ func (api contactsAPI) exportContact(ctx context.Context, p auth.Principal, in *
 	if err != nil {
 		return endpoint.Parts{}, err
 	}
-	held, err := contact.Personal(ctx, api.db, found, api.holdings, outbox.Broadcasts)
+	held, err := contact.Personal(ctx, api.db, found, api.personalData, outbox.Broadcasts)
 	if err != nil {
 		return endpoint.Parts{}, err
 	}

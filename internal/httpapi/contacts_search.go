@@ -119,5 +119,5 @@ func (api contactsAPI) searchContacts(ctx context.Context, p auth.Principal, in 
 	b := in.Body
 	page := ContactPage{Cursor: b.Cursor.Or(""), Sort: b.Sort.Or(""), Dir: b.Dir.Or("")}
 	limit := min(max(b.Limit.Or(endpoint.DefaultLimit), 1), endpoint.MaxLimit)
-	return api.contactPage(ctx, p, b.input(), page, limit)
+	return api.listPage(ctx, p, b.input(), page, limit)
 }

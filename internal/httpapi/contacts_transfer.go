@@ -99,7 +99,7 @@ func (api contactsAPI) exportContacts(ctx context.Context, p auth.Principal, in 
 
 // EncodeContacts writes a tenant's contacts for exports: as a read shows them.
 func (a *API) EncodeContacts(ctx context.Context, t id.Tenant, list []contact.Contact) ([][]byte, error) {
-	rows, err := a.contacts().readContacts(ctx, t, list...)
+	rows, err := a.contacts().rowsForRead(ctx, t, list...)
 	if err != nil {
 		return nil, err
 	}

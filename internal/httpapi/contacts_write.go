@@ -49,9 +49,9 @@ type ContactProfile struct {
 func (in *ContactProfile) change(p auth.Principal) contact.Change {
 	ch := contact.Change{
 		Texts:         map[contact.Text]*string{},
-		Stage:         cleared(in.StageID),
+		Stage:         nullAsZero(in.StageID),
 		CustomFields:  in.CustomFields,
-		Subscriptions: choices(in.Subscriptions),
+		Subscriptions: consents(in.Subscriptions),
 		DoNotContact:  in.DoNotContact,
 	}
 	for text, o := range map[contact.Text]endpoint.Opt[string]{
@@ -69,12 +69,12 @@ func (in *ContactProfile) change(p auth.Principal) contact.Change {
 		ch.Tags = &in.Tags
 	}
 	if !p.IsKey() {
-		ch.CategorySubscriptions = choices(in.CategorySubscriptions)
+		ch.CategorySubscriptions = consents(in.CategorySubscriptions)
 	}
 	return ch
 }
 
-func choices(m map[string]endpoint.Opt[bool]) map[string]*bool {
+func consents(m map[string]endpoint.Opt[bool]) map[string]*bool {
 	out := make(map[string]*bool, len(m))
 	for k, v := range m {
 		out[k] = v.Pointer()
@@ -125,7 +125,7 @@ func (c upsertedContact) Status() int {
 
 func (in *upsertContactRequest) draft(p auth.Principal) contact.Draft {
 	ch := in.Body.change(p)
-	ch.StageIfNew = cleared(in.Body.StageIDIfNew)
+	ch.StageIfNew = nullAsZero(in.Body.StageIDIfNew)
 	return contact.Draft{Email: in.Body.Email, Change: ch}
 }
 

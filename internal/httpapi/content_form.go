@@ -67,7 +67,7 @@ func (c ContentBody) change(p auth.Principal) (*manuscript.Change, error) {
 	}
 	if !p.IsKey() {
 		var bad fault.Problems
-		v := oneID[id.Template](&bad, "content.template_id", c.TemplateID)
+		v := readID[id.Template](&bad, "content.template_id", c.TemplateID)
 		if bad.Any() {
 			return nil, manuscript.ErrTemplate.Sayf("content.template_id must be a uuid")
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 // told returns the paths of the problems that an answer names.
-func (r seen) told() string {
+func (r response) problems() string {
 	var body struct {
 		Error struct {
 			Details struct {
@@ -29,7 +29,7 @@ func (r seen) told() string {
 }
 
 func TestCustomFieldDefinitionsAreChecked(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		for _, tt := range []struct{ body, code, told string }{
 			{`{"name": "", "field_type": "nope", "field_key": "Bad Key", "currency_code": "XXXX", "value_constraint": "loose", "enum_values": [""]}`,
 				"INVALID_FIELD", "name field_type field_key currency_code value_constraint enum_values"},
@@ -49,7 +49,7 @@ func TestCustomFieldDefinitionsAreChecked(t *testing.T) {
 			{`{"name": "A", "field_type": "enum", "enum_values": ["red"], "default_value": "blue"}`, "INVALID_FIELD", "default_value"},
 			{`{"name": "A", "field_type": "contact", "default_value": "` + id.NewText() + `"}`, "INVALID_FIELD", "default_value"},
 		} {
-			if r := s.as("admin", "POST /settings/custom-fields", tt.body); r.code != tt.code || r.told() != tt.told || r.status != 400 {
+			if r := s.call("admin", "POST /settings/custom-fields", tt.body); r.code != tt.code || r.problems() != tt.told || r.status != 400 {
 				t.Errorf("%.90s\n = %d %s, want %s at %s", tt.body, r.status, r.text, tt.code, tt.told)
 			}
 		}
@@ -71,7 +71,7 @@ func TestCustomFieldDefinitionsAreChecked(t *testing.T) {
 			`{"name": "Plain", "field_type": "number"}`, // by its derived key
 			`{"name": "Something else", "field_type": "string", "field_key": "plain"}`,
 		} {
-			if r := s.as("admin", "POST /settings/custom-fields", body); r.code != "DUPLICATE_FIELD_KEY" || r.status != 409 {
+			if r := s.call("admin", "POST /settings/custom-fields", body); r.code != "DUPLICATE_FIELD_KEY" || r.status != 409 {
 				t.Errorf("%s = %d %s", body, r.status, r.text)
 			}
 		}
@@ -80,7 +80,7 @@ func TestCustomFieldDefinitionsAreChecked(t *testing.T) {
 }
 
 func TestCustomFieldValuesOfEveryType(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		friend := s.must(201, "key", "POST /contacts", `{"email": "friend@example.org"}`).str("id")
 		stranger := s.must(201, "key", "POST /t/other/api/contacts", `{"email": "stranger@example.org"}`).str("id")
 		for _, body := range []string{
@@ -113,7 +113,7 @@ func TestCustomFieldValuesOfEveryType(t *testing.T) {
 			{"c", `"` + strings.ToUpper(friend) + `"`, `"` + friend + `"`}, {"c", `"` + stranger + `"`, ""}, {"c", `"` + id.NewText() + `"`, ""}, {"c", `"friend@example.org"`, ""},
 		} {
 			body := `{"email": "v@example.org", "custom_fields": {"` + tt.key + `": ` + tt.value + `}}`
-			r := s.as("key", "PUT /contacts", body)
+			r := s.call("key", "PUT /contacts", body)
 			if tt.want == "" {
 				if r.status != 400 || r.code != "INVALID_FIELD_VALUE" && tt.value != "1e999" {
 					t.Errorf("%.80s = %d %.200s, want INVALID_FIELD_VALUE", body, r.status, r.text)
@@ -125,12 +125,12 @@ func TestCustomFieldValuesOfEveryType(t *testing.T) {
 				t.Errorf("%.80s = %d, the value %.80s, want %.80s", body, r.status, got, tt.want)
 			}
 		}
-		r := s.as("key", "POST /contacts", `{"email": "w@example.org", "custom_fields": {"n": "1", "b": 1, "e": "z", "s": "fine"}}`)
-		if r.code != "INVALID_FIELD_VALUE" || r.told() != "custom_fields.b custom_fields.e custom_fields.n" || !strings.Contains(r.text, `"field_key":"b"`) {
+		r := s.call("key", "POST /contacts", `{"email": "w@example.org", "custom_fields": {"n": "1", "b": 1, "e": "z", "s": "fine"}}`)
+		if r.code != "INVALID_FIELD_VALUE" || r.problems() != "custom_fields.b custom_fields.e custom_fields.n" || !strings.Contains(r.text, `"field_key":"b"`) {
 			t.Errorf("three that do not fit: %s", r.text)
 		}
-		r = s.as("key", "POST /contacts", `{"email": "w@example.org", "custom_fields": {"x": 1, "y": null, "n": 1}}`)
-		if r.code != "UNKNOWN_FIELD" || r.told() != "custom_fields.x custom_fields.y" {
+		r = s.call("key", "POST /contacts", `{"email": "w@example.org", "custom_fields": {"x": 1, "y": null, "n": 1}}`)
+		if r.code != "UNKNOWN_FIELD" || r.problems() != "custom_fields.x custom_fields.y" {
 			t.Errorf("two that are not declared: %s", r.text)
 		}
 		if r := s.must(200, "key", "PUT /contacts", `{"email": "v@example.org", "custom_fields": {"n": null, "e": null}}`); strings.Contains(r.text, `"n":`) || strings.Contains(r.text, `"e":`) || !strings.Contains(r.text, `"closed":"a"`) {
@@ -140,7 +140,7 @@ func TestCustomFieldValuesOfEveryType(t *testing.T) {
 }
 
 func TestCustomFieldsChangeAndGo(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		plan := "/settings/custom-fields/" + s.must(201, "admin", "POST /settings/custom-fields", `{"name": "Plan", "field_type": "enum", "enum_values": ["free", "pro"], "default_value": "free"}`).str("id")
 		price := "/settings/custom-fields/" + s.must(201, "admin", "POST /settings/custom-fields", `{"name": "Price", "field_type": "currency", "currency_code": "EUR"}`).str("id")
 		s.must(201, "key", "POST /contacts", `{"email": "ann@example.org", "custom_fields": {"plan": "free", "price": 1}}`)
@@ -160,11 +160,11 @@ func TestCustomFieldsChangeAndGo(t *testing.T) {
 			{"PUT " + price, `{"currency_code": null}`, "INVALID_FIELD", "currency_code"},
 			{"PUT " + price, `{"currency_code": "USD"}`, "INVALID_FIELD", "currency_code"},
 		} {
-			who := "admin"
+			caller := "admin"
 			if strings.HasSuffix(tt.what, "contacts") {
-				who = "key"
+				caller = "key"
 			}
-			if r := s.as(who, tt.what, tt.body); r.code != tt.code || r.told() != tt.told {
+			if r := s.call(caller, tt.what, tt.body); r.code != tt.code || r.problems() != tt.told {
 				t.Errorf("%s %s = %d %s, want %s at %s", tt.what, tt.body, r.status, r.text, tt.code, tt.told)
 			}
 		}
@@ -186,11 +186,11 @@ func TestCustomFieldsChangeAndGo(t *testing.T) {
 }
 
 func TestAFieldInUseStays(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		f := s.must(201, "admin", "POST /settings/custom-fields", `{"name": "Plan", "field_type": "string"}`).str("id")
 		s.must(201, "key", "POST /contacts", `{"email": "ann@example.org", "custom_fields": {"plan": "free"}}`)
 		seg := s.must(201, "key", "POST /segments", `{"name": "Free", "definition": {"logic": "and", "conditions": [{"field": "custom_fields.plan", "operator": "equals", "value": "free"}]}}`).str("segment_key")
-		r := s.as("admin", "DELETE /settings/custom-fields/"+f, "")
+		r := s.call("admin", "DELETE /settings/custom-fields/"+f, "")
 		if r.code != "FIELD_IN_USE" || !strings.Contains(r.text, `"usage":{"automations":0,"contacts":1,"forms":0,"saved_filters":0,"segments":1,"sequences":0}`) {
 			t.Errorf("deleted: %d %s", r.status, r.text)
 		}
@@ -200,7 +200,7 @@ func TestAFieldInUseStays(t *testing.T) {
 }
 
 func TestStagesAndTheirScores(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		stage := func(body string) string { return s.must(201, "admin", "POST /settings/stages", body).str("id") }
 		lead := stage(`{"name": "Lead", "category": "prospect"}`)
 		warm := stage(`{"name": "Warm", "category": "prospect", "color": "#AABBCC", "description": "d"}`)
@@ -232,7 +232,7 @@ func TestStagesAndTheirScores(t *testing.T) {
 			{"DELETE /settings/stages/" + warm, ``, "IN_USE", ""},
 			{"DELETE /settings/stages/" + lead + "?replacement_stage_id=" + warm, ``, "IN_USE", ""}, // the default
 		} {
-			if r := s.as("admin", tt.what, tt.body); r.code != tt.code || r.told() != tt.told {
+			if r := s.call("admin", tt.what, tt.body); r.code != tt.code || r.problems() != tt.told {
 				t.Errorf("%s %.60s = %d %s, want %s at %s", tt.what, tt.body, r.status, r.text, tt.code, tt.told)
 			}
 		}
@@ -252,7 +252,7 @@ func TestStagesAndTheirScores(t *testing.T) {
 }
 
 func TestThereIsAnEndToDefinitions(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		for i := range 200 {
 			s.must(201, "admin", "POST /settings/custom-fields", fmt.Sprintf(`{"name": "f%d", "field_type": "string"}`, i))
 		}
@@ -263,7 +263,7 @@ func TestThereIsAnEndToDefinitions(t *testing.T) {
 			{"POST /settings/custom-fields", `{"name": "one more", "field_type": "string"}`},
 			{"POST /settings/stages", `{"name": "one more", "category": "prospect"}`},
 		} {
-			if r := s.as("admin", tt.what, tt.body); r.code != "LIMIT_EXCEEDED" || r.status != 400 {
+			if r := s.call("admin", tt.what, tt.body); r.code != "LIMIT_EXCEEDED" || r.status != 400 {
 				t.Errorf("%s = %d %s", tt.what, r.status, r.text)
 			}
 		}
@@ -271,7 +271,7 @@ func TestThereIsAnEndToDefinitions(t *testing.T) {
 }
 
 func TestScoringSettings(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		r := s.must(200, "viewer", "GET /settings/scoring", "")
 		if !strings.Contains(r.text, `{"id":"email_opened","trigger":"email_opened","match":{},"points":1,"daily_cap":3}`) ||
 			!strings.Contains(r.text, `"match":{"event_name":"order_placed","type":"order_placed"}`) ||
@@ -286,7 +286,7 @@ func TestScoringSettings(t *testing.T) {
 		if !id.Valid(fmt.Sprint(rule["id"])) || rule["daily_cap"] != nil || !strings.Contains(r.text, `"operator":"equals"`) || !strings.Contains(r.text, `"after_days":30,"percent":0`) {
 			t.Errorf("changed: %s", r.text)
 		}
-		for _, tt := range []struct{ who, body, code, told string }{
+		for _, tt := range []struct{ caller, body, code, told string }{
 			{"key", `{}`, "API_KEY_FORBIDDEN", ""},
 			{"editor", `{}`, "FORBIDDEN", ""},
 			{"admin", `{"rules": [{"id": "a", "trigger": "opened", "points": 5000, "daily_cap": 0}, {"id": "a", "trigger": "event", "points": 1, "match": {"filters": [{"property": "a", "operator": "like", "value": 1}]}}], "min": 5, "decay": {"percent": 101}}`,
@@ -294,8 +294,8 @@ func TestScoringSettings(t *testing.T) {
 			{"admin", `{"rules": null}`, "INVALID_INPUT", "rules"},
 			{"admin", `{"rules": [` + strings.TrimSuffix(strings.Repeat(`{"trigger": "event", "points": 1},`, 101), ",") + `]}`, "LIMIT_EXCEEDED", ""},
 		} {
-			if r := s.as(tt.who, "PUT /settings/scoring", tt.body); r.code != tt.code || r.told() != tt.told {
-				t.Errorf("%s %.60s = %d %s, want %s at %s", tt.who, tt.body, r.status, r.text, tt.code, tt.told)
+			if r := s.call(tt.caller, "PUT /settings/scoring", tt.body); r.code != tt.code || r.problems() != tt.told {
+				t.Errorf("%s %.60s = %d %s, want %s at %s", tt.caller, tt.body, r.status, r.text, tt.code, tt.told)
 			}
 		}
 		if again := s.must(200, "viewer", "GET /settings/scoring", ""); again.text != r.text {

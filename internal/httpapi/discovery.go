@@ -42,14 +42,14 @@ type (
 
 // publish publishes the index of operations and the OpenAPI documents, made of
 // the operations that are in the table at the first request.
-func publish(r *endpoint.Router, base *url.URL) {
-	r.Illustrate(answers())
+func publishDocuments(r *endpoint.Router, base *url.URL) {
+	r.Illustrate(recordedAnswers())
 	r.Publish("GET /api/openapi.json", "application/json", r.Document)
 	r.Publish("GET /api/openapi-app.json", "application/json", r.AppDocument)
-	r.Publish("GET /api/discover", "application/json", func() ([]byte, error) { return json.Marshal(index(r, base)) })
+	r.Publish("GET /api/discover", "application/json", func() ([]byte, error) { return json.Marshal(discoveryIndex(r, base)) })
 }
 
-func index(r *endpoint.Router, baseURL *url.URL) discovery {
+func discoveryIndex(r *endpoint.Router, baseURL *url.URL) discovery {
 	base := strings.TrimSuffix(baseURL.String(), "/")
 	scopes := []discoveryScope{}
 	for _, s := range auth.Scopes() {

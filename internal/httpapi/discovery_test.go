@@ -22,7 +22,7 @@ import (
 )
 
 // table returns every operation of the API. Nothing is asked of a database.
-func table(t *testing.T) *endpoint.Router {
+func newRouter(t *testing.T) *endpoint.Router {
 	t.Helper()
 	box, err := secret.NewBox(make([]byte, secret.KeyBytes))
 	if err != nil {
@@ -34,7 +34,7 @@ func table(t *testing.T) *endpoint.Router {
 	return r
 }
 
-func published(t *testing.T, r http.Handler, path string) []byte {
+func fetchDocument(t *testing.T, r http.Handler, path string) []byte {
 	t.Helper()
 	w := httptest.NewRecorder()
 	r.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
@@ -46,8 +46,8 @@ func published(t *testing.T, r http.Handler, path string) []byte {
 
 func TestTheOpenAPIDocumentIsValid(t *testing.T) {
 	t.Parallel()
-	r := table(t)
-	text := published(t, r, "/api/openapi.json")
+	r := newRouter(t)
+	text := fetchDocument(t, r, "/api/openapi.json")
 	doc, err := openapi3.NewLoader().LoadFromData(text)
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func TestTheOpenAPIDocumentIsValid(t *testing.T) {
 	if err := doc.Validate(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if _, err := public.Docs(text, published(t, r, "/api/openapi-app.json")); err != nil {
+	if _, err := public.Docs(text, fetchDocument(t, r, "/api/openapi-app.json")); err != nil {
 		t.Errorf("reference page: %v", err)
 	}
 }
@@ -63,8 +63,8 @@ func TestTheOpenAPIDocumentIsValid(t *testing.T) {
 // The index, the document and the scopes are one table told three times.
 func TestDiscoveryAgreesWithTheDocument(t *testing.T) {
 	t.Parallel()
-	r := table(t)
-	doc, err := openapi3.NewLoader().LoadFromData(published(t, r, "/api/openapi.json"))
+	r := newRouter(t)
+	doc, err := openapi3.NewLoader().LoadFromData(fetchDocument(t, r, "/api/openapi.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestDiscoveryAgreesWithTheDocument(t *testing.T) {
 		Scopes     []struct{ Scope, Description string }
 		Operations []endpoint.Operation
 	}
-	if err := json.Unmarshal(published(t, r, "/api/discover"), &index); err != nil {
+	if err := json.Unmarshal(fetchDocument(t, r, "/api/discover"), &index); err != nil {
 		t.Fatal(err)
 	}
 	if index.API.Version != doc.Info.Version || index.API.OpenAPIURL != "https://mail.example.com/api/openapi.json" || index.PathTemplate != "/t/{tenant_slug}/api" || index.RateLimit.Requests != 1000 {

@@ -91,9 +91,9 @@ type emailTypeBody struct {
 
 func (b emailTypeBody) fields() sender.EmailTypeFields {
 	return sender.EmailTypeFields{
-		Key: b.TypeKey.Pointer(), DisplayName: b.DisplayName.Pointer(), Description: cleared(b.Description),
-		UTMCampaignPrefix: cleared(b.UTMCampaignPrefix), Category: idGiven[id.Category](b.CategoryID), SortOrder: b.SortOrder.Pointer(),
-		Active: b.Active.Pointer(), ListIDEnabled: b.ListIDEnabled.Pointer(), ListKey: cleared(b.ListKey),
+		Key: b.TypeKey.Pointer(), DisplayName: b.DisplayName.Pointer(), Description: nullAsZero(b.Description),
+		UTMCampaignPrefix: nullAsZero(b.UTMCampaignPrefix), Category: nullableID[id.Category](b.CategoryID), SortOrder: b.SortOrder.Pointer(),
+		Active: b.Active.Pointer(), ListIDEnabled: b.ListIDEnabled.Pointer(), ListKey: nullAsZero(b.ListKey),
 	}
 }
 
@@ -141,7 +141,7 @@ func checkEmailType(_ auth.Principal, in *updateEmailTypeRequest) error {
 }
 
 func (api emailTypesAPI) updateEmailType(ctx context.Context, p auth.Principal, in *updateEmailTypeRequest) (emailTypeRow, error) {
-	typ, err := named[id.EmailType](in.RecordPath, sender.ErrEmailTypeNotFound)
+	typ, err := recordID[id.EmailType](in.RecordPath, sender.ErrEmailTypeNotFound)
 	if err != nil {
 		return emailTypeRow{}, err
 	}
@@ -153,7 +153,7 @@ func (api emailTypesAPI) updateEmailType(ctx context.Context, p auth.Principal, 
 }
 
 func (api emailTypesAPI) deleteEmailType(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
-	typ, err := named[id.EmailType](*in, sender.ErrEmailTypeNotFound)
+	typ, err := recordID[id.EmailType](*in, sender.ErrEmailTypeNotFound)
 	if err != nil {
 		return endpoint.None{}, err
 	}
@@ -180,7 +180,7 @@ type emailCategoryBody struct {
 }
 
 func (b emailCategoryBody) fields() sender.CategoryFields {
-	return sender.CategoryFields{Name: b.Name.Pointer(), Description: cleared(b.Description), SortOrder: b.SortOrder.Pointer()}
+	return sender.CategoryFields{Name: b.Name.Pointer(), Description: nullAsZero(b.Description), SortOrder: b.SortOrder.Pointer()}
 }
 
 func (api emailTypesAPI) listEmailCategories(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[emailCategoryRow], error) {
@@ -219,7 +219,7 @@ func checkEmailCategory(_ auth.Principal, in *updateEmailCategoryRequest) error 
 }
 
 func (api emailTypesAPI) updateEmailCategory(ctx context.Context, p auth.Principal, in *updateEmailCategoryRequest) (emailCategoryRow, error) {
-	category, err := named[id.Category](in.RecordPath, sender.ErrCategoryNotFound)
+	category, err := recordID[id.Category](in.RecordPath, sender.ErrCategoryNotFound)
 	if err != nil {
 		return emailCategoryRow{}, err
 	}
@@ -231,7 +231,7 @@ func (api emailTypesAPI) updateEmailCategory(ctx context.Context, p auth.Princip
 }
 
 func (api emailTypesAPI) deleteEmailCategory(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
-	category, err := named[id.Category](*in, sender.ErrCategoryNotFound)
+	category, err := recordID[id.Category](*in, sender.ErrCategoryNotFound)
 	if err != nil {
 		return endpoint.None{}, err
 	}

@@ -11,18 +11,18 @@ import (
 )
 
 // late reports whether an answer says that the deadline has passed.
-func (r seen) late() bool {
+func (r response) isDeadline() bool {
 	return r.status == 503 && r.code == "UNAVAILABLE" && strings.Contains(r.text, `"details":{"reason":"deadline"}`)
 }
 
 func TestEvaluationsHaveADeadline(t *testing.T) {
 	t.Parallel()
 	// No evaluation is in time.
-	eachPeopleWith(t, sqldb.Options{MaxConns: 8, EvaluationTime: time.Nanosecond}, func(t *testing.T, s *people) {
+	eachAPIWith(t, sqldb.Options{MaxConns: 8, EvaluationTime: time.Nanosecond}, func(t *testing.T, s *apiTest) {
 		s.must(201, "key", "POST /contacts", `{"email": "a@example.org", "country": "DE"}`)
 		s.must(201, "key", "POST /segments", `{"name": "Germans", "definition": `+germans+`}`)
 		s.must(201, "key", "POST /segments", `{"name": "List", "type": "static"}`)
-		draft := s.draft("News", `"include_segment_keys": ["germans"]`)
+		draft := s.createDraft("News", `"include_segment_keys": ["germans"]`)
 		field := s.must(201, "admin", "POST /settings/custom-fields", `{"name": "Plan", "field_type": "string"}`).str("id")
 		const filters = "%5B%7B%22field%22%3A%22country%22%2C%22operator%22%3A%22equals%22%2C%22value%22%3A%22DE%22%7D%5D"
 		for what, body := range map[string]string{
@@ -40,12 +40,12 @@ func TestEvaluationsHaveADeadline(t *testing.T) {
 			"POST /contacts/search":                           `{"definition": ` + germans + `}`,
 			"GET /settings/custom-fields/" + field + "/usage": "",
 		} {
-			for _, who := range []string{"key", "admin"} {
-				if strings.HasPrefix(what, "GET /settings/") && who == "key" {
+			for _, caller := range []string{"key", "admin"} {
+				if strings.HasPrefix(what, "GET /settings/") && caller == "key" {
 					continue // for sessions only
 				}
-				if got := s.outcome(who, what, body); !got.late() {
-					t.Errorf("%s as %s answered %d %s, want that the deadline has passed", what, who, got.status, got.text)
+				if got := s.callUnchecked(caller, what, body); !got.isDeadline() {
+					t.Errorf("%s as %s answered %d %s, want that the deadline has passed", what, caller, got.status, got.text)
 				}
 			}
 		}
@@ -66,7 +66,7 @@ func TestEvaluationsHaveADeadline(t *testing.T) {
 }
 
 // busy has evaluations of a tenant under way until the test ends.
-func (s *people) busy(t *testing.T, tenant string, n int) {
+func (s *apiTest) occupyEvaluations(t *testing.T, tenant string, n int) {
 	t.Helper()
 	var begun, ended sync.WaitGroup
 	done := make(chan struct{})
@@ -89,8 +89,8 @@ func (s *people) busy(t *testing.T, tenant string, n int) {
 
 func TestOneTenantsEvaluationsDoNotHinderAnother(t *testing.T) {
 	t.Parallel()
-	eachPeopleWith(t, sqldb.Options{MaxConns: 12}, func(t *testing.T, s *people) {
-		s.busy(t, s.acme.String(), 2)
+	eachAPIWith(t, sqldb.Options{MaxConns: 12}, func(t *testing.T, s *apiTest) {
+		s.occupyEvaluations(t, s.acme.String(), 2)
 		for _, slug := range []string{"acme", "other"} { // what is no evaluation
 			s.must(201, "key", "POST /t/"+slug+"/api/contacts", `{"email": "a@example.org", "country": "DE"}`)
 			s.must(200, "key", "GET /t/"+slug+"/api/contacts", "")

@@ -84,7 +84,7 @@ var variable = regexp.MustCompile(`\$([A-Z][A-Z0-9_]*)`)
 
 // parse has a shell read the commands: each example then knows what its curl was
 // given. Variables become @NAME@.
-func parse(t testing.TB, all []example) {
+func parseExamples(t testing.TB, all []example) {
 	t.Helper()
 	var script strings.Builder
 	script.WriteString("curl() { for a in \"$@\"; do printf '%s\\0' \"$a\"; done; printf '\\1\\0'; cat; printf '\\0\\2\\0'; }\n")
@@ -180,11 +180,11 @@ func (e example) request(t testing.TB, vars map[string]string) *http.Request {
 }
 
 // settings are what the variables of examples stand for in acme.
-func (s *siege) settings() map[string]string {
-	m := s.made["acme"]
+func (s *conformance) exampleVariables() map[string]string {
+	m := s.records["acme"]
 	return map[string]string{
-		"SERVER": "/t/acme", "BASE": "", "KEY": s.key["acme"], "COOKIE": m["owner"], "SLUG": "acme", "DOMAIN": "acme.example.com",
-		"EMAIL": "owner@acme.example", "PASSWORD": officeWord, "NEW_PASSWORD": "another long password", "RELAY_PASSWORD": "secret",
+		"SERVER": "/t/acme", "BASE": "", "KEY": s.keys["acme"], "COOKIE": m["owner"], "SLUG": "acme", "DOMAIN": "acme.example.com",
+		"EMAIL": "owner@acme.example", "PASSWORD": testPassword, "NEW_PASSWORD": "another long password", "RELAY_PASSWORD": "secret",
 		"CONTACT_ID": m["contact"], "BROADCAST_ID": m["broadcast"], "SEGMENT_KEY": m["segment"], "TEMPLATE_ID": m["template"], "BLOCK_ID": m["block"],
 		"MESSAGE_ID": m["entry"], "VERSION": "1", "EMAIL_TYPE_ID": m["type"], "EMAIL_CATEGORY_ID": m["category"], "SENDING_DOMAIN_ID": m["domain"],
 		"SENDING_IDENTITY_ID": m["identity"], "MTA_CONFIG_ID": m["lane"], "STAGE_ID": m["stage"], "CUSTOM_FIELD_ID": m["field"], "SAVED_FILTER_ID": m["filter"],
@@ -193,7 +193,7 @@ func (s *siege) settings() map[string]string {
 }
 
 // prepare gives an example what it needs and other examples must not have.
-func (s *siege) prepare(t testing.TB, op string, vars map[string]string) {
+func (s *conformance) prepareExample(t testing.TB, op string, vars map[string]string) {
 	t.Helper()
 	makes := func(variable, op, body string) string {
 		t.Helper()
@@ -201,8 +201,8 @@ func (s *siege) prepare(t testing.TB, op string, vars map[string]string) {
 		if variable == "SEGMENT_KEY" {
 			st.field = "segment_key"
 		}
-		s.play(t, "acme", st)
-		vars[variable] = s.made["acme"]["new"]
+		s.runStep(t, "acme", st)
+		vars[variable] = s.records["acme"]["new"]
 		return vars[variable]
 	}
 	broadcast := func(status string) string {
@@ -210,7 +210,7 @@ func (s *siege) prepare(t testing.TB, op string, vars map[string]string) {
 		b := makes("BROADCAST_ID", "createBroadcast", `{"name": "For `+op+`", "email_type_key": "weekly", "mta_config_key": "sink", "include_segment_keys": ["{segment}"], "sending_identity_emails": ["news@acme.example.com"],
 			"delivery_mode": "over_days", "delivery_window_days": 3, "scheduled_at": "2026-03-02T12:00:00Z", "content": {"subject": "Hi", "body_html": "<p>Hi</p>"}}`)
 		if status == "scheduled" {
-			s.play(t, "acme", step{op: "scheduleBroadcast", path: map[string]string{"broadcast_id": b}, status: 200})
+			s.runStep(t, "acme", step{op: "scheduleBroadcast", path: map[string]string{"broadcast_id": b}, status: 200})
 		} else if _, err := s.db.Exec(t.Context(), `UPDATE broadcast SET status = $2, pause_reason = CASE WHEN $2 = 'paused' THEN 'user' END WHERE id = $1`, idtest.Must[id.Broadcast](b), status); err != nil {
 			t.Fatal(err)
 		}
@@ -235,18 +235,18 @@ func (s *siege) prepare(t testing.TB, op string, vars map[string]string) {
 	case "archiveBroadcast", "bulkArchiveBroadcasts":
 		broadcast("completed")
 	case "unarchiveBroadcast":
-		s.play(t, "acme", step{op: "archiveBroadcast", path: map[string]string{"broadcast_id": broadcast("completed")}, status: 200})
+		s.runStep(t, "acme", step{op: "archiveBroadcast", path: map[string]string{"broadcast_id": broadcast("completed")}, status: 200})
 	case "deleteContact", "restoreContact", "anonymizeContact":
 		c := makes("CONTACT_ID", "createContact", `{"email": "`+strings.ToLower(op)+`@example.org"}`)
 		if op == "restoreContact" {
-			s.play(t, "acme", step{op: "deleteContact", path: map[string]string{"id": c}, status: 204})
+			s.runStep(t, "acme", step{op: "deleteContact", path: map[string]string{"id": c}, status: 204})
 		}
 	case "deleteSegment":
 		makes("SEGMENT_KEY", "createSegment", `{"name": "Old readers", "type": "static"}`)
 	case "rebaseMessagePreview", "deleteMessage":
 		makes("MESSAGE_ID", "createMessage", `{"name": "For `+op+`", "content": {"template_slug": "letter", "template_binding": {"parameters": {"who": "Ann"}}}}`)
 	case "getSinkMessage", "getRawSinkMessage":
-		vars["MESSAGE_ID"] = s.made["acme"]["message"]
+		vars["MESSAGE_ID"] = s.records["acme"]["message"]
 	case "deleteTemplate", "validateBinding", "renderTemplate", "updateTemplate":
 		makes("TEMPLATE_ID", "createTemplate", `{"name": "For `+op+`", "subject": "{{param:who}}", "content_html": "<p>{{param:who}}</p>", "parameters_schema": [{"name": "who", "type": "text"}]}`)
 	case "deleteBlock":
@@ -262,18 +262,18 @@ func (s *siege) prepare(t testing.TB, op string, vars map[string]string) {
 	case "deleteMtaConfig":
 		makes("MTA_CONFIG_ID", "createMtaConfig", `{"name": "Old", "type": "sink"}`)
 	case "cancelJob":
-		vars["JOB_ID"] = s.made["acme"]["import"]
+		vars["JOB_ID"] = s.records["acme"]["import"]
 	case "acceptInvitation":
-		s.play(t, "acme", step{op: "inviteMember", body: `{"email": "new@acme.example", "role": "viewer"}`, status: 201, remember: "new", field: "accept_url"})
-		link := s.made["acme"]["new"]
+		s.runStep(t, "acme", step{op: "inviteMember", body: `{"email": "new@acme.example", "role": "viewer"}`, status: 201, remember: "new", field: "accept_url"})
+		link := s.records["acme"]["new"]
 		token(link[strings.LastIndexAny(link, "=/#")+1:], nil)
 	case "resetPassword":
-		token(auth.ResetToken(t.Context(), s.db, id.Read[id.User](s.made["acme"]["user_editor"]), s.now))
+		token(auth.ResetToken(t.Context(), s.db, id.Read[id.User](s.records["acme"]["user_editor"]), s.now))
 	case "signUp":
 		s.api.Login.SignupEnabled = true
 		vars["TOKEN"] = "none"
 	case "logOut":
-		a := s.send(t, shot{op: s.ops["logIn"], body: fmt.Sprintf(`{"email": "owner@acme.example", "password": %q}`, officeWord)})
+		a := s.send(t, testRequest{op: s.ops["logIn"], body: fmt.Sprintf(`{"email": "owner@acme.example", "password": %q}`, testPassword)})
 		for _, c := range a.Result().Cookies() {
 			vars["COOKIE"] = c.Value
 		}
@@ -286,10 +286,10 @@ func (s *siege) prepare(t testing.TB, op string, vars map[string]string) {
 func TestExamplesCanBeSentAsTheyStand(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s := newSiege(t, db)
-		before := s.sums(t, "other")
+		s := newConformance(t, db)
+		before := s.checksums(t, "other")
 		all := examples(t, s.ops)
-		parse(t, all)
+		parseExamples(t, all)
 		recorded := map[string]any{}
 		record := recorder{ids: map[string]string{}}
 		for n, e := range all {
@@ -297,8 +297,8 @@ func TestExamplesCanBeSentAsTheyStand(t *testing.T) {
 			if e.op.method != "GET" && e.op.RequestBody != nil && e.op.RequestBody.Value.Required && !strings.Contains(e.command, "-d ") && !strings.Contains(e.command, "-F ") {
 				t.Errorf("%s: the example has no body", name)
 			}
-			vars := s.settings()
-			s.prepare(t, name, vars)
+			vars := s.exampleVariables()
+			s.prepareExample(t, name, vars)
 			r := e.request(t, vars)
 			r.RemoteAddr = fmt.Sprintf("10.9.%d.%d:1", n>>8, n&255)
 			w := httptest.NewRecorder()
@@ -315,7 +315,7 @@ func TestExamplesCanBeSentAsTheyStand(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 				continue
 			}
-			recorded[name] = record.tidy(got)
+			recorded[name] = record.normalize(got)
 			if err := e.schema.VisitJSON(got, openapi3.MultiErrors()); mismatches(err) {
 				t.Errorf("%s: the answer does not fit the document: %v", name, err)
 			}
@@ -329,11 +329,11 @@ func TestExamplesCanBeSentAsTheyStand(t *testing.T) {
 			if err := e.schema.VisitJSON(e.answer, openapi3.MultiErrors()); mismatches(err) {
 				t.Errorf("%s: the answer shown does not fit the document: %v", name, err)
 			}
-			if diff := differ("", recorded[name], e.answer); diff != "" {
+			if diff := shapeDiff("", recorded[name], e.answer); diff != "" {
 				t.Errorf("%s: the answer shown has another shape than the one given (record it with -update): %s", name, diff)
 			}
 		}
-		s.unchanged(t, "other", before)
+		s.checkUnchanged(t, "other", before)
 		if *update && db.Dialect() == sqldb.SQLite && !t.Failed() {
 			text, err := json.MarshalIndent(recorded, "", " ")
 			if err != nil {
@@ -347,7 +347,7 @@ func TestExamplesCanBeSentAsTheyStand(t *testing.T) {
 }
 
 // differ says where two values differ in shape, or nothing.
-func differ(at string, a, b any) string {
+func shapeDiff(at string, a, b any) string {
 	switch a := a.(type) {
 	case map[string]any:
 		b, ok := b.(map[string]any)
@@ -364,7 +364,7 @@ func differ(at string, a, b any) string {
 			if !ok {
 				return at + "." + name + " is new"
 			}
-			if diff := differ(at+"."+name, a[name], other); diff != "" {
+			if diff := shapeDiff(at+"."+name, a[name], other); diff != "" {
 				return diff
 			}
 		}
@@ -374,7 +374,7 @@ func differ(at string, a, b any) string {
 			return at + " is a list with elements"
 		}
 		for i := range min(len(a), len(b)) {
-			if diff := differ(fmt.Sprintf("%s[%d]", at, i), a[i], b[i]); diff != "" {
+			if diff := shapeDiff(fmt.Sprintf("%s[%d]", at, i), a[i], b[i]); diff != "" {
 				return diff
 			}
 		}
@@ -404,12 +404,12 @@ var (
 	}
 )
 
-func (r recorder) tidy(v any) any {
+func (r recorder) normalize(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		o := map[string]any{}
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			o[uuids.ReplaceAllString(name, "01930000-0000-7000-8000-000000000000")] = r.tidy(v[name])
+			o[uuids.ReplaceAllString(name, "01930000-0000-7000-8000-000000000000")] = r.normalize(v[name])
 		}
 		if s, ok := o["secret"].(string); ok && len(s) > 20 {
 			o["secret"] = "Zm9yIGV4YW1wbGUgb25seSwgbm90IGEgcmVhbCBzZWNyZXQ"
@@ -418,7 +418,7 @@ func (r recorder) tidy(v any) any {
 	case []any:
 		list := []any{}
 		for _, e := range v[:min(len(v), 2)] {
-			list = append(list, r.tidy(e))
+			list = append(list, r.normalize(e))
 		}
 		return list
 	case string:

@@ -168,7 +168,7 @@ func (in *updateCustomFieldRequest) change() field.Change {
 	b := &in.Body
 	ch := field.Change{
 		Name: b.Name.Pointer(), Constraint: (*field.Constraint)(b.ValueConstraint.Pointer()),
-		Key: cleared(b.FieldKey), Type: (*field.Type)(cleared(b.FieldType)), CurrencyCode: cleared(b.CurrencyCode),
+		Key: nullAsZero(b.FieldKey), Type: (*field.Type)(nullAsZero(b.FieldType)), CurrencyCode: nullAsZero(b.CurrencyCode),
 	}
 	if b.EnumValues.Set {
 		ch.EnumValues = new(b.EnumValues.Or(nil))

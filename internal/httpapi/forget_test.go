@@ -30,15 +30,15 @@ var traces = []string{
 }
 
 // newPerson makes a person with a past, and a bystander with the same.
-func newPerson(t *testing.T, s *people) person {
+func newPerson(t *testing.T, s *apiTest) person {
 	t.Helper()
 	s.must(201, "owner", "POST /settings/custom-fields", `{"name": "Note", "field_type": "string"}`)
 	key := s.must(201, "key", "POST /segments", `{"name": "Readers", "type": "static"}`).str("segment_key")
-	past(t, s, key, "bystander", "bystander")
-	return past(t, s, key, "Zebediah", "Quokka")
+	addHistory(t, s, key, "bystander", "bystander")
+	return addHistory(t, s, key, "Zebediah", "Quokka")
 }
 
-func past(t *testing.T, s *people, list, first, last string) person {
+func addHistory(t *testing.T, s *apiTest, list, first, last string) person {
 	t.Helper()
 	low := strings.ToLower(first)
 	ip := map[string]string{"Quokka": "198.51.100.7"}[last]
@@ -143,7 +143,7 @@ func past(t *testing.T, s *people, list, first, last string) person {
 }
 
 // dump returns every row of every table, as text, but for those of tables left out.
-func dump(t *testing.T, db *sqldb.DB, without ...string) []string {
+func dumpTables(t *testing.T, db *sqldb.DB, without ...string) []string {
 	t.Helper()
 	names := `SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name /* all tenants: every table there is */`
 	if db.Dialect() == sqldb.Postgres {
@@ -192,7 +192,7 @@ func dump(t *testing.T, db *sqldb.DB, without ...string) []string {
 }
 
 // speaking returns the rows that hold one of the words.
-func speaking(rows []string, words ...string) []string {
+func rowsContaining(rows []string, words ...string) []string {
 	var out []string
 	for _, r := range rows {
 		low := strings.ToLower(r)
@@ -204,7 +204,7 @@ func speaking(rows []string, words ...string) []string {
 }
 
 // counts are what must not change when somebody is forgotten.
-func counts(t *testing.T, s *people) map[string]string {
+func aggregates(t *testing.T, s *apiTest) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	for name, text := range map[string]string{
@@ -232,18 +232,18 @@ func counts(t *testing.T, s *people) map[string]string {
 }
 
 func TestNothingTellsWhoAnAnonymisedContactWas(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		p := newPerson(t, s)
-		rows := dump(t, s.db)
+		rows := dumpTables(t, s.db)
 		for _, word := range traces {
-			if len(speaking(rows, word)) == 0 {
+			if len(rowsContaining(rows, word)) == 0 {
 				t.Errorf("nothing speaks of %q to begin with", word)
 			}
 		}
-		before, bystanders := counts(t, s), len(speaking(rows, "bystander"))
+		before, bystanders := aggregates(t, s), len(rowsContaining(rows, "bystander"))
 		s.must(200, "admin", "POST /contacts/"+p.id.String()+"/anonymize", "")
-		rows = dump(t, s.db)
-		left := speaking(rows, traces...)
+		rows = dumpTables(t, s.db)
+		left := rowsContaining(rows, traces...)
 		for _, r := range left {
 			if !strings.HasPrefix(r, "suppression | ") || !strings.Contains(r, "email="+p.email+" | reason=anonymized") {
 				t.Errorf("left behind: %.200s", r)
@@ -252,23 +252,23 @@ func TestNothingTellsWhoAnAnonymisedContactWas(t *testing.T) {
 		if len(left) == 0 {
 			t.Error("the suppression list does not hold the bare address")
 		}
-		if diff := cmp.Diff(before, counts(t, s)); diff != "" {
+		if diff := cmp.Diff(before, aggregates(t, s)); diff != "" {
 			t.Errorf("counts changed:\n%s", diff)
 		}
-		if n := len(speaking(rows, "bystander")); n != bystanders {
+		if n := len(rowsContaining(rows, "bystander")); n != bystanders {
 			t.Errorf("%d rows speak of the bystander, want %d", n, bystanders)
 		}
-		if r := s.must(200, "admin", "GET /contacts/"+p.id.String()+"/export", ""); len(speaking([]string{r.text}, traces...)) != 0 {
+		if r := s.must(200, "admin", "GET /contacts/"+p.id.String()+"/export", ""); len(rowsContaining([]string{r.text}, traces...)) != 0 {
 			t.Errorf("the export tells who it was: %.300s", r.text)
 		}
 	})
 }
 
 func TestWithoutSuppressionNothingIsLeftAtAll(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		p := newPerson(t, s)
 		s.must(200, "admin", "POST /contacts/"+p.id.String()+"/anonymize", `{"suppress": false}`)
-		if left := speaking(dump(t, s.db), traces...); len(left) != 0 {
+		if left := rowsContaining(dumpTables(t, s.db), traces...); len(left) != 0 {
 			t.Errorf("left behind: %.2000s", strings.Join(left, "\n"))
 		}
 	})

@@ -22,7 +22,7 @@ import (
 )
 
 // noise is text that does not compress, so that no index of a database takes it.
-var noise = func() string {
+var incompressible = func() string {
 	var b strings.Builder
 	for n := uint32(1); b.Len() < 9000; n = n*1664525 + 1013904223 {
 		fmt.Fprintf(&b, "%06x", n>>8)
@@ -31,15 +31,15 @@ var noise = func() string {
 }()
 
 // hostile texts are not text that anybody means.
-var hostile = []string{
+var hostileTexts = []string{
 	"a\x00b", "", " ", "\u202egnp.exe\u202c", "👩‍👩‍👧‍👦🏴‍☠️", "'; DROP TABLE contact; --", `" OR 1=1 /*`, "%' ESCAPE '!", `\`, "\r\nBcc: x@example.com",
 	"<script>alert(1)</script>", "{{ x | y", "{% for %}", "{% if", "%00", "../../etc/passwd", "\x7f\x1b[31m", "\ufeff\uffff", "İı", "e\u0301",
 	"a@b", "x@" + strings.Repeat("a", 300) + ".example", "http://[::1", "javascript:alert(1)", "0000-00-00", "9999-12-31T23:59:60Z", "999999999999999999999",
-	"00000000-0000-0000-0000-000000000000", "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF", "null", noise,
+	"00000000-0000-0000-0000-000000000000", "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF", "null", incompressible,
 }
 
 // wrong values by JSON type: each is none of that type.
-var wrong = map[string][]string{
+var wrongTypes = map[string][]string{
 	"string":  {`5`, `true`, `[]`, `{}`, `[["x"]]`},
 	"integer": {`"5"`, `1.5`, `true`, `[]`, `{}`, `1e400`, `99999999999999999999`},
 	"number":  {`"5"`, `true`, `[]`, `{}`, `1e400`},
@@ -49,7 +49,7 @@ var wrong = map[string][]string{
 }
 
 // numbers are in range of few fields.
-var numbers = []string{`-1`, `0`, `2147483648`, `-9223372036854775808`, `9223372036854775807`}
+var extremeNumbers = []string{`-1`, `0`, `2147483648`, `-9223372036854775808`, `9223372036854775807`}
 
 // field is one that a body may hold, however deep.
 type field struct {
@@ -113,7 +113,7 @@ func quoted(s string) string {
 
 // fresh are the bodies of operations that make something, and do so again and
 // again: {n} is another number each time.
-var fresh = map[string]string{
+var repeatableBodies = map[string]string{
 	"createContact":         `{"email": "c{n}@example.org", "external_id": "x{n}", "first_name": "Ann", "tags": ["x"], "stage_id": "{stage}", "custom_fields": {"plan": "pro"}, "subscriptions": {"weekly": true}}`,
 	"upsertContact":         `{"email": "u{n}@example.org", "external_id": "u{n}", "full_name": "Ann C", "tags": ["y"], "custom_fields": {"plan": "x"}, "stage_id_if_new": "{stage}"}`,
 	"createSendingIdentity": `{"email_address": "n{n}@acme.example.com", "display_name": "News", "email_type_ids": ["{type}"], "default_mta_config_id": "{lane}"}`,
@@ -135,55 +135,55 @@ var fresh = map[string]string{
 }
 
 // attack is a battery on one operation.
-type attack struct {
-	*siege
-	t       testing.TB
-	base    shot // a request that is in order
-	commits func() int
-	sample  bool // a few values of each kind only
-	data    bool // only what a database gets to see
-	shots   int
-	done    int
-	renew   func() // brings the database back to where it was
+type hostileTest struct {
+	*conformance
+	t         testing.TB
+	base      testRequest // a request that is in order
+	commits   func() int
+	sample    bool // a few values of each kind only
+	data      bool // only what a database gets to see
+	sent      int
+	succeeded int
+	reset     func() // brings the database back to where it was
 }
 
 // fire sends a variation of the base, checks the answer against the document,
 // and, after a refusal, that nothing was written. Wanted are statuses; none
 // means that whatever the document knows will do.
-func (a *attack) fire(what string, vary func(x *shot), wanted ...int) answered {
+func (a *hostileTest) try(what string, vary func(x *testRequest), wanted ...int) recordedResponse {
 	a.t.Helper()
 	x := a.base
-	x.what, x.path, x.query = what, maps.Clone(x.path), maps.Clone(x.query)
+	x.name, x.path, x.query = what, maps.Clone(x.path), maps.Clone(x.query)
 	vary(&x)
-	a.shots++
-	x.body = strings.ReplaceAll(x.body, "{n}", strconv.Itoa(a.shots))
+	a.sent++
+	x.body = strings.ReplaceAll(x.body, "{n}", strconv.Itoa(a.sent))
 	before := a.commits()
 	got := a.send(a.t, x)
-	a.fits(a.t, x, got)
+	a.checkResponse(a.t, x, got)
 	if len(wanted) > 0 && !slices.Contains(wanted, got.Code) {
 		a.t.Errorf("%s, %s: %d, want %v\nsent %.300s\ngot %.300s", x.op.OperationID, what, got.Code, wanted, x.body, got.Body)
 	}
 	if got.Code >= 400 && x.op.ofTenant() && a.commits() != before {
 		a.t.Errorf("%s, %s: %d, and yet something was written\nsent %.300s\ngot %.300s", x.op.OperationID, what, got.Code, x.body, got.Body)
 	}
-	if got.Code < 300 && a.renew != nil && x.op.method != http.MethodGet {
-		if a.done++; a.done%30 == 0 { // before there are too many, which would be all one hears
-			a.renew()
+	if got.Code < 300 && a.reset != nil && x.op.method != http.MethodGet {
+		if a.succeeded++; a.succeeded%30 == 0 { // before there are too many, which would be all one hears
+			a.reset()
 		}
 	}
 	return got
 }
 
-func (a *attack) few(values []string) []string {
+func (a *hostileTest) sampled(values []string) []string {
 	if !a.sample {
 		return values
 	}
 	return slices.DeleteFunc(slices.Clone(values), func(v string) bool {
-		return v != noise && v != "a\x00b" && v != "" && v != `\` && v != "İı" && v != "{% if" && v != hostile[7] && v != `9223372036854775807` && v != `[["x"]]`
+		return v != incompressible && v != "a\x00b" && v != "" && v != `\` && v != "İı" && v != "{% if" && v != hostileTexts[7] && v != `9223372036854775807` && v != `[["x"]]`
 	})
 }
 
-func (a *attack) run() {
+func (a *hostileTest) run() {
 	a.credentials()
 	a.paths()
 	a.queries()
@@ -196,39 +196,39 @@ func (a *attack) run() {
 		}
 		a.fields()
 	}
-	a.atOnce()
+	a.concurrentRequests()
 }
 
-func (a *attack) credentials() {
+func (a *hostileTest) credentials() {
 	op := a.base.op
 	if op.open() {
 		return
 	}
-	for what, who := range map[string]string{"nobody": "", "a wrong key": "pbk_aaaaaaaaaaaa_" + strings.Repeat("a", 43), "no key at all": "pbk_'; --", "no session": "x"} {
-		if got := a.fire(what, func(x *shot) { x.who = who }, 401); got.code() != "UNAUTHORIZED" {
+	for what, caller := range map[string]string{"nobody": "", "a wrong key": "pbk_aaaaaaaaaaaa_" + strings.Repeat("a", 43), "no key at all": "pbk_'; --", "no session": "x"} {
+		if got := a.try(what, func(x *testRequest) { x.caller = caller }, 401); got.code() != "UNAUTHORIZED" {
 			a.t.Errorf("%s, %s: %s", op.OperationID, what, got.Body)
 		}
 	}
 	if !op.ofTenant() {
 		return
 	}
-	a.fire("another tenant's key", func(x *shot) { x.who = a.key["other"] }, 401)
-	a.fire("another tenant's owner", func(x *shot) { x.who = a.made["other"]["owner"] }, 404)
-	a.fire("a tenant that is not there", func(x *shot) { x.slug = "nobody" }, 404)
-	a.fire("a tenant that cannot be", func(x *shot) { x.slug = "%00" }, 404)
+	a.try("another tenant's key", func(x *testRequest) { x.caller = a.keys["other"] }, 401)
+	a.try("another tenant's owner", func(x *testRequest) { x.caller = a.records["other"]["owner"] }, 404)
+	a.try("a tenant that is not there", func(x *testRequest) { x.slug = "nobody" }, 404)
+	a.try("a tenant that cannot be", func(x *testRequest) { x.slug = "%00" }, 404)
 	switch {
 	case op.session():
-		if got := a.fire("a key where people go", func(x *shot) { x.who = a.key["acme"] }, 403); got.code() != "API_KEY_FORBIDDEN" {
+		if got := a.try("a key where people go", func(x *testRequest) { x.caller = a.keys["acme"] }, 403); got.code() != "API_KEY_FORBIDDEN" {
 			a.t.Errorf("%s, a key where people go: %s", op.OperationID, got.Body)
 		}
 	case op.scoped():
-		if got := a.fire("a key without the scope", func(x *shot) { x.who = a.narrow }, 403); got.code() != "INSUFFICIENT_SCOPE" {
+		if got := a.try("a key without the scope", func(x *testRequest) { x.caller = a.limitedKey }, 403); got.code() != "INSUFFICIENT_SCOPE" {
 			a.t.Errorf("%s, a key without the scope: %s", op.OperationID, got.Body)
 		}
 	}
 	if op.method != http.MethodGet {
-		got := a.fire("a page of others", func(x *shot) {
-			x.who, x.headers = a.made["acme"]["owner"], map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"}
+		got := a.try("a page of others", func(x *testRequest) {
+			x.caller, x.headers = a.records["acme"]["owner"], map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"}
 		}, 403)
 		if got.code() != "CSRF_FAILED" {
 			a.t.Errorf("%s, a page of others: %s", op.OperationID, got.Body)
@@ -236,7 +236,7 @@ func (a *attack) credentials() {
 	}
 }
 
-func (a *attack) paths() {
+func (a *hostileTest) paths() {
 	for name, own := range a.base.path {
 		none := []int{404}
 		if a.base.op.OperationID == "removeSegmentMember" && name == "contact_id" {
@@ -245,61 +245,61 @@ func (a *attack) paths() {
 		if name == "version" {
 			none = append(none, 400) // what is no number
 		}
-		for _, text := range a.few(hostile) {
+		for _, text := range a.sampled(hostileTexts) {
 			if text == "" || text == " " {
 				continue
 			}
-			a.fire(fmt.Sprintf("%s = %.40q", name, text), func(x *shot) { x.path[name] = text }, none...)
+			a.try(fmt.Sprintf("%s = %.40q", name, text), func(x *testRequest) { x.path[name] = text }, none...)
 		}
-		for key, mine := range a.made["acme"] {
-			if theirs := a.made["other"][key]; mine == own && theirs != "" && theirs != mine {
-				a.fire(name+" of another tenant", func(x *shot) { x.path[name] = theirs }, none...)
+		for key, mine := range a.records["acme"] {
+			if theirs := a.records["other"][key]; mine == own && theirs != "" && theirs != mine {
+				a.try(name+" of another tenant", func(x *testRequest) { x.path[name] = theirs }, none...)
 			}
 		}
 	}
 }
 
-func (a *attack) queries() {
+func (a *hostileTest) queries() {
 	for _, p := range a.base.op.Parameters {
 		if p.Value.In != "query" {
 			continue
 		}
 		name := p.Value.Name
-		for _, text := range append(a.few(hostile), "-1", "1e9", "\xff\xfe", "a,b,,c") {
+		for _, text := range append(a.sampled(hostileTexts), "-1", "1e9", "\xff\xfe", "a,b,,c") {
 			wanted := []int(nil)
 			if strings.ContainsRune(text, 0) || text == "\xff\xfe" {
 				wanted = []int{400}
 			}
-			a.fire(fmt.Sprintf("?%s=%.40q", name, text), func(x *shot) {
+			a.try(fmt.Sprintf("?%s=%.40q", name, text), func(x *testRequest) {
 				if x.query == nil {
 					x.query = url.Values{}
 				}
 				x.query.Set(name, text)
 			}, wanted...)
 		}
-		a.fire("?"+name+" twice", func(x *shot) { x.query = url.Values{name: {"a", "b"}} })
+		a.try("?"+name+" twice", func(x *testRequest) { x.query = url.Values{name: {"a", "b"}} })
 	}
 }
 
 // headers are what strangers make of them: a request is the same all the same.
-func (a *attack) headers() {
+func (a *hostileTest) headers() {
 	if a.base.op.open() || a.base.op.method != http.MethodGet && !slices.Contains([]string{"createBroadcast", "createContact", "updateAccount"}, a.base.op.OperationID) {
 		return // the others would change what the battery needs
 	}
 	for name, values := range map[string][]string{
-		"X-Request-Id":      {noise, "a b", "\xff", "../x", "<b>"},
-		"Idempotency-Key":   {noise, "\xff\xfe", "a b", "'; --"},
+		"X-Request-Id":      {incompressible, "a b", "\xff", "../x", "<b>"},
+		"Idempotency-Key":   {incompressible, "\xff\xfe", "a b", "'; --"},
 		"Accept":            {"text/html", "*/*;q=0", "\xff"},
 		"Accept-Encoding":   {"br", "gzip;q=0", ";;;"},
 		"If-None-Match":     {"*", `"x`},
 		"Range":             {"bytes=0-0"},
-		"X-Forwarded-For":   {"1.2.3.4", "x, y", noise},
-		"Cookie":            {";;=", "a=b", noise},
+		"X-Forwarded-For":   {"1.2.3.4", "x, y", incompressible},
+		"Cookie":            {";;=", "a=b", incompressible},
 		"X-Http-Method":     {"DELETE"},
 		"Transfer-Encoding": {"x"},
 	} {
 		for _, value := range values {
-			got := a.fire(fmt.Sprintf("%s: %.20q", name, value), func(x *shot) { x.headers = map[string]string{name: value} })
+			got := a.try(fmt.Sprintf("%s: %.20q", name, value), func(x *testRequest) { x.headers = map[string]string{name: value} })
 			if id := got.Header().Get("X-Request-Id"); name == "X-Request-Id" && id == value {
 				a.t.Errorf("%s: %.20q is in the answer", a.base.op.OperationID, value)
 			}
@@ -310,7 +310,7 @@ func (a *attack) headers() {
 	}
 }
 
-func (a *attack) bodies() {
+func (a *hostileTest) bodies() {
 	for what, body := range map[string]string{
 		"broken": `{"a":`, "a list": `[]`, "a string": `"x"`, "a number": `5`, "true": `true`, "two values": `{} {}`, "Latin-1": "{\"name\": \"\xe9\"}",
 		"deep": strings.Repeat("[", 20_000), "deep and whole": `{"name": ` + strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000) + `}`, "XML": `<a/>`, "a NUL": "{\x00}",
@@ -322,27 +322,27 @@ func (a *attack) bodies() {
 		case what == "deep and whole": // the field may be unknown
 			wanted = nil
 		}
-		a.fire("the body is "+what, func(x *shot) { x.body = body }, wanted...)
+		a.try("the body is "+what, func(x *testRequest) { x.body = body }, wanted...)
 	}
 	if a.base.op.maxBody() <= 5<<20 {
 		huge := `{"name": "` + strings.Repeat("x", a.base.op.maxBody()) + `"}`
-		a.fire("the body is too large", func(x *shot) { x.body = huge }, 413)
+		a.try("the body is too large", func(x *testRequest) { x.body = huge }, 413)
 	}
 	for _, typ := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ";;", "application/xml"} {
-		a.fire("a body of "+typ, func(x *shot) { x.headers = map[string]string{"Content-Type": typ} }, 415)
+		a.try("a body of "+typ, func(x *testRequest) { x.headers = map[string]string{"Content-Type": typ} }, 415)
 	}
-	a.fire("a body that is packed", func(x *shot) { x.headers = map[string]string{"Content-Encoding": "gzip"} }, 415)
+	a.try("a body that is packed", func(x *testRequest) { x.headers = map[string]string{"Content-Encoding": "gzip"} }, 415)
 }
 
-func (a *attack) fields() {
+func (a *hostileTest) fields() {
 	var typed []string
 	var one *field // the last of them, and
 	var oneWrong string
 	all := a.base.body
 	bad := map[string]string{} // what each field alone is refused for, though its type is right
 	for _, f := range fieldsOf(a.base.op.body()) {
-		set := func(value string) func(*shot) {
-			return func(x *shot) { x.body = f.with(a.t, x.body, value) }
+		set := func(value string) func(*testRequest) {
+			return func(x *testRequest) { x.body = f.with(a.t, x.body, value) }
 		}
 		what := func(value string) string { return fmt.Sprintf("%s = %.60s", f, value) }
 		var types []string
@@ -350,40 +350,40 @@ func (a *attack) fields() {
 			types = slices.DeleteFunc(f.schema.Type.Slice(), func(t string) bool { return t == "null" })
 		}
 		for _, typ := range types {
-			for _, value := range a.few(wrong[typ]) {
+			for _, value := range a.sampled(wrongTypes[typ]) {
 				if value == `{}` && f.schema.Properties != nil {
 					continue
 				}
-				a.fire(what(value), set(value), 400)
+				a.try(what(value), set(value), 400)
 			}
 		}
 		if len(types) == 1 && len(f.path) == 1 {
 			typed = append(typed, f.String())
-			all = f.with(a.t, all, wrong[types[0]][2])
-			one, oneWrong = &f, wrong[types[0]][2]
+			all = f.with(a.t, all, wrongTypes[types[0]][2])
+			one, oneWrong = &f, wrongTypes[types[0]][2]
 		}
-		a.fire(what("null"), set("null"))
+		a.try(what("null"), set("null"))
 		if len(types) == 0 || slices.Contains(types, "string") {
-			for _, text := range a.few(hostile) {
+			for _, text := range a.sampled(hostileTexts) {
 				wanted := []int(nil)
 				if strings.ContainsRune(text, 0) {
 					wanted = []int{400}
 				}
-				got := a.fire(what(quoted(text)), set(quoted(text)), wanted...)
-				if len(f.path) == 1 && text != "a\x00b" && got.code() == "INVALID_INPUT" && slices.Equal(told(got), []string{f.String()}) {
+				got := a.try(what(quoted(text)), set(quoted(text)), wanted...)
+				if len(f.path) == 1 && text != "a\x00b" && got.code() == "INVALID_INPUT" && slices.Equal(problemsOfResponse(got), []string{f.String()}) {
 					bad[f.String()] = quoted(text)
 				}
 			}
-			for key, theirs := range a.made["other"] {
-				if strings.Contains(a.base.body, `"`+f.path[len(f.path)-1]+`": "`+a.made["acme"][key]+`"`) && theirs != a.made["acme"][key] && strings.Contains(f.String(), "id") {
-					a.fire(what("a foreign id"), set(quoted(theirs)), 400, 404)
+			for key, theirs := range a.records["other"] {
+				if strings.Contains(a.base.body, `"`+f.path[len(f.path)-1]+`": "`+a.records["acme"][key]+`"`) && theirs != a.records["acme"][key] && strings.Contains(f.String(), "id") {
+					a.try(what("a foreign id"), set(quoted(theirs)), 400, 404)
 				}
 			}
 		}
 		if len(types) == 0 || slices.Contains(types, "integer") || slices.Contains(types, "number") {
-			for _, n := range a.few(numbers) {
-				got := a.fire(what(n), set(n))
-				if len(f.path) == 1 && got.code() == "INVALID_INPUT" && slices.Equal(told(got), []string{f.String()}) {
+			for _, n := range a.sampled(extremeNumbers) {
+				got := a.try(what(n), set(n))
+				if len(f.path) == 1 && got.code() == "INVALID_INPUT" && slices.Equal(problemsOfResponse(got), []string{f.String()}) {
 					bad[f.String()] = n
 				}
 			}
@@ -392,27 +392,27 @@ func (a *attack) fields() {
 			a.arrays(f, set)
 		}
 		if len(types) == 0 || slices.Contains(types, "object") && f.schema.Properties == nil {
-			for _, value := range []string{`{"a\u0000b": 1}`, `{"": {"": [null, {}]}}`, `{"a": 1e999}`, `{"` + noise + `": "` + noise + `"}`, `{"a": "\u0000"}`, `[1, "x", null]`, `{"a": ` + strings.Repeat("[", 500) + strings.Repeat("]", 500) + `}`} {
-				a.fire(what(value), set(value))
+			for _, value := range []string{`{"a\u0000b": 1}`, `{"": {"": [null, {}]}}`, `{"a": 1e999}`, `{"` + incompressible + `": "` + incompressible + `"}`, `{"a": "\u0000"}`, `[1, "x", null]`, `{"a": ` + strings.Repeat("[", 500) + strings.Repeat("]", 500) + `}`} {
+				a.try(what(value), set(value))
 			}
 		}
 	}
-	a.together("every field is wrong", all, typed)
+	a.reportedTogether("every field is wrong", all, typed)
 	body := a.base.body
 	for name, value := range bad {
 		body = field{path: []string{name}}.with(a.t, body, value)
 	}
-	a.together("every field breaks its rule", body, slices.Sorted(maps.Keys(bad)))
+	a.reportedTogether("every field breaks its rule", body, slices.Sorted(maps.Keys(bad)))
 	if one != nil {
 		bad[one.String()] = ""
-		a.together("one field has a wrong type, others break their rules", one.with(a.t, body, oneWrong), slices.Sorted(maps.Keys(bad)))
+		a.reportedTogether("one field has a wrong type, others break their rules", one.with(a.t, body, oneWrong), slices.Sorted(maps.Keys(bad)))
 	}
 }
 
 // arrays are too long, or hold what they should not.
-func (a *attack) arrays(f field, set func(string) func(*shot)) {
+func (a *hostileTest) arrays(f field, set func(string) func(*testRequest)) {
 	many := func(value string, n int) string { return "[" + strings.Repeat(value+",", n-1) + value + "]" }
-	for what, value := range map[string]string{"null in a list": `[null]`, "lists in a list": `[[[]]]`, "many strings": many(`"x"`, 10_000), "many ids": many(`"01900000-0000-7000-8000-000000000071"`, 10_000), "mixed": `["a", 1, {}]`, "a NUL": `["a\u0000"]`, "noise": `["` + noise + `"]`, "empty text": `[""]`} {
+	for what, value := range map[string]string{"null in a list": `[null]`, "lists in a list": `[[[]]]`, "many strings": many(`"x"`, 10_000), "many ids": many(`"01900000-0000-7000-8000-000000000071"`, 10_000), "mixed": `["a", 1, {}]`, "a NUL": `["a\u0000"]`, "noise": `["` + incompressible + `"]`, "empty text": `[""]`} {
 		wanted := []int(nil)
 		if what == "lists in a list" || what == "mixed" || what == "null in a list" || what == "a NUL" {
 			wanted = []int{400}
@@ -420,22 +420,22 @@ func (a *attack) arrays(f field, set func(string) func(*shot)) {
 		if f.schema.Items.Value.Type == nil && what != "a NUL" {
 			wanted = nil
 		}
-		a.fire(f.String()+": "+what, set(value), wanted...)
+		a.try(f.String()+": "+what, set(value), wanted...)
 	}
-	for key, theirs := range a.made["other"] {
-		if strings.Contains(a.base.body, `["`+a.made["acme"][key]+`"]`) && theirs != a.made["acme"][key] && strings.HasSuffix(f.String(), "ids") {
-			a.fire(f.String()+": a foreign id", set(`["`+theirs+`"]`))
+	for key, theirs := range a.records["other"] {
+		if strings.Contains(a.base.body, `["`+a.records["acme"][key]+`"]`) && theirs != a.records["acme"][key] && strings.HasSuffix(f.String(), "ids") {
+			a.try(f.String()+": a foreign id", set(`["`+theirs+`"]`))
 		}
 	}
 }
 
 // together has several fields wrong in one request: all are told.
-func (a *attack) together(what, body string, fields []string) {
+func (a *hostileTest) reportedTogether(what, body string, fields []string) {
 	if len(fields) == 0 {
 		return
 	}
-	got := a.fire(what, func(x *shot) { x.body = body }, 400)
-	have := told(got)
+	got := a.try(what, func(x *testRequest) { x.body = body }, 400)
+	have := problemsOfResponse(got)
 	for _, f := range fields {
 		if a.base.op.OperationID == "updateTemplate" && f == "content_html" {
 			continue // whether it may be empty depends on the format that is stored
@@ -447,7 +447,7 @@ func (a *attack) together(what, body string, fields []string) {
 }
 
 // told returns the fields that a refusal names.
-func told(a answered) (paths []string) {
+func problemsOfResponse(a recordedResponse) (paths []string) {
 	e, _ := a.body["error"].(map[string]any)
 	details, _ := e["details"].(map[string]any)
 	for _, f := range asList(details["fields"]) {
@@ -460,7 +460,7 @@ func told(a answered) (paths []string) {
 func asList(v any) []any { list, _ := v.([]any); return list }
 
 // atOnce sends the request in order many times at once.
-func (a *attack) atOnce() {
+func (a *hostileTest) concurrentRequests() {
 	if a.base.op.method == http.MethodGet {
 		return
 	}
@@ -469,29 +469,29 @@ func (a *attack) atOnce() {
 	for range 4 {
 		wg.Go(func() {
 			x := a.base
-			x.what, x.body = "at once", strings.ReplaceAll(x.body, "{n}", "0")
-			a.fits(a.t, x, a.send(a.t, x))
+			x.name, x.body = "at once", strings.ReplaceAll(x.body, "{n}", "0")
+			a.checkResponse(a.t, x, a.send(a.t, x))
 		})
 	}
 	wg.Wait()
-	if _, makes := fresh[a.base.op.OperationID]; makes && !a.sample && a.commits() == before {
+	if _, makes := repeatableBodies[a.base.op.OperationID]; makes && !a.sample && a.commits() == before {
 		a.t.Errorf("%s: four at once, and nothing was written that this test could see", a.base.op.OperationID)
 	}
 }
 
 // readers answer whatever was written before.
-func (a *attack) readers() {
+func (a *hostileTest) readEverything() {
 	if a.base.op.method == http.MethodGet {
 		return
 	}
-	for _, st := range rest {
+	for _, st := range otherSteps {
 		op := a.ops[st.op]
 		if op.method != http.MethodGet || !op.ofTenant() {
 			continue
 		}
-		x := a.shot("acme", st)
-		x.what, x.query = "after the battery on "+a.base.op.OperationID, nil
-		a.fits(a.t, x, a.send(a.t, x))
+		x := a.requestFor("acme", st)
+		x.name, x.query = "after the battery on "+a.base.op.OperationID, nil
+		a.checkResponse(a.t, x, a.send(a.t, x))
 	}
 }
 
@@ -501,29 +501,29 @@ func TestNoOperationBreaksOnHostileInput(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		filled := newSiege(t, onSQLite(t))
-		open := copied(t, filled.db)
-		for _, st := range slices.Concat(opening, rest) {
+		filled := newConformance(t, sqliteOnly(t))
+		open := copyOpener(t, filled.db)
+		for _, st := range slices.Concat(setupSteps, otherSteps) {
 			if st.op == "createBroadcast" && st.remember == "second" || st.op == "createMtaConfig" && st.remember == "lane" || st.op == "scheduleBroadcast" && st.path["broadcast_id"] == "{second}" {
 				continue
 			}
 			t.Run(st.op, func(t *testing.T) {
 				t.Parallel()
-				before := filled.sums(t, "other")
-				a := &attack{t: t, base: filled.shot("acme", again(st)), sample: testing.Short() || strings.HasPrefix(st.op, "update") && st.op != "updateAccount"}
-				a.renew = func() {
-					if a.siege != nil {
-						a.unchanged(t, "other", before)
+				before := filled.checksums(t, "other")
+				a := &hostileTest{t: t, base: filled.requestFor("acme", repeatable(st)), sample: testing.Short() || strings.HasPrefix(st.op, "update") && st.op != "updateAccount"}
+				a.reset = func() {
+					if a.conformance != nil {
+						a.checkUnchanged(t, "other", before)
 					}
 					db, file := open(t)
-					a.siege = filled.with(t, db)
+					a.conformance = filled.withDatabase(t, db)
 					a.commits = dataVersion(t, file)
-					a.warm()
+					a.useCredentials()
 				}
-				a.renew()
+				a.reset()
 				a.run()
-				a.readers()
-				a.unchanged(t, "other", before)
+				a.readEverything()
+				a.checkUnchanged(t, "other", before)
 			})
 		}
 	})
@@ -532,30 +532,30 @@ func TestNoOperationBreaksOnHostileInput(t *testing.T) {
 		if os.Getenv("PACKETBOAT_TEST_DIALECT") == "sqlite" {
 			t.Skip("PACKETBOAT_TEST_DIALECT=sqlite")
 		}
-		s := newSiege(t, dbtest.Postgres(t))
-		before := s.sums(t, "other")
-		for i, st := range slices.Concat(opening, rest) {
+		s := newConformance(t, dbtest.Postgres(t))
+		before := s.checksums(t, "other")
+		for i, st := range slices.Concat(setupSteps, otherSteps) {
 			if op := s.ops[st.op]; st.op == "deleteTenant" || st.op == "logOut" || op.open() || testing.Short() && i%4 != 0 {
 				continue
 			}
-			a := &attack{siege: s, t: t, base: s.shot("acme", again(st)), commits: func() int { return 0 }, sample: true, data: true}
+			a := &hostileTest{conformance: s, t: t, base: s.requestFor("acme", repeatable(st)), commits: func() int { return 0 }, sample: true, data: true}
 			a.run()
-			a.readers()
+			a.readEverything()
 		}
-		s.unchanged(t, "other", before)
+		s.checkUnchanged(t, "other", before)
 	})
 }
 
 // again returns a step that can be made more than once.
-func again(st step) step {
-	if body, ok := fresh[st.op]; ok {
+func repeatable(st step) step {
+	if body, ok := repeatableBodies[st.op]; ok {
 		st.body = body
 	}
 	return st
 }
 
 // onSQLite returns a database, unless this run is about another kind.
-func onSQLite(t *testing.T) *sqldb.DB {
+func sqliteOnly(t *testing.T) *sqldb.DB {
 	t.Helper()
 	if only := os.Getenv("PACKETBOAT_TEST_DIALECT"); only != "" && only != "sqlite" {
 		t.Skip("PACKETBOAT_TEST_DIALECT=" + only)
@@ -564,9 +564,9 @@ func onSQLite(t *testing.T) *sqldb.DB {
 }
 
 // warm lets the credentials be noted as used, which is written once a minute.
-func (a *attack) warm() {
-	for _, who := range []string{a.key["acme"], a.narrow, a.roles[auth.Owner]} {
-		a.send(a.t, shot{what: "warm", op: a.ops["getAccount"], who: who})
+func (a *hostileTest) useCredentials() {
+	for _, caller := range []string{a.keys["acme"], a.limitedKey, a.cookies[auth.Owner]} {
+		a.send(a.t, testRequest{name: "warm", op: a.ops["getAccount"], caller: caller})
 	}
 }
 

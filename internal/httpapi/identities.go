@@ -92,14 +92,14 @@ type identityBody struct {
 
 func (b identityBody) fields() sender.IdentityFields {
 	f := sender.IdentityFields{
-		Address: b.EmailAddress.Pointer(), DisplayName: b.DisplayName.Pointer(), ReplyTo: cleared(b.ReplyTo), UTMCode: cleared(b.UTMCode),
-		ContentHost: cleared(b.ContentRewriteDomain), ImageHost: cleared(b.ImageRewriteDomain),
-		DefaultMTA: idGiven[id.MTAConfig](b.DefaultMTAConfigID), Active: b.Active.Pointer(),
+		Address: b.EmailAddress.Pointer(), DisplayName: b.DisplayName.Pointer(), ReplyTo: nullAsZero(b.ReplyTo), UTMCode: nullAsZero(b.UTMCode),
+		ContentHost: nullAsZero(b.ContentRewriteDomain), ImageHost: nullAsZero(b.ImageRewriteDomain),
+		DefaultMTA: nullableID[id.MTAConfig](b.DefaultMTAConfigID), Active: b.Active.Pointer(),
 	}
 	if b.EmailTypeIDs.Set {
 		list := []id.EmailType{}
 		for _, text := range b.EmailTypeIDs.Value {
-			list = append(list, *idGiven[id.EmailType](endpoint.Some(text)))
+			list = append(list, *nullableID[id.EmailType](endpoint.Some(text)))
 		}
 		f.EmailTypes = &list
 	}
@@ -119,7 +119,7 @@ func (api identitiesAPI) listIdentities(ctx context.Context, p auth.Principal, _
 }
 
 func (api identitiesAPI) getIdentity(ctx context.Context, p auth.Principal, in *RecordPath) (identityRow, error) {
-	identity, err := named[id.Identity](*in, sender.ErrIdentityNotFound)
+	identity, err := recordID[id.Identity](*in, sender.ErrIdentityNotFound)
 	if err != nil {
 		return identityRow{}, err
 	}
@@ -162,7 +162,7 @@ func checkIdentity(_ auth.Principal, in *updateIdentityRequest) error {
 }
 
 func (api identitiesAPI) updateIdentity(ctx context.Context, p auth.Principal, in *updateIdentityRequest) (identityRow, error) {
-	identity, err := named[id.Identity](in.RecordPath, sender.ErrIdentityNotFound)
+	identity, err := recordID[id.Identity](in.RecordPath, sender.ErrIdentityNotFound)
 	if err != nil {
 		return identityRow{}, err
 	}
@@ -174,7 +174,7 @@ func (api identitiesAPI) updateIdentity(ctx context.Context, p auth.Principal, i
 }
 
 func (api identitiesAPI) deleteIdentity(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
-	identity, err := named[id.Identity](*in, sender.ErrIdentityNotFound)
+	identity, err := recordID[id.Identity](*in, sender.ErrIdentityNotFound)
 	if err != nil {
 		return endpoint.None{}, err
 	}
@@ -195,9 +195,9 @@ type verifiedLane struct {
 }
 
 // read returns what the body names, or all that is wrong with it.
-func (in *verifyLaneRequest) read() (to string, config id.MTAConfig, _ error) {
+func (in *verifyLaneRequest) parse() (to string, config id.MTAConfig, _ error) {
 	var problems fault.Problems
-	to = oneAddress(&problems, "to", in.Body.To)
+	to = parseAddress(&problems, "to", in.Body.To)
 	config, ok := id.Parse[id.MTAConfig](in.Body.MTAConfigID)
 	if !ok {
 		problems.Add("mta_config_id", "must be the id of an MTA config")
@@ -206,16 +206,16 @@ func (in *verifyLaneRequest) read() (to string, config id.MTAConfig, _ error) {
 }
 
 func checkVerifyLane(_ auth.Principal, in *verifyLaneRequest) error {
-	_, _, err := in.read()
+	_, _, err := in.parse()
 	return err
 }
 
 func (api identitiesAPI) verifyLane(ctx context.Context, p auth.Principal, in *verifyLaneRequest) (verifiedLane, error) {
-	to, config, err := in.read()
+	to, config, err := in.parse()
 	if err != nil {
 		return verifiedLane{}, err
 	}
-	identity, err := named[id.Identity](in.RecordPath, sender.ErrIdentityNotFound)
+	identity, err := recordID[id.Identity](in.RecordPath, sender.ErrIdentityNotFound)
 	if err != nil {
 		return verifiedLane{}, err
 	}
@@ -224,7 +224,7 @@ func (api identitiesAPI) verifyLane(ctx context.Context, p auth.Principal, in *v
 		return verifiedLane{}, err
 	}
 	if _, err := lane.ByID(ctx, api.db, p.Tenant, config); err != nil {
-		return verifiedLane{}, noSuchConfig(err)
+		return verifiedLane{}, unknownConfig(err)
 	}
 	if err := testmail.Begin(ctx, api.db, testmail.Call{By: p, Action: "sending_identity.verify_lane", Target: "sending_identity", ID: i.ID.String(), To: []string{to}, Mails: 1}, api.now()); err != nil {
 		return verifiedLane{}, err

@@ -19,7 +19,7 @@ import (
 )
 
 // raw sends a request and returns the answer as it is.
-func (s *people) raw(who, method, path, contentType, body string, headers ...string) *httptest.ResponseRecorder {
+func (s *apiTest) rawCall(caller, method, path, contentType, body string, headers ...string) *httptest.ResponseRecorder {
 	s.t.Helper()
 	var sent io.Reader = strings.NewReader(body)
 	if len(body) > 1<<20 {
@@ -32,10 +32,10 @@ func (s *people) raw(who, method, path, contentType, body string, headers ...str
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	if strings.HasPrefix(who, "key") {
-		req.Header.Set("X-API-Key", who)
+	if strings.HasPrefix(caller, "key") {
+		req.Header.Set("X-API-Key", caller)
 	} else {
-		req.AddCookie(&http.Cookie{Name: "role", Value: who})
+		req.AddCookie(&http.Cookie{Name: "role", Value: caller})
 	}
 	w := httptest.NewRecorder()
 	s.router.ServeHTTP(w, req)
@@ -54,9 +54,9 @@ func formOf(file, options string) string {
 }
 
 // load posts a file to be imported and returns what was said.
-func (s *people) load(who, file, options string) (status int, body map[string]any) {
+func (s *apiTest) importFile(caller, file, options string) (status int, body map[string]any) {
 	s.t.Helper()
-	w := s.raw(who, "POST", "/t/acme/api/contacts/import", formType, formOf(file, options))
+	w := s.rawCall(caller, "POST", "/t/acme/api/contacts/import", formType, formOf(file, options))
 	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil {
 		s.t.Fatalf("%d %s: %v", w.Code, w.Body, err)
 	}
@@ -64,7 +64,7 @@ func (s *people) load(who, file, options string) (status int, body map[string]an
 }
 
 // work runs every job that waits.
-func (s *people) work() {
+func (s *apiTest) runJobs() {
 	s.t.Helper()
 	clock := func() time.Time { return s.now }
 	e := job.Engine{
@@ -86,7 +86,7 @@ func (s *people) work() {
 }
 
 // stored counts the rows of files.
-func (s *people) stored() (n int) {
+func (s *apiTest) storedFiles() (n int) {
 	s.t.Helper()
 	if err := s.db.QueryRow(s.t.Context(), `SELECT COUNT(*) FROM job_file /* all tenants: a test */`).Scan(&n); err != nil {
 		s.t.Fatal(err)
@@ -95,8 +95,8 @@ func (s *people) stored() (n int) {
 }
 
 func TestAnImportFromUploadToErrorsFile(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
-		status, body := s.load("key contacts:write", "email,first_name\nann@example.org,Ann\nnonsense,X\n", `{"tags": ["new"]}`)
+	eachAPI(t, func(t *testing.T, s *apiTest) {
+		status, body := s.importFile("key contacts:write", "email,first_name\nann@example.org,Ann\nnonsense,X\n", `{"tags": ["new"]}`)
 		job, _ := body["job_id"].(string)
 		if status != 202 || len(body) != 1 || !id.Valid(job) {
 			t.Fatalf("POST /contacts/import = %d %v", status, body)
@@ -106,10 +106,10 @@ func TestAnImportFromUploadToErrorsFile(t *testing.T) {
 		if fmt.Sprint(waits.body) != fmt.Sprintf("map[created_at:%s id:%s progress:map[processed:0] status:queued type:import]", waits.str("created_at"), job) {
 			t.Errorf("a job that waits: %s", waits.text)
 		}
-		if w := s.raw("key", "GET", "/t/acme/api/jobs/"+job+"/download", "", ""); w.Code != 404 {
+		if w := s.rawCall("key", "GET", "/t/acme/api/jobs/"+job+"/download", "", ""); w.Code != 404 {
 			t.Errorf("the errors file of a job that waits = %d", w.Code)
 		}
-		s.work()
+		s.runJobs()
 		done := s.must(200, "viewer", path, "")
 		result, _ := done.body["result"].(map[string]any)
 		url, _ := result["errors_url"].(string)
@@ -117,49 +117,49 @@ func TestAnImportFromUploadToErrorsFile(t *testing.T) {
 			fmt.Sprint(done.body["progress"]) != "map[processed:2 total:2]" || !strings.HasPrefix(url, "http://127.0.0.1:8080/t/acme/api/jobs/"+job+"/download") {
 			t.Fatalf("the job = %s", done.text)
 		}
-		w := s.raw("key contacts:write", "GET", strings.TrimPrefix(url, "http://127.0.0.1:8080"), "", "")
+		w := s.rawCall("key contacts:write", "GET", strings.TrimPrefix(url, "http://127.0.0.1:8080"), "", "")
 		if w.Code != 200 || w.Header().Get("Content-Type") != "text/csv; charset=utf-8" || w.Header().Get("Content-Disposition") != `attachment; filename="import-errors-2026-03-01.csv"` ||
 			w.Body.String() != "error_row,error_column,error_code,error_message,email,first_name\n3,email,INVALID_INPUT,email: the address has no @,nonsense,X\n" {
 			t.Errorf("the errors file = %d %v\n%s", w.Code, w.Header(), w.Body)
 		}
-		if w := s.raw("viewer", "HEAD", "/t/acme/api/jobs/"+job+"/download", "", ""); w.Code != 200 || w.Body.Len() != 0 {
+		if w := s.rawCall("viewer", "HEAD", "/t/acme/api/jobs/"+job+"/download", "", ""); w.Code != 200 || w.Body.Len() != 0 {
 			t.Errorf("HEAD of the errors file = %d, %d bytes", w.Code, w.Body.Len())
 		}
 		if got := s.must(409, "key", "POST /jobs/"+job+"/cancel", ""); got.code != "INVALID_TRANSITION" {
 			t.Errorf("cancelling what has ended: %s", got.text)
 		}
 		s.now = s.now.Add(8 * 24 * time.Hour)
-		if w := s.raw("key", "GET", "/t/acme/api/jobs/"+job+"/download", "", ""); w.Code != 404 {
+		if w := s.rawCall("key", "GET", "/t/acme/api/jobs/"+job+"/download", "", ""); w.Code != 404 {
 			t.Errorf("the errors file after 8 days = %d", w.Code)
 		}
 	})
 }
 
 func TestAnExportFromRequestToFile(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		s.must(201, "key", "POST /contacts", `{"email": "ann@example.org", "first_name": "=1+1", "tags": ["a"]}`)
 		s.must(201, "key", "POST /contacts", `{"email": "bob@example.org", "subscriptions": {"news": false}}`)
-		export := func(who, body string) string {
-			job := s.must(202, who, "POST /contacts/export", body).str("job_id")
-			s.work()
+		export := func(caller, body string) string {
+			job := s.must(202, caller, "POST /contacts/export", body).str("job_id")
+			s.runJobs()
 			return job
 		}
 		job := export("key contacts:read", `{"fields": ["email", "first_name", "subscriptions.news"]}`)
 		done := s.must(200, "key contacts:read", "GET /jobs/"+job, "")
 		result, _ := done.body["result"].(map[string]any)
 		url, _ := result["download_url"].(string)
-		w := s.raw("key contacts:read", "GET", strings.TrimPrefix(url, "http://127.0.0.1:8080"), "", "")
+		w := s.rawCall("key contacts:read", "GET", strings.TrimPrefix(url, "http://127.0.0.1:8080"), "", "")
 		if w.Code != 200 || w.Header().Get("Content-Disposition") != `attachment; filename="contacts-2026-03-01.csv"` || w.Header().Get("Content-Type") != "text/csv; charset=utf-8" ||
 			w.Body.String() != "email,first_name,subscriptions.news\nann@example.org,'=1+1,\nbob@example.org,,false\n" {
 			t.Errorf("the file = %d %v\n%s", w.Code, w.Header(), w.Body)
 		}
-		if w := s.raw("key", "GET", "/t/acme/api/jobs/"+job+"/download?file=errors", "", ""); w.Code != 404 {
+		if w := s.rawCall("key", "GET", "/t/acme/api/jobs/"+job+"/download?file=errors", "", ""); w.Code != 404 {
 			t.Errorf("the errors file of an export = %d", w.Code)
 		}
 
 		// NDJSON without fields is what a list shows.
 		job = export("editor", `{"format": "ndjson"}`)
-		w = s.raw("editor", "GET", "/t/acme/api/jobs/"+job+"/download", "", "", "Accept-Encoding", "identity")
+		w = s.rawCall("editor", "GET", "/t/acme/api/jobs/"+job+"/download", "", "", "Accept-Encoding", "identity")
 		if w.Code != 200 || w.Header().Get("Content-Type") != "application/x-ndjson" {
 			t.Fatalf("as NDJSON = %d %v", w.Code, w.Header())
 		}
@@ -185,8 +185,8 @@ func TestAnExportFromRequestToFile(t *testing.T) {
 
 // A job is seen with the scope that made it, and by its own tenant.
 func TestJobsBelongToTheirScopeAndTenant(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
-		_, body := s.load("key", "email\nann@example.org\n", "")
+	eachAPI(t, func(t *testing.T, s *apiTest) {
+		_, body := s.importFile("key", "email\nann@example.org\n", "")
 		load, _ := body["job_id"].(string)
 		export := s.must(202, "key", "POST /contacts/export", `{}`).str("job_id")
 		for _, tt := range []struct {
@@ -216,9 +216,9 @@ func TestJobsBelongToTheirScopeAndTenant(t *testing.T) {
 
 // What cannot be imported is refused in the request, and leaves nothing behind.
 func TestImportsThatAreRefused(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		for _, tt := range []struct {
-			name, who, contentType, body string
+			name, caller, contentType, body string
 			headers                      []string
 			status                       int
 			code                         string
@@ -237,15 +237,15 @@ func TestImportsThatAreRefused(t *testing.T) {
 			{"a viewer", "viewer", formType, formOf("email\n", ""), nil, 403, "FORBIDDEN"},
 			{"a foreign page", "editor", formType, formOf("email\n", ""), []string{"Sec-Fetch-Site", "cross-site"}, 403, "CSRF_FAILED"},
 		} {
-			w := s.raw(tt.who, "POST", "/t/acme/api/contacts/import", tt.contentType, tt.body, tt.headers...)
+			w := s.rawCall(tt.caller, "POST", "/t/acme/api/contacts/import", tt.contentType, tt.body, tt.headers...)
 			if w.Code != tt.status || !strings.Contains(w.Body.String(), `"`+tt.code+`"`) {
 				t.Errorf("%s: %d %s, want %d %s", tt.name, w.Code, w.Body, tt.status, tt.code)
 			}
 		}
-		if n := s.stored(); n != 0 {
+		if n := s.storedFiles(); n != 0 {
 			t.Errorf("%d files were left behind", n)
 		}
-		if w := s.raw("editor", "POST", "/t/acme/api/contacts/import", formType, formOf("email\n", ""), "Sec-Fetch-Site", "same-origin"); w.Code != 202 {
+		if w := s.rawCall("editor", "POST", "/t/acme/api/contacts/import", formType, formOf("email\n", ""), "Sec-Fetch-Site", "same-origin"); w.Code != 202 {
 			t.Errorf("a person = %d %s", w.Code, w.Body)
 		}
 	})
@@ -256,7 +256,7 @@ func TestTheLargestImport(t *testing.T) {
 	if testing.Short() {
 		t.Skip("moves 200 MB")
 	}
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		if s.db.Dialect() != sqldb.SQLite {
 			t.Skip("once is enough")
 		}
@@ -266,16 +266,16 @@ func TestTheLargestImport(t *testing.T) {
 		for file.Len() < 99<<20 {
 			file.WriteString("ann@example.org,\"" + cell[:1<<19] + "\"\n")
 		}
-		if status, body := s.load("key", file.String(), ""); status != 202 {
+		if status, body := s.importFile("key", file.String(), ""); status != 202 {
 			t.Errorf("99 MB = %d %v", status, body)
 		}
-		before := s.stored()
+		before := s.storedFiles()
 		file.WriteString(cell)
 		file.WriteString(cell)
-		if status, body := s.load("key", file.String(), ""); status != 413 {
+		if status, body := s.importFile("key", file.String(), ""); status != 413 {
 			t.Errorf("more than 100 MB = %d %v", status, body)
 		}
-		if n := s.stored(); n != before {
+		if n := s.storedFiles(); n != before {
 			t.Errorf("%d files, before %d", n, before)
 		}
 	})

@@ -8,9 +8,9 @@ import (
 // TestLiquidThatFailsForEverybodyIsSeenBeforeTheSend: what can be read and fails
 // when it is rendered is a warning of every write, and of scheduling.
 func TestLiquidThatFailsForEverybodyIsSeenBeforeTheSend(t *testing.T) {
-	eachSending(t, func(t *testing.T, s *sending) {
+	eachSending(t, func(t *testing.T, s *sendingTest) {
 		const bad = `<p>Hi</p>\n{% if first_name > 18 %}x{% endif %}`
-		warned := func(r seen, list any, field string) {
+		warned := func(r response, list any, field string) {
 			t.Helper()
 			all, _ := list.([]any)
 			var got []map[string]any
@@ -29,21 +29,21 @@ func TestLiquidThatFailsForEverybodyIsSeenBeforeTheSend(t *testing.T) {
 				t.Errorf("warned of %v, want one trouble of %s in line 2: %s", got, field, r.text)
 			}
 		}
-		for _, who := range []string{"key", "editor"} {
-			made := s.must(201, who, "POST /templates", `{"name": "T", "content_html": "`+bad+`"}`)
+		for _, caller := range []string{"key", "editor"} {
+			made := s.must(201, caller, "POST /templates", `{"name": "T", "content_html": "`+bad+`"}`)
 			warned(made, made.body["warnings"], "content_html")
-			fixed := s.must(200, who, "PUT /templates/"+made.str("id"), `{"content_html": "<p>Hi</p>"}`)
+			fixed := s.must(200, caller, "PUT /templates/"+made.str("id"), `{"content_html": "<p>Hi</p>"}`)
 			warned(fixed, fixed.body["warnings"], "")
 
-			entry := s.must(201, who, "POST /messages", `{"name": "M", "content": {"subject": "Hi", "body_html": "`+bad+`"}}`)
+			entry := s.must(201, caller, "POST /messages", `{"name": "M", "content": {"subject": "Hi", "body_html": "`+bad+`"}}`)
 			warned(entry, entry.body["warnings"], "content.body_html")
-			fixed = s.must(200, who, "PATCH /messages/"+entry.str("id"), `{"content": {"body_html": "<p>Hi</p>"}}`)
+			fixed = s.must(200, caller, "PATCH /messages/"+entry.str("id"), `{"content": {"body_html": "<p>Hi</p>"}}`)
 			warned(fixed, fixed.body["warnings"], "")
-			if r := s.must(200, who, "GET /messages/"+entry.str("id"), ""); r.body["warnings"] != nil {
+			if r := s.must(200, caller, "GET /messages/"+entry.str("id"), ""); r.body["warnings"] != nil {
 				t.Errorf("reading an entry warns: %s", r.text)
 			}
 
-			draft := s.must(201, who, "POST /broadcasts", body(t, `{"content": {"subject": "Hi", "body_html": "`+bad+`"}, "scheduled_at": "2030-01-01T00:00:00Z"}`))
+			draft := s.must(201, caller, "POST /broadcasts", broadcastJSON(t, `{"content": {"subject": "Hi", "body_html": "`+bad+`"}, "scheduled_at": "2030-01-01T00:00:00Z"}`))
 			model := draft.body["view_model"].(map[string]any)["schedule_readiness"].(map[string]any)
 			warned(draft, draft.body["warnings"], "content.body_html")
 			warned(draft, model["warnings"], "content.body_html")
@@ -51,12 +51,12 @@ func TestLiquidThatFailsForEverybodyIsSeenBeforeTheSend(t *testing.T) {
 				t.Errorf("a warning stops scheduling: %s", draft.text)
 			}
 			at := "/broadcasts/" + draft.str("id")
-			planned := s.must(200, who, "POST "+at+"/schedule", "")
+			planned := s.must(200, caller, "POST "+at+"/schedule", "")
 			warned(planned, planned.body["warnings"], "content.body_html")
-			s.must(200, who, "POST "+at+"/unschedule", "")
-			arms := s.must(200, who, "PUT "+at, `{"content": {"body_html": "<p>Hi</p>"}, "variants": [{"id": "a", "name": "A", "weight": 1, "content_overrides": {"subject": "A"}}, {"id": "b", "name": "B", "weight": 1, "content_overrides": {"body_html": "`+bad+`"}}]}`)
+			s.must(200, caller, "POST "+at+"/unschedule", "")
+			arms := s.must(200, caller, "PUT "+at, `{"content": {"body_html": "<p>Hi</p>"}, "variants": [{"id": "a", "name": "A", "weight": 1, "content_overrides": {"subject": "A"}}, {"id": "b", "name": "B", "weight": 1, "content_overrides": {"body_html": "`+bad+`"}}]}`)
 			warned(arms, arms.body["warnings"], "variants[1].content_overrides.body_html")
-			fixed = s.must(200, who, "PUT "+at, `{"variants": null}`)
+			fixed = s.must(200, caller, "PUT "+at, `{"variants": null}`)
 			warned(fixed, fixed.body["warnings"], "")
 		}
 	})

@@ -57,7 +57,7 @@ type listSinkMessagesRequest struct {
 
 // sink returns the MTA config that a path names.
 func (api mailboxAPI) sink(ctx context.Context, p auth.Principal, in RecordPath) (id.MTAConfig, error) {
-	config, err := named[id.MTAConfig](in, lane.ErrNotFound)
+	config, err := recordID[id.MTAConfig](in, lane.ErrNotFound)
 	if err != nil {
 		return id.MTAConfig{}, err
 	}
@@ -106,7 +106,7 @@ type sinkMessagePath struct {
 }
 
 func (in sinkMessagePath) message() (id.SinkMessage, error) {
-	return named[id.SinkMessage](RecordPath{in.MessageID}, mailbox.ErrNotFound)
+	return recordID[id.SinkMessage](RecordPath{in.MessageID}, mailbox.ErrNotFound)
 }
 
 type sinkMessage struct {

@@ -31,8 +31,8 @@ import (
 )
 
 // outside stands for what the rest of the program answers.
-type outside struct {
-	held  usage.Kind // what broadcasts hold
+type fakes struct {
+	inUse usage.Kind // what broadcasts hold
 	trial lane.Trial
 	sends map[string]usage.Sends // by the id of what they use
 
@@ -40,37 +40,37 @@ type outside struct {
 	tried []string // from and to of each trial
 }
 
-func (o *outside) Find(_ context.Context, _ *sqldb.DB, _ id.Tenant, s usage.Subject) (usage.Holders, error) {
-	if s.Kind == o.held {
+func (o *fakes) Find(_ context.Context, _ *sqldb.DB, _ id.Tenant, s usage.Subject) (usage.Holders, error) {
+	if s.Kind == o.inUse {
 		return usage.Holders{"broadcasts": {{ID: "b", Name: "Spring", Status: "sending"}}}, nil
 	}
 	return nil, nil
 }
 
-func (o *outside) Count(_ context.Context, _ *sqldb.DB, _ id.Tenant, _ usage.Kind, _ string, _ time.Time) (map[string]usage.Sends, error) {
+func (o *fakes) Count(_ context.Context, _ *sqldb.DB, _ id.Tenant, _ usage.Kind, _ string, _ time.Time) (map[string]usage.Sends, error) {
 	return o.sends, nil
 }
 
 // compiler is one for all tests, because opening it takes a moment.
 var compiler = sync.OnceValue(mjml.New)
 
-func (o *outside) Try(_ context.Context, _ id.Tenant, _ id.MTAConfig, from id.Identity, to string) (lane.Trial, error) {
+func (o *fakes) Try(_ context.Context, _ id.Tenant, _ id.MTAConfig, from id.Identity, to string) (lane.Trial, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.tried = append(o.tried, from.String()+" "+to)
 	return o.trial, nil
 }
 
-func (o *outside) SendTest(_ context.Context, _ id.Tenant, mails []letters.TestMail) ([]letters.TestOutcome, error) {
+func (o *fakes) SendTest(_ context.Context, _ id.Tenant, mails []letters.TestMail) ([]letters.TestOutcome, error) {
 	return make([]letters.TestOutcome, len(mails)), nil
 }
 
 // eachMaterial gives f the API of two tenants, with an outside world to hand.
-func eachMaterial(t *testing.T, f func(t *testing.T, s *people, o *outside)) {
+func eachWithFakes(t *testing.T, f func(t *testing.T, s *apiTest, o *fakes)) {
 	t.Helper()
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s := &people{t: t, db: db, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+		s := &apiTest{t: t, db: db, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 		g := gate{map[string]id.Tenant{}}
 		for _, slug := range []string{"acme", "other"} {
 			made, err := tenant.Create(t.Context(), db, slug, slug, "UTC", s.now)
@@ -90,14 +90,14 @@ func eachMaterial(t *testing.T, f func(t *testing.T, s *people, o *outside)) {
 		s.router = endpoint.New(endpoint.Options{
 			Gate: g, Limiter: limit.New(nil), DB: db, BaseURL: base, RatePerMinute: 100_000, Now: clock, Log: log,
 		})
-		o := &outside{}
-		(&httpapi.API{DB: db, Box: box, Now: clock, BaseURL: base, Log: log, Usage: o, Sends: o, MJML: compiler(), Tester: o}).Register(s.router)
+		o := &fakes{}
+		(&httpapi.API{DB: db, Box: box, Now: clock, BaseURL: base, Log: log, Usage: o, SendCounts: o, MJML: compiler(), Tester: o}).Register(s.router)
 		f(t, s, o)
 	})
 }
 
 // paths returns the fields that a refusal names.
-func (r seen) paths() (paths []string) {
+func (r response) paths() (paths []string) {
 	e, _ := r.body["error"].(map[string]any)
 	details, _ := e["details"].(map[string]any)
 	fields, _ := details["fields"].([]any)
@@ -109,7 +109,7 @@ func (r seen) paths() (paths []string) {
 }
 
 // without returns the answer's fields but those that differ by chance.
-func (r seen) without(names ...string) map[string]any {
+func (r response) without(names ...string) map[string]any {
 	for _, n := range names {
 		delete(r.body, n)
 	}
@@ -117,7 +117,7 @@ func (r seen) without(names ...string) map[string]any {
 }
 
 func TestEmailTypesThroughTheAPI(t *testing.T) {
-	eachMaterial(t, func(t *testing.T, s *people, o *outside) {
+	eachWithFakes(t, func(t *testing.T, s *apiTest, o *fakes) {
 		category := s.must(201, "admin", "POST /email-categories", `{"name": "News", "description": null}`)
 		c := category.str("id")
 		made := s.must(201, "admin", "POST /email-types", `{"display_name": "Weekly News", "category_id": "`+strings.ToUpper(c)+`", "list_key": "weekly"}`)
@@ -142,7 +142,7 @@ func TestEmailTypesThroughTheAPI(t *testing.T) {
 		}
 		s.must(200, "admin", "PUT /email-types/"+typ, `{"category_id": "`+c+`"}`)
 		for _, tt := range []struct {
-			who, what, body string
+			caller, what, body string
 			status          int
 			code            string
 			paths           []string
@@ -160,23 +160,23 @@ func TestEmailTypesThroughTheAPI(t *testing.T) {
 			{"admin", "PUT /email-categories/" + typ, `{}`, 404, "NOT_FOUND", nil},
 			{"admin", "POST /email-categories", `{"name": null}`, 400, "INVALID_INPUT", []string{"name"}},
 		} {
-			r := s.as(tt.who, tt.what, tt.body)
+			r := s.call(tt.caller, tt.what, tt.body)
 			if r.status != tt.status || r.code != tt.code || !cmp.Equal(r.paths(), tt.paths) {
-				t.Errorf("%s: %s %s answered %d %s; want %d %s at %v", tt.who, tt.what, tt.body, r.status, r.text, tt.status, tt.code, tt.paths)
+				t.Errorf("%s: %s %s answered %d %s; want %d %s at %v", tt.caller, tt.what, tt.body, r.status, r.text, tt.status, tt.code, tt.paths)
 			}
 		}
 		s.must(204, "admin", "DELETE /email-categories/"+c, "")
-		o.held = usage.EmailType
+		o.inUse = usage.EmailType
 		if r := s.must(409, "admin", "DELETE /email-types/"+typ, ""); r.code != "IN_USE" || !strings.Contains(r.text, `"forms":[]`) || !strings.Contains(r.text, `"Spring"`) {
 			t.Errorf("DELETE of one in use = %s", r.text)
 		}
-		o.held = ""
+		o.inUse = ""
 		s.must(204, "admin", "DELETE /email-types/"+typ, "")
 	})
 }
 
 func TestDomainsAndIdentitiesThroughTheAPI(t *testing.T) {
-	eachMaterial(t, func(t *testing.T, s *people, o *outside) {
+	eachWithFakes(t, func(t *testing.T, s *apiTest, o *fakes) {
 		domain := s.must(201, "admin", "POST /sending-domains", `{"domain": "Acme.example", "tracking_subdomain": "links"}`)
 		var hosts []string
 		for _, r := range domain.body["dns_records"].([]any) {
@@ -242,7 +242,7 @@ func TestDomainsAndIdentitiesThroughTheAPI(t *testing.T) {
 		}
 		s.must(200, "key", "GET /sending-identities/"+identity, "")
 		for _, tt := range []struct {
-			who, what, body string
+			caller, what, body string
 			status          int
 			code            string
 			paths           []string
@@ -257,9 +257,9 @@ func TestDomainsAndIdentitiesThroughTheAPI(t *testing.T) {
 			{"admin", "POST /sending-identities/" + identity + "/verify-lane", `{"mta_config_id": "` + identity + `", "to": "a@example.org"}`, 400, "INVALID_INPUT", []string{"mta_config_id"}},
 			{"admin", "DELETE /sending-domains/" + domain.str("id"), "", 409, "IN_USE", nil},
 		} {
-			r := s.as(tt.who, tt.what, tt.body)
+			r := s.call(tt.caller, tt.what, tt.body)
 			if r.status != tt.status || r.code != tt.code || !sameItems(r.paths(), tt.paths) {
-				t.Errorf("%s: %s %s answered %d %s; want %d %s at %v", tt.who, tt.what, tt.body, r.status, r.text, tt.status, tt.code, tt.paths)
+				t.Errorf("%s: %s %s answered %d %s; want %d %s at %v", tt.caller, tt.what, tt.body, r.status, r.text, tt.status, tt.code, tt.paths)
 			}
 		}
 		verify := `{"mta_config_id": "` + mta + `", "to": "Ann@example.org"}`
@@ -278,9 +278,9 @@ func TestDomainsAndIdentitiesThroughTheAPI(t *testing.T) {
 		if want := []string{identity + " ann@example.org", identity + " ann@example.org"}; !cmp.Equal(o.tried, want) {
 			t.Errorf("tried %v, want %v", o.tried, want)
 		}
-		o.held = usage.Identity
+		o.inUse = usage.Identity
 		s.must(409, "admin", "DELETE /sending-identities/"+identity, "")
-		o.held = ""
+		o.inUse = ""
 		s.must(204, "admin", "DELETE /sending-identities/"+identity, "")
 		s.must(204, "admin", "DELETE /sending-identities/"+s.must(200, "key", "GET /sending-identities", "").data("id")[0], "")
 		s.must(204, "admin", "DELETE /sending-domains/"+domain.str("id"), "")
@@ -304,7 +304,7 @@ func sameItems(a, b []string) bool {
 }
 
 func TestMTAConfigsThroughTheAPI(t *testing.T) {
-	eachMaterial(t, func(t *testing.T, s *people, o *outside) {
+	eachWithFakes(t, func(t *testing.T, s *apiTest, o *fakes) {
 		made := s.must(201, "admin", "POST /mta-configs", `{"name": "Main relay", "type": "smtp", "settings":
 			{"host": "smtp.example.net", "auth": "plain", "username": "u", "password": "hunter2", "bounce_mailbox": null},
 			"caps": {"max_connections": 3, "max_per_second": null}, "domain_throttles": [], "warmup": {"enabled": false, "start_per_day": 200}, "return_path_records": []}`)
@@ -330,7 +330,7 @@ func TestMTAConfigsThroughTheAPI(t *testing.T) {
 			t.Errorf("GET /mta-configs = %s", r.text)
 		}
 		for _, tt := range []struct {
-			who, what, body string
+			caller, what, body string
 			status          int
 			code            string
 			paths           []string
@@ -356,9 +356,9 @@ func TestMTAConfigsThroughTheAPI(t *testing.T) {
 			{"admin", "POST /mta-configs/" + id.NewText() + "/test", `{"to": "a@x.org"}`, 404, "NOT_FOUND", nil},
 			{"admin", "POST /t/other/api/mta-configs/" + config + "/test", `{"to": "a@x.org"}`, 404, "NOT_FOUND", nil},
 		} {
-			r := s.as(tt.who, tt.what, tt.body)
+			r := s.call(tt.caller, tt.what, tt.body)
 			if r.status != tt.status || r.code != tt.code || !sameItems(r.paths(), tt.paths) {
-				t.Errorf("%s: %s %s answered %d %s; want %d %s at %v", tt.who, tt.what, tt.body, r.status, r.text, tt.status, tt.code, tt.paths)
+				t.Errorf("%s: %s %s answered %d %s; want %d %s at %v", tt.caller, tt.what, tt.body, r.status, r.text, tt.status, tt.code, tt.paths)
 			}
 		}
 		put := s.must(200, "admin", "PUT /mta-configs/"+config, `{"settings": {"password": null, "username": null, "auth": "none", "port": 25, "tls": "none"}, "active": false}`)
@@ -396,9 +396,9 @@ func TestMTAConfigsThroughTheAPI(t *testing.T) {
 		if r := s.must(200, "admin", "POST /mta-configs/"+config+"/test", `{"to": "ann@example.org"}`); r.body["smtp_code"] != nil || r.body["accepted"] != false {
 			t.Errorf("test of one that is down = %s", r.text)
 		}
-		o.held = usage.MTAConfig
+		o.inUse = usage.MTAConfig
 		s.must(409, "admin", "DELETE /mta-configs/"+config, "")
-		o.held = ""
+		o.inUse = ""
 		s.must(204, "admin", "DELETE /mta-configs/"+config, "")
 		log := s.must(200, "admin", "GET /audit-log", "")
 		if got := log.data("action"); !sameItems(got, []string{"mta_config.delete", "mta_config.test", "mta_config.test", "mta_config.update", "mta_config.update", "mta_config.update", "mta_config.create"}) {
@@ -408,7 +408,7 @@ func TestMTAConfigsThroughTheAPI(t *testing.T) {
 }
 
 func TestTheBuiltInMailboxThroughTheAPI(t *testing.T) {
-	eachMaterial(t, func(t *testing.T, s *people, _ *outside) {
+	eachWithFakes(t, func(t *testing.T, s *apiTest, _ *fakes) {
 		sink := s.must(201, "admin", "POST /mta-configs", `{"name": "Sink", "type": "sink"}`).str("id")
 		spare := s.must(201, "admin", "POST /mta-configs", `{"name": "Spare", "type": "sink"}`).str("id")
 		const raw = "From: a@example.com\r\nSubject: =?utf-8?q?Hej_=C3=A5?=\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<p>Hej \xc3\xa5</p>\r\n"
@@ -447,7 +447,7 @@ func TestTheBuiltInMailboxThroughTheAPI(t *testing.T) {
 			"GET /mta-configs/" + sink + "/messages/nope":              "NOT_FOUND",
 			"DELETE /t/other/api/mta-configs/" + sink + "/messages":    "NOT_FOUND",
 		} {
-			if r := s.as("admin", what, ""); r.code != code {
+			if r := s.call("admin", what, ""); r.code != code {
 				t.Errorf("%s = %d %s, want %s", what, r.status, r.text, code)
 			}
 		}

@@ -47,7 +47,7 @@ func (api segmentsAPI) listSegmentMembers(ctx context.Context, p auth.Principal,
 	if s.Type == segment.Static && (in.Sort == "" || in.Sort == string(contact.ByMemberAdded)) {
 		sort = contact.ByMemberAdded
 	}
-	q, err := api.contacts.contactQuery(in.ContactPage, contact.Selector{Search: in.Search}, sort)
+	q, err := api.contacts.parsePage(in.ContactPage, contact.Selector{Search: in.Search}, sort)
 	if err != nil {
 		return endpoint.List[Contact]{}, err
 	}
@@ -55,7 +55,7 @@ func (api segmentsAPI) listSegmentMembers(ctx context.Context, p auth.Principal,
 	if err != nil {
 		return endpoint.List[Contact]{}, err
 	}
-	return api.contacts.contactRows(ctx, p.Tenant, q, page)
+	return api.contacts.contactList(ctx, p.Tenant, q, page)
 }
 
 // membersRequest names contacts, 1 to 1000 together.
@@ -67,7 +67,7 @@ type membersRequest struct {
 	}
 }
 
-func (in *membersRequest) people() (segment.People, error) {
+func (in *membersRequest) parse() (segment.People, error) {
 	n := len(in.Body.ContactIDs) + len(in.Body.Emails)
 	if n > segment.MaxMembers {
 		return segment.People{}, segment.ErrLimit.Sayf("at most %d contacts at once", segment.MaxMembers)
@@ -80,7 +80,7 @@ func (in *membersRequest) people() (segment.People, error) {
 }
 
 func checkMembers(_ auth.Principal, in *membersRequest) error {
-	_, err := in.people()
+	_, err := in.parse()
 	return err
 }
 
@@ -91,7 +91,7 @@ type addedMembers struct {
 }
 
 func (api segmentsAPI) addSegmentMembers(ctx context.Context, p auth.Principal, in *membersRequest) (addedMembers, error) {
-	who, err := in.people()
+	who, err := in.parse()
 	if err != nil {
 		return addedMembers{}, err
 	}
@@ -109,7 +109,7 @@ type removedMembers struct {
 }
 
 func (api segmentsAPI) removeSegmentMembers(ctx context.Context, p auth.Principal, in *membersRequest) (removedMembers, error) {
-	who, err := in.people()
+	who, err := in.parse()
 	if err != nil {
 		return removedMembers{}, err
 	}

@@ -208,11 +208,11 @@ func (api messagesAPI) createMessage(ctx context.Context, p auth.Principal, in *
 	if err != nil {
 		return messageForm{}, err
 	}
-	return api.savedMessage(ctx, p, e)
+	return api.savedEntry(ctx, p, e)
 }
 
 // savedMessage shows an entry that was written, with what there is to know of it.
-func (api messagesAPI) savedMessage(ctx context.Context, p auth.Principal, e library.Entry) (messageForm, error) {
+func (api messagesAPI) savedEntry(ctx context.Context, p auth.Principal, e library.Entry) (messageForm, error) {
 	found := []content.Trouble{}
 	if e.Content != nil {
 		fields, err := field.Load(ctx, api.db, p.Tenant)
@@ -229,14 +229,14 @@ func (api messagesAPI) savedMessage(ctx context.Context, p auth.Principal, e lib
 }
 
 func (api messagesAPI) getMessage(ctx context.Context, p auth.Principal, in *RecordPath) (messageForm, error) {
-	return api.atMessage(p, in, func(entry id.LibraryEntry) (library.Entry, error) {
+	return api.entryForm(p, in, func(entry id.LibraryEntry) (library.Entry, error) {
 		return library.Load(ctx, api.db, p.Tenant, entry)
 	})
 }
 
 // atMessage answers with what do makes of the entry.
-func (api messagesAPI) atMessage(p auth.Principal, in *RecordPath, do func(id.LibraryEntry) (library.Entry, error)) (messageForm, error) {
-	entry, err := named[id.LibraryEntry](*in, library.ErrNotFound)
+func (api messagesAPI) entryForm(p auth.Principal, in *RecordPath, do func(id.LibraryEntry) (library.Entry, error)) (messageForm, error) {
+	entry, err := recordID[id.LibraryEntry](*in, library.ErrNotFound)
 	if err != nil {
 		return messageForm{}, err
 	}
@@ -259,7 +259,7 @@ func (api messagesAPI) updateMessage(ctx context.Context, p auth.Principal, in *
 	if err != nil {
 		return messageForm{}, err
 	}
-	entry, err := named[id.LibraryEntry](in.RecordPath, library.ErrNotFound)
+	entry, err := recordID[id.LibraryEntry](in.RecordPath, library.ErrNotFound)
 	if err != nil {
 		return messageForm{}, err
 	}
@@ -267,11 +267,11 @@ func (api messagesAPI) updateMessage(ctx context.Context, p auth.Principal, in *
 	if err != nil {
 		return messageForm{}, err
 	}
-	return api.savedMessage(ctx, p, e)
+	return api.savedEntry(ctx, p, e)
 }
 
 func (api messagesAPI) deleteMessage(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
-	entry, err := named[id.LibraryEntry](*in, library.ErrNotFound)
+	entry, err := recordID[id.LibraryEntry](*in, library.ErrNotFound)
 	if err != nil {
 		return endpoint.None{}, err
 	}
@@ -279,13 +279,13 @@ func (api messagesAPI) deleteMessage(ctx context.Context, p auth.Principal, in *
 }
 
 func (api messagesAPI) archiveMessage(ctx context.Context, p auth.Principal, in *RecordPath) (messageForm, error) {
-	return api.atMessage(p, in, func(entry id.LibraryEntry) (library.Entry, error) {
+	return api.entryForm(p, in, func(entry id.LibraryEntry) (library.Entry, error) {
 		return library.Archive(ctx, authorOf(api.db, api.mjml, api.now()), p.Tenant, entry)
 	})
 }
 
 func (api messagesAPI) duplicateMessage(ctx context.Context, p auth.Principal, in *RecordPath) (messageForm, error) {
-	return api.atMessage(p, in, func(entry id.LibraryEntry) (library.Entry, error) {
+	return api.entryForm(p, in, func(entry id.LibraryEntry) (library.Entry, error) {
 		return library.Duplicate(ctx, api.db, p.Tenant, entry, api.now())
 	})
 }

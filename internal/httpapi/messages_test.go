@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-const letter = `{"subject": "Hi {{ first_name }}", "body_html": "<p>Hi {{ first_name }}</p>", "preheader": "p"}`
+const entryContent = `{"subject": "Hi {{ first_name }}", "body_html": "<p>Hi {{ first_name }}</p>", "preheader": "p"}`
 
 // problemsOf returns the paths of what is wrong with a request.
-func problemsOf(r seen) (paths []string) {
+func problemsOf(r response) (paths []string) {
 	e, _ := r.body["error"].(map[string]any)
 	details, _ := e["details"].(map[string]any)
 	fields, _ := details["fields"].([]any)
@@ -22,7 +22,7 @@ func problemsOf(r seen) (paths []string) {
 }
 
 // field returns what stands at a path of an answer, as JSON.
-func (r seen) json(path string) string {
+func (r response) json(path string) string {
 	var v any = r.body
 	for name := range strings.SplitSeq(path, ".") {
 		o, ok := v.(map[string]any)
@@ -37,7 +37,7 @@ func (r seen) json(path string) string {
 	return string(text)
 }
 
-func (r seen) holds(t *testing.T, want map[string]string) {
+func (r response) wantFields(t *testing.T, want map[string]string) {
 	t.Helper()
 	for path, text := range want {
 		if got := r.json(path); got != text {
@@ -47,12 +47,12 @@ func (r seen) holds(t *testing.T, want map[string]string) {
 }
 
 func TestAnEntryOfTheLibraryIsWrittenAndRead(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		bare := s.must(201, "key", "POST /messages", `{"name": " Spring news "}`)
-		bare.holds(t, map[string]string{
+		bare.wantFields(t, map[string]string{
 			"name": `"Spring news"`, "slug": `"spring-news"`, "tags": `[]`, "status": `"draft"`, "current_version": `0`, "current_content": `null`, "tenant_id": `"` + s.acme.String() + `"`,
 		})
-		made := s.must(201, "key", "POST /messages", `{"name": "Spring news", "slug": "spring-news", "status": "published", "tags": ["a"], "content": `+letter+`}`)
+		made := s.must(201, "key", "POST /messages", `{"name": "Spring news", "slug": "spring-news", "status": "published", "tags": ["a"], "content": `+entryContent+`}`)
 		at := "/messages/" + made.str("id")
 		want := map[string]string{
 			"slug": `"spring-news-2"`, "status": `"published"`, "tags": `["a"]`, "current_version": `1`, "current_content.subject": `"Hi {{ first_name }}"`,
@@ -60,27 +60,27 @@ func TestAnEntryOfTheLibraryIsWrittenAndRead(t *testing.T) {
 			"current_content.template_snapshot": `null`, "current_content.from_name": `null`, "current_content.reply_to": `null`, "current_content.preheader": `"p"`,
 			"current_content.template_id": ``,
 		}
-		made.holds(t, want)
-		s.must(200, "key", "GET "+at, "").holds(t, want)
+		made.wantFields(t, want)
+		s.must(200, "key", "GET "+at, "").wantFields(t, want)
 		want["current_content.template_id"] = `null`
-		s.must(200, "viewer", "GET "+at, "").holds(t, want)
+		s.must(200, "viewer", "GET "+at, "").wantFields(t, want)
 
-		s.must(200, "key", "PATCH "+at, `{"name": "Summer", "tags": null, "content": {"subject": "Ho"}}`).holds(t, map[string]string{
+		s.must(200, "key", "PATCH "+at, `{"name": "Summer", "tags": null, "content": {"subject": "Ho"}}`).wantFields(t, map[string]string{
 			"name": `"Summer"`, "slug": `"spring-news-2"`, "tags": `[]`, "current_version": `2`, "current_content.subject": `"Ho"`, "current_content.preheader": `"p"`,
 		})
-		s.must(200, "editor", "PATCH "+at, `{"slug": "summer", "content": {"preheader": null}}`).holds(t, map[string]string{
+		s.must(200, "editor", "PATCH "+at, `{"slug": "summer", "content": {"preheader": null}}`).wantFields(t, map[string]string{
 			"slug": `"summer"`, "current_version": `3`, "current_content.subject": `"Ho"`, "current_content.preheader": `null`,
 		})
 		for _, nothing := range []string{`{"content": {}}`, `{"content": {"unknown": 1}, "name": "Lost"}`} {
-			for _, who := range []string{"key", "editor"} {
-				s.refused(who, "PATCH "+at, nothing, 400, "NO_CONTENT")
+			for _, caller := range []string{"key", "editor"} {
+				s.mustRefuse(caller, "PATCH "+at, nothing, 400, "NO_CONTENT")
 			}
 		}
-		s.must(200, "key", "PATCH "+at, `{"content": {"subject": "Ho"}}`).holds(t, map[string]string{"name": `"Summer"`, "current_version": `4`, "current_content.subject": `"Ho"`})
-		s.must(200, "key", "PATCH "+at, `{}`).holds(t, map[string]string{"current_version": `4`})
+		s.must(200, "key", "PATCH "+at, `{"content": {"subject": "Ho"}}`).wantFields(t, map[string]string{"name": `"Summer"`, "current_version": `4`, "current_content.subject": `"Ho"`})
+		s.must(200, "key", "PATCH "+at, `{}`).wantFields(t, map[string]string{"current_version": `4`})
 
 		list := s.must(200, "key", "GET "+at+"/versions", "")
-		list.holds(t, map[string]string{"next_cursor": `null`, "has_more": `false`, "total": ``})
+		list.wantFields(t, map[string]string{"next_cursor": `null`, "has_more": `false`, "total": ``})
 		var subjects []string
 		for _, v := range list.body["data"].([]any) {
 			v := v.(map[string]any)
@@ -92,22 +92,22 @@ func TestAnEntryOfTheLibraryIsWrittenAndRead(t *testing.T) {
 		if got := strings.Join(subjects, ", "); got != "4 Ho, 3 Ho, 2 Ho, 1 Hi {{ first_name }}" {
 			t.Errorf("versions: %s", got)
 		}
-		s.must(200, "key", "GET "+at+"/versions/1", "").holds(t, map[string]string{
+		s.must(200, "key", "GET "+at+"/versions/1", "").wantFields(t, map[string]string{
 			"version": `1`, "message_id": made.json("id"), "content.subject": `"Hi {{ first_name }}"`, "content.template_id": ``, "usage": `[]`,
 		})
-		s.must(200, "viewer", "GET "+at+"/versions/1", "").holds(t, map[string]string{"content.template_id": `null`})
+		s.must(200, "viewer", "GET "+at+"/versions/1", "").wantFields(t, map[string]string{"content.template_id": `null`})
 
-		s.must(200, "key", "POST "+at+"/archive", "").holds(t, map[string]string{"status": `"archived"`, "current_version": `4`})
-		s.must(200, "key", "POST "+at+"/archive", "").holds(t, map[string]string{"status": `"archived"`})
+		s.must(200, "key", "POST "+at+"/archive", "").wantFields(t, map[string]string{"status": `"archived"`, "current_version": `4`})
+		s.must(200, "key", "POST "+at+"/archive", "").wantFields(t, map[string]string{"status": `"archived"`})
 		twin := s.must(201, "key", "POST "+at+"/duplicate", "")
-		twin.holds(t, map[string]string{"name": `"Summer (copy)"`, "slug": `"summer-copy"`, "status": `"draft"`, "current_version": `4`, "current_content.subject": `"Ho"`})
+		twin.wantFields(t, map[string]string{"name": `"Summer (copy)"`, "slug": `"summer-copy"`, "status": `"draft"`, "current_version": `4`, "current_content.subject": `"Ho"`})
 		if twin.str("id") == made.str("id") {
 			t.Error("the copy is the original")
 		}
-		s.must(201, "key", "POST "+at+"/duplicate", "").holds(t, map[string]string{"name": `"Summer (copy 2)"`})
-		s.must(200, "key", "PATCH "+at, `{"status": "draft", "content": {"subject": "Again"}}`).holds(t, map[string]string{"status": `"draft"`, "current_version": `5`})
+		s.must(201, "key", "POST "+at+"/duplicate", "").wantFields(t, map[string]string{"name": `"Summer (copy 2)"`})
+		s.must(200, "key", "PATCH "+at, `{"status": "draft", "content": {"subject": "Again"}}`).wantFields(t, map[string]string{"status": `"draft"`, "current_version": `5`})
 		s.must(204, "key", "DELETE "+at, "")
-		s.refused("key", "GET "+at, "", 404, "NOT_FOUND")
+		s.mustRefuse("key", "GET "+at, "", 404, "NOT_FOUND")
 		if list := s.must(200, "key", "GET /messages/"+twin.str("id")+"/versions", ""); len(list.body["data"].([]any)) != 4 {
 			t.Errorf("the copy's versions: %s", list.text)
 		}
@@ -115,9 +115,9 @@ func TestAnEntryOfTheLibraryIsWrittenAndRead(t *testing.T) {
 }
 
 func TestTheLibraryIsListedInPages(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		for i, status := range []string{"draft", "published", "archived", "draft"} {
-			s.must(201, "key", "POST /messages", fmt.Sprintf(`{"name": "Entry %d", "status": %q, "content": %s}`, i, status, letter))
+			s.must(201, "key", "POST /messages", fmt.Sprintf(`{"name": "Entry %d", "status": %q, "content": %s}`, i, status, entryContent))
 		}
 		for query, want := range map[string]string{
 			"": "Entry 3, Entry 1, Entry 0 of 3", "?limit=2": "Entry 3, Entry 1 of 3 and more", "?limit=2&offset=2": "Entry 0 of 3", "?offset=99": " of 3",
@@ -139,9 +139,9 @@ func TestTheLibraryIsListedInPages(t *testing.T) {
 				}
 			}
 		}
-		s.refused("key", "GET /messages?status=gone", "", 400, "INVALID_STATUS")
+		s.mustRefuse("key", "GET /messages?status=gone", "", 400, "INVALID_STATUS")
 		for _, offset := range []string{"-1", "x", "1.5"} {
-			if r := s.refused("key", "GET /messages?offset="+offset, "", 400, "INVALID_INPUT"); !slices.Equal(problemsOf(r), []string{"offset"}) {
+			if r := s.mustRefuse("key", "GET /messages?offset="+offset, "", 400, "INVALID_INPUT"); !slices.Equal(problemsOf(r), []string{"offset"}) {
 				t.Errorf("offset=%s: %s", offset, r.text)
 			}
 		}
@@ -149,9 +149,9 @@ func TestTheLibraryIsListedInPages(t *testing.T) {
 }
 
 func TestWhatTheLibraryRefuses(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		s.must(201, "key", "POST /messages", `{"name": "Taken"}`)
-		at := "/messages/" + s.must(201, "key", "POST /messages", `{"name": "Mine", "content": `+letter+`}`).str("id")
+		at := "/messages/" + s.must(201, "key", "POST /messages", `{"name": "Mine", "content": `+entryContent+`}`).str("id")
 		for _, tt := range []struct {
 			body, code, paths string
 		}{
@@ -168,7 +168,7 @@ func TestWhatTheLibraryRefuses(t *testing.T) {
 			{`{"name": "x", "tags": ["` + strings.Join(strings.Split(strings.Repeat("t", 51), ""), `", "`) + `"]}`, "", ""},
 		} {
 			for _, what := range []string{"POST /messages", "PATCH " + at} {
-				r := s.as("key", what, tt.body)
+				r := s.call("key", what, tt.body)
 				paths := problemsOf(r)
 				slices.Sort(paths)
 				if tt.code == "" && r.status < 300 { // 51 tags that are one
@@ -183,24 +183,24 @@ func TestWhatTheLibraryRefuses(t *testing.T) {
 		for i := range many {
 			many[i] = fmt.Sprintf(`"t%d"`, i)
 		}
-		s.refused("key", "PATCH "+at, `{"tags": [`+strings.Join(many, ",")+`]}`, 400, "LIMIT_EXCEEDED")
-		s.refused("key", "POST /messages", `{}`, 400, "INVALID_INPUT")
-		s.refused("key", "POST /messages", `{"name": "x", "content": {}}`, 400, "NO_CONTENT")
-		s.refused("key", "PATCH "+at, `{"slug": "taken", "content": {"subject": "lost"}}`, 409, "DUPLICATE_SLUG")
+		s.mustRefuse("key", "PATCH "+at, `{"tags": [`+strings.Join(many, ",")+`]}`, 400, "LIMIT_EXCEEDED")
+		s.mustRefuse("key", "POST /messages", `{}`, 400, "INVALID_INPUT")
+		s.mustRefuse("key", "POST /messages", `{"name": "x", "content": {}}`, 400, "NO_CONTENT")
+		s.mustRefuse("key", "PATCH "+at, `{"slug": "taken", "content": {"subject": "lost"}}`, 409, "DUPLICATE_SLUG")
 		for version, want := range map[string]int{"0": 400, "-1": 400, "x": 400, "1.0": 400, "%2B1": 400, "1": 200, "7": 404, "99999999999999999999": 404} {
-			if r := s.as("key", "GET "+at+"/versions/"+version, ""); r.status != want {
+			if r := s.call("key", "GET "+at+"/versions/"+version, ""); r.status != want {
 				t.Errorf("version %s: %d %s, want %d", version, r.status, r.text, want)
 			}
 		}
-		s.refused("key", "GET /messages/"+nobodysID+"/versions/x", "", 400, "INVALID_INPUT")
-		for _, id := range []string{nobodysID, "mine", "x"} {
+		s.mustRefuse("key", "GET /messages/"+unknownID+"/versions/x", "", 400, "INVALID_INPUT")
+		for _, id := range []string{unknownID, "mine", "x"} {
 			for _, what := range []string{"GET ", "PATCH ", "DELETE ", "POST archive", "POST duplicate", "POST rebase-preview", "GET versions", "GET versions/1"} {
 				method, rest, _ := strings.Cut(what, " ")
 				body := ""
 				if method == "PATCH" {
 					body = `{}`
 				}
-				s.refused("key", strings.TrimSuffix(method+" /messages/"+id+"/"+rest, "/"), body, 404, "NOT_FOUND")
+				s.mustRefuse("key", strings.TrimSuffix(method+" /messages/"+id+"/"+rest, "/"), body, 404, "NOT_FOUND")
 			}
 		}
 		if list := s.must(200, "key", "GET "+at+"/versions", ""); strings.Contains(list.text, "lost") {
@@ -208,13 +208,13 @@ func TestWhatTheLibraryRefuses(t *testing.T) {
 		}
 		for _, what := range []string{"GET /messages", "GET " + at, "GET " + at + "/versions", "GET " + at + "/versions/1"} {
 			s.must(200, "key messages:read", what, "")
-			s.refused("key messages:write", what, "", 403, "INSUFFICIENT_SCOPE")
+			s.mustRefuse("key messages:write", what, "", 403, "INSUFFICIENT_SCOPE")
 		}
-		s.refused("key messages:read", "POST "+at+"/rebase-preview", "", 400, "NOT_TEMPLATE_MODE")
-		s.refused("viewer", "POST "+at+"/rebase-preview", "", 400, "NOT_TEMPLATE_MODE")
+		s.mustRefuse("key messages:read", "POST "+at+"/rebase-preview", "", 400, "NOT_TEMPLATE_MODE")
+		s.mustRefuse("viewer", "POST "+at+"/rebase-preview", "", 400, "NOT_TEMPLATE_MODE")
 		for _, what := range []string{"POST /messages", "PATCH " + at, "DELETE " + at, "POST " + at + "/archive", "POST " + at + "/duplicate"} {
-			s.refused("key messages:read", what, `{"name": "x"}`, 403, "INSUFFICIENT_SCOPE")
-			s.refused("viewer", what, `{"name": "x"}`, 403, "FORBIDDEN")
+			s.mustRefuse("key messages:read", what, `{"name": "x"}`, 403, "INSUFFICIENT_SCOPE")
+			s.mustRefuse("viewer", what, `{"name": "x"}`, 403, "FORBIDDEN")
 		}
 	})
 }
@@ -222,20 +222,20 @@ func TestWhatTheLibraryRefuses(t *testing.T) {
 // An entry is made of a template, follows it in a preview, and is held by the
 // broadcast that was made of it.
 func TestAnEntryBetweenATemplateAndABroadcast(t *testing.T) {
-	eachSending(t, func(t *testing.T, s *sending) {
+	eachSending(t, func(t *testing.T, s *sendingTest) {
 		tpl := s.must(201, "key", "POST /templates", `{"name": "Letter", "subject": "{{param:headline}}", "content_html": "<h1>{{param:headline}}</h1><p>{{param:teaser}}</p>",
 			"parameters_schema": [{"name": "headline", "type": "text", "required": true}, {"name": "teaser", "type": "text"}]}`)
 		made := s.must(201, "key", "POST /messages", `{"name": "News", "content": {"template_slug": "letter", "template_binding": {"parameters": {"headline": "Hello", "teaser": "Read on"}}}}`)
 		at := "/messages/" + made.str("id")
-		made.holds(t, map[string]string{
+		made.wantFields(t, map[string]string{
 			"current_content.subject": `"Hello"`, "current_content.template_slug": `"letter"`, "current_content.template_id": ``,
 			"current_content.template_binding.parameters": `{"headline":"Hello","teaser":"Read on"}`, "current_content.template_snapshot.template_id": tpl.json("id"),
 		})
-		s.must(200, "viewer", "GET "+at, "").holds(t, map[string]string{"current_content.template_id": tpl.json("id")})
-		s.must(200, "editor", "PATCH "+at, `{"content": {"template_id": `+tpl.json("id")+`, "template_binding": {"parameters": {"headline": "Hi"}}}}`).holds(t, map[string]string{
+		s.must(200, "viewer", "GET "+at, "").wantFields(t, map[string]string{"current_content.template_id": tpl.json("id")})
+		s.must(200, "editor", "PATCH "+at, `{"content": {"template_id": `+tpl.json("id")+`, "template_binding": {"parameters": {"headline": "Hi"}}}}`).wantFields(t, map[string]string{
 			"current_content.subject": `"Hi"`, "current_version": `2`,
 		})
-		s.refused("key", "PATCH "+at, `{"content": {"template_binding": {"parameters": {"headline": 5}}}}`, 400, "INVALID_BINDING")
+		s.mustRefuse("key", "PATCH "+at, `{"content": {"template_binding": {"parameters": {"headline": 5}}}}`, 400, "INVALID_BINDING")
 
 		s.must(200, "key", "PUT /templates/letter", `{"content_html": "<h1>{{param:headline}}</h1><p>{{param:call}}</p>",
 			"parameters_schema": [{"name": "headline", "type": "text", "required": true}, {"name": "call", "type": "text", "required": true}]}`)
@@ -245,7 +245,7 @@ func TestAnEntryBetweenATemplateAndABroadcast(t *testing.T) {
 			if strings.Contains(body, "1") {
 				headline = `{"headline":"Hello"}`
 			}
-			r.holds(t, map[string]string{
+			r.wantFields(t, map[string]string{
 				"merged_binding.parameters": headline, "merged_snapshot.template_id": tpl.json("id"), "diff.template_changed": `true`,
 				"diff.added": `[{"path":"parameters.call","required":true,"value":null}]`, "diff.changed": `[]`,
 			})
@@ -257,21 +257,21 @@ func TestAnEntryBetweenATemplateAndABroadcast(t *testing.T) {
 			}
 		}
 		for body, want := range map[string]int{`{"version": 3}`: 404, `{"version": 0}`: 400, `{"version": -1}`: 400, `{"version": "1"}`: 400, `{"version": 1.5}`: 400} {
-			if r := s.as("key", "POST "+at+"/rebase-preview", body); r.status != want {
+			if r := s.call("key", "POST "+at+"/rebase-preview", body); r.status != want {
 				t.Errorf("%s: %d %s, want %d", body, r.status, r.text, want)
 			}
 		}
 		bare := s.must(201, "key", "POST /messages", `{"name": "Bare"}`).str("id")
-		s.refused("key", "POST /messages/"+bare+"/rebase-preview", "", 400, "NO_CONTENT")
+		s.mustRefuse("key", "POST /messages/"+bare+"/rebase-preview", "", 400, "NO_CONTENT")
 		s.must(204, "key", "DELETE /templates/letter?force=true", "")
-		s.refused("key", "POST "+at+"/rebase-preview", "", 404, "NOT_FOUND")
+		s.mustRefuse("key", "POST "+at+"/rebase-preview", "", 404, "NOT_FOUND")
 
-		s.must(201, "key", "POST /broadcasts", body(t, fmt.Sprintf(`{"name": "March", "content": {"message_id": %q, "message_version": 1}}`, made.str("id"))))
+		s.must(201, "key", "POST /broadcasts", broadcastJSON(t, fmt.Sprintf(`{"name": "March", "content": {"message_id": %q, "message_version": 1}}`, made.str("id"))))
 		use := `[{"kind":"broadcast","name":"March","status":"draft","version":1}]`
-		if r := s.refused("key", "DELETE "+at, "", 409, "IN_USE"); r.json("error.details.usage") != use {
+		if r := s.mustRefuse("key", "DELETE "+at, "", 409, "IN_USE"); r.json("error.details.usage") != use {
 			t.Errorf("details: %s", r.text)
 		}
-		s.must(200, "key", "GET "+at+"/versions/1", "").holds(t, map[string]string{"usage": use})
-		s.must(200, "key", "GET "+at+"/versions/2", "").holds(t, map[string]string{"usage": `[]`})
+		s.must(200, "key", "GET "+at+"/versions/1", "").wantFields(t, map[string]string{"usage": use})
+		s.must(200, "key", "GET "+at+"/versions/2", "").wantFields(t, map[string]string{"usage": `[]`})
 	})
 }

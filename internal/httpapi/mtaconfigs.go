@@ -239,10 +239,10 @@ func (b mtaConfigBody) fields() lane.Fields {
 	return lane.Fields{
 		Name: b.Name.Pointer(), Type: b.Type.Pointer(), Active: b.Active.Pointer(),
 		Host: s.Host.Pointer(), Port: s.Port.Pointer(), TLS: s.TLS.Pointer(), Auth: s.Auth.Pointer(),
-		Username: cleared(s.Username), Password: cleared(s.Password), HELO: cleared(s.HELOHost), DKIMSign: s.DKIMSign.Pointer(),
+		Username: nullAsZero(s.Username), Password: nullAsZero(s.Password), HELO: nullAsZero(s.HELOHost), DKIMSign: s.DKIMSign.Pointer(),
 		MaxPerSecond: boundOf(c.MaxPerSecond), MaxPerMinute: boundOf(c.MaxPerMinute), MaxPerHour: boundOf(c.MaxPerHour), MaxPerDay: boundOf(c.MaxPerDay),
 		MaxConnections: c.MaxConnections.Pointer(), MaxMessagesPerConnection: c.MaxMessagesPerConnection.Pointer(),
-		Throttles: b.throttles(), Warmup: b.warmup(), RetryMaxAgeHours: b.Retry.Value.MaxAgeHours.Pointer(), Dormant: b.dormant(),
+		Throttles: b.throttles(), Warmup: b.warmup(), RetryMaxAgeHours: b.Retry.Value.MaxAgeHours.Pointer(), Dormant: b.unsupported(),
 	}
 }
 
@@ -273,13 +273,13 @@ func (b mtaConfigBody) warmup() lane.WarmupFields {
 	}
 	w := b.Warmup.Value
 	return lane.WarmupFields{
-		Enabled: w.Enabled.Pointer(), StartPerDay: w.StartPerDay.Pointer(), GrowthPct: w.GrowthPct.Pointer(), StartedOn: cleared(w.StartedOn),
+		Enabled: w.Enabled.Pointer(), StartPerDay: w.StartPerDay.Pointer(), GrowthPct: w.GrowthPct.Pointer(), StartedOn: nullAsZero(w.StartedOn),
 	}
 }
 
 // dormant names the fields that ask for more than the default of what does
 // nothing yet.
-func (b mtaConfigBody) dormant() (paths []string) {
+func (b mtaConfigBody) unsupported() (paths []string) {
 	s := b.Settings.Value
 	for _, f := range []struct {
 		path string
@@ -337,7 +337,7 @@ func (api mtaConfigsAPI) createMTAConfig(ctx context.Context, p auth.Principal, 
 }
 
 func (api mtaConfigsAPI) getMTAConfig(ctx context.Context, p auth.Principal, in *RecordPath) (mtaConfigRow, error) {
-	config, err := named[id.MTAConfig](*in, lane.ErrNotFound)
+	config, err := recordID[id.MTAConfig](*in, lane.ErrNotFound)
 	if err != nil {
 		return mtaConfigRow{}, err
 	}
@@ -358,7 +358,7 @@ func (api mtaConfigsAPI) checkMTAConfig(_ auth.Principal, in *updateMTAConfigReq
 }
 
 func (api mtaConfigsAPI) updateMTAConfig(ctx context.Context, p auth.Principal, in *updateMTAConfigRequest) (mtaConfigRow, error) {
-	config, err := named[id.MTAConfig](in.RecordPath, lane.ErrNotFound)
+	config, err := recordID[id.MTAConfig](in.RecordPath, lane.ErrNotFound)
 	if err != nil {
 		return mtaConfigRow{}, err
 	}
@@ -378,7 +378,7 @@ func (api mtaConfigsAPI) updateMTAConfig(ctx context.Context, p auth.Principal, 
 }
 
 func (api mtaConfigsAPI) deleteMTAConfig(ctx context.Context, p auth.Principal, in *RecordPath) (endpoint.None, error) {
-	config, err := named[id.MTAConfig](*in, lane.ErrNotFound)
+	config, err := recordID[id.MTAConfig](*in, lane.ErrNotFound)
 	if err != nil {
 		return endpoint.None{}, err
 	}
@@ -403,11 +403,11 @@ type testedMTAConfig struct {
 
 func (api mtaConfigsAPI) testMTAConfig(ctx context.Context, p auth.Principal, in *testMTAConfigRequest) (testedMTAConfig, error) {
 	var problems fault.Problems
-	to := oneAddress(&problems, "to", in.Body.To)
+	to := parseAddress(&problems, "to", in.Body.To)
 	if err := problems.Err(); err != nil {
 		return testedMTAConfig{}, err
 	}
-	config, err := named[id.MTAConfig](in.RecordPath, lane.ErrNotFound)
+	config, err := recordID[id.MTAConfig](in.RecordPath, lane.ErrNotFound)
 	if err != nil {
 		return testedMTAConfig{}, err
 	}
@@ -429,7 +429,7 @@ func (api mtaConfigsAPI) testMTAConfig(ctx context.Context, p auth.Principal, in
 }
 
 // oneAddress returns the address in a field as it is mailed to.
-func oneAddress(p *fault.Problems, path, text string) string {
+func parseAddress(p *fault.Problems, path, text string) string {
 	addr, err := address.Normalize(text)
 	if err != nil {
 		p.Add(path, err.Error())
@@ -439,7 +439,7 @@ func oneAddress(p *fault.Problems, path, text string) string {
 
 // noSuchConfig turns "not found" of an MTA config that a body names into a
 // fault of that field.
-func noSuchConfig(err error) error {
+func unknownConfig(err error) error {
 	if errors.Is(err, lane.ErrNotFound) {
 		return fault.Input(fault.Field{Path: "mta_config_id", Message: "no such MTA config"})
 	}

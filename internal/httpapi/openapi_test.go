@@ -24,9 +24,9 @@ func documents(t *testing.T) map[string]*openapi3.T {
 	t.Helper()
 	loaded.once.Do(func() {
 		loaded.docs = map[string]*openapi3.T{}
-		r := table(t)
+		r := newRouter(t)
 		for _, name := range []string{"openapi.json", "openapi-app.json"} {
-			doc, err := openapi3.NewLoader().LoadFromData(published(t, r, "/api/"+name))
+			doc, err := openapi3.NewLoader().LoadFromData(fetchDocument(t, r, "/api/"+name))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -40,10 +40,10 @@ func documents(t *testing.T) map[string]*openapi3.T {
 // go test ./internal/httpapi -run OpenAPI -update writes them anew.
 func TestTheOpenAPIDocumentsAreThoseReviewed(t *testing.T) {
 	t.Parallel()
-	r := table(t)
+	r := newRouter(t)
 	for _, name := range []string{"openapi.json", "openapi-app.json"} {
 		golden := filepath.Join("testdata", name)
-		got := append(published(t, r, "/api/"+name), '\n')
+		got := append(fetchDocument(t, r, "/api/"+name), '\n')
 		if *update {
 			if err := os.WriteFile(golden, got, 0o644); err != nil {
 				t.Fatal(err)
@@ -63,7 +63,7 @@ func TestTheOpenAPIDocumentsAreThoseReviewed(t *testing.T) {
 // keys besides if keys may call it: with its role, its scopes and how one signs in.
 func TestEveryOperationIsDocumented(t *testing.T) {
 	t.Parallel()
-	r := table(t)
+	r := newRouter(t)
 	load := func(name string) map[string]*openapi3.Operation {
 		doc := documents(t)[name]
 		if err := doc.Validate(t.Context()); err != nil {
@@ -81,7 +81,7 @@ func TestEveryOperationIsDocumented(t *testing.T) {
 		return all
 	}
 	keys, people := load("openapi.json"), load("openapi-app.json")
-	table := blueprint(t, r)
+	table := operations(t, r)
 	for id, op := range table {
 		person, key := people[id], keys[id]
 		if person == nil {

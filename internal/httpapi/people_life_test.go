@@ -19,24 +19,24 @@ import (
 )
 
 // held are the places that keep something about people.
-func held() []contact.PersonalData {
+func personalData() []contact.PersonalData {
 	return []contact.PersonalData{segment.PersonalData(), outbox.PersonalData(), track.PersonalData(), mailbox.PersonalData(), suppression.PersonalData()}
 }
 
-const nobodysID = "01900000-0000-7000-8000-000000000000"
+const unknownID = "01900000-0000-7000-8000-000000000000"
 
 // refused sends a request and wants it refused.
-func (s *people) refused(who, what, body string, status int, code string) seen {
+func (s *apiTest) mustRefuse(caller, what, body string, status int, code string) response {
 	s.t.Helper()
-	r := s.as(who, what, body)
+	r := s.call(caller, what, body)
 	if r.status != status || r.code != code {
-		s.t.Errorf("%s %s %s answered %d %s, want %d %s", who, what, body, r.status, r.text, status, code)
+		s.t.Errorf("%s %s %s answered %d %s, want %d %s", caller, what, body, r.status, r.text, status, code)
 	}
 	return r
 }
 
 func TestAContactIsChangedByItsID(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		s.must(201, "owner", "POST /settings/custom-fields", `{"name": "Plan", "field_type": "string"}`)
 		s.must(201, "owner", "POST /settings/custom-fields", `{"name": "Size", "field_type": "number"}`)
 		stage := s.must(201, "owner", "POST /settings/stages", `{"name": "Lead", "category": "prospect"}`).body["id"].(string)
@@ -93,7 +93,7 @@ func TestAContactIsChangedByItsID(t *testing.T) {
 }
 
 func TestANewAddressBringsItsOwnStanding(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		s.must(201, "key", "POST /suppressions", `{"email": "listed@example.org"}`)
 		at := "/contacts/" + s.must(201, "key", "POST /contacts", `{"email": "ann@example.org"}`).body["id"].(string)
 		if got := s.must(200, "key", "PUT "+at, `{"email": "listed@example.org"}`); got.body["deliverability_status"] != "suppressed" || got.body["deliverability_reason"] != "suppression_list" {
@@ -103,18 +103,18 @@ func TestANewAddressBringsItsOwnStanding(t *testing.T) {
 			t.Errorf("with its old address again: %v %v", got.body["deliverability_status"], got.body["deliverability_reason"])
 		}
 		taken := s.must(201, "key", "POST /contacts", `{"email": "bob@example.org", "external_id": "x"}`)
-		got := s.refused("key", "PUT "+at, `{"email": "Bob@example.org"}`, 409, "DUPLICATE_EMAIL")
+		got := s.mustRefuse("key", "PUT "+at, `{"email": "Bob@example.org"}`, 409, "DUPLICATE_EMAIL")
 		details := got.body["error"].(map[string]any)["details"].(map[string]any)
 		if details["contact_id"] != taken.body["id"] || details["global_status"] != "active" {
 			t.Errorf("DUPLICATE_EMAIL says %v", details)
 		}
-		s.refused("key", "PUT "+at, `{"external_id": "x"}`, 409, "DUPLICATE_EXTERNAL_ID")
+		s.mustRefuse("key", "PUT "+at, `{"external_id": "x"}`, 409, "DUPLICATE_EXTERNAL_ID")
 		s.must(200, "key", "PUT "+at, `{"email": "ann@example.org"}`) // its own is no duplicate
 	})
 }
 
 func TestWhatIsWrongWithAChangeIsTold(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		at := "/contacts/" + s.must(201, "key", "POST /contacts", `{"email": "ann@example.org"}`).body["id"].(string)
 		for body, code := range map[string]string{
 			`{"email": null}`:   "INVALID_INPUT",
@@ -128,21 +128,21 @@ func TestWhatIsWrongWithAChangeIsTold(t *testing.T) {
 			`{"custom_fields": {"nope": 1}}`:    "UNKNOWN_FIELD",
 			`{"subscriptions": {"nope": true}}`: "INVALID_EMAIL_TYPE",
 			`{"subscriptions": [1]}`:            "INVALID_INPUT",
-			`{"stage_id": "` + nobodysID + `"}`: "INVALID_STAGE",
+			`{"stage_id": "` + unknownID + `"}`: "INVALID_STAGE",
 			`{"stage_id": "nope"}`:              "INVALID_INPUT",
 			`{"do_not_contact": "yes"}`:         "INVALID_INPUT",
 			`[]`:                                "INVALID_JSON",
 			`{`:                                 "INVALID_JSON",
 		} {
 			for _, method := range []string{"PUT ", "PATCH "} {
-				s.refused("key", method+at, body, 400, code)
+				s.mustRefuse("key", method+at, body, 400, code)
 			}
 		}
 		tags := make([]string, 201)
 		for i := range tags {
 			tags[i] = fmt.Sprintf(`"t%d"`, i)
 		}
-		s.refused("key", "PUT "+at, `{"tags": [`+strings.Join(tags, ",")+`]}`, 400, "LIMIT_EXCEEDED")
+		s.mustRefuse("key", "PUT "+at, `{"tags": [`+strings.Join(tags, ",")+`]}`, 400, "LIMIT_EXCEEDED")
 		if got := s.must(200, "key", "GET "+at, ""); got.body["updated_at"] != got.body["created_at"] {
 			t.Error("a refused change changed the contact")
 		}
@@ -150,9 +150,9 @@ func TestWhatIsWrongWithAChangeIsTold(t *testing.T) {
 }
 
 func TestOnlyOnesOwnContactsAreFound(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		theirs := s.must(201, "key", "POST /t/other/api/contacts", `{"email": "ann@example.org", "first_name": "Ann"}`).body["id"].(string)
-		for _, c := range []string{theirs, nobodysID, "nope", "' OR 1=1", strings.Repeat("9", 300)} {
+		for _, c := range []string{theirs, unknownID, "nope", "' OR 1=1", strings.Repeat("9", 300)} {
 			c = strings.ReplaceAll(c, " ", "%20")
 			for _, what := range []string{"PUT", "PATCH", "DELETE", "POST /restore", "POST /anonymize", "GET /export"} {
 				method, sub, _ := strings.Cut(what, " ")
@@ -160,7 +160,7 @@ func TestOnlyOnesOwnContactsAreFound(t *testing.T) {
 				if method != "DELETE" && method != "GET" {
 					body = `{}`
 				}
-				s.refused("admin", method+" /contacts/"+c+sub, body, 404, "CONTACT_NOT_FOUND")
+				s.mustRefuse("admin", method+" /contacts/"+c+sub, body, 404, "CONTACT_NOT_FOUND")
 			}
 		}
 		if got := s.must(200, "key", "GET /t/other/api/contacts/"+theirs, ""); got.body["first_name"] != "Ann" || got.body["global_status"] != "active" {
@@ -170,18 +170,18 @@ func TestOnlyOnesOwnContactsAreFound(t *testing.T) {
 }
 
 func TestScopesAndRolesDecideOverTheLifeOfContacts(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		at := "/contacts/" + s.must(201, "key", "POST /contacts", `{"email": "ann@example.org"}`).body["id"].(string)
 		for _, what := range []string{"PUT " + at, "PATCH " + at, "DELETE " + at, "POST " + at + "/restore"} {
-			s.refused("key contacts:read", what, `{}`, 403, "INSUFFICIENT_SCOPE")
-			s.refused("viewer", what, `{}`, 403, "FORBIDDEN")
+			s.mustRefuse("key contacts:read", what, `{}`, 403, "INSUFFICIENT_SCOPE")
+			s.mustRefuse("viewer", what, `{}`, 403, "FORBIDDEN")
 		}
 		for _, what := range []string{"POST " + at + "/anonymize", "GET " + at + "/export", "POST /settings/account/identity-secret", "DELETE /settings/account/identity-secret"} {
-			s.refused("key", what, ``, 403, "API_KEY_FORBIDDEN")
+			s.mustRefuse("key", what, ``, 403, "API_KEY_FORBIDDEN")
 		}
-		s.refused("editor", "POST "+at+"/anonymize", ``, 403, "FORBIDDEN")
-		s.refused("admin", "POST /settings/account/identity-secret", ``, 403, "FORBIDDEN")
-		s.refused("admin", "DELETE /settings/account/identity-secret", ``, 403, "FORBIDDEN")
+		s.mustRefuse("editor", "POST "+at+"/anonymize", ``, 403, "FORBIDDEN")
+		s.mustRefuse("admin", "POST /settings/account/identity-secret", ``, 403, "FORBIDDEN")
+		s.mustRefuse("admin", "DELETE /settings/account/identity-secret", ``, 403, "FORBIDDEN")
 		s.must(200, "viewer", "GET "+at+"/export", "")
 		s.must(200, "key contacts:write", "PUT "+at, `{"city": "B"}`)
 		s.must(204, "key contacts:write", "DELETE "+at, "")
@@ -190,10 +190,10 @@ func TestScopesAndRolesDecideOverTheLifeOfContacts(t *testing.T) {
 }
 
 func TestAContactIsDeletedAndRestored(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		made := s.must(201, "key", "POST /contacts", `{"email": "ann@example.org", "tags": ["x"]}`)
 		at := "/contacts/" + made.body["id"].(string)
-		s.refused("key", "POST "+at+"/restore", "", 409, "INVALID_TRANSITION")
+		s.mustRefuse("key", "POST "+at+"/restore", "", 409, "INVALID_TRANSITION")
 		for range 2 { // again is no news
 			s.must(204, "key", "DELETE "+at, "")
 		}
@@ -212,12 +212,12 @@ func TestAContactIsDeletedAndRestored(t *testing.T) {
 		if back.body["global_status"] != "active" || back.body["status_before_suppress"] != nil || back.body["suppressed_at"] != nil || back.body["deliverability_status"] != "healthy" {
 			t.Errorf("restored: %s", back.text)
 		}
-		s.refused("key", "POST "+at+"/restore", "{}", 409, "INVALID_TRANSITION")
+		s.mustRefuse("key", "POST "+at+"/restore", "{}", 409, "INVALID_TRANSITION")
 	})
 }
 
 func TestAPendingContactBecomesActiveByAWrite(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		c := s.must(201, "key", "POST /contacts", `{"email": "ann@example.org"}`).body["id"].(string)
 		if _, err := s.db.Exec(t.Context(), `UPDATE contact SET global_status = 'pending' WHERE tenant_id = $1 AND id = $2`, s.acme, idtest.Must[id.Contact](c)); err != nil {
 			t.Fatal(err)
@@ -229,7 +229,7 @@ func TestAPendingContactBecomesActiveByAWrite(t *testing.T) {
 }
 
 func TestAnAnonymisedContactStaysSo(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		for _, tt := range []struct {
 			email, body string
 			listed      bool
@@ -253,16 +253,16 @@ func TestAnAnonymisedContactStaysSo(t *testing.T) {
 			if (len(list) == 1) != tt.listed || tt.listed && list[0].(map[string]any)["reason"] != "anonymized" {
 				t.Errorf("after %s the list holds %v", tt.body, list)
 			}
-			s.refused("key", "PUT /contacts/"+c, `{"city": "B"}`, 409, "INVALID_TRANSITION")
-			s.refused("key", "PUT /contacts", `{"email": "`+c+`@anonymized.invalid", "city": "B"}`, 409, "INVALID_TRANSITION")
-			s.refused("key", "POST /contacts/"+c+"/restore", ``, 409, "INVALID_TRANSITION")
+			s.mustRefuse("key", "PUT /contacts/"+c, `{"city": "B"}`, 409, "INVALID_TRANSITION")
+			s.mustRefuse("key", "PUT /contacts", `{"email": "`+c+`@anonymized.invalid", "city": "B"}`, 409, "INVALID_TRANSITION")
+			s.mustRefuse("key", "POST /contacts/"+c+"/restore", ``, 409, "INVALID_TRANSITION")
 			s.must(204, "key", "DELETE /contacts/"+c, ``)
 			s.must(200, "key", "GET /contacts/"+c, ``)
 			s.must(200, "admin", "GET /contacts/"+c+"/export", ``)
-			s.refused("key", "GET /contacts/lookup?email="+tt.email, "", 404, "CONTACT_NOT_FOUND")
+			s.mustRefuse("key", "GET /contacts/lookup?email="+tt.email, "", 404, "CONTACT_NOT_FOUND")
 			s.must(201, "key", "POST /contacts", `{"email": "`+tt.email+`"}`) // somebody new
 		}
-		s.refused("admin", "POST /contacts/"+nobodysID+"/anonymize", `{"suppress": "no"}`, 400, "INVALID_INPUT")
+		s.mustRefuse("admin", "POST /contacts/"+unknownID+"/anonymize", `{"suppress": "no"}`, 400, "INVALID_INPUT")
 		log := s.must(200, "admin", "GET /audit-log", "").body["data"].([]any)
 		n := 0
 		for _, e := range log {
@@ -277,11 +277,11 @@ func TestAnAnonymisedContactStaysSo(t *testing.T) {
 }
 
 func TestIdentityTokensComeWhereTheyAreAskedFor(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		enabled := func() any {
 			return s.must(200, "key", "GET /settings/account", "").body["identity_signing_enabled"]
 		}
-		token := func(r seen) string {
+		token := func(r response) string {
 			text, _ := r.body["identity_token"].(string)
 			return text
 		}
@@ -301,7 +301,7 @@ func TestIdentityTokensComeWhereTheyAreAskedFor(t *testing.T) {
 		}
 		created := s.must(201, "key", "POST /contacts"+ask, `{"email": "b@example.org"}`)
 		c := created.body["id"].(string)
-		for _, r := range []seen{
+		for _, r := range []response{
 			created,
 			s.must(200, "key", "PUT /contacts"+ask, `{"email": "b@example.org", "city": "B"}`),
 			s.must(201, "editor", "PUT /contacts?include_identity_token=true", `{"email": "c@example.org"}`),
@@ -318,7 +318,7 @@ func TestIdentityTokensComeWhereTheyAreAskedFor(t *testing.T) {
 			}
 		}
 		s.must(204, "key", "DELETE /contacts/"+c, "")
-		for _, r := range []seen{
+		for _, r := range []response{
 			s.must(200, "key", "PUT /contacts", `{"email": "b@example.org"}`),
 			s.must(200, "key", "PUT /contacts/"+c, `{}`),
 			s.must(200, "key", "PUT /contacts/"+c+"?include_identity_token=false", `{}`),
@@ -345,7 +345,7 @@ func TestIdentityTokensComeWhereTheyAreAskedFor(t *testing.T) {
 }
 
 func TestTouchesAreShown(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		c := s.must(201, "key", "POST /contacts", `{"email": "ann@example.org"}`).body["id"].(string)
 		at := time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)
 		_, err := s.db.Exec(t.Context(), `INSERT INTO contact_activity (tenant_id, contact_id, deliverability_updated_at, touch) VALUES ($1, $2, 0, $3)
@@ -367,7 +367,7 @@ func TestTouchesAreShown(t *testing.T) {
 }
 
 // The records of one place that a personal export is made of.
-func records(t *testing.T, r seen, name string) []map[string]any {
+func exportRecords(t *testing.T, r response, name string) []map[string]any {
 	t.Helper()
 	list, ok := r.body[name].([]any)
 	if !ok {
@@ -381,14 +381,14 @@ func records(t *testing.T, r seen, name string) []map[string]any {
 }
 
 func TestAPersonIsToldEverything(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		p := newPerson(t, s)
 		r := s.must(200, "viewer", "GET /contacts/"+p.id.String()+"/export", "")
 		if c, _ := r.body["contact"].(map[string]any); c["email"] != p.email || c["phone"] != "+49 (170) 5551234" || r.body["exported_at"] == nil {
 			t.Errorf("the contact is %v", r.body["contact"])
 		}
 		var events []string
-		for _, e := range records(t, r, "events") {
+		for _, e := range exportRecords(t, r, "events") {
 			events = append(events, e["type"].(string))
 		}
 		for _, want := range []string{"event", "page_viewed", "tag_removed", "contact_updated", "email_bounced", "suppression_added", "list_added"} {
@@ -400,7 +400,7 @@ func TestAPersonIsToldEverything(t *testing.T) {
 			t.Errorf("%d events are told", len(events))
 		}
 		for name, want := range map[string]int{"lists": 1, "messages": 2, "opens_and_clicks": 2, "mailbox": 2, "suppressions": 1} {
-			if got := records(t, r, name); len(got) != want {
+			if got := exportRecords(t, r, name); len(got) != want {
 				t.Errorf("%s holds %d records, want %d: %v", name, len(got), want, got)
 			}
 		}

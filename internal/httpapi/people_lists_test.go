@@ -10,7 +10,7 @@ import (
 )
 
 func TestListsAndMembers(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		vip := s.must(201, "key", "POST /segments", `{"name": "VIP", "type": "static", "definition": 5, "tags": ["a"]}`)
 		if vip.str("segment_key") != "vip" || vip.body["definition"] != nil || vip.body["id"] != nil || vip.body["member_count"] != 0.0 {
 			t.Errorf("created %s", vip.text)
@@ -55,9 +55,9 @@ func TestListsAndMembers(t *testing.T) {
 }
 
 func TestSegmentsAskForTheScopeOfTheirType(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		s.must(201, "key lists:write", "POST /segments", `{"name": "VIP", "type": "static"}`)
-		for _, tt := range []struct{ who, what, body, code string }{
+		for _, tt := range []struct{ caller, what, body, code string }{
 			{"key segments:write", "POST /segments", `{"name": "x", "type": "static"}`, "INSUFFICIENT_SCOPE"},
 			{"key lists:write", "POST /segments", `{"name": "x"}`, "INSUFFICIENT_SCOPE"},
 			{"key contacts:read", "GET /segments", ``, "INSUFFICIENT_SCOPE"},
@@ -83,13 +83,13 @@ func TestSegmentsAskForTheScopeOfTheirType(t *testing.T) {
 			{"key", "GET /t/other/api/segments/vip", ``, "NOT_FOUND"},
 			{"key", "GET /segments?type=magic", ``, "INVALID_INPUT"},
 		} {
-			if r := s.as(tt.who, tt.what, tt.body); r.code != tt.code {
-				t.Errorf("%s: %s %.80s = %d %s, want %s", tt.who, tt.what, tt.body, r.status, r.text, tt.code)
+			if r := s.call(tt.caller, tt.what, tt.body); r.code != tt.code {
+				t.Errorf("%s: %s %.80s = %d %s, want %s", tt.caller, tt.what, tt.body, r.status, r.text, tt.code)
 			}
 		}
-		for who, want := range map[string]int{"key lists:read": 1, "key segments:read": 0, "key": 1, "viewer": 1} {
-			if r := s.must(200, who, "GET /segments", ""); len(r.data("name")) != want {
-				t.Errorf("%s sees %s, want %d", who, r.text, want)
+		for caller, want := range map[string]int{"key lists:read": 1, "key segments:read": 0, "key": 1, "viewer": 1} {
+			if r := s.must(200, caller, "GET /segments", ""); len(r.data("name")) != want {
+				t.Errorf("%s sees %s, want %d", caller, r.text, want)
 			}
 		}
 		s.must(200, "key lists:read contacts:read", "GET /segments/vip/members", "")
@@ -97,7 +97,7 @@ func TestSegmentsAskForTheScopeOfTheirType(t *testing.T) {
 }
 
 func TestSuppressionRoutes(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		row := s.must(201, "key", "POST /suppressions", `{"email": " Ann@Example.org", "reason": "phone"}`)
 		if row.str("email") != "ann@example.org" || row.str("reason") != "phone" || row.str("tenant_id") != s.acme.String() {
 			t.Errorf("row %s", row.text)
@@ -124,7 +124,7 @@ func TestSuppressionRoutes(t *testing.T) {
 		for range 2 {
 			s.must(204, "key", "DELETE /suppressions?email=ANN%40example.org", "")
 		}
-		for _, tt := range []struct{ who, what, body, code string }{
+		for _, tt := range []struct{ caller, what, body, code string }{
 			{"key", "POST /suppressions", `{}`, "INVALID_INPUT"},
 			{"key", "POST /suppressions", `{"email": "nope"}`, "INVALID_INPUT"},
 			{"key", "POST /suppressions", `{"email": "a@example.org", "reason": 5}`, "INVALID_INPUT"},
@@ -136,8 +136,8 @@ func TestSuppressionRoutes(t *testing.T) {
 			{"key", "POST /suppressions/import", `{"emails": []}`, "INVALID_INPUT"},
 			{"key suppression:read", "POST /suppressions", `{"email": "a@example.org"}`, "INSUFFICIENT_SCOPE"},
 		} {
-			if r := s.as(tt.who, tt.what, tt.body); r.code != tt.code {
-				t.Errorf("%s: %s %.80s = %d %s, want %s", tt.who, tt.what, tt.body, r.status, r.text, tt.code)
+			if r := s.call(tt.caller, tt.what, tt.body); r.code != tt.code {
+				t.Errorf("%s: %s %.80s = %d %s, want %s", tt.caller, tt.what, tt.body, r.status, r.text, tt.code)
 			}
 		}
 		s.must(200, "key suppression:write", "GET /suppressions", "")
@@ -145,7 +145,7 @@ func TestSuppressionRoutes(t *testing.T) {
 }
 
 func TestCustomFieldRoutes(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		f := s.must(201, "admin", "POST /settings/custom-fields", `{"name": "Plan", "field_type": "enum", "enum_values": ["pro"], "default_value": "pro"}`)
 		if f.str("field_key") != "plan" || f.str("value_constraint") != "strict" || f.str("default_value") != "pro" || f.body["currency_code"] != nil {
 			t.Errorf("created %s", f.text)
@@ -158,7 +158,7 @@ func TestCustomFieldRoutes(t *testing.T) {
 		if r := s.must(200, "admin", "PUT "+path, `{"name": "Tariff", "default_value": null, "field_key": "plan"}`); r.str("name") != "Tariff" || r.body["default_value"] != nil {
 			t.Errorf("updated %s", r.text)
 		}
-		for _, tt := range []struct{ who, what, body, code string }{
+		for _, tt := range []struct{ caller, what, body, code string }{
 			{"key", "POST /settings/custom-fields", `{"name": "x", "field_type": "string"}`, "API_KEY_FORBIDDEN"},
 			{"editor", "POST /settings/custom-fields", `{"name": "x", "field_type": "string"}`, "FORBIDDEN"},
 			{"admin", "POST /settings/custom-fields", `{"name": "x"}`, "INVALID_INPUT"},
@@ -171,8 +171,8 @@ func TestCustomFieldRoutes(t *testing.T) {
 			{"key", "POST /contacts", `{"email": "b@example.org", "custom_fields": {"plan": 5}}`, "INVALID_FIELD_VALUE"},
 			{"key contacts:read", "GET /settings/custom-fields", ``, "INSUFFICIENT_SCOPE"},
 		} {
-			if r := s.as(tt.who, tt.what, tt.body); r.code != tt.code {
-				t.Errorf("%s: %s %s = %d %s, want %s", tt.who, tt.what, tt.body, r.status, r.text, tt.code)
+			if r := s.call(tt.caller, tt.what, tt.body); r.code != tt.code {
+				t.Errorf("%s: %s %s = %d %s, want %s", tt.caller, tt.what, tt.body, r.status, r.text, tt.code)
 			}
 		}
 		s.must(204, "admin", "DELETE "+path, "")
@@ -186,7 +186,7 @@ func TestCustomFieldRoutes(t *testing.T) {
 }
 
 func TestStageRoutes(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		lead := s.must(201, "admin", "POST /settings/stages", `{"name": "Lead", "category": "prospect", "color": "#AABBCC"}`)
 		won := s.must(201, "admin", "POST /settings/stages", `{"name": "Won", "category": "customer", "is_default": true}`)
 		if lead.body["is_default"] != true || lead.str("color") != "#aabbcc" || won.body["is_default"] != true {
@@ -199,7 +199,7 @@ func TestStageRoutes(t *testing.T) {
 			t.Errorf("a new contact is in stage %s, want the default", c.str("stage_id"))
 		}
 		s.must(200, "admin", "PUT /settings/stages/"+lead.str("id"), `{"is_default": true, "color": null}`)
-		for _, tt := range []struct{ who, what, body, code string }{
+		for _, tt := range []struct{ caller, what, body, code string }{
 			{"key", "POST /settings/stages", `{"name": "x", "category": "prospect"}`, "API_KEY_FORBIDDEN"},
 			{"admin", "POST /settings/stages", `{"name": "x"}`, "INVALID_INPUT"},
 			{"admin", "POST /settings/stages", `{"name": "x", "category": "prospect", "color": "red"}`, "INVALID_INPUT"},
@@ -211,8 +211,8 @@ func TestStageRoutes(t *testing.T) {
 			{"admin", "DELETE /settings/stages/" + won.str("id") + "?replacement_stage_id=x", ``, "INVALID_STAGE"},
 			{"admin", "DELETE /settings/stages/nope", ``, "NOT_FOUND"},
 		} {
-			if r := s.as(tt.who, tt.what, tt.body); r.code != tt.code {
-				t.Errorf("%s: %s %s = %d %s, want %s", tt.who, tt.what, tt.body, r.status, r.text, tt.code)
+			if r := s.call(tt.caller, tt.what, tt.body); r.code != tt.code {
+				t.Errorf("%s: %s %s = %d %s, want %s", tt.caller, tt.what, tt.body, r.status, r.text, tt.code)
 			}
 		}
 		s.must(204, "admin", "DELETE /settings/stages/"+won.str("id")+"?replacement_stage_id="+lead.str("id"), "")
@@ -223,7 +223,7 @@ func TestStageRoutes(t *testing.T) {
 }
 
 func TestHostileTextIsRefusedOrFindsNothing(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		s.must(201, "key", "POST /segments", `{"name": "VIP", "type": "static"}`)
 		for _, bad := range []string{"%00", "%ff", "%ed%a0%80", "'%3b--", "%25", "%5c", "%F0%9F%98%80", strings.Repeat("%C3%A9", 300), "1e999", "-1", "null", "..%2f"} {
 			for _, what := range []string{
@@ -236,7 +236,7 @@ func TestHostileTextIsRefusedOrFindsNothing(t *testing.T) {
 				if strings.HasSuffix(what, "custom-fields/") {
 					path += "/usage"
 				}
-				if r := s.as("key", path, ""); r.status >= 500 { // as reports it, too
+				if r := s.call("key", path, ""); r.status >= 500 { // as reports it, too
 					t.Errorf("%s = %d", path, r.status)
 				}
 			}
@@ -252,7 +252,7 @@ func TestHostileTextIsRefusedOrFindsNothing(t *testing.T) {
 			`{"email": "a@example.org", "full_name": "` + strings.Repeat("é ", 300) + `"}`,
 		} {
 			for _, what := range []string{"POST /contacts", "PUT /contacts", "POST /suppressions", "POST /segments", "POST /segments/vip/members", "POST /suppressions/bulk"} {
-				if r := s.as("key", what, body); r.status >= 500 || r.code == "" && r.status >= 400 {
+				if r := s.call("key", what, body); r.status >= 500 || r.code == "" && r.status >= 400 {
 					t.Errorf("%s %.60s = %d %s", what, body, r.status, r.text)
 				}
 			}

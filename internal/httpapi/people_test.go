@@ -56,7 +56,7 @@ func (g gate) Authenticate(_ context.Context, _ id.Tenant, _ string, r *http.Req
 }
 
 // people is the API over a database with two tenants, acme and other.
-type people struct {
+type apiTest struct {
 	t      *testing.T
 	db     *sqldb.DB
 	router *endpoint.Router
@@ -64,17 +64,17 @@ type people struct {
 	now    time.Time
 }
 
-func eachPeople(t *testing.T, f func(t *testing.T, s *people)) {
+func eachAPI(t *testing.T, f func(t *testing.T, s *apiTest)) {
 	t.Helper()
 	t.Parallel()
-	eachPeopleWith(t, sqldb.Options{MaxConns: 8}, f)
+	eachAPIWith(t, sqldb.Options{MaxConns: 8}, f)
 }
 
 // eachPeopleWith is eachPeople over databases that are opened with options.
-func eachPeopleWith(t *testing.T, o sqldb.Options, f func(t *testing.T, s *people)) {
+func eachAPIWith(t *testing.T, o sqldb.Options, f func(t *testing.T, s *apiTest)) {
 	t.Helper()
 	dbtest.EachWith(t, o, func(t *testing.T, db *sqldb.DB) {
-		s := &people{t: t, db: db, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+		s := &apiTest{t: t, db: db, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 		g := gate{map[string]id.Tenant{}}
 		for _, slug := range []string{"acme", "other"} {
 			made, err := tenant.Create(t.Context(), db, slug, slug, "UTC", s.now)
@@ -100,13 +100,13 @@ func eachPeopleWith(t *testing.T, o sqldb.Options, f func(t *testing.T, s *peopl
 		s.router = endpoint.New(endpoint.Options{
 			Gate: g, Limiter: limit.New(nil), DB: db, BaseURL: base, RatePerMinute: 100_000, Now: clock, Log: log,
 		})
-		(&httpapi.API{DB: db, Box: box, Now: clock, BaseURL: base, Log: log, Tester: tester(db, box, base, func() time.Time { return s.now }), Holdings: held(), MJML: compiler(), Usage: usage.Finders{broadcast.Finder(), savedfilter.Finder(), segment.Finder()}}).Register(s.router)
+		(&httpapi.API{DB: db, Box: box, Now: clock, BaseURL: base, Log: log, Tester: newTester(db, box, base, func() time.Time { return s.now }), PersonalData: personalData(), MJML: compiler(), Usage: usage.Finders{broadcast.Finder(), savedfilter.Finder(), segment.Finder()}}).Register(s.router)
 		f(t, s)
 	})
 }
 
 // seen is an answer as a test looks at it.
-type seen struct {
+type response struct {
 	status int
 	code   string
 	body   map[string]any
@@ -115,9 +115,9 @@ type seen struct {
 }
 
 // as sends "METHOD path" under acme's API with a credential: "key…" or a role.
-func (s *people) as(who, what, body string) seen {
+func (s *apiTest) call(caller, what, body string) response {
 	s.t.Helper()
-	r := s.outcome(who, what, body)
+	r := s.callUnchecked(caller, what, body)
 	if r.status >= 500 {
 		s.t.Errorf("%s %s answered %d %s", what, body, r.status, r.text)
 	}
@@ -125,21 +125,21 @@ func (s *people) as(who, what, body string) seen {
 }
 
 // outcome is as for requests that may end in an outage.
-func (s *people) outcome(who, what, body string) seen {
+func (s *apiTest) callUnchecked(caller, what, body string) response {
 	s.t.Helper()
 	method, path, _ := strings.Cut(what, " ")
 	if !strings.HasPrefix(path, "/t/") {
 		path = "/t/acme/api" + path
 	}
 	req := httptest.NewRequest(method, path, strings.NewReader(body))
-	if strings.HasPrefix(who, "key") {
-		req.Header.Set("X-API-Key", who)
+	if strings.HasPrefix(caller, "key") {
+		req.Header.Set("X-API-Key", caller)
 	} else {
-		req.AddCookie(&http.Cookie{Name: "role", Value: who})
+		req.AddCookie(&http.Cookie{Name: "role", Value: caller})
 	}
 	w := httptest.NewRecorder()
 	s.router.ServeHTTP(w, req)
-	r := seen{status: w.Code, text: w.Body.String(), header: w.Header()}
+	r := response{status: w.Code, text: w.Body.String(), header: w.Header()}
 	if r.text != "" {
 		if err := json.Unmarshal(w.Body.Bytes(), &r.body); err != nil {
 			s.t.Fatalf("%s answered %d %q: %v", what, w.Code, r.text, err)
@@ -152,7 +152,7 @@ func (s *people) outcome(who, what, body string) seen {
 }
 
 // sendOf returns the send of a broadcast.
-func (s *people) sendOf(tenant id.Tenant, broadcastID string) id.Send {
+func (s *apiTest) sendOf(tenant id.Tenant, broadcastID string) id.Send {
 	s.t.Helper()
 	bid, _ := id.Parse[id.Broadcast](broadcastID)
 	b, err := broadcast.Head(s.t.Context(), s.db, tenant, bid)
@@ -162,9 +162,9 @@ func (s *people) sendOf(tenant id.Tenant, broadcastID string) id.Send {
 	return b.Send
 }
 
-func (s *people) must(status int, who, what, body string) seen {
+func (s *apiTest) must(status int, caller, what, body string) response {
 	s.t.Helper()
-	r := s.as(who, what, body)
+	r := s.call(caller, what, body)
 	if r.status != status {
 		s.t.Fatalf("%s %s answered %d %s, want %d", what, body, r.status, r.text, status)
 	}
@@ -172,7 +172,7 @@ func (s *people) must(status int, who, what, body string) seen {
 }
 
 // data returns the values under a name of every row of a collection.
-func (r seen) data(name string) []string {
+func (r response) data(name string) []string {
 	var out []string
 	rows, _ := r.body["data"].([]any)
 	for _, row := range rows {
@@ -182,10 +182,10 @@ func (r seen) data(name string) []string {
 	return out
 }
 
-func (r seen) str(name string) string { v, _ := r.body[name].(string); return v }
+func (r response) str(name string) string { v, _ := r.body[name].(string); return v }
 
 func TestContactsAreCreatedReadAndMerged(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		c := s.must(201, "key", "POST /contacts?include_identity_token=true", `{"email": " Ann@Example.org ", "first_name": "Änn", "subscriptions": {"news": false}, "tags": ["a"], "smtp_provider": "gmail"}`)
 		if c.str("email") != "ann@example.org" || c.body["smtp_provider"] != nil || c.body["global_status"] != "active" {
 			t.Errorf("created %s", c.text)
@@ -203,7 +203,7 @@ func TestContactsAreCreatedReadAndMerged(t *testing.T) {
 			t.Errorf("merged %s", up.text)
 		}
 		s.must(201, "key", "PUT /contacts", `{"email": "bob@example.org", "external_id": "b1"}`)
-		if r := s.as("key", "POST /contacts", `{"email": "ANN@example.org"}`); r.status != 409 || r.code != "DUPLICATE_EMAIL" || !strings.Contains(r.text, c.str("id")) {
+		if r := s.call("key", "POST /contacts", `{"email": "ANN@example.org"}`); r.status != 409 || r.code != "DUPLICATE_EMAIL" || !strings.Contains(r.text, c.str("id")) {
 			t.Errorf("the same address again: %d %s", r.status, r.text)
 		}
 		for query, want := range map[string]string{
@@ -228,7 +228,7 @@ func TestContactsAreCreatedReadAndMerged(t *testing.T) {
 			"GET /contacts?cursor=nope":                             "INVALID_CURSOR",
 			"GET /contacts?search=" + strings.Repeat("x", 201):      "INVALID_INPUT",
 		} {
-			if r := s.as("key", what, ""); r.code != want {
+			if r := s.call("key", what, ""); r.code != want {
 				t.Errorf("%s = %d %s, want %s", what, r.status, r.text, want)
 			}
 		}
@@ -239,7 +239,7 @@ func TestContactsAreCreatedReadAndMerged(t *testing.T) {
 }
 
 func TestContactsRefuseBadBodies(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		for body, want := range map[string]string{
 			`{`:               "INVALID_JSON",
 			`[]`:              "INVALID_JSON",
@@ -264,12 +264,12 @@ func TestContactsRefuseBadBodies(t *testing.T) {
 			`{"email": "a@example.org", "first_name": {"a": 1}}`:                             "INVALID_INPUT",
 		} {
 			for _, method := range []string{"POST", "PUT"} {
-				if r := s.as("key", method+" /contacts", body); r.status != 400 || r.code != want {
+				if r := s.call("key", method+" /contacts", body); r.status != 400 || r.code != want {
 					t.Errorf("%s %s = %d %s, want %s", method, body, r.status, r.text, want)
 				}
 			}
 		}
-		if r := s.as("key", "POST /contacts", `{"email": "nope", "country": "Germany", "timezone": "Mars"}`); strings.Count(r.text, `"path"`) != 3 {
+		if r := s.call("key", "POST /contacts", `{"email": "nope", "country": "Germany", "timezone": "Mars"}`); strings.Count(r.text, `"path"`) != 3 {
 			t.Errorf("not every problem is told: %s", r.text)
 		}
 		if r := s.must(200, "key", "GET /contacts/count", ""); r.body["count"] != 0.0 {
@@ -279,7 +279,7 @@ func TestContactsRefuseBadBodies(t *testing.T) {
 }
 
 func TestContactPagesHoldEachContactOnce(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		var want []string
 		for _, n := range []string{"a", "b", "c", "d", "e", "f", "g"} {
 			body := `{"email": "` + n + `@example.org"}`
@@ -315,7 +315,7 @@ func TestContactPagesHoldEachContactOnce(t *testing.T) {
 		}
 		next := s.must(200, "key", "GET /contacts?limit=1&sort=email", "").str("next_cursor")
 		for _, query := range []string{"sort=city", "sort=email&dir=asc", ""} {
-			if r := s.as("key", "GET /contacts?cursor="+next+"&"+query, ""); r.code != "INVALID_CURSOR" {
+			if r := s.call("key", "GET /contacts?cursor="+next+"&"+query, ""); r.code != "INVALID_CURSOR" {
 				t.Errorf("another order with %q: %d %s", query, r.status, r.text)
 			}
 		}

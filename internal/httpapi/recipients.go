@@ -58,7 +58,7 @@ type listBroadcastRecipientsRequest struct {
 }
 
 // query reads the query.
-func (in *listBroadcastRecipientsRequest) query(cursors *endpoint.Cursors) (outbox.Recipients, error) {
+func (in *listBroadcastRecipientsRequest) parse(cursors *endpoint.Cursors) (outbox.Recipients, error) {
 	q := outbox.Recipients{Variant: in.VariantID, Search: in.Search, Limit: endpoint.Limit(in.Limit)}
 	var err error
 	if q.Status, err = outbox.ParseStatuses(endpoint.CommaList(in.Status)); err != nil || in.Cursor == "" {
@@ -74,7 +74,7 @@ const byContact = "contact_id"
 
 func (api broadcastsAPI) listBroadcastRecipients(ctx context.Context, p auth.Principal, in *listBroadcastRecipientsRequest) (endpoint.List[recipientRow], error) {
 	var none endpoint.List[recipientRow]
-	q, err := in.query(api.cursors)
+	q, err := in.parse(api.cursors)
 	if err != nil {
 		return none, err
 	}

@@ -26,7 +26,7 @@ import (
 )
 
 // sent schedules a broadcast to n contacts and has it prepared.
-func (s *sending) sent(t *testing.T, n int) (at string, records []outbox.Record) {
+func (s *sendingTest) sendTo(t *testing.T, n int) (at string, records []outbox.Record) {
 	t.Helper()
 	ctx := t.Context()
 	people := make([]id.Contact, n)
@@ -40,7 +40,7 @@ func (s *sending) sent(t *testing.T, n int) (at string, records []outbox.Record)
 	if _, err := segment.Add(ctx, s.db, s.acme, s.list.ID, segment.People{IDs: people}, s.now); err != nil {
 		t.Fatal(err)
 	}
-	made := s.must(201, "key", "POST /broadcasts", body(t, `{"scheduled_at": "2026-01-01"}`)).str("id")
+	made := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"scheduled_at": "2026-01-01"}`)).str("id")
 	s.must(200, "key", "POST /broadcasts/"+made+"/schedule", "")
 	engine := dispatch.Engine{DB: s.db, Owner: "test", Now: func() time.Time { return s.now }, Log: slog.New(slog.DiscardHandler)}
 	for range 5 {
@@ -56,13 +56,13 @@ func (s *sending) sent(t *testing.T, n int) (at string, records []outbox.Record)
 }
 
 func TestRecipientsOfABroadcast(t *testing.T) {
-	eachSending(t, func(t *testing.T, s *sending) {
+	eachSending(t, func(t *testing.T, s *sendingTest) {
 		ctx := t.Context()
-		draft := s.must(201, "key", "POST /broadcasts", body(t, `{}`)).str("id")
+		draft := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{}`)).str("id")
 		if r := s.must(200, "key", "GET /broadcasts/"+draft+"/recipients", ""); strings.TrimSpace(r.text) != `{"data":[],"next_cursor":null,"has_more":false}` {
 			t.Errorf("a draft's recipients are %s", r.text)
 		}
-		at, records := s.sent(t, 5)
+		at, records := s.sendTo(t, 5)
 		when := s.now
 		become := func(i int, set string) {
 			t.Helper()
@@ -143,7 +143,7 @@ func TestRecipientsOfABroadcast(t *testing.T) {
 			row(3, map[string]any{"status": "deferred", "planned_for": due}),
 			row(4, map[string]any{"planned_for": due}),
 		}
-		rows := func(r seen, field string) []map[string]any {
+		rows := func(r response, field string) []map[string]any {
 			t.Helper()
 			text, _ := json.Marshal(r.body[field])
 			var list []map[string]any
@@ -152,9 +152,9 @@ func TestRecipientsOfABroadcast(t *testing.T) {
 			}
 			return list
 		}
-		for _, who := range []string{"key", "key reports:read", "viewer"} {
-			if d := cmp.Diff(all, rows(s.must(200, who, "GET "+at+"/recipients", ""), "data")); d != "" {
-				t.Errorf("what %s sees (-want +got):\n%s", who, d)
+		for _, caller := range []string{"key", "key reports:read", "viewer"} {
+			if d := cmp.Diff(all, rows(s.must(200, caller, "GET "+at+"/recipients", ""), "data")); d != "" {
+				t.Errorf("what %s sees (-want +got):\n%s", caller, d)
 			}
 		}
 		if d := cmp.Diff(all, rows(s.must(200, "key", "GET "+at, ""), "recipients")); d != "" {
@@ -192,7 +192,7 @@ func TestRecipientsOfABroadcast(t *testing.T) {
 		}
 		contacts := s.must(200, "key", "GET /contacts?limit=1", "").str("next_cursor")
 		for query, code := range map[string]string{"status=claimed": "INVALID_STATUS", "status=sent,x": "INVALID_STATUS", "cursor=x": "INVALID_CURSOR", "cursor=" + url.QueryEscape(contacts): "INVALID_CURSOR"} {
-			if r := s.as("key", "GET "+at+"/recipients?"+query, ""); r.status != 400 || r.code != code {
+			if r := s.call("key", "GET "+at+"/recipients?"+query, ""); r.status != 400 || r.code != code {
 				t.Errorf("?%s answered %d %s, want %s", query, r.status, r.text, code)
 			}
 		}
@@ -204,25 +204,25 @@ func TestRecipientsOfABroadcast(t *testing.T) {
 }
 
 func TestCloneOfABroadcast(t *testing.T) {
-	eachSending(t, func(t *testing.T, s *sending) {
-		from := s.must(201, "key", "POST /broadcasts", body(t, `{"name": "Spring", "tags": ["a"], "metadata": {"wave": 12345678901234567890}, "exclude_segment_keys": ["others"],
+	eachSending(t, func(t *testing.T, s *sendingTest) {
+		from := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"name": "Spring", "tags": ["a"], "metadata": {"wave": 12345678901234567890}, "exclude_segment_keys": ["others"],
 			"sending_identity_emails": ["news@acme.example.com"], "scheduled_at": "2026-01-01", "tracking_enabled": false}`))
 		at := "/broadcasts/" + from.str("id")
 		s.must(200, "key", "POST "+at+"/schedule", "")
 		s.must(200, "key", "POST "+at+"/cancel", "")
 		from = s.must(200, "key", "GET "+at, "")
 		own := []string{"id", "name", "status", "created_at", "updated_at", "created_by", "scheduled_at", "view_model"}
-		for who, body := range map[string]string{"key": "", "key broadcasts:write": `{}`, "editor": `{"name": "Mine", "status": "sending"}`} {
-			made := s.must(201, who, "POST "+at+"/clone", body)
+		for caller, body := range map[string]string{"key": "", "key broadcasts:write": `{}`, "editor": `{"name": "Mine", "status": "sending"}`} {
+			made := s.must(201, caller, "POST "+at+"/clone", body)
 			name := "Spring (copy)"
-			if who == "editor" {
+			if caller == "editor" {
 				name = "Mine"
 			}
 			if made.str("name") != name || made.str("status") != "draft" || made.body["scheduled_at"] != nil || made.str("id") == from.str("id") {
-				t.Errorf("%s made %s", who, made.text)
+				t.Errorf("%s made %s", caller, made.text)
 			}
-			if _, there := made.body["include_segment_ids"]; there != (who == "editor") {
-				t.Errorf("%s is shown %s", who, made.text)
+			if _, there := made.body["include_segment_ids"]; there != (caller == "editor") {
+				t.Errorf("%s is shown %s", caller, made.text)
 			}
 			if !strings.Contains(made.text, `"metadata":{"wave":12345678901234567890}`) {
 				t.Errorf("metadata was changed: %s", made.text)
@@ -244,7 +244,7 @@ func TestCloneOfABroadcast(t *testing.T) {
 			t.Errorf("four copies make %s", list.text)
 		}
 		for _, bad := range []string{`{"name": ""}`, `{"name": null}`, `{"name": 5}`, `{"name": "a\u0000b"}`, `{"name": "` + strings.Repeat("x", 201) + `"}`} {
-			if r := s.as("key", "POST "+at+"/clone", bad); r.status != 400 || r.code != "INVALID_INPUT" {
+			if r := s.call("key", "POST "+at+"/clone", bad); r.status != 400 || r.code != "INVALID_INPUT" {
 				t.Errorf("%.30s answered %d %s", bad, r.status, r.text)
 			}
 		}
@@ -256,10 +256,10 @@ func TestCloneOfABroadcast(t *testing.T) {
 }
 
 func TestManyBroadcastsAreArchivedAtOnce(t *testing.T) {
-	eachSending(t, func(t *testing.T, s *sending) {
+	eachSending(t, func(t *testing.T, s *sendingTest) {
 		add := func(ended bool) string {
 			t.Helper()
-			made := s.must(201, "key", "POST /broadcasts", body(t, `{"scheduled_at": "2026-01-01"}`)).str("id")
+			made := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"scheduled_at": "2026-01-01"}`)).str("id")
 			if ended {
 				s.must(200, "key", "POST /broadcasts/"+made+"/schedule", "")
 				s.must(200, "key", "POST /broadcasts/"+made+"/cancel", "")
@@ -296,7 +296,7 @@ func TestManyBroadcastsAreArchivedAtOnce(t *testing.T) {
 			t.Errorf("a hundred answered %s", r.text)
 		}
 		for _, bad := range []string{ids(), `{}`, `{"ids": null}`, `{"ids": "x"}`, ids(one, "x"), `{"ids": [5]}`, ids(append(many, unknown)...)} {
-			if r := s.as("key", "POST /broadcasts/bulk-archive", bad); r.status != 400 || r.code != "INVALID_INPUT" {
+			if r := s.call("key", "POST /broadcasts/bulk-archive", bad); r.status != 400 || r.code != "INVALID_INPUT" {
 				t.Errorf("%.60s answered %d %s", bad, r.status, r.text)
 			}
 		}

@@ -22,7 +22,7 @@ import (
 )
 
 // links returns the answer of GET …/links, which is a bare array.
-func (s *sending) links(t *testing.T, at string) []map[string]any {
+func (s *sendingTest) links(t *testing.T, at string) []map[string]any {
 	t.Helper()
 	r := httptest.NewRequest("GET", "/t/acme/api"+at+"/links", nil)
 	r.Header.Set("X-API-Key", "key")
@@ -36,7 +36,7 @@ func (s *sending) links(t *testing.T, at string) []map[string]any {
 }
 
 func TestABroadcastIsReported(t *testing.T) {
-	eachSending(t, func(t *testing.T, s *sending) {
+	eachSending(t, func(t *testing.T, s *sendingTest) {
 		ctx := t.Context()
 		var people []id.Contact
 		for i := range 3 {
@@ -49,7 +49,7 @@ func TestABroadcastIsReported(t *testing.T) {
 		if _, err := segment.Add(ctx, s.db, s.acme, s.list.ID, segment.People{IDs: people}, s.now); err != nil {
 			t.Fatal(err)
 		}
-		made := s.must(201, "key", "POST /broadcasts", body(t, `{"scheduled_at": "2026-01-01"}`))
+		made := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"scheduled_at": "2026-01-01"}`))
 		at := "/broadcasts/" + made.str("id")
 		want := map[string]any{
 			"broadcast_id": made.str("id"), "name": "Spring news", "status": "draft", "sent_at": "2026-01-01T00:00:00.000Z", "last_send_at": nil,
@@ -150,7 +150,7 @@ func TestABroadcastIsReported(t *testing.T) {
 				if path != at {
 					where = path
 				}
-				if r := s.as("key", "GET "+where+"/"+what, ""); r.status != 404 {
+				if r := s.call("key", "GET "+where+"/"+what, ""); r.status != 404 {
 					t.Errorf("GET %s/%s answered %d %s", where, what, r.status, r.text)
 				}
 			}

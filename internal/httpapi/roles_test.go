@@ -36,10 +36,10 @@ func leastRole(op operation) auth.Role {
 // told so before anything else is looked at.
 func TestEachRoleMayDoWhatItShould(t *testing.T) {
 	t.Parallel()
-	s := newSiege(t, onSQLite(t))
-	open := copied(t, s.db)
+	s := newConformance(t, sqliteOnly(t))
+	open := copyOpener(t, s.db)
 	roles := []auth.Role{auth.Viewer, auth.Editor, auth.Admin, auth.Owner}
-	for _, st := range slices.Concat(opening, rest) {
+	for _, st := range slices.Concat(setupSteps, otherSteps) {
 		op := s.ops[st.op]
 		if !op.ofTenant() {
 			continue
@@ -50,18 +50,18 @@ func TestEachRoleMayDoWhatItShould(t *testing.T) {
 			continue
 		}
 		at := slices.Index(roles, least)
-		before := s.sums(t, "acme")
+		before := s.checksums(t, "acme")
 		for _, role := range roles[:at] {
-			x := s.shot("acme", st)
-			x.what, x.who = "as "+string(role), s.roles[role]
+			x := s.requestFor("acme", st)
+			x.name, x.caller = "as "+string(role), s.cookies[role]
 			if a := s.send(t, x); a.Code != 403 || a.code() != "FORBIDDEN" {
 				t.Errorf("%s as %s = %d %s, want 403", st.op, role, a.Code, a.Body)
 			}
 		}
-		s.unchanged(t, "acme", before)
+		s.checkUnchanged(t, "acme", before)
 		if op.method == "GET" { // the others change things, so the least of those who may has a world of its own
-			x := s.shot("acme", st)
-			x.what, x.who = "as "+string(least), s.roles[least]
+			x := s.requestFor("acme", st)
+			x.name, x.caller = "as "+string(least), s.cookies[least]
 			if a := s.send(t, x); a.Code != st.status {
 				t.Errorf("%s as %s = %d %s, want %d", st.op, least, a.Code, a.Body, st.status)
 			}
@@ -69,14 +69,14 @@ func TestEachRoleMayDoWhatItShould(t *testing.T) {
 	}
 	t.Run("the least who may", func(t *testing.T) {
 		db, _ := open(t)
-		s := s.with(t, db)
-		for _, st := range rest {
+		s := s.withDatabase(t, db)
+		for _, st := range otherSteps {
 			op := s.ops[st.op]
 			if !op.ofTenant() || op.method == "GET" || slices.Contains([]string{"removeMember", "updateMember", "updateSavedFilter", "deleteSavedFilter"}, st.op) {
 				continue // whose it is decides too
 			}
-			x := s.shot("acme", st)
-			x.what, x.who = "as the least who may", s.roles[leastRole(op)]
+			x := s.requestFor("acme", st)
+			x.name, x.caller = "as the least who may", s.cookies[leastRole(op)]
 			if a := s.send(t, x); a.Code == 403 || a.Code == 401 {
 				t.Errorf("%s as %s = %d %s", st.op, leastRole(op), a.Code, a.Body)
 			}
@@ -88,7 +88,7 @@ func TestEachRoleMayDoWhatItShould(t *testing.T) {
 // ones are for editors. An API key may do neither of the two, whatever its scopes.
 func TestBulkActionsAreForTheRolesThatMayDoThemSingly(t *testing.T) {
 	t.Parallel()
-	s := newSiege(t, onSQLite(t))
+	s := newConformance(t, sqliteOnly(t))
 	for _, action := range bulk.Actions() {
 		least := auth.Editor
 		if action == bulk.ResetStatus || action == bulk.Anonymize {
@@ -100,16 +100,16 @@ func TestBulkActionsAreForTheRolesThatMayDoThemSingly(t *testing.T) {
 				if role.AtLeast(least) {
 					continue
 				}
-				before := s.sums(t, "acme")
-				x := s.shot("acme", st)
-				x.what, x.who = "as "+string(role), s.roles[role]
+				before := s.checksums(t, "acme")
+				x := s.requestFor("acme", st)
+				x.name, x.caller = "as "+string(role), s.cookies[role]
 				if a := s.send(t, x); a.Code != 403 || a.code() != "FORBIDDEN" {
 					t.Errorf("%s as %s = %d %s, want 403", st.body, role, a.Code, a.Body)
 				}
-				s.unchanged(t, "acme", before)
+				s.checkUnchanged(t, "acme", before)
 			}
-			x := s.shot("acme", st)
-			x.what, x.who = "with a key", s.key["acme"]
+			x := s.requestFor("acme", st)
+			x.name, x.caller = "with a key", s.keys["acme"]
 			if a := s.send(t, x); (a.code() == "ACTION_NOT_AVAILABLE") != (least == auth.Admin) {
 				t.Errorf("%s with a key = %d %s", st.body, a.Code, a.Body)
 			}
@@ -117,8 +117,8 @@ func TestBulkActionsAreForTheRolesThatMayDoThemSingly(t *testing.T) {
 	}
 	for _, action := range []string{"reset_status", "anonymize"} { // the least role that may, may
 		for _, target := range []string{`"contact_ids": ["{contact}"]`, `"selector": {"status": "active"}`} {
-			x := s.shot("acme", step{op: "bulkContacts", body: `{"action": "` + action + `", ` + target + `}`})
-			x.what, x.who = "as admin", s.roles[auth.Admin]
+			x := s.requestFor("acme", step{op: "bulkContacts", body: `{"action": "` + action + `", ` + target + `}`})
+			x.name, x.caller = "as admin", s.cookies[auth.Admin]
 			if a := s.send(t, x); a.Code != 200 && a.Code != 202 {
 				t.Errorf("%s %s as admin = %d %s", action, target, a.Code, a.Body)
 			}
@@ -129,7 +129,7 @@ func TestBulkActionsAreForTheRolesThatMayDoThemSingly(t *testing.T) {
 // Members are changed by admins, but owners by owners only.
 func TestAdminsHaveNoPowerOverOwners(t *testing.T) {
 	t.Parallel()
-	s := newSiege(t, onSQLite(t))
+	s := newConformance(t, sqliteOnly(t))
 	owner := map[string]string{"id": "{user_owner}"}
 	for _, st := range []step{
 		{op: "updateMember", path: owner, body: `{"role": "viewer"}`},
@@ -139,17 +139,17 @@ func TestAdminsHaveNoPowerOverOwners(t *testing.T) {
 		{op: "removeMember", path: owner},
 		{op: "inviteMember", body: `{"email": "new@acme.example", "role": "owner"}`},
 	} {
-		before := s.sums(t, "acme")
-		x := s.shot("acme", st)
-		x.what, x.who = "as admin", s.roles[auth.Admin]
+		before := s.checksums(t, "acme")
+		x := s.requestFor("acme", st)
+		x.name, x.caller = "as admin", s.cookies[auth.Admin]
 		a := s.send(t, x)
-		s.fits(t, x, a)
+		s.checkResponse(t, x, a)
 		if a.Code != 403 {
 			t.Errorf("%s %s as admin = %d %s, want 403", st.op, st.body, a.Code, a.Body)
 		}
-		s.unchanged(t, "acme", before)
+		s.checkUnchanged(t, "acme", before)
 	}
-	last := s.shot("acme", step{op: "removeMember", path: owner})
+	last := s.requestFor("acme", step{op: "removeMember", path: owner})
 	if a := s.send(t, last); a.Code != 409 || a.code() != "IN_USE" {
 		t.Errorf("the last owner leaves: %d %s, want 409 IN_USE", a.Code, a.Body)
 	}

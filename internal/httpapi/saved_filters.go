@@ -94,7 +94,7 @@ type savedFilterBody struct {
 
 func (b savedFilterBody) change() savedfilter.Change {
 	ch := savedfilter.Change{
-		Name: b.Name.Pointer(), Search: cleared(b.Search), Sort: cleared(b.Sort), Dir: cleared(b.Dir), Shared: b.Shared.Pointer(),
+		Name: b.Name.Pointer(), Search: nullAsZero(b.Search), Sort: nullAsZero(b.Sort), Dir: nullAsZero(b.Dir), Shared: b.Shared.Pointer(),
 	}
 	if b.Filters.Set {
 		ch.Filters = new(json.RawMessage(b.Filters.Or(nil)))

@@ -137,11 +137,11 @@ func (b scoreRuleBody) rule() score.Rule {
 
 func (in *updateScoringRequest) apply(s *score.Settings) {
 	b := &in.Body
-	put(&s.Enabled, b.Enabled)
-	put(&s.Decay.AfterDays, b.Decay.Value.AfterDays)
-	put(&s.Decay.Percent, b.Decay.Value.Percent)
-	put(&s.Min, b.Min)
-	put(&s.Max, b.Max)
+	setIfGiven(&s.Enabled, b.Enabled)
+	setIfGiven(&s.Decay.AfterDays, b.Decay.Value.AfterDays)
+	setIfGiven(&s.Decay.Percent, b.Decay.Value.Percent)
+	setIfGiven(&s.Min, b.Min)
+	setIfGiven(&s.Max, b.Max)
 	if b.Rules.Given() {
 		s.Rules = make([]score.Rule, len(b.Rules.Value))
 		for i, r := range b.Rules.Value {

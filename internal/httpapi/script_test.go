@@ -25,7 +25,7 @@ type step struct {
 }
 
 // opening makes one record of each kind.
-var opening = []step{
+var setupSteps = []step{
 	{op: "createEmailCategory", body: `{"name": "News", "description": "What is new", "sort_order": 3}`, status: 201, remember: "category"},
 	{op: "createEmailType", body: `{"display_name": "Weekly", "category_id": "{category}", "description": null, "list_id_enabled": true, "list_key": "weekly", "utm_campaign_prefix": "w"}`, status: 201, remember: "type"},
 	{op: "createSendingDomain", body: `{"domain": "{slug}.example.com", "tracking_subdomain": "go", "return_path_subdomain": "rp"}`, status: 201, remember: "domain"},
@@ -78,7 +78,7 @@ var (
 )
 
 // rest calls every other operation, in an order in which each can succeed.
-var rest = []step{
+var otherSteps = []step{
 	{op: "getSession", status: 200},
 	{op: "listAuditLog", query: "limit=2", status: 200},
 	{op: "listApiKeys", status: 200},
@@ -215,24 +215,24 @@ var rest = []step{
 	{op: "revokeApiKey", path: map[string]string{"id": "{apikey}"}, status: 204},
 	{op: "removeMember", path: map[string]string{"id": "{user_editor}"}, status: 204},
 
-	{op: "logIn", body: `{"email": "owner@{slug}.example", "password": "` + officeWord + `"}`, status: 200},
-	{op: "signUp", body: `{"tenant_name": "New", "tenant_slug": "new", "name": "Ann", "email": "new@example.org", "password": "` + officeWord + `", "setup_token": null}`, status: 403},
+	{op: "logIn", body: `{"email": "owner@{slug}.example", "password": "` + testPassword + `"}`, status: 200},
+	{op: "signUp", body: `{"tenant_name": "New", "tenant_slug": "new", "name": "Ann", "email": "new@example.org", "password": "` + testPassword + `", "setup_token": null}`, status: 403},
 	{op: "forgotPassword", body: `{"email": "owner@{slug}.example"}`, status: 202},
-	{op: "resetPassword", body: `{"token": "x", "password": "` + officeWord + `"}`, status: 400},
-	{op: "acceptInvitation", body: `{"token": "x", "name": "Bob", "password": "` + officeWord + `"}`, status: 400},
-	{op: "changePassword", body: `{"current_password": "` + officeWord + `", "new_password": "` + officeWord + ` again"}`, status: 204},
+	{op: "resetPassword", body: `{"token": "x", "password": "` + testPassword + `"}`, status: 400},
+	{op: "acceptInvitation", body: `{"token": "x", "name": "Bob", "password": "` + testPassword + `"}`, status: 400},
+	{op: "changePassword", body: `{"current_password": "` + testPassword + `", "new_password": "` + testPassword + ` again"}`, status: 204},
 	{op: "deleteTenant", body: `{"confirm_slug": "{slug}"}`, status: 202},
 	{op: "logOut", status: 204},
 }
 
 // shot returns a step as a request of a tenant's.
-func (s *siege) shot(slug string, st step) shot {
+func (s *conformance) requestFor(slug string, st step) testRequest {
 	var pairs []string
-	for name, value := range s.made[slug] {
+	for name, value := range s.records[slug] {
 		pairs = append(pairs, "{"+name+"}", value)
 	}
 	fill := strings.NewReplacer(pairs...)
-	x := shot{what: "in order", op: s.ops[st.op], slug: slug, body: fill.Replace(st.body), path: map[string]string{}}
+	x := testRequest{name: "in order", op: s.ops[st.op], slug: slug, body: fill.Replace(st.body), path: map[string]string{}}
 	for name, value := range st.path {
 		x.path[name] = fill.Replace(value)
 	}
@@ -245,22 +245,22 @@ func (s *siege) shot(slug string, st step) shot {
 	switch {
 	case x.op.open():
 	case x.op.session():
-		x.who = s.made[slug]["owner"]
+		x.caller = s.records[slug]["owner"]
 	default:
-		x.who = s.key[slug]
+		x.caller = s.keys[slug]
 	}
 	return x
 }
 
 // play makes a step's request and fails unless it is answered as it should.
-func (s *siege) play(t testing.TB, slug string, st step) {
+func (s *conformance) runStep(t testing.TB, slug string, st step) {
 	t.Helper()
 	if _, ok := s.ops[st.op]; !ok {
 		t.Fatalf("there is no operation %s", st.op)
 	}
-	x := s.shot(slug, st)
+	x := s.requestFor(slug, st)
 	a := s.send(t, x)
-	s.fits(t, x, a)
+	s.checkResponse(t, x, a)
 	if a.Code != st.status {
 		t.Errorf("%s = %d %s, want %d\n%s", st.op, a.Code, a.Body, st.status, x.body)
 	}
@@ -269,7 +269,7 @@ func (s *siege) play(t testing.TB, slug string, st step) {
 		if field == "" {
 			field = "id"
 		}
-		s.made[slug][st.remember], _ = a.body[field].(string)
+		s.records[slug][st.remember], _ = a.body[field].(string)
 	}
 }
 
@@ -278,10 +278,10 @@ func (s *siege) play(t testing.TB, slug string, st step) {
 func TestAnswersFitTheDocumentInOrder(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		s := newSiege(t, db)
-		before := s.sums(t, "other")
+		s := newConformance(t, db)
+		before := s.checksums(t, "other")
 		called := map[string]bool{}
-		for _, st := range slices.Concat(opening, rest) {
+		for _, st := range slices.Concat(setupSteps, otherSteps) {
 			called[st.op] = true
 		}
 		for name := range s.ops {
@@ -289,22 +289,22 @@ func TestAnswersFitTheDocumentInOrder(t *testing.T) {
 				t.Errorf("the script leaves out %s", name)
 			}
 		}
-		for _, st := range rest {
-			s.play(t, "acme", st)
+		for _, st := range otherSteps {
+			s.runStep(t, "acme", st)
 			if op := s.ops[st.op]; op.method == "GET" && !op.session() && !op.open() {
-				x := s.shot("acme", st)
-				x.what, x.who = "as a person", s.made["acme"]["owner"]
-				s.fits(t, x, s.send(t, x))
+				x := s.requestFor("acme", st)
+				x.name, x.caller = "as a person", s.records["acme"]["owner"]
+				s.checkResponse(t, x, s.send(t, x))
 			}
 		}
-		s.unchanged(t, "other", before)
+		s.checkUnchanged(t, "other", before)
 	})
 }
 
 // unchanged fails when a tenant's rows are not what they were.
-func (s *siege) unchanged(t testing.TB, slug string, before map[string]string) {
+func (s *conformance) checkUnchanged(t testing.TB, slug string, before map[string]string) {
 	t.Helper()
-	for table, sum := range s.sums(t, slug) {
+	for table, sum := range s.checksums(t, slug) {
 		if sum != before[table] {
 			t.Errorf("%s of %s: %s, was %s", table, slug, sum, before[table])
 		}

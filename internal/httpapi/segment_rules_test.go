@@ -15,7 +15,7 @@ import (
 const germans = `{"logic": "ALL", "conditions": [{"field": "country", "operator": "is", "value": "de"}]}`
 
 // builtIn gives a tenant of these tests its built-in segments.
-func (s *people) builtIn(t *testing.T) {
+func (s *apiTest) installSegments(t *testing.T) {
 	t.Helper()
 	if err := segment.InstallAll(t.Context(), s.db, s.now); err != nil {
 		t.Fatal(err)
@@ -23,7 +23,7 @@ func (s *people) builtIn(t *testing.T) {
 }
 
 // draft makes a broadcast and returns its id.
-func (s *people) draft(name, audience string) string {
+func (s *apiTest) createDraft(name, audience string) string {
 	s.t.Helper()
 	if audience != "" {
 		audience = ", " + audience
@@ -32,7 +32,7 @@ func (s *people) draft(name, audience string) string {
 }
 
 func TestDynamicSegments(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		for i, country := range []string{"DE", "DE", "FR"} {
 			s.must(201, "key", "POST /contacts", fmt.Sprintf(`{"email": "c%d@example.org", "country": "%s", "do_not_contact": %v}`, i, country, i == 1))
 		}
@@ -96,11 +96,11 @@ func TestDynamicSegments(t *testing.T) {
 			{"POST /t/other/api/segments", `{"name": "x", "definition": {"logic": "and", "conditions": [{"type": "segment", "operator": "in", "segment_keys": ["germans"]}]}}`, "INVALID_DEFINITION"},
 			{"POST /t/other/api/segments", `{"name": "x", "definition": {"logic": "and", "conditions": [{"type": "segment", "operator": "in", "segment_keys": ["` + person.str("id") + `"]}]}}`, "INVALID_DEFINITION"},
 		} {
-			if r := s.as("key", tt.what, tt.body); r.code != tt.code || len(r.text) > 100_000 {
+			if r := s.call("key", tt.what, tt.body); r.code != tt.code || len(r.text) > 100_000 {
 				t.Errorf("%s %.100s = %d %.500s, want %s", tt.what, tt.body, r.status, r.text, tt.code)
 			}
 		}
-		bad := s.as("key", "POST /segments", `{"name": "x", "definition": {"logic": "and", "conditions": [{"logic": "or", "conditions": [{"field": "country", "operator": "contains", "value": "D"}]}]}}`)
+		bad := s.call("key", "POST /segments", `{"name": "x", "definition": {"logic": "and", "conditions": [{"logic": "or", "conditions": [{"field": "country", "operator": "contains", "value": "D"}]}]}}`)
 		if details, _ := bad.body["error"].(map[string]any)["details"].(map[string]any); bad.code != "INVALID_DEFINITION" || !strings.HasPrefix(fmt.Sprint(details["path"]), "definition.conditions[0].conditions[0]") {
 			t.Errorf("a bad leaf: %s", bad.text)
 		}
@@ -110,10 +110,10 @@ func TestDynamicSegments(t *testing.T) {
 // Which scopes an operation asks for depends on the type of what it is about,
 // whatever else the key may do.
 func TestScopesOfSegmentsByType(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		s.must(201, "key", "POST /segments", `{"name": "List", "type": "static"}`)
 		s.must(201, "key", "POST /segments", `{"name": "Rule", "definition": `+germans+`}`)
-		b := s.draft("Spring", `"include_segment_keys": ["list"]`)
+		b := s.createDraft("Spring", `"include_segment_keys": ["list"]`)
 		type operation struct{ what, body string }
 		asks := map[operation][]string{
 			{"GET /segments/list", ``}:                                                                 {"lists:read"},
@@ -143,14 +143,14 @@ func TestScopesOfSegmentsByType(t *testing.T) {
 			if len(has) == 0 {
 				has = []string{"forms:read"}
 			}
-			who := "key " + strings.Join(has, " ")
+			caller := "key " + strings.Join(has, " ")
 			for op, needs := range asks {
 				may := !slices.ContainsFunc(needs, func(n string) bool { return !slices.Contains(has, n) })
-				if r := s.as(who, op.what, op.body); (r.code != "INSUFFICIENT_SCOPE") != may {
-					t.Errorf("%s: %s %s = %d %s, want it allowed: %v", who, op.what, op.body, r.status, r.text, may)
+				if r := s.call(caller, op.what, op.body); (r.code != "INSUFFICIENT_SCOPE") != may {
+					t.Errorf("%s: %s %s = %d %s, want it allowed: %v", caller, op.what, op.body, r.status, r.text, may)
 				}
 			}
-			r := s.as(who, "GET /segments", "")
+			r := s.call(caller, "GET /segments", "")
 			var sees []string
 			if r.status == 200 {
 				sees = slices.Compact(slices.Sorted(slices.Values(r.data("type"))))
@@ -163,30 +163,30 @@ func TestScopesOfSegmentsByType(t *testing.T) {
 				want = append(want, "static")
 			}
 			if !slices.Equal(sees, want) || (r.status == 200) != (len(want) > 0) {
-				t.Errorf("%s: the list = %d, with %v; want %v", who, r.status, sees, want)
+				t.Errorf("%s: the list = %d, with %v; want %v", caller, r.status, sees, want)
 			}
 		}
 		for _, op := range []string{"PUT /segments/list", "DELETE /segments/rule", "POST /segments/from-broadcast"} {
-			if r := s.as("viewer", op, `{}`); r.code != "FORBIDDEN" {
+			if r := s.call("viewer", op, `{}`); r.code != "FORBIDDEN" {
 				t.Errorf("a viewer: %s = %d %s", op, r.status, r.text)
 			}
 		}
-		if r := s.as("viewer", "POST /segments/preview", `{"definition": {"logic": "and", "conditions": [{"type": "field", "field": "email", "operator": "is_set"}]}}`); r.status != 200 {
+		if r := s.call("viewer", "POST /segments/preview", `{"definition": {"logic": "and", "conditions": [{"type": "field", "field": "email", "operator": "is_set"}]}}`); r.status != 200 {
 			t.Errorf("a viewer's preview = %d %s, want 200", r.status, r.text)
 		}
 	})
 }
 
 func TestBuiltInSegmentsAreListedFirstAndLocked(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
-		s.builtIn(t)
+	eachAPI(t, func(t *testing.T, s *apiTest) {
+		s.installSegments(t)
 		s.must(201, "key", "POST /segments", `{"name": "AAA", "type": "static"}`)
 		list := s.must(200, "key", "GET /segments", "")
 		if keys := list.data("system_key"); len(keys) != 8 || keys[7] != "" || slices.Contains(keys[:7], "") {
 			t.Errorf("listed %v, want the seven built in and then the other", list.data("segment_key"))
 		}
 		for _, what := range []string{"PUT /segments/sunset_candidates", "DELETE /segments/all_sendable"} {
-			if r := s.as("key", what, `{"name": "x"}`); r.status != 409 || r.code != "SYSTEM_SEGMENT_LOCKED" {
+			if r := s.call("key", what, `{"name": "x"}`); r.status != 409 || r.code != "SYSTEM_SEGMENT_LOCKED" {
 				t.Errorf("%s = %d %s", what, r.status, r.text)
 			}
 		}
@@ -210,11 +210,11 @@ func TestBuiltInSegmentsAreListedFirstAndLocked(t *testing.T) {
 }
 
 func TestWhatASegmentIsUsedBy(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		s.must(201, "key", "POST /segments", `{"name": "VIP", "type": "static"}`)
 		s.must(201, "key", "POST /segments", `{"name": "Best", "definition": {"logic": "and", "conditions": [{"type": "list", "operator": "in", "segment_keys": ["vip"]}]}}`)
-		b := s.draft("Spring", `"include_segment_keys": ["best"], "exclude_segment_keys": ["vip"]`)
-		r := s.as("key", "DELETE /segments/vip", "")
+		b := s.createDraft("Spring", `"include_segment_keys": ["best"], "exclude_segment_keys": ["vip"]`)
+		r := s.call("key", "DELETE /segments/vip", "")
 		details, _ := r.body["error"].(map[string]any)["details"].(map[string]any)
 		got, _ := details["usage"].(map[string]any)
 		if r.status != 409 || r.code != "SEGMENT_IN_USE" || fmt.Sprint(got["segments"]) != "[map[name:Best segment_key:best]]" ||
@@ -230,7 +230,7 @@ func TestWhatASegmentIsUsedBy(t *testing.T) {
 // What a definition speaks of may go away by force; then the leaf finds nobody,
 // and whoever reads the segment is told.
 func TestBrokenReferencesAreTold(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		f := s.must(201, "admin", "POST /settings/custom-fields", `{"name": "Plan", "field_type": "string"}`).str("id")
 		s.must(201, "key", "POST /contacts", `{"email": "ann@example.org", "custom_fields": {"plan": "pro"}}`)
 		s.must(201, "key", "POST /segments", `{"name": "Pros", "definition": {"logic": "and", "conditions": [{"field": "custom_fields.plan", "operator": "equals", "value": "pro"}]}}`)
@@ -238,7 +238,7 @@ func TestBrokenReferencesAreTold(t *testing.T) {
 		if r := s.must(200, "key", "GET /segments/pros", ""); r.body["count"] != 1.0 {
 			t.Errorf("before: %s", r.text)
 		}
-		if r := s.as("admin", "DELETE /settings/custom-fields/"+f, ""); r.code != "FIELD_IN_USE" || !strings.Contains(r.text, `"segments":2`) {
+		if r := s.call("admin", "DELETE /settings/custom-fields/"+f, ""); r.code != "FIELD_IN_USE" || !strings.Contains(r.text, `"segments":2`) {
 			t.Errorf("the field is used: %d %s", r.status, r.text)
 		}
 		if err := contact.DeleteField(t.Context(), s.db, s.acme, id.Read[id.Field](f), usage.Finders{}, s.now); err != nil {
@@ -260,7 +260,7 @@ func TestBrokenReferencesAreTold(t *testing.T) {
 
 // Wherever a request holds a definition, its leaves name their subjects.
 func TestDefinitionsOfRequestsAreWhole(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		s.must(201, "key", "POST /segments", `{"name": "Germans", "definition": `+germans+`}`)
 		for wrong, path := range map[string]string{
 			`5`: "definition", `"x"`: "definition", `[]`: "definition", `true`: "definition",
@@ -272,10 +272,10 @@ func TestDefinitionsOfRequestsAreWhole(t *testing.T) {
 			`{"logic": "and", "conditions": [{"logic": "and", "conditions": 5}]}`:                       "definition.conditions[0].conditions",
 			`{"logic": "and", "conditions": [{"type": "email", "event": 5, "operator": "did"}]}`:        "definition.conditions[0].event",
 		} {
-			for _, who := range []string{"key", "editor"} {
+			for _, caller := range []string{"key", "editor"} {
 				for _, what := range []string{"POST /segments", "PUT /segments/germans", "POST /segments/preview", "POST /contacts/search"} {
-					if r := s.as(who, what, `{"name": "x", "definition": `+wrong+`}`); r.status != 400 || r.code != "INVALID_DEFINITION" || !strings.Contains(r.text, `"details":{"path":"`+path+`",`) {
-						t.Errorf("%s: %s %s = %d %s, want it at %s", who, what, wrong, r.status, r.text, path)
+					if r := s.call(caller, what, `{"name": "x", "definition": `+wrong+`}`); r.status != 400 || r.code != "INVALID_DEFINITION" || !strings.Contains(r.text, `"details":{"path":"`+path+`",`) {
+						t.Errorf("%s: %s %s = %d %s, want it at %s", caller, what, wrong, r.status, r.text, path)
 					}
 				}
 			}
@@ -288,7 +288,7 @@ func TestDefinitionsOfRequestsAreWhole(t *testing.T) {
 			`{"type": "event", "event_name": "x", "operator": "did", "window": {"since": 1}}`: "window.since",
 		} {
 			definition := `{"logic": "and", "conditions": [` + leaf + `]}`
-			for _, who := range []string{"key", "editor"} {
+			for _, caller := range []string{"key", "editor"} {
 				for what, body := range map[string]string{
 					"POST /segments":         `{"name": "x", "definition": ` + definition + `}`,
 					"PUT /segments/germans":  `{"definition": ` + definition + `}`,
@@ -296,11 +296,11 @@ func TestDefinitionsOfRequestsAreWhole(t *testing.T) {
 					"POST /contacts/search":  `{"definition": ` + definition + `}`,
 					"POST /saved-filters":    `{"name": "x", "definition": ` + definition + `}`,
 				} {
-					if who == "key" && what == "POST /saved-filters" { // for people only
+					if caller == "key" && what == "POST /saved-filters" { // for people only
 						continue
 					}
-					if r := s.as(who, what, body); r.status != 400 || r.code != "INVALID_DEFINITION" || !strings.Contains(r.text, `"path":"definition.conditions[0].`+path+`"`) {
-						t.Errorf("%s: %s %s = %d %s", who, what, body, r.status, r.text)
+					if r := s.call(caller, what, body); r.status != 400 || r.code != "INVALID_DEFINITION" || !strings.Contains(r.text, `"path":"definition.conditions[0].`+path+`"`) {
+						t.Errorf("%s: %s %s = %d %s", caller, what, body, r.status, r.text)
 					}
 				}
 			}
@@ -310,17 +310,17 @@ func TestDefinitionsOfRequestsAreWhole(t *testing.T) {
 
 // A broadcast that was deleted, or is another tenant's, is in the warnings.
 func TestMissingBroadcastsAreWarnedOf(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
-		b, kept := s.draft("Spring", ``), s.draft("Summer", ``)
+	eachAPI(t, func(t *testing.T, s *apiTest) {
+		b, kept := s.createDraft("Spring", ``), s.createDraft("Summer", ``)
 		leaf := func(b string) string {
 			return `{"type": "broadcast", "broadcast_id": "` + b + `", "event": "opened", "operator": "did_not"}`
 		}
 		definition := `{"logic": "and", "conditions": [` + leaf(kept) + `, {"logic": "or", "conditions": [` + leaf(b) + `, ` + leaf(b) + `]}]}`
 		s.must(201, "key", "POST /segments", `{"name": "Asleep", "definition": `+definition+`}`)
 		s.must(201, "key", "POST /t/other/api/segments", `{"name": "Foreign", "definition": `+definition+`}`)
-		warnings := func(who, what string) (list []string) {
+		warnings := func(caller, what string) (list []string) {
 			t.Helper()
-			for _, w := range s.must(200, who, what, "").body["warnings"].([]any) {
+			for _, w := range s.must(200, caller, what, "").body["warnings"].([]any) {
 				w := w.(map[string]any)
 				list = append(list, strings.TrimPrefix(fmt.Sprint(w["path"]), "definition.conditions")+" "+fmt.Sprint(w["code"]))
 			}
@@ -334,21 +334,21 @@ func TestMissingBroadcastsAreWarnedOf(t *testing.T) {
 			t.Errorf("warnings of another tenant's broadcasts: %q", got)
 		}
 		s.must(204, "key", "DELETE /broadcasts/"+b, "")
-		for _, who := range []string{"key", "viewer"} {
-			if got := warnings(who, "GET /segments/asleep"); !slices.Equal(got, gone) {
-				t.Errorf("%s: warnings %q, want %q", who, got, gone)
+		for _, caller := range []string{"key", "viewer"} {
+			if got := warnings(caller, "GET /segments/asleep"); !slices.Equal(got, gone) {
+				t.Errorf("%s: warnings %q, want %q", caller, got, gone)
 			}
 		}
 	})
 }
 
 func TestSegmentsFromABroadcast(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		s.must(201, "key", "POST /segments", `{"name": "VIP", "type": "static"}`)
 		s.must(201, "key", "POST /contacts", `{"email": "ann@example.org"}`)
 		s.must(200, "key", "POST /segments/vip/members", `{"emails": ["ann@example.org"]}`)
-		b := s.draft("Spring", `"include_segment_keys": ["vip"]`)
-		bare := s.draft("Bare", ``)
+		b := s.createDraft("Spring", `"include_segment_keys": ["vip"]`)
+		bare := s.createDraft("Bare", ``)
 		for _, c := range []string{"engagers", "openers", "non_openers", "clickers", "non_clickers", "bouncers", "complainers", "unsubscribers", "not_received"} {
 			r := s.must(201, "key", "POST /segments/from-broadcast", `{"broadcast_id": "`+b+`", "criterion": "`+c+`"}`)
 			if r.str("name") != "Spring - "+c || r.str("type") != "dynamic" || r.body["id"] != nil {
@@ -372,19 +372,19 @@ func TestSegmentsFromABroadcast(t *testing.T) {
 			{`{"broadcast_id": "", "criterion": "openers"}`, "INVALID_INPUT"},
 			{`{"broadcast_id": "` + id.NewText() + `", "criterion": "openers"}`, "NOT_FOUND"},
 		} {
-			if r := s.as("key", "POST /segments/from-broadcast", tt.body); r.code != tt.code {
+			if r := s.call("key", "POST /segments/from-broadcast", tt.body); r.code != tt.code {
 				t.Errorf("%s = %d %s, want %s", tt.body, r.status, r.text, tt.code)
 			}
 		}
-		for _, who := range []string{"key", "editor"} {
-			if r := s.as(who, "POST /segments/from-broadcast", `{"broadcast_id": "x", "criterion": "openers"}`); r.status != 400 || r.code != "INVALID_INPUT" || !strings.Contains(r.text, `"fields":[{"path":"broadcast_id","message":"must be a UUID"}]`) {
-				t.Errorf("%s: a malformed broadcast_id: %d %s", who, r.status, r.text)
+		for _, caller := range []string{"key", "editor"} {
+			if r := s.call(caller, "POST /segments/from-broadcast", `{"broadcast_id": "x", "criterion": "openers"}`); r.status != 400 || r.code != "INVALID_INPUT" || !strings.Contains(r.text, `"fields":[{"path":"broadcast_id","message":"must be a UUID"}]`) {
+				t.Errorf("%s: a malformed broadcast_id: %d %s", caller, r.status, r.text)
 			}
-			if r := s.as(who, "POST /segments/from-broadcast", `{"broadcast_id": "x", "criterion": "openers", "name": ""}`); r.code != "INVALID_INPUT" || strings.Count(r.text, `"path"`) != 2 {
-				t.Errorf("%s: two problems: %d %s", who, r.status, r.text)
+			if r := s.call(caller, "POST /segments/from-broadcast", `{"broadcast_id": "x", "criterion": "openers", "name": ""}`); r.code != "INVALID_INPUT" || strings.Count(r.text, `"path"`) != 2 {
+				t.Errorf("%s: two problems: %d %s", caller, r.status, r.text)
 			}
 		}
-		if r := s.as("key", "POST /t/other/api/segments/from-broadcast", `{"broadcast_id": "`+b+`", "criterion": "openers"}`); r.code != "NOT_FOUND" {
+		if r := s.call("key", "POST /t/other/api/segments/from-broadcast", `{"broadcast_id": "`+b+`", "criterion": "openers"}`); r.code != "NOT_FOUND" {
 			t.Errorf("another tenant's: %d %s", r.status, r.text)
 		}
 	})
@@ -392,9 +392,9 @@ func TestSegmentsFromABroadcast(t *testing.T) {
 
 // A broadcast to segments says whether anybody is in them.
 func TestABroadcastToARuleKnowsWhetherItIsEmpty(t *testing.T) {
-	eachPeople(t, func(t *testing.T, s *people) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
 		s.must(201, "key", "POST /segments", `{"name": "Germans", "definition": `+germans+`}`)
-		b := s.draft("Spring", `"include_segment_keys": ["germans"]`)
+		b := s.createDraft("Spring", `"include_segment_keys": ["germans"]`)
 		if r := s.must(200, "key", "GET /broadcasts/"+b, ""); !strings.Contains(r.text, "EMPTY_AUDIENCE") {
 			t.Errorf("nobody is in it, but %s", r.text)
 		}

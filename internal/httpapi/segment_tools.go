@@ -39,7 +39,7 @@ type segmentFromBroadcastRequest struct {
 
 // read returns the broadcast that the request names and the change with its
 // name, or all that is wrong with the two.
-func (in *segmentFromBroadcastRequest) read() (id.Broadcast, segment.Change, error) {
+func (in *segmentFromBroadcastRequest) parse() (id.Broadcast, segment.Change, error) {
 	var problems fault.Problems
 	bid, ok := id.Parse[id.Broadcast](in.Body.BroadcastID)
 	if !ok {
@@ -51,12 +51,12 @@ func (in *segmentFromBroadcastRequest) read() (id.Broadcast, segment.Change, err
 }
 
 func checkSegmentFromBroadcast(_ auth.Principal, in *segmentFromBroadcastRequest) error {
-	_, _, err := in.read()
+	_, _, err := in.parse()
 	return err
 }
 
 func (api segmentsAPI) createSegmentFromBroadcast(ctx context.Context, p auth.Principal, in *segmentFromBroadcastRequest) (segmentForm, error) {
-	bid, ch, err := in.read()
+	bid, ch, err := in.parse()
 	if err != nil {
 		return segmentForm{}, err
 	}
@@ -97,7 +97,7 @@ func (api segmentsAPI) previewSegment(ctx context.Context, p auth.Principal, in 
 	if err != nil {
 		return segmentPreview{}, err
 	}
-	sample, err := api.contacts.readContacts(ctx, p.Tenant, found.Sample...)
+	sample, err := api.contacts.rowsForRead(ctx, p.Tenant, found.Sample...)
 	if err != nil {
 		return segmentPreview{}, err
 	}

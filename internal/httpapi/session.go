@@ -84,23 +84,23 @@ func viewOfSession(e auth.SignedIn) SessionView {
 }
 
 // sessionBegun is a session whose cookie goes out with it.
-type sessionBegun struct {
+type startedSession struct {
 	SessionView
 	cookie *http.Cookie
 }
 
 // Headers carries the cookie.
-func (s sessionBegun) Headers() http.Header { return http.Header{"Set-Cookie": {s.cookie.String()}} }
+func (s startedSession) Headers() http.Header { return http.Header{"Set-Cookie": {s.cookie.String()}} }
 
 func (api sessionAPI) cookie(token string) *http.Cookie {
 	return auth.SessionCookie(api.baseURL, token)
 }
 
-func (api sessionAPI) begun(e auth.SignedIn, err error) (sessionBegun, error) {
+func (api sessionAPI) newSession(e auth.SignedIn, err error) (startedSession, error) {
 	if err != nil {
-		return sessionBegun{}, err
+		return startedSession{}, err
 	}
-	return sessionBegun{viewOfSession(e), api.cookie(e.Token)}, nil
+	return startedSession{viewOfSession(e), api.cookie(e.Token)}, nil
 }
 
 type signUpRequest struct {
@@ -114,9 +114,9 @@ type signUpRequest struct {
 	}
 }
 
-func (api sessionAPI) signUp(ctx context.Context, p auth.Principal, in *signUpRequest) (sessionBegun, error) {
+func (api sessionAPI) signUp(ctx context.Context, p auth.Principal, in *signUpRequest) (startedSession, error) {
 	b := in.Body
-	return api.begun(api.login.SignUp(ctx, auth.SignUp{
+	return api.newSession(api.login.SignUp(ctx, auth.SignUp{
 		TenantName: b.TenantName, TenantSlug: b.TenantSlug,
 		Name: b.Name, Email: b.Email, Password: b.Password, SetupToken: b.SetupToken.Value,
 	}, p.IP, api.now()))
@@ -129,8 +129,8 @@ type logInRequest struct {
 	}
 }
 
-func (api sessionAPI) logIn(ctx context.Context, p auth.Principal, in *logInRequest) (sessionBegun, error) {
-	return api.begun(api.login.SignIn(ctx, in.Body.Email, in.Body.Password, p.IP, api.now()))
+func (api sessionAPI) logIn(ctx context.Context, p auth.Principal, in *logInRequest) (startedSession, error) {
+	return api.newSession(api.login.SignIn(ctx, in.Body.Email, in.Body.Password, p.IP, api.now()))
 }
 
 func (api sessionAPI) getSession(ctx context.Context, p auth.Principal, _ *struct{}) (SessionView, error) {
@@ -188,6 +188,6 @@ type acceptInvitationRequest struct {
 	}
 }
 
-func (api sessionAPI) acceptInvitation(ctx context.Context, p auth.Principal, in *acceptInvitationRequest) (sessionBegun, error) {
-	return api.begun(api.login.Accept(ctx, in.Body.Token, in.Body.Name, in.Body.Password, p.IP, api.now()))
+func (api sessionAPI) acceptInvitation(ctx context.Context, p auth.Principal, in *acceptInvitationRequest) (startedSession, error) {
+	return api.newSession(api.login.Accept(ctx, in.Body.Token, in.Body.Name, in.Body.Password, p.IP, api.now()))
 }

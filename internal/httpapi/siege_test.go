@@ -86,28 +86,28 @@ func (o operation) codes(status int) (codes []string) {
 
 // siege is the API with real credentials over a database in which acme and
 // other hold one record of each kind.
-type siege struct {
-	db     *sqldb.DB
-	router *endpoint.Router
-	api    *httpapi.API
-	ops    map[string]operation
-	made   map[string]map[string]string // by tenant: what the script remembers
-	key    map[string]string            // by tenant: a key with every scope
-	narrow string                       // a key of acme whose scope nothing here needs
-	roles  map[auth.Role]string         // cookies of acme's members
-	now    time.Time
-	hosts  *atomic.Int64 // gives every request an address of its own
-	fitted *atomic.Int64 // answers held against the document, which is slow
-	strict *tally        // those held by JSON Schema's own rules, which are compiled each time
+type conformance struct {
+	db           *sqldb.DB
+	router       *endpoint.Router
+	api          *httpapi.API
+	ops          map[string]operation
+	records      map[string]map[string]string // by tenant: what the script remembers
+	keys         map[string]string            // by tenant: a key with every scope
+	limitedKey   string                       // a key of acme whose scope nothing here needs
+	cookies      map[auth.Role]string         // cookies of acme's members
+	now          time.Time
+	clients      *atomic.Int64 // gives every request an address of its own
+	checked      *atomic.Int64 // answers held against the document, which is slow
+	strictChecks *counter      // those held by JSON Schema's own rules, which are compiled each time
 }
 
 // tally counts by name.
-type tally struct {
+type counter struct {
 	mu sync.Mutex
 	n  map[string]int
 }
 
-func (c *tally) next(name string) int {
+func (c *counter) next(name string) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.n[name]++
@@ -115,10 +115,10 @@ func (c *tally) next(name string) int {
 }
 
 // with returns the same over another copy of the database.
-func (s siege) with(t testing.TB, db *sqldb.DB) *siege {
+func (s conformance) withDatabase(t testing.TB, db *sqldb.DB) *conformance {
 	t.Helper()
-	s.db, s.fitted = db, &atomic.Int64{}
-	s.made = map[string]map[string]string{"acme": maps.Clone(s.made["acme"]), "other": maps.Clone(s.made["other"])}
+	s.db, s.checked = db, &atomic.Int64{}
+	s.records = map[string]map[string]string{"acme": maps.Clone(s.records["acme"]), "other": maps.Clone(s.records["other"])}
 	base := &url.URL{Scheme: "https", Host: "mail.example.org"}
 	box, err := secret.NewBox(make([]byte, secret.KeyBytes))
 	if err != nil {
@@ -136,7 +136,7 @@ func (s siege) with(t testing.TB, db *sqldb.DB) *siege {
 	})
 	api := &httpapi.API{
 		DB: db, Box: box, Now: clock, BaseURL: base, Login: door, Log: log,
-		Usage: usage.Finders{broadcast.Finder()}, MJML: compiler(), Tester: &outside{}, AllowPrivateRelays: true,
+		Usage: usage.Finders{broadcast.Finder()}, MJML: compiler(), Tester: &fakes{}, AllowPrivateRelays: true,
 	}
 	api.Register(s.router)
 	s.api = api
@@ -145,7 +145,7 @@ func (s siege) with(t testing.TB, db *sqldb.DB) *siege {
 
 // newSiege fills db: two tenants, acme's members of each role, and what the
 // script's opening makes for both.
-func newSiege(t testing.TB, db *sqldb.DB) *siege {
+func newConformance(t testing.TB, db *sqldb.DB) *conformance {
 	t.Helper()
 	ok := func(err error) {
 		t.Helper()
@@ -153,21 +153,21 @@ func newSiege(t testing.TB, db *sqldb.DB) *siege {
 			t.Fatal(err)
 		}
 	}
-	s := siege{
-		now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), key: map[string]string{}, roles: map[auth.Role]string{}, strict: &tally{n: map[string]int{}},
-		made: map[string]map[string]string{"acme": {}, "other": {}}, hosts: &atomic.Int64{},
-	}.with(t, db)
-	s.ops = blueprint(t, s.router)
+	s := conformance{
+		now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), keys: map[string]string{}, cookies: map[auth.Role]string{}, strictChecks: &counter{n: map[string]int{}},
+		records: map[string]map[string]string{"acme": {}, "other": {}}, clients: &atomic.Int64{},
+	}.withDatabase(t, db)
+	s.ops = operations(t, s.router)
 	ctx := t.Context()
-	hash, err := auth.NewPasswords().Hash(ctx, officeWord)
+	hash, err := auth.NewPasswords().Hash(ctx, testPassword)
 	ok(err)
 	for _, slug := range []string{"acme", "other"} {
 		in, err := tenant.Create(ctx, db, slug, "The "+slug, "UTC", s.now, sender.Newsletter)
 		ok(err)
-		_, s.key[slug], err = auth.CreateKey(ctx, db, in.ID, auth.NewKey{Name: "all", Scopes: auth.AllScopes().Strings()}, auth.BySystem, s.now)
+		_, s.keys[slug], err = auth.CreateKey(ctx, db, in.ID, auth.NewKey{Name: "all", Scopes: auth.AllScopes().Strings()}, auth.BySystem, s.now)
 		ok(err)
 		if slug == "acme" {
-			_, s.narrow, err = auth.CreateKey(ctx, db, in.ID, auth.NewKey{Name: "narrow", Scopes: []string{"sequences:enroll"}}, auth.BySystem, s.now)
+			_, s.limitedKey, err = auth.CreateKey(ctx, db, in.ID, auth.NewKey{Name: "narrow", Scopes: []string{"sequences:enroll"}}, auth.BySystem, s.now)
 			ok(err)
 		}
 		cookies := map[auth.Role]string{}
@@ -178,18 +178,18 @@ func newSiege(t testing.TB, db *sqldb.DB) *siege {
 			u, err := auth.CreateUser(ctx, db, string(role)+"@"+slug+".example", string(role), hash, s.now)
 			ok(err)
 			ok(auth.AddMember(ctx, db, in.ID, u.ID, role, auth.BySystem, s.now))
-			a := s.send(t, shot{op: s.ops["logIn"], body: fmt.Sprintf(`{"email": %q, "password": %q}`, u.Email, officeWord)})
+			a := s.send(t, testRequest{op: s.ops["logIn"], body: fmt.Sprintf(`{"email": %q, "password": %q}`, u.Email, testPassword)})
 			for _, c := range a.Result().Cookies() {
 				cookies[role] = c.Value
 			}
-			s.made[slug]["user_"+string(role)] = u.ID.String()
+			s.records[slug]["user_"+string(role)] = u.ID.String()
 		}
 		if slug == "acme" {
-			s.roles = cookies
+			s.cookies = cookies
 		}
-		s.made[slug]["slug"], s.made[slug]["owner"], s.made[slug]["key"] = slug, cookies[auth.Owner], s.key[slug]
-		for _, st := range opening {
-			s.play(t, slug, st)
+		s.records[slug]["slug"], s.records[slug]["owner"], s.records[slug]["key"] = slug, cookies[auth.Owner], s.keys[slug]
+		for _, st := range setupSteps {
+			s.runStep(t, slug, st)
 			if st.op == "createSendingDomain" {
 				_, err := sender.ForceVerify(ctx, db, in.ID, slug+".example.com", "127.0.0.1:8080", s.now)
 				ok(err)
@@ -201,15 +201,15 @@ func newSiege(t testing.TB, db *sqldb.DB) *siege {
 		}
 		_, err = exports.Tick(ctx)
 		ok(err)
-		ok(mailbox.Deliver(ctx, db, mailbox.Delivery{Tenant: in.ID, Lane: id.Read[id.MTAConfig](s.made[slug]["lane"]), From: "a@" + slug + ".example.com", To: "b@example.org", Raw: []byte("Subject: Hi\r\n\r\nHi.\r\n")}, s.now))
-		a := s.send(t, shot{op: s.ops["listSinkMessages"], slug: slug, who: cookies[auth.Owner], path: map[string]string{"id": s.made[slug]["lane"]}})
-		s.made[slug]["message"] = a.first("id")
+		ok(mailbox.Deliver(ctx, db, mailbox.Delivery{Tenant: in.ID, Lane: id.Read[id.MTAConfig](s.records[slug]["lane"]), From: "a@" + slug + ".example.com", To: "b@example.org", Raw: []byte("Subject: Hi\r\n\r\nHi.\r\n")}, s.now))
+		a := s.send(t, testRequest{op: s.ops["listSinkMessages"], slug: slug, caller: cookies[auth.Owner], path: map[string]string{"id": s.records[slug]["lane"]}})
+		s.records[slug]["message"] = a.first("id")
 	}
 	return s
 }
 
 // first returns a field of the first record of a list.
-func (a answered) first(field string) string {
+func (a recordedResponse) first(field string) string {
 	data, _ := a.body["data"].([]any)
 	if len(data) == 0 {
 		return ""
@@ -219,7 +219,7 @@ func (a answered) first(field string) string {
 }
 
 // blueprint returns every operation of r by name.
-func blueprint(t testing.TB, r *endpoint.Router) map[string]operation {
+func operations(t testing.TB, r *endpoint.Router) map[string]operation {
 	t.Helper()
 	text, err := r.Blueprint()
 	if err != nil {
@@ -239,18 +239,18 @@ func blueprint(t testing.TB, r *endpoint.Router) map[string]operation {
 }
 
 // shot is one request.
-type shot struct {
-	what    string // for messages
+type testRequest struct {
+	name    string // for messages
 	op      operation
 	slug    string // acme when empty
-	who     string // a key, a cookie, or nobody
+	caller  string // a key, a cookie, or nobody
 	path    map[string]string
 	query   url.Values
 	body    string
 	headers map[string]string
 }
 
-func (s *siege) send(t testing.TB, x shot) answered {
+func (s *conformance) send(t testing.TB, x testRequest) recordedResponse {
 	t.Helper()
 	target := x.op.path
 	if x.slug == "" {
@@ -265,44 +265,44 @@ func (s *siege) send(t testing.TB, x shot) answered {
 	}
 	r, err := http.NewRequestWithContext(context.Background(), x.op.method, "https://mail.example.org"+target, strings.NewReader(x.body))
 	if err != nil {
-		t.Fatalf("%s: %v", x.what, err)
+		t.Fatalf("%s: %v", x.name, err)
 	}
 	r.RequestURI = target
-	n := s.hosts.Add(1)
+	n := s.clients.Add(1)
 	r.RemoteAddr = fmt.Sprintf("10.%d.%d.%d:1", n>>16&255, n>>8&255, n&255)
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
 	for name, value := range x.headers {
 		r.Header.Set(name, value)
 	}
-	if strings.HasPrefix(x.who, "pbk_") {
-		r.Header.Set("X-API-Key", x.who)
-	} else if x.who != "" {
-		r.AddCookie(&http.Cookie{Name: auth.CookieName, Value: x.who})
+	if strings.HasPrefix(x.caller, "pbk_") {
+		r.Header.Set("X-API-Key", x.caller)
+	} else if x.caller != "" {
+		r.AddCookie(&http.Cookie{Name: auth.CookieName, Value: x.caller})
 	}
-	a := answered{ResponseRecorder: httptest.NewRecorder()}
+	a := recordedResponse{ResponseRecorder: httptest.NewRecorder()}
 	s.router.ServeHTTP(a, r)
 	if a.Body.Len() > 0 && strings.HasPrefix(a.Header().Get("Content-Type"), "application/json") {
 		v, err := a.value()
 		a.body, _ = v.(map[string]any)
 		if err != nil {
-			t.Errorf("%s %s: %v in %.200s", x.op.OperationID, x.what, err, a.Body)
+			t.Errorf("%s %s: %v in %.200s", x.op.OperationID, x.name, err, a.Body)
 		}
 	}
 	return a
 }
 
 // value returns the body, whatever it is.
-func (a answered) value() (v any, err error) {
+func (a recordedResponse) value() (v any, err error) {
 	err = json.Unmarshal(a.Body.Bytes(), &v)
 	return v, err
 }
 
 // fits fails unless an answer is one that the document promises.
-func (s *siege) fits(t testing.TB, x shot, a answered) {
+func (s *conformance) checkResponse(t testing.TB, x testRequest, a recordedResponse) {
 	t.Helper()
 	fail := func(format string, args ...any) {
 		t.Helper()
-		t.Errorf("%s, %s: %d %s: %s\nsent %.300s\ngot %.500s", x.op.OperationID, x.what, a.Code, a.code(), fmt.Sprintf(format, args...), x.body, a.Body)
+		t.Errorf("%s, %s: %d %s: %s\nsent %.300s\ngot %.500s", x.op.OperationID, x.name, a.Code, a.code(), fmt.Sprintf(format, args...), x.body, a.Body)
 	}
 	if a.Code >= 500 {
 		fail("our side failed")
@@ -321,7 +321,7 @@ func (s *siege) fits(t testing.TB, x shot, a answered) {
 			return
 		}
 		c := res.Value.Content["application/json"]
-		if n := s.fitted.Add(1); c == nil || n > 20 && n%16 != 0 {
+		if n := s.checked.Add(1); c == nil || n > 20 && n%16 != 0 {
 			return
 		}
 		v, err := a.value()
@@ -329,7 +329,7 @@ func (s *siege) fits(t testing.TB, x shot, a answered) {
 			return // send has said so
 		}
 		rules := []openapi3.SchemaValidationOption{openapi3.MultiErrors()}
-		if s.strict.next(x.op.OperationID) <= 20 {
+		if s.strictChecks.next(x.op.OperationID) <= 20 {
 			rules = append(rules, openapi3.EnableJSONSchema2020())
 		}
 		if err := c.Schema.Value.VisitJSON(v, rules...); mismatches(err) {
@@ -369,7 +369,7 @@ func mismatches(err error) bool {
 }
 
 // tables returns the tables whose rows belong to tenants.
-func (s *siege) tables(t testing.TB) []string {
+func (s *conformance) tenantTables(t testing.TB) []string {
 	t.Helper()
 	query := `SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c ON c.name = 'tenant_id' WHERE m.type = 'table' ORDER BY m.name`
 	if s.db.Dialect() == sqldb.Postgres {
@@ -395,14 +395,14 @@ func (s *siege) tables(t testing.TB) []string {
 }
 
 // sums returns number and checksum of a tenant's rows in each table.
-func (s *siege) sums(t testing.TB, slug string) map[string]string {
+func (s *conformance) checksums(t testing.TB, slug string) map[string]string {
 	t.Helper()
 	in, err := tenant.BySlug(t.Context(), s.db, slug)
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := map[string]string{}
-	for _, table := range s.tables(t) {
+	for _, table := range s.tenantTables(t) {
 		rows, err := s.db.Query(t.Context(), `SELECT * FROM `+table+` WHERE tenant_id = $1`, in.ID)
 		if err != nil {
 			t.Fatal(err)
@@ -436,7 +436,7 @@ func (s *siege) sums(t testing.TB, slug string) map[string]string {
 }
 
 // copied returns how to open copies of a SQLite database.
-func copied(t testing.TB, db *sqldb.DB) func(t testing.TB) (*sqldb.DB, string) {
+func copyOpener(t testing.TB, db *sqldb.DB) func(t testing.TB) (*sqldb.DB, string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "filled.db")
 	if _, err := db.Exec(t.Context(), `VACUUM INTO '`+file+`'`); err != nil {

@@ -85,8 +85,8 @@ type stageBody struct {
 
 func (b stageBody) change() contact.StageChange {
 	return contact.StageChange{
-		Name: b.Name.Pointer(), Category: (*contact.StageCategory)(b.Category.Pointer()), Color: cleared(b.Color),
-		Description: cleared(b.Description), SortOrder: b.SortOrder.Pointer(), Default: b.IsDefault.Pointer(),
+		Name: b.Name.Pointer(), Category: (*contact.StageCategory)(b.Category.Pointer()), Color: nullAsZero(b.Color),
+		Description: nullAsZero(b.Description), SortOrder: b.SortOrder.Pointer(), Default: b.IsDefault.Pointer(),
 	}
 }
 
@@ -164,5 +164,5 @@ func (api stagesAPI) deleteStage(ctx context.Context, p auth.Principal, in *dele
 	if err != nil {
 		return endpoint.None{}, err
 	}
-	return endpoint.None{}, contact.DeleteStage(ctx, api.db, p.Tenant, stage, idSpelled[id.Stage](in.ReplacementStageID), api.now())
+	return endpoint.None{}, contact.DeleteStage(ctx, api.db, p.Tenant, stage, idOrUnknown[id.Stage](in.ReplacementStageID), api.now())
 }

@@ -49,8 +49,8 @@ func (api templatesAPI) getTemplateSchema(ctx context.Context, p auth.Principal,
 	}
 	s := t.Schema
 	return templateSchema{
-		TemplateID: t.ID, Slug: t.Slug, Name: t.Name, Parameters: part[parameterEntry](s.Parameters), Slots: part[SlotEntry](s.Slots),
-		Sections: part[sectionEntry](s.Sections), Groups: part[groupEntry](s.Groups), Expects: part[expectEntry](s.Expects),
+		TemplateID: t.ID, Slug: t.Slug, Name: t.Name, Parameters: schemaPartOf[parameterEntry](s.Parameters), Slots: schemaPartOf[SlotEntry](s.Slots),
+		Sections: schemaPartOf[sectionEntry](s.Sections), Groups: schemaPartOf[groupEntry](s.Groups), Expects: schemaPartOf[expectEntry](s.Expects),
 	}, nil
 }
 
@@ -83,8 +83,8 @@ type eligibleBlock struct {
 func rowOfOptions(o template.Options) bindingOptions {
 	t := o.Template
 	row := bindingOptions{
-		TemplateID: t.ID, Slug: t.Slug, Name: t.Name, Parameters: part[parameterEntry](t.Schema.Parameters),
-		Sections: part[sectionEntry](t.Schema.Sections), Groups: part[groupEntry](t.Schema.Groups), Slots: make([]slotOption, len(o.Slots)),
+		TemplateID: t.ID, Slug: t.Slug, Name: t.Name, Parameters: schemaPartOf[parameterEntry](t.Schema.Parameters),
+		Sections: schemaPartOf[sectionEntry](t.Schema.Sections), Groups: schemaPartOf[groupEntry](t.Schema.Groups), Slots: make([]slotOption, len(o.Slots)),
 	}
 	for i, s := range o.Slots {
 		row.Slots[i] = slotOption{
@@ -98,7 +98,7 @@ func rowOfOptions(o template.Options) bindingOptions {
 			row.Slots[i].Allowed[j] = string(strategy)
 		}
 		for j, b := range s.Blocks {
-			row.Slots[i].Blocks[j] = eligibleBlock{b.Slug, b.Name, b.Tags, b.SlotKeys, part[parameterEntry](b.Schema.Parameters), part[sectionEntry](b.Schema.Sections)}
+			row.Slots[i].Blocks[j] = eligibleBlock{b.Slug, b.Name, b.Tags, b.SlotKeys, schemaPartOf[parameterEntry](b.Schema.Parameters), schemaPartOf[sectionEntry](b.Schema.Sections)}
 		}
 	}
 	return row
@@ -178,8 +178,8 @@ type templateSnapshot struct {
 func rowOfSnapshot(s template.Snapshot) templateSnapshot {
 	return templateSnapshot{
 		TemplateID: s.TemplateID, Slug: s.Slug, Name: s.Name, Format: s.Format, ContentHash: s.ContentHash,
-		Parameters: part[parameterEntry](s.Parameters), Sections: part[sectionEntry](s.Sections), Slots: part[SlotEntry](s.Slots),
-		Groups: part[groupEntry](s.Groups), Expects: part[expectEntry](s.Expects), CapturedAt: endpoint.At(s.CapturedAt),
+		Parameters: schemaPartOf[parameterEntry](s.Parameters), Sections: schemaPartOf[sectionEntry](s.Sections), Slots: schemaPartOf[SlotEntry](s.Slots),
+		Groups: schemaPartOf[groupEntry](s.Groups), Expects: schemaPartOf[expectEntry](s.Expects), CapturedAt: endpoint.At(s.CapturedAt),
 	}
 }
 

@@ -22,7 +22,7 @@ func (schemaInput) Schema(endpoint.Registry) *endpoint.Schema {
 
 // sent returns a part of a schema as it was sent: nil when it was not, and an
 // empty one for null.
-func sent(o endpoint.Opt[schemaInput]) json.RawMessage {
+func rawPart(o endpoint.Opt[schemaInput]) json.RawMessage {
 	switch {
 	case !o.Set:
 		return nil
@@ -44,7 +44,7 @@ func (schemaPart[E]) Schema(all endpoint.Registry) *endpoint.Schema {
 }
 
 // part returns the entries of a schema as they are shown.
-func part[E, T any](entries []T) schemaPart[E] {
+func schemaPartOf[E, T any](entries []T) schemaPart[E] {
 	if len(entries) == 0 {
 		return schemaPart[E](`[]`)
 	}
@@ -63,28 +63,28 @@ type parameterEntry struct {
 	Label      *string        `json:"label"`
 	HelpText   *string        `json:"help_text"`
 	Validation map[string]any `json:"validation" doc:"As the type has it: min_length, max_length, pattern, schemes, min, max, integer, options, min_items, max_items."`
-	Sample     heldValue      `json:"sample"`
-	Default    heldValue      `json:"default"`
+	Sample     parameterValue `json:"sample"`
+	Default    parameterValue `json:"default"`
 }
 
 // heldValue is what a parameter may hold.
-type heldValue struct{}
+type parameterValue struct{}
 
 // Schema is that of a text, a number, a truth, a list of texts or null.
-func (heldValue) Schema(endpoint.Registry) *endpoint.Schema {
-	return valueOf(&endpoint.Schema{Type: endpoint.TypeArray, Items: &endpoint.Schema{Type: endpoint.TypeString}})
+func (parameterValue) Schema(endpoint.Registry) *endpoint.Schema {
+	return scalarOr(&endpoint.Schema{Type: endpoint.TypeArray, Items: &endpoint.Schema{Type: endpoint.TypeString}})
 }
 
 // dataValue is what may be known of a contact.
-type dataValue struct{}
+type contactValue struct{}
 
 // Schema is that of anything.
-func (dataValue) Schema(endpoint.Registry) *endpoint.Schema {
-	return valueOf(&endpoint.Schema{Type: endpoint.TypeArray, Items: &endpoint.Schema{}}, &endpoint.Schema{Type: endpoint.TypeObject, AdditionalProperties: true})
+func (contactValue) Schema(endpoint.Registry) *endpoint.Schema {
+	return scalarOr(&endpoint.Schema{Type: endpoint.TypeArray, Items: &endpoint.Schema{}}, &endpoint.Schema{Type: endpoint.TypeObject, AdditionalProperties: true})
 }
 
 // valueOf returns the schema of a simple value, of null, or of what else there is.
-func valueOf(also ...*endpoint.Schema) *endpoint.Schema {
+func scalarOr(also ...*endpoint.Schema) *endpoint.Schema {
 	return &endpoint.Schema{AnyOf: append([]*endpoint.Schema{
 		{Type: endpoint.TypeString}, {Type: endpoint.TypeNumber}, {Type: endpoint.TypeBoolean}, {Type: "null"},
 	}, also...)}
@@ -129,9 +129,9 @@ type expectEntry struct {
 	Type     string          `json:"type" enum:"string,number,boolean,date,datetime,array,object"`
 	Required bool            `json:"required"`
 	Label    *string         `json:"label"`
-	Fallback dataValue       `json:"fallback"`
+	Fallback contactValue    `json:"fallback"`
 	Item     []propertyEntry `json:"item_schema"`
-	Sample   dataValue       `json:"sample"`
+	Sample   contactValue    `json:"sample"`
 }
 
 // propertyEntry is something that the elements of an expected array have.

@@ -18,7 +18,7 @@ type SchemaBody struct {
 }
 
 func (b SchemaBody) raw() binding.RawSchema {
-	return binding.RawSchema{Parameters: sent(b.Parameters), Sections: sent(b.Sections), Groups: sent(b.Groups)}
+	return binding.RawSchema{Parameters: rawPart(b.Parameters), Sections: rawPart(b.Sections), Groups: rawPart(b.Groups)}
 }
 
 // TemplateBody is what a caller says about a template, but for what a new one
@@ -38,7 +38,7 @@ type TemplateBody struct {
 
 func (b TemplateBody) change() template.Change {
 	ch := template.Change{
-		Slug: b.Slug.Pointer(), Subject: cleared(b.Subject), MJML: cleared(b.MJML), Text: cleared(b.Text),
+		Slug: b.Slug.Pointer(), Subject: nullAsZero(b.Subject), MJML: nullAsZero(b.MJML), Text: nullAsZero(b.Text),
 		InlineCSS: b.Inline.Pointer(), Schema: b.raw(),
 	}
 	if b.Format.Given() {
@@ -47,7 +47,7 @@ func (b TemplateBody) change() template.Change {
 	if b.Tags.Set {
 		ch.Tags = new(b.Tags.Or(nil))
 	}
-	ch.Schema.Slots, ch.Schema.Expects = sent(b.Slots), sent(b.Expects)
+	ch.Schema.Slots, ch.Schema.Expects = rawPart(b.Slots), rawPart(b.Expects)
 	return ch
 }
 
@@ -102,8 +102,8 @@ func rowOfTemplate(t template.Template, used *usage.Sends) TemplateRow {
 	return TemplateRow{
 		ID: t.ID, TenantID: t.Tenant, Slug: t.Slug, Name: t.Name, Subject: t.Subject, Format: t.Format,
 		HTML: t.HTML, MJML: t.MJML, Text: t.Text, Inline: t.InlineCSS,
-		Parameters: part[parameterEntry](t.Schema.Parameters), Sections: part[sectionEntry](t.Schema.Sections), Slots: part[SlotEntry](t.Schema.Slots),
-		Groups: part[groupEntry](t.Schema.Groups), Expects: part[expectEntry](t.Schema.Expects), Tags: t.Tags,
+		Parameters: schemaPartOf[parameterEntry](t.Schema.Parameters), Sections: schemaPartOf[sectionEntry](t.Schema.Sections), Slots: schemaPartOf[SlotEntry](t.Schema.Slots),
+		Groups: schemaPartOf[groupEntry](t.Schema.Groups), Expects: schemaPartOf[expectEntry](t.Schema.Expects), Tags: t.Tags,
 		Usage: used, CreatedAt: endpoint.At(t.CreatedAt), UpdatedAt: endpoint.At(t.UpdatedAt),
 	}
 }

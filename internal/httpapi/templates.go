@@ -87,25 +87,25 @@ func (api templatesAPI) listTemplates(ctx context.Context, p auth.Principal, in 
 	if err != nil {
 		return none, err
 	}
-	used, err := api.sends(ctx, p, usage.Template, "", in.Usage)
+	used, err := api.countSends(ctx, p, usage.Template, "", in.Usage)
 	if err != nil {
 		return none, err
 	}
 	rows := make([]templateListRow, len(list))
 	for i, t := range list {
 		if full {
-			rows[i].full = new(rowOfTemplate(t, used.of(t.ID.String())))
+			rows[i].full = new(rowOfTemplate(t, used.forRecord(t.ID.String())))
 		} else {
-			rows[i].lean = new(leanTemplate(t, used.of(t.ID.String())))
+			rows[i].lean = new(leanTemplate(t, used.forRecord(t.ID.String())))
 		}
 	}
 	return endpoint.Whole(rows), nil
 }
 
 // sends are the counts of mailings that use things; nil when they were not asked for.
-type sends map[string]usage.Sends
+type sendCounts map[string]usage.Sends
 
-func (s sends) of(thing string) *usage.Sends {
+func (s sendCounts) forRecord(thing string) *usage.Sends {
 	if s == nil {
 		return nil
 	}
@@ -114,12 +114,12 @@ func (s sends) of(thing string) *usage.Sends {
 
 // sends returns the counts of one thing, or of all of a kind, when the query asks
 // for them.
-func (api templatesAPI) sends(ctx context.Context, p auth.Principal, kind usage.Kind, thing, flag string) (sends, error) {
+func (api templatesAPI) countSends(ctx context.Context, p auth.Principal, kind usage.Kind, thing, flag string) (sendCounts, error) {
 	if !endpoint.Flag(flag) {
 		return nil, nil
 	}
 	if api.sendCounts == nil {
-		return sends{}, nil
+		return sendCounts{}, nil
 	}
 	counts, err := api.sendCounts.Count(ctx, api.db, p.Tenant, kind, thing, api.now())
 	if counts == nil {
@@ -164,11 +164,11 @@ func (api templatesAPI) getTemplate(ctx context.Context, p auth.Principal, in *g
 	if err != nil {
 		return TemplateRow{}, err
 	}
-	used, err := api.sends(ctx, p, usage.Template, t.ID.String(), in.Usage)
+	used, err := api.countSends(ctx, p, usage.Template, t.ID.String(), in.Usage)
 	if err != nil {
 		return TemplateRow{}, err
 	}
-	return rowOfTemplate(t, used.of(t.ID.String())), nil
+	return rowOfTemplate(t, used.forRecord(t.ID.String())), nil
 }
 
 type updateTemplateRequest struct {

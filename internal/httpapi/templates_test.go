@@ -12,7 +12,7 @@ import (
 )
 
 // shows fails unless the fields of a record are these, as JSON.
-func (r seen) shows(t *testing.T, want map[string]string) {
+func (r response) shows(t *testing.T, want map[string]string) {
 	t.Helper()
 	for name, w := range want {
 		got, there := r.body[name]
@@ -30,7 +30,7 @@ const letterTemplate = `{"name": "Spring Letter", "subject": "For {{param:who}}"
 	"expects_schema": [{"path": "contact.first_name", "type": "string"}]}`
 
 func TestTemplatesThroughTheAPI(t *testing.T) {
-	eachMaterial(t, func(t *testing.T, s *people, o *outside) {
+	eachWithFakes(t, func(t *testing.T, s *apiTest, o *fakes) {
 		made := s.must(201, "key", "POST /templates", letterTemplate)
 		tid := made.str("id")
 		whole := map[string]string{
@@ -42,9 +42,9 @@ func TestTemplatesThroughTheAPI(t *testing.T) {
 		}
 		made.shows(t, whole)
 		made.shows(t, map[string]string{"warnings": `[]`})
-		for _, who := range []string{"key templates:read", "viewer"} {
+		for _, caller := range []string{"key templates:read", "viewer"} {
 			for _, ref := range []string{tid, strings.ToUpper(tid), "spring-letter"} {
-				got := s.must(200, who, "GET /templates/"+ref, "")
+				got := s.must(200, caller, "GET /templates/"+ref, "")
 				got.shows(t, whole)
 				if _, there := got.body["usage"]; there || got.body["warnings"] != nil {
 					t.Errorf("more than was asked for: %s", got.text)
@@ -123,14 +123,14 @@ func mustJSON(v any) []byte {
 }
 
 func TestTemplatesThatAreRefused(t *testing.T) {
-	eachMaterial(t, func(t *testing.T, s *people, _ *outside) {
+	eachWithFakes(t, func(t *testing.T, s *apiTest, _ *fakes) {
 		s.must(201, "key", "POST /templates", `{"name": "Taken", "content_html": "x"}`)
 		theirs := s.must(201, "key", "POST /t/other/api/templates", `{"name": "Theirs", "content_html": "x"}`)
 		mail := func(body string) string {
 			return string(mustJSON(map[string]any{"name": "x", "content_html": "", "format": "mjml", "content_mjml": body}))
 		}
 		for _, tt := range []struct {
-			who, what, body string
+			caller, what, body string
 			status          int
 			code, holds     string
 		}{
@@ -170,15 +170,15 @@ func TestTemplatesThatAreRefused(t *testing.T) {
 			{"viewer", "POST /templates/taken/render", `{"template_binding": {}}`, 200, "", ``},
 			{"viewer", "POST /templates/taken/validate-binding", `{"template_binding": {}}`, 200, "", ``},
 		} {
-			if got := s.as(tt.who, tt.what, tt.body); got.status != tt.status || got.code != tt.code || !strings.Contains(got.text, tt.holds) {
-				t.Errorf("%s %s %.100s = %d %.500s\nwant %d %s %s", tt.who, tt.what, tt.body, got.status, got.text, tt.status, tt.code, tt.holds)
+			if got := s.call(tt.caller, tt.what, tt.body); got.status != tt.status || got.code != tt.code || !strings.Contains(got.text, tt.holds) {
+				t.Errorf("%s %s %.100s = %d %.500s\nwant %d %s %s", tt.caller, tt.what, tt.body, got.status, got.text, tt.status, tt.code, tt.holds)
 			}
 		}
 	})
 }
 
 func TestBlocksThroughTheAPI(t *testing.T) {
-	eachMaterial(t, func(t *testing.T, s *people, o *outside) {
+	eachWithFakes(t, func(t *testing.T, s *apiTest, o *fakes) {
 		made := s.must(201, "editor", "POST /blocks", `{"name": "Hero", "content_html": "<h1>{{param:title}}</h1>", "tags": ["hero", "blue"], "slot_keys": ["top", "side"],
 			"parameters_schema": [{"name": "title", "type": "text"}], "groups_schema": [{"name": "g", "parameters": ["title"]}]}`)
 		made.shows(t, map[string]string{
@@ -191,9 +191,9 @@ func TestBlocksThroughTheAPI(t *testing.T) {
 		for query, want := range map[string]string{
 			"": "aside hero", "?tags=hero": "aside hero", "?tags=hero,blue": "hero", "?slot_keys=side,x": "aside hero", "?slot_keys=top,x": "hero", "?slot_keys=x": "", "?tags=hero&slot_keys=top": "hero",
 		} {
-			for _, who := range []string{"key blocks:read", "key templates:read", "viewer"} {
-				if got := strings.Join(s.must(200, who, "GET /blocks"+query, "").data("slug"), " "); got != want {
-					t.Errorf("GET /blocks%s as %s: %q, want %q", query, who, got, want)
+			for _, caller := range []string{"key blocks:read", "key templates:read", "viewer"} {
+				if got := strings.Join(s.must(200, caller, "GET /blocks"+query, "").data("slug"), " "); got != want {
+					t.Errorf("GET /blocks%s as %s: %q, want %q", query, caller, got, want)
 				}
 			}
 		}
@@ -209,7 +209,7 @@ func TestBlocksThroughTheAPI(t *testing.T) {
 		put := s.must(200, "editor", "PUT /blocks/"+bid, `{"active": false, "tags": null, "content_text": "t"}`)
 		put.shows(t, map[string]string{"active": `false`, "tags": `[]`, "content_text": `"t"`, "slot_keys": `["top","side"]`, "name": `"Hero"`})
 		for _, tt := range []struct {
-			who, what, body string
+			caller, what, body string
 			status          int
 			code, holds     string
 		}{
@@ -233,8 +233,8 @@ func TestBlocksThroughTheAPI(t *testing.T) {
 			{"editor", "DELETE /blocks/hero", ``, 409, "IN_USE", `"details":{"active_drafts":0,"recent_broadcasts":3}`},
 			{"editor", "POST /blocks", `{"name": "x", "content_html": "` + strings.Repeat("x", 5<<20) + `"}`, 413, "PAYLOAD_TOO_LARGE", ``},
 		} {
-			if got := s.as(tt.who, tt.what, tt.body); got.status != tt.status || got.code != tt.code || !strings.Contains(got.text, tt.holds) {
-				t.Errorf("%s %s %.100s = %d %.500s\nwant %d %s %s", tt.who, tt.what, tt.body, got.status, got.text, tt.status, tt.code, tt.holds)
+			if got := s.call(tt.caller, tt.what, tt.body); got.status != tt.status || got.code != tt.code || !strings.Contains(got.text, tt.holds) {
+				t.Errorf("%s %s %.100s = %d %.500s\nwant %d %s %s", tt.caller, tt.what, tt.body, got.status, got.text, tt.status, tt.code, tt.holds)
 			}
 		}
 		s.must(204, "editor", "DELETE /blocks/hero?force=true", "")
@@ -246,7 +246,7 @@ func TestBlocksThroughTheAPI(t *testing.T) {
 }
 
 func TestBindingsThroughTheAPI(t *testing.T) {
-	eachMaterial(t, func(t *testing.T, s *people, _ *outside) {
+	eachWithFakes(t, func(t *testing.T, s *apiTest, _ *fakes) {
 		made := s.must(201, "key", "POST /templates", letterTemplate)
 		for n := range 27 {
 			s.must(201, "editor", "POST /blocks", fmt.Sprintf(`{"name": "Block %02d", "content_html": "<i>{{param:t}}</i>", "tags": ["hero"], "slot_keys": ["hero"], "parameters_schema": [{"name": "t", "type": "text", "default": "d"}]}`, n))
@@ -320,7 +320,7 @@ func TestBindingsThroughTheAPI(t *testing.T) {
 }
 
 func TestMJMLTemplatesThroughTheAPI(t *testing.T) {
-	eachMaterial(t, func(t *testing.T, s *people, _ *outside) {
+	eachWithFakes(t, func(t *testing.T, s *apiTest, _ *fakes) {
 		if !compiler().Available() {
 			t.Skip("built without the MJML compiler")
 		}

@@ -30,7 +30,7 @@ func filled[T any](list []T) []T {
 
 // cleared returns what a nullable text field says: nil when it was not given,
 // the empty text when it is null.
-func cleared[T any](o endpoint.Opt[T]) *T {
+func nullAsZero[T any](o endpoint.Opt[T]) *T {
 	if !o.Set {
 		return nil
 	}
@@ -38,7 +38,7 @@ func cleared[T any](o endpoint.Opt[T]) *T {
 }
 
 // clearing returns nil for a field that was not sent, and a pointer to nil for null.
-func clearing[T any](o endpoint.Opt[T]) **T {
+func nullAsNil[T any](o endpoint.Opt[T]) **T {
 	if !o.Set {
 		return nil
 	}
@@ -46,11 +46,11 @@ func clearing[T any](o endpoint.Opt[T]) **T {
 }
 
 // put replaces v when the field was there with a value.
-func put[T any](v *T, o endpoint.Opt[T]) { *v = o.Or(*v) }
+func setIfGiven[T any](v *T, o endpoint.Opt[T]) { *v = o.Or(*v) }
 
 // putOrClear replaces v when the field was there, and clears it for null or an
 // empty text.
-func putOrClear(v **string, o endpoint.Opt[string]) {
+func setOrClear(v **string, o endpoint.Opt[string]) {
 	if !o.Set {
 		return
 	}
@@ -65,7 +65,7 @@ type RecordPath struct {
 }
 
 // named returns the id in a path, or the fault that there is no such record.
-func named[T ~[16]byte](in RecordPath, none *fault.Error) (T, error) {
+func recordID[T ~[16]byte](in RecordPath, none *fault.Error) (T, error) {
 	v, ok := id.Parse[T](in.ID)
 	if !ok {
 		return v, none
@@ -75,17 +75,17 @@ func named[T ~[16]byte](in RecordPath, none *fault.Error) (T, error) {
 
 // idGiven returns what a nullable id field says: nil when it was not given, the zero id for null,
 // and for a text that is no id a new one, which no record has.
-func idGiven[T ~[16]byte](o endpoint.Opt[string]) *T {
-	text := cleared(o)
+func nullableID[T ~[16]byte](o endpoint.Opt[string]) *T {
+	text := nullAsZero(o)
 	if text == nil {
 		return nil
 	}
-	return new(idSpelled[T](*text))
+	return new(idOrUnknown[T](*text))
 }
 
 // idSpelled returns the id in a text, the zero id for the empty text, and for what is no id a new
 // one, which no record has.
-func idSpelled[T ~[16]byte](text string) T {
+func idOrUnknown[T ~[16]byte](text string) T {
 	parsed, ok := id.Parse[T](text)
 	if !ok && text != "" {
 		return id.New[T]()
@@ -101,7 +101,7 @@ func checkID(bad *fault.Problems, path string, o endpoint.Opt[string], message s
 }
 
 // oneID reads an id that a body may hold as text: nil when it is absent, the zero id for null.
-func oneID[T ~[16]byte](bad *fault.Problems, path string, raw json.RawMessage) *T {
+func readID[T ~[16]byte](bad *fault.Problems, path string, raw json.RawMessage) *T {
 	if len(raw) == 0 {
 		return nil
 	}
@@ -120,7 +120,7 @@ func oneID[T ~[16]byte](bad *fault.Problems, path string, raw json.RawMessage) *
 }
 
 // manyIDs reads a list of ids, each once: nil when it is absent, the empty list for null.
-func manyIDs[T ~[16]byte](bad *fault.Problems, path string, raw json.RawMessage) *[]T {
+func readIDs[T ~[16]byte](bad *fault.Problems, path string, raw json.RawMessage) *[]T {
 	if len(raw) == 0 {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 
 // Which engines a request wakes follows from the rows it wrote.
 func TestRequestsWakeTheEnginesTheyGiveWork(t *testing.T) {
-	eachSending(t, func(t *testing.T, s *sending) {
+	eachSending(t, func(t *testing.T, s *sendingTest) {
 		signals := map[sqldb.Signal]<-chan struct{}{}
 		for _, name := range []sqldb.Signal{journal.Wake, broadcast.Wake, outbox.Wake, job.Wake} {
 			signals[name] = s.db.Subscribe(name)
@@ -37,34 +37,34 @@ func TestRequestsWakeTheEnginesTheyGiveWork(t *testing.T) {
 		}
 		expect("setting up") // nothing of it is for an engine
 
-		for _, who := range []string{"key", "editor"} {
-			ann := s.must(201, who, "POST /contacts", `{"email": "ann-`+who+`@example.org"}`).str("id")
+		for _, caller := range []string{"key", "editor"} {
+			ann := s.must(201, caller, "POST /contacts", `{"email": "ann-`+caller+`@example.org"}`).str("id")
 			expect("creating a contact", journal.Wake)
-			s.must(200, who, "PUT /contacts/"+ann, `{"first_name": "Ann"}`)
+			s.must(200, caller, "PUT /contacts/"+ann, `{"first_name": "Ann"}`)
 			expect("changing a contact", journal.Wake)
-			s.must(200, who, "GET /contacts/"+ann, "")
+			s.must(200, caller, "GET /contacts/"+ann, "")
 			expect("reading a contact")
-			s.must(400, who, "POST /contacts", `{"email": "nobody"}`)
+			s.must(400, caller, "POST /contacts", `{"email": "nobody"}`)
 			expect("a refused contact")
 
-			made := s.must(201, who, "POST /broadcasts", body(t, `{}`)).str("id")
+			made := s.must(201, caller, "POST /broadcasts", broadcastJSON(t, `{}`)).str("id")
 			expect("writing a draft")
-			s.must(200, who, "POST /broadcasts/"+made+"/schedule", "")
+			s.must(200, caller, "POST /broadcasts/"+made+"/schedule", "")
 			expect("scheduling a broadcast", journal.Wake, broadcast.Wake)
-			s.must(409, who, "POST /broadcasts/"+made+"/schedule", "")
+			s.must(409, caller, "POST /broadcasts/"+made+"/schedule", "")
 			expect("scheduling it again")
-			s.must(200, who, "POST /broadcasts/"+made+"/cancel", "")
+			s.must(200, caller, "POST /broadcasts/"+made+"/cancel", "")
 			expect("cancelling a broadcast before it began", journal.Wake, broadcast.Wake)
 
-			if status, answer := s.load(who, "email\nbob@example.org\n", ""); status != 202 {
+			if status, answer := s.importFile(caller, "email\nbob@example.org\n", ""); status != 202 {
 				t.Fatalf("import = %d %v", status, answer)
 			}
 			expect("an import", job.Wake)
-			s.must(202, who, "POST /contacts/export", `{"format": "csv", "selector": {}}`)
+			s.must(202, caller, "POST /contacts/export", `{"format": "csv", "selector": {}}`)
 			expect("an export", job.Wake)
 		}
 
-		sends := spread(t, s, 6)
+		sends := newSpreadTest(t, s, 6)
 		at, _ := sends.start(`{"delivery_mode": "over_days", "scheduled_at": "2026-03-01", "delivery_window_days": 3}`)
 		expect("beginning a send", journal.Wake, broadcast.Wake, outbox.Wake)
 		s.must(200, "key", "POST "+at+"/pause", "")
