@@ -14,21 +14,21 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// What is judged in one transaction: others that write wait for it.
+// What is judged in one transaction, for which other writers wait on SQLite.
 const (
 	batchMessages = 100
-	batchHits     = 500 // all those of its messages; one message may have twice that
+	batchHits     = 500 // all hits of its messages; a single message may have up to 1000
 )
 
-// batch is some messages of a tenant that are judged together.
+// batch is messages of a tenant whose hits are judged in one transaction.
 type batch struct {
 	tenant   id.Tenant
 	messages []id.Message    // in order
-	due      map[id.Hit]bool // which get a verdict
-	fanned   map[id.Hit]bool // for which rule R7 holds
+	due      map[id.Hit]bool // the hits that get a verdict
+	byFanOut map[id.Hit]bool // the hits to which rule R7 applies
 }
 
-// batches splits messages, given in order, by how many hits they have.
+// batches splits messages, given in order, by their number of hits.
 func batches(messages []id.Message, counts map[id.Message]int) [][]id.Message {
 	var list [][]id.Message
 	first, hits := 0, 0
@@ -45,9 +45,8 @@ func batches(messages []id.Message, counts map[id.Message]int) [][]id.Message {
 	return list
 }
 
-// judge gives the due hits of one tenant their verdicts, and those around them
-// that they re-open. A message's pending hits that are due are all judged with the
-// first of them, so that the others are not read again for each.
+// judge judges the due hits of one tenant, and the settled hits near them that may change. All due
+// pending hits of a message are judged together, so that its hits are read only once.
 func (e *Engine) judge(ctx context.Context, tenant id.Tenant, due []track.Hit, is isDue, now time.Time) error {
 	given := map[id.Message][]track.Hit{}
 	for _, h := range due {
@@ -60,7 +59,7 @@ func (e *Engine) judge(ctx context.Context, tenant id.Tenant, due []track.Hit, i
 	}
 	for _, part := range batches(messages, counts) {
 		var hits []track.Hit
-		var more []id.Message // that have other hits, too
+		var more []id.Message // messages that have other hits, too
 		for _, m := range part {
 			if counts[m] == len(given[m]) {
 				hits = append(hits, given[m]...)
@@ -71,7 +70,7 @@ func (e *Engine) judge(ctx context.Context, tenant id.Tenant, due []track.Hit, i
 		if len(more) > 0 {
 			pending, err := track.PendingOf(ctx, e.DB, tenant, more)
 			if err != nil {
-				return fmt.Errorf("find pending hits: %w", err)
+				return fmt.Errorf("read pending hits: %w", err)
 			}
 			for _, h := range pending {
 				if is(h) {
@@ -86,17 +85,16 @@ func (e *Engine) judge(ctx context.Context, tenant id.Tenant, due []track.Hit, i
 	return nil
 }
 
-// judgePart judges the due hits of some messages. Everything about other messages
-// is found out before the transaction that writes. The settled hits that are
-// re-opened come first: should the process end in between, the due ones are still
-// pending, and find them again.
+// judgePart judges the due hits of some messages. What depends on other messages is read before the
+// transaction that writes. Settled hits that change are written first: if the process ends before
+// the due hits are written, these are still pending and lead to the same settled hits again.
 func (e *Engine) judgePart(ctx context.Context, b batch, due []track.Hit, now time.Time) error {
 	b.due = make(map[id.Hit]bool, len(due))
 	for _, h := range due {
 		b.due[h.ID] = true
-		e.agents.Machine(h.Agent) // remembered from here on
+		e.agents.Machine(h.Agent) // caches the result before the transaction
 	}
-	f, err := findFans(ctx, e.DB, b.tenant, due)
+	f, err := findFanOut(ctx, e.DB, b.tenant, due)
 	if err != nil {
 		return err
 	}
@@ -106,17 +104,17 @@ func (e *Engine) judgePart(ctx context.Context, b batch, due []track.Hit, now ti
 			return err
 		}
 		for _, part := range batches(f.messages, counts) {
-			if err := e.write(ctx, batch{tenant: b.tenant, messages: part, fanned: f.settled}, now); err != nil {
+			if err := e.writeBatch(ctx, batch{tenant: b.tenant, messages: part, byFanOut: f.settled}, now); err != nil {
 				return err
 			}
 		}
 	}
-	b.fanned = f.due
-	return e.write(ctx, b, now)
+	b.byFanOut = f.due
+	return e.writeBatch(ctx, b, now)
 }
 
-// write judges a batch in one transaction.
-func (e *Engine) write(ctx context.Context, b batch, now time.Time) error {
+// writeBatch judges a batch in one transaction.
+func (e *Engine) writeBatch(ctx context.Context, b batch, now time.Time) error {
 	return e.DB.InTx(ctx, func(tx *sqldb.DB) error {
 		found, err := track.Gather(ctx, tx, b.tenant, b.messages)
 		if err != nil {
@@ -130,8 +128,8 @@ func (e *Engine) write(ctx context.Context, b batch, now time.Time) error {
 	})
 }
 
-// verdicts returns those of the messages' hits whose class is new: the due ones,
-// and the settled ones that they re-open.
+// verdicts returns the hits of the batch whose class changes: the due ones, and settled ones near
+// them.
 func (e *Engine) verdicts(ctx context.Context, tx *sqldb.DB, b batch, hits []track.Hit) ([]track.Hit, error) {
 	records, err := outbox.FindAll(ctx, tx, b.tenant, b.messages)
 	if err != nil {
@@ -144,7 +142,7 @@ func (e *Engine) verdicts(ctx context.Context, tx *sqldb.DB, b batch, hits []tra
 	of := map[id.Message][]track.Hit{}
 	for _, h := range hits {
 		r := records[h.Message]
-		if h.SinceSent == nil && r.SentAt != nil { // it overtook the news that the message was accepted
+		if h.SinceSent == nil && r.SentAt != nil { // recorded before the message's acceptance was stored
 			h.SinceSent = new(h.At.Sub(*r.SentAt))
 		}
 		of[h.Message] = append(of[h.Message], h)
@@ -154,7 +152,7 @@ func (e *Engine) verdicts(ctx context.Context, tx *sqldb.DB, b batch, hits []tra
 		old := of[m]
 		c := Case{
 			Hits: slices.Clone(old), Links: links[records[m].Content], Agents: &e.agents,
-			FanOut: func(h *track.Hit) bool { return b.fanned[h.ID] },
+			FanOut: func(h *track.Hit) bool { return b.byFanOut[h.ID] },
 		}
 		c.Judge()
 		for i, h := range c.Hits {
@@ -166,19 +164,19 @@ func (e *Engine) verdicts(ctx context.Context, tx *sqldb.DB, b batch, hits []tra
 	return changed, nil
 }
 
-// reopened reports whether the settled verdict on old[i] may become the one that
-// h now has: a due hit of the message is near, or rule R7 decides. A verdict by
-// rule R7 stays: hits that come later only add to those that it rests on.
+// reopened reports whether the settled verdict on old[i] may change to that of h: a due hit of the
+// message is within reopenWindow, or rule R7 applies. A verdict by rule R7 stays, since later hits
+// can only add to those that it is based on.
 func (b *batch) reopened(old []track.Hit, i int, h track.Hit) bool {
-	if old[i].Class == track.Pending || old[i].Rule == "R7" { // a pending one waits for its own turn
+	if old[i].Class == track.Pending || old[i].Rule == "R7" { // a pending hit is judged when it is due
 		return false
 	}
 	return h.Rule == "R7" || slices.ContainsFunc(old, func(o track.Hit) bool {
-		return b.due[o.ID] && apart(o.At, h.At) <= reopenWindow
+		return b.due[o.ID] && timeBetween(o.At, h.At) <= reopenWindow
 	})
 }
 
-// linkCounts returns how many links the contents of messages have.
+// linkCounts returns the number of links in the contents of messages.
 func linkCounts(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, records map[id.Message]outbox.Record) (map[id.Content]int, error) {
 	var contents []id.Content
 	for _, r := range records {

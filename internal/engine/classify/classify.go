@@ -1,13 +1,12 @@
-// Package classify decides whether an open or a click was a person's.
+// Package classify decides whether an open or a click was made by a person.
 //
-// Scanners fetch every link, privacy proxies fetch every image; counted as
-// people they make every report a lie. A hit comes in pending. Once its neighbours
-// have had time to come in it is judged, together with everything else that is
-// known of its message, by rules of which the first that matches decides; a hit
-// that no rule matches is a human's. A new hit within ten
-// minutes has the earlier ones judged again, because a sweep over all links shows
-// only in the whole. Rule R4, the honeypot, has nothing to see until content can
-// carry an invisible link.
+// Scanners fetch every link and privacy proxies fetch every image; counted as people, they would
+// make every report wrong. A hit is recorded as pending. After a time in which its neighbours can
+// arrive, it is judged by a list of rules together with all other hits of its message; the first
+// rule that matches decides, and a hit without a matching rule is a human's. A new hit makes the
+// hits of the ten minutes around it be judged again, because a sweep over all links is visible only
+// as a whole. Rule R4, the honeypot, is not implemented until content can contain an invisible
+// link.
 package classify
 
 import (
@@ -26,36 +25,33 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// Interval is how often pending hits are gone over (classifier_interval_ms).
+// Interval is the default interval of full passes over the pending hits.
 const Interval = 60 * time.Second
 
 // pageSize is how many pending hits are read at a time.
 const pageSize = 500
 
-// Engine is the loop that classifies. One process at a time runs it. Should two
-// overlap, each message is judged by one after the other, and a verdict depends on
-// the hits alone: doing it twice changes nothing.
+// Engine classifies hits. One process at a time runs it. If two overlap, each message is judged by
+// one after the other; since a verdict depends on the hits alone, the second changes nothing.
 //
-// What it costs grows with the number of hits, however few addresses they come
-// from: a message's due hits are judged together, and rule R7 slides over the hits
-// of an address once (fannedOut). Memory and transactions are bounded by pageSize
-// and batchHits. What is still to be judged is pending in the database.
+// The cost grows with the number of hits, whatever the number of addresses they come from: due hits
+// of a message are judged together, and rule R7 moves a window over the hits of an address once
+// (fannedOut). pageSize and batchHits limit memory and transactions. The work to do is stored as
+// pending hits in the database.
 type Engine struct {
 	DB  *sqldb.DB
 	Log *slog.Logger
 	Now func() time.Time
-	// Live reports whether a send still is: sending or paused. The hits of one
-	// that is not are judged at once.
+	// Live reports whether a send is sending or paused. Hits of other sends are judged at once.
 	Live func(ctx context.Context, tenant id.Tenant, send id.Send) (bool, error)
-	// Every and Settle replace Interval and the time a hit is left alone, for
-	// tests of the whole program that cannot wait that long.
+	// Every and Settle replace Interval and minimumSettle in tests of the whole program.
 	Every, Settle time.Duration
 
 	agents Agents
 }
 
-// Run works until ctx ends. Between the full passes it looks at the hits of
-// sends that are over, which need not settle.
+// Run makes passes until ctx ends. Between full passes there are quick ones, which judge only hits
+// of sends that have ended.
 func (e *Engine) Run(ctx context.Context) error {
 	n := -1
 	look := func(ctx context.Context) (bool, error) {
@@ -65,13 +61,13 @@ func (e *Engine) Run(ctx context.Context) error {
 	return poll.Loop{Look: look, Every: cmp.Or(e.Every, Interval) / quickPasses, Log: e.Log, Failed: "classify hits failed"}.Run(ctx)
 }
 
-// quickPasses is how many times within the interval hits are looked at.
+// quickPasses is the number of passes within the interval, one of them full.
 const quickPasses = 6
 
-// pass goes over the pending hits, page by page, until none is old enough. A full
-// one notes when it ended; a quick one passes over the sends that are live.
+// pass judges the pending hits page by page, until none is due. A full pass stores its end time; a
+// quick one skips the sends that are live.
 func (e *Engine) pass(ctx context.Context, quick bool) error {
-	unrecorded := e.drain(ctx) // what can be judged is, all the same
+	unrecorded := e.drain(ctx) // after an error, judge the recorded hits all the same
 	var after track.Place
 	for {
 		next, err := e.page(ctx, after, quick)
@@ -92,7 +88,7 @@ func (e *Engine) pass(ctx context.Context, quick bool) error {
 	return err
 }
 
-// LastRun returns when a pass last ended; nil before the first.
+// LastRun returns when a full pass last ended; nil before the first.
 func LastRun(ctx context.Context, db *sqldb.DB) (*time.Time, error) {
 	rows, err := db.Query(ctx, `SELECT run_at FROM classifier_run WHERE name = 'hits'`)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (at int64, err error) {
@@ -104,8 +100,8 @@ func LastRun(ctx context.Context, db *sqldb.DB) (*time.Time, error) {
 	return new(sqldb.Time(list[0])), nil
 }
 
-// drain has what was accepted so far recorded, so that no hit is judged without the
-// neighbours that came before now.
+// drain records all accepted hits, so that no hit is judged without neighbours that were accepted
+// before.
 func (e *Engine) drain(ctx context.Context) error {
 	return (&track.Inbox{DB: e.DB, Log: e.Log}).Drain(ctx)
 }
@@ -119,13 +115,13 @@ func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
 	return next != nil, err
 }
 
-// page judges those of the pending hits behind a place that are due, up to
-// pageSize, and returns the place behind them; nil when there are no more.
+// page judges the due hits among the next pageSize pending ones after a place. It returns the place
+// of the last, or nil when there are no more.
 func (e *Engine) page(ctx context.Context, after track.Place, quick bool) (*track.Place, error) {
 	now := e.Now()
 	pending, err := track.PendingPage(ctx, e.DB, after, now, pageSize)
 	if err != nil {
-		return nil, fmt.Errorf("find pending hits: %w", err)
+		return nil, fmt.Errorf("read pending hits: %w", err)
 	}
 	var failed error
 	is := e.dueAt(ctx, quick, now, &failed)
@@ -150,9 +146,9 @@ func (e *Engine) page(ctx context.Context, after track.Place, quick bool) (*trac
 // isDue reports whether a pending hit is to be judged.
 type isDue func(track.Hit) bool
 
-// dueAt returns what says of a hit that its neighbours have had time to come in,
-// or that its send is over; in a quick pass only the latter. A send that cannot be
-// asked about counts as live, and the error is added to failed.
+// dueAt returns a function that reports whether a hit is due: its neighbours have had time to
+// arrive, or its send has ended; in a quick pass only the latter. A send that cannot be read counts
+// as live, and the error is added to failed.
 func (e *Engine) dueAt(ctx context.Context, quick bool, now time.Time, failed *error) isDue {
 	settle := e.Settle
 	if settle == 0 {
@@ -175,7 +171,7 @@ func (e *Engine) dueAt(ctx context.Context, quick bool, now time.Time, failed *e
 		if !known {
 			var err error
 			if is, err = e.Live(ctx, h.Tenant, h.Send); err != nil {
-				*failed, is = errors.Join(*failed, fmt.Errorf("ask whether a send is live: %w", err)), true
+				*failed, is = errors.Join(*failed, fmt.Errorf("read whether send is live: %w", err)), true
 			}
 			live[s] = is
 		}

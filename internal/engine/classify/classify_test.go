@@ -43,7 +43,7 @@ func TestAgents(t *testing.T) {
 		{"BarracudaCentral", true}, {"Mimecast URL Scanner", true}, {"Proofpoint URL Defense", true}, {"Symantec-Email-Security", true},
 		{"Ahrefs SiteAudit", true}, {"Mediapartners-Google", true},
 	} {
-		for range 2 { // the second time from memory
+		for range 2 { // the second time from the cache
 			if got := agents.Machine(tt.agent); got != tt.want {
 				t.Errorf("Machine(%q) = %v", tt.agent, got)
 			}
@@ -51,7 +51,7 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-// sweeps is held to its definition.
+// sweeps agrees with its definition.
 func TestSweepCountsAnyTenSeconds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
@@ -114,19 +114,19 @@ func TestOneAddressThatOpensForTenIsAMachine(t *testing.T) {
 			return messages[i].ID.String() + " " + key(at, false, 0, office)
 		}
 		at := func(i int) time.Duration { return time.Hour + time.Duration(i)*6*sec }
-		for i := range 9 { // nine within 48 s: an office
+		for i := range 9 { // nine within 48 s may be an office
 			hits(i, at(i), chrome)
 			want[name(i, at(i))] = "human"
 		}
 		w.record(t, others[0], act{at: at(9), agent: chrome, ip: office}) // of another send
-		hits(9, at(9), google)                                            // an image proxy does not count
+		hits(9, at(9), google)                                            // image proxies do not count
 		want[name(9, at(9))] = "human"
 		hits(10, time.Hour-sec*20, chrome) // within 60 s of some, but not of all
 		want[name(10, time.Hour-sec*20)] = "human"
 		w.run(t, noon.Add(time.Hour+80*sec))
 		expect("nine people")
 
-		hits(11, time.Hour+60*sec, "HEAD "+chrome) // the tenth comes late, and is a bot by itself
+		hits(11, time.Hour+60*sec, "HEAD "+chrome) // the tenth comes later, and is a bot by rule R1
 		want[name(11, time.Hour+60*sec)] = "bot R1"
 		for i := range 9 {
 			want[name(i, at(i))] = "bot R7"
@@ -160,8 +160,8 @@ func TestThirtyPeopleBehindOneAddress(t *testing.T) {
 	})
 }
 
-// Whatever comes in, and whenever the classifier runs in between: the verdicts
-// are those of a single run over everything, and a second run changes nothing.
+// The verdicts do not depend on the order in which hits arrive nor on when the classifier runs, and
+// a second run changes nothing.
 func TestVerdictsDoNotDependOnWhenTheClassifierRuns(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -180,7 +180,7 @@ func TestVerdictsDoNotDependOnWhenTheClassifierRuns(t *testing.T) {
 				a.ip = []string{home, office, office, office, appleIP}[rnd.IntN(5)]
 				a.agent = []string{chrome, firefox, google, outlook, "HEAD " + chrome}[rnd.IntN(5)]
 				if slices.ContainsFunc(acts, func(b one) bool { return a.m == b.m && a.at == b.at }) {
-					continue // verdicts are told apart by message and second
+					continue // the test identifies verdicts by message and second
 				}
 				acts = append(acts, a)
 			}
@@ -216,7 +216,7 @@ func TestVerdictsDoNotDependOnWhenTheClassifierRuns(t *testing.T) {
 	})
 }
 
-func TestWhatIsJudgedWhen(t *testing.T) {
+func TestFinishedSendsAreJudgedWithoutDelay(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := newWorld(db)
@@ -242,14 +242,14 @@ func TestWhatIsJudgedWhen(t *testing.T) {
 		w.record(t, m, late, later)
 		w.now = noon.Add(2*time.Hour + 30*sec)
 		if _, err := w.engine.Tick(t.Context()); err == nil {
-			t.Error("Tick hides that a send cannot be asked about")
+			t.Error("Tick returned no error although a send could not be read")
 		}
 		w.expect(t, m, []act{late, later})
 	})
 }
 
-// A hit may be recorded before the message's acceptance is: then the time since
-// is known when it is judged.
+// A hit may be recorded before the message's acceptance is; then the time since acceptance is set
+// when the hit is judged.
 func TestAHitThatOvertakesTheAcceptance(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -266,7 +266,7 @@ func TestAHitThatOvertakesTheAcceptance(t *testing.T) {
 	})
 }
 
-// What was accepted before a pass counts in it, though nothing has recorded it yet.
+// Hits that were accepted before a pass are judged in it, though they are not recorded yet.
 func TestAcceptedHitsAreJudgedWithTheirNeighbours(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

@@ -13,8 +13,8 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// window is a stretch of at most fanOutWindow that slides over the hits of one
-// address, and counts the messages in it.
+// window is a span of at most fanOutWindow that moves over the hits of one address and counts the
+// messages in it.
 type window struct {
 	hits     []track.SourceHit // by time
 	messages map[id.Message]int
@@ -25,8 +25,8 @@ func (w *window) add(h track.SourceHit) {
 	w.messages[h.Message]++
 }
 
-// first removes the oldest hit and returns its time.
-func (w *window) first() time.Time {
+// removeFirst removes the oldest hit and returns its time.
+func (w *window) removeFirst() time.Time {
 	h := w.hits[0]
 	w.hits = w.hits[1:]
 	if w.messages[h.Message]--; w.messages[h.Message] == 0 {
@@ -35,36 +35,35 @@ func (w *window) first() time.Time {
 	return h.At
 }
 
-// forget removes what is older than a time.
-func (w *window) forget(t time.Time) {
+// dropBefore removes hits older than t.
+func (w *window) dropBefore(t time.Time) {
 	for len(w.hits) > 0 && w.hits[0].At.Before(t) {
-		w.first()
+		w.removeFirst()
 	}
 }
 
 func (w *window) full() bool { return len(w.messages) >= fanOut }
 
-// fannedOut is rule R7 for hits of one address at the given times, in ascending
-// order: whether some sixty seconds that hold the time have hits on enough
-// different messages. Next returns the address's hits by time, each once: the
-// next one that is not before a time, or nil. Of hits so dense that the rule holds
-// most are never asked for.
+// fannedOut applies rule R7 to hits of one address at the given times, in ascending order: whether
+// a span of 60 seconds around the time has hits on enough different messages. next returns the
+// address's hits in order, each once: the next one that is not before a time, or nil. Where hits are
+// dense, most of them are never read.
 //
-// Sixty seconds that hold a time t begin at t-60s or later and end at t+60s or
-// earlier. So the rule holds if and only if, between these two, there is a run of
-// hits of at most sixty seconds with enough messages; and one that begins at s
-// makes it hold for all later times up to s+60s, too.
+// A span of 60 seconds that contains a time t begins at t-60s or later and ends at t+60s or
+// earlier. So the rule applies if and only if there is a span of at most 60 seconds with enough
+// messages between these two; and a span that begins at s makes it apply to all later times up to
+// s+60s.
 func fannedOut(times []time.Time, next func(from time.Time) (*track.SourceHit, error)) ([]bool, error) {
 	out := make([]bool, len(times))
 	w := window{messages: map[id.Message]int{}}
-	var ahead *track.SourceHit // read, and too late for the times so far
-	var until time.Time        // the rule holds up to then
+	var ahead *track.SourceHit // read already, and too late for the times so far
+	var until time.Time        // the rule applies to all times up to this one
 	for i, t := range times {
 		from, to := t.Add(-fanOutWindow), t.Add(fanOutWindow)
 		if out[i] = !t.After(until); out[i] {
 			continue
 		}
-		w.forget(from)
+		w.dropBefore(from)
 		if ahead != nil && ahead.At.Before(from) {
 			ahead = nil
 		}
@@ -79,31 +78,31 @@ func fannedOut(times []time.Time, next func(from time.Time) (*track.SourceHit, e
 				break
 			}
 			w.add(*ahead)
-			w.forget(ahead.At.Add(-fanOutWindow))
+			w.dropBefore(ahead.At.Add(-fanOutWindow))
 			ahead = nil
 		}
 		for w.full() {
-			until, out[i] = w.first().Add(fanOutWindow), true
+			until, out[i] = w.removeFirst().Add(fanOutWindow), true
 		}
 	}
 	return out, nil
 }
 
-// Pages in which the hits of an address are read.
+// Page sizes for reading the hits of an address.
 const (
 	firstPage = 64
 	lastPage  = 1024
 )
 
-// pager reads the hits of a stretch page by page.
+// pager reads the hits of an address in a span of time, page by page.
 type pager struct {
 	ctx     context.Context
 	db      *sqldb.DB
 	tenant  id.Tenant
 	stretch track.Stretch
 	page    []track.SourceHit
-	last    track.SourceHit // of the pages that were read
-	size    int             // of the last page; 0: none was read
+	last    track.SourceHit // the last hit that was read
+	size    int             // of the last page; 0: none was read yet
 	done    bool
 }
 
@@ -125,7 +124,7 @@ func (p *pager) next(from time.Time) (*track.SourceHit, error) {
 		p.size = min(max(2*p.size, firstPage), lastPage)
 		page, err := track.SourceHits(p.ctx, p.db, p.tenant, s, p.last, p.size)
 		if err != nil {
-			return nil, fmt.Errorf("read the hits of an address: %w", err)
+			return nil, fmt.Errorf("read hits of address: %w", err)
 		}
 		if p.done = len(page) < p.size; len(page) > 0 {
 			p.page, p.last = page, page[len(page)-1]
@@ -133,27 +132,27 @@ func (p *pager) next(from time.Time) (*track.SourceHit, error) {
 	}
 }
 
-// holdsAt asks rule R7 about hits of a source at the given times, in ascending order.
-func holdsAt(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s track.Source, times []time.Time) ([]bool, error) {
+// fanOutAt applies rule R7 to hits of a source at the given times, in ascending order.
+func fanOutAt(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s track.Source, times []time.Time) ([]bool, error) {
 	p := pager{ctx: ctx, db: db, tenant: tenant, stretch: around(s, times[0], times[len(times)-1])}
 	return fannedOut(times, p.next)
 }
 
-// around is the stretch of a source that decides about times from first to last.
+// around returns the stretch of a source that decides about the times from first to last.
 func around(s track.Source, first, last time.Time) track.Stretch {
 	return track.Stretch{Source: s, From: first.Add(-fanOutWindow), To: last.Add(fanOutWindow)}
 }
 
-// fans finds by rule R7 which of the due hits are a machine's, and which settled
-// hits are because of these: the tenth message of ten tells about the nine.
-type fans struct {
+// fanOutHits are the hits to which rule R7 applies: due ones, and settled ones near them. The tenth
+// message makes it apply to the hits of the nine before.
+type fanOutHits struct {
 	due      map[id.Hit]bool
 	settled  map[id.Hit]bool
 	messages []id.Message // of the settled ones
 }
 
-func findFans(ctx context.Context, db *sqldb.DB, tenant id.Tenant, due []track.Hit) (*fans, error) {
-	f := &fans{due: map[id.Hit]bool{}, settled: map[id.Hit]bool{}}
+func findFanOut(ctx context.Context, db *sqldb.DB, tenant id.Tenant, due []track.Hit) (*fanOutHits, error) {
+	f := &fanOutHits{due: map[id.Hit]bool{}, settled: map[id.Hit]bool{}}
 	of := map[track.Source][]track.Hit{}
 	for _, h := range due {
 		if h.IP != "" && !track.ImageProxy(h.Agent) {
@@ -174,13 +173,13 @@ func findFans(ctx context.Context, db *sqldb.DB, tenant id.Tenant, due []track.H
 	}
 	frequent, err := track.Frequent(ctx, db, tenant, stretches, fanOut) // most addresses are not
 	if err != nil {
-		return nil, fmt.Errorf("count the hits of addresses: %w", err)
+		return nil, fmt.Errorf("count hits of addresses: %w", err)
 	}
 	for i, s := range sources {
 		if !frequent[i] {
 			continue
 		}
-		if err := f.source(ctx, db, tenant, s, of[s]); err != nil {
+		if err := f.addSource(ctx, db, tenant, s, of[s]); err != nil {
 			return nil, err
 		}
 	}
@@ -189,25 +188,25 @@ func findFans(ctx context.Context, db *sqldb.DB, tenant id.Tenant, due []track.H
 	return f, nil
 }
 
-// source asks about the due hits of one source, given by time, and about the
-// settled ones that are near those for which the rule holds.
-func (f *fans) source(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s track.Source, due []track.Hit) error {
+// addSource applies the rule to the due hits of one source, ordered by time, and to the settled ones
+// near those to which it applies.
+func (f *fanOutHits) addSource(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s track.Source, due []track.Hit) error {
 	times := make([]time.Time, len(due))
 	for i, h := range due {
 		times[i] = h.At
 	}
-	holds, err := holdsAt(ctx, db, tenant, s, times)
+	holds, err := fanOutAt(ctx, db, tenant, s, times)
 	if err != nil {
 		return err
 	}
-	var near track.Stretch // of the due hits for which it holds that are close to each other
+	var near track.Stretch // around consecutive due hits to which the rule applies
 	for i, h := range due {
 		if !holds[i] {
 			continue
 		}
 		f.due[h.ID] = true
 		if !near.To.IsZero() && h.At.Add(-fanOutWindow).After(near.To) {
-			if err := f.reopen(ctx, db, tenant, near); err != nil {
+			if err := f.addSettled(ctx, db, tenant, near); err != nil {
 				return err
 			}
 			near.From = time.Time{}
@@ -221,17 +220,17 @@ func (f *fans) source(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s tra
 	if near.To.IsZero() {
 		return nil
 	}
-	return f.reopen(ctx, db, tenant, near)
+	return f.addSettled(ctx, db, tenant, near)
 }
 
-// reopen asks about the settled hits of a stretch. They are few, or they would not
-// have been settled so: within any sixty seconds, they are of less than ten messages.
-func (f *fans) reopen(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s track.Stretch) error {
+// addSettled applies the rule to the settled hits of a stretch. They are few: otherwise the rule
+// would have applied when they were judged.
+func (f *fanOutHits) addSettled(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s track.Stretch) error {
 	var after track.SettledHit
 	for {
 		page, err := track.Settled(ctx, db, tenant, s, after, lastPage)
 		if err != nil {
-			return fmt.Errorf("read the settled hits of an address: %w", err)
+			return fmt.Errorf("read settled hits of address: %w", err)
 		}
 		if len(page) == 0 {
 			return nil
@@ -240,7 +239,7 @@ func (f *fans) reopen(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s tra
 		for i, h := range page {
 			times[i] = h.At
 		}
-		holds, err := holdsAt(ctx, db, tenant, s.Source, times)
+		holds, err := fanOutAt(ctx, db, tenant, s.Source, times)
 		if err != nil {
 			return err
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// fanOutDefined is rule R7 as it is defined: some sixty seconds that hold at, the
-// time of a hit, have hits on ten different messages.
+// fanOutDefined is the definition of rule R7: some span of 60 seconds that contains at, the time of
+// a hit, has hits on ten different messages.
 func fanOutDefined(hits []track.SourceHit, at time.Time) bool {
 	for _, first := range hits {
 		if first.At.After(at) || at.Sub(first.At) > 60*sec {
@@ -79,8 +79,7 @@ func TestTheSlidingCountIsTheDefinitionOfFanOut(t *testing.T) {
 	})
 }
 
-// Of a flood only few hits are read: enough to see for each due one that it is
-// part of it.
+// Of a flood only as many hits are read as are needed to find that the rule applies to each due one.
 func TestTheSlidingCountReadsOfAFloodWhatItNeeds(t *testing.T) {
 	t.Parallel()
 	const flood, due = 200_000, 500 // within two minutes
@@ -93,7 +92,7 @@ func TestTheSlidingCountReadsOfAFloodWhatItNeeds(t *testing.T) {
 	}
 	read, at := 0, 0
 	got, err := fannedOut(times, func(from time.Time) (*track.SourceHit, error) {
-		for hit(at).At.Before(from) { // as the database finds it by its index
+		for hit(at).At.Before(from) { // as an index scan does
 			at++
 		}
 		read++
@@ -102,15 +101,15 @@ func TestTheSlidingCountReadsOfAFloodWhatItNeeds(t *testing.T) {
 		return &h, nil
 	})
 	if err != nil || slices.Contains(got, false) {
-		t.Errorf("not all of a flood is a machine's: %v, %v", got, err)
+		t.Errorf("the rule does not apply to the whole flood: %v, %v", got, err)
 	}
 	if read > due+2*fanOut {
 		t.Errorf("%d hits were read for %d", read, due)
 	}
 }
 
-// Whatever the order in which hits come in and in whatever batches they are
-// judged, rule R7 holds in the end for those for which it holds by its definition.
+// Whatever the order in which hits arrive, and in whatever batches they are judged, rule R7 finally
+// applies to those to which it applies by its definition.
 func TestVerdictsByFanOutAreThoseOfTheDefinition(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -124,7 +123,7 @@ func TestVerdictsByFanOutAreThoseOfTheDefinition(t *testing.T) {
 		}
 		day := time.Duration(0)
 		rapid.Check(t, func(r *rapid.T) {
-			day += 24 * time.Hour // the hits of two checks are no neighbours
+			day += 24 * time.Hour // so that the hits of two checks are not neighbours
 			type one struct {
 				act
 				m int
@@ -135,7 +134,7 @@ func TestVerdictsByFanOutAreThoseOfTheDefinition(t *testing.T) {
 				a := one{act{at: day + time.Duration(s)*sec, agent: chrome, ip: office}, rapid.IntRange(0, 13).Draw(r, "message")}
 				switch rapid.IntRange(0, 19).Draw(r, "kind") {
 				case 0:
-					a.agent = google // counts for nothing
+					a.agent = google // not counted
 				case 1, 2:
 					a.ip = home
 				}
@@ -152,7 +151,7 @@ func TestVerdictsByFanOutAreThoseOfTheDefinition(t *testing.T) {
 				n := rapid.IntRange(1, len(acts)).Draw(r, "batch")
 				var hits []track.Hit
 				for _, a := range acts[:n] {
-					hits = append(hits, w.hit(t, mails[a.m], a.act), w.hit(t, foreign[a.m%3], a.act)) // there never of ten messages
+					hits = append(hits, w.hit(t, mails[a.m], a.act), w.hit(t, foreign[a.m%3], a.act)) // three messages never reach ten
 				}
 				if err := db.InTx(t.Context(), func(tx *sqldb.DB) error { return track.Record(t.Context(), tx, hits) }); err != nil {
 					t.Fatal(err)
@@ -181,7 +180,7 @@ func TestVerdictsByFanOutAreThoseOfTheDefinition(t *testing.T) {
 					r.Errorf("the other tenant's %s is %s", k, v)
 				}
 			}
-			// The next check begins with an empty table.
+			// The next check needs an empty table.
 			for _, tenant := range []id.Tenant{tenant, other} {
 				for _, table := range []string{"hit", "engagement"} {
 					if _, err := db.Exec(t.Context(), `DELETE FROM `+table+` WHERE tenant_id = $1`, tenant); err != nil {

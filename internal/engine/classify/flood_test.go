@@ -14,9 +14,8 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// floodCost judges n hits that one address makes within less than a minute, and
-// returns how many queries that takes and how many hits of the address they read,
-// at most.
+// floodCost judges n hits of one address within less than a minute, and returns the number of
+// queries and the most hits of the address that were read at once.
 func floodCost(t *testing.T, w *world, n int) (queries, read int) {
 	t.Helper()
 	messages := w.send(t, 3, n/2)
@@ -61,15 +60,15 @@ func TestJudgingAFloodFromOneAddressTakesTimeInProportion(t *testing.T) {
 	})
 }
 
-// A process that ends in the middle of a backlog leaves the rest pending, and the
-// next one finds what a single run would have found.
+// A process that ends during a backlog leaves the rest pending, and the next one finds what a single
+// run would have found.
 func TestABacklogOutlivesAProcess(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := newWorld(db)
 		messages := w.send(t, 3, 30)
 		other := w.send(t, 3, 1)[0]
-		for i, m := range messages[:9] { // nine are people's, until the others are known
+		for i, m := range messages[:9] { // nine are people's until there are more
 			w.record(t, m, act{at: time.Hour + time.Duration(i)*sec, agent: chrome, ip: office})
 		}
 		w.run(t, noon.Add(2*time.Hour))
@@ -80,7 +79,7 @@ func TestABacklogOutlivesAProcess(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		written := 0
 		stopping := sqldb.WithQueryTrace(ctx, func(text string, _ []any) {
-			if strings.Contains(text, "send_id, flags FROM engagement") { // a batch begins to be written
+			if strings.Contains(text, "send_id, flags FROM engagement") { // the first statement that writes a batch
 				if written++; written == 2 {
 					cancel()
 				}
@@ -116,7 +115,7 @@ func TestMessagesAreJudgedInBatchesOfBoundedSize(t *testing.T) {
 		hits := 0
 		for _, m := range part {
 			if m != messages[at] {
-				t.Fatalf("message %s comes where %s should", m, messages[at])
+				t.Fatalf("message %s is in place of %s", m, messages[at])
 			}
 			at++
 			hits += counts[m]

@@ -8,8 +8,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// Between the full passes only sends that are over are looked at; what is found
-// then is the same once the neighbours have come.
+// Between full passes only hits of finished sends are judged; the result is the same as after their
+// neighbours have arrived.
 func TestAQuickPassLeavesLiveSendsAlone(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

@@ -19,24 +19,24 @@ const (
 	fanOutWindow  = 60 * time.Second // R7
 	fanOut        = 10               // R7: different recipients of one address
 	reopenWindow  = 10 * time.Minute // a new hit re-opens the verdicts of those around it
-	minimumSettle = 20 * time.Second // a hit is left alone for this long, for its neighbours to come
+	minimumSettle = 20 * time.Second // how long a hit stays pending, so that its neighbours can arrive
 )
 
-// Case is the evidence on one message: all of its hits, how many links it has,
-// and for which of them rule R7 holds.
+// Case is the evidence about one message: all of its hits, its number of links, and to which hits
+// rule R7 applies.
 type Case struct {
 	Hits   []track.Hit
 	Links  int
 	FanOut func(*track.Hit) bool
 	Agents *Agents // may be nil
 
-	swept  []bool // of each hit: a click in a sweep
-	sweeps []int  // the hits that are
+	swept  []bool // for each hit: whether it is a click in a sweep
+	sweeps []int  // the indexes of these clicks
 }
 
-// Judge gives every hit of the case a class and the rule that decided, first
-// match first: R1 to R7 make a bot, then the privacy rules, else a human. The
-// verdicts depend on the hits and not on the order in which they came in.
+// Judge sets the class and the rule of each hit. The first rule that matches decides: R1 to R7 make
+// a bot, then the privacy rules; all others are human. The verdicts do not depend on the order of
+// arrival.
 func (c *Case) Judge() {
 	c.swept, c.sweeps = sweeps(c.Hits, c.Links), nil
 	for i, is := range c.swept {
@@ -56,7 +56,7 @@ func (c *Case) judge(i int) (track.Class, string) {
 		return track.Bot, "R1"
 	case c.Agents.Machine(h.Agent):
 		return track.Bot, "R2"
-	case dataCentre(h.IP) && (h.Click || !track.ImageProxy(h.Agent)):
+	case inDataCentre(h.IP) && (h.Click || !track.ImageProxy(h.Agent)):
 		return track.Bot, "R3"
 	case tooSoon(h):
 		return track.Bot, "R5"
@@ -73,7 +73,7 @@ func (c *Case) judge(i int) (track.Class, string) {
 	return track.Human, ""
 }
 
-// tooSoon is rule R5: faster than a person reads.
+// tooSoon is rule R5: less time since the mail was accepted than a person needs.
 func tooSoon(h *track.Hit) bool {
 	if h.SinceSent == nil {
 		return false
@@ -84,9 +84,8 @@ func tooSoon(h *track.Hit) bool {
 	return *h.SinceSent <= openTooSoon
 }
 
-// sweeps is rule R6: link after link is fetched. It reports for each hit whether
-// it is a click in some window of ten seconds that has clicks on enough
-// distinct links.
+// sweeps is rule R6: a program fetches link after link. It reports for each hit whether it is a
+// click in a window of ten seconds with clicks on enough different links.
 func sweeps(hits []track.Hit, links int) []bool {
 	enough := sweepLinks
 	if links >= 2 {
@@ -119,30 +118,30 @@ func sweeps(hits []track.Hit, links int) []bool {
 	return swept
 }
 
-// besideSweep reports whether a sweep from the open's network was close in time.
+// besideSweep reports whether there was a sweep near an open, from the same network.
 func (c *Case) besideSweep(open *track.Hit) bool {
 	for _, i := range c.sweeps {
-		if apart(open.At, c.Hits[i].At) <= sweepOpens && sameNetwork(open.IP, c.Hits[i].IP) {
+		if timeBetween(open.At, c.Hits[i].At) <= sweepOpens && sameNetwork(open.IP, c.Hits[i].IP) {
 			return true
 		}
 	}
 	return false
 }
 
-func apart(a, b time.Time) time.Duration { return a.Sub(b).Abs() }
+func timeBetween(a, b time.Time) time.Duration { return a.Sub(b).Abs() }
 
-// gmailPrefetch ends the agent with which Gmail fetches images at delivery.
+// gmailPrefetch is the end of the agent with which Gmail fetches images at delivery.
 const gmailPrefetch = "Edge/12.246 Mozilla/5.0"
 
-// privacy returns the privacy rule an open falls under, or nothing.
+// privacy returns the privacy rule that applies to an open, or "".
 func privacy(h *track.Hit, all []track.Hit) string {
 	switch {
 	case h.Agent == "Mozilla/5.0":
 		return "P1"
-	case strings.HasSuffix(h.Agent, gmailPrefetch) && within(h.IP, googleNetworks):
+	case strings.HasSuffix(h.Agent, gmailPrefetch) && inNetworks(h.IP, googleNetworks):
 		return "P2"
-	case within(h.IP, relayNetworks) && !slices.ContainsFunc(all, func(o track.Hit) bool {
-		return o.Click && apart(o.At, h.At) <= reopenWindow // later ones find the verdict settled
+	case inNetworks(h.IP, relayNetworks) && !slices.ContainsFunc(all, func(o track.Hit) bool {
+		return o.Click && timeBetween(o.At, h.At) <= reopenWindow // a later click does not change a settled verdict
 	}):
 		return "P3"
 	}

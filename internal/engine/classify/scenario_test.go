@@ -20,7 +20,7 @@ import (
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// Agents and addresses as they are seen.
+// Agents and addresses as they occur.
 const (
 	chrome   = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"
 	firefox  = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
@@ -41,7 +41,7 @@ const (
 	appleIP    = "172.224.230.5"
 )
 
-// act is one request of a scenario, and what it must be found to be.
+// act is one request of a scenario and its expected class.
 type act struct {
 	at    time.Duration // since acceptance
 	link  int           // 0: an open; else a click on this link
@@ -65,7 +65,7 @@ func (a act) hit() track.Hit {
 	return h
 }
 
-// method splits off a method written before the agent.
+// method splits off a method that is written before the agent.
 func method(agent string) (string, string) {
 	for _, m := range []string{"HEAD ", "OPTIONS "} {
 		if rest, ok := strings.CutPrefix(agent, m); ok {
@@ -90,8 +90,7 @@ const (
 	sec = time.Second
 )
 
-// scenarios are what scanners, proxies and people are known to do, and the edges
-// of the rules.
+// scenarios are known behaviours of scanners, proxies and people, and the limits of the rules.
 var scenarios = []scenario{
 	{"Apple prefetches at once, again after hours", 3, []act{
 		{3 * sec, 0, apple, appleIP, "privacy P1"}, {6 * time.Hour, 0, apple, appleIP, "privacy P1"}}},
@@ -140,7 +139,7 @@ func TestScenarios(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			for try := range 5 {
 				acts := slices.Clone(s.acts)
-				if try > 0 { // the order in which they are known does not matter
+				if try > 0 { // the order of arrival does not matter
 					rand.Shuffle(len(acts), func(i, j int) { acts[i], acts[j] = acts[j], acts[i] })
 				}
 				c := Case{Links: s.links, FanOut: func(*track.Hit) bool { return false }}
@@ -158,7 +157,7 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// world is a database with a send whose messages were accepted at noon.
+// world is a database with sends whose messages were accepted at noon.
 type world struct {
 	db     *sqldb.DB
 	engine *Engine
@@ -167,7 +166,7 @@ type world struct {
 	sends  map[id.Message]placed
 }
 
-// placed is where a message belongs.
+// placed is the tenant and the send of a message.
 type placed struct {
 	tenant id.Tenant
 	send   id.Send
@@ -179,7 +178,7 @@ func newWorld(db *sqldb.DB) *world {
 	return w
 }
 
-// send puts n messages of a content with so many links into the outbox.
+// send puts n messages of a content with this many links into the outbox.
 func (w *world) send(t *testing.T, links, n int) []outbox.Message {
 	t.Helper()
 	var html strings.Builder
@@ -215,7 +214,7 @@ func (w *world) send(t *testing.T, links, n int) []outbox.Message {
 	return messages
 }
 
-// sendOf returns where a message belongs.
+// sendOf returns the tenant and the send of a message.
 func (w *world) sendOf(t *testing.T, m id.Message) (tenant id.Tenant, send id.Send) {
 	t.Helper()
 	p, ok := w.sends[m]
@@ -228,7 +227,7 @@ func (w *world) sendOf(t *testing.T, m id.Message) (tenant id.Tenant, send id.Se
 	return p.tenant, p.send
 }
 
-// hit is what an act does to a message.
+// hit returns the hit of an act on a message.
 func (w *world) hit(t *testing.T, m outbox.Message, a act) track.Hit {
 	t.Helper()
 	h := a.hit()
@@ -274,7 +273,7 @@ func key(at time.Duration, click bool, link int, ip string) string {
 	return fmt.Sprint(at, click, link, ip)
 }
 
-// repeated reports whether a is the same request as another, within a second.
+// repeated reports whether a is the same request as another one, within a second.
 func repeated(a act, acts []act) bool {
 	return slices.ContainsFunc(acts, func(b act) bool {
 		return a.at != b.at && noon.Add(a.at).Unix() == noon.Add(b.at).Unix() && a.link == b.link && a.ip == b.ip && a.agent == b.agent
@@ -295,8 +294,8 @@ func (w *world) expect(t *testing.T, m outbox.Message, acts []act) {
 	}
 }
 
-// The classifier runs every minute while requests come in. What it has found in
-// the end does not depend on that, nor on the order of arrival.
+// The classifier runs every minute while hits arrive. Its final result depends neither on that nor
+// on the order of arrival.
 func TestScenariosAsTheyHappen(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -305,7 +304,7 @@ func TestScenariosAsTheyHappen(t *testing.T) {
 			t.Run(s.name, func(t *testing.T) {
 				messages := w.send(t, s.links, 3)
 				acts := slices.SortedStableFunc(slices.Values(s.acts), func(a, b act) int { return int(a.at - b.at) })
-				for i := 0; i < len(acts); { // one after the other, a pass after every silence
+				for i := 0; i < len(acts); { // one after the other, with a pass after each gap
 					w.record(t, messages[0], acts[i])
 					if i++; i == len(acts) || acts[i].at-acts[i-1].at > 20*sec {
 						w.run(t, noon.Add(acts[i-1].at+20*sec))

@@ -23,8 +23,7 @@ import (
 	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
 )
 
-// readers puts n people at a domain on a list; their addresses begin with the
-// name of the list.
+// readers creates n contacts at a domain on a list. Their addresses begin with the name of the list.
 func (h *house) readers(list id.Segment, name, domain string, n int) {
 	h.t.Helper()
 	var ids []id.Contact
@@ -46,7 +45,7 @@ func (h *house) readers(list id.Segment, name, domain string, n int) {
 	}
 }
 
-// audience makes a list of n people, whose addresses begin with its name.
+// audience creates a list of n contacts, whose addresses begin with its name.
 func (h *house) audience(name string, n int) id.Segment {
 	h.t.Helper()
 	list := h.AddList(name)
@@ -54,8 +53,7 @@ func (h *house) audience(name string, n int) id.Segment {
 	return list.ID
 }
 
-// begin puts a broadcast to a list into the outbox, and makes it the one that the
-// house looks at.
+// begin puts a broadcast to a list into the outbox, and makes it the current one of the house.
 func (h *house) begin(list id.Segment, edits ...func(*broadcast.Change)) id.Broadcast {
 	h.t.Helper()
 	h.id = h.Schedule(append([]func(*broadcast.Change){func(ch *broadcast.Change) { ch.Include = &[]id.Segment{list} }}, edits...)...).ID
@@ -68,8 +66,8 @@ func (h *house) begin(list id.Segment, edits ...func(*broadcast.Change)) id.Broa
 	return h.id
 }
 
-// beside starts a send to a list when n mails of those under way have arrived. It
-// is in the outbox before, so that it can begin at once.
+// beside starts a send to a list when n mails of the current sends have arrived. It is put into the
+// outbox before, so that it can begin at once.
 func (h *house) beside(s *sink.Server, n int, list id.Segment) {
 	h.t.Helper()
 	b := h.begin(list)
@@ -82,8 +80,7 @@ func (h *house) beside(s *sink.Server, n int, list id.Segment) {
 	wake <- struct{}{}
 }
 
-// order returns whose mails a server took, one after the other: the names of
-// their lists.
+// order returns for each mail that a server received, in order, the name of its list.
 func order(s *sink.Server) []string {
 	list := s.Messages()
 	slices.SortStableFunc(list, func(a, b sink.Message) int { return a.Time.Compare(b.Time) })
@@ -94,7 +91,7 @@ func order(s *sink.Server) []string {
 	return names
 }
 
-// shares counts whose mails came from the first of one broadcast to its last.
+// shares counts the mails of each list from the first mail of one list to its last.
 func shares(names []string, name string) map[string]int {
 	names = names[max(slices.Index(names, name), 0):]
 	for len(names) > 0 && names[len(names)-1] != name {
@@ -107,13 +104,13 @@ func shares(names []string, name string) map[string]int {
 	return count
 }
 
-// slow takes so long for each mail that nothing else is what sends wait for.
+// slow returns a server that takes so long for each mail that sends wait for nothing else.
 func slow(t *testing.T, d time.Duration) *sink.Server {
 	return sink.Start(t, sink.Options{Rules: []sink.Rule{{Stage: sink.Dot, Delay: d}}})
 }
 
-// Of two sends of a tenant by one lane, each leaves every second mail while both
-// have some to send, however large the other is, and whatever bounds the lane.
+// Two sends of a tenant by one lane alternate while both have messages, whatever their sizes and
+// whatever limits the lane.
 func TestASmallSendGetsItsShareBesideALargeOne(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -139,15 +136,14 @@ func TestASmallSendGetsItsShareBesideALargeOne(t *testing.T) {
 				h.over()
 				h.waits(large)
 				if got := shares(order(s), "small"); got["large"] > 2*40 {
-					t.Errorf("while the small send left, these did: %v", got)
+					t.Errorf("mails sent during the small send: %v", got)
 				}
 			})
 		})
 	}
 }
 
-// Three sends of very different sizes leave side by side, and the smallest ends
-// first.
+// Three sends of different sizes are sent side by side, and the smallest ends first.
 func TestSendsOfThreeSizesShareALane(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -161,20 +157,20 @@ func TestSendsOfThreeSizesShareALane(t *testing.T) {
 		h.waits(large)
 		h.waits(middle)
 		if got := shares(order(s), "small"); got["large"] > 2*30 || got["middle"] > 2*30 || got["large"] < 15 || got["middle"] < 15 {
-			t.Errorf("while the small send left, these did: %v", got)
+			t.Errorf("mails sent during the small send: %v", got)
 		}
 		h.id = middle
 		h.over()
 		h.waits(large)
 		if got := shares(order(s), "middle"); got["large"] > 2*120 || got["large"] < 60 {
-			t.Errorf("while the send of middle size left, these did: %v", got)
+			t.Errorf("mails sent during the send of middle size: %v", got)
 		}
 	})
 }
 
-// What waits for its provider's rate keeps nobody back who need not wait for it:
-// neither in the same send, nor in others by the same lane.
-func TestAThrottledProviderKeepsNoOtherSendBack(t *testing.T) {
+// Messages that wait for their provider's rate delay no others, neither in the same send nor in
+// other sends by the same lane.
+func TestAThrottledProviderDelaysNoOtherSend(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		h := newHouse(t, db)
@@ -191,14 +187,13 @@ func TestAThrottledProviderKeepsNoOtherSendBack(t *testing.T) {
 		h.over()
 		h.waits(large)
 		if got := shares(order(s), "small"); got["large"] > 2*40 || got["large"] == 0 || got["throttled"] > 2 {
-			t.Errorf("while the small send left, these did: %v", got)
+			t.Errorf("mails sent during the small send: %v", got)
 		}
 	})
 }
 
-// A large send by two lanes, of which one is slow, takes of the other no more
-// than its share.
-func TestASlowLaneOfALargeSendKeepsNobodyBack(t *testing.T) {
+// A large send by two lanes, of which one is slow, gets no more than its share of the other.
+func TestASlowLaneOfALargeSendDelaysNoOtherSend(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		h := newHouse(t, db)
@@ -214,12 +209,12 @@ func TestASlowLaneOfALargeSendKeepsNobodyBack(t *testing.T) {
 		h.over()
 		h.waits(large)
 		if got := shares(order(s), "small"); got["large"] > 2*40 {
-			t.Errorf("while the small send left, these did: %v", got)
+			t.Errorf("mails sent during the small send: %v", got)
 		}
 	})
 }
 
-// Who waits for a test send does not wait for the broadcasts that are under way.
+// A test send does not wait for broadcasts that are being sent.
 func TestATestSendIsNotBehindALargeSend(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -239,17 +234,17 @@ func TestATestSendIsNotBehindALargeSend(t *testing.T) {
 		}
 		h.id = large
 		if p := h.progress(); p.Waiting < 50 {
-			t.Errorf("%d of 100 messages are left of the large send when the test has been sent", p.Waiting)
+			t.Errorf("%d of 100 messages of the large send are waiting after the test send, want at least 50", p.Waiting)
 		}
 	})
 }
 
-// waits fails the test when a send is over: then it was nobody's rival.
+// waits fails the test if a send has ended: then it did not compete with the other.
 func (h *house) waits(b id.Broadcast) {
 	h.t.Helper()
 	p, err := outbox.Load(h.t.Context(), h.DB, h.Tenant, h.SendOf(b))
 	h.must(err)
 	if p.Waiting == 0 {
-		h.t.Error("the large send was over too soon to say anything")
+		h.t.Error("the large send ended before the small one")
 	}
 }

@@ -10,24 +10,24 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// builder makes finished messages, one after the other, in buffers of its own.
+// builder builds finished messages, one after the other, in buffers that it reuses.
 type builder struct {
 	engine   *Engine
 	compose  compose.Builder
-	buf      []byte // room for a signature, and the message
-	head     []byte // the signature
-	envelope string // the envelope sender of the message built last
+	buf      []byte // space for a signature, then the message
+	head     []byte // the DKIM signature
+	envelope string // the envelope sender of the message that was built last
 }
 
-// signatureRoom is the room kept before a message. One that is longer costs a copy.
+// signatureRoom is the space kept before a message for its signature. A longer signature costs a
+// copy of the message.
 const signatureRoom = 1 << 10
 
 func newBuilder(e *Engine) *builder { return &builder{engine: e} }
 
-// build returns the finished, signed message; its bytes are good until the next
-// one is built.
+// build returns the finished, signed message. The bytes are valid until the next call.
 func (b *builder) build(j *job) ([]byte, error) {
-	if j.item.FirstAt == nil { // later attempts repeat the date: it is part of what is signed
+	if j.item.FirstAt == nil { // later attempts repeat the date, which is signed
 		j.item.FirstAt = new(b.engine.Now().UTC())
 	}
 	s, c := j.sender, j.content
@@ -35,7 +35,7 @@ func (b *builder) build(j *job) ([]byte, error) {
 	defer b.engine.Letters.Return(writer)
 	parts, err := writer.Render(context.Background(), letter.Letter{
 		Tenant: j.item.Tenant, Message: j.item.ID, Contact: j.contact, Content: c, Sender: s, Now: j.item.QueuedAt,
-		Preview: j.test(),
+		Preview: j.isTest(),
 	})
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (b *builder) build(j *job) ([]byte, error) {
 		}
 	}
 	returnPath := b.engine.Keys.ReturnPath
-	if j.test() {
+	if j.isTest() {
 		returnPath = b.engine.Keys.PreviewReturnPath
 	}
 	b.envelope = "b." + string(returnPath(j.item.ID, *j.item.FirstAt)) + "@" + s.Domain.ReturnPathHost
@@ -95,28 +95,28 @@ func (b *builder) build(j *job) ([]byte, error) {
 	return b.buf[start:], nil
 }
 
-// messageID is the Message-ID, without its angle brackets.
+// messageID returns the Message-ID, without its angle brackets.
 func (j *job) messageID(k *track.Keys) string {
 	return k.MessageID(j.item.ID) + "@" + j.sender.Domain.ReturnPathHost
 }
 
-// test reports whether the message is one of a test send.
-func (j *job) test() bool { return j.marked != "" }
+// isTest reports whether the message belongs to a test send.
+func (j *job) isTest() bool { return j.testMark != "" }
 
-// subject puts the mark of a test before a subject, and cuts off what is too much
-// then.
+// subject puts the mark of a test before a subject, and truncates the result to the longest
+// subject allowed.
 func (j *job) subject(written string) string {
-	if !j.test() {
+	if !j.isTest() {
 		return written
 	}
-	s := j.marked + written
+	s := j.testMark + written
 	if len(s) > compose.MaxSubject {
 		s = strings.ToValidUTF8(s[:compose.MaxSubject], "")
 	}
 	return s
 }
 
-// feedbackID is the identifier by which complaints are summed.
+// feedbackID returns the Feedback-ID, by which mailbox providers sum complaints.
 func feedbackID(j *job, sender string) string {
 	campaign := j.content.Content.Context.Broadcast.String()
 	if campaign == "" {
@@ -125,5 +125,5 @@ func feedbackID(j *job, sender string) string {
 	return campaign[max(0, len(campaign)-8):] + ":l-" + label(j.sender.Type.Label()) + ":" + j.sender.Tenant.Slug + ":" + sender
 }
 
-// label writes a key as a domain label may be: an underscore may not stand there.
+// label converts a key to a domain label, in which underscores are not allowed.
 func label(key string) string { return strings.ReplaceAll(key, "_", "-") }

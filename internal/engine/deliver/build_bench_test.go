@@ -9,9 +9,8 @@ import (
 	"github.com/packetboat/packetboat/internal/content"
 )
 
-// BenchmarkBuild makes the mail of one recipient of a broadcast after the other,
-// but for the DKIM signature: in one worker, and in as many as a lane may have, whose
-// memory is not in the processor's caches.
+// BenchmarkBuild builds the mails of a broadcast's recipients, without the DKIM signature: in one
+// worker, and in as many as a lane may have, whose memory does not fit into the processor's caches.
 func BenchmarkBuild(b *testing.B) {
 	draft, err := content.Draft(content.Source{Subject: "News for {{ first_name }}", HTML: page.HTML(), Tracking: true})
 	if err != nil {

@@ -26,7 +26,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
-// sampleEngine makes messages, and cannot do anything else.
+// sampleEngine returns an engine that can only build messages.
 func sampleEngine(t testing.TB, now time.Time) *Engine {
 	t.Helper()
 	box, err := secret.NewBox(bytes.Repeat([]byte{7}, secret.KeyBytes))
@@ -67,7 +67,7 @@ func sampleJob(t testing.TB) *job {
 	}
 }
 
-func TestMessagesAreMadeAsTheContractSays(t *testing.T) {
+func TestBuildMatchesGoldenMessages(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 2, 9, 30, 15, 0, time.UTC)
 	for _, test := range []struct {
@@ -111,7 +111,7 @@ func TestMessagesAreMadeAsTheContractSays(t *testing.T) {
 			}
 			again, err := b.build(j)
 			if err != nil || !bytes.Equal(again, want[len(want)-len(raw):]) {
-				t.Errorf("made again it differs: %v\n%s", err, again)
+				t.Errorf("built again it differs: %v\n%s", err, again)
 			}
 		})
 	}
@@ -128,9 +128,9 @@ func TestAMessageThatCannotBeRenderedFails(t *testing.T) {
 	}
 	_, err = newBuilder(sampleEngine(t, j.item.QueuedAt)).build(j)
 	if err == nil {
-		t.Fatal("a message without end was made")
+		t.Fatal("a message with an endless loop was built")
 	}
-	if r := failed(j.item, err.Error(), j.item.QueuedAt); r.State != outbox.Failed || !bytes.HasPrefix([]byte(r.Error), []byte("render_error")) {
+	if r := failedResult(j.item, err.Error(), j.item.QueuedAt); r.State != outbox.Failed || !bytes.HasPrefix([]byte(r.Error), []byte("render_error")) {
 		t.Errorf("result = %s %q, want failed, render_error", r.State, r.Error)
 	}
 }

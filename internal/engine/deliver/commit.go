@@ -8,45 +8,41 @@ import (
 	"github.com/packetboat/packetboat/internal/outbox"
 )
 
-// How many connections' words one transaction holds: at most maxCommit, and half
-// of those that are at work, unless that were fewer than minCommit. If it held them
-// all, they would go on all at once and come back all at once, and nobody would
-// write meanwhile; so one half makes and hands over messages while the other half's
-// are written.
+// How many steps one transaction commits: at most maxCommit, and half of the workers that are
+// busy, unless that is less than minCommit. If one transaction committed the steps of all, all
+// workers would wait for it together; so one half renders and sends while the other half waits.
 const (
 	maxCommit = 200
 	minCommit = 16
 )
 
-// commitBatch is how many of those at work may go into the next transaction.
+// commitBatch returns how many steps the next transaction may commit.
 func (e *Engine) commitBatch() int { return max(minCommit, (int(e.working.Load())+1)/2) }
 
-// step is what a connection hands in at once: what became of its last message
-// and which one it wants to send now.
+// step is what a worker commits at once: the result of its last message and the intent to send its
+// next one.
 type step struct {
 	results []outbox.Result
 	intent  *outbox.Item // nil: none
-	begun   bool         // set when the intent may go ahead
+	begun   bool         // set when the attempt may begin
 }
 
-// commit writes a batch of steps. A result must not be lost because the database
-// is away, so it is tried for as long as the engine lives; no attempt begins
-// meanwhile. If it never succeeds the message is uncertain, and the next node
-// sends it once more.
+// commit writes a batch of steps. It retries until the engine gives up, since a lost result makes
+// its message uncertain, which the next node sends once more. No attempt begins meanwhile.
 func (e *Engine) commit(_ context.Context, batch []*step) error {
 	var results []outbox.Result
 	for _, s := range batch {
 		results = append(results, s.results...)
 	}
 	var begun map[id.Message]bool
-	err := e.retryWrite("results are not written yet", func() (err error) {
+	err := e.retryWrite("write results failed, will retry", func() (err error) {
 		var intents []outbox.Item
 		for _, s := range batch {
 			if s.intent != nil && e.leased() {
 				intents = append(intents, *s.intent)
 			}
 		}
-		begun, err = e.node.Commit(e.abandoned, results, intents, e.Now())
+		begun, err = e.node.Commit(e.writeCtx, results, intents, e.Now())
 		return err
 	})
 	if err != nil {

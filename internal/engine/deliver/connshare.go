@@ -6,12 +6,11 @@ import (
 	"github.com/packetboat/packetboat/internal/lane"
 )
 
-// shareEvery is how often a lane asks for its part of the connections that all
-// processes together may have.
+// shareEvery is how often a lane renews its part of the connections, which all processes share.
 const shareEvery = 2 * time.Second
 
-// shareConnections keeps this process to its part of the lane's connections, and of those
-// to a throttled provider, until the lane puts down its work.
+// shareConnections keeps the number of tokens at this process's part of the lane's connections, and
+// updates its part of the connections to throttled providers, until the lane closes.
 func (r *laneWorkers) shareConnections() {
 	e, key, n := r.engine, laneSpace+r.settings.config.ID.String(), r.settings.config.Caps.MaxConnections
 	have := 0
@@ -45,7 +44,7 @@ func (r *laneWorkers) shareConnections() {
 	}
 }
 
-// shareProviders asks for the part of each throttled provider's connections.
+// shareProviders requests a part of the connections of each throttled provider.
 func (r *laneWorkers) shareProviders(key string) {
 	for _, t := range r.settings.config.Throttles {
 		if t.MaxConnections == 0 {
@@ -61,7 +60,7 @@ func (r *laneWorkers) shareProviders(key string) {
 	}
 }
 
-// returnConnections lets others have the connections once no worker uses one.
+// returnConnections returns the connections to other processes after the last worker has ended.
 func (r *laneWorkers) returnConnections(key string) {
 	r.workers.Wait()
 	keys := []string{key}
@@ -69,13 +68,13 @@ func (r *laneWorkers) returnConnections(key string) {
 		keys = append(keys, key+":"+t.Pattern)
 	}
 	for _, k := range keys {
-		if _, err := r.engine.pacer.Slots(r.engine.abandoned, k, 0, 1); err != nil {
+		if _, err := r.engine.pacer.Slots(r.engine.writeCtx, k, 0, 1); err != nil {
 			r.engine.Log.Error("return connections failed", "lane", r.settings.config.ID, "err", err)
 		}
 	}
 }
 
-// track counts jobs that go to a throttled provider.
+// track adds n to the number of jobs in flight under the job's throttle.
 func (r *laneWorkers) track(j *job, n int) {
 	if j.throttle == nil {
 		return
@@ -85,7 +84,7 @@ func (r *laneWorkers) track(j *job, n int) {
 	r.inFlight[j.throttle.Pattern] += n
 }
 
-// free returns how many more jobs under a throttle the lane may take now.
+// free returns how many more jobs under a throttle may be in flight now.
 func (r *laneWorkers) free(t *lane.Throttle) int {
 	const plenty = 1 << 20
 	if t == nil || t.MaxConnections == 0 {

@@ -1,22 +1,21 @@
-// Package deliver moves messages from the outbox to the servers that take them.
+// Package deliver sends the messages of the outbox.
 //
 //	feeder (one per open send)       workers (as many per lane as connections)
 //	  claim a batch                      build: render, rewrite, compose, sign
-//	  look at each contact again    ──►  commit: last result + this intent
-//	  skip, hold, or hand to its lane    send
+//	  check each contact again      ──►  commit: last result + this intent
+//	  skip, defer, or pass to its lane   send
 //
-// What a worker has learned of one message and that it begins the next go into
-// one group commit, for which it waits: so no connection ever has more than one
-// message whose end is not written down. Whether a contact may
-// still be mailed is asked when its message is claimed, moments before it leaves,
-// and again when those moments turn out to be many.
+// A worker commits the result of one message together with the intent to send the next, in a group
+// commit, and waits for it. So no connection ever has more than one message whose result is not
+// stored. Whether a contact may still be mailed is checked when its message is claimed, and again
+// before the attempt if it waited longer than checkValid.
 //
-// What cannot leave now but may later is held: its tenant or domain is paused,
-// its sender or lane switched off, or the lane rests because it could not be
-// reached. Held messages are put back, and nobody looks at them for a while.
+// A message that cannot be sent now but may be later is deferred: its tenant or domain is paused,
+// its identity or lane is inactive, or its lane backs off because it cannot be reached. Deferred
+// messages return to the queue, and their send is not claimed from for a while.
 //
-// The node renews a lease while it works. When it cannot, it stops beginning
-// attempts well before others take its messages for abandoned.
+// The node renews a lease while it works. If it cannot, it begins no attempt in the last third of
+// the lease, so that none is under way when other nodes take its messages back.
 package deliver
 
 import (
@@ -41,21 +40,21 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// lookEvery is how often the engine looks for messages that are due.
+// lookEvery is how often the engine reads which sends have due messages.
 const lookEvery = 500 * time.Millisecond
 
-// leaseFor is how long the lease of a node lasts unless it is said. It is renewed
-// nine times in that time, and no attempt begins in its last third.
+// leaseFor is how long the lease of a node lasts by default. It is renewed nine times in that time,
+// and no attempt begins in its last third.
 const leaseFor = 45 * time.Second
 
-// How a shutdown is bounded: attempts under way have stopWithin to end before
-// their connections are cut, and then writeWithin to be written down.
+// How long a shutdown takes at most: attempts in flight may finish within stopWithin, before their
+// connections are closed, and their results may be written within writeWithin after that.
 const (
 	stopWithin  = 20 * time.Second
 	writeWithin = 5 * time.Second
 )
 
-// Engine is the loop that delivers.
+// Engine sends due messages and stores their results.
 type Engine struct {
 	DB       *sqldb.DB
 	Box      *secret.Box
@@ -67,48 +66,48 @@ type Engine struct {
 	Log      *slog.Logger
 	Now      func() time.Time
 	Metrics  *Metrics
-	Wake     <-chan struct{} // messages were put, or a send was let go
+	Wake     <-chan struct{} // receives when messages were put, or a send was resumed
 	Stored   func()          // called after results were written; may be nil
 
 	FeedbackSender string        // the last part of Feedback-ID
 	AllowPrivate   bool          // relays on loopback and private addresses
-	Alone          bool          // no other process uses the database: an earlier run's messages are taken back at once
-	Lease          time.Duration // how long a node that says nothing keeps its messages; 0 means 45 s
-	Grace          time.Duration // how long attempts under way may take at the end; 0 means 20 s
+	Alone          bool          // no other process uses the database: messages of an earlier run are taken back at once
+	Lease          time.Duration // how long a node that does not renew keeps its messages; 0 means 45 s
+	Grace          time.Duration // how long attempts in flight may take at shutdown; 0 means 20 s
 
-	node       *outbox.Node
-	leaseUntil atomic.Pointer[time.Time]
-	commits    *sqldb.Group[*step]
-	working    atomic.Int64    // workers that have a message, or a result to write
-	cut        context.Context // ends when connections are cut
-	abandoned  context.Context // ends when nothing more is written
-	settings   settings
-	lanes      lanes
-	sends      sends
-	feeders    feeders
-	tally      stats
-	fair       *fairQueue
-	pacer      *pace.Pacer
-	providers  maildomain.Providers
+	node        *outbox.Node
+	leaseUntil  atomic.Pointer[time.Time]
+	commits     *sqldb.Group[*step]
+	working     atomic.Int64    // workers that have a message, or a result to write
+	connCtx     context.Context // of connections; canceled when the grace of a shutdown is over
+	writeCtx    context.Context // of writes; canceled when the engine gives up
+	settings    settings
+	lanes       lanes
+	sends       sends
+	feeders     feeders
+	stats       stats
+	renderQueue *fairQueue
+	pacer       *pace.Pacer
+	providers   maildomain.Providers
 }
 
-// Run delivers until ctx ends, then finishes the attempts under way, writes what
-// became of them and puts everything else back.
+// Run delivers until ctx ends. Then it finishes the attempts in flight, stores their results and
+// returns all other claimed messages to the queue.
 func (e *Engine) Run(ctx context.Context) error {
 	e.node = &outbox.Node{DB: e.DB, Owner: id.NewText()}
 	e.commits = sqldb.NewGroup(maxCommit, e.commit)
 	e.commits.Limit(e.commitBatch)
 	e.settings.engine, e.lanes.engine, e.sends.engine = e, e, e
 	e.pacer = pace.New(e.DB, e.node.Owner, e.Now)
-	e.fair = newFairQueue(runtime.GOMAXPROCS(0))
+	e.renderQueue = newFairQueue(runtime.GOMAXPROCS(0))
 	e.providers.DB, e.providers.Now = e.DB, e.Now
 	e.feeders.init()
-	// The writers outlive ctx: what is under way must still be written.
+	// The writers outlive ctx: results of attempts in flight must be stored.
 	background, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	var cut, giveUp context.CancelFunc
-	e.cut, cut = context.WithCancel(background)
-	e.abandoned, giveUp = context.WithCancel(background)
+	e.connCtx, cut = context.WithCancel(background)
+	e.writeCtx, giveUp = context.WithCancel(background)
 	defer cut()
 	defer giveUp()
 	if err := e.renew(ctx); err != nil {
@@ -122,7 +121,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	writers.Go(func() { e.keepLease(background) })
 	writers.Go(func() { e.keepStats(background) })
 
-	e.loop(ctx)
+	e.feedLoop(ctx)
 	grace := stopWithin
 	if e.Grace > 0 {
 		grace = e.Grace
@@ -130,15 +129,15 @@ func (e *Engine) Run(ctx context.Context) error {
 	defer time.AfterFunc(grace, cut).Stop()
 	defer time.AfterFunc(grace+writeWithin, giveUp).Stop()
 	e.feeders.wg.Wait()
-	e.lanes.stop()
-	e.writeStats(e.abandoned)
-	err := errors.Join(e.node.Leave(e.abandoned), e.pacer.Close(e.abandoned))
+	e.lanes.closeAll()
+	e.writeStats(e.writeCtx)
+	err := errors.Join(e.node.Leave(e.writeCtx), e.pacer.Close(e.writeCtx))
 	end()
 	writers.Wait()
 	return err
 }
 
-func (e *Engine) loop(ctx context.Context) {
+func (e *Engine) feedLoop(ctx context.Context) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
@@ -154,7 +153,7 @@ func (e *Engine) loop(ctx context.Context) {
 			return
 		case <-tick.C:
 		case <-e.Wake:
-		case <-e.feeders.again:
+		case <-e.feeders.seatFree:
 		}
 	}
 }
@@ -191,8 +190,8 @@ func (e *Engine) renew(ctx context.Context) error {
 	return nil
 }
 
-// leased reports whether the lease lasts long enough to begin an attempt. It
-// must, by the clock on the wall and by the one that nobody sets.
+// leased reports whether the lease lasts long enough to begin an attempt, by the wall clock and by
+// the monotonic clock.
 func (e *Engine) leased() bool {
 	until, last := e.leaseUntil.Load(), e.Now().Add(e.lease()/3)
 	return until != nil && last.Before(*until) && last.Round(0).Before(until.Round(0))
@@ -210,24 +209,24 @@ func (e *Engine) reap(ctx context.Context, alone bool) error {
 	return nil
 }
 
-// retryWrite calls write until it succeeds or nothing is written any more.
+// retryWrite calls write until it succeeds or the engine gives up.
 func (e *Engine) retryWrite(failing string, write func() error) error {
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
 		err := write()
-		if err == nil || e.abandoned.Err() != nil {
+		if err == nil || e.writeCtx.Err() != nil {
 			return err
 		}
 		e.Log.Warn(failing, "err", err)
 		select {
 		case <-time.After(wait):
-		case <-e.abandoned.Done():
+		case <-e.writeCtx.Done():
 			return err
 		}
 	}
 }
 
-// write commits one step and reports whether its intent may go ahead.
-func (e *Engine) write(s *step) (bool, error) {
+// writeStep commits one step and reports whether the attempt of its intent may begin.
+func (e *Engine) writeStep(s *step) (bool, error) {
 	if len(s.results) == 0 && s.intent == nil {
 		return false, nil
 	}
@@ -235,7 +234,7 @@ func (e *Engine) write(s *step) (bool, error) {
 		for _, r := range s.results {
 			e.Log.Error("result lost; its message will be sent once more", "message", r.Item.ID)
 		}
-		return false, fmt.Errorf("write a step: %w", err)
+		return false, fmt.Errorf("write step: %w", err)
 	}
 	if e.Stored != nil && len(s.results) > 0 {
 		e.Stored()
@@ -243,9 +242,9 @@ func (e *Engine) write(s *step) (bool, error) {
 	return s.begun, nil
 }
 
-// deferral says that a message cannot leave now, and when to look again.
+// deferral is an error: a message cannot be sent now, for a reason, and is tried again later.
 type deferral struct {
-	until  time.Time
+	until  time.Time // when to try again
 	reason string
 	down   time.Time // since when its lane cannot be reached; zero for other reasons
 }

@@ -30,10 +30,10 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// patience bounds every wait of these tests, on a machine that is busy too.
-const patience = time.Minute
+// maxWaitInMemory is the timeout of every wait in these tests, generous for a busy machine.
+const maxWaitInMemory = time.Minute
 
-// house is an account with a relay, and a clock that can be put forward.
+// house is an account with a relay, and a clock that can be advanced.
 type house struct {
 	*broadcasttest.Account
 	t      *testing.T
@@ -59,10 +59,10 @@ func (h *house) now() time.Time {
 	return broadcasttest.Now.Add(time.Since(h.began) + time.Duration(h.ahead.Load()))
 }
 
-// pass puts the clock forward.
+// pass advances the clock.
 func (h *house) pass(d time.Duration) { h.ahead.Add(int64(d)) }
 
-// relay makes the account's mail leave by an SMTP server.
+// relay adds an SMTP server as the account's lane.
 func (h *house) relay(port int, edits ...func(*lane.Fields)) {
 	h.t.Helper()
 	f := lane.Fields{
@@ -77,7 +77,7 @@ func (h *house) relay(port int, edits ...func(*lane.Fields)) {
 	h.must(err)
 }
 
-// send puts a broadcast to n people into the outbox.
+// send puts a broadcast to n contacts into the outbox.
 func (h *house) send(n int, edits ...func(*broadcast.Change)) {
 	h.t.Helper()
 	h.people = h.AddContacts(h.List.ID, "c", n)
@@ -107,7 +107,7 @@ func (h *house) engine() *deliver.Engine {
 	}
 }
 
-// run starts an engine and returns what stops it and waits for its end.
+// run starts an engine and returns a function that stops it and waits for its end.
 func (h *house) run(e *deliver.Engine) (stop func()) {
 	h.t.Helper()
 	ctx, cancel := context.WithCancel(h.t.Context())
@@ -130,21 +130,21 @@ func (h *house) progress() outbox.Progress {
 	return p
 }
 
-// await polls until the send has come to what the test waits for.
-func (h *house) await(what string, come func(outbox.Progress) bool) outbox.Progress {
+// await polls until done returns true for the progress of the send.
+func (h *house) await(what string, done func(outbox.Progress) bool) outbox.Progress {
 	h.t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	late := time.After(patience)
+	late := time.After(maxWaitInMemory)
 	for {
 		p := h.progress()
-		if come(p) {
+		if done(p) {
 			return p
 		}
 		select {
 		case <-tick.C:
 		case <-late:
-			h.t.Fatalf("waited in vain until %s: %+v; messages: %+v", what, p, h.failures())
+			h.t.Fatalf("timeout waiting until %s: %+v; messages: %+v", what, p, h.failures())
 		}
 	}
 }
@@ -158,7 +158,7 @@ func (h *house) failures() (list []string) {
 	return list[:min(len(list), 5)]
 }
 
-// over waits until nothing waits.
+// over waits until no message is waiting.
 func (h *house) over() outbox.Progress {
 	h.t.Helper()
 	return h.await("all has ended", func(p outbox.Progress) bool { return p.Waiting == 0 })
@@ -171,7 +171,7 @@ func (h *house) messages() []outbox.Record {
 	return list
 }
 
-// sums fails the test when the sums are not as wanted.
+// sums fails the test if the sums of the send are not as wanted.
 func (h *house) sums(want outbox.Sums) {
 	h.t.Helper()
 	if got := h.progress().Sums; got != want {
@@ -179,7 +179,7 @@ func (h *house) sums(want outbox.Sums) {
 	}
 }
 
-// arrived returns how often each address got the mail.
+// arrived returns how many mails each address received.
 func arrived(s *sink.Server) map[string]int {
 	got := map[string]int{}
 	for _, m := range s.Messages() {
@@ -201,14 +201,14 @@ func messageIDs(list []sink.Message) []string {
 
 func (h *house) awaitSink(s *sink.Server, n int) []sink.Message {
 	h.t.Helper()
-	ctx, cancel := context.WithTimeout(h.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(h.t.Context(), maxWaitInMemory)
 	defer cancel()
 	list, err := s.Await(ctx, n)
 	h.must(err)
 	return list
 }
 
-// watch waits for words in the log.
+// watch waits for a message in the log.
 type watch struct {
 	slog.Handler
 	words string
@@ -235,8 +235,8 @@ func (w *watch) await(t *testing.T) {
 	t.Helper()
 	select {
 	case <-w.seen:
-	case <-time.After(patience):
-		t.Fatalf("waited in vain for %q in the log", w.words)
+	case <-time.After(maxWaitInMemory):
+		t.Fatalf("timeout waiting for %q in the log", w.words)
 	}
 }
 

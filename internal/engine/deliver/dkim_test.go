@@ -19,7 +19,7 @@ func TestSignaturesVerifyAgainstTheDomainsRecord(t *testing.T) {
 		s := sink.Start(t, sink.Options{})
 		h.relay(s.Port(), func(f *lane.Fields) { f.DKIMSign = new(sign) })
 		h.send(3)
-		h.pass(time.Since(h.now())) // the verifier goes by its own clock
+		h.pass(time.Since(h.now())) // the verifier uses the system clock
 		h.run(h.engine())
 		h.over()
 		for _, m := range s.Messages() {

@@ -16,17 +16,17 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// asker is a send that always has more to send.
+// asker is a send that always requests more permits.
 type asker struct {
 	name id.Send
-	n    int           // how many permits it asks for at once
-	late time.Duration // how long after its time it comes for more
+	n    int           // how many permits it requests at once
+	late time.Duration // how long after its time it requests again
 	next time.Time
 	got  int
 }
 
-// However often sends ask, and however late they come, a limit is divided between
-// them, and no more of it is lost than must be.
+// However often sends request permits, and however late, a limit is divided evenly between them,
+// and few permits are lost.
 func TestSendsThatWaitForALimitTakeTurns(t *testing.T) {
 	t.Parallel()
 	db := dbtest.SQLite(t)
@@ -45,7 +45,7 @@ func TestSendsThatWaitForALimitTakeTurns(t *testing.T) {
 			}
 		}
 		last := askers[len(askers)-1]
-		last.next = now.Add(50 * slot) // it begins when the others are under way
+		last.next = now.Add(50 * slot) // it begins after the others
 		var r fairShare
 		var before []int
 		end := now.Add(50*slot + max(200*slot, 15*time.Second))
@@ -56,13 +56,13 @@ func TestSendsThatWaitForALimitTakeTurns(t *testing.T) {
 					before = append(before, a.got)
 				}
 			}
-			got, not, err := r.take(t.Context(), pacer, a.name, a.n, limits, now)
+			got, not, err := r.takePermits(t.Context(), pacer, a.name, a.n, limits, now)
 			if err != nil {
 				rt.Fatal(err)
 			}
 			a.got += got
 			if a.next = now; got < a.n {
-				a.next = not.again.Add(a.late)
+				a.next = not.retryAt.Add(a.late)
 			}
 			if !a.next.After(now) {
 				a.next = now.Add(time.Millisecond)
@@ -79,22 +79,22 @@ func TestSendsThatWaitForALimitTakeTurns(t *testing.T) {
 		if most.got > least.got*5/4+slack {
 			rt.Errorf("while all waited, %+v got %d and %+v got %d", *most, most.got, *least, least.got)
 		}
-		if could := int(end.Sub(began) / slot); all < could/3 { // a limit saves up no more than a second's: what nobody comes for in time is lost
+		if could := int(end.Sub(began) / slot); all < could/3 { // permits of more than a second are not saved up, so some are lost when sends are late
 			rt.Errorf("%d permits of %d were used", all, could)
 		}
 	})
 }
 
-// Two sends have mail for a throttled provider. One has nothing else to send and
-// waits with it in hand; the other has, and puts off what may not leave. They
-// share the provider's rate. The clock is the test's.
+// Two sends have mail for a throttled provider. One has no other mail and waits with the next in
+// memory; the other has, and delays messages without a permit. They share the provider's rate. The
+// test sets the clock.
 func TestSendsShareAProvidersRate(t *testing.T) {
 	t.Parallel()
 	began := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	now := began
-	e := &Engine{DB: dbtest.SQLite(t), Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now }, abandoned: t.Context()}
+	e := &Engine{DB: dbtest.SQLite(t), Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now }, writeCtx: t.Context()}
 	e.lanes.engine, e.pacer = e, pace.New(e.DB, "node", e.Now)
-	t.Cleanup(e.lanes.stop)
+	t.Cleanup(e.lanes.closeAll)
 	settings := &laneSettings{config: lane.Config{Tenant: idtest.TenantNamed("acme"), ID: idtest.Named[id.MTAConfig]("lane"), Type: lane.Sink, Caps: lane.Caps{MaxConnections: 1}}}
 	throttle := &lane.Throttle{Pattern: "example.com", MaxPerMinute: 2400}
 	large, small := class{settings, throttle, &send{id: idtest.Named[id.Send]("large")}}, class{settings, throttle, &send{id: idtest.Named[id.Send]("small")}}
@@ -108,10 +108,10 @@ func TestSendsShareAProvidersRate(t *testing.T) {
 	}
 	const hand, mails = 50, 60
 	left := map[string]int{}
-	largeAgain, due := now, slices.Repeat([]time.Time{began.Add(time.Second)}, mails) // when each mail of the small one may be tried
+	largeAgain, due := now, slices.Repeat([]time.Time{began.Add(time.Second)}, mails) // when each mail of the small send is due
 	for ; left["small"] < mails; now = now.Add(10 * time.Millisecond) {
 		if now.Sub(began) > time.Minute {
-			t.Fatalf("after a minute these left: %v", left)
+			t.Fatalf("mails sent after a minute: %v", left)
 		}
 		if !now.Before(largeAgain) {
 			l := ask(large, hand)
@@ -125,7 +125,7 @@ func TestSendsShareAProvidersRate(t *testing.T) {
 		g := group{class: small}
 		later := slices.DeleteFunc(slices.Clone(due), func(at time.Time) bool { return !at.After(now) })
 		if len(later) == 0 && left["small"] == 0 {
-			left["large"] = 0 // what left before the small one began does not count
+			left["large"] = 0 // mails sent before the small send began do not count
 		}
 		for range len(due) - len(later) {
 			g.jobs = append(g.jobs, &job{})
@@ -135,7 +135,7 @@ func TestSendsShareAProvidersRate(t *testing.T) {
 			left["small"] += l.n
 			g.jobs = g.jobs[l.n:]
 			if l.denied != nil {
-				for _, p := range g.queue(l.denied, now) {
+				for _, p := range g.delayRest(l.denied, now) {
 					later = append(later, p.deferral.until)
 				}
 			}
@@ -143,6 +143,6 @@ func TestSendsShareAProvidersRate(t *testing.T) {
 		due = later
 	}
 	if left["large"] > 2*mails+40 {
-		t.Errorf("while %d mails of the small send left, %d of the large one did", mails, left["large"])
+		t.Errorf("%d mails of the small send and %d of the large one were sent meanwhile", mails, left["large"])
 	}
 }

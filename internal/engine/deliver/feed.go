@@ -19,26 +19,26 @@ import (
 // claimBatch is how many messages a feeder claims at once.
 const claimBatch = 256
 
-// checkedFor is how long it counts that a contact was found willing.
-const checkedFor = 5 * time.Second
+// checkValid is how long the check of a contact and its settings stays valid.
+const checkValid = 5 * time.Second
 
-// job is a message on its way to a worker.
+// job is a claimed message on its way to a worker, with what is needed to send it.
 type job struct {
 	item     outbox.Item
 	contact  *contact.Contact
 	content  *content.Compiled
 	sender   *letter.Sender
-	signer   *dkim.Signer // set when its lane wants a signature
+	signer   *dkim.Signer // set if its lane's mail is signed
 	lane     *laneSettings
 	send     *send
 	throttle *lane.Throttle // of the recipient's provider, or nil
-	days     []pace.Day     // of which it took a permit
-	checked  time.Time      // when all of this was looked up
-	marked   string         // what the subject of a test begins with; empty: no test
+	days     []pace.Day     // the daily limits of which it has a permit
+	checked  time.Time      // when all of this was loaded
+	testMark string         // the prefix of a test's subject; empty: not a test
 }
 
-// feed claims the due messages of a send batch by batch and hands them to
-// their lanes, until none is due, or none may leave.
+// feed claims the due messages of a send batch by batch and passes them to their lanes, until none
+// is due, or none can be sent: then it returns the deferral of the first.
 func (e *Engine) feed(ctx context.Context, tenant id.Tenant, send id.Send) (*deferral, error) {
 	var after outbox.Position
 	for e.leased() && ctx.Err() == nil {
@@ -48,7 +48,7 @@ func (e *Engine) feed(ctx context.Context, tenant id.Tenant, send id.Send) (*def
 			return nil, err
 		case len(items) == 0 && after == (outbox.Position{}):
 			return nil, nil
-		case len(items) == 0: // once more from the beginning, for what was put back
+		case len(items) == 0: // once more from the beginning, for messages that were put back
 			after = outbox.Position{}
 			continue
 		}
@@ -60,32 +60,32 @@ func (e *Engine) feed(ctx context.Context, tenant id.Tenant, send id.Send) (*def
 	return nil, nil
 }
 
-// deliverItems passes claimed messages on. Whatever it cannot pass on it puts back: to be
-// due when it can go, or, if nothing of the batch can, as it was, and then it says
-// when to look at the send again.
+// deliverItems passes claimed messages to their lanes. Those that cannot be sent now are delayed.
+// If that is the whole batch, it is released with its due times unchanged, and the result says when
+// to feed the send again.
 func (e *Engine) deliverItems(ctx context.Context, tenant id.Tenant, items []outbox.Item) (*deferral, error) {
-	jobs, ends, waiting, err := e.check(ctx, tenant, items)
+	jobs, ends, waiting, err := e.checkItems(ctx, tenant, items)
 	if err != nil {
 		e.release(items...)
 		return nil, err
 	}
 	e.noteWaits(waiting)
-	passed, over, later := e.pass(ctx, jobs)
+	passed, over, later := e.passJobs(ctx, jobs)
 	ends, waiting = append(ends, over...), append(waiting, later...)
-	if _, err := e.write(&step{results: ends}); err != nil {
+	if _, err := e.writeStep(&step{results: ends}); err != nil {
 		return nil, err
 	}
 	return e.putBack(waiting, passed+len(ends) == 0 && ctx.Err() == nil), nil
 }
 
-// deferredItem is a message that cannot leave now.
+// deferredItem is a message that cannot be sent now.
 type deferredItem struct {
 	item outbox.Item
 	*deferral
 }
 
-// putBack puts messages back until they can go. When they are all there is, it
-// leaves their time alone and returns when the first of them can go.
+// putBack delays messages until they can be sent. If all is set, nothing else was in the batch: it
+// releases them with their due times unchanged and returns the earliest deferral.
 func (e *Engine) putBack(waiting []deferredItem, all bool) *deferral {
 	if len(waiting) == 0 {
 		return nil
@@ -107,9 +107,9 @@ func (e *Engine) putBack(waiting []deferredItem, all bool) *deferral {
 	return first
 }
 
-// check looks at claimed messages: which can go, which have ended, and which
-// must wait.
-func (e *Engine) check(ctx context.Context, tenant id.Tenant, items []outbox.Item) (jobs []*job, ends []outbox.Result, waiting []deferredItem, err error) {
+// checkItems sorts claimed messages into those that can be sent, those that have ended, and those
+// that must wait.
+func (e *Engine) checkItems(ctx context.Context, tenant id.Tenant, items []outbox.Item) (jobs []*job, ends []outbox.Result, waiting []deferredItem, err error) {
 	now := e.Now()
 	people, listed, err := e.loadContacts(ctx, tenant, items)
 	if err != nil {
@@ -117,20 +117,20 @@ func (e *Engine) check(ctx context.Context, tenant id.Tenant, items []outbox.Ite
 	}
 	jobs = make([]*job, 0, len(items))
 	for _, it := range items {
-		j, err := e.prepare(ctx, it)
+		j, err := e.prepareJob(ctx, it)
 		if h, ok := errors.AsType[*deferral](err); ok {
 			waiting = append(waiting, deferredItem{it, h})
 			continue
 		}
 		if errors.Is(err, errNoSender) {
-			ends = append(ends, failed(it, err.Error(), now))
+			ends = append(ends, failedResult(it, err.Error(), now))
 			continue
 		}
 		if err != nil {
 			return nil, nil, nil, err
 		}
 		c := people[it.Contact]
-		if reason := refusal(c, it, j.sender.Consent(), listed); reason != "" {
+		if reason := skipReason(c, it, j.sender.Consent(), listed); reason != "" {
 			ends = append(ends, outbox.Result{Item: it, At: now, State: outbox.Skipped, SkipReason: reason})
 			continue
 		}
@@ -140,12 +140,12 @@ func (e *Engine) check(ctx context.Context, tenant id.Tenant, items []outbox.Ite
 	return jobs, ends, waiting, nil
 }
 
-// refusal checks once more, right before the send, whether the contact may be mailed.
-func refusal(c *contact.Contact, it outbox.Item, k contact.Consent, listed map[string]bool) string {
+// skipReason returns the skip reason of a message whose contact may not be mailed any more, or "".
+func skipReason(c *contact.Contact, it outbox.Item, k contact.Consent, listed map[string]bool) string {
 	switch {
 	case c == nil:
 		return "not_active"
-	case c.Email != it.Email: // the address was changed since: the new one was not asked about
+	case c.Email != it.Email: // changed after the audience was read: the new address was not checked
 		return "invalid_email"
 	}
 	return c.Refusal(k, listed[it.Email])
@@ -169,4 +169,46 @@ func (e *Engine) loadContacts(ctx context.Context, tenant id.Tenant, items []out
 		people[list[i].ID] = &list[i]
 	}
 	return people, listed, nil
+}
+
+// claim claims due messages of a send.
+func (e *Engine) claim(ctx context.Context, tenant id.Tenant, send id.Send, after outbox.Position) ([]outbox.Item, error) {
+	return e.node.ClaimAfter(context.WithoutCancel(ctx), tenant, send, after, claimBatch, e.Now())
+}
+
+// release returns messages on which no attempt began. They can be claimed again after the node has
+// written the release, with its next claim or within a second.
+func (e *Engine) release(items ...outbox.Item) { e.node.Release(items...) }
+
+// delay postpones messages to their DueAt. It retries until the write succeeds, since the messages
+// are claimed until then.
+func (e *Engine) delay(items []outbox.Item) {
+	if len(items) == 0 {
+		return
+	}
+	// If the engine gives up, the node's lease expires and another node takes the messages back.
+	_ = e.retryWrite("delay messages failed, will retry", func() error { return e.node.Delay(e.writeCtx, items) })
+}
+
+// recipients loads the contacts of messages, with the fields that their content uses.
+func (e *Engine) recipients(ctx context.Context, tenant id.Tenant, items []outbox.Item) ([]contact.Contact, error) {
+	ids := make([]id.Contact, len(items))
+	var reads contact.Reading
+	seen := map[id.Content]bool{}
+	for i, it := range items {
+		ids[i] = it.Contact
+		if seen[it.Content] {
+			continue
+		}
+		seen[it.Content] = true
+		c, err := e.Contents.Get(ctx, tenant, it.Content)
+		if errors.Is(err, content.ErrGone) { // the message fails in prepareJob
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		reads.Join(letter.Reads(c))
+	}
+	return contact.Recipients(ctx, e.DB, tenant, ids, reads)
 }

@@ -14,8 +14,8 @@ import (
 
 const (
 	maxFeeders = 64              // sends fed at a time
-	turnFor    = 2 * time.Second // how long one is fed while others wait
-	afterError = 5 * time.Second // until one is looked at again that could not be fed
+	feedTurn   = 2 * time.Second // how long a send is fed while others wait
+	errorRetry = 5 * time.Second // until a send is fed again after an error
 )
 
 type sendKey struct {
@@ -27,19 +27,19 @@ func (k sendKey) compare(o sendKey) int {
 	return cmp.Or(cmp.Compare(k.tenant, o.tenant), id.Compare(k.send, o.send))
 }
 
-// feeders are the sends being fed, and those that nobody need look at for a
-// while. When there are more sends than feeders, they take turns.
+// feeders are the sends being fed, and those that are not fed for a while because their messages
+// cannot be sent. When there are more sends than feeders, they take turns.
 type feeders struct {
-	mu     sync.Mutex
-	busy   map[sendKey]feeding
-	rests  map[sendKey]deferral
-	last   sendKey       // was seated last; the next to be seated comes after it
-	full   bool          // some found no seat
-	ready  bool          // there were sends to look at
-	again  chan struct{} // there is a seat again
-	wg     sync.WaitGroup
-	shares fairShare
-	waits  waits
+	mu       sync.Mutex
+	busy     map[sendKey]feeding
+	deferred map[sendKey]deferral
+	last     sendKey       // got a feeder last; the next is the one after it
+	full     bool          // some sends got no feeder
+	ready    bool          // there were sends with waiting messages
+	seatFree chan struct{} // receives when a feeder has ended while others wait
+	wg       sync.WaitGroup
+	shares   fairShare
+	waits    waits
 }
 
 // feeding is one send being fed.
@@ -49,7 +49,7 @@ type feeding struct {
 }
 
 func (f *feeders) init() {
-	f.busy, f.rests, f.again = map[sendKey]feeding{}, map[sendKey]deferral{}, make(chan struct{}, 1)
+	f.busy, f.deferred, f.seatFree = map[sendKey]feeding{}, map[sendKey]deferral{}, make(chan struct{}, 1)
 }
 
 // any reports whether there are sends that have messages waiting.
@@ -59,7 +59,7 @@ func (f *feeders) any() bool {
 	return f.ready
 }
 
-// feedReady gives every send that has due messages, or was cancelled, a feeder.
+// feedReady starts a feeder for each send that has due messages or was cancelled.
 func (e *Engine) feedReady(ctx context.Context) error {
 	if !e.leased() { // the clock jumped, or the database was away
 		if err := e.renew(ctx); err != nil {
@@ -76,15 +76,15 @@ func (e *Engine) feedReady(ctx context.Context) error {
 			defer end()
 			work := e.feed
 			if cancelled {
-				work = e.sweep
+				work = e.cancelWaiting
 			}
 			h, err := work(ctx, k.tenant, k.send)
 			if err != nil && ctx.Err() == nil {
-				e.Log.Error("feed send failed", "tenant", k.tenant, e.senderOf(ctx, k.tenant, k.send), "err", err)
-				h = &deferral{until: e.Now().Add(afterError), reason: "it could not be fed"}
+				e.Log.Error("feed send failed", "tenant", k.tenant, e.sourceAttr(ctx, k.tenant, k.send), "err", err)
+				h = &deferral{until: e.Now().Add(errorRetry), reason: "feed send failed"}
 			}
 			if e.feeders.finish(k, h) {
-				e.Log.Warn("send held back", "tenant", k.tenant, e.senderOf(ctx, k.tenant, k.send), "why", h.reason)
+				e.Log.Warn("send deferred", "tenant", k.tenant, e.sourceAttr(ctx, k.tenant, k.send), "reason", h.reason)
 			}
 		})
 		return feeding{e.Now(), end}
@@ -92,8 +92,8 @@ func (e *Engine) feedReady(ctx context.Context) error {
 	return nil
 }
 
-// sweep cancels what waits of a cancelled send, page by page.
-func (e *Engine) sweep(ctx context.Context, tenant id.Tenant, send id.Send) (*deferral, error) {
+// cancelWaiting cancels the waiting messages of a cancelled send, page by page.
+func (e *Engine) cancelWaiting(ctx context.Context, tenant id.Tenant, send id.Send) (*deferral, error) {
 	for ctx.Err() == nil {
 		if n, err := outbox.CancelWaiting(ctx, e.DB, tenant, send, e.Now()); err != nil || n == 0 {
 			return nil, err
@@ -102,9 +102,9 @@ func (e *Engine) sweep(ctx context.Context, tenant id.Tenant, send id.Send) (*de
 	return nil, nil
 }
 
-// senderOf names in the log what a send belongs to, or the send if that cannot be
-// read.
-func (e *Engine) senderOf(ctx context.Context, tenant id.Tenant, send id.Send) slog.Attr {
+// sourceAttr returns a log attribute with the id of a send's source, or of the send if the source
+// cannot be read.
+func (e *Engine) sourceAttr(ctx context.Context, tenant id.Tenant, send id.Send) slog.Attr {
 	from, err := outbox.Sources(ctx, e.DB, tenant, []id.Send{send})
 	if s, ok := from[send]; ok && err == nil {
 		return slog.Any(string(s.Kind), s.ID)
@@ -112,8 +112,8 @@ func (e *Engine) senderOf(ctx context.Context, tenant id.Tenant, send id.Send) s
 	return slog.Any("send", send)
 }
 
-// seat starts a feeder for each send that can use one. When there is no room
-// it ends the turns of those that were fed longest.
+// seat starts a feeder for each send that can use one. When maxFeeders are busy, it ends those that
+// have run for feedTurn.
 func (f *feeders) seat(ready []outbox.Ready, now time.Time, start func(k sendKey, cancelled bool) feeding) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -125,14 +125,14 @@ func (f *feeders) seat(ready []outbox.Ready, now time.Time, start func(k sendKey
 		known[k] = true
 		_, busy := f.busy[k]
 		later := r.NextDue.IsZero() || r.NextDue.After(now)
-		if busy || later && !r.Cancelled || now.Before(f.rests[k].until) {
+		if busy || later && !r.Cancelled || now.Before(f.deferred[k].until) {
 			continue
 		}
 		due, cancelled[k] = append(due, k), r.Cancelled
 	}
-	for k := range f.rests {
+	for k := range f.deferred {
 		if !known[k] {
-			delete(f.rests, k)
+			delete(f.deferred, k)
 		}
 	}
 	slices.SortFunc(due, sendKey.compare)
@@ -143,7 +143,7 @@ func (f *feeders) seat(ready []outbox.Ready, now time.Time, start func(k sendKey
 	for _, k := range slices.Concat(due[first:], due[:first]) {
 		if f.full = len(f.busy) >= maxFeeders; f.full {
 			for _, t := range f.busy {
-				if now.Sub(t.since) >= turnFor {
+				if now.Sub(t.since) >= feedTurn {
 					t.end()
 				}
 			}
@@ -154,23 +154,23 @@ func (f *feeders) seat(ready []outbox.Ready, now time.Time, start func(k sendKey
 	}
 }
 
-// finish ends a turn and notes whether the send is held. It reports whether
-// that is news.
+// finish ends a feeder's turn and stores the deferral of its send. It reports whether the reason is
+// a new one.
 func (f *feeders) finish(k sendKey, h *deferral) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.busy, k)
 	if f.full {
 		select {
-		case f.again <- struct{}{}:
+		case f.seatFree <- struct{}{}:
 		default:
 		}
 	}
 	if h == nil {
-		delete(f.rests, k)
+		delete(f.deferred, k)
 		return false
 	}
-	news := f.rests[k].reason != h.reason
-	f.rests[k] = *h
-	return news
+	changed := f.deferred[k].reason != h.reason
+	f.deferred[k] = *h
+	return changed
 }

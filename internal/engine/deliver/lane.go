@@ -12,10 +12,10 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
 )
 
-// The rest a lane takes after it could not be reached: doubled each time.
+// How long a lane backs off after it could not be reached: doubled each time.
 const (
-	restFirst = 2 * time.Second
-	restLast  = 5 * time.Second // so that a lane is found to be down within two minutes
+	backoffFirst = 2 * time.Second
+	backoffMax   = 5 * time.Second // short enough to detect within two minutes that a lane is down
 )
 
 // laneIdle is how long a lane without work keeps its workers.
@@ -31,48 +31,48 @@ type lanes struct {
 	engine *Engine
 	mu     sync.Mutex
 	open   map[laneKey]*laneWorkers
-	ending sync.WaitGroup // lanes that finish what they have begun
+	ending sync.WaitGroup // lanes that are closing
 }
 
-// laneWorkers is one lane at work with one set of settings.
+// laneWorkers are the workers of a lane, with one version of its settings.
 type laneWorkers struct {
 	engine    *Engine
 	settings  *laneSettings
 	pool      *smtpclient.Pool // nil for a sink
 	jobs      chan *job
-	tokens    chan struct{}   // holds one for each connection that may be used and is not
-	shrink    chan struct{}   // takes one from a worker
-	used      atomic.Int64    // when it was last given a job, in microseconds
-	quit      context.Context // ends when the lane is to put down its work
+	tokens    chan struct{}   // one for each connection that may be used and is not
+	shrink    chan struct{}   // takes one token from a worker
+	used      atomic.Int64    // when it last got a job, in microseconds
+	quit      context.Context // canceled when the lane closes
 	stop      context.CancelFunc
 	workers   sync.WaitGroup
 	connShare sync.WaitGroup
 
-	gate   sync.RWMutex // held while a job is put into jobs
-	closed bool         // nobody takes jobs any more; under gate
+	gate   sync.RWMutex // read-locked while a job is put into jobs
+	closed bool         // no worker receives from jobs any more; guarded by gate
 
-	mu        sync.Mutex
-	inFlight  map[string]int // jobs that were taken and have not ended, by throttle
-	granted   map[string]int // how many of them there may be
-	inUse     int            // connections that workers hold
-	reached   time.Time      // when one was last had
-	down      time.Time      // since when it cannot be reached; zero while it can
-	rest      time.Duration
-	restUntil time.Time
-	probing   bool // one worker tries whether the lane is back
+	mu           sync.Mutex
+	inFlight     map[string]int // jobs that were accepted and have not ended, by throttle
+	granted      map[string]int // their maximum, by throttle
+	inUse        int            // connections that workers use
+	reached      time.Time      // when a connection was last made
+	down         time.Time      // since when it cannot be reached; zero while it can
+	backoff      time.Duration
+	backoffUntil time.Time
+	probing      bool // one worker tries to connect; the others wait
 }
 
-// offer hands a job to its lane and waits until a worker has room for it.
+// offer passes a job to its lane and waits until its queue has space.
 func (l *lanes) offer(ctx context.Context, j *job) error {
 	for {
-		run := l.run(j.lane)
-		if h := run.resting(); h != nil {
+		run := l.workersFor(j.lane)
+		if h := run.backingOff(); h != nil {
 			return h
 		}
 		if h := j.lane.down(l.engine.Now()); h != nil {
 			return h
 		}
-		switch taken, err := run.accept(ctx, j); {
+		switch taken, err := run.enqueue(ctx, j); {
 		case err != nil:
 			return err
 		case taken:
@@ -81,9 +81,9 @@ func (l *lanes) offer(ctx context.Context, j *job) error {
 	}
 }
 
-// accept waits until there is room for a job. It reports false when the lane is
-// closing: another takes its place.
-func (r *laneWorkers) accept(ctx context.Context, j *job) (bool, error) {
+// enqueue waits until the queue has space for a job. It returns false if the lane is closing; then
+// its successor takes the job.
+func (r *laneWorkers) enqueue(ctx context.Context, j *job) (bool, error) {
 	r.gate.RLock()
 	defer r.gate.RUnlock()
 	if r.closed {
@@ -103,9 +103,9 @@ func (r *laneWorkers) accept(ctx context.Context, j *job) (bool, error) {
 	}
 }
 
-// run returns the lane at work with these settings, or with later ones. One that
-// works with earlier ones is told to finish.
-func (l *lanes) run(s *laneSettings) *laneWorkers {
+// workersFor returns the workers of a lane with these settings or later ones. It closes workers with
+// earlier settings.
+func (l *lanes) workersFor(s *laneSettings) *laneWorkers {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.open == nil {
@@ -117,7 +117,7 @@ func (l *lanes) run(s *laneSettings) *laneWorkers {
 		return old
 	}
 	if old != nil {
-		l.end(key, old)
+		l.closeLane(key, old)
 	}
 	run := &laneWorkers{engine: l.engine, settings: s}
 	run.used.Store(l.engine.Now().UnixMicro())
@@ -137,40 +137,40 @@ func (l *lanes) run(s *laneSettings) *laneWorkers {
 	return run
 }
 
-// end lets a lane finish what it has begun. The caller holds l.mu.
-func (l *lanes) end(key laneKey, run *laneWorkers) {
+// closeLane closes a lane in the background: attempts in flight finish. The caller holds l.mu.
+func (l *lanes) closeLane(key laneKey, run *laneWorkers) {
 	delete(l.open, key)
 	run.stop()
 	l.ending.Go(run.finish)
 }
 
-// closeIdle ends the lanes that have had no work for a while.
+// closeIdle closes the lanes that have had no work for a while.
 func (l *lanes) closeIdle() {
 	now := l.engine.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for key, run := range l.open {
 		idle := laneIdle
-		if _, down := run.reachable(); !down.IsZero() { // since when is to be remembered
+		if _, down := run.reachable(); !down.IsZero() { // keep since when it is down
 			idle += run.settings.config.RetryMaxAge
 		}
 		if run.used.Load() < now.Add(-idle).UnixMicro() && len(run.jobs) == 0 {
-			l.end(key, run)
+			l.closeLane(key, run)
 		}
 	}
 }
 
-// stop ends every lane: attempts under way finish, waiting jobs are put back.
-func (l *lanes) stop() {
+// closeAll closes all lanes and waits: attempts in flight finish, waiting jobs return to the queue.
+func (l *lanes) closeAll() {
 	l.mu.Lock()
 	for key, run := range l.open {
-		l.end(key, run)
+		l.closeLane(key, run)
 	}
 	l.mu.Unlock()
 	l.ending.Wait()
 }
 
-// finish waits for the workers and puts back what they left.
+// finish waits for the workers and returns the remaining jobs to the queue.
 func (r *laneWorkers) finish() {
 	r.workers.Wait()
 	r.connShare.Wait()
@@ -185,9 +185,9 @@ func (r *laneWorkers) finish() {
 	}
 }
 
-// connect returns a connection. When the lane cannot be reached it is given a
-// rest, after which one worker tries again, for all. When only this connection
-// is refused and others are at work, the server wants no more of them.
+// connect returns a connection. If the lane cannot be reached, all workers back off, and then one
+// of them tries again. If only this connection is refused while others are in use, the server has
+// reached its maximum, and only this worker waits.
 func (r *laneWorkers) connect() (*smtpclient.Conn, error) {
 	if h := r.checkUsable(); h != nil {
 		return nil, h
@@ -198,34 +198,34 @@ func (r *laneWorkers) connect() (*smtpclient.Conn, error) {
 	r.probing = false
 	if err == nil {
 		if conn.Sent() == 0 {
-			r.engine.tally.connection(r.settings, true)
+			r.engine.stats.connection(r.settings, true)
 		}
 		r.inUse++
 		r.reached = r.engine.Now()
-		r.rest, r.down, r.restUntil = 0, time.Time{}, time.Time{}
+		r.backoff, r.down, r.backoffUntil = 0, time.Time{}, time.Time{}
 		return conn, nil
 	}
 	if _, ok := errors.AsType[*smtpclient.DialError](err); !ok {
 		return nil, err
 	}
-	r.engine.tally.connection(r.settings, false)
+	r.engine.stats.connection(r.settings, false)
 	now := r.engine.Now()
-	if r.inUse > 0 || now.Sub(r.reached) < restFirst {
-		return nil, &deferral{until: now.Add(restFirst), reason: err.Error()}
+	if r.inUse > 0 || now.Sub(r.reached) < backoffFirst {
+		return nil, &deferral{until: now.Add(backoffFirst), reason: err.Error()}
 	}
 	if r.down.IsZero() {
 		r.down = now
 	}
-	if !now.Before(r.restUntil) {
-		r.rest = min(max(2*r.rest, restFirst), restLast)
-		r.restUntil = now.Add(r.rest)
+	if !now.Before(r.backoffUntil) {
+		r.backoff = min(max(2*r.backoff, backoffFirst), backoffMax)
+		r.backoffUntil = now.Add(r.backoff)
 		c := r.settings.config
-		r.engine.Log.Warn("lane unreachable", "tenant", c.Tenant, "lane", c.ID, "rest", r.rest, "err", err)
+		r.engine.Log.Warn("lane unreachable", "tenant", c.Tenant, "lane", c.ID, "backoff", r.backoff, "err", err)
 	}
 	return nil, err
 }
 
-// disconnect gives a connection back.
+// disconnect returns a connection to the pool.
 func (r *laneWorkers) disconnect(conn *smtpclient.Conn) {
 	r.mu.Lock()
 	r.inUse--
@@ -233,31 +233,31 @@ func (r *laneWorkers) disconnect(conn *smtpclient.Conn) {
 	r.pool.Put(conn)
 }
 
-// checkUsable reports whether a worker may connect now; the one that may after a rest
-// does so for all.
+// checkUsable returns nil if the worker may connect now. After a backoff that is one worker, which
+// probes for all.
 func (r *laneWorkers) checkUsable() *deferral {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.rest == 0 {
+	if r.backoff == 0 {
 		return nil
 	}
-	if h := r.restingLocked(); h != nil {
+	if h := r.backingOffLocked(); h != nil {
 		return h
 	}
 	r.probing = true
 	return nil
 }
 
-// resting returns how long the lane rests, or nil when it does not.
-func (r *laneWorkers) resting() *deferral {
+// backingOff returns a deferral while the lane backs off, or nil.
+func (r *laneWorkers) backingOff() *deferral {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.restingLocked()
+	return r.backingOffLocked()
 }
 
-func (r *laneWorkers) restingLocked() *deferral {
+func (r *laneWorkers) backingOffLocked() *deferral {
 	now := r.engine.Now()
-	until := r.restUntil
+	until := r.backoffUntil
 	if r.probing {
 		until = now.Add(lookEvery)
 	}
@@ -267,10 +267,9 @@ func (r *laneWorkers) restingLocked() *deferral {
 	return &deferral{until: until, reason: "its lane cannot be reached", down: r.down}
 }
 
-// reachable returns when the lane may be tried again, and since when it could
-// not be reached.
+// reachable returns when the lane may be tried again, and since when it cannot be reached.
 func (r *laneWorkers) reachable() (again, down time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.restUntil, r.down
+	return r.backoffUntil, r.down
 }

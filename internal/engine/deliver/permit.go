@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	patience  = 5 * time.Second        // how long messages that only wait for their rate stay in hand
-	breath    = 100 * time.Millisecond // until one is looked at again that waits for a provider's connection
-	furthest  = 15 * time.Minute       // how far a message is put off that waits for its rate
-	laneSpace = "lane:"
-	sendSpace = "send:"
+	maxWaitInMemory = 5 * time.Second        // how long messages of one class wait in memory for a permit
+	connectionRetry = 100 * time.Millisecond // until a message that waits for a provider's connection is tried again
+	maxDelay        = 15 * time.Minute       // how far a message that waits for a rate is delayed at most
+	laneSpace       = "lane:"
+	sendSpace       = "send:"
 )
 
-// class is what messages have in common that share all limits.
+// class is what messages that share all limits have in common.
 type class struct {
 	lane     *laneSettings
 	throttle *lane.Throttle // of the recipient's provider, or nil
@@ -32,7 +32,7 @@ func (c class) same(o class) bool {
 	return c.lane.config.ID == o.lane.config.ID && c.send.id == o.send.id && c.pattern() == o.pattern()
 }
 
-// pattern names the throttle; empty: none.
+// pattern returns the pattern of the throttle, or "".
 func (c class) pattern() string {
 	if c.throttle == nil {
 		return ""
@@ -40,7 +40,7 @@ func (c class) pattern() string {
 	return c.throttle.Pattern
 }
 
-// limits returns the rates that hold for messages of the class.
+// limits returns the rates that apply to messages of the class.
 func (c class) limits() []pace.Limit {
 	caps, key := c.lane.config.Caps, laneSpace+c.lane.config.ID.String()
 	var list []pace.Limit
@@ -60,11 +60,11 @@ func (c class) limits() []pace.Limit {
 	return list
 }
 
-// apart returns how far apart the class lets its messages leave at most.
-func (c class) apart() time.Duration {
+// interval returns the interval between messages of the class under its slowest limit.
+func (c class) interval() time.Duration {
 	longest := time.Millisecond
 	if c.throttle != nil && c.throttle.MaxConnections > 0 {
-		longest = breath
+		longest = connectionRetry
 	}
 	for _, l := range c.limits() {
 		longest = max(longest, l.Per/time.Duration(l.Max))
@@ -72,7 +72,7 @@ func (c class) apart() time.Duration {
 	return longest
 }
 
-// day returns the limit of the lane's day, and when the next one begins.
+// day returns the daily limit of the lane, and when the next day begins.
 func (c class) day(zone *time.Location, now time.Time) (days []pace.Day, next time.Time) {
 	today := spread.DayOf(now, zone)
 	most, capped := c.lane.config.DayCap(today)
@@ -83,48 +83,47 @@ func (c class) day(zone *time.Location, now time.Time) (days []pace.Day, next ti
 	return []pace.Day{{Key: laneSpace + c.lane.config.ID.String(), Day: today, Max: most}}, next
 }
 
-// grant says how many messages of a class may leave now, and why the others wait.
+// grant is how many messages of a class may be sent now, and why the others wait.
 type grant struct {
 	n      int
-	days   []pace.Day // of which each took a permit
-	denied *deferral  // nil: all got it
+	days   []pace.Day // the daily limits of which each took a permit
+	denied *deferral  // nil: all got a permit
 	wait   outbox.Wait
 }
 
-// acquirePermits asks the limits for n messages of a class.
+// acquirePermits requests permits for n messages of a class.
 func (e *Engine) acquirePermits(ctx context.Context, c class, zone *time.Location, n int) (l grant, err error) {
 	now := e.Now()
-	if free := e.lanes.run(c.lane).free(c.throttle); free < n {
-		n, l.denied = free, &deferral{until: now.Add(breath), reason: "its provider's connections are in use"}
+	if free := e.lanes.workersFor(c.lane).free(c.throttle); free < n {
+		n, l.denied = free, &deferral{until: now.Add(connectionRetry), reason: "its provider's connections are in use"}
 		l.wait = outbox.Wait{Kind: outbox.WaitProviderConnections, Provider: c.pattern(), Reason: "the connections to this provider are in use"}
 	}
 	days, tomorrow := c.day(zone, now)
 	l.n, l.days = n, days
 	if len(days) > 0 && n > 0 {
 		if l.n, err = e.pacer.TakeDay(ctx, n, days); l.n < n {
-			l.denied = &deferral{until: tomorrow, reason: "its lane has carried what it may today"}
-			l.wait = outbox.Wait{Kind: outbox.WaitLaneDay, Reason: "the MTA config has carried what it may today"}
+			l.denied = &deferral{until: tomorrow, reason: "its lane has reached its daily limit"}
+			l.wait = outbox.Wait{Kind: outbox.WaitLaneDay, Reason: "the MTA config has reached its daily limit"}
 		}
 	}
 	if limits := c.limits(); len(limits) > 0 && l.n > 0 {
-		granted, not, bad := e.feeders.shares.take(ctx, e.pacer, c.send.id, l.n, limits, now)
+		granted, not, bad := e.feeders.shares.takePermits(ctx, e.pacer, c.send.id, l.n, limits, now)
 		if granted < l.n {
-			l.denied = &deferral{until: not.again, reason: "its lane, provider or broadcast may not go faster"}
+			l.denied = &deferral{until: not.retryAt, reason: "its lane, provider or broadcast has reached its rate"}
 			l.wait = c.rateWait(not.limit)
 			if len(days) > 0 {
-				bad = errors.Join(bad, e.pacer.GiveBackDay(e.abandoned, l.n-granted, days))
+				bad = errors.Join(bad, e.pacer.GiveBackDay(e.writeCtx, l.n-granted, days))
 			}
 		}
 		l.n, err = granted, errors.Join(err, bad)
 	}
-	if err != nil && l.denied != nil { // not for as long as a limit would say
-		l.denied = &deferral{until: now.Add(afterError), reason: "acquire permits failed"}
+	if err != nil && l.denied != nil { // the limits were not checked: try again soon
+		l.denied = &deferral{until: now.Add(errorRetry), reason: "acquire permits failed"}
 	}
 	return l, err
 }
 
-// throttle finds for each job what bounds its lane's mail to its recipient's
-// provider.
+// throttle sets the throttle of each job: that of its lane for the recipient's provider, if any.
 func (e *Engine) throttle(ctx context.Context, jobs []*job) error {
 	var domains []string
 	for _, j := range jobs {
@@ -146,19 +145,19 @@ func (e *Engine) throttle(ctx context.Context, jobs []*job) error {
 
 func domainOf(address string) string { return address[strings.LastIndexByte(address, '@')+1:] }
 
-// returnPermits gives back the permits of jobs that no server was given.
+// returnPermits returns the daily permits of jobs that were not given to a server.
 func (e *Engine) returnPermits(jobs ...*job) {
 	for _, j := range jobs {
 		if len(j.days) == 0 {
 			continue
 		}
-		if err := e.pacer.GiveBackDay(e.abandoned, 1, j.days); err != nil {
+		if err := e.pacer.GiveBackDay(e.writeCtx, 1, j.days); err != nil {
 			e.Log.Error("return day permit failed", "lane", j.lane.config.ID, "err", err)
 		}
 	}
 }
 
-// group is messages of one class.
+// group is jobs of one class.
 type group struct {
 	class
 	jobs []*job
@@ -178,11 +177,11 @@ func groups(jobs []*job) []group {
 	return list
 }
 
-// pass hands jobs to their lanes, as fast as limits allow. Those of one class wait
-// here for a moment; in a mixture nobody waits for others, and what may not leave
-// yet is put off, one behind the other. It returns how many passed, what became of
-// others, and who waits.
-func (e *Engine) pass(ctx context.Context, jobs []*job) (passed int, ends []outbox.Result, waiting []deferredItem) {
+// passJobs passes jobs to their lanes, as fast as limits allow. If all are of one class, they wait
+// here for permits that come soon; otherwise those without a permit are delayed, so that no class
+// waits for another. It returns how many passed, the results of those that ended, and those that
+// wait.
+func (e *Engine) passJobs(ctx context.Context, jobs []*job) (passed int, ends []outbox.Result, waiting []deferredItem) {
 	if len(jobs) == 0 {
 		return 0, nil, nil
 	}
@@ -194,7 +193,7 @@ func (e *Engine) pass(ctx context.Context, jobs []*job) (passed int, ends []outb
 	for i := range all {
 		n, over, later, stopped := e.passGroup(ctx, &all[i], zone, len(all) == 1)
 		passed, ends, waiting = passed+n, append(ends, over...), append(waiting, later...)
-		if stopped { // what no group has passed on is as it was
+		if stopped { // what was not passed is released unchanged
 			for _, g := range all[i:] {
 				e.release(itemsOf(g.jobs)...)
 			}
@@ -204,8 +203,8 @@ func (e *Engine) pass(ctx context.Context, jobs []*job) (passed int, ends []outb
 	return passed, ends, waiting
 }
 
-// passGroup is pass for jobs of one class, which wait here if they are alone. It
-// reports whether it was stopped; g holds those then that nothing became of.
+// passGroup is pass for jobs of one class, which wait here if alone is set. It reports whether it
+// was stopped; the jobs that were not passed are left in g then.
 func (e *Engine) passGroup(ctx context.Context, g *group, zone *time.Location, alone bool) (passed int, ends []outbox.Result, waiting []deferredItem, stopped bool) {
 	for len(g.jobs) > 0 {
 		l, err := e.acquirePermits(ctx, g.class, zone, len(g.jobs))
@@ -215,7 +214,7 @@ func (e *Engine) passGroup(ctx context.Context, g *group, zone *time.Location, a
 		for left := l.n; left > 0; left-- {
 			j := g.jobs[0]
 			j.days = l.days
-			r, h, err := e.offer(ctx, j)
+			r, h, err := e.offerJob(ctx, j)
 			if err != nil {
 				e.returnPermits(slices.Repeat([]*job{j}, left)...)
 				return passed, ends, waiting, true
@@ -240,22 +239,22 @@ func (e *Engine) passGroup(ctx context.Context, g *group, zone *time.Location, a
 		case len(g.jobs) == 0:
 		case ctx.Err() != nil || l.denied == nil:
 			return passed, ends, waiting, true
-		case !alone || l.denied.until.Sub(e.Now()) > patience:
-			return passed, ends, append(waiting, g.queue(l.denied, e.Now())...), false
-		case !e.wait(ctx, l.denied.until):
+		case !alone || l.denied.until.Sub(e.Now()) > maxWaitInMemory:
+			return passed, ends, append(waiting, g.delayRest(l.denied, e.Now())...), false
+		case !e.waitUntil(ctx, l.denied.until):
 			return passed, ends, waiting, true
 		}
 	}
 	return passed, ends, waiting, false
 }
 
-// queue puts off what is left of a group, one message behind the other.
-func (g *group) queue(not *deferral, now time.Time) []deferredItem {
-	apart := g.apart()
+// delayRest delays the remaining jobs of a group, one interval apart.
+func (g *group) delayRest(not *deferral, now time.Time) []deferredItem {
+	apart := g.interval()
 	list := make([]deferredItem, len(g.jobs))
 	for i, j := range g.jobs {
 		h := *not
-		if limit := now.Add(furthest); h.until.Before(limit) {
+		if limit := now.Add(maxDelay); h.until.Before(limit) {
 			h.until = h.until.Add(min(time.Second+time.Duration(i)*apart, limit.Sub(h.until)))
 		}
 		list[i] = deferredItem{j.item, &h}
@@ -263,8 +262,8 @@ func (g *group) queue(not *deferral, now time.Time) []deferredItem {
 	return list
 }
 
-// wait waits until a moment, and reports whether it came.
-func (e *Engine) wait(ctx context.Context, until time.Time) bool {
+// waitUntil waits until a time, and reports false if ctx ended before.
+func (e *Engine) waitUntil(ctx context.Context, until time.Time) bool {
 	timer := time.NewTimer(max(until.Sub(e.Now()), time.Millisecond))
 	defer timer.Stop()
 	select {
@@ -275,9 +274,9 @@ func (e *Engine) wait(ctx context.Context, until time.Time) bool {
 	}
 }
 
-// offer hands a job to its lane. When the lane cannot be reached, the message
-// waits, or has waited long enough.
-func (e *Engine) offer(ctx context.Context, j *job) (*outbox.Result, *deferral, error) {
+// offerJob passes a job to its lane. If the lane cannot be reached, it returns a deferral, or the
+// result of a message that has expired.
+func (e *Engine) offerJob(ctx context.Context, j *job) (*outbox.Result, *deferral, error) {
 	err := e.lanes.offer(ctx, j)
 	h, ok := errors.AsType[*deferral](err)
 	if !ok {

@@ -17,7 +17,7 @@ import (
 	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
 )
 
-// within returns the most messages that arrived in any span of time.
+// within returns the largest number of messages that arrived in any span of this length.
 func within(list []sink.Message, span time.Duration) (most int) {
 	times := make([]time.Time, len(list))
 	for i, m := range list {
@@ -31,7 +31,7 @@ func within(list []sink.Message, span time.Duration) (most int) {
 	return most
 }
 
-func TestALanesRateHolds(t *testing.T) {
+func TestALanesRateIsALimit(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		h := newHouse(t, db)
@@ -41,16 +41,16 @@ func TestALanesRateHolds(t *testing.T) {
 		h.run(h.engine())
 		h.over()
 		h.sums(outbox.Sums{Total: 25, Sent: 25, Delivered: 25})
-		if n := within(s.Messages(), 200*time.Millisecond); n > 10+2+1 { // one second's worth may go at once
+		if n := within(s.Messages(), 200*time.Millisecond); n > 10+2+1 { // the permits of one second may be used at once
 			t.Errorf("%d messages within a fifth of a second", n)
 		}
 		if n := within(s.Messages(), time.Second); n > 20 {
-			t.Errorf("%d messages within a second, of which 10 may leave", n)
+			t.Errorf("%d messages within a second, at 10 a second", n)
 		}
 	})
 }
 
-func TestABroadcastGoesNoFasterThanItsAuthorSays(t *testing.T) {
+func TestABroadcastsRateIsALimit(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.SQLite(t))
 	s := sink.Start(t, sink.Options{})
@@ -103,7 +103,7 @@ func TestAProvidersConnectionsAreItsOwnLimit(t *testing.T) {
 	})
 }
 
-func TestALaneThatIsDownIsPassedOver(t *testing.T) {
+func TestALaneThatIsDownIsReplaced(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		h := newHouse(t, db)
@@ -128,23 +128,23 @@ func TestALaneThatIsDownIsPassedOver(t *testing.T) {
 		h.over()
 		stop()
 		if n := len(dead.Messages()); n > 0 || given == 0 || given == 40 {
-			t.Errorf("%d messages left by the lane that is down, which was given %d", n, given)
+			t.Errorf("%d messages were sent by the lane that is down, which was assigned %d", n, given)
 		}
 		for _, r := range h.messages() {
 			if r.Lane != up.ID {
-				t.Errorf("a message says that it left by lane %s", r.Lane)
+				t.Errorf("the lane of a message is %s", r.Lane)
 			}
 		}
 		carried, err := traffic.ByLane(t.Context(), db, h.Tenant, []id.MTAConfig{up.ID}, h.now().Add(-time.Hour), h.now().Add(time.Hour))
 		h.must(err)
 		if c := carried[up.ID]; c.Delivered != 40 || c.Tries == 0 || c.Unreached > 0 {
-			t.Errorf("the other lane is said to have carried %+v", c)
+			t.Errorf("counts of the other lane: %+v", c)
 		}
 	})
 }
 
-// Messages by two lanes are of two classes. Whichever of them a shutdown finds
-// waiting for room, all go back.
+// Messages by two lanes are of two classes. On shutdown, all of them return to the queue, also
+// those of a class that waits for its lane.
 func TestAShutdownPutsEveryClassBack(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -166,8 +166,8 @@ func TestAShutdownPutsEveryClassBack(t *testing.T) {
 	})
 }
 
-// Two nodes share the connections of a lane between them.
-func TestConnectionsAreTheInstallations(t *testing.T) {
+// Two nodes share the connections of a lane.
+func TestNodesShareTheConnectionsOfALane(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.Postgres(t))
 	s := sink.Start(t, sink.Options{Rules: []sink.Rule{{Stage: sink.Dot, Delay: 20 * time.Millisecond}}})

@@ -10,7 +10,7 @@ import (
 	"github.com/packetboat/packetboat/internal/route"
 )
 
-// send is what there is to know of a send while its messages leave.
+// send is the terms of a send, as delivering its messages needs them.
 type send struct {
 	id      id.Send
 	perHour int            // 0: no limit
@@ -18,17 +18,17 @@ type send struct {
 	lanes   []id.MTAConfig // of its routes
 }
 
-// keepSend is how long the terms of a send are used before they are read again.
-const keepSend = 10 * time.Second
+// sendCacheFor is how long the terms of a send are used before they are read again.
+const sendCacheFor = 10 * time.Second
 
-// sends loads them and keeps them for a moment.
+// sends loads the terms of sends and caches them for sendCacheFor.
 type sends struct {
 	engine *Engine
 	kept   cache.Cache[sendKey, *send]
 }
 
 func (s *sends) get(ctx context.Context, t id.Tenant, which id.Send) (*send, error) {
-	return s.kept.Load(sendKey{t, which}, s.engine.Now(), keepSend, func() (*send, error) { return s.load(ctx, t, which) })
+	return s.kept.Load(sendKey{t, which}, s.engine.Now(), sendCacheFor, func() (*send, error) { return s.load(ctx, t, which) })
 }
 
 func (s *sends) load(ctx context.Context, t id.Tenant, which id.Send) (*send, error) {

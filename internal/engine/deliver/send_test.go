@@ -22,7 +22,7 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-func TestEveryAnswerOfAServerEndsWhereItShould(t *testing.T) {
+func TestServersAnswersDecideTheState(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		h := newHouse(t, db)
@@ -69,19 +69,19 @@ func TestALaneThatComesBackDeliversEverything(t *testing.T) {
 		h.must(err)
 		addr, port := away.Addr(), away.Port()
 		h.must(away.Close())
-		// A message for which there was no connection takes nothing of the lane's day.
+		// A message for which there was no connection uses no permit of the lane's day.
 		h.relay(port, func(f *lane.Fields) { f.MaxPerDay = &lane.Bound{To: new(50)} })
 		h.send(50)
 		h.run(h.engine())
 		h.await("one was refused a connection", func(p outbox.Progress) bool { return p.Deferred > 0 })
-		h.pass(5 * time.Second) // another try, which fails as well
+		h.pass(5 * time.Second) // the next attempt to connect fails as well
 		s := sink.Start(t, sink.Options{Addr: addr})
 		h.pass(time.Minute)
 		h.over()
 		h.sums(outbox.Sums{Total: 50, Sent: 50, Delivered: 50})
 		for _, r := range h.messages() {
 			if r.Attempts != 1 {
-				t.Errorf("%s took %d attempts; without a connection there is none", r.Email, r.Attempts)
+				t.Errorf("%s: %d attempts, want none without a connection", r.Email, r.Attempts)
 			}
 		}
 		if n := len(s.Messages()); n != 50 {
@@ -107,7 +107,7 @@ func TestALaneThatStaysAwayFailsItsMessages(t *testing.T) {
 	})
 }
 
-// A server that takes fewer connections than the lane would make is not away.
+// A server that accepts fewer connections than the lane allows is not down.
 func TestAConnectionTooManyDoesNotStopTheLane(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -134,10 +134,10 @@ func TestPauseAndResume(t *testing.T) {
 		h.run(h.engine())
 		h.awaitSink(s, 5)
 		h.must(broadcast.Pause(t.Context(), db, h.Tenant, h.id, broadcast.ByUser, h.now()))
-		begun := begun(t, h) // what has begun by now may end, nothing else begins
-		h.await("what was claimed is back", func(outbox.Progress) bool { return claimed(h) == 0 })
+		begun := begun(t, h) // attempts in flight may end, no other begins
+		h.await("no message is claimed", func(outbox.Progress) bool { return claimed(h) == 0 })
 		if n := len(s.Messages()); n > begun || n == 50 {
-			t.Errorf("%d messages arrived, of which %d had begun when the send was paused", n, begun)
+			t.Errorf("%d messages arrived, want at most the %d that had begun when the send was paused", n, begun)
 		}
 		h.must(broadcast.Resume(t.Context(), db, h.Tenant, h.id, h.now()))
 		h.over()
@@ -148,7 +148,7 @@ func TestPauseAndResume(t *testing.T) {
 	})
 }
 
-// begun returns how many messages are under way or have been tried.
+// begun returns how many messages are in flight or were attempted.
 func begun(t *testing.T, h *house) int {
 	t.Helper()
 	under, err := outbox.InFlight(t.Context(), h.DB, h.Tenant, h.SendOf(h.id))
@@ -165,7 +165,7 @@ func begun(t *testing.T, h *house) int {
 	return len(tried)
 }
 
-// claimed returns how many stretches of the send a node has to itself.
+// claimed returns how many stretches of the send are claimed.
 func claimed(h *house) (n int) {
 	h.t.Helper()
 	err := h.DB.QueryRow(context.WithoutCancel(h.t.Context()), `SELECT COUNT(*) FROM outbox_claim WHERE tenant_id = $1`, h.Tenant).Scan(&n)
@@ -190,7 +190,7 @@ func TestCancelInMidSend(t *testing.T) {
 	})
 }
 
-func TestWhoMayNotBeMailedAnyMoreIsSkipped(t *testing.T) {
+func TestContactsThatMayNotBeMailedAnyMoreAreSkipped(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		h := newHouse(t, db)
@@ -232,7 +232,7 @@ func TestNewSettingsTakeEffectInMidSend(t *testing.T) {
 		h.awaitSink(slow, 2)
 		_, err := lane.Update(t.Context(), db, broadcasttest.Box(t), h.Tenant, h.Lane.ID, lane.Fields{Port: new(other.Port())}, lane.Rules{AllowPrivate: true})
 		h.must(err)
-		h.pass(10 * time.Second) // what is known of lanes and people is old now
+		h.pass(10 * time.Second) // cached lanes and checks of contacts have expired
 		h.over()
 		h.sums(outbox.Sums{Total: 60, Sent: 60, Delivered: 60})
 		if a, b := len(slow.Messages()), len(other.Messages()); a > 20 || a+b != 60 {
@@ -241,7 +241,7 @@ func TestNewSettingsTakeEffectInMidSend(t *testing.T) {
 	})
 }
 
-func TestWhatIsSwitchedOffHoldsItsMail(t *testing.T) {
+func TestMailOfInactiveRecordsWaits(t *testing.T) {
 	t.Parallel()
 	pauseDomain := func(paused bool) func(h *house) error {
 		return func(h *house) error {
@@ -278,12 +278,12 @@ func TestWhatIsSwitchedOffHoldsItsMail(t *testing.T) {
 			h.relay(s.Port())
 			h.send(5)
 			h.must(test.off(h))
-			log := newWatch("send held back")
+			log := newWatch("send deferred")
 			e := h.engine()
 			e.Log = log.logger()
 			h.run(e)
 			log.await(t)
-			h.await("what was claimed is back", func(outbox.Progress) bool { return claimed(h) == 0 })
+			h.await("no message is claimed", func(outbox.Progress) bool { return claimed(h) == 0 })
 			h.sums(outbox.Sums{Total: 5, Waiting: 5})
 			h.must(test.on(h))
 			h.pass(10 * time.Second)
@@ -300,7 +300,7 @@ func TestADeletedTenantsMailStays(t *testing.T) {
 	h.relay(s.Port())
 	h.send(5)
 	h.must(tenant.Delete(t.Context(), h.DB, h.Tenant, h.now()))
-	log := newWatch("send held back")
+	log := newWatch("send deferred")
 	e := h.engine()
 	e.Log = log.logger()
 	stop := h.run(e)
@@ -343,8 +343,8 @@ func TestTwoEnginesShareASend(t *testing.T) {
 	}
 }
 
-// A server that never answers does not keep the program from ending, and the one
-// message it may have taken is all that is sent again.
+// A server that never answers does not prevent a shutdown, and only the message that it may have
+// accepted is sent again.
 func TestAShutdownIsBounded(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -375,8 +375,8 @@ func TestAShutdownIsBounded(t *testing.T) {
 	})
 }
 
-// When the lease is lost nothing begins, and when it is back all goes on.
-func TestAClockThatJumpsStopsNothingForLong(t *testing.T) {
+// When the lease is lost no attempt begins, and when it is renewed sending continues.
+func TestSendingContinuesAfterAClockJump(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.SQLite(t))
 	s := sink.Start(t, sink.Options{Rules: []sink.Rule{{Stage: sink.Dot, Delay: 10 * time.Millisecond}}})
@@ -392,7 +392,7 @@ func TestAClockThatJumpsStopsNothingForLong(t *testing.T) {
 	}
 }
 
-func TestASilentRelayIsNoOneElsesConcern(t *testing.T) {
+func TestASilentRelayDelaysNoOtherTenant(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		stuck := newHouse(t, db)
@@ -409,12 +409,12 @@ func TestASilentRelayIsNoOneElsesConcern(t *testing.T) {
 		h.over()
 		h.sums(outbox.Sums{Total: 50, Sent: 50, Delivered: 50})
 		if len(silent.Messages()) != 0 {
-			t.Error("the silent relay took mail")
+			t.Error("the silent relay accepted mail")
 		}
 	})
 }
 
-// What a server ends after some messages says nothing about the next message.
+// A server that closes a connection after some messages does not cost the next message an attempt.
 func TestAConnectionThatEndedIsReplacedAtOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -427,7 +427,7 @@ func TestAConnectionThatEndedIsReplacedAtOnce(t *testing.T) {
 		h.sums(outbox.Sums{Total: 10, Sent: 10, Delivered: 10})
 		for _, r := range h.messages() {
 			if r.Attempts != 1 {
-				t.Errorf("%s took %d attempts", r.Email, r.Attempts)
+				t.Errorf("%s: %d attempts", r.Email, r.Attempts)
 			}
 		}
 		if n := s.Stats().Connections; n != 4 {

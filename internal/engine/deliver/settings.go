@@ -18,19 +18,19 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// errNoSender says that the sender, the content or the lane of a message is gone
-// or cannot be used, so that it can never be sent.
+// errNoSender means that the identity, the content or the lane of a message was deleted, so that
+// the message can never be sent.
 var errNoSender = errors.New("no way to send")
 
-// laneSettings is a lane as it is configured at the moment.
+// laneSettings is the configuration and health of a lane.
 type laneSettings struct {
 	config lane.Config
 	smtp   smtpclient.Config
 	health lane.Health
-	until  time.Time // when they are read again
+	until  time.Time // when they are loaded again
 }
 
-// same reports whether a lane at work needs no change for these settings.
+// same reports whether workers with settings s can go on with settings o.
 func (s *laneSettings) same(o *laneSettings) bool {
 	a, b := s.smtp, o.smtp
 	return s.config.Type == o.config.Type && s.config.Caps == o.config.Caps && s.config.RetryMaxAge == o.config.RetryMaxAge &&
@@ -39,21 +39,21 @@ func (s *laneSettings) same(o *laneSettings) bool {
 		s.signs() == o.signs()
 }
 
-// down says that the lane was found to be down, and when to look again. Whether
-// it is up again is tried by the watch (package watch), not with mail.
+// down returns a deferral if the lane is down. Package watch probes it and marks it as up; no mail
+// is used to try it.
 func (s *laneSettings) down(now time.Time) *deferral {
 	if s.health.State != lane.Down {
 		return nil
 	}
-	return &deferral{until: now.Add(holdFor), reason: "its lane is down", down: s.health.Since}
+	return &deferral{until: now.Add(inactiveRetry), reason: "its lane is down", down: s.health.Since}
 }
 
-// signs reports whether we put a DKIM signature on what goes by the lane.
+// signs reports whether mail of the lane gets our DKIM signature.
 func (s *laneSettings) signs() bool { return signs(s.config) }
 
 func signs(c lane.Config) bool { return c.Type != lane.SMTP || c.SMTP.DKIMSign }
 
-// settings loads lanes and keeps them for a moment.
+// settings loads lanes and caches them for laneCacheFor.
 type settings struct {
 	engine *Engine
 	kept   cache.Cache[laneKey, *laneSettings]
@@ -61,15 +61,15 @@ type settings struct {
 
 func (s *settings) get(ctx context.Context, t id.Tenant, config id.MTAConfig) (*laneSettings, error) {
 	now := s.engine.Now()
-	return s.kept.Load(laneKey{t, config}, now, keepSettings, func() (*laneSettings, error) { return s.load(ctx, t, config, now) })
+	return s.kept.Load(laneKey{t, config}, now, laneCacheFor, func() (*laneSettings, error) { return s.load(ctx, t, config, now) })
 }
 
 func (s *settings) load(ctx context.Context, t id.Tenant, config id.MTAConfig, now time.Time) (*laneSettings, error) {
 	c, err := lane.ByID(ctx, s.engine.DB, t, config)
 	if err != nil {
-		return nil, gone(err)
+		return nil, noSenderIfNotFound(err)
 	}
-	fresh := &laneSettings{config: c, until: now.Add(keepSettings)}
+	fresh := &laneSettings{config: c, until: now.Add(laneCacheFor)}
 	if c.Type == lane.SMTP {
 		password, err := lane.Password(ctx, s.engine.DB, s.engine.Box, t, config)
 		if err != nil {
@@ -83,13 +83,13 @@ func (s *settings) load(ctx context.Context, t id.Tenant, config id.MTAConfig, n
 }
 
 const (
-	keepSettings = 3 * time.Second // how long a lane's settings are used without looking again
-	holdFor      = 5 * time.Second // until what holds a message is looked at again
+	laneCacheFor  = 3 * time.Second // how long a lane's settings are used before they are loaded again
+	inactiveRetry = 5 * time.Second // until a message that something inactive keeps back is tried again
 )
 
-// prepare gathers what the message needs besides its contact. It returns a *held
-// when what the message needs is switched off or paused and may come back.
-func (e *Engine) prepare(ctx context.Context, it outbox.Item) (*job, error) {
+// prepareJob loads what a message needs besides its contact. It returns a *deferral if something is
+// paused or inactive, and errNoSender if something was deleted.
+func (e *Engine) prepareJob(ctx context.Context, it outbox.Item) (*job, error) {
 	c, err := e.Contents.Get(ctx, it.Tenant, it.Content)
 	if errors.Is(err, content.ErrGone) {
 		return nil, fmt.Errorf("%w: its content is gone", errNoSender)
@@ -99,31 +99,31 @@ func (e *Engine) prepare(ctx context.Context, it outbox.Item) (*job, error) {
 	}
 	s, err := e.Senders.Get(ctx, it.Tenant, it.Identity, c.Context.EmailType)
 	if err != nil {
-		return nil, gone(err)
+		return nil, noSenderIfNotFound(err)
 	}
 	d, err := e.sends.get(ctx, it.Tenant, it.Send)
 	if err != nil {
 		return nil, err
 	}
-	l, err := e.carrier(ctx, &it, d)
+	l, err := e.laneFor(ctx, &it, d)
 	if err != nil {
 		return nil, err
 	}
 	if why := obstacle(s, l); why != "" {
-		return nil, &deferral{until: e.Now().Add(holdFor), reason: why}
+		return nil, &deferral{until: e.Now().Add(inactiveRetry), reason: why}
 	}
 	j := &job{item: it, content: c, sender: s, lane: l, send: d}
 	if l.signs() {
 		if j.signer, err = e.Signers.Of(ctx, s.Domain); err != nil {
-			return nil, gone(err)
+			return nil, noSenderIfNotFound(err)
 		}
 	}
 	return j, nil
 }
 
-// carrier returns the lane that carries a message: its own, or while that is down
-// another of its sender's.
-func (e *Engine) carrier(ctx context.Context, it *outbox.Item, d *send) (*laneSettings, error) {
+// laneFor returns the lane for a message: its own or, while that is down, another one of its
+// identity. In that case it sets it.Lane.
+func (e *Engine) laneFor(ctx context.Context, it *outbox.Item, d *send) (*laneSettings, error) {
 	own, err := e.settings.get(ctx, it.Tenant, it.Lane)
 	if err != nil || own.health.State != lane.Down || d.picker == nil {
 		return own, err
@@ -144,7 +144,7 @@ func (e *Engine) carrier(ctx context.Context, it *outbox.Item, d *send) (*laneSe
 	return e.settings.get(ctx, it.Tenant, other)
 }
 
-// obstacle says what keeps a sender's mail back at the moment.
+// obstacle returns why a sender's mail cannot be sent by a lane at the moment, or "".
 func obstacle(s *letter.Sender, l *laneSettings) string {
 	switch {
 	case s.Tenant.Status != tenant.Active:
@@ -163,9 +163,9 @@ func obstacle(s *letter.Sender, l *laneSettings) string {
 	return ""
 }
 
-// gone turns "not found" into errNoSender: only a record that was deleted is
-// never coming back.
-func gone(err error) error {
+// noSenderIfNotFound turns a fault of kind NotFound into errNoSender: a deleted record does not
+// come back.
+func noSenderIfNotFound(err error) error {
 	if f, ok := fault.As(err); ok && f.Kind == fault.NotFound {
 		return fmt.Errorf("%w: %s", errNoSender, f.Message)
 	}

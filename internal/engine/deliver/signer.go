@@ -12,25 +12,24 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Signers opens the DKIM keys of sending domains. Only sending needs them: what
-// else deals with mail, such as the links of recipients, loads a letter.Sender,
-// which has no key.
+// Signers opens the DKIM keys of sending domains. Only sending needs them: other users of a sender,
+// such as the pages for recipients, load a letter.Sender, which has no key.
 type Signers struct {
 	DB      *sqldb.DB
 	Box     *secret.Box
-	Library dkim.Library // that signs faster than Go; nil: none
+	Library dkim.Library // signs faster than Go; nil: none
 
 	kept cache.Cache[signerKey, *dkim.Signer]
 }
 
-// signerKey names a key: a domain's new key has a new selector.
+// signerKey identifies a key: a domain's new key has a new selector.
 type signerKey struct {
 	tenant   id.Tenant
 	domain   id.Domain
 	selector string
 }
 
-// Of returns the signer of a domain. Opening a key is expensive, so it is kept.
+// Of returns the signer of a domain. Opening a key is expensive, so signers are cached.
 func (s *Signers) Of(ctx context.Context, d sender.Domain) (*dkim.Signer, error) {
 	key := signerKey{d.Tenant, d.ID, d.DKIMSelector}
 	if kept, ok := s.kept.Get(key, time.Time{}); ok {

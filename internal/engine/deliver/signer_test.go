@@ -16,8 +16,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// breakKey replaces the sealed DKIM key of the house's domain by one that nothing
-// opens. It returns what restores the key.
+// breakKey replaces the sealed DKIM key of the house's domain by one that cannot be opened. It
+// returns a function that restores the key.
 func (h *house) breakKey() (restore func()) {
 	h.t.Helper()
 	var sealed string
@@ -31,7 +31,7 @@ func (h *house) breakKey() (restore func()) {
 	return func() { h.t.Helper(); set(sealed) }
 }
 
-// errorLog passes on the errors that are logged, as far as its channel has room.
+// errorLog sends the errors that are logged to its channel, as long as it has space.
 type errorLog struct{ lines chan string }
 
 func (errorLog) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelError }
@@ -74,7 +74,7 @@ func TestMailWhoseKeyCannotBeOpenedWaits(t *testing.T) {
 					t.Errorf("the log does not say %q: %s", want, line)
 				}
 			}
-		case <-time.After(patience):
+		case <-time.After(maxWaitInMemory):
 			t.Fatal("no error was logged")
 		}
 		other.over()
@@ -90,7 +90,7 @@ func TestMailWhoseKeyCannotBeOpenedWaits(t *testing.T) {
 	})
 }
 
-func TestAKeyIsNotOpenedForALaneThatWantsNoSignature(t *testing.T) {
+func TestNoKeyIsOpenedForALaneWithoutSignatures(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		h := newHouse(t, db)
@@ -106,7 +106,7 @@ func TestAKeyIsNotOpenedForALaneThatWantsNoSignature(t *testing.T) {
 	})
 }
 
-func TestATestWhoseKeyCannotBeOpenedSaysSo(t *testing.T) {
+func TestTestSendsReportAKeyThatCannotBeOpened(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		h := newHouse(t, db)
@@ -130,7 +130,7 @@ func TestATestWhoseKeyCannotBeOpenedSaysSo(t *testing.T) {
 		if results, err = broadcast.SendTest(t.Context(), db, test, tester, h.now()); err != nil || results[0].Status != broadcast.TestSent {
 			t.Errorf("with the key: %+v, %v", results, err)
 		}
-		h.breakKey() // the key that is open stays open
+		h.breakKey() // the opened key is cached
 		if results, err = broadcast.SendTest(t.Context(), db, test, tester, h.now()); err != nil || results[0].Status != broadcast.TestSent {
 			t.Errorf("again: %+v, %v", results, err)
 		}

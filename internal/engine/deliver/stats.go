@@ -8,15 +8,16 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/reply"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/traffic"
+	"github.com/prometheus/client_golang/prometheus"
 )
 
-// tallyEvery is how often the sums of what lanes and domains carry are written.
-const tallyEvery = 5 * time.Second
+// writeStatsEvery is how often the counts of lanes and domains are written.
+const writeStatsEvery = 5 * time.Second
 
-// sweepEvery is how often limits that nobody needs any more are forgotten.
-const sweepEvery = time.Minute
+// deleteLimitsEvery is how often unused limits are deleted.
+const deleteLimitsEvery = time.Minute
 
-// stats gathers them in between.
+// stats collects counts between two writes.
 type stats struct {
 	mu  sync.Mutex
 	new map[traffic.Key]traffic.Counts
@@ -31,7 +32,7 @@ func (t *stats) add(k traffic.Key, c traffic.Counts) {
 	t.new[k] = t.new[k].Plus(c)
 }
 
-// result counts what became of an attempt.
+// result counts the result of an attempt.
 func (t *stats) result(j *job, r outbox.Result) {
 	var c traffic.Counts
 	switch {
@@ -49,7 +50,7 @@ func (t *stats) result(j *job, r outbox.Result) {
 	t.add(traffic.Key{Tenant: j.item.Tenant, Lane: j.lane.config.ID, Domain: j.sender.Domain.ID}, c)
 }
 
-// connection counts one that was tried.
+// connection counts an attempt to connect.
 func (t *stats) connection(s *laneSettings, reached bool) {
 	c := traffic.Counts{Tries: 1}
 	if !reached {
@@ -58,9 +59,9 @@ func (t *stats) connection(s *laneSettings, reached bool) {
 	t.add(traffic.Key{Tenant: s.config.Tenant, Lane: s.config.ID}, c)
 }
 
-// keepStats writes the sums now and then, and tidies the limits.
+// keepStats writes counts, sends' speeds and waits periodically, and deletes unused limits.
 func (e *Engine) keepStats(ctx context.Context) {
-	tick, sweep := time.NewTicker(tallyEvery), time.NewTicker(sweepEvery)
+	tick, sweep := time.NewTicker(writeStatsEvery), time.NewTicker(deleteLimitsEvery)
 	defer tick.Stop()
 	defer sweep.Stop()
 	for {
@@ -78,19 +79,48 @@ func (e *Engine) keepStats(ctx context.Context) {
 	}
 }
 
-// writeStats writes the sums. Those that cannot be written wait for the next time.
+// writeStats writes the counts. If that fails, they are added to the next ones.
 func (e *Engine) writeStats(ctx context.Context) {
-	e.tally.mu.Lock()
-	counts := e.tally.new
-	e.tally.new = nil
-	e.tally.mu.Unlock()
+	e.stats.mu.Lock()
+	counts := e.stats.new
+	e.stats.new = nil
+	e.stats.mu.Unlock()
 	if len(counts) == 0 {
 		return
 	}
 	if err := traffic.Add(ctx, e.DB, e.Now(), counts); err != nil {
 		e.Log.Error("write traffic failed, will retry", "err", err)
 		for k, c := range counts {
-			e.tally.add(k, c)
+			e.stats.add(k, c)
 		}
 	}
+}
+
+// Metrics counts results.
+type Metrics struct {
+	Attempts  *prometheus.CounterVec // by lane and the state of the message after the attempt
+	Uncertain prometheus.Counter     // attempts without a final answer
+}
+
+// NewMetrics registers the engine's metrics.
+func NewMetrics(r prometheus.Registerer) *Metrics {
+	m := &Metrics{
+		Attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "packetboat_delivery_results_total",
+			Help: "Results of attempts, by lane and the state of the message after it; queued means deferred.",
+		}, []string{"lane", "state"}),
+		Uncertain: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "packetboat_uncertain_total",
+			Help: "Attempts without a final answer; their messages are sent once more.",
+		}),
+	}
+	r.MustRegister(m.Attempts, m.Uncertain)
+	return m
+}
+
+func (m *Metrics) attempt(r outbox.Result) {
+	if r.Uncertain {
+		m.Uncertain.Inc()
+	}
+	m.Attempts.WithLabelValues(r.Item.Lane.String(), string(r.State)).Inc()
 }

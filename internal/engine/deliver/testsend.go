@@ -15,20 +15,18 @@ import (
 	"github.com/packetboat/packetboat/internal/outbox"
 )
 
-// How long a test send may take, because a request waits for it: all of it, and
-// one mail.
+// How long a test send may take in all, and for one mail. A request waits for it.
 const (
 	testWithin     = 25 * time.Second
 	testMailWithin = 15 * time.Second
 )
 
-// errTestLate says that the time of a test ran out before a mail was tried.
+// errTestLate means that the time of a test ended before a mail was tried.
 var errTestLate = errors.New("not tried: the mails before took too long")
 
-// SendTest sends the mails of a test and returns what became of each, in their
-// order. The mails are made and sent as real ones are, but they count for nothing:
-// not against the caps of a lane, nor towards its health. Each lane has one
-// connection for them, on top of those of the sends under way.
+// SendTest sends the mails of a test and returns their outcomes, in the same order. The mails are
+// built and sent as those of a send are, but not counted: neither in the limits of a lane nor in
+// its health. Each lane gets one connection for them, besides those of the engine.
 func (t *Tester) SendTest(ctx context.Context, tenant id.Tenant, mails []letter.TestMail) ([]letter.TestOutcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, testWithin)
 	defer cancel()
@@ -50,7 +48,7 @@ func (t *Tester) SendTest(ctx context.Context, tenant id.Tenant, mails []letter.
 	return outcomes, nil
 }
 
-// testLane is the part of a test that leaves by one lane.
+// testLane is the mails of a test that are sent by one lane.
 type testLane struct {
 	settings *laneSettings
 	senders  map[id.Identity]*letter.Sender
@@ -58,13 +56,13 @@ type testLane struct {
 	down     string // why the lane could not be reached
 }
 
-// testMail is one mail, and the place of its outcome.
+// testMail is one mail, and the index of its outcome.
 type testMail struct {
 	at  int
 	job *job
 }
 
-// testLane returns the lane of a mail, which knows the mail's sender then.
+// testLane returns the lane of a mail, after loading the mail's sender.
 func (t *Tester) testLane(ctx context.Context, tenant id.Tenant, m *letter.TestMail, lanes map[id.MTAConfig]*testLane) (*testLane, error) {
 	l := lanes[m.Lane.ID]
 	if l == nil {
@@ -81,15 +79,14 @@ func (t *Tester) testLane(ctx context.Context, tenant id.Tenant, m *letter.TestM
 	if l.senders[m.Identity] == nil {
 		s, err := t.Senders.Reload(ctx, tenant, m.Identity, m.EmailType)
 		if err != nil {
-			return nil, fmt.Errorf("load the sender of a test: %w", err)
+			return nil, fmt.Errorf("load sender of test: %w", err)
 		}
 		l.senders[m.Identity] = s
 	}
 	return l, nil
 }
 
-// job is a mail as a lane's worker would be given it, of a message that no outbox
-// holds.
+// job returns the job of a mail, with a message that is not in the outbox.
 func (l *testLane) job(t *Tester, tenant id.Tenant, m *letter.TestMail) *job {
 	now, s := t.Now(), l.senders[m.Identity]
 	return &job{
@@ -98,11 +95,11 @@ func (l *testLane) job(t *Tester, tenant id.Tenant, m *letter.TestMail) *job {
 			Identity: m.Identity, Lane: m.Lane.ID, QueuedAt: now, DueAt: now,
 		},
 		contact: &m.Contact, content: m.Content, sender: s, lane: l.settings,
-		marked: "[TEST " + m.Variant + " | " + s.Identity.Address + "] ",
+		testMark: "[TEST " + m.Variant + " | " + s.Identity.Address + "] ",
 	}
 }
 
-// run sends the mails, one after the other.
+// run sends the mails one after the other.
 func (l *testLane) run(ctx context.Context, t *Tester, outcomes []letter.TestOutcome) {
 	var pool *smtpclient.Pool
 	if c := l.settings.config; c.Type == lane.SMTP {
@@ -112,15 +109,15 @@ func (l *testLane) run(ctx context.Context, t *Tester, outcomes []letter.TestOut
 	b := newBuilder(&Engine{Keys: t.Keys, Letters: t.Letters, Now: t.Now, FeedbackSender: t.FeedbackSender})
 	for i := range l.mails {
 		m := &l.mails[i]
-		outcomes[m.at].Err = l.send(ctx, t, pool, b, m.job)
-		if m.job.item.FirstAt != nil { // it was made
+		outcomes[m.at].Err = l.sendMail(ctx, t, pool, b, m.job)
+		if m.job.item.FirstAt != nil { // it was built
 			outcomes[m.at].MessageID = "<" + m.job.messageID(t.Keys) + ">"
 		}
 	}
 }
 
-// send sends one mail. The error is for the person who asked for the test.
-func (l *testLane) send(ctx context.Context, t *Tester, pool *smtpclient.Pool, b *builder, j *job) error {
+// sendMail sends one mail. The text of the error is shown to the user.
+func (l *testLane) sendMail(ctx context.Context, t *Tester, pool *smtpclient.Pool, b *builder, j *job) error {
 	if why := obstacle(j.sender, l.settings); why != "" {
 		return errors.New(why)
 	}
@@ -149,7 +146,7 @@ func (l *testLane) send(ctx context.Context, t *Tester, pool *smtpclient.Pool, b
 	if pool == nil {
 		outcome, err = intoMailbox(ctx, t.DB, l.settings.config, j.item.Send, b.envelope, j.item.Email, raw, t.Now())
 	} else {
-		outcome, err = l.hand(ctx, pool, smtpclient.Envelope{From: b.envelope, To: j.item.Email}, raw)
+		outcome, err = l.sendBySMTP(ctx, pool, smtpclient.Envelope{From: b.envelope, To: j.item.Email}, raw)
 	}
 	switch {
 	case err == nil && outcome.Accepted:
@@ -159,13 +156,13 @@ func (l *testLane) send(ctx context.Context, t *Tester, pool *smtpclient.Pool, b
 	case err == nil:
 		return errors.New(outcome.String())
 	}
-	t.Log.Error("hand over test mail failed", "tenant", j.item.Tenant, "send", j.item.Send, "err", err)
-	return errors.New("it could not be handed over")
+	t.Log.Error("send test mail failed", "tenant", j.item.Tenant, "send", j.item.Send, "err", err)
+	return errors.New("it could not be sent")
 }
 
-// hand gives a message to the lane's server. A lane that cannot be reached is not
-// tried again by the same test.
-func (l *testLane) hand(ctx context.Context, pool *smtpclient.Pool, env smtpclient.Envelope, raw []byte) (reply.Outcome, error) {
+// sendBySMTP sends a message by SMTP. If the lane cannot be reached, the rest of the test fails at
+// once.
+func (l *testLane) sendBySMTP(ctx context.Context, pool *smtpclient.Pool, env smtpclient.Envelope, raw []byte) (reply.Outcome, error) {
 	for try := 1; ; try++ {
 		conn, err := pool.Get(ctx)
 		if d, ok := errors.AsType[*smtpclient.DialError](err); ok {
@@ -175,7 +172,7 @@ func (l *testLane) hand(ctx context.Context, pool *smtpclient.Pool, env smtpclie
 		if err != nil {
 			return reply.Outcome{}, err
 		}
-		// After the final dot Send waits whatever happens; only Close ends that.
+		// Send ignores ctx after the final dot, so only closing the connection ends it.
 		stop := context.AfterFunc(ctx, func() { conn.Close() })
 		outcome, err := conn.Send(ctx, env, raw)
 		stop()

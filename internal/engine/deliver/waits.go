@@ -11,21 +11,20 @@ import (
 	"github.com/packetboat/packetboat/internal/pace"
 )
 
-// waits gathers what keeps messages of the sends back, for whoever looks at a
-// broadcast, until it is written.
+// waits collects why messages of sends wait, until that is written. The API shows it.
 type waits struct {
 	mu    sync.Mutex
 	found map[sendKey]waitOf
 }
 
-// waitOf is a wait, and how many messages it keeps back.
+// waitOf is a wait, and the number of messages it keeps back.
 type waitOf struct {
 	outbox.Wait
 	n int
 }
 
-// note keeps what holds up the most messages of a send.
-func (w *waits) note(tenant id.Tenant, send id.Send, wait outbox.Wait, n int) {
+// addWait keeps the wait with the most messages of a send.
+func (w *waits) addWait(tenant id.Tenant, send id.Send, wait outbox.Wait, n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	key := sendKey{tenant, send}
@@ -39,8 +38,8 @@ func (w *waits) note(tenant id.Tenant, send id.Send, wait outbox.Wait, n int) {
 	w.found[key] = waitOf{wait, n}
 }
 
-// take returns what was found since the last time.
-func (w *waits) take() []outbox.Wait {
+// drain returns the waits collected since the last call.
+func (w *waits) drain() []outbox.Wait {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	list := make([]outbox.Wait, 0, len(w.found))
@@ -48,25 +47,25 @@ func (w *waits) take() []outbox.Wait {
 		list = append(list, f.Wait)
 	}
 	w.found = nil
-	slices.SortFunc(list, func(a, b outbox.Wait) int { // so that no two processes wait for each other in turn
+	slices.SortFunc(list, func(a, b outbox.Wait) int { // one order for all processes prevents deadlocks
 		return sendKey{a.Tenant, a.Send}.compare(sendKey{b.Tenant, b.Send})
 	})
 	return list
 }
 
-// noteWaits notes why messages of a batch wait that were not asked for leave: what
-// they need is paused or switched off, or their lane is away.
+// noteWaits notes why messages of a batch are deferred: what they need is paused or inactive, or
+// their lane is down.
 func (e *Engine) noteWaits(waiting []deferredItem) {
 	for _, p := range waiting {
 		w := outbox.Wait{Kind: outbox.WaitHold, Until: p.until, Reason: p.reason}
 		if !p.down.IsZero() {
 			w.Kind, w.Lane, w.Reason = outbox.WaitLaneDown, p.item.Lane, "the MTA config cannot be reached"
 		}
-		e.feeders.waits.note(p.item.Tenant, p.item.Send, w, 1)
+		e.feeders.waits.addWait(p.item.Tenant, p.item.Send, w, 1)
 	}
 }
 
-// noteGrant notes why those of a group wait that did not get leave.
+// noteGrant notes why the jobs of a group wait that got no permit.
 func (e *Engine) noteGrant(g *group, l grant) {
 	if len(g.jobs) == 0 {
 		return
@@ -76,23 +75,22 @@ func (e *Engine) noteGrant(g *group, l grant) {
 	if w.Kind != outbox.WaitSendRate {
 		w.Lane = g.lane.config.ID
 	}
-	e.feeders.waits.note(g.jobs[0].item.Tenant, g.send.id, w, len(g.jobs))
+	e.feeders.waits.addWait(g.jobs[0].item.Tenant, g.send.id, w, len(g.jobs))
 }
 
-// rateWait says that a limit keeps messages of the class back.
+// rateWait returns the wait for a limit.
 func (c class) rateWait(l pace.Limit) outbox.Wait {
 	w := outbox.Wait{Kind: outbox.WaitLaneRate, Max: l.Max, Per: l.Per, Reason: "the MTA config may not send faster"}
 	switch {
 	case strings.HasPrefix(l.Key, sendSpace):
-		w.Kind, w.Reason = outbox.WaitSendRate, "throttle_per_hour lets no more leave yet"
+		w.Kind, w.Reason = outbox.WaitSendRate, "the broadcast has reached throttle_per_hour"
 	case c.throttle != nil && strings.HasSuffix(l.Key, ":"+c.throttle.Pattern):
 		w.Kind, w.Provider, w.Reason = outbox.WaitProviderRate, c.throttle.Pattern, "the MTA config may not send faster to this provider"
 	}
 	return w
 }
 
-// observe writes how far the sends are that this process feeds or holds, and
-// what keeps them back.
+// observe writes the speed of all sends, and the waits of those that this process feeds.
 func (e *Engine) observe(ctx context.Context) {
 	if !e.feeders.any() {
 		return
@@ -100,7 +98,7 @@ func (e *Engine) observe(ctx context.Context) {
 	if err := outbox.Observe(ctx, e.DB, e.Now()); err != nil && ctx.Err() == nil {
 		e.Log.Error("record send speed failed", "err", err)
 	}
-	if err := outbox.NoteWaits(ctx, e.DB, e.feeders.waits.take(), e.Now()); err != nil && ctx.Err() == nil {
+	if err := outbox.NoteWaits(ctx, e.DB, e.feeders.waits.drain(), e.Now()); err != nil && ctx.Err() == nil {
 		e.Log.Error("record send waits failed", "err", err)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
 )
 
-// What keeps a send back can be read by whoever looks at it, and so can its speed.
-func TestWhoLooksSeesWhatASendWaitsFor(t *testing.T) {
+// The API shows why a send waits, and its speed.
+func TestWaitsAndSpeedOfASendAreRecorded(t *testing.T) {
 	t.Parallel()
 	refused := func(t *testing.T) int {
 		away, err := sink.Listen(sink.Options{})
@@ -47,7 +47,7 @@ func TestWhoLooksSeesWhatASendWaitsFor(t *testing.T) {
 		}, {
 			name: "the author's rate", lane: func(f *lane.Fields) { f.MaxPerSecond = &lane.Bound{To: new(50)} },
 			send: func(ch *broadcast.Change) { ch.Delivery = &broadcast.DeliveryChange{PerHour: new(new(1800))} },
-			want: outbox.Wait{Kind: outbox.WaitSendRate, Max: 1800, Per: time.Hour, Reason: "throttle_per_hour lets no more leave yet"}, soon: 10 * time.Second,
+			want: outbox.Wait{Kind: outbox.WaitSendRate, Max: 1800, Per: time.Hour, Reason: "the broadcast has reached throttle_per_hour"}, soon: 10 * time.Second,
 		}, {
 			name: "a paused domain", spoil: func(h *house) error {
 				_, err := h.DB.Exec(h.t.Context(), `UPDATE sending_domain SET paused = TRUE WHERE tenant_id = $1`, h.Tenant)
@@ -55,7 +55,7 @@ func TestWhoLooksSeesWhatASendWaitsFor(t *testing.T) {
 			},
 			want: outbox.Wait{Kind: outbox.WaitHold, Reason: "the sending domain is paused"}, soon: 10 * time.Second,
 		}, {
-			name: "a lane that is away", away: true,
+			name: "a lane that is down", away: true,
 			want: outbox.Wait{Kind: outbox.WaitLaneDown, Reason: "the MTA config cannot be reached"}, soon: 10 * time.Second,
 		},
 	} {

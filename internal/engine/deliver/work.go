@@ -10,23 +10,22 @@ import (
 	"github.com/packetboat/packetboat/internal/outbox"
 )
 
-// maxStale bounds how many connections are tried for one attempt when each
-// turns out to have ended before the message was looked at.
+// maxStale is how many connections are tried for one attempt, if each turns out to have been closed
+// by the server before the message was sent.
 const maxStale = 10
 
-// work is one worker. It needs a token for a connection, which it keeps as long as
-// it has something to do with it or has to be written down of it: so a node never
-// has more messages of unknown end than connections.
+// work is one worker. It takes the token of a connection, and keeps it until its last result is
+// stored: so a node never has more messages with unknown results than connections.
 func (r *laneWorkers) work() {
 	w := worker{laneWorkers: r, builder: newBuilder(r.engine)}
 	for w.acquireToken() {
-		if w.loop() {
+		if w.deliverJobs() {
 			r.tokens <- struct{}{}
 		}
 	}
 }
 
-// acquireToken waits for a token of a connection; false: the lane is closing.
+// acquireToken waits for the token of a connection. It returns false if the lane is closing.
 func (r *laneWorkers) acquireToken() bool {
 	select {
 	case <-r.quit.Done():
@@ -41,17 +40,16 @@ func (r *laneWorkers) acquireToken() bool {
 	}
 }
 
-// loop delivers one message after the other. It keeps at most one result that is
-// not yet written, and writes it together with its next intent, or alone when
-// nothing waits. It ends when the lane closes or when this process has to have
-// one connection less (false), and everything is written then.
-func (w *worker) loop() (kept bool) {
+// deliverJobs delivers one message after the other. It has at most one result that is not stored,
+// and writes it with its next intent, or alone if no job is waiting. It ends, with everything
+// stored, when the lane closes or this process must use one connection less; then it returns false.
+func (w *worker) deliverJobs() (kept bool) {
 	for {
-		j, more, keep := w.next(w.last == nil)
+		j, more, keep := w.nextJob(w.last == nil)
 		switch {
 		case more:
 			w.setBusy(true)
-			if !w.deliver(j) {
+			if !w.deliverJob(j) {
 				w.engine.returnPermits(j)
 			}
 			w.track(j, -1)
@@ -66,9 +64,9 @@ func (w *worker) loop() (kept bool) {
 	}
 }
 
-// next returns the next job; without wait, only one that is there already. Keep
-// is false when this process has to have one connection less.
-func (r *laneWorkers) next(wait bool) (j *job, more, keep bool) {
+// nextJob returns the next job; without wait, only one that is already queued. keep is false if this
+// process must use one connection less.
+func (r *laneWorkers) nextJob(wait bool) (j *job, more, keep bool) {
 	select {
 	case <-r.quit.Done():
 		return nil, false, true
@@ -98,12 +96,12 @@ func (r *laneWorkers) next(wait bool) (j *job, more, keep bool) {
 type worker struct {
 	*laneWorkers
 	builder *builder
-	last    []outbox.Result // of the message before, not yet written: none or one
-	nap     time.Duration   // after a connection too many was refused
-	busy    bool            // counted among those at work
+	last    []outbox.Result // of the previous message, not yet stored: none or one
+	pause   time.Duration   // the wait after the server refused an additional connection
+	busy    bool            // counted in Engine.working
 }
 
-// setBusy notes whether the worker has something to do.
+// setBusy updates the number of busy workers.
 func (w *worker) setBusy(yes bool) {
 	if w.busy == yes {
 		return
@@ -120,11 +118,11 @@ func (w *worker) flush() {
 	if w.last == nil {
 		return
 	}
-	_, _ = w.engine.write(&step{results: w.last}) // what is lost was logged
+	_, _ = w.engine.writeStep(&step{results: w.last}) // write logs the results that are lost
 	w.last = nil
 }
 
-// setResult keeps what became of a message, after the one before is written.
+// setResult keeps the result of a message, after storing the previous one.
 func (w *worker) setResult(r outbox.Result) {
 	if w.last != nil {
 		w.flush()
@@ -132,73 +130,72 @@ func (w *worker) setResult(r outbox.Result) {
 	w.last = []outbox.Result{r}
 }
 
-// abandon puts back a job that the lane has taken and nobody has looked at.
+// abandon returns a job that no worker has received to the queue.
 func (r *laneWorkers) abandon(j *job) {
 	r.engine.returnPermits(j)
 	r.engine.release(j.item)
 	r.track(j, -1)
 }
 
-// deliver makes one attempt, and reports whether a server was given the message.
-func (w *worker) deliver(j *job) bool {
+// deliverJob makes one attempt, and reports whether the message was given to a server.
+func (w *worker) deliverJob(j *job) bool {
 	e := w.engine
-	if e.Now().Sub(j.checked) > checkedFor && !w.recheck(j) {
+	if e.Now().Sub(j.checked) > checkValid && !w.recheck(j) {
 		return false
 	}
 	queued := j.item
-	e.fair.acquire(j.item.Tenant)
+	e.renderQueue.acquire(j.item.Tenant)
 	raw, err := w.builder.build(j)
-	e.fair.release()
+	e.renderQueue.release()
 	if err != nil {
-		w.setResult(failed(j.item, err.Error(), e.Now()))
+		w.setResult(failedResult(j.item, err.Error(), e.Now()))
 		return false
 	}
 	var conn *smtpclient.Conn
 	if w.pool != nil {
 		if conn, err = w.connect(); err != nil {
-			w.unreachable(queued, err)
+			w.handleNoConnection(queued, err)
 			return false
 		}
-		w.nap = 0
+		w.pause = 0
 		defer func() {
 			if conn != nil {
 				w.disconnect(conn)
 			}
 		}()
 	}
-	begun, err := e.write(&step{results: w.last, intent: &j.item})
+	begun, err := e.writeStep(&step{results: w.last, intent: &j.item})
 	w.last = nil
 	if err != nil {
 		e.Log.Error("begin attempt failed", "message", j.item.ID, "err", err)
 	}
-	if !begun { // paused, cancelled, or another node's by now
+	if !begun { // paused, cancelled, or claimed by another node by now
 		e.release(j.item)
 		return false
 	}
-	if !e.leased() { // it took too long to be written
-		w.last = []outbox.Result{unsent(j.item, nil, e.Now())}
+	if !e.leased() { // the write took too long
+		w.last = []outbox.Result{unsentResult(j.item, nil, e.Now())}
 		return false
 	}
 	var outcome reply.Outcome
-	outcome, conn, err = w.send(conn, j, raw)
+	outcome, conn, err = w.sendMessage(conn, j, raw)
 	if d, ok := errors.AsType[*smtpclient.DialError](err); ok {
 		outcome, err = d.Outcome, nil
 	}
 	if err != nil {
-		w.last = []outbox.Result{unsent(j.item, err, e.Now())}
+		w.last = []outbox.Result{unsentResult(j.item, err, e.Now())}
 		return false
 	}
-	r := verdict(j.item, outcome, w.settings.config.RetryMaxAge, *j.item.FirstAt, e.Now())
-	e.tally.result(j, r)
+	r := resultOf(j.item, outcome, w.settings.config.RetryMaxAge, *j.item.FirstAt, e.Now())
+	e.stats.result(j, r)
 	w.last = []outbox.Result{r}
 	return true
 }
 
-// recheck looks again at a message that has waited for its turn, and reports
-// whether it can go.
+// recheck checks a message again that has waited in the queue, and reports whether it can be sent.
 func (w *worker) recheck(j *job) bool {
 	e := w.engine
-	jobs, ends, waiting, err := e.check(w.quit, j.item.Tenant, []outbox.Item{j.item})
+	jobs, ends, waiting, err := e.checkItems(w.quit, j.item.Tenant, []outbox.Item{j.item})
 	switch {
 	case err != nil:
 		e.release(j.item)
@@ -207,19 +204,19 @@ func (w *worker) recheck(j *job) bool {
 	case len(waiting) > 0:
 		e.putBack(waiting, false)
 	case !jobs[0].lane.same(w.settings):
-		e.release(j.item) // for the lane as it is now
+		e.release(j.item) // for workers with the new settings
 	default:
 		fresh := *jobs[0]
-		fresh.days, fresh.throttle = j.days, j.throttle // it has taken them
+		fresh.days, fresh.throttle = j.days, j.throttle // its permits are of these
 		*j = fresh
 		return true
 	}
 	return false
 }
 
-// unreachable deals with a message for which there is no connection. It was not
-// tried, so no attempt is counted.
-func (w *worker) unreachable(it outbox.Item, err error) {
+// handleNoConnection handles a message for which there is no connection. It does not count as an
+// attempt.
+func (w *worker) handleNoConnection(it outbox.Item, err error) {
 	e := w.engine
 	if h, ok := errors.AsType[*deferral](err); ok {
 		if r, over := expired(it, h.down, w.settings.config.RetryMaxAge, e.Now()); over {
@@ -229,9 +226,9 @@ func (w *worker) unreachable(it outbox.Item, err error) {
 		e.putBack([]deferredItem{{it, h}}, false)
 		if h.down.IsZero() { // the server takes fewer connections than the lane allows
 			w.flush()
-			w.nap = min(max(2*w.nap, restFirst), restLast)
+			w.pause = min(max(2*w.pause, backoffFirst), backoffMax)
 			select {
-			case <-time.After(w.nap):
+			case <-time.After(w.pause):
 			case <-w.quit.Done():
 			}
 		}
@@ -243,26 +240,26 @@ func (w *worker) unreachable(it outbox.Item, err error) {
 		return
 	}
 	again, down := w.reachable()
-	r := verdict(it, d.Outcome, w.settings.config.RetryMaxAge, waitingSince(it, down), e.Now())
+	r := resultOf(it, d.Outcome, w.settings.config.RetryMaxAge, waitingSince(it, down), e.Now())
 	if r.State == outbox.Queued && again.Before(r.Due) {
 		r.Due = again
 	}
 	w.setResult(r)
 }
 
-// send hands the message over. A connection that had ended before anybody looked
-// at the message is replaced by another, which is returned.
-func (w *worker) send(conn *smtpclient.Conn, j *job, raw []byte) (reply.Outcome, *smtpclient.Conn, error) {
+// sendMessage sends the message. A connection that the server closed before the message was sent is
+// replaced by another, which is returned.
+func (w *worker) sendMessage(conn *smtpclient.Conn, j *job, raw []byte) (reply.Outcome, *smtpclient.Conn, error) {
 	e := w.engine
 	if conn == nil {
-		o, err := intoMailbox(e.cut, e.DB, w.settings.config, j.item.Send, w.builder.envelope, j.item.Email, raw, e.Now())
+		o, err := intoMailbox(e.connCtx, e.DB, w.settings.config, j.item.Send, w.builder.envelope, j.item.Email, raw, e.Now())
 		return o, nil, err
 	}
 	env := smtpclient.Envelope{From: w.builder.envelope, To: j.item.Email}
 	for try := 1; ; try++ {
-		// After the final dot Send waits whatever happens; only Close ends that.
-		stop := context.AfterFunc(e.cut, func() { conn.Close() })
-		o, err := conn.Send(e.cut, env, raw)
+		// Send ignores ctx after the final dot, so only closing the connection ends it.
+		stop := context.AfterFunc(e.connCtx, func() { conn.Close() })
+		o, err := conn.Send(e.connCtx, env, raw)
 		stop()
 		if try > maxStale || !errors.Is(err, smtpclient.ErrClosed) && (err != nil || !conn.Stale(o)) {
 			return o, conn, err

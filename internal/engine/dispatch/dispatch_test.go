@@ -328,7 +328,7 @@ func TestABroadcastThatCannotBePreparedFails(t *testing.T) {
 				return err
 			}, broadcast.NoIdentity},
 		} {
-			for pages := range 2 { // before it begins, and halfway
+			for pages := range 2 { // before it begins, and during its preparation
 				a := broadcasttest.New(t, db, fmt.Sprintf("%s-%d", tt.name, pages))
 				a.AddContacts(a.List.ID, "a", 5)
 				unnamed, wide := addLane(t, a, "Unnamed", 0), addLane(t, a, "Wide", 0)

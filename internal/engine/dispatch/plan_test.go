@@ -23,8 +23,8 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// leave marks all messages due at a time as sent, and returns their number.
-func leave(t *testing.T, a *broadcasttest.Account, b id.Broadcast, at time.Time) int {
+// sendDue marks all messages due at a time as sent, and returns their number.
+func sendDue(t *testing.T, a *broadcasttest.Account, b id.Broadcast, at time.Time) int {
 	t.Helper()
 	n := outbox.Node{DB: a.DB, Owner: "test"}
 	if err := n.Renew(t.Context(), at.Add(time.Hour)); err != nil {
@@ -145,7 +145,7 @@ func TestASendOverDaysIsSentDayByDay(t *testing.T) {
 				at = at.Add(time.Second)
 			}
 			settle(t, e)
-			if n := leave(t, a, b.ID, at); n != step.sent && !step.at.Equal(now) {
+			if n := sendDue(t, a, b.ID, at); n != step.sent && !step.at.Equal(now) {
 				t.Errorf("by %v %d messages were sent, want %d", at, n, step.sent)
 			}
 			settle(t, e)
@@ -240,7 +240,7 @@ func TestSendsShareTheDaysOfALane(t *testing.T) {
 		e := engine(db, "one", &at)
 		first := a.Schedule()
 		settle(t, e)
-		if n := leave(t, a, first.ID, at); n != 4 {
+		if n := sendDue(t, a, first.ID, at); n != 4 {
 			t.Fatalf("%d left at once", n)
 		}
 		second := a.Schedule(overDays(2))
@@ -299,7 +299,7 @@ func TestRescheduleMovesMessagesNotSent(t *testing.T) {
 			t.Fatalf("days %s, want %s", got, want)
 		}
 		at = now.Add(15*time.Hour - time.Second)
-		leave(t, a, b.ID, at)
+		sendDue(t, a, b.ID, at)
 		at = now.Add(24 * time.Hour) // on the 3rd
 		reschedule := func(skipped ...string) error {
 			return broadcast.Reschedule(t.Context(), db, a.Tenant, b.ID, skipped, at)
@@ -351,7 +351,7 @@ func TestDaysThatPassDuringAPauseArePlannedAgain(t *testing.T) {
 		e := engine(db, "one", &at)
 		settle(t, e)
 		at = now.Add(14 * time.Hour)
-		sent := leave(t, a, b.ID, at)
+		sent := sendDue(t, a, b.ID, at)
 		if err := broadcast.Pause(t.Context(), db, a.Tenant, b.ID, broadcast.ByUser, at); err != nil {
 			t.Fatal(err)
 		}
@@ -448,7 +448,7 @@ func TestPlansRespectLimitsAndSkippedDays(t *testing.T) {
 			}
 			settle(t, e)
 			if chance.IntN(2) == 0 {
-				leave(t, a, b.ID, at)
+				sendDue(t, a, b.ID, at)
 				settle(t, e)
 			}
 			ahead := map[spread.Day]int{}

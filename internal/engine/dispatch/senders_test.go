@@ -20,8 +20,8 @@ import (
 	"github.com/packetboat/packetboat/internal/traffic"
 )
 
-// ways returns the route of each contact's message.
-func ways(t *testing.T, a *broadcasttest.Account, b id.Broadcast) map[id.Contact]route.Route {
+// routesOf returns the route of each contact's message.
+func routesOf(t *testing.T, a *broadcasttest.Account, b id.Broadcast) map[id.Contact]route.Route {
 	t.Helper()
 	list, err := outbox.First(t.Context(), a.DB, a.Tenant, a.SendOf(b), 10_000)
 	if err != nil {
@@ -61,10 +61,10 @@ func TestContactsKeepTheirIdentity(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a := broadcasttest.New(t, db, "acme")
 		second, third := a.AddIdentity("second"), a.AddIdentity("third")
-		from := func(who ...sender.Identity) func(*broadcast.Change) {
+		from := func(identities ...sender.Identity) func(*broadcast.Change) {
 			return func(ch *broadcast.Change) {
 				var list []id.Identity
-				for _, i := range who {
+				for _, i := range identities {
 					list = append(list, i.ID)
 				}
 				ch.Identities = &list
@@ -76,7 +76,7 @@ func TestContactsKeepTheirIdentity(t *testing.T) {
 		young := a.AddContacts(a.List.ID, "young", 24)
 		count := map[id.Identity]int{}
 		all := sends(t, a, &at)
-		got := ways(t, a, all)
+		got := routesOf(t, a, all)
 		for _, c := range old {
 			if got[c.ID].Identity != second.ID {
 				t.Errorf("a contact of %s now hears from %s", second.Address, got[c.ID].Identity)
@@ -89,10 +89,10 @@ func TestContactsKeepTheirIdentity(t *testing.T) {
 			t.Errorf("24 new contacts are shared as %v, want all three senders", count)
 		}
 		send(t, a, all, outbox.Delivered, "")
-		if again := ways(t, a, sends(t, a, &at)); !mapsAgree(again, got) {
+		if again := routesOf(t, a, sends(t, a, &at)); !mapsAgree(again, got) {
 			t.Errorf("in a third send %v, want as in the second: %v", again, got)
 		}
-		moved := ways(t, a, sends(t, a, &at, from(third, a.Identity)))
+		moved := routesOf(t, a, sends(t, a, &at, from(third, a.Identity)))
 		for c, was := range got {
 			if now := moved[c]; now.Identity == second.ID || was.Identity != second.ID && was != now {
 				t.Errorf("when %s does not send, contact %s goes from %v to %v", second.Address, c, was, now)
@@ -103,13 +103,13 @@ func TestContactsKeepTheirIdentity(t *testing.T) {
 			t.Fatal(err)
 		}
 		stay := 0
-		for c, way := range ways(t, a, sends(t, a, &at, from(a.Identity, second, third), func(ch *broadcast.Change) { ch.EmailType = &other.ID })) {
+		for c, way := range routesOf(t, a, sends(t, a, &at, from(a.Identity, second, third), func(ch *broadcast.Change) { ch.EmailType = &other.ID })) {
 			if got[c] == way {
 				stay++
 			}
 		}
 		if stay == len(got) {
-			t.Error("mail of another type is bound by who sent this one")
+			t.Error("mail of another type has to come from the same identity")
 		}
 	})
 }
@@ -141,7 +141,7 @@ func TestLanesShareABroadcast(t *testing.T) {
 		at := now
 		b := sends(t, a, &at, shared)
 		count := map[id.MTAConfig]int{}
-		first := ways(t, a, b)
+		first := routesOf(t, a, b)
 		for _, way := range first {
 			count[way.Lane]++
 		}
@@ -152,7 +152,7 @@ func TestLanesShareABroadcast(t *testing.T) {
 			a.Tenant, wide.ID, now.UnixMicro()); err != nil {
 			t.Fatal(err)
 		}
-		for c, way := range ways(t, a, sends(t, a, &at, shared)) {
+		for c, way := range routesOf(t, a, sends(t, a, &at, shared)) {
 			if way.Lane != a.Lane.ID {
 				t.Errorf("contact %s is given lane %s, which is down", c, way.Lane)
 			}
@@ -225,7 +225,7 @@ func TestSharesAreFixedWhenThePreparationBegins(t *testing.T) {
 				t.Errorf("%+v, want a capacity of %d", r, senders[r.Identity])
 			}
 		}
-		picker, got := route.NewPicker(terms.Routes), ways(t, a, b.ID)
+		picker, got := route.NewPicker(terms.Routes), routesOf(t, a, b.ID)
 		for c, way := range got {
 			if want := picker.Pick(c, id.Identity{}, nil); way != want {
 				t.Errorf("contact %s goes by %v, want %v", c, way, want)

@@ -22,8 +22,7 @@ import (
 	"github.com/packetboat/packetboat/internal/track"
 )
 
-// Tester sends mails outside of any send: single ones that try whether a lane
-// works, and those of test sends.
+// Tester sends mails outside of sends: trials of a lane, and test sends.
 type Tester struct {
 	DB           *sqldb.DB
 	Box          *secret.Box
@@ -38,12 +37,12 @@ type Tester struct {
 	Log            *slog.Logger
 }
 
-// trialWithin is how long a trial may take, because a request waits for it.
+// trialWithin is how long a trial may take. A request waits for it.
 const trialWithin = 25 * time.Second
 
-// Try sends one mail by a lane and says what the server answered. Without an
-// identity it comes from the tenant's first active one. It is signed, and its
-// envelope sender is of the sort that the lane will see, as all mail's.
+// Try sends one mail by a lane and returns the server's answer. Without an identity, the mail is
+// from the tenant's first active one. It is signed, and has an envelope sender of the same form, as
+// all mail of the lane.
 func (t *Tester) Try(ctx context.Context, tenant id.Tenant, config id.MTAConfig, identity id.Identity, to string) (lane.Trial, error) {
 	ctx, cancel := context.WithTimeout(ctx, trialWithin)
 	defer cancel()
@@ -60,14 +59,14 @@ func (t *Tester) Try(ctx context.Context, tenant id.Tenant, config id.MTAConfig,
 		return lane.Trial{}, err
 	}
 	began := t.Now()
-	outcome, err := t.send(ctx, c, envelope, to, raw)
+	outcome, err := t.sendTrial(ctx, c, envelope, to, raw)
 	if err != nil {
 		return lane.Trial{}, err
 	}
 	return lane.Trial{Accepted: outcome.Accepted, Code: outcome.Code, Response: outcome.String(), Latency: t.Now().Sub(began)}, nil
 }
 
-// trialSender returns the identity named, else the tenant's first active one.
+// trialSender returns the given identity, or the tenant's first active one.
 func (t *Tester) trialSender(ctx context.Context, tenant id.Tenant, identity id.Identity) (sender.Identity, error) {
 	if !identity.IsZero() {
 		return sender.IdentityByID(ctx, t.DB, tenant, identity)
@@ -84,8 +83,8 @@ func (t *Tester) trialSender(ctx context.Context, tenant id.Tenant, identity id.
 	return sender.Identity{}, fault.Input(fault.Field{Message: "there is no active sending identity that the test mail could come from; add one first"})
 }
 
-// trialMail makes the mail of a trial and its envelope sender. Until a domain is
-// verified its return path may lead nowhere, so bounces go to the identity.
+// trialMail builds the mail of a trial and its envelope sender: the identity's address until the
+// domain is verified, since its return path may not work yet.
 func (t *Tester) trialMail(ctx context.Context, c lane.Config, from sender.Identity, to string) (raw []byte, envelope string, err error) {
 	d, err := sender.DomainByID(ctx, t.DB, c.Tenant, from.Domain)
 	if err != nil {
@@ -101,10 +100,10 @@ func (t *Tester) trialMail(ctx context.Context, c lane.Config, from sender.Ident
 		Date: now, From: compose.Mailbox{Name: from.DisplayName, Address: from.Address}, ReplyTo: from.ReplyTo, To: to,
 		Subject: "Test of " + c.Name, MessageID: message.String() + "." + rand.Text() + "@" + d.ReturnPathHost,
 		AutoSubmitted: "auto-generated", NoAutoReplies: true,
-		Text: []byte("This mail was sent to see whether the MTA config “" + c.Name + "” works. It does.\n"),
+		Text: []byte("This mail was sent to test the MTA config “" + c.Name + "”. It works.\n"),
 	})
 	if err != nil {
-		return nil, "", fmt.Errorf("make a test mail: %w", err)
+		return nil, "", fmt.Errorf("build test mail: %w", err)
 	}
 	if !signs(c) {
 		return raw, envelope, nil
@@ -115,12 +114,12 @@ func (t *Tester) trialMail(ctx context.Context, c lane.Config, from sender.Ident
 	}
 	signature, err := signer.Sign(nil, raw, now)
 	if err != nil {
-		return nil, "", fmt.Errorf("sign a test mail: %w", err)
+		return nil, "", fmt.Errorf("sign test mail: %w", err)
 	}
 	return append(signature, raw...), envelope, nil
 }
 
-func (t *Tester) send(ctx context.Context, c lane.Config, from, to string, raw []byte) (reply.Outcome, error) {
+func (t *Tester) sendTrial(ctx context.Context, c lane.Config, from, to string, raw []byte) (reply.Outcome, error) {
 	if c.Type == lane.Sink {
 		return intoMailbox(ctx, t.DB, c, id.Send{}, from, to, raw, t.Now())
 	}
@@ -136,7 +135,7 @@ func (t *Tester) send(ctx context.Context, c lane.Config, from, to string, raw [
 		return reply.Outcome{}, err
 	}
 	defer conn.Close()
-	// After the final dot Send waits whatever happens; only Close ends that.
+	// Send ignores ctx after the final dot, so only closing the connection ends it.
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	outcome, err := conn.Send(ctx, smtpclient.Envelope{From: from, To: to}, raw)
 	if err == nil && conn.Usable() {
@@ -145,12 +144,12 @@ func (t *Tester) send(ctx context.Context, c lane.Config, from, to string, raw [
 	return outcome, err
 }
 
-// intoMailbox hands a message of a send, or of none, to the built-in mailbox, which
-// accepts everything.
+// intoMailbox stores a message of a send, or of none, in the built-in mailbox, which accepts
+// everything.
 func intoMailbox(ctx context.Context, db *sqldb.DB, c lane.Config, send id.Send, from, to string, raw []byte, now time.Time) (reply.Outcome, error) {
 	d := mailbox.Delivery{Tenant: c.Tenant, Lane: c.ID, Send: send, From: from, To: to, Raw: raw}
 	if err := mailbox.Deliver(ctx, db, d, now); err != nil {
 		return reply.Outcome{}, err
 	}
-	return reply.Outcome{Stage: reply.Dot, Code: 250, Enhanced: "2.0.0", Text: "kept in the mailbox", Accepted: true}, nil
+	return reply.Outcome{Stage: reply.Dot, Code: 250, Enhanced: "2.0.0", Text: "stored in the mailbox", Accepted: true}, nil
 }

@@ -8,24 +8,24 @@ import (
 	"github.com/packetboat/packetboat/internal/id/idtest"
 )
 
-// However many of one tenant wait, those of another come at every second turn,
-// each tenant's in their order.
+// Tenants with waiting workers are served in turns, however many workers each has, and the workers
+// of a tenant in order.
 func TestTenantsTakeTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFairQueue(1)
 		f.acquire(idtest.TenantNamed("holder"))
 		var served []string
-		arrive := func(who string) {
+		arrive := func(worker string) {
 			go func() {
-				f.acquire(idtest.TenantNamed(who[:1]))
-				served = append(served, who) // one at a time: there is one place
+				f.acquire(idtest.TenantNamed(worker[:1]))
+				served = append(served, worker) // one at a time: there is one place
 				f.release()
 			}()
 			synctest.Wait()
 		}
-		for _, who := range []string{"a1", "a2", "a3", "a4", "a5", "b1", "b2", "c1"} {
-			arrive(who)
+		for _, worker := range []string{"a1", "a2", "a3", "a4", "a5", "b1", "b2", "c1"} {
+			arrive(worker)
 		}
 		f.release()
 		synctest.Wait()
@@ -34,7 +34,7 @@ func TestTenantsTakeTurns(t *testing.T) {
 		}
 		f.acquire(idtest.TenantNamed("a"))
 		if f.free != 0 || len(f.turns) != 0 || len(f.queues) != 0 {
-			t.Errorf("%d places are free and %d tenants wait, after all were served and one came", f.free, len(f.turns))
+			t.Errorf("%d places are free and %d tenants wait, want none", f.free, len(f.turns))
 		}
 	})
 }

@@ -6,22 +6,21 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 )
 
-// fairQueue lets a few workers at a time do what takes the processor: to make a
-// message. When more want to, tenants take turns, and in each those who came
-// first: so that one tenant's million, however many its connections, leaves the
-// others their part.
+// fairQueue limits how many workers render messages at a time, which is what takes CPU time. When
+// more are waiting, tenants take turns, and the workers of one tenant are served in order. So the
+// others get their part, however many connections a tenant uses.
 type fairQueue struct {
 	mu     sync.Mutex
 	free   int
 	queues map[id.Tenant][]chan struct{}
-	turns  []id.Tenant // who has somebody waiting, next first
+	turns  []id.Tenant // tenants with waiting workers, next first
 }
 
 func newFairQueue(places int) *fairQueue {
 	return &fairQueue{free: places, queues: map[id.Tenant][]chan struct{}{}}
 }
 
-// acquire waits for a place. Whoever has entered leaves again.
+// acquire waits for a place. The caller must release it.
 func (f *fairQueue) acquire(t id.Tenant) {
 	f.mu.Lock()
 	if f.free > 0 {
@@ -38,7 +37,7 @@ func (f *fairQueue) acquire(t id.Tenant) {
 	<-mine
 }
 
-// release gives the place to whoever's turn it is.
+// release passes the place to the next tenant's first worker.
 func (f *fairQueue) release() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -32,7 +32,7 @@ func TestVerdict(t *testing.T) {
 		age      time.Duration
 		state    outbox.State
 		bounce   string
-		wait     time.Duration // give or take a fifth
+		wait     time.Duration // ± 20 %
 	}{
 		{"accepted", reply.Outcome{Stage: reply.Dot, Code: 250, Accepted: true}, 0, false, 0, outbox.Delivered, "", 0},
 		{"no such user", said(reply.Rcpt, 550, "5.1.1", "no such user"), 0, false, 0, outbox.Bounced, "hard", 0},
@@ -54,9 +54,9 @@ func TestVerdict(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			it := outbox.Item{ID: idtest.Named[id.Message]("m"), Attempts: test.attempts, Answered: test.answered}
-			r := verdict(it, test.outcome, maxAge, now.Add(-test.age), now)
+			r := resultOf(it, test.outcome, maxAge, now.Add(-test.age), now)
 			if r.State != test.state || r.BounceType != test.bounce {
-				t.Errorf("verdict = %s %q, want %s %q", r.State, r.BounceType, test.state, test.bounce)
+				t.Errorf("resultOf = %s %q, want %s %q", r.State, r.BounceType, test.state, test.bounce)
 			}
 			if wait := r.Due.Sub(now); test.wait > 0 && (wait < test.wait*4/5 || wait > test.wait*6/5) {
 				t.Errorf("due in %v, want about %v", wait, test.wait)
@@ -73,7 +73,7 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-func TestAMessageThatFoundNoLaneExpires(t *testing.T) {
+func TestMessagesExpireWhenTheirLaneStaysDown(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	ago := func(d time.Duration) time.Time { return now.Add(-d) }
@@ -99,7 +99,7 @@ func TestAMessageThatFoundNoLaneExpires(t *testing.T) {
 	}
 }
 
-func TestUnsentIsNotTheServersFault(t *testing.T) {
+func TestUnsentMessagesAreRetriedOrSkipped(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	for _, test := range []struct {
@@ -109,13 +109,13 @@ func TestUnsentIsNotTheServersFault(t *testing.T) {
 		{smtpclient.ErrBadAddress, outbox.Skipped}, {smtpclient.ErrBareNewline, outbox.Failed},
 		{errors.New("anything else"), outbox.Queued}, {nil, outbox.Queued},
 	} {
-		if r := unsent(outbox.Item{}, test.err, now); r.State != test.state || r.BounceType != "" {
+		if r := unsentResult(outbox.Item{}, test.err, now); r.State != test.state || r.BounceType != "" {
 			t.Errorf("unsent(%v) = %s %q, want %s", test.err, r.State, r.BounceType, test.state)
 		}
 	}
 }
 
-// Every send gets its turn, however many there are.
+// Every send gets its turn, whatever their number.
 func TestFeedersTakeTurns(t *testing.T) {
 	t.Parallel()
 	var f feeders
@@ -136,8 +136,8 @@ func TestFeedersTakeTurns(t *testing.T) {
 		if len(f.busy) != maxFeeders {
 			t.Fatalf("%d feeders, want %d", len(f.busy), maxFeeders)
 		}
-		now = now.Add(turnFor)
-		f.seat(ready, now, func(k sendKey, _ bool) feeding { t.Fatalf("%v has a seat where there is none", k); return feeding{} })
+		now = now.Add(feedTurn)
+		f.seat(ready, now, func(k sendKey, _ bool) feeding { t.Fatalf("%v got a feeder beyond maxFeeders", k); return feeding{} })
 		if len(ended) != maxFeeders {
 			t.Fatalf("%d turns end, want all", len(ended))
 		}
@@ -150,7 +150,7 @@ func TestFeedersTakeTurns(t *testing.T) {
 	}
 }
 
-func TestAHeldSendIsLeftAlone(t *testing.T) {
+func TestADeferredSendGetsNoFeeder(t *testing.T) {
 	t.Parallel()
 	var f feeders
 	f.init()
@@ -163,12 +163,12 @@ func TestAHeldSendIsLeftAlone(t *testing.T) {
 		return seats
 	}
 	if seat(now) != 1 || !f.finish(k, &deferral{until: now.Add(time.Second), reason: "paused"}) {
-		t.Fatal("a held send is no news")
+		t.Fatal("the first deferral of a send is not reported as new")
 	}
 	if seat(now.Add(999*time.Millisecond)) != 1 {
-		t.Error("a held send has a seat")
+		t.Error("a deferred send got a feeder")
 	}
 	if seat(now.Add(time.Second)) != 2 || f.finish(k, &deferral{until: now.Add(time.Minute), reason: "paused"}) {
-		t.Error("the same reason is news")
+		t.Error("the same reason is reported as new")
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-func TestATrialSaysWhatTheServerSaid(t *testing.T) {
+func TestATrialReturnsTheServersAnswer(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.SQLite(t))
 	tester := h.tester()
@@ -54,12 +54,12 @@ func TestATrialSaysWhatTheServerSaid(t *testing.T) {
 	}
 }
 
-// TestATrialIsSignedLikeAnyMail: what a relay is tried with is what it will see.
+// A trial has the same signature as other mail, since a relay may check it.
 func TestATrialIsSignedLikeAnyMail(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		h := newHouse(t, db)
-		h.pass(time.Since(h.now())) // the verifier goes by its own clock
+		h.pass(time.Since(h.now())) // the verifier uses the system clock
 		other := h.AddIdentity("other")
 		s := sink.Start(t, sink.Options{Keep: true})
 		for n, tt := range []struct {

@@ -10,11 +10,10 @@ import (
 	"github.com/packetboat/packetboat/internal/outbox"
 )
 
-// verdict says what becomes of a message after an attempt: the outcome, classed
-// (package reply), and how long the lane keeps trying, counted from since. An
-// attempt that broke off between the message and its answer is made once more,
-// with the same Message-ID.
-func verdict(it outbox.Item, o reply.Outcome, maxAge time.Duration, since, now time.Time) outbox.Result {
+// resultOf returns the result of an attempt, from the class of its outcome (package reply) and the
+// time for which the lane retries, counted from since. An uncertain attempt, which has no answer to
+// the complete message, is retried once with the same Message-ID.
+func resultOf(it outbox.Item, o reply.Outcome, maxAge time.Duration, since, now time.Time) outbox.Result {
 	v := reply.Classify(o)
 	r := outbox.Result{
 		Item: it, At: now, Category: string(v.Category), Code: o.Code, Enhanced: o.Enhanced, Error: o.Text,
@@ -30,15 +29,15 @@ func verdict(it outbox.Item, o reply.Outcome, maxAge time.Duration, since, now t
 		r.Due = reply.NextTry(it.Attempts+1, now, rand.Float64())
 		r.State = outbox.Queued
 		if r.Due.Sub(since) > maxAge {
-			setFailed(&r, v.Expired())
+			setExpired(&r, v.Expired())
 		}
 	}
 	return r
 }
 
-// setFailed ends a message for which there is no time left: as a bounce if a server
-// ever answered, else as a failure of ours, since then nobody refused the address.
-func setFailed(r *outbox.Result, class reply.Class) {
+// setExpired ends a message whose time is over: as a bounce if a server ever answered, otherwise as
+// our failure, since no server refused the address.
+func setExpired(r *outbox.Result, class reply.Class) {
 	r.Due = time.Time{}
 	switch {
 	case class != reply.Lane && (r.Answered || r.Item.Answered):
@@ -50,8 +49,8 @@ func setFailed(r *outbox.Result, class reply.Class) {
 	}
 }
 
-// waitingSince is from when the time of a message counts that finds its lane out
-// of reach: its first attempt or, before one, from when it could have been made.
+// waitingSince returns from when the time of a message counts whose lane cannot be reached: its
+// first attempt or, before one, the time since which it could have been made.
 func waitingSince(it outbox.Item, down time.Time) time.Time {
 	if it.FirstAt != nil {
 		return *it.FirstAt
@@ -62,21 +61,21 @@ func waitingSince(it outbox.Item, down time.Time) time.Time {
 	return it.QueuedAt
 }
 
-// expired ends a message whose lane has been out of reach for too long. A zero
-// down says that the lane is not to blame; then nothing expires.
+// expired returns the result of a message whose lane has been down for longer than maxAge. A zero
+// down means that the lane is not down; then nothing expires.
 func expired(it outbox.Item, down time.Time, maxAge time.Duration, now time.Time) (outbox.Result, bool) {
 	if down.IsZero() || now.Sub(waitingSince(it, down)) <= maxAge {
 		return outbox.Result{}, false
 	}
 	r := outbox.Result{Item: it, At: now, Category: string(reply.Network), Error: "the lane cannot be reached"}
-	setFailed(&r, reply.Lane)
+	setExpired(&r, reply.Lane)
 	return r, true
 }
 
-// unsent says what becomes of a message that was not handed over for a reason
-// that is not the server's; without err there was no time to.
-func unsent(it outbox.Item, err error, now time.Time) outbox.Result {
-	r := outbox.Result{Item: it, At: now, State: outbox.Queued, Due: now.Add(restFirst), Unsent: true}
+// unsentResult returns the result of a message that was not sent for a reason that is not the
+// server's. If err is nil, there was no time to send it.
+func unsentResult(it outbox.Item, err error, now time.Time) outbox.Result {
+	r := outbox.Result{Item: it, At: now, State: outbox.Queued, Due: now.Add(backoffFirst), Unsent: true}
 	switch {
 	case errors.Is(err, smtpclient.ErrBadAddress):
 		r.State, r.SkipReason = outbox.Skipped, "invalid_email"
@@ -86,7 +85,7 @@ func unsent(it outbox.Item, err error, now time.Time) outbox.Result {
 	return r
 }
 
-// failed says that a message could not be made.
-func failed(it outbox.Item, reason string, now time.Time) outbox.Result {
+// failedResult returns the result of a message that could not be built.
+func failedResult(it outbox.Item, reason string, now time.Time) outbox.Result {
 	return outbox.Result{Item: it, At: now, State: outbox.Failed, Category: string(reply.Other), Error: reply.Clean(reason)}
 }
