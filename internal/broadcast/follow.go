@@ -39,22 +39,23 @@ func sendEnded(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, bid id.Broad
 	if err != nil || run.Broadcast.IsZero() || run.EndedAt != nil {
 		return err
 	}
-	if err := run.end(ctx, tx, at); err != nil {
+	p, err := outbox.Load(ctx, tx, tenant, run.Send)
+	if err != nil {
 		return err
 	}
-	p, err := outbox.Load(ctx, tx, tenant, run.Send)
-	if err == nil {
-		tx.AfterCommit(func() {
-			log.Info("broadcast ended", "tenant", tenant, "broadcast", bid, "recipients", p.Total, "sent", p.Sent, "failed", p.Failed)
-		})
+	if err := run.end(ctx, tx, p, at); err != nil {
+		return err
 	}
-	return err
+	tx.AfterCommit(func() {
+		log.Info("broadcast ended", "tenant", tenant, "broadcast", bid, "recipients", p.Total, "sent", p.Sent, "failed", p.Failed)
+	})
+	return nil
 }
 
-// end ends the run of a broadcast whose send has ended, and the broadcast if its status is sending.
-// A broadcast fails if messages failed and none was sent.
-func (r Run) end(ctx context.Context, tx *sqldb.DB, now time.Time) error {
-	failure, err := r.failure(ctx, tx)
+// end ends the run of a broadcast whose send has ended with progress p, and the broadcast if its
+// status is sending. A broadcast fails if messages failed and none was sent.
+func (r Run) end(ctx context.Context, tx *sqldb.DB, p outbox.Progress, now time.Time) error {
+	failure, err := r.failure(ctx, tx, p)
 	if err != nil {
 		return err
 	}
@@ -79,10 +80,9 @@ func (r Run) end(ctx context.Context, tx *sqldb.DB, now time.Time) error {
 
 // failure returns why a send failed whose messages have all ended; empty if it did not fail. The
 // content is the reason if all failed messages could not be rendered.
-func (r Run) failure(ctx context.Context, db *sqldb.DB) (FailureCode, error) {
-	p, err := outbox.Load(ctx, db, r.Tenant, r.Send)
-	if err != nil || p.Failed == 0 || p.Sent > 0 {
-		return "", err
+func (r Run) failure(ctx context.Context, db *sqldb.DB, p outbox.Progress) (FailureCode, error) {
+	if p.Failed == 0 || p.Sent > 0 {
+		return "", nil
 	}
 	other, err := outbox.FailedOtherwise(ctx, db, r.Tenant, r.Send, "render_error")
 	switch {

@@ -119,7 +119,7 @@ func (r Run) restart(ctx context.Context, tx *sqldb.DB, now time.Time) error {
 		return err
 	}
 	if p.Phase == outbox.Done { // the send ended while the broadcast was being paused
-		return r.end(ctx, tx, now)
+		return r.end(ctx, tx, p, now)
 	}
 	return outbox.Start(ctx, tx, r.Tenant, r.Send, now)
 }
