@@ -28,19 +28,19 @@ var rows = []struct {
 	{"ground", "fault id id/idtest cache poll route slug secret spread sqldb sqldb/dbtest sqldb/dbcopy"},
 }
 
-// apart are imports that the rows would allow and that are wrong all the same:
-// because there is an interface for it, or for what the package can do.
+// apart are imports that the rows allow but that are forbidden, because there is an interface in
+// place of the import, or because the importing package must not be able to do what the other does.
 var apart = map[string][]string{
 	"engine/watch":    {"broadcast"}, // outbox.Pauser
 	"engine/deliver":  {"broadcast"}, // a send and its terms are enough
 	"engine/classify": {"broadcast"},
 	"report":          {"broadcast"},
 	"activity":        {"broadcast"},                      // activity.Names
-	"letter":          {"secret"},                         // what answers recipients opens no DKIM key
+	"letter":          {"secret"},                         // processes that answer recipients open no DKIM keys
 	"public":          {"secret", "broadcast", "httpapi"}, // outbox.Labeler
 }
 
-// TestImportsPointDown holds the layers true.
+// TestImportsPointDown compares the imports of each package with rows.
 func TestImportsPointDown(t *testing.T) {
 	const prefix = "github.com/packetboat/packetboat/internal/"
 	type place struct{ row, column int }
@@ -70,7 +70,7 @@ func TestImportsPointDown(t *testing.T) {
 		seen++
 		at, ok := places[from]
 		if !ok {
-			t.Errorf("package %s has no place in the rows: give it one here and in ARCHITECTURE.md", from)
+			t.Errorf("package %s is in no row: add it here and in ARCHITECTURE.md", from)
 			continue
 		}
 		for _, imported := range pkg.Imports {
@@ -91,6 +91,6 @@ func TestImportsPointDown(t *testing.T) {
 		}
 	}
 	if seen < 10 {
-		t.Fatalf("only %d packages were looked at: the list is not what it should be", seen)
+		t.Fatalf("only %d packages were checked", seen)
 	}
 }

@@ -16,10 +16,9 @@ import (
 	"testing"
 )
 
-// TestNoIDIsCastToAnother reads the whole program and names conversions from one
-// type of identifier to another, also by way of bytes or of text: the id of a
-// broadcast is never that of its send. Package id has the one exception, the source
-// of a send, which is any of several kinds.
+// TestNoIDIsCastToAnother checks that the program never converts an identifier of one kind of record
+// to another kind, also by way of bytes or of text: the id of a broadcast is never that of its send.
+// The one exception is in package id: the source of a send may be of several kinds.
 func TestNoIDIsCastToAnother(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,GoFiles,Export,Module", "../...").Output()
@@ -46,7 +45,7 @@ func TestNoIDIsCastToAnother(t *testing.T) {
 		}
 	}
 	if len(ours) < 50 {
-		t.Fatalf("only %d packages were looked at", len(ours))
+		t.Fatalf("only %d packages were checked", len(ours))
 	}
 	fset := token.NewFileSet()
 	config := types.Config{Importer: importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })}
@@ -70,14 +69,14 @@ func TestNoIDIsCastToAnother(t *testing.T) {
 				if !ok {
 					return true
 				}
-				to := made(info, call)
+				to := convertedTo(info, call)
 				if to == "" {
 					return true
 				}
 				conversions++
 				for _, arg := range call.Args {
 					if from := origin(info, arg); from != "" && from != to {
-						t.Errorf("%s: an id of %s is cast to one of %s", fset.Position(call.Pos()), from, to)
+						t.Errorf("%s: an id of %s is converted to one of %s", fset.Position(call.Pos()), from, to)
 					}
 				}
 				return true
@@ -85,13 +84,13 @@ func TestNoIDIsCastToAnother(t *testing.T) {
 		}
 	}
 	if conversions == 0 {
-		t.Error("no conversion to an identifier was found: the test does not see what it should")
+		t.Error("no conversion to an identifier was found")
 	}
 }
 
-// made returns the kind of the identifier that a call makes of its argument: a
-// conversion, or id.Read, id.Parse and the like.
-func made(info *types.Info, call *ast.CallExpr) string {
+// convertedTo returns the kind of the identifier that a call converts its argument to: by a type
+// conversion, or by id.Read, id.Parse and the like.
+func convertedTo(info *types.Info, call *ast.CallExpr) string {
 	if tv, ok := info.Types[call.Fun]; ok && tv.IsType() {
 		return kindOf(tv.Type)
 	}
@@ -109,8 +108,7 @@ func made(info *types.Info, call *ast.CallExpr) string {
 	return kindOf(info.Types[index.Index].Type)
 }
 
-// origin returns the kind of the identifier that an expression is, or is the bytes
-// or the text of.
+// origin returns the kind of the identifier that an expression is, or whose bytes or text it is.
 func origin(info *types.Info, e ast.Expr) string {
 	if kind := kindOf(info.Types[e].Type); kind != "" {
 		return kind
@@ -131,8 +129,7 @@ func origin(info *types.Info, e ast.Expr) string {
 	return ""
 }
 
-// kindOf returns which kind of record a type identifies; empty when it is no
-// identifier.
+// kindOf returns the kind of record that a type identifies; empty if it is not an identifier.
 func kindOf(t types.Type) string {
 	n, ok := types.Unalias(t).(*types.Named)
 	if !ok || n.Obj().Pkg() == nil || n.Obj().Pkg().Path() != "github.com/packetboat/packetboat/internal/id" {

@@ -12,40 +12,50 @@ import (
 	"strings"
 )
 
-// statement is one SQL text that the program sends, and where.
+// statement is one SQL text that the program sends, and the place that sends it. Where a text is
+// made of pieces of which there are several, each combination is a statement.
 type statement struct {
 	place string // file:line
 	text  string
 }
 
-// unknown stands in a statement for what only the running program knows.
+// unknown stands in a statement for what is known only at run time.
 const unknown = "…"
+
+// tooMany is the text of a statement with too many variants to be read.
+const tooMany = "too many variants"
+
+// maxWork bounds the work of reading the statements that one place sends: the number of expressions
+// read and the bytes of the texts that are made of them, together. The most that a place
+// needs today is 0.7 million; without a bound, pieces in a cycle fill the memory.
+const maxWork = 8 << 20
 
 // source is one parsed package.
 type source struct {
 	files  *token.FileSet
 	values map[string]ast.Expr      // package-level constants and variables
 	funcs  map[string]*ast.FuncDecl // by name; methods too
-	calls  map[string][]call        // by the name of what is called
+	calls  map[string][]call        // by the name of the function or method
+	work   int                      // what is left of maxWork for the current place
 }
 
-// call is a call, and the function in whose body it stands.
+// call is a call, and the function whose body contains it.
 type call struct {
 	*ast.CallExpr
 	in *ast.FuncDecl
 }
 
-// senders are the methods that take a statement, and which argument that is.
+// senders are the methods with a statement as an argument, and the index of that argument.
 var senders = map[string]int{"Query": 1, "QueryRow": 1, "Exec": 1, "Queue": 0}
 
-// statements returns what the packages below root send to the database.
+// statements returns the statements of the packages below root.
 func statements(root string) ([]statement, error) {
 	var all []statement
 	err := filepath.WalkDir(root, func(dir string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {
 			return err
 		}
-		if d.Name() == "testdata" || strings.HasPrefix(filepath.ToSlash(dir)+"/", "sqldb/") { // the handle hands on what others write
+		if d.Name() == "testdata" || strings.HasPrefix(filepath.ToSlash(dir)+"/", "sqldb/") { // sqldb passes on the statements of others
 			return fs.SkipDir
 		}
 		src, err := parse(dir)
@@ -58,7 +68,7 @@ func statements(root string) ([]statement, error) {
 	return all, err
 }
 
-// parse reads the Go files of a folder, but for tests.
+// parse reads the Go files of a directory, except for tests.
 func parse(dir string) (*source, error) {
 	s := newSource()
 	entries, err := os.ReadDir(dir)
@@ -82,7 +92,7 @@ func parse(dir string) (*source, error) {
 }
 
 func newSource() *source {
-	return &source{token.NewFileSet(), map[string]ast.Expr{}, map[string]*ast.FuncDecl{}, map[string][]call{}}
+	return &source{files: token.NewFileSet(), values: map[string]ast.Expr{}, funcs: map[string]*ast.FuncDecl{}, calls: map[string][]call{}}
 }
 
 // add parses one file.
@@ -127,7 +137,7 @@ func called(c *ast.CallExpr) string {
 	return ""
 }
 
-// statements returns every text the package may send.
+// statements returns the statements that the package may send.
 func (s *source) statements() []statement {
 	var all []statement
 	for name, at := range senders {
@@ -136,7 +146,12 @@ func (s *source) statements() []statement {
 				continue
 			}
 			p := s.files.Position(c.Pos())
-			for _, text := range s.texts(c.Args[at], c.in, 0) {
+			s.work = maxWork
+			texts := s.texts(c.Args[at], c.in, 0)
+			if s.work < 0 {
+				texts = []string{tooMany}
+			}
+			for _, text := range texts {
 				all = append(all, statement{fmt.Sprintf("%s:%d", filepath.ToSlash(p.Filename), p.Line), text})
 			}
 		}
@@ -144,9 +159,16 @@ func (s *source) statements() []statement {
 	return all
 }
 
-// texts returns what an expression inside a function may stand for.
+// spend subtracts n from the work that is left, and reports whether there was enough. All methods
+// that make texts stop when there is not.
+func (s *source) spend(n int) bool {
+	s.work -= n
+	return s.work >= 0
+}
+
+// texts returns the values that an expression in a function may have.
 func (s *source) texts(e ast.Expr, in *ast.FuncDecl, depth int) []string {
-	if depth > 8 {
+	if depth > 8 || !s.spend(1) {
 		return []string{unknown}
 	}
 	switch e := e.(type) {
@@ -160,6 +182,9 @@ func (s *source) texts(e ast.Expr, in *ast.FuncDecl, depth int) []string {
 		var all []string
 		for _, left := range s.texts(e.X, in, depth) { // a long sum is not a deep one
 			for _, right := range s.texts(e.Y, in, depth) {
+				if !s.spend(len(left) + len(right)) {
+					return all
+				}
 				all = append(all, left+right)
 			}
 		}
@@ -168,13 +193,13 @@ func (s *source) texts(e ast.Expr, in *ast.FuncDecl, depth int) []string {
 		return s.named(e, in, depth)
 	case *ast.CallExpr:
 		return s.result(e, in, depth)
-	case *ast.SelectorExpr: // a field: any statement of this function
+	case *ast.SelectorExpr: // a field: any statement in this function
 		return s.written(in)
 	}
 	return []string{unknown}
 }
 
-// written returns the statements that are written out in a function.
+// written returns the statements that are literals in a function.
 func (s *source) written(in *ast.FuncDecl) []string {
 	var all []string
 	if in != nil {
@@ -193,8 +218,8 @@ func (s *source) written(in *ast.FuncDecl) []string {
 	return all
 }
 
-// named returns what a name stands for: all that is ever assigned to a local
-// variable, what callers pass for a parameter, or the value of a constant.
+// named returns the values that a name may have: all that are assigned to a local variable, the
+// arguments of callers for a parameter, or the value of a constant.
 func (s *source) named(e *ast.Ident, in *ast.FuncDecl, depth int) []string {
 	var all, more []string
 	if in != nil {
@@ -232,8 +257,12 @@ func (s *source) named(e *ast.Ident, in *ast.FuncDecl, depth int) []string {
 	if v, ok := s.values[e.Name]; ok && len(all) == 0 {
 		all = s.texts(v, nil, depth+1)
 	}
-	for i := range all { // what is added later on may or may not be
-		all[i] += strings.Join(more, " ")
+	added := strings.Join(more, " ") // by +=, perhaps under a condition
+	for i := range all {
+		if !s.spend(len(all[i]) + len(added)) {
+			return all
+		}
+		all[i] += added
 	}
 	if len(all) == 0 {
 		return []string{unknown}
@@ -241,7 +270,7 @@ func (s *source) named(e *ast.Ident, in *ast.FuncDecl, depth int) []string {
 	return all
 }
 
-// passed returns what is passed for a parameter.
+// passed returns the values that callers pass for a parameter.
 func (s *source) passed(function string, at, depth int) []string {
 	var all []string
 	for _, c := range s.calls[function] {
@@ -252,7 +281,7 @@ func (s *source) passed(function string, at, depth int) []string {
 	return all
 }
 
-// closures returns the functions that a function keeps in variables.
+// closures returns the function literals that a function assigns to variables.
 func closures(in *ast.FuncDecl) map[string]*ast.FuncLit {
 	all := map[string]*ast.FuncLit{}
 	ast.Inspect(in.Body, func(n ast.Node) bool {
@@ -267,7 +296,7 @@ func closures(in *ast.FuncDecl) map[string]*ast.FuncLit {
 	return all
 }
 
-// parameter returns the place of a function's parameter.
+// parameter returns the index of a function's parameter.
 func parameter(f *ast.FuncType, name string) (int, bool) {
 	at := 0
 	for _, field := range f.Params.List {
@@ -281,9 +310,8 @@ func parameter(f *ast.FuncType, name string) (int, bool) {
 	return 0, false
 }
 
-// result returns what a call may return: the format of a Sprintf, a list of
-// parameters (sqldb.Table) under its name, or what a function of the package
-// returns.
+// result returns the values that a call may return: the format of a Sprintf, a mark for a list of
+// parameters (sqldb.Table), or the results of a function of the package.
 func (s *source) result(c *ast.CallExpr, in *ast.FuncDecl, depth int) []string {
 	name := called(c)
 	switch {
@@ -314,25 +342,35 @@ func (s *source) result(c *ast.CallExpr, in *ast.FuncDecl, depth int) []string {
 	return []string{unknown}
 }
 
-// built returns all that the package writes into a strings.Builder, which it
-// finds by the name of its field or variable.
+// built returns all that the package writes to a strings.Builder, which is identified by the name of
+// its field or variable.
 func (s *source) built(c *ast.CallExpr, depth int) []string {
 	builder := last(c.Fun.(*ast.SelectorExpr).X)
 	var all strings.Builder
 	for _, w := range s.calls["WriteString"] {
 		if f, ok := w.Fun.(*ast.SelectorExpr); ok && last(f.X) == builder && len(w.Args) == 1 {
-			all.WriteString(strings.Join(s.texts(w.Args[0], w.in, depth+1), " ") + " ")
+			s.join(&all, s.texts(w.Args[0], w.in, depth+1))
 		}
 	}
 	for _, w := range s.calls["Fprintf"] {
 		if u, ok := w.Args[0].(*ast.UnaryExpr); ok && last(u.X) == builder && len(w.Args) > 1 {
-			all.WriteString(strings.Join(s.texts(w.Args[1], w.in, depth+1), " ") + " ")
+			s.join(&all, s.texts(w.Args[1], w.in, depth+1))
 		}
 	}
 	if all.Len() == 0 {
 		return []string{unknown}
 	}
 	return []string{all.String()}
+}
+
+// join writes texts to all, each followed by a space.
+func (s *source) join(all *strings.Builder, texts []string) {
+	for _, text := range texts {
+		if !s.spend(len(text)) {
+			return
+		}
+		all.WriteString(text + " ")
+	}
 }
 
 // last returns the last name of a selector.
