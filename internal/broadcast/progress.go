@@ -111,7 +111,7 @@ func (p *Progress) average(sent int, since time.Time) float64 {
 
 // addSpeed adds the current rate of a send.
 func (p *Progress) addSpeed(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) error {
-	samples, err := outbox.Samples(ctx, db, b.Tenant, b.Send, now.Add(-recently))
+	samples, err := outbox.LoadSamples(ctx, db, b.Tenant, b.Send, now.Add(-recently))
 	if err != nil {
 		return err
 	}

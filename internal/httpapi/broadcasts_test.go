@@ -448,7 +448,7 @@ func TestABroadcastIsDrivenFromDraftToArchive(t *testing.T) {
 			Tenant: s.acme, Send: s.sendOf(s.acme, made.str("id")), Kind: outbox.WaitProviderRate, Lane: records[0].Lane, Provider: "gmail",
 			Max: 3000, Per: time.Hour, Until: s.now.Add(5 * time.Minute), Reason: "no faster",
 		}
-		if err := outbox.NoteWaits(ctx, s.db, []outbox.Wait{wait}, s.now); err != nil {
+		if err := outbox.SaveWaits(ctx, s.db, []outbox.Wait{wait}, s.now); err != nil {
 			t.Fatal(err)
 		}
 		until, err := json.Marshal(endpoint.At(wait.Until))

@@ -13,7 +13,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// attempt is an attempt that has begun and whose end is not written yet.
+// attempt is an attempt that has begun and whose result is not stored yet.
 type attempt struct {
 	Message id.Message
 	Epoch   int64 // of the message when the attempt began
@@ -37,7 +37,7 @@ func encodeAttempts(list []attempt) []byte {
 
 func decodeAttempts(b []byte) ([]attempt, error) {
 	if len(b)%attemptBytes != 0 {
-		return nil, fmt.Errorf("%d bytes are no list of attempts", len(b))
+		return nil, fmt.Errorf("%d bytes are not a list of attempts", len(b))
 	}
 	list := make([]attempt, len(b)/attemptBytes)
 	for i := range list {
@@ -58,38 +58,40 @@ func newAttempt(it Item, now time.Time) attempt {
 	return attempt{it.ID, it.Epoch, it.Lane, first.UnixMicro()}
 }
 
-// attemptRow is attempts of one claim that begin together: a row of outbox_attempt.
+// attemptRow is the attempts of one claim that begin together: a row of outbox_attempt.
 type attemptRow struct {
 	claimKey
 	seq      int64
 	attempts []attempt
 }
 
-// attemptTracker are the attempts of a node that are under way.
+// attemptTracker stores the attempts of a node that are in flight, to delete their rows when all of
+// a row's attempts are settled.
 type attemptTracker struct {
-	mu       sync.Mutex
-	last     int64                  // number given
-	of       map[id.Message]attempt // whose end is not written
-	in       map[id.Message]int64   // the number of the row that each of them is in
-	left     map[int64]int          // how many of each row there are; rows that are being written count one more
-	finished map[id.Tenant]bool     // whose rows are to be tidied
+	mu        sync.Mutex
+	lastSeq   int64                  // last seq assigned to a row
+	begun     map[id.Message]attempt // attempts whose results are not stored
+	rowOf     map[id.Message]int64   // seq of the row that contains each of them
+	unsettled map[int64]int          // number of them by row; one more while the row is being written
+	tidy      map[id.Tenant]bool     // tenants with rows to delete
 }
 
-// newRows makes the rows of intents, which are being written from then on.
+// newRows returns the rows of intents, and counts them as being written until noteWritten is
+// called.
 func (f *attemptTracker) newRows(intents []Item, now time.Time) []*attemptRow {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.left == nil {
-		f.of, f.in, f.left, f.finished = map[id.Message]attempt{}, map[id.Message]int64{}, map[int64]int{}, map[id.Tenant]bool{}
+	if f.unsettled == nil {
+		f.begun, f.rowOf, f.unsettled, f.tidy = map[id.Message]attempt{}, map[id.Message]int64{}, map[int64]int{}, map[id.Tenant]bool{}
 	}
 	var rows []*attemptRow
 	of := map[claimKey]*attemptRow{}
 	for _, it := range intents {
 		s := claimKey{it.Tenant, it.Send, it.Claim}
 		if of[s] == nil {
-			f.last++
-			of[s] = &attemptRow{claimKey: s, seq: f.last}
-			f.left[f.last] = 1
+			f.lastSeq++
+			of[s] = &attemptRow{claimKey: s, seq: f.lastSeq}
+			f.unsettled[f.lastSeq] = 1
 			rows = append(rows, of[s])
 		}
 		of[s].attempts = append(of[s].attempts, newAttempt(it, now))
@@ -97,23 +99,23 @@ func (f *attemptTracker) newRows(intents []Item, now time.Time) []*attemptRow {
 	return rows
 }
 
-// noteWritten notes that rows were written, if they were, and that messages have
-// landed.
-func (f *attemptTracker) noteWritten(rows []*attemptRow, begun map[id.Message]bool, landed []Result) {
+// noteWritten is called when rows were written, with the messages whose attempts have begun, or
+// were not, with none. It removes the attempts of settled messages.
+func (f *attemptTracker) noteWritten(rows []*attemptRow, begun map[id.Message]bool, settled []Result) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, r := range landed {
-		if seq, ok := f.in[r.Item.ID]; ok {
-			delete(f.of, r.Item.ID)
-			delete(f.in, r.Item.ID)
+	for _, r := range settled {
+		if seq, ok := f.rowOf[r.Item.ID]; ok {
+			delete(f.begun, r.Item.ID)
+			delete(f.rowOf, r.Item.ID)
 			f.drop(r.Item.Tenant, seq)
 		}
 	}
 	for _, row := range rows {
 		for _, l := range row.attempts {
 			if begun[l.Message] {
-				f.of[l.Message], f.in[l.Message] = l, row.seq
-				f.left[row.seq]++
+				f.begun[l.Message], f.rowOf[l.Message] = l, row.seq
+				f.unsettled[row.seq]++
 			}
 		}
 		f.drop(row.tenant, row.seq)
@@ -121,27 +123,27 @@ func (f *attemptTracker) noteWritten(rows []*attemptRow, begun map[id.Message]bo
 }
 
 func (f *attemptTracker) drop(tenant id.Tenant, seq int64) {
-	if f.left[seq]--; f.left[seq] == 0 {
-		delete(f.left, seq)
-		f.finished[tenant] = true
+	if f.unsettled[seq]--; f.unsettled[seq] == 0 {
+		delete(f.unsettled, seq)
+		f.tidy[tenant] = true
 	}
 }
 
-// begunAt returns which of the messages were tried, and when that began.
-func (f *attemptTracker) begunAt(results []Result) map[id.Message]attempt {
+// attemptsOf returns the attempts of messages with results; messages that were not tried have none.
+func (f *attemptTracker) attemptsOf(results []Result) map[id.Message]attempt {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	m := make(map[id.Message]attempt, len(results))
 	for _, r := range results {
-		if l, ok := f.of[r.Item.ID]; ok {
+		if l, ok := f.begun[r.Item.ID]; ok {
 			m[r.Item.ID] = l
 		}
 	}
 	return m
 }
 
-// insertAttempts adds to a batch what writes which attempts begin, of claims that are still
-// the node's, which nobody takes from it before tx ends. Their messages are added to
+// insertAttempts adds statements to a batch that store which attempts begin, for claims that the
+// node still has. No other transaction revokes these before tx ends. The messages are added to
 // begun.
 func insertAttempts(b *sqldb.Batch, tx *sqldb.DB, owner string, rows []*attemptRow, now time.Time, begun map[id.Message]bool) {
 	for tenant, own := range byTenant(rows, func(r *attemptRow) id.Tenant { return r.tenant }) {
@@ -151,7 +153,7 @@ func insertAttempts(b *sqldb.Batch, tx *sqldb.DB, owner string, rows []*attemptR
 			t.Add(r.send, r.claim, r.seq, encodeAttempts(r.attempts))
 			bySeq[r.seq] = r
 		}
-		// A claim of which something was put back has several rows.
+		// A claim some of whose messages were put back has several rows.
 		b.Queue(`
 			INSERT INTO outbox_attempt (tenant_id, owner, seq, send_id, begun_at, messages)
 			SELECT c.tenant_id, c.owner, v.seq, c.send_id, CAST($3 AS BIGINT), v.messages
@@ -170,7 +172,7 @@ func insertAttempts(b *sqldb.Batch, tx *sqldb.DB, owner string, rows []*attemptR
 	}
 }
 
-// forUpdateOf locks the rows that a SELECT finds in one of its tables, where the
+// forUpdateOf returns the clause that locks the rows a SELECT reads from one of its tables, if the
 // database locks rows.
 func forUpdateOf(tx *sqldb.DB, table string) string {
 	if tx.Dialect() == sqldb.SQLite {
@@ -179,8 +181,9 @@ func forUpdateOf(tx *sqldb.DB, table string) string {
 	return tx.ForUpdate() + "OF " + table
 }
 
-// dropStopped takes back what begin wrote of sends that turn out not to be open.
-func dropStopped(ctx context.Context, tx *sqldb.DB, owner string, rows []*attemptRow, after map[sendKey]*standing, begun map[id.Message]bool) error {
+// dropStopped deletes the rows of insertAttempts for sends that turn out not to be open, and
+// removes their messages from begun.
+func dropStopped(ctx context.Context, tx *sqldb.DB, owner string, rows []*attemptRow, after map[sendKey]*sendState, begun map[id.Message]bool) error {
 	for _, r := range rows {
 		if after[sendKey{r.tenant, r.send}].phase == Open {
 			continue
@@ -196,15 +199,15 @@ func dropStopped(ctx context.Context, tx *sqldb.DB, owner string, rows []*attemp
 	return nil
 }
 
-// deleteFinishedAttempts deletes the rows of which all messages have landed.
+// deleteFinishedAttempts deletes the rows whose messages are all settled.
 func (n *Node) deleteFinishedAttempts(ctx context.Context) error {
 	f := &n.attempts
 	f.mu.Lock()
-	landed, last := slices.Sorted(maps.Keys(f.finished)), f.last
-	clear(f.finished)
-	live := slices.Sorted(maps.Keys(f.left))
+	tenants, last := slices.Sorted(maps.Keys(f.tidy)), f.lastSeq
+	clear(f.tidy)
+	live := slices.Sorted(maps.Keys(f.unsettled))
 	f.mu.Unlock()
-	for i, tenant := range landed {
+	for i, tenant := range tenants {
 		t := n.DB.Table("seq BIGINT")
 		for _, seq := range live {
 			t.Add(seq)
@@ -214,19 +217,19 @@ func (n *Node) deleteFinishedAttempts(ctx context.Context) error {
 				AND seq NOT IN (SELECT v.seq FROM `+t.As("v", 4)+`)`, t.Args(tenant, n.Owner, last)...)
 		if err != nil {
 			f.mu.Lock()
-			for _, again := range landed[i:] {
-				f.finished[again] = true
+			for _, again := range tenants[i:] {
+				f.tidy[again] = true
 			}
 			f.mu.Unlock()
-			return fmt.Errorf("delete attempts that have landed: %w", err)
+			return fmt.Errorf("delete settled attempts: %w", err)
 		}
 	}
 	return nil
 }
 
-// notedEpochs returns the attempts that are noted of a send; with none, of all
-// sends of the tenant. Some of them may have landed.
-func notedEpochs(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (map[id.Message]int64, error) {
+// attemptEpochs returns the messages, with epochs, of the stored attempts of a send; with a zero
+// send, of all sends of the tenant. Some of them may be settled.
+func attemptEpochs(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (map[id.Message]int64, error) {
 	rows, err := db.Query(ctx, `SELECT messages FROM outbox_attempt WHERE tenant_id = $1 AND ($3 OR send_id = $2)`, tenant, send, send.IsZero())
 	epochs := map[id.Message]int64{}
 	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
@@ -241,16 +244,16 @@ func notedEpochs(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Se
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("find attempts under way: %w", err)
+		return nil, fmt.Errorf("load attempts in flight: %w", err)
 	}
 	return epochs, nil
 }
 
-// InFlight returns the queued messages of a send whose attempt has begun and
-// has no end yet; without a send, those of the tenant. Whoever wants to be sure
-// that no attempt begins meanwhile has revoked the claims, or closed the send.
+// InFlight returns the queued messages of a send whose attempt has begun and has not ended; with a
+// zero send, those of all sends of the tenant. To exclude that attempts begin meanwhile, revoke the
+// claims or close the send first.
 func InFlight(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) ([]id.Message, error) {
-	epochs, err := notedEpochs(ctx, db, tenant, send)
+	epochs, err := attemptEpochs(ctx, db, tenant, send)
 	if err != nil || len(epochs) == 0 {
 		return nil, err
 	}
@@ -263,15 +266,15 @@ func InFlight(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send)
 		WHERE outbox.state = 'queued'`, t.Args(tenant)...)
 	list, err := sqldb.Collect(rows, err, messageID)
 	if err != nil {
-		return nil, fmt.Errorf("find attempts under way: %w", err)
+		return nil, fmt.Errorf("load attempts in flight: %w", err)
 	}
 	slices.SortFunc(list, id.Compare)
 	return list, nil
 }
 
-// revokeClaims takes the claims on a send from whoever holds them: no attempt begins
-// under them any more, and nobody claims before tx ends. Whoever changes waiting
-// messages without having claimed them does this first, or closes the send.
+// revokeClaims deletes the claims on a send. No attempt begins under them any more, and no node
+// claims before tx ends. A transaction that changes waiting messages without having claimed them
+// calls it first, or closes the send.
 func revokeClaims(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) error {
 	if err := lockTurn(ctx, tx, tenant, send); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// begin begins attempts and returns those that may go ahead.
+// begin commits intents and returns those that may begin.
 func (f fixture) begin(t *testing.T, n *outbox.Node, items ...outbox.Item) []id.Message {
 	t.Helper()
 	begun, err := n.Commit(t.Context(), nil, items, noon)
@@ -28,7 +28,7 @@ func (f fixture) begin(t *testing.T, n *outbox.Node, items ...outbox.Item) []id.
 	return list
 }
 
-func (f fixture) underWay(t *testing.T) []id.Message {
+func (f fixture) inFlight(t *testing.T) []id.Message {
 	t.Helper()
 	list, err := outbox.InFlight(t.Context(), f.db, f.tenant, f.send)
 	if err != nil {
@@ -46,7 +46,7 @@ func ids(items ...outbox.Item) []id.Message {
 	return list
 }
 
-func TestWhatIsUnderWay(t *testing.T) {
+func TestAttemptsInFlight(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		f := setup(t, db, 6)
@@ -55,10 +55,10 @@ func TestWhatIsUnderWay(t *testing.T) {
 		if got := f.begin(t, n, items[:4]...); !slices.Equal(got, ids(items[:4]...)) {
 			t.Fatalf("%v began, want %v", got, ids(items[:4]...))
 		}
-		if got := f.underWay(t); !slices.Equal(got, ids(items[:4]...)) {
-			t.Errorf("under way: %v, want %v", got, ids(items[:4]...))
+		if got := f.inFlight(t); !slices.Equal(got, ids(items[:4]...)) {
+			t.Errorf("in flight: %v, want %v", got, ids(items[:4]...))
 		}
-		// One is delivered, one is put off, one is refused and two go on.
+		// One is delivered, one is deferred, one is refused and two remain in flight.
 		if _, err := n.Commit(t.Context(), []outbox.Result{
 			{Item: items[0], State: outbox.Delivered, At: noon},
 			{Item: items[1], State: outbox.Queued, At: noon, Due: noon.Add(time.Hour)},
@@ -66,16 +66,16 @@ func TestWhatIsUnderWay(t *testing.T) {
 		}, items[4:], noon); err != nil {
 			t.Fatal(err)
 		}
-		if got, want := f.underWay(t), ids(items[3], items[4]); !slices.Equal(got, want) {
-			t.Errorf("under way: %v, want %v", got, want)
+		if got, want := f.inFlight(t), ids(items[3], items[4]); !slices.Equal(got, want) {
+			t.Errorf("in flight: %v, want %v", got, want)
 		}
 		for i, want := range []int{1, 1, 1, 0, 0} {
 			r, err := outbox.Find(t.Context(), db, f.tenant, items[i].ID)
 			if err != nil || r.Attempts != want {
-				t.Errorf("message %d has %d attempts written (%v), want %d", i, r.Attempts, err, want)
+				t.Errorf("message %d has %d attempts stored (%v), want %d", i, r.Attempts, err, want)
 			}
 		}
-		// What has landed is forgotten with the whole of its row, by and by.
+		// The row is deleted later, when all of its attempts are settled.
 		if _, err := n.Commit(t.Context(), []outbox.Result{{Item: items[3], State: outbox.Delivered, At: noon}, {Item: items[4], State: outbox.Delivered, At: noon}}, nil, noon); err != nil {
 			t.Fatal(err)
 		}
@@ -89,8 +89,8 @@ func TestWhatIsUnderWay(t *testing.T) {
 	})
 }
 
-// An attempt that was not made after all is not counted, and leaves no date.
-func TestWhatWasNotSentAfterAllWasNotTried(t *testing.T) {
+// An attempt that was not made is not counted, and sets no date.
+func TestUnsentAttemptsAreNotCounted(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		f := setup(t, db, 1)
@@ -107,10 +107,9 @@ func TestWhatWasNotSentAfterAllWasNotTried(t *testing.T) {
 	})
 }
 
-// What an uncertain attempt was is known to the next: its lane, its date, that
-// it was. Of the messages that began with it, those whose end is written stay as
-// they are, though the row that notes them all is still there.
-func TestACrashCountsWhatWasUnderWay(t *testing.T) {
+// The attempt after an uncertain one keeps its lane and date. Settled messages that began together
+// with it stay as they are, though the row of attempts still contains them.
+func TestReapCountsAttemptsInFlight(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		f := setup(t, db, 4)
@@ -142,7 +141,7 @@ func TestACrashCountsWhatWasUnderWay(t *testing.T) {
 				}
 			case items[1].ID:
 				if it.Attempts != 1 || !it.Deferred {
-					t.Errorf("the message that was put off: %d attempts, deferred %v", it.Attempts, it.Deferred)
+					t.Errorf("the deferred message: %d attempts, deferred %v", it.Attempts, it.Deferred)
 				}
 			default:
 				if it.Attempts != 0 || it.FirstAt != nil {
@@ -153,9 +152,9 @@ func TestACrashCountsWhatWasUnderWay(t *testing.T) {
 	})
 }
 
-// A node whose claims were taken back begins nothing more under them, and does
-// not write them anew when it puts something back.
-func TestNothingBeginsUnderAClaimThatWasTakenBack(t *testing.T) {
+// A node whose claims were taken back begins no attempt under them, and does not insert them again
+// when it releases messages.
+func TestNoAttemptBeginsUnderALostClaim(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		f := setup(t, db, 6)
@@ -181,7 +180,7 @@ func TestNothingBeginsUnderAClaimThatWasTakenBack(t *testing.T) {
 	})
 }
 
-func TestPeopleWhoGoAreNotWrittenToByAnOlderClaim(t *testing.T) {
+func TestDeletedContactsAreNotSentToUnderEarlierClaims(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		c := newCrowd(t, db, 4)
@@ -193,7 +192,7 @@ func TestPeopleWhoGoAreNotWrittenToByAnOlderClaim(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := n.Commit(t.Context(), nil, items[:1], noon); err != nil { // under way
+		if _, err := n.Commit(t.Context(), nil, items[:1], noon); err != nil { // in flight
 			t.Fatal(err)
 		}
 		if err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
@@ -210,14 +209,14 @@ func TestPeopleWhoGoAreNotWrittenToByAnOlderClaim(t *testing.T) {
 		n.Release(items[1:]...)
 		left, err := n.Claim(t.Context(), c.tenant, c.sends[0], 10, noon.Add(time.Hour))
 		if err != nil || len(left) != 2 {
-			t.Errorf("%d messages can be claimed (%v), want the 2 of those who stayed", len(left), err)
+			t.Errorf("%d messages can be claimed (%v), want the 2 of contacts that were not deleted", len(left), err)
 		}
 		c.sums(outbox.Sums{Total: 4, Waiting: 2, Sent: 1, Delivered: 1, Skipped: 1}, outbox.Sums{Total: 4, Waiting: 2, Skipped: 2})
 	})
 }
 
-// A message whose claim was revoked while it was under way is nobody else's.
-func TestWhatIsUnderWayIsNotClaimed(t *testing.T) {
+// A message whose claim was revoked while it was in flight is not claimed by another node.
+func TestMessagesInFlightAreNotClaimed(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		f := setup(t, db, 6)
@@ -246,7 +245,7 @@ func TestWhatIsUnderWayIsNotClaimed(t *testing.T) {
 		if want := ids(items[1], items[2], items[4], items[5]); !slices.Equal(got, want) {
 			t.Errorf("claimed %v, want %v", got, want)
 		}
-		// The first node's results stand.
+		// The first node's results are stored.
 		if _, err := n.Commit(t.Context(), []outbox.Result{
 			{Item: items[0], State: outbox.Delivered, At: noon}, {Item: items[3], State: outbox.Delivered, At: noon},
 		}, nil, noon); err != nil {

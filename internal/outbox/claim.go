@@ -15,9 +15,9 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Item is a message in the hands of a node, which decides what becomes of it.
+// Item is a message that a node has claimed.
 type Item struct {
-	Claim          id.Claim // that holds it; zero: none
+	Claim          id.Claim // that contains it; zero: none
 	Tenant         id.Tenant
 	ID             id.Message
 	Send           id.Send
@@ -28,19 +28,20 @@ type Item struct {
 	Variant        string
 	Identity       id.Identity
 	Lane           id.MTAConfig
-	Day            spread.Day // that the send's plan gave it; empty: not planned
+	Day            spread.Day // assigned by the send's plan; empty: not planned
 	QueuedAt       time.Time
 	DueAt          time.Time
-	Epoch          int64      // of the row as it was claimed
+	Epoch          int64      // of the row when it was claimed
 	Attempts       int        // begun before this claim
-	Deferred       bool       // an earlier attempt was told to come again
-	Answered       bool       // a server has answered an attempt; if none ever does, nobody refused the address
-	FirstAt        *time.Time // Date of the first attempt, which later ones repeat; nil before it
+	Deferred       bool       // an earlier attempt was deferred
+	Answered       bool       // a server has answered an attempt; without an answer the address was not refused
+	FirstAt        *time.Time // time of the first attempt, repeated as Date by later ones; nil before it
 
-	mix int64 // number of what it has in common with other messages
+	mix int64 // number of the message's mix
 }
 
-// columns of an Item, in the order of scanItem; what its mix says is not among them.
+// itemColumns are the columns of an Item, in the order of scanItem. Those of its mix are not
+// included.
 const itemColumns = `outbox.tenant_id, outbox.id, outbox.send_id, outbox.contact_id, outbox.email, outbox.mix,
 	outbox.lane_id, COALESCE(outbox.queued_at, outbox.due_at), outbox.due_at, outbox.epoch, outbox.attempts, outbox.deferred, outbox.answered, outbox.first_at, outbox.plan_day`
 
@@ -56,8 +57,7 @@ func scanItem(scan func(...any) error) (Item, error) {
 	return it, err
 }
 
-// Node is one process that sends. It claims under its own name for as long as
-// it renews its lease.
+// Node is one process that sends. Its claims are valid while it renews its lease.
 type Node struct {
 	DB    *sqldb.DB
 	Owner string // unique to this run of the process
@@ -67,7 +67,7 @@ type Node struct {
 	mixes    mixCache
 }
 
-// Position is a place in the order in which a send's messages are claimed.
+// Position is a position in the order in which a send's messages are claimed.
 type Position struct {
 	DueAt time.Time
 	ID    id.Message
@@ -82,19 +82,17 @@ func (p Position) compare(o Position) int {
 // Last returns the position of the last of some claimed messages.
 func Last(items []Item) Position { return items[len(items)-1].position() }
 
-// Claim takes up to limit due messages of a send, oldest first. It takes none
-// of a send that is not open.
+// Claim claims up to limit due messages of a send, oldest first; none if the send is not open.
 func (n *Node) Claim(ctx context.Context, tenant id.Tenant, send id.Send, limit int, now time.Time) ([]Item, error) {
 	return n.ClaimAfter(ctx, tenant, send, Position{}, limit, now)
 }
 
-// ClaimAfter is Claim of messages behind a position. Whoever claims batch after
-// batch says where the last one ended, so as not to pass over what has been
-// claimed since, again and again. When
-// nothing is left behind the position, messages may have been put back before it.
+// ClaimAfter is Claim for messages after a position. A caller that claims batch after batch passes
+// the end of the last one, so that claimed messages are not read again each time. If there is none
+// after the position, messages before it may have been put back.
 //
-// A claim that seems to fail may have been made all the same. Then it is unmade
-// with what the node writes next.
+// A claim that seems to fail may have been committed. It is then deleted with the next claims that
+// the node writes.
 func (n *Node) ClaimAfter(ctx context.Context, tenant id.Tenant, send id.Send, after Position, limit int, now time.Time) ([]Item, error) {
 	if err := n.FlushReleased(ctx); err != nil {
 		return nil, err
@@ -134,7 +132,7 @@ func (n *Node) ClaimAfter(ctx context.Context, tenant id.Tenant, send id.Send, a
 	return items, nil
 }
 
-// lockTurn waits until nobody else claims in the send.
+// lockTurn locks the send for claiming until tx ends.
 func lockTurn(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO outbox_turn (tenant_id, send_id, claims) VALUES ($1, $2, 1)
@@ -142,7 +140,7 @@ func lockTurn(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send)
 	return err
 }
 
-// loadClaimable returns due messages of an open send that nobody has claimed.
+// loadClaimable returns due messages of an open send that no node has claimed.
 func loadClaimable(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, after Position, limit int, now time.Time) ([]Item, error) {
 	from, first, behind := micros(after.DueAt), after.ID, ">"
 	if after == (Position{}) {
@@ -162,22 +160,22 @@ func loadClaimable(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.
 	return sqldb.Collect(rows, err, scanItem)
 }
 
-// excludeClaimed cuts messages off where another claim begins, or one is under way whose
-// claim was revoked: what lies between the first and the last of a claim belongs
-// to whoever made it.
+// excludeClaimed cuts the list off before a message that lies after the beginning of another claim,
+// or is in flight under a claim that was revoked, since a claim consists of all messages from its
+// first to its last.
 func excludeClaimed(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, items []Item) ([]Item, error) {
-	epochs, err := notedEpochs(ctx, tx, tenant, send)
+	epochs, err := attemptEpochs(ctx, tx, tenant, send)
 	if err != nil {
 		return nil, err
 	}
-	under := func(it Item) bool {
+	inFlight := func(it Item) bool {
 		epoch, ok := epochs[it.ID]
 		return ok && epoch == it.Epoch
 	}
-	for len(items) > 0 && under(items[0]) {
+	for len(items) > 0 && inFlight(items[0]) {
 		items = items[1:]
 	}
-	if i := slices.IndexFunc(items, under); i > 0 {
+	if i := slices.IndexFunc(items, inFlight); i > 0 {
 		items = items[:i]
 	}
 	rows, err := tx.Query(ctx, `SELECT from_due, from_id FROM outbox_claim WHERE tenant_id = $1 AND send_id = $2`, tenant, send)
@@ -198,8 +196,8 @@ func excludeClaimed(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id
 	return items, err
 }
 
-// Delay puts claimed messages off whose attempt has not begun: they are due
-// when their DueAt says.
+// Delay changes the due times of claimed messages whose attempts have not begun to those in items,
+// and puts them back.
 func (n *Node) Delay(ctx context.Context, items []Item) error {
 	if len(items) == 0 {
 		return nil
@@ -244,8 +242,8 @@ func delay(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, items []Item) er
 	return nil
 }
 
-// byTenant yields the parts of a list that belong to each tenant, in the order of
-// tenants. A statement writes the rows of one tenant, which is a parameter of it.
+// byTenant yields the parts of a list by tenant, in the order of tenants. A statement writes rows
+// of one tenant only, which is a parameter.
 func byTenant[T any](list []T, of func(T) id.Tenant) iter.Seq2[id.Tenant, []T] {
 	return func(yield func(id.Tenant, []T) bool) {
 		parts := map[id.Tenant][]T{}

@@ -17,28 +17,28 @@ type Ended struct {
 	Source id.Source `json:"source"`
 }
 
-// over is the condition that nothing of a send waits and nothing will come.
-const over = `(waiting = 0 AND (phase = 'cancelled' OR phase = 'open' AND sealed))`
+// overSQL is the condition that no message of a send waits, and none will be added.
+const overSQL = `(waiting = 0 AND (phase = 'cancelled' OR phase = 'open' AND sealed))`
 
-// endIfOver ends a send that is over.
+// endIfOver ends a send for which overSQL is true.
 func endIfOver(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, now time.Time) error {
 	var isOver bool
-	err := tx.QueryRow(ctx, `SELECT `+over+` FROM send WHERE tenant_id = $1 AND id = $2`, tenant, send).Scan(&isOver)
+	err := tx.QueryRow(ctx, `SELECT `+overSQL+` FROM send WHERE tenant_id = $1 AND id = $2`, tenant, send).Scan(&isOver)
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("look whether a send is over: %w", err)
+		return fmt.Errorf("check whether a send is over: %w", err)
 	}
 	if !isOver {
 		return nil
 	}
-	return end(ctx, tx, tenant, send, now)
+	return endSend(ctx, tx, tenant, send, now)
 }
 
-// end marks a send as done, and its source learns of that through the journal. The
-// caller has changed the row of the send in tx, so nobody else can.
-func end(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, now time.Time) error {
+// endSend sets the phase of a send to Done, and appends a journal entry for its source. The caller
+// has changed the row of the send in tx, which has therefore locked it.
+func endSend(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, now time.Time) error {
 	var d Ended
 	err := tx.QueryRow(ctx, `
 		UPDATE send SET phase = 'done' WHERE tenant_id = $1 AND id = $2 RETURNING source_kind, source_id`, tenant, send).Scan(&d.Kind, &d.Source)

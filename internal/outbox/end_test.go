@@ -12,7 +12,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// ends returns the sends of a tenant that the journal says have ended.
+// ends returns the sends of a tenant for which the journal has a SendEnded entry.
 func ends(t *testing.T, db *sqldb.DB, tenant id.Tenant) []id.Send {
 	t.Helper()
 	var ended []id.Send
@@ -47,8 +47,8 @@ func (f fixture) finish(t *testing.T, n int) {
 	}
 }
 
-// A send ends in the transaction after which nothing of it waits and nothing will
-// come, whichever that is, and only then.
+// A send ends in the transaction after which no message waits and none will be added, and only
+// then.
 func TestASendEndsOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -80,7 +80,7 @@ func TestASendEndsOnce(t *testing.T) {
 			{"when it is sealed", 5, []step{deliver, seal}, outbox.Done},
 			{"sealed twice", 5, []step{deliver, seal, seal, start}, outbox.Done},
 			{"with messages left", 5, []step{seal, one}, outbox.Open},
-			{"nobody to send to", 0, []step{seal}, outbox.Done},
+			{"no recipients", 0, []step{seal}, outbox.Done},
 			{"while it is paused", 0, []step{pause, seal}, outbox.Paused},
 			{"when it goes on", 0, []step{pause, seal, start}, outbox.Done},
 			{"cancelled with messages waiting", 5, []step{one, cancel}, outbox.Done},
@@ -106,7 +106,7 @@ func TestASendEndsOnce(t *testing.T) {
 	})
 }
 
-// What is under way when a send is cancelled finishes, and the send ends with it.
+// Attempts in flight when a send is cancelled finish, and the send ends with the last of them.
 func TestACancelledSendEndsWithItsLastAttempt(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -120,7 +120,7 @@ func TestACancelledSendEndsWithItsLastAttempt(t *testing.T) {
 			t.Fatal(err)
 		}
 		if p := progress(t, db, f.tenant, f.send); p.Phase != outbox.Cancelled || p.Waiting != 1 || len(ends(t, db, f.tenant)) != 0 {
-			t.Errorf("with an attempt under way the send is %s, and %d wait", p.Phase, p.Waiting)
+			t.Errorf("with an attempt in flight the send is %s, and %d wait", p.Phase, p.Waiting)
 		}
 		if _, err := node.Commit(t.Context(), []outbox.Result{{Item: items[0], State: outbox.Delivered, At: noon}}, nil, noon); err != nil {
 			t.Fatal(err)

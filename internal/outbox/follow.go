@@ -13,9 +13,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Follower ends what waits for contacts that were deleted or anonymised: their
-// messages are skipped as not_active. Those under way are left to the node that
-// sends them.
+// Follower skips messages that wait for contacts which were deleted or anonymised, with the reason
+// not_active. Those in flight are not changed.
 func Follower() journal.Follower {
 	return journal.Follower{Name: "outbox", Types: []journal.Type{journal.ContactDeleted, journal.ContactAnonymized}, Follow: follow}
 }
@@ -36,25 +35,25 @@ func follow(ctx context.Context, tx *sqldb.DB, entries []journal.Entry) error {
 		}
 		var ids []id.Contact
 		for _, c := range contacts {
-			if c.Status == contact.Suppressed { // nobody has restored it meanwhile
+			if c.Status == contact.Suppressed { // and was not restored meanwhile
 				ids = append(ids, c.ID)
 			}
 		}
-		if err := remove(ctx, tx, tenant, ids, now); err != nil {
+		if err := skipWaiting(ctx, tx, tenant, ids, now); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// remove ends the messages that wait for contacts, and takes them from the sums
-// of what waits.
-func remove(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.Contact, now time.Time) error {
+// skipWaiting skips the waiting messages for contacts, except those in flight, and updates the sums
+// of their sends.
+func skipWaiting(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.Contact, now time.Time) error {
 	if len(contacts) == 0 {
 		return nil
 	}
-	// Most who are deleted have nothing waiting. Where they have, nobody may begin
-	// an attempt with a message that is being ended.
+	// Most deleted contacts have no waiting message. For those that have, no attempt may begin
+	// while the messages are changed.
 	rows, err := tx.Query(ctx, `
 		SELECT DISTINCT send_id FROM outbox WHERE tenant_id = $1 AND contact_id`+tx.In(2)+` AND state = 'queued'`,
 		tenant, sqldb.List(tx, contacts))
@@ -71,14 +70,14 @@ func remove(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.C
 			return err
 		}
 	}
-	under, err := InFlight(ctx, tx, tenant, id.Send{})
+	inFlight, err := InFlight(ctx, tx, tenant, id.Send{})
 	if err != nil {
 		return err
 	}
 	rows, err = tx.Query(ctx, `
 		SELECT id, send_id, contact_id, deferred FROM outbox
 		WHERE tenant_id = $1 AND contact_id`+tx.In(2)+` AND state = 'queued' AND NOT id`+tx.In(3)+` ORDER BY id`+tx.ForUpdate(),
-		tenant, sqldb.List(tx, contacts), sqldb.List(tx, under))
+		tenant, sqldb.List(tx, contacts), sqldb.List(tx, inFlight))
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (it Item, err error) {
 		return it, scan(&it.ID, &it.Send, &it.Contact, &it.Deferred)
 	})
@@ -90,19 +89,19 @@ func remove(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.C
 	}
 	messages := make([]id.Message, len(list))
 	sums := map[id.Send]Sums{}
-	said := newNotes(tx)
+	noted := newNotes(tx)
 	for i, it := range list {
 		r := Result{Item: it, State: Skipped, SkipReason: contact.SkipNotActive, At: now}
 		messages[i] = it.ID
 		s := sums[it.Send]
 		s.count(r)
 		sums[it.Send] = s
-		said.add(r)
+		noted.add(r)
 	}
 	_, err = tx.Exec(ctx, `
 		UPDATE outbox SET state = 'skipped', deferred = FALSE WHERE tenant_id = $1 AND id`+tx.In(2), tenant, sqldb.List(tx, messages))
 	if err == nil {
-		err = said.write(ctx, tx, tenant)
+		err = noted.write(ctx, tx, tenant)
 	}
 	if err != nil {
 		return fmt.Errorf("skip messages of deleted contacts: %w", err)

@@ -45,7 +45,7 @@ func TestLastSenders(t *testing.T) {
 		send(acme, idtest.Named[id.EmailType]("news"), idtest.Named[id.Identity]("eve"), outbox.Queued, idtest.Named[id.Contact]("c"))
 		send(acme, idtest.Named[id.EmailType]("offers"), idtest.Named[id.Identity]("dan"), outbox.Delivered, idtest.Named[id.Contact]("a"), idtest.Named[id.Contact]("d"))
 		send(other, idtest.Named[id.EmailType]("news"), idtest.Named[id.Identity]("mal"), outbox.Delivered, idtest.Named[id.Contact]("a"), idtest.Named[id.Contact]("e"))
-		for _, state := range []outbox.State{outbox.Failed, outbox.Skipped, outbox.HeldBack, outbox.Dropped} {
+		for _, state := range []outbox.State{outbox.Failed, outbox.Skipped, outbox.HeldBack, outbox.MessageCancelled} {
 			send(acme, idtest.Named[id.EmailType]("news"), idtest.Named[id.Identity]("nobody"), state, idtest.Named[id.Contact]("a"), idtest.Named[id.Contact]("g"))
 		}
 		asking := send(acme, idtest.Named[id.EmailType]("news"), idtest.Named[id.Identity]("me"), outbox.Queued, idtest.Named[id.Contact]("a"), idtest.Named[id.Contact]("h"))
@@ -69,8 +69,8 @@ func TestLastSenders(t *testing.T) {
 	})
 }
 
-// However many sends lie between, the last one counts.
-func TestLastSendersOfLongAgo(t *testing.T) {
+// The last send counts, however many sends to others are newer.
+func TestLastSendersInOldSends(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		acme, want := idtest.Tenant(), map[id.Contact]id.Identity{}

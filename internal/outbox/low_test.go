@@ -81,7 +81,7 @@ func (l line) commit(results ...Result) {
 	}
 }
 
-// mark is the place before which no message waits, as the send's row says.
+// mark is the position before which no message waits, as stored with the send.
 func (l line) mark() Position {
 	l.Helper()
 	due, m, err := lowMark(l.Context(), l.db, l.tenant, l.send)
@@ -91,9 +91,9 @@ func (l line) mark() Position {
 	return Position{sqldb.Time(due), m}
 }
 
-// What has ended is not passed over again, and what waits anew before the mark is
-// found all the same.
-func TestWhatWaitsIsFoundBehindWhatHasEnded(t *testing.T) {
+// Messages that have ended are not read again, and messages that begin to wait before the mark are
+// found.
+func TestWaitingMessagesAreFoundAfterEndedOnes(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		l := newLine(t, db, 30)
@@ -120,11 +120,11 @@ func TestWhatWaitsIsFoundBehindWhatHasEnded(t *testing.T) {
 		late := l.claim(1, tomorrow)
 		l.commit(Result{Item: late[0], State: Queued, Due: l.noon.Add(time.Hour), At: l.noon})
 		if r := l.ready(); !r.NextDue.Equal(l.noon.Add(time.Hour)) {
-			t.Errorf("a message that was put off: the next is due at %v", r.NextDue)
+			t.Errorf("with a deferred message: the next is due at %v", r.NextDue)
 		}
 		l.put(1, l.noon.Add(time.Minute))
 		if r := l.ready(); !r.NextDue.Equal(l.noon.Add(time.Minute)) {
-			t.Errorf("a message put: the next is due at %v", r.NextDue)
+			t.Errorf("with an added message: the next is due at %v", r.NextDue)
 		}
 		if got := l.claim(5, l.noon.Add(2*time.Hour)); len(got) != 2 {
 			t.Errorf("%d can be claimed, want 2", len(got))
@@ -132,15 +132,15 @@ func TestWhatWaitsIsFoundBehindWhatHasEnded(t *testing.T) {
 	})
 }
 
-// Who looked before a message was put does not raise the mark above it.
-func TestTheMarkIsNotRaisedByAnOldLook(t *testing.T) {
+// A ReadySends that read before a message was put does not raise the mark above it.
+func TestTheMarkIsNotRaisedFromAnEarlierRead(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		l := newLine(t, db, 2)
 		old := l.ready()
 		old.NextDue = l.noon.Add(time.Hour)
 		l.put(1, l.noon.Add(-time.Minute))
-		if err := old.raise(t.Context(), db); err != nil {
+		if err := old.raiseMark(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		if got := l.claim(5, l.noon); len(got) != 3 {
@@ -149,9 +149,9 @@ func TestTheMarkIsNotRaisedByAnOldLook(t *testing.T) {
 	})
 }
 
-// No index of outbox has what a result changes, but for the lane, which one does
-// not change as a rule.
-func TestResultsTouchNoIndex(t *testing.T) {
+// No index of outbox contains a column that a result changes, except for the lane in one, which
+// usually stays the same.
+func TestResultsChangeNoIndexedColumn(t *testing.T) {
 	t.Parallel()
 	db := dbtest.Postgres(t)
 	rows, err := db.Query(t.Context(), `SELECT indexdef FROM pg_indexes WHERE tablename = 'outbox' AND schemaname = current_schema() ORDER BY 1`)

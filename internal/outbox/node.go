@@ -24,8 +24,8 @@ func (n *Node) Renew(ctx context.Context, until time.Time) error {
 	return nil
 }
 
-// Leave ends the lease of a node that has released what it held.
-func (n *Node) Leave(ctx context.Context) error {
+// EndLease ends the lease of a node that has released its claims.
+func (n *Node) EndLease(ctx context.Context) error {
 	if err := n.FlushReleased(ctx); err != nil {
 		return err
 	}
@@ -33,17 +33,17 @@ func (n *Node) Leave(ctx context.Context) error {
 	return err
 }
 
-// claimKey is a claim and where it lies.
+// claimKey identifies a claim.
 type claimKey struct {
 	tenant id.Tenant
 	send   id.Send
 	claim  id.Claim
 }
 
-// openClaims are the claims of a node: what of each is not dealt with yet, and
-// which of them have changed and still stand in the database as they were.
+// openClaims are the claims of a node with their unsettled messages, and which of them differ from
+// their rows in the database.
 type openClaims struct {
-	writing sync.Mutex // held by whoever writes changes
+	writing sync.Mutex // held while changes are written
 
 	mu      sync.Mutex
 	open    map[id.Claim]*openClaim
@@ -71,23 +71,23 @@ func (h *openClaims) add(s claimKey, items []Item) {
 	h.open[s.claim] = &openClaim{s, left}
 }
 
-// markChanged notes that a claim may stand in the database and be held by nobody, or not
-// as it is held.
+// markChanged marks a claim whose row in the database may differ from it, or may exist though the
+// claim does not.
 func (h *openClaims) markChanged(s claimKey) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.markChangedLocked(s)
 }
 
-// changes returns the claims that have changed, as they are, and forgets that.
+// changes returns the marked claims and removes the marks.
 func (h *openClaims) changes() []openClaim {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	list := make([]openClaim, 0, len(h.changed))
 	for s := range h.changed {
 		now := openClaim{claimKey: s}
-		if held := h.open[s.claim]; held != nil {
-			now.left = maps.Clone(held.left)
+		if claim := h.open[s.claim]; claim != nil {
+			now.left = maps.Clone(claim.left)
 		}
 		list = append(list, now)
 	}
@@ -95,7 +95,7 @@ func (h *openClaims) changes() []openClaim {
 	return list
 }
 
-// markChangedLocked is lose for who holds h.mu.
+// markChangedLocked is markChanged for callers that have locked h.mu.
 func (h *openClaims) markChangedLocked(s claimKey) {
 	if h.changed == nil {
 		h.changed = map[claimKey]bool{}
@@ -103,33 +103,32 @@ func (h *openClaims) markChangedLocked(s claimKey) {
 	h.changed[s] = true
 }
 
-// remove takes messages out of the claims that hold them. Those that are claimable
-// again must not wait for the rest of their claim.
+// remove removes messages from their claims. If they are claimable again, the claim's row must be
+// changed before the rest of the claim ends.
 func (h *openClaims) remove(items iter.Seq[Item], claimable bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for it := range items {
-		held := h.open[it.Claim]
-		if held == nil {
+		claim := h.open[it.Claim]
+		if claim == nil {
 			continue
 		}
-		delete(held.left, it.ID)
-		if len(held.left) == 0 {
+		delete(claim.left, it.ID)
+		if len(claim.left) == 0 {
 			delete(h.open, it.Claim)
 		}
-		if claimable || len(held.left) == 0 {
-			h.markChangedLocked(held.claimKey)
+		if claimable || len(claim.left) == 0 {
+			h.markChangedLocked(claim.claimKey)
 		}
 	}
 }
 
-// Release puts claimed messages back as they are. They can be claimed again once
-// the node has written so (FlushReleased, and every claim).
+// Release puts claimed messages back without changing them. They can be claimed again when the node
+// has written this (FlushReleased, and each claim).
 func (n *Node) Release(items ...Item) { n.claims.remove(slices.Values(items), true) }
 
-// Held returns how many messages the node has claimed and neither settled nor
-// put back.
-func (n *Node) Held() (messages int) {
+// Claimed returns how many messages the node has claimed and neither settled nor put back.
+func (n *Node) Claimed() (messages int) {
 	n.claims.mu.Lock()
 	defer n.claims.mu.Unlock()
 	for _, h := range n.claims.open {
@@ -138,7 +137,7 @@ func (n *Node) Held() (messages int) {
 	return messages
 }
 
-// FlushReleased writes which claims the node has done with, and what was put back.
+// FlushReleased writes the claims that have ended, and those with messages that were put back.
 func (n *Node) FlushReleased(ctx context.Context) error {
 	n.claims.writing.Lock()
 	defer n.claims.writing.Unlock()
@@ -161,12 +160,13 @@ func (n *Node) FlushReleased(ctx context.Context) error {
 		for _, h := range changed {
 			n.claims.markChanged(h.claimKey)
 		}
-		return fmt.Errorf("give up claims: %w", err)
+		return fmt.Errorf("release claims: %w", err)
 	}
 	return nil
 }
 
-// writeReleased writes claims of a tenant as they have become.
+// writeReleased writes changed claims of a tenant: it deletes their rows, and inserts one for each
+// message left.
 func writeReleased(ctx context.Context, tx *sqldb.DB, owner string, tenant id.Tenant, changed []openClaim) error {
 	gone := tx.Table("send_id UUID", "id UUID")
 	for _, h := range changed {
@@ -175,25 +175,25 @@ func writeReleased(ctx context.Context, tx *sqldb.DB, owner string, tenant id.Te
 	rows, err := tx.Query(ctx, `
 		DELETE FROM outbox_claim WHERE tenant_id = $1 AND (send_id, id) IN (SELECT v.send_id, v.id FROM `+gone.As("v", 2)+`)
 		RETURNING id`, gone.Args(tenant)...)
-	stood, err := sqldb.Collect(rows, err, func(scan func(...any) error) (c id.Claim, err error) { return c, scan(&c) })
+	existing, err := sqldb.Collect(rows, err, func(scan func(...any) error) (c id.Claim, err error) { return c, scan(&c) })
 	if err != nil {
 		return err
 	}
-	kept := tx.Table("send_id UUID", "id UUID", "due BIGINT", "message_id UUID")
+	rest := tx.Table("send_id UUID", "id UUID", "due BIGINT", "message_id UUID")
 	for _, h := range changed {
-		if !slices.Contains(stood, h.claim) {
-			continue // revoked, or a dead node's: it is not made again
+		if !slices.Contains(existing, h.claim) {
+			continue // revoked, or taken back by Reap
 		}
 		for m, p := range h.left {
-			kept.Add(h.send, h.claim, p.DueAt.UnixMicro(), m)
+			rest.Add(h.send, h.claim, p.DueAt.UnixMicro(), m)
 		}
 	}
-	if kept.Len() == 0 {
+	if rest.Len() == 0 {
 		return nil
 	}
 	_, err = tx.Exec(ctx, `
 		INSERT INTO outbox_claim (tenant_id, send_id, id, owner, from_due, from_id, to_due, to_id)
 		SELECT h.tenant_id, v.send_id, v.id, `+tx.Param(2, "TEXT")+`, v.due, v.message_id, v.due, v.message_id
-		FROM `+tx.Home(1)+` CROSS JOIN `+kept.As("v", 3), kept.Args(tenant, owner)...)
+		FROM `+tx.Home(1)+` CROSS JOIN `+rest.As("v", 3), rest.Args(tenant, owner)...)
 	return err
 }

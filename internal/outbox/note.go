@@ -7,16 +7,17 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// ofNote joins the note of a message to its row in outbox.
-const ofNote = ` LEFT JOIN outbox_note AS n ON n.tenant_id = outbox.tenant_id AND n.message_id = outbox.id`
+// joinNote joins the note of a message to its row in outbox.
+const joinNote = ` LEFT JOIN outbox_note AS n ON n.tenant_id = outbox.tenant_id AND n.message_id = outbox.id`
 
-// noteColumns are those of outbox_note behind tenant_id.
+// noteColumns are the columns of outbox_note after tenant_id.
 const noteColumns = `send_id, contact_id, message_id, state, ended_at, bounce_type, skip_reason, category, smtp_code, enhanced_code, error`
 
-// notes are what is to be said of messages that came to nothing or were put off.
+// notes are changes to outbox_note, which describes messages that were not delivered or were
+// deferred.
 type notes struct {
-	rows *sqldb.Table
-	over []id.Message // of which there is nothing to say any more
+	rows     *sqldb.Table
+	obsolete []id.Message // messages whose notes are deleted
 }
 
 func newNotes(tx *sqldb.DB) *notes {
@@ -24,16 +25,16 @@ func newNotes(tx *sqldb.DB) *notes {
 		"bounce_type TEXT", "skip_reason TEXT", "category TEXT", "smtp_code BIGINT", "enhanced_code TEXT", "error TEXT")}
 }
 
-// add notes what became of a message.
+// add adds the note for a result, or the deletion of an earlier note.
 func (n *notes) add(r Result) {
 	var ended any
 	switch r.State {
 	case Sent, Delivered:
-		if r.Item.Deferred { // there is one of how it was put off
-			n.over = append(n.over, r.Item.ID)
+		if r.Item.Deferred { // it has a note from when it was deferred
+			n.obsolete = append(n.obsolete, r.Item.ID)
 		}
 		return
-	case Queued, Dropped:
+	case Queued, MessageCancelled:
 	default:
 		ended = r.At.UnixMicro()
 	}
@@ -41,7 +42,7 @@ func (n *notes) add(r Result) {
 		sqldb.Null(r.Category), sqldb.Null(r.Code), sqldb.Null(r.Enhanced), sqldb.Null(r.Error))
 }
 
-// write writes the notes of a tenant's messages, in place of earlier ones.
+// write stores the notes of a tenant's messages, replacing earlier ones.
 func (n *notes) write(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) error {
 	if n.rows.Len() > 0 {
 		_, err := tx.Exec(ctx, `
@@ -54,9 +55,9 @@ func (n *notes) write(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) error
 			return err
 		}
 	}
-	if len(n.over) == 0 {
+	if len(n.obsolete) == 0 {
 		return nil
 	}
-	_, err := tx.Exec(ctx, `DELETE FROM outbox_note WHERE tenant_id = $1 AND message_id`+tx.In(2), tenant, sqldb.List(tx, n.over))
+	_, err := tx.Exec(ctx, `DELETE FROM outbox_note WHERE tenant_id = $1 AND message_id`+tx.In(2), tenant, sqldb.List(tx, n.obsolete))
 	return err
 }

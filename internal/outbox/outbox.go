@@ -1,32 +1,29 @@
-// Package outbox keeps every message, waiting or gone: one row per recipient of
-// a send, from the moment it is decided until its end is known.
+// Package outbox stores all messages, waiting or finished: one row for each recipient of a send,
+// which is inserted when the audience is read and updated when the message's attempts end.
 //
-// A send may be held, opened, paused or cancelled as a whole, and its row carries
-// the sums of its messages. A sum changes in the transaction that changes the
-// message, so the two never disagree.
+// A send can be held, opened, paused or cancelled as a whole. Its row contains the sums of its
+// messages. A sum changes in the transaction that changes the message, so the two always agree.
 //
 //	           Put                                Commit
 //	(nothing) ────► queued ──────────────────────────► sent, delivered, bounced,
-//	                 ▲  │ claimed, then under way         failed, skipped
+//	                 ▲  │ claimed, then in flight         failed, skipped
 //	                 └──┘ Commit, deferred
 //
 //	queued ── send cancelled ──► cancelled
 //
-// Whoever sends is a node with a lease (Node). It claims a stretch of a send's
-// order at a time, which costs one row and none of its messages', and gives the
-// stretch up when it has dealt with all of it. Attempts begin with an intent,
-// which is written before the message is handed over: one row for all that begin
-// together, and none of the messages' (outbox_attempt). It is written only while
-// the claim stands, so whoever changes waiting messages from outside revokes the
-// claims on them first. Every result names the epoch that its message had when it
-// was claimed.
+// Messages are sent by nodes: processes with a lease (Node). A node claims a stretch of a send's
+// order at a time. That inserts one row and updates none of the messages. The node releases the
+// stretch when all of its messages are settled or put back. An attempt begins with an intent, which
+// is committed before the message is handed over: one row for all attempts that begin together
+// (outbox_attempt). It is written only while the node's claim exists, so code that changes waiting
+// messages without having claimed them revokes the claims on them first. Each result contains the
+// epoch that its message had when it was claimed.
 //
-// What a dead node held is taken back by Reap, which moves the epochs on, so that
-// a node that lost its lease changes nothing: a message whose attempt had not
-// begun is simply free again; one whose attempt had begun is uncertain, and is
-// tried once more with the same Message-ID. So nothing is lost once Put has committed, and a message is
-// repeated only when its final reply was open at a crash: at most one for each
-// open connection.
+// Reap takes back the claims of dead nodes and increases the epochs of their messages, so that a
+// node that lost its lease changes nothing. A message whose attempt had not begun can be claimed
+// again. One whose attempt had begun is uncertain, and is tried once more with the same Message-ID.
+// Therefore no message is lost once Put has committed, and a message is sent twice only if its
+// final reply was outstanding when the process was killed: at most one for each open connection.
 package outbox
 
 import (
@@ -38,7 +35,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Phase says whether the messages of a send may leave.
+// Phase is the state of a send, which determines whether its messages may be claimed.
 type Phase string
 
 // The phases of a send.
@@ -46,27 +43,27 @@ const (
 	Held      Phase = "held"      // being prepared
 	Open      Phase = "open"      // may be claimed
 	Paused    Phase = "paused"    // by the sender or the platform
-	Cancelled Phase = "cancelled" // what waits becomes cancelled
-	Done      Phase = "done"      // nothing of it waits, nothing will come
+	Cancelled Phase = "cancelled" // waiting messages become cancelled
+	Done      Phase = "done"      // no message waits, and none will be added
 )
 
 // State is the state of one message.
 type State string
 
-// The states of a message. Queued waits, whether somebody has claimed it or not; the others are final, but
-// for Sent and Delivered, which a late bounce turns into Bounced.
+// The states of a message. Queued messages wait, claimed or not. The other states are final, except
+// that a late bounce changes Sent and Delivered to Bounced.
 const (
-	Queued    State = "queued"
-	Sent      State = "sent"      // accepted; whether it arrived is not known yet
-	Delivered State = "delivered" // accepted where acceptance counts as arrival
-	Bounced   State = "bounced"
-	Failed    State = "failed"
-	Skipped   State = "skipped"
-	HeldBack  State = "held_back"
-	Dropped   State = "cancelled"
+	Queued           State = "queued"
+	Sent             State = "sent"      // accepted; its delivery is not confirmed yet
+	Delivered        State = "delivered" // accepted where acceptance counts as delivery
+	Bounced          State = "bounced"
+	Failed           State = "failed"
+	Skipped          State = "skipped"
+	HeldBack         State = "held_back"
+	MessageCancelled State = "cancelled"
 )
 
-// Send is what a source has sent: a broadcast, a step of a sequence, and so on.
+// Send is the messages of one source: a broadcast, a step of a sequence, and so on.
 type Send struct {
 	Tenant    id.Tenant
 	ID        id.Send
@@ -74,7 +71,8 @@ type Send struct {
 	EmailType id.EmailType
 }
 
-// Create makes a send, held. Creating it again changes nothing.
+// Create inserts a send in the phase Held, with its terms. If it exists already, Create changes
+// nothing.
 func Create(ctx context.Context, tx *sqldb.DB, s Send, terms Terms, now time.Time) error {
 	n, err := tx.Exec(ctx, `
 		INSERT INTO send (tenant_id, id, source_kind, source_id, phase, opened_at, email_type_id) VALUES ($1, $2, $3, $4, 'held', $5, $6)
@@ -88,11 +86,11 @@ func Create(ctx context.Context, tx *sqldb.DB, s Send, terms Terms, now time.Tim
 	return nil
 }
 
-// Message is one mail to one recipient, as it is put into the outbox.
+// Message is one mail to one recipient, as given to Put.
 type Message struct {
-	ID             id.Message // made by Put when empty
+	ID             id.Message // assigned by Put if zero
 	Contact        id.Contact
-	Visit          int    // which visit of the contact it belongs to; 0 where a send has one message a contact
+	Visit          int    // number of the contact's visit of a step; 0 in sends with one message per contact
 	Email          string // the canonical address
 	Content        id.Content
 	ContentVersion int
@@ -100,5 +98,5 @@ type Message struct {
 	Identity       id.Identity
 	Lane           id.MTAConfig
 	DueAt          time.Time
-	Rank           string // its place in the order of a planned send; empty: not planned
+	Rank           string // its position in the order of a planned send; empty: not planned
 }

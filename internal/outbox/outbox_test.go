@@ -17,7 +17,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// fixture is a send of n messages of one tenant, beside one of another tenant.
+// fixture is a send of n messages of one tenant, and the same of another tenant.
 type fixture struct {
 	db     *sqldb.DB
 	tenant id.Tenant
@@ -41,7 +41,7 @@ func setup(t *testing.T, db *sqldb.DB, n int) fixture {
 			t.Fatal(err)
 		}
 	}
-	t.Cleanup(func() { // whatever happened to one tenant, the other's rows have not moved
+	t.Cleanup(func() { // no test changes the other tenant's rows
 		p := progress(t, db, f.other, f.send)
 		if want := (outbox.Sums{Total: n, Waiting: n}); p.Sums != want || p.Phase != outbox.Open {
 			t.Errorf("the other tenant's send is %+v in phase %s, want %+v, open", p.Sums, p.Phase, want)
@@ -63,7 +63,7 @@ func messages(n int) []outbox.Message {
 
 func progress(t *testing.T, db *sqldb.DB, tenant id.Tenant, send id.Send) outbox.Progress {
 	t.Helper()
-	// The test's own context is over when its clean-up asks.
+	// The test's own context is cancelled before its cleanup runs.
 	p, err := outbox.Load(context.WithoutCancel(t.Context()), db, tenant, send)
 	if err != nil {
 		t.Errorf("Load: %v", err)
@@ -142,7 +142,7 @@ func TestEightClaimersNeverShareAMessage(t *testing.T) {
 	})
 }
 
-func TestResultsMoveRowsSumsAndJournalTogether(t *testing.T) {
+func TestResultsChangeRowsSumsAndJournalTogether(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		f := setup(t, db, 5)
@@ -160,7 +160,7 @@ func TestResultsMoveRowsSumsAndJournalTogether(t *testing.T) {
 			{Item: items[3], State: outbox.Failed, Error: "render_error", At: at},
 			{Item: items[4], State: outbox.Skipped, SkipReason: "pending", At: at},
 		}
-		for range 2 { // the second time nothing is claimed any more, so nothing moves
+		for range 2 { // the second time no message is claimed any more, so nothing changes
 			if _, err := n.Commit(t.Context(), results, nil, at); err != nil {
 				t.Fatalf("Commit: %v", err)
 			}
@@ -198,7 +198,7 @@ func TestResultsMoveRowsSumsAndJournalTogether(t *testing.T) {
 	})
 }
 
-func TestAPausedSendBeginsNothing(t *testing.T) {
+func TestAPausedSendBeginsNoAttempts(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		f := setup(t, db, 4)
@@ -223,7 +223,7 @@ func TestAPausedSendBeginsNothing(t *testing.T) {
 	})
 }
 
-func TestCancelledSendKeepsWhatIsUnderWay(t *testing.T) {
+func TestACancelledSendKeepsMessagesInFlight(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		f := setup(t, db, 4)
@@ -245,7 +245,7 @@ func TestCancelledSendKeepsWhatIsUnderWay(t *testing.T) {
 	})
 }
 
-func TestADeadNodesMessagesGoOn(t *testing.T) {
+func TestADeadNodesMessagesAreSentByAnother(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		f := setup(t, db, 3)
@@ -262,13 +262,13 @@ func TestADeadNodesMessagesGoOn(t *testing.T) {
 		if err != nil || requeued != 1 || uncertain != 1 {
 			t.Fatalf("Reap alone = %d, %d, %v; want one requeued, one uncertain", requeued, uncertain, err)
 		}
-		// The dead node wakes up and writes what it knows: too late.
+		// The dead node continues and stores results too late.
 		if _, err := dead.Commit(t.Context(), []outbox.Result{{Item: items[0], State: outbox.Delivered, At: noon}}, items[1:], noon); err != nil {
 			t.Fatal(err)
 		}
 		all := f.claim(t, alive, 10)
 		if len(all) != 3 {
-			t.Fatalf("%d messages after the reaping, want 3", len(all))
+			t.Fatalf("%d messages after Reap, want 3", len(all))
 		}
 		attempts := map[id.Message]int{}
 		for _, it := range all {
@@ -280,11 +280,11 @@ func TestADeadNodesMessagesGoOn(t *testing.T) {
 	})
 }
 
-func TestBacklogIsWhatOpenSendsStillHave(t *testing.T) {
+func TestBacklogCountsOpenSends(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		if b, err := outbox.LoadBacklog(t.Context(), db, noon); err != nil || b != (outbox.Backlog{}) {
-			t.Errorf("LoadBacklog of nothing = %+v, %v; want nothing", b, err)
+			t.Errorf("LoadBacklog without sends = %+v, %v; want nothing", b, err)
 		}
 		f := setup(t, db, 3)
 		b, err := outbox.LoadBacklog(t.Context(), db, noon.Add(time.Minute))
@@ -299,4 +299,14 @@ func TestBacklogIsWhatOpenSendsStillHave(t *testing.T) {
 			t.Errorf("LoadBacklog with one send paused, before anything is due = %+v, %v; want %+v", b, err, want)
 		}
 	})
+}
+
+// collect returns a follower that counts entries by type.
+func collect(types map[journal.Type]int) func(context.Context, *sqldb.DB, []journal.Entry) error {
+	return func(_ context.Context, _ *sqldb.DB, entries []journal.Entry) error {
+		for _, e := range entries {
+			types[e.Type]++
+		}
+		return nil
+	}
 }

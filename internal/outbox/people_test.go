@@ -61,8 +61,8 @@ func newCrowd(t *testing.T, db *sqldb.DB, n int) crowd {
 	return c
 }
 
-// bounced, deferred and under way are what becomes of the first messages of the
-// first send; the fourth and all others wait.
+// begin settles messages of the first send: the first bounced, the second deferred; the third is in
+// flight, and the others wait.
 func (c crowd) begin() *outbox.Node {
 	c.Helper()
 	n := &outbox.Node{DB: c.db, Owner: "a"}
@@ -112,12 +112,12 @@ func (c crowd) sums(want ...outbox.Sums) {
 	}
 }
 
-func TestDeletedContactsGetNothingThatWaits(t *testing.T) {
+func TestWaitingMessagesOfDeletedContactsAreSkipped(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		c, bystander := newCrowd(t, db, 6), newCrowd(t, db, 6)
 		node := c.begin()
-		// The sixth is deleted too, and back before anybody looks.
+		// The sixth is deleted and restored before the follower runs.
 		gone := []id.Contact{c.contacts[0], c.contacts[1], c.contacts[2], c.contacts[3], c.contacts[5]}
 		if _, err := contact.Delete(t.Context(), db, c.tenant, gone, noon.Add(time.Minute)); err != nil {
 			t.Fatal(err)
@@ -126,8 +126,8 @@ func TestDeletedContactsGetNothingThatWaits(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.follow()
-		// Of the first send one has bounced, one was told to come later and is
-		// skipped, one is under way and the node's to settle, one waited and is skipped.
+		// Of the first send one has bounced, one was deferred and is skipped, one is in flight and
+		// left to the node, one waited and is skipped.
 		c.sums(
 			outbox.Sums{Total: 6, Waiting: 3, Sent: 1, Bounced: 1, Skipped: 2},
 			outbox.Sums{Total: 6, Waiting: 2, Skipped: 4})
@@ -135,15 +135,15 @@ func TestDeletedContactsGetNothingThatWaits(t *testing.T) {
 		if err != nil || list[0].SkipReason != contact.SkipNotActive || list[0].EndedAt == nil {
 			t.Errorf("a skipped message says %q at %v, %v", list[0].SkipReason, list[0].EndedAt, err)
 		}
-		if n := node.Held(); n != 1 {
-			t.Fatalf("the node holds %d; want 1", n)
+		if n := node.Claimed(); n != 1 {
+			t.Fatalf("the node has claimed %d; want 1", n)
 		}
-		c.follow() // there is nothing more to hear
+		c.follow() // there are no more entries
 		bystander.sums(outbox.Sums{Total: 6, Waiting: 6}, outbox.Sums{Total: 6, Waiting: 6})
 	})
 }
 
-func TestTheOutboxTellsAndForgetsPeople(t *testing.T) {
+func TestTheOutboxExportsAndErasesPersonalData(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		c := newCrowd(t, db, 4)
@@ -185,7 +185,7 @@ func TestTheOutboxTellsAndForgetsPeople(t *testing.T) {
 		}
 		who.ID = c.contacts[1]
 		if text, n := export(); n != 2 || !strings.Contains(text, "c1@example.org") {
-			t.Errorf("somebody else's %d messages changed: %s", n, text)
+			t.Errorf("%d messages of others changed: %s", n, text)
 		}
 	})
 }

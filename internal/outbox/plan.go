@@ -14,27 +14,26 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Unplanned is the due time of a message that no plan has assigned one yet: never.
+// Unplanned is the due time of messages to which no plan has assigned one yet: far in the future.
 func Unplanned() time.Time { return time.Date(9999, 12, 1, 0, 0, 0, 0, time.UTC) }
 
-// PlanScope says which messages of a send a pass of planning assigns a time: those
-// with no attempt yet that are due after a moment, or were planned for a day before
-// another. The zero PlanScope is for a send without any attempt: all that wait.
+// PlanScope is a condition for the messages to which planning assigns times: those without an
+// attempt that are due after a time, or were planned for a day before another. The zero PlanScope
+// is for a send without any attempt: it includes all waiting messages.
 type PlanScope struct {
 	After  time.Time  `json:"after"`
-	Before spread.Day `json:"before,omitempty"` // empty: no day is before it
+	Before spread.Day `json:"before,omitempty"` // empty: none by day
 }
 
-// inScope is the condition that a queued message with a rank is in a PlanScope, whose
-// parameters begin with the nth and are the statement's last.
+// inScope returns the condition that a queued message with a rank is in a PlanScope. Its parameters
+// begin with the nth and are the last of the statement.
 func inScope(db *sqldb.DB, n int) string {
 	return fmt.Sprintf(`attempts = 0 AND (due_at > $%d OR plan_day < $%d) AND NOT id`, n, n+1) + db.In(n+2)
 }
 
-// args returns the parameters of a statement, of which the last are those of inScope;
-// messages under way stay as they are.
-func (c PlanScope) args(db *sqldb.DB, under []id.Message, before ...any) []any {
-	return append(before, c.After.UnixMicro(), c.Before, sqldb.List(db, under))
+// args appends the parameters of inScope to those of a statement. Messages in flight are excluded.
+func (c PlanScope) args(db *sqldb.DB, inFlight []id.Message, before ...any) []any {
+	return append(before, c.After.UnixMicro(), c.Before, sqldb.List(db, inFlight))
 }
 
 // LaneDay is a day of a lane.
@@ -45,14 +44,14 @@ type LaneDay struct {
 
 // PlanCounts counts the messages of a send before a pass of planning.
 type PlanCounts struct {
-	Movable map[id.MTAConfig]int // those in scope
-	Fixed   map[LaneDay]int      // the others that have a day, ended ones among them
+	Movable map[id.MTAConfig]int // in scope
+	Fixed   map[LaneDay]int      // not in scope and planned for a day, including those that have ended
 }
 
 // CountForPlan counts the messages of a send. It reads all of them.
 func CountForPlan(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, scope PlanScope) (PlanCounts, error) {
 	c := PlanCounts{Movable: map[id.MTAConfig]int{}, Fixed: map[LaneDay]int{}}
-	under, err := InFlight(ctx, db, tenant, send)
+	inFlight, err := InFlight(ctx, db, tenant, send)
 	if err != nil {
 		return c, err
 	}
@@ -61,7 +60,7 @@ func CountForPlan(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.S
 			SELECT lane_id, COALESCE(plan_day, '') AS day,
 				CASE WHEN rank IS NOT NULL AND state = 'queued' AND `+inScope(db, 3)+` THEN 1 ELSE 0 END AS movable FROM outbox
 			WHERE tenant_id = $1 AND send_id = $2 AND state NOT IN ('held_back', 'cancelled')) AS m
-		GROUP BY lane_id, day, movable`, scope.args(db, under, tenant, send)...)
+		GROUP BY lane_id, day, movable`, scope.args(db, inFlight, tenant, send)...)
 	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var at LaneDay
 		var movable, n int
@@ -80,25 +79,24 @@ func CountForPlan(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.S
 	return c, nil
 }
 
-// LockPlan keeps the messages of an open send back while they are planned.
+// LockPlan holds an open send while it is planned.
 func LockPlan(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) error {
-	_, err := move(ctx, tx, tenant, send, Held, Open)
+	_, err := setPhase(ctx, tx, tenant, send, Held, Open)
 	return err
 }
 
-// LaneLoad is what a lane has to carry on a day.
+// LaneLoad is the planned messages of a lane on a day.
 type LaneLoad struct {
-	Sent     int // what it has carried of planned sends
-	Reserved int // what the plans of live sends have yet to send by it
+	Sent     int // messages of planned sends that were sent
+	Reserved int // messages that sends in progress have yet to send
 }
 
-// Reservations returns the loads of lanes from a day on, and locks these lanes for
-// planning until tx ends: of two sends that are planned at once, one sees what the
-// other reserved. What the send itself has reserved is left out:
-// it is about to be planned.
+// Reservations returns the loads of lanes from a day on, without the send's own reservations, which
+// are about to be planned. It locks these lanes for planning until tx ends, so that of two sends
+// that are planned concurrently, one sees the reservations of the other.
 func Reservations(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, lanes []id.MTAConfig, from spread.Day) (map[LaneDay]LaneLoad, error) {
 	for _, lane := range slices.SortedFunc(slices.Values(lanes), id.Compare) {
-		// A row of no send and no day: whoever writes it has the lane.
+		// A row without send and day, which locks the lane.
 		_, err := tx.Exec(ctx, `
 			INSERT INTO outbox_day (tenant_id, send_id, lane_id, day, planned) VALUES ($1, $2, $3, '', 0)
 			ON CONFLICT (tenant_id, send_id, lane_id, day) DO UPDATE SET planned = 0`, tenant, id.Send{}, lane)
@@ -121,16 +119,16 @@ func Reservations(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.S
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("find how busy lanes are: %w", err)
+		return nil, fmt.Errorf("load the reservations of lanes: %w", err)
 	}
 	return busy, nil
 }
 
-// Reserve writes what each day of a send carries, in place of what was planned
-// before. What has been sent stays noted.
+// Reserve stores how many messages a send has planned for each day, replacing earlier plans. The
+// counts of sent messages do not change.
 func Reserve(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, planned map[LaneDay]int) error {
 	if _, err := tx.Exec(ctx, `UPDATE outbox_day SET planned = 0 WHERE tenant_id = $1 AND send_id = $2`, tenant, send); err != nil {
-		return fmt.Errorf("take back a send's days: %w", err)
+		return fmt.Errorf("clear a send's days: %w", err)
 	}
 	t := tx.Table("lane_id UUID", "day TEXT", "planned BIGINT")
 	for at, n := range planned {
@@ -149,8 +147,8 @@ func Reserve(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, 
 	return err
 }
 
-// SentOn returns how many messages of a send have left on each day, of those
-// that were planned for it.
+// SentOn returns how many of a send's messages were sent, by the lane and day they were planned
+// for.
 func SentOn(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (map[LaneDay]int, error) {
 	rows, err := db.Query(ctx, `SELECT lane_id, day, sent FROM outbox_day WHERE tenant_id = $1 AND send_id = $2`, tenant, send)
 	sent := map[LaneDay]int{}
@@ -162,12 +160,12 @@ func SentOn(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("load what days have sent: %w", err)
+		return nil, fmt.Errorf("load the sent messages of days: %w", err)
 	}
 	return sent, nil
 }
 
-// Day is what a day of a planned send was to carry, and has carried.
+// Day is how many messages of a send were planned for a day, and how many of those were sent.
 type Day struct {
 	Day           spread.Day
 	Planned, Sent int
@@ -187,26 +185,25 @@ func Days(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) ([]
 	return list, nil
 }
 
-// Overdue reports whether a day before the one given has not sent all that was
-// planned for it.
+// Overdue reports whether messages planned for a day before today were not sent.
 func Overdue(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, today spread.Day) (bool, error) {
 	var n int
 	err := db.QueryRow(ctx, `
 		SELECT COUNT(*) FROM outbox_day WHERE tenant_id = $1 AND send_id = $2 AND day < $3 AND planned > sent`,
 		tenant, send, today).Scan(&n)
 	if err != nil {
-		return false, fmt.Errorf("look for days that have passed: %w", err)
+		return false, fmt.Errorf("find overdue days: %w", err)
 	}
 	return n > 0, nil
 }
 
-// Times is when batches of a planned send leave that have not left.
+// Times is when the remaining batches of a planned send are due.
 type Times struct {
-	Next, Last *time.Time // nil: none is to come
-	Overdue    bool       // some message should have left by now
+	Next, Last *time.Time // nil: none in the future
+	Overdue    bool       // some message is due and was not sent
 }
 
-// Add returns t with one more moment at which a batch leaves; nil adds none.
+// Add returns t with another batch, due at a time; nil adds none.
 func (t Times) Add(at *time.Time, now time.Time) Times {
 	switch {
 	case at == nil:
@@ -224,15 +221,14 @@ func (t Times) Add(at *time.Time, now time.Time) Times {
 	return t
 }
 
-// Batches returns when the batches of a planned send leave, as its messages
-// have their times.
+// Batches returns when the batches of a planned send are due, by its messages.
 func Batches(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, now time.Time) (Times, error) {
 	from, first, err := lowMark(ctx, db, tenant, send)
 	if err != nil {
 		return Times{}, err
 	}
-	// Not MIN and MAX: PostgreSQL looks at every row for them, as long as it knows
-	// nothing of the send.
+	// Not MIN and MAX, for which PostgreSQL reads every row while it has no statistics about the
+	// send.
 	return timesOf(db.QueryRow(ctx, `
 		SELECT (SELECT due_at FROM outbox WHERE tenant_id = $1 AND send_id = $2 AND state = 'queued' AND due_at > $3 AND due_at < $4
 				ORDER BY due_at LIMIT 1),
@@ -251,20 +247,20 @@ func timesOf(scan func(...any) error) (t Times, err error) {
 	return t, nil
 }
 
-// sendDay is a day of a send on a lane, whose messages are counted.
+// sendDay is a day of a send on a lane.
 type sendDay struct {
 	tenant id.Tenant
 	send   id.Send
 	LaneDay
 }
 
-// countDays counts planned messages that were handed over, on the days that they
-// were planned for. A lane that took another's place had nothing planned.
+// countDays counts sent messages by the days that they were planned for. A lane used for failover
+// has no plan.
 func countDays(ctx context.Context, tx *sqldb.DB, sent map[sendDay]int) error {
 	if len(sent) == 0 {
 		return nil
 	}
-	order := slices.SortedFunc(maps.Keys(sent), func(a, b sendDay) int { // so that no two wait for each other
+	order := slices.SortedFunc(maps.Keys(sent), func(a, b sendDay) int { // the same in all transactions, to avoid deadlocks
 		return cmp.Or(cmp.Compare(a.tenant, b.tenant), id.Compare(a.send, b.send), id.Compare(a.Lane, b.Lane), cmp.Compare(a.Day, b.Day))
 	})
 	for tenant, days := range byTenant(order, func(d sendDay) id.Tenant { return d.tenant }) {
@@ -277,7 +273,7 @@ func countDays(ctx context.Context, tx *sqldb.DB, sent map[sendDay]int) error {
 			SELECT h.tenant_id, v.send_id, v.lane_id, v.day, 0, v.n FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 2)+` WHERE true
 			ON CONFLICT (tenant_id, send_id, lane_id, day) DO UPDATE SET sent = outbox_day.sent + excluded.sent`, t.Args(tenant)...)
 		if err != nil {
-			return fmt.Errorf("count what planned days have sent: %w", err)
+			return fmt.Errorf("count the sent messages of days: %w", err)
 		}
 	}
 	return nil

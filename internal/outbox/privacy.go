@@ -13,12 +13,12 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// PersonalData is what the outbox keeps about people: the messages that were for them.
+// PersonalData returns access to the personal data in the outbox: the messages to a contact.
 func PersonalData() contact.PersonalData {
 	return contact.PersonalData{Name: "messages", Addresses: addresses, Export: export, Erase: erase}
 }
 
-// addresses returns those that messages of contacts were for.
+// addresses returns the addresses that messages to contacts were sent to.
 func addresses(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact) (map[id.Contact][]string, error) {
 	rows, err := db.Query(ctx, `
 		SELECT DISTINCT contact_id, email FROM outbox
@@ -37,7 +37,7 @@ func addresses(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 	return found, err
 }
 
-// exported is a message as a personal export shows it.
+// exported is a message in an export of personal data.
 type exported struct {
 	ID         id.Message `json:"id"`
 	Source     id.Source  `json:"source_id"` // the broadcast
@@ -54,21 +54,21 @@ type exported struct {
 // exportPage is how many messages an export reads at a time.
 const exportPage = 500
 
-func export(ctx context.Context, db *sqldb.DB, tenant id.Tenant, who contact.Person) iter.Seq2[any, error] {
+func export(ctx context.Context, db *sqldb.DB, tenant id.Tenant, person contact.Person) iter.Seq2[any, error] {
 	return func(yield func(any, error) bool) {
 		var last id.Message
 		for {
 			rows, err := db.Query(ctx, `
 				SELECT outbox.id, (SELECT s.source_id FROM send AS s WHERE s.tenant_id = $1 AND s.id = outbox.send_id),
-					outbox.email, outbox.state, COALESCE(outbox.queued_at, outbox.due_at), outbox.sent_at, `+endedAt+`, n.bounce_type, n.skip_reason, n.error FROM outbox`+ofNote+`
-				WHERE outbox.tenant_id = $1 AND outbox.contact_id = $2 AND outbox.id > $3 ORDER BY outbox.id LIMIT $4`, tenant, who.ID, last, exportPage)
+					outbox.email, outbox.state, COALESCE(outbox.queued_at, outbox.due_at), outbox.sent_at, `+endedAt+`, n.bounce_type, n.skip_reason, n.error FROM outbox`+joinNote+`
+				WHERE outbox.tenant_id = $1 AND outbox.contact_id = $2 AND outbox.id > $3 ORDER BY outbox.id LIMIT $4`, tenant, person.ID, last, exportPage)
 			page, err := sqldb.Collect(rows, err, func(scan func(...any) error) (exported, error) {
 				var m exported
 				var queued int64
 				var sent, ended sql.NullInt64
 				err := scan(&m.ID, &m.Source, &m.Email, &m.State, &queued, &sent, &ended, &m.BounceType, &m.SkipReason, &m.Error)
 				if m.BounceType != nil {
-					*m.BounceType = string(bounceShown(*m.BounceType))
+					*m.BounceType = string(shownBounce(*m.BounceType))
 				}
 				m.QueuedAt, m.SentAt, m.EndedAt = sqldb.Time(queued), sqldb.NullTime(sent), sqldb.NullTime(ended)
 				return m, err
@@ -90,8 +90,8 @@ func export(ctx context.Context, db *sqldb.DB, tenant id.Tenant, who contact.Per
 	}
 }
 
-// erase leaves of messages what became of them. Those that wait are ended by
-// the Follower, and are not sent until then: their contact is no more active.
+// erase removes the addresses and error texts from messages; their results remain. Waiting messages
+// are skipped by the Follower, and not sent until then, since their contact is not active.
 func erase(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, people []contact.Person) error {
 	ids := make([]id.Contact, len(people))
 	for i, p := range people {

@@ -14,8 +14,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// Whatever pages are put, in whatever order, with whatever in common: each contact
-// has the first message that was put for it, as it was put.
+// Whatever pages are put, in whatever order and with whatever in common, each contact has the first
+// message that was put for it, unchanged.
 func TestPutKeepsTheFirstMessageOfEachContact(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -79,7 +79,7 @@ func TestPutKeepsTheFirstMessageOfEachContact(t *testing.T) {
 				return m, err
 			})
 			if err != nil || len(list) != len(want) {
-				rt.Fatalf("%d messages are there, %v; want %d", len(list), err, len(want))
+				rt.Fatalf("%d messages, %v; want %d", len(list), err, len(want))
 			}
 			for _, m := range list {
 				m.ID = id.Message{}

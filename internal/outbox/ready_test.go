@@ -12,7 +12,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// opened creates n sends of steps of sequences, which nobody seals.
+// opened creates n sends of steps of sequences, which are never sealed.
 func opened(t *testing.T, db *sqldb.DB, tenant id.Tenant, n int) []id.Send {
 	t.Helper()
 	sends := make([]id.Send, n)
@@ -55,9 +55,8 @@ func ready(t *testing.T, db *sqldb.DB) []id.Send {
 	return sends
 }
 
-// Sends that stand open for the messages of months are not looked at while they have
-// none.
-func TestIdleOpenSendsAreNotLookedAt(t *testing.T) {
+// Sends that are open for months are not read while no message waits.
+func TestIdleOpenSendsAreNotRead(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		tenant := idtest.Tenant()
@@ -70,19 +69,19 @@ func TestIdleOpenSendsAreNotLookedAt(t *testing.T) {
 			return n
 		}
 		if got := ready(t, db); len(got) != 0 || rows() != 0 {
-			t.Fatalf("of idle sends %d are looked at, and %d the next time", len(got), rows())
+			t.Fatalf("%d idle sends are read, and %d the next time", len(got), rows())
 		}
-		for visit := range 3 { // messages come one by one, and leave
+		for visit := range 3 { // messages are added and delivered one by one
 			f := fixture{db: db, tenant: tenant, send: sends[1000+visit]}
 			if _, err := outbox.Put(t.Context(), db, tenant, f.send, one(visit, visit)); err != nil {
 				t.Fatal(err)
 			}
 			if got := ready(t, db); !slices.Equal(got, []id.Send{f.send}) || rows() != 1 {
-				t.Errorf("with a message in one, %v are looked at", got)
+				t.Errorf("with a message in one, %v are read", got)
 			}
 			f.finish(t, 5)
 			if got := ready(t, db); len(got) != 0 || rows() != 0 {
-				t.Errorf("when it has left, %v are looked at", got)
+				t.Errorf("when it is delivered, %v are read", got)
 			}
 			if p := progress(t, db, tenant, f.send); p.Phase != outbox.Open || p.Delivered != 1 {
 				t.Errorf("the send is %s with %+v", p.Phase, p.Sums)
@@ -91,9 +90,8 @@ func TestIdleOpenSendsAreNotLookedAt(t *testing.T) {
 	})
 }
 
-// A paused send is not looked at, and is again when it goes on; what is put into it
-// meanwhile waits.
-func TestPausedSendsAreNotLookedAt(t *testing.T) {
+// A paused send is not read until it is started again; messages added meanwhile wait.
+func TestPausedSendsAreNotRead(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		tenant := idtest.Tenant()
@@ -109,24 +107,23 @@ func TestPausedSendsAreNotLookedAt(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := ready(t, db); len(got) != 0 {
-			t.Errorf("a paused send is looked at")
+			t.Errorf("a paused send is read")
 		}
 		put(1)
 		if got := ready(t, db); len(got) != 0 {
-			t.Errorf("a paused send is looked at when it gets a message")
+			t.Errorf("a paused send is read when a message is added")
 		}
 		if err := outbox.Start(t.Context(), db, tenant, send, noon); err != nil {
 			t.Fatal(err)
 		}
 		if got := ready(t, db); !slices.Equal(got, []id.Send{send}) {
-			t.Errorf("a send that goes on is not looked at")
+			t.Errorf("a send that was started again is not read")
 		}
 	})
 }
 
-// A message that is put while the send is being taken out of what is looked at is
-// found the next time.
-func TestNoMessageIsOverlooked(t *testing.T) {
+// A message that is put while the send is being removed from send_ready is found the next time.
+func TestMessagesPutDuringDequeueAreFound(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		tenant := idtest.Tenant()
@@ -139,7 +136,7 @@ func TestNoMessageIsOverlooked(t *testing.T) {
 		}
 		for contact := range 5 {
 			put(db, 10+contact)
-			f.finish(t, 1) // now the send is looked at once more, in vain
+			f.finish(t, 1) // the send is read once more, without work
 			var looking sync.WaitGroup
 			err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
 				put(tx, contact)
@@ -154,15 +151,15 @@ func TestNoMessageIsOverlooked(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := ready(t, db); !slices.Equal(got, []id.Send{f.send}) {
-				t.Fatalf("with a message waiting, %v are looked at", got)
+				t.Fatalf("with a message waiting, %v are read", got)
 			}
 			f.finish(t, 1)
 		}
 	})
 }
 
-// awaitLock waits until a session of the database waits for a row. On SQLite writers
-// wait for each other by themselves.
+// awaitLock waits until a session of the database waits for a row lock. On SQLite there is only one
+// writer at a time.
 func awaitLock(t *testing.T, db *sqldb.DB) error {
 	t.Helper()
 	if db.Dialect() != sqldb.Postgres {

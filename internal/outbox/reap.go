@@ -9,11 +9,10 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Reap takes back what dead nodes hold: those whose lease has ended, and those
-// that have none. With alone, which a program says that has the database to
-// itself, every other node is dead. Messages whose attempt had not begun are
-// claimable again; the others are uncertain, and get one more attempt. It returns
-// how many there were of either kind.
+// Reap takes back the claims and attempts of dead nodes: those whose lease has expired, and those
+// that have none. If alone, because this process has the database to itself, every other node is
+// dead. Messages whose attempt had not begun can be claimed again. The others are uncertain and are
+// tried once more. It returns how many there were of each kind.
 func (n *Node) Reap(ctx context.Context, now time.Time, alone bool) (requeued, uncertain int, err error) {
 	dead, err := n.deadOwners(ctx, n.DB, "", now, alone)
 	if err != nil || len(dead) == 0 {
@@ -21,7 +20,7 @@ func (n *Node) Reap(ctx context.Context, now time.Time, alone bool) (requeued, u
 	}
 	err = n.DB.InTx(ctx, func(tx *sqldb.DB) error {
 		requeued, uncertain = 0, 0
-		// One of them may have come back to life meanwhile.
+		// A node may have renewed its lease meanwhile.
 		dead, err := n.deadOwners(ctx, tx, tx.ForUpdate(), now, alone)
 		if err != nil || len(dead) == 0 {
 			return err
@@ -30,24 +29,24 @@ func (n *Node) Reap(ctx context.Context, now time.Time, alone bool) (requeued, u
 		if err != nil {
 			return err
 		}
-		// With its claims locked, nothing more begins under them.
-		under, err := reapAttempts(ctx, tx, dead)
+		// While the claims are locked, no attempt begins under them.
+		inFlight, err := reapAttempts(ctx, tx, dead)
 		if err != nil {
 			return err
 		}
 		for _, c := range claims {
-			free, err := c.requeue(ctx, tx, under)
+			free, err := c.requeue(ctx, tx, inFlight)
 			if err != nil {
 				return err
 			}
 			requeued += free
 		}
-		uncertain = len(under)
+		uncertain = len(inFlight)
 		_, err = tx.Exec(ctx, `DELETE FROM outbox_node WHERE owner`+tx.In(1), sqldb.List(tx, dead))
 		return err
 	})
 	if err != nil {
-		return 0, 0, fmt.Errorf("take back what dead nodes hold: %w", err)
+		return 0, 0, fmt.Errorf("take back the claims of dead nodes: %w", err)
 	}
 	return requeued, uncertain, nil
 }
@@ -55,7 +54,7 @@ func (n *Node) Reap(ctx context.Context, now time.Time, alone bool) (requeued, u
 // claimsOf returns the claims of nodes, and locks them.
 func claimsOf(ctx context.Context, tx *sqldb.DB, owners []string) ([]deadClaim, error) {
 	rows, err := tx.Query(ctx, `
-		SELECT DISTINCT tenant_id FROM outbox_claim WHERE owner`+tx.In(1)+` ORDER BY tenant_id /* all tenants: the node held anyone's */`, sqldb.List(tx, owners))
+		SELECT DISTINCT tenant_id FROM outbox_claim WHERE owner`+tx.In(1)+` ORDER BY tenant_id /* all tenants: a node sends for all */`, sqldb.List(tx, owners))
 	tenants, err := sqldb.Collect(rows, err, func(scan func(...any) error) (t id.Tenant, err error) { return t, scan(&t) })
 	if err != nil {
 		return nil, err
@@ -72,11 +71,11 @@ func claimsOf(ctx context.Context, tx *sqldb.DB, owners []string) ([]deadClaim, 
 	return claims, nil
 }
 
-// reapAttempts ends the attempts of dead nodes, of which nobody knows what became, and
-// returns their messages.
+// reapAttempts ends the attempts of dead nodes, whose results are unknown, and returns their
+// messages.
 func reapAttempts(ctx context.Context, tx *sqldb.DB, dead []string) (map[id.Message]bool, error) {
 	rows, err := tx.Query(ctx, `
-		SELECT tenant_id, messages FROM outbox_attempt WHERE owner`+tx.In(1)+` /* all tenants: the node sent anyone's */`, sqldb.List(tx, dead))
+		SELECT tenant_id, messages FROM outbox_attempt WHERE owner`+tx.In(1)+` /* all tenants: a node sends for all */`, sqldb.List(tx, dead))
 	type tenantAttempt struct {
 		tenant id.Tenant
 		attempt
@@ -94,9 +93,9 @@ func reapAttempts(ctx context.Context, tx *sqldb.DB, dead []string) (map[id.Mess
 		}
 		return err
 	})
-	under := map[id.Message]bool{}
+	inFlight := map[id.Message]bool{}
 	if err != nil {
-		return under, err
+		return inFlight, err
 	}
 	for tenant, own := range byTenant(all, func(a tenantAttempt) id.Tenant { return a.tenant }) {
 		t := tx.Table("id UUID", "epoch BIGINT", "lane_id UUID", "first_at BIGINT")
@@ -114,17 +113,17 @@ func reapAttempts(ctx context.Context, tx *sqldb.DB, dead []string) (map[id.Mess
 			return nil, err
 		}
 		for _, m := range list {
-			under[m] = true
+			inFlight[m] = true
 		}
 		_, err = tx.Exec(ctx, `DELETE FROM outbox_attempt WHERE tenant_id = $1 AND owner`+tx.In(2), tenant, sqldb.List(tx, dead))
 		if err != nil {
 			return nil, err
 		}
 	}
-	return under, nil
+	return inFlight, nil
 }
 
-// deadClaim is a stretch that nobody holds any more.
+// deadClaim is a claim of a dead node.
 type deadClaim struct {
 	claimKey
 	fromDue, toDue int64
@@ -135,9 +134,9 @@ func scanDeadClaim(scan func(...any) error) (c deadClaim, err error) {
 	return c, scan(&c.tenant, &c.send, &c.claim, &c.fromDue, &c.fromID, &c.toDue, &c.toID)
 }
 
-// requeue ends a claim and returns how many of its messages were not under way.
-// Their epoch moves on, so that nothing its node may still write means them.
-func (c deadClaim) requeue(ctx context.Context, tx *sqldb.DB, under map[id.Message]bool) (free int, err error) {
+// requeue deletes a claim and returns how many of its messages were not in flight. It increases
+// their epochs, so that later writes of the claim's node do not change them.
+func (c deadClaim) requeue(ctx context.Context, tx *sqldb.DB, inFlight map[id.Message]bool) (free int, err error) {
 	rows, err := tx.Query(ctx, `
 		UPDATE outbox SET epoch = epoch + 1
 		WHERE tenant_id = $1 AND send_id = $2 AND state = 'queued' AND (due_at, id) >= ($3, $4) AND (due_at, id) <= ($5, $6)
@@ -147,7 +146,7 @@ func (c deadClaim) requeue(ctx context.Context, tx *sqldb.DB, under map[id.Messa
 		return 0, err
 	}
 	for _, m := range waiting {
-		if !under[m] {
+		if !inFlight[m] {
 			free++
 		}
 	}
@@ -155,8 +154,8 @@ func (c deadClaim) requeue(ctx context.Context, tx *sqldb.DB, under map[id.Messa
 	return free, err
 }
 
-// deadOwners returns the nodes whose lease has ended, with their rows locked if
-// asked to, and those that hold something and have no lease.
+// deadOwners returns the nodes whose lease has expired, with their rows locked by the clause lock,
+// and those that have claims or attempts but no lease.
 func (n *Node) deadOwners(ctx context.Context, db *sqldb.DB, lock string, now time.Time, alone bool) ([]string, error) {
 	owner := func(scan func(...any) error) (owner string, err error) { return owner, scan(&owner) }
 	rows, err := db.Query(ctx, `SELECT owner FROM outbox_node WHERE owner <> $1 AND (until_at < $2 OR $3) ORDER BY owner`+lock,
@@ -168,7 +167,7 @@ func (n *Node) deadOwners(ctx context.Context, db *sqldb.DB, lock string, now ti
 	rows, err = db.Query(ctx, `
 		SELECT owner FROM outbox_claim WHERE owner <> $1 AND owner NOT IN (SELECT owner FROM outbox_node)
 		UNION SELECT owner FROM outbox_attempt WHERE owner <> $1 AND owner NOT IN (SELECT owner FROM outbox_node)
-		/* all tenants: the node held anyone's */`, n.Owner)
+		/* all tenants: a node sends for all */`, n.Owner)
 	strays, err := sqldb.Collect(rows, err, owner)
 	if err != nil {
 		return nil, fmt.Errorf("find dead nodes: %w", err)

@@ -9,39 +9,40 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// SampleEvery is how often it is noted how far open sends are.
+// SampleEvery is the interval of samples of open sends.
 const SampleEvery = 10 * time.Second
 
-// keepSamples is how long that is remembered.
-const keepSamples = 5 * time.Minute
+// sampleRetention is how long samples are kept.
+const sampleRetention = 5 * time.Minute
 
-// Sample is how many messages of a send had been handed over at a moment.
+// Sample is the number of messages of a send that had been sent at a time.
 type Sample struct {
 	At   time.Time
 	Sent int
 }
 
-// Observe notes how far the open sends are that have messages waiting, once in
-// SampleEvery whoever calls it how often, and forgets what is old.
-func Observe(ctx context.Context, db *sqldb.DB, now time.Time) error {
-	_, err := db.Exec(ctx, `/* all tenants: the engine serves everyone */
+// RecordSamples stores a sample of each open send that has messages waiting, and deletes old
+// samples. It stores one per send and SampleEvery, however often and by however many processes it
+// is called.
+func RecordSamples(ctx context.Context, db *sqldb.DB, now time.Time) error {
+	_, err := db.Exec(ctx, `/* all tenants: the engine serves all tenants */
 		INSERT INTO outbox_sample (tenant_id, send_id, slot, at, sent)
 		SELECT s.tenant_id, s.id, $1, $2, s.sent FROM send_ready AS r JOIN send AS s ON s.tenant_id = r.tenant_id AND s.id = r.send_id
 		WHERE s.phase = 'open' AND s.waiting > 0
 		ON CONFLICT (tenant_id, send_id, slot) DO NOTHING`, now.Truncate(SampleEvery).UnixMicro(), now.UnixMicro())
 	if err != nil {
-		return fmt.Errorf("note how far sends are: %w", err)
+		return fmt.Errorf("store samples of sends: %w", err)
 	}
-	_, err = db.Exec(ctx, `/* all tenants: old samples serve nobody */
-		DELETE FROM outbox_sample WHERE slot < $1`, now.Add(-keepSamples).UnixMicro())
+	_, err = db.Exec(ctx, `/* all tenants: deletion by age */
+		DELETE FROM outbox_sample WHERE slot < $1`, now.Add(-sampleRetention).UnixMicro())
 	if err != nil {
-		return fmt.Errorf("forget how far sends were: %w", err)
+		return fmt.Errorf("delete old samples of sends: %w", err)
 	}
 	return nil
 }
 
-// Samples returns how far a send was at times since a moment, in their order.
-func Samples(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, since time.Time) ([]Sample, error) {
+// LoadSamples returns the samples of a send since a time, in order.
+func LoadSamples(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, since time.Time) ([]Sample, error) {
 	rows, err := db.Query(ctx, `
 		SELECT at, sent FROM outbox_sample WHERE tenant_id = $1 AND send_id = $2 AND at >= $3 ORDER BY at`,
 		tenant, send, since.UnixMicro())
@@ -52,7 +53,7 @@ func Samples(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, 
 		return s, err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read how far a send was: %w", err)
+		return nil, fmt.Errorf("load samples of a send: %w", err)
 	}
 	return list, nil
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-func TestHowFarSendsAreIsNotedNowAndThen(t *testing.T) {
+func TestSamplesAreStoredAtIntervals(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx := t.Context()
@@ -36,39 +36,39 @@ func TestHowFarSendsAreIsNotedNowAndThen(t *testing.T) {
 			must(err)
 		}
 		samples := func(tenant id.Tenant, send id.Send, since time.Time) []outbox.Sample {
-			list, err := outbox.Samples(ctx, db, tenant, send, since)
+			list, err := outbox.LoadSamples(ctx, db, tenant, send, since)
 			must(err)
 			return list
 		}
 		at := func(s int) time.Time { return noon.Add(time.Duration(s) * time.Second) }
 		for _, look := range []struct{ at, sent int }{{3, 10}, {7, 20}, {9, 30}, {13, 40}, {41, 50}} {
 			sent(look.sent)
-			must(outbox.Observe(ctx, db, at(look.at)))
+			must(outbox.RecordSamples(ctx, db, at(look.at)))
 		}
 		all := []outbox.Sample{{At: at(3), Sent: 10}, {At: at(13), Sent: 40}, {At: at(41), Sent: 50}}
 		if diff := cmp.Diff(all, samples(mine, idtest.Named[id.Send]("a"), noon)); diff != "" {
 			t.Errorf("samples (-want +got):\n%s", diff)
 		}
 		if diff := cmp.Diff(all[1:], samples(theirs, idtest.Named[id.Send]("b"), at(10))); diff != "" {
-			t.Errorf("samples since a moment (-want +got):\n%s", diff)
+			t.Errorf("samples since a time (-want +got):\n%s", diff)
 		}
 		if n := len(samples(mine, idtest.Named[id.Send]("b"), noon)) + len(samples(mine, idtest.Named[id.Send]("held"), noon)); n > 0 {
 			t.Errorf("%d samples of a held send, or of another tenant's", n)
 		}
-		must(outbox.Observe(ctx, db, at(1000)))
+		must(outbox.RecordSamples(ctx, db, at(1000)))
 		if diff := cmp.Diff([]outbox.Sample{{At: at(1000), Sent: 50}}, samples(mine, idtest.Named[id.Send]("a"), noon)); diff != "" {
 			t.Errorf("samples after a while (-want +got):\n%s", diff)
 		}
 	})
 }
 
-func TestWhatASendWaitsForIsToldWhileItIsTrue(t *testing.T) {
+func TestWaitsAreReturnedWhileTheyAreValid(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx, noon, tenant := t.Context(), time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC), idtest.Tenant()
 		note := func(at time.Time, list ...outbox.Wait) {
 			t.Helper()
-			if err := outbox.NoteWaits(ctx, db, list, at); err != nil {
+			if err := outbox.SaveWaits(ctx, db, list, at); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -89,7 +89,7 @@ func TestWhatASendWaitsForIsToldWhileItIsTrue(t *testing.T) {
 		note(noon)
 		note(noon, rate, other)
 		if diff := cmp.Diff(&rate, load(noon.Add(15*time.Second))); diff != "" {
-			t.Errorf("a rate that is waited for again and again (-want +got):\n%s", diff)
+			t.Errorf("repeated waits for a rate (-want +got):\n%s", diff)
 		}
 		if w := load(noon.Add(time.Minute)); w != nil {
 			t.Errorf("a minute after the last wait: %+v", w)
@@ -104,7 +104,7 @@ func TestWhatASendWaitsForIsToldWhileItIsTrue(t *testing.T) {
 		note(noon.Add(72*time.Hour), other)
 		var n int
 		if err := db.QueryRow(ctx, `SELECT COUNT(*) FROM outbox_wait WHERE tenant_id = $1 OR true`, tenant).Scan(&n); err != nil || n != 1 {
-			t.Errorf("%d waits are kept, %v", n, err)
+			t.Errorf("%d waits are stored, %v", n, err)
 		}
 	})
 }

@@ -14,13 +14,11 @@ import (
 // ErrStatus refuses a status that no recipient can have.
 var ErrStatus = fault.New(fault.Invalid, "INVALID_STATUS", "no such status")
 
-// Status is how far a message has come, in the words in which recipients are
-// told of: what is under way is queued still, and what was put
-// off by the other side is told apart.
+// Status is the state of a message as the API shows it. Messages in flight are queued; deferred
+// ones have a status of their own.
 type Status string
 
-// The statuses of recipients. A pending one waits for the plan of
-// its send.
+// The statuses of recipients. A pending message waits for the plan of its send.
 const (
 	StatusPending   Status = "pending"
 	StatusQueued    Status = "queued"
@@ -42,7 +40,7 @@ func Statuses() []Status {
 	}
 }
 
-// ParseStatuses reads the names of statuses.
+// ParseStatuses parses the names of statuses.
 func ParseStatuses(names []string) ([]Status, error) {
 	list := make([]Status, len(names))
 	for i, n := range names {
@@ -54,7 +52,7 @@ func ParseStatuses(names []string) ([]Status, error) {
 	return list, nil
 }
 
-// Status returns how far the message has come.
+// Status returns the status of the message.
 func (r Record) Status() Status {
 	switch {
 	case r.State != Queued:
@@ -67,19 +65,17 @@ func (r Record) Status() Status {
 	return StatusQueued
 }
 
-// Recipients is a question about the messages of a send. Its zero value asks
-// for all of them, but for the Limit.
+// Recipients selects messages of a send. The zero value selects all, up to Limit.
 type Recipients struct {
 	Status  []Status   // any of these; none: all
 	Variant string     // empty: any
-	Search  string     // occurs in the address, in whatever case; empty: any
-	After   id.Contact // begins behind this contact's; empty: with the first
+	Search  string     // part of the address, ignoring case; empty: any
+	After   id.Contact // begins after this contact; zero: with the first
 	Limit   int
 }
 
-// List returns up to q.Limit messages of a send, by contact, and whether more
-// would follow. The order is one that no sending changes, so that who pages
-// through it sees everybody once.
+// List returns up to q.Limit messages of a send, by contact, and whether there are more. Sending
+// does not change this order, so a caller that reads page by page gets each message once.
 func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, q Recipients) (list []Record, more bool, err error) {
 	args := []any{tenant, send, q.After}
 	where := ""
@@ -99,13 +95,13 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, q R
 	where += " ORDER BY "
 	limit := fmt.Sprintf(" LIMIT $%d", arg(q.Limit+1))
 	var rows *sqldb.Rows
-	if q.rare() {
+	if q.onlyNoted() {
 		rows, err = db.Query(ctx, `
 			SELECT `+recordColumns+` FROM `+withNotes+`
 			WHERE outbox.tenant_id = $1 AND n.tenant_id = $1 AND n.send_id = $2 AND n.contact_id > $3`+where+`n.contact_id`+limit, args...)
 	} else {
 		rows, err = db.Query(ctx, `
-			SELECT `+recordColumns+` FROM outbox`+recordOf+ofNote+`
+			SELECT `+recordColumns+` FROM outbox`+joinMix+joinNote+`
 			WHERE outbox.tenant_id = $1 AND outbox.send_id = $2 AND outbox.contact_id > $3`+where+`outbox.contact_id`+limit, args...)
 	}
 	list, err = sqldb.Collect(rows, err, scanRecord)
@@ -130,22 +126,22 @@ func FirstFailures(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.
 	return list, err
 }
 
-// likeEscapes makes a text stand for itself in a pattern of LIKE.
+// likeEscapes escapes a text for a pattern of LIKE.
 var likeEscapes = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// rare are the states that few messages of a send are in, as a rule: those who
-// look for them alone read the notes of these (outbox_note).
-var rare = []Status{StatusBounced, StatusFailed, StatusSkipped, StatusHeldBack, StatusCancelled}
+// notedStatuses are the statuses whose messages all have notes. Few messages of most sends have one
+// of them, so they are found by their notes (outbox_note).
+var notedStatuses = []Status{StatusBounced, StatusFailed, StatusSkipped, StatusHeldBack, StatusCancelled}
 
-// rare reports whether messages are asked for that all have notes.
-func (q Recipients) rare() bool {
-	return len(q.Status) > 0 && !slices.ContainsFunc(q.Status, func(s Status) bool { return !slices.Contains(rare, s) })
+// onlyNoted reports whether all selected messages have notes.
+func (q Recipients) onlyNoted() bool {
+	return len(q.Status) > 0 && !slices.ContainsFunc(q.Status, func(s Status) bool { return !slices.Contains(notedStatuses, s) })
 }
 
-// withNotes are the messages that have notes, with what else a Record says of them.
-const withNotes = "outbox_note AS n JOIN outbox ON outbox.tenant_id = n.tenant_id AND outbox.id = n.message_id" + recordOf
+// withNotes are the messages that have notes, joined with the other columns of a Record.
+const withNotes = "outbox_note AS n JOIN outbox ON outbox.tenant_id = n.tenant_id AND outbox.id = n.message_id" + joinMix
 
-// states is the condition that a message has one of the statuses asked for.
+// states returns the condition that a message has one of the selected statuses.
 func (q Recipients) states(db *sqldb.DB, arg func(any) int) string {
 	var either []string
 	waiting := []Status{StatusPending, StatusQueued, StatusDeferred}
@@ -165,4 +161,19 @@ func (q Recipients) states(db *sqldb.DB, arg func(any) int) string {
 		either = append(either, fmt.Sprintf("outbox.state = 'queued' AND NOT outbox.deferred AND outbox.due_at = $%d", arg(Unplanned().UnixMicro())))
 	}
 	return " AND (" + strings.Join(either, " OR ") + ")"
+}
+
+// FailedOtherwise reports whether a message of the send failed with an error that does not begin
+// with prefix.
+func FailedOtherwise(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, prefix string) (bool, error) {
+	var n int
+	err := db.QueryRow(ctx, `
+		SELECT COUNT(*) FROM (
+			SELECT 1 FROM outbox_note WHERE tenant_id = $1 AND send_id = $2 AND state = 'failed'
+				AND COALESCE(error, '') NOT LIKE $3 ESCAPE '\' LIMIT 1) AS other`,
+		tenant, send, likeEscapes.Replace(prefix)+"%").Scan(&n)
+	if err != nil {
+		return false, fmt.Errorf("check a send's failures: %w", err)
+	}
+	return n > 0, nil
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// put sets what has become of some messages of the fixture.
+// put sets columns of some messages of the fixture.
 func (f fixture) put(t *testing.T, set string, contacts ...int) {
 	t.Helper()
 	ids := make([]id.Contact, len(contacts))
@@ -36,7 +36,7 @@ func (f fixture) put(t *testing.T, set string, contacts ...int) {
 	}
 }
 
-// note sets what is said of some messages of the fixture.
+// note sets columns of the notes of some messages of the fixture.
 func (f fixture) note(t *testing.T, set string, contacts ...int) {
 	t.Helper()
 	for _, c := range contacts {
@@ -48,7 +48,7 @@ func (f fixture) note(t *testing.T, set string, contacts ...int) {
 	}
 }
 
-// variant makes the messages of some contacts those of a variant.
+// variant sets the variant of the messages of some contacts.
 func (f fixture) variant(t *testing.T, name string, contacts ...int) {
 	t.Helper()
 	_, err := f.db.Exec(t.Context(), `
@@ -69,7 +69,7 @@ func numbers(list []outbox.Record) string {
 	return strings.TrimSpace(b.String())
 }
 
-func TestRecipientsAreFoundByWhatBecameOfThem(t *testing.T) {
+func TestRecipientsAreFoundByStatusVariantAndAddress(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		f := setup(t, db, 12)
@@ -122,7 +122,7 @@ func TestRecipientsAreFoundByWhatBecameOfThem(t *testing.T) {
 			}
 			for _, r := range list {
 				if len(tt.q.Status) > 0 && !slices.Contains(tt.q.Status, r.Status()) {
-					t.Errorf("List(%+v) holds one that is %s", tt.q, r.Status())
+					t.Errorf("List(%+v) contains one that is %s", tt.q, r.Status())
 				}
 			}
 		}
@@ -130,7 +130,7 @@ func TestRecipientsAreFoundByWhatBecameOfThem(t *testing.T) {
 			t.Errorf("FirstFailures = %v, %v", failed, err)
 		}
 		if list, _, err := outbox.List(t.Context(), db, idtest.Tenant(), f.send, outbox.Recipients{Limit: 5}); err != nil || len(list) != 0 {
-			t.Errorf("a stranger sees %v, %v", list, err)
+			t.Errorf("another tenant sees %v, %v", list, err)
 		}
 	})
 }
@@ -151,8 +151,8 @@ func TestParseStatuses(t *testing.T) {
 	}
 }
 
-// Who pages through a send while it goes on sees each recipient once, and no
-// page reads more than it shows.
+// Reading page by page returns each recipient once while the send changes, and no page reads more
+// than it returns.
 func TestPagesOfRecipients(t *testing.T) {
 	t.Parallel()
 	const all = 5000
@@ -178,7 +178,7 @@ func TestPagesOfRecipients(t *testing.T) {
 		}
 
 		f.put(t, "state = 'bounced'", 17, 2500, 4999)
-		for range 4 { // most accounts have sent more than once
+		for range 4 { // most tenants have sent more than once
 			if err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
 				s := outbox.Send{Tenant: f.tenant, ID: id.New[id.Send](), Source: outbox.FromBroadcast(id.New[id.Broadcast]())}
 				if err := outbox.Create(t.Context(), tx, s, outbox.Terms{}, noon); err != nil {
@@ -208,7 +208,7 @@ func TestPagesOfRecipients(t *testing.T) {
 	})
 }
 
-// plan returns how the database would answer a statement.
+// plan returns the database's plan of a statement.
 func plan(t *testing.T, db *sqldb.DB, text string, args ...any) string {
 	t.Helper()
 	explain := "EXPLAIN QUERY PLAN "
@@ -228,4 +228,12 @@ func plan(t *testing.T, db *sqldb.DB, text string, args ...any) string {
 		t.Fatal(err)
 	}
 	return strings.Join(lines, "\n")
+}
+
+func TestABounceIsShownAsHardOrSoft(t *testing.T) {
+	for kept, want := range map[string]string{"": "", "hard": "hard", "soft": "soft", "block": "soft"} {
+		if got := (outbox.Record{BounceType: kept}).Bounce(); string(got) != want {
+			t.Errorf("a bounce kept as %q is shown as %q, want %q", kept, got, want)
+		}
+	}
 }

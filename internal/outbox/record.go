@@ -12,10 +12,10 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// ErrGone says that no such message exists.
+// ErrGone means that the message does not exist.
 var ErrGone = errors.New("no such message")
 
-// Record is one message with what became of it.
+// Record is one message with its state and, if it has ended, its result.
 type Record struct {
 	Item
 	State      State
@@ -26,11 +26,11 @@ type Record struct {
 	Error      string
 }
 
-// Bounce returns the bounce as callers see it, hard, soft or none: that a server
-// refused the sender rather than the address concerns the sender's lane alone.
-func (r Record) Bounce() reply.Class { return bounceShown(r.BounceType) }
+// Bounce returns the class of a bounce as the API shows it: hard, soft or none. A block, which
+// refuses the sender rather than the address, is shown as soft.
+func (r Record) Bounce() reply.Class { return shownBounce(r.BounceType) }
 
-func bounceShown(class string) reply.Class {
+func shownBounce(class string) reply.Class {
 	if c := reply.Class(class); c != reply.Block {
 		return c
 	}
@@ -53,15 +53,15 @@ func scanRecord(scan func(...any) error) (Record, error) {
 const recordColumns = itemColumns + `, x.content_id, x.content_version, x.variant_id, x.identity_id,
 	outbox.state, outbox.sent_at, ` + endedAt + `, n.bounce_type, n.skip_reason, n.error`
 
-// endedAt is when a message ended, of a row joined with its note.
+// endedAt is the expression for the time at which a message ended, in a row joined with its note.
 const endedAt = `COALESCE(n.ended_at, outbox.sent_at)`
 
-// recordOf joins to rows of outbox what else a Record says of them.
-const recordOf = ` JOIN outbox_mix AS x ON x.tenant_id = outbox.tenant_id AND x.send_id = outbox.send_id AND x.n = outbox.mix`
+// joinMix joins to rows of outbox the row of their mix, with the other columns of a Record.
+const joinMix = ` JOIN outbox_mix AS x ON x.tenant_id = outbox.tenant_id AND x.send_id = outbox.send_id AND x.n = outbox.mix`
 
-// Find returns one message, or ErrGone.
+// Find returns one message. The error is ErrGone if it does not exist.
 func Find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, message id.Message) (Record, error) {
-	row := db.QueryRow(ctx, `SELECT `+recordColumns+` FROM outbox`+recordOf+ofNote+` WHERE outbox.tenant_id = $1 AND outbox.id = $2`, tenant, message)
+	row := db.QueryRow(ctx, `SELECT `+recordColumns+` FROM outbox`+joinMix+joinNote+` WHERE outbox.tenant_id = $1 AND outbox.id = $2`, tenant, message)
 	r, err := scanRecord(row.Scan)
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return Record{}, ErrGone
@@ -72,9 +72,9 @@ func Find(ctx context.Context, db *sqldb.DB, tenant id.Tenant, message id.Messag
 	return r, nil
 }
 
-// FindAll returns those of the messages that exist.
+// FindAll returns the messages that exist, by id.
 func FindAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, messages []id.Message) (map[id.Message]Record, error) {
-	rows, err := db.Query(ctx, `SELECT `+recordColumns+` FROM outbox`+recordOf+ofNote+` WHERE outbox.tenant_id = $1 AND outbox.id`+db.In(2),
+	rows, err := db.Query(ctx, `SELECT `+recordColumns+` FROM outbox`+joinMix+joinNote+` WHERE outbox.tenant_id = $1 AND outbox.id`+db.In(2),
 		tenant, sqldb.List(db, messages))
 	list, err := sqldb.Collect(rows, err, scanRecord)
 	if err != nil {
@@ -83,6 +83,32 @@ func FindAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, messages []id.
 	found := make(map[id.Message]Record, len(list))
 	for _, r := range list {
 		found[r.ID] = r
+	}
+	return found, nil
+}
+
+// Addressee is the contact a message is for, and the time at which it was sent.
+type Addressee struct {
+	Send    id.Send
+	Contact id.Contact
+	SentAt  *time.Time
+}
+
+// Addressees returns the addressees of the messages that exist, by message.
+func Addressees(ctx context.Context, db *sqldb.DB, tenant id.Tenant, messages []id.Message) (map[id.Message]Addressee, error) {
+	rows, err := db.Query(ctx, `SELECT id, send_id, contact_id, sent_at FROM outbox WHERE tenant_id = $1 AND id`+db.In(2),
+		tenant, sqldb.List(db, messages))
+	found := make(map[id.Message]Addressee, len(messages))
+	_, err = sqldb.Collect(rows, err, func(scan func(...any) error) (m id.Message, err error) {
+		var r Addressee
+		var sent sql.NullInt64
+		err = scan(&m, &r.Send, &r.Contact, &sent)
+		r.SentAt = sqldb.NullTime(sent)
+		found[m] = r
+		return m, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load addressees: %w", err)
 	}
 	return found, nil
 }

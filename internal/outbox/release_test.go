@@ -10,15 +10,14 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// What is put back can be claimed by anybody while the rest of its claim is still
-// under way.
+// Messages that were put back can be claimed while the rest of their claim is in flight.
 func TestReleasedMessagesDoNotWaitForTheOthers(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		f := setup(t, db, 4)
 		n, other := f.node(t, "one"), f.node(t, "two")
 		items := f.claim(t, n, 4)
-		if _, err := n.Commit(t.Context(), nil, items[2:3], noon); err != nil { // it has begun, so it stays
+		if _, err := n.Commit(t.Context(), nil, items[2:3], noon); err != nil { // it has begun, so it is not put back
 			t.Fatal(err)
 		}
 		late := items[0]
@@ -28,7 +27,7 @@ func TestReleasedMessagesDoNotWaitForTheOthers(t *testing.T) {
 		}
 		n.Release(items[1])
 		if got := f.claim(t, other, 9); len(got) != 0 {
-			t.Errorf("%d messages can be claimed before it is written that they were put back", len(got))
+			t.Errorf("%d messages can be claimed before their release is written", len(got))
 		}
 		if err := n.FlushReleased(t.Context()); err != nil {
 			t.Fatal(err)
@@ -39,7 +38,7 @@ func TestReleasedMessagesDoNotWaitForTheOthers(t *testing.T) {
 		}
 		got, err := other.Claim(t.Context(), f.tenant, f.send, 9, noon.Add(time.Minute))
 		if err != nil || len(got) != 1 || got[0].ID != late.ID {
-			t.Errorf("a minute later %d messages, %v; want the one that was put off", len(got), err)
+			t.Errorf("a minute later %d messages, %v; want the delayed one", len(got), err)
 		}
 		result := outbox.Result{Item: items[2], State: outbox.Delivered, At: noon}
 		if _, err := n.Commit(t.Context(), []outbox.Result{result}, nil, noon); err != nil {
@@ -51,8 +50,8 @@ func TestReleasedMessagesDoNotWaitForTheOthers(t *testing.T) {
 	})
 }
 
-// A claim may be made although it seemed to fail. It is given up before the next.
-func TestAClaimThatSeemedToFailIsGivenUp(t *testing.T) {
+// A claim may be committed although it seemed to fail. It is released before the next one.
+func TestAClaimThatSeemedToFailIsReleased(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		f := setup(t, db, 5)
@@ -61,19 +60,18 @@ func TestAClaimThatSeemedToFailIsGivenUp(t *testing.T) {
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
 		if _, err := n.Claim(gone, f.tenant, f.send, 2, noon); err == nil {
-			t.Fatal("a claim for nobody was made")
+			t.Fatal("the claim succeeded")
 		}
 		if got := f.claim(t, n, 9); len(got) != 3 {
-			t.Errorf("%d messages are claimed, want the 3 that nobody has", len(got))
+			t.Errorf("%d messages are claimed, want the 3 that are free", len(got))
 		}
-		if held := n.Held(); held != len(known)+3 {
-			t.Errorf("the node holds %d", held)
+		if held := n.Claimed(); held != len(known)+3 {
+			t.Errorf("the node has claimed %d", held)
 		}
 	})
 }
 
-// A claim has to itself what lies between its ends: it never reaches over
-// another's.
+// A claim contains all messages between its ends, and ends before the next claim.
 func TestClaimsNeverOverlap(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -81,12 +79,12 @@ func TestClaimsNeverOverlap(t *testing.T) {
 		one, two := f.node(t, "one"), f.node(t, "two")
 		first, second := f.claim(t, one, 3), f.claim(t, two, 3)
 		one.Release(first...)
-		got := f.claim(t, one, 9) // three before what the other holds, three behind
+		got := f.claim(t, one, 9) // three before the other claim, three after it
 		if len(got) != 3 || got[0].ID != first[0].ID {
 			t.Errorf("%d messages from %s, want the three before the other claim", len(got), got[0].ID)
 		}
 		if rest := f.claim(t, one, 9); len(rest) != 3 {
-			t.Errorf("%d messages, want the three behind it", len(rest))
+			t.Errorf("%d messages, want the three after it", len(rest))
 		}
 		two.Release(second...)
 		if all := f.claim(t, two, 9); len(all) != 3 {

@@ -10,17 +10,16 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Wake is notified when messages may begin to leave, or must not any more.
+// Wake is notified when the messages of a send may be claimed, or no longer may.
 const Wake sqldb.Signal = "outbox"
 
-// move changes a send's phase if it is in one of the phases named, and reports
-// whether it was.
-func move(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, to Phase, from ...Phase) (bool, error) {
+// setPhase changes the phase of a send if it is one of from, and reports whether it was.
+func setPhase(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, to Phase, from ...Phase) (bool, error) {
 	n, err := tx.Exec(ctx, `
 		UPDATE send SET phase = $3 WHERE tenant_id = $1 AND id = $2 AND phase`+tx.In(4),
 		tenant, send, to, sqldb.List(tx, from))
 	if err != nil {
-		return false, fmt.Errorf("move a send to %s: %w", to, err)
+		return false, fmt.Errorf("set the phase of a send to %s: %w", to, err)
 	}
 	if n == 1 {
 		tx.Notify(Wake)
@@ -28,11 +27,10 @@ func move(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, to 
 	return n == 1, nil
 }
 
-// Start lets the messages of a held or paused send leave. A sealed send of which
-// nothing waits ends.
+// Start opens a held or paused send. If it is sealed and no message waits, it ends.
 func Start(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
-		if ok, err := move(ctx, tx, tenant, send, Open, Held, Paused); err != nil || !ok {
+		if ok, err := setPhase(ctx, tx, tenant, send, Open, Held, Paused); err != nil || !ok {
 			return err
 		}
 		if err := enqueue(ctx, tx, tenant, send); err != nil {
@@ -42,17 +40,17 @@ func Start(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, no
 	})
 }
 
-// Pause keeps the messages of a send back. Attempts under way finish.
+// Pause pauses a send. Attempts in flight finish.
 func Pause(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) error {
-	_, err := move(ctx, tx, tenant, send, Paused, Held, Open)
+	_, err := setPhase(ctx, tx, tenant, send, Paused, Held, Open)
 	return err
 }
 
-// Cancel stops a send: nothing of it is claimed any more, and what waits becomes
-// cancelled, page by page (CancelWaiting). Attempts under way finish, and then it ends.
+// Cancel cancels a send. Its messages are not claimed any more; those waiting are cancelled page by
+// page (CancelWaiting). Attempts in flight finish, and then the send ends.
 func Cancel(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
-		if ok, err := move(ctx, tx, tenant, send, Cancelled, Held, Open, Paused); err != nil || !ok {
+		if ok, err := setPhase(ctx, tx, tenant, send, Cancelled, Held, Open, Paused); err != nil || !ok {
 			return err
 		}
 		if err := enqueue(ctx, tx, tenant, send); err != nil {
@@ -65,8 +63,8 @@ func Cancel(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, n
 	})
 }
 
-// Seal says that nothing more will be put into the send. One that is never sealed,
-// such as that of a step of a live sequence, has no end.
+// Seal marks a send to which no messages will be added. A send that is never sealed, such as that
+// of a step of a live sequence, has no end.
 func Seal(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
 		_, err := tx.Exec(ctx, `UPDATE send SET sealed = TRUE WHERE tenant_id = $1 AND id = $2`, tenant, send)
@@ -80,12 +78,12 @@ func Seal(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, now
 // cancelPage is how many messages one CancelWaiting cancels.
 const cancelPage = 5000
 
-// CancelWaiting turns up to a page of a cancelled send's waiting messages into
-// cancelled ones, and reports how many there were.
+// CancelWaiting cancels up to a page of the waiting messages of a cancelled send, and returns how
+// many it cancelled.
 func CancelWaiting(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, now time.Time) (int, error) {
 	n := 0
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
-		under, err := InFlight(ctx, tx, tenant, send)
+		inFlight, err := InFlight(ctx, tx, tenant, send)
 		if err != nil {
 			return err
 		}
@@ -97,7 +95,7 @@ func CancelWaiting(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.
 			SELECT m.id FROM outbox AS m
 			JOIN send AS s ON s.tenant_id = m.tenant_id AND s.id = m.send_id AND s.phase = 'cancelled'
 			WHERE m.tenant_id = $1 AND m.send_id = $2 AND m.state = 'queued' AND NOT m.id`+tx.In(6)+` AND (m.due_at, m.id) >= ($4, $5)
-			ORDER BY m.due_at, m.id LIMIT $3`, tenant, send, cancelPage, due, first, sqldb.List(tx, under))
+			ORDER BY m.due_at, m.id LIMIT $3`, tenant, send, cancelPage, due, first, sqldb.List(tx, inFlight))
 		waiting, err := sqldb.Collect(rows, err, messageID)
 		if err != nil || len(waiting) == 0 {
 			n = 0
@@ -115,14 +113,14 @@ func CancelWaiting(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.
 		}
 		n = len(list)
 		s := Sums{Cancelled: n, Waiting: -n}
-		said := newNotes(tx)
+		noted := newNotes(tx)
 		for _, it := range list {
 			if it.Deferred {
 				s.Deferred--
 			}
-			said.add(Result{Item: it, State: Dropped})
+			noted.add(Result{Item: it, State: MessageCancelled})
 		}
-		if err := said.write(ctx, tx, tenant); err != nil {
+		if err := noted.write(ctx, tx, tenant); err != nil {
 			return err
 		}
 		return s.add(ctx, tx, tenant, send, now)
@@ -136,9 +134,9 @@ func CancelWaiting(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.
 // Sums are the counts of a send's messages by state.
 type Sums struct {
 	Total     int
-	Waiting   int // queued: not tried yet, under way, or deferred
-	Deferred  int // of those waiting, the ones told to come again later
-	Sent      int // hand-off ended: accepted, or refused for this address
+	Waiting   int // queued: not tried yet, in flight, or deferred
+	Deferred  int // waiting for another attempt
+	Sent      int // accepted, or refused for the address
 	Delivered int
 	Bounced   int
 	Failed    int
@@ -147,10 +145,10 @@ type Sums struct {
 	Cancelled int
 }
 
-// Queued returns how many wait for their first attempt to end.
+// Queued returns how many messages wait for the end of their first attempt.
 func (s Sums) Queued() int { return s.Waiting - s.Deferred }
 
-// add adds s to what the send has.
+// add adds s to the sums of the send.
 func (s Sums) add(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, now time.Time) error {
 	if s == (Sums{}) {
 		return nil
@@ -159,61 +157,60 @@ func (s Sums) add(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.S
 	return err
 }
 
-// write adds a change to its send, be it of nothing. A send that is over with it ends.
-func (c change) write(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, now time.Time) (*standing, error) {
+// write applies a change, which may be empty, to its send, and ends the send if it is over.
+func (c change) write(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, now time.Time) (*sendState, error) {
 	b := tx.Batch()
 	s := c.queue(b, tenant, send)
 	if err := b.Run(ctx); err != nil {
 		return nil, fmt.Errorf("add to a send's sums: %w", err)
 	}
 	if s.over {
-		return s, end(ctx, tx, tenant, send, now)
+		return s, endSend(ctx, tx, tenant, send, now)
 	}
 	return s, nil
 }
 
-// standing is where a send stands after a change. Nobody changes its phase before the
+// sendState is the state of a send after a change. The row of the send is locked until the
 // transaction ends.
-type standing struct {
-	phase Phase // empty: the send is gone
-	over  bool  // nothing waits, and nothing more will be put: it is to end
+type sendState struct {
+	phase Phase // empty: the send does not exist
+	over  bool  // no message waits, and none will be added: the caller ends it
 }
 
-// queue adds to a batch what adds a change to its send. The answer is known when the
-// batch has run.
-func (c change) queue(b *sqldb.Batch, tenant id.Tenant, send id.Send) *standing {
+// queue adds a change of a send to a batch. The returned state is set when the batch has run.
+func (c change) queue(b *sqldb.Batch, tenant id.Tenant, send id.Send) *sendState {
 	s, set := c.Sums, ""
-	args := []any{tenant, send, s.Waiting, s.Deferred, s.Sent, s.Delivered, s.Bounced, s.Failed, s.Skipped, s.Cancelled, micros(c.sent), s.HeldBack}
-	if !c.wait.IsZero() {
-		set, args = ", "+lowerMarkSQL(13), append(args, micros(c.wait))
+	args := []any{tenant, send, s.Waiting, s.Deferred, s.Sent, s.Delivered, s.Bounced, s.Failed, s.Skipped, s.Cancelled, micros(c.lastSent), s.HeldBack}
+	if !c.firstWait.IsZero() {
+		set, args = ", "+lowerMarkSQL(13), append(args, micros(c.firstWait))
 	}
-	var after standing
+	var after sendState
 	b.Queue(`
 		UPDATE send SET waiting = waiting + $3, deferred = deferred + $4, sent = sent + $5,
 			delivered = delivered + $6, bounced = bounced + $7, failed = failed + $8, skipped = skipped + $9,
 			cancelled = cancelled + $10, held_back = held_back + $12,
 			last_send_at = CASE WHEN $11 > COALESCE(last_send_at, 0) THEN $11 ELSE last_send_at END`+set+`
-		WHERE tenant_id = $1 AND id = $2 RETURNING phase, `+over,
+		WHERE tenant_id = $1 AND id = $2 RETURNING phase, `+overSQL,
 		func(scan func(...any) error) error { return scan(&after.phase, &after.over) }, args...)
 	return &after
 }
 
-// Progress is where a send stands.
+// Progress is the sums and the phase of a send.
 type Progress struct {
 	Sums
 	Phase      Phase
-	Sealed     bool // nothing more will be put
+	Sealed     bool // no messages will be added
 	OpenedAt   time.Time
-	LastSendAt *time.Time // nil before the first hand-off
+	LastSendAt *time.Time // nil before the first message was sent
 }
 
-// Load returns where a send stands; the zero Progress when there is none.
+// Load returns the progress of a send; the zero Progress if it does not exist.
 func Load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (Progress, error) {
 	all, err := LoadAll(ctx, db, tenant, []id.Send{send})
 	return all[send], err
 }
 
-// LoadAll returns where each of the sends stands; unknown ones are left out.
+// LoadAll returns the progress of the sends that exist.
 func LoadAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sends []id.Send) (map[id.Send]Progress, error) {
 	rows, err := db.Query(ctx, `
 		SELECT id, phase, sealed, opened_at, last_send_at, total, waiting, deferred, sent, delivered, bounced, failed, skipped, held_back, cancelled
@@ -236,10 +233,10 @@ func LoadAll(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sends []id.Sen
 	return all, nil
 }
 
-// Live reports whether the send is under way, be it paused.
+// Live reports whether the send is in progress or paused.
 func (p Progress) Live() bool { return p.Phase == Held || p.Phase == Open || p.Phase == Paused }
 
-// Live reports whether a send is under way, be it paused; one that is gone is not.
+// Live reports whether a send is in progress or paused.
 func Live(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (bool, error) {
 	p, err := Load(ctx, db, tenant, send)
 	return p.Live(), err

@@ -14,44 +14,43 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Result is what became of a claimed message.
+// Result is the result of a claimed message.
 type Result struct {
 	Item       Item
-	State      State     // Queued: told to come again, at Due
-	At         time.Time // when it was decided
+	State      State     // Queued: deferred until Due
+	At         time.Time // time of the result
 	Due        time.Time // of the next attempt, for Queued
 	Answered   bool      // a server answered
-	Uncertain  bool      // the attempt broke off after the message was written, before the answer
-	Unsent     bool      // the attempt was not made after all: it does not count
+	Uncertain  bool      // the connection was lost after the message was written, before the answer
+	Unsent     bool      // the attempt was not made: it does not count
 	BounceType string    // hard, soft or block, for Bounced
 	SkipReason string    // a contact.Skip constant, for Skipped
 	Category   string    // a reply.Category, for a refusal
-	Code       int       // the SMTP reply, 0 when there was none
+	Code       int       // of the SMTP reply; 0: none
 	Enhanced   string
-	Error      string // the server's words, or ours; at most 1 KB
+	Error      string // the server's text or our own; at most 1 KB
 }
 
-// Commit writes, in one transaction, what became of messages and which
-// attempts begin now. It returns the intents that may go ahead: the others were
-// lost to another node, or their send is no longer open, and must not be sent.
+// Commit stores results and intents in one transaction. It returns the messages whose attempts may
+// begin. The others were taken by another node, or their send is no longer open, and must not be
+// sent.
 //
-// A connection hands in its last result together with its next intent and waits
-// for both, so that at any moment at most one message of each connection has an
-// end that is not yet written.
+// A connection commits its last result together with its next intent and waits for both. So at any
+// time, at most one message of each connection has a result that is not stored.
 //
-// Everything is sent to the database at once, as if all messages were still this
-// node's to settle. If some turn out to be another's by now, which is rare, nothing
-// is written, and it begins again without their results.
+// All statements are sent to the database at once, as if this node still had all of the messages.
+// If it lost some, which is rare, the transaction is rolled back and repeated without their
+// results.
 func (n *Node) Commit(ctx context.Context, results []Result, intents []Item, now time.Time) (begun map[id.Message]bool, err error) {
-	rows, tried := n.attempts.newRows(intents, now), n.attempts.begunAt(results)
-	own := ended(results)
+	rows, tried := n.attempts.newRows(intents, now), n.attempts.attemptsOf(results)
+	own := lastResults(results)
 	for {
 		var settled map[id.Message]bool
 		err = n.DB.InTx(ctx, func(tx *sqldb.DB) (err error) {
 			settled, begun, err = n.commit(ctx, tx, own, tried, intents, rows, now)
 			return err
 		})
-		if !errors.Is(err, errTaken) {
+		if !errors.Is(err, errNotOwned) {
 			break
 		}
 		own = slices.DeleteFunc(own, func(r Result) bool { return !settled[r.Item.ID] })
@@ -71,11 +70,11 @@ func (n *Node) Commit(ctx context.Context, results []Result, intents []Item, now
 	return begun, nil
 }
 
-// errTaken says that messages which were to be settled are not this node's any more.
-var errTaken = errors.New("messages were taken back by another node")
+// errNotOwned means that another node has taken back some of the messages to settle.
+var errNotOwned = errors.New("messages were taken back by another node")
 
-// ended returns the results, of each message the last.
-func ended(results []Result) []Result {
+// lastResults returns the last result of each message.
+func lastResults(results []Result) []Result {
 	byID := make(map[id.Message]Result, len(results))
 	for _, r := range results {
 		byID[r.Item.ID] = r
@@ -90,8 +89,8 @@ func ended(results []Result) []Result {
 	return own
 }
 
-// commit writes results and attempts. It returns which messages were settled, with
-// errTaken if those are not all, and which attempts begin.
+// commit stores results and attempts. It returns which messages were settled, with errNotOwned if
+// those are not all, and which attempts begin.
 func (n *Node) commit(ctx context.Context, tx *sqldb.DB, results []Result, tried map[id.Message]attempt, intents []Item, rows []*attemptRow, now time.Time) (
 	settled, begun map[id.Message]bool, err error,
 ) {
@@ -102,23 +101,23 @@ func (n *Node) commit(ctx context.Context, tx *sqldb.DB, results []Result, tried
 		return nil, nil, err
 	}
 	insertAttempts(b, tx, n.Owner, rows, now, begun)
-	for _, it := range intents { // also of sends that no result changes it is asked whether they are open
+	for _, it := range intents { // an empty change reads whether the send is open
 		if _, ok := changes[sendOf(it)]; !ok {
 			changes[sendOf(it)] = change{}
 		}
 	}
-	// The sends come last: everybody who settles waits for their rows, and who
-	// pauses one does too.
+	// The sends come last: each transaction that settles messages of a send locks its row, as does
+	// one that pauses it.
 	order, after := changes.queue(b)
 	if err := b.Run(ctx); err != nil {
 		return nil, nil, err
 	}
 	if len(settled) < len(results) {
-		return settled, nil, errTaken
+		return settled, nil, errNotOwned
 	}
 	for _, at := range order {
 		if after[at].over {
-			if err := end(ctx, tx, at.tenant, at.id, now); err != nil {
+			if err := endSend(ctx, tx, at.tenant, at.id, now); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -126,7 +125,7 @@ func (n *Node) commit(ctx context.Context, tx *sqldb.DB, results []Result, tried
 	return settled, begun, dropStopped(ctx, tx, n.Owner, rows, after, begun)
 }
 
-// sendKey names a send of any tenant.
+// sendKey identifies a send of any tenant.
 type sendKey struct {
 	tenant id.Tenant
 	id     id.Send
@@ -134,33 +133,32 @@ type sendKey struct {
 
 func sendOf(it Item) sendKey { return sendKey{it.Tenant, it.Send} }
 
-// changes are what results change about their sends.
+// changes are the changes of sends that follow from results.
 type changes map[sendKey]change
 
 type change struct {
 	Sums
-	sent time.Time // when a message was last handed over; zero: none was
-	wait time.Time // when the first of those that were put off is due; zero: none was
+	lastSent  time.Time // when the last message was sent; zero: none was
+	firstWait time.Time // when the first deferred message is due; zero: none was deferred
 }
 
-// queue adds to a batch what adds the changes to their sends, in an order that no two
-// could wait for each other in, and returns the order and where each send stands
-// afterwards.
-func (c changes) queue(b *sqldb.Batch) (order []sendKey, after map[sendKey]*standing) {
+// queue adds changes of sends to a batch, in an order that is the same in all transactions, to
+// avoid deadlocks. It returns the order and the state of each send, which is set when the batch has
+// run.
+func (c changes) queue(b *sqldb.Batch) (order []sendKey, after map[sendKey]*sendState) {
 	order = slices.SortedFunc(maps.Keys(c), func(a, b sendKey) int {
 		return cmp.Or(cmp.Compare(a.tenant, b.tenant), id.Compare(a.id, b.id))
 	})
-	after = make(map[sendKey]*standing, len(c))
+	after = make(map[sendKey]*sendState, len(c))
 	for _, at := range order {
 		after[at] = c[at].queue(b, at.tenant, at.id)
 	}
 	return order, after
 }
 
-// settle adds to a batch what writes what became of messages, of those tried with the
-// attempt, and returns what that changes about their sends. The messages that were
-// still this node's to settle are added to settled; if those are not all, what was
-// written is not true.
+// settle adds statements to a batch that store results, with the attempts in tried, and returns the
+// changes of their sends. Messages that the node still has are added to settled; if some are
+// missing, the transaction must be rolled back.
 func settle(b *sqldb.Batch, tx *sqldb.DB, results []Result, tried map[id.Message]attempt, settled map[id.Message]bool) (changes, error) {
 	for tenant, own := range byTenant(results, func(r Result) id.Tenant { return r.Item.Tenant }) {
 		settleOf(b, tx, tenant, own, tried, func(scan func(...any) error) error {
@@ -176,14 +174,14 @@ func settle(b *sqldb.Batch, tx *sqldb.DB, results []Result, tried map[id.Message
 		at := sendOf(r.Item)
 		s := c[at]
 		s.count(r)
-		if r.handedOver() && r.At.After(s.sent) {
-			s.sent = r.At
+		if r.attemptedDelivery() && r.At.After(s.lastSent) {
+			s.lastSent = r.At
 		}
-		if r.State == Queued && (s.wait.IsZero() || r.Due.Before(s.wait)) {
-			s.wait = r.Due
+		if r.State == Queued && (s.firstWait.IsZero() || r.Due.Before(s.firstWait)) {
+			s.firstWait = r.Due
 		}
 		c[at] = s
-		if r.handedOver() && r.Item.Day != "" {
+		if r.attemptedDelivery() && r.Item.Day != "" {
 			days[sendDay{at.tenant, at.id, LaneDay{r.Item.Lane, r.Item.Day}}]++
 		}
 		if e, ok := r.entry(); ok {
@@ -199,12 +197,11 @@ func settle(b *sqldb.Batch, tx *sqldb.DB, results []Result, tried map[id.Message
 	return c, nil
 }
 
-// noteAttempt sets what an attempt changes about its message, whatever its end.
-const noteAttempt = `attempts = outbox.attempts + v.tried, first_at = COALESCE(outbox.first_at, v.first_at),
+// setAttempt assigns what an attempt changes in its message, whatever the result.
+const setAttempt = `attempts = outbox.attempts + v.tried, first_at = COALESCE(outbox.first_at, v.first_at),
 			lane_id = COALESCE(v.lane_id, outbox.lane_id)`
 
-// attemptValues returns the values of noteAttempt: of a message that was not tried,
-// nothing changes.
+// attemptValues returns the values for setAttempt: no change for a message that was not tried.
 func attemptValues(r Result, tried map[id.Message]attempt) (n int, first, lane any) {
 	f, ok := tried[r.Item.ID]
 	if !ok || r.Unsent {
@@ -213,10 +210,10 @@ func attemptValues(r Result, tried map[id.Message]attempt) (n int, first, lane a
 	return 1, f.FirstAt, f.Lane
 }
 
-// settleOf adds to a batch what writes what became of a tenant's messages. Those that
-// were still this node's to settle are given to stood.
-func settleOf(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []Result, tried map[id.Message]attempt, stood func(scan func(...any) error) error) {
-	var plain, others []Result // most are delivered, about which there is little to say
+// settleOf is settle for the rows of one tenant's messages. onSettled is called with the id of each
+// message that the node still has.
+func settleOf(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []Result, tried map[id.Message]attempt, onSettled func(scan func(...any) error) error) {
+	var plain, others []Result // most are delivered, which needs fewer columns
 	for _, r := range results {
 		if r.State == Delivered && !r.Uncertain && !r.Item.Deferred {
 			plain = append(plain, r)
@@ -225,37 +222,35 @@ func settleOf(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []Result, 
 		}
 	}
 	if len(plain) > 0 {
-		settleDelivered(b, tx, tenant, plain, tried, stood)
+		settleDelivered(b, tx, tenant, plain, tried, onSettled)
 	}
 	if len(others) > 0 {
-		settleOthers(b, tx, tenant, others, tried, stood)
+		settleOthers(b, tx, tenant, others, tried, onSettled)
 	}
 }
 
-// settleDelivered writes that messages were delivered about which nothing was noted
-// before.
-func settleDelivered(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []Result, tried map[id.Message]attempt, stood func(scan func(...any) error) error) {
+// settleDelivered stores delivered messages that have no note.
+func settleDelivered(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []Result, tried map[id.Message]attempt, onSettled func(scan func(...any) error) error) {
 	t := tx.Table("id UUID", "epoch BIGINT", "tried BIGINT", "first_at BIGINT", "lane_id UUID", "at BIGINT")
 	for _, r := range results {
 		n, first, lane := attemptValues(r, tried)
 		t.Add(r.Item.ID, r.Item.Epoch, n, first, lane, r.At.UnixMicro())
 	}
 	b.Queue(`
-		UPDATE outbox SET `+noteAttempt+`, state = 'delivered', sent_at = v.at, answered = TRUE
+		UPDATE outbox SET `+setAttempt+`, state = 'delivered', sent_at = v.at, answered = TRUE
 		FROM `+t.As("v", 2)+`
 		WHERE outbox.tenant_id = $1 AND outbox.id = v.id AND outbox.epoch = v.epoch AND outbox.state = 'queued'
-		RETURNING outbox.id`, stood, t.Args(tenant)...)
+		RETURNING outbox.id`, onSettled, t.Args(tenant)...)
 }
 
-// settleOthers is settleDelivered for every other end, and for messages that
-// are put off.
-func settleOthers(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []Result, tried map[id.Message]attempt, stood func(scan func(...any) error) error) {
+// settleOthers stores all other results, including deferred messages.
+func settleOthers(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []Result, tried map[id.Message]attempt, onSettled func(scan func(...any) error) error) {
 	t := tx.Table("id UUID", "epoch BIGINT", "tried BIGINT", "first_at BIGINT", "lane_id UUID", "state TEXT", "due_at BIGINT", "sent_at BIGINT",
 		"answered BOOLEAN", "uncertain BIGINT")
-	said := newNotes(tx)
+	noted := newNotes(tx)
 	for _, r := range results {
-		said.add(r)
-		var due, sent any // NULL: as it is
+		noted.add(r)
+		var due, sent any // NULL: unchanged
 		if r.State == Queued {
 			due = r.Due.UnixMicro()
 		}
@@ -263,32 +258,32 @@ func settleOthers(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []Resu
 		if r.Uncertain {
 			uncertain = 1
 		}
-		if r.handedOver() {
+		if r.attemptedDelivery() {
 			sent = r.At.UnixMicro()
 		}
 		n, first, lane := attemptValues(r, tried)
 		t.Add(r.Item.ID, r.Item.Epoch, n, first, lane, r.State, due, sent, r.Answered || r.Item.Answered, uncertain)
 	}
 	b.Queue(`
-		UPDATE outbox SET `+noteAttempt+`, state = v.state, epoch = outbox.epoch + 1, sent_at = v.sent_at,
+		UPDATE outbox SET `+setAttempt+`, state = v.state, epoch = outbox.epoch + 1, sent_at = v.sent_at,
 			due_at = COALESCE(v.due_at, outbox.due_at),
 			queued_at = CASE WHEN v.due_at IS NULL THEN outbox.queued_at ELSE COALESCE(outbox.queued_at, outbox.due_at) END,
 			deferred = (v.state = 'queued'), answered = v.answered, uncertain = outbox.uncertain + v.uncertain
 		FROM `+t.As("v", 2)+`
 		WHERE outbox.tenant_id = $1 AND outbox.id = v.id AND outbox.epoch = v.epoch AND outbox.state = 'queued'
-		RETURNING outbox.id`, stood, t.Args(tenant)...)
-	b.Call(func(ctx context.Context) error { return said.write(ctx, tx, tenant) })
+		RETURNING outbox.id`, onSettled, t.Args(tenant)...)
+	b.Call(func(ctx context.Context) error { return noted.write(ctx, tx, tenant) })
 }
 
 func messageID(scan func(...any) error) (m id.Message, err error) { return m, scan(&m) }
 
-// handedOver reports whether the hand-off ended: the message was accepted, or
-// refused for this address.
-func (r Result) handedOver() bool {
+// attemptedDelivery reports whether a server answered finally: the message was accepted, or refused
+// for the address.
+func (r Result) attemptedDelivery() bool {
 	return r.State == Delivered || r.State == Sent || r.State == Bounced
 }
 
-// count adds to s what the result changes.
+// count adds the changes of a result to s.
 func (s *Sums) count(r Result) {
 	if r.State == Queued {
 		if !r.Item.Deferred {
@@ -300,7 +295,7 @@ func (s *Sums) count(r Result) {
 	if r.Item.Deferred {
 		s.Deferred--
 	}
-	if r.handedOver() {
+	if r.attemptedDelivery() {
 		s.Sent++
 	}
 	switch r.State {
@@ -324,8 +319,7 @@ type Refusal struct {
 	Text     string `json:"text,omitempty"`
 }
 
-// entry returns what the journal is told; deferred and skipped messages are
-// no event of their own.
+// entry returns the journal entry for a result. Deferred and skipped messages have none.
 func (r Result) entry() (journal.Entry, bool) {
 	e := journal.Entry{
 		Tenant: r.Item.Tenant, Contact: r.Item.Contact, Send: r.Item.Send, Message: r.Item.ID, At: r.At,

@@ -10,41 +10,40 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// A plan assigns due times in two steps. First the order of each lane, best engaged
-// recipients first, is read once and divided into slots, of which there are few. Then
-// messages are assigned the times of their slots in the order of the table, so that
-// each page is written once; in the order of the send, neighbours lie on different
-// pages.
+// A plan assigns due times in two steps. First the messages of each lane, best engaged recipients
+// first, are read once and divided into slots, of which there are few. Then each message is
+// assigned the time of its slot, in the order of the table, so that each page of the table is
+// written once: messages that are neighbours in the plan are on different pages.
 
-// Boundary is a place in the order of a planned send, behind which a slot begins.
+// Boundary is a position in the order of a planned send, after which a slot begins.
 type Boundary struct {
 	Rank string
 	ID   id.Message
 }
 
-// Slot is a time at which messages of a lane leave: those behind a boundary, up to
-// that of the lane's next slot.
+// Slot is a time at which messages of a lane are due: those after a boundary, up to that of the
+// lane's next slot.
 type Slot struct {
 	Lane  id.MTAConfig
-	After Boundary // zero: from the first message on
+	After Boundary // zero: begins with the first message
 	Due   time.Time
-	Day   spread.Day // empty: none, they are held back
+	Day   spread.Day // empty: none, and its messages are held back
 }
 
-// Boundaries numbers the messages of a lane that are in scope from 1, best engaged
-// recipients first, and returns the boundaries behind those with the numbers given, in
-// order; fewer when there are fewer messages.
+// Boundaries numbers the messages of a lane that are in scope from 1, best engaged recipients
+// first, and returns the boundaries after the messages with the given numbers, in order; fewer if
+// there are fewer messages.
 func Boundaries(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, lane id.MTAConfig, scope PlanScope, numbers []int) ([]Boundary, error) {
 	if len(numbers) == 0 {
 		return nil, nil
 	}
 	condition, args := "", []any{tenant, send, lane, numbers[len(numbers)-1]}
-	if scope != (PlanScope{}) { // otherwise the index is enough
-		under, err := InFlight(ctx, db, tenant, send)
+	if scope != (PlanScope{}) { // otherwise the index alone is read
+		inFlight, err := InFlight(ctx, db, tenant, send)
 		if err != nil {
 			return nil, err
 		}
-		condition, args = ` AND `+inScope(db, 5), scope.args(db, under, args...)
+		condition, args = ` AND `+inScope(db, 5), scope.args(db, inFlight, args...)
 	}
 	rows, err := db.Query(ctx, `
 		SELECT rank, id FROM outbox
@@ -70,7 +69,7 @@ func Boundaries(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Sen
 	return places, nil
 }
 
-// CreateSlots sets the slots of a send, in place of those it had.
+// CreateSlots stores the slots of a send, replacing earlier ones.
 func CreateSlots(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, slots []Slot) error {
 	if err := DropSlots(ctx, tx, tenant, send); err != nil || len(slots) == 0 {
 		return err
@@ -88,15 +87,15 @@ func CreateSlots(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Se
 	return nil
 }
 
-// DropSlots removes the slots of a send.
+// DropSlots deletes the slots of a send.
 func DropSlots(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) error {
 	if _, err := tx.Exec(ctx, `DELETE FROM outbox_slot WHERE tenant_id = $1 AND send_id = $2`, tenant, send); err != nil {
-		return fmt.Errorf("remove the slots of a send: %w", err)
+		return fmt.Errorf("delete the slots of a send: %w", err)
 	}
 	return nil
 }
 
-// SlotTimes returns when the slots of a send are.
+// SlotTimes returns the times of a send's slots.
 func SlotTimes(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, now time.Time) (Times, error) {
 	return timesOf(db.QueryRow(ctx, `
 		SELECT MIN(CASE WHEN due_at > $3 THEN due_at END), MAX(CASE WHEN due_at > $3 THEN due_at END),
@@ -104,15 +103,14 @@ func SlotTimes(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send
 		FROM outbox_slot WHERE tenant_id = $1 AND send_id = $2 AND day <> ''`, tenant, send, now.UnixMicro()).Scan)
 }
 
-// slotOf returns columns of the slot of an outbox row.
+// slotOf returns an expression for columns of the slot of a row of outbox.
 func slotOf(columns string) string {
 	return `(SELECT ` + columns + ` FROM outbox_slot AS s
 		WHERE s.tenant_id = $1 AND s.send_id = $2 AND s.lane_id = outbox.lane_id AND (s.after_rank, s.after_id) < (outbox.rank, outbox.id)
 		ORDER BY s.after_rank DESC, s.after_id DESC LIMIT 1)`
 }
 
-// slotLanes returns the lanes that have slots, and those of them that cannot carry all
-// of their messages.
+// slotLanes returns the lanes that have slots, and those of them in which messages are held back.
 func slotLanes(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) (lanes, unfit []id.MTAConfig, err error) {
 	rows, err := tx.Query(ctx, `
 		SELECT lane_id, MAX(CASE WHEN day = '' THEN 1 ELSE 0 END) FROM outbox_slot
@@ -130,16 +128,16 @@ func slotLanes(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send
 	return lanes, unfit, nil
 }
 
-// Batch is a part of a send whose messages are assigned their times together.
+// Batch is a part of a send whose messages are assigned due times together.
 type Batch struct {
-	Scope PlanScope  // messages outside keep their times
-	After id.Contact // the contact behind which it begins
+	Scope PlanScope  // other messages keep their times
+	After id.Contact // it begins after this contact
 	Limit int        // of messages
 }
 
-// AssignDueTimes assigns messages the times of their slots, and holds back those that
-// have none. A node that has claimed one of them loses the claim. It returns the last
-// contact of the batch, and whether there may be more behind it.
+// AssignDueTimes assigns the messages of a batch the times of their slots, and holds back those
+// whose slot has none. It revokes claims on the send. It returns the last contact of the batch, and
+// whether there may be more after it.
 func AssignDueTimes(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send, p Batch, now time.Time) (last id.Contact, more bool, err error) {
 	n := 0
 	err = tx.QueryRow(ctx, `
@@ -154,9 +152,9 @@ func AssignDueTimes(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id
 		return p.After, false, nil
 	}
 	if err := revokeClaims(ctx, tx, tenant, send); err != nil {
-		return id.Contact{}, false, fmt.Errorf("revoke claims on what is planned anew: %w", err)
+		return id.Contact{}, false, fmt.Errorf("revoke claims of a planned send: %w", err)
 	}
-	under, err := InFlight(ctx, tx, tenant, send)
+	inFlight, err := InFlight(ctx, tx, tenant, send)
 	if err != nil {
 		return id.Contact{}, false, err
 	}
@@ -169,16 +167,16 @@ func AssignDueTimes(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id
 			UPDATE outbox SET state = 'held_back', plan_day = NULL, epoch = epoch + 1
 			WHERE `+inBatch+` AND lane_id`+tx.In(5)+` AND `+slotOf("s.day")+` = '' AND `+inScope(tx, 6)+`
 			RETURNING id, contact_id`,
-			p.Scope.args(tx, under, tenant, send, p.After, last, sqldb.List(tx, unfit))...)
-		said := newNotes(tx)
+			p.Scope.args(tx, inFlight, tenant, send, p.After, last, sqldb.List(tx, unfit))...)
+		noted := newNotes(tx)
 		list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (it Item, err error) {
 			err = scan(&it.ID, &it.Contact)
 			it.Send = send
-			said.add(Result{Item: it, State: HeldBack, At: now})
+			noted.add(Result{Item: it, State: HeldBack, At: now})
 			return it, err
 		})
 		if err == nil {
-			err = said.write(ctx, tx, tenant)
+			err = noted.write(ctx, tx, tenant)
 		}
 		if err != nil {
 			return id.Contact{}, false, fmt.Errorf("hold messages back: %w", err)
@@ -188,13 +186,13 @@ func AssignDueTimes(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id
 			return id.Contact{}, false, err
 		}
 	}
-	// What is held back is not queued any more.
+	// Messages that were held back are not queued any more.
 	_, err = tx.Exec(ctx, `
 		UPDATE outbox SET (due_at, plan_day) = `+slotOf("s.due_at, s.day")+`, queued_at = COALESCE(queued_at, due_at), epoch = epoch + 1
 		WHERE `+inBatch+` AND lane_id`+tx.In(5)+` AND `+inScope(tx, 6),
-		p.Scope.args(tx, under, tenant, send, p.After, last, sqldb.List(tx, lanes))...)
+		p.Scope.args(tx, inFlight, tenant, send, p.After, last, sqldb.List(tx, lanes))...)
 	if err != nil {
-		return id.Contact{}, false, fmt.Errorf("assign messages their times: %w", err)
+		return id.Contact{}, false, fmt.Errorf("assign due times: %w", err)
 	}
 	if err := lowerMark(ctx, tx, tenant, send, time.Time{}); err != nil {
 		return id.Contact{}, false, err
@@ -202,6 +200,5 @@ func AssignDueTimes(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id
 	return last, n == p.Limit, nil
 }
 
-// inBatch is the condition that a message of a planned send is for a contact
-// behind $3, up to $4.
+// inBatch is the condition that a message of a planned send is for a contact after $3, up to $4.
 const inBatch = `tenant_id = $1 AND send_id = $2 AND contact_id > $3 AND contact_id <= $4 AND rank IS NOT NULL AND state = 'queued'`

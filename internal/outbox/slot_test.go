@@ -15,10 +15,9 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// Whatever the order of a send and however it is divided, each message gets the
-// time of its slot, in whatever portions they are given; who moves meanwhile, or
-// is out of scope, takes no place of others.
-func TestMessagesGetTheTimesOfTheirSlots(t *testing.T) {
+// Each message is assigned the time of its slot, whatever the order of the send, its slots and the
+// batches. Messages in flight or out of scope do not count.
+func TestMessagesAreAssignedTheTimesOfTheirSlots(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		const n = 40
@@ -30,7 +29,7 @@ func TestMessagesGetTheTimesOfTheirSlots(t *testing.T) {
 			for i := range list {
 				list[i].ID = id.New[id.Message]()
 				list[i].Lane = lanes[chance.IntN(2)]
-				list[i].Rank = fmt.Sprintf("%02x", chance.IntN(n/2)) // some are alike
+				list[i].Rank = fmt.Sprintf("%02x", chance.IntN(n/2)) // some are equal
 				list[i].DueAt = outbox.Unplanned()
 				if seed%2 == 1 && chance.IntN(4) == 0 {
 					list[i].DueAt = noon // out of scope
@@ -69,7 +68,7 @@ func TestMessagesGetTheTimesOfTheirSlots(t *testing.T) {
 				}
 				places, err := outbox.Boundaries(t.Context(), db, f.tenant, f.send, lane, scope, append(numbers, n+1))
 				if err != nil || len(places) != len(numbers) {
-					t.Fatalf("%d places for the numbers %v of %d messages: %v", len(places), numbers, len(order), err)
+					t.Fatalf("%d boundaries for the numbers %v of %d messages: %v", len(places), numbers, len(order), err)
 				}
 				from := 0
 				for i, end := range append(numbers, len(order)) {
@@ -91,7 +90,7 @@ func TestMessagesGetTheTimesOfTheirSlots(t *testing.T) {
 			if err := outbox.CreateSlots(t.Context(), db, f.tenant, f.send, append(slots, outbox.Slot{Lane: idtest.Named[id.MTAConfig]("gone"), Day: "2026-03-02"})); err != nil {
 				t.Fatal(err)
 			}
-			if err := outbox.CreateSlots(t.Context(), db, f.tenant, f.send, slots); err != nil { // anew
+			if err := outbox.CreateSlots(t.Context(), db, f.tenant, f.send, slots); err != nil { // again
 				t.Fatal(err)
 			}
 			var after id.Contact
@@ -103,7 +102,7 @@ func TestMessagesGetTheTimesOfTheirSlots(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			got, heldBack := given(t, f), 0
+			got, heldBack := assigned(t, f), 0
 			for m, is := range want {
 				if got[m] != is {
 					t.Errorf("seed %d: a message is %s, want %s", seed, got[m], is)
@@ -119,8 +118,8 @@ func TestMessagesGetTheTimesOfTheirSlots(t *testing.T) {
 	})
 }
 
-// given returns the state and the time of each message of a fixture's send.
-func given(t *testing.T, f fixture) map[id.Message]string {
+// assigned returns the state and the time of each message of a fixture's send.
+func assigned(t *testing.T, f fixture) map[id.Message]string {
 	t.Helper()
 	list, err := outbox.First(t.Context(), f.db, f.tenant, f.send, 1000)
 	if err != nil {
@@ -136,8 +135,8 @@ func given(t *testing.T, f fixture) map[id.Message]string {
 	return all
 }
 
-// A message of a lane that the plan knows nothing of keeps its time.
-func TestALaneWithoutSlotsIsLeftAlone(t *testing.T) {
+// A message of a lane without slots keeps its time.
+func TestMessagesOfLanesWithoutSlotsKeepTheirTimes(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		f := setup(t, db, 3)
@@ -150,13 +149,13 @@ func TestALaneWithoutSlotsIsLeftAlone(t *testing.T) {
 		if err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
 			_, more, err := outbox.AssignDueTimes(t.Context(), tx, f.tenant, f.send, outbox.Batch{Limit: 10}, noon)
 			if more {
-				t.Error("there is more behind the last message")
+				t.Error("there is more after the last message")
 			}
 			return err
 		}); err != nil {
 			t.Fatal(err)
 		}
-		for m, is := range given(t, f) {
+		for m, is := range assigned(t, f) {
 			if is != "queued "+noon.String() {
 				t.Errorf("message %s is %s", m, is)
 			}

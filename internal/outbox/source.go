@@ -3,12 +3,13 @@ package outbox
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Kind says what a send belongs to.
+// Kind is the kind of a send's source.
 type Kind string
 
 // The kinds of sources.
@@ -17,13 +18,13 @@ const (
 	KindSequenceStep Kind = "sequence_step"
 	KindAutomation   Kind = "automation"
 	KindConfirmation Kind = "confirmation" // of a subscription, by a form
-	KindNotice       Kind = "notice"       // to the people of the account
+	KindNotice       Kind = "notice"       // to users of the tenant
 )
 
-// Source is what opened a send.
+// Source is the record that a send belongs to.
 type Source struct {
 	Kind Kind
-	ID   id.Source // of the broadcast; of the sequence, for one of its steps; and so on
+	ID   id.Source // the broadcast's id; for a step, the sequence's; and so on
 }
 
 // FromBroadcast is the source of a broadcast's send.
@@ -48,7 +49,7 @@ func (s Source) Sequence() (q id.Sequence, ok bool) {
 	return id.OfSource[id.Sequence](s.ID), true
 }
 
-// Sources returns what opened sends; unknown ones are left out.
+// Sources returns the sources of sends. Unknown sends are not in the result.
 func Sources(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sends []id.Send) (map[id.Send]Source, error) {
 	found := map[id.Send]Source{}
 	if len(sends) == 0 {
@@ -70,8 +71,8 @@ func Sources(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sends []id.Sen
 	return found, nil
 }
 
-// Broadcasts returns the broadcasts that sends belong to; those of other sources
-// are left out.
+// Broadcasts returns the broadcasts that sends belong to. Sends of other sources are not in the
+// result.
 func Broadcasts(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sends []id.Send) (map[id.Send]id.Broadcast, error) {
 	sources, err := Sources(ctx, db, tenant, sends)
 	found := map[id.Send]id.Broadcast{}
@@ -81,4 +82,37 @@ func Broadcasts(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sends []id.
 		}
 	}
 	return found, err
+}
+
+// Label is how pages show a send: by the name of its source.
+type Label struct {
+	Source Source
+	Name   string
+}
+
+// Labeler returns labels of the sends of one kind of source, such as broadcasts. The package that
+// owns the sources implements it.
+type Labeler interface {
+	// Labels returns the labels of sends, whether or not they have begun. Sends whose source was
+	// deleted are not in the result.
+	Labels(ctx context.Context, db *sqldb.DB, tenant id.Tenant, sends []id.Send) (map[id.Send]Label, error)
+	// SendOf returns the send of a source, and whether there is one.
+	SendOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, source id.Source) (id.Send, bool, error)
+}
+
+// Pauser pauses sends of one kind of source, such as broadcasts. The package that owns the sources
+// implements it; app passes a list of them to engine/watch.
+type Pauser interface {
+	// PauseStuck pauses each send of the given tenants that sends from a paused domain, or whose
+	// lanes are all down and have been since downSince. It returns the sends it paused, also if it
+	// returns an error for others.
+	PauseStuck(ctx context.Context, db *sqldb.DB, tenants map[id.Tenant]bool, downSince, now time.Time) ([]PausedSend, error)
+}
+
+// PausedSend is a send that a Pauser paused.
+type PausedSend struct {
+	Tenant id.Tenant
+	Kind   string // such as "broadcast"
+	ID     string
+	Reason string
 }

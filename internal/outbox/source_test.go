@@ -16,9 +16,9 @@ import (
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
-// What happens to a broadcast's mail is shown and scored as the broadcast's; what
-// happens to a sequence's is not.
-func TestAMailBelongsToWhatItsSendBelongsTo(t *testing.T) {
+// Results and engagement of a broadcast's mail are shown and scored as the broadcast's, those of a
+// sequence's mail are not.
+func TestAMailBelongsToTheSourceOfItsSend(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx := t.Context()
@@ -72,7 +72,7 @@ func TestAMailBelongsToWhatItsSendBelongsTo(t *testing.T) {
 			score.Follower(rule.ScoringFilters, outbox.Broadcasts, func() time.Time { return noon }),
 		}}).Drain(ctx))
 		if ann, err = contact.ByID(ctx, db, acme.ID, ann.ID); err != nil || ann.ProspectScore != 7 {
-			t.Errorf("two clicks gave %v, %v; want 7 for that in the broadcast's mail", ann.ProspectScore, err)
+			t.Errorf("after two clicks: %v, %v; want 7 for the one in the broadcast's mail", ann.ProspectScore, err)
 		}
 
 		held, err := contact.Personal(ctx, db, ann, nil, outbox.Broadcasts)

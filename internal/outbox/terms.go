@@ -12,14 +12,14 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Terms are what the messages of a send go by while they leave. The source of the
-// send sets them; whoever delivers reads them and needs nothing of the source.
+// Terms are the routes and the rate of a send. Its source sets them, so that engine/deliver needs
+// nothing else of the source.
 type Terms struct {
-	Routes  []route.Route `json:"routes,omitempty"`   // that messages have been given, or may be
-	PerHour int           `json:"per_hour,omitempty"` // at most so many messages an hour; 0: as fast as the lanes allow
+	Routes  []route.Route `json:"routes,omitempty"`   // of messages in the send, and of those to come
+	PerHour int           `json:"per_hour,omitempty"` // maximum number of messages per hour; 0: limited by the lanes only
 }
 
-// LoadTerms returns the terms of a send; the zero Terms when there is none.
+// LoadTerms returns the terms of a send; the zero Terms if it has none.
 func LoadTerms(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send) (Terms, error) {
 	t, _, err := loadTerms(ctx, db, tenant, send, "")
 	return t, err
@@ -40,9 +40,9 @@ func loadTerms(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send
 	return t, true, nil
 }
 
-// AddRoutes adds routes to the terms of a send and returns all that it has then. A
-// route that it has already keeps its weights, so processes that prepare the same
-// send, one after the other, go by the same ones.
+// AddRoutes adds routes to the terms of a send and returns all of its routes. A route that it
+// already has keeps its weights, so that processes which prepare the same send one after another
+// use the same weights.
 func AddRoutes(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, routes []route.Route) ([]route.Route, error) {
 	var all []route.Route
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
@@ -63,7 +63,7 @@ func AddRoutes(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send
 	return all, nil
 }
 
-// write stores the terms of a send in place of those it had.
+// write stores the terms of a send, replacing earlier ones.
 func (t Terms) write(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, send id.Send) error {
 	document, err := json.Marshal(t)
 	if err != nil {

@@ -42,19 +42,19 @@ func TestTermsOfASend(t *testing.T) {
 		again.Weight, again.Capacity = 5, 0
 		second := route.Route{Identity: first.Identity, Lane: idtest.Named[id.MTAConfig]("y")}
 
-		want(acme, outbox.Terms{}) // there is no such send
+		want(acme, outbox.Terms{}) // the send does not exist
 		if all, err := outbox.AddRoutes(ctx, db, acme, send, []route.Route{first}); err != nil || all != nil {
 			t.Errorf("routes of a send that does not exist: %v, %v", all, err)
 		}
 		create(acme, outbox.Terms{PerHour: 100})
-		create(other, outbox.Terms{}) // its send has the same id
+		create(other, outbox.Terms{}) // a send with the same id
 		create(acme, outbox.Terms{PerHour: 7})
 		want(acme, outbox.Terms{PerHour: 100})
 
 		for _, step := range []struct{ add, want []route.Route }{
 			{nil, nil},
 			{[]route.Route{first}, []route.Route{first}},
-			{[]route.Route{again, second}, []route.Route{first, second}}, // what is recorded keeps its weights
+			{[]route.Route{again, second}, []route.Route{first, second}}, // stored routes keep their weights
 			{[]route.Route{second}, []route.Route{first, second}},
 		} {
 			all, err := outbox.AddRoutes(ctx, db, acme, send, step.add)

@@ -11,10 +11,10 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// WaitKind says what messages wait for.
+// WaitKind is a reason why messages wait.
 type WaitKind string
 
-// What messages may wait for.
+// The kinds of waits.
 const (
 	WaitLaneRate            WaitKind = "mta_config_rate"
 	WaitLaneDay             WaitKind = "mta_config_day"
@@ -25,27 +25,27 @@ const (
 	WaitHold                WaitKind = "hold" // something is paused, switched off or not verified
 )
 
-// Wait is what keeps messages of a send back that would be due.
+// Wait is why due messages of a send are not sent.
 type Wait struct {
 	Tenant   id.Tenant
 	Send     id.Send
 	Kind     WaitKind
-	Lane     id.MTAConfig  // empty: of no MTA config in particular
-	Provider string        // whose limit it is; empty: nobody's
-	Max      int           // so many may leave; 0: it is no rate
-	Per      time.Duration // in so much time
-	Until    time.Time     // when some may leave again, or it is looked at again
+	Lane     id.MTAConfig // zero: no particular one
+	Provider string       // the provider the limit is for; empty: none
+	Max      int          // for rates: the maximum number of messages in Per; otherwise 0
+	Per      time.Duration
+	Until    time.Time // when messages may be sent again, or the wait is evaluated again
 	Reason   string
 }
 
 const (
-	freshFor  = 20 * time.Second // how long a wait is told that is over, for it may be noted again
-	keepWaits = 48 * time.Hour
+	waitValidFor  = 20 * time.Second // how long a wait is returned after its end, since it may be stored again
+	waitRetention = 48 * time.Hour
 )
 
-// NoteWaits keeps the latest wait of each send. It is for calling now and then,
-// not with every message.
-func NoteWaits(ctx context.Context, db *sqldb.DB, waits []Wait, now time.Time) error {
+// SaveWaits stores the latest wait of each send. Callers call it at intervals, not for each
+// message.
+func SaveWaits(ctx context.Context, db *sqldb.DB, waits []Wait, now time.Time) error {
 	if len(waits) == 0 {
 		return nil
 	}
@@ -62,32 +62,31 @@ func NoteWaits(ctx context.Context, db *sqldb.DB, waits []Wait, now time.Time) e
 				provider = excluded.provider, most = excluded.most, per = excluded.per, until = excluded.until, reason = excluded.reason`,
 			t.Args(tenant, now.UnixMicro())...)
 		if err != nil {
-			return fmt.Errorf("note what sends wait for: %w", err)
+			return fmt.Errorf("save waits of sends: %w", err)
 		}
 	}
-	_, err := db.Exec(ctx, `/* all tenants: old notes serve nobody */
-		DELETE FROM outbox_wait WHERE at < $1`, now.Add(-keepWaits).UnixMicro())
+	_, err := db.Exec(ctx, `/* all tenants: deletion by age */
+		DELETE FROM outbox_wait WHERE at < $1`, now.Add(-waitRetention).UnixMicro())
 	if err != nil {
-		return fmt.Errorf("forget what sends waited for: %w", err)
+		return fmt.Errorf("delete old waits of sends: %w", err)
 	}
 	return nil
 }
 
-// LoadWait returns what keeps messages of a send back; nil when nothing does,
-// as far as is known.
+// LoadWait returns the latest wait of a send; nil if none is stored that is still valid.
 func LoadWait(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Send, now time.Time) (*Wait, error) {
 	w := Wait{Tenant: tenant, Send: send}
 	var per, until int64
 	err := db.QueryRow(ctx, `
 		SELECT kind, lane_id, provider, most, per, until, reason FROM outbox_wait
 		WHERE tenant_id = $1 AND send_id = $2 AND (until > $3 OR at > $4)`,
-		tenant, send, now.UnixMicro(), now.Add(-freshFor).UnixMicro()).
+		tenant, send, now.UnixMicro(), now.Add(-waitValidFor).UnixMicro()).
 		Scan(&w.Kind, &w.Lane, &w.Provider, &w.Max, &per, &until, &w.Reason)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read what a send waits for: %w", err)
+		return nil, fmt.Errorf("load the wait of a send: %w", err)
 	}
 	w.Per, w.Until = time.Duration(per)*time.Microsecond, sqldb.Time(until)
 	return &w, nil

@@ -131,7 +131,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.feeders.wg.Wait()
 	e.lanes.closeAll()
 	e.writeStats(e.writeCtx)
-	err := errors.Join(e.node.Leave(e.writeCtx), e.pacer.Close(e.writeCtx))
+	err := errors.Join(e.node.EndLease(e.writeCtx), e.pacer.Close(e.writeCtx))
 	end()
 	writers.Wait()
 	return err

@@ -95,10 +95,10 @@ func (e *Engine) observe(ctx context.Context) {
 	if !e.feeders.any() {
 		return
 	}
-	if err := outbox.Observe(ctx, e.DB, e.Now()); err != nil && ctx.Err() == nil {
+	if err := outbox.RecordSamples(ctx, e.DB, e.Now()); err != nil && ctx.Err() == nil {
 		e.Log.Error("record send speed failed", "err", err)
 	}
-	if err := outbox.NoteWaits(ctx, e.DB, e.feeders.waits.drain(), e.Now()); err != nil && ctx.Err() == nil {
+	if err := outbox.SaveWaits(ctx, e.DB, e.feeders.waits.drain(), e.Now()); err != nil && ctx.Err() == nil {
 		e.Log.Error("record send waits failed", "err", err)
 	}
 }

@@ -100,7 +100,7 @@ func TestWaitsAndSpeedOfASendAreRecorded(t *testing.T) {
 			if got != test.want {
 				t.Errorf("it waits for %+v, want %+v", got, test.want)
 			}
-			samples, err := outbox.Samples(t.Context(), h.DB, h.Tenant, h.SendOf(h.id), broadcasttest.Now)
+			samples, err := outbox.LoadSamples(t.Context(), h.DB, h.Tenant, h.SendOf(h.id), broadcasttest.Now)
 			if err != nil || len(samples) == 0 {
 				t.Errorf("%d samples, %v", len(samples), err)
 			}
