@@ -8,46 +8,40 @@ import (
 	"testing"
 )
 
-// rows are the layers of the program, top first. An import points down, or to
-// the left within its row (ARCHITECTURE.md, "Who may import whom").
-var rows = []struct {
+// bands are the layers of the program, top first. An import points down, or to
+// the left within its band (ARCHITECTURE.md, "Who may import whom").
+var bands = []struct {
 	name     string
 	packages string
 }{
-	{"app", "app"},
-	{"edges", "endpoint httpapi public"},
-	{"engines", "engine/classify engine/watch engine/dispatch engine/deliver"},
-	{"results", "report activity job bulk transfer"},
-	{"senders", "broadcast broadcast/broadcasttest"},
-	{"audience", "rule segment savedfilter"},
-	{"waist", "outbox track letter"},
-	{"material", "lane sender binding content template template/starter manuscript library mailbox"},
-	{"people", "field contactsearch contact maildomain suppression score"},
-	{"spine", "tenant limit pace leader hold traffic auth journal usage testmail"},
-	{"mail", "mail/address mail/mx mail/liquid mail/markup mail/links mail/textpart mail/inline mail/mjml mail/compose mail/dkim mail/dkim/libcrypto mail/reply mail/smtpclient"},
+	{"edges", "endpoint httpapi public demo app"},
+	{"engines", "bulk transfer engine/classify engine/watch engine/dispatch engine/deliver"},
+	{"sending", "outbox track render rule segment savedfilter broadcast broadcast/broadcasttest report activity"},
+	{"records", "field contactsearch contact maildomain suppression score lane sender content template template/starter draft library mailbox"},
+	{"spine", "tenant ratelimit pace leader hold traffic auth journal usage testmail job"},
+	{"libraries", "mail/address mail/mx mail/liquid mail/markup mail/links mail/textpart mail/inline mail/mjml mail/binding mail/compose mail/dkim mail/dkim/libcrypto mail/reply mail/smtpclient"},
 	{"ground", "fault id id/idtest cache poll route slug secret spread sqldb sqldb/dbtest sqldb/dbcopy"},
 }
 
-// apart are imports that the rows allow but that are forbidden, because there is an interface in
-// place of the import, or because the importing package must not be able to do what the other does.
+// apart are imports that the bands allow and that are forbidden all the same: because there is an
+// interface for the purpose, or because of what the imported package can do.
 var apart = map[string][]string{
 	"engine/watch":    {"broadcast"}, // outbox.Pauser
 	"engine/deliver":  {"broadcast"}, // a send and its terms are enough
 	"engine/classify": {"broadcast"},
 	"report":          {"broadcast"},
 	"activity":        {"broadcast"},                      // activity.Names
-	"letter":          {"secret"},                         // processes that answer recipients open no DKIM keys
+	"render":          {"secret"},                         // code that serves recipients opens no DKIM key
 	"public":          {"secret", "broadcast", "httpapi"}, // outbox.Labeler
 }
 
-// TestImportsPointDown compares the imports of each package with rows.
 func TestImportsPointDown(t *testing.T) {
 	const prefix = "github.com/packetboat/packetboat/internal/"
-	type place struct{ row, column int }
+	type place struct{ band, column int }
 	places := map[string]place{}
-	for r, row := range rows {
-		for c, p := range strings.Fields(row.packages) {
-			places[p] = place{r, c}
+	for b, band := range bands {
+		for c, p := range strings.Fields(band.packages) {
+			places[p] = place{b, c}
 		}
 	}
 	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
@@ -70,7 +64,7 @@ func TestImportsPointDown(t *testing.T) {
 		seen++
 		at, ok := places[from]
 		if !ok {
-			t.Errorf("package %s is in no row: add it here and in ARCHITECTURE.md", from)
+			t.Errorf("package %s is in no band: add it here and in ARCHITECTURE.md", from)
 			continue
 		}
 		for _, imported := range pkg.Imports {
@@ -85,12 +79,12 @@ func TestImportsPointDown(t *testing.T) {
 				t.Errorf("%s must not import %s", from, to)
 			}
 			there, ok := places[to]
-			if !ok || there.row < at.row || there.row == at.row && there.column > at.column {
-				t.Errorf("%s (%s) imports %s: imports point down, or to the left in a row", from, rows[at.row].name, to)
+			if !ok || there.band < at.band || there.band == at.band && there.column > at.column {
+				t.Errorf("%s (%s) imports %s: imports point down, or to the left in a band", from, bands[at.band].name, to)
 			}
 		}
 	}
 	if seen < 10 {
-		t.Fatalf("only %d packages were checked", seen)
+		t.Fatalf("only %d packages were looked at: the list is not what it should be", seen)
 	}
 }

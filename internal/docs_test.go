@@ -10,23 +10,23 @@ import (
 	"testing"
 )
 
-// TestArchitectureShowsTheRows compares the rows in ARCHITECTURE.md with those of this package.
+// TestArchitectureShowsTheBands checks that ARCHITECTURE.md lists the bands of this package.
 func TestArchitectureShowsTheRows(t *testing.T) {
 	page, err := os.ReadFile("../ARCHITECTURE.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(string(page), "\n")
-	for _, row := range rows {
-		want := append([]string{row.name}, strings.Fields(row.packages)...)
+	for _, band := range bands {
+		want := append([]string{band.name}, strings.Fields(band.packages)...)
 		if !slices.ContainsFunc(lines, func(line string) bool { return slices.Equal(strings.Fields(line), want) }) {
 			t.Errorf("ARCHITECTURE.md has no line %q", strings.Join(want, " "))
 		}
 	}
 }
 
-// TestLinksOfDocumentsLeadToFiles checks the links of all pages to files.
-func TestLinksOfDocumentsLeadToFiles(t *testing.T) {
+// TestLinksOfDocumentsLeadSomewhere looks at the links from our pages to files.
+func TestLinksOfDocumentsLeadSomewhere(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#:]+)[)#]`)
 	pages, err := filepath.Glob("../*.md")
 	if err != nil {
@@ -48,7 +48,7 @@ func TestLinksOfDocumentsLeadToFiles(t *testing.T) {
 		}
 		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
 			if _, err := os.Stat(filepath.Join(filepath.Dir(page), m[1])); err != nil {
-				t.Errorf("%s links to %s, which does not exist", page, m[1])
+				t.Errorf("%s links to %s, which is not there", page, m[1])
 			}
 		}
 	}

@@ -15,8 +15,6 @@ import (
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/engine/deliver"
 	"github.com/packetboat/packetboat/internal/httpapi"
-	"github.com/packetboat/packetboat/internal/letter"
-	"github.com/packetboat/packetboat/internal/limit"
 	"github.com/packetboat/packetboat/internal/mail/dkim"
 	"github.com/packetboat/packetboat/internal/mail/dkim/libcrypto"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
@@ -24,6 +22,8 @@ import (
 	"github.com/packetboat/packetboat/internal/maildomain"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/public"
+	"github.com/packetboat/packetboat/internal/ratelimit"
+	"github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/savedfilter"
 	"github.com/packetboat/packetboat/internal/segment"
 	"github.com/packetboat/packetboat/internal/sender"
@@ -46,10 +46,10 @@ type tools struct {
 	now      func() time.Time
 	keys     *track.Keys
 	contents *content.Cache
-	senders  *letter.Senders
+	senders  *render.Senders
 	signers  *deliver.Signers
-	letters  *letter.Renderer
-	limiter  *limit.Limiter
+	renderer *render.Renderer
+	limiter  *ratelimit.Limiter
 	private  bool // relays may have private addresses
 	clientIP func(*http.Request) netip.Addr
 }
@@ -60,10 +60,10 @@ func (s *Server) tools() tools {
 		now:      time.Now,
 		keys:     keys,
 		contents: &content.Cache{DB: db},
-		senders:  &letter.Senders{DB: db, Now: time.Now},
+		senders:  &render.Senders{DB: db, Now: time.Now},
 		signers:  &deliver.Signers{DB: db, Box: s.Store.Box, Library: s.libcrypto()},
-		letters:  &letter.Renderer{Keys: keys, BaseURL: s.Config.BaseURL},
-		limiter:  limit.New(db),
+		renderer: &render.Renderer{Keys: keys, BaseURL: s.Config.BaseURL},
+		limiter:  ratelimit.New(db),
 		private:  s.Config.AllowPrivateRelays || s.Config.LoopbackBaseURL(),
 		clientIP: func(r *http.Request) netip.Addr { return endpoint.ClientIP(r, s.Config.TrustedProxies) },
 	}
@@ -141,7 +141,7 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 		MJML:      mjml.New(), SendCounts: broadcast.Sends{},
 		PersonalData: personalData(t.now),
 		Tester: &deliver.Tester{
-			DB: db, Box: s.Store.Box, Now: t.now, AllowPrivate: t.private, Keys: t.keys, Senders: t.senders, Signers: t.signers, Letters: t.letters,
+			DB: db, Box: s.Store.Box, Now: t.now, AllowPrivate: t.private, Keys: t.keys, Senders: t.senders, Signers: t.signers, Renderer: t.renderer,
 			FeedbackSender: s.Config.FeedbackSenderID, Log: log,
 		},
 	}
@@ -201,7 +201,7 @@ func (s *Server) recipients(registry prometheus.Registerer, mux *http.ServeMux, 
 	hits := track.NewQueue(s.Store.DB, s.Log.With("part", "track"))
 	hitMetrics(registry, hits)
 	links := &public.Recipient{
-		DB: s.Store.DB, Keys: t.keys, Hits: hits, Contents: t.contents, Senders: t.senders, Letters: t.letters,
+		DB: s.Store.DB, Keys: t.keys, Hits: hits, Contents: t.contents, Senders: t.senders, Renderer: t.renderer,
 		Log: s.Log.With("part", "track"), Now: t.now, ClientIP: t.clientIP,
 	}
 	links.Routes(mux)

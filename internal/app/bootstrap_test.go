@@ -11,7 +11,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/app"
 	"github.com/packetboat/packetboat/internal/auth"
-	"github.com/packetboat/packetboat/internal/limit"
+	"github.com/packetboat/packetboat/internal/ratelimit"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 	"github.com/packetboat/packetboat/internal/tenant"
@@ -66,7 +66,7 @@ func TestBootstrapTakesOverALoginThatWasOnlyClaimed(t *testing.T) {
 		}
 		log := slog.New(slog.DiscardHandler)
 		passwords := auth.NewPasswords()
-		door := &auth.Login{DB: db, Passwords: passwords, Limits: limit.New(db), SignupEnabled: true, BaseURL: base, Log: log}
+		door := &auth.Login{DB: db, Passwords: passwords, Limits: ratelimit.New(db), SignupEnabled: true, BaseURL: base, Log: log}
 		if _, err := auth.CreateUser(t.Context(), db, "first@example.org", "First", "", noon); err != nil {
 			t.Fatal(err)
 		}

@@ -5,11 +5,11 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/auth"
-	"github.com/packetboat/packetboat/internal/limit"
+	"github.com/packetboat/packetboat/internal/ratelimit"
 )
 
 // chores are the loops that keep the door and the limits tidy.
-func (s *Server) chores(limits *limit.Limiter, door *auth.Login) []loop {
+func (s *Server) chores(limits *ratelimit.Limiter, door *auth.Login) []loop {
 	return []loop{
 		s.every("sweep sessions and limits", 10*time.Minute, func(ctx context.Context) error {
 			if err := limits.Sweep(ctx, time.Now()); err != nil {

@@ -60,7 +60,7 @@ func (s *Server) engines(registry prometheus.Registerer, api *httpapi.API, t too
 	})
 	delivering := s.unlessHeld("deliver", func(ctx context.Context) error {
 		e := &deliver.Engine{
-			DB: db, Box: s.Store.Box, Keys: t.keys, Contents: t.contents, Senders: t.senders, Signers: t.signers, Letters: t.letters,
+			DB: db, Box: s.Store.Box, Keys: t.keys, Contents: t.contents, Senders: t.senders, Signers: t.signers, Renderer: t.renderer,
 			Log: s.Log.With("engine", "deliver"), Now: t.now, Metrics: metrics, Wake: messages,
 			FeedbackSender: s.Config.FeedbackSenderID, AllowPrivate: t.private, Alone: alone(db),
 			Lease: s.Config.NodeLease,

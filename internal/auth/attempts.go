@@ -8,17 +8,17 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/limit"
+	"github.com/packetboat/packetboat/internal/ratelimit"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Limits on requests without a credential. Client addresses are grouped by limit.Address.
 var (
-	failuresByPair    = limit.Rule{Name: "login-pair", Max: 5, Window: 15 * time.Minute} // for an email and an address
-	failuresByAddress = limit.Rule{Name: "login-ip", Max: 30, Window: 15 * time.Minute}
-	failuresByEmail   = limit.Rule{Name: "login-email", Max: 50, Window: time.Hour}
-	requestsByEmail   = limit.Rule{Name: "account-email", Max: 5, Window: time.Hour}
-	requestsByAddress = limit.Rule{Name: "account-ip", Max: 20, Window: time.Hour}
+	failuresByPair    = ratelimit.Rule{Name: "login-pair", Max: 5, Window: 15 * time.Minute} // for an email and an address
+	failuresByAddress = ratelimit.Rule{Name: "login-ip", Max: 30, Window: 15 * time.Minute}
+	failuresByEmail   = ratelimit.Rule{Name: "login-email", Max: 50, Window: time.Hour}
+	requestsByEmail   = ratelimit.Rule{Name: "account-email", Max: 5, Window: time.Hour}
+	requestsByAddress = ratelimit.Rule{Name: "account-ip", Max: 20, Window: time.Hour}
 )
 
 // knownAge is how long the address of a successful sign-in is stored.
@@ -29,7 +29,7 @@ const knownAge = 30 * 24 * time.Hour
 // of this email from this address. Failures for one email from all addresses are limited too, but
 // that does not lock out its user at an address of an earlier sign-in.
 func (d *Login) verify(ctx context.Context, email, password, passwordHash string, ip netip.Addr, now time.Time) error {
-	address := limit.Address(ip)
+	address := ratelimit.Address(ip)
 	taken := grants{d: d, now: now}
 	if err := taken.take(ctx, failuresByAddress, address); err != nil {
 		return err
@@ -70,11 +70,11 @@ type grants struct {
 }
 
 type permit struct {
-	rule limit.Rule
+	rule ratelimit.Rule
 	key  string
 }
 
-func (p *grants) take(ctx context.Context, r limit.Rule, key string) error {
+func (p *grants) take(ctx context.Context, r ratelimit.Rule, key string) error {
 	if err := p.d.take(ctx, r, key, p.now); err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (p *grants) giveBack(ctx context.Context) error {
 	return nil
 }
 
-func (d *Login) take(ctx context.Context, r limit.Rule, key string, now time.Time) error {
+func (d *Login) take(ctx context.Context, r ratelimit.Rule, key string, now time.Time) error {
 	s, err := d.Limits.Take(ctx, r, key, now)
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func noteAddress(ctx context.Context, tx *sqldb.DB, user id.User, ip netip.Addr,
 	_, err := tx.Exec(ctx, `
 		INSERT INTO login_address (user_id, address, seen_at) VALUES ($1, $2, $3)
 		ON CONFLICT (user_id, address) DO UPDATE SET seen_at = excluded.seen_at /* all tenants: a user belongs to the installation */`,
-		user, limit.Address(ip), now.UnixMicro())
+		user, ratelimit.Address(ip), now.UnixMicro())
 	if err != nil {
 		return fmt.Errorf("store the address of a sign-in: %w", err)
 	}

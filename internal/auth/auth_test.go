@@ -12,7 +12,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/fault"
-	"github.com/packetboat/packetboat/internal/limit"
+	"github.com/packetboat/packetboat/internal/ratelimit"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/tenant"
 )
@@ -69,7 +69,7 @@ func newLogin(t *testing.T, db *sqldb.DB) *auth.Login {
 		t.Fatal(err)
 	}
 	return &auth.Login{
-		DB: db, Passwords: auth.NewPasswords(), Limits: limit.New(db), BaseURL: base,
+		DB: db, Passwords: auth.NewPasswords(), Limits: ratelimit.New(db), BaseURL: base,
 		Log: slog.New(slog.DiscardHandler),
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/limit"
+	"github.com/packetboat/packetboat/internal/ratelimit"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -22,7 +22,7 @@ func (d *Login) Forgot(ctx context.Context, email string, ip netip.Addr, now tim
 	if err := p.Err(); err != nil {
 		return err
 	}
-	if err := d.take(ctx, requestsByAddress, limit.Address(ip), now); err != nil {
+	if err := d.take(ctx, requestsByAddress, ratelimit.Address(ip), now); err != nil {
 		return err
 	}
 	if err := d.take(ctx, requestsByEmail, hash(email), now); err != nil {
@@ -90,7 +90,7 @@ func (d *Login) ResetOf(ctx context.Context, token string, now time.Time) (strin
 
 // holder returns the data of a token and its user, and limits attempts.
 func (d *Login) holder(ctx context.Context, p purpose, token string, ip netip.Addr, now time.Time) (oneTime, User, error) {
-	if err := d.take(ctx, requestsByAddress, limit.Address(ip), now); err != nil {
+	if err := d.take(ctx, requestsByAddress, ratelimit.Address(ip), now); err != nil {
 		return oneTime{}, User{}, err
 	}
 	o, err := lookUp(ctx, d.DB, p, token, now)

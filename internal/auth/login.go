@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/fault"
-	"github.com/packetboat/packetboat/internal/limit"
+	"github.com/packetboat/packetboat/internal/ratelimit"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/tenant"
 )
@@ -35,7 +35,7 @@ func (w Wait) RetryAfter() time.Duration { return time.Duration(w.Seconds) * tim
 type Login struct {
 	DB            *sqldb.DB
 	Passwords     *Passwords
-	Limits        *limit.Limiter
+	Limits        *ratelimit.Limiter
 	SignupEnabled bool           // whether sign-up is possible after the first user
 	Setups        []tenant.Setup // run for a tenant created by sign-up
 	BaseURL       *url.URL
@@ -96,7 +96,7 @@ func (d *Login) SignUp(ctx context.Context, s SignUp, ip netip.Addr, now time.Ti
 	if err := p.Err(); err != nil {
 		return SignedIn{}, err
 	}
-	if err := d.take(ctx, requestsByAddress, limit.Address(ip), now); err != nil {
+	if err := d.take(ctx, requestsByAddress, ratelimit.Address(ip), now); err != nil {
 		return SignedIn{}, err
 	}
 	passwordHash, err := d.Passwords.Hash(ctx, s.Password)

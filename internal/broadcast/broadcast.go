@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/manuscript"
 )
 
 // The faults of broadcasts.
@@ -85,7 +85,7 @@ const (
 // Plan is the part of a broadcast that its author writes.
 type Plan struct {
 	Name        string // internal; if empty, the subject
-	Content     manuscript.Manuscript
+	Content     draft.Content
 	Variants    []Variant    // nil: all recipients get the same
 	Message     *Message     // the library version that the content is a copy of; nil: none, or edited since
 	EmailType   id.EmailType // zero: not set

@@ -11,9 +11,9 @@ import (
 	"github.com/packetboat/packetboat/internal/broadcast"
 	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
 	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/manuscript"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 	"github.com/packetboat/packetboat/internal/usage"
@@ -37,8 +37,8 @@ func TestCreateStoresTheRequest(t *testing.T) {
 		a := account(t, db)
 		b := a.Create(func(ch *broadcast.Change) {
 			ch.Tags = &[]string{" spring ", "news", "spring"}
-			ch.Content.Parts[manuscript.ReplyTo] = new(" Ann@Example.ORG ")
-			ch.Content.Parts[manuscript.Preheader] = new("")
+			ch.Content.Parts[draft.ReplyTo] = new(" Ann@Example.ORG ")
+			ch.Content.Parts[draft.Preheader] = new("")
 			ch.Start.At = new(now.Add(time.Hour + 1))
 		})
 		got := a.Load(b.ID)
@@ -75,13 +75,13 @@ func TestCreateRefuses(t *testing.T) {
 			path string // named in the message
 		}{
 			{"no content", func(ch *broadcast.Change) { ch.Content = nil }, content.ErrNoContent, "content.subject"},
-			{"no subject", func(ch *broadcast.Change) { delete(ch.Content.Parts, manuscript.Subject) }, content.ErrNoContent, "content.subject"},
-			{"null body", func(ch *broadcast.Change) { ch.Content.Parts[manuscript.BodyHTML] = nil }, content.ErrNoContent, "content.body_html"},
-			{"empty body", func(ch *broadcast.Change) { ch.Content.Parts[manuscript.BodyHTML] = new(" ") }, content.ErrNoContent, "content.body_html"},
-			{"line break in the subject", func(ch *broadcast.Change) { ch.Content.Parts[manuscript.Subject] = new("a\r\nBcc: x@example.com") }, fault.ErrInput, "content.subject"},
-			{"line break in the name of the sender", func(ch *broadcast.Change) { ch.Content.Parts[manuscript.FromName] = new("a\nb") }, fault.ErrInput, "content.from_name"},
-			{"subject too long", func(ch *broadcast.Change) { ch.Content.Parts[manuscript.Subject] = new(strings.Repeat("x", 999)) }, fault.ErrInput, "content.subject"},
-			{"reply-to of two", func(ch *broadcast.Change) { ch.Content.Parts[manuscript.ReplyTo] = new("a@example.com, b@example.com") }, fault.ErrInput, "content.reply_to"},
+			{"no subject", func(ch *broadcast.Change) { delete(ch.Content.Parts, draft.Subject) }, content.ErrNoContent, "content.subject"},
+			{"null body", func(ch *broadcast.Change) { ch.Content.Parts[draft.BodyHTML] = nil }, content.ErrNoContent, "content.body_html"},
+			{"empty body", func(ch *broadcast.Change) { ch.Content.Parts[draft.BodyHTML] = new(" ") }, content.ErrNoContent, "content.body_html"},
+			{"line break in the subject", func(ch *broadcast.Change) { ch.Content.Parts[draft.Subject] = new("a\r\nBcc: x@example.com") }, fault.ErrInput, "content.subject"},
+			{"line break in the name of the sender", func(ch *broadcast.Change) { ch.Content.Parts[draft.FromName] = new("a\nb") }, fault.ErrInput, "content.from_name"},
+			{"subject too long", func(ch *broadcast.Change) { ch.Content.Parts[draft.Subject] = new(strings.Repeat("x", 999)) }, fault.ErrInput, "content.subject"},
+			{"reply-to of two", func(ch *broadcast.Change) { ch.Content.Parts[draft.ReplyTo] = new("a@example.com, b@example.com") }, fault.ErrInput, "content.reply_to"},
 			{"empty name", func(ch *broadcast.Change) { ch.Name = new("  ") }, fault.ErrInput, "name"},
 			{"name too long", func(ch *broadcast.Change) { ch.Name = new(strings.Repeat("x", 201)) }, fault.ErrInput, "name"},
 			{"empty tag", func(ch *broadcast.Change) { ch.Tags = &[]string{"a", ""} }, fault.ErrInput, "tags"},
@@ -95,7 +95,7 @@ func TestCreateRefuses(t *testing.T) {
 			}, broadcast.ErrLimit, ""},
 			{"21 included", func(ch *broadcast.Change) { ch.Include = many(21) }, broadcast.ErrLimit, ""},
 			{"21 excluded", func(ch *broadcast.Change) { ch.Exclude = many(21) }, broadcast.ErrLimit, ""},
-			{"bad Liquid", func(ch *broadcast.Change) { ch.Content.Parts[manuscript.BodyHTML] = new("a\n{% bogus %}") }, content.ErrLiquid, "content.body_html"},
+			{"bad Liquid", func(ch *broadcast.Change) { ch.Content.Parts[draft.BodyHTML] = new("a\n{% bogus %}") }, content.ErrLiquid, "content.body_html"},
 		} {
 			ch := a.Change()
 			tt.edit(&ch)
@@ -127,18 +127,18 @@ func TestEditMergesAndCountsVersions(t *testing.T) {
 		if got.Name != "Renamed" || len(got.Tags) != 0 || got.ContentVersion != 1 || *got.Content.Subject != "Spring news" {
 			t.Errorf("after a rename: %+v", got)
 		}
-		got = edit(broadcast.Change{Content: &manuscript.Change{Parts: map[manuscript.Field]*string{manuscript.FromName: new("Ann")}}})
+		got = edit(broadcast.Change{Content: &draft.Change{Parts: map[draft.Field]*string{draft.FromName: new("Ann")}}})
 		if got.ContentVersion != 2 || *got.Content.FromName != "Ann" || got.Content.HTML == nil {
 			t.Errorf("after a new from_name: version %d, %+v", got.ContentVersion, got.Content)
 		}
-		got = edit(broadcast.Change{Content: &manuscript.Change{Parts: map[manuscript.Field]*string{manuscript.FromName: nil, manuscript.Subject: new("Spring news")}}, Start: &broadcast.Start{}})
+		got = edit(broadcast.Change{Content: &draft.Change{Parts: map[draft.Field]*string{draft.FromName: nil, draft.Subject: new("Spring news")}}, Start: &broadcast.Start{}})
 		if got.ContentVersion != 3 || got.Content.FromName != nil || got.ScheduledAt != nil {
 			t.Errorf("after clearing: version %d, %+v, scheduled %v", got.ContentVersion, got.Content, got.ScheduledAt)
 		}
-		if got = edit(broadcast.Change{Content: &manuscript.Change{Parts: map[manuscript.Field]*string{manuscript.Subject: new("Spring news")}}}); got.ContentVersion != 3 {
+		if got = edit(broadcast.Change{Content: &draft.Change{Parts: map[draft.Field]*string{draft.Subject: new("Spring news")}}}); got.ContentVersion != 3 {
 			t.Errorf("the same content again made version %d, want 3", got.ContentVersion)
 		}
-		if _, err := broadcast.Update(t.Context(), a.Author(now), a.Tenant, b.ID, broadcast.Change{Content: &manuscript.Change{Parts: map[manuscript.Field]*string{manuscript.Subject: nil}}}); !errors.Is(err, content.ErrNoContent) {
+		if _, err := broadcast.Update(t.Context(), a.Author(now), a.Tenant, b.ID, broadcast.Change{Content: &draft.Change{Parts: map[draft.Field]*string{draft.Subject: nil}}}); !errors.Is(err, content.ErrNoContent) {
 			t.Errorf("clearing the subject = %v, want NO_CONTENT", err)
 		}
 	})

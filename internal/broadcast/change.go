@@ -6,16 +6,16 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/library"
-	"github.com/packetboat/packetboat/internal/manuscript"
 )
 
 // Change holds the changes that a request makes to a broadcast; nil leaves a part unchanged.
 type Change struct {
 	Name       *string
-	Content    *manuscript.Change
+	Content    *draft.Change
 	Message    *Message      // copy this library version first (0: the current one), then apply Content to it
 	Variants   *[]Variant    // empty: none
 	EmailType  *id.EmailType // empty: none
@@ -106,8 +106,8 @@ func (ch Change) apply(p Plan) Plan {
 
 // rewrite returns the plan with its content changed: first the library version, then the parts in
 // the request.
-func (ch Change) rewrite(ctx context.Context, w manuscript.Author, b Broadcast) (Plan, error) {
-	p, edit := b.Plan, manuscript.Change{}
+func (ch Change) rewrite(ctx context.Context, w draft.Author, b Broadcast) (Plan, error) {
+	p, edit := b.Plan, draft.Change{}
 	if ch.Content != nil {
 		edit = *ch.Content
 	}

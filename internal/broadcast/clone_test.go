@@ -11,13 +11,13 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/packetboat/packetboat/internal/auth"
-	"github.com/packetboat/packetboat/internal/binding"
 	"github.com/packetboat/packetboat/internal/broadcast"
 	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
+	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/lane"
-	"github.com/packetboat/packetboat/internal/manuscript"
+	"github.com/packetboat/packetboat/internal/mail/binding"
 	"github.com/packetboat/packetboat/internal/segment"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -59,8 +59,8 @@ func TestCloneCopiesThePlanInAnyStatus(t *testing.T) {
 			ch.Name, ch.Tags, ch.Exclude = new("Spring"), &[]string{"x", "y"}, &[]id.Segment{excluded.ID}
 			ch.Metadata = broadcast.Metadata{"wave": "1", "list": []any{"a", true}}
 			ch.Identities, ch.Tracking = &[]id.Identity{a.Identity.ID}, new(false)
-			for field, text := range map[manuscript.Field]string{
-				manuscript.Preheader: "p", manuscript.FromName: "Ann", manuscript.ReplyTo: "re@example.org", manuscript.BodyText: "Hello",
+			for field, text := range map[draft.Field]string{
+				draft.Preheader: "p", draft.FromName: "Ann", draft.ReplyTo: "re@example.org", draft.BodyText: "Hello",
 			} {
 				ch.Content.Parts[field] = new(text)
 			}
@@ -186,7 +186,7 @@ func TestCloneRendersNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		from := a.Create(func(ch *broadcast.Change) {
-			ch.Content = &manuscript.Change{Template: &manuscript.TemplateRef{Slug: tpl.Slug}, Binding: []byte(`{"parameters": {"who": "Ann"}}`)}
+			ch.Content = &draft.Change{Template: &draft.TemplateRef{Slug: tpl.Slug}, Binding: []byte(`{"parameters": {"who": "Ann"}}`)}
 		})
 		if from.Content.Origin == nil || from.Content.HTML == nil || !strings.Contains(*from.Content.HTML, "Ann") {
 			t.Fatalf("the original is %+v", from.Content)

@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/field"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/mail/links"
-	"github.com/packetboat/packetboat/internal/manuscript"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/slug"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -186,7 +186,7 @@ func Warnings(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) ([]
 
 // overrides reports whether a variant has a value of its own for a field.
 func (v Variant) overrides(name string) bool {
-	_, own := v.Overrides[manuscript.Field(name)]
+	_, own := v.Overrides[draft.Field(name)]
 	return own
 }
 

@@ -7,11 +7,11 @@ import (
 
 	"github.com/packetboat/packetboat/internal/broadcast"
 	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/id/idtest"
 	"github.com/packetboat/packetboat/internal/lane"
-	"github.com/packetboat/packetboat/internal/manuscript"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
@@ -96,7 +96,7 @@ func TestGuards(t *testing.T) {
 	} {
 		b := broadcast.Broadcast{Plan: broadcast.Plan{
 			Include: []id.Segment{idtest.Named[id.Segment]("s")}, MTAConfig: mine, ScheduledAt: &now,
-			Content: manuscript.Manuscript{HTML: new(`<a href="{{ unsubscribe_url }}">leave</a>`)},
+			Content: draft.Content{HTML: new(`<a href="{{ unsubscribe_url }}">leave</a>`)},
 		}}
 		f := broadcast.Preconditions{EmailType: &typ, Lanes: lanes, Candidates: []sender.Candidate{news}, HasAddress: true}
 		tt.edit(&b, &f)

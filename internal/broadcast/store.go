@@ -10,15 +10,15 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/auth"
+	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/manuscript"
 	"github.com/packetboat/packetboat/internal/spread"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/tenant"
 )
 
 // Create creates a draft and stores it.
-func Create(ctx context.Context, w manuscript.Author, account id.Tenant, ch Change, by auth.Actor) (Broadcast, error) {
+func Create(ctx context.Context, w draft.Author, account id.Tenant, ch Change, by auth.Actor) (Broadcast, error) {
 	b, err := New(ctx, w, account, ch, by)
 	if err != nil {
 		return Broadcast{}, err
@@ -28,7 +28,7 @@ func Create(ctx context.Context, w manuscript.Author, account id.Tenant, ch Chan
 
 // New returns a draft made from a change, after validating it, without storing it. Tracking is the
 // account's default unless the change sets it.
-func New(ctx context.Context, w manuscript.Author, account id.Tenant, ch Change, by auth.Actor) (Broadcast, error) {
+func New(ctx context.Context, w draft.Author, account id.Tenant, ch Change, by auth.Actor) (Broadcast, error) {
 	if err := ch.Check(); err != nil {
 		return Broadcast{}, err
 	}
@@ -161,7 +161,7 @@ func array[T any](list []T) string {
 
 // Update applies a validated change to a draft. Content made from a template is rendered again. The
 // content version increases if the content changed.
-func Update(ctx context.Context, w manuscript.Author, account id.Tenant, bid id.Broadcast, ch Change) (Broadcast, error) {
+func Update(ctx context.Context, w draft.Author, account id.Tenant, bid id.Broadcast, ch Change) (Broadcast, error) {
 	if err := ch.Check(); err != nil {
 		return Broadcast{}, err
 	}
@@ -365,8 +365,8 @@ type originRow struct {
 	subject                                 *string
 }
 
-func (r originRow) read() (*manuscript.Origin, error) {
-	o := manuscript.Origin{
+func (r originRow) read() (*draft.Origin, error) {
+	o := draft.Origin{
 		Template: r.template, Slug: r.slug.String, Subject: r.subject,
 		Binding: []byte(r.binding.String), Snapshot: []byte(r.snapshot.String), Params: []byte(r.params.String),
 	}

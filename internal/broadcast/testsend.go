@@ -13,8 +13,8 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/lane"
-	"github.com/packetboat/packetboat/internal/letter"
 	"github.com/packetboat/packetboat/internal/mail/address"
+	"github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/suppression"
@@ -228,14 +228,14 @@ func (b Broadcast) compile(ctx context.Context, db *sqldb.DB, arms []Arm, f Prec
 // TestSender builds and sends the mails of a test.
 type TestSender interface {
 	// SendTest returns the outcome of each mail, in the same order.
-	SendTest(ctx context.Context, tenant id.Tenant, mails []letter.TestMail) ([]letter.TestOutcome, error)
+	SendTest(ctx context.Context, tenant id.Tenant, mails []render.TestMail) ([]render.TestOutcome, error)
 }
 
 // SendTest sends the mails of a test and returns the results, ordered by address, variant and
 // identity. A route on which a mail was accepted is marked as verified.
 func SendTest(ctx context.Context, db *sqldb.DB, t Test, by TestSender, now time.Time) ([]TestResult, error) {
 	results := make([]TestResult, 0, t.Mails())
-	var mails []letter.TestMail
+	var mails []render.TestMail
 	var sent []int // indices of their results
 	for _, to := range t.To {
 		for _, arm := range t.Arms {
@@ -264,8 +264,8 @@ func SendTest(ctx context.Context, db *sqldb.DB, t Test, by TestSender, now time
 	return results, verifyRoutes(context.WithoutCancel(ctx), db, t, results, now)
 }
 
-func (t Test) mail(to string, arm TestArm, route TestRoute) letter.TestMail {
-	return letter.TestMail{
+func (t Test) mail(to string, arm TestArm, route TestRoute) render.TestMail {
+	return render.TestMail{
 		Send: t.Send, EmailType: t.EmailType, To: to, Contact: t.Recipient(to), Content: arm.Content, Variant: arm.Name,
 		Identity: route.Identity.ID, Lane: route.Lane,
 	}

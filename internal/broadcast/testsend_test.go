@@ -7,15 +7,15 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/packetboat/packetboat/internal/binding"
 	"github.com/packetboat/packetboat/internal/broadcast"
 	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
 	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/id/idtest"
 	"github.com/packetboat/packetboat/internal/lane"
-	"github.com/packetboat/packetboat/internal/manuscript"
+	"github.com/packetboat/packetboat/internal/mail/binding"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 	"github.com/packetboat/packetboat/internal/template"
@@ -23,8 +23,8 @@ import (
 
 func twoArms(ch *broadcast.Change) {
 	ch.Variants = &[]broadcast.Variant{
-		{ID: "a", Name: "Short", Weight: 1, Overrides: map[manuscript.Field]string{manuscript.Subject: "Hi"}},
-		{ID: "b", Name: "Long", Weight: 2, Overrides: map[manuscript.Field]string{manuscript.Subject: "Good morning"}},
+		{ID: "a", Name: "Short", Weight: 1, Overrides: map[draft.Field]string{draft.Subject: "Hi"}},
+		{ID: "b", Name: "Long", Weight: 2, Overrides: map[draft.Field]string{draft.Subject: "Good morning"}},
 	}
 }
 
@@ -169,7 +169,7 @@ func TestATestShowsTheSamplesOfItsTemplate(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := a.Create(func(ch *broadcast.Change) {
-			ch.Content = &manuscript.Change{Template: &manuscript.TemplateRef{Slug: tpl.Slug}, Binding: []byte(`{}`)}
+			ch.Content = &draft.Change{Template: &draft.TemplateRef{Slug: tpl.Slug}, Binding: []byte(`{}`)}
 		})
 		test, err := broadcast.PrepareTest(t.Context(), db, a.Tenant, b.ID, broadcast.TestRequest{To: []string{"me@example.com"}})
 		if err != nil {

@@ -12,10 +12,10 @@ import (
 
 	"github.com/packetboat/packetboat/internal/broadcast"
 	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
+	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/id/idtest"
 	"github.com/packetboat/packetboat/internal/journal"
-	"github.com/packetboat/packetboat/internal/manuscript"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
@@ -50,7 +50,7 @@ func calls() []call {
 		{"archive", broadcast.ActionArchive, broadcast.Archive, ended, ""},
 		{"unarchive", broadcast.ActionUnarchive, broadcast.Unarchive, ended, ""},
 		{"update", broadcast.ActionUpdate, func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {
-			_, err := broadcast.Update(ctx, manuscript.Author{DB: db, Now: now}, tenant, bid, broadcast.Change{Name: new("again")})
+			_, err := broadcast.Update(ctx, draft.Author{DB: db, Now: now}, tenant, bid, broadcast.Change{Name: new("again")})
 			return err
 		}, []st{broadcast.Draft}, ""},
 		{"begin", "", func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, bid id.Broadcast, now time.Time) error {

@@ -11,9 +11,9 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/manuscript"
 )
 
 // Limits on the variants of a broadcast.
@@ -32,10 +32,10 @@ var (
 
 // Variant is one arm of a split test: its differences from the broadcast's content.
 type Variant struct {
-	ID        string                      `json:"id"`
-	Name      string                      `json:"name"`
-	Weight    float64                     `json:"weight"` // relative to the others
-	Overrides map[manuscript.Field]string `json:"content_overrides,omitempty"`
+	ID        string                 `json:"id"`
+	Name      string                 `json:"name"`
+	Weight    float64                `json:"weight"` // relative to the others
+	Overrides map[draft.Field]string `json:"content_overrides,omitempty"`
 
 	// HTML is compiled from the variant's MJML; nil if its HTML is its own or the broadcast's.
 	HTML *string `json:"html,omitempty"`
@@ -81,12 +81,12 @@ func ReadVariants(raw []byte) ([]Variant, error) {
 	return list, nil
 }
 
-func readOverrides(path string, raw json.RawMessage) (map[manuscript.Field]string, error) {
+func readOverrides(path string, raw json.RawMessage) (map[draft.Field]string, error) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil || len(fields) == 0 {
 		return nil, badArm(path, "must be an object with at least one field")
 	}
-	overrides := map[manuscript.Field]string{}
+	overrides := map[draft.Field]string{}
 	for key, value := range fields {
 		var text *string
 		if !slices.Contains(armFields, key) {
@@ -96,7 +96,7 @@ func readOverrides(path string, raw json.RawMessage) (map[manuscript.Field]strin
 			return nil, badArm(path+"."+key, "must be a string")
 		}
 		if text != nil { // null is treated as absent
-			overrides[manuscript.Field(key)] = *text
+			overrides[draft.Field(key)] = *text
 		}
 	}
 	if len(overrides) == 0 {
@@ -106,8 +106,8 @@ func readOverrides(path string, raw json.RawMessage) (map[manuscript.Field]strin
 }
 
 // parts returns the overrides as a change.
-func (v Variant) parts() map[manuscript.Field]*string {
-	parts := make(map[manuscript.Field]*string, len(v.Overrides))
+func (v Variant) parts() map[draft.Field]*string {
+	parts := make(map[draft.Field]*string, len(v.Overrides))
 	for f, text := range v.Overrides {
 		parts[f] = &text
 	}
@@ -115,7 +115,7 @@ func (v Variant) parts() map[manuscript.Field]*string {
 }
 
 // content returns the complete content of the variant.
-func (v Variant) content(base manuscript.Manuscript) manuscript.Manuscript {
+func (v Variant) content(base draft.Content) draft.Content {
 	m := base.Overridden(v.parts())
 	if v.HTML != nil {
 		m.HTML = v.HTML
@@ -125,7 +125,7 @@ func (v Variant) content(base manuscript.Manuscript) manuscript.Manuscript {
 
 // writeVariants validates each variant together with the content it overrides, and compiles its
 // MJML.
-func writeVariants(ctx context.Context, w manuscript.Author, b Broadcast, arms []Variant) ([]Variant, error) {
+func writeVariants(ctx context.Context, w draft.Author, b Broadcast, arms []Variant) ([]Variant, error) {
 	arms = slices.Clone(arms)
 	for i := range arms {
 		v := &arms[i]
@@ -146,7 +146,7 @@ func writeVariants(ctx context.Context, w manuscript.Author, b Broadcast, arms [
 // Arm is the content for one share of the recipients.
 type Arm struct {
 	ID      string // id of the variant; empty: all recipients
-	Content manuscript.Manuscript
+	Content draft.Content
 }
 
 // Arms returns one arm for each variant, or a single one without variants.

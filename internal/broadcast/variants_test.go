@@ -13,10 +13,10 @@ import (
 
 	"github.com/packetboat/packetboat/internal/broadcast"
 	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/id/idtest"
-	"github.com/packetboat/packetboat/internal/manuscript"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
@@ -73,7 +73,7 @@ func TestVariantsOverrideContent(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a := account(t, db)
 		arms := func(list ...broadcast.Variant) broadcast.Change { return broadcast.Change{Variants: &list} }
-		arm := func(name string, overrides map[manuscript.Field]string) broadcast.Variant {
+		arm := func(name string, overrides map[draft.Field]string) broadcast.Variant {
 			return broadcast.Variant{ID: name, Name: name, Weight: 1, Overrides: overrides}
 		}
 		b := a.Create()
@@ -87,10 +87,10 @@ func TestVariantsOverrideContent(t *testing.T) {
 		}
 		const doc = `<mjml><mj-body><mj-section><mj-column><mj-text>compiled</mj-text></mj-column></mj-section></mj-body></mjml>`
 		got := edit(arms(
-			arm("plain", map[manuscript.Field]string{manuscript.Subject: "Other news"}),
-			arm("mjml", map[manuscript.Field]string{manuscript.BodyMJML: doc, manuscript.Preheader: "psst"}),
+			arm("plain", map[draft.Field]string{draft.Subject: "Other news"}),
+			arm("mjml", map[draft.Field]string{draft.BodyMJML: doc, draft.Preheader: "psst"}),
 		))
-		if got.ContentVersion != b.ContentVersion+1 || len(got.Variants) != 2 || got.Variants[1].Overrides[manuscript.BodyMJML] != doc {
+		if got.ContentVersion != b.ContentVersion+1 || len(got.Variants) != 2 || got.Variants[1].Overrides[draft.BodyMJML] != doc {
 			t.Fatalf("version %d, variants %+v", got.ContentVersion, got.Variants)
 		}
 		list := got.Arms()
@@ -115,17 +115,17 @@ func TestVariantsOverrideContent(t *testing.T) {
 			t.Errorf("without variants: %+v", none.Variants)
 		}
 		for name, c := range map[string]struct {
-			overrides map[manuscript.Field]string
+			overrides map[draft.Field]string
 			want      *fault.Error
 			says      string
 		}{
-			"Liquid":     {map[manuscript.Field]string{manuscript.Subject: "{% if %}"}, content.ErrLiquid, "variants[1] (bad)"},
-			"MJML":       {map[manuscript.Field]string{manuscript.BodyMJML: "<mjml>"}, content.ErrMJML, "variants[1] (bad)"},
-			"line break": {map[manuscript.Field]string{manuscript.Subject: "a\nb"}, fault.ErrInput, "one line"},
-			"no subject": {map[manuscript.Field]string{manuscript.Subject: ""}, content.ErrNoContent, "subject"},
-			"no body":    {map[manuscript.Field]string{manuscript.BodyHTML: " "}, content.ErrNoContent, "body_html"},
+			"Liquid":     {map[draft.Field]string{draft.Subject: "{% if %}"}, content.ErrLiquid, "variants[1] (bad)"},
+			"MJML":       {map[draft.Field]string{draft.BodyMJML: "<mjml>"}, content.ErrMJML, "variants[1] (bad)"},
+			"line break": {map[draft.Field]string{draft.Subject: "a\nb"}, fault.ErrInput, "one line"},
+			"no subject": {map[draft.Field]string{draft.Subject: ""}, content.ErrNoContent, "subject"},
+			"no body":    {map[draft.Field]string{draft.BodyHTML: " "}, content.ErrNoContent, "body_html"},
 		} {
-			_, err := broadcast.Update(t.Context(), a.Author(now), a.Tenant, b.ID, arms(arm("good", map[manuscript.Field]string{manuscript.FromName: "Ann"}), arm("bad", c.overrides)))
+			_, err := broadcast.Update(t.Context(), a.Author(now), a.Tenant, b.ID, arms(arm("good", map[draft.Field]string{draft.FromName: "Ann"}), arm("bad", c.overrides)))
 			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%s: %v; want %s that says %q", name, err, c.want.Code, c.says)
 			}

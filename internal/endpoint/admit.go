@@ -11,13 +11,13 @@ import (
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/fault"
-	"github.com/packetboat/packetboat/internal/limit"
+	"github.com/packetboat/packetboat/internal/ratelimit"
 )
 
 // The limits of callers that are not known yet.
 var (
-	deniedRule   = limit.Rule{Name: "denied", Max: 60, Window: time.Minute}    // failed credentials of an address
-	discoverRule = limit.Rule{Name: "discover", Max: 120, Window: time.Minute} // discovery by an address
+	deniedRule   = ratelimit.Rule{Name: "denied", Max: 60, Window: time.Minute}    // failed credentials of an address
+	discoverRule = ratelimit.Rule{Name: "discover", Max: 120, Window: time.Minute} // discovery by an address
 )
 
 // admit makes the checks that come before the body: tenant, credential, rate,
@@ -94,7 +94,7 @@ func (x *exchange) countFailure(ctx context.Context, err error) error {
 		return err
 	}
 	x.w.Header().Set("WWW-Authenticate", `ApiKey header="X-API-Key"`)
-	if limited := x.count(ctx, deniedRule, limit.Address(x.ip)); limited != nil {
+	if limited := x.count(ctx, deniedRule, ratelimit.Address(x.ip)); limited != nil {
 		return limited
 	}
 	return err
@@ -102,14 +102,14 @@ func (x *exchange) countFailure(ctx context.Context, err error) error {
 
 // setFailureLimit shows the state of the caller's address, while nothing better is known.
 func (x *exchange) setFailureLimit(ctx context.Context) {
-	s, err := x.router.Limiter.Look(ctx, deniedRule, limit.Address(x.ip), x.router.Now())
+	s, err := x.router.Limiter.Look(ctx, deniedRule, ratelimit.Address(x.ip), x.router.Now())
 	if err == nil {
 		x.setRateLimit(s)
 	}
 }
 
 // count takes one from a bucket, or refuses.
-func (x *exchange) count(ctx context.Context, rule limit.Rule, key string) error {
+func (x *exchange) count(ctx context.Context, rule ratelimit.Rule, key string) error {
 	s, err := x.router.Limiter.Take(ctx, rule, key, x.router.Now())
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (x *exchange) count(ctx context.Context, rule limit.Rule, key string) error
 	return ErrRateLimited.Sayf("Rate limit of %d requests per minute exceeded; retry in %d s", s.Limit, wait)
 }
 
-func (x *exchange) setRateLimit(s limit.State) {
+func (x *exchange) setRateLimit(s ratelimit.State) {
 	h := x.w.Header()
 	h.Set("X-RateLimit-Limit", strconv.Itoa(s.Limit))
 	h.Set("X-RateLimit-Remaining", strconv.Itoa(max(s.Remaining, 0)))

@@ -19,7 +19,7 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/id/idtest"
-	"github.com/packetboat/packetboat/internal/limit"
+	"github.com/packetboat/packetboat/internal/ratelimit"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -127,7 +127,7 @@ type getThing struct {
 type shop struct {
 	t       testing.TB
 	router  *endpoint.Router
-	limiter *limit.Limiter
+	limiter *ratelimit.Limiter
 	log     *lines
 
 	mu      sync.Mutex
@@ -146,7 +146,7 @@ type options struct {
 }
 
 func newShop(t testing.TB, o options) *shop {
-	s := &shop{t: t, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), limiter: limit.New(nil), log: &lines{}}
+	s := &shop{t: t, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), limiter: ratelimit.New(nil), log: &lines{}}
 	base, _ := url.Parse("https://mail.example.com")
 	r := endpoint.New(endpoint.Options{
 		Gate: doorman{}, Limiter: s.limiter, DB: o.db, BaseURL: base, TrustedProxies: o.trust, RatePerMinute: o.rate, Timeout: o.timeout,

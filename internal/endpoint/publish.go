@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/packetboat/packetboat/internal/auth"
-	"github.com/packetboat/packetboat/internal/limit"
+	"github.com/packetboat/packetboat/internal/ratelimit"
 )
 
 // Operation is what discovery tells of an operation.
@@ -53,7 +53,7 @@ func (r *Router) Publish(route, contentType string, write func() ([]byte, error)
 	r.mux.Handle(route, handler(func(w http.ResponseWriter, req *http.Request) {
 		x := exchangeOf(req.Context())
 		x.principal = auth.Principal{IP: x.ip}
-		if err := x.count(req.Context(), discoverRule, limit.Address(x.ip)); err != nil {
+		if err := x.count(req.Context(), discoverRule, ratelimit.Address(x.ip)); err != nil {
 			x.refuse(err)
 			return
 		}

@@ -10,14 +10,14 @@ import (
 	"sync"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/limit"
+	"github.com/packetboat/packetboat/internal/ratelimit"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Options are what a Router leans on.
 type Options struct {
 	Gate           Gate
-	Limiter        *limit.Limiter
+	Limiter        *ratelimit.Limiter
 	DB             *sqldb.DB // keeps what Idempotency-Key needs
 	BaseURL        *url.URL  // where the world finds us
 	TrustedProxies []netip.Prefix
@@ -39,7 +39,7 @@ type Router struct {
 	cut     cutter
 	answers map[string]json.RawMessage // examples, by operation
 	origin  *http.CrossOriginProtection
-	window  limit.Rule
+	window  ratelimit.Rule
 
 	keyWait time.Duration // how long a repeat waits for the first
 	zips    sync.Pool     // of *gzip.Writer
@@ -58,7 +58,7 @@ func New(o Options) *Router {
 		mux:     http.NewServeMux(),
 		schemas: newRegistry(),
 		origin:  http.NewCrossOriginProtection(),
-		window:  limit.Rule{Name: "api", Max: o.RatePerMinute, Window: time.Minute},
+		window:  ratelimit.Rule{Name: "api", Max: o.RatePerMinute, Window: time.Minute},
 		keyWait: keyWait,
 		zips:    sync.Pool{New: func() any { return gzip.NewWriter(nil) }},
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/httpapi"
 	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/limit"
+	"github.com/packetboat/packetboat/internal/ratelimit"
 	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -54,7 +54,7 @@ func newAccountTest(t *testing.T, db *sqldb.DB) *accountTest {
 	}
 	clock := func() time.Time { return o.now }
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
-	limits := limit.New(db)
+	limits := ratelimit.New(db)
 	o.login = &auth.Login{
 		DB: db, Passwords: auth.NewPasswords(), Limits: limits, BaseURL: base, Log: log,
 		Setups: []tenant.Setup{sender.Newsletter},

@@ -7,9 +7,9 @@ import (
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/broadcast"
+	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/manuscript"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/spread"
 )
@@ -133,10 +133,10 @@ type FullSession struct {
 }
 
 type broadcastVariant struct {
-	ID        string                      `json:"id"`
-	Name      string                      `json:"name"`
-	Weight    float64                     `json:"weight"`
-	Overrides map[manuscript.Field]string `json:"content_overrides"`
+	ID        string                 `json:"id"`
+	Name      string                 `json:"name"`
+	Weight    float64                `json:"weight"`
+	Overrides map[draft.Field]string `json:"content_overrides"`
 }
 
 // broadcastRow is a row of a list in the form and the length asked for.

@@ -19,9 +19,9 @@ import (
 	"github.com/packetboat/packetboat/internal/content"
 	"github.com/packetboat/packetboat/internal/engine/deliver"
 	"github.com/packetboat/packetboat/internal/id"
-	letters "github.com/packetboat/packetboat/internal/letter"
 	"github.com/packetboat/packetboat/internal/mailbox"
 	"github.com/packetboat/packetboat/internal/public"
+	letters "github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -34,7 +34,7 @@ func newTester(db *sqldb.DB, box *secret.Box, base *url.URL, now func() time.Tim
 	keys := track.NewKeys(box)
 	return &deliver.Tester{
 		DB: db, Box: box, Now: now, AllowPrivate: true, Keys: keys, FeedbackSender: "packetboat", Log: slog.New(slog.DiscardHandler),
-		Senders: &letters.Senders{DB: db, Now: now}, Signers: &deliver.Signers{DB: db, Box: box}, Letters: &letters.Renderer{Keys: keys, BaseURL: base},
+		Senders: &letters.Senders{DB: db, Now: now}, Signers: &deliver.Signers{DB: db, Box: box}, Renderer: &letters.Renderer{Keys: keys, BaseURL: base},
 	}
 }
 
@@ -164,7 +164,7 @@ func (s *sendingTest) checkTestLinks(raw string) {
 	mux := http.NewServeMux()
 	(&public.Recipient{
 		DB: s.db, Keys: keys, Hits: hits, Contents: &content.Cache{DB: s.db}, Now: now, Log: slog.New(slog.DiscardHandler),
-		Senders: &letters.Senders{DB: s.db, Now: now}, Letters: &letters.Renderer{Keys: keys, BaseURL: &url.URL{Scheme: "http", Host: "127.0.0.1:8080"}},
+		Senders: &letters.Senders{DB: s.db, Now: now}, Renderer: &letters.Renderer{Keys: keys, BaseURL: &url.URL{Scheme: "http", Host: "127.0.0.1:8080"}},
 		ClientIP: func(*http.Request) netip.Addr { return netip.MustParseAddr("192.0.2.7") },
 	}).Routes(mux)
 	seen := map[string]bool{}

@@ -27,8 +27,8 @@ import (
 	"github.com/packetboat/packetboat/internal/httpapi"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/job"
-	"github.com/packetboat/packetboat/internal/limit"
 	"github.com/packetboat/packetboat/internal/mailbox"
+	"github.com/packetboat/packetboat/internal/ratelimit"
 	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -126,7 +126,7 @@ func (s conformance) withDatabase(t testing.TB, db *sqldb.DB) *conformance {
 	}
 	clock := func() time.Time { return s.now }
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
-	limits := limit.New(db)
+	limits := ratelimit.New(db)
 	door := &auth.Login{
 		DB: db, Passwords: auth.NewPasswords(), Limits: limits, BaseURL: base, Log: log,
 		Setups: []tenant.Setup{sender.Newsletter},

@@ -5,19 +5,19 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/auth"
-	"github.com/packetboat/packetboat/internal/binding"
 	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/binding"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
-	"github.com/packetboat/packetboat/internal/manuscript"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // contentFaults are what writing content may answer.
 var contentFaults = []*fault.Error{
-	manuscript.ErrTemplate, binding.ErrBinding, content.ErrNoContent, content.ErrLiquid, content.ErrMJML, content.ErrMJMLElement,
+	draft.ErrTemplate, binding.ErrBinding, content.ErrNoContent, content.ErrLiquid, content.ErrMJML, content.ErrMJMLElement,
 	content.ErrMJMLEmpty, content.ErrMJMLCompiler,
 }
 
@@ -32,7 +32,7 @@ var contentFieldFaults = map[string]*fault.Error{
 	"content.message_id":       fault.ErrInput,
 	"content.message_version":  fault.ErrInput,
 	"content.template_binding": binding.ErrBinding,
-	"content.template_slug":    manuscript.ErrTemplate,
+	"content.template_slug":    draft.ErrTemplate,
 }
 
 // ContentBody is content as a caller writes it, of a broadcast or of an entry of
@@ -52,27 +52,27 @@ type ContentBody struct {
 
 // change returns the change that the body asks for. A key names its template by
 // slug; a person may do so by id too, and the id wins.
-func (c ContentBody) change(p auth.Principal) (*manuscript.Change, error) {
-	ch := &manuscript.Change{Parts: map[manuscript.Field]*string{}}
-	for f, v := range map[manuscript.Field]endpoint.Opt[string]{
-		manuscript.Subject: c.Subject, manuscript.Preheader: c.Preheader, manuscript.FromName: c.FromName,
-		manuscript.ReplyTo: c.ReplyTo, manuscript.BodyHTML: c.HTML, manuscript.BodyMJML: c.MJML, manuscript.BodyText: c.Text,
+func (c ContentBody) change(p auth.Principal) (*draft.Change, error) {
+	ch := &draft.Change{Parts: map[draft.Field]*string{}}
+	for f, v := range map[draft.Field]endpoint.Opt[string]{
+		draft.Subject: c.Subject, draft.Preheader: c.Preheader, draft.FromName: c.FromName,
+		draft.ReplyTo: c.ReplyTo, draft.BodyHTML: c.HTML, draft.BodyMJML: c.MJML, draft.BodyText: c.Text,
 	} {
 		if v.Set {
 			ch.Parts[f] = v.Pointer()
 		}
 	}
 	if c.Slug.Set {
-		ch.Template = &manuscript.TemplateRef{Slug: c.Slug.Value}
+		ch.Template = &draft.TemplateRef{Slug: c.Slug.Value}
 	}
 	if !p.IsKey() {
 		var bad fault.Problems
 		v := readID[id.Template](&bad, "content.template_id", c.TemplateID)
 		if bad.Any() {
-			return nil, manuscript.ErrTemplate.Sayf("content.template_id must be a uuid")
+			return nil, draft.ErrTemplate.Sayf("content.template_id must be a uuid")
 		}
 		if v != nil && (!v.IsZero() || !c.Slug.Set) {
-			ch.Template = &manuscript.TemplateRef{ID: *v}
+			ch.Template = &draft.TemplateRef{ID: *v}
 		}
 	}
 	if c.Binding.Set {
@@ -85,8 +85,8 @@ func (c ContentBody) change(p auth.Principal) (*manuscript.Change, error) {
 }
 
 // authorOf returns who writes content in answer to a request.
-func authorOf(db *sqldb.DB, compiler *mjml.Compiler, now time.Time) manuscript.Author {
-	return manuscript.Author{DB: db, MJML: compiler, Now: now}
+func authorOf(db *sqldb.DB, compiler *mjml.Compiler, now time.Time) draft.Author {
+	return draft.Author{DB: db, MJML: compiler, Now: now}
 }
 
 // ContentHead is what the lean and the full content have in common.
@@ -133,7 +133,7 @@ type (
 	}
 )
 
-func headOf(m manuscript.Manuscript) ContentHead {
+func headOf(m draft.Content) ContentHead {
 	h := ContentHead{Subject: m.Subject, FromName: m.FromName, ReplyTo: m.ReplyTo, Preheader: m.Preheader}
 	if m.Origin != nil {
 		h.TemplateSlug, h.Binding = &m.Origin.Slug, &anyJSON{m.Origin.Binding}
@@ -141,7 +141,7 @@ func headOf(m manuscript.Manuscript) ContentHead {
 	return h
 }
 
-func showContent(m manuscript.Manuscript) FullContent {
+func showContent(m draft.Content) FullContent {
 	c := FullContent{ContentHead: headOf(m), HTML: m.HTML, MJML: m.MJML, Text: m.Text}
 	if m.Origin != nil && len(m.Origin.Snapshot) > 0 {
 		c.Snapshot = &anyJSON{m.Origin.Snapshot}
@@ -149,7 +149,7 @@ func showContent(m manuscript.Manuscript) FullContent {
 	return c
 }
 
-func templateOf(m manuscript.Manuscript) TemplateRef {
+func templateOf(m draft.Content) TemplateRef {
 	if m.Origin == nil {
 		return TemplateRef{}
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/httpapi"
-	"github.com/packetboat/packetboat/internal/limit"
 	"github.com/packetboat/packetboat/internal/public"
+	"github.com/packetboat/packetboat/internal/ratelimit"
 	"github.com/packetboat/packetboat/internal/secret"
 )
 
@@ -29,7 +29,7 @@ func newRouter(t *testing.T) *endpoint.Router {
 		t.Fatal(err)
 	}
 	base := &url.URL{Scheme: "https", Host: "mail.example.com"}
-	r := endpoint.New(endpoint.Options{Limiter: limit.New(nil), BaseURL: base, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	r := endpoint.New(endpoint.Options{Limiter: ratelimit.New(nil), BaseURL: base, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	(&httpapi.API{Box: box, BaseURL: base, Now: time.Now, Log: slog.New(slog.DiscardHandler)}).Register(r)
 	return r
 }

@@ -8,13 +8,13 @@ import (
 
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/field"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/library"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
-	"github.com/packetboat/packetboat/internal/manuscript"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/usage"
 )
@@ -116,7 +116,7 @@ func formOfMessage(p auth.Principal, e library.Entry, saved SaveWarnings) messag
 }
 
 // sessionContent is content as people see it.
-func sessionContent(m manuscript.Manuscript) FullSessionContent {
+func sessionContent(m draft.Content) FullSessionContent {
 	return FullSessionContent{showContent(m), templateOf(m)}
 }
 

@@ -6,12 +6,12 @@ import (
 	"strconv"
 
 	"github.com/packetboat/packetboat/internal/auth"
-	"github.com/packetboat/packetboat/internal/binding"
 	"github.com/packetboat/packetboat/internal/content"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/library"
+	"github.com/packetboat/packetboat/internal/mail/binding"
 )
 
 // messageVersions registers the operations on the versions of an entry.

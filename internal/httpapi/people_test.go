@@ -19,7 +19,7 @@ import (
 	"github.com/packetboat/packetboat/internal/httpapi"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/id/idtest"
-	"github.com/packetboat/packetboat/internal/limit"
+	"github.com/packetboat/packetboat/internal/ratelimit"
 	"github.com/packetboat/packetboat/internal/savedfilter"
 	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/segment"
@@ -98,7 +98,7 @@ func eachAPIWith(t *testing.T, o sqldb.Options, f func(t *testing.T, s *apiTest)
 		clock := func() time.Time { s.now = s.now.Add(time.Second); return s.now }
 		log := slog.New(slog.NewTextHandler(t.Output(), nil))
 		s.router = endpoint.New(endpoint.Options{
-			Gate: g, Limiter: limit.New(nil), DB: db, BaseURL: base, RatePerMinute: 100_000, Now: clock, Log: log,
+			Gate: g, Limiter: ratelimit.New(nil), DB: db, BaseURL: base, RatePerMinute: 100_000, Now: clock, Log: log,
 		})
 		(&httpapi.API{DB: db, Box: box, Now: clock, BaseURL: base, Log: log, Tester: newTester(db, box, base, func() time.Time { return s.now }), PersonalData: personalData(), MJML: compiler(), Usage: usage.Finders{broadcast.Finder(), savedfilter.Finder(), segment.Finder()}}).Register(s.router)
 		f(t, s)

@@ -18,10 +18,10 @@ import (
 	"github.com/packetboat/packetboat/internal/httpapi"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/lane"
-	letters "github.com/packetboat/packetboat/internal/letter"
-	"github.com/packetboat/packetboat/internal/limit"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
 	"github.com/packetboat/packetboat/internal/mailbox"
+	"github.com/packetboat/packetboat/internal/ratelimit"
+	letters "github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -88,7 +88,7 @@ func eachWithFakes(t *testing.T, f func(t *testing.T, s *apiTest, o *fakes)) {
 		clock := func() time.Time { return s.now }
 		log := slog.New(slog.NewTextHandler(t.Output(), nil))
 		s.router = endpoint.New(endpoint.Options{
-			Gate: g, Limiter: limit.New(nil), DB: db, BaseURL: base, RatePerMinute: 100_000, Now: clock, Log: log,
+			Gate: g, Limiter: ratelimit.New(nil), DB: db, BaseURL: base, RatePerMinute: 100_000, Now: clock, Log: log,
 		})
 		o := &fakes{}
 		(&httpapi.API{DB: db, Box: box, Now: clock, BaseURL: base, Log: log, Usage: o, SendCounts: o, MJML: compiler(), Tester: o}).Register(s.router)

@@ -3,9 +3,9 @@ package httpapi
 import (
 	"reflect"
 
-	"github.com/packetboat/packetboat/internal/binding"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/binding"
 	"github.com/packetboat/packetboat/internal/template"
 	"github.com/packetboat/packetboat/internal/usage"
 )

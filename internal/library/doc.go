@@ -1,8 +1,8 @@
 // Package library stores the reusable emails of a tenant, and every version of their content.
 //
-// An entry has a name, a slug, tags and a status, which are updated in place. Its content is a
-// manuscript (package manuscript), which is never updated: each write of content appends a version,
-// even one equal to the last.
+// An entry has a name, a slug, tags and a status, which are updated in place. Its content (type
+// draft.Content) is never updated: each write of content appends a version, even one equal to the
+// last.
 //
 //	draft ⇄ published ⇄ archived      by a change, from any to any
 //	any → archived                    by Archive; not listed unless asked for

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/manuscript"
 	"github.com/packetboat/packetboat/internal/slug"
 )
 
@@ -60,8 +60,8 @@ type Entry struct {
 	Name      string
 	Status    Status
 	Tags      []string
-	Version   int                    // number of the current version; 0: none yet
-	Content   *manuscript.Manuscript // of the current version; nil in lists, and without a version
+	Version   int            // number of the current version; 0: none yet
+	Content   *draft.Content // of the current version; nil in lists, and without a version
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
@@ -72,7 +72,7 @@ type Change struct {
 	Slug    *string
 	Status  *Status
 	Tags    *[]string
-	Content *manuscript.Change // appends a version
+	Content *draft.Change // appends a version
 }
 
 const (

@@ -13,9 +13,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/library"
-	"github.com/packetboat/packetboat/internal/manuscript"
 )
 
 // Concurrent writers append one version each, and each version contains the changes of those before
@@ -23,9 +23,9 @@ import (
 func TestConcurrentWritersLoseNothing(t *testing.T) {
 	each(t, func(s *shelf) {
 		e := s.create(library.Change{Name: new("News"), Content: says("one")})
-		writes := map[manuscript.Field]string{
-			manuscript.Subject: "two", manuscript.Preheader: "p", manuscript.FromName: "F", manuscript.ReplyTo: "re@example.org",
-			manuscript.BodyHTML: "<p>new</p>", manuscript.BodyText: "new",
+		writes := map[draft.Field]string{
+			draft.Subject: "two", draft.Preheader: "p", draft.FromName: "F", draft.ReplyTo: "re@example.org",
+			draft.BodyHTML: "<p>new</p>", draft.BodyText: "new",
 		}
 		got := make(chan int, len(writes))
 		var all sync.WaitGroup
@@ -53,7 +53,7 @@ func TestConcurrentWritersLoseNothing(t *testing.T) {
 		if diff := cmp.Diff([]int{2, 3, 4, 5, 6, 7}, numbers); diff != "" {
 			s.Errorf("versions:\n%s", diff)
 		}
-		want := manuscript.Manuscript{
+		want := draft.Content{
 			Subject: new("two"), Preheader: new("p"), FromName: new("F"), ReplyTo: new("re@example.org"), HTML: new("<p>new</p>"), Text: new("new"),
 		}
 		if diff := cmp.Diff(&want, s.load(e.ID).Content); diff != "" {

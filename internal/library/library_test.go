@@ -13,11 +13,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/id/idtest"
 	"github.com/packetboat/packetboat/internal/library"
-	"github.com/packetboat/packetboat/internal/manuscript"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 	"github.com/packetboat/packetboat/internal/usage"
@@ -97,7 +97,7 @@ func (s *shelf) ok(err error) {
 	}
 }
 
-func (s *shelf) author() manuscript.Author { return manuscript.Author{DB: s.db, Now: s.now} }
+func (s *shelf) author() draft.Author { return draft.Author{DB: s.db, Now: s.now} }
 
 // later moves the clock.
 func (s *shelf) later() { s.now = s.now.Add(time.Minute) }
@@ -141,17 +141,17 @@ func (s *shelf) versions(entry id.LibraryEntry) []library.Version {
 }
 
 // says is a complete content with a subject.
-func says(subject string) *manuscript.Change {
-	return part(manuscript.Subject, subject, manuscript.BodyHTML, "<p>"+subject+"</p>")
+func says(subject string) *draft.Change {
+	return part(draft.Subject, subject, draft.BodyHTML, "<p>"+subject+"</p>")
 }
 
 // part is a change of some texts, given as names and values.
-func part(pairs ...any) *manuscript.Change {
-	parts := map[manuscript.Field]*string{}
+func part(pairs ...any) *draft.Change {
+	parts := map[draft.Field]*string{}
 	for i := 0; i < len(pairs); i += 2 {
-		parts[pairs[i].(manuscript.Field)] = new(pairs[i+1].(string))
+		parts[pairs[i].(draft.Field)] = new(pairs[i+1].(string))
 	}
-	return &manuscript.Change{Parts: parts}
+	return &draft.Change{Parts: parts}
 }
 
 // subjects returns the subjects of versions, in their order.
@@ -184,7 +184,7 @@ func TestANewEntryHasNoContentOrVersionOne(t *testing.T) {
 		})
 		want = library.Entry{
 			Tenant: s.tenant, ID: full.ID, Slug: "spring-news-2", Name: "Spring news", Status: library.Published, Tags: []string{"b", "a"}, Version: 1,
-			Content:   &manuscript.Manuscript{Subject: new("Hi {{ first_name }}"), HTML: new("<p>Hi {{ first_name }}</p>")},
+			Content:   &draft.Content{Subject: new("Hi {{ first_name }}"), HTML: new("<p>Hi {{ first_name }}</p>")},
 			CreatedAt: noon, UpdatedAt: noon,
 		}
 		if diff := cmp.Diff(want, full); diff != "" {
@@ -251,12 +251,12 @@ func TestInvalidChangesAreRefused(t *testing.T) {
 			"name":        {library.Change{Name: new(" ")}, "INVALID_INPUT", []string{"name"}},
 			"long name":   {library.Change{Name: new(strings.Repeat("é", 201))}, "INVALID_INPUT", []string{"name"}},
 			"NUL":         {library.Change{Name: new("a\x00")}, "INVALID_INPUT", []string{"name"}},
-			"all at once": {library.Change{Name: new(""), Slug: new("A b"), Tags: new([]string{"x", " "}), Content: part(manuscript.Subject, "a\nb")}, "INVALID_INPUT", []string{"name", "slug", "tags", "content.subject"}},
+			"all at once": {library.Change{Name: new(""), Slug: new("A b"), Tags: new([]string{"x", " "}), Content: part(draft.Subject, "a\nb")}, "INVALID_INPUT", []string{"name", "slug", "tags", "content.subject"}},
 			"slug":        {library.Change{Name: new("x"), Slug: new("")}, "INVALID_INPUT", []string{"slug"}},
 			"status":      {library.Change{Name: new(""), Status: new(library.Status("gone"))}, "INVALID_STATUS", nil},
 			"tags":        {library.Change{Name: new("x"), Tags: &tags}, "LIMIT_EXCEEDED", nil},
-			"no content":  {library.Change{Name: new("x"), Content: &manuscript.Change{Parts: map[manuscript.Field]*string{manuscript.Subject: nil}}}, "NO_CONTENT", []string{"content.subject"}},
-			"liquid":      {library.Change{Name: new("x"), Content: part(manuscript.Subject, "Hi", manuscript.BodyHTML, "{% if %}")}, "LIQUID_INVALID", nil},
+			"no content":  {library.Change{Name: new("x"), Content: &draft.Change{Parts: map[draft.Field]*string{draft.Subject: nil}}}, "NO_CONTENT", []string{"content.subject"}},
+			"liquid":      {library.Change{Name: new("x"), Content: part(draft.Subject, "Hi", draft.BodyHTML, "{% if %}")}, "LIQUID_INVALID", nil},
 		} {
 			for what, err := range map[string]error{
 				"create": second(library.Create(s.Context(), s.author(), s.tenant, tt.ch)),
@@ -283,7 +283,7 @@ func TestInvalidChangesAreRefused(t *testing.T) {
 				s.Errorf("an entry without a name: %v", err)
 			}
 		}
-		for what, ch := range map[string]*manuscript.Change{"nothing": {}, "no body": part(manuscript.Subject, "Hi"), "no subject": part(manuscript.BodyHTML, "<p>Hi</p>")} {
+		for what, ch := range map[string]*draft.Change{"nothing": {}, "no body": part(draft.Subject, "Hi"), "no subject": part(draft.BodyHTML, "<p>Hi</p>")} {
 			for act, err := range map[string]error{
 				"create": second(library.Create(s.Context(), s.author(), s.tenant, library.Change{Name: new("x"), Content: ch})),
 				"update": second(library.Update(s.Context(), s.author(), s.tenant, bare.ID, library.Change{Content: ch})),
@@ -319,10 +319,10 @@ func TestAChangeIsAllOrNothing(t *testing.T) {
 		if got := subjects(s.versions(e.ID)); got != "1 one" {
 			s.Errorf("versions: %s", got)
 		}
-		got := s.update(e.ID, library.Change{Name: new("New"), Slug: new("mine"), Status: new(library.Archived), Tags: new([]string{"t"}), Content: part(manuscript.Subject, "two")})
+		got := s.update(e.ID, library.Change{Name: new("New"), Slug: new("mine"), Status: new(library.Archived), Tags: new([]string{"t"}), Content: part(draft.Subject, "two")})
 		want := library.Entry{
 			Tenant: s.tenant, ID: e.ID, Slug: "mine", Name: "New", Status: library.Archived, Tags: []string{"t"}, Version: 2,
-			Content:   &manuscript.Manuscript{Subject: new("two"), HTML: new("<p>one</p>")},
+			Content:   &draft.Content{Subject: new("two"), HTML: new("<p>one</p>")},
 			CreatedAt: noon, UpdatedAt: s.now,
 		}
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -8,12 +8,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/packetboat/packetboat/internal/binding"
 	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/library"
-	"github.com/packetboat/packetboat/internal/manuscript"
+	"github.com/packetboat/packetboat/internal/mail/binding"
 	"github.com/packetboat/packetboat/internal/template"
 )
 
@@ -33,8 +33,8 @@ func (s *shelf) template() template.Template {
 }
 
 // bound is content made from a template.
-func bound(slug, values string) *manuscript.Change {
-	return &manuscript.Change{Template: &manuscript.TemplateRef{Slug: slug}, Binding: json.RawMessage(values)}
+func bound(slug, values string) *draft.Change {
+	return &draft.Change{Template: &draft.TemplateRef{Slug: slug}, Binding: json.RawMessage(values)}
 }
 
 const values = `{"parameters": {"headline": "Hello", "teaser": "Read on"}, "sections": {"items": [{"name": "a"}, {"name": "b"}, {"name": "c"}]}}`
@@ -48,16 +48,16 @@ func TestAVersionIsIndependentOfItsTemplate(t *testing.T) {
 		if *v.Subject != "Hello" || !strings.Contains(*v.HTML, "<h1>Hello</h1><p>Read on</p><li>a</li><li>b</li><li>c</li>") || v.Origin == nil || v.Origin.Template != tpl.ID {
 			s.Fatalf("the template made %+v", v)
 		}
-		e = s.update(e.ID, library.Change{Content: &manuscript.Change{Binding: json.RawMessage(`{"parameters": {"headline": "Bye"}}`)}})
+		e = s.update(e.ID, library.Change{Content: &draft.Change{Binding: json.RawMessage(`{"parameters": {"headline": "Bye"}}`)}})
 		if *e.Content.Subject != "Bye" || strings.Contains(*e.Content.HTML, "Read on") {
 			s.Errorf("another binding made %+v", e.Content)
 		}
-		_, err := library.Update(s.Context(), s.author(), s.tenant, e.ID, library.Change{Name: new("x"), Content: &manuscript.Change{Binding: json.RawMessage(`{"parameters": {"headline": 5}}`)}})
+		_, err := library.Update(s.Context(), s.author(), s.tenant, e.ID, library.Change{Name: new("x"), Content: &draft.Change{Binding: json.RawMessage(`{"parameters": {"headline": 5}}`)}})
 		if !errors.Is(err, binding.ErrBinding) {
 			s.Errorf("a binding that does not fit: %v", err)
 		}
 		_, err = library.Create(s.Context(), s.author(), s.tenant, library.Change{Name: new("x"), Content: bound("nope", values)})
-		if !errors.Is(err, manuscript.ErrTemplate) {
+		if !errors.Is(err, draft.ErrTemplate) {
 			s.Errorf("a template that is not there: %v", err)
 		}
 		s.ok(template.Delete(s.Context(), s.db, s.tenant, tpl.Slug, true, nil, s.now))
@@ -77,7 +77,7 @@ func TestARebaseFollowsTheCurrentTemplate(t *testing.T) {
 	each(t, func(s *shelf) {
 		tpl := s.template()
 		e := s.create(library.Change{Name: new("News"), Content: bound(tpl.Slug, values)})
-		s.update(e.ID, library.Change{Content: part(manuscript.Subject, "Mine")})
+		s.update(e.ID, library.Change{Content: part(draft.Subject, "Mine")})
 		before := s.load(e.ID)
 
 		same, err := library.PreviewRebase(s.Context(), s.db, s.tenant, e.ID, nil, s.now)

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/content"
+	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/manuscript"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/usage"
 )
@@ -22,7 +22,7 @@ type Version struct {
 	ID        id.LibraryVersion
 	Entry     id.LibraryEntry
 	Number    int // from 1
-	Content   manuscript.Manuscript
+	Content   draft.Content
 	CreatedAt time.Time
 	Usage     []Use // uses of it; nil if not loaded
 }
@@ -30,23 +30,23 @@ type Version struct {
 // Content returns the content of a version, and its number; 0 means the current version. Errors are
 // ErrNoEntry, ErrNoEntryVersion and content.ErrNoContent, as requests that refer to an entry report
 // them.
-func Content(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.LibraryEntry, version int) (manuscript.Manuscript, int, error) {
+func Content(ctx context.Context, db *sqldb.DB, tenant id.Tenant, entry id.LibraryEntry, version int) (draft.Content, int, error) {
 	e, err := find(ctx, db, tenant, entry, " ")
 	if errors.Is(err, ErrNotFound) {
-		return manuscript.Manuscript{}, 0, ErrNoEntry
+		return draft.Content{}, 0, ErrNoEntry
 	}
 	if err != nil {
-		return manuscript.Manuscript{}, 0, err
+		return draft.Content{}, 0, err
 	}
 	if e.Version == 0 {
-		return manuscript.Manuscript{}, 0, content.ErrNoContent.Sayf("the library's entry has no content yet")
+		return draft.Content{}, 0, content.ErrNoContent.Sayf("the library's entry has no content yet")
 	}
 	if version == 0 {
 		version = e.Version
 	}
 	v, err := versionOf(ctx, db, tenant, entry, version)
 	if errors.Is(err, ErrNoVersion) {
-		return manuscript.Manuscript{}, 0, ErrNoEntryVersion
+		return draft.Content{}, 0, ErrNoEntryVersion
 	}
 	return v.Content, version, err
 }
@@ -137,23 +137,23 @@ func copyVersions(ctx context.Context, tx *sqldb.DB, from, to Entry) error {
 	return err
 }
 
-// encode returns a manuscript as stored.
-func encode(m manuscript.Manuscript) (string, error) {
+// encode returns content as stored.
+func encode(m draft.Content) (string, error) {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false) // escaping would make HTML bodies longer
 	if err := e.Encode(m); err != nil {
-		return "", fmt.Errorf("encode a manuscript: %w", err)
+		return "", fmt.Errorf("encode content: %w", err)
 	}
 	return strings.TrimSuffix(b.String(), "\n"), nil
 }
 
-func decode(text string) (m manuscript.Manuscript, err error) {
+func decode(text string) (m draft.Content, err error) {
 	return m, json.Unmarshal([]byte(text), &m)
 }
 
 // decoded decodes a column that may be NULL.
-func decoded(text sql.NullString) (*manuscript.Manuscript, error) {
+func decoded(text sql.NullString) (*draft.Content, error) {
 	if !text.Valid {
 		return nil, nil
 	}

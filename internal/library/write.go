@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/manuscript"
 	"github.com/packetboat/packetboat/internal/slug"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/usage"
@@ -16,7 +16,7 @@ import (
 
 // Create creates an entry, by default a draft. Without a slug, one is derived from the name, with a
 // number if it is taken. Content becomes version 1.
-func Create(ctx context.Context, a manuscript.Author, tenant id.Tenant, ch Change) (Entry, error) {
+func Create(ctx context.Context, a draft.Author, tenant id.Tenant, ch Change) (Entry, error) {
 	if ch.Name == nil {
 		ch.Name = new("") // so that Check reports it as missing
 	}
@@ -50,8 +50,8 @@ func Create(ctx context.Context, a manuscript.Author, tenant id.Tenant, ch Chang
 }
 
 // write applies a change to the entry's content, as the next version, and returns it as stored.
-func (e *Entry) write(ctx context.Context, a manuscript.Author, ch manuscript.Change) (string, error) {
-	var old manuscript.Manuscript
+func (e *Entry) write(ctx context.Context, a draft.Author, ch draft.Change) (string, error) {
+	var old draft.Content
 	if e.Content != nil {
 		old = *e.Content
 	}
@@ -66,7 +66,7 @@ func (e *Entry) write(ctx context.Context, a manuscript.Author, ch manuscript.Ch
 
 // Update applies a change to an entry, wholly or not at all. A change of content is merged into the
 // current version and appended as the next one.
-func Update(ctx context.Context, a manuscript.Author, tenant id.Tenant, entry id.LibraryEntry, ch Change) (Entry, error) {
+func Update(ctx context.Context, a draft.Author, tenant id.Tenant, entry id.LibraryEntry, ch Change) (Entry, error) {
 	if err := ch.Check(); err != nil {
 		return Entry{}, err
 	}
@@ -86,7 +86,7 @@ func Update(ctx context.Context, a manuscript.Author, tenant id.Tenant, entry id
 // into.
 var errOvertaken = errors.New("another version was appended meanwhile")
 
-func update(ctx context.Context, a manuscript.Author, tenant id.Tenant, entry id.LibraryEntry, ch Change) (Entry, error) {
+func update(ctx context.Context, a draft.Author, tenant id.Tenant, entry id.LibraryEntry, ch Change) (Entry, error) {
 	next, err := Load(ctx, a.DB, tenant, entry)
 	if err != nil {
 		return Entry{}, err
@@ -117,7 +117,7 @@ func update(ctx context.Context, a manuscript.Author, tenant id.Tenant, entry id
 }
 
 // Archive sets the status of an entry to archived, whatever it was.
-func Archive(ctx context.Context, a manuscript.Author, tenant id.Tenant, entry id.LibraryEntry) (Entry, error) {
+func Archive(ctx context.Context, a draft.Author, tenant id.Tenant, entry id.LibraryEntry) (Entry, error) {
 	return Update(ctx, a, tenant, entry, Change{Status: new(Archived)})
 }
 

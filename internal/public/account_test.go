@@ -19,8 +19,8 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/packetboat/packetboat/internal/auth"
-	"github.com/packetboat/packetboat/internal/limit"
 	"github.com/packetboat/packetboat/internal/public"
+	"github.com/packetboat/packetboat/internal/ratelimit"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 	"github.com/packetboat/packetboat/internal/tenant"
@@ -48,7 +48,7 @@ func newVisit(t *testing.T, db *sqldb.DB) *visit {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(&v.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	v.door = &auth.Login{DB: db, Passwords: auth.NewPasswords(), Limits: limit.New(db), BaseURL: v.base, Log: log}
+	v.door = &auth.Login{DB: db, Passwords: auth.NewPasswords(), Limits: ratelimit.New(db), BaseURL: v.base, Log: log}
 	(&public.Accounts{
 		DB: db, Login: v.door, BaseURL: v.base, Log: log, Now: func() time.Time { return noon },
 		ClientIP: func(*http.Request) netip.Addr { return netip.MustParseAddr("192.0.2.1") },

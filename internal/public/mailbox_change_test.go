@@ -8,9 +8,9 @@ import (
 
 	"github.com/packetboat/packetboat/internal/broadcast"
 	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
+	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/mailbox"
-	"github.com/packetboat/packetboat/internal/manuscript"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
@@ -54,9 +54,9 @@ func TestMailIsGroupedByBroadcast(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s := newSite(t, db, true)
 		s.deliver(s.mine, plain, noon)
-		b, err := broadcast.Create(t.Context(), manuscript.Author{DB: db, Now: noon}, s.mine.ID, broadcast.Change{
+		b, err := broadcast.Create(t.Context(), draft.Author{DB: db, Now: noon}, s.mine.ID, broadcast.Change{
 			Name:    new("Spring <news>"),
-			Content: &manuscript.Change{Parts: map[manuscript.Field]*string{manuscript.Subject: new("Spring"), manuscript.BodyHTML: new("<p>Spring</p>")}},
+			Content: &draft.Change{Parts: map[draft.Field]*string{draft.Subject: new("Spring"), draft.BodyHTML: new("<p>Spring</p>")}},
 		}, broadcasttest.By)
 		if err != nil {
 			t.Fatal(err)

@@ -22,9 +22,9 @@ import (
 	"github.com/packetboat/packetboat/internal/broadcast"
 	"github.com/packetboat/packetboat/internal/endpoint"
 	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/limit"
 	"github.com/packetboat/packetboat/internal/mailbox"
 	"github.com/packetboat/packetboat/internal/public"
+	"github.com/packetboat/packetboat/internal/ratelimit"
 	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
@@ -89,7 +89,7 @@ func newSite(t *testing.T, db *sqldb.DB, open bool) *site {
 	s.page = &public.Mailbox{
 		Sends: broadcast.Labeler(),
 		DB:    db, Cursors: endpoint.NewCursors(box), BaseURL: base, Log: log, Now: func() time.Time { return noon },
-		Login:    &auth.Login{DB: db, Passwords: passwords, Limits: limit.New(db), BaseURL: base, Log: log},
+		Login:    &auth.Login{DB: db, Passwords: passwords, Limits: ratelimit.New(db), BaseURL: base, Log: log},
 		ClientIP: func(*http.Request) netip.Addr { return netip.MustParseAddr("192.0.2.1") },
 	}
 	if open {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/packetboat/packetboat/internal/content"
 	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/letter"
 	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/tenant"
 	"github.com/packetboat/packetboat/internal/track"
@@ -24,8 +24,8 @@ type Recipient struct {
 	Keys     *track.Keys
 	Hits     *track.Queue
 	Contents *content.Cache
-	Senders  *letter.Senders
-	Letters  *letter.Renderer
+	Senders  *render.Senders
+	Renderer *render.Renderer
 	Log      *slog.Logger
 	Now      func() time.Time
 	ClientIP func(*http.Request) netip.Addr // behind trusted proxies
@@ -74,11 +74,11 @@ func (p *Recipient) find(r *http.Request, kind track.Kind, text string) (track.T
 
 // saidNow returns what a message says, and who sent it, be that long ago, with the
 // settings as they stand.
-func (p *Recipient) saidNow(ctx context.Context, m outbox.Record) (*content.Compiled, *letter.Sender, error) {
+func (p *Recipient) saidNow(ctx context.Context, m outbox.Record) (*content.Compiled, *render.Sender, error) {
 	return p.saidBy(ctx, m.Tenant, origin{m.Content, m.Identity}, p.Senders.PastReload)
 }
 
-func (p *Recipient) saidBy(ctx context.Context, t id.Tenant, from origin, load func(context.Context, id.Tenant, id.Identity, id.EmailType) (*letter.Sender, error)) (*content.Compiled, *letter.Sender, error) {
+func (p *Recipient) saidBy(ctx context.Context, t id.Tenant, from origin, load func(context.Context, id.Tenant, id.Identity, id.EmailType) (*render.Sender, error)) (*content.Compiled, *render.Sender, error) {
 	c, err := p.Contents.Get(ctx, t, from.content)
 	if err != nil {
 		return nil, nil, err

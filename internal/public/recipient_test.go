@@ -22,9 +22,9 @@ import (
 	"github.com/packetboat/packetboat/internal/content"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/journal"
-	"github.com/packetboat/packetboat/internal/letter"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/public"
+	"github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
@@ -84,8 +84,8 @@ func newPost(t *testing.T, db *sqldb.DB) *post {
 	p.mux = http.NewServeMux()
 	(&public.Recipient{
 		DB: db, Keys: p.keys, Hits: hits, Contents: &content.Cache{DB: db}, Now: now, Log: slog.New(slog.DiscardHandler),
-		Senders:  &letter.Senders{DB: db, Now: now},
-		Letters:  &letter.Renderer{Keys: p.keys, BaseURL: &url.URL{Scheme: "https", Host: "app.example.com"}},
+		Senders:  &render.Senders{DB: db, Now: now},
+		Renderer: &render.Renderer{Keys: p.keys, BaseURL: &url.URL{Scheme: "https", Host: "app.example.com"}},
 		ClientIP: func(*http.Request) netip.Addr { return netip.MustParseAddr("::ffff:192.0.2.7") },
 	}).Routes(p.mux)
 	return p

@@ -6,7 +6,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/contact"
 	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/letter"
+	"github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/track"
 )
 
@@ -40,7 +40,7 @@ func (p *Recipient) view(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, r, err)
 		return
 	}
-	parts, err := p.Letters.Writer().Render(r.Context(), letter.Letter{
+	parts, err := p.Renderer.Writer().Render(r.Context(), render.Mail{
 		Tenant: m.Tenant, Message: m.ID, Contact: &people[0], Content: c, Sender: s, Now: m.QueuedAt, WithoutPixel: true,
 	})
 	if err != nil {

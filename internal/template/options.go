@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/packetboat/packetboat/internal/binding"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/binding"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 

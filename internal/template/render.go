@@ -11,10 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/binding"
 	"github.com/packetboat/packetboat/internal/content"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
+	"github.com/packetboat/packetboat/internal/mail/binding"
 	"github.com/packetboat/packetboat/internal/mail/inline"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
 	"github.com/packetboat/packetboat/internal/mail/textpart"

@@ -11,10 +11,10 @@ import (
 	"github.com/packetboat/packetboat/internal/auth"
 	"github.com/packetboat/packetboat/internal/broadcast"
 	"github.com/packetboat/packetboat/internal/contact"
+	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/lane"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
-	"github.com/packetboat/packetboat/internal/manuscript"
 	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/segment"
 	"github.com/packetboat/packetboat/internal/sender"
@@ -84,8 +84,8 @@ func (a *Account) SendOf(b id.Broadcast) id.Send {
 }
 
 // Author writes at a time of the test's choice.
-func (a *Account) Author(now time.Time) manuscript.Author {
-	return manuscript.Author{DB: a.DB, MJML: a.MJML, Now: now}
+func (a *Account) Author(now time.Time) draft.Author {
+	return draft.Author{DB: a.DB, MJML: a.MJML, Now: now}
 }
 
 func (a *Account) must(err error) {
@@ -133,9 +133,9 @@ func (a *Account) AddContacts(list id.Segment, prefix string, n int) []contact.C
 // Change returns what makes a complete broadcast to the account's list.
 func (a *Account) Change() broadcast.Change {
 	return broadcast.Change{
-		Content: &manuscript.Change{Parts: map[manuscript.Field]*string{
-			manuscript.Subject:  new("Spring news"),
-			manuscript.BodyHTML: new(`<p>Hello {{ first_name }}, <a href="https://example.org/a">read on</a></p>`),
+		Content: &draft.Change{Parts: map[draft.Field]*string{
+			draft.Subject:  new("Spring news"),
+			draft.BodyHTML: new(`<p>Hello {{ first_name }}, <a href="https://example.org/a">read on</a></p>`),
 		}},
 		EmailType: &a.Type.ID, MTAConfig: &a.Lane.ID, Include: &[]id.Segment{a.List.ID},
 		Start: &broadcast.Start{At: new(Now)},

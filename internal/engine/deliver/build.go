@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/packetboat/packetboat/internal/letter"
 	"github.com/packetboat/packetboat/internal/mail/compose"
+	"github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/track"
 )
 
@@ -31,9 +31,9 @@ func (b *builder) build(j *job) ([]byte, error) {
 		j.item.FirstAt = new(b.engine.Now().UTC())
 	}
 	s, c := j.sender, j.content
-	writer := b.engine.Letters.Borrow()
-	defer b.engine.Letters.Return(writer)
-	parts, err := writer.Render(context.Background(), letter.Letter{
+	writer := b.engine.Renderer.Borrow()
+	defer b.engine.Renderer.Return(writer)
+	parts, err := writer.Render(context.Background(), render.Mail{
 		Tenant: j.item.Tenant, Message: j.item.ID, Contact: j.contact, Content: c, Sender: s, Now: j.item.QueuedAt,
 		Preview: j.isTest(),
 	})

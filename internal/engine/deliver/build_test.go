@@ -15,9 +15,9 @@ import (
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/id/idtest"
 	"github.com/packetboat/packetboat/internal/lane"
-	"github.com/packetboat/packetboat/internal/letter"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
 	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/tenant"
@@ -36,7 +36,7 @@ func sampleEngine(t testing.TB, now time.Time) *Engine {
 	keys := track.NewKeys(box)
 	return &Engine{
 		Keys: keys, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now }, FeedbackSender: "packetboat",
-		Letters: &letter.Renderer{Keys: keys, BaseURL: &url.URL{Scheme: "https", Host: "packetboat.example"}},
+		Renderer: &render.Renderer{Keys: keys, BaseURL: &url.URL{Scheme: "https", Host: "packetboat.example"}},
 	}
 }
 
@@ -57,7 +57,7 @@ func sampleJob(t testing.TB) *job {
 		},
 		contact: &contact.Contact{ID: idtest.Must[id.Contact]("0196a2b0-0000-7000-8000-000000000003"), Email: "ann@example.net", FirstName: new("Ann")},
 		content: compiled,
-		sender: &letter.Sender{
+		sender: &render.Sender{
 			Tenant:   tenant.Tenant{ID: idtest.TenantNamed("0196a2b0-0000-7000-8000-000000000001"), Slug: "acme", Name: "Acme", Settings: tenant.Settings{Timezone: "UTC"}},
 			Identity: sender.Identity{Address: "news@acme.example", DisplayName: "Acme, Inc.", ReplyTo: "help@acme.example"},
 			Domain:   sender.Domain{Name: "acme.example", TrackingHost: "go.acme.example", ReturnPathHost: "bounce.acme.example"},

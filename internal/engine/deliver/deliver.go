@@ -31,10 +31,10 @@ import (
 
 	"github.com/packetboat/packetboat/internal/content"
 	"github.com/packetboat/packetboat/internal/id"
-	"github.com/packetboat/packetboat/internal/letter"
 	"github.com/packetboat/packetboat/internal/maildomain"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/pace"
+	"github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/track"
@@ -60,9 +60,9 @@ type Engine struct {
 	Box      *secret.Box
 	Keys     *track.Keys
 	Contents *content.Cache
-	Senders  *letter.Senders
+	Senders  *render.Senders
 	Signers  *Signers
-	Letters  *letter.Renderer
+	Renderer *render.Renderer
 	Log      *slog.Logger
 	Now      func() time.Time
 	Metrics  *Metrics

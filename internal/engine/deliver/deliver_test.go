@@ -23,9 +23,9 @@ import (
 	"github.com/packetboat/packetboat/internal/engine/dispatch"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/lane"
-	"github.com/packetboat/packetboat/internal/letter"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
 	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/track"
 )
@@ -98,9 +98,9 @@ func (h *house) engine() *deliver.Engine {
 	return &deliver.Engine{
 		DB: h.DB, Box: box, Keys: keys,
 		Contents: &content.Cache{DB: h.DB},
-		Senders:  &letter.Senders{DB: h.DB, Now: h.now},
+		Senders:  &render.Senders{DB: h.DB, Now: h.now},
 		Signers:  &deliver.Signers{DB: h.DB, Box: box},
-		Letters:  &letter.Renderer{Keys: keys, BaseURL: &url.URL{Scheme: "https", Host: "packetboat.example"}},
+		Renderer: &render.Renderer{Keys: keys, BaseURL: &url.URL{Scheme: "https", Host: "packetboat.example"}},
 		Log:      slog.New(slog.DiscardHandler), Now: h.now,
 		Metrics:        deliver.NewMetrics(prometheus.NewRegistry()),
 		FeedbackSender: "packetboat", AllowPrivate: true,

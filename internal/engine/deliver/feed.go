@@ -9,10 +9,10 @@ import (
 	"github.com/packetboat/packetboat/internal/content"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/lane"
-	"github.com/packetboat/packetboat/internal/letter"
 	"github.com/packetboat/packetboat/internal/mail/dkim"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/pace"
+	"github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/suppression"
 )
 
@@ -27,7 +27,7 @@ type job struct {
 	item     outbox.Item
 	contact  *contact.Contact
 	content  *content.Compiled
-	sender   *letter.Sender
+	sender   *render.Sender
 	signer   *dkim.Signer // set if its lane's mail is signed
 	lane     *laneSettings
 	send     *send
@@ -208,7 +208,7 @@ func (e *Engine) recipients(ctx context.Context, tenant id.Tenant, items []outbo
 		if err != nil {
 			return nil, err
 		}
-		reads.Join(letter.Reads(c))
+		reads.Join(render.Reads(c))
 	}
 	return contact.Recipients(ctx, e.DB, tenant, ids, reads)
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/lane"
-	"github.com/packetboat/packetboat/internal/letter"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
 	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/tenant"
 )
@@ -145,7 +145,7 @@ func (e *Engine) laneFor(ctx context.Context, it *outbox.Item, d *send) (*laneSe
 }
 
 // obstacle returns why a sender's mail cannot be sent by a lane at the moment, or "".
-func obstacle(s *letter.Sender, l *laneSettings) string {
+func obstacle(s *render.Sender, l *laneSettings) string {
 	switch {
 	case s.Tenant.Status != tenant.Active:
 		return "the tenant is not active"

@@ -13,7 +13,7 @@ import (
 )
 
 // Signers opens the DKIM keys of sending domains. Only sending needs them: other users of a sender,
-// such as the pages for recipients, load a letter.Sender, which has no key.
+// such as the pages for recipients, load a render.Sender, which has no key.
 type Signers struct {
 	DB      *sqldb.DB
 	Box     *secret.Box

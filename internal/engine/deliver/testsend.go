@@ -9,10 +9,10 @@ import (
 
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/lane"
-	"github.com/packetboat/packetboat/internal/letter"
 	"github.com/packetboat/packetboat/internal/mail/reply"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
 	"github.com/packetboat/packetboat/internal/outbox"
+	"github.com/packetboat/packetboat/internal/render"
 )
 
 // How long a test send may take in all, and for one mail. A request waits for it.
@@ -27,7 +27,7 @@ var errTestLate = errors.New("not tried: the mails before took too long")
 // SendTest sends the mails of a test and returns their outcomes, in the same order. The mails are
 // built and sent as those of a send are, but not counted: neither in the limits of a lane nor in
 // its health. Each lane gets one connection for them, besides those of the engine.
-func (t *Tester) SendTest(ctx context.Context, tenant id.Tenant, mails []letter.TestMail) ([]letter.TestOutcome, error) {
+func (t *Tester) SendTest(ctx context.Context, tenant id.Tenant, mails []render.TestMail) ([]render.TestOutcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, testWithin)
 	defer cancel()
 	lanes := map[id.MTAConfig]*testLane{}
@@ -39,7 +39,7 @@ func (t *Tester) SendTest(ctx context.Context, tenant id.Tenant, mails []letter.
 		}
 		l.mails = append(l.mails, testMail{i, l.job(t, tenant, m)})
 	}
-	outcomes := make([]letter.TestOutcome, len(mails))
+	outcomes := make([]render.TestOutcome, len(mails))
 	var running sync.WaitGroup
 	for _, l := range lanes {
 		running.Go(func() { l.run(ctx, t, outcomes) })
@@ -51,7 +51,7 @@ func (t *Tester) SendTest(ctx context.Context, tenant id.Tenant, mails []letter.
 // testLane is the mails of a test that are sent by one lane.
 type testLane struct {
 	settings *laneSettings
-	senders  map[id.Identity]*letter.Sender
+	senders  map[id.Identity]*render.Sender
 	mails    []testMail
 	down     string // why the lane could not be reached
 }
@@ -63,10 +63,10 @@ type testMail struct {
 }
 
 // testLane returns the lane of a mail, after loading the mail's sender.
-func (t *Tester) testLane(ctx context.Context, tenant id.Tenant, m *letter.TestMail, lanes map[id.MTAConfig]*testLane) (*testLane, error) {
+func (t *Tester) testLane(ctx context.Context, tenant id.Tenant, m *render.TestMail, lanes map[id.MTAConfig]*testLane) (*testLane, error) {
 	l := lanes[m.Lane.ID]
 	if l == nil {
-		l = &testLane{settings: &laneSettings{config: m.Lane}, senders: map[id.Identity]*letter.Sender{}}
+		l = &testLane{settings: &laneSettings{config: m.Lane}, senders: map[id.Identity]*render.Sender{}}
 		if m.Lane.Type == lane.SMTP {
 			password, err := lane.Password(ctx, t.DB, t.Box, tenant, m.Lane.ID)
 			if err != nil {
@@ -87,7 +87,7 @@ func (t *Tester) testLane(ctx context.Context, tenant id.Tenant, m *letter.TestM
 }
 
 // job returns the job of a mail, with a message that is not in the outbox.
-func (l *testLane) job(t *Tester, tenant id.Tenant, m *letter.TestMail) *job {
+func (l *testLane) job(t *Tester, tenant id.Tenant, m *render.TestMail) *job {
 	now, s := t.Now(), l.senders[m.Identity]
 	return &job{
 		item: outbox.Item{
@@ -100,13 +100,13 @@ func (l *testLane) job(t *Tester, tenant id.Tenant, m *letter.TestMail) *job {
 }
 
 // run sends the mails one after the other.
-func (l *testLane) run(ctx context.Context, t *Tester, outcomes []letter.TestOutcome) {
+func (l *testLane) run(ctx context.Context, t *Tester, outcomes []render.TestOutcome) {
 	var pool *smtpclient.Pool
 	if c := l.settings.config; c.Type == lane.SMTP {
 		pool = smtpclient.NewPool(l.settings.smtp, smtpclient.Limits{Connections: 1, Messages: c.Caps.MaxMessagesPerConnection})
 		defer pool.Close()
 	}
-	b := newBuilder(&Engine{Keys: t.Keys, Letters: t.Letters, Now: t.Now, FeedbackSender: t.FeedbackSender})
+	b := newBuilder(&Engine{Keys: t.Keys, Renderer: t.Renderer, Now: t.Now, FeedbackSender: t.FeedbackSender})
 	for i := range l.mails {
 		m := &l.mails[i]
 		outcomes[m.at].Err = l.sendMail(ctx, t, pool, b, m.job)

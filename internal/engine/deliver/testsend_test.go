@@ -21,10 +21,10 @@ import (
 	"github.com/packetboat/packetboat/e2e/sink"
 	"github.com/packetboat/packetboat/internal/broadcast"
 	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
+	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/engine/deliver"
-	"github.com/packetboat/packetboat/internal/letter"
 	"github.com/packetboat/packetboat/internal/mail/compose"
-	"github.com/packetboat/packetboat/internal/manuscript"
+	"github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
@@ -37,18 +37,18 @@ func (h *house) tester() *deliver.Tester {
 	keys := track.NewKeys(box)
 	return &deliver.Tester{
 		DB: h.DB, Box: box, Now: h.now, AllowPrivate: true, Keys: keys, FeedbackSender: "packetboat", Log: slog.New(slog.DiscardHandler),
-		Senders: &letter.Senders{DB: h.DB, Now: h.now}, Signers: &deliver.Signers{DB: h.DB, Box: box},
-		Letters: &letter.Renderer{Keys: keys, BaseURL: &url.URL{Scheme: "https", Host: "packetboat.example"}},
+		Senders: &render.Senders{DB: h.DB, Now: h.now}, Signers: &deliver.Signers{DB: h.DB, Box: box},
+		Renderer: &render.Renderer{Keys: keys, BaseURL: &url.URL{Scheme: "https", Host: "packetboat.example"}},
 	}
 }
 
 // arms are two variants; the name of the second would break a header.
 func arms(ch *broadcast.Change) {
 	ch.MTAConfig = nil
-	ch.Content.Parts[manuscript.BodyHTML] = new(`<p>Hi {{ first_name | default: "there" }} <a href="https://example.org/a?x=1">A</a> <a href="https://example.org/{{ email }}">B</a></p>`)
+	ch.Content.Parts[draft.BodyHTML] = new(`<p>Hi {{ first_name | default: "there" }} <a href="https://example.org/a?x=1">A</a> <a href="https://example.org/{{ email }}">B</a></p>`)
 	ch.Variants = &[]broadcast.Variant{
-		{ID: "a", Name: "Short", Weight: 1, Overrides: map[manuscript.Field]string{manuscript.Subject: "Grüße"}},
-		{ID: "b", Name: "Long\r\nBcc: x@example.com", Weight: 1, Overrides: map[manuscript.Field]string{manuscript.Subject: strings.Repeat("long ", 199)}},
+		{ID: "a", Name: "Short", Weight: 1, Overrides: map[draft.Field]string{draft.Subject: "Grüße"}},
+		{ID: "b", Name: "Long\r\nBcc: x@example.com", Weight: 1, Overrides: map[draft.Field]string{draft.Subject: strings.Repeat("long ", 199)}},
 	}
 }
 

@@ -11,11 +11,11 @@ import (
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id"
 	"github.com/packetboat/packetboat/internal/lane"
-	"github.com/packetboat/packetboat/internal/letter"
 	"github.com/packetboat/packetboat/internal/mail/compose"
 	"github.com/packetboat/packetboat/internal/mail/reply"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
 	"github.com/packetboat/packetboat/internal/mailbox"
+	"github.com/packetboat/packetboat/internal/render"
 	"github.com/packetboat/packetboat/internal/secret"
 	"github.com/packetboat/packetboat/internal/sender"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -30,9 +30,9 @@ type Tester struct {
 	AllowPrivate bool
 
 	Keys           *track.Keys
-	Senders        *letter.Senders
+	Senders        *render.Senders
 	Signers        *Signers
-	Letters        *letter.Renderer
+	Renderer       *render.Renderer
 	FeedbackSender string
 	Log            *slog.Logger
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/packetboat/packetboat/internal/broadcast"
 	"github.com/packetboat/packetboat/internal/broadcast/broadcasttest"
 	"github.com/packetboat/packetboat/internal/content"
-	"github.com/packetboat/packetboat/internal/manuscript"
+	"github.com/packetboat/packetboat/internal/draft"
 	"github.com/packetboat/packetboat/internal/outbox"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
@@ -19,7 +19,7 @@ func TestEachContactGetsItsAssignedArm(t *testing.T) {
 		a := broadcasttest.New(t, db, "acme")
 		a.AddContacts(a.List.ID, "a", 60)
 		arm := func(name string) broadcast.Variant {
-			return broadcast.Variant{ID: name, Name: name, Weight: 1, Overrides: map[manuscript.Field]string{manuscript.Subject: "Subject " + name}}
+			return broadcast.Variant{ID: name, Name: name, Weight: 1, Overrides: map[draft.Field]string{draft.Subject: "Subject " + name}}
 		}
 		b := a.Schedule(func(ch *broadcast.Change) { ch.Variants = &[]broadcast.Variant{arm("a"), arm("b"), arm("c")} })
 		at := now

@@ -3,7 +3,7 @@ package starter
 import (
 	"encoding/json"
 
-	"github.com/packetboat/packetboat/internal/binding"
+	"github.com/packetboat/packetboat/internal/mail/binding"
 	"github.com/packetboat/packetboat/internal/template"
 )
 

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/packetboat/packetboat/internal/binding"
 	"github.com/packetboat/packetboat/internal/fault"
 	"github.com/packetboat/packetboat/internal/id/idtest"
+	"github.com/packetboat/packetboat/internal/mail/binding"
 	"github.com/packetboat/packetboat/internal/mail/links"
 	"github.com/packetboat/packetboat/internal/mail/liquid"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
