@@ -85,6 +85,6 @@ func TestImportsPointDown(t *testing.T) {
 		}
 	}
 	if seen < 10 {
-		t.Fatalf("only %d packages were looked at: the list is not what it should be", seen)
+		t.Fatalf("only %d packages were checked", seen)
 	}
 }

@@ -25,8 +25,8 @@ func TestArchitectureShowsTheRows(t *testing.T) {
 	}
 }
 
-// TestLinksOfDocumentsLeadSomewhere looks at the links from our pages to files.
-func TestLinksOfDocumentsLeadSomewhere(t *testing.T) {
+// TestLinksOfDocumentsLeadToFiles checks the links of all pages to files.
+func TestLinksOfDocumentsLeadToFiles(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#:]+)[)#]`)
 	pages, err := filepath.Glob("../*.md")
 	if err != nil {
@@ -48,7 +48,7 @@ func TestLinksOfDocumentsLeadSomewhere(t *testing.T) {
 		}
 		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
 			if _, err := os.Stat(filepath.Join(filepath.Dir(page), m[1])); err != nil {
-				t.Errorf("%s links to %s, which is not there", page, m[1])
+				t.Errorf("%s links to %s, which does not exist", page, m[1])
 			}
 		}
 	}
