@@ -1,4 +1,4 @@
-// Package address reads mail addresses and host names the way the product
+// Package address parses mail addresses and host names into the spelling in which the program
 // stores, compares and sends them.
 //
 // An address is a bare mailbox of RFC 5321 section 4.1.2 (local@domain) in one
@@ -22,8 +22,8 @@ const (
 	maxLocal   = 64
 )
 
-// Error says what keeps a string from being an address or a host name. Its
-// text is one clause, meant for the person who typed the string.
+// Error is the reason why a string is not an address or a host name. Its text is one clause, written
+// for the user who entered the string.
 type Error struct{ Reason string }
 
 // Error returns the reason.
@@ -37,7 +37,7 @@ type Address struct {
 	Domain string // lower case A-labels, at least two
 }
 
-// String returns local@domain, or nothing for the zero Address.
+// String returns local@domain, or "" for the zero Address.
 func (a Address) String() string {
 	if a == (Address{}) {
 		return ""
@@ -45,8 +45,8 @@ func (a Address) String() string {
 	return a.Local + "@" + a.Domain
 }
 
-// Parse reads s as one mailbox. White space around it is dropped; everything
-// else that is not part of a mailbox is an error, of type *Error.
+// Parse parses s as one mailbox. White space around it is removed; anything else that is not part
+// of a mailbox is an error, of type *Error.
 func Parse(s string) (Address, error) {
 	s = strings.TrimSpace(s)
 	switch {
@@ -91,13 +91,13 @@ func Normalize(s string) (string, error) {
 	return a.String(), nil
 }
 
-// Domain returns what follows the last @ of addr, or nothing. It does not
-// check addr: it is meant for addresses that have passed Parse.
+// Domain returns the part of addr after the last @, or "". It does not check addr, which must have
+// passed Parse.
 func Domain(addr string) string {
 	return addr[strings.LastIndexByte(addr, '@')+1:]
 }
 
-// checkCharacters refuses, by name, what people really type or inject.
+// checkCharacters refuses, by name, characters that users often enter or attackers inject.
 func checkCharacters(s string) error {
 	if strings.ContainsAny(s, "<>") {
 		return refuse("the address must stand alone, without a name or angle brackets")
@@ -117,8 +117,8 @@ func checkCharacters(s string) error {
 	return nil
 }
 
-// checkLocal holds a local part to the dot-atom of RFC 5322 section 3.2.3. It
-// runs before the case is folded: some letters outside ASCII fold into it.
+// checkLocal checks that a local part is a dot-atom (RFC 5322 section 3.2.3). It must be called
+// before the case is folded: some letters outside ASCII fold into ASCII.
 func checkLocal(local string) error {
 	switch {
 	case local == "":

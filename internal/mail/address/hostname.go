@@ -41,8 +41,8 @@ func Hostname(s string) (string, error) {
 	return host, nil
 }
 
-// checkHostname holds a lower-case ASCII name to the letters, digits and
-// hyphens of RFC 1123 section 2.1.
+// checkHostname checks that a lower-case ASCII name consists of the letters, digits and hyphens of
+// RFC 1123 section 2.1.
 func checkHostname(host string) error {
 	if len(host) > maxHostname {
 		return refuse("the domain is longer than 253 characters")

@@ -13,13 +13,13 @@ const lineWidth = 76
 // Classes of bytes in a quoted-printable body.
 const (
 	quoteIt  = iota // must be escaped
-	plain           // stands for itself
+	plain           // is written as it is
 	lineEnd         // CR or LF
-	dropIt          // a control that has no place in a mail
+	dropIt          // a control character that must not occur in a mail
 	sequence        // part of a longer character
 )
 
-// class sorts bytes.
+// class is the class of each byte.
 var class = func() (table [256]uint8) {
 	for i := range table {
 		switch c := byte(i); {
@@ -48,8 +48,8 @@ type quoter struct {
 	left int
 }
 
-// write appends src[from:to], and reports whether left is not used up. What
-// follows in src is looked at, not written.
+// write appends src[from:to], and reports whether left is not used up. It reads what follows in src
+// but does not write it.
 func (q *quoter) write(src []byte, from, to int) bool {
 	dst, col, left := q.dst, q.col, q.left
 	for i := from; i < to && left >= 0; {
@@ -117,7 +117,7 @@ func (q *quoter) write(src []byte, from, to int) bool {
 	return left >= 0
 }
 
-// startsBadly reports whether a line must not start with text as it is.
+// startsBadly reports whether text must be escaped at the start of a line.
 func startsBadly(text []byte) bool {
 	return text[0] == '.' || text[0] == 'F' && bytes.HasPrefix(text, []byte("From "))
 }
@@ -186,7 +186,7 @@ func appendCanonical(dst, src []byte) []byte {
 	return dst
 }
 
-// appendBase64 appends src as base64 in lines, the last ended too.
+// appendBase64 appends src as base64 in lines, each with its line end.
 func appendBase64(dst, src []byte) []byte {
 	const bytesPerLine = lineWidth / 4 * 3
 	for len(src) > 0 {

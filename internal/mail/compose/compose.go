@@ -1,16 +1,15 @@
-// Package compose writes one message as it goes over the wire: headers (RFC
-// 5322), a plain text and an HTML part (RFC 2046), both as quoted-printable or
-// base64 (RFC 2045), seven bits and CRLF only.
+// Package compose writes one message in the form that SMTP transmits: headers (RFC 5322), a plain
+// text and an HTML part (RFC 2046), both as quoted-printable or base64 (RFC 2045), in seven bits
+// with CRLF line ends.
 //
-// Everything in a message may come from untrusted input: names, subjects and
-// bodies hold merge values. So there is no way to write a raw header; values
-// lose line breaks and controls before they are written, identifiers that do
-// not have the form of their RFC are refused, and the finished bytes are
-// looked over once more, but for the lines of bodies: the encoders make those, and
-// package smtpclient looks at every line end before it writes one.
+// Everything in a message may come from untrusted input: names, subjects and bodies contain merge
+// values. So there is no way to write a raw header, line breaks and control characters are removed
+// from values, identifiers that do not have the form of their RFC are refused, and the finished
+// bytes are checked again. The lines of bodies are not: the encoders produce those, and package
+// smtpclient checks every line end before it writes a message.
 //
-// What a message needs once per content, and not once per recipient, is here
-// too: the encoding of its constant texts.
+// The package also does the work that a message needs once per content, not once per recipient: it
+// encodes the constant texts.
 package compose
 
 import (
@@ -22,7 +21,7 @@ import (
 	"time"
 )
 
-// MaxSubject is the length, in bytes, that receivers take (RFC 5322 section 2.1.1).
+// MaxSubject is the maximum length of a subject in bytes (RFC 5322 section 2.1.1).
 const MaxSubject = 998
 
 // ErrSubjectTooLong reports a subject of more than 998 bytes.
@@ -34,7 +33,7 @@ type Mailbox struct {
 	Address string // canonical, as package address writes it
 }
 
-// ListID names the list that a message belongs to (RFC 2919).
+// ListID identifies the list that a message belongs to (RFC 2919).
 type ListID struct {
 	Name string // any text, or none; only ASCII is written
 	ID   string // dotted labels, without angle brackets
@@ -43,7 +42,7 @@ type ListID struct {
 // Message is what one recipient gets. Fields that are empty are not written,
 // unless they are marked as required.
 type Message struct {
-	Date      time.Time // required; on a second attempt the same as before
+	Date      time.Time // required; the same for each attempt
 	From      Mailbox   // address required
 	ReplyTo   string    // an address
 	To        string    // an address, required
@@ -51,31 +50,31 @@ type Message struct {
 	MessageID string // local@host, required; angle brackets may be left out
 
 	UnsubscribeURL     string // http or https; one-click by RFC 8058
-	UnsubscribeAddress string // where a mail unsubscribes
+	UnsubscribeAddress string // a mail to it unsubscribes
 	ListID             ListID
 	FeedbackID         string // up to four fields with colons between
 	EntityRef          string // our own reference, for X-Entity-Ref-ID
 	Precedence         string // "bulk" for broadcasts
-	AutoSubmitted      string // "auto-generated" for mail that no person wrote for the occasion (RFC 3834)
+	AutoSubmitted      string // "auto-generated" for mail that a program wrote (RFC 3834)
 	NoAutoReplies      bool   // asks Exchange for no out-of-office replies
 
-	// Text and HTML are UTF-8; any line ends will do. A message without HTML
-	// is sent as text alone; one without text gets its subject as text.
+	// Text and HTML are UTF-8 with any line ends. A message without HTML is sent as text alone; one
+	// without text gets its subject as text.
 	Text, HTML []byte
 
-	TextKnown, HTMLKnown Known // what of them was encoded before
+	TextKnown, HTMLKnown Known // the parts of them that are encoded already
 }
 
-// Builder writes messages, one after the other, and uses its buffers again.
-// The zero Builder is ready; it is not for several goroutines at once.
+// Builder writes messages, one after the other, and reuses its buffers. The zero Builder is ready to
+// use. A Builder must not be used concurrently.
 type Builder struct {
 	h        header
 	scratch  []byte
 	boundary [2 + 24]byte
 }
 
-// Build appends the finished message to dst. The same Message gives the same
-// bytes. On error it returns dst as it was.
+// Build appends the finished message to dst. Equal Messages give equal bytes. On error it returns
+// dst unchanged.
 func (b *Builder) Build(dst []byte, m *Message) ([]byte, error) {
 	b.h = header{buf: dst, value: b.h.value, quoted: b.h.quoted}
 	if err := b.headers(m); err != nil {
@@ -150,8 +149,7 @@ func (b *Builder) headers(m *Message) error {
 	return h.err
 }
 
-// part writes the headers of a text part and the encoded body[from:], which ends
-// in CRLF.
+// part writes the headers of a text part and the encoded body[from:], which ends in CRLF.
 func (b *Builder) part(raw []byte, kind string, body []byte, from int, known Known) []byte {
 	raw = append(raw, "Content-Type: "...)
 	raw = append(raw, kind...)
@@ -170,9 +168,9 @@ func (b *Builder) part(raw []byte, kind string, body []byte, from int, known Kno
 	return appendBase64(raw, b.scratch)
 }
 
-// mark returns the boundary of a message. It starts with "=_", which neither
-// encoding can produce (RFC 2045 section 6.7), and follows from the message's
-// identifier, so that building again gives the same bytes.
+// mark returns the boundary of a message. It starts with "=_", which neither encoding can produce
+// (RFC 2045 section 6.7), and is derived from the message's identifier, so that a repeated Build
+// gives the same bytes.
 func (b *Builder) mark(id string) []byte {
 	sum := fnv.New128a()
 	sum.Write([]byte(id))

@@ -9,27 +9,26 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/liquid"
 )
 
-// Constants are the constant texts of a template, encoded once for all its
-// messages: of each only the first line depends on what comes before it, and it
-// follows either on the line being written or on a new one. It never changes and
-// may be used by many goroutines at once.
+// Constants are the constant texts of a template, encoded once for all its messages. Only the first
+// line of an encoded text depends on what precedes it, and the text is written either on the current
+// line or on a new one. Constants are immutable and safe for concurrent use.
 type Constants struct{ spans []span }
 
-// Known says where texts encoded before stand in a body, in their order. The zero
-// Known says nothing. One that is wrong costs time and harms nothing.
+// Known are the positions of encoded texts in a body, in order. The zero Known has none. A wrong
+// Known costs time, but the result is still correct.
 type Known struct {
 	Texts *Constants
 	Marks []liquid.Mark
 }
 
-// span is an encoded text. Its ends are left out where how they are encoded
-// depends on their neighbours.
+// span is an encoded text. The bytes at its ends whose encoding depends on their neighbours are left
+// out.
 type span struct {
 	text        string
 	lead        int // bytes left out in front
 	encoded     []byte
 	first, last int  // widths of its first and last line
-	lines       bool // the last line is not the first
+	lines       bool // it has more than one line
 	escapes     int  // bytes of the text that need escapes
 }
 
@@ -42,8 +41,8 @@ func Precompose(texts []string) *Constants {
 	return c
 }
 
-// encode encodes a text as it stands on new lines. One with broken characters,
-// which may go together with bytes around it, is left empty.
+// encode encodes a text as it is written on new lines. A text with invalid UTF-8, which may become
+// valid with its neighbours, gives an empty span.
 func encode(text string) span {
 	if !utf8.ValidString(text) {
 		return span{}
@@ -56,7 +55,7 @@ func encode(text string) span {
 		return r == ' ' || r == '\r' || r == '\t' || r < utf8.RuneSelf && class[r] == dropIt
 	})
 	s.text = text[:s.lead+len(inner)]
-	// A line that ends the text with a part of "From " may become it.
+	// A text that ends with a part of "From " at the start of a line may become it.
 	src := []byte(inner)
 	if at := bytes.LastIndexByte(src, 'F'); at >= 0 && strings.HasPrefix("From ", inner[at:]) {
 		src = append(src, "From "[len(src)-at:]...)
@@ -69,8 +68,7 @@ func encode(text string) span {
 	return s
 }
 
-// place writes a span on the line being written where that has room for it, else
-// on a new one.
+// place writes a span on the current line if it has room for it, otherwise on a new one.
 func (q *quoter) place(s *span) {
 	q.dst, q.col = breakFor(q.dst, q.col, s.first)
 	q.dst = append(q.dst, s.encoded...)
@@ -80,7 +78,7 @@ func (q *quoter) place(s *span) {
 	}
 }
 
-// in returns the span that a mark says to be in body, when it is there.
+// in returns the span of a mark, if body contains its text there.
 func (k Known) in(body []byte, m liquid.Mark, from int) (*span, bool) {
 	if k.Texts == nil || m.Text < 0 || m.Text >= len(k.Texts.spans) || m.At < from {
 		return nil, false
@@ -89,9 +87,8 @@ func (k Known) in(body []byte, m liquid.Mark, from int) (*span, bool) {
 	return s, len(s.text) > 0 && len(body)-m.At >= len(s.text) && string(body[m.At:m.At+len(s.text)]) == s.text
 }
 
-// appendQuoted appends body from a place on as quoted-printable text. It gives
-// up, with false, once more than a quarter of it turns out to need escapes;
-// base64 is shorter then.
+// appendQuoted appends body[from:] as quoted-printable text. It returns false when more than a
+// quarter of it needs escapes; base64 is shorter then.
 func appendQuoted(dst, body []byte, from int, known Known) ([]byte, bool) {
 	q := quoter{dst: dst, left: (len(body) - from) / 4}
 	at := from

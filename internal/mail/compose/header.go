@@ -11,12 +11,12 @@ import (
 // The widths of RFC 5322 section 2.1.1 and RFC 2047 section 2.
 const (
 	maxWidth      = 78  // of a line, without CRLF
-	maxWordWidth  = 76  // of a line that holds an encoded-word
-	maxLine       = 998 // that no line may exceed
+	maxWordWidth  = 76  // of a line with an encoded-word
+	maxLine       = 998 // of any line, without CRLF
 	maxIdentifier = 250 // of a Message-ID
 )
 
-// header writes header fields to buf. The first error sticks.
+// header writes header fields to buf. It keeps the first error.
 type header struct {
 	buf    []byte
 	col    int    // width of the line being written
@@ -42,18 +42,18 @@ func (h *header) open(name string) bool {
 
 func (h *header) close() { h.buf = append(h.buf, "\r\n"...) }
 
-// fail notes that a field cannot be written.
+// fail stores the error that a field cannot be written.
 func (h *header) fail(name, value, why string) {
 	if h.err == nil {
 		h.err = fmt.Errorf("header %s %q: %s", name, value, why)
 	}
 }
 
-// word writes s, which is not to be broken, on a new line when this one has no
-// room for it. A space goes before it unless it is the first of its field.
+// word writes s, which must not be broken, on a new line if the current one has no room for it. A
+// space precedes it unless it is the first of its field.
 func (h *header) word(s string, first bool) { h.enclosed("", s, "", first) }
 
-// enclosed writes a word that is put together of three.
+// enclosed writes a word that consists of three parts.
 func (h *header) enclosed(before, s, after string, first bool) {
 	n := len(before) + len(s) + len(after)
 	if !first {
@@ -94,7 +94,7 @@ func (h *header) token(name, value string) {
 	}
 }
 
-// text writes unstructured text, cleaned, as encoded-words where it must be.
+// text writes unstructured text, cleaned, as encoded-words if necessary.
 func (h *header) text(name, value string) {
 	if !h.open(name) {
 		return
@@ -128,8 +128,7 @@ func (h *header) mailbox(name string, m Mailbox) {
 	h.close()
 }
 
-// phrase writes a display name (RFC 5322 section 3.2.5): as it stands, quoted,
-// or as encoded-words.
+// phrase writes a display name (RFC 5322 section 3.2.5): unchanged, quoted, or as encoded-words.
 func (h *header) phrase(name []byte) {
 	switch {
 	case mustEncode(name) || !h.folds(name):
@@ -179,8 +178,8 @@ func (h *header) unsubscribe(name, url, addr string) {
 	h.close()
 }
 
-// listID writes the identity of a list. Encoded-words are not understood
-// everywhere in List headers, so a name outside ASCII is left out.
+// listID writes the identifier of a list. Not all programs decode encoded-words in List headers, so
+// a name outside ASCII is left out.
 func (h *header) listID(name string, l ListID) {
 	if !isDotAtom(l.ID) || len(l.ID) > 255 {
 		h.fail(name, l.ID, "not a list identifier")
@@ -224,7 +223,7 @@ func isFold(text []byte, i int) bool {
 	return text[i] == ' ' && i > 0 && i+1 < len(text) && text[i-1] != ' ' && text[i+1] != ' '
 }
 
-// folded writes ASCII text as it stands, in lines.
+// folded writes ASCII text unchanged, broken into lines.
 func (h *header) folded(text []byte) {
 	for len(text) > 0 {
 		n := 1
@@ -241,9 +240,9 @@ func (h *header) folded(text []byte) {
 	}
 }
 
-// appendClean appends s as a header may hold it: valid UTF-8, a run of
-// controls, line separators and spaces around it as one space, none at the
-// ends. The other spaces stay.
+// appendClean appends s in a form that headers may have: valid UTF-8, each run of control
+// characters, line separators and adjacent spaces as one space, none at the ends. Other spaces are
+// kept.
 func appendClean(dst []byte, s string) []byte {
 	start := len(dst)
 	plain := true
@@ -275,8 +274,8 @@ func appendClean(dst []byte, s string) []byte {
 	return append(dst[:start], bytes.Trim(dst[start:], " ")...)
 }
 
-// withoutForeignAddress drops from a display name the words that look like an
-// address at another domain than the sender's: they are there to deceive.
+// withoutForeignAddress removes the words of a display name that look like an address at another
+// domain than the sender's, because they deceive the reader.
 func withoutForeignAddress(name, addr string) string {
 	if !strings.Contains(name, "@") {
 		return name
@@ -292,8 +291,8 @@ func withoutForeignAddress(name, addr string) string {
 	return strings.Join(kept, " ")
 }
 
-// mustEncode reports whether text needs encoded-words: it is not ASCII, or
-// would be taken for one.
+// mustEncode reports whether text must be written as encoded-words: it is not ASCII, or looks like
+// an encoded-word.
 func mustEncode(text []byte) bool {
 	for i, c := range text {
 		if c >= utf8.RuneSelf || c == '=' && i+1 < len(text) && text[i+1] == '?' {
@@ -314,7 +313,7 @@ func appendQuotedString(dst, text []byte) []byte {
 	return append(dst, '"')
 }
 
-// isName holds header names to what every mail program reads.
+// isName reports whether s is a header name that all mail programs accept.
 func isName(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; !isAlnum(c) && c != '-' {

@@ -6,9 +6,9 @@ import (
 	"errors"
 )
 
-// WireReady says whether raw may be handed to SMTP: lines of at most 998 bytes
-// that end in CRLF, CR and LF nowhere else, no NUL, seven bits. Anything else
-// is refused by some server, or read by it as two messages.
+// WireReady returns an error unless raw can be sent by SMTP: lines of at most 998 bytes that end in
+// CRLF, no other CR or LF, no NUL, seven bits. Servers refuse anything else, or may read it as two
+// messages.
 func WireReady(raw []byte) error {
 	if !bytes.HasSuffix(raw, []byte("\r\n")) {
 		return errors.New("the last line does not end in CRLF")
@@ -33,7 +33,7 @@ func WireReady(raw []byte) error {
 	return nil
 }
 
-// checkBytes is WireReady but for the lines.
+// checkBytes is WireReady without the checks of lines.
 func checkBytes(raw []byte) error {
 	if !isSevenBit(raw) {
 		return errors.New("a byte has its eighth bit set")

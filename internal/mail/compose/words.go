@@ -11,8 +11,8 @@ const (
 	wordMarks = len("=?utf-8?Q?") + len("?=")
 )
 
-// encoded writes text as encoded-words (RFC 2047), in the encoding that is
-// shorter, each word whole characters. They hold in a phrase, too.
+// encoded writes text as encoded-words (RFC 2047) that are valid in a phrase, too, in the shorter
+// encoding. Each word consists of whole characters.
 func (h *header) encoded(text []byte) {
 	quoted := 0
 	for _, c := range text {
@@ -44,8 +44,7 @@ func (h *header) encoded(text []byte) {
 	}
 }
 
-// fit returns how many bytes of text, in whole characters, have room in an
-// encoded-word.
+// fit returns how many bytes of text, in whole characters, fit into an encoded-word.
 func fit(text []byte, room int, kind byte) int {
 	if kind == 'B' {
 		n := min(len(text), max(room, 0)/4*3)

@@ -1,13 +1,12 @@
 // Package dkim signs messages with DomainKeys Identified Mail (RFC 6376):
 // rsa-sha256, relaxed canonicalisation of headers and body.
 //
-// A signature covers the whole body (no l=), names each header that readers or
-// filters rely on, and names the most abused ones once more than they occur,
-// so that a copy added later breaks it (RFC 6376 section 8.15). It expires
-// after a week, which limits what a replayed message is good for.
+// A signature covers the whole body (no l=) and each header that readers or filters rely on. It
+// names the most abused headers once more than they occur, so that adding a copy later breaks it
+// (RFC 6376 section 8.15). It expires after a week, which limits replays.
 //
-// The signer reads a finished message and returns a header to put before it;
-// nothing after that may change a byte.
+// The signer reads a finished message and returns a header to be put before it. After that, no byte
+// of the message may change.
 package dkim
 
 import (
@@ -25,13 +24,12 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/address"
 )
 
-// Lifetime is how long a signature is valid. It must exceed the longest time a
-// message waits for delivery, and a retired key must stay published as long.
+// Lifetime is how long a signature is valid. It must be longer than the longest time for which a
+// message waits for delivery. A retired key must stay published for as long.
 const Lifetime = 7 * 24 * time.Hour
 
-// signed are the headers that a signature covers where they are present, in
-// the order in which they are listed. Oversigned ones are listed even when
-// they are absent.
+// signed are the headers that a signature covers if they are present, in the order of h=. Oversigned
+// ones are listed even if they are absent.
 var signed = [...]struct {
 	name       string
 	oversigned bool
@@ -56,14 +54,12 @@ var signed = [...]struct {
 	{"x-entity-ref-id", false},
 }
 
-// Key makes RSASSA-PKCS1-v1_5 signatures over SHA-256 digests. It is used by
-// several goroutines at once.
+// Key makes RSASSA-PKCS1-v1_5 signatures of SHA-256 digests. It must be safe for concurrent use.
 type Key interface {
 	Sign(digest []byte) ([]byte, error)
 }
 
-// Signer signs messages for one domain and selector. It may be used by several
-// goroutines at once.
+// Signer signs messages for one domain and selector. It is safe for concurrent use.
 type Signer struct {
 	head    string // the signature's tags that do not change
 	key     Key
@@ -98,7 +94,7 @@ func isSelector(s string) bool {
 	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
-// scratch is what one signing needs; it is used again by the next.
+// scratch is the working memory of one signing. It is reused.
 type scratch struct {
 	sha    hash.Hash
 	fields []field
@@ -106,8 +102,8 @@ type scratch struct {
 	digest [sha256.Size]byte
 }
 
-// Sign appends to dst the DKIM-Signature header, CRLF included, of the
-// finished message raw, as of now.
+// Sign appends to dst the DKIM-Signature header, with CRLF, of the finished message raw, signed at
+// now.
 func (s *Signer) Sign(dst, raw []byte, now time.Time) ([]byte, error) {
 	w := s.scratch.Get().(*scratch)
 	defer s.scratch.Put(w)
@@ -148,7 +144,7 @@ func (s *Signer) Sign(dst, raw []byte, now time.Time) ([]byte, error) {
 	return append(out, "\r\n"...), nil
 }
 
-// field is one header of the message, folded as it stands.
+// field is one header field of the message, still folded.
 type field struct {
 	name  []byte
 	value []byte // without the final CRLF
@@ -156,7 +152,7 @@ type field struct {
 
 var errNoHeader = errors.New("message to sign has a malformed header")
 
-// split notes the header fields of raw and returns its body.
+// split stores the header fields of raw and returns its body.
 func (w *scratch) split(raw []byte) (body []byte, err error) {
 	w.fields = w.fields[:0]
 	from := 0
@@ -228,8 +224,8 @@ func (w *scratch) appendNames(out []byte) []byte {
 	return out
 }
 
-// hashHeaders feeds the signed headers, the last of a name first, and then the
-// signature header itself, without its value and its CRLF.
+// hashHeaders hashes the signed headers, the last one of each name first, and then the signature
+// header without the value of b= and without CRLF.
 func (w *scratch) hashHeaders(signature []byte) {
 	for i := range signed {
 		for j := len(w.fields) - 1; j >= 0; j-- {

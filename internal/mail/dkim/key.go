@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 )
 
-// keyBits is the size of the keys we make and the least we sign with.
+// keyBits is the size of generated keys, and the minimum size of keys that sign.
 const keyBits = 2048
 
 // RSAKey signs with a private key of crypto/rsa.
@@ -39,9 +39,8 @@ type Library interface {
 	Key(private *rsa.PrivateKey) (Key, error)
 }
 
-// NewKey returns a Key for private, which must have at least 2048 bits. It is
-// one of lib, unless lib is nil, fails, or makes another signature than
-// crypto/rsa does: then it is an RSAKey.
+// NewKey returns a Key for private, which must have at least 2048 bits. It returns a key of lib if
+// lib is not nil and its signatures equal those of crypto/rsa, otherwise an RSAKey.
 func NewKey(private *rsa.PrivateKey, lib Library) (Key, error) {
 	slow, err := NewRSAKey(private)
 	if err != nil {
@@ -57,8 +56,8 @@ func NewKey(private *rsa.PrivateKey, lib Library) (Key, error) {
 	return &watchedKey{fast: fast, slow: slow}, nil
 }
 
-// agree reports whether fast makes the one signature of a digest that there is
-// (RFC 8017 section 8.2: it holds nothing random).
+// agree reports whether fast makes the same signature as slow. There is exactly one signature of a
+// digest (RFC 8017 section 8.2: it contains nothing random).
 func agree(fast Key, slow *RSAKey) bool {
 	var digest [sha256.Size]byte
 	rand.Read(digest[:])
@@ -71,7 +70,7 @@ func agree(fast Key, slow *RSAKey) bool {
 		rsa.VerifyPKCS1v15(&slow.private.PublicKey, crypto.SHA256, digest[:], got) == nil
 }
 
-// watchedKey is a library's key until it first fails.
+// watchedKey uses a library's key until that fails, and crypto/rsa from then on.
 type watchedKey struct {
 	fast   Key
 	slow   *RSAKey
@@ -94,7 +93,7 @@ func GenerateKey() (*rsa.PrivateKey, error) {
 	return rsa.GenerateKey(rand.Reader, keyBits)
 }
 
-// MarshalKey returns key as PKCS #8 in PEM, which is to be stored encrypted.
+// MarshalKey returns key as PKCS #8 in PEM. The caller must encrypt it before storing it.
 func MarshalKey(key *rsa.PrivateKey) ([]byte, error) {
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
@@ -103,7 +102,7 @@ func MarshalKey(key *rsa.PrivateKey) ([]byte, error) {
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), nil
 }
 
-// ParseKey reads what MarshalKey wrote.
+// ParseKey parses the result of MarshalKey.
 func ParseKey(text []byte) (*rsa.PrivateKey, error) {
 	block, _ := pem.Decode(text)
 	if block == nil || block.Type != "PRIVATE KEY" {

@@ -10,26 +10,25 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
-// Guard takes links out of rendered HTML whose scheme came from a recipient's
-// data and may harm: every scheme but http, https, mailto and tel, and those that
-// the author wrote out for the same attribute. It is immutable.
+// Guard removes links from rendered HTML whose scheme came from a recipient's data and may be
+// dangerous: all schemes except http, https, mailto and tel, and those that the author wrote out for
+// the same attribute. It is immutable.
 type Guard struct {
 	authored map[string]bool // by attribute and scheme, with a space between
 }
 
-// NewGuard returns the guard of what a template renders to, or nil when the
-// template alone says where each link leads. Safe says of a variable that it
-// prints only URLs of ours.
+// NewGuard returns the guard for the output of a template, or nil if the template alone determines
+// the scheme of each link. safe reports whether a variable contains only URLs of ours.
 func NewGuard(src string, safe func(variable string) bool) *Guard {
 	in := markup.New(src, markup.Syntax{})
 	g := &Guard{authored: map[string]bool{}}
-	open := false // the scheme of some link is not known
+	open := false // the scheme of some link is not determined
 	for _, p := range in.Spans {
 		piece := src[p.Start:p.End]
 		open = open || rawFilter.MatchString(piece) || p.Output && p.Start > 0 && src[p.Start-1] == '<'
 	}
 	for t := range tags(in, 0) {
-		inValues := 0 // outputs that stand in values
+		inValues := 0 // outputs inside attribute values
 		for a := range in.Attributes(t) {
 			inValues += outputs(in, a.Start, a.End)
 			if isURLAttribute(a.Name) && !g.settled(a.Name, src[a.Start:a.End], safe) {
@@ -44,7 +43,7 @@ func NewGuard(src string, safe func(variable string) bool) *Guard {
 	return g
 }
 
-// rawFilter finds an output that is not escaped, which may print whole elements.
+// rawFilter matches an output that is not escaped and may therefore print whole elements.
 var rawFilter = regexp.MustCompile(`\|\s*raw\b`)
 
 // outputs counts the Liquid outputs from start to end.
@@ -57,8 +56,8 @@ func outputs(in *markup.Scanner, start, end int) (n int) {
 	return n
 }
 
-// settled reports whether the template alone decides the scheme of an attribute's
-// value, and notes the scheme.
+// settled reports whether the template alone determines the scheme of an attribute's value, and
+// stores the scheme.
 func (g *Guard) settled(name, value string, safe func(string) bool) bool {
 	spans := markup.Spans(value)
 	prefix := value
@@ -76,11 +75,11 @@ func (g *Guard) settled(name, value string, safe func(string) bool) bool {
 	return scheme == "" && strings.TrimSpace(prefix) == "" && spans[0].Output && strings.Count(first, "|") == 0 && safe(markup.FirstWord(markup.Code(first)))
 }
 
-// Clean returns rendered HTML without the attributes that lead where no link may,
-// and whether there were any. The HTML given stays as it is.
+// Clean returns rendered HTML without the attributes with forbidden links, and whether there were
+// any. It does not change its argument.
 func (g *Guard) Clean(rendered []byte) ([]byte, bool) {
 	text := string(rendered)
-	in := markup.Rendered(text) // what looks like Liquid now is a recipient's text
+	in := markup.Rendered(text) // text that looks like Liquid is a recipient's data here
 	var out []byte
 	last := 0
 	for t := range tags(in, 0) {
@@ -110,11 +109,10 @@ func (g *Guard) allows(attribute, url string) bool {
 	}
 }
 
-// schemeIn returns what stands before the first colon of a URL, unless a slash,
-// question mark or number sign comes first: then the URL has no scheme. Known says
-// that nothing that follows can change this. It is wider than what browsers take
-// for a scheme: they drop some white space and control characters, and mail
-// programs have dropped others, so all of them are left out.
+// schemeIn returns the part of a URL before the first colon, unless a slash, question mark or number
+// sign comes first: then the URL has no scheme. known means that text appended to the URL cannot
+// change the result. It accepts more than browsers do: they ignore some white space and control
+// characters, and mail programs have ignored others, so all of them are skipped.
 func schemeIn(url string) (scheme string, known bool) {
 	i := strings.IndexAny(url, ":/?#")
 	if i < 0 {
@@ -135,8 +133,8 @@ func schemeIn(url string) (scheme string, known bool) {
 	return scheme, true
 }
 
-// isURLAttribute reports whether an attribute of some element names a place that
-// mail programs and browsers go to.
+// isURLAttribute reports whether an attribute of some element is a URL that mail programs or
+// browsers open.
 func isURLAttribute(name string) bool {
 	switch name {
 	case "href", "xlink:href", "src", "action", "formaction", "background", "data", "poster", "cite", "longdesc", "ping", "lowsrc", "dynsrc", "codebase", "manifest":

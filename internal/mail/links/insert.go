@@ -8,8 +8,8 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
-// InsertBeforeBodyEnd puts snippet before the last </body> of src, or at its
-// end where there is none. Comments and scripts are not looked into.
+// InsertBeforeBodyEnd inserts snippet before the last </body> of src, or at its end if there is none.
+// Comments and scripts are ignored.
 func InsertBeforeBodyEnd(src, snippet string) string {
 	at := len(src)
 	for t := range markup.New(src, markup.Syntax{}).All() {
@@ -20,8 +20,8 @@ func InsertBeforeBodyEnd(src, snippet string) string {
 	return src[:at] + snippet + src[at:]
 }
 
-// InsertAfterBodyStart puts snippet after the first <body> of src; where there
-// is none, after the head, or else before everything but the doctype.
+// InsertAfterBodyStart inserts snippet after the first <body> of src. If there is none, it inserts it
+// after the head, or else at the start, after the doctype.
 func InsertAfterBodyStart(src, snippet string) string {
 	at := 0
 	for t := range markup.New(src, markup.Syntax{}).All() {
@@ -45,9 +45,8 @@ const (
 	preheaderUnits = 90
 )
 
-// Preheader returns the hidden block that mail programs show beside the
-// subject, for InsertAfterBodyStart, or nothing when text is blank. Text may
-// hold Liquid; everything else in it is escaped.
+// Preheader returns the hidden block that mail programs show beside the subject, to be inserted by
+// InsertAfterBodyStart, or "" if text is blank. Liquid in text is kept; everything else is escaped.
 func Preheader(text string) string {
 	if strings.TrimSpace(text) == "" {
 		return ""
@@ -55,7 +54,7 @@ func Preheader(text string) string {
 	return preheaderOpen + PreheaderText(text) + "</div>"
 }
 
-// PreheaderText returns what stands in that block, for one that is there already.
+// PreheaderText returns the text of that block for a preheader that is in the HTML already.
 func PreheaderText(text string) string {
 	text = markup.Outside(text, func(piece string) string {
 		return html.EscapeString(strings.Map(func(r rune) rune {
@@ -68,8 +67,8 @@ func PreheaderText(text string) string {
 	return text + strings.Repeat(preheaderUnit, preheaderUnits)
 }
 
-// DeclareUTF8 returns src with the character sets that its meta elements name
-// changed to utf-8, in which all mail is sent.
+// DeclareUTF8 returns src with the character sets of its meta elements changed to utf-8, in which all
+// mail is sent.
 func DeclareUTF8(src string) string {
 	in := markup.New(src, markup.Syntax{})
 	var b strings.Builder
@@ -96,8 +95,7 @@ func DeclareUTF8(src string) string {
 	return b.String() + src[last:]
 }
 
-// charset returns where the value of an attribute of a meta element names a
-// character set, if it does.
+// charset returns the position of a character set in the value of an attribute of a meta element.
 func charset(attribute, value string) (start, end int, ok bool) {
 	if attribute == "charset" {
 		return 0, len(value), true

@@ -1,11 +1,10 @@
-// Package links rewrites the links of finished HTML and puts what we add to a
-// mail (preheader, pixel, footer) in its place.
+// Package links rewrites the links of finished HTML and inserts what we add to a mail (preheader,
+// pixel, footer).
 //
-// Mail HTML must not be parsed and rendered again: that loses conditional
-// comments, VML and templated attributes, which mail programs depend on. So
-// the tokenizer only finds where the hrefs are, and every other byte is copied
-// as it stands. The HTML may hold Liquid, which is kept; the work is done once
-// per content, never per recipient.
+// Mail HTML must not be parsed and rendered again: that loses conditional comments, VML and templated
+// attributes, which mail programs depend on. So the tokenizer only finds the positions of hrefs, and
+// every other byte is copied. The HTML may contain Liquid, which is kept; the work is done once per
+// content, not per recipient.
 package links
 
 import (
@@ -21,17 +20,17 @@ type Link struct {
 	Index   int    // its number, stable for the life of the content
 	URL     string // as authored: entities decoded, Liquid kept, without UTM parameters
 	Label   string // the text of the first link that has any, else the alt text of its image
-	Dynamic bool   // the URL holds Liquid, so it differs between recipients
+	Dynamic bool   // the URL contains Liquid, so it differs between recipients
 }
 
-// Options say how Rewrite numbers links and what it writes for them.
+// Options determine how Rewrite numbers links and what it writes for them.
 type Options struct {
-	// Known are the links already numbered, by other variants of the same
-	// content. A URL that is among them keeps its number.
+	// Known are links that are numbered already, from other variants of the same content. A URL
+	// among them keeps its number.
 	Known []Link
-	// Href returns the new value of an href; it may hold Liquid and needs no
-	// escaping. It is called once for each occurrence, when all links and
-	// labels are known. Without it hrefs stay as they are.
+	// Href returns the new value of an href; it may contain Liquid and is escaped by Rewrite. It is
+	// called for each occurrence, after all links and labels were read. If it is nil, hrefs do not
+	// change.
 	Href func(Link) string
 }
 
@@ -41,10 +40,10 @@ type Problem struct {
 	Reason string // a clause for the author
 }
 
-// Error holds the problems of one HTML text.
+// Error is the problems of one HTML text.
 type Error struct{ Problems []Problem }
 
-// Error names every problem.
+// Error returns the texts of all problems.
 func (e *Error) Error() string {
 	parts := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
@@ -56,13 +55,12 @@ func (e *Error) Error() string {
 // Rewrite replaces the hrefs of a, area and VML elements that lead to http or
 // https, also inside the conditional comments that only Outlook reads, and
 // returns the new HTML with the known and the new links.
+// It does not change other schemes, fragments, relative URLs (unless base gives them an origin), URLs
+// under /_q/, the Liquid variables that become such URLs, and elements with the attribute
+// data-no-track, which is removed.
 //
-// Left alone are other schemes, fragments, relative URLs (unless base gives
-// them an origin), URLs under /_q/, the Liquid variables that become such
-// URLs, and elements with the attribute data-no-track, which is removed.
-//
-// The error, of type *Error, names links that must not be sent; they are left
-// as they are, and what is returned beside the error is complete.
+// The error, of type *Error, lists links that must not be sent; these are unchanged, and the other
+// results are complete in spite of the error.
 func Rewrite(src string, opts Options) (out string, found []Link, err error) {
 	s := newScan(src, opts.Known)
 	s.document(s.in, 0)
@@ -89,8 +87,7 @@ func Rewrite(src string, opts Options) (out string, found []Link, err error) {
 	return b.String(), s.links, err
 }
 
-// Check returns an *Error that names every link of src that must not be sent,
-// or nil.
+// Check returns an *Error with every link of src that must not be sent, or nil.
 func Check(src string) error {
 	s := newScan(src, nil)
 	s.document(s.in, 0)
@@ -100,8 +97,8 @@ func Check(src string) error {
 	return nil
 }
 
-// writeValue writes an attribute value in the quotes that the author used;
-// where there were none, it brings its own.
+// writeValue writes an attribute value in the author's quotes, or in double quotes if there were
+// none.
 func writeValue(b *strings.Builder, value string, quote byte) {
 	value = markup.Outside(value, escapeAttribute)
 	if quote == 0 {
@@ -115,7 +112,7 @@ func writeValue(b *strings.Builder, value string, quote byte) {
 
 func escapeAttribute(s string) string { return html.EscapeString(s) }
 
-// decide says what becomes of an authored href: a link, a problem, or neither.
+// decide returns whether an authored href is tracked, or the problem that it is.
 func decide(url string) (track bool, problem string) {
 	spans := markup.Spans(url)
 	prefix := url
@@ -144,8 +141,8 @@ func decide(url string) (track bool, problem string) {
 	return spans[0].Start != 0 || !isOwnVariable(url[:spans[0].End]), ""
 }
 
-// schemeOf returns the lower-case scheme of url (RFC 3986 section 3.1), read
-// as browsers do: after leading spaces and controls.
+// schemeOf returns the lower-case scheme of url (RFC 3986 section 3.1). Like browsers, it ignores
+// leading spaces and control characters.
 func schemeOf(url string) (string, bool) {
 	url = strings.TrimLeftFunc(url, func(r rune) bool { return r <= ' ' })
 	for i := range len(url) {
@@ -169,8 +166,8 @@ func isOwn(url string) bool {
 	return i >= 0 && strings.HasPrefix(rest[i:], "/_q/")
 }
 
-// isOwnVariable reports whether a Liquid piece prints one of the URLs that we
-// make for each recipient.
+// isOwnVariable reports whether a piece of Liquid prints one of the URLs that are made for each
+// recipient.
 func isOwnVariable(piece string) bool {
 	if !strings.HasPrefix(piece, "{{") {
 		return false

@@ -2,10 +2,9 @@ package links
 
 import "strings"
 
-// Location returns a target that CheckTarget passes as the Location header of a
-// redirect names it (RFC 9110 section 10.2.2): in ASCII. The host is in
-// A-labels, elsewhere bytes from 0x80, spaces and control bytes are
-// percent-encoded; what is encoded already stays as it is.
+// Location returns a target that passed CheckTarget in the form of a Location header (RFC 9110
+// section 10.2.2), in ASCII: the host in A-labels, and spaces, control bytes and bytes from 0x80
+// percent-encoded elsewhere. Encoded bytes are not encoded again.
 func Location(target string) string { return encoded(asciiHost(target)) }
 
 func encoded(s string) string {

@@ -14,25 +14,25 @@ import (
 // maxLabel is the length, in bytes, at which a link's label is cut.
 const maxLabel = 200
 
-// maxNesting is how deep conditional comments are followed into one another;
-// HTML knows no nesting, so this only bounds the work on hostile input.
+// maxNesting is how deep conditional comments in each other are read. They do not nest in HTML, so
+// this only limits the work on hostile input.
 const maxNesting = 2
 
-// edit replaces src[start:end]: by the href of a link, or (link -1) by nothing.
+// edit replaces src[start:end]: by the href of a link, or by nothing if link is -1.
 type edit struct {
 	start, end int
-	link       int // position in scan.links
+	link       int // index in scan.links
 	quote      byte
 }
 
-// scan walks one HTML text and notes what is to change.
+// scan reads one HTML text and collects the changes.
 type scan struct {
 	in   *markup.Scanner
 	base string // of <base href>
 
 	links    []Link
 	next     int            // the number of the next new link
-	byURL    map[string]int // position in links
+	byURL    map[string]int // index in links
 	edits    []edit
 	problems []Problem
 
@@ -50,7 +50,7 @@ func newScan(src string, known []Link) *scan {
 	return s
 }
 
-// document walks the tokens of what is read.
+// document reads all tokens.
 func (s *scan) document(in *markup.Scanner, depth int) {
 	for t := range in.All() {
 		switch t.Kind {
@@ -73,10 +73,10 @@ func (s *scan) document(in *markup.Scanner, depth int) {
 	s.closeLabel()
 }
 
-// comment walks the inside of a conditional comment, which is HTML to Outlook.
+// comment reads the inside of a conditional comment, which is HTML for Outlook.
 func (s *scan) comment(in *markup.Scanner, depth int) {
 	open, label, alt := s.open, s.label, s.alt
-	s.open, s.label = -1, nil // its text is no part of the label around it
+	s.open, s.label = -1, nil // its text does not belong to the label around it
 	s.document(in, depth)
 	s.open, s.label, s.alt = open, label, alt
 }
@@ -134,8 +134,8 @@ func (s *scan) linkElement(t markup.Token) {
 	}
 }
 
-// runsNothing notes an attribute of an element that is no link and would run a
-// script: the action of a form, a link of an SVG image.
+// runsNothing notes an attribute of an element that is not a link if it would run a script: the
+// action of a form, a link of an SVG image.
 func (s *scan) runsNothing(a markup.Attribute) {
 	if !isURLAttribute(a.Name) {
 		return
@@ -150,7 +150,7 @@ func (s *scan) runsNothing(a markup.Attribute) {
 	}
 }
 
-// href judges one href, notes the edit, and returns the position of its link or -1.
+// href checks one href, notes the edit, and returns the index of its link, or -1.
 func (s *scan) href(a markup.Attribute, track bool) int {
 	url := s.value(a)
 	if url == "" {
@@ -192,7 +192,7 @@ func (s *scan) value(a markup.Attribute) string {
 	return strings.Trim(v, " \f")
 }
 
-// closeLabel gives the open link the text read since, if it has none yet.
+// closeLabel sets the label of the open link to the text read since, if it has none yet.
 func (s *scan) closeLabel() {
 	if s.open < 0 {
 		return
@@ -207,7 +207,7 @@ func (s *scan) closeLabel() {
 	s.open, s.label, s.alt = -1, nil, ""
 }
 
-// cut shortens s to at most n bytes, between characters.
+// cut shortens s to at most n bytes of whole characters.
 func cut(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -218,8 +218,8 @@ func cut(s string, n int) string {
 	return s[:n]
 }
 
-// resolve gives a relative url the origin and folder of base. Dot segments
-// stay: the client that follows the URL removes them.
+// resolve prepends the origin and folder of base to a relative url. Dot segments stay, since clients
+// remove them.
 func resolve(base, url string) string {
 	if _, ok := schemeOf(url); ok || url[0] == '#' || strings.HasPrefix(url, "{") {
 		return url

@@ -9,9 +9,8 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
-// CheckTarget says whether a redirect may lead to target, a URL without
-// Liquid: http or https, a host, no user information, no control bytes. Its
-// error is a clause for the author.
+// CheckTarget returns an error unless a redirect may lead to target, a URL without Liquid: http or
+// https, a host, no user information, no control bytes. The error is a clause for the author.
 func CheckTarget(target string) error {
 	for i := range len(target) {
 		if target[i] < 0x20 || target[i] == 0x7f {
@@ -62,14 +61,13 @@ func LeadsToWeb(url string) bool {
 	return scheme == "http" || scheme == "https"
 }
 
-// UTM are the parameters by which web analytics recognise a campaign. Empty
-// ones are not added.
+// UTM are the parameters by which web analytics identify a campaign. Empty ones are not added.
 type UTM struct {
 	Source, Medium, Campaign, Content string
 }
 
-// AddUTM adds to target, before its fragment, each parameter that it does not
-// have yet. The rest is kept byte for byte, Liquid included.
+// AddUTM adds to target, before its fragment, each parameter that it does not have. All other bytes
+// stay, Liquid included.
 func AddUTM(target string, utm UTM) string {
 	masked := markup.Mask(target)
 	end := len(target)

@@ -6,8 +6,8 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
-// HasUnsubscribe reports whether text, HTML or plain, prints unsubscribe_url
-// or preferences_url by a Liquid output that is not inside an HTML comment.
+// HasUnsubscribe reports whether text, HTML or plain, prints unsubscribe_url or preferences_url by a
+// Liquid output outside HTML comments.
 func HasUnsubscribe(text string) bool {
 	in := markup.New(text, markup.Syntax{})
 	hidden := 0 // where the last comment seen ends
@@ -37,8 +37,7 @@ func HasUnsubscribe(text string) bool {
 	return false
 }
 
-// mentions reports whether one of the names stands in s as a word of its own,
-// outside string literals.
+// mentions reports whether one of the names is a word of s, outside string literals.
 func mentions(s string, names ...string) bool {
 	var quote byte
 	for i := 0; i < len(s); {

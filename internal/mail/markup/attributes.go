@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// Attribute is where an attribute of a tag stands.
+// Attribute is the position of an attribute of a tag.
 type Attribute struct {
 	Name          string // in lower case
 	Before, After int    // the attribute and the white space before it
-	Start, End    int    // its value, without quotes; empty behind the name where it has none
+	Start, End    int    // its value, without quotes; empty after the name if it has none
 	Quote         byte   // ", ', or 0
 	Valued        bool   // there is a =
 }
 
-// Attributes returns the attributes of a tag in turn. Liquid tags separate
-// attributes, except inside values, which may begin and end with them.
+// Attributes returns the attributes of a tag in order. Liquid tags separate attributes, except
+// inside values, which may begin and end with them.
 func (s *Scanner) Attributes(t Token) iter.Seq[Attribute] {
 	return func(yield func(Attribute) bool) {
 		m, end := s.Masked, t.End
@@ -57,8 +57,7 @@ func (s *Scanner) Attributes(t Token) iter.Seq[Attribute] {
 	}
 }
 
-// value reads the value of a, which begins at or after i, and returns where the
-// attribute ends.
+// value sets the value of a, which begins at or after i, and returns the end of the attribute.
 func (s *Scanner) value(a *Attribute, i, end int) int {
 	m := s.Masked
 	a.Valued = true

@@ -1,9 +1,8 @@
-// Package mx finds out where a domain's mail goes and who runs those servers.
+// Package mx looks up the servers of a domain's mail and who operates them.
 //
-// A domain names its servers in MX records (RFC 5321 section 5.1). One without
-// such records takes its mail at its own address; one whose only record is "."
-// takes none (RFC 7505). The big providers' own domains are known by name, all
-// others by the servers they name.
+// A domain names its servers in MX records (RFC 5321 section 5.1). Without such records its mail is
+// sent to its own address; if its only record is ".", it accepts none (RFC 7505). The large
+// providers' own domains are known by name, all others are classified by their servers.
 package mx
 
 import (
@@ -16,17 +15,17 @@ import (
 	"time"
 )
 
-// Resolver asks the DNS; *net.Resolver does.
+// Resolver queries the DNS; *net.Resolver implements it.
 type Resolver interface {
 	LookupMX(ctx context.Context, domain string) ([]*net.MX, error)
 	LookupHost(ctx context.Context, host string) ([]string, error)
 }
 
-// timeout bounds one look-up, both questions of it.
+// timeout limits one look-up of up to two queries.
 const timeout = 5 * time.Second
 
-// NewResolver returns a Resolver that asks the server at address (host:port), or
-// those of the machine's configuration when it is empty.
+// NewResolver returns a Resolver that uses the server at address (host:port), or those of the
+// machine's configuration if it is empty.
 func NewResolver(address string) *net.Resolver {
 	if address == "" {
 		return net.DefaultResolver
@@ -40,17 +39,17 @@ func NewResolver(address string) *net.Resolver {
 	}
 }
 
-// Answer is what is known of a domain.
+// Answer is the result of a look-up.
 type Answer struct {
-	Record   string   // the server that is tried first; "." for a domain that takes no mail; empty: there is no such domain
-	Provider Provider // empty when there is no such domain
+	Record   string   // the preferred server; "." for a domain that accepts no mail; "" if the domain does not exist
+	Provider Provider // "" if the domain does not exist
 }
 
-// Null is the Record of a domain that says it takes no mail.
+// Null is the Record of a domain that accepts no mail.
 const Null = "."
 
-// Lookup asks where a domain's mail goes. That there is no such domain is an
-// answer; an error means that it could not be found out now.
+// Lookup looks up the mail servers of a domain. A domain that does not exist is a result; an error
+// means that the DNS did not answer.
 func Lookup(ctx context.Context, r Resolver, domain string) (Answer, error) {
 	domain = strings.ToLower(strings.TrimSuffix(domain, "."))
 	if !askable(domain) {
@@ -58,7 +57,7 @@ func Lookup(ctx context.Context, r Resolver, domain string) (Answer, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	name := domain + "." // as it stands, not below the machine's search domains
+	name := domain + "." // absolute, so that the machine's search domains are not appended
 	records, err := r.LookupMX(ctx, name)
 	hosts := sorted(records)
 	if len(hosts) == 0 {
@@ -85,8 +84,7 @@ func absent(err error) bool {
 	return ok && d.IsNotFound
 }
 
-// sorted returns the hosts, most wanted first. The null record counts only when
-// it stands alone.
+// sorted returns the hosts in order of preference. The null record counts only if it is the only one.
 func sorted(records []*net.MX) []string {
 	records = slices.DeleteFunc(slices.Clone(records), func(m *net.MX) bool { return m == nil || m.Host == "" || len(m.Host) > 255 })
 	if len(records) == 1 && records[0].Host == Null {
@@ -107,8 +105,8 @@ func sorted(records []*net.MX) []string {
 	return hosts
 }
 
-// askable reports whether the DNS may know the domain. Names that are never
-// public stay on this machine (RFC 6761, 6762 and 7686).
+// askable reports whether the domain can be in the DNS. Names that are never public are not sent to
+// a name server (RFC 6761, 6762 and 7686).
 func askable(domain string) bool {
 	if domain == "" || len(domain) > 253 || !strings.Contains(domain, ".") {
 		return false

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Provider is who runs a domain's mailboxes.
+// Provider is the operator of a domain's mailboxes.
 type Provider string
 
 // The providers. Gmail and Outlook are the consumer services,
@@ -28,7 +28,7 @@ func Providers() []Provider {
 	return []Provider{Gmail, GoogleWorkspace, Outlook, Microsoft365, Yahoo, AOL, ICloud, Proton, Zoho, Other}
 }
 
-// consumers are the domains under which providers offer mailboxes to the public.
+// consumers are the domains of mailboxes that providers offer to the public.
 var consumers = map[string]Provider{
 	"gmail.com": Gmail, "googlemail.com": Gmail,
 	"msn.com": Outlook, "windowslive.com": Outlook, "passport.com": Outlook,
@@ -39,13 +39,13 @@ var consumers = map[string]Provider{
 	"zoho.com": Zoho, "zohomail.com": Zoho, "zohomail.eu": Zoho, "zohomail.in": Zoho,
 }
 
-// abroad are those that have the same name in many countries.
+// abroad are domains with the same name in many countries.
 var (
 	abroad  = regexp.MustCompile(`^(yahoo|hotmail|live|outlook|aol)\.(com|[a-z]{2}|com?\.[a-z]{2})$`)
 	country = map[string]Provider{"yahoo": Yahoo, "hotmail": Outlook, "live": Outlook, "outlook": Outlook, "aol": AOL}
 )
 
-// Consumer returns the provider that offers mailboxes to the public under a domain.
+// Consumer returns the provider of public mailboxes under a domain.
 func Consumer(domain string) (Provider, bool) {
 	domain = strings.ToLower(domain)
 	if p, ok := consumers[domain]; ok {
@@ -57,7 +57,7 @@ func Consumer(domain string) (Provider, bool) {
 	return "", false
 }
 
-// servers are the ends of the providers' server names; the first that fits decides.
+// servers are suffixes of the providers' server names; the first that matches decides.
 var servers = []struct {
 	suffix   string
 	provider Provider
@@ -80,8 +80,8 @@ var servers = []struct {
 	{"zoho.com", Zoho}, {"zoho.eu", Zoho}, {"zoho.in", Zoho}, {"zoho.com.au", Zoho}, {"zoho.com.cn", Zoho}, {"zoho.jp", Zoho}, {"zohomail.com", Zoho},
 }
 
-// Classify says who runs a domain whose mail goes to hosts, the most wanted
-// first. What stands before a provider's servers, such as a filter, hides it.
+// Classify returns the operator of a domain with these mail servers, given in order of preference. A
+// filter in front of a provider's servers hides the provider.
 func Classify(domain string, hosts []string) Provider {
 	if p, ok := Consumer(domain); ok {
 		return p

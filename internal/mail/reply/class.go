@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Class says what an outcome means; see the package comment.
+// Class is the meaning of an outcome; see the package comment.
 type Class string
 
 // The classes.
@@ -19,30 +19,30 @@ const (
 	Lane     Class = "lane"
 )
 
-// Category groups the reasons of a refusal for reports.
+// Category is the reason of a refusal, for reports.
 type Category string
 
 // The categories.
 const (
 	Mailbox Category = "mailbox" // no such mailbox, or it is closed
-	Domain  Category = "domain"  // no such domain, or no way to it
+	Domain  Category = "domain"  // no such domain, or no route to it
 	Full    Category = "full"    // the mailbox is full
-	Policy  Category = "policy"  // who we are, or how much we send
-	Content Category = "content" // what the message says or how big it is
+	Policy  Category = "policy"  // the sender or its volume was refused
+	Content Category = "content" // what the message contains, or its size
 	Network Category = "network" // no answer, or not a complete one
 	Other   Category = "other"
 )
 
-// Verdict is what Classify makes of an outcome.
+// Verdict is the result of Classify.
 type Verdict struct {
 	Class    Class
 	Category Category // empty if accepted
 	Rule     string   // id of the rule that decided, for logs and support
 }
 
-// Expired returns the class of a message whose last verdict this is when there
-// is no time left to try again: a deferral for policy was a block, any other a
-// soft bounce. A failure of the lane stays one, since the message was not refused.
+// Expired returns the class of a message with this last verdict when there is no time left to retry:
+// a deferral for policy becomes a block, any other a soft bounce. A failure of the lane stays one,
+// since the message was not refused.
 func (v Verdict) Expired() Class {
 	switch {
 	case v.Class == Deferred && v.Category == Policy:
@@ -54,10 +54,9 @@ func (v Verdict) Expired() Class {
 	}
 }
 
-// Classify says what an outcome means. What came before MAIL, and what ended
-// without a reply, is the lane's; everything else is decided by the first of
-// the rules that matches. An uncertain outcome counts as deferred: whether to
-// try again is decided where attempts are counted.
+// Classify returns the meaning of an outcome. Failures before MAIL, and those without a reply, are
+// the lane's; all others are decided by the first rule that matches. An uncertain outcome is
+// classified as deferred: the caller counts attempts and decides whether to retry.
 func Classify(o Outcome) Verdict {
 	switch {
 	case o.Accepted:
@@ -80,17 +79,17 @@ func Classify(o Outcome) Verdict {
 	return Verdict{Deferred, Other, "unknown"}
 }
 
-// anAddress finds addresses, whose words must not count as the server's own.
+// anAddress matches addresses, which are removed from the text before words are searched.
 var anAddress = regexp.MustCompile(`<[^<>]*>|[^\s<>@]+@[^\s<>@]+`)
 
-// rule decides about the replies that meet all of its conditions. An empty
-// condition is met by every reply.
+// rule decides about the replies that match all of its conditions. An empty condition matches every
+// reply.
 type rule struct {
 	id       string
 	stages   []Stage
-	codes    []int          // 4 and 5 stand for the whole class
-	enhanced []string       // whole codes, or a beginning that ends in a dot
-	words    *regexp.Regexp // searched in the text: lower case, without addresses
+	codes    []int          // 4 and 5 mean all codes of the class
+	enhanced []string       // whole codes, or prefixes that end in a dot
+	words    *regexp.Regexp // searched in the text, in lower case and without addresses
 	class    Class
 	category Category
 }

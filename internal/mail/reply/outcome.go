@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Stage is a step of an SMTP conversation, in the order they come.
+// Stage is a step of an SMTP conversation. The constants are in their order.
 type Stage string
 
-// The stages. Connect covers the banner and EHLO; Dot is the answer to the
-// end of the message, the only one that hands over responsibility.
+// The stages. Connect includes the banner and EHLO. Dot is the answer to the end of the message, by
+// which the server takes responsibility for it.
 const (
 	Connect Stage = "connect"
 	TLS     Stage = "tls"
@@ -20,22 +20,22 @@ const (
 	Dot     Stage = "dot"
 )
 
-// Outcome is how one attempt to hand over one message ended.
+// Outcome is the result of one attempt to send one message.
 type Outcome struct {
-	Stage    Stage  // how far it got
+	Stage    Stage  // the last stage
 	Code     int    // the reply's code; 0 if the server gave none
 	Enhanced string // RFC 3463 code such as 5.1.1, or empty
-	Text     string // the server's words or, with code 0, ours; at most MaxText bytes
+	Text     string // the server's text or, with code 0, ours; at most MaxText bytes
 	Remote   string // address and port of the server, once connected
 	TLS      bool   // the conversation was encrypted
-	Accepted bool   // the server took the message
-	// Uncertain means that the whole message was written but the answer to it
-	// never came: the server may or may not have taken it.
+	Accepted bool   // the server accepted the message
+	// Uncertain means that the whole message was written but no answer was received: the server may
+	// or may not have accepted it.
 	Uncertain bool
 }
 
-// String returns the reply as a person expects to see it, such as
-// "550 5.1.1 no such user", and just the words if there was no code.
+// String returns the reply in its usual form, such as "550 5.1.1 no such user", or just the text if
+// there was no code.
 func (o Outcome) String() string {
 	var parts []string
 	if o.Code != 0 {

@@ -16,11 +16,11 @@ import (
 const (
 	MaxLine  = 4 << 10  // bytes of one line, with its line end
 	MaxReply = 64 << 10 // bytes of one reply, all lines together
-	MaxText  = 1 << 10  // bytes of text that are kept
+	MaxText  = 1 << 10  // bytes of text in an Outcome
 )
 
-// ErrMalformed is wrapped by the errors of Read when the server sent
-// something that is no SMTP reply. The conversation cannot go on after it.
+// ErrMalformed is wrapped by the errors of Read if the server sent something that is not an SMTP
+// reply. The connection cannot be used after it.
 var ErrMalformed = errors.New("malformed SMTP reply")
 
 // Reply is one complete answer of a server. Read may be called again with the
@@ -30,14 +30,14 @@ type Reply struct {
 	text []byte // lines without code, separated by \n, at most MaxReply bytes
 }
 
-// NewReader returns a buffered reader that is large enough for Read.
+// NewReader returns a buffered reader with a buffer large enough for Read.
 func NewReader(conn io.Reader) *bufio.Reader {
 	return bufio.NewReaderSize(conn, MaxLine)
 }
 
-// Read reads one reply, of one line or several, into r. The reader must come
-// from NewReader. Lines must agree on the class of the code, and the last one
-// settles it. A missing space after the code and a bare LF are forgiven.
+// Read reads one reply, of one line or several, into r. The reader must come from NewReader. Lines
+// must agree on the class of the code; the code of the last one is used. A missing space after the
+// code and a bare LF are accepted.
 func (r *Reply) Read(br *bufio.Reader) error {
 	r.Code, r.text = 0, r.text[:0]
 	total := 0
@@ -78,8 +78,7 @@ func (r *Reply) Read(br *bufio.Reader) error {
 	}
 }
 
-// Parse returns the reply that text is, such as "550 5.1.1 no such user". The
-// line end may be left out.
+// Parse parses a reply such as "550 5.1.1 no such user". The line end may be missing.
 func Parse(text string) (Reply, error) {
 	var r Reply
 	err := r.Read(NewReader(strings.NewReader(text + "\r\n")))
@@ -118,9 +117,8 @@ func (r *Reply) Lines(yield func([]byte) bool) {
 	}
 }
 
-// Text returns the server's words fit to be kept and shown: lines joined by a
-// space, the enhanced code they begin with and control characters left out,
-// valid UTF-8, at most MaxText bytes.
+// Text returns the server's text in a form to be stored and shown: lines joined by a space, without
+// the enhanced code and control characters, valid UTF-8, at most MaxText bytes.
 func (r *Reply) Text() string {
 	var b strings.Builder
 	enhanced := r.enhanced()
@@ -139,9 +137,8 @@ func (r *Reply) Text() string {
 	return Clean(b.String())
 }
 
-// Enhanced returns the enhanced status code (RFC 3463, RFC 2034) that a line
-// of the reply begins with. A code whose class is not the class of the reply
-// is a mistake of the server and is passed over.
+// Enhanced returns the enhanced status code (RFC 3463, RFC 2034) at the start of a line of the
+// reply. A code whose class differs from that of the reply is an error of the server and is ignored.
 func (r *Reply) Enhanced() string { return string(r.enhanced()) }
 
 func (r *Reply) enhanced() []byte {
@@ -170,7 +167,7 @@ func leadingEnhanced(line []byte) ([]byte, bool) {
 	return line[:i], true
 }
 
-// digits skips one to three digits at i and returns where they end.
+// digits skips one to three digits at i and returns their end.
 func digits(line []byte, i int) (int, bool) {
 	from := i
 	for i < len(line) && line[i] >= '0' && line[i] <= '9' {
@@ -179,8 +176,8 @@ func digits(line []byte, i int) (int, bool) {
 	return i, i > from && i-from <= 3
 }
 
-// Clean makes a server's text safe to store and show: valid UTF-8 on one
-// line, no control or invisible formatting characters, at most MaxText bytes.
+// Clean returns a server's text in a form that is safe to store and show: valid UTF-8 on one line,
+// without control and invisible formatting characters, at most MaxText bytes.
 func Clean(s string) string {
 	if isClean(s) {
 		return s
@@ -224,8 +221,8 @@ func isClean(s string) bool {
 	return !space || s == ""
 }
 
-// Outcome returns the outcome that r makes at a stage; Accepted is set for a
-// positive answer to the final dot.
+// Outcome returns the outcome of the reply at a stage. Accepted is set for a positive answer to the
+// final dot.
 func (r *Reply) Outcome(stage Stage) Outcome {
 	return Outcome{
 		Stage:    stage,

@@ -1,12 +1,11 @@
-// Package libcrypto makes DKIM signatures with the system's OpenSSL library,
-// which signs with RSA several times as fast as crypto/rsa.
+// Package libcrypto makes DKIM signatures with the system's OpenSSL library, which makes RSA
+// signatures several times as fast as crypto/rsa.
 //
-// The library is loaded when the program runs, without cgo. A program that can
-// do that needs the dynamic loader of glibc to start at all, so it is a choice
-// made when the program is built: with the tag libcrypto, on Linux on amd64
-// and arm64. In all other programs Open fails with ErrNotBuilt, they stay
-// static, and crypto/rsa signs. Nothing here decides what a signature should
-// be: dkim.NewKey compares each key's signatures with those of crypto/rsa.
+// The library is loaded at run time, without cgo. A program that can load it needs the dynamic
+// loader of glibc, so this is decided when the program is built: with the tag libcrypto, on Linux on
+// amd64 and arm64. Other programs are static; in them Open returns ErrNotBuilt, and crypto/rsa
+// signs. The signatures are the same: dkim.NewKey compares those of each key with those of
+// crypto/rsa.
 package libcrypto
 
 import (
@@ -25,22 +24,22 @@ import (
 // libcrypto, or for a platform that we do not load the library on.
 var ErrNotBuilt = errors.New("this program was built without libcrypto")
 
-// sonames are the libraries we know how to call, the best first. The loader
-// looks for them where the system keeps its libraries.
+// sonames are the supported versions of the library, in order of preference. The loader searches the
+// system's directories for them.
 var sonames = [...]string{"libcrypto.so.3", "libcrypto.so.1.1"}
 
-// Library is libcrypto, loaded into this process. It may be used by several
-// goroutines at once. It is never unloaded: OpenSSL does not survive that.
+// Library is a loaded libcrypto. It is safe for concurrent use. It is never unloaded, which OpenSSL
+// does not support.
 type Library struct {
 	native native
 	turns  chan struct{} // one for each thread that may be inside the library
 }
 
-// native is a loaded library as this package needs it.
+// native is the interface of a loaded library.
 type native interface {
 	version() string
-	// open reads a PKCS #1 private key and prepares to sign with it. What it
-	// returns is used by one goroutine at a time, and then closed.
+	// open parses a PKCS #1 private key and prepares to sign with it. The handle is used by one
+	// goroutine at a time, and closed at the end.
 	open(der []byte) (handle, error)
 	// sign writes the signature of digest to signature, which has the size of
 	// the key's modulus.
@@ -48,11 +47,11 @@ type native interface {
 	close(h handle)
 }
 
-// handle names a key, and a context that signs with it, in the library's memory.
+// handle is the addresses of a key and of its signing context in the library's memory.
 type handle struct{ key, context uintptr }
 
-// Open loads the system's libcrypto. Its error says why there is none, which
-// is nothing that a program should fail for.
+// Open loads the system's libcrypto. Callers should treat an error as a reason to use crypto/rsa,
+// not as a failure.
 func Open() (*Library, error) { return open(sonames[:]) }
 
 func open(names []string) (*Library, error) {
@@ -63,18 +62,16 @@ func open(names []string) (*Library, error) {
 	return newLibrary(n), nil
 }
 
-// newLibrary lets as many threads into n as can run at once: more would only
-// take turns, each with a stack and a context of its own.
+// newLibrary limits the number of threads in n to those that can run at once. More threads would
+// only wait, each with a stack and a context of its own.
 func newLibrary(n native) *Library {
 	return &Library{native: n, turns: make(chan struct{}, runtime.GOMAXPROCS(0))}
 }
 
-// Version returns what the library says it is, such as "OpenSSL 3.0.19 27 Jan
-// 2026".
+// Version returns the version reported by the library, such as "OpenSSL 3.0.19 27 Jan 2026".
 func (l *Library) Version() string { return l.native.version() }
 
-// Key returns a key of the library that is equal to private. Without a library
-// that is an error.
+// Key returns a key of the library equal to private. If l is nil, it returns an error.
 func (l *Library) Key(private *rsa.PrivateKey) (dkim.Key, error) {
 	if l == nil {
 		return nil, ErrNotBuilt
@@ -91,8 +88,8 @@ func (l *Library) Key(private *rsa.PrivateKey) (dkim.Key, error) {
 	return k, nil
 }
 
-// key is a private key in the library's memory: as many times as goroutines
-// have signed with it at once, since a context serves one of them.
+// key is a private key in the library's memory: one copy for each goroutine that has signed with it
+// at the same time, since a context must not be used concurrently.
 type key struct {
 	lib     *Library
 	private *rsa.PrivateKey
@@ -101,9 +98,8 @@ type key struct {
 	idle []*session
 }
 
-// session owns a handle. The handle is closed when nothing can reach the
-// session, which is when its key is gone: signers are kept in caches and
-// dropped without ceremony.
+// session owns a handle. A cleanup closes the handle when the session cannot be reached any more,
+// since keys are cached and dropped without a call to Close.
 type session struct{ handle handle }
 
 func (k *key) open() (*session, error) {
@@ -134,7 +130,7 @@ func (k *key) Sign(digest []byte) ([]byte, error) {
 	err = k.lib.native.sign(s.handle, signature, digest)
 	runtime.KeepAlive(s)
 	if err != nil {
-		return nil, err // and the session is not used again
+		return nil, err // the session is not used again
 	}
 	k.mu.Lock()
 	k.idle = append(k.idle, s)
