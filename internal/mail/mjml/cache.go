@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// maxCache is how many bytes of results are kept; the oldest in use go first.
+// maxCache is how many bytes of results are kept; the least recently used are removed first.
 const maxCache = 8 << 20
 
-// cache keeps results by the hash of their sources. Its zero value is empty.
+// cache keeps results by the hash of their sources. The zero value is empty.
 type cache struct {
 	mu    sync.Mutex
 	byKey map[[sha256.Size]byte]*list.Element

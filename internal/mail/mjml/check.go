@@ -10,20 +10,19 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
-// What a source may have.
+// The limits of a source.
 const (
 	maxSource     = 1 << 20 // bytes
-	maxDepth      = 64      // elements in one another
-	maxElements   = 4000    // of MJML; what mj-text and its like hold is not counted
+	maxDepth      = 64      // elements in each other
+	maxElements   = 4000    // of MJML; the content of mj-text and the like is not counted
 	maxAttributes = 100     // of one element
-	maxUnknown    = 1000    // unknown elements that are named
+	maxUnknown    = 1000    // unknown elements in an error
 	maxWarnings   = 200
 )
 
-// Check says whether a source is well-formed MJML of known elements; it does not
-// compile. Placeholders that are resolved before compilation ({{slot:hero}},
-// {{#section rows}}, ...) may stand wherever text may. The error is an *Error or
-// an *UnknownError.
+// Check checks that a source is well-formed MJML of known elements; it does not compile.
+// Placeholders that are replaced before compilation ({{slot:hero}}, {{#section rows}}, ...) may be
+// wherever text may. The error is an *Error or an *UnknownError.
 func Check(source string) ([]Warning, error) {
 	i, err := inspect(source, false)
 	if err != nil {
@@ -37,17 +36,17 @@ type inspector struct {
 	*scanner
 	fragment bool // children of some element, not a document
 	open     []opened
-	rooted   bool // a root was seen
+	rooted   bool // there was a root element
 	head     head
 	bodies   int
 	elements int
-	shows    bool      // the body holds something that can be seen
-	top      []Element // of a fragment, what stands outermost
+	shows    bool      // the body contains something visible
+	top      []Element // of a fragment, the outermost elements
 	warnings []Warning
 	unknown  []Element
 }
 
-// opened is an element whose end tag has not come yet.
+// opened is an element without its end tag so far.
 type opened struct {
 	name string
 	pos  int
@@ -74,7 +73,7 @@ func inspect(source string, fragment bool) (*inspector, error) {
 	return i, nil
 }
 
-// legible refuses what is too long or no text.
+// legible returns an error for a source that is too long or not text.
 func legible(source string) error {
 	if len(source) > maxSource {
 		return &Error{0, fmt.Sprintf("MJML may have %d bytes, this has %d", maxSource, len(source))}
@@ -101,7 +100,7 @@ func (i *inspector) warn(line int, tag, message string) {
 	}
 }
 
-// document walks everything outside HTML.
+// document reads everything outside HTML.
 func (i *inspector) document() error {
 	for {
 		start := i.pos
@@ -127,7 +126,7 @@ func (i *inspector) document() error {
 	return nil
 }
 
-// construct reads what starts with the < at the position at; rest follows it.
+// construct reads the construct that starts with the < at the position at; rest follows it.
 func (i *inspector) construct(at int, rest string) error {
 	switch {
 	case strings.HasPrefix(rest, "!--"):
@@ -159,7 +158,7 @@ func (i *inspector) construct(at int, rest string) error {
 	return nil
 }
 
-// around returns the name of the element around the position, "" outside all.
+// around returns the name of the innermost open element, or "".
 func (i *inspector) around() string {
 	if len(i.open) == 0 {
 		return ""
@@ -167,7 +166,7 @@ func (i *inspector) around() string {
 	return i.open[len(i.open)-1].name
 }
 
-// between looks at the text from start to end, which the compiler drops.
+// between checks the text from start to end, which the compiler drops.
 func (i *inspector) between(start, end int) error {
 	if isEmpty(i.text[start:end]) {
 		return nil
@@ -205,8 +204,7 @@ func (i *inspector) between(start, end int) error {
 	return plain(last, len(text))
 }
 
-// isPlaceholder reports whether a piece of Liquid is replaced before compilation
-// or says nothing.
+// isPlaceholder reports whether a piece of Liquid is replaced before compilation or is a comment.
 func isPlaceholder(liquid string) bool {
 	inner := markup.Code(liquid)
 	if strings.HasPrefix(liquid, "{%") {
@@ -224,7 +222,7 @@ func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }
 
 func isEmpty(text string) bool { return strings.TrimLeftFunc(text, isSpace) == "" }
 
-// shorten returns what a message shows of a long text.
+// shorten truncates a long text for a message.
 func shorten(text string) string {
 	const most = 60
 	runes := []rune(strings.Join(strings.Fields(text), " "))

@@ -4,5 +4,5 @@ package mjml
 
 import "time"
 
-// threadClock returns nil: the processor time of a thread is not to be had here.
+// threadClock returns nil: the CPU time of a thread is not available on this system.
 func threadClock() func() (time.Duration, bool) { return nil }

@@ -6,10 +6,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// threadClock returns a clock of the processor time of the calling thread, which
-// may be read on any thread while that one lives; nil where there is none.
+// threadClock returns a clock of the CPU time of the calling thread, which can be read on any thread
+// as long as that one exists; nil if there is none.
 func threadClock() func() (time.Duration, bool) {
-	id := int32(^unix.Gettid()<<3 | 6) // as pthread_getcpuclockid makes it of a thread
+	id := int32(^unix.Gettid()<<3 | 6) // as pthread_getcpuclockid computes it
 	read := func() (time.Duration, bool) {
 		var at unix.Timespec
 		if err := unix.ClockGettime(id, &at); err != nil {

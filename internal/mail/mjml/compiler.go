@@ -15,16 +15,16 @@ import (
 
 const (
 	maxOutput = 8 << 20     // bytes of HTML
-	idleTime  = time.Minute // how long an interpreter waits for a document it has not seen
+	idleTime  = time.Minute // how long an interpreter is kept without a new document
 )
 
 // Compiler compiles documents, one at a time. It is safe for concurrent use.
 type Compiler struct {
 	limit   time.Duration // of one document
 	turns   turns
-	compile func(ctx context.Context, source string) (output, error) // run; tests hold it
+	compile func(ctx context.Context, source string) (output, error) // run, or a function of a test
 
-	// What follows belongs to the goroutine that has the turn.
+	// The following fields belong to the goroutine whose turn it is.
 	machine *machine
 	idle    *time.Timer
 	used    time.Time
@@ -42,10 +42,9 @@ func New() *Compiler {
 // Available reports whether the program was built with the compiler.
 func (c *Compiler) Available() bool { return scriptName() != "" }
 
-// Compile returns the HTML of an MJML document. Owner is any text that tells apart
-// those for whom documents are compiled: they take turns. The error is an *Error,
-// an *UnknownError, ErrTooMuch, ErrOwnerBusy, ErrBusy, ErrUnavailable or the
-// context's.
+// Compile returns the HTML of an MJML document. owner is any text that identifies the owner of the
+// document; owners take turns. The error is an *Error, an *UnknownError, ErrTooMuch, ErrOwnerBusy,
+// ErrBusy, ErrUnavailable or the context's.
 func (c *Compiler) Compile(ctx context.Context, owner, source string) (Result, error) {
 	key := sha256.Sum256([]byte(source))
 	if r, ok := c.cache.get(key); ok {
@@ -60,7 +59,7 @@ func (c *Compiler) Compile(ctx context.Context, owner, source string) (Result, e
 		return Result{}, err
 	}
 	defer c.pass()
-	if r, ok := c.cache.get(key); ok { // the document before was the same
+	if r, ok := c.cache.get(key); ok { // compiled while waiting
 		return r, nil
 	}
 	o, err := c.compile(ctx, words.text)
@@ -74,7 +73,7 @@ func (c *Compiler) Compile(ctx context.Context, owner, source string) (Result, e
 	var lacking []Element
 	for _, f := range o.Findings {
 		line := words.line(f.Line)
-		if strings.HasSuffix(f.Message, "doesn't exist or is not registered") { // and we thought it had it
+		if strings.HasSuffix(f.Message, "doesn't exist or is not registered") { // although Check knows it
 			lacking = append(lacking, Element{f.Tag, line})
 		} else if len(r.Warnings) < maxWarnings {
 			r.Warnings = append(r.Warnings, Warning{line, f.Tag, words.restore(f.Message)})
@@ -88,8 +87,7 @@ func (c *Compiler) Compile(ctx context.Context, owner, source string) (Result, e
 	return r, nil
 }
 
-// run compiles on the interpreter, which it opens when there is none. The caller
-// has the turn.
+// run compiles with the interpreter, which it opens if there is none. The caller has the turn.
 func (c *Compiler) run(ctx context.Context, source string) (o output, err error) {
 	if c.machine == nil {
 		if c.machine, err = openMachine(c.limit); err != nil {
@@ -123,7 +121,7 @@ func (c *Compiler) run(ctx context.Context, source string) (o output, err error)
 		return o, nil
 	case ctx.Err() != nil:
 		return output{}, context.Cause(ctx)
-	case isThrown && thrown.Name == "InternalError": // time, memory, depth of calls
+	case isThrown && thrown.Name == "InternalError": // limits of time, memory, depth of calls
 		return output{}, ErrTooMuch
 	case isThrown:
 		sound = true
@@ -132,8 +130,8 @@ func (c *Compiler) run(ctx context.Context, source string) (o output, err error)
 	return output{}, err
 }
 
-// pass gives the turn to the next owner that waits, and sees to it that the
-// interpreter is closed when no document comes for a minute.
+// pass passes the turn to the next owner, and schedules closing the interpreter if no document comes
+// for a minute.
 func (c *Compiler) pass() {
 	c.used = time.Now()
 	if c.machine != nil {
@@ -149,7 +147,7 @@ func (c *Compiler) pass() {
 // expire closes an interpreter that has not been used for a minute.
 func (c *Compiler) expire() {
 	if !c.turns.try() {
-		return // it is in use, and passed on with a new minute
+		return // it is in use, which schedules expire again
 	}
 	if time.Since(c.used) >= idleTime {
 		c.free()
@@ -157,16 +155,15 @@ func (c *Compiler) expire() {
 	c.turns.pass()
 }
 
-// Close frees the interpreter, once the document that is on it is done. A
-// Compiler that was closed may be used again.
+// Close closes the interpreter, after the document that is being compiled. The Compiler may be used
+// again.
 func (c *Compiler) Close() {
 	c.turns.wait()
 	c.free()
 	c.turns.pass()
 }
 
-// free closes the interpreter and forgets what it compiled. The caller has the
-// turn.
+// free closes the interpreter and clears the cache. The caller has the turn.
 func (c *Compiler) free() {
 	if c.idle != nil {
 		c.idle.Stop()
@@ -179,7 +176,7 @@ func (c *Compiler) free() {
 	c.cache.clear()
 }
 
-// clone returns a copy that shares nothing that can be changed.
+// clone returns a deep copy.
 func (r Result) clone() Result {
 	r.Warnings = slices.Clone(r.Warnings)
 	return r

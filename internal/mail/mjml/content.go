@@ -7,22 +7,21 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
-// contentScanner finds the end of an element whose content is HTML. It reads the
-// HTML the way the compiler's parser does, because what hides an end tag
-// from that parser (an attribute, a comment, a script) has to hide it here. Package
-// markup reads as browsers do: they end a comment at --!>, too, and take </ p> for
-// a comment.
+// contentScanner finds the end of an element whose content is HTML. It reads the HTML as the
+// compiler's parser does, since constructs that hide an end tag from that parser (an attribute, a
+// comment, a script) must hide it here. Package markup reads as browsers do, which differs: they end
+// a comment at --!>, too, and read </ p> as a comment.
 type contentScanner struct {
 	*scanner
 	name    string   // of the element
-	outside []string // the elements around it
+	outside []string // the elements outside it
 	open    []string // the elements open inside it
 	count   map[string]int
 	inside  func(name string, pos int) // called for each start tag
 }
 
-// end moves behind the end tag of the element, whose start tag ends at the
-// scanner's position, and returns what stands between.
+// end moves past the end tag of the element, whose start tag ends at the scanner's position, and
+// returns the content.
 func (s *contentScanner) end(start int) (string, error) {
 	from := s.pos
 	for {
@@ -67,8 +66,8 @@ func (s *contentScanner) end(start int) (string, error) {
 	}
 }
 
-// declaration moves behind the declaration at the position. The parser takes the
-// byte behind <! or <!- for a part of it, even a >, so <!> goes on.
+// declaration moves past the declaration at the position. The parser reads the byte after <! or <!-
+// as a part of it, even if it is >, so <!> does not end there.
 func (s *contentScanner) declaration() {
 	s.pos += len("<!")
 	if s.peek() == '-' {
@@ -78,8 +77,7 @@ func (s *contentScanner) declaration() {
 	s.skip(">")
 }
 
-// endTag reads the end tag at the position at and reports whether it is the
-// element's own.
+// endTag reads the end tag at the position at and reports whether it is that of the element.
 func (s *contentScanner) endTag(start, at int) (bool, error) {
 	s.blanks()
 	if !markup.IsLetter(s.peek()) { // </> is nothing, </1> a comment
@@ -143,8 +141,8 @@ func (s *contentScanner) pop() string {
 	return name
 }
 
-// attributes moves behind the > of a start tag and reports whether a / stands
-// before it, and whether there is one.
+// attributes moves past the > of a start tag. It reports whether a / precedes it, and whether there
+// is one.
 func (s *contentScanner) attributes() (closed, ok bool) {
 	for s.blanks(); s.pos < len(s.text); s.blanks() {
 		switch s.peek() {
@@ -181,7 +179,7 @@ func (s *contentScanner) attributes() (closed, ok bool) {
 	return false, false
 }
 
-// skipFold is skip for a mark in lower case that may be written in any.
+// skipFold is skip for a mark in any case; the argument is in lower case.
 func (s *contentScanner) skipFold(mark string) bool {
 	for {
 		i := strings.IndexByte(s.rest(), '<')

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// content says what may stand inside an element.
+// content is what an element may contain.
 type content int
 
 const (
@@ -56,7 +56,7 @@ var known = map[string]content{
 	"mj-wrapper":           elements,
 }
 
-// inBody and inColumn are what mj-body and mj-column may hold.
+// inBody and inColumn are the elements that mj-body and mj-column may contain.
 var (
 	inBody   = []string{"mj-hero", "mj-raw", "mj-section", "mj-wrapper"}
 	inColumn = []string{
@@ -65,24 +65,23 @@ var (
 	}
 )
 
-// inHead are the elements that may only stand in mj-head: the compiler fails on
-// them elsewhere, or drops them.
+// inHead are the elements that are allowed only in mj-head: elsewhere the compiler fails or drops
+// them.
 var inHead = []string{
 	"mj-all", "mj-attributes", "mj-breakpoint", "mj-class", "mj-font", "mj-head", "mj-html-attribute",
 	"mj-html-attributes", "mj-preview", "mj-selector", "mj-style", "mj-title",
 }
 
-// frames are the elements that show nothing but what they hold.
+// frames are the elements that show nothing but their content.
 var frames = []string{"mj-body", "mj-column", "mj-group", "mj-section", "mj-wrapper"}
 
-// textOf are the elements of elements that have a text of their own.
+// textOf are elements whose child elements have a text of their own.
 var textOf = []string{"mj-html-attribute"}
 
 // void are the elements of HTML that have no end tag.
 var void = strings.Fields("area base basefont br col command embed frame hr img input isindex keygen link meta param source track wbr")
 
-// closes says which elements of HTML end when another starts, the way the
-// compiler's parser has it.
+// closes lists which elements of HTML are ended by the start of another, as in the compiler's parser.
 var closes = closing()
 
 func closing() map[string][]string {
@@ -103,7 +102,7 @@ func closing() map[string][]string {
 	return all
 }
 
-// opaque are the elements of HTML whose content is no markup.
+// opaque are the elements of HTML whose content is not markup.
 var opaque = []string{"script", "style", "title", "textarea"}
 
 func isVoid(name string) bool { return slices.Contains(void, name) }

@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// CheckFragment says whether a source can be put into a document where a child
-// of mj-body or one of mj-column may stand. Placeholders may stand in it as in
-// Check. Errors and warnings are Compile's, with the lines of the fragment.
+// CheckFragment checks that a source can be a child of mj-body or of mj-column. Placeholders are
+// allowed as in Check. Errors and warnings are those of Compile, with the lines of the fragment.
 func CheckFragment(ctx context.Context, c *Compiler, owner, source string) ([]Warning, error) {
 	i, err := inspect(source, true)
 	if err != nil {
@@ -28,7 +27,7 @@ func CheckFragment(ctx context.Context, c *Compiler, owner, source string) ([]Wa
 	return r.Warnings, nil
 }
 
-// outside returns the first of elements that is not among those allowed.
+// outside returns the first element that is not allowed.
 func outside(allowed []string, elements []Element) *Element {
 	for n := range elements {
 		if !slices.Contains(allowed, elements[n].Tag) {
@@ -38,8 +37,8 @@ func outside(allowed []string, elements []Element) *Element {
 	return nil
 }
 
-// neither says that a fragment fits neither into mj-body nor into mj-column; the
-// elements are the first that do not.
+// neither returns the error for a fragment that fits neither into mj-body nor into mj-column, given
+// the first element that does not fit for each.
 func neither(body, column *Element) error {
 	const why = " can stand neither in mj-body nor in mj-column"
 	if body.Tag == column.Tag {

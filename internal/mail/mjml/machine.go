@@ -14,24 +14,24 @@ import (
 	"modernc.org/quickjs"
 )
 
-// The limits of one document, and of reading the compiler's own script.
+// The limits of one document, and of reading the compiler's script.
 const (
-	maxTime   = 2 * time.Second * patience // of processor time, see watch
+	maxTime   = 2 * time.Second * patience // of CPU time, see watch
 	maxMemory = 64 << 20
 	loadTime  = time.Minute * patience
 )
 
-// dist holds the compiler, when scripts/mjml was there.
+// dist contains the compiler, if scripts/mjml was run.
 //
 //go:embed dist
 var dist embed.FS
 
-// prelude is the world that the compiler runs in.
+// prelude defines the environment of the compiler.
 //
 //go:embed prelude.js
 var prelude string
 
-// scriptName returns the file of the compiler, "" when there is none.
+// scriptName returns the file name of the compiler, "" if there is none.
 func scriptName() string {
 	names, err := fs.Glob(dist, "dist/mjml-browser-*.js.gz")
 	if err != nil || len(names) == 0 {
@@ -40,7 +40,7 @@ func scriptName() string {
 	return names[0]
 }
 
-// readScript returns the compiler.
+// readScript returns the source of the compiler.
 func readScript() (string, error) {
 	name := scriptName()
 	if name == "" {
@@ -63,12 +63,12 @@ func readScript() (string, error) {
 	return script.String(), nil
 }
 
-// machine is an interpreter that has read the compiler. It serves one goroutine
-// at a time; only interrupt may be called from others.
+// machine is an interpreter with the compiler loaded. It must not be used concurrently, except for
+// interrupt.
 type machine struct{ vm *quickjs.VM }
 
-// openMachine returns a new interpreter, which stops documents that take longer
-// than maxWait times the limit regardless of the cause.
+// openMachine returns a new interpreter, which stops documents that take longer than maxWait times
+// the limit, whatever the reason.
 func openMachine(limit time.Duration) (*machine, error) {
 	script, err := readScript()
 	if err != nil {
@@ -87,7 +87,7 @@ func openMachine(limit time.Duration) (*machine, error) {
 	return m, nil
 }
 
-// eval runs a script for what it leaves behind.
+// eval runs a script for its side effects.
 func (m *machine) eval(script string) error {
 	v, err := m.vm.EvalValue(script, quickjs.EvalGlobal)
 	if err == nil {
@@ -96,7 +96,7 @@ func (m *machine) eval(script string) error {
 	return err
 }
 
-// output is what the compiler answers.
+// output is the compiler's result.
 type output struct {
 	HTML     string `json:"html"`
 	Findings []struct {

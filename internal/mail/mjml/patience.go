@@ -2,5 +2,5 @@
 
 package mjml
 
-// patience stretches the limits of time.
+// patience multiplies the limits of time.
 const patience = 1

@@ -2,6 +2,5 @@
 
 package mjml
 
-// patience stretches the limits of time, because the race detector slows the
-// interpreter down by more than they allow for.
+// patience multiplies the limits of time, because the race detector slows down the interpreter.
 const patience = 30

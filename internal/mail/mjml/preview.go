@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// head is what a document's head looks like: offsets of the source.
+// head is the structure of a document's head, as offsets in the source.
 type head struct {
-	root     int    // behind the start tag of the root
-	open     int    // behind the start tag of the first mj-head
-	empty    [2]int // the first mj-head, when it is a tag of its own: <mj-head />
+	root     int    // after the start tag of the root
+	open     int    // after the start tag of the first mj-head
+	empty    [2]int // the first mj-head, if it is a single tag: <mj-head />
 	previews [][2]int
 }
 
-// note notes an element whose start tag is at the position at and which ends at
-// the scanner's position.
+// note stores an element whose start tag is at the position at and which ends at the scanner's
+// position.
 func (h *head) note(i *inspector, name string, at int, closed bool) {
 	switch {
 	case name == "mjml":
@@ -29,9 +29,8 @@ func (h *head) note(i *inspector, name string, at int, closed bool) {
 	}
 }
 
-// WithPreview returns a document whose mj-preview holds the HTML given, in place
-// of the one it has, if any. What is no MJML document comes back as it is:
-// Compile says what is wrong with it.
+// WithPreview returns a document with the given HTML in mj-preview, which it adds or replaces. A
+// source that is not an MJML document is returned unchanged; Compile reports the errors.
 func WithPreview(source, html string) string {
 	i, err := inspect(source, false)
 	if err != nil {
@@ -47,9 +46,9 @@ func WithPreview(source, html string) string {
 	case len(h.previews) == 0:
 		return source[:h.open] + element + source[h.open:]
 	}
-	slices.Reverse(h.previews) // the compiler shows the last one, so none may stay
+	slices.Reverse(h.previews) // the compiler shows the last one, so all are removed
 	for n, p := range h.previews {
-		put := strings.Repeat("\n", strings.Count(source[p[0]:p[1]], "\n")) // lines keep their numbers
+		put := strings.Repeat("\n", strings.Count(source[p[0]:p[1]], "\n")) // keeps the numbers of lines
 		if n == len(h.previews)-1 {
 			put = element + put
 		}

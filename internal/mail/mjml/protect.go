@@ -10,8 +10,8 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
-// spans returns the Liquid of a source: outputs, tags, whole comments, and what
-// looks like Liquid inside raw blocks.
+// spans returns the Liquid of a source: outputs, tags, whole comments, and text inside raw blocks that
+// looks like Liquid.
 func spans(source string) []markup.Span {
 	all := markup.Spans(source)
 	var inner []markup.Span
@@ -35,19 +35,17 @@ func spans(source string) []markup.Span {
 	return all
 }
 
-// protected is a source with a word in place of each piece of Liquid. It is all
-// letters, so that the compiler takes it for no number wherever it wants one,
-// which is what it does with Liquid.
+// protected is a source with a word in place of each piece of Liquid. The words consist of letters, so
+// that the compiler does not read one as a number, as it does not read Liquid as one.
 type protected struct {
 	text   string
 	prefix string   // of the words; nothing else in the source has it
-	liquid []string // what the words stand for
+	liquid []string // the pieces that the words replace
 	valued []bool   // whether ="" follows in the source
 	moved  []moved
 }
 
-// moved says that the lines of text after line are by more lines later in the
-// source.
+// moved means that text after line is more lines later in the source than in the text.
 type moved struct{ line, more int }
 
 func protect(source string) protected {
@@ -72,8 +70,8 @@ func protect(source string) protected {
 	return p
 }
 
-// prefix returns a word that does not occur in the source. It is made of the
-// source's hash, so that a source cannot be written to contain it.
+// prefix returns a word that does not occur in the source. It is derived from the source's hash, so
+// that a source cannot be written to contain it.
 func prefix(source string) string {
 	hash := sha256.Sum256([]byte(source))
 	for {
@@ -88,7 +86,7 @@ func prefix(source string) string {
 	}
 }
 
-// letter and digit write numbers in the letters a to j.
+// letter and digit convert digits to the letters a to j and back.
 func letter(r rune) rune { return r - '0' + 'a' }
 func digit(r rune) rune  { return r - 'a' + '0' }
 
@@ -109,20 +107,20 @@ func (p protected) restore(text string) string {
 			end++
 		}
 		i, err := strconv.Atoi(strings.Map(digit, rest[:end]))
-		if err != nil || i >= len(p.liquid) || !strings.HasPrefix(rest[end:], "x") { // part of a word was cut off
+		if err != nil || i >= len(p.liquid) || !strings.HasPrefix(rest[end:], "x") { // a truncated word
 			b.WriteString(p.prefix)
 			text = rest
 			continue
 		}
 		b.WriteString(p.liquid[i])
 		text = rest[end+1:]
-		if !p.valued[i] { // Liquid in the place of an attribute was given a value
+		if !p.valued[i] { // the compiler gave a value to an attribute without one
 			text = strings.TrimPrefix(text, `=""`)
 		}
 	}
 }
 
-// line returns the line of the source that a line of the text is.
+// line returns the line of the source for a line of the text.
 func (p protected) line(line int) int {
 	more := 0
 	for _, m := range p.moved {

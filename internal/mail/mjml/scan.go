@@ -7,11 +7,11 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
-// paint stands for every byte of Liquid while a source is scanned, so that
-// nothing in it is taken for markup. It is not allowed in a source itself.
+// paint replaces every byte of Liquid while a source is scanned, so that Liquid is not read as markup.
+// It is not allowed in a source.
 const paint = '\x01'
 
-// scanner walks a source.
+// scanner reads a source.
 type scanner struct {
 	source string
 	text   string // source with its Liquid painted over
@@ -35,7 +35,7 @@ func newScanner(source string) *scanner {
 	return s
 }
 
-// at returns the line of a position. Positions that only grow are cheap.
+// at returns the line of a position. Ascending positions are cheap.
 func (s *scanner) at(pos int) int {
 	if pos < s.counted {
 		return s.line - strings.Count(s.source[pos:s.counted], "\n")
@@ -49,7 +49,7 @@ func (s *scanner) fail(pos int, format string, args ...any) error {
 	return &Error{s.at(pos), fmt.Sprintf(format, args...)}
 }
 
-// rest returns what is still to be read.
+// rest returns the unread part.
 func (s *scanner) rest() string { return s.text[s.pos:] }
 
 // peek returns the next byte, 0 at the end.
@@ -81,8 +81,7 @@ func (s *scanner) blanks() bool {
 	return s.pos > start
 }
 
-// until returns what stands before the next white space or byte of marks, and
-// moves there.
+// until returns the text before the next white space or byte of marks, and moves there.
 func (s *scanner) until(marks string) string {
 	start := s.pos
 	for s.pos < len(s.text) && !markup.IsSpace(s.text[s.pos]) && strings.IndexByte(marks, s.text[s.pos]) < 0 {
@@ -91,7 +90,7 @@ func (s *scanner) until(marks string) string {
 	return s.text[start:s.pos]
 }
 
-// isName reports whether a name is one that elements and attributes may have.
+// isName reports whether elements and attributes may have this name.
 func isName(name string) bool {
 	for i := range len(name) {
 		c := name[i]

@@ -7,8 +7,7 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/markup"
 )
 
-// startTag reads the start tag of an element at the position at, and the content
-// of one that holds HTML.
+// startTag reads the start tag of an element at the position at, and the content if that is HTML.
 func (i *inspector) startTag(at int) error {
 	if c := i.peek(); !markup.IsLetter(c) && c != '_' && c != ':' {
 		return i.fail(at, "a < begins no element here: write &lt; for the character")
@@ -57,10 +56,10 @@ func (i *inspector) startTag(at int) error {
 	return nil
 }
 
-// inBody reports whether mj-body is around the position.
+// inBody reports whether the position is inside mj-body.
 func (i *inspector) inBody() bool { return len(i.open) > 1 && i.open[1].name == "mj-body" }
 
-// place checks where an element stands, and notes it.
+// place checks that an element is allowed at its position, and stores it.
 func (i *inspector) place(name string, at int) error {
 	switch {
 	case i.fragment:
@@ -88,8 +87,8 @@ func (i *inspector) place(name string, at int) error {
 	return nil
 }
 
-// attributes reads the attributes of a start tag and moves behind its >; closed
-// says that a / stands before that.
+// attributes reads the attributes of a start tag and moves past its >. closed means that a / precedes
+// the >.
 func (i *inspector) attributes(tag string, at int) (names []string, closed bool, err error) {
 	for {
 		space := i.blanks()
@@ -153,7 +152,7 @@ func (i *inspector) attribute(tag string) (string, error) {
 	return name, nil
 }
 
-// liquidAt returns the Liquid from a position on.
+// liquidAt returns the Liquid that begins at a position.
 func (i *inspector) liquidAt(pos int) string {
 	end := pos
 	for end < len(i.text) && i.text[end] == paint {
@@ -187,8 +186,8 @@ func (i *inspector) endTag(at int) error {
 	return nil
 }
 
-// content moves behind the end tag of an element that holds HTML, whose start
-// tag stands at the position at, and returns the HTML.
+// content moves past the end tag of an element with HTML, whose start tag is at the position at, and
+// returns the HTML.
 func (i *inspector) content(name string, at int) (string, error) {
 	c := contentScanner{scanner: i.scanner, name: name, count: map[string]int{}}
 	for _, o := range i.open {

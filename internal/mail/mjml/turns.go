@@ -12,15 +12,14 @@ const (
 	maxOwnerWaiting = 16 // of one owner
 )
 
-// ErrOwnerBusy says that too many documents of the same owner wait already.
+// ErrOwnerBusy means that too many documents of the same owner are waiting already.
 var ErrOwnerBusy = errors.New("mjml: too many documents of this owner wait to be compiled")
 
-// ErrBusy says that too many documents of other owners wait.
+// ErrBusy means that too many documents of other owners are waiting.
 var ErrBusy = errors.New("mjml: too many documents wait to be compiled")
 
-// turns decides who may use the interpreter next. Owners take turns: of an owner
-// with many documents one is compiled, then one of each other owner that waits,
-// in the order in which they came. Its zero value is ready to use.
+// turns decides which document is compiled next. Owners take turns: after one document of an owner
+// comes one of each other waiting owner, in the order of arrival. The zero value is ready to use.
 type turns struct {
 	mu      sync.Mutex
 	taken   bool
@@ -29,12 +28,11 @@ type turns struct {
 	waiting int
 }
 
-// waiter waits for a turn: it receives nil, or why it will not have one.
+// waiter waits for a turn: it receives nil, or an error if it is refused.
 type waiter struct{ ready chan error }
 
-// take waits for a turn of the owner, which ends with pass. When all places are
-// taken, an owner that has none of them gets the last place of the owner that
-// has most.
+// take waits for a turn of the owner, which ends with pass. If all places are taken, an owner without
+// any gets the last place of the owner with most.
 func (t *turns) take(ctx context.Context, owner string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -52,8 +50,8 @@ func (t *turns) take(ctx context.Context, owner string) error {
 	}
 }
 
-// queue takes the turn if it is free, else a place. The waiter is nil when the
-// owner need not, or may not, wait.
+// queue takes the turn if it is free, otherwise a place. The waiter is nil if the turn was free or
+// there is no place.
 func (t *turns) queue(owner string) (*waiter, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -83,8 +81,8 @@ func (t *turns) add(owner string, w *waiter) {
 	t.waiting++
 }
 
-// makeRoom sends away the last waiter of the owner that has most, if the owner
-// given has none and no owner loses its only place. The caller holds mu.
+// makeRoom refuses the last waiter of the owner with most, if the given owner has none and the other
+// has more than one. The caller holds mu.
 func (t *turns) makeRoom(owner string) bool {
 	if len(t.queues[owner]) > 0 {
 		return false
@@ -104,7 +102,7 @@ func (t *turns) makeRoom(owner string) bool {
 	return true
 }
 
-// leave takes a waiter out of its queue, or passes on the turn it was just given.
+// leave removes a waiter from its queue, or passes on the turn if it has just received it.
 func (t *turns) leave(owner string, w *waiter) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -119,7 +117,7 @@ func (t *turns) leave(owner string, w *waiter) {
 	}
 }
 
-// pass gives the turn to the next owner that waits.
+// pass passes the turn to the next waiting owner.
 func (t *turns) pass() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -135,13 +133,13 @@ func (t *turns) next() {
 	owner := t.order[0]
 	w := t.queues[owner][0]
 	t.remove(owner, 0)
-	if len(t.queues[owner]) > 0 { // the others first
+	if len(t.queues[owner]) > 0 { // after the other owners
 		t.order = append(t.order[1:], owner)
 	}
 	w.ready <- nil
 }
 
-// remove takes the waiter at place i out of a queue. The caller holds mu.
+// remove removes the waiter with index i from a queue. The caller holds mu.
 func (t *turns) remove(owner string, i int) {
 	q := append(t.queues[owner][:i:i], t.queues[owner][i+1:]...)
 	t.waiting--
@@ -169,7 +167,7 @@ func (t *turns) try() bool {
 	return true
 }
 
-// wait takes a turn however many others wait.
+// wait waits for a turn without a place in a queue.
 func (t *turns) wait() {
 	t.mu.Lock()
 	if !t.taken {

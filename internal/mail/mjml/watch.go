@@ -6,14 +6,12 @@ import (
 	"time"
 )
 
-// maxWait is how many times its limit a document may take on a machine that has
-// other things to do.
+// maxWait is how many times its limit of CPU time a document may take in wall time on a busy machine.
 const maxWait = 5
 
-// watch calls stop when the calling goroutine has computed for limit, and
-// returns what ends the watch. What counts is the processor time, where it can
-// be had: a document is not worse for coming while the machine is busy. The
-// goroutine keeps its thread until the watch has ended.
+// watch calls stop when the calling goroutine has computed for limit, and returns a function that
+// ends the watch. It measures CPU time where that is available, so that a document is not stopped
+// because the machine is busy. The goroutine is locked to its thread until the watch has ended.
 func watch(limit time.Duration, stop func()) (end func()) {
 	runtime.LockOSThread()
 	w := &watcher{limit: limit, stop: stop, clock: threadClock()}
@@ -37,7 +35,7 @@ type watcher struct {
 	timer *time.Timer
 }
 
-// look stops what took too long, and looks again when it cannot have been.
+// look calls stop if the limit is exceeded, and otherwise schedules the next check.
 func (w *watcher) look() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// ErrBadAddress reports an envelope address that must not stand in a command.
+// ErrBadAddress reports an envelope address that must not be written in a command.
 var ErrBadAddress = errors.New("not an address that can be mailed")
 
-// Envelope is who a message comes from and goes to, as the servers on its way
-// see it. An empty From is the null sender of notifications.
+// Envelope is the sender and the recipient of a message in SMTP. An empty From is the null sender of
+// notifications.
 type Envelope struct{ From, To string }
 
-// check refuses what could be taken for more than one address or command.
+// check returns an error if an address could be read as more than one address or command.
 func (e Envelope) check() error {
 	if e.From != "" && !mailbox(e.From) || !mailbox(e.To) {
 		return ErrBadAddress
@@ -25,9 +25,9 @@ func (e Envelope) check() error {
 // international reports whether the addresses need SMTPUTF8 (RFC 6531).
 func (e Envelope) international() bool { return !ascii(e.From) || !ascii(e.To) }
 
-// mailbox reports whether s is local@domain in the grammar of RFC 5321 section
-// 4.1.2. Dots are free within the local part, since mailboxes with two in a
-// row exist, and a quoted local part has no spaces.
+// mailbox reports whether s is local@domain in the grammar of RFC 5321 section 4.1.2, with two
+// differences: dots may be anywhere in the local part, since mailboxes with two in a row exist, and a
+// quoted local part has no spaces.
 func mailbox(s string) bool {
 	at := strings.LastIndexByte(s, '@')
 	if at < 1 || len(s) > 320 || !utf8.ValidString(s) {
@@ -37,7 +37,7 @@ func mailbox(s string) bool {
 	return visible(s) && localPart(local) && domainPart(domain)
 }
 
-// visible reports whether s has no angle brackets, white space and controls.
+// visible reports whether s has no angle brackets, white space or control characters.
 func visible(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {

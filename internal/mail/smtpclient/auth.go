@@ -13,8 +13,8 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/reply"
 )
 
-// login logs in (RFC 4954). Without TLS it does so only if the server really
-// is on this machine: the address counts, not the name.
+// login logs in (RFC 4954). Without TLS it does so only if the address of the server is on this
+// machine; the name does not count.
 func (c *Conn) login(cfg Config) error {
 	if !c.tls && !c.loopback() {
 		return c.noLogin("a login without TLS goes to loopback hosts only")
@@ -61,14 +61,14 @@ func (c *Conn) challenge() ([]byte, error) {
 	return nil, nil
 }
 
-// noLogin reports a login that cannot even be tried.
+// noLogin returns the error of a login that cannot be tried.
 func (c *Conn) noLogin(why string) error {
 	err := errors.New(why)
 	return &DialError{c.failure(reply.Auth, err), err}
 }
 
-// hide keeps a server that repeats our commands from leaking the
-// password: outcomes are logged and shown.
+// hide removes the password from the text of an error, since some servers repeat our commands and
+// outcomes are logged and shown.
 func hide(err error, cfg Config) error {
 	de, ok := errors.AsType[*DialError](err)
 	if !ok || cfg.Password == "" {

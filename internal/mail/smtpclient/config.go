@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// TLSMode says when a connection is encrypted. Certificates are always
-// verified against Config.Host, and TLS is 1.2 or better.
+// TLSMode is when a connection is encrypted. Certificates are always verified against Config.Host,
+// and TLS is at least 1.2.
 type TLSMode string
 
 // The modes, spelled as in the settings of a lane.
 const (
 	None     TLSMode = "none"
-	StartTLS TLSMode = "starttls" // STARTTLS after EHLO, or no conversation at all
+	StartTLS TLSMode = "starttls" // STARTTLS after EHLO; without it the connection fails
 	Implicit TLSMode = "implicit" // TLS from the first byte
 )
 
@@ -31,7 +31,7 @@ type AuthMode string
 const (
 	AuthNone    AuthMode = "none"
 	AuthPlain   AuthMode = "plain"    // RFC 4616
-	AuthLogin   AuthMode = "login"    // never standardised, widely spoken
+	AuthLogin   AuthMode = "login"    // never standardised, widely supported
 	AuthCRAMMD5 AuthMode = "cram_md5" // RFC 2195
 )
 
@@ -60,18 +60,18 @@ func (t Timeouts) withDefaults() Timeouts {
 	}
 }
 
-// Config says how to reach a server. Empty modes mean none.
+// Config describes how to reach a server. Empty modes mean none.
 type Config struct {
-	Host     string // name or address; also the name its certificate must bear
+	Host     string // name or address; also the name in its certificate
 	Port     int
 	TLS      TLSMode
 	Auth     AuthMode
 	Username string
 	Password string
-	HELO     string // how we introduce ourselves; default: our address as a literal
+	HELO     string // our name in EHLO; default: our address as a literal
 	Timeouts Timeouts
-	// Guard decides which addresses may be connected to. The zero Guard
-	// refuses everything that is not public.
+	// Guard decides which addresses may be connected to. The zero Guard refuses all addresses that
+	// are not public.
 	Guard Guard
 	// Dial replaces the dialer, and with it the Guard; nil means TCP.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
@@ -79,8 +79,8 @@ type Config struct {
 	RootCAs *x509.CertPool
 }
 
-// Check returns the first thing about c that can never work or must not be
-// done. That includes logging in without TLS, except to a loopback host.
+// Check returns the first error in c: a value that can never work or is not allowed, such as logging
+// in without TLS, except to a loopback host.
 func (c Config) Check() error {
 	switch {
 	case c.Host == "" || !plainWord(c.Host):
@@ -114,7 +114,7 @@ func (c Config) address() string {
 	return net.JoinHostPort(strings.Trim(c.Host, "[]"), strconv.Itoa(c.Port))
 }
 
-// loopbackHost reports whether host names this machine by its spelling.
+// loopbackHost reports whether host is the name or an address of this machine.
 func loopbackHost(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
 	if ip, err := netip.ParseAddr(host); err == nil {
@@ -123,8 +123,7 @@ func loopbackHost(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
-// plainWord reports whether s may stand in a command: printable ASCII without
-// spaces.
+// plainWord reports whether s may be part of a command: printable ASCII without spaces.
 func plainWord(s string) bool {
 	for i := range len(s) {
 		if s[i] <= ' ' || s[i] >= 0x7f {

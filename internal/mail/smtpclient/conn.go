@@ -15,8 +15,7 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/reply"
 )
 
-// Conn is a conversation with one server. It belongs to one goroutine at a
-// time; only Close may be called from others.
+// Conn is a connection to one server. It must not be used concurrently, except for Close.
 type Conn struct {
 	raw     net.Conn // TCP
 	nc      net.Conn // raw, or TLS over it
@@ -33,40 +32,39 @@ type Conn struct {
 	broken bool // nothing can be sent any more
 	closed atomic.Bool
 
-	message []byte // being written
-	last    []byte // what is written after it
+	message []byte // the message to write
+	last    []byte // written after it
 	size    int    // of the message without its final dot
-	body    []byte // a changed copy of a message
+	body    []byte // the copy of a message that had to be changed
 	dot     []byte // the terminator
 	parts   [2][]byte
 	joined  net.Buffers
 
-	watch  watch // for the context of what is being sent
+	watch  watch // of the context of the message being sent
 	ending contextWatch
 }
 
-// Sent returns how many messages were tried on the connection.
+// Sent returns how many messages were attempted on the connection.
 func (c *Conn) Sent() int { return c.sent }
 
 // Remote returns the address and port of the server.
 func (c *Conn) Remote() string { return c.remote }
 
-// Usable reports whether another message can be tried: the conversation is in
-// step and the server's limit of messages (RFC 9422) is not reached.
+// Usable reports whether another message can be attempted: the connection is in a defined state and
+// the server's limit of messages (RFC 9422) is not reached.
 func (c *Conn) Usable() bool {
 	return !c.broken && !c.closed.Load() && (c.ext.mailMax == 0 || c.sent < c.ext.mailMax)
 }
 
-// Stale reports whether o, the outcome of the last Send, says more about the
-// connection than about the message: it had been used before, and the server
-// ended it before looking at this message. The message can go out on another
-// connection at once.
+// Stale reports whether o, the outcome of the last Send, is due to the connection, not to the
+// message: the connection had been used before, and the server closed it before reading this message.
+// The message can be sent on another connection at once.
 func (c *Conn) Stale(o reply.Outcome) bool {
 	return c.broken && c.sent > 1 && o.Stage == reply.Mail && (o.Code == 0 || o.Code == 421)
 }
 
-// Close ends the connection without QUIT. Called while Send waits for the
-// last answer, it makes that message's outcome uncertain.
+// Close closes the connection without QUIT. If Send is waiting for the final answer, the outcome of
+// its message becomes uncertain.
 func (c *Conn) Close() error {
 	if c.closed.Swap(true) {
 		return nil
@@ -92,15 +90,15 @@ func (c *Conn) CloseWhen(ctx context.Context) {
 func (c *Conn) Quit() error {
 	if !c.broken && !c.closed.Load() {
 		if c.write([]byte("QUIT\r\n"), c.timeout.Quit) == nil {
-			_ = c.read(c.timeout.Quit) // the answer changes nothing
+			_ = c.read(c.timeout.Quit) // the answer does not matter
 		}
 	}
 	c.broken = true
 	return c.Close()
 }
 
-// alive reports whether an idle connection is still open and silent. A server
-// that gave up on it has closed it or said 421.
+// alive reports whether an idle connection is still open and has received nothing. A server that
+// ended it has closed it or sent 421.
 func (c *Conn) alive() bool {
 	if !c.Usable() || c.br.Buffered() > 0 {
 		return false
@@ -112,7 +110,7 @@ func (c *Conn) alive() bool {
 	return errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// write sends b within a time.
+// write writes b with a timeout.
 func (c *Conn) write(b []byte, within time.Duration) error {
 	if err := c.nc.SetWriteDeadline(time.Now().Add(within)); err != nil {
 		return err
@@ -121,7 +119,7 @@ func (c *Conn) write(b []byte, within time.Duration) error {
 	return err
 }
 
-// writeBoth is write for two parts, which go out together.
+// writeBoth is write for two parts, which are sent together.
 func (c *Conn) writeBoth(b, after []byte, within time.Duration) error {
 	if len(after) == 0 {
 		return c.write(b, within)
@@ -136,7 +134,7 @@ func (c *Conn) writeBoth(b, after []byte, within time.Duration) error {
 	return err
 }
 
-// read reads one reply into c.rep. What is buffered already needs no deadline.
+// read reads one reply into c.rep. A reply that is buffered already needs no deadline.
 func (c *Conn) read(within time.Duration) error {
 	if c.br.Buffered() == 0 {
 		if err := c.nc.SetReadDeadline(time.Now().Add(within)); err != nil {
@@ -154,7 +152,7 @@ func (c *Conn) command(line string, within time.Duration) error {
 	return c.read(within)
 }
 
-// outcome returns the outcome that the last reply makes.
+// outcome returns the outcome of the last reply.
 func (c *Conn) outcome(stage reply.Stage) reply.Outcome {
 	o := c.rep.Outcome(stage)
 	o.Remote, o.TLS = c.remote, c.tls
@@ -166,14 +164,14 @@ func (c *Conn) failure(stage reply.Stage, err error) reply.Outcome {
 	return reply.Outcome{Stage: stage, Text: explain(err), Remote: c.remote, TLS: c.tls}
 }
 
-// errOutOfStep reports a reply that does not fit the question.
+// errOutOfStep reports a reply that does not fit the command.
 type errOutOfStep struct{ code int }
 
 func (e errOutOfStep) Error() string {
 	return fmt.Sprintf("the server answered %d where that makes no sense", e.code)
 }
 
-// explain puts a network error into words, without addresses of ours.
+// explain returns the text of a network error without our addresses.
 func explain(err error) string {
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		if dns.IsNotFound {

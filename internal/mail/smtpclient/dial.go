@@ -15,14 +15,14 @@ import (
 	"github.com/packetboat/packetboat/internal/mail/reply"
 )
 
-// DialError says how far a connection came before it failed. Its outcome is
-// always the lane's trouble.
+// DialError is the failure of a connection, with the stage that it reached. Its outcome is always of
+// class lane.
 type DialError struct {
 	Outcome reply.Outcome
-	Err     error // nil if the server refused in words
+	Err     error // nil if the server sent a refusal
 }
 
-// Error returns the stage and the words.
+// Error returns the stage and the text.
 func (e *DialError) Error() string {
 	return "smtp " + string(e.Outcome.Stage) + ": " + e.Outcome.String()
 }
@@ -30,19 +30,19 @@ func (e *DialError) Error() string {
 // Unwrap returns the cause, if it is not a reply.
 func (e *DialError) Unwrap() error { return e.Err }
 
-// extensions is what the server offered in reply to EHLO.
+// extensions are the extensions that the server offered in reply to EHLO.
 type extensions struct {
 	pipelining bool
 	startTLS   bool
 	utf8       bool     // SMTPUTF8
-	size       int      // largest message; 0 if not said
-	mailMax    int      // messages per connection; 0 if not said
+	size       int      // largest message; 0 if not given
+	mailMax    int      // messages per connection; 0 if not given
 	auth       []string // mechanisms, upper case
 }
 
-// Dial connects to the server, encrypts and logs in as cfg says, and returns a
-// connection that is ready to send. A failure of the server or the network is
-// a *DialError; if ctx ends first the error wraps its cause.
+// Dial connects to the server, encrypts and logs in as configured, and returns a connection that is
+// ready to send. A failure of the server or the network is a *DialError; if ctx ends first, the error
+// wraps its cause.
 func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, fmt.Errorf("smtp configuration: %w", err)
@@ -69,7 +69,7 @@ func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 		return nil, fmt.Errorf("smtp dial: %w", context.Cause(ctx))
 	}
 	if err != nil {
-		// A server that refused in words is still listening.
+		// A server that sent a refusal still expects QUIT.
 		if de, ok := errors.AsType[*DialError](err); ok && de.Err == nil && de.Outcome.Code != 421 {
 			c.Quit()
 		}
@@ -79,7 +79,7 @@ func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 	return c, nil
 }
 
-// greet leads the conversation up to the first MAIL.
+// greet performs all steps before the first MAIL.
 func (c *Conn) greet(ctx context.Context, cfg Config) error {
 	if cfg.TLS == Implicit {
 		if err := c.encrypt(ctx, cfg); err != nil {
@@ -107,8 +107,8 @@ func (c *Conn) greet(ctx context.Context, cfg Config) error {
 	return c.login(cfg)
 }
 
-// hello says EHLO and learns the extensions; a server that does not know EHLO
-// is greeted with HELO and has none.
+// hello sends EHLO and reads the extensions. A server that rejects EHLO is sent HELO, and has no
+// extensions.
 func (c *Conn) hello(name string) error {
 	c.ext = extensions{}
 	err := c.command("EHLO "+name, c.timeout.Command)
@@ -149,7 +149,7 @@ func parseExtensions(r *reply.Reply) extensions {
 		case "AUTH":
 			ext.auth = append(ext.auth, args...)
 		case "LIMITS":
-			// The first = is a space already; MAILMAX may come later.
+			// The first = was replaced by a space; MAILMAX may follow a later one.
 			for i, a := range args {
 				if a == "MAILMAX" && i+1 < len(args) {
 					ext.mailMax = number(args[i+1])
@@ -171,8 +171,8 @@ func number(s string) int {
 	return n
 }
 
-// startTLS encrypts a conversation that began in clear, and begins it anew.
-// Nothing learned in clear is kept (RFC 3207 section 4.2).
+// startTLS encrypts a connection and begins the conversation again. Nothing received before is kept
+// (RFC 3207 section 4.2).
 func (c *Conn) startTLS(ctx context.Context, cfg Config, name string) error {
 	if !c.ext.startTLS {
 		err := errors.New("the server does not offer STARTTLS")
@@ -210,8 +210,7 @@ func (c *Conn) encrypt(ctx context.Context, cfg Config) error {
 	return nil
 }
 
-// expect turns what is not the wanted answer into a DialError. Any code of the
-// same class is the wanted one.
+// expect returns a DialError unless the reply is of the class of code.
 func (c *Conn) expect(stage reply.Stage, code int, err error) error {
 	switch {
 	case err != nil:
@@ -226,8 +225,8 @@ func (c *Conn) expect(stage reply.Stage, code int, err error) error {
 	return &DialError{Outcome: c.outcome(stage)}
 }
 
-// addressLiteral returns our address in the form RFC 5321 section 4.1.3 wants
-// from hosts without a name.
+// addressLiteral returns our address as a literal (RFC 5321 section 4.1.3), which hosts without a
+// name use.
 func addressLiteral(local net.Addr) string {
 	ap, err := netip.ParseAddrPort(local.String())
 	if err != nil {

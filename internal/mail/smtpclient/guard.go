@@ -11,14 +11,13 @@ import (
 // ErrRefusedAddress is wrapped by the errors of a Guard.
 var ErrRefusedAddress = errors.New("connections to this address are not allowed")
 
-// Guard keeps connections away from addresses that a customer's host name must
-// not lead us to. Link-local, multicast and cloud metadata
-// addresses are refused always, loopback and private ones unless AllowPrivate.
+// Guard prevents connections to addresses that are not public, which a customer's host name may
+// resolve to. Link-local, multicast and cloud metadata addresses are always refused, loopback and
+// private ones unless AllowPrivate is set.
 type Guard struct{ AllowPrivate bool }
 
-// Control is for net.Dialer.Control. It sees the address that is about to be
-// connected to, after the name was resolved, so that a name which resolves to
-// something else the second time gains nothing.
+// Control is for net.Dialer.Control. It checks the address after the name was resolved, so that a
+// name which resolves to another address the second time is checked, too.
 func (g Guard) Control(_, address string, _ syscall.RawConn) error {
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -41,10 +40,9 @@ func (g Guard) Allow(ip netip.Addr) error {
 	return nil
 }
 
-// CheckHost says at the time a host is saved what can be told from its
-// spelling: whether it is a host at all, and whether the Guard would refuse
-// the address, or the well-known name, that it is. What a name resolves to is
-// checked at each connection.
+// CheckHost checks a host when it is saved, as far as its spelling allows: whether it is a host name
+// or an address, and whether the Guard would refuse the address or a well-known name. The addresses
+// that a name resolves to are checked at each connection.
 func CheckHost(host string, allowPrivate bool) error {
 	g := Guard{AllowPrivate: allowPrivate}
 	bare := strings.TrimSuffix(strings.ToLower(host), ".")
@@ -60,7 +58,7 @@ func CheckHost(host string, allowPrivate bool) error {
 	}
 	switch last := labels[len(labels)-1]; {
 	case numeric(last):
-		// Some resolvers take 127.1 or 0x7f000001 for addresses.
+		// Some resolvers read 127.1 or 0x7f000001 as addresses.
 		return errors.New("not a host name or an address")
 	case bare == "metadata" || bare == "instance-data" || strings.HasPrefix(bare, "metadata.") && last == "internal":
 		return fmt.Errorf("%w: %s", ErrRefusedAddress, bare)
@@ -94,8 +92,8 @@ func numeric(label string) bool {
 	return strings.Trim(label, "0123456789") == ""
 }
 
-// meanings yields ip and every IPv4 address that a router may take it for:
-// mapped, compatible, NAT64 (RFC 6052) and 6to4 (RFC 3056).
+// meanings yields ip and every IPv4 address embedded in it: mapped, compatible, NAT64 (RFC 6052) and
+// 6to4 (RFC 3056).
 func meanings(ip netip.Addr) func(yield func(netip.Addr) bool) {
 	return func(yield func(netip.Addr) bool) {
 		ip = ip.Unmap().WithZone("")
@@ -119,8 +117,8 @@ var (
 	sixToFour  = netip.MustParsePrefix("2002::/16")
 )
 
-// never holds networks that no lane has business with: this network,
-// reserved, and the metadata services of clouds outside link-local space.
+// never are networks that are always refused: this network, reserved ones, and metadata services of
+// clouds outside link-local space.
 var never = prefixes("0.0.0.0/8", "240.0.0.0/4",
 	"168.63.129.16/32",   // Azure
 	"100.100.100.200/32", // Alibaba
@@ -129,8 +127,8 @@ var never = prefixes("0.0.0.0/8", "240.0.0.0/4",
 	"fd20:ce::254/128",   // Google
 )
 
-// private holds what netip does not count as private but is not public either:
-// carrier NAT, protocol assignments, benchmarks, local NAT64, site-local.
+// private are networks that netip does not count as private but that are not public: carrier NAT,
+// protocol assignments, benchmarks, local NAT64, site-local.
 var private = prefixes("100.64.0.0/10", "192.0.0.0/24", "198.18.0.0/15", "64:ff9b:1::/48", "fec0::/10")
 
 func prefixes(list ...string) []netip.Prefix {

@@ -15,22 +15,22 @@ var ErrPoolClosed = errors.New("the connection pool is closed")
 
 // Limits bound a Pool. A zero field means the default.
 type Limits struct {
-	Connections int           // open at a time, idle ones included; default 10
+	Connections int           // open at once, idle ones included; default 10
 	Messages    int           // per connection; default 100
 	Idle        time.Duration // how long an unused connection is kept; default 30 s
 }
 
-// Pool keeps connections to one server for reuse. Every Get must be answered by
-// a Put. It is safe for concurrent use.
+// Pool keeps connections to one server for reuse. Every Get must be followed by a Put. It is safe for
+// concurrent use.
 type Pool struct {
 	limits Limits
 	dial   func(context.Context) (*Conn, error)
 
 	mu      sync.Mutex
 	closed  bool
-	open    int // connections that exist, are being made or being closed
+	open    int // connections that exist, are being opened or closed
 	idle    []idleConn
-	waiting []chan *Conn // each is sent a connection, or nil as permission to look again
+	waiting []chan *Conn // each receives a connection, or nil, which means to try again
 	reap    *time.Timer  // set while connections are idle
 	closing sync.WaitGroup
 }
@@ -40,8 +40,7 @@ type idleConn struct {
 	since time.Time
 }
 
-// probeAfter is how long a connection may have been idle without being asked
-// whether it is still there.
+// probeAfter is how long a connection may have been idle without being checked before use.
 const probeAfter = time.Second
 
 // NewPool returns a pool of connections made by cfg.
@@ -56,9 +55,8 @@ func NewPool(cfg Config, limits Limits) *Pool {
 	}
 }
 
-// Get returns a connection that is ready to send: the one used last, or a new
-// one, or as soon as the limit allows it. Its errors are those of Dial, the
-// cause of ctx, and ErrPoolClosed.
+// Get returns a connection that is ready to send: the one used last, or a new one, as soon as the
+// limit allows it. Its errors are those of Dial, the cause of ctx, and ErrPoolClosed.
 func (p *Pool) Get(ctx context.Context) (*Conn, error) {
 	for {
 		c, wait, err := p.take()
@@ -79,8 +77,8 @@ func (p *Pool) Get(ctx context.Context) (*Conn, error) {
 	}
 }
 
-// take returns an idle connection, or a place in the queue, or neither, which
-// is leave to dial.
+// take returns an idle connection, or a place in the queue, or neither, which means that the caller
+// may dial.
 func (p *Pool) take() (*Conn, chan *Conn, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -128,7 +126,7 @@ func (p *Pool) await(ctx context.Context, wait chan *Conn) (*Conn, error) {
 		p.waiting = slices.Delete(p.waiting, i, i+1)
 	}
 	p.mu.Unlock()
-	if i < 0 { // our turn came at the same moment: pass it on
+	if i < 0 { // the turn came at the same moment: pass it on
 		if c := <-wait; c != nil {
 			p.Put(c)
 		} else {
@@ -150,8 +148,8 @@ func (p *Pool) dialNew(ctx context.Context) (*Conn, error) {
 	return c, err
 }
 
-// Put returns a connection that Get gave out. One that cannot or may not send
-// any more is closed, politely if it still can be.
+// Put returns a connection to the pool. One that cannot or must not send any more is closed, with
+// QUIT if possible.
 func (p *Pool) Put(c *Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -178,8 +176,8 @@ func (p *Pool) Put(c *Conn) {
 	}
 }
 
-// Resize changes how many connections may be open at a time. Idle ones that are
-// too many are closed, and those in use when they are Put.
+// Resize changes how many connections may be open at once. Surplus connections are closed, those in
+// use when they are Put.
 func (p *Pool) Resize(connections int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -233,8 +231,7 @@ func (p *Pool) reapIdle() {
 	}
 }
 
-// closeConn closes c and then gives up its place in the pool. The caller holds
-// p.mu.
+// closeConn closes c and then releases its place. The caller holds p.mu.
 func (p *Pool) closeConn(c *Conn) {
 	if c.broken {
 		c.Close()
@@ -249,13 +246,13 @@ func (p *Pool) closeConn(c *Conn) {
 	})
 }
 
-// release notes that a connection is gone. The caller holds p.mu.
+// release frees the place of a connection. The caller holds p.mu.
 func (p *Pool) release() {
 	p.open--
 	p.wake()
 }
 
-// wake lets the first in the queue look again. The caller holds p.mu.
+// wake lets the first in the queue try again. The caller holds p.mu.
 func (p *Pool) wake() {
 	if len(p.waiting) == 0 {
 		return

@@ -16,15 +16,14 @@ var ErrClosed = errors.New("the connection cannot send any more")
 
 const (
 	block     = 64 << 10  // bytes written under one deadline
-	keepBody  = 256 << 10 // a larger buffer is not kept for the next message
+	keepBody  = 256 << 10 // a larger buffer is not kept after its message
 	lastWords = 5 * time.Second
 )
 
-// Send tries to hand over one message, in CRLF lines, and says what became of
-// it. An error means that the message was not handed over and that the server
-// did not say why: the addresses or the message may not be written to a wire
-// (ErrBadAddress, ErrBareNewline), the connection was not usable (ErrClosed),
-// or ctx ended before the final dot was written.
+// Send tries to send one message, in CRLF lines, and returns the outcome. An error means that the
+// message was not sent and that the server did not refuse it: the addresses or the message must not
+// be sent (ErrBadAddress, ErrBareNewline), the connection was not usable (ErrClosed), or ctx ended
+// before the final dot was written.
 func (c *Conn) Send(ctx context.Context, env Envelope, raw []byte) (reply.Outcome, error) {
 	none := reply.Outcome{Stage: reply.Mail, Remote: c.remote, TLS: c.tls}
 	if err := env.check(); err != nil {
@@ -65,7 +64,7 @@ func (c *Conn) Send(ctx context.Context, env Envelope, raw []byte) (reply.Outcom
 	return o, nil
 }
 
-// refuseEarly answers for the server where it said beforehand what it refuses.
+// refuseEarly returns the outcome of a message that exceeds the limits announced by the server.
 func (c *Conn) refuseEarly(env Envelope) (reply.Outcome, bool) {
 	o := reply.Outcome{Stage: reply.Mail, Remote: c.remote, TLS: c.tls}
 	switch {
@@ -81,8 +80,7 @@ func (c *Conn) refuseEarly(env Envelope) (reply.Outcome, bool) {
 	return o, true
 }
 
-// open brings the conversation to the 354 that asks for the message, and
-// reports whether it got there; else the outcome says where it ended.
+// open sends MAIL, RCPT and DATA. It returns true after a 354 reply, otherwise the outcome.
 func (c *Conn) open(env Envelope) (reply.Outcome, bool) {
 	mail := c.cmd[:0]
 	resets := 0
@@ -107,7 +105,7 @@ func (c *Conn) open(env Envelope) (reply.Outcome, bool) {
 	}
 	if resets > 0 {
 		if o, ok := c.ask(reply.Mail, all[:len("RSET\r\n")], 2, c.timeout.Mail); !ok {
-			c.broken = true // the old transaction would swallow the message
+			c.broken = true // the server may still wait for the message of the old transaction
 			return o, false
 		}
 		all, n, rcpt = all[len("RSET\r\n"):], n-len("RSET\r\n"), rcpt-len("RSET\r\n")
@@ -124,17 +122,16 @@ func (c *Conn) open(env Envelope) (reply.Outcome, bool) {
 	return o, ok
 }
 
-// openAtOnce sends MAIL, RCPT and DATA in one write and then reads the
-// answers. The first refusal is the outcome, but all answers must be read, and
-// if the server asks for the message all the same it gets a lone dot, which
-// has no recipients (RFC 2920 section 3.1).
+// openAtOnce sends MAIL, RCPT and DATA in one write and then reads the replies. The first refusal is
+// the outcome, but all replies must be read. If the server nevertheless sends 354, the message is a
+// lone dot, which has no recipients (RFC 2920 section 3.1).
 func (c *Conn) openAtOnce(commands []byte, resets int) (reply.Outcome, bool) {
 	if err := c.write(commands, c.timeout.Mail); err != nil {
 		return c.readFinalReply(reply.Mail, err), false
 	}
 	if resets > 0 {
 		if o, ok := c.answer(reply.Mail, 2, c.timeout.Mail); !ok {
-			c.broken = true // the answers to the rest are not worth reading
+			c.broken = true // the other replies are not read
 			return o, false
 		}
 	}
@@ -164,7 +161,7 @@ func (c *Conn) openAtOnce(commands []byte, resets int) (reply.Outcome, bool) {
 	return first, ok
 }
 
-// ask sends one command and reads the answer to it.
+// ask sends one command and reads the reply.
 func (c *Conn) ask(stage reply.Stage, command []byte, class int, within time.Duration) (reply.Outcome, bool) {
 	if err := c.write(command, within); err != nil {
 		return c.readFinalReply(stage, err), false
@@ -172,9 +169,8 @@ func (c *Conn) ask(stage reply.Stage, command []byte, class int, within time.Dur
 	return c.answer(stage, class, within)
 }
 
-// answer reads a reply and reports whether it is of the class that goes on;
-// if so, there is no outcome yet. A reply that fits nothing, and 421, which
-// announces the end, leave the connection broken.
+// answer reads a reply and reports whether it is of the given class; if so, there is no outcome yet.
+// After a reply that does not fit, and after 421, which announces the end, the connection is broken.
 func (c *Conn) answer(stage reply.Stage, class int, within time.Duration) (reply.Outcome, bool) {
 	if err := c.read(within); err != nil {
 		c.broken = true
@@ -193,8 +189,8 @@ func (c *Conn) answer(stage reply.Stage, class int, within time.Duration) (reply
 	return c.failure(stage, errOutOfStep{c.rep.Code}), false
 }
 
-// load takes the message to be written. It is copied only where it has to be
-// changed, or where it cannot be written together with what follows it.
+// load sets the message to be written. It is copied only if it has to be changed, or cannot be
+// written together with what follows it.
 func (c *Conn) load(raw []byte) error {
 	asIs, err := ready(raw)
 	if err != nil {
@@ -212,7 +208,7 @@ func (c *Conn) load(raw []byte) error {
 	return nil
 }
 
-// clearBuffer forgets the message.
+// clearBuffer drops the message.
 func (c *Conn) clearBuffer() {
 	c.message = nil
 	if cap(c.body) > keepBody {
@@ -220,9 +216,8 @@ func (c *Conn) clearBuffer() {
 	}
 }
 
-// transfer writes the message and reports whether all of it, with the final
-// dot, is on its way. From just before the last part the context has no say any
-// more.
+// transfer writes the message and reports whether all of it was written, with the final dot. The
+// context is ignored from just before the last part on.
 func (c *Conn) transfer() (reply.Outcome, bool) {
 	rest := c.message
 	for {
@@ -235,8 +230,8 @@ func (c *Conn) transfer() (reply.Outcome, bool) {
 				return c.failure(reply.Data, context.Canceled), false
 			}
 		}
-		// An error means that part was not written whole, so the server
-		// cannot have seen the final dot.
+		// After an error that part was not written completely, so the server cannot have received the
+		// final dot.
 		if err := c.writeBoth(part, after, c.timeout.Block); err != nil {
 			return c.readFinalReply(reply.Data, err), false
 		}
@@ -246,8 +241,8 @@ func (c *Conn) transfer() (reply.Outcome, bool) {
 	}
 }
 
-// readFinalReply returns the outcome of a connection that broke while we were
-// writing. A server that hangs up often says why first.
+// readFinalReply returns the outcome of a connection that broke during a write. A server that closes
+// the connection often sends the reason first.
 func (c *Conn) readFinalReply(stage reply.Stage, err error) reply.Outcome {
 	c.broken = true
 	if c.read(lastWords) == nil && c.rep.Code >= 400 {
@@ -256,8 +251,8 @@ func (c *Conn) readFinalReply(stage reply.Stage, err error) reply.Outcome {
 	return c.failure(stage, err)
 }
 
-// conclude waits for the answer to the message. Without one, or with one that
-// is neither yes nor no, the outcome is uncertain.
+// conclude waits for the answer to the message. If there is none, or one that is neither positive nor
+// negative, the outcome is uncertain.
 func (c *Conn) conclude() reply.Outcome {
 	o, ok := c.answer(reply.Dot, 2, c.timeout.Dot)
 	if ok {

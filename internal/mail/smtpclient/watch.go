@@ -7,18 +7,18 @@ import (
 	"sync/atomic"
 )
 
-// contextWatch calls a function when a context ends. A connection mostly serves the
-// same context for message after message, so context.AfterFunc is called once and
-// not for each of them. The zero contextWatch watches nothing.
+// contextWatch calls a function when a context ends. A connection mostly sends message after message
+// with the same context, so context.AfterFunc is called only when the context changes. The zero
+// contextWatch watches nothing.
 type contextWatch struct {
 	mu      sync.Mutex
-	done    <-chan struct{} // of the context that is watched
+	done    <-chan struct{} // of the watched context
 	forget  func() bool
 	stopped bool
 }
 
-// watch calls f when ctx ends, and no longer when an earlier one does. For the same
-// ctx it must be the same f; it must not call watch or stop.
+// watch calls f when ctx ends, and no longer when an earlier context does. For the same ctx f must be
+// the same; it must not call watch or stop.
 func (w *contextWatch) watch(ctx context.Context, f func()) {
 	done := ctx.Done()
 	w.mu.Lock()
@@ -32,13 +32,13 @@ func (w *contextWatch) watch(ctx context.Context, f func()) {
 	w.done, w.forget = done, context.AfterFunc(ctx, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if w.done == done { // else it is late
+		if w.done == done { // otherwise another context is watched by now
 			f()
 		}
 	})
 }
 
-// stop ends watching for good.
+// stop ends watching.
 func (w *contextWatch) stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -49,22 +49,22 @@ func (w *contextWatch) stop() {
 	w.done, w.forget = nil, nil
 }
 
-// watch aborts what is being sent when its context ends.
+// watch aborts the current message when its context ends.
 type watch struct {
 	contextWatch
-	at atomic.Int32 // one of the below
+	at atomic.Int32 // one of the constants below
 }
 
 const (
-	idle    = iota // nothing is sent, or it is too late to abort it
+	idle    = iota // no message is being sent, or it must not be aborted any more
 	sending        // may be aborted
 	aborted
 )
 
-// begin says that a message is being sent, unless ctx has ended.
+// begin starts watching for a message. It returns false if ctx has ended.
 func (w *watch) begin(ctx context.Context, conn net.Conn) bool {
 	w.watch(ctx, func() {
-		// Closing is the one way to abort that no later deadline undoes.
+		// Only closing aborts a write in a way that no later deadline undoes.
 		if w.at.CompareAndSwap(sending, aborted) {
 			conn.Close()
 		}
@@ -77,6 +77,5 @@ func (w *watch) begin(ctx context.Context, conn net.Conn) bool {
 	return false
 }
 
-// end stops the context from aborting the message, and reports false if it was
-// aborted before.
+// end stops watching, and reports false if the message was aborted before.
 func (w *watch) end() bool { return w.at.CompareAndSwap(sending, idle) || w.at.Load() == idle }
